@@ -1,0 +1,42 @@
+# snowflake: built with PGXS.
+#
+#   make                 the library; WERROR=1 turns warnings into errors
+#   make install
+#   make installcheck    pg_regress and isolation tests on a running server with shared_preload_libraries = 'snowflake'
+#
+# For another server than the first in PATH: make PG_CONFIG=/path/to/pg_config
+
+top := $(dir $(firstword $(MAKEFILE_LIST)))
+
+EXTENSION = snowflake
+MODULE_big = snowflake
+DATA = $(patsubst $(top)%,%,$(wildcard $(top)sql/snowflake--*.sql))
+OBJS = $(patsubst $(top)%.cpp,%.o,$(sort $(wildcard $(top)src/core/*.cpp $(top)src/pg/*.cpp)))
+
+REGRESS = $(patsubst %.sql,%,$(notdir $(filter-out $(top)sql/snowflake--%,$(sort $(wildcard $(top)sql/*.sql)))))
+ISOLATION = $(patsubst %.spec,%,$(notdir $(sort $(wildcard $(top)test/isolation/specs/*.spec))))
+ISOLATION_OPTS = --inputdir=$(top)test/isolation
+
+# The server's headers are not ours to warn about: -isystem. Their old `register` is no C++17.
+PG_CPPFLAGS = -isystem $(includedir_server) -I$(top)src
+PG_CXXFLAGS = -std=gnu++17 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility=hidden \
+	-Wall -Wextra -Wno-unused-parameter -Wno-register $(if $(WERROR),-Werror) -MMD -MP
+
+EXTRA_CLEAN = $(OBJS:.o=.d) output_iso
+
+# No bitcode: the hot path lives in a process's own state, which the JIT does not inline, and building it would need the
+# very clang that the server was built with.
+override with_llvm = no
+
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+# PGXS tracks no header dependencies, and a build outside the source tree needs its folders.
+$(OBJS): $(top)Makefile | src/core src/pg
+src/core src/pg:
+	$(MKDIR_P) $@
+-include $(OBJS:.o=.d)
+
+print-%:
+	@echo $($*)

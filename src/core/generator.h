@@ -1,0 +1,143 @@
+// The generator: the one decision of how an id comes to be.
+//
+//     Take(state, now, want) -> (outcome, run)
+//
+// It reads no clock, no setting and no memory of its own. The server calls it under the generator's lock; tests call it
+// alone. Invariants:
+//
+// 1. Inside a window no (tick, sequence) pair is handed out twice: (last_tick, next_sequence) only rises.
+// 2. No tick outside [window_start, window_end) is ever used, nor one that the layout cannot hold.
+// 3. A tick leads the clock by at most max_lead.
+// 4. The state changes only when numbers are handed out, and when a lease comes or goes.
+#pragma once
+
+#include <cstdint>
+
+#include "core/layout.h"
+#include "core/lease.h"
+
+namespace snowflake {
+
+// One node's state. All zero is a generator that never had a lease.
+struct Generator {
+  Layout layout;
+  Lease lease;
+  Tick drawn_at;          // the clock when the lease was drawn
+  Tick last_tick;         // outlives the lease
+  int64_t next_sequence;  // the numbers of last_tick below this one are gone
+  bool open;              // whether ids may be issued under the lease
+};
+
+// What the settings say, in the layout's own measures.
+struct Terms {
+  Tick max_lead;          // at least 1
+  int64_t first_sequence;  // where a fresh tick starts: below FreshLimit()
+};
+
+enum class Outcome {
+  kRun,          // numbers were taken
+  kNoLease,      // no lease: ask the keeper for one
+  kWindowEnd,    // the clock has reached the window's end: ask the keeper to move it
+  kTickUsedUp,   // every number that may be used by now is gone: wait for the clock
+  kClockBehind,  // the clock is more than max_lead behind the last tick or the window's start
+  kTimeUsedUp,   // the layout holds no later tick
+};
+
+// Consecutive sequence numbers of one tick.
+struct Run {
+  Tick tick;
+  int32_t worker;
+  int32_t sequence;  // the first
+  int32_t count;
+};
+
+struct Decision {
+  Outcome outcome;
+  Run run;     // for kRun
+  Tick lead;   // how far the tick in question leads the clock; below 0 when it trails
+};
+
+// A setting in microseconds as whole ticks; at least one, or a layout with long ticks could never use up a lead.
+constexpr Tick MaxLead(const Layout &layout, int64_t max_lead_us) {
+  return layout.TicksIn(max_lead_us) > 1 ? layout.TicksIn(max_lead_us) : 1;
+}
+
+// Fresh ticks start below this, so that ids of a quiet system spread over id % n. In a narrow sequence field it is at most
+// 1/32 of the tick's numbers: what is skipped is lost.
+constexpr int64_t FreshLimit(const Layout &layout, int64_t jitter) {
+  const int64_t most = layout.sequence_count() / 32;
+  const int64_t limit = jitter < most ? jitter : most;
+  return limit > 1 ? limit : 1;
+}
+
+// Takes up to `want` (at least 1) numbers for a clock that shows `now`.
+constexpr Decision Take(Generator *g, Tick now, int64_t want, const Terms &terms) {
+  if (!g->open) return {Outcome::kNoLease, {}, 0};
+
+  Tick tick = now;
+  if (g->last_tick > tick) tick = g->last_tick;
+  if (g->lease.window_start > tick) tick = g->lease.window_start;
+  if (tick - now > terms.max_lead) return {Outcome::kClockBehind, {}, tick - now};
+
+  // A tick that is borrowed from the lead starts at 0, so that nothing is lost at full speed.
+  int64_t sequence = tick > now ? 0 : terms.first_sequence;
+  if (tick == g->last_tick) {
+    sequence = g->next_sequence;
+    if (sequence >= g->layout.sequence_count()) {
+      ++tick;
+      if (tick - now > terms.max_lead) return {Outcome::kTickUsedUp, {}, tick - now};
+      sequence = tick > now ? 0 : terms.first_sequence;
+    }
+  }
+  if (tick > g->layout.max_tick()) return {Outcome::kTimeUsedUp, {}, tick - now};
+  if (tick >= g->lease.window_end) return {Outcome::kWindowEnd, {}, tick - now};
+
+  const int64_t left = g->layout.sequence_count() - sequence;
+  const int64_t count = want < left ? want : left;
+  g->last_tick = tick;
+  g->next_sequence = sequence + count;
+  return {Outcome::kRun,
+          {tick, g->lease.worker, static_cast<int32_t>(sequence), static_cast<int32_t>(count)},
+          tick - now};
+}
+
+// The lease's highest tick that may have been used: what its release reports.
+constexpr Tick LastTickOfLease(const Generator &g) {
+  return g.last_tick >= g.lease.window_start ? g.last_tick : g.lease.window_start - 1;
+}
+
+// The first tick, in the layout's measure, above everything that the generator issued, under whatever layout.
+constexpr Tick FirstUnused(const Generator &g, const Layout &layout) {
+  return layout.TickAt(g.layout.UnixUsAt(g.last_tick)) + 1;
+}
+
+// Whether drawing another worker id can help a clock that is behind: only when the clock has stepped back since this
+// lease was drawn or used. A lease whose window began in the future was the best that the registry had.
+constexpr bool NewWorkerHelps(const Generator &g, Tick now, Tick max_lead) {
+  const Tick issued = g.last_tick >= g.lease.window_start ? g.last_tick : g.drawn_at;
+  const Tick seen = issued > g.drawn_at ? issued : g.drawn_at;
+  return g.open && seen - now > max_lead;
+}
+
+// Puts a lease in place. The last tick then stands just before the window, its numbers used up.
+constexpr void Open(Generator *g, const Layout &layout, const Lease &lease, Tick now) {
+  g->layout = layout;
+  g->lease = lease;
+  g->drawn_at = now;
+  g->last_tick = lease.window_start - 1;
+  g->next_sequence = layout.sequence_count();
+  g->open = true;
+}
+
+// Ends issuing under the lease and says what to give back.
+constexpr Retired Close(Generator *g) {
+  g->open = false;
+  return {g->lease.lease_id, g->lease.token, g->lease.worker, LastTickOfLease(*g)};
+}
+
+// An answer that overtakes another must not shorten a window in use.
+constexpr void MoveWindowEnd(Generator *g, int64_t lease_id, Tick window_end) {
+  if (g->open && g->lease.lease_id == lease_id && window_end > g->lease.window_end) g->lease.window_end = window_end;
+}
+
+}  // namespace snowflake

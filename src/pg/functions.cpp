@@ -1,0 +1,76 @@
+// The scalar SQL functions: issuing and reading ids. Arguments, results and errors: COMMENT ON in sql/snowflake--1.0.sql.
+#include "pg/issue.h"
+#include "pg/layout_table.h"
+#include "pg/report.h"
+
+namespace snowflake {
+
+namespace {
+
+const Layout &LayoutFor(FunctionCallInfo fcinfo, int64_t id) {
+  const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
+  if (unlikely(!layout.Holds(id))) ReportForeignId(id, layout);
+  return layout;
+}
+
+Datum TickTimestamp(const Layout &layout, Tick tick) {
+  return TimestampTzGetDatum(TimestampFromUnixUs(layout.UnixUsAt(tick)));
+}
+
+// Looked up once for each call site of a query.
+TupleDesc ResultDescriptor(FunctionCallInfo fcinfo) {
+  if (fcinfo->flinfo->fn_extra == nullptr) {
+    MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+    TupleDesc descriptor = nullptr;
+    if (get_call_result_type(fcinfo, nullptr, &descriptor) != TYPEFUNC_COMPOSITE)
+      elog(ERROR, "return type must be a row type");
+    fcinfo->flinfo->fn_extra = BlessTupleDesc(descriptor);
+    MemoryContextSwitchTo(caller);
+  }
+  return static_cast<TupleDesc>(fcinfo->flinfo->fn_extra);
+}
+
+}  // namespace
+
+}  // namespace snowflake
+
+using namespace snowflake;
+
+SNOWFLAKE_FUNCTION(snowflake_nextval) { PG_RETURN_INT64(NextId(fcinfo->flinfo->fn_oid, 1)); }
+
+SNOWFLAKE_FUNCTION(snowflake_nextvals) {
+  if (SRF_IS_FIRSTCALL()) {
+    const int32 count = PG_GETARG_INT32(0);
+    if (count <= 0) ReportCount(count);
+    FuncCallContext *first = SRF_FIRSTCALL_INIT();
+    first->max_calls = static_cast<uint64>(count);
+  }
+  FuncCallContext *context = SRF_PERCALL_SETUP();
+  if (context->call_cntr >= context->max_calls) SRF_RETURN_DONE(context);
+  const int64_t left = static_cast<int64_t>(context->max_calls - context->call_cntr);
+  SRF_RETURN_NEXT(context, Int64GetDatum(NextId(fcinfo->flinfo->fn_oid, left)));
+}
+
+SNOWFLAKE_FUNCTION(snowflake_currval) {
+  if (LastId() < 0) ReportNoCurrval();
+  PG_RETURN_INT64(LastId());
+}
+
+SNOWFLAKE_FUNCTION(snowflake_decode) {
+  const int64_t id = PG_GETARG_INT64(0);
+  const Layout &layout = LayoutFor(fcinfo, id);
+  const Parts parts = layout.Unpack(id);
+  Datum values[] = {TickTimestamp(layout, parts.tick), Int32GetDatum(parts.worker), Int32GetDatum(parts.sequence)};
+  bool nulls[lengthof(values)] = {};
+  PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls)));
+}
+
+SNOWFLAKE_FUNCTION(snowflake_timestamp) {
+  const int64_t id = PG_GETARG_INT64(0);
+  const Layout &layout = LayoutFor(fcinfo, id);
+  PG_RETURN_DATUM(TickTimestamp(layout, layout.Unpack(id).tick));
+}
+
+SNOWFLAKE_FUNCTION(snowflake_tick_timestamp) {
+  PG_RETURN_DATUM(TickTimestamp(DatabaseLayout(fcinfo->flinfo->fn_oid), PG_GETARG_INT64(0)));
+}

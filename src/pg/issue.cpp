@@ -1,0 +1,269 @@
+// 1. A run's numbers were taken from the generator under its lock, so no other process has them, whatever becomes of the
+//    lease: its release reports a last tick that is not below the run's.
+// 2. A run is used only while its tick is the clock's or leads it by at most max_lead. Both limits are kept as one span of
+//    microseconds, so that a call reads the clock once and divides nothing.
+#include "pg/issue.h"
+
+#include "pg/launch.h"
+#include "pg/layout_table.h"
+#include "pg/report.h"
+#include "pg/settings.h"
+
+namespace snowflake {
+
+namespace {
+
+struct LocalRun {
+  int64_t from_us;    // usable while from_us <= clock < from_us + span_us
+  uint64_t span_us;
+  int64_t next_id;
+  int64_t step;       // from one sequence number to the next
+  int32_t left;
+};
+LocalRun run;
+
+int64_t last_id = -1;
+NodeState *this_node = nullptr;
+
+// How many numbers to take: 1 for the first take in a tick of the clock, doubled with each further one.
+Tick want_tick = 0;
+int64_t want = 0;
+
+// fn_oid -> extension; a function keeps its extension as long as it lives.
+Oid known_fn = InvalidOid;
+Oid known_extension = InvalidOid;
+
+// A clock that stands for this long is broken, not slow.
+constexpr int64_t kClockStandsUs = 1000 * 1000;
+
+// Waits are looked after at least this often, should a wake-up be missed or a keeper have died.
+constexpr long kWaitMs = 100;
+// How soon a refused start of a keeper is tried again: parallel workers come and go in the same slots.
+constexpr long kSlotWaitMs = 20;
+
+void DropRun() { run.left = 0; }
+
+inline int64_t FromRun() {
+  --run.left;
+  last_id = run.next_id;
+  run.next_id += run.step;
+  return last_id;
+}
+
+Oid ExtensionOf(Oid fn_oid) {
+  if (fn_oid != known_fn) {
+    known_extension = getExtensionOfObject(ProcedureRelationId, fn_oid);
+    if (!OidIsValid(known_extension)) ReportNoExtension(fn_oid);
+    known_fn = fn_oid;
+  }
+  return known_extension;
+}
+
+NodeState *ThisNode() {
+  if (this_node == nullptr) {
+    if (!HasSharedMemory()) ReportNotPreloaded();
+    this_node = FindOrMakeNode(MyDatabaseId);
+    if (this_node == nullptr) ReportTooManyDatabases();
+    OnLayoutChange(DropRun);
+  }
+  return this_node;
+}
+
+// The keeper is another process: what this transaction has not committed it cannot see.
+bool CreatedInThisTransaction(Oid extension) {
+  Relation catalog = table_open(ExtensionRelationId, AccessShareLock);
+  ScanKeyData key;
+  ScanKeyInit(&key, Anum_pg_extension_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(extension));
+  SysScanDesc scan = systable_beginscan(catalog, ExtensionOidIndexId, true, nullptr, 1, &key);
+  HeapTuple tuple = systable_getnext(scan);
+  const bool created =
+      HeapTupleIsValid(tuple) && TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
+  systable_endscan(scan);
+  table_close(catalog, AccessShareLock);
+  return created;
+}
+
+// What one look at the generator showed.
+struct Look {
+  Decision decision;
+  Layout layout;
+  Tick max_lead;
+  Tick now;
+  bool new_worker_helps;
+  bool keeper_missing;
+  Latch *keeper_latch;
+};
+
+Look TakeRun(NodeState *node, Oid extension, int64_t now_us, int64_t ahead) {
+  const uint32 random = pg_prng_uint32(&pg_global_prng_state);
+  const int64_t max_lead_us = settings.max_lead_ms * kUsPerMs;
+  const int64_t max_run = settings.max_run;
+  Look look = {};
+  WithLock(node, LW_EXCLUSIVE, [&] {
+    Generator *g = &node->generator;
+    look.keeper_missing = node->keeper_pid == 0;
+    look.keeper_latch = node->keeper_latch;
+    if (!g->open || node->extension != extension) {
+      look.decision.outcome = Outcome::kNoLease;
+      node->lease_wanted = true;
+      return;
+    }
+    look.layout = g->layout;
+    look.now = g->layout.TickAt(now_us);
+    look.max_lead = MaxLead(g->layout, max_lead_us);
+
+    want = want_tick == look.now ? want * 2 : 1;
+    want_tick = look.now;
+    if (want < ahead) want = ahead;
+    if (want > max_run) want = max_run;
+    const Terms terms = {look.max_lead, static_cast<int64_t>(random % FreshLimit(g->layout, settings.sequence_jitter))};
+    look.decision = Take(g, look.now, want, terms);
+    if (look.decision.outcome == Outcome::kRun) {
+      node->counters.ids_taken += look.decision.run.count;
+      ++node->counters.runs_taken;
+    } else if (look.decision.outcome == Outcome::kWindowEnd) {
+      node->window_wanted = true;
+    } else if (look.decision.outcome == Outcome::kClockBehind) {
+      look.new_worker_helps = NewWorkerHelps(*g, look.now, look.max_lead);
+    }
+  });
+  return look;
+}
+
+void KeepRun(const Look &look) {
+  const Layout &layout = look.layout;
+  const Run &taken = look.decision.run;
+  run.from_us = layout.UnixUsAt(taken.tick - look.max_lead);
+  run.span_us = static_cast<uint64_t>(layout.UnixUsAt(taken.tick + 1) - run.from_us);
+  run.next_id = layout.Pack({taken.tick, taken.worker, taken.sequence});
+  run.step = int64_t{1} << layout.sequence_shift();
+  run.left = taken.count;
+}
+
+// One call's waits.
+struct Wait {
+  int64_t clock_since_us;  // monotonic; 0: has not waited
+  int64_t clock_from_us;   // what the clock showed then
+  int64_t lease_since_us;
+  bool no_slot;
+};
+
+void Count(NodeState *node, int64_t Counters::*counter) {
+  WithLock(node, LW_EXCLUSIVE, [&] { ++(node->counters.*counter); });
+}
+
+void WaitForClock(NodeState *node, Wait *wait, int64_t now_us, int64_t until_us) {
+  if (wait->clock_since_us == 0) {
+    wait->clock_since_us = MonotonicUs();
+    wait->clock_from_us = now_us;
+    Count(node, &Counters::clock_waits);
+  }
+  int64_t ms = (until_us - now_us + kUsPerMs - 1) / kUsPerMs;
+  if (ms > kWaitMs) ms = kWaitMs;
+  if (ms < 1) ms = 1;
+  static uint32 event = 0;
+  if (event == 0) event = WaitEventNamed("SnowflakeClock");
+  WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, static_cast<long>(ms), event);
+  ResetLatch(MyLatch);
+}
+
+void WaitForKeeper(NodeState *node, Wait *wait, const Look &look) {
+  const int64_t now_us = MonotonicUs();
+  if (wait->lease_since_us == 0) {
+    wait->lease_since_us = now_us;
+    Count(node, &Counters::lease_waits);
+  }
+  const Launch launch = EnsureKeeper(node);
+  if (launch == Launch::kSingleUser) ReportNoLease(NoLeaseReason::kSingleUser, {}, 0);
+  if (launch == Launch::kNoSlot) wait->no_slot = true;
+  if (launch == Launch::kAsked && !look.keeper_missing) wait->no_slot = false;
+  if (look.keeper_latch) SetLatch(look.keeper_latch);
+
+  const int64_t waited_us = now_us - wait->lease_since_us;
+  const int64_t left_us = settings.start_timeout_ms * kUsPerMs - waited_us;
+  if (left_us <= 0) {
+    RegistryError error = {};
+    WithLock(node, LW_SHARED, [&] { error = node->error; });
+    ReportNoLease(wait->no_slot ? NoLeaseReason::kKeeperSlots : NoLeaseReason::kRegistry, error, waited_us);
+  }
+  const long longest_ms = wait->no_slot ? kSlotWaitMs : kWaitMs;
+  const long ms = left_us / kUsPerMs < longest_ms ? static_cast<long>(left_us / kUsPerMs) + 1 : longest_ms;
+  static uint32 event = 0;
+  if (event == 0) event = WaitEventNamed("SnowflakeLease");
+  ConditionVariableTimedSleep(&node->changed, ms, event);
+}
+
+// The clock is behind the last tick, or the lease begins in the future. Up to max_wait waiting is worth it.
+void HandleClockBehind(NodeState *node, Wait *wait, const Look &look, int64_t now_us) {
+  const Layout &layout = look.layout;
+  const int64_t lead_us = look.decision.lead * layout.tick_us;
+  const int64_t max_wait_us = settings.max_wait_ms * kUsPerMs;
+  const bool waited = wait->clock_since_us != 0 && MonotonicUs() - wait->clock_since_us > max_wait_us;
+  const int64_t needed_us = layout.UnixUsAt(look.now + look.decision.lead - look.max_lead);
+  if (lead_us <= max_wait_us && !waited) return WaitForClock(node, wait, now_us, needed_us);
+
+  if (!look.new_worker_helps || StepBackPolicy() == OnClockStepBack::kError)
+    ReportClockBehind(now_us, needed_us, look.new_worker_helps);
+  WithLock(node, LW_EXCLUSIVE, [&] { node->new_worker_wanted = true; });
+  WaitForKeeper(node, wait, look);
+}
+
+void HandleTickUsedUp(NodeState *node, Wait *wait, const Look &look, int64_t now_us) {
+  if (wait->clock_since_us != 0 && now_us <= wait->clock_from_us) {
+    const int64_t waited_us = MonotonicUs() - wait->clock_since_us;
+    if (waited_us > kClockStandsUs && waited_us > settings.start_timeout_ms * kUsPerMs)
+      ReportClockStands(now_us, waited_us);
+  }
+  WaitForClock(node, wait, now_us, look.layout.UnixUsAt(look.now + look.decision.lead - look.max_lead));
+}
+
+void CheckLeaseIsPossible(Oid extension) {
+  if (RecoveryInProgress()) ReportRecovery();
+  if (CreatedInThisTransaction(extension)) ReportSameTransaction();
+}
+
+pg_noinline int64_t NextRun(Oid fn_oid, int64_t ahead) {
+  NodeState *node = ThisNode();
+  const Oid extension = ExtensionOf(fn_oid);
+  Wait wait = {};
+  for (;;) {
+    CHECK_FOR_INTERRUPTS();
+    const int64_t now_us = NowUnixUs();
+    const Look look = TakeRun(node, extension, now_us, ahead);
+    switch (look.decision.outcome) {
+      case Outcome::kRun:
+        if (wait.lease_since_us != 0) ConditionVariableCancelSleep();
+        // Ids go on while the window lasts, but somebody must move it.
+        if (look.keeper_missing) EnsureKeeper(node);
+        KeepRun(look);
+        return FromRun();
+      case Outcome::kNoLease:
+        if (wait.lease_since_us == 0) CheckLeaseIsPossible(extension);
+        WaitForKeeper(node, &wait, look);
+        break;
+      case Outcome::kWindowEnd:
+        WaitForKeeper(node, &wait, look);
+        break;
+      case Outcome::kClockBehind:
+        HandleClockBehind(node, &wait, look, now_us);
+        break;
+      case Outcome::kTickUsedUp:
+        HandleTickUsedUp(node, &wait, look, now_us);
+        break;
+      case Outcome::kTimeUsedUp:
+        ReportTimeUsedUp(look.layout, now_us);
+    }
+  }
+}
+
+}  // namespace
+
+int64_t NextId(Oid fn_oid, int64_t ahead) {
+  if (run.left > 0 && static_cast<uint64_t>(NowUnixUs()) - static_cast<uint64_t>(run.from_us) < run.span_us)
+    return FromRun();
+  return NextRun(fn_oid, ahead);
+}
+
+int64_t LastId() { return last_id; }
+
+}  // namespace snowflake

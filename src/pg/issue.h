@@ -1,0 +1,15 @@
+// The way of an id, section 3: a number of this process's own run, or a new run of the node's generator.
+#pragma once
+
+#include "pg/shared.h"
+
+namespace snowflake {
+
+// The next id. `fn_oid` is the SQL function that asks, through which the extension is found; `ahead` says how many ids the
+// caller is sure to ask for, this one included. Raises the errors of section 9.
+int64_t NextId(Oid fn_oid, int64_t ahead);
+
+// The last id of this process, or -1 before the first.
+int64_t LastId();
+
+}  // namespace snowflake

@@ -1,0 +1,111 @@
+#include "pg/layout_table.h"
+
+#include "pg/report.h"
+
+namespace snowflake {
+
+namespace {
+
+struct Column {
+  const char *name;
+  Oid type;
+};
+
+// In the order of the table, the singleton column left out.
+constexpr Column kColumns[] = {{"epoch_ms", INT8OID},        {"tick_us", INT8OID},    {"timestamp_bits", INT4OID},
+                               {"datacenter_bits", INT4OID}, {"worker_bits", INT4OID}, {"sequence_bits", INT4OID},
+                               {"sequence_first", BOOLOID}};
+constexpr int kColumnCount = 7;
+constexpr int kFirstAttribute = 2;
+
+struct Cache {
+  bool valid;
+  bool watching;
+  Oid relation;
+  Layout layout;
+  void (*on_change)();
+};
+Cache cache;
+
+void Forget(Datum, Oid relation) {
+  if (OidIsValid(relation) && relation != cache.relation) return;
+  cache.valid = false;
+  if (cache.on_change) cache.on_change();
+}
+
+void Watch() {
+  if (cache.watching) return;
+  CacheRegisterRelcacheCallback(Forget, Datum{0});
+  cache.watching = true;
+}
+
+void CheckShape(Relation table) {
+  bool fits = table->rd_rel->relkind == RELKIND_RELATION &&
+              RelationGetNumberOfAttributes(table) >= kFirstAttribute - 1 + kColumnCount;
+  for (int i = 0; fits && i < kColumnCount; ++i) {
+    const Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(table), kFirstAttribute - 1 + i);
+    fits = !attribute->attisdropped && attribute->atttypid == kColumns[i].type &&
+           strcmp(NameStr(attribute->attname), kColumns[i].name) == 0;
+  }
+  if (!fits) ReportForeignTable(RelationGetRelationName(table));
+}
+
+Layout FromTuple(HeapTuple tuple, TupleDesc descriptor) {
+  Datum values[kColumnCount];
+  for (int i = 0; i < kColumnCount; ++i) {
+    bool is_null = false;
+    values[i] = heap_getattr(tuple, kFirstAttribute + i, descriptor, &is_null);
+    if (is_null) ReportForeignTable("snowflake_layout");
+  }
+  Layout layout = {};
+  layout.epoch_ms = DatumGetInt64(values[0]);
+  layout.tick_us = DatumGetInt64(values[1]);
+  layout.timestamp_bits = DatumGetInt32(values[2]);
+  layout.datacenter_bits = DatumGetInt32(values[3]);
+  layout.worker_bits = DatumGetInt32(values[4]);
+  layout.sequence_bits = DatumGetInt32(values[5]);
+  layout.sequence_first = DatumGetBool(values[6]);
+  return layout;
+}
+
+}  // namespace
+
+Layout ReadLayout(Oid schema) {
+  const Oid relation = get_relname_relid("snowflake_layout", schema);
+  if (!OidIsValid(relation)) ReportForeignTable("snowflake_layout");
+  Layout layout = kDefaultLayout;
+  Relation table = table_open(relation, AccessShareLock);
+  CheckShape(table);
+  SysScanDesc scan = systable_beginscan(table, InvalidOid, false, nullptr, 0, nullptr);
+  HeapTuple tuple = systable_getnext(scan);
+  if (HeapTupleIsValid(tuple)) layout = FromTuple(tuple, RelationGetDescr(table));
+  systable_endscan(scan);
+  table_close(table, AccessShareLock);
+  cache.relation = relation;
+  const LayoutFault fault = layout.Check(false);
+  if (fault != LayoutFault::kNone) ReportLayoutFault(layout, fault);
+  return layout;
+}
+
+const Layout &DatabaseLayout(Oid fn_oid) {
+  Watch();
+  if (!cache.valid) {
+    cache.layout = ReadLayout(get_func_namespace(fn_oid));
+    cache.valid = true;
+  }
+  return cache.layout;
+}
+
+void OnLayoutChange(void (*on_change)()) {
+  cache.on_change = on_change;
+  Watch();
+}
+
+char *DescribeLayout(const Layout &layout) {
+  return psprintf("epoch %lld ms, tick %lld us, %d timestamp, %d datacenter, %d worker and %d sequence bits, %s first",
+                  static_cast<long long>(layout.epoch_ms), static_cast<long long>(layout.tick_us), layout.timestamp_bits,
+                  layout.datacenter_bits, layout.worker_bits, layout.sequence_bits,
+                  layout.sequence_first ? "sequence" : "worker");
+}
+
+}  // namespace snowflake

@@ -1,0 +1,21 @@
+// What happens when the library is loaded: settings always, shared memory only while the postmaster preloads it.
+#include "pg/pg.h"
+#include "pg/settings.h"
+#include "pg/shared.h"
+
+extern "C" {
+
+#if PG_VERSION_NUM >= 180000
+PG_MODULE_MAGIC_EXT(.name = "snowflake", .version = SNOWFLAKE_VERSION);
+#else
+PG_MODULE_MAGIC;
+#endif
+
+PGDLLEXPORT void _PG_init(void);
+
+void _PG_init(void) {
+  const bool preloading = process_shared_preload_libraries_in_progress;
+  snowflake::DefineSettings(preloading);
+  if (preloading) snowflake::RequestSharedMemory();
+}
+}

@@ -1,0 +1,126 @@
+// The one door to PostgreSQL: postgres.h in C linkage, exports, and every difference between server versions.
+//
+// Standard headers come after it, and only those that do not drag in <cstdio>: PostgreSQL redefines printf and its like.
+#pragma once
+
+// Before 16 modules export everything and PGDLLEXPORT is empty; this library is built with hidden visibility.
+#ifndef PGDLLEXPORT
+#define PGDLLEXPORT __attribute__((visibility("default")))
+#endif
+
+extern "C" {
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/dependency.h"
+#include "catalog/indexing.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_database.h"
+#include "catalog/pg_extension.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "commands/dbcommands.h"
+#include "commands/extension.h"
+#include "commands/trigger.h"
+#include "common/hashfn.h"
+#include "common/pg_prng.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "port/atomics.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "postmaster/postmaster.h"
+#include "storage/condition_variable.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "storage/lmgr.h"
+#include "storage/lock.h"
+#include "storage/lwlock.h"
+#include "storage/proc.h"
+#include "storage/procarray.h"
+#include "storage/shmem.h"
+#include "storage/sinvaladt.h"
+#include "tcop/tcopprot.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/regproc.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#include "utils/timeout.h"
+#include "utils/timestamp.h"
+#include "utils/uuid.h"
+#if PG_VERSION_NUM >= 170000
+#include "utils/wait_event.h"
+#endif
+}
+
+#include <cstdint>
+
+#if PG_VERSION_NUM < 150000
+#error "snowflake needs PostgreSQL 15 or later"
+#endif
+
+#define SNOWFLAKE_VERSION "1.0.0"
+
+// A function that SQL calls: C linkage, exported, version 1. Before 16 PG_FUNCTION_INFO_V1 does not export it.
+#define SNOWFLAKE_FUNCTION(name)              \
+  extern "C" {                                \
+  PGDLLEXPORT Datum name(PG_FUNCTION_ARGS);   \
+  PG_FUNCTION_INFO_V1(name);                  \
+  }                                           \
+  Datum name(PG_FUNCTION_ARGS)
+
+namespace snowflake {
+
+// Waits of extensions have names from 17 on; before, all show as "Extension".
+inline uint32 WaitEventNamed(const char *name) {
+#if PG_VERSION_NUM >= 170000
+  return WaitEventExtensionNew(name);
+#else
+  return PG_WAIT_EXTENSION;
+#endif
+}
+
+// 17 replaced backend ids by proc numbers.
+inline PGPROC *HolderOf(const VirtualTransactionId &vxid) {
+#if PG_VERSION_NUM >= 170000
+  return ProcNumberGetProc(vxid.procNumber);
+#else
+  return BackendIdGetProc(vxid.backendId);
+#endif
+}
+
+// PostgreSQL counts microseconds from 2000, the rest of the world from 1970.
+inline constexpr int64_t kPostgresEpochUs =
+    static_cast<int64_t>(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY * USECS_PER_SEC;
+
+// The clock: wall time in Unix microseconds.
+inline int64_t NowUnixUs() { return GetCurrentTimestamp() + kPostgresEpochUs; }
+
+// For deadlines and pauses, which no step of the wall clock may shorten or stretch; the same in every process.
+int64_t MonotonicUs();
+
+// Infinite beyond what a timestamp can hold.
+inline TimestampTz TimestampFromUnixUs(int64_t unix_us) {
+  if (unix_us < MIN_TIMESTAMP + kPostgresEpochUs) return DT_NOBEGIN;
+  const int64_t us = unix_us - kPostgresEpochUs;
+  return IS_VALID_TIMESTAMP(us) ? us : DT_NOEND;
+}
+
+}  // namespace snowflake

@@ -1,0 +1,242 @@
+#include "pg/report.h"
+
+#include "pg/layout_table.h"
+#include "pg/settings.h"
+
+namespace snowflake {
+
+namespace {
+
+// In the session's own time zone and style.
+char *Time(int64_t unix_us) { return pstrdup(timestamptz_to_str(TimestampFromUnixUs(unix_us))); }
+
+double Seconds(int64_t us) { return static_cast<double>(us) / USECS_PER_SEC; }
+
+long long Long(int64_t value) { return static_cast<long long>(value); }
+
+}  // namespace
+
+void ReportNotPreloaded() {
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("snowflake is not preloaded"),
+                  errdetail("Ids are issued from shared memory, which a library can only have when the server starts with it."),
+                  errhint("Put this line into postgresql.conf and restart the server: shared_preload_libraries = "
+                          "'snowflake'")));
+  pg_unreachable();
+}
+
+void ReportTooManyDatabases() {
+  ereport(ERROR, (errcode(kNoLease), errmsg("too many databases of this server issue ids"),
+                  errdetail("All %d places of shared memory (snowflake.max_databases) are taken.", settings.max_databases),
+                  errhint("Raise snowflake.max_databases and restart the server.")));
+  pg_unreachable();
+}
+
+void ReportSameTransaction() {
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                  errmsg("cannot issue ids in the transaction that created the extension"),
+                  errdetail("The keeper cannot see the registry before that transaction is committed."),
+                  errhint("Commit first.")));
+  pg_unreachable();
+}
+
+void ReportNoExtension(Oid fn_oid) {
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                  errmsg("function %s does not belong to the extension snowflake", format_procedure(fn_oid)),
+                  errdetail("The registry is found through the extension."),
+                  errhint("Create the function with CREATE EXTENSION snowflake.")));
+  pg_unreachable();
+}
+
+void ReportRecovery() {
+  ereport(ERROR, (errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION), errmsg("cannot issue ids during recovery"),
+                  errdetail("The registry is in this database, where a standby cannot write the lease down."),
+                  errhint("Issue ids on the primary. Once promoted, this server issues its own at once.")));
+  pg_unreachable();
+}
+
+void ReportNoLease(NoLeaseReason reason, const RegistryError &error, int64_t waited_us) {
+  switch (reason) {
+    case NoLeaseReason::kSingleUser:
+      ereport(ERROR, (errcode(kNoLease), errmsg("cannot issue ids in single-user mode"),
+                      errdetail("The lease of a worker id is kept by a background worker, and this mode has none."),
+                      errhint("Start the server in the normal way.")));
+      break;
+    case NoLeaseReason::kKeeperSlots:
+      ereport(ERROR, (errcode(kNoLease), errmsg("cannot start the keeper that holds this database's worker id"),
+                      errdetail("All %d background workers (max_worker_processes) were in use for %.1f s.",
+                                max_worker_processes, Seconds(waited_us)),
+                      errhint("Raise max_worker_processes and restart the server; each database that issues ids takes one.")));
+      break;
+    case NoLeaseReason::kRegistry:
+      if (error.message[0] == '\0')
+        ereport(ERROR, (errcode(kNoLease), errmsg("no lease to issue ids under"),
+                        errdetail("The keeper had no answer of the registry within %.1f s.", Seconds(waited_us)),
+                        errhint("See what the keeper waits for in pg_stat_activity, backend_type \"snowflake keeper\".")));
+      // What the registry says in the extension's own class is what the caller needs to know.
+      else if (error.sqlstate == kAllLeased || error.sqlstate == kClockBehind || error.sqlstate == kTimeUsedUp)
+        ereport(ERROR, (errcode(error.sqlstate), errmsg("no lease to issue ids under"),
+                        errdetail("The registry refused: %s", error.message),
+                        errhint("See the views snowflake_status and snowflake_workers.")));
+      else
+        ereport(ERROR, (errcode(kNoLease), errmsg("no lease to issue ids under"),
+                        errdetail("The registry's last error, %.1f s ago: %s", Seconds(NowUnixUs() - error.at_us),
+                                  error.message),
+                        errhint("The keeper goes on trying; ids flow as soon as the registry answers.")));
+      break;
+  }
+  pg_unreachable();
+}
+
+void ReportClockBehind(int64_t now_us, int64_t needed_us, bool step_back) {
+  const double wait_s = Seconds(needed_us - now_us);
+  if (step_back)
+    ereport(ERROR, (errcode(kClockBehind), errmsg("the clock is %.3f s behind the last id", wait_s),
+                    errdetail("The clock shows %s; ids were issued up to %s.", Time(now_us),
+                              Time(needed_us)),
+                    errhint("Set the clock right, wait, or set snowflake.on_clock_step_back to \"new_worker\".")));
+  ereport(ERROR, (errcode(kClockBehind), errmsg("the clock is %.3f s behind the lease", wait_s),
+                  errdetail("The clock shows %s; every free worker id was used up to then or later, the lease begins at %s.",
+                            Time(now_us), Time(needed_us)),
+                  errhint("Set the clock right, or wait.")));
+  pg_unreachable();
+}
+
+void ReportClockStands(int64_t now_us, int64_t waited_us) {
+  ereport(ERROR, (errcode(kClockBehind), errmsg("the clock does not move"),
+                  errdetail("It has shown %s for %.1f s, and every id that may be issued at that time is used up.",
+                            Time(now_us), Seconds(waited_us)),
+                  errhint("Set the clock right.")));
+  pg_unreachable();
+}
+
+void ReportTimeUsedUp(const Layout &layout, int64_t now_us) {
+  ereport(ERROR, (errcode(kTimeUsedUp), errmsg("the layout's time is used up"),
+                  errdetail("%d timestamp bits ended at %s; the clock shows %s.", layout.timestamp_bits,
+                            Time(layout.UnixUsAt(layout.max_tick() + 1)), Time(now_us)),
+                  errhint("Set the clock right if it is wrong; otherwise ids need a layout with a later epoch or a wider "
+                          "timestamp.")));
+  pg_unreachable();
+}
+
+void ReportAllLeased(int64_t ring_size, int64_t held_back, int64_t next_free_us) {
+  ereport(ERROR,
+          (errcode(kAllLeased), errmsg("every worker id is leased"),
+           held_back > 0
+               ? errdetail("Of %lld worker ids, %lld are held back until %s, because the registry was failed over.",
+                           Long(ring_size), Long(held_back), Time(next_free_us))
+               : errdetail("All %lld worker ids are leased; the first of these leases ends at %s unless it is extended.",
+                           Long(ring_size), Time(next_free_us)),
+           errhint("A crashed node's worker id comes back when its lease ends. Shorten snowflake.lease_duration, or use a "
+                   "layout with more worker bits.")));
+  pg_unreachable();
+}
+
+void ReportForeignTable(const char *table) {
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                  errmsg("table \"%s\" is not as the extension snowflake made it", table),
+                  errdetail("A column, its type or the kind of the table was changed, or the table is missing."),
+                  errhint("Undo the change, or drop the extension and create it again.")));
+  pg_unreachable();
+}
+
+void ReportSeveralOwners() {
+  ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("the registry's tables have several owners"),
+                  errdetail("The protocol runs with the rights of the tables' owner, which must not reach another's tables."),
+                  errhint("Give snowflake_registry, snowflake_watermark, snowflake_layout and snowflake_origin one owner.")));
+  pg_unreachable();
+}
+
+void ReportIsolation(const char *function) {
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                  errmsg("%s() must run at isolation level read committed", function),
+                  errdetail("An older snapshot would hide what other nodes have done since it was taken."),
+                  errhint("SET TRANSACTION ISOLATION LEVEL READ COMMITTED.")));
+  pg_unreachable();
+}
+
+void ReportNullArgument(const char *function, const char *argument) {
+  ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s(): %s must not be null", function, argument)));
+  pg_unreachable();
+}
+
+void ReportDuration(int64_t duration_us) {
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("lease duration out of range"),
+                  errdetail("%.6f s is not within 1 s and 86400 s.", Seconds(duration_us)),
+                  errhint("Use the value of snowflake.lease_duration.")));
+  pg_unreachable();
+}
+
+void ReportDatacenter(int32_t datacenter, const Layout &layout) {
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("datacenter %d does not fit the layout", datacenter),
+                  errdetail("With %d datacenter bits it is within 0 and %d.", layout.datacenter_bits,
+                            layout.datacenter_count() - 1),
+                  errhint("Set snowflake.datacenter within these limits.")));
+  pg_unreachable();
+}
+
+void ReportLastTick(int64_t last_tick, int64_t window_start, int64_t window_end) {
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("last tick %lld is outside the lease", Long(last_tick)),
+                  errdetail("The lease's window allows %lld to %lld.", Long(window_start - 1), Long(window_end - 1)),
+                  errhint("Report the last tick that was used, or the tick before the window when none was.")));
+  pg_unreachable();
+}
+
+void ReportLayoutFault(const Layout &layout, LayoutFault fault) {
+  const char *reason = "";
+  switch (fault) {
+    case LayoutFault::kNone:
+      break;
+    case LayoutFault::kFieldWidth:
+      reason = "A timestamp takes 1 to 63 bits, datacenter and worker together 0 to 31, a sequence 0 to 31.";
+      break;
+    case LayoutFault::kTooWide:
+      reason = "The fields sum to more than 64 bits.";
+      break;
+    case LayoutFault::kTickLength:
+      reason = "A tick lasts 1 microsecond to 1 day.";
+      break;
+    case LayoutFault::kEpoch:
+      reason = "An epoch lies within 1970 and 9999.";
+      break;
+    case LayoutFault::kEndsTooLate:
+      reason = "Its last tick lies beyond what a timestamp can hold.";
+      break;
+    case LayoutFault::kReadOnly:
+      reason = "Without worker bits or sequence bits ids can be read, not issued.";
+      break;
+  }
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),
+                  errdetail("%s It has %s.", reason, DescribeLayout(layout)),
+                  errhint("Correct the row of snowflake_layout.")));
+  pg_unreachable();
+}
+
+void ReportLayoutInUse() {
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the layout can no longer be changed"),
+                  errdetail("A worker id was leased under it, so ids may have been issued."),
+                  errhint("Drop the extension and create it again to begin with another layout.")));
+  pg_unreachable();
+}
+
+void ReportForeignId(int64_t id, const Layout &layout) {
+  ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("snowflake id %lld is out of range", Long(id)),
+                  errdetail("This database's layout has ids of %d bits, not negative.", layout.total_bits()),
+                  errhint("Check where the id comes from; an id of another system needs that system's layout.")));
+  pg_unreachable();
+}
+
+void ReportCount(int32_t count) {
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("count must be positive"),
+                  errdetail("%d ids were asked for.", count), errhint("Ask for at least 1.")));
+  pg_unreachable();
+}
+
+void ReportNoCurrval() {
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                  errmsg("snowflake_currval is not yet defined in this session"),
+                  errdetail("This session has not issued an id; those of its parallel workers do not count."),
+                  errhint("Call snowflake_nextval() first.")));
+  pg_unreachable();
+}
+
+}  // namespace snowflake

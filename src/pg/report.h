@@ -1,0 +1,53 @@
+// From a status of the core to SQLSTATE, message, detail and hint; nowhere else. All of these raise an ERROR.
+//
+// The extension's own class: SF001 no lease, SF002 the clock is behind or off, SF003 the layout's time is used up, SF004
+// every worker id is leased.
+#pragma once
+
+#include "core/generator.h"
+#include "pg/pg.h"
+#include "pg/shared.h"
+
+namespace snowflake {
+
+inline constexpr int kNoLease = MAKE_SQLSTATE('S', 'F', '0', '0', '1');
+inline constexpr int kClockBehind = MAKE_SQLSTATE('S', 'F', '0', '0', '2');
+inline constexpr int kTimeUsedUp = MAKE_SQLSTATE('S', 'F', '0', '0', '3');
+inline constexpr int kAllLeased = MAKE_SQLSTATE('S', 'F', '0', '0', '4');
+
+// Why a call has no lease although it asked for one.
+enum class NoLeaseReason { kKeeperSlots, kRegistry, kSingleUser };
+
+[[noreturn]] void ReportNotPreloaded();
+[[noreturn]] void ReportTooManyDatabases();
+[[noreturn]] void ReportSameTransaction();
+[[noreturn]] void ReportNoExtension(Oid fn_oid);
+[[noreturn]] void ReportRecovery();
+
+// `error` is what the registry said last, message[0] == 0 when it has not said anything.
+[[noreturn]] void ReportNoLease(NoLeaseReason reason, const RegistryError &error, int64_t waited_us);
+
+// The clock must reach `needed_us` (Unix) before the next id; `step_back` when the clock went back, otherwise the lease's
+// window begins in the future.
+[[noreturn]] void ReportClockBehind(int64_t now_us, int64_t needed_us, bool step_back);
+[[noreturn]] void ReportClockStands(int64_t now_us, int64_t waited_us);
+[[noreturn]] void ReportTimeUsedUp(const Layout &layout, int64_t now_us);
+
+// The registry's own answers.
+[[noreturn]] void ReportAllLeased(int64_t ring_size, int64_t held_back, int64_t next_free_us);
+[[noreturn]] void ReportForeignTable(const char *table);
+[[noreturn]] void ReportSeveralOwners();
+[[noreturn]] void ReportIsolation(const char *function);
+[[noreturn]] void ReportNullArgument(const char *function, const char *argument);
+[[noreturn]] void ReportDuration(int64_t duration_us);
+[[noreturn]] void ReportDatacenter(int32_t datacenter, const Layout &layout);
+[[noreturn]] void ReportLastTick(int64_t last_tick, int64_t window_start, int64_t window_end);
+[[noreturn]] void ReportLayoutFault(const Layout &layout, LayoutFault fault);
+[[noreturn]] void ReportLayoutInUse();
+
+// Arguments of the SQL functions.
+[[noreturn]] void ReportForeignId(int64_t id, const Layout &layout);
+[[noreturn]] void ReportCount(int32_t count);
+[[noreturn]] void ReportNoCurrval();
+
+}  // namespace snowflake

@@ -1,0 +1,65 @@
+#include "pg/settings.h"
+
+#include "core/layout.h"
+#include "core/lease.h"
+
+namespace snowflake {
+
+Settings settings;
+
+namespace {
+
+constexpr int kMaxJitter = 1 << 20;
+
+const config_enum_entry kStepBackOptions[] = {
+    {"new_worker", static_cast<int>(OnClockStepBack::kNewWorker), false},
+    {"error", static_cast<int>(OnClockStepBack::kError), false},
+    {nullptr, 0, false},
+};
+
+bool CheckJitter(int *value, void **extra, GucSource source) {
+  if (*value == 0 || (*value & (*value - 1)) == 0) return true;
+  GUC_check_errdetail("%d is neither 0 nor a power of two, so ids would not spread evenly over id %% n.", *value);
+  GUC_check_errhint("Set it to 0, or to 1, 2, 4, 8 and so on up to %d.", kMaxJitter);
+  return false;
+}
+
+}  // namespace
+
+void DefineSettings(bool preloading) {
+  DefineCustomStringVariable("snowflake.node_name", "Name under which this node stands in the registry.",
+                             "Empty: cluster_name or the host's name, port and database. Read by the keeper alone.",
+                             &settings.node_name, "", PGC_SUSET, 0, nullptr, nullptr, nullptr);
+  DefineCustomIntVariable("snowflake.datacenter", "Datacenter of this node, for layouts with datacenter bits.",
+                          "Read by the keeper alone.", &settings.datacenter, 0, 0, PG_INT32_MAX, PGC_SUSET, 0, nullptr,
+                          nullptr, nullptr);
+  DefineCustomIntVariable("snowflake.lease_duration", "How long a node issues ids without hearing from the registry.",
+                          "Read by the keeper alone.", &settings.lease_duration_ms, 10 * 60 * 1000,
+                          static_cast<int>(kMinLeaseUs / kUsPerMs), static_cast<int>(kMaxLeaseUs / kUsPerMs), PGC_SUSET,
+                          GUC_UNIT_MS, nullptr, nullptr, nullptr);
+  DefineCustomIntVariable("snowflake.max_lead", "By how much an id's timestamp may lead the clock.",
+                          "Counted in ticks of the layout, rounded down, at least one.", &settings.max_lead_ms, 5, 0,
+                          10 * 1000, PGC_SIGHUP, GUC_UNIT_MS, nullptr, nullptr, nullptr);
+  DefineCustomIntVariable("snowflake.max_wait", "How long a call waits for a clock that stepped back.", nullptr,
+                          &settings.max_wait_ms, 100, 0, 60 * 1000, PGC_SIGHUP, GUC_UNIT_MS, nullptr, nullptr, nullptr);
+  DefineCustomEnumVariable("snowflake.on_clock_step_back", "What to do when the clock stepped back further than max_wait.",
+                           "new_worker draws another worker id, whose watermark lies in the past; error fails.",
+                           &settings.on_clock_step_back, static_cast<int>(OnClockStepBack::kNewWorker), kStepBackOptions,
+                           PGC_SIGHUP, 0, nullptr, nullptr, nullptr);
+  DefineCustomIntVariable("snowflake.sequence_jitter", "A fresh tick starts at a random sequence number below this.",
+                          "0 or a power of two; 0 starts every tick at 0.", &settings.sequence_jitter, 128, 0, kMaxJitter,
+                          PGC_SIGHUP, 0, CheckJitter, nullptr, nullptr);
+  DefineCustomIntVariable("snowflake.max_run", "How many sequence numbers a session takes at once at most.",
+                          "1 keeps ids in exact call order across sessions.", &settings.max_run, 256, 1, 1 << 20,
+                          PGC_SUSET, 0, nullptr, nullptr, nullptr);
+  DefineCustomIntVariable("snowflake.start_timeout", "How long a call waits for a lease.", nullptr,
+                          &settings.start_timeout_ms, 5000, 0, 60 * 60 * 1000, PGC_USERSET, GUC_UNIT_MS, nullptr, nullptr,
+                          nullptr);
+  if (preloading)
+    DefineCustomIntVariable("snowflake.max_databases", "How many databases of this server can issue ids.",
+                            "Each takes less than 2 kB of shared memory.", &settings.max_databases, 16, 1, 10000,
+                            PGC_POSTMASTER, 0, nullptr, nullptr, nullptr);
+  MarkGUCPrefixReserved("snowflake");
+}
+
+}  // namespace snowflake

@@ -1,0 +1,31 @@
+// Every setting, `snowflake.*`. Times are in milliseconds.
+#pragma once
+
+#include "pg/pg.h"
+
+namespace snowflake {
+
+enum class OnClockStepBack : int { kNewWorker, kError };
+
+struct Settings {
+  char *node_name;
+  int datacenter;
+  int lease_duration_ms;
+  int max_lead_ms;
+  int max_wait_ms;
+  int on_clock_step_back;
+  int sequence_jitter;
+  int max_run;
+  int start_timeout_ms;
+  int max_databases;
+};
+
+extern Settings settings;
+
+inline OnClockStepBack StepBackPolicy() { return static_cast<OnClockStepBack>(settings.on_clock_step_back); }
+
+// Called once per load of the library; `preloading` while the postmaster loads it, the only time when the size of shared
+// memory can still be set.
+void DefineSettings(bool preloading);
+
+}  // namespace snowflake

@@ -1,0 +1,126 @@
+#include "pg/shared.h"
+
+#include <time.h>
+
+#include "pg/settings.h"
+
+namespace snowflake {
+
+namespace {
+
+struct State {
+  LWLock lock;
+  int tranche;
+  int places;
+  alignas(128) NodeState nodes[FLEXIBLE_ARRAY_MEMBER];
+};
+
+State *state = nullptr;
+shmem_request_hook_type next_request_hook = nullptr;
+shmem_startup_hook_type next_startup_hook = nullptr;
+
+Size StateSize() { return add_size(offsetof(State, nodes), mul_size(settings.max_databases, sizeof(NodeState))); }
+
+void RequestState() {
+  if (next_request_hook) next_request_hook();
+  RequestAddinShmemSpace(add_size(StateSize(), alignof(State)));
+}
+
+void Clear(NodeState *node) {
+  memset(reinterpret_cast<char *>(node) + sizeof(node->lock), 0, sizeof(*node) - sizeof(node->lock));
+  ConditionVariableInit(&node->changed);
+}
+
+void StartState() {
+  if (next_startup_hook) next_startup_hook();
+  LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+  bool found = false;
+  state = static_cast<State *>(ShmemInitStruct("snowflake", StateSize(), &found));
+  if (!found) {
+    state->tranche = LWLockNewTrancheId();
+    state->places = settings.max_databases;
+    LWLockInitialize(&state->lock, state->tranche);
+    for (int i = 0; i < state->places; ++i) {
+      Clear(&state->nodes[i]);
+      LWLockInitialize(&state->nodes[i].lock, state->tranche);
+    }
+  }
+  LWLockRelease(AddinShmemInitLock);
+  LWLockRegisterTranche(state->tranche, "snowflake");
+}
+
+// The block's lock is held.
+NodeState *Place(Oid database) {
+  for (int i = 0; i < state->places; ++i)
+    if (state->nodes[i].database == database) return &state->nodes[i];
+  return nullptr;
+}
+
+bool DatabaseExists(Oid database) {
+  char *name = get_database_name(database);
+  if (name == nullptr) return false;
+  pfree(name);
+  return true;
+}
+
+// Frees the places of dropped databases: nobody is connected to one, so nobody uses its node. Catalog access cannot be
+// under the lock, and a place may meanwhile have gone to another database.
+void FreeDropped() {
+  for (int i = 0; i < state->places; ++i) {
+    LWLockAcquire(&state->lock, LW_SHARED);
+    const Oid database = state->nodes[i].database;
+    LWLockRelease(&state->lock);
+    if (!OidIsValid(database) || DatabaseExists(database)) continue;
+    LWLockAcquire(&state->lock, LW_EXCLUSIVE);
+    if (state->nodes[i].database == database) Clear(&state->nodes[i]);
+    LWLockRelease(&state->lock);
+  }
+}
+
+NodeState *Make(Oid database) {
+  LWLockAcquire(&state->lock, LW_EXCLUSIVE);
+  NodeState *node = Place(database);
+  if (node == nullptr) {
+    node = Place(InvalidOid);
+    if (node != nullptr) node->database = database;
+  }
+  LWLockRelease(&state->lock);
+  return node;
+}
+
+}  // namespace
+
+int64_t MonotonicUs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<int64_t>(now.tv_sec) * USECS_PER_SEC + now.tv_nsec / 1000;
+}
+
+void RequestSharedMemory() {
+  next_request_hook = shmem_request_hook;
+  shmem_request_hook = RequestState;
+  next_startup_hook = shmem_startup_hook;
+  shmem_startup_hook = StartState;
+}
+
+bool HasSharedMemory() { return state != nullptr; }
+
+NodeState *FindNode(Oid database) {
+  if (state == nullptr) return nullptr;
+  LWLockAcquire(&state->lock, LW_SHARED);
+  NodeState *node = Place(database);
+  LWLockRelease(&state->lock);
+  return node;
+}
+
+NodeState *FindOrMakeNode(Oid database) {
+  NodeState *node = FindNode(database);
+  if (node == nullptr) node = Make(database);
+  if (node == nullptr) {
+    FreeDropped();
+    node = Make(database);
+  }
+  return node;
+}
+
+}  // namespace snowflake

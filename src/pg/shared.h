@@ -1,0 +1,78 @@
+// The state block: one NodeState per database that issues ids, in shared memory. Where it lives is known here alone.
+//
+// Locking: the block's lock guards which database has which place; it is taken before a node's lock, never after. A
+// node's lock guards everything in NodeState below it but the condition variable. It is held for a few dozen
+// instructions: no ERROR, palloc or system call under it, which is why the code under it is a lambda that only computes.
+#pragma once
+
+#include "core/generator.h"
+#include "pg/pg.h"
+
+namespace snowflake {
+
+struct Counters {
+  int64_t ids_taken;
+  int64_t runs_taken;
+  int64_t clock_waits;
+  int64_t lease_waits;
+  int64_t clock_steps_back;
+  int64_t leases_drawn;
+};
+
+// What the registry answered to the keeper's last try; message[0] is 0 when that succeeded.
+struct RegistryError {
+  int sqlstate;
+  int64_t at_us;
+  char message[512];
+};
+
+// Leases on their way back. More would take as many steps back of the clock without one answer of the registry; the
+// oldest then goes by expiry.
+inline constexpr int kMaxRetired = 4;
+
+// Two cache lines, so that neighbours do not fight over one.
+struct alignas(128) NodeState {
+  LWLock lock;
+  Oid database;   // InvalidOid: a free place
+  Oid extension;  // whose registry the lease comes from
+  Generator generator;
+
+  Retired retired[kMaxRetired];
+  int retired_count;
+
+  // What backends ask of the keeper.
+  bool lease_wanted;
+  bool new_worker_wanted;
+  bool window_wanted;
+
+  int keeper_pid;  // 0: none
+  Latch *keeper_latch;
+  int64_t keeper_asked_us;  // monotonic: when one was last asked for
+
+  Counters counters;
+  RegistryError error;
+  char node_name[256];
+
+  ConditionVariable changed;  // a lease came or went, a window moved, a try failed
+};
+
+// Called while the library is preloaded: asks for the memory and arranges its set-up.
+void RequestSharedMemory();
+
+// Whether there is a state block: false when the library was not preloaded.
+bool HasSharedMemory();
+
+// The node of a database, or nullptr when it has none.
+NodeState *FindNode(Oid database);
+
+// The same, made when missing; nullptr when every place is taken by a database that still exists.
+NodeState *FindOrMakeNode(Oid database);
+
+template <typename Critical>
+inline void WithLock(NodeState *node, LWLockMode mode, Critical critical) {
+  LWLockAcquire(&node->lock, mode);
+  critical();
+  LWLockRelease(&node->lock);
+}
+
+}  // namespace snowflake

@@ -1,0 +1,123 @@
+// What the view snowflake_status reads: one consistent look at this node's state.
+#include "pg/layout_table.h"
+#include "pg/pg.h"
+#include "pg/shared.h"
+
+namespace snowflake {
+
+namespace {
+
+// The columns of snowflake_get_status(), in its order.
+enum Column {
+  kState,
+  kNode,
+  kWorker,
+  kLeaseId,
+  kWindowStart,
+  kWindowEnd,
+  kIdsFlowFor,
+  kLastId,
+  kLead,
+  kKeeperPid,
+  kIdsTaken,
+  kRunsTaken,
+  kClockWaits,
+  kLeaseWaits,
+  kClockStepsBack,
+  kLeasesDrawn,
+  kLastError,
+  kLastErrorCode,
+  kLastErrorAt,
+  kEndOfLife,
+  kColumns
+};
+
+// What is copied out of shared memory under the lock.
+struct Seen {
+  Generator generator;
+  Counters counters;
+  RegistryError error;
+  int keeper_pid;
+  char node_name[sizeof(NodeState::node_name)];
+};
+
+struct Row {
+  Datum values[kColumns];
+  bool nulls[kColumns];
+
+  void Set(Column column, Datum value) {
+    values[column] = value;
+    nulls[column] = false;
+  }
+};
+
+Datum TimeDatum(int64_t unix_us) { return TimestampTzGetDatum(TimestampFromUnixUs(unix_us)); }
+
+Datum IntervalDatum(int64_t us) {
+  Interval *interval = static_cast<Interval *>(palloc0(sizeof(Interval)));
+  interval->time = us;
+  return IntervalPGetDatum(interval);
+}
+
+void SetLease(Row *row, const Generator &g, int64_t now_us) {
+  const int64_t end_us = g.layout.UnixUsAt(g.lease.window_end);
+  row->Set(kWorker, Int32GetDatum(g.lease.worker));
+  row->Set(kLeaseId, Int64GetDatum(g.lease.lease_id));
+  row->Set(kWindowStart, TimeDatum(g.layout.UnixUsAt(g.lease.window_start)));
+  row->Set(kWindowEnd, TimeDatum(end_us));
+  if (g.open) row->Set(kIdsFlowFor, IntervalDatum(end_us > now_us ? end_us - now_us : 0));
+  if (g.last_tick < g.lease.window_start) return;
+  const int32_t last_sequence = static_cast<int32_t>(g.next_sequence - 1);
+  row->Set(kLastId, Int64GetDatum(g.layout.Pack({g.last_tick, g.lease.worker, last_sequence})));
+  const int64_t lead_us = g.layout.UnixUsAt(g.last_tick) - now_us;
+  row->Set(kLead, IntervalDatum(lead_us > 0 ? lead_us : 0));
+}
+
+void SetNode(Row *row, const Seen &shot) {
+  if (shot.node_name[0] != '\0') row->Set(kNode, CStringGetTextDatum(shot.node_name));
+  if (shot.keeper_pid != 0) row->Set(kKeeperPid, Int32GetDatum(shot.keeper_pid));
+  row->Set(kIdsTaken, Int64GetDatum(shot.counters.ids_taken));
+  row->Set(kRunsTaken, Int64GetDatum(shot.counters.runs_taken));
+  row->Set(kClockWaits, Int64GetDatum(shot.counters.clock_waits));
+  row->Set(kLeaseWaits, Int64GetDatum(shot.counters.lease_waits));
+  row->Set(kClockStepsBack, Int64GetDatum(shot.counters.clock_steps_back));
+  row->Set(kLeasesDrawn, Int64GetDatum(shot.counters.leases_drawn));
+  if (shot.error.message[0] == '\0') return;
+  row->Set(kLastError, CStringGetTextDatum(shot.error.message));
+  row->Set(kLastErrorCode, CStringGetTextDatum(unpack_sql_state(shot.error.sqlstate)));
+  row->Set(kLastErrorAt, TimeDatum(shot.error.at_us));
+}
+
+}  // namespace
+
+}  // namespace snowflake
+
+using namespace snowflake;
+
+SNOWFLAKE_FUNCTION(snowflake_get_status) {
+  TupleDesc descriptor = nullptr;
+  if (get_call_result_type(fcinfo, nullptr, &descriptor) != TYPEFUNC_COMPOSITE)
+    elog(ERROR, "return type must be a row type");
+
+  const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
+  Row row = {};
+  memset(row.nulls, true, sizeof(row.nulls));
+  row.Set(kEndOfLife, TimeDatum(layout.UnixUsAt(layout.max_tick() + 1)));
+  NodeState *node = FindNode(MyDatabaseId);
+  const char *state = HasSharedMemory() ? "no lease" : "not preloaded";
+  if (node != nullptr) {
+    Seen shot = {};
+    WithLock(node, LW_SHARED, [&] {
+      shot.generator = node->generator;
+      shot.counters = node->counters;
+      shot.error = node->error;
+      shot.keeper_pid = node->keeper_pid;
+      memcpy(shot.node_name, node->node_name, sizeof(shot.node_name));
+    });
+    if (shot.generator.open) state = "issuing";
+    SetNode(&row, shot);
+    if (shot.generator.lease.lease_id != 0) SetLease(&row, shot.generator, NowUnixUs());
+  }
+  row.Set(kState, CStringGetTextDatum(state));
+  return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), row.values, row.nulls));
+}
