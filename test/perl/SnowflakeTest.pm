@@ -43,9 +43,9 @@ sub start_server
 sub write_clock
 {
 	my ($server, $offset_ns, $frozen_ns) = @_;
-	open my $file, '+<:raw', $server->{snowflake_clock}
-	  or open $file, '>:raw', $server->{snowflake_clock}
-	  or die "clock: $!";
+	# Written in place: the servers have the file mapped.
+	my $mode = -e $server->{snowflake_clock} ? '+<:raw' : '>:raw';
+	open(my $file, $mode, $server->{snowflake_clock}) or die "clock: $!";
 	syswrite $file, pack('q<q<', $offset_ns, $frozen_ns) or die "clock: $!";
 	close $file;
 	$server->{snowflake_offset_ns} = $offset_ns;
