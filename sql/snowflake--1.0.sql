@@ -65,6 +65,9 @@ CREATE FUNCTION snowflake_layout_changed() RETURNS trigger
     AS 'MODULE_PATHNAME' LANGUAGE C;
 COMMENT ON FUNCTION snowflake_layout_changed() IS 'refuses to change the layout once a lease was drawn, and tells all sessions of a change';
 
+-- Who could fire it from a table of his own could hold up every acquire.
+REVOKE ALL ON FUNCTION snowflake_layout_changed() FROM PUBLIC;
+
 CREATE TRIGGER snowflake_layout_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON snowflake_layout
     FOR EACH STATEMENT EXECUTE FUNCTION snowflake_layout_changed();
 ALTER TABLE snowflake_layout ENABLE ALWAYS TRIGGER snowflake_layout_changed;

@@ -54,6 +54,7 @@ Oid ExtensionOf(Oid fn_oid) {
   if (fn_oid != known_fn) {
     known_extension = getExtensionOfObject(ProcedureRelationId, fn_oid);
     if (!OidIsValid(known_extension)) ReportNoExtension(fn_oid);
+    DatabaseLayout(fn_oid);  // from here on DropRun() hears of a change
     known_fn = fn_oid;
   }
   return known_extension;

@@ -116,8 +116,9 @@ inline int64_t NowUnixUs() { return GetCurrentTimestamp() + kPostgresEpochUs; }
 // For deadlines and pauses, which no step of the wall clock may shorten or stretch; the same in every process.
 int64_t MonotonicUs();
 
-// Infinite beyond what a timestamp can hold.
+// Infinite beyond what a timestamp can hold; INT64_MAX is what Layout::UnixUsAt() saturates at.
 inline TimestampTz TimestampFromUnixUs(int64_t unix_us) {
+  if (unix_us == PG_INT64_MAX) return DT_NOEND;
   if (unix_us < MIN_TIMESTAMP + kPostgresEpochUs) return DT_NOBEGIN;
   const int64_t us = unix_us - kPostgresEpochUs;
   return IS_VALID_TIMESTAMP(us) ? us : DT_NOEND;

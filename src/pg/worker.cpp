@@ -235,6 +235,11 @@ KeeperView See() {
     view.lease_wanted = g.open ? node->new_worker_wanted : node->lease_wanted;
     view.window_wanted = g.open && node->window_wanted;
     view.retired = node->retired_count > 0;
+    // A backend that misses a lease while there is one belongs to another extension than the lease: look at once.
+    if (g.open && node->lease_wanted) {
+      node->lease_wanted = false;
+      self.next_watch_us = 0;
+    }
   });
   return view;
 }
@@ -362,6 +367,7 @@ void Sleep(int64_t until_us) {
 
 // One step; false when the keeper is done.
 bool Step() {
+  self.action = KeeperAction::kSleep;
   if (stop_requested && !self.leaving) {
     QueryCancelPending = false;  // it has done its work: whatever was under way has ended
     Leave("it was told to stop");
@@ -413,7 +419,6 @@ void Recover() {
   AbortCurrentTransaction();
   const bool release = self.action == KeeperAction::kRelease;
   self.keeper.Done(release ? KeeperAction::kRelease : KeeperAction::kAcquire, false, MonotonicUs());
-  self.action = KeeperAction::kSleep;
   // A shutdown cancels what is under way; that is no failure of the registry.
   if (stop_requested && error->sqlerrcode == ERRCODE_QUERY_CANCELED && !self.leaving) return;
   RecordFailure(error->sqlerrcode, error->message, error->detail);
@@ -457,7 +462,6 @@ void snowflake_keeper_main(Datum database) {
   if (!Attach()) proc_exit(0);
   NameNode();
   self.step_context = AllocSetContextCreate(TopMemoryContext, "snowflake keeper", ALLOCSET_DEFAULT_SIZES);
-  self.action = KeeperAction::kSleep;
   while (ProtectedStep()) {
   }
   proc_exit(0);

@@ -1,0 +1,185 @@
+-- The registry protocol, with clocks as arguments. Nothing is issued here: no keeper interferes.
+SET client_min_messages = warning;
+DROP EXTENSION IF EXISTS snowflake CASCADE;
+CREATE EXTENSION snowflake;
+RESET client_min_messages;
+\set SHOW_CONTEXT never
+
+-- Four worker ids, ticks of 1 s; the next lease is number 5, so the ring's place 1.
+INSERT INTO snowflake_layout VALUES (true, 0, 1000000, 31, 0, 2, 10, false);
+SELECT setval('snowflake_registry_lease_id_seq', 4) = 4 AS ring;
+
+CREATE TABLE lease (name text, lease_id bigint, token uuid, worker_id int, window_start bigint, window_end bigint);
+CREATE FUNCTION acquire(name text, now_tick bigint, duration interval DEFAULT '100 s')
+    RETURNS TABLE (lease bigint, worker int, window_start bigint, window_end bigint) LANGUAGE sql AS $$
+    WITH a AS (SELECT * FROM snowflake_acquire(name, 0, now_tick, duration))
+    INSERT INTO lease SELECT name, a.lease_id, a.token, a.worker_id, a.window_start, a.window_end FROM a
+    RETURNING lease_id, worker_id, lease.window_start, lease.window_end $$;
+CREATE FUNCTION extend(who text, now_tick bigint, duration interval DEFAULT '100 s') RETURNS bigint LANGUAGE sql AS $$
+    SELECT snowflake_extend(lease_id, token, now_tick, duration) FROM lease WHERE name = who $$;
+CREATE FUNCTION release(who text, last_tick bigint) RETURNS boolean LANGUAGE sql AS $$
+    SELECT snowflake_release(lease_id, token, last_tick) FROM lease WHERE name = who $$;
+CREATE VIEW registry AS SELECT lease_id, worker_id, node, window_start, window_end FROM snowflake_registry ORDER BY lease_id;
+CREATE VIEW watermark AS SELECT * FROM snowflake_watermark ORDER BY worker_id;
+
+-- Round and round, from lease_id mod 4 upwards.
+SELECT * FROM acquire('a', 1000);
+SELECT * FROM acquire('b', 1000);
+SELECT release('a', 1005);
+SELECT * FROM acquire('c', 1010);
+SELECT * FROM acquire('d', 1010);
+SELECT * FROM registry;
+SELECT * FROM watermark;
+-- Place 1 is free and its watermark lies in the past: reused, above its watermark.
+SELECT * FROM acquire('e', 1010);
+-- All four are leased.
+SET timezone = 'UTC';
+SELECT * FROM acquire('f', 1010);
+\echo :SQLSTATE
+
+-- The window's end only moves forward.
+SELECT extend('b', 1050);
+SELECT extend('b', 1020);
+SELECT extend('b', 1020, '1 s');
+SELECT extend('b', -9223372036854775808);
+SELECT * FROM registry WHERE node = 'b';
+-- Neither a wrong token nor a lease that is gone moves anything.
+SELECT snowflake_extend(lease_id, '00000000-0000-0000-0000-000000000000', 5000, '100 s') FROM lease WHERE name = 'b';
+SELECT snowflake_release(lease_id, '00000000-0000-0000-0000-000000000000', 1001) FROM lease WHERE name = 'b';
+SELECT extend('a', 1050);
+SELECT release('a', 1050);
+SELECT * FROM registry WHERE node = 'b';
+
+-- An expired lease becomes a watermark at its window's end; 'b' was extended and stays.
+SELECT * FROM acquire('f', 1110);
+SELECT * FROM registry;
+SELECT * FROM watermark;
+SELECT extend('c', 1110), release('c', 1100);
+
+-- A release keeps the last tick; outside the window it is refused.
+SELECT release('b', 1150);
+\echo :SQLSTATE
+SELECT release('b', 998);
+\echo :SQLSTATE
+SELECT release('b', -9223372036854775808);
+\echo :SQLSTATE
+SELECT release('b', 9223372036854775807);
+\echo :SQLSTATE
+SELECT release('b', 999);
+SELECT * FROM watermark;
+
+-- A watermark never falls, and a worker id whose watermark lies ahead of the clock is passed over.
+SELECT release('f', 1111);
+SELECT * FROM watermark;
+SELECT * FROM acquire('g', 1050);
+SELECT release('g', 1049);
+SELECT * FROM watermark;
+UPDATE snowflake_watermark SET last_tick = 2000 + worker_id;
+SELECT * FROM acquire('h', 1200);
+SELECT release('h', 2500);
+SELECT * FROM watermark;
+
+-- What the layout can hold.
+SELECT 2147483647 AS max_tick \gset
+SELECT * FROM acquire('end', :max_tick - 10);
+SELECT extend('end', :max_tick);
+SELECT release('end', :max_tick);
+SELECT * FROM acquire('last', :max_tick, '1 s');
+SELECT * FROM acquire('late', :max_tick::bigint + 1);
+\echo :SQLSTATE
+SELECT * FROM acquire('late', 9223372036854775807);
+\echo :SQLSTATE
+-- Before the epoch: the window starts with it.
+TRUNCATE snowflake_registry, snowflake_watermark;
+SELECT window_start, window_end FROM acquire('early', -5);
+SELECT window_start, window_end FROM acquire('earlier', -9223372036854775808);
+
+-- Bad arguments.
+SELECT snowflake_acquire(NULL, 0, 0, '1 min');
+\echo :SQLSTATE
+SELECT snowflake_acquire('x', NULL, 0, '1 min');
+\echo :SQLSTATE
+SELECT snowflake_acquire('x', 0, NULL, '1 min');
+\echo :SQLSTATE
+SELECT snowflake_acquire('x', 0, 0, NULL);
+\echo :SQLSTATE
+SELECT snowflake_extend(NULL, gen_random_uuid(), 0, '1 min');
+\echo :SQLSTATE
+SELECT snowflake_extend(1, NULL, 0, '1 min');
+\echo :SQLSTATE
+SELECT snowflake_release(1, gen_random_uuid(), NULL);
+\echo :SQLSTATE
+SELECT snowflake_acquire('x', 0, 0, '0');
+\echo :SQLSTATE
+SELECT snowflake_acquire('x', 0, 0, '999 ms');
+\echo :SQLSTATE
+SELECT snowflake_acquire('x', 0, 0, '-1 min');
+\echo :SQLSTATE
+SELECT snowflake_acquire('x', 0, 0, '1 day 1 us');
+\echo :SQLSTATE
+SELECT snowflake_acquire('x', 0, 0, '1 month');
+\echo :SQLSTATE
+SELECT snowflake_acquire('x', 0, 0, '178000000 years');
+\echo :SQLSTATE
+SELECT snowflake_extend(1, gen_random_uuid(), 0, '0');
+\echo :SQLSTATE
+SELECT snowflake_acquire('x', 1, 0, '1 min');
+\echo :SQLSTATE
+SELECT snowflake_acquire('x', -1, 0, '1 min');
+\echo :SQLSTATE
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT snowflake_acquire('x', 0, 0, '1 min');
+\echo :SQLSTATE
+ROLLBACK;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT snowflake_extend(1, gen_random_uuid(), 0, '1 min');
+\echo :SQLSTATE
+ROLLBACK;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT snowflake_release(1, gen_random_uuid(), 0);
+\echo :SQLSTATE
+ROLLBACK;
+BEGIN READ ONLY;
+SELECT snowflake_acquire('x', 0, 0, '1 min');
+\echo :SQLSTATE
+ROLLBACK;
+
+-- Durable whatever the session prefers, and only for the transaction.
+SET synchronous_commit = off;
+BEGIN;
+SELECT window_start FROM acquire('durable', 2000);
+SHOW synchronous_commit;
+COMMIT;
+SHOW synchronous_commit;
+BEGIN;
+SELECT extend('durable', 2000);
+SHOW synchronous_commit;
+COMMIT;
+SET synchronous_commit = remote_apply;
+BEGIN;
+SELECT extend('durable', 2000);
+SHOW synchronous_commit;
+SELECT release('durable', 2000);
+SHOW synchronous_commit;
+ROLLBACK;
+RESET synchronous_commit;
+-- search_path and role are as before, also after an error.
+SHOW search_path;
+SELECT current_user = session_user AS same_user;
+
+-- Datacenters: each has its own part of the worker ids.
+DROP VIEW registry, watermark;
+SET client_min_messages = warning;
+DROP EXTENSION snowflake CASCADE;
+CREATE EXTENSION snowflake;
+RESET client_min_messages;
+INSERT INTO snowflake_layout VALUES (true, 0, 1000, 41, 2, 3, 12, false);
+SELECT dc, min(worker_id), max(worker_id), count(DISTINCT worker_id) FROM generate_series(0, 3) dc, generate_series(1, 8) n,
+    snowflake_acquire('node ' || n, dc, 100, '1 min') a GROUP BY dc ORDER BY dc;
+SELECT snowflake_acquire('x', 2, 100, '1 min');
+\echo :SQLSTATE
+SELECT snowflake_acquire('x', 4, 100, '1 min');
+\echo :SQLSTATE
+DROP FUNCTION acquire, extend, release;
+DROP TABLE lease;
+DROP EXTENSION snowflake;
