@@ -110,4 +110,161 @@ sub query_error
 	return ($rc == 0 ? '00000' : $state // '?????', $err);
 }
 
+# ---------------------------------------------------------------------------------------------------------------------
+# Sessions, clients under load, kills
+# ---------------------------------------------------------------------------------------------------------------------
+
+push @EXPORT, qw(figures ask start_clients stop_clients client_bytes compare_ids ready_count wait_ready server_processes kill_server);
+
+# What this run measured. At the start of a line, also from within a subtest, so that test/run shows it.
+sub figures
+{
+	my ($format, @values) = @_;
+	printf STDERR "# figures: $format\n", @values;
+	return;
+}
+
+# Runs SQL in a session of background_psql; returns (what it printed, its errors).
+sub ask
+{
+	my ($session, $sql) = @_;
+	$session->{stderr} = '';
+	my $out = $session->query($sql);
+	return ($out, $session->{stderr});
+}
+
+# Starts $count clients that run the script again and again, each in a new connection, until they are told to stop,
+# whatever becomes of the server. What the server sends is kept, a file for each client; each connection begins with a
+# line "connection". COPY ... TO STDOUT lets ids arrive one by one, so that those of a statement that never ended are kept.
+# Options: dbname.
+sub start_clients
+{
+	my ($server, $count, $script, %options) = @_;
+	my $number = ++$server->{snowflake_clients};
+	my $folder = $server->basedir . "/clients_$number";
+	mkdir $folder or die "$folder: $!";
+	append_to_file("$folder/script.sql", "\\echo connection\n$script");
+	my $clients = { folder => $folder, files => [], runs => [] };
+	for my $i (1 .. $count)
+	{
+		push @{ $clients->{files} }, "$folder/$i.out";
+		# The clients end with this program, however it ends.
+		push @{ $clients->{runs} },
+		  IPC::Run::start(
+			[
+				'bash', '-c',
+				'cd "$1" || exit; while kill -0 "$4" 2>/dev/null && [ ! -e stop ]; do '
+				  . 'psql -XAtq -d "$2" -f script.sql >>"$3.out" 2>>"$3.err" </dev/null; sleep 0.02; done',
+				'bash', $folder, $server->connstr($options{dbname} // 'postgres'), $i, $$
+			],
+			'<', '/dev/null', '>', "$folder/$i.log", '2>&1');
+	}
+	return $clients;
+}
+
+# Lets each client end its script and waits for that.
+sub stop_clients
+{
+	my ($clients) = @_;
+	append_to_file("$clients->{folder}/stop", '');
+	$_->finish for @{ $clients->{runs} };
+	return;
+}
+
+# How much the clients have been sent so far, in bytes: it grows while ids arrive.
+sub client_bytes
+{
+	my ($clients) = @_;
+	my $bytes = 0;
+	$bytes += -s $_ // 0 for @{ $clients->{files} };
+	return $bytes;
+}
+
+# Looks for ids that occur twice in files, where a line that is a number is an id. Returns (ids, duplicates, lowest,
+# highest). Ids are sorted as text of one width, outside of Perl: there are millions.
+sub compare_ids
+{
+	my (@files) = @_;
+	my $folder = PostgreSQL::Test::Utils::tempdir();
+	open(my $sort, '|-', "LC_ALL=C sort -S 200M -T $folder -o $folder/sorted") or die "sort: $!";
+	my $ids = 0;
+	for my $name (@files)
+	{
+		next unless -e $name;
+		open(my $file, '<', $name) or die "$name: $!";
+		while (my $line = <$file>)
+		{
+			next unless $line =~ /^\d+$/;
+			printf $sort "%019d\n", $line;
+			$ids++;
+		}
+		close $file;
+	}
+	close $sort or die "sort failed";
+	my ($duplicates, $last, $lowest) = (0, '', undef);
+	open(my $sorted, '<', "$folder/sorted") or die "sorted: $!";
+	while (my $line = <$sorted>)
+	{
+		$lowest //= $line + 0;
+		if ($line eq $last)
+		{
+			Test::More::diag('duplicate ' . ($line + 0)) if $duplicates++ < 5;
+		}
+		$last = $line;
+	}
+	close $sorted;
+	unlink "$folder/sorted";
+	return ($ids, $duplicates, $lowest, $last eq '' ? undef : $last + 0);
+}
+
+# How often the server has become ready since its log began: a crash restart counts.
+sub ready_count
+{
+	my ($server) = @_;
+	my $log = slurp_file($server->logfile);
+	return scalar(() = $log =~ /database system is ready to accept connections/g);
+}
+
+# Waits for a restart that follows a crash: $before is ready_count() before the crash.
+sub wait_ready
+{
+	my ($server, $before) = @_;
+	return wait_until('the server to be ready again', sub { ready_count($server) > $before });
+}
+
+# The processes of a server that is running, its postmaster first.
+sub server_processes
+{
+	my ($server) = @_;
+	my $postmaster = (split /\n/, slurp_file($server->data_dir . '/postmaster.pid'))[0];
+	my @pids = ($postmaster);
+	for my $file (glob '/proc/[0-9]*/stat')
+	{
+		open(my $stat, '<', $file) or next;
+		my $line = <$stat> // '';
+		push @pids, $1 if $line =~ /^(\d+) .*\) \S (\d+)/ && $2 == $postmaster;
+	}
+	return @pids;
+}
+
+# SIGKILL to the postmaster, and with children => 1 to all of its processes at once; returns when all are gone.
+sub kill_server
+{
+	my ($server, %options) = @_;
+	my $postmaster = (server_processes($server))[0];
+	kill 'STOP', $postmaster;    # no more children from here on
+	my @pids = server_processes($server);
+	kill 'KILL', $options{children} ? @pids : $postmaster;
+	$server->kill9;
+	return wait_until('the processes of the server to end',
+		sub { !grep { slurp_or_nothing("/proc/$_/stat") =~ /\) [^ZX] / } @pids });
+}
+
+sub slurp_or_nothing
+{
+	my ($name) = @_;
+	open(my $file, '<', $name) or return '';
+	return do { local $/; <$file> } // '';
+}
+
 1;

@@ -1,0 +1,12 @@
+/* What a call of any C function costs: the floor that the others are compared with. */
+#include "postgres.h"
+#include "fmgr.h"
+
+PG_MODULE_MAGIC;
+PG_FUNCTION_INFO_V1(empty_call);
+
+Datum
+empty_call(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(1);
+}

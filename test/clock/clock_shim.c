@@ -1,0 +1,122 @@
+/*
+ * A wall clock that can be moved, for one process tree.
+ *
+ * Preloaded (LD_PRELOAD), it answers clock_gettime() for CLOCK_REALTIME, CLOCK_REALTIME_COARSE and CLOCK_TAI,
+ * gettimeofday() and time() from 16 bytes of the file that SNOWFLAKE_CLOCK_FILE names:
+ *
+ *     int64 offset_ns    added to the real clock
+ *     int64 frozen_ns    0: the clock runs; otherwise it stands still at this many nanoseconds since 1970
+ *
+ * The file is mapped shared, so that whoever writes it moves the clock of every process that has it mapped, at once and
+ * without a word to them. It has to be there, 16 bytes long, before the first process looks; without it the clock is the
+ * real one. Monotonic clocks stay as they are: timeouts and sleeps last as long as they should.
+ *
+ * Write it in place: a file renamed over it is not seen. Each word is read whole, but the two are not read together:
+ * change one of them at a time.
+ *
+ * It allocates nothing and takes no lock, so it may be called from a signal handler and on either side of a fork. Two
+ * threads that come first at the same time both map the file, and one mapping stays unused.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+struct clock_file {
+  int64_t offset_ns;
+  int64_t frozen_ns;
+};
+
+static const int64_t kNsPerSecond = 1000000000;
+
+/* What stands for the file when there is none. */
+static const struct clock_file real_clock;
+
+static const struct clock_file *mapped;
+
+static const struct clock_file *MapClockFile(void) {
+  const char *name = getenv("SNOWFLAKE_CLOCK_FILE");
+  if (name == NULL || name[0] == '\0') return &real_clock;
+  const int fd = open(name, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return &real_clock;
+  struct stat about;
+  void *at = MAP_FAILED;
+  /* Reading beyond the end of a file that is too short would be a SIGBUS. */
+  if (fstat(fd, &about) == 0 && about.st_size >= (off_t)sizeof(struct clock_file))
+    at = mmap(NULL, sizeof(struct clock_file), PROT_READ, MAP_SHARED, fd, 0);
+  close(fd);
+  return at == MAP_FAILED ? &real_clock : at;
+}
+
+static const struct clock_file *ClockFile(void) {
+  const struct clock_file *file = __atomic_load_n(&mapped, __ATOMIC_ACQUIRE);
+  if (file == NULL) {
+    const int saved_errno = errno;
+    file = MapClockFile();
+    __atomic_store_n(&mapped, file, __ATOMIC_RELEASE);
+    errno = saved_errno;
+  }
+  return file;
+}
+
+static void SetFromNs(struct timespec *out, int64_t ns) {
+  int64_t seconds = ns / kNsPerSecond;
+  int64_t rest = ns % kNsPerSecond;
+  if (rest < 0) {
+    seconds--;
+    rest += kNsPerSecond;
+  }
+  out->tv_sec = seconds;
+  out->tv_nsec = rest;
+}
+
+typedef int (*clock_gettime_fn)(clockid_t, struct timespec *);
+
+/* The C library's own, which need not enter the kernel. Looked up before main(): dlsym() is not for signal handlers. */
+static clock_gettime_fn real_clock_gettime;
+
+__attribute__((constructor)) static void FindRealClock(void) {
+  real_clock_gettime = (clock_gettime_fn)dlsym(RTLD_NEXT, "clock_gettime");
+}
+
+int clock_gettime(clockid_t which, struct timespec *out) {
+  const int result =
+      real_clock_gettime != NULL ? real_clock_gettime(which, out) : (int)syscall(SYS_clock_gettime, which, out);
+  if (result != 0 || (which != CLOCK_REALTIME && which != CLOCK_REALTIME_COARSE && which != CLOCK_TAI)) return result;
+
+  const struct clock_file *file = ClockFile();
+  const int64_t frozen_ns = __atomic_load_n(&file->frozen_ns, __ATOMIC_RELAXED);
+  const int64_t offset_ns = __atomic_load_n(&file->offset_ns, __ATOMIC_RELAXED);
+  if (frozen_ns != 0)
+    SetFromNs(out, frozen_ns);
+  else if (offset_ns != 0)
+    SetFromNs(out, (int64_t)out->tv_sec * kNsPerSecond + out->tv_nsec + offset_ns);
+  return 0;
+}
+
+int gettimeofday(struct timeval *restrict out, void *restrict zone) {
+  struct timespec now;
+  if (zone != NULL) {
+    struct timeval unused;
+    if (syscall(SYS_gettimeofday, &unused, zone) != 0) return -1;
+  }
+  clock_gettime(CLOCK_REALTIME, &now);
+  out->tv_sec = now.tv_sec;
+  out->tv_usec = now.tv_nsec / 1000;
+  return 0;
+}
+
+time_t time(time_t *out) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  if (out != NULL) *out = now.tv_sec;
+  return now.tv_sec;
+}

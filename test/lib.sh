@@ -1,0 +1,266 @@
+# What test/run and test/demo share. Sourced by bash; expects `set -euo pipefail`.
+#
+# The rule: nothing outside one work folder is changed, and no server is touched that these scripts did not start. So they
+# copy the server's programs, install the extension into the copy, and do all of it as a user without privileges, because
+# PostgreSQL refuses to run as root. The one exception is packages that are missing, and that is announced.
+# shellcheck shell=bash
+
+project_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+die() {
+  printf '%s\n' "$*" >&2
+  exit 1
+}
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The user
+# ---------------------------------------------------------------------------------------------------------------------
+
+# Sets unprivileged_user: who runs everything. Empty for the user who called.
+choose_user() {
+  unprivileged_user=
+  if [[ $(id -u) -eq 0 ]]; then
+    if id -u postgres >/dev/null 2>&1; then unprivileged_user=postgres; else unprivileged_user=nobody; fi
+  fi
+}
+
+# as_user COMMAND...: runs it without privileges, with the work folder as its home. Signals that bash ignores in
+# background commands are set back to what every program expects.
+as_user() {
+  set -- env --default-signal="INT,QUIT" HOME="$work" TMPDIR="$work/tmp" "$@"
+  if [[ -n $unprivileged_user ]]; then set -- runuser -u "$unprivileged_user" -- "$@"; fi
+  "$@"
+}
+
+# make_work_folder NAME: sets `work`, a new folder that the unprivileged user owns, and goes there. Paths of sockets must
+# stay below 107 bytes, so a deep TMPDIR is not for us.
+make_work_folder() {
+  local parent=${TMPDIR:-/tmp}
+  if [[ ${#parent} -gt 50 ]]; then parent=/tmp; fi
+  if [[ -n $unprivileged_user ]] && ! runuser -u "$unprivileged_user" -- test -x "$parent"; then parent=/tmp; fi
+  work=$(mktemp -d "$parent/$1.XXXXXX")
+  work=$(cd "$work" && pwd -P)
+  mkdir "$work/tmp"
+  give_to_user "$work"
+  cd "$work" || exit
+}
+
+give_to_user() {
+  if [[ -n $unprivileged_user ]]; then chown -R -h "$unprivileged_user:" "$@"; fi
+}
+
+# A session's settings must not lead a test to another server.
+forget_pg_environment() {
+  local name
+  for name in $(compgen -e PG); do
+    case $name in
+      PG_CONFIG | PG_TEST_EXTRA | PG_TEST_TIMEOUT_DEFAULT) ;;
+      *) unset "$name" ;;
+    esac
+  done
+  unset MAKEFLAGS MFLAGS MAKELEVEL CDPATH
+  export LC_ALL=C.UTF-8
+}
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What has to be installed
+# ---------------------------------------------------------------------------------------------------------------------
+
+# Whether a pg_config belongs to a server that can be copied and built against.
+pg_config_is_whole() {
+  local pg_config=$1 pgxs
+  [[ -x $pg_config ]] || return 1
+  pgxs=$("$pg_config" --pgxs 2>/dev/null) || return 1
+  [[ -f $pgxs && -x $(dirname "$pgxs")/../test/regress/pg_regress &&
+    -f $("$pg_config" --includedir-server)/postgres.h &&
+    -x $("$pg_config" --bindir)/initdb && -x $("$pg_config" --bindir)/postgres ]]
+}
+
+# Versions of Debian's packages, from the newest down, whose program $1 is there.
+debian_versions_with() {
+  local program
+  for program in /usr/lib/postgresql/*/bin/"$1"; do
+    [[ -x $program ]] || continue
+    program=${program#/usr/lib/postgresql/}
+    program=${program%%/*}
+    if [[ $program =~ ^[0-9]+$ && $program -ge 15 ]]; then printf '%s\n' "$program"; fi
+  done | sort -rn
+}
+
+# Sets PG_CONFIG, unless the environment did: the newest server that is whole. Fails if there is none.
+find_pg_config() {
+  local version
+  if [[ -n ${PG_CONFIG:-} ]]; then
+    PG_CONFIG=$(command -v "$PG_CONFIG") || die "there is no $PG_CONFIG"
+    pg_config_is_whole "$PG_CONFIG" || die "$PG_CONFIG: the server, its headers or its test programs are not there"
+    return 0
+  fi
+  for version in $(debian_versions_with pg_config); do
+    if pg_config_is_whole "/usr/lib/postgresql/$version/bin/pg_config"; then
+      PG_CONFIG=/usr/lib/postgresql/$version/bin/pg_config
+      return 0
+    fi
+  done
+  return 1
+}
+
+# Which server to install, if there is none: Debian's own version, or the one whose headers alone are missing.
+version_to_install() {
+  local version
+  version=$(debian_versions_with postgres | sed -n 1p)
+  if [[ -z $version ]]; then
+    version=$({ apt-cache depends postgresql 2>/dev/null || true; } | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p')
+  fi
+  printf '%s\n' "${version:-15}"
+}
+
+# Prints the packages that are missing; $1 is `build`, or `test` for what only the tests need.
+missing_packages() {
+  local version
+  command -v g++ >/dev/null || echo g++
+  command -v make >/dev/null || echo make
+  command -v perl >/dev/null || echo perl
+  if [[ $1 = test ]]; then
+    [[ -f /usr/include/gtest/gtest.h ]] || echo libgtest-dev
+    perl -MIPC::Run -e 1 2>/dev/null || echo libipc-run-perl
+    command -v prove >/dev/null && perl -MJSON::PP -e 1 2>/dev/null || echo perl
+  fi
+  if ! find_pg_config; then
+    version=$(version_to_install)
+    [[ -x /usr/lib/postgresql/$version/bin/postgres ]] || echo "postgresql-$version"
+    echo "postgresql-server-dev-$version"
+  fi
+}
+
+# need_packages build|test: installs what is missing, or says how to.
+need_packages() {
+  local missing as_root=()
+  mapfile -t missing < <(missing_packages "$1" | sort -u)
+  if [[ ${#missing[@]} -gt 0 ]]; then
+    command -v apt-get >/dev/null || die "these Debian packages, or what they contain, are missing: ${missing[*]}"
+    if [[ $(id -u) -ne 0 ]]; then
+      sudo -n true 2>/dev/null || die "something is missing; please run" \
+        "apt-get update && apt-get install -y --no-install-recommends ${missing[*]}" "as root"
+      as_root=(sudo -n)
+    fi
+    echo "installing what is missing: ${missing[*]}"
+    "${as_root[@]}" apt-get update -qq >/dev/null
+    # Which server there is to install is known only now.
+    mapfile -t missing < <(missing_packages "$1" | sort -u)
+    install_without_server "${missing[@]}"
+    hash -r
+    mapfile -t missing < <(missing_packages "$1" | sort -u)
+    [[ ${#missing[@]} -eq 0 ]] || die "still missing after the installation: ${missing[*]}"
+  fi
+  find_pg_config
+}
+
+# Debian's server packages create a cluster and start it, unless a file in createcluster.d says otherwise. It is there
+# while they are being installed and no longer.
+install_without_server() (
+  folder=/etc/postgresql-common/createcluster.d
+  file=$folder/snowflake-tests.conf
+  as_root=()
+  if [[ $(id -u) -ne 0 ]]; then as_root=(sudo -n); fi
+  output=$(mktemp)
+  cleanup() {
+    "${as_root[@]}" rm -f "$file"
+    "${as_root[@]}" rmdir --ignore-fail-on-non-empty "$folder"
+    rm -f "$output"
+  }
+  trap cleanup EXIT
+  "${as_root[@]}" mkdir -p "$folder"
+  echo "create_main_cluster = false" | "${as_root[@]}" tee "$file" >/dev/null
+  if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+    -o Dpkg::Use-Pty=0 "$@" >"$output" 2>&1 </dev/null; then
+    cat "$output" >&2
+    die "the installation failed"
+  fi
+)
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Source and server
+# ---------------------------------------------------------------------------------------------------------------------
+
+# copy_source FOLDER: the working tree, with neither history nor build products. The checkout may belong to somebody else.
+copy_source() {
+  mkdir -p "$1"
+  tar -C "$project_root" --exclude=./.git --exclude='*.o' --exclude='*.so' --exclude='*.bc' --exclude='*.d' \
+    --exclude=./results --exclude=./output_iso --exclude=./tmp_check --exclude=./tmp_check_iso --exclude=./log \
+    --exclude='./regression.*' --exclude=./test/.server -cf - . | tar -C "$1" --no-same-owner -xf -
+  give_to_user "$1"
+}
+
+# copy_server PREFIX: copies the server of PG_CONFIG there, and sets PG_CONFIG to the copy's. A server finds its files by
+# where its program lies, so a copy works as long as the folders keep their places to each other.
+copy_server() {
+  local prefix=$1 bindir top version
+  bindir=$("$PG_CONFIG" --bindir)
+  if [[ $bindir =~ ^/usr/lib/postgresql/([0-9]+)/bin$ ]]; then
+    version=${BASH_REMATCH[1]}
+    mkdir -p "$prefix/lib/postgresql" "$prefix/share/postgresql" "$prefix/include"
+    cp -a "/usr/lib/postgresql/$version" "$prefix/lib/postgresql/"
+    cp -a "/usr/share/postgresql/$version" "$prefix/share/postgresql/"
+    ln -s /usr/include/postgresql "$prefix/include/postgresql"
+    PG_CONFIG=$prefix/lib/postgresql/$version/bin/pg_config
+  else
+    top=${bindir%/bin}
+    case $("$PG_CONFIG" --sharedir):$("$PG_CONFIG" --pkglibdir):$top in
+      *:/usr | *:/usr/local) die "$PG_CONFIG: the server shares $top with other programs and cannot be copied" ;;
+      "$top"/*:"$top"/*:*) ;;
+      *) die "$PG_CONFIG: the server's folders are not under $top, so it cannot be copied" ;;
+    esac
+    cp -a "$top" "$prefix"
+    PG_CONFIG=$prefix/bin/pg_config
+  fi
+  # What may have been installed into the original is not what is being tested.
+  rm -f "$("$PG_CONFIG" --pkglibdir)/snowflake.so" "$("$PG_CONFIG" --sharedir)"/extension/snowflake{--*.sql,.control}
+  give_to_user "$prefix"
+  server_bin=$("$PG_CONFIG" --bindir)
+}
+
+# make_server FOLDER [SETTING...]: makes a cluster with its superuser `postgres` in FOLDER/data and starts it. Only its
+# socket in FOLDER/socket leads to it, and only its owner (and root) may use that.
+make_server() {
+  local folder=$1 setting
+  shift
+  as_user mkdir -p "$folder"
+  as_user mkdir -m 700 "$folder/socket"
+  as_user "$server_bin/initdb" --no-sync -A trust -U postgres -E UTF8 --locale=C -D "$folder/data" \
+    >"$folder/initdb.log" 2>&1 || { cat "$folder/initdb.log" >&2; return 1; }
+  for setting in "listen_addresses = ''" "unix_socket_directories = '$folder/socket'" "unix_socket_permissions = 0700" \
+    "shared_preload_libraries = 'snowflake'" "$@"; do
+    printf '%s\n' "$setting"
+  done | as_user tee -a "$folder/data/postgresql.conf" >/dev/null
+  as_user "$server_bin/pg_ctl" -s -w -t 60 -D "$folder/data" -l "$folder/server.log" start >/dev/null ||
+    { tail -n 50 "$folder/server.log" >&2; return 1; }
+}
+
+stop_server() {
+  as_user "$server_bin/pg_ctl" -s -w -t 60 -m fast -D "$1/data" stop
+}
+
+# sweep FOLDER: ends what still runs inside it, whoever started it: servers by their own pid file first, so that they
+# leave no shared memory behind, then every process that has its working folder there.
+sweep() {
+  local folder=$1 file pid link round
+  while IFS= read -r file; do
+    pid=$(head -n 1 "$file" 2>/dev/null) || continue
+    [[ $pid =~ ^[0-9]+$ && $(readlink "/proc/$pid/cwd") = "$(dirname "$file")" ]] || continue
+    kill -QUIT "$pid" 2>/dev/null || true
+    kill -CONT "$pid" 2>/dev/null || true
+    for ((round = 0; round < 50; round++)); do
+      kill -0 "$pid" 2>/dev/null || break
+      sleep 0.1
+    done
+  done < <(find "$folder" -name postmaster.pid 2>/dev/null)
+  for link in /proc/[0-9]*/cwd; do
+    pid=${link#/proc/}
+    pid=${pid%/cwd}
+    [[ $pid -ne $$ && $pid -ne $BASHPID ]] || continue
+    # This shell and its children stand in the work folder itself, the servers below it.
+    case $(readlink "$link" 2>/dev/null) in
+      "$folder"/*) kill -KILL "$pid" 2>/dev/null || true ;;
+    esac
+  done
+}
