@@ -108,7 +108,7 @@ constexpr Tick LastTickOfLease(const Generator &g) {
 
 // The first tick, in the layout's measure, above everything that the generator issued, under whatever layout.
 constexpr Tick FirstUnused(const Generator &g, const Layout &layout) {
-  return layout.TickAt(g.layout.UnixUsAt(g.last_tick + 1) - 1) + 1;
+  return layout.TickAt(g.layout.UnixUsAt(g.last_tick)) + 1;
 }
 
 // Whether drawing another worker id can help a clock that is behind: only when the clock has stepped back since this

@@ -120,7 +120,7 @@ push @EXPORT, qw(figures ask start_clients stop_clients client_bytes compare_ids
 sub figures
 {
 	my ($format, @values) = @_;
-	printf STDERR "# figures: $format\n", @values;
+	print STDERR sprintf("# figures: $format\n", @values);
 	return;
 }
 

@@ -268,6 +268,7 @@ bob(q{
 	CREATE RULE trap_update AS ON UPDATE TO snowflake_origin DO ALSO SELECT bob.spring('update rule');
 });
 ok(keeper_works('rules'), 'the keeper works beside rules');
+is(went_off(), 'insert rule', '... one of which ran');
 bob_gained_nothing('rules');
 bob(q{
 	DROP RULE trap_insert ON snowflake_registry;
