@@ -30,7 +30,7 @@ struct Generator {
 
 // What the settings say, in the layout's own measures.
 struct Terms {
-  Tick max_lead;          // at least 1
+  Tick max_lead;           // at least 1
   int64_t first_sequence;  // where a fresh tick starts: below FreshLimit()
 };
 
@@ -53,8 +53,8 @@ struct Run {
 
 struct Decision {
   Outcome outcome;
-  Run run;     // for kRun
-  Tick lead;   // how far the tick in question leads the clock; below 0 when it trails
+  Run run;    // for kRun
+  Tick lead;  // how far the tick in question leads the clock; below 0 when it trails
 };
 
 // A setting in microseconds as whole ticks; at least one, or a layout with long ticks could never use up a lead.
@@ -96,9 +96,8 @@ constexpr Decision Take(Generator *g, Tick now, int64_t want, const Terms &terms
   const int64_t count = want < left ? want : left;
   g->last_tick = tick;
   g->next_sequence = sequence + count;
-  return {Outcome::kRun,
-          {tick, g->lease.worker, static_cast<int32_t>(sequence), static_cast<int32_t>(count)},
-          tick - now};
+  return {
+      Outcome::kRun, {tick, g->lease.worker, static_cast<int32_t>(sequence), static_cast<int32_t>(count)}, tick - now};
 }
 
 // The lease's highest tick that may have been used: what its release reports.

@@ -17,11 +17,11 @@ enum class KeeperAction {
 
 struct KeeperView {
   int64_t lease_duration_us;
-  bool leased;        // a lease is in place
-  bool lease_wanted;  // a backend needs a lease, or another one because the clock stepped back
+  bool leased;         // a lease is in place
+  bool lease_wanted;   // a backend needs a lease, or another one because the clock stepped back
   bool window_wanted;  // a backend has reached the window's end
-  bool retired;       // an old lease waits to be given back
-  bool leaving;       // shutdown, or nothing is left to keep: the lease is retired already
+  bool retired;        // an old lease waits to be given back
+  bool leaving;        // shutdown, or nothing is left to keep: the lease is retired already
 };
 
 struct KeeperStep {
@@ -40,7 +40,7 @@ class Keeper {
   bool inherited_checked_ = false;  // a lease found at the start is looked after at once
   int64_t extended_us_ = 0;         // the last time that the registry confirmed the lease
   int64_t tried_us_ = 0;
-  int32_t failures_ = 0;            // in a row, of acquire and extend
+  int32_t failures_ = 0;  // in a row, of acquire and extend
   int64_t release_tried_us_ = 0;
   int32_t release_failures_ = 0;
   bool leaving_ = false;

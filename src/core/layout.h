@@ -127,7 +127,8 @@ struct Layout {
     if (tick_us < 1 || tick_us > kMaxTickUs) return LayoutFault::kTickLength;
     if (epoch_ms < 0 || epoch_ms > kMaxEpochMs) return LayoutFault::kEpoch;
     const uint64_t ticks = uint64_t{1} << timestamp_bits;
-    if (ticks > static_cast<uint64_t>(std::numeric_limits<int64_t>::max() - epoch_us()) / static_cast<uint64_t>(tick_us))
+    if (ticks >
+        static_cast<uint64_t>(std::numeric_limits<int64_t>::max() - epoch_us()) / static_cast<uint64_t>(tick_us))
       return LayoutFault::kEndsTooLate;
     if (to_issue && (worker_bits == 0 || sequence_bits == 0)) return LayoutFault::kReadOnly;
     return LayoutFault::kNone;

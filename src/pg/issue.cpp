@@ -14,10 +14,10 @@ namespace snowflake {
 namespace {
 
 struct LocalRun {
-  int64_t from_us;    // usable while from_us <= clock < from_us + span_us
+  int64_t from_us;  // usable while from_us <= clock < from_us + span_us
   uint64_t span_us;
   int64_t next_id;
-  int64_t step;       // from one sequence number to the next
+  int64_t step;  // from one sequence number to the next
   int32_t left;
 };
 LocalRun run;

@@ -12,7 +12,7 @@ struct Column {
 };
 
 // In the order of the table, the singleton column left out.
-constexpr Column kColumns[] = {{"epoch_ms", INT8OID},        {"tick_us", INT8OID},    {"timestamp_bits", INT4OID},
+constexpr Column kColumns[] = {{"epoch_ms", INT8OID},        {"tick_us", INT8OID},     {"timestamp_bits", INT4OID},
                                {"datacenter_bits", INT4OID}, {"worker_bits", INT4OID}, {"sequence_bits", INT4OID},
                                {"sequence_first", BOOLOID}};
 constexpr int kColumnCount = 7;
@@ -103,8 +103,8 @@ void OnLayoutChange(void (*on_change)()) {
 
 char *DescribeLayout(const Layout &layout) {
   return psprintf("epoch %lld ms, tick %lld us, %d timestamp, %d datacenter, %d worker and %d sequence bits, %s first",
-                  static_cast<long long>(layout.epoch_ms), static_cast<long long>(layout.tick_us), layout.timestamp_bits,
-                  layout.datacenter_bits, layout.worker_bits, layout.sequence_bits,
+                  static_cast<long long>(layout.epoch_ms), static_cast<long long>(layout.tick_us),
+                  layout.timestamp_bits, layout.datacenter_bits, layout.worker_bits, layout.sequence_bits,
                   layout.sequence_first ? "sequence" : "worker");
 }
 

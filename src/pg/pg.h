@@ -79,11 +79,11 @@ extern "C" {
 #define SNOWFLAKE_VERSION "1.0.0"
 
 // A function that SQL calls: C linkage, exported, version 1. Before 16 PG_FUNCTION_INFO_V1 does not export it.
-#define SNOWFLAKE_FUNCTION(name)              \
-  extern "C" {                                \
-  PGDLLEXPORT Datum name(PG_FUNCTION_ARGS);   \
-  PG_FUNCTION_INFO_V1(name);                  \
-  }                                           \
+#define SNOWFLAKE_FUNCTION(name)            \
+  extern "C" {                              \
+  PGDLLEXPORT Datum name(PG_FUNCTION_ARGS); \
+  PG_FUNCTION_INFO_V1(name);                \
+  }                                         \
   Datum name(PG_FUNCTION_ARGS)
 
 namespace snowflake {

@@ -6,120 +6,13 @@
 // 3. All SQL runs as the tables' owner, security-restricted, with a pinned search_path: triggers, rules and operators that
 //    the owner planted get the owner's rights and no more.
 #include "pg/layout_table.h"
-#include "pg/pg.h"
+#include "pg/registry_tables.h"
 #include "pg/report.h"
+#include "pg/settling.h"
 
 namespace snowflake {
 
 namespace {
-
-// The four tables of the extension that a function belongs to.
-struct Tables {
-  Oid schema;
-  Oid owner;
-  Oid origin;
-  char *registry_name;  // qualified and quoted
-  char *watermark_name;
-  char *layout_name;
-  char *origin_name;
-};
-
-Oid TableOwner(Oid relation) {
-  HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-  if (!HeapTupleIsValid(tuple)) elog(ERROR, "cache lookup failed for relation %u", relation);
-  const Form_pg_class table = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple));
-  if (table->relkind != RELKIND_RELATION) ReportForeignTable(NameStr(table->relname));
-  const Oid owner = table->relowner;
-  ReleaseSysCache(tuple);
-  return owner;
-}
-
-Tables FindTables(Oid fn_oid) {
-  Tables tables = {};
-  tables.schema = get_func_namespace(fn_oid);
-  const char *schema = get_namespace_name(tables.schema);
-  const auto find = [&](const char *name, Oid *relation) {
-    *relation = get_relname_relid(name, tables.schema);
-    if (!OidIsValid(*relation)) ReportForeignTable(name);
-    const Oid owner = TableOwner(*relation);
-    if (OidIsValid(tables.owner) && owner != tables.owner) ReportSeveralOwners();
-    tables.owner = owner;
-    return quote_qualified_identifier(schema, name);
-  };
-  Oid relation = InvalidOid;
-  tables.registry_name = find("snowflake_registry", &relation);
-  tables.watermark_name = find("snowflake_watermark", &relation);
-  tables.layout_name = find("snowflake_layout", &relation);
-  tables.origin_name = find("snowflake_origin", &tables.origin);
-  return tables;
-}
-
-struct Fence {
-  Oid user;
-  int security_context;
-  int guc_level;
-};
-
-void Pin(const char *name, const char *value) {
-  set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-}
-
-// Runs `body` as the tables' owner, with SPI connected. An ERROR out of it undoes everything with the transaction.
-template <typename Body>
-void AsOwner(const Tables &tables, Body body) {
-  Fence fence;
-  GetUserIdAndSecContext(&fence.user, &fence.security_context);
-  SetUserIdAndSecContext(tables.owner,
-                         fence.security_context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
-  fence.guc_level = NewGUCNestLevel();
-  Pin("search_path", "pg_catalog, pg_temp");
-  Pin("session_replication_role", "origin");
-  SPI_connect();
-  body();
-  SPI_finish();
-  AtEOXact_GUC(false, fence.guc_level);
-  SetUserIdAndSecContext(fence.user, fence.security_context);
-}
-
-// A parameter of a statement.
-struct Value {
-  Oid type;
-  Datum datum;
-  bool is_null;
-};
-Value Int8(int64_t value) { return {INT8OID, Int64GetDatum(value), false}; }
-Value Int4(int32_t value) { return {INT4OID, Int32GetDatum(value), false}; }
-Value Bool(bool value) { return {BOOLOID, BoolGetDatum(value), false}; }
-Value Of(Oid type, Datum datum) { return {type, datum, false}; }
-
-template <typename... Values>
-void Execute(const char *command, Values... values) {
-  const Value all[] = {values..., Value{}};
-  Oid types[sizeof...(values) + 1];
-  Datum datums[sizeof...(values) + 1];
-  char nulls[sizeof...(values) + 2] = {};
-  const int count = static_cast<int>(sizeof...(values));
-  for (int i = 0; i < count; ++i) {
-    types[i] = all[i].type;
-    datums[i] = all[i].datum;
-    nulls[i] = all[i].is_null ? 'n' : ' ';
-  }
-  const int rc = SPI_execute_with_args(command, count, types, datums, nulls, false, 0);
-  if (rc < 0) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), command);
-}
-
-int64_t Rows() { return static_cast<int64_t>(SPI_processed); }
-
-Datum Result(int64_t row, int column, bool *is_null) {
-  return SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, is_null);
-}
-
-int64_t Int8Result(int64_t row, int column) {
-  bool is_null = false;
-  const Datum value = Result(row, column, &is_null);
-  if (is_null) elog(ERROR, "unexpected null in the registry");
-  return DatumGetInt64(value);
-}
 
 void CheckCall(const char *function) {
   PreventCommandDuringRecovery(function);
@@ -168,111 +61,6 @@ Layout SettleLayout(const Tables &tables) {
   return layout;
 }
 
-// What settling leaves of one datacenter's ring: places at offsets `cut` and beyond, counted from `anchor`.
-struct Settling {
-  bool active;
-  int64_t anchor;
-  int64_t cut;
-  TimestampTz until;
-};
-
-// The live leases of one datacenter in the ring's order from `anchor` on, beyond `cut`.
-int64_t HalveRing(const Tables &tables, const Layout &layout, int32_t datacenter, int64_t anchor, int64_t cut,
-                  int32_t times) {
-  const int64_t ring = layout.workers_per_datacenter();
-  Execute(psprintf("SELECT place FROM (SELECT ((worker_id - $1 - $2) %% $3 + $3) %% $3 AS place FROM %s"
-                   " WHERE worker_id >= $1 AND worker_id < $1 + $3) live WHERE place >= $4 ORDER BY place",
-                   tables.registry_name),
-          Int8(datacenter * ring), Int8(anchor), Int8(ring), Int8(cut));
-  Halving halving(cut, ring, Rows(), times);
-  for (int64_t i = 0; i < Rows(); ++i) halving.Offer(Int8Result(i, 1));
-  return halving.Finish();
-}
-
-Datum CutsDatum(const int64_t *cuts, int32_t count) {
-  Datum *elements = static_cast<Datum *>(palloc(sizeof(Datum) * count));
-  for (int32_t i = 0; i < count; ++i) elements[i] = Int64GetDatum(cuts[i]);
-  return PointerGetDatum(construct_array(elements, count, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-}
-
-int64_t CutOf(Datum array, int32_t datacenter) {
-  ArrayType *cuts = DatumGetArrayTypeP(array);
-  if (ARR_NDIM(cuts) != 1 || ARR_HASNULL(cuts) || ARR_ELEMTYPE(cuts) != INT8OID || ARR_DIMS(cuts)[0] <= datacenter)
-    ReportForeignTable("snowflake_origin");
-  return reinterpret_cast<int64 *>(ARR_DATA_PTR(cuts))[datacenter];
-}
-
-// How often the server under the registry was failed over since `timeline` was written down.
-int32_t Failovers(int64_t system_identifier, int64_t timeline) {
-  const int64_t now = GetWALInsertionTimeLine();
-  if (system_identifier == static_cast<int64_t>(GetSystemIdentifier())) {
-    if (now == timeline) return 0;
-    if (now > timeline) return static_cast<int32_t>(Min(now - timeline, int64_t{62}));
-  }
-  return 1;
-}
-
-void WriteOrigin(const Tables &tables) {
-  Execute(psprintf("INSERT INTO %s (system_identifier, timeline) VALUES ($1, $2) ON CONFLICT (singleton) DO UPDATE"
-                   " SET system_identifier = excluded.system_identifier, timeline = excluded.timeline",
-                   tables.origin_name),
-          Int8(static_cast<int64_t>(GetSystemIdentifier())), Int8(GetWALInsertionTimeLine()));
-}
-
-// Notices a failover, and says what is still held back because of one. `lease_id` is the one about to be drawn.
-Settling Settle(const Tables &tables, const Layout &layout, int32_t datacenter, int64_t lease_id, int64_t duration_us,
-                Tick now) {
-  const int64_t ring = layout.workers_per_datacenter();
-  const TimestampTz clock = GetCurrentTimestamp();
-  Settling settling = {false, 0, 0, 0};
-  Execute(psprintf("SELECT system_identifier, timeline, settles_until, settling_lease_id, settling_cuts FROM %s",
-                   tables.origin_name));
-  if (Rows() == 0) {
-    WriteOrigin(tables);
-    return settling;
-  }
-
-  const int32_t failovers = Failovers(Int8Result(0, 1), Int8Result(0, 2));
-  bool is_null = false;
-  const Datum until = Result(0, 3, &is_null);
-  if (!is_null && DatumGetTimestampTz(until) > clock) {
-    settling.active = true;
-    settling.until = DatumGetTimestampTz(until);
-    settling.anchor = Int8Result(0, 4) % ring;
-    const Datum cuts = Result(0, 5, &is_null);
-    if (is_null) ReportForeignTable("snowflake_origin");
-    settling.cut = CutOf(cuts, datacenter);
-    if (failovers == 0) return settling;
-  }
-  if (failovers == 0) return settling;
-
-  // While it settles, a further failover halves what was left; the place that offsets are counted from stays.
-  const bool again = settling.active;
-  const int32_t datacenters = layout.datacenter_count();
-  int64_t *cuts = static_cast<int64_t *>(palloc0(sizeof(int64_t) * datacenters));
-  if (again) {
-    const Datum old = Result(0, 5, &is_null);
-    for (int32_t i = 0; i < datacenters; ++i) cuts[i] = CutOf(old, i);
-  }
-  const int64_t anchor_lease = again ? Int8Result(0, 4) : lease_id;
-  for (int32_t i = 0; i < datacenters; ++i)
-    cuts[i] = HalveRing(tables, layout, i, anchor_lease % ring, cuts[i], failovers);
-
-  // One lease duration, and that is the longest that any node is known to use.
-  Execute(psprintf("SELECT coalesce(max(window_end), 0)::bigint FROM %s", tables.registry_name));
-  const int64_t longest_us = (Int8Result(0, 1) - now) * layout.tick_us;
-  const int64_t settle_us = Min(Max(duration_us, longest_us), kMaxLeaseUs);
-  settling = {true, anchor_lease % ring, cuts[datacenter], clock + settle_us};
-  Execute(psprintf("UPDATE %s SET settles_until = greatest(settles_until, $1), settling_lease_id = $2, settling_cuts = $3",
-                   tables.origin_name),
-          Of(TIMESTAMPTZOID, TimestampTzGetDatum(settling.until)), Int8(anchor_lease),
-          Of(INT8ARRAYOID, CutsDatum(cuts, datacenters)));
-  WriteOrigin(tables);
-  ereport(LOG, (errmsg("snowflake registry was failed over and settles until %s", timestamptz_to_str(settling.until)),
-                errdetail("Nothing expires until then, and of the free worker ids only the farther half is handed out.")));
-  return settling;
-}
-
 void Expire(const Tables &tables, Tick now) {
   Execute(psprintf("WITH expired AS (DELETE FROM %s WHERE window_end <= $1 RETURNING worker_id, window_end)"
                    " INSERT INTO %s AS w (worker_id, last_tick) SELECT worker_id, window_end - 1 FROM expired"
@@ -292,22 +80,22 @@ Choice Choose(const Tables &tables, const Layout &layout, int32_t datacenter, in
               Tick now) {
   const int64_t ring = layout.workers_per_datacenter();
   const int64_t base = datacenter * ring;
-  Execute(psprintf("SELECT ((worker_id - $1 - $2) %% $3 + $3) %% $3 AS place, live, last_tick FROM ("
-                   "SELECT coalesce(r.worker_id, w.worker_id)::bigint AS worker_id, r.worker_id IS NOT NULL AS live,"
-                   " coalesce(w.last_tick, -1) AS last_tick FROM %s r FULL JOIN %s w ON r.worker_id = w.worker_id) claims"
-                   " WHERE worker_id >= $1 AND worker_id < $1 + $3 ORDER BY place",
-                   tables.registry_name, tables.watermark_name),
-          Int8(base), Int8(start), Int8(ring));
+  Execute(
+      psprintf("SELECT ((worker_id - $1 - $2) %% $3 + $3) %% $3 AS place, live, last_tick FROM ("
+               "SELECT coalesce(r.worker_id, w.worker_id)::bigint AS worker_id, r.worker_id IS NOT NULL AS live,"
+               " coalesce(w.last_tick, -1) AS last_tick FROM %s r FULL JOIN %s w ON r.worker_id = w.worker_id) claims"
+               " WHERE worker_id >= $1 AND worker_id < $1 + $3 ORDER BY place",
+               tables.registry_name, tables.watermark_name),
+      Int8(base), Int8(start), Int8(ring));
   WorkerChoice walk(now, ring, RingOffset(settling.anchor + settling.cut, start, ring), ring - settling.cut);
-  bool is_null = false;
-  for (int64_t i = 0; i < Rows(); ++i)
-    walk.Offer({Int8Result(i, 1), DatumGetBool(Result(i, 2, &is_null)), Int8Result(i, 3)});
+  for (int64_t i = 0; i < Rows(); ++i) walk.Offer({Int8Result(i, 1), BoolResult(i, 2), Int8Result(i, 3)});
   const Choice choice = walk.Finish();
   if (choice.found) return choice;
 
   if (settling.active) ReportAllLeased(ring, settling.cut, settling.until + kPostgresEpochUs);
-  Execute(psprintf("SELECT min(window_end) FROM %s WHERE worker_id >= $1 AND worker_id < $1 + $2", tables.registry_name),
-          Int8(base), Int8(ring));
+  Execute(
+      psprintf("SELECT min(window_end) FROM %s WHERE worker_id >= $1 AND worker_id < $1 + $2", tables.registry_name),
+      Int8(base), Int8(ring));
   ReportAllLeased(ring, 0, layout.UnixUsAt(Int8Result(0, 1)));
 }
 
@@ -347,11 +135,12 @@ Drawn Draw(const Tables &tables, Datum node, int32_t datacenter, Tick now, int64
     ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate a random token")));
   pg_uuid_t uuid;
   memcpy(uuid.data, drawn.token.bytes, sizeof(uuid.data));
-  Execute(psprintf("INSERT INTO %s (lease_id, worker_id, node, token, acquired_at, renewed_at, window_start, window_end)"
-                   " OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, clock_timestamp(), clock_timestamp(), $5, $6)",
-                   tables.registry_name),
-          Int8(drawn.lease_id), Int4(drawn.worker), Of(TEXTOID, node), Of(UUIDOID, UUIDPGetDatum(&uuid)),
-          Int8(drawn.window_start), Int8(drawn.window_end));
+  Execute(
+      psprintf("INSERT INTO %s (lease_id, worker_id, node, token, acquired_at, renewed_at, window_start, window_end)"
+               " OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, clock_timestamp(), clock_timestamp(), $5, $6)",
+               tables.registry_name),
+      Int8(drawn.lease_id), Int4(drawn.worker), Of(TEXTOID, node), Of(UUIDOID, UUIDPGetDatum(&uuid)),
+      Int8(drawn.window_start), Int8(drawn.window_end));
   // A rule or a trigger may have swallowed the row, and a lease that is not in the registry is none.
   if (Rows() != 1) ReportForeignTable("snowflake_registry");
   return drawn;
@@ -359,16 +148,17 @@ Drawn Draw(const Tables &tables, Datum node, int32_t datacenter, Tick now, int64
 
 Datum DrawnDatum(FunctionCallInfo fcinfo, const Drawn &drawn) {
   TupleDesc descriptor = nullptr;
-  if (get_call_result_type(fcinfo, nullptr, &descriptor) != TYPEFUNC_COMPOSITE) elog(ERROR, "return type must be a row type");
+  if (get_call_result_type(fcinfo, nullptr, &descriptor) != TYPEFUNC_COMPOSITE)
+    elog(ERROR, "return type must be a row type");
   pg_uuid_t uuid;
   memcpy(uuid.data, drawn.token.bytes, sizeof(uuid.data));
   const Layout &layout = drawn.layout;
-  Datum values[] = {Int64GetDatum(drawn.lease_id),       UUIDPGetDatum(&uuid),
-                    Int32GetDatum(drawn.worker),         Int64GetDatum(drawn.window_start),
-                    Int64GetDatum(drawn.window_end),     Int64GetDatum(layout.epoch_ms),
-                    Int64GetDatum(layout.tick_us),       Int32GetDatum(layout.timestamp_bits),
+  Datum values[] = {Int64GetDatum(drawn.lease_id),         UUIDPGetDatum(&uuid),
+                    Int32GetDatum(drawn.worker),           Int64GetDatum(drawn.window_start),
+                    Int64GetDatum(drawn.window_end),       Int64GetDatum(layout.epoch_ms),
+                    Int64GetDatum(layout.tick_us),         Int32GetDatum(layout.timestamp_bits),
                     Int32GetDatum(layout.datacenter_bits), Int32GetDatum(layout.worker_bits),
-                    Int32GetDatum(layout.sequence_bits), BoolGetDatum(layout.sequence_first)};
+                    Int32GetDatum(layout.sequence_bits),   BoolGetDatum(layout.sequence_first)};
   bool nulls[lengthof(values)] = {};
   return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values, nulls));
 }
@@ -431,9 +221,11 @@ SNOWFLAKE_FUNCTION(snowflake_release) {
   SetSynchronousCommit("local");
   bool gone = true;
   AsOwner(tables, [&] {
-    Execute(psprintf("DELETE FROM %s WHERE lease_id = $1 AND token = $2 RETURNING worker_id::bigint, window_start, window_end",
-                     tables.registry_name),
-            Int8(PG_GETARG_INT64(0)), Of(UUIDOID, PG_GETARG_DATUM(1)));
+    Execute(
+        psprintf(
+            "DELETE FROM %s WHERE lease_id = $1 AND token = $2 RETURNING worker_id::bigint, window_start, window_end",
+            tables.registry_name),
+        Int8(PG_GETARG_INT64(0)), Of(UUIDOID, PG_GETARG_DATUM(1)));
     gone = Rows() == 0;
     if (gone) return;
     const int64_t worker = Int8Result(0, 1);

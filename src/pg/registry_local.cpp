@@ -58,7 +58,8 @@ RegistryAnswer Call(const RegistryPlace &place, const char *function, int count,
       SPI_connect();
       const int rc = SPI_execute_with_args(command.data, count, const_cast<Oid *>(types), const_cast<Datum *>(values),
                                            nullptr, false, 0);
-      if (rc != SPI_OK_SELECT || SPI_processed != 1) elog(ERROR, "%s() failed: %s", function, SPI_result_code_string(rc));
+      if (rc != SPI_OK_SELECT || SPI_processed != 1)
+        elog(ERROR, "%s() failed: %s", function, SPI_result_code_string(rc));
       if (read(SPI_tuptable->vals[0], SPI_tuptable->tupdesc)) answer = RegistryAnswer::kDone;
       SPI_finish();
     }

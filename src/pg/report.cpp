@@ -17,17 +17,20 @@ long long Long(int64_t value) { return static_cast<long long>(value); }
 }  // namespace
 
 void ReportNotPreloaded() {
-  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("snowflake is not preloaded"),
-                  errdetail("Ids are issued from shared memory, which a library can only have when the server starts with it."),
-                  errhint("Put this line into postgresql.conf and restart the server: shared_preload_libraries = "
-                          "'snowflake'")));
+  ereport(
+      ERROR,
+      (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("snowflake is not preloaded"),
+       errdetail("Ids are issued from shared memory, which a library can only have when the server starts with it."),
+       errhint("Put this line into postgresql.conf and restart the server: shared_preload_libraries = "
+               "'snowflake'")));
   pg_unreachable();
 }
 
 void ReportTooManyDatabases() {
-  ereport(ERROR, (errcode(kNoLease), errmsg("too many databases of this server issue ids"),
-                  errdetail("All %d places of shared memory (snowflake.max_databases) are taken.", settings.max_databases),
-                  errhint("Raise snowflake.max_databases and restart the server.")));
+  ereport(ERROR,
+          (errcode(kNoLease), errmsg("too many databases of this server issue ids"),
+           errdetail("All %d places of shared memory (snowflake.max_databases) are taken.", settings.max_databases),
+           errhint("Raise snowflake.max_databases and restart the server.")));
   pg_unreachable();
 }
 
@@ -62,16 +65,18 @@ void ReportNoLease(NoLeaseReason reason, const RegistryError &error, int64_t wai
                       errhint("Start the server in the normal way.")));
       break;
     case NoLeaseReason::kKeeperSlots:
-      ereport(ERROR, (errcode(kNoLease), errmsg("cannot start the keeper that holds this database's worker id"),
-                      errdetail("All %d background workers (max_worker_processes) were in use for %.1f s.",
-                                max_worker_processes, Seconds(waited_us)),
-                      errhint("Raise max_worker_processes and restart the server; each database that issues ids takes one.")));
+      ereport(ERROR,
+              (errcode(kNoLease), errmsg("cannot start the keeper that holds this database's worker id"),
+               errdetail("All %d background workers (max_worker_processes) were in use for %.1f s.",
+                         max_worker_processes, Seconds(waited_us)),
+               errhint("Raise max_worker_processes and restart the server; each database that issues ids takes one.")));
       break;
     case NoLeaseReason::kRegistry:
       if (error.message[0] == '\0')
-        ereport(ERROR, (errcode(kNoLease), errmsg("no lease to issue ids under"),
-                        errdetail("The keeper had no answer of the registry within %.1f s.", Seconds(waited_us)),
-                        errhint("See what the keeper waits for in pg_stat_activity, backend_type \"snowflake keeper\".")));
+        ereport(ERROR,
+                (errcode(kNoLease), errmsg("no lease to issue ids under"),
+                 errdetail("The keeper had no answer of the registry within %.1f s.", Seconds(waited_us)),
+                 errhint("See what the keeper waits for in pg_stat_activity, backend_type \"snowflake keeper\".")));
       // What the registry says in the extension's own class is what the caller needs to know.
       else if (error.sqlstate == kAllLeased || error.sqlstate == kClockBehind || error.sqlstate == kTimeUsedUp)
         ereport(ERROR, (errcode(error.sqlstate), errmsg("no lease to issue ids under"),
@@ -91,13 +96,13 @@ void ReportClockBehind(int64_t now_us, int64_t needed_us, bool step_back) {
   const double wait_s = Seconds(needed_us - now_us);
   if (step_back)
     ereport(ERROR, (errcode(kClockBehind), errmsg("the clock is %.3f s behind the last id", wait_s),
-                    errdetail("The clock shows %s; ids were issued up to %s.", Time(now_us),
-                              Time(needed_us)),
+                    errdetail("The clock shows %s; ids were issued up to %s.", Time(now_us), Time(needed_us)),
                     errhint("Set the clock right, wait, or set snowflake.on_clock_step_back to \"new_worker\".")));
-  ereport(ERROR, (errcode(kClockBehind), errmsg("the clock is %.3f s behind the lease", wait_s),
-                  errdetail("The clock shows %s; every free worker id was used up to then or later, the lease begins at %s.",
-                            Time(now_us), Time(needed_us)),
-                  errhint("Set the clock right, or wait.")));
+  ereport(ERROR,
+          (errcode(kClockBehind), errmsg("the clock is %.3f s behind the lease", wait_s),
+           errdetail("The clock shows %s; every free worker id was used up to then or later, the lease begins at %s.",
+                     Time(now_us), Time(needed_us)),
+           errhint("Set the clock right, or wait.")));
   pg_unreachable();
 }
 
@@ -110,24 +115,26 @@ void ReportClockStands(int64_t now_us, int64_t waited_us) {
 }
 
 void ReportTimeUsedUp(const Layout &layout, int64_t now_us) {
-  ereport(ERROR, (errcode(kTimeUsedUp), errmsg("the layout's time is used up"),
-                  errdetail("%d timestamp bits ended at %s; the clock shows %s.", layout.timestamp_bits,
-                            Time(layout.UnixUsAt(layout.max_tick() + 1)), Time(now_us)),
-                  errhint("Set the clock right if it is wrong; otherwise ids need a layout with a later epoch or a wider "
-                          "timestamp.")));
+  ereport(ERROR,
+          (errcode(kTimeUsedUp), errmsg("the layout's time is used up"),
+           errdetail("%d timestamp bits ended at %s; the clock shows %s.", layout.timestamp_bits,
+                     Time(layout.UnixUsAt(layout.max_tick() + 1)), Time(now_us)),
+           errhint("Set the clock right if it is wrong; otherwise ids need a layout with a later epoch or a wider "
+                   "timestamp.")));
   pg_unreachable();
 }
 
 void ReportAllLeased(int64_t ring_size, int64_t held_back, int64_t next_free_us) {
-  ereport(ERROR,
-          (errcode(kAllLeased), errmsg("every worker id is leased"),
-           held_back > 0
-               ? errdetail("Of %lld worker ids, %lld are held back until %s, because the registry was failed over.",
-                           Long(ring_size), Long(held_back), Time(next_free_us))
-               : errdetail("All %lld worker ids are leased; the first of these leases ends at %s unless it is extended.",
-                           Long(ring_size), Time(next_free_us)),
-           errhint("A crashed node's worker id comes back when its lease ends. Shorten snowflake.lease_duration, or use a "
-                   "layout with more worker bits.")));
+  ereport(
+      ERROR,
+      (errcode(kAllLeased), errmsg("every worker id is leased"),
+       held_back > 0
+           ? errdetail("Of %lld worker ids, %lld are held back until %s, because the registry was failed over.",
+                       Long(ring_size), Long(held_back), Time(next_free_us))
+           : errdetail("All %lld worker ids are leased; the first of these leases ends at %s unless it is extended.",
+                       Long(ring_size), Time(next_free_us)),
+       errhint("A crashed node's worker id comes back when its lease ends. Shorten snowflake.lease_duration, or use a "
+               "layout with more worker bits.")));
   pg_unreachable();
 }
 
@@ -140,9 +147,10 @@ void ReportForeignTable(const char *table) {
 }
 
 void ReportSeveralOwners() {
-  ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("the registry's tables have several owners"),
-                  errdetail("The protocol runs with the rights of the tables' owner, which must not reach another's tables."),
-                  errhint("Give snowflake_registry, snowflake_watermark, snowflake_layout and snowflake_origin one owner.")));
+  ereport(ERROR,
+          (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("the registry's tables have several owners"),
+           errdetail("The protocol runs with the rights of the tables' owner, which must not reach another's tables."),
+           errhint("Give snowflake_registry, snowflake_watermark, snowflake_layout and snowflake_origin one owner.")));
   pg_unreachable();
 }
 
@@ -175,9 +183,10 @@ void ReportDatacenter(int32_t datacenter, const Layout &layout) {
 }
 
 void ReportLastTick(int64_t last_tick, int64_t window_start, int64_t window_end) {
-  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("last tick %lld is outside the lease", Long(last_tick)),
-                  errdetail("The lease's window allows %lld to %lld.", Long(window_start - 1), Long(window_end - 1)),
-                  errhint("Report the last tick that was used, or the tick before the window when none was.")));
+  ereport(ERROR,
+          (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("last tick %lld is outside the lease", Long(last_tick)),
+           errdetail("The lease's window allows %lld to %lld.", Long(window_start - 1), Long(window_end - 1)),
+           errhint("Report the last tick that was used, or the tick before the window when none was.")));
   pg_unreachable();
 }
 

@@ -42,19 +42,20 @@ void DefineSettings(bool preloading) {
                           10 * 1000, PGC_SIGHUP, GUC_UNIT_MS, nullptr, nullptr, nullptr);
   DefineCustomIntVariable("snowflake.max_wait", "How long a call waits for a clock that stepped back.", nullptr,
                           &settings.max_wait_ms, 100, 0, 60 * 1000, PGC_SIGHUP, GUC_UNIT_MS, nullptr, nullptr, nullptr);
-  DefineCustomEnumVariable("snowflake.on_clock_step_back", "What to do when the clock stepped back further than max_wait.",
+  DefineCustomEnumVariable("snowflake.on_clock_step_back",
+                           "What to do when the clock stepped back further than max_wait.",
                            "new_worker draws another worker id, whose watermark lies in the past; error fails.",
-                           &settings.on_clock_step_back, static_cast<int>(OnClockStepBack::kNewWorker), kStepBackOptions,
-                           PGC_SIGHUP, 0, nullptr, nullptr, nullptr);
+                           &settings.on_clock_step_back, static_cast<int>(OnClockStepBack::kNewWorker),
+                           kStepBackOptions, PGC_SIGHUP, 0, nullptr, nullptr, nullptr);
   DefineCustomIntVariable("snowflake.sequence_jitter", "A fresh tick starts at a random sequence number below this.",
-                          "0 or a power of two; 0 starts every tick at 0.", &settings.sequence_jitter, 128, 0, kMaxJitter,
-                          PGC_SIGHUP, 0, CheckJitter, nullptr, nullptr);
+                          "0 or a power of two; 0 starts every tick at 0.", &settings.sequence_jitter, 128, 0,
+                          kMaxJitter, PGC_SIGHUP, 0, CheckJitter, nullptr, nullptr);
   DefineCustomIntVariable("snowflake.max_run", "How many sequence numbers a session takes at once at most.",
                           "1 keeps ids in exact call order across sessions.", &settings.max_run, 256, 1, 1 << 20,
                           PGC_SUSET, 0, nullptr, nullptr, nullptr);
   DefineCustomIntVariable("snowflake.start_timeout", "How long a call waits for a lease.", nullptr,
-                          &settings.start_timeout_ms, 5000, 0, 60 * 60 * 1000, PGC_USERSET, GUC_UNIT_MS, nullptr, nullptr,
-                          nullptr);
+                          &settings.start_timeout_ms, 5000, 0, 60 * 60 * 1000, PGC_USERSET, GUC_UNIT_MS, nullptr,
+                          nullptr, nullptr);
   if (preloading)
     DefineCustomIntVariable("snowflake.max_databases", "How many databases of this server can issue ids.",
                             "Each takes less than 2 kB of shared memory.", &settings.max_databases, 16, 1, 10000,

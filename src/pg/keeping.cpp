@@ -1,0 +1,261 @@
+#include "pg/keeping.h"
+
+#include <unistd.h>
+
+#include "pg/layout_table.h"
+#include "pg/settings.h"
+#include "pg/worker.h"
+
+namespace snowflake {
+
+Keeping keeping;
+
+namespace {
+
+// Together with the wait for a lock within the 3 s that a shutdown may take.
+constexpr int kReleaseTimeoutMs = 1500;
+
+int64_t LeaseDurationUs() { return settings.lease_duration_ms * kUsPerMs; }
+int64_t MaxLeadUs() { return settings.max_lead_ms * kUsPerMs; }
+
+void Detach(int, Datum) {
+  WithLock(keeping.node, LW_EXCLUSIVE, [] {
+    keeping.node->keeper_pid = 0;
+    keeping.node->keeper_latch = nullptr;
+    keeping.node->keeper_asked_us = 0;
+  });
+  ConditionVariableBroadcast(&keeping.node->changed);
+}
+
+// The node's lock is held.
+void PushRetired(const Retired &retired) {
+  NodeState *node = keeping.node;
+  if (node->retired_count == kMaxRetired) {
+    memmove(&node->retired[0], &node->retired[1], sizeof(Retired) * (kMaxRetired - 1));
+    --node->retired_count;
+  }
+  node->retired[node->retired_count++] = retired;
+}
+
+void PopRetired(int64_t lease_id) {
+  NodeState *node = keeping.node;
+  WithLock(node, LW_EXCLUSIVE, [&] {
+    int kept = 0;
+    for (int i = 0; i < node->retired_count; ++i)
+      if (node->retired[i].lease_id != lease_id) node->retired[kept++] = node->retired[i];
+    node->retired_count = kept;
+  });
+}
+
+// The extension was dropped, or is another one than before: its registry is gone, and what it leased with it.
+void ForgetRegistry() {
+  WithLock(keeping.node, LW_EXCLUSIVE, [] {
+    keeping.node->generator.open = false;
+    keeping.node->retired_count = 0;
+  });
+}
+
+// Where to ask the window to start: above all that was issued here, unless it is a clock that stepped back that asks.
+Tick StartFrom(const Generator &g, const Layout &layout, Tick now, bool new_worker) {
+  const Tick first_unused = FirstUnused(g, layout);
+  if (first_unused <= now) return now;
+  const Tick patience = MaxLead(layout, MaxLeadUs()) + layout.TicksIn(settings.max_wait_ms * kUsPerMs);
+  const bool stepped_back = first_unused - now > patience && StepBackPolicy() == OnClockStepBack::kNewWorker;
+  return new_worker || stepped_back ? now : first_unused;
+}
+
+void Publish(const AcquireAnswer &answer, Tick now, bool new_worker) {
+  NodeState *node = keeping.node;
+  bool replaced = false;
+  Retired old = {};
+  WithLock(node, LW_EXCLUSIVE, [&] {
+    replaced = node->generator.open;
+    if (replaced) PushRetired(old = Close(&node->generator));
+    Open(&node->generator, answer.layout, answer.lease, now);
+    node->extension = keeping.place.extension;
+    node->lease_wanted = node->new_worker_wanted = node->window_wanted = false;
+    ++node->counters.leases_drawn;
+    if (new_worker) ++node->counters.clock_steps_back;
+  });
+  if (new_worker && replaced)
+    ereport(LOG, (errmsg("snowflake keeper: drew worker id %d in place of %d, because the clock stepped back by %.3f s",
+                         answer.lease.worker, old.worker,
+                         static_cast<double>(old.last_tick - now) * answer.layout.tick_us / USECS_PER_SEC),
+                  errdetail("Ids issued from now on may be smaller than ids issued before.")));
+  else
+    ereport(LOG, (errmsg("snowflake keeper: drew worker id %d for node \"%s\", lease %lld", answer.lease.worker,
+                         node->node_name, static_cast<long long>(answer.lease.lease_id))));
+}
+
+}  // namespace
+
+bool Attach() {
+  keeping.node = FindNode(MyDatabaseId);
+  if (keeping.node == nullptr) return false;
+  bool taken = false;
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] {
+    taken = keeping.node->keeper_pid != 0;
+    if (taken) return;
+    keeping.node->keeper_pid = MyProcPid;
+    keeping.node->keeper_latch = MyLatch;
+  });
+  if (taken) return false;
+  before_shmem_exit(Detach, Datum{0});
+  return true;
+}
+
+void NameNode() {
+  char name[sizeof(NodeState::node_name)];
+  if (settings.node_name[0] != '\0') {
+    strlcpy(name, settings.node_name, sizeof(name));
+  } else {
+    char host[128] = "localhost";
+    gethostname(host, sizeof(host) - 1);
+    StartTransactionCommand();
+    const char *database = get_database_name(MyDatabaseId);
+    snprintf(name, sizeof(name), "%s:%d/%s", cluster_name[0] != '\0' ? cluster_name : host, PostPortNumber,
+             database ? database : "");
+    CommitTransactionCommand();
+  }
+  // A name that was cut in the middle of a character could not be stored.
+  name[pg_mbcliplen(name, static_cast<int>(strlen(name)), sizeof(name) - 1)] = '\0';
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] { memcpy(keeping.node->node_name, name, sizeof(name)); });
+}
+
+void SetPlace(const RegistryPlace &place) {
+  bool other = false;
+  WithLock(keeping.node, LW_SHARED,
+           [&] { other = keeping.node->generator.open && keeping.node->extension != place.extension; });
+  if (other || (OidIsValid(keeping.place.extension) && keeping.place.extension != place.extension)) ForgetRegistry();
+  if (place.schema != nullptr) strlcpy(keeping.schema, place.schema, sizeof(keeping.schema));
+  keeping.place = {place.extension, keeping.schema};
+}
+
+KeeperView See(bool leaving, bool *other_extension) {
+  NodeState *node = keeping.node;
+  const int64_t now_us = NowUnixUs();
+  const int64_t max_lead_us = MaxLeadUs();
+  KeeperView view = {};
+  *other_extension = false;
+  view.lease_duration_us = LeaseDurationUs();
+  view.leaving = leaving;
+  WithLock(node, LW_EXCLUSIVE, [&] {
+    const Generator &g = node->generator;
+    view.leased = g.open;
+    if (node->new_worker_wanted)
+      node->new_worker_wanted = g.open && NewWorkerHelps(g, g.layout.TickAt(now_us), MaxLead(g.layout, max_lead_us));
+    view.lease_wanted = g.open ? node->new_worker_wanted : node->lease_wanted;
+    view.window_wanted = g.open && node->window_wanted;
+    view.retired = node->retired_count > 0;
+    // A backend that misses a lease while there is one belongs to another extension than the lease.
+    if (g.open && node->lease_wanted) {
+      node->lease_wanted = false;
+      *other_extension = true;
+    }
+  });
+  return view;
+}
+
+void CloseGenerator() {
+  WithLock(keeping.node, LW_EXCLUSIVE, [] {
+    if (keeping.node->generator.open) PushRetired(Close(&keeping.node->generator));
+  });
+}
+
+RegistryAnswer Acquire() {
+  pgstat_report_activity(STATE_RUNNING, "drawing a worker id");
+  const Layout layout = RegistryLayout(keeping.place);
+  Generator g;
+  bool new_worker = false;
+  WithLock(keeping.node, LW_SHARED, [&] {
+    g = keeping.node->generator;
+    new_worker = g.open && keeping.node->new_worker_wanted;
+  });
+  const Tick now = layout.TickAt(NowUnixUs());
+  const AcquireRequest request = {keeping.node->node_name, settings.datacenter, StartFrom(g, layout, now, new_worker),
+                                  LeaseDurationUs()};
+  AcquireAnswer answer = {};
+  const RegistryAnswer outcome = AcquireLocally(keeping.place, request, &answer);
+  if (outcome != RegistryAnswer::kDone) return outcome;
+  if (!IsPlausible(answer.layout, answer.lease) || answer.layout != layout || StopRequested()) {
+    WithLock(keeping.node, LW_EXCLUSIVE, [&] {
+      const Lease &lease = answer.lease;
+      PushRetired({lease.lease_id, lease.token, lease.worker, lease.window_start - 1});
+    });
+    if (StopRequested()) return RegistryAnswer::kDone;
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the layout was changed meanwhile"),
+                    errdetail("Here it is %s; in the registry it is %s.", DescribeLayout(layout),
+                              DescribeLayout(answer.layout))));
+  }
+  Publish(answer, now, new_worker);
+  return outcome;
+}
+
+RegistryAnswer Extend() {
+  pgstat_report_activity(STATE_RUNNING, "moving the window of the lease");
+  Generator g;
+  WithLock(keeping.node, LW_SHARED, [&] { g = keeping.node->generator; });
+  Tick window_end = 0;
+  const RegistryAnswer outcome =
+      ExtendLocally(keeping.place, g.lease, g.layout.TickAt(NowUnixUs()), LeaseDurationUs(), &window_end);
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] {
+    if (outcome == RegistryAnswer::kDone) {
+      MoveWindowEnd(&keeping.node->generator, g.lease.lease_id, window_end);
+      keeping.node->window_wanted = false;
+    } else if (outcome == RegistryAnswer::kGone) {
+      keeping.node->generator.open = false;
+    }
+  });
+  if (outcome == RegistryAnswer::kGone) {
+    ereport(LOG, (errmsg("snowflake keeper: lost worker id %d, lease %lld", g.lease.worker,
+                         static_cast<long long>(g.lease.lease_id)),
+                  errdetail("The lease is not in the registry any more.")));
+  }
+  return outcome;
+}
+
+RegistryAnswer Release(bool leaving) {
+  pgstat_report_activity(STATE_RUNNING, "giving a worker id back");
+  Retired retired = {};
+  WithLock(keeping.node, LW_SHARED, [&] { retired = keeping.node->retired[0]; });
+  if (leaving) enable_timeout_after(STATEMENT_TIMEOUT, kReleaseTimeoutMs);
+  const RegistryAnswer outcome = ReleaseLocally(keeping.place, retired);
+  disable_timeout(STATEMENT_TIMEOUT, false);
+  if (outcome == RegistryAnswer::kBusy) return outcome;
+  PopRetired(retired.lease_id);
+  ereport(LOG, (errmsg("snowflake keeper: gave worker id %d back, lease %lld", retired.worker,
+                       static_cast<long long>(retired.lease_id))));
+  return outcome;
+}
+
+// What the registry will never accept is not asked again.
+void DropOldestRetired() {
+  int64_t lease_id = 0;
+  WithLock(keeping.node, LW_SHARED, [&] { lease_id = keeping.node->retired[0].lease_id; });
+  PopRetired(lease_id);
+}
+
+void RecordSuccess() {
+  if (keeping.failing) ereport(LOG, (errmsg("snowflake keeper: the registry answers again")));
+  keeping.failing = false;
+  WithLock(keeping.node, LW_EXCLUSIVE, [] { keeping.node->error.message[0] = '\0'; });
+  ConditionVariableBroadcast(&keeping.node->changed);
+}
+
+void RecordFailure(int sqlstate, const char *message, const char *detail) {
+  RegistryError error = {};
+  error.sqlstate = sqlstate;
+  error.at_us = NowUnixUs();
+  if (detail)
+    snprintf(error.message, sizeof(error.message), "%s (%s)", message, detail);
+  else
+    strlcpy(error.message, message, sizeof(error.message));
+  error.message[pg_mbcliplen(error.message, static_cast<int>(strlen(error.message)), sizeof(error.message) - 1)] = '\0';
+  // Once, and not with every try.
+  if (!keeping.failing) ereport(WARNING, (errmsg("snowflake keeper: the registry refused: %s", error.message)));
+  keeping.failing = true;
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] { keeping.node->error = error; });
+  ConditionVariableBroadcast(&keeping.node->changed);
+}
+
+}  // namespace snowflake

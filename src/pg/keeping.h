@@ -1,0 +1,45 @@
+// What the keeper does: to its node's state, and with the registry's answers. When it does it is decided by core/keeper
+// and carried out by worker.cpp; errors of the registry pass through here.
+#pragma once
+
+#include "core/keeper.h"
+#include "pg/registry.h"
+#include "pg/shared.h"
+
+namespace snowflake {
+
+// This process's, a keeper's.
+struct Keeping {
+  NodeState *node;
+  RegistryPlace place;
+  char schema[NAMEDATALEN];
+  bool failing;  // the last try failed, and the log says so
+};
+extern Keeping keeping;
+
+// Takes the place of its node's keeper; false when it is taken. It is given back when the process ends.
+bool Attach();
+
+// Writes the node's name down for the registry and the view.
+void NameNode();
+
+// Goes on with this registry. When it is another one than before, the lease of the old one is void.
+void SetPlace(const RegistryPlace &place);
+
+// What core/keeper decides by. `other_extension`: a backend asked under another extension than the lease's.
+KeeperView See(bool leaving, bool *other_extension);
+
+// From here on nothing is issued; the lease waits to be given back.
+void CloseGenerator();
+
+RegistryAnswer Acquire();
+RegistryAnswer Extend();
+// The oldest lease that waits to be given back. While leaving it takes no longer than a shutdown may.
+RegistryAnswer Release(bool leaving);
+void DropOldestRetired();
+
+// Tells waiting backends, the view and the log how the last exchange went.
+void RecordSuccess();
+void RecordFailure(int sqlstate, const char *message, const char *detail);
+
+}  // namespace snowflake
