@@ -24,6 +24,9 @@ inline constexpr int64_t kUsPerMs = 1000;
 // Worker and sequence are SQL integers, so neither may need the 32nd bit.
 inline constexpr int kMaxFieldBits = 31;
 
+// While a registry settles after a failover it keeps a number for each datacenter.
+inline constexpr int kMaxDatacenterBits = 10;
+
 // A tick may last from a microsecond, the server's own resolution of time, to a day.
 inline constexpr int64_t kMaxTickUs = int64_t{86400} * 1000 * kUsPerMs;
 
@@ -32,7 +35,7 @@ inline constexpr int64_t kMaxEpochMs = int64_t{253402300799} * 1000;
 
 enum class LayoutFault {
   kNone,
-  kFieldWidth,   // a negative width, a timestamp of 0 bits, a worker or sequence field above 31 bits
+  kFieldWidth,   // a negative width, a timestamp of 0 bits, a field wider than the limits above
   kTooWide,      // the fields sum to more than 64 bits
   kTickLength,   // not within 1 microsecond .. 1 day
   kEpoch,        // not within 1970 .. 9999
@@ -120,7 +123,7 @@ struct Layout {
   // Whether ids of this layout can be read, and with `to_issue` also whether they can be issued.
   constexpr LayoutFault Check(bool to_issue) const {
     if (timestamp_bits < 1 || timestamp_bits > 63 || datacenter_bits < 0 || worker_bits < 0 || sequence_bits < 0 ||
-        datacenter_bits > kMaxFieldBits || worker_bits > kMaxFieldBits || sequence_bits > kMaxFieldBits ||
+        datacenter_bits > kMaxDatacenterBits || worker_bits > kMaxFieldBits || sequence_bits > kMaxFieldBits ||
         node_bits() > kMaxFieldBits)
       return LayoutFault::kFieldWidth;
     if (total_bits() > 64 || timestamp_shift() > 62) return LayoutFault::kTooWide;

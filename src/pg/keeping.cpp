@@ -235,14 +235,16 @@ void DropOldestRetired() {
   PopRetired(lease_id);
 }
 
-void RecordSuccess() {
-  if (keeping.failing) ereport(LOG, (errmsg("snowflake keeper: the registry answers again")));
-  keeping.failing = false;
+void RecordSuccess(KeeperAction action) {
+  // That a lease could be given back does not mean that one can be had.
+  if (action == KeeperAction::kRelease && keeping.failed != KeeperAction::kRelease) return;
+  if (keeping.failed != KeeperAction::kSleep) ereport(LOG, (errmsg("snowflake keeper: the registry answers again")));
+  keeping.failed = KeeperAction::kSleep;
   WithLock(keeping.node, LW_EXCLUSIVE, [] { keeping.node->error.message[0] = '\0'; });
   ConditionVariableBroadcast(&keeping.node->changed);
 }
 
-void RecordFailure(int sqlstate, const char *message, const char *detail) {
+void RecordFailure(KeeperAction action, int sqlstate, const char *message, const char *detail) {
   RegistryError error = {};
   error.sqlstate = sqlstate;
   error.at_us = NowUnixUs();
@@ -252,8 +254,9 @@ void RecordFailure(int sqlstate, const char *message, const char *detail) {
     strlcpy(error.message, message, sizeof(error.message));
   error.message[pg_mbcliplen(error.message, static_cast<int>(strlen(error.message)), sizeof(error.message) - 1)] = '\0';
   // Once, and not with every try.
-  if (!keeping.failing) ereport(WARNING, (errmsg("snowflake keeper: the registry refused: %s", error.message)));
-  keeping.failing = true;
+  if (keeping.failed == KeeperAction::kSleep)
+    ereport(WARNING, (errmsg("snowflake keeper: the registry refused: %s", error.message)));
+  keeping.failed = action;
   WithLock(keeping.node, LW_EXCLUSIVE, [&] { keeping.node->error = error; });
   ConditionVariableBroadcast(&keeping.node->changed);
 }

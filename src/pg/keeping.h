@@ -13,7 +13,7 @@ struct Keeping {
   NodeState *node;
   RegistryPlace place;
   char schema[NAMEDATALEN];
-  bool failing;  // the last try failed, and the log says so
+  KeeperAction failed;  // what failed last and has not succeeded since; kSleep: nothing
 };
 extern Keeping keeping;
 
@@ -39,7 +39,7 @@ RegistryAnswer Release(bool leaving);
 void DropOldestRetired();
 
 // Tells waiting backends, the view and the log how the last exchange went.
-void RecordSuccess();
-void RecordFailure(int sqlstate, const char *message, const char *detail);
+void RecordSuccess(KeeperAction action);
+void RecordFailure(KeeperAction action, int sqlstate, const char *message, const char *detail);
 
 }  // namespace snowflake

@@ -44,7 +44,7 @@ void CheckNotNull(FunctionCallInfo fcinfo, const char *function, const char *con
 }
 
 // Inside AsOwner(). The first lease writes the default layout down.
-Layout SettleLayout(const Tables &tables) {
+Layout EnsureLayout(const Tables &tables) {
   Execute(psprintf("SELECT 1 FROM %s", tables.layout_name));
   if (Rows() == 0) {
     const Layout &d = kDefaultLayout;
@@ -115,7 +115,7 @@ struct Drawn {
 // Inside AsOwner(), with the registry's lock held.
 Drawn Draw(const Tables &tables, Datum node, int32_t datacenter, Tick now, int64_t duration_us) {
   Drawn drawn = {};
-  const Layout layout = drawn.layout = SettleLayout(tables);
+  const Layout layout = drawn.layout = EnsureLayout(tables);
   CheckDatacenter(layout, datacenter);
   if (now > layout.max_tick()) ReportTimeUsedUp(layout, layout.UnixUsAt(now));
 

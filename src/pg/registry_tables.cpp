@@ -70,17 +70,23 @@ void ExecuteWith(const char *command, int count, const Value *values) {
   if (rc < 0) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), command);
 }
 
+Datum Result(int64_t row, int column, Oid type, bool *is_null) {
+  if (SPI_gettypeid(SPI_tuptable->tupdesc, column) != type) ReportForeignColumn();
+  return SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, is_null);
+}
+
 int64_t Int8Result(int64_t row, int column) {
   bool is_null = false;
-  const Datum value = Result(row, column, &is_null);
-  if (is_null) elog(ERROR, "unexpected null in the registry");
+  const Datum value = Result(row, column, INT8OID, &is_null);
+  if (is_null) ReportForeignColumn();
   return DatumGetInt64(value);
 }
 
 bool BoolResult(int64_t row, int column) {
   bool is_null = false;
-  const Datum value = Result(row, column, &is_null);
-  return !is_null && DatumGetBool(value);
+  const Datum value = Result(row, column, BOOLOID, &is_null);
+  if (is_null) ReportForeignColumn();
+  return DatumGetBool(value);
 }
 
 }  // namespace snowflake

@@ -146,6 +146,14 @@ void ReportForeignTable(const char *table) {
   pg_unreachable();
 }
 
+void ReportForeignColumn() {
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                  errmsg("a table of the registry is not as the extension snowflake made it"),
+                  errdetail("A column has another type than it had, or is null where it must not be."),
+                  errhint("Undo the change, or drop the extension and create it again.")));
+  pg_unreachable();
+}
+
 void ReportSeveralOwners() {
   ereport(ERROR,
           (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("the registry's tables have several owners"),
@@ -196,7 +204,9 @@ void ReportLayoutFault(const Layout &layout, LayoutFault fault) {
     case LayoutFault::kNone:
       break;
     case LayoutFault::kFieldWidth:
-      reason = "A timestamp takes 1 to 63 bits, datacenter and worker together 0 to 31, a sequence 0 to 31.";
+      reason =
+          "A timestamp takes 1 to 63 bits, a datacenter 0 to 10, datacenter and worker together 0 to 31, a sequence 0 "
+          "to 31.";
       break;
     case LayoutFault::kTooWide:
       reason = "The fields sum to more than 64 bits.";

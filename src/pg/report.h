@@ -36,6 +36,7 @@ enum class NoLeaseReason { kKeeperSlots, kRegistry, kSingleUser };
 // The registry's own answers.
 [[noreturn]] void ReportAllLeased(int64_t ring_size, int64_t held_back, int64_t next_free_us);
 [[noreturn]] void ReportForeignTable(const char *table);
+[[noreturn]] void ReportForeignColumn();
 [[noreturn]] void ReportSeveralOwners();
 [[noreturn]] void ReportIsolation(const char *function);
 [[noreturn]] void ReportNullArgument(const char *function, const char *argument);

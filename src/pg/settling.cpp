@@ -27,8 +27,7 @@ Datum CutsDatum(const int64_t *cuts, int32_t count) {
 
 int64_t CutOf(Datum array, int32_t datacenter) {
   ArrayType *cuts = DatumGetArrayTypeP(array);
-  if (ARR_NDIM(cuts) != 1 || ARR_HASNULL(cuts) || ARR_ELEMTYPE(cuts) != INT8OID || ARR_DIMS(cuts)[0] <= datacenter)
-    ReportForeignTable("snowflake_origin");
+  if (ARR_NDIM(cuts) != 1 || ARR_HASNULL(cuts) || ARR_DIMS(cuts)[0] <= datacenter) ReportForeignColumn();
   return reinterpret_cast<int64 *>(ARR_DATA_PTR(cuts))[datacenter];
 }
 
@@ -65,13 +64,13 @@ Settling Settle(const Tables &tables, const Layout &layout, int32_t datacenter, 
 
   const int32_t failovers = Failovers(Int8Result(0, 1), Int8Result(0, 2));
   bool is_null = false;
-  const Datum until = Result(0, 3, &is_null);
+  const Datum until = Result(0, 3, TIMESTAMPTZOID, &is_null);
   if (!is_null && DatumGetTimestampTz(until) > clock) {
     settling.active = true;
     settling.until = DatumGetTimestampTz(until);
     settling.anchor = Int8Result(0, 4) % ring;
-    const Datum cuts = Result(0, 5, &is_null);
-    if (is_null) ReportForeignTable("snowflake_origin");
+    const Datum cuts = Result(0, 5, INT8ARRAYOID, &is_null);
+    if (is_null) ReportForeignColumn();
     settling.cut = CutOf(cuts, datacenter);
     if (failovers == 0) return settling;
   }
@@ -82,7 +81,7 @@ Settling Settle(const Tables &tables, const Layout &layout, int32_t datacenter, 
   const int32_t datacenters = layout.datacenter_count();
   int64_t *cuts = static_cast<int64_t *>(palloc0(sizeof(int64_t) * datacenters));
   if (again) {
-    const Datum old = Result(0, 5, &is_null);
+    const Datum old = Result(0, 5, INT8ARRAYOID, &is_null);
     for (int32_t i = 0; i < datacenters; ++i) cuts[i] = CutOf(old, i);
   }
   const int64_t anchor_lease = again ? Int8Result(0, 4) : lease_id;

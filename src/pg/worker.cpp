@@ -160,7 +160,7 @@ bool Step() {
   if (outcome == RegistryAnswer::kGone) self.next_watch_us = 0;  // perhaps the extension is gone
   const bool answered = outcome != RegistryAnswer::kBusy;
   self.keeper.Done(step.action, answered, MonotonicUs());
-  if (answered) RecordSuccess();
+  if (answered) RecordSuccess(step.action);
   return true;
 }
 
@@ -170,12 +170,13 @@ void Recover() {
   FlushErrorState();
   disable_all_timeouts(false);
   AbortCurrentTransaction();
-  const bool release = self.action == KeeperAction::kRelease;
-  self.keeper.Done(release ? KeeperAction::kRelease : KeeperAction::kAcquire, false, MonotonicUs());
+  // A look at the catalogs that failed counts as a try to keep the lease.
+  const KeeperAction action = self.action == KeeperAction::kSleep ? KeeperAction::kAcquire : self.action;
+  self.keeper.Done(action, false, MonotonicUs());
   // A shutdown cancels what is under way; that is no failure of the registry.
   if (stop_requested && error->sqlerrcode == ERRCODE_QUERY_CANCELED && !self.leaving) return;
-  RecordFailure(error->sqlerrcode, error->message, error->detail);
-  if (release && error->sqlerrcode == ERRCODE_INVALID_PARAMETER_VALUE) DropOldestRetired();
+  RecordFailure(action, error->sqlerrcode, error->message, error->detail);
+  if (action == KeeperAction::kRelease && error->sqlerrcode == ERRCODE_INVALID_PARAMETER_VALUE) DropOldestRetired();
 }
 
 bool ProtectedStep() {
