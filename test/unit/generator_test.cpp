@@ -29,12 +29,14 @@ Generator Opened(const Layout &layout, int32_t worker, Tick start, Tick end) {
   return g;
 }
 
+bool Same(const Lease &a, const Lease &b) {
+  return a.lease_id == b.lease_id && std::memcmp(a.token.bytes, b.token.bytes, sizeof(Token)) == 0 &&
+         a.worker == b.worker && a.window_start == b.window_start && a.window_end == b.window_end;
+}
+
 bool Same(const Generator &a, const Generator &b) {
-  return a.layout == b.layout && a.lease.lease_id == b.lease.lease_id &&
-         std::memcmp(a.lease.token.bytes, b.lease.token.bytes, sizeof(Token)) == 0 && a.lease.worker == b.lease.worker &&
-         a.lease.window_start == b.lease.window_start && a.lease.window_end == b.lease.window_end &&
-         a.drawn_at == b.drawn_at && a.last_tick == b.last_tick && a.next_sequence == b.next_sequence &&
-         a.open == b.open;
+  return a.layout == b.layout && Same(a.lease, b.lease) && a.drawn_at == b.drawn_at && a.last_tick == b.last_tick &&
+         a.next_sequence == b.next_sequence && a.open == b.open;
 }
 
 void ExpectRun(const Decision &d, Tick tick, int32_t sequence, int32_t count, Tick lead) {
@@ -91,7 +93,8 @@ TEST(Take, AWantBiggerThanWhatIsLeftGetsTheRest) {
 // G3: a full tick borrows from the lead, up to max_lead and not one tick more.
 TEST(Take, AUsedUpTickBorrowsUpToMaxLead) {
   Generator g = Opened(kDefaultLayout, 3, 100, 200);
-  for (Tick lead = 0; lead <= kTerms.max_lead; ++lead) ExpectRun(Take(&g, 110, 4096, kTerms), 110 + lead, 0, 4096, lead);
+  for (Tick lead = 0; lead <= kTerms.max_lead; ++lead)
+    ExpectRun(Take(&g, 110, 4096, kTerms), 110 + lead, 0, 4096, lead);
   ExpectRefused(&g, 110, Outcome::kTickUsedUp, 6);
   ExpectRun(Take(&g, 111, 1, kTerms), 116, 0, 1, 5);
 }

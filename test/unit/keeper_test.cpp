@@ -96,6 +96,12 @@ TEST(Keeper, AnInheritedLeaseIsCheckedAtOnce) {
   ExpectSleep(keeper.Next(kLeased, kStart + 100 * kMs), kStart + 100 * kMs + kDuration / 3);
 }
 
+// A monotonic clock may count from the machine's start: then a third of the lease is not over yet.
+TEST(Keeper, AnInheritedLeaseIsCheckedAtOnceSoonAfterTheMachinesStart) {
+  Keeper keeper;
+  ExpectAction(keeper.Next(kLeased, kSecond), KeeperAction::kExtend);
+}
+
 TEST(Keeper, ALostLeaseIsReplacedAtOnce) {
   Keeper keeper = Settled();
   const int64_t now = kStart + kDuration / 3;

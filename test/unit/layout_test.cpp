@@ -268,13 +268,13 @@ TEST(LayoutCheck, FieldWidths) {
   const int32_t lowest = std::numeric_limits<int32_t>::min(), highest = std::numeric_limits<int32_t>::max();
   for (const Layout &layout :
        {With(0, 0, 10, 12), With(-1, 0, 10, 12), With(64, 0, 0, 0), With(41, -1, 10, 12), With(41, 0, -1, 12),
-        With(41, 0, 10, -1), With(20, 32, 0, 1), With(20, 0, 32, 1), With(20, 0, 1, 32), With(20, 16, 16, 1),
+        With(41, 0, 10, -1), With(20, 11, 0, 1), With(20, 0, 32, 1), With(20, 0, 1, 32), With(20, 10, 22, 1),
         With(lowest, 0, 0, 0), With(1, lowest, lowest, lowest), With(highest, highest, highest, highest)})
     EXPECT_EQ(layout.Check(false), LayoutFault::kFieldWidth)
         << layout.timestamp_bits << " " << layout.datacenter_bits << " " << layout.worker_bits << " "
         << layout.sequence_bits;
-  for (const Layout &layout : {With(1, 0, 1, 1), With(20, 0, 31, 1), With(20, 0, 1, 31), With(20, 31, 0, 1),
-                               With(20, 15, 16, 1), With(62, 0, 0, 0), With(2, 0, 31, 31)})
+  for (const Layout &layout : {With(1, 0, 1, 1), With(20, 0, 31, 1), With(20, 0, 1, 31), With(20, 10, 0, 1),
+                               With(20, 10, 21, 1), With(62, 0, 0, 0), With(2, 0, 31, 31)})
     EXPECT_EQ(layout.Check(false), LayoutFault::kNone)
         << layout.timestamp_bits << " " << layout.datacenter_bits << " " << layout.worker_bits << " "
         << layout.sequence_bits;

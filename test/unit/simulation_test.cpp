@@ -1,5 +1,5 @@
-// One registry and some nodes in a world of their own, where everything fails that can: messages are lost, delayed and
-// overtake one another, processes crash, are paused and cloned, clocks step, drift and freeze, the registry goes away or fails
+// One registry and some nodes in a world of their own, where everything fails that can: messages are lost, delayed or
+// overtaken, processes crash, are paused and cloned, clocks step, drift and freeze, the registry goes away or fails
 // over to a copy that lacks its newest commits. One seed is one run, and every id of the run is remembered.
 //
 // 1. The nodes are the core's own Generator and Keeper. The registry is section 4 of the design over plain maps.
@@ -73,9 +73,7 @@ class Registry {
   };
 
   Registry(const Layout &layout, const Rules &rules, uint64_t seed, int64_t first_lease_id)
-      : layout_(layout), rules_(rules), secrets_(seed), sequence_(first_lease_id) {
-    now_.last_lease_id = logged_ = first_lease_id;
-  }
+      : layout_(layout), rules_(rules), secrets_(seed), sequence_(first_lease_id), logged_(first_lease_id) {}
 
   Answer Acquire(int64_t at_us, Tick now, int64_t duration_us) {
     const int64_t ring = layout_.worker_count();
@@ -107,7 +105,6 @@ class Registry {
     lease.window_end = WindowEnd(layout_, lease.window_start, duration_us);
     if (lease.window_start > layout_.max_tick()) return {Status::kTimeUsedUp, {}, 0};
     now_.rows[lease_id] = lease;
-    now_.last_lease_id = lease_id;
     Commit(at_us);
     return {Status::kDone, lease, lease.window_end};
   }
@@ -164,7 +161,6 @@ class Registry {
   struct State {
     std::map<int64_t, Lease> rows;
     std::map<int32_t, Tick> watermarks;
-    int64_t last_lease_id = 0;
     int64_t timeline = 1;
     int64_t settles_until_us = 0;
     int64_t settling_anchor = 0;
@@ -207,19 +203,20 @@ class Registry {
     }
   }
 
-  // The ring's order starts behind the last lease that survived: the lost ones came after it. It is kept even when no
-  // worker id is left to hand out, or the time to settle would start anew with each try.
+  // The ring's order starts at the lease that is about to be drawn. What is noticed is kept even when no worker id is
+  // left to hand out, or the time to settle would start anew with each try, and never end.
   void NoticeFailover(int64_t at_us, int64_t duration_us) {
     if (!rules_.settling || now_.timeline == timeline_) return;
     const int64_t ring = layout_.worker_count();
     if (at_us >= now_.settles_until_us) {
-      now_.settling_anchor = (now_.last_lease_id + 1) % ring;
+      now_.settling_anchor = (sequence_ + 1) % ring;
       now_.cut = 0;
     }
     std::vector<int64_t> live;
     for (int64_t offset = now_.cut; offset < ring; ++offset)
       if (IsLive(static_cast<int32_t>((now_.settling_anchor + offset) % ring))) live.push_back(offset);
-    Halving halving(now_.cut, ring, static_cast<int64_t>(live.size()), static_cast<int32_t>(timeline_ - now_.timeline));
+    const int32_t times = static_cast<int32_t>(timeline_ - now_.timeline);
+    Halving halving(now_.cut, ring, static_cast<int64_t>(live.size()), times);
     for (int64_t offset : live) halving.Offer(offset);
     now_.cut = halving.Finish();
     now_.settles_until_us = at_us + duration_us;
@@ -238,7 +235,7 @@ class Registry {
   State now_;
   std::deque<Committed> history_;
   int64_t sequence_;
-  int64_t logged_ = 0;
+  int64_t logged_;
   int64_t timeline_ = 1;
   int64_t lost_commits_ = 0;
 };
@@ -334,7 +331,9 @@ class Simulation {
     }
   };
 
-  void After(int64_t delay_us, std::function<void()> run) { events_.push({now_us_ + delay_us, ++order_, std::move(run)}); }
+  void After(int64_t delay_us, std::function<void()> run) {
+    events_.push({now_us_ + delay_us, ++order_, std::move(run)});
+  }
 
   void RunUntil(int64_t end_us) {
     while (!events_.empty() && events_.top().at_us <= end_us && why_.empty()) {
@@ -493,7 +492,8 @@ class Simulation {
     const Tick clock = NowOf(i);
     // After a step back the new lease starts at the clock: waiting is what it is to avoid.
     const Tick unused = FirstUnused(node.generator, layout_);
-    const Tick wanted = std::max<Tick>(unused - clock > kMaxWaitUs / layout_.tick_us ? clock : std::max(clock, unused), 0);
+    const bool stepped_back = unused - clock > kMaxWaitUs / layout_.tick_us;
+    const Tick wanted = std::max<Tick>(stepped_back ? clock : std::max(clock, unused), 0);
     Exchange(
         i, KeeperAction::kAcquire, [this, wanted] { return registry_.Acquire(now_us_, wanted, world_.duration_us); },
         [this, i, clock](const Registry::Answer &answer, bool expected) {
