@@ -416,8 +416,46 @@ is($renewed, 6, 'the keeper finds its registry under the schema\'s new name');
 is($server->safe_psql('swapped', q{SELECT coalesce(string_agg(DISTINCT what || ' as ' || who, ', '), 'nothing') FROM bob.seen}),
 	'nothing', 'another schema that takes the old name gets none of the keeper\'s calls');
 is($server->safe_psql('swapped', q{SELECT rolsuper FROM pg_roles WHERE rolname = 'bob'}), 'f', 'bob is no superuser');
-$swapped->quit;
 is($server->safe_psql('swapped', 'SELECT ids.snowflake_nextval() > 0'), 't', 'ids flow on');
+
+# The same while an acquire waits for the registry's lock: it goes on with the tables that its function belongs to.
+$server->safe_psql('swapped', q{
+	ALTER ROLE bob NOSUPERUSER;
+	TRUNCATE bob.seen;
+	GRANT EXECUTE ON FUNCTION ids.snowflake_acquire(text, integer, bigint, interval) TO bob});
+$swapped->query_safe(q{
+	SET client_min_messages = warning;
+	DROP SCHEMA decoy CASCADE;
+	CREATE SCHEMA decoy;
+	CREATE FUNCTION bob.trap() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN PERFORM bob.spring('tables'); RETURN NEW; END$$;
+	CREATE TABLE decoy.snowflake_registry (lease_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+		worker_id integer NOT NULL UNIQUE, node text, token uuid, acquired_at timestamptz, renewed_at timestamptz,
+		window_start bigint, window_end bigint);
+	CREATE TABLE decoy.snowflake_watermark (worker_id integer PRIMARY KEY, last_tick bigint);
+	CREATE TABLE decoy.snowflake_layout (singleton boolean PRIMARY KEY DEFAULT true, epoch_ms bigint, tick_us bigint,
+		timestamp_bits integer, datacenter_bits integer, worker_bits integer, sequence_bits integer, sequence_first boolean);
+	CREATE TABLE decoy.snowflake_origin (singleton boolean PRIMARY KEY DEFAULT true, system_identifier bigint, timeline bigint,
+		settles_until timestamptz, settling_lease_id bigint, settling_cuts bigint[]);
+	CREATE TRIGGER trap BEFORE INSERT ON decoy.snowflake_registry FOR EACH ROW EXECUTE FUNCTION bob.trap();
+	CREATE TRIGGER trap BEFORE INSERT ON decoy.snowflake_origin FOR EACH ROW EXECUTE FUNCTION bob.trap()});
+my $holder = $server->background_psql('swapped', extra_params => [ '-U', 'bob' ]);
+$holder->query_safe('BEGIN');
+$holder->query_safe(q{SELECT ids.snowflake_acquire('holder', 0, 1000, '1 min')});
+my $victim = $server->background_psql('swapped', on_error_stop => 0);
+my $victim_pid = $victim->query_safe('SELECT pg_backend_pid()');
+$victim->{stdin} .= "SELECT ids.snowflake_acquire('victim', 0, 1000, '1 min');\n\\echo done\n";
+$victim->{run}->pump_nb;
+ok(wait_until('the victim waits', sub {
+	$server->safe_psql('swapped', "SELECT cardinality(pg_blocking_pids($victim_pid))") eq '1';
+}), 'an acquire waits for another');
+$swapped->query_safe('BEGIN; ALTER SCHEMA ids RENAME TO moved; ALTER SCHEMA decoy RENAME TO ids; COMMIT');
+$holder->query_safe('COMMIT');
+$victim->query_until(qr/done\n/, '');
+is($server->safe_psql('swapped', q{SELECT coalesce(string_agg(DISTINCT what || ' as ' || who, ', '), 'nothing') FROM bob.seen WHERE super}),
+	'nothing', q{the tables of a schema that takes the name meanwhile are not written with the owner's rights});
+is($server->safe_psql('swapped', q{SELECT rolsuper FROM pg_roles WHERE rolname = 'bob'}), 'f', 'bob is no superuser');
+$_->quit for $swapped, $holder, $victim;
+is($server->safe_psql('swapped', 'SELECT moved.snowflake_nextval() > 0'), 't', 'ids flow on');
 
 $server->stop('fast');
 done_testing();
