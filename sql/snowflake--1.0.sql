@@ -49,11 +49,13 @@ CREATE TABLE snowflake_origin (
     singleton         boolean PRIMARY KEY DEFAULT true CHECK (singleton),
     system_identifier bigint NOT NULL,
     timeline          bigint NOT NULL,
+    last_lease_id     bigint NOT NULL,
     settles_until     timestamptz,
     settling_lease_id bigint,
     settling_cuts     bigint[]
 );
 COMMENT ON TABLE snowflake_origin IS 'server that the registry was on at the last acquire, and what still settles after a failover';
+COMMENT ON COLUMN snowflake_origin.last_lease_id IS 'lease that was drawn last';
 COMMENT ON COLUMN snowflake_origin.settles_until IS 'until then nothing expires and only part of the worker ids is handed out';
 COMMENT ON COLUMN snowflake_origin.settling_lease_id IS 'lease whose place on the ring the cuts are counted from';
 COMMENT ON COLUMN snowflake_origin.settling_cuts IS 'for each datacenter, the offset on the ring below which nothing is handed out';
@@ -83,7 +85,7 @@ CREATE FUNCTION snowflake_acquire(
     OUT worker_bits integer, OUT sequence_bits integer, OUT sequence_first boolean)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_acquire(text, integer, bigint, interval) IS
-    'draws a worker id for a node whose clock shows now_tick, for a duration of 1 second to 1 day; SF004 when every worker id is leased';
+    'draws a worker id for a node whose clock shows now_tick, for a duration of 1 second to 1 day; SF004 when every worker id is leased; null when it has just noticed a failover and holds back all that is free: ask again';
 
 CREATE FUNCTION snowflake_extend(lease_id bigint, token uuid, now_tick bigint, duration interval) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;

@@ -86,7 +86,7 @@ constexpr Decision Take(Generator *g, Tick now, int64_t want, const Terms &terms
     if (sequence >= g->layout.sequence_count()) {
       ++tick;
       if (tick - now > terms.max_lead) return {Outcome::kTickUsedUp, {}, tick - now};
-      sequence = tick > now ? 0 : terms.first_sequence;
+      sequence = 0;
     }
   }
   if (tick > g->layout.max_tick()) return {Outcome::kTimeUsedUp, {}, tick - now};
@@ -118,7 +118,14 @@ constexpr bool NewWorkerHelps(const Generator &g, Tick now, Tick max_lead) {
   return g.open && seen - now > max_lead;
 }
 
-// Puts a lease in place. The last tick then stands just before the window, its numbers used up.
+// The time to ask a longer window for: the clock's, or the next tick where that may be used already. Otherwise a window
+// that is no longer than the lead would be moved again and again, and never far enough.
+constexpr Tick ExtendFrom(const Generator &g, Tick now, Tick max_lead) {
+  const Tick next = g.last_tick + 1;
+  return next > now && next - now <= max_lead ? next : now;
+}
+
+// Puts a lease in place. `now` is what the clock showed when it was asked for. The last tick then stands just before the window, its numbers used up.
 constexpr void Open(Generator *g, const Layout &layout, const Lease &lease, Tick now) {
   g->layout = layout;
   g->lease = lease;

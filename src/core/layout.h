@@ -126,7 +126,7 @@ struct Layout {
         datacenter_bits > kMaxDatacenterBits || worker_bits > kMaxFieldBits || sequence_bits > kMaxFieldBits ||
         node_bits() > kMaxFieldBits)
       return LayoutFault::kFieldWidth;
-    if (total_bits() > 64 || timestamp_shift() > 62) return LayoutFault::kTooWide;
+    if (total_bits() > 64) return LayoutFault::kTooWide;
     if (tick_us < 1 || tick_us > kMaxTickUs) return LayoutFault::kTickLength;
     if (epoch_ms < 0 || epoch_ms > kMaxEpochMs) return LayoutFault::kEpoch;
     const uint64_t ticks = uint64_t{1} << timestamp_bits;

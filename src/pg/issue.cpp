@@ -1,11 +1,13 @@
 // 1. A run's numbers were taken from the generator under its lock, so no other process has them, whatever becomes of the
 //    lease: its release reports a last tick that is not below the run's.
-// 2. A run is used only while its tick is the clock's or leads it by at most max_lead. Both limits are kept as one span of
-//    microseconds, so that a call reads the clock once and divides nothing.
+// 2. A run is used only within the tick of the clock in which it was taken, whichever tick its numbers are of: so it leads
+//    the clock by no more than when it was taken (G3), and ids of calls more than a tick apart are in order across sessions
+//    (G2). The limits are kept in microseconds, so that a call reads the clock once and divides nothing.
 #include "pg/issue.h"
 
 #include "pg/launch.h"
 #include "pg/layout_table.h"
+#include "pg/registry_tables.h"
 #include "pg/report.h"
 #include "pg/settings.h"
 
@@ -52,9 +54,8 @@ inline int64_t FromRun() {
 
 Oid ExtensionOf(Oid fn_oid) {
   if (fn_oid != known_fn) {
-    known_extension = getExtensionOfObject(ProcedureRelationId, fn_oid);
-    if (!OidIsValid(known_extension)) ReportNoExtension(fn_oid);
-    DatabaseLayout(fn_oid);  // from here on DropRun() hears of a change
+    known_extension = ExtensionOfFunction(fn_oid);
+    OnLayoutChange(fn_oid, DropRun);
     known_fn = fn_oid;
   }
   return known_extension;
@@ -65,23 +66,8 @@ NodeState *ThisNode() {
     if (!HasSharedMemory()) ReportNotPreloaded();
     this_node = FindOrMakeNode(MyDatabaseId);
     if (this_node == nullptr) ReportTooManyDatabases();
-    OnLayoutChange(DropRun);
   }
   return this_node;
-}
-
-// The keeper is another process: what this transaction has not committed it cannot see.
-bool CreatedInThisTransaction(Oid extension) {
-  Relation catalog = table_open(ExtensionRelationId, AccessShareLock);
-  ScanKeyData key;
-  ScanKeyInit(&key, Anum_pg_extension_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(extension));
-  SysScanDesc scan = systable_beginscan(catalog, ExtensionOidIndexId, true, nullptr, 1, &key);
-  HeapTuple tuple = systable_getnext(scan);
-  const bool created =
-      HeapTupleIsValid(tuple) && TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
-  systable_endscan(scan);
-  table_close(catalog, AccessShareLock);
-  return created;
 }
 
 // What one look at the generator showed.
@@ -134,8 +120,8 @@ Look TakeRun(NodeState *node, Oid extension, int64_t now_us, int64_t ahead) {
 void KeepRun(const Look &look) {
   const Layout &layout = look.layout;
   const Run &taken = look.decision.run;
-  run.from_us = layout.UnixUsAt(taken.tick - look.max_lead);
-  run.span_us = static_cast<uint64_t>(layout.UnixUsAt(taken.tick + 1) - run.from_us);
+  run.from_us = layout.UnixUsAt(look.now);
+  run.span_us = static_cast<uint64_t>(layout.tick_us);
   run.next_id = layout.Pack({taken.tick, taken.worker, taken.sequence});
   run.step = int64_t{1} << layout.sequence_shift();
   run.left = taken.count;
@@ -200,11 +186,12 @@ void HandleClockBehind(NodeState *node, Wait *wait, const Look &look, int64_t no
   const int64_t lead_us = look.decision.lead * layout.tick_us;
   const int64_t max_wait_us = settings.max_wait_ms * kUsPerMs;
   const bool waited = wait->clock_since_us != 0 && MonotonicUs() - wait->clock_since_us > max_wait_us;
-  const int64_t needed_us = layout.UnixUsAt(look.now + look.decision.lead - look.max_lead);
-  if (lead_us <= max_wait_us && !waited) return WaitForClock(node, wait, now_us, needed_us);
+  const Tick ahead = look.now + look.decision.lead;
+  if (lead_us <= max_wait_us && !waited)
+    return WaitForClock(node, wait, now_us, layout.UnixUsAt(ahead - look.max_lead));
 
   if (!look.new_worker_helps || StepBackPolicy() == OnClockStepBack::kError)
-    ReportClockBehind(now_us, needed_us, look.new_worker_helps);
+    ReportClockBehind(now_us, layout.UnixUsAt(ahead), look.new_worker_helps);
   WithLock(node, LW_EXCLUSIVE, [&] { node->new_worker_wanted = true; });
   WaitForKeeper(node, wait, look);
 }
@@ -218,9 +205,12 @@ void HandleTickUsedUp(NodeState *node, Wait *wait, const Look &look, int64_t now
   WaitForClock(node, wait, now_us, look.layout.UnixUsAt(look.now + look.decision.lead - look.max_lead));
 }
 
-void CheckLeaseIsPossible(Oid extension) {
+void CheckLeaseIsPossible(Oid fn_oid, Oid extension) {
   if (RecoveryInProgress()) ReportRecovery();
-  if (CreatedInThisTransaction(extension)) ReportSameTransaction();
+  // The keeper is another process: what this transaction has not committed it cannot see.
+  bool created_here = false;
+  if (!OidIsValid(ExtensionSchema(extension, &created_here))) ReportNoExtension(fn_oid);
+  if (created_here) ReportSameTransaction();
 }
 
 pg_noinline int64_t NextRun(Oid fn_oid, int64_t ahead) {
@@ -239,7 +229,7 @@ pg_noinline int64_t NextRun(Oid fn_oid, int64_t ahead) {
         KeepRun(look);
         return FromRun();
       case Outcome::kNoLease:
-        if (wait.lease_since_us == 0) CheckLeaseIsPossible(extension);
+        CheckLeaseIsPossible(fn_oid, extension);
         WaitForKeeper(node, &wait, look);
         break;
       case Outcome::kWindowEnd:

@@ -72,7 +72,7 @@ void Publish(const AcquireAnswer &answer, Tick now, bool new_worker) {
     replaced = node->generator.open;
     if (replaced) PushRetired(old = Close(&node->generator));
     Open(&node->generator, answer.layout, answer.lease, now);
-    node->extension = keeping.place.extension;
+    node->extension = keeping.extension;
     node->lease_wanted = node->new_worker_wanted = node->window_wanted = false;
     ++node->counters.leases_drawn;
     if (new_worker) ++node->counters.clock_steps_back;
@@ -122,13 +122,12 @@ void NameNode() {
   WithLock(keeping.node, LW_EXCLUSIVE, [&] { memcpy(keeping.node->node_name, name, sizeof(name)); });
 }
 
-void SetPlace(const RegistryPlace &place) {
+void SetExtension(Oid extension) {
   bool other = false;
   WithLock(keeping.node, LW_SHARED,
-           [&] { other = keeping.node->generator.open && keeping.node->extension != place.extension; });
-  if (other || (OidIsValid(keeping.place.extension) && keeping.place.extension != place.extension)) ForgetRegistry();
-  if (place.schema != nullptr) strlcpy(keeping.schema, place.schema, sizeof(keeping.schema));
-  keeping.place = {place.extension, keeping.schema};
+           [&] { other = keeping.node->generator.open && keeping.node->extension != extension; });
+  if (other || (OidIsValid(keeping.extension) && keeping.extension != extension)) ForgetRegistry();
+  keeping.extension = extension;
 }
 
 KeeperView See(bool leaving, bool *other_extension) {
@@ -164,7 +163,7 @@ void CloseGenerator() {
 
 RegistryAnswer Acquire() {
   pgstat_report_activity(STATE_RUNNING, "drawing a worker id");
-  const Layout layout = RegistryLayout(keeping.place);
+  const Layout layout = LocalLayout(keeping.extension);
   Generator g;
   bool new_worker = false;
   WithLock(keeping.node, LW_SHARED, [&] {
@@ -175,7 +174,7 @@ RegistryAnswer Acquire() {
   const AcquireRequest request = {keeping.node->node_name, settings.datacenter, StartFrom(g, layout, now, new_worker),
                                   LeaseDurationUs()};
   AcquireAnswer answer = {};
-  const RegistryAnswer outcome = AcquireLocally(keeping.place, request, &answer);
+  const RegistryAnswer outcome = AcquireLocally(keeping.extension, request, &answer);
   if (outcome != RegistryAnswer::kDone) return outcome;
   if (!IsPlausible(answer.layout, answer.lease) || answer.layout != layout || StopRequested()) {
     WithLock(keeping.node, LW_EXCLUSIVE, [&] {
@@ -196,10 +195,11 @@ RegistryAnswer Extend() {
   Generator g;
   WithLock(keeping.node, LW_SHARED, [&] { g = keeping.node->generator; });
   Tick window_end = 0;
-  const RegistryAnswer outcome =
-      ExtendLocally(keeping.place, g.lease, g.layout.TickAt(NowUnixUs()), LeaseDurationUs(), &window_end);
+  const Tick now = ExtendFrom(g, g.layout.TickAt(NowUnixUs()), MaxLead(g.layout, MaxLeadUs()));
+  const RegistryAnswer outcome = ExtendLocally(keeping.extension, g.lease, now, LeaseDurationUs(), &window_end);
   WithLock(keeping.node, LW_EXCLUSIVE, [&] {
-    if (outcome == RegistryAnswer::kDone) {
+    // Told to stop, a wait for a synchronous standby ends without its acknowledgement.
+    if (outcome == RegistryAnswer::kDone && !StopRequested()) {
       MoveWindowEnd(&keeping.node->generator, g.lease.lease_id, window_end);
       keeping.node->window_wanted = false;
     } else if (outcome == RegistryAnswer::kGone) {
@@ -219,7 +219,7 @@ RegistryAnswer Release(bool leaving) {
   Retired retired = {};
   WithLock(keeping.node, LW_SHARED, [&] { retired = keeping.node->retired[0]; });
   if (leaving) enable_timeout_after(STATEMENT_TIMEOUT, kReleaseTimeoutMs);
-  const RegistryAnswer outcome = ReleaseLocally(keeping.place, retired);
+  const RegistryAnswer outcome = ReleaseLocally(keeping.extension, retired);
   disable_timeout(STATEMENT_TIMEOUT, false);
   if (outcome == RegistryAnswer::kBusy) return outcome;
   PopRetired(retired.lease_id);

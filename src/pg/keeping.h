@@ -11,8 +11,7 @@ namespace snowflake {
 // This process's, a keeper's.
 struct Keeping {
   NodeState *node;
-  RegistryPlace place;
-  char schema[NAMEDATALEN];
+  Oid extension;        // whose registry it asks
   KeeperAction failed;  // what failed last and has not succeeded since; kSleep: nothing
 };
 extern Keeping keeping;
@@ -23,8 +22,8 @@ bool Attach();
 // Writes the node's name down for the registry and the view.
 void NameNode();
 
-// Goes on with this registry. When it is another one than before, the lease of the old one is void.
-void SetPlace(const RegistryPlace &place);
+// Goes on with this extension's registry. When it is another one than before, the lease of the old one is void.
+void SetExtension(Oid extension);
 
 // What core/keeper decides by. `other_extension`: a backend asked under another extension than the lease's.
 KeeperView See(bool leaving, bool *other_extension);

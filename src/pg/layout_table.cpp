@@ -68,11 +68,15 @@ Layout FromTuple(HeapTuple tuple, TupleDesc descriptor) {
   return layout;
 }
 
+Oid LayoutTable(Oid fn_oid) {
+  const Oid relation = get_relname_relid("snowflake_layout", get_func_namespace(fn_oid));
+  if (!OidIsValid(relation)) ReportForeignTable("snowflake_layout");
+  return relation;
+}
+
 }  // namespace
 
-Layout ReadLayout(Oid schema) {
-  const Oid relation = get_relname_relid("snowflake_layout", schema);
-  if (!OidIsValid(relation)) ReportForeignTable("snowflake_layout");
+Layout ReadLayout(Oid relation) {
   Layout layout = kDefaultLayout;
   Relation table = table_open(relation, AccessShareLock);
   CheckShape(table);
@@ -90,15 +94,16 @@ Layout ReadLayout(Oid schema) {
 const Layout &DatabaseLayout(Oid fn_oid) {
   Watch();
   if (!cache.valid) {
-    cache.layout = ReadLayout(get_func_namespace(fn_oid));
+    cache.layout = ReadLayout(LayoutTable(fn_oid));
     cache.valid = true;
   }
   return cache.layout;
 }
 
-void OnLayoutChange(void (*on_change)()) {
-  cache.on_change = on_change;
+void OnLayoutChange(Oid fn_oid, void (*on_change)()) {
   Watch();
+  cache.on_change = on_change;
+  cache.relation = LayoutTable(fn_oid);
 }
 
 char *DescribeLayout(const Layout &layout) {

@@ -8,13 +8,14 @@ namespace snowflake {
 
 // Reads the table. No user's code runs: neither privileges nor rules nor types planted by its owner matter. Errors: 55000
 // when the table is not what the extension made, or holds a layout that cannot be.
-Layout ReadLayout(Oid schema);
+Layout ReadLayout(Oid relation);
 
 // The same, kept in the process until the table changes. `fn_oid` is any function of the extension.
 const Layout &DatabaseLayout(Oid fn_oid);
 
-// Runs `on_change` in this process whenever DatabaseLayout() may have changed, be it that the extension was dropped.
-void OnLayoutChange(void (*on_change)());
+// Runs `on_change` in this process whenever the layout may have changed, be it that the extension was dropped. Opens no
+// table.
+void OnLayoutChange(Oid fn_oid, void (*on_change)());
 
 // "epoch 1735689600000, tick 1000 us, ...": for details of messages.
 char *DescribeLayout(const Layout &layout);

@@ -1,5 +1,6 @@
 // What happens when the library is loaded: settings always, shared memory only while the postmaster preloads it.
 #include "pg/pg.h"
+#include "pg/registry_tables.h"
 #include "pg/settings.h"
 #include "pg/shared.h"
 
@@ -16,6 +17,7 @@ PGDLLEXPORT void _PG_init(void);
 void _PG_init(void) {
   const bool preloading = process_shared_preload_libraries_in_progress;
   snowflake::DefineSettings(preloading);
+  snowflake::WatchParsing();
   if (preloading) snowflake::RequestSharedMemory();
 }
 }

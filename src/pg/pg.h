@@ -26,6 +26,7 @@ extern "C" {
 #include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
 #include "commands/extension.h"
+#include "commands/sequence.h"
 #include "commands/trigger.h"
 #include "common/hashfn.h"
 #include "common/pg_prng.h"
@@ -34,6 +35,7 @@ extern "C" {
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "parser/analyze.h"
 #include "pgstat.h"
 #include "port/atomics.h"
 #include "postmaster/bgworker.h"
@@ -103,6 +105,18 @@ inline PGPROC *HolderOf(const VirtualTransactionId &vxid) {
   return ProcNumberGetProc(vxid.procNumber);
 #else
   return BackendIdGetProc(vxid.backendId);
+#endif
+}
+
+// 17 takes the open relation.
+inline Oid IdentitySequence(Oid relation, AttrNumber column) {
+#if PG_VERSION_NUM >= 170000
+  Relation table = table_open(relation, NoLock);
+  const Oid sequence = getIdentitySequence(table, column, true);
+  table_close(table, NoLock);
+  return sequence;
+#else
+  return getIdentitySequence(relation, column, true);
 #endif
 }
 

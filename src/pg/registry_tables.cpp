@@ -6,11 +6,44 @@ namespace snowflake {
 
 namespace {
 
-Oid TableOwner(Oid relation) {
+// The statement under way. Its check must run before it does, or it fails.
+struct Statement {
+  const Tables *tables;
+  const char *command;
+  bool checked;
+};
+Statement statement;
+post_parse_analyze_hook_type next_parse_hook = nullptr;
+
+void CheckRelations(const Query *query) {
+  ListCell *cell = nullptr;
+  foreach (cell, query->rtable) {
+    const RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
+    if (entry->rtekind == RTE_SUBQUERY) CheckRelations(entry->subquery);
+    if (entry->rtekind != RTE_RELATION) continue;
+    const Tables &known = *statement.tables;
+    const Oid relation = entry->relid;
+    if (relation != known.registry && relation != known.watermark && relation != known.layout &&
+        relation != known.origin)
+      ReportMovedTables();
+  }
+  foreach (cell, query->cteList) CheckRelations(castNode(Query, lfirst_node(CommonTableExpr, cell)->ctequery));
+}
+
+// Parse analysis of the statement under way has locked what it refers to; nothing renames it any more.
+void CheckParsed(ParseState *state, Query *query, JumbleState *jumble) {
+  if (next_parse_hook) next_parse_hook(state, query, jumble);
+  if (statement.command == nullptr || state->p_sourcetext != statement.command) return;
+  CheckRelations(query);
+  statement.checked = true;
+}
+
+Oid TableOwner(Oid relation, Oid extension) {
   HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-  if (!HeapTupleIsValid(tuple)) elog(ERROR, "cache lookup failed for relation %u", relation);
+  if (!HeapTupleIsValid(tuple)) ReportMovedTables();
   const Form_pg_class table = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple));
-  if (table->relkind != RELKIND_RELATION) ReportForeignTable(NameStr(table->relname));
+  if (table->relkind != RELKIND_RELATION || getExtensionOfObject(RelationRelationId, relation) != extension)
+    ReportForeignTable(NameStr(table->relname));
   const Oid owner = table->relowner;
   ReleaseSysCache(tuple);
   return owner;
@@ -22,30 +55,58 @@ void Pin(const char *name, const char *value) {
 
 }  // namespace
 
-Tables FindTables(Oid fn_oid) {
+void WatchParsing() {
+  next_parse_hook = post_parse_analyze_hook;
+  post_parse_analyze_hook = CheckParsed;
+}
+
+Oid ExtensionOfFunction(Oid fn_oid) {
+  const Oid extension = getExtensionOfObject(ProcedureRelationId, fn_oid);
+  if (!OidIsValid(extension)) ReportNoExtension(fn_oid);
+  return extension;
+}
+
+Oid ExtensionSchema(Oid extension, bool *created_here) {
+  Relation catalog = table_open(ExtensionRelationId, AccessShareLock);
+  ScanKeyData key;
+  ScanKeyInit(&key, Anum_pg_extension_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(extension));
+  SysScanDesc scan = systable_beginscan(catalog, ExtensionOidIndexId, true, nullptr, 1, &key);
+  HeapTuple tuple = systable_getnext(scan);
+  Oid schema = InvalidOid;
+  if (HeapTupleIsValid(tuple)) {
+    schema = reinterpret_cast<Form_pg_extension>(GETSTRUCT(tuple))->extnamespace;
+    if (created_here) *created_here = TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
+  }
+  systable_endscan(scan);
+  table_close(catalog, AccessShareLock);
+  return schema;
+}
+
+Tables FindTables(Oid extension) {
   Tables tables = {};
-  tables.schema = get_func_namespace(fn_oid);
-  const char *schema = get_namespace_name(tables.schema);
+  tables.schema = ExtensionSchema(extension);
+  const char *schema = OidIsValid(tables.schema) ? get_namespace_name(tables.schema) : nullptr;
+  if (schema == nullptr) ReportMovedTables();
   const auto find = [&](const char *name, Oid *relation) {
     *relation = get_relname_relid(name, tables.schema);
     if (!OidIsValid(*relation)) ReportForeignTable(name);
-    const Oid owner = TableOwner(*relation);
+    const Oid owner = TableOwner(*relation, extension);
     if (OidIsValid(tables.owner) && owner != tables.owner) ReportSeveralOwners();
     tables.owner = owner;
     return quote_qualified_identifier(schema, name);
   };
-  Oid relation = InvalidOid;
-  tables.registry_name = find("snowflake_registry", &relation);
-  tables.watermark_name = find("snowflake_watermark", &relation);
-  tables.layout_name = find("snowflake_layout", &relation);
+  tables.registry_name = find("snowflake_registry", &tables.registry);
+  tables.watermark_name = find("snowflake_watermark", &tables.watermark);
+  tables.layout_name = find("snowflake_layout", &tables.layout);
   tables.origin_name = find("snowflake_origin", &tables.origin);
   return tables;
 }
 
-Fence EnterFence(Oid owner) {
+Fence EnterFence(const Tables &tables) {
   Fence fence;
   GetUserIdAndSecContext(&fence.user, &fence.security_context);
-  SetUserIdAndSecContext(owner, fence.security_context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+  SetUserIdAndSecContext(tables.owner,
+                         fence.security_context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
   fence.guc_level = NewGUCNestLevel();
   Pin("search_path", "pg_catalog, pg_temp");
   Pin("session_replication_role", "origin");
@@ -57,7 +118,7 @@ void LeaveFence(const Fence &fence) {
   SetUserIdAndSecContext(fence.user, fence.security_context);
 }
 
-void ExecuteWith(const char *command, int count, const Value *values) {
+void ExecuteWith(const Tables &tables, const char *command, int count, const Value *values) {
   constexpr int kMost = 8;
   Oid types[kMost];
   Datum datums[kMost];
@@ -66,8 +127,18 @@ void ExecuteWith(const char *command, int count, const Value *values) {
     types[i] = values[i].type;
     datums[i] = values[i].datum;
   }
-  const int rc = SPI_execute_with_args(command, count, types, datums, nullptr, false, 0);
-  if (rc < 0) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), command);
+  // A planted trigger may come back here.
+  const Statement outer = statement;
+  statement = {&tables, command, false};
+  PG_TRY();
+  {
+    const int rc = SPI_execute_with_args(command, count, types, datums, nullptr, false, 0);
+    if (rc < 0) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), command);
+    if (!statement.checked) elog(ERROR, "the registry's statement was not checked: %s", command);
+  }
+  PG_FINALLY();
+  { statement = outer; }
+  PG_END_TRY();
 }
 
 Datum Result(int64_t row, int column, Oid type, bool *is_null) {
@@ -87,6 +158,13 @@ bool BoolResult(int64_t row, int column) {
   const Datum value = Result(row, column, BOOLOID, &is_null);
   if (is_null) ReportForeignColumn();
   return DatumGetBool(value);
+}
+
+int64_t NextLeaseId(const Tables &tables) {
+  const AttrNumber column = get_attnum(tables.registry, "lease_id");
+  const Oid sequence = column == InvalidAttrNumber ? InvalidOid : IdentitySequence(tables.registry, column);
+  if (!OidIsValid(sequence)) ReportForeignTable("snowflake_registry");
+  return nextval_internal(sequence, true);
 }
 
 }  // namespace snowflake

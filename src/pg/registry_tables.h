@@ -1,14 +1,24 @@
 // The registry's tables, reached over SPI as their owner. What the protocol and settling share.
+//
+// The tables' owner, and the owner of their schema, may be anybody. So:
+// 1. SQL runs as the tables' owner, security-restricted, with a pinned search_path: triggers, rules and operators that
+//    were planted get that owner's rights and no more.
+// 2. Tables are known by OID. A statement names them, and a schema may be renamed at any moment: what each statement
+//    really refers to is compared with the OIDs before it runs.
+// 3. A value is read only as the type that the extension gave its column.
 #pragma once
 
 #include "pg/pg.h"
 
 namespace snowflake {
 
-// The four tables of the extension that a function belongs to.
+// The four tables of one extension.
 struct Tables {
   Oid schema;
   Oid owner;
+  Oid registry;
+  Oid watermark;
+  Oid layout;
   Oid origin;
   char *registry_name;  // qualified and quoted
   char *watermark_name;
@@ -16,8 +26,14 @@ struct Tables {
   char *origin_name;
 };
 
-// Errors: 55000 when one is missing or is no table, 42501 when they have several owners.
-Tables FindTables(Oid fn_oid);
+// Errors: 55000 when one is missing, is no table or not the extension's, 42501 when they have several owners.
+Tables FindTables(Oid extension);
+
+// The extension that a function belongs to. Error: 55000.
+Oid ExtensionOfFunction(Oid fn_oid);
+
+// An extension's schema, InvalidOid when there is no such extension; and whether this transaction created it.
+Oid ExtensionSchema(Oid extension, bool *created_here = nullptr);
 
 // Who the process was before it became the tables' owner.
 struct Fence {
@@ -25,14 +41,13 @@ struct Fence {
   int security_context;
   int guc_level;
 };
-Fence EnterFence(Oid owner);
+Fence EnterFence(const Tables &tables);
 void LeaveFence(const Fence &fence);
 
-// Runs `body` as the tables' owner, security-restricted, with a pinned search_path and SPI connected. An ERROR out of it
-// undoes everything with the transaction.
+// Runs `body` behind the fence, with SPI connected. An ERROR out of it undoes everything with the transaction.
 template <typename Body>
 void AsOwner(const Tables &tables, Body body) {
-  const Fence fence = EnterFence(tables.owner);
+  const Fence fence = EnterFence(tables);
   SPI_connect();
   body();
   SPI_finish();
@@ -50,22 +65,28 @@ inline Value Bool(bool value) { return {BOOLOID, BoolGetDatum(value)}; }
 inline Value Of(Oid type, Datum datum) { return {type, datum}; }
 
 // Inside AsOwner(): one statement, and what it gave.
-void ExecuteWith(const char *command, int count, const Value *values);
+void ExecuteWith(const Tables &tables, const char *command, int count, const Value *values);
 
 template <typename... Values>
-void Execute(const char *command, Values... values) {
+void Execute(const Tables &tables, const char *command, Values... values) {
   const Value all[] = {values..., Value{}};
-  ExecuteWith(command, static_cast<int>(sizeof...(values)), all);
+  ExecuteWith(tables, command, static_cast<int>(sizeof...(values)), all);
 }
 
 inline int64_t Rows() { return static_cast<int64_t>(SPI_processed); }
 
-// A value of the result, whose type must be as the extension made it: the tables' owner may have changed a column, and a
-// number taken for a pointer would be read through. Error: 55000.
+// A value of the result. Error: 55000 when it has another type than the extension gave it; a number taken for a pointer
+// would be read through.
 Datum Result(int64_t row, int column, Oid type, bool *is_null);
 
 // The same where null is as wrong as a foreign type.
 int64_t Int8Result(int64_t row, int column);
 bool BoolResult(int64_t row, int column);
+
+// The number of the next lease. Like every sequence's, it is used up even when the transaction fails.
+int64_t NextLeaseId(const Tables &tables);
+
+// Called once per load of the library.
+void WatchParsing();
 
 }  // namespace snowflake

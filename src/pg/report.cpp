@@ -43,10 +43,11 @@ void ReportSameTransaction() {
 }
 
 void ReportNoExtension(Oid fn_oid) {
-  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                  errmsg("function %s does not belong to the extension snowflake", format_procedure(fn_oid)),
-                  errdetail("The registry is found through the extension."),
-                  errhint("Create the function with CREATE EXTENSION snowflake.")));
+  ereport(ERROR,
+          (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+           errmsg("function %s does not belong to the extension snowflake", format_procedure(fn_oid)),
+           errdetail("The registry is found through the extension, which was dropped or never had this function."),
+           errhint("CREATE EXTENSION snowflake.")));
   pg_unreachable();
 }
 
@@ -92,16 +93,16 @@ void ReportNoLease(NoLeaseReason reason, const RegistryError &error, int64_t wai
   pg_unreachable();
 }
 
-void ReportClockBehind(int64_t now_us, int64_t needed_us, bool step_back) {
-  const double wait_s = Seconds(needed_us - now_us);
+void ReportClockBehind(int64_t now_us, int64_t ahead_us, bool step_back) {
+  const double behind_s = Seconds(ahead_us - now_us);
   if (step_back)
-    ereport(ERROR, (errcode(kClockBehind), errmsg("the clock is %.3f s behind the last id", wait_s),
-                    errdetail("The clock shows %s; ids were issued up to %s.", Time(now_us), Time(needed_us)),
+    ereport(ERROR, (errcode(kClockBehind), errmsg("the clock is %.3f s behind the last id", behind_s),
+                    errdetail("The clock shows %s; ids were issued up to %s.", Time(now_us), Time(ahead_us)),
                     errhint("Set the clock right, wait, or set snowflake.on_clock_step_back to \"new_worker\".")));
   ereport(ERROR,
-          (errcode(kClockBehind), errmsg("the clock is %.3f s behind the lease", wait_s),
+          (errcode(kClockBehind), errmsg("the clock is %.3f s behind the lease", behind_s),
            errdetail("The clock shows %s; every free worker id was used up to then or later, the lease begins at %s.",
-                     Time(now_us), Time(needed_us)),
+                     Time(now_us), Time(ahead_us)),
            errhint("Set the clock right, or wait.")));
   pg_unreachable();
 }
@@ -151,6 +152,14 @@ void ReportForeignColumn() {
                   errmsg("a table of the registry is not as the extension snowflake made it"),
                   errdetail("A column has another type than it had, or is null where it must not be."),
                   errhint("Undo the change, or drop the extension and create it again.")));
+  pg_unreachable();
+}
+
+void ReportMovedTables() {
+  ereport(ERROR,
+          (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the registry's tables were moved meanwhile"),
+           errdetail("The extension's schema was changed or renamed, or the extension was dropped."),
+           errhint("Try again.")));
   pg_unreachable();
 }
 

@@ -27,9 +27,8 @@ enum class NoLeaseReason { kKeeperSlots, kRegistry, kSingleUser };
 // `error` is what the registry said last, message[0] == 0 when it has not said anything.
 [[noreturn]] void ReportNoLease(NoLeaseReason reason, const RegistryError &error, int64_t waited_us);
 
-// The clock must reach `needed_us` (Unix) before the next id; `step_back` when the clock went back, otherwise the lease's
-// window begins in the future.
-[[noreturn]] void ReportClockBehind(int64_t now_us, int64_t needed_us, bool step_back);
+// `ahead_us` (Unix) is the last id's time when the clock stepped back, otherwise when the lease's window begins.
+[[noreturn]] void ReportClockBehind(int64_t now_us, int64_t ahead_us, bool step_back);
 [[noreturn]] void ReportClockStands(int64_t now_us, int64_t waited_us);
 [[noreturn]] void ReportTimeUsedUp(const Layout &layout, int64_t now_us);
 
@@ -37,6 +36,7 @@ enum class NoLeaseReason { kKeeperSlots, kRegistry, kSingleUser };
 [[noreturn]] void ReportAllLeased(int64_t ring_size, int64_t held_back, int64_t next_free_us);
 [[noreturn]] void ReportForeignTable(const char *table);
 [[noreturn]] void ReportForeignColumn();
+[[noreturn]] void ReportMovedTables();
 [[noreturn]] void ReportSeveralOwners();
 [[noreturn]] void ReportIsolation(const char *function);
 [[noreturn]] void ReportNullArgument(const char *function, const char *argument);

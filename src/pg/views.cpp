@@ -1,6 +1,6 @@
 // What the view snowflake_status reads: one consistent look at this node's state.
 #include "pg/layout_table.h"
-#include "pg/pg.h"
+#include "pg/registry_tables.h"
 #include "pg/shared.h"
 
 namespace snowflake {
@@ -99,25 +99,28 @@ SNOWFLAKE_FUNCTION(snowflake_get_status) {
   if (get_call_result_type(fcinfo, nullptr, &descriptor) != TYPEFUNC_COMPOSITE)
     elog(ERROR, "return type must be a row type");
 
-  const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
   Row row = {};
   memset(row.nulls, true, sizeof(row.nulls));
-  row.Set(kEndOfLife, TimeDatum(layout.UnixUsAt(layout.max_tick() + 1)));
+  Seen shot = {};
+  const Oid extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
   NodeState *node = FindNode(MyDatabaseId);
   const char *state = HasSharedMemory() ? "no lease" : "not preloaded";
   if (node != nullptr) {
-    Seen shot = {};
     WithLock(node, LW_SHARED, [&] {
-      shot.generator = node->generator;
+      // A lease of an extension that was dropped is none of this one's.
+      if (node->extension == extension) shot.generator = node->generator;
       shot.counters = node->counters;
       shot.error = node->error;
       shot.keeper_pid = node->keeper_pid;
       memcpy(shot.node_name, node->node_name, sizeof(shot.node_name));
     });
     if (shot.generator.open) state = "issuing";
-    SetNode(&row, shot);
     if (shot.generator.lease.lease_id != 0) SetLease(&row, shot.generator, NowUnixUs());
   }
+  if (HasSharedMemory()) SetNode(&row, shot);
+  // A table is opened only where no lease says what it holds.
+  const Layout layout = shot.generator.open ? shot.generator.layout : DatabaseLayout(fcinfo->flinfo->fn_oid);
+  row.Set(kEndOfLife, TimeDatum(layout.UnixUsAt(layout.max_tick() + 1)));
   row.Set(kState, CStringGetTextDatum(state));
   return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), row.values, row.nulls));
 }

@@ -38,6 +38,18 @@ void HandleStop(SIGNAL_ARGS) {
   errno = saved_errno;
 }
 
+// The timeouts of locks and statements come as a SIGINT that the process sends itself. Another's, pg_cancel_backend(), is
+// not heard: it would end a wait for a synchronous standby as if that had acknowledged.
+void HandleTimeout(SIGNAL_ARGS) {
+  const int saved_errno = errno;
+  if (get_timeout_indicator(LOCK_TIMEOUT, false) || get_timeout_indicator(STATEMENT_TIMEOUT, false)) {
+    QueryCancelPending = true;
+    InterruptPending = true;
+  }
+  SetLatch(MyLatch);
+  errno = saved_errno;
+}
+
 // What ALTER DATABASE or ALTER ROLE set must not reach the protocol.
 void PinSettings() {
   static const struct {
@@ -88,9 +100,8 @@ void Watch(int64_t now_us) {
   if (DatabaseIsWanted(&refused)) Leave("a command wants the database for itself");
   self.next_watch_us = now_us + (refused ? kWatchWantedUs : kWatchUs);
   if (self.leaving) return;
-  const RegistryPlace place = FindRegistry();
-  SetPlace(place);
-  if (!OidIsValid(place.extension)) Leave("the extension is gone");
+  SetExtension(FindExtension());
+  if (!OidIsValid(keeping.extension)) Leave("the extension is gone");
 }
 
 void ShowIdle() {
@@ -202,6 +213,7 @@ using namespace snowflake;
 void snowflake_keeper_main(Datum database) {
   pqsignal(SIGHUP, SignalHandlerForConfigReload);
   pqsignal(SIGTERM, HandleStop);
+  pqsignal(SIGINT, HandleTimeout);
   BackgroundWorkerUnblockSignals();
   // A database that accepts no new connections may still have old ones that issue ids.
   BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(database), InvalidOid, BGWORKER_BYPASS_ALLOWCONN);

@@ -20,7 +20,7 @@ sub new_server
 	my $server = PostgreSQL::Test::Cluster->new($name);
 	$server->init(allows_streaming => $options{streaming} ? 1 : 0);
 	my $preload = ($options{preload} // 1) ? "shared_preload_libraries = 'snowflake'" : '';
-	$server->append_conf('postgresql.conf', "$preload\nlog_min_messages = log\n" . ($options{conf} // ''));
+	$server->append_conf('postgresql.conf', "$preload\n" . ($options{conf} // ''));
 	if ($options{clock})
 	{
 		die "SNOWFLAKE_CLOCK_SHIM is not set\n" unless $ENV{SNOWFLAKE_CLOCK_SHIM};

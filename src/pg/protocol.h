@@ -1,0 +1,43 @@
+// The registry protocol, section 4 of the design. The SQL functions snowflake_acquire, snowflake_extend and
+// snowflake_release, which remote nodes call, and the keeper of this database both come here.
+//
+// 1. One acquire at a time: it holds the registry's lock, a self-conflicting lock on snowflake_origin, to its end.
+//    extend and release touch one row and need no more than that row's lock.
+// 2. A row leaves snowflake_registry and its watermark enters snowflake_watermark in one transaction.
+//
+// Errors common to the three: 22023 for arguments, 25006 where nothing can be written, 55000 for any isolation level but
+// read committed and for tables that are not as the extension made them, 42501 when these have several owners.
+#pragma once
+
+#include "core/lease.h"
+#include "pg/pg.h"
+
+namespace snowflake {
+
+struct AcquireRequest {
+  const char *node;
+  int32_t datacenter;
+  Tick now;
+  int64_t duration_us;
+};
+
+struct AcquireAnswer {
+  Lease lease;
+  Layout layout;
+};
+
+// Draws a lease. False when a failover was noticed just now and all that is free is held back: that must be committed, so
+// it is no error; the next try gets SF004. Errors: SF003, SF004.
+bool ProtocolAcquire(Oid extension, const AcquireRequest &request, AcquireAnswer *answer);
+
+// Moves the window's end, never back. False when the lease is gone.
+bool ProtocolExtend(Oid extension, int64_t lease_id, const Token &token, Tick now, int64_t duration_us,
+                    Tick *window_end);
+
+// Gives a lease back and keeps `last_tick` as its worker id's watermark. False when it was gone.
+bool ProtocolRelease(Oid extension, int64_t lease_id, const Token &token, Tick last_tick);
+
+// Raises 55000 when a lease was drawn under this database's layout, 22023 when that is none.
+void CheckLayoutMayChange(Oid extension);
+
+}  // namespace snowflake
