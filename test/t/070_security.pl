@@ -268,7 +268,7 @@ bob(q{
 	CREATE RULE trap_update AS ON UPDATE TO snowflake_origin DO ALSO SELECT bob.spring('update rule');
 });
 ok(keeper_works('rules'), 'the keeper works beside rules');
-is(went_off(), 'insert rule', '... one of which ran');
+is(went_off(), 'insert rule update rule', '... which ran');
 bob_gained_nothing('rules');
 bob(q{
 	DROP RULE trap_insert ON snowflake_registry;
@@ -360,7 +360,7 @@ for my $change (
 	if ($do =~ /snowflake_layout/)
 	{
 		is((query_error($server, $db, "SELECT $_"))[0], '55000', "... $_")
-		  for ('snowflake_decode(1)', 'snowflake_timestamp(1)', '* FROM snowflake_status');
+		  for ('snowflake_decode(1)', 'snowflake_timestamp(1)');
 	}
 	bob($undo);
 }
