@@ -249,6 +249,23 @@ TEST(Lease, AWindowEndNeverMovesBack) {
 }
 
 // G2: where a new lease must start for ids to keep rising.
+// A window that is no longer than the lead would otherwise be asked for again and again until the clock's next tick.
+TEST(Lease, ExtendFromReachesTheTickThatIsWantedNext) {
+  const Layout layout = {0, 1000000, 41, 0, 5, 6, false};
+  Generator g = {};
+  Open(&g, layout, {1, {}, 3, 1000, 1001}, 1000);
+  const Terms terms = {MaxLead(layout, 5000), 0};
+  EXPECT_EQ(Take(&g, 1000, layout.sequence_count(), terms).outcome, Outcome::kRun);
+  ASSERT_EQ(Take(&g, 1000, 1, terms).outcome, Outcome::kWindowEnd);
+  const int64_t second = 1000000;
+  MoveWindowEnd(&g, 1, WindowEnd(layout, 1000, second));
+  EXPECT_EQ(Take(&g, 1000, 1, terms).outcome, Outcome::kWindowEnd) << "from the clock's own tick it moves nothing";
+  MoveWindowEnd(&g, 1, WindowEnd(layout, ExtendFrom(g, 1000, terms.max_lead), second));
+  EXPECT_EQ(Take(&g, 1000, 1, terms).outcome, Outcome::kRun);
+  EXPECT_EQ(ExtendFrom(g, 1000, terms.max_lead), 1000) << "a tick that may not be used yet is not asked for";
+  EXPECT_EQ(ExtendFrom(g, 5000, terms.max_lead), 5000) << "never behind the clock";
+}
+
 TEST(Lease, FirstUnusedIsTheTickAfterTheLastOne) {
   Generator g = Opened(kDefaultLayout, 3, 100, 200);
   EXPECT_EQ(FirstUnused(g, kDefaultLayout), 100);

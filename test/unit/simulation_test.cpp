@@ -84,8 +84,8 @@ class Registry {
     const int64_t lease_id = ++sequence_;
     if (sequence_ > logged_) logged_ = sequence_ + kLoggedAhead;
 
-    const int64_t start = lease_id % ring;
     const int64_t cut = settling ? now_.cut : 0;
+    const int64_t start = (settling ? now_.settling_anchor + cut : lease_id) % ring;
     WorkerChoice choice(now, ring, RingOffset(now_.settling_anchor + cut, start, ring), ring - cut);
     for (int64_t offset = 0; offset < ring; ++offset) {
       const int32_t worker = static_cast<int32_t>((start + offset) % ring);
@@ -105,6 +105,7 @@ class Registry {
     lease.window_end = WindowEnd(layout_, lease.window_start, duration_us);
     if (lease.window_start > layout_.max_tick()) return {Status::kTimeUsedUp, {}, 0};
     now_.rows[lease_id] = lease;
+    now_.last_lease_id = lease_id;
     Commit(at_us);
     return {Status::kDone, lease, lease.window_end};
   }
@@ -162,6 +163,7 @@ class Registry {
     std::map<int64_t, Lease> rows;
     std::map<int32_t, Tick> watermarks;
     int64_t timeline = 1;
+    int64_t last_lease_id = 0;
     int64_t settles_until_us = 0;
     int64_t settling_anchor = 0;
     int64_t cut = 0;
@@ -203,13 +205,14 @@ class Registry {
     }
   }
 
-  // The ring's order starts at the lease that is about to be drawn. What is noticed is kept even when no worker id is
-  // left to hand out, or the time to settle would start anew with each try, and never end.
+  // The ring's order starts after the newest lease that is not lost. What is noticed is kept even when no worker id is
+  // left to hand out, or the time to settle would start anew with each try, and never end. Leases that were drawn while
+  // it settled live on after that, so a failover that is noticed a little later halves again, too.
   void NoticeFailover(int64_t at_us, int64_t duration_us) {
     if (!rules_.settling || now_.timeline == timeline_) return;
     const int64_t ring = layout_.worker_count();
-    if (at_us >= now_.settles_until_us) {
-      now_.settling_anchor = (sequence_ + 1) % ring;
+    if (at_us - duration_us >= now_.settles_until_us) {
+      now_.settling_anchor = (now_.last_lease_id + 1) % ring;
       now_.cut = 0;
     }
     std::vector<int64_t> live;
@@ -219,7 +222,7 @@ class Registry {
     Halving halving(now_.cut, ring, static_cast<int64_t>(live.size()), times);
     for (int64_t offset : live) halving.Offer(offset);
     now_.cut = halving.Finish();
-    now_.settles_until_us = at_us + duration_us;
+    now_.settles_until_us = std::max(now_.settles_until_us, at_us + duration_us);
     now_.timeline = timeline_;
     Commit(at_us);
   }
@@ -511,7 +514,8 @@ class Simulation {
   void Extend(size_t i) {
     const int64_t lease_id = nodes_[i].generator.lease.lease_id;
     const Token token = nodes_[i].generator.lease.token;
-    const Tick clock = std::max<Tick>(NowOf(i), 0);
+    const Tick clock =
+        std::max<Tick>(ExtendFrom(nodes_[i].generator, NowOf(i), MaxLead(layout_, kMaxLeadUs)), 0);
     Exchange(
         i, KeeperAction::kExtend,
         [this, lease_id, token, clock] {
