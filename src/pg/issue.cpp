@@ -117,6 +117,9 @@ Look TakeRun(NodeState *node, Oid extension, int64_t now_us, int64_t ahead) {
   return look;
 }
 
+// The wait for the lock may have outlasted the tick that the clock showed before: then it only seems to be behind.
+bool IsStale(const Look &look) { return look.layout.TickAt(NowUnixUs()) > look.now; }
+
 void KeepRun(const Look &look) {
   const Layout &layout = look.layout;
   const Run &taken = look.decision.run;
@@ -236,10 +239,10 @@ pg_noinline int64_t NextRun(Oid fn_oid, int64_t ahead) {
         WaitForKeeper(node, &wait, look);
         break;
       case Outcome::kClockBehind:
-        HandleClockBehind(node, &wait, look, now_us);
+        if (!IsStale(look)) HandleClockBehind(node, &wait, look, now_us);
         break;
       case Outcome::kTickUsedUp:
-        HandleTickUsedUp(node, &wait, look, now_us);
+        if (!IsStale(look)) HandleTickUsedUp(node, &wait, look, now_us);
         break;
       case Outcome::kTimeUsedUp:
         ReportTimeUsedUp(look.layout, now_us);

@@ -121,10 +121,10 @@ Settling Settle(const Tables &tables, const Layout &layout, int32_t datacenter, 
 void WriteOrigin(const Tables &tables, int64_t lease_id) {
   Execute(tables, psprintf("UPDATE %s SET last_lease_id = $1", tables.origin_name), Int8(lease_id));
   if (Rows() > 0) return;
-  Execute(tables,
-          psprintf("INSERT INTO %s (system_identifier, timeline, last_lease_id) VALUES ($1, $2, $3)",
-                   tables.origin_name),
-          Int8(static_cast<int64_t>(GetSystemIdentifier())), Int8(GetWALInsertionTimeLine()), Int8(lease_id));
+  Execute(
+      tables,
+      psprintf("INSERT INTO %s (system_identifier, timeline, last_lease_id) VALUES ($1, $2, $3)", tables.origin_name),
+      Int8(static_cast<int64_t>(GetSystemIdentifier())), Int8(GetWALInsertionTimeLine()), Int8(lease_id));
 }
 
 }  // namespace snowflake

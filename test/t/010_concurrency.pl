@@ -297,4 +297,30 @@ INSERT INTO snowflake_layout (epoch_ms, tick_us, timestamp_bits, datacenter_bits
 	$narrow->stop;
 };
 
+# What a person sees who wonders what sessions wait for.
+subtest 'the generator\'s lock shows under its name in pg_stat_activity' => sub {
+	my $busy = new_server('busy', conf => $conf);
+	start_server($busy);
+	$busy->safe_psql('postgres', q{CREATE EXTENSION snowflake; 
+INSERT INTO snowflake_layout VALUES (true, 1735689600000, 1000, 41, 0, 5, 17, false)});
+	my @load = map {
+		IPC::Run::start([ 'psql', '-XAtq', '-d', $busy->connstr('postgres'), '-c', 'SET snowflake.max_run = 1',
+				'-c', 'SELECT count(x) FROM (SELECT snowflake_nextval() AS x, generate_series(1, 1000000000)) s' ], '>', '/dev/null', '2>', '/dev/null')
+	} 1 .. 8;
+	# A look takes a snapshot of all sessions, and a wait lasts microseconds: many looks.
+	$busy->safe_psql('postgres', q{CREATE FUNCTION seen() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1..100000 LOOP
+		PERFORM pg_stat_clear_snapshot();
+		IF EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'LWLock' AND wait_event = 'snowflake') THEN
+			RETURN true;
+		END IF;
+	END LOOP;
+	RETURN false;
+END $$});
+	is($busy->safe_psql('postgres', 'SELECT seen()'), 't', 'LWLock snowflake');
+	$_->kill_kill for @load;
+	$busy->stop('immediate');
+};
+
 done_testing();
