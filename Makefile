@@ -18,7 +18,8 @@ ISOLATION = $(patsubst %.spec,%,$(notdir $(sort $(wildcard $(top)test/isolation/
 ISOLATION_OPTS = --inputdir=$(top)test/isolation
 
 # The server's headers are not ours to warn about: -isystem. Their old `register` is no C++17.
-PG_CPPFLAGS = -isystem $(includedir_server) -I$(top)src
+PG_CPPFLAGS = -isystem $(includedir_server) -isystem $(libpq_srcdir) -I$(top)src
+SHLIB_LINK_INTERNAL = $(libpq)
 PG_CXXFLAGS = -std=gnu++17 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility=hidden \
 	-Wall -Wextra -Wno-unused-parameter -Wno-register $(if $(WERROR),-Werror) -MMD -MP
 

@@ -4,6 +4,8 @@ DROP EXTENSION IF EXISTS snowflake CASCADE;
 CREATE EXTENSION snowflake;
 RESET client_min_messages;
 \set SHOW_CONTEXT never
+-- The clocks here are years away from the server's.
+SET snowflake.max_clock_skew = 0;
 
 -- Four worker ids, ticks of 1 s; the next lease is number 5, so the ring's place 1.
 INSERT INTO snowflake_layout VALUES (true, 0, 1000000, 31, 0, 2, 10, false);
@@ -166,6 +168,26 @@ RESET synchronous_commit;
 -- search_path and role are as before, also after an error.
 SHOW search_path;
 SELECT current_user = session_user AS same_user;
+
+-- A node whose clock is off is refused.
+SET snowflake.max_clock_skew = '10s';
+DO $$
+DECLARE
+    now_tick bigint := (extract(epoch FROM clock_timestamp()))::bigint;
+BEGIN
+    FOR i IN 1..6 LOOP
+        BEGIN
+            PERFORM snowflake_acquire('x', 0, (ARRAY[now_tick - 3600, now_tick - 13, now_tick + 13, now_tick + 3600, -9223372036854775808,
+                9223372036854775807])[i], '1 min');
+        EXCEPTION WHEN SQLSTATE 'SF002' THEN
+            RAISE NOTICE '%: %', i, regexp_replace(SQLERRM, '[-0-9.]+ s', '... s');
+        END;
+    END LOOP;
+    PERFORM snowflake_extend(1, gen_random_uuid(), now_tick + 5, '1 min');
+    PERFORM snowflake_extend(1, gen_random_uuid(), now_tick - 5, '1 min');
+    PERFORM snowflake_release(1, gen_random_uuid(), 0);
+END $$;
+SET snowflake.max_clock_skew = 0;
 
 -- Datacenters: each has its own part of the worker ids.
 DROP VIEW registry, watermark;

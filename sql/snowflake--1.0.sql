@@ -135,6 +135,13 @@ CREATE FUNCTION snowflake_tick_timestamp(tick bigint) RETURNS timestamptz
 COMMENT ON FUNCTION snowflake_tick_timestamp(bigint) IS
     'when a tick of this database''s layout begins; infinite beyond what a timestamp can hold';
 
+CREATE FUNCTION snowflake_get_layout(
+    OUT epoch_ms bigint, OUT tick_us bigint, OUT timestamp_bits integer, OUT datacenter_bits integer,
+    OUT worker_bits integer, OUT sequence_bits integer, OUT sequence_first boolean)
+    AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_get_layout() IS
+    'this database''s layout, the default one included; what a node compares with its own before it asks a registry';
+
 -- Watching.
 
 CREATE FUNCTION snowflake_get_status(
@@ -173,8 +180,10 @@ CREATE VIEW snowflake_workers AS
            clock_timestamp() - r.renewed_at AS since_renewal,
            snowflake_tick_timestamp(r.window_start) AS window_start,
            snowflake_tick_timestamp(r.window_end) AS window_end,
+           clock_timestamp() > r.renewed_at + (snowflake_tick_timestamp(r.window_end) - r.renewed_at) / 2 AS late,
            snowflake_tick_timestamp(r.window_end) <= clock_timestamp() AS expired
     FROM snowflake_registry r;
 COMMENT ON VIEW snowflake_workers IS 'the registry: who holds which worker id';
+COMMENT ON COLUMN snowflake_workers.late IS 'whether half of the lease has passed without a word; a keeper speaks after a third';
 COMMENT ON COLUMN snowflake_workers.expired IS 'whether the next acquire may turn this lease into a watermark';
 GRANT SELECT ON snowflake_workers TO pg_read_all_stats;

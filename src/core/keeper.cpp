@@ -6,10 +6,12 @@ namespace {
 
 constexpr int64_t kFirstPauseUs = 100 * 1000;
 constexpr int64_t kLongestPauseUs = 10 * 1000 * 1000;
-constexpr int64_t kLongestPauseWaitedForUs = 1000 * 1000;
+constexpr int64_t kLongestPauseWaitedForUs = 500 * 1000;
 
 // Three tries fit into a window before it ends.
 constexpr int64_t kExtensionsPerWindow = 3;
+
+int64_t Spread(int64_t pause_us, int32_t spread) { return pause_us / 1000 * (Keeper::kNoSpread + spread); }
 
 }  // namespace
 
@@ -30,7 +32,7 @@ KeeperStep Keeper::Next(const KeeperView &view, int64_t now_us) {
   }
 
   const bool waited_for = view.lease_wanted || view.window_wanted;
-  const int64_t may_try_us = tried_us_ + PauseUs(failures_, waited_for);
+  const int64_t may_try_us = tried_us_ + Spread(PauseUs(failures_, waited_for), spread_);
 
   KeeperAction due = KeeperAction::kAcquire;
   int64_t due_us = may_try_us;
@@ -42,14 +44,15 @@ KeeperStep Keeper::Next(const KeeperView &view, int64_t now_us) {
   if (due_us <= now_us) return {due, now_us};
 
   if (view.retired) {
-    const int64_t release_us = release_tried_us_ + PauseUs(release_failures_, false);
+    const int64_t release_us = release_tried_us_ + Spread(PauseUs(release_failures_, false), spread_);
     if (release_us <= now_us) return {KeeperAction::kRelease, now_us};
     if (release_us < due_us) due_us = release_us;
   }
   return {KeeperAction::kSleep, due_us};
 }
 
-void Keeper::Done(KeeperAction action, bool ok, int64_t now_us) {
+void Keeper::Done(KeeperAction action, bool ok, int64_t now_us, int32_t spread) {
+  spread_ = spread;
   if (action == KeeperAction::kRelease) {
     release_tried_us_ = now_us;
     release_failures_ = ok ? 0 : release_failures_ + 1;

@@ -33,20 +33,25 @@ class Keeper {
  public:
   KeeperStep Next(const KeeperView &view, int64_t now_us);
 
-  // What came of an action. `ok` means that the registry answered, whatever it said.
-  void Done(KeeperAction action, bool ok, int64_t now_us);
+  // What came of an action. `ok` means that the registry answered, whatever it said. `spread` is a random number of
+  // 0..999 that makes the pause after a failure half to one and a half times as long: a thousand nodes must not return
+  // to a registry at the same instant.
+  void Done(KeeperAction action, bool ok, int64_t now_us, int32_t spread = kNoSpread);
+
+  static constexpr int32_t kNoSpread = 500;
 
  private:
   bool inherited_checked_ = false;  // a lease found at the start is looked after at once
   int64_t extended_us_ = 0;         // the last time that the registry confirmed the lease
   int64_t tried_us_ = 0;
   int32_t failures_ = 0;  // in a row, of acquire and extend
+  int32_t spread_ = kNoSpread;
   int64_t release_tried_us_ = 0;
   int32_t release_failures_ = 0;
   bool leaving_ = false;
 };
 
-// How long to pause after `failures` failures in a row: doubling from 100 ms to 10 s, but at most 1 s while somebody
+// How long to pause after `failures` failures in a row: doubling from 100 ms to 10 s, but at most 0.5 s while somebody
 // waits, so that ids flow soon after the registry is back.
 int64_t PauseUs(int32_t failures, bool somebody_waits);
 

@@ -36,6 +36,16 @@ TupleDesc ResultDescriptor(FunctionCallInfo fcinfo) {
 
 using namespace snowflake;
 
+SNOWFLAKE_FUNCTION(snowflake_get_layout) {
+  const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
+  Datum values[] = {Int64GetDatum(layout.epoch_ms),       Int64GetDatum(layout.tick_us),
+                    Int32GetDatum(layout.timestamp_bits), Int32GetDatum(layout.datacenter_bits),
+                    Int32GetDatum(layout.worker_bits),    Int32GetDatum(layout.sequence_bits),
+                    BoolGetDatum(layout.sequence_first)};
+  bool nulls[lengthof(values)] = {};
+  PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls)));
+}
+
 SNOWFLAKE_FUNCTION(snowflake_nextval) { PG_RETURN_INT64(NextId(fcinfo->flinfo->fn_oid, 1)); }
 
 SNOWFLAKE_FUNCTION(snowflake_nextvals) {

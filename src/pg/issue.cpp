@@ -209,7 +209,8 @@ void HandleTickUsedUp(NodeState *node, Wait *wait, const Look &look, int64_t now
 }
 
 void CheckLeaseIsPossible(Oid fn_oid, Oid extension) {
-  if (RecoveryInProgress()) ReportRecovery();
+  // A registry on another server can write a lease down for a standby.
+  if (settings.registry[0] == '\0' && RecoveryInProgress()) ReportRecovery();
   // The keeper is another process: what this transaction has not committed it cannot see.
   bool created_here = false;
   if (!OidIsValid(ExtensionSchema(extension, &created_here))) ReportNoExtension(fn_oid);

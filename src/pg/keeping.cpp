@@ -100,6 +100,7 @@ bool Attach() {
     keeping.node->keeper_latch = MyLatch;
   });
   if (taken) return false;
+  keeping.registry = MemoryContextStrdup(TopMemoryContext, settings.registry);
   before_shmem_exit(Detach, Datum{0});
   return true;
 }
@@ -120,6 +121,14 @@ void NameNode() {
   // A name that was cut in the middle of a character could not be stored.
   name[pg_mbcliplen(name, static_cast<int>(strlen(name)), sizeof(name) - 1)] = '\0';
   WithLock(keeping.node, LW_EXCLUSIVE, [&] { memcpy(keeping.node->node_name, name, sizeof(name)); });
+}
+
+bool RegistryMoved() { return strcmp(keeping.registry, settings.registry) != 0; }
+
+void FollowRegistry() {
+  WithLock(keeping.node, LW_EXCLUSIVE, [] { keeping.node->retired_count = 0; });
+  if (keeping.registry != nullptr) pfree(keeping.registry);
+  keeping.registry = MemoryContextStrdup(TopMemoryContext, settings.registry);
 }
 
 void SetExtension(Oid extension) {
@@ -164,6 +173,7 @@ void CloseGenerator() {
 RegistryAnswer Acquire() {
   pgstat_report_activity(STATE_RUNNING, "drawing a worker id");
   const Layout layout = LocalLayout(keeping.extension);
+  const char *registry = keeping.registry;
   Generator g;
   bool new_worker = false;
   WithLock(keeping.node, LW_SHARED, [&] {
@@ -174,7 +184,8 @@ RegistryAnswer Acquire() {
   const AcquireRequest request = {keeping.node->node_name, settings.datacenter, StartFrom(g, layout, now, new_worker),
                                   LeaseDurationUs()};
   AcquireAnswer answer = {};
-  const RegistryAnswer outcome = AcquireLocally(keeping.extension, request, &answer);
+  const RegistryAnswer outcome = registry[0] != '\0' ? AcquireRemotely(registry, layout, request, &answer)
+                                                     : AcquireLocally(keeping.extension, request, &answer);
   if (outcome != RegistryAnswer::kDone) return outcome;
   if (!IsPlausible(answer.layout, answer.lease) || answer.layout != layout || StopRequested()) {
     WithLock(keeping.node, LW_EXCLUSIVE, [&] {
@@ -196,7 +207,10 @@ RegistryAnswer Extend() {
   WithLock(keeping.node, LW_SHARED, [&] { g = keeping.node->generator; });
   Tick window_end = 0;
   const Tick now = ExtendFrom(g, g.layout.TickAt(NowUnixUs()), MaxLead(g.layout, MaxLeadUs()));
-  const RegistryAnswer outcome = ExtendLocally(keeping.extension, g.lease, now, LeaseDurationUs(), &window_end);
+  const char *registry = keeping.registry;
+  const RegistryAnswer outcome = registry[0] != '\0'
+                                     ? ExtendRemotely(registry, g.lease, now, LeaseDurationUs(), &window_end)
+                                     : ExtendLocally(keeping.extension, g.lease, now, LeaseDurationUs(), &window_end);
   WithLock(keeping.node, LW_EXCLUSIVE, [&] {
     // Told to stop, a wait for a synchronous standby ends without its acknowledgement.
     if (outcome == RegistryAnswer::kDone && !StopRequested()) {
@@ -218,9 +232,14 @@ RegistryAnswer Release(bool leaving) {
   pgstat_report_activity(STATE_RUNNING, "giving a worker id back");
   Retired retired = {};
   WithLock(keeping.node, LW_SHARED, [&] { retired = keeping.node->retired[0]; });
-  if (leaving) enable_timeout_after(STATEMENT_TIMEOUT, kReleaseTimeoutMs);
-  const RegistryAnswer outcome = ReleaseLocally(keeping.extension, retired);
-  disable_timeout(STATEMENT_TIMEOUT, false);
+  RegistryAnswer outcome = RegistryAnswer::kBusy;
+  if (keeping.registry[0] != '\0') {
+    outcome = ReleaseRemotely(keeping.registry, retired, leaving);
+  } else {
+    if (leaving) enable_timeout_after(STATEMENT_TIMEOUT, kReleaseTimeoutMs);
+    outcome = ReleaseLocally(keeping.extension, retired);
+    disable_timeout(STATEMENT_TIMEOUT, false);
+  }
   if (outcome == RegistryAnswer::kBusy) return outcome;
   PopRetired(retired.lease_id);
   ereport(LOG, (errmsg("snowflake keeper: gave worker id %d back, lease %lld", retired.worker,
@@ -255,7 +274,9 @@ void RecordFailure(KeeperAction action, int sqlstate, const char *message, const
   error.message[pg_mbcliplen(error.message, static_cast<int>(strlen(error.message)), sizeof(error.message) - 1)] = '\0';
   // Once, and not with every try.
   if (keeping.failed == KeeperAction::kSleep)
-    ereport(WARNING, (errmsg("snowflake keeper: the registry refused: %s", error.message)));
+    ereport(WARNING, (sqlstate == ERRCODE_CONNECTION_FAILURE
+                          ? errmsg("snowflake keeper: cannot reach the registry: %s", error.message)
+                          : errmsg("snowflake keeper: the registry refused: %s", error.message)));
   keeping.failed = action;
   WithLock(keeping.node, LW_EXCLUSIVE, [&] { keeping.node->error = error; });
   ConditionVariableBroadcast(&keeping.node->changed);

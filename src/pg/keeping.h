@@ -12,6 +12,7 @@ namespace snowflake {
 struct Keeping {
   NodeState *node;
   Oid extension;        // whose registry it asks
+  char *registry;       // its connection string; empty: this database
   KeeperAction failed;  // what failed last and has not succeeded since; kSleep: nothing
 };
 extern Keeping keeping;
@@ -24,6 +25,11 @@ void NameNode();
 
 // Goes on with this extension's registry. When it is another one than before, the lease of the old one is void.
 void SetExtension(Oid extension);
+
+// snowflake.registry leads to another place than before: once what was leased there is given back, or could not be, the
+// keeper goes on at the new one.
+bool RegistryMoved();
+void FollowRegistry();
 
 // What core/keeper decides by. `other_extension`: a backend asked under another extension than the lease's.
 KeeperView See(bool leaving, bool *other_extension);

@@ -16,6 +16,14 @@ RegistryAnswer AcquireLocally(Oid extension, const AcquireRequest &request, Acqu
 RegistryAnswer ExtendLocally(Oid extension, const Lease &lease, Tick now, int64_t duration_us, Tick *window_end);
 RegistryAnswer ReleaseLocally(Oid extension, const Retired &retired);
 
+// `conninfo` is snowflake.registry; the node's own layout must be the registry's (55000). A release in a `hurry` takes less
+// than 2 s.
+RegistryAnswer AcquireRemotely(const char *conninfo, const Layout &layout, const AcquireRequest &request,
+                               AcquireAnswer *answer);
+RegistryAnswer ExtendRemotely(const char *conninfo, const Lease &lease, Tick now, int64_t duration_us,
+                              Tick *window_end);
+RegistryAnswer ReleaseRemotely(const char *conninfo, const Retired &retired, bool hurry);
+
 // The extension of this database, InvalidOid when there is none.
 Oid FindExtension();
 // This database's layout.

@@ -1,8 +1,10 @@
 // The registry protocol as SQL functions: arguments in, rows out. Results and errors: COMMENT ON in
 // sql/snowflake--1.0.sql.
+#include "pg/layout_table.h"
 #include "pg/protocol.h"
 #include "pg/registry_tables.h"
 #include "pg/report.h"
+#include "pg/settings.h"
 
 namespace snowflake {
 
@@ -46,6 +48,17 @@ Datum AnswerDatum(FunctionCallInfo fcinfo, const AcquireAnswer &answer) {
   return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values, nulls));
 }
 
+// Ids of a node whose clock is wrong would be unique, but their timestamps would lie. Only who comes by SQL is another
+// server's node.
+void CheckClock(FunctionCallInfo fcinfo, Tick node_tick) {
+  if (settings.max_clock_skew_ms == 0) return;
+  const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
+  const int64_t now_us = NowUnixUs();
+  const Tick allowed = layout.TicksIn(settings.max_clock_skew_ms * kUsPerMs) + 1;
+  const Tick now = layout.TickAt(now_us);
+  if (node_tick < now - allowed || node_tick > now + allowed) ReportClockSkew(layout.UnixUsAt(node_tick), now_us);
+}
+
 Oid Extension(FunctionCallInfo fcinfo) { return ExtensionOfFunction(fcinfo->flinfo->fn_oid); }
 
 }  // namespace
@@ -59,6 +72,7 @@ SNOWFLAKE_FUNCTION(snowflake_acquire) {
   CheckNotNull(fcinfo, "snowflake_acquire", names, 4);
   const AcquireRequest request = {text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_INT32(1), PG_GETARG_INT64(2),
                                   DurationUs(PG_GETARG_INTERVAL_P(3))};
+  CheckClock(fcinfo, request.now);
   AcquireAnswer answer = {};
   if (!ProtocolAcquire(Extension(fcinfo), request, &answer)) PG_RETURN_NULL();
   return AnswerDatum(fcinfo, answer);
@@ -67,6 +81,7 @@ SNOWFLAKE_FUNCTION(snowflake_acquire) {
 SNOWFLAKE_FUNCTION(snowflake_extend) {
   static const char *const names[] = {"lease_id", "token", "now_tick", "duration"};
   CheckNotNull(fcinfo, "snowflake_extend", names, 4);
+  CheckClock(fcinfo, PG_GETARG_INT64(2));
   Tick window_end = 0;
   if (!ProtocolExtend(Extension(fcinfo), PG_GETARG_INT64(0), TokenArgument(fcinfo, 1), PG_GETARG_INT64(2),
                       DurationUs(PG_GETARG_INTERVAL_P(3)), &window_end))

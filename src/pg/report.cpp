@@ -246,6 +246,30 @@ void ReportLayoutInUse() {
   pg_unreachable();
 }
 
+void ReportClockSkew(int64_t node_us, int64_t registry_us) {
+  ereport(ERROR, (errcode(kClockBehind), errmsg("the node's clock is off by %.3f s", Seconds(node_us) - Seconds(registry_us)),
+                  errdetail("The node's clock shows %s, the registry's %s; snowflake.max_clock_skew is %d ms there.",
+                            Time(node_us), Time(registry_us), settings.max_clock_skew_ms),
+                  errhint("Set the clock right, on whichever side it is wrong.")));
+  pg_unreachable();
+}
+
+void ReportNoRegistry() {
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                  errmsg("the registry's database has no extension snowflake"),
+                  errdetail("snowflake.registry leads to a database without it."),
+                  errhint("CREATE EXTENSION snowflake there; it need not be preloaded.")));
+  pg_unreachable();
+}
+
+void ReportOtherLayout(const Layout &ours, const Layout &theirs) {
+  ereport(ERROR,
+          (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the registry has another layout"),
+           errdetail("This database's has %s; the registry's has %s.", DescribeLayout(ours), DescribeLayout(theirs)),
+           errhint("Set the registry's layout here before the first id is issued.")));
+  pg_unreachable();
+}
+
 void ReportForeignId(int64_t id, const Layout &layout) {
   ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("snowflake id %lld is out of range", Long(id)),
                   errdetail("This database's layout has ids of %d bits, not negative.", layout.total_bits()),

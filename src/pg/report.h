@@ -46,6 +46,10 @@ enum class NoLeaseReason { kKeeperSlots, kRegistry, kSingleUser };
 [[noreturn]] void ReportLayoutFault(const Layout &layout, LayoutFault fault);
 [[noreturn]] void ReportLayoutInUse();
 
+[[noreturn]] void ReportClockSkew(int64_t node_us, int64_t registry_us);
+[[noreturn]] void ReportNoRegistry();
+[[noreturn]] void ReportOtherLayout(const Layout &ours, const Layout &theirs);
+
 // Arguments of the SQL functions.
 [[noreturn]] void ReportForeignId(int64_t id, const Layout &layout);
 [[noreturn]] void ReportCount(int32_t count);

@@ -2,6 +2,7 @@
 
 #include "core/layout.h"
 #include "core/lease.h"
+#include "pg/remote.h"
 
 namespace snowflake {
 
@@ -24,9 +25,32 @@ bool CheckJitter(int *value, void **extra, GucSource source) {
   return false;
 }
 
+// Secrets live in a passfile, a service file or a certificate. The message must not repeat the string.
+bool CheckRegistry(char **value, void **extra, GucSource source) {
+  switch (CheckConnectionString(*value)) {
+    case ConnectionString::kGood:
+      return true;
+    case ConnectionString::kInvalid:
+      GUC_check_errcode(ERRCODE_INVALID_PARAMETER_VALUE);
+      GUC_check_errmsg("invalid value for parameter \"snowflake.registry\"");
+      GUC_check_errdetail("It is no libpq connection string.");
+      return false;
+    case ConnectionString::kPassword:
+      GUC_check_errcode(ERRCODE_INVALID_PARAMETER_VALUE);
+      GUC_check_errmsg("invalid value for parameter \"snowflake.registry\"");
+      GUC_check_errdetail("It contains a password, which others could read here.");
+      GUC_check_errhint("Put the password into a passfile or a service file, or use a certificate.");
+      return false;
+  }
+  return false;
+}
+
 }  // namespace
 
 void DefineSettings(bool preloading) {
+  DefineCustomStringVariable("snowflake.registry", "Connection string of the registry, without a password.",
+                             "Empty: the registry is in the same database. Read by the keeper alone.",
+                             &settings.registry, "", PGC_SUSET, GUC_SUPERUSER_ONLY, CheckRegistry, nullptr, nullptr);
   DefineCustomStringVariable("snowflake.node_name", "Name under which this node stands in the registry.",
                              "Empty: cluster_name or the host's name, port and database. Read by the keeper alone.",
                              &settings.node_name, "", PGC_SUSET, 0, nullptr, nullptr, nullptr);
@@ -37,6 +61,10 @@ void DefineSettings(bool preloading) {
                           "Read by the keeper alone.", &settings.lease_duration_ms, 10 * 60 * 1000,
                           static_cast<int>(kMinLeaseUs / kUsPerMs), static_cast<int>(kMaxLeaseUs / kUsPerMs), PGC_SUSET,
                           GUC_UNIT_MS, nullptr, nullptr, nullptr);
+  DefineCustomIntVariable("snowflake.max_clock_skew", "How far a node's clock may be off the registry's.",
+                          "Judged by a registry that is asked over a connection. 0: not at all.",
+                          &settings.max_clock_skew_ms, 10 * 1000, 0, 24 * 60 * 60 * 1000, PGC_SUSET, GUC_UNIT_MS,
+                          nullptr, nullptr, nullptr);
   DefineCustomIntVariable("snowflake.max_lead", "By how much an id's timestamp may lead the clock.",
                           "Counted in ticks of the layout, rounded down, at least one.", &settings.max_lead_ms, 5, 0,
                           10 * 1000, PGC_SIGHUP, GUC_UNIT_MS, nullptr, nullptr, nullptr);

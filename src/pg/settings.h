@@ -8,9 +8,11 @@ namespace snowflake {
 enum class OnClockStepBack : int { kNewWorker, kError };
 
 struct Settings {
+  char *registry;
   char *node_name;
   int datacenter;
   int lease_duration_ms;
+  int max_clock_skew_ms;
   int max_lead_ms;
   int max_wait_ms;
   int on_clock_step_back;

@@ -1,6 +1,7 @@
 #include "pg/settling.h"
 
 #include "pg/report.h"
+#include "pg/settings.h"
 
 namespace snowflake {
 
@@ -74,11 +75,12 @@ Record ReadRecord(const Tables &tables) {
   return record;
 }
 
-// A lost lease may live on for one lease duration: this node's, or the longest that the registry knows of.
+// A lost lease may live on for one lease duration: this node's, or the longest that the registry knows of; by the clock of
+// its node.
 int64_t SettlingUs(const Tables &tables, const Layout &layout, Tick now, int64_t duration_us) {
   Execute(tables, psprintf("SELECT coalesce(max(window_end), 0)::bigint FROM %s", tables.registry_name));
   const int64_t longest_us = (Int8Result(0, 1) - now) * layout.tick_us;
-  return Min(Max(duration_us, longest_us), kMaxLeaseUs);
+  return Min(Max(duration_us, longest_us) + settings.max_clock_skew_ms * kUsPerMs, kMaxLeaseUs);
 }
 
 }  // namespace

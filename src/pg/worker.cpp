@@ -22,6 +22,8 @@ struct Process {
   KeeperAction action;  // under way
   int64_t next_watch_us;
   bool leaving;
+  bool moving;       // to another registry
+  bool move_failed;  // the old one did not take its lease back
 };
 Process self;
 
@@ -104,6 +106,8 @@ void Watch(int64_t now_us) {
   if (!OidIsValid(keeping.extension)) Leave("the extension is gone");
 }
 
+int32_t Spread() { return static_cast<int32_t>(pg_prng_uint64_range(&pg_global_prng_state, 0, 999)); }
+
 void ShowIdle() {
   char what[128];
   Generator g;
@@ -126,6 +130,23 @@ void Sleep(int64_t until_us) {
   ResetLatch(MyLatch);
 }
 
+// The registry is another one: the lease goes back to the old one, with one try for each that is retired, before one of the
+// new is drawn.
+void Move() {
+  CloseGenerator();
+  bool other_extension = false;
+  if (See(true, &other_extension).retired && !self.move_failed) {
+    self.action = KeeperAction::kRelease;
+    self.move_failed = true;
+    Release(true);
+    self.move_failed = false;
+    return;
+  }
+  FollowRegistry();
+  self.keeper = Keeper();
+  self.moving = false;
+}
+
 // One step; false when the keeper is done.
 bool Step() {
   self.action = KeeperAction::kSleep;
@@ -139,6 +160,12 @@ bool Step() {
     ConfigReloadPending = false;
     ProcessConfigFile(PGC_SIGHUP);
     NameNode();
+    self.moving = RegistryMoved();
+    self.move_failed = false;
+  }
+  if (self.moving && !self.leaving) {
+    Move();
+    return true;
   }
 
   const int64_t now_us = MonotonicUs();
@@ -170,7 +197,7 @@ bool Step() {
   }
   if (outcome == RegistryAnswer::kGone) self.next_watch_us = 0;  // perhaps the extension is gone
   const bool answered = outcome != RegistryAnswer::kBusy;
-  self.keeper.Done(step.action, answered, MonotonicUs());
+  self.keeper.Done(step.action, answered, MonotonicUs(), Spread());
   if (answered) RecordSuccess(step.action);
   return true;
 }
@@ -183,7 +210,7 @@ void Recover() {
   AbortCurrentTransaction();
   // A look at the catalogs that failed counts as a try to keep the lease.
   const KeeperAction action = self.action == KeeperAction::kSleep ? KeeperAction::kAcquire : self.action;
-  self.keeper.Done(action, false, MonotonicUs());
+  self.keeper.Done(action, false, MonotonicUs(), Spread());
   // A shutdown cancels what is under way; that is no failure of the registry.
   if (stop_requested && error->sqlerrcode == ERRCODE_QUERY_CANCELED && !self.leaving) return;
   RecordFailure(action, error->sqlerrcode, error->message, error->detail);

@@ -32,7 +32,7 @@ sub standby_of
 
 sub ids { return split /\n/, value($_[0], "SELECT snowflake_nextvals($_[1])"); }
 
-my $primary = new_server('primary', streaming => 1, conf => "snowflake.lease_duration = 10min\nwal_sender_timeout = 0\n");
+my $primary = new_server('primary', streaming => 1, conf => "snowflake.lease_duration = 10min\nsnowflake.max_clock_skew = 0\nwal_sender_timeout = 0\n");
 start_server($primary);
 value($primary, 'CREATE EXTENSION snowflake; CREATE TABLE t (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), n int)');
 my @old = ids($primary, 1000);
@@ -129,7 +129,7 @@ $_->stop('fast') for $cascaded, $standby, $primary;
 
 ### Several promotions between two leases halve as often; used up, SF004; after the time, everything is there again
 
-my $small = new_server('small', streaming => 1, conf => "snowflake.lease_duration = 8s\nsnowflake.start_timeout = 2s\n");
+my $small = new_server('small', streaming => 1, conf => "snowflake.lease_duration = 8s\nsnowflake.max_clock_skew = 0\nsnowflake.start_timeout = 2s\n");
 start_server($small);
 value($small, q{CREATE EXTENSION snowflake; INSERT INTO snowflake_layout VALUES (true, 1735689600000, 1000, 41, 0, 3, 12, false);
 	SELECT snowflake_nextval()});

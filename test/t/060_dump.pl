@@ -9,7 +9,7 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-my $conf = "max_worker_processes = 40\nsnowflake.max_databases = 40\n";
+my $conf = "max_worker_processes = 40\nsnowflake.max_databases = 40\nsnowflake.max_clock_skew = 0\n";
 my $from = new_server('dump_from', conf => $conf);
 my $to = new_server('dump_to', conf => $conf);
 start_server($_) for $from, $to;

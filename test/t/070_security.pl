@@ -17,7 +17,7 @@ my @tables = qw(snowflake_registry snowflake_watermark snowflake_layout snowflak
 my $acquire = q{snowflake_acquire('n', 0, 1000, '1 min')};
 
 # Short leases: the keeper extends three times a second.
-my $server = new_server('security', conf => "snowflake.lease_duration = 1s\nsnowflake.start_timeout = 2s\n");
+my $server = new_server('security', conf => "snowflake.lease_duration = 1s\nsnowflake.max_clock_skew = 0\nsnowflake.start_timeout = 2s\n");
 start_server($server);
 $server->safe_psql($db, q{
 	CREATE EXTENSION snowflake;

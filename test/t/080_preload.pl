@@ -14,7 +14,7 @@ my $db = 'postgres';
 
 ### Not preloaded
 
-my $bare = new_server('bare', preload => 0);
+my $bare = new_server('bare', preload => 0, conf => "snowflake.max_clock_skew = 0\n");
 start_server($bare);
 is($bare->psql($db, 'CREATE EXTENSION snowflake'), 0, 'CREATE EXTENSION works without preloading');
 for my $call ('snowflake_nextval()', 'snowflake_nextvals(3)')
@@ -58,7 +58,7 @@ is($bare->safe_psql($db, 'SELECT snowflake_timestamp(0) IS NOT NULL; SHOW snowfl
 $bare->stop('fast');
 
 # Preloading alone, without the extension, is no burden.
-my $server = new_server('preload');
+my $server = new_server('preload', conf => "snowflake.max_clock_skew = 0\n");
 start_server($server);
 is($server->safe_psql($db, 'SHOW snowflake.max_databases'), '16', 'preloaded: settings are known before CREATE EXTENSION');
 

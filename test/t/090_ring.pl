@@ -13,7 +13,7 @@ use Test::More;
 
 my $seed = seed();
 my $max_tick = (1 << 41) - 1;
-my $server = new_server('ring');
+my $server = new_server('ring', conf => "snowflake.max_clock_skew = 0\n");
 start_server($server);
 
 my $databases = 0;
