@@ -127,11 +127,23 @@ TEST(KeeperPause, GrowsFrom100MillisecondsTo10Seconds) {
   EXPECT_EQ(PauseUs(2147483647, false), 10 * kSecond);
 }
 
-TEST(KeeperPause, IsAtMostASecondWhenSomebodyWaits) {
+TEST(KeeperPause, IsAtMostHalfASecondWhenSomebodyWaits) {
   EXPECT_EQ(PauseUs(0, true), 0);
-  const int64_t expected_ms[] = {100, 200, 400, 800, 1000, 1000};
-  for (int i = 0; i < 6; ++i) EXPECT_EQ(PauseUs(i + 1, true), expected_ms[i] * kMs) << i;
-  EXPECT_EQ(PauseUs(2147483647, true), kSecond);
+  const int64_t expected_ms[] = {100, 200, 400, 500, 500};
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(PauseUs(i + 1, true), expected_ms[i] * kMs) << i;
+  EXPECT_EQ(PauseUs(2147483647, true), 500 * kMs);
+}
+
+// Nodes that lost their registry at the same instant come back spread over one pause, half of it before and half after.
+TEST(KeeperPause, IsSpread) {
+  for (int32_t spread : {0, 250, 500, 999}) {
+    Keeper keeper = Settled();
+    const int64_t now = kStart + kDuration / 3;
+    for (int i = 0; i < 3; ++i) keeper.Done(KeeperAction::kExtend, false, now, spread);
+    const int64_t pause = PauseUs(3, false) * (500 + spread) / 1000;
+    ExpectSleep(keeper.Next(kLeased, now), now + pause);
+    ExpectAction(keeper.Next(kLeased, now + pause), KeeperAction::kExtend);
+  }
 }
 
 TEST(Keeper, ARegistryThatDoesNotAnswerIsTriedWithGrowingPauses) {
@@ -154,9 +166,9 @@ TEST(Keeper, SomebodyWhoWaitsShortensAPauseThatHasBegun) {
   const int64_t now = kStart + kDuration;
   for (int i = 0; i < 20; ++i) keeper.Done(KeeperAction::kExtend, false, now);
   ExpectSleep(keeper.Next(kLeased, now), now + 10 * kSecond);
-  ExpectSleep(keeper.Next(WindowWanted(kLeased), now), now + kSecond);
-  ExpectSleep(keeper.Next(LeaseWanted(kLeased), now), now + kSecond);
-  ExpectAction(keeper.Next(WindowWanted(kLeased), now + kSecond), KeeperAction::kExtend);
+  ExpectSleep(keeper.Next(WindowWanted(kLeased), now), now + kSecond / 2);
+  ExpectSleep(keeper.Next(LeaseWanted(kLeased), now), now + kSecond / 2);
+  ExpectAction(keeper.Next(WindowWanted(kLeased), now + kSecond / 2), KeeperAction::kExtend);
 }
 
 TEST(Keeper, AFailedExtensionIsNotPutOffByAThirdOfTheLease) {
