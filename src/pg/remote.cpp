@@ -4,7 +4,11 @@
 
 namespace snowflake {
 
+bool (*remote_give_way)() = nullptr;
+
 namespace {
+
+constexpr int64_t kGiveWayUs = 1000 * 1000;
 
 // A host that does not answer must leave time for the next one in the list.
 constexpr int64_t kLeastPerHostUs = 500 * 1000;
@@ -35,10 +39,17 @@ constexpr int kMostHosts = 16;
 bool Await(PGconn *connection, int socket_events, int64_t deadline_us) {
   static uint32 event = 0;
   if (event == 0) event = WaitEventNamed("SnowflakeRegistry");
+  int64_t ask_us = MonotonicUs() + kGiveWayUs;
   for (;;) {
     CHECK_FOR_INTERRUPTS();
-    const int64_t left_us = deadline_us - MonotonicUs();
-    if (left_us <= 0) return false;
+    const int64_t now_us = MonotonicUs();
+    if (now_us >= deadline_us) return false;
+    if (now_us >= ask_us) {
+      ask_us = now_us + kGiveWayUs;
+      if (remote_give_way != nullptr && remote_give_way())
+        ereport(ERROR, (errcode(ERRCODE_QUERY_CANCELED), errmsg("gave up waiting for the registry")));
+    }
+    const int64_t left_us = Min(deadline_us, ask_us) - now_us;
     const int occurred = WaitLatchOrSocket(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH | socket_events,
                                            PQsocket(connection), static_cast<long>(left_us / 1000) + 1, event);
     if (occurred & WL_LATCH_SET) ResetLatch(MyLatch);

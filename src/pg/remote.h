@@ -13,6 +13,9 @@ namespace snowflake {
 enum class ConnectionString { kGood, kInvalid, kPassword };
 ConnectionString CheckConnectionString(const char *text);
 
+// Asked once a second during every wait; true ends the exchange with an ERROR of SQLSTATE 57014.
+extern bool (*remote_give_way)();
+
 // Opens a connection; with a list of hosts each gets its share of the time. `deadline_us` is monotonic.
 PGconn *RemoteConnect(const char *conninfo, int64_t deadline_us);
 void RemoteClose(PGconn *connection);

@@ -247,10 +247,11 @@ void ReportLayoutInUse() {
 }
 
 void ReportClockSkew(int64_t node_us, int64_t registry_us) {
-  ereport(ERROR, (errcode(kClockBehind), errmsg("the node's clock is off by %.3f s", Seconds(node_us) - Seconds(registry_us)),
-                  errdetail("The node's clock shows %s, the registry's %s; snowflake.max_clock_skew is %d ms there.",
-                            Time(node_us), Time(registry_us), settings.max_clock_skew_ms),
-                  errhint("Set the clock right, on whichever side it is wrong.")));
+  ereport(ERROR,
+          (errcode(kClockBehind), errmsg("the node's clock is off by %.3f s", Seconds(node_us) - Seconds(registry_us)),
+           errdetail("The node's clock shows %s, the registry's %s; snowflake.max_clock_skew is %d ms there.",
+                     Time(node_us), Time(registry_us), settings.max_clock_skew_ms),
+           errhint("Set the clock right, on whichever side it is wrong.")));
   pg_unreachable();
 }
 

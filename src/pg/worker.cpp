@@ -6,6 +6,7 @@
 #include "pg/worker.h"
 
 #include "pg/keeping.h"
+#include "pg/remote.h"
 
 namespace snowflake {
 
@@ -90,6 +91,14 @@ bool DatabaseIsWanted(bool *refused) {
     if (proc != nullptr && proc->databaseId == MyDatabaseId) ++holders;
   }
   return CountDBConnections(MyDatabaseId) <= holders;
+}
+
+// During a wait for a registry that does not answer.
+bool GiveWay() {
+  bool refused = false;
+  if (self.leaving || !DatabaseIsWanted(&refused)) return false;
+  self.next_watch_us = 0;
+  return true;
 }
 
 void Leave(const char *reason) {
@@ -211,8 +220,9 @@ void Recover() {
   // A look at the catalogs that failed counts as a try to keep the lease.
   const KeeperAction action = self.action == KeeperAction::kSleep ? KeeperAction::kAcquire : self.action;
   self.keeper.Done(action, false, MonotonicUs(), Spread());
-  // A shutdown cancels what is under way; that is no failure of the registry.
-  if (stop_requested && error->sqlerrcode == ERRCODE_QUERY_CANCELED && !self.leaving) return;
+  // A shutdown, and a command that wants the database, cancel what is under way; that is no failure of the registry.
+  const bool given_way = stop_requested || self.next_watch_us == 0;
+  if (given_way && error->sqlerrcode == ERRCODE_QUERY_CANCELED && !self.leaving) return;
   RecordFailure(action, error->sqlerrcode, error->message, error->detail);
   if (action == KeeperAction::kRelease && error->sqlerrcode == ERRCODE_INVALID_PARAMETER_VALUE) DropOldestRetired();
 }
@@ -248,6 +258,7 @@ void snowflake_keeper_main(Datum database) {
   if (!Attach()) proc_exit(0);
   NameNode();
   self.step_context = AllocSetContextCreate(TopMemoryContext, "snowflake keeper", ALLOCSET_DEFAULT_SIZES);
+  remote_give_way = GiveWay;
   while (ProtectedStep()) {
   }
   proc_exit(0);
