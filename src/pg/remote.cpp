@@ -63,9 +63,10 @@ struct Host {
 };
 
 PGconn *Start(const char *conninfo, const Host *only) {
-  const char *keywords[6] = {"dbname", "fallback_application_name"};
-  const char *values[6] = {conninfo, "snowflake keeper"};
-  int count = 2;
+  // Names and messages go through in this database's encoding, whatever the registry's.
+  const char *keywords[7] = {"dbname", "fallback_application_name", "client_encoding"};
+  const char *values[7] = {conninfo, "snowflake keeper", GetDatabaseEncodingName()};
+  int count = 3;
   const auto add = [&](const char *keyword, const char *value) {
     if (value == nullptr) return;
     keywords[count] = keyword;
@@ -176,7 +177,10 @@ PGconn *RemoteConnect(const char *conninfo, int64_t deadline_us) {
       connection = Start(conninfo, &hosts[i]);
       connected = Finish(connection, Min(now_us + share_us, deadline_us));
     }
-    if (!connected) ReportConnection(connection, "could not connect to the registry");
+    if (!connected)
+      ReportConnection(connection, PQstatus(connection) == CONNECTION_BAD
+                                       ? "could not connect to the registry"
+                                       : "could not connect to the registry in time");
     if (PQsetnonblocking(connection, 1) != 0) ReportConnection(connection, "could not connect to the registry");
   }
   PG_CATCH();

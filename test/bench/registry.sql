@@ -1,0 +1,46 @@
+-- A registry with as many live leases as the psql variable says, and what times calls in it. The nodes' clock is the server's.
+\set ON_ERROR_STOP on
+SET client_min_messages = warning;
+CREATE EXTENSION snowflake;
+
+CREATE FUNCTION now_tick() RETURNS bigint LANGUAGE sql VOLATILE
+    AS $$SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1735689600000$$;
+
+-- A day, so that none of them expires.
+CREATE TABLE leases AS
+    SELECT n, lease.lease_id, lease.token
+    FROM generate_series(1, :leases) n, LATERAL snowflake_acquire('node ' || n, 0, now_tick(), '1 day') lease;
+ALTER TABLE leases ADD PRIMARY KEY (n);
+VACUUM ANALYZE;
+
+CREATE TABLE measured (call text, ms double precision);
+
+-- Each call in a transaction of its own, as a node's are, the commit included. What was acquired is given back outside of the
+-- time, so that the number of live leases stays. The first calls of a session are not counted.
+CREATE PROCEDURE time_calls(calls integer) LANGUAGE plpgsql AS $$
+DECLARE
+    started timestamptz;
+    acquiring double precision := 0;
+    extending double precision := 0;
+    drawn record;
+    one record;
+    moved bigint;
+BEGIN
+    FOR i IN -2 .. calls LOOP
+        IF i = 1 THEN acquiring := 0; extending := 0; END IF;
+        started := clock_timestamp();
+        SELECT * INTO drawn FROM snowflake_acquire('another', 0, now_tick(), '1 min');
+        COMMIT;
+        acquiring := acquiring + extract(epoch FROM clock_timestamp() - started);
+        PERFORM snowflake_release(drawn.lease_id, drawn.token, drawn.window_start);
+        DELETE FROM snowflake_watermark;
+        SELECT * INTO one FROM leases ORDER BY random() LIMIT 1;
+        COMMIT;
+        started := clock_timestamp();
+        moved := snowflake_extend(one.lease_id, one.token, now_tick(), '1 day');
+        COMMIT;
+        extending := extending + extract(epoch FROM clock_timestamp() - started);
+        IF drawn.lease_id IS NULL OR moved IS NULL THEN RAISE 'a lease is gone'; END IF;
+    END LOOP;
+    INSERT INTO measured VALUES ('acquire', acquiring * 1000 / calls), ('extend', extending * 1000 / calls);
+END $$;
