@@ -3,6 +3,7 @@
 #include "pg/layout_table.h"
 #include "pg/registry_tables.h"
 #include "pg/report.h"
+#include "pg/shared.h"
 #include "pg/settling.h"
 
 namespace snowflake {
@@ -202,6 +203,11 @@ void CheckLayoutMayChange(Oid extension) {
                              tables.registry_name, tables.watermark_name));
     if (Rows() > 0) ReportLayoutInUse();
   });
+  // With a registry on another server both tables are empty here.
+  bool leased = false;
+  if (NodeState *node = FindNode(MyDatabaseId))
+    WithLock(node, LW_SHARED, [&] { leased = node->extension == extension && node->generator.lease.lease_id != 0; });
+  if (leased) ReportLayoutInUse();
   ReadLayout(tables.layout);  // refuses what cannot be
 }
 

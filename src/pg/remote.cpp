@@ -80,6 +80,9 @@ PGconn *Start(const char *conninfo, const Host *only) {
   keywords[count] = values[count] = nullptr;
   PGconn *connection = PQconnectStartParams(keywords, values, 1);
   if (connection == nullptr) ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+  // The registry's warnings are its own log's; libpq would write them to this server's stderr.
+  PQsetNoticeReceiver(
+      connection, [](void *, const PGresult *) {}, nullptr);
   return connection;
 }
 

@@ -147,8 +147,7 @@ void Move() {
   if (See(true, &other_extension).retired && !self.move_failed) {
     self.action = KeeperAction::kRelease;
     self.move_failed = true;
-    Release(true);
-    self.move_failed = false;
+    self.move_failed = Release(true) == RegistryAnswer::kBusy;
     return;
   }
   FollowRegistry();

@@ -1,0 +1,176 @@
+# A registry that fails over to an asynchronous standby and loses its newest commits, twice ("Settling", section 4 of the
+# design).
+#
+# Registries: first -> next -> last, each a standby of the one before. Nodes, all of them databases of one server:
+#   early      its lease is known to all, its newest moves of the window are lost; cut off with the first registry, it lives on
+#   steady     follows the registry wherever it goes
+#   lost       its lease is lost with the first registry, and it is cut off with it
+#   middle     drawn from the second registry, follows
+#   lost_too   its lease is lost with the second registry, and it is cut off with it
+#   late       drawn from the third registry
+# All ids of all nodes are compared in the end.
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+use Time::HiRes qw(time sleep);
+
+seed();
+my $layout = '(true, 1735689600000, 1000, 41, 0, 5, 12, false)';
+my $acquire = q{snowflake_acquire('filler', 0, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1735689600000, '10 s')};
+
+sub value { my ($server, $db, $sql) = @_; return $server->safe_psql($db, $sql); }
+
+### Three registries and the nodes
+
+my $first = new_server('first', streaming => 1, preload => 0,
+	conf => "snowflake.max_clock_skew = 5s\nwal_retrieve_retry_interval = 100ms\nwal_receiver_status_interval = 1s\n");
+$first->start;
+value($first, 'postgres', "CREATE EXTENSION snowflake; INSERT INTO snowflake_layout VALUES $layout");
+
+sub standby_of
+{
+	my ($primary, $name) = @_;
+	$primary->backup("for_$name");
+	my $standby = PostgreSQL::Test::Cluster->new($name);
+	$standby->init_from_backup($primary, "for_$name", has_streaming => 1);
+	$standby->start;
+	return $standby;
+}
+my $next = standby_of($first, 'next');
+my $last = standby_of($next, 'last');
+
+sub place { return 'host=' . join(',', map { $_->host } @_) . ' port=' . join(',', map { $_->port } @_) . ' dbname=postgres user=' . getpwuid($<); }
+my $anywhere = place($first, $next, $last) . ' target_session_attrs=read-write';
+
+my $nodes = new_server('nodes', conf => "snowflake.lease_duration = 10s\nsnowflake.start_timeout = 1s\nmax_worker_processes = 16\n");
+start_server($nodes);
+value($nodes, 'postgres', 'CREATE DATABASE base');
+value($nodes, 'base', "CREATE EXTENSION snowflake; INSERT INTO snowflake_layout VALUES $layout");
+
+my (%loads, %worker);
+
+# A node begins: how long its first id took, and a client that takes ids from then on.
+sub begin
+{
+	my ($name, $conninfo) = @_;
+	value($nodes, 'postgres', "CREATE DATABASE $name TEMPLATE base");
+	value($nodes, 'postgres', "ALTER DATABASE $name SET snowflake.registry = '$conninfo'");
+	my $began = time();
+	my ($code, $error) = query_error($nodes, $name, q{SET snowflake.start_timeout = '5s'; SELECT snowflake_nextval()});
+	my $seconds = time() - $began;
+	is($code, '00000', sprintf('%s draws a lease at once, within %.1f s', $name, $seconds)) or diag($error);
+	cmp_ok($seconds, '<', 5, '... without a wait') if $code eq '00000';
+	$worker{$name} = value($nodes, $name, 'SELECT worker FROM snowflake_status');
+	$loads{$name} = start_clients($nodes, 1, "COPY (SELECT snowflake_nextval() FROM generate_series(1, 300)) TO STDOUT;\nSELECT pg_sleep(0.1);\n", dbname => $name);
+	return;
+}
+
+sub ids_flow
+{
+	my ($name) = @_;
+	my $before = client_bytes($loads{$name});
+	# A line "connection" is no id.
+	return wait_until("ids of $name", sub { client_bytes($loads{$name}) > $before + 1000 });
+}
+
+sub renewed { my ($server, $name) = @_; return value($server, 'postgres', "SELECT renewed_at FROM snowflake_registry WHERE node LIKE '%/$name'"); }
+
+sub all_different
+{
+	my %seen;
+	$seen{$_}++ for values %worker;
+	return is(scalar(grep { $_ > 1 } values %seen), 0, 'every node has a worker id of its own: ' . join(', ', map { "$_ $worker{$_}" } sort keys %worker));
+}
+
+# From here on nothing that the one commits reaches the other.
+sub cut
+{
+	my ($primary, $standby) = @_;
+	$primary->wait_for_catchup($standby, 'replay', $primary->lsn($standby == $next ? 'insert' : 'flush'));
+	$standby->append_conf('postgresql.conf', "primary_conninfo = ''");
+	$standby->reload;
+	return wait_until('the standby to be cut off', sub { value($standby, 'postgres', 'SELECT count(*) FROM pg_stat_wal_receiver') eq '0' });
+}
+
+begin('early', place($first));
+begin('steady', $anywhere);
+
+### The first failover
+
+ok(cut($first, $next), 'the standby is cut off');
+begin('lost', place($first));
+# "early" must look as if it had ended, in the standby, while it lives on.
+my $known_end = value($next, 'postgres', "SELECT snowflake_tick_timestamp(window_end) FROM snowflake_registry WHERE node LIKE '%/early'");
+ok(wait_until('the lease that the standby knows to end', sub { value($next, 'postgres', "SELECT clock_timestamp() > '$known_end'") eq 't' }),
+	'in the standby the lease of "early" has ended');
+is(value($next, 'postgres', q{SELECT count(*) FROM snowflake_registry WHERE node LIKE '%/lost'}), '0', '... which has not heard of "lost"');
+my $early_renewed = renewed($first, 'early');
+# Just after its window was moved it lives longest.
+ok(wait_until('a move of the window', sub { renewed($first, 'early') ne $early_renewed }), '... while "early" moves its window in the primary');
+$first->stop('immediate');
+$next->promote;
+begin('middle', $anywhere);
+all_different();
+ok(ids_flow($_), "$_ issues after the first failover") for qw(early lost steady middle);
+is(value($next, 'postgres', 'SELECT settles_until > clock_timestamp() FROM snowflake_origin'), 't', 'the registry settles');
+is(value($nodes, $_, 'SELECT state FROM snowflake_status'), 'issuing', "$_ lives on, cut off") for qw(early lost);
+ok(wait_until('steady to be heard of', sub { value($next, 'postgres', q{SELECT count(*) FROM snowflake_registry WHERE node LIKE '%/steady' AND renewed_at > (SELECT acquired_at FROM snowflake_registry WHERE node LIKE '%/middle')}) eq '1' }),
+	'the node that follows moves its window in the new registry');
+
+### The second one, while it settles
+
+ok(wait_until('the third to follow the second', sub { value($last, 'postgres', 'SELECT received_tli = 2 FROM pg_stat_wal_receiver') eq 't' }), 'the third registry follows');
+ok(cut($next, $last), '... and is cut off');
+is(value($last, 'postgres', q{SELECT count(*) FROM snowflake_registry WHERE node LIKE '%/middle'}), '1', 'it knows of "middle"');
+begin('lost_too', place($next));
+is(value($next, 'postgres', 'SELECT settles_until > clock_timestamp() FROM snowflake_origin'), 't', 'the second failover comes while the registry settles');
+$next->stop('immediate');
+$last->promote;
+is(value($last, 'postgres', q{SELECT count(*) FROM snowflake_registry WHERE node LIKE '%/lost_too'}), '0', 'the third registry has not heard of "lost_too"');
+begin('late', $anywhere);
+all_different();
+ok(ids_flow($_), "$_ issues after the second failover") for qw(steady middle lost_too late);
+is(value($last, 'postgres', q{SELECT timeline || ' ' || (settles_until > clock_timestamp()) FROM snowflake_origin}), '3 true', 'the registry settles again');
+
+# All that is handed out now.
+my @fillers = split /\n/, value($last, 'postgres', qq{
+	CREATE TABLE drawn (worker int);
+	DO \$\$
+	BEGIN
+		FOR i IN 1 .. 32 LOOP
+			BEGIN
+				INSERT INTO drawn SELECT worker_id FROM $acquire;
+			EXCEPTION WHEN SQLSTATE 'SF004' THEN EXIT;
+			END;
+		END LOOP;
+	END \$\$;
+	SELECT worker FROM drawn});
+my %held = reverse %worker;
+is(join(', ', grep { defined } map { $held{$_} } @fillers), '', 'none of the worker ids that are left, ' . @fillers . ' of 32, is held by a node');
+cmp_ok(scalar(@fillers), '>=', 1, '... and there are some');
+
+### When it has settled
+
+ok(wait_until('it to settle', sub { value($last, 'postgres', 'SELECT settles_until < clock_timestamp() FROM snowflake_origin') eq 't' }), 'the time is over');
+# A keeper reads a database's settings when it starts.
+for my $name (qw(early lost lost_too))
+{
+	ok(wait_until("$name to end", sub { value($nodes, $name, 'SELECT now() > window_end FROM snowflake_status') eq 't' }), "$name ends with its window");
+	value($nodes, 'postgres', "ALTER DATABASE $name SET snowflake.registry = '$anywhere'");
+	value($nodes, 'postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '$name' AND backend_type = 'snowflake keeper'");
+}
+ok(ids_flow($_), "$_ issues when all has settled") for qw(early lost lost_too steady middle late);
+%worker = map { $_ => value($nodes, $_, 'SELECT worker FROM snowflake_status') } keys %worker;
+all_different();
+stop_clients($_) for values %loads;
+my ($ids, $twice) = compare_ids(map { @{ $_->{files} } } values %loads);
+is($twice, 0, "of $ids ids of six nodes none was issued twice");
+figures('%d ids of six nodes across two failovers, %d duplicates', $ids, $twice);
+$nodes->stop('fast');
+$last->stop('smart');
+done_testing();
