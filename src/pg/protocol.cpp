@@ -203,12 +203,15 @@ void CheckLayoutMayChange(Oid extension) {
                              tables.registry_name, tables.watermark_name));
     if (Rows() > 0) ReportLayoutInUse();
   });
-  // With a registry on another server both tables are empty here.
-  bool leased = false;
+  const Layout layout = ReadLayout(tables.layout);  // refuses what cannot be
+  // With a registry on another server both tables are empty here; the layout of the lease may be written down.
+  bool in_use = false;
   if (NodeState *node = FindNode(MyDatabaseId))
-    WithLock(node, LW_SHARED, [&] { leased = node->extension == extension && node->generator.lease.lease_id != 0; });
-  if (leased) ReportLayoutInUse();
-  ReadLayout(tables.layout);  // refuses what cannot be
+    WithLock(node, LW_SHARED, [&] {
+      const Generator &g = node->generator;
+      in_use = node->extension == extension && g.lease.lease_id != 0 && g.layout != layout;
+    });
+  if (in_use) ReportLayoutInUse();
 }
 
 }  // namespace snowflake
