@@ -2,6 +2,7 @@
 #include "pg/issue.h"
 #include "pg/layout_table.h"
 #include "pg/report.h"
+#include "pg/rows.h"
 
 namespace snowflake {
 
@@ -15,19 +16,6 @@ const Layout &LayoutFor(FunctionCallInfo fcinfo, int64_t id) {
 
 Datum TickTimestamp(const Layout &layout, Tick tick) {
   return TimestampTzGetDatum(TimestampFromUnixUs(layout.UnixUsAt(tick)));
-}
-
-// Looked up once for each call site of a query.
-TupleDesc ResultDescriptor(FunctionCallInfo fcinfo) {
-  if (fcinfo->flinfo->fn_extra == nullptr) {
-    MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
-    TupleDesc descriptor = nullptr;
-    if (get_call_result_type(fcinfo, nullptr, &descriptor) != TYPEFUNC_COMPOSITE)
-      elog(ERROR, "return type must be a row type");
-    fcinfo->flinfo->fn_extra = BlessTupleDesc(descriptor);
-    MemoryContextSwitchTo(caller);
-  }
-  return static_cast<TupleDesc>(fcinfo->flinfo->fn_extra);
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ bool RegistryMoved() { return strcmp(keeping.registry, settings.registry) != 0; 
 
 void FollowRegistry() {
   WithLock(keeping.node, LW_EXCLUSIVE, [] { keeping.node->retired_count = 0; });
-  if (keeping.registry != nullptr) pfree(keeping.registry);
+  pfree(keeping.registry);
   keeping.registry = MemoryContextStrdup(TopMemoryContext, settings.registry);
 }
 

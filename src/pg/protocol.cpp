@@ -87,20 +87,14 @@ void CheckDatacenter(const Layout &layout, int32_t datacenter) {
   if (datacenter < 0 || datacenter >= layout.datacenter_count()) ReportDatacenter(datacenter, layout);
 }
 
-Datum TokenDatum(const Token &token, pg_uuid_t *uuid) {
-  memcpy(uuid->data, token.bytes, sizeof(uuid->data));
-  return UUIDPGetDatum(uuid);
-}
-
 void Insert(const Tables &tables, const char *node, const Lease &lease) {
-  pg_uuid_t uuid;
   Execute(tables,
           psprintf("INSERT INTO %s (lease_id, worker_id, node, token, acquired_at, renewed_at, window_start,"
                    " window_end) OVERRIDING SYSTEM VALUE"
                    " VALUES ($1, $2, $3, $4, clock_timestamp(), clock_timestamp(), $5, $6)",
                    tables.registry_name),
           Int8(lease.lease_id), Int4(lease.worker), Of(TEXTOID, CStringGetTextDatum(node)),
-          Of(UUIDOID, TokenDatum(lease.token, &uuid)), Int8(lease.window_start), Int8(lease.window_end));
+          Of(UUIDOID, TokenDatum(lease.token)), Int8(lease.window_start), Int8(lease.window_end));
   // A rule or a trigger may have swallowed the row, and a lease that is not in the registry is none.
   if (Rows() != 1) ReportForeignTable("snowflake_registry");
 }
@@ -134,6 +128,18 @@ bool Draw(const Tables &tables, const AcquireRequest &request, AcquireAnswer *an
 
 }  // namespace
 
+Datum TokenDatum(const Token &token) {
+  pg_uuid_t *uuid = static_cast<pg_uuid_t *>(palloc(sizeof(pg_uuid_t)));
+  memcpy(uuid->data, token.bytes, sizeof(token.bytes));
+  return UUIDPGetDatum(uuid);
+}
+
+Token TokenFromDatum(Datum uuid) {
+  Token token;
+  memcpy(token.bytes, DatumGetUUIDP(uuid)->data, sizeof(token.bytes));
+  return token;
+}
+
 bool ProtocolAcquire(Oid extension, const AcquireRequest &request, AcquireAnswer *answer) {
   CheckCall("snowflake_acquire");
   CheckDuration(request.duration_us);
@@ -154,12 +160,11 @@ bool ProtocolExtend(Oid extension, int64_t lease_id, const Token &token, Tick no
   bool found = false;
   AsOwner(tables, [&] {
     const Tick end = WindowEnd(ReadLayout(tables.layout), Max(now, Tick{0}), duration_us);
-    pg_uuid_t uuid;
     Execute(tables,
             psprintf("UPDATE %s SET window_end = greatest(window_end, $3), renewed_at = clock_timestamp()"
                      " WHERE lease_id = $1 AND token = $2 RETURNING window_end",
                      tables.registry_name),
-            Int8(lease_id), Of(UUIDOID, TokenDatum(token, &uuid)), Int8(end));
+            Int8(lease_id), Of(UUIDOID, TokenDatum(token)), Int8(end));
     found = Rows() > 0;
     if (found) *window_end = Int8Result(0, 1);
   });
@@ -173,12 +178,11 @@ bool ProtocolRelease(Oid extension, int64_t lease_id, const Token &token, Tick l
   SetSynchronousCommit("local");
   bool found = false;
   AsOwner(tables, [&] {
-    pg_uuid_t uuid;
     Execute(tables,
             psprintf("DELETE FROM %s WHERE lease_id = $1 AND token = $2"
                      " RETURNING worker_id::bigint, window_start, window_end",
                      tables.registry_name),
-            Int8(lease_id), Of(UUIDOID, TokenDatum(token, &uuid)));
+            Int8(lease_id), Of(UUIDOID, TokenDatum(token)));
     found = Rows() > 0;
     if (!found) return;
     const int64_t worker = Int8Result(0, 1);

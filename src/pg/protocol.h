@@ -14,6 +14,10 @@
 
 namespace snowflake {
 
+// A token as SQL has it, in the current memory context, and back.
+Datum TokenDatum(const Token &token);
+Token TokenFromDatum(Datum uuid);
+
 struct AcquireRequest {
   const char *node;
   int32_t datacenter;

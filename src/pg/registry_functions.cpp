@@ -4,6 +4,7 @@
 #include "pg/protocol.h"
 #include "pg/registry_tables.h"
 #include "pg/report.h"
+#include "pg/rows.h"
 #include "pg/settings.h"
 
 namespace snowflake {
@@ -24,28 +25,17 @@ void CheckNotNull(FunctionCallInfo fcinfo, const char *function, const char *con
     if (PG_ARGISNULL(i)) ReportNullArgument(function, names[i]);
 }
 
-Token TokenArgument(FunctionCallInfo fcinfo, int number) {
-  Token token;
-  memcpy(token.bytes, PG_GETARG_UUID_P(number)->data, sizeof(token.bytes));
-  return token;
-}
-
 Datum AnswerDatum(FunctionCallInfo fcinfo, const AcquireAnswer &answer) {
-  TupleDesc descriptor = nullptr;
-  if (get_call_result_type(fcinfo, nullptr, &descriptor) != TYPEFUNC_COMPOSITE)
-    elog(ERROR, "return type must be a row type");
-  pg_uuid_t uuid;
-  memcpy(uuid.data, answer.lease.token.bytes, sizeof(uuid.data));
   const Lease &lease = answer.lease;
   const Layout &layout = answer.layout;
-  Datum values[] = {Int64GetDatum(lease.lease_id),         UUIDPGetDatum(&uuid),
+  Datum values[] = {Int64GetDatum(lease.lease_id),         TokenDatum(lease.token),
                     Int32GetDatum(lease.worker),           Int64GetDatum(lease.window_start),
                     Int64GetDatum(lease.window_end),       Int64GetDatum(layout.epoch_ms),
                     Int64GetDatum(layout.tick_us),         Int32GetDatum(layout.timestamp_bits),
                     Int32GetDatum(layout.datacenter_bits), Int32GetDatum(layout.worker_bits),
                     Int32GetDatum(layout.sequence_bits),   BoolGetDatum(layout.sequence_first)};
   bool nulls[lengthof(values)] = {};
-  return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values, nulls));
+  return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls));
 }
 
 // Ids of a node whose clock is wrong would be unique, but their timestamps would lie. Only who comes by SQL is another
@@ -83,7 +73,7 @@ SNOWFLAKE_FUNCTION(snowflake_extend) {
   CheckNotNull(fcinfo, "snowflake_extend", names, 4);
   CheckClock(fcinfo, PG_GETARG_INT64(2));
   Tick window_end = 0;
-  if (!ProtocolExtend(Extension(fcinfo), PG_GETARG_INT64(0), TokenArgument(fcinfo, 1), PG_GETARG_INT64(2),
+  if (!ProtocolExtend(Extension(fcinfo), PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)), PG_GETARG_INT64(2),
                       DurationUs(PG_GETARG_INTERVAL_P(3)), &window_end))
     PG_RETURN_NULL();
   PG_RETURN_INT64(window_end);
@@ -92,7 +82,8 @@ SNOWFLAKE_FUNCTION(snowflake_extend) {
 SNOWFLAKE_FUNCTION(snowflake_release) {
   static const char *const names[] = {"lease_id", "token", "last_tick"};
   CheckNotNull(fcinfo, "snowflake_release", names, 3);
-  PG_RETURN_BOOL(ProtocolRelease(Extension(fcinfo), PG_GETARG_INT64(0), TokenArgument(fcinfo, 1), PG_GETARG_INT64(2)));
+  PG_RETURN_BOOL(
+      ProtocolRelease(Extension(fcinfo), PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)), PG_GETARG_INT64(2)));
 }
 
 // The statement trigger of snowflake_layout. Plain DML tells no other session of a change.

@@ -51,15 +51,10 @@ Layout GetLayout(const PGresult *result, int column) {
           Get(result, column + 6)[0] == 't'};
 }
 
-const char *TokenText(const Token &token) {
-  pg_uuid_t uuid;
-  memcpy(uuid.data, token.bytes, sizeof(uuid.data));
-  return DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(&uuid)));
-}
+const char *TokenText(const Token &token) { return DatumGetCString(DirectFunctionCall1(uuid_out, TokenDatum(token))); }
 
-void GetToken(const PGresult *result, int column, Token *token) {
-  const Datum uuid = DirectFunctionCall1(uuid_in, CStringGetDatum(Get(result, column)));
-  memcpy(token->bytes, DatumGetUUIDP(uuid)->data, sizeof(token->bytes));
+Token GetToken(const PGresult *result, int column) {
+  return TokenFromDatum(DirectFunctionCall1(uuid_in, CStringGetDatum(Get(result, column))));
 }
 
 // Hands `read` the answer's row, and lets go of it whatever happens.
@@ -121,7 +116,7 @@ RegistryAnswer AcquireRemotely(const char *conninfo, const Layout &layout, const
       if (RemoteValue(result, 0) == nullptr) return;
       Lease *lease = &answer->lease;
       lease->lease_id = GetInt8(result, 0);
-      GetToken(result, 1, &lease->token);
+      lease->token = GetToken(result, 1);
       lease->worker = GetInt4(result, 2);
       lease->window_start = GetInt8(result, 3);
       lease->window_end = GetInt8(result, 4);

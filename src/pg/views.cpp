@@ -1,6 +1,7 @@
 // What the view snowflake_status reads: one consistent look at this node's state.
 #include "pg/layout_table.h"
 #include "pg/registry_tables.h"
+#include "pg/rows.h"
 #include "pg/shared.h"
 
 namespace snowflake {
@@ -95,10 +96,6 @@ void SetNode(Row *row, const Seen &shot) {
 using namespace snowflake;
 
 SNOWFLAKE_FUNCTION(snowflake_get_status) {
-  TupleDesc descriptor = nullptr;
-  if (get_call_result_type(fcinfo, nullptr, &descriptor) != TYPEFUNC_COMPOSITE)
-    elog(ERROR, "return type must be a row type");
-
   Row row = {};
   memset(row.nulls, true, sizeof(row.nulls));
   Seen shot = {};
@@ -122,5 +119,5 @@ SNOWFLAKE_FUNCTION(snowflake_get_status) {
   const Layout layout = shot.generator.open ? shot.generator.layout : DatabaseLayout(fcinfo->flinfo->fn_oid);
   row.Set(kEndOfLife, TimeDatum(layout.UnixUsAt(layout.max_tick() + 1)));
   row.Set(kState, CStringGetTextDatum(state));
-  return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), row.values, row.nulls));
+  return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), row.values, row.nulls));
 }

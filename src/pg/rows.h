@@ -1,0 +1,21 @@
+// Functions that return a row.
+#pragma once
+
+#include "pg/pg.h"
+
+namespace snowflake {
+
+// The row type of a function's result; looked up once for each call site of a query.
+inline TupleDesc ResultDescriptor(FunctionCallInfo fcinfo) {
+  if (fcinfo->flinfo->fn_extra == nullptr) {
+    MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+    TupleDesc descriptor = nullptr;
+    if (get_call_result_type(fcinfo, nullptr, &descriptor) != TYPEFUNC_COMPOSITE)
+      elog(ERROR, "return type must be a row type");
+    fcinfo->flinfo->fn_extra = BlessTupleDesc(descriptor);
+    MemoryContextSwitchTo(caller);
+  }
+  return static_cast<TupleDesc>(fcinfo->flinfo->fn_extra);
+}
+
+}  // namespace snowflake
