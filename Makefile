@@ -33,9 +33,10 @@ PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
-# PGXS tracks no header dependencies, and a build outside the source tree needs its folders.
-$(OBJS): $(top)Makefile | src/core src/pg
-src/core src/pg:
+# PGXS tracks no header dependencies, and a build outside the source tree needs its folders: their full names, because VPATH
+# would find those of the source.
+$(OBJS): $(top)Makefile | $(CURDIR)/src/core $(CURDIR)/src/pg
+$(CURDIR)/src/core $(CURDIR)/src/pg:
 	$(MKDIR_P) $@
 -include $(OBJS:.o=.d)
 

@@ -8,9 +8,6 @@ constexpr int64_t kFirstPauseUs = 100 * 1000;
 constexpr int64_t kLongestPauseUs = 10 * 1000 * 1000;
 constexpr int64_t kLongestPauseWaitedForUs = 500 * 1000;
 
-// Three tries fit into a window before it ends.
-constexpr int64_t kExtensionsPerWindow = 3;
-
 int64_t Spread(int64_t pause_us, int32_t spread) { return pause_us / 1000 * (Keeper::kNoSpread + spread); }
 
 }  // namespace
@@ -41,7 +38,10 @@ KeeperStep Keeper::Next(const KeeperView &view, int64_t now_us) {
     const int64_t next_us = extended_us_ + view.lease_duration_us / kExtensionsPerWindow;
     if (inherited_checked_ && !view.window_wanted && next_us > due_us) due_us = next_us;
   }
-  if (due_us <= now_us) return {due, now_us};
+  if (due_us <= now_us) {
+    asked_us_ = now_us;
+    return {due, now_us};
+  }
 
   if (view.retired) {
     const int64_t release_us = release_tried_us_ + Spread(PauseUs(release_failures_, false), spread_);
@@ -61,7 +61,7 @@ void Keeper::Done(KeeperAction action, bool ok, int64_t now_us, int32_t spread) 
   tried_us_ = now_us;
   failures_ = ok ? 0 : failures_ + 1;
   if (!ok) return;
-  extended_us_ = now_us;
+  extended_us_ = asked_us_;
   inherited_checked_ = true;
 }
 

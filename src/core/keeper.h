@@ -40,9 +40,13 @@ class Keeper {
 
   static constexpr int32_t kNoSpread = 500;
 
+  // Three tries fit into a window before it ends.
+  static constexpr int64_t kExtensionsPerWindow = 3;
+
  private:
   bool inherited_checked_ = false;  // a lease found at the start is looked after at once
-  int64_t extended_us_ = 0;         // the last time that the registry confirmed the lease
+  int64_t asked_us_ = 0;            // when the action under way began
+  int64_t extended_us_ = 0;         // when the registry was last asked for what it then confirmed
   int64_t tried_us_ = 0;
   int32_t failures_ = 0;  // in a row, of acquire and extend
   int32_t spread_ = kNoSpread;

@@ -1,9 +1,8 @@
-// Leases: which ticks a node may use, and which worker id is drawn next.
+// Leases: which ticks a node may use, and which worker ids a registry that was failed over holds back.
 //
 // 1. Windows of one worker id never overlap, in all of history: a new window starts above the watermark, which is at
 //    least the last tick that any earlier lease of that worker id used.
 // 2. A window's end only moves forward, and is committed in the registry before any tick below it is used.
-// 3. Worker ids are drawn round and round, so that one is reused as late as possible.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +36,9 @@ struct Retired {
 inline constexpr int64_t kMinLeaseUs = int64_t{1000} * kUsPerMs;
 inline constexpr int64_t kMaxLeaseUs = int64_t{86400} * 1000 * kUsPerMs;
 
+// Of a worker id that was never used.
+inline constexpr Tick kNoWatermark = -1;
+
 // No window covers a tick below 0 or above what the layout can hold.
 constexpr Tick WindowStart(Tick now, Tick watermark) {
   const Tick start = now > watermark ? now : watermark + 1;
@@ -56,75 +58,8 @@ constexpr bool IsPlausible(const Layout &layout, const Lease &lease) {
          lease.window_start <= lease.window_end && lease.window_end <= layout.max_tick() + 1;
 }
 
-// The ring: the worker ids that one lease may draw from (all of them, or one datacenter's), in a circle. Places on it are
-// counted as offsets from where a walk starts.
-constexpr int64_t RingOffset(int64_t place, int64_t start, int64_t ring_size) {
-  const int64_t offset = (place - start) % ring_size;
-  return offset < 0 ? offset + ring_size : offset;
-}
-
-// What the registry knows of one worker id.
-struct Claim {
-  int64_t offset;
-  bool live;       // leased now
-  Tick watermark;  // the highest tick that it may have used
-};
-
-inline constexpr Tick kNoWatermark = -1;
-
-struct Choice {
-  bool found;
-  int64_t offset;
-  Tick watermark;
-};
-
-// Walks once round the ring, over a registry that stores only the worker ids that were ever used, and picks the first
-// free one whose watermark lies below `now`; if there is none, the free one with the lowest watermark.
-// Claims are offered in ascending order of their offset; the offsets in between belong to worker ids never used.
-class WorkerChoice {
- public:
-  // Only the `allowed` places from offset `allowed_from` on, round the ring, may be chosen.
-  constexpr WorkerChoice(Tick now, int64_t ring_size, int64_t allowed_from, int64_t allowed)
-      : now_(now), ring_size_(ring_size), allowed_from_(allowed_from), allowed_(allowed) {}
-
-  constexpr void Offer(const Claim &claim) {
-    OfferUnused(claim.offset);
-    next_ = claim.offset + 1;
-    if (!claim.live && Allowed(claim.offset)) Consider(claim.offset, claim.watermark);
-  }
-
-  constexpr Choice Finish() {
-    OfferUnused(ring_size_);
-    return best_;
-  }
-
- private:
-  // The places in [next_, end) were never used, so the first allowed one of them is as good as any can be.
-  constexpr void OfferUnused(int64_t end) {
-    if (next_ >= end) return;
-    if (Allowed(next_))
-      Consider(next_, kNoWatermark);
-    else if (allowed_ > 0 && allowed_from_ > next_ && allowed_from_ < end)
-      Consider(allowed_from_, kNoWatermark);
-  }
-
-  constexpr bool Allowed(int64_t offset) const { return RingOffset(offset, allowed_from_, ring_size_) < allowed_; }
-
-  constexpr void Consider(int64_t offset, Tick watermark) {
-    if (best_.found && (best_.watermark < now_ || (watermark >= now_ && watermark >= best_.watermark))) return;
-    best_ = {true, offset, watermark};
-  }
-
-  Tick now_;
-  int64_t ring_size_;
-  int64_t allowed_from_;
-  int64_t allowed_;
-  int64_t next_ = 0;
-  Choice best_ = {false, 0, kNoWatermark};
-};
-
-// Settling: after a failover, lost commits may have handed out the worker ids that came next. Of the free places at
-// offset `cut` and beyond, only the farther half, rounded down, stays allowed; `times` failovers at once halve as often.
+// Settling: after a failover, lost commits may have handed out the worker ids that came next. Worker ids are drawn round and
+// round the ring: all of them, or one datacenter's, in a circle. Of the free places at offset `cut` and beyond, only the farther half, rounded down, stays allowed; `times` failovers at once halve as often.
 // The offsets of the live leases at or beyond `cut` are offered in ascending order; Finish() is the new cut.
 class Halving {
  public:

@@ -16,6 +16,7 @@ namespace {
 constexpr int kReleaseTimeoutMs = 1500;
 
 int64_t LeaseDurationUs() { return settings.lease_duration_ms * kUsPerMs; }
+double Seconds(int64_t us) { return static_cast<double>(us) / USECS_PER_SEC; }
 int64_t MaxLeadUs() { return settings.max_lead_ms * kUsPerMs; }
 
 void Detach(int, Datum) {
@@ -79,8 +80,7 @@ void Publish(const AcquireAnswer &answer, Tick now, bool new_worker) {
   });
   if (new_worker && replaced)
     ereport(LOG, (errmsg("snowflake keeper: drew worker id %d in place of %d, because the clock stepped back by %.3f s",
-                         answer.lease.worker, old.worker,
-                         static_cast<double>(old.last_tick - now) * answer.layout.tick_us / USECS_PER_SEC),
+                         answer.lease.worker, old.worker, Seconds((old.last_tick - now) * answer.layout.tick_us)),
                   errdetail("Ids issued from now on may be smaller than ids issued before.")));
   else
     ereport(LOG, (errmsg("snowflake keeper: drew worker id %d for node \"%s\", lease %lld", answer.lease.worker,
@@ -184,8 +184,9 @@ RegistryAnswer Acquire() {
   const AcquireRequest request = {keeping.node->node_name, settings.datacenter, StartFrom(g, layout, now, new_worker),
                                   LeaseDurationUs()};
   AcquireAnswer answer = {};
-  const RegistryAnswer outcome = registry[0] != '\0' ? AcquireRemotely(registry, layout, request, &answer)
-                                                     : AcquireLocally(keeping.extension, request, &answer);
+  const RegistryAnswer outcome = registry[0] != '\0'
+                                     ? AcquireRemotely(registry, keeping.extension, layout, request, &answer)
+                                     : AcquireLocally(keeping.extension, request, &answer);
   if (outcome != RegistryAnswer::kDone) return outcome;
   if (!IsPlausible(answer.layout, answer.lease) || answer.layout != layout || StopRequested()) {
     WithLock(keeping.node, LW_EXCLUSIVE, [&] {
@@ -254,7 +255,14 @@ void DropOldestRetired() {
   PopRetired(lease_id);
 }
 
-void RecordSuccess(KeeperAction action) {
+void RecordSuccess(KeeperAction action, int64_t took_us) {
+  // Once, and not with every exchange.
+  const bool slow = took_us > LeaseDurationUs() / Keeper::kExtensionsPerWindow;
+  if (slow && !keeping.slow)
+    ereport(WARNING, (errmsg("snowflake keeper: the registry took %.1f s to answer", Seconds(took_us)),
+                      errdetail("snowflake.lease_duration is %.1f s, so windows may end before they are moved.",
+                                Seconds(LeaseDurationUs()))));
+  keeping.slow = slow;
   // That a lease could be given back does not mean that one can be had.
   if (action == KeeperAction::kRelease && keeping.failed != KeeperAction::kRelease) return;
   if (keeping.failed != KeeperAction::kSleep) ereport(LOG, (errmsg("snowflake keeper: the registry answers again")));

@@ -14,6 +14,7 @@ struct Keeping {
   Oid extension;        // whose registry it asks
   char *registry;       // its connection string; empty: this database
   KeeperAction failed;  // what failed last and has not succeeded since; kSleep: nothing
+  bool slow;            // the last exchange took too long for windows to last
 };
 extern Keeping keeping;
 
@@ -43,8 +44,8 @@ RegistryAnswer Extend();
 RegistryAnswer Release(bool leaving);
 void DropOldestRetired();
 
-// Tells waiting backends, the view and the log how the last exchange went.
-void RecordSuccess(KeeperAction action);
+// Tells waiting backends, the view and the log how the last exchange went, and how long it took.
+void RecordSuccess(KeeperAction action, int64_t took_us);
 void RecordFailure(KeeperAction action, int sqlstate, const char *message, const char *detail);
 
 }  // namespace snowflake

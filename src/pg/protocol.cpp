@@ -57,30 +57,63 @@ void Expire(const Tables &tables, Tick now) {
           Int8(now));
 }
 
-// None is found when all that is free is held back and that was noticed just now; otherwise that is SF004.
-Choice Choose(const Tables &tables, const Layout &layout, int32_t datacenter, int64_t start, const Settling &settling,
-              Tick now) {
-  const int64_t ring = layout.workers_per_datacenter();
-  const int64_t base = datacenter * ring;
-  Execute(
-      tables,
-      psprintf("SELECT ((worker_id - $1 - $2) %% $3 + $3) %% $3 AS place, live, last_tick FROM ("
-               "SELECT coalesce(r.worker_id, w.worker_id)::bigint AS worker_id, r.worker_id IS NOT NULL AS live,"
-               " coalesce(w.last_tick, -1) AS last_tick FROM %s r FULL JOIN %s w ON r.worker_id = w.worker_id) claims"
-               " WHERE worker_id >= $1 AND worker_id < $1 + $3 ORDER BY place",
-               tables.registry_name, tables.watermark_name),
-      Int8(base), Int8(start), Int8(ring));
-  WorkerChoice walk(now, ring, RingOffset(settling.anchor + settling.cut, start, ring), ring - settling.cut);
-  for (int64_t i = 0; i < Rows(); ++i) walk.Offer({Int8Result(i, 1), BoolResult(i, 2), Int8Result(i, 3)});
-  const Choice choice = walk.Finish();
-  if (choice.found || settling.noticed) return choice;
+struct Place {
+  bool found;
+  int64_t offset;  // on the ring, from where the walk starts
+  Tick watermark;
+};
 
-  if (settling.active) ReportAllLeased(ring, settling.cut, settling.until + kPostgresEpochUs);
+// One datacenter's ring. Places are counted from `start`; those from `allowed` on are held back.
+struct Ring {
+  int64_t base;  // its first worker id
+  int64_t size;
+  int64_t start;
+  int64_t allowed;
+};
+
+// The first place without a live lease whose watermark lies below `now`. Only what stands in the way is read: the places
+// in between were never used, or long ago.
+Place FirstFree(const Tables &tables, const Ring &ring, Tick now) {
+  Execute(tables,
+          psprintf("SELECT coalesce(min(rank) FILTER (WHERE place <> rank), max(rank) + 1, 0) FROM"
+                   " (SELECT place, dense_rank() OVER (ORDER BY place) - 1 AS rank FROM"
+                   " (SELECT (worker_id - $1 - $2 + $3) %% $3 AS place FROM %s"
+                   " WHERE worker_id >= $1 AND worker_id < $1 + $3"
+                   " UNION ALL SELECT (worker_id - $1 - $2 + $3) %% $3 FROM %s"
+                   " WHERE worker_id >= $1 AND worker_id < $1 + $3 AND last_tick >= $4) taken) ranked",
+                   tables.registry_name, tables.watermark_name),
+          Int8(ring.base), Int8(ring.start), Int8(ring.size), Int8(now));
+  const int64_t offset = Int8Result(0, 1);
+  if (offset >= ring.allowed) return {};
+  Execute(tables, psprintf("SELECT last_tick FROM %s WHERE worker_id = $1", tables.watermark_name),
+          Int4(static_cast<int32_t>(ring.base + (ring.start + offset) % ring.size)));
+  return {true, offset, Rows() > 0 ? Int8Result(0, 1) : kNoWatermark};
+}
+
+// If there is none: the free place with the lowest watermark.
+Place LowestWatermark(const Tables &tables, const Ring &ring) {
+  Execute(tables,
+          psprintf("SELECT place, last_tick FROM (SELECT (w.worker_id - $1 - $2 + $3) %% $3 AS place, last_tick"
+                   " FROM %s w LEFT JOIN %s r ON r.worker_id = w.worker_id"
+                   " WHERE r.worker_id IS NULL AND w.worker_id >= $1 AND w.worker_id < $1 + $3) free"
+                   " WHERE place < $4 ORDER BY last_tick, place LIMIT 1",
+                   tables.watermark_name, tables.registry_name),
+          Int8(ring.base), Int8(ring.start), Int8(ring.size), Int8(ring.allowed));
+  return Rows() > 0 ? Place{true, Int8Result(0, 1), Int8Result(0, 2)} : Place{};
+}
+
+// None is found when all that is free is held back and that was noticed just now; otherwise that is SF004.
+Place Choose(const Tables &tables, const Layout &layout, const Ring &ring, const Settling &settling, Tick now) {
+  Place place = FirstFree(tables, ring, now);
+  if (!place.found) place = LowestWatermark(tables, ring);
+  if (place.found || settling.noticed) return place;
+
+  if (settling.active) ReportAllLeased(ring.size, settling.cut, settling.until + kPostgresEpochUs);
   Execute(
       tables,
       psprintf("SELECT min(window_end) FROM %s WHERE worker_id >= $1 AND worker_id < $1 + $2", tables.registry_name),
-      Int8(base), Int8(ring));
-  ReportAllLeased(ring, 0, layout.UnixUsAt(Int8Result(0, 1)));
+      Int8(ring.base), Int8(ring.size));
+  ReportAllLeased(ring.size, 0, layout.UnixUsAt(Int8Result(0, 1)));
 }
 
 void CheckDatacenter(const Layout &layout, int32_t datacenter) {
@@ -111,12 +144,13 @@ bool Draw(const Tables &tables, const AcquireRequest &request, AcquireAnswer *an
   const Settling settling = Settle(tables, layout, request.datacenter, now, request.duration_us);
   if (!settling.active) Expire(tables, now);
 
-  const int64_t ring = layout.workers_per_datacenter();
-  const int64_t start = (settling.active ? settling.anchor + settling.cut : lease->lease_id) % ring;
-  const Choice choice = Choose(tables, layout, request.datacenter, start, settling, now);
-  if (!choice.found) return false;
-  lease->worker = static_cast<int32_t>(request.datacenter * ring + (start + choice.offset) % ring);
-  lease->window_start = WindowStart(now, choice.watermark);
+  const int64_t size = layout.workers_per_datacenter();
+  const int64_t start = (settling.active ? settling.anchor + settling.cut : lease->lease_id) % size;
+  const Ring ring = {request.datacenter * size, size, start, size - settling.cut};
+  const Place place = Choose(tables, layout, ring, settling, now);
+  if (!place.found) return false;
+  lease->worker = static_cast<int32_t>(ring.base + (start + place.offset) % size);
+  lease->window_start = WindowStart(now, place.watermark);
   lease->window_end = WindowEnd(layout, lease->window_start, request.duration_us);
   if (lease->window_start > layout.max_tick()) ReportTimeUsedUp(layout, layout.UnixUsAt(lease->window_start));
   if (!pg_strong_random(lease->token.bytes, sizeof(lease->token.bytes)))
@@ -196,6 +230,11 @@ bool ProtocolRelease(Oid extension, int64_t lease_id, const Token &token, Tick l
             Int4(static_cast<int32_t>(worker)), Int8(last_tick));
   });
   return found;
+}
+
+void WriteLayout(Oid extension) {
+  const Tables tables = FindTables(extension);
+  AsOwner(tables, [&] { EnsureLayout(tables); });
 }
 
 void CheckLayoutMayChange(Oid extension) {

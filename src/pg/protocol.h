@@ -44,4 +44,7 @@ bool ProtocolRelease(Oid extension, int64_t lease_id, const Token &token, Tick l
 // Raises 55000 when a lease was drawn under this database's layout, 22023 when that is none.
 void CheckLayoutMayChange(Oid extension);
 
+// Writes down the layout that this database has, if nobody has yet.
+void WriteLayout(Oid extension);
+
 }  // namespace snowflake

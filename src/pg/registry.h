@@ -16,9 +16,9 @@ RegistryAnswer AcquireLocally(Oid extension, const AcquireRequest &request, Acqu
 RegistryAnswer ExtendLocally(Oid extension, const Lease &lease, Tick now, int64_t duration_us, Tick *window_end);
 RegistryAnswer ReleaseLocally(Oid extension, const Retired &retired);
 
-// `conninfo` is snowflake.registry; the node's own layout must be the registry's (55000). A release in a `hurry` takes less
-// than 2 s.
-RegistryAnswer AcquireRemotely(const char *conninfo, const Layout &layout, const AcquireRequest &request,
+// `conninfo` is snowflake.registry; the node's own layout must be the registry's (55000), and is then kept. A release in a
+// `hurry` takes less than 2 s.
+RegistryAnswer AcquireRemotely(const char *conninfo, Oid extension, const Layout &layout, const AcquireRequest &request,
                                AcquireAnswer *answer);
 RegistryAnswer ExtendRemotely(const char *conninfo, const Lease &lease, Tick now, int64_t duration_us,
                               Tick *window_end);
@@ -28,5 +28,7 @@ RegistryAnswer ReleaseRemotely(const char *conninfo, const Retired &retired, boo
 Oid FindExtension();
 // This database's layout.
 Layout LocalLayout(Oid extension);
+// Writes it down, as a lease in this database would, so that it stays when the lease is another registry's.
+void KeepLocalLayout(Oid extension);
 
 }  // namespace snowflake

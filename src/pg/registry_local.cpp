@@ -20,15 +20,17 @@ bool LockExtension(Oid extension) {
 }
 
 struct Exchange {
+  MemoryContext caller;  // a transaction's end leaves another one
   Oid user;
   int security_context;
 };
 
 Exchange Begin() {
+  Exchange exchange;
+  exchange.caller = CurrentMemoryContext;
   SetCurrentStatementStartTimestamp();
   StartTransactionCommand();
   PushActiveSnapshot(GetTransactionSnapshot());
-  Exchange exchange;
   GetUserIdAndSecContext(&exchange.user, &exchange.security_context);
   SetUserIdAndSecContext(exchange.user, exchange.security_context | SECURITY_RESTRICTED_OPERATION);
   return exchange;
@@ -37,6 +39,7 @@ Exchange Begin() {
 void End(const Exchange &exchange) {
   PopActiveSnapshot();
   CommitTransactionCommand();
+  MemoryContextSwitchTo(exchange.caller);
   SetUserIdAndSecContext(exchange.user, exchange.security_context);
   pgstat_report_stat(true);
 }
@@ -85,6 +88,13 @@ Layout LocalLayout(Oid extension) {
   const Layout layout = ReadLayout(FindTables(extension).layout);
   End(exchange);
   return layout;
+}
+
+void KeepLocalLayout(Oid extension) {
+  Call(extension, [&] {
+    WriteLayout(extension);
+    return RegistryAnswer::kDone;
+  });
 }
 
 }  // namespace snowflake

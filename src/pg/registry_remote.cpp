@@ -12,9 +12,9 @@ namespace snowflake {
 
 namespace {
 
-constexpr int64_t kConnectUs = 10 * 1000 * 1000;
-constexpr int64_t kAnswerUs = 5 * 1000 * 1000;
-// For all of an exchange, when the server is being shut down.
+// For all of an exchange.
+constexpr int64_t kExchangeUs = 60 * 1000 * 1000;
+// The same when the server is being shut down.
 constexpr int64_t kHurryUs = 1800 * 1000;
 
 // Whatever the role's or the database's defaults are there. The server gives up no later than the node does.
@@ -24,13 +24,8 @@ constexpr const char *kBegin =
 
 struct Session {
   PGconn *connection;
-  bool hurry;
   int64_t deadline_us;
   const char *schema;  // quoted
-
-  PGresult *Query(const char *commands) const {
-    return RemoteQuery(connection, commands, hurry ? deadline_us : MonotonicUs() + kAnswerUs);
-  }
 };
 
 const char *Get(const PGresult *result, int column) {
@@ -60,7 +55,7 @@ Token GetToken(const PGresult *result, int column) {
 // Hands `read` the answer's row, and lets go of it whatever happens.
 template <typename Read>
 void Ask(const Session &session, const char *commands, Read read) {
-  PGresult *volatile result = session.Query(commands);
+  PGresult *volatile result = RemoteQuery(session.connection, commands, session.deadline_us);
   PG_TRY();
   { read(const_cast<const PGresult *>(result)); }
   PG_FINALLY();
@@ -83,8 +78,7 @@ void FindSchema(Session *session) {
 template <typename Talk>
 void WithRegistry(const char *conninfo, bool hurry, Talk talk) {
   Session session = {};
-  session.hurry = hurry;
-  session.deadline_us = MonotonicUs() + (hurry ? kHurryUs : kConnectUs);
+  session.deadline_us = MonotonicUs() + (hurry ? kHurryUs : kExchangeUs);
   session.connection = RemoteConnect(conninfo, session.deadline_us);
   PG_TRY();
   {
@@ -100,7 +94,7 @@ long long Long(int64_t value) { return static_cast<long long>(value); }
 
 }  // namespace
 
-RegistryAnswer AcquireRemotely(const char *conninfo, const Layout &layout, const AcquireRequest &request,
+RegistryAnswer AcquireRemotely(const char *conninfo, Oid extension, const Layout &layout, const AcquireRequest &request,
                                AcquireAnswer *answer) {
   RegistryAnswer outcome = RegistryAnswer::kBusy;
   WithRegistry(conninfo, false, [&](const Session &session) {
@@ -109,6 +103,7 @@ RegistryAnswer AcquireRemotely(const char *conninfo, const Layout &layout, const
       const Layout theirs = GetLayout(result, 0);
       if (theirs != layout) ReportOtherLayout(layout, theirs);
     });
+    if (!RecoveryInProgress()) KeepLocalLayout(extension);
     const char *command = psprintf("%sSELECT * FROM %s.snowflake_acquire(%s, %d, %lld, '%lld microseconds'); COMMIT",
                                    kBegin, session.schema, RemoteLiteral(session.connection, request.node),
                                    request.datacenter, Long(request.now), Long(request.duration_us));

@@ -15,12 +15,24 @@ constexpr int64_t kLeastPerHostUs = 500 * 1000;
 // Who does not even answer the first packet is asked again rather than waited for: the pauses of TCP grow too long to
 // notice soon that a network is back.
 constexpr int64_t kReachUs = 1000 * 1000;
+// Each answer of a host that was reached gets as long, however many it takes to connect.
+constexpr int64_t kAnswerUs = 5 * 1000 * 1000;
 constexpr int kMostHosts = 16;
 
 [[noreturn]] void ReportConnection(PGconn *connection, const char *what) {
-  const char *detail = connection != nullptr ? pchomp(PQerrorMessage(connection)) : "";
+  char *detail = connection != nullptr ? pchomp(PQerrorMessage(connection)) : pstrdup("");
+  for (char *c = detail; *c != '\0'; ++c)
+    if (*c == '\n') *c = ' ';
   ereport(ERROR, (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("%s", what),
                   detail[0] != '\0' ? errdetail_internal("%s", detail) : 0));
+  pg_unreachable();
+}
+
+[[noreturn]] void ReportSilence(PGconn *connection, const char *what) {
+  const char *host = PQhost(connection), *port = PQport(connection);
+  ereport(ERROR,
+          (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("%s", what),
+           errdetail("No answer from \"%s\", port %s.", host != nullptr ? host : "", port != nullptr ? port : "")));
   pg_unreachable();
 }
 
@@ -62,16 +74,24 @@ struct Host {
   const char *host, *hostaddr, *port;
 };
 
+// What the string says comes before these: who vanished without a word, or came back without knowing the connection, is
+// noticed within seconds.
+constexpr const char *kPatience[][2] = {
+    {"keepalives_idle", "1"}, {"keepalives_interval", "1"}, {"keepalives_count", "4"}, {"tcp_user_timeout", "2000"}};
+
 PGconn *Start(const char *conninfo, const Host *only) {
-  // Names and messages go through in this database's encoding, whatever the registry's.
-  const char *keywords[7] = {"dbname", "fallback_application_name", "client_encoding"};
-  const char *values[7] = {conninfo, "snowflake keeper", GetDatabaseEncodingName()};
-  int count = 3;
+  const char *keywords[11], *values[11];
+  int count = 0;
   const auto add = [&](const char *keyword, const char *value) {
     if (value == nullptr) return;
     keywords[count] = keyword;
     values[count++] = value;
   };
+  for (const auto &option : kPatience) add(option[0], option[1]);
+  add("dbname", conninfo);
+  add("fallback_application_name", "snowflake keeper");
+  // Names and messages go through in this database's encoding, whatever the registry's.
+  add("client_encoding", GetDatabaseEncodingName());
   if (only != nullptr) {
     add("host", only->host);
     add("hostaddr", only->hostaddr);
@@ -89,12 +109,12 @@ PGconn *Start(const char *conninfo, const Host *only) {
 // True when connected, false when refused or out of time.
 bool Finish(PGconn *connection, int64_t deadline_us) {
   if (PQstatus(connection) == CONNECTION_BAD) return false;
-  const int64_t reach_by_us = Min(MonotonicUs() + kReachUs, deadline_us);
   PostgresPollingStatusType next = PGRES_POLLING_WRITING;
   for (;;) {
     // The socket may have become another one since the last time.
+    const int64_t patience_us = PQstatus(connection) == CONNECTION_STARTED ? kReachUs : kAnswerUs;
     if (!Await(connection, next == PGRES_POLLING_READING ? WL_SOCKET_READABLE : WL_SOCKET_WRITEABLE,
-               PQstatus(connection) == CONNECTION_STARTED ? reach_by_us : deadline_us))
+               Min(MonotonicUs() + patience_us, deadline_us)))
       return false;
     next = PQconnectPoll(connection);
     if (next == PGRES_POLLING_OK) return true;
@@ -130,19 +150,19 @@ int ListHosts(PGconn *connection, Host *hosts) {
   return count;
 }
 
+constexpr const char *kNoAnswer = "the registry did not answer in time";
+
 // Sends what is queued and waits until the answer is there.
 void Exchange(PGconn *connection, int64_t deadline_us) {
   for (;;) {
     const int left = PQflush(connection);
     if (left < 0) ReportConnection(connection, "could not send to the registry");
     if (left == 0) break;
-    if (!Await(connection, WL_SOCKET_WRITEABLE | WL_SOCKET_READABLE, deadline_us))
-      ReportConnection(nullptr, "the registry did not answer in time");
+    if (!Await(connection, WL_SOCKET_WRITEABLE | WL_SOCKET_READABLE, deadline_us)) ReportSilence(connection, kNoAnswer);
     if (PQconsumeInput(connection) == 0) ReportConnection(connection, "lost the connection to the registry");
   }
   while (PQisBusy(connection)) {
-    if (!Await(connection, WL_SOCKET_READABLE, deadline_us))
-      ReportConnection(nullptr, "the registry did not answer in time");
+    if (!Await(connection, WL_SOCKET_READABLE, deadline_us)) ReportSilence(connection, kNoAnswer);
     if (PQconsumeInput(connection) == 0) ReportConnection(connection, "lost the connection to the registry");
   }
 }
@@ -180,10 +200,9 @@ PGconn *RemoteConnect(const char *conninfo, int64_t deadline_us) {
       connection = Start(conninfo, &hosts[i]);
       connected = Finish(connection, Min(now_us + share_us, deadline_us));
     }
-    if (!connected)
-      ReportConnection(connection, PQstatus(connection) == CONNECTION_BAD
-                                       ? "could not connect to the registry"
-                                       : "could not connect to the registry in time");
+    if (!connected && PQstatus(connection) != CONNECTION_BAD)
+      ReportSilence(connection, "could not connect to the registry in time");
+    if (!connected) ReportConnection(connection, "could not connect to the registry");
     if (PQsetnonblocking(connection, 1) != 0) ReportConnection(connection, "could not connect to the registry");
   }
   PG_CATCH();
@@ -203,7 +222,7 @@ PGresult *RemoteQuery(PGconn *connection, const char *commands, int64_t deadline
   PG_TRY();
   {
     for (;;) {
-      Exchange(connection, deadline_us);
+      Exchange(connection, Min(deadline_us, MonotonicUs() + kAnswerUs));
       PGresult *result = PQgetResult(connection);
       if (result == nullptr) break;
       const ExecStatusType status = PQresultStatus(result);

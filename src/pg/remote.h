@@ -16,12 +16,13 @@ ConnectionString CheckConnectionString(const char *text);
 // Asked once a second during every wait; true ends the exchange with an ERROR of SQLSTATE 57014.
 extern bool (*remote_give_way)();
 
-// Opens a connection; with a list of hosts each gets its share of the time. `deadline_us` is monotonic.
+// Opens a connection; with a list of hosts each gets its share of the time. `deadline_us` is monotonic; a host that is silent
+// for 5 s is given up before.
 PGconn *RemoteConnect(const char *conninfo, int64_t deadline_us);
 void RemoteClose(PGconn *connection);
 
-// Runs one command string by the simple protocol; what a COMMIT at its end acknowledged is durable there. Returns the
-// one result with a row, which must be cleared with RemoteClear().
+// Runs one command string by the simple protocol; what a COMMIT at its end acknowledged is durable there. It gets 5 s, or less
+// when the deadline is sooner. Returns the one result with a row, which must be cleared with RemoteClear().
 PGresult *RemoteQuery(PGconn *connection, const char *commands, int64_t deadline_us);
 void RemoteClear(PGresult *result);
 

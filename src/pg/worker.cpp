@@ -205,8 +205,9 @@ bool Step() {
   }
   if (outcome == RegistryAnswer::kGone) self.next_watch_us = 0;  // perhaps the extension is gone
   const bool answered = outcome != RegistryAnswer::kBusy;
-  self.keeper.Done(step.action, answered, MonotonicUs(), Spread());
-  if (answered) RecordSuccess(step.action);
+  const int64_t done_us = MonotonicUs();
+  self.keeper.Done(step.action, answered, done_us, Spread());
+  if (answered) RecordSuccess(step.action, done_us - now_us);
   return true;
 }
 

@@ -388,7 +388,7 @@ use sort 'stable';
 
 my $trials = 0;
 my %kinds;
-PLAN: for my $plan ([ 0, 3, 300 ], [ 1, 2, 300 ], [ 0, 1, 150 ])
+PLAN: for my $plan ([ 0, 3, 1500 ], [ 1, 2, 1000 ], [ 0, 1, 500 ], [ 0, 6, 1500 ])
 {
 	my ($datacenter_bits, $worker_bits, $operations) = @$plan;
 	my $session = registry($datacenter_bits, $worker_bits);

@@ -226,8 +226,8 @@ outage('host hangs', begin => sub { $relay->tell('stall') }, end => $pass, patie
 	reason => qr/last error, .*could not connect to the registry in time/);
 
 # A host that completed the handshake and then was replaced, without a word to those who were waiting for it. The keeper
-# gives a connection 10 s.
-outage('host replaced', begin => sub { $relay->tell('stall') }, back_within => 11, patience => 0,
+# gives an answer 5 s.
+outage('host replaced', begin => sub { $relay->tell('stall') }, back_within => 6, patience => 0,
 	end => sub { $relay->tell('pass forgotten') }, reason => qr/keeper had no answer of the registry within 1/);
 
 # No exchange ends before its window does: nothing fails, and yet there is no window.

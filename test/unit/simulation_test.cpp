@@ -48,7 +48,7 @@ struct World {
   int64_t duration_us;
   int64_t issue_every_us;  // mean, for each node
   bool clock_faults;
-  int64_t failover_us;     // mean time between failovers that lose commits; 0: none
+  int64_t failover_us;  // mean time between failovers that lose commits; 0: none
   Rules rules;
 };
 
@@ -86,22 +86,24 @@ class Registry {
 
     const int64_t cut = settling ? now_.cut : 0;
     const int64_t start = (settling ? now_.settling_anchor + cut : lease_id) % ring;
-    WorkerChoice choice(now, ring, RingOffset(now_.settling_anchor + cut, start, ring), ring - cut);
-    for (int64_t offset = 0; offset < ring; ++offset) {
+    // Of the free places, the first whose watermark lies below the clock; else the one with the lowest.
+    int64_t place = -1;
+    Tick watermark = 0;
+    for (int64_t offset = 0; offset < ring - cut && (place < 0 || watermark >= now); ++offset) {
       const int32_t worker = static_cast<int32_t>((start + offset) % ring);
       const auto known = now_.watermarks.find(worker);
-      const bool live = IsLive(worker);
-      if (!live && known == now_.watermarks.end()) continue;
-      choice.Offer({offset, live, rules_.watermarks && known != now_.watermarks.end() ? known->second : kNoWatermark});
+      const Tick last = rules_.watermarks && known != now_.watermarks.end() ? known->second : kNoWatermark;
+      if (IsLive(worker) || (place >= 0 && last >= now && last >= watermark)) continue;
+      place = offset;
+      watermark = last;
     }
-    const Choice chosen = choice.Finish();
-    if (!chosen.found) return {Status::kNoWorker, {}, 0};
+    if (place < 0) return {Status::kNoWorker, {}, 0};
 
     Lease lease = {};
     lease.lease_id = lease_id;
     for (uint8_t &byte : lease.token.bytes) byte = static_cast<uint8_t>(secrets_.Below(256));
-    lease.worker = static_cast<int32_t>((start + chosen.offset) % ring);
-    lease.window_start = WindowStart(now, chosen.watermark);
+    lease.worker = static_cast<int32_t>((start + place) % ring);
+    lease.window_start = WindowStart(now, watermark);
     lease.window_end = WindowEnd(layout_, lease.window_start, duration_us);
     if (lease.window_start > layout_.max_tick()) return {Status::kTimeUsedUp, {}, 0};
     now_.rows[lease_id] = lease;
@@ -256,7 +258,7 @@ struct Clock {
 struct Node {
   Clock clock = {};
   bool up = false;
-  int64_t incarnation = 0;       // a crash ends one
+  int64_t incarnation = 0;  // a crash ends one
   int64_t paused_until_us = 0;
   int64_t cut_off_until_us = 0;  // from the registry
 
@@ -268,11 +270,11 @@ struct Node {
 
   // The keeper's own.
   Keeper keeper;
-  int64_t exchange = 0;          // the one it waits for; 0: none
-  int64_t wake = 0;              // the newest deadline; older ones mean nothing
+  int64_t exchange = 0;  // the one it waits for; 0: none
+  int64_t wake = 0;      // the newest deadline; older ones mean nothing
   bool leaving = false;
 
-  int64_t last_id = -1;          // of the lease in place
+  int64_t last_id = -1;  // of the lease in place
   int64_t last_issue_us = 0;
 };
 
@@ -443,7 +445,7 @@ class Simulation {
   void Step(size_t i) {
     Node &node = nodes_[i];
     if (!node.up || node.exchange != 0 || node.paused_until_us > now_us_) return;
-    const KeeperView view = {world_.duration_us, node.generator.open,    node.lease_wanted,
+    const KeeperView view = {world_.duration_us, node.generator.open,   node.lease_wanted,
                              node.window_wanted, !node.retired.empty(), node.leaving};
     const KeeperStep step = node.keeper.Next(view, now_us_);
     const int64_t wake = ++node.wake;
@@ -514,8 +516,7 @@ class Simulation {
   void Extend(size_t i) {
     const int64_t lease_id = nodes_[i].generator.lease.lease_id;
     const Token token = nodes_[i].generator.lease.token;
-    const Tick clock =
-        std::max<Tick>(ExtendFrom(nodes_[i].generator, NowOf(i), MaxLead(layout_, kMaxLeadUs)), 0);
+    const Tick clock = std::max<Tick>(ExtendFrom(nodes_[i].generator, NowOf(i), MaxLead(layout_, kMaxLeadUs)), 0);
     Exchange(
         i, KeeperAction::kExtend,
         [this, lease_id, token, clock] {
@@ -599,14 +600,26 @@ class Simulation {
     const size_t i = static_cast<size_t>(random_.Below(static_cast<int64_t>(nodes_.size())));
     Node &node = nodes_[i];
     switch (kind) {
-      case 0: Crash(i); return After(random_.Below(3 * kSecond), [this, i] { Start(i); });
-      case 1: return Leave(i);
-      case 2: node.paused_until_us = now_us_ + random_.Below(3 * world_.duration_us); return;
-      case 3: node.cut_off_until_us = now_us_ + random_.Below(3 * world_.duration_us); return;
-      case 4: registry_down_until_us_ = now_us_ + random_.Below(world_.duration_us); return;
-      case 5: return CrashKeeper(i);
-      case 6: return Clone(i);
-      default: return ClockFault(i, kind);
+      case 0:
+        Crash(i);
+        return After(random_.Below(3 * kSecond), [this, i] { Start(i); });
+      case 1:
+        return Leave(i);
+      case 2:
+        node.paused_until_us = now_us_ + random_.Below(3 * world_.duration_us);
+        return;
+      case 3:
+        node.cut_off_until_us = now_us_ + random_.Below(3 * world_.duration_us);
+        return;
+      case 4:
+        registry_down_until_us_ = now_us_ + random_.Below(world_.duration_us);
+        return;
+      case 5:
+        return CrashKeeper(i);
+      case 6:
+        return Clone(i);
+      default:
+        return ClockFault(i, kind);
     }
   }
 
@@ -720,8 +733,8 @@ std::string FirstBroken(const World &world, uint64_t seeds) {
   }
   std::cout << world.name << ": " << totals.trials << " trials, " << totals.faults << " faults, " << totals.leases
             << " leases, " << totals.extensions << " extensions, " << totals.releases << " releases, "
-            << totals.lost_commits << " lost commits, " << totals.ids << " ids"
-            << (broken.empty() ? "" : "; " + broken) << std::endl;
+            << totals.lost_commits << " lost commits, " << totals.ids << " ids" << (broken.empty() ? "" : "; " + broken)
+            << std::endl;
   return broken;
 }
 
