@@ -8,6 +8,7 @@
 #   cut TEXT         connections on which TEXT was sent are reset when the answer comes
 #   drop             a network that is gone: nothing is forwarded, nothing is closed, a SYN is not answered
 #   stall            a host that hangs: as drop, but its kernel still completes the handshake of TCP
+#   target PORT      new connections lead there, those of now are reset
 #   forget           the connections of now never hear anything again, not even that they are closed
 package Relay;
 
@@ -115,6 +116,17 @@ sub obey
 	my @held = grep { $_->{marked} && @{ $_->{answers} } } @{ $relay->{all} };
 	return scalar @held if $mode eq 'held';
 	return scalar grep { $_->{node_done} } @held if $mode eq 'given_up';
+	if ($mode eq 'target')
+	{
+		$relay->{target} = $argument;
+		for my $pair (grep { $_->{registry} } @{ $relay->{all} })
+		{
+			reset_connection($pair->{node});
+			close $pair->{registry};
+		}
+		$relay->{all} = [];
+		return 'ok';
+	}
 	if ($mode eq 'forget')
 	{
 		$_->{forgotten} = 1 for @{ $relay->{all} };

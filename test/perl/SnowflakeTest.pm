@@ -13,14 +13,22 @@ our @EXPORT = qw(new_server start_server move_clock freeze_clock run_clock now_m
   query_error);
 
 # A server of its own, initialised, not started. Options: conf => lines for postgresql.conf, clock => 1 for a clock
-# that can be moved, streaming => 1, preload => 0 to leave the library out, dbname => database with the extension.
+# that can be moved, streaming => 1, preload => 0 to leave the library out, from => [server, backup] to start as a copy of another.
 sub new_server
 {
 	my ($name, %options) = @_;
 	my $server = PostgreSQL::Test::Cluster->new($name);
-	$server->init(allows_streaming => $options{streaming} ? 1 : 0);
-	my $preload = ($options{preload} // 1) ? "shared_preload_libraries = 'snowflake'" : '';
-	$server->append_conf('postgresql.conf', "$preload\n" . ($options{conf} // ''));
+	if ($options{from})
+	{
+		$server->init_from_backup(@{ $options{from} });
+		$server->append_conf('postgresql.conf', $options{conf}) if $options{conf};
+	}
+	else
+	{
+		$server->init(allows_streaming => $options{streaming} ? 1 : 0);
+		my $preload = ($options{preload} // 1) ? "shared_preload_libraries = 'snowflake'" : '';
+		$server->append_conf('postgresql.conf', "$preload\n" . ($options{conf} // ''));
+	}
 	if ($options{clock})
 	{
 		die "SNOWFLAKE_CLOCK_SHIM is not set\n" unless $ENV{SNOWFLAKE_CLOCK_SHIM};

@@ -1,19 +1,24 @@
-# Three nodes, one registry and a random mixture of faults. Tries to break G1: whatever is paused, killed, restarted or given
-# another time, in whatever order, and however many of these at once, no id that ever reached a client of any node is issued
-# again, not even one that was rolled back. And G6: when all is well again, every node issues again.
+# Three nodes, one registry and a random mixture of faults. Tries to break G1: whatever is paused, killed, restarted, cut off,
+# failed over or given another time, in whatever order, and however many of these at once, no id that ever reached a client of
+# any node is issued again, not even one that was rolled back. And G6: when all is well again, every node issues again.
+#
+# The third node is a copy of the second, data directory, name and all. Each reaches the registry through a relay of its own,
+# which is also the address that moves when the registry is failed over to its asynchronous standby. That loses commits, so
+# it is only done where the ring is large enough for settling to hold back what they may have handed out.
 #
 # The seed decides the ring's size, the faults, their order and their moments; what the servers are doing at that moment it
-# does not decide. SNOWFLAKE_MIXTURE_SECONDS is for how long (40 by default).
+# does not decide. SNOWFLAKE_MIXTURE_SECONDS is for how long (60 by default).
 use strict;
 use warnings;
 
+use Relay;
 use SnowflakeTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time sleep);
 
-my $seconds = $ENV{SNOWFLAKE_MIXTURE_SECONDS} || 40;
+my $seconds = $ENV{SNOWFLAKE_MIXTURE_SECONDS} || 60;
 my $clients_per_node = 2;
 my $drift = 4;       # seconds that a clock may be off and the registry does not mind
 my $wrong = 3600;    # and that it refuses
@@ -21,29 +26,61 @@ my $wrong = 3600;    # and that it refuses
 my $seed = seed();
 
 # The fewer worker ids, the sooner one is used again.
-my $worker_bits = (2, 2, 3, 10)[ rand 4 ];
+my $worker_bits = (2, 3, 10, 10)[ rand 4 ];
 my $sequence_bits = 22 - $worker_bits;
 my $layout = "INSERT INTO snowflake_layout VALUES (true, 1735689600000, 1000, 41, 0, $worker_bits, $sequence_bits, false)";
 my $conf = "log_statement = none\nrestart_after_crash = on\n";
 
-my $registry = new_server('registry', preload => 0, conf => $conf);
+my $registry = new_server('registry', preload => 0, streaming => 1,
+	conf => "$conf\nlisten_addresses = '127.0.0.1'\nwal_receiver_status_interval = 1s\nwal_retrieve_retry_interval = 100ms\n");
+append_to_file($registry->data_dir . '/pg_hba.conf', "host all all 127.0.0.1/32 trust\n");
 start_server($registry);
-$registry->safe_psql('postgres', "CREATE EXTENSION snowflake; $layout");
-my $conninfo = sprintf 'host=%s port=%s dbname=postgres', $registry->host, $registry->port;
+my $user = $registry->safe_psql('postgres', "CREATE EXTENSION snowflake; $layout; SELECT current_user");
+my @registries = ($registry);
+my $standby;
 
-my @nodes;
-for my $i (1 .. 3)
+sub make_standby
+{
+	my $name = 'registry' . @registries;
+	$registry->backup($name);
+	$standby = PostgreSQL::Test::Cluster->new($name);
+	$standby->init_from_backup($registry, $name, has_streaming => 1);
+	start_server($standby);
+	push @registries, $standby;
+	return;
+}
+make_standby() if $worker_bits == 10;
+
+my (@nodes, @relays);
+
+sub add_node
+{
+	my ($node) = @_;
+	my $relay = Relay->new($registry->port);
+	$node->append_conf('postgresql.conf', sprintf "snowflake.registry = 'host=127.0.0.1 port=%d user=%s dbname=postgres'\n", $relay->port, $user);
+	start_server($node);
+	push @nodes, $node;
+	push @relays, $relay;
+	return;
+}
+
+for my $i (1 .. 2)
 {
 	my $node = new_server("node$i", clock => 1, conf => $conf . qq{
-snowflake.registry = '$conninfo'
 snowflake.node_name = 'node$i'
 snowflake.lease_duration = 2s
 snowflake.start_timeout = 1s
 });
-	start_server($node);
+	add_node($node);
 	$node->safe_psql('postgres', "CREATE EXTENSION snowflake; $layout; CREATE TABLE kept (id bigint DEFAULT snowflake_nextval())");
-	push @nodes, $node;
 }
+ok(wait_until('an id before the copy', sub { issues($nodes[1]) }), 'the node to be copied issues');
+# As after a crash, so that the copy finds a lease in the registry that is the other's.
+$nodes[1]->stop('immediate');
+$nodes[1]->backup_fs_cold('copy');
+start_server($nodes[1]);
+my $copy = new_server('node3', clock => 1, from => [ $nodes[1], 'copy' ]);
+add_node($copy);
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Clients
@@ -117,6 +154,7 @@ sub processes
 
 my $keeper = qr/snowflake keeper/;
 my $backend = qr/\[local\]/;
+my $exchange = qr/127\.0\.0\.1\(\d+\)/;
 
 sub signal_one
 {
@@ -185,7 +223,7 @@ sub cut_exchange
 	my $deadline = time() + 1;
 	while (time() < $deadline)
 	{
-		return 1 if $signal eq 'STOP' ? pause_one($registry, $backend, $longest) : signal_one($registry, $signal, $backend);
+		return 1 if $signal eq 'STOP' ? pause_one($registry, $exchange, $longest) : signal_one($registry, $signal, $exchange);
 	}
 	return 0;
 }
@@ -200,6 +238,37 @@ sub wrong_clock
 	return 1;
 }
 
+# What the standby has not received by then is lost.
+my $failed_over = 0;
+
+sub fail_over
+{
+	return 0 if !$standby || $down{ $registry->name } || time() - $failed_over < 12;
+	my @senders = processes($registry, qr/walsender/);
+	kill 'STOP', @senders;
+	sleep(rand(1));
+	return 0 unless kill_server($registry, children => 1);
+	my $old = $registry;
+	$registry = $standby;
+	$registry->promote;
+	$_->tell('target ' . $registry->port) for @relays;
+	$old->kill9;
+	$old->clean_node;
+	make_standby();
+	$failed_over = time();
+	return 1;
+}
+
+# The network of one node.
+sub disturb
+{
+	my ($longest, @commands) = @_;
+	my $relay = $relays[ rand @relays ];
+	$relay->tell($_) for @commands;
+	later(rand($longest), sub { $relay->tell('pass') });
+	return 1;
+}
+
 sub node { return $nodes[ rand @nodes ]; }
 
 my %kinds = (
@@ -207,6 +276,12 @@ my %kinds = (
 	'registry stopped' => sub { stop_server($registry, 'immediate', 4) },
 	'registry restarted' => sub { stop_server($registry, 'immediate', 0) },
 	'registry killed' => sub { kill_all($registry, 1) },
+	($standby ? ('registry failed over' => \&fail_over) : ()),
+	'network dropped' => sub { disturb(5, 'drop', 'forget') },
+	'network hung' => sub { disturb(5, 'stall') },
+	'answers late' => sub { disturb(6, 'delay 3') },
+	'answers lost' => sub { disturb(6, 'hold snowflake_') },
+	'connections cut' => sub { disturb(4, 'cut snowflake_') },
 	'exchange terminated' => sub { cut_exchange('TERM') },
 	'exchange killed' => sub { cut_exchange('KILL') },
 	'exchange paused' => sub { cut_exchange('STOP', 8) },
@@ -312,7 +387,7 @@ subtest 'no id is of a time that was an hour off' => sub {
 };
 
 subtest 'no server noticed a fault of its own' => sub {
-	for my $server ($registry, @nodes)
+	for my $server (@registries, @nodes)
 	{
 		my $log = slurp_file($server->logfile);
 		my @crashes = $log =~ /(PANIC:.*|TRAP:.*|was terminated by signal (?!9\b)\d+.*)/g;
@@ -330,5 +405,6 @@ cmp_ok($leases, '>', 3, 'leases were drawn again and again');
 figures('%d worker ids in the ring, %d leases in %d s', 2**$worker_bits, $leases, $seconds);
 
 diag("trials $count faults, $leases leases, $ids ids, $duplicates duplicates, seed $seed");
-$_->stop for @nodes, $registry;
+$_->finish for @relays;
+$_->stop for @nodes, $standby || (), $registry;
 done_testing();
