@@ -103,10 +103,21 @@ REVOKE ALL ON FUNCTION snowflake_release(bigint, uuid, bigint) FROM PUBLIC;
 
 -- Issuing.
 
+CREATE FUNCTION snowflake_nextval_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_nextval_support(internal) IS
+    'planner support of snowflake_nextval(): lets COPY insert many rows at once';
+
 CREATE FUNCTION snowflake_nextval() RETURNS bigint
-    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL SAFE;
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL SAFE SUPPORT snowflake_nextval_support;
 COMMENT ON FUNCTION snowflake_nextval() IS
     'next id; SF001 without a lease, SF002 when the clock is behind, SF003 when the layout''s time is used up, SF004 when every worker id is leased';
+
+-- COPY finds it through the support function that both have.
+CREATE FUNCTION snowflake_copy_nextval(internal) RETURNS bigint
+    AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE SUPPORT snowflake_nextval_support;
+COMMENT ON FUNCTION snowflake_copy_nextval(internal) IS
+    'what COPY FROM evaluates, for each row, where a default calls snowflake_nextval(); no SQL can call it';
 
 CREATE FUNCTION snowflake_nextvals(count integer) RETURNS SETOF bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;

@@ -1,4 +1,5 @@
 // What happens when the library is loaded: settings always, shared memory only while the postmaster preloads it.
+#include "pg/copy.h"
 #include "pg/pg.h"
 #include "pg/registry_tables.h"
 #include "pg/settings.h"
@@ -18,6 +19,7 @@ void _PG_init(void) {
   const bool preloading = process_shared_preload_libraries_in_progress;
   snowflake::DefineSettings(preloading);
   snowflake::WatchParsing();
+  snowflake::WatchCopies();
   if (preloading) snowflake::RequestSharedMemory();
 }
 }

@@ -21,6 +21,7 @@ extern "C" {
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
+#include "catalog/pg_depend.h"
 #include "catalog/pg_extension.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
@@ -35,6 +36,8 @@ extern "C" {
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/supportnodes.h"
 #include "parser/analyze.h"
 #include "pgstat.h"
 #include "port/atomics.h"
@@ -52,6 +55,7 @@ extern "C" {
 #include "storage/shmem.h"
 #include "storage/sinvaladt.h"
 #include "tcop/tcopprot.h"
+#include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -117,6 +121,15 @@ inline Oid IdentitySequence(Oid relation, AttrNumber column) {
   return sequence;
 #else
   return getIdentitySequence(relation, column, true);
+#endif
+}
+
+// 16 made one function of those for each kind of object.
+inline bool MayExecute(Oid function) {
+#if PG_VERSION_NUM >= 160000
+  return object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+#else
+  return pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
 #endif
 }
 
