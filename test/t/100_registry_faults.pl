@@ -234,6 +234,9 @@ outage('host replaced', begin => sub { $relay->tell('stall') }, back_within => 6
 outage('slow answers', begin => sub { $relay->tell('delay 3') }, end => $pass, warnings => 0,
 	reason => qr/keeper had no answer of the registry within 1/);
 
+is(count_in(slurp_file($node->logfile), qr/WARNING:  snowflake keeper: the registry took [\d.]+ s to answer/), 1,
+	'the log says once that the registry is too slow');
+
 outage('late answers', begin => sub { $relay->tell('hold snowflake_extend') }, end => $pass, patience => 10,
 	before_end => sub { wait_until('the node to give up', sub { $relay->given_up }) },
 	reason => qr/last error, .*the registry did not answer in time/);

@@ -94,6 +94,8 @@ for my $i (1 .. 3)
 	push @nodes, $node;
 }
 is(value($_, 'postgres', 'SELECT count(*) FROM snowflake_registry'), '0', 'no node leases from itself') for @nodes;
+is(value($_, 'postgres', 'SELECT snowflake_nextval() > 0; SELECT count(*) FROM snowflake_layout'), "t\n1", 'but it keeps the layout')
+  for @nodes;
 
 # Each connection takes ids, some of them in a transaction that is rolled back. Some connections are killed while they do.
 my $script = q{
