@@ -33,6 +33,10 @@ inline constexpr int64_t kMaxTickUs = int64_t{86400} * 1000 * kUsPerMs;
 // The year 9999: far from where epoch_ms * 1000 would overflow.
 inline constexpr int64_t kMaxEpochMs = int64_t{253402300799} * 1000;
 
+// Ids outlive plans: who begins with a layout has this many years of it before him.
+inline constexpr int64_t kMinYearsLeft = 10;
+inline constexpr int64_t kUsPerYear = int64_t{36525} * 864 * 1000 * kUsPerMs;  // 365.25 days
+
 enum class LayoutFault {
   kNone,
   kFieldWidth,   // a negative width, a timestamp of 0 bits, a field wider than the limits above
@@ -52,6 +56,9 @@ struct Parts {
     return a.tick == b.tick && a.worker == b.worker && a.sequence == b.sequence;
   }
 };
+
+// Which of an id's parts does not fit its field.
+enum class PartsFault { kNone, kTick, kWorker, kSequence };
 
 struct Layout {
   int64_t epoch_ms;
@@ -80,6 +87,9 @@ struct Layout {
     return static_cast<Tick>((uint64_t{1} << bits) - 1);
   }
 
+  // The highest tick that ids can be read of. Beyond max_tick() they are negative.
+  constexpr Tick max_readable_tick() const { return static_cast<Tick>((uint64_t{1} << timestamp_bits) - 1); }
+
   constexpr int64_t epoch_us() const { return epoch_ms * kUsPerMs; }
 
   // The tick that a Unix time in microseconds falls into: rounded down, also before the epoch. Any time is allowed.
@@ -100,6 +110,13 @@ struct Layout {
 
   // Ticks in a span of microseconds, rounded down.
   constexpr Tick TicksIn(int64_t span_us) const { return span_us / tick_us; }
+
+  constexpr PartsFault Fits(const Parts &parts) const {
+    if (parts.tick < 0 || parts.tick > max_readable_tick()) return PartsFault::kTick;
+    if (parts.worker < 0 || parts.worker >= worker_count()) return PartsFault::kWorker;
+    if (parts.sequence < 0 || parts.sequence >= sequence_count()) return PartsFault::kSequence;
+    return PartsFault::kNone;
+  }
 
   // Parts must fit their fields.
   constexpr int64_t Pack(const Parts &parts) const {
@@ -135,6 +152,14 @@ struct Layout {
       return LayoutFault::kEndsTooLate;
     if (to_issue && (worker_bits == 0 || sequence_bits == 0)) return LayoutFault::kReadOnly;
     return LayoutFault::kNone;
+  }
+
+  // How long ids can still be issued; below 0 once that is over.
+  constexpr int64_t UsLeft(int64_t now_us) const { return UnixUsAt(max_tick() + 1) - now_us; }
+
+  // Whether a database may begin with this layout now.
+  constexpr bool MayBegin(int64_t now_us) const {
+    return Check(true) == LayoutFault::kNone && epoch_us() <= now_us && UsLeft(now_us) >= kMinYearsLeft * kUsPerYear;
   }
 
   friend constexpr bool operator==(const Layout &a, const Layout &b) {

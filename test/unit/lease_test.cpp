@@ -1,30 +1,16 @@
 // Windows and the ring of worker ids. The choice and the halving are held against models that look at every place.
 #include "core/lease.h"
 
-#include <cstdlib>
-#include <iostream>
-#include <random>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "random.h"
 
 namespace snowflake {
 namespace {
 
 constexpr int64_t kSecondUs = 1000000;
-
-std::mt19937_64 SeededRandom() {
-  const char *given = std::getenv("SNOWFLAKE_SEED");
-  const uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : 20250102;
-  std::cout << "seed " << seed << std::endl;
-  ::testing::Test::RecordProperty("seed", std::to_string(seed));
-  return std::mt19937_64(seed);
-}
-
-int64_t Below(std::mt19937_64 *random, int64_t limit) {
-  return static_cast<int64_t>((*random)() % static_cast<uint64_t>(limit));
-}
 
 // G1: windows of one worker id never overlap.
 TEST(Window, StartsAboveTheWatermarkAndNotBeforeTheClock) {
@@ -109,7 +95,7 @@ int64_t Halve(const std::vector<bool> &live, int64_t cut, int times) {
 }
 
 TEST(Halving, AgreesWithAModelThatLooksAtEveryPlace) {
-  std::mt19937_64 random = SeededRandom();
+  std::mt19937_64 random = SeededRandom(20250102);
   int left = 0, used_up = 0;
   for (int round = 0; round < 20000; ++round) {
     std::vector<bool> live(static_cast<size_t>(1 + Below(&random, 64)));
