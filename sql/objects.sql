@@ -49,6 +49,7 @@ FROM pg_depend d WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
 -- The views.
 SELECT attname, atttypid::regtype FROM pg_attribute WHERE attrelid = 'snowflake_status'::regclass AND attnum > 0 ORDER BY attnum;
 SELECT attname, atttypid::regtype FROM pg_attribute WHERE attrelid = 'snowflake_workers'::regclass AND attnum > 0 ORDER BY attnum;
+SELECT attname, atttypid::regtype FROM pg_attribute WHERE attrelid = 'snowflake_layouts'::regclass AND attnum > 0 ORDER BY attnum;
 SELECT snowflake_nextval() > 0 AS issued;
 SELECT state, worker BETWEEN 0 AND 1023 AS worker, window_end > now() AS window_end,
     ids_flow_for BETWEEN interval '1 min' AND interval '10 min' AS ids_flow_for, last_id >= snowflake_currval() AS last_id,

@@ -1,6 +1,7 @@
 // The scalar SQL functions: issuing and reading ids. Arguments, results and errors: COMMENT ON in sql/snowflake--1.0.sql.
 #include "pg/issue.h"
 #include "pg/layout_table.h"
+#include "pg/layouts.h"
 #include "pg/report.h"
 #include "pg/rows.h"
 
@@ -8,15 +9,14 @@ namespace snowflake {
 
 namespace {
 
+// Readers: an id, and perhaps a layout's name.
 const Layout &LayoutFor(FunctionCallInfo fcinfo, int64_t id) {
-  const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
+  const Layout &layout = LayoutArgument(fcinfo, 1);
   if (unlikely(!layout.Holds(id))) ReportForeignId(id, layout);
   return layout;
 }
 
-Datum TickTimestamp(const Layout &layout, Tick tick) {
-  return TimestampTzGetDatum(TimestampFromUnixUs(layout.UnixUsAt(tick)));
-}
+Datum TickTimestamp(const Layout &layout, Tick tick) { return TimeDatum(layout.UnixUsAt(tick)); }
 
 }  // namespace
 
@@ -67,6 +67,15 @@ SNOWFLAKE_FUNCTION(snowflake_timestamp) {
   const int64_t id = PG_GETARG_INT64(0);
   const Layout &layout = LayoutFor(fcinfo, id);
   PG_RETURN_DATUM(TickTimestamp(layout, layout.Unpack(id).tick));
+}
+
+SNOWFLAKE_FUNCTION(snowflake_encode) {
+  const TimestampTz ts = PG_GETARG_TIMESTAMPTZ(0);
+  const Layout &layout = LayoutArgument(fcinfo, 3);
+  const Parts parts = {layout.TickAt(UnixUsFromTimestamp(ts)), PG_GETARG_INT32(1), PG_GETARG_INT32(2)};
+  const PartsFault fault = layout.Fits(parts);
+  if (unlikely(fault != PartsFault::kNone)) ReportPartsFault(ts, parts, layout, fault);
+  PG_RETURN_INT64(layout.Pack(parts));
 }
 
 SNOWFLAKE_FUNCTION(snowflake_tick_timestamp) {

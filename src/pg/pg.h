@@ -64,12 +64,14 @@ extern "C" {
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/rangetypes.h"
 #include "utils/rel.h"
 #include "utils/regproc.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/timeout.h"
 #include "utils/timestamp.h"
+#include "utils/typcache.h"
 #include "utils/uuid.h"
 #if PG_VERSION_NUM >= 170000
 #include "utils/wait_event.h"
@@ -133,6 +135,15 @@ inline bool MayExecute(Oid function) {
 #endif
 }
 
+// 16 can return an error instead of raising it.
+inline RangeType *MakeRange(TypeCacheEntry *type, RangeBound *lower, RangeBound *upper, bool empty) {
+#if PG_VERSION_NUM >= 160000
+  return make_range(type, lower, upper, empty, nullptr);
+#else
+  return make_range(type, lower, upper, empty);
+#endif
+}
+
 // PostgreSQL counts microseconds from 2000, the rest of the world from 1970.
 inline constexpr int64_t kPostgresEpochUs =
     static_cast<int64_t>(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY * USECS_PER_SEC;
@@ -149,6 +160,12 @@ inline TimestampTz TimestampFromUnixUs(int64_t unix_us) {
   if (unix_us < MIN_TIMESTAMP + kPostgresEpochUs) return DT_NOBEGIN;
   const int64_t us = unix_us - kPostgresEpochUs;
   return IS_VALID_TIMESTAMP(us) ? us : DT_NOEND;
+}
+
+// The inverse. Saturates for infinite times and for those that an int64 cannot count from 1970, from the year 294247 on.
+inline int64_t UnixUsFromTimestamp(TimestampTz ts) {
+  if (TIMESTAMP_IS_NOBEGIN(ts)) return PG_INT64_MIN;
+  return ts > PG_INT64_MAX - kPostgresEpochUs ? PG_INT64_MAX : ts + kPostgresEpochUs;
 }
 
 }  // namespace snowflake

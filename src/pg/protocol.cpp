@@ -29,19 +29,27 @@ void CheckDuration(int64_t duration_us) {
   if (duration_us < kMinLeaseUs || duration_us > kMaxLeaseUs) ReportDuration(duration_us);
 }
 
-// Inside AsOwner(). The first lease writes the default layout down.
-Layout EnsureLayout(const Tables &tables) {
+// The next three inside AsOwner().
+bool HasLayout(const Tables &tables) {
   Execute(tables, psprintf("SELECT 1 FROM %s", tables.layout_name));
-  if (Rows() == 0) {
-    const Layout &d = kDefaultLayout;
-    Execute(tables,
-            psprintf("INSERT INTO %s (epoch_ms, tick_us, timestamp_bits, datacenter_bits, worker_bits, sequence_bits,"
-                     " sequence_first) VALUES ($1, $2, $3, $4, $5, $6, $7)",
-                     tables.layout_name),
-            Int8(d.epoch_ms), Int8(d.tick_us), Int4(d.timestamp_bits), Int4(d.datacenter_bits), Int4(d.worker_bits),
-            Int4(d.sequence_bits), Bool(d.sequence_first));
-    CommandCounterIncrement();
-  }
+  return Rows() > 0;
+}
+
+void WriteLayout(const Tables &tables, const Layout &layout, bool replace) {
+  const char *columns =
+      "(epoch_ms, tick_us, timestamp_bits, datacenter_bits, worker_bits, sequence_bits, sequence_first)";
+  const char *values = "($1, $2, $3, $4, $5, $6, $7)";
+  Execute(tables,
+          replace ? psprintf("UPDATE %s SET %s = %s", tables.layout_name, columns, values)
+                  : psprintf("INSERT INTO %s %s VALUES %s", tables.layout_name, columns, values),
+          Int8(layout.epoch_ms), Int8(layout.tick_us), Int4(layout.timestamp_bits), Int4(layout.datacenter_bits),
+          Int4(layout.worker_bits), Int4(layout.sequence_bits), Bool(layout.sequence_first));
+  CommandCounterIncrement();
+}
+
+// The first lease writes the default layout down.
+Layout EnsureLayout(const Tables &tables) {
+  if (!HasLayout(tables)) WriteLayout(tables, kDefaultLayout, false);
   const Layout layout = ReadLayout(tables.layout);
   const LayoutFault fault = layout.Check(true);
   if (fault != LayoutFault::kNone) ReportLayoutFault(layout, fault);
@@ -232,9 +240,23 @@ bool ProtocolRelease(Oid extension, int64_t lease_id, const Token &token, Tick l
   return found;
 }
 
-void WriteLayout(Oid extension) {
+void ProtocolKeepLayout(Oid extension) {
   const Tables tables = FindTables(extension);
   AsOwner(tables, [&] { EnsureLayout(tables); });
+}
+
+void ProtocolSetLayout(Oid extension, const Layout &layout) {
+  CheckCall("snowflake_set_layout");
+  const Tables tables = FindTables(extension);
+  // As an acquire does, and before the row: the other way round the two could wait for each other.
+  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
+  AsOwner(tables, [&] {
+    const bool there = HasLayout(tables);
+    if (there && ReadLayout(tables.layout) == layout) return;
+    WriteLayout(tables, layout, there);
+    // A rule or a trigger may have swallowed or changed the row.
+    if (!HasLayout(tables) || ReadLayout(tables.layout) != layout) ReportForeignTable("snowflake_layout");
+  });
 }
 
 void CheckLayoutMayChange(Oid extension) {

@@ -5,7 +5,7 @@
 //    extend and release touch one row and need no more than that row's lock.
 // 2. A row leaves snowflake_registry and its watermark enters snowflake_watermark in one transaction.
 //
-// Errors common to the three: 22023 for arguments, 25006 where nothing can be written, 55000 for any isolation level but
+// Errors common to all: 22023 for arguments, 25006 where nothing can be written, 55000 for any isolation level but
 // read committed and for tables that are not as the extension made them, 42501 when these have several owners.
 #pragma once
 
@@ -41,10 +41,14 @@ bool ProtocolExtend(Oid extension, int64_t lease_id, const Token &token, Tick no
 // Gives a lease back and keeps `last_tick` as its worker id's watermark. False when it was gone.
 bool ProtocolRelease(Oid extension, int64_t lease_id, const Token &token, Tick last_tick);
 
+// Writes down the layout that this database begins with; nothing happens when it is there already. Error: 55000 when a
+// lease was drawn under another.
+void ProtocolSetLayout(Oid extension, const Layout &layout);
+
 // Raises 55000 when a lease was drawn under this database's layout, 22023 when that is none.
 void CheckLayoutMayChange(Oid extension);
 
 // Writes down the layout that this database has, if nobody has yet.
-void WriteLayout(Oid extension);
+void ProtocolKeepLayout(Oid extension);
 
 }  // namespace snowflake

@@ -20,11 +20,6 @@ int64_t DurationUs(const Interval *duration) {
   return us;
 }
 
-void CheckNotNull(FunctionCallInfo fcinfo, const char *function, const char *const *names, int count) {
-  for (int i = 0; i < count; ++i)
-    if (PG_ARGISNULL(i)) ReportNullArgument(function, names[i]);
-}
-
 Datum AnswerDatum(FunctionCallInfo fcinfo, const AcquireAnswer &answer) {
   const Lease &lease = answer.lease;
   const Layout &layout = answer.layout;

@@ -92,7 +92,7 @@ Layout LocalLayout(Oid extension) {
 
 void KeepLocalLayout(Oid extension) {
   Call(extension, [&] {
-    WriteLayout(extension);
+    ProtocolKeepLayout(extension);
     return RegistryAnswer::kDone;
   });
 }

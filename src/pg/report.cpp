@@ -1,5 +1,6 @@
 #include "pg/report.h"
 
+#include "core/named_layouts.h"
 #include "pg/layout_table.h"
 #include "pg/settings.h"
 
@@ -13,6 +14,13 @@ char *Time(int64_t unix_us) { return pstrdup(timestamptz_to_str(TimestampFromUni
 double Seconds(int64_t us) { return static_cast<double>(us) / USECS_PER_SEC; }
 
 long long Long(int64_t value) { return static_cast<long long>(value); }
+
+// At the beginning of a sentence. A named layout is known by its address.
+const char *NameOf(const Layout &layout) {
+  for (const NamedLayout &named : kNamedLayouts)
+    if (&named.layout == &layout) return psprintf("Layout \"%s\"", named.name.data());
+  return "This database's layout";
+}
 
 }  // namespace
 
@@ -235,7 +243,7 @@ void ReportLayoutFault(const Layout &layout, LayoutFault fault) {
   }
   ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),
                   errdetail("%s It has %s.", reason, DescribeLayout(layout)),
-                  errhint("Correct the row of snowflake_layout.")));
+                  errhint("Set another with snowflake_set_layout(); the view snowflake_layouts has examples.")));
   pg_unreachable();
 }
 
@@ -267,14 +275,103 @@ void ReportOtherLayout(const Layout &ours, const Layout &theirs) {
   ereport(ERROR,
           (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the registry has another layout"),
            errdetail("This database's has %s; the registry's has %s.", DescribeLayout(ours), DescribeLayout(theirs)),
-           errhint("Set the registry's layout here before the first id is issued.")));
+           errhint("Set the registry's layout here with snowflake_set_layout(), before the first id is issued.")));
   pg_unreachable();
 }
 
 void ReportForeignId(int64_t id, const Layout &layout) {
   ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("snowflake id %lld is out of range", Long(id)),
-                  errdetail("This database's layout has ids of %d bits, not negative.", layout.total_bits()),
+                  errdetail("%s has ids of %d bits, not negative.", NameOf(layout), layout.total_bits()),
                   errhint("Check where the id comes from; an id of another system needs that system's layout.")));
+  pg_unreachable();
+}
+
+void ReportUnknownLayout(const char *name) {
+  StringInfoData names;
+  initStringInfo(&names);
+  for (const NamedLayout &named : kNamedLayouts)
+    appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", named.name.data());
+  ereport(ERROR,
+          (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown layout \"%s\"", name),
+           errdetail("It is none of the %d layouts that have a name.", static_cast<int>(lengthof(kNamedLayouts))),
+           errhint("The names are: %s.", names.data)));
+  pg_unreachable();
+}
+
+void ReportPartsFault(TimestampTz ts, const Parts &parts, const Layout &layout, PartsFault fault) {
+  switch (fault) {
+    case PartsFault::kNone:
+      break;
+    case PartsFault::kTick:
+      ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+                      errmsg("timestamp %s is out of range", timestamptz_to_str(ts)),
+                      errdetail("%s holds times from %s to before %s.", NameOf(layout), Time(layout.epoch_us()),
+                                Time(layout.UnixUsAt(layout.max_readable_tick() + 1))),
+                      errhint("Use a time within these, or a layout that holds it.")));
+      break;
+    case PartsFault::kWorker:
+      ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("worker id %d is out of range", parts.worker),
+                      errdetail("%s has %d datacenter and worker bits: 0 to %lld.", NameOf(layout), layout.node_bits(),
+                                Long(layout.worker_count() - 1)),
+                      errhint("Datacenter and worker together are the worker id.")));
+      break;
+    case PartsFault::kSequence:
+      ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+                      errmsg("sequence number %d is out of range", parts.sequence),
+                      errdetail("%s has %d sequence bits: 0 to %lld.", NameOf(layout), layout.sequence_bits,
+                                Long(layout.sequence_count() - 1)),
+                      errhint("Give further ids the next tick.")));
+      break;
+  }
+  pg_unreachable();
+}
+
+void ReportNoIdAt(TimestampTz ts, const Layout &layout) {
+  const bool has_negative = layout.max_readable_tick() > layout.max_tick();
+  ereport(
+      ERROR,
+      (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("no id stands for the timestamp %s", timestamptz_to_str(ts)),
+       has_negative
+           ? errdetail("%s has negative ids from %s on, which are smaller than all earlier ones.", NameOf(layout),
+                       Time(layout.UnixUsAt(layout.max_tick() + 1)))
+           : errdetail("%s has ids up to the timestamp %s.", NameOf(layout), Time(layout.UnixUsAt(layout.max_tick()))),
+       has_negative ? errhint("Compare snowflake_timestamp(id) instead.")
+                    : errhint("Leave the condition out, or use snowflake_range(), which leaves such a bound open.")));
+  pg_unreachable();
+}
+
+void ReportEpoch(TimestampTz epoch) {
+  ereport(ERROR,
+          (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),
+           errdetail("An epoch is a whole number of milliseconds, and finite: %s is not.", timestamptz_to_str(epoch)),
+           errhint("The default layout's is 2025-01-01 00:00 UTC.")));
+  pg_unreachable();
+}
+
+void ReportEpochAhead(const Layout &layout, int64_t now_us) {
+  ereport(ERROR,
+          (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),
+           errdetail("Its epoch %s lies in the future; the clock shows %s.", Time(layout.epoch_us()), Time(now_us)),
+           errhint("Ids count from the epoch: choose one that is past.")));
+  pg_unreachable();
+}
+
+void ReportTick(const Interval *tick) {
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),
+                  errdetail("A tick lasts 1 microsecond to 1 day, and has no months: \"%s\" is no such interval.",
+                            DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(tick)))),
+                  errhint("The default layout's ticks last 1 millisecond.")));
+  pg_unreachable();
+}
+
+void ReportEndsTooSoon(const Layout &layout, int64_t now_us) {
+  const int64_t left_us = layout.UsLeft(now_us) > 0 ? layout.UsLeft(now_us) : 0;
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),
+                  errdetail("Its time is used up at %s: %.1f years are left, and %d must be.",
+                            Time(layout.UnixUsAt(layout.max_tick() + 1)),
+                            static_cast<double>(left_us / (kUsPerYear / 10)) / 10,  // 9.99 are not 10.0
+                            static_cast<int>(kMinYearsLeft)),
+                  errhint("Choose a later epoch, more timestamp bits or a longer tick.")));
   pg_unreachable();
 }
 

@@ -51,8 +51,21 @@ enum class NoLeaseReason { kKeeperSlots, kRegistry, kSingleUser };
 [[noreturn]] void ReportOtherLayout(const Layout &ours, const Layout &theirs);
 
 // Arguments of the SQL functions.
+[[noreturn]] void ReportUnknownLayout(const char *name);
 [[noreturn]] void ReportForeignId(int64_t id, const Layout &layout);
+[[noreturn]] void ReportPartsFault(TimestampTz ts, const Parts &parts, const Layout &layout, PartsFault fault);
+[[noreturn]] void ReportNoIdAt(TimestampTz ts, const Layout &layout);
+[[noreturn]] void ReportEpoch(TimestampTz epoch);
+[[noreturn]] void ReportEpochAhead(const Layout &layout, int64_t now_us);
+[[noreturn]] void ReportTick(const Interval *tick);
+[[noreturn]] void ReportEndsTooSoon(const Layout &layout, int64_t now_us);
 [[noreturn]] void ReportCount(int32_t count);
 [[noreturn]] void ReportNoCurrval();
+
+// For functions that are not strict, because a null that is silently ignored would be taken for success.
+inline void CheckNotNull(FunctionCallInfo fcinfo, const char *function, const char *const *names, int count) {
+  for (int i = 0; i < count; ++i)
+    if (PG_ARGISNULL(i)) ReportNullArgument(function, names[i]);
+}
 
 }  // namespace snowflake

@@ -18,4 +18,13 @@ inline TupleDesc ResultDescriptor(FunctionCallInfo fcinfo) {
   return static_cast<TupleDesc>(fcinfo->flinfo->fn_extra);
 }
 
+// Values of its columns.
+inline Datum TimeDatum(int64_t unix_us) { return TimestampTzGetDatum(TimestampFromUnixUs(unix_us)); }
+
+inline Datum IntervalDatum(int64_t us) {
+  Interval *interval = static_cast<Interval *>(palloc0(sizeof(Interval)));
+  interval->time = us;
+  return IntervalPGetDatum(interval);
+}
+
 }  // namespace snowflake

@@ -52,14 +52,6 @@ struct Row {
   }
 };
 
-Datum TimeDatum(int64_t unix_us) { return TimestampTzGetDatum(TimestampFromUnixUs(unix_us)); }
-
-Datum IntervalDatum(int64_t us) {
-  Interval *interval = static_cast<Interval *>(palloc0(sizeof(Interval)));
-  interval->time = us;
-  return IntervalPGetDatum(interval);
-}
-
 void SetLease(Row *row, const Generator &g, int64_t now_us) {
   const int64_t end_us = g.layout.UnixUsAt(g.lease.window_end);
   row->Set(kWorker, Int32GetDatum(g.lease.worker));

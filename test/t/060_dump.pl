@@ -18,7 +18,7 @@ my $dir = PostgreSQL::Test::Utils::tempdir();
 my %layouts = (
 	default => '',
 	# 10 ms from 2024 on, 8 bits of worker with 3 of datacenter before them, the sequence in front.
-	other => 'INSERT INTO %s.snowflake_layout VALUES (true, 1704067200000, 10000, 39, 3, 8, 10, true)');
+	other => q{SELECT %s.snowflake_set_layout('2024-01-01 00:00+00', '10 ms', 39, 3, 8, 10, true)});
 my %layout_rows = (
 	default => 't|1735689600000|1000|41|0|10|12|f',
 	other => 't|1704067200000|10000|39|3|8|10|t');

@@ -317,12 +317,16 @@ is(leases('halves'), '0', '... and gets no lease');
 for my $datacenter (0, 1, 31)
 {
 	new_node("dc_$datacenter", place($registry, 'halves') . ' user=node', 'snowflake.datacenter' => $datacenter);
-	value($many, "dc_$datacenter", "INSERT INTO snowflake_layout VALUES $split_layout");
+	value($many, "dc_$datacenter", "SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 5, 5, 12)");
 	take('halves', $many, "dc_$datacenter", 500);
 	is(status($many, "dc_$datacenter", 'worker / 32'), $datacenter, "datacenter $datacenter draws from its own part");
 	is(value($many, "dc_$datacenter", 'SELECT DISTINCT (snowflake_decode(id)).worker / 32 FROM snowflake_nextvals(10) id'), $datacenter, '... and its ids show it');
 }
 is(duplicates('halves'), 0, 'no id twice');
+# The registry's tables are empty here: the lease in shared memory says which layout is in use.
+is((query_error($many, 'dc_1', q{SELECT snowflake_set_layout('twitter')}))[0], '55000', 'a node keeps the layout of its remote lease');
+is(value($many, 'dc_1', q{SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 5, 5, 12) IS NOT NULL}), 't', '... which may be set again');
+is(value($many, 'dc_1', 'SELECT * FROM snowflake_layout'), 't|1735689600000|1000|41|5|5|12|f', '... and stands in its table');
 new_node('dc_32', place($registry, 'halves') . ' user=node', 'snowflake.datacenter' => 32);
 value($many, 'dc_32', "INSERT INTO snowflake_layout VALUES $split_layout");
 ($state, $text) = query_error($many, 'dc_32', 'SELECT snowflake_nextval()');
