@@ -15,7 +15,7 @@ struct NamedLayout {
   Layout layout;
 };
 
-// A worker value that a layout lacks is 0, and so is a sequence number; Discord's worker and process stand as datacenter
+// A worker id that a layout lacks is 0, and so is a sequence number. Discord's worker and process stand as datacenter
 // and worker. Fields: epoch in ms, tick in us, timestamp, datacenter, worker and sequence bits, sequence first.
 inline constexpr NamedLayout kNamedLayouts[] = {
     {"snowflake", kDefaultLayout},

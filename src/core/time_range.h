@@ -1,7 +1,7 @@
 // Times and ids: which ids have their timestamp at, after or before a time.
 //
-// An id's timestamp is the beginning of its tick, whatever the tick's length. So the first id for a time inside a tick is
-// the first of the *next* tick, and
+// An id's timestamp is the beginning of its tick, whatever the tick's length. So the first id for a time inside a tick
+// is the first of the *next* tick, and
 //
 //     id >= first id of t     is the same as    timestamp of id >= t
 //     id within the span      is the same as    timestamp of id within the times

@@ -1,5 +1,5 @@
-// The named layouts: their numbers, ids that their systems published, and that reading and writing are exact inverses for
-// every id that they can hold.
+// The named layouts: their numbers, ids that their systems published, and that reading and writing are exact inverses
+// for every id that they can hold.
 #include "core/named_layouts.h"
 
 #include <set>
