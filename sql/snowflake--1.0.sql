@@ -235,6 +235,18 @@ COMMENT ON COLUMN snowflake_layouts.end_of_life IS 'when its time is used up: no
 COMMENT ON COLUMN snowflake_layouts.negative_until IS 'null, but for a layout that takes the sign in: its ids are negative from end_of_life until then, and can be read';
 GRANT SELECT ON snowflake_layouts TO PUBLIC;
 
+-- Text. The names of the encodings: base32 (Crockford; 13 digits), base58 (11), base62 (11), hex (16).
+
+CREATE FUNCTION snowflake_to_text(id bigint, encoding text) RETURNS text
+    AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_to_text(bigint, text) IS
+    'an id as text of fixed width in base32, base58, base62 or hex, under the C collation in the order of the ids; 22003 for a negative id, 22023 for an unknown encoding';
+
+CREATE FUNCTION snowflake_from_text(id text, encoding text) RETURNS bigint
+    AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_from_text(text, text) IS
+    'the id that snowflake_to_text() wrote; 22P02 for a foreign character or another width, 22003 for a number that is no id, 22023 for an unknown encoding';
+
 -- Watching.
 
 CREATE FUNCTION snowflake_get_status(

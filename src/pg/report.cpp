@@ -389,4 +389,61 @@ void ReportNoCurrval() {
   pg_unreachable();
 }
 
+void ReportUnknownEncoding(const char *name) {
+  StringInfoData names;
+  initStringInfo(&names);
+  for (const TextEncoding &encoding : kTextEncodings)
+    appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", encoding.name);
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown encoding \"%s\"", name),
+                  errdetail("Names are written in lower case."), errhint("The encodings are: %s.", names.data)));
+  pg_unreachable();
+}
+
+void ReportNegativeId(int64_t id) {
+  ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("snowflake id %lld is out of range", Long(id)),
+                  errdetail("A negative id has no place among texts of one width that are in the order of the ids."),
+                  errhint("Check where the id comes from: ids that were issued here are not negative.")));
+  pg_unreachable();
+}
+
+void ReportTextFault(const TextEncoding &encoding, const char *input, const TextReading &reading) {
+  const char *name = encoding.name;
+  switch (reading.fault) {
+    case TextFault::kNone:
+      break;
+    case TextFault::kForeign: {
+      const char *at = input + reading.at;
+      const int bytes = pg_encoding_mblen(GetDatabaseEncoding(), at);
+      ereport(ERROR, (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION), errmsg("invalid %s text \"%s\"", name, input),
+                      errdetail("Character \"%.*s\" at position %d is not a digit of %s.",
+                                static_cast<int>(strnlen(at, static_cast<size_t>(bytes))), at,
+                                pg_mbstrlen_with_len(input, static_cast<int>(reading.at)) + 1, name),
+                      errhint("The digits of %s are %s%s.", name, encoding.digits,
+                              encoding.any_case ? ", in upper or lower case" : "")));
+      break;
+    }
+    case TextFault::kWidth:
+      ereport(ERROR,
+              (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION), errmsg("invalid %s text \"%s\"", name, input),
+               errdetail_plural("It has %lld digit instead of %d.", "It has %lld digits instead of %d.",
+                                static_cast<unsigned long>(reading.digits), Long(reading.digits), encoding.width),
+               reading.digits < encoding.width
+                   ? errhint("Where only leading digits are missing, fill it up with lpad(..., %d, '%c').",
+                             encoding.width, encoding.digits[0])
+                   : errhint("Check that it is one id, and which encoding it is in.")));
+      break;
+    case TextFault::kTooBig: {
+      char largest[kMaxTextWidth];
+      WriteText(encoding, PG_INT64_MAX, largest);
+      ereport(ERROR,
+              (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("%s text \"%s\" is out of range", name, input),
+               errdetail("It stands for a number above %lld, the largest id, which is written \"%.*s\".",
+                         Long(PG_INT64_MAX), encoding.width, largest),
+               errhint("Check where the text comes from, and which encoding it is in.")));
+      break;
+    }
+  }
+  pg_unreachable();
+}
+
 }  // namespace snowflake

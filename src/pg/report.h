@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/generator.h"
+#include "core/text.h"
 #include "pg/pg.h"
 #include "pg/shared.h"
 
@@ -61,6 +62,9 @@ enum class NoLeaseReason { kKeeperSlots, kRegistry, kSingleUser };
 [[noreturn]] void ReportEndsTooSoon(const Layout &layout, int64_t now_us);
 [[noreturn]] void ReportCount(int32_t count);
 [[noreturn]] void ReportNoCurrval();
+[[noreturn]] void ReportUnknownEncoding(const char *name);
+[[noreturn]] void ReportNegativeId(int64_t id);
+[[noreturn]] void ReportTextFault(const TextEncoding &encoding, const char *input, const TextReading &reading);
 
 // For functions that are not strict, because a null that is silently ignored would be taken for success.
 inline void CheckNotNull(FunctionCallInfo fcinfo, const char *function, const char *const *names, int count) {

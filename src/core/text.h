@@ -1,0 +1,57 @@
+// Ids as text: shorter than decimal digits, whole in languages whose numbers end at 53 bits, and in the order of the ids.
+//
+// 1. An id 0 .. 2^63 - 1 has exactly one text in each encoding, and reading gives it back. No negative id has one: its sign
+//    would stand before digits that sort the other way.
+// 2. All texts of an encoding have one width and their digits rise in ASCII order, so that bytes compare (memcmp, the C
+//    collation, strings in JavaScript) as ids do.
+// 3. Reading takes all digits or none: with a digit lost while copying, the rest would be another id. What may vary is what
+//    people change when they type: the case, where an encoding has one case alone, and Crockford's look-alikes and hyphens.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace snowflake {
+
+inline constexpr int32_t kMaxTextWidth = 16;
+
+struct TextEncoding {
+  const char *name;
+  const char *digits;  // from 0 up
+  int32_t base;
+  int32_t width;
+  bool any_case;       // whether letters of the other case are read as well
+  int8_t values[256];  // what each byte is worth, or one of:
+
+  static constexpr int8_t kForeign = -1;
+  static constexpr int8_t kIgnored = -2;
+};
+
+enum class TextFault {
+  kNone,
+  kForeign,  // a byte that is neither a digit nor ignored
+  kWidth,    // not as many digits as every id has
+  kTooBig,   // beyond 2^63 - 1
+};
+
+struct TextReading {
+  TextFault fault;
+  int64_t id;      // for kNone
+  int64_t digits;  // how many there are, before the foreign byte if there is one
+  size_t at;       // where the foreign byte is, for kForeign
+};
+
+// In the order in which they are shown: base32 (13 digits), base58 (11), base62 (11), hex (16).
+inline constexpr int32_t kTextEncodingCount = 4;
+extern const TextEncoding kTextEncodings[kTextEncodingCount];
+
+// Null for an unknown name.
+const TextEncoding *FindTextEncoding(std::string_view name);
+
+// Writes `encoding.width` bytes. The id must not be negative.
+void WriteText(const TextEncoding &encoding, int64_t id, char *out);
+
+TextReading ReadText(const TextEncoding &encoding, std::string_view text);
+
+}  // namespace snowflake
