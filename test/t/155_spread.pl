@@ -1,0 +1,74 @@
+# Ids of a quiet system spread evenly over id % n, for n of 2 to 128, with snowflake.sequence_jitter as it is, and do
+# not with 0. Ticks of 10 microseconds make a quiet system of a session's loop, which is fast enough to touch nearly all
+# of them: what is looked at is the first id of each tick.
+#
+# The measure is Pearson's chi-squared against equal shares. A chi-squared variable of k = n - 1 degrees of freedom
+# exceeds k + 2 sqrt(35 k) + 70 with a probability below exp(-35), so one of the 127 does in fewer than one run of 1e13.
+# A thousand ids and more are expected in each class, so the measure is close to that; its tail may be a thousand times
+# as thick and there is still less than one false alarm in 1e9 runs.
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+
+my $ticks = 130_000;
+my $server = new_server('spread');
+start_server($server);
+
+# A new registry in a new database, whose ids hold 47 bits of 10 microseconds, 1 of worker id and 12 of sequence.
+sub database
+{
+	my ($name) = @_;
+	$server->safe_psql('postgres', "CREATE DATABASE $name");
+	$server->safe_psql($name,
+		'CREATE EXTENSION snowflake; INSERT INTO snowflake_layout VALUES (true, 1735689600000, 10, 47, 0, 1, 12, false)');
+	return $name;
+}
+
+# The n from 2 to 128 over which the first ids of many ticks are not even, and some of the figures.
+sub uneven
+{
+	my ($name) = @_;
+	my $session = $server->background_psql($name);
+	$session->query_safe('CREATE TABLE first (id bigint)');
+	# As many calls as it takes, whatever one costs here.
+	my $count = 0;
+	while ($count < $ticks)
+	{
+		$session->query_safe('INSERT INTO first SELECT min(id)
+			FROM (SELECT snowflake_nextval() AS id FROM generate_series(1, 300000)) i GROUP BY id >> 13');
+		$count = $session->query_safe('SELECT count(*) FROM first');
+	}
+	is($session->query_safe('SELECT count(DISTINCT id >> 13) FROM first'), $count, "$name: an id in each of $count ticks");
+	$session->query_safe("DELETE FROM first WHERE id NOT IN (SELECT id FROM first ORDER BY id LIMIT $ticks)");
+	$session->query_safe(q{CREATE TABLE spread AS
+		SELECT n, sum((coalesce(found, 0) - expected) ^ 2 / expected) AS measure,
+			(n - 1) + 2 * sqrt(35 * (n - 1)) + 70 AS most
+		FROM (SELECT n, r, (SELECT count(*) FROM first)::float8 / n AS expected
+				FROM generate_series(2, 128) n, generate_series(0, n - 1) r) c
+			LEFT JOIN (SELECT n, id % n AS r, count(*) AS found
+				FROM first, generate_series(2, 128) n GROUP BY 1, 2) f USING (n, r)
+		GROUP BY n});
+	figures('%s: chi-squared of %s for n = 2, 3, 100, 128', $name, $session->query_safe(
+		q{SELECT string_agg(round(measure)::text, ', ' ORDER BY n) FROM spread WHERE n IN (2, 3, 100, 128)}));
+	my $uneven = $session->query_safe(
+		q{SELECT coalesce(string_agg(n::text, ' ' ORDER BY n), 'none') FROM spread WHERE measure > most});
+	$session->quit;
+	return $uneven;
+}
+
+is($server->safe_psql('postgres', 'SHOW snowflake.sequence_jitter'), '128', 'the jitter is 128');
+is(uneven(database('with_jitter')), 'none', '... and ids are even for every n');
+
+$server->append_conf('postgresql.conf', 'snowflake.sequence_jitter = 0');
+$server->reload;
+ok(wait_until('the setting', sub { $server->safe_psql('postgres', 'SHOW snowflake.sequence_jitter') eq '0' }),
+	'the jitter is 0');
+is(uneven(database('without_jitter')), join(' ', map { 2 * $_ } 1 .. 64), '... and ids are uneven for every even n');
+
+$server->stop('fast');
+done_testing();
