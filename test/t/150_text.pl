@@ -1,5 +1,5 @@
-# Ids as text in databases of every kind of encoding: the digits are the same everywhere, and a foreign character is shown
-# whole and counted as one, however many bytes it has there.
+# Ids as text in databases of every kind of encoding: the digits are the same everywhere, and a foreign character is
+# shown whole and counted as one, however many bytes it has there.
 
 use strict;
 use warnings;
@@ -13,7 +13,11 @@ my $server = new_server('text', preload => 0);
 start_server($server);
 
 # The characters as the client sends them, in UTF-8.
-my %characters = ("\x{c3}\x{a9}" => 'e acute', "\x{e6}\x{97}\x{a5}" => 'kanji', "\x{e2}\x{82}\x{ac}" => 'euro', "\x{f0}\x{9f}\x{98}\x{80}" => 'emoji');
+my %characters = (
+	"\x{c3}\x{a9}" => 'e acute',
+	"\x{e6}\x{97}\x{a5}" => 'kanji',
+	"\x{e2}\x{82}\x{ac}" => 'euro',
+	"\x{f0}\x{9f}\x{98}\x{80}" => 'emoji');
 my %holds = (
 	UTF8 => [ 'e acute', 'kanji', 'euro', 'emoji' ],
 	LATIN1 => ['e acute'],
@@ -39,9 +43,11 @@ for my $encoding (sort keys %holds)
 		is($state, '22P02', "$name is refused");
 		like($text, qr/Character "\Q$character\E" at position 4 /, '... shown whole');
 		# Behind hyphens and digits, at the very end.
-		(undef, $text) = query_error($server, $db, "SET client_encoding = 'UTF8'; SELECT snowflake_from_text('06-XVD-$character', 'base32')");
+		(undef, $text) = query_error($server, $db,
+			"SET client_encoding = 'UTF8'; SELECT snowflake_from_text('06-XVD-$character', 'base32')");
 		like($text, qr/Character "\Q$character\E" at position 8 /, '... at the end of the text');
-		($state, $text) = query_error($server, $db, "SET client_encoding = 'UTF8'; SELECT snowflake_to_text(1, '${character}')");
+		($state, $text) = query_error($server, $db,
+			"SET client_encoding = 'UTF8'; SELECT snowflake_to_text(1, '$character')");
 		is($state, '22023', "$name as the name of an encoding");
 		like($text, qr/unknown encoding "\Q$character\E"/, '... shown whole');
 	}
@@ -52,7 +58,8 @@ is($state, '22P02', 'SQL_ASCII: a byte');
 like($text, qr/Character "\x{c3}" at position 4 /, '... is what there is to show');
 
 # Far in, and much after it.
-($state, $text) = query_error($server, 'utf8', "SET client_encoding = 'UTF8'; SELECT snowflake_from_text(repeat('0', 100000) || '\x{c3}\x{a9}' || repeat('x', 100000), 'hex')");
+($state, $text) = query_error($server, 'utf8', "SET client_encoding = 'UTF8';
+	SELECT snowflake_from_text(repeat('0', 100000) || '\x{c3}\x{a9}' || repeat('x', 100000), 'hex')");
 is($state, '22P02', 'a long text');
 like($text, qr/Character "\x{c3}\x{a9}" at position 100001 /, '... is searched to the first foreign character');
 ($state, $text) = query_error($server, 'utf8', q{SELECT snowflake_from_text(repeat('0', 1000000), 'hex')});
