@@ -114,7 +114,13 @@ version_to_install() {
   printf '%s\n' "${version:-15}"
 }
 
-# Prints the packages that are missing; $1 is `build`, or `test` for what only the tests need.
+# Whether clang++ is there, with the fuzzer's library.
+clang_can_fuzz() {
+  command -v clang++ >/dev/null && compgen -G "$(clang++ -print-resource-dir)/lib/*/libclang_rt.fuzzer*.a" >/dev/null
+}
+
+# Prints the packages that are missing; $1 is `build`, `test` for what only the tests need, or `fuzz` for what only the
+# fuzzers need.
 missing_packages() {
   local version
   command -v g++ >/dev/null || echo g++
@@ -125,6 +131,7 @@ missing_packages() {
     perl -MIPC::Run -e 1 2>/dev/null || echo libipc-run-perl
     command -v prove >/dev/null && perl -MJSON::PP -e 1 2>/dev/null || echo perl
   fi
+  if [[ $1 = fuzz ]] && ! clang_can_fuzz; then printf '%s\n' clang libclang-rt-dev; fi
   if ! find_pg_config; then
     version=$(version_to_install)
     [[ -x /usr/lib/postgresql/$version/bin/postgres ]] || echo "postgresql-$version"
@@ -132,7 +139,7 @@ missing_packages() {
   fi
 }
 
-# need_packages build|test: installs what is missing, or says how to.
+# need_packages build|test|fuzz: installs what is missing, or says how to.
 need_packages() {
   local missing as_root=()
   mapfile -t missing < <(missing_packages "$1" | sort -u)
