@@ -246,6 +246,14 @@ CREATE FUNCTION snowflake_from_text(id text, encoding text) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_from_text(text, text) IS
     'the id that snowflake_to_text() wrote; 22P02 for a foreign character or another width, 22003 for a number that is no id, 22023 for an unknown encoding';
+-- Moving tables over.
+
+CREATE FUNCTION snowflake_convert(relation regclass, column_name name, dry_run boolean DEFAULT false) RETURNS SETOF text
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET row_security = off;
+COMMENT ON FUNCTION snowflake_convert(regclass, name, boolean) IS
+    'makes a smallint, integer or bigint column bigint DEFAULT snowflake_nextval(), be it plain, serial or identity, and widens what refers to it; returns the statements, which dry_run keeps from being executed; 22004, 42501, 42703, 42804, 42809, 42P01, 42P16, 2BP01 or 55000 for what cannot be converted';
 
 -- Watching.
 

@@ -182,7 +182,7 @@ void ReportSeveralOwners() {
 void ReportIsolation(const char *function) {
   ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                   errmsg("%s() must run at isolation level read committed", function),
-                  errdetail("An older snapshot would hide what other nodes have done since it was taken."),
+                  errdetail("An older snapshot would hide what others have done since it was taken."),
                   errhint("SET TRANSACTION ISOLATION LEVEL READ COMMITTED.")));
   pg_unreachable();
 }

@@ -1,4 +1,4 @@
-// From a status of the core to SQLSTATE, message, detail and hint; nowhere else. All of these raise an ERROR.
+// From a status of the core to SQLSTATE, message, detail and hint; nowhere else. All but the notice raise an ERROR.
 //
 // The extension's own class: SF001 no lease, SF002 the clock is behind or off, SF003 the layout's time is used up, SF004
 // every worker id is leased.
@@ -71,5 +71,23 @@ inline void CheckNotNull(FunctionCallInfo fcinfo, const char *function, const ch
   for (int i = 0; i < count; ++i)
     if (PG_ARGISNULL(i)) ReportNullArgument(function, names[i]);
 }
+
+// Moving a table over: report_convert.cpp. Objects come described: "column id of table public.orders".
+enum class TableFault { kNoTable, kForeign, kTemporary, kSystem, kExtension, kOwner };
+enum class ColumnFault { kInherited, kSeveralRoots, kGenerated, kTypedTable, kType, kReferringType };
+
+// `extension` is the one that the table belongs to; `other`: it is not the table that was named.
+[[noreturn]] void ReportTableFault(TableFault fault, const char *table, const char *extension, bool other);
+
+// `what` is the type or the tables that the fault is about.
+[[noreturn]] void ReportColumnFault(ColumnFault fault, const char *column, const char *what);
+[[noreturn]] void ReportNoRelation(Oid relation);
+[[noreturn]] void ReportNoColumn(Oid relation, const char *column);
+[[noreturn]] void ReportIdsFromElsewhere(const char *column, const char *foreign_key, const char *from);
+[[noreturn]] void ReportObjectsOnNarrow(const char *objects);
+[[noreturn]] void ReportSequenceInUse(const char *users);
+[[noreturn]] void ReportLargeIds(const char *column, int64_t largest, int64_t smallest_now);
+[[noreturn]] void ReportMovedMeanwhile(const char *column);
+void NoticeIssuing(const char *column);
 
 }  // namespace snowflake

@@ -1,0 +1,78 @@
+// What snowflake_convert() asks the catalogs. All of it runs between SPI_connect() and SPI_finish(), whose memory holds
+// the results, and sees what was committed up to then.
+#pragma once
+
+#include "pg/pg.h"
+
+namespace snowflake {
+
+// What is to be converted. `nextval` is the SQL of the new default, qualified, and `nextval_oid` its function.
+struct Conversion {
+  Oid table;
+  const char *column;
+  const char *nextval;
+  Oid nextval_oid;
+  LOCKMODE lock;
+};
+
+// A column that holds the ids: the one that is converted, those that inherit it, and those that refer to one of these
+// by a foreign key, over any number of steps, with what they inherit from and what inherits from them.
+struct IdColumn {
+  Oid table;
+  int16 number;
+  const char *table_sql;  // qualified and quoted
+  const char *name_sql;
+  const char *described;  // "column id of table public.orders", for messages
+  const char *roots;      // the tables at the top that it is inherited from, described
+  int64_t root_count;
+  Oid type;
+  const char *type_name;
+  bool own;   // is converted, not only widened
+  bool root;  // is inherited from nowhere
+  bool generated;
+  bool typed_table;
+  bool issues;  // its default is snowflake_nextval()
+};
+
+// A column that becomes bigint.
+inline bool IsNarrow(const IdColumn &column) { return column.type == INT2OID || column.type == INT4OID; }
+
+// IdColumns as queries take them: two arrays of one length.
+struct ColumnSet {
+  Datum tables;
+  Datum numbers;
+};
+
+struct IdColumns {
+  int64_t count;
+  IdColumn *all;  // the one that is converted first, then by table
+  ColumnSet own;
+  ColumnSet narrow;
+};
+
+// The default that the extension of `fn_oid` gives. Error: 55000.
+void FindNextval(Oid fn_oid, Conversion *conversion);
+
+// The columns as they are now; none when there is no such column.
+IdColumns FindColumns(const Conversion &conversion);
+
+// The same, with every table locked that changes or is rebuilt, and every sequence that goes: the table itself first,
+// then by OID. Locks nothing that is not the caller's, but for tables whose foreign keys ALTER TABLE has to rebuild.
+// Errors: 42P01, 42501, 42809, 55000 for tables that cannot be converted.
+IdColumns LockColumns(const Conversion &conversion);
+
+// What would stop ALTER TABLE, or lose its sequence: a line for each, null when there is nothing.
+char *ObjectsOnNarrow(const IdColumns &columns);
+char *OtherUsersOfSequences(const IdColumns &columns);
+
+// Whether a foreign key takes the ids from another table: which, and from what column.
+bool TakesIdsFromElsewhere(const IdColumns &columns, char **foreign_key, char **from);
+
+// Statements that make identities plain columns, and that drop the sequences of serial columns.
+List *IdentityStatements(const IdColumns &columns);
+List *SequenceStatements(const IdColumns &columns);
+
+// The largest id in the table and in what inherits from it; false when there is none.
+bool LargestId(const IdColumn &column, int64_t *id);
+
+}  // namespace snowflake

@@ -1,0 +1,138 @@
+// What snowflake_convert() has to say.
+#include "pg/report.h"
+
+namespace snowflake {
+
+void ReportTableFault(TableFault fault, const char *table, const char *extension, bool other) {
+  const char *detail = "";
+  const char *hint = "";
+  int code = ERRCODE_WRONG_OBJECT_TYPE;
+  switch (fault) {
+    case TableFault::kNoTable:
+      detail = "It is not a table that holds ids of its own.";
+      hint = "Name the table that the rows are in.";
+      break;
+    case TableFault::kForeign:
+      detail = "Its rows are on another server.";
+      hint = "Convert the table there.";
+      break;
+    case TableFault::kTemporary:
+      detail = "A temporary table ends with its session.";
+      hint = "Create it with DEFAULT snowflake_nextval().";
+      break;
+    case TableFault::kSystem:
+      code = ERRCODE_INSUFFICIENT_PRIVILEGE;
+      detail = "It belongs to PostgreSQL itself.";
+      hint = "Name a table of your own.";
+      break;
+    case TableFault::kExtension:
+      code = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+      detail =
+          psprintf("It belongs to the extension \"%s\", and a dump does not carry what is changed there.", extension);
+      hint = "This is for the extension itself to change.";
+      break;
+    case TableFault::kOwner:
+      ereport(ERROR,
+              (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("must be owner of %s", table),
+               other ? errdetail("It inherits or refers to the column that is converted, and changes with it.") : 0,
+               errhint("Call it as a role that owns all tables concerned.")));
+  }
+  if (other) hint = "It inherits or refers to the column that is converted: detach it or drop its foreign key first.";
+  ereport(ERROR, (errcode(code), errmsg("cannot convert %s", table), errdetail("%s", detail), errhint("%s", hint)));
+  pg_unreachable();
+}
+
+void ReportColumnFault(ColumnFault fault, const char *column, const char *what) {
+  const char *detail = "";
+  const char *hint = "";
+  int code = ERRCODE_WRONG_OBJECT_TYPE;
+  switch (fault) {
+    case ColumnFault::kInherited:
+      detail = psprintf("It is inherited from %s.", what);
+      hint = psprintf("Convert it in %s; this one changes with it.", what);
+      break;
+    case ColumnFault::kSeveralRoots:
+      code = ERRCODE_INVALID_TABLE_DEFINITION;
+      detail = psprintf("It is inherited from %s, and its type cannot be changed in all of them at once.", what);
+      hint = "Let its table inherit from one of them only: ALTER TABLE ... NO INHERIT.";
+      break;
+    case ColumnFault::kGenerated:
+      detail = "It is a generated column.";
+      hint = "Make it a plain column first: ALTER TABLE ... ALTER COLUMN ... DROP EXPRESSION.";
+      break;
+    case ColumnFault::kTypedTable:
+      detail = "Its table has its columns from a type.";
+      hint = "Make it a plain table first: ALTER TABLE ... NOT OF.";
+      break;
+    case ColumnFault::kType:
+      code = ERRCODE_DATATYPE_MISMATCH;
+      detail = psprintf("It is of type %s; ids are bigint.", what);
+      hint = "Only columns of smallint, integer and bigint can be converted.";
+      break;
+    case ColumnFault::kReferringType:
+      code = ERRCODE_DATATYPE_MISMATCH;
+      detail = psprintf("It refers to the column that is converted, and is of type %s; ids are bigint.", what);
+      hint = "Only columns of smallint, integer and bigint can be widened: change its type first.";
+      break;
+  }
+  ereport(ERROR, (errcode(code), errmsg("cannot convert %s", column), errdetail("%s", detail), errhint("%s", hint)));
+  pg_unreachable();
+}
+
+void ReportNoRelation(Oid relation) {
+  ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation),
+                  errdetail("It may have been dropped meanwhile."), errhint("Name a table that exists.")));
+  pg_unreachable();
+}
+
+void ReportNoColumn(Oid relation, const char *column) {
+  ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+                  errmsg("column \"%s\" of relation \"%s\" does not exist", column, get_rel_name(relation)),
+                  errdetail("The name is taken literally, without quotes; upper and lower case differ."),
+                  errhint("See \\d for the table's columns.")));
+  pg_unreachable();
+}
+
+void ReportIdsFromElsewhere(const char *column, const char *foreign_key, const char *from) {
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", column),
+                  errdetail("It takes its ids from %s, by the foreign key \"%s\".", from, foreign_key),
+                  errhint("Convert %s; this one is widened with it.", from)));
+  pg_unreachable();
+}
+
+void ReportObjectsOnNarrow(const char *objects) {
+  ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+                  errmsg("cannot change the type of columns that other objects depend on"), errdetail("%s", objects),
+                  errhint("Drop these objects, convert, and create them again.")));
+  pg_unreachable();
+}
+
+void ReportSequenceInUse(const char *users) {
+  ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+                  errmsg("cannot drop a sequence that other objects depend on"), errdetail("%s", users),
+                  errhint("Convert those columns first, or let them take their values from elsewhere.")));
+  pg_unreachable();
+}
+
+void ReportLargeIds(const char *column, int64_t largest, int64_t smallest_now) {
+  ereport(
+      ERROR,
+      (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("%s has ids beyond those that are issued now", column),
+       errdetail("Its largest id is %lld; ids issued now begin at %lld.", static_cast<long long>(largest),
+                 static_cast<long long>(smallest_now)),
+       errhint("Give these rows smaller ids first, or use a layout with an earlier epoch, whose ids are larger.")));
+  pg_unreachable();
+}
+
+void ReportMovedMeanwhile(const char *column) {
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", column),
+                  errdetail("A schema was renamed, or an event trigger interfered, while it was being converted."),
+                  errhint("Try again.")));
+  pg_unreachable();
+}
+
+void NoticeIssuing(const char *column) {
+  ereport(NOTICE, (errmsg("%s takes its ids from snowflake_nextval() already", column)));
+}
+
+}  // namespace snowflake
