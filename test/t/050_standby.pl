@@ -34,7 +34,8 @@ sub ids { return split /\n/, value($_[0], "SELECT snowflake_nextvals($_[1])"); }
 
 my $primary = new_server('primary', streaming => 1, conf => "snowflake.lease_duration = 10min\nsnowflake.max_clock_skew = 0\nwal_sender_timeout = 0\n");
 start_server($primary);
-value($primary, 'CREATE EXTENSION snowflake; CREATE TABLE t (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), n int)');
+value($primary, 'CREATE EXTENSION snowflake; CREATE TABLE t (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), n int);'
+	  . ' CREATE TABLE old (id bigserial)');
 my @old = ids($primary, 1000);
 value($primary, 'INSERT INTO t (n) SELECT generate_series(1, 100)');
 my $standby = standby_of($primary, 'standby');
@@ -55,7 +56,10 @@ is((query_error($standby, $db, 'SELECT snowflake_currval()'))[0], '55000', 'curr
 is((query_error($standby, $db, "SELECT $_"))[0], '25006', "$_ on a standby") for (
 	q{snowflake_acquire('n', 0, 1000, '1 min')},
 	q{snowflake_extend(1, gen_random_uuid(), 1, '1 min')},
-	q{snowflake_release(1, gen_random_uuid(), 1)});
+	q{snowflake_release(1, gen_random_uuid(), 1)},
+	q{snowflake_convert('old', 'id')});
+like(value($standby, q{SELECT snowflake_convert('old', 'id', dry_run => true)}), qr/^ALTER TABLE public\.old .*;\nDROP SEQUENCE/,
+	'a standby says what a conversion would do');
 my $decode = 'SELECT md5(string_agg(snowflake_decode(id)::text || snowflake_timestamp(id), chr(10) ORDER BY id)) FROM t';
 is(value($standby, $decode), value($primary, $decode), 'decode works on a standby');
 is(value($standby, 'SELECT state, worker, keeper_pid FROM snowflake_status'), 'no lease||', 'status works there');
