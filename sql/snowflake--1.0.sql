@@ -246,6 +246,7 @@ CREATE FUNCTION snowflake_from_text(id text, encoding text) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_from_text(text, text) IS
     'the id that snowflake_to_text() wrote; 22P02 for a foreign character or another width, 22003 for a number that is no id, 22023 for an unknown encoding';
+
 -- Moving tables over.
 
 CREATE FUNCTION snowflake_convert(relation regclass, column_name name, dry_run boolean DEFAULT false) RETURNS SETOF text
