@@ -4,12 +4,6 @@ DROP EXTENSION IF EXISTS snowflake CASCADE;
 CREATE EXTENSION snowflake;
 RESET client_min_messages;
 
-SELECT pg_describe_object(classid, objid, 0) AS object
-FROM pg_depend WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
-    AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake')
-    AND classid IN ('pg_class'::regclass, 'pg_proc'::regclass)
-ORDER BY 1 COLLATE "C";
-
 -- Volatility, strictness, parallel safety.
 SELECT p.oid::regprocedure AS function, provolatile AS volatile, proisstrict AS strict, proparallel AS parallel,
     has_function_privilege('pg_monitor', p.oid, 'EXECUTE') AS public
