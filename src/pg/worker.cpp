@@ -111,8 +111,11 @@ void Watch(int64_t now_us) {
   if (DatabaseIsWanted(&refused)) Leave("a command wants the database for itself");
   self.next_watch_us = now_us + (refused ? kWatchWantedUs : kWatchUs);
   if (self.leaving) return;
+  const Oid before = keeping.extension;
   SetExtension(FindExtension());
-  if (!OidIsValid(keeping.extension)) Leave("the extension is gone");
+  // Of another one nobody may have asked for an id yet, and a lease would settle its layout.
+  if (!OidIsValid(keeping.extension) || (OidIsValid(before) && keeping.extension != before))
+    Leave("the extension is gone");
 }
 
 int32_t Spread() { return static_cast<int32_t>(pg_prng_uint64_range(&pg_global_prng_state, 0, 999)); }

@@ -24,7 +24,7 @@ my %seen;
 sub ids_flow
 {
 	my ($dbname, $registry, $name) = @_;
-	my ($rc, $out, $err) = $server->psql($dbname, 'SELECT snowflake_nextvals(3); SELECT snowflake_nextval(); SELECT snowflake_nextval()');
+	my ($rc, $out, $err) = $server->psql($dbname, 'SET statement_timeout = 0; SELECT snowflake_nextvals(3); SELECT snowflake_nextval(); SELECT snowflake_nextval()');
 	my @ids = split /\n/, $out;
 	is(scalar(@ids), 5, "$name: ids flow") or diag($err);
 	my $known = $seen{$registry} //= {};
