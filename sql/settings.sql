@@ -12,19 +12,13 @@ SHOW snowflake.max_lead;
 SHOW snowflake.start_timeout;
 
 \set SHOW_CONTEXT never
-SET snowflake.lease_duration = '999ms';
-\echo :SQLSTATE
 SET snowflake.lease_duration = '1 day 1ms';
-\echo :SQLSTATE
-SET snowflake.lease_duration = '86400001ms';
 \echo :SQLSTATE
 SET snowflake.max_run = 0;
 \echo :SQLSTATE
 SET snowflake.max_run = -1;
 \echo :SQLSTATE
 SET snowflake.max_run = 'many';
-\echo :SQLSTATE
-SET snowflake.start_timeout = -1;
 \echo :SQLSTATE
 SET snowflake.datacenter = -1;
 \echo :SQLSTATE
@@ -46,10 +40,15 @@ ALTER SYSTEM SET snowflake.sequence_jitter = -1;
 \echo :SQLSTATE
 ALTER SYSTEM SET snowflake.on_clock_step_back = 'ignore';
 \echo :SQLSTATE
+
+-- The message gives the limits with their unit from 17 on, and without before; they are in the list above.
+\set VERBOSITY sqlstate
+SET snowflake.lease_duration = '999ms';
+SET snowflake.lease_duration = '86400001ms';
+SET snowflake.start_timeout = -1;
 ALTER SYSTEM SET snowflake.max_lead = '11s';
-\echo :SQLSTATE
 ALTER SYSTEM SET snowflake.max_wait = '61s';
-\echo :SQLSTATE
+\set VERBOSITY default
 
 SET snowflake.lease_duration = '1s';
 SET snowflake.lease_duration = '1d';

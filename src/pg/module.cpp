@@ -7,11 +7,7 @@
 
 extern "C" {
 
-#if PG_VERSION_NUM >= 180000
-PG_MODULE_MAGIC_EXT(.name = "snowflake", .version = SNOWFLAKE_VERSION);
-#else
-PG_MODULE_MAGIC;
-#endif
+SNOWFLAKE_MODULE_MAGIC;
 
 PGDLLEXPORT void _PG_init(void);
 

@@ -11,6 +11,13 @@
 extern "C" {
 #include "postgres.h"
 
+// Before the other headers, because another version may lack some. The newest is the last that the tests passed on.
+#if PG_VERSION_NUM < 150000
+#error "snowflake needs PostgreSQL 15 or later"
+#elif PG_VERSION_NUM >= 200000
+#error "this release of snowflake knows PostgreSQL 15 to 19 and no later one: a newer release is needed"
+#endif
+
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
@@ -81,11 +88,14 @@ extern "C" {
 
 #include <cstdint>
 
-#if PG_VERSION_NUM < 150000
-#error "snowflake needs PostgreSQL 15 or later"
-#endif
-
 #define SNOWFLAKE_VERSION "1.0.0"
+
+// From 18 on a library says its name and version, which pg_get_loaded_modules() shows.
+#if PG_VERSION_NUM >= 180000
+#define SNOWFLAKE_MODULE_MAGIC PG_MODULE_MAGIC_EXT(.name = "snowflake", .version = SNOWFLAKE_VERSION)
+#else
+#define SNOWFLAKE_MODULE_MAGIC PG_MODULE_MAGIC
+#endif
 
 // A function that SQL calls: C linkage, exported, version 1. Before 16 PG_FUNCTION_INFO_V1 does not export it.
 #define SNOWFLAKE_FUNCTION(name)            \
@@ -103,6 +113,31 @@ inline uint32 WaitEventNamed(const char *name) {
   return WaitEventExtensionNew(name);
 #else
   return PG_WAIT_EXTENSION;
+#endif
+}
+
+// 17 brought a limit to whole transactions.
+inline constexpr bool kHasTransactionTimeout = PG_VERSION_NUM >= 170000;
+
+// 19 shows the hook of parse analysis what it may not change.
+#if PG_VERSION_NUM >= 190000
+using ParsedJumble = const JumbleState;
+#else
+using ParsedJumble = JumbleState;
+#endif
+
+// 19 keeps the names of tranches in shared memory; before, each process has its own list, inherited at its start.
+inline int NewTranche(const char *name) {
+#if PG_VERSION_NUM >= 190000
+  return LWLockNewTrancheId(name);
+#else
+  return LWLockNewTrancheId();
+#endif
+}
+
+inline void RegisterTranche(int tranche, const char *name) {
+#if PG_VERSION_NUM < 190000
+  LWLockRegisterTranche(tranche, name);
 #endif
 }
 

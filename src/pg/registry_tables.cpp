@@ -31,7 +31,7 @@ void CheckRelations(const Query *query) {
 }
 
 // Parse analysis of the statement under way has locked what it refers to; nothing renames it any more.
-void CheckParsed(ParseState *state, Query *query, JumbleState *jumble) {
+void CheckParsed(ParseState *state, Query *query, ParsedJumble *jumble) {
   if (next_parse_hook) next_parse_hook(state, query, jumble);
   if (statement.command == nullptr || state->p_sourcetext != statement.command) return;
   CheckRelations(query);

@@ -37,7 +37,7 @@ void StartState() {
   bool found = false;
   state = static_cast<State *>(ShmemInitStruct("snowflake", StateSize(), &found));
   if (!found) {
-    state->tranche = LWLockNewTrancheId();
+    state->tranche = NewTranche("snowflake");
     state->places = settings.max_databases;
     LWLockInitialize(&state->lock, state->tranche);
     for (int i = 0; i < state->places; ++i) {
@@ -46,7 +46,7 @@ void StartState() {
     }
   }
   LWLockRelease(AddinShmemInitLock);
-  LWLockRegisterTranche(state->tranche, "snowflake");
+  RegisterTranche(state->tranche, "snowflake");
 }
 
 // The block's lock is held.

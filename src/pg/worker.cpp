@@ -57,21 +57,17 @@ void HandleTimeout(SIGNAL_ARGS) {
 void PinSettings() {
   static const struct {
     const char *name, *value;
-  } pins[] = {
-    {"search_path", "pg_catalog, pg_temp"},
-    {"default_transaction_isolation", "read committed"},
-    {"default_transaction_read_only", "off"},
-    {"default_transaction_deferrable", "off"},
-    {"statement_timeout", "0"},
-    {"lock_timeout", kLockTimeout},
-    {"idle_in_transaction_session_timeout", "0"},
-#if PG_VERSION_NUM >= 170000
-    {"transaction_timeout", "0"},
-#endif
-    {"session_replication_role", "origin"},
-    {"zero_damaged_pages", "off"}
-  };
+  } pins[] = {{"search_path", "pg_catalog, pg_temp"},
+              {"default_transaction_isolation", "read committed"},
+              {"default_transaction_read_only", "off"},
+              {"default_transaction_deferrable", "off"},
+              {"statement_timeout", "0"},
+              {"lock_timeout", kLockTimeout},
+              {"idle_in_transaction_session_timeout", "0"},
+              {"session_replication_role", "origin"},
+              {"zero_damaged_pages", "off"}};
   for (const auto &pin : pins) SetConfigOption(pin.name, pin.value, PGC_SUSET, PGC_S_OVERRIDE);
+  if (kHasTransactionTimeout) SetConfigOption("transaction_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
 }
 
 // DROP DATABASE, RENAME, CREATE DATABASE ... TEMPLATE lock the database and wait up to 5 s for everybody to leave it. With
