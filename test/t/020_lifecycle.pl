@@ -277,7 +277,7 @@ subtest 'a lock that ends lets the waiting call through' => sub {
 	my $session = $server->background_psql('postgres', on_error_stop => 0);
 	$session->{stdin} .= "SET snowflake.start_timeout = '60s';\nSELECT 'id:' || snowflake_nextval();\n";
 	$session->{run}->pump_nb;
-	wait_until('the call to wait', sub { $server->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%id:%' AND wait_event = 'Extension' AND pid <> pg_backend_pid()") });
+	wait_until('the call to wait', sub { $server->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%id:%' AND wait_event IN ('Extension', 'SnowflakeLease') AND pid <> pg_backend_pid()") });
 	$server->safe_psql('postgres', "ROLLBACK PREPARED 'lock'");
 	$session->{run}->pump until $session->{stdout} =~ /id:(\d+)/ || $session->{stderr} =~ /ERROR/;
 	like($session->{stdout}, qr/id:\d+/, 'an id');
@@ -394,7 +394,7 @@ subtest 'a refused keeper is asked for again until start_timeout' => sub {
 	my $session = $narrow->background_psql('other', on_error_stop => 0);
 	$session->{stdin} .= "SET snowflake.start_timeout = '60s';\nSELECT 'id:' || snowflake_nextval();\n";
 	$session->{run}->pump_nb;
-	wait_until('the call to wait', sub { $narrow->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE datname = 'other' AND wait_event = 'Extension'") });
+	wait_until('the call to wait', sub { $narrow->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE datname = 'other' AND wait_event IN ('Extension', 'SnowflakeLease')") });
 	$narrow->safe_psql('postgres', 'SELECT pg_terminate_backend(keeper_pid) FROM snowflake_status');
 	$session->{run}->pump until $session->{stdout} =~ /id:\d/ || $session->{stderr} =~ /ERROR/;
 	like($session->{stdout}, qr/id:\d+/, 'it gets its keeper as soon as there is a place');
