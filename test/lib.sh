@@ -227,16 +227,18 @@ copy_server() {
 }
 
 # make_server FOLDER [SETTING...]: makes a cluster with its superuser `postgres` in FOLDER/data and starts it. Only its
-# socket in FOLDER/socket leads to it, and only its owner (and root) may use that.
+# socket in FOLDER/socket leads to it, and only its owner (and root) may use that. SNOWFLAKE_PRELOAD=0 leaves the library
+# out of what it preloads.
 make_server() {
-  local folder=$1 setting
+  local folder=$1 setting preload=snowflake
   shift
+  if [[ ${SNOWFLAKE_PRELOAD:-1} = 0 ]]; then preload=; fi
   as_user mkdir -p "$folder"
   as_user mkdir -m 700 "$folder/socket"
   as_user "$server_bin/initdb" --no-sync -A trust -U postgres -E UTF8 --locale=C -D "$folder/data" \
     >"$folder/initdb.log" 2>&1 || { cat "$folder/initdb.log" >&2; return 1; }
   for setting in "listen_addresses = ''" "unix_socket_directories = '$folder/socket'" "unix_socket_permissions = 0700" \
-    "shared_preload_libraries = 'snowflake'" "$@"; do
+    "shared_preload_libraries = '$preload'" "$@"; do
     printf '%s\n' "$setting"
   done | as_user tee -a "$folder/data/postgresql.conf" >/dev/null
   as_user "$server_bin/pg_ctl" -s -w -t 60 -D "$folder/data" -l "$folder/server.log" start >/dev/null ||

@@ -82,6 +82,7 @@ extern "C" {
 #include "utils/typcache.h"
 #include "utils/uuid.h"
 #if PG_VERSION_NUM >= 170000
+#include "storage/dsm_registry.h"
 #include "utils/wait_event.h"
 #endif
 }
@@ -138,6 +139,21 @@ inline int NewTranche(const char *name) {
 inline void RegisterTranche(int tranche, const char *name) {
 #if PG_VERSION_NUM < 190000
   LWLockRegisterTranche(tranche, name);
+#endif
+}
+
+// 17 brought named segments of shared memory, which any process can make while the server runs; 19 hands who fills a new
+// one an argument. Null before.
+inline void *NamedSegment(const char *name, Size size, void (*fill)(void *)) {
+#if PG_VERSION_NUM >= 190000
+  bool found = false;
+  const auto call = [](void *segment, void *argument) { reinterpret_cast<void (*)(void *)>(argument)(segment); };
+  return GetNamedDSMSegment(name, size, call, &found, reinterpret_cast<void *>(fill));
+#elif PG_VERSION_NUM >= 170000
+  bool found = false;
+  return GetNamedDSMSegment(name, size, fill, &found);
+#else
+  return nullptr;
 #endif
 }
 

@@ -37,8 +37,9 @@ void ReportNotPreloaded() {
 void ReportTooManyDatabases() {
   ereport(ERROR,
           (errcode(kNoLease), errmsg("too many databases of this server issue ids"),
-           errdetail("All %d places of shared memory (snowflake.max_databases) are taken.", settings.max_databases),
-           errhint("Raise snowflake.max_databases and restart the server.")));
+           errdetail("All %d places of shared memory (snowflake.max_databases) are taken.", Places()),
+           errhint("Raise snowflake.max_databases and restart the server; where the library is not preloaded, put it "
+                   "into shared_preload_libraries first.")));
   pg_unreachable();
 }
 

@@ -15,15 +15,20 @@ struct State {
   alignas(128) NodeState nodes[FLEXIBLE_ARRAY_MEMBER];
 };
 
+// A named segment's layout is its name's: a library that lays the block out otherwise counts this up. Sessions of the one
+// before then go on with their own block, lease and keeper, so nothing is issued twice.
+constexpr const char *kSegmentName = "snowflake 1";
+constexpr int kSegmentPlaces = 64;
+
 State *state = nullptr;
 shmem_request_hook_type next_request_hook = nullptr;
 shmem_startup_hook_type next_startup_hook = nullptr;
 
-Size StateSize() { return add_size(offsetof(State, nodes), mul_size(settings.max_databases, sizeof(NodeState))); }
+Size StateSize(int places) { return add_size(offsetof(State, nodes), mul_size(places, sizeof(NodeState))); }
 
 void RequestState() {
   if (next_request_hook) next_request_hook();
-  RequestAddinShmemSpace(add_size(StateSize(), alignof(State)));
+  RequestAddinShmemSpace(add_size(StateSize(settings.max_databases), alignof(State)));
 }
 
 void Clear(NodeState *node) {
@@ -31,20 +36,22 @@ void Clear(NodeState *node) {
   ConditionVariableInit(&node->changed);
 }
 
+void Fill(State *block, int places) {
+  block->tranche = NewTranche("snowflake");
+  block->places = places;
+  LWLockInitialize(&block->lock, block->tranche);
+  for (int i = 0; i < places; ++i) {
+    Clear(&block->nodes[i]);
+    LWLockInitialize(&block->nodes[i].lock, block->tranche);
+  }
+}
+
 void StartState() {
   if (next_startup_hook) next_startup_hook();
   LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
   bool found = false;
-  state = static_cast<State *>(ShmemInitStruct("snowflake", StateSize(), &found));
-  if (!found) {
-    state->tranche = NewTranche("snowflake");
-    state->places = settings.max_databases;
-    LWLockInitialize(&state->lock, state->tranche);
-    for (int i = 0; i < state->places; ++i) {
-      Clear(&state->nodes[i]);
-      LWLockInitialize(&state->nodes[i].lock, state->tranche);
-    }
-  }
+  state = static_cast<State *>(ShmemInitStruct("snowflake", StateSize(settings.max_databases), &found));
+  if (!found) Fill(state, settings.max_databases);
   LWLockRelease(AddinShmemInitLock);
   RegisterTranche(state->tranche, "snowflake");
 }
@@ -103,10 +110,20 @@ void RequestSharedMemory() {
   shmem_startup_hook = StartState;
 }
 
-bool HasSharedMemory() { return state != nullptr; }
+bool HasSharedMemory() {
+  if (state != nullptr) return true;
+  const auto fill = [](void *segment) { Fill(static_cast<State *>(segment), kSegmentPlaces); };
+  State *segment = static_cast<State *>(NamedSegment(kSegmentName, StateSize(kSegmentPlaces), fill));
+  if (segment == nullptr) return false;
+  RegisterTranche(segment->tranche, "snowflake");
+  state = segment;
+  return true;
+}
+
+int Places() { return state->places; }
 
 NodeState *FindNode(Oid database) {
-  if (state == nullptr) return nullptr;
+  if (!HasSharedMemory()) return nullptr;
   LWLockAcquire(&state->lock, LW_SHARED);
   NodeState *node = Place(database);
   LWLockRelease(&state->lock);

@@ -1,4 +1,6 @@
-// The state block: one NodeState per database that issues ids, in shared memory. Where it lives is known here alone.
+// The state block: one NodeState per database that issues ids, in shared memory. Where it lives is known here alone: in the
+// server's own when the library is preloaded, otherwise, from PostgreSQL 17 on, in a named segment that the first who needs
+// it makes, and that lives as long as the server.
 //
 // Locking: the block's lock guards which database has which place; it is taken before a node's lock, never after. A
 // node's lock guards everything in NodeState below it but the condition variable. It is held for a few dozen
@@ -59,8 +61,11 @@ struct alignas(128) NodeState {
 // Called while the library is preloaded: asks for the memory and arranges its set-up.
 void RequestSharedMemory();
 
-// Whether there is a state block: false when the library was not preloaded.
+// Whether there is a state block; makes it where it can be made now. False: the library must be preloaded.
 bool HasSharedMemory();
+
+// How many databases it has room for.
+int Places();
 
 // The node of a database, or nullptr when it has none.
 NodeState *FindNode(Oid database);

@@ -26,7 +26,7 @@ sub new_server
 	else
 	{
 		$server->init(allows_streaming => $options{streaming} ? 1 : 0);
-		my $preload = ($options{preload} // 1) ? "shared_preload_libraries = 'snowflake'" : '';
+		my $preload = ($options{preload} // $ENV{SNOWFLAKE_PRELOAD} // 1) ? "shared_preload_libraries = 'snowflake'" : '';
 		$server->append_conf('postgresql.conf', "$preload\n" . ($options{conf} // ''));
 	}
 	if ($options{clock})

@@ -1,5 +1,6 @@
-# Without preloading nothing is issued and everything can be read, with words that help; every setting keeps its limits and
-# its context (section 8 of the design); single-user mode says what it lacks.
+# Without preloading, before PostgreSQL 17 nothing is issued and everything can be read, with words that help; from 17 on
+# CREATE EXTENSION on a running server is all. Every setting keeps its limits and its context (section 8 of the design);
+# single-user mode says what it lacks.
 
 use strict;
 use warnings;
@@ -17,7 +18,8 @@ my $db = 'postgres';
 my $bare = new_server('bare', preload => 0, conf => "snowflake.max_clock_skew = 0\n");
 start_server($bare);
 is($bare->psql($db, 'CREATE EXTENSION snowflake'), 0, 'CREATE EXTENSION works without preloading');
-for my $call ('snowflake_nextval()', 'snowflake_nextvals(3)')
+my $can_issue = $bare->safe_psql($db, 'SHOW server_version_num') >= 170000;
+for my $call ($can_issue ? () : ('snowflake_nextval()', 'snowflake_nextvals(3)'))
 {
 	my ($state, $text) = query_error($bare, $db, "SELECT $call");
 	is($state, '55000', "$call without preloading");
@@ -26,13 +28,13 @@ for my $call ('snowflake_nextval()', 'snowflake_nextvals(3)')
 is((query_error($bare, $db, 'SELECT snowflake_currval()'))[0], '55000', 'currval has nothing to show');
 is((query_error($bare, $db, 'SELECT snowflake_nextvals(0)'))[0], '22023', 'arguments are checked all the same');
 is((query_error($bare, $db, 'CREATE TABLE t (id bigint DEFAULT snowflake_nextval()); INSERT INTO t DEFAULT VALUES'))[0], '55000',
-	'a default says so too');
+	'a default says so too') unless $can_issue;
 
 is($bare->safe_psql($db, q{SET timezone = 'UTC'; SELECT * FROM snowflake_decode(9223372036854775807)}),
 	'2094-09-07 15:47:35.551+00|1023|4095', 'decode works');
 is($bare->safe_psql($db, q{SELECT snowflake_timestamp(0) = '2025-01-01 00:00+00'}), 't', 'timestamp works');
 is($bare->safe_psql($db, q{SELECT state, node, worker, keeper_pid, ids_taken, last_error, end_of_life > now() FROM snowflake_status}),
-	'not preloaded||||||t', 'status says it');
+	$can_issue ? 'no lease||||0||t' : 'not preloaded||||||t', 'status says it');
 is($bare->safe_psql($db, q{SELECT count(*) FROM snowflake_workers}), '0', 'workers can be read');
 
 # A registry that others share needs nothing preloaded.
@@ -55,10 +57,59 @@ $bare->append_conf('postgresql.conf', "snowflake.max_databases = 3\nsnowflake.ma
 $bare->restart;
 is($bare->safe_psql($db, 'SELECT snowflake_timestamp(0) IS NOT NULL; SHOW snowflake.max_run'), "t\n7",
 	'settings in the file, without the library');
+
+SKIP:
+{
+	skip 'before 17 ids need a library that is preloaded', 1 unless $can_issue;
+
+	subtest 'without preloading, on a running server' => sub {
+		$bare->safe_psql('postgres', 'CREATE DATABASE a');
+		$bare->safe_psql('a', 'CREATE EXTENSION snowflake');
+		my $load = start_clients($bare, 3, "SELECT snowflake_nextvals(100);\nSELECT snowflake_nextval();\n" x 100, dbname => 'a');
+		wait_until('ids', sub { client_bytes($load) > 100_000 });
+		is($bare->safe_psql('a', 'SELECT state, leases_drawn FROM snowflake_status'), 'issuing|1', 'all sessions have one lease');
+		is($bare->safe_psql('a', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'snowflake keeper'}), '1', 'and one keeper');
+		$bare->safe_psql('a', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'snowflake keeper'});
+		my $size = client_bytes($load);
+		ok(wait_until('ids', sub { client_bytes($load) > $size + 100_000 }), 'ids flow on when the keeper was ended');
+		stop_clients($load);
+		my ($ids, $twice) = compare_ids(@{ $load->{files} });
+		cmp_ok($ids, '>', 1000, 'ids');
+		is($twice, 0, 'none of them twice');
+		my $last = $bare->safe_psql('a', 'SELECT max(snowflake_nextval()) FROM generate_series(1, 1000)');
+
+		# The segment outlives the extension, and ends with the server.
+		is($bare->safe_psql('a', "DROP EXTENSION snowflake; CREATE EXTENSION snowflake; SELECT snowflake_nextval() > $last"), 't',
+			'ids go on above the last one when the extension is created again');
+		kill_server($bare, children => 1);
+		start_server($bare);
+		is($bare->safe_psql('a', "SELECT snowflake_nextval() > $last; SELECT leases_drawn FROM snowflake_status"), "t\n1", 'and after a crash');
+
+		# More databases than there are places.
+		my $created = 0;
+		for my $i (1 .. 65)
+		{
+			$bare->safe_psql('postgres', "CREATE DATABASE d$i TEMPLATE template0");
+			$bare->safe_psql("d$i", 'CREATE EXTENSION snowflake');
+			my ($code, $text) = query_error($bare, "d$i", 'SELECT snowflake_nextval()');
+			# A keeper takes one of max_worker_processes, and gives it back with its database.
+			$bare->safe_psql('postgres', "ALTER DATABASE d$i CONNECTION LIMIT 0");
+			$bare->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'd$i'");
+			$created++ if $code eq '00000';
+			next if $code eq '00000';
+			is($code, 'SF001', "database $i has no place");
+			like($text, qr/DETAIL:.*64 places.*HINT:.*shared_preload_libraries/s, '... and the error says what to do');
+			last;
+		}
+		is($created, 63, 'besides database a there are 63 places');
+		$bare->safe_psql('postgres', 'DROP DATABASE d1');
+		is((query_error($bare, 'd64', 'SELECT snowflake_nextval()'))[0], '00000', 'the place of a dropped database is taken again');
+	};
+}
 $bare->stop('fast');
 
 # Preloading alone, without the extension, is no burden.
-my $server = new_server('preload', conf => "snowflake.max_clock_skew = 0\n");
+my $server = new_server('preload', preload => 1, conf => "snowflake.max_clock_skew = 0\n");
 start_server($server);
 is($server->safe_psql($db, 'SHOW snowflake.max_databases'), '16', 'preloaded: settings are known before CREATE EXTENSION');
 
