@@ -1,11 +1,13 @@
 // Layouts and the generator, from arbitrary bytes. Whatever fields a layout has, if Check() lets it pass, then ids and
-// parts are inverses, times and ticks are in order, and a generator under it keeps its invariants whatever the clock
-// does.
+// parts are inverses, times and ticks are in order, ids for times are those that have such times, and a generator under
+// it keeps its invariants whatever the clock does.
 #include "core/layout.h"
 
 #include <limits>
 
 #include "core/generator.h"
+#include "core/named_layouts.h"
+#include "core/time_range.h"
 #include "input.h"
 
 namespace snowflake {
@@ -17,9 +19,12 @@ constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 // What a server's clock can show: its timestamps begin in 4714 BC.
 constexpr int64_t kFirstUnixUs = -210866803200000000;
 
-// Any fields at all, or such as may well be a layout's.
+// Any fields at all, a known layout, or fields that may well be a layout's.
 Layout NextLayout(Input *input) {
-  if (input->Next<uint8_t>() % 4 == 0)
+  const uint8_t kind = input->Next<uint8_t>();
+  if (kind % 8 == 0)
+    return kNamedLayouts[input->Next<uint8_t>() % (sizeof kNamedLayouts / sizeof kNamedLayouts[0])].layout;
+  if (kind % 4 == 1)
     return {input->Next<int64_t>(), input->Next<int64_t>(), input->Next<int32_t>(),           input->Next<int32_t>(),
             input->Next<int32_t>(), input->Next<int32_t>(), (input->Next<uint8_t>() & 1) != 0};
   const int64_t ticks_us[] = {1, 10, 1000, 10000, 1000000, kMaxTickUs, 0, kMaxTickUs + 1};
@@ -43,9 +48,7 @@ void CheckIds(const Layout &layout, int64_t id) {
   }
   const Parts parts = layout.Unpack(id);
   REQUIRE(layout.Pack(parts) == id);
-  REQUIRE(parts.worker >= 0 && parts.worker < layout.worker_count());
-  REQUIRE(parts.sequence >= 0 && parts.sequence < layout.sequence_count());
-  REQUIRE(parts.tick >= 0);
+  REQUIRE(layout.Fits(parts) == PartsFault::kNone);
   REQUIRE((parts.tick <= layout.max_tick()) == (id >= 0));
   // The last id of a tick lies below the first of the next.
   if (parts.tick < layout.max_tick()) {
@@ -59,13 +62,24 @@ void CheckIds(const Layout &layout, int64_t id) {
   REQUIRE(layout.UnixUsAt(parts.tick) < layout.UnixUsAt(parts.tick + 1));
 }
 
-void CheckParts(const Layout &layout, Input *input) {
-  const Parts parts = {static_cast<Tick>(input->Next<uint64_t>() >> (64 - layout.timestamp_bits)),
-                       static_cast<int32_t>(input->Below(layout.worker_count())),
-                       static_cast<int32_t>(input->Below(layout.sequence_count()))};
-  const int64_t id = layout.Pack(parts);
-  REQUIRE(layout.Holds(id));
-  REQUIRE(layout.Unpack(id) == parts);
+// Any parts at all: those that fit, and no others, come back.
+void CheckParts(const Layout &layout, const Parts &parts) {
+  const Parts most = layout.Unpack(static_cast<int64_t>(~uint64_t{0} >> (64 - layout.total_bits())));
+  switch (layout.Fits(parts)) {
+    case PartsFault::kNone:
+      REQUIRE(layout.Holds(layout.Pack(parts)));
+      REQUIRE(layout.Unpack(layout.Pack(parts)) == parts);
+      break;
+    case PartsFault::kTick:
+      REQUIRE(parts.tick < 0 || parts.tick > most.tick);
+      break;
+    case PartsFault::kWorker:
+      REQUIRE(parts.worker < 0 || parts.worker > most.worker);
+      break;
+    case PartsFault::kSequence:
+      REQUIRE(parts.sequence < 0 || parts.sequence > most.sequence);
+      break;
+  }
 }
 
 void CheckTimes(const Layout &layout, int64_t a, int64_t b) {
@@ -77,6 +91,58 @@ void CheckTimes(const Layout &layout, int64_t a, int64_t b) {
   const Tick tick = layout.TickAt(a);
   REQUIRE(layout.UnixUsAt(tick) <= a);
   REQUIRE(tick == kMax || layout.UnixUsAt(tick + 1) > a || layout.UnixUsAt(tick + 1) == kMax);
+}
+
+// A time near one, or anywhere.
+int64_t TimeNear(int64_t unix_us, Input *input) {
+  const uint8_t kind = input->Next<uint8_t>();
+  if (kind % 4 == 0) return input->Next<int64_t>();
+  int64_t near = 0;
+  const int64_t away = kind % 4 == 1 ? input->Next<int8_t>() : input->Next<int32_t>();
+  return __builtin_add_overflow(unix_us, away, &near) ? unix_us : near;
+}
+
+// Comparing an id with the bounds of a span is comparing its time with the times.
+void CheckSpans(const Layout &layout, Input *input) {
+  const int32_t bits = layout.total_bits() < 63 ? layout.total_bits() : 63;
+  const int64_t id = static_cast<int64_t>(input->Next<uint64_t>() & ((uint64_t{1} << bits) - 1));
+  const int64_t time = layout.UnixUsAt(layout.Unpack(id).tick);
+
+  const int64_t since = TimeNear(time, input);
+  int64_t first = -1;
+  if (FirstId(layout, since, &first)) {
+    REQUIRE(first >= 0);
+    REQUIRE((id >= first) == (time >= since));
+  } else {
+    REQUIRE(time < since);
+  }
+
+  const Cut lower = {TimeNear(time, input), (input->Next<uint8_t>() & 1) != 0};
+  const Cut upper = {TimeNear(time, input), (input->Next<uint8_t>() & 1) != 0};
+  const bool inside = (lower.after ? time > lower.unix_us : time >= lower.unix_us) &&
+                      (upper.after ? time <= upper.unix_us : time < upper.unix_us);
+  const IdSpan span = IdsBetween(layout, lower, upper);
+  switch (span.kind) {
+    case SpanKind::kEmpty:
+      REQUIRE(!inside);
+      break;
+    case SpanKind::kBounded:
+      REQUIRE(span.first >= 0 && span.first < span.end);
+      REQUIRE(inside == (id >= span.first && id < span.end));
+      break;
+    case SpanKind::kOpen:
+      REQUIRE(span.first >= 0);
+      REQUIRE(inside == (id >= span.first));
+      break;
+    case SpanKind::kLowerNegative:
+      REQUIRE(layout.total_bits() == 64 && !inside);
+      REQUIRE(lower.unix_us + (lower.after ? 1 : 0) > layout.UnixUsAt(layout.max_tick()));
+      break;
+    case SpanKind::kUpperNegative:
+      REQUIRE(layout.total_bits() == 64);
+      REQUIRE(upper.unix_us + (upper.after ? 1 : 0) > layout.UnixUsAt(layout.max_tick() + 1));
+      break;
+  }
 }
 
 // One generator through leases and clocks; every number that it hands out lies above the one before it.
@@ -237,7 +303,9 @@ void Check(Input input) {
   REQUIRE(to_issue == LayoutFault::kNone || to_issue == LayoutFault::kReadOnly);
   REQUIRE(layout == layout && !(layout != layout));
   CheckIds(layout, input.Next<int64_t>());
-  CheckParts(layout, &input);
+  CheckParts(layout,
+             {input.Next<int64_t>() >> input.Next<uint8_t>() % 64, input.Next<int32_t>(), input.Next<int32_t>()});
+  CheckSpans(layout, &input);
   const int64_t time = input.Next<int64_t>();
   CheckTimes(layout, time, input.Next<int64_t>());
   CheckTimes(layout, time, time == kMax ? time : time + 1);
