@@ -22,8 +22,7 @@ for my $db ('whole', 'narrow')
 	$server->safe_psql('postgres', "CREATE DATABASE $db");
 	$server->safe_psql($db, 'CREATE EXTENSION snowflake');
 }
-# The layout `javascript`.
-$server->safe_psql('narrow', 'INSERT INTO snowflake_layout VALUES (true, 1735689600000, 1000, 41, 0, 5, 7, false)');
+$server->safe_psql('narrow', q{SELECT snowflake_set_layout('javascript')});
 for my $db ('whole', 'narrow')
 {
 	$server->safe_psql($db, q{CREATE TABLE item (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), n integer);

@@ -10,11 +10,11 @@
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
-#include <random>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "random.h"
 
 namespace snowflake {
 namespace {
@@ -35,14 +35,6 @@ double ChiSquared(const std::vector<int64_t> &ids, int classes) {
   for (const int64_t count : counts)
     sum += (static_cast<double>(count) - expected) * (static_cast<double>(count) - expected);
   return sum / expected;
-}
-
-std::mt19937_64 SeededRandom() {
-  const char *given = std::getenv("SNOWFLAKE_SEED");
-  const uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : 20250101;
-  std::cout << "seed " << seed << std::endl;
-  ::testing::Test::RecordProperty("seed", std::to_string(seed));
-  return std::mt19937_64(seed);
 }
 
 // One id in each of many ticks, `gap` ticks apart or, with gap 0, at random up to a second.
@@ -83,7 +75,7 @@ std::vector<int> Multiples(int of) {
 
 // With jitter every n passes; without it every even n fails, and by far.
 TEST(Spread, OneIdInEachTickIsEvenWithJitterAndNotWithout) {
-  std::mt19937_64 random = SeededRandom();
+  std::mt19937_64 random = SeededRandom(20250101);
   for (const Tick gap : {Tick{1}, Tick{0}}) {
     SCOPED_TRACE(gap == 1 ? "every tick" : "now and then");
     const std::vector<int64_t> with = QuietIds(&random, kDefaultLayout, 128, gap);
@@ -106,7 +98,7 @@ TEST(Spread, OneIdInEachTickIsEvenWithJitterAndNotWithout) {
 
 // Why the jitter is 128 and a power of two: the test sees anything less.
 TEST(Spread, LessJitterIsSeen) {
-  std::mt19937_64 random = SeededRandom();
+  std::mt19937_64 random = SeededRandom(20250101);
   EXPECT_EQ(Uneven(QuietIds(&random, kDefaultLayout, 64, 1)), Multiples(128));
   EXPECT_EQ(Uneven(QuietIds(&random, kDefaultLayout, 32, 1)), Multiples(64));
   EXPECT_EQ(Uneven(QuietIds(&random, kDefaultLayout, 2, 1)), Multiples(4));
@@ -117,7 +109,7 @@ TEST(Spread, LessJitterIsSeen) {
 
 // A narrow sequence field has less to give: 1/32 of its numbers.
 TEST(Spread, ANarrowSequenceSpreadsAsFarAsItsJitter) {
-  std::mt19937_64 random = SeededRandom();
+  std::mt19937_64 random = SeededRandom(20250101);
   const Layout layout = {1735689600000, 1000, 41, 0, 5, 7, false};
   ASSERT_EQ(FreshLimit(layout, 128), 4);
   EXPECT_EQ(Uneven(QuietIds(&random, layout, 128, 1)), Multiples(8));
