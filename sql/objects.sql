@@ -55,8 +55,9 @@ SELECT w.worker = s.worker AS worker, w.node = s.node AS node, w.lease_id = s.le
     w.since_renewal >= '0' AS renewal, w.window_end = s.window_end AS window_end, w.expired
 FROM snowflake_workers w, snowflake_status s;
 
--- The state block.
-SELECT count(*) FROM pg_shmem_allocations WHERE name = 'snowflake';
+-- The state block; in a segment of its own where nothing is preloaded.
+SELECT count(*) = (current_setting('shared_preload_libraries') ~ 'snowflake')::int AS ok
+FROM pg_shmem_allocations WHERE name = 'snowflake';
 
 -- Relocatable: the functions find their tables wherever they are.
 CREATE SCHEMA "Other schema";

@@ -30,8 +30,6 @@ SET snowflake.on_clock_step_back = 'error';
 \echo :SQLSTATE
 SET snowflake.sequence_jitter = 128;
 \echo :SQLSTATE
-SET snowflake.max_databases = 1;
-\echo :SQLSTATE
 SET snowflake.no_such_setting = 1;
 \echo :SQLSTATE
 ALTER SYSTEM SET snowflake.sequence_jitter = 3;

@@ -84,10 +84,11 @@ void DefineSettings(bool preloading) {
   DefineCustomIntVariable("snowflake.start_timeout", "How long a call waits for a lease.", nullptr,
                           &settings.start_timeout_ms, 5000, 0, 60 * 60 * 1000, PGC_USERSET, GUC_UNIT_MS, nullptr,
                           nullptr, nullptr);
-  if (preloading)
-    DefineCustomIntVariable("snowflake.max_databases", "How many databases of this server can issue ids.",
-                            "Each takes less than 2 kB of shared memory.", &settings.max_databases, 16, 1, 10000,
-                            PGC_POSTMASTER, 0, nullptr, nullptr, nullptr);
+  // A variable of the postmaster's can only be made in it. Elsewhere the file may have it all the same.
+  DefineCustomIntVariable(
+      "snowflake.max_databases", "How many databases of this server can issue ids.",
+      "Each takes less than 2 kB of shared memory. Of no effect where the library is not preloaded.",
+      &settings.max_databases, 16, 1, 10000, preloading ? PGC_POSTMASTER : PGC_SIGHUP, 0, nullptr, nullptr, nullptr);
   MarkGUCPrefixReserved("snowflake");
 }
 

@@ -346,7 +346,7 @@ diag('figures: ' . $server->safe_psql('d9', q{SELECT 'ids ' || count(id) || ', e
 ### A background worker's slot
 
 {
-	my $small = new_server('slots', conf => "max_worker_processes = 1\nmax_logical_replication_workers = 0\nmax_parallel_workers = 0\n"
+	my $small = new_server('slots', preload => 1, conf => "max_worker_processes = 1\nmax_logical_replication_workers = 0\nmax_parallel_workers = 0\n"
 		  . "snowflake.max_databases = 2\n");
 	start_server($small);
 	for my $dbname ('a', 'b', 'c')
