@@ -1,4 +1,4 @@
-# What test/run and test/demo share. Sourced by bash; expects `set -euo pipefail`.
+# What test/run, test/demo and test/bench share. Sourced by bash; expects `set -euo pipefail`.
 #
 # The rule: nothing outside one work folder is changed, and no server is touched that these scripts did not start. So they
 # copy the server's programs, install the extension into the copy, and do all of it as a user without privileges, because
@@ -119,8 +119,7 @@ clang_can_fuzz() {
   command -v clang++ >/dev/null && compgen -G "$(clang++ -print-resource-dir)/lib/*/libclang_rt.fuzzer*.a" >/dev/null
 }
 
-# Prints the packages that are missing; $1 is `build`, `test` for what only the tests need, or `fuzz` for what only the
-# fuzzers need.
+# Prints the packages that are missing; $1 is `build`, or `test`, `fuzz` or `bench` for what only these need.
 missing_packages() {
   local version
   command -v g++ >/dev/null || echo g++
@@ -132,6 +131,7 @@ missing_packages() {
     command -v prove >/dev/null && perl -MJSON::PP -e 1 2>/dev/null || echo perl
   fi
   if [[ $1 = fuzz ]] && ! clang_can_fuzz; then printf '%s\n' clang libclang-rt-dev; fi
+  if [[ $1 = bench ]]; then command -v gnuplot >/dev/null || echo gnuplot-nox; fi
   if ! find_pg_config; then
     version=$(version_to_install)
     [[ -x /usr/lib/postgresql/$version/bin/postgres ]] || echo "postgresql-$version"
@@ -139,7 +139,7 @@ missing_packages() {
   fi
 }
 
-# need_packages build|test|fuzz: installs what is missing, or says how to.
+# need_packages build|test|fuzz|bench: installs what is missing, or says how to.
 need_packages() {
   local missing as_root=()
   mapfile -t missing < <(missing_packages "$1" | sort -u)

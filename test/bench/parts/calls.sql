@@ -1,0 +1,38 @@
+-- Cost of one call in one backend. Psql variables: empty_library, rounds, calls; part and what go into the rows that it
+-- prints.
+SET client_min_messages = warning;
+CREATE FUNCTION empty_call() RETURNS bigint LANGUAGE c VOLATILE PARALLEL SAFE AS :'empty_library';
+CREATE SEQUENCE s;
+CREATE SEQUENCE s1000 CACHE 1000;
+
+CREATE TEMP TABLE contender (place integer, name text, call text);
+INSERT INTO contender VALUES (0, 'empty', 'empty_call()'), (1, 'snowflake_nextval()', 'snowflake_nextval()'),
+    (2, 'nextval()', 'nextval(''s'')'), (3, 'nextval() CACHE 1000', 'nextval(''s1000'')'),
+    (4, 'gen_random_uuid()', 'gen_random_uuid()');
+INSERT INTO contender SELECT 5, 'uuidv7()', 'uuidv7()' WHERE to_regproc('pg_catalog.uuidv7') IS NOT NULL;
+CREATE TEMP TABLE measured (round integer, place integer, name text, ns double precision);
+
+-- The rounds take turns, each begins with another contender; round 0 only warms up.
+CREATE PROCEDURE pg_temp.measure(rounds integer, calls integer) LANGUAGE plpgsql AS $$
+DECLARE
+    c record;
+    started timestamptz;
+BEGIN
+    FOR round IN 0 .. rounds LOOP
+        FOR c IN SELECT * FROM contender ORDER BY (place + round) % (SELECT count(*) FROM contender) LOOP
+            started := clock_timestamp();
+            EXECUTE format('SELECT count(x) FROM (SELECT %s AS x FROM generate_series(1, %s) OFFSET 0) q',
+                c.call, calls);
+            INSERT INTO measured
+                VALUES (round, c.place, c.name, extract(epoch FROM clock_timestamp() - started) * 1e9 / calls);
+        END LOOP;
+    END LOOP;
+END $$;
+CALL pg_temp.measure(:rounds, :calls);
+
+\pset format unaligned
+\pset tuples_only on
+\pset fieldsep '\t'
+SELECT 'sample', :'part', :'what', m.name, m.round, m.ns - e.ns
+FROM measured m JOIN measured e ON e.round = m.round AND e.name = 'empty'
+WHERE m.round > 0 AND m.name <> 'empty' ORDER BY m.place, m.round;

@@ -1,0 +1,175 @@
+# Makes tables of what the parts of test/bench/run have measured: see measure.sh for the lines that it reads.
+#
+#     awk -v form=text|markdown|csv [-v only=PART] -f render.awk ROWS
+#
+# A figure's median and quartiles are those of its rounds, the ratio is the median of the ratios to the reference within
+# a round.
+
+BEGIN { FS = "\t" }
+
+$1 == "part" && (only == "" || only == $2) { parts[++part_count] = $2; title[$2] = $3; text[$2] = $4 }
+$1 == "figure" {
+  whats[$2, ++what_count[$2]] = $3
+  unit[$2, $3] = $4; reference[$2, $3] = $5; headline[$2, $3] = $6
+}
+$1 == "sample" {
+  if (!(($2, $3, $4) in round_count)) contenders[$2, $3, ++contender_count[$2, $3]] = $4
+  round_count[$2, $3, $4]++
+  if ($5 > last_round) last_round = $5
+  sample[$2, $3, $4, $5] = $6
+}
+
+END {
+  if (form == "csv") csv()
+  else if (form == "markdown") markdown()
+  else terminal()
+}
+
+# Sets median, low and high of the numbers list[1..n].
+function quartiles(list, n,    i, j, x) {
+  for (i = 2; i <= n; i++) {
+    x = list[i]
+    for (j = i - 1; j >= 1 && list[j] > x; j--) list[j + 1] = list[j]
+    list[j + 1] = x
+  }
+  low = quantile(list, n, 0.25); median = quantile(list, n, 0.5); high = quantile(list, n, 0.75)
+}
+
+function quantile(list, n, q,    place, i) {
+  place = 1 + (n - 1) * q
+  i = int(place)
+  return i < n ? list[i] + (list[i + 1] - list[i]) * (place - i) : list[n]
+}
+
+# Sets ratio ("" where there is none), median, low and high of one contender.
+function summarize(part, what, name,    r, n, m, list, ratios, beside) {
+  beside = reference[part, what]
+  n = m = 0
+  for (r = 1; r <= last_round; r++) {
+    if (!((part, what, name, r) in sample)) continue
+    list[++n] = sample[part, what, name, r] + 0
+    if (beside == "" || name == beside || sample[part, what, beside, r] == 0) continue
+    ratios[++m] = list[n] / sample[part, what, beside, r]
+  }
+  ratio = ""
+  if (m > 0) { quartiles(ratios, m); ratio = median }
+  quartiles(list, n)
+}
+
+function csv(    p, w, c, part, what, name) {
+  print "part,what,contender,unit,median,low,high,ratio,reference,rounds"
+  for (p = 1; p <= part_count; p++) {
+    part = parts[p]
+    for (w = 1; w <= what_count[part]; w++) {
+      what = whats[part, w]
+      for (c = 1; c <= contender_count[part, what]; c++) {
+        name = contenders[part, what, c]
+        summarize(part, what, name)
+        printf "%s,%s,%s,%s,%.10g,%.10g,%.10g,%s,%s,%d\n", part, what, name, unit[part, what], median, low, high, \
+          ratio == "" ? "" : sprintf("%.4g", ratio), reference[part, what], round_count[part, what, name]
+      }
+    }
+  }
+}
+
+function terminal(    p, w, c, part, what, name) {
+  for (p = 1; p <= part_count; p++) {
+    part = parts[p]
+    printf "\n== %s\n%-44s %12s %12s %12s %8s\n", title[part], "", "median", "low", "high", "ratio"
+    for (w = 1; w <= what_count[part]; w++) {
+      what = whats[part, w]
+      printf "%s, %s\n", what, unit[part, what]
+      for (c = 1; c <= contender_count[part, what]; c++) {
+        name = contenders[part, what, c]
+        summarize(part, what, name)
+        printf "    %-40s %12s %12s %12s %8s\n", name, number(median), number(low), number(high), ratio_text()
+      }
+    }
+  }
+}
+
+# First the headlines, then each part with its contenders side by side.
+function markdown(    p, w, part, what) {
+  print "\nMedians of several rounds with their quartiles; the ratio is that to what stands beside."
+  print "All contenders follow, × is their ratio.\n"
+  print "| | unit | snowflake | beside it | | ratio |\n|---|---|---|---|---|---|"
+  for (p = 1; p <= part_count; p++) {
+    part = parts[p]
+    for (w = 1; w <= what_count[part]; w++) {
+      what = whats[part, w]
+      if (headline[part, what] != "") print headline_row(part, what)
+    }
+  }
+  for (p = 1; p <= part_count; p++) side_by_side(parts[p])
+}
+
+function headline_row(part, what,    c, name, row, beside, share) {
+  row = "| " what " | " unit[part, what] " | "
+  beside = reference[part, what]
+  for (c = 1; c <= contender_count[part, what]; c++) {
+    name = contenders[part, what, c]
+    if (name !~ /^snowflake/) continue
+    summarize(part, what, name)
+    row = row with_spread()
+    share = ratio_text()
+    break
+  }
+  if (beside == "") return row " | | | |"
+  summarize(part, what, beside)
+  return row " | `" beside "` | " with_spread() " | " share " |"
+}
+
+# A table for each stretch of figures that begin with the same contender.
+function side_by_side(part,    w, first) {
+  printf "\n### %s\n\n%s\n", title[part], text[part]
+  for (w = first = 1; w <= what_count[part]; w++) {
+    if (w < what_count[part] && first_contender(part, w + 1) == first_contender(part, first)) continue
+    table(part, first, w)
+    first = w + 1
+  }
+}
+
+function first_contender(part, w) { return contenders[part, whats[part, w], 1] }
+
+function table(part, from, to,    w, c, n, k, what, name, row, rule, place, names) {
+  row = "| | unit |"; rule = "|---|---|"
+  for (w = from; w <= to; w++) {
+    what = whats[part, w]
+    for (c = 1; c <= contender_count[part, what]; c++) {
+      name = contenders[part, what, c]
+      if (name in place) continue
+      place[name] = ++n; names[n] = name
+      row = row " `" name "` |"; rule = rule "---|"
+    }
+  }
+  print "\n" row "\n" rule
+  for (w = from; w <= to; w++) {
+    what = whats[part, w]
+    row = "| " what " | " unit[part, what] " |"
+    for (k = 1; k <= n; k++) {
+      if ((part, what, names[k]) in round_count) {
+        summarize(part, what, names[k])
+        row = row " " with_spread() (ratio == "" ? "" : " ×" ratio_text())
+      }
+      row = row " |"
+    }
+    print row
+  }
+}
+
+function with_spread() { return number(median) " (" number(low) "–" number(high) ")" }
+function ratio_text() { return ratio == "" ? "" : sprintf(ratio < 0.1 ? "%.3f" : "%.2f", ratio) }
+
+# Three digits that count, and commas between thousands.
+function number(x,    digits, grouped) {
+  if (x < 0) return "-" number(-x)
+  if (x > 0 && x < 0.9995) return sprintf("%.3f", x)
+  if (x < 9.995) return sprintf("%.2f", x)
+  if (x < 99.95) return sprintf("%.1f", x)
+  digits = sprintf("%.0f", x)
+  while (length(digits) > 3) {
+    grouped = "," substr(digits, length(digits) - 2) grouped
+    digits = substr(digits, 1, length(digits) - 3)
+  }
+  return digits grouped
+}
