@@ -16,6 +16,18 @@ const Layout &LayoutFor(FunctionCallInfo fcinfo, int64_t id) {
   return layout;
 }
 
+Datum AllAtOnce(FunctionCallInfo fcinfo, int32 count) {
+  if (count <= 0) ReportCount(count);
+  InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+  const ReturnSetInfo *result = reinterpret_cast<const ReturnSetInfo *>(fcinfo->resultinfo);
+  for (; count > 0; --count) {
+    Datum id = Int64GetDatum(NextId(fcinfo->flinfo->fn_oid, count));
+    bool is_null = false;
+    tuplestore_putvalues(result->setResult, result->setDesc, &id, &is_null);
+  }
+  return Datum{0};
+}
+
 Datum TickTimestamp(const Layout &layout, Tick tick) { return TimeDatum(layout.UnixUsAt(tick)); }
 
 }  // namespace
@@ -37,6 +49,10 @@ SNOWFLAKE_FUNCTION(snowflake_get_layout) {
 SNOWFLAKE_FUNCTION(snowflake_nextval) { PG_RETURN_INT64(NextId(fcinfo->flinfo->fn_oid, 1)); }
 
 SNOWFLAKE_FUNCTION(snowflake_nextvals) {
+  // In FROM all rows are kept anyway, and cost less at once. In a target list a LIMIT may want only the first.
+  const ReturnSetInfo *caller = reinterpret_cast<const ReturnSetInfo *>(fcinfo->resultinfo);
+  if (caller != nullptr && IsA(caller, ReturnSetInfo) && (caller->allowedModes & SFRM_Materialize_Preferred))
+    return AllAtOnce(fcinfo, PG_GETARG_INT32(0));
   if (SRF_IS_FIRSTCALL()) {
     const int32 count = PG_GETARG_INT32(0);
     if (count <= 0) ReportCount(count);
