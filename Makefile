@@ -40,5 +40,15 @@ $(CURDIR)/src/core $(CURDIR)/src/pg:
 	$(MKDIR_P) $@
 -include $(OBJS:.o=.d)
 
+# pgEdge's extension has the same name, the same library and the same file names: the two must not be mixed.
+installed_control = $(DESTDIR)$(datadir)/$(datamoduledir)/snowflake.control
+install: refuse-namesake
+.PHONY: refuse-namesake
+refuse-namesake:
+	@if grep -qs '^schema *=' '$(installed_control)'; then \
+	  echo "$(installed_control): another extension called snowflake is installed there, pgEdge's it seems; remove it first" >&2; \
+	  exit 1; \
+	fi
+
 print-%:
 	@echo $($*)

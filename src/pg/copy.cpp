@@ -9,6 +9,7 @@
 #include "pg/copy.h"
 
 #include "pg/issue.h"
+#include "pg/namesake.h"
 
 namespace snowflake {
 
@@ -22,6 +23,7 @@ void RunUtility(PlannedStmt *statement, const char *text, bool read_only_tree, P
                 QueryCompletion *completion) {
   const bool outer = in_copy_from;
   const Node *command = statement->utilityStmt;
+  CheckCommandForNamesake(command);
   PG_TRY();
   {
     in_copy_from = IsA(command, CopyStmt) && reinterpret_cast<const CopyStmt *>(command)->is_from;

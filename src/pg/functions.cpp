@@ -2,6 +2,8 @@
 #include "pg/issue.h"
 #include "pg/layout_table.h"
 #include "pg/layouts.h"
+#include "pg/namesake.h"
+#include "pg/registry_tables.h"
 #include "pg/report.h"
 #include "pg/rows.h"
 
@@ -66,7 +68,10 @@ SNOWFLAKE_FUNCTION(snowflake_nextvals) {
 }
 
 SNOWFLAKE_FUNCTION(snowflake_currval) {
-  if (LastId() < 0) ReportNoCurrval();
+  if (LastId() < 0) {
+    CheckNotNamesake(ExtensionOfFunction(fcinfo->flinfo->fn_oid));
+    ReportNoCurrval();
+  }
   PG_RETURN_INT64(LastId());
 }
 

@@ -7,6 +7,7 @@
 
 #include "pg/launch.h"
 #include "pg/layout_table.h"
+#include "pg/namesake.h"
 #include "pg/registry_tables.h"
 #include "pg/report.h"
 #include "pg/settings.h"
@@ -55,6 +56,7 @@ inline int64_t FromRun() {
 Oid ExtensionOf(Oid fn_oid) {
   if (fn_oid != known_fn) {
     known_extension = ExtensionOfFunction(fn_oid);
+    CheckNotNamesake(known_extension);
     OnLayoutChange(fn_oid, DropRun);
     known_fn = fn_oid;
   }
@@ -218,8 +220,8 @@ void CheckLeaseIsPossible(Oid fn_oid, Oid extension) {
 }
 
 pg_noinline int64_t NextRun(Oid fn_oid, int64_t ahead) {
-  NodeState *node = ThisNode();
   const Oid extension = ExtensionOf(fn_oid);
+  NodeState *node = ThisNode();
   Wait wait = {};
   for (;;) {
     CHECK_FOR_INTERRUPTS();

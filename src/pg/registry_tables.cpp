@@ -1,5 +1,6 @@
 #include "pg/registry_tables.h"
 
+#include "pg/namesake.h"
 #include "pg/report.h"
 
 namespace snowflake {
@@ -89,7 +90,10 @@ Tables FindTables(Oid extension) {
   if (schema == nullptr) ReportMovedTables();
   const auto find = [&](const char *name, Oid *relation) {
     *relation = get_relname_relid(name, tables.schema);
-    if (!OidIsValid(*relation)) ReportForeignTable(name);
+    if (!OidIsValid(*relation)) {
+      CheckNotNamesake(extension);
+      ReportForeignTable(name);
+    }
     const Oid owner = TableOwner(*relation, extension);
     if (OidIsValid(tables.owner) && owner != tables.owner) ReportSeveralOwners();
     tables.owner = owner;

@@ -1,0 +1,59 @@
+// Both libraries are $libdir/snowflake, so where this one lies, functions of the other extension call it: two of its symbols,
+// snowflake_nextval and snowflake_currval, are ours as well, and PostgreSQL itself says that the others are not there.
+#include "pg/namesake.h"
+
+#include "pg/report.h"
+
+namespace snowflake {
+
+namespace {
+
+constexpr const char *kTables[] = {"snowflake_registry", "snowflake_watermark", "snowflake_layout", "snowflake_origin"};
+
+// One that was changed by hand misses some of them; that is another error.
+bool HasOurTables(Oid schema) {
+  for (const char *table : kTables)
+    if (OidIsValid(get_relname_relid(table, schema))) return true;
+  return false;
+}
+
+const char *ExtensionNamedBy(const Node *command) {
+  switch (nodeTag(command)) {
+    case T_CreateExtensionStmt:
+      return reinterpret_cast<const CreateExtensionStmt *>(command)->extname;
+    case T_AlterExtensionStmt:
+      return reinterpret_cast<const AlterExtensionStmt *>(command)->extname;
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+void CheckNotNamesake(Oid extension) {
+  Relation catalog = table_open(ExtensionRelationId, AccessShareLock);
+  ScanKeyData key;
+  ScanKeyInit(&key, Anum_pg_extension_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(extension));
+  SysScanDesc scan = systable_beginscan(catalog, ExtensionOidIndexId, true, nullptr, 1, &key);
+  HeapTuple tuple = systable_getnext(scan);
+  Oid schema = InvalidOid;
+  const char *version = "";
+  if (HeapTupleIsValid(tuple)) {
+    bool is_null = false;
+    schema = reinterpret_cast<Form_pg_extension>(GETSTRUCT(tuple))->extnamespace;
+    version =
+        TextDatumGetCString(heap_getattr(tuple, Anum_pg_extension_extversion, RelationGetDescr(catalog), &is_null));
+  }
+  systable_endscan(scan);
+  table_close(catalog, AccessShareLock);
+  if (OidIsValid(schema) && !HasOurTables(schema)) ReportNamesake("this database", version, get_namespace_name(schema));
+}
+
+void CheckCommandForNamesake(const Node *command) {
+  const char *name = ExtensionNamedBy(command);
+  if (strcmp(name, "snowflake") != 0) return;
+  const Oid extension = get_extension_oid(name, true);
+  if (OidIsValid(extension)) CheckNotNamesake(extension);
+}
+
+}  // namespace snowflake
