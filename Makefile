@@ -41,8 +41,8 @@ $(CURDIR)/src/core $(CURDIR)/src/pg:
 -include $(OBJS:.o=.d)
 
 # pgEdge's extension has the same name, the same library and the same file names: the two must not be mixed.
-installed_control = $(DESTDIR)$(datadir)/$(datamoduledir)/snowflake.control
-install: refuse-namesake
+installed_control = $(DESTDIR)$(datadir)/extension/snowflake.control
+install installdirs installdirs-lib: refuse-namesake
 .PHONY: refuse-namesake
 refuse-namesake:
 	@if grep -qs '^schema *=' '$(installed_control)'; then \

@@ -23,7 +23,7 @@ void RunUtility(PlannedStmt *statement, const char *text, bool read_only_tree, P
                 QueryCompletion *completion) {
   const bool outer = in_copy_from;
   const Node *command = statement->utilityStmt;
-  CheckCommandForNamesake(command);
+  CheckCommandForNamesake(command);  // the library has this one utility hook
   PG_TRY();
   {
     in_copy_from = IsA(command, CopyStmt) && reinterpret_cast<const CopyStmt *>(command)->is_from;

@@ -2,6 +2,7 @@
 // snowflake_nextval and snowflake_currval, are ours as well, and PostgreSQL itself says that the others are not there.
 #include "pg/namesake.h"
 
+#include "pg/registry_tables.h"
 #include "pg/report.h"
 
 namespace snowflake {
@@ -31,22 +32,8 @@ const char *ExtensionNamedBy(const Node *command) {
 }  // namespace
 
 void CheckNotNamesake(Oid extension) {
-  Relation catalog = table_open(ExtensionRelationId, AccessShareLock);
-  ScanKeyData key;
-  ScanKeyInit(&key, Anum_pg_extension_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(extension));
-  SysScanDesc scan = systable_beginscan(catalog, ExtensionOidIndexId, true, nullptr, 1, &key);
-  HeapTuple tuple = systable_getnext(scan);
-  Oid schema = InvalidOid;
-  const char *version = "";
-  if (HeapTupleIsValid(tuple)) {
-    bool is_null = false;
-    schema = reinterpret_cast<Form_pg_extension>(GETSTRUCT(tuple))->extnamespace;
-    version =
-        TextDatumGetCString(heap_getattr(tuple, Anum_pg_extension_extversion, RelationGetDescr(catalog), &is_null));
-  }
-  systable_endscan(scan);
-  table_close(catalog, AccessShareLock);
-  if (OidIsValid(schema) && !HasOurTables(schema)) ReportNamesake("this database", version, get_namespace_name(schema));
+  const Oid schema = ExtensionSchema(extension);
+  if (OidIsValid(schema) && !HasOurTables(schema)) ReportNamesake("this database", get_namespace_name(schema));
 }
 
 void CheckCommandForNamesake(const Node *command) {

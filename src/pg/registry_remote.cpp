@@ -65,16 +65,14 @@ void Ask(const Session &session, const char *commands, Read read) {
 
 void FindSchema(Session *session) {
   Ask(*session,
-      "SELECT pg_catalog.quote_ident(n.nspname), e.extversion, n.nspname,"
-      " (SELECT 'ours' FROM pg_catalog.pg_proc p WHERE p.pronamespace = n.oid AND p.proname = 'snowflake_acquire' "
-      "LIMIT 1)"
+      "SELECT pg_catalog.quote_ident(n.nspname), n.nspname, (SELECT 1 FROM pg_catalog.pg_proc p"
+      " WHERE p.pronamespace = n.oid AND p.proname = 'snowflake_acquire' LIMIT 1)"
       " FROM (SELECT) one LEFT JOIN pg_catalog.pg_extension e ON e.extname = 'snowflake'"
       " LEFT JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace",
       [&](const PGresult *result) {
         const char *schema = RemoteValue(result, 0);
         if (schema == nullptr) ReportNoRegistry();
-        if (RemoteValue(result, 3) == nullptr)
-          ReportNamesake("the registry's database", Get(result, 1), Get(result, 2));
+        if (RemoteValue(result, 2) == nullptr) ReportNamesake("the registry's database", Get(result, 1));
         session->schema = pstrdup(schema);
       });
 }

@@ -60,15 +60,16 @@ void ReportNoExtension(Oid fn_oid) {
   pg_unreachable();
 }
 
-void ReportNamesake(const char *where, const char *version, const char *schema) {
-  ereport(ERROR,
-          (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-           errmsg("the extension snowflake of %s is another one of the same name", where),
-           errdetail("Its version is %s, its schema \"%s\", and it has none of this one's tables. pgEdge's extension "
-                     "is called snowflake, too.",
-                     version, schema),
-           errhint("A server can have one of the two. To change over, DROP EXTENSION snowflake and create it again; "
-                   "snowflake_decode(id, 'pgedge') then reads the ids that pgEdge's has issued.")));
+void ReportNamesake(const char *where, const char *schema) {
+  ereport(
+      ERROR,
+      (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+       errmsg("the extension snowflake of %s is another one of the same name", where),
+       errdetail("It is in schema \"%s\" and has none of this one's tables. pgEdge's extension is called snowflake, "
+                 "too, and its library has the same file name.",
+                 schema),
+       errhint("A server can have one of the two. To change over, DROP EXTENSION snowflake and create it again; "
+               "snowflake_decode(id, 'pgedge') then reads the ids that pgEdge's has issued.")));
   pg_unreachable();
 }
 

@@ -24,7 +24,7 @@ enum class NoLeaseReason { kKeeperSlots, kRegistry, kSingleUser };
 [[noreturn]] void ReportSameTransaction();
 [[noreturn]] void ReportNoExtension(Oid fn_oid);
 // `where` is "this database" or "the registry's database".
-[[noreturn]] void ReportNamesake(const char *where, const char *version, const char *schema);
+[[noreturn]] void ReportNamesake(const char *where, const char *schema);
 [[noreturn]] void ReportRecovery();
 
 // `error` is what the registry said last, message[0] == 0 when it has not said anything.
