@@ -226,6 +226,42 @@ copy_server() {
   server_bin=$("$PG_CONFIG" --bindir)
 }
 
+# unpack_neighbours FOLDER: what Debian has of other programs that one test sets beside snowflake, for this server's version:
+# pgbouncer into FOLDER, pg_partman into the copied server. Unpacked and not installed, because an installed pgbouncer starts
+# a service. Returns 1 where they cannot be had; the test then skips what it lacks.
+unpack_neighbours() {
+  local folder=$1 version package libraries packages=() as_root=()
+  version=$("$PG_CONFIG" --version | sed 's/^PostgreSQL \([0-9]*\).*/\1/')
+  command -v pgbouncer >/dev/null || [[ -x /usr/sbin/pgbouncer ]] || packages+=(pgbouncer)
+  if [[ ! -f $("$PG_CONFIG" --sharedir)/extension/pg_partman.control && $PG_CONFIG = */lib/postgresql/*/bin/pg_config ]]; then
+    packages+=("postgresql-$version-partman")
+  fi
+  [[ ${#packages[@]} -gt 0 ]] || return 0
+  command -v apt-get >/dev/null || return 1
+  mkdir -p "$folder"
+  if ! apt-cache show "${packages[@]}" >/dev/null 2>&1; then
+    if [[ $(id -u) -ne 0 ]]; then as_root=(sudo -n); fi
+    "${as_root[@]}" apt-get update -qq >/dev/null 2>&1 || true
+  fi
+  if [[ ${packages[0]} = pgbouncer ]]; then
+    libraries=$({ apt-cache depends pgbouncer 2>/dev/null || true; } | sed -n 's/.*Depends: \(libc-ares.*\|libcares.*\|libevent.*\)$/\1/p')
+    while read -r package; do packages+=("$package"); done < <(printf '%s' "$libraries${libraries:+$'\n'}")
+  fi
+  (
+    cd "$folder" || exit 1
+    for package in "${packages[@]}"; do apt-get download -qq "$package" >/dev/null 2>&1 || true; done
+    for package in *.deb; do
+      if [[ -f $package ]]; then dpkg-deb -x "$package" . || exit 1; fi
+    done
+  ) || return 1
+  if [[ -d $folder/usr/share/postgresql/$version/extension ]]; then
+    cp -a "$folder/usr/share/postgresql/$version/extension/." "$("$PG_CONFIG" --sharedir)/extension/"
+    cp -a "$folder/usr/lib/postgresql/$version/lib/." "$("$PG_CONFIG" --pkglibdir)/"
+    give_to_user "$("$PG_CONFIG" --sharedir)" "$("$PG_CONFIG" --pkglibdir)"
+  fi
+  give_to_user "$folder"
+}
+
 # make_server FOLDER [SETTING...]: makes a cluster with its superuser `postgres` in FOLDER/data and starts it. Only its
 # socket in FOLDER/socket leads to it, and only its owner (and root) may use that. SNOWFLAKE_PRELOAD=0 leaves the library
 # out of what it preloads.

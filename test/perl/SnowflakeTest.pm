@@ -10,7 +10,7 @@ use PostgreSQL::Test::Utils;
 use Time::HiRes qw(time sleep);
 
 our @EXPORT = qw(new_server start_server move_clock freeze_clock run_clock now_ms seed wait_until
-  query_error);
+  query_error standby_of);
 
 # A server of its own, initialised, not started. Options: conf => lines for postgresql.conf, clock => 1 for a clock
 # that can be moved, streaming => 1, preload => 0 to leave the library out, from => [server, backup] to start as a copy of another.
@@ -82,6 +82,18 @@ sub run_clock
 	my ($server) = @_;
 	write_clock($server, $server->{snowflake_offset_ns}, 0);
 	return;
+}
+
+# A streaming standby of a server, made by pg_basebackup and started. Options: conf => lines for postgresql.conf.
+sub standby_of
+{
+	my ($primary, $name, %options) = @_;
+	$primary->backup("for_$name");
+	my $standby = PostgreSQL::Test::Cluster->new($name);
+	$standby->init_from_backup($primary, "for_$name", has_streaming => 1);
+	$standby->append_conf('postgresql.conf', $options{conf}) if $options{conf};
+	$standby->start;
+	return $standby;
 }
 
 sub now_ms { return int(time() * 1000); }

@@ -20,16 +20,6 @@ sub value
 	return $server->safe_psql($db, $sql);
 }
 
-sub standby_of
-{
-	my ($primary, $name) = @_;
-	$primary->backup("for_$name");
-	my $standby = PostgreSQL::Test::Cluster->new($name);
-	$standby->init_from_backup($primary, "for_$name", has_streaming => 1);
-	$standby->start;
-	return $standby;
-}
-
 sub ids { return split /\n/, value($_[0], "SELECT snowflake_nextvals($_[1])"); }
 
 my $primary = new_server('primary', streaming => 1, conf => "snowflake.lease_duration = 10min\nsnowflake.max_clock_skew = 0\nwal_sender_timeout = 0\n");

@@ -32,15 +32,6 @@ my $first = new_server('first', streaming => 1, preload => 0,
 $first->start;
 value($first, 'postgres', "CREATE EXTENSION snowflake; INSERT INTO snowflake_layout VALUES $layout");
 
-sub standby_of
-{
-	my ($primary, $name) = @_;
-	$primary->backup("for_$name");
-	my $standby = PostgreSQL::Test::Cluster->new($name);
-	$standby->init_from_backup($primary, "for_$name", has_streaming => 1);
-	$standby->start;
-	return $standby;
-}
 my $next = standby_of($first, 'next');
 my $last = standby_of($next, 'last');
 
