@@ -46,7 +46,8 @@ install installdirs installdirs-lib: refuse-namesake
 .PHONY: refuse-namesake
 refuse-namesake:
 	@if grep -qs '^schema *=' '$(installed_control)'; then \
-	  echo "$(installed_control): another extension called snowflake is installed there, pgEdge's it seems; remove it first" >&2; \
+	  echo "$(installed_control): another extension called snowflake is installed there," \
+	    "pgEdge's it seems; remove it first" >&2; \
 	  exit 1; \
 	fi
 

@@ -226,14 +226,15 @@ copy_server() {
   server_bin=$("$PG_CONFIG" --bindir)
 }
 
-# unpack_neighbours FOLDER: what Debian has of other programs that one test sets beside snowflake, for this server's version:
-# pgbouncer into FOLDER, pg_partman into the copied server. Unpacked and not installed, because an installed pgbouncer starts
-# a service. Returns 1 where they cannot be had; the test then skips what it lacks.
+# unpack_neighbours FOLDER: what Debian has of other programs that one test sets beside snowflake, for this server's
+# version: pgbouncer into FOLDER, pg_partman into the copied server. Unpacked and not installed, because an installed
+# pgbouncer starts a service. Returns 1 where they cannot be had; the test then skips what it lacks.
 unpack_neighbours() {
-  local folder=$1 version package libraries packages=() as_root=()
+  local folder=$1 version control package libraries packages=() as_root=()
+  control=$("$PG_CONFIG" --sharedir)/extension/pg_partman.control
   version=$("$PG_CONFIG" --version | sed 's/^PostgreSQL \([0-9]*\).*/\1/')
   command -v pgbouncer >/dev/null || [[ -x /usr/sbin/pgbouncer ]] || packages+=(pgbouncer)
-  if [[ ! -f $("$PG_CONFIG" --sharedir)/extension/pg_partman.control && $PG_CONFIG = */lib/postgresql/*/bin/pg_config ]]; then
+  if [[ ! -f $control && $PG_CONFIG = */lib/postgresql/*/bin/pg_config ]]; then
     packages+=("postgresql-$version-partman")
   fi
   [[ ${#packages[@]} -gt 0 ]] || return 0
@@ -244,7 +245,8 @@ unpack_neighbours() {
     "${as_root[@]}" apt-get update -qq >/dev/null 2>&1 || true
   fi
   if [[ ${packages[0]} = pgbouncer ]]; then
-    libraries=$({ apt-cache depends pgbouncer 2>/dev/null || true; } | sed -n 's/.*Depends: \(libc-ares.*\|libcares.*\|libevent.*\)$/\1/p')
+    libraries=$({ apt-cache depends pgbouncer 2>/dev/null || true; } |
+      sed -nE 's/.*Depends: (libc-ares.*|libcares.*|libevent.*)$/\1/p')
     while read -r package; do packages+=("$package"); done < <(printf '%s' "$libraries${libraries:+$'\n'}")
   fi
   (

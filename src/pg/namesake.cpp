@@ -1,5 +1,6 @@
-// Both libraries are $libdir/snowflake, so where this one lies, functions of the other extension call it: two of its symbols,
-// snowflake_nextval and snowflake_currval, are ours as well, and PostgreSQL itself says that the others are not there.
+// Both libraries are $libdir/snowflake, so where this one lies, functions of the other extension call it: two of its
+// symbols, snowflake_nextval and snowflake_currval, are ours as well, and PostgreSQL itself says that the others are
+// not there.
 #include "pg/namesake.h"
 
 #include "pg/registry_tables.h"
