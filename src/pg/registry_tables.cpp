@@ -54,6 +54,20 @@ void Pin(const char *name, const char *value) {
   set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
+// Without a snapshot: as this command sees it.
+Oid SchemaSeenBy(Snapshot snapshot, Oid extension) {
+  Relation catalog = table_open(ExtensionRelationId, AccessShareLock);
+  ScanKeyData key;
+  ScanKeyInit(&key, Anum_pg_extension_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(extension));
+  SysScanDesc scan = systable_beginscan(catalog, ExtensionOidIndexId, true, snapshot, 1, &key);
+  HeapTuple tuple = systable_getnext(scan);
+  Oid schema = InvalidOid;
+  if (HeapTupleIsValid(tuple)) schema = reinterpret_cast<Form_pg_extension>(GETSTRUCT(tuple))->extnamespace;
+  systable_endscan(scan);
+  table_close(catalog, AccessShareLock);
+  return schema;
+}
+
 }  // namespace
 
 void WatchParsing() {
@@ -68,18 +82,15 @@ Oid ExtensionOfFunction(Oid fn_oid) {
 }
 
 Oid ExtensionSchema(Oid extension, bool *created_here) {
-  Relation catalog = table_open(ExtensionRelationId, AccessShareLock);
-  ScanKeyData key;
-  ScanKeyInit(&key, Anum_pg_extension_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(extension));
-  SysScanDesc scan = systable_beginscan(catalog, ExtensionOidIndexId, true, nullptr, 1, &key);
-  HeapTuple tuple = systable_getnext(scan);
-  Oid schema = InvalidOid;
-  if (HeapTupleIsValid(tuple)) {
-    schema = reinterpret_cast<Form_pg_extension>(GETSTRUCT(tuple))->extnamespace;
-    if (created_here) *created_here = TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
+  const Oid schema = SchemaSeenBy(nullptr, extension);
+  if (created_here) {
+    // No command number comes before the first: by this snapshot the transaction has done nothing yet. The row's xmin would
+    // not do, because an update of the extension writes a new row, too.
+    Snapshot others = RegisterSnapshot(GetCatalogSnapshot(ExtensionRelationId));
+    others->curcid = FirstCommandId;
+    *created_here = SchemaSeenBy(others, extension) != schema;
+    UnregisterSnapshot(others);
   }
-  systable_endscan(scan);
-  table_close(catalog, AccessShareLock);
   return schema;
 }
 

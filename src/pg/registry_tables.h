@@ -32,7 +32,8 @@ Tables FindTables(Oid extension);
 // The extension that a function belongs to. Error: 55000.
 Oid ExtensionOfFunction(Oid fn_oid);
 
-// An extension's schema, InvalidOid when there is no such extension; and whether this transaction created it.
+// An extension's schema, InvalidOid when there is no such extension; and whether this transaction created it there, or moved
+// it there, which locks its tables.
 Oid ExtensionSchema(Oid extension, bool *created_here = nullptr);
 
 // Who the process was before it became the tables' owner.
