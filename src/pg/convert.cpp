@@ -1,5 +1,5 @@
 // snowflake_convert(): a column becomes bigint DEFAULT snowflake_nextval(). Arguments, result and errors: COMMENT ON in
-// sql/snowflake--1.0.sql.
+// the install script.
 //
 // 1. Everything is done by ALTER TABLE and DROP SEQUENCE with the caller's rights, so that nobody can do more than by
 //    hand, and every name in a statement is qualified.

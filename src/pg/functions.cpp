@@ -1,4 +1,4 @@
-// The scalar SQL functions: issuing and reading ids. Arguments, results and errors: COMMENT ON in sql/snowflake--1.0.sql.
+// The scalar SQL functions: issuing and reading ids. Arguments, results and errors: COMMENT ON in the install script.
 #include "pg/issue.h"
 #include "pg/layout_table.h"
 #include "pg/layouts.h"

@@ -1,5 +1,5 @@
 // Named layouts, and the layout that a database begins with. Arguments, results and errors: COMMENT ON in
-// sql/snowflake--1.0.sql.
+// the install script.
 #include "pg/layouts.h"
 
 #include "core/named_layouts.h"

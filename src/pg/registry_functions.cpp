@@ -1,5 +1,5 @@
 // The registry protocol as SQL functions: arguments in, rows out. Results and errors: COMMENT ON in
-// sql/snowflake--1.0.sql.
+// the install script.
 #include "pg/layout_table.h"
 #include "pg/protocol.h"
 #include "pg/registry_tables.h"

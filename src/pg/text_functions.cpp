@@ -1,5 +1,5 @@
 // The SQL functions that write ids as text and read them again. Arguments, results and errors: COMMENT ON in
-// sql/snowflake--1.0.sql.
+// the install script.
 #include "pg/pg.h"
 
 #include "core/text.h"

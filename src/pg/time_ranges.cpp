@@ -1,5 +1,5 @@
 // Which ids belong to a time: for conditions on the primary key and bounds of partitions. Arguments, results, errors:
-// COMMENT ON in sql/snowflake--1.0.sql; the arithmetic: core/time_range.h.
+// COMMENT ON in the install script; the arithmetic: core/time_range.h.
 #include "core/time_range.h"
 
 #include "pg/layouts.h"
