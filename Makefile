@@ -3,6 +3,7 @@
 #   make                 the library; WERROR=1 turns warnings into errors
 #   make install
 #   make installcheck    pg_regress and isolation tests on a running server with shared_preload_libraries = 'snowflake'
+#   make dist            the archive for PGXN, of what is committed
 #
 # For another server than the first in PATH: make PG_CONFIG=/path/to/pg_config
 
@@ -50,6 +51,13 @@ refuse-namesake:
 	    "pgEdge's it seems; remove it first" >&2; \
 	  exit 1; \
 	fi
+
+# META.json's own version stands before that of anything in it.
+archive = $(EXTENSION)-$(firstword $(shell sed -n 's/^ *"version": "\(.*\)".*/\1/p' $(top)META.json))
+
+.PHONY: dist
+dist:
+	git -C $(top). archive --format=zip --prefix=$(archive)/ --output=$(CURDIR)/$(archive).zip HEAD
 
 print-%:
 	@echo $($*)

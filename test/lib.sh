@@ -128,6 +128,8 @@ missing_packages() {
   if [[ $1 = test ]]; then
     [[ -f /usr/include/gtest/gtest.h ]] || echo libgtest-dev
     perl -MIPC::Run -e 1 2>/dev/null || echo libipc-run-perl
+    command -v git >/dev/null || echo git
+    command -v unzip >/dev/null || echo unzip
     command -v prove >/dev/null && perl -MJSON::PP -e 1 2>/dev/null || echo perl
   fi
   if [[ $1 = fuzz ]] && ! clang_can_fuzz; then printf '%s\n' clang libclang-rt-dev; fi
