@@ -48,8 +48,10 @@ void PopRetired(int64_t lease_id) {
   });
 }
 
-// The extension was dropped, or is another one than before: its registry is gone, and what it leased with it.
+// The extension was dropped, or is another one than before: the registry in this database is gone, and what it leased with
+// it. One on another server gets the lease back.
 void ForgetRegistry() {
+  if (keeping.registry[0] != '\0') return CloseGenerator();
   WithLock(keeping.node, LW_EXCLUSIVE, [] {
     keeping.node->generator.open = false;
     keeping.node->retired_count = 0;

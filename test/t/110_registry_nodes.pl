@@ -421,7 +421,14 @@ is((as_role($registry, 'skews', 'node', 'ALTER ROLE node SET snowflake.max_clock
 value($registry, 'postgres', q{ALTER ROLE node SET snowflake.max_clock_skew = 0});
 is($ask->(3600), '00000', '0: not judged at all');
 
-### Shut down cleanly, every lease is back
+### Without the extension, or shut down cleanly: every lease is back
+
+value($nodes[0], 'postgres', 'SELECT snowflake_nextval()');
+my $lease_id = status($nodes[0], 'postgres', 'lease_id');
+value($nodes[0], 'postgres', 'DROP EXTENSION snowflake');
+ok(wait_until('the lease to be given back', sub { value($registry, 'fleet', "SELECT count(*) FROM $schema.snowflake_registry WHERE lease_id = $lease_id") eq '0' }),
+	'a node whose extension is dropped gives its lease back');
+like(slurp_file($nodes[0]->logfile), qr/gave worker id \d+ back, lease $lease_id/, '... itself, and not by expiry');
 
 my $held = leases('fleet');
 $_->stop('fast') for @nodes, $many, @clocked;
