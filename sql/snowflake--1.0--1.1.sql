@@ -13,7 +13,7 @@ ALTER FUNCTION snowflake_nextval() SUPPORT snowflake_nextval_support;
 CREATE FUNCTION snowflake_copy_nextval(internal) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE SUPPORT snowflake_nextval_support;
 COMMENT ON FUNCTION snowflake_copy_nextval(internal) IS
-    'what COPY FROM evaluates, for each row, where a default calls snowflake_nextval(); no SQL can call it';
+    'what COPY FROM evaluates, for each row, where a default calls snowflake_nextval(), which is its argument; the same result and errors; no SQL can call it';
 
 -- Reading.
 

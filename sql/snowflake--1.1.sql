@@ -117,7 +117,7 @@ COMMENT ON FUNCTION snowflake_nextval() IS
 CREATE FUNCTION snowflake_copy_nextval(internal) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE SUPPORT snowflake_nextval_support;
 COMMENT ON FUNCTION snowflake_copy_nextval(internal) IS
-    'what COPY FROM evaluates, for each row, where a default calls snowflake_nextval(); no SQL can call it';
+    'what COPY FROM evaluates, for each row, where a default calls snowflake_nextval(), which is its argument; the same result and errors; no SQL can call it';
 
 CREATE FUNCTION snowflake_nextvals(count integer) RETURNS SETOF bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;

@@ -1,15 +1,26 @@
-// COPY FROM inserts row by row where a column's default is volatile, because such a function could read the table; nextval()
-// alone is excepted. snowflake_nextval() reads no table either, so a COPY evaluates a twin that is labelled stable.
+// COPY FROM inserts row by row where a column's default is volatile, because such a function could read the table;
+// nextval() alone is excepted. snowflake_nextval() reads no table either, so a COPY evaluates a twin that is labelled
+// stable.
 //
-// 1. Whoever plans with the twin might evaluate it once for many rows. COPY does not: it evaluates a default for each row. So
-//    the twin is given only to an expression that is planned outside of a query, while the innermost utility command is a
-//    COPY FROM. Queries and cached plans of triggers have a planner's root; what else plans bare expressions (ADD COLUMN,
-//    above all) is a utility command of its own.
-// 2. The twin takes an argument of type internal, which no SQL can write: nobody else can call it or make it a default.
+// 1. What is merely stable may be evaluated once for many rows, or twice where one value was meant: by an SQL function
+//    that uses its argument twice and is inlined. So beside the twin stands the node of identity columns. To every
+//    question that PostgreSQL asks it is volatile, except to COPY's about defaults, which passes over it as over
+//    nextval(); and it is never reached.
+// 2. The twin is given only to an expression that is planned outside of a query, while the innermost utility command is
+//    a COPY FROM. Queries and cached plans of triggers have a planner's root, and what the planner simplifies without
+//    one is an estimate, which it throws away. What else plans bare expressions, ADD COLUMN above all, is a utility
+//    command of its own.
+// 3. The twin takes an argument of type internal, which no SQL can write: nobody else can call it or make it a default.
 #include "pg/copy.h"
 
 #include "pg/issue.h"
 #include "pg/namesake.h"
+#include "pg/report.h"
+
+extern "C" {
+PGDLLEXPORT Datum snowflake_nextval(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum snowflake_copy_nextval(PG_FUNCTION_ARGS);
+}
 
 namespace snowflake {
 
@@ -35,10 +46,17 @@ void RunUtility(PlannedStmt *statement, const char *text, bool read_only_tree, P
   PG_END_TRY();
 }
 
-// The other function of the extension that has this support function.
-Oid FindTwin(Oid support, Oid function) {
-  const Oid extension = getExtensionOfObject(ProcedureRelationId, support);
+// Whether a call of this function is one of `code` and nothing else: neither SECURITY DEFINER nor SET is around it.
+bool Runs(Oid function, PGFunction code) {
+  FmgrInfo info;
+  fmgr_info(function, &info);
+  return info.fn_addr == code;
+}
+
+// The extension's other function that has this support function.
+Oid FindTwin(Oid support) {
   Oid twin = InvalidOid;
+  const Oid extension = getExtensionOfObject(ProcedureRelationId, support);
   Relation catalog = table_open(DependRelationId, AccessShareLock);
   ScanKeyData keys[2];
   ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber, F_OIDEQ,
@@ -47,8 +65,9 @@ Oid FindTwin(Oid support, Oid function) {
   SysScanDesc scan = systable_beginscan(catalog, DependReferenceIndexId, true, nullptr, 2, keys);
   while (HeapTuple tuple = systable_getnext(scan)) {
     const Form_pg_depend depend = reinterpret_cast<Form_pg_depend>(GETSTRUCT(tuple));
-    if (depend->classid == ProcedureRelationId && depend->objid != function && OidIsValid(extension) &&
-        getExtensionOfObject(ProcedureRelationId, depend->objid) == extension)
+    if (depend->classid == ProcedureRelationId && OidIsValid(extension) &&
+        getExtensionOfObject(ProcedureRelationId, depend->objid) == extension &&
+        Runs(depend->objid, snowflake_copy_nextval))
       twin = depend->objid;
   }
   systable_endscan(scan);
@@ -58,14 +77,22 @@ Oid FindTwin(Oid support, Oid function) {
 
 Node *CallOfTwin(Oid support, const SupportRequestSimplify *request) {
   if (!in_copy_from || request->root != nullptr) return nullptr;
-  const FuncExpr *call = request->fcall;
-  // The twin is everybody's; the right to issue ids is that to call the function itself.
-  if (call->args != NIL || !MayExecute(call->funcid)) return nullptr;
-  const Oid twin = FindTwin(support, call->funcid);
-  if (!OidIsValid(twin)) return nullptr;
-  Const *seal = makeConst(INTERNALOID, -1, InvalidOid, sizeof(Datum), BoolGetDatum(true), false, true);
-  return reinterpret_cast<Node *>(
-      makeFuncExpr(twin, INT8OID, list_make1(seal), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
+  // A superuser may have given the support function to another function, or changed this one. Who lacks a right is told
+  // so when snowflake_nextval() itself is called.
+  const Oid function = request->fcall->funcid;
+  if (!Runs(function, snowflake_nextval) || !MayExecute(function)) return nullptr;
+  const Oid twin = FindTwin(support);
+  if (!OidIsValid(twin) || !MayExecute(twin)) return nullptr;
+
+  Const *argument = makeConst(INTERNALOID, -1, InvalidOid, sizeof(Datum), ObjectIdGetDatum(function), false, true);
+  FuncExpr *call = makeFuncExpr(twin, INT8OID, list_make1(argument), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+  NextValueExpr *never_reached = makeNode(NextValueExpr);
+  never_reached->typeId = INT8OID;
+  CoalesceExpr *first = makeNode(CoalesceExpr);
+  first->coalescetype = INT8OID;
+  first->args = list_make2(call, never_reached);
+  first->location = -1;
+  return reinterpret_cast<Node *>(first);
 }
 
 }  // namespace
@@ -85,4 +112,13 @@ SNOWFLAKE_FUNCTION(snowflake_nextval_support) {
   PG_RETURN_POINTER(CallOfTwin(fcinfo->flinfo->fn_oid, reinterpret_cast<SupportRequestSimplify *>(request)));
 }
 
-SNOWFLAKE_FUNCTION(snowflake_copy_nextval) { PG_RETURN_INT64(NextId(fcinfo->flinfo->fn_oid, 1)); }
+// The argument is snowflake_nextval() itself. The right to call it is asked for once per expression, as the executor
+// does: a domain's CHECK is planned once for all roles of a session.
+SNOWFLAKE_FUNCTION(snowflake_copy_nextval) {
+  const Oid function = DatumGetObjectId(PG_GETARG_DATUM(0));
+  if (fcinfo->flinfo->fn_extra == nullptr) {
+    if (!MayExecute(function)) ReportNoRight(function);
+    fcinfo->flinfo->fn_extra = fcinfo->flinfo;
+  }
+  PG_RETURN_INT64(NextId(function, 1));
+}

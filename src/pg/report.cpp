@@ -460,4 +460,9 @@ void ReportTextFault(const TextEncoding &encoding, const char *input, const Text
   pg_unreachable();
 }
 
+void ReportNoRight(Oid function) {
+  aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, get_func_name(function));
+  pg_unreachable();
+}
+
 }  // namespace snowflake

@@ -92,4 +92,7 @@ enum class ColumnFault { kInherited, kSeveralRoots, kGenerated, kTypedTable, kTy
 [[noreturn]] void ReportMovedMeanwhile(const char *column);
 void NoticeIssuing(const char *column);
 
+// What PostgreSQL says itself where a function may not be called.
+[[noreturn]] void ReportNoRight(Oid function);
+
 }  // namespace snowflake
