@@ -1,0 +1,121 @@
+# What the tests of COPY share: a server, how often a statement called snowflake_nextval() or what COPY evaluates in its place,
+# and how a COPY's rows were written, which the WAL tells.
+package CopyTest;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+
+our @EXPORT = qw($db $server $file $rows value calls count_calls ids_are_good written goes_in_many goes_in_one_by_one copied_rows);
+
+our $db = 'postgres';
+our $server;
+# A file of that many numbers, each on a line.
+our $rows = 300;
+our $file;
+my $copied_rows = 0;
+
+# Starts the server, with the extension and the objects that the functions below use.
+sub start
+{
+	my ($name) = @_;
+	$server = new_server($name, streaming => 1, conf => q{
+log_statement = none
+autovacuum = off
+track_functions = all
+max_worker_processes = 16
+});
+	start_server($server);
+	$file = $server->basedir . '/rows';
+	append_to_file($file, join('', map { "$_\n" } 1 .. $rows));
+	value(q{
+CREATE EXTENSION snowflake;
+CREATE VIEW calls AS SELECT coalesce(sum(calls) FILTER (WHERE funcname = 'snowflake_nextval'), 0) AS nextval,
+	coalesce(sum(calls) FILTER (WHERE funcname = 'snowflake_copy_nextval'), 0) AS copy_nextval
+	FROM pg_stat_xact_user_functions;
+-- A CHECK is planned as a bare expression: an INSERT shows whether COPY's way is open.
+CREATE TABLE probe (n int CHECK (snowflake_nextval() > 0));
+CREATE FUNCTION same(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT $1';
+CREATE FUNCTION pair(bigint) RETURNS text LANGUAGE sql AS $$ SELECT $1 || '-' || $1 $$;
+CREATE FUNCTION new_id() RETURNS bigint LANGUAGE sql AS 'SELECT snowflake_nextval()';
+CREATE DOMAIN checked_id AS bigint CHECK (VALUE < snowflake_nextval());
+-- Runs a command: in a statement's trigger, and in a row's for row 2.
+CREATE FUNCTION run() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF TG_LEVEL = 'STATEMENT' OR NEW.n = 2 THEN EXECUTE TG_ARGV[0]; END IF;
+	RETURN CASE TG_LEVEL WHEN 'ROW' THEN NEW END;
+END $$});
+	return;
+}
+
+sub value { return $server->safe_psql($db, $_[0]); }
+
+# SQL that runs `$sql` in one transaction and prints how often that called the function and COPY's: "1|0".
+sub count_calls
+{
+	my ($sql) = @_;
+	return "SELECT pg_stat_force_next_flush() \\gset\nBEGIN;\n$sql;\nSELECT nextval, copy_nextval FROM calls;\nCOMMIT;\n";
+}
+
+sub calls { return value(count_calls($_[0])); }
+
+# How many rows were copied and looked at.
+sub copied_rows { return $copied_rows += $_[0] // 0; }
+
+# Whether a table has that many rows, and as many ids, rising by n. `$id` is an expression for them.
+sub ids_are_good
+{
+	my ($table, $count, $name, $id) = @_;
+	$id //= 'id';
+	copied_rows($count);
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	return is(value("SELECT count(*), count(DISTINCT $id), count(*) FILTER (WHERE fall)"
+				. " FROM (SELECT *, $id <= lag($id) OVER (ORDER BY n) AS fall FROM $table) t"),
+		"$count|$count|0", "$name: $count rows, as many ids, rising in the order of the file");
+}
+
+# Runs SQL; returns how many WAL records put many rows into the tables, and how many put one.
+sub written
+{
+	my ($sql, @tables) = @_;
+	my $paths = join ', ', map {
+		"(SELECT coalesce(nullif(reltablespace, 0), dattablespace) || '/' || d.oid || '/' || pg_relation_filenode(c.oid)"
+		  . " FROM pg_class c, pg_database d WHERE c.oid = '$_'::regclass AND datname = current_database())"
+	} @tables;
+	# psql loses a line after a semicolon that follows the data of a COPY.
+	my $end_of_sql = $sql =~ /\n\z/ ? '' : ";\n";
+	my @out = split /\n/, value("SELECT pg_current_wal_insert_lsn();\n$sql${end_of_sql}SELECT pg_current_wal_flush_lsn(), $paths");
+	my ($end, @files) = split /\|/, $out[-1];
+	my ($many, $one) = (0, 0);
+	for my $relation (@files)
+	{
+		my ($dump, $error) = run_command([ 'pg_waldump', '-p', $server->data_dir . '/pg_wal',
+			'--start', $out[0], '--end', $end, '--relation', $relation ]);
+		die "pg_waldump: $error" if $error ne '';
+		$many += () = $dump =~ /rmgr: Heap2 .*desc: MULTI_INSERT/g;
+		$one += () = $dump =~ /rmgr: Heap .*desc: INSERT/g;
+	}
+	return ($many, $one);
+}
+
+sub goes_in_many
+{
+	my ($name, $sql, @tables) = @_;
+	my ($many, $one) = written($sql, @tables);
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	return ok($many > 0 && $one == 0, "$name: many rows at a time") || diag("$many records of many rows, $one of one");
+}
+
+sub goes_in_one_by_one
+{
+	my ($name, $sql, $count, @tables) = @_;
+	my ($many, $one) = written($sql, @tables);
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	return ok($many == 0 && $one == $count, "$name: one by one") || diag("$many records of many rows, $one of one");
+}
+
+1;
