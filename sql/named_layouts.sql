@@ -172,8 +172,9 @@ ANALYZE toot;
 EXPLAIN (COSTS OFF) SELECT id FROM toot WHERE snowflake_timestamp(id, 'mastodon') = '2020-01-02 00:00+00';
 SELECT * FROM toot WHERE snowflake_timestamp(id, 'mastodon') = '2020-01-02 00:00+00';
 -- Those without depend on a table.
+\set VERBOSITY sqlstate
 CREATE INDEX ON toot (snowflake_timestamp(id));
-\echo :SQLSTATE
+\set VERBOSITY default
 CREATE TABLE broken (id bigint, ts timestamptz GENERATED ALWAYS AS (snowflake_timestamp(id)) STORED);
 \echo :SQLSTATE
 DROP TABLE toot;

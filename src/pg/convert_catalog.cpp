@@ -164,8 +164,8 @@ ORDER BY f.conparentid <> 0, f.conname LIMIT 1)";
 // One query; with read_only off it gets a snapshot of its own.
 void QueryWith(const char *query, int count, const Value *values) {
   constexpr int kMost = 5;
-  Oid types[kMost];
-  Datum datums[kMost];
+  Oid types[kMost] = {};
+  Datum datums[kMost] = {};
   Assert(count <= kMost);
   for (int i = 0; i < count; ++i) {
     types[i] = values[i].type;

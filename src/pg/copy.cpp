@@ -108,8 +108,10 @@ using namespace snowflake;
 
 SNOWFLAKE_FUNCTION(snowflake_nextval_support) {
   Node *request = reinterpret_cast<Node *>(PG_GETARG_POINTER(0));
-  if (!IsA(request, SupportRequestSimplify)) PG_RETURN_POINTER(nullptr);
-  PG_RETURN_POINTER(CallOfTwin(fcinfo->flinfo->fn_oid, reinterpret_cast<SupportRequestSimplify *>(request)));
+  Node *answer = nullptr;
+  if (IsA(request, SupportRequestSimplify))
+    answer = CallOfTwin(fcinfo->flinfo->fn_oid, reinterpret_cast<SupportRequestSimplify *>(request));
+  PG_RETURN_POINTER(answer);
 }
 
 // The argument is snowflake_nextval() itself. The right to call it is asked for once per expression, as the executor

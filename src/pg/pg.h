@@ -79,6 +79,7 @@ extern "C" {
 #include "utils/syscache.h"
 #include "utils/timeout.h"
 #include "utils/timestamp.h"
+#include "utils/tuplestore.h"
 #include "utils/typcache.h"
 #include "utils/uuid.h"
 #if PG_VERSION_NUM >= 170000
