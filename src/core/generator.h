@@ -5,7 +5,8 @@
 // It reads no clock, no setting and no memory of its own. The server calls it under the generator's lock; tests call it
 // alone. Invariants:
 //
-// 1. Inside a window no (tick, sequence) pair is handed out twice: (last_tick, next_sequence) only rises.
+// 1. Inside a window no (tick, sequence) pair is issued twice: (last_tick, next_sequence) only rises, but for numbers that
+//    come back before they were issued.
 // 2. No tick outside [window_start, window_end) is ever used, nor one that the layout cannot hold.
 // 3. A tick leads the clock by at most max_lead.
 // 4. The state changes only when numbers are handed out, and when a lease comes or goes.
@@ -98,6 +99,16 @@ constexpr Decision Take(Generator *g, Tick now, int64_t want, const Terms &terms
   g->next_sequence = sequence + count;
   return {
       Outcome::kRun, {tick, g->lease.worker, static_cast<int32_t>(sequence), static_cast<int32_t>(count)}, tick - now};
+}
+
+// Takes back the end of a run that was not issued, so that a session that leaves a tick behind wastes none of it. False when
+// numbers above it were taken meanwhile, or the lease is another one: then they are lost.
+constexpr bool GiveBack(Generator *g, const Token &token, const Run &rest) {
+  if (!g->open || g->lease.token != token || rest.tick != g->last_tick ||
+      int64_t{rest.sequence} + rest.count != g->next_sequence)
+    return false;
+  g->next_sequence = rest.sequence;
+  return true;
 }
 
 // The lease's highest tick that may have been used: what its release reports.

@@ -14,6 +14,12 @@ namespace snowflake {
 // The registry's secret for one lease: only who holds it can move or release the lease.
 struct Token {
   uint8_t bytes[16];
+
+  friend constexpr bool operator!=(const Token &a, const Token &b) {
+    for (int i = 0; i < 16; ++i)
+      if (a.bytes[i] != b.bytes[i]) return true;
+    return false;
+  }
 };
 
 struct Lease {

@@ -1,5 +1,6 @@
 // 1. A run's numbers were taken from the generator under its lock, so no other process has them, whatever becomes of the
-//    lease: its release reports a last tick that is not below the run's.
+//    lease: its release reports a last tick that is not below the run's. What is left of it goes back under the lock, or is
+//    lost, and is forgotten here before.
 // 2. A run is used only within the tick of the clock in which it was taken, whichever tick its numbers are of: so it leads
 //    the clock by no more than when it was taken (G3), and ids of calls more than a tick apart are in order across sessions
 //    (G2). The limits are kept in microseconds, so that a call reads the clock once and divides nothing.
@@ -25,6 +26,10 @@ struct LocalRun {
 };
 LocalRun run;
 
+// Where the run came from, to give its end back.
+Run run_taken;
+Token run_token;
+
 int64_t last_id = -1;
 NodeState *this_node = nullptr;
 
@@ -45,6 +50,13 @@ constexpr long kWaitMs = 100;
 constexpr long kSlotWaitMs = 20;
 
 void DropRun() { run.left = 0; }
+
+// What is left of the run; it is used no more.
+Run EndRun() {
+  const Run rest = {run_taken.tick, run_taken.worker, run_taken.sequence + run_taken.count - run.left, run.left};
+  DropRun();
+  return rest;
+}
 
 inline int64_t FromRun() {
   --run.left;
@@ -76,6 +88,7 @@ NodeState *ThisNode() {
 struct Look {
   Decision decision;
   Layout layout;
+  Token token;
   Tick max_lead;
   Tick now;
   bool new_worker_helps;
@@ -87,9 +100,11 @@ Look TakeRun(NodeState *node, Oid extension, int64_t now_us, int64_t ahead) {
   const uint32 random = pg_prng_uint32(&pg_global_prng_state);
   const int64_t max_lead_us = settings.max_lead_ms * kUsPerMs;
   const int64_t max_run = settings.max_run;
+  const Run rest = EndRun();
   Look look = {};
   WithLock(node, LW_EXCLUSIVE, [&] {
     Generator *g = &node->generator;
+    if (rest.count > 0 && GiveBack(g, run_token, rest)) node->counters.ids_taken -= rest.count;
     look.keeper_missing = node->keeper_pid == 0;
     look.keeper_latch = node->keeper_latch;
     if (!g->open || node->extension != extension) {
@@ -98,6 +113,7 @@ Look TakeRun(NodeState *node, Oid extension, int64_t now_us, int64_t ahead) {
       return;
     }
     look.layout = g->layout;
+    look.token = g->lease.token;
     look.now = g->layout.TickAt(now_us);
     look.max_lead = MaxLead(g->layout, max_lead_us);
 
@@ -130,6 +146,8 @@ void KeepRun(const Look &look) {
   run.next_id = layout.Pack({taken.tick, taken.worker, taken.sequence});
   run.step = int64_t{1} << layout.sequence_shift();
   run.left = taken.count;
+  run_taken = taken;
+  run_token = look.token;
 }
 
 // One call's waits.

@@ -74,10 +74,20 @@ subtest 'a run does not survive a step back of the clock (G5)' => sub {
 		my ($runs, $worker) = status('runs_taken, worker');
 		stand_at($tick - $back);
 		my ($id) = issue($session, 1);
-		cmp_ok($id, '>', $last + 100, "$back ms back: a number of another run, above the last one");
+		is($id, $last + 1, "$back ms back: what was left went back, and the next number");
 		is(tick_of($id), $tick, '... of the last tick');
-		is((status('runs_taken, worker'))[0], $runs + 1, '... which was taken for it');
+		is((status('runs_taken, worker'))[0], $runs + 1, '... is of another run');
 		$session->quit;
+	}
+	{
+		my ($session, $tick, $last) = session_with_run();
+		my $other = session();
+		my @theirs = issue($other, 10);
+		cmp_ok($theirs[0], '>', $last + 100, 'another session\'s numbers lie above the run');
+		stand_at($tick - 1);
+		my ($id) = issue($session, 1);
+		cmp_ok($id, '>', $theirs[-1], 'then nothing goes back, and the next number lies above them');
+		$_->quit for $session, $other;
 	}
 	my ($session, $tick, $last) = session_with_run();
 	my $log = -s $server->logfile;

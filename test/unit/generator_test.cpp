@@ -180,6 +180,49 @@ TEST(Take, OnlyAFreshTickOfTheClockIsJittered) {
   ExpectRun(Take(&first, 100, 1, jittered), 100, 77, 1, 0);     // the window's first tick
 }
 
+TEST(GiveBack, TheUnusedEndIsTakenAgain) {
+  Generator g = Opened(kDefaultLayout, 7, 100, 200);
+  ExpectRun(Take(&g, 100, 256, kTerms), 100, 0, 256, 0);
+  EXPECT_TRUE(GiveBack(&g, g.lease.token, {100, 7, 10, 246}));
+  ExpectRun(Take(&g, 100, 4, kTerms), 100, 10, 4, 0);
+  // Also of a tick that was borrowed, when the clock has come closer.
+  Generator full = Opened(kDefaultLayout, 7, 100, 200);
+  Take(&full, 100, 4096, kTerms);
+  ExpectRun(Take(&full, 100, 256, kTerms), 101, 0, 256, 1);
+  EXPECT_TRUE(GiveBack(&full, full.lease.token, {101, 7, 200, 56}));
+  ExpectRun(Take(&full, 101, 256, kTerms), 101, 200, 256, 0);
+}
+
+TEST(GiveBack, NothingComesBackFromUnderOthersOrAnotherLease) {
+  Generator g = Opened(kDefaultLayout, 7, 100, 200);
+  Take(&g, 100, 256, kTerms);
+  Take(&g, 100, 1, kTerms);  // another session's
+  Generator before = g;
+  EXPECT_FALSE(GiveBack(&g, g.lease.token, {100, 7, 10, 246}));
+  EXPECT_TRUE(Same(g, before));
+
+  Generator later = Opened(kDefaultLayout, 7, 100, 200);
+  Take(&later, 100, 256, kTerms);
+  Take(&later, 101, 256, kTerms);
+  before = later;
+  EXPECT_FALSE(GiveBack(&later, later.lease.token, {100, 7, 10, 246}));
+  EXPECT_TRUE(Same(later, before));
+
+  Generator other = Opened(kDefaultLayout, 7, 100, 200);
+  const Token mine = other.lease.token;
+  Take(&other, 100, 256, kTerms);
+  Lease lease = other.lease;
+  lease.token.bytes[15] = 1;
+  Open(&other, kDefaultLayout, lease, 100);
+  Take(&other, 100, 256, kTerms);
+  before = other;
+  EXPECT_FALSE(GiveBack(&other, mine, {100, 7, 10, 246}));
+  EXPECT_TRUE(Same(other, before));
+
+  Close(&other);
+  EXPECT_FALSE(GiveBack(&other, other.lease.token, {100, 7, 10, 246}));
+}
+
 TEST(Terms, MaxLeadIsAtLeastOneTick) {
   EXPECT_EQ(MaxLead(kDefaultLayout, 5000), 5);
   EXPECT_EQ(MaxLead(kDefaultLayout, 5999), 5);
@@ -344,11 +387,13 @@ class Schedule {
       if (Below(200) == 0) Draw(false);
       if (Below(30) == 0) Extend(Below(2) == 0 ? g_.lease.lease_id : g_.lease.lease_id - 1);
       TakeOnce();
+      if (Below(3) == 0) GiveBackOnce();
     }
     CheckNoNumberTwice();
   }
 
   int64_t taken() const { return taken_; }
+  int64_t given_back() const { return given_back_; }
   const std::map<Outcome, int64_t> &outcomes() const { return outcomes_; }
 
  private:
@@ -356,6 +401,7 @@ class Schedule {
     int32_t worker;
     Tick tick;
     int32_t sequence, count;
+    int64_t lease_id;
     bool operator<(const Numbers &other) const {
       return std::tie(worker, tick, sequence) < std::tie(other.worker, other.tick, other.sequence);
     }
@@ -411,6 +457,7 @@ class Schedule {
     const Tick watermark = watermark_.try_emplace(worker, kNoWatermark).first->second;
     Lease lease = {};
     lease.lease_id = ++lease_id_;
+    lease.token = TokenOf(lease_id_);
     lease.worker = worker;
     const Tick wanted = after_step_back ? clock_ : std::max(clock_, FirstUnused(g_, layout_));
     lease.window_start = start_ = WindowStart(wanted, watermark);
@@ -460,7 +507,34 @@ class Schedule {
     highest_ = d.run.tick;
     taken_ += d.run.count;
     numbers_left_ -= d.run.count;
-    runs_.push_back({d.run.worker, d.run.tick, d.run.sequence, d.run.count});
+    runs_.push_back({d.run.worker, d.run.tick, d.run.sequence, d.run.count, before.lease.lease_id});
+  }
+
+  static Token TokenOf(int64_t lease_id) {
+    Token token = {};
+    std::memcpy(token.bytes, &lease_id, sizeof(lease_id));
+    return token;
+  }
+
+  // A session leaves the end of its run unused, once others have taken theirs or not.
+  void GiveBackOnce() {
+    if (runs_.empty()) return;
+    const size_t since = static_cast<size_t>(Below(std::min<int64_t>(3, static_cast<int64_t>(runs_.size()))));
+    Numbers *run = &runs_[runs_.size() - 1 - since];
+    if (run->count < 2) return;  // one was issued at least
+    const int32_t rest = static_cast<int32_t>(1 + Below(run->count - 1));
+    const bool newest = since == 0 && g_.open && run->lease_id == g_.lease.lease_id;
+    const Generator before = g_;
+    const bool back = GiveBack(&g_, TokenOf(run->lease_id), {run->tick, run->worker, run->sequence + run->count - rest, rest});
+    ASSERT_EQ(back, newest);
+    if (!back) {
+      ASSERT_TRUE(Same(g_, before));
+      return;
+    }
+    run->count -= rest;
+    taken_ -= rest;
+    given_back_ += rest;
+    last_id_ = layout_.Pack({run->tick, run->worker, run->sequence + run->count - 1});
   }
 
   // A refusal has its reason in what is known from outside, and changes nothing.
@@ -499,6 +573,7 @@ class Schedule {
   int64_t last_id_ = -1;
   int64_t lease_id_ = 0;
   int64_t taken_ = 0;
+  int64_t given_back_ = 0;
   std::map<int32_t, Tick> watermark_;
   std::map<Outcome, int64_t> outcomes_;
   std::vector<Numbers> runs_;
@@ -509,20 +584,22 @@ TEST(TakeProperty, NoNumberTwiceRisingWithinALeaseInsideTheWindowAndTheLead) {
   const uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : 20250103;
   std::cout << "seed " << seed << std::endl;
   RecordProperty("seed", std::to_string(seed));
-  int64_t taken = 0;
+  int64_t taken = 0, given_back = 0;
   std::map<Outcome, int64_t> outcomes;
   for (uint64_t i = 0; i < 250 && !HasFailure(); ++i) {
     SCOPED_TRACE("seed " + std::to_string(seed + i));
     Schedule schedule(seed + i, 60000);
     schedule.Run();
     taken += schedule.taken();
+    given_back += schedule.given_back();
     for (const auto &[outcome, count] : schedule.outcomes()) outcomes[outcome] += count;
   }
   EXPECT_GE(taken, 1000000);
+  EXPECT_GE(given_back, 100000);
   for (Outcome outcome : {Outcome::kRun, Outcome::kNoLease, Outcome::kWindowEnd, Outcome::kTickUsedUp,
                           Outcome::kClockBehind, Outcome::kTimeUsedUp})
     EXPECT_GT(outcomes[outcome], 1000) << static_cast<int>(outcome);
-  std::cout << "250 layouts, " << taken << " ids" << std::endl;
+  std::cout << "250 layouts, " << taken << " ids, " << given_back << " given back" << std::endl;
 }
 
 }  // namespace
