@@ -16,7 +16,6 @@ namespace {
 constexpr int kReleaseTimeoutMs = 1500;
 
 int64_t LeaseDurationUs() { return settings.lease_duration_ms * kUsPerMs; }
-double Seconds(int64_t us) { return static_cast<double>(us) / USECS_PER_SEC; }
 int64_t MaxLeadUs() { return settings.max_lead_ms * kUsPerMs; }
 
 void Detach(int, Datum) {

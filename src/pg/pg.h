@@ -204,6 +204,9 @@ inline constexpr int64_t kPostgresEpochUs =
 // The clock: wall time in Unix microseconds.
 inline int64_t NowUnixUs() { return GetCurrentTimestamp() + kPostgresEpochUs; }
 
+// For messages.
+inline double Seconds(int64_t us) { return static_cast<double>(us) / USECS_PER_SEC; }
+
 // For deadlines and pauses, which no step of the wall clock may shorten or stretch; the same in every process.
 int64_t MonotonicUs();
 

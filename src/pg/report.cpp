@@ -11,8 +11,6 @@ namespace {
 // In the session's own time zone and style.
 char *Time(int64_t unix_us) { return pstrdup(timestamptz_to_str(TimestampFromUnixUs(unix_us))); }
 
-double Seconds(int64_t us) { return static_cast<double>(us) / USECS_PER_SEC; }
-
 long long Long(int64_t value) { return static_cast<long long>(value); }
 
 // At the beginning of a sentence. A named layout is known by its address.
