@@ -22,10 +22,13 @@ Datum AllAtOnce(FunctionCallInfo fcinfo, int32 count) {
   if (count <= 0) ReportCount(count);
   InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
   const ReturnSetInfo *result = reinterpret_cast<const ReturnSetInfo *>(fcinfo->resultinfo);
-  for (; count > 0; --count) {
-    Datum id = Int64GetDatum(NextId(fcinfo->flinfo->fn_oid, count));
-    bool is_null = false;
-    tuplestore_putvalues(result->setResult, result->setDesc, &id, &is_null);
+  for (Ids ids; count > 0; count -= ids.count) {
+    ids = NextIds(fcinfo->flinfo->fn_oid, count);
+    for (int32 i = 0; i < ids.count; ++i) {
+      Datum id = Int64GetDatum(ids.first + ids.step * i);
+      bool is_null = false;
+      tuplestore_putvalues(result->setResult, result->setDesc, &id, &is_null);
+    }
   }
   return Datum{0};
 }

@@ -58,11 +58,8 @@ Run EndRun() {
   return rest;
 }
 
-inline int64_t FromRun() {
-  --run.left;
-  last_id = run.next_id;
-  run.next_id += run.step;
-  return last_id;
+inline bool RunIsUsable() {
+  return run.left > 0 && static_cast<uint64_t>(NowUnixUs()) - static_cast<uint64_t>(run.from_us) < run.span_us;
 }
 
 Oid ExtensionOf(Oid fn_oid) {
@@ -237,7 +234,7 @@ void CheckLeaseIsPossible(Oid fn_oid, Oid extension) {
   if (created_here) ReportSameTransaction();
 }
 
-pg_noinline int64_t NextRun(Oid fn_oid, int64_t ahead) {
+pg_noinline void NextRun(Oid fn_oid, int64_t ahead) {
   const Oid extension = ExtensionOf(fn_oid);
   NodeState *node = ThisNode();
   Wait wait = {};
@@ -250,8 +247,7 @@ pg_noinline int64_t NextRun(Oid fn_oid, int64_t ahead) {
         if (wait.lease_since_us != 0) ConditionVariableCancelSleep();
         // Ids go on while the window lasts, but somebody must move it.
         if (look.keeper_missing) EnsureKeeper(node);
-        KeepRun(look);
-        return FromRun();
+        return KeepRun(look);
       case Outcome::kNoLease:
         CheckLeaseIsPossible(fn_oid, extension);
         WaitForKeeper(node, &wait, look);
@@ -274,9 +270,20 @@ pg_noinline int64_t NextRun(Oid fn_oid, int64_t ahead) {
 }  // namespace
 
 int64_t NextId(Oid fn_oid, int64_t ahead) {
-  if (run.left > 0 && static_cast<uint64_t>(NowUnixUs()) - static_cast<uint64_t>(run.from_us) < run.span_us)
-    return FromRun();
-  return NextRun(fn_oid, ahead);
+  if (!RunIsUsable()) NextRun(fn_oid, ahead);
+  --run.left;
+  last_id = run.next_id;
+  run.next_id += run.step;
+  return last_id;
+}
+
+Ids NextIds(Oid fn_oid, int32_t most) {
+  if (!RunIsUsable()) NextRun(fn_oid, most);
+  const Ids ids = {run.next_id, run.step, most < run.left ? most : run.left};
+  run.left -= ids.count;
+  run.next_id += ids.step * ids.count;
+  last_id = run.next_id - run.step;
+  return ids;
 }
 
 int64_t LastId() { return last_id; }

@@ -89,6 +89,7 @@ make_table() {
     serial) id='bigserial' ;;
     'random uuid') id='uuid DEFAULT gen_random_uuid()' ;;
     uuidv7) id='uuid DEFAULT uuidv7()' ;;
+    'empty C function') id='bigint DEFAULT empty_default()' ;;
     'no default') id='bigint' ;;
     *) die "no such contender: $1" ;;
   esac
