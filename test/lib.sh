@@ -187,6 +187,25 @@ install_without_server() (
   fi
 )
 
+# The mirror of Debian that this machine's apt uses.
+debian_mirror() {
+  local mirror
+  # shellcheck disable=SC2016
+  mirror=$(apt-get indextargets --format '$(LABEL) $(REPO_URI)' | awk '$1 == "Debian" { print $2; exit }')
+  printf '%s\n' "${mirror:-http://deb.debian.org/debian}"
+}
+
+# debian_suite VERSION: which release of Debian has this PostgreSQL.
+debian_suite() {
+  case $1 in
+    15) echo bookworm ;;
+    17) echo trixie ;;
+    18) echo forky ;;
+    19) echo experimental ;;
+    *) return 1 ;;
+  esac
+}
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Source and server
 # ---------------------------------------------------------------------------------------------------------------------
