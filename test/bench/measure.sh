@@ -70,7 +70,7 @@ make_wide() {
 # Sets `keys`: the contenders for a primary key on this server.
 find_keys() {
   keys=(snowflake identity 'random uuid')
-  if [[ -n $(value main "SELECT to_regproc('pg_catalog.uuidv7')") ]]; then keys+=(uuidv7); fi
+  if [[ -n $(value main "SELECT to_regprocedure('pg_catalog.uuidv7()')") ]]; then keys+=(uuidv7); fi
 }
 
 # table_of CONTENDER

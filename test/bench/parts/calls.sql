@@ -9,7 +9,7 @@ CREATE TEMP TABLE contender (place integer, name text, call text);
 INSERT INTO contender VALUES (0, 'empty', 'empty_call()'), (1, 'snowflake_nextval()', 'snowflake_nextval()'),
     (2, 'nextval()', 'nextval(''s'')'), (3, 'nextval() CACHE 1000', 'nextval(''s1000'')'),
     (4, 'gen_random_uuid()', 'gen_random_uuid()');
-INSERT INTO contender SELECT 5, 'uuidv7()', 'uuidv7()' WHERE to_regproc('pg_catalog.uuidv7') IS NOT NULL;
+INSERT INTO contender SELECT 5, 'uuidv7()', 'uuidv7()' WHERE to_regprocedure('pg_catalog.uuidv7()') IS NOT NULL;
 CREATE TEMP TABLE measured (round integer, place integer, name text, ns double precision);
 
 -- The rounds take turns, each begins with another contender; round 0 only warms up.
