@@ -219,30 +219,34 @@ copy_source() {
   give_to_user "$1"
 }
 
-# copy_server PREFIX: copies the server of PG_CONFIG there, and sets PG_CONFIG to the copy's. A server finds its files by
-# where its program lies, so a copy works as long as the folders keep their places to each other.
+# copy_server PREFIX [VARIABLE]: copies the server whose pg_config the variable names, PG_CONFIG unless told, and sets it to
+# the copy's. A server finds its files by where its program lies, so a copy works as long as the folders keep their places
+# to each other.
 copy_server() {
   local prefix=$1 bindir top version
-  bindir=$("$PG_CONFIG" --bindir)
+  local -n config=${2:-PG_CONFIG}
+  bindir=$("$config" --bindir)
   if [[ $bindir =~ ^/usr/lib/postgresql/([0-9]+)/bin$ ]]; then
     version=${BASH_REMATCH[1]}
     mkdir -p "$prefix/lib/postgresql" "$prefix/share/postgresql" "$prefix/include"
     cp -a "/usr/lib/postgresql/$version" "$prefix/lib/postgresql/"
     cp -a "/usr/share/postgresql/$version" "$prefix/share/postgresql/"
     ln -s /usr/include/postgresql "$prefix/include/postgresql"
-    PG_CONFIG=$prefix/lib/postgresql/$version/bin/pg_config
+    config=$prefix/lib/postgresql/$version/bin/pg_config
   else
     top=${bindir%/bin}
-    case $("$PG_CONFIG" --sharedir):$("$PG_CONFIG" --pkglibdir):$top in
-      *:/usr | *:/usr/local) die "$PG_CONFIG: the server shares $top with other programs and cannot be copied" ;;
+    case $("$config" --sharedir):$("$config" --pkglibdir):$top in
+      *:/usr | *:/usr/local) die "$config: the server shares $top with other programs and cannot be copied" ;;
       "$top"/*:"$top"/*:*) ;;
-      *) die "$PG_CONFIG: the server's folders are not under $top, so it cannot be copied" ;;
+      *) die "$config: the server's folders are not under $top, so it cannot be copied" ;;
     esac
-    cp -a "$top" "$prefix"
-    PG_CONFIG=$prefix/bin/pg_config
+    mkdir -p "$prefix"
+    # test/source_server leaves there what it built the server from.
+    tar -C "$top" --exclude=./src -cf - . | tar -C "$prefix" -xf -
+    config=$prefix/bin/pg_config
   fi
   # What may have been installed into the original is not what is being tested.
-  rm -f "$("$PG_CONFIG" --pkglibdir)/snowflake.so" "$("$PG_CONFIG" --sharedir)"/extension/snowflake{--*.sql,.control}
+  rm -f "$("$config" --pkglibdir)/snowflake.so" "$("$config" --sharedir)"/extension/snowflake{--*.sql,.control}
   give_to_user "$prefix"
   server_bin=$("$PG_CONFIG" --bindir)
 }

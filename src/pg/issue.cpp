@@ -182,6 +182,7 @@ void WaitForKeeper(NodeState *node, Wait *wait, const Look &look) {
   }
   const Launch launch = EnsureKeeper(node);
   if (launch == Launch::kSingleUser) ReportNoLease(NoLeaseReason::kSingleUser, {}, 0);
+  if (launch == Launch::kBinaryUpgrade) ReportNoLease(NoLeaseReason::kBinaryUpgrade, {}, 0);
   if (launch == Launch::kNoSlot) wait->no_slot = true;
   if (launch == Launch::kAsked && !look.keeper_missing) wait->no_slot = false;
   if (look.keeper_latch) SetLatch(look.keeper_latch);

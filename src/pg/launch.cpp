@@ -26,6 +26,9 @@ bool Register() {
 
 Launch EnsureKeeper(NodeState *node) {
   if (!IsUnderPostmaster) return Launch::kSingleUser;
+  // The new server's tables still lack the old one's leases and watermarks, which its ids have to be above. What calls here
+  // is an event trigger, perhaps: pg_upgrade itself never does.
+  if (IsBinaryUpgrade) return Launch::kBinaryUpgrade;
   const int64_t now_us = MonotonicUs();
   bool ask = false;
   WithLock(node, LW_EXCLUSIVE, [&] {

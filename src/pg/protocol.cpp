@@ -11,6 +11,9 @@ namespace snowflake {
 namespace {
 
 void CheckCall(const char *function) {
+  // Nodes reach a server that pg_upgrade started if the user gave it the usual socket. The new server's tables are empty
+  // still, and whatever is written to them, or to the old one's from then on, is lost: a lease would be no lease.
+  if (IsBinaryUpgrade) ReportBinaryUpgrade(function);
   PreventCommandDuringRecovery(function);
   PreventCommandIfReadOnly(function);
   if (XactIsoLevel != XACT_READ_COMMITTED) ReportIsolation(function);

@@ -78,12 +78,27 @@ void ReportRecovery() {
   pg_unreachable();
 }
 
+void ReportBinaryUpgrade(const char *function) {
+  ereport(
+      ERROR,
+      (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot execute %s() while pg_upgrade runs", function),
+       errdetail("What the registry knows has yet to reach the new server, and must not change on the old one."),
+       errhint("Nodes issue ids until their windows end, and ask again.")));
+}
+
 void ReportNoLease(NoLeaseReason reason, const RegistryError &error, int64_t waited_us) {
   switch (reason) {
     case NoLeaseReason::kSingleUser:
       ereport(ERROR, (errcode(kNoLease), errmsg("cannot issue ids in single-user mode"),
                       errdetail("The lease of a worker id is kept by a background worker, and this mode has none."),
                       errhint("Start the server in the normal way.")));
+      break;
+    case NoLeaseReason::kBinaryUpgrade:
+      ereport(ERROR, (errcode(kNoLease), errmsg("cannot issue ids while pg_upgrade runs"),
+                      errdetail("What the registry knows has yet to reach the new server, and must not change on the"
+                                " old one."),
+                      errhint("Disable the event trigger, or whatever else asks for an id in a session of pg_upgrade,"
+                              " for as long as pg_upgrade runs.")));
       break;
     case NoLeaseReason::kKeeperSlots:
       ereport(ERROR,

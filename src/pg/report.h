@@ -17,7 +17,7 @@ inline constexpr int kTimeUsedUp = MAKE_SQLSTATE('S', 'F', '0', '0', '3');
 inline constexpr int kAllLeased = MAKE_SQLSTATE('S', 'F', '0', '0', '4');
 
 // Why a call has no lease although it asked for one.
-enum class NoLeaseReason { kKeeperSlots, kRegistry, kSingleUser };
+enum class NoLeaseReason { kKeeperSlots, kRegistry, kSingleUser, kBinaryUpgrade };
 
 [[noreturn]] void ReportNotPreloaded();
 [[noreturn]] void ReportTooManyDatabases();
@@ -26,6 +26,7 @@ enum class NoLeaseReason { kKeeperSlots, kRegistry, kSingleUser };
 // `where` is "this database" or "the registry's database".
 [[noreturn]] void ReportNamesake(const char *where, const char *schema);
 [[noreturn]] void ReportRecovery();
+[[noreturn]] void ReportBinaryUpgrade(const char *function);
 
 // `error` is what the registry said last, message[0] == 0 when it has not said anything.
 [[noreturn]] void ReportNoLease(NoLeaseReason reason, const RegistryError &error, int64_t waited_us);

@@ -13,11 +13,12 @@ our @EXPORT = qw(new_server start_server move_clock freeze_clock run_clock now_m
   query_error standby_of);
 
 # A server of its own, initialised, not started. Options: conf => lines for postgresql.conf, clock => 1 for a clock
-# that can be moved, streaming => 1, preload => 0 to leave the library out, from => [server, backup] to start as a copy of another.
+# that can be moved, streaming => 1, preload => 0 to leave the library out, from => [server, backup] to start as a copy of another,
+# initdb => [arguments], home => the folder of another installation than the one under test.
 sub new_server
 {
 	my ($name, %options) = @_;
-	my $server = PostgreSQL::Test::Cluster->new($name);
+	my $server = PostgreSQL::Test::Cluster->new($name, $options{home} ? (install_path => $options{home}) : ());
 	if ($options{from})
 	{
 		$server->init_from_backup(@{ $options{from} });
@@ -25,7 +26,7 @@ sub new_server
 	}
 	else
 	{
-		$server->init(allows_streaming => $options{streaming} ? 1 : 0);
+		$server->init(allows_streaming => $options{streaming} ? 1 : 0, $options{initdb} ? (extra => $options{initdb}) : ());
 		my $preload = ($options{preload} // $ENV{SNOWFLAKE_PRELOAD} // 1) ? "shared_preload_libraries = 'snowflake'" : '';
 		$server->append_conf('postgresql.conf', "$preload\n" . ($options{conf} // ''));
 	}
