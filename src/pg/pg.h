@@ -167,12 +167,12 @@ inline PGPROC *HolderOf(const VirtualTransactionId &vxid) {
 #endif
 }
 
-// 17 takes the open relation.
+// 17 takes the open relation. The lock is the weakest that opening asks for, and ends here: who draws a number inserts next.
 inline Oid IdentitySequence(Oid relation, AttrNumber column) {
 #if PG_VERSION_NUM >= 170000
-  Relation table = table_open(relation, NoLock);
+  Relation table = table_open(relation, AccessShareLock);
   const Oid sequence = getIdentitySequence(table, column, true);
-  table_close(table, NoLock);
+  table_close(table, AccessShareLock);
   return sequence;
 #else
   return getIdentitySequence(relation, column, true);
