@@ -22,7 +22,8 @@ sub catalog
 
 my $ours = q{relnamespace = 'ids'::regnamespace AND relkind <> 't'};
 my $relation = "IN (SELECT oid FROM pg_class WHERE $ours)";
-my $object = q{IN (SELECT objid FROM pg_depend WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
+# By catalog and OID: after pg_upgrade objects of different catalogs may well have the same.
+my $object = q{IN (SELECT classid, objid FROM pg_depend WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
 	AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake'))};
 my @parts = (
 	catalog('pg_extension', 'extname', q{extname = 'snowflake'}, [],
@@ -48,19 +49,20 @@ my @parts = (
 	"SELECT 'constraint ' || conrelid::regclass || ' ' || conname, to_jsonb(pg_get_constraintdef(oid, true))"
 	  . " FROM pg_constraint WHERE connamespace = 'ids'::regnamespace",
 	"SELECT 'index ' || indexrelid::regclass, to_jsonb(pg_get_indexdef(indexrelid)) FROM pg_index WHERE indrelid $relation",
-	"SELECT 'trigger ' || tgname || ' ' || tgenabled::text, to_jsonb(pg_get_triggerdef(oid)) FROM pg_trigger WHERE tgrelid $relation",
+	"SELECT 'trigger ' || tgname || ' ' || tgenabled::text, jsonb_build_array(pg_get_triggerdef(oid), obj_description(oid, 'pg_trigger'))"
+	  . " FROM pg_trigger WHERE tgrelid $relation",
 	"SELECT 'view ' || oid::regclass, to_jsonb(pg_get_viewdef(oid)) FROM pg_class WHERE $ours AND relkind IN ('v', 'm')",
 	catalog('pg_sequence', 'seqrelid::regclass', "seqrelid $relation", ['seqrelid'], seqtypid => 'seqtypid::regtype'),
 	catalog('pg_type', 'oid::regtype', "typnamespace = 'ids'::regnamespace", [ 'typrelid', 'typarray', 'typelem' ],
 		typowner => 'typowner::regrole', typnamespace => 'typnamespace::regnamespace'),
 	"SELECT 'comment on ' || pg_describe_object(classoid, objoid, objsubid), to_jsonb(description)"
-	  . " FROM pg_description WHERE objoid $object",
+	  . " FROM pg_description WHERE (classoid, objoid) $object",
 	"SELECT 'first rights on ' || pg_describe_object(classoid, objoid, objsubid), to_jsonb(initprivs::text)"
-	  . " FROM pg_init_privs WHERE objoid $object",
+	  . " FROM pg_init_privs WHERE (classoid, objoid) $object",
 	# The members are among them, and what the twin of COPY is found by.
 	"SELECT pg_describe_object(classid, objid, objsubid) || ' needs ' || pg_describe_object(refclassid, refobjid, refobjsubid),"
-	  . " to_jsonb(deptype) FROM pg_depend WHERE objid $object OR refobjid $object"
-	  . " OR refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake')");
+	  . " to_jsonb(deptype) FROM pg_depend WHERE (classid, objid) $object OR (refclassid, refobjid) $object"
+	  . " OR refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake')");
 
 # One line for each object or part of one, as it is after the change if there is one, which is undone. A toast table and its
 # index have a number in their names, and nothing that could differ.
