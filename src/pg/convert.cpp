@@ -56,6 +56,8 @@ void Check(const Conversion &conversion, const IdColumns &columns, Oid fn_oid) {
   if (TakesIdsFromElsewhere(columns, &foreign_key, &from))
     ReportIdsFromElsewhere(columns.all[0].described, foreign_key, from);
   if (const char *objects = ObjectsOnNarrow(columns)) ReportObjectsOnNarrow(objects);
+  if (const char *column = FindNotNulls(columns).of_partition)
+    ReportColumnFault(ColumnFault::kOwnNotNull, column, nullptr);
   if (const char *users = OtherUsersOfSequences(columns)) ReportSequenceInUse(users);
   CheckIds(columns.all[0], fn_oid);
 }
@@ -88,7 +90,10 @@ List *AlterStatements(const Conversion &conversion, const IdColumns &columns) {
 List *Statements(const Conversion &conversion, const IdColumns &columns) {
   // An identity takes no default, and a sequence cannot go while a default uses it.
   List *statements = IdentityStatements(columns);
+  const NotNulls not_nulls = FindNotNulls(columns);
+  statements = list_concat(statements, not_nulls.apart);
   statements = list_concat(statements, AlterStatements(conversion, columns));
+  statements = list_concat(statements, not_nulls.together);
   return list_concat(statements, SequenceStatements(columns));
 }
 

@@ -68,6 +68,15 @@ char *OtherUsersOfSequences(const IdColumns &columns);
 // Whether a foreign key takes the ids from another table: which, and from what column.
 bool TakesIdsFromElsewhere(const IdColumns &columns, char **foreign_key, char **from);
 
+// Statements before and after a change of type, for tables that inherit a NOT NULL beside one of their own; and the
+// column of a partition that does, for which there are none.
+struct NotNulls {
+  List *apart;
+  List *together;
+  const char *of_partition;
+};
+NotNulls FindNotNulls(const IdColumns &columns);
+
 // Statements that make identities plain columns, and that drop the sequences of serial columns.
 List *IdentityStatements(const IdColumns &columns);
 List *SequenceStatements(const IdColumns &columns);

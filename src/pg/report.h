@@ -77,7 +77,7 @@ inline void CheckNotNull(FunctionCallInfo fcinfo, const char *function, const ch
 
 // Moving a table over: report_convert.cpp. Objects come described: "column id of table public.orders".
 enum class TableFault { kNoTable, kForeign, kTemporary, kSystem, kExtension, kOwner };
-enum class ColumnFault { kInherited, kSeveralRoots, kGenerated, kTypedTable, kType, kReferringType };
+enum class ColumnFault { kInherited, kSeveralRoots, kGenerated, kTypedTable, kType, kReferringType, kOwnNotNull };
 
 // `extension` is the one that the table belongs to; `other`: it is not the table that was named.
 [[noreturn]] void ReportTableFault(TableFault fault, const char *table, const char *extension, bool other);

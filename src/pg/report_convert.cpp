@@ -74,6 +74,11 @@ void ReportColumnFault(ColumnFault fault, const char *column, const char *what) 
       detail = psprintf("It refers to the column that is converted, and is of type %s; ids are bigint.", what);
       hint = "Only columns of smallint, integer and bigint can be widened: change its type first.";
       break;
+    case ColumnFault::kOwnNotNull:
+      code = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+      detail = "It has a NOT NULL of its own beside the one that it inherits, and a partition's type then cannot change.";
+      hint = "Detach the partition and attach it again: then it has only the one that it inherits.";
+      break;
   }
   ereport(ERROR, (errcode(code), errmsg("cannot convert %s", column), errdetail("%s", detail), errhint("%s", hint)));
   pg_unreachable();
