@@ -61,9 +61,10 @@ my @told = grep { /^\d+$/ } map { split /\n/, slurp_file($_) } @{ $clients->{fil
 is(scalar(grep { !$there{$_} } @told), 0, 'every row that a client was told of is there');
 is(sql(q{SELECT count(*) FROM items i LEFT JOIN orders o ON o.id = i.order_id WHERE o.id IS NULL}), '0', 'every item has its order');
 is(sql(q{SELECT count(*) FROM orders WHERE id BETWEEN 1 AND 20000}), '20000', 'old rows kept their ids');
-my @errors = grep { /ERROR/ && !/deadlock detected/ }
+# A statement that was prepared before its result became wider is PostgreSQL's to refuse.
+my @errors = grep { /ERROR/ && !/deadlock detected|cached plan must not change result type/ }
   map { split /\n/, -e "$clients->{folder}/$_.err" ? slurp_file("$clients->{folder}/$_.err") : '' } 1 .. 4;
-is(join("\n", @errors), '', 'no client saw an error, but for deadlocks');
+is(join("\n", @errors), '', 'no client saw an error, but for deadlocks and results that have become wider');
 is(sql(q{SELECT string_agg(relname, ',') FROM pg_class WHERE relkind = 'S' AND relname ~ '^(orders|items)'}), '', 'the sequences are gone');
 
 ### The limit
