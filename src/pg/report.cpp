@@ -298,6 +298,15 @@ void ReportNoRegistry() {
   pg_unreachable();
 }
 
+void ReportRegistrySetting(bool password) {
+  ereport(ERROR,
+          (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid value for parameter \"snowflake.registry\""),
+           password ? errdetail("It contains a password, which others could read here.")
+                    : errdetail("It is no libpq connection string."),
+           errhint("Mend it where it was set; a password belongs into a passfile or a service file.")));
+  pg_unreachable();
+}
+
 void ReportOtherLayout(const Layout &ours, const Layout &theirs) {
   ereport(ERROR,
           (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the registry has another layout"),

@@ -3,6 +3,7 @@
 #include "core/layout.h"
 #include "core/lease.h"
 #include "pg/remote.h"
+#include "pg/report.h"
 
 namespace snowflake {
 
@@ -45,9 +46,19 @@ bool CheckRegistry(char **value, void **extra, GucSource source) {
   return false;
 }
 
+// A value that was set before there was a setting is only warned of where it is refused, and the default takes its place:
+// ids would come from this database's own registry, beside the one that was meant.
+void CheckRegistryThatIsSet() {
+  const char *value = GetConfigOption("snowflake.registry", true, false);
+  if (value == nullptr) return;
+  const ConnectionString found = CheckConnectionString(value);
+  if (found != ConnectionString::kGood) ReportRegistrySetting(found == ConnectionString::kPassword);
+}
+
 }  // namespace
 
 void DefineSettings(bool preloading) {
+  CheckRegistryThatIsSet();
   DefineCustomStringVariable("snowflake.registry", "Connection string of the registry, without a password.",
                              "Empty: the registry is in the same database. Read by the keeper alone.",
                              &settings.registry, "", PGC_SUSET, GUC_SUPERUSER_ONLY, CheckRegistry, nullptr, nullptr);

@@ -58,6 +58,21 @@ $bare->restart;
 is($bare->safe_psql($db, 'SELECT snowflake_timestamp(0) IS NOT NULL; SHOW snowflake.max_run'), "t\n7",
 	'settings in the file, without the library');
 
+# A registry that is refused is no reason to go on with another one.
+for my $value ('host=x password=hunter2', 'nonsense')
+{
+	my ($state, $text) = query_error($bare, $db, "SET snowflake.registry = '$value'; SELECT snowflake_timestamp(0)");
+	is($state, '22023', 'a registry that was set before the library could refuse it');
+	like($text, qr/invalid value for parameter "snowflake\.registry"\nDETAIL: .*\nHINT: /, '... and why');
+	unlike($text, qr/hunter2/, '... without the password');
+}
+$bare->append_conf('postgresql.conf', "snowflake.registry = 'nonsense'\n");
+$bare->reload;
+ok(wait_until('the file to be read', sub { (query_error($bare, $db, 'SELECT snowflake_timestamp(0)'))[0] eq '22023' }), 'one in the file is refused');
+$bare->append_conf('postgresql.conf', "snowflake.registry = ''\n");
+$bare->reload;
+ok(wait_until('the file to be read', sub { (query_error($bare, $db, 'SELECT snowflake_timestamp(0)'))[0] eq '00000' }), 'and mended there');
+
 SKIP:
 {
 	skip 'before 17 ids need a library that is preloaded', 1 unless $can_issue;
@@ -112,6 +127,13 @@ $bare->stop('fast');
 my $server = new_server('preload', preload => 1, conf => "snowflake.max_clock_skew = 0\n");
 start_server($server);
 is($server->safe_psql($db, 'SHOW snowflake.max_databases'), '16', 'preloaded: settings are known before CREATE EXTENSION');
+
+$server->stop('fast');
+$server->append_conf('postgresql.conf', "snowflake.registry = 'nonsense'\n");
+is($server->start(fail_ok => 1), 0, 'preloaded: a server whose registry is refused does not start');
+like(slurp_file($server->logfile), qr/FATAL: .*invalid value for parameter "snowflake\.registry"/, '... and says why');
+$server->append_conf('postgresql.conf', "snowflake.registry = ''\n");
+$server->start;
 
 ### The settings
 

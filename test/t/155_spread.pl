@@ -61,12 +61,12 @@ sub uneven
 	return $uneven;
 }
 
-is($server->safe_psql('postgres', 'SHOW snowflake.sequence_jitter'), '128', 'the jitter is 128');
+is($server->safe_psql('postgres', q{LOAD 'snowflake'; SHOW snowflake.sequence_jitter}), '128', 'the jitter is 128');
 is(uneven(database('with_jitter')), 'none', '... and ids are even for every n');
 
 $server->append_conf('postgresql.conf', 'snowflake.sequence_jitter = 0');
 $server->reload;
-ok(wait_until('the setting', sub { $server->safe_psql('postgres', 'SHOW snowflake.sequence_jitter') eq '0' }),
+ok(wait_until('the setting', sub { $server->safe_psql('postgres', q{LOAD 'snowflake'; SHOW snowflake.sequence_jitter}) eq '0' }),
 	'the jitter is 0');
 is(uneven(database('without_jitter')), join(' ', map { 2 * $_ } 1 .. 64), '... and ids are uneven for every even n');
 
