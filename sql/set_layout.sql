@@ -134,6 +134,9 @@ SELECT snowflake_set_layout('2020-01-01 00:00+00', '1 month -30 days 1 ms', 41, 
 \echo :SQLSTATE
 SELECT snowflake_set_layout('2020-01-01 00:00+00', '178000000 years', 41, 0, 10, 12);
 \echo :SQLSTATE
+-- Times a day's microseconds it is 16 hours more than 2^64.
+SELECT snowflake_set_layout('2020-01-01 00:00+00', '213503983 days', 20, 0, 10, 12);
+\echo :SQLSTATE
 SELECT snowflake_set_layout('2020-01-01 00:00+00', '2147483647 days', 41, 0, 10, 12);
 \echo :SQLSTATE
 SELECT snowflake_set_layout('2020-01-01 00:00+00', '-2147483648 days', 41, 0, 10, 12);

@@ -60,8 +60,8 @@ int64_t EpochMs(TimestampTz epoch) {
 // A month is of no certain length.
 int64_t TickUs(const Interval *tick) {
   int64_t us = 0;
-  if (tick->month != 0 || __builtin_add_overflow(tick->day * USECS_PER_DAY, tick->time, &us) || us < 1 ||
-      us > kMaxTickUs)
+  if (tick->month != 0 || __builtin_mul_overflow(tick->day, USECS_PER_DAY, &us) ||
+      __builtin_add_overflow(us, tick->time, &us) || us < 1 || us > kMaxTickUs)
     ReportTick(tick);
   return us;
 }
