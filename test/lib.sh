@@ -304,12 +304,12 @@ make_server() {
     "shared_preload_libraries = '$preload'" "$@"; do
     printf '%s\n' "$setting"
   done | as_user tee -a "$folder/data/postgresql.conf" >/dev/null
-  as_user "$server_bin/pg_ctl" -s -w -t 60 -D "$folder/data" -l "$folder/server.log" start >/dev/null ||
+  as_user "$server_bin/pg_ctl" -s -w -t "$((60 * ${SNOWFLAKE_SLOWNESS:-1}))" -D "$folder/data" -l "$folder/server.log" start >/dev/null ||
     { tail -n 50 "$folder/server.log" >&2; return 1; }
 }
 
 stop_server() {
-  as_user "$server_bin/pg_ctl" -s -w -t 60 -m fast -D "$1/data" stop
+  as_user "$server_bin/pg_ctl" -s -w -t "$((60 * ${SNOWFLAKE_SLOWNESS:-1}))" -m fast -D "$1/data" stop
 }
 
 # sweep FOLDER: ends what still runs inside it, whoever started it: servers by their own pid file first, so that they

@@ -9,7 +9,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Time::HiRes qw(time sleep);
 
-our @EXPORT = qw(new_server start_server move_clock freeze_clock run_clock now_ms seed wait_until
+our @EXPORT = qw(new_server start_server move_clock freeze_clock run_clock now_ms seed slowness wait_until
   query_error standby_of);
 
 # A server of its own, initialised, not started. Options: conf => lines for postgresql.conf, clock => 1 for a clock
@@ -99,6 +99,9 @@ sub standby_of
 
 sub now_ms { return int(time() * 1000); }
 
+# How many times longer than usual everything may take; see test/run.
+sub slowness { return $ENV{SNOWFLAKE_SLOWNESS} || 1; }
+
 # The seed of this run: SNOWFLAKE_SEED, or a new one. It is printed, so that a failure can be repeated.
 sub seed
 {
@@ -108,11 +111,11 @@ sub seed
 	return $seed;
 }
 
-# Polls a condition for up to 60 s.
+# Polls a condition for up to 60 s, where nothing slows the servers down.
 sub wait_until
 {
 	my ($what, $condition) = @_;
-	my $deadline = time() + 60;
+	my $deadline = time() + 60 * slowness();
 	while (time() < $deadline)
 	{
 		return 1 if $condition->();

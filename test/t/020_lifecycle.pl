@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time);
 
-my $shutdown_limit_s = 3;
+my $shutdown_limit_s = 3 * slowness();
 
 my %seen;    # every id that a client of the server at hand ever got
 my $repeated = 0;
