@@ -107,5 +107,12 @@ BEGIN
 EXCEPTION WHEN SQLSTATE 'SF001' THEN
     RAISE NOTICE '%', SQLERRM;
 END $$;
+DO $$
+BEGIN
+    FOR i IN 1..600 LOOP
+        EXIT WHEN (SELECT last_error IS NOT NULL FROM snowflake_status);
+        PERFORM pg_sleep(0.1);
+    END LOOP;
+END $$;
 SELECT last_error_code, last_error FROM snowflake_status;
 DROP EXTENSION snowflake;

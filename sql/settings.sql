@@ -9,7 +9,7 @@ SELECT name, boot_val, unit, context, vartype, min_val, max_val, enumvals FROM p
     AND name <> 'snowflake.max_databases' ORDER BY name COLLATE "C";
 SHOW snowflake.lease_duration;
 SHOW snowflake.max_lead;
-SHOW snowflake.start_timeout;
+SHOW snowflake.max_wait;
 
 \set SHOW_CONTEXT never
 SET snowflake.lease_duration = '1 day 1ms';

@@ -28,6 +28,8 @@ sub new_server
 	{
 		$server->init(allows_streaming => $options{streaming} ? 1 : 0, $options{initdb} ? (extra => $options{initdb}) : ());
 		my $preload = ($options{preload} // $ENV{SNOWFLAKE_PRELOAD} // 1) ? "shared_preload_libraries = 'snowflake'" : '';
+		# Calls wait for a first lease as long as the server needs for it.
+		$preload .= sprintf("\nsnowflake.start_timeout = %ds", 5 * slowness()) if $preload && slowness() > 1;
 		$server->append_conf('postgresql.conf', "$preload\n" . ($options{conf} // ''));
 	}
 	if ($options{clock})
