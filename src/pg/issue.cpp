@@ -165,11 +165,18 @@ void WaitForClock(NodeState *node, Wait *wait, int64_t now_us, int64_t until_us)
     wait->clock_from_us = now_us;
     Count(node, &Counters::clock_waits);
   }
-  int64_t ms = (until_us - now_us + kUsPerMs - 1) / kUsPerMs;
-  if (ms > kWaitMs) ms = kWaitMs;
-  if (ms < 1) ms = 1;
   static uint32 event = 0;
   if (event == 0) event = WaitEventNamed("SnowflakeClock");
+  const int64_t left_us = until_us - now_us;
+  if (left_us < kUsPerMs) {
+    // A latch counts in milliseconds. Who wakes up in the middle of a tick has no time left to use it up, and a run that the
+    // tick's end overtakes is lost.
+    pgstat_report_wait_start(event);
+    pg_usleep(left_us > 1 ? left_us : 1);
+    pgstat_report_wait_end();
+    return;
+  }
+  const int64_t ms = left_us / kUsPerMs < kWaitMs ? left_us / kUsPerMs : kWaitMs;
   WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, static_cast<long>(ms), event);
   ResetLatch(MyLatch);
 }
