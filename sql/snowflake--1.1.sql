@@ -60,6 +60,12 @@ COMMENT ON COLUMN snowflake_origin.settles_until IS 'until then nothing expires 
 COMMENT ON COLUMN snowflake_origin.settling_lease_id IS 'lease whose place on the ring the cuts are counted from';
 COMMENT ON COLUMN snowflake_origin.settling_cuts IS 'for each datacenter, the offset on the ring below which nothing is handed out';
 
+-- Before the first lease, so that a standby which is promoted without having heard of it knows of the failover, too.
+INSERT INTO snowflake_origin (system_identifier, timeline, last_lease_id)
+    SELECT system_identifier, ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint,
+        pg_sequence_last_value(pg_get_serial_sequence('snowflake_registry', 'lease_id'))
+    FROM pg_control_system();
+
 -- What a restored dump must bring back. A lease, a watermark or an origin of another server must not come back.
 SELECT pg_extension_config_dump('snowflake_layout', '');
 

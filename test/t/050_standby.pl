@@ -123,6 +123,27 @@ $_->stop('fast') for $cascaded, $standby, $primary;
 
 ### Several promotions between two leases halve as often; used up, SF004; after the time, everything is there again
 
+### Promoted without having heard of any lease
+
+my $young = new_server('young', streaming => 1, conf => "snowflake.max_clock_skew = 0\n");
+start_server($young);
+value($young, 'CREATE EXTENSION snowflake');
+my $deaf = standby_of($young, 'deaf', conf => "primary_conninfo = ''\n");
+ids($young, 1);
+is(value($deaf, 'SELECT count(*) FROM snowflake_registry'), '0', 'a standby that lacks the first lease');
+$deaf->promote;
+ids($deaf, 1);
+my %drawn;
+for my $server ($young, $deaf)
+{
+	$drawn{$_}++ for split /\n/, value($server, q{
+		SELECT worker FROM snowflake_status
+		UNION ALL SELECT (snowflake_acquire('node ' || n, 0, extract(epoch FROM now())::bigint * 1000 - 1735689600000, '1 min')).worker_id
+		FROM generate_series(1, 200) n});
+}
+is(scalar(keys %drawn), 402, '... has no worker id in common with the old primary once it is promoted, among 201 of each');
+$_->stop('fast') for $deaf, $young;
+
 my $small = new_server('small', streaming => 1, conf => "snowflake.lease_duration = 8s\nsnowflake.max_clock_skew = 0\nsnowflake.start_timeout = 2s\n");
 start_server($small);
 value($small, q{CREATE EXTENSION snowflake; INSERT INTO snowflake_layout VALUES (true, 1735689600000, 1000, 41, 0, 3, 12, false);
