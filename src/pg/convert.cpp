@@ -49,15 +49,14 @@ void CheckIds(const IdColumn &column, Oid fn_oid) {
   if (LargestId(column, &largest) && largest >= smallest) ReportLargeIds(column.described, largest, smallest);
 }
 
-void Check(const Conversion &conversion, const IdColumns &columns, Oid fn_oid) {
+void Check(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls, Oid fn_oid) {
   if (columns.count == 0) ReportNoColumn(conversion.table, conversion.column);
   for (int64_t i = 0; i < columns.count; ++i) CheckColumn(columns.all[i], i == 0);
   char *foreign_key = nullptr, *from = nullptr;
   if (TakesIdsFromElsewhere(columns, &foreign_key, &from))
     ReportIdsFromElsewhere(columns.all[0].described, foreign_key, from);
   if (const char *objects = ObjectsOnNarrow(columns)) ReportObjectsOnNarrow(objects);
-  if (const char *column = FindNotNulls(columns).of_partition)
-    ReportColumnFault(ColumnFault::kOwnNotNull, column, nullptr);
+  if (not_nulls.of_partition) ReportColumnFault(ColumnFault::kOwnNotNull, not_nulls.of_partition, nullptr);
   if (const char *users = OtherUsersOfSequences(columns)) ReportSequenceInUse(users);
   CheckIds(columns.all[0], fn_oid);
 }
@@ -87,10 +86,9 @@ List *AlterStatements(const Conversion &conversion, const IdColumns &columns) {
   return statements;
 }
 
-List *Statements(const Conversion &conversion, const IdColumns &columns) {
+List *Statements(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls) {
   // An identity takes no default, and a sequence cannot go while a default uses it.
   List *statements = IdentityStatements(columns);
-  const NotNulls not_nulls = FindNotNulls(columns);
   statements = list_concat(statements, not_nulls.apart);
   statements = list_concat(statements, AlterStatements(conversion, columns));
   statements = list_concat(statements, not_nulls.together);
@@ -118,13 +116,15 @@ void Return(ReturnSetInfo *result, List *statements) {
 void Convert(Conversion conversion, Oid fn_oid, bool dry_run, ReturnSetInfo *result) {
   FindNextval(fn_oid, &conversion);
   const IdColumns columns = LockColumns(conversion);
-  Check(conversion, columns, fn_oid);
-  List *statements = Statements(conversion, columns);
+  const NotNulls not_nulls = FindNotNulls(columns);
+  Check(conversion, columns, not_nulls, fn_oid);
+  List *statements = Statements(conversion, columns, not_nulls);
   if (statements == NIL) NoticeIssuing(columns.all[0].described);
   Return(result, statements);
   if (dry_run) return;
   Execute(statements);
-  if (Statements(conversion, FindColumns(conversion)) != NIL) ReportMovedMeanwhile(columns.all[0].described);
+  const IdColumns now = FindColumns(conversion);
+  if (Statements(conversion, now, FindNotNulls(now)) != NIL) ReportMovedMeanwhile(columns.all[0].described);
 }
 
 }  // namespace
