@@ -84,6 +84,7 @@ void ReportBinaryUpgrade(const char *function) {
       (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot execute %s() while pg_upgrade runs", function),
        errdetail("What the registry knows has yet to reach the new server, and must not change on the old one."),
        errhint("Nodes issue ids until their windows end, and ask again.")));
+  pg_unreachable();
 }
 
 void ReportNoLease(NoLeaseReason reason, const RegistryError &error, int64_t waited_us) {
@@ -298,12 +299,10 @@ void ReportNoRegistry() {
   pg_unreachable();
 }
 
-void ReportRegistrySetting(bool password) {
-  ereport(ERROR,
-          (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid value for parameter \"snowflake.registry\""),
-           password ? errdetail("It contains a password, which others could read here.")
-                    : errdetail("It is no libpq connection string."),
-           errhint("Mend it where it was set; a password belongs into a passfile or a service file.")));
+void ReportRegistrySetting(const char *fault) {
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                  errmsg("invalid value for parameter \"snowflake.registry\""), errdetail("%s", fault),
+                  errhint("Mend it where it was set; a password belongs into a passfile or a service file.")));
   pg_unreachable();
 }
 

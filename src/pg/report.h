@@ -52,7 +52,7 @@ enum class NoLeaseReason { kKeeperSlots, kRegistry, kSingleUser, kBinaryUpgrade 
 
 [[noreturn]] void ReportClockSkew(int64_t node_us, int64_t registry_us);
 [[noreturn]] void ReportNoRegistry();
-[[noreturn]] void ReportRegistrySetting(bool password);
+[[noreturn]] void ReportRegistrySetting(const char *fault);
 [[noreturn]] void ReportOtherLayout(const Layout &ours, const Layout &theirs);
 
 // Arguments of the SQL functions.

@@ -26,23 +26,21 @@ bool CheckJitter(int *value, void **extra, GucSource source) {
   return false;
 }
 
-// Secrets live in a passfile, a service file or a certificate. The message must not repeat the string.
+// The message must not repeat the string.
+const char *FaultOf(ConnectionString found) {
+  return found == ConnectionString::kPassword ? "It contains a password, which others could read here."
+                                              : "It is no libpq connection string.";
+}
+
+// Secrets live in a passfile, a service file or a certificate.
 bool CheckRegistry(char **value, void **extra, GucSource source) {
-  switch (CheckConnectionString(*value)) {
-    case ConnectionString::kGood:
-      return true;
-    case ConnectionString::kInvalid:
-      GUC_check_errcode(ERRCODE_INVALID_PARAMETER_VALUE);
-      GUC_check_errmsg("invalid value for parameter \"snowflake.registry\"");
-      GUC_check_errdetail("It is no libpq connection string.");
-      return false;
-    case ConnectionString::kPassword:
-      GUC_check_errcode(ERRCODE_INVALID_PARAMETER_VALUE);
-      GUC_check_errmsg("invalid value for parameter \"snowflake.registry\"");
-      GUC_check_errdetail("It contains a password, which others could read here.");
-      GUC_check_errhint("Put the password into a passfile or a service file, or use a certificate.");
-      return false;
-  }
+  const ConnectionString found = CheckConnectionString(*value);
+  if (found == ConnectionString::kGood) return true;
+  GUC_check_errcode(ERRCODE_INVALID_PARAMETER_VALUE);
+  GUC_check_errmsg("invalid value for parameter \"snowflake.registry\"");
+  GUC_check_errdetail("%s", FaultOf(found));
+  if (found == ConnectionString::kPassword)
+    GUC_check_errhint("Put the password into a passfile or a service file, or use a certificate.");
   return false;
 }
 
@@ -52,7 +50,7 @@ void CheckRegistryThatIsSet() {
   const char *value = GetConfigOption("snowflake.registry", true, false);
   if (value == nullptr) return;
   const ConnectionString found = CheckConnectionString(value);
-  if (found != ConnectionString::kGood) ReportRegistrySetting(found == ConnectionString::kPassword);
+  if (found != ConnectionString::kGood) ReportRegistrySetting(FaultOf(found));
 }
 
 }  // namespace
