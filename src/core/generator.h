@@ -149,7 +149,14 @@ constexpr void Open(Generator *g, const Layout &layout, const Lease &lease, Tick
 // Ends issuing under the lease and says what to give back.
 constexpr Retired Close(Generator *g) {
   g->open = false;
-  return {g->lease.lease_id, g->lease.token, g->lease.worker, LastTickOfLease(*g)};
+  return {g->lease.lease_id, g->lease.token, g->lease.worker, LastTickOfLease(*g), g->lease.window_end};
+}
+
+// Every id from now on is of a later tick.
+constexpr void RaiseTo(Generator *g, Tick tick) {
+  if (!g->open || g->last_tick >= tick) return;
+  g->last_tick = tick;
+  g->next_sequence = g->layout.sequence_count();
 }
 
 // An answer that overtakes another must not shorten a window in use.

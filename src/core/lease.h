@@ -36,6 +36,15 @@ struct Retired {
   Token token;
   int32_t worker;
   Tick last_tick;
+  Tick window_end;
+};
+
+// Where a registry stands, as its answers say; a registry of before 1.2 says nothing. Commits that it lost show when
+// these go back.
+struct Standing {
+  int64_t system_identifier;  // 0: not said
+  int64_t timeline;
+  Tick raised_tick;  // no id of this tick or before it is wanted any more
 };
 
 // `duration` is 1 s to 1 day: shorter would be all traffic, longer would keep a crashed node's worker id for too long.
@@ -44,6 +53,9 @@ inline constexpr int64_t kMaxLeaseUs = int64_t{86400} * 1000 * kUsPerMs;
 
 // Of a worker id that was never used.
 inline constexpr Tick kNoWatermark = -1;
+
+// Any beginning of a window will do.
+inline constexpr Tick kAnyStart = INT64_MAX;
 
 // No window covers a tick below 0 or above what the layout can hold.
 constexpr Tick WindowStart(Tick now, Tick watermark) {

@@ -183,7 +183,7 @@ RegistryAnswer Acquire() {
   });
   const Tick now = layout.TickAt(NowUnixUs());
   const AcquireRequest request = {keeping.node->node_name, settings.datacenter, StartFrom(g, layout, now, new_worker),
-                                  LeaseDurationUs()};
+                                  LeaseDurationUs(), {}, 0, kAnyStart};
   AcquireAnswer answer = {};
   const RegistryAnswer outcome = registry[0] != '\0'
                                      ? AcquireRemotely(registry, keeping.extension, layout, request, &answer)
@@ -192,7 +192,7 @@ RegistryAnswer Acquire() {
   if (!IsPlausible(answer.layout, answer.lease) || answer.layout != layout || StopRequested()) {
     WithLock(keeping.node, LW_EXCLUSIVE, [&] {
       const Lease &lease = answer.lease;
-      PushRetired({lease.lease_id, lease.token, lease.worker, lease.window_start - 1});
+      PushRetired({lease.lease_id, lease.token, lease.worker, lease.window_start - 1, lease.window_end});
     });
     if (StopRequested()) return RegistryAnswer::kDone;
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the layout was changed meanwhile"),
@@ -207,16 +207,16 @@ RegistryAnswer Extend() {
   pgstat_report_activity(STATE_RUNNING, "moving the window of the lease");
   Generator g;
   WithLock(keeping.node, LW_SHARED, [&] { g = keeping.node->generator; });
-  Tick window_end = 0;
+  ExtendAnswer answer = {};
   const Tick now = ExtendFrom(g, g.layout.TickAt(NowUnixUs()), MaxLead(g.layout, MaxLeadUs()));
   const char *registry = keeping.registry;
   const RegistryAnswer outcome = registry[0] != '\0'
-                                     ? ExtendRemotely(registry, g.lease, now, LeaseDurationUs(), &window_end)
-                                     : ExtendLocally(keeping.extension, g.lease, now, LeaseDurationUs(), &window_end);
+                                     ? ExtendRemotely(registry, g.lease, now, LeaseDurationUs(), &answer)
+                                     : ExtendLocally(keeping.extension, g.lease, now, LeaseDurationUs(), &answer);
   WithLock(keeping.node, LW_EXCLUSIVE, [&] {
     // Told to stop, a wait for a synchronous standby ends without its acknowledgement.
     if (outcome == RegistryAnswer::kDone && !StopRequested()) {
-      MoveWindowEnd(&keeping.node->generator, g.lease.lease_id, window_end);
+      MoveWindowEnd(&keeping.node->generator, g.lease.lease_id, answer.window_end);
       keeping.node->window_wanted = false;
     } else if (outcome == RegistryAnswer::kGone) {
       keeping.node->generator.open = false;

@@ -90,7 +90,7 @@ extern "C" {
 
 #include <cstdint>
 
-#define SNOWFLAKE_VERSION "1.1.0"
+#define SNOWFLAKE_VERSION "1.2.0"
 
 // From 18 on a library says its name and version, which pg_get_loaded_modules() shows.
 #if PG_VERSION_NUM >= 180000

@@ -23,11 +23,21 @@ struct AcquireRequest {
   int32_t datacenter;
   Tick now;
   int64_t duration_us;
+  Token token;            // the node's own: asked again with it, the registry gives the same lease
+  int64_t seen_lease_id;  // the highest that the node has seen of this registry; 0: none
+  Tick start_before;      // nothing is drawn unless the window begins before it
 };
 
 struct AcquireAnswer {
   Lease lease;
   Layout layout;
+  Standing standing;
+  int64_t workers_free;  // below 0: not said
+};
+
+struct ExtendAnswer {
+  Tick window_end;
+  Standing standing;
 };
 
 // Draws a lease. False when a failover was noticed just now and all that is free is held back: that must be committed, so

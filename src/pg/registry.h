@@ -13,7 +13,7 @@ enum class RegistryAnswer {
 };
 
 RegistryAnswer AcquireLocally(Oid extension, const AcquireRequest &request, AcquireAnswer *answer);
-RegistryAnswer ExtendLocally(Oid extension, const Lease &lease, Tick now, int64_t duration_us, Tick *window_end);
+RegistryAnswer ExtendLocally(Oid extension, const Lease &lease, Tick now, int64_t duration_us, ExtendAnswer *answer);
 RegistryAnswer ReleaseLocally(Oid extension, const Retired &retired);
 
 // `conninfo` is snowflake.registry; the node's own layout must be the registry's (55000), and is then kept. A release in a
@@ -21,7 +21,7 @@ RegistryAnswer ReleaseLocally(Oid extension, const Retired &retired);
 RegistryAnswer AcquireRemotely(const char *conninfo, Oid extension, const Layout &layout, const AcquireRequest &request,
                                AcquireAnswer *answer);
 RegistryAnswer ExtendRemotely(const char *conninfo, const Lease &lease, Tick now, int64_t duration_us,
-                              Tick *window_end);
+                              ExtendAnswer *answer);
 RegistryAnswer ReleaseRemotely(const char *conninfo, const Retired &retired, bool hurry);
 
 // The extension of this database, InvalidOid when there is none.

@@ -56,7 +56,7 @@ SNOWFLAKE_FUNCTION(snowflake_acquire) {
   static const char *const names[] = {"node", "datacenter", "now_tick", "duration"};
   CheckNotNull(fcinfo, "snowflake_acquire", names, 4);
   const AcquireRequest request = {text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_INT32(1), PG_GETARG_INT64(2),
-                                  DurationUs(PG_GETARG_INTERVAL_P(3))};
+                                  DurationUs(PG_GETARG_INTERVAL_P(3)), {}, 0, kAnyStart};
   CheckClock(fcinfo, request.now);
   AcquireAnswer answer = {};
   if (!ProtocolAcquire(Extension(fcinfo), request, &answer)) PG_RETURN_NULL();

@@ -62,9 +62,9 @@ RegistryAnswer AcquireLocally(Oid extension, const AcquireRequest &request, Acqu
   });
 }
 
-RegistryAnswer ExtendLocally(Oid extension, const Lease &lease, Tick now, int64_t duration_us, Tick *window_end) {
+RegistryAnswer ExtendLocally(Oid extension, const Lease &lease, Tick now, int64_t duration_us, ExtendAnswer *answer) {
   return Call(extension, [&] {
-    return ProtocolExtend(extension, lease.lease_id, lease.token, now, duration_us, window_end) ? RegistryAnswer::kDone
+    return ProtocolExtend(extension, lease.lease_id, lease.token, now, duration_us, &answer->window_end) ? RegistryAnswer::kDone
                                                                                                 : RegistryAnswer::kGone;
   });
 }

@@ -126,7 +126,7 @@ RegistryAnswer AcquireRemotely(const char *conninfo, Oid extension, const Layout
 }
 
 RegistryAnswer ExtendRemotely(const char *conninfo, const Lease &lease, Tick now, int64_t duration_us,
-                              Tick *window_end) {
+                              ExtendAnswer *answer) {
   RegistryAnswer outcome = RegistryAnswer::kGone;
   WithRegistry(conninfo, false, [&](const Session &session) {
     const char *command =
@@ -134,7 +134,7 @@ RegistryAnswer ExtendRemotely(const char *conninfo, const Lease &lease, Tick now
                  Long(lease.lease_id), TokenText(lease.token), Long(now), Long(duration_us));
     Ask(session, command, [&](const PGresult *result) {
       if (RemoteValue(result, 0) == nullptr) return;
-      *window_end = GetInt8(result, 0);
+      answer->window_end = GetInt8(result, 0);
       outcome = RegistryAnswer::kDone;
     });
   });

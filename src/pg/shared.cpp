@@ -17,7 +17,7 @@ struct State {
 
 // A named segment's layout is its name's: a library that lays the block out otherwise counts this up. Sessions of the one
 // before then go on with their own block, lease and keeper, so nothing is issued twice.
-constexpr const char *kSegmentName = "snowflake 1";
+constexpr const char *kSegmentName = "snowflake 2";
 constexpr int kSegmentPlaces = 64;
 
 State *state = nullptr;

@@ -25,7 +25,24 @@ struct Counters {
 struct RegistryError {
   int sqlstate;
   int64_t at_us;
+  bool for_all;  // names neither the registry's address nor a role there: everybody may read it
   char message[512];
+};
+
+// The newest that a registry has shown of itself. One that shows less has lost commits, or is not the one any more.
+struct RegistrySeen {
+  int64_t system_identifier;  // 0: nothing yet
+  int64_t timeline;
+  int64_t lease_id;
+};
+
+// What an operator should know although ids flow: bits of NodeState::advice.
+enum Advice : uint32_t {
+  kAdviceOwnRegistry = 1,   // other servers' rows come here, and the registry is not shared with them
+  kAdviceFewWorkers = 2,    // less than a tenth of the worker ids is free
+  kAdviceFewKeepers = 4,    // max_databases is beyond max_worker_processes
+  kAdviceOldObjects = 8,    // the extension's SQL objects are older than the library
+  kAdviceOldRegistry = 16,  // the registry speaks, or grants this role, only what version 1.1 spoke
 };
 
 // Leases on their way back. More would take as many steps back of the clock without one answer of the registry; the
@@ -54,6 +71,13 @@ struct alignas(128) NodeState {
   Counters counters;
   RegistryError error;
   char node_name[256];
+
+  // The keeper's own, here so that the next one goes on with it.
+  RegistrySeen seen;
+  Token next_token;       // of the acquire that has no answer yet; all zero: none
+  Tick next_token_since;  // the earliest clock that it was asked with
+  int64_t workers_free;   // at the newest acquire; below 0: not said
+  uint32_t advice;
 
   ConditionVariable changed;  // a lease came or went, a window moved, a try failed
 };

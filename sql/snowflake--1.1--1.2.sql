@@ -1,0 +1,119 @@
+\echo Use "ALTER EXTENSION snowflake UPDATE TO '1.2'" to load this file. \quit
+
+-- The registry.
+
+ALTER TABLE snowflake_registry ADD COLUMN role oid;
+COMMENT ON COLUMN snowflake_registry.role IS 'role that drew the lease, and alone can move or release it; null for one of before version 1.2, until it is moved';
+
+ALTER TABLE snowflake_origin
+    ADD COLUMN settling_us bigint,
+    ADD COLUMN settling_soft boolean NOT NULL DEFAULT false,
+    ADD COLUMN started_at timestamptz,
+    ADD COLUMN clean_at timestamptz,
+    ADD COLUMN raised_tick bigint NOT NULL DEFAULT -1;
+COMMENT ON COLUMN snowflake_origin.settling_us IS 'how long it settles in all: settles_until less this is when it began';
+COMMENT ON COLUMN snowflake_origin.settling_soft IS 'whether commits may have been lost but nothing says so: then the other worker ids are only handed out last';
+COMMENT ON COLUMN snowflake_origin.started_at IS 'start of the server at the last acquire';
+COMMENT ON COLUMN snowflake_origin.clean_at IS 'clean shutdown of the registry''s server, null as soon as a lease is drawn or moved: whoever finds it has all that was committed';
+COMMENT ON COLUMN snowflake_origin.raised_tick IS 'highest tick that snowflake_raise() has ruled out for every node of this registry';
+
+-- Before the first lease, so that a standby which is promoted without having heard of it knows of the failover, too.
+INSERT INTO snowflake_origin (system_identifier, timeline, last_lease_id)
+    SELECT system_identifier, ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint,
+        pg_sequence_last_value(pg_get_serial_sequence('snowflake_registry', 'lease_id'))
+    FROM pg_control_system() ON CONFLICT DO NOTHING;
+
+-- Guards: whatever reaches the tables by another way than the protocol must not lead to equal ids.
+
+CREATE FUNCTION snowflake_guard() RETURNS trigger
+    AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON FUNCTION snowflake_guard() IS
+    'keeps what makes ids unique in the registry''s tables: a deleted lease leaves its watermark, what would fall or vanish is refused with 55000, what replication writes is discarded';
+REVOKE ALL ON FUNCTION snowflake_guard() FROM PUBLIC;
+
+CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_registry
+    FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
+CREATE TRIGGER snowflake_guard_after AFTER UPDATE ON snowflake_registry
+    FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
+CREATE TRIGGER snowflake_guard_truncate BEFORE TRUNCATE ON snowflake_registry
+    FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
+CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_watermark
+    FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
+CREATE TRIGGER snowflake_guard_after AFTER UPDATE ON snowflake_watermark
+    FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
+CREATE TRIGGER snowflake_guard_truncate BEFORE TRUNCATE ON snowflake_watermark
+    FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
+CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_origin
+    FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
+CREATE TRIGGER snowflake_guard_truncate BEFORE TRUNCATE ON snowflake_origin
+    FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
+CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_layout
+    FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
+ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard;
+ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard_after;
+ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard_truncate;
+ALTER TABLE snowflake_watermark ENABLE ALWAYS TRIGGER snowflake_guard;
+ALTER TABLE snowflake_watermark ENABLE ALWAYS TRIGGER snowflake_guard_after;
+ALTER TABLE snowflake_watermark ENABLE ALWAYS TRIGGER snowflake_guard_truncate;
+ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard;
+ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard_truncate;
+ALTER TABLE snowflake_layout ENABLE ALWAYS TRIGGER snowflake_guard;
+COMMENT ON TRIGGER snowflake_guard ON snowflake_registry IS 'a deleted lease leaves its watermark, and leases come from the protocol alone';
+COMMENT ON TRIGGER snowflake_guard_after ON snowflake_registry IS 'a lease stays what it is, and its window''s end does not fall';
+COMMENT ON TRIGGER snowflake_guard_truncate ON snowflake_registry IS 'leases do not vanish';
+COMMENT ON TRIGGER snowflake_guard ON snowflake_watermark IS 'watermarks do not vanish';
+COMMENT ON TRIGGER snowflake_guard_after ON snowflake_watermark IS 'watermarks do not fall';
+COMMENT ON TRIGGER snowflake_guard_truncate ON snowflake_watermark IS 'watermarks do not vanish';
+COMMENT ON TRIGGER snowflake_guard ON snowflake_origin IS 'only the protocol writes it';
+COMMENT ON TRIGGER snowflake_guard_truncate ON snowflake_origin IS 'only the protocol writes it';
+COMMENT ON TRIGGER snowflake_guard ON snowflake_layout IS 'replication brings a layout only where there is none';
+
+-- The registry protocol as nodes of this version speak it. Nodes of before call the other forms, which an operator may revoke when
+-- there are none left. Errors common to all: as for those.
+
+CREATE FUNCTION snowflake_acquire(
+    node text, datacenter integer, now_tick bigint, duration interval, token uuid, seen_lease_id bigint, start_before bigint,
+    OUT lease_id bigint, OUT worker_id integer, OUT window_start bigint, OUT window_end bigint,
+    OUT epoch_ms bigint, OUT tick_us bigint, OUT timestamp_bits integer, OUT datacenter_bits integer,
+    OUT worker_bits integer, OUT sequence_bits integer, OUT sequence_first boolean,
+    OUT system_identifier bigint, OUT timeline bigint, OUT raised_tick bigint, OUT workers_free bigint)
+    AS 'MODULE_PATHNAME', 'snowflake_acquire_lease' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_acquire(text, integer, bigint, interval, uuid, bigint, bigint) IS
+    'draws a worker id for a node whose clock shows now_tick, or returns the lease that this role drew with this token; seen_lease_id is the highest that the node has seen, 0 for none; with start_before null unless the window can begin before that tick; otherwise as the form without them. Not in a transaction block';
+
+CREATE FUNCTION snowflake_extend(
+    lease_id bigint, token uuid, now_tick bigint, duration interval, held_until bigint,
+    OUT window_end bigint, OUT system_identifier bigint, OUT timeline bigint, OUT raised_tick bigint)
+    AS 'MODULE_PATHNAME', 'snowflake_extend_lease' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_extend(bigint, uuid, bigint, interval, bigint) IS
+    'moves the end of a lease''s window to now_tick plus the duration, never back; held_until is the end that the node has. window_end is null when the lease is gone, or another role''s. Not in a transaction block';
+
+CREATE FUNCTION snowflake_release(lease_id bigint, token uuid, last_tick bigint, held_until bigint) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'snowflake_release_lease' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_release(bigint, uuid, bigint, bigint) IS
+    'gives a lease back and keeps as its worker id''s watermark last_tick, or this server''s clock and max_clock_skew if that is later; held_until is the window''s end that the node has; false when the lease was gone already, or another role''s. Not in a transaction block';
+
+REVOKE ALL ON FUNCTION snowflake_acquire(text, integer, bigint, interval, uuid, bigint, bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION snowflake_extend(bigint, uuid, bigint, interval, bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION snowflake_release(bigint, uuid, bigint, bigint) FROM PUBLIC;
+
+-- The operator's word.
+
+CREATE FUNCTION snowflake_evict(worker_id integer, dead_since timestamptz) RETURNS boolean
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_evict(integer, timestamptz) IS
+    'frees a worker id above a time since which its node is certainly dead; false when nobody has it; 22004 and 22023 for a time that is null, infinite or still to come';
+
+CREATE FUNCTION snowflake_settle(reason text) RETURNS void
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_settle(text) IS
+    'commits of this registry may have been lost, as after a restore: it settles for one lease duration; the reason is for the log';
+
+CREATE FUNCTION snowflake_settled() RETURNS boolean
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_settled() IS
+    'no commit of this registry was lost: it settles no longer, nor because of where its server is now; false when there was nothing to end';
+
+REVOKE ALL ON FUNCTION snowflake_evict(integer, timestamptz) FROM PUBLIC;
+REVOKE ALL ON FUNCTION snowflake_settle(text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION snowflake_settled() FROM PUBLIC;
