@@ -15,6 +15,7 @@ namespace snowflake {
 struct Token {
   uint8_t bytes[16];
 
+  friend constexpr bool operator==(const Token &a, const Token &b) { return !(a != b); }
   friend constexpr bool operator!=(const Token &a, const Token &b) {
     for (int i = 0; i < 16; ++i)
       if (a.bytes[i] != b.bytes[i]) return true;
@@ -70,10 +71,30 @@ constexpr Tick WindowEnd(const Layout &layout, Tick from, int64_t duration_us) {
   return from >= limit - ticks ? limit : from + ticks;
 }
 
-// What a registry's answer must satisfy before it is believed.
-constexpr bool IsPlausible(const Layout &layout, const Lease &lease) {
-  return lease.worker >= 0 && lease.worker < layout.worker_count() && lease.window_start >= 0 &&
-         lease.window_start <= lease.window_end && lease.window_end <= layout.max_tick() + 1;
+// What a registry's answer must satisfy before it is believed. It was asked between the ticks `since` and `now` of the node's
+// clock, for windows of up to `duration_us`.
+enum class AnswerFault { kNone, kLeaseId, kWorker, kWindow };
+
+constexpr AnswerFault Judge(const Layout &layout, int32_t datacenter, const Lease &lease, Tick since, Tick now,
+                            int64_t duration_us) {
+  if (lease.lease_id <= 0) return AnswerFault::kLeaseId;
+  const int64_t ring = layout.workers_per_datacenter();
+  if (lease.worker < datacenter * ring || lease.worker >= (datacenter + 1) * ring) return AnswerFault::kWorker;
+  const Tick from = lease.window_start > now ? lease.window_start : now;
+  const bool fits = lease.window_start >= (since > 0 ? since : 0) && lease.window_start < lease.window_end &&
+                    lease.window_start <= layout.max_tick() && lease.window_end <= WindowEnd(layout, from, duration_us);
+  return fits ? AnswerFault::kNone : AnswerFault::kWindow;
+}
+
+// The same for a window that was moved: by no more than can be asked for, and whatever was asked for before.
+constexpr bool IsPlausibleEnd(const Layout &layout, Tick window_end, Tick held_until, Tick now) {
+  return window_end > 0 && (window_end <= held_until || window_end <= WindowEnd(layout, now > 0 ? now : 0, kMaxLeaseUs));
+}
+
+// Whether an answer comes from where the registry was before: of the same server, an older timeline.
+constexpr bool IsOlder(const Standing &standing, int64_t system_identifier, int64_t timeline) {
+  return standing.system_identifier != 0 && standing.system_identifier == system_identifier &&
+         standing.timeline < timeline;
 }
 
 // Settling: after a failover, lost commits may have handed out the worker ids that came next. Worker ids are drawn round and

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "pg/layout_table.h"
+#include "pg/report.h"
 #include "pg/settings.h"
 #include "pg/worker.h"
 
@@ -54,6 +55,7 @@ void ForgetRegistry() {
   WithLock(keeping.node, LW_EXCLUSIVE, [] {
     keeping.node->generator.open = false;
     keeping.node->retired_count = 0;
+    keeping.node->seen = {};
   });
 }
 
@@ -66,6 +68,84 @@ Tick StartFrom(const Generator &g, const Layout &layout, Tick now, bool new_work
   return new_worker || stepped_back ? now : first_unused;
 }
 
+// A request that has had no answer is asked again with its token, so that it costs no second worker id.
+void PrepareToken(AcquireRequest *request, Tick now, Tick *since) {
+  NodeState *node = keeping.node;
+  Token fresh;
+  if (!pg_strong_random(fresh.bytes, sizeof(fresh.bytes)))
+    ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate a random token")));
+  WithLock(node, LW_EXCLUSIVE, [&] {
+    if (node->next_token == Token{}) {
+      node->next_token = fresh;
+      node->next_token_since = now;
+    }
+    node->next_token_since = Min(node->next_token_since, now);
+    request->token = node->next_token;
+    request->seen_lease_id = node->seen.lease_id;
+    *since = node->next_token_since;
+  });
+}
+
+void ForgetToken() {
+  WithLock(keeping.node, LW_EXCLUSIVE, [] { keeping.node->next_token = {}; });
+}
+
+// The registry stands at an older timeline than it was seen at: an old primary has come back, and what it says of leases is
+// what it knew then.
+void CheckStanding(const Standing &standing) {
+  RegistrySeen seen = {};
+  WithLock(keeping.node, LW_SHARED, [&] { seen = keeping.node->seen; });
+  if (!IsOlder(standing, seen.system_identifier, seen.timeline)) return;
+  ereport(ERROR, (errcode(kNoLease), errmsg("the registry answers from an older timeline"),
+                  errdetail("It is at timeline %lld; answers of timeline %lld have been seen.",
+                            static_cast<long long>(standing.timeline), static_cast<long long>(seen.timeline)),
+                  errhint("An old primary has come back: stop it.")));
+}
+
+// The node's lock is held.
+void Note(const Standing &standing, int64_t lease_id) {
+  RegistrySeen *seen = &keeping.node->seen;
+  if (standing.system_identifier != 0) {
+    seen->system_identifier = standing.system_identifier;
+    seen->timeline = standing.timeline;
+  }
+  seen->lease_id = Max(seen->lease_id, lease_id);
+  RaiseTo(&keeping.node->generator, standing.raised_tick);
+}
+
+// Gives back what is not put to use.
+void Decline(const Lease &lease) {
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] {
+    PushRetired({lease.lease_id, lease.token, lease.worker, lease.window_start - 1, lease.window_end});
+  });
+}
+
+[[noreturn]] void ReportAnswer(const char *what) {
+  ereport(ERROR, (errcode(kNoLease), errmsg("the registry's answer cannot be"), errdetail_internal("%s", what),
+                  errhint("Check snowflake.registry, and who may change that database.")));
+  pg_unreachable();
+}
+
+// What is wrong with it as a sentence; null when nothing is.
+const char *FaultOf(const AcquireAnswer &answer, const AcquireRequest &request, const Layout &layout, Tick since) {
+  const Lease &lease = answer.lease;
+  const auto number = [](int64_t value) { return static_cast<long long>(value); };
+  switch (Judge(layout, request.datacenter, lease, since, request.now, request.duration_us)) {
+    case AnswerFault::kNone:
+      break;
+    case AnswerFault::kLeaseId:
+      return psprintf("It has lease %lld.", number(lease.lease_id));
+    case AnswerFault::kWorker:
+      return psprintf("It has worker id %d for datacenter %d.", lease.worker, request.datacenter);
+    case AnswerFault::kWindow:
+      return psprintf("It has the window from tick %lld to %lld, asked at tick %lld for %.1f s.", number(lease.window_start),
+                      number(lease.window_end), number(request.now), Seconds(request.duration_us));
+  }
+  if (lease.lease_id <= request.seen_lease_id)
+    return psprintf("It has lease %lld; lease %lld was seen before.", number(lease.lease_id), number(request.seen_lease_id));
+  return nullptr;
+}
+
 void Publish(const AcquireAnswer &answer, Tick now, bool new_worker) {
   NodeState *node = keeping.node;
   bool replaced = false;
@@ -74,7 +154,10 @@ void Publish(const AcquireAnswer &answer, Tick now, bool new_worker) {
     replaced = node->generator.open;
     if (replaced) PushRetired(old = Close(&node->generator));
     Open(&node->generator, answer.layout, answer.lease, now);
+    Note(answer.standing, answer.lease.lease_id);
     node->extension = keeping.extension;
+    node->next_token = {};
+    node->workers_free = answer.workers_free;
     node->lease_wanted = node->new_worker_wanted = node->window_wanted = false;
     ++node->counters.leases_drawn;
     if (new_worker) ++node->counters.clock_steps_back;
@@ -127,7 +210,11 @@ void NameNode() {
 bool RegistryMoved() { return strcmp(keeping.registry, settings.registry) != 0; }
 
 void FollowRegistry() {
-  WithLock(keeping.node, LW_EXCLUSIVE, [] { keeping.node->retired_count = 0; });
+  WithLock(keeping.node, LW_EXCLUSIVE, [] {
+    keeping.node->retired_count = 0;
+    keeping.node->seen = {};
+    keeping.node->next_token = {};
+  });
   pfree(keeping.registry);
   keeping.registry = MemoryContextStrdup(TopMemoryContext, settings.registry);
 }
@@ -182,22 +269,35 @@ RegistryAnswer Acquire() {
     new_worker = g.open && keeping.node->new_worker_wanted;
   });
   const Tick now = layout.TickAt(NowUnixUs());
-  const AcquireRequest request = {keeping.node->node_name, settings.datacenter, StartFrom(g, layout, now, new_worker),
-                                  LeaseDurationUs(), {}, 0, kAnyStart};
+  AcquireRequest request = {};
+  request.node = keeping.node->node_name;
+  request.datacenter = settings.datacenter;
+  request.now = StartFrom(g, layout, now, g.open);
+  request.duration_us = LeaseDurationUs();
+  // Of another lease in place of this one only an earlier beginning is of use.
+  request.start_before = g.open && g.layout == layout ? Max(g.last_tick, g.lease.window_start) : kAnyStart;
+  Tick since = 0;
+  PrepareToken(&request, request.now, &since);
   AcquireAnswer answer = {};
   const RegistryAnswer outcome = registry[0] != '\0'
                                      ? AcquireRemotely(registry, keeping.extension, layout, request, &answer)
                                      : AcquireLocally(keeping.extension, request, &answer);
   if (outcome != RegistryAnswer::kDone) return outcome;
-  if (!IsPlausible(answer.layout, answer.lease) || answer.layout != layout || StopRequested()) {
-    WithLock(keeping.node, LW_EXCLUSIVE, [&] {
-      const Lease &lease = answer.lease;
-      PushRetired({lease.lease_id, lease.token, lease.worker, lease.window_start - 1, lease.window_end});
-    });
-    if (StopRequested()) return RegistryAnswer::kDone;
+  CheckStanding(answer.standing);
+  const bool same_layout = answer.layout == layout;
+  const char *fault = same_layout ? FaultOf(answer, request, layout, since) : nullptr;
+  if (!same_layout || fault != nullptr) {
+    ForgetToken();
+    Decline(answer.lease);
+    if (fault != nullptr) ReportAnswer(fault);
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the layout was changed meanwhile"),
                     errdetail("Here it is %s; in the registry it is %s.", DescribeLayout(layout),
                               DescribeLayout(answer.layout))));
+  }
+  if (StopRequested() || answer.lease.window_start >= request.start_before) {
+    ForgetToken();
+    Decline(answer.lease);
+    return RegistryAnswer::kDone;
   }
   Publish(answer, now, new_worker);
   return outcome;
@@ -213,10 +313,16 @@ RegistryAnswer Extend() {
   const RegistryAnswer outcome = registry[0] != '\0'
                                      ? ExtendRemotely(registry, g.lease, now, LeaseDurationUs(), &answer)
                                      : ExtendLocally(keeping.extension, g.lease, now, LeaseDurationUs(), &answer);
+  if (outcome == RegistryAnswer::kBusy) return outcome;
+  CheckStanding(answer.standing);
+  if (outcome == RegistryAnswer::kDone && !IsPlausibleEnd(g.layout, answer.window_end, g.lease.window_end, now))
+    ReportAnswer(psprintf("It moved the window's end to tick %lld, asked at tick %lld.",
+                          static_cast<long long>(answer.window_end), static_cast<long long>(now)));
   WithLock(keeping.node, LW_EXCLUSIVE, [&] {
     // Told to stop, a wait for a synchronous standby ends without its acknowledgement.
     if (outcome == RegistryAnswer::kDone && !StopRequested()) {
       MoveWindowEnd(&keeping.node->generator, g.lease.lease_id, answer.window_end);
+      Note(answer.standing, 0);
       keeping.node->window_wanted = false;
     } else if (outcome == RegistryAnswer::kGone) {
       keeping.node->generator.open = false;

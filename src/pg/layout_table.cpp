@@ -91,6 +91,10 @@ Layout ReadLayout(Oid relation) {
   return layout;
 }
 
+bool IsSoundLayout(HeapTuple tuple, TupleDesc descriptor) {
+  return FromTuple(tuple, descriptor).Check(true) == LayoutFault::kNone;
+}
+
 const Layout &DatabaseLayout(Oid fn_oid) {
   Watch();
   if (!cache.valid) {

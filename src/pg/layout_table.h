@@ -18,6 +18,9 @@ const Layout &DatabaseLayout(Oid fn_oid);
 void OnLayoutChange(Oid fn_oid, void (*on_change)());
 
 // "epoch 1735689600000, tick 1000 us, ...": for details of messages.
+// Whether a row of the table is a layout that ids can be issued with.
+bool IsSoundLayout(HeapTuple tuple, TupleDesc descriptor);
+
 char *DescribeLayout(const Layout &layout);
 
 }  // namespace snowflake

@@ -3,8 +3,9 @@
 #include "pg/layout_table.h"
 #include "pg/registry_tables.h"
 #include "pg/report.h"
-#include "pg/shared.h"
+#include "pg/settings.h"
 #include "pg/settling.h"
+#include "pg/shared.h"
 
 namespace snowflake {
 
@@ -30,6 +31,15 @@ void CommitDurably() {
 
 void CheckDuration(int64_t duration_us) {
   if (duration_us < kMinLeaseUs || duration_us > kMaxLeaseUs) ReportDuration(duration_us);
+}
+
+bool IsSet(const Token &token) { return token != Token{}; }
+
+// Whose lease it is: not the owner's, behind whose fence the statements run.
+Value Role() { return Of(OIDOID, ObjectIdGetDatum(GetSessionUserId())); }
+
+Standing StandingOf(const Origin &origin) {
+  return {static_cast<int64_t>(GetSystemIdentifier()), GetWALInsertionTimeLine(), origin.raised_tick};
 }
 
 // The next three inside AsOwner().
@@ -59,28 +69,37 @@ Layout EnsureLayout(const Tables &tables) {
   return layout;
 }
 
-void Expire(const Tables &tables, Tick now) {
+void Raise(const Tables &tables, int32_t worker, Tick last_tick) {
   Execute(tables,
-          psprintf("WITH expired AS (DELETE FROM %s WHERE window_end <= $1 RETURNING worker_id, window_end)"
-                   " INSERT INTO %s AS w (worker_id, last_tick) SELECT worker_id, window_end - 1 FROM expired"
+          psprintf("INSERT INTO %s AS w (worker_id, last_tick) VALUES ($1, $2)"
                    " ON CONFLICT (worker_id) DO UPDATE SET last_tick = greatest(w.last_tick, excluded.last_tick)",
-                   tables.registry_name, tables.watermark_name),
-          Int8(now));
+                   tables.watermark_name),
+          Int4(worker), Int8(last_tick));
 }
 
 struct Place {
   bool found;
-  int64_t offset;  // on the ring, from where the walk starts
+  int32_t worker;
   Tick watermark;
 };
 
-// One datacenter's ring. Places are counted from `start`; those from `allowed` on are held back.
+// Part of one datacenter's ring. Places are counted from `start`, upwards or downwards; those from `allowed` on are no part of it.
 struct Ring {
   int64_t base;  // its first worker id
   int64_t size;
   int64_t start;
   int64_t allowed;
+  int64_t step;  // 1 or -1
+
+  int32_t WorkerAt(int64_t place) const {
+    return static_cast<int32_t>(base + ((start + step * place) % size + size) % size);
+  }
 };
+
+Tick WatermarkOf(const Tables &tables, int32_t worker) {
+  Execute(tables, psprintf("SELECT last_tick FROM %s WHERE worker_id = $1", tables.watermark_name), Int4(worker));
+  return Rows() > 0 ? Int8Result(0, 1) : kNoWatermark;
+}
 
 // The first place without a live lease whose watermark lies below `now`. Only what stands in the way is read: the places
 // in between were never used, or long ago.
@@ -88,43 +107,73 @@ Place FirstFree(const Tables &tables, const Ring &ring, Tick now) {
   Execute(tables,
           psprintf("SELECT coalesce(min(rank) FILTER (WHERE place <> rank), max(rank) + 1, 0) FROM"
                    " (SELECT place, dense_rank() OVER (ORDER BY place) - 1 AS rank FROM"
-                   " (SELECT (worker_id - $1 - $2 + $3) %% $3 AS place FROM %s"
+                   " (SELECT ($5 * (worker_id - $1 - $2) %% $3 + $3) %% $3 AS place FROM %s"
                    " WHERE worker_id >= $1 AND worker_id < $1 + $3"
-                   " UNION ALL SELECT (worker_id - $1 - $2 + $3) %% $3 FROM %s"
+                   " UNION ALL SELECT ($5 * (worker_id - $1 - $2) %% $3 + $3) %% $3 FROM %s"
                    " WHERE worker_id >= $1 AND worker_id < $1 + $3 AND last_tick >= $4) taken) ranked",
                    tables.registry_name, tables.watermark_name),
-          Int8(ring.base), Int8(ring.start), Int8(ring.size), Int8(now));
-  const int64_t offset = Int8Result(0, 1);
-  if (offset >= ring.allowed) return {};
-  Execute(tables, psprintf("SELECT last_tick FROM %s WHERE worker_id = $1", tables.watermark_name),
-          Int4(static_cast<int32_t>(ring.base + (ring.start + offset) % ring.size)));
-  return {true, offset, Rows() > 0 ? Int8Result(0, 1) : kNoWatermark};
+          Int8(ring.base), Int8(ring.start), Int8(ring.size), Int8(now), Int8(ring.step));
+  const int64_t place = Int8Result(0, 1);
+  if (place >= ring.allowed) return {};
+  const int32_t worker = ring.WorkerAt(place);
+  return {true, worker, WatermarkOf(tables, worker)};
 }
 
-// If there is none: the free place with the lowest watermark.
+// Of the leases whose windows are over, the one that has been so for longest: it becomes a watermark, and its worker id free.
+Place ExpireOne(const Tables &tables, const Ring &ring, Tick now) {
+  Execute(tables,
+          psprintf("DELETE FROM %s WHERE lease_id = (SELECT lease_id FROM %s WHERE worker_id >= $1 AND worker_id < $1 + $2"
+                   " AND window_end <= $3 ORDER BY window_end, lease_id LIMIT 1) RETURNING worker_id::bigint, window_end",
+                   tables.registry_name, tables.registry_name),
+          Int8(ring.base), Int8(ring.size), Int8(now));
+  if (Rows() == 0) return {};
+  const int32_t worker = static_cast<int32_t>(Int8Result(0, 1));
+  Raise(tables, worker, Int8Result(0, 2) - 1);
+  return {true, worker, WatermarkOf(tables, worker)};
+}
+
+// The free place with the lowest watermark.
 Place LowestWatermark(const Tables &tables, const Ring &ring) {
   Execute(tables,
-          psprintf("SELECT place, last_tick FROM (SELECT (w.worker_id - $1 - $2 + $3) %% $3 AS place, last_tick"
-                   " FROM %s w LEFT JOIN %s r ON r.worker_id = w.worker_id"
-                   " WHERE r.worker_id IS NULL AND w.worker_id >= $1 AND w.worker_id < $1 + $3) free"
-                   " WHERE place < $4 ORDER BY last_tick, place LIMIT 1",
+          psprintf("SELECT w.worker_id::bigint, last_tick FROM %s w LEFT JOIN %s r ON r.worker_id = w.worker_id"
+                   " WHERE r.worker_id IS NULL AND w.worker_id >= $1 AND w.worker_id < $1 + $3"
+                   " AND ($5 * (w.worker_id - $1 - $2) %% $3 + $3) %% $3 < $4"
+                   " ORDER BY last_tick, ($5 * (w.worker_id - $1 - $2) %% $3 + $3) %% $3 LIMIT 1",
                    tables.watermark_name, tables.registry_name),
-          Int8(ring.base), Int8(ring.start), Int8(ring.size), Int8(ring.allowed));
-  return Rows() > 0 ? Place{true, Int8Result(0, 1), Int8Result(0, 2)} : Place{};
+          Int8(ring.base), Int8(ring.start), Int8(ring.size), Int8(ring.allowed), Int8(ring.step));
+  return Rows() > 0 ? Place{true, static_cast<int32_t>(Int8Result(0, 1)), Int8Result(0, 2)} : Place{};
 }
 
-// None is found when all that is free is held back and that was noticed just now; otherwise that is SF004.
+// The nearer half, from the farthest place down: what lost commits are least likely to have handed out.
+Place HeldBack(const Tables &tables, const Ring &ring, const Settling &settling, Tick now) {
+  const Ring nearer = {ring.base, ring.size, settling.anchor + settling.cut - 1, settling.cut, -1};
+  const Place place = FirstFree(tables, nearer, now);
+  if (place.found && !settling.soft)
+    ereport(LOG, (errmsg("snowflake registry: hands out worker id %d, which is held back until %s", place.worker,
+                         timestamptz_to_str(settling.until)),
+                  errdetail("All others are leased, and half of the time is over. If a lost commit had handed it out, its node"
+                            " may still issue ids under it.")));
+  return place;
+}
+
+// A worker id that is free now; if there is none, one that is free later. None is found when all that is free is held back and
+// that was noticed just now; otherwise that is SF004. A lease expires only where nothing else is left, by the earlier one of
+// the node's and this server's clock: a node whose clock is ahead must not end the leases of all.
 Place Choose(const Tables &tables, const Layout &layout, const Ring &ring, const Settling &settling, Tick now) {
+  const bool firm = settling.active && !settling.soft;
   Place place = FirstFree(tables, ring, now);
+  if (!place.found && settling.active && (settling.soft || settling.half_over))
+    place = HeldBack(tables, ring, settling, now);
+  if (!place.found && !firm) place = ExpireOne(tables, ring, Min(now, layout.TickAt(NowUnixUs())));
   if (!place.found) place = LowestWatermark(tables, ring);
   if (place.found || settling.noticed) return place;
 
-  if (settling.active) ReportAllLeased(ring.size, settling.cut, settling.until + kPostgresEpochUs);
+  if (firm) ReportHeldBack(ring.size, settling.cut, settling.until);
   Execute(
       tables,
       psprintf("SELECT min(window_end) FROM %s WHERE worker_id >= $1 AND worker_id < $1 + $2", tables.registry_name),
       Int8(ring.base), Int8(ring.size));
-  ReportAllLeased(ring.size, 0, layout.UnixUsAt(Int8Result(0, 1)));
+  ReportAllLeased(ring.size, layout.UnixUsAt(Int8Result(0, 1)));
 }
 
 void CheckDatacenter(const Layout &layout, int32_t datacenter) {
@@ -134,13 +183,52 @@ void CheckDatacenter(const Layout &layout, int32_t datacenter) {
 void Insert(const Tables &tables, const char *node, const Lease &lease) {
   Execute(tables,
           psprintf("INSERT INTO %s (lease_id, worker_id, node, token, acquired_at, renewed_at, window_start,"
-                   " window_end) OVERRIDING SYSTEM VALUE"
-                   " VALUES ($1, $2, $3, $4, clock_timestamp(), clock_timestamp(), $5, $6)",
-                   tables.registry_name),
+                   " window_end%s) OVERRIDING SYSTEM VALUE"
+                   " VALUES ($1, $2, $3, $4, clock_timestamp(), clock_timestamp(), $5, $6%s)"
+                   " RETURNING worker_id::bigint, window_start, window_end",
+                   tables.registry_name, tables.current ? ", role" : "", tables.current ? ", $7" : ""),
           Int8(lease.lease_id), Int4(lease.worker), Of(TEXTOID, CStringGetTextDatum(node)),
-          Of(UUIDOID, TokenDatum(lease.token)), Int8(lease.window_start), Int8(lease.window_end));
-  // A rule or a trigger may have swallowed the row, and a lease that is not in the registry is none.
-  if (Rows() != 1) ReportForeignTable("snowflake_registry");
+          Of(UUIDOID, TokenDatum(lease.token)), Int8(lease.window_start), Int8(lease.window_end), Role());
+  // A trigger may have swallowed or changed the row, and a lease that is not in the registry is none.
+  if (Rows() != 1 || Int8Result(0, 1) != lease.worker || Int8Result(0, 2) != lease.window_start ||
+      Int8Result(0, 3) != lease.window_end)
+    ReportForeignTable("snowflake_registry");
+}
+
+// The lease that an earlier request of the same node drew, whose answer was lost or late: it is moved as by an extend.
+bool FindDrawn(const Tables &tables, const AcquireRequest &request, Tick now, AcquireAnswer *answer) {
+  if (!tables.current || !IsSet(request.token)) return false;
+  const Tick end = WindowEnd(answer->layout, now, Min(request.duration_us, kFirstWindowUs));
+  Execute(tables,
+          psprintf("UPDATE %s SET window_end = greatest(window_end, $3), renewed_at = clock_timestamp()"
+                   " WHERE token = $1 AND role = $2 RETURNING lease_id, worker_id::bigint, window_start, window_end",
+                   tables.registry_name),
+          Of(UUIDOID, TokenDatum(request.token)), Role(), Int8(end));
+  if (Rows() == 0) return false;
+  answer->lease = {Int8Result(0, 1), request.token, static_cast<int32_t>(Int8Result(0, 2)), Int8Result(0, 3),
+                   Int8Result(0, 4)};
+  return true;
+}
+
+// How many worker ids of the ring are free; and whether this role may have another lease.
+int64_t CountFree(const Tables &tables, const Ring &ring) {
+  if (!tables.current) return -1;
+  Execute(tables,
+          psprintf("SELECT count(*) FILTER (WHERE worker_id >= $1 AND worker_id < $1 + $2), count(*) FILTER (WHERE role = $3)"
+                   " FROM %s",
+                   tables.registry_name),
+          Int8(ring.base), Int8(ring.size), Role());
+  const int64_t leases_of_role = Int8Result(0, 2);
+  if (settings.max_leases_per_role > 0 && leases_of_role >= settings.max_leases_per_role)
+    ReportLeasesOfRole(leases_of_role);
+  return ring.size - Int8Result(0, 1);
+}
+
+Token NewToken() {
+  Token token;
+  if (!pg_strong_random(token.bytes, sizeof(token.bytes)))
+    ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate a random token")));
+  return token;
 }
 
 // Inside AsOwner(), with the registry's lock held.
@@ -150,26 +238,47 @@ bool Draw(const Tables &tables, const AcquireRequest &request, AcquireAnswer *an
   const Tick now = Max(request.now, Tick{0});  // no window covers a time before the epoch
   if (now > layout.max_tick()) ReportTimeUsedUp(layout, layout.UnixUsAt(now));
 
-  Lease *lease = &answer->lease;
-  lease->lease_id = NextLeaseId(tables);
-  const Settling settling = Settle(tables, layout, request.datacenter, now, request.duration_us);
-  if (!settling.active) Expire(tables, now);
+  Origin origin = ReadOrigin(tables);
+  const Settling settling =
+      Settle(tables, layout, request.datacenter, now, request.duration_us, request.seen_lease_id, &origin);
+  answer->standing = StandingOf(origin);
+  if (FindDrawn(tables, request, now, answer)) return true;
 
+  Lease *lease = &answer->lease;
+  lease->lease_id = NextLeaseId(tables, origin.last_lease_id);
   const int64_t size = layout.workers_per_datacenter();
   const int64_t start = (settling.active ? settling.anchor + settling.cut : lease->lease_id) % size;
-  const Ring ring = {request.datacenter * size, size, start, size - settling.cut};
+  const Ring ring = {request.datacenter * size, size, start, size - settling.cut, 1};
+  answer->workers_free = CountFree(tables, ring);
   const Place place = Choose(tables, layout, ring, settling, now);
   if (!place.found) return false;
-  lease->worker = static_cast<int32_t>(ring.base + (start + place.offset) % size);
-  lease->window_start = WindowStart(now, place.watermark);
-  lease->window_end = WindowEnd(layout, lease->window_start, request.duration_us);
+  lease->worker = place.worker;
+  lease->window_start = WindowStart(now, Max(place.watermark, origin.raised_tick));
+  if (lease->window_start >= request.start_before) return false;
   if (lease->window_start > layout.max_tick()) ReportTimeUsedUp(layout, layout.UnixUsAt(lease->window_start));
-  if (!pg_strong_random(lease->token.bytes, sizeof(lease->token.bytes)))
-    ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate a random token")));
+  const bool grows = IsSet(request.token);
+  lease->window_end =
+      WindowEnd(layout, lease->window_start, grows ? Min(request.duration_us, kFirstWindowUs) : request.duration_us);
+  lease->token = grows ? request.token : NewToken();
   Insert(tables, request.node, *lease);
   WriteOrigin(tables, lease->lease_id);
   return true;
 }
+
+// Of a node that names a lease, or an end of its window, which this registry never gave: those commits are lost, and others
+// may be. The lock comes first, so that an acquire under way has ended.
+void NoticeLoss(const Tables &tables, const Layout &layout, Tick now, int64_t duration_us, int64_t named,
+                const char *reason) {
+  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
+  Origin origin = ReadOrigin(tables);
+  const bool settles = origin.settled_before && !origin.soft && origin.settles_until > GetCurrentTimestamp();
+  // One loss shows itself to every node that it concerns.
+  if (origin.found && (IsEvidence(origin, named) || !settles))
+    BeginSettling(tables, layout, now, duration_us, named, reason, &origin);
+}
+
+constexpr const char *kUnknownLease = "a node holds a lease that it does not know";
+constexpr const char *kUnknownEnd = "a node holds a window that is longer than it knows";
 
 }  // namespace
 
@@ -196,51 +305,124 @@ bool ProtocolAcquire(Oid extension, const AcquireRequest &request, AcquireAnswer
   return drawn;
 }
 
-bool ProtocolExtend(Oid extension, int64_t lease_id, const Token &token, Tick now, int64_t duration_us,
-                    Tick *window_end) {
+bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *answer) {
   CheckCall("snowflake_extend");
-  CheckDuration(duration_us);
+  CheckDuration(request.duration_us);
   const Tables tables = FindTables(extension);
   CommitDurably();
+  // Against MarkClean(): what it does not wait for has to see its mark.
+  if (tables.current) LockRelationOid(tables.origin, RowExclusiveLock);
   bool found = false;
   AsOwner(tables, [&] {
-    const Tick end = WindowEnd(ReadLayout(tables.layout), Max(now, Tick{0}), duration_us);
+    const Layout layout = ReadLayout(tables.layout);
+    const Tick now = Max(request.now, Tick{0});
+    const Origin origin = ReadOrigin(tables);
+    answer->standing = StandingOf(origin);
+    if (IsEvidence(origin, request.lease_id))
+      NoticeLoss(tables, layout, now, request.duration_us, request.lease_id, kUnknownLease);
+    if (origin.clean_at != 0) UnmarkClean(tables);
     Execute(tables,
-            psprintf("UPDATE %s SET window_end = greatest(window_end, $3), renewed_at = clock_timestamp()"
-                     " WHERE lease_id = $1 AND token = $2 RETURNING window_end",
-                     tables.registry_name),
-            Int8(lease_id), Of(UUIDOID, TokenDatum(token)), Int8(end));
+            psprintf("UPDATE %s r SET window_end = greatest(r.window_end, $3, $4), renewed_at = clock_timestamp()%s"
+                     " WHERE lease_id = $1 AND token = $2%s RETURNING window_end,"
+                     " (SELECT o.window_end FROM %s o WHERE o.lease_id = $1)",
+                     tables.registry_name, tables.current ? ", role = coalesce(role, $5)" : "",
+                     tables.current ? " AND (role = $5 OR role IS NULL)" : "", tables.registry_name),
+            Int8(request.lease_id), Of(UUIDOID, TokenDatum(request.token)),
+            Int8(WindowEnd(layout, now, request.duration_us)), Int8(request.held_until), Role());
     found = Rows() > 0;
-    if (found) *window_end = Int8Result(0, 1);
+    if (!found) return;
+    answer->window_end = Int8Result(0, 1);
+    if (request.held_until > Int8Result(0, 2))
+      NoticeLoss(tables, layout, now, request.duration_us, 0, kUnknownEnd);
   });
   return found;
 }
 
-bool ProtocolRelease(Oid extension, int64_t lease_id, const Token &token, Tick last_tick) {
+bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
   CheckCall("snowflake_release");
   const Tables tables = FindTables(extension);
   // To lose a release is no worse than a crash, and a standby that is missing must not hang a shutdown.
   SetSynchronousCommit("local");
   bool found = false;
   AsOwner(tables, [&] {
+    const Layout layout = ReadLayout(tables.layout);
+    if (IsEvidence(ReadOrigin(tables), request.lease_id))
+      NoticeLoss(tables, layout, layout.TickAt(NowUnixUs()), settings.lease_duration_ms * kUsPerMs, request.lease_id,
+                 kUnknownLease);
     Execute(tables,
-            psprintf("DELETE FROM %s WHERE lease_id = $1 AND token = $2"
-                     " RETURNING worker_id::bigint, window_start, window_end",
-                     tables.registry_name),
-            Int8(lease_id), Of(UUIDOID, TokenDatum(token)));
+            psprintf("DELETE FROM %s WHERE lease_id = $1 AND token = $2%s"
+                     " RETURNING worker_id::bigint, window_start, greatest(window_end, $3)",
+                     tables.registry_name, tables.current ? " AND (role = $4 OR role IS NULL)" : ""),
+            Int8(request.lease_id), Of(UUIDOID, TokenDatum(request.token)), Int8(request.held_until), Role());
     found = Rows() > 0;
     if (!found) return;
-    const int64_t worker = Int8Result(0, 1);
+    const int32_t worker = static_cast<int32_t>(Int8Result(0, 1));
     const Tick window_start = Int8Result(0, 2);
     const Tick window_end = Int8Result(0, 3);
-    if (last_tick < window_start - 1 || last_tick >= window_end) ReportLastTick(last_tick, window_start, window_end);
-    Execute(tables,
-            psprintf("INSERT INTO %s AS w (worker_id, last_tick) VALUES ($1, $2)"
-                     " ON CONFLICT (worker_id) DO UPDATE SET last_tick = greatest(w.last_tick, excluded.last_tick)",
-                     tables.watermark_name),
-            Int4(static_cast<int32_t>(worker)), Int8(last_tick));
+    if (request.last_tick < window_start - 1 || request.last_tick >= window_end)
+      ReportLastTick(request.last_tick);
+    Raise(tables, worker, Max(request.last_tick, Min(request.floor, window_end - 1)));
   });
   return found;
+}
+
+void ProtocolMarkClean(Oid extension) {
+  CheckCall("snowflake_release");
+  const Tables tables = FindTables(extension);
+  if (!tables.current) return;
+  SetSynchronousCommit("local");
+  // Waits for acquires and extends under way, and holds up those that come.
+  LockRelationOid(tables.origin, ShareRowExclusiveLock);
+  AsOwner(tables, [&] { MarkClean(tables); });
+}
+
+bool ProtocolEvict(Oid extension, int32_t worker, int64_t dead_since_us) {
+  CheckCall("snowflake_evict");
+  const Tables tables = FindTables(extension);
+  CommitDurably();
+  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
+  bool found = false;
+  AsOwner(tables, [&] {
+    const Layout layout = ReadLayout(tables.layout);
+    Execute(tables,
+            psprintf("DELETE FROM %s WHERE worker_id = $1 RETURNING window_start, window_end", tables.registry_name),
+            Int4(worker));
+    found = Rows() > 0;
+    if (!found) return;
+    // The node's clock may have been ahead of the one that the operator looked at.
+    const Tick last = layout.TickAt(dead_since_us + settings.max_clock_skew_ms * kUsPerMs);
+    Raise(tables, worker, Min(Max(last, Int8Result(0, 1) - 1), Int8Result(0, 2) - 1));
+  });
+  return found;
+}
+
+void ProtocolSettle(Oid extension, const char *reason) {
+  CheckCall("snowflake_settle");
+  const Tables tables = FindTables(extension);
+  CommitDurably();
+  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
+  AsOwner(tables, [&] {
+    const Layout layout = ReadLayout(tables.layout);
+    Origin origin = ReadOrigin(tables);
+    if (!origin.found) WriteOrigin(tables, NextLeaseId(tables, 0));
+    origin = ReadOrigin(tables);
+    BeginSettling(tables, layout, layout.TickAt(NowUnixUs()), settings.lease_duration_ms * kUsPerMs, 0, reason, &origin);
+  });
+}
+
+bool ProtocolSettled(Oid extension) {
+  CheckCall("snowflake_settled");
+  const Tables tables = FindTables(extension);
+  CommitDurably();
+  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
+  bool ended = false;
+  AsOwner(tables, [&] { ended = EndSettling(tables); });
+  return ended;
+}
+
+void ProtocolKeepWatermark(Oid extension, int32_t worker, Tick last_tick) {
+  const Tables tables = FindTables(extension);
+  AsOwner(tables, [&] { Raise(tables, worker, last_tick); });
 }
 
 void ProtocolKeepLayout(Oid extension) {

@@ -2,8 +2,10 @@
 // snowflake_release, which remote nodes call, and the keeper of this database both come here.
 //
 // 1. One acquire at a time: it holds the registry's lock, a self-conflicting lock on snowflake_origin, to its end.
-//    extend and release touch one row and need no more than that row's lock.
+//    extend and release touch one row and need no more than that row's lock; an extend also holds off the mark of a clean
+//    shutdown, which says that nothing came after it.
 // 2. A row leaves snowflake_registry and its watermark enters snowflake_watermark in one transaction.
+// 3. A lease belongs to the role that drew it, the session's: for another one it is gone.
 //
 // Errors common to all: 22023 for arguments, 25006 where nothing can be written, 55000 for any isolation level but
 // read committed and for tables that are not as the extension made them, 42501 when these have several owners.
@@ -18,12 +20,15 @@ namespace snowflake {
 Datum TokenDatum(const Token &token);
 Token TokenFromDatum(Datum uuid);
 
+// A node's name is for people; its length in bytes is bounded.
+inline constexpr int kMaxNodeName = 256;
+
 struct AcquireRequest {
   const char *node;
   int32_t datacenter;
   Tick now;
   int64_t duration_us;
-  Token token;            // the node's own: asked again with it, the registry gives the same lease
+  Token token;            // the node's own: asked again with it, the registry gives the same lease. All zero: a node of before
   int64_t seen_lease_id;  // the highest that the node has seen of this registry; 0: none
   Tick start_before;      // nothing is drawn unless the window begins before it
 };
@@ -35,21 +40,53 @@ struct AcquireAnswer {
   int64_t workers_free;  // below 0: not said
 };
 
+struct ExtendRequest {
+  int64_t lease_id;
+  Token token;
+  Tick now;
+  int64_t duration_us;
+  Tick held_until;  // the window's end that the node has; 0: not said
+};
+
 struct ExtendAnswer {
   Tick window_end;
   Standing standing;
 };
 
-// Draws a lease. False when a failover was noticed just now and all that is free is held back: that must be committed, so
-// it is no error; the next try gets SF004. Errors: SF003, SF004.
+struct ReleaseRequest {
+  int64_t lease_id;
+  Token token;
+  Tick last_tick;
+  Tick held_until;  // as above
+  Tick floor;       // the watermark is no lower, as far as the window goes
+};
+
+// How long the first window of a lease is. It grows as it is extended, so that what a crash leaves behind blocks a worker id
+// for seconds.
+inline constexpr int64_t kFirstWindowUs = int64_t{10} * 1000 * kUsPerMs;
+
+// Draws a lease. False when no window can begin in time for the node, and when a loss was noticed just now and all that is free
+// is held back: that must be committed, so it is no error; the next try gets SF004. Errors: SF003, SF004.
 bool ProtocolAcquire(Oid extension, const AcquireRequest &request, AcquireAnswer *answer);
 
 // Moves the window's end, never back. False when the lease is gone.
-bool ProtocolExtend(Oid extension, int64_t lease_id, const Token &token, Tick now, int64_t duration_us,
-                    Tick *window_end);
+bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *answer);
 
-// Gives a lease back and keeps `last_tick` as its worker id's watermark. False when it was gone.
-bool ProtocolRelease(Oid extension, int64_t lease_id, const Token &token, Tick last_tick);
+// Gives a lease back and keeps its last tick as its worker id's watermark. False when it was gone.
+bool ProtocolRelease(Oid extension, const ReleaseRequest &request);
+
+// The server is about to end, and all that was committed is on disk: whoever goes on from there has lost nothing.
+void ProtocolMarkClean(Oid extension);
+
+// The operator's word: the node is dead since then. Returns whether anybody had the worker id.
+bool ProtocolEvict(Oid extension, int32_t worker, int64_t dead_since_us);
+
+// The operator's word: commits were lost, or were not. The second returns whether there was anything to end.
+void ProtocolSettle(Oid extension, const char *reason);
+bool ProtocolSettled(Oid extension);
+
+// A lease that somebody deletes by hand leaves its watermark.
+void ProtocolKeepWatermark(Oid extension, int32_t worker, Tick last_tick);
 
 // Writes down the layout that this database begins with; nothing happens when it is there already. Error: 55000 when a
 // lease was drawn under another.

@@ -10,11 +10,15 @@ enum class RegistryAnswer {
   kDone,
   kGone,  // the lease is not there any more, or the extension is not
   kBusy,  // ask again: somebody is changing the extension, or the registry has just noticed a failover
+  kNothingBetter,  // no window can begin before what was asked for
 };
 
 RegistryAnswer AcquireLocally(Oid extension, const AcquireRequest &request, AcquireAnswer *answer);
 RegistryAnswer ExtendLocally(Oid extension, const Lease &lease, Tick now, int64_t duration_us, ExtendAnswer *answer);
 RegistryAnswer ReleaseLocally(Oid extension, const Retired &retired);
+
+// Of this server's own registry when the server ends: nothing that it committed can be missing where it goes on.
+void MarkCleanLocally(Oid extension);
 
 // `conninfo` is snowflake.registry; the node's own layout must be the registry's (55000), and is then kept. A release in a
 // `hurry` takes less than 2 s.

@@ -1,6 +1,7 @@
 // The registry protocol as SQL functions: arguments in, rows out. Results and errors: COMMENT ON in
 // the install script.
 #include "pg/layout_table.h"
+#include "pg/limits.h"
 #include "pg/protocol.h"
 #include "pg/registry_tables.h"
 #include "pg/report.h"
@@ -20,28 +21,47 @@ int64_t DurationUs(const Interval *duration) {
   return us;
 }
 
-Datum AnswerDatum(FunctionCallInfo fcinfo, const AcquireAnswer &answer) {
-  const Lease &lease = answer.lease;
-  const Layout &layout = answer.layout;
-  Datum values[] = {Int64GetDatum(lease.lease_id),         TokenDatum(lease.token),
-                    Int32GetDatum(lease.worker),           Int64GetDatum(lease.window_start),
-                    Int64GetDatum(lease.window_end),       Int64GetDatum(layout.epoch_ms),
-                    Int64GetDatum(layout.tick_us),         Int32GetDatum(layout.timestamp_bits),
-                    Int32GetDatum(layout.datacenter_bits), Int32GetDatum(layout.worker_bits),
-                    Int32GetDatum(layout.sequence_bits),   BoolGetDatum(layout.sequence_first)};
-  bool nulls[lengthof(values)] = {};
-  return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls));
+// A row: null where nothing was drawn.
+Datum AnswerDatum(FunctionCallInfo fcinfo, Datum *values, int count) {
+  const TupleDesc descriptor = ResultDescriptor(fcinfo);
+  if (descriptor->natts != count) elog(ERROR, "function has %d result columns instead of %d", descriptor->natts, count);
+  bool *nulls = static_cast<bool *>(palloc0(sizeof(bool) * count));
+  return HeapTupleGetDatum(heap_form_tuple(descriptor, values, nulls));
+}
+
+// By how many ticks a node's clock may be off. Whoever does not judge clocks bounds nothing by them.
+bool SkewTicks(const Layout &layout, Tick *ticks) {
+  *ticks = layout.TicksIn(settings.max_clock_skew_ms * kUsPerMs) + 1;
+  return settings.max_clock_skew_ms > 0;
 }
 
 // Ids of a node whose clock is wrong would be unique, but their timestamps would lie. Only who comes by SQL is another
 // server's node.
-void CheckClock(FunctionCallInfo fcinfo, Tick node_tick) {
-  if (settings.max_clock_skew_ms == 0) return;
-  const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
+void CheckClock(const Layout &layout, Tick node_tick) {
+  Tick allowed = 0;
+  if (!SkewTicks(layout, &allowed)) return;
   const int64_t now_us = NowUnixUs();
-  const Tick allowed = layout.TicksIn(settings.max_clock_skew_ms * kUsPerMs) + 1;
   const Tick now = layout.TickAt(now_us);
   if (node_tick < now - allowed || node_tick > now + allowed) ReportClockSkew(layout.UnixUsAt(node_tick), now_us);
+}
+
+// What was used lies behind the node's clock, and what it holds was granted here.
+void CheckAhead(const Layout &layout, Tick tick, int64_t granted_us) {
+  Tick allowed = 0;
+  if (!SkewTicks(layout, &allowed)) return;
+  const int64_t now_us = NowUnixUs();
+  if (tick > layout.TickAt(now_us) + allowed + layout.TicksIn(granted_us)) ReportTickAhead(layout.UnixUsAt(tick), now_us);
+}
+
+// What the registry's operator allows at most.
+int64_t GrantedUs(const Interval *duration) {
+  return Min(DurationUs(duration), settings.max_lease_duration_ms * kUsPerMs);
+}
+
+const char *NodeName(FunctionCallInfo fcinfo) {
+  const text *name = PG_GETARG_TEXT_PP(0);
+  if (VARSIZE_ANY_EXHDR(name) > kMaxNodeName) ReportNodeName(VARSIZE_ANY_EXHDR(name));
+  return text_to_cstring(name);
 }
 
 Oid Extension(FunctionCallInfo fcinfo) { return ExtensionOfFunction(fcinfo->flinfo->fn_oid); }
@@ -52,42 +72,156 @@ Oid Extension(FunctionCallInfo fcinfo) { return ExtensionOfFunction(fcinfo->flin
 
 using namespace snowflake;
 
+// What nodes of before version 1.2 call, in a transaction block.
+
 SNOWFLAKE_FUNCTION(snowflake_acquire) {
   static const char *const names[] = {"node", "datacenter", "now_tick", "duration"};
   CheckNotNull(fcinfo, "snowflake_acquire", names, 4);
-  const AcquireRequest request = {text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_INT32(1), PG_GETARG_INT64(2),
-                                  DurationUs(PG_GETARG_INTERVAL_P(3)), {}, 0, kAnyStart};
-  CheckClock(fcinfo, request.now);
+  LimitTransaction("snowflake_acquire", false);
+  const AcquireRequest request = {
+      NodeName(fcinfo), PG_GETARG_INT32(1), PG_GETARG_INT64(2), GrantedUs(PG_GETARG_INTERVAL_P(3)), {}, 0, kAnyStart};
+  CheckClock(DatabaseLayout(fcinfo->flinfo->fn_oid), request.now);
   AcquireAnswer answer = {};
   if (!ProtocolAcquire(Extension(fcinfo), request, &answer)) PG_RETURN_NULL();
-  return AnswerDatum(fcinfo, answer);
+  const Lease &lease = answer.lease;
+  const Layout &layout = answer.layout;
+  Datum values[] = {Int64GetDatum(lease.lease_id),         TokenDatum(lease.token),
+                    Int32GetDatum(lease.worker),           Int64GetDatum(lease.window_start),
+                    Int64GetDatum(lease.window_end),       Int64GetDatum(layout.epoch_ms),
+                    Int64GetDatum(layout.tick_us),         Int32GetDatum(layout.timestamp_bits),
+                    Int32GetDatum(layout.datacenter_bits), Int32GetDatum(layout.worker_bits),
+                    Int32GetDatum(layout.sequence_bits),   BoolGetDatum(layout.sequence_first)};
+  return AnswerDatum(fcinfo, values, lengthof(values));
 }
 
 SNOWFLAKE_FUNCTION(snowflake_extend) {
   static const char *const names[] = {"lease_id", "token", "now_tick", "duration"};
   CheckNotNull(fcinfo, "snowflake_extend", names, 4);
-  CheckClock(fcinfo, PG_GETARG_INT64(2));
-  Tick window_end = 0;
-  if (!ProtocolExtend(Extension(fcinfo), PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)), PG_GETARG_INT64(2),
-                      DurationUs(PG_GETARG_INTERVAL_P(3)), &window_end))
-    PG_RETURN_NULL();
-  PG_RETURN_INT64(window_end);
+  LimitTransaction("snowflake_extend", false);
+  CheckClock(DatabaseLayout(fcinfo->flinfo->fn_oid), PG_GETARG_INT64(2));
+  const ExtendRequest request = {PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)), PG_GETARG_INT64(2),
+                                 GrantedUs(PG_GETARG_INTERVAL_P(3)), 0};
+  ExtendAnswer answer = {};
+  if (!ProtocolExtend(Extension(fcinfo), request, &answer)) PG_RETURN_NULL();
+  PG_RETURN_INT64(answer.window_end);
 }
+
+namespace snowflake {
+
+namespace {
+
+// The registry's clock plus max_clock_skew: whoever ends a lease with the token, its node cannot have used a later tick. Where
+// clocks are not judged it may have used all.
+bool Release(FunctionCallInfo fcinfo, Tick held_until) {
+  const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
+  const Tick last_tick = PG_GETARG_INT64(2);
+  CheckAhead(layout, last_tick, 0);
+  CheckAhead(layout, held_until, kMaxLeaseUs);
+  Tick skew = 0;
+  const Tick floor = SkewTicks(layout, &skew) ? layout.TickAt(NowUnixUs()) + skew : layout.max_tick();
+  return ProtocolRelease(
+      Extension(fcinfo), {PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)), last_tick, held_until, floor});
+}
+
+}  // namespace
+
+}  // namespace snowflake
 
 SNOWFLAKE_FUNCTION(snowflake_release) {
   static const char *const names[] = {"lease_id", "token", "last_tick"};
   CheckNotNull(fcinfo, "snowflake_release", names, 3);
-  PG_RETURN_BOOL(
-      ProtocolRelease(Extension(fcinfo), PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)), PG_GETARG_INT64(2)));
+  LimitTransaction("snowflake_release", false);
+  PG_RETURN_BOOL(Release(fcinfo, 0));
 }
+
+// What nodes of this version call.
+
+SNOWFLAKE_FUNCTION(snowflake_acquire_lease) {
+  static const char *const names[] = {"node", "datacenter", "now_tick", "duration", "token", "seen_lease_id"};
+  CheckNotNull(fcinfo, "snowflake_acquire", names, 6);
+  LimitTransaction("snowflake_acquire", true);
+  const AcquireRequest request = {NodeName(fcinfo),
+                                  PG_GETARG_INT32(1),
+                                  PG_GETARG_INT64(2),
+                                  GrantedUs(PG_GETARG_INTERVAL_P(3)),
+                                  TokenFromDatum(PG_GETARG_DATUM(4)),
+                                  PG_GETARG_INT64(5),
+                                  PG_ARGISNULL(6) ? kAnyStart : PG_GETARG_INT64(6)};
+  if (request.token == Token{}) ReportToken();
+  CheckClock(DatabaseLayout(fcinfo->flinfo->fn_oid), request.now);
+  AcquireAnswer answer = {};
+  if (!ProtocolAcquire(Extension(fcinfo), request, &answer)) PG_RETURN_NULL();
+  const Lease &lease = answer.lease;
+  const Layout &layout = answer.layout;
+  Datum values[] = {Int64GetDatum(lease.lease_id),
+                    Int32GetDatum(lease.worker),
+                    Int64GetDatum(lease.window_start),
+                    Int64GetDatum(lease.window_end),
+                    Int64GetDatum(layout.epoch_ms),
+                    Int64GetDatum(layout.tick_us),
+                    Int32GetDatum(layout.timestamp_bits),
+                    Int32GetDatum(layout.datacenter_bits),
+                    Int32GetDatum(layout.worker_bits),
+                    Int32GetDatum(layout.sequence_bits),
+                    BoolGetDatum(layout.sequence_first),
+                    Int64GetDatum(answer.standing.system_identifier),
+                    Int64GetDatum(answer.standing.timeline),
+                    Int64GetDatum(answer.standing.raised_tick),
+                    Int64GetDatum(answer.workers_free)};
+  return AnswerDatum(fcinfo, values, lengthof(values));
+}
+
+SNOWFLAKE_FUNCTION(snowflake_extend_lease) {
+  static const char *const names[] = {"lease_id", "token", "now_tick", "duration", "held_until"};
+  CheckNotNull(fcinfo, "snowflake_extend", names, 5);
+  LimitTransaction("snowflake_extend", true);
+  const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
+  CheckClock(layout, PG_GETARG_INT64(2));
+  CheckAhead(layout, PG_GETARG_INT64(4), kMaxLeaseUs);
+  const ExtendRequest request = {PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)), PG_GETARG_INT64(2),
+                                 GrantedUs(PG_GETARG_INTERVAL_P(3)), PG_GETARG_INT64(4)};
+  ExtendAnswer answer = {};
+  const bool found = ProtocolExtend(Extension(fcinfo), request, &answer);
+  Datum values[] = {Int64GetDatum(answer.window_end), Int64GetDatum(answer.standing.system_identifier),
+                    Int64GetDatum(answer.standing.timeline), Int64GetDatum(answer.standing.raised_tick)};
+  bool nulls[lengthof(values)] = {!found};
+  return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls));
+}
+
+SNOWFLAKE_FUNCTION(snowflake_release_lease) {
+  static const char *const names[] = {"lease_id", "token", "last_tick", "held_until"};
+  CheckNotNull(fcinfo, "snowflake_release", names, 4);
+  LimitTransaction("snowflake_release", true);
+  PG_RETURN_BOOL(Release(fcinfo, PG_GETARG_INT64(3)));
+}
+
+// The operator's word.
+
+SNOWFLAKE_FUNCTION(snowflake_evict) {
+  static const char *const names[] = {"worker_id", "dead_since"};
+  CheckNotNull(fcinfo, "snowflake_evict", names, 2);
+  const TimestampTz dead_since = PG_GETARG_TIMESTAMPTZ(1);
+  if (TIMESTAMP_NOT_FINITE(dead_since) || dead_since > GetCurrentTimestamp()) ReportDeadSince(dead_since);
+  PG_RETURN_BOOL(ProtocolEvict(Extension(fcinfo), PG_GETARG_INT32(0), UnixUsFromTimestamp(dead_since)));
+}
+
+SNOWFLAKE_FUNCTION(snowflake_settle) {
+  static const char *const names[] = {"reason"};
+  CheckNotNull(fcinfo, "snowflake_settle", names, 1);
+  ProtocolSettle(Extension(fcinfo), text_to_cstring(PG_GETARG_TEXT_PP(0)));
+  PG_RETURN_VOID();
+}
+
+SNOWFLAKE_FUNCTION(snowflake_settled) { PG_RETURN_BOOL(ProtocolSettled(Extension(fcinfo))); }
 
 // The statement trigger of snowflake_layout. Plain DML tells no other session of a change.
 SNOWFLAKE_FUNCTION(snowflake_layout_changed) {
-  if (!CALLED_AS_TRIGGER(fcinfo))
-    ereport(ERROR, (errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-                    errmsg("snowflake_layout_changed() must be called as a trigger")));
+  if (!CALLED_AS_TRIGGER(fcinfo)) ReportNotTrigger("snowflake_layout_changed");
   const TriggerData *trigger = reinterpret_cast<TriggerData *>(fcinfo->context);
-  CheckLayoutMayChange(Extension(fcinfo));
+  // Of what replication writes the guard has let nothing pass but a first layout.
+  const bool replicated = SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA &&
+                          !TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event);
+  if (!replicated || !HasGuards(Extension(fcinfo))) CheckLayoutMayChange(Extension(fcinfo));
   CacheInvalidateRelcacheByRelid(RelationGetRelid(trigger->tg_relation));
   return Datum{0};  // nobody looks at what a statement trigger returns
 }

@@ -58,21 +58,29 @@ RegistryAnswer Call(Oid extension, Ask ask) {
 
 RegistryAnswer AcquireLocally(Oid extension, const AcquireRequest &request, AcquireAnswer *answer) {
   return Call(extension, [&] {
-    return ProtocolAcquire(extension, request, answer) ? RegistryAnswer::kDone : RegistryAnswer::kBusy;
+    if (ProtocolAcquire(extension, request, answer)) return RegistryAnswer::kDone;
+    return request.start_before == kAnyStart ? RegistryAnswer::kBusy : RegistryAnswer::kNothingBetter;
   });
 }
 
 RegistryAnswer ExtendLocally(Oid extension, const Lease &lease, Tick now, int64_t duration_us, ExtendAnswer *answer) {
   return Call(extension, [&] {
-    return ProtocolExtend(extension, lease.lease_id, lease.token, now, duration_us, &answer->window_end) ? RegistryAnswer::kDone
-                                                                                                : RegistryAnswer::kGone;
+    const ExtendRequest request = {lease.lease_id, lease.token, now, duration_us, lease.window_end};
+    return ProtocolExtend(extension, request, answer) ? RegistryAnswer::kDone : RegistryAnswer::kGone;
   });
 }
 
 RegistryAnswer ReleaseLocally(Oid extension, const Retired &retired) {
   return Call(extension, [&] {
-    return ProtocolRelease(extension, retired.lease_id, retired.token, retired.last_tick) ? RegistryAnswer::kDone
-                                                                                          : RegistryAnswer::kGone;
+    const ReleaseRequest request = {retired.lease_id, retired.token, retired.last_tick, retired.window_end, kNoWatermark};
+    return ProtocolRelease(extension, request) ? RegistryAnswer::kDone : RegistryAnswer::kGone;
+  });
+}
+
+void MarkCleanLocally(Oid extension) {
+  Call(extension, [&] {
+    ProtocolMarkClean(extension);
+    return RegistryAnswer::kDone;
   });
 }
 

@@ -11,10 +11,44 @@ namespace {
 struct Statement {
   const Tables *tables;
   const char *command;
+  int32_t trigger_depth;  // where it runs; its own triggers are one deeper
   bool checked;
 };
 Statement statement;
 post_parse_analyze_hook_type next_parse_hook = nullptr;
+
+int32_t TriggerDepth() { return DatumGetInt32(DirectFunctionCall1(pg_trigger_depth, Datum{0})); }
+
+// What a guard looks like in pg_trigger. The layout has but its first: what was never drawn is not worth more.
+constexpr int16_t kRowGuard =
+    TRIGGER_TYPE_ROW | TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE;
+constexpr int16_t kAfterGuard = TRIGGER_TYPE_ROW | TRIGGER_TYPE_UPDATE;
+constexpr int16_t kTruncateGuard = TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_TRUNCATE;
+
+bool HasGuard(const TriggerDesc *triggers, Oid function, int16_t type) {
+  for (int i = 0; triggers != nullptr && i < triggers->numtriggers; ++i) {
+    const Trigger &trigger = triggers->triggers[i];
+    if (trigger.tgfoid == function && trigger.tgtype == type && trigger.tgenabled == TRIGGER_FIRES_ALWAYS &&
+        trigger.tgqual == nullptr && trigger.tgnattr == 0)
+      return true;
+  }
+  return false;
+}
+
+// The statement has locked it: neither its triggers nor anything else of it changes before the transaction ends.
+void CheckAsMade(const Tables &known, Oid relation) {
+  Relation table = table_open(relation, NoLock);
+  const Form_pg_class row = table->rd_rel;
+  const bool layout = relation == known.layout;
+  const bool counts_down = relation == known.registry || relation == known.watermark;
+  const bool guarded = HasGuard(table->trigdesc, known.guard, kRowGuard) &&
+                       (layout || HasGuard(table->trigdesc, known.guard, kTruncateGuard)) &&
+                       (!counts_down || HasGuard(table->trigdesc, known.guard, kAfterGuard));
+  if (row->relpersistence != RELPERSISTENCE_PERMANENT) ReportNotPermanent(RelationGetRelationName(table));
+  if (row->relhasrules || row->relrowsecurity || row->relhassubclass) ReportForeignTable(RelationGetRelationName(table));
+  if (!guarded) ReportNoGuard(RelationGetRelationName(table));
+  table_close(table, NoLock);
+}
 
 void CheckRelations(const Query *query) {
   ListCell *cell = nullptr;
@@ -27,6 +61,7 @@ void CheckRelations(const Query *query) {
     if (relation != known.registry && relation != known.watermark && relation != known.layout &&
         relation != known.origin)
       ReportMovedTables();
+    if (known.current) CheckAsMade(known, relation);
   }
   foreach (cell, query->cteList) CheckRelations(castNode(Query, lfirst_node(CommonTableExpr, cell)->ctequery));
 }
@@ -50,12 +85,20 @@ Oid TableOwner(Oid relation, Oid extension) {
   return owner;
 }
 
+Oid GuardOf(const Tables &tables) {
+  const oidvector *no_arguments = buildoidvector(nullptr, 0);
+  const Oid guard = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum("snowflake_guard"),
+                                    PointerGetDatum(no_arguments), ObjectIdGetDatum(tables.schema));
+  if (!OidIsValid(guard) || getExtensionOfObject(ProcedureRelationId, guard) != tables.extension) ReportMovedTables();
+  return guard;
+}
+
 void Pin(const char *name, const char *value) {
   set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
-// Without a snapshot: as this command sees it.
-Oid SchemaSeenBy(Snapshot snapshot, Oid extension) {
+// Without a snapshot: as this command sees it. `current`: whether it has the SQL objects of version 1.2.
+Oid SchemaSeenBy(Snapshot snapshot, Oid extension, bool *current = nullptr) {
   Relation catalog = table_open(ExtensionRelationId, AccessShareLock);
   ScanKeyData key;
   ScanKeyInit(&key, Anum_pg_extension_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(extension));
@@ -63,6 +106,12 @@ Oid SchemaSeenBy(Snapshot snapshot, Oid extension) {
   HeapTuple tuple = systable_getnext(scan);
   Oid schema = InvalidOid;
   if (HeapTupleIsValid(tuple)) schema = reinterpret_cast<Form_pg_extension>(GETSTRUCT(tuple))->extnamespace;
+  if (HeapTupleIsValid(tuple) && current != nullptr) {
+    bool is_null = false;
+    const Datum version = heap_getattr(tuple, Anum_pg_extension_extversion, RelationGetDescr(catalog), &is_null);
+    const char *name = TextDatumGetCString(version);
+    *current = strcmp(name, "1.0") != 0 && strcmp(name, "1.1") != 0;
+  }
   systable_endscan(scan);
   table_close(catalog, AccessShareLock);
   return schema;
@@ -94,9 +143,16 @@ Oid ExtensionSchema(Oid extension, bool *created_here) {
   return schema;
 }
 
+bool HasGuards(Oid extension) {
+  bool current = false;
+  SchemaSeenBy(nullptr, extension, &current);
+  return current;
+}
+
 Tables FindTables(Oid extension) {
   Tables tables = {};
-  tables.schema = ExtensionSchema(extension);
+  tables.extension = extension;
+  tables.schema = SchemaSeenBy(nullptr, extension, &tables.current);
   const char *schema = OidIsValid(tables.schema) ? get_namespace_name(tables.schema) : nullptr;
   if (schema == nullptr) ReportMovedTables();
   const auto find = [&](const char *name, Oid *relation) {
@@ -114,6 +170,7 @@ Tables FindTables(Oid extension) {
   tables.watermark_name = find("snowflake_watermark", &tables.watermark);
   tables.layout_name = find("snowflake_layout", &tables.layout);
   tables.origin_name = find("snowflake_origin", &tables.origin);
+  if (tables.current) tables.guard = GuardOf(tables);
   return tables;
 }
 
@@ -134,7 +191,7 @@ void LeaveFence(const Fence &fence) {
 }
 
 void ExecuteWith(const Tables &tables, const char *command, int count, const Value *values) {
-  constexpr int kMost = 8;
+  constexpr int kMost = 10;
   Oid types[kMost];
   Datum datums[kMost];
   Assert(count <= kMost);
@@ -144,7 +201,7 @@ void ExecuteWith(const Tables &tables, const char *command, int count, const Val
   }
   // A planted trigger may come back here.
   const Statement outer = statement;
-  statement = {&tables, command, false};
+  statement = {&tables, command, TriggerDepth(), false};
   PG_TRY();
   {
     const int rc = SPI_execute_with_args(command, count, types, datums, nullptr, false, 0);
@@ -155,6 +212,8 @@ void ExecuteWith(const Tables &tables, const char *command, int count, const Val
   { statement = outer; }
   PG_END_TRY();
 }
+
+bool FiredByProtocol() { return statement.command != nullptr && TriggerDepth() == statement.trigger_depth + 1; }
 
 Datum Result(int64_t row, int column, Oid type, bool *is_null) {
   if (SPI_gettypeid(SPI_tuptable->tupdesc, column) != type) ReportForeignColumn();
@@ -175,11 +234,14 @@ bool BoolResult(int64_t row, int column) {
   return DatumGetBool(value);
 }
 
-int64_t NextLeaseId(const Tables &tables) {
+int64_t NextLeaseId(const Tables &tables, int64_t floor) {
   const AttrNumber column = get_attnum(tables.registry, "lease_id");
   const Oid sequence = column == InvalidAttrNumber ? InvalidOid : IdentitySequence(tables.registry, column);
   if (!OidIsValid(sequence)) ReportForeignTable("snowflake_registry");
-  return nextval_internal(sequence, true);
+  const int64_t next = nextval_internal(sequence, true);
+  if (next > floor) return next;
+  DirectFunctionCall2(setval_oid, ObjectIdGetDatum(sequence), Int64GetDatum(floor + 1));
+  return floor + 1;
 }
 
 }  // namespace snowflake

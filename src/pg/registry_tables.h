@@ -6,6 +6,8 @@
 // 2. Tables are known by OID. A statement names them, and a schema may be renamed at any moment: what each statement
 //    really refers to is compared with the OIDs before it runs.
 // 3. A value is read only as the type that the extension gave its column.
+// 4. Before a statement runs, the tables that it refers to must be as the extension made them: permanent, without rules, policies
+//    or children, and with their guards, which keep out what does not come this way. See guards.cpp.
 #pragma once
 
 #include "pg/pg.h"
@@ -14,7 +16,10 @@ namespace snowflake {
 
 // The four tables of one extension.
 struct Tables {
+  Oid extension;
   Oid schema;
+  bool current;  // version 1.2 of the SQL objects or a later one: there are guards, and leases belong to roles
+  Oid guard;     // their function
   Oid owner;
   Oid registry;
   Oid watermark;
@@ -28,6 +33,9 @@ struct Tables {
 
 // Errors: 55000 when one is missing, is no table or not the extension's, 42501 when they have several owners.
 Tables FindTables(Oid extension);
+
+// Whether its SQL objects are of a version that has them.
+bool HasGuards(Oid extension);
 
 // The extension that a function belongs to. Error: 55000.
 Oid ExtensionOfFunction(Oid fn_oid);
@@ -44,6 +52,9 @@ struct Fence {
 };
 Fence EnterFence(const Tables &tables);
 void LeaveFence(const Fence &fence);
+
+// Whether the trigger that runs now was fired by the protocol's own statement, and not by what somebody planted there.
+bool FiredByProtocol();
 
 // Runs `body` behind the fence, with SPI connected. An ERROR out of it undoes everything with the transaction.
 template <typename Body>
@@ -84,8 +95,9 @@ Datum Result(int64_t row, int column, Oid type, bool *is_null);
 int64_t Int8Result(int64_t row, int column);
 bool BoolResult(int64_t row, int column);
 
-// The number of the next lease. Like every sequence's, it is used up even when the transaction fails.
-int64_t NextLeaseId(const Tables &tables);
+// The number of the next lease, above `floor`. Like every sequence's, it is used up even when the transaction fails; one that came
+// back, or was set back, goes on above.
+int64_t NextLeaseId(const Tables &tables, int64_t floor);
 
 // Called once per load of the library.
 void WatchParsing();

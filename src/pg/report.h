@@ -37,16 +37,31 @@ enum class NoLeaseReason { kKeeperSlots, kRegistry, kSingleUser, kBinaryUpgrade 
 [[noreturn]] void ReportTimeUsedUp(const Layout &layout, int64_t now_us);
 
 // The registry's own answers.
-[[noreturn]] void ReportAllLeased(int64_t ring_size, int64_t held_back, int64_t next_free_us);
+[[noreturn]] void ReportAllLeased(int64_t ring_size, int64_t next_free_us);
+[[noreturn]] void ReportHeldBack(int64_t ring_size, int64_t held_back, TimestampTz until);
+[[noreturn]] void ReportLeasesOfRole(int64_t leases);
 [[noreturn]] void ReportForeignTable(const char *table);
 [[noreturn]] void ReportForeignColumn();
+[[noreturn]] void ReportNotPermanent(const char *table);
+[[noreturn]] void ReportNoGuard(const char *table);
 [[noreturn]] void ReportMovedTables();
 [[noreturn]] void ReportSeveralOwners();
 [[noreturn]] void ReportIsolation(const char *function);
 [[noreturn]] void ReportNullArgument(const char *function, const char *argument);
 [[noreturn]] void ReportDuration(int64_t duration_us);
 [[noreturn]] void ReportDatacenter(int32_t datacenter, const Layout &layout);
-[[noreturn]] void ReportLastTick(int64_t last_tick, int64_t window_start, int64_t window_end);
+[[noreturn]] void ReportLastTick(int64_t last_tick);
+[[noreturn]] void ReportNodeName(int64_t bytes);
+[[noreturn]] void ReportToken();
+[[noreturn]] void ReportTickAhead(int64_t tick_us, int64_t registry_us);
+[[noreturn]] void ReportDeadSince(TimestampTz dead_since);
+[[noreturn]] void ReportTransactionBlock(const char *function);
+[[noreturn]] void ReportPrepare(const char *function);
+[[noreturn]] void ReportNotTrigger(const char *function);
+
+// What the guards keep out.
+enum class GuardFault { kLease, kLeaseChanged, kWindowFalls, kWatermarkGone, kWatermarkFalls, kOrigin, kTruncate };
+[[noreturn]] void ReportGuard(GuardFault fault);
 [[noreturn]] void ReportLayoutFault(const Layout &layout, LayoutFault fault);
 [[noreturn]] void ReportLayoutInUse();
 

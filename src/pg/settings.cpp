@@ -74,6 +74,13 @@ void DefineSettings(bool preloading) {
                           "Judged by a registry that is asked over a connection. 0: not at all.",
                           &settings.max_clock_skew_ms, 10 * 1000, 0, 24 * 60 * 60 * 1000, PGC_SUSET, GUC_UNIT_MS,
                           nullptr, nullptr, nullptr);
+  DefineCustomIntVariable("snowflake.max_lease_duration", "How long a lease may last that a node of another server asks for.",
+                          "Judged by a registry that is asked over a connection.", &settings.max_lease_duration_ms,
+                          60 * 60 * 1000, static_cast<int>(kMinLeaseUs / kUsPerMs),
+                          static_cast<int>(kMaxLeaseUs / kUsPerMs), PGC_SUSET, GUC_UNIT_MS, nullptr, nullptr, nullptr);
+  DefineCustomIntVariable("snowflake.max_leases_per_role", "How many leases a role may have in this registry.",
+                          "0: any number.", &settings.max_leases_per_role, 0, 0, PG_INT32_MAX, PGC_SUSET, 0, nullptr,
+                          nullptr, nullptr);
   DefineCustomIntVariable("snowflake.max_lead", "By how much an id's timestamp may lead the clock.",
                           "Counted in ticks of the layout, rounded down, at least one.", &settings.max_lead_ms, 5, 0,
                           10 * 1000, PGC_SIGHUP, GUC_UNIT_MS, nullptr, nullptr, nullptr);

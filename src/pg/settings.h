@@ -13,6 +13,8 @@ struct Settings {
   int datacenter;
   int lease_duration_ms;
   int max_clock_skew_ms;
+  int max_lease_duration_ms;
+  int max_leases_per_role;
   int max_lead_ms;
   int max_wait_ms;
   int on_clock_step_back;

@@ -7,6 +7,16 @@ namespace snowflake {
 
 namespace {
 
+// Nodes name every lease that was lost, one after the other. Lease ids go on so far above the first that is named, that what is
+// named later shows whether it was lost at the same time. A multiple of every ring of up to 22 bits: the order goes on, too.
+constexpr int64_t kLeaseIdStride = int64_t{1} << 22;
+
+// What no sequence of leases comes to: it would use up the numbers, not prove a loss.
+constexpr int64_t kHighestLeaseId = int64_t{1} << 61;
+
+// A planned hand-over takes seconds. A mark of long before is a cold copy's, whose original went on.
+constexpr int64_t kCleanLastsUs = int64_t{10} * 60 * USECS_PER_SEC;
+
 // The live leases of one datacenter in the ring's order from `anchor` on, beyond `cut`.
 int64_t HalveRing(const Tables &tables, const Layout &layout, int32_t datacenter, int64_t anchor, int64_t cut,
                   int32_t times) {
@@ -33,46 +43,19 @@ int64_t CutOf(Datum array, int32_t datacenter) {
   return reinterpret_cast<int64 *>(ARR_DATA_PTR(cuts))[datacenter];
 }
 
-// How often the server under the registry was failed over since `timeline` was written down.
-int32_t Failovers(int64_t system_identifier, int64_t timeline) {
+// How often the server under the registry was failed over since that was written down.
+int32_t Failovers(const Origin &origin) {
   const int64_t now = GetWALInsertionTimeLine();
-  if (system_identifier == static_cast<int64_t>(GetSystemIdentifier())) {
-    if (now == timeline) return 0;
-    if (now > timeline) return static_cast<int32_t>(Min(now - timeline, int64_t{62}));
+  if (origin.system_identifier == static_cast<int64_t>(GetSystemIdentifier())) {
+    if (now == origin.timeline) return 0;
+    if (now > origin.timeline) return static_cast<int32_t>(Min(now - origin.timeline, int64_t{62}));
   }
   return 1;
 }
 
-// Noticed at a failover, and kept until it is over.
-struct Record {
-  bool found;
-  int64_t system_identifier;
-  int64_t timeline;
-  int64_t last_lease_id;  // of the newest lease that is not lost
-  TimestampTz settles_until;
-  bool settled_before;
-  int64_t anchor_lease_id;
-  Datum cuts;
-};
-
-Record ReadRecord(const Tables &tables) {
-  Record record = {};
-  Execute(tables, psprintf("SELECT system_identifier, timeline, last_lease_id, settles_until, settling_lease_id,"
-                           " settling_cuts FROM %s",
-                           tables.origin_name));
-  record.found = Rows() > 0;
-  if (!record.found) return record;
-  record.system_identifier = Int8Result(0, 1);
-  record.timeline = Int8Result(0, 2);
-  record.last_lease_id = Int8Result(0, 3);
-  bool is_null = false;
-  record.settles_until = DatumGetTimestampTz(Result(0, 4, TIMESTAMPTZOID, &is_null));
-  record.settled_before = !is_null;
-  if (is_null) return record;
-  record.anchor_lease_id = Int8Result(0, 5);
-  record.cuts = Result(0, 6, INT8ARRAYOID, &is_null);
-  if (is_null) ReportForeignColumn();
-  return record;
+// The mark says that nothing came after it.
+bool WasCleanJustNow(const Origin &origin, TimestampTz clock) {
+  return origin.clean_at != 0 && origin.clean_at > clock - kCleanLastsUs && origin.clean_at < clock + kCleanLastsUs;
 }
 
 // A lost lease may live on for one lease duration: this node's, or the longest that the registry knows of; by the clock of
@@ -83,41 +66,151 @@ int64_t SettlingUs(const Tables &tables, const Layout &layout, Tick now, int64_t
   return Min(Max(duration_us, longest_us) + settings.max_clock_skew_ms * kUsPerMs, kMaxLeaseUs);
 }
 
-}  // namespace
+// Where the server is now.
+void WriteHere(const Tables &tables) {
+  Execute(tables, psprintf("UPDATE %s SET system_identifier = $1, timeline = $2", tables.origin_name),
+          Int8(static_cast<int64_t>(GetSystemIdentifier())), Int8(GetWALInsertionTimeLine()));
+  if (!tables.current) return;
+  Execute(tables, psprintf("UPDATE %s SET started_at = $1, clean_at = NULL", tables.origin_name),
+          Of(TIMESTAMPTZOID, TimestampTzGetDatum(PgStartTime)));
+}
 
-Settling Settle(const Tables &tables, const Layout &layout, int32_t datacenter, Tick now, int64_t duration_us) {
+struct Beginning {
+  int32_t times;  // how many losses at once
+  bool soft;
+  int64_t named;
+  const char *reason;
+};
+
+void Begin(const Tables &tables, const Layout &layout, Tick now, int64_t duration_us, const Beginning &beginning,
+           Origin *origin) {
   const int64_t ring = layout.workers_per_datacenter();
   const TimestampTz clock = GetCurrentTimestamp();
-  const Record record = ReadRecord(tables);
-  const int32_t failovers = record.found ? Failovers(record.system_identifier, record.timeline) : 0;
-  if (failovers == 0) {
-    if (!record.settled_before || record.settles_until <= clock) return {};
-    return {true, false, record.anchor_lease_id % ring, CutOf(record.cuts, datacenter), record.settles_until};
-  }
-
-  // A further failover halves what was left, also for as long as leases may live that were drawn while it settled; the
+  // A further loss halves what was left, also for as long as leases may live that were drawn while it settled; the
   // place that offsets are counted from stays. Otherwise lost commits went on from the newest lease that is not lost.
   const int64_t settling_us = SettlingUs(tables, layout, now, duration_us);
-  const bool again = record.settled_before && clock - settling_us < record.settles_until;
-  const int64_t anchor_lease_id = again ? record.anchor_lease_id : record.last_lease_id + 1;
-  const int64_t anchor = anchor_lease_id % ring;
+  const bool again = origin->settled_before && clock - settling_us < origin->settles_until;
+  // What a soft one holds back is what is to be held back now.
+  const bool firmer = again && origin->soft && !beginning.soft && origin->settles_until > clock;
+  const int64_t anchor_lease_id = again ? origin->anchor_lease_id : origin->last_lease_id + 1;
   const int32_t datacenters = layout.datacenter_count();
   int64_t *cuts = static_cast<int64_t *>(palloc0(sizeof(int64_t) * datacenters));
-  for (int32_t i = 0; i < datacenters; ++i)
-    cuts[i] = HalveRing(tables, layout, i, anchor, again ? CutOf(record.cuts, i) : 0, failovers);
+  for (int32_t i = 0; i < datacenters; ++i) {
+    const int64_t before = again ? CutOf(origin->cuts, i) : 0;
+    cuts[i] = firmer ? before : HalveRing(tables, layout, i, anchor_lease_id % ring, before, beginning.times);
+  }
 
-  const TimestampTz until = Max(clock + settling_us, again ? record.settles_until : clock);
+  // No later than it can last: the clock may have been ahead when it began.
+  const TimestampTz before = again && !origin->soft ? Min(origin->settles_until, clock + origin->settling_us) : clock;
+  const TimestampTz until = Max(clock + settling_us, before);
+  WriteHere(tables);
   Execute(tables,
-          psprintf("UPDATE %s SET system_identifier = $1, timeline = $2, settles_until = $3,"
-                   " settling_lease_id = $4, settling_cuts = $5",
-                   tables.origin_name),
-          Int8(static_cast<int64_t>(GetSystemIdentifier())), Int8(GetWALInsertionTimeLine()),
+          psprintf("UPDATE %s SET settles_until = $1, settling_lease_id = $2, settling_cuts = $3", tables.origin_name),
           Of(TIMESTAMPTZOID, TimestampTzGetDatum(until)), Int8(anchor_lease_id),
           Of(INT8ARRAYOID, CutsDatum(cuts, datacenters)));
-  ereport(LOG,
-          (errmsg("snowflake registry was failed over and settles until %s", timestamptz_to_str(until)),
-           errdetail("Nothing expires until then, and of the free worker ids only the farther half is handed out.")));
-  return {true, true, anchor, cuts[datacenter], until};
+  if (tables.current)
+    Execute(tables, psprintf("UPDATE %s SET settling_us = $1, settling_soft = $2", tables.origin_name),
+            Int8(until - clock), Bool(beginning.soft));
+  if (IsEvidence(*origin, beginning.named))
+    Execute(tables, psprintf("UPDATE %s SET last_lease_id = $1", tables.origin_name),
+            Int8(beginning.named + kLeaseIdStride));
+  ereport(LOG, (errmsg("snowflake registry settles until %s: %s", timestamptz_to_str(until), beginning.reason),
+                beginning.soft
+                    ? errdetail("The nearer half of the free worker ids is handed out last until then.")
+                    : errdetail("Nothing expires until then, and of the free worker ids only the farther half is handed out.")));
+  *origin = ReadOrigin(tables);
+}
+
+// Nobody can have deleted it: it was lost with the files, or with a table that was not permanent for a while.
+void MakeOrigin(const Tables &tables, Origin *origin) {
+  WriteOrigin(tables, NextLeaseId(tables, 0));
+  *origin = ReadOrigin(tables);
+}
+
+}  // namespace
+
+Origin ReadOrigin(const Tables &tables) {
+  Origin origin = {};
+  origin.raised_tick = kNoWatermark;
+  Execute(tables, psprintf("SELECT system_identifier, timeline, last_lease_id, settles_until, settling_lease_id,"
+                           " settling_cuts, %s FROM %s",
+                           tables.current ? "settling_us, settling_soft, started_at, clean_at, raised_tick"
+                                          : "NULL::bigint, false, NULL::timestamptz, NULL::timestamptz, -1::bigint",
+                           tables.origin_name));
+  origin.found = Rows() > 0;
+  if (!origin.found) return origin;
+  bool is_null = false;
+  const auto time = [&](int column) {
+    const Datum value = Result(0, column, TIMESTAMPTZOID, &is_null);
+    return is_null ? TimestampTz{0} : DatumGetTimestampTz(value);
+  };
+  origin.system_identifier = Int8Result(0, 1);
+  origin.timeline = Int8Result(0, 2);
+  origin.last_lease_id = Int8Result(0, 3);
+  origin.soft = BoolResult(0, 8);
+  origin.started_at = time(9);
+  origin.clean_at = time(10);
+  origin.raised_tick = Int8Result(0, 11);
+  origin.settles_until = time(4);
+  origin.settled_before = !is_null;
+  if (is_null) return origin;
+  origin.anchor_lease_id = Int8Result(0, 5);
+  origin.cuts = Result(0, 6, INT8ARRAYOID, &is_null);
+  if (is_null) ReportForeignColumn();
+  const Datum settling_us = Result(0, 7, INT8OID, &is_null);
+  origin.settling_us = is_null ? kMaxLeaseUs : DatumGetInt64(settling_us);
+  return origin;
+}
+
+bool IsEvidence(const Origin &origin, int64_t named) {
+  return origin.found && named > origin.last_lease_id && named < kHighestLeaseId;
+}
+
+Settling Settle(const Tables &tables, const Layout &layout, int32_t datacenter, Tick now, int64_t duration_us,
+                int64_t named, Origin *origin) {
+  const TimestampTz clock = GetCurrentTimestamp();
+  const bool lost = tables.current && !origin->found;
+  if (lost) MakeOrigin(tables, origin);
+  const bool clean = WasCleanJustNow(*origin, clock);
+  const int32_t failovers = origin->found && !clean ? Failovers(*origin) : 0;
+  const bool settles = origin->settled_before && origin->settles_until > clock;
+  const bool noticed = failovers > 0 || lost || IsEvidence(*origin, named);
+  if (noticed) {
+    const char *reason = failovers > 0 ? "it was failed over"
+                         : lost        ? "its snowflake_origin was empty"
+                                       : "a node knows of a lease that it does not";
+    Begin(tables, layout, now, duration_us, {Max(failovers, 1), false, named, reason}, origin);
+  } else if (origin->started_at != 0 && origin->started_at != PgStartTime && !clean && !settles) {
+    Begin(tables, layout, now, duration_us, {1, true, 0, "its server was not shut down cleanly"}, origin);
+  } else if (origin->settled_before && origin->settles_until - origin->settling_us > clock) {
+    // The clock was ahead when it began.
+    origin->settles_until = clock + origin->settling_us;
+    Execute(tables, psprintf("UPDATE %s SET settles_until = $1", tables.origin_name),
+            Of(TIMESTAMPTZOID, TimestampTzGetDatum(origin->settles_until)));
+  }
+  if (tables.current && (origin->clean_at != 0 || origin->started_at != PgStartTime)) WriteHere(tables);
+  if (!origin->settled_before || origin->settles_until <= clock) return {};
+  return {true,
+          noticed,
+          origin->soft,
+          clock > origin->settles_until - origin->settling_us / 2,
+          origin->anchor_lease_id % layout.workers_per_datacenter(),
+          CutOf(origin->cuts, datacenter),
+          origin->settles_until};
+}
+
+void BeginSettling(const Tables &tables, const Layout &layout, Tick now, int64_t duration_us, int64_t named,
+                   const char *reason, Origin *origin) {
+  Begin(tables, layout, now, duration_us, {1, false, named, reason}, origin);
+}
+
+bool EndSettling(const Tables &tables) {
+  const Origin origin = ReadOrigin(tables);
+  const bool settles = origin.settled_before && origin.settles_until > GetCurrentTimestamp();
+  const bool would = Failovers(origin) > 0 || (origin.started_at != 0 && origin.started_at != PgStartTime);
+  WriteHere(tables);
+  Execute(tables, psprintf("UPDATE %s SET settles_until = NULL, settling_lease_id = NULL, settling_cuts = NULL", tables.origin_name));
+  return settles || would;
 }
 
 void WriteOrigin(const Tables &tables, int64_t lease_id) {
@@ -127,6 +220,14 @@ void WriteOrigin(const Tables &tables, int64_t lease_id) {
       tables,
       psprintf("INSERT INTO %s (system_identifier, timeline, last_lease_id) VALUES ($1, $2, $3)", tables.origin_name),
       Int8(static_cast<int64_t>(GetSystemIdentifier())), Int8(GetWALInsertionTimeLine()), Int8(lease_id));
+}
+
+void MarkClean(const Tables &tables) {
+  Execute(tables, psprintf("UPDATE %s SET clean_at = clock_timestamp()", tables.origin_name));
+}
+
+void UnmarkClean(const Tables &tables) {
+  Execute(tables, psprintf("UPDATE %s SET clean_at = NULL", tables.origin_name));
 }
 
 }  // namespace snowflake

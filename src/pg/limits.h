@@ -1,0 +1,13 @@
+// What a node's role may do to others with the protocol: it runs in transactions of its own that end soon, because one that is
+// left open would hold the registry's lock, or a lease's.
+#pragma once
+
+#include "pg/pg.h"
+
+namespace snowflake {
+
+// To be called first by each function of the protocol that SQL calls. `alone`: not in a transaction block (25001). From here on
+// the transaction may not be prepared (0A000), and has as long as a slow registry takes at most; then its session ends.
+void LimitTransaction(const char *function, bool alone);
+
+}  // namespace snowflake
