@@ -53,9 +53,10 @@ void CheckAhead(const Layout &layout, Tick tick, int64_t granted_us) {
   if (tick > layout.TickAt(now_us) + allowed + layout.TicksIn(granted_us)) ReportTickAhead(layout.UnixUsAt(tick), now_us);
 }
 
-// What the registry's operator allows at most.
+// What the registry's operator allows at most. What no lease can last is an error later.
 int64_t GrantedUs(const Interval *duration) {
-  return Min(DurationUs(duration), settings.max_lease_duration_ms * kUsPerMs);
+  const int64_t us = DurationUs(duration);
+  return us > kMaxLeaseUs ? us : Min(us, settings.max_lease_duration_ms * kUsPerMs);
 }
 
 const char *NodeName(FunctionCallInfo fcinfo) {

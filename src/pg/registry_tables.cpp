@@ -45,7 +45,10 @@ void CheckAsMade(const Tables &known, Oid relation) {
                        (layout || HasGuard(table->trigdesc, known.guard, kTruncateGuard)) &&
                        (!counts_down || HasGuard(table->trigdesc, known.guard, kAfterGuard));
   if (row->relpersistence != RELPERSISTENCE_PERMANENT) ReportNotPermanent(RelationGetRelationName(table));
-  if (row->relhasrules || row->relrowsecurity || row->relhassubclass) ReportForeignTable(RelationGetRelationName(table));
+  // The row's own marks of rules and children stay when the last one is gone.
+  const bool has_children = row->relhassubclass && find_inheritance_children(relation, NoLock) != NIL;
+  if (table->rd_rules != nullptr || row->relrowsecurity || has_children)
+    ReportForeignTable(RelationGetRelationName(table));
   if (!guarded) ReportNoGuard(RelationGetRelationName(table));
   table_close(table, NoLock);
 }

@@ -194,7 +194,7 @@ void ReportLeasesOfRole(int64_t leases) {
 void ReportForeignTable(const char *table) {
   ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                   errmsg("table \"%s\" is not as the extension snowflake made it", table),
-                  errdetail("A column, its type or the kind of the table was changed, or the table is missing."),
+                  errdetail("A column, its type or the kind of the table was changed, it has got a rule, a policy or a child, or it is missing."),
                   errhint("Undo the change, or drop the extension and create it again.")));
   pg_unreachable();
 }
