@@ -34,13 +34,17 @@ max_worker_processes = 16
 	start_server($server);
 	$file = $server->basedir . '/rows';
 	append_to_file($file, join('', map { "$_\n" } 1 .. $rows));
+	die "SNOWFLAKE_TEST_C is not set\n" unless $ENV{SNOWFLAKE_TEST_C};
 	value(q{
 CREATE EXTENSION snowflake;
 CREATE VIEW calls AS SELECT coalesce(sum(calls) FILTER (WHERE funcname = 'snowflake_nextval'), 0) AS nextval,
 	coalesce(sum(calls) FILTER (WHERE funcname = 'snowflake_copy_nextval'), 0) AS copy_nextval
 	FROM pg_stat_xact_user_functions;
--- A CHECK is planned as a bare expression: an INSERT shows whether COPY's way is open.
-CREATE TABLE probe (n int CHECK (snowflake_nextval() > 0));
+CREATE TABLE probe (n int, id bigint DEFAULT snowflake_nextval());
+CREATE FUNCTION planned(regclass, smallint, way text, like_copy boolean) RETURNS text LANGUAGE c AS 'TEST_C/planning';
+-- Whether a default that is planned now, and as COPY plans them, would get what COPY evaluates.
+CREATE FUNCTION way_is_open() RETURNS boolean LANGUAGE sql
+	AS $$ SELECT planned('probe', 2::smallint, 'expression_planner', true) ~ 'NEXTVALUEEXPR' $$;
 CREATE FUNCTION same(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT $1';
 CREATE FUNCTION pair(bigint) RETURNS text LANGUAGE sql AS $$ SELECT $1 || '-' || $1 $$;
 CREATE FUNCTION new_id() RETURNS bigint LANGUAGE sql AS 'SELECT snowflake_nextval()';
@@ -50,7 +54,7 @@ CREATE FUNCTION run() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
 	IF TG_LEVEL = 'STATEMENT' OR NEW.n = 2 THEN EXECUTE TG_ARGV[0]; END IF;
 	RETURN CASE TG_LEVEL WHEN 'ROW' THEN NEW END;
-END $$});
+END $$} =~ s/TEST_C/$ENV{SNOWFLAKE_TEST_C}/r);
 	return;
 }
 

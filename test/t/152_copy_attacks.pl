@@ -124,7 +124,7 @@ my @sql = (
 	'CREATE EVENT TRIGGER f ON ddl_command_end EXECUTE FUNCTION snowflake_copy_nextval()',
 	'CREATE OPERATOR !!!! (PROCEDURE = snowflake_copy_nextval, RIGHTARG = internal); SELECT !!!! NULL',
 	'CREATE TYPE f AS RANGE (subtype = bigint, canonical = snowflake_copy_nextval)', 'CALL snowflake_copy_nextval(NULL)',
-	'COPY (SELECT snowflake_copy_nextval(NULL)) TO STDOUT', q{COPY probe FROM PROGRAM 'seq 3' WHERE snowflake_copy_nextval(NULL) > 0});
+	'COPY (SELECT snowflake_copy_nextval(NULL)) TO STDOUT', q{COPY probe (n) FROM PROGRAM 'seq 3' WHERE snowflake_copy_nextval(NULL) > 0});
 
 # What holds a value of type internal, or passes one on, is made by superusers alone.
 my @by_superusers = (

@@ -1,0 +1,100 @@
+/*
+ * What extensions with a planner of their own do with an expression, for test/t/153_copy_planners.pl. The expression is
+ * a column's default, as it is stored.
+ */
+#include "postgres.h"
+#include "fmgr.h"
+
+#include "access/table.h"
+#include "executor/executor.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/pathnodes.h"
+#include "optimizer/optimizer.h"
+#include "rewrite/rewriteHandler.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/plancache.h"
+#include "utils/rel.h"
+
+PG_MODULE_MAGIC;
+PG_FUNCTION_INFO_V1(planned);
+PG_FUNCTION_INFO_V1(evaluated_in_parts);
+PG_FUNCTION_INFO_V1(looks);
+
+static Node *default_of(Oid relation, int16 column) {
+  Relation table = table_open(relation, AccessShareLock);
+  Node *expression = build_column_default(table, column);
+
+  table_close(table, AccessShareLock);
+  if (expression == NULL) elog(ERROR, "column %d has no default", column);
+  return expression;
+}
+
+/* Every way in which PostgreSQL lets an expression be planned by itself, and one of a query's. */
+static Node *plan(Node *node, const char *way) {
+  Expr *expression = (Expr *)node;
+  EState *estate = CreateExecutorState();
+  List *relations, *items;
+  PlannerInfo root = {.type = T_PlannerInfo};
+  PlannerGlobal glob = {.type = T_PlannerGlobal};
+
+  root.glob = &glob;
+  if (strcmp(way, "eval_const_expressions") == 0) return eval_const_expressions(NULL, node);
+  if (strcmp(way, "eval_const_expressions, a list") == 0)
+    return eval_const_expressions(NULL, (Node *)list_make1(makeTargetEntry(expression, 1, NULL, false)));
+  if (strcmp(way, "eval_const_expressions, of a query") == 0) return eval_const_expressions(&root, node);
+  if (strcmp(way, "estimate_expression_value") == 0) return estimate_expression_value(&root, node);
+  if (strcmp(way, "expression_planner") == 0) return (Node *)expression_planner(expression);
+  if (strcmp(way, "expression_planner_with_deps") == 0)
+    return (Node *)expression_planner_with_deps(expression, &relations, &items);
+  if (strcmp(way, "GetCachedExpression") == 0) return GetCachedExpression(node)->expr;
+  if (strcmp(way, "ExecPrepareExpr") == 0) return (Node *)ExecPrepareExpr(expression, estate)->expr;
+  if (strcmp(way, "ExecPrepareExprList") == 0)
+    return (Node *)((ExprState *)linitial(ExecPrepareExprList(list_make1(expression), estate)))->expr;
+  if (strcmp(way, "ExecPrepareQual") == 0) return (Node *)ExecPrepareQual(list_make1(expression), estate)->expr;
+  if (strcmp(way, "ExecPrepareCheck") == 0) return (Node *)ExecPrepareCheck(list_make1(expression), estate)->expr;
+  elog(ERROR, "there is no way called \"%s\"", way);
+}
+
+/* As if COPY planned it: in a memory context of the name that its own has. */
+static Node *plan_like_copy(Node *expression, const char *way) {
+  MemoryContext old = MemoryContextSwitchTo(AllocSetContextCreate(CurrentMemoryContext, "COPY", ALLOCSET_SMALL_SIZES));
+
+  expression = plan(expression, way);
+  MemoryContextSwitchTo(old);
+  return expression;
+}
+
+/* planned(table, column, way, like COPY) -> text: the expression that came out, as PostgreSQL writes trees. */
+Datum planned(PG_FUNCTION_ARGS) {
+  Node *expression = default_of(PG_GETARG_OID(0), PG_GETARG_INT16(1));
+  const char *way = text_to_cstring(PG_GETARG_TEXT_PP(2));
+
+  expression = PG_GETARG_BOOL(3) ? plan_like_copy(expression, way) : plan(expression, way);
+  PG_RETURN_TEXT_P(cstring_to_text(nodeToString(expression)));
+}
+
+static Node *evaluate_parts(Node *node, void *context) {
+  if (node == NULL || IsA(node, Const)) return node;
+  node = expression_tree_mutator(node, evaluate_parts, context);
+  if (IsA(node, List)) return node;
+  return (Node *)evaluate_expr((Expr *)node, exprType(node), exprTypmod(node), exprCollation(node));
+}
+
+/* evaluated_in_parts(table, column) -> bigint: planned, then each part evaluated by itself, as Citus does for VALUES. */
+Datum evaluated_in_parts(PG_FUNCTION_ARGS) {
+  Node *expression = eval_const_expressions(NULL, default_of(PG_GETARG_OID(0), PG_GETARG_INT16(1)));
+
+  PG_RETURN_DATUM(castNode(Const, evaluate_parts(expression, NULL))->constvalue);
+}
+
+/* looks(table, column) -> text: how the default, planned like COPY's, looks to who asks whether it is volatile. */
+Datum looks(PG_FUNCTION_ARGS) {
+  Node *expression = plan_like_copy(default_of(PG_GETARG_OID(0), PG_GETARG_INT16(1)), "expression_planner");
+
+  PG_RETURN_TEXT_P(cstring_to_text(
+      psprintf("%s, %s, %s to COPY", contain_volatile_functions(expression) ? "volatile" : "not volatile",
+               contain_mutable_functions(expression) ? "mutable" : "immutable",
+               contain_volatile_functions_not_nextval(expression) ? "volatile" : "not volatile")));
+}
