@@ -6,11 +6,18 @@
 //    that uses its argument twice and is inlined. So beside the twin stands the node of identity columns. To every
 //    question that PostgreSQL asks it is volatile, except to COPY's about defaults, which passes over it as over
 //    nextval(); and it is never reached.
-// 2. The twin is given only to an expression that is planned outside of a query, while the innermost utility command is
-//    a COPY FROM. Queries and cached plans of triggers have a planner's root, and what the planner simplifies without
-//    one is an estimate, which it throws away. What else plans bare expressions, ADD COLUMN above all, is a utility
-//    command of its own.
+// 2. The twin is given only to what COPY FROM plans as a column's default. Others take expressions apart and evaluate
+//    the parts, that node too, or keep them in a plan: extensions with a planner of their own do, in a table's trigger.
 // 3. The twin takes an argument of type internal, which no SQL can write: nobody else can call it or make it a default.
+//
+// That rests on what PostgreSQL does and nowhere promises; test/t/153_copy_planners.pl looks at each:
+//
+// a. COPY FROM plans defaults without a planner's root, while its memory context called "COPY" is the current one. Its
+//    WHERE, CHECKs, domains and WHEN conditions, and what its functions and triggers run, are planned elsewhere.
+// b. COPY TO has a context of that name, too, and plans a query in it: with a root, under a utility command of its own.
+// c. contain_volatile_functions_not_nextval(), which is COPY's question, passes over NextValueExpr;
+//    contain_volatile_functions() and contain_mutable_functions() do not.
+// d. COALESCE keeps its second argument unless the first is a constant, and evaluates it only if the first is null.
 #include "pg/copy.h"
 
 #include "pg/issue.h"
@@ -46,6 +53,11 @@ void RunUtility(PlannedStmt *statement, const char *text, bool read_only_tree, P
   PG_END_TRY();
 }
 
+// Whether COPY FROM is planning a column's default.
+bool PlansDefault(const SupportRequestSimplify *request) {
+  return in_copy_from && request->root == nullptr && strcmp(CurrentMemoryContext->name, "COPY") == 0;
+}
+
 // Whether a call of this function is one of `code` and nothing else: neither SECURITY DEFINER nor SET is around it.
 bool Runs(Oid function, PGFunction code) {
   FmgrInfo info;
@@ -76,7 +88,7 @@ Oid FindTwin(Oid support) {
 }
 
 Node *CallOfTwin(Oid support, const SupportRequestSimplify *request) {
-  if (!in_copy_from || request->root != nullptr) return nullptr;
+  if (!PlansDefault(request)) return nullptr;
   // A superuser may have given the support function to another function, or changed this one. Who lacks a right is told
   // so when snowflake_nextval() itself is called.
   const Oid function = request->fcall->funcid;
@@ -115,7 +127,7 @@ SNOWFLAKE_FUNCTION(snowflake_nextval_support) {
 }
 
 // The argument is snowflake_nextval() itself. The right to call it is asked for once per expression, as the executor
-// does: a domain's CHECK is planned once for all roles of a session.
+// does.
 SNOWFLAKE_FUNCTION(snowflake_copy_nextval) {
   const Oid function = DatumGetObjectId(PG_GETARG_DATUM(0));
   if (fcinfo->flinfo->fn_extra == nullptr) {
