@@ -68,34 +68,34 @@ COMMENT ON TRIGGER snowflake_guard ON snowflake_origin IS 'only the protocol wri
 COMMENT ON TRIGGER snowflake_guard_truncate ON snowflake_origin IS 'only the protocol writes it';
 COMMENT ON TRIGGER snowflake_guard ON snowflake_layout IS 'replication brings a layout only where there is none';
 
--- The registry protocol as nodes of this version speak it. Nodes of before call the other forms, which an operator may revoke when
--- there are none left. Errors common to all: as for those.
+-- The registry protocol as nodes of this version speak it. Nodes of before call snowflake_acquire(), snowflake_extend() and
+-- snowflake_release(), which an operator may revoke when there are none left. Errors common to all: as for those.
 
-CREATE FUNCTION snowflake_acquire(
+CREATE FUNCTION snowflake_lease_acquire(
     node text, datacenter integer, now_tick bigint, duration interval, token uuid, seen_lease_id bigint, start_before bigint,
     OUT lease_id bigint, OUT worker_id integer, OUT window_start bigint, OUT window_end bigint,
     OUT epoch_ms bigint, OUT tick_us bigint, OUT timestamp_bits integer, OUT datacenter_bits integer,
     OUT worker_bits integer, OUT sequence_bits integer, OUT sequence_first boolean,
     OUT system_identifier bigint, OUT timeline bigint, OUT raised_tick bigint, OUT workers_free bigint)
-    AS 'MODULE_PATHNAME', 'snowflake_acquire_lease' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake_acquire(text, integer, bigint, interval, uuid, bigint, bigint) IS
-    'draws a worker id for a node whose clock shows now_tick, or returns the lease that this role drew with this token; seen_lease_id is the highest that the node has seen, 0 for none; with start_before null unless the window can begin before that tick; otherwise as the form without them. Not in a transaction block';
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_lease_acquire(text, integer, bigint, interval, uuid, bigint, bigint) IS
+    'draws a worker id for a node whose clock shows now_tick, or returns the lease that this role drew with this token; seen_lease_id is the highest that the node has seen, 0 for none; with start_before null unless the window can begin before that tick; otherwise as snowflake_acquire(). Not in a transaction block';
 
-CREATE FUNCTION snowflake_extend(
+CREATE FUNCTION snowflake_lease_extend(
     lease_id bigint, token uuid, now_tick bigint, duration interval, held_until bigint,
     OUT window_end bigint, OUT system_identifier bigint, OUT timeline bigint, OUT raised_tick bigint)
-    AS 'MODULE_PATHNAME', 'snowflake_extend_lease' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake_extend(bigint, uuid, bigint, interval, bigint) IS
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_lease_extend(bigint, uuid, bigint, interval, bigint) IS
     'moves the end of a lease''s window to now_tick plus the duration, never back; held_until is the end that the node has. window_end is null when the lease is gone, or another role''s. Not in a transaction block';
 
-CREATE FUNCTION snowflake_release(lease_id bigint, token uuid, last_tick bigint, held_until bigint) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'snowflake_release_lease' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake_release(bigint, uuid, bigint, bigint) IS
+CREATE FUNCTION snowflake_lease_release(lease_id bigint, token uuid, last_tick bigint, held_until bigint) RETURNS boolean
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_lease_release(bigint, uuid, bigint, bigint) IS
     'gives a lease back and keeps as its worker id''s watermark last_tick, or this server''s clock and max_clock_skew if that is later; held_until is the window''s end that the node has; false when the lease was gone already, or another role''s. Not in a transaction block';
 
-REVOKE ALL ON FUNCTION snowflake_acquire(text, integer, bigint, interval, uuid, bigint, bigint) FROM PUBLIC;
-REVOKE ALL ON FUNCTION snowflake_extend(bigint, uuid, bigint, interval, bigint) FROM PUBLIC;
-REVOKE ALL ON FUNCTION snowflake_release(bigint, uuid, bigint, bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION snowflake_lease_acquire(text, integer, bigint, interval, uuid, bigint, bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION snowflake_lease_extend(bigint, uuid, bigint, interval, bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION snowflake_lease_release(bigint, uuid, bigint, bigint) FROM PUBLIC;
 
 -- The operator's word.
 

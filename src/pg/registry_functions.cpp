@@ -137,10 +137,10 @@ SNOWFLAKE_FUNCTION(snowflake_release) {
 
 // What nodes of this version call.
 
-SNOWFLAKE_FUNCTION(snowflake_acquire_lease) {
+SNOWFLAKE_FUNCTION(snowflake_lease_acquire) {
   static const char *const names[] = {"node", "datacenter", "now_tick", "duration", "token", "seen_lease_id"};
-  CheckNotNull(fcinfo, "snowflake_acquire", names, 6);
-  LimitTransaction("snowflake_acquire", true);
+  CheckNotNull(fcinfo, "snowflake_lease_acquire", names, 6);
+  LimitTransaction("snowflake_lease_acquire", true);
   const AcquireRequest request = {NodeName(fcinfo),
                                   PG_GETARG_INT32(1),
                                   PG_GETARG_INT64(2),
@@ -172,10 +172,10 @@ SNOWFLAKE_FUNCTION(snowflake_acquire_lease) {
   return AnswerDatum(fcinfo, values, lengthof(values));
 }
 
-SNOWFLAKE_FUNCTION(snowflake_extend_lease) {
+SNOWFLAKE_FUNCTION(snowflake_lease_extend) {
   static const char *const names[] = {"lease_id", "token", "now_tick", "duration", "held_until"};
-  CheckNotNull(fcinfo, "snowflake_extend", names, 5);
-  LimitTransaction("snowflake_extend", true);
+  CheckNotNull(fcinfo, "snowflake_lease_extend", names, 5);
+  LimitTransaction("snowflake_lease_extend", true);
   const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
   CheckClock(layout, PG_GETARG_INT64(2));
   CheckAhead(layout, PG_GETARG_INT64(4), kMaxLeaseUs);
@@ -189,10 +189,10 @@ SNOWFLAKE_FUNCTION(snowflake_extend_lease) {
   return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls));
 }
 
-SNOWFLAKE_FUNCTION(snowflake_release_lease) {
+SNOWFLAKE_FUNCTION(snowflake_lease_release) {
   static const char *const names[] = {"lease_id", "token", "last_tick", "held_until"};
-  CheckNotNull(fcinfo, "snowflake_release", names, 4);
-  LimitTransaction("snowflake_release", true);
+  CheckNotNull(fcinfo, "snowflake_lease_release", names, 4);
+  LimitTransaction("snowflake_lease_release", true);
   PG_RETURN_BOOL(Release(fcinfo, PG_GETARG_INT64(3)));
 }
 

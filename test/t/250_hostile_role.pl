@@ -33,8 +33,8 @@ sql(q{
 	GRANT USAGE ON SCHEMA ids TO honest, hostile;
 	GRANT EXECUTE ON FUNCTION ids.snowflake_acquire(text, integer, bigint, interval),
 		ids.snowflake_extend(bigint, uuid, bigint, interval), ids.snowflake_release(bigint, uuid, bigint),
-		ids.snowflake_acquire(text, integer, bigint, interval, uuid, bigint, bigint),
-		ids.snowflake_extend(bigint, uuid, bigint, interval, bigint), ids.snowflake_release(bigint, uuid, bigint, bigint)
+		ids.snowflake_lease_acquire(text, integer, bigint, interval, uuid, bigint, bigint),
+		ids.snowflake_lease_extend(bigint, uuid, bigint, interval, bigint), ids.snowflake_lease_release(bigint, uuid, bigint, bigint)
 		TO honest, hostile});
 
 my $nodes = new_server('nodes', conf => "snowflake.lease_duration = ${window_s}s\nsnowflake.start_timeout = ${window_s}s\nmax_worker_processes = 16\n");
@@ -70,13 +70,13 @@ my $tick = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 173568
 subtest 'what a node may not do' => sub {
 	my $token = q{'11111111-1111-1111-1111-111111111111'};
 	for my $case (
-		[ 'a transaction block', "BEGIN; SELECT ids.snowflake_acquire('x', 0, $tick, '10 s', $token, 0, NULL); COMMIT;", '25001' ],
-		[ 'two statements at once', "SELECT 1 \\; SELECT ids.snowflake_acquire('x', 0, $tick, '10 s', $token, 0, NULL);", '25001' ],
+		[ 'a transaction block', "BEGIN; SELECT ids.snowflake_lease_acquire('x', 0, $tick, '10 s', $token, 0, NULL); COMMIT;", '25001' ],
+		[ 'two statements at once', "SELECT 1 \\; SELECT ids.snowflake_lease_acquire('x', 0, $tick, '10 s', $token, 0, NULL);", '25001' ],
 		[ 'a prepared transaction', "BEGIN; SELECT ids.snowflake_acquire('x', 0, $tick, '10 s'); PREPARE TRANSACTION 'p';", '0A000' ],
-		[ 'a clock an hour ahead', "SELECT ids.snowflake_acquire('x', 0, $tick + 3600000, '10 s', $token, 0, NULL);", 'SF002' ],
-		[ 'a name of 250 MB', "SELECT ids.snowflake_acquire(repeat('x', 250000000), 0, $tick, '10 s', $token, 0, NULL);", '22023' ],
-		[ 'no token', "SELECT ids.snowflake_acquire('x', 0, $tick, '10 s', '00000000-0000-0000-0000-000000000000', 0, NULL);", '22023' ],
-		[ 'more than a day', "SELECT ids.snowflake_acquire('x', 0, $tick, '25 h', $token, 0, NULL);", '22023' ],
+		[ 'a clock an hour ahead', "SELECT ids.snowflake_lease_acquire('x', 0, $tick + 3600000, '10 s', $token, 0, NULL);", 'SF002' ],
+		[ 'a name of 250 MB', "SELECT ids.snowflake_lease_acquire(repeat('x', 250000000), 0, $tick, '10 s', $token, 0, NULL);", '22023' ],
+		[ 'no token', "SELECT ids.snowflake_lease_acquire('x', 0, $tick, '10 s', '00000000-0000-0000-0000-000000000000', 0, NULL);", '22023' ],
+		[ 'more than a day', "SELECT ids.snowflake_lease_acquire('x', 0, $tick, '25 h', $token, 0, NULL);", '22023' ],
 		[ 'evicting others', 'SELECT ids.snowflake_evict(1, now());', '42501' ],
 		[ 'settling', q{SELECT ids.snowflake_settle('x');}, '42501' ],
 		[ 'settled', 'SELECT ids.snowflake_settled();', '42501' ],
@@ -93,11 +93,11 @@ subtest 'what a node may not do' => sub {
 	my ($bounds) = run_as('hostile', "SET snowflake.max_leases_per_role = 0;\nSET snowflake.max_lease_duration = '1 d';\nSET snowflake.max_clock_skew = 0;\n"
 		  . "SELECT ids.snowflake_get_layout() \\g /dev/null\nSHOW snowflake.max_leases_per_role;\nSHOW snowflake.max_lease_duration;\nSHOW snowflake.max_clock_skew;");
 	is($bounds, "16\n1h\n10s\n", 'bounds that it sets for itself are of no effect');
-	my ($granted) = run_as('hostile', "SELECT window_end - window_start FROM ids.snowflake_acquire('x', 0, $tick, '24 h', $token, 0, NULL);");
+	my ($granted) = run_as('hostile', "SELECT window_end - window_start FROM ids.snowflake_lease_acquire('x', 0, $tick, '24 h', $token, 0, NULL);");
 	is($granted, "10000\n", 'a day that was asked for begins with ten seconds');
 	($granted) = run_as('hostile', "SELECT window_end - window_start FROM ids.snowflake_acquire('x', 0, $tick, '24 h');");
 	is($granted, "3600000\n", q{... and is an hour at most, by the form of nodes of before});
-	my ($out) = run_as('hostile', "SELECT ids.snowflake_acquire('x', 0, $tick, '1 s', gen_random_uuid(), 0, NULL) \\g /dev/null\n" x 30);
+	my ($out) = run_as('hostile', "SELECT ids.snowflake_lease_acquire('x', 0, $tick, '1 s', gen_random_uuid(), 0, NULL) \\g /dev/null\n" x 30);
 	is(sql(q{SELECT count(*) FROM ids.snowflake_registry r JOIN pg_roles o ON o.oid = r.role WHERE o.rolname = 'hostile'}), '16', 'and no role has more leases than it may');
 };
 
@@ -106,8 +106,8 @@ subtest 'with the token of another role a lease is gone' => sub {
 	for my $lease (split /\n/, sql(q{SELECT lease_id || ',' || quote_literal(token) || ',' || window_start || ',' || window_end FROM ids.snowflake_registry WHERE node LIKE '%/%'}))
 	{
 		my ($id, $token, $start, $end) = split /,/, $lease;
-		my ($out) = run_as('hostile', "SELECT ids.snowflake_release($id, $token, $start - 1);\nSELECT ids.snowflake_release($id, $token, $start - 1, $end);\n"
-			  . "SELECT ids.snowflake_extend($id, $token, $tick, '10 s') IS NULL;\nSELECT window_end IS NULL FROM ids.snowflake_extend($id, $token, $tick, '10 s', $end);\n");
+		my ($out) = run_as('hostile', "SELECT ids.snowflake_release($id, $token, $start - 1);\nSELECT ids.snowflake_lease_release($id, $token, $start - 1, $end);\n"
+			  . "SELECT ids.snowflake_extend($id, $token, $tick, '10 s') IS NULL;\nSELECT window_end IS NULL FROM ids.snowflake_lease_extend($id, $token, $tick, '10 s', $end);\n");
 		is($out, "f\nf\nt\nt\n", 'neither released nor moved');
 	}
 	is(sql(q{SELECT string_agg(lease_id || ' ' || worker_id, ',' ORDER BY lease_id) FROM ids.snowflake_registry WHERE node LIKE '%/%'}), $before, 'the leases are as they were');
@@ -146,13 +146,13 @@ sub random_call
 	{
 		my $seen = pick(0, 0, 0, lease($i), pick(@odd));
 		my $own = pick(":'t$i'", q{gen_random_uuid()});
-		return "SELECT lease_id AS l$i, window_end AS e$i FROM ids.snowflake_acquire('x', 0, $now, $for, $own, $seen, " . pick('NULL', 'NULL', $tick, when()) . ") WHERE lease_id IS NOT NULL \\gset\n";
+		return "SELECT lease_id AS l$i, window_end AS e$i FROM ids.snowflake_lease_acquire('x', 0, $now, $for, $own, $seen, " . pick('NULL', 'NULL', $tick, when()) . ") WHERE lease_id IS NOT NULL \\gset\n";
 	}
 	my ($id, $token) = (lease($i), token($i));
 	if ($kind < 0.5) { return "SELECT ids.snowflake_extend($id, $token, $now, $for) \\g /dev/null\n"; }
-	if ($kind < 0.7) { return "SELECT ids.snowflake_extend($id, $token, $now, $for, " . pick(":e$i", 0, ":e$i + 1", when()) . ") \\g /dev/null\n"; }
+	if ($kind < 0.7) { return "SELECT ids.snowflake_lease_extend($id, $token, $now, $for, " . pick(":e$i", 0, ":e$i + 1", when()) . ") \\g /dev/null\n"; }
 	if ($kind < 0.85) { return "SELECT ids.snowflake_release($id, $token, " . pick(":e$i - 1", ":e$i - 10000", when()) . ") \\g /dev/null\n"; }
-	return "SELECT ids.snowflake_release($id, $token, " . pick(":e$i - 1", ":e$i - 10000", when()) . ', ' . pick(":e$i", 0, when()) . ") \\g /dev/null\n";
+	return "SELECT ids.snowflake_lease_release($id, $token, " . pick(":e$i - 1", ":e$i - 10000", when()) . ', ' . pick(":e$i", 0, when()) . ") \\g /dev/null\n";
 }
 
 my $begin = join '', map { "\\set l$_ 1\n\\set e$_ 1\n\\set t$_ '11111111-1111-1111-1111-111111111111'\n" } 0 .. 5;
