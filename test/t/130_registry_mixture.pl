@@ -36,6 +36,11 @@ my $registry = new_server('registry', preload => 0, streaming => 1,
 append_to_file($registry->data_dir . '/pg_hba.conf', "host all all 127.0.0.1/32 trust\n");
 start_server($registry);
 my $user = $registry->safe_psql('postgres', "CREATE EXTENSION snowflake; $layout; SELECT current_user");
+# One worker id is what it may have: the smallest ring has four, for three nodes.
+$registry->safe_psql('postgres', q{
+	CREATE ROLE hostile LOGIN;
+	ALTER ROLE hostile SET snowflake.max_leases_per_role = 1;
+	GRANT EXECUTE ON FUNCTION snowflake_acquire, snowflake_extend, snowflake_release, snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release TO hostile});
 my @registries = ($registry);
 my $standby;
 
@@ -271,6 +276,37 @@ sub disturb
 
 sub node { return $nodes[ rand @nodes ]; }
 
+# What an operator, a neighbour or a replica does to the registry by SQL, in a session that nobody waits for. Returns whether it could
+# begin: what is refused there has been tried, too.
+my @acts;
+
+sub act
+{
+	my ($text, $role) = @_;
+	return 0 if $down{ $registry->name };
+	# From a file: a session that is ended early would leave a pipe behind that nobody reads.
+	my $file = $registries[0]->basedir . '/act_' . @acts . '.sql';
+	append_to_file($file, $text);
+	push @acts, IPC::Run::start([ 'timeout', '20', 'psql', '-XAtq', '-d', $registry->connstr('postgres'), $role ? ('-U', $role) : (), '-f', $file ],
+		'<', '/dev/null', '>', '/dev/null', '2>', '/dev/null');
+	return 1;
+}
+
+my $now_tick = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1735689600000';
+
+# Odd calls, by a role that may do nothing else.
+sub hostile_calls
+{
+	my $call = sub {
+		my ($id, $tick) = (int(rand(5_000_000)), $now_tick . ' + ' . int(rand(20_000) - 10_000));
+		my @calls = ("snowflake_acquire('x', 0, $tick, '1 s')", "snowflake_lease_acquire('x', 0, $tick, '1 h', gen_random_uuid(), $id, NULL)",
+			"snowflake_extend($id, gen_random_uuid(), $tick, '1 h')", "snowflake_lease_extend($id, gen_random_uuid(), $tick, '1 h', $tick)",
+			"snowflake_release($id, gen_random_uuid(), $tick)", "snowflake_lease_release($id, gen_random_uuid(), $tick, $tick)");
+		return "SELECT $calls[rand @calls];\n";
+	};
+	return act(join('', map { $call->() } 1 .. 50), 'hostile');
+}
+
 my %kinds = (
 	'registry paused' => sub { pause_server($registry, 4) },
 	'registry stopped' => sub { stop_server($registry, 'immediate', 4) },
@@ -299,6 +335,15 @@ my %kinds = (
 	'clock stepped' => sub { drift_clock(node()) },
 	'clock stepped again' => sub { drift_clock(node()) },
 	'clock wrong' => sub { wrong_clock(node()) },
+	'lease deleted' => sub { act('DELETE FROM snowflake_registry WHERE lease_id = (SELECT lease_id FROM snowflake_registry ORDER BY random() LIMIT 1)') },
+	'leases deleted' => sub { act('DELETE FROM snowflake_registry') },
+	'tables truncated' => sub { act("TRUNCATE snowflake_registry;\nTRUNCATE snowflake_watermark, snowflake_origin CASCADE;") },
+	'watermarks lowered' => sub { act("UPDATE snowflake_watermark SET last_tick = 0;\nDELETE FROM snowflake_watermark;\nUPDATE snowflake_registry SET window_end = window_start;") },
+	'replica writing' => sub { act("SET session_replication_role = replica;\nDELETE FROM snowflake_registry;\nDELETE FROM snowflake_watermark;\nUPDATE snowflake_origin SET timeline = 9, last_lease_id = 1;") },
+	'guard missing' => sub { act("ALTER TABLE snowflake_registry DISABLE TRIGGER snowflake_guard;\nSELECT pg_sleep(random());\nALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard;") },
+	'lock kept' => sub { act("BEGIN;\nSELECT snowflake_acquire('x', 0, $now_tick, '1 s');\nSELECT pg_sleep(15);", 'hostile') },
+	'registry told to settle' => sub { act(q{SELECT snowflake_settle('mixture')}) },
+	'odd calls' => sub { hostile_calls() },
 );
 my @names = sort keys %kinds;
 my @faults = map { [ $_, $kinds{$_} ] } @names;
@@ -330,6 +375,9 @@ while (time() < $end)
 # ---------------------------------------------------------------------------------------------------------------------
 
 run_pending(1);
+$_->finish for @acts;
+# Whoever was interrupted in between left a guard off.
+$registry->safe_psql('postgres', 'ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard');
 move_clock($_, 0) for @nodes;
 my $healed = time();
 
