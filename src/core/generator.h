@@ -113,7 +113,8 @@ constexpr bool GiveBack(Generator *g, const Token &token, const Run &rest) {
 
 // The lease's highest tick that may have been used: what its release reports.
 constexpr Tick LastTickOfLease(const Generator &g) {
-  return g.last_tick >= g.lease.window_start ? g.last_tick : g.lease.window_start - 1;
+  if (g.last_tick < g.lease.window_start) return g.lease.window_start - 1;
+  return g.last_tick < g.lease.window_end ? g.last_tick : g.lease.window_end - 1;  // it may have been raised beyond
 }
 
 // The first tick, in the layout's measure, above everything that the generator issued, under whatever layout.
@@ -152,7 +153,7 @@ constexpr Retired Close(Generator *g) {
   return {g->lease.lease_id, g->lease.token, g->lease.worker, LastTickOfLease(*g), g->lease.window_end};
 }
 
-// Every id from now on is of a later tick.
+// Every id from now on is of a later tick, be it beyond the window: then it waits for one that reaches so far.
 constexpr void RaiseTo(Generator *g, Tick tick) {
   if (!g->open || g->last_tick >= tick) return;
   g->last_tick = tick;

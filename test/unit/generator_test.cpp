@@ -252,6 +252,34 @@ TEST(Lease, OpenPutsTheLastTickJustBeforeTheWindow) {
   EXPECT_EQ(LastTickOfLease(from_epoch), -1);
 }
 
+TEST(Raise, EveryLaterIdIsOfALaterTick) {
+  Generator g = Opened(kDefaultLayout, 3, 100, 200);
+  EXPECT_EQ(Take(&g, 110, 5, kTerms).run.tick, 110);
+  RaiseTo(&g, 110);
+  EXPECT_EQ(Take(&g, 110, 5, kTerms).run.sequence, 5) << "no later than what was issued: nothing changes";
+  RaiseTo(&g, 113);
+  const Decision next = Take(&g, 110, 5, kTerms);
+  EXPECT_EQ(next.outcome, Outcome::kRun);
+  EXPECT_EQ(next.run.tick, 114);
+  RaiseTo(&g, 120);
+  EXPECT_EQ(Take(&g, 110, 1, kTerms).outcome, Outcome::kClockBehind);
+  EXPECT_EQ(Take(&g, 116, 1, kTerms).run.tick, 121);
+  RaiseTo(&g, 50);
+  EXPECT_EQ(Take(&g, 116, 1, kTerms).run.tick, 121) << "never back";
+}
+
+TEST(Raise, BeyondTheWindowItWaitsForOneThatReachesSoFar) {
+  Generator g = Opened(kDefaultLayout, 3, 100, 200);
+  RaiseTo(&g, 250);
+  EXPECT_EQ(Take(&g, 251, 1, kTerms).outcome, Outcome::kWindowEnd);
+  MoveWindowEnd(&g, 1, 300);
+  EXPECT_EQ(Take(&g, 251, 1, kTerms).run.tick, 251);
+  RaiseTo(&g, 500);
+  EXPECT_EQ(Close(&g).last_tick, 299) << "what was used lies in the window";
+  RaiseTo(&g, 600);
+  EXPECT_EQ(g.last_tick, 500) << "without a lease there is nothing to raise";
+}
+
 TEST(Lease, CloseSaysWhatToGiveBack) {
   Generator g = Opened(kDefaultLayout, 3, 100, 200);
   g.lease.lease_id = 42;
@@ -462,7 +490,7 @@ class Schedule {
     const Tick wanted = after_step_back ? clock_ : std::max(clock_, FirstUnused(g_, layout_));
     lease.window_start = start_ = WindowStart(wanted, watermark);
     lease.window_end = end_ = WindowEnd(layout_, start_, layout_.tick_us * (1 + Below(100)));
-    if (!IsPlausible(layout_, lease)) return;  // the layout's time is used up: no lease
+    if (lease.window_start > layout_.max_tick()) return;  // the layout's time is used up: no lease
     Open(&g_, layout_, lease, clock_);
     highest_ = -1;
     last_id_ = -1;

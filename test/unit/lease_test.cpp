@@ -55,25 +55,59 @@ TEST(Window, EndsWithTheLayout) {
   EXPECT_EQ(WindowEnd(short_lived, 0, kMaxLeaseUs), 8) << "a lease longer than the layout";
 }
 
-TEST(Window, AnImplausibleLeaseIsNotBelieved) {
-  const Layout &layout = kDefaultLayout;
-  const Tick limit = layout.max_tick() + 1;
-  const Lease good = {1, {}, 0, 100, 200};
-  const auto with = [&good](int32_t worker, Tick start, Tick end) {
-    Lease lease = good;
-    lease.worker = worker;
-    lease.window_start = start;
-    lease.window_end = end;
-    return lease;
+// Asked at ticks 90 to 100, for 100 ticks of a millisecond.
+TEST(Window, AnImplausibleAnswerIsNotBelieved) {
+  const Layout split = {0, 1000, 41, 5, 5, 12, false};
+  const Tick last = split.max_tick();
+  const auto judge = [&](int64_t lease_id, int32_t worker, Tick start, Tick end, Tick now = 100) {
+    return Judge(split, 2, {lease_id, {}, worker, start, end}, now - 10, now, 100 * 1000);
   };
-  EXPECT_TRUE(IsPlausible(layout, good));
-  EXPECT_TRUE(IsPlausible(layout, with(1023, 0, limit)));
-  EXPECT_TRUE(IsPlausible(layout, with(0, limit, limit))) << "empty, but it hurts nobody";
-  EXPECT_FALSE(IsPlausible(layout, with(-1, 100, 200)));
-  EXPECT_FALSE(IsPlausible(layout, with(1024, 100, 200)));
-  EXPECT_FALSE(IsPlausible(layout, with(0, -1, 200)));
-  EXPECT_FALSE(IsPlausible(layout, with(0, 201, 200)));
-  EXPECT_FALSE(IsPlausible(layout, with(0, 100, limit + 1)));
+  EXPECT_EQ(judge(1, 64, 100, 200), AnswerFault::kNone);
+  EXPECT_EQ(judge(1, 95, 90, 200), AnswerFault::kNone) << "drawn by an earlier request, and moved by this one";
+  EXPECT_EQ(judge(1, 64, 150, 250), AnswerFault::kNone) << "above a watermark";
+  EXPECT_EQ(judge(1, 64, last, last + 1), AnswerFault::kNone);
+  EXPECT_EQ(judge(INT64_MAX, 64, 100, 101), AnswerFault::kNone) << "shorter than was asked for";
+  EXPECT_EQ(judge(1, 64, 0, 95, -5), AnswerFault::kNone) << "before the epoch";
+  EXPECT_EQ(judge(0, 64, 100, 200), AnswerFault::kLeaseId);
+  EXPECT_EQ(judge(-1, 64, 100, 200), AnswerFault::kLeaseId);
+  EXPECT_EQ(judge(INT64_MIN, 64, 100, 200), AnswerFault::kLeaseId);
+  EXPECT_EQ(judge(1, 63, 100, 200), AnswerFault::kWorker) << "of datacenter 1";
+  EXPECT_EQ(judge(1, 96, 100, 200), AnswerFault::kWorker) << "of datacenter 3";
+  EXPECT_EQ(judge(1, -1, 100, 200), AnswerFault::kWorker);
+  EXPECT_EQ(judge(1, INT32_MAX, 100, 200), AnswerFault::kWorker);
+  EXPECT_EQ(judge(1, 64, 89, 200), AnswerFault::kWindow) << "of before the first request";
+  EXPECT_EQ(judge(1, 64, 0, 200), AnswerFault::kWindow);
+  EXPECT_EQ(judge(1, 64, -1, 95, -5), AnswerFault::kWindow);
+  EXPECT_EQ(judge(1, 64, 100, 201), AnswerFault::kWindow) << "longer than was asked for";
+  EXPECT_EQ(judge(1, 64, 100, 100), AnswerFault::kWindow) << "empty";
+  EXPECT_EQ(judge(1, 64, 100, 99), AnswerFault::kWindow);
+  EXPECT_EQ(judge(1, 64, 100, INT64_MAX), AnswerFault::kWindow);
+  EXPECT_EQ(judge(1, 64, last + 1, last + 2), AnswerFault::kWindow) << "beyond the layout";
+  EXPECT_EQ(judge(1, 64, last, last + 2), AnswerFault::kWindow);
+  EXPECT_EQ(judge(1, 64, INT64_MIN, INT64_MAX), AnswerFault::kWindow);
+}
+
+TEST(Window, AnImplausibleEndIsNotBelieved) {
+  const Layout &layout = kDefaultLayout;
+  EXPECT_TRUE(IsPlausibleEnd(layout, 1, 200, 100)) << "short of what is held, which stays";
+  EXPECT_TRUE(IsPlausibleEnd(layout, 200, 200, 100));
+  EXPECT_TRUE(IsPlausibleEnd(layout, 100 + 86400000, 200, 100));
+  EXPECT_TRUE(IsPlausibleEnd(layout, 90000000, 90000000, 100)) << "held since the clock was ahead";
+  EXPECT_TRUE(IsPlausibleEnd(layout, 86400000, 0, -5));
+  EXPECT_FALSE(IsPlausibleEnd(layout, 100 + 86400001, 200, 100));
+  EXPECT_FALSE(IsPlausibleEnd(layout, INT64_MAX, 200, 100));
+  EXPECT_FALSE(IsPlausibleEnd(layout, 0, 200, 100));
+  EXPECT_FALSE(IsPlausibleEnd(layout, -1, 200, 100));
+  EXPECT_FALSE(IsPlausibleEnd(layout, INT64_MIN, 200, 100));
+}
+
+TEST(Standing, AnOlderTimelineOfTheSameServerIsOlder) {
+  EXPECT_TRUE(IsOlder({7, 2, kNoWatermark}, 7, 3));
+  EXPECT_FALSE(IsOlder({7, 3, kNoWatermark}, 7, 3));
+  EXPECT_FALSE(IsOlder({7, 4, kNoWatermark}, 7, 3));
+  EXPECT_FALSE(IsOlder({8, 1, kNoWatermark}, 7, 3)) << "another cluster";
+  EXPECT_FALSE(IsOlder({7, 1, kNoWatermark}, 0, 0)) << "the first answer";
+  EXPECT_FALSE(IsOlder({0, 0, kNoWatermark}, 0, 3)) << "a registry that does not say";
 }
 
 // The places that stay allowed: of the free ones at `cut` and beyond, the farther half (rounded down), `times` times.

@@ -501,9 +501,10 @@ class Simulation {
     const Tick wanted = std::max<Tick>(stepped_back ? clock : std::max(clock, unused), 0);
     Exchange(
         i, KeeperAction::kAcquire, [this, wanted] { return registry_.Acquire(now_us_, wanted, world_.duration_us); },
-        [this, i, clock](const Registry::Answer &answer, bool expected) {
+        [this, i, clock, wanted](const Registry::Answer &answer, bool expected) {
           if (!expected || answer.status != Registry::Status::kDone) return;
-          if (!IsPlausible(layout_, answer.lease)) return Broken("an implausible lease");
+          if (Judge(layout_, 0, answer.lease, wanted, wanted, world_.duration_us) != AnswerFault::kNone)
+            return Broken("an implausible lease");
           Node &drawer = nodes_[i];
           if (drawer.generator.open) drawer.retired.push_back(Close(&drawer.generator));
           Open(&drawer.generator, layout_, answer.lease, clock);
