@@ -545,6 +545,21 @@ SELECT snowflake_convert('mine', 'id');
 RESET ROLE;
 SELECT * FROM shape('mine', 'theirs', 'theirs_wide');
 DROP TABLE mine, theirs, theirs_wide;
+-- One owner for all that changes or is checked anew: the statements run with his rights, and so does what hangs on the tables.
+CREATE ROLE regress_snowflake_third;
+CREATE TABLE mine (id serial PRIMARY KEY);
+CREATE TABLE theirs (mine int REFERENCES mine);
+ALTER TABLE mine OWNER TO regress_snowflake_other;
+ALTER TABLE theirs OWNER TO regress_snowflake_third;
+SELECT snowflake_convert('mine', 'id');
+\echo :SQLSTATE
+ALTER TABLE theirs ALTER mine TYPE bigint;
+SELECT snowflake_convert('mine', 'id', true);
+\echo :SQLSTATE
+ALTER TABLE theirs OWNER TO regress_snowflake_other;
+SELECT snowflake_convert('mine', 'id');
+DROP TABLE mine, theirs;
+DROP ROLE regress_snowflake_third;
 CREATE TABLE mine (id serial, n int) PARTITION BY LIST (n);
 CREATE TABLE mine_1 PARTITION OF mine FOR VALUES IN (1);
 ALTER TABLE mine OWNER TO regress_snowflake_other;

@@ -1,8 +1,9 @@
 // snowflake_convert(): a column becomes bigint DEFAULT snowflake_nextval(). Arguments, result and errors: COMMENT ON in
 // the install script.
 //
-// 1. Everything is done by ALTER TABLE and DROP SEQUENCE with the caller's rights, so that nobody can do more than by
-//    hand, and every name in a statement is qualified.
+// 1. Everything is done by ALTER TABLE and DROP SEQUENCE, and every name in a statement is qualified. The caller needs
+//    the rights that it takes by hand. But statements run with those of the table's owner alone, and with no table of
+//    another whose code they would reach: nobody's code gets more rights than he has.
 // 2. All locks are taken before the first look that counts, so nothing changes between that look and the statements.
 // 3. A schema can be renamed whoever holds the locks. So what the statements did is looked at afterwards, by OID:
 //    nothing may be left to do, or all of it is undone by an ERROR.
@@ -41,12 +42,13 @@ int64_t SmallestIdNow(Oid fn_oid) {
   return layout.Pack({now < 0 ? 0 : now, 0, 0});
 }
 
-void CheckIds(const IdColumn &column, Oid fn_oid) {
+void CheckIds(const Conversion &conversion, const IdColumn &column, Oid fn_oid) {
   // Ids that are snowflake's already may even be of the tick that comes next.
   if (column.issues) return;
   const int64_t smallest = SmallestIdNow(fn_oid);
   int64_t largest = 0;
-  if (LargestId(column, &largest) && largest >= smallest) ReportLargeIds(column.described, largest, smallest);
+  if (LargestId(conversion, column, &largest) && largest >= smallest)
+    ReportLargeIds(column.described, largest, smallest);
 }
 
 void Check(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls, Oid fn_oid) {
@@ -58,7 +60,7 @@ void Check(const Conversion &conversion, const IdColumns &columns, const NotNull
   if (const char *objects = ObjectsOnNarrow(columns)) ReportObjectsOnNarrow(objects);
   if (not_nulls.of_partition) ReportColumnFault(ColumnFault::kOwnNotNull, not_nulls.of_partition, nullptr);
   if (const char *users = OtherUsersOfSequences(columns)) ReportSequenceInUse(users);
-  CheckIds(columns.all[0], fn_oid);
+  CheckIds(conversion, columns.all[0], fn_oid);
 }
 
 // One statement for each table at a top; ALTER TABLE hands it down. A table is rewritten but once.
@@ -95,11 +97,13 @@ List *Statements(const Conversion &conversion, const IdColumns &columns, const N
   return list_concat(statements, SequenceStatements(columns));
 }
 
-void Execute(List *statements) {
+// Each behind a fence of its own: what one of them has set is gone before the next.
+void Execute(const Conversion &conversion, List *statements) {
   ListCell *cell = nullptr;
   foreach (cell, statements) {
     const char *statement = static_cast<const char *>(lfirst(cell));
-    const int rc = SPI_execute(statement, false, 0);
+    int rc = 0;
+    AsOwner(conversion, [&] { rc = SPI_execute(statement, false, 0); });
     if (rc != SPI_OK_UTILITY) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), statement);
   }
 }
@@ -115,14 +119,14 @@ void Return(ReturnSetInfo *result, List *statements) {
 
 void Convert(Conversion conversion, Oid fn_oid, bool dry_run, ReturnSetInfo *result) {
   FindNextval(fn_oid, &conversion);
-  const IdColumns columns = LockColumns(conversion);
+  const IdColumns columns = LockColumns(&conversion);
   const NotNulls not_nulls = FindNotNulls(columns);
   Check(conversion, columns, not_nulls, fn_oid);
   List *statements = Statements(conversion, columns, not_nulls);
   if (statements == NIL) NoticeIssuing(columns.all[0].described);
   Return(result, statements);
   if (dry_run) return;
-  Execute(statements);
+  Execute(conversion, statements);
   const IdColumns now = FindColumns(conversion);
   if (Statements(conversion, now, FindNotNulls(now)) != NIL) ReportMovedMeanwhile(columns.all[0].described);
 }

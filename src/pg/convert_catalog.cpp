@@ -1,6 +1,5 @@
 #include "pg/convert_catalog.h"
 
-#include "pg/registry_tables.h"
 #include "pg/report.h"
 
 namespace snowflake {
@@ -62,7 +61,7 @@ ORDER BY h.relation <> $1, h.relation, a.attname <> $2, h.number)";
 // $1: the table, $2: other tables that change.
 constexpr char kTables[] = R"(
 SELECT c.oid, c.oid = $1, c.relkind, c.relpersistence, e.extname, pg_has_role(c.relowner, 'USAGE'),
-    pg_describe_object('pg_catalog.pg_class'::regclass, c.oid, 0)
+    pg_describe_object('pg_catalog.pg_class'::regclass, c.oid, 0), c.relowner
 FROM pg_catalog.pg_class c
 LEFT JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid
     AND d.objsubid = 0 AND d.refclassid = 'pg_catalog.pg_extension'::regclass AND d.deptype = 'e'
@@ -70,10 +69,13 @@ LEFT JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid
 WHERE c.oid = $1 OR c.oid = ANY ($2)
 ORDER BY c.oid <> $1, c.oid)";
 
-// $1: the table, $2 and $3: the converted columns, $4 and $5: the narrow ones. ALTER TABLE drops a foreign key of a
-// column that changes its type and adds it again, which locks both of its tables.
+// $1: the table, $2 and $3: the converted columns, $4 and $5: the narrow ones, $6: the table's owner. ALTER TABLE drops a
+// foreign key of a column that changes its type and adds it again, which locks and reads both of its tables. Reading is
+// enough to run code, as in an expression of an index; but where the one owner has the rights of the other, he gains none.
 constexpr char kLocks[] = R"(
-SELECT lock FROM (
+SELECT c.oid, pg_describe_object('pg_catalog.pg_class'::regclass, c.oid, 0), pg_get_userbyid(c.relowner), pg_get_userbyid($6),
+    c.relowner <> $6 AND (c.oid = ANY ($2 || $4) OR NOT pg_has_role(c.relowner, $6, 'USAGE'))
+FROM (
     SELECT $1
     UNION
     SELECT unnest($2 || $4)
@@ -86,7 +88,8 @@ SELECT lock FROM (
     JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid = h.relation
         AND d.refobjsubid = h.number AND d.classid = 'pg_catalog.pg_class'::regclass
     JOIN pg_catalog.pg_class s ON s.oid = d.objid AND s.relkind = 'S') AS l(lock)
-ORDER BY lock <> $1, lock)";
+JOIN pg_catalog.pg_class c ON c.oid = l.lock
+ORDER BY c.oid <> $1, c.oid)";
 
 // $1 and $2: the narrow columns. All but what ALTER TABLE rebuilds by itself; a foreign key that refers to a partition
 // is beyond it where the partition has its unique index from above. The columns of a partition key depend on its table.
@@ -191,7 +194,7 @@ ORDER BY f.conparentid <> 0, f.conname LIMIT 1)";
 
 // One query; with read_only off it gets a snapshot of its own.
 void QueryWith(const char *query, int count, const Value *values) {
-  constexpr int kMost = 5;
+  constexpr int kMost = 6;
   Oid types[kMost] = {};
   Datum datums[kMost] = {};
   Assert(count <= kMost);
@@ -245,8 +248,8 @@ ColumnSet SetOf(const IdColumns &columns, Select select) {
           PointerGetDatum(construct_array(numbers, count, INT2OID, sizeof(int16), true, TYPALIGN_SHORT))};
 }
 
-// Says no to tables that are none, or not the caller's.
-void CheckTables(const Conversion &conversion, const IdColumns &columns) {
+// Says no to tables that are none, or not the caller's. Returns the owner of the one that was named.
+Oid CheckTables(const Conversion &conversion, const IdColumns &columns) {
   const auto changes = [](const IdColumn &column) { return column.own || IsNarrow(column); };
   Query(kTables, OidValue(conversion.table), TablesOf(SetOf(columns, changes)));
   if (Rows() == 0 || OidField(0, 1) != conversion.table) ReportNoRelation(conversion.table);
@@ -263,12 +266,15 @@ void CheckTables(const Conversion &conversion, const IdColumns &columns) {
     if (extension != nullptr) refuse(TableFault::kExtension);
     if (!BoolField(row, 6)) refuse(TableFault::kOwner);
   }
+  return OidField(0, 8);
 }
 
-// Whether something was locked that was not before: then another look is needed.
+// Says no to tables of others, and whether something was locked that was not before: then another look is needed.
 bool LockFurther(const Conversion &conversion, const IdColumns &columns, List **locked) {
   Query(kLocks, OidValue(conversion.table), TablesOf(columns.own), NumbersOf(columns.own), TablesOf(columns.narrow),
-        NumbersOf(columns.narrow));
+        NumbersOf(columns.narrow), OidValue(conversion.owner));
+  for (int64_t row = 0; row < Rows(); ++row)
+    if (BoolField(row, 5)) ReportOtherOwner(Text(row, 2), Text(row, 3), Text(row, 4));
   bool further = false;
   const SPITupleTable *found = SPI_tuptable;
   const int64_t count = Rows();
@@ -313,13 +319,13 @@ IdColumns FindColumns(const Conversion &conversion) {
   return columns;
 }
 
-IdColumns LockColumns(const Conversion &conversion) {
+IdColumns LockColumns(Conversion *conversion) {
   List *locked = NIL;
   IdColumns columns;
   do {
-    columns = FindColumns(conversion);
-    CheckTables(conversion, columns);
-  } while (LockFurther(conversion, columns, &locked));
+    columns = FindColumns(*conversion);
+    conversion->owner = CheckTables(*conversion, columns);
+  } while (LockFurther(*conversion, columns, &locked));
   return columns;
 }
 
@@ -351,8 +357,9 @@ List *IdentityStatements(const IdColumns &columns) { return SequencesOf(columns.
 
 List *SequenceStatements(const IdColumns &columns) { return SequencesOf(columns.own, 'a'); }
 
-bool LargestId(const IdColumn &column, int64_t *id) {
-  Query(psprintf("SELECT max(%s)::pg_catalog.int8 FROM %s", column.name_sql, column.table_sql));
+bool LargestId(const Conversion &conversion, const IdColumn &column, int64_t *id) {
+  const char *query = psprintf("SELECT max(%s)::pg_catalog.int8 FROM %s", column.name_sql, column.table_sql);
+  AsOwner(conversion, [&] { Query(query); });
   if (Text(0, 1) == nullptr) return false;
   *id = DatumGetInt64(Field(0, 1));
   return true;

@@ -2,18 +2,31 @@
 // the results, and sees what was committed up to then.
 #pragma once
 
-#include "pg/pg.h"
+#include "pg/registry_tables.h"
 
 namespace snowflake {
 
-// What is to be converted. `nextval` is the SQL of the new default, qualified, and `nextval_oid` its function.
+// What is to be converted. `nextval` is the SQL of the new default, qualified, and `nextval_oid` its function. `owner` is
+// the table's, and known once it is locked.
 struct Conversion {
   Oid table;
+  Oid owner;
   const char *column;
   const char *nextval;
   Oid nextval_oid;
   LOCKMODE lock;
 };
+
+// Whatever plans or changes the tables runs what hangs on them: checks, expressions of indexes, operators. So it runs as
+// their owner, behind a fence, whoever calls; who passes over policies still does. An ERROR out of `body` undoes
+// everything with the transaction.
+template <typename Body>
+void AsOwner(const Conversion &conversion, Body body) {
+  const bool over_policies = has_bypassrls_privilege(GetUserId());
+  const Fence fence = EnterFence(conversion.owner, over_policies ? SECURITY_NOFORCE_RLS : 0);
+  body();
+  LeaveFence(fence);
+}
 
 // A column that holds the ids: the one that is converted, those that inherit it, and those that refer to one of these
 // by a foreign key, over any number of steps, with what they inherit from and what inherits from them.
@@ -59,7 +72,7 @@ IdColumns FindColumns(const Conversion &conversion);
 // The same, with every table locked that changes or is rebuilt, and every sequence that goes: the table itself first,
 // then by OID. Locks nothing that is not the caller's, but for tables whose foreign keys ALTER TABLE has to rebuild.
 // Errors: 42P01, 42501, 42809, 55000 for tables that cannot be converted.
-IdColumns LockColumns(const Conversion &conversion);
+IdColumns LockColumns(Conversion *conversion);
 
 // What would stop ALTER TABLE, or lose its sequence: a line for each, null when there is nothing.
 char *ObjectsOnNarrow(const IdColumns &columns);
@@ -82,6 +95,6 @@ List *IdentityStatements(const IdColumns &columns);
 List *SequenceStatements(const IdColumns &columns);
 
 // The largest id in the table and in what inherits from it; false when there is none.
-bool LargestId(const IdColumn &column, int64_t *id);
+bool LargestId(const Conversion &conversion, const IdColumn &column, int64_t *id);
 
 }  // namespace snowflake

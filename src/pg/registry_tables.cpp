@@ -177,11 +177,11 @@ Tables FindTables(Oid extension) {
   return tables;
 }
 
-Fence EnterFence(const Tables &tables) {
+Fence EnterFence(Oid role, int further) {
   Fence fence;
   GetUserIdAndSecContext(&fence.user, &fence.security_context);
-  SetUserIdAndSecContext(tables.owner,
-                         fence.security_context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+  SetUserIdAndSecContext(
+      role, fence.security_context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION | further);
   fence.guc_level = NewGUCNestLevel();
   Pin("search_path", "pg_catalog, pg_temp");
   Pin("session_replication_role", "origin");

@@ -44,13 +44,14 @@ Oid ExtensionOfFunction(Oid fn_oid);
 // it there, which locks its tables.
 Oid ExtensionSchema(Oid extension, bool *created_here = nullptr);
 
-// Who the process was before it became the tables' owner.
+// Who the process was before it became another role, security-restricted: what that role has planted runs with its rights
+// and no more, and settings that it changes are as before afterwards. `further` is more of the security context.
 struct Fence {
   Oid user;
   int security_context;
   int guc_level;
 };
-Fence EnterFence(const Tables &tables);
+Fence EnterFence(Oid role, int further = 0);
 void LeaveFence(const Fence &fence);
 
 // Whether the trigger that runs now was fired by the protocol's own statement, and not by what somebody planted there.
@@ -59,7 +60,7 @@ bool FiredByProtocol();
 // Runs `body` behind the fence, with SPI connected. An ERROR out of it undoes everything with the transaction.
 template <typename Body>
 void AsOwner(const Tables &tables, Body body) {
-  const Fence fence = EnterFence(tables);
+  const Fence fence = EnterFence(tables.owner);
   SPI_connect();
   body();
   SPI_finish();

@@ -97,6 +97,7 @@ enum class ColumnFault { kInherited, kSeveralRoots, kGenerated, kTypedTable, kTy
 
 // `extension` is the one that the table belongs to; `other`: it is not the table that was named.
 [[noreturn]] void ReportTableFault(TableFault fault, const char *table, const char *extension, bool other);
+[[noreturn]] void ReportOtherOwner(const char *table, const char *its_owner, const char *owner);
 
 // `what` is the type or the tables that the fault is about.
 [[noreturn]] void ReportColumnFault(ColumnFault fault, const char *column, const char *what);

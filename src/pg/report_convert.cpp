@@ -42,6 +42,16 @@ void ReportTableFault(TableFault fault, const char *table, const char *extension
   pg_unreachable();
 }
 
+void ReportOtherOwner(const char *table, const char *its_owner, const char *owner) {
+  ereport(ERROR,
+          (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("cannot convert a table together with %s", table),
+           errdetail("That one belongs to %s, the converted one to %s: code that hangs on the one would run with the "
+                     "rights of the other.",
+                     its_owner, owner),
+           errhint("Detach it or drop its foreign key first, or give both one owner: ALTER TABLE ... OWNER TO.")));
+  pg_unreachable();
+}
+
 void ReportColumnFault(ColumnFault fault, const char *column, const char *what) {
   const char *detail = "";
   const char *hint = "";
@@ -76,7 +86,8 @@ void ReportColumnFault(ColumnFault fault, const char *column, const char *what) 
       break;
     case ColumnFault::kOwnNotNull:
       code = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
-      detail = "It has a NOT NULL of its own beside the one that it inherits, and a partition's type then cannot change.";
+      detail =
+          "It has a NOT NULL of its own beside the one that it inherits, and a partition's type then cannot change.";
       hint = "Detach the partition and attach it again: then it has only the one that it inherits.";
       break;
   }
