@@ -23,6 +23,7 @@
 #include "pg/issue.h"
 #include "pg/namesake.h"
 #include "pg/report.h"
+#include "pg/scripts.h"
 
 extern "C" {
 PGDLLEXPORT Datum snowflake_nextval(PG_FUNCTION_ARGS);
@@ -39,17 +40,22 @@ ProcessUtility_hook_type next_utility_hook = nullptr;
 void RunUtility(PlannedStmt *statement, const char *text, bool read_only_tree, ProcessUtilityContext context,
                 ParamListInfo parameters, QueryEnvironment *environment, DestReceiver *receiver,
                 QueryCompletion *completion) {
-  const bool outer = in_copy_from;
+  const bool outer_copy_from = in_copy_from;
+  const bool outer_scripts = in_scripts;
   const Node *command = statement->utilityStmt;
   CheckCommandForNamesake(command);  // the library has this one utility hook
   PG_TRY();
   {
     in_copy_from = IsA(command, CopyStmt) && reinterpret_cast<const CopyStmt *>(command)->is_from;
+    in_scripts = RunsScripts(command);
     const auto next = next_utility_hook ? next_utility_hook : standard_ProcessUtility;
     next(statement, text, read_only_tree, context, parameters, environment, receiver, completion);
   }
   PG_FINALLY();
-  { in_copy_from = outer; }
+  {
+    in_copy_from = outer_copy_from;
+    in_scripts = outer_scripts;
+  }
   PG_END_TRY();
 }
 

@@ -2,6 +2,7 @@
 #include "pg/copy.h"
 #include "pg/pg.h"
 #include "pg/registry_tables.h"
+#include "pg/scripts.h"
 #include "pg/settings.h"
 #include "pg/shared.h"
 
@@ -15,6 +16,7 @@ void _PG_init(void) {
   const bool preloading = process_shared_preload_libraries_in_progress;
   snowflake::DefineSettings(preloading);
   snowflake::WatchParsing();
+  snowflake::WatchScripts();
   snowflake::WatchCopies();
   if (preloading) snowflake::RequestSharedMemory();
 }

@@ -5,6 +5,7 @@
 
 #include "pg/registry_tables.h"
 #include "pg/report.h"
+#include "pg/scripts.h"
 
 namespace snowflake {
 
@@ -19,17 +20,6 @@ bool HasOurTables(Oid schema) {
   return false;
 }
 
-const char *ExtensionNamedBy(const Node *command) {
-  switch (nodeTag(command)) {
-    case T_CreateExtensionStmt:
-      return reinterpret_cast<const CreateExtensionStmt *>(command)->extname;
-    case T_AlterExtensionStmt:
-      return reinterpret_cast<const AlterExtensionStmt *>(command)->extname;
-    default:
-      return "";
-  }
-}
-
 }  // namespace
 
 void CheckNotNamesake(Oid extension) {
@@ -38,9 +28,8 @@ void CheckNotNamesake(Oid extension) {
 }
 
 void CheckCommandForNamesake(const Node *command) {
-  const char *name = ExtensionNamedBy(command);
-  if (strcmp(name, "snowflake") != 0) return;
-  const Oid extension = get_extension_oid(name, true);
+  if (!RunsScripts(command)) return;
+  const Oid extension = get_extension_oid("snowflake", true);
   if (OidIsValid(extension)) CheckNotNamesake(extension);
 }
 

@@ -34,6 +34,7 @@ extern "C" {
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_trigger.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
 #include "commands/extension.h"
@@ -47,6 +48,7 @@ extern "C" {
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "parser/analyze.h"
 #include "pgstat.h"
@@ -124,6 +126,13 @@ inline uint32 WaitEventNamed(const char *name) {
 
 // 17 brought a limit to whole transactions.
 inline constexpr bool kHasTransactionTimeout = PG_VERSION_NUM >= 170000;
+
+// 16 gave what walks a tree its parameters' types.
+#if PG_VERSION_NUM >= 160000
+using TreeWalker = tree_walker_callback;
+#else
+using TreeWalker = bool (*)();
+#endif
 
 // 19 shows the hook of parse analysis what it may not change.
 #if PG_VERSION_NUM >= 190000

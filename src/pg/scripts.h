@@ -1,0 +1,17 @@
+// The extension's install and upgrade scripts, while they run.
+#pragma once
+
+#include "pg/pg.h"
+
+namespace snowflake {
+
+// Whether a utility command runs them, unless it finds that there is nothing to do.
+bool RunsScripts(const Node *command);
+
+// Whether it is the innermost one under way; kept by the library's utility hook.
+extern bool in_scripts;
+
+// Called once per load of the library.
+void WatchScripts();
+
+}  // namespace snowflake
