@@ -17,12 +17,6 @@ COMMENT ON COLUMN snowflake_origin.started_at IS 'start of the server at the las
 COMMENT ON COLUMN snowflake_origin.clean_at IS 'clean shutdown of the registry''s server, null as soon as a lease is drawn or moved: whoever finds it has all that was committed';
 COMMENT ON COLUMN snowflake_origin.raised_tick IS 'highest tick that snowflake_raise() has ruled out for every node of this registry';
 
--- Before the first lease, so that a standby which is promoted without having heard of it knows of the failover, too.
-INSERT INTO snowflake_origin (system_identifier, timeline, last_lease_id)
-    SELECT system_identifier, ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint,
-        pg_sequence_last_value(pg_get_serial_sequence('snowflake_registry', 'lease_id'))
-    FROM pg_control_system() ON CONFLICT DO NOTHING;
-
 -- Guards: whatever reaches the tables by another way than the protocol must not lead to equal ids.
 
 CREATE FUNCTION snowflake_guard() RETURNS trigger
@@ -117,3 +111,24 @@ COMMENT ON FUNCTION snowflake_settled() IS
 REVOKE ALL ON FUNCTION snowflake_evict(integer, timestamptz) FROM PUBLIC;
 REVOKE ALL ON FUNCTION snowflake_settle(text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION snowflake_settled() FROM PUBLIC;
+
+-- Before the first lease, so that a standby which is promoted without having heard of it knows of the failover, too. The table's
+-- owner may be anybody, whose triggers must not run with the rights of whoever updates the extension.
+CREATE FUNCTION snowflake_make_origin() RETURNS void
+    AS 'MODULE_PATHNAME' LANGUAGE C;
+SELECT snowflake_make_origin();
+DROP FUNCTION snowflake_make_origin();
+
+-- Watching. As before; but there is no interval / integer in pg_catalog, and whoever could create one in this schema had it
+-- called by all who looked.
+
+CREATE OR REPLACE VIEW snowflake_workers AS
+    SELECT r.worker_id AS worker, r.node, r.lease_id, r.acquired_at, r.renewed_at,
+           clock_timestamp() - r.acquired_at AS age,
+           clock_timestamp() - r.renewed_at AS since_renewal,
+           snowflake_tick_timestamp(r.window_start) AS window_start,
+           snowflake_tick_timestamp(r.window_end) AS window_end,
+           clock_timestamp() > r.renewed_at
+               + ((snowflake_tick_timestamp(r.window_end) - r.renewed_at) OPERATOR(pg_catalog./) 2::double precision) AS late,
+           snowflake_tick_timestamp(r.window_end) <= clock_timestamp() AS expired
+    FROM snowflake_registry r;

@@ -420,6 +420,13 @@ bool ProtocolSettled(Oid extension) {
   return ended;
 }
 
+void ProtocolMakeOrigin(Oid extension) {
+  const Tables tables = FindTables(extension);
+  AsOwner(tables, [&] {
+    if (!ReadOrigin(tables).found) WriteOrigin(tables, NextLeaseId(tables, 0));
+  });
+}
+
 void ProtocolKeepWatermark(Oid extension, int32_t worker, Tick last_tick) {
   const Tables tables = FindTables(extension);
   AsOwner(tables, [&] { Raise(tables, worker, last_tick); });

@@ -85,6 +85,9 @@ bool ProtocolEvict(Oid extension, int32_t worker, int64_t dead_since_us);
 void ProtocolSettle(Oid extension, const char *reason);
 bool ProtocolSettled(Oid extension);
 
+// Writes down which server the registry is on, unless that was done.
+void ProtocolMakeOrigin(Oid extension);
+
 // A lease that somebody deletes by hand leaves its watermark.
 void ProtocolKeepWatermark(Oid extension, int32_t worker, Tick last_tick);
 

@@ -215,6 +215,12 @@ SNOWFLAKE_FUNCTION(snowflake_settle) {
 
 SNOWFLAKE_FUNCTION(snowflake_settled) { PG_RETURN_BOOL(ProtocolSettled(Extension(fcinfo))); }
 
+// The upgrade script of 1.2 makes it, calls it and drops it.
+SNOWFLAKE_FUNCTION(snowflake_make_origin) {
+  ProtocolMakeOrigin(Extension(fcinfo));
+  PG_RETURN_VOID();
+}
+
 // The statement trigger of snowflake_layout. Plain DML tells no other session of a change.
 SNOWFLAKE_FUNCTION(snowflake_layout_changed) {
   if (!CALLED_AS_TRIGGER(fcinfo)) ReportNotTrigger("snowflake_layout_changed");

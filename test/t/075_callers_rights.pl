@@ -10,7 +10,7 @@ use SnowflakeTest;
 use Test::More;
 
 my $db = 'postgres';
-my $server = new_server('rights');
+my $server = new_server('rights', preload => 1);
 start_server($server);
 
 # alice, bob and carol are ordinary roles; each has a schema of that name. Traps write into traps.seen.
@@ -324,6 +324,145 @@ sql('CREATE SCHEMA closed', 'CREATE TABLE closed.t (id int)', 'ALTER TABLE close
 ($state, $text) = query_error($server, $db, q{SELECT snowflake_convert('closed.t', 'id')});
 is($state, '42501', 'an owner who may not use the schema');
 like($text, qr/permission denied for schema closed/, '... in these words');
+
+# ---------------------------------------------------------------------------------------------------------------------
+# CREATE EXTENSION in a schema in which bob may create
+# ---------------------------------------------------------------------------------------------------------------------
+
+# A database in which the traps are bob's alone.
+sub new_database
+{
+	my ($name, $planted) = @_;
+	sql("CREATE DATABASE $name");
+	$server->safe_psql($name, q{
+		CREATE SCHEMA bob AUTHORIZATION bob;
+		CREATE SCHEMA traps;
+		GRANT USAGE ON SCHEMA bob, traps TO PUBLIC;
+		CREATE TABLE traps.seen (what text, who name, super boolean);
+		GRANT SELECT, INSERT ON traps.seen TO PUBLIC;
+	});
+	plant('bob', springs('bob') . $planted, $name);
+	$server->safe_psql($name, 'TRUNCATE traps.seen');
+	return;
+}
+
+sub ran_in
+{
+	my ($database) = @_;
+	return $server->safe_psql($database, q{SELECT coalesce(string_agg(DISTINCT what || ' as ' || who, ', ' ORDER BY what || ' as ' || who), '')
+		FROM traps.seen; TRUNCATE traps.seen});
+}
+
+# What fits a call of the scripts better than PostgreSQL's own: for each, the function that must be named.
+my %better = (
+	'bob.setval(pg_catalog.text,bigint)' => q{CREATE FUNCTION setval(text, bigint) RETURNS bigint LANGUAGE plpgsql AS
+		'BEGIN PERFORM bob.spring(''setval''); RETURN 1; END'},
+	'bob.times(double precision,integer)' => q{CREATE FUNCTION times(float8, int) RETURNS float8 LANGUAGE plpgsql AS
+		'BEGIN PERFORM bob.spring(''times''); RETURN 1; END';
+		CREATE OPERATOR * (LEFTARG = float8, RIGHTARG = int, FUNCTION = times)},
+	'bob.pg_extension_config_dump(pg_catalog.text,pg_catalog.text)' => q{CREATE FUNCTION pg_extension_config_dump(text, text) RETURNS void
+		LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''config''); END'},
+);
+my $count = 0;
+for my $function (sort keys %better)
+{
+	my $database = 'better' . ++$count;
+	new_database($database, $better{$function});
+	my ($code, $error) = query_error($server, $database, 'CREATE EXTENSION snowflake SCHEMA bob');
+	is($code, '55000', "planted $function: refused");
+	like($error, qr/would call \Q$function\E/, '... by its name');
+	is(ran_in($database), '', '... and it did not run');
+	sql("DROP DATABASE $database");
+}
+
+# What fits as well, or less well, or what a later call might take instead. An event trigger of the superuser's own, whose function
+# calls what it likes, is nobody's trap.
+new_database('beside', q{
+	CREATE FUNCTION pg_get_serial_sequence(varchar, varchar) RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''varchar''); RETURN NULL; END';
+	CREATE FUNCTION pg_get_serial_sequence(name, name) RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''name''); RETURN NULL; END';
+	CREATE FUNCTION pg_get_serial_sequence(anyelement, anyelement) RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''any''); RETURN NULL; END';
+	CREATE FUNCTION pg_get_serial_sequence(VARIADIC text[]) RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''variadic''); RETURN NULL; END';
+	CREATE FUNCTION pg_get_serial_sequence(text, text, int DEFAULT 1) RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''default''); RETURN NULL; END';
+	CREATE FUNCTION random(int DEFAULT 1) RETURNS float8 LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''random''); RETURN 0; END';
+	CREATE FUNCTION floor(float8) RETURNS float8 LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''floor''); RETURN 0; END';
+	CREATE FUNCTION floor(numeric) RETURNS numeric LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''floor''); RETURN 0; END';
+	CREATE FUNCTION clock_timestamp(int DEFAULT 1) RETURNS timestamptz LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''clock''); RETURN now(); END';
+	CREATE FUNCTION snowflake_tick_timestamp(numeric) RETURNS timestamptz LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''tick''); RETURN now(); END';
+	CREATE FUNCTION add(timestamptz, interval) RETURNS timestamptz LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''add''); RETURN $1; END';
+	CREATE OPERATOR + (LEFTARG = timestamptz, RIGHTARG = interval, FUNCTION = add);
+	CREATE FUNCTION divide(interval, int) RETURNS interval LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''divide''); RETURN $1; END';
+	CREATE OPERATOR / (LEFTARG = interval, RIGHTARG = int, FUNCTION = divide);
+	CREATE FUNCTION divide(interval, float8) RETURNS interval LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''divide''); RETURN $1; END';
+	CREATE OPERATOR / (LEFTARG = interval, RIGHTARG = float8, FUNCTION = divide);
+	CREATE DOMAIN bob.timestamptz AS text;
+	CREATE DOMAIN bob.text AS pg_catalog.int4;
+});
+$server->safe_psql('beside', q{
+	CREATE FUNCTION traps.mine() RETURNS int LANGUAGE sql AS 'SELECT 1';
+	CREATE FUNCTION traps.note() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN PERFORM traps.mine(); END';
+	CREATE EVENT TRIGGER first ON ddl_command_start EXECUTE FUNCTION traps.note();
+	CREATE EVENT TRIGGER last ON ddl_command_end EXECUTE FUNCTION traps.note();
+});
+($state, $text) = query_error($server, 'beside', 'CREATE EXTENSION snowflake SCHEMA bob');
+is($state, '00000', 'an extension is created beside names that only look like what it calls') or diag($text);
+is(ran_in('beside'), '', '... and none of them is called');
+$server->safe_psql('beside', 'SELECT bob.snowflake_nextval(); SELECT * FROM bob.snowflake_workers; SELECT * FROM bob.snowflake_status; SELECT * FROM bob.snowflake_layouts');
+is(ran_in('beside'), '', '... nor do views call them');
+
+# Version 1.0 left room in its view: who updates it is rid of that.
+$server->safe_psql('beside', q{DROP EXTENSION snowflake; CREATE EXTENSION snowflake SCHEMA bob VERSION '1.0'; SELECT bob.snowflake_nextval();
+	SELECT * FROM bob.snowflake_workers});
+is(ran_in('beside'), 'divide as postgres', 'a view of version 1.0 calls a planted operator');
+sql('ALTER ROLE bob NOSUPERUSER');
+$server->safe_psql('beside', 'ALTER EXTENSION snowflake UPDATE; SELECT * FROM bob.snowflake_workers');
+is(ran_in('beside'), '', '... and no longer, once it is updated');
+sql('DROP DATABASE beside WITH (FORCE)');
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Tables that were given to bob: what a superuser calls, and the update of the extension
+# ---------------------------------------------------------------------------------------------------------------------
+
+new_database('given', '');
+$server->safe_psql('given', q{
+	CREATE EXTENSION snowflake VERSION '1.0';
+	ALTER TABLE snowflake_registry OWNER TO bob;
+	ALTER TABLE snowflake_watermark OWNER TO bob;
+	ALTER TABLE snowflake_layout OWNER TO bob;
+	ALTER TABLE snowflake_origin OWNER TO bob;
+	GRANT CREATE ON SCHEMA public TO bob;
+});
+plant('bob', q{
+	CREATE TRIGGER trap BEFORE INSERT OR UPDATE ON public.snowflake_origin FOR EACH ROW EXECUTE FUNCTION fire('origin');
+	CREATE TRIGGER trap BEFORE INSERT OR UPDATE ON public.snowflake_layout FOR EACH ROW EXECUTE FUNCTION fire('layout');
+	ALTER TABLE public.snowflake_origin ADD CHECK (number(last_lease_id, 'origin check') > 0);
+	ALTER TABLE public.snowflake_layout ADD CHECK (number(tick_us, 'layout check') > 0);
+	CREATE INDEX ON public.snowflake_origin (number(1, 'origin index'));
+	CREATE INDEX ON public.snowflake_layout (number(1, 'layout index'));
+}, 'given');
+$server->safe_psql('given', 'TRUNCATE traps.seen');
+($state, $text) = query_error($server, 'given', 'ALTER EXTENSION snowflake UPDATE');
+is($state, '00000', 'an update beside traps') or diag($text);
+is(ran_in('given'), 'origin as bob, origin check as bob, origin index as bob', '... which run as their owner');
+is((as_role('bob', 'SELECT count(*) FROM public.snowflake_origin', 'given'))[1], '1', '... and the origin is written down');
+ran_in('given');
+$server->safe_psql('given', q{SELECT snowflake_set_layout('snowflake')});
+is(ran_in('given'), 'layout as bob, layout check as bob, layout index as bob', 'snowflake_set_layout() runs them as their owner');
+$server->safe_psql('given', 'SELECT * FROM snowflake_get_layout(); SELECT * FROM snowflake_status; SELECT * FROM snowflake_layouts;
+	SELECT snowflake_timestamp(1), snowflake_id_at(now())');
+is(ran_in('given'), '', 'what reads the layout runs nothing');
+gained_nothing('tables of bob');
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The planner's support function
+# ---------------------------------------------------------------------------------------------------------------------
+
+is((as_role('bob', $_))[0], '42501', "not for others: $_") for
+	'CREATE FUNCTION bob.mine() RETURNS bigint LANGUAGE sql SUPPORT public.snowflake_nextval_support AS \'SELECT 1::bigint\'',
+	'ALTER FUNCTION bob.harmless(bigint) SUPPORT public.snowflake_nextval_support';
+# Who plans it is not asked for it: the right to call is the one of who copies.
+sql('REVOKE EXECUTE ON FUNCTION snowflake_nextval() FROM PUBLIC', 'GRANT EXECUTE ON FUNCTION snowflake_nextval() TO bob',
+	'CREATE TABLE copied (id bigint DEFAULT snowflake_nextval(), n int)', 'GRANT INSERT ON copied TO alice, bob');
+is((as_role($_, "COPY public.copied (n) FROM STDIN;\n1\n2\n\\.\n"))[0], $_ eq 'bob' ? '00000' : '42501', "$_ copies") for 'alice', 'bob';
 
 $server->stop('fast');
 done_testing();
