@@ -181,7 +181,7 @@ Settling Settle(const Tables &tables, const Layout &layout, int32_t datacenter, 
                                        : "a node knows of a lease that it does not";
     Begin(tables, layout, now, duration_us, {Max(failovers, 1), false, named, reason}, origin);
   } else if (origin->started_at != 0 && origin->started_at != PgStartTime && !clean && !settles) {
-    Begin(tables, layout, now, duration_us, {1, true, 0, "its server was not shut down cleanly"}, origin);
+    Begin(tables, layout, now, duration_us, {1, true, 0, "its server was started again, perhaps with files of before"}, origin);
   } else if (origin->settled_before && origin->settles_until - origin->settling_us > clock) {
     // The clock was ahead when it began.
     origin->settles_until = clock + origin->settling_us;
