@@ -112,6 +112,13 @@ REVOKE ALL ON FUNCTION snowflake_evict(integer, timestamptz) FROM PUBLIC;
 REVOKE ALL ON FUNCTION snowflake_settle(text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION snowflake_settled() FROM PUBLIC;
 
+CREATE FUNCTION snowflake_raise(id bigint) RETURNS void
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_raise(bigint) IS
+    'from now on every id of this node is larger, and where its registry is in this database those of all its nodes, as soon as each has extended its lease, within a third of its window; returns when the clock has passed the id''s timestamp; 22023 when that is more than max_clock_skew ahead, 22003 for an id that the layout cannot hold or a negative one';
+
+REVOKE ALL ON FUNCTION snowflake_raise(bigint) FROM PUBLIC;
+
 -- Before the first lease, so that a standby which is promoted without having heard of it knows of the failover, too. The table's
 -- owner may be anybody, whose triggers must not run with the rights of whoever updates the extension.
 CREATE FUNCTION snowflake_make_origin() RETURNS void

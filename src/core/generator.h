@@ -155,7 +155,7 @@ constexpr Retired Close(Generator *g) {
 
 // Every id from now on is of a later tick, be it beyond the window: then it waits for one that reaches so far.
 constexpr void RaiseTo(Generator *g, Tick tick) {
-  if (!g->open || g->last_tick >= tick) return;
+  if (!g->open || g->last_tick > tick) return;
   g->last_tick = tick;
   g->next_sequence = g->layout.sequence_count();
 }

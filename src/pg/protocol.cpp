@@ -410,6 +410,28 @@ void ProtocolSettle(Oid extension, const char *reason) {
   });
 }
 
+void ProtocolRaise(Oid extension, Tick tick) {
+  CheckCall("snowflake_raise");
+  const Tables tables = FindTables(extension);
+  CommitDurably();
+  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
+  AsOwner(tables, [&] {
+    Origin origin = ReadOrigin(tables);
+    if (!origin.found) {
+      const Layout layout = ReadLayout(tables.layout);
+      WriteOrigin(tables, NextLeaseId(tables, 0));
+      origin = ReadOrigin(tables);
+      BeginSettling(tables, layout, layout.TickAt(NowUnixUs()), settings.lease_duration_ms * kUsPerMs, 0,
+                    "its snowflake_origin was empty", &origin);
+    }
+    Execute(tables,
+            psprintf("UPDATE %s SET raised_tick = greatest(raised_tick, $1) RETURNING raised_tick", tables.origin_name),
+            Int8(tick));
+    // A trigger may have swallowed or changed it.
+    if (Rows() != 1 || Int8Result(0, 1) < tick) ReportForeignTable("snowflake_origin");
+  });
+}
+
 bool ProtocolSettled(Oid extension) {
   CheckCall("snowflake_settled");
   const Tables tables = FindTables(extension);

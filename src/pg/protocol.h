@@ -88,6 +88,10 @@ bool ProtocolSettled(Oid extension);
 // Writes down which server the registry is on, unless that was done.
 void ProtocolMakeOrigin(Oid extension);
 
+// No id of this tick or before it is wanted any more, on any node: leases begin above it, and who holds one learns of it when it
+// is extended. It never falls.
+void ProtocolRaise(Oid extension, Tick tick);
+
 // A lease that somebody deletes by hand leaves its watermark.
 void ProtocolKeepWatermark(Oid extension, int32_t worker, Tick last_tick);
 

@@ -447,6 +447,22 @@ void ReportForeignId(int64_t id, const Layout &layout) {
   pg_unreachable();
 }
 
+void ReportRaiseAhead(int64_t tick_us, int64_t now_us) {
+  ereport(ERROR,
+          (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+           errmsg("the id lies %.3f s ahead of the clock", Seconds(tick_us) - Seconds(now_us)),
+           errdetail("It is of %s, the clock shows %s; snowflake.max_clock_skew is %d ms, and nobody waits for longer.",
+                     Time(tick_us), Time(now_us), settings.max_clock_skew_ms),
+           errhint("Set the clock right if it is wrong; otherwise begin to issue ids after that time.")));
+  pg_unreachable();
+}
+
+void NoticeRaisedHere() {
+  ereport(NOTICE, (errmsg("only the ids of this node are larger from now on"),
+                   errdetail("Its registry is in another database."),
+                   errhint("For all nodes of that registry call snowflake_raise() there.")));
+}
+
 void ReportUnknownLayout(const char *name) {
   StringInfoData names;
   initStringInfo(&names);

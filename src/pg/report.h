@@ -1,4 +1,4 @@
-// From a status of the core to SQLSTATE, message, detail and hint; nowhere else. All but the notice raise an ERROR.
+// From a status of the core to SQLSTATE, message, detail and hint; nowhere else. All but the notices raise an ERROR.
 //
 // The extension's own class: SF001 no lease, SF002 the clock is behind or off, SF003 the layout's time is used up, SF004
 // every worker id is leased.
@@ -71,6 +71,8 @@ enum class GuardFault { kLease, kLeaseChanged, kWindowFalls, kWatermarkGone, kWa
 [[noreturn]] void ReportOtherLayout(const Layout &ours, const Layout &theirs);
 
 // Arguments of the SQL functions.
+[[noreturn]] void ReportRaiseAhead(int64_t tick_us, int64_t now_us);
+void NoticeRaisedHere();
 [[noreturn]] void ReportUnknownLayout(const char *name);
 [[noreturn]] void ReportForeignId(int64_t id, const Layout &layout);
 [[noreturn]] void ReportPartsFault(TimestampTz ts, const Parts &parts, const Layout &layout, PartsFault fault);

@@ -256,7 +256,11 @@ TEST(Raise, EveryLaterIdIsOfALaterTick) {
   Generator g = Opened(kDefaultLayout, 3, 100, 200);
   EXPECT_EQ(Take(&g, 110, 5, kTerms).run.tick, 110);
   RaiseTo(&g, 110);
-  EXPECT_EQ(Take(&g, 110, 5, kTerms).run.sequence, 5) << "no later than what was issued: nothing changes";
+  const Decision after = Take(&g, 110, 5, kTerms);
+  EXPECT_EQ(after.run.tick, 111) << "what is left of the tick is ruled out, too";
+  EXPECT_EQ(after.run.sequence, 0);
+  RaiseTo(&g, 110);
+  EXPECT_EQ(Take(&g, 110, 5, kTerms).run.sequence, 5) << "not later than what was issued: nothing changes";
   RaiseTo(&g, 113);
   const Decision next = Take(&g, 110, 5, kTerms);
   EXPECT_EQ(next.outcome, Outcome::kRun);
