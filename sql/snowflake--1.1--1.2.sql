@@ -119,6 +119,18 @@ COMMENT ON FUNCTION snowflake_raise(bigint) IS
 
 REVOKE ALL ON FUNCTION snowflake_raise(bigint) FROM PUBLIC;
 
+-- Ids from elsewhere.
+
+CREATE FUNCTION snowflake_check(
+    relation regclass, column_name name,
+    OUT problem text, OUT worker integer, OUT ids bigint, OUT first_id bigint, OUT last_id bigint) RETURNS SETOF record
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE
+    SET row_security = off;
+COMMENT ON FUNCTION snowflake_check(regclass, name) IS
+    'ids of a bigint column that are not of this database''s layout, of the future by more than max_clock_skew, or of a time for which this registry never leased their worker id; none when all is well. Where the registry is in another database nothing is compared with its leases, and all ids are listed as such, for each worker id. 42501 for who may not read the column, 42703, 42804, 42809 or 42P01 for what is no such column';
+
+REVOKE ALL ON FUNCTION snowflake_check(regclass, name) FROM PUBLIC;
+
 -- Before the first lease, so that a standby which is promoted without having heard of it knows of the failover, too. The table's
 -- owner may be anybody, whose triggers must not run with the rights of whoever updates the extension.
 CREATE FUNCTION snowflake_make_origin() RETURNS void

@@ -463,6 +463,21 @@ void NoticeRaisedHere() {
                    errhint("For all nodes of that registry call snowflake_raise() there.")));
 }
 
+void ReportCheckedColumn(const char *column, Oid type, bool stored) {
+  ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("column \"%s\" cannot be checked", column),
+                  stored ? errdetail("It is of type %s; ids are bigint.", format_type_be(type))
+                         : errdetail("It is computed when it is read."),
+                  errhint("Name a column that holds ids.")));
+  pg_unreachable();
+}
+
+void ReportCheckedTable(const char *table) {
+  ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("relation \"%s\" cannot be checked", table),
+                  errdetail("Only a table's own rows are read, and those of its partitions."),
+                  errhint("Name a table, or those of its partitions that are on this server.")));
+  pg_unreachable();
+}
+
 void ReportUnknownLayout(const char *name) {
   StringInfoData names;
   initStringInfo(&names);

@@ -73,6 +73,8 @@ enum class GuardFault { kLease, kLeaseChanged, kWindowFalls, kWatermarkGone, kWa
 // Arguments of the SQL functions.
 [[noreturn]] void ReportRaiseAhead(int64_t tick_us, int64_t now_us);
 void NoticeRaisedHere();
+[[noreturn]] void ReportCheckedColumn(const char *column, Oid type, bool stored);
+[[noreturn]] void ReportCheckedTable(const char *table);
 [[noreturn]] void ReportUnknownLayout(const char *name);
 [[noreturn]] void ReportForeignId(int64_t id, const Layout &layout);
 [[noreturn]] void ReportPartsFault(TimestampTz ts, const Parts &parts, const Layout &layout, PartsFault fault);

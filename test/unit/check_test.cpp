@@ -1,0 +1,66 @@
+// What becomes of an id that is held against a registry.
+#include "core/check.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "core/lease.h"
+
+namespace snowflake {
+namespace {
+
+constexpr Tick kLatest = 5000;
+
+IdProblem Problem(Tick tick, const HandedOut *handed_out, const Layout &layout = kDefaultLayout) {
+  return ProblemOf(layout, layout.Pack({tick, 7, 9}), kLatest, handed_out);
+}
+
+TEST(Check, AWorkerIdThatWasNeverLeasedHasIssuedNothing) {
+  EXPECT_EQ(Problem(0, nullptr), IdProblem::kNeverHandedOut);
+  EXPECT_EQ(Problem(kLatest, nullptr), IdProblem::kNeverHandedOut);
+}
+
+TEST(Check, ThoseUpToTheWatermarkMayHaveBeenIssued) {
+  const HandedOut ended = {1000, 0, 0};
+  EXPECT_EQ(Problem(0, &ended), IdProblem::kNone);
+  EXPECT_EQ(Problem(1000, &ended), IdProblem::kNone);
+  EXPECT_EQ(Problem(1001, &ended), IdProblem::kNeverHandedOut);
+}
+
+TEST(Check, ThoseOfTheLiveWindowMayHaveBeenIssued) {
+  const HandedOut live = {1000, 2000, 3000};
+  EXPECT_EQ(Problem(1000, &live), IdProblem::kNone);
+  EXPECT_EQ(Problem(1001, &live), IdProblem::kNeverHandedOut);
+  EXPECT_EQ(Problem(1999, &live), IdProblem::kNeverHandedOut);
+  EXPECT_EQ(Problem(2000, &live), IdProblem::kNone);
+  EXPECT_EQ(Problem(2999, &live), IdProblem::kNone);
+  EXPECT_EQ(Problem(3000, &live), IdProblem::kNeverHandedOut);
+  const HandedOut first = {kNoWatermark, 0, 10};
+  EXPECT_EQ(Problem(0, &first), IdProblem::kNone);
+  EXPECT_EQ(Problem(10, &first), IdProblem::kNeverHandedOut);
+}
+
+// Whatever the registry knows: a window reaches further than any clock.
+TEST(Check, TheFutureIsToldFromWhatWasNeverHandedOut) {
+  const HandedOut live = {kNoWatermark, 0, 100000};
+  EXPECT_EQ(Problem(kLatest, &live), IdProblem::kNone);
+  EXPECT_EQ(Problem(kLatest + 1, &live), IdProblem::kFuture);
+  EXPECT_EQ(Problem(kLatest + 1, nullptr), IdProblem::kFuture);
+}
+
+TEST(Check, WhatTheLayoutDoesNotMakeIsForeign) {
+  const HandedOut all = {kDefaultLayout.max_tick(), 0, 0};
+  EXPECT_EQ(ProblemOf(kDefaultLayout, -1, kLatest, &all), IdProblem::kForeign);
+  EXPECT_EQ(ProblemOf(kDefaultLayout, std::numeric_limits<int64_t>::min(), kLatest, &all), IdProblem::kForeign);
+  constexpr Layout kNarrow = {0, 1000, 41, 0, 5, 7, false};  // 53 bits
+  EXPECT_EQ(ProblemOf(kNarrow, int64_t{1} << 53, kLatest, &all), IdProblem::kForeign);
+  EXPECT_EQ(ProblemOf(kNarrow, (int64_t{1} << 53) - 1, kLatest, &all), IdProblem::kFuture);
+  EXPECT_EQ(ProblemOf(kNarrow, 0, kLatest, &all), IdProblem::kNone);
+  // One that takes in the sign can be read there, and has issued nothing.
+  constexpr Layout kWhole = {0, 1000, 41, 0, 13, 10, false};
+  EXPECT_EQ(ProblemOf(kWhole, -1, kLatest, &all), IdProblem::kForeign);
+}
+
+}  // namespace
+}  // namespace snowflake
