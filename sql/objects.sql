@@ -40,6 +40,10 @@ FROM pg_depend d WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
     AND pg_describe_object(classid, objid, 0) !~ '_seq$'
     AND obj_description(objid, classid::regclass::name) IS NULL;
 
+SELECT attrelid::regclass AS view, attname AS without_comment FROM pg_attribute
+WHERE attrelid IN ('snowflake_status'::regclass, 'snowflake_workers'::regclass, 'snowflake_layouts'::regclass) AND attnum > 0
+    AND col_description(attrelid, attnum) IS NULL ORDER BY 1, attnum;
+
 -- The views.
 SELECT attname, atttypid::regtype FROM pg_attribute WHERE attrelid = 'snowflake_status'::regclass AND attnum > 0 ORDER BY attnum;
 SELECT attname, atttypid::regtype FROM pg_attribute WHERE attrelid = 'snowflake_workers'::regclass AND attnum > 0 ORDER BY attnum;

@@ -138,9 +138,27 @@ CREATE FUNCTION snowflake_make_origin() RETURNS void
 SELECT snowflake_make_origin();
 DROP FUNCTION snowflake_make_origin();
 
--- Watching. As before; but there is no interval / integer in pg_catalog, and whoever could create one in this schema had it
--- called by all who looked.
+-- Watching.
 
+CREATE FUNCTION snowflake_get_advice() RETURNS text
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_get_advice() IS 'what the column advice of the view snowflake_status shows';
+
+CREATE OR REPLACE VIEW snowflake_status AS SELECT s.*, snowflake_get_advice() AS advice FROM snowflake_get_status() s;
+COMMENT ON COLUMN snowflake_status.state IS
+    'what a call would get now: issuing; clock behind, by more than max_lead, the last id or the lease; window ended, because the registry has not moved it; time used up, of the layout; held back, by a registry that settles; no lease; idle, when nobody has asked for an id yet; not preloaded';
+COMMENT ON COLUMN snowflake_status.lease_id IS 'lease that the node holds, or held last';
+COMMENT ON COLUMN snowflake_status.window_start IS 'ids of the lease have no earlier timestamp';
+COMMENT ON COLUMN snowflake_status.ids_flow_for IS 'time left until window_end; 0 while calls fail, null without a lease';
+COMMENT ON COLUMN snowflake_status.lead IS 'by how much the last tick, or the lease''s first, leads the clock; 0 when it does not';
+COMMENT ON COLUMN snowflake_status.last_error IS
+    'what the registry answered to the keeper''s last try, null when that succeeded; only members of pg_read_all_settings read what may name its address or a role there';
+COMMENT ON COLUMN snowflake_status.last_error_code IS 'SQLSTATE of last_error';
+COMMENT ON COLUMN snowflake_status.last_error_at IS 'when the keeper met last_error';
+COMMENT ON COLUMN snowflake_status.advice IS
+    'what should be looked after although ids flow, one line each, as of when the lease was drawn; null when all is well';
+
+-- There is no interval / integer in pg_catalog, and whoever could create one in this schema had it called by all who looked.
 CREATE OR REPLACE VIEW snowflake_workers AS
     SELECT r.worker_id AS worker, r.node, r.lease_id, r.acquired_at, r.renewed_at,
            clock_timestamp() - r.acquired_at AS age,
@@ -149,5 +167,17 @@ CREATE OR REPLACE VIEW snowflake_workers AS
            snowflake_tick_timestamp(r.window_end) AS window_end,
            clock_timestamp() > r.renewed_at
                + ((snowflake_tick_timestamp(r.window_end) - r.renewed_at) OPERATOR(pg_catalog./) 2::double precision) AS late,
-           snowflake_tick_timestamp(r.window_end) <= clock_timestamp() AS expired
+           snowflake_tick_timestamp(r.window_end) <= clock_timestamp() AS expired,
+           pg_get_userbyid(r.role) AS role
     FROM snowflake_registry r;
+COMMENT ON COLUMN snowflake_workers.worker IS 'worker id that the node holds, datacenter bits included';
+COMMENT ON COLUMN snowflake_workers.node IS 'name of the node, for people';
+COMMENT ON COLUMN snowflake_workers.lease_id IS 'number of the lease';
+COMMENT ON COLUMN snowflake_workers.acquired_at IS 'when the lease was drawn, by the clock of the registry''s server';
+COMMENT ON COLUMN snowflake_workers.renewed_at IS 'when its window was last moved, by the same clock';
+COMMENT ON COLUMN snowflake_workers.age IS 'time since acquired_at';
+COMMENT ON COLUMN snowflake_workers.since_renewal IS 'time since renewed_at; negative when the clock was ahead then';
+COMMENT ON COLUMN snowflake_workers.window_start IS 'ids of the lease have no earlier timestamp';
+COMMENT ON COLUMN snowflake_workers.window_end IS 'nor this one or a later one, unless it is moved';
+COMMENT ON COLUMN snowflake_workers.expired IS 'whether the window is over: the next acquire that finds no other worker id may take it';
+COMMENT ON COLUMN snowflake_workers.role IS 'role that drew the lease, and alone can move or release it; null for one of before version 1.2, until it is moved';

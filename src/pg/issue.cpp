@@ -219,7 +219,7 @@ void HandleClockBehind(NodeState *node, Wait *wait, const Look &look, int64_t no
     return WaitForClock(node, wait, now_us, layout.UnixUsAt(ahead - look.max_lead));
 
   if (!look.new_worker_helps || StepBackPolicy() == OnClockStepBack::kError)
-    ReportClockBehind(now_us, layout.UnixUsAt(ahead), look.new_worker_helps);
+    ReportClockBehind(layout, now_us, layout.UnixUsAt(ahead), look.new_worker_helps);
   WithLock(node, LW_EXCLUSIVE, [&] { node->new_worker_wanted = true; });
   WaitForKeeper(node, wait, look);
 }

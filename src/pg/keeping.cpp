@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "pg/advice.h"
 #include "pg/layout_table.h"
 #include "pg/report.h"
 #include "pg/settings.h"
@@ -57,6 +58,14 @@ void ForgetRegistry() {
     keeping.node->retired_count = 0;
     keeping.node->seen = {};
   });
+}
+
+// Whether an error of a registry on another server has nothing in it that not everybody may read: what the protocol itself
+// refuses, and what is short or in use there. Others name an address, a port or a role.
+bool NamesNobody(int sqlstate) {
+  const int category = ERRCODE_TO_CATEGORY(sqlstate);
+  return category == MAKE_SQLSTATE('S', 'F', '0', '0', '0') || category == ERRCODE_INSUFFICIENT_RESOURCES ||
+         category == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
 }
 
 // Where to ask the window to start: above all that was issued here, unless it is a clock that stepped back that asks.
@@ -169,6 +178,7 @@ void Publish(const AcquireAnswer &answer, Tick now, bool new_worker) {
   else
     ereport(LOG, (errmsg("snowflake keeper: drew worker id %d for node \"%s\", lease %lld", answer.lease.worker,
                          node->node_name, static_cast<long long>(answer.lease.lease_id))));
+  Advise(answer);
 }
 
 }  // namespace
@@ -378,10 +388,12 @@ void RecordSuccess(KeeperAction action, int64_t took_us) {
   ConditionVariableBroadcast(&keeping.node->changed);
 }
 
-void RecordFailure(KeeperAction action, int sqlstate, const char *message, const char *detail) {
+void RecordFailure(KeeperAction action, int sqlstate, const char *message, const char *detail, bool held_back) {
   RegistryError error = {};
   error.sqlstate = sqlstate;
   error.at_us = NowUnixUs();
+  error.for_all = keeping.registry[0] == '\0' || NamesNobody(sqlstate);
+  error.held_back = held_back;
   if (detail)
     snprintf(error.message, sizeof(error.message), "%s (%s)", message, detail);
   else

@@ -46,6 +46,6 @@ void DropOldestRetired();
 
 // Tells waiting backends, the view and the log how the last exchange went, and how long it took.
 void RecordSuccess(KeeperAction action, int64_t took_us);
-void RecordFailure(KeeperAction action, int sqlstate, const char *message, const char *detail);
+void RecordFailure(KeeperAction action, int sqlstate, const char *message, const char *detail, bool held_back = false);
 
 }  // namespace snowflake

@@ -210,14 +210,15 @@ bool FindDrawn(const Tables &tables, const AcquireRequest &request, Tick now, Ac
   return true;
 }
 
-// How many worker ids of the ring are free; and whether this role may have another lease.
-int64_t CountFree(const Tables &tables, const Ring &ring) {
+// How many worker ids of the ring are free, or will be when they are needed because their windows are over; and whether this
+// role may have another lease.
+int64_t CountFree(const Tables &tables, const Ring &ring, Tick now) {
   if (!tables.current) return -1;
   Execute(tables,
-          psprintf("SELECT count(*) FILTER (WHERE worker_id >= $1 AND worker_id < $1 + $2), count(*) FILTER (WHERE role = $3)"
-                   " FROM %s",
+          psprintf("SELECT count(*) FILTER (WHERE worker_id >= $1 AND worker_id < $1 + $2 AND window_end > $4),"
+                   " count(*) FILTER (WHERE role = $3) FROM %s",
                    tables.registry_name),
-          Int8(ring.base), Int8(ring.size), Role());
+          Int8(ring.base), Int8(ring.size), Role(), Int8(now));
   const int64_t leases_of_role = Int8Result(0, 2);
   if (settings.max_leases_per_role > 0 && leases_of_role >= settings.max_leases_per_role)
     ReportLeasesOfRole(leases_of_role);
@@ -249,7 +250,7 @@ bool Draw(const Tables &tables, const AcquireRequest &request, AcquireAnswer *an
   const int64_t size = layout.workers_per_datacenter();
   const int64_t start = (settling.active ? settling.anchor + settling.cut : lease->lease_id) % size;
   const Ring ring = {request.datacenter * size, size, start, size - settling.cut, 1};
-  answer->workers_free = CountFree(tables, ring);
+  answer->workers_free = CountFree(tables, ring, now);
   const Place place = Choose(tables, layout, ring, settling, now);
   if (!place.found) return false;
   lease->worker = place.worker;

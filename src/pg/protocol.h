@@ -38,6 +38,7 @@ struct AcquireAnswer {
   Layout layout;
   Standing standing;
   int64_t workers_free;  // below 0: not said
+  bool old_registry;     // it spoke, or granted, only what version 1.1 spoke
 };
 
 struct ExtendRequest {

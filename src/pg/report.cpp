@@ -14,6 +14,27 @@ char *Time(int64_t unix_us) { return pstrdup(timestamptz_to_str(TimestampFromUni
 
 long long Long(int64_t value) { return static_cast<long long>(value); }
 
+// Marks the error of a registry that holds worker ids back, over a connection, too.
+constexpr const char *kHeldBackColumn = "settles_until";
+
+bool IsClass(int sqlstate, char first, char second) {
+  return ERRCODE_TO_CATEGORY(sqlstate) == MAKE_SQLSTATE(first, second, '0', '0', '0');
+}
+
+// The keeper's last try; it goes on trying.
+const char *WhatToDoAbout(const RegistryError &error) {
+  if (error.held_back) return "Where nothing was lost, call snowflake_settled() in the registry's database; or wait.";
+  if (error.sqlstate == kAllLeased)
+    return "See snowflake_workers in the registry's database; snowflake_evict() there frees the worker id of a node "
+           "that"
+           " is certainly dead.";
+  if (error.sqlstate == kClockBehind) return "Set the clock right, on whichever side it is wrong.";
+  if (error.sqlstate == kTimeUsedUp)
+    return "Set the clock right if it is wrong; otherwise ids need a layout with a later epoch or a wider timestamp.";
+  if (IsClass(error.sqlstate, '0', '8')) return "The keeper goes on trying; ids flow as soon as the registry answers.";
+  return "The keeper goes on trying; ids flow as soon as the registry grants a lease.";
+}
+
 // At the beginning of a sentence. A named layout is known by its address.
 const char *NameOf(const Layout &layout) {
   for (const NamedLayout &named : kNamedLayouts)
@@ -117,28 +138,38 @@ void ReportNoLease(NoLeaseReason reason, const RegistryError &error, int64_t wai
                  errhint("See what the keeper waits for in pg_stat_activity, backend_type \"snowflake keeper\".")));
       // What the registry says in the extension's own class is what the caller needs to know.
       else if (error.sqlstate == kAllLeased || error.sqlstate == kClockBehind || error.sqlstate == kTimeUsedUp)
-        ereport(ERROR, (errcode(error.sqlstate), errmsg("no lease to issue ids under"),
-                        errdetail("The registry refused: %s", error.message),
-                        errhint("See the views snowflake_status and snowflake_workers.")));
+        ereport(ERROR,
+                (errcode(error.sqlstate), errmsg("no lease to issue ids under"),
+                 errdetail("The registry refused: %s", WhatRegistrySaid(error)), errhint("%s", WhatToDoAbout(error))));
       else
         ereport(ERROR, (errcode(kNoLease), errmsg("no lease to issue ids under"),
                         errdetail("The registry's last error, %.1f s ago: %s", Seconds(NowUnixUs() - error.at_us),
-                                  error.message),
-                        errhint("The keeper goes on trying; ids flow as soon as the registry answers.")));
+                                  WhatRegistrySaid(error)),
+                        errhint("%s", WhatToDoAbout(error))));
       break;
   }
   pg_unreachable();
 }
 
-void ReportClockBehind(int64_t now_us, int64_t ahead_us, bool step_back) {
+const char *WhatRegistrySaid(const RegistryError &error) {
+  if (error.for_all || has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_SETTINGS)) return pstrdup(error.message);
+  return IsClass(error.sqlstate, '0', '8') ? "the registry does not answer" : "the registry refused";
+}
+
+void ReportClockBehind(const Layout &layout, int64_t now_us, int64_t ahead_us, bool step_back) {
   const double behind_s = Seconds(ahead_us - now_us);
+  if (now_us < layout.epoch_us())
+    ereport(ERROR, (errcode(kClockBehind), errmsg("the clock is before the layout's epoch"),
+                    errdetail("The clock shows %s; ids count from %s.", Time(now_us), Time(layout.epoch_us())),
+                    errhint("Set the clock right.")));
   if (step_back)
     ereport(ERROR, (errcode(kClockBehind), errmsg("the clock is %.3f s behind the last id", behind_s),
-                    errdetail("The clock shows %s; ids were issued up to %s.", Time(now_us), Time(ahead_us)),
+                    errdetail("The clock shows %s; ids may have been issued up to %s.", Time(now_us), Time(ahead_us)),
                     errhint("Set the clock right, wait, or set snowflake.on_clock_step_back to \"new_worker\".")));
   ereport(ERROR,
           (errcode(kClockBehind), errmsg("the clock is %.3f s behind the lease", behind_s),
-           errdetail("The clock shows %s; every free worker id was used up to then or later, the lease begins at %s.",
+           errdetail("The clock shows %s; the lease begins at %s, because no worker id that was free when it was drawn"
+                     " may be used before.",
                      Time(now_us), Time(ahead_us)),
            errhint("Set the clock right, or wait.")));
   pg_unreachable();
@@ -173,13 +204,21 @@ void ReportAllLeased(int64_t ring_size, int64_t next_free_us) {
 }
 
 void ReportHeldBack(int64_t ring_size, int64_t held_back, TimestampTz until) {
-  ereport(ERROR,
-          (errcode(kAllLeased), errmsg("every worker id is leased or held back"),
-           errdetail("Of %lld worker ids, %lld are held back until %s, because commits of the registry may have been lost;"
-                     " half of that time before, they are handed out if no other is left.",
-                     Long(ring_size), Long(held_back), timestamptz_to_str(until)),
-           errhint("Where nothing was lost, call snowflake_settled() in the registry's database.")));
+  ereport(
+      ERROR,
+      (errcode(kAllLeased), errmsg("every worker id is leased or held back"),
+       errdetail("Of %lld worker ids, %lld are held back until %s, because commits of the registry may have been lost;"
+                 " half of that time before, they are handed out if no other is left.",
+                 Long(ring_size), Long(held_back), timestamptz_to_str(until)),
+       err_generic_string(PG_DIAG_TABLE_NAME, "snowflake_origin"),
+       err_generic_string(PG_DIAG_COLUMN_NAME, kHeldBackColumn),
+       errhint("Where nothing was lost, call snowflake_settled() in the registry's database.")));
   pg_unreachable();
+}
+
+bool IsHeldBack(const ErrorData &error) {
+  return error.sqlerrcode == kAllLeased && error.column_name != nullptr &&
+         strcmp(error.column_name, kHeldBackColumn) == 0;
 }
 
 void ReportLeasesOfRole(int64_t leases) {

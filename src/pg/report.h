@@ -31,14 +31,19 @@ enum class NoLeaseReason { kKeeperSlots, kRegistry, kSingleUser, kBinaryUpgrade 
 // `error` is what the registry said last, message[0] == 0 when it has not said anything.
 [[noreturn]] void ReportNoLease(NoLeaseReason reason, const RegistryError &error, int64_t waited_us);
 
+// What the registry said last, in words for who asks: of its address and its roles only who may see all settings reads.
+const char *WhatRegistrySaid(const RegistryError &error);
+
 // `ahead_us` (Unix) is the last id's time when the clock stepped back, otherwise when the lease's window begins.
-[[noreturn]] void ReportClockBehind(int64_t now_us, int64_t ahead_us, bool step_back);
+[[noreturn]] void ReportClockBehind(const Layout &layout, int64_t now_us, int64_t ahead_us, bool step_back);
 [[noreturn]] void ReportClockStands(int64_t now_us, int64_t waited_us);
 [[noreturn]] void ReportTimeUsedUp(const Layout &layout, int64_t now_us);
 
 // The registry's own answers.
 [[noreturn]] void ReportAllLeased(int64_t ring_size, int64_t next_free_us);
 [[noreturn]] void ReportHeldBack(int64_t ring_size, int64_t held_back, TimestampTz until);
+// Whether an error is that one: it names the column that is the reason, whatever language its message is in.
+bool IsHeldBack(const ErrorData &error);
 [[noreturn]] void ReportLeasesOfRole(int64_t leases);
 [[noreturn]] void ReportForeignTable(const char *table);
 [[noreturn]] void ReportForeignColumn();

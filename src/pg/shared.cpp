@@ -122,6 +122,15 @@ bool HasSharedMemory() {
 
 int Places() { return state->places; }
 
+int PlacesInUse() {
+  FreeDropped();
+  int used = 0;
+  LWLockAcquire(&state->lock, LW_SHARED);
+  for (int i = 0; i < state->places; ++i) used += OidIsValid(state->nodes[i].database);
+  LWLockRelease(&state->lock);
+  return used;
+}
+
 NodeState *FindNode(Oid database) {
   if (!HasSharedMemory()) return nullptr;
   LWLockAcquire(&state->lock, LW_SHARED);

@@ -25,7 +25,8 @@ struct Counters {
 struct RegistryError {
   int sqlstate;
   int64_t at_us;
-  bool for_all;  // names neither the registry's address nor a role there: everybody may read it
+  bool for_all;    // names neither the registry's address nor a role there: everybody may read it
+  bool held_back;  // what is free is held back while the registry settles
   char message[512];
 };
 
@@ -40,7 +41,7 @@ struct RegistrySeen {
 enum Advice : uint32_t {
   kAdviceOwnRegistry = 1,   // other servers' rows come here, and the registry is not shared with them
   kAdviceFewWorkers = 2,    // less than a tenth of the worker ids is free
-  kAdviceFewKeepers = 4,    // max_databases is beyond max_worker_processes
+  kAdviceFewKeepers = 4,    // keepers take all background workers (max_worker_processes)
   kAdviceOldObjects = 8,    // the extension's SQL objects are older than the library
   kAdviceOldRegistry = 16,  // the registry speaks, or grants this role, only what version 1.1 spoke
 };
@@ -88,8 +89,9 @@ void RequestSharedMemory();
 // Whether there is a state block; makes it where it can be made now. False: the library must be preloaded.
 bool HasSharedMemory();
 
-// How many databases it has room for.
+// How many databases it has room for, and how many have taken a place; of both there must be a state block.
 int Places();
+int PlacesInUse();
 
 // The node of a database, or nullptr when it has none.
 NodeState *FindNode(Oid database);

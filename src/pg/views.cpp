@@ -1,7 +1,10 @@
 // What the view snowflake_status reads: one consistent look at this node's state.
+#include "pg/advice.h"
 #include "pg/layout_table.h"
 #include "pg/registry_tables.h"
+#include "pg/report.h"
 #include "pg/rows.h"
+#include "pg/settings.h"
 #include "pg/shared.h"
 
 namespace snowflake {
@@ -38,6 +41,7 @@ struct Seen {
   Generator generator;
   Counters counters;
   RegistryError error;
+  bool lease_wanted;
   int keeper_pid;
   char node_name[sizeof(NodeState::node_name)];
 };
@@ -52,18 +56,46 @@ struct Row {
   }
 };
 
-void SetLease(Row *row, const Generator &g, int64_t now_us) {
+// What a call would get now.
+const char *StateOfLease(Generator g, int64_t now_us) {
+  const Terms terms = {MaxLead(g.layout, settings.max_lead_ms * kUsPerMs), 0};
+  switch (Take(&g, g.layout.TickAt(now_us), 1, terms).outcome) {
+    case Outcome::kNoLease:
+      break;
+    case Outcome::kRun:
+    case Outcome::kTickUsedUp:
+      return "issuing";
+    case Outcome::kWindowEnd:
+      return "window ended";
+    case Outcome::kClockBehind:
+      return "clock behind";
+    case Outcome::kTimeUsedUp:
+      return "time used up";
+  }
+  return "no lease";
+}
+
+// Idle: the first call will draw a lease, as far as anybody can know.
+const char *State(const NodeState *node, const Seen &shot, int64_t now_us) {
+  if (!HasSharedMemory()) return "not preloaded";
+  if (shot.generator.open) return StateOfLease(shot.generator, now_us);
+  if (node == nullptr) return PlacesInUse() < Places() ? "idle" : "no lease";
+  if (shot.error.message[0] != '\0') return shot.error.held_back ? "held back" : "no lease";
+  return shot.lease_wanted || shot.keeper_pid != 0 ? "no lease" : "idle";
+}
+
+void SetLease(Row *row, const Generator &g, bool issuing, int64_t now_us) {
   const int64_t end_us = g.layout.UnixUsAt(g.lease.window_end);
   row->Set(kWorker, Int32GetDatum(g.lease.worker));
   row->Set(kLeaseId, Int64GetDatum(g.lease.lease_id));
   row->Set(kWindowStart, TimeDatum(g.layout.UnixUsAt(g.lease.window_start)));
   row->Set(kWindowEnd, TimeDatum(end_us));
-  if (g.open) row->Set(kIdsFlowFor, IntervalDatum(end_us > now_us ? end_us - now_us : 0));
+  if (g.open) row->Set(kIdsFlowFor, IntervalDatum(issuing && end_us > now_us ? end_us - now_us : 0));
+  const int64_t lead_us = g.layout.UnixUsAt(Max(g.last_tick, g.lease.window_start)) - now_us;
+  row->Set(kLead, IntervalDatum(lead_us > 0 ? lead_us : 0));
   if (g.last_tick < g.lease.window_start) return;
   const int32_t last_sequence = static_cast<int32_t>(g.next_sequence - 1);
   row->Set(kLastId, Int64GetDatum(g.layout.Pack({g.last_tick, g.lease.worker, last_sequence})));
-  const int64_t lead_us = g.layout.UnixUsAt(g.last_tick) - now_us;
-  row->Set(kLead, IntervalDatum(lead_us > 0 ? lead_us : 0));
 }
 
 void SetNode(Row *row, const Seen &shot) {
@@ -76,7 +108,7 @@ void SetNode(Row *row, const Seen &shot) {
   row->Set(kClockStepsBack, Int64GetDatum(shot.counters.clock_steps_back));
   row->Set(kLeasesDrawn, Int64GetDatum(shot.counters.leases_drawn));
   if (shot.error.message[0] == '\0') return;
-  row->Set(kLastError, CStringGetTextDatum(shot.error.message));
+  row->Set(kLastError, CStringGetTextDatum(WhatRegistrySaid(shot.error)));
   row->Set(kLastErrorCode, CStringGetTextDatum(unpack_sql_state(shot.error.sqlstate)));
   row->Set(kLastErrorAt, TimeDatum(shot.error.at_us));
 }
@@ -93,23 +125,38 @@ SNOWFLAKE_FUNCTION(snowflake_get_status) {
   Seen shot = {};
   const Oid extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
   NodeState *node = FindNode(MyDatabaseId);
-  const char *state = HasSharedMemory() ? "no lease" : "not preloaded";
   if (node != nullptr) {
     WithLock(node, LW_SHARED, [&] {
       // A lease of an extension that was dropped is none of this one's.
       if (node->extension == extension) shot.generator = node->generator;
       shot.counters = node->counters;
       shot.error = node->error;
+      shot.lease_wanted = node->lease_wanted;
       shot.keeper_pid = node->keeper_pid;
       memcpy(shot.node_name, node->node_name, sizeof(shot.node_name));
     });
-    if (shot.generator.open) state = "issuing";
-    if (shot.generator.lease.lease_id != 0) SetLease(&row, shot.generator, NowUnixUs());
   }
+  const int64_t now_us = NowUnixUs();
+  const char *state = State(node, shot, now_us);
+  if (shot.generator.lease.lease_id != 0) SetLease(&row, shot.generator, strcmp(state, "issuing") == 0, now_us);
   if (HasSharedMemory()) SetNode(&row, shot);
   // A table is opened only where no lease says what it holds.
   const Layout layout = shot.generator.open ? shot.generator.layout : DatabaseLayout(fcinfo->flinfo->fn_oid);
   row.Set(kEndOfLife, TimeDatum(layout.UnixUsAt(layout.max_tick() + 1)));
   row.Set(kState, CStringGetTextDatum(state));
   return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), row.values, row.nulls));
+}
+
+SNOWFLAKE_FUNCTION(snowflake_get_advice) {
+  const Oid extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
+  NodeState *node = FindNode(MyDatabaseId);
+  if (node == nullptr) PG_RETURN_NULL();
+  Advised advised = {};
+  WithLock(node, LW_SHARED, [&] {
+    if (node->extension != extension) return;
+    advised = {node->advice, node->workers_free, node->generator.layout.workers_per_datacenter(), 0};
+  });
+  if (advised.advice == 0) PG_RETURN_NULL();
+  advised.databases = PlacesInUse();
+  PG_RETURN_DATUM(CStringGetTextDatum(AdviceText(advised)));
 }

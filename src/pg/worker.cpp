@@ -6,6 +6,7 @@
 #include "pg/worker.h"
 
 #include "pg/keeping.h"
+#include "pg/report.h"
 #include "pg/remote.h"
 
 namespace snowflake {
@@ -222,7 +223,7 @@ void Recover() {
   // A shutdown, and a command that wants the database, cancel what is under way; that is no failure of the registry.
   const bool given_way = stop_requested || self.next_watch_us == 0;
   if (given_way && error->sqlerrcode == ERRCODE_QUERY_CANCELED && !self.leaving) return;
-  RecordFailure(action, error->sqlerrcode, error->message, error->detail);
+  RecordFailure(action, error->sqlerrcode, error->message, error->detail, IsHeldBack(*error));
   if (action == KeeperAction::kRelease && error->sqlerrcode == ERRCODE_INVALID_PARAMETER_VALUE) DropOldestRetired();
 }
 

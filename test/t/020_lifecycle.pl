@@ -65,7 +65,7 @@ $server->safe_psql('postgres', 'CREATE EXTENSION snowflake');
 
 subtest 'before the first id there is no lease' => sub {
 	is(registry($server), '', 'no row');
-	is(status($server, "state, keeper_pid IS NULL"), 'no lease|t', 'no keeper');
+	is(status($server, "state, keeper_pid IS NULL"), 'idle|t', 'no keeper');
 };
 
 subtest 'one row while the server runs' => sub {
@@ -231,7 +231,7 @@ for my $case ([ 'the registry', 'snowflake_registry' ], [ 'all four tables', 'sn
 		my $session = $server->background_psql('postgres', on_error_stop => 0);
 		remember(grep { /\d/ } ask($session, "SET snowflake.start_timeout = '1h'; SELECT snowflake_nextval()"));
 		$server->safe_psql('postgres', 'SELECT pg_terminate_backend(keeper_pid) FROM snowflake_status');
-		wait_until('the keeper to end', sub { status($server, 'state') eq 'no lease' && keeper_pid($server) eq '' });
+		wait_until('the keeper to end', sub { status($server, 'state') eq 'idle' && keeper_pid($server) eq '' });
 		$server->safe_psql('postgres', "BEGIN; LOCK TABLE $tables; PREPARE TRANSACTION 'lock'");
 		$session->{stdin} .= "SELECT snowflake_nextval();\n";
 		$session->{run}->pump_nb;

@@ -34,7 +34,7 @@ is($bare->safe_psql($db, q{SET timezone = 'UTC'; SELECT * FROM snowflake_decode(
 	'2094-09-07 15:47:35.551+00|1023|4095', 'decode works');
 is($bare->safe_psql($db, q{SELECT snowflake_timestamp(0) = '2025-01-01 00:00+00'}), 't', 'timestamp works');
 is($bare->safe_psql($db, q{SELECT state, node, worker, keeper_pid, ids_taken, last_error, end_of_life > now() FROM snowflake_status}),
-	$can_issue ? 'no lease||||0||t' : 'not preloaded||||||t', 'status says it');
+	$can_issue ? 'idle||||0||t' : 'not preloaded||||||t', 'status says it');
 is($bare->safe_psql($db, q{SELECT count(*) FROM snowflake_workers}), '0', 'workers can be read');
 
 # A registry that others share needs nothing preloaded.

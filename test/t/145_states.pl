@@ -1,0 +1,143 @@
+# snowflake_status tells the truth: what a call would get now, for how long ids flow, and of a registry's address only to those who
+# may see all settings.
+use strict;
+use warnings;
+
+use SnowflakeTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time);
+
+my $db = 'postgres';
+my $issue = "SET snowflake.start_timeout = '300ms'; SELECT snowflake_nextval()";
+
+sub status { return $_[0]->safe_psql($db, "SELECT $_[1] FROM snowflake_status"); }
+
+# What fails says so in the view: the state, that no ids flow, and the SQLSTATE of a call.
+sub fails_as
+{
+	my ($server, $state, $flow, $code) = @_;
+	is(status($server, "state || ' ' || coalesce(ids_flow_for::text, 'null')"), "$state $flow", "state $state");
+	my ($got, $text) = query_error($server, $db, $issue);
+	is($got, $code, "... and a call gets $code");
+	return $text;
+}
+
+### The clock
+
+subtest 'idle, issuing, and a clock that is behind' => sub {
+	my $server = new_server('clock', clock => 1, conf => "snowflake.on_clock_step_back = error\nsnowflake.max_wait = 0\n");
+	start_server($server);
+	$server->safe_psql($db, 'CREATE EXTENSION snowflake');
+	is(status($server, 'state, ids_flow_for, worker, last_error, advice'), 'idle||||', 'before the first call it is idle');
+	$server->safe_psql($db, 'SELECT snowflake_nextval()');
+	is(status($server, q{state, ids_flow_for > '1 s', lead < '1 s', advice}), 'issuing|t|t|', 'then it issues');
+
+	move_clock($server, -3600);
+	my $text = fails_as($server, 'clock behind', '00:00:00', 'SF002');
+	like($text, qr/behind the last id.*DETAIL:  The clock shows .*; ids may have been issued up to/s, 'with the times');
+	is(status($server, q{lead BETWEEN '59 min' AND '61 min', last_error}), 't|', 'lead says by how much');
+
+	move_clock($server, -int(time()) + 3600);
+	$text = fails_as($server, 'clock behind', '00:00:00', 'SF002');
+	like($text, qr/ERROR:  SF002: the clock is before the layout's epoch\nDETAIL:  The clock shows 1970-01-01.*ids count from (2025-01-01|2024-12-31)/s,
+		'in 1970 no worker id is to blame');
+	move_clock($server, 0);
+	$server->safe_psql($db, 'SELECT snowflake_nextval()');
+	is(status($server, 'state'), 'issuing', 'right again');
+
+	$server->safe_psql($db, 'SELECT pg_terminate_backend(keeper_pid) FROM snowflake_status');
+	ok(wait_until('idle', sub { status($server, 'state') eq 'idle' }), 'a keeper that was told to leave leaves an idle node');
+
+	# It starts in the past: no worker id that is free may be used then, and nobody stepped back.
+	$server->stop('fast');
+	move_clock($server, 0);
+	start_server($server);
+	$server->safe_psql($db, 'BEGIN; SELECT snowflake_raise(snowflake_id_at(now())); COMMIT');
+	$server->stop('fast');
+	move_clock($server, -600);
+	start_server($server);
+	query_error($server, $db, $issue);
+	$text = fails_as($server, 'clock behind', '00:00:00', 'SF002');
+	like($text, qr/behind the lease\nDETAIL:  .*the lease begins at .*, because no worker id that was free when it was drawn may be used before/,
+		'a lease that begins in the future says why');
+	is(status($server, q{last_id, lead BETWEEN '9 min' AND '11 min'}), '|t', 'nothing was issued under it');
+	$server->stop('fast');
+};
+
+### A registry that is down, and what others may see of it
+
+subtest 'the window ends while the registry is down' => sub {
+	my $registry = new_server('registry');
+	start_server($registry);
+	$registry->safe_psql($db, 'CREATE EXTENSION snowflake');
+	my $address = sprintf 'host=%s port=%d dbname=%s', $registry->host, $registry->port, $db;
+	my $node = new_server('node', conf => "snowflake.registry = '$address'\nsnowflake.lease_duration = 1s\n");
+	start_server($node);
+	$node->safe_psql($db, 'CREATE EXTENSION snowflake; CREATE ROLE nobody; CREATE ROLE watcher IN ROLE pg_read_all_settings;'
+		  . ' SELECT snowflake_nextval()');
+	is(status($node, 'state'), 'issuing', 'issues');
+	$registry->stop('immediate');
+	ok(wait_until('the end of the window', sub { status($node, 'state') eq 'window ended' }), 'the state says that the window has ended');
+	my $text = fails_as($node, 'window ended', '00:00:00', 'SF001');
+	like($text, qr/HINT:  The keeper goes on trying; ids flow as soon as the registry answers/, 'with a hint');
+
+	my $where = $registry->host;
+	like(status($node, 'last_error'), qr/\Q$where\E/, 'a superuser reads where the registry is');
+	like($text, qr/\Q$where\E/, '... also in the error of a call');
+	for my $case ([ 'nobody', 0 ], [ 'watcher', 1 ])
+	{
+		my ($role, $may) = @$case;
+		my $seen = $node->safe_psql($db, "SET ROLE $role; SELECT last_error || ' ' || last_error_code FROM snowflake_status");
+		my $error = (query_error($node, $db, "SET ROLE $role; $issue"))[1];
+		if ($may)
+		{
+			like($_, qr/\Q$where\E/, "$role reads it, too") for $seen, $error;
+			next;
+		}
+		is($seen, 'the registry does not answer 08006', "$role reads that the registry does not answer");
+		like($error, qr/s ago: the registry does not answer$/m, '... also in the error of a call');
+		unlike("$seen $error", qr/\Q$where\E|port \d|@{[ $registry->port ]}/, '... and nothing of where it is');
+	}
+
+	start_server($registry);
+	ok(wait_until('ids', sub { status($node, 'state, last_error') eq 'issuing|' }), 'it answers: ids flow');
+
+	# Refused, for a reason that names a role there.
+	$registry->safe_psql($db, 'ALTER TABLE snowflake_origin OWNER TO pg_monitor');
+	ok(wait_until('a refusal', sub { status($node, 'last_error_code') eq '42501' }), 'refused');
+	is($node->safe_psql($db, 'SET ROLE nobody; SELECT last_error FROM snowflake_status'), 'the registry refused', 'others read that it refused');
+	like($node->safe_psql($db, 'SET ROLE watcher; SELECT last_error FROM snowflake_status'), qr/several owners/, 'others who may see all settings read why');
+	wait_until('the end of the window', sub { status($node, 'state') eq 'window ended' });
+	$text = fails_as($node, 'window ended', '00:00:00', 'SF001');
+	like($text, qr/HINT:  The keeper goes on trying; ids flow as soon as the registry grants a lease/, 'it had answered, and the hint knows');
+	$_->stop('immediate') for $node, $registry;
+};
+
+### Held back
+
+subtest 'held back after a promotion' => sub {
+	my $primary = new_server('primary', streaming => 1, conf => "snowflake.max_clock_skew = 0\n");
+	start_server($primary);
+	$primary->safe_psql($db, q{CREATE EXTENSION snowflake; CREATE ROLE nobody;
+		SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 0, 1, 12)});
+	$primary->safe_psql($db, 'SELECT snowflake_nextval()');
+	my $standby = standby_of($primary, 'standby');
+	is(status($standby, 'state'), 'idle', 'a standby that nobody asked is idle');
+	is((query_error($standby, $db, $issue))[0], '25006', 'it cannot issue');
+	is(status($standby, 'state'), 'no lease', '... and there is no lease for who asked');
+	$primary->wait_for_catchup($standby, 'replay', $primary->lsn('flush'));
+	$standby->promote;
+	query_error($standby, $db, $issue);
+	ok(wait_until('the answer', sub { status($standby, 'state') eq 'held back' }), 'the state says so');
+	my $text = fails_as($standby, 'held back', 'null', 'SF004');
+	like($text, qr/are held back until .*HINT:  Where nothing was lost, call snowflake_settled\(\) in the registry's database/s, 'and the hint what to do');
+	is($standby->safe_psql($db, q{SET ROLE nobody; SELECT last_error ~ 'held back' FROM snowflake_status}), 't', 'which everybody may read');
+	is($standby->safe_psql($db, 'SELECT snowflake_settled()'), 't', 'nothing was lost');
+	ok(wait_until('an id', sub { $standby->psql($db, $issue) == 0 }), 'ids flow');
+	is(status($standby, 'state, last_error'), 'issuing|', 'and the state says so');
+	$_->stop('immediate') for $standby, $primary;
+};
+
+done_testing();

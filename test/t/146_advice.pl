@@ -1,0 +1,103 @@
+# What snowflake_status.advice says although ids flow, and the log once, when the lease is drawn.
+use strict;
+use warnings;
+
+use SnowflakeTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $server = new_server('advised', conf => "wal_level = logical\nmax_worker_processes = 13\n");
+start_server($server);
+
+# A database with these statements before its first id; returns its advice and what the log says of it.
+my $databases = 0;
+
+sub advice_after
+{
+	my (@before) = @_;
+	my $db = 'db' . ++$databases;
+	my $log = -s $server->logfile;
+	$server->safe_psql('postgres', "CREATE DATABASE $db");
+	$server->safe_psql($db, $_) for @before;
+	$server->safe_psql($db, 'SELECT snowflake_nextval()');
+	wait_until('the keeper to be done', sub {
+		$server->safe_psql($db, q{SELECT query ~ '^holding' FROM pg_stat_activity JOIN snowflake_status ON pid = keeper_pid}) eq 't' });
+	my $text = slurp_file($server->logfile, $log);
+	my $warnings = () = $text =~ /WARNING:  snowflake keeper/g;
+	my $advice = $server->safe_psql($db, q{SELECT to_regproc('snowflake_get_advice') IS NOT NULL}) eq 't'
+	  ? $server->safe_psql($db, 'SELECT advice FROM snowflake_status') : 'none to be seen';
+	return ($advice, $warnings, $text, $db);
+}
+
+my $create = 'CREATE EXTENSION snowflake';
+my ($advice, $warnings, $log, $db) = advice_after($create);
+is("$advice $warnings", ' 0', 'nothing to say');
+
+my $chance = qr/rows of other servers come to this database, and its registry is its own/;
+($advice, $warnings, $log, $db) = advice_after($create, q{CREATE SUBSCRIPTION s CONNECTION 'dbname=nowhere' PUBLICATION p WITH (connect = false)});
+like($advice, qr/^$chance.*snowflake\.registry\.$/, 'a subscriber whose registry is its own');
+is($warnings, 1, '... is warned once');
+like($log, qr/WARNING:  snowflake keeper: $chance.*\n.*HINT:  Give all of them one registry/, '... with a hint');
+
+# It draws another one: no news.
+my $end = -s $server->logfile;
+$server->safe_psql($db, 'SELECT pg_terminate_backend(keeper_pid) FROM snowflake_status');
+wait_until('the keeper to leave', sub { $server->safe_psql($db, 'SELECT keeper_pid IS NULL FROM snowflake_status') eq 't' });
+$server->safe_psql($db, 'SELECT snowflake_nextval()');
+wait_until('the lease', sub { slurp_file($server->logfile, $end) =~ /drew worker id/ });
+$server->safe_psql($db, q{ALTER SUBSCRIPTION s SET (slot_name = NONE)});
+$server->safe_psql($db, 'DROP SUBSCRIPTION s');
+unlike(slurp_file($server->logfile, $end), qr/WARNING:  snowflake keeper/, '... and not again with the next lease');
+$server->safe_psql($db, 'SELECT pg_terminate_backend(keeper_pid) FROM snowflake_status');
+wait_until('the keeper to leave', sub { $server->safe_psql($db, 'SELECT keeper_pid IS NULL FROM snowflake_status') eq 't' });
+$server->safe_psql($db, 'SELECT snowflake_nextval()');
+ok(wait_until('no advice', sub { $server->safe_psql($db, 'SELECT advice IS NULL FROM snowflake_status') eq 't' }),
+	'without the subscription the next lease takes it away');
+
+# Another database's subscription is none of this one's business, nor is one of a node whose registry is shared.
+$server->safe_psql('postgres', q{CREATE EXTENSION snowflake; CREATE SUBSCRIPTION other CONNECTION 'dbname=nowhere' PUBLICATION p WITH (connect = false)});
+($advice, $warnings) = advice_after($create);
+is("$advice $warnings", ' 0', 'a subscription of another database');
+
+for my $case ([ 0, '' ], [ 7, qr/^$chance/ ])
+{
+	my ($group, $expected) = @$case;
+	($advice) = advice_after($create, "SET allow_system_table_mods = on; CREATE TABLE pg_catalog.pg_dist_local_group (groupid int); INSERT INTO pg_catalog.pg_dist_local_group VALUES ($group)");
+	like($advice, $expected ? $expected : qr/^$/, "group $group of Citus");
+}
+($advice, $warnings) = advice_after($create, 'CREATE TABLE pg_dist_local_group (groupid int); INSERT INTO pg_dist_local_group VALUES (7)');
+is("$advice $warnings", ' 0', 'a table that is not Citus\'s own');
+
+my $shared = sprintf q{ALTER DATABASE db7 SET snowflake.registry = 'host=%s port=%d dbname=db1'}, $server->host, $server->port;
+($advice, $warnings) = advice_after($create, q{CREATE SUBSCRIPTION shared CONNECTION 'dbname=nowhere' PUBLICATION p WITH (connect = false)}, $shared);
+is($server->safe_psql('db7', 'SHOW snowflake.registry') =~ /db1/, 1, 'a registry that is shared');
+unlike($advice, $chance, '... and a subscription, too');
+
+# Four worker ids, of which the node takes the last.
+my $now = 'extract(epoch FROM now())::bigint * 1000 - 1735689600000';
+($advice, $warnings, $log) = advice_after($create, q{SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 0, 2, 12)},
+	qq{SELECT snowflake_acquire('node ' || n, 0, $now, '1 hour') FROM generate_series(1, 3) n});
+is($advice, '', 'one of four is free: more than a tenth');
+($advice, $warnings, $log) = advice_after($create, q{SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 0, 4, 12)},
+	qq{SELECT snowflake_acquire('node ' || n, 0, $now, '1 hour') FROM generate_series(1, 15) n});
+like($advice, qr/^less than a tenth of the worker ids is free: 1 of 16\. When there are none left, .*snowflake_evict/, 'one of sixteen is less');
+is($warnings, 1, '... of which the log warns');
+# What a crash leaves behind is as good as free when its window is over.
+($advice) = advice_after($create, q{SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 0, 4, 12)},
+	qq{SELECT snowflake_acquire('node ' || n, 0, $now - 5000, '1 s') FROM generate_series(1, 15) n});
+is($advice, '', 'leases whose windows are over are free');
+
+# SQL objects of before.
+($advice, $warnings, $log, $db) = advice_after('CREATE EXTENSION snowflake VERSION \'1.1\'');
+is($warnings, 1, 'SQL objects of version 1.1: one warning');
+like($log, qr/WARNING:  snowflake keeper: the extension's SQL objects are older than its library\n.*HINT:  ALTER EXTENSION snowflake UPDATE/, '... which says what to do');
+$server->safe_psql($db, 'ALTER EXTENSION snowflake UPDATE');
+like($server->safe_psql($db, 'SELECT advice FROM snowflake_status'), qr/^the extension's SQL objects are older/, 'it stands as of the lease');
+
+# The launcher of logical replication takes one, the keepers take all others.
+($advice, $warnings, $log) = advice_after($create);
+like($advice, qr/^12 databases of this server issue ids, and there are 13 background workers\. Raise max_worker_processes/, 'no background worker is left');
+
+$server->stop('fast');
+done_testing();
