@@ -94,6 +94,8 @@ struct Ring {
   int32_t WorkerAt(int64_t place) const {
     return static_cast<int32_t>(base + ((start + step * place) % size + size) % size);
   }
+
+  Ring Whole() const { return {base, size, start, size, step}; }
 };
 
 Tick WatermarkOf(const Tables &tables, int32_t worker) {
@@ -161,11 +163,11 @@ Place HeldBack(const Tables &tables, const Ring &ring, const Settling &settling,
 // the node's and this server's clock: a node whose clock is ahead must not end the leases of all.
 Place Choose(const Tables &tables, const Layout &layout, const Ring &ring, const Settling &settling, Tick now) {
   const bool firm = settling.active && !settling.soft;
+  const bool all = settling.active && (settling.soft || settling.half_over);
   Place place = FirstFree(tables, ring, now);
-  if (!place.found && settling.active && (settling.soft || settling.half_over))
-    place = HeldBack(tables, ring, settling, now);
+  if (!place.found && all) place = HeldBack(tables, ring, settling, now);
   if (!place.found && !firm) place = ExpireOne(tables, ring, Min(now, layout.TickAt(NowUnixUs())));
-  if (!place.found) place = LowestWatermark(tables, ring);
+  if (!place.found) place = LowestWatermark(tables, all ? ring.Whole() : ring);
   if (place.found || settling.noticed) return place;
 
   if (firm) ReportHeldBack(ring.size, settling.cut, settling.until);
@@ -207,6 +209,7 @@ bool FindDrawn(const Tables &tables, const AcquireRequest &request, Tick now, Ac
   if (Rows() == 0) return false;
   answer->lease = {Int8Result(0, 1), request.token, static_cast<int32_t>(Int8Result(0, 2)), Int8Result(0, 3),
                    Int8Result(0, 4)};
+  answer->workers_free = -1;
   return true;
 }
 
@@ -272,9 +275,8 @@ void NoticeLoss(const Tables &tables, const Layout &layout, Tick now, int64_t du
                 const char *reason) {
   LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
   Origin origin = ReadOrigin(tables);
-  const bool settles = origin.settled_before && !origin.soft && origin.settles_until > GetCurrentTimestamp();
   // One loss shows itself to every node that it concerns.
-  if (origin.found && (IsEvidence(origin, named) || !settles))
+  if (origin.found && (IsEvidence(origin, named) || !IsKnownLoss(origin)))
     BeginSettling(tables, layout, now, duration_us, named, reason, &origin);
 }
 
@@ -321,7 +323,10 @@ bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *a
     answer->standing = StandingOf(origin);
     if (IsEvidence(origin, request.lease_id))
       NoticeLoss(tables, layout, now, request.duration_us, request.lease_id, kUnknownLease);
-    if (origin.clean_at != 0) UnmarkClean(tables);
+    if (origin.clean_at != 0) {
+      LockRelationOid(tables.origin, ShareUpdateExclusiveLock);  // before its row, as who settles
+      UnmarkClean(tables);
+    }
     Execute(tables,
             psprintf("UPDATE %s r SET window_end = greatest(r.window_end, $3, $4), renewed_at = clock_timestamp()%s"
                      " WHERE lease_id = $1 AND token = $2%s RETURNING window_end,"

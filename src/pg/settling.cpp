@@ -53,17 +53,32 @@ int32_t Failovers(const Origin &origin) {
   return 1;
 }
 
-// The mark says that nothing came after it.
+// The mark says that nothing came after it. A server that pg_upgrade made has it, too, and the old one may go on.
 bool WasCleanJustNow(const Origin &origin, TimestampTz clock) {
-  return origin.clean_at != 0 && origin.clean_at > clock - kCleanLastsUs && origin.clean_at < clock + kCleanLastsUs;
+  return origin.clean_at != 0 && origin.clean_at > clock - kCleanLastsUs && origin.clean_at < clock + kCleanLastsUs &&
+         origin.system_identifier == static_cast<int64_t>(GetSystemIdentifier());
 }
 
-// A lost lease may live on for one lease duration: this node's, or the longest that the registry knows of; by the clock of
-// its node.
+bool WasRestarted(const Origin &origin) { return origin.started_at != 0 && origin.started_at != PgStartTime; }
+
+bool SettlesAt(const Origin &origin, TimestampTz clock) {
+  return origin.settled_before && origin.settles_until > clock;
+}
+
+// A server that runs loses nothing: what tells of a loss tells of one of before it started, and that is known.
+bool SettlesSinceStart(const Origin &origin, TimestampTz clock) {
+  return SettlesAt(origin, clock) && Failovers(origin) == 0 && !WasRestarted(origin);
+}
+
+// A lost lease may live on for as long as any is granted: to this node, or to those that the registry knows of, now or when they
+// were moved last; by the clock of its node.
 int64_t SettlingUs(const Tables &tables, const Layout &layout, Tick now, int64_t duration_us) {
-  Execute(tables, psprintf("SELECT coalesce(max(window_end), 0)::bigint FROM %s", tables.registry_name));
-  const int64_t longest_us = (Int8Result(0, 1) - now) * layout.tick_us;
-  return Min(Max(duration_us, longest_us) + settings.max_clock_skew_ms * kUsPerMs, kMaxLeaseUs);
+  Execute(tables,
+          psprintf("SELECT coalesce(max(greatest(window_end::numeric * $1 - $2, window_end::numeric * $1 + $3"
+                   " - extract(epoch FROM renewed_at) * 1000000)), 0)::bigint FROM %s WHERE isfinite(renewed_at)",
+                   tables.registry_name),
+          Int8(layout.tick_us), Int8(now * layout.tick_us), Int8(layout.epoch_ms * kUsPerMs));
+  return Min(Max(duration_us, Int8Result(0, 1)) + settings.max_clock_skew_ms * kUsPerMs, kMaxLeaseUs);
 }
 
 // Where the server is now.
@@ -75,49 +90,72 @@ void WriteHere(const Tables &tables) {
           Of(TIMESTAMPTZOID, TimestampTzGetDatum(PgStartTime)));
 }
 
-struct Beginning {
-  int32_t times;  // how many losses at once
-  bool soft;
-  int64_t named;
+struct Loss {
+  bool soft;      // nothing tells of it
+  int64_t named;  // the lease that does, 0: something else
   const char *reason;
 };
 
-void Begin(const Tables &tables, const Layout &layout, Tick now, int64_t duration_us, const Beginning &beginning,
-           Origin *origin) {
+// What is held back from now on, for each datacenter: places from the anchor to the cut.
+struct HeldPlaces {
+  int64_t anchor_lease_id;
+  int64_t *cuts;
+};
+
+HeldPlaces HoldBack(const Tables &tables, const Layout &layout, TimestampTz clock, int64_t settling_us,
+                    const Loss &loss, const Origin &origin) {
   const int64_t ring = layout.workers_per_datacenter();
-  const TimestampTz clock = GetCurrentTimestamp();
+  const bool known = SettlesSinceStart(origin, clock);
+  const bool softly = SettlesAt(origin, clock) && origin.soft;
   // A further loss halves what was left, also for as long as leases may live that were drawn while it settled; the
   // place that offsets are counted from stays. Otherwise lost commits went on from the newest lease that is not lost.
-  const int64_t settling_us = SettlingUs(tables, layout, now, duration_us);
-  const bool again = origin->settled_before && clock - settling_us < origin->settles_until;
-  // What a soft one holds back is what is to be held back now.
-  const bool firmer = again && origin->soft && !beginning.soft && origin->settles_until > clock;
-  const int64_t anchor_lease_id = again ? origin->anchor_lease_id : origin->last_lease_id + 1;
+  const bool again = !loss.soft && origin.settled_before && !origin.soft && clock - settling_us < origin.settles_until;
+  HeldPlaces held = {origin.last_lease_id + 1, nullptr};
+  if (softly)
+    held.anchor_lease_id = origin.anchor_lease_id + (known ? 0 : ring / 2);
+  else if (again)
+    held.anchor_lease_id = origin.anchor_lease_id;
   const int32_t datacenters = layout.datacenter_count();
-  int64_t *cuts = static_cast<int64_t *>(palloc0(sizeof(int64_t) * datacenters));
+  held.cuts = static_cast<int64_t *>(palloc0(sizeof(int64_t) * datacenters));
   for (int32_t i = 0; i < datacenters; ++i) {
-    const int64_t before = again ? CutOf(origin->cuts, i) : 0;
-    cuts[i] = firmer ? before : HalveRing(tables, layout, i, anchor_lease_id % ring, before, beginning.times);
+    const int64_t before = again ? CutOf(origin.cuts, i) : 0;
+    if (loss.soft)
+      held.cuts[i] = ring / 2;
+    else if (again && known)
+      held.cuts[i] = before;
+    else
+      held.cuts[i] = HalveRing(tables, layout, i, held.anchor_lease_id % ring, before, Max(Failovers(origin), 1));
   }
+  return held;
+}
 
+void Begin(const Tables &tables, const Layout &layout, Tick now, int64_t duration_us, const Loss &loss,
+           Origin *origin) {
+  const TimestampTz clock = GetCurrentTimestamp();
+  const int64_t settling_us = SettlingUs(tables, layout, now, duration_us);
+  const HeldPlaces held = HoldBack(tables, layout, clock, settling_us, loss, *origin);
   // No later than it can last: the clock may have been ahead when it began.
-  const TimestampTz before = again && !origin->soft ? Min(origin->settles_until, clock + origin->settling_us) : clock;
+  const bool firm_before = origin->settled_before && !origin->soft;
+  const TimestampTz before = firm_before ? Min(origin->settles_until, clock + origin->settling_us) : clock;
   const TimestampTz until = Max(clock + settling_us, before);
+  const bool evidence = IsEvidence(*origin, loss.named);
   WriteHere(tables);
   Execute(tables,
           psprintf("UPDATE %s SET settles_until = $1, settling_lease_id = $2, settling_cuts = $3", tables.origin_name),
-          Of(TIMESTAMPTZOID, TimestampTzGetDatum(until)), Int8(anchor_lease_id),
-          Of(INT8ARRAYOID, CutsDatum(cuts, datacenters)));
+          Of(TIMESTAMPTZOID, TimestampTzGetDatum(until)), Int8(held.anchor_lease_id),
+          Of(INT8ARRAYOID, CutsDatum(held.cuts, layout.datacenter_count())));
   if (tables.current)
     Execute(tables, psprintf("UPDATE %s SET settling_us = $1, settling_soft = $2", tables.origin_name),
-            Int8(until - clock), Bool(beginning.soft));
-  if (IsEvidence(*origin, beginning.named))
+            Int8(until - clock), Bool(loss.soft));
+  if (evidence)
     Execute(tables, psprintf("UPDATE %s SET last_lease_id = $1", tables.origin_name),
-            Int8(beginning.named + kLeaseIdStride));
-  ereport(LOG, (errmsg("snowflake registry settles until %s: %s", timestamptz_to_str(until), beginning.reason),
-                beginning.soft
-                    ? errdetail("The nearer half of the free worker ids is handed out last until then.")
-                    : errdetail("Nothing expires until then, and of the free worker ids only the farther half is handed out.")));
+            Int8(loss.named + kLeaseIdStride));
+  ereport(
+      LOG,
+      (errmsg("snowflake registry settles until %s: %s", timestamptz_to_str(until), loss.reason),
+       loss.soft
+           ? errdetail("The nearer half of the worker ids is handed out last until then.")
+           : errdetail("Nothing expires until then, and of the free worker ids only the farther half is handed out.")));
   *origin = ReadOrigin(tables);
 }
 
@@ -166,32 +204,34 @@ bool IsEvidence(const Origin &origin, int64_t named) {
   return origin.found && named > origin.last_lease_id && named < kHighestLeaseId;
 }
 
+bool IsKnownLoss(const Origin &origin) { return !origin.soft && SettlesSinceStart(origin, GetCurrentTimestamp()); }
+
 Settling Settle(const Tables &tables, const Layout &layout, int32_t datacenter, Tick now, int64_t duration_us,
                 int64_t named, Origin *origin) {
   const TimestampTz clock = GetCurrentTimestamp();
-  const bool lost = tables.current && !origin->found;
-  if (lost) MakeOrigin(tables, origin);
-  const bool clean = WasCleanJustNow(*origin, clock);
-  const int32_t failovers = origin->found && !clean ? Failovers(*origin) : 0;
-  const bool settles = origin->settled_before && origin->settles_until > clock;
-  const bool noticed = failovers > 0 || lost || IsEvidence(*origin, named);
-  if (noticed) {
-    const char *reason = failovers > 0 ? "it was failed over"
-                         : lost        ? "its snowflake_origin was empty"
-                                       : "a node knows of a lease that it does not";
-    Begin(tables, layout, now, duration_us, {Max(failovers, 1), false, named, reason}, origin);
-  } else if (origin->started_at != 0 && origin->started_at != PgStartTime && !clean && !settles) {
-    Begin(tables, layout, now, duration_us, {1, true, 0, "its server was started again, perhaps with files of before"}, origin);
+  const bool empty = tables.current && !origin->found;
+  if (empty) MakeOrigin(tables, origin);
+  const bool moved = origin->found && Failovers(*origin) > 0;
+  const bool failed_over = moved && !WasCleanJustNow(*origin, clock);
+  const bool firm = failed_over || empty || IsEvidence(*origin, named);
+  const bool soft = (moved || WasRestarted(*origin)) && !(SettlesAt(*origin, clock) && !origin->soft);
+  if (firm || soft) {
+    const char *reason = failed_over ? "it was failed over"
+                         : empty     ? "its snowflake_origin was empty"
+                         : firm      ? "a node knows of a lease that it does not"
+                         : moved     ? "it was handed over"
+                                     : "its server was started again";
+    Begin(tables, layout, now, duration_us, {!firm, named, reason}, origin);
   } else if (origin->settled_before && origin->settles_until - origin->settling_us > clock) {
     // The clock was ahead when it began.
     origin->settles_until = clock + origin->settling_us;
     Execute(tables, psprintf("UPDATE %s SET settles_until = $1", tables.origin_name),
             Of(TIMESTAMPTZOID, TimestampTzGetDatum(origin->settles_until)));
   }
-  if (tables.current && (origin->clean_at != 0 || origin->started_at != PgStartTime)) WriteHere(tables);
-  if (!origin->settled_before || origin->settles_until <= clock) return {};
+  if (tables.current && (moved || origin->clean_at != 0 || origin->started_at != PgStartTime)) WriteHere(tables);
+  if (!SettlesAt(*origin, clock)) return {};
   return {true,
-          noticed,
+          firm || soft,
           origin->soft,
           clock > origin->settles_until - origin->settling_us / 2,
           origin->anchor_lease_id % layout.workers_per_datacenter(),
@@ -201,16 +241,16 @@ Settling Settle(const Tables &tables, const Layout &layout, int32_t datacenter, 
 
 void BeginSettling(const Tables &tables, const Layout &layout, Tick now, int64_t duration_us, int64_t named,
                    const char *reason, Origin *origin) {
-  Begin(tables, layout, now, duration_us, {1, false, named, reason}, origin);
+  Begin(tables, layout, now, duration_us, {false, named, reason}, origin);
 }
 
 bool EndSettling(const Tables &tables) {
   const Origin origin = ReadOrigin(tables);
-  const bool settles = origin.settled_before && origin.settles_until > GetCurrentTimestamp();
-  const bool would = Failovers(origin) > 0 || (origin.started_at != 0 && origin.started_at != PgStartTime);
+  const bool would = origin.found && (Failovers(origin) > 0 || WasRestarted(origin));
   WriteHere(tables);
-  Execute(tables, psprintf("UPDATE %s SET settles_until = NULL, settling_lease_id = NULL, settling_cuts = NULL", tables.origin_name));
-  return settles || would;
+  Execute(tables, psprintf("UPDATE %s SET settles_until = NULL, settling_lease_id = NULL, settling_cuts = NULL",
+                           tables.origin_name));
+  return would || SettlesAt(origin, GetCurrentTimestamp());
 }
 
 void WriteOrigin(const Tables &tables, int64_t lease_id) {

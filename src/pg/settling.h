@@ -5,9 +5,11 @@
 //    are drawn from the cut on, so that a second loss finds those that it took in the nearer half again.
 // 2. What tells of a loss: another server or timeline than at the last acquire, but for one that was shut down cleanly; a lease
 //    or a window's end that a node knows and the registry does not; the operator's word. Then it settles firmly: nothing
-//    expires, and the nearer half of what was free is held back.
-// 3. A server that was started again without a clean shutdown has lost nothing, unless its files are of an earlier day, and nothing
-//    on it can tell. Then it settles softly: the nearer half is handed out, too, but last.
+//    expires, and the nearer half of what was free is held back. All that tells of one loss halves but once: a server that runs
+//    loses nothing.
+// 3. A server that was started again, or took over from one that was shut down cleanly, has lost nothing, unless its files are of an
+//    earlier day or the other one went on, and nothing on it can tell. Then it settles softly: the nearer half of the ring is
+//    handed out, too, but last.
 #pragma once
 
 #include "core/lease.h"
@@ -57,6 +59,9 @@ void BeginSettling(const Tables &tables, const Layout &layout, Tick now, int64_t
 
 // Whether a node that knows of this lease proves that commits were lost.
 bool IsEvidence(const Origin &origin, int64_t named);
+
+// Whether it settles firmly because of all that can have been lost by now.
+bool IsKnownLoss(const Origin &origin);
 
 // Ends settling, and takes this server for the one that the registry has always been on. False when there was nothing to end.
 bool EndSettling(const Tables &tables);
