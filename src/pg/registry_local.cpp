@@ -44,6 +44,18 @@ void End(const Exchange &exchange) {
   pgstat_report_stat(true);
 }
 
+// The postmaster says so in its lock file before it tells anybody. Where a keeper alone is ended, others go on.
+bool ServerIsStopping() {
+  FILE *file = AllocateFile("postmaster.pid", "r");
+  if (file == nullptr) return false;
+  char line[MAXPGPATH] = "";
+  for (int i = 0; i < LOCK_FILE_LINE_PM_STATUS && fgets(line, sizeof(line), file) != nullptr; ++i) {
+  }
+  const bool stopping = strncmp(line, PM_STATUS_STOPPING, strlen(PM_STATUS_STOPPING)) == 0;
+  FreeFile(file);
+  return stopping;
+}
+
 // Runs `ask` in a transaction that holds the extension.
 template <typename Ask>
 RegistryAnswer Call(Oid extension, Ask ask) {
@@ -78,6 +90,7 @@ RegistryAnswer ReleaseLocally(Oid extension, const Retired &retired) {
 }
 
 void MarkCleanLocally(Oid extension) {
+  if (!ServerIsStopping()) return;
   Call(extension, [&] {
     ProtocolMarkClean(extension);
     return RegistryAnswer::kDone;
