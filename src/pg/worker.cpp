@@ -6,6 +6,7 @@
 #include "pg/worker.h"
 
 #include "pg/keeping.h"
+#include "pg/registry.h"
 #include "pg/report.h"
 #include "pg/remote.h"
 
@@ -17,6 +18,7 @@ constexpr int64_t kWatchUs = 1000 * 1000;
 constexpr int64_t kWatchWantedUs = 100 * 1000;
 
 constexpr const char *kLockTimeout = "1s";
+constexpr int kMarkTimeoutMs = 1000;
 
 struct Process {
   Keeper keeper;
@@ -239,6 +241,19 @@ bool ProtectedStep() {
   return more;
 }
 
+// After the releases: nothing that this registry committed is missing where its server goes on.
+void MarkClean() {
+  PG_TRY();
+  {
+    enable_timeout_after(STATEMENT_TIMEOUT, kMarkTimeoutMs);
+    MarkCleanLocally(keeping.extension);
+    disable_timeout(STATEMENT_TIMEOUT, false);
+  }
+  PG_CATCH();
+  { Recover(); }
+  PG_END_TRY();
+}
+
 }  // namespace
 
 bool StopRequested() { return stop_requested; }
@@ -261,5 +276,6 @@ void snowflake_keeper_main(Datum database) {
   remote_give_way = GiveWay;
   while (ProtectedStep()) {
   }
+  if (stop_requested && keeping.registry[0] == '\0' && OidIsValid(keeping.extension) && !RecoveryInProgress()) MarkClean();
   proc_exit(0);
 }
