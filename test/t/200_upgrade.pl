@@ -26,11 +26,14 @@ my @released = split /\n/, sql('postgres',
 
 ### The scripts that are there
 
-# A released script never changes: those who installed it would be left with other objects than those who install it now.
+# A released script never changes: those who installed it would be left with other objects than those who install it now. The
+# first version has an install script, and each later one what makes it out of the one before.
 my %digest_of = map { reverse split } grep { /^[^#]/ } split /\n/, slurp_file('test/released');
+is(join(' ', glob 'sql/snowflake--*[0-9].sql') =~ s{sql/snowflake--\d+\.\d+--\S+}{}gr =~ s/^ +| +$//gr, "sql/snowflake--$released[0].sql",
+	'one install script leads to every version');
 for my $version (@released)
 {
-	ok($digest_of{"sql/snowflake--$version.sql"}, "test/released knows the install script of $version");
+	ok((grep { /^sql\/snowflake--(?:[^-]+--)?\Q$version\E\.sql$/ } keys %digest_of), "test/released knows what makes $version");
 	is(sql('postgres', "SELECT path IS NOT NULL FROM pg_extension_update_paths('snowflake') WHERE source = '$version'"
 		  . " AND target = '$newest'"), 't', "a way leads from $version to $newest");
 }
@@ -221,9 +224,12 @@ sub check_registry
 	like(sql('node', 'INSERT INTO item (n) VALUES (1) RETURNING id'), qr/^\d+$/, "$name: ids");
 	is(sql('registry', 'SELECT count(*) FROM snowflake_workers WHERE NOT expired'), '1', "$name: under a lease of the registry");
 	is_renewed('registry', $name);
-	my $other = $node_version eq $newest ? 'registry' : 'node';
-	sql($other, 'ALTER EXTENSION snowflake UPDATE');
-	is_renewed('registry', "$name, then $newest in the $other");
+	for my $other ('registry', 'node')
+	{
+		next if ($other eq 'registry' ? $registry_version : $node_version) eq $newest;
+		sql($other, 'ALTER EXTENSION snowflake UPDATE');
+		is_renewed('registry', "$name, then $newest in the $other");
+	}
 	is(sql('node', 'SELECT last_error IS NULL FROM snowflake_status'), 't', "$name: no error");
 	sql('node', 'SELECT pg_terminate_backend(keeper_pid) FROM snowflake_status');
 	ok(wait_until('the lease to be given back', sub { sql('registry', 'SELECT count(*) FROM snowflake_registry') eq '0' }),
@@ -232,7 +238,55 @@ sub check_registry
 	return;
 }
 
+# What nodes of version 1.1 send, statement by statement, to a registry of this version, that is updated meanwhile if it is not of
+# this version yet.
+sub check_old_forms
+{
+	my ($version) = @_;
+	my $name = "registry $version, what nodes of 1.1 send";
+	create($version, 'spoken');
+	sql('spoken', 'CREATE ROLE node LOGIN', 'GRANT USAGE ON SCHEMA ids TO node', 'GRANT EXECUTE ON FUNCTION'
+		  . ' snowflake_acquire(text, integer, bigint, interval), snowflake_extend(bigint, uuid, bigint, interval),'
+		  . ' snowflake_release(bigint, uuid, bigint), snowflake_get_layout TO node', 'CREATE ROLE other LOGIN IN ROLE node',
+		'GRANT USAGE ON SCHEMA ids TO other');
+	my $say = sub
+	{
+		my ($role, $call) = @_;
+		my $now = now_ms() - 1_735_689_600_000;
+		return $server->safe_psql('spoken', "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL statement_timeout = '5s';"
+			  . " SET LOCAL lock_timeout = '4s'; SELECT * FROM ids.snowflake_" . $call->($now) . '; COMMIT', extra_params => [ '-U', $role ]);
+	};
+	my $acquire = sub { return split /\|/, $say->('node', sub { "acquire('a node', 0, $_[0], '20 seconds')" }) };
+	my ($lease, $token, $worker, $start, $end, @layout) = $acquire->();
+	is($end - $start, 20_000, "$name: a window of all that was asked for");
+	is("@layout", '1735689600000 1000 41 0 10 12 f', "$name: the layout");
+	my $extend = sub { my ($role) = @_; return $say->($role, sub { "extend($lease, '$token', $_[0], '60 seconds')" }) };
+	cmp_ok($extend->('node'), '>', $end, "$name: the window moves");
+	my ($second, $second_token) = $acquire->();
+	if ($version ne $newest)
+	{
+		sql('spoken', 'ALTER EXTENSION snowflake UPDATE');
+		is(sql('spoken', 'SELECT count(role) FROM snowflake_registry'), '0', "$name: updated, its leases are nobody's yet");
+		$name .= ", updated";
+	}
+	cmp_ok($extend->('node'), '>', $end, "$name: the window moves on");
+	is($extend->('other'), '', "$name: for another role the lease is gone");
+	is($say->('other', sub { "release($lease, '$token', $start)" }), 'f', "$name: ... nor is it given back for it");
+	is(sql('spoken', "SELECT role::regrole FROM snowflake_registry WHERE lease_id = $lease"), 'node', "$name: the lease is its role's");
+	is($say->('node', sub { "release($lease, '$token', " . ($_[0] - 1) . ')' }), 't', "$name: it is given back");
+	is($say->('node', sub { "release($lease, '$token', " . ($_[0] - 1) . ')' }), 'f', "$name: ... once");
+	is($say->('node', sub { "release($second, '$second_token', " . ($_[0] - 1) . ')' }), 't', "$name: so is one that was not moved since");
+	is(sql('spoken', 'SELECT count(*), (SELECT count(*) FROM snowflake_watermark) FROM snowflake_registry'), '0|2', "$name: what is left are watermarks");
+	my ($third) = $acquire->();
+	cmp_ok($third, '>', $second, "$name: lease ids go on");
+	sql('postgres', 'DROP DATABASE spoken', 'DROP ROLE other, node');
+	return;
+}
+
 cmp_ok(scalar(@released), '>', 0, "released: @released");
+check_old_forms($_) for @released, $newest;
+# Registries and nodes with the objects of released versions, under this library, among themselves.
+check_registry($_->[0], $_->[1]) for map { my $r = $_; map { [ $r, $_ ] } @released } @released;
 for my $version (@released)
 {
 	check_old_objects($version);
