@@ -394,7 +394,7 @@ sub watermarks
 	my $drawn = sub
 	{
 		my ($now, $duration, $token, $seen, $before) = @_;
-		my ($state, $text) = try_sql($session, sprintf(q{SELECT lease_id, worker_id, window_start, window_end FROM snowflake_acquire('n', 0, %s, '%s', '%s', %s, %s)},
+		my ($state, $text) = try_sql($session, sprintf(q{SELECT lease_id, worker_id, window_start, window_end FROM snowflake_lease_acquire('n', 0, %s, '%s', '%s', %s, %s)},
 			$now, $duration, $token, $seen // 0, $before // 'NULL'));
 		return $state eq '00000' ? $text : $state;
 	};
@@ -407,7 +407,7 @@ sub watermarks
 	is($session->query_safe('SELECT count(*) FROM snowflake_registry'), '2', '... two leases of two tokens');
 	is($drawn->(1000, '1 min', '00000000-0000-0000-0000-000000000000'), '22023', 'a token of zeros is none');
 	my ($id, $worker) = split /\|/, $first;
-	my $extended = sub { return (try_sql($session, "SELECT window_end FROM snowflake_extend($id, '$token', $_[0], '1 min', $_[1])"))[1]; };
+	my $extended = sub { return (try_sql($session, "SELECT window_end FROM snowflake_lease_extend($id, '$token', $_[0], '1 min', $_[1])"))[1]; };
 	is($extended->(2000, 15000), '62000', 'an extend moves the end as before');
 	is($session->query_safe('SELECT settles_until IS NULL FROM snowflake_origin'), 't', '... and nothing settles');
 
@@ -415,7 +415,7 @@ sub watermarks
 	is($drawn->(70_000, '1 min', '33333333-3333-3333-3333-333333333333', 0, 70_000), '|||', 'no window begins before the clock');
 	is($session->query_safe('SELECT count(*) FROM snowflake_registry'), '2', '... and nothing is drawn');
 	like($drawn->(70_000, '1 min', '33333333-3333-3333-3333-333333333333', 0, 70_001), qr/\|70000\|80000$/, '... but when one tick later will do');
-	is(state_of($session, "BEGIN\\; SELECT snowflake_extend($id, '$token', 2000, '1 min', 0)\\; COMMIT"), '25001', 'not in a transaction block');
+	is(state_of($session, "BEGIN\\; SELECT snowflake_lease_extend($id, '$token', 2000, '1 min', 0)\\; COMMIT"), '25001', 'not in a transaction block');
 	$session->query('ROLLBACK');
 	$session->{stderr} = '';
 
@@ -430,11 +430,11 @@ sub watermarks
 	is($session->query_safe('SELECT snowflake_settled()'), 'f', '... and there is nothing left to end');
 
 	my $far = $id + 1_000_000;
-	(undef, my $answer) = try_sql($session, "SELECT window_end FROM snowflake_extend($far, '$token', 3000, '1 min', 0)");
+	(undef, my $answer) = try_sql($session, "SELECT window_end FROM snowflake_lease_extend($far, '$token', 3000, '1 min', 0)");
 	is($answer, '', 'a lease above the last one is gone');
 	is($session->query_safe('SELECT last_lease_id > ' . $far . ', settles_until > clock_timestamp() FROM snowflake_origin'), 't|t', '... and the registry goes on above it, and settles');
 	my $cuts = $session->query_safe('SELECT settling_cuts FROM snowflake_origin');
-	(undef, $answer) = try_sql($session, 'SELECT window_end FROM snowflake_extend(' . ($far + 50) . ", '$token', 3000, '1 min', 0)");
+	(undef, $answer) = try_sql($session, 'SELECT window_end FROM snowflake_lease_extend(' . ($far + 50) . ", '$token', 3000, '1 min', 0)");
 	is($session->query_safe('SELECT settling_cuts FROM snowflake_origin'), $cuts, 'another one of that loss changes nothing');
 	my ($next) = split /\|/, $drawn->(3000, '1 min', '44444444-4444-4444-4444-444444444444', $far + 20_000_000);
 	cmp_ok($next, '>', $far + 20_000_000, 'an acquire that has seen a higher one: on above that');

@@ -1,0 +1,133 @@
+# What the tests of a shared registry have in common: a registry of 32 worker ids, and nodes under load that are databases of one
+# server.
+package RegistryTest;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+
+our @EXPORT = qw(value small_layout make_registry place make_nodes begin_node move_node ids_flow all_different none_twice
+  node_tick draw);
+
+sub value { my ($server, $sql, $dbname) = @_; return $server->safe_psql($dbname // 'postgres', $sql); }
+
+# The default layout but for 5 bits of worker id.
+sub small_layout { return 'INSERT INTO snowflake_layout VALUES (true, 1735689600000, 1000, 41, 0, 5, 12, false)'; }
+
+# A registry that is started, for nodes of the role "node". Options: as for new_server.
+sub make_registry
+{
+	my ($name, %options) = @_;
+	my $quiet = "log_statement = none\nwal_retrieve_retry_interval = 100ms\nautovacuum = off\n";
+	my $registry = new_server($name, streaming => 1, preload => 0, %options, conf => $quiet . ($options{conf} // ''));
+	start_server($registry);
+	value($registry, 'CREATE EXTENSION snowflake; ' . small_layout() . q{;
+		CREATE ROLE node LOGIN;
+		GRANT EXECUTE ON FUNCTION snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release,
+			snowflake_acquire, snowflake_extend, snowflake_release TO node});
+	return $registry;
+}
+
+# Where nodes find the registry: on the first of these servers that can be written to.
+sub place
+{
+	my (@servers) = @_;
+	return 'host=' . join(',', map { $_->host } @servers) . ' port=' . join(',', map { $_->port } @servers)
+	  . ' dbname=postgres user=node target_session_attrs=read-write';
+}
+
+# A server for nodes. Options: as for new_server.
+sub make_nodes
+{
+	my ($name, %options) = @_;
+	my $nodes = new_server($name, %options, conf => "log_statement = none\nautovacuum = off\nsnowflake.start_timeout = 1s\n"
+		  . "max_worker_processes = 70\nsnowflake.max_databases = 64\n" . ($options{conf} // ''));
+	start_server($nodes);
+	value($nodes, 'CREATE DATABASE base');
+	value($nodes, 'CREATE EXTENSION snowflake; ' . small_layout(), 'base');
+	return $nodes;
+}
+
+# A node begins to issue: a database of its own, and a client that takes ids from then on. Dies when it gets no id within 20 s.
+sub begin_node
+{
+	my ($nodes, $name, $place) = @_;
+	value($nodes, "CREATE DATABASE $name TEMPLATE base");
+	value($nodes, "ALTER DATABASE $name SET snowflake.registry = '$place'");
+	my ($state, $error) = query_error($nodes, $name, q{SET snowflake.start_timeout = '20s'; SELECT snowflake_nextval()});
+	die "$name has no id: $error\n" if $state ne '00000';
+	my $load = start_clients($nodes, 1, "COPY (SELECT snowflake_nextval() FROM generate_series(1, 100)) TO STDOUT;\nSELECT FROM pg_sleep(0.02);\n" x 20,
+		dbname => $name);
+	return { server => $nodes, name => $name, load => $load };
+}
+
+# The keeper of a node goes, and the next one asks another registry.
+sub move_node
+{
+	my ($node, $place) = @_;
+	value($node->{server}, "ALTER DATABASE $node->{name} SET snowflake.registry = '$place'");
+	value($node->{server}, 'SELECT pg_terminate_backend(keeper_pid) FROM snowflake_status', $node->{name});
+	return;
+}
+
+# Ids that arrive from now on.
+sub ids_flow
+{
+	my ($node) = @_;
+	my $before = client_bytes($node->{load});
+	# A line "connection" is no id.
+	return wait_until("ids of $node->{name}", sub { client_bytes($node->{load}) > $before + 1000 });
+}
+
+# Whether all nodes that issue at the moment have worker ids of their own.
+sub all_different
+{
+	my ($what, @nodes) = @_;
+	my (%names, $issuing);
+	for my $node (@nodes)
+	{
+		my $worker = value($node->{server}, 'SELECT worker FROM snowflake_status WHERE lease_id IS NOT NULL AND window_end > clock_timestamp()', $node->{name});
+		push @{ $names{$worker} }, $node->{name} if $worker ne '';
+	}
+	my @twice = map { "$_: @{ $names{$_} }" } grep { @{ $names{$_} } > 1 } sort keys %names;
+	return is(join(', ', @twice), '', "$what: " . keys(%names) . ' nodes have a worker id each');
+}
+
+# Ends the loads, and compares all that they were sent.
+sub none_twice
+{
+	my ($what, @nodes) = @_;
+	stop_clients($_->{load}) for @nodes;
+	my ($ids, $twice) = compare_ids(map { @{ $_->{load}{files} } } @nodes);
+	figures('%d ids of %s, %d duplicates', $ids, $what, $twice);
+	return is($twice, 0, "of $ids ids of $what none was issued twice");
+}
+
+# SQL for the clock of a server as a tick.
+sub node_tick { return q{(floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1735689600000)}; }
+
+# Draws worker ids by SQL as nodes of the role "node" do, until $count are drawn or no more are to be had; returns them.
+# Options: duration, ahead => by how many ms the node's clock is.
+sub draw
+{
+	my ($server, $count, %options) = @_;
+	my $duration = $options{duration} // '10 min';
+	my @workers;
+	for my $try (1 .. 2 * $count + 1)
+	{
+		last if @workers == $count;
+		my ($rc, $out, $err) = $server->psql('postgres', sprintf(q{SELECT worker_id FROM snowflake_lease_acquire('drawn', 0, %s + %d, '%s', gen_random_uuid(), 0, NULL)},
+			node_tick(), $options{ahead} // 0, $duration), extra_params => [ '-U', 'node' ]);
+		last if $rc != 0 && $err =~ /every worker id is leased/;
+		die $err if $rc != 0;
+		push @workers, $out if $out ne '';
+	}
+	return @workers;
+}
+
+1;

@@ -1,0 +1,77 @@
+# Planned switchovers of a registry lose nothing, so they hold nothing back: six in a row, each a fast shutdown of the primary and a
+# promotion of its standby, with 32 worker ids and the registry's own node issuing under load.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use RegistryTest;
+use SnowflakeTest;
+use Test::More;
+
+my $conf = "log_statement = none\nwal_retrieve_retry_interval = 100ms\nautovacuum = off\nwal_keep_size = 256MB\nsnowflake.start_timeout = 20s\n";
+my $one = new_server('one', streaming => 1, conf => $conf);
+start_server($one);
+value($one, 'CREATE EXTENSION snowflake; ' . small_layout() . '; CREATE ROLE node LOGIN; GRANT EXECUTE ON FUNCTION snowflake_lease_acquire TO node');
+my ($primary, $standby) = ($one, standby_of($one, 'two'));
+my (%workers, @files, @held_back);
+
+sub load
+{
+	my ($server) = @_;
+	my $load = start_clients($server, 1, "COPY (SELECT snowflake_nextval() FROM generate_series(1, 300)) TO STDOUT;\n");
+	push @files, @{ $load->{files} };
+	return $load;
+}
+
+# A node elsewhere, whose lease goes along.
+my ($other) = draw($one, 1);
+my $load = load($primary);
+for my $n (1 .. 6)
+{
+	my $before = client_bytes($load);
+	ok(wait_until('ids', sub { client_bytes($load) > $before + 10_000 }), "$n: the primary issues");
+	$workers{ value($primary, 'SELECT worker FROM snowflake_status') }++;
+	stop_clients($load);
+	$primary->stop('fast');
+	$standby->promote;
+	is(value($standby, 'SELECT clean_at IS NOT NULL FROM snowflake_origin'), 't', '... and leaves its mark with its lease');
+	my ($state, $error) = query_error($standby, 'postgres', 'SELECT snowflake_nextval()');
+	is($state, '00000', '... the promoted standby issues at once') or diag($error);
+	is(value($standby, 'SELECT timeline, settling_soft, clean_at IS NULL FROM snowflake_origin'), ($n + 1) . '|t|t',
+		'... knows of no loss, and has taken the mark away');
+	$load = load($standby);
+	($primary, $standby) = ($standby, $primary);
+	$standby->append_conf('postgresql.conf', sprintf("primary_conninfo = '%s'", $primary->connstr));
+	$standby->set_standby_mode;
+	$standby->start;
+	ok(wait_until('the old primary to follow', sub { value($primary, q{SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'}) eq '1' }),
+		'... which the old primary follows');
+	push @held_back, grep { /SF004|held back until/ } split /\n/, PostgreSQL::Test::Utils::slurp_file($primary->logfile);
+}
+is("@held_back", '', 'nothing was ever held back');
+my @drawn = draw($primary, 31);
+is(scalar(@drawn), 30, 'all other worker ids can be had at once');
+is(scalar(grep { $_ == $other } @drawn), 0, '... but for the one that a node has');
+value($primary, "SELECT snowflake_evict($_, now())") for @drawn;
+stop_clients($load);
+my ($ids, $twice) = compare_ids(@files);
+is($twice, 0, "none of $ids ids was issued twice");
+figures('%d ids across six switchovers under worker ids %s, %d duplicates', $ids, join(' ', sort { $a <=> $b } keys %workers), $twice);
+
+### What a mark does not say
+
+# A keeper that is ended alone leaves others behind that go on.
+value($primary, 'SELECT snowflake_nextval()');
+value($primary, 'SELECT pg_terminate_backend(keeper_pid) FROM snowflake_status');
+ok(wait_until('the keeper to end', sub { value($primary, 'SELECT keeper_pid IS NULL FROM snowflake_status') eq 't' }), 'a keeper is ended by hand');
+is(value($primary, 'SELECT clean_at IS NULL FROM snowflake_origin'), 't', '... which is no clean shutdown');
+
+# After the mark, nothing may come that is lost: an immediate shutdown leaves none.
+value($primary, 'SELECT snowflake_nextval()');
+$primary->wait_for_catchup($standby, 'replay', $primary->lsn('flush'));
+$primary->stop('immediate');
+$standby->promote;
+value($standby, 'SELECT snowflake_nextval()');
+is(value($standby, 'SELECT settling_soft FROM snowflake_origin'), 'f', 'a failover without a mark settles firmly');
+$standby->stop('immediate');
+done_testing();

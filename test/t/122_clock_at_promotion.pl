@@ -1,0 +1,38 @@
+# A registry whose clock is a day ahead when it is promoted, and is put right some seconds later, settles no longer than any other: not
+# until the next day.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use RegistryTest;
+use SnowflakeTest;
+use Test::More;
+
+my $day = 86_400;
+my $primary = make_registry('primary', conf => "snowflake.max_clock_skew = 2s\n");
+draw($primary, 4, duration => '6 s');
+$primary->backup('copy');
+my $standby = new_server('standby', from => [ $primary, 'copy' ], clock => 1, conf => sprintf("primary_conninfo = '%s'\n", $primary->connstr));
+$standby->set_standby_mode;
+start_server($standby);
+$primary->wait_for_catchup($standby, 'replay', $primary->lsn('flush'));
+$primary->stop('immediate');
+
+move_clock($standby, $day);
+$standby->promote;
+# The time is the server's own in SQL, so that the node's clock is as wrong.
+my ($first) = draw($standby, 1, duration => '6 s');
+like($first, qr/^\d+$/, 'a worker id is drawn while the clock is ahead');
+is(value($standby, q{SELECT settles_until > clock_timestamp(), NOT settling_soft, settling_us FROM snowflake_origin}), 't|t|8000000',
+	'... and the registry settles, for a lease and what clocks may differ by');
+move_clock($standby, 0);
+is(value($standby, q{SELECT settles_until > clock_timestamp() + interval '23 h' FROM snowflake_origin}), 't', 'put right, the clock is a day from the end');
+draw($standby, 1, duration => '6 s');
+is(value($standby, q{SELECT settles_until > clock_timestamp(), settles_until <= clock_timestamp() + interval '8 s' FROM snowflake_origin}), 't|t',
+	'... which the next to ask brings down to what settling can last');
+my $until = value($standby, 'SELECT settles_until FROM snowflake_origin');
+ok(wait_until('it to settle', sub { value($standby, "SELECT clock_timestamp() > '$until'") eq 't' }), 'that is soon over');
+cmp_ok(scalar(draw($standby, 32)), '>=', 26, '... and all worker ids but those in use can be had');
+is(value($standby, 'SELECT settles_until FROM snowflake_origin'), $until, '... without settling again');
+$standby->stop('immediate');
+done_testing();

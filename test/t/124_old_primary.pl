@@ -1,0 +1,43 @@
+# An old primary that comes back on its old timeline, in the nodes' list of hosts: nodes refuse its answers and go on with the lease that
+# they have, and with the right registry as soon as that is there.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use RegistryTest;
+use SnowflakeTest;
+use Test::More;
+
+my $old = make_registry('old');
+my $new = standby_of($old, 'new');
+my $nodes = make_nodes('nodes', conf => "snowflake.lease_duration = 12s\n");
+my @nodes = map { begin_node($nodes, "node_$_", place($old, $new)) } 1 .. 3;
+my $renewed = sub { value($new, "SELECT count(*) FROM snowflake_registry WHERE renewed_at > '$_[0]'") };
+
+$old->wait_for_catchup($new, 'replay', $old->lsn('flush'));
+$old->stop('immediate');
+$new->promote;
+my $since = value($new, 'SELECT clock_timestamp()');
+ok(wait_until('all to have moved over', sub { $renewed->($since) == 3 }), 'all nodes have followed to the promoted registry');
+push @nodes, begin_node($nodes, 'node_4', place($old, $new));
+
+# The fence has a hole: the new one is gone, the old one back, first in the list, and can be written to.
+$new->stop('immediate');
+$old->start;
+ok(wait_until('them to ask there', sub { value($nodes, q{SELECT last_error ~ 'older timeline' FROM snowflake_status}, $_->{name}) eq 't' }),
+	"$_->{name} refuses what the old primary says") for @nodes;
+is(value($nodes, 'SELECT count(*) FROM snowflake_status WHERE window_end > clock_timestamp()', $_->{name}), '1', "... $_->{name} still has its window")
+  for $nodes[0];
+# A node that knows nothing of the promoted one cannot tell, and neither can the registry: its worker id is told apart by nobody.
+ok(wait_until('the windows to end', sub { value($nodes, 'SELECT window_end < clock_timestamp() FROM snowflake_status', 'node_4') eq 't' }), 'windows end');
+my ($state, $error) = query_error($nodes, 'node_4', 'SELECT snowflake_nextval()');
+is($state, 'SF001', '... and rather than a lease of the old primary nodes have none');
+like($error, qr/older timeline/, '... and say why');
+
+$old->stop('immediate');
+$new->start;
+ok(ids_flow($_), "$_->{name} issues when the promoted one is back") for @nodes;
+all_different('with the promoted one back', @nodes);
+none_twice('nodes beside an old primary that came back', @nodes);
+$_->stop('immediate') for $nodes, $new;
+done_testing();

@@ -1,0 +1,59 @@
+# Leases expire only where no other worker id is free, one at a time, and by the earlier of two clocks: a single acquire with a clock
+# that is a day ahead takes away no more than the one worker id that it needs.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use RegistryTest;
+use SnowflakeTest;
+use Test::More;
+
+my $day_ms = 86_400_000;
+sub leases { return value($_[0], 'SELECT count(*) FROM snowflake_registry'); }
+
+### A registry that does not judge clocks
+
+{
+	my $registry = make_registry('registry', conf => "snowflake.max_clock_skew = 0\n");
+	my $nodes = make_nodes('nodes', conf => "snowflake.lease_duration = 30s\n");
+	my @nodes = map { begin_node($nodes, "node_$_", place($registry)) } 1 .. 6;
+	# Of nodes that have ended since, but for the last.
+	is(scalar(draw($registry, 25, duration => '1 s')), 25, '31 of 32 worker ids are out');
+	my $rows = value($registry, q{SELECT string_agg(worker_id::text, ' ' ORDER BY worker_id) FROM snowflake_registry WHERE node LIKE '%/node%'});
+	is(scalar(draw($registry, 1, ahead => $day_ms)), 1, 'a node a day ahead draws the last one');
+	is(leases($registry), '32', '... and no lease expires');
+	is(value($registry, q{SELECT string_agg(worker_id::text, ' ' ORDER BY worker_id) FROM snowflake_registry WHERE node LIKE '%/node%'}), $rows, '... of a node');
+	ok(wait_until('one of those to end', sub { value($registry, 'SELECT count(*) >= 1 FROM snowflake_registry WHERE window_end <= ' . node_tick()) eq 't' }), 'windows end');
+	is(scalar(draw($registry, 1, ahead => $day_ms)), 1, 'another one draws that of a lease that has ended');
+	is(leases($registry), '32', '... which it needs, and no more');
+	is(value($registry, q{SELECT string_agg(worker_id::text, ' ' ORDER BY worker_id) FROM snowflake_registry WHERE node LIKE '%/node%'}), $rows, '... those of nodes are theirs');
+	draw($registry, 24, ahead => $day_ms);
+	is(value($registry, q{SELECT count(*) FROM snowflake_registry WHERE window_end > } . node_tick()), '32', 'when nothing that has ended is left');
+	is(scalar(draw($registry, 1, ahead => 2 * $day_ms)), 0, '... nobody draws any, whatever the clock');
+	ok(ids_flow($_), "$_->{name} goes on") for @nodes;
+	all_different('a clock ahead', @nodes);
+	none_twice('nodes beside one with a clock a day ahead', @nodes);
+	$_->stop('immediate') for $nodes, $registry;
+}
+
+### A registry in the node's own database, whose clock is the node's
+
+{
+	my $server = new_server('own', clock => 1, conf => "snowflake.lease_duration = 1min\nsnowflake.start_timeout = 10s\nrestart_after_crash = on\n");
+	start_server($server);
+	value($server, 'CREATE EXTENSION snowflake; ' . small_layout() . '; SELECT snowflake_nextval()');
+	value($server, 'CREATE ROLE node LOGIN; GRANT EXECUTE ON FUNCTION snowflake_lease_acquire TO node');
+	draw($server, 20, duration => '1 min');
+	my $before = value($server, q{SELECT string_agg(lease_id || ':' || worker_id, ' ' ORDER BY lease_id) FROM snowflake_registry WHERE node = 'drawn'});
+	move_clock($server, 86_400);
+	# The keeper's own crash restart is a new acquire.
+	my $ready = ready_count($server);
+	kill 'KILL', value($server, 'SELECT keeper_pid FROM snowflake_status');
+	wait_ready($server, $ready);
+	like(value($server, 'SELECT snowflake_nextval()'), qr/^\d+$/, 'with the clock a day ahead the node draws again');
+	is(value($server, q{SELECT string_agg(lease_id || ':' || worker_id, ' ' ORDER BY lease_id) FROM snowflake_registry WHERE node = 'drawn'}), $before,
+		'... and nobody else has lost anything: worker ids were free');
+	move_clock($server, 0);
+	$server->stop('immediate');
+}
+done_testing();
