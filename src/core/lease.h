@@ -58,9 +58,10 @@ inline constexpr Tick kNoWatermark = -1;
 // Any beginning of a window will do.
 inline constexpr Tick kAnyStart = INT64_MAX;
 
-// No window covers a tick below 0 or above what the layout can hold.
+// No window covers a tick below 0 or above what the layout can hold. The highest watermark has nothing above it.
 constexpr Tick WindowStart(Tick now, Tick watermark) {
-  const Tick start = now > watermark ? now : watermark + 1;
+  const Tick above = watermark < INT64_MAX ? watermark + 1 : watermark;
+  const Tick start = now > watermark ? now : above;
   return start > 0 ? start : 0;
 }
 

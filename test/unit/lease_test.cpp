@@ -19,6 +19,8 @@ TEST(Window, StartsAboveTheWatermarkAndNotBeforeTheClock) {
   EXPECT_EQ(WindowStart(100, 99), 100);
   EXPECT_EQ(WindowStart(100, 100), 101);
   EXPECT_EQ(WindowStart(100, 5000), 5001);
+  EXPECT_EQ(WindowStart(100, INT64_MAX - 1), INT64_MAX);
+  EXPECT_EQ(WindowStart(100, INT64_MAX), INT64_MAX);
 }
 
 TEST(Window, StartsNotBeforeTheEpoch) {
