@@ -32,13 +32,16 @@ struct Row {
 
 bool Is(Relation table, const char *name) { return strcmp(RelationGetRelationName(table), name) == 0; }
 
-// The subscriber's own layout stays; a lease writes one down, so there is none where there is no layout.
-bool IsFirstLayout(const TriggerData *trigger) {
+// The subscriber's own layout stays; a lease writes one down, so there is none where there is no layout. Changes that are streamed
+// fire no statement triggers, which tell other sessions: snowflake_layout_changed().
+bool TakeFirstLayout(const TriggerData *trigger) {
   if (!Is(trigger->tg_relation, "snowflake_layout") || !TRIGGER_FIRED_BY_INSERT(trigger->tg_event)) return false;
   SysScanDesc scan = systable_beginscan(trigger->tg_relation, InvalidOid, false, nullptr, 0, nullptr);
   const bool empty = !HeapTupleIsValid(systable_getnext(scan));
   systable_endscan(scan);
-  return empty && IsSoundLayout(trigger->tg_trigtuple, RelationGetDescr(trigger->tg_relation));
+  if (!empty || !IsSoundLayout(trigger->tg_trigtuple, RelationGetDescr(trigger->tg_relation))) return false;
+  CacheInvalidateRelcacheByRelid(RelationGetRelid(trigger->tg_relation));
+  return true;
 }
 
 HeapTuple Discard(const TriggerData *trigger) {
@@ -54,7 +57,7 @@ HeapTuple Before(const TriggerData *trigger, Oid extension) {
   const bool remove = TRIGGER_FIRED_BY_DELETE(trigger->tg_event);
   HeapTuple result = TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ? trigger->tg_newtuple : trigger->tg_trigtuple;
   if (SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
-    return IsFirstLayout(trigger) ? result : Discard(trigger);
+    return TakeFirstLayout(trigger) ? result : Discard(trigger);
   if (Is(table, "snowflake_layout") || FiredByProtocol()) return result;
   if (Is(table, "snowflake_origin")) ReportGuard(GuardFault::kOrigin);
   if (Is(table, "snowflake_registry") && insert) ReportGuard(GuardFault::kLease);
