@@ -12,6 +12,7 @@ constexpr int kTransactionMs = 10 * 1000;
 constexpr int kNotRegistered = -1;
 int timeout = kNotRegistered;
 const char *limited = nullptr;  // the function that this transaction called; null: none
+TimestampTz deadline = 0;
 volatile sig_atomic_t overrun = false;
 
 // A session that is idle in its transaction hears of no cancellation, and PL/pgSQL may catch one.
@@ -44,6 +45,12 @@ void EndTransaction(XactEvent event, void *) {
   }
 }
 
+// An error ends all timeouts, and a savepoint keeps the transaction, with its locks, all the same.
+void EndSubTransaction(SubXactEvent event, SubTransactionId, SubTransactionId, void *) {
+  if (event == SUBXACT_EVENT_ABORT_SUB && limited != nullptr)
+    enable_timeout_at(static_cast<TimeoutId>(timeout), deadline);
+}
+
 }  // namespace
 
 void LimitTransaction(const char *function, bool alone) {
@@ -51,9 +58,13 @@ void LimitTransaction(const char *function, bool alone) {
   if (timeout == kNotRegistered) {
     timeout = RegisterTimeout(USER_TIMEOUT, HandleTimeout);
     RegisterXactCallback(EndTransaction, nullptr);
+    RegisterSubXactCallback(EndSubTransaction, nullptr);
     before_shmem_exit(Tell, Datum{0});
   }
-  if (limited == nullptr) enable_timeout_after(static_cast<TimeoutId>(timeout), kTransactionMs);
+  if (limited == nullptr) {
+    deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), kTransactionMs);
+    enable_timeout_at(static_cast<TimeoutId>(timeout), deadline);
+  }
   limited = function;
 }
 
