@@ -121,13 +121,15 @@ Place FirstFree(const Tables &tables, const Ring &ring, Tick now) {
   return {true, worker, WatermarkOf(tables, worker)};
 }
 
-// Of the leases whose windows are over, the one that has been so for longest: it becomes a watermark, and its worker id free.
-Place ExpireOne(const Tables &tables, const Ring &ring, Tick now) {
+// Of the leases whose windows are over, the one that has been so for longest: it becomes a watermark, and its worker id free. One
+// that is being moved or given back is waited for, and then no longer among them.
+Place ExpireOne(const Tables &tables, const Ring &ring, Tick over) {
   Execute(tables,
-          psprintf("DELETE FROM %s WHERE lease_id = (SELECT lease_id FROM %s WHERE worker_id >= $1 AND worker_id < $1 + $2"
-                   " AND window_end <= $3 ORDER BY window_end, lease_id LIMIT 1) RETURNING worker_id::bigint, window_end",
+          psprintf("WITH over AS (SELECT lease_id FROM %s WHERE worker_id >= $1 AND worker_id < $1 + $2 AND window_end <= $3"
+                   " ORDER BY window_end, lease_id LIMIT 1 FOR UPDATE)"
+                   " DELETE FROM %s r USING over WHERE r.lease_id = over.lease_id RETURNING r.worker_id::bigint, r.window_end",
                    tables.registry_name, tables.registry_name),
-          Int8(ring.base), Int8(ring.size), Int8(now));
+          Int8(ring.base), Int8(ring.size), Int8(over));
   if (Rows() == 0) return {};
   const int32_t worker = static_cast<int32_t>(Int8Result(0, 1));
   Raise(tables, worker, Int8Result(0, 2) - 1);
