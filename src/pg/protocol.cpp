@@ -161,14 +161,14 @@ Place HeldBack(const Tables &tables, const Ring &ring, const Settling &settling,
 }
 
 // A worker id that is free now; if there is none, one that is free later. None is found when all that is free is held back and
-// that was noticed just now; otherwise that is SF004. A lease expires only where nothing else is left, by the earlier one of
-// the node's and this server's clock: a node whose clock is ahead must not end the leases of all.
-Place Choose(const Tables &tables, const Layout &layout, const Ring &ring, const Settling &settling, Tick now) {
+// that was noticed just now; otherwise that is SF004. Leases whose windows ended by tick `over` expire, only where nothing else
+// is left.
+Place Choose(const Tables &tables, const Layout &layout, const Ring &ring, const Settling &settling, Tick now, Tick over) {
   const bool firm = settling.active && !settling.soft;
   const bool all = settling.active && (settling.soft || settling.half_over);
   Place place = FirstFree(tables, ring, now);
   if (!place.found && all) place = HeldBack(tables, ring, settling, now);
-  if (!place.found && !firm) place = ExpireOne(tables, ring, Min(now, layout.TickAt(NowUnixUs())));
+  if (!place.found && !firm) place = ExpireOne(tables, ring, over);
   if (!place.found) place = LowestWatermark(tables, all ? ring.Whole() : ring);
   if (place.found || settling.noticed) return place;
 
@@ -215,13 +215,13 @@ bool FindDrawn(const Tables &tables, const AcquireRequest &request, Tick now, Ac
   return true;
 }
 
-// How many worker ids of the ring are free, or will be when they are needed because their windows are over; and whether this
-// role may have another lease.
+// How many worker ids of the ring are free; and whether this role may have another lease. A lease whose window is over stays
+// until its worker id is needed, and does not count.
 int64_t CountFree(const Tables &tables, const Ring &ring, Tick now) {
   if (!tables.current) return -1;
   Execute(tables,
-          psprintf("SELECT count(*) FILTER (WHERE worker_id >= $1 AND worker_id < $1 + $2 AND window_end > $4),"
-                   " count(*) FILTER (WHERE role = $3) FROM %s",
+          psprintf("SELECT count(*) FILTER (WHERE worker_id >= $1 AND worker_id < $1 + $2), count(*) FILTER (WHERE role = $3)"
+                   " FROM %s WHERE window_end > $4",
                    tables.registry_name),
           Int8(ring.base), Int8(ring.size), Role(), Int8(now));
   const int64_t leases_of_role = Int8Result(0, 2);
@@ -255,12 +255,14 @@ bool Draw(const Tables &tables, const AcquireRequest &request, AcquireAnswer *an
   const int64_t size = layout.workers_per_datacenter();
   const int64_t start = (settling.active ? settling.anchor + settling.cut : lease->lease_id) % size;
   const Ring ring = {request.datacenter * size, size, start, size - settling.cut, 1};
-  answer->workers_free = CountFree(tables, ring, now);
-  const Place place = Choose(tables, layout, ring, settling, now);
+  // By the earlier one of the node's and this server's clock: a node whose clock is ahead must not end the leases of all.
+  const Tick over = Min(now, layout.TickAt(NowUnixUs()));
+  answer->workers_free = CountFree(tables, ring, over);
+  const Place place = Choose(tables, layout, ring, settling, now, over);
   if (!place.found) return false;
   lease->worker = place.worker;
   lease->window_start = WindowStart(now, Max(place.watermark, origin.raised_tick));
-  if (lease->window_start >= request.start_before) return false;
+  if (request.start_before != kAnyStart && lease->window_start >= request.start_before) return false;
   if (lease->window_start > layout.max_tick()) ReportTimeUsedUp(layout, layout.UnixUsAt(lease->window_start));
   const bool grows = IsSet(request.token);
   lease->window_end =

@@ -226,7 +226,7 @@ void ReportLeasesOfRole(int64_t leases) {
           (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
            errmsg("role \"%s\" may have no more leases", GetUserNameFromId(GetSessionUserId(), true)),
            errdetail("It has %lld; snowflake.max_leases_per_role is %d.", Long(leases), settings.max_leases_per_role),
-           errhint("Leases of nodes that crashed end with their windows, and count until they are needed.")));
+           errhint("Leases of nodes that crashed count until their windows end.")));
   pg_unreachable();
 }
 
@@ -271,7 +271,7 @@ void ReportGuard(GuardFault fault) {
     case GuardFault::kLease:
       message = "cannot insert a lease of snowflake by hand";
       detail = "Only the registry's own functions know which worker id is free from which tick on.";
-      hint = "Use snowflake_acquire().";
+      hint = "Use snowflake_lease_acquire().";
       break;
     case GuardFault::kLeaseChanged:
       message = "cannot change the number or the worker id of a lease of snowflake";
