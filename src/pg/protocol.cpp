@@ -323,6 +323,7 @@ bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *a
   AsOwner(tables, [&] {
     const Layout layout = ReadLayout(tables.layout);
     const Tick now = Max(request.now, Tick{0});
+    const Tick held_until = Min(request.held_until, layout.max_tick() + 1);
     const Origin origin = ReadOrigin(tables);
     answer->standing = StandingOf(origin);
     if (IsEvidence(origin, request.lease_id))
@@ -333,16 +334,16 @@ bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *a
     }
     Execute(tables,
             psprintf("UPDATE %s r SET window_end = greatest(r.window_end, $3, $4), renewed_at = clock_timestamp()%s"
-                     " WHERE lease_id = $1 AND token = $2%s RETURNING window_end,"
-                     " (SELECT o.window_end FROM %s o WHERE o.lease_id = $1)",
-                     tables.registry_name, tables.current ? ", role = coalesce(role, $5)" : "",
-                     tables.current ? " AND (role = $5 OR role IS NULL)" : "", tables.registry_name),
+                     " FROM (SELECT lease_id, window_end FROM %s) o WHERE r.lease_id = $1 AND token = $2%s AND o.lease_id = $1"
+                     " RETURNING r.window_end, o.window_end",
+                     tables.registry_name, tables.current ? ", role = coalesce(role, $5)" : "", tables.registry_name,
+                     tables.current ? " AND (role = $5 OR role IS NULL)" : ""),
             Int8(request.lease_id), Of(UUIDOID, TokenDatum(request.token)),
-            Int8(WindowEnd(layout, now, request.duration_us)), Int8(request.held_until), Role());
+            Int8(WindowEnd(layout, now, request.duration_us)), Int8(held_until), Role());
     found = Rows() > 0;
     if (!found) return;
     answer->window_end = Int8Result(0, 1);
-    if (request.held_until > Int8Result(0, 2))
+    if (held_until > Int8Result(0, 2))
       NoticeLoss(tables, layout, now, request.duration_us, 0, kUnknownEnd);
   });
   return found;
@@ -363,7 +364,8 @@ bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
             psprintf("DELETE FROM %s WHERE lease_id = $1 AND token = $2%s"
                      " RETURNING worker_id::bigint, window_start, greatest(window_end, $3)",
                      tables.registry_name, tables.current ? " AND (role = $4 OR role IS NULL)" : ""),
-            Int8(request.lease_id), Of(UUIDOID, TokenDatum(request.token)), Int8(request.held_until), Role());
+            Int8(request.lease_id), Of(UUIDOID, TokenDatum(request.token)),
+            Int8(Min(request.held_until, layout.max_tick() + 1)), Role());
     found = Rows() > 0;
     if (!found) return;
     const int32_t worker = static_cast<int32_t>(Int8Result(0, 1));

@@ -53,7 +53,9 @@ void CheckAsMade(const Tables &known, Oid relation) {
   table_close(table, NoLock);
 }
 
+// No statement has a sub-select elsewhere than in FROM and WITH.
 void CheckRelations(const Query *query) {
+  Assert(!query->hasSubLinks);
   ListCell *cell = nullptr;
   foreach (cell, query->rtable) {
     const RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
