@@ -50,7 +50,7 @@ SELECT attname, atttypid::regtype FROM pg_attribute WHERE attrelid = 'snowflake_
 SELECT attname, atttypid::regtype FROM pg_attribute WHERE attrelid = 'snowflake_layouts'::regclass AND attnum > 0 ORDER BY attnum;
 SELECT snowflake_nextval() > 0 AS issued;
 SELECT state, worker BETWEEN 0 AND 1023 AS worker, window_end > now() AS window_end,
-    ids_flow_for BETWEEN interval '1 min' AND interval '10 min' AS ids_flow_for, last_id >= snowflake_currval() AS last_id,
+    ids_flow_for BETWEEN interval '1 s' AND interval '10 min' AS ids_flow_for, last_id >= snowflake_currval() AS last_id,
     lead < interval '1 s' AS lead, keeper_pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database()
         AND backend_type = 'snowflake keeper' AND query LIKE 'holding worker id %') AS keeper, ids_taken > 0 AS ids, runs_taken > 0 AS runs,
     leases_drawn > 0 AS drawn, last_error
