@@ -1,0 +1,588 @@
+-- What reaches the registry's tables by another way than the protocol, and what the protocol refuses. With clocks as arguments;
+-- nothing is issued here: no keeper interferes.
+SET client_min_messages = warning;
+DROP EXTENSION IF EXISTS snowflake CASCADE;
+CREATE EXTENSION snowflake;
+RESET client_min_messages;
+\set SHOW_CONTEXT never
+SET timezone = 'UTC';
+-- The clocks here are years away from the server's.
+SET snowflake.max_clock_skew = 0;
+
+-- Four worker ids, ticks of 1 s; the next lease is number 4, so the ring's place 0.
+INSERT INTO snowflake_layout VALUES (true, 0, 1000000, 31, 0, 2, 10, false);
+SELECT setval('snowflake_registry_lease_id_seq', 3) = 3 AS ring;
+ALTER TABLE snowflake_origin DISABLE TRIGGER snowflake_guard;
+UPDATE snowflake_origin SET last_lease_id = 3;
+ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard;
+
+CREATE TABLE lease (name text, lease_id bigint, token uuid, worker_id int, window_start bigint, window_end bigint);
+CREATE FUNCTION acquire(name text, now_tick bigint, duration interval DEFAULT '1000 s', token uuid DEFAULT gen_random_uuid())
+    RETURNS TABLE (lease bigint, worker int, window_start bigint, window_end bigint) LANGUAGE sql AS $$
+    WITH a AS (SELECT * FROM snowflake_lease_acquire(name, 0, now_tick, duration, token, 0, NULL))
+    INSERT INTO lease SELECT name, a.lease_id, token, a.worker_id, a.window_start, a.window_end FROM a
+    RETURNING lease_id, worker_id, lease.window_start, lease.window_end $$;
+CREATE FUNCTION extend(who text, now_tick bigint, duration interval DEFAULT '1000 s', held_until bigint DEFAULT 0) RETURNS bigint
+    LANGUAGE sql AS $$
+    SELECT e.window_end FROM lease l, snowflake_lease_extend(l.lease_id, l.token, now_tick, duration, held_until) e WHERE l.name = who $$;
+CREATE FUNCTION release(who text, last_tick bigint, held_until bigint DEFAULT 0) RETURNS boolean LANGUAGE sql AS $$
+    SELECT snowflake_lease_release(lease_id, token, last_tick, held_until) FROM lease WHERE name = who $$;
+CREATE VIEW registry AS SELECT lease_id, worker_id, node, window_start, window_end FROM snowflake_registry ORDER BY lease_id;
+CREATE VIEW watermark AS SELECT * FROM snowflake_watermark ORDER BY worker_id;
+CREATE ROLE regress_snowflake_owner;
+CREATE ROLE regress_snowflake_clerk;
+
+-- The first window is 10 s long and grows when it is moved.
+SELECT * FROM acquire('a', 1000);
+SELECT * FROM acquire('b', 1000);
+SELECT * FROM acquire('c', 1000);
+SELECT * FROM acquire('d', 1000, '5 s');
+SELECT extend('b', 1000);
+
+-- A lease that is deleted leaves its window's end, whoever deletes it: its node may issue until then.
+DELETE FROM snowflake_registry WHERE node = 'a';
+ALTER TABLE snowflake_registry OWNER TO regress_snowflake_owner;
+ALTER TABLE snowflake_watermark OWNER TO regress_snowflake_owner;
+ALTER TABLE snowflake_layout OWNER TO regress_snowflake_owner;
+ALTER TABLE snowflake_origin OWNER TO regress_snowflake_owner;
+SET ROLE regress_snowflake_owner;
+DELETE FROM snowflake_registry WHERE node = 'b';
+RESET ROLE;
+-- This role can read and delete leases and do nothing else.
+GRANT SELECT, DELETE ON snowflake_registry TO regress_snowflake_clerk;
+SET ROLE regress_snowflake_clerk;
+WITH gone AS (DELETE FROM snowflake_registry r USING (VALUES ('c')) v(node) WHERE r.node = v.node RETURNING r.node) TABLE gone;
+SELECT snowflake_evict(3, now());
+\echo :SQLSTATE
+SELECT snowflake_settle('x');
+\echo :SQLSTATE
+SELECT snowflake_settled();
+\echo :SQLSTATE
+RESET ROLE;
+TABLE watermark;
+-- Taken back with the deletion.
+BEGIN;
+DELETE FROM snowflake_registry;
+TABLE watermark;
+ROLLBACK;
+TABLE watermark;
+TABLE registry;
+-- The node finds its lease gone; the next one of that worker id begins above all that it may have issued.
+SELECT extend('a', 1001), release('a', 1001);
+SELECT * FROM acquire('e', 1001);
+SELECT * FROM acquire('f', 1001);
+SELECT * FROM acquire('g', 1001);
+SELECT * FROM acquire('h', 1001);
+\echo :SQLSTATE
+
+-- A lease stays what it is.
+\set VERBOSITY terse
+UPDATE snowflake_registry SET lease_id = 1 WHERE node = 'd';
+UPDATE snowflake_registry SET window_end = NULL WHERE node = 'd';
+\set VERBOSITY default
+UPDATE snowflake_registry SET lease_id = DEFAULT WHERE node = 'd';
+\echo :SQLSTATE
+UPDATE snowflake_registry SET worker_id = 7 WHERE node = 'd';
+\echo :SQLSTATE
+UPDATE snowflake_registry SET window_end = window_end - 1 WHERE node = 'd';
+\echo :SQLSTATE
+UPDATE snowflake_registry SET window_end = -9223372036854775808 WHERE node = 'd';
+-- What harms nobody but its node passes.
+BEGIN;
+UPDATE snowflake_registry SET node = 'D', acquired_at = now(), renewed_at = now(), window_start = window_start + 1, window_end = window_end + 1
+    WHERE node = 'd' RETURNING worker_id, node, window_start, window_end;
+UPDATE snowflake_registry SET token = gen_random_uuid() WHERE node = 'D';
+SELECT l.name, snowflake_extend(l.lease_id, l.token, 1002, '100 s') FROM lease l WHERE name = 'd';
+ROLLBACK;
+BEGIN;
+UPDATE snowflake_registry SET role = 'regress_snowflake_clerk'::regrole WHERE node = 'd';
+SELECT l.name, snowflake_extend(l.lease_id, l.token, 1002, '100 s'), snowflake_release(l.lease_id, l.token, 1002) FROM lease l WHERE name = 'd';
+ROLLBACK;
+
+-- A watermark neither falls nor vanishes nor moves to another worker id; it may rise, and be there before the first lease.
+UPDATE snowflake_watermark SET last_tick = last_tick - 1 WHERE worker_id = 1;
+\echo :SQLSTATE
+UPDATE snowflake_watermark SET worker_id = worker_id + 10;
+\echo :SQLSTATE
+UPDATE snowflake_watermark SET worker_id = 10, last_tick = 9223372036854775807 WHERE worker_id = 1;
+DELETE FROM snowflake_watermark WHERE worker_id = 1;
+\echo :SQLSTATE
+\set VERBOSITY terse
+INSERT INTO snowflake_watermark VALUES (1, 5);
+\set VERBOSITY default
+INSERT INTO snowflake_watermark VALUES (1, 5) ON CONFLICT (worker_id) DO UPDATE SET last_tick = excluded.last_tick;
+\echo :SQLSTATE
+INSERT INTO snowflake_watermark VALUES (1, 5) ON CONFLICT DO NOTHING;
+INSERT INTO snowflake_watermark VALUES (1, 2100), (3, 0) ON CONFLICT (worker_id) DO UPDATE SET last_tick = excluded.last_tick;
+COPY snowflake_watermark FROM stdin;
+100	5
+\.
+TABLE watermark;
+
+-- snowflake_origin is the protocol's alone.
+UPDATE snowflake_origin SET last_lease_id = last_lease_id + 1;
+\echo :SQLSTATE
+UPDATE snowflake_origin SET settles_until = NULL;
+DELETE FROM snowflake_origin;
+\echo :SQLSTATE
+INSERT INTO snowflake_origin (system_identifier, timeline, last_lease_id) VALUES (0, 0, 0);
+\echo :SQLSTATE
+COPY snowflake_origin (system_identifier, timeline, last_lease_id) FROM stdin;
+0	0	0
+\.
+\echo :SQLSTATE
+
+-- Leases come from the protocol alone.
+INSERT INTO snowflake_registry (worker_id, node, token, acquired_at, renewed_at, window_start, window_end)
+    VALUES (50, 'x', gen_random_uuid(), now(), now(), 0, 100);
+\echo :SQLSTATE
+INSERT INTO snowflake_registry OVERRIDING SYSTEM VALUE SELECT * FROM snowflake_registry ON CONFLICT DO NOTHING;
+\echo :SQLSTATE
+COPY snowflake_registry FROM stdin;
+1	50	x	00000000-0000-0000-0000-000000000001	2025-01-01	2025-01-01	0	100	\N
+\.
+\echo :SQLSTATE
+
+-- TRUNCATE, by itself, in company and from a table that refers to one.
+TRUNCATE snowflake_registry;
+\echo :SQLSTATE
+TRUNCATE snowflake_watermark;
+\echo :SQLSTATE
+TRUNCATE snowflake_origin;
+\echo :SQLSTATE
+TRUNCATE snowflake_layout;
+\echo :SQLSTATE
+TRUNCATE lease, snowflake_registry, snowflake_watermark RESTART IDENTITY CASCADE;
+CREATE TABLE referred (id int PRIMARY KEY);
+ALTER TABLE snowflake_watermark ADD CONSTRAINT referring FOREIGN KEY (worker_id) REFERENCES referred NOT VALID;
+\set VERBOSITY terse
+TRUNCATE referred CASCADE;
+\set VERBOSITY default
+ALTER TABLE snowflake_watermark DROP CONSTRAINT referring;
+DROP TABLE referred;
+SELECT count(*) FROM lease;
+
+-- MERGE is no way round.
+MERGE INTO snowflake_registry r USING (VALUES ('x')) v(node) ON r.node = v.node
+    WHEN NOT MATCHED THEN INSERT (worker_id, node, token, acquired_at, renewed_at, window_start, window_end)
+        VALUES (50, v.node, gen_random_uuid(), now(), now(), 0, 100);
+\echo :SQLSTATE
+MERGE INTO snowflake_registry r USING (VALUES ('d')) v(node) ON r.node = v.node WHEN MATCHED THEN UPDATE SET window_end = 0;
+\echo :SQLSTATE
+MERGE INTO snowflake_watermark w USING (VALUES (1)) v(worker_id) ON w.worker_id = v.worker_id WHEN MATCHED THEN DELETE;
+\echo :SQLSTATE
+MERGE INTO snowflake_watermark w USING (VALUES (1)) v(worker_id) ON w.worker_id = v.worker_id WHEN MATCHED THEN UPDATE SET last_tick = 0;
+\echo :SQLSTATE
+SELECT extend('d', 1400);
+MERGE INTO snowflake_registry r USING (VALUES ('d')) v(node) ON r.node = v.node WHEN MATCHED THEN DELETE;
+TABLE registry;
+TABLE watermark;
+
+-- What another registry's replication writes, or who is taken for one, is discarded; what cannot be discarded is refused.
+SET session_replication_role = replica;
+DELETE FROM snowflake_registry;
+UPDATE snowflake_registry SET window_end = 0 WHERE node = 'e';
+INSERT INTO snowflake_registry (worker_id, node, token, acquired_at, renewed_at, window_start, window_end)
+    VALUES (50, 'x', gen_random_uuid(), now(), now(), 0, 100);
+UPDATE snowflake_watermark SET last_tick = 0 WHERE worker_id = 1;
+DELETE FROM snowflake_watermark WHERE worker_id = 1;
+COPY snowflake_watermark FROM stdin;
+101	5
+\.
+UPDATE snowflake_origin SET last_lease_id = 0;
+DELETE FROM snowflake_origin;
+INSERT INTO snowflake_layout VALUES (true, 0, 1000, 41, 0, 10, 12, false);
+UPDATE snowflake_layout SET tick_us = 1;
+DELETE FROM snowflake_layout;
+TRUNCATE snowflake_watermark;
+\echo :SQLSTATE
+TABLE registry;
+TABLE watermark;
+TABLE snowflake_layout;
+-- The protocol is its own master there, too.
+SELECT extend('e', 1003, '20 s');
+SELECT release('e', 1012);
+SELECT worker_id, window_start FROM snowflake_acquire('i', 0, 1003, '5 s');
+RESET session_replication_role;
+TABLE registry;
+TABLE watermark;
+DELETE FROM snowflake_registry WHERE node = 'i';
+
+-- A layout is taken where there is none, if it is one.
+BEGIN;
+DROP VIEW registry, watermark;
+SET LOCAL client_min_messages = warning;
+DROP EXTENSION snowflake CASCADE;
+CREATE EXTENSION snowflake;
+RESET client_min_messages;
+SET LOCAL session_replication_role = replica;
+INSERT INTO snowflake_layout VALUES (true, 0, 1000, 99, 0, 2, 10, false);
+INSERT INTO snowflake_layout VALUES (true, 0, 1000000, 31, 0, 2, 10, false);
+INSERT INTO snowflake_layout VALUES (true, 0, 1000, 41, 0, 10, 12, false) ON CONFLICT DO NOTHING;
+SELECT snowflake_timestamp(4096);
+TABLE snowflake_layout;
+ROLLBACK;
+
+-- Tables that are not as the extension made them: the protocol has nothing to do with them.
+CREATE FUNCTION after(ddl text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    message text := 'answered';
+BEGIN
+    EXECUTE ddl;
+    BEGIN
+        PERFORM snowflake_extend(lease_id, token, 1003, '100 s') FROM lease WHERE name = 'f';
+        PERFORM snowflake_release(lease_id, token, 1013) FROM lease WHERE name = 'f';
+        PERFORM snowflake_acquire('x', 0, 1003, '10 s');
+    EXCEPTION WHEN OTHERS THEN
+        message := SQLSTATE || ' ' || SQLERRM;
+    END;
+    RAISE SQLSTATE 'UNDO1' USING MESSAGE = message;
+EXCEPTION WHEN SQLSTATE 'UNDO1' THEN
+    RETURN SQLERRM;
+END $$;
+CREATE VIEW tables AS SELECT * FROM (VALUES ('snowflake_registry'), ('snowflake_watermark'), ('snowflake_layout'), ('snowflake_origin')) t(name);
+CREATE SCHEMA other;
+CREATE FUNCTION other.snowflake_guard() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
+SET client_min_messages = warning;
+SELECT after('SELECT');
+SELECT name, what, after(format(ddl, name)) FROM tables, (VALUES
+    (1, 'rule', 'CREATE RULE planted AS ON UPDATE TO %s DO ALSO NOTHING'),
+    (2, 'disabled', 'ALTER TABLE %s DISABLE TRIGGER snowflake_guard'),
+    (3, 'all disabled', 'ALTER TABLE %s DISABLE TRIGGER ALL'),
+    (4, 'at the origin', 'ALTER TABLE %s ENABLE TRIGGER snowflake_guard'),
+    (5, 'at a replica', 'ALTER TABLE %s ENABLE REPLICA TRIGGER snowflake_guard'),
+    (6, 'dropped', 'DROP TRIGGER snowflake_guard ON %s'),
+    (7, 'conditional', 'CREATE OR REPLACE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON %1$s FOR EACH ROW WHEN (false)
+        EXECUTE FUNCTION snowflake_guard(); ALTER TABLE %1$s ENABLE ALWAYS TRIGGER snowflake_guard'),
+    (8, 'other events', 'CREATE OR REPLACE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE ON %1$s FOR EACH ROW
+        EXECUTE FUNCTION snowflake_guard(); ALTER TABLE %1$s ENABLE ALWAYS TRIGGER snowflake_guard'),
+    (9, 'later', 'DROP TRIGGER snowflake_guard ON %1$s; CREATE TRIGGER snowflake_guard AFTER INSERT OR UPDATE OR DELETE ON %1$s FOR EACH ROW
+        EXECUTE FUNCTION snowflake_guard(); ALTER TABLE %1$s ENABLE ALWAYS TRIGGER snowflake_guard'),
+    (10, 'other function', 'CREATE OR REPLACE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON %1$s FOR EACH ROW
+        EXECUTE FUNCTION other.snowflake_guard(); ALTER TABLE %1$s ENABLE ALWAYS TRIGGER snowflake_guard'),
+    (11, 'other name', 'ALTER TRIGGER snowflake_guard ON %s RENAME TO guard'),
+    (12, 'unlogged', 'ALTER TABLE %s SET UNLOGGED'),
+    (13, 'row security', 'ALTER TABLE %s ENABLE ROW LEVEL SECURITY'),
+    (14, 'child', 'CREATE TABLE child () INHERITS (%s)'),
+    (15, 'no child any more', 'CREATE TABLE child () INHERITS (%s); DROP TABLE child'),
+    (16, 'no rule any more', 'CREATE RULE planted AS ON UPDATE TO %1$s DO ALSO NOTHING; DROP RULE planted ON %1$s'),
+    (17, 'after pg_restore --disable-triggers', 'ALTER TABLE %1$s DISABLE TRIGGER ALL; ALTER TABLE %1$s ENABLE TRIGGER ALL')) d(n, what, ddl) ORDER BY n, name;
+SELECT name, what, after(format(ddl, name)) FROM tables, (VALUES
+    (1, 'truncate disabled', 'ALTER TABLE %s DISABLE TRIGGER snowflake_guard_truncate'),
+    (2, 'truncate at the origin', 'ALTER TABLE %s ENABLE TRIGGER snowflake_guard_truncate'),
+    (3, 'truncate dropped', 'DROP TRIGGER snowflake_guard_truncate ON %s')) d(n, what, ddl)
+    WHERE name <> 'snowflake_layout' ORDER BY n, name;
+SELECT name, what, after(format(ddl, name, CASE name WHEN 'snowflake_registry' THEN 'node' ELSE 'worker_id' END)) FROM tables, (VALUES
+    (1, 'after disabled', 'ALTER TABLE %s DISABLE TRIGGER snowflake_guard_after'),
+    (2, 'after dropped', 'DROP TRIGGER snowflake_guard_after ON %s'),
+    (3, 'after one column', 'CREATE OR REPLACE TRIGGER snowflake_guard_after AFTER UPDATE OF %2$s ON %1$s FOR EACH ROW
+        EXECUTE FUNCTION snowflake_guard(); ALTER TABLE %1$s ENABLE ALWAYS TRIGGER snowflake_guard_after'),
+    (4, 'after conditional', 'CREATE OR REPLACE TRIGGER snowflake_guard_after AFTER UPDATE ON %1$s FOR EACH ROW
+        WHEN (old.worker_id > 99999) EXECUTE FUNCTION snowflake_guard(); ALTER TABLE %1$s ENABLE ALWAYS TRIGGER snowflake_guard_after')) d(n, what, ddl)
+    WHERE name IN ('snowflake_registry', 'snowflake_watermark') ORDER BY n, name;
+-- A column, and the function itself.
+SELECT what, after(ddl) FROM (VALUES
+    (1, 'column', 'ALTER TABLE snowflake_origin RENAME clean_at TO closed_at'),
+    (2, 'function', 'ALTER EXTENSION snowflake DROP FUNCTION snowflake_guard()')) d(n, what, ddl) ORDER BY n;
+-- What is wrong, and what to do.
+BEGIN;
+ALTER TABLE snowflake_layout DISABLE TRIGGER ALL;
+ALTER TABLE snowflake_layout ENABLE TRIGGER ALL;
+SELECT snowflake_acquire('x', 0, 1003, '10 s');
+ROLLBACK;
+BEGIN;
+ALTER TABLE snowflake_layout DISABLE TRIGGER ALL;
+ALTER TABLE snowflake_layout ENABLE TRIGGER ALL;
+ALTER TABLE snowflake_layout ENABLE ALWAYS TRIGGER snowflake_guard;
+SELECT worker_id FROM snowflake_acquire('x', 0, 1003, '10 s');
+ROLLBACK;
+BEGIN;
+ALTER TABLE snowflake_registry SET UNLOGGED;
+SELECT snowflake_acquire('x', 0, 1003, '10 s');
+ROLLBACK;
+BEGIN;
+ALTER TABLE snowflake_watermark ENABLE ROW LEVEL SECURITY;
+SELECT snowflake_acquire('x', 0, 1003, '10 s');
+ROLLBACK;
+RESET client_min_messages;
+\set VERBOSITY terse
+DROP FUNCTION snowflake_guard();
+\set VERBOSITY default
+SELECT snowflake_guard();
+DROP FUNCTION after;
+DROP VIEW tables;
+DROP SCHEMA other CASCADE;
+
+-- A table's owner who writes what nobody can have used makes the worker id useless, and not used twice.
+BEGIN;
+UPDATE snowflake_watermark SET last_tick = 9223372036854775807;
+INSERT INTO snowflake_watermark VALUES (1, 9223372036854775807), (2, 9223372036854775807) ON CONFLICT (worker_id) DO UPDATE SET last_tick = excluded.last_tick;
+SELECT snowflake_acquire('x', 0, 1004, '10 s');
+\echo :SQLSTATE
+ROLLBACK;
+
+-- The operator's word that a node is dead. Without a bound of clocks there is none of what it may have used.
+TABLE registry;
+SELECT snowflake_evict(NULL, now());
+\echo :SQLSTATE
+SELECT snowflake_evict(1, NULL);
+\echo :SQLSTATE
+SELECT snowflake_evict(1, 'infinity');
+\echo :SQLSTATE
+SELECT snowflake_evict(1, '-infinity');
+\echo :SQLSTATE
+SELECT snowflake_evict(1, '294276-12-31 23:59:59+00');
+\echo :SQLSTATE
+SELECT snowflake_evict(3, now()) AS free, snowflake_evict(-1, now()) AS negative, snowflake_evict(2147483647, now()) AS huge,
+    snowflake_evict(-2147483648, now()) AS lowest;
+BEGIN;
+SELECT snowflake_evict(2, '4713-01-01 00:00:00+00 BC');
+TABLE watermark;
+ROLLBACK;
+BEGIN;
+SELECT snowflake_evict(2, to_timestamp(1015));
+SELECT * FROM watermark WHERE worker_id = 2;
+ROLLBACK;
+BEGIN;
+SET LOCAL snowflake.max_clock_skew = '2s';
+SELECT snowflake_evict(2, to_timestamp(1015));
+SELECT * FROM watermark WHERE worker_id = 2;
+ROLLBACK;
+-- No further than the window.
+BEGIN;
+SELECT snowflake_evict(2, now());
+SELECT * FROM watermark WHERE worker_id = 2;
+ROLLBACK;
+SELECT snowflake_evict(2, to_timestamp(1015)), snowflake_evict(2, to_timestamp(1015));
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT snowflake_evict(1, now());
+\echo :SQLSTATE
+ROLLBACK;
+BEGIN READ ONLY;
+SELECT snowflake_settle('x');
+\echo :SQLSTATE
+ROLLBACK;
+
+-- His word that commits were lost, or were not.
+SELECT snowflake_settle(NULL);
+\echo :SQLSTATE
+SELECT snowflake_settled();
+SELECT snowflake_settle('a backup was restored');
+SELECT settles_until > now() AS settles, settling_soft FROM snowflake_origin;
+SELECT snowflake_settled();
+SELECT settles_until FROM snowflake_origin;
+SELECT snowflake_settled();
+
+-- What the forms for nodes of this version are asked. Nothing of it draws or moves a lease.
+CREATE TEMP TABLE before AS SELECT (SELECT count(*) FROM snowflake_registry) AS leases, last_lease_id FROM snowflake_origin;
+CREATE FUNCTION refused(call text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE 'SELECT * FROM ' || call;
+    RETURN 'answered';
+EXCEPTION WHEN OTHERS THEN
+    RETURN SQLSTATE || ' ' || SQLERRM;
+END $$;
+SELECT snowflake_lease_acquire(NULL, 0, 1020, '10 s', gen_random_uuid(), 0, NULL);
+\echo :SQLSTATE
+SELECT snowflake_lease_acquire('x', NULL, 1020, '10 s', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, NULL, '10 s', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 1020, NULL, gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 1020, '10 s', NULL, 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 1020, '10 s', gen_random_uuid(), NULL, NULL);
+SELECT snowflake_lease_extend(NULL, gen_random_uuid(), 1020, '10 s', 0);
+SELECT snowflake_lease_extend(1, NULL, 1020, '10 s', 0);
+SELECT snowflake_lease_extend(1, gen_random_uuid(), NULL, '10 s', 0);
+SELECT snowflake_lease_extend(1, gen_random_uuid(), 1020, NULL, 0);
+SELECT snowflake_lease_extend(1, gen_random_uuid(), 1020, '10 s', NULL);
+\echo :SQLSTATE
+SELECT snowflake_lease_release(NULL, gen_random_uuid(), 1020, 0);
+SELECT snowflake_lease_release(1, NULL, 1020, 0);
+SELECT snowflake_lease_release(1, gen_random_uuid(), NULL, 0);
+SELECT snowflake_lease_release(1, gen_random_uuid(), 1020, NULL);
+\echo :SQLSTATE
+SELECT snowflake_lease_acquire('x', 0, 1020, '10 s', '00000000-0000-0000-0000-000000000000', 0, NULL);
+\echo :SQLSTATE
+SELECT snowflake_lease_acquire(repeat('x', 257), 0, 1020, '10 s', gen_random_uuid(), 0, NULL);
+\echo :SQLSTATE
+SELECT snowflake_acquire(repeat(U&'\00E4', 128) || 'x', 0, 1020, '10 s');
+\echo :SQLSTATE
+SELECT snowflake_lease_acquire('x', 0, 1020, '0', gen_random_uuid(), 0, NULL);
+\echo :SQLSTATE
+SELECT snowflake_lease_acquire('x', 0, 1020, '-1 day', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 1020, '1 day 1 us', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 1020, '178000000 years', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_extend(1, gen_random_uuid(), 1020, '999 ms', 0);
+SELECT snowflake_lease_extend(1, gen_random_uuid(), 1020, '-178000000 years', 0);
+SELECT snowflake_lease_acquire('x', -2147483648, 1020, '10 s', gen_random_uuid(), 0, NULL);
+\echo :SQLSTATE
+SELECT snowflake_lease_acquire('x', 1, 1020, '10 s', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 9223372036854775807, '10 s', gen_random_uuid(), 0, NULL);
+\echo :SQLSTATE
+SELECT window_end, timeline, raised_tick FROM snowflake_lease_extend(-9223372036854775808, gen_random_uuid(), 1020, '10 s', 0);
+SELECT window_end, timeline, raised_tick FROM snowflake_lease_extend(0, gen_random_uuid(), -9223372036854775808, '10 s', 9223372036854775807);
+SELECT snowflake_lease_release(-9223372036854775808, gen_random_uuid(), 9223372036854775807, -9223372036854775808);
+-- No window that begins before is to be had: nothing is drawn.
+SELECT snowflake_lease_acquire('x', 0, 1020, '10 s', gen_random_uuid(), 0, 1020), snowflake_lease_acquire('x', 0, 1020, '10 s', gen_random_uuid(), 0, -9223372036854775808);
+SELECT (SELECT count(*) FROM snowflake_registry) = leases AS same, o.last_lease_id = before.last_lease_id AS same FROM before, snowflake_origin o;
+
+-- Not in a transaction block of any kind: it would hold up the other nodes.
+BEGIN;
+SELECT snowflake_lease_acquire('x', 0, 1020, '10 s', gen_random_uuid(), 0, NULL);
+\echo :SQLSTATE
+ROLLBACK;
+SELECT 1 AS one \; SELECT snowflake_lease_extend(1, gen_random_uuid(), 1020, '10 s', 0);
+\echo :SQLSTATE
+BEGIN;
+SELECT snowflake_lease_release(1, gen_random_uuid(), 1020, 0);
+\echo :SQLSTATE
+ROLLBACK;
+SELECT refused($$snowflake_lease_acquire('x', 0, 1020, '10 s', gen_random_uuid(), 0, NULL)$$), refused($$snowflake_lease_extend(1, gen_random_uuid(), 1020, '10 s', 0)$$),
+    refused($$snowflake_lease_release(1, gen_random_uuid(), 1020, 0)$$);
+BEGIN;
+SELECT snowflake_extend(1, gen_random_uuid(), 1020, '10 s');
+PREPARE TRANSACTION 'regress_snowflake';
+\echo :SQLSTATE
+SELECT count(*) FROM pg_prepared_xacts WHERE gid = 'regress_snowflake';
+
+-- A repeated request gets the same lease, and no second row; its window goes on from where the clock is now.
+SELECT gen_random_uuid() AS token \gset
+SELECT * FROM acquire('again', 1100, '10 s', :'token');
+SELECT * FROM acquire('again', 1104, '10 s', :'token');
+SELECT * FROM acquire('again', 1050, '5 s', :'token');
+SELECT * FROM registry WHERE node = 'again';
+-- Once the lease is gone it is a new request.
+SELECT snowflake_lease_release(lease_id, token, 1100, 0) FROM lease WHERE name = 'again' LIMIT 1;
+SELECT lease FROM acquire('again', 1200, '10 s', :'token');
+DELETE FROM lease WHERE name = 'again' AND lease_id NOT IN (SELECT lease_id FROM snowflake_registry);
+
+-- A lease is its role's: with the token another one can neither move nor release it, and draws one of its own.
+CREATE ROLE regress_snowflake_one;
+CREATE ROLE regress_snowflake_two;
+GRANT EXECUTE ON FUNCTION snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release, snowflake_acquire, snowflake_extend, snowflake_release
+    TO regress_snowflake_one, regress_snowflake_two;
+GRANT SELECT, INSERT, DELETE ON lease TO regress_snowflake_one, regress_snowflake_two;
+SELECT gen_random_uuid() AS token \gset
+SET SESSION AUTHORIZATION regress_snowflake_one;
+SELECT * FROM acquire('one', 1300, '10 s', :'token');
+SET SESSION AUTHORIZATION regress_snowflake_two;
+SELECT l.name, e.window_end FROM lease l, snowflake_lease_extend(lease_id, token, 1305, '10 s', 0) e WHERE name = 'one';
+SELECT snowflake_extend(lease_id, token, 1305, '10 s'), snowflake_release(lease_id, token, 1305), snowflake_lease_release(lease_id, token, 1305, 0) FROM lease WHERE name = 'one';
+SELECT * FROM acquire('two', 1300, '10 s', :'token');
+RESET SESSION AUTHORIZATION;
+-- Not the superuser either; he has the table.
+SELECT extend('one', 1305), release('one', 1305);
+SELECT node, role::regrole, token = :'token' AS token FROM snowflake_registry WHERE node IN ('one', 'two') ORDER BY node;
+-- It is the session's role that counts, and not the one that it has put on.
+GRANT regress_snowflake_two TO regress_snowflake_one;
+SET SESSION AUTHORIZATION regress_snowflake_one;
+SET ROLE regress_snowflake_two;
+SELECT extend('one', 1305, '10 s'), extend('two', 1305, '10 s');
+RESET SESSION AUTHORIZATION;
+REVOKE regress_snowflake_two FROM regress_snowflake_one;
+-- A lease of before belongs to whoever moves it first.
+UPDATE snowflake_registry SET role = NULL WHERE node = 'one';
+SET SESSION AUTHORIZATION regress_snowflake_two;
+SELECT extend('one', 1306, '10 s');
+RESET SESSION AUTHORIZATION;
+SELECT node, role::regrole FROM snowflake_registry WHERE node = 'one';
+-- Both are given back by whom they are.
+SET SESSION AUTHORIZATION regress_snowflake_two;
+SELECT release('one', 1306), release('two', 1306);
+RESET SESSION AUTHORIZATION;
+
+-- How many leases a role may have: those that have not ended.
+SET snowflake.max_leases_per_role = 1;
+SET SESSION AUTHORIZATION regress_snowflake_one;
+SELECT lease > 0 AS drawn FROM acquire('first', 1400, '10 s', :'token');
+SELECT lease > 0 AS drawn FROM acquire('second', 1400);
+\echo :SQLSTATE
+SELECT snowflake_acquire('second', 0, 1409, '10 s');
+\echo :SQLSTATE
+-- The same request is no second lease, and another role has its own bound.
+SELECT lease > 0 AS drawn FROM acquire('first', 1401, '10 s', :'token');
+SET SESSION AUTHORIZATION regress_snowflake_two;
+SELECT lease > 0 AS drawn FROM acquire('third', 1401);
+SET SESSION AUTHORIZATION regress_snowflake_one;
+SELECT lease > 0 AS drawn FROM acquire('second', 1411);
+RESET SESSION AUTHORIZATION;
+RESET snowflake.max_leases_per_role;
+
+-- How long a lease may last, whatever is asked for.
+SHOW snowflake.max_lease_duration;
+SELECT window_end - window_start AS seconds FROM snowflake_acquire('old', 0, 3000, '1 day');
+SELECT lease > 0 AS drawn FROM acquire('long', 3000, '1 day');
+SELECT extend('long', 3000, '1 day'), extend('long', 3000, '30 min');
+SET snowflake.max_lease_duration = '1 s';
+SELECT lease > 0 AS drawn, window_end - window_start AS seconds FROM acquire('short', 9000);
+SELECT extend('short', 9000, '1 day');
+SELECT extend('short', 9000, '25 h');
+RESET snowflake.max_lease_duration;
+
+-- The end of the window that a node holds: not further than the layout goes, and where that is more than the registry knows, commits are lost.
+SELECT settles_until FROM snowflake_origin;
+SELECT extend('short', 9000, '1 s', 9001), extend('short', 9000, '1 s', -9223372036854775808);
+SELECT settles_until FROM snowflake_origin;
+SELECT extend('short', 9000, '1 s', 9002);
+SELECT settles_until > now() AS settles, settling_soft FROM snowflake_origin;
+SELECT snowflake_settled();
+SELECT extend('short', 9000, '1 s', 9223372036854775807);
+SELECT window_end FROM registry WHERE node = 'short';
+SELECT snowflake_settled();
+SELECT release('short', 9223372036854775807, 9223372036854775807);
+\echo :SQLSTATE
+SELECT release('short', 2147483647, 9223372036854775807);
+SELECT snowflake_settled();
+
+-- A lease that the registry does not know: the same. Lease ids go on above.
+SELECT last_lease_id FROM snowflake_origin \gset
+SELECT window_end FROM snowflake_lease_extend(:last_lease_id + 1, gen_random_uuid(), 9000, '10 s', 0);
+SELECT last_lease_id > :last_lease_id + 1 AS above, settles_until > now() AS settles FROM snowflake_origin;
+SELECT snowflake_settled();
+
+-- With clocks that are judged. The ring is new.
+DROP VIEW registry, watermark;
+TRUNCATE lease;
+SET client_min_messages = warning;
+DROP EXTENSION snowflake CASCADE;
+CREATE EXTENSION snowflake;
+RESET client_min_messages;
+INSERT INTO snowflake_layout VALUES (true, 0, 1000000, 31, 0, 2, 10, false);
+SET snowflake.max_clock_skew = '100s';
+CREATE FUNCTION clock() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT floor(extract(epoch FROM clock_timestamp()))::bigint';
+CREATE FUNCTION refused_as(call text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    hint text;
+BEGIN
+    EXECUTE 'SELECT ' || call;
+    RETURN 'answered';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+    RETURN SQLSTATE || ' ' || regexp_replace(SQLERRM, '[-0-9.]+ s', '... s') || ' / ' || hint;
+END $$;
+-- What other nodes' clocks can show passes.
+SELECT worker_id IS NOT NULL AS drawn FROM snowflake_acquire('behind', 0, clock() - 90, '1000 s');
+SELECT worker_id IS NOT NULL AS drawn FROM acquire('ahead', clock() + 90), LATERAL (SELECT worker AS worker_id) w;
+SELECT refused_as($$snowflake_acquire('x', 0, clock() + 110, '10 s')$$), refused_as($$snowflake_acquire('x', 0, clock() - 110, '10 s')$$);
+SELECT refused_as($$snowflake_extend(1, gen_random_uuid(), clock() + 110, '10 s')$$), refused_as($$snowflake_extend(1, gen_random_uuid(), -9223372036854775808, '10 s')$$);
+-- What is held cannot have been granted, and what is given back cannot have been used.
+SELECT extend('ahead', clock(), '1000 s', clock() + 86490) >= clock() + 86400 AS granted;
+\set VERBOSITY sqlstate
+SELECT extend('ahead', clock(), '1000 s', clock() + 86520);
+SELECT extend('ahead', clock(), '1000 s', 9223372036854775807);
+SELECT release('ahead', clock() + 90, clock() + 86520);
+SELECT release('ahead', clock() + 110);
+SELECT release('ahead', 9223372036854775807, 9223372036854775807);
+\set VERBOSITY default
+SELECT refused_as($$snowflake_release(1, gen_random_uuid(), clock() + 110)$$);
+-- Whoever gives it back, the watermark is no lower than what its node can have used by now, and no higher than the window.
+SELECT release('ahead', window_start - 1) FROM lease WHERE name = 'ahead';
+SELECT last_tick - clock() BETWEEN 98 AND 101 AS clock_and_skew FROM snowflake_watermark;
+SELECT lease > 0 AS drawn FROM acquire('brief', clock(), '5 s');
+SELECT release('brief', window_start - 1) FROM lease WHERE name = 'brief';
+SELECT count(*) FROM snowflake_watermark w JOIN lease l USING (worker_id) WHERE l.name = 'brief' AND w.last_tick = l.window_end - 1;
+SELECT snowflake_settled();
+
+DROP FUNCTION acquire, extend, release, refused, refused_as, clock;
+DROP TABLE lease;
+DROP EXTENSION snowflake;
+DROP ROLE regress_snowflake_owner, regress_snowflake_clerk, regress_snowflake_one, regress_snowflake_two;
