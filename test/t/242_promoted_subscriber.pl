@@ -1,0 +1,61 @@
+# A physical copy that is promoted and subscribes to the server that it is a copy of, with copy_data = false, as pg_createsubscriber makes
+# it. Its registry began as a copy of the other's. Rows keep arriving, and its node goes on issuing, whatever the other's registry does.
+use strict;
+use warnings;
+
+use SnowflakeTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $db = 'postgres';
+my $primary = new_server('primary', streaming => 1, conf => "wal_level = logical\nmax_wal_senders = 10\nmax_replication_slots = 10\n"
+	  . "max_worker_processes = 20\nsnowflake.lease_duration = 2s\nautovacuum = off\n");
+start_server($primary);
+sub value { my ($server, $sql) = @_; return $server->safe_psql($db, $sql); }
+
+# Its lease is taken away again and again: each time INSERT, UPDATE and DELETE in the registry's tables.
+sub draw_anew
+{
+	my ($server, $times) = @_;
+	for (1 .. $times)
+	{
+		my $before = value($server, 'SELECT lease_id FROM snowflake_status');
+		value($server, 'DELETE FROM snowflake_registry');
+		wait_until('another lease', sub {
+			my ($rc, $out) = $server->psql($db, 'SELECT snowflake_nextval(); SELECT lease_id FROM snowflake_status');
+			return $rc == 0 && (split /\n/, $out)[1] ne $before;
+		}) or return 0;
+	}
+	return 1;
+}
+
+value($primary, q{CREATE EXTENSION snowflake; CREATE TABLE event (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), node text NOT NULL DEFAULT current_setting('cluster_name'));
+	INSERT INTO event SELECT FROM generate_series(1, 100); CREATE PUBLICATION everything FOR ALL TABLES});
+my $copy = standby_of($primary, 'copy');
+value($primary, q{SELECT pg_create_logical_replication_slot('everything', 'pgoutput')});
+$primary->wait_for_catchup($copy, 'replay', $primary->lsn('flush'));
+$copy->promote;
+value($copy, sprintf(q{CREATE SUBSCRIPTION everything CONNECTION 'host=%s port=%s dbname=%s' PUBLICATION everything
+	WITH (copy_data = false, create_slot = false, slot_name = 'everything')}, $primary->host, $primary->port, $db));
+
+# Both draw under the same numbers, which is what their rows would be in conflict about.
+ok(draw_anew($copy, 1), 'the copy draws a worker id of its own');
+my $worker = value($copy, 'SELECT worker FROM snowflake_status');
+isnt($worker, value($primary, 'SELECT worker FROM snowflake_status'), "... $worker, which the other has not");
+for my $round (1 .. 3)
+{
+	ok(draw_anew($primary, 2), "round $round: the primary draws anew");
+	my $rows = value($primary, q{INSERT INTO event SELECT FROM generate_series(1, 100); SELECT count(*) FROM event WHERE node = 'primary'});
+	ok(wait_until('rows', sub { value($copy, q{SELECT count(*) FROM event WHERE node = 'primary'}) eq $rows }), '... and its rows arrive');
+	is(value($copy, q{INSERT INTO event (node) SELECT 'copy' FROM generate_series(1, 100); SELECT count(*) FROM event WHERE node = 'copy'}), 100 * $round, '... the copy issues');
+}
+is(value($copy, 'SELECT worker FROM snowflake_status'), $worker, 'the copy has the worker id that it had');
+is(value($copy, 'SELECT timeline, system_identifier FROM snowflake_origin'), value($copy, 'SELECT 2, system_identifier FROM pg_control_system()'), '... and its registry knows where it is');
+is(value($copy, 'SELECT count(*) FROM snowflake_registry r JOIN snowflake_status s USING (lease_id)'), '1', '... and of its lease');
+is(value($copy, 'SELECT apply_error_count + sync_error_count FROM pg_stat_subscription_stats'), '0', 'replication has met no error');
+my $settled = () = slurp_file($copy->logfile) =~ /snowflake registry settles until/g;
+is($settled, 1, 'the copy settled once, when it was promoted');
+value($copy, 'ALTER SUBSCRIPTION everything DISABLE');
+$copy->stop('fast');
+$primary->stop('fast');
+done_testing();
