@@ -43,13 +43,12 @@ sub issues
 	return;
 }
 
-# Its keeper ends and another comes, which draws, and leaves a watermark behind.
+# Its lease is deleted, which leaves a watermark behind: the next extension finds it gone, and it draws another.
 sub renew
 {
 	my ($name) = @_;
 	my $before = value($name, 'SELECT lease_id FROM snowflake_status');
-	# The lease is not its own any more, so that the next extension finds it gone.
-	value($name, q{DELETE FROM snowflake_registry});
+	value($name, 'DELETE FROM snowflake_registry');
 	return wait_until("another lease at the $name", sub {
 		my ($rc, $id) = $servers{$name}->psql($db, 'SELECT snowflake_nextval(); SELECT lease_id FROM snowflake_status');
 		return $rc == 0 && (split /\n/, $id)[1] ne $before;
@@ -75,7 +74,7 @@ issues('target', 'on');
 # Later changes of every kind.
 ok(renew('source'), 'the source draws another worker id');
 value('source', q{UPDATE snowflake_watermark SET last_tick = last_tick + 1; INSERT INTO snowflake_watermark VALUES (77, 1);
-	DELETE FROM snowflake_registry; SELECT snowflake_settle('to change that table, too'); SELECT snowflake_settled()});
+	UPDATE snowflake_registry SET node = 'renamed'; SELECT snowflake_settle('to change that table, too'); SELECT snowflake_settled()});
 issues('source', 'on');
 arrived('beside changes of the registry');
 is(registry_of('target'), $own, 'the registry of the target is its own');
@@ -101,7 +100,6 @@ for my $name (qw(source target))
 	unlike($log, qr/is discarded/, "the $name does not fill its log with what it discards");
 	unlike($log, qr/settles until [^:]*(:\d\d)*[^:]*: (?!to change)/, '... and knows of no loss');
 }
-is(value('target', q{SELECT pg_catalog.count(*) FROM pg_publication_tables WHERE pubname = 'back'}), '4', 'four tables are published back');
 value($_->[0], "ALTER SUBSCRIPTION $_->[1] DISABLE") for [ 'target', 'everything' ], [ 'source', 'back' ];
 $_->stop('fast') for values %servers;
 done_testing();
