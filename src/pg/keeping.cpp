@@ -4,6 +4,7 @@
 
 #include "pg/advice.h"
 #include "pg/layout_table.h"
+#include "pg/presentable.h"
 #include "pg/report.h"
 #include "pg/settings.h"
 #include "pg/worker.h"
@@ -202,18 +203,17 @@ bool Attach() {
 void NameNode() {
   char name[sizeof(NodeState::node_name)];
   if (settings.node_name[0] != '\0') {
-    strlcpy(name, settings.node_name, sizeof(name));
+    CopyPresentable(name, sizeof(name), settings.node_name);
   } else {
     char host[128] = "localhost";
     gethostname(host, sizeof(host) - 1);
     StartTransactionCommand();
     const char *database = get_database_name(MyDatabaseId);
-    snprintf(name, sizeof(name), "%s:%d/%s", cluster_name[0] != '\0' ? cluster_name : host, PostPortNumber,
-             database ? database : "");
+    CopyPresentable(name, sizeof(name),
+                    psprintf("%s:%d/%s", cluster_name[0] != '\0' ? cluster_name : host, PostPortNumber,
+                             database ? database : ""));
     CommitTransactionCommand();
   }
-  // A name that was cut in the middle of a character could not be stored.
-  name[pg_mbcliplen(name, static_cast<int>(strlen(name)), sizeof(name) - 1)] = '\0';
   WithLock(keeping.node, LW_EXCLUSIVE, [&] { memcpy(keeping.node->node_name, name, sizeof(name)); });
 }
 

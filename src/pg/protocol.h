@@ -52,6 +52,7 @@ struct ExtendRequest {
 struct ExtendAnswer {
   Tick window_end;
   Standing standing;
+  bool old_registry;  // as above
 };
 
 struct ReleaseRequest {

@@ -1,0 +1,41 @@
+// Bytes from elsewhere as text of this database: the names of hosts and databases, and what a registry says. Such texts are
+// for people, so what an encoding cannot hold is shown and refuses nothing.
+#pragma once
+
+#include "pg/pg.h"
+
+namespace snowflake {
+
+enum class Alphabet {
+  kOurs,   // what is valid in this database's encoding
+  kAscii,  // what is valid in every database's
+};
+
+// Copies `from`, and each byte that is no part of a valid character as \xHH. What would not fit into `size` bytes with their
+// end is cut off, before a character.
+inline void CopyPresentable(char *to, size_t size, const char *from, Alphabet alphabet = Alphabet::kOurs) {
+  const int encoding = GetDatabaseEncoding();
+  size_t left = strnlen(from, size);
+  while (left > 0) {
+    int length = 1;
+    bool valid = !IS_HIGHBIT_SET(*from);
+    if (!valid && alphabet == Alphabet::kOurs) {
+      length = pg_encoding_verifymbchar(encoding, from, static_cast<int>(left));
+      valid = length > 0;
+      if (!valid) length = 1;
+    }
+    const size_t written = valid ? length : strlen("\\xff");
+    if (written >= size) break;
+    if (valid)
+      memcpy(to, from, written);
+    else
+      snprintf(to, size, "\\x%02x", static_cast<unsigned char>(*from));
+    to += written;
+    size -= written;
+    from += length;
+    left -= length;
+  }
+  *to = '\0';
+}
+
+}  // namespace snowflake
