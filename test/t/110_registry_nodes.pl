@@ -70,7 +70,8 @@ sub new_registry
 		CREATE SCHEMA $schema;
 		CREATE EXTENSION snowflake SCHEMA $schema;
 		GRANT USAGE ON SCHEMA $schema TO node, keyed;
-		GRANT EXECUTE ON FUNCTION $schema.snowflake_acquire, $schema.snowflake_extend, $schema.snowflake_release TO node, keyed});
+		GRANT EXECUTE ON FUNCTION $schema.snowflake_lease_acquire, $schema.snowflake_lease_extend, $schema.snowflake_lease_release,
+			$schema.snowflake_acquire, $schema.snowflake_extend, $schema.snowflake_release TO node, keyed});
 	value($registry, $db, "INSERT INTO $schema.snowflake_layout VALUES $layout") if $layout;
 	return;
 }

@@ -120,6 +120,17 @@ SQL
 	my $others = $ask->('SELECT snowflake_nextval()');
 	cmp_ok($others, '>', $mine, 'the next id is larger');
 	is($ask->('SELECT snowflake_currval()'), $others, '... and currval the other one now');
+
+	# It may refuse the settings that come with a connection.
+	value($server, 'CREATE DATABASE behind');
+	value($server, 'CREATE EXTENSION snowflake', 'behind');
+	value($server, sprintf q{ALTER DATABASE behind SET snowflake.registry = '%s'; ALTER DATABASE behind SET snowflake.lease_duration = '1s'}, $pooled->('pooled'));
+	like(value($server, 'SELECT snowflake_nextval()', 'behind'), qr/^\d+$/, 'a registry behind it');
+	my $end = value($server, 'SELECT window_end FROM snowflake_status', 'behind');
+	ok(wait_until('the window to move', sub { value($server, "SELECT window_end > '$end' FROM snowflake_status", 'behind') eq 't' }), '... and the window moves');
+	is(value($server, q{SELECT count(*) FROM snowflake_registry WHERE node LIKE '%/behind'}), '1', '... of the lease there');
+	value($server, 'DROP DATABASE behind');
+	ok(wait_until('the lease to go', sub { value($server, q{SELECT count(*) FROM snowflake_registry WHERE node LIKE '%/behind'}) eq '0' }), '... until it goes back');
 	$bouncer->signal('INT');
 	ok(wait_until('pgbouncer to end', sub { !$bouncer->pumpable }), 'pgbouncer ends') or $bouncer->kill_kill;
 	$bouncer->finish;

@@ -1,0 +1,129 @@
+# What a registry says is judged where it is read: an answer that cannot be is an error that says what is wrong with it, and nothing of it
+# is used; one that was not confirmed is none.
+use strict;
+use warnings;
+
+use FakeRegistry;
+use SnowflakeTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $fake = FakeRegistry->new;
+my $node = new_server('node', conf => qq{
+snowflake.registry = 'host=127.0.0.1 port=@{[$fake->port]} dbname=x user=x'
+snowflake.start_timeout = 200ms
+snowflake.lease_duration = 5s
+log_statement = none
+});
+start_server($node);
+value($node, 'CREATE EXTENSION snowflake');
+
+sub value { my ($server, $sql) = @_; return $server->safe_psql('postgres', $sql); }
+sub status { return value($_[0], "SELECT $_[1] FROM snowflake_status"); }
+
+# Asks until the error is there.
+sub refused
+{
+	my ($name, $error, %answers) = @_;
+	$fake->answer(%answers);
+	my $last = '';
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	ok(wait_until($name, sub {
+		$node->psql('postgres', 'SELECT snowflake_nextval()');
+		$last = status($node, q{coalesce(last_error_code || ' ' || last_error, '')});
+		return $last =~ $error;
+	}), $name) or diag("$last is not $error");
+	return $last;
+}
+
+sub row { my ($columns, @row) = @_; return { columns => $columns, rows => [ \@row ] }; }
+
+my $nonsense = qr/^08P01 the registry answered nonsense/;
+my @layout = (1735689600000, 1000, 41, 0, 10, 12, 'f');
+
+refused('nothing', qr/$nonsense \(It has no row\.\)/, lookup => { rows => [] });
+refused('two rows', qr/$nonsense \(It has more than one row\.\)/, lookup => { rows => [ [ (1) x 9 ], [ (2) x 9 ] ] });
+refused('too few columns', qr/$nonsense \(It has no column 3\.\)/, lookup => row([ 'a', 'b' ], 'public', 1));
+refused('no column at all', qr/$nonsense \(It has no column 1\.\)/, layout => row([]));
+refused('a null', qr/$nonsense \(Its column 2 is null\.\)/, lookup => { rows => [ [ 'public', undef, ('public') x 7 ] ] });
+refused('a text for a number', qr/$nonsense \(Its column 2, "ours", is "many", and no bigint\.\)/, lookup => { rows => [ [ 'public', 'many', ('public') x 7 ] ] });
+refused('an empty number', qr/$nonsense \(Its column 1, "l1", is "", and no bigint\.\)/, layout => { rows => [ [ '', @layout[1 .. 6] ] ] });
+refused('a number with something behind it', qr/is "1735689600000;", and no bigint/, layout => { rows => [ [ '1735689600000;', @layout[1 .. 6] ] ] });
+refused('a number that is too large', qr/is "9223372036854775808", and no bigint/, layout => { rows => [ [ '9223372036854775808', @layout[1 .. 6] ] ] });
+refused('... for an integer', qr/Its column 3, "l3", is "2147483648", and no integer/, layout => { rows => [ [ @layout[0, 1], 2147483648, @layout[3 .. 6] ] ] });
+refused('a boolean that is none', qr/Its column 7, "l7", is "true", and no boolean/, layout => { rows => [ [ @layout[0 .. 5], 'true' ] ] });
+refused('a row with a null in it', qr/Its column 3 is null/, acquire => { rows => [ [ 7, 3, undef, 'END', @layout, 1, 1, -1, 1000 ] ] });
+refused('no function', qr/^55000 the registry's extension has no function snowflake_acquire\(\) that this version knows/, lookup => { rows => [ [ 'public', 1, (undef) x 6, 'public' ] ] });
+refused('no extension', qr/^55000 the registry's database has no extension snowflake/, lookup => { rows => [ [ (undef) x 9 ] ] });
+refused('another extension', qr/^55000 the extension snowflake of the registry's database is another one/, lookup => { rows => [ [ 'public', 0, (undef) x 7 ] ] });
+refused('COPY', qr/$nonsense \(It is PGRES_COPY_OUT\.\)/, layout => { first => message('H', pack('Cn', 0, 0)) });
+refused('an error after the row', qr/^40001 too late/, acquire => { last => error(C => '40001', M => 'too late') });
+
+my %states = ('short' => '42', 'empty' => '', 'a success' => '00000', 'a warning' => '01000', 'lower case' => 'xx000', 'long' => 'XX0000');
+refused("a SQLSTATE that is $_", qr/$nonsense \(The SQLSTATE of its error "boo" is "\Q$states{$_}\E"\.\)/, layout => { first => error(C => $states{$_}) }) for sort keys %states;
+refused('an error', qr/^XX001 boo \(far\)/, layout => { first => error(C => 'XX001', D => 'far') });
+
+my $long = refused('a long error of odd bytes', qr/^XX002 \\xff\\xfeboo/, layout => { first => error(C => 'XX002', M => "\xff\xfeboo" . 'o' x 1_000_000, D => 'o' x 1_000_000) });
+cmp_ok(length($long), '<', 520, '... is cut');
+$long = refused('a long value of odd bytes', qr/is "\\xff\\xfeooo/, layout => { rows => [ [ "\xff\xfe" . 'o' x 1_000_000, @layout[1 .. 6] ] ] });
+cmp_ok(length($long), '<', 520, '... is cut');
+is(status($node, 'octet_length(convert_to(last_error, current_setting($$server_encoding$$))) > 0'), 't', '... and can be stored');
+
+# Memory that the keeper has had at most, in kB.
+sub peak { my ($kb) = slurp_file('/proc/' . status($node, 'keeper_pid') . '/status') =~ /VmHWM:\s+(\d+)/; return $kb; }
+my $before = peak();
+refused('rows without end', qr/It has more than one row/, layout => { rows => [ [ ('o' x 1000) x 7 ] ], without_end => 1 });
+cmp_ok(peak() - $before, '<', 20_000, '... are not kept');
+
+refused('a warning', qr/^08006 the registry did not confirm its answer \(It warned: hardly\.\)/, acquire => { first => notice(M => 'hardly') });
+refused('... that comes last', qr/^08006 the registry did not confirm its answer \(It warned: lately\.\)/, acquire => { last => notice(M => 'lately') });
+is(status($node, 'leases_drawn'), '0', 'none of these was a lease');
+
+# What is no warning of the answer.
+$fake->answer(map({ $_ => { first => notice(C => '42602', M => 'invalid configuration parameter name') . notice(S => 'NOTICE', V => 'NOTICE') } } qw(lookup layout acquire)),
+	extend => { first => error(C => 'XX003') });
+ok(wait_until('ids', sub { ($node->psql('postgres', 'SELECT snowflake_nextval()'))[0] == 0 }), 'a notice, and a warning of a setting, do not matter')
+  or diag(status($node, 'last_error'));
+is(status($node, 'worker'), '3', '... and the answer is used');
+
+ok(wait_until('the extend', sub { status($node, 'last_error_code') eq 'XX003' }), 'an extend that fails');
+my $end = status($node, 'window_end');
+refused('an extend that is not confirmed', qr/did not confirm/, extend => { last => notice() });
+is(status($node, 'window_end'), $end, '... moves nothing');
+$node->stop('fast');
+$fake->finish;
+
+subtest 'a cancelled wait for a synchronous standby' => sub {
+	my $registry = new_server('registry', preload => 0, streaming => 1, conf => "log_statement = none\n");
+	start_server($registry);
+	value($registry, 'CREATE EXTENSION snowflake');
+	my $place = 'host=' . $registry->host . ' port=' . $registry->port . ' dbname=postgres';
+	my $issuer = new_server('issuer', conf => "snowflake.registry = '$place'\nsnowflake.start_timeout = 200ms\nsnowflake.lease_duration = 3s\n");
+	start_server($issuer);
+	value($issuer, 'CREATE EXTENSION snowflake');
+	ok(wait_until('ids', sub { ($issuer->psql('postgres', 'SELECT snowflake_nextval()'))[0] == 0 }), 'ids flow');
+	$registry->append_conf('postgresql.conf', q{synchronous_standby_names = 'lost'});
+	$registry->reload;
+	my $cancel = q{SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'};
+	ok(wait_until('a wait', sub { value($registry, $cancel) > 0 }), 'an extend waits for a standby, and is cancelled');
+	my $end = status($issuer, 'window_end');
+	my ($cancelled, $state, $last) = (0, '00000', '');
+	ok(wait_until('the end of the window', sub {
+		$cancelled += value($registry, $cancel);
+		(my $rc, my $out, my $error) = $issuer->psql('postgres', '\set VERBOSITY verbose' . "\nSELECT snowflake_timestamp(snowflake_nextval()) < '$end'");
+		$last = $out if $rc == 0;
+		($state) = $error =~ /ERROR:\s+(\w{5}):/ if $rc != 0;
+		return $rc != 0;
+	}), 'then ids end') or diag($last);
+	is($state, 'SF001', '... for want of a lease');
+	is($last, 't', '... and none is past the window that was confirmed');
+	is(status($issuer, 'window_end'), $end, '... which has not moved');
+	like(status($issuer, q{last_error_code || ' ' || last_error}), qr/^08006 the registry did not confirm its answer \(It warned: canceling wait for synchronous replication/, 'the error says why');
+	like(value($registry, 'SELECT max(window_end) FROM snowflake_registry'), qr/^\d+$/, 'though the registry has committed');
+	$registry->append_conf('postgresql.conf', q{synchronous_standby_names = ''});
+	$registry->reload;
+	ok(wait_until('ids', sub { value($registry, $cancel); ($issuer->psql('postgres', 'SELECT snowflake_nextval()'))[0] == 0 }), 'without it ids flow again');
+	$issuer->stop('fast');
+	$registry->stop('fast');
+};
+done_testing();
