@@ -96,8 +96,10 @@ bool IsOfTheExtension(int sqlstate) { return ERRCODE_TO_CATEGORY(sqlstate) == MA
   if (code == 0)
     ReportAnswer(psprintf("The SQLSTATE of its error \"%s\" is \"%s\".", message.bytes, Text(state).bytes));
   remote->answered = IsOfTheExtension(code);
+  const char *column = PQresultErrorField(result, PG_DIAG_COLUMN_NAME);  // tells what is held back from what is leased
   ereport(ERROR, (errcode(code), errmsg_internal("%s", message.bytes),
-                  detail.bytes[0] != '\0' ? errdetail_internal("%s", detail.bytes) : 0));
+                  detail.bytes[0] != '\0' ? errdetail_internal("%s", detail.bytes) : 0,
+                  column != nullptr ? err_generic_string(PG_DIAG_COLUMN_NAME, Text(column).bytes) : 0));
   pg_unreachable();
 }
 

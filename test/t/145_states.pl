@@ -137,7 +137,15 @@ subtest 'held back after a promotion' => sub {
 	is($standby->safe_psql($db, 'SELECT snowflake_settled()'), 't', 'nothing was lost');
 	ok(wait_until('an id', sub { $standby->psql($db, $issue) == 0 }), 'ids flow');
 	is(status($standby, 'state, last_error'), 'issuing|', 'and the state says so');
-	$_->stop('immediate') for $standby, $primary;
+	# A node elsewhere, whose registry it is, hears of it, too.
+	my $node = new_server('elsewhere', conf => sprintf("snowflake.registry = 'host=%s port=%d dbname=%s'\n", $standby->host, $standby->port, $db));
+	start_server($node);
+	$node->safe_psql($db, q{CREATE EXTENSION snowflake; SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 0, 1, 12)});
+	$standby->safe_psql($db, q{SELECT snowflake_settle('a test')});
+	query_error($node, $db, $issue);
+	ok(wait_until('the answer', sub { status($node, 'state') eq 'held back' }), 'a node of that registry says so, too');
+	like(fails_as($node, 'held back', 'null', 'SF004'), qr/HINT:  Where nothing was lost/, 'with the hint');
+	$_->stop('immediate') for $node, $standby, $primary;
 };
 
 done_testing();
