@@ -130,6 +130,12 @@ constexpr bool NewWorkerHelps(const Generator &g, Tick now, Tick max_lead) {
   return g.open && seen - now > max_lead;
 }
 
+// Whether nothing was issued under the lease, and nothing can be yet, because its window is still to begin: the best that
+// the registry had for a clock that is behind. As others give worker ids back, it may have a better one.
+constexpr bool BeginsInFuture(const Generator &g, Tick now, Tick max_lead) {
+  return g.open && g.last_tick < g.lease.window_start && g.lease.window_start - now > max_lead;
+}
+
 // The time to ask a longer window for: the clock's, or the next tick where that may be used already. Otherwise a window
 // that is no longer than the lead would be moved again and again, and never far enough.
 constexpr Tick ExtendFrom(const Generator &g, Tick now, Tick max_lead) {

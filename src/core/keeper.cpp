@@ -1,5 +1,9 @@
 #include "core/keeper.h"
 
+#include <algorithm>
+
+#include "core/lease.h"
+
 namespace snowflake {
 
 namespace {
@@ -7,6 +11,8 @@ namespace {
 constexpr int64_t kFirstPauseUs = 100 * 1000;
 constexpr int64_t kLongestPauseUs = 10 * 1000 * 1000;
 constexpr int64_t kLongestPauseWaitedForUs = 500 * 1000;
+
+constexpr int64_t kAtOnce = INT64_MIN;
 
 int64_t Spread(int64_t pause_us, int32_t spread) { return pause_us / 1000 * (Keeper::kNoSpread + spread); }
 
@@ -25,44 +31,71 @@ KeeperStep Keeper::Next(const KeeperView &view, int64_t now_us) {
   if (view.leaving) {
     if (!leaving_) release_failures_ = 0;
     leaving_ = true;
-    return {view.retired && release_failures_ == 0 ? KeeperAction::kRelease : KeeperAction::kExit, now_us};
+    return {view.retired && release_failures_ == 0 ? KeeperAction::kRelease : KeeperAction::kExit, now_us, 0};
+  }
+  if (window_is_new_) {
+    window_is_new_ = false;
+    // Counted from the question, however long the answer took. No registry grants less than the shortest lease; what looks
+    // like it is a clock that leapt meanwhile.
+    window_us_ = std::max(view.window_left_us + now_us - window_since_us_, kMinLeaseUs);
   }
 
   const bool waited_for = view.lease_wanted || view.window_wanted;
   const int64_t may_try_us = tried_us_ + Spread(PauseUs(failures_, waited_for), spread_);
-
-  KeeperAction due = KeeperAction::kAcquire;
-  int64_t due_us = may_try_us;
-  if (view.leased && !view.lease_wanted) {
-    due = KeeperAction::kExtend;
-    const int64_t next_us = extended_us_ + view.lease_duration_us / kExtensionsPerWindow;
-    if (inherited_checked_ && !view.window_wanted && next_us > due_us) due_us = next_us;
-  }
+  const Exchange next = NextExchange(view);
+  int64_t due_us = std::max(next.from_us, may_try_us);
   if (due_us <= now_us) {
     asked_us_ = now_us;
-    return {due, now_us};
+    asked_lease_us_ = view.lease_duration_us;
+    const bool acquire = next.action == KeeperAction::kAcquire;
+    return {next.action, now_us, acquire ? view.lease_duration_us : WindowToAskFor(view)};
   }
 
   if (view.retired) {
     const int64_t release_us = release_tried_us_ + Spread(PauseUs(release_failures_, false), spread_);
-    if (release_us <= now_us) return {KeeperAction::kRelease, now_us};
-    if (release_us < due_us) due_us = release_us;
+    if (release_us <= now_us) return {KeeperAction::kRelease, now_us, 0};
+    due_us = std::min(due_us, release_us);
   }
-  return {KeeperAction::kSleep, due_us};
+  return {KeeperAction::kSleep, due_us, 0};
 }
 
-void Keeper::Done(KeeperAction action, bool ok, int64_t now_us, int32_t spread) {
+Keeper::Exchange Keeper::NextExchange(const KeeperView &view) const {
+  if (!view.leased) return {KeeperAction::kAcquire, kAtOnce};
+  const bool inherited = window_us_ == 0;
+  const bool raised = view.lease_duration_us > window_lease_us_;
+  const bool at_once = inherited || raised || view.window_wanted;
+  const Exchange extend = {KeeperAction::kExtend,
+                           at_once ? kAtOnce : window_since_us_ + window_us_ / kExtensionsPerWindow};
+  if (!view.lease_wanted && !view.future) return extend;
+  const bool again = !view.lease_wanted || nothing_better_;
+  const Exchange acquire = {KeeperAction::kAcquire, again ? drawn_us_ + kAskForBetterUs : kAtOnce};
+  return acquire.from_us <= extend.from_us ? acquire : extend;
+}
+
+int64_t Keeper::WindowToAskFor(const KeeperView &view) const {
+  if (window_us_ != 0 && view.lease_duration_us > window_lease_us_) return view.lease_duration_us;
+  return std::min(std::max(2 * window_us_, kFirstWindowUs), view.lease_duration_us);
+}
+
+void Keeper::Done(KeeperAction action, KeeperOutcome outcome, int64_t now_us, int32_t spread) {
   spread_ = spread;
+  const bool failed = outcome == KeeperOutcome::kFailed;
   if (action == KeeperAction::kRelease) {
     release_tried_us_ = now_us;
-    release_failures_ = ok ? 0 : release_failures_ + 1;
+    release_failures_ = failed ? release_failures_ + 1 : 0;
     return;
   }
   tried_us_ = now_us;
-  failures_ = ok ? 0 : failures_ + 1;
-  if (!ok) return;
-  extended_us_ = asked_us_;
-  inherited_checked_ = true;
+  failures_ = failed ? failures_ + 1 : 0;
+  if (failed) return;
+  if (action == KeeperAction::kAcquire) {
+    drawn_us_ = asked_us_;
+    nothing_better_ = outcome == KeeperOutcome::kAnswered;
+  }
+  if (outcome != KeeperOutcome::kDone) return;
+  window_is_new_ = true;
+  window_since_us_ = asked_us_;
+  window_lease_us_ = asked_lease_us_;
 }
 
 }  // namespace snowflake

@@ -1,6 +1,10 @@
 // The keeper's mind: (what it sees, now) -> (what to do next, until when to sleep). It does no I/O itself.
 //
 // `now_us` is a monotonic clock. Windows are in ticks of the wall clock, which may step; when to talk to the registry is not.
+//
+// 1. A window is extended when a third of it is over, by the length that was granted: three tries fit into it.
+// 2. Windows grow from kFirstWindowUs on: each extension asks for twice as much as there is, up to the lease duration.
+// 3. A lease duration that was raised is asked for at once, as a whole: who raises it expects the registry to be away soon.
 #pragma once
 
 #include <cstdint>
@@ -17,36 +21,60 @@ enum class KeeperAction {
 
 struct KeeperView {
   int64_t lease_duration_us;
-  bool leased;         // a lease is in place
-  bool lease_wanted;   // a backend needs a lease, or another one because the clock stepped back
-  bool window_wanted;  // a backend has reached the window's end
-  bool retired;        // an old lease waits to be given back
-  bool leaving;        // shutdown, or nothing is left to keep: the lease is retired already
+  int64_t window_left_us;  // by the wall clock; below 0 when the window is over
+  bool leased;             // a lease is in place
+  bool future;             // ... whose window begins too far ahead for any id yet
+  bool lease_wanted;       // a backend needs a lease, or another one because the clock stepped back
+  bool window_wanted;      // a backend has reached the window's end
+  bool retired;            // an old lease waits to be given back
+  bool leaving;            // shutdown, or nothing is left to keep: the lease is retired already
 };
 
 struct KeeperStep {
   KeeperAction action;
   int64_t until_us;
+  int64_t duration_us;  // kAcquire: how long windows may become; kExtend: how long a window to ask for
+};
+
+enum class KeeperOutcome {
+  kFailed,    // the registry did not answer, or said to ask again
+  kAnswered,  // ... and what is in place stayed as it was
+  kDone,
 };
 
 class Keeper {
  public:
   KeeperStep Next(const KeeperView &view, int64_t now_us);
 
-  // What came of an action. `ok` means that the registry answered, whatever it said. `spread` is a random number of
-  // 0..999 that makes the pause after a failure half to one and a half times as long: a thousand nodes must not return
-  // to a registry at the same instant.
-  void Done(KeeperAction action, bool ok, int64_t now_us, int32_t spread = kNoSpread);
+  // What came of an action. `spread` is a random number of 0..999 that makes the pause after a failure half to one and a
+  // half times as long: a thousand nodes must not return to a registry at the same instant.
+  void Done(KeeperAction action, KeeperOutcome outcome, int64_t now_us, int32_t spread = kNoSpread);
 
   static constexpr int32_t kNoSpread = 500;
-
-  // Three tries fit into a window before it ends.
   static constexpr int64_t kExtensionsPerWindow = 3;
 
+  // How often a node asks whether another worker id helps by now: when its window is still to begin, and when a step back of
+  // its clock found the registry without a better one.
+  static constexpr int64_t kAskForBetterUs = 3 * 1000 * 1000;
+
  private:
-  bool inherited_checked_ = false;  // a lease found at the start is looked after at once
-  int64_t asked_us_ = 0;            // when the action under way began
-  int64_t extended_us_ = 0;         // when the registry was last asked for what it then confirmed
+  struct Exchange {
+    KeeperAction action;
+    int64_t from_us;
+  };
+  Exchange NextExchange(const KeeperView &view) const;
+  int64_t WindowToAskFor(const KeeperView &view) const;
+
+  // The exchange under way, and the one whose answer put the present window in place.
+  int64_t asked_us_ = 0;
+  int64_t asked_lease_us_ = 0;  // the lease duration then
+  bool window_is_new_ = false;  // its length is still to be seen
+  int64_t window_since_us_ = 0;
+  int64_t window_us_ = 0;  // 0: a lease found at the start
+  int64_t window_lease_us_ = 0;
+
+  int64_t drawn_us_ = 0;         // when the registry was last asked for a lease, and answered, ...
+  bool nothing_better_ = false;  // ... that it has none that helps
   int64_t tried_us_ = 0;
   int32_t failures_ = 0;  // in a row, of acquire and extend
   int32_t spread_ = kNoSpread;

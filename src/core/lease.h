@@ -52,6 +52,10 @@ struct Standing {
 inline constexpr int64_t kMinLeaseUs = int64_t{1000} * kUsPerMs;
 inline constexpr int64_t kMaxLeaseUs = int64_t{86400} * 1000 * kUsPerMs;
 
+// How long the first window of a lease is. It grows as it is extended, so that what a crash leaves behind, or a clock that
+// leapt, blocks a worker id for seconds. Three tries of a registry that takes a second or two to answer fit into it.
+inline constexpr int64_t kFirstWindowUs = int64_t{10} * 1000 * kUsPerMs;
+
 // Of a worker id that was never used.
 inline constexpr Tick kNoWatermark = -1;
 

@@ -50,14 +50,25 @@ void PopRetired(int64_t lease_id) {
   });
 }
 
+// The node's lock is held. What one registry has said or was asked means nothing to another.
+void ForgetAnswers() {
+  NodeState *node = keeping.node;
+  node->retired_count = 0;
+  node->seen = {};
+  node->next_token = {};
+  node->next_token_since = 0;
+  node->workers_free = -1;
+  node->advice = 0;
+  node->error.message[0] = '\0';
+}
+
 // The extension was dropped, or is another one than before: the registry in this database is gone, and what it leased with
 // it. One on another server gets the lease back.
 void ForgetRegistry() {
   if (keeping.registry[0] != '\0') return CloseGenerator();
   WithLock(keeping.node, LW_EXCLUSIVE, [] {
     keeping.node->generator.open = false;
-    keeping.node->retired_count = 0;
-    keeping.node->seen = {};
+    ForgetAnswers();
   });
 }
 
@@ -220,11 +231,7 @@ void NameNode() {
 bool RegistryMoved() { return strcmp(keeping.registry, settings.registry) != 0; }
 
 void FollowRegistry() {
-  WithLock(keeping.node, LW_EXCLUSIVE, [] {
-    keeping.node->retired_count = 0;
-    keeping.node->seen = {};
-    keeping.node->next_token = {};
-  });
+  WithLock(keeping.node, LW_EXCLUSIVE, ForgetAnswers);
   pfree(keeping.registry);
   keeping.registry = MemoryContextStrdup(TopMemoryContext, settings.registry);
 }
@@ -248,8 +255,15 @@ KeeperView See(bool leaving, bool *other_extension) {
   WithLock(node, LW_EXCLUSIVE, [&] {
     const Generator &g = node->generator;
     view.leased = g.open;
-    if (node->new_worker_wanted)
-      node->new_worker_wanted = g.open && NewWorkerHelps(g, g.layout.TickAt(now_us), MaxLead(g.layout, max_lead_us));
+    bool new_worker_helps = false;
+    if (g.open) {
+      const Tick now = g.layout.TickAt(now_us);
+      const Tick max_lead = MaxLead(g.layout, max_lead_us);
+      view.window_left_us = g.layout.UnixUsAt(g.lease.window_end) - now_us;
+      view.future = BeginsInFuture(g, now, max_lead);
+      new_worker_helps = NewWorkerHelps(g, now, max_lead);
+    }
+    node->new_worker_wanted = node->new_worker_wanted && new_worker_helps;
     view.lease_wanted = g.open ? node->new_worker_wanted : node->lease_wanted;
     view.window_wanted = g.open && node->window_wanted;
     view.retired = node->retired_count > 0;
@@ -268,7 +282,7 @@ void CloseGenerator() {
   });
 }
 
-RegistryAnswer Acquire() {
+RegistryAnswer Acquire(int64_t duration_us) {
   pgstat_report_activity(STATE_RUNNING, "drawing a worker id");
   const Layout layout = LocalLayout(keeping.extension);
   const char *registry = keeping.registry;
@@ -283,7 +297,7 @@ RegistryAnswer Acquire() {
   request.node = keeping.node->node_name;
   request.datacenter = settings.datacenter;
   request.now = StartFrom(g, layout, now, g.open);
-  request.duration_us = LeaseDurationUs();
+  request.duration_us = duration_us;
   // Of another lease in place of this one only an earlier beginning is of use.
   request.start_before = g.open && g.layout == layout ? Max(g.last_tick, g.lease.window_start) : kAnyStart;
   Tick since = 0;
@@ -307,13 +321,13 @@ RegistryAnswer Acquire() {
   if (StopRequested() || answer.lease.window_start >= request.start_before) {
     ForgetToken();
     Decline(answer.lease);
-    return RegistryAnswer::kDone;
+    return StopRequested() ? RegistryAnswer::kDone : RegistryAnswer::kNothingBetter;
   }
   Publish(answer, now, new_worker);
   return outcome;
 }
 
-RegistryAnswer Extend() {
+RegistryAnswer Extend(int64_t duration_us) {
   pgstat_report_activity(STATE_RUNNING, "moving the window of the lease");
   Generator g;
   WithLock(keeping.node, LW_SHARED, [&] { g = keeping.node->generator; });
@@ -321,8 +335,8 @@ RegistryAnswer Extend() {
   const Tick now = ExtendFrom(g, g.layout.TickAt(NowUnixUs()), MaxLead(g.layout, MaxLeadUs()));
   const char *registry = keeping.registry;
   const RegistryAnswer outcome = registry[0] != '\0'
-                                     ? ExtendRemotely(registry, g.lease, now, LeaseDurationUs(), &answer)
-                                     : ExtendLocally(keeping.extension, g.lease, now, LeaseDurationUs(), &answer);
+                                     ? ExtendRemotely(registry, g.lease, now, duration_us, &answer)
+                                     : ExtendLocally(keeping.extension, g.lease, now, duration_us, &answer);
   if (outcome == RegistryAnswer::kBusy) return outcome;
   CheckStanding(answer.standing);
   if (outcome == RegistryAnswer::kDone && !IsPlausibleEnd(g.layout, answer.window_end, g.lease.window_end, now))
@@ -360,8 +374,11 @@ RegistryAnswer Release(bool leaving) {
   }
   if (outcome == RegistryAnswer::kBusy) return outcome;
   PopRetired(retired.lease_id);
-  ereport(LOG, (errmsg("snowflake keeper: gave worker id %d back, lease %lld", retired.worker,
-                       static_cast<long long>(retired.lease_id))));
+  const long long lease_id = retired.lease_id;
+  if (outcome == RegistryAnswer::kDone)
+    ereport(LOG, (errmsg("snowflake keeper: gave worker id %d back, lease %lld", retired.worker, lease_id)));
+  else
+    ereport(LOG, (errmsg("snowflake keeper: had no worker id to give back, lease %lld was gone", lease_id)));
   return outcome;
 }
 
@@ -372,20 +389,23 @@ void DropOldestRetired() {
   PopRetired(lease_id);
 }
 
-void RecordSuccess(KeeperAction action, int64_t took_us) {
-  // Once, and not with every exchange.
-  const bool slow = took_us > LeaseDurationUs() / Keeper::kExtensionsPerWindow;
-  if (slow && !keeping.slow)
-    ereport(WARNING, (errmsg("snowflake keeper: the registry took %.1f s to answer", Seconds(took_us)),
-                      errdetail("snowflake.lease_duration is %.1f s, so windows may end before they are moved.",
-                                Seconds(LeaseDurationUs()))));
-  keeping.slow = slow;
+void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {
+  if (action != KeeperAction::kRelease) {
+    // Once, and not with every exchange.
+    const bool slow = took_us > duration_us / Keeper::kExtensionsPerWindow;
+    if (slow && !keeping.slow)
+      ereport(WARNING, (errmsg("snowflake keeper: the registry took %.1f s to answer", Seconds(took_us)),
+                        errdetail("It was asked for a window of %.1f s, so windows may end before they are moved.",
+                                  Seconds(duration_us))));
+    keeping.slow = slow;
+  }
   // That a lease could be given back does not mean that one can be had.
   if (action == KeeperAction::kRelease && keeping.failed != KeeperAction::kRelease) return;
-  if (keeping.failed != KeeperAction::kSleep) ereport(LOG, (errmsg("snowflake keeper: the registry answers again")));
+  const bool failed_before = keeping.failed != KeeperAction::kSleep;
   keeping.failed = KeeperAction::kSleep;
   WithLock(keeping.node, LW_EXCLUSIVE, [] { keeping.node->error.message[0] = '\0'; });
   ConditionVariableBroadcast(&keeping.node->changed);
+  if (failed_before) ereport(LOG, (errmsg("snowflake keeper: the registry answers again")));
 }
 
 void RecordFailure(KeeperAction action, int sqlstate, const char *message, const char *detail, bool held_back) {
@@ -400,13 +420,27 @@ void RecordFailure(KeeperAction action, int sqlstate, const char *message, const
     strlcpy(error.message, message, sizeof(error.message));
   error.message[pg_mbcliplen(error.message, static_cast<int>(strlen(error.message)), sizeof(error.message) - 1)] = '\0';
   // Once, and not with every try.
-  if (keeping.failed == KeeperAction::kSleep)
+  const bool known = keeping.failed != KeeperAction::kSleep && keeping.failed_sqlstate == sqlstate;
+  keeping.failed = action;
+  keeping.failed_sqlstate = sqlstate;
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] { keeping.node->error = error; });
+  ConditionVariableBroadcast(&keeping.node->changed);
+  if (!known)
     ereport(WARNING, (sqlstate == ERRCODE_CONNECTION_FAILURE
                           ? errmsg("snowflake keeper: cannot reach the registry: %s", error.message)
                           : errmsg("snowflake keeper: the registry refused: %s", error.message)));
-  keeping.failed = action;
-  WithLock(keeping.node, LW_EXCLUSIVE, [&] { keeping.node->error = error; });
-  ConditionVariableBroadcast(&keeping.node->changed);
+}
+
+// Only who draws a lease can be the one that notices a failover, and a registry on another server is not asked for its
+// extension's lock.
+void RecordBusy(KeeperAction action) {
+  const char *changing = "somebody is changing the extension", *failover = "it has just noticed a failover";
+  const char *message = changing;
+  if (keeping.registry[0] != '\0')
+    message = failover;
+  else if (action == KeeperAction::kAcquire)
+    message = psprintf("%s, or %s", changing, failover);
+  RecordFailure(action, ERRCODE_OBJECT_IN_USE, message, nullptr);
 }
 
 }  // namespace snowflake

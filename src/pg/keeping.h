@@ -14,6 +14,7 @@ struct Keeping {
   Oid extension;        // whose registry it asks
   char *registry;       // its connection string; empty: this database
   KeeperAction failed;  // what failed last and has not succeeded since; kSleep: nothing
+  int failed_sqlstate;  // ... and with what
   bool slow;            // the last exchange took too long for windows to last
 };
 extern Keeping keeping;
@@ -38,14 +39,16 @@ KeeperView See(bool leaving, bool *other_extension);
 // From here on nothing is issued; the lease waits to be given back.
 void CloseGenerator();
 
-RegistryAnswer Acquire();
-RegistryAnswer Extend();
+RegistryAnswer Acquire(int64_t duration_us);
+RegistryAnswer Extend(int64_t duration_us);
 // The oldest lease that waits to be given back. While leaving it takes no longer than a shutdown may.
 RegistryAnswer Release(bool leaving);
 void DropOldestRetired();
 
-// Tells waiting backends, the view and the log how the last exchange went, and how long it took.
-void RecordSuccess(KeeperAction action, int64_t took_us);
+// Tells waiting backends, the view and the log how the last exchange went; and how long it took, beside the window that it
+// asked for.
+void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us);
 void RecordFailure(KeeperAction action, int sqlstate, const char *message, const char *detail, bool held_back = false);
+void RecordBusy(KeeperAction action);
 
 }  // namespace snowflake

@@ -63,10 +63,6 @@ struct ReleaseRequest {
   Tick floor;       // the watermark is no lower, as far as the window goes
 };
 
-// How long the first window of a lease is. It grows as it is extended, so that what a crash leaves behind blocks a worker id
-// for seconds.
-inline constexpr int64_t kFirstWindowUs = int64_t{10} * 1000 * kUsPerMs;
-
 // Draws a lease. False when no window can begin in time for the node, and when a loss was noticed just now and all that is free
 // is held back: that must be committed, so it is no error; the next try gets SF004. Errors: SF003, SF004.
 bool ProtocolAcquire(Oid extension, const AcquireRequest &request, AcquireAnswer *answer);

@@ -2,46 +2,80 @@
 //
 // 1. It holds its node's place (keeper_pid) for as long as it lives; a second one finds it taken and ends.
 // 2. SIGTERM also cancels what is under way, because a wait for a lock or for a synchronous standby never looks at a flag.
+//    A trigger on the registry's tables may catch that, again and again: so what is still under way when kLeaveUs have
+//    passed, and at a second SIGTERM, ends with the process, which nothing catches.
 // 3. It must not be the reason why a command on its database or its extension fails: see Watch().
+// 4. Without work it costs next to nothing: no transaction, and one look in kWatchUs.
 #include "pg/worker.h"
 
 #include "pg/keeping.h"
 #include "pg/registry.h"
-#include "pg/report.h"
 #include "pg/remote.h"
+#include "pg/report.h"
 
 namespace snowflake {
 
 namespace {
 
-constexpr int64_t kWatchUs = 1000 * 1000;
+// A command that wants the database to itself waits for 5 s, and giving a lease back to a registry that is far away may
+// take nearly 2 of them.
+constexpr int64_t kWatchUs = 2 * 1000 * 1000;
 constexpr int64_t kWatchWantedUs = 100 * 1000;
 
+// From the moment the keeper is to leave. A shutdown may take 3 s in all.
+constexpr int64_t kLeaveUs = 2 * 1000 * 1000;
+constexpr int kLeaveCheckMs = 200;
+
 constexpr const char *kLockTimeout = "1s";
-constexpr int kMarkTimeoutMs = 1000;
+
+// Clocks drift and are slewed, but not by this much between two looks.
+constexpr int64_t kLeapUs = 1000 * 1000;
 
 struct Process {
   Keeper keeper;
   MemoryContext step_context;
-  KeeperAction action;  // under way
+  TimeoutId leave_timeout;
+  KeeperAction action;  // under way, ...
+  bool future;          // ... while the window of the lease in place is still to begin
+  ErrorData *error;     // what the last step failed with, while nobody has looked at it
   int64_t next_watch_us;
+  bool catalogs_changed;  // since the last look at them
   bool leaving;
+  bool marked_clean;
   bool moving;       // to another registry
   bool move_failed;  // the old one did not take its lease back
+
+  // What both clocks showed at the last look, and whether it was a leap that they showed.
+  int64_t wall_us;
+  int64_t monotonic_us;
+  bool leapt;
 };
 Process self;
 
 volatile sig_atomic_t stop_requested = false;
+volatile int64_t leave_since_us = 0;  // monotonic; 0: not leaving
 
 void HandleStop(SIGNAL_ARGS) {
   const int saved_errno = errno;
-  if (!stop_requested) {
+  if (stop_requested) {
+    ProcDiePending = true;
+  } else {
     stop_requested = true;
+    if (leave_since_us == 0) leave_since_us = MonotonicUs();
     QueryCancelPending = true;
-    InterruptPending = true;
   }
+  InterruptPending = true;
   SetLatch(MyLatch);
   errno = saved_errno;
+}
+
+bool IsOverdue() { return leave_since_us != 0 && MonotonicUs() - leave_since_us >= kLeaveUs; }
+
+// Runs in a signal's handler, like the others.
+void HandleLeaveTimeout() {
+  if (!IsOverdue()) return;
+  ProcDiePending = true;
+  InterruptPending = true;
 }
 
 // The timeouts of locks and statements come as a SIGINT that the process sends itself. Another's, pg_cancel_backend(), is
@@ -101,8 +135,18 @@ bool GiveWay() {
 }
 
 void Leave(const char *reason) {
-  if (!self.leaving) ereport(DEBUG1, (errmsg_internal("snowflake keeper leaves: %s", reason)));
+  if (self.leaving) return;
   self.leaving = true;
+  if (leave_since_us == 0) leave_since_us = MonotonicUs();
+  ereport(DEBUG1, (errmsg_internal("snowflake keeper leaves: %s", reason)));
+}
+
+// Who drops or creates the extension drops or creates tables.
+void OnRelcacheChange(Datum, Oid) { self.catalogs_changed = true; }
+
+void LookAtCatalogs() {
+  self.catalogs_changed = true;
+  self.next_watch_us = 0;
 }
 
 void Watch(int64_t now_us) {
@@ -110,6 +154,10 @@ void Watch(int64_t now_us) {
   if (DatabaseIsWanted(&refused)) Leave("a command wants the database for itself");
   self.next_watch_us = now_us + (refused ? kWatchWantedUs : kWatchUs);
   if (self.leaving) return;
+  // Outside of a transaction, as workers of logical replication do it while nothing comes.
+  AcceptInvalidationMessages();
+  if (!self.catalogs_changed) return;
+  self.catalogs_changed = false;
   const Oid before = keeping.extension;
   SetExtension(FindExtension());
   // Of another one nobody may have asked for an id yet, and a lease would settle its layout.
@@ -141,6 +189,49 @@ void Sleep(int64_t until_us) {
   ResetLatch(MyLatch);
 }
 
+// One message for each leap of the wall clock: windows, and the timestamps of ids, are measured by it.
+void CompareClocks() {
+  const int64_t monotonic_us = MonotonicUs();
+  const int64_t wall_us = NowUnixUs();
+  // A process that was held up between the two cannot compare them.
+  if (MonotonicUs() - monotonic_us > kLeapUs / 2) return;
+  const int64_t passed_us = monotonic_us - self.monotonic_us;
+  const int64_t before_us = self.wall_us;
+  const int64_t leap_us = wall_us - before_us - passed_us;
+  const bool leapt = self.monotonic_us != 0 && (leap_us > kLeapUs || leap_us < -kLeapUs);
+  const bool is_new = leapt && !self.leapt;  // a clock that stands still is not told of with each look
+  self.monotonic_us = monotonic_us;
+  self.wall_us = wall_us;
+  self.leapt = leapt;
+  if (!is_new) return;
+  const char *then = pstrdup(timestamptz_to_str(TimestampFromUnixUs(before_us)));
+  const char *now = timestamptz_to_str(TimestampFromUnixUs(wall_us));
+  ereport(LOG, (leap_us > 0 ? errmsg("snowflake keeper: the clock leapt forward by %.3f s", Seconds(leap_us))
+                            : errmsg("snowflake keeper: the clock stepped back by %.3f s", Seconds(-leap_us)),
+                errdetail("It showed %s, and %.3f s later %s.", then, Seconds(passed_us), now)));
+}
+
+// What calls the protocol runs what others may have hung on its tables.
+template <typename Call>
+RegistryAnswer Exchange(Call call) {
+  enable_timeout_every(self.leave_timeout, TimestampTzPlusMilliseconds(GetCurrentTimestamp(), kLeaveCheckMs),
+                       kLeaveCheckMs);
+  const RegistryAnswer answer = call();
+  disable_timeout(self.leave_timeout, false);
+  return answer;
+}
+
+RegistryAnswer Act(const KeeperStep &step) {
+  switch (step.action) {
+    case KeeperAction::kAcquire:
+      return Exchange([&] { return Acquire(step.duration_us); });
+    case KeeperAction::kExtend:
+      return Exchange([&] { return Extend(step.duration_us); });
+    default:
+      return Exchange([] { return Release(self.leaving || self.moving); });
+  }
+}
+
 // The registry is another one: the lease goes back to the old one, with one try for each that is retired, before one of the
 // new is drawn.
 void Move() {
@@ -149,7 +240,7 @@ void Move() {
   if (See(true, &other_extension).retired && !self.move_failed) {
     self.action = KeeperAction::kRelease;
     self.move_failed = true;
-    self.move_failed = Release(true) == RegistryAnswer::kBusy;
+    self.move_failed = Act({KeeperAction::kRelease, 0, 0}) == RegistryAnswer::kBusy;
     return;
   }
   FollowRegistry();
@@ -157,101 +248,126 @@ void Move() {
   self.moving = false;
 }
 
+KeeperOutcome OutcomeOf(RegistryAnswer answer) {
+  if (answer == RegistryAnswer::kBusy) return KeeperOutcome::kFailed;
+  return answer == RegistryAnswer::kNothingBetter ? KeeperOutcome::kAnswered : KeeperOutcome::kDone;
+}
+
+void Carry(const KeeperStep &step, int64_t now_us) {
+  const RegistryAnswer answer = Act(step);
+  if (answer == RegistryAnswer::kGone) LookAtCatalogs();
+  const int64_t done_us = MonotonicUs();
+  self.keeper.Done(step.action, OutcomeOf(answer), done_us, Spread());
+  if (answer == RegistryAnswer::kBusy)
+    RecordBusy(step.action);
+  else
+    RecordSuccess(step.action, done_us - now_us, step.duration_us);
+}
+
+// After the releases, when the server ends, and perhaps only the keeper: nothing that this registry committed is missing where
+// its server goes on.
+bool MarkClean() {
+  if (!stop_requested || self.marked_clean || keeping.registry[0] != '\0' || !OidIsValid(keeping.extension))
+    return false;
+  self.marked_clean = true;
+  if (RecoveryInProgress()) return false;
+  Exchange([] {
+    MarkCleanLocally(keeping.extension);
+    return RegistryAnswer::kDone;
+  });
+  return true;
+}
+
+// A reload.
+void FollowSettings() {
+  ConfigReloadPending = false;
+  ProcessConfigFile(PGC_SIGHUP);
+  NameNode();
+  self.moving = RegistryMoved();
+  self.move_failed = false;
+}
+
 // One step; false when the keeper is done.
 bool Step() {
   self.action = KeeperAction::kSleep;
+  self.future = false;
   if (stop_requested && !self.leaving) {
     QueryCancelPending = false;  // it has done its work: whatever was under way has ended
     Leave("it was told to stop");
   }
   if (self.leaving) CloseGenerator();
   CHECK_FOR_INTERRUPTS();
-  if (ConfigReloadPending) {
-    ConfigReloadPending = false;
-    ProcessConfigFile(PGC_SIGHUP);
-    NameNode();
-    self.moving = RegistryMoved();
-    self.move_failed = false;
-  }
+  if (IsOverdue()) return false;
+  CompareClocks();
+  if (ConfigReloadPending) FollowSettings();
   if (self.moving && !self.leaving) {
     Move();
     return true;
   }
-
-  const int64_t now_us = MonotonicUs();
-  if (!self.leaving && now_us >= self.next_watch_us) {
-    Watch(now_us);
+  if (!self.leaving && MonotonicUs() >= self.next_watch_us) {
+    Watch(MonotonicUs());
     if (self.leaving) return true;
   }
 
   bool other_extension = false;
-  const KeeperStep step = self.keeper.Next(See(self.leaving, &other_extension), now_us);
-  if (other_extension) self.next_watch_us = 0;
+  const int64_t now_us = MonotonicUs();
+  const KeeperView view = See(self.leaving, &other_extension);
+  const KeeperStep step = self.keeper.Next(view, now_us);
+  if (other_extension) LookAtCatalogs();
   self.action = step.action;
-  RegistryAnswer outcome = RegistryAnswer::kDone;
-  switch (step.action) {
-    case KeeperAction::kExit:
-      return false;
-    case KeeperAction::kSleep:
-      Sleep(Min(step.until_us, self.next_watch_us));
-      return true;
-    case KeeperAction::kAcquire:
-      outcome = Acquire();
-      break;
-    case KeeperAction::kExtend:
-      outcome = Extend();
-      break;
-    case KeeperAction::kRelease:
-      outcome = Release(self.leaving);
-      break;
-  }
-  if (outcome == RegistryAnswer::kGone) self.next_watch_us = 0;  // perhaps the extension is gone
-  const bool answered = outcome != RegistryAnswer::kBusy;
-  const int64_t done_us = MonotonicUs();
-  self.keeper.Done(step.action, answered, done_us, Spread());
-  if (answered) RecordSuccess(step.action, done_us - now_us);
+  self.future = view.future;
+  if (step.action == KeeperAction::kExit) return MarkClean();
+  if (step.action == KeeperAction::kSleep)
+    Sleep(Min(step.until_us, self.next_watch_us));
+  else
+    Carry(step, now_us);
   return true;
 }
 
-void Recover() {
+// Called in PG_CATCH: nothing here fails or looks at interrupts, as a message to the log does.
+void KeepError() {
   MemoryContextSwitchTo(self.step_context);
-  ErrorData *error = CopyErrorData();
+  self.error = CopyErrorData();
   FlushErrorState();
   disable_all_timeouts(false);
   AbortCurrentTransaction();
-  // A look at the catalogs that failed counts as a try to keep the lease.
+}
+
+// A step of its own.
+void LookAtError() {
+  const ErrorData *error = self.error;
+  self.error = nullptr;
+  if (self.action == KeeperAction::kExit) return;
+  // A look at the catalogs that failed counts as a try to keep the lease, and is repeated.
   const KeeperAction action = self.action == KeeperAction::kSleep ? KeeperAction::kAcquire : self.action;
-  self.keeper.Done(action, false, MonotonicUs(), Spread());
+  self.catalogs_changed = true;
+  // Who asks for a better lease than the one in place has an answer, too, when there is none at all.
+  const bool answered = action == KeeperAction::kAcquire && self.future && error->sqlerrcode == kAllLeased;
+  self.keeper.Done(action, answered ? KeeperOutcome::kAnswered : KeeperOutcome::kFailed, MonotonicUs(), Spread());
+  if (answered) return;
   // A shutdown, and a command that wants the database, cancel what is under way; that is no failure of the registry.
   const bool given_way = stop_requested || self.next_watch_us == 0;
   if (given_way && error->sqlerrcode == ERRCODE_QUERY_CANCELED && !self.leaving) return;
-  RecordFailure(action, error->sqlerrcode, error->message, error->detail, IsHeldBack(*error));
   if (action == KeeperAction::kRelease && error->sqlerrcode == ERRCODE_INVALID_PARAMETER_VALUE) DropOldestRetired();
+  RecordFailure(action, error->sqlerrcode, error->message, error->detail, IsHeldBack(*error));
 }
 
 bool ProtectedStep() {
-  MemoryContextReset(self.step_context);
   MemoryContextSwitchTo(self.step_context);
   volatile bool more = true;
   PG_TRY();
-  { more = Step(); }
-  PG_CATCH();
-  { Recover(); }
-  PG_END_TRY();
-  return more;
-}
-
-// After the releases: nothing that this registry committed is missing where its server goes on.
-void MarkClean() {
-  PG_TRY();
   {
-    enable_timeout_after(STATEMENT_TIMEOUT, kMarkTimeoutMs);
-    MarkCleanLocally(keeping.extension);
-    disable_timeout(STATEMENT_TIMEOUT, false);
+    if (self.error != nullptr) {
+      LookAtError();
+    } else {
+      MemoryContextReset(self.step_context);
+      more = Step();
+    }
   }
   PG_CATCH();
-  { Recover(); }
+  { KeepError(); }
   PG_END_TRY();
+  return more;
 }
 
 }  // namespace
@@ -272,10 +388,12 @@ void snowflake_keeper_main(Datum database) {
   PinSettings();
   if (!Attach()) proc_exit(0);
   NameNode();
+  self.leave_timeout = RegisterTimeout(USER_TIMEOUT, HandleLeaveTimeout);
+  self.catalogs_changed = true;
+  CacheRegisterRelcacheCallback(OnRelcacheChange, Datum{0});
   self.step_context = AllocSetContextCreate(TopMemoryContext, "snowflake keeper", ALLOCSET_DEFAULT_SIZES);
   remote_give_way = GiveWay;
   while (ProtectedStep()) {
   }
-  if (stop_requested && keeping.registry[0] == '\0' && OidIsValid(keeping.extension) && !RecoveryInProgress()) MarkClean();
   proc_exit(0);
 }

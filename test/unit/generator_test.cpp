@@ -405,6 +405,19 @@ TEST(Lease, AnotherWorkerHelpsOnlyAfterAStepBack) {
   }
 }
 
+TEST(Lease, AWindowThatIsStillToBegin) {
+  Generator g = Opened(kDefaultLayout, 3, 5000, 1000000);
+  EXPECT_TRUE(BeginsInFuture(g, 100, 5));
+  EXPECT_TRUE(BeginsInFuture(g, 4994, 5));
+  EXPECT_FALSE(BeginsInFuture(g, 4995, 5)) << "ids lead the clock as far as they may";
+  EXPECT_FALSE(BeginsInFuture(g, 6000, 5));
+  g.last_tick = 5000;
+  EXPECT_FALSE(BeginsInFuture(g, 100, 5)) << "ids were issued: the clock stepped back";
+  g.last_tick = 4999;
+  Close(&g);
+  EXPECT_FALSE(BeginsInFuture(g, 100, 5)) << "closed";
+}
+
 // What a registry would do for this node alone: a watermark for each worker id.
 class Schedule {
  public:

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/lease.h"
+
 namespace snowflake {
 namespace {
 
@@ -11,8 +13,28 @@ constexpr int64_t kSecond = 1000 * kMs;
 constexpr int64_t kDuration = 600 * kSecond;
 constexpr int64_t kStart = 5000 * kSecond;  // a monotonic clock starts anywhere
 
-constexpr KeeperView kUnleased = {kDuration, false, false, false, false, false};
-constexpr KeeperView kLeased = {kDuration, true, false, false, false, false};
+constexpr int64_t kFirst = kFirstWindowUs;
+
+KeeperView Unleased(int64_t duration_us = kDuration) {
+  KeeperView view = {};
+  view.lease_duration_us = duration_us;
+  return view;
+}
+
+KeeperView Leased(int64_t window_left_us, int64_t duration_us = kDuration) {
+  KeeperView view = Unleased(duration_us);
+  view.window_left_us = window_left_us;
+  view.leased = true;
+  return view;
+}
+
+const KeeperView kUnleased = Unleased();
+const KeeperView kLeased = Leased(kDuration);
+
+KeeperView Future(KeeperView view) {
+  view.future = true;
+  return view;
+}
 
 KeeperView LeaseWanted(KeeperView view) {
   view.lease_wanted = true;
@@ -44,11 +66,20 @@ void ExpectSleep(const KeeperStep &step, int64_t until_us) {
   EXPECT_EQ(step.until_us, until_us);
 }
 
-// A keeper whose lease was drawn at kStart.
-Keeper Settled() {
+void ExpectAsk(const KeeperStep &step, KeeperAction action, int64_t duration_us) {
+  ExpectAction(step, action);
+  EXPECT_EQ(step.duration_us, duration_us);
+}
+
+void Done(Keeper *keeper, KeeperAction action, int64_t now_us) { keeper->Done(action, KeeperOutcome::kDone, now_us); }
+void Fail(Keeper *keeper, KeeperAction action, int64_t now_us) { keeper->Done(action, KeeperOutcome::kFailed, now_us); }
+
+// A keeper whose window was moved at kStart, to its full length.
+Keeper Settled(int64_t duration_us = kDuration) {
   Keeper keeper;
-  keeper.Next(kUnleased, kStart);
-  keeper.Done(KeeperAction::kAcquire, true, kStart);
+  keeper.Next(Leased(duration_us, duration_us), kStart);
+  Done(&keeper, KeeperAction::kExtend, kStart);
+  keeper.Next(Leased(duration_us, duration_us), kStart);
   return keeper;
 }
 
@@ -60,25 +91,117 @@ TEST(Keeper, DrawsALeaseAtOnce) {
 }
 
 // Counted from the question: the window that was asked for begins there, however long the answer takes.
-TEST(Keeper, ExtendsEveryThirdOfTheLeaseDuration) {
+TEST(Keeper, ExtendsEveryThirdOfTheWindow) {
   Keeper keeper = Settled();
   int64_t now = kStart;
   for (int i = 0; i < 10; ++i) {
     const int64_t due = now + kDuration / 3;
     ExpectSleep(keeper.Next(kLeased, now), due);
-    ExpectSleep(keeper.Next(kLeased, due - 1), due);
-    ExpectAction(keeper.Next(kLeased, due), KeeperAction::kExtend);
-    keeper.Done(KeeperAction::kExtend, true, due + kSecond);  // the registry took its time
+    ExpectSleep(keeper.Next(Leased(kDuration / 3 * 2), due - 1), due);
+    ExpectAsk(keeper.Next(Leased(kDuration / 3 * 2), due), KeeperAction::kExtend, kDuration);
+    Done(&keeper, KeeperAction::kExtend, due + kSecond);  // the registry took its time
+    ExpectSleep(keeper.Next(Leased(kDuration - kSecond), due + kSecond), due + kDuration / 3);
     now = due;
   }
 }
 
-TEST(Keeper, FollowsAChangedLeaseDuration) {
+// A crash soon after the lease was drawn takes the worker id away for seconds.
+TEST(Keeper, WindowsGrowFromTenSecondsToTheLeaseDuration) {
+  Keeper keeper;
+  int64_t now = kStart;
+  ExpectAsk(keeper.Next(kUnleased, now), KeeperAction::kAcquire, kDuration);
+  Done(&keeper, KeeperAction::kAcquire, now);
+  int64_t window = 10 * kSecond;
+  for (int64_t asked : {20, 40, 80, 160, 320, 600, 600}) {
+    const int64_t due = now + window / 3;
+    ExpectSleep(keeper.Next(Leased(window), now), due);
+    ExpectAsk(keeper.Next(Leased(window - window / 3), due), KeeperAction::kExtend, asked * kSecond);
+    Done(&keeper, KeeperAction::kExtend, due);
+    window = asked * kSecond;
+    now = due;
+  }
+}
+
+TEST(Keeper, AShortLeaseDurationIsTheFirstWindow) {
+  for (int64_t duration : {kSecond, 9 * kSecond, kFirst}) {
+    Keeper keeper;
+    ExpectAsk(keeper.Next(Unleased(duration), kStart), KeeperAction::kAcquire, duration);
+    Done(&keeper, KeeperAction::kAcquire, kStart);
+    ExpectSleep(keeper.Next(Leased(duration, duration), kStart), kStart + duration / 3);
+    ExpectAsk(keeper.Next(Leased(duration, duration), kStart + duration / 3), KeeperAction::kExtend, duration);
+  }
+}
+
+// A window that was moved in spite of a slow registry is as long as it was asked for, and grows on.
+TEST(Keeper, WindowsGrowHoweverLongAnAnswerTakes) {
+  Keeper keeper;
+  ExpectAsk(keeper.Next(kUnleased, kStart), KeeperAction::kAcquire, kDuration);
+  Done(&keeper, KeeperAction::kAcquire, kStart + 7 * kSecond);
+  ExpectAsk(keeper.Next(Leased(kFirst - 7 * kSecond), kStart + 7 * kSecond), KeeperAction::kExtend, 2 * kFirst);
+  // Longer than the window lasts.
+  Done(&keeper, KeeperAction::kExtend, kStart + 37 * kSecond);
+  ExpectAsk(keeper.Next(Leased(2 * kFirst - 30 * kSecond), kStart + 37 * kSecond), KeeperAction::kExtend, 4 * kFirst);
+}
+
+// A registry may grant less than it was asked for.
+TEST(Keeper, ExtendsByTheLengthThatWasGranted) {
   Keeper keeper = Settled();
-  KeeperView shorter = kLeased;
-  shorter.lease_duration_us = 3 * kSecond;
-  ExpectSleep(keeper.Next(shorter, kStart), kStart + kSecond);
-  ExpectAction(keeper.Next(shorter, kStart + 2 * kSecond), KeeperAction::kExtend);
+  const int64_t now = kStart + kDuration / 3;
+  ExpectAction(keeper.Next(kLeased, now), KeeperAction::kExtend);
+  Done(&keeper, KeeperAction::kExtend, now);
+  ExpectSleep(keeper.Next(Leased(60 * kSecond), now), now + 20 * kSecond);
+  ExpectAsk(keeper.Next(Leased(40 * kSecond), now + 20 * kSecond), KeeperAction::kExtend, 120 * kSecond);
+}
+
+TEST(Keeper, ARaisedLeaseDurationIsAskedForAtOnce) {
+  Keeper keeper = Settled(6 * kSecond);
+  const int64_t hour = 3600 * kSecond;
+  const int64_t now = kStart + kSecond;
+  ExpectAsk(keeper.Next(Leased(5 * kSecond, hour), now), KeeperAction::kExtend, hour);
+  Fail(&keeper, KeeperAction::kExtend, now);
+  ExpectSleep(keeper.Next(Leased(5 * kSecond, hour), now), now + 100 * kMs);
+  ExpectAsk(keeper.Next(Leased(5 * kSecond, hour), now + 100 * kMs), KeeperAction::kExtend, hour);
+  Done(&keeper, KeeperAction::kExtend, now + 100 * kMs);
+  ExpectSleep(keeper.Next(Leased(hour, hour), now + 100 * kMs), now + 100 * kMs + hour / 3);
+}
+
+// ... once, also by a registry that grants no more, and in the middle of growing.
+TEST(Keeper, ARaisedLeaseDurationIsAskedForOnce) {
+  Keeper keeper;
+  keeper.Next(kUnleased, kStart);
+  Done(&keeper, KeeperAction::kAcquire, kStart);
+  ExpectAsk(keeper.Next(Leased(kFirst, 2 * kDuration), kStart), KeeperAction::kExtend, 2 * kDuration);
+  Done(&keeper, KeeperAction::kExtend, kStart);
+  ExpectSleep(keeper.Next(Leased(kFirst, 2 * kDuration), kStart), kStart + kFirst / 3);
+  ExpectAsk(keeper.Next(Leased(kFirst, 2 * kDuration), kStart + kFirst / 3), KeeperAction::kExtend, 2 * kFirst);
+}
+
+TEST(Keeper, ALoweredLeaseDurationLeavesTheWindowAsItIs) {
+  Keeper keeper = Settled();
+  int64_t now = kStart;
+  int64_t left = kDuration;
+  const int64_t shorter = 3 * kSecond;
+  ExpectSleep(keeper.Next(Leased(left, shorter), now), now + kDuration / 3);
+  // What is left of it is looked after until it is as short as asked for.
+  while (left > shorter) {
+    const KeeperStep sleep = keeper.Next(Leased(left, shorter), now);
+    ExpectSleep(sleep, now + left / 3);
+    left -= sleep.until_us - now;
+    now = sleep.until_us;
+    ExpectAsk(keeper.Next(Leased(left, shorter), now), KeeperAction::kExtend, shorter);
+    Done(&keeper, KeeperAction::kExtend, now);
+    if (left < shorter) left = shorter;
+  }
+  ExpectSleep(keeper.Next(Leased(left, shorter), now), now + shorter / 3);
+}
+
+// The clock leapt while the registry was asked: what it granted is over already.
+TEST(Keeper, AWindowThatIsOverIsNotExtendedWithoutAPause) {
+  Keeper keeper = Settled();
+  const int64_t now = kStart + kDuration / 3;
+  ExpectAction(keeper.Next(kLeased, now), KeeperAction::kExtend);
+  Done(&keeper, KeeperAction::kExtend, now);
+  ExpectSleep(keeper.Next(Leased(-3600 * kSecond), now), now + kSecond / 3);
 }
 
 // G4: a call that has reached the window's end waits no longer than one exchange.
@@ -89,12 +212,21 @@ TEST(Keeper, ExtendsAtOnceWhenWoken) {
 
 TEST(Keeper, AnInheritedLeaseIsCheckedAtOnce) {
   Keeper keeper;
-  ExpectAction(keeper.Next(kLeased, kStart), KeeperAction::kExtend);
-  keeper.Done(KeeperAction::kExtend, false, kStart);
-  ExpectSleep(keeper.Next(kLeased, kStart), kStart + 100 * kMs);
-  ExpectAction(keeper.Next(kLeased, kStart + 100 * kMs), KeeperAction::kExtend);
-  keeper.Done(KeeperAction::kExtend, true, kStart + 100 * kMs);
-  ExpectSleep(keeper.Next(kLeased, kStart + 100 * kMs), kStart + 100 * kMs + kDuration / 3);
+  ExpectAsk(keeper.Next(Leased(kSecond), kStart), KeeperAction::kExtend, kFirst);
+  Fail(&keeper, KeeperAction::kExtend, kStart);
+  ExpectSleep(keeper.Next(Leased(kSecond), kStart), kStart + 100 * kMs);
+  ExpectAsk(keeper.Next(Leased(kSecond), kStart + 100 * kMs), KeeperAction::kExtend, kFirst);
+  Done(&keeper, KeeperAction::kExtend, kStart + 100 * kMs);
+  ExpectSleep(keeper.Next(Leased(kFirst), kStart + 100 * kMs), kStart + 100 * kMs + kFirst / 3);
+}
+
+// What its keeper had asked for is still there.
+TEST(Keeper, AnInheritedWindowIsAsLongAsItIs) {
+  Keeper keeper;
+  ExpectAction(keeper.Next(Leased(300 * kSecond), kStart), KeeperAction::kExtend);
+  Done(&keeper, KeeperAction::kExtend, kStart);
+  ExpectSleep(keeper.Next(Leased(300 * kSecond), kStart), kStart + 100 * kSecond);
+  ExpectAsk(keeper.Next(Leased(200 * kSecond), kStart + 100 * kSecond), KeeperAction::kExtend, kDuration);
 }
 
 // A monotonic clock may count from the machine's start: then a third of the lease is not over yet.
@@ -107,17 +239,85 @@ TEST(Keeper, ALostLeaseIsReplacedAtOnce) {
   Keeper keeper = Settled();
   const int64_t now = kStart + kDuration / 3;
   ExpectAction(keeper.Next(kLeased, now), KeeperAction::kExtend);
-  keeper.Done(KeeperAction::kExtend, true, now);  // it answered: the lease is gone
-  ExpectAction(keeper.Next(kUnleased, now), KeeperAction::kAcquire);
+  Done(&keeper, KeeperAction::kExtend, now);  // it answered: the lease is gone
+  ExpectAsk(keeper.Next(kUnleased, now), KeeperAction::kAcquire, kDuration);
 }
 
 // G5: a step back of the clock is answered with another worker id, before the window is looked after.
 TEST(Keeper, AnotherLeaseIsDrawnWhenOneIsWanted) {
   Keeper keeper = Settled();
   ExpectAction(keeper.Next(LeaseWanted(kLeased), kStart + 1), KeeperAction::kAcquire);
-  ExpectAction(keeper.Next(LeaseWanted(WindowWanted(kLeased)), kStart + 1), KeeperAction::kAcquire);
-  keeper.Done(KeeperAction::kAcquire, true, kStart + 2);
-  ExpectSleep(keeper.Next(kLeased, kStart + 2), kStart + 1 + kDuration / 3);
+  ExpectAsk(keeper.Next(LeaseWanted(WindowWanted(kLeased)), kStart + 1), KeeperAction::kAcquire, kDuration);
+  Done(&keeper, KeeperAction::kAcquire, kStart + 2);
+  ExpectSleep(keeper.Next(Leased(kFirst - 1), kStart + 2), kStart + 1 + kFirst / 3);
+}
+
+// A window that is still to begin was the best that the registry had. Others give worker ids back meanwhile.
+TEST(Keeper, ANodeThatCannotIssueYetAsksForABetterLeaseEveryThreeSeconds) {
+  const KeeperView future = Future(Leased(3610 * kSecond));
+  Keeper keeper;
+  int64_t now = kStart;
+  ExpectAction(keeper.Next(kUnleased, now), KeeperAction::kAcquire);
+  Done(&keeper, KeeperAction::kAcquire, now + kSecond);
+  for (int i = 0; i < 5; ++i) {
+    ExpectSleep(keeper.Next(future, now + kSecond), now + 3 * kSecond);
+    now += 3 * kSecond;
+    ExpectAsk(keeper.Next(future, now), KeeperAction::kAcquire, kDuration);
+    keeper.Done(KeeperAction::kAcquire, KeeperOutcome::kAnswered, now + kSecond);
+  }
+  // One that does not answer is asked with the usual pauses.
+  ExpectAction(keeper.Next(future, now + 3 * kSecond), KeeperAction::kAcquire);
+  Fail(&keeper, KeeperAction::kAcquire, now + 3 * kSecond);
+  ExpectSleep(keeper.Next(future, now + 3 * kSecond), now + 3 * kSecond + 100 * kMs);
+  // The clock has reached the window, or been put right.
+  ExpectSleep(keeper.Next(Leased(3600 * kSecond), now + 3 * kSecond), kStart + 3611 * kSecond / 3);
+}
+
+// A step back of the clock found the registry without a worker id that helps: it is not asked again and again.
+TEST(Keeper, AsksEveryThreeSecondsWhereTheRegistryHasNothingBetter) {
+  const KeeperView wanted = LeaseWanted(kLeased);
+  Keeper keeper = Settled();
+  int64_t now = kStart + kSecond;
+  for (int i = 0; i < 5; ++i) {
+    ExpectAction(keeper.Next(wanted, now), KeeperAction::kAcquire);
+    keeper.Done(KeeperAction::kAcquire, KeeperOutcome::kAnswered, now);
+    ExpectSleep(keeper.Next(wanted, now), now + 3 * kSecond);
+    ExpectAction(keeper.Next(WindowWanted(wanted), now), KeeperAction::kExtend);
+    now += 3 * kSecond;
+  }
+  // The next step back is another matter.
+  ExpectAction(keeper.Next(wanted, now), KeeperAction::kAcquire);
+  Done(&keeper, KeeperAction::kAcquire, now);
+  keeper.Next(kLeased, now);
+  ExpectAction(keeper.Next(wanted, now + 1), KeeperAction::kAcquire);
+}
+
+// Asking for a better one neither delays the lease in place nor counts as its extension.
+TEST(Keeper, ALeaseThatIsStillToBeginIsExtendedInTime) {
+  Keeper keeper;
+  ExpectAction(keeper.Next(kUnleased, kStart), KeeperAction::kAcquire);
+  Done(&keeper, KeeperAction::kAcquire, kStart);
+  int64_t now = kStart;
+  KeeperStep step = keeper.Next(Future(Leased(30 * kSecond)), now);
+  int asked = 0;
+  for (; step.action != KeeperAction::kExtend; step = keeper.Next(Future(Leased(30 * kSecond)), now)) {
+    ASSERT_LE(now, kStart + 10 * kSecond);
+    if (step.action == KeeperAction::kSleep) {
+      now = step.until_us;
+      continue;
+    }
+    ++asked;
+    keeper.Done(KeeperAction::kAcquire, KeeperOutcome::kAnswered, now);
+  }
+  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(now, kStart + 10 * kSecond);
+}
+
+TEST(Keeper, AnInheritedLeaseThatIsStillToBeginIsCheckedFirst) {
+  Keeper keeper;
+  ExpectAction(keeper.Next(Future(kLeased), kStart), KeeperAction::kExtend);
+  Done(&keeper, KeeperAction::kExtend, kStart);
+  ExpectAction(keeper.Next(Future(kLeased), kStart), KeeperAction::kAcquire);
 }
 
 TEST(KeeperPause, GrowsFrom100MillisecondsTo10Seconds) {
@@ -140,7 +340,7 @@ TEST(KeeperPause, IsSpread) {
   for (int32_t spread : {0, 250, 500, 999}) {
     Keeper keeper = Settled();
     const int64_t now = kStart + kDuration / 3;
-    for (int i = 0; i < 3; ++i) keeper.Done(KeeperAction::kExtend, false, now, spread);
+    for (int i = 0; i < 3; ++i) keeper.Done(KeeperAction::kExtend, KeeperOutcome::kFailed, now, spread);
     const int64_t pause = PauseUs(3, false) * (500 + spread) / 1000;
     ExpectSleep(keeper.Next(kLeased, now), now + pause);
     ExpectAction(keeper.Next(kLeased, now + pause), KeeperAction::kExtend);
@@ -152,20 +352,20 @@ TEST(Keeper, ARegistryThatDoesNotAnswerIsTriedWithGrowingPauses) {
   int64_t now = kStart;
   for (int failures = 1; failures < 12; ++failures) {
     ExpectAction(keeper.Next(kUnleased, now), KeeperAction::kAcquire);
-    keeper.Done(KeeperAction::kAcquire, false, now);
+    Fail(&keeper, KeeperAction::kAcquire, now);
     ExpectSleep(keeper.Next(kUnleased, now), now + PauseUs(failures, false));
     now += PauseUs(failures, false);
   }
   ExpectAction(keeper.Next(kUnleased, now), KeeperAction::kAcquire);
-  keeper.Done(KeeperAction::kAcquire, true, now);
-  keeper.Done(KeeperAction::kExtend, false, now);
+  Done(&keeper, KeeperAction::kAcquire, now);
+  Fail(&keeper, KeeperAction::kExtend, now);
   ExpectSleep(keeper.Next(WindowWanted(kLeased), now), now + PauseUs(1, true));  // an answer resets the pause
 }
 
 TEST(Keeper, SomebodyWhoWaitsShortensAPauseThatHasBegun) {
   Keeper keeper = Settled();
   const int64_t now = kStart + kDuration;
-  for (int i = 0; i < 20; ++i) keeper.Done(KeeperAction::kExtend, false, now);
+  for (int i = 0; i < 20; ++i) Fail(&keeper, KeeperAction::kExtend, now);
   ExpectSleep(keeper.Next(kLeased, now), now + 10 * kSecond);
   ExpectSleep(keeper.Next(WindowWanted(kLeased), now), now + kSecond / 2);
   ExpectSleep(keeper.Next(LeaseWanted(kLeased), now), now + kSecond / 2);
@@ -176,22 +376,20 @@ TEST(Keeper, AFailedExtensionIsNotPutOffByAThirdOfTheLease) {
   Keeper keeper = Settled();
   const int64_t now = kStart + kDuration / 3;
   ExpectAction(keeper.Next(kLeased, now), KeeperAction::kExtend);
-  keeper.Done(KeeperAction::kExtend, false, now);
+  Fail(&keeper, KeeperAction::kExtend, now);
   ExpectSleep(keeper.Next(kLeased, now), now + PauseUs(1, false));
 }
 
 // G4: ids go on while the registry is away; a window survives two lost extensions.
 TEST(Keeper, ThreeTriesFitIntoAWindow) {
-  for (int64_t duration : {kSecond, 10 * kSecond, kDuration, 86400 * kSecond}) {
-    KeeperView view = kLeased;
-    view.lease_duration_us = duration;
-    Keeper keeper = Settled();
+  for (int64_t duration : {kSecond, kFirst, kDuration, 86400 * kSecond}) {
+    Keeper keeper = Settled(duration);
     int tries = 0;
     for (int64_t now = kStart; now < kStart + duration;) {
-      const KeeperStep step = keeper.Next(view, now);
+      const KeeperStep step = keeper.Next(Leased(kStart + duration - now, duration), now);
       if (step.action == KeeperAction::kExtend) {
         ++tries;
-        keeper.Done(KeeperAction::kExtend, false, now);
+        Fail(&keeper, KeeperAction::kExtend, now);
       } else {
         ASSERT_GT(step.until_us, now) << "a sleep that does not move on";
         now = step.until_us;
@@ -213,13 +411,13 @@ TEST(Keeper, AReleaseIsRepeatedWithAPauseOfItsOwn) {
   int64_t now = kStart + 1;
   for (int failures = 1; failures < 10; ++failures) {
     ExpectAction(keeper.Next(Retiring(kLeased), now), KeeperAction::kRelease);
-    keeper.Done(KeeperAction::kRelease, false, now);
+    Fail(&keeper, KeeperAction::kRelease, now);
     ExpectSleep(keeper.Next(Retiring(kLeased), now), now + PauseUs(failures, false));
     // It neither delays the lease in place ...
     ExpectAction(keeper.Next(Retiring(WindowWanted(kLeased)), now), KeeperAction::kExtend);
     now += PauseUs(failures, false);
   }
-  keeper.Done(KeeperAction::kRelease, true, now);
+  Done(&keeper, KeeperAction::kRelease, now);
   ExpectAction(keeper.Next(Retiring(kLeased), now), KeeperAction::kRelease);  // the next one: no pause is left
   // ... nor moves its next extension.
   ExpectSleep(keeper.Next(kLeased, now), kStart + kDuration / 3);
@@ -227,9 +425,9 @@ TEST(Keeper, AReleaseIsRepeatedWithAPauseOfItsOwn) {
 
 TEST(Keeper, ARegistryThatIsAwayDoesNotStopTheReleaseOfAnotherTry) {
   Keeper keeper = Settled();
-  for (int i = 0; i < 20; ++i) keeper.Done(KeeperAction::kExtend, false, kStart);
+  for (int i = 0; i < 20; ++i) Fail(&keeper, KeeperAction::kExtend, kStart);
   ExpectAction(keeper.Next(Retiring(WindowWanted(kLeased)), kStart), KeeperAction::kRelease);
-  keeper.Done(KeeperAction::kRelease, false, kStart);
+  Fail(&keeper, KeeperAction::kRelease, kStart);
   ExpectSleep(keeper.Next(Retiring(WindowWanted(kLeased)), kStart), kStart + 100 * kMs);
 }
 
@@ -239,7 +437,7 @@ TEST(Keeper, LeavingGivesBackEveryRetiredLeaseThenExits) {
   const KeeperView leaving = Leaving(Retiring(kLeased));
   for (int i = 0; i < 3; ++i) {
     ExpectAction(keeper.Next(leaving, kStart + i), KeeperAction::kRelease);
-    keeper.Done(KeeperAction::kRelease, true, kStart + i);
+    Done(&keeper, KeeperAction::kRelease, kStart + i);
   }
   ExpectAction(keeper.Next(Leaving(kLeased), kStart + 3), KeeperAction::kExit);
 }
@@ -248,17 +446,17 @@ TEST(Keeper, LeavingTriesAReleaseOnceThenExits) {
   Keeper keeper = Settled();
   const KeeperView leaving = Leaving(Retiring(kLeased));
   ExpectAction(keeper.Next(leaving, kStart), KeeperAction::kRelease);
-  keeper.Done(KeeperAction::kRelease, false, kStart + 2 * kSecond);
+  Fail(&keeper, KeeperAction::kRelease, kStart + 2 * kSecond);
   ExpectAction(keeper.Next(leaving, kStart + 2 * kSecond), KeeperAction::kExit);
   ExpectAction(keeper.Next(leaving, kStart + 100 * kSecond), KeeperAction::kExit);
 }
 
 TEST(Keeper, LeavingTriesOnceMoreWhatFailedBefore) {
   Keeper keeper = Settled();
-  for (int i = 0; i < 5; ++i) keeper.Done(KeeperAction::kRelease, false, kStart);
+  for (int i = 0; i < 5; ++i) Fail(&keeper, KeeperAction::kRelease, kStart);
   const KeeperView leaving = Leaving(Retiring(kLeased));
   ExpectAction(keeper.Next(leaving, kStart), KeeperAction::kRelease);
-  keeper.Done(KeeperAction::kRelease, false, kStart);
+  Fail(&keeper, KeeperAction::kRelease, kStart);
   ExpectAction(keeper.Next(leaving, kStart), KeeperAction::kExit);
 }
 

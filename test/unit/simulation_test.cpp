@@ -65,7 +65,7 @@ class Random {
 // Section 4: the tables, the three functions, and what a failover leaves of them.
 class Registry {
  public:
-  enum class Status { kDone, kGone, kNoWorker, kTimeUsedUp };
+  enum class Status { kDone, kGone, kNoWorker, kTimeUsedUp, kNothingBetter };
   struct Answer {
     Status status;
     Lease lease;  // of acquire
@@ -75,7 +75,7 @@ class Registry {
   Registry(const Layout &layout, const Rules &rules, uint64_t seed, int64_t first_lease_id)
       : layout_(layout), rules_(rules), secrets_(seed), sequence_(first_lease_id), logged_(first_lease_id) {}
 
-  Answer Acquire(int64_t at_us, Tick now, int64_t duration_us) {
+  Answer Acquire(int64_t at_us, Tick now, int64_t duration_us, Tick start_before) {
     const int64_t ring = layout_.worker_count();
     NoticeFailover(at_us, duration_us);
     const bool settling = rules_.settling && at_us < now_.settles_until_us;
@@ -98,13 +98,14 @@ class Registry {
       watermark = last;
     }
     if (place < 0) return {Status::kNoWorker, {}, 0};
+    if (WindowStart(now, watermark) >= start_before) return {Status::kNothingBetter, {}, 0};
 
     Lease lease = {};
     lease.lease_id = lease_id;
     for (uint8_t &byte : lease.token.bytes) byte = static_cast<uint8_t>(secrets_.Below(256));
     lease.worker = static_cast<int32_t>((start + place) % ring);
     lease.window_start = WindowStart(now, watermark);
-    lease.window_end = WindowEnd(layout_, lease.window_start, duration_us);
+    lease.window_end = WindowEnd(layout_, lease.window_start, std::min(duration_us, kFirstWindowUs));
     if (lease.window_start > layout_.max_tick()) return {Status::kTimeUsedUp, {}, 0};
     now_.rows[lease_id] = lease;
     now_.last_lease_id = lease_id;
@@ -445,8 +446,11 @@ class Simulation {
   void Step(size_t i) {
     Node &node = nodes_[i];
     if (!node.up || node.exchange != 0 || node.paused_until_us > now_us_) return;
-    const KeeperView view = {world_.duration_us, node.generator.open,   node.lease_wanted,
-                             node.window_wanted, !node.retired.empty(), node.leaving};
+    const Generator &g = node.generator;
+    const int64_t left_us = layout_.UnixUsAt(g.lease.window_end) - node.clock.At(now_us_);
+    const bool future = BeginsInFuture(g, NowOf(i), MaxLead(layout_, kMaxLeadUs));
+    const KeeperView view = {world_.duration_us,    left_us,     g.open, future, node.lease_wanted, node.window_wanted,
+                             !node.retired.empty(), node.leaving};
     const KeeperStep step = node.keeper.Next(view, now_us_);
     const int64_t wake = ++node.wake;
     switch (step.action) {
@@ -458,9 +462,9 @@ class Simulation {
       case KeeperAction::kExit:
         return Stop(i);
       case KeeperAction::kAcquire:
-        return Acquire(i);
+        return Acquire(i, step.duration_us);
       case KeeperAction::kExtend:
-        return Extend(i);
+        return Extend(i, step.duration_us);
       case KeeperAction::kRelease:
         return Release(i);
     }
@@ -472,13 +476,13 @@ class Simulation {
     Node &node = nodes_[i];
     const int64_t exchange = node.exchange = ++exchanges_;
     const int64_t incarnation = node.incarnation;
-    const auto end = [this, i, exchange, action](bool ok) {
+    const auto end = [this, i, exchange, action](KeeperOutcome outcome) {
       if (nodes_[i].exchange != exchange) return;
       nodes_[i].exchange = 0;
-      nodes_[i].keeper.Done(action, ok, now_us_);
+      nodes_[i].keeper.Done(action, outcome, now_us_);
       Step(i);
     };
-    InNode(i, kExchangeTimeoutUs, [end] { end(false); });
+    InNode(i, kExchangeTimeoutUs, [end] { end(KeeperOutcome::kFailed); });
     if (IsLost(i)) return;
     After(Delay(), [this, i, exchange, incarnation, end, ask, take] {
       if (registry_down_until_us_ > now_us_ || IsLost(i)) return;
@@ -487,20 +491,31 @@ class Simulation {
       InNode(i, Delay(), [this, i, exchange, end, take, answer] {
         const bool expected = nodes_[i].exchange == exchange;
         take(answer, expected);
-        end(answer.status == Registry::Status::kDone || answer.status == Registry::Status::kGone);
+        end(OutcomeOf(answer.status));
       });
     });
   }
 
-  void Acquire(size_t i) {
+  static KeeperOutcome OutcomeOf(Registry::Status status) {
+    if (status == Registry::Status::kNothingBetter) return KeeperOutcome::kAnswered;
+    const bool done = status == Registry::Status::kDone || status == Registry::Status::kGone;
+    return done ? KeeperOutcome::kDone : KeeperOutcome::kFailed;
+  }
+
+  void Acquire(size_t i, int64_t duration_us) {
     const Node &node = nodes_[i];
     const Tick clock = NowOf(i);
     // After a step back the new lease starts at the clock: waiting is what it is to avoid.
     const Tick unused = FirstUnused(node.generator, layout_);
     const bool stepped_back = unused - clock > kMaxWaitUs / layout_.tick_us;
     const Tick wanted = std::max<Tick>(stepped_back ? clock : std::max(clock, unused), 0);
+    const bool future = BeginsInFuture(node.generator, clock, MaxLead(layout_, kMaxLeadUs));
+    const Tick start_before = future ? node.generator.lease.window_start : kAnyStart;
     Exchange(
-        i, KeeperAction::kAcquire, [this, wanted] { return registry_.Acquire(now_us_, wanted, world_.duration_us); },
+        i, KeeperAction::kAcquire,
+        [this, wanted, duration_us, start_before] {
+          return registry_.Acquire(now_us_, wanted, duration_us, start_before);
+        },
         [this, i, clock, wanted](const Registry::Answer &answer, bool expected) {
           if (!expected || answer.status != Registry::Status::kDone) return;
           if (Judge(layout_, 0, answer.lease, wanted, wanted, world_.duration_us) != AnswerFault::kNone)
@@ -514,14 +529,14 @@ class Simulation {
         });
   }
 
-  void Extend(size_t i) {
+  void Extend(size_t i, int64_t duration_us) {
     const int64_t lease_id = nodes_[i].generator.lease.lease_id;
     const Token token = nodes_[i].generator.lease.token;
     const Tick clock = std::max<Tick>(ExtendFrom(nodes_[i].generator, NowOf(i), MaxLead(layout_, kMaxLeadUs)), 0);
     Exchange(
         i, KeeperAction::kExtend,
-        [this, lease_id, token, clock] {
-          return registry_.Extend(now_us_, lease_id, token, clock, world_.duration_us);
+        [this, lease_id, token, clock, duration_us] {
+          return registry_.Extend(now_us_, lease_id, token, clock, duration_us);
         },
         [this, i, lease_id](const Registry::Answer &answer, bool) {
           // Also an answer that nobody expects any more: it is for this lease, or it moves nothing.
