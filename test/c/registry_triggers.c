@@ -1,0 +1,42 @@
+/* What somebody may have hung on the registry's tables, for test/t/260_keeper_ends.pl. Each passes the row on when it is through. */
+#include "postgres.h"
+#include "fmgr.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "commands/trigger.h"
+#include "miscadmin.h"
+
+PG_MODULE_MAGIC;
+PG_FUNCTION_INFO_V1(sleeps);
+PG_FUNCTION_INFO_V1(sleeps_on);
+PG_FUNCTION_INFO_V1(fails_while_told_to_stop);
+
+static Datum row(FunctionCallInfo fcinfo) {
+  TriggerData *data = (TriggerData *)fcinfo->context;
+
+  return PointerGetDatum(TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newtuple : data->tg_trigtuple);
+}
+
+/* Looks at nothing while it sleeps. */
+Datum sleeps(PG_FUNCTION_ARGS) {
+  pg_usleep(30 * 1000000L);
+  return row(fcinfo);
+}
+
+Datum sleeps_on(PG_FUNCTION_ARGS) {
+  for (int i = 0; i < 300; ++i) {
+    pg_usleep(100000L);
+    CHECK_FOR_INTERRUPTS();
+  }
+  return row(fcinfo);
+}
+
+/* The process is told to stop at the very moment in which it fails with something else. */
+Datum fails_while_told_to_stop(PG_FUNCTION_ARGS) {
+  HOLD_INTERRUPTS();
+  kill(MyProcPid, SIGTERM);
+  ereport(ERROR, (errmsg("this trigger fails")));
+  return row(fcinfo);
+}

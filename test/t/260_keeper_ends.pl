@@ -1,0 +1,146 @@
+# The keeper runs what others have hung on the registry's tables, and ends in time all the same (section 5 of the design): a
+# shutdown takes no more than 3 s, a command that wants the database no more than the 5 s that PostgreSQL gives it.
+#
+# Each trigger has a database, and a keeper, of its own. They are all ended by one shutdown.
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+use Time::HiRes qw(time);
+
+# One third of a second from one extension to the next.
+my $server = new_server('keeper_ends',
+	conf => "snowflake.lease_duration = 1s\nmax_worker_processes = 32\nsnowflake.max_databases = 32\nmax_prepared_transactions = 2\n");
+start_server($server);
+$server->safe_psql('postgres', 'CREATE ROLE alice');
+
+my $catches = q{
+	LOOP
+		BEGIN PERFORM pg_sleep(60); EXCEPTION WHEN query_canceled THEN NULL; END;
+	END LOOP;};
+my $catches_at_work = q{
+	LOOP
+		BEGIN LOOP PERFORM 1; END LOOP; EXCEPTION WHEN query_canceled THEN NULL; END;
+	END LOOP;};
+
+# The trigger's function waits where everybody can see it, by an advisory lock that it holds.
+sub plpgsql
+{
+	my ($body) = @_;
+	return "CREATE FUNCTION hostile() RETURNS trigger LANGUAGE plpgsql AS \$\$
+		BEGIN PERFORM pg_advisory_xact_lock(1); $body RETURN NULL; END \$\$; ALTER FUNCTION hostile() OWNER TO alice";
+}
+sub c { return "CREATE FUNCTION hostile() RETURNS trigger LANGUAGE c AS '$ENV{SNOWFLAKE_TEST_C}/registry_triggers', '$_[0]'"; }
+
+# database => the function, and what it is hung on. An extension is an UPDATE, a release a DELETE.
+my %triggers = (
+	control => undef,
+	catching_update => [ plpgsql($catches), 'UPDATE' ],
+	catching_delete => [ plpgsql($catches), 'DELETE' ],
+	working_update => [ plpgsql($catches_at_work), 'UPDATE' ],
+	moving_delete => [ plpgsql($catches), 'DELETE' ],
+	sleeping_update => [ c('sleeps'), 'UPDATE' ],
+	sleeping_delete => [ c('sleeps'), 'DELETE' ],
+	sleeping_on_update => [ c('sleeps_on'), 'UPDATE' ],
+	sleeping_on_delete => [ c('sleeps_on'), 'DELETE' ],
+	twice_update => [ plpgsql($catches), 'UPDATE' ],
+	dropped_delete => [ plpgsql($catches), 'DELETE' ],
+	locked => undef,
+	failing => [ c('fails_while_told_to_stop'), 'UPDATE' ],
+);
+
+sub keeper
+{
+	my ($db) = @_;
+	return $server->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE backend_type = 'snowflake keeper' AND datname = '$db'");
+}
+
+# Whether the keeper is inside the trigger.
+sub is_inside
+{
+	my ($db, $pid) = @_;
+	return $server->safe_psql('postgres', "SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+		WHERE d.datname = '$db' AND locktype = 'advisory' AND pid = $pid") eq '1';
+}
+
+sub activity { return $server->safe_psql('postgres', "SELECT query FROM pg_stat_activity WHERE pid = $_[0]"); }
+
+sub lines_of
+{
+	my ($pid) = @_;
+	return join "\n", grep { /\[$pid\]/ } split /\n/, slurp_file($server->logfile);
+}
+
+my %keepers;
+for my $db (sort keys %triggers)
+{
+	$server->safe_psql('postgres', "CREATE DATABASE $db");
+	$server->safe_psql($db, 'CREATE EXTENSION snowflake');
+	$server->safe_psql($db, "ALTER TABLE $_ OWNER TO alice") for qw(snowflake_registry snowflake_watermark snowflake_layout snowflake_origin);
+	$server->safe_psql($db, 'SELECT snowflake_nextval()');
+	my ($function, $event) = @{ $triggers{$db} // [] };
+	$keepers{$db} = keeper($db);
+	next unless $function;
+	$server->safe_psql($db, "$function; CREATE TRIGGER hostile BEFORE $event ON snowflake_registry FOR EACH ROW EXECUTE FUNCTION hostile()");
+}
+for my $db (qw(catching_update working_update twice_update))
+{
+	ok(wait_until("$db: the trigger", sub { is_inside($db, $keepers{$db}) }), "$db: the keeper is inside the trigger");
+}
+
+### An error that the keeper meets while it is told to stop does not keep it from giving its worker id back.
+
+ok(wait_until('failing: the keeper to end', sub { keeper('failing') eq '' }), 'a keeper is told to stop as it fails');
+is($server->safe_psql('failing', 'SELECT count(*) FROM snowflake_registry'), '0', '... and gives its worker id back');
+
+### The second SIGTERM
+
+my $pid = $keepers{twice_update};
+$server->safe_psql('postgres', "SELECT pg_terminate_backend($pid)");
+ok(is_inside('twice_update', $pid), 'told to stop once, the trigger goes on');
+my $began = time();
+$server->safe_psql('postgres', "SELECT pg_terminate_backend($pid)");
+ok(wait_until('twice_update: the keeper to end', sub { keeper('twice_update') eq '' }), 'told twice, the keeper ends');
+cmp_ok(time() - $began, '<', 1 * slowness(), '... at once') if slowness() == 1;
+
+### A command that wants the database for itself
+
+$began = time();
+my ($rc, $out, $err) = $server->psql('postgres', 'DROP DATABASE dropped_delete');
+is($rc, 0, 'DROP DATABASE does not fail because of a trigger') or diag($err);
+cmp_ok(time() - $began, '<', 5 * slowness(), '... within its 5 s');
+
+### One shutdown for all
+
+# A release that is under way: the lease goes back where it came from when the registry is another one.
+$server->append_conf('postgresql.conf', "snowflake.registry = 'host=/nowhere'");
+kill 'HUP', $keepers{moving_delete};
+ok(wait_until('moving_delete: the trigger', sub { is_inside('moving_delete', $keepers{moving_delete}) }), 'moving_delete: the keeper is inside the trigger');
+
+# A lock that outlives its session.
+$server->safe_psql('locked', q{BEGIN; LOCK TABLE snowflake_registry; PREPARE TRANSACTION 'lock'});
+ok(wait_until('locked: the keeper to wait', sub {
+	$server->safe_psql('postgres', "SELECT count(*) FROM pg_locks WHERE pid = $keepers{locked} AND NOT granted") eq '1' }), 'locked: the keeper waits for the lock');
+ok(wait_until('sleeping_on_update: the trigger', sub { activity($keepers{sleeping_on_update}) eq 'moving the window of the lease' }),
+	'sleeping_on_update: the keeper is inside the trigger');
+
+$began = time();
+$server->stop('fast');
+my $took = time() - $began;
+figures('a shutdown with %d keepers took %.2f s', scalar(keys %keepers) - 3, $took);
+cmp_ok($took, '<', 3 * slowness(), 'the shutdown took less than 3 s');
+for my $db (qw(catching_update catching_delete working_update moving_delete))
+{
+	like(lines_of($keepers{$db}), qr/FATAL:  terminating background worker "snowflake keeper"/, "$db: the keeper had to be ended");
+}
+for my $db (qw(control sleeping_update sleeping_delete sleeping_on_update))
+{
+	like(lines_of($keepers{$db}), qr/gave worker id \d+ back/, "$db: the keeper gave its worker id back");
+}
+
+unlike(slurp_file($server->logfile), qr/terminated by signal|PANIC|TRAP/, 'nothing crashed');
+done_testing();

@@ -1,0 +1,64 @@
+# Windows grow from 10 s to snowflake.lease_duration, and follow it at once when it is raised (sections 4 and 5 of the design).
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+use Time::HiRes qw(time);
+
+my $server = new_server('windows', conf => "snowflake.lease_duration = 10min\nrestart_after_crash = on\n");
+start_server($server);
+$server->safe_psql('postgres', 'CREATE EXTENSION snowflake');
+
+# How long the window was when it was last moved, in seconds.
+sub window
+{
+	return $server->safe_psql('postgres',
+		'SELECT extract(epoch FROM snowflake_tick_timestamp(window_end) - renewed_at)::numeric(10, 1) FROM snowflake_registry');
+}
+sub window_end { return $server->safe_psql('postgres', 'SELECT window_end FROM snowflake_status'); }
+sub set_duration { $server->append_conf('postgresql.conf', "snowflake.lease_duration = $_[0]"); $server->reload; return; }
+
+# The next two, as a third of the one before is over.
+my $began = time();
+$server->safe_psql('postgres', 'SELECT snowflake_nextval()');
+cmp_ok(abs(window() - 10), '<', 1, 'the first window is 10 s long');
+for my $length (20, 40)
+{
+	ok(wait_until("a window of $length s", sub { abs(window() - $length) < 1 }), "the next one is $length s long");
+}
+my $took = time() - $began;
+cmp_ok($took, '>', 9, 'a third of each is over before the next is asked for');
+
+$began = time();
+set_duration('2h');
+ok(wait_until('the larger window', sub { window() > 7190 }), 'a larger lease_duration is there');
+$took = time() - $began;
+figures('2 h were there %.2f s after the reload', $took);
+cmp_ok($took, '<', 1.5 * slowness(), '... at once');
+
+# The present window stays, and is not looked after by the shorter setting.
+my $end = window_end();
+my $looks = $server->safe_psql('postgres', 'SELECT renewed_at FROM snowflake_registry');
+set_duration('1s');
+ok(wait_until('the reload', sub { $server->safe_psql('postgres', 'SHOW snowflake.lease_duration') eq '1s' }), 'lease_duration is lowered');
+my $keeper = $server->safe_psql('postgres', 'SELECT keeper_pid FROM snowflake_status');
+sub switches { return slurp_file("/proc/$keeper/status") =~ /^voluntary_ctxt_switches:\s*(\d+)/m ? $1 : die 'no keeper' }
+my $before = switches();
+ok(wait_until('the keeper to look', sub { switches() > $before + 1 }), '... and the keeper has seen it');
+is(window_end(), $end, 'the present window stays as it is');
+is($server->safe_psql('postgres', 'SELECT renewed_at FROM snowflake_registry'), $looks, '... and was not asked for');
+
+# A crash leaves what was asked for last behind; a new lease begins anew.
+set_duration('10min');
+my $ready = ready_count($server);
+kill 'KILL', $keeper;
+wait_ready($server, $ready);
+ok(wait_until('ids', sub { ($server->psql('postgres', 'SELECT snowflake_nextval()'))[0] == 0 }), 'after a crash ids flow');
+is($server->safe_psql('postgres', q{SELECT string_agg((snowflake_tick_timestamp(window_end) - renewed_at < '11 s')::text, ' ' ORDER BY lease_id)
+	FROM snowflake_registry}), 'false true', '... with a window of 10 s');
+$server->stop('fast');
+done_testing();

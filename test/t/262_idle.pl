@@ -1,0 +1,48 @@
+# A database in which nothing happens costs no transaction, and a look every 2 s (section 5 of the design).
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+use Time::HiRes qw(time);
+
+my $server = new_server('idle', conf => "snowflake.lease_duration = 1h\nautovacuum = off\n");
+start_server($server);
+$server->safe_psql('postgres', 'CREATE DATABASE idle');
+$server->safe_psql('idle', 'CREATE EXTENSION snowflake; SELECT snowflake_nextval()');
+# All of it at once: windows that grow are extended every few seconds.
+$server->append_conf('postgresql.conf', 'snowflake.lease_duration = 1d');
+$server->reload;
+ok(wait_until('the whole window', sub {
+	$server->safe_psql('idle', q{SELECT window_end > now() + interval '22 h' FROM snowflake_status}) eq 't' }), 'the window is whole');
+
+my $keeper = $server->safe_psql('idle', 'SELECT keeper_pid FROM snowflake_status');
+sub wake_ups { return slurp_file("/proc/$keeper/status") =~ /^voluntary_ctxt_switches:\s*(\d+)/m ? $1 : die 'no keeper' }
+# Asked from elsewhere.
+sub commits { return $server->safe_psql('postgres', q{SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = 'idle'}) }
+sub wal { return $server->safe_psql('postgres', q{SELECT pg_current_wal_insert_lsn() - '0/0'}) }
+
+# What was created is looked at once more, and sessions that end tell what they have done.
+my $before = wake_ups();
+ok(wait_until('a look', sub { wake_ups() >= $before + 2 }), 'what was created has been looked at');
+my $commits = commits();
+$before = wake_ups();
+my $began = time();
+ok(wait_until('some looks', sub { wake_ups() >= $before + 4 }), 'the keeper looks whether anybody wants the database');
+my $took = time() - $began;
+cmp_ok($took, '>', 4, 'not more often than once a second');
+is(commits(), $commits, '... and without a transaction');
+figures('4 looks in %.1f s', $took);
+
+# Tables that come and go are reason enough to look.
+$server->safe_psql('idle', 'CREATE TABLE t ()');
+my $then = commits();
+ok(wait_until('a transaction', sub { commits() > $then }), 'it looks at the catalogs when a table was created');
+$server->safe_psql('idle', 'DROP EXTENSION snowflake');
+ok(wait_until('the keeper to end', sub { !-e "/proc/$keeper" }), '... and ends when it was the extension that was dropped');
+
+$server->stop('fast');
+done_testing();
