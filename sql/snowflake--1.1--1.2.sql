@@ -8,11 +8,13 @@ COMMENT ON COLUMN snowflake_registry.role IS 'role that drew the lease, and alon
 ALTER TABLE snowflake_origin
     ADD COLUMN settling_us bigint,
     ADD COLUMN settling_soft boolean NOT NULL DEFAULT false,
+    ADD COLUMN settling_start bigint,
     ADD COLUMN started_at timestamptz,
     ADD COLUMN clean_at timestamptz,
     ADD COLUMN raised_tick bigint NOT NULL DEFAULT -1;
 COMMENT ON COLUMN snowflake_origin.settling_us IS 'how long it settles in all: settles_until less this is when it began';
 COMMENT ON COLUMN snowflake_origin.settling_soft IS 'whether commits may have been lost but nothing says so: then the other worker ids are only handed out last';
+COMMENT ON COLUMN snowflake_origin.settling_start IS 'the offset on the ring, beyond the cuts, from which on leases are drawn; null where that is the cut';
 COMMENT ON COLUMN snowflake_origin.started_at IS 'start of the server at the last acquire';
 COMMENT ON COLUMN snowflake_origin.clean_at IS 'clean shutdown of the registry''s server, null as soon as a lease is drawn or moved: whoever finds it has all that was committed';
 COMMENT ON COLUMN snowflake_origin.raised_tick IS 'highest tick that snowflake_raise() has ruled out for every node of this registry';

@@ -167,9 +167,11 @@ Place Choose(const Tables &tables, const Layout &layout, const Ring &ring, const
   const bool firm = settling.active && !settling.soft;
   const bool all = settling.active && (settling.soft || settling.half_over);
   Place place = FirstFree(tables, ring, now);
+  const Ring farther = {ring.base, ring.size, settling.anchor + settling.cut, ring.size - settling.cut, 1};
+  if (!place.found && settling.start > settling.cut) place = FirstFree(tables, farther, now);
   if (!place.found && all) place = HeldBack(tables, ring, settling, now);
   if (!place.found && !firm) place = ExpireOne(tables, ring, over);
-  if (!place.found) place = LowestWatermark(tables, all ? ring.Whole() : ring);
+  if (!place.found) place = LowestWatermark(tables, all ? ring.Whole() : settling.active ? farther : ring);
   if (place.found || settling.noticed) return place;
 
   if (firm) ReportHeldBack(ring.size, settling.cut, settling.until);
@@ -253,8 +255,8 @@ bool Draw(const Tables &tables, const AcquireRequest &request, AcquireAnswer *an
   Lease *lease = &answer->lease;
   lease->lease_id = NextLeaseId(tables, origin.last_lease_id);
   const int64_t size = layout.workers_per_datacenter();
-  const int64_t start = (settling.active ? settling.anchor + settling.cut : lease->lease_id) % size;
-  const Ring ring = {request.datacenter * size, size, start, size - settling.cut, 1};
+  const int64_t start = (settling.active ? settling.anchor + settling.start : lease->lease_id) % size;
+  const Ring ring = {request.datacenter * size, size, start, size - settling.start, 1};
   // By the earlier one of the node's and this server's clock: a node whose clock is ahead must not end the leases of all.
   const Tick over = Min(now, layout.TickAt(NowUnixUs()));
   answer->workers_free = CountFree(tables, ring, over);

@@ -100,32 +100,35 @@ struct Loss {
 struct HeldPlaces {
   int64_t anchor_lease_id;
   int64_t *cuts;
+  int64_t start;  // 0: the cut
 };
 
 HeldPlaces HoldBack(const Tables &tables, const Layout &layout, TimestampTz clock, int64_t settling_us,
                     const Loss &loss, const Origin &origin) {
   const int64_t ring = layout.workers_per_datacenter();
+  const int32_t datacenters = layout.datacenter_count();
+  HeldPlaces held = {origin.last_lease_id + 1, static_cast<int64_t *>(palloc0(sizeof(int64_t) * datacenters)), 0};
   const bool known = SettlesSinceStart(origin, clock);
-  const bool softly = SettlesAt(origin, clock) && origin.soft;
   // A further loss halves what was left, also for as long as leases may live that were drawn while it settled; the
   // place that offsets are counted from stays. Otherwise lost commits went on from the newest lease that is not lost.
   const bool again = !loss.soft && origin.settled_before && !origin.soft && clock - settling_us < origin.settles_until;
-  HeldPlaces held = {origin.last_lease_id + 1, nullptr};
-  if (softly)
-    held.anchor_lease_id = origin.anchor_lease_id + (known ? 0 : ring / 2);
-  else if (again)
+  const bool elsewhere = SettlesAt(origin, clock) && origin.start != 0;
+  const bool stays = known || (again && !elsewhere);
+  if (stays)
     held.anchor_lease_id = origin.anchor_lease_id;
-  const int32_t datacenters = layout.datacenter_count();
-  held.cuts = static_cast<int64_t *>(palloc0(sizeof(int64_t) * datacenters));
+  else if (elsewhere)
+    held.anchor_lease_id = origin.anchor_lease_id + origin.start;  // leases were drawn from there meanwhile
+  int64_t farthest = 0;
   for (int32_t i = 0; i < datacenters; ++i) {
-    const int64_t before = again ? CutOf(origin.cuts, i) : 0;
-    if (loss.soft)
-      held.cuts[i] = ring / 2;
-    else if (again && known)
-      held.cuts[i] = before;
-    else
-      held.cuts[i] = HalveRing(tables, layout, i, held.anchor_lease_id % ring, before, Max(Failovers(origin), 1));
+    held.cuts[i] = stays ? CutOf(origin.cuts, i) : 0;
+    if (!known)
+      held.cuts[i] = HalveRing(tables, layout, i, held.anchor_lease_id % ring, held.cuts[i], Max(Failovers(origin), 1));
+    farthest = Max(farthest, held.cuts[i]);
   }
+  if (known)
+    held.start = origin.start;
+  else if (loss.soft && farthest < ring)
+    held.start = static_cast<int64_t>(pg_prng_uint64_range(&pg_global_prng_state, farthest, ring - 1));
   return held;
 }
 
@@ -145,8 +148,10 @@ void Begin(const Tables &tables, const Layout &layout, Tick now, int64_t duratio
           Of(TIMESTAMPTZOID, TimestampTzGetDatum(until)), Int8(held.anchor_lease_id),
           Of(INT8ARRAYOID, CutsDatum(held.cuts, layout.datacenter_count())));
   if (tables.current)
-    Execute(tables, psprintf("UPDATE %s SET settling_us = $1, settling_soft = $2", tables.origin_name),
-            Int8(until - clock), Bool(loss.soft));
+    Execute(tables,
+            psprintf("UPDATE %s SET settling_us = $1, settling_soft = $2, settling_start = nullif($3, 0)",
+                     tables.origin_name),
+            Int8(until - clock), Bool(loss.soft), Int8(held.start));
   if (evidence)
     Execute(tables, psprintf("UPDATE %s SET last_lease_id = $1", tables.origin_name),
             Int8(loss.named + kLeaseIdStride));
@@ -154,7 +159,7 @@ void Begin(const Tables &tables, const Layout &layout, Tick now, int64_t duratio
       LOG,
       (errmsg("snowflake registry settles until %s: %s", timestamptz_to_str(until), loss.reason),
        loss.soft
-           ? errdetail("The nearer half of the worker ids is handed out last until then.")
+           ? errdetail("The nearer half of the free worker ids is handed out last until then.")
            : errdetail("Nothing expires until then, and of the free worker ids only the farther half is handed out.")));
   *origin = ReadOrigin(tables);
 }
@@ -170,11 +175,13 @@ void MakeOrigin(const Tables &tables, Origin *origin) {
 Origin ReadOrigin(const Tables &tables) {
   Origin origin = {};
   origin.raised_tick = kNoWatermark;
-  Execute(tables, psprintf("SELECT system_identifier, timeline, last_lease_id, settles_until, settling_lease_id,"
-                           " settling_cuts, %s FROM %s",
-                           tables.current ? "settling_us, settling_soft, started_at, clean_at, raised_tick"
-                                          : "NULL::bigint, false, NULL::timestamptz, NULL::timestamptz, -1::bigint",
-                           tables.origin_name));
+  Execute(tables,
+          psprintf("SELECT system_identifier, timeline, last_lease_id, settles_until, settling_lease_id,"
+                   " settling_cuts, %s FROM %s",
+                   tables.current
+                       ? "settling_us, settling_soft, started_at, clean_at, raised_tick, coalesce(settling_start, 0)"
+                       : "NULL::bigint, false, NULL::timestamptz, NULL::timestamptz, -1::bigint, 0::bigint",
+                   tables.origin_name));
   origin.found = Rows() > 0;
   if (!origin.found) return origin;
   bool is_null = false;
@@ -189,6 +196,7 @@ Origin ReadOrigin(const Tables &tables) {
   origin.started_at = time(9);
   origin.clean_at = time(10);
   origin.raised_tick = Int8Result(0, 11);
+  origin.start = Int8Result(0, 12);
   origin.settles_until = time(4);
   origin.settled_before = !is_null;
   if (is_null) return origin;
@@ -220,7 +228,7 @@ Settling Settle(const Tables &tables, const Layout &layout, int32_t datacenter, 
                          : empty     ? "its snowflake_origin was empty"
                          : firm      ? "a node knows of a lease that it does not"
                          : moved     ? "it was handed over"
-                                     : "its server was started again";
+                                     : "its server was started again, perhaps with files of before";
     Begin(tables, layout, now, duration_us, {!firm, named, reason}, origin);
   } else if (origin->settled_before && origin->settles_until - origin->settling_us > clock) {
     // The clock was ahead when it began.
@@ -236,6 +244,7 @@ Settling Settle(const Tables &tables, const Layout &layout, int32_t datacenter, 
           clock > origin->settles_until - origin->settling_us / 2,
           origin->anchor_lease_id % layout.workers_per_datacenter(),
           CutOf(origin->cuts, datacenter),
+          Max(origin->start, CutOf(origin->cuts, datacenter)),
           origin->settles_until};
 }
 

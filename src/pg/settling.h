@@ -8,8 +8,9 @@
 //    expires, and the nearer half of what was free is held back. All that tells of one loss halves but once: a server that runs
 //    loses nothing.
 // 3. A server that was started again, or took over from one that was shut down cleanly, has lost nothing, unless its files are of an
-//    earlier day or the other one went on, and nothing on it can tell. Then it settles softly: the nearer half of the ring is
-//    handed out, too, but last.
+//    earlier day or the other one went on, and nothing on it can tell. Then it settles softly: the nearer half is handed
+//    out, too, but last. In the other half it begins at a random place: a server that is started again and again with the same
+//    files would always begin at the same one.
 #pragma once
 
 #include "core/lease.h"
@@ -29,6 +30,7 @@ struct Origin {
   bool soft;
   int64_t anchor_lease_id;
   Datum cuts;
+  int64_t start;  // 0: the cut
   TimestampTz started_at;  // 0: not known
   TimestampTz clean_at;    // 0: not shut down cleanly since
   Tick raised_tick;
@@ -37,7 +39,7 @@ struct Origin {
 // Inside AsOwner().
 Origin ReadOrigin(const Tables &tables);
 
-// What is left of one datacenter's ring: places at offsets `cut` and beyond, counted from `anchor`.
+// What is left of one datacenter's ring: places at offsets `cut` and beyond, counted from `anchor`, and from `start` on first.
 struct Settling {
   bool active;
   bool noticed;  // in this very transaction
@@ -45,6 +47,7 @@ struct Settling {
   bool half_over;
   int64_t anchor;
   int64_t cut;
+  int64_t start;
   TimestampTz until;
 };
 
