@@ -238,8 +238,9 @@ void CheckLeaseIsPossible(Oid fn_oid, Oid extension) {
   if (settings.registry[0] == '\0' && RecoveryInProgress()) ReportRecovery();
   // The keeper is another process: what this transaction has not committed it cannot see.
   bool created_here = false;
-  if (!OidIsValid(ExtensionSchema(extension, &created_here))) ReportNoExtension(fn_oid);
-  if (created_here) ReportSameTransaction();
+  bool updated_here = false;
+  if (!OidIsValid(ExtensionSchema(extension, &created_here, &updated_here))) ReportNoExtension(fn_oid);
+  if (created_here || (updated_here && settings.registry[0] == '\0')) ReportSameTransaction(updated_here);
 }
 
 pg_noinline void NextRun(Oid fn_oid, int64_t ahead) {

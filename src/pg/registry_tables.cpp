@@ -135,14 +135,17 @@ Oid ExtensionOfFunction(Oid fn_oid) {
   return extension;
 }
 
-Oid ExtensionSchema(Oid extension, bool *created_here) {
-  const Oid schema = SchemaSeenBy(nullptr, extension);
+Oid ExtensionSchema(Oid extension, bool *created_here, bool *updated_here) {
+  bool current = false;
+  const Oid schema = SchemaSeenBy(nullptr, extension, &current);
   if (created_here) {
     // No command number comes before the first: by this snapshot the transaction has done nothing yet. The row's xmin would
     // not do, because an update of the extension writes a new row, too.
     Snapshot others = RegisterSnapshot(GetCatalogSnapshot(ExtensionRelationId));
     others->curcid = FirstCommandId;
-    *created_here = SchemaSeenBy(others, extension) != schema;
+    bool current_to_others = false;
+    *created_here = SchemaSeenBy(others, extension, &current_to_others) != schema;
+    if (updated_here) *updated_here = !*created_here && current != current_to_others;
     UnregisterSnapshot(others);
   }
   return schema;

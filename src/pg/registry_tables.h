@@ -41,8 +41,8 @@ bool HasGuards(Oid extension);
 Oid ExtensionOfFunction(Oid fn_oid);
 
 // An extension's schema, InvalidOid when there is no such extension; and whether this transaction created it there, or moved
-// it there, which locks its tables.
-Oid ExtensionSchema(Oid extension, bool *created_here = nullptr);
+// it there, or updated it to another set of tables, which locks them.
+Oid ExtensionSchema(Oid extension, bool *created_here = nullptr, bool *updated_here = nullptr);
 
 // Who the process was before it became another role, security-restricted: what that role has planted runs with its rights
 // and no more, and settings that it changes are as before afterwards. `further` is more of the security context.

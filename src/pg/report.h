@@ -21,7 +21,7 @@ enum class NoLeaseReason { kKeeperSlots, kRegistry, kSingleUser, kBinaryUpgrade 
 
 [[noreturn]] void ReportNotPreloaded();
 [[noreturn]] void ReportTooManyDatabases();
-[[noreturn]] void ReportSameTransaction();
+[[noreturn]] void ReportSameTransaction(bool updated);
 [[noreturn]] void ReportNoExtension(Oid fn_oid);
 // `where` is "this database" or "the registry's database".
 [[noreturn]] void ReportNamesake(const char *where, const char *schema);
