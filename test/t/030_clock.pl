@@ -344,16 +344,17 @@ subtest 'even the lowest watermark lies ahead of the clock: SF002, and one lease
 	$pair->safe_psql('postgres', "INSERT INTO snowflake_layout (epoch_ms, tick_us, timestamp_bits, datacenter_bits, worker_bits, sequence_bits, sequence_first)"
 		. " VALUES ($epoch_ms, 1000, 41, 0, 1, 12, false)");
 	move_clock($pair, 2 * $hour_s);
-	my @workers;
-	for (1 .. 2)
+	# After a start it begins at a random place.
+	my %workers;
+	for (1 .. 30)
 	{
 		issue($pair, 100);
-		push @workers, status($pair, 'worker');
+		$workers{ status($pair, 'worker') }++;
 		$pair->stop('fast');
+		last if keys %workers == 2;
 		start_server($pair);
 	}
-	is(join(' ', sort @workers), '0 1', 'both worker ids are used up to two hours from now');
-	$pair->stop('fast');
+	is(join(' ', sort keys %workers), '0 1', 'both worker ids are used up to two hours from now');
 	move_clock($pair, 0);
 	start_server($pair);
 	for (1 .. 5)
