@@ -419,8 +419,9 @@ void RecordFailure(KeeperAction action, int sqlstate, const char *message, const
   else
     strlcpy(error.message, message, sizeof(error.message));
   error.message[pg_mbcliplen(error.message, static_cast<int>(strlen(error.message)), sizeof(error.message) - 1)] = '\0';
-  // Once, and not with every try.
-  const bool known = keeping.failed != KeeperAction::kSleep && keeping.failed_sqlstate == sqlstate;
+  // Once, and not with every try; but who was only told to ask again may be told more.
+  const bool known = keeping.failed != KeeperAction::kSleep &&
+                     (keeping.failed_sqlstate == sqlstate || keeping.failed_sqlstate != ERRCODE_OBJECT_IN_USE);
   keeping.failed = action;
   keeping.failed_sqlstate = sqlstate;
   WithLock(keeping.node, LW_EXCLUSIVE, [&] { keeping.node->error = error; });

@@ -24,6 +24,8 @@ constexpr int64_t kWatchWantedUs = 100 * 1000;
 
 // From the moment the keeper is to leave. A shutdown may take 3 s in all.
 constexpr int64_t kLeaveUs = 2 * 1000 * 1000;
+// The postmaster sends each signal twice, to the process and to its group; only what comes later is a second one.
+constexpr int64_t kAgainUs = 500 * 1000;
 constexpr int kLeaveCheckMs = 200;
 
 constexpr const char *kLockTimeout = "1s";
@@ -53,18 +55,22 @@ struct Process {
 Process self;
 
 volatile sig_atomic_t stop_requested = false;
-volatile int64_t leave_since_us = 0;  // monotonic; 0: not leaving
+volatile int64_t stop_requested_us = 0;  // monotonic, as the next
+volatile int64_t leave_since_us = 0;     // 0: not leaving
 
 void HandleStop(SIGNAL_ARGS) {
   const int saved_errno = errno;
-  if (stop_requested) {
-    ProcDiePending = true;
-  } else {
+  const int64_t now_us = MonotonicUs();
+  if (!stop_requested) {
     stop_requested = true;
-    if (leave_since_us == 0) leave_since_us = MonotonicUs();
+    stop_requested_us = now_us;
+    if (leave_since_us == 0) leave_since_us = now_us;
     QueryCancelPending = true;
+    InterruptPending = true;
+  } else if (now_us - stop_requested_us >= kAgainUs) {
+    ProcDiePending = true;
+    InterruptPending = true;
   }
-  InterruptPending = true;
   SetLatch(MyLatch);
   errno = saved_errno;
 }
