@@ -50,6 +50,11 @@ void PopRetired(int64_t lease_id) {
   });
 }
 
+uint64_t HashOfRegistry() {
+  const auto *text = reinterpret_cast<const unsigned char *>(settings.registry);
+  return DatumGetUInt64(hash_any_extended(text, static_cast<int>(strlen(settings.registry)), 0));
+}
+
 // The node's lock is held. What one registry has said or was asked means nothing to another.
 void ForgetAnswers() {
   NodeState *node = keeping.node;
@@ -162,7 +167,8 @@ const char *FaultOf(const AcquireAnswer &answer, const AcquireRequest &request, 
       return psprintf("It has the window from tick %lld to %lld, asked at tick %lld for %.1f s.", number(lease.window_start),
                       number(lease.window_end), number(request.now), Seconds(request.duration_us));
   }
-  if (lease.lease_id <= request.seen_lease_id)
+  // A registry of before is never told what was seen, so it can do nothing about it.
+  if (answer.standing.system_identifier != 0 && lease.lease_id <= request.seen_lease_id)
     return psprintf("It has lease %lld; lease %lld was seen before.", number(lease.lease_id), number(request.seen_lease_id));
   return nullptr;
 }
@@ -199,11 +205,18 @@ bool Attach() {
   keeping.node = FindNode(MyDatabaseId);
   if (keeping.node == nullptr) return false;
   bool taken = false;
+  const uint64_t registry = HashOfRegistry();
   WithLock(keeping.node, LW_EXCLUSIVE, [&] {
     taken = keeping.node->keeper_pid != 0;
     if (taken) return;
     keeping.node->keeper_pid = MyProcPid;
     keeping.node->keeper_latch = MyLatch;
+    // A lease of another registry would look to this one like commits that it has lost.
+    if (keeping.node->registry != registry) {
+      keeping.node->generator.open = false;
+      ForgetAnswers();
+    }
+    keeping.node->registry = registry;
   });
   if (taken) return false;
   keeping.registry = MemoryContextStrdup(TopMemoryContext, settings.registry);
@@ -231,7 +244,11 @@ void NameNode() {
 bool RegistryMoved() { return strcmp(keeping.registry, settings.registry) != 0; }
 
 void FollowRegistry() {
-  WithLock(keeping.node, LW_EXCLUSIVE, ForgetAnswers);
+  const uint64_t registry = HashOfRegistry();
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] {
+    ForgetAnswers();
+    keeping.node->registry = registry;
+  });
   pfree(keeping.registry);
   keeping.registry = MemoryContextStrdup(TopMemoryContext, settings.registry);
 }

@@ -74,6 +74,7 @@ struct alignas(128) NodeState {
   char node_name[256];
 
   // The keeper's own, here so that the next one goes on with it.
+  uint64_t registry;  // its connection string, hashed
   RegistrySeen seen;
   Token next_token;       // of the acquire that has no answer yet; all zero: none
   Tick next_token_since;  // the earliest clock that it was asked with
