@@ -119,7 +119,7 @@ clang_can_fuzz() {
   command -v clang++ >/dev/null && compgen -G "$(clang++ -print-resource-dir)/lib/*/libclang_rt.fuzzer*.a" >/dev/null
 }
 
-# Prints the packages that are missing; $1 is `build`, or `test`, `fuzz` or `bench` for what only these need.
+# Prints the packages that are missing; $1 is `build`, or `test`, `fuzz`, `model` or `bench` for what only these need.
 missing_packages() {
   local version
   command -v g++ >/dev/null || echo g++
@@ -133,6 +133,10 @@ missing_packages() {
     command -v prove >/dev/null && perl -MJSON::PP -e 1 2>/dev/null || echo perl
   fi
   if [[ $1 = fuzz ]] && ! clang_can_fuzz; then printf '%s\n' clang libclang-rt-dev; fi
+  if [[ $1 = model ]]; then
+    command -v spin >/dev/null || echo spin
+    command -v gcc >/dev/null || echo gcc
+  fi
   if [[ $1 = bench ]]; then command -v gnuplot >/dev/null || echo gnuplot-nox; fi
   if ! find_pg_config; then
     version=$(version_to_install)
@@ -141,7 +145,7 @@ missing_packages() {
   fi
 }
 
-# need_packages build|test|fuzz|bench: installs what is missing, or says how to.
+# need_packages build|test|fuzz|model|bench: installs what is missing, or says how to.
 need_packages() {
   local missing as_root=()
   mapfile -t missing < <(missing_packages "$1" | sort -u)
