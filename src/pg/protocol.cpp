@@ -286,6 +286,15 @@ void NoticeLoss(const Tables &tables, const Layout &layout, Tick now, int64_t du
     BeginSettling(tables, layout, now, duration_us, named, reason, &origin);
 }
 
+// Before a row leaves otherwise than by an acquire: when a loss is noticed, its worker id would count as one that was free, and
+// what is to be held back would be less.
+void NoticeMove(const Tables &tables, const Layout &layout) {
+  if (IsInPlace(ReadOrigin(tables))) return;
+  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
+  Origin origin = ReadOrigin(tables);
+  Settle(tables, layout, 0, layout.TickAt(NowUnixUs()), settings.lease_duration_ms * kUsPerMs, 0, &origin);
+}
+
 constexpr const char *kUnknownLease = "a node holds a lease that it does not know";
 constexpr const char *kUnknownEnd = "a node holds a window that is longer than it knows";
 
@@ -362,6 +371,7 @@ bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
     if (IsEvidence(ReadOrigin(tables), request.lease_id))
       NoticeLoss(tables, layout, layout.TickAt(NowUnixUs()), settings.lease_duration_ms * kUsPerMs, request.lease_id,
                  kUnknownLease);
+    NoticeMove(tables, layout);
     Execute(tables,
             psprintf("DELETE FROM %s WHERE lease_id = $1 AND token = $2%s"
                      " RETURNING worker_id::bigint, window_start, greatest(window_end, $3)",
@@ -398,6 +408,7 @@ bool ProtocolEvict(Oid extension, int32_t worker, int64_t dead_since_us) {
   bool found = false;
   AsOwner(tables, [&] {
     const Layout layout = ReadLayout(tables.layout);
+    NoticeMove(tables, layout);
     Execute(tables,
             psprintf("DELETE FROM %s WHERE worker_id = $1 RETURNING window_start, window_end", tables.registry_name),
             Int4(worker));

@@ -214,6 +214,8 @@ bool IsEvidence(const Origin &origin, int64_t named) {
 
 bool IsKnownLoss(const Origin &origin) { return !origin.soft && SettlesSinceStart(origin, GetCurrentTimestamp()); }
 
+bool IsInPlace(const Origin &origin) { return !origin.found || (Failovers(origin) == 0 && !WasRestarted(origin)); }
+
 Settling Settle(const Tables &tables, const Layout &layout, int32_t datacenter, Tick now, int64_t duration_us,
                 int64_t named, Origin *origin) {
   const TimestampTz clock = GetCurrentTimestamp();

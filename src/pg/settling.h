@@ -56,6 +56,9 @@ struct Settling {
 Settling Settle(const Tables &tables, const Layout &layout, int32_t datacenter, Tick now, int64_t duration_us,
                 int64_t named, Origin *origin);
 
+// Whether the server is still where it was at the last acquire.
+bool IsInPlace(const Origin &origin);
+
 // The same place, whatever is known: settles firmly from now on. `named` as above, `reason` for the log.
 void BeginSettling(const Tables &tables, const Layout &layout, Tick now, int64_t duration_us, int64_t named,
                    const char *reason, Origin *origin);
