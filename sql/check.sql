@@ -119,7 +119,7 @@ SELECT * FROM snowflake_check('more', 'id');
 
 -- Nobody else's code runs, not even what a query would run as it is planned.
 CREATE SEQUENCE runs;
-CREATE FUNCTION planted(integer) RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN nextval('runs'); END $$;
+CREATE FUNCTION planted(integer) RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN nextval('public.runs'); END $$;
 CREATE INDEX planted ON low ((id + planted(1)));
 SELECT last_value AS before FROM runs \gset
 SELECT count(*) FROM low;
