@@ -6,7 +6,7 @@ CREATE EXTENSION snowflake;
 CREATE FUNCTION now_tick() RETURNS bigint LANGUAGE sql VOLATILE
     AS $$SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1735689600000$$;
 
--- A day, so that none of them expires.
+-- As long as leases may last, so that none of them ends.
 CREATE TABLE leases AS
     SELECT n, lease.lease_id, lease.token
     FROM generate_series(1, :leases) n, LATERAL snowflake_acquire('node ' || n, 0, now_tick(), '1 day') lease;
@@ -33,7 +33,6 @@ BEGIN
         COMMIT;
         acquiring := acquiring + extract(epoch FROM clock_timestamp() - started);
         PERFORM snowflake_release(drawn.lease_id, drawn.token, drawn.window_start);
-        DELETE FROM snowflake_watermark;
         SELECT * INTO one FROM leases ORDER BY random() LIMIT 1;
         COMMIT;
         started := clock_timestamp();
