@@ -93,7 +93,8 @@ constexpr AnswerFault Judge(const Layout &layout, int32_t datacenter, const Leas
 
 // The same for a window that was moved: by no more than can be asked for, and whatever was asked for before.
 constexpr bool IsPlausibleEnd(const Layout &layout, Tick window_end, Tick held_until, Tick now) {
-  return window_end > 0 && (window_end <= held_until || window_end <= WindowEnd(layout, now > 0 ? now : 0, kMaxLeaseUs));
+  return window_end > 0 &&
+         (window_end <= held_until || window_end <= WindowEnd(layout, now > 0 ? now : 0, kMaxLeaseUs));
 }
 
 // Whether an answer comes from where the registry was before: of the same server, an older timeline.

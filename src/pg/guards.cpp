@@ -46,8 +46,10 @@ bool TakeFirstLayout(const TriggerData *trigger) {
 
 HeapTuple Discard(const TriggerData *trigger) {
   if (!IsLogicalWorker())
-    ereport(WARNING, (errmsg("what replication writes to table \"%s\" is discarded", RelationGetRelationName(trigger->tg_relation)),
-                      errdetail("Each registry of snowflake is its server's own; session_replication_role is replica here.")));
+    ereport(
+        WARNING,
+        (errmsg("what replication writes to table \"%s\" is discarded", RelationGetRelationName(trigger->tg_relation)),
+         errdetail("Each registry of snowflake is its server's own; session_replication_role is replica here.")));
   return nullptr;
 }
 

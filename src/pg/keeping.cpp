@@ -164,12 +164,14 @@ const char *FaultOf(const AcquireAnswer &answer, const AcquireRequest &request, 
     case AnswerFault::kWorker:
       return psprintf("It has worker id %d for datacenter %d.", lease.worker, request.datacenter);
     case AnswerFault::kWindow:
-      return psprintf("It has the window from tick %lld to %lld, asked at tick %lld for %.1f s.", number(lease.window_start),
-                      number(lease.window_end), number(request.now), Seconds(request.duration_us));
+      return psprintf("It has the window from tick %lld to %lld, asked at tick %lld for %.1f s.",
+                      number(lease.window_start), number(lease.window_end), number(request.now),
+                      Seconds(request.duration_us));
   }
   // A registry of before is never told what was seen, so it can do nothing about it.
   if (answer.standing.system_identifier != 0 && lease.lease_id <= request.seen_lease_id)
-    return psprintf("It has lease %lld; lease %lld was seen before.", number(lease.lease_id), number(request.seen_lease_id));
+    return psprintf("It has lease %lld; lease %lld was seen before.", number(lease.lease_id),
+                    number(request.seen_lease_id));
   return nullptr;
 }
 
@@ -233,9 +235,9 @@ void NameNode() {
     gethostname(host, sizeof(host) - 1);
     StartTransactionCommand();
     const char *database = get_database_name(MyDatabaseId);
-    CopyPresentable(name, sizeof(name),
-                    psprintf("%s:%d/%s", cluster_name[0] != '\0' ? cluster_name : host, PostPortNumber,
-                             database ? database : ""));
+    CopyPresentable(
+        name, sizeof(name),
+        psprintf("%s:%d/%s", cluster_name[0] != '\0' ? cluster_name : host, PostPortNumber, database ? database : ""));
     CommitTransactionCommand();
   }
   WithLock(keeping.node, LW_EXCLUSIVE, [&] { memcpy(keeping.node->node_name, name, sizeof(name)); });

@@ -25,7 +25,8 @@ void HandleTimeout() {
 
 void Tell(int, Datum) {
   if (overrun)
-    ereport(LOG, (errmsg("snowflake registry: ended a session whose transaction took longer than %d s", kTransactionMs / 1000),
+    ereport(LOG, (errmsg("snowflake registry: ended a session whose transaction took longer than %d s",
+                         kTransactionMs / 1000),
                   errdetail("It had called %s().", limited != nullptr ? limited : "the protocol")));
 }
 

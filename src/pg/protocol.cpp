@@ -124,12 +124,14 @@ Place FirstFree(const Tables &tables, const Ring &ring, Tick now) {
 // Of the leases whose windows are over, the one that has been so for longest: it becomes a watermark, and its worker id free. One
 // that is being moved or given back is waited for, and then no longer among them.
 Place ExpireOne(const Tables &tables, const Ring &ring, Tick over) {
-  Execute(tables,
-          psprintf("WITH over AS (SELECT lease_id FROM %s WHERE worker_id >= $1 AND worker_id < $1 + $2 AND window_end <= $3"
-                   " ORDER BY window_end, lease_id LIMIT 1 FOR UPDATE)"
-                   " DELETE FROM %s r USING over WHERE r.lease_id = over.lease_id RETURNING r.worker_id::bigint, r.window_end",
-                   tables.registry_name, tables.registry_name),
-          Int8(ring.base), Int8(ring.size), Int8(over));
+  Execute(
+      tables,
+      psprintf(
+          "WITH over AS (SELECT lease_id FROM %s WHERE worker_id >= $1 AND worker_id < $1 + $2 AND window_end <= $3"
+          " ORDER BY window_end, lease_id LIMIT 1 FOR UPDATE)"
+          " DELETE FROM %s r USING over WHERE r.lease_id = over.lease_id RETURNING r.worker_id::bigint, r.window_end",
+          tables.registry_name, tables.registry_name),
+      Int8(ring.base), Int8(ring.size), Int8(over));
   if (Rows() == 0) return {};
   const int32_t worker = static_cast<int32_t>(Int8Result(0, 1));
   Raise(tables, worker, Int8Result(0, 2) - 1);
@@ -153,17 +155,20 @@ Place HeldBack(const Tables &tables, const Ring &ring, const Settling &settling,
   const Ring nearer = {ring.base, ring.size, settling.anchor + settling.cut - 1, settling.cut, -1};
   const Place place = FirstFree(tables, nearer, now);
   if (place.found && !settling.soft)
-    ereport(LOG, (errmsg("snowflake registry: hands out worker id %d, which is held back until %s", place.worker,
-                         timestamptz_to_str(settling.until)),
-                  errdetail("All others are leased, and half of the time is over. If a lost commit had handed it out, its node"
-                            " may still issue ids under it.")));
+    ereport(
+        LOG,
+        (errmsg("snowflake registry: hands out worker id %d, which is held back until %s", place.worker,
+                timestamptz_to_str(settling.until)),
+         errdetail("All others are leased, and half of the time is over. If a lost commit had handed it out, its node"
+                   " may still issue ids under it.")));
   return place;
 }
 
 // A worker id that is free now; if there is none, one that is free later. None is found when all that is free is held back and
 // that was noticed just now; otherwise that is SF004. Leases whose windows ended by tick `over` expire, only where nothing else
 // is left.
-Place Choose(const Tables &tables, const Layout &layout, const Ring &ring, const Settling &settling, Tick now, Tick over) {
+Place Choose(const Tables &tables, const Layout &layout, const Ring &ring, const Settling &settling, Tick now,
+             Tick over) {
   const bool firm = settling.active && !settling.soft;
   const bool all = settling.active && (settling.soft || settling.half_over);
   Place place = FirstFree(tables, ring, now);
@@ -221,11 +226,13 @@ bool FindDrawn(const Tables &tables, const AcquireRequest &request, Tick now, Ac
 // until its worker id is needed, and does not count.
 int64_t CountFree(const Tables &tables, const Ring &ring, Tick now) {
   if (!tables.current) return -1;
-  Execute(tables,
-          psprintf("SELECT count(*) FILTER (WHERE worker_id >= $1 AND worker_id < $1 + $2), count(*) FILTER (WHERE role = $3)"
-                   " FROM %s WHERE window_end > $4",
-                   tables.registry_name),
-          Int8(ring.base), Int8(ring.size), Role(), Int8(now));
+  Execute(
+      tables,
+      psprintf(
+          "SELECT count(*) FILTER (WHERE worker_id >= $1 AND worker_id < $1 + $2), count(*) FILTER (WHERE role = $3)"
+          " FROM %s WHERE window_end > $4",
+          tables.registry_name),
+      Int8(ring.base), Int8(ring.size), Role(), Int8(now));
   const int64_t leases_of_role = Int8Result(0, 2);
   if (settings.max_leases_per_role > 0 && leases_of_role >= settings.max_leases_per_role)
     ReportLeasesOfRole(leases_of_role);
@@ -343,19 +350,20 @@ bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *a
       LockRelationOid(tables.origin, ShareUpdateExclusiveLock);  // before its row, as who settles
       UnmarkClean(tables);
     }
-    Execute(tables,
-            psprintf("UPDATE %s r SET window_end = greatest(r.window_end, $3, $4), renewed_at = clock_timestamp()%s"
-                     " FROM (SELECT lease_id, window_end FROM %s) o WHERE r.lease_id = $1 AND token = $2%s AND o.lease_id = $1"
-                     " RETURNING r.window_end, o.window_end",
-                     tables.registry_name, tables.current ? ", role = coalesce(role, $5)" : "", tables.registry_name,
-                     tables.current ? " AND (role = $5 OR role IS NULL)" : ""),
-            Int8(request.lease_id), Of(UUIDOID, TokenDatum(request.token)),
-            Int8(WindowEnd(layout, now, request.duration_us)), Int8(held_until), Role());
+    Execute(
+        tables,
+        psprintf(
+            "UPDATE %s r SET window_end = greatest(r.window_end, $3, $4), renewed_at = clock_timestamp()%s"
+            " FROM (SELECT lease_id, window_end FROM %s) o WHERE r.lease_id = $1 AND token = $2%s AND o.lease_id = $1"
+            " RETURNING r.window_end, o.window_end",
+            tables.registry_name, tables.current ? ", role = coalesce(role, $5)" : "", tables.registry_name,
+            tables.current ? " AND (role = $5 OR role IS NULL)" : ""),
+        Int8(request.lease_id), Of(UUIDOID, TokenDatum(request.token)),
+        Int8(WindowEnd(layout, now, request.duration_us)), Int8(held_until), Role());
     found = Rows() > 0;
     if (!found) return;
     answer->window_end = Int8Result(0, 1);
-    if (held_until > Int8Result(0, 2))
-      NoticeLoss(tables, layout, now, request.duration_us, 0, kUnknownEnd);
+    if (held_until > Int8Result(0, 2)) NoticeLoss(tables, layout, now, request.duration_us, 0, kUnknownEnd);
   });
   return found;
 }
@@ -383,8 +391,7 @@ bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
     const int32_t worker = static_cast<int32_t>(Int8Result(0, 1));
     const Tick window_start = Int8Result(0, 2);
     const Tick window_end = Int8Result(0, 3);
-    if (request.last_tick < window_start - 1 || request.last_tick >= window_end)
-      ReportLastTick(request.last_tick);
+    if (request.last_tick < window_start - 1 || request.last_tick >= window_end) ReportLastTick(request.last_tick);
     Raise(tables, worker, Max(request.last_tick, Min(request.floor, window_end - 1)));
   });
   return found;
@@ -431,7 +438,8 @@ void ProtocolSettle(Oid extension, const char *reason) {
     Origin origin = ReadOrigin(tables);
     if (!origin.found) WriteOrigin(tables, NextLeaseId(tables, 0));
     origin = ReadOrigin(tables);
-    BeginSettling(tables, layout, layout.TickAt(NowUnixUs()), settings.lease_duration_ms * kUsPerMs, 0, reason, &origin);
+    BeginSettling(tables, layout, layout.TickAt(NowUnixUs()), settings.lease_duration_ms * kUsPerMs, 0, reason,
+                  &origin);
   });
 }
 

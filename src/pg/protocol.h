@@ -28,7 +28,7 @@ struct AcquireRequest {
   int32_t datacenter;
   Tick now;
   int64_t duration_us;
-  Token token;            // the node's own: asked again with it, the registry gives the same lease. All zero: a node of before
+  Token token;  // the node's own: asked again with it, the registry gives the same lease. All zero: a node of before
   int64_t seen_lease_id;  // the highest that the node has seen of this registry; 0: none
   Tick start_before;      // nothing is drawn unless the window begins before it
 };

@@ -50,7 +50,8 @@ void CheckAhead(const Layout &layout, Tick tick, int64_t granted_us) {
   Tick allowed = 0;
   if (!SkewTicks(layout, &allowed)) return;
   const int64_t now_us = NowUnixUs();
-  if (tick > layout.TickAt(now_us) + allowed + layout.TicksIn(granted_us)) ReportTickAhead(layout.UnixUsAt(tick), now_us);
+  if (tick > layout.TickAt(now_us) + allowed + layout.TicksIn(granted_us))
+    ReportTickAhead(layout.UnixUsAt(tick), now_us);
 }
 
 // What the registry's operator allows at most. What no lease can last is an error later.
@@ -120,8 +121,8 @@ bool Release(FunctionCallInfo fcinfo, Tick held_until) {
   CheckAhead(layout, held_until, kMaxLeaseUs);
   Tick skew = 0;
   const Tick floor = SkewTicks(layout, &skew) ? layout.TickAt(NowUnixUs()) + skew : layout.max_tick();
-  return ProtocolRelease(
-      Extension(fcinfo), {PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)), last_tick, held_until, floor});
+  return ProtocolRelease(Extension(fcinfo),
+                         {PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)), last_tick, held_until, floor});
 }
 
 }  // namespace
@@ -154,20 +155,13 @@ SNOWFLAKE_FUNCTION(snowflake_lease_acquire) {
   if (!ProtocolAcquire(Extension(fcinfo), request, &answer)) PG_RETURN_NULL();
   const Lease &lease = answer.lease;
   const Layout &layout = answer.layout;
-  Datum values[] = {Int64GetDatum(lease.lease_id),
-                    Int32GetDatum(lease.worker),
-                    Int64GetDatum(lease.window_start),
-                    Int64GetDatum(lease.window_end),
-                    Int64GetDatum(layout.epoch_ms),
-                    Int64GetDatum(layout.tick_us),
-                    Int32GetDatum(layout.timestamp_bits),
-                    Int32GetDatum(layout.datacenter_bits),
-                    Int32GetDatum(layout.worker_bits),
-                    Int32GetDatum(layout.sequence_bits),
-                    BoolGetDatum(layout.sequence_first),
-                    Int64GetDatum(answer.standing.system_identifier),
-                    Int64GetDatum(answer.standing.timeline),
-                    Int64GetDatum(answer.standing.raised_tick),
+  Datum values[] = {Int64GetDatum(lease.lease_id),           Int32GetDatum(lease.worker),
+                    Int64GetDatum(lease.window_start),       Int64GetDatum(lease.window_end),
+                    Int64GetDatum(layout.epoch_ms),          Int64GetDatum(layout.tick_us),
+                    Int32GetDatum(layout.timestamp_bits),    Int32GetDatum(layout.datacenter_bits),
+                    Int32GetDatum(layout.worker_bits),       Int32GetDatum(layout.sequence_bits),
+                    BoolGetDatum(layout.sequence_first),     Int64GetDatum(answer.standing.system_identifier),
+                    Int64GetDatum(answer.standing.timeline), Int64GetDatum(answer.standing.raised_tick),
                     Int64GetDatum(answer.workers_free)};
   return AnswerDatum(fcinfo, values, lengthof(values));
 }
@@ -226,8 +220,8 @@ SNOWFLAKE_FUNCTION(snowflake_layout_changed) {
   if (!CALLED_AS_TRIGGER(fcinfo)) ReportNotTrigger("snowflake_layout_changed");
   const TriggerData *trigger = reinterpret_cast<TriggerData *>(fcinfo->context);
   // Of what replication writes the guard has let nothing pass but a first layout.
-  const bool replicated = SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA &&
-                          !TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event);
+  const bool replicated =
+      SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA && !TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event);
   if (!replicated || !HasGuards(Extension(fcinfo))) CheckLayoutMayChange(Extension(fcinfo));
   CacheInvalidateRelcacheByRelid(RelationGetRelid(trigger->tg_relation));
   return Datum{0};  // nobody looks at what a statement trigger returns

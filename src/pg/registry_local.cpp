@@ -84,7 +84,8 @@ RegistryAnswer ExtendLocally(Oid extension, const Lease &lease, Tick now, int64_
 
 RegistryAnswer ReleaseLocally(Oid extension, const Retired &retired) {
   return Call(extension, [&] {
-    const ReleaseRequest request = {retired.lease_id, retired.token, retired.last_tick, retired.window_end, kNoWatermark};
+    const ReleaseRequest request = {retired.lease_id, retired.token, retired.last_tick, retired.window_end,
+                                    kNoWatermark};
     return ProtocolRelease(extension, request) ? RegistryAnswer::kDone : RegistryAnswer::kGone;
   });
 }

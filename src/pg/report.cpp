@@ -196,12 +196,14 @@ void ReportTimeUsedUp(const Layout &layout, int64_t now_us) {
 }
 
 void ReportAllLeased(int64_t ring_size, int64_t next_free_us) {
-  ereport(ERROR,
-          (errcode(kAllLeased), errmsg("every worker id is leased"),
-           errdetail("All %lld worker ids are leased; the first of these leases ends at %s unless it is extended.",
-                     Long(ring_size), Time(next_free_us)),
-           errhint("Free that of a node which is certainly dead with snowflake_evict(worker_id, dead_since), in the registry's"
-                   " database; deleting its row does not. A layout with more worker bits holds more nodes.")));
+  ereport(
+      ERROR,
+      (errcode(kAllLeased), errmsg("every worker id is leased"),
+       errdetail("All %lld worker ids are leased; the first of these leases ends at %s unless it is extended.",
+                 Long(ring_size), Time(next_free_us)),
+       errhint(
+           "Free that of a node which is certainly dead with snowflake_evict(worker_id, dead_since), in the registry's"
+           " database; deleting its row does not. A layout with more worker bits holds more nodes.")));
   pg_unreachable();
 }
 
@@ -235,7 +237,8 @@ void ReportLeasesOfRole(int64_t leases) {
 void ReportForeignTable(const char *table) {
   ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                   errmsg("table \"%s\" is not as the extension snowflake made it", table),
-                  errdetail("A column, its type or the kind of the table was changed, it has got a rule, a policy or a child, or it is missing."),
+                  errdetail("A column, its type or the kind of the table was changed, it has got a rule, a policy or a "
+                            "child, or it is missing."),
                   errhint("Undo the change, or drop the extension and create it again.")));
   pg_unreachable();
 }
@@ -249,19 +252,23 @@ void ReportForeignColumn() {
 }
 
 void ReportNotPermanent(const char *table) {
-  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("table \"%s\" is not permanent", table),
-                  errdetail("A crash would empty it, and worker ids that are leased would be handed out again."),
-                  errhint("ALTER TABLE ... SET LOGGED. If the server has crashed meanwhile, first stop all nodes, or wait until"
-                          " their windows have ended.")));
+  ereport(
+      ERROR,
+      (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("table \"%s\" is not permanent", table),
+       errdetail("A crash would empty it, and worker ids that are leased would be handed out again."),
+       errhint("ALTER TABLE ... SET LOGGED. If the server has crashed meanwhile, first stop all nodes, or wait until"
+               " their windows have ended.")));
   pg_unreachable();
 }
 
 void ReportNoGuard(const char *table) {
-  ereport(ERROR,
-          (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("table \"%s\" has lost a guard", table),
-           errdetail("Its triggers snowflake_guard, snowflake_guard_after and snowflake_guard_truncate keep ids unique; one is"
-                     " missing, changed, or does not fire always."),
-           errhint("ALTER TABLE ... ENABLE ALWAYS TRIGGER ..., or drop the extension and create it again.")));
+  ereport(
+      ERROR,
+      (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("table \"%s\" has lost a guard", table),
+       errdetail(
+           "Its triggers snowflake_guard, snowflake_guard_after and snowflake_guard_truncate keep ids unique; one is"
+           " missing, changed, or does not fire always."),
+       errhint("ALTER TABLE ... ENABLE ALWAYS TRIGGER ..., or drop the extension and create it again.")));
   pg_unreachable();
 }
 
@@ -374,11 +381,12 @@ void ReportToken() {
 }
 
 void ReportTickAhead(int64_t tick_us, int64_t registry_us) {
-  ereport(ERROR, (errcode(kClockBehind),
-                  errmsg("the tick lies %.3f s ahead of the registry's clock", Seconds(tick_us) - Seconds(registry_us)),
-                  errdetail("The tick is of %s, the registry's clock shows %s; snowflake.max_clock_skew is %d ms there.",
-                            Time(tick_us), Time(registry_us), settings.max_clock_skew_ms),
-                  errhint("Set the clock right, on whichever side it is wrong.")));
+  ereport(ERROR,
+          (errcode(kClockBehind),
+           errmsg("the tick lies %.3f s ahead of the registry's clock", Seconds(tick_us) - Seconds(registry_us)),
+           errdetail("The tick is of %s, the registry's clock shows %s; snowflake.max_clock_skew is %d ms there.",
+                     Time(tick_us), Time(registry_us), settings.max_clock_skew_ms),
+           errhint("Set the clock right, on whichever side it is wrong.")));
   pg_unreachable();
 }
 
@@ -391,22 +399,24 @@ void ReportDeadSince(TimestampTz dead_since) {
 }
 
 void ReportTransactionBlock(const char *function) {
-  ereport(ERROR, (errcode(ERRCODE_ACTIVE_SQL_TRANSACTION), errmsg("%s() cannot run inside a transaction block", function),
-                  errdetail("An open transaction would hold up the other nodes of the registry."),
-                  errhint("Call it in a statement of its own.")));
+  ereport(ERROR,
+          (errcode(ERRCODE_ACTIVE_SQL_TRANSACTION), errmsg("%s() cannot run inside a transaction block", function),
+           errdetail("An open transaction would hold up the other nodes of the registry."),
+           errhint("Call it in a statement of its own.")));
   pg_unreachable();
 }
 
 void ReportPrepare(const char *function) {
-  ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                  errmsg("cannot PREPARE a transaction that has called %s()", function),
-                  errdetail("It would hold up the other nodes of the registry, even over restarts."),
-                  errhint("Commit it.")));
+  ereport(
+      ERROR,
+      (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("cannot PREPARE a transaction that has called %s()", function),
+       errdetail("It would hold up the other nodes of the registry, even over restarts."), errhint("Commit it.")));
   pg_unreachable();
 }
 
 void ReportNotTrigger(const char *function) {
-  ereport(ERROR, (errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED), errmsg("%s() must be called as a trigger", function)));
+  ereport(ERROR,
+          (errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED), errmsg("%s() must be called as a trigger", function)));
   pg_unreachable();
 }
 

@@ -74,7 +74,8 @@ void DefineSettings(bool preloading) {
                           "Judged by a registry that is asked over a connection. 0: not at all.",
                           &settings.max_clock_skew_ms, 10 * 1000, 0, 24 * 60 * 60 * 1000, PGC_SUSET, GUC_UNIT_MS,
                           nullptr, nullptr, nullptr);
-  DefineCustomIntVariable("snowflake.max_lease_duration", "How long a lease may last that a node of another server asks for.",
+  DefineCustomIntVariable("snowflake.max_lease_duration",
+                          "How long a lease may last that a node of another server asks for.",
                           "Judged by a registry that is asked over a connection.", &settings.max_lease_duration_ms,
                           60 * 60 * 1000, static_cast<int>(kMinLeaseUs / kUsPerMs),
                           static_cast<int>(kMaxLeaseUs / kUsPerMs), PGC_SUSET, GUC_UNIT_MS, nullptr, nullptr, nullptr);

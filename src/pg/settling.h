@@ -30,7 +30,7 @@ struct Origin {
   bool soft;
   int64_t anchor_lease_id;
   Datum cuts;
-  int64_t start;  // 0: the cut
+  int64_t start;           // 0: the cut
   TimestampTz started_at;  // 0: not known
   TimestampTz clean_at;    // 0: not shut down cleanly since
   Tick raised_tick;
