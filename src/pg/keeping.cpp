@@ -97,9 +97,7 @@ Tick StartFrom(const Generator &g, const Layout &layout, Tick now, bool new_work
 // A request that has had no answer is asked again with its token, so that it costs no second worker id.
 void PrepareToken(AcquireRequest *request, Tick now, Tick *since) {
   NodeState *node = keeping.node;
-  Token fresh;
-  if (!pg_strong_random(fresh.bytes, sizeof(fresh.bytes)))
-    ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate a random token")));
+  const Token fresh = NewToken();
   WithLock(node, LW_EXCLUSIVE, [&] {
     if (node->next_token == Token{}) {
       node->next_token = fresh;

@@ -239,13 +239,6 @@ int64_t CountFree(const Tables &tables, const Ring &ring, Tick now) {
   return ring.size - Int8Result(0, 1);
 }
 
-Token NewToken() {
-  Token token;
-  if (!pg_strong_random(token.bytes, sizeof(token.bytes)))
-    ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate a random token")));
-  return token;
-}
-
 // Inside AsOwner(), with the registry's lock held.
 bool Draw(const Tables &tables, const AcquireRequest &request, AcquireAnswer *answer) {
   const Layout layout = answer->layout = EnsureLayout(tables);
@@ -295,10 +288,10 @@ void NoticeLoss(const Tables &tables, const Layout &layout, Tick now, int64_t du
 
 // Before a row leaves otherwise than by an acquire: when a loss is noticed, its worker id would count as one that was free, and
 // what is to be held back would be less.
-void NoticeMove(const Tables &tables, const Layout &layout) {
-  if (IsInPlace(ReadOrigin(tables))) return;
+void NoticeMove(const Tables &tables, const Layout &layout, Origin origin) {
+  if (IsInPlace(origin)) return;
   LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
-  Origin origin = ReadOrigin(tables);
+  origin = ReadOrigin(tables);
   Settle(tables, layout, 0, layout.TickAt(NowUnixUs()), settings.lease_duration_ms * kUsPerMs, 0, &origin);
 }
 
@@ -316,6 +309,13 @@ Datum TokenDatum(const Token &token) {
 Token TokenFromDatum(Datum uuid) {
   Token token;
   memcpy(token.bytes, DatumGetUUIDP(uuid)->data, sizeof(token.bytes));
+  return token;
+}
+
+Token NewToken() {
+  Token token;
+  if (!pg_strong_random(token.bytes, sizeof(token.bytes)))
+    ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate a random token")));
   return token;
 }
 
@@ -376,10 +376,11 @@ bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
   bool found = false;
   AsOwner(tables, [&] {
     const Layout layout = ReadLayout(tables.layout);
-    if (IsEvidence(ReadOrigin(tables), request.lease_id))
+    const Origin origin = ReadOrigin(tables);
+    if (IsEvidence(origin, request.lease_id))
       NoticeLoss(tables, layout, layout.TickAt(NowUnixUs()), settings.lease_duration_ms * kUsPerMs, request.lease_id,
                  kUnknownLease);
-    NoticeMove(tables, layout);
+    NoticeMove(tables, layout, origin);
     Execute(tables,
             psprintf("DELETE FROM %s WHERE lease_id = $1 AND token = $2%s"
                      " RETURNING worker_id::bigint, window_start, greatest(window_end, $3)",
@@ -415,7 +416,7 @@ bool ProtocolEvict(Oid extension, int32_t worker, int64_t dead_since_us) {
   bool found = false;
   AsOwner(tables, [&] {
     const Layout layout = ReadLayout(tables.layout);
-    NoticeMove(tables, layout);
+    NoticeMove(tables, layout, ReadOrigin(tables));
     Execute(tables,
             psprintf("DELETE FROM %s WHERE worker_id = $1 RETURNING window_start, window_end", tables.registry_name),
             Int4(worker));

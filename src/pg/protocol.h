@@ -20,6 +20,9 @@ namespace snowflake {
 Datum TokenDatum(const Token &token);
 Token TokenFromDatum(Datum uuid);
 
+// A secret that nobody can guess.
+Token NewToken();
+
 // A node's name is for people; its length in bytes is bounded.
 inline constexpr int kMaxNodeName = 256;
 
