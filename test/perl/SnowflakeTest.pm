@@ -12,6 +12,9 @@ use Time::HiRes qw(time sleep);
 our @EXPORT = qw(new_server start_server move_clock freeze_clock run_clock now_ms seed slowness wait_until
   query_error standby_of);
 
+# What a test dies of stands in its log only; whoever reads the run wants to know, too.
+$SIG{__DIE__} = sub { Test::More::diag("died: $_[0]") unless $^S // 1 };
+
 # A server of its own, initialised, not started. Options: conf => lines for postgresql.conf, clock => 1 for a clock
 # that can be moved, streaming => 1, preload => 0 to leave the library out, from => [server, backup] to start as a copy of another,
 # initdb => [arguments], home => the folder of another installation than the one under test.

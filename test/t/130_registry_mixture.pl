@@ -279,13 +279,14 @@ sub node { return $nodes[ rand @nodes ]; }
 # What an operator, a neighbour or a replica does to the registry by SQL, in a session that nobody waits for. Returns whether it could
 # begin: what is refused there has been tried, too.
 my @acts;
+my $acts_folder = PostgreSQL::Test::Utils::tempdir();
 
 sub act
 {
 	my ($text, $role) = @_;
 	return 0 if $down{ $registry->name };
 	# From a file: a session that is ended early would leave a pipe behind that nobody reads.
-	my $file = $registries[0]->basedir . '/act_' . @acts . '.sql';
+	my $file = "$acts_folder/" . @acts . '.sql';
 	append_to_file($file, $text);
 	push @acts, IPC::Run::start([ 'timeout', '20', 'psql', '-XAtq', '-d', $registry->connstr('postgres'), $role ? ('-U', $role) : (), '-f', $file ],
 		'<', '/dev/null', '>', '/dev/null', '2>', '/dev/null');
