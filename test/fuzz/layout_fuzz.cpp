@@ -198,9 +198,12 @@ class Issuing {
     lease.lease_id = ++leases_;
     lease.worker = static_cast<int32_t>(input_->Below(layout_.worker_count()));
     lease.window_start = WindowStart(clock_, watermark_);
-    lease.window_end = WindowEnd(layout_, lease.window_start, static_cast<int64_t>(input_->Next<uint32_t>()) * 100);
+    const int64_t duration_us = static_cast<int64_t>(input_->Next<uint32_t>()) * 100;
+    lease.window_end = WindowEnd(layout_, lease.window_start, duration_us);
     if (lease.window_start > layout_.max_tick() + 1) return;
-    REQUIRE(IsPlausible(layout_, lease));
+    const auto datacenter = static_cast<int32_t>(lease.worker / layout_.workers_per_datacenter());
+    const AnswerFault fault = Judge(layout_, datacenter, lease, clock_, clock_, duration_us);
+    REQUIRE(fault == (lease.window_start <= layout_.max_tick() ? AnswerFault::kNone : AnswerFault::kWindow));
     REQUIRE(lease.window_end > lease.window_start || lease.window_start > layout_.max_tick());
     Open(&g_, layout_, lease, clock_);
     REQUIRE(LastTickOfLease(g_) == lease.window_start - 1);
