@@ -316,10 +316,11 @@ stop_server() {
   as_user "$server_bin/pg_ctl" -s -w -t "$((60 * ${SNOWFLAKE_SLOWNESS:-1}))" -m fast -D "$1/data" stop
 }
 
-# sweep FOLDER: ends what still runs inside it, whoever started it: servers by their own pid file first, so that they
-# leave no shared memory behind, then every process that has its working folder there.
+# sweep FOLDER: ends what still runs inside it, whoever started it: first whatever could start more, then servers by their own
+# pid file, so that they leave no shared memory behind, then the rest.
 sweep() {
-  local folder=$1 file pid link round
+  local folder=$1 file pid round
+  kill_inside "$folder" but_servers
   while IFS= read -r file; do
     pid=$(head -n 1 "$file" 2>/dev/null) || continue
     [[ $pid =~ ^[0-9]+$ && $(readlink "/proc/$pid/cwd") = "$(dirname "$file")" ]] || continue
@@ -330,13 +331,20 @@ sweep() {
       sleep 0.1
     done
   done < <(find "$folder" -name postmaster.pid 2>/dev/null)
+  kill_inside "$folder"
+}
+
+# kill_inside FOLDER [but_servers]: every process that has its working folder there.
+kill_inside() {
+  local link pid place
   for link in /proc/[0-9]*/cwd; do
     pid=${link#/proc/}
     pid=${pid%/cwd}
     [[ $pid -ne $$ && $pid -ne $BASHPID ]] || continue
+    place=$(readlink "$link" 2>/dev/null) || continue
     # This shell and its children stand in the work folder itself, the servers below it.
-    case $(readlink "$link" 2>/dev/null) in
-      "$folder"/*) kill -KILL "$pid" 2>/dev/null || true ;;
-    esac
+    [[ $place = "$1"/* ]] || continue
+    if [[ -n ${2:-} && -e $place/postmaster.pid ]]; then continue; fi
+    kill -KILL "$pid" 2>/dev/null || true
   done
 }
