@@ -36,7 +36,7 @@ DROP ROLE regress_snowflake_nobody;
 SELECT pg_describe_object(d.classid, d.objid, 0) AS without_comment
 FROM pg_depend d WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
     AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake')
-    AND classid IN ('pg_class'::regclass, 'pg_proc'::regclass)
+    AND classid IN ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_event_trigger'::regclass)
     AND pg_describe_object(classid, objid, 0) !~ '_seq$'
     AND obj_description(objid, classid::regclass::name) IS NULL;
 

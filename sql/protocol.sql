@@ -193,6 +193,7 @@ SET snowflake.max_clock_skew = 0;
 
 -- Before the epoch: the window starts with it.
 DROP VIEW registry, watermark;
+DELETE FROM snowflake_registry;
 SET client_min_messages = warning;
 DROP EXTENSION snowflake CASCADE;
 CREATE EXTENSION snowflake;
@@ -211,6 +212,7 @@ SELECT * FROM acquire('further ahead', :clock + 200000);
 \set VERBOSITY default
 
 -- Datacenters: each has its own part of the worker ids.
+DELETE FROM snowflake_registry;
 SET client_min_messages = warning;
 DROP EXTENSION snowflake CASCADE;
 CREATE EXTENSION snowflake;

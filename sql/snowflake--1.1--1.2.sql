@@ -64,6 +64,17 @@ COMMENT ON TRIGGER snowflake_guard ON snowflake_origin IS 'only the protocol wri
 COMMENT ON TRIGGER snowflake_guard_truncate ON snowflake_origin IS 'only the protocol writes it';
 COMMENT ON TRIGGER snowflake_guard ON snowflake_layout IS 'replication brings a layout only where there is none';
 
+CREATE FUNCTION snowflake_guard_drop() RETURNS event_trigger
+    AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON FUNCTION snowflake_guard_drop() IS
+    'loads the library, which refuses with 55000 to drop the registry while other nodes hold leases';
+REVOKE ALL ON FUNCTION snowflake_guard_drop() FROM PUBLIC;
+
+CREATE EVENT TRIGGER snowflake_guard_drop ON ddl_command_start WHEN TAG IN ('DROP EXTENSION', 'DROP SCHEMA', 'DROP OWNED')
+    EXECUTE FUNCTION snowflake_guard_drop();
+ALTER EVENT TRIGGER snowflake_guard_drop ENABLE ALWAYS;
+COMMENT ON EVENT TRIGGER snowflake_guard_drop IS 'the registry is not dropped while other nodes hold leases, in sessions that have not loaded the library, too';
+
 -- The registry protocol as nodes of this version speak it. Nodes of before call snowflake_acquire(), snowflake_extend() and
 -- snowflake_release(), which an operator may revoke when there are none left. Errors common to all: as for those.
 
@@ -98,7 +109,7 @@ REVOKE ALL ON FUNCTION snowflake_lease_release(bigint, uuid, bigint, bigint) FRO
 CREATE FUNCTION snowflake_evict(worker_id integer, dead_since timestamptz) RETURNS boolean
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_evict(integer, timestamptz) IS
-    'frees a worker id above a time since which its node is certainly dead; false when nobody has it; 22004 and 22023 for a time that is null, infinite or still to come';
+    'frees a worker id above a time since which its node is certainly dead, plus max_clock_skew, or above its window where that is 0; false when nobody has it; 22004 and 22023 for a time that is null, infinite, still to come or before renewed_at';
 
 CREATE FUNCTION snowflake_settle(reason text) RETURNS void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;

@@ -39,7 +39,7 @@ void Watch() {
   cache.watching = true;
 }
 
-void CheckShape(Relation table) {
+bool HasShape(Relation table) {
   bool fits = table->rd_rel->relkind == RELKIND_RELATION &&
               RelationGetNumberOfAttributes(table) >= kFirstAttribute - 1 + kColumnCount;
   for (int i = 0; fits && i < kColumnCount; ++i) {
@@ -47,25 +47,39 @@ void CheckShape(Relation table) {
     fits = !attribute->attisdropped && attribute->atttypid == kColumns[i].type &&
            strcmp(NameStr(attribute->attname), kColumns[i].name) == 0;
   }
-  if (!fits) ReportForeignTable(RelationGetRelationName(table));
+  return fits;
 }
 
-Layout FromTuple(HeapTuple tuple, TupleDesc descriptor) {
+bool FromTuple(HeapTuple tuple, TupleDesc descriptor, Layout *layout) {
   Datum values[kColumnCount];
   for (int i = 0; i < kColumnCount; ++i) {
     bool is_null = false;
     values[i] = heap_getattr(tuple, kFirstAttribute + i, descriptor, &is_null);
-    if (is_null) ReportForeignTable("snowflake_layout");
+    if (is_null) return false;
   }
-  Layout layout = {};
-  layout.epoch_ms = DatumGetInt64(values[0]);
-  layout.tick_us = DatumGetInt64(values[1]);
-  layout.timestamp_bits = DatumGetInt32(values[2]);
-  layout.datacenter_bits = DatumGetInt32(values[3]);
-  layout.worker_bits = DatumGetInt32(values[4]);
-  layout.sequence_bits = DatumGetInt32(values[5]);
-  layout.sequence_first = DatumGetBool(values[6]);
-  return layout;
+  layout->epoch_ms = DatumGetInt64(values[0]);
+  layout->tick_us = DatumGetInt64(values[1]);
+  layout->timestamp_bits = DatumGetInt32(values[2]);
+  layout->datacenter_bits = DatumGetInt32(values[3]);
+  layout->worker_bits = DatumGetInt32(values[4]);
+  layout->sequence_bits = DatumGetInt32(values[5]);
+  layout->sequence_first = DatumGetBool(values[6]);
+  return true;
+}
+
+// False when the table is not what the extension made.
+bool Read(Oid relation, Layout *layout) {
+  *layout = kDefaultLayout;
+  Relation table = table_open(relation, AccessShareLock);
+  bool as_made = HasShape(table);
+  if (as_made) {
+    SysScanDesc scan = systable_beginscan(table, InvalidOid, false, nullptr, 0, nullptr);
+    HeapTuple tuple = systable_getnext(scan);
+    as_made = !HeapTupleIsValid(tuple) || FromTuple(tuple, RelationGetDescr(table), layout);
+    systable_endscan(scan);
+  }
+  table_close(table, AccessShareLock);
+  return as_made;
 }
 
 Oid LayoutTable(Oid fn_oid) {
@@ -77,22 +91,22 @@ Oid LayoutTable(Oid fn_oid) {
 }  // namespace
 
 Layout ReadLayout(Oid relation) {
-  Layout layout = kDefaultLayout;
-  Relation table = table_open(relation, AccessShareLock);
-  CheckShape(table);
-  SysScanDesc scan = systable_beginscan(table, InvalidOid, false, nullptr, 0, nullptr);
-  HeapTuple tuple = systable_getnext(scan);
-  if (HeapTupleIsValid(tuple)) layout = FromTuple(tuple, RelationGetDescr(table));
-  systable_endscan(scan);
-  table_close(table, AccessShareLock);
+  Layout layout;
+  if (!Read(relation, &layout)) ReportForeignTable("snowflake_layout");
   cache.relation = relation;
   const LayoutFault fault = layout.Check(false);
   if (fault != LayoutFault::kNone) ReportLayoutFault(layout, fault);
   return layout;
 }
 
+bool ReadSoundLayout(Oid relation, Layout *layout) {
+  return Read(relation, layout) && layout->Check(false) == LayoutFault::kNone;
+}
+
 bool IsSoundLayout(HeapTuple tuple, TupleDesc descriptor) {
-  return FromTuple(tuple, descriptor).Check(true) == LayoutFault::kNone;
+  Layout layout = {};
+  if (!FromTuple(tuple, descriptor, &layout)) ReportForeignTable("snowflake_layout");
+  return layout.Check(true) == LayoutFault::kNone;
 }
 
 const Layout &DatabaseLayout(Oid fn_oid) {

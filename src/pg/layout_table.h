@@ -10,6 +10,9 @@ namespace snowflake {
 // when the table is not what the extension made, or holds a layout that cannot be.
 Layout ReadLayout(Oid relation);
 
+// The same, and false where that is an error.
+bool ReadSoundLayout(Oid relation, Layout *layout);
+
 // The same, kept in the process until the table changes. `fn_oid` is any function of the extension.
 const Layout &DatabaseLayout(Oid fn_oid);
 

@@ -1,5 +1,6 @@
 // What happens when the library is loaded: settings always, shared memory only while the postmaster preloads it.
 #include "pg/copy.h"
+#include "pg/drops.h"
 #include "pg/pg.h"
 #include "pg/registry_tables.h"
 #include "pg/scripts.h"
@@ -18,6 +19,7 @@ void _PG_init(void) {
   snowflake::WatchParsing();
   snowflake::WatchScripts();
   snowflake::WatchCopies();
+  snowflake::WatchDrops();
   if (preloading) snowflake::RequestSharedMemory();
 }
 }

@@ -408,7 +408,7 @@ void ProtocolMarkClean(Oid extension) {
   AsOwner(tables, [&] { MarkClean(tables); });
 }
 
-bool ProtocolEvict(Oid extension, int32_t worker, int64_t dead_since_us) {
+bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since, Tick last_tick) {
   CheckCall("snowflake_evict");
   const Tables tables = FindTables(extension);
   CommitDurably();
@@ -418,13 +418,18 @@ bool ProtocolEvict(Oid extension, int32_t worker, int64_t dead_since_us) {
     const Layout layout = ReadLayout(tables.layout);
     NoticeMove(tables, layout, ReadOrigin(tables));
     Execute(tables,
-            psprintf("DELETE FROM %s WHERE worker_id = $1 RETURNING window_start, window_end", tables.registry_name),
+            psprintf("DELETE FROM %s WHERE worker_id = $1 RETURNING window_start, window_end, renewed_at",
+                     tables.registry_name),
             Int4(worker));
     found = Rows() > 0;
     if (!found) return;
-    // The node's clock may have been ahead of the one that the operator looked at.
-    const Tick last = layout.TickAt(dead_since_us + settings.max_clock_skew_ms * kUsPerMs);
-    Raise(tables, worker, Min(Max(last, Int8Result(0, 1) - 1), Int8Result(0, 2) - 1));
+    const Tick window_start = Int8Result(0, 1);
+    const Tick window_end = Int8Result(0, 2);
+    bool is_null = false;
+    const TimestampTz renewed_at = DatumGetTimestampTz(Result(0, 3, TIMESTAMPTZOID, &is_null));
+    if (is_null) ReportForeignColumn();
+    if (dead_since < renewed_at) ReportAliveSince(worker, dead_since, renewed_at);
+    Raise(tables, worker, Min(Max(last_tick, window_start - 1), window_end - 1));
   });
   return found;
 }

@@ -79,8 +79,9 @@ bool ProtocolRelease(Oid extension, const ReleaseRequest &request);
 // The server is about to end, and all that was committed is on disk: whoever goes on from there has lost nothing.
 void ProtocolMarkClean(Oid extension);
 
-// The operator's word: the node is dead since then. Returns whether anybody had the worker id.
-bool ProtocolEvict(Oid extension, int32_t worker, int64_t dead_since_us);
+// The operator's word: the node is dead since then, and cannot have used a later tick. Returns whether anybody had the worker
+// id. Error: 22023 when it was heard of since.
+bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since, Tick last_tick);
 
 // The operator's word: commits were lost, or were not. The second returns whether there was anything to end.
 void ProtocolSettle(Oid extension, const char *reason);

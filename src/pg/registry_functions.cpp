@@ -45,6 +45,13 @@ void CheckClock(const Layout &layout, Tick node_tick) {
   if (node_tick < now - allowed || node_tick > now + allowed) ReportClockSkew(layout.UnixUsAt(node_tick), now_us);
 }
 
+// The last tick that a node can have used by a time of this server's clock. Where clocks are not judged that is any.
+Tick LastUsable(const Layout &layout, int64_t at_us) {
+  Tick skew = 0;
+  if (!SkewTicks(layout, &skew)) return layout.max_tick();
+  return layout.TickAt(at_us) + skew + MaxLead(layout, settings.max_lead_ms * kUsPerMs);
+}
+
 // What was used lies behind the node's clock, and what it holds was granted here.
 void CheckAhead(const Layout &layout, Tick tick, int64_t granted_us) {
   Tick allowed = 0;
@@ -112,17 +119,14 @@ namespace snowflake {
 
 namespace {
 
-// The registry's clock plus max_clock_skew: whoever ends a lease with the token, its node cannot have used a later tick. Where
-// clocks are not judged it may have used all.
+// Whoever ends a lease with the token, the watermark covers what its node can have used by now.
 bool Release(FunctionCallInfo fcinfo, Tick held_until) {
   const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
   const Tick last_tick = PG_GETARG_INT64(2);
   CheckAhead(layout, last_tick, 0);
   CheckAhead(layout, held_until, kMaxLeaseUs);
-  Tick skew = 0;
-  const Tick floor = SkewTicks(layout, &skew) ? layout.TickAt(NowUnixUs()) + skew : layout.max_tick();
-  return ProtocolRelease(Extension(fcinfo),
-                         {PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)), last_tick, held_until, floor});
+  return ProtocolRelease(Extension(fcinfo), {PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)), last_tick,
+                                             held_until, LastUsable(layout, NowUnixUs())});
 }
 
 }  // namespace
@@ -197,7 +201,8 @@ SNOWFLAKE_FUNCTION(snowflake_evict) {
   CheckNotNull(fcinfo, "snowflake_evict", names, 2);
   const TimestampTz dead_since = PG_GETARG_TIMESTAMPTZ(1);
   if (TIMESTAMP_NOT_FINITE(dead_since) || dead_since > GetCurrentTimestamp()) ReportDeadSince(dead_since);
-  PG_RETURN_BOOL(ProtocolEvict(Extension(fcinfo), PG_GETARG_INT32(0), UnixUsFromTimestamp(dead_since)));
+  const Tick last_tick = LastUsable(DatabaseLayout(fcinfo->flinfo->fn_oid), UnixUsFromTimestamp(dead_since));
+  PG_RETURN_BOOL(ProtocolEvict(Extension(fcinfo), PG_GETARG_INT32(0), dead_since, last_tick));
 }
 
 SNOWFLAKE_FUNCTION(snowflake_settle) {

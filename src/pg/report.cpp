@@ -313,6 +313,19 @@ void ReportGuard(GuardFault fault) {
   pg_unreachable();
 }
 
+void ReportLeasesHeld(int64_t leases, int64_t until_us) {
+  ereport(ERROR,
+          (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+           errmsg("cannot drop the registry of snowflake while nodes hold leases"),
+           errdetail_plural("%lld lease of another node may be in use until %s, or longer if it is extended.",
+                            "%lld leases of other nodes may be in use, the last until %s, or longer if it is"
+                            " extended.",
+                            static_cast<unsigned long>(leases), Long(leases), Time(until_us)),
+           errhint("Stop these nodes, or wait until their windows are over. snowflake_evict(worker_id, dead_since)"
+                   " ends the lease of a node that is certainly dead.")));
+  pg_unreachable();
+}
+
 void ReportMovedTables() {
   ereport(ERROR,
           (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the registry's tables were moved meanwhile"),
@@ -394,6 +407,16 @@ void ReportDeadSince(TimestampTz dead_since) {
   ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                   errmsg("\"%s\" is no time since which a node can be dead", timestamptz_to_str(dead_since)),
                   errdetail("It must be finite and past: every id above it may be issued by another node."),
+                  errhint("Make sure that the node is dead, and give the time when it died, or now().")));
+  pg_unreachable();
+}
+
+void ReportAliveSince(int32_t worker, TimestampTz dead_since, TimestampTz renewed_at) {
+  const char *since = pstrdup(timestamptz_to_str(dead_since));
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                  errmsg("the node of worker id %d was alive after \"%s\"", worker, since),
+                  errdetail("It drew or moved its window at %s, by this server's clock; it cannot be dead since %s.",
+                            timestamptz_to_str(renewed_at), since),
                   errhint("Make sure that the node is dead, and give the time when it died, or now().")));
   pg_unreachable();
 }

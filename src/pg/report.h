@@ -60,6 +60,7 @@ bool IsHeldBack(const ErrorData &error);
 [[noreturn]] void ReportToken();
 [[noreturn]] void ReportTickAhead(int64_t tick_us, int64_t registry_us);
 [[noreturn]] void ReportDeadSince(TimestampTz dead_since);
+[[noreturn]] void ReportAliveSince(int32_t worker, TimestampTz dead_since, TimestampTz renewed_at);
 [[noreturn]] void ReportTransactionBlock(const char *function);
 [[noreturn]] void ReportPrepare(const char *function);
 [[noreturn]] void ReportNotTrigger(const char *function);
@@ -67,6 +68,8 @@ bool IsHeldBack(const ErrorData &error);
 // What the guards keep out.
 enum class GuardFault { kLease, kLeaseChanged, kWindowFalls, kWatermarkGone, kWatermarkFalls, kOrigin, kTruncate };
 [[noreturn]] void ReportGuard(GuardFault fault);
+// ... and from being dropped: leases of other nodes, the last of which may be in use until then.
+[[noreturn]] void ReportLeasesHeld(int64_t leases, int64_t until_us);
 [[noreturn]] void ReportLayoutFault(const Layout &layout, LayoutFault fault);
 [[noreturn]] void ReportLayoutInUse();
 

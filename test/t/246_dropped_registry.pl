@@ -1,0 +1,109 @@
+# The extension dropped at a registry whose nodes live (G1): a new registry would hand out their worker ids before they ask. It is
+# refused, however it is dropped, and in a session that has nothing to do with the library, too; not where only this database's own
+# node holds a lease.
+#
+# Four worker ids and four nodes, each a database of one server. The registry is on another one, which does not preload the library.
+use strict;
+use warnings;
+
+use SnowflakeTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $layout = "SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 0, 2, 12)";
+my $quiet = "log_statement = none\nautovacuum = off\nsnowflake.lease_duration = 20s\nsnowflake.start_timeout = 10s\n";
+my $registry = new_server('registry', preload => 0, conf => $quiet);
+start_server($registry);
+$registry->safe_psql('postgres', 'CREATE ROLE node LOGIN; CREATE ROLE owner SUPERUSER; CREATE DATABASE ids');
+my $place = sprintf 'host=%s port=%s dbname=ids user=node', $registry->host, $registry->port;
+my $server = new_server('nodes', conf => $quiet . "max_worker_processes = 20\n");
+start_server($server);
+
+sub ids { return $registry->safe_psql('ids', $_[0]); }
+my $create = "CREATE SCHEMA s; CREATE EXTENSION snowflake SCHEMA s; SET search_path = s; $layout;
+	GRANT USAGE ON SCHEMA s TO node; GRANT EXECUTE ON FUNCTION snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release TO node";
+ids("SET SESSION AUTHORIZATION owner; $create");
+
+my $script = "COPY (SELECT snowflake_nextval() FROM generate_series(1, 200)) TO STDOUT;\nSELECT FROM pg_sleep(0.005);\n";
+my %clients;
+
+sub begin
+{
+	my ($node) = @_;
+	$server->safe_psql('postgres', "CREATE DATABASE $node");
+	$server->safe_psql('postgres', "ALTER DATABASE $node SET snowflake.registry = '$place'");
+	$server->safe_psql($node, "CREATE EXTENSION snowflake; $layout");
+	$clients{$node} = start_clients($server, 1, $script, dbname => $node);
+	return flows($node);
+}
+
+sub flows
+{
+	my ($node) = @_;
+	my $before = client_bytes($clients{$node});
+	return ok(wait_until("ids of $node", sub { client_bytes($clients{$node}) > $before + 20_000 }), "$node issues");
+}
+
+begin("node$_") for 1 .. 3;
+is(ids('SELECT count(*) FROM s.snowflake_registry'), '3', 'three of four worker ids are leased');
+$registry->psql('ids', "DROP EXTENSION snowflake; DROP SCHEMA s; $create");
+begin('node4');
+my %workers = map { $server->safe_psql("node$_", 'SELECT worker FROM snowflake_status') => 1 } 1 .. 4;
+is(keys(%workers), 4, 'somebody drops the extension and creates it again: a fourth node has a worker id of its own');
+flows("node$_") for 1 .. 4;
+
+# Each in a session of its own, in which the library is not loaded.
+my $schema = 'DROP SCHEMA s CASCADE';
+for my $drop ('DROP EXTENSION snowflake', 'DROP EXTENSION snowflake CASCADE', $schema, 'DROP OWNED BY owner', 'DROP OWNED BY owner CASCADE',
+	"DO \$\$BEGIN EXECUTE '$schema'; END\$\$", "SET session_replication_role = replica; $schema", "SET ROLE owner; $schema",
+	"BEGIN; SELECT FROM s.snowflake_workers; $schema; COMMIT", "BEGIN ISOLATION LEVEL SERIALIZABLE; $schema; COMMIT")
+{
+	my ($state, $error) = query_error($registry, 'ids', $drop);
+	is($state, '55000', $drop);
+	like($error, qr/cannot drop the registry of snowflake while nodes hold leases\nDETAIL:  4 leases .* the last until \d{4}-.*\nHINT:  .*snowflake_evict/, '... with the figures');
+}
+stop_clients($_) for values %clients;
+my ($issued, $twice) = compare_ids(map { @{ $_->{files} } } values %clients);
+is($twice, 0, "of $issued ids none was issued twice");
+figures('%d ids of four nodes with four worker ids, whose registry somebody tried to drop, %d duplicates', $issued, $twice);
+
+# The operator's word, in the same transaction: nobody can draw in between.
+my $count = 'SELECT count(*) FROM pg_extension WHERE extname = \'snowflake\'';
+is(ids("BEGIN; SELECT s.snowflake_evict(worker_id, clock_timestamp()) FROM s.snowflake_registry; DROP EXTENSION snowflake; $count; ROLLBACK"), "t\nt\nt\nt\n0",
+	'leases that were evicted do not hinder it');
+# Nodes that were stopped have given theirs back.
+$server->stop('fast');
+ids("DROP EXTENSION snowflake");
+is(ids($count), '0', 'nor do nodes that were stopped');
+
+# A registry of this database's own node.
+$server->start;
+my $last;
+for my $drop ('DROP EXTENSION snowflake', 'DROP SCHEMA s CASCADE')
+{
+	$server->safe_psql('postgres', "CREATE SCHEMA IF NOT EXISTS s; CREATE EXTENSION snowflake SCHEMA s; SELECT s.snowflake_nextval()");
+	is($server->safe_psql('postgres', 'SELECT count(*) FROM s.snowflake_registry'), '1', 'a node holds a lease of its own registry');
+	is((query_error($server, 'postgres', $drop))[0], '00000', "... $drop");
+}
+# Beside another's, which counts until its window and max_clock_skew are over.
+$server->safe_psql('postgres', 'CREATE EXTENSION snowflake; SELECT snowflake_nextval()');
+my $tick = q{floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1735689600000};
+$server->safe_psql('postgres', "SELECT * FROM snowflake_acquire('other', 0, $tick, '1 s')");
+my ($state, $error) = query_error($server, 'postgres', 'DROP EXTENSION snowflake');
+is($state, '55000', 'it counts beside the lease of another node');
+like($error, qr/DETAIL:  1 lease of another node /, '... which is one');
+ok(wait_until('the window to end', sub { $server->safe_psql('postgres', q{SELECT expired FROM snowflake_workers WHERE node = 'other'}) eq 't' }), 'its window ends');
+is((query_error($server, 'postgres', 'DROP EXTENSION snowflake'))[0], '55000', '... whose clock may be behind');
+is((query_error($server, 'postgres', 'SET snowflake.max_clock_skew = 0; DROP EXTENSION snowflake'))[0], '00000', '... or may not');
+
+# What is not as it was made can be dropped, too.
+for my $change ('ALTER TABLE snowflake_registry RENAME window_end TO x', 'ALTER TABLE snowflake_layout RENAME tick_us TO x', 'UPDATE snowflake_layout SET tick_us = 0')
+{
+	$server->safe_psql('postgres', "CREATE EXTENSION snowflake; SELECT * FROM snowflake_acquire('other', 0, $tick, '1 min')");
+	my $session = "SET session_replication_role = replica; ALTER TABLE snowflake_layout DISABLE TRIGGER ALL; $change";
+	is((query_error($server, 'postgres', $session))[0], '00000', $change);
+	is((query_error($server, 'postgres', 'DROP EXTENSION snowflake CASCADE'))[0], '00000', '... and the extension is dropped');
+}
+$server->stop('fast');
+$registry->stop('fast');
+done_testing();
