@@ -255,11 +255,31 @@ copy_server() {
   server_bin=$("$PG_CONFIG" --bindir)
 }
 
+# know_packages PACKAGE...: has apt fetch its lists where it does not know one of them.
+know_packages() {
+  local as_root=()
+  if apt-cache show "$@" >/dev/null 2>&1; then return 0; fi
+  if [[ $(id -u) -ne 0 ]]; then as_root=(sudo -n); fi
+  "${as_root[@]}" apt-get update -qq >/dev/null 2>&1 || true
+}
+
+# unpack_packages FOLDER PACKAGE...: downloads those that can be had.
+unpack_packages() (
+  mkdir -p "$1"
+  cd "$1" || exit 1
+  shift
+  for package in "$@"; do apt-get download -qq "$package" >/dev/null 2>&1 || true; done
+  for package in *.deb; do
+    if [[ -f $package ]]; then dpkg-deb -x "$package" . || exit 1; fi
+    rm -f "$package"
+  done
+)
+
 # unpack_neighbours FOLDER: what Debian has of other programs that one test sets beside snowflake, for this server's
 # version: pgbouncer into FOLDER, pg_partman into the copied server. Unpacked and not installed, because an installed
 # pgbouncer starts a service. Returns 1 where they cannot be had; the test then skips what it lacks.
 unpack_neighbours() {
-  local folder=$1 version control package libraries packages=() as_root=()
+  local folder=$1 version control package libraries packages=()
   control=$("$PG_CONFIG" --sharedir)/extension/pg_partman.control
   version=$("$PG_CONFIG" --version | sed 's/^PostgreSQL \([0-9]*\).*/\1/')
   command -v pgbouncer >/dev/null || [[ -x /usr/sbin/pgbouncer ]] || packages+=(pgbouncer)
@@ -268,28 +288,30 @@ unpack_neighbours() {
   fi
   [[ ${#packages[@]} -gt 0 ]] || return 0
   command -v apt-get >/dev/null || return 1
-  mkdir -p "$folder"
-  if ! apt-cache show "${packages[@]}" >/dev/null 2>&1; then
-    if [[ $(id -u) -ne 0 ]]; then as_root=(sudo -n); fi
-    "${as_root[@]}" apt-get update -qq >/dev/null 2>&1 || true
-  fi
+  know_packages "${packages[@]}"
   if [[ ${packages[0]} = pgbouncer ]]; then
     libraries=$({ apt-cache depends pgbouncer 2>/dev/null || true; } |
       sed -nE 's/.*Depends: (libc-ares.*|libcares.*|libevent.*)$/\1/p')
     while read -r package; do packages+=("$package"); done < <(printf '%s' "$libraries${libraries:+$'\n'}")
   fi
-  (
-    cd "$folder" || exit 1
-    for package in "${packages[@]}"; do apt-get download -qq "$package" >/dev/null 2>&1 || true; done
-    for package in *.deb; do
-      if [[ -f $package ]]; then dpkg-deb -x "$package" . || exit 1; fi
-    done
-  ) || return 1
+  unpack_packages "$folder" "${packages[@]}" || return 1
   if [[ -d $folder/usr/share/postgresql/$version/extension ]]; then
     cp -a "$folder/usr/share/postgresql/$version/extension/." "$("$PG_CONFIG" --sharedir)/extension/"
     cp -a "$folder/usr/lib/postgresql/$version/lib/." "$("$PG_CONFIG" --pkglibdir)/"
     give_to_user "$("$PG_CONFIG" --sharedir)" "$("$PG_CONFIG" --pkglibdir)"
   fi
+  give_to_user "$folder"
+}
+
+# unpack_patroni FOLDER: Patroni, etcd and what they lack here, as apt would install it. Unpacked and not installed, because an
+# installed etcd starts a service. Returns 1 where they cannot be had; the test then is skipped.
+unpack_patroni() {
+  local folder=$1 packages=()
+  command -v apt-get >/dev/null || return 1
+  know_packages patroni etcd-server
+  mapfile -t packages < <(apt-get install --simulate --no-install-recommends patroni etcd-server 2>/dev/null |
+    sed -n 's/^Inst \([^ ]*\) .*/\1/p')
+  unpack_packages "$folder" "${packages[@]}" || return 1
   give_to_user "$folder"
 }
 

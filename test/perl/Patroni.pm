@@ -1,0 +1,249 @@
+# A cluster of PostgreSQL servers that Patroni runs, with an etcd of its own. The servers under it are PostgreSQL::Test::Cluster
+# objects, which Patroni, and not they, makes, starts and ends. test/run unpacks what is needed of Debian's packages; nothing is installed.
+#
+#   my $registry = Patroni->new([ 'one', 'two' ], parameters => { ... }, dcs => { ... })
+#   $registry->leader; $registry->switch_over; $registry->kill_member($server); $registry->start_member($server)
+package Patroni;
+
+use strict;
+use warnings;
+
+use IPC::Run;
+use JSON::PP;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Time::HiRes qw(time sleep);
+
+my $unpacked = $ENV{SNOWFLAKE_NEIGHBOURS} // '/nowhere';
+my $user = getpwuid($<);
+# Debian's: the modules that have parts in C are made for it, and for no other that PATH may name.
+my $python = '/usr/bin/python3';
+my @made;
+
+sub program { my ($name) = @_; return (grep { -x } "$unpacked/usr/bin/$name", "/usr/bin/$name")[0]; }
+
+# What runs under Patroni must not read what is meant for Patroni itself, and the other way round.
+sub environment { return ('env', "PYTHONPATH=$unpacked/usr/lib/python3/dist-packages", 'PYTHONUNBUFFERED=1'); }
+
+# Its version, or undef and what is missing.
+sub version
+{
+	return (undef, 'etcd') unless program('etcd');
+	return (undef, 'patroni') unless program('patroni');
+	my ($out, $err);
+	# Each is loaded when it is first needed: better now than then.
+	my $loads = 'import patroni.ctl, patroni.dcs.etcd3, patroni.version as v, psycopg2; print(v.__version__)';
+	IPC::Run::run([ environment(), $python, '-c', $loads ], '<', '/dev/null', '>', \$out, '2>', \$err);
+	return $out =~ /^(\d+(?:\.\d+)*)$/m ? $1 : (undef, 'patroni (' . ($err =~ s/.*\n(?=.)//sr =~ s/\n//r) . ')');
+}
+
+# Options: parameters => of all servers, dcs => other settings that the members share. Returns when all members run.
+sub new
+{
+	my ($class, $names, %options) = @_;
+	my $self = bless { folder => PostgreSQL::Test::Utils::tempdir('patroni'), options => \%options, runs => {} }, $class;
+	push @made, $self;
+	$self->start_etcd;
+	$self->{members} = [ map { PostgreSQL::Test::Cluster->new($_) } @$names ];
+	for my $member (@{ $self->{members} })
+	{
+		$member->{patroni_port} = PostgreSQL::Test::Cluster::get_free_port();
+		$self->configure($member);
+		$self->start_member($member);
+		# The first is to make the cluster, the others copy it.
+		$self->wait_leader;
+	}
+	$self->wait_replica;
+	return $self;
+}
+
+# What SnowflakeTest's clients ask of a server: they go wherever the leader is.
+sub basedir { my ($self) = @_; return $self->{folder}; }
+sub connstr { my ($self, $dbname) = @_; return $self->place($dbname, $user); }
+
+# Where the leader is found, whoever that is.
+sub place
+{
+	my ($self, $dbname, $role) = @_;
+	return 'host=' . join(',', map { '127.0.0.1' } @{ $self->{members} }) . ' port=' . join(',', map { $_->port } @{ $self->{members} })
+	  . " dbname=$dbname user=$role target_session_attrs=read-write";
+}
+
+sub run_in
+{
+	my ($self, $name, $log, @command) = @_;
+	mkdir "$self->{folder}/$name";
+	return IPC::Run::start(\@command, '<', '/dev/null', '>>', $log, '2>&1', init => sub { chdir "$self->{folder}/$name" or die "chdir: $!" });
+}
+
+sub pid_of { my ($run) = @_; return $run->{KIDS}[0]{PID}; }
+
+sub start_etcd
+{
+	my ($self) = @_;
+	my ($client, $peer) = map { 'http://127.0.0.1:' . PostgreSQL::Test::Cluster::get_free_port() } 1 .. 2;
+	$self->{etcd_url} = $client;
+	$self->{runs}{etcd} = $self->run_in('etcd', "$self->{folder}/etcd.log", program('etcd'), '--name', 'etcd', '--data-dir', 'data',
+		'--listen-client-urls', $client, '--advertise-client-urls', $client, '--listen-peer-urls', $peer,
+		'--initial-advertise-peer-urls', $peer, '--initial-cluster', "etcd=$peer");
+	my $log = "$self->{folder}/etcd.log";
+	wait_until('etcd', sub { -e $log && slurp_file($log) =~ /serving .*client|ready to serve client/ }) or die slurp_file($log);
+	return;
+}
+
+# Writes the configuration of a member; a running one takes it. Options: callback => a program for on_role_change.
+sub configure
+{
+	my ($self, $member, %options) = @_;
+	my $name = $member->name;
+	my $address = '127.0.0.1:' . $member->port;
+	my $api = "127.0.0.1:$member->{patroni_port}";
+	my $bin_dir = `pg_config --bindir`;
+	chomp $bin_dir;
+	my %configuration = (
+		scope => 'registry',
+		name => $name,
+		etcd3 => { host => $self->{etcd_url} =~ s{http://}{}r },
+		restapi => { listen => $api, connect_address => $api },
+		bootstrap => {
+			dcs => {
+				%{ $self->{options}{dcs} },
+				postgresql => { use_pg_rewind => JSON::PP::true, remove_data_directory_on_rewind_failure => JSON::PP::true, parameters => $self->{options}{parameters} },
+			},
+			initdb => [ { encoding => 'UTF8' }, { locale => 'C' }, { auth => 'trust' }, 'no-sync' ],
+			pg_hba => [ 'local all all trust', 'host all all 127.0.0.1/32 trust', 'host replication all 127.0.0.1/32 trust' ],
+		},
+		postgresql => {
+			listen => $address,
+			connect_address => $address,
+			data_dir => $member->data_dir,
+			bin_dir => $bin_dir,
+			pgpass => "$self->{folder}/$name/pgpass",
+			authentication => { superuser => { username => $user }, replication => { username => 'replicator' } },
+			parameters => { unix_socket_directories => $member->host },
+			($options{callback} ? (callbacks => { on_role_change => $options{callback} }) : ()),
+		});
+	# What it reads is YAML, of which JSON is a part.
+	my $file = "$self->{folder}/$name.yml";
+	open(my $out, '>', $file) or die "$file: $!";
+	print $out JSON::PP->new->canonical->pretty->encode(\%configuration);
+	close $out;
+	kill 'HUP', pid_of($self->{runs}{$name}) if $self->{runs}{$name};
+	return;
+}
+
+sub start_member
+{
+	my ($self, $member) = @_;
+	my $name = $member->name;
+	# Server and Patroni write into one log.
+	$self->{runs}{$name} = $self->run_in($name, $member->logfile, environment(), $python, program('patroni'), "$self->{folder}/$name.yml");
+	return;
+}
+
+# What a member answers, '' if it does not. The SQL is no input: who ends before it has read that would be a fault of the test.
+sub answer
+{
+	my ($member, $sql) = @_;
+	my ($out, $err);
+	IPC::Run::run([ 'timeout', '5', 'psql', '-XAtq', '-d', $member->connstr('postgres'), '-c', $sql ], '<', '/dev/null', '>', \$out, '2>', \$err) or return '';
+	chomp $out;
+	return $out;
+}
+
+# The member that can be written to, if there is one.
+sub leader
+{
+	my ($self) = @_;
+	return (grep { answer($_, 'SELECT pg_is_in_recovery()') eq 'f' } @{ $self->{members} })[0];
+}
+
+# Waits for a leader, another one than that if it is told one; returns it.
+sub wait_leader
+{
+	my ($self, $other_than) = @_;
+	my $leader;
+	wait_until('a leader', sub { $leader = $self->leader; $leader && (!$other_than || $leader != $other_than) }) or $self->give_up('no leader');
+	return $leader;
+}
+
+# Waits until all other members stream from the leader. With sync => 1 also until one of them is a synchronous standby.
+sub wait_replica
+{
+	my ($self, %options) = @_;
+	my $others = @{ $self->{members} } - 1;
+	my $query = q{SELECT count(*), count(*) FILTER (WHERE sync_state = 'sync') > 0 FROM pg_stat_replication WHERE state = 'streaming' AND application_name <> 'pg_basebackup'};
+	return wait_until('the others to follow', sub {
+		my $leader = $self->leader or return 0;
+		return answer($leader, $query) =~ ($options{sync} ? qr/^$others\|t$/ : qr/^$others\|/);
+	}) || $self->give_up('no replica');
+}
+
+sub give_up
+{
+	my ($self, $what) = @_;
+	Test::More::diag(map { my $log = slurp_file($_->logfile); substr($log, -4000) } grep { -e $_->logfile } @{ $self->{members} });
+	die "$what\n";
+}
+
+# patronictl with these arguments; returns what it printed.
+sub ctl
+{
+	my ($self, @arguments) = @_;
+	my $out;
+	my $name = $self->{members}[0]->name;
+	IPC::Run::run([ environment(), $python, program('patronictl'), '-c', "$self->{folder}/$name.yml", @arguments ], '<', '/dev/null', '>', \$out, '2>&1')
+	  or $self->give_up("patronictl @arguments: $out");
+	return $out;
+}
+
+# A planned switchover to the other member; returns the new leader when it can be written to.
+sub switch_over
+{
+	my ($self) = @_;
+	my $leader = $self->wait_leader;
+	my ($candidate) = grep { $_ != $leader } @{ $self->{members} };
+	$self->ctl('switchover', 'registry', '--candidate', $candidate->name, '--force');
+	return $self->wait_leader($leader);
+}
+
+# All that belongs to a member dies at once.
+sub kill_member
+{
+	my ($self, $member) = @_;
+	my $run = delete $self->{runs}{ $member->name };
+	kill 'KILL', pid_of($run);
+	kill_server($member, children => 1);
+	$run->finish;
+	return;
+}
+
+sub pause_etcd { my ($self) = @_; return kill 'STOP', pid_of($self->{runs}{etcd}); }
+sub continue_etcd { my ($self) = @_; return kill 'CONT', pid_of($self->{runs}{etcd}); }
+
+# Ends everything, whatever state it is in.
+sub end
+{
+	my ($self) = @_;
+	for my $name (keys %{ $self->{runs} })
+	{
+		my $run = delete $self->{runs}{$name};
+		kill 'KILL', pid_of($run);
+		eval { $run->finish };
+	}
+	for my $member (@{ $self->{members} // [] })
+	{
+		kill_server($member, children => 1) if -e $member->data_dir . '/postmaster.pid' && kill 0, (split /\n/, slurp_file($member->data_dir . '/postmaster.pid'))[0];
+	}
+	return;
+}
+
+END
+{
+	my $status = $?;
+	$_->end for @made;
+	$? = $status;
+}
+
+1;

@@ -1,0 +1,133 @@
+# A registry that Patroni runs, with etcd. Planned switchovers hold nothing back. Leaders are killed with all that belongs to them,
+# when a lease has been drawn that their replica does not know; each comes back as a replica. etcd stands still, so that the leader gives
+# up. Throughout, nodes issue ids, and the registry's leader itself; none is issued twice.
+#
+# Nodes have a list of hosts and find whoever can be written to. Where Patroni or etcd cannot be had, the test is skipped.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use Patroni;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use RegistryTest;
+use SnowflakeTest;
+use Test::More;
+use Time::HiRes qw(time sleep);
+
+my ($version, $missing) = Patroni::version();
+plan skip_all => "there is no $missing; apt-get install patroni etcd-server" unless $version;
+seed();
+
+# From 3.2 on Patroni takes no shorter one. A lease outlasts a failover, even if it was to be extended just then.
+my $ttl = $version =~ /^(?:[12]\.|3\.[01]\b)/ ? 5 : 20;
+my $lease = 4 * $ttl;
+my $skew = 2;
+my %parameters = (shared_preload_libraries => 'snowflake', 'snowflake.max_clock_skew' => "${skew}s", 'snowflake.lease_duration' => "${lease}s",
+	'snowflake.start_timeout' => '20s', wal_retrieve_retry_interval => '100ms', wal_receiver_status_interval => '1s', fsync => 'off', autovacuum => 'off');
+my $began = time();
+my $registry = Patroni->new([ 'one', 'two' ], parameters => \%parameters,
+	dcs => { ttl => $ttl, loop_wait => 1, retry_timeout => 2, maximum_lag_on_failover => 1048576 });
+my $leader = $registry->leader;
+value($leader, 'CREATE EXTENSION snowflake; ' . small_layout() . q{;
+	CREATE ROLE node LOGIN;
+	GRANT EXECUTE ON FUNCTION snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release TO node});
+my $place = $registry->place('postgres', 'node');
+
+my $nodes = make_nodes('nodes', conf => "snowflake.lease_duration = ${lease}s\n");
+my @steady = map { begin_node($nodes, "steady_$_", $place) } 1 .. 2;
+my @nodes = @steady;
+# Where it can be written to, the registry's database issues ids, too.
+my $own = { name => 'the leader', load => start_clients($registry, 1, "COPY (SELECT snowflake_nextval() FROM generate_series(1, 100)) TO STDOUT;\nSELECT FROM pg_sleep(0.02);\n" x 20) };
+my @slowest;    # failovers and switchovers, in seconds
+
+sub since { my ($size) = @_; return join '', map { slurp_file($_->logfile, $size->{ $_->name }) } @{ $registry->{members} }; }
+sub logs { return { map { ($_->name => -s $_->logfile) } @{ $registry->{members} } }; }
+
+sub all_well
+{
+	my ($what, $after) = @_;
+	ok(ids_flow($_), "$what: $_->{name} issues") for @nodes, $own;
+	return all_different($what, @nodes);
+}
+
+# What the registry waits for before it hands it out, it has not: all other worker ids, which are evicted again.
+sub nothing_held_back
+{
+	my ($server, $what) = @_;
+	my $free = 32 - value($server, 'SELECT count(*) FROM snowflake_registry');
+	my @drawn = draw($server, 32);
+	is(scalar(@drawn), $free, "$what: all $free free worker ids can be had");
+	value($server, "SELECT snowflake_evict($_, now() - interval '1 min')") for @drawn;
+	return;
+}
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Planned switchovers
+# ---------------------------------------------------------------------------------------------------------------------
+
+my $switchovers = 0;
+all_well('at first');
+for my $n (1 .. 2)
+{
+	my $size = logs();
+	my $from = time();
+	$leader = $registry->switch_over;
+	push @slowest, time() - $from;
+	$switchovers++;
+	all_well("switchover $n");
+	is(value($leader, 'SELECT timeline, settling_soft, clean_at IS NULL FROM snowflake_origin'), ($n + 1) . '|t|t', '... the promoted one knows that nothing is lost');
+	unlike(since($size), qr/SF004|held back|only the farther half/, '... and holds nothing back');
+	$registry->wait_replica;
+}
+nothing_held_back($leader, 'after switchovers');
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Leaders that die
+# ---------------------------------------------------------------------------------------------------------------------
+
+my $kills = 0;
+for my $n (1 .. 2)
+{
+	my $old = $registry->wait_leader;
+	sleep(rand(1));
+	my @senders = split /\n/, value($old, 'SELECT pid FROM pg_stat_replication');
+	kill 'STOP', @senders;
+	my $lost = begin_node($nodes, "lost_$n", $place);
+	my $lease_id = value($nodes, 'SELECT lease_id FROM snowflake_status', $lost->{name});
+	$registry->kill_member($old);
+	$kills++;
+	my $from = time();
+	$leader = $registry->wait_leader($old);
+	push @slowest, time() - $from;
+	push @nodes, $lost, begin_node($nodes, "after_$n", $place);
+	is(value($leader, "SELECT count(*) FROM snowflake_registry WHERE lease_id = $lease_id AND node LIKE '%lost\\_$n'"), '0', "kill $n: a lease was lost");
+	is(value($leader, 'SELECT settling_soft FROM snowflake_origin'), 'f', '... and the promoted one settles firmly');
+	all_different("kill $n, at once", @nodes);
+	$registry->start_member($old);
+	$registry->wait_replica;
+	all_well("kill $n, with the old leader as a replica");
+}
+
+# ---------------------------------------------------------------------------------------------------------------------
+# etcd stands still for longer than the leader may go on without it
+# ---------------------------------------------------------------------------------------------------------------------
+
+my $size = logs();
+$registry->pause_etcd;
+ok(wait_until('it to step down', sub { since($size) =~ /[Dd]emot/ }), 'without etcd the leader steps down');
+$registry->continue_etcd;
+$registry->wait_leader;
+push @nodes, begin_node($nodes, 'paused', $place);
+$registry->wait_replica;
+all_well('with etcd back');
+
+none_twice("nodes and of the leader itself, in $switchovers switchovers, $kills kills and a pause of etcd", @nodes, $own);
+for my $node (@steady)
+{
+	my $errors = join '', map { s/out$/err/r } @{ $node->{load}{files} };
+	is(-s $errors // 0, 0, "$node->{name} never failed") or diag(slurp_file($errors));
+}
+figures('Patroni %s, failovers and switchovers took %s s; %.0f s in all', $version, join(' ', map { sprintf '%.1f', $_ } @slowest), time() - $began);
+$nodes->stop('fast');
+done_testing();
