@@ -92,11 +92,28 @@ sub start_etcd
 	return;
 }
 
-# Writes the configuration of a member; a running one takes it. Options: callback => a program for on_role_change.
+# SQL that each member runs from now on when it has been promoted; undef: none.
+sub on_promotion
+{
+	my ($self, $sql) = @_;
+	$self->configure($_, $sql) for @{ $self->{members} };
+	return;
+}
+
+# Writes the configuration of a member; a running one takes it.
 sub configure
 {
-	my ($self, $member, %options) = @_;
+	my ($self, $member, $on_promotion) = @_;
 	my $name = $member->name;
+	my $callback = "$self->{folder}/$name.callback";
+	unlink $callback;
+	append_to_file($callback, sprintf <<'BASH', $member->connstr('postgres'), $on_promotion) if $on_promotion;
+#!/bin/bash
+case $1/$2 in
+  on_role_change/master | on_role_change/primary) psql -X -d "%s" -c '%s' ;;
+esac
+BASH
+	chmod 0700, $callback;
 	my $address = '127.0.0.1:' . $member->port;
 	my $api = "127.0.0.1:$member->{patroni_port}";
 	my $bin_dir = `pg_config --bindir`;
@@ -122,7 +139,8 @@ sub configure
 			pgpass => "$self->{folder}/$name/pgpass",
 			authentication => { superuser => { username => $user }, replication => { username => 'replicator' } },
 			parameters => { unix_socket_directories => $member->host },
-			($options{callback} ? (callbacks => { on_role_change => $options{callback} }) : ()),
+			($on_promotion ? (callbacks => { on_role_change => $callback }) : ()),
+			basebackup => [ { checkpoint => 'fast' } ],
 		});
 	# What it reads is YAML, of which JSON is a part.
 	my $file = "$self->{folder}/$name.yml";
@@ -168,16 +186,26 @@ sub wait_leader
 	return $leader;
 }
 
-# Waits until all other members stream from the leader. With sync => 1 also until one of them is a synchronous standby.
+# Waits until all other members stream from the leader.
 sub wait_replica
 {
-	my ($self, %options) = @_;
-	my $others = @{ $self->{members} } - 1;
-	my $query = q{SELECT count(*), count(*) FILTER (WHERE sync_state = 'sync') > 0 FROM pg_stat_replication WHERE state = 'streaming' AND application_name <> 'pg_basebackup'};
+	my ($self) = @_;
+	my $query = q{SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming' AND application_name <> 'pg_basebackup'};
 	return wait_until('the others to follow', sub {
 		my $leader = $self->leader or return 0;
-		return answer($leader, $query) =~ ($options{sync} ? qr/^$others\|t$/ : qr/^$others\|/);
+		return answer($leader, $query) eq @{ $self->{members} } - 1;
 	}) || $self->give_up('no replica');
+}
+
+# Whether commits wait for a replica, which alone may then be promoted. Returns when that is so.
+sub synchronous
+{
+	my ($self, $on) = @_;
+	$self->ctl('edit-config', 'registry', '--force', '--quiet', '-s', 'synchronous_mode=' . ($on ? 'true' : 'false'));
+	return wait_until('synchronous_mode', sub {
+		my $leader = $self->leader or return 0;
+		return (answer($leader, 'SHOW synchronous_standby_names') ne '') == $on && ($self->ctl('list', 'registry', '-f', 'json') =~ /"Sync Standby"/) == $on;
+	}) || $self->give_up('no change to synchronous_mode');
 }
 
 sub give_up

@@ -1,6 +1,7 @@
-# A registry that Patroni runs, with etcd. Planned switchovers hold nothing back. Leaders are killed with all that belongs to them,
-# when a lease has been drawn that their replica does not know; each comes back as a replica. etcd stands still, so that the leader gives
-# up. Throughout, nodes issue ids, and the registry's leader itself; none is issued twice.
+# A registry that Patroni runs, with etcd. Planned switchovers hold nothing back, and neither does a leader that is killed while its replica
+# is synchronous, when a callback says that nothing was lost. Then leaders are killed of whose leases an asynchronous replica lacks the
+# newest; each comes back as a replica. At last etcd stands still, so that the leader gives up. Throughout, nodes issue ids, and the
+# registry's leader itself; none is issued twice.
 #
 # Nodes have a list of hosts and find whoever can be written to. Where Patroni or etcd cannot be had, the test is skipped.
 use strict;
@@ -46,21 +47,45 @@ sub logs { return { map { ($_->name => -s $_->logfile) } @{ $registry->{members}
 
 sub all_well
 {
-	my ($what, $after) = @_;
+	my ($what) = @_;
 	ok(ids_flow($_), "$what: $_->{name} issues") for @nodes, $own;
 	return all_different($what, @nodes);
 }
 
-# What the registry waits for before it hands it out, it has not: all other worker ids, which are evicted again.
+# Draws all worker ids that are free, and those of nodes that are gone; gives them back.
 sub nothing_held_back
 {
-	my ($server, $what) = @_;
-	my $free = 32 - value($server, 'SELECT count(*) FROM snowflake_registry');
-	my @drawn = draw($server, 32);
-	is(scalar(@drawn), $free, "$what: all $free free worker ids can be had");
-	value($server, "SELECT snowflake_evict($_, now() - interval '1 min')") for @drawn;
+	my ($what) = @_;
+	my $free = 32 - value($leader, 'SELECT count(*) FROM snowflake_registry');
+	my @drawn = draw($leader, 32);
+	cmp_ok(scalar(@drawn), '>=', $free, "$what: all $free free worker ids can be had");
+	value($leader, "SELECT snowflake_evict($_, now() - interval '1 min')") for @drawn;
 	return;
 }
+
+my $kills = 0;
+
+# The leader dies with all that belongs to it; another takes its place.
+sub kill_leader
+{
+	my $old = $leader;
+	$registry->kill_member($old);
+	$kills++;
+	my $from = time();
+	$leader = $registry->wait_leader($old);
+	push @slowest, time() - $from;
+	return $old;
+}
+
+# A node that begins, and its lease.
+sub begin_another
+{
+	my ($name) = @_;
+	push @nodes, begin_node($nodes, $name, $place);
+	return value($nodes, 'SELECT lease_id FROM snowflake_status', $name);
+}
+
+sub knows { my ($name, $lease_id) = @_; return value($leader, "SELECT count(*) FROM snowflake_registry WHERE lease_id = $lease_id AND node LIKE '%/$name'"); }
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Planned switchovers
@@ -80,28 +105,39 @@ for my $n (1 .. 2)
 	unlike(since($size), qr/SF004|held back|only the farther half/, '... and holds nothing back');
 	$registry->wait_replica;
 }
-nothing_held_back($leader, 'after switchovers');
+nothing_held_back('after switchovers');
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Leaders that die
+# A leader that dies and lost nothing, as a callback tells its successor
 # ---------------------------------------------------------------------------------------------------------------------
 
-my $kills = 0;
+$registry->on_promotion('SELECT snowflake_settled()');
+$registry->synchronous(1);
+sleep(rand(1));
+my $kept = begin_another('kept');
+my $old = kill_leader();
+is(knows('kept', $kept), '1', 'synchronous, killed: the newest lease is there');
+ok(wait_until('its word', sub { value($leader, 'SELECT settles_until IS NULL FROM snowflake_origin') eq 't' }), '... and the callback has said so');
+begin_another('after_kept');
+nothing_held_back('after a synchronous failover');
+$registry->start_member($old);
+$registry->wait_replica;
+all_well('synchronous, with the old leader as a replica');
+$registry->on_promotion(undef);
+$registry->synchronous(0);
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Leaders that die with leases that nobody else knows
+# ---------------------------------------------------------------------------------------------------------------------
+
 for my $n (1 .. 2)
 {
-	my $old = $registry->wait_leader;
 	sleep(rand(1));
-	my @senders = split /\n/, value($old, 'SELECT pid FROM pg_stat_replication');
-	kill 'STOP', @senders;
-	my $lost = begin_node($nodes, "lost_$n", $place);
-	my $lease_id = value($nodes, 'SELECT lease_id FROM snowflake_status', $lost->{name});
-	$registry->kill_member($old);
-	$kills++;
-	my $from = time();
-	$leader = $registry->wait_leader($old);
-	push @slowest, time() - $from;
-	push @nodes, $lost, begin_node($nodes, "after_$n", $place);
-	is(value($leader, "SELECT count(*) FROM snowflake_registry WHERE lease_id = $lease_id AND node LIKE '%lost\\_$n'"), '0', "kill $n: a lease was lost");
+	kill 'STOP', split /\n/, value($leader, 'SELECT pid FROM pg_stat_replication');
+	my $lost = begin_another("lost_$n");
+	my $old = kill_leader();
+	is(knows("lost_$n", $lost), '0', "kill $n: a lease was lost");
+	begin_another("after_$n");
 	is(value($leader, 'SELECT settling_soft FROM snowflake_origin'), 'f', '... and the promoted one settles firmly');
 	all_different("kill $n, at once", @nodes);
 	$registry->start_member($old);
