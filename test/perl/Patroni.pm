@@ -92,7 +92,8 @@ sub start_etcd
 	return;
 }
 
-# SQL that each member runs from now on when it has been promoted; undef: none.
+# SQL that each member runs from now on when it has been promoted; undef: none. Patroni calls before the promotion is over: until then
+# the server refuses what writes.
 sub on_promotion
 {
 	my ($self, $sql) = @_;
@@ -110,7 +111,8 @@ sub configure
 	append_to_file($callback, sprintf <<'BASH', $member->connstr('postgres'), $on_promotion) if $on_promotion;
 #!/bin/bash
 case $1/$2 in
-  on_role_change/master | on_role_change/primary) psql -X -d "%s" -c '%s' ;;
+  on_role_change/master | on_role_change/primary)
+    for try in {1..100}; do psql -X -d "%s" -c '%s' && break; sleep 0.1; done ;;
 esac
 BASH
 	chmod 0700, $callback;
