@@ -199,6 +199,10 @@ void WaitForKeeper(NodeState *node, Wait *wait, const Look &look) {
   if (left_us <= 0) {
     RegistryError error = {};
     WithLock(node, LW_SHARED, [&] { error = node->error; });
+    // Without the step back the lease at hand would do.
+    if (look.decision.outcome == Outcome::kClockBehind && !wait->no_slot)
+      ReportNothingBetter(look.layout, look.layout.UnixUsAt(look.now),
+                          look.layout.UnixUsAt(look.now + look.decision.lead), error);
     ReportNoLease(wait->no_slot ? NoLeaseReason::kKeeperSlots : NoLeaseReason::kRegistry, error, waited_us);
   }
   const long longest_ms = wait->no_slot ? kSlotWaitMs : kWaitMs;

@@ -177,6 +177,18 @@ void ReportClockBehind(const Layout &layout, int64_t now_us, int64_t ahead_us, b
   pg_unreachable();
 }
 
+void ReportNothingBetter(const Layout &layout, int64_t now_us, int64_t ahead_us, const RegistryError &error) {
+  if (now_us < layout.epoch_us()) ReportClockBehind(layout, now_us, ahead_us, true);
+  const char *what = error.message[0] != '\0' ? WhatRegistrySaid(error) : "it has none that may be used so early";
+  ereport(ERROR,
+          (errcode(kClockBehind), errmsg("the clock is %.3f s behind the last id", Seconds(ahead_us - now_us)),
+           errdetail("The clock shows %s; ids may have been issued up to %s. The registry was asked for another worker"
+                     " id: %s",
+                     Time(now_us), Time(ahead_us), what),
+           errhint("Set the clock right, or wait.")));
+  pg_unreachable();
+}
+
 void ReportClockStands(int64_t now_us, int64_t waited_us) {
   ereport(ERROR, (errcode(kClockBehind), errmsg("the clock does not move"),
                   errdetail("It has shown %s for %.1f s, and every id that may be issued at that time is used up.",

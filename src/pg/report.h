@@ -36,6 +36,9 @@ const char *WhatRegistrySaid(const RegistryError &error);
 
 // `ahead_us` (Unix) is the last id's time when the clock stepped back, otherwise when the lease's window begins.
 [[noreturn]] void ReportClockBehind(const Layout &layout, int64_t now_us, int64_t ahead_us, bool step_back);
+// The clock stepped back, and no worker id was to be had that may be used so early; `error` as for ReportNoLease().
+[[noreturn]] void ReportNothingBetter(const Layout &layout, int64_t now_us, int64_t ahead_us,
+                                      const RegistryError &error);
 [[noreturn]] void ReportClockStands(int64_t now_us, int64_t waited_us);
 [[noreturn]] void ReportTimeUsedUp(const Layout &layout, int64_t now_us);
 

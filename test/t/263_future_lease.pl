@@ -1,4 +1,5 @@
-# A node whose window is still to begin draws another worker id as soon as one helps (section 6 of the design).
+# A node whose window is still to begin draws another worker id as soon as one helps (section 6 of the design); one whose clock
+# stepped back while none helps says that it is the clock.
 
 use strict;
 use warnings;
@@ -53,5 +54,22 @@ isnt(status('worker'), $worker, '... under that worker id');
 ok(wait_until('the release', sub {
 	$server->safe_psql('postgres', 'SELECT count(*) FROM snowflake_registry') eq '1' }), 'the lease of the future goes back');
 is(status('last_error IS NULL'), 't', 'nothing is wrong');
+
+# Back by less than what the other worker id was used up to, and then while somebody has that one.
+my $behind = qr{the clock is (?:5\d|60)\.\d{3} s behind the last id};
+for my $why ('the other worker id was used up to later', 'every worker id is leased')
+{
+	$server->safe_psql('postgres', "SELECT snowflake_acquire('other', 0, $now_tick, '1 day')") if $why =~ /leased/;
+	move_clock($server, 0);
+	is(next_id(), '00000', 'ids flow');
+	move_clock($server, -60);
+	my ($state, $error) = query_error($server, 'postgres', 'SELECT snowflake_nextval()');
+	is($state, 'SF002', "stepped back, and $why");
+	like($error, $behind, '... says by how much');
+	like($error, qr/DETAIL:  The clock shows .*; ids may have been issued up to .*$why.*HINT: /s, '... and why there is no other') if $why =~ /leased/;
+	is(status('state'), 'clock behind', '... as does the view');
+}
+move_clock($server, 0);
+is(next_id(), '00000', 'the clock put right, ids flow');
 $server->stop('fast');
 done_testing();
