@@ -583,6 +583,25 @@ SELECT release('brief', window_start - 1) FROM lease WHERE name = 'brief';
 SELECT count(*) FROM snowflake_watermark w JOIN lease l USING (worker_id) WHERE l.name = 'brief' AND w.last_tick = l.window_end - 1;
 SELECT snowflake_settled();
 
+-- An empty snowflake_origin is a loss, whoever comes upon it: who draws, the operator, or who raises.
+CREATE FUNCTION upon_empty(command text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    found text;
+BEGIN
+    ALTER TABLE snowflake_origin DISABLE TRIGGER snowflake_guard;
+    DELETE FROM snowflake_origin;
+    ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard;
+    EXECUTE command;
+    SELECT count(*) || ' row, settles ' || CASE WHEN bool_and(settling_soft) THEN 'softly' ELSE 'firmly' END INTO found FROM snowflake_origin
+    WHERE settles_until > now() AND started_at IS NOT NULL AND cardinality(settling_cuts) > 0;
+    RAISE EXCEPTION USING MESSAGE = found;
+EXCEPTION WHEN raise_exception THEN
+    RETURN SQLERRM;
+END $$;
+SELECT upon_empty($$SELECT snowflake_acquire('x', 0, clock(), '10 s')$$) AS acquire, upon_empty($$SELECT snowflake_settle('restored')$$) AS settle,
+    upon_empty('SELECT snowflake_raise(0)') AS raise;
+DROP FUNCTION upon_empty;
+
 DROP FUNCTION acquire, extend, release, refused, refused_as, clock;
 DROP TABLE lease;
 -- Leases of others, by whatever clock, hinder the drop; nobody issues under these.

@@ -441,11 +441,11 @@ void ProtocolSettle(Oid extension, const char *reason) {
   LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
   AsOwner(tables, [&] {
     const Layout layout = ReadLayout(tables.layout);
+    const Tick now = layout.TickAt(NowUnixUs());
+    const int64_t duration_us = settings.lease_duration_ms * kUsPerMs;
     Origin origin = ReadOrigin(tables);
-    if (!origin.found) WriteOrigin(tables, NextLeaseId(tables, 0));
-    origin = ReadOrigin(tables);
-    BeginSettling(tables, layout, layout.TickAt(NowUnixUs()), settings.lease_duration_ms * kUsPerMs, 0, reason,
-                  &origin);
+    EnsureOrigin(tables, layout, now, duration_us, &origin);
+    BeginSettling(tables, layout, now, duration_us, 0, reason, &origin);
   });
 }
 
@@ -456,13 +456,8 @@ void ProtocolRaise(Oid extension, Tick tick) {
   LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
   AsOwner(tables, [&] {
     Origin origin = ReadOrigin(tables);
-    if (!origin.found) {
-      const Layout layout = ReadLayout(tables.layout);
-      WriteOrigin(tables, NextLeaseId(tables, 0));
-      origin = ReadOrigin(tables);
-      BeginSettling(tables, layout, layout.TickAt(NowUnixUs()), settings.lease_duration_ms * kUsPerMs, 0,
-                    "its snowflake_origin was empty", &origin);
-    }
+    const Layout layout = ReadLayout(tables.layout);
+    EnsureOrigin(tables, layout, layout.TickAt(NowUnixUs()), settings.lease_duration_ms * kUsPerMs, &origin);
     Execute(tables,
             psprintf("UPDATE %s SET raised_tick = greatest(raised_tick, $1) RETURNING raised_tick", tables.origin_name),
             Int8(tick));

@@ -164,12 +164,6 @@ void Begin(const Tables &tables, const Layout &layout, Tick now, int64_t duratio
   *origin = ReadOrigin(tables);
 }
 
-// Nobody can have deleted it: it was lost with the files, or with a table that was not permanent for a while.
-void MakeOrigin(const Tables &tables, Origin *origin) {
-  WriteOrigin(tables, NextLeaseId(tables, 0));
-  *origin = ReadOrigin(tables);
-}
-
 }  // namespace
 
 Origin ReadOrigin(const Tables &tables) {
@@ -208,6 +202,14 @@ Origin ReadOrigin(const Tables &tables) {
   return origin;
 }
 
+bool EnsureOrigin(const Tables &tables, const Layout &layout, Tick now, int64_t duration_us, Origin *origin) {
+  if (origin->found) return false;
+  WriteOrigin(tables, NextLeaseId(tables, 0));
+  *origin = ReadOrigin(tables);
+  Begin(tables, layout, now, duration_us, {false, 0, "its snowflake_origin was empty"}, origin);
+  return true;
+}
+
 bool IsEvidence(const Origin &origin, int64_t named) {
   return origin.found && named > origin.last_lease_id && named < kHighestLeaseId;
 }
@@ -219,15 +221,13 @@ bool IsInPlace(const Origin &origin) { return !origin.found || (Failovers(origin
 Settling Settle(const Tables &tables, const Layout &layout, int32_t datacenter, Tick now, int64_t duration_us,
                 int64_t named, Origin *origin) {
   const TimestampTz clock = GetCurrentTimestamp();
-  const bool empty = tables.current && !origin->found;
-  if (empty) MakeOrigin(tables, origin);
+  const bool empty = tables.current && EnsureOrigin(tables, layout, now, duration_us, origin);
   const bool moved = origin->found && Failovers(*origin) > 0;
   const bool failed_over = moved && !WasCleanJustNow(*origin, clock);
-  const bool firm = failed_over || empty || IsEvidence(*origin, named);
+  const bool firm = failed_over || IsEvidence(*origin, named);
   const bool soft = (moved || WasRestarted(*origin)) && !(SettlesAt(*origin, clock) && !origin->soft);
   if (firm || soft) {
     const char *reason = failed_over ? "it was failed over"
-                         : empty     ? "its snowflake_origin was empty"
                          : firm      ? "a node knows of a lease that it does not"
                          : moved     ? "it was handed over"
                                      : "its server was started again, perhaps with files of before";
@@ -241,7 +241,7 @@ Settling Settle(const Tables &tables, const Layout &layout, int32_t datacenter, 
   if (tables.current && (moved || origin->clean_at != 0 || origin->started_at != PgStartTime)) WriteHere(tables);
   if (!SettlesAt(*origin, clock)) return {};
   return {true,
-          firm || soft,
+          empty || firm || soft,
           origin->soft,
           clock > origin->settles_until - origin->settling_us / 2,
           origin->anchor_lease_id % layout.workers_per_datacenter(),

@@ -39,6 +39,10 @@ struct Origin {
 // Inside AsOwner().
 Origin ReadOrigin(const Tables &tables);
 
+// The same place: an empty one is made anew, and settles firmly. Nobody can have deleted it: it was lost with the files, or with a
+// table that was not permanent for a while. Returns whether it was.
+bool EnsureOrigin(const Tables &tables, const Layout &layout, Tick now, int64_t duration_us, Origin *origin);
+
 // What is left of one datacenter's ring: places at offsets `cut` and beyond, counted from `anchor`, and from `start` on first.
 struct Settling {
   bool active;
