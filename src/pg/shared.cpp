@@ -63,7 +63,11 @@ NodeState *Place(Oid database) {
   return nullptr;
 }
 
+// Whoever took a place was connected. A transaction may have seen the catalogs before that database was created, and would
+// not look again.
 bool DatabaseExists(Oid database) {
+  AcceptInvalidationMessages();
+  InvalidateCatalogSnapshot();
   char *name = get_database_name(database);
   if (name == nullptr) return false;
   pfree(name);

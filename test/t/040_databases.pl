@@ -343,6 +343,33 @@ my $errors = $server->safe_psql('d9', q{SELECT state, count(*) FROM issued WHERE
 is($errors, '', 'what failed said that the extension was gone, or had no lease');
 diag('figures: ' . $server->safe_psql('d9', q{SELECT 'ids ' || count(id) || ', errors ' || count(state) FROM issued}));
 
+### A transaction that does not see a database has no say in its place
+
+{
+	create_database('unseen_template');
+	create_database('onlooker');
+	my $onlooker = $server->background_psql('onlooker');
+	my $look = 'SELECT (snowflake_get_status()).state';
+	$onlooker->query_safe($look);
+	$onlooker->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
+	# Whatever a look takes is locked already, so nothing makes the session hear of what others did; and a name that is not there makes
+	# it keep what it sees of the catalogs.
+	$onlooker->query_safe("SELECT count(*) FROM $_") for qw(pg_database pg_depend pg_class pg_proc pg_extension pg_namespace pg_attribute);
+	$onlooker->query_safe(q{SELECT to_regclass('nowhere')});
+	is($onlooker->query_safe($look), 'idle', 'a database that has no place looks at the others');
+	$server->safe_psql('postgres', 'CREATE DATABASE unseen TEMPLATE unseen_template');
+	my $session = $server->background_psql('unseen');
+	$session->query_safe('SELECT snowflake_nextval()');
+	my $status = 'SELECT state, keeper_pid, lease_id FROM snowflake_status';
+	my $before = $session->query_safe($status);
+	is($onlooker->query_safe($look), 'idle', '... again, after one that it does not see got a place');
+	is($session->query_safe($status), $before, 'that one still has it');
+	$session->query_safe('SELECT snowflake_nextval()');
+	is($server->safe_psql('unseen', 'SELECT leases_drawn FROM snowflake_status'), '1', '... with its lease');
+	like(keepers('unseen'), qr/^\d+$/, '... and its keeper alone');
+	$_->quit for $onlooker, $session;
+}
+
 ### A background worker's slot
 
 {
