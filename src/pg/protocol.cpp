@@ -72,9 +72,13 @@ Layout EnsureLayout(const Tables &tables) {
 void Raise(const Tables &tables, int32_t worker, Tick last_tick) {
   Execute(tables,
           psprintf("INSERT INTO %s AS w (worker_id, last_tick) VALUES ($1, $2)"
-                   " ON CONFLICT (worker_id) DO UPDATE SET last_tick = greatest(w.last_tick, excluded.last_tick)",
+                   " ON CONFLICT (worker_id) DO UPDATE SET last_tick = greatest(w.last_tick, excluded.last_tick)"
+                   " RETURNING worker_id::bigint, last_tick",
                    tables.watermark_name),
           Int4(worker), Int8(last_tick));
+  // A trigger may have swallowed or changed the row, and then nothing would keep the next lease above this one.
+  if (Rows() != 1 || Int8Result(0, 1) != worker || Int8Result(0, 2) < last_tick)
+    ReportForeignTable("snowflake_watermark");
 }
 
 struct Place {

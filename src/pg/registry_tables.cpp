@@ -11,13 +11,11 @@ namespace {
 struct Statement {
   const Tables *tables;
   const char *command;
-  int32_t trigger_depth;  // where it runs; its own triggers are one deeper
+  CommandId id;
   bool checked;
 };
 Statement statement;
 post_parse_analyze_hook_type next_parse_hook = nullptr;
-
-int32_t TriggerDepth() { return DatumGetInt32(DirectFunctionCall1(pg_trigger_depth, Datum{0})); }
 
 // What a guard looks like in pg_trigger. The layout has but its first: what was never drawn is not worth more.
 constexpr int16_t kRowGuard =
@@ -209,7 +207,8 @@ void ExecuteWith(const Tables &tables, const char *command, int count, const Val
   }
   // A planted trigger may come back here.
   const Statement outer = statement;
-  statement = {&tables, command, TriggerDepth(), false};
+  CommandCounterIncrement();
+  statement = {&tables, command, GetCurrentCommandId(false), false};
   PG_TRY();
   {
     const int rc = SPI_execute_with_args(command, count, types, datums, nullptr, false, 0);
@@ -221,7 +220,8 @@ void ExecuteWith(const Tables &tables, const char *command, int count, const Val
   PG_END_TRY();
 }
 
-bool FiredByProtocol() { return statement.command != nullptr && TriggerDepth() == statement.trigger_depth + 1; }
+// What a planted trigger, condition, constraint or default executes is a later command, seen by a snapshot of its own.
+bool FiredByProtocol() { return statement.command != nullptr && GetActiveSnapshot()->curcid == statement.id; }
 
 Datum Result(int64_t row, int column, Oid type, bool *is_null) {
   if (SPI_gettypeid(SPI_tuptable->tupdesc, column) != type) ReportForeignColumn();

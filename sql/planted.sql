@@ -1,0 +1,100 @@
+-- What others plant on the registry's tables runs inside the protocol's statements, and is no part of the protocol: the guards stop it as
+-- they stop anybody, and a watermark that is swallowed or changed on its way is an error. With clocks as arguments.
+SET client_min_messages = warning;
+DROP EXTENSION IF EXISTS snowflake CASCADE;
+CREATE EXTENSION snowflake;
+RESET client_min_messages;
+\set SHOW_CONTEXT never
+\set VERBOSITY terse
+SET timezone = 'UTC';
+SET snowflake.max_clock_skew = 0;
+INSERT INTO snowflake_layout VALUES (true, 0, 1000000, 31, 0, 2, 10, false);
+SELECT setval('snowflake_registry_lease_id_seq', 3) = 3 AS ring;
+ALTER TABLE snowflake_origin DISABLE TRIGGER snowflake_guard;
+UPDATE snowflake_origin SET last_lease_id = 3;
+ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard;
+
+CREATE FUNCTION acquire(name text) RETURNS integer LANGUAGE sql
+    AS $$ SELECT worker_id FROM snowflake_lease_acquire(name, 0, 1000, '10 s', md5(name)::uuid, 0, NULL) $$;
+CREATE FUNCTION release(name text) RETURNS boolean LANGUAGE sql
+    AS $$ SELECT snowflake_lease_release(lease_id, token, 1005, 0) FROM snowflake_registry WHERE node = name $$;
+CREATE ROLE regress_snowflake_planter;
+GRANT SELECT, TRIGGER ON snowflake_registry, snowflake_watermark TO regress_snowflake_planter;
+CREATE SCHEMA planted AUTHORIZATION regress_snowflake_planter;
+INSERT INTO snowflake_watermark VALUES (3, 500);
+SELECT acquire('a'), acquire('b');
+
+-- A condition is evaluated outside of its trigger, and a constraint or a default without one.
+SET ROLE regress_snowflake_planter;
+CREATE FUNCTION planted.run() RETURNS boolean LANGUAGE plpgsql AS $$
+    DECLARE what text := current_setting('planted.what');
+    BEGIN
+        PERFORM set_config('planted.what', 'SELECT', true);  -- once
+        EXECUTE what;
+        RETURN true;
+    END $$;
+CREATE FUNCTION planted.nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
+CREATE FUNCTION planted.from_trigger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM planted.run(); RETURN new; END';
+CREATE TRIGGER planted BEFORE INSERT ON snowflake_registry FOR EACH ROW WHEN (planted.run()) EXECUTE FUNCTION planted.nothing();
+RESET ROLE;
+-- Tries it with each, and says what came of it.
+CREATE FUNCTION try(what text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE left_behind text;
+BEGIN
+    PERFORM set_config('planted.what', what, true);
+    BEGIN
+        PERFORM snowflake_acquire('c', 0, 1000, '10 s');
+        SELECT 'passed, and left ' || string_agg(format('%s: %s', worker_id, last_tick), ', ' ORDER BY worker_id) INTO left_behind
+            FROM snowflake_watermark;
+        RAISE EXCEPTION '%', left_behind;  -- undone
+    EXCEPTION WHEN OTHERS THEN RETURN SQLERRM;
+    END;
+END $$;
+CREATE VIEW tries AS SELECT what, try(what) FROM (VALUES
+    (1, 'DELETE FROM public.snowflake_watermark'),
+    (2, 'DELETE FROM public.snowflake_registry WHERE node = ''a'''),
+    (3, 'UPDATE public.snowflake_watermark SET last_tick = 0'),
+    (4, 'UPDATE public.snowflake_origin SET last_lease_id = 0'),
+    (5, 'DELETE FROM public.snowflake_origin'),
+    (6, 'INSERT INTO public.snowflake_registry OVERRIDING SYSTEM VALUE SELECT 1, 3, node, token, now(), now(), 0, 9, role FROM public.snowflake_registry'))
+    t(n, what) ORDER BY n;
+TABLE tries;
+SET ROLE regress_snowflake_planter;
+CREATE OR REPLACE TRIGGER planted BEFORE INSERT ON snowflake_registry FOR EACH ROW EXECUTE FUNCTION planted.from_trigger();
+RESET ROLE;
+TABLE tries;
+DROP TRIGGER planted ON snowflake_registry;
+ALTER TABLE snowflake_registry ADD CONSTRAINT planted CHECK (planted.run()) NOT VALID;
+TABLE tries;
+ALTER TABLE snowflake_registry DROP CONSTRAINT planted;
+BEGIN;
+SET LOCAL planted.what = 'SELECT';
+ALTER TABLE snowflake_registry ADD COLUMN planted boolean DEFAULT planted.run();
+COMMIT;
+TABLE tries;
+ALTER TABLE snowflake_registry DROP COLUMN planted;
+
+-- A watermark must arrive.
+CREATE FUNCTION planted.swallow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE FUNCTION planted.lower() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN new.last_tick := 0; RETURN new; END';
+CREATE TRIGGER planted BEFORE INSERT ON snowflake_watermark FOR EACH ROW EXECUTE FUNCTION planted.swallow();
+SELECT release('a');
+\echo :SQLSTATE
+DELETE FROM snowflake_registry WHERE node = 'a';
+\echo :SQLSTATE
+CREATE OR REPLACE TRIGGER planted BEFORE INSERT ON snowflake_watermark FOR EACH ROW EXECUTE FUNCTION planted.lower();
+SELECT release('a');
+\echo :SQLSTATE
+DELETE FROM snowflake_registry WHERE node = 'a';
+\echo :SQLSTATE
+DROP TRIGGER planted ON snowflake_watermark;
+SELECT release('a');
+DELETE FROM snowflake_registry WHERE node = 'b';
+SELECT * FROM snowflake_watermark ORDER BY worker_id;
+
+DROP EXTENSION snowflake;
+SET client_min_messages = warning;
+DROP SCHEMA planted CASCADE;
+DROP FUNCTION acquire, release;
+DROP FUNCTION try CASCADE;
+DROP ROLE regress_snowflake_planter;
