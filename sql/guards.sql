@@ -566,18 +566,23 @@ SELECT worker_id IS NOT NULL AS drawn FROM acquire('ahead', clock() + 90), LATER
 SELECT refused_as($$snowflake_acquire('x', 0, clock() + 110, '10 s')$$), refused_as($$snowflake_acquire('x', 0, clock() - 110, '10 s')$$);
 SELECT refused_as($$snowflake_extend(1, gen_random_uuid(), clock() + 110, '10 s')$$), refused_as($$snowflake_extend(1, gen_random_uuid(), -9223372036854775808, '10 s')$$);
 -- What is held cannot have been granted, and what is given back cannot have been used.
-SELECT extend('ahead', clock(), '1000 s', clock() + 86490) >= clock() + 86400 AS granted;
+SELECT extend('ahead', clock(), '1000 s', clock() + 3690) AS held \gset
+SELECT :held >= clock() + 3680 AS granted, settling_us <= 3900 * 1000000::bigint AS as_long_as_a_lease FROM snowflake_origin;
 \set VERBOSITY sqlstate
-SELECT extend('ahead', clock(), '1000 s', clock() + 86520);
+SELECT extend('ahead', clock(), '1000 s', clock() + 3720);
 SELECT extend('ahead', clock(), '1000 s', 9223372036854775807);
-SELECT release('ahead', clock() + 90, clock() + 86520);
+SELECT release('ahead', clock() + 90, clock() + 3720);
 SELECT release('ahead', clock() + 110);
 SELECT release('ahead', 9223372036854775807, 9223372036854775807);
 \set VERBOSITY default
+-- What it was granted before stays, whatever is granted now.
+SET snowflake.max_lease_duration = '1 s';
+SELECT extend('ahead', clock(), '1000 s', :held) = :held AS granted;
+RESET snowflake.max_lease_duration;
 SELECT refused_as($$snowflake_release(1, gen_random_uuid(), clock() + 110)$$);
 -- Whoever gives it back, the watermark is no lower than what its node can have used by now, and no higher than the window.
 SELECT release('ahead', window_start - 1) FROM lease WHERE name = 'ahead';
-SELECT last_tick - clock() BETWEEN 99 AND 102 AS clock_and_skew FROM snowflake_watermark;
+SELECT last_tick - clock() BETWEEN 100 AND 102 AS clock_and_skew_and_lead FROM snowflake_watermark;
 SELECT lease > 0 AS drawn FROM acquire('brief', clock(), '5 s');
 SELECT release('brief', window_start - 1) FROM lease WHERE name = 'brief';
 SELECT count(*) FROM snowflake_watermark w JOIN lease l USING (worker_id) WHERE l.name = 'brief' AND w.last_tick = l.window_end - 1;

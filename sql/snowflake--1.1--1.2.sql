@@ -98,7 +98,7 @@ COMMENT ON FUNCTION snowflake_lease_extend(bigint, uuid, bigint, interval, bigin
 CREATE FUNCTION snowflake_lease_release(lease_id bigint, token uuid, last_tick bigint, held_until bigint) RETURNS boolean
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_lease_release(bigint, uuid, bigint, bigint) IS
-    'gives a lease back and keeps as its worker id''s watermark last_tick, or this server''s clock and max_clock_skew if that is later; held_until is the window''s end that the node has; false when the lease was gone already, or another role''s. Not in a transaction block';
+    'gives a lease back and keeps as its worker id''s watermark last_tick, or this server''s clock, max_clock_skew and max_lead if that is later; held_until is the window''s end that the node has; false when the lease was gone already, or another role''s. Not in a transaction block';
 
 REVOKE ALL ON FUNCTION snowflake_lease_acquire(text, integer, bigint, interval, uuid, bigint, bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION snowflake_lease_extend(bigint, uuid, bigint, interval, bigint) FROM PUBLIC;

@@ -299,6 +299,12 @@ void NoticeMove(const Tables &tables, const Layout &layout, Origin origin) {
   Settle(tables, layout, 0, layout.TickAt(NowUnixUs()), settings.lease_duration_ms * kUsPerMs, 0, &origin);
 }
 
+// A window's end that the registry does not know may be of a commit that was lost; further ahead than any that it grants it is not.
+// So nobody can make it settle for longer than that takes.
+void CheckHeld(const Layout &layout, Tick held_until, Tick known, Tick latest) {
+  if (held_until > known && held_until > latest) ReportTickAhead(layout.UnixUsAt(held_until), NowUnixUs());
+}
+
 constexpr const char *kUnknownLease = "a node holds a lease that it does not know";
 constexpr const char *kUnknownEnd = "a node holds a window that is longer than it knows";
 
@@ -367,6 +373,7 @@ bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *a
     found = Rows() > 0;
     if (!found) return;
     answer->window_end = Int8Result(0, 1);
+    CheckHeld(layout, held_until, Int8Result(0, 2), request.latest_end);
     if (held_until > Int8Result(0, 2)) NoticeLoss(tables, layout, now, request.duration_us, 0, kUnknownEnd);
   });
   return found;
@@ -387,15 +394,16 @@ bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
     NoticeMove(tables, layout, origin);
     Execute(tables,
             psprintf("DELETE FROM %s WHERE lease_id = $1 AND token = $2%s"
-                     " RETURNING worker_id::bigint, window_start, greatest(window_end, $3)",
-                     tables.registry_name, tables.current ? " AND (role = $4 OR role IS NULL)" : ""),
-            Int8(request.lease_id), Of(UUIDOID, TokenDatum(request.token)),
-            Int8(Min(request.held_until, layout.max_tick() + 1)), Role());
+                     " RETURNING worker_id::bigint, window_start, window_end",
+                     tables.registry_name, tables.current ? " AND (role = $3 OR role IS NULL)" : ""),
+            Int8(request.lease_id), Of(UUIDOID, TokenDatum(request.token)), Role());
     found = Rows() > 0;
     if (!found) return;
     const int32_t worker = static_cast<int32_t>(Int8Result(0, 1));
     const Tick window_start = Int8Result(0, 2);
-    const Tick window_end = Int8Result(0, 3);
+    const Tick held_until = Min(request.held_until, layout.max_tick() + 1);
+    CheckHeld(layout, held_until, Int8Result(0, 3), request.latest_end);
+    const Tick window_end = Max(Int8Result(0, 3), held_until);
     if (request.last_tick < window_start - 1 || request.last_tick >= window_end) ReportLastTick(request.last_tick);
     Raise(tables, worker, Max(request.last_tick, Min(request.floor, window_end - 1)));
   });

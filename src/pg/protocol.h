@@ -50,6 +50,7 @@ struct ExtendRequest {
   Tick now;
   int64_t duration_us;
   Tick held_until;  // the window's end that the node has; 0: not said
+  Tick latest_end;  // one beyond it is refused, unless the registry knows of it
 };
 
 struct ExtendAnswer {
@@ -63,6 +64,7 @@ struct ReleaseRequest {
   Token token;
   Tick last_tick;
   Tick held_until;  // as above
+  Tick latest_end;  // as above
   Tick floor;       // the watermark is no lower, as far as the window goes
 };
 

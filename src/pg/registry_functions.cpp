@@ -1,5 +1,6 @@
 // The registry protocol as SQL functions: arguments in, rows out. Results and errors: COMMENT ON in
 // the install script.
+#include "core/generator.h"
 #include "pg/layout_table.h"
 #include "pg/limits.h"
 #include "pg/protocol.h"
@@ -45,20 +46,19 @@ void CheckClock(const Layout &layout, Tick node_tick) {
   if (node_tick < now - allowed || node_tick > now + allowed) ReportClockSkew(layout.UnixUsAt(node_tick), now_us);
 }
 
-// The last tick that a node can have used by a time of this server's clock. Where clocks are not judged that is any.
+// The last tick that a node can have used by a time of this server's clock: its own may be ahead, and the tick ahead of that by
+// max_lead, which is taken to be the same here. Where clocks are not judged, the layout's last.
 Tick LastUsable(const Layout &layout, int64_t at_us) {
   Tick skew = 0;
   if (!SkewTicks(layout, &skew)) return layout.max_tick();
-  return layout.TickAt(at_us) + skew + MaxLead(layout, settings.max_lead_ms * kUsPerMs);
+  return Min(layout.TickAt(at_us) + skew + MaxLead(layout, settings.max_lead_ms * kUsPerMs), layout.max_tick());
 }
 
-// What was used lies behind the node's clock, and what it holds was granted here.
-void CheckAhead(const Layout &layout, Tick tick, int64_t granted_us) {
-  Tick allowed = 0;
-  if (!SkewTicks(layout, &allowed)) return;
-  const int64_t now_us = NowUnixUs();
-  if (tick > layout.TickAt(now_us) + allowed + layout.TicksIn(granted_us))
-    ReportTickAhead(layout.UnixUsAt(tick), now_us);
+// The latest end of a window that begins now for another server's node.
+Tick LatestEnd(const Layout &layout) {
+  Tick skew = 0;
+  if (!SkewTicks(layout, &skew)) return layout.max_tick() + 1;
+  return layout.TickAt(NowUnixUs()) + skew + layout.TicksIn(settings.max_lease_duration_ms * kUsPerMs);
 }
 
 // What the registry's operator allows at most. What no lease can last is an error later.
@@ -108,8 +108,12 @@ SNOWFLAKE_FUNCTION(snowflake_extend) {
   CheckNotNull(fcinfo, "snowflake_extend", names, 4);
   LimitTransaction("snowflake_extend", false);
   CheckClock(DatabaseLayout(fcinfo->flinfo->fn_oid), PG_GETARG_INT64(2));
-  const ExtendRequest request = {PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)), PG_GETARG_INT64(2),
-                                 GrantedUs(PG_GETARG_INTERVAL_P(3)), 0};
+  const ExtendRequest request = {PG_GETARG_INT64(0),
+                                 TokenFromDatum(PG_GETARG_DATUM(1)),
+                                 PG_GETARG_INT64(2),
+                                 GrantedUs(PG_GETARG_INTERVAL_P(3)),
+                                 0,
+                                 0};
   ExtendAnswer answer = {};
   if (!ProtocolExtend(Extension(fcinfo), request, &answer)) PG_RETURN_NULL();
   PG_RETURN_INT64(answer.window_end);
@@ -119,14 +123,14 @@ namespace snowflake {
 
 namespace {
 
-// Whoever ends a lease with the token, the watermark covers what its node can have used by now.
+// The watermark is what the node can have used by now, whoever ends the lease with its token.
 bool Release(FunctionCallInfo fcinfo, Tick held_until) {
   const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
   const Tick last_tick = PG_GETARG_INT64(2);
-  CheckAhead(layout, last_tick, 0);
-  CheckAhead(layout, held_until, kMaxLeaseUs);
+  const Tick latest = LastUsable(layout, NowUnixUs());
+  if (settings.max_clock_skew_ms > 0 && last_tick > latest) ReportTickAhead(layout.UnixUsAt(last_tick), NowUnixUs());
   return ProtocolRelease(Extension(fcinfo), {PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)), last_tick,
-                                             held_until, LastUsable(layout, NowUnixUs())});
+                                             held_until, LatestEnd(layout), latest});
 }
 
 }  // namespace
@@ -176,9 +180,9 @@ SNOWFLAKE_FUNCTION(snowflake_lease_extend) {
   LimitTransaction("snowflake_lease_extend", true);
   const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
   CheckClock(layout, PG_GETARG_INT64(2));
-  CheckAhead(layout, PG_GETARG_INT64(4), kMaxLeaseUs);
-  const ExtendRequest request = {PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)), PG_GETARG_INT64(2),
-                                 GrantedUs(PG_GETARG_INTERVAL_P(3)), PG_GETARG_INT64(4)};
+  const ExtendRequest request = {PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)),
+                                 PG_GETARG_INT64(2), GrantedUs(PG_GETARG_INTERVAL_P(3)),
+                                 PG_GETARG_INT64(4), LatestEnd(layout)};
   ExtendAnswer answer = {};
   const bool found = ProtocolExtend(Extension(fcinfo), request, &answer);
   Datum values[] = {Int64GetDatum(answer.window_end), Int64GetDatum(answer.standing.system_identifier),
