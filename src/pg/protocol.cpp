@@ -290,13 +290,18 @@ void NoticeLoss(const Tables &tables, const Layout &layout, Tick now, int64_t du
     BeginSettling(tables, layout, now, duration_us, named, reason, &origin);
 }
 
-// Before a row leaves otherwise than by an acquire: when a loss is noticed, its worker id would count as one that was free, and
-// what is to be held back would be less.
-void NoticeMove(const Tables &tables, const Layout &layout, Origin origin) {
+// Before a row is moved, or leaves, otherwise than by an acquire: when a loss is noticed, the newest row tells when it was, and a
+// worker id that became free since would count as one that was free then. The mark of a clean shutdown is still there, too.
+void NoticeMove(const Tables &tables, const Layout &layout, Tick now, int64_t duration_us, Origin origin) {
   if (IsInPlace(origin)) return;
   LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
   origin = ReadOrigin(tables);
-  Settle(tables, layout, 0, layout.TickAt(NowUnixUs()), settings.lease_duration_ms * kUsPerMs, 0, &origin);
+  Settle(tables, layout, 0, now, duration_us, 0, &origin);
+}
+
+// The same where no node says how long its leases are.
+void NoticeMove(const Tables &tables, const Layout &layout, const Origin &origin) {
+  NoticeMove(tables, layout, layout.TickAt(NowUnixUs()), settings.lease_duration_ms * kUsPerMs, origin);
 }
 
 // A window's end that the registry does not know may be of a commit that was lost; further ahead than any that it grants it is not.
@@ -356,6 +361,7 @@ bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *a
     answer->standing = StandingOf(origin);
     if (IsEvidence(origin, request.lease_id))
       NoticeLoss(tables, layout, now, request.duration_us, request.lease_id, kUnknownLease);
+    NoticeMove(tables, layout, now, request.duration_us, origin);
     if (origin.clean_at != 0) {
       LockRelationOid(tables.origin, ShareUpdateExclusiveLock);  // before its row, as who settles
       UnmarkClean(tables);

@@ -24,7 +24,7 @@ sub load
 }
 
 # A node elsewhere, whose lease goes along.
-my $other = value($one, q{SELECT worker_id FROM snowflake_acquire('other', 0, } . node_tick() . q{, '10 min')});
+my ($other, $lease, $token) = split /\|/, value($one, q{SELECT worker_id, lease_id, token FROM snowflake_acquire('other', 0, } . node_tick() . q{, '10 min')});
 my $load = load($primary);
 for my $n (1 .. 6)
 {
@@ -35,6 +35,8 @@ for my $n (1 .. 6)
 	$primary->stop('fast');
 	$standby->promote;
 	is(value($standby, 'SELECT clean_at IS NOT NULL FROM snowflake_origin'), 't', '... and leaves its mark with its lease');
+	# Every other time that node asks first.
+	isnt(value($standby, "SELECT snowflake_extend($lease, '$token', " . node_tick() . q{, '10 min')}), '', '... the promoted standby extends a lease') if $n % 2 == 0;
 	my ($state, $error) = query_error($standby, 'postgres', 'SELECT snowflake_nextval()');
 	is($state, '00000', '... the promoted standby issues at once') or diag($error);
 	is(value($standby, 'SELECT timeline, settling_soft, clean_at IS NULL FROM snowflake_origin'), ($n + 1) . '|t|t',
