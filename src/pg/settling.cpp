@@ -17,15 +17,17 @@ constexpr int64_t kHighestLeaseId = int64_t{1} << 61;
 // A planned hand-over takes seconds. A mark of long before is a cold copy's, whose original went on.
 constexpr int64_t kCleanLastsUs = int64_t{10} * 60 * USECS_PER_SEC;
 
-// The live leases of one datacenter in the ring's order from `anchor` on, beyond `cut`.
+// What lost commits cannot have drawn in one datacenter, in the ring's order from `anchor` on, beyond `cut`: what is leased, and
+// what was ruled out when they were made, not before the tick `since`.
 int64_t HalveRing(const Tables &tables, const Layout &layout, int32_t datacenter, int64_t anchor, int64_t cut,
-                  int32_t times) {
+                  Tick since, int32_t times) {
   const int64_t ring = layout.workers_per_datacenter();
   Execute(tables,
-          psprintf("SELECT place FROM (SELECT ((worker_id - $1 - $2) %% $3 + $3) %% $3 AS place FROM %s"
-                   " WHERE worker_id >= $1 AND worker_id < $1 + $3) live WHERE place >= $4 ORDER BY place",
-                   tables.registry_name),
-          Int8(datacenter * ring), Int8(anchor), Int8(ring), Int8(cut));
+          psprintf("SELECT place FROM (SELECT ((worker_id - $1 - $2) %% $3 + $3) %% $3 AS place FROM"
+                   " (SELECT worker_id FROM %s UNION SELECT worker_id FROM %s WHERE last_tick >= $5) taken"
+                   " WHERE worker_id >= $1 AND worker_id < $1 + $3) places WHERE place >= $4 ORDER BY place",
+                   tables.registry_name, tables.watermark_name),
+          Int8(datacenter * ring), Int8(anchor), Int8(ring), Int8(cut), Int8(since));
   Halving halving(cut, ring, Rows(), times);
   for (int64_t i = 0; i < Rows(); ++i) halving.Offer(Int8Result(i, 1));
   return halving.Finish();
@@ -81,6 +83,16 @@ int64_t SettlingUs(const Tables &tables, const Layout &layout, Tick now, int64_t
   return Min(Max(duration_us, Int8Result(0, 1)) + settings.max_clock_skew_ms * kUsPerMs, kMaxLeaseUs);
 }
 
+// When the newest commit was made that is not lost: what this transaction has moved does not tell.
+Tick NewestTick(const Tables &tables, const Layout &layout, Tick now) {
+  Execute(tables,
+          psprintf("SELECT coalesce(floor(max(extract(epoch FROM renewed_at)) * 1000000)::bigint, $2) FROM %s"
+                   " WHERE isfinite(renewed_at) AND renewed_at < $1",
+                   tables.registry_name),
+          Of(TIMESTAMPTZOID, TimestampTzGetDatum(GetCurrentTransactionStartTimestamp())), Int8(NowUnixUs()));
+  return Min(now, layout.TickAt(Int8Result(0, 1)));
+}
+
 // Where the server is now.
 void WriteHere(const Tables &tables) {
   Execute(tables, psprintf("UPDATE %s SET system_identifier = $1, timeline = $2", tables.origin_name),
@@ -103,8 +115,9 @@ struct HeldPlaces {
   int64_t start;  // 0: the cut
 };
 
-HeldPlaces HoldBack(const Tables &tables, const Layout &layout, TimestampTz clock, int64_t settling_us,
+HeldPlaces HoldBack(const Tables &tables, const Layout &layout, Tick now, TimestampTz clock, int64_t settling_us,
                     const Loss &loss, const Origin &origin) {
+  const Tick since = NewestTick(tables, layout, now);
   const int64_t ring = layout.workers_per_datacenter();
   const int32_t datacenters = layout.datacenter_count();
   HeldPlaces held = {origin.last_lease_id + 1, static_cast<int64_t *>(palloc0(sizeof(int64_t) * datacenters)), 0};
@@ -122,7 +135,8 @@ HeldPlaces HoldBack(const Tables &tables, const Layout &layout, TimestampTz cloc
   for (int32_t i = 0; i < datacenters; ++i) {
     held.cuts[i] = stays ? CutOf(origin.cuts, i) : 0;
     if (!known)
-      held.cuts[i] = HalveRing(tables, layout, i, held.anchor_lease_id % ring, held.cuts[i], Max(Failovers(origin), 1));
+      held.cuts[i] =
+          HalveRing(tables, layout, i, held.anchor_lease_id % ring, held.cuts[i], since, Max(Failovers(origin), 1));
     farthest = Max(farthest, held.cuts[i]);
   }
   if (known)
@@ -136,7 +150,7 @@ void Begin(const Tables &tables, const Layout &layout, Tick now, int64_t duratio
            Origin *origin) {
   const TimestampTz clock = GetCurrentTimestamp();
   const int64_t settling_us = SettlingUs(tables, layout, now, duration_us);
-  const HeldPlaces held = HoldBack(tables, layout, clock, settling_us, loss, *origin);
+  const HeldPlaces held = HoldBack(tables, layout, now, clock, settling_us, loss, *origin);
   // No later than it can last: the clock may have been ahead when it began.
   const bool firm_before = origin->settled_before && !origin->soft;
   const TimestampTz before = firm_before ? Min(origin->settles_until, clock + origin->settling_us) : clock;

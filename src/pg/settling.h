@@ -2,7 +2,8 @@
 //
 // 1. Lost commits drew in the ring's order from the newest lease that is not lost. So the order is counted from there, and
 //    not from the next number of the sequence, which comes back up to 32 ahead after a promotion; and while it settles, leases
-//    are drawn from the cut on, so that a second loss finds those that it took in the nearer half again.
+//    are drawn from the cut on, so that a second loss finds those that it took in the nearer half again. They went past what
+//    a watermark ruled out at the time, so that is not counted.
 // 2. What tells of a loss: another server or timeline than at the last acquire, but for one that was shut down cleanly; a lease
 //    or a window's end that a node knows and the registry does not; the operator's word. Then it settles firmly: nothing
 //    expires, and the nearer half of what was free is held back. All that tells of one loss halves but once: a server that runs

@@ -13,9 +13,8 @@
  *
  * Claimed is it under these conditions; beyond each of them spin finds a tick that is used twice:
  * - One failover, and every node has the same LENGTH.
- * - The lost leases are no more than the places that are held back (MANY_LOST), counting only those whose watermark was in
- *   the past when the standby hung: the others are free and held back, too, but what was drawn went past them
- *   (WATERMARKS_AHEAD).
+ * - The lost leases are no more than half of the free places whose watermark was in the past when the standby hung: those that
+ *   are held back (MANY_LOST). The registry tells them by the newest of its rows.
  * - No row leaves between the failover and the acquire, or the evidence, that tells the registry of it: that would make
  *   more places free, and move the nearer half (LEAVE_UNNOTICED).
  * - No DELETE of a row whose node lives is lost: the row comes back and is moved, while a lost lease has the worker id
@@ -74,6 +73,7 @@ unsigned standby : 2;
 unsigned lost : 3;                /* commits that the standby has not heard of */
 unsigned lost_leases : 3;
 unsigned covered : 3;             /* how many leases it may be */
+unsigned ahead : RING;            /* worker ids whose watermark is in the future for the standby: what is drawn goes past them */
 bit unnoticed;                    /* the registry does not know yet that it has failed over */
 bit in_doubt;                     /* nor is there a timeline that tells it, and rows are missing or too short */
 
@@ -112,15 +112,15 @@ inline Committed() {
     to[p].holder = from[p].holder; to[p].left = from[p].left; to[p].ruled_out = from[p].ruled_out \
   }
 
-inline CountFree() {
-  many = 0;
-  for (p : 0 .. RING - 1) {
-    if
-    :: place[p].holder == 0 -> many++
-    :: else
-    fi
-  }
-}
+#ifdef WATERMARKS_AHEAD
+#define DRAWABLE(at) (place[at].holder == 0)
+#else
+#ifdef WATERMARKS_NOW
+#define DRAWABLE(at) (place[at].holder == 0 && place[at].ruled_out == 0)
+#else
+#define DRAWABLE(at) (place[at].holder == 0 && !(ahead & (1 << (at))))
+#endif
+#endif
 
 /* ------------------------------------------------------------------------------------------------------ the registry */
 
@@ -128,7 +128,13 @@ inline CountFree() {
  * half from a last_lease_id that evidence has raised meanwhile. */
 inline Settle() {
   anchor = (last + 1) % RING;
-  CountFree();
+  many = 0;
+  for (p : 0 .. RING - 1) {
+    if
+    :: DRAWABLE(p) -> many++
+    :: else
+    fi
+  }
 #ifdef NO_HALVING
   many = 0;
 #endif
@@ -138,7 +144,7 @@ inline Settle() {
   :: many == 0 -> break
   :: many > 0 ->
      if
-     :: place[(anchor + cut) % RING].holder == 0 -> many--
+     :: DRAWABLE((anchor + cut) % RING) -> many--
      :: else
      fi;
      cut++
@@ -151,7 +157,7 @@ inline Settle() {
 #ifndef TIMELINE_LATER
   unnoticed = 0;
 #endif
-  in_doubt = 0
+  in_doubt = 0; ahead = 0
 }
 
 inline SettleUnlessItDoes() {
@@ -231,30 +237,17 @@ inline Choose() {
   od
 }
 
-/* covered := how many of the places that would be held back can be drawn now */
+/* covered := how many places will be held back of those that can be drawn now */
 inline Cover() {
-  CountFree();
-  many = many - many / 2;
-  covered = 0;
-  q = (last + 1) % RING;
-  do
-  :: many == 0 -> break
-  :: many > 0 ->
-     if
-     :: place[q].holder == 0 ->
-        many--;
-        if
-#ifdef WATERMARKS_AHEAD
-        :: true -> covered++
-#else
-        :: place[q].ruled_out == 0 -> covered++
-        :: else
-#endif
-        fi
-     :: else
-     fi;
-     q = (q + 1) % RING
-  od
+  ahead = 0; covered = 0;
+  for (p : 0 .. RING - 1) {
+    if
+    :: place[p].holder == 0 && place[p].ruled_out -> ahead = ahead | (1 << p)
+    :: place[p].holder == 0 && place[p].ruled_out == 0 -> covered++
+    :: else
+    fi
+  }
+  covered = covered - covered / 2
 }
 
 #define SHORTEN(ticks) ticks = (ticks > 0 -> ticks - 1 : 0)

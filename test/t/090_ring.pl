@@ -447,6 +447,29 @@ sub watermarks
 	$session->quit;
 }
 
+### What is held back while it settles: half of what lost commits can have drawn, in the ring's order
+
+{
+	my $ms = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1735689600000';
+	my $cut = sub
+	{
+		my ($age, $marks, $last_tick) = @_;
+		my $session = registry(0, 3);
+		my ($lease) = acquire($session, 1000, '1 min');
+		$session->query_safe("UPDATE snowflake_registry SET renewed_at = clock_timestamp() - interval '$age'");
+		$session->query_safe("INSERT INTO snowflake_watermark SELECT ($lease->{id} + n) % 8, $last_tick FROM generate_series(1, $marks) n");
+		$session->query_safe(q{SELECT snowflake_settle('test')});
+		my $cut = $session->query_safe('SELECT settling_cuts[1] FROM snowflake_origin');
+		$session->quit;
+		return $cut;
+	};
+	is($cut->('0 s', 0, 0), 4, 'of seven free worker ids the nearer four');
+	is($cut->('0 s', 4, 1000), 4, '... also where they were used before');
+	is($cut->('0 s', 4, "$ms + 60000"), 6, 'what is ruled out does not count: two of the other three');
+	is($cut->('1 h', 4, "$ms - 60000"), 6, '... nor what was ruled out when the newest commit was made');
+	is($cut->('1 h', 4, "$ms - 4000000"), 4, '... but for what was not any more');
+}
+
 ### Random operations against a model
 
 # The rules once more, in Perl: leases by worker id, watermarks by worker id, nothing else.
