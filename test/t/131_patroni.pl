@@ -22,7 +22,7 @@ seed();
 
 # From 3.2 on Patroni takes no shorter one. A lease outlasts a failover, even if it was to be extended just then.
 my $ttl = $version =~ /^(?:[12]\.|3\.[01]\b)/ ? 5 : 20;
-my $lease = 4 * $ttl;
+my $lease = 4 * $ttl * slowness();
 my $skew = 2;
 my %parameters = (shared_preload_libraries => 'snowflake', 'snowflake.max_clock_skew' => "${skew}s", 'snowflake.lease_duration' => "${lease}s",
 	'snowflake.start_timeout' => '20s', wal_retrieve_retry_interval => '100ms', wal_receiver_status_interval => '1s', fsync => 'off', autovacuum => 'off');
