@@ -70,10 +70,12 @@ COMMENT ON FUNCTION snowflake_guard_drop() IS
     'loads the library, which refuses with 55000 to drop the registry while other nodes hold leases';
 REVOKE ALL ON FUNCTION snowflake_guard_drop() FROM PUBLIC;
 
-CREATE EVENT TRIGGER snowflake_guard_drop ON ddl_command_start WHEN TAG IN ('DROP EXTENSION', 'DROP SCHEMA', 'DROP OWNED')
+-- The name is sorted before others': pg_upgrade makes event triggers in the order of their names, and those that are there fire
+-- when this one is added to the extension.
+CREATE EVENT TRIGGER _snowflake_guard_drop ON ddl_command_start WHEN TAG IN ('DROP EXTENSION', 'DROP SCHEMA', 'DROP OWNED')
     EXECUTE FUNCTION snowflake_guard_drop();
-ALTER EVENT TRIGGER snowflake_guard_drop ENABLE ALWAYS;
-COMMENT ON EVENT TRIGGER snowflake_guard_drop IS 'the registry is not dropped while other nodes hold leases, in sessions that have not loaded the library, too';
+ALTER EVENT TRIGGER _snowflake_guard_drop ENABLE ALWAYS;
+COMMENT ON EVENT TRIGGER _snowflake_guard_drop IS 'the registry is not dropped while other nodes hold leases, in sessions that have not loaded the library, too';
 
 -- The registry protocol as nodes of this version speak it. Nodes of before call snowflake_acquire(), snowflake_extend() and
 -- snowflake_release(), which an operator may revoke when there are none left. Errors common to all: as for those.

@@ -4,7 +4,7 @@
 // 1. DROP EXTENSION, DROP SCHEMA, DROP OWNED: whatever goes passes the hook of dropped objects, locked, and as long as it can be
 //    read. The tables go one by one, in no order that is promised: what looks is the first of the two that are needed.
 // 2. A session that has nothing to do with this library has no hook. Before such a command, the event trigger
-//    snowflake_guard_drop calls a function of it, and that loads it.
+//    _snowflake_guard_drop calls a function of it, and that loads it.
 // 3. The lease of this database's own node does not count: its ids go on above the last one whatever becomes of the registry.
 // 4. What is not as the extension made it can always be dropped; there may be no other way to mend it.
 #include "pg/drops.h"

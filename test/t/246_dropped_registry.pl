@@ -105,5 +105,11 @@ for my $change ('ALTER TABLE snowflake_registry RENAME window_end TO x', 'ALTER 
 	is((query_error($server, 'postgres', 'DROP EXTENSION snowflake CASCADE'))[0], '00000', '... and the extension is dropped');
 }
 $server->stop('fast');
+
+# Where the library is gone, nothing that the event trigger fires at works before it is disabled.
+ids("CREATE EXTENSION snowflake; UPDATE pg_proc SET probin = '\$libdir/gone' WHERE proname = 'snowflake_guard_drop'");
+is((query_error($registry, 'ids', 'DROP EXTENSION snowflake'))[0], '58P01', 'without the library the drop fails');
+is((query_error($registry, 'ids', 'ALTER EVENT TRIGGER _snowflake_guard_drop DISABLE; DROP EXTENSION snowflake'))[0], '00000', '... unless the event trigger is disabled');
+is(ids('SELECT count(*) FROM pg_event_trigger'), '0', '... which goes with the extension');
 $registry->stop('fast');
 done_testing();
