@@ -5,7 +5,6 @@
 
 #include "pg/registry_tables.h"
 #include "pg/report.h"
-#include "pg/scripts.h"
 
 namespace snowflake {
 
@@ -20,6 +19,17 @@ bool HasOurTables(Oid schema) {
   return false;
 }
 
+bool IsOfThatName(const Node *command) {
+  switch (nodeTag(command)) {
+    case T_CreateExtensionStmt:
+      return strcmp(reinterpret_cast<const CreateExtensionStmt *>(command)->extname, "snowflake") == 0;
+    case T_AlterExtensionStmt:
+      return strcmp(reinterpret_cast<const AlterExtensionStmt *>(command)->extname, "snowflake") == 0;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 void CheckNotNamesake(Oid extension) {
@@ -28,7 +38,7 @@ void CheckNotNamesake(Oid extension) {
 }
 
 void CheckCommandForNamesake(const Node *command) {
-  if (!RunsScripts(command)) return;
+  if (!IsOfThatName(command)) return;
   const Oid extension = get_extension_oid("snowflake", true);
   if (OidIsValid(extension)) CheckNotNamesake(extension);
 }

@@ -34,6 +34,7 @@ void CheckScript(ParseState *state, Query *query, ParsedJumble *jumble) {
   if (next_parse_hook) next_parse_hook(state, query, jumble);
   Oid found = InvalidOid;
   if (!in_scripts || !creating_extension || InSecurityRestrictedOperation()) return;
+  if (CurrentExtensionObject != get_extension_oid("snowflake", true)) return;
   if (!CallsForeign(reinterpret_cast<Node *>(query), &found)) return;
   ereport(
       ERROR,
@@ -45,16 +46,7 @@ void CheckScript(ParseState *state, Query *query, ParsedJumble *jumble) {
 
 }  // namespace
 
-bool RunsScripts(const Node *command) {
-  switch (nodeTag(command)) {
-    case T_CreateExtensionStmt:
-      return strcmp(reinterpret_cast<const CreateExtensionStmt *>(command)->extname, "snowflake") == 0;
-    case T_AlterExtensionStmt:
-      return strcmp(reinterpret_cast<const AlterExtensionStmt *>(command)->extname, "snowflake") == 0;
-    default:
-      return false;
-  }
-}
+bool RunsScripts(const Node *command) { return IsA(command, CreateExtensionStmt) || IsA(command, AlterExtensionStmt); }
 
 void WatchScripts() {
   next_parse_hook = post_parse_analyze_hook;

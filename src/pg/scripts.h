@@ -5,7 +5,7 @@
 
 namespace snowflake {
 
-// Whether a utility command runs them, unless it finds that there is nothing to do.
+// Whether a utility command may run them: CASCADE creates what another extension requires.
 bool RunsScripts(const Node *command);
 
 // Whether it is the innermost one under way; kept by the library's utility hook.

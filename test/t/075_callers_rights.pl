@@ -363,6 +363,9 @@ my %better = (
 	'bob.pg_extension_config_dump(pg_catalog.text,pg_catalog.text)' => q{CREATE FUNCTION pg_extension_config_dump(text, text) RETURNS void
 		LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''config''); END'},
 );
+my ($sharedir) = run_command([ 'pg_config', '--sharedir' ]);
+append_to_file("$sharedir/extension/needs_snowflake.control", "default_version = '1'\nrequires = 'snowflake'\n");
+append_to_file("$sharedir/extension/needs_snowflake--1.sql", 'SELECT 1;');
 my $count = 0;
 for my $function (sort keys %better)
 {
@@ -371,6 +374,9 @@ for my $function (sort keys %better)
 	my ($code, $error) = query_error($server, $database, 'CREATE EXTENSION snowflake SCHEMA bob');
 	is($code, '55000', "planted $function: refused");
 	like($error, qr/would call \Q$function\E/, '... by its name');
+	is(ran_in($database), '', '... and it did not run');
+	($code, $error) = query_error($server, $database, 'CREATE EXTENSION needs_snowflake SCHEMA bob CASCADE');
+	is($code, '55000', '... nor for an extension that requires this one') or diag($error);
 	is(ran_in($database), '', '... and it did not run');
 	sql("DROP DATABASE $database");
 }
@@ -464,5 +470,6 @@ sql('REVOKE EXECUTE ON FUNCTION snowflake_nextval() FROM PUBLIC', 'GRANT EXECUTE
 	'CREATE TABLE copied (id bigint DEFAULT snowflake_nextval(), n int)', 'GRANT INSERT ON copied TO alice, bob');
 is((as_role($_, "COPY public.copied (n) FROM STDIN;\n1\n2\n\\.\n"))[0], $_ eq 'bob' ? '00000' : '42501', "$_ copies") for 'alice', 'bob';
 
+unlink glob("$sharedir/extension/needs_snowflake*");
 $server->stop('fast');
 done_testing();
