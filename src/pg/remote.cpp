@@ -257,6 +257,10 @@ bool Connect(Remote *remote, const Place &place, const Host &host, int64_t deadl
   }
 }
 
+// The last three are libpq's from 18 on; a key of SCRAM is as good as the password.
+constexpr const char *kSecrets[] = {"password", "sslpassword", "oauth_client_secret", "scram_client_key",
+                                    "scram_server_key"};
+
 constexpr const char *kNoAnswer = "the registry did not answer in time";
 
 // Sends what is queued and waits until the answer is there.
@@ -284,9 +288,8 @@ ConnectionString CheckConnectionString(const char *text) {
   if (options == nullptr) return ConnectionString::kInvalid;
   bool password = false;
   for (const PQconninfoOption *option = options; option->keyword != nullptr; ++option)
-    if (option->val != nullptr && option->val[0] != '\0' &&
-        (strcmp(option->keyword, "password") == 0 || strcmp(option->keyword, "sslpassword") == 0))
-      password = true;
+    for (const char *secret : kSecrets)
+      if (option->val != nullptr && option->val[0] != '\0' && strcmp(option->keyword, secret) == 0) password = true;
   PQconninfoFree(options);
   return password ? ConnectionString::kPassword : ConnectionString::kGood;
 }

@@ -246,7 +246,7 @@ my $n = $nodes[2];
 # Where it is not preloaded, the setting is known once the library is there.
 my $load = 'DO $$BEGIN PERFORM snowflake_timestamp(0); END$$;';
 for my $text ("host=x password=hunter2", "postgresql://u:hunter2\@x/db", "postgresql://x/db?user=u&password=hunter2", "host=x sslpassword=hunter2",
-	"postgresql://x/db?sslpassword=hunter2", "password = ''hunter2'' host=x")
+	"postgresql://x/db?sslpassword=hunter2", "password = ''hunter2'' host=x", map { "host=x $_=hunter2" } qw(oauth_client_secret scram_client_key scram_server_key))
 {
 	for my $command ('SET', 'ALTER SYSTEM SET', 'ALTER DATABASE postgres SET', 'ALTER ROLE CURRENT_USER SET')
 	{
