@@ -231,12 +231,14 @@ void NameNode() {
   } else {
     char host[128] = "localhost";
     gethostname(host, sizeof(host) - 1);
+    MemoryContext caller = CurrentMemoryContext;  // a transaction's end leaves another one
     StartTransactionCommand();
     const char *database = get_database_name(MyDatabaseId);
     CopyPresentable(
         name, sizeof(name),
         psprintf("%s:%d/%s", cluster_name[0] != '\0' ? cluster_name : host, PostPortNumber, database ? database : ""));
     CommitTransactionCommand();
+    MemoryContextSwitchTo(caller);
   }
   WithLock(keeping.node, LW_EXCLUSIVE, [&] { memcpy(keeping.node->node_name, name, sizeof(name)); });
 }
