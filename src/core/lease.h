@@ -97,6 +97,11 @@ constexpr bool IsPlausibleEnd(const Layout &layout, Tick window_end, Tick held_u
          (window_end <= held_until || window_end <= WindowEnd(layout, now > 0 ? now : 0, kMaxLeaseUs));
 }
 
+// The same for the tick that leases are to be above: who raises it waits until the registry's clock has passed it.
+constexpr bool IsPlausibleRaise(const Layout &layout, Tick raised_tick, Tick now) {
+  return raised_tick < WindowEnd(layout, now > 0 ? now : 0, kMaxLeaseUs);
+}
+
 // Whether an answer comes from where the registry was before: of the same server, an older timeline.
 constexpr bool IsOlder(const Standing &standing, int64_t system_identifier, int64_t timeline) {
   return standing.system_identifier != 0 && standing.system_identifier == system_identifier &&

@@ -361,6 +361,9 @@ RegistryAnswer Extend(int64_t duration_us) {
   if (outcome == RegistryAnswer::kDone && !IsPlausibleEnd(g.layout, answer.window_end, g.lease.window_end, now))
     ReportAnswer(psprintf("It moved the window's end to tick %lld, asked at tick %lld.",
                           static_cast<long long>(answer.window_end), static_cast<long long>(now)));
+  if (outcome == RegistryAnswer::kDone && !IsPlausibleRaise(g.layout, answer.standing.raised_tick, now))
+    ReportAnswer(psprintf("It rules out all ticks up to %lld, asked at tick %lld.",
+                          static_cast<long long>(answer.standing.raised_tick), static_cast<long long>(now)));
   WithLock(keeping.node, LW_EXCLUSIVE, [&] {
     // Told to stop, a wait for a synchronous standby ends without its acknowledgement.
     if (outcome == RegistryAnswer::kDone && !StopRequested()) {

@@ -90,6 +90,11 @@ ok(wait_until('the extend', sub { status($node, 'last_error_code') eq 'XX003' })
 my $end = status($node, 'window_end');
 refused('an extend that is not confirmed', qr/did not confirm/, extend => { last => notice() });
 is(status($node, 'window_end'), $end, '... moves nothing');
+refused('a raise beyond all clocks', qr/^SF001 the registry's answer cannot be \(It rules out all ticks up to 9223372036854775807,/,
+	extend => { rows => [ [ 'END', 1, 1, 9223372036854775807 ] ] });
+$fake->answer;
+ok(wait_until('ids', sub { ($node->psql('postgres', 'SELECT snowflake_nextval()'))[0] == 0 }), '... stops no ids');
+is(status($node, 'leases_drawn'), '1', '... of the lease in hand');
 $node->stop('fast');
 $fake->finish;
 

@@ -103,6 +103,18 @@ TEST(Window, AnImplausibleEndIsNotBelieved) {
   EXPECT_FALSE(IsPlausibleEnd(layout, INT64_MIN, 200, 100));
 }
 
+TEST(Standing, ARaiseFurtherAheadThanClocksMayBeOffIsNotBelieved) {
+  const Layout layout = kDefaultLayout;
+  EXPECT_TRUE(IsPlausibleRaise(layout, kNoWatermark, 100)) << "nothing was raised";
+  EXPECT_TRUE(IsPlausibleRaise(layout, 99, 100));
+  EXPECT_TRUE(IsPlausibleRaise(layout, 100 + 86400000 - 1, 100));
+  EXPECT_TRUE(IsPlausibleRaise(layout, 86400000 - 1, -5));
+  EXPECT_TRUE(IsPlausibleRaise(layout, layout.max_tick(), layout.max_tick()));
+  EXPECT_FALSE(IsPlausibleRaise(layout, 100 + 86400000, 100));
+  EXPECT_FALSE(IsPlausibleRaise(layout, layout.max_tick() + 1, layout.max_tick()));
+  EXPECT_FALSE(IsPlausibleRaise(layout, INT64_MAX, 100));
+}
+
 TEST(Standing, AnOlderTimelineOfTheSameServerIsOlder) {
   EXPECT_TRUE(IsOlder({7, 2, kNoWatermark}, 7, 3));
   EXPECT_FALSE(IsOlder({7, 3, kNoWatermark}, 7, 3));
