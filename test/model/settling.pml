@@ -18,7 +18,7 @@
  * - No row leaves between the failover and the acquire, or the evidence, that tells the registry of it: that would make
  *   more places free, and move the nearer half (LEAVE_UNNOTICED).
  * - No DELETE of a row whose node lives is lost: the row comes back and is moved, while a lost lease has the worker id
- *   (DELETES).
+ *   (DELETES). To refuse to move a window that is over would not do: one that is still open is moved, too.
  *
  * That a registry hands out what it holds back, when all else is used up and half of the time is over, is left out: it is a
  * risk that is taken.
