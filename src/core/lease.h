@@ -40,14 +40,6 @@ struct Retired {
   Tick window_end;
 };
 
-// Where a registry stands, as its answers say; a registry of before 1.2 says nothing. Commits that it lost show when
-// these go back.
-struct Standing {
-  int64_t system_identifier;  // 0: not said
-  int64_t timeline;
-  Tick raised_tick;  // no id of this tick or before it is wanted any more
-};
-
 // `duration` is 1 s to 1 day: shorter would be all traffic, longer would keep a crashed node's worker id for too long.
 inline constexpr int64_t kMinLeaseUs = int64_t{1000} * kUsPerMs;
 inline constexpr int64_t kMaxLeaseUs = int64_t{86400} * 1000 * kUsPerMs;
@@ -74,38 +66,6 @@ constexpr Tick WindowEnd(const Layout &layout, Tick from, int64_t duration_us) {
   const Tick ticks = layout.TicksIn(duration_us) > 0 ? layout.TicksIn(duration_us) : 1;
   const Tick limit = layout.max_tick() + 1;
   return from >= limit - ticks ? limit : from + ticks;
-}
-
-// What a registry's answer must satisfy before it is believed. It was asked between the ticks `since` and `now` of the node's
-// clock, for windows of up to `duration_us`.
-enum class AnswerFault { kNone, kLeaseId, kWorker, kWindow };
-
-constexpr AnswerFault Judge(const Layout &layout, int32_t datacenter, const Lease &lease, Tick since, Tick now,
-                            int64_t duration_us) {
-  if (lease.lease_id <= 0) return AnswerFault::kLeaseId;
-  const int64_t ring = layout.workers_per_datacenter();
-  if (lease.worker < datacenter * ring || lease.worker >= (datacenter + 1) * ring) return AnswerFault::kWorker;
-  const Tick from = lease.window_start > now ? lease.window_start : now;
-  const bool fits = lease.window_start >= (since > 0 ? since : 0) && lease.window_start < lease.window_end &&
-                    lease.window_start <= layout.max_tick() && lease.window_end <= WindowEnd(layout, from, duration_us);
-  return fits ? AnswerFault::kNone : AnswerFault::kWindow;
-}
-
-// The same for a window that was moved: by no more than can be asked for, and whatever was asked for before.
-constexpr bool IsPlausibleEnd(const Layout &layout, Tick window_end, Tick held_until, Tick now) {
-  return window_end > 0 &&
-         (window_end <= held_until || window_end <= WindowEnd(layout, now > 0 ? now : 0, kMaxLeaseUs));
-}
-
-// The same for the tick that leases are to be above: who raises it waits until the registry's clock has passed it.
-constexpr bool IsPlausibleRaise(const Layout &layout, Tick raised_tick, Tick now) {
-  return raised_tick < WindowEnd(layout, now > 0 ? now : 0, kMaxLeaseUs);
-}
-
-// Whether an answer comes from where the registry was before: of the same server, an older timeline.
-constexpr bool IsOlder(const Standing &standing, int64_t system_identifier, int64_t timeline) {
-  return standing.system_identifier != 0 && standing.system_identifier == system_identifier &&
-         standing.timeline < timeline;
 }
 
 // Settling: after a failover, lost commits may have handed out the worker ids that came next. Worker ids are drawn round and

@@ -127,7 +127,7 @@ const char *WhatToDo(uint32_t bit) {
 }  // namespace
 
 void Advise(const AcquireAnswer &answer) {
-  NodeState *node = keeping.node;
+  NodeBlock *node = keeping.node;
   Advised advised = {};
   uint32_t before = 0;
   if (!LookSafely(answer, &advised)) return;

@@ -31,11 +31,9 @@ Run run_taken;
 Token run_token;
 
 int64_t last_id = -1;
-NodeState *this_node = nullptr;
+NodeBlock *this_node = nullptr;
 
-// How many numbers to take: 1 for the first take in a tick of the clock, doubled with each further one.
-Tick want_tick = 0;
-int64_t want = 0;
+Appetite appetite = {};
 
 // fn_oid -> extension; a function keeps its extension as long as it lives.
 Oid known_fn = InvalidOid;
@@ -72,7 +70,7 @@ Oid ExtensionOf(Oid fn_oid) {
   return known_extension;
 }
 
-NodeState *ThisNode() {
+NodeBlock *ThisNode() {
   if (this_node == nullptr) {
     if (!HasSharedMemory()) ReportNotPreloaded();
     this_node = FindOrMakeNode(MyDatabaseId);
@@ -93,20 +91,20 @@ struct Look {
   Latch *keeper_latch;
 };
 
-Look TakeRun(NodeState *node, Oid extension, int64_t now_us, int64_t ahead) {
+Look TakeRun(NodeBlock *node, Oid extension, int64_t now_us, int64_t ahead) {
   const uint32 random = pg_prng_uint32(&pg_global_prng_state);
   const int64_t max_lead_us = settings.max_lead_ms * kUsPerMs;
   const int64_t max_run = settings.max_run;
   const Run rest = EndRun();
   Look look = {};
   WithLock(node, LW_EXCLUSIVE, [&] {
-    Generator *g = &node->generator;
+    Generator *g = &node->state.generator;
     if (rest.count > 0 && GiveBack(g, run_token, rest)) node->counters.ids_taken -= rest.count;
     look.keeper_missing = node->keeper_pid == 0;
     look.keeper_latch = node->keeper_latch;
     if (!g->open || node->extension != extension) {
       look.decision.outcome = Outcome::kNoLease;
-      node->lease_wanted = true;
+      node->state.lease_wanted = true;
       return;
     }
     look.layout = g->layout;
@@ -114,17 +112,11 @@ Look TakeRun(NodeState *node, Oid extension, int64_t now_us, int64_t ahead) {
     look.now = g->layout.TickAt(now_us);
     look.max_lead = MaxLead(g->layout, max_lead_us);
 
-    want = want_tick == look.now ? want * 2 : 1;
-    want_tick = look.now;
-    if (want < ahead) want = ahead;
-    if (want > max_run) want = max_run;
     const Terms terms = {look.max_lead, static_cast<int64_t>(random % FreshLimit(g->layout, settings.sequence_jitter))};
-    look.decision = Take(g, look.now, want, terms);
+    look.decision = TakeOrAsk(&node->state, look.now, appetite.Next(look.now, ahead, max_run), terms);
     if (look.decision.outcome == Outcome::kRun) {
       node->counters.ids_taken += look.decision.run.count;
       ++node->counters.runs_taken;
-    } else if (look.decision.outcome == Outcome::kWindowEnd) {
-      node->window_wanted = true;
     } else if (look.decision.outcome == Outcome::kClockBehind) {
       look.new_worker_helps = NewWorkerHelps(*g, look.now, look.max_lead);
     }
@@ -155,11 +147,11 @@ struct Wait {
   bool no_slot;
 };
 
-void Count(NodeState *node, int64_t Counters::*counter) {
+void Count(NodeBlock *node, int64_t Counters::*counter) {
   WithLock(node, LW_EXCLUSIVE, [&] { ++(node->counters.*counter); });
 }
 
-void WaitForClock(NodeState *node, Wait *wait, int64_t now_us, int64_t until_us) {
+void WaitForClock(NodeBlock *node, Wait *wait, int64_t now_us, int64_t until_us) {
   if (wait->clock_since_us == 0) {
     wait->clock_since_us = MonotonicUs();
     wait->clock_from_us = now_us;
@@ -181,7 +173,7 @@ void WaitForClock(NodeState *node, Wait *wait, int64_t now_us, int64_t until_us)
   ResetLatch(MyLatch);
 }
 
-void WaitForKeeper(NodeState *node, Wait *wait, const Look &look) {
+void WaitForKeeper(NodeBlock *node, Wait *wait, const Look &look) {
   const int64_t now_us = MonotonicUs();
   if (wait->lease_since_us == 0) {
     wait->lease_since_us = now_us;
@@ -212,23 +204,24 @@ void WaitForKeeper(NodeState *node, Wait *wait, const Look &look) {
   ConditionVariableTimedSleep(&node->changed, ms, event);
 }
 
-// The clock is behind the last tick, or the lease begins in the future. Up to max_wait waiting is worth it.
-void HandleClockBehind(NodeState *node, Wait *wait, const Look &look, int64_t now_us) {
+// The clock is behind the last tick, or the lease begins in the future.
+void HandleClockBehind(NodeBlock *node, Wait *wait, const Look &look, int64_t now_us) {
   const Layout &layout = look.layout;
-  const int64_t lead_us = look.decision.lead * layout.tick_us;
-  const int64_t max_wait_us = settings.max_wait_ms * kUsPerMs;
-  const bool waited = wait->clock_since_us != 0 && MonotonicUs() - wait->clock_since_us > max_wait_us;
+  const Patience patience = PatienceNow();
+  const bool waited_long = wait->clock_since_us != 0 && MonotonicUs() - wait->clock_since_us > patience.max_wait_us;
   const Tick ahead = look.now + look.decision.lead;
-  if (lead_us <= max_wait_us && !waited)
-    return WaitForClock(node, wait, now_us, layout.UnixUsAt(ahead - look.max_lead));
-
-  if (!look.new_worker_helps || StepBackPolicy() == OnClockStepBack::kError)
-    ReportClockBehind(layout, now_us, layout.UnixUsAt(ahead), look.new_worker_helps);
-  WithLock(node, LW_EXCLUSIVE, [&] { node->new_worker_wanted = true; });
-  WaitForKeeper(node, wait, look);
+  switch (WhenBehind(layout, look.decision.lead, look.new_worker_helps, waited_long, patience)) {
+    case Behind::kWait:
+      return WaitForClock(node, wait, now_us, layout.UnixUsAt(ahead - look.max_lead));
+    case Behind::kFail:
+      ReportClockBehind(layout, now_us, layout.UnixUsAt(ahead), look.new_worker_helps);
+    case Behind::kNewWorker:
+      WithLock(node, LW_EXCLUSIVE, [&] { node->state.new_worker_wanted = true; });
+      WaitForKeeper(node, wait, look);
+  }
 }
 
-void HandleTickUsedUp(NodeState *node, Wait *wait, const Look &look, int64_t now_us) {
+void HandleTickUsedUp(NodeBlock *node, Wait *wait, const Look &look, int64_t now_us) {
   if (wait->clock_since_us != 0 && now_us <= wait->clock_from_us) {
     const int64_t waited_us = MonotonicUs() - wait->clock_since_us;
     if (waited_us > kClockStandsUs && waited_us > settings.start_timeout_ms * kUsPerMs)
@@ -249,7 +242,7 @@ void CheckLeaseIsPossible(Oid fn_oid, Oid extension) {
 
 pg_noinline void NextRun(Oid fn_oid, int64_t ahead) {
   const Oid extension = ExtensionOf(fn_oid);
-  NodeState *node = ThisNode();
+  NodeBlock *node = ThisNode();
   Wait wait = {};
   for (;;) {
     CHECK_FOR_INTERRUPTS();

@@ -10,7 +10,7 @@ namespace snowflake {
 
 // This process's, a keeper's.
 struct Keeping {
-  NodeState *node;
+  NodeBlock *node;
   Oid extension;        // whose registry it asks
   char *registry;       // its connection string; empty: this database
   KeeperAction failed;  // what failed last and has not succeeded since; kSleep: nothing
@@ -34,7 +34,7 @@ bool RegistryMoved();
 void FollowRegistry();
 
 // What core/keeper decides by. `other_extension`: a backend asked under another extension than the lease's.
-KeeperView See(bool leaving, bool *other_extension);
+KeeperView Look(bool leaving, bool *other_extension);
 
 // From here on nothing is issued; the lease waits to be given back.
 void CloseGenerator();

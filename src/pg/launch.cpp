@@ -24,7 +24,7 @@ bool Register() {
 
 }  // namespace
 
-Launch EnsureKeeper(NodeState *node) {
+Launch EnsureKeeper(NodeBlock *node) {
   if (!IsUnderPostmaster) return Launch::kSingleUser;
   // The new server's tables still lack the old one's leases and watermarks, which its ids have to be above. What calls here
   // is an event trigger, perhaps: pg_upgrade itself never does.

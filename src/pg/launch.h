@@ -13,6 +13,6 @@ enum class Launch {
 };
 
 // Asks for a keeper of this process's database unless one runs. Never waits.
-Launch EnsureKeeper(NodeState *node);
+Launch EnsureKeeper(NodeBlock *node);
 
 }  // namespace snowflake

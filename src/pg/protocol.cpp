@@ -537,9 +537,9 @@ void CheckLayoutMayChange(Oid extension) {
   const Layout layout = ReadLayout(tables.layout);  // refuses what cannot be
   // With a registry on another server both tables are empty here; the layout of the lease may be written down.
   bool in_use = false;
-  if (NodeState *node = FindNode(MyDatabaseId))
+  if (NodeBlock *node = FindNode(MyDatabaseId))
     WithLock(node, LW_SHARED, [&] {
-      const Generator &g = node->generator;
+      const Generator &g = node->state.generator;
       in_use = node->extension == extension && g.lease.lease_id != 0 && g.layout != layout;
     });
   if (in_use) ReportLayoutInUse();

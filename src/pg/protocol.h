@@ -11,7 +11,7 @@
 // read committed and for tables that are not as the extension made them, 42501 when these have several owners.
 #pragma once
 
-#include "core/lease.h"
+#include "core/exchange.h"
 #include "pg/pg.h"
 
 namespace snowflake {
@@ -25,48 +25,6 @@ Token NewToken();
 
 // A node's name is for people; its length in bytes is bounded.
 inline constexpr int kMaxNodeName = 256;
-
-struct AcquireRequest {
-  const char *node;
-  int32_t datacenter;
-  Tick now;
-  int64_t duration_us;
-  Token token;  // the node's own: asked again with it, the registry gives the same lease. All zero: a node of before
-  int64_t seen_lease_id;  // the highest that the node has seen of this registry; 0: none
-  Tick start_before;      // nothing is drawn unless the window begins before it
-};
-
-struct AcquireAnswer {
-  Lease lease;
-  Layout layout;
-  Standing standing;
-  int64_t workers_free;  // below 0: not said
-  bool old_registry;     // it spoke, or granted, only what version 1.1 spoke
-};
-
-struct ExtendRequest {
-  int64_t lease_id;
-  Token token;
-  Tick now;
-  int64_t duration_us;
-  Tick held_until;  // the window's end that the node has; 0: not said
-  Tick latest_end;  // one beyond it is refused, unless the registry knows of it
-};
-
-struct ExtendAnswer {
-  Tick window_end;
-  Standing standing;
-  bool old_registry;  // as above
-};
-
-struct ReleaseRequest {
-  int64_t lease_id;
-  Token token;
-  Tick last_tick;
-  Tick held_until;  // as above
-  Tick latest_end;  // as above
-  Tick floor;       // the watermark is no lower, as far as the window goes
-};
 
 // Draws a lease. False when no window can begin in time for the node, and when a loss was noticed just now and all that is free
 // is held back: that must be committed, so it is no error; the next try gets SF004. Errors: SF003, SF004.

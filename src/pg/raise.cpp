@@ -33,10 +33,10 @@ void WaitUntilPast(const Layout &layout, Tick tick) {
 }
 
 void RaiseThisNode(Oid extension, const Layout &layout, Tick tick) {
-  NodeState *node = FindNode(MyDatabaseId);
+  NodeBlock *node = FindNode(MyDatabaseId);
   if (node == nullptr) return;
   WithLock(node, LW_EXCLUSIVE, [&] {
-    Generator *g = &node->generator;
+    Generator *g = &node->state.generator;
     if (node->extension == extension && g->layout == layout) RaiseTo(g, tick);
   });
 }

@@ -14,8 +14,8 @@ enum class RegistryAnswer {
 };
 
 RegistryAnswer AcquireLocally(Oid extension, const AcquireRequest &request, AcquireAnswer *answer);
-RegistryAnswer ExtendLocally(Oid extension, const Lease &lease, Tick now, int64_t duration_us, ExtendAnswer *answer);
-RegistryAnswer ReleaseLocally(Oid extension, const Retired &retired);
+RegistryAnswer ExtendLocally(Oid extension, const ExtendRequest &request, ExtendAnswer *answer);
+RegistryAnswer ReleaseLocally(Oid extension, const ReleaseRequest &request);
 
 // Of this server's own registry when the server ends: nothing that it committed can be missing where it goes on.
 void MarkCleanLocally(Oid extension);
@@ -24,9 +24,8 @@ void MarkCleanLocally(Oid extension);
 // `hurry` takes less than 2 s.
 RegistryAnswer AcquireRemotely(const char *conninfo, Oid extension, const Layout &layout, const AcquireRequest &request,
                                AcquireAnswer *answer);
-RegistryAnswer ExtendRemotely(const char *conninfo, const Lease &lease, Tick now, int64_t duration_us,
-                              ExtendAnswer *answer);
-RegistryAnswer ReleaseRemotely(const char *conninfo, const Retired &retired, bool hurry);
+RegistryAnswer ExtendRemotely(const char *conninfo, const ExtendRequest &request, ExtendAnswer *answer);
+RegistryAnswer ReleaseRemotely(const char *conninfo, const ReleaseRequest &request, bool hurry);
 
 // The extension of this database, InvalidOid when there is none.
 Oid FindExtension();

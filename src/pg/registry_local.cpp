@@ -75,19 +75,15 @@ RegistryAnswer AcquireLocally(Oid extension, const AcquireRequest &request, Acqu
   });
 }
 
-RegistryAnswer ExtendLocally(Oid extension, const Lease &lease, Tick now, int64_t duration_us, ExtendAnswer *answer) {
+RegistryAnswer ExtendLocally(Oid extension, const ExtendRequest &request, ExtendAnswer *answer) {
   return Call(extension, [&] {
-    const ExtendRequest request = {lease.lease_id, lease.token, now, duration_us, lease.window_end, lease.window_end};
     return ProtocolExtend(extension, request, answer) ? RegistryAnswer::kDone : RegistryAnswer::kGone;
   });
 }
 
-RegistryAnswer ReleaseLocally(Oid extension, const Retired &retired) {
-  return Call(extension, [&] {
-    const ReleaseRequest request = {retired.lease_id,   retired.token,      retired.last_tick,
-                                    retired.window_end, retired.window_end, kNoWatermark};
-    return ProtocolRelease(extension, request) ? RegistryAnswer::kDone : RegistryAnswer::kGone;
-  });
+RegistryAnswer ReleaseLocally(Oid extension, const ReleaseRequest &request) {
+  return Call(extension,
+              [&] { return ProtocolRelease(extension, request) ? RegistryAnswer::kDone : RegistryAnswer::kGone; });
 }
 
 void MarkCleanLocally(Oid extension) {

@@ -174,7 +174,6 @@ Layout ReadLayout(RemoteRow *row) {
 }
 
 constexpr const char *kStandingColumns = "system_identifier, timeline, raised_tick";
-constexpr Standing kSilent = {0, 0, -1};
 
 Standing ReadStanding(RemoteRow *row) { return {row->Int8(), row->Int8(), row->Int8()}; }
 
@@ -239,12 +238,11 @@ RegistryAnswer AcquireRemotely(const char *conninfo, Oid extension, const Layout
   return any_start ? RegistryAnswer::kBusy : RegistryAnswer::kNothingBetter;
 }
 
-RegistryAnswer ExtendRemotely(const char *conninfo, const Lease &lease, Tick now, int64_t duration_us,
-                              ExtendAnswer *answer) {
+RegistryAnswer ExtendRemotely(const char *conninfo, const ExtendRequest &request, ExtendAnswer *answer) {
   RegistryAnswer outcome = RegistryAnswer::kGone;
   WithRegistry(conninfo, false, [&](Session *session) {
-    const char *const values[] = {Int8Text(lease.lease_id), TokenText(lease.token), Int8Text(now),
-                                  DurationText(duration_us), Int8Text(lease.window_end)};
+    const char *const values[] = {Int8Text(request.lease_id), TokenText(request.token), Int8Text(request.now),
+                                  DurationText(request.duration_us), Int8Text(request.held_until)};
     const auto read_end = [&](RemoteRow *row) {
       if (row->PassNull()) return;
       answer->window_end = row->Int8();
@@ -261,11 +259,11 @@ RegistryAnswer ExtendRemotely(const char *conninfo, const Lease &lease, Tick now
   return outcome;
 }
 
-RegistryAnswer ReleaseRemotely(const char *conninfo, const Retired &retired, bool hurry) {
+RegistryAnswer ReleaseRemotely(const char *conninfo, const ReleaseRequest &request, bool hurry) {
   RegistryAnswer outcome = RegistryAnswer::kGone;
   WithRegistry(conninfo, hurry, [&](Session *session) {
-    const char *const values[] = {Int8Text(retired.lease_id), TokenText(retired.token), Int8Text(retired.last_tick),
-                                  Int8Text(retired.window_end)};
+    const char *const values[] = {Int8Text(request.lease_id), TokenText(request.token), Int8Text(request.last_tick),
+                                  Int8Text(request.held_until)};
     Call(session, session->old ? kReleaseOf11 : kRelease, "answer", values, [&](RemoteRow row) {
       if (row.Bool()) outcome = RegistryAnswer::kDone;
     });

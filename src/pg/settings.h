@@ -1,6 +1,7 @@
 // Every setting, `snowflake.*`. Times are in milliseconds.
 #pragma once
 
+#include "core/node.h"
 #include "pg/pg.h"
 
 namespace snowflake {
@@ -26,7 +27,10 @@ struct Settings {
 
 extern Settings settings;
 
-inline OnClockStepBack StepBackPolicy() { return static_cast<OnClockStepBack>(settings.on_clock_step_back); }
+inline Patience PatienceNow() {
+  return {settings.max_lead_ms * kUsPerMs, settings.max_wait_ms * kUsPerMs,
+          settings.on_clock_step_back == static_cast<int>(OnClockStepBack::kNewWorker)};
+}
 
 // Called once per load of the library; `preloading` while the postmaster loads it, the only time when the size of shared
 // memory can still be set.

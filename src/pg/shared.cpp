@@ -12,7 +12,7 @@ struct State {
   LWLock lock;
   int tranche;
   int places;
-  alignas(128) NodeState nodes[FLEXIBLE_ARRAY_MEMBER];
+  alignas(128) NodeBlock nodes[FLEXIBLE_ARRAY_MEMBER];
 };
 
 // A named segment's layout is its name's: a library that lays the block out otherwise counts this up. Sessions of the one
@@ -24,14 +24,14 @@ State *state = nullptr;
 shmem_request_hook_type next_request_hook = nullptr;
 shmem_startup_hook_type next_startup_hook = nullptr;
 
-Size StateSize(int places) { return add_size(offsetof(State, nodes), mul_size(places, sizeof(NodeState))); }
+Size StateSize(int places) { return add_size(offsetof(State, nodes), mul_size(places, sizeof(NodeBlock))); }
 
 void RequestState() {
   if (next_request_hook) next_request_hook();
   RequestAddinShmemSpace(add_size(StateSize(settings.max_databases), alignof(State)));
 }
 
-void Clear(NodeState *node) {
+void Clear(NodeBlock *node) {
   memset(reinterpret_cast<char *>(node) + sizeof(node->lock), 0, sizeof(*node) - sizeof(node->lock));
   ConditionVariableInit(&node->changed);
 }
@@ -57,7 +57,7 @@ void StartState() {
 }
 
 // The block's lock is held.
-NodeState *Place(Oid database) {
+NodeBlock *Place(Oid database) {
   for (int i = 0; i < state->places; ++i)
     if (state->nodes[i].database == database) return &state->nodes[i];
   return nullptr;
@@ -88,9 +88,9 @@ void FreeDropped() {
   }
 }
 
-NodeState *Make(Oid database) {
+NodeBlock *Make(Oid database) {
   LWLockAcquire(&state->lock, LW_EXCLUSIVE);
-  NodeState *node = Place(database);
+  NodeBlock *node = Place(database);
   if (node == nullptr) {
     node = Place(InvalidOid);
     if (node != nullptr) node->database = database;
@@ -135,16 +135,16 @@ int PlacesInUse() {
   return used;
 }
 
-NodeState *FindNode(Oid database) {
+NodeBlock *FindNode(Oid database) {
   if (!HasSharedMemory()) return nullptr;
   LWLockAcquire(&state->lock, LW_SHARED);
-  NodeState *node = Place(database);
+  NodeBlock *node = Place(database);
   LWLockRelease(&state->lock);
   return node;
 }
 
-NodeState *FindOrMakeNode(Oid database) {
-  NodeState *node = FindNode(database);
+NodeBlock *FindOrMakeNode(Oid database) {
+  NodeBlock *node = FindNode(database);
   if (node == nullptr) node = Make(database);
   if (node == nullptr) {
     FreeDropped();

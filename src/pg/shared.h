@@ -1,13 +1,13 @@
-// The state block: one NodeState per database that issues ids, in shared memory. Where it lives is known here alone: in the
+// The state block: one NodeBlock per database that issues ids, in shared memory. Where it lives is known here alone: in the
 // server's own when the library is preloaded, otherwise, from PostgreSQL 17 on, in a named segment that the first who needs
 // it makes, and that lives as long as the server.
 //
 // Locking: the block's lock guards which database has which place; it is taken before a node's lock, never after. A
-// node's lock guards everything in NodeState below it but the condition variable. It is held for a few dozen
+// node's lock guards everything in NodeBlock below it but the condition variable. It is held for a few dozen
 // instructions: no ERROR, palloc or system call under it, which is why the code under it is a lambda that only computes.
 #pragma once
 
-#include "core/generator.h"
+#include "core/node.h"
 #include "pg/pg.h"
 
 namespace snowflake {
@@ -30,14 +30,7 @@ struct RegistryError {
   char message[512];
 };
 
-// The newest that a registry has shown of itself. One that shows less has lost commits, or is not the one any more.
-struct RegistrySeen {
-  int64_t system_identifier;  // 0: nothing yet
-  int64_t timeline;
-  int64_t lease_id;
-};
-
-// What an operator should know although ids flow: bits of NodeState::advice.
+// What an operator should know although ids flow: bits of NodeBlock::advice.
 enum Advice : uint32_t {
   kAdviceOwnRegistry = 1,   // other servers' rows come here, and the registry is not shared with them
   kAdviceFewWorkers = 2,    // less than a tenth of the worker ids is free
@@ -46,24 +39,12 @@ enum Advice : uint32_t {
   kAdviceOldRegistry = 16,  // the registry speaks, or grants this role, only what version 1.1 spoke
 };
 
-// Leases on their way back. More would take as many steps back of the clock without one answer of the registry; the
-// oldest then goes by expiry.
-inline constexpr int kMaxRetired = 4;
-
-// Two cache lines, so that neighbours do not fight over one.
-struct alignas(128) NodeState {
+// The core's NodeState, and what the server knows of it. Aligned to two cache lines, so that neighbours do not fight over one.
+struct alignas(128) NodeBlock {
   LWLock lock;
   Oid database;   // InvalidOid: a free place
   Oid extension;  // whose registry the lease comes from
-  Generator generator;
-
-  Retired retired[kMaxRetired];
-  int retired_count;
-
-  // What backends ask of the keeper.
-  bool lease_wanted;
-  bool new_worker_wanted;
-  bool window_wanted;
+  NodeState state;
 
   int keeper_pid;  // 0: none
   Latch *keeper_latch;
@@ -72,13 +53,7 @@ struct alignas(128) NodeState {
   Counters counters;
   RegistryError error;
   char node_name[256];
-
-  // The keeper's own, here so that the next one goes on with it.
-  uint64_t registry;  // its connection string, hashed
-  RegistrySeen seen;
-  Token next_token;       // of the acquire that has no answer yet; all zero: none
-  Tick next_token_since;  // the earliest clock that it was asked with
-  int64_t workers_free;   // at the newest acquire; below 0: not said
+  uint64_t registry;  // the connection string that the answers are of, hashed
   uint32_t advice;
 
   ConditionVariable changed;  // a lease came or went, a window moved, a try failed
@@ -95,13 +70,13 @@ int Places();
 int PlacesInUse();
 
 // The node of a database, or nullptr when it has none.
-NodeState *FindNode(Oid database);
+NodeBlock *FindNode(Oid database);
 
 // The same, made when missing; nullptr when every place is taken by a database that still exists.
-NodeState *FindOrMakeNode(Oid database);
+NodeBlock *FindOrMakeNode(Oid database);
 
 template <typename Critical>
-inline void WithLock(NodeState *node, LWLockMode mode, Critical critical) {
+inline void WithLock(NodeBlock *node, LWLockMode mode, Critical critical) {
   LWLockAcquire(&node->lock, mode);
   critical();
   LWLockRelease(&node->lock);

@@ -43,7 +43,7 @@ struct Seen {
   RegistryError error;
   bool lease_wanted;
   int keeper_pid;
-  char node_name[sizeof(NodeState::node_name)];
+  char node_name[sizeof(NodeBlock::node_name)];
 };
 
 struct Row {
@@ -76,7 +76,7 @@ const char *StateOfLease(Generator g, int64_t now_us) {
 }
 
 // Idle: the first call will draw a lease, as far as anybody can know.
-const char *State(const NodeState *node, const Seen &shot, int64_t now_us) {
+const char *State(const NodeBlock *node, const Seen &shot, int64_t now_us) {
   if (!HasSharedMemory()) return "not preloaded";
   if (shot.generator.open) return StateOfLease(shot.generator, now_us);
   if (node == nullptr) return PlacesInUse() < Places() ? "idle" : "no lease";
@@ -124,14 +124,14 @@ SNOWFLAKE_FUNCTION(snowflake_get_status) {
   memset(row.nulls, true, sizeof(row.nulls));
   Seen shot = {};
   const Oid extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
-  NodeState *node = FindNode(MyDatabaseId);
+  NodeBlock *node = FindNode(MyDatabaseId);
   if (node != nullptr) {
     WithLock(node, LW_SHARED, [&] {
       // A lease of an extension that was dropped is none of this one's.
-      if (node->extension == extension) shot.generator = node->generator;
+      if (node->extension == extension) shot.generator = node->state.generator;
       shot.counters = node->counters;
       shot.error = node->error;
-      shot.lease_wanted = node->lease_wanted;
+      shot.lease_wanted = node->state.lease_wanted;
       shot.keeper_pid = node->keeper_pid;
       memcpy(shot.node_name, node->node_name, sizeof(shot.node_name));
     });
@@ -149,12 +149,12 @@ SNOWFLAKE_FUNCTION(snowflake_get_status) {
 
 SNOWFLAKE_FUNCTION(snowflake_get_advice) {
   const Oid extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
-  NodeState *node = FindNode(MyDatabaseId);
+  NodeBlock *node = FindNode(MyDatabaseId);
   if (node == nullptr) PG_RETURN_NULL();
   Advised advised = {};
   WithLock(node, LW_SHARED, [&] {
     if (node->extension != extension) return;
-    advised = {node->advice, node->workers_free, node->generator.layout.workers_per_datacenter(), 0};
+    advised = {node->advice, node->state.workers_free, node->state.generator.layout.workers_per_datacenter(), 0};
   });
   if (advised.advice == 0) PG_RETURN_NULL();
   advised.databases = PlacesInUse();

@@ -176,7 +176,7 @@ int32_t Spread() { return static_cast<int32_t>(pg_prng_uint64_range(&pg_global_p
 void ShowIdle() {
   char what[128];
   Generator g;
-  WithLock(keeping.node, LW_SHARED, [&] { g = keeping.node->generator; });
+  WithLock(keeping.node, LW_SHARED, [&] { g = keeping.node->state.generator; });
   if (g.open)
     snprintf(what, sizeof(what), "holding worker id %d until %s", g.lease.worker,
              timestamptz_to_str(TimestampFromUnixUs(g.layout.UnixUsAt(g.lease.window_end))));
@@ -243,7 +243,7 @@ RegistryAnswer Act(const KeeperStep &step) {
 void Move() {
   CloseGenerator();
   bool other_extension = false;
-  if (See(true, &other_extension).retired && !self.move_failed) {
+  if (Look(true, &other_extension).retired && !self.move_failed) {
     self.action = KeeperAction::kRelease;
     self.move_failed = true;
     self.move_failed = Act({KeeperAction::kRelease, 0, 0}) == RegistryAnswer::kBusy;
@@ -317,7 +317,7 @@ bool Step() {
 
   bool other_extension = false;
   const int64_t now_us = MonotonicUs();
-  const KeeperView view = See(self.leaving, &other_extension);
+  const KeeperView view = Look(self.leaving, &other_extension);
   const KeeperStep step = self.keeper.Next(view, now_us);
   if (other_extension) LookAtCatalogs();
   self.action = step.action;

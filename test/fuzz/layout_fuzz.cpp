@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "core/generator.h"
+#include "core/node.h"
 #include "core/named_layouts.h"
 #include "core/time_range.h"
 #include "input.h"

@@ -20,8 +20,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/generator.h"
-#include "core/keeper.h"
+#include "core/node.h"
 
 namespace snowflake {
 namespace {
@@ -32,6 +31,7 @@ constexpr int64_t kHour = 3600 * kSecond;
 constexpr int64_t kExchangeTimeoutUs = 2 * kSecond;
 constexpr int64_t kMaxWaitUs = 100 * kMs;
 constexpr int64_t kMaxLeadUs = 5 * kMs;
+constexpr Patience kPatience = {kMaxLeadUs, kMaxWaitUs, true};
 
 // Which rules the registry follows, and what else is bent to show what they are for.
 struct Rules {
@@ -72,10 +72,15 @@ class Registry {
     Tick window_end;
   };
 
+  // What a node makes of it.
+  AcquireAnswer Answered(const Lease &lease) const { return {lease, layout_, kSilent, -1, false}; }
+
   Registry(const Layout &layout, const Rules &rules, uint64_t seed, int64_t first_lease_id)
       : layout_(layout), rules_(rules), secrets_(seed), sequence_(first_lease_id), logged_(first_lease_id) {}
 
-  Answer Acquire(int64_t at_us, Tick now, int64_t duration_us, Tick start_before) {
+  Answer Acquire(int64_t at_us, const AcquireRequest &request) {
+    const Tick now = std::max<Tick>(request.now, 0);
+    const int64_t duration_us = request.duration_us;
     const int64_t ring = layout_.worker_count();
     NoticeFailover(at_us, duration_us);
     const bool settling = rules_.settling && at_us < now_.settles_until_us;
@@ -98,7 +103,7 @@ class Registry {
       watermark = last;
     }
     if (place < 0) return {Status::kNoWorker, {}, 0};
-    if (WindowStart(now, watermark) >= start_before) return {Status::kNothingBetter, {}, 0};
+    if (WindowStart(now, watermark) >= request.start_before) return {Status::kNothingBetter, {}, 0};
 
     Lease lease = {};
     lease.lease_id = lease_id;
@@ -113,15 +118,16 @@ class Registry {
     return {Status::kDone, lease, lease.window_end};
   }
 
-  Answer Extend(int64_t at_us, int64_t lease_id, const Token &token, Tick now, int64_t duration_us) {
-    const auto row = Find(lease_id, token);
+  Answer Extend(int64_t at_us, const ExtendRequest &request) {
+    const auto row = Find(request.lease_id, request.token);
     if (row == now_.rows.end()) return {Status::kGone, {}, 0};
-    row->second.window_end = std::max(row->second.window_end, WindowEnd(layout_, now, duration_us));
+    const Tick end = WindowEnd(layout_, std::max<Tick>(request.now, 0), request.duration_us);
+    row->second.window_end = std::max(row->second.window_end, end);
     Commit(at_us);
     return {Status::kDone, {}, row->second.window_end};
   }
 
-  Answer Release(int64_t at_us, const Retired &retired) {
+  Answer Release(int64_t at_us, const ReleaseRequest &retired) {
     const auto row = Find(retired.lease_id, retired.token);
     if (row == now_.rows.end()) return {Status::kGone, {}, 0};
     // Refused, as for the node's own mistake: the row then goes by expiry.
@@ -256,18 +262,14 @@ struct Clock {
   void Set(int64_t true_us, int64_t shows_us, int64_t rate) { *this = {shows_us, true_us, rate}; }
 };
 
-struct Node {
+struct SimulatedNode {
   Clock clock = {};
   bool up = false;
   int64_t incarnation = 0;  // a crash ends one
   int64_t paused_until_us = 0;
   int64_t cut_off_until_us = 0;  // from the registry
 
-  // Shared memory.
-  Generator generator = {};
-  bool lease_wanted = false;
-  bool window_wanted = false;
-  std::vector<Retired> retired;
+  NodeState state = {};  // shared memory
 
   // The keeper's own.
   Keeper keeper;
@@ -359,7 +361,7 @@ class Simulation {
   void InNode(size_t i, int64_t delay_us, std::function<void()> run) {
     const int64_t incarnation = nodes_[i].incarnation;
     After(delay_us, [this, i, incarnation, run] {
-      const Node &node = nodes_[i];
+      const SimulatedNode &node = nodes_[i];
       if (!node.up || node.incarnation != incarnation) return;
       if (node.paused_until_us > now_us_)
         InNode(i, node.paused_until_us - now_us_, run);
@@ -373,7 +375,7 @@ class Simulation {
   // --- Backends ---
 
   void Start(size_t i) {
-    Node &node = nodes_[i];
+    SimulatedNode &node = nodes_[i];
     if (node.up || healed_ == Healed::kShutDown) return;
     node.up = true;
     node.leaving = false;
@@ -394,28 +396,25 @@ class Simulation {
   }
 
   void TakeOne(size_t i, Tick now) {
-    Node &node = nodes_[i];
+    SimulatedNode &node = nodes_[i];
     const Terms terms = {MaxLead(layout_, kMaxLeadUs), random_.Below(FreshLimit(layout_, 128))};
-    const Decision decision = Take(&node.generator, now, 1 + random_.Below(40), terms);
+    const Decision decision = TakeOrAsk(&node.state, now, 1 + random_.Below(40), terms);
     switch (decision.outcome) {
       case Outcome::kRun:
         Remember(i, decision, terms);
         break;
       case Outcome::kNoLease:
-        node.lease_wanted = true;
-        Step(i);
-        break;
       case Outcome::kWindowEnd:
-        node.window_wanted = true;
         Step(i);
         break;
-      case Outcome::kClockBehind:
+      case Outcome::kClockBehind: {
         // By the clock as it is: the one that was read may be old.
-        if (decision.lead * layout_.tick_us > kMaxWaitUs && NewWorkerHelps(node.generator, NowOf(i), terms.max_lead)) {
-          node.lease_wanted = true;
-          Step(i);
-        }
+        const bool helps = NewWorkerHelps(node.state.generator, NowOf(i), terms.max_lead);
+        if (WhenBehind(layout_, decision.lead, helps, false, kPatience) != Behind::kNewWorker) break;
+        node.state.new_worker_wanted = true;
+        Step(i);
         break;
+      }
       case Outcome::kTickUsedUp:
       case Outcome::kTimeUsedUp:
         break;
@@ -424,7 +423,7 @@ class Simulation {
 
   // G1, G2, G3 for one run.
   void Remember(size_t i, const Decision &decision, const Terms &terms) {
-    Node &node = nodes_[i];
+    SimulatedNode &node = nodes_[i];
     const snowflake::Run &run = decision.run;
     uint64_t *taken = &ids_[static_cast<uint64_t>(run.tick) << 16 | static_cast<uint64_t>(run.worker)];
     const uint64_t numbers = (run.count == 64 ? ~uint64_t{0} : (uint64_t{1} << run.count) - 1) << run.sequence;
@@ -444,13 +443,9 @@ class Simulation {
   // --- The keeper ---
 
   void Step(size_t i) {
-    Node &node = nodes_[i];
+    SimulatedNode &node = nodes_[i];
     if (!node.up || node.exchange != 0 || node.paused_until_us > now_us_) return;
-    const Generator &g = node.generator;
-    const int64_t left_us = layout_.UnixUsAt(g.lease.window_end) - node.clock.At(now_us_);
-    const bool future = BeginsInFuture(g, NowOf(i), MaxLead(layout_, kMaxLeadUs));
-    const KeeperView view = {world_.duration_us,    left_us,     g.open, future, node.lease_wanted, node.window_wanted,
-                             !node.retired.empty(), node.leaving};
+    const KeeperView view = See(&node.state, node.clock.At(now_us_), world_.duration_us, kPatience, node.leaving);
     const KeeperStep step = node.keeper.Next(view, now_us_);
     const int64_t wake = ++node.wake;
     switch (step.action) {
@@ -473,7 +468,7 @@ class Simulation {
   // One exchange: a request, an answer, either may be lost or take its time; and a deadline.
   void Exchange(size_t i, KeeperAction action, std::function<Registry::Answer()> ask,
                 std::function<void(const Registry::Answer &, bool expected)> take) {
-    Node &node = nodes_[i];
+    SimulatedNode &node = nodes_[i];
     const int64_t exchange = node.exchange = ++exchanges_;
     const int64_t incarnation = node.incarnation;
     const auto end = [this, i, exchange, action](KeeperOutcome outcome) {
@@ -503,63 +498,45 @@ class Simulation {
   }
 
   void Acquire(size_t i, int64_t duration_us) {
-    const Node &node = nodes_[i];
-    const Tick clock = NowOf(i);
-    // After a step back the new lease starts at the clock: waiting is what it is to avoid.
-    const Tick unused = FirstUnused(node.generator, layout_);
-    const bool stepped_back = unused - clock > kMaxWaitUs / layout_.tick_us;
-    const Tick wanted = std::max<Tick>(stepped_back ? clock : std::max(clock, unused), 0);
-    const bool future = BeginsInFuture(node.generator, clock, MaxLead(layout_, kMaxLeadUs));
-    const Tick start_before = future ? node.generator.lease.window_start : kAnyStart;
+    Token fresh = {};
+    for (uint8_t &byte : fresh.bytes) byte = static_cast<uint8_t>(random_.Below(256));
+    const AcquireAsked asked = AskForLease(&nodes_[i].state, layout_, NowOf(i), duration_us, fresh, kPatience);
     Exchange(
-        i, KeeperAction::kAcquire,
-        [this, wanted, duration_us, start_before] {
-          return registry_.Acquire(now_us_, wanted, duration_us, start_before);
-        },
-        [this, i, clock, wanted](const Registry::Answer &answer, bool expected) {
+        i, KeeperAction::kAcquire, [this, asked] { return registry_.Acquire(now_us_, asked.request); },
+        [this, i, asked](const Registry::Answer &answer, bool expected) {
           if (!expected || answer.status != Registry::Status::kDone) return;
-          if (Judge(layout_, 0, answer.lease, wanted, wanted, world_.duration_us) != AnswerFault::kNone)
-            return Broken("an implausible lease");
-          Node &drawer = nodes_[i];
-          if (drawer.generator.open) drawer.retired.push_back(Close(&drawer.generator));
-          Open(&drawer.generator, layout_, answer.lease, clock);
-          drawer.lease_wanted = drawer.window_wanted = false;
-          drawer.last_id = -1;
+          const AcquireAnswer answered = registry_.Answered(answer.lease);
+          const TakenLease taken = TakeLease(&nodes_[i].state, layout_, asked, answered, nodes_[i].leaving);
+          if (taken.fault != AnswerFault::kNone) return Broken("an implausible lease");
+          if (!taken.opened) return;
+          nodes_[i].last_id = -1;
           ++count_.leases;
         });
   }
 
   void Extend(size_t i, int64_t duration_us) {
-    const int64_t lease_id = nodes_[i].generator.lease.lease_id;
-    const Token token = nodes_[i].generator.lease.token;
-    const Tick clock = std::max<Tick>(ExtendFrom(nodes_[i].generator, NowOf(i), MaxLead(layout_, kMaxLeadUs)), 0);
+    const ExtendRequest asked = AskForWindow(nodes_[i].state, NowOf(i), duration_us, kPatience);
     Exchange(
-        i, KeeperAction::kExtend,
-        [this, lease_id, token, clock, duration_us] {
-          return registry_.Extend(now_us_, lease_id, token, clock, duration_us);
-        },
-        [this, i, lease_id](const Registry::Answer &answer, bool) {
+        i, KeeperAction::kExtend, [this, asked] { return registry_.Extend(now_us_, asked); },
+        [this, i, asked](const Registry::Answer &answer, bool) {
           // Also an answer that nobody expects any more: it is for this lease, or it moves nothing.
-          Node &node = nodes_[i];
+          NodeState *state = &nodes_[i].state;
           if (answer.status == Registry::Status::kDone) {
-            MoveWindowEnd(&node.generator, lease_id, answer.window_end);
-            node.window_wanted = false;
+            if (TakeWindow(state, asked, {answer.window_end, kSilent, false}, false) != AnswerFault::kNone)
+              return Broken("an implausible window");
             ++count_.extensions;
-          } else if (node.generator.open && node.generator.lease.lease_id == lease_id) {
-            Close(&node.generator);
+          } else {
+            LoseLease(state, asked.lease_id, kSilent);
           }
         });
   }
 
   void Release(size_t i) {
-    const Retired retired = nodes_[i].retired.front();
+    const ReleaseRequest asked = AskToRelease(nodes_[i].state.retired[0]);
     Exchange(
-        i, KeeperAction::kRelease, [this, retired] { return registry_.Release(now_us_, retired); },
-        [this, i, retired](const Registry::Answer &, bool) {
-          std::vector<Retired> *list = &nodes_[i].retired;
-          list->erase(std::remove_if(list->begin(), list->end(),
-                                     [&](const Retired &r) { return r.lease_id == retired.lease_id; }),
-                      list->end());
+        i, KeeperAction::kRelease, [this, asked] { return registry_.Release(now_us_, asked); },
+        [this, i, asked](const Registry::Answer &, bool) {
+          DropRetired(&nodes_[i].state, asked.lease_id);
           ++count_.releases;
         });
   }
@@ -579,13 +556,11 @@ class Simulation {
   }
 
   void Crash(size_t i) {
-    Node &node = nodes_[i];
+    SimulatedNode &node = nodes_[i];
     if (!node.up) return;
     ++node.incarnation;
     node.up = false;
-    node.generator = {};
-    node.lease_wanted = node.window_wanted = false;
-    node.retired.clear();
+    node.state = {};
     node.keeper = Keeper();
     node.exchange = 0;
     node.paused_until_us = 0;
@@ -599,9 +574,9 @@ class Simulation {
 
   // G8: the generator is closed at once, and what the keeper was doing is interrupted.
   void Leave(size_t i) {
-    Node &node = nodes_[i];
+    SimulatedNode &node = nodes_[i];
     if (!node.up || node.leaving || node.paused_until_us > now_us_) return;
-    if (node.generator.open) node.retired.push_back(Close(&node.generator));
+    CloseLease(&node.state);
     node.exchange = 0;
     node.leaving = true;
     Step(i);
@@ -614,7 +589,7 @@ class Simulation {
     if (!enabled_[kind]) return;
     ++count_.faults;
     const size_t i = static_cast<size_t>(random_.Below(static_cast<int64_t>(nodes_.size())));
-    Node &node = nodes_[i];
+    SimulatedNode &node = nodes_[i];
     switch (kind) {
       case 0:
         Crash(i);
@@ -649,7 +624,7 @@ class Simulation {
   // A copied data directory: no shared memory comes with it, and its clock is that of the original's machine.
   void Clone(size_t i) {
     if (nodes_.size() >= kMostNodes) return;
-    Node copy;
+    SimulatedNode copy;
     copy.clock = nodes_[i].clock;
     nodes_.push_back(copy);
     const size_t clone = nodes_.size() - 1;
@@ -699,7 +674,7 @@ class Simulation {
     healed_ = Healed::kShutDown;
     std::vector<Lease> leases;
     for (size_t i = 0; i < nodes_.size(); ++i) {
-      if (nodes_[i].generator.open) leases.push_back(nodes_[i].generator.lease);
+      if (nodes_[i].state.generator.open) leases.push_back(nodes_[i].state.generator.lease);
       Leave(i);
     }
     RunUntil(now_us_ + 10 * kSecond);
@@ -712,7 +687,7 @@ class Simulation {
   Random random_;
   const Layout layout_;
   Registry registry_;
-  std::vector<Node> nodes_;
+  std::vector<SimulatedNode> nodes_;
   std::priority_queue<Event> events_;
   std::unordered_map<uint64_t, uint64_t> ids_;  // tick and worker -> the sequence numbers that were handed out
   int64_t now_us_ = kStartUs;
