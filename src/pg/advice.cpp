@@ -1,7 +1,7 @@
 #include "pg/advice.h"
 
+#include "pg/extension.h"
 #include "pg/keeping.h"
-#include "pg/registry_tables.h"
 
 namespace snowflake {
 
@@ -56,7 +56,7 @@ Advised Look(const AcquireAnswer &answer) {
   if (advised.workers_free >= 0 && advised.workers_free * 10 < advised.workers) advised.advice |= kAdviceFewWorkers;
   // PostgreSQL starts one of its own, the launcher of logical replication: none is left.
   if (advised.databases + 1 >= max_worker_processes) advised.advice |= kAdviceFewKeepers;
-  if (!HasGuards(keeping.extension)) advised.advice |= kAdviceOldObjects;
+  if (!LookUpExtension(keeping.extension).has_guards) advised.advice |= kAdviceOldObjects;
   if (answer.old_registry) advised.advice |= kAdviceOldRegistry;
   return advised;
 }

@@ -8,7 +8,8 @@
 // 3. Nothing is kept but what the registry knows of each worker id, and a row of the result.
 #include "core/check.h"
 #include "core/lease.h"
-#include "pg/layout_table.h"
+#include "pg/extension.h"
+#include "pg/database_layout.h"
 #include "pg/registry_tables.h"
 #include "pg/report.h"
 #include "pg/rows.h"

@@ -1,5 +1,6 @@
 #include "pg/convert_catalog.h"
 
+#include "pg/extension.h"
 #include "pg/report.h"
 
 namespace snowflake {

@@ -2,7 +2,8 @@
 // the results, and sees what was committed up to then.
 #pragma once
 
-#include "pg/registry_tables.h"
+#include "pg/fence.h"
+#include "pg/spi.h"
 
 namespace snowflake {
 

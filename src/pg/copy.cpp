@@ -21,7 +21,7 @@
 #include "pg/copy.h"
 
 #include "pg/issue.h"
-#include "pg/namesake.h"
+#include "pg/extension.h"
 #include "pg/report.h"
 #include "pg/scripts.h"
 

@@ -9,7 +9,7 @@
 // 4. What is not as the extension made it can always be dropped; there may be no other way to mend it.
 #include "pg/drops.h"
 
-#include "pg/layout_table.h"
+#include "pg/database_layout.h"
 #include "pg/protocol.h"
 #include "pg/report.h"
 #include "pg/settings.h"
@@ -35,12 +35,12 @@ struct OwnTokens {
 
 OwnTokens FindOwnTokens() {
   OwnTokens own = {};
-  NodeState *node = FindNode(MyDatabaseId);
+  NodeBlock *node = FindNode(MyDatabaseId);
   if (node == nullptr) return own;
   WithLock(node, LW_SHARED, [&] {
-    own.tokens[own.count++] = node->generator.lease.token;
-    own.tokens[own.count++] = node->next_token;
-    for (int i = 0; i < node->retired_count; ++i) own.tokens[own.count++] = node->retired[i].token;
+    own.tokens[own.count++] = node->state.generator.lease.token;
+    own.tokens[own.count++] = node->state.next_token;
+    for (int i = 0; i < node->state.retired_count; ++i) own.tokens[own.count++] = node->state.retired[i].token;
   });
   return own;
 }

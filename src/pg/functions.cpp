@@ -1,8 +1,8 @@
 // The scalar SQL functions: issuing and reading ids. Arguments, results and errors: COMMENT ON in the install script.
 #include "pg/issue.h"
-#include "pg/layout_table.h"
+#include "pg/database_layout.h"
 #include "pg/layouts.h"
-#include "pg/namesake.h"
+#include "pg/extension.h"
 #include "pg/registry_tables.h"
 #include "pg/report.h"
 #include "pg/rows.h"
@@ -42,11 +42,8 @@ Datum TickTimestamp(const Layout &layout, Tick tick) { return TimeDatum(layout.U
 using namespace snowflake;
 
 SNOWFLAKE_FUNCTION(snowflake_get_layout) {
-  const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
-  Datum values[] = {Int64GetDatum(layout.epoch_ms),       Int64GetDatum(layout.tick_us),
-                    Int32GetDatum(layout.timestamp_bits), Int32GetDatum(layout.datacenter_bits),
-                    Int32GetDatum(layout.worker_bits),    Int32GetDatum(layout.sequence_bits),
-                    BoolGetDatum(layout.sequence_first)};
+  Datum values[kLayoutColumnCount];
+  LayoutToDatums(DatabaseLayout(fcinfo->flinfo->fn_oid), values);
   bool nulls[lengthof(values)] = {};
   PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls)));
 }

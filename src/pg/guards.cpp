@@ -6,7 +6,8 @@
 //    An error would end the replication of the whole database. A layout is taken where there is none.
 // 2. A lease that somebody deletes leaves its window's end as watermark: its node may issue ids until then.
 // 3. What must not fall does not: checked after the row is stored, when no other trigger can change it any more.
-#include "pg/layout_table.h"
+#include "pg/extension.h"
+#include "pg/database_layout.h"
 #include "pg/protocol.h"
 #include "pg/registry_tables.h"
 #include "pg/report.h"

@@ -6,10 +6,9 @@
 //    (G2). The limits are kept in microseconds, so that a call reads the clock once and divides nothing.
 #include "pg/issue.h"
 
+#include "pg/database_layout.h"
+#include "pg/extension.h"
 #include "pg/launch.h"
-#include "pg/layout_table.h"
-#include "pg/namesake.h"
-#include "pg/registry_tables.h"
 #include "pg/report.h"
 #include "pg/settings.h"
 
@@ -236,7 +235,7 @@ void CheckLeaseIsPossible(Oid fn_oid, Oid extension) {
   // The keeper is another process: what this transaction has not committed it cannot see.
   bool created_here = false;
   bool updated_here = false;
-  if (!OidIsValid(ExtensionSchema(extension, &created_here, &updated_here))) ReportNoExtension(fn_oid);
+  if (!OidIsValid(LookUpExtension(extension, &created_here, &updated_here).schema)) ReportNoExtension(fn_oid);
   if (created_here || (updated_here && settings.registry[0] == '\0')) ReportSameTransaction(updated_here);
 }
 

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "pg/advice.h"
-#include "pg/layout_table.h"
+#include "pg/database_layout.h"
 #include "pg/presentable.h"
 #include "pg/report.h"
 #include "pg/settings.h"

@@ -3,7 +3,8 @@
 #include "pg/layouts.h"
 
 #include "core/named_layouts.h"
-#include "pg/layout_table.h"
+#include "pg/extension.h"
+#include "pg/database_layout.h"
 #include "pg/protocol.h"
 #include "pg/registry_tables.h"
 #include "pg/report.h"

@@ -1,6 +1,6 @@
 #include "pg/protocol.h"
 
-#include "pg/layout_table.h"
+#include "pg/database_layout.h"
 #include "pg/registry_tables.h"
 #include "pg/report.h"
 #include "pg/settings.h"
@@ -49,14 +49,15 @@ bool HasLayout(const Tables &tables) {
 }
 
 void WriteLayout(const Tables &tables, const Layout &layout, bool replace) {
-  const char *columns =
-      "(epoch_ms, tick_us, timestamp_bits, datacenter_bits, worker_bits, sequence_bits, sequence_first)";
-  const char *values = "($1, $2, $3, $4, $5, $6, $7)";
-  Execute(tables,
-          replace ? psprintf("UPDATE %s SET %s = %s", tables.layout_name, columns, values)
-                  : psprintf("INSERT INTO %s %s VALUES %s", tables.layout_name, columns, values),
-          Int8(layout.epoch_ms), Int8(layout.tick_us), Int4(layout.timestamp_bits), Int4(layout.datacenter_bits),
-          Int4(layout.worker_bits), Int4(layout.sequence_bits), Bool(layout.sequence_first));
+  const char *parameters = "($1, $2, $3, $4, $5, $6, $7)";
+  Datum datums[kLayoutColumnCount];
+  Value values[kLayoutColumnCount];
+  LayoutToDatums(layout, datums);
+  for (int i = 0; i < kLayoutColumnCount; ++i) values[i] = Of(kLayoutColumns[i].type, datums[i]);
+  ExecuteWith(tables,
+              psprintf(replace ? "UPDATE %s SET (%s) = %s" : "INSERT INTO %s (%s) VALUES %s", tables.layout_name,
+                       kLayoutColumnList, parameters),
+              kLayoutColumnCount, values);
   CommandCounterIncrement();
 }
 

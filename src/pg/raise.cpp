@@ -4,7 +4,8 @@
 //    it was taken, and its ids are of that tick or a later one: so from then on no session has a smaller id, and none waited.
 // 2. What is written down, in the registry and in the generator, is for clocks that are behind: other nodes', and this one's
 //    when it steps back.
-#include "pg/layout_table.h"
+#include "pg/extension.h"
+#include "pg/database_layout.h"
 #include "pg/protocol.h"
 #include "pg/registry_tables.h"
 #include "pg/report.h"

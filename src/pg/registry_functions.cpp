@@ -1,7 +1,8 @@
 // The registry protocol as SQL functions: arguments in, rows out. Results and errors: COMMENT ON in
 // the install script.
 #include "core/generator.h"
-#include "pg/layout_table.h"
+#include "pg/database_layout.h"
+#include "pg/extension.h"
 #include "pg/limits.h"
 #include "pg/protocol.h"
 #include "pg/registry_tables.h"
@@ -22,13 +23,34 @@ int64_t DurationUs(const Interval *duration) {
   return us;
 }
 
-// A row: null where nothing was drawn.
-Datum AnswerDatum(FunctionCallInfo fcinfo, Datum *values, int count) {
-  const TupleDesc descriptor = ResultDescriptor(fcinfo);
-  if (descriptor->natts != count) elog(ERROR, "function has %d result columns instead of %d", descriptor->natts, count);
-  bool *nulls = static_cast<bool *>(palloc0(sizeof(bool) * count));
-  return HeapTupleGetDatum(heap_form_tuple(descriptor, values, nulls));
-}
+// A row, column by column.
+struct Answer {
+  static constexpr int kMost = 16;
+  Datum values[kMost];
+  bool nulls[kMost];
+  int count;
+
+  void Add(Datum value) {
+    Assert(count < kMost);
+    values[count++] = value;
+  }
+  void Add(const Layout &layout) {
+    Assert(count + kLayoutColumnCount <= kMost);
+    LayoutToDatums(layout, &values[count]);
+    count += kLayoutColumnCount;
+  }
+  void Add(const Standing &standing) {
+    Add(Int64GetDatum(standing.system_identifier));
+    Add(Int64GetDatum(standing.timeline));
+    Add(Int64GetDatum(standing.raised_tick));
+  }
+
+  Datum AsRow(FunctionCallInfo fcinfo) {
+    const TupleDesc row = ResultDescriptor(fcinfo);
+    if (row->natts != count) elog(ERROR, "function has %d result columns instead of %d", row->natts, count);
+    return HeapTupleGetDatum(heap_form_tuple(row, values, nulls));
+  }
+};
 
 // By how many ticks a node's clock may be off. Whoever does not judge clocks bounds nothing by them.
 bool SkewTicks(const Layout &layout, Tick *ticks) {
@@ -73,7 +95,7 @@ const char *NodeName(FunctionCallInfo fcinfo) {
   return text_to_cstring(name);
 }
 
-Oid Extension(FunctionCallInfo fcinfo) { return ExtensionOfFunction(fcinfo->flinfo->fn_oid); }
+Oid CallersExtension(FunctionCallInfo fcinfo) { return ExtensionOfFunction(fcinfo->flinfo->fn_oid); }
 
 }  // namespace
 
@@ -91,16 +113,15 @@ SNOWFLAKE_FUNCTION(snowflake_acquire) {
       NodeName(fcinfo), PG_GETARG_INT32(1), PG_GETARG_INT64(2), GrantedUs(PG_GETARG_INTERVAL_P(3)), {}, 0, kAnyStart};
   CheckClock(DatabaseLayout(fcinfo->flinfo->fn_oid), request.now);
   AcquireAnswer answer = {};
-  if (!ProtocolAcquire(Extension(fcinfo), request, &answer)) PG_RETURN_NULL();
-  const Lease &lease = answer.lease;
-  const Layout &layout = answer.layout;
-  Datum values[] = {Int64GetDatum(lease.lease_id),         TokenDatum(lease.token),
-                    Int32GetDatum(lease.worker),           Int64GetDatum(lease.window_start),
-                    Int64GetDatum(lease.window_end),       Int64GetDatum(layout.epoch_ms),
-                    Int64GetDatum(layout.tick_us),         Int32GetDatum(layout.timestamp_bits),
-                    Int32GetDatum(layout.datacenter_bits), Int32GetDatum(layout.worker_bits),
-                    Int32GetDatum(layout.sequence_bits),   BoolGetDatum(layout.sequence_first)};
-  return AnswerDatum(fcinfo, values, lengthof(values));
+  if (!ProtocolAcquire(CallersExtension(fcinfo), request, &answer)) PG_RETURN_NULL();
+  Answer row = {};
+  row.Add(Int64GetDatum(answer.lease.lease_id));
+  row.Add(TokenDatum(answer.lease.token));
+  row.Add(Int32GetDatum(answer.lease.worker));
+  row.Add(Int64GetDatum(answer.lease.window_start));
+  row.Add(Int64GetDatum(answer.lease.window_end));
+  row.Add(answer.layout);
+  return row.AsRow(fcinfo);
 }
 
 SNOWFLAKE_FUNCTION(snowflake_extend) {
@@ -115,7 +136,7 @@ SNOWFLAKE_FUNCTION(snowflake_extend) {
                                  0,
                                  0};
   ExtendAnswer answer = {};
-  if (!ProtocolExtend(Extension(fcinfo), request, &answer)) PG_RETURN_NULL();
+  if (!ProtocolExtend(CallersExtension(fcinfo), request, &answer)) PG_RETURN_NULL();
   PG_RETURN_INT64(answer.window_end);
 }
 
@@ -129,7 +150,7 @@ bool Release(FunctionCallInfo fcinfo, Tick held_until) {
   const Tick last_tick = PG_GETARG_INT64(2);
   const Tick latest = LastUsable(layout, NowUnixUs());
   if (settings.max_clock_skew_ms > 0 && last_tick > latest) ReportTickAhead(layout.UnixUsAt(last_tick), NowUnixUs());
-  return ProtocolRelease(Extension(fcinfo), {PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)), last_tick,
+  return ProtocolRelease(CallersExtension(fcinfo), {PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)), last_tick,
                                              held_until, LatestEnd(layout), latest});
 }
 
@@ -160,18 +181,16 @@ SNOWFLAKE_FUNCTION(snowflake_lease_acquire) {
   if (request.token == Token{}) ReportToken();
   CheckClock(DatabaseLayout(fcinfo->flinfo->fn_oid), request.now);
   AcquireAnswer answer = {};
-  if (!ProtocolAcquire(Extension(fcinfo), request, &answer)) PG_RETURN_NULL();
-  const Lease &lease = answer.lease;
-  const Layout &layout = answer.layout;
-  Datum values[] = {Int64GetDatum(lease.lease_id),           Int32GetDatum(lease.worker),
-                    Int64GetDatum(lease.window_start),       Int64GetDatum(lease.window_end),
-                    Int64GetDatum(layout.epoch_ms),          Int64GetDatum(layout.tick_us),
-                    Int32GetDatum(layout.timestamp_bits),    Int32GetDatum(layout.datacenter_bits),
-                    Int32GetDatum(layout.worker_bits),       Int32GetDatum(layout.sequence_bits),
-                    BoolGetDatum(layout.sequence_first),     Int64GetDatum(answer.standing.system_identifier),
-                    Int64GetDatum(answer.standing.timeline), Int64GetDatum(answer.standing.raised_tick),
-                    Int64GetDatum(answer.workers_free)};
-  return AnswerDatum(fcinfo, values, lengthof(values));
+  if (!ProtocolAcquire(CallersExtension(fcinfo), request, &answer)) PG_RETURN_NULL();
+  Answer row = {};
+  row.Add(Int64GetDatum(answer.lease.lease_id));
+  row.Add(Int32GetDatum(answer.lease.worker));
+  row.Add(Int64GetDatum(answer.lease.window_start));
+  row.Add(Int64GetDatum(answer.lease.window_end));
+  row.Add(answer.layout);
+  row.Add(answer.standing);
+  row.Add(Int64GetDatum(answer.workers_free));
+  return row.AsRow(fcinfo);
 }
 
 SNOWFLAKE_FUNCTION(snowflake_lease_extend) {
@@ -184,11 +203,12 @@ SNOWFLAKE_FUNCTION(snowflake_lease_extend) {
                                  PG_GETARG_INT64(2), GrantedUs(PG_GETARG_INTERVAL_P(3)),
                                  PG_GETARG_INT64(4), LatestEnd(layout)};
   ExtendAnswer answer = {};
-  const bool found = ProtocolExtend(Extension(fcinfo), request, &answer);
-  Datum values[] = {Int64GetDatum(answer.window_end), Int64GetDatum(answer.standing.system_identifier),
-                    Int64GetDatum(answer.standing.timeline), Int64GetDatum(answer.standing.raised_tick)};
-  bool nulls[lengthof(values)] = {!found};
-  return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls));
+  const bool found = ProtocolExtend(CallersExtension(fcinfo), request, &answer);
+  Answer row = {};
+  row.nulls[0] = !found;
+  row.Add(Int64GetDatum(answer.window_end));
+  row.Add(answer.standing);
+  return row.AsRow(fcinfo);
 }
 
 SNOWFLAKE_FUNCTION(snowflake_lease_release) {
@@ -206,21 +226,21 @@ SNOWFLAKE_FUNCTION(snowflake_evict) {
   const TimestampTz dead_since = PG_GETARG_TIMESTAMPTZ(1);
   if (TIMESTAMP_NOT_FINITE(dead_since) || dead_since > GetCurrentTimestamp()) ReportDeadSince(dead_since);
   const Tick last_tick = LastUsable(DatabaseLayout(fcinfo->flinfo->fn_oid), UnixUsFromTimestamp(dead_since));
-  PG_RETURN_BOOL(ProtocolEvict(Extension(fcinfo), PG_GETARG_INT32(0), dead_since, last_tick));
+  PG_RETURN_BOOL(ProtocolEvict(CallersExtension(fcinfo), PG_GETARG_INT32(0), dead_since, last_tick));
 }
 
 SNOWFLAKE_FUNCTION(snowflake_settle) {
   static const char *const names[] = {"reason"};
   CheckNotNull(fcinfo, "snowflake_settle", names, 1);
-  ProtocolSettle(Extension(fcinfo), text_to_cstring(PG_GETARG_TEXT_PP(0)));
+  ProtocolSettle(CallersExtension(fcinfo), text_to_cstring(PG_GETARG_TEXT_PP(0)));
   PG_RETURN_VOID();
 }
 
-SNOWFLAKE_FUNCTION(snowflake_settled) { PG_RETURN_BOOL(ProtocolSettled(Extension(fcinfo))); }
+SNOWFLAKE_FUNCTION(snowflake_settled) { PG_RETURN_BOOL(ProtocolSettled(CallersExtension(fcinfo))); }
 
 // The upgrade script of 1.2 makes it, calls it and drops it.
 SNOWFLAKE_FUNCTION(snowflake_make_origin) {
-  ProtocolMakeOrigin(Extension(fcinfo));
+  ProtocolMakeOrigin(CallersExtension(fcinfo));
   PG_RETURN_VOID();
 }
 
@@ -231,7 +251,8 @@ SNOWFLAKE_FUNCTION(snowflake_layout_changed) {
   // Of what replication writes the guard has let nothing pass but a first layout.
   const bool replicated =
       SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA && !TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event);
-  if (!replicated || !HasGuards(Extension(fcinfo))) CheckLayoutMayChange(Extension(fcinfo));
+  if (!replicated || !LookUpExtension(CallersExtension(fcinfo)).has_guards)
+    CheckLayoutMayChange(CallersExtension(fcinfo));
   CacheInvalidateRelcacheByRelid(RelationGetRelid(trigger->tg_relation));
   return Datum{0};  // nobody looks at what a statement trigger returns
 }

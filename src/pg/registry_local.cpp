@@ -2,9 +2,10 @@
 //
 // Every transaction runs in a security-restricted operation: what the tables' owner may have planted is fenced in by the
 // protocol itself, this fence is for what only happens at commit.
-#include "pg/layout_table.h"
+#include "pg/database_layout.h"
 #include "pg/registry.h"
 #include "pg/registry_tables.h"
+#include "pg/extension.h"
 
 namespace snowflake {
 
@@ -61,7 +62,7 @@ template <typename Ask>
 RegistryAnswer Call(Oid extension, Ask ask) {
   const Exchange exchange = Begin();
   RegistryAnswer answer = RegistryAnswer::kBusy;
-  if (LockExtension(extension)) answer = OidIsValid(ExtensionSchema(extension)) ? ask() : RegistryAnswer::kGone;
+  if (LockExtension(extension)) answer = OidIsValid(LookUpExtension(extension).schema) ? ask() : RegistryAnswer::kGone;
   End(exchange);
   return answer;
 }

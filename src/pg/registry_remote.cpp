@@ -8,7 +8,7 @@
 // 3. An answer that is lost or late is harmless: an acquire is asked again with its token, an extend is repeated, and a
 //    release finds nothing the second time. A registry of before 1.2 knows no such token: there an acquire whose answer
 //    never came leaves a row that expires.
-#include "pg/layout_table.h"
+#include "pg/database_layout.h"
 #include "pg/presentable.h"
 #include "pg/registry.h"
 #include "pg/remote.h"
@@ -165,12 +165,15 @@ const char *NodeText(const Remote &remote, const char *name) {
   return text;
 }
 
-constexpr const char *kLayoutColumns =
-    "epoch_ms, tick_us, timestamp_bits, datacenter_bits, worker_bits, sequence_bits, sequence_first";
-
-// The values of a braced list are read in its order.
 Layout ReadLayout(RemoteRow *row) {
-  return {row->Int8(), row->Int8(), row->Int4(), row->Int4(), row->Int4(), row->Int4(), row->Bool()};
+  Datum values[kLayoutColumnCount];
+  for (int i = 0; i < kLayoutColumnCount; ++i) {
+    const Oid type = kLayoutColumns[i].type;
+    values[i] = type == INT8OID   ? Int64GetDatum(row->Int8())
+                : type == INT4OID ? Int32GetDatum(row->Int4())
+                                  : BoolGetDatum(row->Bool());
+  }
+  return LayoutFromDatums(values);
 }
 
 constexpr const char *kStandingColumns = "system_identifier, timeline, raised_tick";
@@ -186,8 +189,8 @@ bool AcquireLease(Session *session, const AcquireRequest &request, AcquireAnswer
                                 TokenText(request.token),
                                 Int8Text(request.seen_lease_id),
                                 request.start_before == kAnyStart ? nullptr : Int8Text(request.start_before)};
-  const char *columns =
-      psprintf("lease_id, worker_id, window_start, window_end, %s, %s, workers_free", kLayoutColumns, kStandingColumns);
+  const char *columns = psprintf("lease_id, worker_id, window_start, window_end, %s, %s, workers_free",
+                                 kLayoutColumnList, kStandingColumns);
   bool drawn = false;
   Call(session, kAcquire, columns, values, [&](RemoteRow row) {
     if (row.PassNull()) return;
@@ -204,7 +207,7 @@ bool AcquireLeaseOf11(Session *session, const AcquireRequest &request, AcquireAn
   const char *const values[] = {NodeText(session->remote, request.node), psprintf("%d", request.datacenter),
                                 Int8Text(request.now), DurationText(request.duration_us)};
   bool drawn = false;
-  const char *columns = psprintf("lease_id, token, worker_id, window_start, window_end, %s", kLayoutColumns);
+  const char *columns = psprintf("lease_id, token, worker_id, window_start, window_end, %s", kLayoutColumnList);
   Call(session, kAcquireOf11, columns, values, [&](RemoteRow row) {
     if (row.PassNull()) return;
     answer->lease = {row.Int8(), row.Uuid(), row.Int4(), row.Int8(), row.Int8()};
@@ -227,7 +230,7 @@ RegistryAnswer AcquireRemotely(const char *conninfo, Oid extension, const Layout
     // It could not say no.
     if (session->old && !any_start) return;
     // Ticks of another layout would only look like a clock that is off.
-    Call(session, kGetLayout, kLayoutColumns, nullptr, [&](RemoteRow row) {
+    Call(session, kGetLayout, kLayoutColumnList, nullptr, [&](RemoteRow row) {
       const Layout theirs = ReadLayout(&row);
       if (theirs != layout) ReportOtherLayout(layout, theirs);
     });

@@ -1,6 +1,6 @@
 #include "pg/registry_tables.h"
 
-#include "pg/namesake.h"
+#include "pg/extension.h"
 #include "pg/report.h"
 
 namespace snowflake {
@@ -96,30 +96,6 @@ Oid GuardOf(const Tables &tables) {
   return guard;
 }
 
-void Pin(const char *name, const char *value) {
-  set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-}
-
-// Without a snapshot: as this command sees it. `current`: whether it has the SQL objects of version 1.2.
-Oid SchemaSeenBy(Snapshot snapshot, Oid extension, bool *current = nullptr) {
-  Relation catalog = table_open(ExtensionRelationId, AccessShareLock);
-  ScanKeyData key;
-  ScanKeyInit(&key, Anum_pg_extension_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(extension));
-  SysScanDesc scan = systable_beginscan(catalog, ExtensionOidIndexId, true, snapshot, 1, &key);
-  HeapTuple tuple = systable_getnext(scan);
-  Oid schema = InvalidOid;
-  if (HeapTupleIsValid(tuple)) schema = reinterpret_cast<Form_pg_extension>(GETSTRUCT(tuple))->extnamespace;
-  if (HeapTupleIsValid(tuple) && current != nullptr) {
-    bool is_null = false;
-    const Datum version = heap_getattr(tuple, Anum_pg_extension_extversion, RelationGetDescr(catalog), &is_null);
-    const char *name = TextDatumGetCString(version);
-    *current = strcmp(name, "1.0") != 0 && strcmp(name, "1.1") != 0;
-  }
-  systable_endscan(scan);
-  table_close(catalog, AccessShareLock);
-  return schema;
-}
-
 }  // namespace
 
 void WatchParsing() {
@@ -127,38 +103,12 @@ void WatchParsing() {
   post_parse_analyze_hook = CheckParsed;
 }
 
-Oid ExtensionOfFunction(Oid fn_oid) {
-  const Oid extension = getExtensionOfObject(ProcedureRelationId, fn_oid);
-  if (!OidIsValid(extension)) ReportNoExtension(fn_oid);
-  return extension;
-}
-
-Oid ExtensionSchema(Oid extension, bool *created_here, bool *updated_here) {
-  bool current = false;
-  const Oid schema = SchemaSeenBy(nullptr, extension, &current);
-  if (created_here) {
-    // No command number comes before the first: by this snapshot the transaction has done nothing yet. The row's xmin would
-    // not do, because an update of the extension writes a new row, too.
-    Snapshot others = RegisterSnapshot(GetCatalogSnapshot(ExtensionRelationId));
-    others->curcid = FirstCommandId;
-    bool current_to_others = false;
-    *created_here = SchemaSeenBy(others, extension, &current_to_others) != schema;
-    if (updated_here) *updated_here = !*created_here && current != current_to_others;
-    UnregisterSnapshot(others);
-  }
-  return schema;
-}
-
-bool HasGuards(Oid extension) {
-  bool current = false;
-  SchemaSeenBy(nullptr, extension, &current);
-  return current;
-}
-
 Tables FindTables(Oid extension) {
   Tables tables = {};
   tables.extension = extension;
-  tables.schema = SchemaSeenBy(nullptr, extension, &tables.current);
+  const Extension row = LookUpExtension(extension);
+  tables.schema = row.schema;
+  tables.current = row.has_guards;
   const char *schema = OidIsValid(tables.schema) ? get_namespace_name(tables.schema) : nullptr;
   if (schema == nullptr) ReportMovedTables();
   const auto find = [&](const char *name, Oid *relation) {
@@ -178,22 +128,6 @@ Tables FindTables(Oid extension) {
   tables.origin_name = find("snowflake_origin", &tables.origin);
   if (tables.current) tables.guard = GuardOf(tables);
   return tables;
-}
-
-Fence EnterFence(Oid role, int further) {
-  Fence fence;
-  GetUserIdAndSecContext(&fence.user, &fence.security_context);
-  SetUserIdAndSecContext(
-      role, fence.security_context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION | further);
-  fence.guc_level = NewGUCNestLevel();
-  Pin("search_path", "pg_catalog, pg_temp");
-  Pin("session_replication_role", "origin");
-  return fence;
-}
-
-void LeaveFence(const Fence &fence) {
-  AtEOXact_GUC(false, fence.guc_level);
-  SetUserIdAndSecContext(fence.user, fence.security_context);
 }
 
 void ExecuteWith(const Tables &tables, const char *command, int count, const Value *values) {

@@ -10,7 +10,8 @@
 //    or children, and with their guards, which keep out what does not come this way. See guards.cpp.
 #pragma once
 
-#include "pg/pg.h"
+#include "pg/fence.h"
+#include "pg/spi.h"
 
 namespace snowflake {
 
@@ -34,26 +35,6 @@ struct Tables {
 // Errors: 55000 when one is missing, is no table or not the extension's, 42501 when they have several owners.
 Tables FindTables(Oid extension);
 
-// Whether its SQL objects are of a version that has them.
-bool HasGuards(Oid extension);
-
-// The extension that a function belongs to. Error: 55000.
-Oid ExtensionOfFunction(Oid fn_oid);
-
-// An extension's schema, InvalidOid when there is no such extension; and whether this transaction created it there, or moved
-// it there, or updated it to another set of tables, which locks them.
-Oid ExtensionSchema(Oid extension, bool *created_here = nullptr, bool *updated_here = nullptr);
-
-// Who the process was before it became another role, security-restricted: what that role has planted runs with its rights
-// and no more, and settings that it changes are as before afterwards. `further` is more of the security context.
-struct Fence {
-  Oid user;
-  int security_context;
-  int guc_level;
-};
-Fence EnterFence(Oid role, int further = 0);
-void LeaveFence(const Fence &fence);
-
 // Whether the trigger that runs now was fired by the protocol's own statement, and not by what somebody planted there.
 bool FiredByProtocol();
 
@@ -67,16 +48,6 @@ void AsOwner(const Tables &tables, Body body) {
   LeaveFence(fence);
 }
 
-// A parameter of a statement.
-struct Value {
-  Oid type;
-  Datum datum;
-};
-inline Value Int8(int64_t value) { return {INT8OID, Int64GetDatum(value)}; }
-inline Value Int4(int32_t value) { return {INT4OID, Int32GetDatum(value)}; }
-inline Value Bool(bool value) { return {BOOLOID, BoolGetDatum(value)}; }
-inline Value Of(Oid type, Datum datum) { return {type, datum}; }
-
 // Inside AsOwner(): one statement, and what it gave.
 void ExecuteWith(const Tables &tables, const char *command, int count, const Value *values);
 
@@ -85,8 +56,6 @@ void Execute(const Tables &tables, const char *command, Values... values) {
   const Value all[] = {values..., Value{}};
   ExecuteWith(tables, command, static_cast<int>(sizeof...(values)), all);
 }
-
-inline int64_t Rows() { return static_cast<int64_t>(SPI_processed); }
 
 // A value of the result. Error: 55000 when it has another type than the extension gave it; a number taken for a pointer
 // would be read through.

@@ -1,7 +1,7 @@
 #include "pg/report.h"
 
 #include "core/named_layouts.h"
-#include "pg/layout_table.h"
+#include "pg/database_layout.h"
 #include "pg/protocol.h"
 #include "pg/settings.h"
 

@@ -1,6 +1,7 @@
 // What the view snowflake_status reads: one consistent look at this node's state.
 #include "pg/advice.h"
-#include "pg/layout_table.h"
+#include "pg/extension.h"
+#include "pg/database_layout.h"
 #include "pg/registry_tables.h"
 #include "pg/report.h"
 #include "pg/rows.h"

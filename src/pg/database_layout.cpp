@@ -1,4 +1,4 @@
-#include "pg/layout_table.h"
+#include "pg/database_layout.h"
 
 #include "pg/report.h"
 
@@ -6,16 +6,7 @@ namespace snowflake {
 
 namespace {
 
-struct Column {
-  const char *name;
-  Oid type;
-};
-
-// In the order of the table, the singleton column left out.
-constexpr Column kColumns[] = {{"epoch_ms", INT8OID},        {"tick_us", INT8OID},     {"timestamp_bits", INT4OID},
-                               {"datacenter_bits", INT4OID}, {"worker_bits", INT4OID}, {"sequence_bits", INT4OID},
-                               {"sequence_first", BOOLOID}};
-constexpr int kColumnCount = 7;
+// The table begins with the column that keeps it to one row.
 constexpr int kFirstAttribute = 2;
 
 struct Cache {
@@ -41,29 +32,23 @@ void Watch() {
 
 bool HasShape(Relation table) {
   bool fits = table->rd_rel->relkind == RELKIND_RELATION &&
-              RelationGetNumberOfAttributes(table) >= kFirstAttribute - 1 + kColumnCount;
-  for (int i = 0; fits && i < kColumnCount; ++i) {
+              RelationGetNumberOfAttributes(table) >= kFirstAttribute - 1 + kLayoutColumnCount;
+  for (int i = 0; fits && i < kLayoutColumnCount; ++i) {
     const Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(table), kFirstAttribute - 1 + i);
-    fits = !attribute->attisdropped && attribute->atttypid == kColumns[i].type &&
-           strcmp(NameStr(attribute->attname), kColumns[i].name) == 0;
+    fits = !attribute->attisdropped && attribute->atttypid == kLayoutColumns[i].type &&
+           strcmp(NameStr(attribute->attname), kLayoutColumns[i].name) == 0;
   }
   return fits;
 }
 
 bool FromTuple(HeapTuple tuple, TupleDesc descriptor, Layout *layout) {
-  Datum values[kColumnCount];
-  for (int i = 0; i < kColumnCount; ++i) {
+  Datum values[kLayoutColumnCount];
+  for (int i = 0; i < kLayoutColumnCount; ++i) {
     bool is_null = false;
     values[i] = heap_getattr(tuple, kFirstAttribute + i, descriptor, &is_null);
     if (is_null) return false;
   }
-  layout->epoch_ms = DatumGetInt64(values[0]);
-  layout->tick_us = DatumGetInt64(values[1]);
-  layout->timestamp_bits = DatumGetInt32(values[2]);
-  layout->datacenter_bits = DatumGetInt32(values[3]);
-  layout->worker_bits = DatumGetInt32(values[4]);
-  layout->sequence_bits = DatumGetInt32(values[5]);
-  layout->sequence_first = DatumGetBool(values[6]);
+  *layout = LayoutFromDatums(values);
   return true;
 }
 
@@ -89,6 +74,21 @@ Oid LayoutTable(Oid fn_oid) {
 }
 
 }  // namespace
+
+void LayoutToDatums(const Layout &layout, Datum *values) {
+  values[0] = Int64GetDatum(layout.epoch_ms);
+  values[1] = Int64GetDatum(layout.tick_us);
+  values[2] = Int32GetDatum(layout.timestamp_bits);
+  values[3] = Int32GetDatum(layout.datacenter_bits);
+  values[4] = Int32GetDatum(layout.worker_bits);
+  values[5] = Int32GetDatum(layout.sequence_bits);
+  values[6] = BoolGetDatum(layout.sequence_first);
+}
+
+Layout LayoutFromDatums(const Datum *values) {
+  return {DatumGetInt64(values[0]), DatumGetInt64(values[1]), DatumGetInt32(values[2]), DatumGetInt32(values[3]),
+          DatumGetInt32(values[4]), DatumGetInt32(values[5]), DatumGetBool(values[6])};
+}
 
 Layout ReadLayout(Oid relation) {
   Layout layout;

@@ -1,0 +1,86 @@
+// Both libraries are $libdir/snowflake, so where this one lies, functions of the other extension call it: two of its
+// symbols, snowflake_nextval and snowflake_currval, are ours as well, and PostgreSQL itself says that the others are
+// not there.
+#include "pg/extension.h"
+
+#include "pg/report.h"
+
+namespace snowflake {
+
+namespace {
+
+constexpr const char *kTables[] = {"snowflake_registry", "snowflake_watermark", "snowflake_layout", "snowflake_origin"};
+
+// One that was changed by hand misses some of them; that is another error.
+bool HasOurTables(Oid schema) {
+  for (const char *table : kTables)
+    if (OidIsValid(get_relname_relid(table, schema))) return true;
+  return false;
+}
+
+bool IsOfThatName(const Node *command) {
+  switch (nodeTag(command)) {
+    case T_CreateExtensionStmt:
+      return strcmp(reinterpret_cast<const CreateExtensionStmt *>(command)->extname, "snowflake") == 0;
+    case T_AlterExtensionStmt:
+      return strcmp(reinterpret_cast<const AlterExtensionStmt *>(command)->extname, "snowflake") == 0;
+    default:
+      return false;
+  }
+}
+
+// Without a snapshot: as this command sees it.
+Extension SeenBy(Snapshot snapshot, Oid extension) {
+  Relation catalog = table_open(ExtensionRelationId, AccessShareLock);
+  ScanKeyData key;
+  ScanKeyInit(&key, Anum_pg_extension_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(extension));
+  SysScanDesc scan = systable_beginscan(catalog, ExtensionOidIndexId, true, snapshot, 1, &key);
+  HeapTuple tuple = systable_getnext(scan);
+  Extension found = {};
+  if (HeapTupleIsValid(tuple)) {
+    bool is_null = false;
+    const Datum version = heap_getattr(tuple, Anum_pg_extension_extversion, RelationGetDescr(catalog), &is_null);
+    const char *name = TextDatumGetCString(version);
+    found.schema = reinterpret_cast<Form_pg_extension>(GETSTRUCT(tuple))->extnamespace;
+    found.has_guards = strcmp(name, "1.0") != 0 && strcmp(name, "1.1") != 0;
+  }
+  systable_endscan(scan);
+  table_close(catalog, AccessShareLock);
+  return found;
+}
+
+}  // namespace
+
+Oid ExtensionOfFunction(Oid fn_oid) {
+  const Oid extension = getExtensionOfObject(ProcedureRelationId, fn_oid);
+  if (!OidIsValid(extension)) ReportNoExtension(fn_oid);
+  return extension;
+}
+
+Extension LookUpExtension(Oid extension) { return SeenBy(nullptr, extension); }
+
+Extension LookUpExtension(Oid extension, bool *created_here, bool *updated_here) {
+  const Extension now = SeenBy(nullptr, extension);
+  // No command number comes before the first: by this snapshot the transaction has done nothing yet. The row's xmin would
+  // not do, because an update of the extension writes a new row, too.
+  Snapshot others = RegisterSnapshot(GetCatalogSnapshot(ExtensionRelationId));
+  others->curcid = FirstCommandId;
+  const Extension before = SeenBy(others, extension);
+  UnregisterSnapshot(others);
+  *created_here = before.schema != now.schema;
+  *updated_here = !*created_here && before.has_guards != now.has_guards;
+  return now;
+}
+
+void CheckNotNamesake(Oid extension) {
+  const Oid schema = LookUpExtension(extension).schema;
+  if (OidIsValid(schema) && !HasOurTables(schema)) ReportNamesake("this database", get_namespace_name(schema));
+}
+
+void CheckCommandForNamesake(const Node *command) {
+  if (!IsOfThatName(command)) return;
+  const Oid extension = get_extension_oid("snowflake", true);
+  if (OidIsValid(extension)) CheckNotNamesake(extension);
+}
+
+}  // namespace snowflake

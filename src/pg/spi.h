@@ -1,0 +1,20 @@
+// Statements by SPI: what goes in, and how many rows come out.
+#pragma once
+
+#include "pg/pg.h"
+
+namespace snowflake {
+
+// A parameter of a statement.
+struct Value {
+  Oid type;
+  Datum datum;
+};
+inline Value Int8(int64_t value) { return {INT8OID, Int64GetDatum(value)}; }
+inline Value Int4(int32_t value) { return {INT4OID, Int32GetDatum(value)}; }
+inline Value Bool(bool value) { return {BOOLOID, BoolGetDatum(value)}; }
+inline Value Of(Oid type, Datum datum) { return {type, datum}; }
+
+inline int64_t Rows() { return static_cast<int64_t>(SPI_processed); }
+
+}  // namespace snowflake
