@@ -12,7 +12,7 @@ top := $(dir $(firstword $(MAKEFILE_LIST)))
 EXTENSION = snowflake
 MODULE_big = snowflake
 DATA = $(patsubst $(top)%,%,$(wildcard $(top)sql/snowflake--*.sql))
-OBJS = $(patsubst $(top)%.cpp,%.o,$(sort $(wildcard $(top)src/core/*.cpp $(top)src/pg/*.cpp)))
+OBJS = $(patsubst $(top)%.cpp,%.o,$(sort $(wildcard $(addprefix $(top)src/,core/*.cpp pg/*.cpp pg/*/*.cpp))))
 
 REGRESS = $(patsubst %.sql,%,$(notdir $(filter-out $(top)sql/snowflake--%,$(sort $(wildcard $(top)sql/*.sql)))))
 ISOLATION = $(patsubst %.spec,%,$(notdir $(sort $(wildcard $(top)test/isolation/specs/*.spec))))
@@ -36,8 +36,9 @@ include $(PGXS)
 
 # PGXS tracks no header dependencies, and a build outside the source tree needs its folders: their full names, because VPATH
 # would find those of the source.
-$(OBJS): $(top)Makefile | $(CURDIR)/src/core $(CURDIR)/src/pg
-$(CURDIR)/src/core $(CURDIR)/src/pg:
+folders = $(patsubst %/,%,$(sort $(dir $(addprefix $(CURDIR)/,$(OBJS)))))
+$(OBJS): $(top)Makefile | $(folders)
+$(folders):
 	$(MKDIR_P) $@
 -include $(OBJS:.o=.d)
 

@@ -2,7 +2,7 @@
 
 #include "core/named_layouts.h"
 #include "pg/database_layout.h"
-#include "pg/protocol.h"
+#include "pg/registry/protocol.h"
 #include "pg/settings.h"
 
 namespace snowflake {

@@ -7,7 +7,7 @@
 #include "core/generator.h"
 #include "core/text.h"
 #include "pg/pg.h"
-#include "pg/shared.h"
+#include "pg/issue/node_block.h"
 
 namespace snowflake {
 
@@ -106,7 +106,7 @@ inline void CheckNotNull(FunctionCallInfo fcinfo, const char *function, const ch
     if (PG_ARGISNULL(i)) ReportNullArgument(function, names[i]);
 }
 
-// Moving a table over: report_convert.cpp. Objects come described: "column id of table public.orders".
+// Moving a table over: pg/convert/report.cpp. Objects come described: "column id of table public.orders".
 enum class TableFault { kNoTable, kForeign, kTemporary, kSystem, kExtension, kOwner };
 enum class ColumnFault { kInherited, kSeveralRoots, kGenerated, kTypedTable, kType, kReferringType, kOwnNotNull };
 

@@ -2,7 +2,7 @@
 
 #include "core/layout.h"
 #include "core/lease.h"
-#include "pg/remote.h"
+#include "pg/libpq.h"
 #include "pg/report.h"
 
 namespace snowflake {

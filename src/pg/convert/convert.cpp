@@ -1,0 +1,159 @@
+// snowflake_convert(): a column becomes bigint DEFAULT snowflake_nextval(). Arguments, result and errors: COMMENT ON in
+// the install script.
+//
+// 1. Everything is done by ALTER TABLE and DROP SEQUENCE, and every name in a statement is qualified. The caller needs
+//    the rights that it takes by hand. But statements run with those of the table's owner alone, and with no table of
+//    another whose code they would reach: nobody's code gets more rights than he has.
+// 2. All locks are taken before the first look that counts, so nothing changes between that look and the statements.
+// 3. A schema can be renamed whoever holds the locks. So what the statements did is looked at afterwards, by OID:
+//    nothing may be left to do, or all of it is undone by an ERROR.
+#include "pg/convert/catalog.h"
+#include "pg/database_layout.h"
+#include "pg/report.h"
+
+namespace snowflake {
+
+namespace {
+
+void CheckColumn(const IdColumn &column, bool first) {
+  const auto refuse = [&](ColumnFault fault, const char *what) { ReportColumnFault(fault, column.described, what); };
+  if (first && !column.root) refuse(ColumnFault::kInherited, column.roots);
+  if (column.own && column.generated) refuse(ColumnFault::kGenerated, nullptr);
+  if (IsNarrow(column)) {
+    if (column.root_count > 1) refuse(ColumnFault::kSeveralRoots, column.roots);
+    if (column.typed_table) refuse(ColumnFault::kTypedTable, nullptr);
+  } else if (column.own && column.type != INT8OID) {
+    refuse(ColumnFault::kType, column.type_name);
+  } else if (getBaseType(column.type) != INT8OID) {
+    // A domain over bigint is wide enough for what refers.
+    refuse(ColumnFault::kReferringType, column.type_name);
+  }
+}
+
+// The smallest id that this database's layout has for now. Nothing smaller is issued from now on, unless the clock
+// steps back.
+int64_t SmallestIdNow(Oid fn_oid) {
+  const Layout &layout = DatabaseLayout(fn_oid);
+  const LayoutFault fault = layout.Check(true);
+  if (fault != LayoutFault::kNone) ReportLayoutFault(layout, fault);
+  const int64_t now_us = NowUnixUs();
+  const Tick now = layout.TickAt(now_us);
+  if (now > layout.max_tick()) ReportTimeUsedUp(layout, now_us);
+  return layout.Pack({now < 0 ? 0 : now, 0, 0});
+}
+
+void CheckIds(const Conversion &conversion, const IdColumn &column, Oid fn_oid) {
+  // Ids that are snowflake's already may even be of the tick that comes next.
+  if (column.issues) return;
+  const int64_t smallest = SmallestIdNow(fn_oid);
+  int64_t largest = 0;
+  if (LargestId(conversion, column, &largest) && largest >= smallest)
+    ReportLargeIds(column.described, largest, smallest);
+}
+
+void Check(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls, Oid fn_oid) {
+  if (columns.count == 0) ReportNoColumn(conversion.table, conversion.column);
+  for (int64_t i = 0; i < columns.count; ++i) CheckColumn(columns.all[i], i == 0);
+  char *foreign_key = nullptr, *from = nullptr;
+  if (TakesIdsFromElsewhere(columns, &foreign_key, &from))
+    ReportIdsFromElsewhere(columns.all[0].described, foreign_key, from);
+  if (const char *objects = ObjectsOnNarrow(columns)) ReportObjectsOnNarrow(objects);
+  if (not_nulls.of_partition) ReportColumnFault(ColumnFault::kOwnNotNull, not_nulls.of_partition, nullptr);
+  if (const char *users = OtherUsersOfSequences(columns)) ReportSequenceInUse(users);
+  CheckIds(conversion, columns.all[0], fn_oid);
+}
+
+// One statement for each table at a top; ALTER TABLE hands it down. A table is rewritten but once.
+List *AlterStatements(const Conversion &conversion, const IdColumns &columns) {
+  List *statements = NIL;
+  bool default_missing = false;
+  for (int64_t i = 0; i < columns.count; ++i)
+    default_missing = default_missing || (columns.all[i].own && !columns.all[i].issues);
+  for (int64_t i = 0; i < columns.count;) {
+    const Oid table = columns.all[i].table;
+    StringInfoData actions;
+    initStringInfo(&actions);
+    const char *table_sql = columns.all[i].table_sql;
+    const char *issuing = i == 0 && default_missing ? columns.all[0].name_sql : nullptr;
+    for (; i < columns.count && columns.all[i].table == table; ++i) {
+      const IdColumn &column = columns.all[i];
+      if (column.root && IsNarrow(column))
+        appendStringInfo(&actions, "%sALTER COLUMN %s TYPE bigint", actions.len > 0 ? ", " : "", column.name_sql);
+    }
+    if (issuing != nullptr)
+      appendStringInfo(&actions, "%sALTER COLUMN %s SET DEFAULT %s", actions.len > 0 ? ", " : "", issuing,
+                       conversion.nextval);
+    if (actions.len > 0) statements = lappend(statements, psprintf("ALTER TABLE %s %s;", table_sql, actions.data));
+  }
+  return statements;
+}
+
+List *Statements(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls) {
+  // An identity takes no default, and a sequence cannot go while a default uses it.
+  List *statements = IdentityStatements(columns);
+  statements = list_concat(statements, not_nulls.apart);
+  statements = list_concat(statements, AlterStatements(conversion, columns));
+  statements = list_concat(statements, not_nulls.together);
+  return list_concat(statements, SequenceStatements(columns));
+}
+
+// Each behind a fence of its own: what one of them has set is gone before the next.
+void Execute(const Conversion &conversion, List *statements) {
+  ListCell *cell = nullptr;
+  foreach (cell, statements) {
+    const char *statement = static_cast<const char *>(lfirst(cell));
+    int rc = 0;
+    AsOwner(conversion, [&] { rc = SPI_execute(statement, false, 0); });
+    if (rc != SPI_OK_UTILITY) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), statement);
+  }
+}
+
+void Return(ReturnSetInfo *result, List *statements) {
+  ListCell *cell = nullptr;
+  foreach (cell, statements) {
+    Datum value = CStringGetTextDatum(static_cast<const char *>(lfirst(cell)));
+    bool is_null = false;
+    tuplestore_putvalues(result->setResult, result->setDesc, &value, &is_null);
+  }
+}
+
+void Convert(Conversion conversion, Oid fn_oid, bool dry_run, ReturnSetInfo *result) {
+  FindNextval(fn_oid, &conversion);
+  const IdColumns columns = LockColumns(&conversion);
+  const NotNulls not_nulls = FindNotNulls(columns);
+  Check(conversion, columns, not_nulls, fn_oid);
+  List *statements = Statements(conversion, columns, not_nulls);
+  if (statements == NIL) NoticeIssuing(columns.all[0].described);
+  Return(result, statements);
+  if (dry_run) return;
+  Execute(conversion, statements);
+  const IdColumns now = FindColumns(conversion);
+  if (Statements(conversion, now, FindNotNulls(now)) != NIL) ReportMovedMeanwhile(columns.all[0].described);
+}
+
+}  // namespace
+
+}  // namespace snowflake
+
+using namespace snowflake;
+
+SNOWFLAKE_FUNCTION(snowflake_convert) {
+  static const char *const names[] = {"relation", "column_name", "dry_run"};
+  for (int i = 0; i < 3; ++i)
+    if (PG_ARGISNULL(i)) ReportNullArgument("snowflake_convert", names[i]);
+  const bool dry_run = PG_GETARG_BOOL(2);
+  if (!dry_run) {
+    PreventCommandDuringRecovery("snowflake_convert()");
+    PreventCommandIfReadOnly("snowflake_convert()");
+    if (XactIsoLevel != XACT_READ_COMMITTED) ReportIsolation("snowflake_convert");
+  }
+  InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+  SPI_connect();
+  Conversion conversion = {};
+  conversion.table = PG_GETARG_OID(0);
+  conversion.column = NameStr(*PG_GETARG_NAME(1));
+  conversion.lock = dry_run ? AccessShareLock : AccessExclusiveLock;
+  Convert(conversion, fcinfo->flinfo->fn_oid, dry_run, reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo));
+  SPI_finish();
+  return Datum{0};
+}

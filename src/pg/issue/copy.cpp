@@ -1,0 +1,144 @@
+// COPY FROM inserts row by row where a column's default is volatile, because such a function could read the table;
+// nextval() alone is excepted. snowflake_nextval() reads no table either, so a COPY evaluates a twin that is labelled
+// stable.
+//
+// 1. What is merely stable may be evaluated once for many rows, or twice where one value was meant: by an SQL function
+//    that uses its argument twice and is inlined. So beside the twin stands the node of identity columns. To every
+//    question that PostgreSQL asks it is volatile, except to COPY's about defaults, which passes over it as over
+//    nextval(); and it is never reached.
+// 2. The twin is given only to what COPY FROM plans as a column's default. Others take expressions apart and evaluate
+//    the parts, that node too, or keep them in a plan: extensions with a planner of their own do, in a table's trigger.
+// 3. The twin takes an argument of type internal, which no SQL can write: nobody else can call it or make it a default.
+//
+// That rests on what PostgreSQL does and nowhere promises; test/t/153_copy_planners.pl looks at each:
+//
+// a. COPY FROM plans defaults without a planner's root, while its memory context called "COPY" is the current one. Its
+//    WHERE, CHECKs, domains and WHEN conditions, and what its functions and triggers run, are planned elsewhere.
+// b. COPY TO has a context of that name, too, and plans a query in it: with a root, under a utility command of its own.
+// c. contain_volatile_functions_not_nextval(), which is COPY's question, passes over NextValueExpr;
+//    contain_volatile_functions() and contain_mutable_functions() do not.
+// d. COALESCE keeps its second argument unless the first is a constant, and evaluates it only if the first is null.
+#include "pg/issue/copy.h"
+
+#include "pg/issue/issue.h"
+#include "pg/extension.h"
+#include "pg/report.h"
+#include "pg/scripts.h"
+
+extern "C" {
+PGDLLEXPORT Datum snowflake_nextval(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum snowflake_copy_nextval(PG_FUNCTION_ARGS);
+}
+
+namespace snowflake {
+
+namespace {
+
+bool in_copy_from = false;
+ProcessUtility_hook_type next_utility_hook = nullptr;
+
+void RunUtility(PlannedStmt *statement, const char *text, bool read_only_tree, ProcessUtilityContext context,
+                ParamListInfo parameters, QueryEnvironment *environment, DestReceiver *receiver,
+                QueryCompletion *completion) {
+  const bool outer_copy_from = in_copy_from;
+  const bool outer_scripts = in_scripts;
+  const Node *command = statement->utilityStmt;
+  CheckCommandForNamesake(command);  // the library has this one utility hook
+  PG_TRY();
+  {
+    in_copy_from = IsA(command, CopyStmt) && reinterpret_cast<const CopyStmt *>(command)->is_from;
+    in_scripts = RunsScripts(command);
+    const auto next = next_utility_hook ? next_utility_hook : standard_ProcessUtility;
+    next(statement, text, read_only_tree, context, parameters, environment, receiver, completion);
+  }
+  PG_FINALLY();
+  {
+    in_copy_from = outer_copy_from;
+    in_scripts = outer_scripts;
+  }
+  PG_END_TRY();
+}
+
+// Whether COPY FROM is planning a column's default.
+bool PlansDefault(const SupportRequestSimplify *request) {
+  return in_copy_from && request->root == nullptr && strcmp(CurrentMemoryContext->name, "COPY") == 0;
+}
+
+// Whether a call of this function is one of `code` and nothing else: neither SECURITY DEFINER nor SET is around it.
+bool Runs(Oid function, PGFunction code) {
+  FmgrInfo info;
+  fmgr_info(function, &info);
+  return info.fn_addr == code;
+}
+
+// The extension's other function that has this support function.
+Oid FindTwin(Oid support) {
+  Oid twin = InvalidOid;
+  const Oid extension = getExtensionOfObject(ProcedureRelationId, support);
+  Relation catalog = table_open(DependRelationId, AccessShareLock);
+  ScanKeyData keys[2];
+  ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber, F_OIDEQ,
+              ObjectIdGetDatum(ProcedureRelationId));
+  ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(support));
+  SysScanDesc scan = systable_beginscan(catalog, DependReferenceIndexId, true, nullptr, 2, keys);
+  while (HeapTuple tuple = systable_getnext(scan)) {
+    const Form_pg_depend depend = reinterpret_cast<Form_pg_depend>(GETSTRUCT(tuple));
+    if (depend->classid == ProcedureRelationId && OidIsValid(extension) &&
+        getExtensionOfObject(ProcedureRelationId, depend->objid) == extension &&
+        Runs(depend->objid, snowflake_copy_nextval))
+      twin = depend->objid;
+  }
+  systable_endscan(scan);
+  table_close(catalog, AccessShareLock);
+  return twin;
+}
+
+Node *CallOfTwin(Oid support, const SupportRequestSimplify *request) {
+  if (!PlansDefault(request)) return nullptr;
+  // A superuser may have given the support function to another function, or changed this one. Who lacks a right is told
+  // so when snowflake_nextval() itself is called.
+  const Oid function = request->fcall->funcid;
+  if (!Runs(function, snowflake_nextval) || !MayExecute(function)) return nullptr;
+  const Oid twin = FindTwin(support);
+  if (!OidIsValid(twin) || !MayExecute(twin)) return nullptr;
+
+  Const *argument = makeConst(INTERNALOID, -1, InvalidOid, sizeof(Datum), ObjectIdGetDatum(function), false, true);
+  FuncExpr *call = makeFuncExpr(twin, INT8OID, list_make1(argument), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+  NextValueExpr *never_reached = makeNode(NextValueExpr);
+  never_reached->typeId = INT8OID;
+  CoalesceExpr *first = makeNode(CoalesceExpr);
+  first->coalescetype = INT8OID;
+  first->args = list_make2(call, never_reached);
+  first->location = -1;
+  return reinterpret_cast<Node *>(first);
+}
+
+}  // namespace
+
+void WatchCopies() {
+  next_utility_hook = ProcessUtility_hook;
+  ProcessUtility_hook = RunUtility;
+}
+
+}  // namespace snowflake
+
+using namespace snowflake;
+
+SNOWFLAKE_FUNCTION(snowflake_nextval_support) {
+  Node *request = reinterpret_cast<Node *>(PG_GETARG_POINTER(0));
+  Node *answer = nullptr;
+  if (IsA(request, SupportRequestSimplify))
+    answer = CallOfTwin(fcinfo->flinfo->fn_oid, reinterpret_cast<SupportRequestSimplify *>(request));
+  PG_RETURN_POINTER(answer);
+}
+
+// The argument is snowflake_nextval() itself. The right to call it is asked for once per expression, as the executor
+// does.
+SNOWFLAKE_FUNCTION(snowflake_copy_nextval) {
+  const Oid function = DatumGetObjectId(PG_GETARG_DATUM(0));
+  if (fcinfo->flinfo->fn_extra == nullptr) {
+    if (!MayExecute(function)) ReportNoRight(function);
+    fcinfo->flinfo->fn_extra = fcinfo->flinfo;
+  }
+  PG_RETURN_INT64(NextId(function, 1));
+}

@@ -1,0 +1,296 @@
+// 1. A run's numbers were taken from the generator under its lock, so no other process has them, whatever becomes of the
+//    lease: its release reports a last tick that is not below the run's. What is left of it goes back under the lock, or is
+//    lost, and is forgotten here before.
+// 2. A run is used only within the tick of the clock in which it was taken, whichever tick its numbers are of: so it leads
+//    the clock by no more than when it was taken (G3), and ids of calls more than a tick apart are in order across sessions
+//    (G2). The limits are kept in microseconds, so that a call reads the clock once and divides nothing.
+#include "pg/issue/issue.h"
+
+#include "pg/database_layout.h"
+#include "pg/extension.h"
+#include "pg/issue/launch.h"
+#include "pg/report.h"
+#include "pg/settings.h"
+
+namespace snowflake {
+
+namespace {
+
+struct LocalRun {
+  int64_t from_us;  // usable while from_us <= clock < from_us + span_us
+  uint64_t span_us;
+  int64_t next_id;
+  int64_t step;  // from one sequence number to the next
+  int32_t left;
+};
+LocalRun run;
+
+// Where the run came from, to give its end back.
+Run run_taken;
+Token run_token;
+
+int64_t last_id = -1;
+NodeBlock *this_node = nullptr;
+
+Appetite appetite = {};
+
+// fn_oid -> extension; a function keeps its extension as long as it lives.
+Oid known_fn = InvalidOid;
+Oid known_extension = InvalidOid;
+
+// A clock that stands for this long is broken, not slow.
+constexpr int64_t kClockStandsUs = 1000 * 1000;
+
+// Waits are looked after at least this often, should a wake-up be missed or a keeper have died.
+constexpr long kWaitMs = 100;
+// How soon a refused start of a keeper is tried again: parallel workers come and go in the same slots.
+constexpr long kSlotWaitMs = 20;
+
+void DropRun() { run.left = 0; }
+
+// What is left of the run; it is used no more.
+Run EndRun() {
+  const Run rest = {run_taken.tick, run_taken.worker, run_taken.sequence + run_taken.count - run.left, run.left};
+  DropRun();
+  return rest;
+}
+
+inline bool RunIsUsable() {
+  return run.left > 0 && static_cast<uint64_t>(NowUnixUs()) - static_cast<uint64_t>(run.from_us) < run.span_us;
+}
+
+Oid ExtensionOf(Oid fn_oid) {
+  if (fn_oid != known_fn) {
+    known_extension = ExtensionOfFunction(fn_oid);
+    CheckNotNamesake(known_extension);
+    OnLayoutChange(fn_oid, DropRun);
+    known_fn = fn_oid;
+  }
+  return known_extension;
+}
+
+NodeBlock *ThisNode() {
+  if (this_node == nullptr) {
+    if (!HasSharedMemory()) ReportNotPreloaded();
+    this_node = FindOrMakeNode(MyDatabaseId);
+    if (this_node == nullptr) ReportTooManyDatabases();
+  }
+  return this_node;
+}
+
+// What one look at the generator showed.
+struct Look {
+  Decision decision;
+  Layout layout;
+  Token token;
+  Tick max_lead;
+  Tick now;
+  bool new_worker_helps;
+  bool keeper_missing;
+  Latch *keeper_latch;
+};
+
+Look TakeRun(NodeBlock *node, Oid extension, int64_t now_us, int64_t ahead) {
+  const uint32 random = pg_prng_uint32(&pg_global_prng_state);
+  const int64_t max_lead_us = settings.max_lead_ms * kUsPerMs;
+  const int64_t max_run = settings.max_run;
+  const Run rest = EndRun();
+  Look look = {};
+  WithLock(node, LW_EXCLUSIVE, [&] {
+    Generator *g = &node->state.generator;
+    if (rest.count > 0 && GiveBack(g, run_token, rest)) node->counters.ids_taken -= rest.count;
+    look.keeper_missing = node->keeper_pid == 0;
+    look.keeper_latch = node->keeper_latch;
+    if (!g->open || node->extension != extension) {
+      look.decision.outcome = Outcome::kNoLease;
+      node->state.lease_wanted = true;
+      return;
+    }
+    look.layout = g->layout;
+    look.token = g->lease.token;
+    look.now = g->layout.TickAt(now_us);
+    look.max_lead = MaxLead(g->layout, max_lead_us);
+
+    const Terms terms = {look.max_lead, static_cast<int64_t>(random % FreshLimit(g->layout, settings.sequence_jitter))};
+    look.decision = TakeOrAsk(&node->state, look.now, appetite.Next(look.now, ahead, max_run), terms);
+    if (look.decision.outcome == Outcome::kRun) {
+      node->counters.ids_taken += look.decision.run.count;
+      ++node->counters.runs_taken;
+    } else if (look.decision.outcome == Outcome::kClockBehind) {
+      look.new_worker_helps = NewWorkerHelps(*g, look.now, look.max_lead);
+    }
+  });
+  return look;
+}
+
+// The wait for the lock may have outlasted the tick that the clock showed before: then it only seems to be behind.
+bool IsStale(const Look &look) { return look.layout.TickAt(NowUnixUs()) > look.now; }
+
+void KeepRun(const Look &look) {
+  const Layout &layout = look.layout;
+  const Run &taken = look.decision.run;
+  run.from_us = layout.UnixUsAt(look.now);
+  run.span_us = static_cast<uint64_t>(layout.tick_us);
+  run.next_id = layout.Pack({taken.tick, taken.worker, taken.sequence});
+  run.step = int64_t{1} << layout.sequence_shift();
+  run.left = taken.count;
+  run_taken = taken;
+  run_token = look.token;
+}
+
+// One call's waits.
+struct Wait {
+  int64_t clock_since_us;  // monotonic; 0: has not waited
+  int64_t clock_from_us;   // what the clock showed then
+  int64_t lease_since_us;
+  bool no_slot;
+};
+
+void Count(NodeBlock *node, int64_t Counters::*counter) {
+  WithLock(node, LW_EXCLUSIVE, [&] { ++(node->counters.*counter); });
+}
+
+void WaitForClock(NodeBlock *node, Wait *wait, int64_t now_us, int64_t until_us) {
+  if (wait->clock_since_us == 0) {
+    wait->clock_since_us = MonotonicUs();
+    wait->clock_from_us = now_us;
+    Count(node, &Counters::clock_waits);
+  }
+  static uint32 event = 0;
+  if (event == 0) event = WaitEventNamed("SnowflakeClock");
+  const int64_t left_us = until_us - now_us;
+  if (left_us < kUsPerMs) {
+    // A latch counts in milliseconds. Who wakes up in the middle of a tick has no time left to use it up, and a run that the
+    // tick's end overtakes is lost.
+    pgstat_report_wait_start(event);
+    pg_usleep(left_us > 1 ? left_us : 1);
+    pgstat_report_wait_end();
+    return;
+  }
+  const int64_t ms = left_us / kUsPerMs < kWaitMs ? left_us / kUsPerMs : kWaitMs;
+  WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, static_cast<long>(ms), event);
+  ResetLatch(MyLatch);
+}
+
+void WaitForKeeper(NodeBlock *node, Wait *wait, const Look &look) {
+  const int64_t now_us = MonotonicUs();
+  if (wait->lease_since_us == 0) {
+    wait->lease_since_us = now_us;
+    Count(node, &Counters::lease_waits);
+  }
+  const Launch launch = EnsureKeeper(node);
+  if (launch == Launch::kSingleUser) ReportNoLease(NoLeaseReason::kSingleUser, {}, 0);
+  if (launch == Launch::kBinaryUpgrade) ReportNoLease(NoLeaseReason::kBinaryUpgrade, {}, 0);
+  if (launch == Launch::kNoSlot) wait->no_slot = true;
+  if (launch == Launch::kAsked && !look.keeper_missing) wait->no_slot = false;
+  if (look.keeper_latch) SetLatch(look.keeper_latch);
+
+  const int64_t waited_us = now_us - wait->lease_since_us;
+  const int64_t left_us = settings.start_timeout_ms * kUsPerMs - waited_us;
+  if (left_us <= 0) {
+    RegistryError error = {};
+    WithLock(node, LW_SHARED, [&] { error = node->error; });
+    // Without the step back the lease at hand would do.
+    if (look.decision.outcome == Outcome::kClockBehind && !wait->no_slot)
+      ReportNothingBetter(look.layout, look.layout.UnixUsAt(look.now),
+                          look.layout.UnixUsAt(look.now + look.decision.lead), error);
+    ReportNoLease(wait->no_slot ? NoLeaseReason::kKeeperSlots : NoLeaseReason::kRegistry, error, waited_us);
+  }
+  const long longest_ms = wait->no_slot ? kSlotWaitMs : kWaitMs;
+  const long ms = left_us / kUsPerMs < longest_ms ? static_cast<long>(left_us / kUsPerMs) + 1 : longest_ms;
+  static uint32 event = 0;
+  if (event == 0) event = WaitEventNamed("SnowflakeLease");
+  ConditionVariableTimedSleep(&node->changed, ms, event);
+}
+
+// The clock is behind the last tick, or the lease begins in the future.
+void HandleClockBehind(NodeBlock *node, Wait *wait, const Look &look, int64_t now_us) {
+  const Layout &layout = look.layout;
+  const Patience patience = PatienceNow();
+  const bool waited_long = wait->clock_since_us != 0 && MonotonicUs() - wait->clock_since_us > patience.max_wait_us;
+  const Tick ahead = look.now + look.decision.lead;
+  switch (WhenBehind(layout, look.decision.lead, look.new_worker_helps, waited_long, patience)) {
+    case Behind::kWait:
+      return WaitForClock(node, wait, now_us, layout.UnixUsAt(ahead - look.max_lead));
+    case Behind::kFail:
+      ReportClockBehind(layout, now_us, layout.UnixUsAt(ahead), look.new_worker_helps);
+    case Behind::kNewWorker:
+      WithLock(node, LW_EXCLUSIVE, [&] { node->state.new_worker_wanted = true; });
+      WaitForKeeper(node, wait, look);
+  }
+}
+
+void HandleTickUsedUp(NodeBlock *node, Wait *wait, const Look &look, int64_t now_us) {
+  if (wait->clock_since_us != 0 && now_us <= wait->clock_from_us) {
+    const int64_t waited_us = MonotonicUs() - wait->clock_since_us;
+    if (waited_us > kClockStandsUs && waited_us > settings.start_timeout_ms * kUsPerMs)
+      ReportClockStands(now_us, waited_us);
+  }
+  WaitForClock(node, wait, now_us, look.layout.UnixUsAt(look.now + look.decision.lead - look.max_lead));
+}
+
+void CheckLeaseIsPossible(Oid fn_oid, Oid extension) {
+  // A registry on another server can write a lease down for a standby.
+  if (settings.registry[0] == '\0' && RecoveryInProgress()) ReportRecovery();
+  // The keeper is another process: what this transaction has not committed it cannot see.
+  bool created_here = false;
+  bool updated_here = false;
+  if (!OidIsValid(LookUpExtension(extension, &created_here, &updated_here).schema)) ReportNoExtension(fn_oid);
+  if (created_here || (updated_here && settings.registry[0] == '\0')) ReportSameTransaction(updated_here);
+}
+
+pg_noinline void NextRun(Oid fn_oid, int64_t ahead) {
+  const Oid extension = ExtensionOf(fn_oid);
+  NodeBlock *node = ThisNode();
+  Wait wait = {};
+  for (;;) {
+    CHECK_FOR_INTERRUPTS();
+    const int64_t now_us = NowUnixUs();
+    const Look look = TakeRun(node, extension, now_us, ahead);
+    switch (look.decision.outcome) {
+      case Outcome::kRun:
+        if (wait.lease_since_us != 0) ConditionVariableCancelSleep();
+        // Ids go on while the window lasts, but somebody must move it.
+        if (look.keeper_missing) EnsureKeeper(node);
+        return KeepRun(look);
+      case Outcome::kNoLease:
+        CheckLeaseIsPossible(fn_oid, extension);
+        WaitForKeeper(node, &wait, look);
+        break;
+      case Outcome::kWindowEnd:
+        WaitForKeeper(node, &wait, look);
+        break;
+      case Outcome::kClockBehind:
+        if (!IsStale(look)) HandleClockBehind(node, &wait, look, now_us);
+        break;
+      case Outcome::kTickUsedUp:
+        if (!IsStale(look)) HandleTickUsedUp(node, &wait, look, now_us);
+        break;
+      case Outcome::kTimeUsedUp:
+        ReportTimeUsedUp(look.layout, now_us);
+    }
+  }
+}
+
+}  // namespace
+
+int64_t NextId(Oid fn_oid, int64_t ahead) {
+  if (!RunIsUsable()) NextRun(fn_oid, ahead);
+  --run.left;
+  last_id = run.next_id;
+  run.next_id += run.step;
+  return last_id;
+}
+
+Ids NextIds(Oid fn_oid, int32_t most) {
+  if (!RunIsUsable()) NextRun(fn_oid, most);
+  const Ids ids = {run.next_id, run.step, most < run.left ? most : run.left};
+  run.left -= ids.count;
+  run.next_id += ids.step * ids.count;
+  last_id = run.next_id - run.step;
+  return ids;
+}
+
+int64_t LastId() { return last_id; }
+
+}  // namespace snowflake

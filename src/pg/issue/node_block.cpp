@@ -1,0 +1,156 @@
+#include "pg/issue/node_block.h"
+
+#include <time.h>
+
+#include "pg/settings.h"
+
+namespace snowflake {
+
+namespace {
+
+struct State {
+  LWLock lock;
+  int tranche;
+  int places;
+  alignas(128) NodeBlock nodes[FLEXIBLE_ARRAY_MEMBER];
+};
+
+// A named segment's layout is its name's: a library that lays the block out otherwise counts this up. Sessions of the one
+// before then go on with their own block, lease and keeper, so nothing is issued twice.
+constexpr const char *kSegmentName = "snowflake 2";
+constexpr int kSegmentPlaces = 64;
+
+State *state = nullptr;
+shmem_request_hook_type next_request_hook = nullptr;
+shmem_startup_hook_type next_startup_hook = nullptr;
+
+Size StateSize(int places) { return add_size(offsetof(State, nodes), mul_size(places, sizeof(NodeBlock))); }
+
+void RequestState() {
+  if (next_request_hook) next_request_hook();
+  RequestAddinShmemSpace(add_size(StateSize(settings.max_databases), alignof(State)));
+}
+
+void Clear(NodeBlock *node) {
+  memset(reinterpret_cast<char *>(node) + sizeof(node->lock), 0, sizeof(*node) - sizeof(node->lock));
+  ConditionVariableInit(&node->changed);
+}
+
+void Fill(State *block, int places) {
+  block->tranche = NewTranche("snowflake");
+  block->places = places;
+  LWLockInitialize(&block->lock, block->tranche);
+  for (int i = 0; i < places; ++i) {
+    Clear(&block->nodes[i]);
+    LWLockInitialize(&block->nodes[i].lock, block->tranche);
+  }
+}
+
+void StartState() {
+  if (next_startup_hook) next_startup_hook();
+  LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+  bool found = false;
+  state = static_cast<State *>(ShmemInitStruct("snowflake", StateSize(settings.max_databases), &found));
+  if (!found) Fill(state, settings.max_databases);
+  LWLockRelease(AddinShmemInitLock);
+  RegisterTranche(state->tranche, "snowflake");
+}
+
+// The block's lock is held.
+NodeBlock *Place(Oid database) {
+  for (int i = 0; i < state->places; ++i)
+    if (state->nodes[i].database == database) return &state->nodes[i];
+  return nullptr;
+}
+
+// Whoever took a place was connected. A transaction may have seen the catalogs before that database was created, and would
+// not look again.
+bool DatabaseExists(Oid database) {
+  AcceptInvalidationMessages();
+  InvalidateCatalogSnapshot();
+  char *name = get_database_name(database);
+  if (name == nullptr) return false;
+  pfree(name);
+  return true;
+}
+
+// Frees the places of dropped databases: nobody is connected to one, so nobody uses its node. Catalog access cannot be
+// under the lock, and a place may meanwhile have gone to another database.
+void FreeDropped() {
+  for (int i = 0; i < state->places; ++i) {
+    LWLockAcquire(&state->lock, LW_SHARED);
+    const Oid database = state->nodes[i].database;
+    LWLockRelease(&state->lock);
+    if (!OidIsValid(database) || DatabaseExists(database)) continue;
+    LWLockAcquire(&state->lock, LW_EXCLUSIVE);
+    if (state->nodes[i].database == database) Clear(&state->nodes[i]);
+    LWLockRelease(&state->lock);
+  }
+}
+
+NodeBlock *Make(Oid database) {
+  LWLockAcquire(&state->lock, LW_EXCLUSIVE);
+  NodeBlock *node = Place(database);
+  if (node == nullptr) {
+    node = Place(InvalidOid);
+    if (node != nullptr) node->database = database;
+  }
+  LWLockRelease(&state->lock);
+  return node;
+}
+
+}  // namespace
+
+int64_t MonotonicUs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<int64_t>(now.tv_sec) * USECS_PER_SEC + now.tv_nsec / 1000;
+}
+
+void RequestSharedMemory() {
+  next_request_hook = shmem_request_hook;
+  shmem_request_hook = RequestState;
+  next_startup_hook = shmem_startup_hook;
+  shmem_startup_hook = StartState;
+}
+
+bool HasSharedMemory() {
+  if (state != nullptr) return true;
+  const auto fill = [](void *segment) { Fill(static_cast<State *>(segment), kSegmentPlaces); };
+  State *segment = static_cast<State *>(NamedSegment(kSegmentName, StateSize(kSegmentPlaces), fill));
+  if (segment == nullptr) return false;
+  RegisterTranche(segment->tranche, "snowflake");
+  state = segment;
+  return true;
+}
+
+int Places() { return state->places; }
+
+int PlacesInUse() {
+  FreeDropped();
+  int used = 0;
+  LWLockAcquire(&state->lock, LW_SHARED);
+  for (int i = 0; i < state->places; ++i) used += OidIsValid(state->nodes[i].database);
+  LWLockRelease(&state->lock);
+  return used;
+}
+
+NodeBlock *FindNode(Oid database) {
+  if (!HasSharedMemory()) return nullptr;
+  LWLockAcquire(&state->lock, LW_SHARED);
+  NodeBlock *node = Place(database);
+  LWLockRelease(&state->lock);
+  return node;
+}
+
+NodeBlock *FindOrMakeNode(Oid database) {
+  NodeBlock *node = FindNode(database);
+  if (node == nullptr) node = Make(database);
+  if (node == nullptr) {
+    FreeDropped();
+    node = Make(database);
+  }
+  return node;
+}
+
+}  // namespace snowflake

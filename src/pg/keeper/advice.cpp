@@ -1,0 +1,152 @@
+#include "pg/keeper/advice.h"
+
+#include "pg/extension.h"
+#include "pg/keeper/exchanges.h"
+
+namespace snowflake {
+
+namespace {
+
+// No wait for a lock: whoever changes it now is advised with the next lease.
+Relation OpenUnlessLocked(Oid relation) {
+  if (!OidIsValid(relation) || !ConditionalLockRelationOid(relation, AccessShareLock)) return nullptr;
+  Relation table = try_table_open(relation, NoLock);
+  if (table == nullptr) UnlockRelationOid(relation, AccessShareLock);
+  return table;
+}
+
+// Whether any row of a table satisfies the test.
+template <typename Test>
+bool AnyRow(Oid relation, Test test) {
+  Relation table = OpenUnlessLocked(relation);
+  if (table == nullptr) return false;
+  bool found = false;
+  SysScanDesc scan = systable_beginscan(table, InvalidOid, false, nullptr, 0, nullptr);
+  for (HeapTuple row = systable_getnext(scan); HeapTupleIsValid(row) && !found; row = systable_getnext(scan))
+    found = test(row, RelationGetDescr(table));
+  systable_endscan(scan);
+  table_close(table, AccessShareLock);
+  return found;
+}
+
+bool Subscribes() {
+  return AnyRow(SubscriptionRelationId, [](HeapTuple row, TupleDesc) {
+    return reinterpret_cast<Form_pg_subscription>(GETSTRUCT(row))->subdbid == MyDatabaseId;
+  });
+}
+
+// Citus's own table: the coordinator's group is 0.
+bool IsCitusWorker() {
+  const Oid table = get_relname_relid("pg_dist_local_group", PG_CATALOG_NAMESPACE);
+  if (!OidIsValid(table) || get_rel_relkind(table) != RELKIND_RELATION) return false;
+  const AttrNumber column = get_attnum(table, "groupid");
+  if (column == InvalidAttrNumber || get_atttype(table, column) != INT4OID) return false;
+  return AnyRow(table, [&](HeapTuple row, TupleDesc descriptor) {
+    bool is_null = false;
+    const Datum group = heap_getattr(row, column, descriptor, &is_null);
+    return !is_null && DatumGetInt32(group) != 0;
+  });
+}
+
+// In a transaction.
+Advised Look(const AcquireAnswer &answer) {
+  Advised advised = {0, answer.workers_free, answer.layout.workers_per_datacenter(), PlacesInUse()};
+  const bool own_registry = keeping.registry[0] == '\0';
+  if (own_registry && (Subscribes() || IsCitusWorker())) advised.advice |= kAdviceOwnRegistry;
+  if (advised.workers_free >= 0 && advised.workers_free * 10 < advised.workers) advised.advice |= kAdviceFewWorkers;
+  // PostgreSQL starts one of its own, the launcher of logical replication: none is left.
+  if (advised.databases + 1 >= max_worker_processes) advised.advice |= kAdviceFewKeepers;
+  if (!LookUpExtension(keeping.extension).has_guards) advised.advice |= kAdviceOldObjects;
+  if (answer.old_registry) advised.advice |= kAdviceOldRegistry;
+  return advised;
+}
+
+// The same in a transaction of its own. False when it failed.
+bool LookSafely(const AcquireAnswer &answer, Advised *advised) {
+  MemoryContext caller = CurrentMemoryContext;
+  ErrorData *volatile error = nullptr;
+  PG_TRY();
+  {
+    StartTransactionCommand();
+    *advised = Look(answer);
+    CommitTransactionCommand();
+  }
+  PG_CATCH();
+  {
+    MemoryContextSwitchTo(caller);
+    error = CopyErrorData();
+    FlushErrorState();
+    AbortCurrentTransaction();
+  }
+  PG_END_TRY();
+  MemoryContextSwitchTo(caller);
+  if (error != nullptr) ereport(LOG, (errmsg("snowflake keeper: could not look for advice: %s", error->message)));
+  return error == nullptr;
+}
+
+constexpr uint32_t kEach[] = {kAdviceOwnRegistry, kAdviceFewWorkers, kAdviceFewKeepers, kAdviceOldObjects,
+                              kAdviceOldRegistry};
+
+const char *WhatIs(uint32_t bit, const Advised &advised) {
+  switch (bit) {
+    case kAdviceOwnRegistry:
+      return "rows of other servers come to this database, and its registry is its own: their ids differ only by "
+             "chance";
+    case kAdviceFewWorkers:
+      return psprintf("less than a tenth of the worker ids is free: %lld of %lld",
+                      static_cast<long long>(advised.workers_free), static_cast<long long>(advised.workers));
+    case kAdviceFewKeepers:
+      return psprintf("%d databases of this server issue ids, and there are %d background workers", advised.databases,
+                      max_worker_processes);
+    case kAdviceOldObjects:
+      return "the extension's SQL objects are older than its library";
+    default:
+      return "the registry speaks, or grants this role, only what version 1.1 spoke";
+  }
+}
+
+const char *WhatToDo(uint32_t bit) {
+  switch (bit) {
+    case kAdviceOwnRegistry:
+      return "Give all of them one registry, with snowflake.registry.";
+    case kAdviceFewWorkers:
+      return "When there are none left, a node that starts gets SF004: snowflake_evict() frees those of dead nodes, a "
+             "layout"
+             " with more worker bits holds more.";
+    case kAdviceFewKeepers:
+      return "Raise max_worker_processes: each of them takes one, and the next will find none.";
+    case kAdviceOldObjects:
+      return "ALTER EXTENSION snowflake UPDATE.";
+    default:
+      return "Update the extension there, and grant the role EXECUTE on snowflake_lease_acquire, "
+             "snowflake_lease_extend and"
+             " snowflake_lease_release.";
+  }
+}
+
+}  // namespace
+
+void Advise(const AcquireAnswer &answer) {
+  NodeBlock *node = keeping.node;
+  Advised advised = {};
+  uint32_t before = 0;
+  if (!LookSafely(answer, &advised)) return;
+  WithLock(node, LW_EXCLUSIVE, [&] {
+    before = node->advice;
+    node->advice = advised.advice;
+  });
+  for (uint32_t bit : kEach)
+    if ((advised.advice & bit) != 0 && (before & bit) == 0)
+      ereport(WARNING, (errmsg("snowflake keeper: %s", WhatIs(bit, advised)), errhint("%s", WhatToDo(bit))));
+}
+
+char *AdviceText(const Advised &advised) {
+  StringInfoData text;
+  initStringInfo(&text);
+  for (uint32_t bit : kEach)
+    if ((advised.advice & bit) != 0)
+      appendStringInfo(&text, "%s%s. %s", text.len > 0 ? "\n" : "", WhatIs(bit, advised), WhatToDo(bit));
+  return text.data;
+}
+
+}  // namespace snowflake

@@ -1,0 +1,24 @@
+// What an operator should know although ids flow. It is looked for when a lease is drawn, told in the log when it is new, and
+// shown by the view snowflake_status from then on.
+#pragma once
+
+#include "pg/registry/protocol.h"
+#include "pg/issue/node_block.h"
+
+namespace snowflake {
+
+// Bits of Advice, and the figures that go with them.
+struct Advised {
+  uint32_t advice;
+  int64_t workers_free;
+  int64_t workers;
+  int databases;  // that issue ids
+};
+
+// A keeper has drawn this lease. Nothing that goes wrong here is an error: ids flow.
+void Advise(const AcquireAnswer &answer);
+
+// One line for each bit.
+char *AdviceText(const Advised &advised);
+
+}  // namespace snowflake

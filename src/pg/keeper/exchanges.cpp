@@ -1,0 +1,363 @@
+#include "pg/keeper/exchanges.h"
+
+#include <unistd.h>
+
+#include "pg/keeper/advice.h"
+#include "pg/database_layout.h"
+#include "pg/presentable.h"
+#include "pg/report.h"
+#include "pg/settings.h"
+#include "pg/keeper/process.h"
+
+namespace snowflake {
+
+Keeping keeping;
+
+namespace {
+
+// Together with the wait for a lock within the 3 s that a shutdown may take.
+constexpr int kReleaseTimeoutMs = 1500;
+
+void Detach(int, Datum) {
+  WithLock(keeping.node, LW_EXCLUSIVE, [] {
+    keeping.node->keeper_pid = 0;
+    keeping.node->keeper_latch = nullptr;
+    keeping.node->keeper_asked_us = 0;
+  });
+  ConditionVariableBroadcast(&keeping.node->changed);
+}
+
+uint64_t HashOfRegistry() {
+  const auto *text = reinterpret_cast<const unsigned char *>(settings.registry);
+  return DatumGetUInt64(hash_any_extended(text, static_cast<int>(strlen(settings.registry)), 0));
+}
+
+// The node's lock is held.
+void ForgetAnswers() {
+  NodeBlock *node = keeping.node;
+  ForgetRegistry(&node->state);
+  node->advice = 0;
+  node->error.message[0] = '\0';
+}
+
+// The extension was dropped, or is another one than before: the registry in this database is gone, and what it leased with
+// it. One on another server gets the lease back.
+void LeaveRegistry() {
+  if (keeping.registry[0] != '\0') return CloseGenerator();
+  WithLock(keeping.node, LW_EXCLUSIVE, [] {
+    keeping.node->state.generator.open = false;
+    ForgetAnswers();
+  });
+}
+
+// Whether an error of a registry on another server has nothing in it that not everybody may read: what the protocol itself
+// refuses, and what is short or in use there. Others name an address, a port or a role.
+bool NamesNobody(int sqlstate) {
+  const int category = ERRCODE_TO_CATEGORY(sqlstate);
+  return category == MAKE_SQLSTATE('S', 'F', '0', '0', '0') || category == ERRCODE_INSUFFICIENT_RESOURCES ||
+         category == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+}
+
+[[noreturn]] void ReportOlderTimeline(int64_t timeline) {
+  int64_t seen = 0;
+  WithLock(keeping.node, LW_SHARED, [&] { seen = keeping.node->state.seen.timeline; });
+  ereport(ERROR, (errcode(kNoLease), errmsg("the registry answers from an older timeline"),
+                  errdetail("It is at timeline %lld; answers of timeline %lld have been seen.",
+                            static_cast<long long>(timeline), static_cast<long long>(seen)),
+                  errhint("An old primary has come back: stop it.")));
+  pg_unreachable();
+}
+
+[[noreturn]] void ReportAnswer(const char *what) {
+  ereport(ERROR, (errcode(kNoLease), errmsg("the registry's answer cannot be"), errdetail_internal("%s", what),
+                  errhint("Check snowflake.registry, and who may change that database.")));
+  pg_unreachable();
+}
+
+[[noreturn]] void ReportRaise(Tick raised_tick, Tick now) {
+  ReportAnswer(psprintf("It rules out all ticks up to %lld, asked at tick %lld.", static_cast<long long>(raised_tick),
+                        static_cast<long long>(now)));
+}
+
+void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireRequest &request, const Layout &layout) {
+  const Lease &lease = answer.lease;
+  const auto number = [](int64_t value) { return static_cast<long long>(value); };
+  switch (fault) {
+    case AnswerFault::kNone:
+      return;
+    case AnswerFault::kTimeline:
+      ReportOlderTimeline(answer.standing.timeline);
+    case AnswerFault::kLayout:
+      ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the layout was changed meanwhile"),
+                      errdetail("Here it is %s; in the registry it is %s.", DescribeLayout(layout),
+                                DescribeLayout(answer.layout))));
+      break;
+    case AnswerFault::kLeaseId:
+      ReportAnswer(psprintf("It has lease %lld.", number(lease.lease_id)));
+    case AnswerFault::kWorker:
+      ReportAnswer(psprintf("It has worker id %d for datacenter %d.", lease.worker, request.datacenter));
+    case AnswerFault::kWindow:
+      ReportAnswer(psprintf("It has the window from tick %lld to %lld, asked at tick %lld for %.1f s.",
+                            number(lease.window_start), number(lease.window_end), number(request.now),
+                            Seconds(request.duration_us)));
+    case AnswerFault::kRaised:
+      ReportRaise(answer.standing.raised_tick, request.now);
+    case AnswerFault::kLeaseOld:
+      ReportAnswer(psprintf("It has lease %lld; lease %lld was seen before.", number(lease.lease_id),
+                            number(request.seen_lease_id)));
+  }
+}
+
+void LogLease(const AcquireAsked &asked, const AcquireAnswer &answer, const TakenLease &taken) {
+  const Lease &lease = answer.lease;
+  const int64_t step_us = (taken.old.last_tick - asked.clock) * answer.layout.tick_us;
+  if (asked.new_worker && taken.replaced)
+    ereport(LOG, (errmsg("snowflake keeper: drew worker id %d in place of %d, because the clock stepped back by %.3f s",
+                         lease.worker, taken.old.worker, Seconds(step_us)),
+                  errdetail("Ids issued from now on may be smaller than ids issued before.")));
+  else
+    ereport(LOG, (errmsg("snowflake keeper: drew worker id %d for node \"%s\", lease %lld", lease.worker,
+                         keeping.node->node_name, static_cast<long long>(lease.lease_id))));
+}
+
+}  // namespace
+
+bool Attach() {
+  keeping.node = FindNode(MyDatabaseId);
+  if (keeping.node == nullptr) return false;
+  bool taken = false;
+  const uint64_t registry = HashOfRegistry();
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] {
+    taken = keeping.node->keeper_pid != 0;
+    if (taken) return;
+    keeping.node->keeper_pid = MyProcPid;
+    keeping.node->keeper_latch = MyLatch;
+    // A lease of another registry would look to this one like commits that it has lost.
+    if (keeping.node->registry != registry) {
+      keeping.node->state.generator.open = false;
+      ForgetAnswers();
+    }
+    keeping.node->registry = registry;
+  });
+  if (taken) return false;
+  before_shmem_exit(Detach, Datum{0});
+  keeping.registry = MemoryContextStrdup(TopMemoryContext, settings.registry);
+  return true;
+}
+
+void NameNode() {
+  char name[sizeof(NodeBlock::node_name)];
+  if (settings.node_name[0] != '\0') {
+    CopyPresentable(name, sizeof(name), settings.node_name);
+  } else {
+    char host[128] = "localhost";
+    gethostname(host, sizeof(host) - 1);
+    MemoryContext caller = CurrentMemoryContext;  // a transaction's end leaves another one
+    StartTransactionCommand();
+    const char *database = get_database_name(MyDatabaseId);
+    CopyPresentable(
+        name, sizeof(name),
+        psprintf("%s:%d/%s", cluster_name[0] != '\0' ? cluster_name : host, PostPortNumber, database ? database : ""));
+    CommitTransactionCommand();
+    MemoryContextSwitchTo(caller);
+  }
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] { memcpy(keeping.node->node_name, name, sizeof(name)); });
+}
+
+bool RegistryMoved() { return strcmp(keeping.registry, settings.registry) != 0; }
+
+void FollowRegistry() {
+  const uint64_t registry = HashOfRegistry();
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] {
+    ForgetAnswers();
+    keeping.node->registry = registry;
+  });
+  pfree(keeping.registry);
+  keeping.registry = MemoryContextStrdup(TopMemoryContext, settings.registry);
+}
+
+void SetExtension(Oid extension) {
+  bool other = false;
+  WithLock(keeping.node, LW_SHARED,
+           [&] { other = keeping.node->state.generator.open && keeping.node->extension != extension; });
+  if (other || (OidIsValid(keeping.extension) && keeping.extension != extension)) LeaveRegistry();
+  keeping.extension = extension;
+}
+
+KeeperView Look(bool leaving, bool *other_extension) {
+  NodeBlock *node = keeping.node;
+  const int64_t now_us = NowUnixUs();
+  const int64_t lease_duration_us = settings.lease_duration_ms * kUsPerMs;
+  const Patience patience = PatienceNow();
+  KeeperView view = {};
+  WithLock(node, LW_EXCLUSIVE, [&] {
+    view = See(&node->state, now_us, lease_duration_us, patience, leaving);
+    // A backend that misses a lease while there is one belongs to another extension than the lease.
+    *other_extension = node->state.generator.open && node->state.lease_wanted;
+    if (*other_extension) node->state.lease_wanted = false;
+  });
+  return view;
+}
+
+void CloseGenerator() {
+  WithLock(keeping.node, LW_EXCLUSIVE, [] { CloseLease(&keeping.node->state); });
+}
+
+RegistryAnswer Acquire(int64_t duration_us) {
+  pgstat_report_activity(STATE_RUNNING, "drawing a worker id");
+  NodeBlock *node = keeping.node;
+  const Layout layout = LocalLayout(keeping.extension);
+  const Token fresh = NewToken();
+  const Patience patience = PatienceNow();
+  const Tick clock = layout.TickAt(NowUnixUs());
+  AcquireAsked asked = {};
+  WithLock(node, LW_EXCLUSIVE, [&] { asked = AskForLease(&node->state, layout, clock, duration_us, fresh, patience); });
+  asked.request.node = node->node_name;
+  asked.request.datacenter = settings.datacenter;
+  AcquireAnswer answer = {};
+  const char *registry = keeping.registry;
+  const RegistryAnswer outcome = registry[0] != '\0'
+                                     ? AcquireRemotely(registry, keeping.extension, layout, asked.request, &answer)
+                                     : AcquireLocally(keeping.extension, asked.request, &answer);
+  if (outcome != RegistryAnswer::kDone) return outcome;
+  const bool stopping = StopRequested();
+  TakenLease taken = {};
+  WithLock(node, LW_EXCLUSIVE, [&] {
+    taken = TakeLease(&node->state, layout, asked, answer, stopping);
+    if (!taken.opened) return;
+    node->extension = keeping.extension;
+    ++node->counters.leases_drawn;
+    if (asked.new_worker) ++node->counters.clock_steps_back;
+  });
+  CheckFault(taken.fault, answer, asked.request, layout);
+  if (!taken.opened) return stopping ? RegistryAnswer::kDone : RegistryAnswer::kNothingBetter;
+  LogLease(asked, answer, taken);
+  Advise(answer);
+  return outcome;
+}
+
+RegistryAnswer Extend(int64_t duration_us) {
+  pgstat_report_activity(STATE_RUNNING, "moving the window of the lease");
+  NodeBlock *node = keeping.node;
+  const Patience patience = PatienceNow();
+  const int64_t now_us = NowUnixUs();
+  ExtendRequest request = {};
+  int32_t worker = 0;
+  WithLock(node, LW_SHARED, [&] {
+    const Generator &g = node->state.generator;
+    request = AskForWindow(node->state, g.layout.TickAt(now_us), duration_us, patience);
+    worker = g.lease.worker;
+  });
+  ExtendAnswer answer = {};
+  const char *registry = keeping.registry;
+  const RegistryAnswer outcome = registry[0] != '\0' ? ExtendRemotely(registry, request, &answer)
+                                                     : ExtendLocally(keeping.extension, request, &answer);
+  if (outcome == RegistryAnswer::kBusy) return outcome;
+  const bool stopping = StopRequested();
+  AnswerFault fault = AnswerFault::kNone;
+  WithLock(node, LW_EXCLUSIVE, [&] {
+    fault = outcome == RegistryAnswer::kGone ? LoseLease(&node->state, request.lease_id, answer.standing)
+                                             : TakeWindow(&node->state, request, answer, stopping);
+  });
+  if (fault == AnswerFault::kTimeline) ReportOlderTimeline(answer.standing.timeline);
+  if (fault == AnswerFault::kRaised) ReportRaise(answer.standing.raised_tick, request.now);
+  if (fault != AnswerFault::kNone)
+    ReportAnswer(psprintf("It moved the window's end to tick %lld, asked at tick %lld.",
+                          static_cast<long long>(answer.window_end), static_cast<long long>(request.now)));
+  if (outcome == RegistryAnswer::kGone) {
+    ereport(LOG, (errmsg("snowflake keeper: lost worker id %d, lease %lld", worker,
+                         static_cast<long long>(request.lease_id)),
+                  errdetail("The lease is not in the registry any more.")));
+  }
+  return outcome;
+}
+
+void DropFromRetired(int64_t lease_id) {
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] { DropRetired(&keeping.node->state, lease_id); });
+}
+
+RegistryAnswer Release(bool leaving) {
+  pgstat_report_activity(STATE_RUNNING, "giving a worker id back");
+  Retired retired = {};
+  WithLock(keeping.node, LW_SHARED, [&] { retired = keeping.node->state.retired[0]; });
+  RegistryAnswer outcome = RegistryAnswer::kBusy;
+  if (keeping.registry[0] != '\0') {
+    outcome = ReleaseRemotely(keeping.registry, AskToRelease(retired), leaving);
+  } else {
+    if (leaving) enable_timeout_after(STATEMENT_TIMEOUT, kReleaseTimeoutMs);
+    outcome = ReleaseLocally(keeping.extension, AskToRelease(retired));
+    disable_timeout(STATEMENT_TIMEOUT, false);
+  }
+  if (outcome == RegistryAnswer::kBusy) return outcome;
+  DropFromRetired(retired.lease_id);
+  const long long lease_id = retired.lease_id;
+  if (outcome == RegistryAnswer::kDone)
+    ereport(LOG, (errmsg("snowflake keeper: gave worker id %d back, lease %lld", retired.worker, lease_id)));
+  else
+    ereport(LOG, (errmsg("snowflake keeper: had no worker id to give back, lease %lld was gone", lease_id)));
+  return outcome;
+}
+
+// What the registry will never accept is not asked again.
+void DropOldestRetired() {
+  int64_t lease_id = 0;
+  WithLock(keeping.node, LW_SHARED, [&] { lease_id = keeping.node->state.retired[0].lease_id; });
+  DropFromRetired(lease_id);
+}
+
+void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {
+  if (action != KeeperAction::kRelease) {
+    // Once, and not with every exchange.
+    const bool slow = took_us > duration_us / Keeper::kExtensionsPerWindow;
+    if (slow && !keeping.slow)
+      ereport(WARNING, (errmsg("snowflake keeper: the registry took %.1f s to answer", Seconds(took_us)),
+                        errdetail("It was asked for a window of %.1f s, so windows may end before they are moved.",
+                                  Seconds(duration_us))));
+    keeping.slow = slow;
+  }
+  // That a lease could be given back does not mean that one can be had.
+  if (action == KeeperAction::kRelease && keeping.failed != KeeperAction::kRelease) return;
+  const bool failed_before = keeping.failed != KeeperAction::kSleep;
+  keeping.failed = KeeperAction::kSleep;
+  WithLock(keeping.node, LW_EXCLUSIVE, [] { keeping.node->error.message[0] = '\0'; });
+  ConditionVariableBroadcast(&keeping.node->changed);
+  if (failed_before) ereport(LOG, (errmsg("snowflake keeper: the registry answers again")));
+}
+
+void RecordFailure(KeeperAction action, int sqlstate, const char *message, const char *detail, bool held_back) {
+  RegistryError error = {};
+  error.sqlstate = sqlstate;
+  error.at_us = NowUnixUs();
+  error.for_all = keeping.registry[0] == '\0' || NamesNobody(sqlstate);
+  error.held_back = held_back;
+  if (detail)
+    snprintf(error.message, sizeof(error.message), "%s (%s)", message, detail);
+  else
+    strlcpy(error.message, message, sizeof(error.message));
+  error.message[pg_mbcliplen(error.message, static_cast<int>(strlen(error.message)), sizeof(error.message) - 1)] = '\0';
+  // Once, and not with every try; but who was only told to ask again may be told more.
+  const bool known = keeping.failed != KeeperAction::kSleep &&
+                     (keeping.failed_sqlstate == sqlstate || keeping.failed_sqlstate != ERRCODE_OBJECT_IN_USE);
+  keeping.failed = action;
+  keeping.failed_sqlstate = sqlstate;
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] { keeping.node->error = error; });
+  ConditionVariableBroadcast(&keeping.node->changed);
+  if (!known)
+    ereport(WARNING, (sqlstate == ERRCODE_CONNECTION_FAILURE
+                          ? errmsg("snowflake keeper: cannot reach the registry: %s", error.message)
+                          : errmsg("snowflake keeper: the registry refused: %s", error.message)));
+}
+
+// Only who draws a lease can be the one that notices a failover, and a registry on another server is not asked for its
+// extension's lock.
+void RecordBusy(KeeperAction action) {
+  const char *changing = "somebody is changing the extension", *failover = "it has just noticed a failover";
+  const char *message = changing;
+  if (keeping.registry[0] != '\0')
+    message = failover;
+  else if (action == KeeperAction::kAcquire)
+    message = psprintf("%s, or %s", changing, failover);
+  RecordFailure(action, ERRCODE_OBJECT_IN_USE, message, nullptr);
+}
+
+}  // namespace snowflake

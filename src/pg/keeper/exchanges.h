@@ -1,0 +1,54 @@
+// What the keeper does: to its node's state, and with the registry's answers. When it does it is decided by core/keeper
+// and carried out by process.cpp; errors of the registry pass through here.
+#pragma once
+
+#include "core/keeper.h"
+#include "pg/keeper/registry.h"
+#include "pg/issue/node_block.h"
+
+namespace snowflake {
+
+// This process's, a keeper's.
+struct Keeping {
+  NodeBlock *node;
+  Oid extension;        // whose registry it asks
+  char *registry;       // its connection string; empty: this database
+  KeeperAction failed;  // what failed last and has not succeeded since; kSleep: nothing
+  int failed_sqlstate;  // ... and with what
+  bool slow;            // the last exchange took too long for windows to last
+};
+extern Keeping keeping;
+
+// Takes the place of its node's keeper; false when it is taken. It is given back when the process ends.
+bool Attach();
+
+// Writes the node's name down for the registry and the view.
+void NameNode();
+
+// Goes on with this extension's registry. When it is another one than before, the lease of the old one is void.
+void SetExtension(Oid extension);
+
+// snowflake.registry leads to another place than before: once what was leased there is given back, or could not be, the
+// keeper goes on at the new one.
+bool RegistryMoved();
+void FollowRegistry();
+
+// What core/keeper decides by. `other_extension`: a backend asked under another extension than the lease's.
+KeeperView Look(bool leaving, bool *other_extension);
+
+// From here on nothing is issued; the lease waits to be given back.
+void CloseGenerator();
+
+RegistryAnswer Acquire(int64_t duration_us);
+RegistryAnswer Extend(int64_t duration_us);
+// The oldest lease that waits to be given back. While leaving it takes no longer than a shutdown may.
+RegistryAnswer Release(bool leaving);
+void DropOldestRetired();
+
+// Tells waiting backends, the view and the log how the last exchange went; and how long it took, beside the window that it
+// asked for.
+void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us);
+void RecordFailure(KeeperAction action, int sqlstate, const char *message, const char *detail, bool held_back = false);
+void RecordBusy(KeeperAction action);
+
+}  // namespace snowflake

@@ -1,0 +1,119 @@
+// The registry in this database: the protocol, called in transactions of the keeper's own.
+//
+// Every transaction runs in a security-restricted operation: what the tables' owner may have planted is fenced in by the
+// protocol itself, this fence is for what only happens at commit.
+#include "pg/database_layout.h"
+#include "pg/keeper/registry.h"
+#include "pg/registry/tables.h"
+#include "pg/extension.h"
+
+namespace snowflake {
+
+namespace {
+
+// DROP EXTENSION locks the extension first and then its members; who holds members must not wait for the extension.
+bool LockExtension(Oid extension) {
+  LOCKTAG tag;
+  SET_LOCKTAG_OBJECT(tag, MyDatabaseId, ExtensionRelationId, extension, 0);
+  if (LockAcquire(&tag, AccessShareLock, false, true) == LOCKACQUIRE_NOT_AVAIL) return false;
+  AcceptInvalidationMessages();
+  return true;
+}
+
+struct Exchange {
+  MemoryContext caller;  // a transaction's end leaves another one
+  Oid user;
+  int security_context;
+};
+
+Exchange Begin() {
+  Exchange exchange;
+  exchange.caller = CurrentMemoryContext;
+  SetCurrentStatementStartTimestamp();
+  StartTransactionCommand();
+  PushActiveSnapshot(GetTransactionSnapshot());
+  GetUserIdAndSecContext(&exchange.user, &exchange.security_context);
+  SetUserIdAndSecContext(exchange.user, exchange.security_context | SECURITY_RESTRICTED_OPERATION);
+  return exchange;
+}
+
+void End(const Exchange &exchange) {
+  PopActiveSnapshot();
+  CommitTransactionCommand();
+  MemoryContextSwitchTo(exchange.caller);
+  SetUserIdAndSecContext(exchange.user, exchange.security_context);
+  pgstat_report_stat(true);
+}
+
+// The postmaster says so in its lock file before it tells anybody. Where a keeper alone is ended, others go on.
+bool ServerIsStopping() {
+  FILE *file = AllocateFile("postmaster.pid", "r");
+  if (file == nullptr) return false;
+  char line[MAXPGPATH] = "";
+  for (int i = 0; i < LOCK_FILE_LINE_PM_STATUS && fgets(line, sizeof(line), file) != nullptr; ++i) {
+  }
+  const bool stopping = strncmp(line, PM_STATUS_STOPPING, strlen(PM_STATUS_STOPPING)) == 0;
+  FreeFile(file);
+  return stopping;
+}
+
+// Runs `ask` in a transaction that holds the extension.
+template <typename Ask>
+RegistryAnswer Call(Oid extension, Ask ask) {
+  const Exchange exchange = Begin();
+  RegistryAnswer answer = RegistryAnswer::kBusy;
+  if (LockExtension(extension)) answer = OidIsValid(LookUpExtension(extension).schema) ? ask() : RegistryAnswer::kGone;
+  End(exchange);
+  return answer;
+}
+
+}  // namespace
+
+RegistryAnswer AcquireLocally(Oid extension, const AcquireRequest &request, AcquireAnswer *answer) {
+  return Call(extension, [&] {
+    if (ProtocolAcquire(extension, request, answer)) return RegistryAnswer::kDone;
+    return request.start_before == kAnyStart ? RegistryAnswer::kBusy : RegistryAnswer::kNothingBetter;
+  });
+}
+
+RegistryAnswer ExtendLocally(Oid extension, const ExtendRequest &request, ExtendAnswer *answer) {
+  return Call(extension, [&] {
+    return ProtocolExtend(extension, request, answer) ? RegistryAnswer::kDone : RegistryAnswer::kGone;
+  });
+}
+
+RegistryAnswer ReleaseLocally(Oid extension, const ReleaseRequest &request) {
+  return Call(extension,
+              [&] { return ProtocolRelease(extension, request) ? RegistryAnswer::kDone : RegistryAnswer::kGone; });
+}
+
+void MarkCleanLocally(Oid extension) {
+  if (!ServerIsStopping()) return;
+  Call(extension, [&] {
+    ProtocolMarkClean(extension);
+    return RegistryAnswer::kDone;
+  });
+}
+
+Oid FindExtension() {
+  const Exchange exchange = Begin();
+  const Oid extension = get_extension_oid("snowflake", true);
+  End(exchange);
+  return extension;
+}
+
+Layout LocalLayout(Oid extension) {
+  const Exchange exchange = Begin();
+  const Layout layout = ReadLayout(FindTables(extension).layout);
+  End(exchange);
+  return layout;
+}
+
+void KeepLocalLayout(Oid extension) {
+  Call(extension, [&] {
+    ProtocolKeepLayout(extension);
+    return RegistryAnswer::kDone;
+  });
+}
+
+}  // namespace snowflake

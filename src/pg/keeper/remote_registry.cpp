@@ -1,0 +1,277 @@
+// The registry in another database, over libpq: the same three functions. One connection for each exchange, because an idle
+// one would hold up a smart shutdown there, and a thousand of them would need as many backends.
+//
+// 1. Each call is one statement, so that it is committed there when its answer is complete. Values are parameters: a
+//    statement's text can be read by other sessions of the role, and in the log.
+// 2. A function is called only if it belongs to the extension, where that one is, and with its very types: whatever else
+//    has its name there is another.
+// 3. An answer that is lost or late is harmless: an acquire is asked again with its token, an extend is repeated, and a
+//    release finds nothing the second time. A registry of before 1.2 knows no such token: there an acquire whose answer
+//    never came leaves a row that expires.
+#include "pg/database_layout.h"
+#include "pg/presentable.h"
+#include "pg/keeper/registry.h"
+#include "pg/libpq.h"
+#include "pg/report.h"
+
+namespace snowflake {
+
+namespace {
+
+// For all of an exchange.
+constexpr int64_t kExchangeUs = 60 * 1000 * 1000;
+// The same when the server is being shut down.
+constexpr int64_t kHurryUs = 1800 * 1000;
+
+// The functions, by name and types of arguments. Three are of 1.2, and used where the role may execute all of them; three are
+// of before.
+constexpr int kMostArguments = 7;
+struct Function {
+  const char *name;
+  int count;
+  Oid types[kMostArguments];
+};
+enum { kAcquire, kExtend, kRelease, kAcquireOf11, kExtendOf11, kReleaseOf11, kGetLayout, kFunctionCount };
+constexpr Function kFunctions[kFunctionCount] = {
+    {"snowflake_lease_acquire", 7, {TEXTOID, INT4OID, INT8OID, INTERVALOID, UUIDOID, INT8OID, INT8OID}},
+    {"snowflake_lease_extend", 5, {INT8OID, UUIDOID, INT8OID, INTERVALOID, INT8OID}},
+    {"snowflake_lease_release", 4, {INT8OID, UUIDOID, INT8OID, INT8OID}},
+    {"snowflake_acquire", 4, {TEXTOID, INT4OID, INT8OID, INTERVALOID}},
+    {"snowflake_extend", 4, {INT8OID, UUIDOID, INT8OID, INTERVALOID}},
+    {"snowflake_release", 3, {INT8OID, UUIDOID, INT8OID}},
+    {"snowflake_get_layout", 0, {}}};
+
+const char *TypeName(Oid type) {
+  switch (type) {
+    case TEXTOID:
+      return "text";
+    case INT4OID:
+      return "int4";
+    case INT8OID:
+      return "int8";
+    case INTERVALOID:
+      return "interval";
+    case UUIDOID:
+      return "uuid";
+  }
+  pg_unreachable();
+}
+
+struct Session {
+  Remote remote;
+  const char *schemas[kFunctionCount];  // quoted; nullptr: no such function
+  bool old;                             // those of before 1.2 are used
+};
+
+// Hands `read` the answer's row, and lets go of it whatever happens.
+template <typename Read>
+void Ask(Session *session, const char *statement, const Function &function, const char *const *values, Read read) {
+  PGresult *volatile row = RemoteCall(&session->remote, statement, function.count, function.types, values);
+  PG_TRY();
+  { read(RemoteRow(row)); }
+  PG_FINALLY();
+  { RemoteClear(row); }
+  PG_END_TRY();
+}
+
+[[noreturn]] void ReportNoFunction(const Function &function) {
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                  errmsg("the registry's extension has no function %s() that this version knows", function.name),
+                  errhint("ALTER EXTENSION snowflake UPDATE there.")));
+  pg_unreachable();
+}
+
+// `columns` are those of the answer; a function without named ones has one called answer.
+template <typename Read>
+void Call(Session *session, int index, const char *columns, const char *const *values, Read read) {
+  const Function &function = kFunctions[index];
+  if (session->schemas[index] == nullptr) ReportNoFunction(function);
+  StringInfoData statement;
+  initStringInfo(&statement);
+  appendStringInfo(&statement, "SELECT %s FROM %s.%s(", columns, session->schemas[index], function.name);
+  for (int i = 0; i < function.count; ++i)
+    appendStringInfo(&statement, "%s$%d::pg_catalog.%s", i > 0 ? ", " : "", i + 1, TypeName(function.types[i]));
+  appendStringInfoString(&statement, ") AS answer");
+  Ask(session, statement.data, function, values, read);
+}
+
+// The extension's schema, null without one; whether it is ours; and the schema of each function that it has, of the new
+// ones only if this role may execute them. Says in full what it refers to, because a role may have any search_path.
+const char *LookUpStatement() {
+  StringInfoData text;
+  initStringInfo(&text);
+  appendStringInfoString(&text,
+                         "SELECT n.nspname, member.* FROM (SELECT) one"
+                         " LEFT JOIN pg_catalog.pg_extension e ON e.extname OPERATOR(pg_catalog.=) 'snowflake'"
+                         " LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace"
+                         " CROSS JOIN LATERAL (SELECT pg_catalog.count(*) FILTER (WHERE pg_catalog.nameeq(p.proname, "
+                         "'snowflake_acquire'))");
+  for (const Function &function : kFunctions) {
+    appendStringInfo(&text,
+                     ", pg_catalog.min(pg_catalog.quote_ident(s.nspname)) FILTER (WHERE"
+                     " pg_catalog.nameeq(p.proname, '%s') AND pg_catalog.oidvectoreq(p.proargtypes, '",
+                     function.name);
+    for (int i = 0; i < function.count; ++i) appendStringInfo(&text, "%s%u", i > 0 ? " " : "", function.types[i]);
+    appendStringInfo(
+        &text, "')%s)",
+        &function < &kFunctions[kAcquireOf11] ? " AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')" : "");
+  }
+  appendStringInfoString(
+      &text,
+      " FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) d.objid"
+      " JOIN pg_catalog.pg_namespace s ON s.oid OPERATOR(pg_catalog.=) p.pronamespace"
+      " WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass"
+      " AND d.refobjid OPERATOR(pg_catalog.=) e.oid"
+      " AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass"
+      " AND d.deptype OPERATOR(pg_catalog.=) 'e') member");
+  return text.data;
+}
+
+void LookUp(Session *session) {
+  Ask(session, LookUpStatement(), {}, nullptr, [&](RemoteRow row) {
+    if (row.PassNull()) ReportNoRegistry();
+    char theirs[NAMEDATALEN];
+    CopyPresentable(theirs, sizeof(theirs), row.Name());
+    if (row.Int8() == 0) ReportNamesake("the registry's database", theirs);
+    for (const char *&schema : session->schemas) schema = row.PassNull() ? nullptr : row.Name();
+  });
+  for (int i = kAcquire; i < kAcquireOf11; ++i) session->old |= session->schemas[i] == nullptr;
+}
+
+// Runs `talk` on a connection of its own.
+template <typename Talk>
+void WithRegistry(const char *conninfo, bool hurry, Talk talk) {
+  Session session = {};
+  RemoteOpen(&session.remote, conninfo, MonotonicUs() + (hurry ? kHurryUs : kExchangeUs));
+  PG_TRY();
+  {
+    LookUp(&session);
+    talk(&session);
+  }
+  PG_FINALLY();
+  { RemoteClose(&session.remote); }
+  PG_END_TRY();
+}
+
+const char *Int8Text(int64_t value) { return psprintf("%lld", static_cast<long long>(value)); }
+const char *DurationText(int64_t us) { return psprintf("%lld microseconds", static_cast<long long>(us)); }
+const char *TokenText(const Token &token) { return DatumGetCString(DirectFunctionCall1(uuid_out, TokenDatum(token))); }
+
+// A name that the registry could not store, or not as it is meant, goes there in letters that every server has.
+const char *NodeText(const Remote &remote, const char *name) {
+  if (RemoteHasOurEncoding(remote)) return name;
+  char *text = static_cast<char *>(palloc(kMaxNodeName));
+  CopyPresentable(text, kMaxNodeName, name, Alphabet::kAscii);
+  return text;
+}
+
+Layout ReadLayout(RemoteRow *row) {
+  Datum values[kLayoutColumnCount];
+  for (int i = 0; i < kLayoutColumnCount; ++i) {
+    const Oid type = kLayoutColumns[i].type;
+    values[i] = type == INT8OID   ? Int64GetDatum(row->Int8())
+                : type == INT4OID ? Int32GetDatum(row->Int4())
+                                  : BoolGetDatum(row->Bool());
+  }
+  return LayoutFromDatums(values);
+}
+
+constexpr const char *kStandingColumns = "system_identifier, timeline, raised_tick";
+
+Standing ReadStanding(RemoteRow *row) { return {row->Int8(), row->Int8(), row->Int8()}; }
+
+// False when the registry drew nothing.
+bool AcquireLease(Session *session, const AcquireRequest &request, AcquireAnswer *answer) {
+  const char *const values[] = {NodeText(session->remote, request.node),
+                                psprintf("%d", request.datacenter),
+                                Int8Text(request.now),
+                                DurationText(request.duration_us),
+                                TokenText(request.token),
+                                Int8Text(request.seen_lease_id),
+                                request.start_before == kAnyStart ? nullptr : Int8Text(request.start_before)};
+  const char *columns = psprintf("lease_id, worker_id, window_start, window_end, %s, %s, workers_free",
+                                 kLayoutColumnList, kStandingColumns);
+  bool drawn = false;
+  Call(session, kAcquire, columns, values, [&](RemoteRow row) {
+    if (row.PassNull()) return;
+    answer->lease = {row.Int8(), request.token, row.Int4(), row.Int8(), row.Int8()};
+    answer->layout = ReadLayout(&row);
+    answer->standing = ReadStanding(&row);
+    answer->workers_free = row.Int8();
+    drawn = true;
+  });
+  return drawn;
+}
+
+bool AcquireLeaseOf11(Session *session, const AcquireRequest &request, AcquireAnswer *answer) {
+  const char *const values[] = {NodeText(session->remote, request.node), psprintf("%d", request.datacenter),
+                                Int8Text(request.now), DurationText(request.duration_us)};
+  bool drawn = false;
+  const char *columns = psprintf("lease_id, token, worker_id, window_start, window_end, %s", kLayoutColumnList);
+  Call(session, kAcquireOf11, columns, values, [&](RemoteRow row) {
+    if (row.PassNull()) return;
+    answer->lease = {row.Int8(), row.Uuid(), row.Int4(), row.Int8(), row.Int8()};
+    answer->layout = ReadLayout(&row);
+    answer->standing = kSilent;
+    answer->workers_free = -1;
+    drawn = true;
+  });
+  return drawn;
+}
+
+}  // namespace
+
+RegistryAnswer AcquireRemotely(const char *conninfo, Oid extension, const Layout &layout, const AcquireRequest &request,
+                               AcquireAnswer *answer) {
+  bool drawn = false;
+  const bool any_start = request.start_before == kAnyStart;
+  WithRegistry(conninfo, false, [&](Session *session) {
+    answer->old_registry = session->old;
+    // It could not say no.
+    if (session->old && !any_start) return;
+    // Ticks of another layout would only look like a clock that is off.
+    Call(session, kGetLayout, kLayoutColumnList, nullptr, [&](RemoteRow row) {
+      const Layout theirs = ReadLayout(&row);
+      if (theirs != layout) ReportOtherLayout(layout, theirs);
+    });
+    if (!RecoveryInProgress()) KeepLocalLayout(extension);
+    drawn = session->old ? AcquireLeaseOf11(session, request, answer) : AcquireLease(session, request, answer);
+  });
+  if (drawn) return RegistryAnswer::kDone;
+  return any_start ? RegistryAnswer::kBusy : RegistryAnswer::kNothingBetter;
+}
+
+RegistryAnswer ExtendRemotely(const char *conninfo, const ExtendRequest &request, ExtendAnswer *answer) {
+  RegistryAnswer outcome = RegistryAnswer::kGone;
+  WithRegistry(conninfo, false, [&](Session *session) {
+    const char *const values[] = {Int8Text(request.lease_id), TokenText(request.token), Int8Text(request.now),
+                                  DurationText(request.duration_us), Int8Text(request.held_until)};
+    const auto read_end = [&](RemoteRow *row) {
+      if (row->PassNull()) return;
+      answer->window_end = row->Int8();
+      outcome = RegistryAnswer::kDone;
+    };
+    answer->old_registry = session->old;
+    answer->standing = kSilent;
+    if (session->old) return Call(session, kExtendOf11, "answer", values, [&](RemoteRow row) { read_end(&row); });
+    Call(session, kExtend, psprintf("window_end, %s", kStandingColumns), values, [&](RemoteRow row) {
+      read_end(&row);
+      answer->standing = ReadStanding(&row);
+    });
+  });
+  return outcome;
+}
+
+RegistryAnswer ReleaseRemotely(const char *conninfo, const ReleaseRequest &request, bool hurry) {
+  RegistryAnswer outcome = RegistryAnswer::kGone;
+  WithRegistry(conninfo, hurry, [&](Session *session) {
+    const char *const values[] = {Int8Text(request.lease_id), TokenText(request.token), Int8Text(request.last_tick),
+                                  Int8Text(request.held_until)};
+    Call(session, session->old ? kReleaseOf11 : kRelease, "answer", values, [&](RemoteRow row) {
+      if (row.Bool()) outcome = RegistryAnswer::kDone;
+    });
+  });
+  return outcome;
+}
+
+}  // namespace snowflake

@@ -1,0 +1,445 @@
+#include "pg/libpq.h"
+
+#include "libpq-fe.h"
+#include "pg/presentable.h"
+
+namespace snowflake {
+
+bool (*remote_give_way)() = nullptr;
+
+namespace {
+
+constexpr int64_t kGiveWayUs = 1000 * 1000;
+
+// A host that does not answer must leave time for the next one in the list.
+constexpr int64_t kLeastPerHostUs = 500 * 1000;
+// Who does not even answer the first packet is asked again rather than waited for: the pauses of TCP grow too long to
+// notice soon that a network is back.
+constexpr int64_t kReachUs = 1000 * 1000;
+// Each answer of a host that was reached gets as long, however many it takes to connect.
+constexpr int64_t kAnswerUs = 5 * 1000 * 1000;
+constexpr int kMostHosts = 16;
+
+// Whatever the defaults of the role or of the database are there: these hold from the first statement on. The server gives
+// up no later than the node does, and keeps no warning to itself.
+constexpr const char *kSettings =
+    "-c statement_timeout=5s -c lock_timeout=4s -c idle_session_timeout=0 -c client_min_messages=warning"
+    " -c default_transaction_isolation=read\\ committed -c default_transaction_read_only=off";
+// A server that does not know the name refuses the connection.
+constexpr const char *kSettingsOf17 = " -c transaction_timeout=0";
+constexpr int kVersion17 = 170000;
+
+// What this process knows of the place that a connection string leads to.
+struct Learned {
+  char *conninfo;
+  uint32_t host;  // of the list, round and round: the one to begin with
+  int version;    // of the server that took the last connection; 0: none did
+  bool bare;      // a connection pooler in between refuses settings
+};
+Learned learned;
+
+void Learn(const char *conninfo) {
+  if (learned.conninfo != nullptr && strcmp(learned.conninfo, conninfo) == 0) return;
+  if (learned.conninfo != nullptr) pfree(learned.conninfo);
+  learned = {};
+  learned.conninfo = MemoryContextStrdup(TopMemoryContext, conninfo);
+}
+
+// A text of libpq's or of a registry's, made fit to be shown.
+struct Text {
+  char bytes[400];
+
+  explicit Text(const char *from) {
+    CopyPresentable(bytes, sizeof(bytes), from != nullptr ? from : "");
+    for (char *c = bytes; *c != '\0'; ++c)
+      if (*c == '\n') *c = ' ';
+    for (size_t length = strlen(bytes); length > 0 && bytes[length - 1] == ' ';) bytes[--length] = '\0';
+  }
+};
+
+[[noreturn]] void ReportConnection(PGconn *connection, const char *what) {
+  const Text detail(PQerrorMessage(connection));
+  ereport(ERROR, (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("%s", what),
+                  detail.bytes[0] != '\0' ? errdetail_internal("%s", detail.bytes) : 0));
+  pg_unreachable();
+}
+
+[[noreturn]] void ReportSilence(PGconn *connection, const char *what) {
+  ereport(ERROR, (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("%s", what),
+                  errdetail("No answer from \"%s\", port %s.", Text(PQhost(connection)).bytes,
+                            Text(PQport(connection)).bytes)));
+  pg_unreachable();
+}
+
+[[noreturn]] void ReportAnswer(const char *detail) {
+  ereport(ERROR, (errcode(ERRCODE_PROTOCOL_VIOLATION), errmsg("the registry answered nonsense"),
+                  errdetail_internal("%s", detail)));
+  pg_unreachable();
+}
+
+// Of an error, and not of a success or a warning; 0 when it is none.
+int ErrorCode(const char *state) {
+  if (strlen(state) != 5 || strspn(state, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 5) return 0;
+  if (state[0] == '0' && state[1] <= '2') return 0;
+  return MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]);
+}
+
+// What the registry itself has decided: another host of the list would say the same.
+bool IsOfTheExtension(int sqlstate) { return ERRCODE_TO_CATEGORY(sqlstate) == MAKE_SQLSTATE('S', 'F', '0', '0', '0'); }
+
+[[noreturn]] void ReportResult(Remote *remote, const PGresult *result) {
+  const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+  if (state == nullptr) ReportConnection(remote->connection, "lost the connection to the registry");
+  const Text message(PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY));
+  const Text detail(PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL));
+  const int code = ErrorCode(state);
+  if (code == 0)
+    ReportAnswer(psprintf("The SQLSTATE of its error \"%s\" is \"%s\".", message.bytes, Text(state).bytes));
+  remote->answered = IsOfTheExtension(code);
+  const char *column = PQresultErrorField(result, PG_DIAG_COLUMN_NAME);  // tells what is held back from what is leased
+  ereport(ERROR, (errcode(code), errmsg_internal("%s", message.bytes),
+                  detail.bytes[0] != '\0' ? errdetail_internal("%s", detail.bytes) : 0,
+                  column != nullptr ? err_generic_string(PG_DIAG_COLUMN_NAME, Text(column).bytes) : 0));
+  pg_unreachable();
+}
+
+// Called inside libpq: nothing here may raise an error. What a library says of a setting as it is loaded there is not said
+// of the answer.
+void ReceiveNotice(void *argument, const PGresult *notice) {
+  Remote *remote = static_cast<Remote *>(argument);
+  const char *severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
+  const char *state = PQresultErrorField(notice, PG_DIAG_SQLSTATE);
+  const char *message = PQresultErrorField(notice, PG_DIAG_MESSAGE_PRIMARY);
+  if (severity == nullptr || strcmp(severity, "WARNING") != 0 || remote->warning[0] != '\0') return;
+  if (state != nullptr && (strncmp(state, "22", 2) == 0 || strncmp(state, "42", 2) == 0)) return;
+  CopyPresentable(remote->warning, sizeof(remote->warning), message != nullptr && message[0] != '\0' ? message : "?");
+}
+
+// Waits for the socket. False when the deadline has passed; a cancellation is an ERROR.
+bool Await(PGconn *connection, int socket_events, int64_t deadline_us) {
+  static uint32 event = 0;
+  if (event == 0) event = WaitEventNamed("SnowflakeRegistry");
+  int64_t ask_us = MonotonicUs() + kGiveWayUs;
+  for (;;) {
+    CHECK_FOR_INTERRUPTS();
+    const int64_t now_us = MonotonicUs();
+    if (now_us >= deadline_us) return false;
+    if (now_us >= ask_us) {
+      ask_us = now_us + kGiveWayUs;
+      if (remote_give_way != nullptr && remote_give_way())
+        ereport(ERROR, (errcode(ERRCODE_QUERY_CANCELED), errmsg("gave up waiting for the registry")));
+    }
+    const int64_t left_us = Min(deadline_us, ask_us) - now_us;
+    const int occurred = WaitLatchOrSocket(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH | socket_events,
+                                           PQsocket(connection), static_cast<long>(left_us / 1000) + 1, event);
+    if (occurred & WL_LATCH_SET) ResetLatch(MyLatch);
+    if (occurred & socket_events) return true;
+  }
+}
+
+// One host of the list.
+struct Host {
+  const char *host, *hostaddr, *port;
+};
+
+// What string, service file and environment come to.
+struct Place {
+  const char *conninfo;
+  const char *options;
+  Host hosts[kMostHosts];
+  int host_count;
+};
+
+// What the string says comes before these: who vanished without a word, or came back without knowing the connection, is
+// noticed within seconds.
+constexpr const char *kPatience[][2] = {
+    {"keepalives_idle", "1"}, {"keepalives_interval", "1"}, {"keepalives_count", "4"}, {"tcp_user_timeout", "2000"}};
+
+// Splits a comma-separated list; returns how many there are.
+int Split(char *list, const char **items) {
+  int count = 0;
+  while (list != nullptr && count < kMostHosts) {
+    items[count++] = list;
+    list = strchr(list, ',');
+    if (list != nullptr) *list++ = '\0';
+  }
+  return count;
+}
+
+// libpq puts string, service file and environment together only where it connects. It is asked for a connection that cannot
+// be, and refuses before it has opened one.
+Place FindPlace(const char *conninfo) {
+  const char *const keywords[] = {"dbname", "sslmode", nullptr};
+  const char *const values[] = {conninfo, "none that there is", nullptr};
+  PGconn *refused = PQconnectStartParams(keywords, values, 1);
+  PQconninfoOption *options = PQconninfo(refused);
+  PQfinish(refused);
+
+  const char *names[kMostHosts] = {}, *addresses[kMostHosts] = {}, *ports[kMostHosts] = {};
+  int name_count = 0, address_count = 0, port_count = 0;
+  Place place = {conninfo, "", {}, 0};
+  for (const PQconninfoOption *option = options; option != nullptr && option->keyword != nullptr; ++option) {
+    if (option->val == nullptr || option->val[0] == '\0') continue;
+    if (strcmp(option->keyword, "host") == 0) name_count = Split(pstrdup(option->val), names);
+    if (strcmp(option->keyword, "hostaddr") == 0) address_count = Split(pstrdup(option->val), addresses);
+    if (strcmp(option->keyword, "port") == 0) port_count = Split(pstrdup(option->val), ports);
+    if (strcmp(option->keyword, "options") == 0) place.options = pstrdup(option->val);
+  }
+  PQconninfoFree(options);
+  place.host_count = Max(Max(name_count, address_count), 1);
+  for (int i = 0; i < place.host_count; ++i)
+    place.hosts[i] = {names[i], addresses[i], port_count == 1 ? ports[0] : ports[i]};
+  return place;
+}
+
+PGconn *Start(const Place &place, const Host &host, const char *settings) {
+  const char *keywords[12], *values[12];
+  int count = 0;
+  const auto add = [&](const char *keyword, const char *value) {
+    if (value == nullptr) return;
+    keywords[count] = keyword;
+    values[count++] = value;
+  };
+  for (const auto &option : kPatience) add(option[0], option[1]);
+  add("dbname", place.conninfo);
+  add("fallback_application_name", "snowflake keeper");
+  // As it is stored there, because an encoding that one of the two cannot convert must not keep a node from its lease.
+  add("client_encoding", "SQL_ASCII");
+  add("options", settings);
+  add("host", host.host);
+  add("hostaddr", host.hostaddr);
+  add("port", host.port);
+  keywords[count] = values[count] = nullptr;
+  PGconn *connection = PQconnectStartParams(keywords, values, 1);
+  if (connection == nullptr) ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+  return connection;
+}
+
+// True when connected, false when refused or out of time.
+bool Finish(PGconn *connection, int64_t deadline_us) {
+  if (PQstatus(connection) == CONNECTION_BAD) return false;
+  PostgresPollingStatusType next = PGRES_POLLING_WRITING;
+  for (;;) {
+    // The socket may have become another one since the last time.
+    const int64_t patience_us = PQstatus(connection) == CONNECTION_STARTED ? kReachUs : kAnswerUs;
+    if (!Await(connection, next == PGRES_POLLING_READING ? WL_SOCKET_READABLE : WL_SOCKET_WRITEABLE,
+               Min(MonotonicUs() + patience_us, deadline_us)))
+      return false;
+    next = PQconnectPoll(connection);
+    if (next == PGRES_POLLING_OK) return true;
+    if (next == PGRES_POLLING_FAILED) return false;
+  }
+}
+
+// PgBouncer and others speak so of the start-up parameter `options`, or of what is in it.
+bool RefusesSettings(const PGconn *connection) {
+  if (PQstatus(connection) != CONNECTION_BAD) return false;
+  const char *message = PQerrorMessage(connection);
+  return strstr(message, "startup parameter") != nullptr || strstr(message, "options") != nullptr;
+}
+
+// True when connected. Where settings are refused it connects once more, without them.
+bool Connect(Remote *remote, const Place &place, const Host &host, int64_t deadline_us) {
+  for (bool bare = learned.bare;; bare = true) {
+    if (remote->connection != nullptr) PQfinish(remote->connection);
+    remote->connection = nullptr;
+    const char *settings =
+        psprintf("%s %s%s", place.options, kSettings, learned.version >= kVersion17 ? kSettingsOf17 : "");
+    remote->connection = Start(place, host, bare ? nullptr : settings);
+    PQsetNoticeReceiver(remote->connection, ReceiveNotice, remote);
+    if (Finish(remote->connection, deadline_us)) {
+      learned.bare = bare;
+      learned.version = PQserverVersion(remote->connection);
+      return true;
+    }
+    learned.version = 0;
+    if (bare || !RefusesSettings(remote->connection)) return false;
+  }
+}
+
+// The last three are libpq's from 18 on; a key of SCRAM is as good as the password.
+constexpr const char *kSecrets[] = {"password", "sslpassword", "oauth_client_secret", "scram_client_key",
+                                    "scram_server_key"};
+
+constexpr const char *kNoAnswer = "the registry did not answer in time";
+
+// Sends what is queued and waits until the answer is there.
+void Exchange(PGconn *connection, int64_t deadline_us) {
+  for (;;) {
+    const int left = PQflush(connection);
+    if (left < 0) ReportConnection(connection, "could not send to the registry");
+    if (left == 0) break;
+    if (!Await(connection, WL_SOCKET_WRITEABLE | WL_SOCKET_READABLE, deadline_us)) ReportSilence(connection, kNoAnswer);
+    if (PQconsumeInput(connection) == 0) ReportConnection(connection, "lost the connection to the registry");
+  }
+  while (PQisBusy(connection)) {
+    if (!Await(connection, WL_SOCKET_READABLE, deadline_us)) ReportSilence(connection, kNoAnswer);
+    if (PQconsumeInput(connection) == 0) ReportConnection(connection, "lost the connection to the registry");
+  }
+}
+
+}  // namespace
+
+ConnectionString CheckConnectionString(const char *text) {
+  if (text == nullptr || text[0] == '\0') return ConnectionString::kGood;
+  char *message = nullptr;
+  PQconninfoOption *options = PQconninfoParse(text, &message);
+  if (message != nullptr) PQfreemem(message);
+  if (options == nullptr) return ConnectionString::kInvalid;
+  bool password = false;
+  for (const PQconninfoOption *option = options; option->keyword != nullptr; ++option)
+    for (const char *secret : kSecrets)
+      if (option->val != nullptr && option->val[0] != '\0' && strcmp(option->keyword, secret) == 0) password = true;
+  PQconninfoFree(options);
+  return password ? ConnectionString::kPassword : ConnectionString::kGood;
+}
+
+void RemoteOpen(Remote *remote, const char *conninfo, int64_t deadline_us) {
+  *remote = {};
+  remote->deadline_us = deadline_us;
+  Learn(conninfo);
+  const Place place = FindPlace(conninfo);
+  PG_TRY();
+  {
+    bool connected = false;
+    for (int left = place.host_count; left > 0 && !connected; --left) {
+      const int64_t now_us = MonotonicUs();
+      const int64_t share_us = Max((deadline_us - now_us) / left, kLeastPerHostUs);
+      const Host &host = place.hosts[learned.host % place.host_count];
+      connected = Connect(remote, place, host, Min(now_us + share_us, deadline_us));
+      if (!connected) ++learned.host;
+    }
+    if (!connected && PQstatus(remote->connection) != CONNECTION_BAD)
+      ReportSilence(remote->connection, "could not connect to the registry in time");
+    if (!connected || PQsetnonblocking(remote->connection, 1) != 0)
+      ReportConnection(remote->connection, "could not connect to the registry");
+  }
+  PG_CATCH();
+  {
+    if (remote->connection != nullptr) PQfinish(remote->connection);
+    PG_RE_THROW();
+  }
+  PG_END_TRY();
+}
+
+void RemoteClose(Remote *remote) {
+  PQfinish(remote->connection);
+  if (!remote->answered) ++learned.host;
+}
+
+PGresult *RemoteCall(Remote *remote, const char *statement, int count, const Oid *types, const char *const *values) {
+  PGconn *connection = remote->connection;
+  remote->answered = false;
+  remote->warning[0] = '\0';
+  if (PQsendQueryParams(connection, statement, count, types, values, nullptr, nullptr, 0) == 0 ||
+      PQsetSingleRowMode(connection) == 0)
+    ReportConnection(connection, "could not send to the registry");
+  PGresult *volatile row = nullptr;
+  PGresult *volatile result = nullptr;
+  PG_TRY();
+  {
+    const int64_t deadline_us = Min(remote->deadline_us, MonotonicUs() + kAnswerUs);
+    // To the end: the server commits after the row has been sent, and before it is ready for the next statement.
+    for (;;) {
+      Exchange(connection, deadline_us);
+      result = PQgetResult(connection);
+      if (result == nullptr) break;
+      switch (PQresultStatus(result)) {
+        case PGRES_SINGLE_TUPLE:
+          if (row != nullptr) ReportAnswer("It has more than one row.");
+          row = result;
+          result = nullptr;
+          break;
+        case PGRES_TUPLES_OK:
+          PQclear(result);
+          result = nullptr;
+          break;
+        case PGRES_FATAL_ERROR:
+          ReportResult(remote, result);
+        default:
+          ReportAnswer(psprintf("It is %s.", PQresStatus(PQresultStatus(result))));
+      }
+    }
+    if (row == nullptr) ReportAnswer("It has no row.");
+    if (remote->warning[0] != '\0')
+      ereport(ERROR, (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("the registry did not confirm its answer"),
+                      errdetail("It warned: %s.", remote->warning)));
+  }
+  PG_CATCH();
+  {
+    PQclear(row);
+    PQclear(result);
+    PG_RE_THROW();
+  }
+  PG_END_TRY();
+  remote->answered = true;
+  return row;
+}
+
+void RemoteClear(PGresult *row) { PQclear(row); }
+
+bool RemoteHasOurEncoding(const Remote &remote) {
+  const char *theirs = PQparameterStatus(remote.connection, "server_encoding");
+  return theirs != nullptr && pg_char_to_encoding(theirs) == GetDatabaseEncoding();
+}
+
+void RemoteRow::Refuse(const char *value, const char *kind) const {
+  char name[NAMEDATALEN], shown[64];
+  const char *real_name = PQfname(row_, column_ - 1);
+  CopyPresentable(name, sizeof(name), real_name != nullptr ? real_name : "");
+  CopyPresentable(shown, sizeof(shown), value);
+  ReportAnswer(psprintf("Its column %d, \"%s\", is \"%s\", and no %s.", column_, name, shown, kind));
+}
+
+const char *RemoteRow::Next(size_t longest, const char *kind) {
+  const int column = column_++;
+  if (column >= PQnfields(row_)) ReportAnswer(psprintf("It has no column %d.", column_));
+  if (PQgetisnull(row_, 0, column)) ReportAnswer(psprintf("Its column %d is null.", column_));
+  const char *value = PQgetvalue(row_, 0, column);
+  if (strnlen(value, longest + 1) > longest) Refuse(value, kind);
+  return value;
+}
+
+bool RemoteRow::PassNull() {
+  if (column_ >= PQnfields(row_) || !PQgetisnull(row_, 0, column_)) return false;
+  ++column_;
+  return true;
+}
+
+int64_t RemoteRow::Integer(int64_t lowest, int64_t highest, const char *kind) {
+  const char *value = Next(strlen("-9223372036854775808"), kind);
+  char *end = nullptr;
+  errno = 0;
+  const long long number = strtoll(value, &end, 10);
+  if (errno != 0 || end == value || *end != '\0' || number < lowest || number > highest) Refuse(value, kind);
+  return number;
+}
+
+int64_t RemoteRow::Int8() { return Integer(PG_INT64_MIN, PG_INT64_MAX, "bigint"); }
+int32_t RemoteRow::Int4() { return static_cast<int32_t>(Integer(PG_INT32_MIN, PG_INT32_MAX, "integer")); }
+
+bool RemoteRow::Bool() {
+  const char *value = Next(1, "boolean");
+  if (value[0] != 't' && value[0] != 'f') Refuse(value, "boolean");
+  return value[0] == 't';
+}
+
+Token RemoteRow::Uuid() {
+  const char *value = Next(36, "uuid");
+  Token token = {};
+  size_t digits = 0;
+  for (const char *c = value; *c != '\0'; ++c) {
+    if (*c == '-') continue;
+    static const char kDigits[] = "0123456789abcdef";
+    const char *digit = strchr(kDigits, *c);
+    if (digit == nullptr || digits == 2 * sizeof(token.bytes)) Refuse(value, "uuid");
+    token.bytes[digits / 2] = static_cast<uint8_t>(token.bytes[digits / 2] << 4 | (digit - kDigits));
+    ++digits;
+  }
+  if (digits != 2 * sizeof(token.bytes)) Refuse(value, "uuid");
+  return token;
+}
+
+char *RemoteRow::Name() { return pstrdup(Next(2 * NAMEDATALEN, "name")); }
+
+}  // namespace snowflake

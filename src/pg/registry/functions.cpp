@@ -1,0 +1,258 @@
+// The registry protocol as SQL functions: arguments in, rows out. Results and errors: COMMENT ON in
+// the install script.
+#include "core/generator.h"
+#include "pg/database_layout.h"
+#include "pg/extension.h"
+#include "pg/registry/limits.h"
+#include "pg/registry/protocol.h"
+#include "pg/registry/tables.h"
+#include "pg/report.h"
+#include "pg/rows.h"
+#include "pg/settings.h"
+
+namespace snowflake {
+
+namespace {
+
+// Saturates: what cannot be counted is out of range anyway.
+int64_t DurationUs(const Interval *duration) {
+  const int64_t days = static_cast<int64_t>(duration->month) * DAYS_PER_MONTH + duration->day;
+  int64_t us = 0;
+  if (__builtin_mul_overflow(days, USECS_PER_DAY, &us) || __builtin_add_overflow(us, duration->time, &us))
+    us = days < 0 ? PG_INT64_MIN : PG_INT64_MAX;
+  return us;
+}
+
+// A row, column by column.
+struct Answer {
+  static constexpr int kMost = 16;
+  Datum values[kMost];
+  bool nulls[kMost];
+  int count;
+
+  void Add(Datum value) {
+    Assert(count < kMost);
+    values[count++] = value;
+  }
+  void Add(const Layout &layout) {
+    Assert(count + kLayoutColumnCount <= kMost);
+    LayoutToDatums(layout, &values[count]);
+    count += kLayoutColumnCount;
+  }
+  void Add(const Standing &standing) {
+    Add(Int64GetDatum(standing.system_identifier));
+    Add(Int64GetDatum(standing.timeline));
+    Add(Int64GetDatum(standing.raised_tick));
+  }
+
+  Datum AsRow(FunctionCallInfo fcinfo) {
+    const TupleDesc row = ResultDescriptor(fcinfo);
+    if (row->natts != count) elog(ERROR, "function has %d result columns instead of %d", row->natts, count);
+    return HeapTupleGetDatum(heap_form_tuple(row, values, nulls));
+  }
+};
+
+// By how many ticks a node's clock may be off. Whoever does not judge clocks bounds nothing by them.
+bool SkewTicks(const Layout &layout, Tick *ticks) {
+  *ticks = layout.TicksIn(settings.max_clock_skew_ms * kUsPerMs) + 1;
+  return settings.max_clock_skew_ms > 0;
+}
+
+// Ids of a node whose clock is wrong would be unique, but their timestamps would lie. Only who comes by SQL is another
+// server's node.
+void CheckClock(const Layout &layout, Tick node_tick) {
+  Tick allowed = 0;
+  if (!SkewTicks(layout, &allowed)) return;
+  const int64_t now_us = NowUnixUs();
+  const Tick now = layout.TickAt(now_us);
+  if (node_tick < now - allowed || node_tick > now + allowed) ReportClockSkew(layout.UnixUsAt(node_tick), now_us);
+}
+
+// The last tick that a node can have used by a time of this server's clock: its own may be ahead, and the tick ahead of that by
+// max_lead, which is taken to be the same here. Where clocks are not judged, the layout's last.
+Tick LastUsable(const Layout &layout, int64_t at_us) {
+  Tick skew = 0;
+  if (!SkewTicks(layout, &skew)) return layout.max_tick();
+  return Min(layout.TickAt(at_us) + skew + MaxLead(layout, settings.max_lead_ms * kUsPerMs), layout.max_tick());
+}
+
+// The latest end of a window that begins now for another server's node.
+Tick LatestEnd(const Layout &layout) {
+  Tick skew = 0;
+  if (!SkewTicks(layout, &skew)) return layout.max_tick() + 1;
+  return layout.TickAt(NowUnixUs()) + skew + layout.TicksIn(settings.max_lease_duration_ms * kUsPerMs);
+}
+
+// What the registry's operator allows at most. What no lease can last is an error later.
+int64_t GrantedUs(const Interval *duration) {
+  const int64_t us = DurationUs(duration);
+  return us > kMaxLeaseUs ? us : Min(us, settings.max_lease_duration_ms * kUsPerMs);
+}
+
+const char *NodeName(FunctionCallInfo fcinfo) {
+  const text *name = PG_GETARG_TEXT_PP(0);
+  if (VARSIZE_ANY_EXHDR(name) > kMaxNodeName) ReportNodeName(VARSIZE_ANY_EXHDR(name));
+  return text_to_cstring(name);
+}
+
+Oid CallersExtension(FunctionCallInfo fcinfo) { return ExtensionOfFunction(fcinfo->flinfo->fn_oid); }
+
+}  // namespace
+
+}  // namespace snowflake
+
+using namespace snowflake;
+
+// What nodes of before version 1.2 call, in a transaction block.
+
+SNOWFLAKE_FUNCTION(snowflake_acquire) {
+  static const char *const names[] = {"node", "datacenter", "now_tick", "duration"};
+  CheckNotNull(fcinfo, "snowflake_acquire", names, 4);
+  LimitTransaction("snowflake_acquire", false);
+  const AcquireRequest request = {
+      NodeName(fcinfo), PG_GETARG_INT32(1), PG_GETARG_INT64(2), GrantedUs(PG_GETARG_INTERVAL_P(3)), {}, 0, kAnyStart};
+  CheckClock(DatabaseLayout(fcinfo->flinfo->fn_oid), request.now);
+  AcquireAnswer answer = {};
+  if (!ProtocolAcquire(CallersExtension(fcinfo), request, &answer)) PG_RETURN_NULL();
+  Answer row = {};
+  row.Add(Int64GetDatum(answer.lease.lease_id));
+  row.Add(TokenDatum(answer.lease.token));
+  row.Add(Int32GetDatum(answer.lease.worker));
+  row.Add(Int64GetDatum(answer.lease.window_start));
+  row.Add(Int64GetDatum(answer.lease.window_end));
+  row.Add(answer.layout);
+  return row.AsRow(fcinfo);
+}
+
+SNOWFLAKE_FUNCTION(snowflake_extend) {
+  static const char *const names[] = {"lease_id", "token", "now_tick", "duration"};
+  CheckNotNull(fcinfo, "snowflake_extend", names, 4);
+  LimitTransaction("snowflake_extend", false);
+  CheckClock(DatabaseLayout(fcinfo->flinfo->fn_oid), PG_GETARG_INT64(2));
+  const ExtendRequest request = {PG_GETARG_INT64(0),
+                                 TokenFromDatum(PG_GETARG_DATUM(1)),
+                                 PG_GETARG_INT64(2),
+                                 GrantedUs(PG_GETARG_INTERVAL_P(3)),
+                                 0,
+                                 0};
+  ExtendAnswer answer = {};
+  if (!ProtocolExtend(CallersExtension(fcinfo), request, &answer)) PG_RETURN_NULL();
+  PG_RETURN_INT64(answer.window_end);
+}
+
+namespace snowflake {
+
+namespace {
+
+// The watermark is what the node can have used by now, whoever ends the lease with its token.
+bool Release(FunctionCallInfo fcinfo, Tick held_until) {
+  const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
+  const Tick last_tick = PG_GETARG_INT64(2);
+  const Tick latest = LastUsable(layout, NowUnixUs());
+  if (settings.max_clock_skew_ms > 0 && last_tick > latest) ReportTickAhead(layout.UnixUsAt(last_tick), NowUnixUs());
+  return ProtocolRelease(CallersExtension(fcinfo), {PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)), last_tick,
+                                             held_until, LatestEnd(layout), latest});
+}
+
+}  // namespace
+
+}  // namespace snowflake
+
+SNOWFLAKE_FUNCTION(snowflake_release) {
+  static const char *const names[] = {"lease_id", "token", "last_tick"};
+  CheckNotNull(fcinfo, "snowflake_release", names, 3);
+  LimitTransaction("snowflake_release", false);
+  PG_RETURN_BOOL(Release(fcinfo, 0));
+}
+
+// What nodes of this version call.
+
+SNOWFLAKE_FUNCTION(snowflake_lease_acquire) {
+  static const char *const names[] = {"node", "datacenter", "now_tick", "duration", "token", "seen_lease_id"};
+  CheckNotNull(fcinfo, "snowflake_lease_acquire", names, 6);
+  LimitTransaction("snowflake_lease_acquire", true);
+  const AcquireRequest request = {NodeName(fcinfo),
+                                  PG_GETARG_INT32(1),
+                                  PG_GETARG_INT64(2),
+                                  GrantedUs(PG_GETARG_INTERVAL_P(3)),
+                                  TokenFromDatum(PG_GETARG_DATUM(4)),
+                                  PG_GETARG_INT64(5),
+                                  PG_ARGISNULL(6) ? kAnyStart : PG_GETARG_INT64(6)};
+  if (request.token == Token{}) ReportToken();
+  CheckClock(DatabaseLayout(fcinfo->flinfo->fn_oid), request.now);
+  AcquireAnswer answer = {};
+  if (!ProtocolAcquire(CallersExtension(fcinfo), request, &answer)) PG_RETURN_NULL();
+  Answer row = {};
+  row.Add(Int64GetDatum(answer.lease.lease_id));
+  row.Add(Int32GetDatum(answer.lease.worker));
+  row.Add(Int64GetDatum(answer.lease.window_start));
+  row.Add(Int64GetDatum(answer.lease.window_end));
+  row.Add(answer.layout);
+  row.Add(answer.standing);
+  row.Add(Int64GetDatum(answer.workers_free));
+  return row.AsRow(fcinfo);
+}
+
+SNOWFLAKE_FUNCTION(snowflake_lease_extend) {
+  static const char *const names[] = {"lease_id", "token", "now_tick", "duration", "held_until"};
+  CheckNotNull(fcinfo, "snowflake_lease_extend", names, 5);
+  LimitTransaction("snowflake_lease_extend", true);
+  const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
+  CheckClock(layout, PG_GETARG_INT64(2));
+  const ExtendRequest request = {PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)),
+                                 PG_GETARG_INT64(2), GrantedUs(PG_GETARG_INTERVAL_P(3)),
+                                 PG_GETARG_INT64(4), LatestEnd(layout)};
+  ExtendAnswer answer = {};
+  const bool found = ProtocolExtend(CallersExtension(fcinfo), request, &answer);
+  Answer row = {};
+  row.nulls[0] = !found;
+  row.Add(Int64GetDatum(answer.window_end));
+  row.Add(answer.standing);
+  return row.AsRow(fcinfo);
+}
+
+SNOWFLAKE_FUNCTION(snowflake_lease_release) {
+  static const char *const names[] = {"lease_id", "token", "last_tick", "held_until"};
+  CheckNotNull(fcinfo, "snowflake_lease_release", names, 4);
+  LimitTransaction("snowflake_lease_release", true);
+  PG_RETURN_BOOL(Release(fcinfo, PG_GETARG_INT64(3)));
+}
+
+// The operator's word.
+
+SNOWFLAKE_FUNCTION(snowflake_evict) {
+  static const char *const names[] = {"worker_id", "dead_since"};
+  CheckNotNull(fcinfo, "snowflake_evict", names, 2);
+  const TimestampTz dead_since = PG_GETARG_TIMESTAMPTZ(1);
+  if (TIMESTAMP_NOT_FINITE(dead_since) || dead_since > GetCurrentTimestamp()) ReportDeadSince(dead_since);
+  const Tick last_tick = LastUsable(DatabaseLayout(fcinfo->flinfo->fn_oid), UnixUsFromTimestamp(dead_since));
+  PG_RETURN_BOOL(ProtocolEvict(CallersExtension(fcinfo), PG_GETARG_INT32(0), dead_since, last_tick));
+}
+
+SNOWFLAKE_FUNCTION(snowflake_settle) {
+  static const char *const names[] = {"reason"};
+  CheckNotNull(fcinfo, "snowflake_settle", names, 1);
+  ProtocolSettle(CallersExtension(fcinfo), text_to_cstring(PG_GETARG_TEXT_PP(0)));
+  PG_RETURN_VOID();
+}
+
+SNOWFLAKE_FUNCTION(snowflake_settled) { PG_RETURN_BOOL(ProtocolSettled(CallersExtension(fcinfo))); }
+
+// The upgrade script of 1.2 makes it, calls it and drops it.
+SNOWFLAKE_FUNCTION(snowflake_make_origin) {
+  ProtocolMakeOrigin(CallersExtension(fcinfo));
+  PG_RETURN_VOID();
+}
+
+// The statement trigger of snowflake_layout. Plain DML tells no other session of a change.
+SNOWFLAKE_FUNCTION(snowflake_layout_changed) {
+  if (!CALLED_AS_TRIGGER(fcinfo)) ReportNotTrigger("snowflake_layout_changed");
+  const TriggerData *trigger = reinterpret_cast<TriggerData *>(fcinfo->context);
+  // Of what replication writes the guard has let nothing pass but a first layout.
+  const bool replicated =
+      SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA && !TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event);
+  if (!replicated || !LookUpExtension(CallersExtension(fcinfo)).has_guards)
+    CheckLayoutMayChange(CallersExtension(fcinfo));
+  CacheInvalidateRelcacheByRelid(RelationGetRelid(trigger->tg_relation));
+  return Datum{0};  // nobody looks at what a statement trigger returns
+}

@@ -1,0 +1,104 @@
+// The guards: triggers of the registry's tables that keep out what would lead to equal ids when it comes by another way than the
+// protocol. They fire ALWAYS, for replication and its like, too, and the protocol refuses to work without them
+// (tables.cpp).
+//
+// 1. What logical replication writes, or a session with session_replication_role = replica, is another registry's: discarded.
+//    An error would end the replication of the whole database. A layout is taken where there is none.
+// 2. A lease that somebody deletes leaves its window's end as watermark: its node may issue ids until then.
+// 3. What must not fall does not: checked after the row is stored, when no other trigger can change it any more.
+#include "pg/extension.h"
+#include "pg/database_layout.h"
+#include "pg/registry/protocol.h"
+#include "pg/registry/tables.h"
+#include "pg/report.h"
+
+namespace snowflake {
+
+namespace {
+
+struct Row {
+  HeapTuple tuple;
+  TupleDesc descriptor;
+
+  int64_t Get(const char *column) const {
+    const int number = SPI_fnumber(descriptor, column);
+    if (number <= 0) ReportForeignColumn();
+    bool is_null = false;
+    const Datum value = heap_getattr(tuple, number, descriptor, &is_null);
+    const Oid type = TupleDescAttr(descriptor, number - 1)->atttypid;
+    if (is_null || (type != INT8OID && type != INT4OID)) ReportForeignColumn();
+    return type == INT8OID ? DatumGetInt64(value) : DatumGetInt32(value);
+  }
+};
+
+bool Is(Relation table, const char *name) { return strcmp(RelationGetRelationName(table), name) == 0; }
+
+// The subscriber's own layout stays; a lease writes one down, so there is none where there is no layout. Changes that are streamed
+// fire no statement triggers, which tell other sessions: snowflake_layout_changed().
+bool TakeFirstLayout(const TriggerData *trigger) {
+  if (!Is(trigger->tg_relation, "snowflake_layout") || !TRIGGER_FIRED_BY_INSERT(trigger->tg_event)) return false;
+  SysScanDesc scan = systable_beginscan(trigger->tg_relation, InvalidOid, false, nullptr, 0, nullptr);
+  const bool empty = !HeapTupleIsValid(systable_getnext(scan));
+  systable_endscan(scan);
+  if (!empty || !IsSoundLayout(trigger->tg_trigtuple, RelationGetDescr(trigger->tg_relation))) return false;
+  CacheInvalidateRelcacheByRelid(RelationGetRelid(trigger->tg_relation));
+  return true;
+}
+
+HeapTuple Discard(const TriggerData *trigger) {
+  if (!IsLogicalWorker())
+    ereport(
+        WARNING,
+        (errmsg("what replication writes to table \"%s\" is discarded", RelationGetRelationName(trigger->tg_relation)),
+         errdetail("Each registry of snowflake is its server's own; session_replication_role is replica here.")));
+  return nullptr;
+}
+
+HeapTuple Before(const TriggerData *trigger, Oid extension) {
+  Relation table = trigger->tg_relation;
+  const bool insert = TRIGGER_FIRED_BY_INSERT(trigger->tg_event);
+  const bool remove = TRIGGER_FIRED_BY_DELETE(trigger->tg_event);
+  HeapTuple result = TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ? trigger->tg_newtuple : trigger->tg_trigtuple;
+  if (SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
+    return TakeFirstLayout(trigger) ? result : Discard(trigger);
+  if (Is(table, "snowflake_layout") || FiredByProtocol()) return result;
+  if (Is(table, "snowflake_origin")) ReportGuard(GuardFault::kOrigin);
+  if (Is(table, "snowflake_registry") && insert) ReportGuard(GuardFault::kLease);
+  if (Is(table, "snowflake_watermark") && remove) ReportGuard(GuardFault::kWatermarkGone);
+  if (Is(table, "snowflake_registry") && remove) {
+    const Row lease = {trigger->tg_trigtuple, RelationGetDescr(table)};
+    ProtocolKeepWatermark(extension, static_cast<int32_t>(lease.Get("worker_id")), lease.Get("window_end") - 1);
+  }
+  return result;
+}
+
+void AfterUpdate(const TriggerData *trigger) {
+  const TupleDesc descriptor = RelationGetDescr(trigger->tg_relation);
+  const Row before = {trigger->tg_trigtuple, descriptor};
+  const Row after = {trigger->tg_newtuple, descriptor};
+  const auto changed = [&](const char *column) { return before.Get(column) != after.Get(column); };
+  if (Is(trigger->tg_relation, "snowflake_registry")) {
+    if (changed("lease_id") || changed("worker_id")) ReportGuard(GuardFault::kLeaseChanged);
+    if (after.Get("window_end") < before.Get("window_end")) ReportGuard(GuardFault::kWindowFalls);
+  } else if (Is(trigger->tg_relation, "snowflake_watermark")) {
+    if (changed("worker_id")) ReportGuard(GuardFault::kWatermarkGone);
+    if (after.Get("last_tick") < before.Get("last_tick")) ReportGuard(GuardFault::kWatermarkFalls);
+  }
+}
+
+}  // namespace
+
+}  // namespace snowflake
+
+using namespace snowflake;
+
+SNOWFLAKE_FUNCTION(snowflake_guard) {
+  if (!CALLED_AS_TRIGGER(fcinfo)) ReportNotTrigger("snowflake_guard");
+  const TriggerData *trigger = reinterpret_cast<TriggerData *>(fcinfo->context);
+  if (TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event)) ReportGuard(GuardFault::kTruncate);
+  if (TRIGGER_FIRED_AFTER(trigger->tg_event)) {
+    AfterUpdate(trigger);
+    return Datum{0};
+  }
+  return PointerGetDatum(Before(trigger, ExtensionOfFunction(fcinfo->flinfo->fn_oid)));
+}

@@ -1,0 +1,72 @@
+#include "pg/registry/limits.h"
+
+#include "pg/report.h"
+
+namespace snowflake {
+
+namespace {
+
+// Twice the statement_timeout that nodes set for themselves: what they do does not come to it.
+constexpr int kTransactionMs = 10 * 1000;
+
+constexpr int kNotRegistered = -1;
+int timeout = kNotRegistered;
+const char *limited = nullptr;  // the function that this transaction called; null: none
+TimestampTz deadline = 0;
+volatile sig_atomic_t overrun = false;
+
+// A session that is idle in its transaction hears of no cancellation, and PL/pgSQL may catch one.
+void HandleTimeout() {
+  overrun = true;
+  ProcDiePending = true;
+  InterruptPending = true;
+  SetLatch(MyLatch);
+}
+
+void Tell(int, Datum) {
+  if (overrun)
+    ereport(LOG, (errmsg("snowflake registry: ended a session whose transaction took longer than %d s",
+                         kTransactionMs / 1000),
+                  errdetail("It had called %s().", limited != nullptr ? limited : "the protocol")));
+}
+
+void EndTransaction(XactEvent event, void *) {
+  if (limited == nullptr) return;
+  switch (event) {
+    case XACT_EVENT_PRE_PREPARE:
+      ReportPrepare(limited);
+    case XACT_EVENT_COMMIT:
+    case XACT_EVENT_ABORT:
+    case XACT_EVENT_PREPARE:
+      disable_timeout(static_cast<TimeoutId>(timeout), false);
+      limited = nullptr;
+      break;
+    default:
+      break;
+  }
+}
+
+// An error ends all timeouts, and a savepoint keeps the transaction, with its locks, all the same.
+void EndSubTransaction(SubXactEvent event, SubTransactionId, SubTransactionId, void *) {
+  if (event == SUBXACT_EVENT_ABORT_SUB && limited != nullptr)
+    enable_timeout_at(static_cast<TimeoutId>(timeout), deadline);
+}
+
+}  // namespace
+
+void LimitTransaction(const char *function, bool alone) {
+  if (alone && (IsTransactionBlock() || IsSubTransaction())) ReportTransactionBlock(function);
+  if (timeout == kNotRegistered) {
+    timeout = RegisterTimeout(USER_TIMEOUT, HandleTimeout);
+    RegisterXactCallback(EndTransaction, nullptr);
+    RegisterSubXactCallback(EndSubTransaction, nullptr);
+    before_shmem_exit(Tell, Datum{0});
+  }
+  if (limited == nullptr) {
+    deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), kTransactionMs);
+    enable_timeout_at(static_cast<TimeoutId>(timeout), deadline);
+  }
+  limited = function;
+}
+
+}  // namespace snowflake

@@ -1,0 +1,189 @@
+#include "pg/registry/tables.h"
+
+#include "pg/extension.h"
+#include "pg/report.h"
+
+namespace snowflake {
+
+namespace {
+
+// The statement under way. Its check must run before it does, or it fails.
+struct Statement {
+  const Tables *tables;
+  const char *command;
+  CommandId id;
+  bool checked;
+};
+Statement statement;
+post_parse_analyze_hook_type next_parse_hook = nullptr;
+
+// What a guard looks like in pg_trigger. The layout has but its first: what was never drawn is not worth more.
+constexpr int16_t kRowGuard =
+    TRIGGER_TYPE_ROW | TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE;
+constexpr int16_t kAfterGuard = TRIGGER_TYPE_ROW | TRIGGER_TYPE_UPDATE;
+constexpr int16_t kTruncateGuard = TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_TRUNCATE;
+
+bool HasGuard(const TriggerDesc *triggers, Oid function, int16_t type) {
+  for (int i = 0; triggers != nullptr && i < triggers->numtriggers; ++i) {
+    const Trigger &trigger = triggers->triggers[i];
+    if (trigger.tgfoid == function && trigger.tgtype == type && trigger.tgenabled == TRIGGER_FIRES_ALWAYS &&
+        trigger.tgqual == nullptr && trigger.tgnattr == 0)
+      return true;
+  }
+  return false;
+}
+
+// The statement has locked it: neither its triggers nor anything else of it changes before the transaction ends.
+void CheckAsMade(const Tables &known, Oid relation) {
+  Relation table = table_open(relation, NoLock);
+  const Form_pg_class row = table->rd_rel;
+  const bool layout = relation == known.layout;
+  const bool counts_down = relation == known.registry || relation == known.watermark;
+  const bool guarded = HasGuard(table->trigdesc, known.guard, kRowGuard) &&
+                       (layout || HasGuard(table->trigdesc, known.guard, kTruncateGuard)) &&
+                       (!counts_down || HasGuard(table->trigdesc, known.guard, kAfterGuard));
+  if (row->relpersistence != RELPERSISTENCE_PERMANENT) ReportNotPermanent(RelationGetRelationName(table));
+  // The row's own marks of rules and children stay when the last one is gone.
+  const bool has_children = row->relhassubclass && find_inheritance_children(relation, NoLock) != NIL;
+  if (table->rd_rules != nullptr || row->relrowsecurity || has_children)
+    ReportForeignTable(RelationGetRelationName(table));
+  if (!guarded) ReportNoGuard(RelationGetRelationName(table));
+  table_close(table, NoLock);
+}
+
+// No statement has a sub-select elsewhere than in FROM and WITH.
+void CheckRelations(const Query *query) {
+  Assert(!query->hasSubLinks);
+  ListCell *cell = nullptr;
+  foreach (cell, query->rtable) {
+    const RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
+    if (entry->rtekind == RTE_SUBQUERY) CheckRelations(entry->subquery);
+    if (entry->rtekind != RTE_RELATION) continue;
+    const Tables &known = *statement.tables;
+    const Oid relation = entry->relid;
+    if (relation != known.registry && relation != known.watermark && relation != known.layout &&
+        relation != known.origin)
+      ReportMovedTables();
+    if (known.current) CheckAsMade(known, relation);
+  }
+  foreach (cell, query->cteList) CheckRelations(castNode(Query, lfirst_node(CommonTableExpr, cell)->ctequery));
+}
+
+// Parse analysis of the statement under way has locked what it refers to; nothing renames it any more.
+void CheckParsed(ParseState *state, Query *query, ParsedJumble *jumble) {
+  if (next_parse_hook) next_parse_hook(state, query, jumble);
+  if (statement.command == nullptr || state->p_sourcetext != statement.command) return;
+  CheckRelations(query);
+  statement.checked = true;
+}
+
+Oid TableOwner(Oid relation, Oid extension) {
+  HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+  if (!HeapTupleIsValid(tuple)) ReportMovedTables();
+  const Form_pg_class table = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple));
+  if (table->relkind != RELKIND_RELATION || getExtensionOfObject(RelationRelationId, relation) != extension)
+    ReportForeignTable(NameStr(table->relname));
+  const Oid owner = table->relowner;
+  ReleaseSysCache(tuple);
+  return owner;
+}
+
+Oid GuardOf(const Tables &tables) {
+  const oidvector *no_arguments = buildoidvector(nullptr, 0);
+  const Oid guard = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum("snowflake_guard"),
+                                    PointerGetDatum(no_arguments), ObjectIdGetDatum(tables.schema));
+  if (!OidIsValid(guard) || getExtensionOfObject(ProcedureRelationId, guard) != tables.extension) ReportMovedTables();
+  return guard;
+}
+
+}  // namespace
+
+void WatchParsing() {
+  next_parse_hook = post_parse_analyze_hook;
+  post_parse_analyze_hook = CheckParsed;
+}
+
+Tables FindTables(Oid extension) {
+  Tables tables = {};
+  tables.extension = extension;
+  const Extension row = LookUpExtension(extension);
+  tables.schema = row.schema;
+  tables.current = row.has_guards;
+  const char *schema = OidIsValid(tables.schema) ? get_namespace_name(tables.schema) : nullptr;
+  if (schema == nullptr) ReportMovedTables();
+  const auto find = [&](const char *name, Oid *relation) {
+    *relation = get_relname_relid(name, tables.schema);
+    if (!OidIsValid(*relation)) {
+      CheckNotNamesake(extension);
+      ReportForeignTable(name);
+    }
+    const Oid owner = TableOwner(*relation, extension);
+    if (OidIsValid(tables.owner) && owner != tables.owner) ReportSeveralOwners();
+    tables.owner = owner;
+    return quote_qualified_identifier(schema, name);
+  };
+  tables.registry_name = find("snowflake_registry", &tables.registry);
+  tables.watermark_name = find("snowflake_watermark", &tables.watermark);
+  tables.layout_name = find("snowflake_layout", &tables.layout);
+  tables.origin_name = find("snowflake_origin", &tables.origin);
+  if (tables.current) tables.guard = GuardOf(tables);
+  return tables;
+}
+
+void ExecuteWith(const Tables &tables, const char *command, int count, const Value *values) {
+  constexpr int kMost = 10;
+  Oid types[kMost];
+  Datum datums[kMost];
+  Assert(count <= kMost);
+  for (int i = 0; i < count; ++i) {
+    types[i] = values[i].type;
+    datums[i] = values[i].datum;
+  }
+  // A planted trigger may come back here.
+  const Statement outer = statement;
+  CommandCounterIncrement();
+  statement = {&tables, command, GetCurrentCommandId(false), false};
+  PG_TRY();
+  {
+    const int rc = SPI_execute_with_args(command, count, types, datums, nullptr, false, 0);
+    if (rc < 0) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), command);
+    if (!statement.checked) elog(ERROR, "the registry's statement was not checked: %s", command);
+  }
+  PG_FINALLY();
+  { statement = outer; }
+  PG_END_TRY();
+}
+
+// What a planted trigger, condition, constraint or default executes is a later command, seen by a snapshot of its own.
+bool FiredByProtocol() { return statement.command != nullptr && GetActiveSnapshot()->curcid == statement.id; }
+
+Datum Result(int64_t row, int column, Oid type, bool *is_null) {
+  if (SPI_gettypeid(SPI_tuptable->tupdesc, column) != type) ReportForeignColumn();
+  return SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, is_null);
+}
+
+int64_t Int8Result(int64_t row, int column) {
+  bool is_null = false;
+  const Datum value = Result(row, column, INT8OID, &is_null);
+  if (is_null) ReportForeignColumn();
+  return DatumGetInt64(value);
+}
+
+bool BoolResult(int64_t row, int column) {
+  bool is_null = false;
+  const Datum value = Result(row, column, BOOLOID, &is_null);
+  if (is_null) ReportForeignColumn();
+  return DatumGetBool(value);
+}
+
+int64_t NextLeaseId(const Tables &tables, int64_t floor) {
+  const AttrNumber column = get_attnum(tables.registry, "lease_id");
+  const Oid sequence = column == InvalidAttrNumber ? InvalidOid : IdentitySequence(tables.registry, column);
+  if (!OidIsValid(sequence)) ReportForeignTable("snowflake_registry");
+  const int64_t next = nextval_internal(sequence, true);
+  if (next > floor) return next;
+  DirectFunctionCall2(setval_oid, ObjectIdGetDatum(sequence), Int64GetDatum(floor + 1));
+  return floor + 1;
+}
+
+}  // namespace snowflake

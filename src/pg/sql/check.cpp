@@ -1,0 +1,205 @@
+// snowflake_check(): ids of a table that this registry cannot have handed out. Arguments, result and errors: COMMENT ON in the
+// install script.
+//
+// 1. Only who may read the column reads it, but the table is read by its access method alone. A query would, as it is planned,
+//    evaluate what others put into the table's indexes and statistics, with the caller's rights.
+// 2. The table's rows are those of the statement's snapshot, and what the registry has handed out is read after it was taken: an
+//    id that is seen had a lease by then.
+// 3. Nothing is kept but what the registry knows of each worker id, and a row of the result.
+#include "core/check.h"
+#include "core/lease.h"
+#include "pg/extension.h"
+#include "pg/database_layout.h"
+#include "pg/registry/tables.h"
+#include "pg/report.h"
+#include "pg/rows.h"
+#include "pg/settings.h"
+
+namespace snowflake {
+
+namespace {
+
+constexpr int32_t kNoWorker = -1;
+
+struct Known {
+  int32_t worker;  // the key
+  HandedOut handed_out;
+};
+
+// One row of the result.
+struct Found {
+  struct Key {
+    IdProblem problem;
+    int32_t worker;
+  } key;
+  int64_t ids;
+  int64_t first;
+  int64_t last;
+};
+
+struct Check {
+  Layout layout;
+  Tick latest;
+  bool compares;  // the registry is in this database
+  HTAB *known;
+  HTAB *groups;
+};
+
+HTAB *MakeTable(const char *name, Size key, Size entry) {
+  HASHCTL control = {};
+  control.keysize = key;
+  control.entrysize = entry;
+  control.hcxt = CurrentMemoryContext;
+  return hash_create(name, 256, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+HandedOut *Learn(Check *check, int32_t worker) {
+  bool found = false;
+  Known *known = static_cast<Known *>(hash_search(check->known, &worker, HASH_ENTER, &found));
+  if (!found) known->handed_out = {kNoWatermark, 0, 0};
+  return &known->handed_out;
+}
+
+void ReadRegistry(Oid extension, Check *check) {
+  const Tables tables = FindTables(extension);
+  AsOwner(tables, [&] {
+    Execute(tables, psprintf("SELECT worker_id::bigint, window_start, window_end FROM %s", tables.registry_name));
+    for (int64_t i = 0; i < Rows(); ++i) {
+      HandedOut *handed_out = Learn(check, static_cast<int32_t>(Int8Result(i, 1)));
+      handed_out->window_start = Int8Result(i, 2);
+      handed_out->window_end = Int8Result(i, 3);
+    }
+    Execute(tables, psprintf("SELECT worker_id::bigint, last_tick FROM %s", tables.watermark_name));
+    for (int64_t i = 0; i < Rows(); ++i)
+      Learn(check, static_cast<int32_t>(Int8Result(i, 1)))->watermark = Int8Result(i, 2);
+  });
+}
+
+IdProblem ProblemOf(const Check &check, int64_t id, int32_t worker) {
+  const Known *known = static_cast<const Known *>(hash_search(check.known, &worker, HASH_FIND, nullptr));
+  return ProblemOf(check.layout, id, check.latest, known != nullptr ? &known->handed_out : nullptr);
+}
+
+void Count(const Check &check, int64_t id) {
+  const int32_t worker = check.layout.Unpack(id).worker;
+  const IdProblem problem = ProblemOf(check, id, worker);
+  if (problem == IdProblem::kNone) return;
+  const Found::Key key = {problem, problem == IdProblem::kForeign ? kNoWorker : worker};
+  bool found = false;
+  Found *group = static_cast<Found *>(hash_search(check.groups, &key, HASH_ENTER, &found));
+  if (!found) *group = {key, 0, id, id};
+  ++group->ids;
+  group->first = Min(group->first, id);
+  group->last = Max(group->last, id);
+}
+
+void Read(Relation table, AttrNumber column, const Check &check) {
+  TupleTableSlot *slot = table_slot_create(table, nullptr);
+  TableScanDesc scan = BeginScan(table, GetActiveSnapshot());
+  while (table_scan_getnextslot(scan, ForwardScanDirection, slot)) {
+    CHECK_FOR_INTERRUPTS();
+    bool is_null = false;
+    const Datum id = slot_getattr(slot, column, &is_null);
+    if (!is_null) Count(check, DatumGetInt64(id));
+  }
+  table_endscan(scan);
+  ExecDropSingleTupleTableSlot(slot);
+}
+
+// Those of the table itself; its partitions and children have them from there, by another number perhaps.
+AttrNumber FindColumn(Oid relation, const char *name) {
+  const AttrNumber column = get_attnum(relation, name);
+  if (column <= 0) ReportNoColumn(relation, name);
+  const Oid type = get_atttype(relation, column);
+  const bool stored = get_attgenerated(relation, column) != 'v';  // 18 brought those that are not
+  if (type != INT8OID || !stored) ReportCheckedColumn(name, type, stored);
+  return column;
+}
+
+void CheckMayRead(Oid relation, AttrNumber column) {
+  const bool may = pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+                   pg_attribute_aclcheck(relation, column, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+  if (!may) aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(relation)), get_rel_name(relation));
+  // With row_security off it is an error where policies would hide rows from the caller.
+  check_enable_rls(relation, InvalidOid, false);
+}
+
+void ReadAll(Oid relation, const char *name, const Check &check) {
+  ListCell *cell = nullptr;
+  foreach (cell, find_all_inheritors(relation, AccessShareLock, nullptr)) {
+    Relation table = table_open(lfirst_oid(cell), NoLock);
+    const char kind = table->rd_rel->relkind;
+    if (RELATION_IS_OTHER_TEMP(table) || (!RELKIND_HAS_TABLE_AM(kind) && kind != RELKIND_PARTITIONED_TABLE))
+      ReportCheckedTable(RelationGetRelationName(table));
+    if (kind != RELKIND_PARTITIONED_TABLE) Read(table, FindColumn(RelationGetRelid(table), name), check);
+    table_close(table, NoLock);
+  }
+}
+
+const char *TextOf(const Check &check, IdProblem problem) {
+  switch (problem) {
+    case IdProblem::kNone:
+      break;
+    case IdProblem::kForeign:
+      return "not of this database's layout";
+    case IdProblem::kFuture:
+      return "of the future";
+    case IdProblem::kNeverHandedOut:
+      return check.compares ? "never handed out by this registry" : "not compared: the registry is in another database";
+  }
+  return "";
+}
+
+int InOrder(const void *left, const void *right) {
+  const Found::Key &a = static_cast<const Found *>(left)->key, &b = static_cast<const Found *>(right)->key;
+  if (a.problem != b.problem) return a.problem < b.problem ? -1 : 1;
+  return a.worker < b.worker ? -1 : a.worker > b.worker;
+}
+
+void Return(const Check &check, const ReturnSetInfo *result) {
+  const long count = hash_get_num_entries(check.groups);
+  if (count == 0) return;
+  Found *all = static_cast<Found *>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(Found) * count));
+  HASH_SEQ_STATUS walk;
+  hash_seq_init(&walk, check.groups);
+  for (long i = 0; const void *group = hash_seq_search(&walk); ++i) all[i] = *static_cast<const Found *>(group);
+  qsort(all, count, sizeof(Found), InOrder);
+  for (long i = 0; i < count; ++i) {
+    const Found &found = all[i];
+    Datum values[] = {CStringGetTextDatum(TextOf(check, found.key.problem)), Int32GetDatum(found.key.worker),
+                      Int64GetDatum(found.ids), Int64GetDatum(found.first), Int64GetDatum(found.last)};
+    bool nulls[lengthof(values)] = {false, found.key.worker == kNoWorker};
+    tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+  }
+}
+
+}  // namespace
+
+}  // namespace snowflake
+
+using namespace snowflake;
+
+SNOWFLAKE_FUNCTION(snowflake_check) {
+  static const char *const names[] = {"relation", "column_name"};
+  CheckNotNull(fcinfo, "snowflake_check", names, 2);
+  if (XactIsoLevel != XACT_READ_COMMITTED) ReportIsolation("snowflake_check");
+  const Oid relation = PG_GETARG_OID(0);
+  const char *name = NameStr(*PG_GETARG_NAME(1));
+  InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+  Relation table = try_table_open(relation, AccessShareLock);
+  if (table == nullptr) ReportNoRelation(relation);
+  CheckMayRead(relation, FindColumn(relation, name));
+
+  Check check = {};
+  check.layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
+  check.latest =
+      check.layout.TickAt(NowUnixUs() + Max(settings.max_clock_skew_ms, settings.max_lead_ms) * kUsPerMs) + 1;
+  check.compares = settings.registry[0] == '\0';
+  check.known = MakeTable("snowflake worker ids", sizeof(int32_t), sizeof(Known));
+  check.groups = MakeTable("snowflake check", sizeof(Found::Key), sizeof(Found));
+  if (check.compares) ReadRegistry(ExtensionOfFunction(fcinfo->flinfo->fn_oid), &check);
+  ReadAll(relation, name, check);
+  Return(check, reinterpret_cast<const ReturnSetInfo *>(fcinfo->resultinfo));
+  table_close(table, NoLock);
+  return Datum{0};
+}

@@ -1,0 +1,104 @@
+// The scalar SQL functions: issuing and reading ids. Arguments, results and errors: COMMENT ON in the install script.
+#include "pg/issue/issue.h"
+#include "pg/database_layout.h"
+#include "pg/sql/layouts.h"
+#include "pg/extension.h"
+#include "pg/registry/tables.h"
+#include "pg/report.h"
+#include "pg/rows.h"
+
+namespace snowflake {
+
+namespace {
+
+// Readers: an id, and perhaps a layout's name.
+const Layout &LayoutFor(FunctionCallInfo fcinfo, int64_t id) {
+  const Layout &layout = LayoutArgument(fcinfo, 1);
+  if (unlikely(!layout.Holds(id))) ReportForeignId(id, layout);
+  return layout;
+}
+
+Datum AllAtOnce(FunctionCallInfo fcinfo, int32 count) {
+  if (count <= 0) ReportCount(count);
+  InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+  const ReturnSetInfo *result = reinterpret_cast<const ReturnSetInfo *>(fcinfo->resultinfo);
+  for (Ids ids; count > 0; count -= ids.count) {
+    ids = NextIds(fcinfo->flinfo->fn_oid, count);
+    for (int32 i = 0; i < ids.count; ++i) {
+      Datum id = Int64GetDatum(ids.first + ids.step * i);
+      bool is_null = false;
+      tuplestore_putvalues(result->setResult, result->setDesc, &id, &is_null);
+    }
+  }
+  return Datum{0};
+}
+
+Datum TickTimestamp(const Layout &layout, Tick tick) { return TimeDatum(layout.UnixUsAt(tick)); }
+
+}  // namespace
+
+}  // namespace snowflake
+
+using namespace snowflake;
+
+SNOWFLAKE_FUNCTION(snowflake_get_layout) {
+  Datum values[kLayoutColumnCount];
+  LayoutToDatums(DatabaseLayout(fcinfo->flinfo->fn_oid), values);
+  bool nulls[lengthof(values)] = {};
+  PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls)));
+}
+
+SNOWFLAKE_FUNCTION(snowflake_nextval) { PG_RETURN_INT64(NextId(fcinfo->flinfo->fn_oid, 1)); }
+
+SNOWFLAKE_FUNCTION(snowflake_nextvals) {
+  // In FROM all rows are kept anyway, and cost less at once. In a target list a LIMIT may want only the first.
+  const ReturnSetInfo *caller = reinterpret_cast<const ReturnSetInfo *>(fcinfo->resultinfo);
+  if (caller != nullptr && IsA(caller, ReturnSetInfo) && (caller->allowedModes & SFRM_Materialize_Preferred))
+    return AllAtOnce(fcinfo, PG_GETARG_INT32(0));
+  if (SRF_IS_FIRSTCALL()) {
+    const int32 count = PG_GETARG_INT32(0);
+    if (count <= 0) ReportCount(count);
+    FuncCallContext *first = SRF_FIRSTCALL_INIT();
+    first->max_calls = static_cast<uint64>(count);
+  }
+  FuncCallContext *context = SRF_PERCALL_SETUP();
+  if (context->call_cntr >= context->max_calls) SRF_RETURN_DONE(context);
+  const int64_t left = static_cast<int64_t>(context->max_calls - context->call_cntr);
+  SRF_RETURN_NEXT(context, Int64GetDatum(NextId(fcinfo->flinfo->fn_oid, left)));
+}
+
+SNOWFLAKE_FUNCTION(snowflake_currval) {
+  if (LastId() < 0) {
+    CheckNotNamesake(ExtensionOfFunction(fcinfo->flinfo->fn_oid));
+    ReportNoCurrval();
+  }
+  PG_RETURN_INT64(LastId());
+}
+
+SNOWFLAKE_FUNCTION(snowflake_decode) {
+  const int64_t id = PG_GETARG_INT64(0);
+  const Layout &layout = LayoutFor(fcinfo, id);
+  const Parts parts = layout.Unpack(id);
+  Datum values[] = {TickTimestamp(layout, parts.tick), Int32GetDatum(parts.worker), Int32GetDatum(parts.sequence)};
+  bool nulls[lengthof(values)] = {};
+  PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls)));
+}
+
+SNOWFLAKE_FUNCTION(snowflake_timestamp) {
+  const int64_t id = PG_GETARG_INT64(0);
+  const Layout &layout = LayoutFor(fcinfo, id);
+  PG_RETURN_DATUM(TickTimestamp(layout, layout.Unpack(id).tick));
+}
+
+SNOWFLAKE_FUNCTION(snowflake_encode) {
+  const TimestampTz ts = PG_GETARG_TIMESTAMPTZ(0);
+  const Layout &layout = LayoutArgument(fcinfo, 3);
+  const Parts parts = {layout.TickAt(UnixUsFromTimestamp(ts)), PG_GETARG_INT32(1), PG_GETARG_INT32(2)};
+  const PartsFault fault = layout.Fits(parts);
+  if (unlikely(fault != PartsFault::kNone)) ReportPartsFault(ts, parts, layout, fault);
+  PG_RETURN_INT64(layout.Pack(parts));
+}
+
+SNOWFLAKE_FUNCTION(snowflake_tick_timestamp) {
+  PG_RETURN_DATUM(TickTimestamp(DatabaseLayout(fcinfo->flinfo->fn_oid), PG_GETARG_INT64(0)));
+}

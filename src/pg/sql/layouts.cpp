@@ -1,0 +1,112 @@
+// Named layouts, and the layout that a database begins with. Arguments, results and errors: COMMENT ON in
+// the install script.
+#include "pg/sql/layouts.h"
+
+#include "core/named_layouts.h"
+#include "pg/extension.h"
+#include "pg/database_layout.h"
+#include "pg/registry/protocol.h"
+#include "pg/registry/tables.h"
+#include "pg/report.h"
+#include "pg/rows.h"
+
+namespace snowflake {
+
+const Layout &NamedLayoutOf(const text *name) {
+  const NamedLayout *named = FindNamedLayout({VARDATA_ANY(name), static_cast<size_t>(VARSIZE_ANY_EXHDR(name))});
+  if (unlikely(named == nullptr)) ReportUnknownLayout(text_to_cstring(name));
+  return named->layout;
+}
+
+const Layout &LayoutArgument(FunctionCallInfo fcinfo, int argument) {
+  return PG_NARGS() > argument ? NamedLayoutOf(PG_GETARG_TEXT_PP(argument)) : DatabaseLayout(fcinfo->flinfo->fn_oid);
+}
+
+namespace {
+
+Datum LayoutRow(TupleDesc descriptor, const NamedLayout &named, int64_t now_us) {
+  const Layout &layout = named.layout;
+  const bool has_negative = layout.max_readable_tick() > layout.max_tick();
+  Datum values[] = {CStringGetTextDatum(named.name.data()),
+                    TimeDatum(layout.epoch_us()),
+                    IntervalDatum(layout.tick_us),
+                    Int32GetDatum(layout.timestamp_bits),
+                    Int32GetDatum(layout.datacenter_bits),
+                    Int32GetDatum(layout.worker_bits),
+                    Int32GetDatum(layout.sequence_bits),
+                    BoolGetDatum(layout.sequence_first),
+                    Int32GetDatum(layout.total_bits()),
+                    BoolGetDatum(layout.MayBegin(now_us)),
+                    TimeDatum(layout.UnixUsAt(layout.max_tick() + 1)),
+                    TimeDatum(layout.UnixUsAt(layout.max_readable_tick() + 1))};
+  bool nulls[lengthof(values)] = {};
+  nulls[lengthof(values) - 1] = !has_negative;
+  return HeapTupleGetDatum(heap_form_tuple(descriptor, values, nulls));
+}
+
+void SetLayout(FunctionCallInfo fcinfo, const Layout &layout) {
+  const LayoutFault fault = layout.Check(true);
+  if (fault != LayoutFault::kNone) ReportLayoutFault(layout, fault);
+  const int64_t now_us = NowUnixUs();
+  if (layout.epoch_us() > now_us) ReportEpochAhead(layout, now_us);
+  if (!layout.MayBegin(now_us)) ReportEndsTooSoon(layout, now_us);
+  ProtocolSetLayout(ExtensionOfFunction(fcinfo->flinfo->fn_oid), layout);
+}
+
+int64_t EpochMs(TimestampTz epoch) {
+  if (TIMESTAMP_NOT_FINITE(epoch) || epoch % kUsPerMs != 0) ReportEpoch(epoch);
+  return epoch / kUsPerMs + kPostgresEpochUs / kUsPerMs;
+}
+
+// A month is of no certain length.
+int64_t TickUs(const Interval *tick) {
+  int64_t us = 0;
+  if (tick->month != 0 || __builtin_mul_overflow(tick->day, USECS_PER_DAY, &us) ||
+      __builtin_add_overflow(us, tick->time, &us) || us < 1 || us > kMaxTickUs)
+    ReportTick(tick);
+  return us;
+}
+
+}  // namespace
+
+}  // namespace snowflake
+
+using namespace snowflake;
+
+SNOWFLAKE_FUNCTION(snowflake_get_layouts) {
+  if (SRF_IS_FIRSTCALL()) {
+    FuncCallContext *first = SRF_FIRSTCALL_INIT();
+    MemoryContext caller = MemoryContextSwitchTo(first->multi_call_memory_ctx);
+    if (get_call_result_type(fcinfo, nullptr, &first->tuple_desc) != TYPEFUNC_COMPOSITE)
+      elog(ERROR, "return type must be a row type");
+    BlessTupleDesc(first->tuple_desc);
+    MemoryContextSwitchTo(caller);
+  }
+  FuncCallContext *context = SRF_PERCALL_SETUP();
+  if (context->call_cntr >= lengthof(kNamedLayouts)) SRF_RETURN_DONE(context);
+  const int64_t now_us = UnixUsFromTimestamp(GetCurrentTransactionStartTimestamp());
+  const Datum row = LayoutRow(context->tuple_desc, kNamedLayouts[context->call_cntr], now_us);
+  SRF_RETURN_NEXT(context, row);  // counts on before it looks at the row
+}
+
+SNOWFLAKE_FUNCTION(snowflake_set_named_layout) {
+  static const char *const names[] = {"name"};
+  CheckNotNull(fcinfo, "snowflake_set_layout", names, 1);
+  SetLayout(fcinfo, NamedLayoutOf(PG_GETARG_TEXT_PP(0)));
+  PG_RETURN_VOID();
+}
+
+SNOWFLAKE_FUNCTION(snowflake_set_layout) {
+  static const char *const names[] = {"epoch",       "tick",          "timestamp_bits", "datacenter_bits",
+                                      "worker_bits", "sequence_bits", "sequence_first"};
+  CheckNotNull(fcinfo, "snowflake_set_layout", names, 7);
+  const Layout layout = {EpochMs(PG_GETARG_TIMESTAMPTZ(0)),
+                         TickUs(PG_GETARG_INTERVAL_P(1)),
+                         PG_GETARG_INT32(2),
+                         PG_GETARG_INT32(3),
+                         PG_GETARG_INT32(4),
+                         PG_GETARG_INT32(5),
+                         PG_GETARG_BOOL(6)};
+  SetLayout(fcinfo, layout);
+  PG_RETURN_VOID();
+}

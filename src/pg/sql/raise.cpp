@@ -1,0 +1,66 @@
+// snowflake_raise(): from now on every id is larger. Argument and errors: COMMENT ON in the install script.
+//
+// 1. It returns after the clock has passed the id's tick. A run that a session holds is used within the tick of the clock in which
+//    it was taken, and its ids are of that tick or a later one: so from then on no session has a smaller id, and none waited.
+// 2. What is written down, in the registry and in the generator, is for clocks that are behind: other nodes', and this one's
+//    when it steps back.
+#include "pg/extension.h"
+#include "pg/database_layout.h"
+#include "pg/registry/protocol.h"
+#include "pg/registry/tables.h"
+#include "pg/report.h"
+#include "pg/settings.h"
+
+namespace snowflake {
+
+namespace {
+
+constexpr int64_t kLookMs = 100;
+
+void WaitUntilPast(const Layout &layout, Tick tick) {
+  static uint32 event = 0;
+  if (event == 0) event = WaitEventNamed("SnowflakeRaise");
+  for (;;) {
+    const int64_t now_us = NowUnixUs();
+    if (layout.TickAt(now_us) > tick) return;
+    if (layout.UnixUsAt(tick) - now_us > settings.max_clock_skew_ms * kUsPerMs)
+      ReportRaiseAhead(layout.UnixUsAt(tick), now_us);
+    const int64_t left_ms = (layout.UnixUsAt(tick + 1) - now_us) / kUsPerMs + 1;
+    WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, static_cast<long>(Min(left_ms, kLookMs)),
+              event);
+    ResetLatch(MyLatch);
+    CHECK_FOR_INTERRUPTS();
+  }
+}
+
+void RaiseThisNode(Oid extension, const Layout &layout, Tick tick) {
+  NodeBlock *node = FindNode(MyDatabaseId);
+  if (node == nullptr) return;
+  WithLock(node, LW_EXCLUSIVE, [&] {
+    Generator *g = &node->state.generator;
+    if (node->extension == extension && g->layout == layout) RaiseTo(g, tick);
+  });
+}
+
+}  // namespace
+
+}  // namespace snowflake
+
+using namespace snowflake;
+
+SNOWFLAKE_FUNCTION(snowflake_raise) {
+  static const char *const names[] = {"id"};
+  CheckNotNull(fcinfo, "snowflake_raise", names, 1);
+  const int64_t id = PG_GETARG_INT64(0);
+  const Oid extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
+  const Layout layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
+  if (id < 0 || !layout.Holds(id)) ReportForeignId(id, layout);
+  const Tick tick = layout.Unpack(id).tick;
+  WaitUntilPast(layout, tick);
+  if (settings.registry[0] == '\0')
+    ProtocolRaise(extension, tick);
+  else
+    NoticeRaisedHere();
+  RaiseThisNode(extension, layout, tick);
+  PG_RETURN_VOID();
+}

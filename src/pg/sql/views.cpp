@@ -1,0 +1,163 @@
+// What the view snowflake_status reads: one consistent look at this node's state.
+#include "pg/keeper/advice.h"
+#include "pg/extension.h"
+#include "pg/database_layout.h"
+#include "pg/registry/tables.h"
+#include "pg/report.h"
+#include "pg/rows.h"
+#include "pg/settings.h"
+#include "pg/issue/node_block.h"
+
+namespace snowflake {
+
+namespace {
+
+// The columns of snowflake_get_status(), in its order.
+enum Column {
+  kState,
+  kNode,
+  kWorker,
+  kLeaseId,
+  kWindowStart,
+  kWindowEnd,
+  kIdsFlowFor,
+  kLastId,
+  kLead,
+  kKeeperPid,
+  kIdsTaken,
+  kRunsTaken,
+  kClockWaits,
+  kLeaseWaits,
+  kClockStepsBack,
+  kLeasesDrawn,
+  kLastError,
+  kLastErrorCode,
+  kLastErrorAt,
+  kEndOfLife,
+  kColumns
+};
+
+// What is copied out of shared memory under the lock.
+struct Seen {
+  Generator generator;
+  Counters counters;
+  RegistryError error;
+  bool lease_wanted;
+  int keeper_pid;
+  char node_name[sizeof(NodeBlock::node_name)];
+};
+
+struct Row {
+  Datum values[kColumns];
+  bool nulls[kColumns];
+
+  void Set(Column column, Datum value) {
+    values[column] = value;
+    nulls[column] = false;
+  }
+};
+
+// What a call would get now.
+const char *StateOfLease(Generator g, int64_t now_us) {
+  const Terms terms = {MaxLead(g.layout, settings.max_lead_ms * kUsPerMs), 0};
+  switch (Take(&g, g.layout.TickAt(now_us), 1, terms).outcome) {
+    case Outcome::kNoLease:
+      break;
+    case Outcome::kRun:
+    case Outcome::kTickUsedUp:
+      return "issuing";
+    case Outcome::kWindowEnd:
+      return "window ended";
+    case Outcome::kClockBehind:
+      return "clock behind";
+    case Outcome::kTimeUsedUp:
+      return "time used up";
+  }
+  return "no lease";
+}
+
+// Idle: the first call will draw a lease, as far as anybody can know.
+const char *State(const NodeBlock *node, const Seen &shot, int64_t now_us) {
+  if (!HasSharedMemory()) return "not preloaded";
+  if (shot.generator.open) return StateOfLease(shot.generator, now_us);
+  if (node == nullptr) return PlacesInUse() < Places() ? "idle" : "no lease";
+  if (shot.error.message[0] != '\0') return shot.error.held_back ? "held back" : "no lease";
+  return shot.lease_wanted || shot.keeper_pid != 0 ? "no lease" : "idle";
+}
+
+void SetLease(Row *row, const Generator &g, bool issuing, int64_t now_us) {
+  const int64_t end_us = g.layout.UnixUsAt(g.lease.window_end);
+  row->Set(kWorker, Int32GetDatum(g.lease.worker));
+  row->Set(kLeaseId, Int64GetDatum(g.lease.lease_id));
+  row->Set(kWindowStart, TimeDatum(g.layout.UnixUsAt(g.lease.window_start)));
+  row->Set(kWindowEnd, TimeDatum(end_us));
+  if (g.open) row->Set(kIdsFlowFor, IntervalDatum(issuing && end_us > now_us ? end_us - now_us : 0));
+  const int64_t lead_us = g.layout.UnixUsAt(Max(g.last_tick, g.lease.window_start)) - now_us;
+  row->Set(kLead, IntervalDatum(lead_us > 0 ? lead_us : 0));
+  if (g.last_tick < g.lease.window_start) return;
+  const int32_t last_sequence = static_cast<int32_t>(g.next_sequence - 1);
+  row->Set(kLastId, Int64GetDatum(g.layout.Pack({g.last_tick, g.lease.worker, last_sequence})));
+}
+
+void SetNode(Row *row, const Seen &shot) {
+  if (shot.node_name[0] != '\0') row->Set(kNode, CStringGetTextDatum(shot.node_name));
+  if (shot.keeper_pid != 0) row->Set(kKeeperPid, Int32GetDatum(shot.keeper_pid));
+  row->Set(kIdsTaken, Int64GetDatum(shot.counters.ids_taken));
+  row->Set(kRunsTaken, Int64GetDatum(shot.counters.runs_taken));
+  row->Set(kClockWaits, Int64GetDatum(shot.counters.clock_waits));
+  row->Set(kLeaseWaits, Int64GetDatum(shot.counters.lease_waits));
+  row->Set(kClockStepsBack, Int64GetDatum(shot.counters.clock_steps_back));
+  row->Set(kLeasesDrawn, Int64GetDatum(shot.counters.leases_drawn));
+  if (shot.error.message[0] == '\0') return;
+  row->Set(kLastError, CStringGetTextDatum(WhatRegistrySaid(shot.error)));
+  row->Set(kLastErrorCode, CStringGetTextDatum(unpack_sql_state(shot.error.sqlstate)));
+  row->Set(kLastErrorAt, TimeDatum(shot.error.at_us));
+}
+
+}  // namespace
+
+}  // namespace snowflake
+
+using namespace snowflake;
+
+SNOWFLAKE_FUNCTION(snowflake_get_status) {
+  Row row = {};
+  memset(row.nulls, true, sizeof(row.nulls));
+  Seen shot = {};
+  const Oid extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
+  NodeBlock *node = FindNode(MyDatabaseId);
+  if (node != nullptr) {
+    WithLock(node, LW_SHARED, [&] {
+      // A lease of an extension that was dropped is none of this one's.
+      if (node->extension == extension) shot.generator = node->state.generator;
+      shot.counters = node->counters;
+      shot.error = node->error;
+      shot.lease_wanted = node->state.lease_wanted;
+      shot.keeper_pid = node->keeper_pid;
+      memcpy(shot.node_name, node->node_name, sizeof(shot.node_name));
+    });
+  }
+  const int64_t now_us = NowUnixUs();
+  const char *state = State(node, shot, now_us);
+  if (shot.generator.lease.lease_id != 0) SetLease(&row, shot.generator, strcmp(state, "issuing") == 0, now_us);
+  if (HasSharedMemory()) SetNode(&row, shot);
+  // A table is opened only where no lease says what it holds.
+  const Layout layout = shot.generator.open ? shot.generator.layout : DatabaseLayout(fcinfo->flinfo->fn_oid);
+  row.Set(kEndOfLife, TimeDatum(layout.UnixUsAt(layout.max_tick() + 1)));
+  row.Set(kState, CStringGetTextDatum(state));
+  return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), row.values, row.nulls));
+}
+
+SNOWFLAKE_FUNCTION(snowflake_get_advice) {
+  const Oid extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
+  NodeBlock *node = FindNode(MyDatabaseId);
+  if (node == nullptr) PG_RETURN_NULL();
+  Advised advised = {};
+  WithLock(node, LW_SHARED, [&] {
+    if (node->extension != extension) return;
+    advised = {node->advice, node->state.workers_free, node->state.generator.layout.workers_per_datacenter(), 0};
+  });
+  if (advised.advice == 0) PG_RETURN_NULL();
+  advised.databases = PlacesInUse();
+  PG_RETURN_DATUM(CStringGetTextDatum(AdviceText(advised)));
+}
