@@ -323,8 +323,7 @@ constexpr AnswerFault LoseLease(NodeState *node, int64_t lease_id, const Standin
 }
 
 constexpr ReleaseRequest AskToRelease(const Retired &retired) {
-  return {retired.lease_id,   retired.token,      retired.last_tick,
-          retired.window_end, retired.window_end, kNoWatermark};
+  return {retired.lease_id, retired.token, retired.last_tick, retired.window_end, retired.window_end, kNoWatermark};
 }
 
 }  // namespace snowflake

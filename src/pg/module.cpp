@@ -1,11 +1,11 @@
 // What happens when the library is loaded: settings always, shared memory only while the postmaster preloads it.
 #include "pg/issue/copy.h"
-#include "pg/sql/drops.h"
+#include "pg/issue/node_block.h"
 #include "pg/pg.h"
 #include "pg/registry/tables.h"
 #include "pg/scripts.h"
 #include "pg/settings.h"
-#include "pg/issue/node_block.h"
+#include "pg/sql/drops.h"
 
 extern "C" {
 

@@ -1,7 +1,7 @@
 #include "pg/convert/catalog.h"
 
+#include "pg/convert/report.h"
 #include "pg/extension.h"
-#include "pg/report.h"
 
 namespace snowflake {
 

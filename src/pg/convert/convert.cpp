@@ -8,8 +8,8 @@
 // 3. A schema can be renamed whoever holds the locks. So what the statements did is looked at afterwards, by OID:
 //    nothing may be left to do, or all of it is undone by an ERROR.
 #include "pg/convert/catalog.h"
+#include "pg/convert/report.h"
 #include "pg/database_layout.h"
-#include "pg/report.h"
 
 namespace snowflake {
 

@@ -1,5 +1,5 @@
 // What snowflake_convert() has to say.
-#include "pg/report.h"
+#include "pg/convert/report.h"
 
 namespace snowflake {
 
@@ -92,20 +92,6 @@ void ReportColumnFault(ColumnFault fault, const char *column, const char *what) 
       break;
   }
   ereport(ERROR, (errcode(code), errmsg("cannot convert %s", column), errdetail("%s", detail), errhint("%s", hint)));
-  pg_unreachable();
-}
-
-void ReportNoRelation(Oid relation) {
-  ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation),
-                  errdetail("It may have been dropped meanwhile."), errhint("Name a table that exists.")));
-  pg_unreachable();
-}
-
-void ReportNoColumn(Oid relation, const char *column) {
-  ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-                  errmsg("column \"%s\" of relation \"%s\" does not exist", column, get_rel_name(relation)),
-                  errdetail("The name is taken literally, without quotes; upper and lower case differ."),
-                  errhint("See \\d for the table's columns.")));
   pg_unreachable();
 }
 

@@ -20,9 +20,9 @@
 // d. COALESCE keeps its second argument unless the first is a constant, and evaluates it only if the first is null.
 #include "pg/issue/copy.h"
 
-#include "pg/issue/issue.h"
 #include "pg/extension.h"
-#include "pg/report.h"
+#include "pg/issue/issue.h"
+#include "pg/issue/report.h"
 #include "pg/scripts.h"
 
 extern "C" {

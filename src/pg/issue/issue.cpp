@@ -9,7 +9,7 @@
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/issue/launch.h"
-#include "pg/report.h"
+#include "pg/issue/report.h"
 #include "pg/settings.h"
 
 namespace snowflake {

@@ -153,4 +153,15 @@ NodeBlock *FindOrMakeNode(Oid database) {
   return node;
 }
 
+bool HoldsOtherLayout(Oid extension, const Layout &layout) {
+  NodeBlock *node = FindNode(MyDatabaseId);
+  if (node == nullptr) return false;
+  bool other = false;
+  WithLock(node, LW_SHARED, [&] {
+    const Generator &g = node->state.generator;
+    other = node->extension == extension && g.lease.lease_id != 0 && g.layout != layout;
+  });
+  return other;
+}
+
 }  // namespace snowflake

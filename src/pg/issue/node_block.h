@@ -75,6 +75,9 @@ NodeBlock *FindNode(Oid database);
 // The same, made when missing; nullptr when every place is taken by a database that still exists.
 NodeBlock *FindOrMakeNode(Oid database);
 
+// Whether this database's node holds a lease of this extension, or held one last, under another layout.
+bool HoldsOtherLayout(Oid extension, const Layout &layout);
+
 template <typename Critical>
 inline void WithLock(NodeBlock *node, LWLockMode mode, Critical critical) {
   LWLockAcquire(&node->lock, mode);

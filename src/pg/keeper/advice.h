@@ -2,8 +2,8 @@
 // shown by the view snowflake_status from then on.
 #pragma once
 
-#include "pg/registry/protocol.h"
 #include "pg/issue/node_block.h"
+#include "pg/registry/protocol.h"
 
 namespace snowflake {
 

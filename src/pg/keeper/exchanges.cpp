@@ -2,12 +2,12 @@
 
 #include <unistd.h>
 
-#include "pg/keeper/advice.h"
 #include "pg/database_layout.h"
+#include "pg/keeper/advice.h"
+#include "pg/keeper/process.h"
 #include "pg/presentable.h"
 #include "pg/report.h"
 #include "pg/settings.h"
-#include "pg/keeper/process.h"
 
 namespace snowflake {
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/keeper.h"
-#include "pg/keeper/registry.h"
 #include "pg/issue/node_block.h"
+#include "pg/keeper/registry.h"
 
 namespace snowflake {
 

@@ -3,9 +3,9 @@
 // Every transaction runs in a security-restricted operation: what the tables' owner may have planted is fenced in by the
 // protocol itself, this fence is for what only happens at commit.
 #include "pg/database_layout.h"
+#include "pg/extension.h"
 #include "pg/keeper/registry.h"
 #include "pg/registry/tables.h"
-#include "pg/extension.h"
 
 namespace snowflake {
 

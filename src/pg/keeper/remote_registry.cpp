@@ -9,10 +9,10 @@
 //    release finds nothing the second time. A registry of before 1.2 knows no such token: there an acquire whose answer
 //    never came leaves a row that expires.
 #include "pg/database_layout.h"
-#include "pg/presentable.h"
 #include "pg/keeper/registry.h"
+#include "pg/keeper/report.h"
 #include "pg/libpq.h"
-#include "pg/report.h"
+#include "pg/presentable.h"
 
 namespace snowflake {
 

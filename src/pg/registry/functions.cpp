@@ -5,8 +5,8 @@
 #include "pg/extension.h"
 #include "pg/registry/limits.h"
 #include "pg/registry/protocol.h"
+#include "pg/registry/report.h"
 #include "pg/registry/tables.h"
-#include "pg/report.h"
 #include "pg/rows.h"
 #include "pg/settings.h"
 
@@ -151,7 +151,7 @@ bool Release(FunctionCallInfo fcinfo, Tick held_until) {
   const Tick latest = LastUsable(layout, NowUnixUs());
   if (settings.max_clock_skew_ms > 0 && last_tick > latest) ReportTickAhead(layout.UnixUsAt(last_tick), NowUnixUs());
   return ProtocolRelease(CallersExtension(fcinfo), {PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)), last_tick,
-                                             held_until, LatestEnd(layout), latest});
+                                                    held_until, LatestEnd(layout), latest});
 }
 
 }  // namespace
@@ -242,17 +242,4 @@ SNOWFLAKE_FUNCTION(snowflake_settled) { PG_RETURN_BOOL(ProtocolSettled(CallersEx
 SNOWFLAKE_FUNCTION(snowflake_make_origin) {
   ProtocolMakeOrigin(CallersExtension(fcinfo));
   PG_RETURN_VOID();
-}
-
-// The statement trigger of snowflake_layout. Plain DML tells no other session of a change.
-SNOWFLAKE_FUNCTION(snowflake_layout_changed) {
-  if (!CALLED_AS_TRIGGER(fcinfo)) ReportNotTrigger("snowflake_layout_changed");
-  const TriggerData *trigger = reinterpret_cast<TriggerData *>(fcinfo->context);
-  // Of what replication writes the guard has let nothing pass but a first layout.
-  const bool replicated =
-      SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA && !TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event);
-  if (!replicated || !LookUpExtension(CallersExtension(fcinfo)).has_guards)
-    CheckLayoutMayChange(CallersExtension(fcinfo));
-  CacheInvalidateRelcacheByRelid(RelationGetRelid(trigger->tg_relation));
-  return Datum{0};  // nobody looks at what a statement trigger returns
 }

@@ -6,11 +6,11 @@
 //    An error would end the replication of the whole database. A layout is taken where there is none.
 // 2. A lease that somebody deletes leaves its window's end as watermark: its node may issue ids until then.
 // 3. What must not fall does not: checked after the row is stored, when no other trigger can change it any more.
-#include "pg/extension.h"
 #include "pg/database_layout.h"
+#include "pg/extension.h"
 #include "pg/registry/protocol.h"
+#include "pg/registry/report.h"
 #include "pg/registry/tables.h"
-#include "pg/report.h"
 
 namespace snowflake {
 

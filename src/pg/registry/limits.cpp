@@ -1,6 +1,6 @@
 #include "pg/registry/limits.h"
 
-#include "pg/report.h"
+#include "pg/registry/report.h"
 
 namespace snowflake {
 

@@ -1,11 +1,10 @@
 #include "pg/registry/protocol.h"
 
 #include "pg/database_layout.h"
-#include "pg/registry/tables.h"
-#include "pg/report.h"
-#include "pg/settings.h"
+#include "pg/registry/report.h"
 #include "pg/registry/settling.h"
-#include "pg/issue/node_block.h"
+#include "pg/registry/tables.h"
+#include "pg/settings.h"
 
 namespace snowflake {
 
@@ -535,15 +534,6 @@ void CheckLayoutMayChange(Oid extension) {
                              tables.registry_name, tables.watermark_name));
     if (Rows() > 0) ReportLayoutInUse();
   });
-  const Layout layout = ReadLayout(tables.layout);  // refuses what cannot be
-  // With a registry on another server both tables are empty here; the layout of the lease may be written down.
-  bool in_use = false;
-  if (NodeBlock *node = FindNode(MyDatabaseId))
-    WithLock(node, LW_SHARED, [&] {
-      const Generator &g = node->state.generator;
-      in_use = node->extension == extension && g.lease.lease_id != 0 && g.layout != layout;
-    });
-  if (in_use) ReportLayoutInUse();
 }
 
 }  // namespace snowflake

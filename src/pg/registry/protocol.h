@@ -61,7 +61,7 @@ void ProtocolKeepWatermark(Oid extension, int32_t worker, Tick last_tick);
 // lease was drawn under another.
 void ProtocolSetLayout(Oid extension, const Layout &layout);
 
-// Raises 55000 when a lease was drawn under this database's layout, 22023 when that is none.
+// Raises 55000 when a lease was drawn in this registry under its layout.
 void CheckLayoutMayChange(Oid extension);
 
 // Writes down the layout that this database has, if nobody has yet.

@@ -1,6 +1,6 @@
 #include "pg/registry/settling.h"
 
-#include "pg/report.h"
+#include "pg/registry/report.h"
 #include "pg/settings.h"
 
 namespace snowflake {

@@ -1,7 +1,7 @@
 #include "pg/registry/tables.h"
 
 #include "pg/extension.h"
-#include "pg/report.h"
+#include "pg/registry/report.h"
 
 namespace snowflake {
 

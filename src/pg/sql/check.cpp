@@ -8,12 +8,12 @@
 // 3. Nothing is kept but what the registry knows of each worker id, and a row of the result.
 #include "core/check.h"
 #include "core/lease.h"
-#include "pg/extension.h"
 #include "pg/database_layout.h"
+#include "pg/extension.h"
 #include "pg/registry/tables.h"
-#include "pg/report.h"
 #include "pg/rows.h"
 #include "pg/settings.h"
+#include "pg/sql/report.h"
 
 namespace snowflake {
 

@@ -10,10 +10,10 @@
 #include "pg/sql/drops.h"
 
 #include "pg/database_layout.h"
-#include "pg/registry/protocol.h"
-#include "pg/report.h"
-#include "pg/settings.h"
 #include "pg/issue/node_block.h"
+#include "pg/registry/protocol.h"
+#include "pg/settings.h"
+#include "pg/sql/report.h"
 
 namespace snowflake {
 

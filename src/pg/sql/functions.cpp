@@ -1,11 +1,11 @@
 // The scalar SQL functions: issuing and reading ids. Arguments, results and errors: COMMENT ON in the install script.
-#include "pg/issue/issue.h"
 #include "pg/database_layout.h"
-#include "pg/sql/layouts.h"
 #include "pg/extension.h"
+#include "pg/issue/issue.h"
 #include "pg/registry/tables.h"
-#include "pg/report.h"
 #include "pg/rows.h"
+#include "pg/sql/layouts.h"
+#include "pg/sql/report.h"
 
 namespace snowflake {
 

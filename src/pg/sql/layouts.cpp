@@ -3,12 +3,13 @@
 #include "pg/sql/layouts.h"
 
 #include "core/named_layouts.h"
-#include "pg/extension.h"
 #include "pg/database_layout.h"
+#include "pg/extension.h"
+#include "pg/issue/node_block.h"
 #include "pg/registry/protocol.h"
 #include "pg/registry/tables.h"
-#include "pg/report.h"
 #include "pg/rows.h"
+#include "pg/sql/report.h"
 
 namespace snowflake {
 
@@ -109,4 +110,22 @@ SNOWFLAKE_FUNCTION(snowflake_set_layout) {
                          PG_GETARG_BOOL(6)};
   SetLayout(fcinfo, layout);
   PG_RETURN_VOID();
+}
+
+// The statement trigger of snowflake_layout. Plain DML tells no other session of a change.
+SNOWFLAKE_FUNCTION(snowflake_layout_changed) {
+  if (!CALLED_AS_TRIGGER(fcinfo)) ReportNotTrigger("snowflake_layout_changed");
+  const TriggerData *trigger = reinterpret_cast<TriggerData *>(fcinfo->context);
+  // Of what replication writes the guard has let nothing pass but a first layout.
+  const bool replicated =
+      SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA && !TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event);
+  const Oid extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
+  if (!replicated || !LookUpExtension(extension).has_guards) {
+    CheckLayoutMayChange(extension);
+    // With a registry on another server its tables are empty here; the layout of the lease may be written down.
+    const Layout layout = ReadLayout(RelationGetRelid(trigger->tg_relation));  // refuses what cannot be
+    if (HoldsOtherLayout(extension, layout)) ReportLayoutInUse();
+  }
+  CacheInvalidateRelcacheByRelid(RelationGetRelid(trigger->tg_relation));
+  return Datum{0};  // nobody looks at what a statement trigger returns
 }

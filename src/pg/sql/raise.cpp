@@ -4,12 +4,13 @@
 //    it was taken, and its ids are of that tick or a later one: so from then on no session has a smaller id, and none waited.
 // 2. What is written down, in the registry and in the generator, is for clocks that are behind: other nodes', and this one's
 //    when it steps back.
-#include "pg/extension.h"
 #include "pg/database_layout.h"
+#include "pg/extension.h"
+#include "pg/issue/node_block.h"
 #include "pg/registry/protocol.h"
 #include "pg/registry/tables.h"
-#include "pg/report.h"
 #include "pg/settings.h"
+#include "pg/sql/report.h"
 
 namespace snowflake {
 

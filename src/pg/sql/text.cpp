@@ -3,7 +3,7 @@
 #include "pg/pg.h"
 
 #include "core/text.h"
-#include "pg/report.h"
+#include "pg/sql/report.h"
 
 namespace snowflake {
 

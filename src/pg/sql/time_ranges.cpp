@@ -3,7 +3,7 @@
 #include "core/time_range.h"
 
 #include "pg/sql/layouts.h"
-#include "pg/report.h"
+#include "pg/sql/report.h"
 
 namespace snowflake {
 

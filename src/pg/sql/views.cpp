@@ -1,12 +1,12 @@
 // What the view snowflake_status reads: one consistent look at this node's state.
-#include "pg/keeper/advice.h"
-#include "pg/extension.h"
 #include "pg/database_layout.h"
+#include "pg/extension.h"
+#include "pg/issue/node_block.h"
+#include "pg/issue/report.h"
+#include "pg/keeper/advice.h"
 #include "pg/registry/tables.h"
-#include "pg/report.h"
 #include "pg/rows.h"
 #include "pg/settings.h"
-#include "pg/issue/node_block.h"
 
 namespace snowflake {
 
