@@ -283,7 +283,9 @@ SELECT name, what, after(format(ddl, name, CASE name WHEN 'snowflake_registry' T
 -- A column, and the function itself.
 SELECT what, after(ddl) FROM (VALUES
     (1, 'column', 'ALTER TABLE snowflake_origin RENAME clean_at TO closed_at'),
-    (2, 'function', 'ALTER EXTENSION snowflake DROP FUNCTION snowflake_guard()')) d(n, what, ddl) ORDER BY n;
+    (2, 'function', 'ALTER EXTENSION snowflake DROP FUNCTION snowflake_guard()'),
+    (3, 'its code', $$CREATE OR REPLACE FUNCTION snowflake_guard() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END'$$),
+    (4, 'its settings', 'ALTER FUNCTION snowflake_guard() SET search_path = public')) d(n, what, ddl) ORDER BY n;
 -- What is wrong, and what to do.
 BEGIN;
 ALTER TABLE snowflake_layout DISABLE TRIGGER ALL;
@@ -538,6 +540,14 @@ SELECT snowflake_settled();
 SELECT last_lease_id FROM snowflake_origin \gset
 SELECT window_end FROM snowflake_lease_extend(:last_lease_id + 1, gen_random_uuid(), 9000, '10 s', 0);
 SELECT last_lease_id > :last_lease_id + 1 AS above, settles_until > now() AS settles FROM snowflake_origin;
+-- What lost commits cannot have come to proves nothing, and uses no numbers up.
+SELECT snowflake_settled();
+SELECT last_lease_id FROM snowflake_origin \gset
+SELECT window_end FROM snowflake_lease_extend(9223372036854775807, gen_random_uuid(), 9000, '10 s', 0);
+SELECT window_end FROM snowflake_lease_extend(:last_lease_id + 4294967297, gen_random_uuid(), 9000, '10 s', 0);
+SELECT last_lease_id = :last_lease_id AS same, settles_until IS NULL AS settled FROM snowflake_origin;
+SELECT window_end FROM snowflake_lease_extend(:last_lease_id + 4294967296, gen_random_uuid(), 9000, '10 s', 0);
+SELECT last_lease_id > :last_lease_id AS above, settles_until > now() AS settles FROM snowflake_origin;
 SELECT snowflake_settled();
 
 -- With clocks that are judged. The ring is new.

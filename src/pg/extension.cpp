@@ -57,6 +57,12 @@ Oid ExtensionOfFunction(Oid fn_oid) {
   return extension;
 }
 
+bool Runs(Oid function, PGFunction code) {
+  FmgrInfo info;
+  fmgr_info(function, &info);
+  return info.fn_addr == code;
+}
+
 Extension LookUpExtension(Oid extension) { return SeenBy(nullptr, extension); }
 
 Extension LookUpExtension(Oid extension, bool *created_here, bool *updated_here) {

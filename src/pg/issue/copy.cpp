@@ -64,13 +64,6 @@ bool PlansDefault(const SupportRequestSimplify *request) {
   return in_copy_from && request->root == nullptr && strcmp(CurrentMemoryContext->name, "COPY") == 0;
 }
 
-// Whether a call of this function is one of `code` and nothing else: neither SECURITY DEFINER nor SET is around it.
-bool Runs(Oid function, PGFunction code) {
-  FmgrInfo info;
-  fmgr_info(function, &info);
-  return info.fn_addr == code;
-}
-
 // The extension's other function that has this support function.
 Oid FindTwin(Oid support) {
   Oid twin = InvalidOid;

@@ -11,8 +11,8 @@ namespace {
 // named later shows whether it was lost at the same time. A multiple of every ring of up to 22 bits: the order goes on, too.
 constexpr int64_t kLeaseIdStride = int64_t{1} << 22;
 
-// What no sequence of leases comes to: it would use up the numbers, not prove a loss.
-constexpr int64_t kHighestLeaseId = int64_t{1} << 61;
+// Lost commits of a thousand such jumps. What is named further ahead proves no loss: it would use up the numbers.
+constexpr int64_t kFarthestEvidence = int64_t{1} << 32;
 
 // A planned hand-over takes seconds. A mark of long before is a cold copy's, whose original went on.
 constexpr int64_t kCleanLastsUs = int64_t{10} * 60 * USECS_PER_SEC;
@@ -225,7 +225,7 @@ bool EnsureOrigin(const Tables &tables, const Layout &layout, Tick now, int64_t 
 }
 
 bool IsEvidence(const Origin &origin, int64_t named) {
-  return origin.found && named > origin.last_lease_id && named < kHighestLeaseId;
+  return origin.found && named > origin.last_lease_id && named - origin.last_lease_id <= kFarthestEvidence;
 }
 
 bool IsKnownLoss(const Origin &origin) { return !origin.soft && SettlesSinceStart(origin, GetCurrentTimestamp()); }

@@ -3,6 +3,10 @@
 #include "pg/extension.h"
 #include "pg/registry/report.h"
 
+extern "C" {
+PGDLLEXPORT Datum snowflake_guard(PG_FUNCTION_ARGS);
+}
+
 namespace snowflake {
 
 namespace {
@@ -93,6 +97,8 @@ Oid GuardOf(const Tables &tables) {
   const Oid guard = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum("snowflake_guard"),
                                     PointerGetDatum(no_arguments), ObjectIdGetDatum(tables.schema));
   if (!OidIsValid(guard) || getExtensionOfObject(ProcedureRelationId, guard) != tables.extension) ReportMovedTables();
+  // Its owner may have given it another body.
+  if (!Runs(guard, snowflake_guard)) ReportNoGuard("snowflake_registry");
   return guard;
 }
 
