@@ -1,4 +1,4 @@
-// Leases: which ticks a node may use, and which worker ids a registry that was failed over holds back.
+// Leases: which ticks a node may use.
 //
 // 1. Windows of one worker id never overlap, in all of history: a new window starts above the watermark, which is at
 //    least the last tick that any earlier lease of that worker id used.
@@ -67,28 +67,5 @@ constexpr Tick WindowEnd(const Layout &layout, Tick from, int64_t duration_us) {
   const Tick limit = layout.max_tick() + 1;
   return from >= limit - ticks ? limit : from + ticks;
 }
-
-// Settling: after a failover, lost commits may have handed out the worker ids that came next. Worker ids are drawn round and
-// round the ring: all of them, or one datacenter's, in a circle. Of the free places at offset `cut` and beyond, only the farther half, rounded down, stays allowed; `times` failovers at once halve as often.
-// The offsets of the live leases at or beyond `cut` are offered in ascending order; Finish() is the new cut.
-class Halving {
- public:
-  constexpr Halving(int64_t cut, int64_t ring_size, int64_t live, int32_t times) : next_(cut) {
-    const int64_t free = ring_size - cut - live;
-    skip_ = free - (times < 63 ? free >> times : 0);
-  }
-
-  constexpr void Offer(int64_t live_offset) {
-    if (live_offset - next_ > skip_) return;
-    skip_ -= live_offset - next_;
-    next_ = live_offset + 1;
-  }
-
-  constexpr int64_t Finish() const { return next_ + skip_; }
-
- private:
-  int64_t next_;
-  int64_t skip_ = 0;
-};
 
 }  // namespace snowflake

@@ -27,6 +27,7 @@ sub leases { return value($_[0], 'SELECT count(*) FROM snowflake_registry'); }
 	is(scalar(draw($registry, 1, ahead => $day_ms)), 1, 'another one draws that of a lease that has ended');
 	is(leases($registry), '32', '... which it needs, and no more');
 	is(value($registry, q{SELECT string_agg(worker_id::text, ' ' ORDER BY worker_id) FROM snowflake_registry WHERE node LIKE '%/node%'}), $rows, '... those of nodes are theirs');
+	ok(wait_until('all of those to end', sub { value($registry, 'SELECT count(*) FROM snowflake_registry WHERE window_end <= ' . node_tick()) eq '24' }), 'the other windows end');
 	draw($registry, 24, ahead => $day_ms);
 	is(value($registry, q{SELECT count(*) FROM snowflake_registry WHERE window_end > } . node_tick()), '32', 'when nothing that has ended is left');
 	is(scalar(draw($registry, 1, ahead => 2 * $day_ms)), 0, '... nobody draws any, whatever the clock');

@@ -1,5 +1,5 @@
 // Windows and the ring of worker ids. The choice and the halving are held against models that look at every place.
-#include "core/lease.h"
+#include "core/ring.h"
 
 #include <vector>
 

@@ -72,5 +72,199 @@ TEST(Standing, AnOlderTimelineOfTheSameServerIsOlder) {
   EXPECT_FALSE(IsOlder({0, 0, kNoWatermark}, {0, 3, 1})) << "a registry that does not say";
 }
 
+constexpr Patience kPatience = {5 * kUsPerMs, 100 * kUsPerMs, true};
+constexpr Tick kNow = 1000000;
+
+Token TokenOf(uint8_t first) {
+  Token token = {};
+  token.bytes[0] = first;
+  return token;
+}
+
+AcquireAnswer Granted(int64_t lease_id, int32_t worker, Tick start, Tick end, uint8_t token) {
+  return {{lease_id, TokenOf(token), worker, start, end}, kDefaultLayout, {7, 2, kNoWatermark}, 100, false};
+}
+
+// A node that holds lease 10 of worker id 3, and has issued up to the tick `used`.
+NodeState Holding(Tick used) {
+  NodeState node = {};
+  const AcquireAsked asked = AskForLease(&node, kDefaultLayout, kNow, 60000 * kUsPerMs, TokenOf(1), kPatience);
+  TakeLease(&node, kDefaultLayout, asked, Granted(10, 3, kNow, kNow + 10000, 1), false);
+  if (used >= kNow) Take(&node.generator, used, 1, {5, 0});
+  return node;
+}
+
+TEST(Node, TakesALeaseAndDropsTheOneBefore) {
+  NodeState node = Holding(kNow + 5);
+  EXPECT_TRUE(node.generator.open);
+  EXPECT_EQ(node.seen.lease_id, 10);
+  node.lease_wanted = node.new_worker_wanted = node.window_wanted = true;
+  const AcquireAsked asked = AskForLease(&node, kDefaultLayout, kNow - 5000, 60000 * kUsPerMs, TokenOf(2), kPatience);
+  EXPECT_TRUE(asked.new_worker);
+  EXPECT_EQ(asked.request.now, kNow - 5000);
+  EXPECT_EQ(asked.request.start_before, kNow + 5) << "only an earlier beginning is of use";
+  EXPECT_EQ(asked.request.seen_lease_id, 10);
+  const TakenLease taken = TakeLease(&node, kDefaultLayout, asked, Granted(11, 4, kNow - 5000, kNow + 5000, 2), false);
+  EXPECT_EQ(taken.fault, AnswerFault::kNone);
+  EXPECT_TRUE(taken.opened && taken.replaced);
+  EXPECT_EQ(taken.old.last_tick, kNow + 5);
+  EXPECT_EQ(node.generator.lease.worker, 4);
+  EXPECT_EQ(node.seen.lease_id, 11);
+  EXPECT_FALSE(node.lease_wanted || node.new_worker_wanted || node.window_wanted);
+  ASSERT_EQ(node.retired_count, 1);
+  EXPECT_EQ(node.retired[0].lease_id, 10);
+  EXPECT_EQ(node.retired[0].last_tick, kNow + 5);
+}
+
+TEST(Node, AsksAgainWithTheSameTokenUntilThereIsAnAnswer) {
+  NodeState node = {};
+  const AcquireAsked first = AskForLease(&node, kDefaultLayout, kNow, kUsPerMs, TokenOf(1), kPatience);
+  const AcquireAsked second = AskForLease(&node, kDefaultLayout, kNow - 50, kUsPerMs, TokenOf(2), kPatience);
+  const AcquireAsked third = AskForLease(&node, kDefaultLayout, kNow + 50, 60000 * kUsPerMs, TokenOf(3), kPatience);
+  EXPECT_EQ(first.request.token, TokenOf(1));
+  EXPECT_EQ(second.request.token, TokenOf(1));
+  EXPECT_EQ(third.request.token, TokenOf(1));
+  EXPECT_EQ(third.since, kNow - 50) << "what the second has drawn is believed";
+  EXPECT_TRUE(TakeLease(&node, kDefaultLayout, third, Granted(1, 0, kNow - 50, kNow + 50, 1), false).opened);
+  EXPECT_EQ(AskForLease(&node, kDefaultLayout, kNow, kUsPerMs, TokenOf(4), kPatience).request.token, TokenOf(4));
+}
+
+TEST(Node, GivesBackWhatItDoesNotPutToUse) {
+  const auto ask = [](NodeState *node) {
+    return AskForLease(node, kDefaultLayout, kNow, 60000 * kUsPerMs, TokenOf(9), kPatience);
+  };
+  NodeState node = Holding(kNow + 5);
+  AcquireAsked asked = ask(&node);
+  TakenLease taken = TakeLease(&node, kDefaultLayout, asked, Granted(10, 4, kNow, kNow + 5000, 9), false);
+  EXPECT_EQ(taken.fault, AnswerFault::kLeaseOld) << "lease 10 was seen before";
+  ASSERT_EQ(node.retired_count, 1);
+  EXPECT_EQ(node.retired[0].last_tick, kNow - 1) << "nothing was issued";
+  EXPECT_EQ(node.generator.lease.worker, 3) << "the lease in hand goes on";
+
+  node = Holding(kNow + 5);
+  taken = TakeLease(&node, kDefaultLayout, ask(&node), Granted(11, 4, kNow + 5, kNow + 5000, 9), false);
+  EXPECT_EQ(taken.fault, AnswerFault::kNone);
+  EXPECT_FALSE(taken.opened) << "it begins no earlier";
+  EXPECT_EQ(node.retired_count, 1);
+
+  node = Holding(kNow + 5);
+  taken = TakeLease(&node, kDefaultLayout, ask(&node), Granted(11, 4, kNow, kNow + 5000, 9), true);
+  EXPECT_FALSE(taken.opened) << "it was told to stop";
+  EXPECT_EQ(node.retired_count, 1);
+
+  node = Holding(kNow + 5);
+  AcquireAnswer answer = Granted(11, 4, kNow, kNow + 5000, 9);
+  answer.layout.epoch_ms += 1;
+  EXPECT_EQ(TakeLease(&node, kDefaultLayout, ask(&node), answer, false).fault, AnswerFault::kLayout);
+  EXPECT_EQ(node.retired_count, 1);
+
+  node = Holding(kNow + 5);
+  answer = Granted(11, 4, kNow, kNow + 5000, 9);
+  answer.standing.raised_tick = INT64_MAX;
+  EXPECT_EQ(TakeLease(&node, kDefaultLayout, ask(&node), answer, false).fault, AnswerFault::kRaised);
+  EXPECT_TRUE(node.generator.open && node.generator.lease.lease_id == 10);
+}
+
+TEST(Node, LeavesAnOldPrimarysAnswerAlone) {
+  NodeState node = Holding(kNow + 5);
+  const AcquireAsked asked = AskForLease(&node, kDefaultLayout, kNow, 60000 * kUsPerMs, TokenOf(9), kPatience);
+  AcquireAnswer answer = Granted(11, 4, kNow, kNow + 5000, 9);
+  answer.standing.timeline = 1;
+  EXPECT_EQ(TakeLease(&node, kDefaultLayout, asked, answer, false).fault, AnswerFault::kTimeline);
+  EXPECT_EQ(node.retired_count, 0);
+  EXPECT_EQ(node.next_token, TokenOf(9)) << "the primary may know of this request";
+  const ExtendRequest extend = AskForWindow(node, kNow, 60000 * kUsPerMs, kPatience);
+  EXPECT_EQ(TakeWindow(&node, extend, {kNow + 60000, {7, 1, kNoWatermark}, false}, false), AnswerFault::kTimeline);
+  EXPECT_EQ(LoseLease(&node, 10, {7, 1, kNoWatermark}), AnswerFault::kTimeline);
+  EXPECT_EQ(node.generator.lease.window_end, kNow + 10000);
+  EXPECT_TRUE(node.generator.open);
+}
+
+TEST(Node, MovesTheWindowOfItsOwnLeaseOnly) {
+  NodeState node = Holding(kNow + 5);
+  node.window_wanted = true;
+  const ExtendRequest asked = AskForWindow(node, kNow + 100, 60000 * kUsPerMs, kPatience);
+  EXPECT_EQ(asked.lease_id, 10);
+  EXPECT_EQ(asked.held_until, kNow + 10000);
+  const Standing standing = {7, 2, kNoWatermark};
+  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 60000, standing, false}, true), AnswerFault::kNone);
+  EXPECT_EQ(node.generator.lease.window_end, kNow + 10000) << "told to stop";
+  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 60000, standing, false}, false), AnswerFault::kNone);
+  EXPECT_EQ(node.generator.lease.window_end, kNow + 60000);
+  EXPECT_FALSE(node.window_wanted);
+  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 20000, standing, false}, false), AnswerFault::kNone);
+  EXPECT_EQ(node.generator.lease.window_end, kNow + 60000) << "an answer that was overtaken";
+  ExtendRequest other = asked;
+  other.lease_id = 9;
+  TakeWindow(&node, other, {kNow + 90000, standing, false}, false);
+  EXPECT_EQ(node.generator.lease.window_end, kNow + 60000);
+  EXPECT_EQ(TakeWindow(&node, asked, {INT64_MAX, standing, false}, false), AnswerFault::kWindow);
+  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 60000, {7, 2, INT64_MAX}, false}, false), AnswerFault::kRaised);
+  EXPECT_EQ(LoseLease(&node, 9, standing), AnswerFault::kNone);
+  EXPECT_TRUE(node.generator.open) << "another lease's";
+  EXPECT_EQ(LoseLease(&node, 10, standing), AnswerFault::kNone);
+  EXPECT_FALSE(node.generator.open);
+}
+
+TEST(Node, BeginsAboveItsOwnIdsUnlessTheClockSteppedBack) {
+  NodeState node = Holding(kNow + 5);
+  CloseLease(&node);
+  ASSERT_EQ(node.retired_count, 1);
+  EXPECT_EQ(StartFrom(node.generator, kDefaultLayout, kNow, kPatience), kNow + 6);
+  EXPECT_EQ(StartFrom(node.generator, kDefaultLayout, kNow + 6, kPatience), kNow + 6);
+  EXPECT_EQ(StartFrom(node.generator, kDefaultLayout, kNow - 99, kPatience), kNow + 6) << "max_lead and max_wait";
+  EXPECT_EQ(StartFrom(node.generator, kDefaultLayout, kNow - 100, kPatience), kNow - 100);
+  Patience patience = kPatience;
+  patience.new_worker = false;
+  EXPECT_EQ(StartFrom(node.generator, kDefaultLayout, kNow - 5000, patience), kNow + 6);
+}
+
+TEST(Node, WaitsForAClockThatIsBehindALittle) {
+  const Layout &layout = kDefaultLayout;
+  EXPECT_EQ(WhenBehind(layout, 100, true, false, kPatience), Behind::kWait);
+  EXPECT_EQ(WhenBehind(layout, 100, true, true, kPatience), Behind::kNewWorker);
+  EXPECT_EQ(WhenBehind(layout, 101, true, false, kPatience), Behind::kNewWorker);
+  EXPECT_EQ(WhenBehind(layout, 101, false, false, kPatience), Behind::kFail);
+  EXPECT_EQ(WhenBehind(layout, INT64_MAX, false, false, kPatience), Behind::kFail);
+  Patience patience = kPatience;
+  patience.new_worker = false;
+  EXPECT_EQ(WhenBehind(layout, 101, true, false, patience), Behind::kFail);
+}
+
+TEST(Node, KeepsTheNewestRetiredLeases) {
+  NodeState node = {};
+  for (int64_t lease_id = 1; lease_id <= kMaxRetired + 2; ++lease_id) Retire(&node, {lease_id, {}, 0, 0, 0});
+  ASSERT_EQ(node.retired_count, kMaxRetired);
+  EXPECT_EQ(node.retired[0].lease_id, 3);
+  EXPECT_EQ(node.retired[kMaxRetired - 1].lease_id, kMaxRetired + 2);
+  DropRetired(&node, 4);
+  DropRetired(&node, 99);
+  ASSERT_EQ(node.retired_count, kMaxRetired - 1);
+  EXPECT_EQ(node.retired[1].lease_id, 5);
+  ForgetRegistry(&node);
+  EXPECT_EQ(node.retired_count, 0);
+}
+
+TEST(Node, DropsAWishThatNoLongerHelps) {
+  NodeState node = Holding(kNow + 5);
+  node.new_worker_wanted = true;
+  AskForLease(&node, kDefaultLayout, kNow - 5000, 60000 * kUsPerMs, TokenOf(2), kPatience);
+  const int64_t behind_us = kDefaultLayout.UnixUsAt(kNow - 5000), right_us = kDefaultLayout.UnixUsAt(kNow + 6);
+  EXPECT_TRUE(See(&node, behind_us, 60000 * kUsPerMs, kPatience, false).lease_wanted);
+  EXPECT_EQ(node.next_token, TokenOf(2));
+  EXPECT_FALSE(See(&node, right_us, 60000 * kUsPerMs, kPatience, false).lease_wanted);
+  EXPECT_EQ(node.next_token, Token{}) << "what it drew begins too early for a clock that is right again";
+}
+
+TEST(Node, IsHungrierTheMoreItIsAskedInOneTick) {
+  Appetite appetite = {};
+  EXPECT_EQ(appetite.Next(5, 1, 256), 1);
+  EXPECT_EQ(appetite.Next(5, 1, 256), 2);
+  EXPECT_EQ(appetite.Next(5, 1, 256), 4);
+  EXPECT_EQ(appetite.Next(6, 1, 256), 1);
+  EXPECT_EQ(appetite.Next(6, 100, 256), 100) << "what is sure to be asked for";
+  EXPECT_EQ(appetite.Next(6, 1, 150), 150) << "max_run";
+}
+
 }  // namespace
 }  // namespace snowflake

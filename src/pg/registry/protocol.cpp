@@ -81,114 +81,92 @@ void Raise(const Tables &tables, int32_t worker, Tick last_tick) {
     ReportForeignTable("snowflake_watermark");
 }
 
-struct Place {
-  bool found;
-  int32_t worker;
-  Tick watermark;
-};
-
-// Part of one datacenter's ring. Places are counted from `start`, upwards or downwards; those from `allowed` on are no part of it.
-struct Ring {
-  int64_t base;  // its first worker id
-  int64_t size;
-  int64_t start;
-  int64_t allowed;
-  int64_t step;  // 1 or -1
-
-  int32_t WorkerAt(int64_t place) const {
-    return static_cast<int32_t>(base + ((start + step * place) % size + size) % size);
-  }
-
-  Ring Whole() const { return {base, size, start, size, step}; }
-};
-
 Tick WatermarkOf(const Tables &tables, int32_t worker) {
   Execute(tables, psprintf("SELECT last_tick FROM %s WHERE worker_id = $1", tables.watermark_name), Int4(worker));
   return Rows() > 0 ? Int8Result(0, 1) : kNoWatermark;
 }
 
-// The first place without a live lease whose watermark lies below `now`. Only what stands in the way is read: the places
-// in between were never used, or long ago.
-Place FirstFree(const Tables &tables, const Ring &ring, Tick now) {
+// One datacenter's ring. Places are counted from `anchor`.
+struct Ring {
+  int64_t base;  // its first worker id
+  int64_t size;
+  int64_t anchor;
+
+  int32_t WorkerAt(int64_t place) const { return static_cast<int32_t>(base + (anchor + place) % size); }
+};
+
+// A lease whose window is over stays until its worker id is needed, and does not count.
+void CheckLeasesOfRole(const Tables &tables, Tick over) {
+  if (!tables.current || settings.max_leases_per_role == 0) return;
+  Execute(tables, psprintf("SELECT count(*) FROM %s WHERE role = $1 AND window_end > $2", tables.registry_name), Role(),
+          Int8(over));
+  if (Int8Result(0, 1) >= settings.max_leases_per_role) ReportLeasesOfRole(Int8Result(0, 1));
+}
+
+// What stands in the way is read and offered; the places in between were never used, or long ago.
+void Offer(const Tables &tables, const Ring &ring, Tick now, Choosing *choosing) {
   Execute(tables,
-          psprintf("SELECT coalesce(min(rank) FILTER (WHERE place <> rank), max(rank) + 1, 0) FROM"
-                   " (SELECT place, dense_rank() OVER (ORDER BY place) - 1 AS rank FROM"
-                   " (SELECT ($5 * (worker_id - $1 - $2) %% $3 + $3) %% $3 AS place FROM %s"
-                   " WHERE worker_id >= $1 AND worker_id < $1 + $3"
-                   " UNION ALL SELECT ($5 * (worker_id - $1 - $2) %% $3 + $3) %% $3 FROM %s"
-                   " WHERE worker_id >= $1 AND worker_id < $1 + $3 AND last_tick >= $4) taken) ranked",
+          psprintf("SELECT place, lease_id, window_end, last_tick FROM"
+                   " (SELECT ((worker_id - $1 - $2) %% $3 + $3) %% $3 AS place, lease_id, window_end,"
+                   " 0::bigint AS last_tick FROM %s WHERE worker_id >= $1 AND worker_id < $1 + $3"
+                   " UNION ALL SELECT ((worker_id - $1 - $2) %% $3 + $3) %% $3, 0, 0, last_tick FROM %s"
+                   " WHERE worker_id >= $1 AND worker_id < $1 + $3 AND last_tick >= $4) taken"
+                   " ORDER BY place, lease_id DESC",
                    tables.registry_name, tables.watermark_name),
-          Int8(ring.base), Int8(ring.start), Int8(ring.size), Int8(now), Int8(ring.step));
-  const int64_t place = Int8Result(0, 1);
-  if (place >= ring.allowed) return {};
-  const int32_t worker = ring.WorkerAt(place);
-  return {true, worker, WatermarkOf(tables, worker)};
+          Int8(ring.base), Int8(ring.anchor), Int8(ring.size), Int8(now));
+  for (int64_t i = 0; i < Rows(); ++i)
+    choosing->Offer({Int8Result(i, 1), Int8Result(i, 2), Int8Result(i, 3), Int8Result(i, 4)});
 }
 
-// Of the leases whose windows are over, the one that has been so for longest: it becomes a watermark, and its worker id free. One
-// that is being moved or given back is waited for, and then no longer among them.
-Place ExpireOne(const Tables &tables, const Ring &ring, Tick over) {
+// False when the lease is no longer there, or its window was moved meanwhile.
+bool Expire(const Tables &tables, int64_t lease_id, Tick over, int32_t worker) {
   Execute(
       tables,
-      psprintf(
-          "WITH over AS (SELECT lease_id FROM %s WHERE worker_id >= $1 AND worker_id < $1 + $2 AND window_end <= $3"
-          " ORDER BY window_end, lease_id LIMIT 1 FOR UPDATE)"
-          " DELETE FROM %s r USING over WHERE r.lease_id = over.lease_id RETURNING r.worker_id::bigint, r.window_end",
-          tables.registry_name, tables.registry_name),
-      Int8(ring.base), Int8(ring.size), Int8(over));
-  if (Rows() == 0) return {};
-  const int32_t worker = static_cast<int32_t>(Int8Result(0, 1));
-  Raise(tables, worker, Int8Result(0, 2) - 1);
-  return {true, worker, WatermarkOf(tables, worker)};
+      psprintf("DELETE FROM %s WHERE lease_id = $1 AND window_end <= $2 RETURNING window_end", tables.registry_name),
+      Int8(lease_id), Int8(over));
+  if (Rows() == 0) return false;
+  Raise(tables, worker, WatermarkOfWindow(Int8Result(0, 1)));
+  return true;
 }
 
-// The free place with the lowest watermark.
-Place LowestWatermark(const Tables &tables, const Ring &ring) {
-  Execute(tables,
-          psprintf("SELECT w.worker_id::bigint, last_tick FROM %s w LEFT JOIN %s r ON r.worker_id = w.worker_id"
-                   " WHERE r.worker_id IS NULL AND w.worker_id >= $1 AND w.worker_id < $1 + $3"
-                   " AND ($5 * (w.worker_id - $1 - $2) %% $3 + $3) %% $3 < $4"
-                   " ORDER BY last_tick, ($5 * (w.worker_id - $1 - $2) %% $3 + $3) %% $3 LIMIT 1",
-                   tables.watermark_name, tables.registry_name),
-          Int8(ring.base), Int8(ring.start), Int8(ring.size), Int8(ring.allowed), Int8(ring.step));
-  return Rows() > 0 ? Place{true, static_cast<int32_t>(Int8Result(0, 1)), Int8Result(0, 2)} : Place{};
-}
-
-// The nearer half, from the farthest place down: what lost commits are least likely to have handed out.
-Place HeldBack(const Tables &tables, const Ring &ring, const Settling &settling, Tick now) {
-  const Ring nearer = {ring.base, ring.size, settling.anchor + settling.cut - 1, settling.cut, -1};
-  const Place place = FirstFree(tables, nearer, now);
-  if (place.found && !settling.soft)
-    ereport(
-        LOG,
-        (errmsg("snowflake registry: hands out worker id %d, which is held back until %s", place.worker,
-                timestamptz_to_str(settling.until)),
-         errdetail("All others are leased, and half of the time is over. If a lost commit had handed it out, its node"
-                   " may still issue ids under it.")));
-  return place;
-}
-
-// A worker id that is free now; if there is none, one that is free later. None is found when all that is free is held back and
-// that was noticed just now; otherwise that is SF004. Leases whose windows ended by tick `over` expire, only where nothing else
-// is left.
-Place Choose(const Tables &tables, const Layout &layout, const Ring &ring, const Settling &settling, Tick now,
-             Tick over) {
-  const bool firm = settling.active && !settling.soft;
-  const bool all = settling.active && (settling.soft || settling.half_over);
-  Place place = FirstFree(tables, ring, now);
-  const Ring farther = {ring.base, ring.size, settling.anchor + settling.cut, ring.size - settling.cut, 1};
-  if (!place.found && settling.start > settling.cut) place = FirstFree(tables, farther, now);
-  if (!place.found && all) place = HeldBack(tables, ring, settling, now);
-  if (!place.found && !firm) place = ExpireOne(tables, ring, over);
-  if (!place.found) place = LowestWatermark(tables, all ? ring.Whole() : settling.active ? farther : ring);
-  if (place.found || settling.noticed) return place;
-
-  if (firm) ReportHeldBack(ring.size, settling.cut, settling.until);
-  Execute(
-      tables,
-      psprintf("SELECT min(window_end) FROM %s WHERE worker_id >= $1 AND worker_id < $1 + $2", tables.registry_name),
-      Int8(ring.base), Int8(ring.size));
-  ReportAllLeased(ring.size, layout.UnixUsAt(Int8Result(0, 1)));
+// A worker id and its watermark; how many are free besides. None is found when all that is free is held back and that was noticed
+// just now; otherwise that is SF004.
+bool Choose(const Tables &tables, const Layout &layout, const Ring &ring, const Settling &settling, Tick now,
+            int32_t *worker, Tick *watermark, int64_t *workers_free) {
+  const Tick over = OverBy(now, layout.TickAt(NowUnixUs()));
+  CheckLeasesOfRole(tables, over);
+  for (;;) {
+    Choosing choosing(ring.size, settling, now, over);
+    Offer(tables, ring, now, &choosing);
+    const Choice choice = choosing.Finish();
+    *workers_free = tables.current ? ring.size - choosing.live() : -1;
+    *worker = ring.WorkerAt(choice.place);
+    switch (choice.what) {
+      case Chosen::kHeldBack:
+        if (!settling.soft)
+          ereport(LOG, (errmsg("snowflake registry: hands out worker id %d, which is held back until %s", *worker,
+                               Time(settling.until_us)),
+                        errdetail("All others are leased, and half of the time is over. If a lost commit had handed it"
+                                  " out, its node may still issue ids under it.")));
+        *watermark = WatermarkOf(tables, *worker);
+        return true;
+      case Chosen::kFree:
+        *watermark = WatermarkOf(tables, *worker);
+        return true;
+      case Chosen::kExpired:
+        // One that was being moved or given back was waited for.
+        if (!Expire(tables, choice.lease_id, over, *worker)) continue;
+        *watermark = WatermarkOf(tables, *worker);
+        return true;
+      case Chosen::kLater:
+        *watermark = choice.watermark;
+        return true;
+      case Chosen::kNone:
+        if (settling.noticed) return false;
+        if (settling.active && !settling.soft) ReportHeldBack(ring.size, settling.cut, settling.until_us);
+        ReportAllLeased(ring.size, layout.UnixUsAt(choosing.first_end()));
+    }
+  }
 }
 
 void CheckDatacenter(const Layout &layout, int32_t datacenter) {
@@ -211,14 +189,13 @@ void Insert(const Tables &tables, const char *node, const Lease &lease) {
 }
 
 // The lease that an earlier request of the same node drew, whose answer was lost or late: it is moved as by an extend.
-bool FindDrawn(const Tables &tables, const AcquireRequest &request, Tick now, AcquireAnswer *answer) {
+bool FindDrawn(const Tables &tables, const AcquireRequest &request, AcquireAnswer *answer) {
   if (!tables.current || !IsSet(request.token)) return false;
-  const Tick end = WindowEnd(answer->layout, now, Min(request.duration_us, kFirstWindowUs));
   Execute(tables,
           psprintf("UPDATE %s SET window_end = greatest(window_end, $3), renewed_at = clock_timestamp()"
                    " WHERE token = $1 AND role = $2 RETURNING lease_id, worker_id::bigint, window_start, window_end",
                    tables.registry_name),
-          Of(UUIDOID, TokenDatum(request.token)), Role(), Int8(end));
+          Of(UUIDOID, TokenDatum(request.token)), Role(), Int8(EndForDrawn(answer->layout, request)));
   if (Rows() == 0) return false;
   answer->lease = {Int8Result(0, 1), request.token, static_cast<int32_t>(Int8Result(0, 2)), Int8Result(0, 3),
                    Int8Result(0, 4)};
@@ -226,54 +203,34 @@ bool FindDrawn(const Tables &tables, const AcquireRequest &request, Tick now, Ac
   return true;
 }
 
-// How many worker ids of the ring are free; and whether this role may have another lease. A lease whose window is over stays
-// until its worker id is needed, and does not count.
-int64_t CountFree(const Tables &tables, const Ring &ring, Tick now) {
-  if (!tables.current) return -1;
-  Execute(
-      tables,
-      psprintf(
-          "SELECT count(*) FILTER (WHERE worker_id >= $1 AND worker_id < $1 + $2), count(*) FILTER (WHERE role = $3)"
-          " FROM %s WHERE window_end > $4",
-          tables.registry_name),
-      Int8(ring.base), Int8(ring.size), Role(), Int8(now));
-  const int64_t leases_of_role = Int8Result(0, 2);
-  if (settings.max_leases_per_role > 0 && leases_of_role >= settings.max_leases_per_role)
-    ReportLeasesOfRole(leases_of_role);
-  return ring.size - Int8Result(0, 1);
-}
-
 // Inside AsOwner(), with the registry's lock held.
 bool Draw(const Tables &tables, const AcquireRequest &request, AcquireAnswer *answer) {
   const Layout layout = answer->layout = EnsureLayout(tables);
   CheckDatacenter(layout, request.datacenter);
-  const Tick now = Max(request.now, Tick{0});  // no window covers a time before the epoch
+  const Tick now = FromEpoch(request.now);
   if (now > layout.max_tick()) ReportTimeUsedUp(layout, layout.UnixUsAt(now));
 
   Origin origin = ReadOrigin(tables);
   const Settling settling =
-      Settle(tables, layout, request.datacenter, now, request.duration_us, request.seen_lease_id, &origin);
+      Settle(tables, layout, request.datacenter, {now, request.duration_us, request.seen_lease_id}, &origin);
   answer->standing = StandingOf(origin);
-  if (FindDrawn(tables, request, now, answer)) return true;
+  if (FindDrawn(tables, request, answer)) return true;
 
   Lease *lease = &answer->lease;
   lease->lease_id = NextLeaseId(tables, origin.last_lease_id);
+  lease->token = IsSet(request.token) ? request.token : NewToken();
   const int64_t size = layout.workers_per_datacenter();
-  const int64_t start = (settling.active ? settling.anchor + settling.start : lease->lease_id) % size;
-  const Ring ring = {request.datacenter * size, size, start, size - settling.start, 1};
-  // By the earlier one of the node's and this server's clock: a node whose clock is ahead must not end the leases of all.
-  const Tick over = Min(now, layout.TickAt(NowUnixUs()));
-  answer->workers_free = CountFree(tables, ring, over);
-  const Place place = Choose(tables, layout, ring, settling, now, over);
-  if (!place.found) return false;
-  lease->worker = place.worker;
-  lease->window_start = WindowStart(now, Max(place.watermark, origin.raised_tick));
-  if (request.start_before != kAnyStart && lease->window_start >= request.start_before) return false;
-  if (lease->window_start > layout.max_tick()) ReportTimeUsedUp(layout, layout.UnixUsAt(lease->window_start));
-  const bool grows = IsSet(request.token);
-  lease->window_end =
-      WindowEnd(layout, lease->window_start, grows ? Min(request.duration_us, kFirstWindowUs) : request.duration_us);
-  lease->token = grows ? request.token : NewToken();
+  const Ring ring = {request.datacenter * size, size, settling.active ? settling.anchor : lease->lease_id % size};
+  Tick watermark = kNoWatermark;
+  if (!Choose(tables, layout, ring, settling, now, &lease->worker, &watermark, &answer->workers_free)) return false;
+  switch (GrantLease(layout, request, watermark, origin.raised_tick, lease)) {
+    case Grant::kTooLate:
+      return false;
+    case Grant::kTimeUsedUp:
+      ReportTimeUsedUp(layout, layout.UnixUsAt(lease->window_start));
+    case Grant::kGranted:
+      break;
+  }
   Insert(tables, request.node, *lease);
   WriteOrigin(tables, lease->lease_id);
   return true;
@@ -281,37 +238,33 @@ bool Draw(const Tables &tables, const AcquireRequest &request, AcquireAnswer *an
 
 // Of a node that names a lease, or an end of its window, which this registry never gave: those commits are lost, and others
 // may be. The lock comes first, so that an acquire under way has ended.
-void NoticeLoss(const Tables &tables, const Layout &layout, Tick now, int64_t duration_us, int64_t named,
-                const char *reason) {
+void NoticeLoss(const Tables &tables, const Layout &layout, const Notice &notice, Loss loss) {
   LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
   Origin origin = ReadOrigin(tables);
-  // One loss shows itself to every node that it concerns.
-  if (origin.found && (IsEvidence(origin, named) || !IsKnownLoss(origin)))
-    BeginSettling(tables, layout, now, duration_us, named, reason, &origin);
+  if (!IsNews(origin, HereNow(), notice.named)) return;
+  BeginSettling(tables, layout, notice, loss,
+                loss == Loss::kLease ? "a node holds a lease that it does not know"
+                                     : "a node holds a window that is longer than it knows",
+                &origin);
 }
 
 // Before a row is moved, or leaves, otherwise than by an acquire: when a loss is noticed, the newest row tells when it was, and a
 // worker id that became free since would count as one that was free then. The mark of a clean shutdown is still there, too.
-void NoticeMove(const Tables &tables, const Layout &layout, Tick now, int64_t duration_us, Origin origin) {
-  if (IsInPlace(origin)) return;
+void NoticeMove(const Tables &tables, const Layout &layout, const Notice &notice, Origin origin) {
+  if (IsInPlace(origin, HereNow())) return;
   LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
   origin = ReadOrigin(tables);
-  Settle(tables, layout, 0, now, duration_us, 0, &origin);
+  Settle(tables, layout, 0, {notice.now, notice.duration_us, 0}, &origin);
 }
 
-// The same where no node says how long its leases are.
-void NoticeMove(const Tables &tables, const Layout &layout, const Origin &origin) {
-  NoticeMove(tables, layout, layout.TickAt(NowUnixUs()), settings.lease_duration_ms * kUsPerMs, origin);
+// Where no node says what its clock shows and how long its leases are.
+Notice NoticeOfOurs(const Layout &layout, int64_t named = 0) {
+  return {layout.TickAt(NowUnixUs()), settings.lease_duration_ms * kUsPerMs, named};
 }
 
-// A window's end that the registry does not know may be of a commit that was lost; further ahead than any that it grants it is not.
-// So nobody can make it settle for longer than that takes.
 void CheckHeld(const Layout &layout, Tick held_until, Tick known, Tick latest) {
-  if (held_until > known && held_until > latest) ReportTickAhead(layout.UnixUsAt(held_until), NowUnixUs());
+  if (IsHeldTooFar(held_until, known, latest)) ReportTickAhead(layout.UnixUsAt(held_until), NowUnixUs());
 }
-
-constexpr const char *kUnknownLease = "a node holds a lease that it does not know";
-constexpr const char *kUnknownEnd = "a node holds a window that is longer than it knows";
 
 }  // namespace
 
@@ -355,32 +308,30 @@ bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *a
   bool found = false;
   AsOwner(tables, [&] {
     const Layout layout = ReadLayout(tables.layout);
-    const Tick now = Max(request.now, Tick{0});
-    const Tick held_until = Min(request.held_until, layout.max_tick() + 1);
+    const Notice notice = {FromEpoch(request.now), request.duration_us, request.lease_id};
+    const Tick held_until = HeldUntil(layout, request.held_until);
     const Origin origin = ReadOrigin(tables);
     answer->standing = StandingOf(origin);
-    if (IsEvidence(origin, request.lease_id))
-      NoticeLoss(tables, layout, now, request.duration_us, request.lease_id, kUnknownLease);
-    NoticeMove(tables, layout, now, request.duration_us, origin);
-    if (origin.clean_at != 0) {
+    if (IsEvidence(origin, request.lease_id)) NoticeLoss(tables, layout, notice, Loss::kLease);
+    NoticeMove(tables, layout, notice, origin);
+    if (origin.clean_us != 0) {
       LockRelationOid(tables.origin, ShareUpdateExclusiveLock);  // before its row, as who settles
       UnmarkClean(tables);
     }
     Execute(
         tables,
         psprintf(
-            "UPDATE %s r SET window_end = greatest(r.window_end, $3, $4), renewed_at = clock_timestamp()%s"
+            "UPDATE %s r SET window_end = greatest(r.window_end, $3), renewed_at = clock_timestamp()%s"
             " FROM (SELECT lease_id, window_end FROM %s) o WHERE r.lease_id = $1 AND token = $2%s AND o.lease_id = $1"
             " RETURNING r.window_end, o.window_end",
-            tables.registry_name, tables.current ? ", role = coalesce(role, $5)" : "", tables.registry_name,
-            tables.current ? " AND (role = $5 OR role IS NULL)" : ""),
-        Int8(request.lease_id), Of(UUIDOID, TokenDatum(request.token)),
-        Int8(WindowEnd(layout, now, request.duration_us)), Int8(held_until), Role());
+            tables.registry_name, tables.current ? ", role = coalesce(role, $4)" : "", tables.registry_name,
+            tables.current ? " AND (role = $4 OR role IS NULL)" : ""),
+        Int8(request.lease_id), Of(UUIDOID, TokenDatum(request.token)), Int8(EndForExtend(layout, request)), Role());
     found = Rows() > 0;
     if (!found) return;
     answer->window_end = Int8Result(0, 1);
     CheckHeld(layout, held_until, Int8Result(0, 2), request.latest_end);
-    if (held_until > Int8Result(0, 2)) NoticeLoss(tables, layout, now, request.duration_us, 0, kUnknownEnd);
+    if (held_until > Int8Result(0, 2)) NoticeLoss(tables, layout, {notice.now, notice.duration_us, 0}, Loss::kHeldEnd);
   });
   return found;
 }
@@ -395,9 +346,8 @@ bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
     const Layout layout = ReadLayout(tables.layout);
     const Origin origin = ReadOrigin(tables);
     if (IsEvidence(origin, request.lease_id))
-      NoticeLoss(tables, layout, layout.TickAt(NowUnixUs()), settings.lease_duration_ms * kUsPerMs, request.lease_id,
-                 kUnknownLease);
-    NoticeMove(tables, layout, origin);
+      NoticeLoss(tables, layout, NoticeOfOurs(layout, request.lease_id), Loss::kLease);
+    NoticeMove(tables, layout, NoticeOfOurs(layout), origin);
     Execute(tables,
             psprintf("DELETE FROM %s WHERE lease_id = $1 AND token = $2%s"
                      " RETURNING worker_id::bigint, window_start, window_end",
@@ -407,11 +357,11 @@ bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
     if (!found) return;
     const int32_t worker = static_cast<int32_t>(Int8Result(0, 1));
     const Tick window_start = Int8Result(0, 2);
-    const Tick held_until = Min(request.held_until, layout.max_tick() + 1);
-    CheckHeld(layout, held_until, Int8Result(0, 3), request.latest_end);
-    const Tick window_end = Max(Int8Result(0, 3), held_until);
-    if (request.last_tick < window_start - 1 || request.last_tick >= window_end) ReportLastTick(request.last_tick);
-    Raise(tables, worker, Max(request.last_tick, Min(request.floor, window_end - 1)));
+    const Tick window_end = Int8Result(0, 3);
+    CheckHeld(layout, HeldUntil(layout, request.held_until), window_end, request.latest_end);
+    Tick watermark = kNoWatermark;
+    if (!WatermarkOfRelease(layout, request, window_start, window_end, &watermark)) ReportLastTick(request.last_tick);
+    Raise(tables, worker, watermark);
   });
   return found;
 }
@@ -434,7 +384,7 @@ bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since, Tick l
   bool found = false;
   AsOwner(tables, [&] {
     const Layout layout = ReadLayout(tables.layout);
-    NoticeMove(tables, layout, ReadOrigin(tables));
+    NoticeMove(tables, layout, NoticeOfOurs(layout), ReadOrigin(tables));
     Execute(tables,
             psprintf("DELETE FROM %s WHERE worker_id = $1 RETURNING window_start, window_end, renewed_at",
                      tables.registry_name),
@@ -447,7 +397,7 @@ bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since, Tick l
     const TimestampTz renewed_at = DatumGetTimestampTz(Result(0, 3, TIMESTAMPTZOID, &is_null));
     if (is_null) ReportForeignColumn();
     if (dead_since < renewed_at) ReportAliveSince(worker, dead_since, renewed_at);
-    Raise(tables, worker, Min(Max(last_tick, window_start - 1), window_end - 1));
+    Raise(tables, worker, WatermarkOfEvicted(window_start, window_end, last_tick));
   });
   return found;
 }
@@ -459,11 +409,10 @@ void ProtocolSettle(Oid extension, const char *reason) {
   LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
   AsOwner(tables, [&] {
     const Layout layout = ReadLayout(tables.layout);
-    const Tick now = layout.TickAt(NowUnixUs());
-    const int64_t duration_us = settings.lease_duration_ms * kUsPerMs;
+    const Notice notice = NoticeOfOurs(layout);
     Origin origin = ReadOrigin(tables);
-    EnsureOrigin(tables, layout, now, duration_us, &origin);
-    BeginSettling(tables, layout, now, duration_us, 0, reason, &origin);
+    EnsureOrigin(tables, layout, notice, &origin);
+    BeginSettling(tables, layout, notice, Loss::kWord, reason, &origin);
   });
 }
 
@@ -475,7 +424,7 @@ void ProtocolRaise(Oid extension, Tick tick) {
   AsOwner(tables, [&] {
     Origin origin = ReadOrigin(tables);
     const Layout layout = ReadLayout(tables.layout);
-    EnsureOrigin(tables, layout, layout.TickAt(NowUnixUs()), settings.lease_duration_ms * kUsPerMs, &origin);
+    EnsureOrigin(tables, layout, NoticeOfOurs(layout), &origin);
     Execute(tables,
             psprintf("UPDATE %s SET raised_tick = greatest(raised_tick, $1) RETURNING raised_tick", tables.origin_name),
             Int8(tick));

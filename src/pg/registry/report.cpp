@@ -27,13 +27,13 @@ void ReportAllLeased(int64_t ring_size, int64_t next_free_us) {
   pg_unreachable();
 }
 
-void ReportHeldBack(int64_t ring_size, int64_t held_back, TimestampTz until) {
+void ReportHeldBack(int64_t ring_size, int64_t held_back, int64_t until_us) {
   ereport(
       ERROR,
       (errcode(kAllLeased), errmsg("every worker id is leased or held back"),
        errdetail("Of %lld worker ids, %lld are held back until %s, because commits of the registry may have been lost;"
                  " half of that time before, they are handed out if no other is left.",
-                 Long(ring_size), Long(held_back), timestamptz_to_str(until)),
+                 Long(ring_size), Long(held_back), Time(until_us)),
        err_generic_string(PG_DIAG_TABLE_NAME, "snowflake_origin"),
        err_generic_string(PG_DIAG_COLUMN_NAME, kHeldBackColumn),
        errhint("Where nothing was lost, call snowflake_settled() in the registry's database.")));

@@ -8,7 +8,7 @@ namespace snowflake {
 
 [[noreturn]] void ReportBinaryUpgrade(const char *function);
 [[noreturn]] void ReportAllLeased(int64_t ring_size, int64_t next_free_us);
-[[noreturn]] void ReportHeldBack(int64_t ring_size, int64_t held_back, TimestampTz until);
+[[noreturn]] void ReportHeldBack(int64_t ring_size, int64_t held_back, int64_t until_us);
 [[noreturn]] void ReportLeasesOfRole(int64_t leases);
 [[noreturn]] void ReportForeignColumn();
 [[noreturn]] void ReportNotPermanent(const char *table);

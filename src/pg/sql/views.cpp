@@ -36,6 +36,9 @@ enum Column {
   kEndOfLife,
   kColumns
 };
+static_assert(kColumns == 20,
+              "version 1.0 made snowflake_get_status(), whose columns never change: a new one of the view needs a "
+              "function of its own, like snowflake_get_advice()");
 
 // What is copied out of shared memory under the lock.
 struct Seen {
