@@ -27,6 +27,9 @@ struct Settings {
 
 extern Settings settings;
 
+// Whether the registry is in the same database.
+inline bool RegistryIsHere() { return settings.registry[0] == '\0'; }
+
 inline Patience PatienceNow() {
   return {settings.max_lead_ms * kUsPerMs, settings.max_wait_ms * kUsPerMs,
           settings.on_clock_step_back == static_cast<int>(OnClockStepBack::kNewWorker)};

@@ -231,12 +231,12 @@ void HandleTickUsedUp(NodeBlock *node, Wait *wait, const Look &look, int64_t now
 
 void CheckLeaseIsPossible(Oid fn_oid, Oid extension) {
   // A registry on another server can write a lease down for a standby.
-  if (settings.registry[0] == '\0' && RecoveryInProgress()) ReportRecovery();
+  if (RegistryIsHere() && RecoveryInProgress()) ReportRecovery();
   // The keeper is another process: what this transaction has not committed it cannot see.
   bool created_here = false;
   bool updated_here = false;
   if (!OidIsValid(LookUpExtension(extension, &created_here, &updated_here).schema)) ReportNoExtension(fn_oid);
-  if (created_here || (updated_here && settings.registry[0] == '\0')) ReportSameTransaction(updated_here);
+  if (created_here || (updated_here && RegistryIsHere())) ReportSameTransaction(updated_here);
 }
 
 pg_noinline void NextRun(Oid fn_oid, int64_t ahead) {

@@ -51,8 +51,7 @@ bool IsCitusWorker() {
 // In a transaction.
 Advised Look(const AcquireAnswer &answer) {
   Advised advised = {0, answer.workers_free, answer.layout.workers_per_datacenter(), PlacesInUse()};
-  const bool own_registry = keeping.registry[0] == '\0';
-  if (own_registry && (Subscribes() || IsCitusWorker())) advised.advice |= kAdviceOwnRegistry;
+  if (keeping.registry->is_here && (Subscribes() || IsCitusWorker())) advised.advice |= kAdviceOwnRegistry;
   if (advised.workers_free >= 0 && advised.workers_free * 10 < advised.workers) advised.advice |= kAdviceFewWorkers;
   // PostgreSQL starts one of its own, the launcher of logical replication: none is left.
   if (advised.databases + 1 >= max_worker_processes) advised.advice |= kAdviceFewKeepers;

@@ -15,9 +15,6 @@ Keeping keeping;
 
 namespace {
 
-// Together with the wait for a lock within the 3 s that a shutdown may take.
-constexpr int kReleaseTimeoutMs = 1500;
-
 void Detach(int, Datum) {
   WithLock(keeping.node, LW_EXCLUSIVE, [] {
     keeping.node->keeper_pid = 0;
@@ -26,6 +23,13 @@ void Detach(int, Datum) {
   });
   ConditionVariableBroadcast(&keeping.node->changed);
 }
+
+void ChooseRegistry() {
+  keeping.registry = RegistryIsHere() ? &kLocalRegistry : &kRemoteRegistry;
+  keeping.conninfo = MemoryContextStrdup(TopMemoryContext, settings.registry);
+}
+
+RegistryPlace Place() { return {keeping.extension, keeping.conninfo}; }
 
 uint64_t HashOfRegistry() {
   const auto *text = reinterpret_cast<const unsigned char *>(settings.registry);
@@ -43,7 +47,7 @@ void ForgetAnswers() {
 // The extension was dropped, or is another one than before: the registry in this database is gone, and what it leased with
 // it. One on another server gets the lease back.
 void LeaveRegistry() {
-  if (keeping.registry[0] != '\0') return CloseGenerator();
+  if (!keeping.registry->is_here) return CloseGenerator();
   WithLock(keeping.node, LW_EXCLUSIVE, [] {
     keeping.node->state.generator.open = false;
     ForgetAnswers();
@@ -141,7 +145,7 @@ bool Attach() {
   });
   if (taken) return false;
   before_shmem_exit(Detach, Datum{0});
-  keeping.registry = MemoryContextStrdup(TopMemoryContext, settings.registry);
+  ChooseRegistry();
   return true;
 }
 
@@ -164,7 +168,7 @@ void NameNode() {
   WithLock(keeping.node, LW_EXCLUSIVE, [&] { memcpy(keeping.node->node_name, name, sizeof(name)); });
 }
 
-bool RegistryMoved() { return strcmp(keeping.registry, settings.registry) != 0; }
+bool RegistryMoved() { return strcmp(keeping.conninfo, settings.registry) != 0; }
 
 void FollowRegistry() {
   const uint64_t registry = HashOfRegistry();
@@ -172,8 +176,8 @@ void FollowRegistry() {
     ForgetAnswers();
     keeping.node->registry = registry;
   });
-  pfree(keeping.registry);
-  keeping.registry = MemoryContextStrdup(TopMemoryContext, settings.registry);
+  pfree(keeping.conninfo);
+  ChooseRegistry();
 }
 
 void SetExtension(Oid extension) {
@@ -215,10 +219,7 @@ RegistryAnswer Acquire(int64_t duration_us) {
   asked.request.node = node->node_name;
   asked.request.datacenter = settings.datacenter;
   AcquireAnswer answer = {};
-  const char *registry = keeping.registry;
-  const RegistryAnswer outcome = registry[0] != '\0'
-                                     ? AcquireRemotely(registry, keeping.extension, layout, asked.request, &answer)
-                                     : AcquireLocally(keeping.extension, asked.request, &answer);
+  const RegistryAnswer outcome = keeping.registry->acquire(Place(), layout, asked.request, &answer);
   if (outcome != RegistryAnswer::kDone) return outcome;
   const bool stopping = StopRequested();
   TakenLease taken = {};
@@ -249,9 +250,7 @@ RegistryAnswer Extend(int64_t duration_us) {
     worker = g.lease.worker;
   });
   ExtendAnswer answer = {};
-  const char *registry = keeping.registry;
-  const RegistryAnswer outcome = registry[0] != '\0' ? ExtendRemotely(registry, request, &answer)
-                                                     : ExtendLocally(keeping.extension, request, &answer);
+  const RegistryAnswer outcome = keeping.registry->extend(Place(), request, &answer);
   if (outcome == RegistryAnswer::kBusy) return outcome;
   const bool stopping = StopRequested();
   AnswerFault fault = AnswerFault::kNone;
@@ -280,14 +279,7 @@ RegistryAnswer Release(bool leaving) {
   pgstat_report_activity(STATE_RUNNING, "giving a worker id back");
   Retired retired = {};
   WithLock(keeping.node, LW_SHARED, [&] { retired = keeping.node->state.retired[0]; });
-  RegistryAnswer outcome = RegistryAnswer::kBusy;
-  if (keeping.registry[0] != '\0') {
-    outcome = ReleaseRemotely(keeping.registry, AskToRelease(retired), leaving);
-  } else {
-    if (leaving) enable_timeout_after(STATEMENT_TIMEOUT, kReleaseTimeoutMs);
-    outcome = ReleaseLocally(keeping.extension, AskToRelease(retired));
-    disable_timeout(STATEMENT_TIMEOUT, false);
-  }
+  const RegistryAnswer outcome = keeping.registry->release(Place(), AskToRelease(retired), leaving);
   if (outcome == RegistryAnswer::kBusy) return outcome;
   DropFromRetired(retired.lease_id);
   const long long lease_id = retired.lease_id;
@@ -328,7 +320,7 @@ void RecordFailure(KeeperAction action, int sqlstate, const char *message, const
   RegistryError error = {};
   error.sqlstate = sqlstate;
   error.at_us = NowUnixUs();
-  error.for_all = keeping.registry[0] == '\0' || NamesNobody(sqlstate);
+  error.for_all = keeping.registry->is_here || NamesNobody(sqlstate);
   error.held_back = held_back;
   if (detail)
     snprintf(error.message, sizeof(error.message), "%s (%s)", message, detail);
@@ -353,7 +345,7 @@ void RecordFailure(KeeperAction action, int sqlstate, const char *message, const
 void RecordBusy(KeeperAction action) {
   const char *changing = "somebody is changing the extension", *failover = "it has just noticed a failover";
   const char *message = changing;
-  if (keeping.registry[0] != '\0')
+  if (!keeping.registry->is_here)
     message = failover;
   else if (action == KeeperAction::kAcquire)
     message = psprintf("%s, or %s", changing, failover);

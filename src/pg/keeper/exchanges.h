@@ -11,8 +11,9 @@ namespace snowflake {
 // This process's, a keeper's.
 struct Keeping {
   NodeBlock *node;
-  Oid extension;        // whose registry it asks
-  char *registry;       // its connection string; empty: this database
+  Oid extension;  // whose registry it asks
+  const Registry *registry;
+  char *conninfo;       // of one elsewhere
   KeeperAction failed;  // what failed last and has not succeeded since; kSleep: nothing
   int failed_sqlstate;  // ... and with what
   bool slow;            // the last exchange took too long for windows to last

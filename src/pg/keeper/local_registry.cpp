@@ -67,25 +67,35 @@ RegistryAnswer Call(Oid extension, Ask ask) {
   return answer;
 }
 
-}  // namespace
-
-RegistryAnswer AcquireLocally(Oid extension, const AcquireRequest &request, AcquireAnswer *answer) {
-  return Call(extension, [&] {
-    if (ProtocolAcquire(extension, request, answer)) return RegistryAnswer::kDone;
+RegistryAnswer Acquire(const RegistryPlace &place, const Layout &, const AcquireRequest &request,
+                       AcquireAnswer *answer) {
+  return Call(place.extension, [&] {
+    if (ProtocolAcquire(place.extension, request, answer)) return RegistryAnswer::kDone;
     return request.start_before == kAnyStart ? RegistryAnswer::kBusy : RegistryAnswer::kNothingBetter;
   });
 }
 
-RegistryAnswer ExtendLocally(Oid extension, const ExtendRequest &request, ExtendAnswer *answer) {
-  return Call(extension, [&] {
-    return ProtocolExtend(extension, request, answer) ? RegistryAnswer::kDone : RegistryAnswer::kGone;
+RegistryAnswer Extend(const RegistryPlace &place, const ExtendRequest &request, ExtendAnswer *answer) {
+  return Call(place.extension, [&] {
+    return ProtocolExtend(place.extension, request, answer) ? RegistryAnswer::kDone : RegistryAnswer::kGone;
   });
 }
 
-RegistryAnswer ReleaseLocally(Oid extension, const ReleaseRequest &request) {
-  return Call(extension,
-              [&] { return ProtocolRelease(extension, request) ? RegistryAnswer::kDone : RegistryAnswer::kGone; });
+// Together with the wait for a lock within the 3 s that a shutdown may take.
+constexpr int kHurryMs = 1500;
+
+RegistryAnswer Release(const RegistryPlace &place, const ReleaseRequest &request, bool hurry) {
+  if (hurry) enable_timeout_after(STATEMENT_TIMEOUT, kHurryMs);
+  const RegistryAnswer answer = Call(place.extension, [&] {
+    return ProtocolRelease(place.extension, request) ? RegistryAnswer::kDone : RegistryAnswer::kGone;
+  });
+  disable_timeout(STATEMENT_TIMEOUT, false);
+  return answer;
 }
+
+}  // namespace
+
+const Registry kLocalRegistry = {true, Acquire, Extend, Release};
 
 void MarkCleanLocally(Oid extension) {
   if (!ServerIsStopping()) return;

@@ -273,7 +273,7 @@ void Carry(const KeeperStep &step, int64_t now_us) {
 // After the releases, when the server ends, and perhaps only the keeper: nothing that this registry committed is missing where
 // its server goes on.
 bool MarkClean() {
-  if (!stop_requested || self.marked_clean || keeping.registry[0] != '\0' || !OidIsValid(keeping.extension))
+  if (!stop_requested || self.marked_clean || !keeping.registry->is_here || !OidIsValid(keeping.extension))
     return false;
   self.marked_clean = true;
   if (RecoveryInProgress()) return false;

@@ -13,19 +13,26 @@ enum class RegistryAnswer {
   kNothingBetter,  // no window can begin before what was asked for
 };
 
-RegistryAnswer AcquireLocally(Oid extension, const AcquireRequest &request, AcquireAnswer *answer);
-RegistryAnswer ExtendLocally(Oid extension, const ExtendRequest &request, ExtendAnswer *answer);
-RegistryAnswer ReleaseLocally(Oid extension, const ReleaseRequest &request);
+// Where the node's own extension is, and its registry.
+struct RegistryPlace {
+  Oid extension;
+  const char *conninfo;  // snowflake.registry
+};
+
+// The node's own layout must be that of a registry elsewhere (55000), and is then kept. A release in a `hurry` takes less than 2 s.
+struct Registry {
+  bool is_here;
+  RegistryAnswer (*acquire)(const RegistryPlace &place, const Layout &layout, const AcquireRequest &request,
+                            AcquireAnswer *answer);
+  RegistryAnswer (*extend)(const RegistryPlace &place, const ExtendRequest &request, ExtendAnswer *answer);
+  RegistryAnswer (*release)(const RegistryPlace &place, const ReleaseRequest &request, bool hurry);
+};
+
+extern const Registry kLocalRegistry;   // in this database
+extern const Registry kRemoteRegistry;  // in another, over libpq
 
 // Of this server's own registry when the server ends: nothing that it committed can be missing where it goes on.
 void MarkCleanLocally(Oid extension);
-
-// `conninfo` is snowflake.registry; the node's own layout must be the registry's (55000), and is then kept. A release in a
-// `hurry` takes less than 2 s.
-RegistryAnswer AcquireRemotely(const char *conninfo, Oid extension, const Layout &layout, const AcquireRequest &request,
-                               AcquireAnswer *answer);
-RegistryAnswer ExtendRemotely(const char *conninfo, const ExtendRequest &request, ExtendAnswer *answer);
-RegistryAnswer ReleaseRemotely(const char *conninfo, const ReleaseRequest &request, bool hurry);
 
 // The extension of this database, InvalidOid when there is none.
 Oid FindExtension();

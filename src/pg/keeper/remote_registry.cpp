@@ -219,13 +219,11 @@ bool AcquireLeaseOf11(Session *session, const AcquireRequest &request, AcquireAn
   return drawn;
 }
 
-}  // namespace
-
-RegistryAnswer AcquireRemotely(const char *conninfo, Oid extension, const Layout &layout, const AcquireRequest &request,
-                               AcquireAnswer *answer) {
+RegistryAnswer Acquire(const RegistryPlace &place, const Layout &layout, const AcquireRequest &request,
+                       AcquireAnswer *answer) {
   bool drawn = false;
   const bool any_start = request.start_before == kAnyStart;
-  WithRegistry(conninfo, false, [&](Session *session) {
+  WithRegistry(place.conninfo, false, [&](Session *session) {
     answer->old_registry = session->old;
     // It could not say no.
     if (session->old && !any_start) return;
@@ -234,16 +232,16 @@ RegistryAnswer AcquireRemotely(const char *conninfo, Oid extension, const Layout
       const Layout theirs = ReadLayout(&row);
       if (theirs != layout) ReportOtherLayout(layout, theirs);
     });
-    if (!RecoveryInProgress()) KeepLocalLayout(extension);
+    if (!RecoveryInProgress()) KeepLocalLayout(place.extension);
     drawn = session->old ? AcquireLeaseOf11(session, request, answer) : AcquireLease(session, request, answer);
   });
   if (drawn) return RegistryAnswer::kDone;
   return any_start ? RegistryAnswer::kBusy : RegistryAnswer::kNothingBetter;
 }
 
-RegistryAnswer ExtendRemotely(const char *conninfo, const ExtendRequest &request, ExtendAnswer *answer) {
+RegistryAnswer Extend(const RegistryPlace &place, const ExtendRequest &request, ExtendAnswer *answer) {
   RegistryAnswer outcome = RegistryAnswer::kGone;
-  WithRegistry(conninfo, false, [&](Session *session) {
+  WithRegistry(place.conninfo, false, [&](Session *session) {
     const char *const values[] = {Int8Text(request.lease_id), TokenText(request.token), Int8Text(request.now),
                                   DurationText(request.duration_us), Int8Text(request.held_until)};
     const auto read_end = [&](RemoteRow *row) {
@@ -262,9 +260,9 @@ RegistryAnswer ExtendRemotely(const char *conninfo, const ExtendRequest &request
   return outcome;
 }
 
-RegistryAnswer ReleaseRemotely(const char *conninfo, const ReleaseRequest &request, bool hurry) {
+RegistryAnswer Release(const RegistryPlace &place, const ReleaseRequest &request, bool hurry) {
   RegistryAnswer outcome = RegistryAnswer::kGone;
-  WithRegistry(conninfo, hurry, [&](Session *session) {
+  WithRegistry(place.conninfo, hurry, [&](Session *session) {
     const char *const values[] = {Int8Text(request.lease_id), TokenText(request.token), Int8Text(request.last_tick),
                                   Int8Text(request.held_until)};
     Call(session, session->old ? kReleaseOf11 : kRelease, "answer", values, [&](RemoteRow row) {
@@ -273,5 +271,9 @@ RegistryAnswer ReleaseRemotely(const char *conninfo, const ReleaseRequest &reque
   });
   return outcome;
 }
+
+}  // namespace
+
+const Registry kRemoteRegistry = {false, Acquire, Extend, Release};
 
 }  // namespace snowflake

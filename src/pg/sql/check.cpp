@@ -194,7 +194,7 @@ SNOWFLAKE_FUNCTION(snowflake_check) {
   check.layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
   check.latest =
       check.layout.TickAt(NowUnixUs() + Max(settings.max_clock_skew_ms, settings.max_lead_ms) * kUsPerMs) + 1;
-  check.compares = settings.registry[0] == '\0';
+  check.compares = RegistryIsHere();
   check.known = MakeTable("snowflake worker ids", sizeof(int32_t), sizeof(Known));
   check.groups = MakeTable("snowflake check", sizeof(Found::Key), sizeof(Found));
   if (check.compares) ReadRegistry(ExtensionOfFunction(fcinfo->flinfo->fn_oid), &check);

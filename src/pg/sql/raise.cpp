@@ -58,7 +58,7 @@ SNOWFLAKE_FUNCTION(snowflake_raise) {
   if (id < 0 || !layout.Holds(id)) ReportForeignId(id, layout);
   const Tick tick = layout.Unpack(id).tick;
   WaitUntilPast(layout, tick);
-  if (settings.registry[0] == '\0')
+  if (RegistryIsHere())
     ProtocolRaise(extension, tick);
   else
     NoticeRaisedHere();
