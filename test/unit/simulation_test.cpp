@@ -42,6 +42,22 @@ struct Rules {
   bool tokens = true;
 };
 
+// What may go wrong besides messages and the registry's commits. A run has some of them.
+enum class Fault {
+  kCrash,
+  kShutdown,
+  kPause,
+  kCutOff,
+  kRegistryDown,
+  kKeeperCrash,
+  kClone,
+  kClockStepsBack,
+  kClockLeaps,
+  kClockDrifts,
+  kClockIsSet,
+};
+constexpr int64_t kFaults = 11;
+
 struct World {
   const char *name;
   int32_t worker_bits;
@@ -376,7 +392,7 @@ class Simulation {
       nodes_[i].clock.Set(now_us_, now_us_, 1000000);
       After(random_.Below(kSecond), [this, i] { Start(i); });
     }
-    After(random_.Below(kSecond), [this] { Fault(); });
+    After(random_.Below(kSecond), [this] { FaultAtRandom(); });
     if (world.failover_us > 0) After(world.failover_us / 2 + random_.Below(world.failover_us), [this] { FailOver(); });
   }
 
@@ -660,35 +676,35 @@ class Simulation {
     Step(i);
   }
 
-  void Fault() {
+  void FaultAtRandom() {
     if (healed_ != Healed::kNo) return;
-    After(1 + random_.Below(2 * kSecond), [this] { Fault(); });
-    const size_t kind = static_cast<size_t>(random_.Below(11));
+    After(1 + random_.Below(2 * kSecond), [this] { FaultAtRandom(); });
+    const int64_t kind = random_.Below(kFaults);
     if (!enabled_[kind]) return;
     ++count_.faults;
     const size_t i = static_cast<size_t>(random_.Below(static_cast<int64_t>(nodes_.size())));
     SimulatedNode &node = nodes_[i];
-    switch (kind) {
-      case 0:
+    switch (static_cast<Fault>(kind)) {
+      case Fault::kCrash:
         Crash(i);
         return After(random_.Below(3 * kSecond), [this, i] { Start(i); });
-      case 1:
+      case Fault::kShutdown:
         return Leave(i);
-      case 2:
+      case Fault::kPause:
         node.paused_until_us = now_us_ + random_.Below(3 * world_.duration_us);
         return;
-      case 3:
+      case Fault::kCutOff:
         node.cut_off_until_us = now_us_ + random_.Below(3 * world_.duration_us);
         return;
-      case 4:
+      case Fault::kRegistryDown:
         registry_down_until_us_ = now_us_ + random_.Below(world_.duration_us);
         return;
-      case 5:
+      case Fault::kKeeperCrash:
         return CrashKeeper(i);
-      case 6:
+      case Fault::kClone:
         return Clone(i);
       default:
-        return ClockFault(i, kind);
+        return ClockFault(i, static_cast<Fault>(kind));
     }
   }
 
@@ -709,16 +725,17 @@ class Simulation {
     After(0, [this, clone] { Start(clone); });
   }
 
-  void ClockFault(size_t i, size_t kind) {
+  void ClockFault(size_t i, Fault fault) {
     if (!world_.clock_faults) return;
     Clock *clock = &nodes_[i].clock;
     const int64_t shows_us = clock->At(now_us_);
     const int64_t sizes_us[] = {4 * kMs, 60 * kMs, 500 * kMs, 3 * kSecond, 20 * kSecond, kHour};
     const int64_t size_us = random_.Below(sizes_us[random_.Below(random_.Percent(5) ? 6 : 5)]);
-    if (kind == 7) clock->Set(now_us_, shows_us - size_us, clock->parts_per_million);
-    if (kind == 8) clock->Set(now_us_, shows_us + size_us, clock->parts_per_million);
-    if (kind == 9) clock->Set(now_us_, shows_us, random_.Percent(30) ? 0 : 900000 + random_.Below(200000));
-    if (kind == 10) clock->Set(now_us_, now_us_, 1000000);
+    if (fault == Fault::kClockStepsBack) clock->Set(now_us_, shows_us - size_us, clock->parts_per_million);
+    if (fault == Fault::kClockLeaps) clock->Set(now_us_, shows_us + size_us, clock->parts_per_million);
+    if (fault == Fault::kClockDrifts)
+      clock->Set(now_us_, shows_us, random_.Percent(30) ? 0 : 900000 + random_.Below(200000));
+    if (fault == Fault::kClockIsSet) clock->Set(now_us_, now_us_, 1000000);
   }
 
   void FailOver() {
@@ -776,7 +793,7 @@ class Simulation {
   int64_t exchanges_ = 0;
   int64_t registry_down_until_us_ = 0;
   int64_t loss_percent_ = 0;
-  bool enabled_[11] = {};
+  bool enabled_[kFaults] = {};
   Healed healed_ = Healed::kNo;
   std::string why_;
   Totals count_;
