@@ -432,7 +432,7 @@ my $lease_id = status($nodes[0], 'postgres', 'lease_id');
 value($nodes[0], 'postgres', 'DROP EXTENSION snowflake');
 ok(wait_until('the lease to be given back', sub { value($registry, 'fleet', "SELECT count(*) FROM $schema.snowflake_registry WHERE lease_id = $lease_id") eq '0' }),
 	'a node whose extension is dropped gives its lease back');
-like(slurp_file($nodes[0]->logfile), qr/gave worker id \d+ back, lease $lease_id/, '... itself, and not by expiry');
+ok(wait_until('its word', sub { slurp_file($nodes[0]->logfile) =~ /gave worker id \d+ back, lease $lease_id\n/ }), '... itself, and not by expiry');
 
 my $held = leases('fleet');
 $_->stop('fast') for @nodes, $many, @clocked;

@@ -56,7 +56,7 @@ enum class Fault {
   kClockDrifts,
   kClockIsSet,
 };
-constexpr int64_t kFaults = 11;
+constexpr int64_t kFaults = static_cast<int64_t>(Fault::kClockIsSet) + 1;
 
 struct World {
   const char *name;
@@ -703,7 +703,10 @@ class Simulation {
         return CrashKeeper(i);
       case Fault::kClone:
         return Clone(i);
-      default:
+      case Fault::kClockStepsBack:
+      case Fault::kClockLeaps:
+      case Fault::kClockDrifts:
+      case Fault::kClockIsSet:
         return ClockFault(i, static_cast<Fault>(kind));
     }
   }

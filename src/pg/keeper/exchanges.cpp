@@ -309,11 +309,10 @@ void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {
   }
   // That a lease could be given back does not mean that one can be had.
   if (action == KeeperAction::kRelease && keeping.failed != KeeperAction::kRelease) return;
-  const bool failed_before = keeping.failed != KeeperAction::kSleep;
+  if (keeping.failed != KeeperAction::kSleep) ereport(LOG, (errmsg("snowflake keeper: the registry answers again")));
   keeping.failed = KeeperAction::kSleep;
   WithLock(keeping.node, LW_EXCLUSIVE, [] { keeping.node->error.message[0] = '\0'; });
   ConditionVariableBroadcast(&keeping.node->changed);
-  if (failed_before) ereport(LOG, (errmsg("snowflake keeper: the registry answers again")));
 }
 
 void RecordFailure(KeeperAction action, int sqlstate, const char *message, const char *detail, bool held_back) {
