@@ -47,7 +47,6 @@ struct ExtendRequest {
 struct ExtendAnswer {
   Tick window_end;
   Standing standing;
-  bool old_registry;  // as above
 };
 
 struct ReleaseRequest {

@@ -206,6 +206,12 @@ class Halving {
   int64_t skip_ = 0;
 };
 
+// When settling ends: no later than it can last, because the clock may have been ahead when it began.
+constexpr int64_t SettlesUntil(const Origin &origin, const Here &here) {
+  const int64_t latest_us = here.clock_us + origin.settling_us;
+  return origin.settles_until_us < latest_us ? origin.settles_until_us : latest_us;
+}
+
 // How it settles from now on.
 struct Beginning {
   bool soft;
@@ -238,12 +244,7 @@ constexpr Beginning Begin(const Origin &origin, const Here &here, Loss loss, int
   begun.times = known ? 0 : failovers > 1 ? failovers : 1;
   begun.same_start = known;
   begun.until_us = here.clock_us + settling_us;
-  if (firm_before) {
-    // No later than it can last: the clock may have been ahead when it began.
-    const int64_t latest_us = here.clock_us + origin.settling_us;
-    const int64_t before_us = origin.settles_until_us < latest_us ? origin.settles_until_us : latest_us;
-    if (before_us > begun.until_us) begun.until_us = before_us;
-  }
+  if (firm_before && SettlesUntil(origin, here) > begun.until_us) begun.until_us = SettlesUntil(origin, here);
   begun.settling_us = begun.until_us - here.clock_us;
   begun.last_lease_id = IsEvidence(origin, named) ? named + kLeaseIdStride : origin.last_lease_id;
   return begun;
@@ -255,12 +256,6 @@ constexpr int64_t StartOf(const Origin &origin, const Beginning &begun, int64_t 
   if (begun.same_start) return origin.start;
   if (!begun.soft || farthest >= ring_size) return 0;
   return farthest + static_cast<int64_t>(random % static_cast<uint64_t>(ring_size - farthest));
-}
-
-// The end of settling where a clock that was ahead wrote a later one.
-constexpr int64_t SettlesUntil(const Origin &origin, const Here &here) {
-  const int64_t latest_us = here.clock_us + origin.settling_us;
-  return origin.settles_until_us < latest_us ? origin.settles_until_us : latest_us;
 }
 
 // What is left of one datacenter's ring.

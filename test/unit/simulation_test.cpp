@@ -133,7 +133,7 @@ class Registry {
       Notice(at_us, now, request.duration_us, request.lease_id, Loss::kLease);
     if (!IsInPlace(OriginNow(), Here(at_us))) Settle(at_us, now, request.duration_us, 0);
     Row *row = Find(request.lease_id, request.token);
-    if (row == nullptr) return {Status::kGone, {}, {0, Stand(), false}};
+    if (row == nullptr) return {Status::kGone, {}, {0, Stand()}};
     const Tick known = row->lease.window_end;
     row->lease.window_end = std::max(known, EndForExtend(layout_, request));
     row->renewed_us = at_us;
@@ -141,7 +141,7 @@ class Registry {
     if (rules_.settling && HeldUntil(layout_, request.held_until) > known)
       Notice(at_us, now, request.duration_us, 0, Loss::kHeldEnd);
     Commit(at_us);
-    return {Status::kDone, {}, {end, Stand(), false}};
+    return {Status::kDone, {}, {end, Stand()}};
   }
 
   Answer Release(int64_t at_us, const ReleaseRequest &request, int64_t duration_us) {

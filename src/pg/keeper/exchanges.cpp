@@ -65,10 +65,10 @@ bool NamesNobody(int sqlstate) {
 [[noreturn]] void ReportOlderTimeline(int64_t timeline) {
   int64_t seen = 0;
   WithLock(keeping.node, LW_SHARED, [&] { seen = keeping.node->state.seen.timeline; });
-  ereport(ERROR, (errcode(kNoLease), errmsg("the registry answers from an older timeline"),
-                  errdetail("It is at timeline %lld; answers of timeline %lld have been seen.",
-                            static_cast<long long>(timeline), static_cast<long long>(seen)),
-                  errhint("An old primary has come back: stop it.")));
+  ereport(ERROR,
+          (errcode(kNoLease), errmsg("the registry answers from an older timeline"),
+           errdetail("It is at timeline %lld; answers of timeline %lld have been seen.", Long(timeline), Long(seen)),
+           errhint("An old primary has come back: stop it.")));
   pg_unreachable();
 }
 
@@ -79,13 +79,11 @@ bool NamesNobody(int sqlstate) {
 }
 
 [[noreturn]] void ReportRaise(Tick raised_tick, Tick now) {
-  ReportAnswer(psprintf("It rules out all ticks up to %lld, asked at tick %lld.", static_cast<long long>(raised_tick),
-                        static_cast<long long>(now)));
+  ReportAnswer(psprintf("It rules out all ticks up to %lld, asked at tick %lld.", Long(raised_tick), Long(now)));
 }
 
 void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireRequest &request, const Layout &layout) {
   const Lease &lease = answer.lease;
-  const auto number = [](int64_t value) { return static_cast<long long>(value); };
   switch (fault) {
     case AnswerFault::kNone:
       return;
@@ -97,18 +95,18 @@ void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireReq
                                 DescribeLayout(answer.layout))));
       break;
     case AnswerFault::kLeaseId:
-      ReportAnswer(psprintf("It has lease %lld.", number(lease.lease_id)));
+      ReportAnswer(psprintf("It has lease %lld.", Long(lease.lease_id)));
     case AnswerFault::kWorker:
       ReportAnswer(psprintf("It has worker id %d for datacenter %d.", lease.worker, request.datacenter));
     case AnswerFault::kWindow:
       ReportAnswer(psprintf("It has the window from tick %lld to %lld, asked at tick %lld for %.1f s.",
-                            number(lease.window_start), number(lease.window_end), number(request.now),
+                            Long(lease.window_start), Long(lease.window_end), Long(request.now),
                             Seconds(request.duration_us)));
     case AnswerFault::kRaised:
       ReportRaise(answer.standing.raised_tick, request.now);
     case AnswerFault::kLeaseOld:
-      ReportAnswer(psprintf("It has lease %lld; lease %lld was seen before.", number(lease.lease_id),
-                            number(request.seen_lease_id)));
+      ReportAnswer(psprintf("It has lease %lld; lease %lld was seen before.", Long(lease.lease_id),
+                            Long(request.seen_lease_id)));
   }
 }
 
@@ -121,7 +119,7 @@ void LogLease(const AcquireAsked &asked, const AcquireAnswer &answer, const Take
                   errdetail("Ids issued from now on may be smaller than ids issued before.")));
   else
     ereport(LOG, (errmsg("snowflake keeper: drew worker id %d for node \"%s\", lease %lld", lease.worker,
-                         keeping.node->node_name, static_cast<long long>(lease.lease_id))));
+                         keeping.node->node_name, Long(lease.lease_id))));
 }
 
 }  // namespace
@@ -261,18 +259,13 @@ RegistryAnswer Extend(int64_t duration_us) {
   if (fault == AnswerFault::kTimeline) ReportOlderTimeline(answer.standing.timeline);
   if (fault == AnswerFault::kRaised) ReportRaise(answer.standing.raised_tick, request.now);
   if (fault != AnswerFault::kNone)
-    ReportAnswer(psprintf("It moved the window's end to tick %lld, asked at tick %lld.",
-                          static_cast<long long>(answer.window_end), static_cast<long long>(request.now)));
+    ReportAnswer(psprintf("It moved the window's end to tick %lld, asked at tick %lld.", Long(answer.window_end),
+                          Long(request.now)));
   if (outcome == RegistryAnswer::kGone) {
-    ereport(LOG, (errmsg("snowflake keeper: lost worker id %d, lease %lld", worker,
-                         static_cast<long long>(request.lease_id)),
+    ereport(LOG, (errmsg("snowflake keeper: lost worker id %d, lease %lld", worker, Long(request.lease_id)),
                   errdetail("The lease is not in the registry any more.")));
   }
   return outcome;
-}
-
-void DropFromRetired(int64_t lease_id) {
-  WithLock(keeping.node, LW_EXCLUSIVE, [&] { DropRetired(&keeping.node->state, lease_id); });
 }
 
 RegistryAnswer Release(bool leaving) {
@@ -281,7 +274,7 @@ RegistryAnswer Release(bool leaving) {
   WithLock(keeping.node, LW_SHARED, [&] { retired = keeping.node->state.retired[0]; });
   const RegistryAnswer outcome = keeping.registry->release(Place(), AskToRelease(retired), leaving);
   if (outcome == RegistryAnswer::kBusy) return outcome;
-  DropFromRetired(retired.lease_id);
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] { DropRetired(&keeping.node->state, retired.lease_id); });
   const long long lease_id = retired.lease_id;
   if (outcome == RegistryAnswer::kDone)
     ereport(LOG, (errmsg("snowflake keeper: gave worker id %d back, lease %lld", retired.worker, lease_id)));
@@ -292,9 +285,10 @@ RegistryAnswer Release(bool leaving) {
 
 // What the registry will never accept is not asked again.
 void DropOldestRetired() {
-  int64_t lease_id = 0;
-  WithLock(keeping.node, LW_SHARED, [&] { lease_id = keeping.node->state.retired[0].lease_id; });
-  DropFromRetired(lease_id);
+  WithLock(keeping.node, LW_EXCLUSIVE, [] {
+    NodeState *state = &keeping.node->state;
+    DropRetired(state, state->retired[0].lease_id);
+  });
 }
 
 void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {

@@ -249,7 +249,6 @@ RegistryAnswer Extend(const RegistryPlace &place, const ExtendRequest &request, 
       answer->window_end = row->Int8();
       outcome = RegistryAnswer::kDone;
     };
-    answer->old_registry = session->old;
     answer->standing = kSilent;
     if (session->old) return Call(session, kExtendOf11, "answer", values, [&](RemoteRow row) { read_end(&row); });
     Call(session, kExtend, psprintf("window_end, %s", kStandingColumns), values, [&](RemoteRow row) {

@@ -141,31 +141,20 @@ bool Choose(const Tables &tables, const Layout &layout, const Ring &ring, const 
     const Choice choice = choosing.Finish();
     *workers_free = tables.current ? ring.size - choosing.live() : -1;
     *worker = ring.WorkerAt(choice.place);
-    switch (choice.what) {
-      case Chosen::kHeldBack:
-        if (!settling.soft)
-          ereport(LOG, (errmsg("snowflake registry: hands out worker id %d, which is held back until %s", *worker,
-                               Time(settling.until_us)),
-                        errdetail("All others are leased, and half of the time is over. If a lost commit had handed it"
-                                  " out, its node may still issue ids under it.")));
-        *watermark = WatermarkOf(tables, *worker);
-        return true;
-      case Chosen::kFree:
-        *watermark = WatermarkOf(tables, *worker);
-        return true;
-      case Chosen::kExpired:
-        // One that was being moved or given back was waited for.
-        if (!Expire(tables, choice.lease_id, over, *worker)) continue;
-        *watermark = WatermarkOf(tables, *worker);
-        return true;
-      case Chosen::kLater:
-        *watermark = choice.watermark;
-        return true;
-      case Chosen::kNone:
-        if (settling.noticed) return false;
-        if (settling.active && !settling.soft) ReportHeldBack(ring.size, settling.cut, settling.until_us);
-        ReportAllLeased(ring.size, layout.UnixUsAt(choosing.first_end()));
+    if (choice.what == Chosen::kNone) {
+      if (settling.noticed) return false;
+      if (settling.active && !settling.soft) ReportHeldBack(ring.size, settling.cut, settling.until_us);
+      ReportAllLeased(ring.size, layout.UnixUsAt(choosing.first_end()));
     }
+    // One that was being moved or given back was waited for.
+    if (choice.what == Chosen::kExpired && !Expire(tables, choice.lease_id, over, *worker)) continue;
+    if (choice.what == Chosen::kHeldBack && !settling.soft)
+      ereport(LOG, (errmsg("snowflake registry: hands out worker id %d, which is held back until %s", *worker,
+                           Time(settling.until_us)),
+                    errdetail("All others are leased, and half of the time is over. If a lost commit had handed it"
+                              " out, its node may still issue ids under it.")));
+    *watermark = choice.what == Chosen::kLater ? choice.watermark : WatermarkOf(tables, *worker);
+    return true;
   }
 }
 
