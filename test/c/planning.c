@@ -1,5 +1,5 @@
 /*
- * What extensions with a planner of their own do with an expression, for test/t/153_copy_planners.pl. The expression is
+ * What extensions with a planner of their own do with an expression, for test/t/copy/planners.pl. The expression is
  * a column's default, as it is stored.
  */
 #include "postgres.h"

@@ -1,4 +1,4 @@
-/* What somebody may have hung on the registry's tables, for test/t/260_keeper_ends.pl. Each passes the row on when it is through. */
+/* What somebody may have hung on the registry's tables, for test/t/node/keeper_ends.pl. Each passes the row on when it is through. */
 #include "postgres.h"
 #include "fmgr.h"
 

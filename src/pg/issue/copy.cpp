@@ -10,7 +10,7 @@
 //    the parts, that node too, or keep them in a plan: extensions with a planner of their own do, in a table's trigger.
 // 3. The twin takes an argument of type internal, which no SQL can write: nobody else can call it or make it a default.
 //
-// That rests on what PostgreSQL does and nowhere promises; test/t/153_copy_planners.pl looks at each:
+// That rests on what PostgreSQL does and nowhere promises; test/t/copy/planners.pl looks at each:
 //
 // a. COPY FROM plans defaults without a planner's root, while its memory context called "COPY" is the current one. Its
 //    WHERE, CHECKs, domains and WHEN conditions, and what its functions and triggers run, are planned elsewhere.

@@ -4,7 +4,7 @@
 # time, and all ids. SNOWFLAKE_SEED repeats a run.
 #
 # Both rest on no more than half of the worker ids that were free having been handed out since the moment that the registry is back
-# at; t/126_evidence has how far that goes.
+# at; t/failover/evidence has how far that goes.
 use strict;
 use warnings;
 

@@ -6,7 +6,7 @@
 #       the standby is promoted, and the old primary rewound into its standby
 #   logical replication in both directions: two nodes of one registry write into the same table
 #
-# t/050 has what a standby refuses, and settling; t/120 a registry that is failed over; t/140 many nodes into one.
+# t/copies/standby has what a standby refuses, and settling; t/failover/lost_commits a registry that is failed over; t/copies/gathering many nodes into one.
 use strict;
 use warnings;
 

@@ -1,5 +1,5 @@
 # Whose code runs with whose rights in what a superuser calls of this extension: nobody's code gets more rights than he has. The
-# protocol and the keeper: t/070_security. Each trap below writes down who ran it, and tries to make its owner a superuser.
+# protocol and the keeper: t/rights/security. Each trap below writes down who ran it, and tries to make its owner a superuser.
 
 use strict;
 use warnings;
