@@ -13,7 +13,9 @@
 // That rests on what PostgreSQL does and nowhere promises; test/t/copy/planners.pl looks at each:
 //
 // a. COPY FROM plans defaults without a planner's root, while its memory context called "COPY" is the current one. Its
-//    WHERE, CHECKs, domains and WHEN conditions, and what its functions and triggers run, are planned elsewhere.
+//    WHERE, CHECKs and WHEN conditions, and what its functions and triggers run, are planned elsewhere. From PostgreSQL 19 on
+//    a domain's CHECKs are planned there, too, where nobody has looked at them before: while pg_constraint, from which they
+//    come, is open. The session keeps that plan.
 // b. COPY TO has a context of that name, too, and plans a query in it: with a root, under a utility command of its own.
 // c. contain_volatile_functions_not_nextval(), which is COPY's question, passes over NextValueExpr;
 //    contain_volatile_functions() and contain_mutable_functions() do not.
@@ -59,9 +61,17 @@ void RunUtility(PlannedStmt *statement, const char *text, bool read_only_tree, P
   PG_END_TRY();
 }
 
+bool ConstraintsAreBeingRead() {
+  Relation constraints = table_open(ConstraintRelationId, AccessShareLock);
+  const bool open_before = constraints->rd_refcnt > 1;
+  table_close(constraints, AccessShareLock);
+  return open_before;
+}
+
 // Whether COPY FROM is planning a column's default.
 bool PlansDefault(const SupportRequestSimplify *request) {
-  return in_copy_from && request->root == nullptr && strcmp(CurrentMemoryContext->name, "COPY") == 0;
+  return in_copy_from && request->root == nullptr && strcmp(CurrentMemoryContext->name, "COPY") == 0 &&
+         !ConstraintsAreBeingRead();
 }
 
 // The extension's other function that has this support function.

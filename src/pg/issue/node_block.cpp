@@ -19,8 +19,8 @@ struct State {
 // before then go on with their own block, lease and keeper, so nothing is issued twice.
 constexpr const char *kSegmentName = "snowflake 2";
 constexpr int kSegmentPlaces = 64;
-static_assert(sizeof(NodeState) == 376 && sizeof(Counters) == 48 && sizeof(RegistryError) == 536,
-              "the block is laid out otherwise: count kSegmentName up, then say the new sizes here");
+static_assert(offsetof(NodeBlock, changed) - sizeof(LWLock) == 1260,
+              "the block is laid out otherwise: count kSegmentName up, then say the new size here");
 
 State *state = nullptr;
 shmem_request_hook_type next_request_hook = nullptr;

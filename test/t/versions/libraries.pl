@@ -1,0 +1,103 @@
+# A library that was replaced while the server runs never shares shared memory with the one before it: each lays its block out as it knows
+# it, under a name of its own, and issues under a lease of its own (G1). A preloaded library stays until the server is restarted; only
+# where the block is a named segment, from PostgreSQL 17 on, do sessions of two libraries meet.
+#
+# The other library is this one with a block that is laid out otherwise, in an installation of its own, whose library is replaced.
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use File::Copy qw(copy);
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+
+my $source = PostgreSQL::Test::Utils::tempdir() . '/source';
+my @make = ('make', '-s', '-C', $source, 'PG_CONFIG=pg_config');
+my $block = "$source/src/pg/issue/node_block";
+system_or_bail('cp', '-a', '.', $source);
+
+# Changes a file by a regular expression that must match.
+sub change
+{
+	my ($file, $from, $to) = @_;
+	my $text = slurp_file($file);
+	$text =~ s/$from/$to/ or die "$file: nothing matches $from\n";
+	unlink $file;
+	append_to_file($file, $text);
+	return;
+}
+
+### Nobody lays the block out otherwise unawares
+
+for my $struct (qw(Counters RegistryError NodeBlock))
+{
+	my $was = slurp_file("$block.h");
+	change("$block.h", "(?<=$struct \\{\\n)", "  int64_t of_another_version;\n");
+	my ($out, $err) = run_command([ @make, 'src/pg/issue/node_block.o' ]);
+	like($err, qr/static assertion failed.*count kSegmentName up/, "a field more in $struct stops the build");
+	unlink "$block.h";
+	append_to_file("$block.h", $was);
+}
+
+my $version = (run_command([ 'pg_config', '--version' ]))[0] =~ /(\d+)/ ? $1 : die;
+if ($version < 17)
+{
+	diag("skipped: there are no named segments before PostgreSQL 17");
+	done_testing();
+	exit;
+}
+
+### Two libraries in one server
+
+# The name counted the other way: what the library before this one did.
+change("$block.cpp", '(?s)static_assert\(.*?\);', '');
+change("$block.cpp", '"snowflake (\d+)"', '"snowflake 0"');
+change("$block.h", '(?<=struct Counters \{\n)', "  int64_t of_another_version[8];\n");
+system_or_bail(@make, '-j2', 'all');
+
+chomp(my $bin = `pg_config --bindir`);
+my ($top, $within) = $bin =~ m{^(.*?)(/lib/postgresql/\d+)?/bin$};
+my $copy = PostgreSQL::Test::Utils::tempdir() . '/server';
+system_or_bail('cp', '-a', $top, $copy);
+chomp(my $library = `pg_config --pkglibdir`);
+my $installed = $library =~ s/^\Q$top\E/$copy/r . '/snowflake.so';
+
+# Both ways: a file that is mapped must be replaced, not written.
+sub install
+{
+	my ($from) = @_;
+	copy($from, "$installed.new") or die "copy: $!";
+	rename "$installed.new", $installed or die "rename: $!";
+	return;
+}
+
+for my $order ([ 'an older library first', "$source/snowflake.so", "$library/snowflake.so" ],
+	[ 'a newer library first', "$library/snowflake.so", "$source/snowflake.so" ])
+{
+	my ($name, @libraries) = @$order;
+	install($libraries[0]);
+	my $server = new_server($name =~ s/\W+/_/gr, preload => 0, home => $copy . ($within // ''));
+	start_server($server);
+	$server->safe_psql('postgres', 'CREATE EXTENSION snowflake');
+	my @sessions = ($server->background_psql('postgres'));
+	my @ids = split /\n/, $sessions[0]->query_safe('SELECT snowflake_nextvals(1000)');
+	install($libraries[1]);
+	push @sessions, $server->background_psql('postgres');
+	for my $round (1 .. 5)
+	{
+		push @ids, split /\n/, $_->query_safe('SELECT snowflake_nextvals(1000)') for @sessions;
+	}
+	my %ids = map { $_ => 1 } @ids;
+	is(scalar(keys %ids), 11_000, "$name: no id twice");
+	my @leases = map { $_->query_safe('SELECT lease_id FROM snowflake_status') } @sessions;
+	isnt($leases[0], $leases[1], '... each issues under a lease of its own');
+	is($server->safe_psql('postgres', 'SELECT count(DISTINCT worker_id), count(*) FROM snowflake_registry'), '2|2', '... with its worker id');
+	is($server->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'snowflake keeper'}), '2', '... and keeper');
+	is($server->safe_psql('postgres', 'SELECT lease_id FROM snowflake_status'), $leases[1], '... and who comes now has the later library');
+	$_->quit for @sessions;
+	$server->stop('fast');
+	unlike(slurp_file($server->logfile), qr/TRAP|PANIC|terminated by signal|does not match/, '... and nothing crashed');
+}
+done_testing();
