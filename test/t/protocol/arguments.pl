@@ -1,0 +1,51 @@
+# Arguments that cannot be meant are refused with the right SQLSTATE: durations out of range, nulls, datacenters that are not there;
+# and the functions run in transactions that are read committed and writable, alone.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use ProtocolTest;
+use Test::More;
+
+my $server = protocol_server('arguments');
+my $session = registry($server);
+my @bad = ('0', '0.5 s', '999999 us', '-1 s', '1 day 1 us', '24 h 1 us', '1 mon', '1 year', '-1 mon', '178000000 years', '-178000000 years');
+my ($lease) = acquire($session, 1000);
+is((acquire($session, 1000, $_))[1], '22023', "acquire for $_") for @bad;
+is((extend($session, $lease, 1000, $_))[0], '22023', "extend by $_") for @bad;
+for my $good ('1 s', '1 day', '24 h', '1 mon -29 days', '2 days -24 h')
+{
+	my ($drawn, $state, $text) = acquire($session, 1000, $good);
+	is($state, '00000', "acquire for $good") or diag($text);
+	is($drawn->{end} - $drawn->{start}, $good eq '1 s' ? 1000 : 86400000, '... is what the window is');
+}
+my %arguments = (
+	snowflake_acquire => [ q{'n'}, 0, 1000, q{'1 min'} ],
+	snowflake_extend => [ $lease->{id}, "'$lease->{token}'", 1000, q{'1 min'} ],
+	snowflake_release => [ $lease->{id}, "'$lease->{token}'", 1000 ]);
+for my $function (sort keys %arguments)
+{
+	for my $i (0 .. $#{ $arguments{$function} })
+	{
+		my @list = @{ $arguments{$function} };
+		$list[$i] = 'NULL';
+		is(state_of($session, "SELECT $function(" . join(', ', @list) . ')'), '22004', "$function: argument " . ($i + 1) . ' null');
+	}
+	my $call = "SELECT $function(" . join(', ', @{ $arguments{$function} }) . ')';
+	for my $level ('REPEATABLE READ', 'SERIALIZABLE')
+	{
+		my ($state, $text) = try_sql($session, "BEGIN ISOLATION LEVEL $level\\; $call\\; COMMIT");
+		is($state, '55000', "$function at $level");
+		like($text, qr/read committed/, '... in words');
+		$session->query('ROLLBACK');
+		$session->{stderr} = '';
+	}
+	is(state_of($session, "BEGIN READ ONLY\\; $call\\; COMMIT"), '25006', "$function in a read-only transaction");
+	$session->query('ROLLBACK');
+	$session->{stderr} = '';
+}
+is((acquire($session, 1000, '1 min', $_))[1], '22023', "datacenter $_, of none") for -1, 1, 2147483647, -2147483648;
+$session->quit;
+
+$server->stop('fast');
+done_testing();

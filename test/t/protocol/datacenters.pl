@@ -1,0 +1,29 @@
+# Each datacenter has a part of the worker ids to itself: it draws all of its own, in any order, and never another's.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use ProtocolTest;
+use Test::More;
+
+my $server = protocol_server('datacenters');
+my $session = registry($server, 5, 5);
+my %drawn;
+for my $datacenter (0, 1, 17, 31)
+{
+	for my $i (1 .. 32)
+	{
+		my ($lease, $state, $text) = acquire($session, 1000 + $i, '1 min', $datacenter);
+		die "datacenter $datacenter, $i: $text" unless $lease;
+		++$drawn{$datacenter}{ $lease->{worker} };
+	}
+	is(join(' ', sort { $a <=> $b } keys %{ $drawn{$datacenter} }), join(' ', map { $datacenter * 32 + $_ } 0 .. 31),
+		"datacenter $datacenter draws all of its own, and no other's");
+	is((acquire($session, 1000, '1 min', $datacenter))[1], 'SF004', '... and no more');
+}
+is((acquire($session, 1000, '1 min', 16))[1], '00000', 'another datacenter has its own left');
+is((acquire($session, 1000, '1 min', $_))[1], '22023', "datacenter $_ is out of range") for -1, 32, 2147483647;
+$session->quit;
+
+$server->stop('fast');
+done_testing();

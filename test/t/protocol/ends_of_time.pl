@@ -1,0 +1,35 @@
+# No window lies outside the layout's time, and none wraps at its end (G1): now_tick is below its beginning, at its last tick and
+# above it, and every worker id has used the last one.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use ProtocolTest;
+use Test::More;
+
+my $server = protocol_server('ends_of_time');
+my $session = registry($server);
+for my $now (q{'-9223372036854775808'}, -1, 0)
+{
+	my ($drawn) = acquire($session, $now, '1 min');
+	is("$drawn->{start} $drawn->{end}", '0 60000', "now_tick $now: a window from 0 on");
+}
+my ($drawn) = acquire($session, $max_tick, '1 min');
+is("$drawn->{start} $drawn->{end}", "$max_tick " . ($max_tick + 1), 'the last tick of all: a window of one');
+for my $now ($max_tick + 1, '9223372036854775807')
+{
+	my (undef, $state, $text) = acquire($session, $now);
+	is($state, 'SF003', "now_tick $now: the layout's time is used up");
+	like($text, qr/DETAIL:.*HINT:/s, '... with detail and hint');
+}
+# Every worker id's last tick used: nothing is left, and nothing wraps.
+$session->query_safe("ALTER TABLE $_ DISABLE TRIGGER snowflake_guard_truncate") for 'snowflake_registry', 'snowflake_watermark';
+$session->query_safe("TRUNCATE snowflake_registry, snowflake_watermark");
+$session->query_safe("ALTER TABLE $_ ENABLE ALWAYS TRIGGER snowflake_guard_truncate") for 'snowflake_registry', 'snowflake_watermark';
+$session->query_safe("INSERT INTO snowflake_watermark SELECT n, $max_tick FROM generate_series(0, 1023) n");
+is((acquire($session, $max_tick))[1], 'SF003', 'all watermarks at the last tick: used up');
+is((acquire($session, 5))[1], 'SF003', '... whatever the clock shows');
+$session->quit;
+
+$server->stop('fast');
+done_testing();

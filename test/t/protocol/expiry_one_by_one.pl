@@ -1,0 +1,35 @@
+# Expiry needs a need: while a worker id is free no lease expires, and then one goes for each that is drawn, the one that ended
+# first. It is the earlier of two clocks that says what has ended: a node a day ahead ends nobody's lease.
+# t/registry/expiry_needs_a_need has it with nodes.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use ProtocolTest;
+use Test::More;
+
+my $server = protocol_server('expiry_one_by_one');
+my $session = registry($server, 0, 3);
+my @leases = map { (acquire($session, 1000 + $_, '1 s'))[0] } 0 .. 5;
+my ($seventh) = acquire($session, 500_000, '1 min');
+is(join(' ', map { $_->{worker} } @leases), $session->query_safe('SELECT string_agg(worker_id::text, chr(32) ORDER BY lease_id) FROM snowflake_registry'
+	. " WHERE lease_id <> $seventh->{id}"), 'while a worker id is free no lease expires, though all have ended');
+acquire($session, 500_000, '1 min');
+for my $n (0 .. 2)
+{
+	my ($next) = acquire($session, 500_001 + $n, '1 min');
+	is($next->{worker}, $leases[$n]{worker}, 'then one goes with each that is drawn, the one that ended first');
+	is((extend($session, $leases[$n], 600_000))[1], '', '... and is gone');
+}
+is((extend($session, $leases[3], 600_000, '1 min'))[1], '660000', 'the next still lives, and moves on');
+
+# By the earlier clock: a node whose clock is a day ahead ends nobody's.
+my $now = $session->query_safe(q{SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1735689600000});
+($session) = registry($server, 0, 2);
+@leases = map { (acquire($session, $now, '1 min'))[0] } 1 .. 4;
+is((acquire($session, $now + 86_400_000, '1 min'))[1], 'SF004', 'a clock that is a day ahead of the registry ends no lease');
+is((extend($session, $_, $now + 1000))[1], $now + 61_000, '... each of which goes on') for @leases;
+$session->quit;
+
+$server->stop('fast');
+done_testing();

@@ -1,0 +1,53 @@
+# Worker ids are drawn round and round (section 4 of the design): each lease gets the next one of the ring, from its lease id on,
+# that nobody has and whose last window lies behind. 1,030 leases in a row, with live ones in between that are released in any
+# order: never a live worker id, never a window that begins below where the last one of its worker id ended (G1).
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use ProtocolTest;
+use SnowflakeTest;
+use Test::More;
+
+seed();
+my $server = protocol_server('ring_order');
+my $session = registry($server);
+my $now = 1_000_000_000;
+my (%live, %last_end, $previous, $first);
+my ($wraps, $wrong, $overlaps, $skipped) = (0, 0, 0, 0);
+for my $i (1 .. 1030)
+{
+	my ($lease, $state, $text) = acquire($session, $now += 100, '1 s');
+	die "lease $i: $text" unless $lease;
+	my $worker = $lease->{worker};
+	++$wrong if $live{$worker};
+	# In the ring's order: from lease_id on, over those that live, or may have been used up to now.
+	my $expected = $lease->{id} % 1024;
+	while ($live{$expected} || ($last_end{$expected} // -1) >= $now) { $expected = ($expected + 1) % 1024; ++$skipped; }
+	++$wrong if $worker != $expected;
+	++$overlaps if exists $last_end{$worker} && $lease->{start} <= $last_end{$worker};
+	++$wraps if defined $previous && $worker < $previous;
+	$previous = $worker;
+	# Every fifth lives on, to be released much later; the first of all to the end, so that the ring meets it again.
+	$live{$worker} = $lease;
+	$first //= $worker;
+	my @give = $i % 5 != 1 ? ($lease) : keys %live > 150 ? $live{ (grep { $_ != $first } keys %live)[0] } : ();
+	for my $gone (@give)
+	{
+		my $last = $gone->{start} + int(rand(10));
+		my ($code, $answer) = release($session, $gone, $last);
+		++$wrong if $code ne '00000' || $answer ne 't';
+		$last_end{ $gone->{worker} } = $gone->{end} - 1;
+		delete $live{ $gone->{worker} };
+	}
+}
+is($wrong, 0, 'no lease got a live worker id, and each the next one of the ring');
+is($overlaps, 0, 'every window starts above its watermark');
+cmp_ok($wraps, '>=', 1, 'past 1023 the ring goes on at 0');
+cmp_ok($skipped, '>=', 1, 'live worker ids lay on the way');
+is($session->query_safe('SELECT string_agg(worker_id::text, chr(32) ORDER BY worker_id) FROM snowflake_registry'),
+	join(' ', sort { $a <=> $b } keys %live), 'the registry holds just those that live');
+$session->quit;
+
+$server->stop('fast');
+done_testing();

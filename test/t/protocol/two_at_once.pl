@@ -1,0 +1,42 @@
+# Acquires go one after the other: the second sees what became of the first, committed or rolled back, and draws another worker id
+# (G1). An extend or a release of another lease waits for none of them.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use ProtocolTest;
+use SnowflakeTest;
+use Test::More;
+
+my $server = protocol_server('two_at_once');
+my ($one, $dbname) = registry($server, 0, 3);
+my $two = $server->background_psql($dbname, on_error_stop => 0);
+my $pid = $two->query_safe('SELECT pg_backend_pid()');
+for my $end ('COMMIT', 'ROLLBACK')
+{
+	$one->query_safe('BEGIN');
+	my ($first) = acquire($one, 1000);
+	$two->{stdin} .= "SELECT worker_id, lease_id FROM snowflake_acquire('second', 0, 1000, '1 min');\n\\echo done\n";
+	$two->{run}->pump_nb;
+	ok(wait_until('the second waits', sub {
+		$server->safe_psql($dbname, "SELECT cardinality(pg_blocking_pids($pid))") eq '1';
+	}), 'a second acquire waits for the first to end');
+	$one->query_safe($end);
+	my $out = $two->query_until(qr/done\n/, '');
+	my ($worker, $lease_id) = $out =~ /^(\d+)\|(\d+)/;
+	isnt($worker, $first->{worker}, "after $end it draws another worker id") if $end eq 'COMMIT';
+	cmp_ok($lease_id, '>', $first->{id}, '... and another lease id');
+	my $rows = $server->safe_psql($dbname, 'SELECT count(*) FROM snowflake_registry');
+	is($rows, $end eq 'COMMIT' ? 2 : 3, "... and the first is there if it was committed: $end");
+}
+# extend and release of other leases do not wait for an acquire.
+my ($mine) = acquire($one, 1000);
+$two->query_safe('BEGIN');
+$two->query_safe(q{SELECT snowflake_acquire('open', 0, 1000, '1 min')});
+is((extend($one, $mine, 3000))[1], '63000', 'extend does not wait for an acquire that is under way');
+is((release($one, $mine, 3000))[1], 't', 'nor does release');
+$two->query_safe('ROLLBACK');
+$_->quit for $one, $two;
+
+$server->stop('fast');
+done_testing();

@@ -1,0 +1,49 @@
+# A watermark never goes down (G1): whatever a lease is given back at, whatever stands there already, and whether the lease was
+# released or expired. Where all worker ids were used ahead of the clock, the lowest of them begins above its watermark.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use ProtocolTest;
+use Test::More;
+
+my $server = protocol_server('watermarks');
+my $session = registry($server, 0, 2);
+my ($lease) = acquire($session, 5000, '1 min');
+is((release($session, $lease, $_))[0], '22023', "released at $_, outside 4999 .. 64999: refused")
+  for 4998, 65000, -1, '9223372036854775807', q{'-9223372036854775808'};
+is($session->query_safe('SELECT count(*) FROM snowflake_registry'), '1', '... and still leased');
+is((release($session, $lease, 64999))[1], 't', 'released at its last tick');
+is(watermarks($session), "$lease->{worker}|64999", '... which is the watermark');
+
+# A later lease of that worker id that begins above it; an old clock cannot pull it down.
+my %ahead = ($lease->{worker} => 64999);
+for my $n (1 .. 3)
+{
+	my ($other) = acquire($session, 5000, (55 + $n) . ' s');
+	isnt($other->{worker}, $lease->{worker}, 'a worker id whose watermark lies ahead of the clock is skipped');
+	release($session, $other, 5000);
+	$ahead{ $other->{worker} } = 60_000 + $n * 1000 - 1;
+}
+my ($lowest) = sort { $ahead{$a} <=> $ahead{$b} } keys %ahead;
+my ($drawn) = acquire($session, 5000, '1 min');
+is($drawn->{worker}, $lowest, 'where all lie ahead, the lowest is taken');
+is($drawn->{start}, 61000, '... and its window starts above it');
+is($drawn->{end}, 121000, '... and lasts as long as any other');
+is((release($session, $drawn, 60999))[1], 't', 'a lease that used nothing is given back at the tick before its window');
+
+# Whatever stands there already stays, if it is higher.
+($drawn) = acquire($session, 5000);
+$session->query_safe("UPDATE snowflake_watermark SET last_tick = 700000 WHERE worker_id = $drawn->{worker}");
+release($session, $drawn, $drawn->{start});
+is($session->query_safe("SELECT last_tick FROM snowflake_watermark WHERE worker_id = $drawn->{worker}"), '700000', 'a release never lowers a watermark');
+# The others never end, so the one that has ended is needed.
+($drawn) = acquire($session, 800000, '1 s');
+acquire($session, 800000, '1 day') for 1 .. 3;
+$session->query_safe("UPDATE snowflake_watermark SET last_tick = 900000 WHERE worker_id = $drawn->{worker}");
+is((acquire($session, 801000, '1 s'))[0]{start}, 900001, 'expired, it is drawn from its watermark on');
+is($session->query_safe("SELECT last_tick FROM snowflake_watermark WHERE worker_id = $drawn->{worker}"), '900000', 'nor does expiry');
+$session->quit;
+
+$server->stop('fast');
+done_testing();
