@@ -143,7 +143,8 @@ sub query_error
 # Sessions, clients under load, kills
 # ---------------------------------------------------------------------------------------------------------------------
 
-push @EXPORT, qw(figures ask start_clients stop_clients client_bytes compare_ids ready_count wait_ready server_processes kill_server);
+push @EXPORT, qw(figures ask start_clients stop_clients client_bytes compare_ids ready_count wait_ready server_processes kill_server
+  pause_server resume_server);
 
 # What this run measured. At the start of a line, also from within a subtest, so that test/run shows it.
 sub figures
@@ -274,6 +275,23 @@ sub server_processes
 		push @pids, $1 if $line =~ /^(\d+) .*\) \S (\d+)/ && $2 == $postmaster;
 	}
 	return @pids;
+}
+
+# All processes of a server stand still, also those that were just being started.
+sub pause_server
+{
+	my ($server) = @_;
+	kill 'STOP', (server_processes($server))[0];    # no more children from here on
+	kill 'STOP', server_processes($server);
+	return;
+}
+
+# ... and go on, the postmaster last.
+sub resume_server
+{
+	my ($server) = @_;
+	kill 'CONT', reverse server_processes($server);
+	return;
 }
 
 # SIGKILL to the postmaster, and with children => 1 to all of its processes at once; returns when all are gone.

@@ -35,10 +35,13 @@ sub begin_late
 	begin_late('late', 'hold lease_acquire(');
 	ok(wait_until('a lease to be drawn', sub { value($registry, q{SELECT count(*) FROM snowflake_registry WHERE node LIKE '%/late'}) eq '1' }), 'a lease is drawn');
 	ok(wait_until('the node to give up', sub { $relay->given_up > 0 }), '... and the node gives up waiting for the answer');
+	my $unknown = value($registry, q{SELECT max(lease_id) FROM snowflake_registry WHERE node LIKE '%/late'});
 	$relay->tell('pass');
 	like($nodes->safe_psql('late', q{SET snowflake.start_timeout = '30s'; SELECT snowflake_nextval()}), qr/^\d+$/, '... asks again, and issues');
 	is(value($registry, q{SELECT count(*) FROM snowflake_registry WHERE node LIKE '%/late'}), '1', '... under the one lease');
 	is(value($registry, 'SELECT count(*) FROM snowflake_watermark'), '0', '... and none was given back');
+	is(value($nodes, 'SELECT leases_drawn FROM snowflake_status', 'late'), '1', '... which counts once');
+	is(value($nodes, 'SELECT lease_id FROM snowflake_status', 'late'), $unknown, '... and is the one that nobody knew of');
 	is(value($nodes, 'SELECT worker FROM snowflake_status', 'late'), value($registry, q{SELECT worker_id FROM snowflake_registry WHERE node LIKE '%/late'}), '... which is the one it has');
 }
 {

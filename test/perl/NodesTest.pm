@@ -1,0 +1,118 @@
+# What the tests of nodes and their registry share: registries that are databases of one server, which preloads nothing; and nodes that are
+# servers, or databases of one server where they need not be servers of their own. RegistryTest.pm has the small ring, and nodes under load.
+package NodesTest;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use RegistryTest qw(value);
+use SnowflakeTest;
+
+our @EXPORT = qw($schema $now_tick value registry_server new_registry at leases base_server new_node flows status last_error setting as_role take
+  taken_twice);
+
+# Where registries have their extension, unless a test needs another place: a schema that has to be quoted and is on nobody's search_path.
+our $schema = '"ids of all"';
+
+# SQL for the registry's clock as a tick of the default layout.
+our $now_tick = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1735689600000';
+
+my %schema_of;
+
+# A server for registries, started, with the role "node".
+sub registry_server
+{
+	my (%options) = @_;
+	my $server = new_server('registry', preload => 0, %options);
+	start_server($server);
+	value($server, 'CREATE ROLE node LOGIN');
+	return $server;
+}
+
+# A registry, which the role "node" may use. Options: layout => a row of snowflake_layout; schema; version, of the extension's objects; granted =>
+# functions that the role may execute; roles => those that may, "node" unless told.
+sub new_registry
+{
+	my ($server, $db, %options) = @_;
+	my $in = $schema_of{$db} = $options{schema} // $schema;
+	my $version = $options{version} ? "VERSION '$options{version}'" : '';
+	my $roles = $options{roles} // 'node';
+	my $granted = $options{granted} // 'snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release, snowflake_acquire, snowflake_extend, snowflake_release';
+	$granted =~ s/(\w+)/$in.$1/g;
+	value($server, "CREATE DATABASE $db");
+	value($server, qq{
+		CREATE SCHEMA IF NOT EXISTS $in;
+		CREATE EXTENSION snowflake SCHEMA $in $version;
+		GRANT USAGE ON SCHEMA $in TO $roles;
+		GRANT EXECUTE ON FUNCTION $granted TO $roles}, $db);
+	value($server, "INSERT INTO $in.snowflake_layout VALUES $options{layout}", $db) if $options{layout};
+	return;
+}
+
+# Where a node finds a registry, as the role "node" unless told.
+sub at
+{
+	my ($server, $db, $role) = @_;
+	return 'host=' . $server->host . ' port=' . $server->port . " dbname=$db user=" . ($role // 'node');
+}
+
+sub leases { my ($server, $db) = @_; return value($server, "SELECT count(*) FROM $schema_of{$db}.snowflake_registry", $db); }
+
+# A server for nodes that are databases, started. Options: as for new_server.
+sub base_server
+{
+	my ($name, %options) = @_;
+	my $server = new_server($name, %options,
+		conf => "snowflake.start_timeout = 2s\nmax_worker_processes = 24\n" . ($options{conf} // ''));
+	start_server($server);
+	value($server, 'CREATE DATABASE base');
+	value($server, 'CREATE EXTENSION snowflake', 'base');
+	return $server;
+}
+
+# A node that is a database of such a server.
+sub new_node
+{
+	my ($server, $db, $place, %settings) = @_;
+	value($server, "CREATE DATABASE $db TEMPLATE base");
+	value($server, "ALTER DATABASE $db SET snowflake.registry = '$place'");
+	value($server, "ALTER DATABASE $db SET $_ = '$settings{$_}'") for keys %settings;
+	return;
+}
+
+# Asks again until an id comes.
+sub flows
+{
+	my ($server, $db) = @_;
+	return wait_until('ids to flow', sub { ($server->psql($db // 'postgres', 'SELECT snowflake_nextval()'))[0] == 0 });
+}
+
+sub status { my ($server, $what, $db) = @_; return value($server, "SELECT $what FROM snowflake_status", $db); }
+sub last_error { my ($server, $db) = @_; return status($server, q{coalesce(last_error, '')}, $db); }
+sub setting { my ($server, $line) = @_; $server->append_conf('postgresql.conf', $line); $server->reload; return; }
+
+# Runs SQL as another role, over its own connection; returns (SQLSTATE, error text, output).
+sub as_role
+{
+	my ($server, $db, $role, $sql) = @_;
+	my ($rc, $out, $err) = $server->psql($db, "\\set VERBOSITY verbose\n$sql", on_error_stop => 1, extra_params => [ '-U', $role ]);
+	my ($state) = ($err // '') =~ /(?:ERROR|FATAL):\s+(\w{5}):/;
+	return ($rc == 0 ? '00000' : $state // '?????', $err // '', $out // '');
+}
+
+# Every id that take() was given in this program.
+my %issued;
+
+sub take
+{
+	my ($server, $count, $db) = @_;
+	my @ids = split /\n/, value($server, "SELECT snowflake_nextvals($count)", $db);
+	$issued{$_}++ for @ids;
+	return @ids;
+}
+
+# How many of those came more than once.
+sub taken_twice { return scalar(grep { $_ > 1 } values %issued); }
+
+1;

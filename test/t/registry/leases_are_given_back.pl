@@ -1,0 +1,38 @@
+# A lease that nobody needs any more goes back at once, by the node itself and not by expiry (G8): when its extension is dropped,
+# and when a server shuts down cleanly, from every registry. What stays is a watermark that is no lower than the last id, and no
+# higher than a clock may be off.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use NodesTest;
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+
+my $registry = registry_server(conf => "snowflake.max_clock_skew = 10s\n");
+new_registry($registry, $_) for qw(fleet other);
+my $many = base_server('many', conf => "snowflake.lease_duration = 60s\n");
+new_node($many, $_, at($registry, 'fleet')) for qw(dropped stopped);
+new_node($many, 'stopped_too', at($registry, 'other'));
+
+take($many, 10, $_) for qw(dropped stopped stopped_too);
+my $lease_id = status($many, 'lease_id', 'dropped');
+value($many, 'DROP EXTENSION snowflake', 'dropped');
+ok(wait_until('the lease to be given back', sub { value($registry, "SELECT count(*) FROM $schema.snowflake_registry WHERE lease_id = $lease_id", 'fleet') eq '0' }),
+	'a node whose extension is dropped gives its lease back');
+ok(wait_until('its word', sub { slurp_file($many->logfile) =~ /gave worker id \d+ back, lease $lease_id\n/ }), '... itself, and not by expiry');
+
+my $held = leases($registry, 'fleet');
+my ($worker, $last) = split /\|/, value($many, 'SELECT worker, snowflake_nextval() FROM snowflake_status', 'stopped');
+my $log = -s $many->logfile;
+$many->stop('fast');
+cmp_ok(leases($registry, 'fleet'), '<', $held, 'a clean shutdown deletes the row');
+is(value($registry, "SELECT count(*) FROM $schema.snowflake_workers WHERE NOT expired", 'fleet'), '0', '... all of them');
+is(leases($registry, $_), '0', "nothing is leased from $_") for 'fleet', 'other';
+is(value($registry, "SELECT $schema.snowflake_tick_timestamp(last_tick) >= $schema.snowflake_timestamp($last) AND "
+		  . "$schema.snowflake_tick_timestamp(last_tick) < clock_timestamp() + '10.1 s' FROM $schema.snowflake_watermark WHERE worker_id = $worker", 'fleet'),
+	't', 'the watermark is no less, and no more than a clock may be off');
+like(slurp_file($many->logfile, $log), qr/gave worker id $worker back/, 'the log says so');
+$registry->stop('smart');
+done_testing();

@@ -1,0 +1,50 @@
+# What the network does between a node and its registry: dropped, reset, answers late or never, a host that hangs or is replaced. As
+# long as the window lasts no call fails or waits (G4); then calls fail with SF001 and the reason, after start_timeout; once it is
+# over ids flow again, under the same lease, and no id comes twice (G1). Each fault is held until a call fails.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use OutageTest;
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+
+my $registry = tcp_registry();
+my $node = relayed_node($registry, '4s');
+my $relay = $node->{relay};
+ids_flow($node, 'a node has a lease');
+
+my $pass = sub { $relay->tell('pass') };
+my $dropped;
+
+outage($node, 'dropped',
+	begin => sub { $dropped = $relay->tell('drop'); $relay->tell('forget') },
+	end => $pass, reason => qr/last error, .*could not connect to the registry in time/);
+is($dropped, 'ok', 'no SYN was answered meanwhile');
+
+outage($node, 'host hangs', begin => sub { $relay->tell('stall') }, end => $pass,
+	reason => qr/last error, .*could not connect to the registry in time/);
+
+# A host that completed the handshake and then was replaced, without a word to those who were waiting for it. The keeper
+# gives an answer 5 s.
+outage($node, 'host replaced', begin => sub { $relay->tell('stall') },
+	end => sub { $relay->tell('pass forgotten') }, reason => qr/keeper had no answer of the registry within 1/);
+
+# No exchange ends before its window does: nothing fails, and yet there is no window.
+outage($node, 'slow answers', begin => sub { $relay->tell('delay 3') }, end => $pass, warnings => 0,
+	reason => qr/keeper had no answer of the registry within 1/);
+
+is(count_in(slurp_file($node->{server}->logfile), qr/WARNING:  snowflake keeper: the registry took [\d.]+ s to answer/), 1,
+	'the log says once that the registry is too slow');
+
+outage($node, 'late answers', begin => sub { $relay->tell('hold snowflake_lease_extend(') }, end => $pass,
+	before_end => sub { wait_until('the node to give up', sub { $relay->given_up }) },
+	reason => qr/last error, .*the registry did not answer in time/);
+
+outage($node, 'connections reset', begin => sub { $relay->tell('cut snowflake_lease_extend(') }, end => $pass,
+	reason => qr/last error, .*lost the connection to the registry/);
+
+outages_over($node);
+$registry->stop('fast');
+done_testing();
