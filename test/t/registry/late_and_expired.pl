@@ -1,0 +1,49 @@
+# What snowflake_workers says of nodes that are not heard of: late first, expired when their windows have ended, and neither of one
+# that lives. Beyond its window a node issues nothing (G1). One node's keeper stands still, the server of another is killed.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use NodesTest;
+use SnowflakeTest;
+use Test::More;
+
+my $registry = registry_server();
+new_registry($registry, 'fleet');
+my $conf = "snowflake.lease_duration = 6s\nsnowflake.start_timeout = 2s\n";
+my $many = base_server('many', conf => $conf);
+new_node($many, 'halted', at($registry, 'fleet'));
+new_node($many, 'living', at($registry, 'fleet'));
+my $killed = new_server('killed', conf => $conf . "snowflake.registry = '" . at($registry, 'fleet') . "'\nsnowflake.node_name = 'killed'\n");
+start_server($killed);
+value($killed, 'CREATE EXTENSION snowflake');
+take($many, 1000, $_) for qw(halted living);
+take($killed, 1000);
+my $worker = status($killed, 'worker');
+
+my $keeper = status($many, 'keeper_pid', 'halted');
+kill 'STOP', $keeper;
+my $seen = sub {
+	my ($name, $what) = @_;
+	return value($registry, "SELECT $what FROM $schema.snowflake_workers WHERE node LIKE '%$name'", 'fleet') eq 't';
+};
+kill_server($killed, children => 1);
+# Both at once: neither stays late for long.
+my %late;
+ok(wait_until('both to be late', sub {
+	$late{$_} ||= $seen->($_, 'late AND NOT expired') for 'halted', 'killed';
+	return $late{halted} && $late{killed};
+}), 'a node whose keeper stands still and one that was killed are late');
+ok(wait_until("$_ to expire", sub { $seen->($_, 'late AND expired') }), "... and then $_ is expired") for 'halted', 'killed';
+ok(wait_until('a look at a moment when it is not late', sub { $seen->('living', 'NOT late AND NOT expired') }), '... but not the one that lives');
+is((query_error($many, 'halted', 'SELECT snowflake_nextval()'))[0], 'SF001', 'beyond the window nothing is issued');
+kill 'CONT', $keeper;
+ok(flows($many, 'halted'), 'ids flow when the keeper runs again');
+start_server($killed);
+take($many, 1000, $_) for qw(halted living);
+take($killed, 1000);
+isnt(status($killed, 'worker'), $worker, 'a killed server draws another worker id');
+is(taken_twice(), 0, 'and no id of any of them is another\'s');
+$_->stop('fast') for $many, $killed;
+$registry->stop('smart');
+done_testing();

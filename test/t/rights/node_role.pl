@@ -1,0 +1,31 @@
+# What the role may do that a node connects to its registry with: draw a lease, move and release the one whose token it has, and
+# nothing else (section 10 of the design). It tries to read and to write every table, and to move and release another's lease; a
+# role without rights tries to draw one.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use NodesTest;
+use Test::More;
+
+my $registry = registry_server();
+new_registry($registry, 'fleet');
+value($registry, 'CREATE ROLE stranger LOGIN');
+value($registry, "SELECT $schema.snowflake_acquire('number 1', 0, $now_tick, '10 s')", 'fleet');
+
+for my $table (qw(snowflake_registry snowflake_watermark snowflake_layout snowflake_origin snowflake_workers))
+{
+	is((as_role($registry, 'fleet', 'node', "SELECT * FROM $schema.$table"))[0], '42501', "a node cannot read $table");
+	is((as_role($registry, 'fleet', 'node', "DELETE FROM $schema.$table"))[0], '42501', "... nor delete from it");
+}
+is((as_role($registry, 'fleet', 'node', "UPDATE $schema.snowflake_registry SET token = gen_random_uuid()"))[0], '42501', '... nor write a token');
+my ($lease) = value($registry, "SELECT lease_id FROM $schema.snowflake_registry WHERE node = 'number 1'", 'fleet');
+my ($code, undef, $answer) =
+  as_role($registry, 'fleet', 'node', "SELECT $schema.snowflake_extend($lease, gen_random_uuid(), $now_tick, '1 day') IS NULL");
+is("$code $answer", '00000 t', "another's lease is not moved without its token");
+($code, undef, $answer) = as_role($registry, 'fleet', 'node', "SELECT $schema.snowflake_release($lease, gen_random_uuid(), $now_tick)");
+is("$code $answer", '00000 f', '... nor released');
+is(value($registry, "SELECT window_end < $now_tick + 60000 FROM $schema.snowflake_registry WHERE lease_id = $lease", 'fleet'), 't', '... it stands as it was');
+is((as_role($registry, 'fleet', 'stranger', "SELECT $schema.snowflake_acquire('s', 0, $now_tick, '1 min')"))[0], '42501', 'a role without rights is refused');
+$registry->stop('fast');
+done_testing();
