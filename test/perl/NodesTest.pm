@@ -8,12 +8,17 @@ use warnings;
 use Exporter 'import';
 use RegistryTest qw(value);
 use SnowflakeTest;
+use Test::More;
 
-our @EXPORT = qw($schema $now_tick value registry_server new_registry at leases base_server new_node flows status last_error setting as_role take
+our @EXPORT = qw($schema $newer $older $now_tick value registry_server new_registry at leases base_server new_node flows moves lives status last_error setting as_role take
   taken_twice);
 
 # Where registries have their extension, unless a test needs another place: a schema that has to be quoted and is on nobody's search_path.
 our $schema = '"ids of all"';
+
+# The functions that a node calls, and those that it called before version 1.2.
+our $newer = 'snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release';
+our $older = 'snowflake_acquire, snowflake_extend, snowflake_release';
 
 # SQL for the registry's clock as a tick of the default layout.
 our $now_tick = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1735689600000';
@@ -31,14 +36,14 @@ sub registry_server
 }
 
 # A registry, which the role "node" may use. Options: layout => a row of snowflake_layout; schema; version, of the extension's objects; granted =>
-# functions that the role may execute; roles => those that may, "node" unless told.
+# functions that the role may execute, $newer unless told; roles => who may, "node" unless told.
 sub new_registry
 {
 	my ($server, $db, %options) = @_;
 	my $in = $schema_of{$db} = $options{schema} // $schema;
 	my $version = $options{version} ? "VERSION '$options{version}'" : '';
 	my $roles = $options{roles} // 'node';
-	my $granted = $options{granted} // 'snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release, snowflake_acquire, snowflake_extend, snowflake_release';
+	my $granted = $options{granted} // $newer;
 	$granted =~ s/(\w+)/$in.$1/g;
 	value($server, "CREATE DATABASE $db");
 	value($server, qq{
@@ -86,6 +91,27 @@ sub flows
 {
 	my ($server, $db) = @_;
 	return wait_until('ids to flow', sub { ($server->psql($db // 'postgres', 'SELECT snowflake_nextval()'))[0] == 0 });
+}
+
+# A node that is a database draws a lease, moves its window and, with the database, gives the lease back to the registry.
+sub lives
+{
+	my ($name, $server, $db, $registry, $at) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	ok(flows($server, $db), "$name: ids flow") or diag(last_error($server, $db));
+	ok(moves($server, $db), "$name: the window moves") or diag(last_error($server, $db));
+	is(leases($registry, $at), '1', "$name: there is a lease");
+	value($server, "DROP DATABASE $db");
+	ok(wait_until('the lease to go', sub { leases($registry, $at) eq '0' }), "$name: it is given back");
+	return;
+}
+
+# Waits until a node's window has moved.
+sub moves
+{
+	my ($server, $db) = @_;
+	my $end = status($server, 'window_end', $db);
+	return wait_until('the window to move', sub { status($server, "window_end > '$end'", $db) eq 't' });
 }
 
 sub status { my ($server, $what, $db) = @_; return value($server, "SELECT $what FROM snowflake_status", $db); }

@@ -10,7 +10,7 @@ use SnowflakeTest;
 use Test::More;
 
 my $registry = registry_server();
-new_registry($registry, 'skews');
+new_registry($registry, 'skews', granted => "$newer, $older");
 my $ask = sub {
 	my ($seconds, $first) = @_;
 	my ($code, $error) = as_role($registry, 'skews', 'node', ($first // '') . "; SELECT $schema.snowflake_acquire('n', 0, $now_tick + $seconds * 1000, '1 min')");

@@ -9,7 +9,7 @@ use NodesTest;
 use Test::More;
 
 my $registry = registry_server();
-new_registry($registry, 'fleet');
+new_registry($registry, 'fleet', granted => "$newer, $older");
 value($registry, 'CREATE ROLE stranger LOGIN');
 value($registry, "SELECT $schema.snowflake_acquire('number 1', 0, $now_tick, '10 s')", 'fleet');
 
