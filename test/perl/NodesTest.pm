@@ -1,5 +1,6 @@
-# What the tests of nodes and their registry share: registries that are databases of one server, which preloads nothing; and nodes that are
-# servers, or databases of one server where they need not be servers of their own. RegistryTest.pm has the small ring, and nodes under load.
+# What the tests of nodes and their registry share: registries that are databases of one server, which preloads nothing; and nodes
+# that are servers, or databases of one server where they need not be servers of their own. RegistryTest.pm has the small ring, and
+# nodes under load.
 package NodesTest;
 
 use strict;

@@ -8,7 +8,6 @@ use warnings;
 
 use lib 'test/perl';
 use OutageTest;
-use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 use Time::HiRes qw(time sleep);
