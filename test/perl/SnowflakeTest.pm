@@ -16,7 +16,8 @@ our @EXPORT = qw(new_server start_server move_clock freeze_clock run_clock now_m
 $SIG{__DIE__} = sub { Test::More::diag("died: $_[0]") unless $^S // 1 };
 
 # A server of its own, initialised, not started. Options: conf => lines for postgresql.conf, clock => 1 for a clock
-# that can be moved, streaming => 1, preload => 0 to leave the library out, from => [server, backup] to start as a copy of another,
+# that can be moved, streaming => 1, preload => 0 to leave the library out,
+# patient => 1 where it does not matter how soon a first lease is there, from => [server, backup] to start as a copy of another,
 # initdb => [arguments], home => the folder of another installation than the one under test.
 sub new_server
 {
@@ -33,6 +34,7 @@ sub new_server
 		my $preload = ($options{preload} // $ENV{SNOWFLAKE_PRELOAD} // 1) ? "shared_preload_libraries = 'snowflake'" : '';
 		# Calls wait for a first lease as long as the server needs for it.
 		$preload .= sprintf("\nsnowflake.start_timeout = %ds", 5 * slowness()) if $preload && slowness() > 1;
+		$preload .= sprintf("\nsnowflake.start_timeout = %ds", 60 * slowness()) if $options{patient};
 		$server->append_conf('postgresql.conf', "$preload\n" . ($options{conf} // ''));
 	}
 	if ($options{clock})
@@ -143,8 +145,8 @@ sub query_error
 # Sessions, clients under load, kills
 # ---------------------------------------------------------------------------------------------------------------------
 
-push @EXPORT, qw(figures ask start_clients stop_clients client_bytes compare_ids ready_count wait_ready server_processes kill_server
-  pause_server resume_server);
+push @EXPORT, qw(figures ask start_clients stop_clients client_bytes compare_ids ready_count falls_within wait_ready server_processes
+  kill_server pause_server resume_server stop_in_time);
 
 # What this run measured. At the start of a line, also from within a subtest, so that test/run shows it.
 sub figures
@@ -247,6 +249,24 @@ sub compare_ids
 	return ($ids, $duplicates, $lowest, $last eq '' ? undef : $last + 0);
 }
 
+# How many ids in files of clients are not above the one before them in the same connection.
+sub falls_within
+{
+	my (@files) = @_;
+	my $falls = 0;
+	for my $name (@files)
+	{
+		my $last = -1;
+		open(my $file, '<', $name) or die "$name: $!";
+		while (my $line = <$file>)
+		{
+			if ($line =~ /^\d+$/) { $falls++ if $line <= $last; $last = $line + 0; }
+			else { $last = -1; }
+		}
+	}
+	return $falls;
+}
+
 # How often the server has become ready since its log began: a crash restart counts.
 sub ready_count
 {
@@ -305,6 +325,18 @@ sub kill_server
 	$server->kill9;
 	# A dead one that nobody has waited for yet still counts for who starts the server again.
 	return wait_until('the processes of the server to end', sub { !grep { -e "/proc/$_" } @pids });
+}
+
+# Whether a shutdown ends where something would keep the server up for ever, or for longer than pg_ctl waits. How long it took is shown.
+sub stop_in_time
+{
+	my ($server, $mode, $what) = @_;
+	my $began = time();
+	my $ended = $server->stop($mode, fail_ok => 1);
+	my $took = time() - $began;
+	figures('%s took %.2f s', $what, $took);
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	return Test::More::ok($ended && $took < 20 * slowness(), "$what ends");
 }
 
 1;

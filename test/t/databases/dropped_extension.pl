@@ -1,0 +1,41 @@
+# An extension that is dropped and created again issues above all that its table has seen, in one transaction as in several,
+# and DROP takes defaults, but no rows (G1, G2; section 8 of the design).
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use DatabaseTest;
+use SnowflakeTest;
+use Test::More;
+
+DatabaseTest::start('dropped');
+
+create_database('d8');
+
+# Dropped and created in one transaction, over a lease of the first one.
+ids_flow('d8', 'd8', 'd8');
+my ($rc, $out, $err) = $server->psql('d8', q{
+	BEGIN;
+	DROP EXTENSION snowflake CASCADE;
+	CREATE EXTENSION snowflake;
+	SELECT snowflake_nextval();
+	ROLLBACK;}, on_error_stop => 0, extra_params => [ '-v', 'VERBOSITY=verbose' ]);
+like($err, qr/ERROR:  55000/, 'no ids in a transaction that dropped and created it again');
+ids_flow('d8', 'd8', 'rolled back');
+$server->safe_psql('d8', 'BEGIN; DROP EXTENSION snowflake; CREATE EXTENSION snowflake; COMMIT');
+ids_flow('d8', 'd8', 'dropped and created in one transaction');
+
+# A default hangs on it: CASCADE takes the default, not the rows.
+$server->safe_psql('d8', q{
+	CREATE TABLE t (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), n int);
+	INSERT INTO t (n) SELECT generate_series(1, 10)});
+is((query_error($server, 'd8', 'DROP EXTENSION snowflake'))[0], '2BP01', 'a default keeps the extension');
+$server->safe_psql('d8', 'DROP EXTENSION snowflake CASCADE');
+is($server->safe_psql('d8', 'SELECT count(*) FROM t'), '10', 'CASCADE leaves the rows');
+ok(keeper_is_gone('d8'), 'without the extension the keeper ends');
+$server->safe_psql('d8', 'CREATE EXTENSION snowflake; ALTER TABLE t ALTER id SET DEFAULT snowflake_nextval(); INSERT INTO t (n) VALUES (11)');
+is($server->safe_psql('d8', 'SELECT n FROM t ORDER BY id DESC LIMIT 1'), '11', 'created again, ids go on above those there');
+ids_flow('d8', 'd8', 'created again');
+
+finish();

@@ -1,0 +1,68 @@
+# Commands that need a database for themselves are not kept from it by its keeper, and its ids stay unique and rise (G1, G2,
+# G8; section 8 of the design).
+#
+# PostgreSQL waits 5 s for everybody to leave a database that it drops, renames, moves or copies, and then gives up. The keeper
+# is one of those who must leave: right after ids were issued, from outside and from inside, and while it is on its way.
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use DatabaseTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+DatabaseTest::start('exclusive');
+
+create_database('d1');
+ids_flow('d1', 'dropped', 'd1');
+succeeds('postgres', 'DROP DATABASE d1', 'd1');
+is(keepers('d1'), '', 'no keeper is left');
+
+# The same name again is another database: its place is its own.
+create_database('d1');
+ids_flow('d1', 'dropped and created', 'the second d1');
+
+create_database('d2');
+ids_flow('d2', 'd2', 'd2');
+succeeds('postgres', 'ALTER DATABASE d2 RENAME TO d2_renamed', 'd2');
+is(leases('d2_renamed'), '0', 'the lease was released');
+is($server->safe_psql('d2_renamed', 'SELECT count(*) FROM snowflake_watermark'), '1', '... and left its watermark');
+ids_flow('d2_renamed', 'd2', 'after RENAME');
+like($server->safe_psql('d2_renamed', 'SELECT node FROM snowflake_registry'), qr{/d2_renamed$}, 'the node has the new name');
+
+# TEMPLATE, from another database and with both ways of copying.
+for my $strategy ('wal_log', 'file_copy')
+{
+	ids_flow('d2_renamed', 'd2', "before TEMPLATE, $strategy");
+	succeeds('postgres', "CREATE DATABASE copy_$strategy TEMPLATE d2_renamed STRATEGY $strategy", 'd2_renamed');
+	is(leases("copy_$strategy"), '0', 'the copy has no lease of the original');
+	ids_flow('d2_renamed', 'd2', "the template, $strategy");
+	ids_flow("copy_$strategy", "copy_$strategy", "the copy, $strategy");
+}
+
+# TEMPLATE from the very database, as its only client.
+ids_flow('d2_renamed', 'd2', 'before TEMPLATE from inside');
+succeeds('d2_renamed', 'CREATE DATABASE copy_inside TEMPLATE d2_renamed', 'd2_renamed');
+ids_flow('d2_renamed', 'd2', 'the template, from inside');
+ids_flow('copy_inside', 'copy_inside', 'the copy, from inside');
+
+my $tablespace = PostgreSQL::Test::Utils::tempdir();
+$server->safe_psql('postgres', "CREATE TABLESPACE elsewhere LOCATION '$tablespace'");
+succeeds('postgres', 'ALTER DATABASE d2_renamed SET TABLESPACE elsewhere', 'd2_renamed');
+is(leases('d2_renamed'), '0', 'the lease was released');
+ids_flow('d2_renamed', 'd2', 'after SET TABLESPACE');
+succeeds('postgres', 'DROP DATABASE d2_renamed WITH (FORCE)', 'd2_renamed');
+
+# While sessions come and go and ask for ids, so that a keeper may be on its way.
+for my $round (1 .. 3)
+{
+	create_database('busy');
+	my $name = "busy $round";
+	ids_flow('busy', $name, $name);
+	my $keeper = keepers('busy');
+	$server->safe_psql('busy', "SELECT pg_terminate_backend($keeper); SELECT snowflake_nextval()");
+	succeeds('postgres', 'DROP DATABASE busy', 'busy');
+}
+
+finish();

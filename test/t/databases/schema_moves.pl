@@ -1,0 +1,37 @@
+# Ids flow on in the sessions that are there when the extension or its schema moves, under the keeper that lived through it and
+# under the next one, which find the registry where it is then (G1, G2; section 8 of the design).
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use DatabaseTest;
+use Test::More;
+
+DatabaseTest::start('moves');
+
+create_database('d7');
+ids_flow('d7', 'd7', 'd7');
+my $session = $server->background_psql('d7');
+my $last = $session->query_safe('SELECT snowflake_nextval()');
+for my $move ([ 'CREATE SCHEMA first; ALTER EXTENSION snowflake SET SCHEMA first', 'first' ],
+	[ 'ALTER SCHEMA first RENAME TO "Second schema"', '"Second schema"' ],
+	[ 'ALTER EXTENSION snowflake SET SCHEMA public', 'public' ])
+{
+	my ($sql, $to) = @$move;
+	$server->safe_psql('d7', $sql);
+	my $id = $session->query_safe("SELECT $to.snowflake_nextval()");
+	cmp_ok($id, '>', $last, "$sql: ids flow on in a session");
+	$last = $id;
+	is($session->query_safe("SELECT worker FROM $to.snowflake_decode($id)"),
+		$session->query_safe("SELECT worker FROM $to.snowflake_status"), '... and can be read');
+	# The keeper that lived through the change; then one that comes after it.
+	ok(end_keeper('d7'), '... the keeper ends');
+	is($server->safe_psql('d7', "SELECT count(*) FROM $to.snowflake_registry"), '0', '... and released its lease in the new schema');
+	$id = $session->query_safe("SELECT $to.snowflake_nextval()");
+	cmp_ok($id, '>', $last, '... the next one draws a lease');
+	$last = $id;
+}
+$session->quit;
+
+finish();

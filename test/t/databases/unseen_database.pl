@@ -1,0 +1,36 @@
+# A transaction that does not see a database, because that is younger than its snapshot, has no say in the place that the
+# database has in shared memory: its lease and its keeper stay (G1).
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use DatabaseTest;
+use Test::More;
+
+DatabaseTest::start('unseen');
+
+create_database('unseen_template');
+create_database('onlooker');
+my $onlooker = $server->background_psql('onlooker');
+my $look = 'SELECT (snowflake_get_status()).state';
+$onlooker->query_safe($look);
+$onlooker->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
+# Whatever a look takes is locked already, so nothing makes the session hear of what others did; and a name that is not there makes
+# it keep what it sees of the catalogs.
+$onlooker->query_safe("SELECT count(*) FROM $_") for qw(pg_database pg_depend pg_class pg_proc pg_extension pg_namespace pg_attribute);
+$onlooker->query_safe(q{SELECT to_regclass('nowhere')});
+is($onlooker->query_safe($look), 'idle', 'a database that has no place looks at the others');
+$server->safe_psql('postgres', 'CREATE DATABASE unseen TEMPLATE unseen_template');
+my $session = $server->background_psql('unseen');
+$session->query_safe('SELECT snowflake_nextval()');
+my $status = 'SELECT state, keeper_pid, lease_id FROM snowflake_status';
+my $before = $session->query_safe($status);
+is($onlooker->query_safe($look), 'idle', '... again, after one that it does not see got a place');
+is($session->query_safe($status), $before, 'that one still has it');
+$session->query_safe('SELECT snowflake_nextval()');
+is($server->safe_psql('unseen', 'SELECT leases_drawn FROM snowflake_status'), '1', '... with its lease');
+like(keepers('unseen'), qr/^\d+$/, '... and its keeper alone');
+$_->quit for $onlooker, $session;
+
+finish();
