@@ -1,0 +1,51 @@
+# While the clock stands ids lead it by max_lead at most (G3): a call takes every tick up to there, and none beyond, waits, and
+# goes on with the clock, or fails with SF002 when start_timeout is over.
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use ClockTest;
+use IdsTest;
+use SnowflakeTest;
+use Test::More;
+
+my $server = new_clock_server('standing');
+
+subtest 'a clock that stands: ids go on up to max_lead, then wait, then go on' => sub {
+	my $session = session($server);
+	call($session);
+	my ($waits, $drawn) = split /\|/, status($server, 'clock_waits, leases_drawn');
+	my ($pid) = ask($session, 'SELECT pg_backend_pid()');
+	my $now = some_ms($server) + 20;
+	stand_at($server, $now);
+	# More than the 6 ticks hold that may be used now.
+	$session->{stdin} .= "SELECT 'ids:' || string_agg(snowflake_nextval()::text, ' ') FROM generate_series(1, 60000);\n";
+	$session->{run}->pump_nb;
+	wait_until('the call to wait', sub { status($server, 'clock_waits') > $waits });
+	is(status($server, 'last_id >> 22'), int($now) - $epoch_ms + $max_lead_ms, 'every tick up to max_lead is used');
+	ok(waits_in_vain($pid), 'the call looks at the clock again and again');
+	is(status($server, 'last_id >> 22'), int($now) - $epoch_ms + $max_lead_ms, 'and none beyond');
+	run_clock($server);
+	$session->{run}->pump until $session->{stdout} =~ /ids:.*\n/ || $session->{stderr} =~ /ERROR/;
+	my @ids = split / /, $session->{stdout} =~ /ids:(.*)\n/ ? $1 : '';
+	is(scalar remember(@ids), 60000, 'the clock runs, and the call ends');
+	is(status($server, 'leases_drawn'), $drawn, 'under the same lease');
+	is(repeated(), 0, 'no duplicate (G1)');
+	$session->quit;
+};
+
+subtest 'a clock that stands for longer than start_timeout: SF002' => sub {
+	my $now = some_ms($server) + 20;
+	stand_at($server, $now);
+	my ($state, $error) = query_error($server, 'postgres',
+		"SET snowflake.start_timeout = '1s'; SELECT count(snowflake_nextval()) FROM generate_series(1, 60000)");
+	is($state, 'SF002', 'the call fails');
+	like($error, qr/clock does not move.*DETAIL:.*HINT:/s, 'and says why, with detail and hint');
+	run_clock($server);
+	follows_the_clock($server, 'then ids follow the clock');
+};
+
+is(repeated(), 0, 'no id of this server was ever repeated (G1): ' . remembered() . ' ids');
+$server->stop;
+done_testing();

@@ -1,0 +1,44 @@
+# A clock that stepped back between two lives of a server is no step back for a process: after a shutdown and after a crash ids
+# flow at once, of another worker id, whatever on_clock_step_back says (G1, G3, G5).
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use ClockTest;
+use IdsTest;
+use SnowflakeTest;
+use Test::More;
+
+my $server = new_clock_server('lives');
+
+for my $policy (qw(new_worker error))
+{
+	for my $how ([ 'a shutdown', 'fast' ], [ 'a crash', 'immediate' ])
+	{
+		my ($name, $mode) = @$how;
+		subtest "$policy: back by 1 h between $name and a start" => sub {
+			setting($server, 'snowflake.on_clock_step_back', $policy);
+			my @before = issue($server, 2000);
+			$server->stop($mode);
+			move_clock($server, -$hour_s);
+			start_server($server);
+			my @after = issue($server, 2000);
+			is(scalar @after, 2000, 'ids flow');
+			isnt(worker_of($after[0]), worker_of($before[0]), 'with another worker id');
+			is(status($server, 'leases_drawn, clock_waits'), '1|0', 'at once');
+			follows_the_clock($server);
+			is(repeated(), 0, 'no duplicate (G1)');
+			$server->stop($mode);
+			move_clock($server, 0);
+			start_server($server);
+			is(scalar issue($server, 2000), 2000, 'forward again between two lives, ids flow');
+			follows_the_clock($server);
+			is(repeated(), 0, 'no duplicate (G1)');
+		};
+	}
+}
+
+is(repeated(), 0, 'no id of this server was ever repeated (G1): ' . remembered() . ' ids');
+$server->stop;
+done_testing();

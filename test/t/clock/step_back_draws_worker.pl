@@ -1,0 +1,64 @@
+# A clock that steps back by more than max_wait costs a worker id and no service (G5): with on_clock_step_back = new_worker ids
+# go on at once, of another worker id, below those of before but never one of them (G1, G2), follow the clock (G3), and the log
+# names the step.
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use ClockTest;
+use IdsTest;
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+
+my $server = new_clock_server('steps');
+
+for my $case ([ '1 s', 1 ], [ '1 h', $hour_s ], [ '30 days', 30 * 24 * $hour_s ])
+{
+	my ($name, $back_s) = @$case;
+	subtest "new_worker: back by $name, another worker id goes on" => sub {
+		my $session = session($server);
+		my $before = call($session);
+		my ($drawn, $steps) = split /\|/, status($server, 'leases_drawn, clock_steps_back');
+		my $log = -s $server->logfile;
+		move_clock($server, -$back_s);
+		my $after = call($session);
+		like($after, qr/^\d{6,}$/, 'an id');
+		cmp_ok($after, '<', $before, 'below the last one');
+		isnt(worker_of($after), worker_of($before), 'with another worker id');
+		is(status($server, 'leases_drawn, clock_steps_back'), ($drawn + 1) . '|' . ($steps + 1), 'one lease was drawn for it');
+		ok(wait_until('the message', sub {
+			slurp_file($server->logfile, $log) =~ /drew worker id \d+ in place of \d+, because the clock stepped back by [\d.]+ s/;
+		}), 'the log says so');
+		is(worker_of(call($session)), worker_of($after), 'and ids go on with it');
+		follows_the_clock($server);
+		ok(wait_until('the release', sub {
+			$server->safe_psql('postgres', 'SELECT count(*) FROM snowflake_registry WHERE worker_id = ' . worker_of($before)) eq '0';
+		}), 'the old lease is given back');
+		is($server->safe_psql('postgres', 'SELECT last_tick FROM snowflake_watermark WHERE worker_id = ' . worker_of($before)), tick_of($before), 'with its last tick');
+		is(repeated(), 0, 'no duplicate (G1)');
+		move_clock($server, 0);
+		like(call($session), qr/^\d{6,}$/, 'forward again, ids flow');
+		follows_the_clock($server);
+		is(repeated(), 0, 'no duplicate (G1)');
+		$session->quit;
+	};
+}
+
+subtest 'forward by 1 h and back again' => sub {
+	for my $round (1 .. 3)
+	{
+		move_clock($server, $hour_s);
+		is(scalar issue($server, 2000), 2000, 'an hour ahead, ids flow');
+		follows_the_clock($server);
+		move_clock($server, 0);
+		is(scalar issue($server, 2000), 2000, 'back again, ids flow');
+		follows_the_clock($server);
+	}
+	is(repeated(), 0, 'no duplicate (G1)');
+};
+
+is(repeated(), 0, 'no id of this server was ever repeated (G1): ' . remembered() . ' ids');
+$server->stop;
+done_testing();

@@ -1,0 +1,42 @@
+# With on_clock_step_back = error calls fail with SF002 while the clock is behind by more than max_wait, and no worker id is
+# drawn: ids never fall within a process (G2), and flow again as soon as the clock has caught up.
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use ClockTest;
+use IdsTest;
+use SnowflakeTest;
+use Test::More;
+
+my $server = new_clock_server('error');
+
+subtest 'error: back by more than max_wait, SF002 until the clock has caught up' => sub {
+	setting($server, 'snowflake.on_clock_step_back', 'error');
+	for my $back_s (1, $hour_s)
+	{
+		my $session = session($server);
+		my $before = call($session);
+		my $drawn = status($server, 'leases_drawn');
+		my $now = some_ms($server);
+		stand_at($server, $now - $back_s * 1000);
+		is(call($session), 'SF002', "back by $back_s s, the call fails");
+		my ($state, $error) = query_error($server, 'postgres', 'SELECT snowflake_nextval()');
+		is($state, 'SF002', 'in a new session too');
+		like($error, qr/DETAIL:.*HINT:.*on_clock_step_back/s, 'with detail and hint');
+		is(status($server, 'leases_drawn'), $drawn, 'no lease was drawn');
+		run_from($server, $back_s > 1 ? $now : $now - $back_s * 1000);
+		my $after;
+		ok(wait_until('ids', sub { $after = call($session); return $after =~ /^\d{6,}$/; }), 'ids flow once the clock has caught up');
+		cmp_ok($after, '>', $before, 'above the last one');
+		is(worker_of($after), worker_of($before), 'with the same worker id');
+		is(repeated(), 0, 'no duplicate (G1)');
+		move_clock($server, 0);
+		$session->quit;
+	}
+};
+
+is(repeated(), 0, 'no id of this server was ever repeated (G1): ' . remembered() . ' ids');
+$server->stop;
+done_testing();
