@@ -1,0 +1,36 @@
+# What a person sees who wonders what sessions wait for: the generator's lock has a name in pg_stat_activity.
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use SessionsTest;
+use SnowflakeTest;
+use Test::More;
+
+my $server = sessions_server('busy', '1735689600000, 1000, 41, 0, 5, 17, false');
+
+subtest 'the generator\'s lock shows under its name in pg_stat_activity' => sub {
+	my @load = map {
+		IPC::Run::start([ 'psql', '-XAtq', '-d', $server->connstr('postgres'), '-c', 'SET snowflake.max_run = 1',
+				'-c', 'SELECT count(x) FROM (SELECT snowflake_nextval() AS x, generate_series(1, 1000000000)) s' ], '>', '/dev/null', '2>', '/dev/null')
+	} 1 .. 8;
+	# A look takes a snapshot of all sessions, and a wait lasts microseconds: many looks.
+	$server->safe_psql('postgres', q{CREATE FUNCTION seen() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+	-- Where nothing is preloaded, who looks must have met the lock before to know its name.
+	PERFORM state FROM snowflake_status;
+	FOR i IN 1..100000 LOOP
+		PERFORM pg_stat_clear_snapshot();
+		IF EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'LWLock' AND wait_event = 'snowflake') THEN
+			RETURN true;
+		END IF;
+	END LOOP;
+	RETURN false;
+END $$});
+	is($server->safe_psql('postgres', 'SELECT seen()'), 't', 'LWLock snowflake');
+	$_->kill_kill for @load;
+};
+
+$server->stop('immediate');
+done_testing();
