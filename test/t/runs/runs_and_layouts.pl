@@ -1,0 +1,38 @@
+# A run ends with its extension: what is created again, with another layout and in the very tick in which the run was taken,
+# issues ids of the new layout, in the session that did it and in others (G1).
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use IdsTest qw(session tick_of);
+use RunsTest;
+use SnowflakeTest;
+use Test::More;
+
+RunsTest::start('layouts');
+$server->safe_psql('postgres', 'CREATE TABLE t (n int, id bigint DEFAULT snowflake_nextval())');
+
+subtest 'a run and another extension of another layout (G1)' => sub {
+	my ($session, $tick, $last) = session_with_run();
+	my $other = session($server);
+	numbers($other, 300);
+	# All in the tick in which the runs were taken; the one session drops, the other is told.
+	my (undef, $error) = ask($session, 'SET client_min_messages = warning; DROP EXTENSION snowflake CASCADE');
+	is($error, '', 'DROP EXTENSION');
+	(undef, $error) = ask($other, 'SELECT snowflake_nextval()');
+	like($error, qr/does not exist/, 'nothing is issued without it');
+	(undef, $error) = ask($session, q{CREATE EXTENSION snowflake;
+INSERT INTO snowflake_layout (epoch_ms, tick_us, timestamp_bits, datacenter_bits, worker_bits, sequence_bits, sequence_first)
+	VALUES (1735689600000, 1000, 41, 0, 6, 16, true);
+ALTER TABLE t ALTER id SET DEFAULT snowflake_nextval()});
+	is($error, '', 'CREATE EXTENSION, with another layout');
+	my @ids = map { numbers($_, 10) } $session, $other;
+	my ($worker) = columns('worker');
+	is(scalar(grep { ($_ & 63) != $worker } @ids), 0, 'ids of both sessions are of the new layout');
+	is(scalar(grep { $_ == $last + 1 } @ids), 0, '... and not of the old run');
+	cmp_ok(tick_of($ids[0]), '>=', $tick, '... and not below the old ones');
+	$_->quit for $session, $other;
+};
+
+finish();
