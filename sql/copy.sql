@@ -1,5 +1,5 @@
 -- COPY FROM evaluates snowflake_nextval() for every row, and nothing else is different while it runs. How the rows are
--- written is looked at in test/t/copy/copy.pl, what runs beside them in t/copy/copy_alone.
+-- written is looked at in t/copy/many_rows_at_a_time, what runs beside them in t/copy/queries_in_triggers.
 SET client_min_messages = warning;
 DROP EXTENSION IF EXISTS snowflake CASCADE;
 CREATE EXTENSION snowflake;

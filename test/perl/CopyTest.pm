@@ -10,7 +10,7 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-our @EXPORT = qw($db $server $file $rows value calls count_calls ids_are_good written goes_in_many goes_in_one_by_one copied_rows);
+our @EXPORT = qw($db $server $file $rows value calls count_calls ids_are_good written goes_in_many goes_in_one_by_one copied_rows finish);
 
 our $db = 'postgres';
 our $server;
@@ -20,17 +20,17 @@ our $file;
 my $copied_rows = 0;
 
 # Starts the server, with the extension and the objects that the functions below use. Where the library is not preloaded,
-# each session loads it as it begins: its first COPY would otherwise go one by one.
+# each session loads it as it begins: its first COPY would otherwise go one by one. Options: those of new_server.
 sub start
 {
-	my ($name) = @_;
-	$server = new_server($name, streaming => 1, conf => q{
+	my ($name, %options) = @_;
+	$server = new_server($name, streaming => 1, patient => 1, %options, conf => q{
 log_statement = none
 autovacuum = off
 track_functions = all
 session_preload_libraries = snowflake
 max_worker_processes = 16
-});
+} . ($options{conf} // ''));
 	start_server($server);
 	$file = $server->basedir . '/rows';
 	append_to_file($file, join('', map { "$_\n" } 1 .. $rows));
@@ -122,6 +122,14 @@ sub goes_in_one_by_one
 	my ($many, $one) = written($sql, @tables);
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	return ok($many == 0 && $one == $count, "$name: one by one") || diag("$many records of many rows, $one of one");
+}
+
+sub finish
+{
+	$server->stop('immediate');
+	figures('%d rows copied with ids', copied_rows()) if copied_rows();
+	done_testing();
+	return;
 }
 
 1;

@@ -1,18 +1,16 @@
 # What plans expressions while a COPY runs, COPY's own defaults apart, gets snowflake_nextval() itself: other extensions take
 # expressions apart and evaluate the parts, or keep them in a plan. test/c/planning.c does what they do. And what copy.cpp
 # rests on in PostgreSQL, so that a version in which it is different shows here.
+
 use strict;
 use warnings;
 
+use lib 'test/perl';
 use CopyTest;
-use SnowflakeTest;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use Test::More;
 
 CopyTest::start('planners');
-value(q{CREATE FUNCTION evaluated_in_parts(regclass, smallint) RETURNS bigint LANGUAGE c AS 'TEST_C/planning';
-CREATE FUNCTION looks(regclass, smallint) RETURNS text LANGUAGE c AS 'TEST_C/planning';
+value(q{CREATE FUNCTION looks(regclass, smallint) RETURNS text LANGUAGE c AS 'TEST_C/planning';
 CREATE TABLE asked (id bigint DEFAULT snowflake_nextval(), two text DEFAULT snowflake_nextval() || '-' || same(new_id()),
 	b boolean DEFAULT snowflake_nextval() > 0, paired text DEFAULT pair(snowflake_nextval()));
 
@@ -79,32 +77,6 @@ subtest 'others that plan get the function itself' => sub {
 	value(q{CREATE TABLE direct (n int, id bigint DEFAULT snowflake_nextval(), a text DEFAULT planned('asked', 1::smallint, 'eval_const_expressions', false),
 	b text DEFAULT planned('asked', 2::smallint, 'expression_planner', false)); COPY direct (n) FROM PROGRAM 'echo 1'});
 	is(value('SELECT contents(a), contents(b) FROM direct'), 'the function|the function', 'a default that is written in C');
-};
-
-subtest 'who evaluates the parts gets ids' => sub {
-	value(q{CREATE TABLE taken (n int, id bigint);
-CREATE FUNCTION take() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-	INSERT INTO taken VALUES (CASE TG_LEVEL WHEN 'ROW' THEN NEW.n ELSE 0 END, evaluated_in_parts('asked', 1::smallint));
-	RETURN NEW;
-END $$;
-CREATE FUNCTION taken_apart() RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RETURN evaluated_in_parts(''asked'', 1::smallint); END';
-CREATE TABLE source (n int, id bigint DEFAULT snowflake_nextval())});
-	my $copy = "COPY source (n) FROM '$file'";
-	for my $trigger ('BEFORE INSERT ON source FOR EACH STATEMENT', 'AFTER INSERT ON source FOR EACH STATEMENT',
-		'BEFORE INSERT ON source FOR EACH ROW', 'AFTER INSERT ON source FOR EACH ROW')
-	{
-		value("DROP TRIGGER IF EXISTS take ON source; CREATE TRIGGER take $trigger EXECUTE FUNCTION take()");
-		my $count = $trigger =~ /ROW/ ? $rows : 1;
-		is(calls("TRUNCATE source, taken; $copy"), "$count|$rows", "$trigger: the calls");
-		is(value('SELECT count(DISTINCT id) FROM (SELECT id FROM source UNION ALL SELECT id FROM taken) t'), $rows + $count, '... and as many ids');
-		if ($trigger =~ /BEFORE.*ROW/) { goes_in_one_by_one($trigger, "TRUNCATE source; $copy", $rows, 'source'); }
-		else { goes_in_many($trigger, "TRUNCATE source; $copy", 'source'); }
-		ids_are_good('source', $rows, $trigger);
-	}
-	value('ALTER TABLE source ADD other bigint DEFAULT taken_apart(); DROP TRIGGER take ON source; TRUNCATE source');
-	is(calls($copy), "$rows|$rows", 'a default\'s function: the calls');
-	is(value('SELECT count(DISTINCT id) FROM (SELECT id FROM source UNION ALL SELECT other FROM source) t'), 2 * $rows, '... and as many ids');
 };
 
 subtest 'what COPY plans beside its defaults calls the function itself' => sub {
@@ -176,27 +148,8 @@ COPY queried (n) FROM PROGRAM 'echo 1'; SELECT contents(t) FROM queried}), 'the 
 	is(value("SELECT $looks"), join('|', ('volatile, mutable, volatile to COPY') x 4), 'elsewhere');
 };
 
-# file_fdw reads its files as COPY does, and from 16 on with defaults: there another COPY is begun, and no command.
-subtest 'a file\'s foreign table in a COPY\'s trigger' => sub {
-	plan skip_all => 'file_fdw has no defaults before PostgreSQL 16' if $server->pg_version < 16;
-	if (value(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'file_fdw'}) == 0)
-	{
-		diag('file_fdw is missing: foreign tables of files are NOT tested');
-		plan skip_all => 'file_fdw is missing';
-	}
-	my $lines = $server->basedir . '/lines';
-	append_to_file($lines, join('', map { "$_,D\n" } 1 .. $rows));
-	value("CREATE EXTENSION file_fdw; CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;"
-		. " CREATE FOREIGN TABLE lines (n int, id bigint DEFAULT snowflake_nextval()) SERVER files OPTIONS (filename '$lines', format 'csv', \"default\" 'D');"
-		. q{CREATE TABLE reading (n int, id bigint DEFAULT snowflake_nextval()); CREATE TABLE read (n int, id bigint);
-CREATE FUNCTION read() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO read SELECT n, id FROM lines; RETURN NULL; END $$;
-CREATE TRIGGER read AFTER INSERT ON reading FOR EACH STATEMENT EXECUTE FUNCTION read()});
-	goes_in_many('the COPY', "COPY reading (n) FROM '$file'", 'reading');
-	ids_are_good('reading', $rows, 'the COPY');
-	ids_are_good('read', $rows, 'the file');
-	is(value('SELECT count(DISTINCT id) FROM (SELECT id FROM reading UNION ALL SELECT id FROM read) t'), 2 * $rows, 'no id is in both');
+subtest 'COPY TO' => sub {
+	is(value('COPY (SELECT way_is_open()) TO STDOUT'), 'f', 'is not COPY FROM');
 };
 
-$server->stop('immediate');
-figures('%d rows copied with ids', copied_rows());
-done_testing();
+finish();
