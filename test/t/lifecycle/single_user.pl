@@ -1,0 +1,35 @@
+# In single-user mode nothing is issued, and the error says why; what needs no keeper works, and afterwards ids flow in the
+# normal way (section 8 of the design).
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use IPC::Run;
+use SnowflakeTest;
+use Test::More;
+
+my $db = 'postgres';
+
+my $server = new_server('single', preload => 1, conf => "snowflake.max_clock_skew = 0\n");
+start_server($server);
+$server->safe_psql($db, 'CREATE EXTENSION snowflake');
+$server->stop('fast');
+
+my ($out, $err) = ('', '');
+my $input = join("\n", 'SELECT snowflake_nextval();', 'SELECT snowflake_nextvals(2);', 'SELECT state FROM snowflake_status;',
+	'SELECT worker FROM snowflake_decode(4095);', q{SELECT window_end FROM snowflake_acquire('n', 0, 1000, '1 min');}, '');
+my $single = IPC::Run::run([ 'postgres', '--single', '-D', $server->data_dir, '-c', 'log_error_verbosity=verbose', '-c',
+	'log_min_messages=warning', $db ],
+	'<', \$input, '>', \$out, '2>', \$err);
+ok($single, 'single-user mode ends in order');
+my $said = $out . $err;
+is(scalar(() = $said =~ /ERROR:  SF001: cannot issue ids in single-user mode/g), 2, 'single-user mode: no ids, and why');
+like($out, qr/state = "no lease"/, '... status works');
+like($out, qr/worker = "0"/, '... decode works');
+like($out, qr/window_end = "61000"/, '... the protocol works');
+
+start_server($server);
+like($server->safe_psql($db, 'SELECT snowflake_nextval()'), qr/^\d+$/, 'the server starts in the normal way, and ids flow');
+$server->stop('fast');
+done_testing();

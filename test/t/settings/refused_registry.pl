@@ -1,0 +1,54 @@
+# A server with snowflake.registry set to what is refused does not start, where the library is preloaded, and says why without
+# the password; where it is not, the session that loads the library is told, instead of going on with another registry (section
+# 8 of the design).
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+
+my $db = 'postgres';
+
+my $server = new_server('bare', preload => 0, conf => "snowflake.max_clock_skew = 0\n");
+start_server($server);
+$server->safe_psql($db, 'CREATE EXTENSION snowflake');
+
+# A line for snowflake.* in the file does not keep a server without the library from starting, nor a session from loading it.
+$server->append_conf('postgresql.conf', "snowflake.max_databases = 3\nsnowflake.max_run = 7\nsnowflake.sequence_jitter = 3\n");
+$server->restart;
+is($server->safe_psql($db, 'SELECT snowflake_timestamp(0) IS NOT NULL; SHOW snowflake.max_run'), "t\n7",
+	'settings in the file, without the library');
+
+# A registry that is refused is no reason to go on with another one.
+for my $value ('host=x password=hunter2', 'nonsense')
+{
+	my ($state, $text) = query_error($server, $db, "SET snowflake.registry = '$value'; SELECT snowflake_timestamp(0)");
+	is($state, '22023', 'a registry that was set before the library could refuse it');
+	like($text, qr/invalid value for parameter "snowflake\.registry"\nDETAIL: .*\nHINT: /, '... and why');
+	unlike($text, qr/hunter2/, '... without the password');
+}
+$server->append_conf('postgresql.conf', "snowflake.registry = 'nonsense'\n");
+$server->reload;
+ok(wait_until('the file to be read', sub { (query_error($server, $db, 'SELECT snowflake_timestamp(0)'))[0] eq '22023' }), 'one in the file is refused');
+$server->append_conf('postgresql.conf', "snowflake.registry = ''\n");
+$server->reload;
+ok(wait_until('the file to be read', sub { (query_error($server, $db, 'SELECT snowflake_timestamp(0)'))[0] eq '00000' }), 'and mended there');
+
+$server->stop('fast');
+
+# Preloading alone, without the extension, is no burden.
+my $preloaded = new_server('preloaded', preload => 1, conf => "snowflake.max_clock_skew = 0\n");
+start_server($preloaded);
+is($preloaded->safe_psql($db, 'SHOW snowflake.max_databases'), '16', 'preloaded: settings are known before CREATE EXTENSION');
+
+$preloaded->stop('fast');
+$preloaded->append_conf('postgresql.conf', "snowflake.registry = 'nonsense'\n");
+is($preloaded->start(fail_ok => 1), 0, 'preloaded: a server whose registry is refused does not start');
+like(slurp_file($preloaded->logfile), qr/FATAL: .*invalid value for parameter "snowflake\.registry"/, '... and says why');
+$preloaded->append_conf('postgresql.conf', "snowflake.registry = ''\n");
+$preloaded->start;
+$preloaded->stop('fast');
+done_testing();

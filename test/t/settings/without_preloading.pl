@@ -1,0 +1,52 @@
+# Without preloading everything can be read, and a registry that others share works; before PostgreSQL 17 nothing is issued,
+# with words that help, and no keeper is started (section 8 of the design).
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use SnowflakeTest;
+use Test::More;
+
+my $db = 'postgres';
+
+my $server = new_server('bare', preload => 0, conf => "snowflake.max_clock_skew = 0\n");
+start_server($server);
+
+is($server->psql($db, 'CREATE EXTENSION snowflake'), 0, 'CREATE EXTENSION works without preloading');
+my $can_issue = $server->safe_psql($db, 'SHOW server_version_num') >= 170000;
+for my $call ($can_issue ? () : ('snowflake_nextval()', 'snowflake_nextvals(3)'))
+{
+	my ($state, $text) = query_error($server, $db, "SELECT $call");
+	is($state, '55000', "$call without preloading");
+	like($text, qr/HINT:.*shared_preload_libraries = 'snowflake'/s, '... and the line that is missing');
+}
+is((query_error($server, $db, 'SELECT snowflake_currval()'))[0], '55000', 'currval has nothing to show');
+is((query_error($server, $db, 'SELECT snowflake_nextvals(0)'))[0], '22023', 'arguments are checked all the same');
+is((query_error($server, $db, 'CREATE TABLE t (id bigint DEFAULT snowflake_nextval()); INSERT INTO t DEFAULT VALUES'))[0], '55000',
+	'a default says so too') unless $can_issue;
+
+is($server->safe_psql($db, q{SET timezone = 'UTC'; SELECT * FROM snowflake_decode(9223372036854775807)}),
+	'2094-09-07 15:47:35.551+00|1023|4095', 'decode works');
+is($server->safe_psql($db, q{SELECT snowflake_timestamp(0) = '2025-01-01 00:00+00'}), 't', 'timestamp works');
+is($server->safe_psql($db, q{SELECT state, node, worker, keeper_pid, ids_taken, last_error, end_of_life > now() FROM snowflake_status}),
+	$can_issue ? 'idle||||0||t' : 'not preloaded||||||t', 'status says it');
+is($server->safe_psql($db, q{SELECT count(*) FROM snowflake_workers}), '0', 'workers can be read');
+
+# A registry that others share needs nothing preloaded.
+is($server->safe_psql($db, q{
+	SELECT lease_id, token, window_start, window_end FROM snowflake_acquire('other', 0, 1000, '1 min') \gset
+	SELECT :window_start, :window_end;
+	SELECT snowflake_extend(:lease_id, :'token', 2000, '1 min');
+	SELECT node FROM snowflake_workers;
+	SELECT snowflake_release(:lease_id, :'token', 5000);
+	SELECT count(*) FROM snowflake_registry;
+	SELECT last_tick FROM snowflake_watermark;}), "1000|61000\n62000\nother\nt\n0\n61999", 'the protocol works');
+is($server->safe_psql($db, q{LOAD 'snowflake'; SHOW snowflake.lease_duration; SHOW snowflake.sequence_jitter; SHOW snowflake.start_timeout}),
+	"10min\n128\n5s", 'the settings are known once the library is loaded');
+is((query_error($server, $db, q{LOAD 'snowflake'; SET snowflake.no_such_thing = 1}))[0], '42602',
+	'an unknown setting is refused');
+is($server->safe_psql($db, q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'snowflake keeper'}), '0', 'no keeper was started');
+
+$server->stop('fast');
+done_testing();
