@@ -7,10 +7,12 @@
 
 #include "commands/trigger.h"
 #include "miscadmin.h"
+#include "utils/fmgrprotos.h"
 
 PG_MODULE_MAGIC;
 PG_FUNCTION_INFO_V1(sleeps);
 PG_FUNCTION_INFO_V1(sleeps_on);
+PG_FUNCTION_INFO_V1(bears_cancellation);
 PG_FUNCTION_INFO_V1(fails_while_told_to_stop);
 
 static Datum row(FunctionCallInfo fcinfo) {
@@ -29,6 +31,21 @@ Datum sleeps_on(PG_FUNCTION_ARGS) {
   for (int i = 0; i < 300; ++i) {
     pg_usleep(100000L);
     CHECK_FOR_INTERRUPTS();
+  }
+  return row(fcinfo);
+}
+
+/* Ends with the process alone: it hears no cancellation, nor the keeper's own limit, which comes by SIGALRM. */
+Datum bears_cancellation(PG_FUNCTION_ARGS) {
+  sigset_t alarm;
+
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  sigprocmask(SIG_BLOCK, &alarm, NULL);
+  DirectFunctionCall1(pg_advisory_xact_lock_int8, Int64GetDatum(1));
+  for (;;) {
+    pg_usleep(100000L);
+    if (ProcDiePending) CHECK_FOR_INTERRUPTS();
   }
   return row(fcinfo);
 }
