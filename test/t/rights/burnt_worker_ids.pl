@@ -1,0 +1,25 @@
+# A hostile role that burns worker ids (G1, G4): it draws all that it may, again and again, and gives each back as late as it may
+# be. No watermark gets further ahead than a lease goes, nor, once it is free, than the skew; the honest nodes are not without ids
+# for long.
+
+use strict;
+use warnings;
+
+use HonestNodes;
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+
+HonestNodes::start();
+my $tick = tick();
+
+my $text = "\\set l 1\n\\set t '11111111-1111-1111-1111-111111111111'\n\\set e 1\n" . join('', map { "SELECT lease_id AS l, token AS t, window_end AS e FROM ids.snowflake_acquire('x', 0, $tick, '1 h') \\gset\n"
+	  . "SELECT ids.snowflake_release(:l, :'t', :e - 1);\nSELECT ids.snowflake_release(:l, :'t', $tick + 9000);\n" } 1 .. 300);
+my (undef, $stderr) = run_as('hostile', $text);
+like($stderr, qr/ahead of the registry's clock/, 'ticks that nobody can have used are refused');
+is(sql("SELECT count(*) FROM ids.snowflake_watermark WHERE last_tick > $tick + 3600000 + 11000"), '0', 'no watermark is further ahead than a lease goes');
+is(sql("SELECT count(*) FROM ids.snowflake_watermark w WHERE last_tick > $tick + 11000 AND NOT EXISTS (SELECT FROM ids.snowflake_registry r WHERE r.worker_id = w.worker_id)"),
+	'0', '... nor, of a worker id that is free, than the skew');
+
+honest_nodes_are_well();
+done_testing();

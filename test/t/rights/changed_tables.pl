@@ -1,0 +1,49 @@
+# Tables of a registry whose owner has made them into something else (columns of other names or types, views in their places): the
+# protocol and what reads the layout refuse them, in words, and work again when it is undone. The server stays alive.
+
+use strict;
+use warnings;
+
+use SnowflakeTest;
+use Test::More;
+use Traps;
+
+my $db = 'postgres';
+my $acquire = acquire();
+Traps::start_keeper('security');
+give_tables_to_bob();
+ok(keeper_works('tables of bob'), 'the keeper works');
+
+for my $change (
+	[ 'ALTER TABLE snowflake_layout RENAME COLUMN tick_us TO tock_us', 'ALTER TABLE snowflake_layout RENAME COLUMN tock_us TO tick_us' ],
+	[ 'ALTER TABLE snowflake_layout ALTER COLUMN worker_bits TYPE bigint', 'ALTER TABLE snowflake_layout ALTER COLUMN worker_bits TYPE integer' ],
+	[ 'ALTER TABLE snowflake_layout ALTER COLUMN epoch_ms TYPE text', 'ALTER TABLE snowflake_layout ALTER COLUMN epoch_ms TYPE bigint USING epoch_ms::bigint' ],
+	[ 'ALTER TABLE snowflake_layout RENAME TO elsewhere', 'ALTER TABLE elsewhere RENAME TO snowflake_layout' ],
+	[ 'ALTER TABLE snowflake_layout RENAME TO elsewhere; CREATE VIEW snowflake_layout AS SELECT * FROM elsewhere',
+		'DROP VIEW snowflake_layout; ALTER TABLE elsewhere RENAME TO snowflake_layout' ],
+	[ 'ALTER TABLE snowflake_watermark RENAME TO elsewhere', 'ALTER TABLE elsewhere RENAME TO snowflake_watermark' ],
+	[ 'ALTER TABLE snowflake_registry RENAME TO elsewhere; CREATE VIEW snowflake_registry AS SELECT * FROM elsewhere',
+		'DROP VIEW snowflake_registry; ALTER TABLE elsewhere RENAME TO snowflake_registry' ])
+{
+	my ($do, $undo) = @$change;
+	plant('bob', $do);
+	my ($code, $text) = query_error($server, $db, "SELECT $acquire");
+	is($code, '55000', "acquire after $do") or diag($text);
+	like($text, qr/not as the extension snowflake made it/, '... in words');
+	if ($do =~ /snowflake_layout/)
+	{
+		is((query_error($server, $db, "SELECT $_"))[0], '55000', "... $_")
+		  for ('snowflake_decode(1)', 'snowflake_timestamp(1)');
+	}
+	plant('bob', $undo);
+}
+gained_nothing('changed tables');
+ok(keeper_works('changes undone'), 'the changes undone, the keeper works');
+
+# A column that is gone does not come back in its place, so this is the last thing done to this registry.
+plant('bob', 'ALTER TABLE snowflake_layout DROP COLUMN sequence_bits CASCADE');
+is((query_error($server, $db, "SELECT $_"))[0], '55000', "a dropped column: $_") for ($acquire, 'snowflake_decode(1)');
+is($server->safe_psql($db, 'SELECT 1'), '1', 'the server is alive');
+
+$server->stop('fast');
+done_testing();

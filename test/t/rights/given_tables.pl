@@ -1,0 +1,37 @@
+# The extension's tables given to bob, who plants triggers, checks and indexes on them: what a superuser calls (the update of the
+# extension, snowflake_set_layout()) runs these as their owner, and what only reads the layout runs nothing.
+
+use strict;
+use warnings;
+
+use SnowflakeTest;
+use Test::More;
+use Traps;
+
+Traps::start('rights', preload => 1);
+sql(q{DROP EXTENSION snowflake; CREATE EXTENSION snowflake VERSION '1.0'; GRANT CREATE ON SCHEMA public TO bob});
+give_tables_to_bob();
+plant('bob', q{
+	CREATE TRIGGER trap BEFORE INSERT OR UPDATE ON public.snowflake_origin FOR EACH ROW EXECUTE FUNCTION fire('origin');
+	CREATE TRIGGER trap BEFORE INSERT OR UPDATE ON public.snowflake_layout FOR EACH ROW EXECUTE FUNCTION fire('layout');
+	ALTER TABLE public.snowflake_origin ADD CHECK (number(last_lease_id, 'origin check') > 0);
+	ALTER TABLE public.snowflake_layout ADD CHECK (number(tick_us, 'layout check') > 0);
+	CREATE INDEX ON public.snowflake_origin (number(1, 'origin index'));
+	CREATE INDEX ON public.snowflake_layout (number(1, 'layout index'));
+});
+sql('TRUNCATE traps.seen');
+my ($state, $text) = query_error($server, 'postgres', 'ALTER EXTENSION snowflake UPDATE');
+is($state, '00000', 'an update beside traps') or diag($text);
+gained_nothing('an update');
+is(went_off(), 'origin as bob, origin check as bob, origin index as bob', '... which run as their owner');
+is((as_role('bob', 'SELECT count(*) FROM public.snowflake_origin'))[1], '1', '... and the origin is written down');
+sql('TRUNCATE traps.seen');
+sql(q{SELECT snowflake_set_layout('snowflake')});
+gained_nothing('a new layout');
+is(went_off(), 'layout as bob, layout check as bob, layout index as bob', 'snowflake_set_layout() runs them as their owner');
+sql('SELECT * FROM snowflake_get_layout(); SELECT * FROM snowflake_status; SELECT * FROM snowflake_layouts;
+	SELECT snowflake_timestamp(1), snowflake_id_at(now())');
+is(went_off(), '', 'what reads the layout runs nothing');
+
+$server->stop('fast');
+done_testing();

@@ -1,0 +1,67 @@
+# Who may do what (section 10 of the design): everybody issues and decodes ids, pg_read_all_stats reads snowflake_workers, a node's
+# role has the protocol's functions and nothing else, and nobody else reads or writes the extension's tables. A node without a
+# lease's token can do nothing to that lease.
+
+use strict;
+use warnings;
+
+use SnowflakeTest;
+use Test::More;
+use Traps;
+
+my $db = 'postgres';
+my $acquire = acquire();
+my @tables = tables();
+Traps::start_keeper('security');
+sql('CREATE ROLE monitor LOGIN IN ROLE pg_read_all_stats', 'CREATE ROLE node LOGIN');
+
+### What PUBLIC may do
+
+is($server->safe_psql($db, 'SELECT snowflake_nextval() > 0', extra_params => [ '-U', 'alice' ]), 't', 'anybody gets ids');
+state_is('alice', $_, '00000', "anybody: $_") for (
+	'SELECT snowflake_nextvals(3)',
+	'SELECT snowflake_nextval(), snowflake_currval()',
+	'SELECT * FROM snowflake_decode(1)',
+	'SELECT snowflake_timestamp(1)',
+	'SELECT * FROM snowflake_status');
+state_is('alice', "SELECT * FROM $_", '42501', "$_ is closed to others") for (@tables, 'snowflake_workers');
+state_is('alice', "DELETE FROM $_", '42501', "$_ cannot be written by others") for @tables;
+state_is('monitor', 'SELECT * FROM snowflake_workers', '00000', 'pg_read_all_stats reads snowflake_workers');
+state_is('monitor', "SELECT * FROM $_", '42501', "pg_read_all_stats does not read $_") for @tables;
+state_is('alice', "SELECT $_", '42501', "not for others: $_") for (
+	$acquire,
+	q{snowflake_extend(1, '00000000-0000-0000-0000-000000000000', 1, '1 min')},
+	q{snowflake_release(1, '00000000-0000-0000-0000-000000000000', 1)});
+# The layout's trigger takes the registry's lock, so nobody else may fire it from a table of his own.
+state_is('alice', q{CREATE TEMP TABLE mine (i int);
+	CREATE TRIGGER t AFTER INSERT ON mine FOR EACH STATEMENT EXECUTE FUNCTION snowflake_layout_changed()}, '42501',
+	q{others cannot use the trigger function of the layout});
+
+### A node's role on a registry: EXECUTE on the three functions, and nothing else
+
+sql(
+	'GRANT EXECUTE ON FUNCTION snowflake_acquire(text, integer, bigint, interval) TO node',
+	'GRANT EXECUTE ON FUNCTION snowflake_extend(bigint, uuid, bigint, interval) TO node',
+	'GRANT EXECUTE ON FUNCTION snowflake_release(bigint, uuid, bigint) TO node');
+is($server->safe_psql($db, q{
+		SELECT lease_id, token, window_start FROM snowflake_acquire('n', 0, 1000, '1 min') \gset
+		SELECT snowflake_extend(:lease_id, :'token', 2000, '1 min') = 62000;
+		SELECT snowflake_release(:lease_id, :'token', :window_start);
+	}, extra_params => [ '-U', 'node' ]), "t\nt", 'a node acquires, extends and releases');
+state_is('node', "SELECT * FROM $_", '42501', "a node cannot read $_") for (@tables, 'snowflake_workers');
+state_is('node', "DELETE FROM $_", '42501', "a node cannot write $_") for @tables;
+
+wait_until('the keeper holds a lease', sub {
+	sql('SELECT snowflake_nextval()');
+	sql(q{SELECT count(*) FROM snowflake_registry}) eq '1';
+});
+my $row = 'SELECT lease_id, worker_id, token, window_start FROM snowflake_registry';
+my ($lease_id, $worker, $token, $start) = split /\|/, sql($row);
+my ($state, $answer) = as_role('node', qq{
+	SELECT coalesce(snowflake_extend($lease_id, gen_random_uuid(), 1 << 40, '1 day')::text, 'none');
+	SELECT snowflake_release($lease_id, gen_random_uuid(), $start)});
+is($answer, "none\nf", q{without its token another's lease can be neither moved nor released});
+is(sql($row), "$lease_id|$worker|$token|$start", '... and stays as it was');
+
+$server->stop('fast');
+done_testing();

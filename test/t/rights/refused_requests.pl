@@ -1,0 +1,49 @@
+# A node's role that wants to do harm (G1, G4) asks the registry for what it may not have: transactions that stay open, clocks that
+# are ahead, leases of a day, bounds of its own, the operator's functions, the tables. It is refused each by its own SQLSTATE, and
+# has no more leases than it may; two honest nodes of the same registry go on.
+
+use strict;
+use warnings;
+
+use HonestNodes;
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+
+HonestNodes::start();
+my $tick = tick();
+
+my $token = q{'11111111-1111-1111-1111-111111111111'};
+for my $case (
+	[ 'a transaction block', "BEGIN; SELECT ids.snowflake_lease_acquire('x', 0, $tick, '10 s', $token, 0, NULL); COMMIT;", '25001' ],
+	[ 'two statements at once', "SELECT 1 \\; SELECT ids.snowflake_lease_acquire('x', 0, $tick, '10 s', $token, 0, NULL);", '25001' ],
+	[ 'a prepared transaction', "BEGIN; SELECT ids.snowflake_acquire('x', 0, $tick, '10 s'); PREPARE TRANSACTION 'p';", '0A000' ],
+	[ 'a clock an hour ahead', "SELECT ids.snowflake_lease_acquire('x', 0, $tick + 3600000, '10 s', $token, 0, NULL);", 'SF002' ],
+	[ 'a name of 250 MB', "SELECT ids.snowflake_lease_acquire(repeat('x', 250000000), 0, $tick, '10 s', $token, 0, NULL);", '22023' ],
+	[ 'no token', "SELECT ids.snowflake_lease_acquire('x', 0, $tick, '10 s', '00000000-0000-0000-0000-000000000000', 0, NULL);", '22023' ],
+	[ 'more than a day', "SELECT ids.snowflake_lease_acquire('x', 0, $tick, '25 h', $token, 0, NULL);", '22023' ],
+	[ 'evicting others', 'SELECT ids.snowflake_evict(1, now());', '42501' ],
+	[ 'settling', q{SELECT ids.snowflake_settle('x');}, '42501' ],
+	[ 'settled', 'SELECT ids.snowflake_settled();', '42501' ],
+	[ 'reading leases', 'TABLE ids.snowflake_registry;', '42501' ],
+	[ 'deleting leases', 'DELETE FROM ids.snowflake_registry;', '42501' ],
+	[ 'raising its own bound', 'SELECT ids.snowflake_get_layout(); SET snowflake.max_leases_per_role = 0;', '42501' ])
+{
+	my ($what, $text, $wanted) = @$case;
+	my (undef, $stderr) = run_as('hostile', "\\set VERBOSITY verbose\n$text");
+	my ($state) = $stderr =~ /ERROR:\s+(\w{5}):/;
+	is($state // 'none', $wanted, $what) or diag(substr($stderr, 0, 500));
+}
+# Before the library is loaded anybody can set anything.
+my ($bounds) = run_as('hostile', "SET snowflake.max_leases_per_role = 0;\nSET snowflake.max_lease_duration = '1 d';\nSET snowflake.max_clock_skew = 0;\n"
+	  . "SELECT ids.snowflake_get_layout() \\g /dev/null\nSHOW snowflake.max_leases_per_role;\nSHOW snowflake.max_lease_duration;\nSHOW snowflake.max_clock_skew;");
+is($bounds, "16\n1h\n10s\n", 'bounds that it sets for itself are of no effect');
+my ($granted) = run_as('hostile', "SELECT window_end - window_start FROM ids.snowflake_lease_acquire('x', 0, $tick, '24 h', $token, 0, NULL);");
+is($granted, "10000\n", 'a day that was asked for begins with ten seconds');
+($granted) = run_as('hostile', "SELECT window_end - window_start FROM ids.snowflake_acquire('x', 0, $tick, '24 h');");
+is($granted, "3600000\n", q{... and is an hour at most, by the form of nodes of before});
+my ($out) = run_as('hostile', "SELECT ids.snowflake_lease_acquire('x', 0, $tick, '1 s', gen_random_uuid(), 0, NULL) \\g /dev/null\n" x 30);
+is(sql(q{SELECT count(*) FROM ids.snowflake_registry r JOIN pg_roles o ON o.oid = r.role WHERE o.rolname = 'hostile'}), '16', 'and no role has more leases than it may');
+
+honest_nodes_are_well();
+done_testing();

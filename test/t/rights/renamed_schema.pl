@@ -1,0 +1,82 @@
+# The schema's name belongs to the schema's owner (section 10 of the design): a schema of his that takes the name of the
+# extension's gets none of the keeper's calls, and its tables are not written with the rights of the owner of the real ones, not
+# even by an acquire that waited for the registry's lock meanwhile. The keeper follows its own schema.
+
+use strict;
+use warnings;
+
+use SnowflakeTest;
+use Test::More;
+use Traps;
+
+Traps::start_keeper('security');
+
+sql('CREATE DATABASE swapped', 'GRANT CREATE ON DATABASE swapped TO bob');
+$server->safe_psql('swapped', q{
+	CREATE SCHEMA ids AUTHORIZATION bob;
+	CREATE EXTENSION snowflake SCHEMA ids;
+	GRANT USAGE ON SCHEMA ids TO PUBLIC;
+	SELECT ids.snowflake_nextval();
+});
+prepare('swapped', 'bob');
+my $swapped = $server->background_psql('swapped', extra_params => [ '-U', 'bob' ]);
+$swapped->query_safe(q{
+	CREATE SCHEMA decoy;
+	CREATE FUNCTION decoy.snowflake_extend(bigint, uuid, bigint, interval) RETURNS bigint LANGUAGE plpgsql AS
+		$$BEGIN PERFORM bob.spring('extend'); RETURN null; END$$;
+	CREATE FUNCTION decoy.snowflake_acquire(text, integer, bigint, interval) RETURNS bigint LANGUAGE plpgsql AS
+		$$BEGIN PERFORM bob.spring('acquire'); RETURN null; END$$;
+	CREATE FUNCTION decoy.snowflake_release(bigint, uuid, bigint) RETURNS boolean LANGUAGE plpgsql AS
+		$$BEGIN PERFORM bob.spring('release'); RETURN true; END$$});
+# The keeper talks to the registry three times a second: each name stands long enough for several of its calls.
+my $renewed = 0;
+for my $round (1 .. 6)
+{
+	$swapped->query_safe('BEGIN; ALTER SCHEMA ids RENAME TO moved; ALTER SCHEMA decoy RENAME TO ids; COMMIT');
+	my $was = $server->safe_psql('swapped', 'SELECT max(renewed_at) FROM moved.snowflake_registry');
+	wait_until('the keeper follows its schema', sub {
+		$server->safe_psql('swapped', "SELECT max(renewed_at) > '$was' FROM moved.snowflake_registry") eq 't'
+		  || $server->safe_psql('swapped', 'SELECT count(*) FROM traps.seen') ne '0';
+	}) and ++$renewed;
+	$swapped->query_safe('BEGIN; ALTER SCHEMA ids RENAME TO decoy; ALTER SCHEMA moved RENAME TO ids; COMMIT');
+}
+is($renewed, 6, 'the keeper finds its registry under the schema\'s new name');
+gained_nothing('the keeper', 'swapped');
+is(went_off('swapped'), '', 'another schema that takes the old name gets none of the keeper\'s calls');
+is($server->safe_psql('swapped', 'SELECT ids.snowflake_nextval() > 0'), 't', 'ids flow on');
+
+# The same while an acquire waits for the registry's lock: it goes on with the tables that its function belongs to.
+$server->safe_psql('swapped', 'GRANT EXECUTE ON FUNCTION ids.snowflake_acquire(text, integer, bigint, interval) TO bob');
+$swapped->query_safe(q{
+	SET client_min_messages = warning;
+	DROP SCHEMA decoy CASCADE;
+	CREATE SCHEMA decoy;
+	CREATE TABLE decoy.snowflake_registry (lease_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+		worker_id integer NOT NULL UNIQUE, node text, token uuid, acquired_at timestamptz, renewed_at timestamptz,
+		window_start bigint, window_end bigint);
+	CREATE TABLE decoy.snowflake_watermark (worker_id integer PRIMARY KEY, last_tick bigint);
+	CREATE TABLE decoy.snowflake_layout (singleton boolean PRIMARY KEY DEFAULT true, epoch_ms bigint, tick_us bigint,
+		timestamp_bits integer, datacenter_bits integer, worker_bits integer, sequence_bits integer, sequence_first boolean);
+	CREATE TABLE decoy.snowflake_origin (singleton boolean PRIMARY KEY DEFAULT true, system_identifier bigint, timeline bigint,
+		settles_until timestamptz, settling_lease_id bigint, settling_cuts bigint[]);
+	CREATE TRIGGER trap BEFORE INSERT ON decoy.snowflake_registry FOR EACH ROW EXECUTE FUNCTION bob.fire('tables');
+	CREATE TRIGGER trap BEFORE INSERT ON decoy.snowflake_origin FOR EACH ROW EXECUTE FUNCTION bob.fire('tables')});
+my $holder = $server->background_psql('swapped', extra_params => [ '-U', 'bob' ]);
+$holder->query_safe('BEGIN');
+$holder->query_safe(q{SELECT ids.snowflake_acquire('holder', 0, 1000, '1 min')});
+my $victim = $server->background_psql('swapped', on_error_stop => 0);
+my $victim_pid = $victim->query_safe('SELECT pg_backend_pid()');
+$victim->{stdin} .= "SELECT ids.snowflake_acquire('victim', 0, 1000, '1 min');\n\\echo done\n";
+$victim->{run}->pump_nb;
+ok(wait_until('the victim waits', sub {
+	$server->safe_psql('swapped', "SELECT cardinality(pg_blocking_pids($victim_pid))") eq '1';
+}), 'an acquire waits for another');
+$swapped->query_safe('BEGIN; ALTER SCHEMA ids RENAME TO moved; ALTER SCHEMA decoy RENAME TO ids; COMMIT');
+$holder->query_safe('COMMIT');
+$victim->query_until(qr/done\n/, '');
+gained_nothing(q{the tables of a schema that takes the name meanwhile are not written with the owner's rights}, 'swapped');
+$_->quit for $swapped, $holder, $victim;
+is($server->safe_psql('swapped', 'SELECT moved.snowflake_nextval() > 0'), 't', 'ids flow on');
+
+$server->stop('fast');
+done_testing();

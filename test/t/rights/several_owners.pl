@@ -1,0 +1,36 @@
+# The four tables of a registry belong to one role (section 10 of the design): with any other owner of a single one, the protocol
+# and the keeper are refused, and say why; with all of them a role's who is no superuser, the keeper works.
+
+use strict;
+use warnings;
+
+use SnowflakeTest;
+use Test::More;
+use Traps;
+
+my $db = 'postgres';
+my $acquire = acquire();
+my @tables = tables();
+Traps::start_keeper('security');
+ok(keeper_works('tables of a superuser'), 'the keeper works');
+
+# One table that has another owner: refused, in words that say why.
+for my $table (@tables)
+{
+	sql("ALTER TABLE $table OWNER TO bob");
+	my ($code, $text) = query_error($server, $db, "SELECT $acquire");
+	is($code, '42501', "refused while $table alone has another owner");
+	like($text, qr/several owners/, '... in these words');
+	sql("ALTER TABLE $table OWNER TO CURRENT_USER");
+}
+sql('ALTER TABLE snowflake_origin OWNER TO bob');
+ok(wait_until('the keeper notices', sub { sql('SELECT last_error_code FROM snowflake_status') eq '42501' }),
+	'the keeper is refused too, and snowflake_status says with which code');
+like(sql('SELECT last_error FROM snowflake_status'), qr/several owners/, '... and why');
+give_tables_to_bob();
+ok(keeper_works('tables of bob'), 'with all four tables bob\'s, the keeper works');
+is(sql(q{SELECT count(*) FROM pg_class WHERE relname LIKE 'snowflake\_%' AND relkind = 'r' AND relowner = 'bob'::regrole}),
+	'4', 'the tables are bob\'s');
+
+$server->stop('fast');
+done_testing();

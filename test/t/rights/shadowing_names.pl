@@ -1,0 +1,68 @@
+# Names that shadow what the protocol and the keeper call (section 10 of the design): operators, functions, overloads and tables
+# that the caller, or the owner of the registry's tables, puts in front by pg_temp, search_path or a better fit are not called, and
+# do not get in the way.
+
+use strict;
+use warnings;
+
+use SnowflakeTest;
+use Test::More;
+use Traps;
+
+Traps::start_keeper('security');
+
+### Of a caller, in his own schemas and in pg_temp
+
+sql(
+	'CREATE ROLE node LOGIN', 'GRANT CREATE ON DATABASE postgres TO node',
+	'GRANT EXECUTE ON FUNCTION snowflake_acquire(text, integer, bigint, interval), snowflake_extend(bigint, uuid, bigint, interval),'
+	  . ' snowflake_release(bigint, uuid, bigint) TO node');
+sql(q{CREATE TABLE called (who name); GRANT INSERT ON called TO node});
+my (undef, $answer) = as_role('node', q{
+	CREATE SCHEMA shadows;
+	CREATE FUNCTION shadows.trap(bigint, bigint) RETURNS boolean LANGUAGE plpgsql AS
+		$$BEGIN INSERT INTO public.called VALUES (current_user); RETURN $1 < $2; END$$;
+	CREATE OPERATOR shadows.<= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = shadows.trap);
+	CREATE OPERATOR shadows.>= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = shadows.trap);
+	CREATE OPERATOR shadows.= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = shadows.trap);
+	CREATE FUNCTION shadows.nextval(regclass) RETURNS bigint LANGUAGE plpgsql AS
+		$$BEGIN INSERT INTO public.called VALUES (current_user); RETURN 1; END$$;
+	CREATE FUNCTION shadows.clock_timestamp() RETURNS timestamptz LANGUAGE plpgsql AS
+		$$BEGIN INSERT INTO public.called VALUES (current_user); RETURN now(); END$$;
+	CREATE TEMP TABLE snowflake_registry (lease_id bigint, worker_id int);
+	CREATE TEMP TABLE snowflake_origin (system_identifier bigint);
+	CREATE FUNCTION pg_temp.clock_timestamp() RETURNS timestamptz LANGUAGE plpgsql AS
+		$$BEGIN INSERT INTO public.called VALUES (current_user); RETURN now(); END$$;
+	SET search_path = pg_temp, shadows, pg_catalog, public;
+	SELECT lease_id, token, window_start FROM public.snowflake_acquire('n', 0, 1000, '1 min') \gset
+	SELECT public.snowflake_extend(:lease_id, :'token', 2000, '1 min');
+	SELECT public.snowflake_release(:lease_id, :'token', :window_start);
+	SHOW search_path;
+});
+is($answer, "62000\nt\npg_temp, shadows, pg_catalog, public", 'names that shadow do not get in the way')
+  or diag($answer);
+is(sql('SELECT count(*) FROM called'), '0', '... and are not called');
+
+### Of the tables' owner, under a search_path that finds them first: what is missing in pg_catalog cannot be shadowed, so nothing runs
+
+give_tables_to_bob();
+plant('bob', q{
+	CREATE FUNCTION public.snowflake_extend(bigint, uuid, bigint, interval, VARIADIC int[]) RETURNS bigint LANGUAGE sql AS
+		$$SELECT bob.spring('overload'); SELECT 1::bigint$$;
+	CREATE FUNCTION public.snowflake_acquire(node varchar, datacenter integer, now_tick bigint, duration interval) RETURNS bigint
+		LANGUAGE sql AS $$SELECT bob.spring('overload'); SELECT 1::bigint$$;
+	CREATE FUNCTION bob.operator_trap(bigint, bigint) RETURNS boolean LANGUAGE plpgsql AS
+		$$BEGIN PERFORM bob.spring('operator'); RETURN $1 = $2; END$$;
+	CREATE OPERATOR bob.= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = bob.operator_trap);
+	CREATE OPERATOR public.= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = bob.operator_trap);
+	CREATE FUNCTION bob.snowflake_extend(bigint, uuid, bigint, interval) RETURNS bigint LANGUAGE sql AS
+		$$SELECT bob.spring('search_path'); SELECT 1::bigint$$;
+	CREATE FUNCTION bob.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$SELECT bob.spring('search_path'); SELECT now()$$;
+});
+sql('ALTER DATABASE postgres SET search_path = bob, public, pg_catalog');
+ok(keeper_works('names'), 'the keeper works beside names that shadow');
+gained_nothing('names');
+is(went_off(), '', 'none of these ran');
+
+$server->stop('fast');
+done_testing();

@@ -1,0 +1,22 @@
+# The planner's support function is nobody's to use: not for a function of one's own, and not as a way round a right: the right to
+# call snowflake_nextval() is the one of who copies, not of who plans.
+
+use strict;
+use warnings;
+
+use SnowflakeTest;
+use Test::More;
+use Traps;
+
+Traps::start('rights', preload => 1);
+
+is((as_role('bob', $_))[0], '42501', "not for others: $_") for
+	'CREATE FUNCTION bob.mine() RETURNS bigint LANGUAGE sql SUPPORT public.snowflake_nextval_support AS \'SELECT 1::bigint\'',
+	'ALTER FUNCTION bob.harmless(bigint) SUPPORT public.snowflake_nextval_support';
+# Who plans it is not asked for it: the right to call is the one of who copies.
+sql('REVOKE EXECUTE ON FUNCTION snowflake_nextval() FROM PUBLIC', 'GRANT EXECUTE ON FUNCTION snowflake_nextval() TO bob',
+	'CREATE TABLE copied (id bigint DEFAULT snowflake_nextval(), n int)', 'GRANT INSERT ON copied TO alice, bob');
+is((as_role($_, "COPY public.copied (n) FROM STDIN;\n1\n2\n\\.\n"))[0], $_ eq 'bob' ? '00000' : '42501', "$_ copies") for 'alice', 'bob';
+
+$server->stop('fast');
+done_testing();
