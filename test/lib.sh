@@ -275,9 +275,9 @@ unpack_packages() (
   done
 )
 
-# unpack_neighbours FOLDER: what Debian has of other programs that one test sets beside snowflake, for this server's
+# unpack_neighbours FOLDER: what Debian has of other programs that tests set beside snowflake, for this server's
 # version: pgbouncer into FOLDER, pg_partman into the copied server. Unpacked and not installed, because an installed
-# pgbouncer starts a service. Returns 1 where they cannot be had; the test then skips what it lacks.
+# pgbouncer starts a service. Returns 1 where they cannot be had; their tests are then skipped.
 unpack_neighbours() {
   local folder=$1 version control package libraries packages=()
   control=$("$PG_CONFIG" --sharedir)/extension/pg_partman.control

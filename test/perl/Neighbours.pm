@@ -1,0 +1,77 @@
+# What the tests of snowflake's neighbours share: what is left out where a neighbour is not there, the README's words, and another
+# extension called snowflake.
+package Neighbours;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use Installation;
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+
+our @EXPORT = qw(value readme left_out_unless is_available quiet write_theirs create_theirs is_another);
+
+sub quiet { return "log_statement = none\nautovacuum = off\n"; }
+
+sub value { my ($server, $sql, $dbname) = @_; return $server->safe_psql($dbname // 'postgres', $sql); }
+
+# The first SQL block of the README that has this in it.
+sub readme
+{
+	my ($what) = @_;
+	my ($block) = grep { /$what/ } slurp_file('README.md') =~ /^```sql\n(.*?)^```/msg;
+	return $block // die "README.md has no block with $what\n";
+}
+
+# Ends the test where what it is about is not there.
+sub left_out_unless
+{
+	my ($there, $what, $how) = @_;
+	return if $there;
+	print { Test::More->builder->failure_output } "# skipped: $what, which is not there; $how\n";
+	plan skip_all => $what;
+	return;
+}
+
+# Whether an extension can be created, without asking a server.
+sub is_available
+{
+	my ($extension) = @_;
+	my ($sharedir) = run_command([ 'pg_config', '--sharedir' ]);
+	return -e "$sharedir/extension/$extension.control";
+}
+
+# ---------------------------------------------------------------------------------------------------------------------
+# pgEdge's snowflake has a library of the same file name, and two of its symbols are called as two of ours. What follows has
+# objects like its own, as they are after our library was installed over it.
+# ---------------------------------------------------------------------------------------------------------------------
+
+# Writes its script. With `missing`, as its own script has it: functions whose symbols are not ours.
+sub write_theirs
+{
+	my ($home, $missing) = @_;
+	my $script = installed($home, 'sharedir') . '/extension/snowflake--2.4.sql';
+	my $late = $missing ? '' : q{UPDATE pg_proc SET prosrc = 'snowflake_get_node' WHERE oid = 'snowflake.get_node(int8)'::regprocedure;};
+	my $symbol = $missing ? 'snowflake_get_node' : 'snowflake_currval';
+	unlink $script;
+	append_to_file($script, <<"SQL");
+CREATE SEQUENCE snowflake.id_seq;
+CREATE FUNCTION snowflake.nextval(regclass DEFAULT 'snowflake.id_seq') RETURNS bigint AS 'MODULE_PATHNAME', 'snowflake_nextval' LANGUAGE C;
+CREATE FUNCTION snowflake.currval(regclass DEFAULT 'snowflake.id_seq') RETURNS bigint AS 'MODULE_PATHNAME', 'snowflake_currval' LANGUAGE C;
+CREATE FUNCTION snowflake.get_node(bigint) RETURNS integer AS 'MODULE_PATHNAME', '$symbol' LANGUAGE C;
+$late
+SQL
+	return;
+}
+
+sub create_theirs { return q{CREATE SCHEMA IF NOT EXISTS snowflake; CREATE EXTENSION snowflake SCHEMA snowflake VERSION '2.4'}; }
+
+# What our library says of it.
+sub is_another
+{
+	return qr/the extension snowflake of this database is another one.*DETAIL: .*schema "snowflake".*pgEdge.*HINT: .*DROP EXTENSION/s;
+}
+
+1;

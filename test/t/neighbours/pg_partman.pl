@@ -1,0 +1,51 @@
+# pg_partman with ranges of ids, in the README's own words: partitions of a day each, ids in the partition of their day,
+# maintenance ahead of the highest id, and retention by what an id says.
+#
+# pg_partman is Debian's; test/run unpacks it.
+
+use strict;
+use warnings;
+
+use Neighbours;
+use SnowflakeTest;
+use Test::More;
+
+my $server = new_server('server', preload => 1, conf => quiet());
+left_out_unless(is_available('pg_partman'), 'pg_partman', 'apt-get install postgresql-' . $server->pg_version->major . '-partman');
+start_server($server);
+value($server, 'CREATE EXTENSION snowflake');
+
+my $version = value($server, q{SELECT default_version FROM pg_available_extensions WHERE name = 'pg_partman'});
+value($server, 'CREATE SCHEMA partman; CREATE EXTENSION pg_partman SCHEMA partman');
+my ($parent) = readme('PARTITION BY RANGE') =~ /^(CREATE TABLE event .*?;)/ms;
+value($server, $parent);
+my $create = readme('partman\.create_parent');
+if ($version =~ /^4\./) { $create =~ s/(event', 'id'), /$1, 'native', / or die 'no place for the type'; }
+value($server, $create);
+
+# Of each partition that has bounds: where they are, in days.
+my $bounds = q{
+	SELECT c.relname AS name, snowflake_timestamp(m[1]::bigint) AS lower, snowflake_timestamp(m[2]::bigint) AS upper
+	FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid,
+		regexp_match(pg_get_expr(c.relpartbound, c.oid), $re$FROM \('(\d+)'\) TO \('(\d+)'\)$re$) m
+	WHERE i.inhparent = 'event'::regclass AND m IS NOT NULL};
+is(value($server, "SELECT count(*) > 4, bool_and(upper - lower = '1 day'), bool_and(lower = date_trunc('day', lower, 'UTC')) FROM ($bounds) b"),
+	't|t|t', 'partitions of one day each, from midnight UTC');
+is(value($server, "SELECT count(*) FROM ($bounds) b WHERE clock_timestamp() >= lower AND clock_timestamp() < upper"), '1', '... one of them is today\'s');
+value($server, q{INSERT INTO event (body) SELECT 'x' FROM generate_series(1, 1000)});
+my $in_theirs = "SELECT count(*) FROM event e LEFT JOIN ($bounds) b ON b.name = e.tableoid::regclass::text"
+  . ' WHERE snowflake_timestamp(e.id) < b.lower OR snowflake_timestamp(e.id) >= b.upper OR b.name IS NULL';
+is(value($server, $in_theirs), '0', 'ids are in the partition of their day, none in the default one');
+
+my $last = "SELECT max(upper) FROM ($bounds) b";
+my $before = value($server, $last);
+value($server, q{INSERT INTO event VALUES (snowflake_encode(now() + interval '3 days', 0, 0), 'later')});
+value($server, q{SELECT partman.run_maintenance('public.event')});
+is(value($server, "SELECT ($last) - '$before' = '3 days'"), 't', 'maintenance makes partitions ahead of the highest id');
+is(value($server, $in_theirs), '0', '... which are used');
+value($server, q{UPDATE partman.part_config SET retention = snowflake_id_at('2025-01-02 00:00+00', 'snowflake')::text WHERE parent_table = 'public.event'});
+value($server, q{SELECT partman.run_maintenance('public.event')});
+is(value($server, "SELECT min(lower) > now(), (SELECT count(*) FROM event) FROM ($bounds) b"), 't|1', 'and retention drops what is older than that by a day');
+
+$server->stop('fast');
+done_testing();

@@ -1,0 +1,56 @@
+# From pgEdge's extension of the same name to this one, as the README has it: in one session, with the layout of its ids, and above
+# those that are there. Its setting in the configuration file is a warning, and keeps no other setting from being read.
+
+use strict;
+use warnings;
+
+use Installation;
+use Neighbours;
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+
+my $db = 'postgres';
+my $home = own_installation();
+my $server = new_server('server', home => $home, preload => 1, conf => quiet());
+start_server($server);
+value($server, 'CREATE EXTENSION snowflake; CREATE DATABASE theirs');
+write_theirs($home, 0);
+value($server, create_theirs(), 'theirs');
+# Its columns have its function as their default.
+value($server, q{
+	CREATE TABLE item (id bigint PRIMARY KEY DEFAULT snowflake.nextval(), n int);
+	INSERT INTO item VALUES (170505378935607296, 1), (170505378935607297, 2)}, 'theirs');
+
+subtest 'changing over' => sub {
+	# All in one session, which was refused before.
+	my $session = $server->background_psql('theirs', on_error_stop => 0);
+	like((ask($session, 'SELECT snowflake.nextval()'))[1], qr/is another one/, 'refused');
+	my ($out, $err) = ask($session, readme("set_layout\\('pgedge'\\)"));
+	unlike($err, qr/ERROR/, 'dropped, and ours created with the layout of its ids, as the README has it');
+	($out, $err) = ask($session, 'INSERT INTO item (n) VALUES (4) RETURNING id');
+	like($out, qr/^\d+$/, 'the same session issues') or diag($err);
+	is($err, '', '... without an error');
+	is((ask($session, 'SELECT max(id) FROM item'))[0], $out, '... above the ids that are there');
+	is((ask($session, q{SELECT worker || ' ' || seq || ' ' || (ts AT TIME ZONE 'UTC') FROM item, snowflake_decode(id) WHERE n = 1}))[0],
+		'1 0 2024-04-15 12:07:30.175', 'which can be read');
+	$session->quit;
+};
+
+subtest 'its setting in the configuration file' => sub {
+	my $size = -s $server->logfile;
+	$server->append_conf('postgresql.conf', 'snowflake.node = 5');
+	$server->restart;
+	like(slurp_file($server->logfile, $size), qr/WARNING: .*invalid configuration parameter name "snowflake\.node", removing it/, 'the log says that there is no such setting');
+	is(value($server, 'SELECT snowflake_nextval() > 0'), 't', 'ids flow');
+	is((query_error($server, $db, 'SHOW snowflake.node'))[0], '42704', 'nobody sees it');
+	is((query_error($server, $db, 'SET snowflake.node = 5'))[0], '42602', '... or sets it');
+	$size = -s $server->logfile;
+	$server->append_conf('postgresql.conf', 'snowflake.max_run = 17');
+	$server->reload;
+	ok(wait_until('the other setting', sub { value($server, 'SHOW snowflake.max_run') eq '17' }), 'a reload takes the other settings')
+	  or diag(slurp_file($server->logfile, $size));
+};
+
+$server->stop('fast');
+done_testing();

@@ -1,0 +1,23 @@
+# make install where another extension called snowflake is installed: refused before anything is copied. Without it, and over
+# itself, ours is installed.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my ($sharedir) = run_command([ 'pg_config', '--sharedir' ]);
+my $there = PostgreSQL::Test::Utils::tempdir();
+my $folder = "$there$sharedir/extension";
+is(system('mkdir', '-p', $folder), 0, 'a place to install to');
+my @install = ('make', '-s', 'PG_CONFIG=pg_config', "DESTDIR=$there", 'install');
+append_to_file("$folder/snowflake.control", "default_version = '2.4'\nmodule_pathname = '\$libdir/snowflake'\nschema = snowflake\n");
+command_fails_like(\@install, qr/another extension called snowflake is installed there/, 'is refused');
+is(`find $there -type f`, "$folder/snowflake.control\n", '... before anything is copied');
+unlink "$folder/snowflake.control";
+command_ok(\@install, 'with it removed, ours is installed');
+is(scalar(() = `find $there -type f` =~ m{/snowflake(?:\.control|\.so|--1\.0\.sql)$}mg), 3, '... all of it');
+command_ok(\@install, '... and over itself again');
+
+done_testing();
