@@ -1,0 +1,87 @@
+# What the tests of servers that are copies of each other share: clients that take ids of any server all the time, every id of
+# which is compared, and pg_rewind.
+package ReplicationTest;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+
+our @EXPORT = qw(quiet script value worker load ids_flow none_twice rewind start_registry);
+
+my $db = 'postgres';
+my @files;    # what clients of any server were sent
+
+sub quiet { return "log_statement = none\nwal_retrieve_retry_interval = 100ms\nautovacuum = off\nwal_keep_size = 256MB\n"; }
+
+sub script
+{
+	return q{
+COPY (SELECT snowflake_nextval() FROM generate_series(1, 300)) TO STDOUT;
+SELECT snowflake_nextval();
+SELECT snowflake_nextvals(50);
+SELECT FROM pg_sleep(0.01);
+};
+}
+
+sub value { my ($server, $sql) = @_; return $server->safe_psql($db, $sql); }
+sub worker { return value($_[0], 'SELECT worker FROM snowflake_status'); }
+
+sub load
+{
+	my ($server, $what) = @_;
+	my $clients = start_clients($server, 2, $what // script());
+	push @files, @{ $clients->{files} };
+	return $clients;
+}
+
+# Ids that arrive from now on.
+sub ids_flow
+{
+	my ($clients) = @_;
+	my $before = client_bytes($clients);
+	# A line "connection" is no id.
+	return wait_until('ids', sub { client_bytes($clients) > $before + 20_000 });
+}
+
+sub none_twice
+{
+	my ($what) = @_;
+	my ($ids, $twice) = compare_ids(@files);
+	cmp_ok($ids, '>', 10_000, "ids of $what: $ids");
+	is($twice, 0, '... none of them twice');
+	figures('%d ids of %s, %d duplicates', $ids, $what, $twice);
+	@files = ();
+	return;
+}
+
+# Makes a standby of the new primary out of the old one, which has been stopped.
+sub rewind
+{
+	my ($old, $new) = @_;
+	# What was written since a promotion is compared with the source's checkpoint.
+	value($new, 'CHECKPOINT');
+	my $conf = slurp_file($old->data_dir . '/postgresql.conf');
+	ok(run_log([ 'pg_rewind', '--no-sync', '--target-pgdata', $old->data_dir, '--source-server', $new->connstr($db) ]), 'pg_rewind of the old primary') or die "the old primary is no standby";
+	# It has brought the other's settings along.
+	unlink $old->data_dir . '/postgresql.conf';
+	append_to_file($old->data_dir . '/postgresql.conf', $conf);
+	$old->append_conf('postgresql.conf', sprintf("primary_conninfo = '%s'", $new->connstr));
+	$old->set_standby_mode;
+	$old->start;
+	return wait_until('the rewound server to stream', sub { value($new, q{SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'}) > 0 });
+}
+
+# A registry on a server of its own; returns it, and where nodes find it.
+sub start_registry
+{
+	my $registry = new_server('registry', preload => 0, conf => quiet());
+	start_server($registry);
+	value($registry, 'CREATE EXTENSION snowflake');
+	return ($registry, sprintf('host=%s port=%s dbname=postgres', $registry->host, $registry->port));
+}
+
+1;
