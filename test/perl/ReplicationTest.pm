@@ -10,7 +10,7 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-our @EXPORT = qw(quiet script value worker load ids_flow none_twice rewind start_registry);
+our @EXPORT = qw(quiet script value ids worker load ids_flow none_twice rewind start_registry);
 
 my $db = 'postgres';
 my @files;    # what clients of any server were sent
@@ -28,6 +28,7 @@ SELECT FROM pg_sleep(0.01);
 }
 
 sub value { my ($server, $sql) = @_; return $server->safe_psql($db, $sql); }
+sub ids { return split /\n/, value($_[0], "SELECT snowflake_nextvals($_[1])"); }
 sub worker { return value($_[0], 'SELECT worker FROM snowflake_status'); }
 
 sub load

@@ -1,0 +1,90 @@
+# A standby that is promoted issues at once, also to a session that it refused before, and no id or worker id that the old primary,
+# which lives on, issued or still issues (G1, G6 and "Settling", section 4 of the design).
+#
+# The promoted server's registry is a copy that may lack the newest commits. So it notices the new timeline, lets nothing expire
+# for one lease duration, and draws from the farther half of the free worker ids only. Promoted again meanwhile, it halves again.
+
+use strict;
+use warnings;
+
+use ReplicationTest;
+use SnowflakeTest;
+use Test::More;
+
+my $db = 'postgres';
+my $primary = new_server('primary', streaming => 1, conf => "snowflake.lease_duration = 10min\nsnowflake.max_clock_skew = 0\nwal_sender_timeout = 0\n");
+start_server($primary);
+value($primary, 'CREATE EXTENSION snowflake; CREATE TABLE t (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), n int);'
+	  . ' CREATE TABLE old (id bigserial)');
+my @old = ids($primary, 1000);
+value($primary, 'INSERT INTO t (n) SELECT generate_series(1, 100)');
+my $standby = standby_of($primary, 'standby');
+my $cascaded = standby_of($standby, 'cascaded');
+push @old, ids($primary, 1000);
+$primary->wait_for_catchup($standby, 'replay', $primary->lsn('flush'));
+$standby->wait_for_catchup($cascaded, 'replay', $standby->lsn('replay'));
+
+# A session that was refused before the promotion.
+my $session = $standby->background_psql($db, on_error_stop => 0);
+$session->query('SELECT snowflake_nextval()');
+$session->{stderr} = '';
+
+### Promoted, while the old primary lives on
+
+$standby->promote;
+my $id = $session->query_safe('SELECT snowflake_nextval()');
+like($id, qr/^\d+$/, 'the promoted server issues, to a session that was refused before');
+$session->quit;
+my @new = ($id, ids($standby, 1000));
+push @new, split /\n/, value($standby, 'INSERT INTO t (n) SELECT generate_series(1, 100) RETURNING id');
+push @old, split /\n/, value($primary, 'INSERT INTO t (n) SELECT generate_series(1, 100) RETURNING id');
+push @old, ids($primary, 1000);
+
+# The next worker ids that the old primary draws, as its nodes come and go.
+my %old_workers = map { $_ => 1 } split /\n/, value($primary, q{
+	SELECT worker_id FROM snowflake_registry
+	UNION SELECT (snowflake_acquire('node ' || n, 0, extract(epoch FROM now())::bigint * 1000 - 1735689600000, '1 min')).worker_id
+	FROM generate_series(1, 200) n});
+cmp_ok(scalar(keys %old_workers), '==', 201, 'the old primary has 201 worker ids out');
+my $new_worker = value($standby, 'SELECT worker FROM snowflake_status');
+ok(!$old_workers{$new_worker}, "the promoted server's is none of them, nor one of the next 200");
+my @new_workers = split /\n/, value($standby, q{
+	SELECT (snowflake_acquire('node ' || n, 0, extract(epoch FROM now())::bigint * 1000 - 1735689600000, '1 min')).worker_id
+	FROM generate_series(1, 200) n});
+is(scalar(grep { $old_workers{$_} } @new_workers), 0, 'nor any of the next 200 that it draws itself');
+
+my %issued;
+$issued{$_}++ for @old, @new;
+is(scalar(grep { $_ > 1 } values %issued), 0, 'no id was issued by both');
+is(value($standby, q{SELECT settles_until > now() AND settles_until <= now() + interval '11 min' FROM snowflake_origin}), 't',
+	'snowflake_origin shows until when it settles');
+is(value($standby, 'SELECT timeline FROM snowflake_origin'), '2', '... and on which timeline');
+# One lease of 1,024 lived on; of the 1,023 others the farther half, rounded down, is 511.
+my $cut = value($standby, 'SELECT settling_cuts[1] FROM snowflake_origin');
+my $place = value($standby, q{SELECT mod(worker_id - settling_lease_id + 1024 * 1000000000000, 1024) FROM snowflake_registry, snowflake_origin
+	WHERE node = (SELECT node FROM snowflake_workers ORDER BY lease_id DESC OFFSET 200 LIMIT 1) ORDER BY lease_id DESC LIMIT 1});
+ok($cut == 512 || $cut == 513, "the nearer half is cut off: $cut");
+cmp_ok($place, '>=', $cut, "the worker id that was drawn lies in the farther half, at $place");
+is(value($primary, 'SELECT settles_until IS NULL FROM snowflake_origin'), 't', 'the old primary does not settle');
+
+### Promoted again while it settles: what was left is halved again
+
+$standby->wait_for_catchup($cascaded, 'replay', $standby->lsn('flush'));
+$cascaded->promote;
+my @newest = ids($cascaded, 1000);
+$issued{$_}++ for @newest;
+is(scalar(grep { $_ > 1 } values %issued), 0, 'after a second promotion no id was issued twice');
+is(value($cascaded, 'SELECT timeline FROM snowflake_origin'), '3', 'the second promotion is noticed');
+is(value($cascaded, 'SELECT settling_lease_id FROM snowflake_origin'), value($standby, 'SELECT settling_lease_id FROM snowflake_origin'),
+	'... places are counted from where they were');
+# 201 of the places beyond the first cut were leased, the others were free.
+my $second = value($cascaded, 'SELECT settling_cuts[1] FROM snowflake_origin');
+my $free = value($cascaded, sprintf('SELECT %d - count(*) FROM snowflake_registry, snowflake_origin WHERE lease_id <> (SELECT max(lease_id) FROM snowflake_registry)'
+	. ' AND mod(worker_id - settling_lease_id + 1024 * 1000000000000, 1024) >= %d', 1024 - $second, $second));
+my $before = value($cascaded, sprintf('SELECT %d - count(*) FROM snowflake_registry, snowflake_origin WHERE lease_id <> (SELECT max(lease_id) FROM snowflake_registry)'
+	. ' AND mod(worker_id - settling_lease_id + 1024 * 1000000000000, 1024) >= %d', 1024 - $cut, $cut));
+is($free, int($before / 2), "... of the $before worker ids that were left and free $free remain");
+my %standby_workers = map { $_ => 1 } split /\n/, value($standby, 'SELECT worker_id FROM snowflake_registry');
+ok(!$standby_workers{ value($cascaded, 'SELECT worker FROM snowflake_status') }, 'it draws a worker id that the first promoted server has not');
+$_->stop('fast') for $cascaded, $standby, $primary;
+done_testing();

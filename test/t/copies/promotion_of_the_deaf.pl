@@ -1,0 +1,29 @@
+# A standby that is promoted without having heard of any lease (G1): it has no worker id in common with the old primary, which
+# lives on.
+
+use strict;
+use warnings;
+
+use ReplicationTest;
+use SnowflakeTest;
+use Test::More;
+
+my $young = new_server('young', streaming => 1, conf => "snowflake.max_clock_skew = 0\n");
+start_server($young);
+value($young, 'CREATE EXTENSION snowflake');
+my $deaf = standby_of($young, 'deaf', conf => "primary_conninfo = ''\n");
+ids($young, 1);
+is(value($deaf, 'SELECT count(*) FROM snowflake_registry'), '0', 'a standby that lacks the first lease');
+$deaf->promote;
+ids($deaf, 1);
+my %drawn;
+for my $server ($young, $deaf)
+{
+	$drawn{$_}++ for split /\n/, value($server, q{
+		SELECT worker FROM snowflake_status
+		UNION ALL SELECT (snowflake_acquire('node ' || n, 0, extract(epoch FROM now())::bigint * 1000 - 1735689600000, '1 min')).worker_id
+		FROM generate_series(1, 200) n});
+}
+is(scalar(keys %drawn), 402, '... has no worker id in common with the old primary once it is promoted, among 201 of each');
+$_->stop('fast') for $deaf, $young;
+done_testing();
