@@ -1,0 +1,44 @@
+# A node of one version under a registry of another, each with each (section 4 of the design): it draws a lease, moves its window,
+# gives the lease back, and goes on when one of the two is updated.
+
+use strict;
+use warnings;
+
+use SnowflakeTest;
+use Test::More;
+use VersionsTest;
+
+VersionsTest::start();
+
+sub check_registry
+{
+	my ($registry_version, $node_version) = @_;
+	my $name = "registry $registry_version, node $node_version";
+	create($registry_version, 'registry');
+	create($node_version, 'node');
+	sql('node', 'ALTER DATABASE node SET snowflake.registry = $$host=' . $server->host . ' port=' . $server->port . ' dbname=registry$$');
+	like(sql('node', 'INSERT INTO item (n) VALUES (1) RETURNING id'), qr/^\d+$/, "$name: ids");
+	is(sql('registry', 'SELECT count(*) FROM snowflake_workers WHERE NOT expired'), '1', "$name: under a lease of the registry");
+	is_renewed('registry', $name);
+	for my $other ('registry', 'node')
+	{
+		next if ($other eq 'registry' ? $registry_version : $node_version) eq $newest;
+		sql($other, 'ALTER EXTENSION snowflake UPDATE');
+		is_renewed('registry', "$name, then $newest in the $other");
+	}
+	is(sql('node', 'SELECT last_error IS NULL FROM snowflake_status'), 't', "$name: no error");
+	sql('node', 'SELECT pg_terminate_backend(keeper_pid) FROM snowflake_status');
+	ok(wait_until('the lease to be given back', sub { sql('registry', 'SELECT count(*) FROM snowflake_registry') eq '0' }),
+		"$name: the lease is given back");
+	sql('postgres', "DROP DATABASE $_") for 'node', 'registry';
+	return;
+}
+
+# Objects of released versions, under this library, among themselves and with the newest.
+for my $registry (@released, $newest)
+{
+	for my $node (@released, $newest) { check_registry($registry, $node) unless $registry eq $newest && $node eq $newest; }
+}
+
+VersionsTest::stop();
+done_testing();

@@ -1,0 +1,45 @@
+# The objects of each released version work with today's library (section 4 of the design: the protocol is spoken between
+# versions): ids, COPY, decoding, status, the protocol by SQL, and the keeper.
+
+use strict;
+use warnings;
+
+use SnowflakeTest;
+use Test::More;
+use VersionsTest;
+
+VersionsTest::start();
+
+sub check_old_objects
+{
+	my ($version) = @_;
+	my $name = "the library with the objects of $version";
+	create($version, 'old');
+	like(sql('old', 'INSERT INTO item (n) VALUES (1) RETURNING id'), qr/^\d+$/, "$name: ids");
+	is(sql('old', 'SELECT count(DISTINCT i) FROM snowflake_nextvals(5000) i'), '5000', "$name: many ids");
+	is(sql('old', 'SELECT snowflake_nextval() = snowflake_currval()'), 't', "$name: the last id");
+	is(sql('old', 'SELECT d.ts = snowflake_timestamp(id), now() - d.ts < interval $$10 min$$, d.worker = s.worker'
+		  . ' FROM item, snowflake_decode(id) d, snowflake_status s'), 't|t|t', "$name: decode, timestamp, status");
+	is(sql('old', q{COPY item (n) FROM PROGRAM 'seq 1000'; SELECT count(DISTINCT id) FROM item}), '1001', "$name: COPY");
+	is(sql('old', 'SELECT w.node = s.node, w.expired FROM snowflake_workers w JOIN snowflake_status s USING (worker)'), 't|f',
+		"$name: workers");
+	is(sql('old', 'SELECT l::text = g::text FROM (SELECT epoch_ms, tick_us, timestamp_bits, datacenter_bits, worker_bits,'
+		  . ' sequence_bits, sequence_first FROM snowflake_layout) l, snowflake_get_layout() g'), 't', "$name: the layout");
+	is_renewed('old', $name);
+	# Where clocks are not judged, whoever releases by SQL may have used all of the window.
+	is(sql('old', q{
+		SET snowflake.max_clock_skew = 0;
+		SELECT lease_id, token, window_start AS first FROM snowflake_acquire('other', 0, 1000, '1 min') \gset
+		SELECT snowflake_extend(:lease_id, :'token', 2000, '1 min') - :first;
+		SELECT snowflake_release(:lease_id, :'token', :first + 5);
+		SELECT last_tick - :first FROM snowflake_watermark ORDER BY last_tick LIMIT 1}), "61000\nt\n60999", "$name: the protocol");
+	is((query_error($server, 'old', q{UPDATE snowflake_layout SET worker_bits = 5, datacenter_bits = 5}))[0], '55000',
+		"$name: the layout stays as it is");
+	sql('postgres', 'DROP DATABASE old');
+	return;
+}
+
+check_old_objects($_) for @released;
+
+VersionsTest::stop();
+done_testing();
