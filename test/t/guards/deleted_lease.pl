@@ -10,7 +10,7 @@ use SnowflakeTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $server = new_server('server', conf => "max_connections = 50\nmax_worker_processes = 20\nsnowflake.lease_duration = 6s\n"
+my $server = new_server('server', conf => "max_connections = 50\nmax_worker_processes = 20\nsnowflake.lease_duration = 12s\n"
 	  . "snowflake.max_clock_skew = 1s\nsnowflake.start_timeout = 100ms\nlog_statement = none\n");
 start_server($server);
 my $layout = "SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 0, 2, 12)";

@@ -1,5 +1,6 @@
-# A physical copy that is promoted and subscribes to the server that it is a copy of, with copy_data = false, as pg_createsubscriber makes
-# it. Its registry began as a copy of the other's. Rows keep arriving, and its node goes on issuing, whatever the other's registry does.
+# A physical copy that is promoted and subscribes to the server that it is a copy of, with copy_data = false, as
+# pg_createsubscriber makes it. Its registry began as a copy of the other's. Rows keep arriving, and its node goes on issuing,
+# whatever the other's registry does.
 use strict;
 use warnings;
 
@@ -40,6 +41,10 @@ value($copy, sprintf(q{CREATE SUBSCRIPTION everything CONNECTION 'host=%s port=%
 
 # Both draw under the same numbers, which is what their rows would be in conflict about.
 ok(draw_anew($copy, 1), 'the copy draws a worker id of its own');
+# It is to keep this one, however slow the machine is.
+$copy->append_conf('postgresql.conf', 'snowflake.lease_duration = 2min');
+$copy->reload;
+ok(wait_until('a long window', sub { value($copy, q{SELECT window_end > clock_timestamp() + interval '1 min' FROM snowflake_status}) eq 't' }), '... for long');
 my $worker = value($copy, 'SELECT worker FROM snowflake_status');
 isnt($worker, value($primary, 'SELECT worker FROM snowflake_status'), "... $worker, which the other has not");
 for my $round (1 .. 3)

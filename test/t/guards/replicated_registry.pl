@@ -1,5 +1,5 @@
-# Logical replication of all tables, the registry's among them: FOR ALL TABLES with the initial copy, later changes, and the registry's
-# tables in both directions. Rows of other tables arrive, each server's registry stays its own, and both issue ids.
+# Logical replication of all tables, the registry's among them: FOR ALL TABLES with the initial copy, later changes, and the
+# registry's tables in both directions. Rows of other tables arrive, each server's registry stays its own, and both issue ids.
 use strict;
 use warnings;
 
@@ -8,7 +8,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $db = 'postgres';
-my $conf = "wal_level = logical\nmax_wal_senders = 10\nmax_replication_slots = 10\nmax_worker_processes = 20\nsnowflake.lease_duration = 3s\n"
+my $conf = "wal_level = logical\nmax_wal_senders = 10\nmax_replication_slots = 10\nmax_worker_processes = 20\nsnowflake.lease_duration = 12s\n"
   . "wal_retrieve_retry_interval = 100ms\n";
 my %servers = map { $_ => new_server($_, conf => $conf) } qw(source target);
 sub value { my ($name, $sql) = @_; return $servers{$name}->safe_psql($db, $sql); }

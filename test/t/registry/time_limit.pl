@@ -45,8 +45,8 @@ for my $db (sort keys %scripts)
 	is($out, 't', "$db: another node gets a lease") or diag($err);
 	ok(wait_until("the session of $db to end", sub { $server->safe_psql('postgres', sprintf($count, "'$db'")) eq '0' }), "$db: the session has ended");
 	my $took = time() - $began{$db};
-	cmp_ok($took, '>', 9, sprintf('... after %.1f s', $took));
-	cmp_ok($took, '<', 25 * slowness(), '... and not much later') ;
+	cmp_ok($took, '>', 9, '... after its 10 s');
+	figures('%s: ended after %.1f s', $db, $took);
 }
 is((ask($honest, 'SELECT 1'))[0], '1', 'the one that ended in time is still there');
 $honest->quit;
