@@ -1,0 +1,325 @@
+// The node's clock, at readings that are made up: every order of steps, and what holds whatever the readings are.
+#include "core/clock.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace snowflake;
+
+namespace {
+
+constexpr int64_t kMs = 1000;
+constexpr int64_t kSecond = 1000 * kMs;
+constexpr int64_t kMinute = 60 * kSecond;
+constexpr int64_t kHour = 60 * kMinute;
+constexpr int64_t kDay = 24 * kHour;
+constexpr int64_t kStart = 1800000000 * kSecond;
+constexpr ClockLimits kLimits = {kMinute, kDay};
+
+// Both clocks of a machine, and a node's.
+struct World {
+  int64_t wall_us = kStart;
+  int64_t steady_us = 100 * kSecond;
+  ClockLimits limits = kLimits;
+  NodeClock clock = {};
+
+  World() { Look(); }
+  int64_t Look() {
+    Read(&clock, {wall_us, steady_us}, limits);
+    return clock.shown_us;
+  }
+  // Time passes, read every so often.
+  int64_t Pass(int64_t us, int64_t every_us = kMs, bool frozen = false) {
+    for (int64_t passed = 0; passed < us;) {
+      const int64_t now = every_us < us - passed ? every_us : us - passed;
+      passed += now;
+      steady_us += now;
+      if (!frozen) wall_us += now;
+      Look();
+    }
+    return clock.shown_us;
+  }
+  int64_t Step(int64_t us) {
+    wall_us += us;
+    return Look();
+  }
+  int64_t Lead() const { return LeadUs(clock); }
+};
+
+}  // namespace
+
+TEST(Clock, ShowsTheWallClock) {
+  World world;
+  EXPECT_EQ(world.clock.shown_us, kStart);
+  EXPECT_EQ(world.Pass(kSecond), kStart + kSecond);
+  EXPECT_EQ(world.Pass(kHour, kHour), kStart + kHour + kSecond) << "a node that nobody asked for an hour";
+  EXPECT_EQ(world.clock.events, 0);
+}
+
+TEST(Clock, BridgesAStepBackAtHalfSpeedUntilTwiceTheStep) {
+  for (const int64_t step : {kMs, 3 * kMs, 50 * kMs, kSecond, 30 * kSecond, 59 * kSecond}) {
+    World world;
+    world.Pass(kSecond);
+    const int64_t before = world.clock.shown_us;
+    EXPECT_EQ(world.Step(-step), before) << step;
+    EXPECT_EQ(world.Lead(), step);
+    EXPECT_EQ(world.clock.bridged, 1) << step;
+    EXPECT_EQ(world.clock.event, ClockEvent::kBridged);
+    EXPECT_EQ(world.Pass(step), before + step / 2) << "half speed";
+    EXPECT_EQ(world.Lead(), step / 2);
+    EXPECT_EQ(world.Pass(step), before + step) << "caught up";
+    EXPECT_EQ(world.Lead(), 0);
+    EXPECT_EQ(world.clock.mode, ClockMode::kWall);
+    EXPECT_EQ(world.Pass(kSecond), before + step + kSecond) << "full speed";
+    EXPECT_EQ(world.clock.events, 1) << step;
+  }
+}
+
+// Whoever reads it every microsecond sees half speed, too.
+TEST(Clock, AddsUpShortTimesBetweenReadings) {
+  World world;
+  const int64_t before = world.Step(-kSecond);
+  EXPECT_EQ(world.Pass(10 * kMs, 1), before + 5 * kMs);
+  EXPECT_EQ(world.Pass(10 * kMs, 3), before + 10 * kMs);
+}
+
+TEST(Clock, BridgesAStepDuringABridge) {
+  World world;
+  const int64_t before = world.Step(-10 * kSecond);
+  world.Pass(kSecond);
+  EXPECT_EQ(world.Step(-10 * kSecond), before + kSecond / 2);
+  EXPECT_EQ(world.clock.bridged, 2);
+  EXPECT_EQ(world.Lead(), 19500 * kMs);
+  EXPECT_EQ(world.Step(5 * kSecond), before + kSecond / 2) << "a part of it taken back";
+  EXPECT_EQ(world.Lead(), 14500 * kMs);
+  EXPECT_EQ(world.Step(20 * kSecond), before + 6 * kSecond) << "and more than that";
+  EXPECT_EQ(world.clock.mode, ClockMode::kWall);
+}
+
+TEST(Clock, FollowsAStepBackByMoreThanItMayBridge) {
+  World world;
+  const int64_t before = world.clock.shown_us;
+  EXPECT_EQ(world.Step(-kMinute), before) << "just that";
+  EXPECT_EQ(world.Step(-1), before - kMinute - 1);
+  EXPECT_EQ(world.clock.event, ClockEvent::kSteppedBack);
+  EXPECT_EQ(world.clock.mode, ClockMode::kWall);
+  EXPECT_EQ(world.clock.bridged, 1);
+  EXPECT_EQ(world.Pass(kSecond), before - kMinute - 1 + kSecond) << "full speed";
+}
+
+TEST(Clock, BridgesNothingWhereNothingMayBeBridged) {
+  World world;
+  world.limits.max_bridge_us = 0;
+  world.Pass(kSecond);
+  EXPECT_EQ(world.Step(-kMs), world.wall_us);
+  EXPECT_EQ(world.clock.event, ClockEvent::kSteppedBack);
+  EXPECT_EQ(world.Pass(kSecond, kMs, true), world.wall_us) << "a clock that stands";
+  EXPECT_EQ(world.Step(-1), world.wall_us);
+  EXPECT_EQ(world.clock.events, 1) << "no step at all";
+}
+
+TEST(Clock, RunsOnWhereTheWallClockStands) {
+  World world;
+  const int64_t before = world.clock.shown_us;
+  EXPECT_EQ(world.Pass(10 * kSecond, kMs, true), before + 5 * kSecond);
+  EXPECT_EQ(world.clock.bridged, 1) << "said once";
+  EXPECT_EQ(world.Step(10 * kSecond), before + 10 * kSecond) << "it goes on where it would be";
+  EXPECT_EQ(world.clock.mode, ClockMode::kWall);
+  EXPECT_EQ(world.Pass(10 * kMinute, kMs, true), world.wall_us + kMinute) << "no further than it may lead";
+  EXPECT_EQ(world.Pass(kSecond, kMs, true), world.wall_us + kMinute);
+  world.Pass(kSecond);
+  EXPECT_EQ(world.Lead(), kMinute - kSecond / 2) << "at half speed from there";
+}
+
+TEST(Clock, StandsWithBothClocks) {
+  World world;
+  const int64_t before = world.Step(-kSecond);
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(world.Look(), before);
+  EXPECT_EQ(world.clock.bridged, 1);
+}
+
+TEST(Clock, TakesNoNoticeOfADrift) {
+  for (const int drift : {-100, -10, -1, 1, 10, 100}) {  // per mille
+    World world;
+    for (int i = 0; i < 100000; ++i) {
+      world.steady_us += kMs;
+      world.wall_us += kMs + drift;
+      ASSERT_EQ(world.Look(), world.wall_us);
+    }
+    EXPECT_EQ(world.clock.events, 0) << drift;
+  }
+}
+
+TEST(Clock, TakesNoNoticeOfReadingsThatAreNotOfOneInstant) {
+  World world;
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 100000; ++i) {
+    const int64_t before = world.clock.shown_us;
+    world.steady_us += static_cast<int64_t>(random() % 1000);
+    world.wall_us = kStart + world.steady_us + static_cast<int64_t>(random() % 100);
+    ASSERT_GE(world.Look(), before);
+  }
+  EXPECT_EQ(world.clock.events, 1) << "the start";
+}
+
+TEST(Clock, FollowsALeapThatMayBe) {
+  World world;
+  EXPECT_EQ(world.Step(kHour), kStart + kHour);
+  EXPECT_EQ(world.clock.event, ClockEvent::kLeapt);
+  EXPECT_EQ(world.Step(kDay), kStart + kHour + kDay) << "just that";
+  EXPECT_EQ(world.Step(kSecond), kStart + kHour + kDay + kSecond);
+  EXPECT_EQ(world.clock.events, 2) << "a second is none";
+}
+
+TEST(Clock, HoldsALeapForTenMinutes) {
+  World world;
+  world.Pass(kSecond);
+  const int64_t before = world.clock.shown_us;
+  EXPECT_EQ(world.Step(365 * kDay), before);
+  EXPECT_EQ(world.clock.event, ClockEvent::kHeld);
+  EXPECT_EQ(world.Lead(), -365 * kDay);
+  EXPECT_EQ(world.Pass(kMinute), before + kMinute) << "full speed";
+  World back = world;
+  EXPECT_EQ(back.Step(-365 * kDay), before + kMinute) << "as if nothing had been";
+  EXPECT_EQ(back.clock.mode, ClockMode::kWall);
+  EXPECT_EQ(back.clock.events, 1);
+  World beyond = world;
+  EXPECT_EQ(beyond.Step(-365 * kDay - 10 * kSecond), before + kMinute) << "a step back: bridged";
+  EXPECT_EQ(beyond.Lead(), 10 * kSecond);
+  World farther = world;
+  EXPECT_EQ(farther.Step(365 * kDay), before + kMinute) << "another leap";
+  EXPECT_EQ(farther.Pass(9 * kMinute - kMs), before + 10 * kMinute - kMs);
+  EXPECT_EQ(world.Pass(9 * kMinute - kMs), before + 10 * kMinute - kMs);
+  EXPECT_EQ(world.Pass(kMs), before + 10 * kMinute + 365 * kDay);
+  EXPECT_EQ(world.clock.event, ClockEvent::kFollowed);
+  EXPECT_EQ(world.clock.events, 2);
+  EXPECT_EQ(farther.Pass(kMs), before + 10 * kMinute + 730 * kDay);
+}
+
+// It is held from when it was noticed, not from the last reading on.
+TEST(Clock, HoldsALeapOfAnIdleNode) {
+  World world;
+  world.steady_us += kHour;
+  world.wall_us += kHour + 2 * kDay;
+  EXPECT_EQ(world.Look(), kStart + kHour);
+  EXPECT_EQ(world.Pass(10 * kMinute - kMs), kStart + kHour + 10 * kMinute - kMs);
+  EXPECT_EQ(world.Pass(kMs), world.wall_us);
+}
+
+TEST(Clock, FollowsAnyLeapWhereNoneIsHeld) {
+  World world;
+  world.limits.max_leap_us = 0;
+  EXPECT_EQ(world.Step(3650 * kDay), kStart + 3650 * kDay);
+}
+
+TEST(Clock, GoesOnWhereItIsTold) {
+  World world;
+  BridgeTo(&world.clock, kStart - kSecond, kLimits);
+  EXPECT_EQ(world.clock.shown_us, kStart) << "never back";
+  BridgeTo(&world.clock, kStart + kHour, kLimits);
+  EXPECT_EQ(world.clock.shown_us, kStart + kHour);
+  EXPECT_EQ(world.Pass(kHour), kStart + kHour + kHour / 2);
+  EXPECT_EQ(world.Step(-kMinute / 2), kStart + kHour + kHour / 2) << "a step besides";
+  EXPECT_EQ(world.Step(-kMinute), world.wall_us) << "and one that is too much";
+  EXPECT_EQ(world.clock.event, ClockEvent::kSteppedBack);
+  BridgeTo(&world.clock, world.wall_us + kHour, kLimits);
+  world.Pass(2 * kHour);
+  EXPECT_EQ(world.Lead(), 0);
+  EXPECT_EQ(world.clock.lead_extra_us, 0);
+  EXPECT_EQ(world.Step(-kMinute - 1), world.wall_us) << "what it was allowed is gone";
+  world.Step(10 * kDay);
+  EXPECT_EQ(world.clock.mode, ClockMode::kHeld);
+  FollowWall(&world.clock);
+  EXPECT_EQ(world.clock.shown_us, world.wall_us);
+  EXPECT_EQ(world.Pass(kSecond), world.wall_us);
+}
+
+TEST(Clock, TakesNoLateReading) {
+  World world;
+  world.Pass(kSecond);
+  const NodeClock before = world.clock;
+  Read(&world.clock, {kStart - kHour, before.read.steady_us - 1}, kLimits);
+  Read(&world.clock, {kStart + kHour, before.read.steady_us - kSecond}, kLimits);
+  EXPECT_EQ(world.clock.shown_us, before.shown_us);
+  EXPECT_EQ(world.clock.events, 0);
+}
+
+TEST(Clock, BearsWallClocksThatCannotBe) {
+  for (const int64_t wall : {INT64_MIN, INT64_MIN + 1, int64_t{-1}, int64_t{0}, int64_t{1}, INT64_MAX}) {
+    for (const int64_t leap : {int64_t{0}, kDay, kFarthestUs}) {
+      World world;
+      world.limits.max_leap_us = leap;
+      world.wall_us = wall;
+      world.Look();
+      world.steady_us += kHoldUs;
+      world.Look();
+      world.wall_us = kStart;
+      world.Look();
+      world.steady_us += kHoldUs;
+      world.Look();
+      world.Look();
+      EXPECT_GE(world.clock.shown_us, kStart) << wall << " " << leap;
+    }
+  }
+}
+
+// Random readings of random steps, both clocks frozen at times, suspends that the steady clock does not see, all kinds of limits.
+TEST(Clock, KeepsItsPromisesWhateverTheReadingsAre) {
+  const char *given = std::getenv("SNOWFLAKE_SEED");
+  const uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+  std::mt19937_64 random(seed);
+  const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % static_cast<uint64_t>(n)); };
+  const std::vector<int64_t> sizes = {1, 499, 501, kMs, 3 * kMs, kSecond, kMinute - 1, kMinute, kMinute + 1, kHour, kDay, 2 * kDay, 400 * kDay};
+  int64_t readings = 0;
+  for (int run = 0; run < 2000; ++run) {
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", run " + std::to_string(run));
+    World world;
+    world.limits.max_bridge_us = std::vector<int64_t>{0, kMs, kMinute, kHour}[below(4)];
+    world.limits.max_leap_us = std::vector<int64_t>{0, kSecond, kDay}[below(3)];
+    int64_t extra_us = 0;
+    for (int i = 0; i < 300; ++i, ++readings) {
+      const NodeClock before = world.clock;
+      const int64_t passed_us = below(4) == 0 ? 0 : below(2) == 0 ? below(kMs) : sizes[below(static_cast<int64_t>(sizes.size()) - 2)];
+      const bool wall_stands = below(20) == 0, steady_stands = below(40) == 0;
+      if (!wall_stands) world.wall_us += passed_us;
+      if (!steady_stands) world.steady_us += passed_us;
+      if (below(6) == 0) world.wall_us += (below(2) == 0 ? 1 : -1) * sizes[below(static_cast<int64_t>(sizes.size()))];
+      if (below(50) == 0) {
+        BridgeTo(&world.clock, before.shown_us + sizes[below(static_cast<int64_t>(sizes.size()))], world.limits);
+        ASSERT_GT(world.clock.shown_us, before.shown_us);
+        const int64_t over_us = LeadUs(world.clock) - world.limits.max_bridge_us;
+        if (over_us > extra_us) extra_us = over_us;
+        continue;
+      }
+      const NodeClock last = world.clock;
+      world.Look();
+      const NodeClock &now = world.clock;
+      const int64_t steady_us = now.read.steady_us - last.read.steady_us;
+      const bool back = now.shown_us < last.shown_us;
+      if (back) {
+        ASSERT_GT(last.shown_us - world.wall_us, world.limits.max_bridge_us) << "it went back although it might bridge";
+        ASSERT_EQ(now.shown_us, world.wall_us);
+        if (last.shown_us - now.shown_us > kStepUs) { ASSERT_EQ(now.event, ClockEvent::kSteppedBack); }
+      }
+      ASSERT_TRUE(now.shown_us >= world.wall_us || now.mode == ClockMode::kHeld);
+      ASSERT_LE(now.shown_us - world.wall_us, world.limits.max_bridge_us + extra_us);
+      if (now.mode == ClockMode::kHeld) {
+        ASSERT_GT(world.limits.max_leap_us, 0);
+        ASSERT_EQ(now.shown_us, last.shown_us + steady_us) << "full speed";
+        ASSERT_LT(now.read.steady_us - now.since.steady_us, kHoldUs);
+      } else if (!back) {
+        const bool stands = now.shown_us == world.wall_us + world.limits.max_bridge_us + now.lead_extra_us;
+        ASSERT_TRUE(stands || now.shown_us >= last.shown_us + (steady_us - 1) / 2) << "half speed at least";
+      }
+      if (now.mode == ClockMode::kWall) {
+        ASSERT_EQ(now.shown_us, world.wall_us);
+        extra_us = 0;
+      }
+    }
+  }
+  std::printf("# trials %lld readings, seed %llu\n", static_cast<long long>(readings), static_cast<unsigned long long>(seed));
+}
