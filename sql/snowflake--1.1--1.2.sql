@@ -159,13 +159,21 @@ CREATE FUNCTION snowflake_get_advice() RETURNS text
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_get_advice() IS 'what the column advice of the view snowflake_status shows';
 
-CREATE OR REPLACE VIEW snowflake_status AS SELECT s.*, snowflake_get_advice() AS advice FROM snowflake_get_status() s;
+CREATE FUNCTION snowflake_get_clock(OUT clock_lead interval, OUT clock_bridged bigint)
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_get_clock() IS 'what the columns clock_lead and clock_bridged of the view snowflake_status show';
+
+CREATE OR REPLACE VIEW snowflake_status AS
+    SELECT s.*, snowflake_get_advice() AS advice, c.clock_lead, c.clock_bridged FROM snowflake_get_status() s, snowflake_get_clock() c;
 COMMENT ON COLUMN snowflake_status.state IS
     'what a call would get now: issuing; clock behind, by more than max_lead, the last id or the lease; window ended, because the registry has not moved it; time used up, of the layout; held back, by a registry that settles; no lease; idle, when nobody has asked for an id yet; not preloaded';
 COMMENT ON COLUMN snowflake_status.lease_id IS 'lease that the node holds, or held last';
 COMMENT ON COLUMN snowflake_status.window_start IS 'ids of the lease have no earlier timestamp';
 COMMENT ON COLUMN snowflake_status.ids_flow_for IS 'time left until window_end; 0 while calls fail, null without a lease';
 COMMENT ON COLUMN snowflake_status.lead IS 'by how much the last tick, or the lease''s first, leads the clock; 0 when it does not';
+COMMENT ON COLUMN snowflake_status.clock_lead IS
+    'by how much the node''s clock, which ids read, leads the server''s, because that stepped back; below 0 while it leapt forward and is not believed';
+COMMENT ON COLUMN snowflake_status.clock_bridged IS 'how many steps back of the server''s clock nobody noticed';
 COMMENT ON COLUMN snowflake_status.last_error IS
     'what the registry answered to the keeper''s last try, null when that succeeded; only members of pg_read_all_settings read what may name its address or a role there';
 COMMENT ON COLUMN snowflake_status.last_error_code IS 'SQLSTATE of last_error';

@@ -23,7 +23,6 @@ namespace snowflake {
 struct Generator {
   Layout layout;
   Lease lease;
-  Tick drawn_at;          // the clock when the lease was drawn
   Tick last_tick;         // outlives the lease
   int64_t next_sequence;  // the numbers of last_tick below this one are gone
   bool open;              // whether ids may be issued under the lease
@@ -40,7 +39,7 @@ enum class Outcome {
   kNoLease,      // no lease: ask the keeper for one
   kWindowEnd,    // the clock has reached the window's end: ask the keeper to move it
   kTickUsedUp,   // every number that may be used by now is gone: wait for the clock
-  kClockBehind,  // the clock is more than max_lead behind the last tick or the window's start
+  kClockBehind,  // the clock is more than max_lead behind the earliest tick that is left
   kTimeUsedUp,   // the layout holds no later tick
 };
 
@@ -71,13 +70,17 @@ constexpr int64_t FreshLimit(const Layout &layout, int64_t jitter) {
   return limit > 1 ? limit : 1;
 }
 
+// The earliest tick that the next id can be of.
+constexpr Tick EarliestLeft(const Generator &g) {
+  return g.last_tick > g.lease.window_start ? g.last_tick : g.lease.window_start;
+}
+
 // Takes up to `want` (at least 1) numbers for a clock that shows `now`.
 constexpr Decision Take(Generator *g, Tick now, int64_t want, const Terms &terms) {
   if (!g->open) return {Outcome::kNoLease, {}, 0};
 
-  Tick tick = now;
-  if (g->last_tick > tick) tick = g->last_tick;
-  if (g->lease.window_start > tick) tick = g->lease.window_start;
+  Tick tick = EarliestLeft(*g);
+  if (now > tick) tick = now;
   if (tick - now > terms.max_lead) return {Outcome::kClockBehind, {}, tick - now};
 
   // A tick that is borrowed from the lead starts at 0, so that nothing is lost at full speed.
@@ -122,18 +125,15 @@ constexpr Tick FirstUnused(const Generator &g, const Layout &layout) {
   return layout.TickAt(g.layout.UnixUsAt(g.last_tick)) + 1;
 }
 
-// Whether drawing another worker id can help a clock that is behind: only when the clock has stepped back since this
-// lease was drawn or used. A lease whose window began in the future was the best that the registry had.
-constexpr bool NewWorkerHelps(const Generator &g, Tick now, Tick max_lead) {
-  const Tick issued = g.last_tick >= g.lease.window_start ? g.last_tick : g.drawn_at;
-  const Tick seen = issued > g.drawn_at ? issued : g.drawn_at;
-  return g.open && seen - now > max_lead;
+// Whether no id can be had because the clock is behind.
+constexpr bool IsBehind(const Generator &g, Tick now, Tick max_lead) {
+  return g.open && EarliestLeft(g) - now > max_lead;
 }
 
-// Whether nothing was issued under the lease, and nothing can be yet, because its window is still to begin: the best that
-// the registry had for a clock that is behind. As others give worker ids back, it may have a better one.
+// The same where nothing was issued under the lease, because its window is still to begin: the best that the registry had. As others
+// give worker ids back, it may have a better one.
 constexpr bool BeginsInFuture(const Generator &g, Tick now, Tick max_lead) {
-  return g.open && g.last_tick < g.lease.window_start && g.lease.window_start - now > max_lead;
+  return IsBehind(g, now, max_lead) && g.last_tick < g.lease.window_start;
 }
 
 // The time to ask a longer window for: the clock's, or the next tick where that may be used already. Otherwise a window
@@ -143,11 +143,10 @@ constexpr Tick ExtendFrom(const Generator &g, Tick now, Tick max_lead) {
   return next > now && next - now <= max_lead ? next : now;
 }
 
-// Puts a lease in place. `now` is what the clock showed when it was asked for. The last tick then stands just before the window, its numbers used up.
-constexpr void Open(Generator *g, const Layout &layout, const Lease &lease, Tick now) {
+// Puts a lease in place. The last tick then stands just before the window, its numbers used up.
+constexpr void Open(Generator *g, const Layout &layout, const Lease &lease) {
   g->layout = layout;
   g->lease = lease;
-  g->drawn_at = now;
   g->last_tick = lease.window_start - 1;
   g->next_sequence = layout.sequence_count();
   g->open = true;

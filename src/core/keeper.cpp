@@ -67,8 +67,7 @@ Keeper::Exchange Keeper::NextExchange(const KeeperView &view) const {
   const Exchange extend = {KeeperAction::kExtend,
                            at_once ? kAtOnce : window_since_us_ + window_us_ / kExtensionsPerWindow};
   if (!view.lease_wanted && !view.future) return extend;
-  const bool again = !view.lease_wanted || nothing_better_;
-  const Exchange acquire = {KeeperAction::kAcquire, again ? drawn_us_ + kAskForBetterUs : kAtOnce};
+  const Exchange acquire = {KeeperAction::kAcquire, view.lease_wanted ? kAtOnce : drawn_us_ + kAskForBetterUs};
   return acquire.from_us <= extend.from_us ? acquire : extend;
 }
 
@@ -88,10 +87,7 @@ void Keeper::Done(KeeperAction action, KeeperOutcome outcome, int64_t now_us, in
   tried_us_ = now_us;
   failures_ = failed ? failures_ + 1 : 0;
   if (failed) return;
-  if (action == KeeperAction::kAcquire) {
-    drawn_us_ = asked_us_;
-    nothing_better_ = outcome == KeeperOutcome::kAnswered;
-  }
+  if (action == KeeperAction::kAcquire) drawn_us_ = asked_us_;
   if (outcome != KeeperOutcome::kDone) return;
   window_is_new_ = true;
   window_since_us_ = asked_us_;

@@ -53,8 +53,7 @@ class Keeper {
   static constexpr int32_t kNoSpread = 500;
   static constexpr int64_t kExtensionsPerWindow = 3;
 
-  // How often a node asks whether another worker id helps by now: when its window is still to begin, and when a step back of
-  // its clock found the registry without a better one.
+  // How often a node whose window is still to begin asks whether another worker id helps by now.
   static constexpr int64_t kAskForBetterUs = 3 * 1000 * 1000;
 
  private:
@@ -73,8 +72,7 @@ class Keeper {
   int64_t window_us_ = 0;  // 0: a lease found at the start
   int64_t window_lease_us_ = 0;
 
-  int64_t drawn_us_ = 0;         // when the registry was last asked for a lease, and answered, ...
-  bool nothing_better_ = false;  // ... that it has none that helps
+  int64_t drawn_us_ = 0;  // when the registry was last asked for a lease, and answered
   int64_t tried_us_ = 0;
   int32_t failures_ = 0;  // in a row, of acquire and extend
   int32_t spread_ = kNoSpread;

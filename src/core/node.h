@@ -7,11 +7,13 @@
 // 1. A lease is put in place, replaced, ended and given back here alone. What was issued last under the one before is taken in
 //    the same step that puts the new one in place.
 // 2. An acquire that has had no answer is asked again with its token, so that it costs no second worker id.
-// 3. What a registry answers is judged before any of it is used; a lease that is not put to use is given back.
+// 3. Ids read the node's clock, and so does what is asked of a registry. Who reads it has taken a reading before (core/clock.h).
+// 4. What a registry answers is judged before any of it is used; a lease that is not put to use is given back.
 #pragma once
 
 #include <cstdint>
 
+#include "core/clock.h"
 #include "core/exchange.h"
 #include "core/generator.h"
 #include "core/keeper.h"
@@ -31,6 +33,7 @@ struct RegistrySeen {
 
 // All zero is a node that never had a lease.
 struct NodeState {
+  NodeClock clock;
   Generator generator;
 
   Retired retired[kMaxRetired];  // the oldest first
@@ -45,13 +48,14 @@ struct NodeState {
   Token next_token;       // of the acquire that has no answer yet; all zero: none
   Tick next_token_since;  // the earliest clock that it was asked with
   int64_t workers_free;   // at the newest acquire; below 0: not said
+  bool ask_by_wall;       // the registry refused the node's clock; perhaps it accepts the wall clock
 };
 
-// How far a clock may be behind before something else is done about it.
+// What is done about a clock that is behind.
 struct Patience {
-  int64_t max_lead_us;
-  int64_t max_wait_us;
-  bool new_worker;  // ... and then another worker id is drawn, instead of an error
+  int64_t max_lead_us;  // an id may lead the clock by so much
+  ClockLimits clock;
+  bool new_worker;  // beyond all of that: another worker id, instead of an error
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -72,48 +76,66 @@ struct Appetite {
   }
 };
 
+// Takes a reading. No clock shows a time before the epoch, so one that leaps from there was set right.
+constexpr void ReadClock(NodeState *node, const ClockReading &now, const ClockLimits &limits) {
+  NodeClock *clock = &node->clock;
+  Read(clock, now, limits);
+  if (!node->generator.open || clock->mode != ClockMode::kHeld || clock->shown_us >= node->generator.layout.epoch_us())
+    return;
+  FollowWall(clock);
+  if (clock->event == ClockEvent::kHeld) clock->event = ClockEvent::kLeapt;
+}
+
+constexpr Tick NowOf(const NodeState &node, const Layout &layout) { return layout.TickAt(node.clock.shown_us); }
+
 // Take() of the generator; what is missing is asked of the keeper.
-constexpr Decision TakeOrAsk(NodeState *node, Tick now, int64_t want, const Terms &terms) {
-  const Decision decision = Take(&node->generator, now, want, terms);
+constexpr Decision TakeOrAsk(NodeState *node, int64_t want, const Terms &terms) {
+  Generator *g = &node->generator;
+  const Decision decision = Take(g, g->open ? NowOf(*node, g->layout) : 0, want, terms);
   if (decision.outcome == Outcome::kNoLease) node->lease_wanted = true;
   if (decision.outcome == Outcome::kWindowEnd) node->window_wanted = true;
   return decision;
 }
 
-// What a call does whose clock is behind the last tick, or the lease's first, by `lead`.
-enum class Behind {
-  kWait,       // for the clock
-  kNewWorker,  // for another worker id
-  kFail,
-};
+// Has the clock go on to the earliest tick that is left, where it is behind by no more than may be bridged; `at_any_price`: however
+// far that is. A clock before the epoch that nothing was issued under yet is not waited for: what it shows cannot be.
+constexpr void CatchUp(NodeState *node, const Patience &patience, bool at_any_price) {
+  const Generator &g = node->generator;
+  if (!g.open || !IsBehind(g, NowOf(*node, g.layout), MaxLead(g.layout, patience.max_lead_us))) return;
+  const int64_t to_us = g.layout.UnixUsAt(EarliestLeft(g));
+  const bool can_be = g.last_tick >= g.lease.window_start || node->clock.shown_us >= g.layout.epoch_us();
+  if ((at_any_price && can_be) || to_us - node->clock.read.wall_us <= patience.clock.max_bridge_us)
+    BridgeTo(&node->clock, to_us, patience.clock);
+}
 
-constexpr Behind WhenBehind(const Layout &layout, Tick lead, bool new_worker_helps, bool waited_long,
-                            const Patience &patience) {
-  if (lead <= patience.max_wait_us / layout.tick_us && !waited_long) return Behind::kWait;
-  return new_worker_helps && patience.new_worker ? Behind::kNewWorker : Behind::kFail;
+// Another worker id was wanted and cannot be had, or none that helps: ids go on all the same.
+constexpr void GoOnWithoutBetter(NodeState *node, const Patience &patience) {
+  if (!node->generator.open || !node->new_worker_wanted) return;
+  node->new_worker_wanted = false;
+  node->next_token = {};
+  CatchUp(node, patience, true);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The keeper's view, and the end of a lease
 // ---------------------------------------------------------------------------------------------------------------------
 
-// What core/keeper decides by, at `clock_us` of the node's clock. A wish for another worker id that no longer helps is dropped.
-constexpr KeeperView See(NodeState *node, int64_t clock_us, int64_t lease_duration_us, const Patience &patience,
-                         bool leaving) {
+// What core/keeper decides by. A wish for another worker id that no longer helps is dropped.
+constexpr KeeperView See(NodeState *node, int64_t lease_duration_us, const Patience &patience, bool leaving) {
   const Generator &g = node->generator;
   KeeperView view = {};
   view.lease_duration_us = lease_duration_us;
   view.leaving = leaving;
   view.leased = g.open;
-  bool new_worker_helps = false;
+  bool behind = false;
   if (g.open) {
-    const Tick now = g.layout.TickAt(clock_us);
+    const Tick now = NowOf(*node, g.layout);
     const Tick max_lead = MaxLead(g.layout, patience.max_lead_us);
-    view.window_left_us = g.layout.UnixUsAt(g.lease.window_end) - clock_us;
+    view.window_left_us = g.layout.UnixUsAt(g.lease.window_end) - node->clock.shown_us;
     view.future = BeginsInFuture(g, now, max_lead);
-    new_worker_helps = NewWorkerHelps(g, now, max_lead);
+    behind = IsBehind(g, now, max_lead);
   }
-  if (node->new_worker_wanted && !new_worker_helps) {
+  if (node->new_worker_wanted && !behind) {
     node->new_worker_wanted = false;
     node->next_token = {};  // what it drew begins too early for a clock that is right again
   }
@@ -152,6 +174,7 @@ constexpr void ForgetRegistry(NodeState *node) {
   node->next_token = {};
   node->next_token_since = 0;
   node->workers_free = -1;
+  node->ask_by_wall = false;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -201,19 +224,35 @@ constexpr bool IsOlder(const Standing &standing, const RegistrySeen &seen) {
          standing.timeline < seen.timeline;
 }
 
-constexpr void Note(NodeState *node, const Standing &standing, int64_t lease_id) {
+constexpr void Note(NodeState *node, const Standing &standing, int64_t lease_id, const Patience &patience) {
   if (standing.system_identifier != 0) {
     node->seen.system_identifier = standing.system_identifier;
     node->seen.timeline = standing.timeline;
   }
   if (lease_id > node->seen.lease_id) node->seen.lease_id = lease_id;
   RaiseTo(&node->generator, standing.raised_tick);
+  CatchUp(node, patience, patience.new_worker);
+}
+
+// The registry is the witness of which clock is right. It refused the one that it was asked with; where the two of this node differ,
+// the other is the next.
+constexpr void RefusedForSkew(NodeState *node) { node->ask_by_wall = !node->ask_by_wall && LeadUs(node->clock) != 0; }
+
+constexpr int64_t AskingUs(const NodeState &node) {
+  return node.ask_by_wall ? node.clock.read.wall_us : node.clock.shown_us;
+}
+
+// It accepted the wall clock, which a leap had put ahead of the node's: that was no mistake. A lead shrinks by itself, so that order
+// stays; until it is gone the wall clock is what the registry accepts.
+constexpr void AcceptedClock(NodeState *node) {
+  if (!node->ask_by_wall) return;
+  if (LeadUs(node->clock) < 0) FollowWall(&node->clock);
+  node->ask_by_wall = LeadUs(node->clock) != 0;
 }
 
 // An acquire under way. Its request still lacks the node's name and datacenter.
 struct AcquireAsked {
   AcquireRequest request;
-  Tick clock;       // what it showed
   Tick since;       // the earliest beginning that was asked for with this token
   bool new_worker;  // because the clock stepped back
 };
@@ -222,24 +261,28 @@ struct AcquireAsked {
 constexpr Tick StartFrom(const Generator &g, const Layout &layout, Tick clock, const Patience &patience) {
   const Tick first_unused = FirstUnused(g, layout);
   if (first_unused <= clock) return clock;
-  const Tick bridged = MaxLead(layout, patience.max_lead_us) + layout.TicksIn(patience.max_wait_us);
-  const bool stepped_back = first_unused - clock > bridged && patience.new_worker;
+  const bool stepped_back = first_unused - 1 - clock > MaxLead(layout, patience.max_lead_us) && patience.new_worker;
   return g.open || stepped_back ? clock : first_unused;
 }
 
 // `fresh` is a secret that nobody has used yet.
-constexpr AcquireAsked AskForLease(NodeState *node, const Layout &layout, Tick clock, int64_t duration_us,
-                                   const Token &fresh, const Patience &patience) {
+constexpr AcquireAsked AskForLease(NodeState *node, const Layout &layout, int64_t duration_us, const Token &fresh,
+                                   const Patience &patience) {
   const Generator &g = node->generator;
   AcquireAsked asked = {};
-  asked.clock = clock;
+  const Tick clock = layout.TickAt(AskingUs(*node));
   asked.new_worker = g.open && node->new_worker_wanted;
   asked.request.now = StartFrom(g, layout, clock, patience);
   asked.request.duration_us = duration_us;
-  // Of another lease in place of this one only an earlier beginning is of use.
+  // Of another lease in place of this one only an earlier beginning is of use. Order is given up for none but one that may be used
+  // at once.
   asked.request.start_before = kAnyStart;
-  if (g.open && g.layout == layout)
-    asked.request.start_before = g.last_tick > g.lease.window_start ? g.last_tick : g.lease.window_start;
+  if (g.open && g.layout == layout) {
+    asked.request.start_before = EarliestLeft(g);
+    const Tick at_once = clock + MaxLead(layout, patience.max_lead_us) + 1;
+    if (asked.new_worker && at_once < asked.request.start_before)
+      asked.request.start_before = at_once > 0 ? at_once : 0;
+  }
   asked.request.seen_lease_id = node->seen.lease_id;
   if (node->next_token == Token{}) {
     node->next_token = fresh;
@@ -274,7 +317,7 @@ constexpr AnswerFault FaultOf(const NodeState &node, const Layout &layout, const
 
 // The answer to an acquire. Neither with a fault, nor while `stopping`, nor when it begins too late is it put in place.
 constexpr TakenLease TakeLease(NodeState *node, const Layout &layout, const AcquireAsked &asked,
-                               const AcquireAnswer &answer, bool stopping) {
+                               const AcquireAnswer &answer, bool stopping, const Patience &patience) {
   const Lease &lease = answer.lease;
   TakenLease taken = {FaultOf(*node, layout, asked, answer), false, false, {}};
   // Who is asked next may know of this request.
@@ -282,27 +325,37 @@ constexpr TakenLease TakeLease(NodeState *node, const Layout &layout, const Acqu
   node->next_token = {};
   if (taken.fault != AnswerFault::kNone || stopping || lease.window_start >= asked.request.start_before) {
     Retire(node, {lease.lease_id, lease.token, lease.worker, lease.window_start - 1, lease.window_end});
+    GoOnWithoutBetter(node, patience);
     return taken;
   }
   taken.opened = true;
   taken.replaced = node->generator.open;
+  const Tick last = FirstUnused(node->generator, layout) - 1;
   if (taken.replaced) Retire(node, taken.old = Close(&node->generator));
-  Open(&node->generator, layout, lease, asked.clock);
-  Note(node, answer.standing, lease.lease_id);
+  Open(&node->generator, layout, lease);
+  // Where the clock is right again, or never was behind, ids go on in order.
+  if (last - NowOf(*node, layout) <= MaxLead(layout, patience.max_lead_us)) RaiseTo(&node->generator, last);
+  AcceptedClock(node);
+  Note(node, answer.standing, lease.lease_id, patience);
   node->workers_free = answer.workers_free;
   node->lease_wanted = node->new_worker_wanted = node->window_wanted = false;
   return taken;
 }
 
-constexpr ExtendRequest AskForWindow(const NodeState &node, Tick clock, int64_t duration_us, const Patience &patience) {
+// Where the wall clock is asked with, the window is longer by what the node's clock leads it.
+constexpr ExtendRequest AskForWindow(const NodeState &node, int64_t duration_us, const Patience &patience) {
   const Generator &g = node.generator;
-  const Tick now = ExtendFrom(g, clock, MaxLead(g.layout, patience.max_lead_us));
-  return {g.lease.lease_id, g.lease.token, now, duration_us, g.lease.window_end, g.lease.window_end};
+  const Tick now = ExtendFrom(g, g.layout.TickAt(AskingUs(node)), MaxLead(g.layout, patience.max_lead_us));
+  const int64_t ahead_us = node.clock.shown_us - AskingUs(node);
+  const int64_t most_us = kMaxLeaseUs - duration_us;
+  const int64_t longer_us = ahead_us > most_us ? most_us : ahead_us;
+  return {g.lease.lease_id,   g.lease.token,     now, duration_us + (longer_us > 0 ? longer_us : 0),
+          g.lease.window_end, g.lease.window_end};
 }
 
 // The answer to an extend. One of another lease than the one in place moves nothing.
-constexpr AnswerFault TakeWindow(NodeState *node, const ExtendRequest &asked, const ExtendAnswer &answer,
-                                 bool stopping) {
+constexpr AnswerFault TakeWindow(NodeState *node, const ExtendRequest &asked, const ExtendAnswer &answer, bool stopping,
+                                 const Patience &patience) {
   if (IsOlder(answer.standing, node->seen)) return AnswerFault::kTimeline;
   if (!IsPlausibleEnd(node->generator.layout, answer.window_end, asked.held_until, asked.now))
     return AnswerFault::kWindow;
@@ -310,7 +363,8 @@ constexpr AnswerFault TakeWindow(NodeState *node, const ExtendRequest &asked, co
   // Told to stop, a wait for a synchronous standby ends without its acknowledgement.
   if (stopping) return AnswerFault::kNone;
   MoveWindowEnd(&node->generator, asked.lease_id, answer.window_end);
-  Note(node, answer.standing, 0);
+  AcceptedClock(node);
+  Note(node, answer.standing, 0, patience);
   node->window_wanted = false;
   return AnswerFault::kNone;
 }

@@ -242,6 +242,18 @@ inline double Seconds(int64_t us) { return static_cast<double>(us) / USECS_PER_S
 // For deadlines and pauses, which no step of the wall clock may shorten or stretch; the same in every process.
 int64_t MonotonicUs();
 
+// The steady clock. It goes on while the system sleeps, where there is one that does; above 0, and the same in every process.
+inline int64_t SteadyUs() {
+#ifdef CLOCK_BOOTTIME
+  constexpr clockid_t clock = CLOCK_BOOTTIME;
+#else
+  constexpr clockid_t clock = CLOCK_MONOTONIC;
+#endif
+  timespec now;
+  clock_gettime(clock, &now);
+  return static_cast<int64_t>(now.tv_sec) * USECS_PER_SEC + now.tv_nsec / 1000 + 1;
+}
+
 // Infinite beyond what a timestamp can hold; INT64_MAX is what Layout::UnixUsAt() saturates at.
 inline TimestampTz TimestampFromUnixUs(int64_t unix_us) {
   if (unix_us == PG_INT64_MAX) return DT_NOEND;

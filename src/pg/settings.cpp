@@ -53,10 +53,19 @@ void CheckRegistryThatIsSet() {
   if (found != ConnectionString::kGood) ReportRegistrySetting(FaultOf(found));
 }
 
+// Until version 1.2 calls waited so long for a clock that stepped back.
+void CheckMaxWaitIsNotSet() {
+  if (GetConfigOption("snowflake.max_wait", true, false) == nullptr) return;
+  ereport(WARNING, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("there is no setting \"snowflake.max_wait\" any more"),
+                    errdetail("Nothing waits for a clock that stepped back: ids go on in order."),
+                    errhint("Remove it; snowflake.max_bridge says how large a step may be.")));
+}
+
 }  // namespace
 
 void DefineSettings(bool preloading) {
   CheckRegistryThatIsSet();
+  CheckMaxWaitIsNotSet();
   DefineCustomStringVariable("snowflake.registry", "Connection string of the registry, without a password.",
                              "Empty: the registry is in the same database. Read by the keeper alone.",
                              &settings.registry, "", PGC_SUSET, GUC_SUPERUSER_ONLY, CheckRegistry, nullptr, nullptr);
@@ -85,10 +94,16 @@ void DefineSettings(bool preloading) {
   DefineCustomIntVariable("snowflake.max_lead", "By how much an id's timestamp may lead the clock.",
                           "Counted in ticks of the layout, rounded down, at least one.", &settings.max_lead_ms, 5, 0,
                           10 * 1000, PGC_SIGHUP, GUC_UNIT_MS, nullptr, nullptr, nullptr);
-  DefineCustomIntVariable("snowflake.max_wait", "How long a call waits for a clock that stepped back.", nullptr,
-                          &settings.max_wait_ms, 100, 0, 60 * 1000, PGC_SIGHUP, GUC_UNIT_MS, nullptr, nullptr, nullptr);
+  DefineCustomIntVariable("snowflake.max_bridge", "By how much ids may lead a wall clock that stepped back.",
+                          "Ids go on in order, at half speed, until it has caught up. 0: not at all.",
+                          &settings.max_bridge_ms, 60 * 1000, 0, 24 * 60 * 60 * 1000, PGC_SIGHUP, GUC_UNIT_MS, nullptr,
+                          nullptr, nullptr);
+  DefineCustomIntVariable("snowflake.max_leap", "By how much the wall clock may leap forward and be believed at once.",
+                          "A larger leap is followed when it has stood for ten minutes. 0: every leap is believed.",
+                          &settings.max_leap_ms, 24 * 60 * 60 * 1000, 0, PG_INT32_MAX, PGC_SIGHUP, GUC_UNIT_MS, nullptr,
+                          nullptr, nullptr);
   DefineCustomEnumVariable("snowflake.on_clock_step_back",
-                           "What to do when the clock stepped back further than max_wait.",
+                           "What to do when the clock stepped back further than max_bridge.",
                            "new_worker draws another worker id, whose watermark lies in the past; error fails.",
                            &settings.on_clock_step_back, static_cast<int>(OnClockStepBack::kNewWorker),
                            kStepBackOptions, PGC_SIGHUP, 0, nullptr, nullptr, nullptr);

@@ -17,7 +17,8 @@ struct Settings {
   int max_lease_duration_ms;
   int max_leases_per_role;
   int max_lead_ms;
-  int max_wait_ms;
+  int max_bridge_ms;
+  int max_leap_ms;
   int on_clock_step_back;
   int sequence_jitter;
   int max_run;
@@ -31,7 +32,8 @@ extern Settings settings;
 inline bool RegistryIsHere() { return settings.registry[0] == '\0'; }
 
 inline Patience PatienceNow() {
-  return {settings.max_lead_ms * kUsPerMs, settings.max_wait_ms * kUsPerMs,
+  return {settings.max_lead_ms * kUsPerMs,
+          {settings.max_bridge_ms * kUsPerMs, settings.max_leap_ms * kUsPerMs},
           settings.on_clock_step_back == static_cast<int>(OnClockStepBack::kNewWorker)};
 }
 

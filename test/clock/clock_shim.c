@@ -1,18 +1,20 @@
 /*
- * A wall clock that can be moved, for one process tree.
+ * A wall clock and a steady clock that can be moved, for one process tree.
  *
  * Preloaded (LD_PRELOAD), it answers clock_gettime() for CLOCK_REALTIME, CLOCK_REALTIME_COARSE and CLOCK_TAI,
- * gettimeofday() and time() from 16 bytes of the file that SNOWFLAKE_CLOCK_FILE names:
+ * gettimeofday() and time(), and clock_gettime() for CLOCK_BOOTTIME, from 32 bytes of the file that SNOWFLAKE_CLOCK_FILE
+ * names:
  *
- *     int64 offset_ns    added to the real clock
- *     int64 frozen_ns    0: the clock runs; otherwise it stands still at this many nanoseconds since 1970
+ *     int64 offset_ns           added to the real clock
+ *     int64 frozen_ns           0: the clock runs; otherwise it stands still at this many nanoseconds since 1970
+ *     int64 steady_offset_ns    the same for CLOCK_BOOTTIME
+ *     int64 steady_frozen_ns
  *
  * The file is mapped shared, so that whoever writes it moves the clock of every process that has it mapped, at once and
- * without a word to them. It has to be there, 16 bytes long, before the first process looks; without it the clock is the
- * real one. Monotonic clocks stay as they are: timeouts and sleeps last as long as they should.
+ * without a word to them. It has to be there, 32 bytes long, before the first process looks; without it the clocks are the
+ * real ones. CLOCK_MONOTONIC stays as it is: timeouts and sleeps last as long as they should.
  *
- * Write it in place: a file renamed over it is not seen. Each word is read whole, but the two are not read together:
- * change one of them at a time.
+ * Write it in place: a file renamed over it is not seen. Each word is read whole, but they are not read together.
  *
  * It allocates nothing and takes no lock, so it may be called from a signal handler and on either side of a fork. Two
  * threads that come first at the same time both map the file, and one mapping stays unused.
@@ -30,9 +32,14 @@
 #include <time.h>
 #include <unistd.h>
 
-struct clock_file {
+struct clock {
   int64_t offset_ns;
   int64_t frozen_ns;
+};
+
+struct clock_file {
+  struct clock wall;
+  struct clock steady;
 };
 
 static const int64_t kNsPerSecond = 1000000000;
@@ -90,11 +97,13 @@ __attribute__((constructor)) static void FindRealClock(void) {
 int clock_gettime(clockid_t which, struct timespec *out) {
   const int result =
       real_clock_gettime != NULL ? real_clock_gettime(which, out) : (int)syscall(SYS_clock_gettime, which, out);
-  if (result != 0 || (which != CLOCK_REALTIME && which != CLOCK_REALTIME_COARSE && which != CLOCK_TAI)) return result;
+  const int steady = which == CLOCK_BOOTTIME;
+  const int wall = which == CLOCK_REALTIME || which == CLOCK_REALTIME_COARSE || which == CLOCK_TAI;
+  if (result != 0 || !(steady || wall)) return result;
 
-  const struct clock_file *file = ClockFile();
-  const int64_t frozen_ns = __atomic_load_n(&file->frozen_ns, __ATOMIC_RELAXED);
-  const int64_t offset_ns = __atomic_load_n(&file->offset_ns, __ATOMIC_RELAXED);
+  const struct clock *clock = steady ? &ClockFile()->steady : &ClockFile()->wall;
+  const int64_t frozen_ns = __atomic_load_n(&clock->frozen_ns, __ATOMIC_RELAXED);
+  const int64_t offset_ns = __atomic_load_n(&clock->offset_ns, __ATOMIC_RELAXED);
   if (frozen_ns != 0)
     SetFromNs(out, frozen_ns);
   else if (offset_ns != 0)

@@ -205,7 +205,7 @@ class Issuing {
     const AnswerFault fault = Judge(layout_, datacenter, lease, clock_, clock_, duration_us);
     REQUIRE(fault == (lease.window_start <= layout_.max_tick() ? AnswerFault::kNone : AnswerFault::kWindow));
     REQUIRE(lease.window_end > lease.window_start || lease.window_start > layout_.max_tick());
-    Open(&g_, layout_, lease, clock_);
+    Open(&g_, layout_, lease);
     REQUIRE(LastTickOfLease(g_) == lease.window_start - 1);
     last_id_ = -1;
   }

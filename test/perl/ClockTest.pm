@@ -1,5 +1,5 @@
-# What the tests of wrong clocks share: a server whose clock can be set to any time, standing or running, calls that may fail, and
-# whether ids follow that clock.
+# What the tests of wrong clocks share: a server whose clock can be set to any time, standing or running, calls that may fail, whether
+# ids follow that clock, and sessions that issue while it is moved.
 package ClockTest;
 
 use strict;
@@ -12,7 +12,7 @@ use SnowflakeTest;
 use Test::More;
 use Time::HiRes qw(time);
 
-our @EXPORT = qw($max_lead_ms $hour_s new_clock_server stand_at run_from some_ms setting call waits_in_vain follows_the_clock);
+our @EXPORT = qw($max_lead_ms $hour_s new_clock_server stand_at run_from some_ms setting call waits_in_vain follows_the_clock under_load all_in_order);
 
 our $max_lead_ms = 5;
 our $hour_s = 3600;
@@ -86,14 +86,73 @@ sub waits_in_vain
 sub follows_the_clock
 {
 	my ($server, $what) = @_;
-	my $wrong = $server->safe_psql('postgres', qq{
-SELECT count(*) FILTER (WHERE snowflake_timestamp(id) <= before - interval '1 ms' OR snowflake_timestamp(id) > after + interval '$max_lead_ms ms')
-  || ' ' || string_agg(id::text, ' ')
-FROM (SELECT clock_timestamp() AS before, snowflake_nextval() AS id, clock_timestamp() AS after FROM generate_series(1, 1000) OFFSET 0) t});
-	my ($count, @ids) = split / /, $wrong;
+	my ($count, $ids, $wrong) = split /\|/, $server->safe_psql('postgres', qq{
+SELECT count(*) FILTER (WHERE wrong), string_agg(id::text, ' '), string_agg(format('%s after the call began, %s after it ended', time - before, time - after), '; ') FILTER (WHERE wrong)
+FROM (SELECT *, time <= before - interval '1 ms' OR time > after + interval '$max_lead_ms ms' AS wrong
+	FROM (SELECT *, snowflake_timestamp(id) AS time
+		FROM (SELECT clock_timestamp() AS before, snowflake_nextval() AS id, clock_timestamp() AS after FROM generate_series(1, 1000) OFFSET 0) i) t) w});
+	my @ids = split / /, $ids;
 	remember(@ids);
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	return is($count, 0, $what // 'ids follow the clock (G3)');
+	return is($count, 0, $what // 'ids follow the clock (G3)') || diag($wrong);
+}
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Sessions that issue all the time
+# ---------------------------------------------------------------------------------------------------------------------
+
+# 16 sessions issue for some seconds, while the code moves the clock: one id in a statement, and now and then a hundred. All go into a
+# table, numbered in the order of the calls of their session. Returns how long the longest statement of one id took, in ms, by a clock
+# that is not moved.
+sub under_load
+{
+	my ($server, $what, $seconds, $code) = @_;
+	my $run = ++$server->{snowflake_loads};
+	my $folder = $server->basedir . "/load_$run";
+	mkdir $folder or die "$folder: $!";
+	$server->safe_psql('postgres', 'CREATE UNLOGGED TABLE ids (session int, n int, id bigint)') if $run == 1;
+	my $insert = "INSERT INTO ids SELECT $run * 100 + :client_id, :n + i, snowflake_nextval() FROM generate_series(1, %1\$d) i;\n\\set n :n + %1\$d\n";
+	append_to_file("$folder/one.sql", sprintf($insert, 1));
+	append_to_file("$folder/hundred.sql", sprintf($insert, 100));
+	my ($out, $error) = ('', '');
+	my $load = IPC::Run::start(
+		[ 'pgbench', '-n', '-c', 16, '-j', 2, '-T', $seconds * slowness(), '-R', 4000, '-D', 'n=0', '-f', "$folder/one.sql\@30", '-f', "$folder/hundred.sql\@1",
+			'-l', '--log-prefix', "$folder/log", $server->connstr('postgres') ],
+		'<', '/dev/null', '>', \$out, '2>', \$error);
+	wait_until('the first ids', sub { $server->safe_psql('postgres', "SELECT count(*) FROM ids WHERE session >= $run * 100") > 1000 });
+	$code->();
+	my $ends = eval { $load->pump_nb; $load->pumpable };
+	$load->finish;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	ok($ends && $load->result == 0 && $out =~ /number of failed transactions: 0 /, "$what: no error, and ids to the end") or diag("$out\n$error");
+	my $longest_us = 0;
+	for my $name (glob "$folder/log*")
+	{
+		for my $line (split /\n/, slurp_file($name))
+		{
+			my (undef, undef, $took_us, $script, undef, undef, $late_us) = split / /, $line;
+			$longest_us = $took_us - $late_us if $script == 0 && $took_us - $late_us > $longest_us;
+		}
+	}
+	return $longest_us / 1000;
+}
+
+# Whether the ids of all those sessions rose within each, differ, are of one worker id and under one lease, and none leads the true time.
+# Returns how many there are.
+sub all_in_order
+{
+	my ($server) = @_;
+	my ($ids, $falls, $twice, $workers, $ahead_ms) = split /\|/, $server->safe_psql('postgres', q{
+SELECT count(*), count(*) FILTER (WHERE id <= earlier), count(*) - count(DISTINCT id), count(DISTINCT id >> 12 & 1023),
+  max((id >> 22) + 1735689600000) - } . now_ms() . q{
+FROM (SELECT id, lag(id) OVER (PARTITION BY session ORDER BY n) AS earlier FROM ids) t});
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	is($falls, 0, "of $ids ids none is below one before it in its session (G9)");
+	is($twice, 0, '... none was issued twice (G1)');
+	is($workers, 1, '... all are of one worker id');
+	cmp_ok($ahead_ms, '<=', $max_lead_ms, '... and none leads the true time');
+	is(IdsTest::status($server, 'leases_drawn'), 1, 'one lease was drawn');
+	return $ids;
 }
 
 1;

@@ -7,9 +7,9 @@ use warnings;
 use Exporter 'import';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
-use Time::HiRes qw(time sleep);
+use Time::HiRes qw(time sleep clock_gettime);
 
-our @EXPORT = qw(new_server start_server move_clock freeze_clock run_clock now_ms seed slowness wait_until
+our @EXPORT = qw(new_server start_server move_clock let_pass freeze_clock freeze_wall_clock run_clock now_ms seed slowness wait_until
   query_error standby_of);
 
 # What a test dies of stands in its log only; whoever reads the run wants to know, too.
@@ -56,19 +56,36 @@ sub start_server
 	return $server->start;
 }
 
+# Both clocks: the wall clock's offset, or the time at which it stands. While it stands so does the steady clock, but for what the wall
+# clock goes on; `$alone`: the steady clock runs. The steady clock never goes back.
 sub write_clock
 {
-	my ($server, $offset_ns, $frozen_ns) = @_;
+	my ($server, $offset_ns, $frozen_ns, $alone) = @_;
+	my $boottime_ns = int(clock_gettime(7) * 1e9);
+	my $stood = delete $server->{snowflake_stands};
+	my $steady_ns = $server->{snowflake_steady_offset_ns} // 0;
+	my $steady_frozen_ns = 0;
+	if ($frozen_ns && !$alone)
+	{
+		$steady_frozen_ns = $stood ? $stood->{steady} : $boottime_ns + $steady_ns;
+		$steady_frozen_ns += $frozen_ns - $stood->{wall} if $stood && $frozen_ns > $stood->{wall};
+		$server->{snowflake_stands} = { wall => $frozen_ns, steady => $steady_frozen_ns };
+	}
+	elsif ($stood && $stood->{steady} > $boottime_ns + $steady_ns)
+	{
+		$steady_ns = $stood->{steady} - $boottime_ns;
+	}
 	# Written in place: the servers have the file mapped.
 	my $mode = -e $server->{snowflake_clock} ? '+<:raw' : '>:raw';
 	open(my $file, $mode, $server->{snowflake_clock}) or die "clock: $!";
-	syswrite $file, pack('q<q<', $offset_ns, $frozen_ns) or die "clock: $!";
+	syswrite $file, pack('q<q<q<q<', $offset_ns, $frozen_ns, $steady_ns, $steady_frozen_ns) or die "clock: $!";
 	close $file;
 	$server->{snowflake_offset_ns} = $offset_ns;
+	$server->{snowflake_steady_offset_ns} = $steady_ns;
 	return;
 }
 
-# Sets the server's clock to the real time plus so many seconds.
+# Sets the server's wall clock to the real time plus so many seconds.
 sub move_clock
 {
 	my ($server, $seconds) = @_;
@@ -76,11 +93,30 @@ sub move_clock
 	return;
 }
 
-# Stops the server's clock at what it shows now.
+# Lets so many seconds pass at once, by both clocks.
+sub let_pass
+{
+	my ($server, $seconds) = @_;
+	$server->{snowflake_steady_offset_ns} += int($seconds * 1e9);
+	write_clock($server, $server->{snowflake_offset_ns} + int($seconds * 1e9), 0);
+	return;
+}
+
+sub shown_ns { my ($server) = @_; return int(time() * 1e9) + $server->{snowflake_offset_ns}; }
+
+# Stops the server's clocks: no time passes.
 sub freeze_clock
 {
 	my ($server) = @_;
-	write_clock($server, $server->{snowflake_offset_ns}, int(time() * 1e9) + $server->{snowflake_offset_ns});
+	write_clock($server, $server->{snowflake_offset_ns}, shown_ns($server));
+	return;
+}
+
+# Stops its wall clock alone.
+sub freeze_wall_clock
+{
+	my ($server) = @_;
+	write_clock($server, $server->{snowflake_offset_ns}, shown_ns($server), 1);
 	return;
 }
 

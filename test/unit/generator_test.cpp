@@ -25,7 +25,7 @@ Generator Opened(const Layout &layout, int32_t worker, Tick start, Tick end) {
   lease.worker = worker;
   lease.window_start = start;
   lease.window_end = end;
-  Open(&g, layout, lease, start);
+  Open(&g, layout, lease);
   return g;
 }
 
@@ -35,7 +35,7 @@ bool Same(const Lease &a, const Lease &b) {
 }
 
 bool Same(const Generator &a, const Generator &b) {
-  return a.layout == b.layout && Same(a.lease, b.lease) && a.drawn_at == b.drawn_at && a.last_tick == b.last_tick &&
+  return a.layout == b.layout && Same(a.lease, b.lease) && a.last_tick == b.last_tick &&
          a.next_sequence == b.next_sequence && a.open == b.open;
 }
 
@@ -213,7 +213,7 @@ TEST(GiveBack, NothingComesBackFromUnderOthersOrAnotherLease) {
   Take(&other, 100, 256, kTerms);
   Lease lease = other.lease;
   lease.token.bytes[15] = 1;
-  Open(&other, kDefaultLayout, lease, 100);
+  Open(&other, kDefaultLayout, lease);
   Take(&other, 100, 256, kTerms);
   before = other;
   EXPECT_FALSE(GiveBack(&other, mine, {100, 7, 10, 246}));
@@ -328,7 +328,7 @@ TEST(Lease, AWindowEndNeverMovesBack) {
 TEST(Lease, ExtendFromReachesTheTickThatIsWantedNext) {
   const Layout layout = {0, 1000000, 41, 0, 5, 6, false};
   Generator g = {};
-  Open(&g, layout, {1, {}, 3, 1000, 1001}, 1000);
+  Open(&g, layout, {1, {}, 3, 1000, 1001});
   const Terms terms = {MaxLead(layout, 5000), 0};
   EXPECT_EQ(Take(&g, 1000, layout.sequence_count(), terms).outcome, Outcome::kRun);
   ASSERT_EQ(Take(&g, 1000, 1, terms).outcome, Outcome::kWindowEnd);
@@ -373,36 +373,16 @@ TEST(Lease, AGeneratorThatNeverHadALeaseAsksForNothingBeyondTheEpoch) {
   EXPECT_LE(FirstUnused(g, {0, 1000, 41, 0, 10, 12, false}), 1);
 }
 
-// G5. Columns: the clock at the draw, the window's start, the last tick issued (0: none), the clock now.
-TEST(Lease, AnotherWorkerHelpsOnlyAfterAStepBack) {
-  struct Case {
-    Tick drawn_at, window_start, issued, now;
-    bool helps;
-    const char *why;
-  };
-  const Case cases[] = {
-      {100, 100, 0, 100, false, "fresh"},
-      {100, 100, 150, 150, false, "in step"},
-      {100, 100, 150, 145, false, "within max_lead"},
-      {100, 100, 150, 144, true, "stepped back since an id was issued"},
-      {100, 100, 0, 95, false, "within max_lead of the draw"},
-      {100, 100, 0, 94, true, "stepped back since the draw"},
-      {100, 5000, 0, 100, false, "a window in the future was the best there was"},
-      {100, 5000, 0, 4000, false, "still in the future"},
-      {100, 5000, 0, 94, true, "in the future, and stepped back besides"},
-      {100, 5000, 5000, 4995, false, "in use within max_lead"},
-      {100, 5000, 5000, 4994, true, "in use and stepped back"},
-      {500, 100, 150, 490, true, "drawn later than the last tick issued"},
-      {500, 100, 150, 600, false, "the clock ran on"},
-  };
-  for (const Case &c : cases) {
-    Generator g = Opened(kDefaultLayout, 3, c.window_start, 1000000);
-    g.drawn_at = c.drawn_at;
-    if (c.issued != 0) g.last_tick = c.issued;
-    EXPECT_EQ(NewWorkerHelps(g, c.now, 5), c.helps) << c.why;
-    Close(&g);
-    EXPECT_FALSE(NewWorkerHelps(g, c.now, 5)) << "closed: " << c.why;
-  }
+TEST(Lease, IsBehindWhereTheEarliestTickThatIsLeftIsTooFarAhead) {
+  Generator g = Opened(kDefaultLayout, 3, 100, 1000000);
+  EXPECT_FALSE(IsBehind(g, 95, 5)) << "within max_lead of the window's start";
+  EXPECT_TRUE(IsBehind(g, 94, 5));
+  g.last_tick = 150;
+  EXPECT_FALSE(IsBehind(g, 145, 5)) << "within max_lead of the last tick";
+  EXPECT_TRUE(IsBehind(g, 144, 5));
+  EXPECT_TRUE(IsBehind(g, -1000000, 5));
+  Close(&g);
+  EXPECT_FALSE(IsBehind(g, 100, 5)) << "closed";
 }
 
 TEST(Lease, AWindowThatIsStillToBegin) {
@@ -508,7 +488,7 @@ class Schedule {
     lease.window_start = start_ = WindowStart(wanted, watermark);
     lease.window_end = end_ = WindowEnd(layout_, start_, layout_.tick_us * (1 + Below(100)));
     if (lease.window_start > layout_.max_tick()) return;  // the layout's time is used up: no lease
-    Open(&g_, layout_, lease, clock_);
+    Open(&g_, layout_, lease);
     highest_ = -1;
     last_id_ = -1;
   }
@@ -530,7 +510,7 @@ class Schedule {
     else
       CheckRefusal(d, terms, before);
     if (d.outcome == Outcome::kNoLease && Below(20) == 0) Draw(false);
-    if (d.outcome == Outcome::kClockBehind && NewWorkerHelps(g_, clock_, terms.max_lead) && Below(5) == 0) Draw(true);
+    if (d.outcome == Outcome::kClockBehind && IsBehind(g_, clock_, terms.max_lead) && Below(5) == 0) Draw(true);
   }
 
   // G1, G2, G3 for one run.

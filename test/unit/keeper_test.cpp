@@ -273,25 +273,6 @@ TEST(Keeper, ANodeThatCannotIssueYetAsksForABetterLeaseEveryThreeSeconds) {
   ExpectSleep(keeper.Next(Leased(3600 * kSecond), now + 3 * kSecond), kStart + 3611 * kSecond / 3);
 }
 
-// A step back of the clock found the registry without a worker id that helps: it is not asked again and again.
-TEST(Keeper, AsksEveryThreeSecondsWhereTheRegistryHasNothingBetter) {
-  const KeeperView wanted = LeaseWanted(kLeased);
-  Keeper keeper = Settled();
-  int64_t now = kStart + kSecond;
-  for (int i = 0; i < 5; ++i) {
-    ExpectAction(keeper.Next(wanted, now), KeeperAction::kAcquire);
-    keeper.Done(KeeperAction::kAcquire, KeeperOutcome::kAnswered, now);
-    ExpectSleep(keeper.Next(wanted, now), now + 3 * kSecond);
-    ExpectAction(keeper.Next(WindowWanted(wanted), now), KeeperAction::kExtend);
-    now += 3 * kSecond;
-  }
-  // The next step back is another matter.
-  ExpectAction(keeper.Next(wanted, now), KeeperAction::kAcquire);
-  Done(&keeper, KeeperAction::kAcquire, now);
-  keeper.Next(kLeased, now);
-  ExpectAction(keeper.Next(wanted, now + 1), KeeperAction::kAcquire);
-}
-
 // Asking for a better one neither delays the lease in place nor counts as its extension.
 TEST(Keeper, ALeaseThatIsStillToBeginIsExtendedInTime) {
   Keeper keeper;

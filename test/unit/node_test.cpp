@@ -72,8 +72,12 @@ TEST(Standing, AnOlderTimelineOfTheSameServerIsOlder) {
   EXPECT_FALSE(IsOlder({0, 0, kNoWatermark}, {0, 3, 1})) << "a registry that does not say";
 }
 
-constexpr Patience kPatience = {5 * kUsPerMs, 100 * kUsPerMs, true};
-constexpr Tick kNow = 1000000;
+constexpr Tick kMinute = 60 * 1000;
+constexpr Tick kHour = 60 * kMinute;
+constexpr Patience kPatience = {5 * kUsPerMs, {kMinute * kUsPerMs, 24 * kHour * kUsPerMs}, true};
+constexpr Patience kFailing = {kPatience.max_lead_us, kPatience.clock, false};
+constexpr Tick kNow = 100 * kHour;
+constexpr int64_t kDuration = 60000 * kUsPerMs;
 
 Token TokenOf(uint8_t first) {
   Token token = {};
@@ -85,11 +89,32 @@ AcquireAnswer Granted(int64_t lease_id, int32_t worker, Tick start, Tick end, ui
   return {{lease_id, TokenOf(token), worker, start, end}, kDefaultLayout, {7, 2, kNoWatermark}, 100, false};
 }
 
+// The node's clock, and the wall clock as well.
+void Show(NodeState *node, Tick tick) {
+  node->clock = {};
+  Read(&node->clock, {kDefaultLayout.UnixUsAt(tick), 1}, kPatience.clock);
+}
+
+// The wall clock, `passed` ticks of the steady clock later.
+void Step(NodeState *node, Tick tick, Tick passed = 0) {
+  Read(&node->clock, {kDefaultLayout.UnixUsAt(tick), node->clock.read.steady_us + passed * kUsPerMs}, kPatience.clock);
+}
+
+Tick Shown(const NodeState &node) { return NowOf(node, kDefaultLayout); }
+
+AcquireAsked Ask(NodeState *node, uint8_t token) {
+  return AskForLease(node, kDefaultLayout, kDuration, TokenOf(token), kPatience);
+}
+
+TakenLease Put(NodeState *node, const AcquireAsked &asked, const AcquireAnswer &answer, bool stopping = false) {
+  return TakeLease(node, kDefaultLayout, asked, answer, stopping, kPatience);
+}
+
 // A node that holds lease 10 of worker id 3, and has issued up to the tick `used`.
 NodeState Holding(Tick used) {
   NodeState node = {};
-  const AcquireAsked asked = AskForLease(&node, kDefaultLayout, kNow, 60000 * kUsPerMs, TokenOf(1), kPatience);
-  TakeLease(&node, kDefaultLayout, asked, Granted(10, 3, kNow, kNow + 10000, 1), false);
+  Show(&node, kNow);
+  Put(&node, Ask(&node, 1), Granted(10, 3, kNow, kNow + 10000, 1));
   if (used >= kNow) Take(&node.generator, used, 1, {5, 0});
   return node;
 }
@@ -99,12 +124,15 @@ TEST(Node, TakesALeaseAndDropsTheOneBefore) {
   EXPECT_TRUE(node.generator.open);
   EXPECT_EQ(node.seen.lease_id, 10);
   node.lease_wanted = node.new_worker_wanted = node.window_wanted = true;
-  const AcquireAsked asked = AskForLease(&node, kDefaultLayout, kNow - 5000, 60000 * kUsPerMs, TokenOf(2), kPatience);
+  Show(&node, kNow - 5000);
+  const AcquireAsked asked = Ask(&node, 2);
   EXPECT_TRUE(asked.new_worker);
   EXPECT_EQ(asked.request.now, kNow - 5000);
-  EXPECT_EQ(asked.request.start_before, kNow + 5) << "only an earlier beginning is of use";
+  EXPECT_EQ(asked.request.start_before, kNow - 4994) << "order is given up for what may be used at once";
+  node.new_worker_wanted = false;
+  EXPECT_EQ(Ask(&node, 2).request.start_before, kNow + 5) << "only an earlier beginning is of use";
   EXPECT_EQ(asked.request.seen_lease_id, 10);
-  const TakenLease taken = TakeLease(&node, kDefaultLayout, asked, Granted(11, 4, kNow - 5000, kNow + 5000, 2), false);
+  const TakenLease taken = Put(&node, asked, Granted(11, 4, kNow - 5000, kNow + 5000, 2));
   EXPECT_EQ(taken.fault, AnswerFault::kNone);
   EXPECT_TRUE(taken.opened && taken.replaced);
   EXPECT_EQ(taken.old.last_tick, kNow + 5);
@@ -118,63 +146,64 @@ TEST(Node, TakesALeaseAndDropsTheOneBefore) {
 
 TEST(Node, AsksAgainWithTheSameTokenUntilThereIsAnAnswer) {
   NodeState node = {};
-  const AcquireAsked first = AskForLease(&node, kDefaultLayout, kNow, kUsPerMs, TokenOf(1), kPatience);
-  const AcquireAsked second = AskForLease(&node, kDefaultLayout, kNow - 50, kUsPerMs, TokenOf(2), kPatience);
-  const AcquireAsked third = AskForLease(&node, kDefaultLayout, kNow + 50, 60000 * kUsPerMs, TokenOf(3), kPatience);
+  Show(&node, kNow);
+  const AcquireAsked first = Ask(&node, 1);
+  Show(&node, kNow - 50);
+  const AcquireAsked second = Ask(&node, 2);
+  Show(&node, kNow + 50);
+  const AcquireAsked third = Ask(&node, 3);
   EXPECT_EQ(first.request.token, TokenOf(1));
   EXPECT_EQ(second.request.token, TokenOf(1));
   EXPECT_EQ(third.request.token, TokenOf(1));
   EXPECT_EQ(third.since, kNow - 50) << "what the second has drawn is believed";
-  EXPECT_TRUE(TakeLease(&node, kDefaultLayout, third, Granted(1, 0, kNow - 50, kNow + 50, 1), false).opened);
-  EXPECT_EQ(AskForLease(&node, kDefaultLayout, kNow, kUsPerMs, TokenOf(4), kPatience).request.token, TokenOf(4));
+  EXPECT_TRUE(Put(&node, third, Granted(1, 0, kNow - 50, kNow + 50, 1)).opened);
+  EXPECT_EQ(Ask(&node, 4).request.token, TokenOf(4));
 }
 
 TEST(Node, GivesBackWhatItDoesNotPutToUse) {
-  const auto ask = [](NodeState *node) {
-    return AskForLease(node, kDefaultLayout, kNow, 60000 * kUsPerMs, TokenOf(9), kPatience);
-  };
+  const auto ask = [](NodeState *node) { return Ask(node, 9); };
   NodeState node = Holding(kNow + 5);
   AcquireAsked asked = ask(&node);
-  TakenLease taken = TakeLease(&node, kDefaultLayout, asked, Granted(10, 4, kNow, kNow + 5000, 9), false);
+  TakenLease taken = Put(&node, asked, Granted(10, 4, kNow, kNow + 5000, 9), false);
   EXPECT_EQ(taken.fault, AnswerFault::kLeaseOld) << "lease 10 was seen before";
   ASSERT_EQ(node.retired_count, 1);
   EXPECT_EQ(node.retired[0].last_tick, kNow - 1) << "nothing was issued";
   EXPECT_EQ(node.generator.lease.worker, 3) << "the lease in hand goes on";
 
   node = Holding(kNow + 5);
-  taken = TakeLease(&node, kDefaultLayout, ask(&node), Granted(11, 4, kNow + 5, kNow + 5000, 9), false);
+  taken = Put(&node, ask(&node), Granted(11, 4, kNow + 5, kNow + 5000, 9), false);
   EXPECT_EQ(taken.fault, AnswerFault::kNone);
   EXPECT_FALSE(taken.opened) << "it begins no earlier";
   EXPECT_EQ(node.retired_count, 1);
 
   node = Holding(kNow + 5);
-  taken = TakeLease(&node, kDefaultLayout, ask(&node), Granted(11, 4, kNow, kNow + 5000, 9), true);
+  taken = Put(&node, ask(&node), Granted(11, 4, kNow, kNow + 5000, 9), true);
   EXPECT_FALSE(taken.opened) << "it was told to stop";
   EXPECT_EQ(node.retired_count, 1);
 
   node = Holding(kNow + 5);
   AcquireAnswer answer = Granted(11, 4, kNow, kNow + 5000, 9);
   answer.layout.epoch_ms += 1;
-  EXPECT_EQ(TakeLease(&node, kDefaultLayout, ask(&node), answer, false).fault, AnswerFault::kLayout);
+  EXPECT_EQ(Put(&node, ask(&node), answer, false).fault, AnswerFault::kLayout);
   EXPECT_EQ(node.retired_count, 1);
 
   node = Holding(kNow + 5);
   answer = Granted(11, 4, kNow, kNow + 5000, 9);
   answer.standing.raised_tick = INT64_MAX;
-  EXPECT_EQ(TakeLease(&node, kDefaultLayout, ask(&node), answer, false).fault, AnswerFault::kRaised);
+  EXPECT_EQ(Put(&node, ask(&node), answer, false).fault, AnswerFault::kRaised);
   EXPECT_TRUE(node.generator.open && node.generator.lease.lease_id == 10);
 }
 
 TEST(Node, LeavesAnOldPrimarysAnswerAlone) {
   NodeState node = Holding(kNow + 5);
-  const AcquireAsked asked = AskForLease(&node, kDefaultLayout, kNow, 60000 * kUsPerMs, TokenOf(9), kPatience);
+  const AcquireAsked asked = Ask(&node, 9);
   AcquireAnswer answer = Granted(11, 4, kNow, kNow + 5000, 9);
   answer.standing.timeline = 1;
-  EXPECT_EQ(TakeLease(&node, kDefaultLayout, asked, answer, false).fault, AnswerFault::kTimeline);
+  EXPECT_EQ(Put(&node, asked, answer, false).fault, AnswerFault::kTimeline);
   EXPECT_EQ(node.retired_count, 0);
   EXPECT_EQ(node.next_token, TokenOf(9)) << "the primary may know of this request";
-  const ExtendRequest extend = AskForWindow(node, kNow, 60000 * kUsPerMs, kPatience);
-  EXPECT_EQ(TakeWindow(&node, extend, {kNow + 60000, {7, 1, kNoWatermark}}, false), AnswerFault::kTimeline);
+  const ExtendRequest extend = AskForWindow(node, kDuration, kPatience);
+  EXPECT_EQ(TakeWindow(&node, extend, {kNow + 60000, {7, 1, kNoWatermark}}, false, kPatience), AnswerFault::kTimeline);
   EXPECT_EQ(LoseLease(&node, 10, {7, 1, kNoWatermark}), AnswerFault::kTimeline);
   EXPECT_EQ(node.generator.lease.window_end, kNow + 10000);
   EXPECT_TRUE(node.generator.open);
@@ -183,23 +212,24 @@ TEST(Node, LeavesAnOldPrimarysAnswerAlone) {
 TEST(Node, MovesTheWindowOfItsOwnLeaseOnly) {
   NodeState node = Holding(kNow + 5);
   node.window_wanted = true;
-  const ExtendRequest asked = AskForWindow(node, kNow + 100, 60000 * kUsPerMs, kPatience);
+  Show(&node, kNow + 100);
+  const ExtendRequest asked = AskForWindow(node, kDuration, kPatience);
   EXPECT_EQ(asked.lease_id, 10);
   EXPECT_EQ(asked.held_until, kNow + 10000);
   const Standing standing = {7, 2, kNoWatermark};
-  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 60000, standing}, true), AnswerFault::kNone);
+  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 60000, standing}, true, kPatience), AnswerFault::kNone);
   EXPECT_EQ(node.generator.lease.window_end, kNow + 10000) << "told to stop";
-  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 60000, standing}, false), AnswerFault::kNone);
+  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 60000, standing}, false, kPatience), AnswerFault::kNone);
   EXPECT_EQ(node.generator.lease.window_end, kNow + 60000);
   EXPECT_FALSE(node.window_wanted);
-  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 20000, standing}, false), AnswerFault::kNone);
+  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 20000, standing}, false, kPatience), AnswerFault::kNone);
   EXPECT_EQ(node.generator.lease.window_end, kNow + 60000) << "an answer that was overtaken";
   ExtendRequest other = asked;
   other.lease_id = 9;
-  TakeWindow(&node, other, {kNow + 90000, standing}, false);
+  TakeWindow(&node, other, {kNow + 90000, standing}, false, kPatience);
   EXPECT_EQ(node.generator.lease.window_end, kNow + 60000);
-  EXPECT_EQ(TakeWindow(&node, asked, {INT64_MAX, standing}, false), AnswerFault::kWindow);
-  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 60000, {7, 2, INT64_MAX}}, false), AnswerFault::kRaised);
+  EXPECT_EQ(TakeWindow(&node, asked, {INT64_MAX, standing}, false, kPatience), AnswerFault::kWindow);
+  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 60000, {7, 2, INT64_MAX}}, false, kPatience), AnswerFault::kRaised);
   EXPECT_EQ(LoseLease(&node, 9, standing), AnswerFault::kNone);
   EXPECT_TRUE(node.generator.open) << "another lease's";
   EXPECT_EQ(LoseLease(&node, 10, standing), AnswerFault::kNone);
@@ -210,25 +240,120 @@ TEST(Node, BeginsAboveItsOwnIdsUnlessTheClockSteppedBack) {
   NodeState node = Holding(kNow + 5);
   CloseLease(&node);
   ASSERT_EQ(node.retired_count, 1);
-  EXPECT_EQ(StartFrom(node.generator, kDefaultLayout, kNow, kPatience), kNow + 6);
+  EXPECT_EQ(StartFrom(node.generator, kDefaultLayout, kNow, kPatience), kNow + 6) << "just as far behind as ids may lead";
   EXPECT_EQ(StartFrom(node.generator, kDefaultLayout, kNow + 6, kPatience), kNow + 6);
-  EXPECT_EQ(StartFrom(node.generator, kDefaultLayout, kNow - 99, kPatience), kNow + 6) << "max_lead and max_wait";
-  EXPECT_EQ(StartFrom(node.generator, kDefaultLayout, kNow - 100, kPatience), kNow - 100);
-  Patience patience = kPatience;
-  patience.new_worker = false;
-  EXPECT_EQ(StartFrom(node.generator, kDefaultLayout, kNow - 5000, patience), kNow + 6);
+  EXPECT_EQ(StartFrom(node.generator, kDefaultLayout, kNow - 1, kPatience), kNow - 1);
+  EXPECT_EQ(StartFrom(node.generator, kDefaultLayout, kNow - 5000, kFailing), kNow + 6);
 }
 
-TEST(Node, WaitsForAClockThatIsBehindALittle) {
-  const Layout &layout = kDefaultLayout;
-  EXPECT_EQ(WhenBehind(layout, 100, true, false, kPatience), Behind::kWait);
-  EXPECT_EQ(WhenBehind(layout, 100, true, true, kPatience), Behind::kNewWorker);
-  EXPECT_EQ(WhenBehind(layout, 101, true, false, kPatience), Behind::kNewWorker);
-  EXPECT_EQ(WhenBehind(layout, 101, false, false, kPatience), Behind::kFail);
-  EXPECT_EQ(WhenBehind(layout, INT64_MAX, false, false, kPatience), Behind::kFail);
-  Patience patience = kPatience;
-  patience.new_worker = false;
-  EXPECT_EQ(WhenBehind(layout, 101, true, false, patience), Behind::kFail);
+// G9: order stays, too, where another lease begins below what was issued: after an answer that came when the clock was right again.
+TEST(Node, GoesOnAboveItsIdsUnderAnyLease) {
+  NodeState node = Holding(kNow + 5);
+  Show(&node, kNow - 40000);
+  node.new_worker_wanted = true;
+  const AcquireAsked asked = Ask(&node, 2);
+  Show(&node, kNow + 3);
+  ASSERT_TRUE(Put(&node, asked, Granted(11, 4, kNow - 40000, kNow + 20000, 2)).opened);
+  const Decision next = TakeOrAsk(&node, 1, {5, 0});
+  EXPECT_EQ(next.outcome, Outcome::kRun);
+  EXPECT_EQ(next.run.tick, kNow + 6);
+}
+
+TEST(Node, GoesOnUnderALeaseThatBeginsAheadOfTheClock) {
+  for (const Tick ahead : {Tick{6}, Tick{1000}, kMinute, kHour}) {
+    for (const bool fails : {false, true}) {
+      NodeState node = {};
+      Show(&node, kNow);
+      const Patience &patience = fails ? kFailing : kPatience;
+      const AcquireAsked asked = AskForLease(&node, kDefaultLayout, kDuration, TokenOf(1), patience);
+      ASSERT_TRUE(TakeLease(&node, kDefaultLayout, asked, Granted(10, 3, kNow + ahead, kNow + ahead + 10000, 1), false, patience).opened);
+      const bool goes_on = !fails || ahead <= kMinute;
+      EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).outcome, goes_on ? Outcome::kRun : Outcome::kClockBehind) << ahead;
+      EXPECT_EQ(Shown(node), goes_on ? kNow + ahead : kNow) << ahead;
+      EXPECT_EQ(See(&node, kDuration, patience, false).future, !goes_on) << ahead;
+    }
+  }
+}
+
+TEST(Node, GoesOnWhereThereIsNoBetterWorker) {
+  const auto behind = [] {
+    NodeState node = Holding(kNow + 5);
+    Step(&node, kNow - kHour);
+    EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).outcome, Outcome::kClockBehind);
+    node.new_worker_wanted = true;
+    EXPECT_TRUE(See(&node, kDuration, kPatience, false).lease_wanted);
+    return node;
+  };
+  NodeState node = behind();
+  Ask(&node, 2);
+  GoOnWithoutBetter(&node, kPatience);
+  EXPECT_EQ(Shown(node), kNow + 5);
+  EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).run.tick, kNow + 5);
+  EXPECT_FALSE(See(&node, kDuration, kPatience, false).lease_wanted);
+  EXPECT_EQ(node.next_token, Token{});
+  Step(&node, kNow - kHour + 100, 100);
+  EXPECT_EQ(Shown(node), kNow + 55) << "at half speed";
+
+  node = behind();
+  EXPECT_FALSE(Put(&node, Ask(&node, 2), Granted(11, 4, kNow + 5, kNow + 5000, 2)).opened) << "it begins no earlier";
+  EXPECT_EQ(Shown(node), kNow + 5);
+
+  node = behind();
+  node.new_worker_wanted = false;
+  GoOnWithoutBetter(&node, kPatience);
+  EXPECT_EQ(Shown(node), kNow - kHour) << "nobody wanted one";
+  node.new_worker_wanted = true;
+  CloseLease(&node);
+  GoOnWithoutBetter(&node, kPatience);
+  EXPECT_EQ(Shown(node), kNow - kHour) << "no lease to go on under";
+  NodeState never = {};
+  never.new_worker_wanted = true;
+  GoOnWithoutBetter(&never, kPatience);
+}
+
+TEST(Node, GoesOnAboveATickThatWasRaised) {
+  NodeState node = Holding(kNow + 5);
+  AcquireAnswer answer = Granted(11, 4, kNow, kNow + 10000, 2);
+  answer.standing.raised_tick = kNow + 3000;
+  node.new_worker_wanted = true;
+  ASSERT_TRUE(Put(&node, Ask(&node, 2), answer).opened);
+  EXPECT_EQ(Shown(node), kNow + 3000);
+  EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).run.tick, kNow + 3001);
+}
+
+// The registry is the witness of which clock is right.
+TEST(Node, AsksWithTheWallClockWhereItsOwnIsRefused) {
+  NodeState node = Holding(kNow + 5);
+  RefusedForSkew(&node);
+  EXPECT_EQ(AskingUs(node), node.clock.shown_us) << "there is no other";
+
+  Step(&node, kNow + 100 * 24 * kHour);
+  EXPECT_EQ(Shown(node), kNow) << "a leap that is not believed";
+  EXPECT_EQ(AskForWindow(node, kDuration, kPatience).now, kNow);
+  RefusedForSkew(&node);
+  const ExtendRequest asked = AskForWindow(node, kDuration, kPatience);
+  EXPECT_EQ(asked.now, kNow + 100 * 24 * kHour);
+  EXPECT_EQ(asked.duration_us, kDuration);
+  NodeState refused = node;
+  RefusedForSkew(&refused);
+  EXPECT_EQ(AskForWindow(refused, kDuration, kPatience).now, kNow) << "neither: by turns";
+  EXPECT_EQ(TakeWindow(&node, asked, {asked.now + kMinute, {7, 2, kNoWatermark}}, false, kPatience), AnswerFault::kNone);
+  EXPECT_EQ(Shown(node), kNow + 100 * 24 * kHour) << "it was no mistake";
+  EXPECT_FALSE(node.ask_by_wall);
+
+  node = Holding(kNow + 5);
+  Step(&node, kNow - 30000);
+  EXPECT_EQ(Shown(node), kNow);
+  RefusedForSkew(&node);
+  const ExtendRequest bridged = AskForWindow(node, kDuration, kPatience);
+  EXPECT_EQ(bridged.now, kNow - 30000);
+  EXPECT_EQ(bridged.duration_us, kDuration + 30000 * kUsPerMs) << "the window is to last as long";
+  TakeWindow(&node, bridged, {kNow + 30000, {7, 2, kNoWatermark}}, false, kPatience);
+  EXPECT_EQ(Shown(node), kNow) << "order stays";
+  EXPECT_TRUE(node.ask_by_wall);
+  Step(&node, kNow + 30000, 60000);
+  TakeWindow(&node, AskForWindow(node, kDuration, kPatience), {kNow + 90000, {7, 2, kNoWatermark}}, false, kPatience);
+  EXPECT_FALSE(node.ask_by_wall) << "the wall clock has caught up";
 }
 
 TEST(Node, KeepsTheNewestRetiredLeases) {
@@ -248,11 +373,12 @@ TEST(Node, KeepsTheNewestRetiredLeases) {
 TEST(Node, DropsAWishThatNoLongerHelps) {
   NodeState node = Holding(kNow + 5);
   node.new_worker_wanted = true;
-  AskForLease(&node, kDefaultLayout, kNow - 5000, 60000 * kUsPerMs, TokenOf(2), kPatience);
-  const int64_t behind_us = kDefaultLayout.UnixUsAt(kNow - 5000), right_us = kDefaultLayout.UnixUsAt(kNow + 6);
-  EXPECT_TRUE(See(&node, behind_us, 60000 * kUsPerMs, kPatience, false).lease_wanted);
+  Show(&node, kNow - 5000);
+  Ask(&node, 2);
+  EXPECT_TRUE(See(&node, kDuration, kPatience, false).lease_wanted);
   EXPECT_EQ(node.next_token, TokenOf(2));
-  EXPECT_FALSE(See(&node, right_us, 60000 * kUsPerMs, kPatience, false).lease_wanted);
+  Show(&node, kNow + 6);
+  EXPECT_FALSE(See(&node, kDuration, kPatience, false).lease_wanted);
   EXPECT_EQ(node.next_token, Token{}) << "what it drew begins too early for a clock that is right again";
 }
 

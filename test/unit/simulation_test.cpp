@@ -31,9 +31,11 @@ constexpr int64_t kMs = 1000;
 constexpr int64_t kSecond = 1000 * kMs;
 constexpr int64_t kHour = 3600 * kSecond;
 constexpr int64_t kExchangeTimeoutUs = 2 * kSecond;
-constexpr int64_t kMaxWaitUs = 100 * kMs;
 constexpr int64_t kMaxLeadUs = 5 * kMs;
-constexpr Patience kPatience = {kMaxLeadUs, kMaxWaitUs, true};
+constexpr int64_t kMaxBridgeUs = kSecond;
+constexpr int64_t kMaxLeapUs = 10 * kSecond;
+constexpr int64_t kMaxSkewUs = 10 * kSecond;
+constexpr Patience kPatience = {kMaxLeadUs, {kMaxBridgeUs, kMaxLeapUs}, true};
 
 // Which rules the registry follows, and what else is bent to show what they are for.
 struct Rules {
@@ -83,7 +85,7 @@ class Random {
 // Section 4: rows, and what a failover leaves of them. What becomes of them is decided by core/ring.h.
 class Registry {
  public:
-  enum class Status { kDone, kGone, kNoWorker, kTimeUsedUp, kNothingBetter };
+  enum class Status { kDone, kGone, kNoWorker, kTimeUsedUp, kNothingBetter, kSkewed };
   struct Answer {
     Status status;
     AcquireAnswer lease;
@@ -93,9 +95,11 @@ class Registry {
   Registry(const Layout &layout, const Rules &rules, uint64_t seed, int64_t first_lease_id)
       : layout_(layout), rules_(rules), random_(seed), sequence_(first_lease_id), logged_(first_lease_id) {
     now_.last_lease_id = first_lease_id;
+    judges_clocks_ = random_.Percent(50);
   }
 
   Answer Acquire(int64_t at_us, const AcquireRequest &request) {
+    if (IsSkewed(at_us, request.now)) return {Status::kSkewed, {}, {}};
     const int64_t ring = layout_.worker_count();
     const Tick now = FromEpoch(request.now);
     const Settling settling = Settle(at_us, now, request.duration_us, request.seen_lease_id);
@@ -128,6 +132,7 @@ class Registry {
   }
 
   Answer Extend(int64_t at_us, const ExtendRequest &request) {
+    if (IsSkewed(at_us, request.now)) return {Status::kSkewed, {}, {}};
     const Tick now = FromEpoch(request.now);
     if (rules_.settling && IsEvidence(OriginNow(), request.lease_id))
       Notice(at_us, now, request.duration_us, request.lease_id, Loss::kLease);
@@ -209,6 +214,10 @@ class Registry {
     int64_t logged;
     State state;
   };
+
+  bool IsSkewed(int64_t at_us, Tick tick) const {
+    return judges_clocks_ && std::abs(layout_.UnixUsAt(tick) - at_us) > kMaxSkewUs;
+  }
 
   snowflake::Here Here(int64_t at_us) const { return {1, timeline_, started_us_, at_us}; }
   Standing Stand() const { return rules_.settling ? Standing{1, timeline_, kNoWatermark} : kSilent; }
@@ -336,6 +345,7 @@ class Registry {
   Layout layout_;
   Rules rules_;
   Random random_;
+  bool judges_clocks_;
   State now_;
   std::deque<Committed> history_;
   int64_t sequence_;
@@ -370,12 +380,12 @@ struct SimulatedNode {
   int64_t wake = 0;      // the newest deadline; older ones mean nothing
   bool leaving = false;
 
-  int64_t last_id = -1;  // of the lease in place
+  int64_t last_id = -1;  // in this life, since the clock went back
   int64_t last_issue_us = 0;
 };
 
 struct Totals {
-  int64_t trials = 0, faults = 0, leases = 0, ids = 0, lost_commits = 0, extensions = 0, releases = 0;
+  int64_t trials = 0, faults = 0, leases = 0, ids = 0, lost_commits = 0, extensions = 0, releases = 0, bridged = 0;
 };
 
 class Simulation {
@@ -415,6 +425,7 @@ class Simulation {
     totals->ids += count_.ids;
     totals->extensions += count_.extensions;
     totals->releases += count_.releases;
+    totals->bridged += count_.bridged;
     totals->lost_commits += registry_.lost_commits();
   }
 
@@ -463,7 +474,18 @@ class Simulation {
     });
   }
 
-  Tick NowOf(size_t i) const { return layout_.TickAt(nodes_[i].clock.At(now_us_)); }
+  ClockReading ReadingOf(size_t i) const { return {nodes_[i].clock.At(now_us_), now_us_}; }
+
+  // G9: it goes back after a step of more than it may bridge, and then alone.
+  void ReadClock(size_t i, const ClockReading &reading) {
+    NodeClock *clock = &nodes_[i].state.clock;
+    const NodeClock before = *clock;
+    snowflake::ReadClock(&nodes_[i].state, reading, kPatience.clock);
+    count_.bridged += clock->bridged - before.bridged;
+    if (clock->shown_us >= before.shown_us) return;
+    if (before.shown_us - reading.wall_us <= kMaxBridgeUs) Broken("a step back was not bridged");
+    nodes_[i].last_id = -1;
+  }
 
   // --- Backends ---
 
@@ -477,21 +499,22 @@ class Simulation {
   }
 
   void Issue(size_t i) {
-    const Tick now = NowOf(i);
+    const ClockReading reading = ReadingOf(i);
     // Between reading the clock and taking the lock a process may be held up for long.
     const bool held_up = random_.Percent(5);
     const int64_t bursts = 1 + random_.Below(3);
     if (held_up)
-      InNode(i, random_.Below(2 * kSecond), [this, i, now] { TakeOne(i, now); });
+      InNode(i, random_.Below(2 * kSecond), [this, i, reading] { TakeOne(i, reading); });
     else
-      for (int64_t burst = 0; burst < bursts; ++burst) TakeOne(i, now);
+      for (int64_t burst = 0; burst < bursts; ++burst) TakeOne(i, reading);
     InNode(i, 1 + random_.Below(2 * world_.issue_every_us), [this, i] { Issue(i); });
   }
 
-  void TakeOne(size_t i, Tick now) {
+  void TakeOne(size_t i, const ClockReading &reading) {
     SimulatedNode &node = nodes_[i];
     const Terms terms = {MaxLead(layout_, kMaxLeadUs), random_.Below(FreshLimit(layout_, 128))};
-    const Decision decision = TakeOrAsk(&node.state, now, 1 + random_.Below(40), terms);
+    ReadClock(i, reading);
+    const Decision decision = TakeOrAsk(&node.state, 1 + random_.Below(40), terms);
     switch (decision.outcome) {
       case Outcome::kRun:
         Remember(i, decision, terms);
@@ -500,14 +523,10 @@ class Simulation {
       case Outcome::kWindowEnd:
         Step(i);
         break;
-      case Outcome::kClockBehind: {
-        // By the clock as it is: the one that was read may be old.
-        const bool helps = NewWorkerHelps(node.state.generator, NowOf(i), terms.max_lead);
-        if (WhenBehind(layout_, decision.lead, helps, false, kPatience) != Behind::kNewWorker) break;
+      case Outcome::kClockBehind:
         node.state.new_worker_wanted = true;
         Step(i);
         break;
-      }
       case Outcome::kTickUsedUp:
       case Outcome::kTimeUsedUp:
         break;
@@ -527,7 +546,7 @@ class Simulation {
       Broken("a tick was used that the registry does not know of");
     if (decision.lead > terms.max_lead) Broken("an id leads the clock too far");
     const int64_t first = layout_.Pack({run.tick, run.worker, run.sequence});
-    if (first <= node.last_id) Broken("ids of one lease do not rise");
+    if (first <= node.last_id) Broken("ids do not rise");
     node.last_id = layout_.Pack({run.tick, run.worker, run.sequence + run.count - 1});
     node.last_issue_us = now_us_;
     count_.ids += run.count;
@@ -538,7 +557,8 @@ class Simulation {
   void Step(size_t i) {
     SimulatedNode &node = nodes_[i];
     if (!node.up || node.exchange != 0 || node.paused_until_us > now_us_) return;
-    const KeeperView view = See(&node.state, node.clock.At(now_us_), world_.duration_us, kPatience, node.leaving);
+    ReadClock(i, ReadingOf(i));
+    const KeeperView view = See(&node.state, world_.duration_us, kPatience, node.leaving);
     const KeeperStep step = node.keeper.Next(view, now_us_);
     const int64_t wake = ++node.wake;
     switch (step.action) {
@@ -567,6 +587,8 @@ class Simulation {
     const auto end = [this, i, exchange, action](KeeperOutcome outcome) {
       if (nodes_[i].exchange != exchange) return;
       nodes_[i].exchange = 0;
+      if (action == KeeperAction::kAcquire && outcome != KeeperOutcome::kDone)
+        GoOnWithoutBetter(&nodes_[i].state, kPatience);
       nodes_[i].keeper.Done(action, outcome, now_us_);
       Step(i);
     };
@@ -578,7 +600,10 @@ class Simulation {
       if (IsLost(i) || nodes_[i].incarnation != incarnation) return;
       InNode(i, Delay(), [this, i, exchange, end, take, answer] {
         const bool expected = nodes_[i].exchange == exchange;
-        take(answer, expected);
+        if (answer.status == Registry::Status::kSkewed)
+          RefusedForSkew(&nodes_[i].state);
+        else
+          take(answer, expected);
         end(OutcomeOf(answer.status));
       });
     });
@@ -593,29 +618,28 @@ class Simulation {
   void Acquire(size_t i, int64_t duration_us) {
     Token fresh = {};
     for (uint8_t &byte : fresh.bytes) byte = static_cast<uint8_t>(random_.Below(256));
-    const AcquireAsked asked = AskForLease(&nodes_[i].state, layout_, NowOf(i), duration_us, fresh, kPatience);
+    const AcquireAsked asked = AskForLease(&nodes_[i].state, layout_, duration_us, fresh, kPatience);
     Exchange(
         i, KeeperAction::kAcquire, [this, asked] { return registry_.Acquire(now_us_, asked.request); },
         [this, i, asked](const Registry::Answer &answer, bool expected) {
           if (!expected || answer.status != Registry::Status::kDone) return;
-          const TakenLease taken = TakeLease(&nodes_[i].state, layout_, asked, answer.lease, nodes_[i].leaving);
+          const TakenLease taken = TakeLease(&nodes_[i].state, layout_, asked, answer.lease, nodes_[i].leaving, kPatience);
           if (taken.fault == AnswerFault::kTimeline) return;  // on its way since before a failover
           if (taken.fault != AnswerFault::kNone) return Broken("an implausible lease");
           if (!taken.opened) return;
-          nodes_[i].last_id = -1;
           ++count_.leases;
         });
   }
 
   void Extend(size_t i, int64_t duration_us) {
-    const ExtendRequest asked = AskForWindow(nodes_[i].state, NowOf(i), duration_us, kPatience);
+    const ExtendRequest asked = AskForWindow(nodes_[i].state, duration_us, kPatience);
     Exchange(
         i, KeeperAction::kExtend, [this, asked] { return registry_.Extend(now_us_, asked); },
         [this, i, asked](const Registry::Answer &answer, bool) {
           // Also an answer that nobody expects any more: it is for this lease, or it moves nothing.
           NodeState *state = &nodes_[i].state;
           if (answer.status == Registry::Status::kDone) {
-            const AnswerFault fault = TakeWindow(state, asked, answer.window, false);
+            const AnswerFault fault = TakeWindow(state, asked, answer.window, false, kPatience);
             if (fault == AnswerFault::kTimeline) return;
             if (fault != AnswerFault::kNone) return Broken("an implausible window");
             ++count_.extensions;
@@ -825,7 +849,7 @@ std::string FirstBroken(const World &world, uint64_t seeds) {
   }
   std::cout << world.name << ": " << totals.trials << " trials, " << totals.faults << " faults, " << totals.leases
             << " leases, " << totals.extensions << " extensions, " << totals.releases << " releases, "
-            << totals.lost_commits << " lost commits, " << totals.ids << " ids" << (broken.empty() ? "" : "; " + broken)
+            << totals.lost_commits << " lost commits, " << totals.bridged << " steps back bridged, " << totals.ids << " ids" << (broken.empty() ? "" : "; " + broken)
             << std::endl;
   return broken;
 }

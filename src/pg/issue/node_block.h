@@ -55,9 +55,13 @@ struct alignas(128) NodeBlock {
   char node_name[256];
   uint64_t registry;  // the connection string that the answers are of, hashed
   uint32_t advice;
+  int64_t clock_events_told;  // of the clock's events, in the log
 
   ConditionVariable changed;  // a lease came or went, a window moved, a try failed
 };
+
+// Read one right after the other: a process that is held up in between tries again.
+ClockReading ReadClocks();
 
 // Called while the library is preloaded: asks for the memory and arranges its set-up.
 void RequestSharedMemory();

@@ -112,7 +112,7 @@ void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireReq
 
 void LogLease(const AcquireAsked &asked, const AcquireAnswer &answer, const TakenLease &taken) {
   const Lease &lease = answer.lease;
-  const int64_t step_us = (taken.old.last_tick - asked.clock) * answer.layout.tick_us;
+  const int64_t step_us = (taken.old.last_tick - asked.request.now) * answer.layout.tick_us;
   if (asked.new_worker && taken.replaced)
     ereport(LOG, (errmsg("snowflake keeper: drew worker id %d in place of %d, because the clock stepped back by %.3f s",
                          lease.worker, taken.old.worker, Seconds(step_us)),
@@ -188,12 +188,13 @@ void SetExtension(Oid extension) {
 
 KeeperView Look(bool leaving, bool *other_extension) {
   NodeBlock *node = keeping.node;
-  const int64_t now_us = NowUnixUs();
+  const ClockReading reading = ReadClocks();
   const int64_t lease_duration_us = settings.lease_duration_ms * kUsPerMs;
   const Patience patience = PatienceNow();
   KeeperView view = {};
   WithLock(node, LW_EXCLUSIVE, [&] {
-    view = See(&node->state, now_us, lease_duration_us, patience, leaving);
+    ReadClock(&node->state, reading, patience.clock);
+    view = See(&node->state, lease_duration_us, patience, leaving);
     // A backend that misses a lease while there is one belongs to another extension than the lease.
     *other_extension = node->state.generator.open && node->state.lease_wanted;
     if (*other_extension) node->state.lease_wanted = false;
@@ -211,9 +212,12 @@ RegistryAnswer Acquire(int64_t duration_us) {
   const Layout layout = LocalLayout(keeping.extension);
   const Token fresh = NewToken();
   const Patience patience = PatienceNow();
-  const Tick clock = layout.TickAt(NowUnixUs());
+  const ClockReading reading = ReadClocks();
   AcquireAsked asked = {};
-  WithLock(node, LW_EXCLUSIVE, [&] { asked = AskForLease(&node->state, layout, clock, duration_us, fresh, patience); });
+  WithLock(node, LW_EXCLUSIVE, [&] {
+    ReadClock(&node->state, reading, patience.clock);
+    asked = AskForLease(&node->state, layout, duration_us, fresh, patience);
+  });
   asked.request.node = node->node_name;
   asked.request.datacenter = settings.datacenter;
   AcquireAnswer answer = {};
@@ -222,7 +226,7 @@ RegistryAnswer Acquire(int64_t duration_us) {
   const bool stopping = StopRequested();
   TakenLease taken = {};
   WithLock(node, LW_EXCLUSIVE, [&] {
-    taken = TakeLease(&node->state, layout, asked, answer, stopping);
+    taken = TakeLease(&node->state, layout, asked, answer, stopping, patience);
     if (!taken.opened) return;
     node->extension = keeping.extension;
     ++node->counters.leases_drawn;
@@ -239,13 +243,13 @@ RegistryAnswer Extend(int64_t duration_us) {
   pgstat_report_activity(STATE_RUNNING, "moving the window of the lease");
   NodeBlock *node = keeping.node;
   const Patience patience = PatienceNow();
-  const int64_t now_us = NowUnixUs();
+  const ClockReading reading = ReadClocks();
   ExtendRequest request = {};
   int32_t worker = 0;
-  WithLock(node, LW_SHARED, [&] {
-    const Generator &g = node->state.generator;
-    request = AskForWindow(node->state, g.layout.TickAt(now_us), duration_us, patience);
-    worker = g.lease.worker;
+  WithLock(node, LW_EXCLUSIVE, [&] {
+    ReadClock(&node->state, reading, patience.clock);
+    request = AskForWindow(node->state, duration_us, patience);
+    worker = node->state.generator.lease.worker;
   });
   ExtendAnswer answer = {};
   const RegistryAnswer outcome = keeping.registry->extend(Place(), request, &answer);
@@ -254,7 +258,7 @@ RegistryAnswer Extend(int64_t duration_us) {
   AnswerFault fault = AnswerFault::kNone;
   WithLock(node, LW_EXCLUSIVE, [&] {
     fault = outcome == RegistryAnswer::kGone ? LoseLease(&node->state, request.lease_id, answer.standing)
-                                             : TakeWindow(&node->state, request, answer, stopping);
+                                             : TakeWindow(&node->state, request, answer, stopping, patience);
   });
   if (fault == AnswerFault::kTimeline) ReportOlderTimeline(answer.standing.timeline);
   if (fault == AnswerFault::kRaised) ReportRaise(answer.standing.raised_tick, request.now);
@@ -281,6 +285,59 @@ RegistryAnswer Release(bool leaving) {
   else
     ereport(LOG, (errmsg("snowflake keeper: had no worker id to give back, lease %lld was gone", lease_id)));
   return outcome;
+}
+
+void GoOn() {
+  const Patience patience = PatienceNow();
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] { GoOnWithoutBetter(&keeping.node->state, patience); });
+}
+
+void AskByOtherClock() {
+  WithLock(keeping.node, LW_EXCLUSIVE, [] { RefusedForSkew(&keeping.node->state); });
+}
+
+void TellClockEvents() {
+  NodeClock clock = {};
+  bool news = false;
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] {
+    clock = keeping.node->state.clock;
+    news = clock.events != keeping.node->clock_events_told;
+    keeping.node->clock_events_told = clock.events;
+  });
+  if (!news) return;
+  const ClockReading &before = clock.before, &after = clock.after;
+  const int64_t passed_us = after.steady_us - before.steady_us;
+  const int64_t leap_us = after.wall_us - before.wall_us - passed_us;
+  // Each is formatted in memory of its own.
+  const char *then = Time(before.wall_us), *now = Time(after.wall_us);
+  switch (clock.event) {
+    case ClockEvent::kBridged:
+      ereport(LOG, (errmsg("snowflake keeper: the clock stepped back by %.3f s, and ids go on", Seconds(-leap_us)),
+                    errdetail("It showed %s, and %.3f s later %s. Ids lead it until it has caught up.", then,
+                              Seconds(passed_us), now)));
+      break;
+    case ClockEvent::kHeld:
+      ereport(
+          WARNING,
+          (errmsg("snowflake keeper: the clock leapt forward by %.0f s, which is not believed yet", Seconds(leap_us)),
+           errdetail("It showed %s, and %.3f s later %s. Ids go on from the former, and follow in %lld minutes if"
+                     " it stays.",
+                     then, Seconds(passed_us), now, Long(kHoldUs / 60 / USECS_PER_SEC)),
+           errhint("Set the clock right if it is wrong; snowflake.max_leap says what is believed at once.")));
+      break;
+    case ClockEvent::kFollowed:
+      ereport(LOG, (errmsg("snowflake keeper: the clock leapt forward and stayed there, so ids follow"),
+                    errdetail("It shows %s.", now)));
+      break;
+    case ClockEvent::kSteppedBack:
+    case ClockEvent::kLeapt:
+      ereport(LOG, (leap_us > 0 ? errmsg("snowflake keeper: the clock leapt forward by %.3f s", Seconds(leap_us))
+                                : errmsg("snowflake keeper: the clock stepped back by %.3f s", Seconds(-leap_us)),
+                    errdetail("It showed %s, and %.3f s later %s.", then, Seconds(passed_us), now)));
+      break;
+    case ClockEvent::kNone:
+      break;
+  }
 }
 
 // What the registry will never accept is not asked again.

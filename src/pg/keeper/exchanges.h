@@ -46,6 +46,13 @@ RegistryAnswer Extend(int64_t duration_us);
 RegistryAnswer Release(bool leaving);
 void DropOldestRetired();
 
+// After an acquire that brought no other worker id, although the clock is behind: ids go on, ahead of it.
+void GoOn();
+// After a refusal because of the clock.
+void AskByOtherClock();
+// One message for each of the clock's events.
+void TellClockEvents();
+
 // Tells waiting backends, the view and the log how the last exchange went; and how long it took, beside the window that it
 // asked for.
 void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us);

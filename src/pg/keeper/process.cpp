@@ -30,9 +30,6 @@ constexpr int kLeaveCheckMs = 200;
 
 constexpr const char *kLockTimeout = "1s";
 
-// Clocks drift and are slewed, but not by this much between two looks.
-constexpr int64_t kLeapUs = 1000 * 1000;
-
 struct Process {
   Keeper keeper;
   MemoryContext step_context;
@@ -46,11 +43,6 @@ struct Process {
   bool marked_clean;
   bool moving;       // to another registry
   bool move_failed;  // the old one did not take its lease back
-
-  // What both clocks showed at the last look, and whether it was a leap that they showed.
-  int64_t wall_us;
-  int64_t monotonic_us;
-  bool leapt;
 };
 Process self;
 
@@ -195,28 +187,6 @@ void Sleep(int64_t until_us) {
   ResetLatch(MyLatch);
 }
 
-// One message for each leap of the wall clock: windows, and the timestamps of ids, are measured by it.
-void CompareClocks() {
-  const int64_t monotonic_us = MonotonicUs();
-  const int64_t wall_us = NowUnixUs();
-  // A process that was held up between the two cannot compare them.
-  if (MonotonicUs() - monotonic_us > kLeapUs / 2) return;
-  const int64_t passed_us = monotonic_us - self.monotonic_us;
-  const int64_t before_us = self.wall_us;
-  const int64_t leap_us = wall_us - before_us - passed_us;
-  const bool leapt = self.monotonic_us != 0 && (leap_us > kLeapUs || leap_us < -kLeapUs);
-  const bool is_new = leapt && !self.leapt;  // a clock that stands still is not told of with each look
-  self.monotonic_us = monotonic_us;
-  self.wall_us = wall_us;
-  self.leapt = leapt;
-  if (!is_new) return;
-  const char *then = pstrdup(timestamptz_to_str(TimestampFromUnixUs(before_us)));
-  const char *now = timestamptz_to_str(TimestampFromUnixUs(wall_us));
-  ereport(LOG, (leap_us > 0 ? errmsg("snowflake keeper: the clock leapt forward by %.3f s", Seconds(leap_us))
-                            : errmsg("snowflake keeper: the clock stepped back by %.3f s", Seconds(-leap_us)),
-                errdetail("It showed %s, and %.3f s later %s.", then, Seconds(passed_us), now)));
-}
-
 // What calls the protocol runs what others may have hung on its tables.
 template <typename Call>
 RegistryAnswer Exchange(Call call) {
@@ -264,6 +234,7 @@ void Carry(const KeeperStep &step, int64_t now_us) {
   if (answer == RegistryAnswer::kGone) LookAtCatalogs();
   const int64_t done_us = MonotonicUs();
   self.keeper.Done(step.action, OutcomeOf(answer), done_us, Spread());
+  if (step.action == KeeperAction::kAcquire && answer != RegistryAnswer::kDone) GoOn();
   if (answer == RegistryAnswer::kBusy)
     RecordBusy(step.action);
   else
@@ -304,7 +275,6 @@ bool Step() {
   if (self.leaving) CloseGenerator();
   CHECK_FOR_INTERRUPTS();
   if (IsOverdue()) return false;
-  CompareClocks();
   if (ConfigReloadPending) FollowSettings();
   if (self.moving && !self.leaving) {
     Move();
@@ -318,6 +288,7 @@ bool Step() {
   bool other_extension = false;
   const int64_t now_us = MonotonicUs();
   const KeeperView view = Look(self.leaving, &other_extension);
+  TellClockEvents();
   const KeeperStep step = self.keeper.Next(view, now_us);
   if (other_extension) LookAtCatalogs();
   self.action = step.action;
@@ -350,6 +321,8 @@ void LookAtError() {
   // Who asks for a better lease than the one in place has an answer, too, when there is none at all.
   const bool answered = action == KeeperAction::kAcquire && self.future && error->sqlerrcode == kAllLeased;
   self.keeper.Done(action, answered ? KeeperOutcome::kAnswered : KeeperOutcome::kFailed, MonotonicUs(), Spread());
+  if (error->sqlerrcode == kClockBehind) AskByOtherClock();
+  if (action == KeeperAction::kAcquire) GoOn();
   if (answered) return;
   // A shutdown, and a command that wants the database, cancel what is under way; that is no failure of the registry.
   const bool given_way = stop_requested || self.next_watch_us == 0;

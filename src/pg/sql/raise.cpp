@@ -1,7 +1,7 @@
 // snowflake_raise(): from now on every id is larger. Argument and errors: COMMENT ON in the install script.
 //
-// 1. It returns after the clock has passed the id's tick. A run that a session holds is used within the tick of the clock in which
-//    it was taken, and its ids are of that tick or a later one: so from then on no session has a smaller id, and none waited.
+// 1. It returns after the clock has passed the id's tick, and a tick later by the steady clock: as long as a run is used that a
+//    session took before. So from then on no session has a smaller id.
 // 2. What is written down, in the registry and in the generator, is for clocks that are behind: other nodes', and this one's
 //    when it steps back.
 #include "pg/database_layout.h"
@@ -18,19 +18,21 @@ namespace {
 
 constexpr int64_t kLookMs = 100;
 
-void WaitUntilPast(const Layout &layout, Tick tick) {
+void WaitForRaise(int64_t ms) {
   static uint32 event = 0;
   if (event == 0) event = WaitEventNamed("SnowflakeRaise");
+  WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, static_cast<long>(Min(ms, kLookMs)), event);
+  ResetLatch(MyLatch);
+  CHECK_FOR_INTERRUPTS();
+}
+
+void WaitUntilPast(const Layout &layout, Tick tick) {
   for (;;) {
     const int64_t now_us = NowUnixUs();
     if (layout.TickAt(now_us) > tick) return;
     if (layout.UnixUsAt(tick) - now_us > settings.max_clock_skew_ms * kUsPerMs)
       ReportRaiseAhead(layout.UnixUsAt(tick), now_us);
-    const int64_t left_ms = (layout.UnixUsAt(tick + 1) - now_us) / kUsPerMs + 1;
-    WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, static_cast<long>(Min(left_ms, kLookMs)),
-              event);
-    ResetLatch(MyLatch);
-    CHECK_FOR_INTERRUPTS();
+    WaitForRaise((layout.UnixUsAt(tick + 1) - now_us) / kUsPerMs + 1);
   }
 }
 
@@ -41,6 +43,8 @@ void RaiseThisNode(Oid extension, const Layout &layout, Tick tick) {
     Generator *g = &node->state.generator;
     if (node->extension == extension && g->layout == layout) RaiseTo(g, tick);
   });
+  for (const int64_t until_us = SteadyUs() + layout.tick_us; SteadyUs() < until_us;)
+    WaitForRaise((until_us - SteadyUs()) / kUsPerMs + 1);
 }
 
 }  // namespace

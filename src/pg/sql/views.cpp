@@ -42,6 +42,7 @@ static_assert(kColumns == 20,
 
 // What is copied out of shared memory under the lock.
 struct Seen {
+  NodeClock clock;
   Generator generator;
   Counters counters;
   RegistryError error;
@@ -133,6 +134,7 @@ SNOWFLAKE_FUNCTION(snowflake_get_status) {
     WithLock(node, LW_SHARED, [&] {
       // A lease of an extension that was dropped is none of this one's.
       if (node->extension == extension) shot.generator = node->state.generator;
+      shot.clock = node->state.clock;
       shot.counters = node->counters;
       shot.error = node->error;
       shot.lease_wanted = node->state.lease_wanted;
@@ -140,7 +142,8 @@ SNOWFLAKE_FUNCTION(snowflake_get_status) {
       memcpy(shot.node_name, node->node_name, sizeof(shot.node_name));
     });
   }
-  const int64_t now_us = NowUnixUs();
+  Read(&shot.clock, ReadClocks(), PatienceNow().clock);
+  const int64_t now_us = shot.clock.shown_us;
   const char *state = State(node, shot, now_us);
   if (shot.generator.lease.lease_id != 0) SetLease(&row, shot.generator, strcmp(state, "issuing") == 0, now_us);
   if (HasSharedMemory()) SetNode(&row, shot);
@@ -149,6 +152,21 @@ SNOWFLAKE_FUNCTION(snowflake_get_status) {
   row.Set(kEndOfLife, TimeDatum(layout.UnixUsAt(layout.max_tick() + 1)));
   row.Set(kState, CStringGetTextDatum(state));
   return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), row.values, row.nulls));
+}
+
+SNOWFLAKE_FUNCTION(snowflake_get_clock) {
+  Datum values[] = {Datum{0}, Datum{0}};
+  bool nulls[] = {true, true};
+  NodeBlock *node = FindNode(MyDatabaseId);
+  if (node != nullptr) {
+    NodeClock clock = {};
+    WithLock(node, LW_SHARED, [&] { clock = node->state.clock; });
+    Read(&clock, ReadClocks(), PatienceNow().clock);
+    values[0] = IntervalDatum(LeadUs(clock));
+    values[1] = Int64GetDatum(clock.bridged);
+    nulls[0] = nulls[1] = false;
+  }
+  return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls));
 }
 
 SNOWFLAKE_FUNCTION(snowflake_get_advice) {

@@ -1,5 +1,5 @@
-# With the clock before the layout's epoch calls fail with SF002, while the server runs and from its start on, and nothing else
-# happens: no crash, and ids as before once the clock is right (G1, G7).
+# With the clock before the layout's epoch nothing else happens, while the server runs and from its start on: ids go on by bridging
+# where some were issued before, and fail with SF002 where none were, until the clock is right; no crash, no id twice (G1, G7, G9).
 
 use strict;
 use warnings;
@@ -12,24 +12,34 @@ use Test::More;
 
 my $server = new_clock_server('epoch');
 
-subtest 'the clock before the epoch: SF002, and nothing else happens' => sub {
+subtest 'the clock before the epoch' => sub {
 	my $ready = ready_count($server);
 	my $session = session($server);
-	call($session);
+	my $before = call($session);
+	my $counters = status($server, 'leases_drawn, clock_steps_back, clock_waits');
 	run_from($server, 1717200000000);    # June 2024
-	is(call($session), 'SF002', 'while it runs');
-	my ($state, $error) = query_error($server, 'postgres', 'SELECT snowflake_nextval()');
-	is($state, 'SF002', 'in a new session');
-	like($error, qr/DETAIL:.*HINT:/s, 'with detail and hint');
+	my $after = call($session);
+	cmp_ok($after, '>', $before, 'while it runs, ids go on in order');
+	is(worker_of($after), worker_of($before), 'with the same worker id');
+	my ($id) = issue($server, 1);
+	cmp_ok($id, '>', $after, 'in a new session, too');
+	is(status($server, 'leases_drawn, clock_steps_back, clock_waits'), $counters, 'no lease was drawn for it, and nobody waits for the clock');
+	is(status($server, "state, clock_lead > '1 year'"), 'issuing|t', 'the status says by how much they lead it');
 	move_clock($server, 0);
-	like(call($session), qr/^\d{6,}$/, 'back in the present, ids flow');
+	cmp_ok(call($session), '>', $id, 'back in the present, ids flow');
 	follows_the_clock($server);
+	is(status($server, 'clock_lead'), '00:00:00', 'and lead the clock no more');
 	$session->quit;
 	$server->stop;
 	run_from($server, 1717200000000);
 	start_server($server);
-	($state) = query_error($server, 'postgres', "SET snowflake.start_timeout = '1s'; SELECT snowflake_nextval()");
-	is($state, 'SF002', 'from the start on');
+	for my $when ('from the start on', 'and again')
+	{
+		my ($state, $error) = query_error($server, 'postgres', "SET snowflake.start_timeout = '1s'; SELECT snowflake_nextval()");
+		is($state, 'SF002', $when);
+		like($error, qr/ERROR:.*the clock is before the layout's epoch\nDETAIL:  The clock shows 2024-.*HINT:/s, 'with detail and hint');
+	}
+	is(status($server, 'state'), 'clock behind', 'the status says so');
 	move_clock($server, 0);
 	is(scalar issue($server, 1000), 1000, 'back in the present, ids flow');
 	follows_the_clock($server);

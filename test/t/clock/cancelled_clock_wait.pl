@@ -1,4 +1,5 @@
-# A call that waits for the clock can be cancelled, by statement_timeout and by another session, and draws no lease when it is.
+# A call that waits for the clock, because every tick that may be used by now is used up, can be cancelled, by statement_timeout and
+# by another session, and draws no lease when it is.
 
 use strict;
 use warnings;
@@ -10,17 +11,18 @@ use SnowflakeTest;
 use Test::More;
 
 my $server = new_clock_server('cancelled');
+# 4 ids in a minute, and 4 more in the next one.
+$server->safe_psql('postgres', q{SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 min', 31, 0, 10, 2)});
 
 subtest 'a call that waits for the clock can be cancelled' => sub {
-	setting($server, 'snowflake.max_wait', '1min');
 	my $session = session($server);
 	call($session);
 	my $drawn = status($server, 'leases_drawn');
 	my ($pid) = ask($session, 'SELECT pg_backend_pid()');
-	move_clock($server, -30);
-	my ($state) = query_error($server, 'postgres', "SET statement_timeout = '200ms'; SELECT snowflake_nextval()");
-	is($state, '57014', 'by statement_timeout');
 	my $waits = status($server, 'clock_waits');
+	my ($state) = query_error($server, 'postgres', "SET statement_timeout = '500ms'; SELECT count(snowflake_nextval()) FROM generate_series(1, 9)");
+	is($state, '57014', 'by statement_timeout');
+	is(status($server, 'clock_waits'), ++$waits, 'it waited');
 	$session->{stderr} = '';
 	$session->{stdin} .= "\\set VERBOSITY verbose\nSELECT 'id:' || snowflake_nextval();\n";
 	$session->{run}->pump_nb;
@@ -29,10 +31,9 @@ subtest 'a call that waits for the clock can be cancelled' => sub {
 	$session->{run}->pump until $session->{stdout} =~ /id:/ || $session->{stderr} =~ /ERROR:.*\n/;
 	like($session->{stderr}, qr/57014/, 'by pg_cancel_backend');
 	is(status($server, 'leases_drawn'), $drawn, 'and no lease was drawn');
-	move_clock($server, 0);
+	let_pass($server, 120);
 	$session->{stdout} = '';
 	like(call($session), qr/^\d{6,}$/, 'the session goes on');
-	setting($server, 'snowflake.max_wait', '100ms');
 	$session->quit;
 };
 

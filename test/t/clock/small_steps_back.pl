@@ -1,5 +1,5 @@
-# A clock that steps back by no more than max_lead is not noticed, and by no more than max_wait costs a wait: ids go on rising
-# under the same lease (G2, G5). A clock that stands makes the steps exact.
+# A clock that steps back by no more than max_bridge is not noticed: ids go on rising under the same lease and nobody waits, and the
+# node's clock leads it until it has caught up, which takes twice the step (G2, G3, G5, G9). A clock that stands makes the steps exact.
 
 use strict;
 use warnings;
@@ -7,59 +7,123 @@ use warnings;
 use lib 'test/perl';
 use ClockTest;
 use IdsTest;
+use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
 my $server = new_clock_server('small');
+my $counters = 'clock_waits, leases_drawn, clock_steps_back';
 
-subtest 'back by up to max_lead: ids go on in the last tick' => sub {
+# What is said in the log of the last step, in seconds; 0: nothing.
+sub step_in_log
+{
+	my ($from) = @_;
+	my $said = 0;
+	wait_until('the message', sub {
+		$said = $1 if slurp_file($server->logfile, $from) =~ /keeper: the clock stepped back by ([\d.]+) s, and ids go on\n/;
+		return $said;
+	});
+	return $said;
+}
+
+for my $case ([ '1min', 3, 5, 50, 1000, 59_000 ], [ '0', 3, 5 ])
+{
+	my ($max_bridge, @steps) = @$case;
+	subtest "max_bridge = $max_bridge: while the clock stands ids go on in the last tick" => sub {
+		setting($server, 'snowflake.max_bridge', $max_bridge);
+		my $session = session($server);
+		ask($session, 'SET snowflake.max_run = 1');    # each call looks at the clock
+		call($session);
+		my $worker = status($server, 'worker');
+		my $now = some_ms($server) + 100;
+		stand_at($server, $now);
+		my $first = call($session);
+		my $before = status($server, $counters);
+		my $bridged = status($server, 'clock_bridged');
+		my $last = $first;
+		for my $back (@steps)
+		{
+			stand_at($server, $now - $back);
+			my $id = call($session);
+			cmp_ok($id, '>', $last, "back by $back ms, the id is above the last one");
+			is(tick_of($id), tick_of($first), 'in the same tick');
+			is(worker_of($id), $worker, 'with the same worker id');
+			is(status($server, 'round(extract(epoch FROM clock_lead) * 1000)'), $max_bridge eq '0' ? 0 : $back,
+				'the status says by how much the node\'s clock leads');
+			$last = $id;
+		}
+		is(status($server, $counters), $before, 'nobody waited, no lease was drawn');
+		is(status($server, 'clock_bridged') - $bridged, $max_bridge eq '0' ? 0 : @steps, 'and what was bridged is counted');
+		stand_at($server, $now);
+		run_clock($server);
+		$session->quit;
+	};
+}
+
+subtest 'back by up to max_bridge: ids go on at half speed, until the clock has caught up' => sub {
+	setting($server, 'snowflake.max_bridge', '1min');
 	my $session = session($server);
-	call($session);
-	my $worker = status($server, 'worker');
-	my $now = some_ms($server);
-	stand_at($server, $now + 100);
-	my $first = call($session);
-	my $counters = status($server, 'clock_waits, lease_waits, leases_drawn');
-	my $last = $first;
-	for my $back (3, 5)
+	ask($session, 'SET snowflake.max_run = 1');
+	my $last = call($session);
+	my $worker = worker_of($last);
+	my $lead = sub { return status($server, 'extract(epoch FROM clock_lead)') };
+	my $before = status($server, $counters);
+	for my $back_s (1, 30, 59)
 	{
-		stand_at($server, $now + 100 - $back);
+		is($lead->() + 0, 0, "back by $back_s s: the node's clock is the server's");
+		my $bridged = status($server, 'clock_bridged');
+		my $log = -s $server->logfile;
+		$last = call($session);
+		run_from($server, some_ms($server) - $back_s * 1000);
+		for (1 .. 3)
+		{
+			my $id = call($session);
+			cmp_ok($id, '>', $last, 'the id is above the last one');
+			is(worker_of($id), $worker, 'with the same worker id');
+			$last = $id;
+		}
+		cmp_ok(abs(step_in_log($log) - $back_s), '<', 0.01, 'the log says by how much');
+		is(status($server, 'clock_bridged'), $bridged + 1, 'and it is counted, once');
+		if ($back_s >= 30)
+		{
+			my $was = $lead->();
+			cmp_ok($was, '>', 0.8 * $back_s, 'the node\'s clock leads');
+			cmp_ok($was, '<=', $back_s + 0.01, 'by no more than the step');
+			let_pass($server, $back_s);
+			my ($id, $clock_ms) = split /\|/, (ask($session, 'SELECT snowflake_nextval(), extract(epoch FROM clock_timestamp()) * 1000'))[0];
+			remember($id);
+			cmp_ok($id, '>', $last, 'later, too, the id is above the last one');
+			cmp_ok(abs($epoch_ms + tick_of($id) - $clock_ms - ($was - $back_s / 2) * 1000), '<', 100 * $back_s, 'by then half of it is gone, also from ids');
+			$last = $id;
+		}
+		# Some of it has passed.
+		let_pass($server, 2 * $back_s);
 		my $id = call($session);
-		cmp_ok($id, '>', $last, "back by $back ms, the id is above the last one");
-		is(tick_of($id), tick_of($first), 'in the same tick');
-		is(worker_of($id), $worker, 'with the same worker id');
+		cmp_ok($id, '>', $last, 'when the clock has caught up, the id is above the last one');
 		$last = $id;
+		follows_the_clock($server);
 	}
-	is(status($server, 'clock_waits, lease_waits, leases_drawn'), $counters, 'nobody waited, no lease was drawn');
-	run_clock($server);
+	is(status($server, $counters), $before, 'nobody waited, no lease was drawn');
 	$session->quit;
 };
 
-subtest 'back by up to max_wait: the call waits' => sub {
+subtest 'back again while an earlier step is bridged' => sub {
 	my $session = session($server);
-	my $worker = status($server, 'worker');
-	my ($waits, $drawn) = split /\|/, status($server, 'clock_waits, leases_drawn');
-	my $tries = 0;
-	# A call that comes late on a busy machine finds the clock where it was: then once more.
-	ok(wait_until('a call that waits', sub {
-		$tries++;
-		my $now = some_ms($server) + 200;
-		stand_at($server, $now);
-		my $before = call($session);
-		run_from($server, $now - 50);
-		my ($out) = ask($session, 'SELECT snowflake_nextval(), extract(epoch FROM clock_timestamp()) * 1000');
-		my ($id, $clock_ms) = split /\|/, $out;
-		remember($id);
-		my $waited = status($server, 'clock_waits') > $waits;
-		return 0 unless $waited;
-		cmp_ok($id, '>', $before, 'the id is above the last one');
+	my $last = call($session);
+	my $worker = worker_of($last);
+	my $before = status($server, $counters);
+	for my $back_s (20, 0.003, 10, 5, 20)
+	{
+		run_from($server, some_ms($server) - $back_s * 1000);
+		my $id = call($session);
+		cmp_ok($id, '>', $last, "back by $back_s s, the id is above the last one");
 		is(worker_of($id), $worker, 'with the same worker id');
-		cmp_ok($clock_ms, '>=', int($now) - $max_lead_ms, 'when the call ended the clock had come back to the last tick less max_lead');
-		return 1;
-	}), "a call waited, in try $tries");
-	is(status($server, 'leases_drawn'), $drawn, 'no lease was drawn');
+		$last = $id;
+	}
+	is(status($server, $counters), $before, 'nobody waited, no lease was drawn');
+	is(status($server, q{clock_lead BETWEEN '40 s' AND '56 s'}), 't', 'the leads add up');
 	move_clock($server, 0);
-	follows_the_clock($server);
+	follows_the_clock($server, 'the clock put right, ids follow it');
 	$session->quit;
 };
 

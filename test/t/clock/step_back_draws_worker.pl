@@ -1,4 +1,4 @@
-# A clock that steps back by more than max_wait costs a worker id and no service (G5): with on_clock_step_back = new_worker ids
+# A clock that steps back by more than max_bridge costs a worker id and no service (G5): with on_clock_step_back = new_worker ids
 # go on at once, of another worker id, below those of before but never one of them (G1, G2), follow the clock (G3), and the log
 # names the step.
 
@@ -14,15 +14,19 @@ use Test::More;
 
 my $server = new_clock_server('steps');
 
-for my $case ([ '1 s', 1 ], [ '1 h', $hour_s ], [ '30 days', 30 * 24 * $hour_s ])
+# Moves the clock, from where it is.
+sub step { run_from($server, some_ms($server) + $_[0] * 1000); return; }
+
+for my $case ([ '1 s', 1, '0' ], [ '61 s', 61 ], [ '1 h', $hour_s ], [ '30 days', 30 * 24 * $hour_s ])
 {
-	my ($name, $back_s) = @$case;
+	my ($name, $back_s, $max_bridge) = @$case;
 	subtest "new_worker: back by $name, another worker id goes on" => sub {
+		setting($server, 'snowflake.max_bridge', $max_bridge // '1min');
 		my $session = session($server);
 		my $before = call($session);
 		my ($drawn, $steps) = split /\|/, status($server, 'leases_drawn, clock_steps_back');
 		my $log = -s $server->logfile;
-		move_clock($server, -$back_s);
+		step(-$back_s);
 		my $after = call($session);
 		like($after, qr/^\d{6,}$/, 'an id');
 		cmp_ok($after, '<', $before, 'below the last one');
@@ -38,8 +42,21 @@ for my $case ([ '1 s', 1 ], [ '1 h', $hour_s ], [ '30 days', 30 * 24 * $hour_s ]
 		}), 'the old lease is given back');
 		is($server->safe_psql('postgres', 'SELECT last_tick FROM snowflake_watermark WHERE worker_id = ' . worker_of($before)), tick_of($before), 'with its last tick');
 		is(repeated(), 0, 'no duplicate (G1)');
-		move_clock($server, 0);
-		like(call($session), qr/^\d{6,}$/, 'forward again, ids flow');
+		$log = -s $server->logfile;
+		step($back_s);
+		my $forward = call($session);
+		cmp_ok($forward, '>', $after, 'forward again, ids flow');
+		if ($back_s > 24 * $hour_s)
+		{
+			cmp_ok($forward, '<', $before, 'still of the earlier time: a leap by more than max_leap is not believed');
+			ok(wait_until('the message', sub {
+				slurp_file($server->logfile, $log) =~ /WARNING:  snowflake keeper: the clock leapt forward by \d+ s, which is not believed yet/;
+			}), 'the log says so');
+			let_pass($server, 600);
+			cmp_ok(call($session), '>', $before, 'after ten minutes it is');
+			ok(wait_until('the message', sub { slurp_file($server->logfile, $log) =~ /keeper: the clock leapt forward and stayed there, so ids follow/ }),
+				'and the log says so');
+		}
 		follows_the_clock($server);
 		is(repeated(), 0, 'no duplicate (G1)');
 		$session->quit;
@@ -49,10 +66,10 @@ for my $case ([ '1 s', 1 ], [ '1 h', $hour_s ], [ '30 days', 30 * 24 * $hour_s ]
 subtest 'forward by 1 h and back again' => sub {
 	for my $round (1 .. 3)
 	{
-		move_clock($server, $hour_s);
+		step($hour_s);
 		is(scalar issue($server, 2000), 2000, 'an hour ahead, ids flow');
 		follows_the_clock($server);
-		move_clock($server, 0);
+		step(-$hour_s);
 		is(scalar issue($server, 2000), 2000, 'back again, ids flow');
 		follows_the_clock($server);
 	}

@@ -1,5 +1,5 @@
-# With on_clock_step_back = error calls fail with SF002 while the clock is behind by more than max_wait, and no worker id is
-# drawn: ids never fall within a process (G2), and flow again as soon as the clock has caught up.
+# With on_clock_step_back = error calls fail with SF002, at once, while the clock is behind by more than max_bridge, and no worker id
+# is drawn: ids never fall within a process (G2), and flow again as soon as the clock has caught up.
 
 use strict;
 use warnings;
@@ -12,20 +12,22 @@ use Test::More;
 
 my $server = new_clock_server('error');
 
-subtest 'error: back by more than max_wait, SF002 until the clock has caught up' => sub {
+subtest 'error: back by more than max_bridge, SF002 until the clock has caught up' => sub {
 	setting($server, 'snowflake.on_clock_step_back', 'error');
-	for my $back_s (1, $hour_s)
+	for my $case ([ 1, '0' ], [ $hour_s, '1min' ])
 	{
+		my ($back_s, $max_bridge) = @$case;
+		setting($server, 'snowflake.max_bridge', $max_bridge);
 		my $session = session($server);
 		my $before = call($session);
-		my $drawn = status($server, 'leases_drawn');
+		my $drawn = status($server, 'leases_drawn, clock_waits, lease_waits, clock_bridged');
 		my $now = some_ms($server);
 		stand_at($server, $now - $back_s * 1000);
 		is(call($session), 'SF002', "back by $back_s s, the call fails");
 		my ($state, $error) = query_error($server, 'postgres', 'SELECT snowflake_nextval()');
 		is($state, 'SF002', 'in a new session too');
 		like($error, qr/DETAIL:.*HINT:.*on_clock_step_back/s, 'with detail and hint');
-		is(status($server, 'leases_drawn'), $drawn, 'no lease was drawn');
+		is(status($server, 'leases_drawn, clock_waits, lease_waits, clock_bridged'), $drawn, 'no lease was drawn, nobody waited and nothing was bridged');
 		run_from($server, $back_s > 1 ? $now : $now - $back_s * 1000);
 		my $after;
 		ok(wait_until('ids', sub { $after = call($session); return $after =~ /^\d{6,}$/; }), 'ids flow once the clock has caught up');

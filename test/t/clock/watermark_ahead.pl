@@ -1,5 +1,6 @@
-# Where every worker id was used up to later than now, calls fail with SF002, and the keeper keeps the one lease that it drew
-# until the clock has come to it, instead of drawing again and again (G1; section 6 of the design). There are two worker ids.
+# Where every worker id was used up to later than now, the keeper keeps the one lease that it drew until the clock has come to it,
+# instead of drawing again and again (G1; section 6 of the design). Until then calls fail with SF002 where on_clock_step_back says
+# error, and otherwise ids go on from there, ahead of the clock (G5). There are two worker ids.
 
 use strict;
 use warnings;
@@ -12,7 +13,8 @@ use Test::More;
 
 my $server = new_clock_server('pair', layout => [ $epoch_ms, 41, 1, 12 ]);
 
-subtest 'even the lowest watermark lies ahead of the clock: SF002, and one lease' => sub {
+subtest 'error: even the lowest watermark lies ahead of the clock: SF002, and one lease' => sub {
+	setting($server, 'snowflake.on_clock_step_back', 'error');
 	move_clock($server, 2 * $hour_s);
 	# After a start it begins at a random place.
 	my %workers;
@@ -45,10 +47,37 @@ subtest 'even the lowest watermark lies ahead of the clock: SF002, and one lease
 		my ($state) = query_error($server, 'postgres', 'SELECT snowflake_nextval()');
 		is($state, 'SF002', 'stepped back while it runs, the call fails');
 	}
-	is(status($server, 'leases_drawn'), 2, 'one lease was drawn for it');
+	is(status($server, 'leases_drawn'), 1, 'no lease was drawn for it');
 	move_clock($server, 2 * $hour_s + 120);
 	is(scalar issue($server, 100), 100, 'forward again, ids flow');
-	is(status($server, 'leases_drawn'), 2, 'under that lease');
+	is(status($server, 'leases_drawn'), 1, 'under the same lease');
+	is(repeated(), 0, 'no duplicate (G1)');
+};
+
+subtest 'new_worker: even the lowest watermark lies ahead of the clock: ids go on from there, under one lease' => sub {
+	setting($server, 'snowflake.on_clock_step_back', 'new_worker');
+	$server->stop('fast');
+	move_clock($server, 0);
+	start_server($server);
+	my @ids = map { issue($server, 100) } 1 .. 3;
+	is(scalar @ids, 300, 'ids flow');
+	is(scalar(grep { $ids[$_] <= $ids[ $_ - 1 ] } 1 .. $#ids), 0, 'in order');
+	is(status($server, q{window_start > clock_timestamp() + interval '1 h', clock_lead BETWEEN '1 h' AND '3 h', state, leases_drawn, clock_waits}),
+		't|t|issuing|1|0', 'from where the lease begins, and nobody waits for the clock');
+	move_clock($server, 2 * $hour_s + 240);
+	push @ids, issue($server, 100);
+	follows_the_clock($server, 'once the clock has come to the lease, ids follow it');
+	is(status($server, 'leases_drawn, clock_lead'), '1|00:00:00', 'under the same lease');
+
+	# The same while it runs: of two worker ids the other one was used up to some minutes ago.
+	move_clock($server, 0);
+	push @ids, map { issue($server, 100) } 1 .. 3;
+	is(status($server, q{leases_drawn, clock_steps_back, clock_lead BETWEEN '1 h' AND '3 h', state}), '1|0|t|issuing', 'stepped back while it runs, none helps, and ids go on under the same lease');
+	is(scalar @ids, 700, 'ids flow');
+	is(scalar(grep { $ids[$_] <= $ids[ $_ - 1 ] } 1 .. $#ids), 0, 'in order');
+	move_clock($server, 2 * $hour_s + 300);
+	follows_the_clock($server, 'forward again, ids follow the clock');
+	is(status($server, 'leases_drawn'), 1, 'under the same lease');
 	is(repeated(), 0, 'no duplicate (G1)');
 };
 

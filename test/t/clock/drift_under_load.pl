@@ -1,0 +1,80 @@
+# What else a wall clock may do under sessions that issue all the time (G9): an hour ahead and back within a minute, where max_leap holds
+# such a leap; ten seconds on one spot; and a run that is a hundredth too slow or too fast. No error, no id below one before it in its
+# session, one worker id and one lease all along.
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use ClockTest;
+use IdsTest;
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+use Time::HiRes qw(time sleep);
+
+my $server = new_clock_server('drifting', conf => "max_connections = 40\nshared_buffers = 256MB\nsnowflake.max_leap = 1min");
+issue($server, 10);
+
+my $longest = under_load($server, 'no move', 4, sub { });
+figures('without a move the longest call took %.1f ms', $longest);
+
+$longest = under_load($server, 'ahead by an hour and back', 6, sub {
+	for (1 .. 2)
+	{
+		move_clock($server, $hour_s);
+		sleep(1);
+		is(status($server, 'state'), 'issuing', 'an hour ahead, the node issues');
+		cmp_ok(status($server, 'extract(epoch FROM clock_lead)'), '<', -$hour_s + 2, '... and its clock does not follow');
+		move_clock($server, 0);
+		sleep(0.5);
+	}
+});
+is(status($server, 'clock_bridged'), 0, '... so on the way back there is nothing to bridge');
+# The keeper, which looks every two seconds, may have come for the second alone.
+ok(wait_until('the warning', sub { slurp_file($server->logfile) =~ /WARNING:.* the clock leapt forward by 3600 s, which is not believed yet/ }),
+	'... and the log warns of the leap');
+figures('ahead by an hour and back twice: the longest call took %.1f ms', $longest);
+
+$longest = under_load($server, 'ten seconds on one spot', 13, sub {
+	freeze_wall_clock($server);
+	sleep(10);
+	my $lead_s = status($server, 'extract(epoch FROM clock_lead)');
+	cmp_ok($lead_s, '>', 4.9, '... the clock of ids went on by half, ...');
+	cmp_ok($lead_s, '<', 10, '... and no more');
+	run_clock($server);
+	sleep(0.2);
+});
+is(status($server, 'clock_bridged'), 1, '... which counts as one step');
+is(status($server, 'extract(epoch FROM clock_lead) < 0.001'), 't', '... and ends with it');
+figures('ten seconds on one spot: the longest call took %.1f ms', $longest);
+
+my $trials = 0;
+for my $sign (-1, 1)
+{
+	my $what = $sign < 0 ? 'too slow' : 'too fast';
+	my $before = status($server, 'clock_bridged');
+	$longest = under_load($server, "$what by a hundredth", 6, sub {
+		my ($offset_s, $last) = (0, time());
+		my $end = $last + 4;
+		# In moves that are no steps, however long this program was held up in between.
+		while ((my $now = time()) < $end)
+		{
+			my $drift_s = ($now - $last) / 100;
+			move_clock($server, $offset_s += $sign * ($drift_s < 0.0003 ? $drift_s : 0.0003));
+			$last = $now;
+			$trials++;
+			sleep(0.002);
+		}
+		while ($offset_s > 0) { move_clock($server, $offset_s -= 0.0002); sleep(0.001); }
+		move_clock($server, 0);
+	});
+	is(status($server, 'clock_bridged') - $before, 0, '... there was no step');
+	figures('%s by a hundredth for 4 s: the longest call took %.1f ms', $what, $longest);
+}
+
+my $ids = all_in_order($server);
+is(status($server, 'clock_steps_back, lease_waits <= 1'), '0|t', 'no step was answered with another worker id, and nobody waited for a lease');
+figures('%d ids, %d trials (moves of a drifting clock)', $ids, $trials);
+$server->stop;
+done_testing();

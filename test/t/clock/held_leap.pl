@@ -1,0 +1,121 @@
+# A leap of the wall clock that is hard to believe, by more than max_leap, is held for ten minutes: ids go on and stay in the present, nothing
+# in the registry lies where the clock leapt to, and the log warns with both times. Where it was a mistake nothing is left of it; where it
+# stays ids follow, and the log says so. With max_leap = 0 every leap is followed at once.
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use ClockTest;
+use IdsTest;
+use PostgreSQL::Test::Utils;
+use POSIX qw(strftime);
+use SnowflakeTest;
+use Test::More;
+use Time::HiRes qw(time sleep);
+
+my $seed = seed();
+my $day_s = 24 * $hour_s;
+my $year_s = 365 * $day_s;
+my $server = new_clock_server('held', conf => "snowflake.lease_duration = 6s\ntimezone = 'UTC'\nlog_timezone = 'UTC'\n");
+my $session = session($server);
+my ($last, $falls, $trials, $passed_s) = (0, 0, 0, 0);
+
+# The true time is what has passed by both clocks.
+my $now_s = sub { return time() + $passed_s; };
+my $pass = sub { let_pass($server, $_[0]); $passed_s += $_[0]; };
+my $leap = sub { move_clock($server, $passed_s + $_[0]); };
+
+# An id, above all before it: how far it is from the true time, in s, or what the call failed with.
+my $off_s = sub {
+	my $id = call($session);
+	return $id if $id !~ /^\d{6,}$/;
+	$falls++ if $id <= $last;
+	$last = $id;
+	return (tick_of($id) + $epoch_ms) / 1000 - $now_s->();
+};
+my $is_near = sub {
+	my ($off_s, $what) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	return ok($off_s =~ /^-?[\d.e-]+$/ && abs($off_s) < 2 * slowness(), $what) || diag("off by $off_s s");
+};
+
+# How far ahead of the true time the furthest tick in the registry is, in s.
+my $furthest_s = sub {
+	my $tick = $server->safe_psql('postgres', 'SELECT max(t) FROM (SELECT window_end AS t FROM snowflake_registry'
+		  . ' UNION ALL SELECT last_tick FROM snowflake_watermark UNION ALL SELECT raised_tick FROM snowflake_origin) AS ticks');
+	return ($tick + $epoch_ms) / 1000 - $now_s->();
+};
+
+my $said = sub {
+	my ($since, $what) = @_;
+	return wait_until($what, sub { slurp_file($server->logfile, $since) =~ $what });
+};
+my $day = sub { return strftime('%Y-%m-%d', gmtime($_[0])); };
+
+$is_near->($off_s->(), 'ids are of the present');
+my $worker = status($server, 'worker');
+
+for my $ahead_s ($year_s, 2 * $day_s + int(rand($year_s)))
+{
+	subtest sprintf('ahead by %d days for a minute', $ahead_s / $day_s) => sub {
+		my $log = -s $server->logfile;
+		my ($today, $then) = ($day->($now_s->()), $day->($now_s->() + $ahead_s));
+		my $window = status($server, 'window_end');
+		my ($worst_s, $highest_s) = (0, 0);
+		$leap->($ahead_s);
+		for my $part (1 .. 30)
+		{
+			$pass->(2) if $part > 1;
+			my $off = $off_s->();
+			$worst_s = $off if $off !~ /^-?[\d.e-]+$/ || abs($off) > abs($worst_s);
+			my $ahead = $furthest_s->();
+			$highest_s = $ahead if $ahead > $highest_s;
+		}
+		$is_near->($worst_s, 'ids go on and stay in the present');
+		is(status($server, 'state'), 'issuing', '... the node issues, ...');
+		cmp_ok(status($server, 'extract(epoch FROM clock_lead)'), '<', -$ahead_s + 2, '... with a clock that does not follow');
+		is(status($server, "window_end > '$window'::timestamptz + interval '50 s'"), 't', '... windows move, ...');
+		cmp_ok($highest_s, '<', 10 * slowness(), '... and neither window nor watermark lies where the clock leapt to');
+		ok($said->($log, qr/WARNING: .*the clock leapt forward by \d+ s, which is not believed yet/), 'the log warns, ...');
+		ok($said->($log, qr/DETAIL: +It showed $today .* later $then .*in 10 minutes/), "... with both times, of $today and $then");
+		$leap->(0);
+		$is_near->($off_s->(), 'back again, ids are of the present');
+		is(status($server, 'clock_lead < interval \'1 ms\', clock_bridged, clock_steps_back, worker, leases_drawn'), "t|0|0|$worker|1", '... and nothing is left of it');
+		unlike(slurp_file($server->logfile, $log), qr/stepped back/, '... not even a step back');
+		$trials++;
+	};
+}
+
+subtest 'ahead by a year for good' => sub {
+	my $log = -s $server->logfile;
+	$leap->($year_s);
+	$is_near->($off_s->(), 'at first ids stay in the present');
+	$pass->(570);
+	$is_near->($off_s->(), '... for nearly ten minutes');
+	unlike(slurp_file($server->logfile, $log), qr/so ids follow/, '... and nothing is said yet');
+	$pass->(30);
+	$is_near->($off_s->() - $year_s, 'then they follow');
+	is(status($server, "state, clock_lead < interval '1 ms', worker, leases_drawn"), "issuing|t|$worker|1", '... under the same lease');
+	ok($said->($log, qr/LOG: .*the clock leapt forward and stayed there, so ids follow/), '... and the log says so');
+	cmp_ok($furthest_s->(), '>', $year_s, 'now the window is where the clock is');
+	$trials++;
+};
+
+subtest 'max_leap = 0: followed at once' => sub {
+	setting($server, 'snowflake.max_leap', 0);
+	my $log = -s $server->logfile;
+	$leap->(2 * $year_s);
+	$is_near->($off_s->() - 2 * $year_s, 'an id is of the new time');
+	ok($said->($log, qr/LOG: .*the clock leapt forward by \d+\.\d+ s/), '... and the log names the leap');
+	unlike(slurp_file($server->logfile, $log), qr/not believed/, '... which nothing holds');
+	is(status($server, 'worker, leases_drawn'), "$worker|1", '... under the same lease');
+	$trials++;
+};
+
+is($falls, 0, 'no id is below one before it (G9)');
+is(repeated(), 0, 'no id of this server was ever repeated (G1): ' . remembered() . ' ids');
+figures('%d trials (leaps), %d ids, seed %d', $trials, remembered(), $seed);
+$session->quit;
+$server->stop;
+done_testing();

@@ -1,0 +1,78 @@
+# Steps back of the wall clock by up to max_bridge, and again while one is being bridged, are not noticed by sessions that issue all the
+# time: no error, no id below one before it in its session, one worker id and one lease all along (G9). How long the longest call
+# takes, with and without a step, is shown.
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use ClockTest;
+use IdsTest;
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+use Time::HiRes qw(sleep);
+
+my $seed = seed();
+my $server = new_clock_server('loaded', conf => "max_connections = 40\nshared_buffers = 256MB");
+issue($server, 10);
+
+my $bridged = sub { return status($server, 'clock_bridged'); };
+my $still = under_load($server, 'no step', 4, sub { });
+is($bridged->(), 0, 'nothing to bridge');
+figures('without a step the longest call took %.1f ms', $still);
+
+my $trials = 0;
+
+# The readings of 16 sessions are dense, but one may come when such a step is over.
+for my $back_ms (1, 3)
+{
+	my $rounds = 20;
+	my $before = $bridged->();
+	my $longest = under_load($server, "back by $back_ms ms", 4, sub {
+		for (1 .. $rounds)
+		{
+			move_clock($server, -$back_ms / 1000);
+			sleep(rand($back_ms / 1000));
+			move_clock($server, -2 * $back_ms / 1000);
+			sleep(0.02 + rand(0.02));
+			move_clock($server, 0);
+			sleep(0.02);
+			$trials += 2;
+		}
+	});
+	my $count = $bridged->() - $before;
+	cmp_ok($count, '<=', 2 * $rounds, '... no more steps than there were are counted');
+	cmp_ok($count, '>', 0, '... but some');
+	figures('%d steps back by %d ms: the longest call took %.1f ms, %d steps counted', 2 * $rounds, $back_ms, $longest, $count);
+}
+
+for my $case ([ '50 ms', 0.05, 0.05 ], [ '1 s', 1, 1 ], [ '30 s', 30, 29 ], [ '59 s', 59, 0.9 ])
+{
+	my ($name, $back_s, $more_s) = @$case;
+	my $before = $bridged->();
+	my $longest = under_load($server, "back by $name", 5, sub {
+		sleep(0.2 + rand(0.3));
+		move_clock($server, -$back_s);
+		# While a bridge of twice the step stands.
+		sleep($back_s < 1 ? rand($back_s) : 0.3 + rand(0.7));
+		cmp_ok(status($server, 'extract(epoch FROM clock_lead)'), '>', $back_s * 0.3, '... the clock of ids leads') if $back_s > 1;
+		move_clock($server, -$back_s - $more_s);
+		sleep(0.5 + rand(0.5));
+		move_clock($server, 0);
+		sleep(0.2);
+	});
+	$trials += 2;
+	is($bridged->() - $before, 2, '... both steps are counted');
+	is(status($server, "extract(epoch FROM clock_lead) < 0.001"), 't', '... and the clock has caught up');
+	figures('back by %s, and by %g s while that was bridged: the longest call took %.1f ms', $name, $more_s, $longest);
+}
+
+my $ids = all_in_order($server);
+my $told = () = slurp_file($server->logfile) =~ /the clock stepped back by [\d.]+ s, and ids go on/g;
+cmp_ok($told, '>', 0, 'the log says that ids go on');
+unlike(slurp_file($server->logfile), qr/in place of/, '... and of no other worker id');
+is(status($server, 'clock_steps_back, lease_waits <= 1'), '0|t', 'no step was answered with another worker id, and nobody waited for a lease');
+figures('%d trials (steps back), %d ids, seed %d', $trials, $ids, $seed);
+$server->stop;
+done_testing();

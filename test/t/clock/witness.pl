@@ -1,0 +1,140 @@
+# A registry on another server is the witness of which clock of a node is right: the one that its ids go by, or the wall clock. A node asks
+# with the former, and where that is refused because it is too far from the registry's clock (max_clock_skew) with the latter. So windows
+# move while a step back is bridged that the registry's clock took, too; and a leap that was held is believed as soon as the registry
+# bears it out. Where the registry bears out neither, SF002 says so. Ids are in order, of one worker id, all the time (G9).
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use ClockTest;
+use IdsTest;
+use PostgreSQL::Test::Utils;
+use RegistryTest qw(make_registry place value);
+use SnowflakeTest;
+use Test::More;
+use Time::HiRes qw(time sleep);
+
+my $registry = make_registry('registry', clock => 1, conf => "snowflake.max_clock_skew = 10s\n");
+my ($ids, $trials) = (0, 0);
+
+# A node with windows of 6 s, in a layout with 5 bits of worker id, at a registry whose clock is right.
+sub witnessed
+{
+	my ($name, $code, $conf) = @_;
+	my $node = new_clock_server($name, layout => [ $epoch_ms, 41, 5, 12 ], conf => "snowflake.registry = '" . place($registry) . "'\n"
+		  . "snowflake.lease_duration = 6s\nsnowflake.start_timeout = " . 5 * slowness() . "s\n" . ($conf // ''));
+	move_clock($_, 0) for $registry, $node;
+	my $session = session($node);
+	my ($last, $worker, $falls) = (0, undef, 0);
+	my $one = sub {
+		my $id = call($session);
+		return $id if $id !~ /^\d{6,}$/;
+		$worker //= $id >> 12 & 31;
+		$falls++ if $id <= $last || ($id >> 12 & 31) != $worker;
+		$last = $id;
+		$ids++;
+		return sprintf('%.1f', ($id >> 17) / 1000 + $epoch_ms / 1000 - time());    # from the time of this program, in s
+	};
+	# Ids for so many seconds: what failed, if anything.
+	my $flow = sub {
+		my $end = time() + $_[0];
+		while (time() < $end) { my $id = $one->(); return $id if $id !~ /^-?[\d.]+$/; sleep(0.02); }
+		return '';
+	};
+	$one->();
+	subtest $name => sub {
+		$code->($node, $one, $flow);
+		is($falls, 0, 'no id is below one before it, or of another worker id (G9)');
+		is(status($node, 'leases_drawn'), 1, 'one lease was drawn');
+	};
+	$trials++;
+	$session->quit;
+	$node->stop('fast');
+	return;
+}
+
+# Windows that were moved, and the keeper content with it.
+sub moves
+{
+	my ($node, $what) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my $end = status($node, 'window_end');
+	ok(wait_until('the window to move', sub { status($node, "window_end > '$end' AND last_error IS NULL") eq 't' }), $what);
+	return;
+}
+
+witnessed('back_by_59_s_as_the_registry', sub {
+	my ($node, $one, $flow) = @_;
+	move_clock($_, -59) for $registry, $node;
+	is($flow->(8), '', 'ids flow for longer than a window lasts');
+	cmp_ok($one->(), '>', -8, '... and lead the wall clock');
+	moves($node, '... the window moves, asked for with the wall clock');
+	my $lead_s = status($node, 'extract(epoch FROM clock_lead)');
+	cmp_ok($lead_s, '>', 45, '... the clock of ids leads, ...');
+	cmp_ok($lead_s, '<', 56, '... by less and less');
+	is(status($node, 'clock_bridged'), 1, '... which is one step');
+	# Until it has caught up.
+	for (1 .. 30) { let_pass($_, 4) for $registry, $node; $one->(); }
+	is(status($node, "state, clock_lead < interval '1 ms', last_error IS NULL"), 'issuing|t|t', 'then they are one clock again');
+	moves($node, '... and the window moves');
+});
+
+witnessed('back_by_59_s_alone', sub {
+	my ($node, $one, $flow) = @_;
+	move_clock($node, -59);
+	is($flow->(8), '', 'ids flow for longer than a window lasts');
+	moves($node, '... the window moves, asked for with the clock of ids');
+	move_clock($node, 0);
+	is($flow->(3), '', 'put right, ids flow');
+	is(status($node, "clock_lead < interval '1 ms', clock_bridged"), 't|1', '... by the wall clock');
+	moves($node, '... and the window moves');
+});
+
+witnessed('a_leap_that_was_right', sub {
+	my ($node, $one, $flow) = @_;
+	my $log = -s $node->logfile;
+	move_clock($_, $hour_s) for $registry, $node;
+	my $began = time();
+	cmp_ok($one->(), '<', 10, 'an hour ahead, the leap is held');
+	ok(wait_until('the registry to bear it out', sub { $one->() > $hour_s - 10 }), '... until the registry is asked');
+	my $took = time() - $began;
+	figures('a leap that the registry bore out was believed after %.1f s', $took);
+	cmp_ok($took, '<', 8 * slowness(), '... which is with the next exchange, or the one after');
+	is($flow->(3), '', '... then ids flow');
+	is(status($node, "state, clock_lead < interval '1 ms', last_error IS NULL"), 'issuing|t|t', '... by the wall clock');
+	like(slurp_file($node->logfile, $log), qr/registry refused: the node's clock is off by -3[56]\d\d\.\d{3} s/, '... which the registry refused before by the old time');
+	moves($node, '... and the window moves');
+}, "snowflake.max_leap = 1min\n");
+
+witnessed('wrong_by_an_hour', sub {
+	my ($node, $one, $flow) = @_;
+	my $off = sub {
+		my ($sign) = @_;
+		my ($state, $error) = query_error($node, 'postgres', 'SELECT snowflake_nextval()');
+		like($error, qr/the node's clock is off by $sign\d+\.\d{3} s/, '... and says that it is the clock');
+		return $state;
+	};
+	move_clock($node, $hour_s);
+	is($off->(''), 'SF002', 'ahead by an hour, a call fails');
+	move_clock($node, 0);
+	ok(wait_until('ids', sub { $one->() =~ /^-?[\d.]+$/ }), 'put right, ids flow');
+	is($flow->(3), '', '... and go on');
+
+	move_clock($node, -$hour_s);
+	is($flow->(8), '', 'back by an hour, ids flow as long as the registry bears their clock out');
+	# At half speed, it does not for ever.
+	my $id = '';
+	for (1 .. 20) { let_pass($_, 4) for $registry, $node; $id = $one->(); last if $id !~ /^-?[\d.]+$/; }
+	is($id, 'SF002', '... and then a call fails');
+	is($off->('-'), 'SF002', '... in a new session, too');
+	my $now_s = $registry->{snowflake_offset_ns} / 1e9;
+	move_clock($node, $now_s);
+	ok(wait_until('ids', sub { $one->() =~ /^-?[\d.]+$/ }), 'put right, ids flow');
+	is($flow->(3), '', '... and go on');
+	is(status($node, "clock_lead < interval '1 ms'"), 't', '... by the wall clock');
+});
+
+figures('%d trials (nodes), %d ids', $trials, $ids);
+$registry->stop('fast');
+done_testing();
