@@ -55,14 +55,16 @@ sub make_nodes
 }
 
 # A node begins to issue: a database of its own, and a client that takes ids from then on. Dies when it gets no id within 20 s.
+# Options: pause => what the client does between two statements. pg_sleep() is no pause where the wall clock steps back.
 sub begin_node
 {
-	my ($nodes, $name, $place) = @_;
+	my ($nodes, $name, $place, %options) = @_;
+	my $pause = $options{pause} // 'SELECT FROM pg_sleep(0.02);';
 	value($nodes, "CREATE DATABASE $name TEMPLATE base");
 	value($nodes, "ALTER DATABASE $name SET snowflake.registry = '$place'");
 	my ($state, $error) = query_error($nodes, $name, q{SET snowflake.start_timeout = '20s'; SELECT snowflake_nextval()});
 	die "$name has no id: $error\n" if $state ne '00000';
-	my $load = start_clients($nodes, 1, "COPY (SELECT snowflake_nextval() FROM generate_series(1, 100)) TO STDOUT;\nSELECT FROM pg_sleep(0.02);\n" x 20,
+	my $load = start_clients($nodes, 1, "COPY (SELECT snowflake_nextval() FROM generate_series(1, 100)) TO STDOUT;\n$pause\n" x 20,
 		dbname => $name);
 	return { server => $nodes, name => $name, load => $load };
 }

@@ -1,0 +1,93 @@
+# A fleet whose clocks all leap ahead for a minute and come back, on one registry with 32 worker ids for 20 nodes: the 12 that are left are
+# of use to some, and the others go on by bridging, however large the step. Ids flow on all of them all the time, and none is issued twice
+# (G1, G5, G9). The registry's clock stays where it is and its operator lets nodes differ by so much, or it leaps with them.
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use PostgreSQL::Test::Utils;
+use RegistryTest;
+use SnowflakeTest;
+use Test::More;
+use Time::HiRes qw(time sleep);
+
+my $fleet = 20;
+my $hour_s = 3600;
+
+# Lets a minute pass, most of it by moving all clocks. How long any of the nodes was without an id is noted in $longest, in s.
+sub watch_a_minute
+{
+	my ($loads, $longest, @servers) = @_;
+	my (@bytes, @since);
+	my $look = sub {
+		for my $i (0 .. $#$loads)
+		{
+			my $bytes = client_bytes($loads->[$i]);
+			my $now = time();
+			if (!defined $bytes[$i] || $bytes > $bytes[$i]) { ($bytes[$i], $since[$i]) = ($bytes, $now); }
+			elsif ($now - $since[$i] > $$longest) { $$longest = $now - $since[$i]; }
+		}
+	};
+	for my $part (1 .. 12)
+	{
+		let_pass($_, 4.2) for @servers;
+		my $end = time() + 0.8;
+		while (time() < $end) { $look->(); sleep(0.05); }
+	}
+	return;
+}
+
+my $registry = make_registry('registry', clock => 1, conf => "max_connections = 60\n");
+my $nodes = make_nodes('nodes', clock => 1, conf => sprintf("snowflake.start_timeout = %ds\nmax_connections = 100\n", 10 * slowness()));
+my @nodes = map { begin_node($nodes, "node_$_", place($registry), pause => '\! sleep 0.1') } 1 .. $fleet;
+my @loads = map { $_->{load} } @nodes;
+
+sub count_nodes { return scalar(grep { value($nodes, "SELECT $_[0] FROM snowflake_status", $_->{name}) eq 't' } @nodes); }
+
+sub leaps
+{
+	my ($name, $hours, @servers) = @_;
+	my $move = sub { my ($s) = @_; move_clock($_, $_->{snowflake_offset_ns} / 1e9 + $s) for @servers; };
+	my $longest = 0;
+	$move->($hours * $hour_s);
+	watch_a_minute(\@loads, \$longest, $nodes, $registry);
+	figures('%s: ahead, no node was without an id for longer than %.1f s', $name, $longest);
+	cmp_ok($longest, '<', 5 * slowness(), 'ahead, ids flow on all nodes all the time');
+	is(count_nodes("state = 'issuing' AND clock_lead < interval '1 s'"), $fleet, '... which all issue by the clock that leapt');
+
+	$longest = 0;
+	$move->(-$hours * $hour_s);
+	watch_a_minute(\@loads, \$longest, $nodes, $registry) for 1 .. 2;
+	figures('%s: back again, no node was without an id for longer than %.1f s', $name, $longest);
+	cmp_ok($longest, '<', 5 * slowness(), 'back again, ids flow on all nodes all the time');
+	is(count_nodes("state = 'issuing'"), $fleet, '... which all issue');
+	my $bridge = count_nodes("clock_lead > interval '30 min'");
+	figures('%s: %d nodes drew another worker id, %d go on by bridging', $name, $fleet - $bridge, $bridge);
+	cmp_ok($bridge, '>=', $fleet - 12, '... more than by the 12 worker ids that are left');
+	cmp_ok($bridge, '<', $fleet, '... which are of use to some');
+	all_different('back again', @nodes);
+	my @errors = grep { -s $_ } map { s/out$/err/r } map { @{ $_->{files} } } @loads;
+	is(scalar @errors, 0, 'no call failed') or diag(slurp_file($errors[0]));
+
+	# Until no id and no watermark lies ahead any more.
+	let_pass($_, 2 * $hours * $hour_s + 60) for $nodes, $registry;
+	wait_until('all to be caught up', sub { count_nodes("state = 'issuing' AND clock_lead < interval '1 s'") == $fleet });
+	return;
+}
+
+{
+	my $longest = 0;
+	watch_a_minute(\@loads, \$longest, $nodes, $registry);
+	figures('before, no node was without an id for longer than %.1f s', $longest);
+}
+subtest 'ahead by an hour, the registry as well' => sub { leaps('same', 1, $nodes, $registry); };
+subtest 'ahead by an hour, at a registry with the true clock' => sub {
+	value($registry, q{ALTER DATABASE postgres SET snowflake.max_clock_skew = '2h'});
+	# It holds for new connections.
+	value($registry, q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'node'});
+	leaps('true', 1, $nodes);
+};
+none_twice("$fleet nodes", @nodes);
+$_->stop('fast') for $nodes, $registry;
+done_testing();
