@@ -9,7 +9,8 @@ SELECT name, boot_val, unit, context, vartype, min_val, max_val, enumvals FROM p
     AND name <> 'snowflake.max_databases' ORDER BY name COLLATE "C";
 SHOW snowflake.lease_duration;
 SHOW snowflake.max_lead;
-SHOW snowflake.max_wait;
+SHOW snowflake.max_bridge;
+SHOW snowflake.max_leap;
 
 \set SHOW_CONTEXT never
 SET snowflake.lease_duration = '1 day 1ms';
@@ -23,6 +24,10 @@ SET snowflake.max_run = 'many';
 SET snowflake.datacenter = -1;
 \echo :SQLSTATE
 SET snowflake.max_lead = '5ms';
+\echo :SQLSTATE
+SET snowflake.max_bridge = '5ms';
+\echo :SQLSTATE
+SET snowflake.max_leap = '1h';
 \echo :SQLSTATE
 SET snowflake.max_wait = '5ms';
 \echo :SQLSTATE
@@ -45,7 +50,8 @@ SET snowflake.lease_duration = '999ms';
 SET snowflake.lease_duration = '86400001ms';
 SET snowflake.start_timeout = -1;
 ALTER SYSTEM SET snowflake.max_lead = '11s';
-ALTER SYSTEM SET snowflake.max_wait = '61s';
+ALTER SYSTEM SET snowflake.max_bridge = '25h';
+ALTER SYSTEM SET snowflake.max_leap = '-1';
 \set VERBOSITY default
 
 SET snowflake.lease_duration = '1s';

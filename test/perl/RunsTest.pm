@@ -14,7 +14,7 @@ our @EXPORT = qw($server $next_tick start columns numbers stand_at session_with_
 
 our $server;
 # Where the clock stands.
-our $next_tick = now_ms() - $epoch_ms;
+our $next_tick;
 
 sub start
 {
@@ -24,6 +24,7 @@ sub start
 	# The first lease writes the layout down, which ends every run.
 	$server->safe_psql('postgres', 'CREATE EXTENSION snowflake');
 	$server->safe_psql('postgres', 'SELECT snowflake_nextval()');
+	$next_tick = now_ms() - $epoch_ms;
 	return;
 }
 
@@ -33,7 +34,8 @@ sub columns { return split /\|/, status($server, $_[0]); }
 # As many ids as are wanted, by a session.
 sub numbers { return remember(split /\n/, (ask($_[0], "SELECT snowflake_nextval() FROM generate_series(1, $_[1])"))[0]); }
 
-# Lets the clock stand at a tick, so many microseconds into it.
+# Lets both clocks stand, at a tick, so many microseconds into it. Between two such times the steady clock goes on by as much as the wall
+# clock, but never back.
 sub stand_at
 {
 	my ($tick, $us) = @_;
@@ -44,7 +46,7 @@ sub stand_at
 # A session that holds a run of which much is left, at a clock that stands. Returns the session, the tick and the last id.
 sub session_with_run
 {
-	# Each time later than all before, so that no call waits for the clock.
+	# Each time later than all before, which the node's clock has not passed yet.
 	$next_tick += 1000;
 	stand_at($next_tick);
 	my $session = session($server);

@@ -1,4 +1,4 @@
-# The log says when the wall clock leapt, once for each leap and with both times (G5).
+# The log says when the wall clock leapt or stepped back, once for each time, with both times and what becomes of ids (G5, G9).
 
 use strict;
 use warnings;
@@ -13,7 +13,7 @@ start_server($server);
 $server->safe_psql('postgres', 'CREATE EXTENSION snowflake; SELECT snowflake_nextval()');
 my $keeper = $server->safe_psql('postgres', 'SELECT keeper_pid FROM snowflake_status');
 
-sub leaps { return scalar(() = slurp_file($server->logfile) =~ /LOG:  snowflake keeper: the clock (?:leapt|stepped)/g); }
+sub leaps { return scalar(() = slurp_file($server->logfile) =~ /(?:LOG|WARNING):  snowflake keeper: the clock (?:leapt|stepped)/g); }
 sub switches { return slurp_file("/proc/$keeper/status") =~ /^voluntary_ctxt_switches:\s*(\d+)/m ? $1 : die 'no keeper' }
 sub looks
 {
@@ -25,20 +25,36 @@ looks();
 is(leaps(), 0, 'a clock that goes its way is not worth a word');
 my $at = qr/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+\S+/;
 my $expected = 0;
-for my $step ([ 3600, 'leapt forward by 3(?:600|599)\.\d{3} s' ], [ 0, 'stepped back by 3(?:600|599)\.\d{3} s' ],
-	[ -5, 'stepped back by (?:5\.0|4\.9)\d\d s' ])
+for my $step (
+	[ 3600, 'leapt forward by 3(?:600|599)\.\d{3} s' ],
+	[ 0, 'stepped back by 3(?:600|599)\.\d{3} s' ],
+	[ -5, 'stepped back by (?:5\.0|4\.9)\d\d s, and ids go on', ' Ids lead it until it has caught up\.' ],
+	[ -5.5, 'stepped back by 0\.(?:50|49)\d s, and ids go on', ' Ids lead it until it has caught up\.' ],
+	[ 3 * 86_400, 'leapt forward by 2592\d\d s, which is not believed yet', ' Ids go on from the former, and follow in 10 minutes if it stays\.' ])
 {
-	my ($to, $message) = @$step;
+	my ($to, $message, $ids) = (@$step, '');
 	my $offset = -s $server->logfile;
+	# So that no time passes between two looks which a small step could hide in.
+	$server->safe_psql('postgres', 'SELECT snowflake_nextval()');
 	move_clock($server, $to);
+	$server->safe_psql('postgres', 'SELECT snowflake_nextval()');
 	$expected++;
 	ok(wait_until('the message', sub { leaps() >= $expected }), "the clock at $to s: the log says so");
-	like(substr(slurp_file($server->logfile), $offset), qr/keeper: the clock $message\n.*DETAIL:  It showed $at, and \d\.\d{3} s later $at\.\n/, '... with both times');
+	like(substr(slurp_file($server->logfile), $offset),
+		qr/keeper: the clock $message\n.*DETAIL:  It showed $at, and \d\.\d{3} s later $at\.$ids\n/, '... with both times');
 	looks();
 	is(leaps(), $expected, '... once');
 }
-move_clock($server, -5.5);
+like(slurp_file($server->logfile), qr/WARNING:.*not believed yet\n.*\n.*HINT:  Set the clock right if it is wrong; snowflake\.max_leap says/,
+	'what is not believed is a warning, with a hint');
+my $offset = -s $server->logfile;
+let_pass($server, 600);
+ok(wait_until('the message', sub {
+	substr(slurp_file($server->logfile), $offset) =~ /LOG:  snowflake keeper: the clock leapt forward and stayed there, so ids follow\n.*DETAIL:  It shows $at\./;
+}), 'ten minutes later the log says that ids follow');
+$expected++;
+move_clock($server, 3 * 86_400 + 600.5);
 looks();
-is(leaps(), $expected, 'half a second is not');
+is(leaps(), $expected, 'half a second forward is not worth a word');
 $server->stop('fast');
 done_testing();

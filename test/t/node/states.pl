@@ -27,7 +27,7 @@ sub fails_as
 ### The clock
 
 subtest 'idle, issuing, and a clock that is behind' => sub {
-	my $server = new_server('clock', clock => 1, conf => "snowflake.on_clock_step_back = error\nsnowflake.max_wait = 0\n");
+	my $server = new_server('clock', clock => 1, conf => "snowflake.on_clock_step_back = error\nsnowflake.max_bridge = 0\n");
 	start_server($server);
 	$server->safe_psql($db, 'CREATE EXTENSION snowflake');
 	is(status($server, 'state, ids_flow_for, worker, last_error, advice'), 'idle||||', 'before the first call it is idle');

@@ -1,5 +1,5 @@
-# A run does not outlive its tick (G3) nor a step back of the clock (G5), and no id comes twice (G1): a clock that stands holds
-# a run in the last microsecond of its tick and in the first of a later one, a little back and an hour back.
+# A run does not outlive its tick (G3), whatever the wall clock does meanwhile (G9), and no id comes twice (G1): a clock that stands
+# holds a run at the end of its tick and in the first microsecond of a later one, a little back and an hour back.
 
 use strict;
 use warnings;
@@ -17,9 +17,9 @@ subtest 'a run does not outlive its tick (G3)' => sub {
 	{
 		my ($session, $tick, $last) = session_with_run();
 		my ($runs) = columns('runs_taken');
-		stand_at($tick, $_) for 0, 999;
+		stand_at($tick, 998);
 		my ($id) = numbers($session, 1);
-		is($id, $last + 1, 'in the last microsecond of the tick its next number is handed out');
+		is($id, $last + 1, 'at the end of the tick its next number is handed out');
 		is((columns('runs_taken'))[0], $runs, '... without another run');
 		stand_at($tick + $later, 0);
 		($id) = numbers($session, 1);
@@ -29,37 +29,40 @@ subtest 'a run does not outlive its tick (G3)' => sub {
 	}
 };
 
-subtest 'a run does not survive a step back of the clock (G5)' => sub {
-	for my $back (1, 4)
+subtest 'a run is timed by the steady clock, whatever the wall clock does (G9)' => sub {
+	for my $back (1, 4, 50_000)
 	{
 		my ($session, $tick, $last) = session_with_run();
-		my ($runs, $worker) = columns('runs_taken, worker');
+		my $before = join '|', columns('runs_taken, worker, clock_waits');
 		stand_at($tick - $back);
 		my ($id) = numbers($session, 1);
-		is($id, $last + 1, "$back ms back: what was left went back, and the next number");
-		is(tick_of($id), $tick, '... of the last tick');
-		is((columns('runs_taken, worker'))[0], $runs + 1, '... is of another run');
-		$session->quit;
-	}
-	{
-		my ($session, $tick, $last) = session_with_run();
+		is($id, $last + 1, "$back ms back: the run goes on, as no time has passed");
+		is(join('|', columns('runs_taken, worker, clock_waits')), $before, '... without another one');
 		my $other = session($server);
 		my @theirs = numbers($other, 10);
-		cmp_ok($theirs[0], '>', $last + 100, 'another session\'s numbers lie above the run');
-		stand_at($tick - 1);
-		my ($id) = numbers($session, 1);
-		cmp_ok($id, '>', $theirs[-1], 'then nothing goes back, and the next number lies above them');
+		is(tick_of($theirs[0]), $tick, 'another session issues ids of the same tick');
+		cmp_ok($theirs[0], '>', $id + 100, '... that lie above the run');
+		# The node's clock goes on at half speed.
+		stand_at($tick - $back + 2);
+		($id) = numbers($session, 1);
+		is(tick_of($id), $tick + 1, 'two milliseconds later the run is over, and an id is of the next tick');
+		is(worker_of($id), worker_of($last), '... of the same worker id');
+		stand_at($tick);
+		cmp_ok((numbers($session, 1))[0], '>', $id, 'the wall clock comes to that tick again: the run does not');
+		$next_tick += $back;
 		$_->quit for $session, $other;
 	}
 	my ($session, $tick, $last) = session_with_run();
-	my $log = -s $server->logfile;
 	stand_at($tick - 3_600_000);
 	my ($id) = numbers($session, 1);
-	is(tick_of($id), $tick - 3_600_000, 'an hour back: an id of the clock\'s tick');
+	is($id, $last + 1, 'an hour back: the run goes on, as no time has passed');
+	stand_at($tick - 3_600_000 + 2);
+	($id) = numbers($session, 1);
+	is(tick_of($id), $tick - 3_600_000 + 2, '... and two milliseconds later an id is of the clock\'s tick');
 	isnt(worker_of($id), worker_of($last), '... of another worker id');
 	stand_at($tick);
 	($id) = numbers($session, 1);
-	isnt($id, $last + 1, 'the clock returns: the old run is gone');
+	isnt($id, $last + 2, 'the clock returns: the old run is gone');
 	is(tick_of($id), $tick, '... and ids are of its tick');
 	$session->quit;
 	is(repeated(), 0, 'no duplicate (G1)');
