@@ -311,6 +311,43 @@ TEST(Node, GoesOnWhereThereIsNoBetterWorker) {
   GoOnWithoutBetter(&never, kPatience);
 }
 
+// G9: order is given up for another worker id only where ids then follow the clock.
+TEST(Node, AsksForNoWorkerThatCannotBeUsedAtOnce) {
+  for (const Tick ahead : {Tick{5}, Tick{6}}) {
+    NodeState node = Holding(kNow + 5);
+    Step(&node, kNow - kHour);
+    node.new_worker_wanted = true;
+    const AcquireAsked asked = Ask(&node, 2);
+    EXPECT_EQ(asked.request.start_before, kNow - kHour + 6);
+    const Tick start = kNow - kHour + ahead;
+    EXPECT_EQ(Put(&node, asked, Granted(11, 4, start, start + 5000, 2)).opened, ahead == 5);
+    EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).run.tick, ahead == 5 ? start : kNow + 5);
+  }
+  NodeState node = Holding(0);
+  Step(&node, kNow - kHour);
+  EXPECT_EQ(Ask(&node, 2).request.start_before, kNow) << "under a lease that is still to begin, any earlier one is of use";
+}
+
+TEST(Node, GoesOnWhereTheClockIsBeforeTheEpoch) {
+  NodeState node = Holding(kNow + 5);
+  Step(&node, -5000);
+  node.new_worker_wanted = true;
+  EXPECT_EQ(Ask(&node, 2).request.start_before, 0) << "nothing can begin so early";
+  GoOnWithoutBetter(&node, kPatience);
+  EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).run.tick, kNow + 5);
+}
+
+TEST(Node, BelievesALeapFromBeforeTheEpoch) {
+  for (const Tick from : {Tick{-1}, Tick{0}}) {
+    NodeState node = {};
+    Show(&node, from);
+    ASSERT_TRUE(Put(&node, Ask(&node, 1), Granted(10, 3, 0, 10000, 1)).opened);
+    ReadClock(&node, {kDefaultLayout.UnixUsAt(kNow), 1}, kPatience.clock);
+    EXPECT_EQ(Shown(node), from < 0 ? kNow : from);
+    EXPECT_EQ(node.clock.event, from < 0 ? ClockEvent::kLeapt : ClockEvent::kHeld);
+  }
+}
+
 TEST(Node, GoesOnAboveATickThatWasRaised) {
   NodeState node = Holding(kNow + 5);
   AcquireAnswer answer = Granted(11, 4, kNow, kNow + 10000, 2);
