@@ -74,7 +74,7 @@ TEST(Standing, AnOlderTimelineOfTheSameServerIsOlder) {
 
 constexpr Tick kMinute = 60 * 1000;
 constexpr Tick kHour = 60 * kMinute;
-constexpr Patience kPatience = {5 * kUsPerMs, {kMinute * kUsPerMs, 24 * kHour * kUsPerMs}, true};
+constexpr Patience kPatience = {5 * kUsPerMs, {kMinute * kUsPerMs, 24 * kHour *kUsPerMs}, true};
 constexpr Patience kFailing = {kPatience.max_lead_us, kPatience.clock, false};
 constexpr Tick kNow = 100 * kHour;
 constexpr int64_t kDuration = 60000 * kUsPerMs;
@@ -240,7 +240,8 @@ TEST(Node, BeginsAboveItsOwnIdsUnlessTheClockSteppedBack) {
   NodeState node = Holding(kNow + 5);
   CloseLease(&node);
   ASSERT_EQ(node.retired_count, 1);
-  EXPECT_EQ(StartFrom(node.generator, kDefaultLayout, kNow, kPatience), kNow + 6) << "just as far behind as ids may lead";
+  EXPECT_EQ(StartFrom(node.generator, kDefaultLayout, kNow, kPatience), kNow + 6)
+      << "just as far behind as ids may lead";
   EXPECT_EQ(StartFrom(node.generator, kDefaultLayout, kNow + 6, kPatience), kNow + 6);
   EXPECT_EQ(StartFrom(node.generator, kDefaultLayout, kNow - 1, kPatience), kNow - 1);
   EXPECT_EQ(StartFrom(node.generator, kDefaultLayout, kNow - 5000, kFailing), kNow + 6);
@@ -266,7 +267,9 @@ TEST(Node, GoesOnUnderALeaseThatBeginsAheadOfTheClock) {
       Show(&node, kNow);
       const Patience &patience = fails ? kFailing : kPatience;
       const AcquireAsked asked = AskForLease(&node, kDefaultLayout, kDuration, TokenOf(1), patience);
-      ASSERT_TRUE(TakeLease(&node, kDefaultLayout, asked, Granted(10, 3, kNow + ahead, kNow + ahead + 10000, 1), false, patience).opened);
+      ASSERT_TRUE(TakeLease(&node, kDefaultLayout, asked, Granted(10, 3, kNow + ahead, kNow + ahead + 10000, 1), false,
+                            patience)
+                      .opened);
       const bool goes_on = !fails || ahead <= kMinute;
       EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).outcome, goes_on ? Outcome::kRun : Outcome::kClockBehind) << ahead;
       EXPECT_EQ(Shown(node), goes_on ? kNow + ahead : kNow) << ahead;
@@ -325,7 +328,8 @@ TEST(Node, AsksForNoWorkerThatCannotBeUsedAtOnce) {
   }
   NodeState node = Holding(0);
   Step(&node, kNow - kHour);
-  EXPECT_EQ(Ask(&node, 2).request.start_before, kNow) << "under a lease that is still to begin, any earlier one is of use";
+  EXPECT_EQ(Ask(&node, 2).request.start_before, kNow)
+      << "under a lease that is still to begin, any earlier one is of use";
 }
 
 TEST(Node, GoesOnWhereTheClockIsBeforeTheEpoch) {
@@ -374,7 +378,8 @@ TEST(Node, AsksWithTheWallClockWhereItsOwnIsRefused) {
   NodeState refused = node;
   RefusedForSkew(&refused);
   EXPECT_EQ(AskForWindow(refused, kDuration, kPatience).now, kNow) << "neither: by turns";
-  EXPECT_EQ(TakeWindow(&node, asked, {asked.now + kMinute, {7, 2, kNoWatermark}}, false, kPatience), AnswerFault::kNone);
+  EXPECT_EQ(TakeWindow(&node, asked, {asked.now + kMinute, {7, 2, kNoWatermark}}, false, kPatience),
+            AnswerFault::kNone);
   EXPECT_EQ(Shown(node), kNow + 100 * 24 * kHour) << "it was no mistake";
   EXPECT_FALSE(node.ask_by_wall);
 
