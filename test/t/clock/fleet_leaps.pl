@@ -31,16 +31,16 @@ sub watch_a_minute
 	};
 	for my $part (1 .. 12)
 	{
-		let_pass($_, 4.2) for @servers;
-		my $end = time() + 0.8;
-		while (time() < $end) { $look->(); sleep(0.05); }
+		let_pass($_, 4.6) for @servers;
+		my $end = time() + 0.4;
+		while (time() < $end) { $look->(); sleep(0.1); }
 	}
 	return;
 }
 
 my $registry = make_registry('registry', clock => 1, conf => "max_connections = 60\n");
 my $nodes = make_nodes('nodes', clock => 1, conf => sprintf("snowflake.start_timeout = %ds\nmax_connections = 100\n", 10 * slowness()));
-my @nodes = map { begin_node($nodes, "node_$_", place($registry), pause => '\! sleep 0.1') } 1 .. $fleet;
+my @nodes = map { begin_node($nodes, "node_$_", place($registry), pause => '\! sleep 0.4') } 1 .. $fleet;
 my @loads = map { $_->{load} } @nodes;
 
 sub count_nodes { return scalar(grep { value($nodes, "SELECT $_[0] FROM snowflake_status", $_->{name}) eq 't' } @nodes); }
