@@ -230,8 +230,9 @@ constexpr void Note(NodeState *node, const Standing &standing, int64_t lease_id,
     node->seen.timeline = standing.timeline;
   }
   if (lease_id > node->seen.lease_id) node->seen.lease_id = lease_id;
+  const Tick before = EarliestLeft(node->generator);
   RaiseTo(&node->generator, standing.raised_tick);
-  CatchUp(node, patience, patience.new_worker);
+  if (EarliestLeft(node->generator) > before) CatchUp(node, patience, patience.new_worker);
 }
 
 // The registry is the witness of which clock is right. It refused the one that it was asked with; where the two of this node differ,
@@ -336,6 +337,7 @@ constexpr TakenLease TakeLease(NodeState *node, const Layout &layout, const Acqu
   // Where the clock is right again, or never was behind, ids go on in order.
   if (last - NowOf(*node, layout) <= MaxLead(layout, patience.max_lead_us)) RaiseTo(&node->generator, last);
   AcceptedClock(node);
+  CatchUp(node, patience, patience.new_worker);
   Note(node, answer.standing, lease.lease_id, patience);
   node->workers_free = answer.workers_free;
   node->lease_wanted = node->new_worker_wanted = node->window_wanted = false;

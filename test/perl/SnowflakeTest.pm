@@ -10,7 +10,7 @@ use PostgreSQL::Test::Utils;
 use Time::HiRes qw(time sleep clock_gettime);
 
 our @EXPORT = qw(new_server start_server move_clock let_pass freeze_clock freeze_wall_clock run_clock now_ms seed slowness wait_until
-  query_error standby_of);
+  query_error standby_of subscription_errors);
 
 # What a test dies of stands in its log only; whoever reads the run wants to know, too.
 $SIG{__DIE__} = sub { Test::More::diag("died: $_[0]") unless $^S // 1 };
@@ -176,6 +176,13 @@ sub query_error
 	my ($rc, $out, $err) = $server->psql($dbname, "\\set VERBOSITY verbose\n$sql", on_error_stop => 1);
 	my ($state) = ($err // '') =~ /(?:ERROR|FATAL):\s+(\w{5}):/;
 	return ($rc == 0 ? '00000' : $state // '?????', $err);
+}
+
+# SQL that counts what the subscriptions of a server failed at. Each later version has more of these counters, some under other names.
+sub subscription_errors
+{
+	return q{SELECT coalesce(sum(counter.value::bigint), 0) FROM pg_stat_subscription_stats s, jsonb_each_text(to_jsonb(s)) counter
+		WHERE counter.key ~ '_error_count$'};
 }
 
 # ---------------------------------------------------------------------------------------------------------------------

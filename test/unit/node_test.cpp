@@ -352,6 +352,16 @@ TEST(Node, BelievesALeapFromBeforeTheEpoch) {
   }
 }
 
+// A window that is moved in time must not hide the step from whoever asks for another worker id.
+TEST(Node, DoesNotGoOnBecauseItsWindowWasMoved) {
+  NodeState node = Holding(kNow + 5);
+  Step(&node, kNow - kHour);
+  const ExtendRequest asked = AskForWindow(node, kDuration, kPatience);
+  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 10000, {7, 2, kNoWatermark}}, false, kPatience), AnswerFault::kNone);
+  EXPECT_EQ(Shown(node), kNow - kHour);
+  EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).outcome, Outcome::kClockBehind);
+}
+
 TEST(Node, GoesOnAboveATickThatWasRaised) {
   NodeState node = Holding(kNow + 5);
   AcquireAnswer answer = Granted(11, 4, kNow, kNow + 10000, 2);

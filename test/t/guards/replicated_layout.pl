@@ -61,7 +61,7 @@ subscribe('refused');
 $source->safe_psql('refused', q{SELECT snowflake_set_layout('leaf')});
 pass_mark('refused');
 is((ask($sessions{refused}, $epoch))[0], $epochs{snowflake}, 'refused: the layout stays');
-is($target->safe_psql('postgres', 'SELECT sum(apply_error_count + sync_error_count) FROM pg_stat_subscription_stats'), '0', 'no subscription has failed');
+is($target->safe_psql('postgres', subscription_errors()), '0', 'no subscription has failed');
 
 $_->quit for values %sessions;
 $target->safe_psql($_, "ALTER SUBSCRIPTION $_ DISABLE") for sort keys %sessions;

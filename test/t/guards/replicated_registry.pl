@@ -92,7 +92,7 @@ ok(wait_until('the source to have what came back', sub {
 is(registry_of('source'), $of_source, '... and the registry of the source is its own');
 arrived('in both directions');
 
-my $errors = q{SELECT coalesce(sum(apply_error_count + sync_error_count), 0) FROM pg_stat_subscription_stats};
+my $errors = subscription_errors();
 is(value($_, $errors), '0', "no subscription of the $_ failed") for qw(source target);
 for my $name (qw(source target))
 {
