@@ -1,7 +1,8 @@
 // The node's clock: what ids read instead of the wall clock.
 //
 // It shows the wall clock as long as that only goes on. A step back is bridged: the clock runs on by the steady clock at half speed,
-// until the wall clock has caught up. A leap that is hard to believe is not followed before it has stood for ten minutes.
+// until the wall clock has caught up. A leap that is hard to believe is not followed before it has stood for ten minutes, unless
+// what it showed before could not be.
 //
 // 1. It never shows less than before, but after a step back by more than it may bridge, and where it is told to follow the wall clock.
 // 2. It never shows less than the wall clock, but while a leap is not believed.
@@ -50,6 +51,7 @@ struct NodeClock {
   bool noticed;           // kBridged: that was said
   ClockReading since;     // kBridged, kHeld: it showed `wall_us` at `steady_us`, and runs by itself since
   int64_t lead_extra_us;  // by how much it may lead beyond max_bridge
+  int64_t earliest_us;    // no right clock shows less
 
   // The last event, with the readings around it, and how many there were.
   ClockEvent event;
@@ -133,7 +135,8 @@ constexpr ClockEvent Move(NodeClock *clock, const ClockReading &last, const Cloc
   const ClockReading &now = clock->read;
   const int64_t passed_us = now.steady_us - last.steady_us;
   const int64_t leap_us = now.wall_us - clock->shown_us - passed_us;
-  if (limits.max_leap_us > 0 && leap_us > limits.max_leap_us) return Hold(clock, passed_us);
+  const bool was_possible = clock->shown_us >= clock->earliest_us;
+  if (limits.max_leap_us > 0 && was_possible && leap_us > limits.max_leap_us) return Hold(clock, passed_us);
   // From its beginning on, so that short times between readings add up.
   const ClockReading since =
       clock->mode == ClockMode::kBridged ? clock->since : ClockReading{clock->shown_us, last.steady_us};

@@ -76,16 +76,6 @@ struct Appetite {
   }
 };
 
-// Takes a reading. No clock shows a time before the epoch, so one that leaps from there was set right.
-constexpr void ReadClock(NodeState *node, const ClockReading &now, const ClockLimits &limits) {
-  NodeClock *clock = &node->clock;
-  Read(clock, now, limits);
-  if (!node->generator.open || clock->mode != ClockMode::kHeld || clock->shown_us >= node->generator.layout.epoch_us())
-    return;
-  FollowWall(clock);
-  if (clock->event == ClockEvent::kHeld) clock->event = ClockEvent::kLeapt;
-}
-
 constexpr Tick NowOf(const NodeState &node, const Layout &layout) { return layout.TickAt(node.clock.shown_us); }
 
 // Take() of the generator; what is missing is asked of the keeper.
@@ -97,14 +87,19 @@ constexpr Decision TakeOrAsk(NodeState *node, int64_t want, const Terms &terms) 
   return decision;
 }
 
+// Whether ids may go on ahead of this clock, however far. Not before the epoch, which no right clock shows, unless ids were issued
+// under the lease already.
+constexpr bool MayLead(const NodeState &node) {
+  return node.generator.last_tick >= node.generator.lease.window_start || node.clock.shown_us >= node.clock.earliest_us;
+}
+
 // Has the clock go on to the earliest tick that is left, where it is behind by no more than may be bridged; `at_any_price`: however
-// far that is. A clock before the epoch that nothing was issued under yet is not waited for: what it shows cannot be.
+// far that is.
 constexpr void CatchUp(NodeState *node, const Patience &patience, bool at_any_price) {
   const Generator &g = node->generator;
   if (!g.open || !IsBehind(g, NowOf(*node, g.layout), MaxLead(g.layout, patience.max_lead_us))) return;
   const int64_t to_us = g.layout.UnixUsAt(EarliestLeft(g));
-  const bool can_be = g.last_tick >= g.lease.window_start || node->clock.shown_us >= g.layout.epoch_us();
-  if ((at_any_price && can_be) || to_us - node->clock.read.wall_us <= patience.clock.max_bridge_us)
+  if ((at_any_price && MayLead(*node)) || to_us - node->clock.read.wall_us <= patience.clock.max_bridge_us)
     BridgeTo(&node->clock, to_us, patience.clock);
 }
 
@@ -334,6 +329,7 @@ constexpr TakenLease TakeLease(NodeState *node, const Layout &layout, const Acqu
   const Tick last = FirstUnused(node->generator, layout) - 1;
   if (taken.replaced) Retire(node, taken.old = Close(&node->generator));
   Open(&node->generator, layout, lease);
+  node->clock.earliest_us = layout.epoch_us();
   // Where the clock is right again, or never was behind, ids go on in order.
   if (last - NowOf(*node, layout) <= MaxLead(layout, patience.max_lead_us)) RaiseTo(&node->generator, last);
   AcceptedClock(node);

@@ -8,15 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "times.h"
+
 using namespace snowflake;
 
 namespace {
 
-constexpr int64_t kMs = 1000;
-constexpr int64_t kSecond = 1000 * kMs;
-constexpr int64_t kMinute = 60 * kSecond;
-constexpr int64_t kHour = 60 * kMinute;
-constexpr int64_t kDay = 24 * kHour;
 constexpr int64_t kStart = 1800000000 * kSecond;
 constexpr ClockLimits kLimits = {kMinute, kDay};
 
@@ -273,7 +270,8 @@ TEST(Clock, KeepsItsPromisesWhateverTheReadingsAre) {
   const uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
   std::mt19937_64 random(seed);
   const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % static_cast<uint64_t>(n)); };
-  const std::vector<int64_t> sizes = {1, 499, 501, kMs, 3 * kMs, kSecond, kMinute - 1, kMinute, kMinute + 1, kHour, kDay, 2 * kDay, 400 * kDay};
+  const std::vector<int64_t> sizes = {1,       499,         501,   kMs,  3 * kMs,  kSecond,   kMinute - 1,
+                                      kMinute, kMinute + 1, kHour, kDay, 2 * kDay, 400 * kDay};
   int64_t readings = 0;
   for (int run = 0; run < 2000; ++run) {
     SCOPED_TRACE("seed " + std::to_string(seed) + ", run " + std::to_string(run));
@@ -283,7 +281,9 @@ TEST(Clock, KeepsItsPromisesWhateverTheReadingsAre) {
     int64_t extra_us = 0;
     for (int i = 0; i < 300; ++i, ++readings) {
       const NodeClock before = world.clock;
-      const int64_t passed_us = below(4) == 0 ? 0 : below(2) == 0 ? below(kMs) : sizes[below(static_cast<int64_t>(sizes.size()) - 2)];
+      const int64_t passed_us = below(4) == 0   ? 0
+                                : below(2) == 0 ? below(kMs)
+                                                : sizes[below(static_cast<int64_t>(sizes.size()) - 2)];
       const bool wall_stands = below(20) == 0, steady_stands = below(40) == 0;
       if (!wall_stands) world.wall_us += passed_us;
       if (!steady_stands) world.steady_us += passed_us;
@@ -303,7 +303,9 @@ TEST(Clock, KeepsItsPromisesWhateverTheReadingsAre) {
       if (back) {
         ASSERT_GT(last.shown_us - world.wall_us, world.limits.max_bridge_us) << "it went back although it might bridge";
         ASSERT_EQ(now.shown_us, world.wall_us);
-        if (last.shown_us - now.shown_us > kStepUs) { ASSERT_EQ(now.event, ClockEvent::kSteppedBack); }
+        if (last.shown_us - now.shown_us > kStepUs) {
+          ASSERT_EQ(now.event, ClockEvent::kSteppedBack);
+        }
       }
       ASSERT_TRUE(now.shown_us >= world.wall_us || now.mode == ClockMode::kHeld);
       ASSERT_LE(now.shown_us - world.wall_us, world.limits.max_bridge_us + extra_us);
@@ -321,5 +323,6 @@ TEST(Clock, KeepsItsPromisesWhateverTheReadingsAre) {
       }
     }
   }
-  std::printf("# trials %lld readings, seed %llu\n", static_cast<long long>(readings), static_cast<unsigned long long>(seed));
+  std::printf("# trials %lld readings, seed %llu\n", static_cast<long long>(readings),
+              static_cast<unsigned long long>(seed));
 }

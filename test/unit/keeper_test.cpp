@@ -4,12 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "core/lease.h"
+#include "times.h"
 
 namespace snowflake {
 namespace {
 
-constexpr int64_t kMs = 1000;
-constexpr int64_t kSecond = 1000 * kMs;
 constexpr int64_t kDuration = 600 * kSecond;
 constexpr int64_t kStart = 5000 * kSecond;  // a monotonic clock starts anywhere
 

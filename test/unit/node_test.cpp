@@ -346,7 +346,7 @@ TEST(Node, BelievesALeapFromBeforeTheEpoch) {
     NodeState node = {};
     Show(&node, from);
     ASSERT_TRUE(Put(&node, Ask(&node, 1), Granted(10, 3, 0, 10000, 1)).opened);
-    ReadClock(&node, {kDefaultLayout.UnixUsAt(kNow), 1}, kPatience.clock);
+    Step(&node, kNow);
     EXPECT_EQ(Shown(node), from < 0 ? kNow : from);
     EXPECT_EQ(node.clock.event, from < 0 ? ClockEvent::kLeapt : ClockEvent::kHeld);
   }

@@ -23,13 +23,11 @@
 
 #include "core/node.h"
 #include "core/ring.h"
+#include "times.h"
 
 namespace snowflake {
 namespace {
 
-constexpr int64_t kMs = 1000;
-constexpr int64_t kSecond = 1000 * kMs;
-constexpr int64_t kHour = 3600 * kSecond;
 constexpr int64_t kExchangeTimeoutUs = 2 * kSecond;
 constexpr int64_t kMaxLeadUs = 5 * kMs;
 constexpr int64_t kMaxBridgeUs = kSecond;
@@ -480,7 +478,7 @@ class Simulation {
   void ReadClock(size_t i, const ClockReading &reading) {
     NodeClock *clock = &nodes_[i].state.clock;
     const NodeClock before = *clock;
-    snowflake::ReadClock(&nodes_[i].state, reading, kPatience.clock);
+    Read(clock, reading, kPatience.clock);
     count_.bridged += clock->bridged - before.bridged;
     if (clock->shown_us >= before.shown_us) return;
     if (before.shown_us - reading.wall_us <= kMaxBridgeUs) Broken("a step back was not bridged");
@@ -623,7 +621,8 @@ class Simulation {
         i, KeeperAction::kAcquire, [this, asked] { return registry_.Acquire(now_us_, asked.request); },
         [this, i, asked](const Registry::Answer &answer, bool expected) {
           if (!expected || answer.status != Registry::Status::kDone) return;
-          const TakenLease taken = TakeLease(&nodes_[i].state, layout_, asked, answer.lease, nodes_[i].leaving, kPatience);
+          const TakenLease taken =
+              TakeLease(&nodes_[i].state, layout_, asked, answer.lease, nodes_[i].leaving, kPatience);
           if (taken.fault == AnswerFault::kTimeline) return;  // on its way since before a failover
           if (taken.fault != AnswerFault::kNone) return Broken("an implausible lease");
           if (!taken.opened) return;
@@ -849,8 +848,8 @@ std::string FirstBroken(const World &world, uint64_t seeds) {
   }
   std::cout << world.name << ": " << totals.trials << " trials, " << totals.faults << " faults, " << totals.leases
             << " leases, " << totals.extensions << " extensions, " << totals.releases << " releases, "
-            << totals.lost_commits << " lost commits, " << totals.bridged << " steps back bridged, " << totals.ids << " ids" << (broken.empty() ? "" : "; " + broken)
-            << std::endl;
+            << totals.lost_commits << " lost commits, " << totals.bridged << " steps back bridged, " << totals.ids
+            << " ids" << (broken.empty() ? "" : "; " + broken) << std::endl;
   return broken;
 }
 

@@ -85,7 +85,8 @@ struct Look {
   int64_t clock_us;   // what the node's clock showed, ...
   int64_t steady_us;  // ... and when
   Tick now;
-  bool issued;  // something, under the lease
+  bool issued;    // something, under the lease
+  bool may_lead;  // ids may go on ahead of the clock
   bool keeper_missing;
   Latch *keeper_latch;
 };
@@ -100,7 +101,7 @@ Look TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
   Look look = {};
   WithLock(node, LW_EXCLUSIVE, [&] {
     Generator *g = &node->state.generator;
-    ReadClock(&node->state, reading, limits);
+    Read(&node->state.clock, reading, limits);
     if (rest.count > 0 && GiveBack(g, run_token, rest)) node->counters.ids_taken -= rest.count;
     look.keeper_missing = node->keeper_pid == 0;
     look.keeper_latch = node->keeper_latch;
@@ -119,6 +120,7 @@ Look TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
     const Terms terms = {look.max_lead, static_cast<int64_t>(random % FreshLimit(g->layout, settings.sequence_jitter))};
     look.decision = TakeOrAsk(&node->state, appetite.Next(look.now, ahead, max_run), terms);
     look.issued = g->last_tick >= g->lease.window_start;
+    look.may_lead = MayLead(node->state);
     if (look.decision.outcome == Outcome::kRun) {
       node->counters.ids_taken += look.decision.run.count;
       ++node->counters.runs_taken;
@@ -208,9 +210,8 @@ void WaitForKeeper(NodeBlock *node, Wait *wait, const Look &look) {
 
 // The wall clock stepped back by more than may be bridged, or the lease begins in the future.
 void HandleClockBehind(NodeBlock *node, Wait *wait, const Look &look) {
-  // A clock before the epoch that nothing was issued under yet shows what cannot be, and no other worker id helps.
-  const bool cannot_be = look.clock_us < look.layout.epoch_us() && !look.issued;
-  if (!PatienceNow().new_worker || cannot_be)
+  // Where ids may not lead the clock, no other worker id helps either.
+  if (!PatienceNow().new_worker || !look.may_lead)
     ReportClockBehind(look.layout, look.clock_us, look.layout.UnixUsAt(look.now + look.decision.lead), look.issued);
   WithLock(node, LW_EXCLUSIVE, [&] { node->state.new_worker_wanted = true; });
   WaitForKeeper(node, wait, look);

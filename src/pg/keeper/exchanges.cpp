@@ -193,7 +193,7 @@ KeeperView Look(bool leaving, bool *other_extension) {
   const Patience patience = PatienceNow();
   KeeperView view = {};
   WithLock(node, LW_EXCLUSIVE, [&] {
-    ReadClock(&node->state, reading, patience.clock);
+    Read(&node->state.clock, reading, patience.clock);
     view = See(&node->state, lease_duration_us, patience, leaving);
     // A backend that misses a lease while there is one belongs to another extension than the lease.
     *other_extension = node->state.generator.open && node->state.lease_wanted;
@@ -215,7 +215,7 @@ RegistryAnswer Acquire(int64_t duration_us) {
   const ClockReading reading = ReadClocks();
   AcquireAsked asked = {};
   WithLock(node, LW_EXCLUSIVE, [&] {
-    ReadClock(&node->state, reading, patience.clock);
+    Read(&node->state.clock, reading, patience.clock);
     asked = AskForLease(&node->state, layout, duration_us, fresh, patience);
   });
   asked.request.node = node->node_name;
@@ -247,7 +247,7 @@ RegistryAnswer Extend(int64_t duration_us) {
   ExtendRequest request = {};
   int32_t worker = 0;
   WithLock(node, LW_EXCLUSIVE, [&] {
-    ReadClock(&node->state, reading, patience.clock);
+    Read(&node->state.clock, reading, patience.clock);
     request = AskForWindow(node->state, duration_us, patience);
     worker = node->state.generator.lease.worker;
   });

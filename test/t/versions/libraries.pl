@@ -9,6 +9,7 @@ use warnings;
 
 use lib 'test/perl';
 use File::Copy qw(copy);
+use Installation;
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
@@ -57,12 +58,10 @@ change("$block.cpp", '"snowflake (\d+)"', '"snowflake 0"');
 change("$block.h", '(?<=struct Counters \{\n)', "  int64_t of_another_version[8];\n");
 system_or_bail(@make, '-j2', 'all');
 
-chomp(my $bin = `pg_config --bindir`);
-my ($top, $within) = $bin =~ m{^(.*?)(/lib/postgresql/\d+)?/bin$};
-my $copy = PostgreSQL::Test::Utils::tempdir() . '/server';
-system_or_bail('cp', '-a', $top, $copy);
-chomp(my $library = `pg_config --pkglibdir`);
-my $installed = $library =~ s/^\Q$top\E/$copy/r . '/snowflake.so';
+my $home = own_installation();
+my $installed = installed($home, 'pkglibdir') . '/snowflake.so';
+my $today = "$source/today.so";
+copy($installed, $today) or die "copy: $!";
 
 # Both ways: a file that is mapped must be replaced, not written.
 sub install
@@ -73,12 +72,12 @@ sub install
 	return;
 }
 
-for my $order ([ 'an older library first', "$source/snowflake.so", "$library/snowflake.so" ],
-	[ 'a newer library first', "$library/snowflake.so", "$source/snowflake.so" ])
+for my $order ([ 'an older library first', "$source/snowflake.so", $today ],
+	[ 'a newer library first', $today, "$source/snowflake.so" ])
 {
 	my ($name, @libraries) = @$order;
 	install($libraries[0]);
-	my $server = new_server($name =~ s/\W+/_/gr, preload => 0, home => $copy . ($within // ''));
+	my $server = new_server($name =~ s/\W+/_/gr, preload => 0, home => $home);
 	start_server($server);
 	$server->safe_psql('postgres', 'CREATE EXTENSION snowflake');
 	my @sessions = ($server->background_psql('postgres'));
