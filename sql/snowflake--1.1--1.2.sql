@@ -111,7 +111,7 @@ REVOKE ALL ON FUNCTION snowflake_lease_release(bigint, uuid, bigint, bigint) FRO
 CREATE FUNCTION snowflake_evict(worker_id integer, dead_since timestamptz) RETURNS boolean
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_evict(integer, timestamptz) IS
-    'frees a worker id above a time since which its node is certainly dead, plus max_clock_skew, or above its window where that is 0; false when nobody has it; 22004 and 22023 for a time that is null, infinite, still to come or before renewed_at';
+    'frees a worker id above a time since which its node is certainly dead, and stays so until its window ends (a server that is started again without a reboot goes on under its lease), plus max_clock_skew, or above its window where that is 0; false when nobody has it; 22004 and 22023 for a time that is null, infinite, still to come or before renewed_at';
 
 CREATE FUNCTION snowflake_settle(reason text) RETURNS void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -133,6 +133,13 @@ COMMENT ON FUNCTION snowflake_raise(bigint) IS
     'from now on every id of this node is larger, and where its registry is in this database those of all its nodes, as soon as each has extended its lease, within a third of its window; returns when the clock has passed the id''s timestamp; 22023 when that is more than max_clock_skew ahead, 22003 for an id that the layout cannot hold or a negative one';
 
 REVOKE ALL ON FUNCTION snowflake_raise(bigint) FROM PUBLIC;
+
+CREATE FUNCTION snowflake_renew() RETURNS void
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_renew() IS
+    'the lease that this node has is never used again here, nor given back: for a machine that was copied with its memory, before anybody asks the copy for an id; the next id is of a new lease';
+
+REVOKE ALL ON FUNCTION snowflake_renew() FROM PUBLIC;
 
 -- Ids from elsewhere.
 

@@ -155,7 +155,7 @@ constexpr void Open(Generator *g, const Layout &layout, const Lease &lease) {
 // Ends issuing under the lease and says what to give back.
 constexpr Retired Close(Generator *g) {
   g->open = false;
-  return {g->lease.lease_id, g->lease.token, g->lease.worker, LastTickOfLease(*g), g->lease.window_end};
+  return {g->lease.lease_id, g->lease.token, g->lease.worker, LastTickOfLease(*g), g->lease.window_end, false};
 }
 
 // Every id from now on is of a later tick, be it beyond the window: then it waits for one that reaches so far.

@@ -38,6 +38,7 @@ struct Retired {
   int32_t worker;
   Tick last_tick;
   Tick window_end;
+  bool asked;  // the registry may have taken it back
 };
 
 // `duration` is 1 s to 1 day: shorter would be all traffic, longer would keep a crashed node's worker id for too long.

@@ -45,10 +45,10 @@ struct NodeState {
   bool window_wanted;
 
   RegistrySeen seen;
-  Token next_token;       // of the acquire that has no answer yet; all zero: none
-  Tick next_token_since;  // the earliest clock that it was asked with
-  int64_t workers_free;   // at the newest acquire; below 0: not said
-  bool ask_by_wall;       // the registry refused the node's clock; perhaps it accepts the wall clock
+  Token next_token;                         // of the acquire that has no answer yet; all zero: none
+  Tick next_token_since, next_token_until;  // the earliest and the latest clock that it was asked with
+  int64_t workers_free;                     // at the newest acquire; below 0: not said
+  bool ask_by_wall;                         // the registry refused the node's clock; perhaps it accepts the wall clock
 };
 
 // What is done about a clock that is behind.
@@ -162,12 +162,38 @@ constexpr void CloseLease(NodeState *node) {
   if (node->generator.open) Retire(node, Close(&node->generator));
 }
 
+// Another may issue under the lease, too, and ask for the next one with the same token, because it is a copy of this node with its
+// memory. So neither is used again, and nothing is given back.
+constexpr void ForgetLease(NodeState *node) {
+  node->generator.open = false;
+  node->retired_count = 0;
+  node->next_token = {};
+  node->lease_wanted = true;
+}
+
+// The state that a crash left, with the last tick that was used. Wishes are gone with those who had them. A lease that was closed, but
+// that no registry was reached for, is still this node's.
+constexpr void Recover(NodeState *node, Tick last_tick) {
+  Generator *g = &node->generator;
+  if (!g->open && node->retired_count > 0) {
+    const Retired &newest = node->retired[node->retired_count - 1];
+    if (newest.lease_id == g->lease.lease_id && !newest.asked) {
+      g->open = true;
+      --node->retired_count;
+    }
+  }
+  g->last_tick = last_tick;
+  g->next_sequence = g->layout.sequence_count();
+  node->lease_wanted = node->new_worker_wanted = node->window_wanted = false;
+  node->clock.events = node->clock.bridged = 0;
+}
+
 // What one registry has said or was asked means nothing to another.
 constexpr void ForgetRegistry(NodeState *node) {
   node->retired_count = 0;
   node->seen = {};
   node->next_token = {};
-  node->next_token_since = 0;
+  node->next_token_since = node->next_token_until = 0;
   node->workers_free = -1;
   node->ask_by_wall = false;
 }
@@ -188,14 +214,14 @@ enum class AnswerFault {
   kRaised,    // it rules out ticks that are far ahead
 };
 
-// Of the lease alone. The registry was asked between the ticks `since` and `now` of the node's clock, for windows of up to
+// Of the lease alone. The registry was asked between the ticks `since` and `until` of the node's clock, for windows of up to
 // `duration_us`.
-constexpr AnswerFault Judge(const Layout &layout, int32_t datacenter, const Lease &lease, Tick since, Tick now,
+constexpr AnswerFault Judge(const Layout &layout, int32_t datacenter, const Lease &lease, Tick since, Tick until,
                             int64_t duration_us) {
   if (lease.lease_id <= 0) return AnswerFault::kLeaseId;
   const int64_t ring = layout.workers_per_datacenter();
   if (lease.worker < datacenter * ring || lease.worker >= (datacenter + 1) * ring) return AnswerFault::kWorker;
-  const Tick from = lease.window_start > now ? lease.window_start : now;
+  const Tick from = lease.window_start > until ? lease.window_start : until;
   const bool fits = lease.window_start >= (since > 0 ? since : 0) && lease.window_start < lease.window_end &&
                     lease.window_start <= layout.max_tick() && lease.window_end <= WindowEnd(layout, from, duration_us);
   return fits ? AnswerFault::kNone : AnswerFault::kWindow;
@@ -249,8 +275,8 @@ constexpr void AcceptedClock(NodeState *node) {
 // An acquire under way. Its request still lacks the node's name and datacenter.
 struct AcquireAsked {
   AcquireRequest request;
-  Tick since;       // the earliest beginning that was asked for with this token
-  bool new_worker;  // because the clock stepped back
+  Tick since, until;  // the earliest and the latest beginning that was asked for with this token
+  bool new_worker;    // because the clock stepped back
 };
 
 // Where a window is asked to begin: above all that was issued here, unless it is a clock that stepped back that asks.
@@ -282,11 +308,13 @@ constexpr AcquireAsked AskForLease(NodeState *node, const Layout &layout, int64_
   asked.request.seen_lease_id = node->seen.lease_id;
   if (node->next_token == Token{}) {
     node->next_token = fresh;
-    node->next_token_since = asked.request.now;
+    node->next_token_since = node->next_token_until = asked.request.now;
   }
   if (asked.request.now < node->next_token_since) node->next_token_since = asked.request.now;
+  if (asked.request.now > node->next_token_until) node->next_token_until = asked.request.now;
   asked.request.token = node->next_token;
   asked.since = node->next_token_since;
+  asked.until = node->next_token_until;
   return asked;
 }
 
@@ -303,7 +331,7 @@ constexpr AnswerFault FaultOf(const NodeState &node, const Layout &layout, const
   if (IsOlder(answer.standing, node.seen)) return AnswerFault::kTimeline;
   if (answer.layout != layout) return AnswerFault::kLayout;
   const AnswerFault fault =
-      Judge(layout, request.datacenter, answer.lease, asked.since, request.now, request.duration_us);
+      Judge(layout, request.datacenter, answer.lease, asked.since, asked.until, request.duration_us);
   if (fault != AnswerFault::kNone) return fault;
   if (!IsPlausibleRaise(layout, answer.standing.raised_tick, request.now)) return AnswerFault::kRaised;
   // A registry of before 1.2 is never told what was seen, so it can do nothing about it.
@@ -316,11 +344,13 @@ constexpr TakenLease TakeLease(NodeState *node, const Layout &layout, const Acqu
                                const AcquireAnswer &answer, bool stopping, const Patience &patience) {
   const Lease &lease = answer.lease;
   TakenLease taken = {FaultOf(*node, layout, asked, answer), false, false, {}};
+  // Another may have asked for it, too: ForgetLease().
+  if (asked.request.token != node->next_token) return taken;
   // Who is asked next may know of this request.
   if (taken.fault == AnswerFault::kTimeline) return taken;
   node->next_token = {};
   if (taken.fault != AnswerFault::kNone || stopping || lease.window_start >= asked.request.start_before) {
-    Retire(node, {lease.lease_id, lease.token, lease.worker, lease.window_start - 1, lease.window_end});
+    Retire(node, {lease.lease_id, lease.token, lease.worker, lease.window_start - 1, lease.window_end, false});
     GoOnWithoutBetter(node, patience);
     return taken;
   }
@@ -372,6 +402,12 @@ constexpr AnswerFault LoseLease(NodeState *node, int64_t lease_id, const Standin
   if (IsOlder(standing, node->seen)) return AnswerFault::kTimeline;
   if (node->generator.lease.lease_id == lease_id) node->generator.open = false;
   return AnswerFault::kNone;
+}
+
+// The registry is about to hear that a lease comes back. Whatever it answers, the lease is not this node's any more.
+constexpr void NoteAsked(NodeState *node, int64_t lease_id) {
+  for (int i = 0; i < node->retired_count; ++i)
+    if (node->retired[i].lease_id == lease_id) node->retired[i].asked = true;
 }
 
 constexpr ReleaseRequest AskToRelease(const Retired &retired) {

@@ -31,6 +31,12 @@ extern Settings settings;
 // Whether the registry is in the same database.
 inline bool RegistryIsHere() { return settings.registry[0] == '\0'; }
 
+// Of the connection string, to tell one registry from another.
+inline uint64_t HashOfRegistry() {
+  const auto *text = reinterpret_cast<const unsigned char *>(settings.registry);
+  return DatumGetUInt64(hash_any_extended(text, static_cast<int>(strlen(settings.registry)), 0));
+}
+
 inline Patience PatienceNow() {
   return {settings.max_lead_ms * kUsPerMs,
           {settings.max_bridge_ms * kUsPerMs, settings.max_leap_ms * kUsPerMs},

@@ -14,7 +14,8 @@
  * means, which is what the registry finds by comparing lease id, token and role. So nothing but the ticks bounds a run:
  * leases, exchanges and crashes may be any number.
  *
- * With -DRESUME a node that crashed may go on under the lease that its black box kept. With -DTHIEF somebody who has a
+ * With -DRESUME a node that crashed, or was shut down without reaching the registry, may go on under the lease that its
+ * black box kept, and asks again with the token that it had. With -DTHIEF somebody who has a
  * lease's token and role ends it while its node goes on: with a floor at the window's end (FLOOR_AT_END) the claim holds
  * all the same; with one at the registry's clock it holds for what was issued before and for the next lease, but not for
  * what the robbed node goes on to issue (CLAIM_ALL). What a failover may lose is in settling.pml.
@@ -357,7 +358,7 @@ proctype ANode(byte me) {
 #endif
      }
 
-  :: atomic { node[me].asking && !node[me].answered -> Acquire(me) }
+  :: atomic { node[me].asking && !node[me].answered && node[me].state != CRASHED -> Acquire(me) }
 
   /* the answer is lost, or the exchange given up; or the keeper has died, and the token with it */
   :: atomic { node[me].answered -> DropAnswer(me) }
@@ -407,7 +408,8 @@ proctype ANode(byte me) {
   /* extend: the lease is gone */
   :: atomic { node[me].state == OPEN && node[me].hold != LIVE -> Close(me) }
 
-  /* shutdown, a dropped extension, another registry: closed and then released; the black box is emptied before that */
+  /* shutdown, a dropped extension, another registry: closed and then released. Before the registry hears of it the black
+   * box says so; until then a shutdown is the same as a crash */
   :: atomic { node[me].state == OPEN ->
        Retire(node[me].worker, node[me].hold, node[me].next);
 #ifdef RESUME_RETIRED
@@ -424,7 +426,11 @@ proctype ANode(byte me) {
   :: atomic { node[me].state != CLOSED -> Close(me); DropAnswer(me); ForgetToken(me) }
 #ifdef RESUME
   :: atomic { node[me].state == OPEN ->
-       node[me].state = CRASHED; DropAnswer(me); ForgetToken(me);
+       node[me].state = CRASHED; DropAnswer(me);
+       if
+       :: ForgetToken(me)
+       :: skip                    /* the black box has it, too */
+       fi;
 #ifdef STALE_BOX
        if
        :: node[me].box -> node[me].next = node[me].box; node[me].box = 0

@@ -408,9 +408,31 @@ TEST(Node, AsksWithTheWallClockWhereItsOwnIsRefused) {
   EXPECT_FALSE(node.ask_by_wall) << "the wall clock has caught up";
 }
 
+// A copy of this node has asked with the same token, perhaps.
+TEST(Node, TakesNoLeaseThatItAskedForBeforeItWasTold) {
+  NodeState node = {};
+  Show(&node, kNow);
+  const AcquireAsked asked = Ask(&node, 1);
+  ForgetLease(&node);
+  EXPECT_FALSE(Put(&node, asked, Granted(10, 3, kNow, kNow + 10000, 1)).opened);
+  EXPECT_FALSE(node.generator.open);
+  EXPECT_EQ(node.retired_count, 0) << "the other may use it";
+  EXPECT_TRUE(Put(&node, Ask(&node, 2), Granted(11, 4, kNow, kNow + 10000, 2)).opened);
+}
+
+TEST(Node, BelievesALeaseOfTheLatestClockThatItWasAskedWith) {
+  NodeState node = {};
+  Show(&node, kNow);
+  Ask(&node, 1);
+  Show(&node, kNow - 2 * kMinute);
+  const AcquireAsked asked = Ask(&node, 2);
+  EXPECT_EQ(asked.until, kNow);
+  EXPECT_TRUE(Put(&node, asked, Granted(10, 3, kNow - kMinute, kNow + kMinute, 1)).opened);
+}
+
 TEST(Node, KeepsTheNewestRetiredLeases) {
   NodeState node = {};
-  for (int64_t lease_id = 1; lease_id <= kMaxRetired + 2; ++lease_id) Retire(&node, {lease_id, {}, 0, 0, 0});
+  for (int64_t lease_id = 1; lease_id <= kMaxRetired + 2; ++lease_id) Retire(&node, {lease_id, {}, 0, 0, 0, false});
   ASSERT_EQ(node.retired_count, kMaxRetired);
   EXPECT_EQ(node.retired[0].lease_id, 3);
   EXPECT_EQ(node.retired[kMaxRetired - 1].lease_id, kMaxRetired + 2);

@@ -13,6 +13,7 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <queue>
 #include <random>
 #include <string>
@@ -21,6 +22,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/box.h"
 #include "core/node.h"
 #include "core/ring.h"
 #include "times.h"
@@ -45,6 +47,7 @@ struct Rules {
 // What may go wrong besides messages and the registry's commits. A run has some of them.
 enum class Fault {
   kCrash,
+  kReboot,
   kShutdown,
   kPause,
   kCutOff,
@@ -371,6 +374,7 @@ struct SimulatedNode {
   int64_t cut_off_until_us = 0;  // from the registry
 
   NodeState state = {};  // shared memory
+  std::shared_ptr<BoxSlot> box = std::make_shared<BoxSlot>();
 
   // The keeper's own.
   Keeper keeper;
@@ -384,6 +388,7 @@ struct SimulatedNode {
 
 struct Totals {
   int64_t trials = 0, faults = 0, leases = 0, ids = 0, lost_commits = 0, extensions = 0, releases = 0, bridged = 0;
+  int64_t recovered = 0, renewed = 0;
 };
 
 class Simulation {
@@ -424,6 +429,8 @@ class Simulation {
     totals->extensions += count_.extensions;
     totals->releases += count_.releases;
     totals->bridged += count_.bridged;
+    totals->recovered += count_.recovered;
+    totals->renewed += count_.renewed;
     totals->lost_commits += registry_.lost_commits();
   }
 
@@ -492,8 +499,38 @@ class Simulation {
     if (node.up || healed_ == Healed::kShutDown) return;
     node.up = true;
     node.leaving = false;
+    LookIntoBox(i);
     InNode(i, 0, [this, i] { Issue(i); });
     Step(i);
+  }
+
+  // G10: what the box has goes on at once, in order, with nobody asked.
+  void LookIntoBox(size_t i) {
+    SimulatedNode &node = nodes_[i];
+    Kept kept = {};
+    if (!Load(*node.box, &kept)) {
+      node.last_id = -1;
+      return;
+    }
+    node.state = kept.state;
+    const ClockReading reading = ReadingOf(i);
+    Generator g = node.state.generator;
+    if (layout_.UnixUsAt(g.last_tick) - reading.wall_us > kMaxBridgeUs) node.last_id = -1;
+    ReadClock(i, reading);
+    CatchUp(&node.state, kPatience, false);
+    if (!g.open) return;
+    ++count_.recovered;
+    const Tick now = NowOf(node.state, layout_);
+    const Tick max_lead = MaxLead(layout_, kMaxLeadUs);
+    if (IsBehind(g, now, max_lead) || std::max(now, g.last_tick + 1) >= g.lease.window_end) return;
+    if (g.last_tick + 1 - now > max_lead) return;
+    if (Take(&g, now, 1, {max_lead, 0}).outcome != Outcome::kRun) Broken("a crash cost something");
+  }
+
+  // What the server does under the lock whenever the keeper has changed the state.
+  void Keep(size_t i) {
+    SimulatedNode &node = nodes_[i];
+    Store(node.box.get(), [&](Kept *kept) { kept->state = node.state; });
   }
 
   void Issue(size_t i) {
@@ -515,6 +552,7 @@ class Simulation {
     const Decision decision = TakeOrAsk(&node.state, 1 + random_.Below(40), terms);
     switch (decision.outcome) {
       case Outcome::kRun:
+        StoreLastTick(node.box.get(), decision.run.tick);
         Remember(i, decision, terms);
         break;
       case Outcome::kNoLease:
@@ -557,6 +595,7 @@ class Simulation {
     if (!node.up || node.exchange != 0 || node.paused_until_us > now_us_) return;
     ReadClock(i, ReadingOf(i));
     const KeeperView view = See(&node.state, world_.duration_us, kPatience, node.leaving);
+    Keep(i);
     const KeeperStep step = node.keeper.Next(view, now_us_);
     const int64_t wake = ++node.wake;
     switch (step.action) {
@@ -577,7 +616,7 @@ class Simulation {
   }
 
   // One exchange: a request, an answer, either may be lost or take its time; and a deadline.
-  void Exchange(size_t i, KeeperAction action, std::function<Registry::Answer()> ask,
+  void Exchange(size_t i, KeeperAction action, bool reached, std::function<Registry::Answer()> ask,
                 std::function<void(const Registry::Answer &, bool expected)> take) {
     SimulatedNode &node = nodes_[i];
     const int64_t exchange = node.exchange = ++exchanges_;
@@ -587,11 +626,12 @@ class Simulation {
       nodes_[i].exchange = 0;
       if (action == KeeperAction::kAcquire && outcome != KeeperOutcome::kDone)
         GoOnWithoutBetter(&nodes_[i].state, kPatience);
+      Keep(i);
       nodes_[i].keeper.Done(action, outcome, now_us_);
       Step(i);
     };
     InNode(i, kExchangeTimeoutUs, [end] { end(KeeperOutcome::kFailed); });
-    if (IsLost(i)) return;
+    if (!reached || IsLost(i)) return;
     After(Delay(), [this, i, exchange, incarnation, end, ask, take] {
       if (registry_down_until_us_ > now_us_ || IsLost(i)) return;
       const Registry::Answer answer = ask();
@@ -602,6 +642,7 @@ class Simulation {
           RefusedForSkew(&nodes_[i].state);
         else
           take(answer, expected);
+        Keep(i);
         end(OutcomeOf(answer.status));
       });
     });
@@ -617,8 +658,9 @@ class Simulation {
     Token fresh = {};
     for (uint8_t &byte : fresh.bytes) byte = static_cast<uint8_t>(random_.Below(256));
     const AcquireAsked asked = AskForLease(&nodes_[i].state, layout_, duration_us, fresh, kPatience);
+    Keep(i);
     Exchange(
-        i, KeeperAction::kAcquire, [this, asked] { return registry_.Acquire(now_us_, asked.request); },
+        i, KeeperAction::kAcquire, true, [this, asked] { return registry_.Acquire(now_us_, asked.request); },
         [this, i, asked](const Registry::Answer &answer, bool expected) {
           if (!expected || answer.status != Registry::Status::kDone) return;
           const TakenLease taken =
@@ -633,7 +675,7 @@ class Simulation {
   void Extend(size_t i, int64_t duration_us) {
     const ExtendRequest asked = AskForWindow(nodes_[i].state, duration_us, kPatience);
     Exchange(
-        i, KeeperAction::kExtend, [this, asked] { return registry_.Extend(now_us_, asked); },
+        i, KeeperAction::kExtend, true, [this, asked] { return registry_.Extend(now_us_, asked); },
         [this, i, asked](const Registry::Answer &answer, bool) {
           // Also an answer that nobody expects any more: it is for this lease, or it moves nothing.
           NodeState *state = &nodes_[i].state;
@@ -650,8 +692,12 @@ class Simulation {
 
   void Release(size_t i) {
     const ReleaseRequest asked = AskToRelease(nodes_[i].state.retired[0]);
+    const bool reached = nodes_[i].cut_off_until_us <= now_us_ && registry_down_until_us_ <= now_us_;
+    if (reached) NoteAsked(&nodes_[i].state, asked.lease_id);
+    Keep(i);
     Exchange(
-        i, KeeperAction::kRelease, [this, asked] { return registry_.Release(now_us_, asked, world_.duration_us); },
+        i, KeeperAction::kRelease, reached,
+        [this, asked] { return registry_.Release(now_us_, asked, world_.duration_us); },
         [this, i, asked](const Registry::Answer &, bool) {
           DropRetired(&nodes_[i].state, asked.lease_id);
           ++count_.releases;
@@ -681,7 +727,9 @@ class Simulation {
     node.keeper = Keeper();
     node.exchange = 0;
     node.paused_until_us = 0;
-    node.last_id = -1;
+    // A kill may come while the box is being written, and a reboot takes it away.
+    if (random_.Percent(3)) Empty(node.box.get());
+    if (random_.Percent(3)) node.box->last_tick_inverted.store(node.state.generator.last_tick);
   }
 
   void Stop(size_t i) {
@@ -694,6 +742,7 @@ class Simulation {
     SimulatedNode &node = nodes_[i];
     if (!node.up || node.leaving || node.paused_until_us > now_us_) return;
     CloseLease(&node.state);
+    Keep(i);
     node.exchange = 0;
     node.leaving = true;
     Step(i);
@@ -711,6 +760,10 @@ class Simulation {
       case Fault::kCrash:
         Crash(i);
         return After(random_.Below(3 * kSecond), [this, i] { Start(i); });
+      case Fault::kReboot:
+        Crash(i);
+        Empty(node.box.get());
+        return After(random_.Below(10 * kSecond), [this, i] { Start(i); });
       case Fault::kShutdown:
         return Leave(i);
       case Fault::kPause:
@@ -741,11 +794,18 @@ class Simulation {
     if (!nodes_[i].leaving) InNode(i, random_.Below(kSecond), [this, i] { Step(i); });
   }
 
-  // A copied data directory: no shared memory comes with it, and its clock is that of the original's machine.
+  // A copied data directory: no shared memory comes with it, and its clock is that of the original's machine. Or a copied machine,
+  // with its memory, that is told so before it issues anything.
   void Clone(size_t i) {
     if (nodes_.size() >= kMostNodes) return;
     SimulatedNode copy;
     copy.clock = nodes_[i].clock;
+    if (random_.Percent(50)) {
+      copy.state = nodes_[i].state;
+      ForgetLease(&copy.state);
+      Store(copy.box.get(), [&](Kept *kept) { kept->state = copy.state; });
+      ++count_.renewed;
+    }
     nodes_.push_back(copy);
     const size_t clone = nodes_.size() - 1;
     After(0, [this, clone] { Start(clone); });
@@ -848,8 +908,9 @@ std::string FirstBroken(const World &world, uint64_t seeds) {
   }
   std::cout << world.name << ": " << totals.trials << " trials, " << totals.faults << " faults, " << totals.leases
             << " leases, " << totals.extensions << " extensions, " << totals.releases << " releases, "
-            << totals.lost_commits << " lost commits, " << totals.bridged << " steps back bridged, " << totals.ids
-            << " ids" << (broken.empty() ? "" : "; " + broken) << std::endl;
+            << totals.lost_commits << " lost commits, " << totals.bridged << " steps back bridged, " << totals.recovered
+            << " leases recovered, " << totals.renewed << " renewed, " << totals.ids << " ids"
+            << (broken.empty() ? "" : "; " + broken) << std::endl;
   return broken;
 }
 

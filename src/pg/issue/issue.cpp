@@ -31,6 +31,7 @@ Token run_token;
 
 int64_t last_id = -1;
 NodeBlock *this_node = nullptr;
+BoxSlot *this_slot = nullptr;
 
 Appetite appetite = {};
 
@@ -67,11 +68,35 @@ Oid ExtensionOf(Oid fn_oid) {
   return known_extension;
 }
 
-NodeBlock *ThisNode() {
+// What a life before this one left goes on only under the same registry and layout. Where another extension is asked for ids, the
+// keeper sees to it.
+void AdmitRecovered(NodeBlock *node, Oid fn_oid, Oid extension) {
+  bool recovered = false;
+  WithLock(node, LW_SHARED, [&] { recovered = node->recovered; });
+  if (!recovered) return;
+  if (RegistryIsHere() && RecoveryInProgress()) ReportRecovery();
+  const Layout layout = DatabaseLayout(fn_oid);
+  const uint64_t registry = HashOfRegistry();
+  const Patience patience = PatienceNow();
+  const ClockReading reading = ReadClocks();
+  ChangeNode(node, [&] {
+    if (!node->recovered) return;
+    node->recovered = false;
+    Read(&node->state.clock, reading, patience.clock);
+    if (node->extension == extension && (node->registry != registry || node->state.generator.layout != layout))
+      CloseLease(&node->state);
+    CatchUp(&node->state, patience, false);
+  });
+}
+
+NodeBlock *ThisNode(Oid fn_oid, Oid extension) {
   if (this_node == nullptr) {
     if (!HasSharedMemory()) ReportNotPreloaded();
-    this_node = FindOrMakeNode(MyDatabaseId);
-    if (this_node == nullptr) ReportTooManyDatabases();
+    NodeBlock *node = FindOrMakeNode(MyDatabaseId);
+    if (node == nullptr) ReportTooManyDatabases();
+    AdmitRecovered(node, fn_oid, extension);
+    this_node = node;
+    this_slot = SlotOf(node);
   }
   return this_node;
 }
@@ -122,6 +147,7 @@ Look TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
     look.issued = g->last_tick >= g->lease.window_start;
     look.may_lead = MayLead(node->state);
     if (look.decision.outcome == Outcome::kRun) {
+      if (this_slot != nullptr) StoreLastTick(this_slot, look.decision.run.tick);
       node->counters.ids_taken += look.decision.run.count;
       ++node->counters.runs_taken;
     }
@@ -238,7 +264,7 @@ void CheckLeaseIsPossible(Oid fn_oid, Oid extension) {
 
 pg_noinline void NextRun(Oid fn_oid, int64_t ahead) {
   const Oid extension = ExtensionOf(fn_oid);
-  NodeBlock *node = ThisNode();
+  NodeBlock *node = ThisNode(fn_oid, extension);
   Wait wait = {};
   for (;;) {
     CHECK_FOR_INTERRUPTS();

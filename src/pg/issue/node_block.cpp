@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include "pg/issue/black_box.h"
 #include "pg/settings.h"
 
 namespace snowflake {
@@ -12,6 +13,7 @@ struct State {
   LWLock lock;
   int tranche;
   int places;
+  uint64_t box;  // 0: there is none
   alignas(128) NodeBlock nodes[FLEXIBLE_ARRAY_MEMBER];
 };
 
@@ -19,7 +21,7 @@ struct State {
 // before then go on with their own block, lease and keeper, so nothing is issued twice.
 constexpr const char *kSegmentName = "snowflake 2";
 constexpr int kSegmentPlaces = 64;
-static_assert(offsetof(NodeBlock, changed) - sizeof(LWLock) == 1392,
+static_assert(offsetof(NodeBlock, changed) - sizeof(LWLock) == 1440,
               "the block is laid out otherwise: count kSegmentName up, then say the new size here");
 
 State *state = nullptr;
@@ -38,6 +40,17 @@ void Clear(NodeBlock *node) {
   ConditionVariableInit(&node->changed);
 }
 
+// Of the life before; nobody else is here yet.
+void PutBack(int place, const Kept &kept, void *block) {
+  NodeBlock *node = &static_cast<State *>(block)->nodes[place];
+  node->database = kept.database;
+  node->extension = kept.extension;
+  node->recovered = true;
+  node->state = kept.state;
+  node->registry = kept.registry;
+  memcpy(node->node_name, kept.node_name, sizeof(node->node_name));
+}
+
 void Fill(State *block, int places) {
   block->tranche = NewTranche("snowflake");
   block->places = places;
@@ -46,6 +59,7 @@ void Fill(State *block, int places) {
     Clear(&block->nodes[i]);
     LWLockInitialize(&block->nodes[i].lock, block->tranche);
   }
+  block->box = OpenBlackBox(kSegmentName, places, PutBack, block);
 }
 
 void StartState() {
@@ -85,7 +99,10 @@ void FreeDropped() {
     LWLockRelease(&state->lock);
     if (!OidIsValid(database) || DatabaseExists(database)) continue;
     LWLockAcquire(&state->lock, LW_EXCLUSIVE);
-    if (state->nodes[i].database == database) Clear(&state->nodes[i]);
+    if (state->nodes[i].database == database) {
+      if (BoxSlot *slot = SlotOf(i)) Empty(slot);
+      Clear(&state->nodes[i]);
+    }
     LWLockRelease(&state->lock);
   }
 }
@@ -133,6 +150,7 @@ bool HasSharedMemory() {
   State *segment = static_cast<State *>(NamedSegment(kSegmentName, StateSize(kSegmentPlaces), fill));
   if (segment == nullptr) return false;
   RegisterTranche(segment->tranche, "snowflake");
+  if (!FindBlackBox(kSegmentName, segment->box)) segment->box = 0;
   state = segment;
   return true;
 }
@@ -146,6 +164,18 @@ int PlacesInUse() {
   for (int i = 0; i < state->places; ++i) used += OidIsValid(state->nodes[i].database);
   LWLockRelease(&state->lock);
   return used;
+}
+
+BoxSlot *SlotOf(const NodeBlock *node) { return SlotOf(static_cast<int>(node - state->nodes)); }
+
+void KeepInBox(const NodeBlock *node, BoxSlot *slot) {
+  Store(slot, [&](Kept *kept) {
+    kept->database = node->database;
+    kept->extension = node->extension;
+    kept->registry = node->registry;
+    kept->state = node->state;
+    memcpy(kept->node_name, node->node_name, sizeof(kept->node_name));
+  });
 }
 
 NodeBlock *FindNode(Oid database) {

@@ -7,6 +7,7 @@
 // instructions: no ERROR, palloc or system call under it, which is why the code under it is a lambda that only computes.
 #pragma once
 
+#include "core/box.h"
 #include "core/node.h"
 #include "pg/pg.h"
 
@@ -42,8 +43,9 @@ enum Advice : uint32_t {
 // The core's NodeState, and what the server knows of it. Aligned to two cache lines, so that neighbours do not fight over one.
 struct alignas(128) NodeBlock {
   LWLock lock;
-  Oid database;   // InvalidOid: a free place
-  Oid extension;  // whose registry the lease comes from
+  Oid database;    // InvalidOid: a free place
+  Oid extension;   // whose registry the lease comes from
+  bool recovered;  // what a life before this one left, and nobody has looked at yet whether it may go on
   NodeState state;
 
   int keeper_pid;  // 0: none
@@ -82,11 +84,27 @@ NodeBlock *FindOrMakeNode(Oid database);
 // Whether this database's node holds a lease of this extension, or held one last, under another layout.
 bool HoldsOtherLayout(Oid extension, const Layout &layout);
 
+// Where the black box keeps a node; nullptr: nowhere.
+BoxSlot *SlotOf(const NodeBlock *node);
+
+// The node's lock is held.
+void KeepInBox(const NodeBlock *node, BoxSlot *slot);
+
 template <typename Critical>
 inline void WithLock(NodeBlock *node, LWLockMode mode, Critical critical) {
   LWLockAcquire(&node->lock, mode);
   critical();
   LWLockRelease(&node->lock);
+}
+
+// The same for what is to outlive a crash: all that the keeper changes, but for what it says of itself.
+template <typename Critical>
+inline void ChangeNode(NodeBlock *node, Critical critical) {
+  BoxSlot *slot = SlotOf(node);
+  WithLock(node, LW_EXCLUSIVE, [&] {
+    critical();
+    if (slot != nullptr) KeepInBox(node, slot);
+  });
 }
 
 }  // namespace snowflake

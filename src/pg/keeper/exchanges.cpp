@@ -31,11 +31,6 @@ void ChooseRegistry() {
 
 RegistryPlace Place() { return {keeping.extension, keeping.conninfo}; }
 
-uint64_t HashOfRegistry() {
-  const auto *text = reinterpret_cast<const unsigned char *>(settings.registry);
-  return DatumGetUInt64(hash_any_extended(text, static_cast<int>(strlen(settings.registry)), 0));
-}
-
 // The node's lock is held.
 void ForgetAnswers() {
   NodeBlock *node = keeping.node;
@@ -48,7 +43,7 @@ void ForgetAnswers() {
 // it. One on another server gets the lease back.
 void LeaveRegistry() {
   if (!keeping.registry->is_here) return CloseGenerator();
-  WithLock(keeping.node, LW_EXCLUSIVE, [] {
+  ChangeNode(keeping.node, [] {
     keeping.node->state.generator.open = false;
     ForgetAnswers();
   });
@@ -129,7 +124,7 @@ bool Attach() {
   if (keeping.node == nullptr) return false;
   bool taken = false;
   const uint64_t registry = HashOfRegistry();
-  WithLock(keeping.node, LW_EXCLUSIVE, [&] {
+  ChangeNode(keeping.node, [&] {
     taken = keeping.node->keeper_pid != 0;
     if (taken) return;
     keeping.node->keeper_pid = MyProcPid;
@@ -163,14 +158,14 @@ void NameNode() {
     CommitTransactionCommand();
     MemoryContextSwitchTo(caller);
   }
-  WithLock(keeping.node, LW_EXCLUSIVE, [&] { memcpy(keeping.node->node_name, name, sizeof(name)); });
+  ChangeNode(keeping.node, [&] { memcpy(keeping.node->node_name, name, sizeof(name)); });
 }
 
 bool RegistryMoved() { return strcmp(keeping.conninfo, settings.registry) != 0; }
 
 void FollowRegistry() {
   const uint64_t registry = HashOfRegistry();
-  WithLock(keeping.node, LW_EXCLUSIVE, [&] {
+  ChangeNode(keeping.node, [&] {
     ForgetAnswers();
     keeping.node->registry = registry;
   });
@@ -192,7 +187,7 @@ KeeperView Look(bool leaving, bool *other_extension) {
   const int64_t lease_duration_us = settings.lease_duration_ms * kUsPerMs;
   const Patience patience = PatienceNow();
   KeeperView view = {};
-  WithLock(node, LW_EXCLUSIVE, [&] {
+  ChangeNode(node, [&] {
     Read(&node->state.clock, reading, patience.clock);
     view = See(&node->state, lease_duration_us, patience, leaving);
     // A backend that misses a lease while there is one belongs to another extension than the lease.
@@ -203,7 +198,7 @@ KeeperView Look(bool leaving, bool *other_extension) {
 }
 
 void CloseGenerator() {
-  WithLock(keeping.node, LW_EXCLUSIVE, [] { CloseLease(&keeping.node->state); });
+  ChangeNode(keeping.node, [] { CloseLease(&keeping.node->state); });
 }
 
 RegistryAnswer Acquire(int64_t duration_us) {
@@ -214,7 +209,7 @@ RegistryAnswer Acquire(int64_t duration_us) {
   const Patience patience = PatienceNow();
   const ClockReading reading = ReadClocks();
   AcquireAsked asked = {};
-  WithLock(node, LW_EXCLUSIVE, [&] {
+  ChangeNode(node, [&] {
     Read(&node->state.clock, reading, patience.clock);
     asked = AskForLease(&node->state, layout, duration_us, fresh, patience);
   });
@@ -225,7 +220,7 @@ RegistryAnswer Acquire(int64_t duration_us) {
   if (outcome != RegistryAnswer::kDone) return outcome;
   const bool stopping = StopRequested();
   TakenLease taken = {};
-  WithLock(node, LW_EXCLUSIVE, [&] {
+  ChangeNode(node, [&] {
     taken = TakeLease(&node->state, layout, asked, answer, stopping, patience);
     if (!taken.opened) return;
     node->extension = keeping.extension;
@@ -246,7 +241,7 @@ RegistryAnswer Extend(int64_t duration_us) {
   const ClockReading reading = ReadClocks();
   ExtendRequest request = {};
   int32_t worker = 0;
-  WithLock(node, LW_EXCLUSIVE, [&] {
+  ChangeNode(node, [&] {
     Read(&node->state.clock, reading, patience.clock);
     request = AskForWindow(node->state, duration_us, patience);
     worker = node->state.generator.lease.worker;
@@ -256,7 +251,7 @@ RegistryAnswer Extend(int64_t duration_us) {
   if (outcome == RegistryAnswer::kBusy) return outcome;
   const bool stopping = StopRequested();
   AnswerFault fault = AnswerFault::kNone;
-  WithLock(node, LW_EXCLUSIVE, [&] {
+  ChangeNode(node, [&] {
     fault = outcome == RegistryAnswer::kGone ? LoseLease(&node->state, request.lease_id, answer.standing)
                                              : TakeWindow(&node->state, request, answer, stopping, patience);
   });
@@ -276,9 +271,12 @@ RegistryAnswer Release(bool leaving) {
   pgstat_report_activity(STATE_RUNNING, "giving a worker id back");
   Retired retired = {};
   WithLock(keeping.node, LW_SHARED, [&] { retired = keeping.node->state.retired[0]; });
-  const RegistryAnswer outcome = keeping.registry->release(Place(), AskToRelease(retired), leaving);
+  const auto telling = [](int64_t lease_id) {
+    ChangeNode(keeping.node, [&] { NoteAsked(&keeping.node->state, lease_id); });
+  };
+  const RegistryAnswer outcome = keeping.registry->release(Place(), AskToRelease(retired), leaving, telling);
   if (outcome == RegistryAnswer::kBusy) return outcome;
-  WithLock(keeping.node, LW_EXCLUSIVE, [&] { DropRetired(&keeping.node->state, retired.lease_id); });
+  ChangeNode(keeping.node, [&] { DropRetired(&keeping.node->state, retired.lease_id); });
   const long long lease_id = retired.lease_id;
   if (outcome == RegistryAnswer::kDone)
     ereport(LOG, (errmsg("snowflake keeper: gave worker id %d back, lease %lld", retired.worker, lease_id)));
@@ -289,11 +287,11 @@ RegistryAnswer Release(bool leaving) {
 
 void GoOn() {
   const Patience patience = PatienceNow();
-  WithLock(keeping.node, LW_EXCLUSIVE, [&] { GoOnWithoutBetter(&keeping.node->state, patience); });
+  ChangeNode(keeping.node, [&] { GoOnWithoutBetter(&keeping.node->state, patience); });
 }
 
 void AskByOtherClock() {
-  WithLock(keeping.node, LW_EXCLUSIVE, [] { RefusedForSkew(&keeping.node->state); });
+  ChangeNode(keeping.node, [] { RefusedForSkew(&keeping.node->state); });
 }
 
 void TellClockEvents() {
@@ -342,7 +340,7 @@ void TellClockEvents() {
 
 // What the registry will never accept is not asked again.
 void DropOldestRetired() {
-  WithLock(keeping.node, LW_EXCLUSIVE, [] {
+  ChangeNode(keeping.node, [] {
     NodeState *state = &keeping.node->state;
     DropRetired(state, state->retired[0].lease_id);
   });

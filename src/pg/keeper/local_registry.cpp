@@ -84,9 +84,10 @@ RegistryAnswer Extend(const RegistryPlace &place, const ExtendRequest &request, 
 // Together with the wait for a lock within the 3 s that a shutdown may take.
 constexpr int kHurryMs = 1500;
 
-RegistryAnswer Release(const RegistryPlace &place, const ReleaseRequest &request, bool hurry) {
+RegistryAnswer Release(const RegistryPlace &place, const ReleaseRequest &request, bool hurry, Telling telling) {
   if (hurry) enable_timeout_after(STATEMENT_TIMEOUT, kHurryMs);
   const RegistryAnswer answer = Call(place.extension, [&] {
+    telling(request.lease_id);
     return ProtocolRelease(place.extension, request) ? RegistryAnswer::kDone : RegistryAnswer::kGone;
   });
   disable_timeout(STATEMENT_TIMEOUT, false);

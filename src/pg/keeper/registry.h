@@ -19,13 +19,16 @@ struct RegistryPlace {
   const char *conninfo;  // snowflake.registry
 };
 
+// Called when the registry is about to hear of a release, and not before.
+using Telling = void (*)(int64_t lease_id);
+
 // The node's own layout must be that of a registry elsewhere (55000), and is then kept. A release in a `hurry` takes less than 2 s.
 struct Registry {
   bool is_here;
   RegistryAnswer (*acquire)(const RegistryPlace &place, const Layout &layout, const AcquireRequest &request,
                             AcquireAnswer *answer);
   RegistryAnswer (*extend)(const RegistryPlace &place, const ExtendRequest &request, ExtendAnswer *answer);
-  RegistryAnswer (*release)(const RegistryPlace &place, const ReleaseRequest &request, bool hurry);
+  RegistryAnswer (*release)(const RegistryPlace &place, const ReleaseRequest &request, bool hurry, Telling telling);
 };
 
 extern const Registry kLocalRegistry;   // in this database

@@ -259,11 +259,12 @@ RegistryAnswer Extend(const RegistryPlace &place, const ExtendRequest &request, 
   return outcome;
 }
 
-RegistryAnswer Release(const RegistryPlace &place, const ReleaseRequest &request, bool hurry) {
+RegistryAnswer Release(const RegistryPlace &place, const ReleaseRequest &request, bool hurry, Telling telling) {
   RegistryAnswer outcome = RegistryAnswer::kGone;
   WithRegistry(place.conninfo, hurry, [&](Session *session) {
     const char *const values[] = {Int8Text(request.lease_id), TokenText(request.token), Int8Text(request.last_tick),
                                   Int8Text(request.held_until)};
+    telling(request.lease_id);
     Call(session, session->old ? kReleaseOf11 : kRelease, "answer", values, [&](RemoteRow row) {
       if (row.Bool()) outcome = RegistryAnswer::kDone;
     });

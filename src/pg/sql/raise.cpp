@@ -11,20 +11,11 @@
 #include "pg/registry/tables.h"
 #include "pg/settings.h"
 #include "pg/sql/report.h"
+#include "pg/sql/waits.h"
 
 namespace snowflake {
 
 namespace {
-
-constexpr int64_t kLookMs = 100;
-
-void WaitForRaise(int64_t ms) {
-  static uint32 event = 0;
-  if (event == 0) event = WaitEventNamed("SnowflakeRaise");
-  WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, static_cast<long>(Min(ms, kLookMs)), event);
-  ResetLatch(MyLatch);
-  CHECK_FOR_INTERRUPTS();
-}
 
 void WaitUntilPast(const Layout &layout, Tick tick) {
   for (;;) {
@@ -32,19 +23,18 @@ void WaitUntilPast(const Layout &layout, Tick tick) {
     if (layout.TickAt(now_us) > tick) return;
     if (layout.UnixUsAt(tick) - now_us > settings.max_clock_skew_ms * kUsPerMs)
       ReportRaiseAhead(layout.UnixUsAt(tick), now_us);
-    WaitForRaise((layout.UnixUsAt(tick + 1) - now_us) / kUsPerMs + 1);
+    WaitAWhile((layout.UnixUsAt(tick + 1) - now_us) / kUsPerMs + 1);
   }
 }
 
 void RaiseThisNode(Oid extension, const Layout &layout, Tick tick) {
   NodeBlock *node = FindNode(MyDatabaseId);
   if (node == nullptr) return;
-  WithLock(node, LW_EXCLUSIVE, [&] {
+  ChangeNode(node, [&] {
     Generator *g = &node->state.generator;
     if (node->extension == extension && g->layout == layout) RaiseTo(g, tick);
   });
-  for (const int64_t until_us = SteadyUs() + layout.tick_us; SteadyUs() < until_us;)
-    WaitForRaise((until_us - SteadyUs()) / kUsPerMs + 1);
+  WaitForRunsToEnd(layout.tick_us);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $fake = FakeRegistry->new;
-my $node = new_server('node', conf => qq{
+my $node = new_server('node', initdb => [ '--locale=C', '--encoding=UTF8' ], conf => qq{
 snowflake.registry = 'host=127.0.0.1 port=@{[$fake->port]} dbname=x user=x'
 snowflake.start_timeout = 200ms
 snowflake.lease_duration = 5s

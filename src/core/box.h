@@ -1,0 +1,95 @@
+// The black box: what a node needs after a crash, in memory that outlives the server's processes.
+//
+// 1. It holds a node's state as its keeper left it, sealed with a checksum, and besides the last tick that was used: that is written
+//    before a number of the tick is handed out. So nothing was issued that the box does not know of.
+// 2. Who changes the state breaks the seal first. What the registry is told comes after the box is sealed again.
+// 3. A box is right, or it is none: what is half written, or was changed by somebody else, is not used.
+//
+// Nobody writes it but under the generator's lock. A process may be killed between any two of these stores.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "core/node.h"
+
+namespace snowflake {
+
+// Whose state it is. All zero is nobody's.
+struct Kept {
+  uint32_t database;
+  uint32_t extension;
+  uint64_t registry;  // the connection string, hashed
+  NodeState state;
+  char node_name[256];
+};
+
+struct alignas(64) BoxSlot {
+  std::atomic<uint64_t> seal;  // 0: empty, or being written
+  std::atomic<int64_t> last_tick;
+  std::atomic<int64_t> last_tick_inverted;
+  Kept kept;
+};
+static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(std::atomic<uint64_t>) == sizeof(uint64_t));
+
+// CRC-32C.
+inline uint32_t Checksum(const void *data, size_t size) {
+  constexpr auto table = [] {
+    std::array<uint32_t, 256> entries = {};
+    for (uint32_t i = 0; i < 256; ++i) {
+      uint32_t entry = i;
+      for (int bit = 0; bit < 8; ++bit) entry = entry >> 1 ^ (entry & 1 ? 0x82F63B78 : 0);
+      entries[i] = entry;
+    }
+    return entries;
+  }();
+  uint32_t sum = UINT32_MAX;
+  for (const auto *byte = static_cast<const uint8_t *>(data); size > 0; ++byte, --size)
+    sum = sum >> 8 ^ table[(sum ^ *byte) & 255];
+  return ~sum;
+}
+
+// Never 0.
+inline uint64_t SealOf(const Kept &kept) { return uint64_t{1} << 32 | Checksum(&kept, sizeof(kept)); }
+
+// Of the run that is handed out next, or of what ids are to be above.
+inline void StoreLastTick(BoxSlot *slot, Tick tick) {
+  slot->last_tick.store(tick, std::memory_order_release);
+  slot->last_tick_inverted.store(~tick, std::memory_order_release);
+}
+
+inline void Empty(BoxSlot *slot) { slot->seal.store(0, std::memory_order_release); }
+
+// Whether a crash would take nothing away.
+constexpr bool IsEmpty(const NodeState &node) {
+  return !node.generator.open && node.retired_count == 0 && node.next_token == Token{};
+}
+
+// `fill` writes what is kept.
+template <typename Fill>
+inline void Store(BoxSlot *slot, Fill fill) {
+  Empty(slot);
+  std::atomic_thread_fence(std::memory_order_release);
+  fill(&slot->kept);
+  if (IsEmpty(slot->kept.state)) return;
+  StoreLastTick(slot, slot->kept.state.generator.last_tick);
+  slot->seal.store(SealOf(slot->kept), std::memory_order_release);
+}
+
+// What a crash left. False where that is nothing.
+inline bool Load(const BoxSlot &slot, Kept *kept) {
+  const uint64_t seal = slot.seal.load(std::memory_order_acquire);
+  if (seal == 0) return false;
+  std::memcpy(kept, &slot.kept, sizeof(*kept));  // its padding is sealed, too
+  if (seal != SealOf(*kept)) return false;
+  const Tick last_tick = slot.last_tick.load(std::memory_order_relaxed);
+  if (last_tick != ~slot.last_tick_inverted.load(std::memory_order_relaxed)) return false;
+  if (last_tick < kept->state.generator.last_tick) return false;
+  Recover(&kept->state, last_tick);
+  return true;
+}
+
+}  // namespace snowflake

@@ -1,0 +1,295 @@
+#include "pg/issue/black_box.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace snowflake {
+
+namespace {
+
+// Some systems round an object's size up to whole pages, none of which are longer than this.
+constexpr size_t kSizeUnit = 16 * 1024;
+constexpr uint64_t kMostPlaces = 1 << 20;
+
+// Two files that are there at the same time differ in device or inode. One that comes later in the place of another may have both,
+// but was born later.
+struct FileIdentity {
+  uint64_t device, inode, born_ns;
+};
+
+// The control file is written in place for as long as a data directory lives, and is another one after a restore into it.
+struct DataDirectory {
+  uint64_t block, slot_size;
+  uint64_t system_identifier;
+  FileIdentity directory, control_file;
+
+  bool operator==(const DataDirectory &other) const { return memcmp(this, &other, sizeof(other)) == 0; }
+};
+
+struct alignas(64) BoxHeader {
+  uint64_t box;  // which one; written last
+  uint64_t places;
+  DataDirectory directory;
+  char path[256];  // for people who find the object
+};
+
+struct Mapping {
+  BoxHeader *header;  // nullptr: none
+  size_t size;
+
+  BoxSlot *slots() const { return reinterpret_cast<BoxSlot *>(header + 1); }
+};
+
+// This process's, and in the postmaster that of all lives before a crash of its children.
+Mapping box = {};
+char name[32] = "";
+DataDirectory here = {};
+
+size_t SizeFor(uint64_t places) { return TYPEALIGN(kSizeUnit, sizeof(BoxHeader) + places * sizeof(BoxSlot)); }
+
+bool Identify(const char *path, FileIdentity *identity) {
+#ifdef STATX_BTIME
+  struct statx file = {};
+  if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &file) != 0) return false;
+  *identity = {uint64_t{file.stx_dev_major} << 32 | file.stx_dev_minor, file.stx_ino, 0};
+  if (file.stx_mask & STATX_BTIME)
+    identity->born_ns = static_cast<uint64_t>(file.stx_btime.tv_sec) * 1000000000 + file.stx_btime.tv_nsec;
+#else
+  struct stat file = {};
+  if (stat(path, &file) != 0) return false;
+  *identity = {static_cast<uint64_t>(file.st_dev), static_cast<uint64_t>(file.st_ino), 0};
+#ifdef __APPLE__
+  const timespec born = file.st_birthtimespec;
+#elif defined(__FreeBSD__)
+  const timespec born = file.st_birthtim;
+#else
+  const timespec born = {};
+#endif
+  identity->born_ns = static_cast<uint64_t>(born.tv_sec) * 1000000000 + born.tv_nsec;
+#endif
+  return true;
+}
+
+// Both paths are relative to the data directory, where every process of the server works.
+bool Identify(const char *block) {
+  here = {};
+  here.block = hash_bytes_extended(reinterpret_cast<const unsigned char *>(block), static_cast<int>(strlen(block)), 0);
+  here.slot_size = sizeof(BoxSlot);
+  here.system_identifier = GetSystemIdentifier();
+  if (!Identify(".", &here.directory) || !Identify("global/pg_control", &here.control_file)) return false;
+  const auto *bytes = reinterpret_cast<const unsigned char *>(&here);
+  snprintf(name, sizeof(name), "/snowflake.%016llx",
+           static_cast<unsigned long long>(hash_bytes_extended(bytes, sizeof(here), 0)));
+  return true;
+}
+
+void Unmap(Mapping *mapping) {
+  if (mapping->header != nullptr) munmap(mapping->header, mapping->size);
+  *mapping = {};
+}
+
+// Without room behind it, a write would end the process.
+bool HasRoom(int fd, size_t size) {
+#ifdef __linux__
+  int error = 0;
+  do error = posix_fallocate(fd, 0, static_cast<off_t>(size));
+  while (error == EINTR);
+  errno = error;
+  return error == 0;
+#else
+  return true;
+#endif
+}
+
+bool Map(int fd, size_t size, Mapping *mapping) {
+  if (!HasRoom(fd, size)) return false;
+  void *address = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (address == MAP_FAILED) return false;
+  *mapping = {static_cast<BoxHeader *>(address), size};
+  return true;
+}
+
+// What is wrong with an object that has our name; nullptr: nothing.
+const char *FaultOf(const struct stat &object) {
+  // On some systems it is no file of any kind.
+  if ((object.st_mode & S_IFMT) != 0 && !S_ISREG(object.st_mode)) return "It is no regular file.";
+  if (object.st_uid != geteuid()) return psprintf("It belongs to user %u.", object.st_uid);
+  if ((object.st_mode & 07777) != (S_IRUSR | S_IWUSR)) return psprintf("Its mode is %o.", object.st_mode & 07777);
+  if (object.st_size <= 0 || object.st_size % static_cast<off_t>(kSizeUnit) != 0 ||
+      static_cast<uint64_t>(object.st_size) > SizeFor(kMostPlaces))
+    return psprintf("Its size is %lld bytes.", static_cast<long long>(object.st_size));
+  return nullptr;
+}
+
+const char *SystemError() { return psprintf("%m"); }
+
+// Maps what has our name. False where that is nothing, or, with a fault, nothing that can be used.
+bool MapObject(Mapping *mapping, const char **fault) {
+  const int fd = shm_open(name, O_RDWR, 0);
+  if (fd < 0) {
+    if (errno != ENOENT) *fault = SystemError();
+    return false;
+  }
+  struct stat object = {};
+  if (fstat(fd, &object) != 0)
+    *fault = SystemError();
+  else
+    *fault = FaultOf(object);
+  if (*fault == nullptr && !Map(fd, static_cast<size_t>(object.st_size), mapping)) *fault = SystemError();
+  close(fd);
+  if (*fault != nullptr) return false;
+  const BoxHeader *header = mapping->header;
+  if (header->box != 0 && header->directory == here && header->places <= kMostPlaces &&
+      SizeFor(header->places) == mapping->size)
+    return true;
+  Unmap(mapping);
+  *fault = "Its content is no box of this data directory.";
+  return false;
+}
+
+bool MakeObject(int places, Mapping *mapping, const char **fault) {
+  if (shm_unlink(name) != 0 && errno != ENOENT) {
+    *fault = SystemError();
+    return false;
+  }
+  const int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+  uint64_t which = 0;
+  const size_t size = SizeFor(static_cast<uint64_t>(places));
+  const bool made = fd >= 0 && ftruncate(fd, static_cast<off_t>(size)) == 0 && Map(fd, size, mapping) &&
+                    pg_strong_random(&which, sizeof(which));
+  if (!made) *fault = SystemError();
+  if (fd >= 0) close(fd);
+  if (!made) {
+    Unmap(mapping);
+    if (fd >= 0) shm_unlink(name);
+    return false;
+  }
+  BoxHeader *header = mapping->header;
+  header->places = static_cast<uint64_t>(places);
+  header->directory = here;
+  strlcpy(header->path, DataDir, sizeof(header->path));
+  std::atomic_thread_fence(std::memory_order_release);
+  header->box = which | 1;
+  return true;
+}
+
+// The system's memory is gone after a reboot, or where somebody removes what it calls a logged-out user's.
+void TellMissing() {
+  bool sound = false;
+  ControlFileData *control = get_controlfile(DataDir, &sound);
+  const bool clean = control->state == DB_SHUTDOWNED || control->state == DB_SHUTDOWNED_IN_RECOVERY;
+  pfree(control);
+  if (clean || !sound) return;
+  ereport(LOG, (errmsg("snowflake: the server was not shut down, and its black box is gone: new leases are drawn"),
+                errdetail("There is no shared memory object \"%s\".", name),
+                errhint("After a reboot, and for a new copy of a data directory, that is as it should be. Otherwise see"
+                        " RemoveIPC of systemd-logind.")));
+}
+
+// For the log; a session that is the first to look need not hear of it.
+int LogLevel() { return IsUnderPostmaster ? LOG : WARNING; }
+
+void TellFault(const char *fault) {
+  ereport(LogLevel(),
+          (errmsg("snowflake: the shared memory object \"%s\" cannot be used", name), errdetail_internal("%s", fault)));
+}
+
+void TellNone(const char *fault) {
+  ereport(
+      LogLevel(),
+      (errmsg("snowflake: there is no black box: after a crash of this server new leases are drawn"),
+       errdetail("The shared memory object \"%s\" cannot be made: %s", name, fault),
+       errhint("Ids are issued all the same. Where a lease that a crash left behind must not block a worker id until"
+               " its window ends, make room for POSIX shared memory.")));
+}
+
+// What is still used of one is copied to another.
+void Copy(const Mapping &from, const Mapping &to) {
+  Kept kept = {};
+  uint64_t place = 0;
+  for (uint64_t i = 0; i < from.header->places && place < to.header->places; ++i)
+    if (Load(from.slots()[i], &kept)) Store(&to.slots()[place++], [&](Kept *copy) { *copy = kept; });
+}
+
+// After a clean shutdown nothing is left of the server.
+void RemoveEmptyBox(int, Datum) {
+  if (box.header == nullptr) return;
+  for (uint64_t i = 0; i < box.header->places; ++i)
+    if (box.slots()[i].seal.load() != 0) return;
+  shm_unlink(name);
+}
+
+}  // namespace
+
+uint64_t OpenBlackBox(const char *block, int places, void (*keep)(int place, const Kept &kept, void *argument),
+                      void *argument) {
+  static bool registered = false;
+  if (!IsUnderPostmaster && !registered) on_proc_exit(RemoveEmptyBox, Datum{0});
+  registered = true;
+
+  Mapping before = box, found = {};
+  box = {};
+  if (!Identify(block)) {
+    TellNone(SystemError());
+    return 0;
+  }
+  const char *fault = nullptr;
+  MapObject(&found, &fault);
+  if (fault != nullptr) TellFault(fault);
+  // The postmaster still has what its children wrote to, whatever the name leads to.
+  const bool taken_away =
+      before.header != nullptr && (found.header == nullptr || found.header->box != before.header->box);
+  if (taken_away)
+    ereport(LOG, (errmsg("snowflake: the shared memory object \"%s\" was taken away while the server ran", name),
+                  errhint("See RemoveIPC of systemd-logind.")));
+  else if (found.header == nullptr && fault == nullptr && !IsUnderPostmaster)
+    TellMissing();
+
+  const Mapping source = taken_away ? before : found;
+  if (!taken_away && found.header != nullptr && found.header->places == static_cast<uint64_t>(places)) {
+    box = found;
+  } else {
+    fault = nullptr;
+    if (!MakeObject(places, &box, &fault))
+      TellNone(fault);
+    else if (source.header != nullptr)
+      Copy(source, box);
+    Unmap(&found);
+  }
+  Unmap(&before);
+  if (box.header == nullptr) return 0;
+  Kept kept = {};
+  int count = 0;
+  for (int place = 0; place < places; ++place) {
+    if (!Load(box.slots()[place], &kept)) continue;
+    keep(place, kept, argument);
+    ++count;
+  }
+  if (count > 0)
+    ereport(LOG, (errmsg_plural("snowflake: %d database goes on with the lease of before",
+                                "snowflake: %d databases go on with the leases of before",
+                                static_cast<unsigned long>(count), count)));
+  return box.header->box;
+}
+
+bool FindBlackBox(const char *block, uint64_t which) {
+  if (which == 0 || (box.header != nullptr && box.header->box == which)) return true;
+  const char *fault = nullptr;
+  Unmap(&box);
+  if (!Identify(block)) fault = SystemError();
+  if (fault == nullptr && MapObject(&box, &fault) && box.header->box == which) return true;
+  Unmap(&box);
+  if (shm_unlink(name) != 0 && errno != ENOENT)
+    ereport(ERROR, (errcode(ERRCODE_IO_ERROR), errmsg("could not remove shared memory object \"%s\": %m", name),
+                    fault ? errdetail_internal("%s", fault) : 0));
+  ereport(LOG, (errmsg("snowflake: there is no black box any more: after a crash of this server new leases are drawn"),
+                errdetail("The shared memory object \"%s\" cannot be used: %s", name,
+                          fault ? fault : "it was taken away.")));
+  return false;
+}
+
+BoxSlot *SlotOf(int place) { return box.header != nullptr ? &box.slots()[place] : nullptr; }
+
+}  // namespace snowflake

@@ -1,0 +1,29 @@
+// Where the black box is (core/box.h): a POSIX shared memory object of the operating system, one for a data directory and for a state
+// block's layout. It lives through any death of the server's processes and not through a reboot, and no copy of the data directory
+// has it.
+//
+// 1. Its name is made of what tells this data directory from every other that may be there at the same time: device, inode, birth,
+//    and the system identifier.
+// 2. An object that somebody else put there, or that is not as it should be, is never used.
+// 3. Whoever issues ids writes to the box: a process that does not get at it takes the box away from all, by its name, and after
+//    the next crash there is none.
+#pragma once
+
+#include "core/box.h"
+#include "pg/pg.h"
+
+namespace snowflake {
+
+// For a state block that is made anew, of the name of its layout: libraries that lay it out otherwise may be in use at the same time, each with
+// a box of its own. Hands `keep` what the life before left, each with its place, and says which box it is; 0: there
+// is none, which was told. In the postmaster, or under the lock of who makes the block.
+uint64_t OpenBlackBox(const char *block, int places, void (*keep)(int place, const Kept &kept, void *argument),
+                      void *argument);
+
+// In a process that came later and did not inherit it. False: it is not to be had, and was taken away. Error: 58030 when that failed.
+bool FindBlackBox(const char *block, uint64_t box);
+
+// Of a place; nullptr where there is no box. It may be called under a lock.
+BoxSlot *SlotOf(int place);
+
+}  // namespace snowflake

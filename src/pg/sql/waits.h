@@ -1,0 +1,23 @@
+// Waits of SQL functions that an interrupt ends.
+#pragma once
+
+#include "pg/pg.h"
+
+namespace snowflake {
+
+inline void WaitAWhile(int64_t ms) {
+  constexpr int64_t look_ms = 100;
+  static uint32 event = 0;
+  if (event == 0) event = WaitEventNamed("SnowflakeRaise");
+  WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, static_cast<long>(Min(ms, look_ms)), event);
+  ResetLatch(MyLatch);
+  CHECK_FOR_INTERRUPTS();
+}
+
+// As long as a run may be used that a session took before.
+inline void WaitForRunsToEnd(int64_t tick_us) {
+  for (const int64_t until_us = SteadyUs() + tick_us; SteadyUs() < until_us;)
+    WaitAWhile((until_us - SteadyUs()) / 1000 + 1);
+}
+
+}  // namespace snowflake

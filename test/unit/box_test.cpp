@@ -1,0 +1,221 @@
+#include "core/box.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iostream>
+
+#include "random.h"
+#include "times.h"
+
+namespace snowflake {
+namespace {
+
+constexpr Tick kNow = 360000000;
+constexpr Patience kPatience = {5 * kMs, {kMinute, kDay}, true};
+
+Token TokenOf(uint8_t first) {
+  Token token = {};
+  token.bytes[0] = first;
+  return token;
+}
+
+// Holds lease 10 of worker id 3, and has used the tick kNow.
+NodeState Holding() {
+  NodeState node = {};
+  Read(&node.clock, {kDefaultLayout.UnixUsAt(kNow), 1}, kPatience.clock);
+  Open(&node.generator, kDefaultLayout, {10, TokenOf(1), 3, kNow - 5, kNow + 10000});
+  Take(&node.generator, kNow, 1, {5, 0});
+  return node;
+}
+
+void Keep(BoxSlot *slot, const NodeState &node) {
+  Store(slot, [&](Kept *kept) { *kept = {5, 16384, 77, node, "a:5432/b"}; });
+}
+
+// What is recovered; a node without anything where that is nothing.
+NodeState Recovered(const BoxSlot &slot) {
+  Kept kept = {};
+  return Load(slot, &kept) ? kept.state : NodeState{};
+}
+
+TEST(Box, HasWhatWasKept) {
+  BoxSlot slot = {};
+  Keep(&slot, Holding());
+  Kept kept = {};
+  ASSERT_TRUE(Load(slot, &kept));
+  EXPECT_EQ(kept.database, 5u);
+  EXPECT_EQ(kept.extension, 16384u);
+  EXPECT_EQ(kept.registry, 77u);
+  EXPECT_STREQ(kept.node_name, "a:5432/b");
+  const Generator &g = kept.state.generator;
+  EXPECT_TRUE(g.open);
+  EXPECT_EQ(g.lease.lease_id, 10);
+  EXPECT_EQ(g.lease.token, TokenOf(1));
+  EXPECT_EQ(g.lease.window_end, kNow + 10000);
+}
+
+TEST(Box, LeavesNothingOfATickThatWasUsed) {
+  BoxSlot slot = {};
+  NodeState node = Holding();
+  Keep(&slot, node);
+  for (const Tick used : {kNow, kNow + 1, kNow + 700}) {
+    StoreLastTick(&slot, used);
+    node = Recovered(slot);
+    const Decision decision = Take(&node.generator, used, 1, {5, 0});
+    ASSERT_EQ(decision.outcome, Outcome::kRun);
+    EXPECT_EQ(decision.run.tick, used + 1);
+  }
+}
+
+TEST(Box, IsNoneWhereItIsEmpty) {
+  BoxSlot slot = {};
+  Kept kept = {};
+  EXPECT_FALSE(Load(slot, &kept));
+  Keep(&slot, Holding());
+  Empty(&slot);
+  EXPECT_FALSE(Load(slot, &kept));
+  Keep(&slot, NodeState{});
+  EXPECT_FALSE(Load(slot, &kept)) << "a node that has no lease";
+  NodeState asking = {};
+  asking.next_token = TokenOf(7);
+  Keep(&slot, asking);
+  EXPECT_EQ(Recovered(slot).next_token, TokenOf(7)) << "the answer may be under way";
+}
+
+// Between any two of its stores a process may be killed.
+TEST(Box, IsNoneWhileItIsWritten) {
+  BoxSlot slot = {};
+  Kept kept = {};
+  const NodeState node = Holding();
+  Keep(&slot, node);
+  Store(&slot, [&](Kept *into) {
+    EXPECT_FALSE(Load(slot, &kept)) << "before";
+    into->state = node;
+    EXPECT_FALSE(Load(slot, &kept)) << "after";
+  });
+  EXPECT_TRUE(Load(slot, &kept));
+  slot.last_tick.store(kNow + 1);
+  EXPECT_FALSE(Load(slot, &kept)) << "a tick without its complement";
+  slot.last_tick_inverted.store(~(kNow + 1));
+  EXPECT_TRUE(Load(slot, &kept));
+  StoreLastTick(&slot, kNow - 1);
+  EXPECT_FALSE(Load(slot, &kept)) << "less than when it was sealed";
+}
+
+TEST(Box, GivesALeaseBackToWhomNobodyAnswered) {
+  BoxSlot slot = {};
+  NodeState node = Holding();
+  CloseLease(&node);
+  Keep(&slot, node);
+  NodeState next = Recovered(slot);
+  EXPECT_TRUE(next.generator.open) << "no registry has heard of it";
+  EXPECT_EQ(next.retired_count, 0);
+  EXPECT_EQ(Take(&next.generator, kNow + 1, 1, {5, 0}).run.worker, 3);
+
+  NoteAsked(&node, 10);
+  Keep(&slot, node);
+  next = Recovered(slot);
+  EXPECT_FALSE(next.generator.open) << "another may have the worker id";
+  ASSERT_EQ(next.retired_count, 1);
+  EXPECT_EQ(next.retired[0].lease_id, 10) << "asked again";
+}
+
+TEST(Box, GivesNoLeaseBackThatWasReplacedOrLost) {
+  BoxSlot slot = {};
+  NodeState node = Holding();
+  LoseLease(&node, 10, kSilent);
+  Retire(&node, {11, TokenOf(2), 4, kNow, kNow + 10, false});
+  Keep(&slot, node);
+  EXPECT_FALSE(Recovered(slot).generator.open) << "the registry said that it is gone";
+
+  node = Holding();
+  Retire(&node, Close(&node.generator));
+  Open(&node.generator, kDefaultLayout, {11, TokenOf(2), 4, kNow, kNow + 10000});
+  LoseLease(&node, 11, kSilent);
+  Keep(&slot, node);
+  EXPECT_FALSE(Recovered(slot).generator.open) << "of another lease";
+
+  node = Holding();
+  CloseLease(&node);
+  ForgetLease(&node);
+  node.next_token = TokenOf(3);
+  Keep(&slot, node);
+  EXPECT_FALSE(Recovered(slot).generator.open) << "renewed";
+}
+
+TEST(Box, ForgetsWishesAndCounts) {
+  BoxSlot slot = {};
+  NodeState node = Holding();
+  node.lease_wanted = node.new_worker_wanted = node.window_wanted = true;
+  node.clock.events = node.clock.bridged = 9;
+  Keep(&slot, node);
+  node = Recovered(slot);
+  EXPECT_FALSE(node.lease_wanted || node.new_worker_wanted || node.window_wanted);
+  EXPECT_EQ(node.clock.events + node.clock.bridged, 0);
+}
+
+// A clock that did not believe a leap before the crash does not believe it afterwards.
+TEST(Box, KeepsTheClock) {
+  BoxSlot slot = {};
+  NodeState node = Holding();
+  const int64_t wall_us = node.clock.read.wall_us;
+  Read(&node.clock, {wall_us + 400 * kDay, 2}, kPatience.clock);
+  ASSERT_EQ(node.clock.mode, ClockMode::kHeld);
+  Keep(&slot, node);
+  node = Recovered(slot);
+  Read(&node.clock, {wall_us + 400 * kDay + kMinute, 2 + kMinute}, kPatience.clock);
+  EXPECT_EQ(node.clock.shown_us, wall_us + kMinute + 1);
+  Read(&node.clock, {wall_us + 400 * kDay + 11 * kMinute, 2 + 11 * kMinute}, kPatience.clock);
+  EXPECT_EQ(node.clock.mode, ClockMode::kWall) << "the ten minutes are not counted anew";
+}
+
+// CRC-32C of "123456789", and of nothing.
+TEST(Box, ChecksumIsTheStandardOne) {
+  EXPECT_EQ(Checksum("123456789", 9), 0xE3069283u);
+  EXPECT_EQ(Checksum("", 0), 0u);
+}
+
+// Bytes that somebody changed: it is right, or none.
+TEST(Box, WithBytesChangedIsRightOrNone) {
+  std::mt19937_64 random = SeededRandom(20261122);
+  const auto below = [&](size_t limit) { return static_cast<size_t>(Below(&random, static_cast<int64_t>(limit))); };
+  BoxSlot right = {};
+  const NodeState holding = Holding();
+  Keep(&right, holding);
+  StoreLastTick(&right, kNow + 42);
+  const NodeState expected = Recovered(right);
+  constexpr int kTrials = 10000;
+  int refused = 0;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    alignas(BoxSlot) unsigned char bytes[sizeof(BoxSlot)];
+    std::memcpy(bytes, &right, sizeof(bytes));
+    const size_t from = below(sizeof(bytes));
+    const size_t length = 1 + below(std::min(sizeof(bytes) - from, trial % 2 != 0 ? size_t{8} : sizeof(bytes)));
+    switch (below(4)) {
+      case 0:
+        for (size_t i = 0; i < length; ++i) bytes[from + i] = static_cast<unsigned char>(random());
+        break;
+      case 1:
+        std::memset(bytes + from, 0, length);
+        break;
+      case 2:
+        bytes[from] ^= static_cast<unsigned char>(1 << below(8));
+        break;
+      case 3:
+        std::memmove(bytes + from, bytes + below(sizeof(bytes) - length + 1), length);
+    }
+    Kept kept = {};
+    if (!Load(*reinterpret_cast<const BoxSlot *>(bytes), &kept)) {
+      ++refused;
+      continue;
+    }
+    ASSERT_EQ(std::memcmp(&kept.state, &expected, sizeof(expected)), 0) << "trial " << trial;
+  }
+  std::cout << "# trials " << kTrials << " changed boxes, " << refused << " refused, 0 wrong" << std::endl;
+  EXPECT_GT(refused, kTrials / 2);
+}
+
+}  // namespace
+}  // namespace snowflake
