@@ -339,7 +339,7 @@ stop_server() {
 }
 
 # sweep FOLDER: ends what still runs inside it, whoever started it: first whatever could start more, then servers by their own
-# pid file, so that they leave no shared memory behind, then the rest.
+# pid file, so that they leave no shared memory behind, then the rest. Then what they keep in shared memory for their next life.
 sweep() {
   local folder=$1 file pid round
   kill_inside "$folder" but_servers
@@ -354,6 +354,18 @@ sweep() {
     done
   done < <(find "$folder" -name postmaster.pid 2>/dev/null)
   kill_inside "$folder"
+  remove_boxes "$folder"
+}
+
+# remove_boxes FOLDER: the shared memory objects that snowflake keeps for servers inside it, which a killed server leaves behind. Each has
+# its server's data directory as a text, from its byte 80 on. They are files only on some systems.
+remove_boxes() {
+  local file place
+  for file in /dev/shm/snowflake.*; do
+    [[ -f $file && ! -L $file ]] || continue
+    place=$({ dd if="$file" bs=16 skip=5 count=16 | tr -d '\0'; } 2>/dev/null) || continue
+    if [[ $place = "$1"/* ]]; then rm -f "$file"; fi
+  done
 }
 
 # kill_inside FOLDER [but_servers]: every process that has its working folder there.
