@@ -12,7 +12,7 @@ use SnowflakeTest;
 use Test::More;
 
 our @EXPORT = qw($schema $newer $older $now_tick value registry_server new_registry at leases base_server new_node flows moves lives status last_error setting as_role take
-  taken_twice);
+  taken taken_twice);
 
 # Where registries have their extension, unless a test needs another place: a schema that has to be quoted and is on nobody's search_path.
 our $schema = '"ids of all"';
@@ -128,15 +128,15 @@ sub as_role
 	return ($rc == 0 ? '00000' : $state // '?????', $err // '', $out // '');
 }
 
-# Every id that take() was given in this program.
+# Every id that this program was given.
 my %issued;
+
+sub taken { $issued{$_}++ for @_; return @_; }
 
 sub take
 {
 	my ($server, $count, $db) = @_;
-	my @ids = split /\n/, value($server, "SELECT snowflake_nextvals($count)", $db);
-	$issued{$_}++ for @ids;
-	return @ids;
+	return taken(split /\n/, value($server, "SELECT snowflake_nextvals($count)", $db));
 }
 
 # How many of those came more than once.

@@ -1,0 +1,142 @@
+# What the tests of the black box share: the shared memory object of a server, which is a file of /dev/shm here, and the lives of
+# that server.
+package BoxTest;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use NodesTest;
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+
+our @EXPORT = qw(need_boxes boxes_of box_of read_box write_box plant die_and_start kill_backend begin life first_call log_since $none
+  $gone $unusable $taken_away start_within can_unshare);
+
+# What the log says, each once for a life. With the object's name where there is one.
+our $none = qr/WARNING:  snowflake: there is no black box: after a crash/;
+our $gone = qr/LOG:  snowflake: the server was not shut down, and its black box is gone/;
+our $unusable = qr/WARNING:  snowflake: the shared memory object "([^"]*)" cannot be used/;
+our $taken_away = qr/LOG:  snowflake: the shared memory object "([^"]*)" was taken away while the server ran/;
+
+# What was put in the place of an object, and is not for others to find.
+my @planted;
+END { -d $_ && !-l $_ ? rmdir $_ : unlink $_ for @planted; }
+
+# Skips the whole test where shared memory objects are no files.
+sub need_boxes
+{
+	plan(skip_all => 'shared memory objects are no files of /dev/shm here') unless -d '/dev/shm' && -w _;
+	return;
+}
+
+sub read_box
+{
+	my ($file) = @_;
+	open(my $box, '<:raw', $file) or die "$file: $!";
+	local $/;
+	return <$box>;
+}
+
+# In place: the file stays the same, with its owner and mode.
+sub write_box
+{
+	my ($file, $bytes) = @_;
+	open(my $box, '+<:raw', $file) or die "$file: $!";
+	print $box $bytes;
+	truncate($box, length $bytes) or die "$file: $!";
+	close $box or die "$file: $!";
+	return;
+}
+
+# The objects that say they are this server's. Two servers that had the same place one after the other have one each.
+sub boxes_of
+{
+	my ($server) = @_;
+	return grep { -f $_ && !-l $_ && -s _ && read_box($_) =~ /\A.{80}\Q${\ $server->data_dir}\E\0/s } glob '/dev/shm/snowflake.*';
+}
+
+sub box_of
+{
+	my ($server) = @_;
+	my @boxes = boxes_of($server);
+	die 'there are ' . @boxes . ' boxes of ' . $server->name . "\n" if @boxes != 1;
+	return $boxes[0];
+}
+
+# Puts something else in the place of an object: $make is called with its name.
+sub plant
+{
+	my ($file, $make) = @_;
+	unlink $file;
+	push @planted, $file;
+	$make->($file);
+	die "$file: nothing was planted\n" unless -e $file || -l $file;
+	return;
+}
+
+# All processes of the server are killed at once, and it starts again.
+sub die_and_start
+{
+	my ($server) = @_;
+	kill_server($server, children => 1) or die 'processes of ' . $server->name . " are left\n";
+	start_server($server);
+	return;
+}
+
+# A session is killed; the postmaster lives, and starts all other processes again.
+sub kill_backend
+{
+	my ($server) = @_;
+	my $session = $server->background_psql('postgres', on_error_stop => 0);
+	my ($pid) = ask($session, 'SELECT pg_backend_pid()');
+	my $before = ready_count($server);
+	kill 'KILL', $pid;
+	my $ready = wait_ready($server, $before);
+	$session->{run}->kill_kill;
+	return $ready;
+}
+
+# The first call of a life, and what it was issued under: (lease, worker id, ids). taken_twice() compares them.
+sub first_call
+{
+	my ($server, $db) = @_;
+	my ($under, @ids) = reverse split /\n/, value($server, 'SELECT snowflake_nextvals(200); SELECT lease_id, worker FROM snowflake_status', $db);
+	return split(/\|/, $under), [ reverse taken(@ids) ];
+}
+
+# ... as a word.
+sub life { return join '|', (first_call(@_))[0, 1]; }
+
+# A server starts for the first time, and gets the extension.
+sub begin { my ($server) = @_; start_server($server); return value($server, 'CREATE EXTENSION snowflake'); }
+
+sub log_since { my ($server, $since) = @_; return slurp_file($server->logfile, $since); }
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Servers with limits, or with another /dev/shm
+# ---------------------------------------------------------------------------------------------------------------------
+
+# Name spaces of an ordinary user's own, in which he may mount.
+my @unshare = qw(unshare --user --map-current-user --keep-caps --mount);
+
+# Whether the kernel, and the system's rules, let this user have them.
+sub can_unshare { return system("@unshare mount -t tmpfs none /dev/shm >/dev/null 2>&1") == 0; }
+
+# Starts a server after commands of bash, which only it and its children notice: those of "ulimit", or, with mounts => 1, of "mount".
+sub start_within
+{
+	my ($server, $commands, %options) = @_;
+	my $folder = PostgreSQL::Test::Utils::tempdir();
+	my ($pg_ctl) = grep { -x $_ } map { "$_/pg_ctl" } split /:/, $ENV{PATH};
+	my $how = $options{mounts} ? "@unshare" : '';
+	append_to_file("$folder/within", "set -e\n$commands\nexec "
+		  . ($options{mounts} ? 'setpriv --ambient-caps=-all --inh-caps=-all ' : '') . "$pg_ctl \"\$@\"\n");
+	append_to_file("$folder/pg_ctl", "#!/bin/sh\nexec $how bash $folder/within \"\$@\"\n");
+	chmod 0755, "$folder/pg_ctl" or die "chmod: $!";
+	local $ENV{PATH} = "$folder:$ENV{PATH}";
+	return $server->start;
+}
+
+1;

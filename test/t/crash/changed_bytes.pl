@@ -1,0 +1,108 @@
+# A black box whose bytes were changed while the server was down is refused or right, never wrong: ids flow with the first call, above
+# all ids of that lease where the lease goes on, under a lease that nobody had where it does not, and none comes twice.
+#
+# The seed decides what is changed. Half of the changes are where something is kept, the others anywhere.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use BoxTest;
+use List::Util qw(max shuffle);
+use NodesTest;
+use SnowflakeTest;
+use Test::More;
+use Time::HiRes qw(time);
+
+my $trials = $ENV{SNOWFLAKE_TRIALS} // 60;
+my $slots_from = 384;
+
+need_boxes();
+my $seed = seed();
+my $server = new_server('changed', patient => 1, preload => 1, conf => "log_checkpoints = off\nsnowflake.max_databases = 6\n");
+my %node = map { $_ => {} } qw(postgres other);
+start_server($server);
+value($server, 'CREATE DATABASE other');
+value($server, 'CREATE EXTENSION snowflake', $_) for sort keys %node;
+
+# What a life's first call gives, and under which lease.
+sub look
+{
+	my ($db) = @_;
+	my ($lease, $worker, $ids) = first_call($server, $db);
+	return { lease => $lease, worker => $worker, first => $ids->[0], last => max(@$ids) };
+}
+$node{$_} = look($_) for sort keys %node;
+
+# Two slots are in use; a slot's length is what lies between the two occurrences of what the header is followed by.
+my $box = box_of($server);
+my ($size, $slot) = (-s $box, 0);
+{
+	my $oids = value($server, 'SELECT string_agg(oid::text, \' \' ORDER BY oid) FROM pg_database WHERE datname IN (\'postgres\', \'other\')');
+	my @at = map { index(read_box($box), pack('L', $_), $slots_from) } split / /, $oids;
+	$slot = abs($at[1] - $at[0]);
+}
+my $used = $slots_from + 2 * $slot;
+cmp_ok($used, '<', $size, "$used of $size bytes are in use: a header and two slots of $slot bytes");
+
+# Each changes the bytes that it is told, from anywhere in the first $in of them.
+sub range { my ($in, $most) = @_; my $from = int rand $in; my $length = 1 + int rand $most; return ($from, $from + $length > $in ? $in - $from : $length); }
+my %changes = (
+	'random bytes' => sub { my ($bytes, $in) = @_; substr($$bytes, int rand $in, 1) = chr int rand 256 for 1 .. 1 + int rand 64; },
+	'one bit' => sub { my ($bytes, $in) = @_; my $at = int rand $in; substr($$bytes, $at, 1) ^= chr(1 << int rand 8); },
+	'a range of zeros' => sub { my ($bytes, $in) = @_; my ($from, $length) = range($in, 512); substr($$bytes, $from, $length) = "\0" x $length; },
+	'a range over another' => sub {
+		my ($bytes, $in) = @_;
+		my ($from, $length) = range($in, 512);
+		substr($$bytes, int rand($in - $length), $length) = substr($$bytes, $from, $length);
+	},
+	'a slot over the other' => sub {
+		my ($bytes) = @_;
+		my $from = int rand 2;
+		substr($$bytes, $slots_from + (1 - $from) * $slot, $slot) = substr($$bytes, $slots_from + $from * $slot, $slot);
+	},
+	'an end that is missing' => sub { my ($bytes, $in) = @_; substr($$bytes, int rand $in) = ''; },
+	'an end that is too long' => sub { my ($bytes) = @_; $$bytes .= chr(int rand 256) x (rand() < 0.5 ? $size : 1 + int rand $size); },
+);
+
+my @names = sort keys %changes;
+my @plan = shuffle(map { $names[ $_ % @names ] } 0 .. $trials - 1);
+my (@wrong, @silent, %count);
+my $began = time();
+for my $i (0 .. $#plan)
+{
+	rand() < 0.2 ? kill_server($server, children => 1) : $server->stop('immediate');
+	my $before = read_box($box);
+	my $after = $before;
+	$changes{ $plan[$i] }->(\$after, rand() < 0.5 ? $used : $size);
+	write_box($box, $after);
+	my $log = -s $server->logfile;
+	start_server($server);
+	for my $db (sort keys %node)
+	{
+		my $now = look($db);
+		my $is_same = $now->{lease} == $node{$db}{lease};
+		push @wrong, "trial $i, $plan[$i], $db: lease $now->{lease}, worker id $now->{worker}, after lease $node{$db}{lease}"
+		  if $is_same ? $now->{first} <= $node{$db}{last} || $now->{worker} != $node{$db}{worker} : $now->{lease} < $node{$db}{lease};
+		$count{ $is_same ? 'right' : 'refused' }++;
+		$node{$db} = $now;
+	}
+	# An object that is no box of this server: all but the path, which is for people, and which box it is.
+	my $is_unusable = length $after != $size || substr($after, 16, 64) ne substr($before, 16, 64) || substr($after, 0, 8) eq "\0" x 8;
+	my $said = scalar(() = log_since($server, $log) =~ /$unusable/g);
+	push @silent, "trial $i, $plan[$i]: said $said times" if $is_unusable != $said && substr($after, 8, 8) eq substr($before, 8, 8);
+	$count{'unusable'} += $is_unusable;
+}
+diag("trials $trials, seed $seed");
+figures('%d leases went on, %d were refused, %d objects could not be used; a trial took %.2f s', $count{right} // 0, $count{refused} // 0,
+	$count{unusable}, (time() - $began) / $trials);
+
+is("@wrong", '', 'what the box said was right, or refused');
+is("@silent", '', 'the log says it, once, where an object cannot be used');
+is(taken_twice(), 0, 'no id was issued twice');
+SKIP:
+{
+	skip 'few trials', 2 if $trials < 30;
+	cmp_ok($count{$_} // 0, '>', 0, "some were $_") for qw(right refused);
+}
+$server->stop('fast');
+done_testing();

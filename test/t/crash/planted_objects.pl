@@ -1,0 +1,98 @@
+# What somebody else put in the place of the black box is never trusted, whatever it is: ids flow under a new lease, and the log names
+# the object once. After that it is the server's own again, where it could be replaced, and the next crash costs nothing; where it
+# could not, each crash draws a new lease.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use BoxTest;
+use NodesTest;
+use POSIX qw(mkfifo);
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+
+need_boxes();
+my $server = new_server('planted', patient => 1, preload => 1);
+my $other = new_server('other', patient => 1, preload => 1);
+begin($other);
+value($other, 'SELECT snowflake_nextval()');
+begin($server);
+my ($lease) = first_call($server);
+my $box = box_of($server);
+my $others = read_box(box_of($other));
+my $target = $server->basedir . '/target';
+
+sub write_file
+{
+	my ($file, $bytes, $mode) = @_;
+	append_to_file($file, $bytes);
+	chmod $mode // 0600, $file or die "$file: $!";
+	return;
+}
+
+# Crashes the server, puts something in the place of its box, which it is told as bytes, and starts it.
+sub starts_with
+{
+	my ($what, $make, $start) = @_;
+	$server->stop('immediate');
+	my $bytes = -f $box ? read_box($box) : '';
+	my $log = -s $server->logfile;
+	plant($box, sub { $make->($_[0], $bytes) });
+	$start ? $start->() : start_server($server);
+	my ($its_lease) = first_call($server);
+	cmp_ok($its_lease, '>', $lease, "with $what in the place of the box ids flow under a new lease");
+	$lease = $its_lease;
+	my @named = log_since($server, $log) =~ /$unusable/g;
+	is("@named", substr($box, length '/dev/shm'), '... and the log names the object, once');
+	return log_since($server, $log);
+}
+
+my @replaced = (
+	[ 'a FIFO', sub { mkfifo($_[0], 0600) or die "mkfifo: $!" } ],
+	[ 'a symbolic link to the box itself', sub { write_file($target, $_[1]); symlink $target, $_[0] or die "symlink: $!" } ],
+	[ 'the box, of mode 0666', sub { write_file(@_, 0666) } ],
+	[ 'the box, of mode 0644', sub { write_file(@_, 0644) } ],
+	[ 'an empty file', sub { write_file($_[0], '') } ],
+	[ 'the box and a byte more', sub { write_file($_[0], "$_[1]\0") } ],
+	[ 'the box, twice as long', sub { write_file($_[0], $_[1] x 2) } ],
+	[ 'the first half of the box', sub { write_file($_[0], substr($_[1], 0, length($_[1]) / 2)) } ],
+	[ 'the box but for its header', sub { write_file($_[0], "\0" x 384 . substr($_[1], 384)) } ],
+	[ 'another server\'s box', sub { write_file($_[0], $others) } ],
+);
+for my $case (@replaced)
+{
+	my ($what, $make) = @$case;
+	unlike(starts_with($what, $make), $none, '... which could be replaced');
+	$server->stop('immediate');
+	start_server($server);
+	is((first_call($server))[0], $lease, '... so that the next crash costs nothing');
+}
+is((stat $target)[2] & 07777, 0600, 'what the link led to has its mode');
+like(read_box($target), qr/\A.{80}\Q${\ $server->data_dir}\E\0/s, '... and its content');
+
+# Twice, because nothing is replaced.
+for my $time ('a directory', 'the same directory')
+{
+	like(starts_with($time, sub { mkdir $_[0], 0700 or die "mkdir: $!" if !-d $_[0] }), $none, '... which cannot be replaced, as the log says');
+}
+rmdir $box or die "$box: $!";
+
+SKIP:
+{
+	if (!can_unshare())
+	{
+		diag('skipped: an object of another user: this one can make none, and may not have name spaces of his own');
+		skip 'no name spaces', 1;
+	}
+	# root's own, which this user cannot open, nor remove.
+	for my $time ('an object of another user', 'the same object')
+	{
+		my $log = starts_with($time, sub { write_file($_[0], $_[1]) },
+			sub { start_within($server, "mount -t tmpfs none /dev/shm\ntouch $box\nmount --bind /etc/passwd $box", mounts => 1) });
+		like($log, $none, '... which cannot be replaced, as the log says');
+	}
+}
+is(taken_twice(), 0, 'no id was issued twice');
+$_->stop('fast') for $server, $other;
+done_testing();

@@ -1,0 +1,95 @@
+# snowflake_renew(), for a machine that was copied with its memory: what the node has been leased is never used again here, not after a
+# crash, nor by a session that took numbers before. It is not given back either, because the other of the two goes on with it.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use BoxTest;
+use NodesTest;
+use SnowflakeTest;
+use Test::More;
+use Time::HiRes qw(time);
+
+need_boxes();
+my $registry = registry_server(streaming => 1);
+# Ticks of half a second: a session's numbers last as long.
+new_registry($registry, 'fleet', layout => q{(true, 1735689600000, 500000, 38, 0, 10, 15, false)});
+my $server = new_server('renewed', streaming => 1, preload => 1,
+	conf => "snowflake.start_timeout = 20s\nsnowflake.lease_duration = 10s\nsnowflake.sequence_jitter = 1\nsnowflake.registry = '" . at($registry, 'fleet') . "'\n");
+start_server($server);
+value($server, 'CREATE EXTENSION snowflake; INSERT INTO snowflake_layout SELECT true, 1735689600000, 500000, 38, 0, 10, 15, false');
+
+sub row_of { my ($lease) = @_; return value($registry, "SELECT worker_id, window_end FROM $schema.snowflake_registry WHERE lease_id = $lease", 'fleet'); }
+sub workers { my (@ids) = @_; return value($server, 'SELECT string_agg(DISTINCT (snowflake_decode(id)).worker::text, \' \') FROM unnest(ARRAY[' . join(',', @ids) . ']::bigint[]) id'); }
+
+# Before anything was leased, it is nothing.
+value($server, 'SELECT snowflake_renew()');
+is(leases($registry, 'fleet'), '0', 'before any lease it draws none');
+value($server, 'CREATE ROLE nobody LOGIN');
+is((as_role($server, 'postgres', 'nobody', 'SELECT snowflake_renew()'))[0], '42501', 'it is not for PUBLIC');
+
+my ($lease, $worker) = first_call($server);
+my $session = $server->background_psql('postgres', on_error_stop => 0);
+# So that numbers are left.
+ask($session, 'SET snowflake.max_run = 1000');
+ask($session, 'SELECT count(snowflake_nextval()) FROM generate_series(1, 20)');
+is(workers((ask($session, 'SELECT snowflake_nextval()'))[0]), $worker, 'a session has numbers of the first lease');
+my $row = row_of($lease);
+my $began = time();
+value($server, 'SELECT snowflake_renew()');
+figures('snowflake_renew() took %.2f s', time() - $began);
+isnt(workers((ask($session, 'SELECT snowflake_nextval()'))[0]), $worker, '... and none of them once the node is renewed');
+my @later = (take($server, 1000), (ask($session, 'SELECT string_agg(snowflake_nextval()::text, \',\') FROM generate_series(1, 1000)'))[0]);
+my ($next, $its_worker) = split /\|/, status($server, 'lease_id, worker');
+isnt($next, $lease, 'it has another lease');
+isnt($its_worker, $worker, '... and worker id');
+is(workers(@later), $its_worker, '... under which all is issued');
+is(row_of($lease), $row, 'the row of before is in the registry, as it was');
+$session->quit;
+
+die_and_start($server);
+is(life($server), "$next|$its_worker", 'after a crash the second lease goes on');
+
+# The registry is down: what there is, is the box.
+$registry->stop('fast');
+value($server, 'SELECT snowflake_renew()');
+value($server, q{ALTER SYSTEM SET snowflake.start_timeout = '1s'});
+$server->reload;
+is((query_error($server, 'postgres', 'SELECT snowflake_nextval()'))[0], 'SF001', 'while there is no registry nothing is issued');
+die_and_start($server);
+is((query_error($server, 'postgres', 'SELECT snowflake_nextval()'))[0], 'SF001', '... nor after a crash');
+$server->stop('fast');
+start_server($server);
+is((query_error($server, 'postgres', 'SELECT snowflake_nextval()'))[0], 'SF001', '... nor after a clean shutdown');
+$registry->start;
+ok(flows($server), 'with the registry ids flow');
+my ($third) = first_call($server);
+ok($third != $lease && $third != $next, '... under a third lease');
+isnt(row_of($_), '', "lease $_ is in the registry") for $lease, $next;
+
+# Again, and again.
+my %had = map { $_ => 1 } $lease, $next, $third;
+for my $time (1 .. 3)
+{
+	value($server, 'SELECT snowflake_renew()');
+	my ($its_lease) = first_call($server);
+	ok(!$had{$its_lease}++, 'each time it is a lease that was not there before');
+}
+
+# A standby is a node of its own.
+my $standby = standby_of($server, 'standby');
+my ($standby_lease) = first_call($standby);
+my $primary_lease = status($server, 'lease_id');
+ok(!$had{$standby_lease}++, 'a standby has a lease');
+value($standby, 'SELECT snowflake_renew()');
+ok(!$had{ (first_call($standby))[0] }++, '... and another once it is renewed');
+is((first_call($server))[0], $primary_lease, '... and its primary goes on');
+$standby->stop('fast');
+
+$server->stop('fast');
+# All but the last of each, which alone came back.
+isnt(row_of($_), '', "lease $_ did not come back") for $lease, $next, $third, $standby_lease;
+is(row_of($primary_lease), '', 'the last one did');
+is(taken_twice(), 0, 'no id was issued twice');
+$registry->stop('smart');
+done_testing();
