@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-our @EXPORT = qw(need_boxes boxes_of box_of read_box write_box plant die_and_start kill_backend begin life first_call log_since $none
+our @EXPORT = qw(need_boxes boxes_of box_of read_box write_box $slots_from slot_size plant die_and_start kill_backend begin life first_call log_since $none
   $gone $unusable $taken_away start_within can_unshare);
 
 # What the log says, each once for a life. With the object's name where there is one.
@@ -19,6 +19,9 @@ our $none = qr/WARNING:  snowflake: there is no black box: after a crash/;
 our $gone = qr/LOG:  snowflake: the server was not shut down, and its black box is gone/;
 our $unusable = qr/WARNING:  snowflake: the shared memory object "([^"]*)" cannot be used/;
 our $taken_away = qr/LOG:  snowflake: the shared memory object "([^"]*)" was taken away while the server ran/;
+
+# Where a box's slots begin.
+our $slots_from = 384;
 
 # What was put in the place of an object, and is not for others to find.
 my @planted;
@@ -49,6 +52,9 @@ sub write_box
 	close $box or die "$file: $!";
 	return;
 }
+
+# How long a slot is, which the box says itself.
+sub slot_size { my ($bytes) = @_; return unpack('L<', substr($bytes, 16, 4)); }
 
 # The objects that say they are this server's. Two servers that had the same place one after the other have one each.
 sub boxes_of

@@ -223,7 +223,7 @@ void RemoveEmptyBox(int, Datum) {
 
 }  // namespace
 
-uint64_t OpenBlackBox(const char *block, int places, void (*keep)(int place, const Kept &kept, void *argument),
+uint64_t OpenBlackBox(const char *block, int places, bool (*keep)(int place, const Kept &kept, void *argument),
                       void *argument) {
   static bool registered = false;
   if (!IsUnderPostmaster && !registered) on_proc_exit(RemoveEmptyBox, Datum{0});
@@ -263,9 +263,11 @@ uint64_t OpenBlackBox(const char *block, int places, void (*keep)(int place, con
   Kept kept = {};
   int count = 0;
   for (int place = 0; place < places; ++place) {
-    if (!Load(box.slots()[place], &kept)) continue;
-    keep(place, kept, argument);
-    ++count;
+    BoxSlot *slot = &box.slots()[place];
+    if (Load(*slot, &kept) && keep(place, kept, argument))
+      ++count;
+    else
+      Empty(slot);
   }
   if (count > 0)
     ereport(LOG, (errmsg_plural("snowflake: %d database goes on with the lease of before",

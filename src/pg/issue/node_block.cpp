@@ -40,15 +40,18 @@ void Clear(NodeBlock *node) {
   ConditionVariableInit(&node->changed);
 }
 
-// Of the life before; nobody else is here yet.
-void PutBack(int place, const Kept &kept, void *block) {
-  NodeBlock *node = &static_cast<State *>(block)->nodes[place];
+// Of the life before; nobody else is here yet. A node that a changed box has twice would come back when its lease is no longer its own.
+bool PutBack(int place, const Kept &kept, void *block) {
+  NodeBlock *nodes = static_cast<State *>(block)->nodes, *node = &nodes[place];
+  for (int i = 0; i < place; ++i)
+    if (nodes[i].database == kept.database) return false;
   node->database = kept.database;
   node->extension = kept.extension;
   node->recovered = true;
   node->state = kept.state;
   node->registry = kept.registry;
   memcpy(node->node_name, kept.node_name, sizeof(node->node_name));
+  return true;
 }
 
 void Fill(State *block, int places) {

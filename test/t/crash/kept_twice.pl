@@ -1,0 +1,42 @@
+# A box in which a node is kept twice, because bytes of one slot came to another: the node goes on with one of them, and the other is gone
+# with that. It does not come back when the lease was given back.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use BoxTest;
+use NodesTest;
+use SnowflakeTest;
+use Test::More;
+
+need_boxes();
+my $server = new_server('kept_twice', patient => 1, preload => 1);
+begin($server);
+my $life = life($server);
+my $box = box_of($server);
+
+$server->stop('immediate');
+my $bytes = read_box($box);
+my $size = slot_size($bytes);
+substr($bytes, $slots_from + 3 * $size, $size) = substr($bytes, $slots_from, $size);
+write_box($box, $bytes);
+my $log = -s $server->logfile;
+start_server($server);
+is(life($server), $life, 'the lease goes on');
+like(log_since($server, $log), qr/snowflake: 1 database goes on with the lease of before/, '... of one database');
+$server->stop('fast');
+ok(!-e $box, 'after a clean shutdown nothing is left');
+start_server($server);
+isnt(life($server), $life, '... and a lease that was given back is not used again');
+
+# What is no slot's content is gone, too.
+$server->stop('immediate');
+$bytes = read_box($box);
+substr($bytes, $slots_from + 3 * $size, $size) = "\1" x $size;
+write_box($box, $bytes);
+start_server($server);
+life($server);
+$server->stop('fast');
+ok(!-e $box, 'nor is anything left of a slot that was nobody\'s');
+is(taken_twice(), 0, 'no id was issued twice');
+done_testing();
