@@ -21,7 +21,7 @@ my @cases = (
 	[ 'a full /dev/shm', "mount -t tmpfs -o size=64k none /dev/shm\nhead -c 60k /dev/zero >/dev/shm/full", mounts => 1 ],
 	[ 'a /dev/shm without inodes', "mount -t tmpfs -o nr_inodes=2 none /dev/shm\ntouch /dev/shm/full", mounts => 1 ],
 	[ 'a read-only /dev/shm', 'mount -t tmpfs -o ro none /dev/shm', mounts => 1 ],
-	[ 'no /dev/shm', "mount -t tmpfs none /dev/shm\ncd /dev/shm\n"
+	[ 'no /dev/shm', "mount -t tmpfs -o mode=0755 none /dev/shm\ncd /dev/shm\n"
 		  . "for file in null zero urandom; do touch \$file; mount --bind /dev/\$file \$file; done\nmount --rbind . /dev\ncd - >/dev/null", mounts => 1 ],
 );
 if (!can_unshare())
