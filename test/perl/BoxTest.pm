@@ -53,8 +53,14 @@ sub write_box
 	return;
 }
 
-# How long a slot is, which the box says itself.
-sub slot_size { my ($bytes) = @_; return unpack('L<', substr($bytes, 16, 4)); }
+# How long a slot is: it ends with the node's name, which is the default one here, in a field of 256 bytes.
+sub slot_size
+{
+	my ($server, $bytes) = @_;
+	my $at = index($bytes, $server->name . ':' . $server->port . '/', $slots_from);
+	die "no node is kept\n" if $at < 0;
+	return ($at + 256 - $slots_from + 63) & ~63;
+}
 
 # The objects that say they are this server's. Two servers that had the same place one after the other have one each.
 sub boxes_of
