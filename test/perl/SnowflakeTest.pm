@@ -190,7 +190,7 @@ sub subscription_errors
 # ---------------------------------------------------------------------------------------------------------------------
 
 push @EXPORT, qw(figures ask start_clients stop_clients client_bytes compare_ids ready_count falls_within wait_ready server_processes
-  kill_server pause_server resume_server stop_in_time);
+  kill_server lose_box pause_server resume_server stop_in_time);
 
 # What this run measured. At the start of a line, also from within a subtest, so that test/run shows it.
 sub figures
@@ -369,6 +369,24 @@ sub kill_server
 	$server->kill9;
 	# A dead one that nobody has waited for yet still counts for who starts the server again.
 	return wait_until('the processes of the server to end', sub { !grep { -e "/proc/$_" } @pids });
+}
+
+# What a reboot does to a server that is down: its black box is gone. Dies where there is none.
+sub lose_box
+{
+	my ($server) = @_;
+	my $path_at = 80;    # in the header, src/pg/issue/black_box.cpp
+	my @boxes;
+	for my $name (glob '/dev/shm/snowflake.*')
+	{
+		# Others' servers may stop at any time.
+		open(my $object, '<:raw', $name) or next;
+		next unless sysread($object, my $header, $path_at + 256);
+		push @boxes, $name if unpack("x$path_at Z256", $header) eq $server->data_dir;
+	}
+	die 'black boxes of ' . $server->name . ': ' . @boxes . "\n" if @boxes != 1;
+	unlink @boxes or die "$boxes[0]: $!";
+	return;
 }
 
 # Whether a shutdown ends where something would keep the server up for ever, or for longer than pg_ctl waits. How long it took is shown.

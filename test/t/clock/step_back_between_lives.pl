@@ -1,5 +1,6 @@
-# A clock that stepped back between two lives of a server is no step back for a process: after a shutdown and after a crash ids
-# flow at once, of another worker id, whatever on_clock_step_back says (G1, G3, G5).
+# A clock that stepped back between two lives of a server is no step back for a process: after a shutdown and after a reboot ids
+# flow at once, of another worker id, whatever on_clock_step_back says (G1, G3, G5). After a crash the life goes on:
+# t/crash/clock_between_lives.
 
 use strict;
 use warnings;
@@ -14,13 +15,13 @@ my $server = new_clock_server('lives');
 
 for my $policy (qw(new_worker error))
 {
-	for my $how ([ 'a shutdown', 'fast' ], [ 'a crash', 'immediate' ])
+	for my $how ([ 'a shutdown', sub { $server->stop('fast') } ], [ 'a reboot', sub { $server->stop('immediate'); lose_box($server) } ])
 	{
-		my ($name, $mode) = @$how;
+		my ($name, $end) = @$how;
 		subtest "$policy: back by 1 h between $name and a start" => sub {
 			setting($server, 'snowflake.on_clock_step_back', $policy);
 			my @before = issue($server, 2000);
-			$server->stop($mode);
+			$end->();
 			move_clock($server, -$hour_s);
 			start_server($server);
 			my @after = issue($server, 2000);
@@ -29,7 +30,7 @@ for my $policy (qw(new_worker error))
 			is(status($server, 'leases_drawn, clock_waits'), '1|0', 'at once');
 			follows_the_clock($server);
 			is(repeated(), 0, 'no duplicate (G1)');
-			$server->stop($mode);
+			$end->();
 			move_clock($server, 0);
 			start_server($server);
 			is(scalar issue($server, 2000), 2000, 'forward again between two lives, ids flow');

@@ -1,48 +1,71 @@
-# A crash loop does not use up the ring: a backend killed forty times, as soon as the server is back, with 32 worker ids. Each crash
-# costs a worker id for as long as a first window lasts.
+# A crash loop does not use up the ring: a process killed as soon as the server is back, forty times, with 32 worker ids. Where the machine
+# goes on all lives share one worker id (G10). Where each life ends with a reboot it costs a worker id for as long as a first window lasts.
 use strict;
 use warnings;
 
 use lib 'test/perl';
+use PostgreSQL::Test::Utils;
 use RegistryTest;
 use SnowflakeTest;
 use Test::More;
 use Time::HiRes qw(time sleep);
 
 my $crashes = 40;
-my $server = new_server('server', conf => "snowflake.start_timeout = 5s\nrestart_after_crash = on\nautovacuum = off\nfsync = off\n");
-start_server($server);
-value($server, 'CREATE EXTENSION snowflake; ' . small_layout());
 
-my (%seen, @refused, %workers);
-my ($ids, $twice, $longest, $began) = (0, 0, 0, time());
-for my $n (1 .. $crashes + 1)
+# Any process will do, and the checkpointer is always there.
+sub crash
 {
-	my $round = time();
-	my ($rc, $out, $err);
-	# The first call may meet a server that is not back yet.
-	ok(0, 'the server is back') unless wait_until('the server', sub {
-		($rc, $out, $err) = $server->psql('postgres', "\\set VERBOSITY verbose\nSELECT snowflake_nextvals(300); SELECT worker FROM snowflake_status; SELECT pg_backend_pid()");
-		return $rc == 0 || ($err // '') =~ /ERROR: /;
-	});
-	push @refused, "$n: $err" if $rc != 0;
-	my @lines = split /\n/, $out // '';
-	my ($worker, $pid) = splice @lines, -2;
-	$workers{$worker}++ if $rc == 0;
-	++$ids, $twice += $seen{$_}++ ? 1 : 0 for @lines;
-	$longest = time() - $round if time() - $round > $longest;
-	last if $n > $crashes;
-	# Any backend will do, and the checkpointer is always there.
+	my ($server) = @_;
 	my $ready = ready_count($server);
 	kill 'KILL', value($server, q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'});
 	wait_ready($server, $ready);
-	my $left = $round + 1 - time();
-	sleep($left) if $left > 0;
+	return;
 }
-is(join("\n", @refused), '', "ids after each of $crashes crashes");
-is($twice, 0, "none of $ids ids was issued twice");
-cmp_ok(scalar(keys %workers), '<=', 32, 'worker ids: ' . keys %workers);
-is(scalar(() = PostgreSQL::Test::Utils::slurp_file($server->logfile) =~ /every worker id is leased/g), 0, 'the ring was never used up');
-figures('%d crashes in %.0f s, %d ids under %d worker ids, the longest wait %.1f s, %d duplicates', $crashes, time() - $began, $ids, scalar(keys %workers), $longest, $twice);
-$server->stop('immediate');
+
+# No more than one in a second.
+sub reboot
+{
+	my ($server, $began) = @_;
+	my $left = $began + 1 - time();
+	sleep($left) if $left > 0;
+	kill_server($server, children => 1);
+	lose_box($server);
+	$server->start;
+	return;
+}
+
+for my $loop ([ 'crash', \&crash, 1 ], [ 'reboot', \&reboot, 32 ])
+{
+	my ($name, $happen, $most_workers) = @$loop;
+	my $server = new_server($name, conf => "snowflake.start_timeout = 5s\nrestart_after_crash = on\nautovacuum = off\nfsync = off\n");
+	start_server($server);
+	value($server, 'CREATE EXTENSION snowflake; ' . small_layout());
+
+	my (%seen, @refused, %workers);
+	my ($ids, $twice, $longest, $began) = (0, 0, 0, time());
+	for my $n (1 .. $crashes + 1)
+	{
+		my $round = time();
+		my ($rc, $out, $err);
+		# The first call may meet a server that is not back yet.
+		ok(0, 'the server is back') unless wait_until('the server', sub {
+			($rc, $out, $err) = $server->psql('postgres', "\\set VERBOSITY verbose\nSELECT snowflake_nextvals(300); SELECT worker FROM snowflake_status");
+			return $rc == 0 || ($err // '') =~ /ERROR: /;
+		});
+		push @refused, "$n: $err" if $rc != 0;
+		my @lines = split /\n/, $out // '';
+		my $worker = pop @lines;
+		$workers{$worker}++ if $rc == 0;
+		++$ids, $twice += $seen{$_}++ ? 1 : 0 for @lines;
+		$longest = time() - $round if time() - $round > $longest;
+		$happen->($server, $round) if $n <= $crashes;
+	}
+	is(join("\n", @refused), '', "$name: ids after each of $crashes");
+	is($twice, 0, "... none of $ids ids was issued twice");
+	cmp_ok(scalar(keys %workers), '<=', $most_workers, '... worker ids: ' . keys %workers);
+	is(scalar(() = slurp_file($server->logfile) =~ /every worker id is leased/g), 0, '... the ring was never used up');
+	figures('%d trials (%s) in %.0f s, %d ids under %d worker ids, the longest wait %.1f s, %d duplicates', $crashes, $name, time() - $began, $ids,
+		scalar(keys %workers), $longest, $twice);
+	$server->stop('immediate');
+}
 done_testing();

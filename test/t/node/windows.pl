@@ -65,13 +65,19 @@ ok(wait_until('the keeper to look', sub { switches() > $before + 1 }), '... and 
 is(window_end(), $end, 'the present window stays as it is');
 is($server->safe_psql('postgres', 'SELECT renewed_at FROM snowflake_registry'), $looks, '... and was not asked for');
 
-# A crash leaves what was asked for last behind; a new lease begins anew.
+# A crash leaves the lease its window; a new lease begins anew.
 set_duration('10min');
 my $ready = ready_count($server);
 kill 'KILL', $keeper;
 wait_ready($server, $ready);
 ok(wait_until('ids', sub { ($server->psql('postgres', 'SELECT snowflake_nextval()'))[0] == 0 }), 'after a crash ids flow');
+ok(wait_until('an extension', sub { $server->safe_psql('postgres', "SELECT renewed_at > '$looks' FROM snowflake_registry") eq 't' }), '... a keeper extends the lease that it found');
+is(window_end(), $end, '... whose window is as long as it was');
+$server->stop('immediate');
+lose_box($server);
+$server->start;
+ok(wait_until('ids', sub { ($server->psql('postgres', 'SELECT snowflake_nextval()'))[0] == 0 }), 'after a reboot ids flow');
 is($server->safe_psql('postgres', q{SELECT string_agg((snowflake_tick_timestamp(window_end) - renewed_at < '11 s')::text, ' ' ORDER BY lease_id)
-	FROM snowflake_registry}), 'false true', '... with a window of 10 s');
+	FROM snowflake_registry}), 'false true', '... under another lease, with a window of 10 s');
 $server->stop('fast');
 done_testing();
