@@ -1,0 +1,137 @@
+# A lease that a crash left behind, and that does not fit what the server finds when it comes back, is not used: not one of an extension
+# that was dropped, of another registry, of a database that was dropped, nor one that has expired meanwhile. Ids go on under another, above
+# all before, and none comes twice (G1).
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use KillTest;
+use PostgreSQL::Test::Utils;
+use RegistryTest;
+use SnowflakeTest;
+use Test::More;
+
+my $registry = make_registry('registry');
+value($registry, 'CREATE DATABASE second TEMPLATE postgres');
+my %place = (first => place($registry), second => place($registry) =~ s/dbname=postgres/dbname=second/r);
+my $node = new_node('node', conf => "snowflake.start_timeout = 1s\n");
+value($node, 'CREATE DATABASE base');
+value($node, 'CREATE EXTENSION snowflake; ' . small_layout(), 'base');
+
+my (%seen, $twice, %highest);
+
+# A thousand ids of a database, each above all that the same name had before. Returns the lease, and how many were drawn in this life.
+sub go_on
+{
+	my ($db, $what) = @_;
+	my ($rc, $out, $err) = $node->psql($db, 'SELECT snowflake_nextvals(1000); SELECT lease_id || $$ of $$ || worker, leases_drawn FROM snowflake_status');
+	my @ids = split /\n/, $out // '';
+	my ($lease, $drawn) = split /\|/, pop @ids // '';
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	is($err, '', "$what ids flow");
+	is(scalar(grep { $_ <= ($highest{$db} // 0) } @ids), 0, '... above all before');
+	$highest{$db} = $ids[-1];
+	$twice += grep { $seen{$_}++ } @ids;
+	return ($lease, $drawn);
+}
+
+sub crash { $node->stop('immediate'); $node->start; return; }
+
+# A node with a registry on another server.
+sub begin
+{
+	my ($db, %settings) = @_;
+	value($node, "CREATE DATABASE $db TEMPLATE base");
+	%settings = (registry => $place{first}, %settings);
+	value($node, "ALTER DATABASE $db SET snowflake.$_ = '$settings{$_}'") for sort keys %settings;
+	return;
+}
+
+for my $case ([ 'before', 0, 1 ], [ 'around', 1, 0 ])
+{
+	my ($when, $after, $before) = @$case;
+	subtest "an extension dropped and created $when a crash" => sub {
+		go_on('postgres', 'at first');
+		my $old = value($node, 'SELECT lease_id, window_start FROM snowflake_registry');
+		value($node, 'DROP EXTENSION snowflake');
+		my $create = 'CREATE EXTENSION snowflake; ' . small_layout();
+		value($node, $create) if $before;
+		crash();
+		value($node, $create) if $after;
+		my (undef, $drawn) = go_on('postgres', 'then');
+		is($drawn, 1, '... under a lease of its own');
+		is(value($node, 'SELECT lease_id, worker_id FROM snowflake_registry'), value($node, 'SELECT lease_id, worker FROM snowflake_status'),
+			'... which its registry knows');
+	};
+}
+
+subtest 'another registry' => sub {
+	begin('moved');
+	my ($old) = go_on('moved', 'at first');
+	$node->stop('immediate');
+	$node->append_conf('postgresql.conf', "snowflake.registry = '$place{second}'");
+	$node->start;
+	value($node, 'ALTER DATABASE moved RESET snowflake.registry');
+	value($registry, 'ALTER DATABASE second ALLOW_CONNECTIONS false');
+	is((query_error($node, 'moved', 'SELECT snowflake_nextval()'))[0], 'SF001', 'while the new one cannot be reached there is no id');
+	value($registry, 'ALTER DATABASE second ALLOW_CONNECTIONS true');
+	ok(wait_until('an id', sub { ($node->psql('moved', 'SELECT snowflake_nextval()'))[0] == 0 }), '... and then there is one');
+	my ($new, $drawn) = go_on('moved', 'then');
+	is($drawn, 1, '... under a lease that was drawn');
+	is(value($registry, q{SELECT lease_id || ' of ' || worker_id FROM snowflake_registry}, 'second'), $new, '... from the new one');
+	is(value($registry, q{SELECT lease_id || ' of ' || worker_id FROM snowflake_registry WHERE node LIKE '%/moved'}), $old, '... while the old one was told nothing');
+	$node->append_conf('postgresql.conf', "snowflake.registry = ''");
+	$node->reload;
+};
+
+subtest 'a database dropped and created anew' => sub {
+	my $sum = 0;
+	for my $again (0, 1)
+	{
+		begin('anew') if !$again;
+		my $oid = value($node, q{SELECT oid FROM pg_database WHERE datname = 'anew'});
+		my ($old) = go_on('anew', 'at first');
+		value($node, 'DROP DATABASE anew');
+		crash();
+		# The second time, with the number of the one before: its extension has that of the template.
+		value($node, 'CREATE DATABASE anew ' . ($again ? "OID $oid " : '') . 'TEMPLATE base');
+		value($node, "ALTER DATABASE anew SET snowflake.registry = '$place{first}'");
+		my ($new, $drawn) = go_on('anew', 'then');
+		is($drawn, 1, '... under a lease that was drawn');
+		isnt($new, $old, '... and is another one');
+		is(value($registry, q{SELECT string_agg(lease_id || ' of ' || worker_id, ', ') FROM snowflake_registry WHERE node LIKE '%/anew'}), $new,
+			'... the only one of the database');
+	}
+};
+
+subtest 'a window that ends while the server is down' => sub {
+	begin('late', lease_duration => '2s');
+	my ($old) = go_on('late', 'at first');
+	my $is_over = q{SELECT window_end <= } . node_tick() . q{ FROM snowflake_registry WHERE node LIKE '%/late'};
+	my $down = sub {
+		$node->stop('immediate');
+		$_[0]->();
+		ok(wait_until('the window to end', sub { value($registry, $is_over) eq 't' }), 'its window ends');
+	};
+	$down->(sub { });
+	$node->start;
+	is_deeply([ go_on('late', 'nobody took it:') ], [ $old, 0 ], '... under the same lease');
+
+	my @others;
+	$down->(sub { @others = draw($registry, 32) });
+	my ($worker) = $old =~ / of (\d+)/;
+	push @others, draw($registry, 1);
+	is($others[-1], $worker, 'another node takes the worker id');
+	$node->start;
+	is((query_error($node, 'late', 'SELECT snowflake_nextval()'))[0], 'SF004', '... and there is no id');
+	value($registry, "DELETE FROM snowflake_registry WHERE worker_id = $others[0]");
+	ok(wait_until('an id', sub { ($node->psql('late', 'SELECT snowflake_nextval()'))[0] == 0 }), 'with another worker id to be had there is one');
+	my ($new, $drawn) = go_on('late', 'then');
+	like($new, qr/ of $others[0]$/, '... of that worker id');
+	is($drawn, 1, '... which was drawn');
+};
+
+is($twice, 0, 'of ' . keys(%seen) . ' ids none was issued twice');
+$node->stop('immediate');
+$registry->stop('immediate');
+done_testing();

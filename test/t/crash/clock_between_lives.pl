@@ -1,0 +1,111 @@
+# A wall clock that is moved between a crash and the start after it is judged as if the server had run on: a small step back is bridged, a
+# large one is what on_clock_step_back says, and a leap that is hard to believe is not believed, whether it came before the crash
+# or after it. In order wherever order is kept (G9, G10), and no id twice (G1).
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use ClockTest;
+use IdsTest;
+use SnowflakeTest;
+use Test::More;
+
+my $server = new_clock_server('lives');
+my $day_s = 24 * $hour_s;
+
+# What has passed by both clocks, in s: with it the wall clock is right.
+my $passed_s = 0;
+my $off_by = sub { move_clock($server, $passed_s + $_[0]) };
+my $crash = sub { $server->stop('immediate'); $_[0]->(); start_server($server) };
+
+# Ids after a crash, all above those before, under the same lease; how far the last one is from the true time, in s.
+sub goes_on
+{
+	my ($code) = @_;
+	my @before = issue($server, 2000);
+	my $lease = status($server, 'worker, lease_id');
+	$crash->($code);
+	my @after = issue($server, 2000);
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	cmp_ok($after[0], '>', $before[-1], 'ids flow, in order');
+	is(status($server, 'worker, lease_id'), $lease, '... under the same lease');
+	is(status($server, 'lease_waits, leases_drawn, clock_steps_back'), '0|0|0', '... and nobody waited');
+	return (tick_of($after[-1]) + $epoch_ms - now_ms()) / 1000 - $passed_s;
+}
+
+for my $policy (qw(new_worker error))
+{
+	setting($server, 'snowflake.on_clock_step_back', $policy);
+	subtest "$policy: back by 30 s between a crash and a start" => sub {
+		my $off_s = goes_on(sub { $off_by->(-30) });
+		ok(abs($off_s) < 10 * slowness(), '... near the true time') or diag($off_s);
+		is(status($server, "clock_lead BETWEEN '15 s' AND '31 s', clock_bridged"), 't|1', '... which a clock shows that leads the wall clock');
+		goes_on(sub { $off_by->(0) });
+		is(status($server, "clock_lead < '1 s'"), 't', 'right again, it leads no more');
+	};
+}
+
+subtest 'error: back by 1 h between a crash and a start' => sub {
+	my @before = issue($server, 2000);
+	my $worker = status($server, 'worker');
+	$crash->(sub { $off_by->(-$hour_s) });
+	my ($state) = query_error($server, 'postgres', 'SELECT snowflake_nextval()');
+	is($state, 'SF002', 'the first call says so');
+	$crash->(sub { $off_by->(0) });
+	my @after = issue($server, 2000);
+	cmp_ok($after[0], '>', $before[-1], 'right again, ids flow in order');
+	is(worker_of($after[0]), $worker, '... with the same worker id');
+};
+
+subtest 'new_worker: back by 1 h between a crash and a start' => sub {
+	setting($server, 'snowflake.on_clock_step_back', 'new_worker');
+	issue($server, 2000);
+	my $worker = status($server, 'worker');
+	$crash->(sub { $off_by->(-$hour_s) });
+	my @after = issue($server, 2000);
+	isnt(worker_of($after[0]), $worker, 'ids flow with another worker id');
+	is(status($server, 'leases_drawn, clock_steps_back'), '1|1', '... which was drawn because of it');
+	follows_the_clock($server);
+	$worker = worker_of($after[0]);
+	$crash->(sub { $off_by->(0) });
+	my @later = issue($server, 2000);
+	cmp_ok($later[0], '>', $after[-1], 'right again, ids flow in order');
+	is(worker_of($later[0]), $worker, '... with the same worker id');
+	follows_the_clock($server);
+};
+
+for my $when ('before a crash', 'between a crash and a start')
+{
+	subtest "a leap by two days $when" => sub {
+		my $leap = sub { $off_by->(2 * $day_s) };
+		if ($when =~ /before/)
+		{
+			$leap->();
+			issue($server, 1);
+			is(status($server, "clock_lead < '-1 day'"), 't', 'is not believed');
+			$leap = sub { };
+		}
+		my $off_s = goes_on($leap);
+		ok(abs($off_s) < 10 * slowness(), '... which are of the present') or diag($off_s);
+		is(status($server, "clock_lead < '-1 day'"), 't', '... and the clock is not believed');
+		goes_on(sub { $off_by->(0) });
+		is(status($server, "abs(extract(epoch FROM clock_lead)) < 1"), 't', 'right again, nothing is left of it');
+	};
+}
+
+subtest 'a leap for good' => sub {
+	goes_on(sub { $off_by->(2 * $day_s) });
+	let_pass($server, 300);
+	$passed_s += 300;
+	my $off_s = goes_on(sub { });
+	ok(abs($off_s) < 10 * slowness(), '... after five minutes and another crash they are of the present') or diag($off_s);
+	let_pass($server, 310);
+	$passed_s += 310;
+	$off_s = goes_on(sub { });
+	ok(abs($off_s - 2 * $day_s) < 10 * slowness(), '... after ten minutes in all they follow, as if nothing had crashed') or diag($off_s);
+};
+
+is(repeated(), 0, 'no id of this server was ever repeated (G1): ' . remembered() . ' ids');
+$server->stop;
+done_testing();

@@ -1,0 +1,112 @@
+# A registry that cannot be reached while a node is shut down and started again. The lease that nobody could be told of stays the node's:
+# ids flow with the first call, under the same lease, and it goes on once the registry is back; where the lease is gone by then another
+# is drawn. A release that the registry may have heard of ends the lease, whatever became of the answer (G1).
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use IdsTest qw(remember remembered repeated);
+use KillTest;
+use RegistryTest;
+use SnowflakeTest;
+use Test::More;
+
+my ($registry, $relay, $place) = distant_registry();
+my $node = new_node('node', place => $place, conf => "snowflake.lease_duration = 1min\nsnowflake.start_timeout = 3s\n");
+my $highest = 0;
+
+# The first call of a life, and a thousand ids more: above all before.
+sub go_on
+{
+	my ($what) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my $call = first_call($node);
+	is($call->{error}, undef, "$what: the first call gets an id");
+	return $call if $call->{error};
+	my @ids = remember($call->{id}, split /\n/, value($node, 'SELECT snowflake_nextvals(1000)'));
+	is(scalar(grep { $_ <= $highest } @ids), 0, '... above all before');
+	$highest = $ids[-1];
+	return $call;
+}
+
+# Longer than the lives without a registry that follow.
+sub window_of_20_s
+{
+	return wait_until('a window of 20 s', sub { lease_row($registry, 'window_end > ' . node_tick() . ' + 15000') eq 't' });
+}
+
+sub moves
+{
+	my ($what) = @_;
+	my $end = lease_row($registry, 'window_end');
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	return ok(wait_until('the window to move', sub { lease_row($registry, 'window_end') > $end }), $what);
+}
+
+my @faults = (
+	[ 'a server that is gone', sub { $registry->stop('fast') }, sub { $registry->start } ],
+	[ 'a network that is gone', sub { $relay->tell('drop') }, sub { $relay->tell('pass forgotten') } ],
+	[ 'a host that hangs', sub { $relay->tell('stall') }, sub { $relay->tell('pass forgotten') } ],
+);
+
+go_on('at first');
+for my $fault (@faults)
+{
+	my ($name, $begin, $end) = @$fault;
+	subtest "$name between two lives" => sub {
+		ok(window_of_20_s(), 'the window is long enough');
+		my $lease = value($node, 'SELECT worker, lease_id FROM snowflake_status');
+		my $row = lease_row($registry, 'worker_id, lease_id, window_end');
+		$begin->();
+		$node->stop('fast');
+		$node->start;
+		my $call = go_on('with no registry');
+		is("$call->{worker}|$call->{lease}", $lease, '... under the same lease');
+		is("$call->{waits}|$call->{drawn}", '0|0', '... which nobody waited for');
+		$end->();
+		is(lease_row($registry, 'worker_id, lease_id, window_end'), $row, 'the registry never heard of anything');
+		moves('... and back again moves the window of the lease');
+		is(lease_row($registry, 'worker_id, lease_id'), $lease, '... which is the only one');
+		go_on('later');
+		is(value($node, 'SELECT worker, lease_id, leases_drawn FROM snowflake_status'), "$lease|0", '... under it still');
+	};
+}
+
+subtest 'its lease is gone when the registry is back' => sub {
+	ok(window_of_20_s(), 'the window is long enough');
+	my $lease = value($node, 'SELECT lease_id FROM snowflake_status');
+	$relay->tell('drop');
+	$node->stop('fast');
+	$node->start;
+	is(go_on('with no registry')->{lease}, $lease, '... under the same lease');
+	is(value($registry, 'DELETE FROM snowflake_registry RETURNING lease_id'), $lease, 'its owner deletes it');
+	$relay->tell('pass forgotten');
+	ok(wait_until('another lease', sub { value($node, 'SELECT leases_drawn FROM snowflake_status') eq '1' }), 'another lease is drawn');
+	isnt(go_on('then')->{lease}, $lease, '... under another lease');
+	is(lease_row($registry, 'worker_id, lease_id'), value($node, 'SELECT worker, lease_id FROM snowflake_status'), '... which is the only one');
+};
+
+for my $what (qw(hold cut))
+{
+	subtest "the answer to its release is lost: $what" => sub {
+		my $lease = value($node, 'SELECT lease_id FROM snowflake_status');
+		$relay->tell("$what lease_release(");
+		$node->stop('fast');
+		ok(wait_until('the registry to hear of it', sub { lease_row($registry, 'count(*)') eq '0' }), 'the registry has the lease back');
+		$relay->tell('drop');
+		$node->start;
+		my ($state, $error) = query_error($node, 'postgres', 'SELECT snowflake_nextval()');
+		is($state, 'SF001', 'with no registry there is no id');
+		$relay->tell('pass forgotten');
+		ok(wait_until('an id', sub { ($node->psql('postgres', 'SELECT snowflake_nextval()'))[0] == 0 }), 'with the registry there is one, ...');
+		isnt(go_on('then')->{lease}, $lease, '... under another lease');
+		is(lease_row($registry, 'lease_id'), value($node, 'SELECT lease_id FROM snowflake_status'), '... which is the only one');
+	};
+}
+
+is(repeated(), 0, 'of ' . remembered() . ' ids of all lives none was issued twice (G1)');
+$node->stop('fast');
+is(lease_row($registry, 'count(*)'), '0', 'a clean stop with the registry gives the lease back');
+$relay->finish;
+$registry->stop('fast');
+done_testing();
