@@ -27,7 +27,7 @@ sub reboot
 	my ($server, $began) = @_;
 	my $left = $began + 1.5 - time();
 	sleep($left) if $left > 0;
-	kill_server($server, children => 1);
+	$server->stop('immediate');
 	lose_box($server);
 	$server->start;
 	return;
