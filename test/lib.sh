@@ -358,12 +358,12 @@ sweep() {
 }
 
 # remove_boxes FOLDER: the shared memory objects that snowflake keeps for servers inside it, which a killed server leaves behind. Each has
-# its server's data directory as a text, from its byte 80 on. They are files only on some systems.
+# its server's data directory as a text, from its byte 16 on. They are files only on some systems.
 remove_boxes() {
   local file place
   for file in /dev/shm/snowflake.*; do
     [[ -f $file && ! -L $file ]] || continue
-    place=$({ dd if="$file" bs=16 skip=5 count=16 | tr -d '\0'; } 2>/dev/null) || continue
+    place=$({ dd if="$file" bs=16 skip=1 count=16 | tr -d '\0'; } 2>/dev/null) || continue
     if [[ $place = "$1"/* ]]; then rm -f "$file"; fi
   done
 }

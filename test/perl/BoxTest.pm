@@ -66,7 +66,7 @@ sub slot_size
 sub boxes_of
 {
 	my ($server) = @_;
-	return grep { -f $_ && !-l $_ && -s _ && read_box($_) =~ /\A.{80}\Q${\ $server->data_dir}\E\0/s } glob '/dev/shm/snowflake.*';
+	return grep { -f $_ && !-l $_ && -s _ && read_box($_) =~ /\A.{16}\Q${\ $server->data_dir}\E\0/s } glob '/dev/shm/snowflake.*';
 }
 
 sub box_of

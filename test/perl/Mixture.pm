@@ -205,9 +205,10 @@ sub stop_for
 
 sub kill_for
 {
-	my ($server, $longest) = @_;
+	my ($server, $longest, $then) = @_;
 	return 0 if $down{ $server->name };
 	return 0 unless kill_server($server, children => 1);
+	$then->($server) if $then;
 	return down_for($server, $longest, sub { start_server($server) });
 }
 

@@ -375,7 +375,7 @@ sub kill_server
 sub lose_box
 {
 	my ($server) = @_;
-	my $path_at = 80;    # in the header, src/pg/issue/black_box.cpp
+	my $path_at = 16;    # in the header, src/pg/issue/black_box.cpp
 	my @boxes;
 	for my $name (glob '/dev/shm/snowflake.*')
 	{

@@ -31,8 +31,8 @@ struct DataDirectory {
 struct alignas(64) BoxHeader {
   uint64_t box;  // which one; written last
   uint64_t places;
-  DataDirectory directory;
   char path[256];  // for people who find the object
+  DataDirectory directory;
 };
 
 struct Mapping {

@@ -48,6 +48,7 @@ my %kinds = (
 	'node restarted' => sub { stop_for(node(), 'immediate', 0) },
 	'node shut down' => sub { stop_for(node(), 'fast', 1) },
 	'node killed' => sub { kill_for(node(), 1) },
+	'node rebooted' => sub { kill_for(node(), 1, sub { lose_box($_[0]) }) },
 	'keeper killed' => sub { signal_one(node(), 'KILL', $keeper) },
 	'keeper terminated' => sub { signal_one(node(), 'TERM', $keeper) },
 	'keeper paused' => sub { pause_one(node(), $keeper, 6) },
