@@ -244,8 +244,7 @@ uint64_t OpenBlackBox(const char *block, int places, bool (*keep)(int place, con
   if (taken_away)
     ereport(LOG, (errmsg("snowflake: the shared memory object \"%s\" was taken away while the server ran", name),
                   errhint("See RemoveIPC of systemd-logind.")));
-  else if (found.header == nullptr && fault == nullptr && !IsUnderPostmaster)
-    TellMissing();
+  const bool missing = !taken_away && found.header == nullptr && fault == nullptr;
 
   const Mapping source = taken_away ? before : found;
   if (!taken_away && found.header != nullptr && found.header->places == static_cast<uint64_t>(places)) {
@@ -256,6 +255,8 @@ uint64_t OpenBlackBox(const char *block, int places, bool (*keep)(int place, con
       TellNone(fault);
     else if (source.header != nullptr)
       Copy(source, box);
+    else if (missing && !IsUnderPostmaster)
+      TellMissing();
     Unmap(&found);
   }
   Unmap(&before);
