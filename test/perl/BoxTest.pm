@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-our @EXPORT = qw(need_boxes boxes_of box_of read_box write_box $slots_from slot_size plant die_and_start kill_backend begin life first_call log_since $none
+our @EXPORT = qw(need_boxes boxes_of box_of read_box write_box $directory_from $slots_from slot_size says_path plant die_and_start kill_backend begin life first_call log_since $none
   $gone $unusable $taken_away start_within can_unshare);
 
 # What the log says, each once for a life. With the object's name where there is one.
@@ -20,7 +20,8 @@ our $gone = qr/LOG:  snowflake: the server was not shut down, and its black box 
 our $unusable = qr/WARNING:  snowflake: the shared memory object "([^"]*)" cannot be used/;
 our $taken_away = qr/LOG:  snowflake: the shared memory object "([^"]*)" was taken away while the server ran/;
 
-# Where a box's slots begin.
+# A box is a header, which says whose it is from its byte $directory_from on, and slots.
+our $directory_from = 272;
 our $slots_from = 384;
 
 # What was put in the place of an object, and is not for others to find.
@@ -62,11 +63,14 @@ sub slot_size
 	return ($at + 256 - $slots_from + 63) & ~63;
 }
 
+# Whether a box says that it is this server's, to people.
+sub says_path { my ($server, $bytes) = @_; return $bytes =~ /\A.{16}\Q${\ $server->data_dir}\E\0/s; }
+
 # The objects that say they are this server's. Two servers that had the same place one after the other have one each.
 sub boxes_of
 {
 	my ($server) = @_;
-	return grep { -f $_ && !-l $_ && -s _ && read_box($_) =~ /\A.{16}\Q${\ $server->data_dir}\E\0/s } glob '/dev/shm/snowflake.*';
+	return grep { -f $_ && !-l $_ && -s _ && says_path($server, read_box($_)) } glob '/dev/shm/snowflake.*';
 }
 
 sub box_of

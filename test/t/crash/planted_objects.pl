@@ -57,7 +57,7 @@ my @replaced = (
 	[ 'the box and a byte more', sub { write_file($_[0], "$_[1]\0") } ],
 	[ 'the box, twice as long', sub { write_file($_[0], $_[1] x 2) } ],
 	[ 'the first half of the box', sub { write_file($_[0], substr($_[1], 0, length($_[1]) / 2)) } ],
-	[ 'the box but for its header', sub { write_file($_[0], "\0" x 384 . substr($_[1], 384)) } ],
+	[ 'the box but for its header', sub { write_file($_[0], "\0" x $slots_from . substr($_[1], $slots_from)) } ],
 	[ 'another server\'s box', sub { write_file($_[0], $others) } ],
 );
 for my $case (@replaced)
