@@ -33,6 +33,7 @@ struct alignas(64) BoxHeader {
   uint64_t places;
   char path[256];  // for people who find the object
   DataDirectory directory;
+  uint64_t inode;  // the object's own: what was saved of one and put back later is another
 };
 
 struct Mapping {
@@ -141,8 +142,8 @@ bool MapObject(Mapping *mapping, const char **fault) {
   close(fd);
   if (*fault != nullptr) return false;
   const BoxHeader *header = mapping->header;
-  if (header->box != 0 && header->directory == here && header->places <= kMostPlaces &&
-      SizeFor(header->places) == mapping->size)
+  if (header->box != 0 && header->inode == object.st_ino && header->directory == here &&
+      header->places <= kMostPlaces && SizeFor(header->places) == mapping->size)
     return true;
   Unmap(mapping);
   *fault = "Its content is no box of this data directory.";
@@ -157,8 +158,9 @@ bool MakeObject(int places, Mapping *mapping, const char **fault) {
   const int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
   uint64_t which = 0;
   const size_t size = SizeFor(static_cast<uint64_t>(places));
-  const bool made = fd >= 0 && ftruncate(fd, static_cast<off_t>(size)) == 0 && Map(fd, size, mapping) &&
-                    pg_strong_random(&which, sizeof(which));
+  struct stat object = {};
+  const bool made = fd >= 0 && ftruncate(fd, static_cast<off_t>(size)) == 0 && fstat(fd, &object) == 0 &&
+                    Map(fd, size, mapping) && pg_strong_random(&which, sizeof(which));
   if (!made) *fault = SystemError();
   if (fd >= 0) close(fd);
   if (!made) {
@@ -169,6 +171,7 @@ bool MakeObject(int places, Mapping *mapping, const char **fault) {
   BoxHeader *header = mapping->header;
   header->places = static_cast<uint64_t>(places);
   header->directory = here;
+  header->inode = object.st_ino;
   strlcpy(header->path, DataDir, sizeof(header->path));
   std::atomic_thread_fence(std::memory_order_release);
   header->box = which | 1;

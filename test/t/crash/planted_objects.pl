@@ -53,6 +53,7 @@ my @replaced = (
 	[ 'a symbolic link to the box itself', sub { write_file($target, $_[1]); symlink $target, $_[0] or die "symlink: $!" } ],
 	[ 'the box, of mode 0666', sub { write_file(@_, 0666) } ],
 	[ 'the box, of mode 0644', sub { write_file(@_, 0644) } ],
+	[ 'a copy of the box', sub { write_file(@_) } ],
 	[ 'an empty file', sub { write_file($_[0], '') } ],
 	[ 'the box and a byte more', sub { write_file($_[0], "$_[1]\0") } ],
 	[ 'the box, twice as long', sub { write_file($_[0], $_[1] x 2) } ],
