@@ -73,7 +73,10 @@ Keeper::Exchange Keeper::NextExchange(const KeeperView &view) const {
 
 int64_t Keeper::WindowToAskFor(const KeeperView &view) const {
   if (window_us_ != 0 && view.lease_duration_us > window_lease_us_) return view.lease_duration_us;
-  return std::min(std::max(2 * window_us_, kFirstWindowUs), view.lease_duration_us);
+  // Of a lease found at the start that is what is left.
+  const int64_t window_us = window_us_ != 0 ? window_us_ : view.window_left_us;
+  if (window_us > view.lease_duration_us / 2) return view.lease_duration_us;
+  return std::min(std::max(2 * std::max(window_us, int64_t{0}), kFirstWindowUs), view.lease_duration_us);
 }
 
 void Keeper::Done(KeeperAction action, KeeperOutcome outcome, int64_t now_us, int32_t spread) {

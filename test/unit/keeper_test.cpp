@@ -228,6 +228,21 @@ TEST(Keeper, AnInheritedWindowIsAsLongAsItIs) {
   ExpectAsk(keeper.Next(Leased(200 * kSecond), kStart + 100 * kSecond), KeeperAction::kExtend, kDuration);
 }
 
+// After each crash, too, there is more time left for an outage.
+TEST(Keeper, AnInheritedWindowGrowsAtOnce) {
+  const int64_t left = 100 * kSecond;
+  Keeper keeper;
+  ExpectAsk(keeper.Next(Leased(left), kStart), KeeperAction::kExtend, 2 * left);
+  for (const int64_t far : {kDuration - 1, kDuration + 1, INT64_MAX}) {
+    Keeper other;
+    ExpectAsk(other.Next(Leased(far), kStart), KeeperAction::kExtend, kDuration);
+  }
+  for (const int64_t over : {int64_t{0}, -kSecond, INT64_MIN}) {
+    Keeper other;
+    ExpectAsk(other.Next(Leased(over), kStart), KeeperAction::kExtend, kFirst);
+  }
+}
+
 // A monotonic clock may count from the machine's start: then a third of the lease is not over yet.
 TEST(Keeper, AnInheritedLeaseIsCheckedAtOnceSoonAfterTheMachinesStart) {
   Keeper keeper;
