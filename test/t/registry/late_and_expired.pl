@@ -42,7 +42,7 @@ ok(flows($many, 'halted'), 'ids flow when the keeper runs again');
 start_server($killed);
 take($many, 1000, $_) for qw(halted living);
 take($killed, 1000);
-isnt(status($killed, 'worker'), $worker, 'a killed server draws another worker id');
+is(status($killed, 'worker'), $worker, 'a killed server goes on under the worker id that nobody took');
 is(taken_twice(), 0, 'and no id of any of them is another\'s');
 $_->stop('fast') for $many, $killed;
 $registry->stop('smart');
