@@ -52,7 +52,6 @@ for my $case ([ 'before', 0, 1 ], [ 'around', 1, 0 ])
 	my ($when, $after, $before) = @$case;
 	subtest "an extension dropped and created $when a crash" => sub {
 		go_on('postgres', 'at first');
-		my $old = value($node, 'SELECT lease_id, window_start FROM snowflake_registry');
 		value($node, 'DROP EXTENSION snowflake');
 		my $create = 'CREATE EXTENSION snowflake; ' . small_layout();
 		value($node, $create) if $before;
@@ -85,7 +84,6 @@ subtest 'another registry' => sub {
 };
 
 subtest 'a database dropped and created anew' => sub {
-	my $sum = 0;
 	for my $again (0, 1)
 	{
 		begin('anew') if !$again;
