@@ -12,8 +12,12 @@ use SnowflakeTest;
 use Test::More;
 
 my $registry = make_registry('registry');
-value($registry, 'CREATE DATABASE second TEMPLATE postgres');
-my %place = (first => place($registry), second => place($registry) =~ s/dbname=postgres/dbname=second/r);
+my %place;
+for my $db (qw(first second))
+{
+	value($registry, "CREATE DATABASE $db TEMPLATE postgres");
+	$place{$db} = place($registry) =~ s/dbname=postgres/dbname=$db/r;
+}
 my $node = new_node('node', conf => "snowflake.start_timeout = 1s\n");
 value($node, 'CREATE DATABASE base');
 value($node, 'CREATE EXTENSION snowflake; ' . small_layout(), 'base');
@@ -78,7 +82,7 @@ subtest 'another registry' => sub {
 	my ($new, $drawn) = go_on('moved', 'then');
 	is($drawn, 1, '... under a lease that was drawn');
 	is(value($registry, q{SELECT lease_id || ' of ' || worker_id FROM snowflake_registry}, 'second'), $new, '... from the new one');
-	is(value($registry, q{SELECT lease_id || ' of ' || worker_id FROM snowflake_registry WHERE node LIKE '%/moved'}), $old, '... while the old one was told nothing');
+	is(value($registry, q{SELECT lease_id || ' of ' || worker_id FROM snowflake_registry WHERE node LIKE '%/moved'}, 'first'), $old, '... while the old one was told nothing');
 	$node->append_conf('postgresql.conf', "snowflake.registry = ''");
 	$node->reload;
 };
@@ -97,15 +101,15 @@ subtest 'a database dropped and created anew' => sub {
 		my ($new, $drawn) = go_on('anew', 'then');
 		is($drawn, 1, '... under a lease that was drawn');
 		isnt($new, $old, '... and is another one');
-		is(value($registry, q{SELECT string_agg(lease_id || ' of ' || worker_id, ', ') FROM snowflake_registry WHERE node LIKE '%/anew'}), $new,
+		is(value($registry, q{SELECT string_agg(lease_id || ' of ' || worker_id, ', ') FROM snowflake_registry WHERE node LIKE '%/anew'}, 'first'), $new,
 			'... the only one of the database');
 	}
 };
 
 subtest 'a window that ends while the server is down' => sub {
-	begin('late', lease_duration => '2s');
+	begin('late', registry => place($registry), lease_duration => '2s');
 	my ($old) = go_on('late', 'at first');
-	my $is_over = q{SELECT window_end <= } . node_tick() . q{ FROM snowflake_registry WHERE node LIKE '%/late'};
+	my $is_over = q{SELECT NOT EXISTS (SELECT FROM snowflake_registry WHERE node LIKE '%/late' AND window_end > } . node_tick() . ')';
 	my $down = sub {
 		$node->stop('immediate');
 		$_[0]->();
@@ -118,8 +122,8 @@ subtest 'a window that ends while the server is down' => sub {
 	my @others;
 	$down->(sub { @others = draw($registry, 32) });
 	my ($worker) = $old =~ / of (\d+)/;
-	push @others, draw($registry, 1);
-	is($others[-1], $worker, 'another node takes the worker id');
+	push @others, draw($registry, 1) if @others < 32;
+	is($others[-1], $worker, 'another node takes the worker id, the last of all');
 	$node->start;
 	is((query_error($node, 'late', 'SELECT snowflake_nextval()'))[0], 'SF004', '... and there is no id');
 	value($registry, "DELETE FROM snowflake_registry WHERE worker_id = $others[0]");
