@@ -269,7 +269,7 @@ uint64_t OpenBlackBox(const char *block, int places, bool (*keep)(int place, con
   for (int place = 0; place < places; ++place) {
     BoxSlot *slot = &box.slots()[place];
     if (Load(*slot, &kept) && keep(place, kept, argument))
-      ++count;
+      count += kept.state.generator.open;
     else
       Empty(slot);
   }
