@@ -37,13 +37,18 @@ cmp_ok($took, '>', 4, 'not more often than once a second');
 is(commits(), $commits, '... and without a transaction');
 figures('4 looks in %.1f s', $took);
 
-# Tables that come and go are reason enough to look. A session has transactions of its own, which it tells when it ends.
-my $then = commits();
-$server->safe_psql('idle', 'SELECT');
-ok(wait_until('what a session has done', sub { commits() > $then }), 'a session costs a transaction');
-my $own = commits() - $then;
-$server->safe_psql('idle', 'CREATE TABLE t ()');
-ok(wait_until('a transaction', sub { commits() > $then + 2 * $own }), 'the keeper looks at the catalogs when a table was created');
+# Tables that come and go are reason enough to look. A session has transactions of its own, which it tells when it ends. From 18 on the
+# keeper finds the extension in its cache, and a transaction that touches no table is not told.
+SKIP:
+{
+	skip 'the look cannot be seen', 2 if $server->safe_psql('postgres', 'SHOW server_version_num') >= 180000;
+	my $then = commits();
+	$server->safe_psql('idle', 'SELECT');
+	ok(wait_until('what a session has done', sub { commits() > $then }), 'a session costs a transaction');
+	my $own = commits() - $then;
+	$server->safe_psql('idle', 'CREATE TABLE t ()');
+	ok(wait_until('a transaction', sub { commits() > $then + 2 * $own }), 'the keeper looks at the catalogs when a table was created');
+}
 $server->safe_psql('idle', 'DROP EXTENSION snowflake');
 ok(wait_until('the keeper to end', sub { !-e "/proc/$keeper" }), '... and ends when it was the extension that was dropped');
 
