@@ -171,13 +171,18 @@ constexpr void ForgetLease(NodeState *node) {
   node->lease_wanted = true;
 }
 
+// A restart is to find nothing here where nothing is leased: what the registry was asked last, and what it had shown, is over.
+constexpr void ForgetQuestion(NodeState *node) {
+  if (!node->generator.open && node->retired_count == 0) node->next_token = {};
+}
+
 // The state that a crash left, with the last tick that was used. Wishes are gone with those who had them. A lease that was closed, but
 // that no registry was reached for, is still this node's.
 constexpr void Recover(NodeState *node, Tick last_tick) {
   Generator *g = &node->generator;
   if (!g->open && node->retired_count > 0) {
     const Retired &newest = node->retired[node->retired_count - 1];
-    if (newest.lease_id == g->lease.lease_id && !newest.asked) {
+    if (newest.lease_id == g->lease.lease_id && newest.token == g->lease.token && !newest.asked) {
       g->open = true;
       --node->retired_count;
     }

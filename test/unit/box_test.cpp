@@ -82,6 +82,9 @@ TEST(Box, IsNoneWhereItIsEmpty) {
   asking.next_token = TokenOf(7);
   Keep(&slot, asking);
   EXPECT_EQ(Recovered(slot).next_token, TokenOf(7)) << "the answer may be under way";
+  ForgetQuestion(&asking);
+  Keep(&slot, asking);
+  EXPECT_FALSE(Load(slot, &kept)) << "a keeper that ends in good order leaves nothing";
 }
 
 // Between any two of its stores a process may be killed.
@@ -136,6 +139,12 @@ TEST(Box, GivesNoLeaseBackThatWasReplacedOrLost) {
   LoseLease(&node, 11, kSilent);
   Keep(&slot, node);
   EXPECT_FALSE(Recovered(slot).generator.open) << "of another lease";
+
+  node = Holding();
+  CloseLease(&node);
+  Retire(&node, {10, TokenOf(9), 4, kNow, kNow + 10, false});
+  Keep(&slot, node);
+  EXPECT_FALSE(Recovered(slot).generator.open) << "of another registry, which has the same number";
 
   node = Holding();
   CloseLease(&node);

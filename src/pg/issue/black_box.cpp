@@ -23,6 +23,7 @@ struct FileIdentity {
 struct DataDirectory {
   uint64_t block, slot_size;
   uint64_t system_identifier;
+  uint64_t boot;  // 0: the system does not say
   FileIdentity directory, control_file;
 
   bool operator==(const DataDirectory &other) const { return memcmp(this, &other, sizeof(other)) == 0; }
@@ -50,27 +51,37 @@ DataDirectory here = {};
 
 size_t SizeFor(uint64_t places) { return TYPEALIGN(kSizeUnit, sizeof(BoxHeader) + places * sizeof(BoxSlot)); }
 
-bool Identify(const char *path, FileIdentity *identity) {
+// 0 where the system does not say.
+uint64_t BornNs(const char *path, const struct stat &file) {
 #ifdef STATX_BTIME
-  struct statx file = {};
-  if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &file) != 0) return false;
-  *identity = {uint64_t{file.stx_dev_major} << 32 | file.stx_dev_minor, file.stx_ino, 0};
-  if (file.stx_mask & STATX_BTIME)
-    identity->born_ns = static_cast<uint64_t>(file.stx_btime.tv_sec) * 1000000000 + file.stx_btime.tv_nsec;
+  struct statx more = {};
+  const bool known = statx(AT_FDCWD, path, 0, STATX_BTIME, &more) == 0 && (more.stx_mask & STATX_BTIME) != 0;
+  return known ? static_cast<uint64_t>(more.stx_btime.tv_sec) * 1000000000 + more.stx_btime.tv_nsec : 0;
+#elif defined(__APPLE__)
+  return static_cast<uint64_t>(file.st_birthtimespec.tv_sec) * 1000000000 + file.st_birthtimespec.tv_nsec;
+#elif defined(__FreeBSD__)
+  return static_cast<uint64_t>(file.st_birthtim.tv_sec) * 1000000000 + file.st_birthtim.tv_nsec;
 #else
+  return 0;
+#endif
+}
+
+bool Identify(const char *path, FileIdentity *identity) {
   struct stat file = {};
   if (stat(path, &file) != 0) return false;
-  *identity = {static_cast<uint64_t>(file.st_dev), static_cast<uint64_t>(file.st_ino), 0};
-#ifdef __APPLE__
-  const timespec born = file.st_birthtimespec;
-#elif defined(__FreeBSD__)
-  const timespec born = file.st_birthtim;
-#else
-  const timespec born = {};
-#endif
-  identity->born_ns = static_cast<uint64_t>(born.tv_sec) * 1000000000 + born.tv_nsec;
-#endif
+  *identity = {static_cast<uint64_t>(file.st_dev), static_cast<uint64_t>(file.st_ino), BornNs(path, file)};
   return true;
+}
+
+// Shared memory may be on a disk, where it lives through a reboot, as it was some time before.
+uint64_t Boot() {
+  char id[64] = "";
+  const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  const ssize_t length = read(fd, id, sizeof(id));
+  close(fd);
+  if (length <= 0) return 0;
+  return hash_bytes_extended(reinterpret_cast<const unsigned char *>(id), static_cast<int>(length), 0);
 }
 
 // Both paths are relative to the data directory, where every process of the server works.
@@ -79,6 +90,7 @@ bool Identify(const char *block) {
   here.block = hash_bytes_extended(reinterpret_cast<const unsigned char *>(block), static_cast<int>(strlen(block)), 0);
   here.slot_size = sizeof(BoxSlot);
   here.system_identifier = GetSystemIdentifier();
+  here.boot = Boot();
   if (!Identify(".", &here.directory) || !Identify("global/pg_control", &here.control_file)) return false;
   const auto *bytes = reinterpret_cast<const unsigned char *>(&here);
   snprintf(name, sizeof(name), "/snowflake.%016llx",
@@ -192,16 +204,16 @@ void TellMissing() {
 }
 
 // For the log; a session that is the first to look need not hear of it.
-int LogLevel() { return IsUnderPostmaster ? LOG : WARNING; }
+int LogLevel(int in_postmaster) { return IsUnderPostmaster ? LOG_SERVER_ONLY : in_postmaster; }
 
 void TellFault(const char *fault) {
-  ereport(LogLevel(),
+  ereport(LogLevel(WARNING),
           (errmsg("snowflake: the shared memory object \"%s\" cannot be used", name), errdetail_internal("%s", fault)));
 }
 
 void TellNone(const char *fault) {
   ereport(
-      LogLevel(),
+      LogLevel(WARNING),
       (errmsg("snowflake: there is no black box: after a crash of this server new leases are drawn"),
        errdetail("The shared memory object \"%s\" cannot be made: %s", name, fault),
        errhint("Ids are issued all the same. Where a lease that a crash left behind must not block a worker id until"
@@ -245,8 +257,9 @@ uint64_t OpenBlackBox(const char *block, int places, bool (*keep)(int place, con
   const bool taken_away =
       before.header != nullptr && (found.header == nullptr || found.header->box != before.header->box);
   if (taken_away)
-    ereport(LOG, (errmsg("snowflake: the shared memory object \"%s\" was taken away while the server ran", name),
-                  errhint("See RemoveIPC of systemd-logind.")));
+    ereport(LogLevel(LOG),
+            (errmsg("snowflake: the shared memory object \"%s\" was taken away while the server ran", name),
+             errhint("See RemoveIPC of systemd-logind.")));
   const bool missing = !taken_away && found.header == nullptr && fault == nullptr;
 
   const Mapping source = taken_away ? before : found;
@@ -274,9 +287,9 @@ uint64_t OpenBlackBox(const char *block, int places, bool (*keep)(int place, con
       Empty(slot);
   }
   if (count > 0)
-    ereport(LOG, (errmsg_plural("snowflake: %d database goes on with the lease of before",
-                                "snowflake: %d databases go on with the leases of before",
-                                static_cast<unsigned long>(count), count)));
+    ereport(LogLevel(LOG), (errmsg_plural("snowflake: %d database goes on with the lease of before",
+                                          "snowflake: %d databases go on with the leases of before",
+                                          static_cast<unsigned long>(count), count)));
   return box.header->box;
 }
 
@@ -287,12 +300,14 @@ bool FindBlackBox(const char *block, uint64_t which) {
   if (!Identify(block)) fault = SystemError();
   if (fault == nullptr && MapObject(&box, &fault) && box.header->box == which) return true;
   Unmap(&box);
-  if (shm_unlink(name) != 0 && errno != ENOENT)
+  // What another user put in its place is never used.
+  if (shm_unlink(name) != 0 && errno != ENOENT && errno != EPERM && errno != EACCES)
     ereport(ERROR, (errcode(ERRCODE_IO_ERROR), errmsg("could not remove shared memory object \"%s\": %m", name),
                     fault ? errdetail_internal("%s", fault) : 0));
-  ereport(LOG, (errmsg("snowflake: there is no black box any more: after a crash of this server new leases are drawn"),
-                errdetail("The shared memory object \"%s\" cannot be used: %s", name,
-                          fault ? fault : "it was taken away.")));
+  ereport(
+      LogLevel(LOG),
+      (errmsg("snowflake: there is no black box any more: after a crash of this server new leases are drawn"),
+       errdetail("The shared memory object \"%s\" cannot be used: %s", name, fault ? fault : "it was taken away.")));
   return false;
 }
 

@@ -68,8 +68,8 @@ Oid ExtensionOf(Oid fn_oid) {
   return known_extension;
 }
 
-// What a life before this one left goes on only under the same registry and layout. Where another extension is asked for ids, the
-// keeper sees to it.
+// What a life before this one left goes on only under the same registry and layout, and not where this server followed another one
+// meanwhile, which had that registry. Where another extension is asked for ids, the keeper sees to it.
 void AdmitRecovered(NodeBlock *node, Oid fn_oid, Oid extension) {
   bool recovered = false;
   WithLock(node, LW_SHARED, [&] { recovered = node->recovered; });
@@ -77,14 +77,16 @@ void AdmitRecovered(NodeBlock *node, Oid fn_oid, Oid extension) {
   if (RegistryIsHere() && RecoveryInProgress()) ReportRecovery();
   const Layout layout = DatabaseLayout(fn_oid);
   const uint64_t registry = HashOfRegistry();
+  const int64_t timeline = RegistryIsHere() ? GetWALInsertionTimeLine() : 0;
   const Patience patience = PatienceNow();
   const ClockReading reading = ReadClocks();
   ChangeNode(node, [&] {
     if (!node->recovered) return;
     node->recovered = false;
     Read(&node->state.clock, reading, patience.clock);
-    if (node->extension == extension && (node->registry != registry || node->state.generator.layout != layout))
-      CloseLease(&node->state);
+    const bool other_layout = node->extension == extension && node->state.generator.layout != layout;
+    const bool followed = timeline != 0 && node->state.seen.timeline != timeline;
+    if (node->registry != registry || other_layout || followed) CloseLease(&node->state);
     CatchUp(&node->state, patience, false);
   });
 }

@@ -45,6 +45,8 @@ bool PutBack(int place, const Kept &kept, void *block) {
   NodeBlock *nodes = static_cast<State *>(block)->nodes, *node = &nodes[place];
   for (int i = 0; i < place; ++i)
     if (nodes[i].database == kept.database) return false;
+  // Of another boot, on a system that does not say so.
+  if (kept.state.clock.read.steady_us > SteadyUs()) return false;
   node->database = kept.database;
   node->extension = kept.extension;
   node->recovered = true;

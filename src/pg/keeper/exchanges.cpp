@@ -201,6 +201,10 @@ void CloseGenerator() {
   ChangeNode(keeping.node, [] { CloseLease(&keeping.node->state); });
 }
 
+void TidyUp() {
+  ChangeNode(keeping.node, [] { ForgetQuestion(&keeping.node->state); });
+}
+
 RegistryAnswer Acquire(int64_t duration_us) {
   pgstat_report_activity(STATE_RUNNING, "drawing a worker id");
   NodeBlock *node = keeping.node;

@@ -40,6 +40,9 @@ KeeperView Look(bool leaving, bool *other_extension);
 // From here on nothing is issued; the lease waits to be given back.
 void CloseGenerator();
 
+// Before the keeper ends in good order.
+void TidyUp();
+
 RegistryAnswer Acquire(int64_t duration_us);
 RegistryAnswer Extend(int64_t duration_us);
 // The oldest lease that waits to be given back. While leaving it takes no longer than a shutdown may.

@@ -293,7 +293,10 @@ bool Step() {
   if (other_extension) LookAtCatalogs();
   self.action = step.action;
   self.future = view.future;
-  if (step.action == KeeperAction::kExit) return MarkClean();
+  if (step.action == KeeperAction::kExit) {
+    TidyUp();
+    return MarkClean();
+  }
   if (step.action == KeeperAction::kSleep)
     Sleep(Min(step.until_us, self.next_watch_us));
   else

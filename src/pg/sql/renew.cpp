@@ -1,18 +1,15 @@
 // snowflake_renew(): for a machine that was copied with its memory. Result and errors: COMMENT ON in the install script.
-#include "pg/extension.h"
 #include "pg/issue/node_block.h"
 #include "pg/sql/waits.h"
 
 using namespace snowflake;
 
 SNOWFLAKE_FUNCTION(snowflake_renew) {
-  const Oid extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
   NodeBlock *node = FindNode(MyDatabaseId);
   if (node == nullptr) PG_RETURN_VOID();
   Latch *keeper_latch = nullptr;
   int64_t tick_us = 0;
   ChangeNode(node, [&] {
-    if (node->extension != extension) return;
     ForgetLease(&node->state);
     tick_us = node->state.generator.layout.tick_us;
     keeper_latch = node->keeper_latch;

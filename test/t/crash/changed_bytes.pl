@@ -86,7 +86,7 @@ for my $i (0 .. $#plan)
 	}
 	# An object that is no box of this server: all but the path, which is for people, and which box it is.
 	my $is_unusable =
-	  length $after != $size || substr($after, $directory_from, 80) ne substr($before, $directory_from, 80) || substr($after, 0, 8) eq "\0" x 8;
+	  length $after != $size || substr($after, $directory_from, 88) ne substr($before, $directory_from, 88) || substr($after, 0, 8) eq "\0" x 8;
 	my $said = scalar(() = log_since($server, $log) =~ /$unusable/g);
 	push @silent, "trial $i, $plan[$i]: said $said times" if $is_unusable != $said && (length $after != $size || substr($after, 8, 8) eq substr($before, 8, 8));
 	$count{'unusable'} += $is_unusable;

@@ -28,6 +28,20 @@ is(leases($registry, 'fleet'), '0', 'before any lease it draws none');
 value($server, 'CREATE ROLE nobody LOGIN');
 is((as_role($server, 'postgres', 'nobody', 'SELECT snowflake_renew()'))[0], '42501', 'it is not for PUBLIC');
 
+# A question that has had no answer is not asked again: a copy may ask it, too.
+$registry->stop('fast');
+value($server, q{ALTER SYSTEM SET snowflake.start_timeout = '100ms'});
+$server->reload;
+is((query_error($server, 'postgres', 'SELECT snowflake_nextval()'))[0], 'SF001', 'a lease is asked for, in vain');
+my $asked = read_box(box_of($server));
+value($server, 'SELECT snowflake_renew()');
+is((query_error($server, 'postgres', 'SELECT snowflake_nextval()'))[0], 'SF001', '... and so it is later');
+isnt(read_box(box_of($server)), $asked, '... by another question');
+value($server, q{ALTER SYSTEM RESET snowflake.start_timeout});
+$server->reload;
+$registry->start;
+ok(flows($server), 'ids flow');
+
 my ($lease, $worker) = first_call($server);
 my $session = $server->background_psql('postgres', on_error_stop => 0);
 # So that numbers are left.
