@@ -66,11 +66,11 @@ sub slot_size
 # Whether a box says that it is this server's, to people.
 sub says_path { my ($server, $bytes) = @_; return $bytes =~ /\A.{16}\Q${\ $server->data_dir}\E\0/s; }
 
-# The objects that say they are this server's. Two servers that had the same place one after the other have one each.
+# The objects that say they are this server's; other users' cannot be read. Two servers that had the same place one after the other have one each.
 sub boxes_of
 {
 	my ($server) = @_;
-	return grep { -f $_ && !-l $_ && -s _ && says_path($server, read_box($_)) } glob '/dev/shm/snowflake.*';
+	return grep { -f $_ && !-l $_ && -s _ && -r _ && says_path($server, read_box($_)) } glob '/dev/shm/snowflake.*';
 }
 
 sub box_of
