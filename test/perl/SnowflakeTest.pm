@@ -12,6 +12,9 @@ use Time::HiRes qw(time sleep clock_gettime);
 our @EXPORT = qw(new_server start_server move_clock let_pass freeze_clock freeze_wall_clock run_clock now_ms seed slowness wait_until
   query_error standby_of subscription_errors);
 
+# The superuser's name, whoever runs the tests.
+$ENV{PGUSER} = 'postgres';
+
 # What a test dies of stands in its log only; whoever reads the run wants to know, too.
 $SIG{__DIE__} = sub { Test::More::diag("died: $_[0]") unless $^S // 1 };
 
@@ -30,7 +33,7 @@ sub new_server
 	}
 	else
 	{
-		$server->init(allows_streaming => $options{streaming} ? 1 : 0, $options{initdb} ? (extra => $options{initdb}) : ());
+		$server->init(allows_streaming => $options{streaming} ? 1 : 0, extra => [ '-U', $ENV{PGUSER}, @{ $options{initdb} // [] } ]);
 		my $preload = ($options{preload} // $ENV{SNOWFLAKE_PRELOAD} // 1) ? "shared_preload_libraries = 'snowflake'" : '';
 		# Calls wait for a first lease as long as the server needs for it.
 		$preload .= sprintf("\nsnowflake.start_timeout = %ds", 5 * slowness()) if $preload && slowness() > 1;

@@ -54,14 +54,14 @@ sub leaps
 	watch_a_minute(\@loads, \$longest, $nodes, $registry);
 	figures('%s: ahead, no node was without an id for longer than %.1f s', $name, $longest);
 	cmp_ok($longest, '<', 5 * slowness(), 'ahead, ids flow on all nodes all the time');
-	is(count_nodes("state = 'issuing' AND clock_lead < interval '1 s'"), $fleet, '... which all issue by the clock that leapt');
+	ok(wait_until('all to issue', sub { count_nodes("state = 'issuing' AND clock_lead < interval '1 s'") == $fleet }), '... which all issue by the clock that leapt');
 
 	$longest = 0;
 	$move->(-$hours * $hour_s);
 	watch_a_minute(\@loads, \$longest, $nodes, $registry) for 1 .. 2;
 	figures('%s: back again, no node was without an id for longer than %.1f s', $name, $longest);
 	cmp_ok($longest, '<', 5 * slowness(), 'back again, ids flow on all nodes all the time');
-	is(count_nodes("state = 'issuing'"), $fleet, '... which all issue');
+	ok(wait_until('all to issue', sub { count_nodes("state = 'issuing'") == $fleet }), '... which all issue');
 	my $bridge = count_nodes("clock_lead > interval '30 min'");
 	figures('%s: %d nodes drew another worker id, %d go on by bridging', $name, $fleet - $bridge, $bridge);
 	cmp_ok($bridge, '>=', $fleet - 12, '... more than by the 12 worker ids that are left');
