@@ -16,7 +16,7 @@ use SnowflakeTest;
 use Time::HiRes qw(time sleep);
 
 my $unpacked = $ENV{SNOWFLAKE_NEIGHBOURS} // '/nowhere';
-my $user = getpwuid($<);
+my $user = $ENV{PGUSER};
 # Debian's: the modules that have parts in C are made for it, and for no other that PATH may name.
 my $python = '/usr/bin/python3';
 my @made;

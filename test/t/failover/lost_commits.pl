@@ -35,7 +35,7 @@ value($first, 'postgres', "CREATE EXTENSION snowflake; INSERT INTO snowflake_lay
 my $next = standby_of($first, 'next');
 my $last = standby_of($next, 'last');
 
-sub place { return 'host=' . join(',', map { $_->host } @_) . ' port=' . join(',', map { $_->port } @_) . ' dbname=postgres user=' . getpwuid($<); }
+sub place { return 'host=' . join(',', map { $_->host } @_) . ' port=' . join(',', map { $_->port } @_) . " dbname=postgres user=$ENV{PGUSER}"; }
 my $anywhere = place($first, $next, $last) . ' target_session_attrs=read-write';
 
 my $nodes = new_server('nodes', conf => "snowflake.lease_duration = 10s\nsnowflake.start_timeout = 1s\nmax_worker_processes = 16\n");
