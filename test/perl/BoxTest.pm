@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-our @EXPORT = qw(need_boxes boxes_of box_of read_box write_box $directory_from $slots_from slot_size says_path plant die_and_start kill_backend begin life first_call log_since $none
+our @EXPORT = qw(need_boxes read_box write_box $directory_from $slots_from slot_size plant die_and_start kill_backend begin life first_call log_since $none
   $gone $unusable $taken_away start_within can_unshare);
 
 # What the log says, each once for a life. With the object's name where there is one.
@@ -63,24 +63,6 @@ sub slot_size
 	return ($at + 256 - $slots_from + 63) & ~63;
 }
 
-# Whether a box says that it is this server's, to people.
-sub says_path { my ($server, $bytes) = @_; return $bytes =~ /\A.{16}\Q${\ $server->data_dir}\E\0/s; }
-
-# The objects that say they are this server's; other users' cannot be read. Two servers that had the same place one after the other have one each.
-sub boxes_of
-{
-	my ($server) = @_;
-	return grep { -f $_ && !-l $_ && -s _ && -r _ && says_path($server, read_box($_)) } glob '/dev/shm/snowflake.*';
-}
-
-sub box_of
-{
-	my ($server) = @_;
-	my @boxes = boxes_of($server);
-	die 'there are ' . @boxes . ' boxes of ' . $server->name . "\n" if @boxes != 1;
-	return $boxes[0];
-}
-
 # Puts something else in the place of an object: $make is called with its name.
 sub plant
 {
@@ -107,9 +89,7 @@ sub kill_backend
 	my ($server) = @_;
 	my $session = $server->background_psql('postgres', on_error_stop => 0);
 	my ($pid) = ask($session, 'SELECT pg_backend_pid()');
-	my $before = ready_count($server);
-	kill 'KILL', $pid;
-	my $ready = wait_ready($server, $before);
+	my $ready = kill_and_wait($server, $pid);
 	$session->{run}->kill_kill;
 	return $ready;
 }

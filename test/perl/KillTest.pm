@@ -53,24 +53,15 @@ sub lease_row { my ($registry, $what) = @_; return value($registry, "SELECT $wha
 # Ways to die, by name. Each returns when the server is ready again: false where nothing died.
 # ---------------------------------------------------------------------------------------------------------------------
 
-sub crash_restart
-{
-	my ($node, $pid) = @_;
-	my $before = ready_count($node);
-	# Gone already: the load has its own course.
-	return 0 unless $pid && kill 'KILL', $pid;
-	return wait_ready($node, $before);
-}
-
 sub start_again { start_server($_[0]); return 1; }
 
 our %crashes = (
 	'SIGKILL of a backend' => sub {
 		my @pids = split /\n/, value($_[0], q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()});
-		crash_restart($_[0], $pids[ rand @pids ]);
+		kill_and_wait($_[0], $pids[ rand @pids ]);
 	},
-	'SIGKILL of the keeper' => sub { crash_restart($_[0], value($_[0], 'SELECT keeper_pid FROM snowflake_status')); },
-	'SIGKILL of the checkpointer' => sub { crash_restart($_[0], value($_[0], q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'})); },
+	'SIGKILL of the keeper' => sub { kill_and_wait($_[0], value($_[0], 'SELECT keeper_pid FROM snowflake_status')); },
+	'SIGKILL of the checkpointer' => sub { kill_and_wait($_[0], value($_[0], q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'})); },
 	'SIGKILL of the postmaster' => sub { kill_server($_[0]) && start_again($_[0]); },
 	'SIGKILL of all processes' => sub { kill_server($_[0], children => 1) && start_again($_[0]); },
 	'immediate stop' => sub { $_[0]->stop('immediate'); start_again($_[0]); },

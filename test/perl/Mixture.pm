@@ -109,16 +109,7 @@ sub start_load
 	my $most_ids = 30_000_000;
 	my $pause = $seconds * $clients_per_node * @nodes * $ids_per_turn / $most_ids;
 	$pause = 0.01 if $pause < 0.01;
-	my $script = <<"SQL" x 100;
-COPY (SELECT snowflake_nextval() FROM generate_series(1, 250)) TO STDOUT;
-BEGIN;
-INSERT INTO kept SELECT FROM generate_series(1, 20) RETURNING id;
-ROLLBACK;
-SELECT snowflake_nextval();
-SELECT id FROM snowflake_nextvals(50) AS id;
-INSERT INTO kept SELECT FROM generate_series(1, 9) RETURNING id;
-SELECT FROM pg_sleep($pause);
-SQL
+	my $script = ids_in_every_way(times => 100, copied => 250, rolled_back => 20, kept => 9, at_once => 50, pause => $pause);
 	return map { start_clients($_, $clients_per_node, $script) } @nodes;
 }
 

@@ -193,7 +193,7 @@ sub subscription_errors
 # ---------------------------------------------------------------------------------------------------------------------
 
 push @EXPORT, qw(figures ask start_clients stop_clients client_bytes compare_ids ready_count falls_within wait_ready server_processes
-  kill_server lose_box pause_server resume_server stop_in_time);
+  ids_in_every_way kill_and_wait kill_server says_path boxes_of box_of lose_box pause_server resume_server stop_in_time);
 
 # What this run measured. At the start of a line, also from within a subtest, so that test/run shows it.
 sub figures
@@ -210,6 +210,22 @@ sub ask
 	$session->{stderr} = '';
 	my $out = $session->query($sql);
 	return ($out, $session->{stderr});
+}
+
+# A script for them that takes ids in every way, into a table `kept`, too, and rolls some back. `times` turns, each with a pause in s.
+sub ids_in_every_way
+{
+	my (%load) = @_;
+	my $kept = $load{kept} ? "INSERT INTO kept SELECT FROM generate_series(1, $load{kept}) RETURNING id;\n" : '';
+	return <<"SQL" x $load{times};
+COPY (SELECT snowflake_nextval() FROM generate_series(1, $load{copied})) TO STDOUT;
+BEGIN;
+INSERT INTO kept SELECT FROM generate_series(1, $load{rolled_back}) RETURNING id;
+ROLLBACK;
+SELECT snowflake_nextval();
+${kept}SELECT id FROM snowflake_nextvals($load{at_once}) AS id;
+SELECT FROM pg_sleep($load{pause});
+SQL
 }
 
 # Starts $count clients that run the script again and again, each in a new connection, until they are told to stop,
@@ -329,6 +345,16 @@ sub wait_ready
 	return wait_until('the server to be ready again', sub { ready_count($server) > $before });
 }
 
+# Kills a process of a server that then starts all others again. False where it was gone already: the load has its own course.
+sub kill_and_wait
+{
+	my ($server, $pid) = @_;
+	return 0 unless $pid;
+	my $before = ready_count($server);
+	return 0 unless kill 'KILL', $pid;
+	return wait_ready($server, $before);
+}
+
 # The processes of a server that is running, its postmaster first.
 sub server_processes
 {
@@ -374,23 +400,34 @@ sub kill_server
 	return wait_until('the processes of the server to end', sub { !grep { -e "/proc/$_" } @pids });
 }
 
-# What a reboot does to a server that is down: its black box is gone. Dies where there is none.
-sub lose_box
+# Whether a black box says, to people, that it is this server's: in its header, src/pg/issue/black_box.cpp.
+sub says_path { my ($server, $bytes) = @_; return length $bytes >= 272 && unpack('x16 Z256', $bytes) eq $server->data_dir; }
+
+# The objects that do. Two servers that had the same place one after the other have one each. Others' servers may stop at any time, and
+# other users' objects cannot be read.
+sub boxes_of
 {
 	my ($server) = @_;
-	my $path_at = 16;    # in the header, src/pg/issue/black_box.cpp
 	my @boxes;
-	for my $name (glob '/dev/shm/snowflake.*')
+	for my $file (grep { -f $_ && !-l $_ } glob '/dev/shm/snowflake.*')
 	{
-		# Others' servers may stop at any time.
-		open(my $object, '<:raw', $name) or next;
-		next unless sysread($object, my $header, $path_at + 256);
-		push @boxes, $name if unpack("x$path_at Z256", $header) eq $server->data_dir;
+		open(my $object, '<:raw', $file) or next;
+		sysread($object, my $header, 272) or next;
+		push @boxes, $file if says_path($server, $header);
 	}
-	die 'black boxes of ' . $server->name . ': ' . @boxes . "\n" if @boxes != 1;
-	unlink @boxes or die "$boxes[0]: $!";
-	return;
+	return @boxes;
 }
+
+sub box_of
+{
+	my ($server) = @_;
+	my @boxes = boxes_of($server);
+	die 'there are ' . @boxes . ' boxes of ' . $server->name . "\n" if @boxes != 1;
+	return $boxes[0];
+}
+
+# What a reboot does to a server that is down: its black box is gone.
+sub lose_box { my ($server) = @_; my $box = box_of($server); unlink $box or die "$box: $!"; return; }
 
 # Whether a shutdown ends where something would keep the server up for ever, or for longer than pg_ctl waits. How long it took is shown.
 sub stop_in_time

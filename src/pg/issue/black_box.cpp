@@ -51,16 +51,25 @@ DataDirectory here = {};
 
 size_t SizeFor(uint64_t places) { return TYPEALIGN(kSizeUnit, sizeof(BoxHeader) + places * sizeof(BoxSlot)); }
 
+uint64_t Hash(const void *bytes, size_t size) {
+  return hash_bytes_extended(static_cast<const unsigned char *>(bytes), static_cast<int>(size), 0);
+}
+
+template <typename Time>
+uint64_t Ns(const Time &time) {
+  return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
 // 0 where the system does not say.
 uint64_t BornNs(const char *path, const struct stat &file) {
 #ifdef STATX_BTIME
   struct statx more = {};
   const bool known = statx(AT_FDCWD, path, 0, STATX_BTIME, &more) == 0 && (more.stx_mask & STATX_BTIME) != 0;
-  return known ? static_cast<uint64_t>(more.stx_btime.tv_sec) * 1000000000 + more.stx_btime.tv_nsec : 0;
+  return known ? Ns(more.stx_btime) : 0;
 #elif defined(__APPLE__)
-  return static_cast<uint64_t>(file.st_birthtimespec.tv_sec) * 1000000000 + file.st_birthtimespec.tv_nsec;
+  return Ns(file.st_birthtimespec);
 #elif defined(__FreeBSD__)
-  return static_cast<uint64_t>(file.st_birthtim.tv_sec) * 1000000000 + file.st_birthtim.tv_nsec;
+  return Ns(file.st_birthtim);
 #else
   return 0;
 #endif
@@ -80,21 +89,18 @@ uint64_t Boot() {
   if (fd < 0) return 0;
   const ssize_t length = read(fd, id, sizeof(id));
   close(fd);
-  if (length <= 0) return 0;
-  return hash_bytes_extended(reinterpret_cast<const unsigned char *>(id), static_cast<int>(length), 0);
+  return length > 0 ? Hash(id, static_cast<size_t>(length)) : 0;
 }
 
 // Both paths are relative to the data directory, where every process of the server works.
 bool Identify(const char *block) {
   here = {};
-  here.block = hash_bytes_extended(reinterpret_cast<const unsigned char *>(block), static_cast<int>(strlen(block)), 0);
+  here.block = Hash(block, strlen(block));
   here.slot_size = sizeof(BoxSlot);
   here.system_identifier = GetSystemIdentifier();
   here.boot = Boot();
   if (!Identify(".", &here.directory) || !Identify("global/pg_control", &here.control_file)) return false;
-  const auto *bytes = reinterpret_cast<const unsigned char *>(&here);
-  snprintf(name, sizeof(name), "/snowflake.%016llx",
-           static_cast<unsigned long long>(hash_bytes_extended(bytes, sizeof(here), 0)));
+  snprintf(name, sizeof(name), "/snowflake.%016llx", static_cast<unsigned long long>(Hash(&here, sizeof(here))));
   return true;
 }
 

@@ -3,7 +3,7 @@
 // has it.
 //
 // 1. Its name is made of what tells this data directory from every other that may be there at the same time: device, inode, birth,
-//    and the system identifier.
+//    the system identifier, and the boot.
 // 2. An object that somebody else put there, or that is not as it should be, is never used.
 // 3. Whoever issues ids writes to the box: a process that does not get at it takes the box away from all, by its name, and after
 //    the next crash there is none.

@@ -1,6 +1,7 @@
 // Waits of SQL functions that an interrupt ends.
 #pragma once
 
+#include "core/layout.h"
 #include "pg/pg.h"
 
 namespace snowflake {
@@ -17,7 +18,7 @@ inline void WaitAWhile(int64_t ms) {
 // As long as a run may be used that a session took before.
 inline void WaitForRunsToEnd(int64_t tick_us) {
   for (const int64_t until_us = SteadyUs() + tick_us; SteadyUs() < until_us;)
-    WaitAWhile((until_us - SteadyUs()) / 1000 + 1);
+    WaitAWhile((until_us - SteadyUs()) / kUsPerMs + 1);
 }
 
 }  // namespace snowflake

@@ -24,6 +24,8 @@ my $log = -s $server->logfile;
 start_server($server);
 is(life($server), $life, 'the lease goes on');
 like(log_since($server, $log), qr/snowflake: 1 database goes on with the lease of before/, '... of one database');
+# A server that is stopped before its keeper has begun keeps the lease for the next life.
+$server->poll_query_until('postgres', 'SELECT keeper_pid IS NOT NULL FROM snowflake_status') or die 'no keeper';
 $server->stop('fast');
 ok(!-e $box, 'after a clean shutdown nothing is left');
 start_server($server);
@@ -36,6 +38,7 @@ substr($bytes, $slots_from + 3 * $size, $size) = "\1" x $size;
 write_box($box, $bytes);
 start_server($server);
 life($server);
+$server->poll_query_until('postgres', 'SELECT keeper_pid IS NOT NULL FROM snowflake_status') or die 'no keeper';
 $server->stop('fast');
 ok(!-e $box, 'nor is anything left of a slot that was nobody\'s');
 is(taken_twice(), 0, 'no id was issued twice');

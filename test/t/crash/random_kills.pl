@@ -27,15 +27,7 @@ my $node = new_node('node', place => $place, conf => "snowflake.start_timeout = 
 
 # Runs long enough to be hit within, pauses, single calls, and transactions that are rolled back.
 value($node, 'CREATE TABLE kept (id bigint DEFAULT snowflake_nextval())');
-my $script = <<'SQL' x 500;
-COPY (SELECT snowflake_nextval() FROM generate_series(1, 100)) TO STDOUT;
-BEGIN;
-INSERT INTO kept SELECT FROM generate_series(1, 10) RETURNING id;
-ROLLBACK;
-SELECT snowflake_nextval();
-SELECT id FROM snowflake_nextvals(20) AS id;
-SELECT FROM pg_sleep(0.008);
-SQL
+my $script = ids_in_every_way(times => 500, copied => 100, rolled_back => 10, at_once => 20, pause => 0.008);
 
 # Each kind as often as the others, half of them cut off, and no more than two of those in a row: windows are short where a node
 # crashes all the time.

@@ -17,11 +17,7 @@ restart_after_crash = on
 start_server($server);
 $server->safe_psql('postgres', 'CREATE EXTENSION snowflake');
 
-my $killed = sub {
-	my $before = ready_count($server);
-	kill 'KILL', $_[0];
-	ok(wait_ready($server, $before), 'PostgreSQL restarts itself');
-};
+my $killed = sub { ok(kill_and_wait($server, $_[0]), 'PostgreSQL restarts itself'); };
 
 my @crashes = (
 	[ 'an immediate shutdown', sub { $server->stop('immediate'); start_server($server); } ],

@@ -47,9 +47,8 @@ restart_after_crash = on
 			'a column that is added has an id for each row');
 
 		# Shared memory is set up again after a crash, by all three.
-		my $ready = ready_count($busy);
-		kill 'KILL', value($busy, q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'});
-		ok(wait_ready($busy, $ready), 'the server comes back after a crash');
+		my $checkpointer = value($busy, q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'});
+		ok(kill_and_wait($busy, $checkpointer), 'the server comes back after a crash');
 		my $id;
 		ok(wait_until('an id', sub { ($busy->psql($db, 'SELECT snowflake_nextval()', stdout => \$id))[0] == 0 }), '... and issues');
 		cmp_ok($id, '>', $ids[-1], '... a larger id');

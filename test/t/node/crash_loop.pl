@@ -15,10 +15,7 @@ use Time::HiRes qw(time sleep);
 sub crash
 {
 	my ($server) = @_;
-	my $ready = ready_count($server);
-	kill 'KILL', value($server, q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'});
-	wait_ready($server, $ready);
-	return;
+	return kill_and_wait($server, value($server, q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'}));
 }
 
 # No more than 7 while one window lasts.

@@ -27,16 +27,7 @@ $server->safe_psql('postgres', 'CREATE EXTENSION snowflake; CREATE TABLE kept (i
 
 # Runs long enough to be hit within, pauses, single calls, and transactions that are rolled back. The pauses keep the
 # number of ids within what can be compared.
-my $script = <<'SQL' x 200;
-COPY (SELECT snowflake_nextval() FROM generate_series(1, 400)) TO STDOUT;
-BEGIN;
-INSERT INTO kept SELECT FROM generate_series(1, 20) RETURNING id;
-ROLLBACK;
-SELECT snowflake_nextval();
-INSERT INTO kept SELECT FROM generate_series(1, 5) RETURNING id;
-SELECT id FROM snowflake_nextvals(50) AS id;
-SELECT FROM pg_sleep(0.004);
-SQL
+my $script = ids_in_every_way(times => 200, copied => 400, rolled_back => 20, kept => 5, at_once => 50, pause => 0.004);
 my $clients = start_clients($server, $clients_count, $script);
 
 sub backend
@@ -48,15 +39,7 @@ sub backend
 
 sub keeper { return $server->safe_psql('postgres', 'SELECT keeper_pid FROM snowflake_status'); }
 
-sub crash
-{
-	my ($pid) = @_;
-	return 0 unless $pid;
-	my $before = ready_count($server);
-	# Gone already: the load has its own course.
-	return 0 unless kill 'KILL', $pid;
-	return wait_ready($server, $before);
-}
+sub crash { return kill_and_wait($server, $_[0]); }
 
 my %kinds = (
 	'SIGKILL of a backend' => sub { crash(backend()) },

@@ -67,9 +67,7 @@ is($server->safe_psql('postgres', 'SELECT renewed_at FROM snowflake_registry'), 
 
 # A crash leaves the lease its window; a new lease begins anew.
 set_duration('10min');
-my $ready = ready_count($server);
-kill 'KILL', $keeper;
-wait_ready($server, $ready);
+kill_and_wait($server, $keeper);
 ok(wait_until('ids', sub { ($server->psql('postgres', 'SELECT snowflake_nextval()'))[0] == 0 }), 'after a crash ids flow');
 ok(wait_until('an extension', sub { $server->safe_psql('postgres', "SELECT renewed_at > '$looks' FROM snowflake_registry") eq 't' }), '... a keeper extends the lease that it found');
 is(window_end(), $end, '... whose window is as long as it was');
