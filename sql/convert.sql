@@ -519,7 +519,7 @@ DROP FOREIGN DATA WRAPPER regress_snowflake_wrapper CASCADE;
 SELECT snowflake_convert(NULL, 'id');
 \echo :SQLSTATE
 SELECT snowflake_convert('plain', NULL);
-SELECT snowflake_convert('plain', 'id', NULL);
+SELECT snowflake_convert('plain', 'id', NULL::boolean);
 DROP TABLE plain, plain_temporary;
 DROP DOMAIN small_number, big_number;
 

@@ -45,6 +45,8 @@ ALTER TABLE snowflake_registry OWNER TO regress_snowflake_owner;
 ALTER TABLE snowflake_watermark OWNER TO regress_snowflake_owner;
 ALTER TABLE snowflake_layout OWNER TO regress_snowflake_owner;
 ALTER TABLE snowflake_origin OWNER TO regress_snowflake_owner;
+ALTER TABLE snowflake_segment OWNER TO regress_snowflake_owner;
+ALTER TABLE snowflake_range OWNER TO regress_snowflake_owner;
 SET ROLE regress_snowflake_owner;
 DELETE FROM snowflake_registry WHERE node = 'b';
 RESET ROLE;

@@ -6,7 +6,7 @@ RESET client_min_messages;
 SELECT snowflake_nextval() > 0 AS issued;
 
 SELECT name, boot_val, unit, context, vartype, min_val, max_val, enumvals FROM pg_settings WHERE name LIKE 'snowflake.%'
-    AND name <> 'snowflake.max_databases' ORDER BY name COLLATE "C";
+    AND name NOT IN ('snowflake.max_databases', 'snowflake.max_segments') ORDER BY name COLLATE "C";
 SHOW snowflake.lease_duration;
 SHOW snowflake.max_lead;
 SHOW snowflake.max_bridge;

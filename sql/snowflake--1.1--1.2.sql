@@ -153,6 +153,169 @@ COMMENT ON FUNCTION snowflake_check(regclass, name) IS
 
 REVOKE ALL ON FUNCTION snowflake_check(regclass, name) FROM PUBLIC;
 
+-- Segments: small numbers for many servers.
+
+CREATE TABLE snowflake_segment (
+    name text COLLATE "C" PRIMARY KEY,
+    segment_id bigint NOT NULL UNIQUE CHECK (segment_id > 0),
+    last_value bigint NOT NULL CHECK (last_value >= 0),
+    max_value bigint NOT NULL CHECK (max_value >= last_value),
+    step integer NOT NULL CHECK (step > 0),
+    max_step integer NOT NULL CHECK (max_step >= step),
+    period_at timestamptz,
+    handed bigint NOT NULL DEFAULT 0 CHECK (handed >= 0),
+    handed_before bigint NOT NULL DEFAULT 0 CHECK (handed_before >= 0),
+    newest bigint NOT NULL DEFAULT 0 CHECK (newest >= 0),
+    drawn_by uuid,
+    drawn_by_several boolean NOT NULL DEFAULT false,
+    may_have_lost boolean NOT NULL DEFAULT false,
+    dropped_at timestamptz,
+    first_value bigint NOT NULL DEFAULT 1 CHECK (first_value > 0));
+COMMENT ON TABLE snowflake_segment IS 'segments of this registry';
+COMMENT ON COLUMN snowflake_segment.name IS 'name by which nodes ask for numbers';
+COMMENT ON COLUMN snowflake_segment.segment_id IS 'random number that tells it from another one of the same name';
+COMMENT ON COLUMN snowflake_segment.last_value IS 'last number that was handed out, one below the first before that; it falls only when the end of the newest range comes back';
+COMMENT ON COLUMN snowflake_segment.max_value IS 'last number that may be handed out';
+COMMENT ON COLUMN snowflake_segment.step IS 'no range is shorter';
+COMMENT ON COLUMN snowflake_segment.max_step IS 'no range is longer';
+COMMENT ON COLUMN snowflake_segment.period_at IS 'beginning of the period that handed is of; it lasts as long as a lease';
+COMMENT ON COLUMN snowflake_segment.handed IS 'how many numbers were handed out in that period';
+COMMENT ON COLUMN snowflake_segment.handed_before IS 'how many were in the period before';
+COMMENT ON COLUMN snowflake_segment.newest IS 'size of the newest range';
+COMMENT ON COLUMN snowflake_segment.drawn_by IS 'token under which the first range was drawn';
+COMMENT ON COLUMN snowflake_segment.drawn_by_several IS 'whether one was drawn under another token';
+COMMENT ON COLUMN snowflake_segment.may_have_lost IS 'whether the next range leaves out what lost commits may have handed out';
+COMMENT ON COLUMN snowflake_segment.dropped_at IS 'when it was dropped although other nodes may hold ranges of it: one that is created under its name goes on above last_value';
+COMMENT ON COLUMN snowflake_segment.first_value IS 'no smaller number was handed out under this name';
+SELECT pg_catalog.pg_extension_config_dump('snowflake_segment', 'WHERE dropped_at IS NULL');
+
+CREATE TABLE snowflake_range (
+    segment_id bigint NOT NULL,
+    role oid NOT NULL,
+    node text NOT NULL,
+    token uuid NOT NULL,
+    held_from bigint NOT NULL,
+    newest_from bigint NOT NULL,
+    held_to bigint NOT NULL,
+    drawn_at timestamptz NOT NULL,
+    PRIMARY KEY (segment_id, role, node));
+COMMENT ON TABLE snowflake_range IS 'the newest ranges of each node; a row of a node that is gone for good can be deleted';
+COMMENT ON COLUMN snowflake_range.segment_id IS 'segment that it is of';
+COMMENT ON COLUMN snowflake_range.role IS 'role that drew it';
+COMMENT ON COLUMN snowflake_range.node IS 'name of the node';
+COMMENT ON COLUMN snowflake_range.token IS 'secret of the node''s server, as long as that runs: what it draws with it alone comes back';
+COMMENT ON COLUMN snowflake_range.held_from IS 'first number that may come back unused';
+COMMENT ON COLUMN snowflake_range.newest_from IS 'first number of the newest range';
+COMMENT ON COLUMN snowflake_range.held_to IS 'last number of the newest range';
+COMMENT ON COLUMN snowflake_range.drawn_at IS 'when the newest range was drawn';
+
+CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_segment
+    FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
+CREATE TRIGGER snowflake_guard_after AFTER UPDATE ON snowflake_segment
+    FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
+CREATE TRIGGER snowflake_guard_truncate BEFORE TRUNCATE ON snowflake_segment
+    FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
+CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_range
+    FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
+CREATE TRIGGER snowflake_guard_truncate BEFORE TRUNCATE ON snowflake_range
+    FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
+ALTER TABLE snowflake_segment ENABLE ALWAYS TRIGGER snowflake_guard;
+ALTER TABLE snowflake_segment ENABLE ALWAYS TRIGGER snowflake_guard_after;
+ALTER TABLE snowflake_segment ENABLE ALWAYS TRIGGER snowflake_guard_truncate;
+ALTER TABLE snowflake_range ENABLE ALWAYS TRIGGER snowflake_guard;
+ALTER TABLE snowflake_range ENABLE ALWAYS TRIGGER snowflake_guard_truncate;
+COMMENT ON TRIGGER snowflake_guard ON snowflake_segment IS 'segments do not vanish, and a restored one does not fall';
+COMMENT ON TRIGGER snowflake_guard_after ON snowflake_segment IS 'segments do not fall';
+COMMENT ON TRIGGER snowflake_guard_truncate ON snowflake_segment IS 'segments do not vanish';
+COMMENT ON TRIGGER snowflake_guard ON snowflake_range IS 'ranges come from the registry''s functions alone';
+COMMENT ON TRIGGER snowflake_guard_truncate ON snowflake_range IS 'ranges do not vanish';
+
+CREATE FUNCTION snowflake_create_segment(
+    name text, start bigint DEFAULT 1, step integer DEFAULT 1000, max_value bigint DEFAULT 9223372036854775807, max_step integer DEFAULT 1000000)
+    RETURNS void
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_create_segment(text, bigint, integer, bigint, integer) IS
+    'creates a segment in this registry: numbers from start to max_value, of which nodes fetch step to max_step at a time; above the last number of one of its name that was dropped while nodes held ranges of it; 42710 where there is one, 22023 for limits that cannot be, 55000 where the registry is in another database';
+
+CREATE FUNCTION snowflake_drop_segment(name text) RETURNS void
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_drop_segment(text) IS
+    'drops a segment of this registry; nodes use up what they have of it; 42704 where there is none';
+
+CREATE FUNCTION snowflake_raise_segment(name text, value bigint) RETURNS bigint
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_raise_segment(text, bigint) IS
+    'the next number that this registry hands out is at least that, and never goes back; this database''s node uses no smaller one from now on, others use up what they have; returns the next number; 42704, or 22023 for what is no number of the segment';
+
+CREATE FUNCTION snowflake_segment_ranges(
+    node text, token uuid, names text[], segment_ids bigint[], highest bigint[], unused bigint[], wanted bigint[],
+    OUT segment_ids bigint[], OUT range_last bigint[], OUT range_count bigint[],
+    OUT system_identifier bigint, OUT timeline bigint, OUT known text)
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_segment_ranges(text, uuid, text[], bigint[], bigint[], bigint[], bigint[]) IS
+    'for each of these segments, the end of what this role drew with this token comes back, unused numbers up to highest, and a range of about wanted numbers is handed out, unless that is below 0; segment_ids are as the node knows them, 0 if it does not; of a segment that is not there the answer''s is 0, and known has names of those that are; range_count is 0 where it is used up; 55000 for a highest that is far above all that was handed out. Not in a transaction block';
+
+CREATE FUNCTION snowflake_segment_standing(
+    name text, for_update boolean,
+    OUT dropped boolean, OUT first_value bigint, OUT last_value bigint, OUT max_value bigint, OUT holder text, OUT held_to bigint)
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_segment_standing(text, boolean) IS
+    'what snowflake_convert() has to know of a segment of this registry; dropped is null where there was none of that name; held_to is the last number that another node has, and holder that node; for_update keeps it so until the transaction ends';
+
+CREATE FUNCTION snowflake_segment_nextval(name text) RETURNS bigint
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL SAFE SUPPORT snowflake_nextval_support;
+COMMENT ON FUNCTION snowflake_segment_nextval(text) IS
+    'the next number of a segment, unique on all nodes of the registry and rising on each; for column defaults; 42704 where there is none of that name, SF005 where the registry has handed out no range in time, SF006 at its end, 53400 where too many are in use';
+
+CREATE FUNCTION snowflake_copy_segment_nextval(internal, text) RETURNS bigint
+    AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE SUPPORT snowflake_nextval_support;
+COMMENT ON FUNCTION snowflake_copy_segment_nextval(internal, text) IS 'what COPY evaluates in place of snowflake_segment_nextval()';
+
+CREATE FUNCTION snowflake_segment_currval(name text) RETURNS bigint
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION snowflake_segment_currval(text) IS 'the last number of a segment in this session; 55000 before the first';
+
+REVOKE ALL ON FUNCTION snowflake_create_segment(text, bigint, integer, bigint, integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION snowflake_drop_segment(text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION snowflake_raise_segment(text, bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION snowflake_segment_standing(text, boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION snowflake_segment_ranges(text, uuid, text[], bigint[], bigint[], bigint[], bigint[]) FROM PUBLIC;
+
+CREATE FUNCTION snowflake_convert(relation regclass, column_name name, segment text, dry_run boolean DEFAULT false) RETURNS SETOF text
+    AS 'MODULE_PATHNAME', 'snowflake_convert_segment' LANGUAGE C VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET row_security = off;
+COMMENT ON FUNCTION snowflake_convert(regclass, name, text, boolean) IS
+    'gives a smallint, integer or bigint column, be it plain, serial or identity, the default snowflake_segment_nextval(segment); its type stays. Before that the segment is created, or raised, above its numbers and those of the sequence that goes, unless it begins there: that takes EXECUTE on the function that does it, whoever owns the table. Returns the statements, which dry_run keeps from being executed. Nodes use up what they have of a segment, so it is refused where another one may have a number that is in the column, and on a node of a registry elsewhere unless there are no numbers above 0; 22003 where the type has no number left, 22004, 22023, 42501, 42703, 42804, 42809, 42P01, 42P16, 2BP01 or 55000 for what cannot be converted. Where it creates the segment, numbers come after the commit';
+
+CREATE FUNCTION snowflake_get_segments(
+    OUT name text, OUT next_here bigint, OUT left_here bigint, OUT rate double precision, OUT lasts interval) RETURNS SETOF record
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_get_segments() IS 'what the view snowflake_segments shows of this node';
+
+CREATE VIEW snowflake_segments AS
+    SELECT coalesce(s.name, n.name) AS name,
+           CASE WHEN s.last_value < s.max_value THEN s.last_value + 1::bigint END AS next_value, s.max_value, s.step, s.max_step,
+           h.holders, n.next_here, n.left_here, n.rate, n.lasts
+    FROM (SELECT * FROM snowflake_segment WHERE dropped_at IS NULL) s
+    FULL JOIN snowflake_get_segments() n ON n.name = s.name
+    LEFT JOIN LATERAL (
+        SELECT jsonb_agg(jsonb_build_object('node', r.node, 'role', pg_get_userbyid(r.role), 'from', r.held_from, 'to', r.held_to,
+                                            'since', r.drawn_at) ORDER BY r.held_to) AS holders
+        FROM snowflake_range r WHERE r.segment_id = s.segment_id) h ON true;
+COMMENT ON VIEW snowflake_segments IS 'segments of this registry, and what this node has of them; of a registry in another database the latter alone';
+COMMENT ON COLUMN snowflake_segments.name IS 'name by which nodes ask for numbers';
+COMMENT ON COLUMN snowflake_segments.next_value IS 'first number of the next range, null when all are handed out';
+COMMENT ON COLUMN snowflake_segments.max_value IS 'last number';
+COMMENT ON COLUMN snowflake_segments.step IS 'no range is shorter';
+COMMENT ON COLUMN snowflake_segments.max_step IS 'no range is longer';
+COMMENT ON COLUMN snowflake_segments.holders IS 'the newest ranges of each node: node, role, from, to, since';
+COMMENT ON COLUMN snowflake_segments.next_here IS 'this node''s next number; null when it has none';
+COMMENT ON COLUMN snowflake_segments.left_here IS 'how many numbers this node has left; null when nobody has asked here yet';
+COMMENT ON COLUMN snowflake_segments.rate IS 'numbers per second that this node issued of its range';
+COMMENT ON COLUMN snowflake_segments.lasts IS 'how long left_here lasts at that rate: until then the registry may be away; null without a rate';
+GRANT SELECT ON snowflake_segments TO pg_read_all_stats;
+
 -- Before the first lease, so that a standby which is promoted without having heard of it knows of the failover, too. The table's
 -- owner may be anybody, whose triggers must not run with the rights of whoever updates the extension.
 CREATE FUNCTION snowflake_make_origin() RETURNS void

@@ -1,9 +1,10 @@
-// What a node asks of a registry, and what that answers: the three exchanges of section 4 of the design.
+// What a node asks of a registry, and what that answers: the three exchanges of section 4 of the design, and the one of segments.
 #pragma once
 
 #include <cstdint>
 
 #include "core/lease.h"
+#include "core/segment.h"
 
 namespace snowflake {
 
@@ -56,6 +57,34 @@ struct ReleaseRequest {
   Tick held_until;  // as above
   Tick latest_end;  // as above
   Tick floor;       // the watermark is no lower, as far as the window goes
+};
+
+// Of one segment: what comes back, and how much is asked for.
+struct RangeAsk {
+  const char *name;
+  int64_t segment_id;  // as the node knows it; 0: not yet
+  int64_t highest;     // of the numbers that the node has had
+  int64_t unused;      // so many up to there come back
+  int64_t wanted;      // below 0: none
+};
+
+struct RangeAnswer {
+  int64_t segment_id;  // 0: there is no such segment
+  Range range;         // none: it is used up, or nothing was asked for
+};
+
+struct RangesRequest {
+  const char *node;
+  Token token;  // what was drawn with another one cannot come back
+  int count;
+  const RangeAsk *asks;
+};
+
+// Room for the answers is the asker's.
+struct RangesAnswer {
+  RangeAnswer *answers;
+  Standing standing;
+  char known[256];  // names of segments, for who asked for one that is not there
 };
 
 }  // namespace snowflake

@@ -13,6 +13,7 @@ constexpr int64_t kLongestPauseUs = 10 * 1000 * 1000;
 constexpr int64_t kLongestPauseWaitedForUs = 500 * 1000;
 
 constexpr int64_t kAtOnce = INT64_MIN;
+constexpr int64_t kNever = INT64_MAX;
 
 int64_t Spread(int64_t pause_us, int32_t spread) { return pause_us / 1000 * (Keeper::kNoSpread + spread); }
 
@@ -29,9 +30,11 @@ int64_t PauseUs(int32_t failures, bool somebody_waits) {
 KeeperStep Keeper::Next(const KeeperView &view, int64_t now_us) {
   // A registry that does not answer must not hold up a shutdown: the first release that fails is the last one tried.
   if (view.leaving) {
-    if (!leaving_) release_failures_ = 0;
+    if (!leaving_) release_failures_ = ranges_failures_ = 0;
     leaving_ = true;
-    return {view.retired && release_failures_ == 0 ? KeeperAction::kRelease : KeeperAction::kExit, now_us, 0};
+    const bool answers = release_failures_ == 0 && ranges_failures_ == 0;
+    if (view.retired && answers) return {KeeperAction::kRelease, now_us, 0};
+    return {view.ranges_held && answers ? KeeperAction::kRanges : KeeperAction::kExit, now_us, 0};
   }
   if (window_is_new_) {
     window_is_new_ = false;
@@ -51,6 +54,12 @@ KeeperStep Keeper::Next(const KeeperView &view, int64_t now_us) {
     return {next.action, now_us, acquire ? view.lease_duration_us : WindowToAskFor(view)};
   }
 
+  if (view.ranges_wanted) {
+    const int64_t ranges_us = ranges_tried_us_ + Spread(PauseUs(ranges_failures_, view.numbers_missing), spread_);
+    if (ranges_us <= now_us) return {KeeperAction::kRanges, now_us, 0};
+    due_us = std::min(due_us, ranges_us);
+  }
+
   if (view.retired) {
     const int64_t release_us = release_tried_us_ + Spread(PauseUs(release_failures_, false), spread_);
     if (release_us <= now_us) return {KeeperAction::kRelease, now_us, 0};
@@ -60,6 +69,7 @@ KeeperStep Keeper::Next(const KeeperView &view, int64_t now_us) {
 }
 
 Keeper::Exchange Keeper::NextExchange(const KeeperView &view) const {
+  if (view.idle) return {KeeperAction::kAcquire, kNever};
   if (!view.leased) return {KeeperAction::kAcquire, kAtOnce};
   const bool inherited = window_us_ == 0;
   const bool raised = view.lease_duration_us > window_lease_us_;
@@ -85,6 +95,11 @@ void Keeper::Done(KeeperAction action, KeeperOutcome outcome, int64_t now_us, in
   if (action == KeeperAction::kRelease) {
     release_tried_us_ = now_us;
     release_failures_ = failed ? release_failures_ + 1 : 0;
+    return;
+  }
+  if (action == KeeperAction::kRanges) {
+    ranges_tried_us_ = now_us;
+    ranges_failures_ = failed ? ranges_failures_ + 1 : 0;
     return;
   }
   tried_us_ = now_us;

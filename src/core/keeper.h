@@ -5,6 +5,7 @@
 // 1. A window is extended when a third of it is over, by the length that was granted: three tries fit into it.
 // 2. Windows grow from kFirstWindowUs on: each extension asks for twice as much as there is, up to the lease duration.
 // 3. A lease duration that was raised is asked for at once, as a whole: who raises it expects the registry to be away soon.
+// 4. Who issues numbers of segments alone needs no lease.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +17,22 @@ enum class KeeperAction {
   kAcquire,  // draw a lease; the one before it, if any, is retired when the new one is in place
   kExtend,   // move the window's end
   kRelease,  // give back one retired lease
+  kRanges,   // fetch ranges of segments, and give back those of segments that make room; while leaving, give all back
   kExit,
 };
 
 struct KeeperView {
   int64_t lease_duration_us;
   int64_t window_left_us;  // by the wall clock; below 0 when the window is over
+  bool idle;               // nobody has asked for an id yet
   bool leased;             // a lease is in place
   bool future;             // ... whose window begins too far ahead for any id yet
   bool lease_wanted;       // a backend needs a lease, or another one because the clock stepped back
   bool window_wanted;      // a backend has reached the window's end
   bool retired;            // an old lease waits to be given back
+  bool ranges_wanted;      // a segment's next range, or room for another segment
+  bool numbers_missing;    // ... and somebody waits for it
+  bool ranges_held;        // something can be given back
   bool leaving;            // shutdown, or nothing is left to keep: the lease is retired already
 };
 
@@ -78,6 +84,8 @@ class Keeper {
   int32_t spread_ = kNoSpread;
   int64_t release_tried_us_ = 0;
   int32_t release_failures_ = 0;
+  int64_t ranges_tried_us_ = 0;
+  int32_t ranges_failures_ = 0;
   bool leaving_ = false;
 };
 

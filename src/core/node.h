@@ -122,6 +122,7 @@ constexpr KeeperView See(NodeState *node, int64_t lease_duration_us, const Patie
   view.lease_duration_us = lease_duration_us;
   view.leaving = leaving;
   view.leased = g.open;
+  view.idle = g.lease.lease_id == 0 && !node->lease_wanted;
   bool behind = false;
   if (g.open) {
     const Tick now = NowOf(*node, g.layout);

@@ -107,7 +107,8 @@ enum class Loss {
   kFailover,
   kEmptyOrigin,
   kLease,     // a node knows of one that was never given
-  kHeldEnd,   // or of a window's end
+  kHeldEnd,   // or of a window's end, ...
+  kRange,     // or of a segment's number
   kWord,      // the operator says so
   kHandOver,  // soft, like the next: nothing tells of one
   kRestarted,

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char *kTables[] = {"snowflake_registry", "snowflake_watermark", "snowflake_layout", "snowflake_origin"};
 
-// One that was changed by hand misses some of them; that is another error.
+// Those that every version has. One that was changed by hand misses some of them; that is another error.
 bool HasOurTables(Oid schema) {
   for (const char *table : kTables)
     if (OidIsValid(get_relname_relid(table, schema))) return true;

@@ -440,6 +440,24 @@ Token RemoteRow::Uuid() {
   return token;
 }
 
+void RemoteRow::Int8Array(int64_t *values, int count) {
+  const char *kind = psprintf("array of %d bigints", count);
+  const char *value = Next((strlen("-9223372036854775808") + 1) * static_cast<size_t>(count) + 2, kind);
+  const char *at = value;
+  if (*at++ != '{') Refuse(value, kind);
+  for (int i = 0; i < count; ++i) {
+    char *end = nullptr;
+    errno = 0;
+    values[i] = strtoll(at, &end, 10);
+    if (errno != 0 || end == at || *end != (i + 1 < count ? ',' : '}')) Refuse(value, kind);
+    at = end + 1;
+  }
+  if (count == 0 && *at++ != '}') Refuse(value, kind);
+  if (*at != '\0') Refuse(value, kind);
+}
+
+char *RemoteRow::Text() { return pstrdup(Next(1024, "text")); }
+
 char *RemoteRow::Name() { return pstrdup(Next(2 * NAMEDATALEN, "name")); }
 
 }  // namespace snowflake

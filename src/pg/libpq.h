@@ -58,6 +58,10 @@ class RemoteRow {
   Token Uuid();
   // As the registry spells it, in its own encoding; palloc'd.
   char *Name();
+  // At most 1 kB; palloc'd.
+  char *Text();
+  // Of exactly so many elements.
+  void Int8Array(int64_t *values, int count);
 
  private:
   const char *Next(size_t longest, const char *kind);

@@ -6,6 +6,7 @@
 #include "pg/scripts.h"
 #include "pg/settings.h"
 #include "pg/sql/drops.h"
+#include "pg/sql/segments.h"
 
 extern "C" {
 
@@ -20,6 +21,7 @@ void _PG_init(void) {
   snowflake::WatchScripts();
   snowflake::WatchCopies();
   snowflake::WatchDrops();
+  snowflake::WatchRestoredSegments();
   if (preloading) snowflake::RequestSharedMemory();
 }
 }

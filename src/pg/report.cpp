@@ -102,6 +102,19 @@ void ReportLayoutInUse() {
   pg_unreachable();
 }
 
+void ReportSegmentName(int64_t bytes) {
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("no name for a segment"),
+                  errdetail("It has %lld bytes; a name has 1 to 127.", Long(bytes))));
+  pg_unreachable();
+}
+
+void ReportNoSegment(const char *name, const char *known) {
+  ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("segment \"%s\" does not exist", name),
+                  known[0] != '\0' ? errdetail("The registry has: %s.", known) : errdetail("The registry has none."),
+                  errhint("Create it with snowflake_create_segment() in the registry's database.")));
+  pg_unreachable();
+}
+
 void ReportNotTrigger(const char *function) {
   ereport(ERROR,
           (errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED), errmsg("%s() must be called as a trigger", function)));

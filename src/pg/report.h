@@ -2,7 +2,7 @@
 // says stands in its own report.h. All raise an ERROR.
 //
 // The extension's own class: SF001 no lease, SF002 the clock is behind or off, SF003 the layout's time is used up, SF004
-// every worker id is leased.
+// every worker id is leased, SF005 no numbers of a segment, SF006 a segment is used up.
 #pragma once
 
 #include "core/layout.h"
@@ -14,6 +14,8 @@ inline constexpr int kNoLease = MAKE_SQLSTATE('S', 'F', '0', '0', '1');
 inline constexpr int kClockBehind = MAKE_SQLSTATE('S', 'F', '0', '0', '2');
 inline constexpr int kTimeUsedUp = MAKE_SQLSTATE('S', 'F', '0', '0', '3');
 inline constexpr int kAllLeased = MAKE_SQLSTATE('S', 'F', '0', '0', '4');
+inline constexpr int kNoNumbers = MAKE_SQLSTATE('S', 'F', '0', '0', '5');
+inline constexpr int kSegmentUsedUp = MAKE_SQLSTATE('S', 'F', '0', '0', '6');
 
 // For messages: a time in the session's own zone and style, and a number of 64 bits.
 inline char *Time(int64_t unix_us) { return pstrdup(timestamptz_to_str(TimestampFromUnixUs(unix_us))); }
@@ -34,6 +36,9 @@ bool IsHeldBack(const ErrorData &error);
 [[noreturn]] void ReportNullArgument(const char *function, const char *argument);
 [[noreturn]] void ReportLayoutFault(const Layout &layout, LayoutFault fault);
 [[noreturn]] void ReportLayoutInUse();
+[[noreturn]] void ReportSegmentName(int64_t bytes);
+// `known`: names of segments that are there, may be empty.
+[[noreturn]] void ReportNoSegment(const char *name, const char *known);
 [[noreturn]] void ReportNotTrigger(const char *function);
 [[noreturn]] void ReportRegistrySetting(const char *fault);
 [[noreturn]] void ReportNoRelation(Oid relation);

@@ -121,6 +121,10 @@ void DefineSettings(bool preloading) {
       "snowflake.max_databases", "How many databases of this server can issue ids.",
       "Each takes less than 2 kB of shared memory. Of no effect where the library is not preloaded.",
       &settings.max_databases, 16, 1, 10000, preloading ? PGC_POSTMASTER : PGC_SIGHUP, 0, nullptr, nullptr, nullptr);
+  DefineCustomIntVariable(
+      "snowflake.max_segments", "How many segments of this server can be in use at a time.",
+      "Each takes less than 1 kB of shared memory. Of no effect where the library is not preloaded.",
+      &settings.max_segments, 64, 1, 100000, preloading ? PGC_POSTMASTER : PGC_SIGHUP, 0, nullptr, nullptr, nullptr);
   MarkGUCPrefixReserved("snowflake");
 }
 

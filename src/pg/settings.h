@@ -24,6 +24,7 @@ struct Settings {
   int max_run;
   int start_timeout_ms;
   int max_databases;
+  int max_segments;
 };
 
 extern Settings settings;

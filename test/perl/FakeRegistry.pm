@@ -1,7 +1,7 @@
 # What a node takes for its registry on 127.0.0.1: PostgreSQL's protocol, and any answers. It runs in a process of its own and ends with
 # the test.
 #
-# Answers are sent in reply to what is called: lookup, layout, acquire, extend, release. Each is a hash:
+# Answers are sent in reply to what is called: lookup, layout, acquire, extend, release, ranges. Each is a hash:
 #
 #   columns, rows    the row description and the rows; undef is a null. NOW and END are the node's clock in ticks, and 5 s later
 #   first            messages that come before them
@@ -23,12 +23,13 @@ our @EXPORT = qw(message error notice);
 
 my @layout = (1735689600000, 1000, 41, 0, 10, 12, 'f');
 my @good = (
-	lookup => { columns => [ 'nspname', 'ours', 'f1' .. 'f7' ], rows => [ [ 'public', 1, ('public') x 7 ] ] },
+	lookup => { columns => [ 'nspname', 'ours', 'f1' .. 'f8' ], rows => [ [ 'public', 1, ('public') x 8 ] ] },
 	layout => { columns => [ 'l1' .. 'l7' ], rows => [ [@layout] ] },
 	acquire => { columns => [ 'lease_id', 'worker_id', 'window_start', 'window_end', 'l1' .. 'l7', 'system_identifier', 'timeline', 'raised_tick', 'workers_free' ],
 		rows => [ [ 7, 3, 'NOW', 'END', @layout, 1, 1, -1, 1000 ] ] },
 	extend => { columns => [ 'window_end', 'system_identifier', 'timeline', 'raised_tick' ], rows => [ [ 'END', 1, 1, -1 ] ] },
-	release => { columns => ['answer'], rows => [ ['t'] ] });
+	release => { columns => ['answer'], rows => [ ['t'] ] },
+	ranges => { columns => [ 'segment_ids', 'range_last', 'range_count', 'system_identifier', 'timeline', 'known' ], rows => [ [ '{5}', '{10}', '{10}', 1, 1, '' ] ] });
 
 sub new
 {
@@ -116,10 +117,10 @@ sub serve
 		my $type = take($node, 1);
 		my $body = take($node, unpack('N', take($node, 4)) - 4);
 		return if $type eq 'X';
-		($called) = $body =~ /(pg_extension|get_layout|lease_(?:acquire|extend|release)\()/ if $type eq 'P';
+		($called) = $body =~ /(pg_extension|get_layout|segment_ranges\(|lease_(?:acquire|extend|release)\()/ if $type eq 'P';
 		$now = $1 if $type eq 'B' && $body =~ /\0\0\0[\x0b\x0c](\d{11,12})/;
 		next unless $type eq 'S';
-		my %names = (pg_extension => 'lookup', get_layout => 'layout', map { ("lease_$_(" => $_) } qw(acquire extend release));
+		my %names = (pg_extension => 'lookup', get_layout => 'layout', 'segment_ranges(' => 'ranges', map { ("lease_$_(" => $_) } qw(acquire extend release));
 		reply($node, $answers->{ $names{$called} }, $now);
 	}
 	return;

@@ -231,7 +231,7 @@ SQL
 # Starts $count clients that run the script again and again, each in a new connection, until they are told to stop,
 # whatever becomes of the server. What the server sends is kept, a file for each client; each connection begins with a
 # line "connection". COPY ... TO STDOUT lets ids arrive one by one, so that those of a statement that never ended are kept.
-# Options: dbname.
+# Options: dbname, rest => seconds between two connections (where a server is down for long, many clients would do nothing but try).
 sub start_clients
 {
 	my ($server, $count, $script, %options) = @_;
@@ -249,8 +249,8 @@ sub start_clients
 			[
 				'bash', '-c',
 				'cd "$1" || exit; while kill -0 "$4" 2>/dev/null && [ ! -e stop ]; do '
-				  . 'psql -XAtq -d "$2" -f script.sql >>"$3.out" 2>>"$3.err" </dev/null; sleep 0.02; done',
-				'bash', $folder, $server->connstr($options{dbname} // 'postgres'), $i, $$
+				  . 'psql -XAtq -d "$2" -f script.sql >>"$3.out" 2>>"$3.err" </dev/null; sleep "$5"; done',
+				'bash', $folder, $server->connstr($options{dbname} // 'postgres'), $i, $$, $options{rest} // 0.02
 			],
 			'<', '/dev/null', '>', "$folder/$i.log", '2>&1');
 	}

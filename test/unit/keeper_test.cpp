@@ -460,5 +460,69 @@ TEST(Keeper, LeavingDrawsAndExtendsNothing) {
   ExpectAction(keeper.Next(Leaving(LeaseWanted(WindowWanted(kUnleased))), kStart), KeeperAction::kExit);
 }
 
+KeeperView RangesWanted(KeeperView view, bool missing) {
+  view.ranges_wanted = true;
+  view.numbers_missing = missing;
+  return view;
+}
+
+KeeperView Idle() {
+  KeeperView view = kUnleased;
+  view.idle = true;
+  return view;
+}
+
+KeeperView RangesHeld(KeeperView view) {
+  view.ranges_held = true;
+  return view;
+}
+
+TEST(Keeper, WhoIssuesNumbersOfSegmentsAloneDrawsNoLease) {
+  Keeper keeper;
+  ExpectAction(keeper.Next(Idle(), kStart), KeeperAction::kSleep);
+  ExpectAction(keeper.Next(RangesWanted(Idle(), true), kStart), KeeperAction::kRanges);
+  Done(&keeper, KeeperAction::kRanges, kStart);
+  ExpectAction(keeper.Next(Idle(), kStart + 100 * kDuration), KeeperAction::kSleep);
+  ExpectAction(keeper.Next(LeaseWanted(kUnleased), kStart), KeeperAction::kAcquire);
+}
+
+TEST(Keeper, RangesAreAskedForWithAPauseOfTheirOwn) {
+  Keeper keeper = Settled();
+  int64_t now = kStart + 1;
+  for (int failures = 1; failures < 10; ++failures) {
+    ExpectAction(keeper.Next(RangesWanted(kLeased, false), now), KeeperAction::kRanges);
+    Fail(&keeper, KeeperAction::kRanges, now);
+    ExpectSleep(keeper.Next(RangesWanted(kLeased, false), now), now + PauseUs(failures, false));
+    ExpectSleep(keeper.Next(RangesWanted(kLeased, true), now), now + PauseUs(failures, true));
+    ExpectAction(keeper.Next(RangesWanted(WindowWanted(kLeased), true), now), KeeperAction::kExtend);
+    now += PauseUs(failures, false);
+  }
+  Done(&keeper, KeeperAction::kRanges, now);
+  ExpectAction(keeper.Next(RangesWanted(kLeased, false), now), KeeperAction::kRanges);
+  ExpectSleep(keeper.Next(kLeased, now), kStart + kDuration / 3);
+}
+
+TEST(Keeper, LeavingGivesRangesBackAfterLeases) {
+  Keeper keeper = Settled();
+  for (int i = 0; i < 5; ++i) Fail(&keeper, KeeperAction::kRanges, kStart);
+  const KeeperView leaving = Leaving(RangesHeld(kLeased));
+  ExpectAction(keeper.Next(Retiring(leaving), kStart), KeeperAction::kRelease);
+  Done(&keeper, KeeperAction::kRelease, kStart);
+  ExpectAction(keeper.Next(leaving, kStart), KeeperAction::kRanges);
+  Done(&keeper, KeeperAction::kRanges, kStart);
+  ExpectAction(keeper.Next(Leaving(kLeased), kStart), KeeperAction::kExit);
+}
+
+TEST(Keeper, LeavingAsksARegistryThatIsAwayOnce) {
+  for (const KeeperAction action : {KeeperAction::kRelease, KeeperAction::kRanges}) {
+    Keeper keeper = Settled();
+    KeeperView leaving = Leaving(RangesHeld(kLeased));
+    leaving.retired = action == KeeperAction::kRelease;
+    ExpectAction(keeper.Next(leaving, kStart), action);
+    Fail(&keeper, action, kStart);
+    ExpectAction(keeper.Next(leaving, kStart), KeeperAction::kExit);
+  }
+}
+
 }  // namespace
 }  // namespace snowflake

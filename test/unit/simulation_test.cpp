@@ -612,6 +612,8 @@ class Simulation {
         return Extend(i, step.duration_us);
       case KeeperAction::kRelease:
         return Release(i);
+      case KeeperAction::kRanges:
+        return Broken("the keeper asks for ranges of segments, of which there are none");
     }
   }
 

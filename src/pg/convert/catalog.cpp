@@ -7,16 +7,16 @@ namespace snowflake {
 
 namespace {
 
-// $1: the extension.
-constexpr char kNextval[] = R"(
-SELECT p.oid, format('%I.%I()', n.nspname, p.proname)
+// $1: the extension, $2: the function's name, $3: how many arguments it has.
+constexpr char kFunction[] = R"(
+SELECT p.oid, format('%I.%I', n.nspname, p.proname)
 FROM pg_catalog.pg_depend d
-JOIN pg_catalog.pg_proc p ON p.oid = d.objid AND p.proname = 'snowflake_nextval' AND p.pronargs = 0
+JOIN pg_catalog.pg_proc p ON p.oid = d.objid AND p.proname = $2 AND p.pronargs = $3
 JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
 WHERE d.classid = 'pg_catalog.pg_proc'::regclass AND d.refclassid = 'pg_catalog.pg_extension'::regclass
     AND d.refobjid = $1 AND d.deptype = 'e')";
 
-// $1: the table, $2: the column, $3: the default's function. What is inherited has the same name at both ends.
+// $1: the table, $2: the column, $3: whether only what is converted counts. What is inherited has the same name at both ends.
 constexpr char kColumns[] = R"(
 WITH RECURSIVE held(relation, number, own) AS (
     SELECT attrelid, attnum, true FROM pg_catalog.pg_attribute
@@ -39,8 +39,8 @@ WITH RECURSIVE held(relation, number, own) AS (
 SELECT h.relation, h.number, format('%I.%I', n.nspname, c.relname), quote_ident(a.attname),
     pg_describe_object('pg_catalog.pg_class'::regclass, h.relation, h.number), up.roots, up.root_count,
     a.atttypid, format_type(a.atttypid, a.atttypmod), h.own, up.root, a.attgenerated <> '', c.reloftype <> 0,
-    coalesce(pg_get_expr(d.adbin, d.adrelid) = $3::regprocedure::text, false)
-FROM (SELECT relation, number, bool_or(own) AS own FROM held GROUP BY relation, number) AS h
+    d.adbin::text
+FROM (SELECT relation, number, bool_or(own) AS own FROM held GROUP BY relation, number HAVING bool_or(own) OR NOT $3) AS h
 JOIN pg_catalog.pg_class c ON c.oid = h.relation
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_catalog.pg_attribute a ON a.attrelid = h.relation AND a.attnum = h.number
@@ -168,11 +168,12 @@ FROM (SELECT CASE WHEN r.rulename = '_RETURN' THEN pg_describe_object('pg_catalo
       WHERE NOT EXISTS (SELECT FROM unnest($1, $2) AS o(relation, number)
                         WHERE o.relation = x.adrelid AND o.number = x.adnum)) AS l(line))";
 
-// $1 and $2: the converted columns, $3: 'i' for sequences of identities, 'a' for those of serial columns.
+// $1 and $2: the converted columns, $3: 'i' for sequences of identities, 'a' for those of serial columns. The statement that drops it,
+// and its name.
 constexpr char kSequences[] = R"(
 SELECT CASE d.deptype WHEN 'i'
     THEN format('ALTER TABLE %I.%I ALTER COLUMN %I DROP IDENTITY;', cn.nspname, c.relname, a.attname)
-    ELSE format('DROP SEQUENCE %I.%I;', sn.nspname, s.relname) END
+    ELSE format('DROP SEQUENCE %I.%I;', sn.nspname, s.relname) END, format('%I.%I', sn.nspname, s.relname)
 FROM unnest($1, $2) AS h(relation, number)
 JOIN pg_catalog.pg_class c ON c.oid = h.relation
 JOIN pg_catalog.pg_namespace cn ON cn.oid = c.relnamespace
@@ -227,11 +228,35 @@ Datum Field(int64_t row, int field) {
 Oid OidField(int64_t row, int field) { return DatumGetObjectId(Field(row, field)); }
 bool BoolField(int64_t row, int field) { return DatumGetBool(Field(row, field)); }
 
-List *SequencesOf(const ColumnSet &set, char dependency) {
+enum SequenceField { kDropStatement = 1, kSequenceName };
+
+List *SequencesOf(const ColumnSet &set, char dependency, SequenceField field) {
   Query(kSequences, TablesOf(set), NumbersOf(set), Of(CHAROID, CharGetDatum(dependency)));
-  List *statements = NIL;
-  for (int64_t row = 0; row < Rows(); ++row) statements = lappend(statements, Text(row, 1));
-  return statements;
+  List *found = NIL;
+  for (int64_t row = 0; row < Rows(); ++row) found = lappend(found, Text(row, field));
+  return found;
+}
+
+// Whether a default, as it is stored, is a call of the function that the conversion sets.
+bool IsOurs(const Conversion &conversion, const char *expression) {
+  if (expression == nullptr) return false;
+  const Node *node = strip_implicit_coercions(static_cast<Node *>(stringToNode(expression)));
+  if (!IsA(node, FuncExpr)) return false;
+  const FuncExpr *call = castNode(FuncExpr, const_cast<Node *>(node));
+  if (call->funcid != conversion.nextval_oid) return false;
+  if (conversion.segment == nullptr) return true;
+  const Node *argument = static_cast<Node *>(linitial(call->args));
+  if (!IsA(argument, Const)) return false;
+  const Const *name = castNode(Const, const_cast<Node *>(argument));
+  return !name->constisnull && strcmp(TextDatumGetCString(name->constvalue), conversion.segment) == 0;
+}
+
+// The one number that a query of the tables gives; false where it gives none.
+bool Number(const Conversion &conversion, const char *query, int64_t *number) {
+  AsOwner(conversion, [&] { Query(query); });
+  if (Rows() == 0 || Text(0, 1) == nullptr) return false;
+  *number = DatumGetInt64(Field(0, 1));
+  return true;
 }
 
 template <typename Select>
@@ -251,7 +276,7 @@ ColumnSet SetOf(const IdColumns &columns, Select select) {
 
 // Says no to tables that are none, or not the caller's. Returns the owner of the one that was named.
 Oid CheckTables(const Conversion &conversion, const IdColumns &columns) {
-  const auto changes = [](const IdColumn &column) { return column.own || IsNarrow(column); };
+  const auto changes = [](const IdColumn &column) { return column.own || column.narrow; };
   Query(kTables, OidValue(conversion.table), TablesOf(SetOf(columns, changes)));
   if (Rows() == 0 || OidField(0, 1) != conversion.table) ReportNoRelation(conversion.table);
   for (int64_t row = 0; row < Rows(); ++row) {
@@ -297,26 +322,48 @@ char *OneText(const char *query, const ColumnSet &set) {
 
 }  // namespace
 
-void FindNextval(Oid fn_oid, Conversion *conversion) {
-  Query(kNextval, OidValue(ExtensionOfFunction(fn_oid)));
+Function FindFunction(Oid fn_oid, const char *name, int16_t arguments) {
+  Query(kFunction, OidValue(ExtensionOfFunction(fn_oid)),
+        Of(NAMEOID, DirectFunctionCall1(namein, CStringGetDatum(name))), Of(INT2OID, Int16GetDatum(arguments)));
   if (Rows() != 1) ReportNoExtension(fn_oid);
-  conversion->nextval_oid = OidField(0, 1);
-  conversion->nextval = Text(0, 2);
+  return {OidField(0, 1), Text(0, 2)};
+}
+
+void FindNextval(Oid fn_oid, Conversion *conversion) {
+  const bool ids = conversion->segment == nullptr;
+  const Function nextval =
+      ids ? FindFunction(fn_oid, "snowflake_nextval", 0) : FindFunction(fn_oid, "snowflake_segment_nextval", 1);
+  conversion->nextval_oid = nextval.oid;
+  conversion->nextval = psprintf("%s(%s)", nextval.name_sql, ids ? "" : quote_literal_cstr(conversion->segment));
 }
 
 IdColumns FindColumns(const Conversion &conversion) {
   Query(kColumns, OidValue(conversion.table), Of(NAMEOID, CStringGetDatum(conversion.column)),
-        OidValue(conversion.nextval_oid));
+        Bool(conversion.segment != nullptr));
   IdColumns columns = {};
   columns.count = Rows();
   columns.all = static_cast<IdColumn *>(palloc(sizeof(IdColumn) * (columns.count + 1)));
-  for (int64_t row = 0; row < columns.count; ++row)
-    columns.all[row] = {
-        OidField(row, 1),   DatumGetInt16(Field(row, 2)), Text(row, 3),       Text(row, 4),      Text(row, 5),
-        Text(row, 6),       DatumGetInt64(Field(row, 7)), OidField(row, 8),   Text(row, 9),      BoolField(row, 10),
-        BoolField(row, 11), BoolField(row, 12),           BoolField(row, 13), BoolField(row, 14)};
+  for (int64_t row = 0; row < columns.count; ++row) {
+    const Oid type = OidField(row, 8);
+    const bool narrow = conversion.segment == nullptr && IsInteger(type) && type != INT8OID;
+    columns.all[row] = {OidField(row, 1),
+                        DatumGetInt16(Field(row, 2)),
+                        Text(row, 3),
+                        Text(row, 4),
+                        Text(row, 5),
+                        Text(row, 6),
+                        DatumGetInt64(Field(row, 7)),
+                        type,
+                        narrow,
+                        Text(row, 9),
+                        BoolField(row, 10),
+                        BoolField(row, 11),
+                        BoolField(row, 12),
+                        BoolField(row, 13),
+                        IsOurs(conversion, Text(row, 14))};
+  }
   columns.own = SetOf(columns, [](const IdColumn &column) { return column.own; });
-  columns.narrow = SetOf(columns, IsNarrow);
+  columns.narrow = SetOf(columns, [](const IdColumn &column) { return column.narrow; });
   return columns;
 }
 
@@ -354,16 +401,32 @@ NotNulls FindNotNulls(const IdColumns &columns) {
   return found;
 }
 
-List *IdentityStatements(const IdColumns &columns) { return SequencesOf(columns.own, 'i'); }
+List *IdentityStatements(const IdColumns &columns) { return SequencesOf(columns.own, 'i', kDropStatement); }
 
-List *SequenceStatements(const IdColumns &columns) { return SequencesOf(columns.own, 'a'); }
+List *SequenceStatements(const IdColumns &columns) { return SequencesOf(columns.own, 'a', kDropStatement); }
 
 bool LargestId(const Conversion &conversion, const IdColumn &column, int64_t *id) {
-  const char *query = psprintf("SELECT max(%s)::pg_catalog.int8 FROM %s", column.name_sql, column.table_sql);
-  AsOwner(conversion, [&] { Query(query); });
-  if (Text(0, 1) == nullptr) return false;
-  *id = DatumGetInt64(Field(0, 1));
-  return true;
+  return Number(conversion, psprintf("SELECT max(%s)::pg_catalog.int8 FROM %s", column.name_sql, column.table_sql), id);
+}
+
+bool SmallestPositive(const Conversion &conversion, const IdColumn &column, int64_t *id) {
+  return Number(conversion,
+                psprintf("SELECT min(%s)::pg_catalog.int8 FROM %s WHERE %s > 0", column.name_sql, column.table_sql,
+                         column.name_sql),
+                id);
+}
+
+int64_t LastOfSequences(const Conversion &conversion, const IdColumns &columns) {
+  int64_t last = 0, number = 0;
+  List *sequences =
+      list_concat(SequencesOf(columns.own, 'i', kSequenceName), SequencesOf(columns.own, 'a', kSequenceName));
+  ListCell *cell = nullptr;
+  foreach (cell, sequences) {
+    const char *sequence = static_cast<const char *>(lfirst(cell));
+    if (Number(conversion, psprintf("SELECT last_value FROM %s WHERE is_called", sequence), &number))
+      last = Max(last, number);
+  }
+  return last;
 }
 
 }  // namespace snowflake

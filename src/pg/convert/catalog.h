@@ -13,6 +13,7 @@ struct Conversion {
   Oid table;
   Oid owner;
   const char *column;
+  const char *segment;  // that its numbers come from; nullptr: ids
   const char *nextval;
   Oid nextval_oid;
   LOCKMODE lock;
@@ -30,7 +31,8 @@ void AsOwner(const Conversion &conversion, Body body) {
 }
 
 // A column that holds the ids: the one that is converted, those that inherit it, and those that refer to one of these
-// by a foreign key, over any number of steps, with what they inherit from and what inherits from them.
+// by a foreign key, over any number of steps, with what they inherit from and what inherits from them. With a segment no type
+// changes, and the first two are all.
 struct IdColumn {
   Oid table;
   int16 number;
@@ -40,16 +42,16 @@ struct IdColumn {
   const char *roots;      // the tables at the top that it is inherited from, described
   int64_t root_count;
   Oid type;
+  bool narrow;  // becomes bigint
   const char *type_name;
   bool own;   // is converted, not only widened
   bool root;  // is inherited from nowhere
   bool generated;
   bool typed_table;
-  bool issues;  // its default is snowflake_nextval()
+  bool issues;  // it has the new default
 };
 
-// A column that becomes bigint.
-inline bool IsNarrow(const IdColumn &column) { return column.type == INT2OID || column.type == INT4OID; }
+inline bool IsInteger(Oid type) { return type == INT2OID || type == INT4OID || type == INT8OID; }
 
 // IdColumns as queries take them: two arrays of one length.
 struct ColumnSet {
@@ -63,6 +65,13 @@ struct IdColumns {
   ColumnSet own;
   ColumnSet narrow;
 };
+
+// A function of the extension that `fn_oid` belongs to. `name_sql` is qualified. Error: 55000.
+struct Function {
+  Oid oid;
+  const char *name_sql;
+};
+Function FindFunction(Oid fn_oid, const char *name, int16_t arguments);
 
 // The default that the extension of `fn_oid` gives. Error: 55000.
 void FindNextval(Oid fn_oid, Conversion *conversion);
@@ -97,5 +106,11 @@ List *SequenceStatements(const IdColumns &columns);
 
 // The largest id in the table and in what inherits from it; false when there is none.
 bool LargestId(const Conversion &conversion, const IdColumn &column, int64_t *id);
+
+// The smallest one above 0.
+bool SmallestPositive(const Conversion &conversion, const IdColumn &column, int64_t *id);
+
+// The last number of the sequences that go, or 0.
+int64_t LastOfSequences(const Conversion &conversion, const IdColumns &columns);
 
 }  // namespace snowflake

@@ -1,5 +1,5 @@
-// snowflake_convert(): a column becomes bigint DEFAULT snowflake_nextval(). Arguments, result and errors: COMMENT ON in
-// the install script.
+// snowflake_convert(): a column becomes bigint DEFAULT snowflake_nextval(), or gets the numbers of a segment. Arguments, result and
+// errors: COMMENT ON in the install script.
 //
 // 1. Everything is done by ALTER TABLE and DROP SEQUENCE, and every name in a statement is qualified. The caller needs
 //    the rights that it takes by hand. But statements run with those of the table's owner alone, and with no table of
@@ -7,8 +7,10 @@
 // 2. All locks are taken before the first look that counts, so nothing changes between that look and the statements.
 // 3. A schema can be renamed whoever holds the locks. So what the statements did is looked at afterwards, by OID:
 //    nothing may be left to do, or all of it is undone by an ERROR.
+#include "core/segment.h"
 #include "pg/convert/catalog.h"
 #include "pg/convert/report.h"
+#include "pg/convert/segment.h"
 #include "pg/database_layout.h"
 
 namespace snowflake {
@@ -19,12 +21,12 @@ void CheckColumn(const IdColumn &column, bool first) {
   const auto refuse = [&](ColumnFault fault, const char *what) { ReportColumnFault(fault, column.described, what); };
   if (first && !column.root) refuse(ColumnFault::kInherited, column.roots);
   if (column.own && column.generated) refuse(ColumnFault::kGenerated, nullptr);
-  if (IsNarrow(column)) {
+  if (column.narrow) {
     if (column.root_count > 1) refuse(ColumnFault::kSeveralRoots, column.roots);
     if (column.typed_table) refuse(ColumnFault::kTypedTable, nullptr);
-  } else if (column.own && column.type != INT8OID) {
+  } else if (column.own && !IsInteger(column.type)) {
     refuse(ColumnFault::kType, column.type_name);
-  } else if (getBaseType(column.type) != INT8OID) {
+  } else if (!column.own && getBaseType(column.type) != INT8OID) {
     // A domain over bigint is wide enough for what refers.
     refuse(ColumnFault::kReferringType, column.type_name);
   }
@@ -60,7 +62,7 @@ void Check(const Conversion &conversion, const IdColumns &columns, const NotNull
   if (const char *objects = ObjectsOnNarrow(columns)) ReportObjectsOnNarrow(objects);
   if (not_nulls.of_partition) ReportColumnFault(ColumnFault::kOwnNotNull, not_nulls.of_partition, nullptr);
   if (const char *users = OtherUsersOfSequences(columns)) ReportSequenceInUse(users);
-  CheckIds(conversion, columns.all[0], fn_oid);
+  if (conversion.segment == nullptr) CheckIds(conversion, columns.all[0], fn_oid);
 }
 
 // One statement for each table at a top; ALTER TABLE hands it down. A table is rewritten but once.
@@ -77,7 +79,7 @@ List *AlterStatements(const Conversion &conversion, const IdColumns &columns) {
     const char *issuing = i == 0 && default_missing ? columns.all[0].name_sql : nullptr;
     for (; i < columns.count && columns.all[i].table == table; ++i) {
       const IdColumn &column = columns.all[i];
-      if (column.root && IsNarrow(column))
+      if (column.root && column.narrow)
         appendStringInfo(&actions, "%sALTER COLUMN %s TYPE bigint", actions.len > 0 ? ", " : "", column.name_sql);
     }
     if (issuing != nullptr)
@@ -123,25 +125,19 @@ void Convert(Conversion conversion, Oid fn_oid, bool dry_run, ReturnSetInfo *res
   const NotNulls not_nulls = FindNotNulls(columns);
   Check(conversion, columns, not_nulls, fn_oid);
   List *statements = Statements(conversion, columns, not_nulls);
-  if (statements == NIL) NoticeIssuing(columns.all[0].described);
+  if (statements == NIL) NoticeIssuing(columns.all[0].described, conversion.segment);
+  SegmentChange change = {};
+  if (conversion.segment != nullptr) change = PlanSegment(conversion, columns, fn_oid, dry_run);
+  if (change.statement != nullptr) Return(result, list_make1(const_cast<char *>(change.statement)));
   Return(result, statements);
   if (dry_run) return;
+  Execute(conversion, change);
   Execute(conversion, statements);
   const IdColumns now = FindColumns(conversion);
   if (Statements(conversion, now, FindNotNulls(now)) != NIL) ReportMovedMeanwhile(columns.all[0].described);
 }
 
-}  // namespace
-
-}  // namespace snowflake
-
-using namespace snowflake;
-
-SNOWFLAKE_FUNCTION(snowflake_convert) {
-  static const char *const names[] = {"relation", "column_name", "dry_run"};
-  for (int i = 0; i < 3; ++i)
-    if (PG_ARGISNULL(i)) ReportNullArgument("snowflake_convert", names[i]);
-  const bool dry_run = PG_GETARG_BOOL(2);
+Datum ConvertNow(FunctionCallInfo fcinfo, const char *segment, bool dry_run) {
   if (!dry_run) {
     PreventCommandDuringRecovery("snowflake_convert()");
     PreventCommandIfReadOnly("snowflake_convert()");
@@ -152,8 +148,33 @@ SNOWFLAKE_FUNCTION(snowflake_convert) {
   Conversion conversion = {};
   conversion.table = PG_GETARG_OID(0);
   conversion.column = NameStr(*PG_GETARG_NAME(1));
+  conversion.segment = segment;
   conversion.lock = dry_run ? AccessShareLock : AccessExclusiveLock;
   Convert(conversion, fcinfo->flinfo->fn_oid, dry_run, reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo));
   SPI_finish();
   return Datum{0};
+}
+
+}  // namespace
+
+}  // namespace snowflake
+
+using namespace snowflake;
+
+SNOWFLAKE_FUNCTION(snowflake_convert) {
+  static const char *const names[] = {"relation", "column_name", "dry_run"};
+  CheckNotNull(fcinfo, "snowflake_convert", names, 3);
+  return ConvertNow(fcinfo, nullptr, PG_GETARG_BOOL(2));
+}
+
+SNOWFLAKE_FUNCTION(snowflake_convert_segment) {
+  static const char *const names[] = {"relation", "column_name", "segment", "dry_run"};
+  CheckNotNull(fcinfo, "snowflake_convert", names, 4);
+  const char *segment = text_to_cstring(PG_GETARG_TEXT_PP(2));
+  const size_t length = strlen(segment);
+  if (length == 0 || length > kMaxSegmentName) ReportSegmentName(static_cast<int64_t>(length));
+  // An untyped 'true' was a dry run's, before there was this form.
+  bool meant_dry_run = false;
+  if (parse_bool(segment, &meant_dry_run)) ReportSegmentIsBoolean(segment);
+  return ConvertNow(fcinfo, segment, PG_GETARG_BOOL(3));
 }

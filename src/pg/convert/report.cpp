@@ -18,7 +18,7 @@ void ReportTableFault(TableFault fault, const char *table, const char *extension
       break;
     case TableFault::kTemporary:
       detail = "A temporary table ends with its session.";
-      hint = "Create it with DEFAULT snowflake_nextval().";
+      hint = "Create it with that default.";
       break;
     case TableFault::kSystem:
       code = ERRCODE_INSUFFICIENT_PRIVILEGE;
@@ -98,7 +98,7 @@ void ReportColumnFault(ColumnFault fault, const char *column, const char *what) 
 void ReportIdsFromElsewhere(const char *column, const char *foreign_key, const char *from) {
   ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", column),
                   errdetail("It takes its ids from %s, by the foreign key \"%s\".", from, foreign_key),
-                  errhint("Convert %s; this one is widened with it.", from)));
+                  errhint("Convert %s; this one follows it.", from)));
   pg_unreachable();
 }
 
@@ -133,8 +133,72 @@ void ReportMovedMeanwhile(const char *column) {
   pg_unreachable();
 }
 
-void NoticeIssuing(const char *column) {
-  ereport(NOTICE, (errmsg("%s takes its ids from snowflake_nextval() already", column)));
+void NoticeIssuing(const char *column, const char *segment) {
+  ereport(NOTICE, (segment == nullptr ? errmsg("%s takes its ids from snowflake_nextval() already", column)
+                                      : errmsg("%s takes its numbers from segment \"%s\" already", column, segment)));
+}
+
+void ReportSegmentIsBoolean(const char *segment) {
+  ereport(ERROR,
+          (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("cannot convert to a segment called \"%s\"", segment),
+           errdetail("It could be meant for the argument dry_run, which is a boolean."),
+           errhint("For a dry run write dry_run => true.")));
+  pg_unreachable();
+}
+
+void ReportNoNumberAbove(const char *column, const char *type, int64_t last) {
+  ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("cannot convert %s", column),
+                  errdetail("Its numbers, or its sequence's, go up to %lld, and %s has none above.", Long(last), type),
+                  errhint("Change its type first, or give these rows smaller numbers.")));
+  pg_unreachable();
+}
+
+void ReportSegmentOutOfSight(const char *column, int64_t last, const char *creation, const char *raise) {
+  ereport(ERROR,
+          (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", column),
+           errdetail("The registry is in another database, and which numbers nodes have cannot be seen from here; the"
+                     " column's, or its sequence's, go up to %lld.",
+                     Long(last)),
+           errhint("On the registry, %s makes such a segment, and %s raises one of which no node has smaller numbers."
+                   " Then set the default here, by ALTER TABLE.",
+                   creation, raise)));
+  pg_unreachable();
+}
+
+void ReportSegmentTooLarge(const char *column, const char *segment, int64_t last_value, const char *type) {
+  ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("cannot convert %s", column),
+                  errdetail("What segment \"%s\" hands out next is above %lld, and %s has no such number.", segment,
+                            Long(last_value), type),
+                  errhint("Name another segment, or change the column's type first.")));
+  pg_unreachable();
+}
+
+void ReportSegmentTooSmall(const char *column, const char *segment, int64_t max_value, int64_t last) {
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", column),
+                  errdetail("Its numbers, or its sequence's, go up to %lld, and segment \"%s\" ends at %lld.",
+                            Long(last), segment, Long(max_value)),
+                  errhint("Name another segment.")));
+  pg_unreachable();
+}
+
+void ReportHeldNumbers(const char *column, const char *segment, const char *holder, int64_t held_to, int64_t smallest) {
+  ereport(ERROR,
+          (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", column),
+           errdetail("Node \"%s\" may have numbers of segment \"%s\" up to %lld, and the column's begin at %lld: it"
+                     " could issue one of them again.",
+                     holder, segment, Long(held_to), Long(smallest)),
+           errhint("Name another segment. If that node is gone for good, its row in snowflake_range can be"
+                   " deleted.")));
+  pg_unreachable();
+}
+
+void ReportNoRightToSegment(const char *function, const char *column, int64_t last) {
+  ereport(ERROR,
+          (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied for function %s", function),
+           errdetail("The segment's numbers have to begin above %lld, for %s.", Long(last), column),
+           errhint("Whoever may execute it can convert the table as a member of its owner, or make a segment that"
+                   " begins above, which its owner may then convert to.")));
+  pg_unreachable();
 }
 
 }  // namespace snowflake

@@ -20,6 +20,17 @@ enum class ColumnFault { kInherited, kSeveralRoots, kGenerated, kTypedTable, kTy
 [[noreturn]] void ReportSequenceInUse(const char *users);
 [[noreturn]] void ReportLargeIds(const char *column, int64_t largest, int64_t smallest_now);
 [[noreturn]] void ReportMovedMeanwhile(const char *column);
-void NoticeIssuing(const char *column);
+// `segment`: nullptr for ids.
+void NoticeIssuing(const char *column, const char *segment);
+
+// Of segments. `last`: of the column's numbers and its sequence's.
+[[noreturn]] void ReportSegmentIsBoolean(const char *segment);
+[[noreturn]] void ReportNoNumberAbove(const char *column, const char *type, int64_t last);
+[[noreturn]] void ReportSegmentOutOfSight(const char *column, int64_t last, const char *creation, const char *raise);
+[[noreturn]] void ReportSegmentTooLarge(const char *column, const char *segment, int64_t last_value, const char *type);
+[[noreturn]] void ReportSegmentTooSmall(const char *column, const char *segment, int64_t max_value, int64_t last);
+[[noreturn]] void ReportHeldNumbers(const char *column, const char *segment, const char *holder, int64_t held_to,
+                                    int64_t smallest);
+[[noreturn]] void ReportNoRightToSegment(const char *function, const char *column, int64_t last);
 
 }  // namespace snowflake

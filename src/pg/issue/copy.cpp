@@ -25,11 +25,14 @@
 #include "pg/extension.h"
 #include "pg/issue/issue.h"
 #include "pg/issue/report.h"
+#include "pg/issue/segments.h"
 #include "pg/scripts.h"
 
 extern "C" {
 PGDLLEXPORT Datum snowflake_nextval(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum snowflake_copy_nextval(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum snowflake_segment_nextval(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum snowflake_copy_segment_nextval(PG_FUNCTION_ARGS);
 }
 
 namespace snowflake {
@@ -74,8 +77,15 @@ bool PlansDefault(const SupportRequestSimplify *request) {
          !ConstraintsAreBeingRead();
 }
 
-// The extension's other function that has this support function.
-Oid FindTwin(Oid support) {
+// The code of a function's twin; nullptr: it has none.
+PGFunction CodeOfTwin(Oid function) {
+  if (Runs(function, snowflake_nextval)) return snowflake_copy_nextval;
+  if (Runs(function, snowflake_segment_nextval)) return snowflake_copy_segment_nextval;
+  return nullptr;
+}
+
+// The extension's function with this code and this support function.
+Oid FindTwin(Oid support, PGFunction code) {
   Oid twin = InvalidOid;
   const Oid extension = getExtensionOfObject(ProcedureRelationId, support);
   Relation catalog = table_open(DependRelationId, AccessShareLock);
@@ -87,8 +97,7 @@ Oid FindTwin(Oid support) {
   while (HeapTuple tuple = systable_getnext(scan)) {
     const Form_pg_depend depend = reinterpret_cast<Form_pg_depend>(GETSTRUCT(tuple));
     if (depend->classid == ProcedureRelationId && OidIsValid(extension) &&
-        getExtensionOfObject(ProcedureRelationId, depend->objid) == extension &&
-        Runs(depend->objid, snowflake_copy_nextval))
+        getExtensionOfObject(ProcedureRelationId, depend->objid) == extension && Runs(depend->objid, code))
       twin = depend->objid;
   }
   systable_endscan(scan);
@@ -101,12 +110,14 @@ Node *CallOfTwin(Oid support, const SupportRequestSimplify *request) {
   // A superuser may have given the support function to another function, or changed this one. Who lacks a right is told
   // so when snowflake_nextval() itself is called.
   const Oid function = request->fcall->funcid;
-  if (!Runs(function, snowflake_nextval) || !MayExecute(function)) return nullptr;
-  const Oid twin = FindTwin(support);
+  const PGFunction code = CodeOfTwin(function);
+  if (code == nullptr || !MayExecute(function)) return nullptr;
+  const Oid twin = FindTwin(support, code);
   if (!OidIsValid(twin) || !MayExecute(twin)) return nullptr;
 
   Const *argument = makeConst(INTERNALOID, -1, InvalidOid, sizeof(Datum), ObjectIdGetDatum(function), false, true);
-  FuncExpr *call = makeFuncExpr(twin, INT8OID, list_make1(argument), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+  FuncExpr *call = makeFuncExpr(twin, INT8OID, lcons(argument, list_copy(request->fcall->args)), InvalidOid,
+                                request->fcall->inputcollid, COERCE_EXPLICIT_CALL);
   NextValueExpr *never_reached = makeNode(NextValueExpr);
   never_reached->typeId = INT8OID;
   CoalesceExpr *first = makeNode(CoalesceExpr);
@@ -135,8 +146,7 @@ SNOWFLAKE_FUNCTION(snowflake_nextval_support) {
   PG_RETURN_POINTER(answer);
 }
 
-// The argument is snowflake_nextval() itself. The right to call it is asked for once per expression, as the executor
-// does.
+// The first argument is the function itself. The right to call it is asked for once per expression, as the executor does.
 SNOWFLAKE_FUNCTION(snowflake_copy_nextval) {
   const Oid function = DatumGetObjectId(PG_GETARG_DATUM(0));
   if (fcinfo->flinfo->fn_extra == nullptr) {
@@ -144,4 +154,10 @@ SNOWFLAKE_FUNCTION(snowflake_copy_nextval) {
     fcinfo->flinfo->fn_extra = fcinfo->flinfo;
   }
   PG_RETURN_INT64(NextId(function, 1));
+}
+
+SNOWFLAKE_FUNCTION(snowflake_copy_segment_nextval) {
+  const Oid function = DatumGetObjectId(PG_GETARG_DATUM(0));
+  if (fcinfo->flinfo->fn_extra == nullptr && !MayExecute(function)) ReportNoRight(function);
+  PG_RETURN_INT64(NextNumber(function, &fcinfo->flinfo->fn_extra, PG_GETARG_TEXT_PP(1)));
 }

@@ -58,7 +58,9 @@ Run EndRun() {
 
 inline bool RunIsUsable() { return run.left > 0 && SteadyUs() < run.until_us; }
 
-Oid ExtensionOf(Oid fn_oid) {
+}  // namespace
+
+Oid CallersExtension(Oid fn_oid) {
   if (fn_oid != known_fn) {
     known_extension = ExtensionOfFunction(fn_oid);
     CheckNotNamesake(known_extension);
@@ -67,6 +69,8 @@ Oid ExtensionOf(Oid fn_oid) {
   }
   return known_extension;
 }
+
+namespace {
 
 // What a life before this one left goes on only under the same registry and layout, and not where this server followed another one
 // meanwhile, which had that registry. Where another extension is asked for ids, the keeper sees to it.
@@ -91,6 +95,8 @@ void AdmitRecovered(NodeBlock *node, Oid fn_oid, Oid extension) {
   });
 }
 
+}  // namespace
+
 NodeBlock *ThisNode(Oid fn_oid, Oid extension) {
   if (this_node == nullptr) {
     if (!HasSharedMemory()) ReportNotPreloaded();
@@ -102,6 +108,8 @@ NodeBlock *ThisNode(Oid fn_oid, Oid extension) {
   }
   return this_node;
 }
+
+namespace {
 
 // What one look at the generator showed.
 struct Look {
@@ -254,7 +262,9 @@ void HandleTickUsedUp(NodeBlock *node, Wait *wait, const Look &look) {
   WaitForClock(node, wait, look.clock_us, look.layout.UnixUsAt(look.now + look.decision.lead - look.max_lead));
 }
 
-void CheckLeaseIsPossible(Oid fn_oid, Oid extension) {
+}  // namespace
+
+void CheckRegistryMayAnswer(Oid fn_oid, Oid extension) {
   // A registry on another server can write a lease down for a standby.
   if (RegistryIsHere() && RecoveryInProgress()) ReportRecovery();
   // The keeper is another process: what this transaction has not committed it cannot see.
@@ -264,8 +274,10 @@ void CheckLeaseIsPossible(Oid fn_oid, Oid extension) {
   if (created_here || (updated_here && RegistryIsHere())) ReportSameTransaction(updated_here);
 }
 
+namespace {
+
 pg_noinline void NextRun(Oid fn_oid, int64_t ahead) {
-  const Oid extension = ExtensionOf(fn_oid);
+  const Oid extension = CallersExtension(fn_oid);
   NodeBlock *node = ThisNode(fn_oid, extension);
   Wait wait = {};
   for (;;) {
@@ -278,7 +290,7 @@ pg_noinline void NextRun(Oid fn_oid, int64_t ahead) {
         if (look.keeper_missing) EnsureKeeper(node);
         return KeepRun(look);
       case Outcome::kNoLease:
-        CheckLeaseIsPossible(fn_oid, extension);
+        CheckRegistryMayAnswer(fn_oid, extension);
         WaitForKeeper(node, &wait, look);
         break;
       case Outcome::kWindowEnd:

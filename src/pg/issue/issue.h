@@ -17,6 +17,14 @@ struct Ids {
 };
 Ids NextIds(Oid fn_oid, int32_t most);
 
+// What a call needs of its surroundings, the same for ids and for segments. The extension that a function belongs to, and this
+// database's node; errors: 55000 where there is none.
+Oid CallersExtension(Oid fn_oid);
+NodeBlock *ThisNode(Oid fn_oid, Oid extension);
+
+// Before a call waits for the registry. Errors: 25006 on a standby whose registry is here, 55000 where this transaction's own changes are what the keeper cannot see.
+void CheckRegistryMayAnswer(Oid fn_oid, Oid extension);
+
 // The last id of this process, or -1 before the first.
 int64_t LastId();
 

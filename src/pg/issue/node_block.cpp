@@ -13,26 +13,32 @@ struct State {
   LWLock lock;
   int tranche;
   int places;
-  uint64_t box;  // 0: there is none
+  int segment_places;  // after those of the nodes
+  uint64_t box;        // 0: there is none
   alignas(128) NodeBlock nodes[FLEXIBLE_ARRAY_MEMBER];
 };
 
 // A named segment's layout is its name's: a library that lays the block out otherwise counts this up. Sessions of the one
 // before then go on with their own block, lease and keeper, so nothing is issued twice.
-constexpr const char *kSegmentName = "snowflake 2";
-constexpr int kSegmentPlaces = 64;
-static_assert(offsetof(NodeBlock, changed) - sizeof(LWLock) == 1440,
-              "the block is laid out otherwise: count kSegmentName up, then say the new size here");
+constexpr const char *kMemoryName = "snowflake 2";
+constexpr int kNamedPlaces = 64;
+static_assert(offsetof(NodeBlock, changed) - sizeof(LWLock) == 2248 && offsetof(SegmentSlot, used_us) == 264,
+              "the block is laid out otherwise: count kMemoryName up, then say the new size here");
 
 State *state = nullptr;
 shmem_request_hook_type next_request_hook = nullptr;
 shmem_startup_hook_type next_startup_hook = nullptr;
 
-Size StateSize(int places) { return add_size(offsetof(State, nodes), mul_size(places, sizeof(NodeBlock))); }
+Size StateSize(int places, int segment_places) {
+  const Size nodes = add_size(offsetof(State, nodes), mul_size(places, sizeof(NodeBlock)));
+  return add_size(nodes, mul_size(segment_places, sizeof(SegmentSlot)));
+}
+
+SegmentSlot *SegmentsOf(State *block) { return reinterpret_cast<SegmentSlot *>(block->nodes + block->places); }
 
 void RequestState() {
   if (next_request_hook) next_request_hook();
-  RequestAddinShmemSpace(add_size(StateSize(settings.max_databases), alignof(State)));
+  RequestAddinShmemSpace(add_size(StateSize(settings.max_databases, settings.max_segments), alignof(State)));
 }
 
 void Clear(NodeBlock *node) {
@@ -56,23 +62,30 @@ bool PutBack(int place, const Kept &kept, void *block) {
   return true;
 }
 
-void Fill(State *block, int places) {
+void Fill(State *block, int places, int segment_places) {
   block->tranche = NewTranche("snowflake");
   block->places = places;
+  block->segment_places = segment_places;
   LWLockInitialize(&block->lock, block->tranche);
   for (int i = 0; i < places; ++i) {
     Clear(&block->nodes[i]);
     LWLockInitialize(&block->nodes[i].lock, block->tranche);
   }
-  block->box = OpenBlackBox(kSegmentName, places, PutBack, block);
+  for (int i = 0; i < segment_places; ++i) {
+    SegmentSlot *slot = &SegmentsOf(block)[i];
+    memset(slot, 0, sizeof(*slot));
+    SpinLockInit(&slot->mutex);
+  }
+  block->box = OpenBlackBox(kMemoryName, places, PutBack, block);
 }
 
 void StartState() {
   if (next_startup_hook) next_startup_hook();
   LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
   bool found = false;
-  state = static_cast<State *>(ShmemInitStruct("snowflake", StateSize(settings.max_databases), &found));
-  if (!found) Fill(state, settings.max_databases);
+  state = static_cast<State *>(
+      ShmemInitStruct("snowflake", StateSize(settings.max_databases, settings.max_segments), &found));
+  if (!found) Fill(state, settings.max_databases, settings.max_segments);
   LWLockRelease(AddinShmemInitLock);
   RegisterTranche(state->tranche, "snowflake");
 }
@@ -95,6 +108,34 @@ bool DatabaseExists(Oid database) {
   return true;
 }
 
+// The next four with the block's lock held.
+SegmentSlot *PlaceOf(Oid extension, const char *name) {
+  for (int i = 0; i < state->segment_places; ++i) {
+    SegmentSlot *slot = SegmentPlace(i);
+    if (slot->database == MyDatabaseId && slot->extension == extension && strcmp(slot->name, name) == 0) return slot;
+  }
+  return nullptr;
+}
+
+// A spinlock is held for a few instructions: the bytes of the name are copied in before.
+void GivePlace(SegmentSlot *slot, Oid database, Oid extension) {
+  WithMutex(slot, [&] {
+    ++slot->incarnation;
+    slot->database = database;
+    slot->extension = extension;
+    slot->ranges = {};
+    slot->segment_id = slot->asked = slot->answered = 0;
+    slot->answer = SegmentAnswer::kNone;
+    slot->used = slot->leaving = false;
+    slot->used_us = 0;
+  });
+}
+
+void FreeSegments(Oid database) {
+  for (int i = 0; i < state->segment_places; ++i)
+    if (SegmentPlace(i)->database == database) GivePlace(SegmentPlace(i), InvalidOid, InvalidOid);
+}
+
 // Frees the places of dropped databases: nobody is connected to one, so nobody uses its node. Catalog access cannot be
 // under the lock, and a place may meanwhile have gone to another database.
 void FreeDropped() {
@@ -106,6 +147,7 @@ void FreeDropped() {
     LWLockAcquire(&state->lock, LW_EXCLUSIVE);
     if (state->nodes[i].database == database) {
       if (BoxSlot *slot = SlotOf(i)) Empty(slot);
+      FreeSegments(database);
       Clear(&state->nodes[i]);
     }
     LWLockRelease(&state->lock);
@@ -151,11 +193,11 @@ void RequestSharedMemory() {
 
 bool HasSharedMemory() {
   if (state != nullptr) return true;
-  const auto fill = [](void *segment) { Fill(static_cast<State *>(segment), kSegmentPlaces); };
-  State *segment = static_cast<State *>(NamedSegment(kSegmentName, StateSize(kSegmentPlaces), fill));
+  const auto fill = [](void *segment) { Fill(static_cast<State *>(segment), kNamedPlaces, kNamedPlaces); };
+  State *segment = static_cast<State *>(NamedSegment(kMemoryName, StateSize(kNamedPlaces, kNamedPlaces), fill));
   if (segment == nullptr) return false;
   RegisterTranche(segment->tranche, "snowflake");
-  if (!FindBlackBox(kSegmentName, segment->box)) segment->box = 0;
+  if (!FindBlackBox(kMemoryName, segment->box)) segment->box = 0;
   state = segment;
   return true;
 }
@@ -199,6 +241,54 @@ NodeBlock *FindOrMakeNode(Oid database) {
     node = Make(database);
   }
   return node;
+}
+
+int SegmentPlaces() { return state == nullptr ? 0 : state->segment_places; }
+SegmentSlot *SegmentPlace(int place) { return &SegmentsOf(state)[place]; }
+
+SegmentSlot *FindSegment(Oid extension, const char *name) {
+  if (!HasSharedMemory()) return nullptr;
+  LWLockAcquire(&state->lock, LW_SHARED);
+  SegmentSlot *slot = PlaceOf(extension, name);
+  LWLockRelease(&state->lock);
+  return slot;
+}
+
+SegmentSlot *FindOrMakeSegment(Oid extension, const char *name, SegmentSlot **longest_idle) {
+  *longest_idle = nullptr;
+  LWLockAcquire(&state->lock, LW_EXCLUSIVE);
+  SegmentSlot *slot = PlaceOf(extension, name), *free_slot = nullptr;
+  for (int i = 0; slot == nullptr && i < state->segment_places; ++i) {
+    SegmentSlot *other = SegmentPlace(i);
+    if (!OidIsValid(other->database)) {
+      free_slot = other;
+      break;
+    }
+    // A name that is no segment's needs no place.
+    if (other->answer == SegmentAnswer::kNoSegment && !other->ranges.wanted) free_slot = other;
+    if (*longest_idle == nullptr || other->used_us < (*longest_idle)->used_us) *longest_idle = other;
+  }
+  if (slot == nullptr && free_slot != nullptr) {
+    slot = free_slot;
+    GivePlace(slot, MyDatabaseId, extension);
+    strlcpy(slot->name, name, sizeof(slot->name));
+  }
+  LWLockRelease(&state->lock);
+  return slot;
+}
+
+bool CopySegmentName(const SegmentSlot *slot, char *name) {
+  LWLockAcquire(&state->lock, LW_SHARED);
+  const bool ours = slot->database == MyDatabaseId;
+  if (ours) memcpy(name, slot->name, sizeof(slot->name));
+  LWLockRelease(&state->lock);
+  return ours;
+}
+
+void FreeSegment(SegmentSlot *slot, uint32_t incarnation) {
+  LWLockAcquire(&state->lock, LW_EXCLUSIVE);
+  if (slot->incarnation == incarnation) GivePlace(slot, InvalidOid, InvalidOid);
+  LWLockRelease(&state->lock);
 }
 
 bool HoldsOtherLayout(Oid extension, const Layout &layout) {

@@ -9,6 +9,7 @@
 
 #include "core/box.h"
 #include "core/node.h"
+#include "core/segment.h"
 #include "pg/pg.h"
 
 namespace snowflake {
@@ -59,8 +60,35 @@ struct alignas(128) NodeBlock {
   uint32_t advice;
   int64_t clock_events_told;  // of the clock's events, in the log
 
+  Token range_token;           // under which ranges are drawn, until this memory ends
+  RegistryError ranges_error;  // of the last try to draw ranges
+  char segments_known[256];    // what the registry said when one was not there
+
   ConditionVariable changed;  // a lease came or went, a window moved, a try failed
 };
+
+// What the registry said of a segment when it was last asked.
+enum class SegmentAnswer { kNone, kNumbers, kNoSegment, kUsedUp };
+
+// A node's numbers of one segment. `mutex` guards all of it, for a few instructions, as calls take each number by itself. Whose place
+// it is changes with the block's lock held, too. What a call touches is in one cache line, which goes from processor to processor.
+struct alignas(128) SegmentSlot {
+  slock_t mutex;
+  bool used;             // since the keeper last looked
+  bool leaving;          // another segment waits for the place
+  uint32_t incarnation;  // of the place: counts up whenever it goes to another segment
+  Oid database;          // whose place it is: InvalidOid, a free one; ...
+  Oid extension;         // ... these two, and the name
+  Ranges ranges;
+
+  char name[kMaxSegmentName + 1];
+  int64_t segment_id;  // 0: not known yet
+  int64_t asked;       // how often the keeper has asked, ...
+  int64_t answered;    // ... and which of that the answer is to
+  SegmentAnswer answer;
+  int64_t used_us;  // by the steady clock, when the keeper saw it
+};
+static_assert(offsetof(SegmentSlot, ranges) + offsetof(Ranges, size) <= 64, "a call touches more than one cache line");
 
 // Read one right after the other: a process that is held up in between tries again.
 ClockReading ReadClocks();
@@ -89,6 +117,25 @@ BoxSlot *SlotOf(const NodeBlock *node);
 
 // The node's lock is held.
 void KeepInBox(const NodeBlock *node, BoxSlot *slot);
+
+// The places for segments. One that is free is all zero but for `mutex` and `incarnation`.
+int SegmentPlaces();
+SegmentSlot *SegmentPlace(int place);
+// Of this database.
+SegmentSlot *FindSegment(Oid extension, const char *name);
+// Gives a place to a segment, unless another process was faster; nullptr: none is free. `longest_idle` is then the one that was not used for longest.
+SegmentSlot *FindOrMakeSegment(Oid extension, const char *name, SegmentSlot **longest_idle);
+// Of a place of this database; false where it is none.
+bool CopySegmentName(const SegmentSlot *slot, char *name);
+// Frees the place, if it is still that one's. What is left of its numbers is lost.
+void FreeSegment(SegmentSlot *slot, uint32_t incarnation);
+
+template <typename Critical>
+inline void WithMutex(SegmentSlot *slot, Critical critical) {
+  SpinLockAcquire(&slot->mutex);
+  critical();
+  SpinLockRelease(&slot->mutex);
+}
 
 template <typename Critical>
 inline void WithLock(NodeBlock *node, LWLockMode mode, Critical critical) {

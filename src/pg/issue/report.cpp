@@ -102,6 +102,62 @@ void ReportNoLease(NoLeaseReason reason, const RegistryError &error, int64_t wai
   pg_unreachable();
 }
 
+void ReportNoNumbers(NoLeaseReason reason, const char *segment, const RegistryError &error, int64_t waited_us) {
+  switch (reason) {
+    case NoLeaseReason::kSingleUser:
+      ereport(ERROR, (errcode(kNoNumbers), errmsg("segment \"%s\" has no numbers in single-user mode", segment),
+                      errdetail("Ranges are fetched by a background worker, and this mode has none."),
+                      errhint("Start the server in the normal way.")));
+      break;
+    case NoLeaseReason::kBinaryUpgrade:
+      ereport(ERROR,
+              (errcode(kNoNumbers), errmsg("segment \"%s\" has no numbers while pg_upgrade runs", segment),
+               errdetail("What the registry hands out now would be handed out again."),
+               errhint("Disable whatever asks for a number in a session of pg_upgrade, for as long as it runs.")));
+      break;
+    case NoLeaseReason::kKeeperSlots:
+      ereport(ERROR,
+              (errcode(kNoNumbers), errmsg("cannot start the keeper that fetches numbers of segment \"%s\"", segment),
+               errdetail("All %d background workers (max_worker_processes) were in use for %.1f s.",
+                         max_worker_processes, Seconds(waited_us)),
+               errhint("Raise max_worker_processes and restart the server; each database that issues ids takes one.")));
+      break;
+    case NoLeaseReason::kRegistry:
+      ereport(ERROR, (errcode(kNoNumbers), errmsg("segment \"%s\" has no numbers left on this node", segment),
+                      error.message[0] == '\0'
+                          ? errdetail("The keeper had no answer of the registry within %.1f s.", Seconds(waited_us))
+                          : errdetail("The registry's last error, %.1f s ago: %s", Seconds(NowUnixUs() - error.at_us),
+                                      WhatRegistrySaid(error)),
+                      errhint("The keeper goes on trying; numbers flow as soon as the registry hands out a range.")));
+      break;
+  }
+  pg_unreachable();
+}
+
+void ReportSegmentUsedUp(const char *segment) {
+  ereport(ERROR,
+          (errcode(kSegmentUsedUp), errmsg("segment \"%s\" is used up", segment),
+           errdetail("The registry has handed out all numbers up to its max_value."),
+           errhint("Where larger ones fit: UPDATE snowflake_segment SET max_value = ... in the registry's database.")));
+  pg_unreachable();
+}
+
+void ReportSegmentCreatedHere(const char *segment) {
+  ereport(ERROR,
+          (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+           errmsg("segment \"%s\" has no numbers in the transaction that created it", segment),
+           errdetail("The keeper cannot see it before that transaction is committed."), errhint("Commit first.")));
+  pg_unreachable();
+}
+
+void ReportTooManySegments() {
+  ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("too many segments are in use"),
+                  errdetail("All %d places of shared memory (snowflake.max_segments) were used a moment ago.",
+                            SegmentPlaces()),
+                  errhint("Raise snowflake.max_segments and restart the server.")));
+  pg_unreachable();
+}
+
 const char *WhatRegistrySaid(const RegistryError &error) {
   if (error.for_all || has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_SETTINGS)) return pstrdup(error.message);
   return IsClass(error.sqlstate, '0', '8') ? "the registry does not answer" : "the registry refused";

@@ -28,6 +28,13 @@ const char *WhatRegistrySaid(const RegistryError &error);
                                       const RegistryError &error);
 [[noreturn]] void ReportClockStands(int64_t now_us, int64_t waited_us);
 
+// The same where a segment has no numbers.
+[[noreturn]] void ReportNoNumbers(NoLeaseReason reason, const char *segment, const RegistryError &error,
+                                  int64_t waited_us);
+[[noreturn]] void ReportSegmentUsedUp(const char *segment);
+[[noreturn]] void ReportSegmentCreatedHere(const char *segment);
+[[noreturn]] void ReportTooManySegments();
+
 // What PostgreSQL says itself where a function may not be called.
 [[noreturn]] void ReportNoRight(Oid function);
 

@@ -5,6 +5,8 @@
 #include "pg/database_layout.h"
 #include "pg/keeper/advice.h"
 #include "pg/keeper/process.h"
+#include "pg/keeper/ranges.h"
+#include "pg/keeper/report.h"
 #include "pg/presentable.h"
 #include "pg/report.h"
 #include "pg/settings.h"
@@ -29,19 +31,18 @@ void ChooseRegistry() {
   keeping.conninfo = MemoryContextStrdup(TopMemoryContext, settings.registry);
 }
 
-RegistryPlace Place() { return {keeping.extension, keeping.conninfo}; }
-
 // The node's lock is held.
 void ForgetAnswers() {
   NodeBlock *node = keeping.node;
   ForgetRegistry(&node->state);
   node->advice = 0;
-  node->error.message[0] = '\0';
+  node->error.message[0] = node->ranges_error.message[0] = '\0';
 }
 
 // The extension was dropped, or is another one than before: the registry in this database is gone, and what it leased with
 // it. One on another server gets the lease back.
 void LeaveRegistry() {
+  DiscardRanges();
   if (!keeping.registry->is_here) return CloseGenerator();
   ChangeNode(keeping.node, [] {
     keeping.node->state.generator.open = false;
@@ -57,20 +58,10 @@ bool NamesNobody(int sqlstate) {
          category == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
 }
 
-[[noreturn]] void ReportOlderTimeline(int64_t timeline) {
+int64_t SeenTimeline() {
   int64_t seen = 0;
   WithLock(keeping.node, LW_SHARED, [&] { seen = keeping.node->state.seen.timeline; });
-  ereport(ERROR,
-          (errcode(kNoLease), errmsg("the registry answers from an older timeline"),
-           errdetail("It is at timeline %lld; answers of timeline %lld have been seen.", Long(timeline), Long(seen)),
-           errhint("An old primary has come back: stop it.")));
-  pg_unreachable();
-}
-
-[[noreturn]] void ReportAnswer(const char *what) {
-  ereport(ERROR, (errcode(kNoLease), errmsg("the registry's answer cannot be"), errdetail_internal("%s", what),
-                  errhint("Check snowflake.registry, and who may change that database.")));
-  pg_unreachable();
+  return seen;
 }
 
 [[noreturn]] void ReportRaise(Tick raised_tick, Tick now) {
@@ -83,7 +74,7 @@ void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireReq
     case AnswerFault::kNone:
       return;
     case AnswerFault::kTimeline:
-      ReportOlderTimeline(answer.standing.timeline);
+      ReportOlderTimeline(answer.standing.timeline, SeenTimeline());
     case AnswerFault::kLayout:
       ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the layout was changed meanwhile"),
                       errdetail("Here it is %s; in the registry it is %s.", DescribeLayout(layout),
@@ -119,10 +110,12 @@ void LogLease(const AcquireAsked &asked, const AcquireAnswer &answer, const Take
 
 }  // namespace
 
+RegistryPlace PlaceOfRegistry() { return {keeping.extension, keeping.conninfo}; }
+
 bool Attach() {
   keeping.node = FindNode(MyDatabaseId);
   if (keeping.node == nullptr) return false;
-  bool taken = false;
+  bool taken = false, moved = false;
   const uint64_t registry = HashOfRegistry();
   ChangeNode(keeping.node, [&] {
     taken = keeping.node->keeper_pid != 0;
@@ -131,12 +124,14 @@ bool Attach() {
     keeping.node->keeper_latch = MyLatch;
     // A lease of another registry would look to this one like commits that it has lost.
     if (keeping.node->registry != registry) {
+      moved = keeping.node->registry != 0;
       keeping.node->state.generator.open = false;
       ForgetAnswers();
     }
     keeping.node->registry = registry;
   });
   if (taken) return false;
+  if (moved) DiscardRanges();
   before_shmem_exit(Detach, Datum{0});
   ChooseRegistry();
   return true;
@@ -165,6 +160,7 @@ bool RegistryMoved() { return strcmp(keeping.conninfo, settings.registry) != 0; 
 
 void FollowRegistry() {
   const uint64_t registry = HashOfRegistry();
+  DiscardRanges();
   ChangeNode(keeping.node, [&] {
     ForgetAnswers();
     keeping.node->registry = registry;
@@ -194,6 +190,7 @@ KeeperView Look(bool leaving, bool *other_extension) {
     *other_extension = node->state.generator.open && node->state.lease_wanted;
     if (*other_extension) node->state.lease_wanted = false;
   });
+  LookAtRanges(&view);
   return view;
 }
 
@@ -220,7 +217,7 @@ RegistryAnswer Acquire(int64_t duration_us) {
   asked.request.node = node->node_name;
   asked.request.datacenter = settings.datacenter;
   AcquireAnswer answer = {};
-  const RegistryAnswer outcome = keeping.registry->acquire(Place(), layout, asked.request, &answer);
+  const RegistryAnswer outcome = keeping.registry->acquire(PlaceOfRegistry(), layout, asked.request, &answer);
   if (outcome != RegistryAnswer::kDone) return outcome;
   const bool stopping = StopRequested();
   TakenLease taken = {};
@@ -251,7 +248,7 @@ RegistryAnswer Extend(int64_t duration_us) {
     worker = node->state.generator.lease.worker;
   });
   ExtendAnswer answer = {};
-  const RegistryAnswer outcome = keeping.registry->extend(Place(), request, &answer);
+  const RegistryAnswer outcome = keeping.registry->extend(PlaceOfRegistry(), request, &answer);
   if (outcome == RegistryAnswer::kBusy) return outcome;
   const bool stopping = StopRequested();
   AnswerFault fault = AnswerFault::kNone;
@@ -259,7 +256,7 @@ RegistryAnswer Extend(int64_t duration_us) {
     fault = outcome == RegistryAnswer::kGone ? LoseLease(&node->state, request.lease_id, answer.standing)
                                              : TakeWindow(&node->state, request, answer, stopping, patience);
   });
-  if (fault == AnswerFault::kTimeline) ReportOlderTimeline(answer.standing.timeline);
+  if (fault == AnswerFault::kTimeline) ReportOlderTimeline(answer.standing.timeline, SeenTimeline());
   if (fault == AnswerFault::kRaised) ReportRaise(answer.standing.raised_tick, request.now);
   if (fault != AnswerFault::kNone)
     ReportAnswer(psprintf("It moved the window's end to tick %lld, asked at tick %lld.", Long(answer.window_end),
@@ -278,7 +275,7 @@ RegistryAnswer Release(bool leaving) {
   const auto telling = [](int64_t lease_id) {
     ChangeNode(keeping.node, [&] { NoteAsked(&keeping.node->state, lease_id); });
   };
-  const RegistryAnswer outcome = keeping.registry->release(Place(), AskToRelease(retired), leaving, telling);
+  const RegistryAnswer outcome = keeping.registry->release(PlaceOfRegistry(), AskToRelease(retired), leaving, telling);
   if (outcome == RegistryAnswer::kBusy) return outcome;
   ChangeNode(keeping.node, [&] { DropRetired(&keeping.node->state, retired.lease_id); });
   const long long lease_id = retired.lease_id;
@@ -350,7 +347,18 @@ void DropOldestRetired() {
   });
 }
 
+// What is said of leases stays.
+static void RecordRanges() {
+  if (keeping.failed == KeeperAction::kRanges) {
+    ereport(LOG, (errmsg("snowflake keeper: the registry answers again")));
+    keeping.failed = KeeperAction::kSleep;
+  }
+  WithLock(keeping.node, LW_EXCLUSIVE, [] { keeping.node->ranges_error.message[0] = '\0'; });
+  ConditionVariableBroadcast(&keeping.node->changed);
+}
+
 void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {
+  if (action == KeeperAction::kRanges) return RecordRanges();
   if (action != KeeperAction::kRelease) {
     // Once, and not with every exchange.
     const bool slow = took_us > duration_us / Keeper::kExtensionsPerWindow;
@@ -384,7 +392,8 @@ void RecordFailure(KeeperAction action, int sqlstate, const char *message, const
                      (keeping.failed_sqlstate == sqlstate || keeping.failed_sqlstate != ERRCODE_OBJECT_IN_USE);
   keeping.failed = action;
   keeping.failed_sqlstate = sqlstate;
-  WithLock(keeping.node, LW_EXCLUSIVE, [&] { keeping.node->error = error; });
+  RegistryError NodeBlock::*place = action == KeeperAction::kRanges ? &NodeBlock::ranges_error : &NodeBlock::error;
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] { keeping.node->*place = error; });
   ConditionVariableBroadcast(&keeping.node->changed);
   if (!known)
     ereport(WARNING, (sqlstate == ERRCODE_CONNECTION_FAILURE

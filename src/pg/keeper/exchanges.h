@@ -16,9 +16,14 @@ struct Keeping {
   char *conninfo;       // of one elsewhere
   KeeperAction failed;  // what failed last and has not succeeded since; kSleep: nothing
   int failed_sqlstate;  // ... and with what
+  int64_t ranges_us;    // how long the last exchange for ranges took
+  bool ranges_failed;   // ... or that it had no answer
+  int ranges_from;      // the place of the segment that is then asked for next
   bool slow;            // the last exchange took too long for windows to last
 };
 extern Keeping keeping;
+
+RegistryPlace PlaceOfRegistry();
 
 // Takes the place of its node's keeper; false when it is taken. It is given back when the process ends.
 bool Attach();

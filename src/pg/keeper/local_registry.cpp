@@ -5,6 +5,7 @@
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/keeper/registry.h"
+#include "pg/registry/segments.h"
 #include "pg/registry/tables.h"
 
 namespace snowflake {
@@ -94,9 +95,20 @@ RegistryAnswer Release(const RegistryPlace &place, const ReleaseRequest &request
   return answer;
 }
 
+RegistryAnswer HandOutRanges(const RegistryPlace &place, const RangesRequest &request, bool hurry,
+                             RangesAnswer *answer) {
+  if (hurry) enable_timeout_after(STATEMENT_TIMEOUT, kHurryMs);
+  const RegistryAnswer outcome = Call(place.extension, [&] {
+    ProtocolRanges(place.extension, request, answer);
+    return RegistryAnswer::kDone;
+  });
+  disable_timeout(STATEMENT_TIMEOUT, false);
+  return outcome;
+}
+
 }  // namespace
 
-const Registry kLocalRegistry = {true, Acquire, Extend, Release};
+const Registry kLocalRegistry = {true, Acquire, Extend, Release, HandOutRanges};
 
 void MarkCleanLocally(Oid extension) {
   if (!ServerIsStopping()) return;

@@ -9,6 +9,7 @@
 #include "pg/keeper/process.h"
 
 #include "pg/keeper/exchanges.h"
+#include "pg/keeper/ranges.h"
 #include "pg/keeper/registry.h"
 #include "pg/libpq.h"
 #include "pg/report.h"
@@ -203,20 +204,23 @@ RegistryAnswer Act(const KeeperStep &step) {
       return Exchange([&] { return Acquire(step.duration_us); });
     case KeeperAction::kExtend:
       return Exchange([&] { return Extend(step.duration_us); });
+    case KeeperAction::kRanges:
+      return Exchange([] { return ExchangeRanges(self.leaving || self.moving); });
     default:
       return Exchange([] { return Release(self.leaving || self.moving); });
   }
 }
 
-// The registry is another one: the lease goes back to the old one, with one try for each that is retired, before one of the
+// The registry is another one: the lease goes back to the old one, and so do ranges, with one try for each, before one of the
 // new is drawn.
 void Move() {
   CloseGenerator();
   bool other_extension = false;
-  if (Look(true, &other_extension).retired && !self.move_failed) {
-    self.action = KeeperAction::kRelease;
+  const KeeperView view = Look(true, &other_extension);
+  if ((view.retired || view.ranges_held) && !self.move_failed) {
+    self.action = view.retired ? KeeperAction::kRelease : KeeperAction::kRanges;
     self.move_failed = true;
-    self.move_failed = Act({KeeperAction::kRelease, 0, 0}) == RegistryAnswer::kBusy;
+    self.move_failed = Act({self.action, 0, 0}) == RegistryAnswer::kBusy;
     return;
   }
   FollowRegistry();

@@ -1,4 +1,4 @@
-// What the keeper asks of a registry: the three exchanges of section 4, whichever way they are reached. Each is a
+// What the keeper asks of a registry: the three exchanges of section 4 and the one of segments, whichever way they are reached. Each is a
 // transaction of its own. An answer that never comes, and an answer that is an error, is an ERROR here.
 #pragma once
 
@@ -22,13 +22,14 @@ struct RegistryPlace {
 // Called when the registry is about to hear of a release, and not before.
 using Telling = void (*)(int64_t lease_id);
 
-// The node's own layout must be that of a registry elsewhere (55000), and is then kept. A release in a `hurry` takes less than 2 s.
+// The node's own layout must be that of a registry elsewhere (55000), and is then kept. A release or ranges in a `hurry` take less than 2 s.
 struct Registry {
   bool is_here;
   RegistryAnswer (*acquire)(const RegistryPlace &place, const Layout &layout, const AcquireRequest &request,
                             AcquireAnswer *answer);
   RegistryAnswer (*extend)(const RegistryPlace &place, const ExtendRequest &request, ExtendAnswer *answer);
   RegistryAnswer (*release)(const RegistryPlace &place, const ReleaseRequest &request, bool hurry, Telling telling);
+  RegistryAnswer (*ranges)(const RegistryPlace &place, const RangesRequest &request, bool hurry, RangesAnswer *answer);
 };
 
 extern const Registry kLocalRegistry;   // in this database

@@ -23,19 +23,22 @@ constexpr int64_t kExchangeUs = 60 * 1000 * 1000;
 // The same when the server is being shut down.
 constexpr int64_t kHurryUs = 1800 * 1000;
 
-// The functions, by name and types of arguments. Three are of 1.2, and used where the role may execute all of them; three are
-// of before.
+// The functions, by name and types of arguments. Those of leases are of 1.2, and used where the role may execute all of them, or of
+// before.
 constexpr int kMostArguments = 7;
 struct Function {
   const char *name;
   int count;
   Oid types[kMostArguments];
 };
-enum { kAcquire, kExtend, kRelease, kAcquireOf11, kExtendOf11, kReleaseOf11, kGetLayout, kFunctionCount };
+enum { kAcquire, kExtend, kRelease, kRanges, kAcquireOf11, kExtendOf11, kReleaseOf11, kGetLayout, kFunctionCount };
 constexpr Function kFunctions[kFunctionCount] = {
     {"snowflake_lease_acquire", 7, {TEXTOID, INT4OID, INT8OID, INTERVALOID, UUIDOID, INT8OID, INT8OID}},
     {"snowflake_lease_extend", 5, {INT8OID, UUIDOID, INT8OID, INTERVALOID, INT8OID}},
     {"snowflake_lease_release", 4, {INT8OID, UUIDOID, INT8OID, INT8OID}},
+    {"snowflake_segment_ranges",
+     7,
+     {TEXTOID, UUIDOID, TEXTARRAYOID, INT8ARRAYOID, INT8ARRAYOID, INT8ARRAYOID, INT8ARRAYOID}},
     {"snowflake_acquire", 4, {TEXTOID, INT4OID, INT8OID, INTERVALOID}},
     {"snowflake_extend", 4, {INT8OID, UUIDOID, INT8OID, INTERVALOID}},
     {"snowflake_release", 3, {INT8OID, UUIDOID, INT8OID}},
@@ -53,6 +56,10 @@ const char *TypeName(Oid type) {
       return "interval";
     case UUIDOID:
       return "uuid";
+    case TEXTARRAYOID:
+      return "_text";
+    case INT8ARRAYOID:
+      return "_int8";
   }
   pg_unreachable();
 }
@@ -75,6 +82,11 @@ void Ask(Session *session, const char *statement, const Function &function, cons
 }
 
 [[noreturn]] void ReportNoFunction(const Function &function) {
+  if (&function == &kFunctions[kRanges])
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("the registry hands out no ranges of segments to this role"),
+                    errhint("ALTER EXTENSION snowflake UPDATE there, and GRANT EXECUTE ON FUNCTION"
+                            " snowflake_segment_ranges.")));
   ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                   errmsg("the registry's extension has no function %s() that this version knows", function.name),
                   errhint("ALTER EXTENSION snowflake UPDATE there.")));
@@ -135,7 +147,7 @@ void LookUp(Session *session) {
     if (row.Int8() == 0) ReportNamesake("the registry's database", theirs);
     for (const char *&schema : session->schemas) schema = row.PassNull() ? nullptr : row.Name();
   });
-  for (int i = kAcquire; i < kAcquireOf11; ++i) session->old |= session->schemas[i] == nullptr;
+  for (int i = kAcquire; i < kRanges; ++i) session->old |= session->schemas[i] == nullptr;
 }
 
 // Runs `talk` on a connection of its own.
@@ -272,8 +284,71 @@ RegistryAnswer Release(const RegistryPlace &place, const ReleaseRequest &request
   return outcome;
 }
 
+// An array as text. No catalog is looked at: there is no transaction here.
+template <typename Append>
+const char *ArrayText(int count, Append append) {
+  StringInfoData text;
+  initStringInfo(&text);
+  for (int i = 0; i < count; ++i) {
+    appendStringInfoChar(&text, i == 0 ? '{' : ',');
+    append(&text, i);
+  }
+  appendStringInfoString(&text, count == 0 ? "{}" : "}");
+  return text.data;
+}
+
+void AppendQuoted(StringInfo text, const char *element) {
+  appendStringInfoChar(text, '"');
+  for (const char *c = element; *c != '\0'; ++c) {
+    if (*c == '"' || *c == '\\') appendStringInfoChar(text, '\\');
+    appendStringInfoChar(text, *c);
+  }
+  appendStringInfoChar(text, '"');
+}
+
+// A name that the registry cannot have in its encoding is spelt so that it has none of that name.
+const char *SegmentText(const Remote &remote, const char *name) {
+  if (RemoteHasOurEncoding(remote)) return name;
+  char *text = static_cast<char *>(palloc(kMaxSegmentName + 1));
+  CopyPresentable(text, kMaxSegmentName + 1, name, Alphabet::kAscii);
+  return text;
+}
+
+RegistryAnswer HandOutRanges(const RegistryPlace &place, const RangesRequest &request, bool hurry,
+                             RangesAnswer *answer) {
+  WithRegistry(place.conninfo, hurry, [&](Session *session) {
+    const auto array = [&](int64_t RangeAsk::*member) {
+      return ArrayText(request.count,
+                       [&](StringInfo text, int i) { appendStringInfo(text, "%lld", Long(request.asks[i].*member)); });
+    };
+    const char *names = ArrayText(request.count, [&](StringInfo text, int i) {
+      AppendQuoted(text, SegmentText(session->remote, request.asks[i].name));
+    });
+    const char *const values[] = {NodeText(session->remote, request.node),
+                                  TokenText(request.token),
+                                  names,
+                                  array(&RangeAsk::segment_id),
+                                  array(&RangeAsk::highest),
+                                  array(&RangeAsk::unused),
+                                  array(&RangeAsk::wanted)};
+    Call(session, kRanges, "segment_ids, range_last, range_count, system_identifier, timeline, known", values,
+         [&](RemoteRow row) {
+           int64_t *columns[3];
+           for (int64_t *&column : columns) {
+             column = static_cast<int64_t *>(palloc(sizeof(int64_t) * (request.count + 1)));
+             row.Int8Array(column, request.count);
+           }
+           for (int i = 0; i < request.count; ++i) answer->answers[i] = {columns[0][i], {columns[1][i], columns[2][i]}};
+           answer->standing = {row.Int8(), row.Int8(), kNoWatermark};
+           CopyPresentable(answer->known, sizeof(answer->known), row.Text(),
+                           RemoteHasOurEncoding(session->remote) ? Alphabet::kOurs : Alphabet::kAscii);
+         });
+  });
+  return RegistryAnswer::kDone;
+}
+
 }  // namespace
 
-const Registry kRemoteRegistry = {false, Acquire, Extend, Release};
+const Registry kRemoteRegistry = {false, Acquire, Extend, Release, HandOutRanges};
 
 }  // namespace snowflake

@@ -20,4 +20,18 @@ void ReportOtherLayout(const Layout &ours, const Layout &theirs) {
   pg_unreachable();
 }
 
+void ReportOlderTimeline(int64_t timeline, int64_t seen) {
+  ereport(ERROR,
+          (errcode(kNoLease), errmsg("the registry answers from an older timeline"),
+           errdetail("It is at timeline %lld; answers of timeline %lld have been seen.", Long(timeline), Long(seen)),
+           errhint("An old primary has come back: stop it.")));
+  pg_unreachable();
+}
+
+void ReportAnswer(const char *what) {
+  ereport(ERROR, (errcode(kNoLease), errmsg("the registry's answer cannot be"), errdetail_internal("%s", what),
+                  errhint("Check snowflake.registry, and who may change that database.")));
+  pg_unreachable();
+}
+
 }  // namespace snowflake

@@ -1,4 +1,4 @@
-// What makes a registry on another server unfit. All raise an ERROR.
+// What makes a registry, or its answer, unfit. All raise an ERROR.
 #pragma once
 
 #include "core/layout.h"
@@ -8,5 +8,8 @@ namespace snowflake {
 
 [[noreturn]] void ReportNoRegistry();
 [[noreturn]] void ReportOtherLayout(const Layout &ours, const Layout &theirs);
+
+[[noreturn]] void ReportOlderTimeline(int64_t timeline, int64_t seen);
+[[noreturn]] void ReportAnswer(const char *what);
 
 }  // namespace snowflake

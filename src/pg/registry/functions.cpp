@@ -240,6 +240,7 @@ SNOWFLAKE_FUNCTION(snowflake_settled) { PG_RETURN_BOOL(ProtocolSettled(CallersEx
 
 // The upgrade script of 1.2 makes it, calls it and drops it.
 SNOWFLAKE_FUNCTION(snowflake_make_origin) {
+  GiveNewTables(CallersExtension(fcinfo));
   ProtocolMakeOrigin(CallersExtension(fcinfo));
   PG_RETURN_VOID();
 }

@@ -5,11 +5,13 @@
 // 1. What logical replication writes, or a session with session_replication_role = replica, is another registry's: discarded.
 //    An error would end the replication of the whole database. A layout is taken where there is none.
 // 2. A lease that somebody deletes leaves its window's end as watermark: its node may issue ids until then.
-// 3. What must not fall does not: checked after the row is stored, when no other trigger can change it any more.
+// 3. A segment that a restored dump brings is taken, or raises the one that is there.
+// 4. What must not fall does not: checked after the row is stored, when no other trigger can change it any more.
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/registry/protocol.h"
 #include "pg/registry/report.h"
+#include "pg/registry/segments.h"
 #include "pg/registry/tables.h"
 
 namespace snowflake {
@@ -29,6 +31,15 @@ struct Row {
     if (is_null || (type != INT8OID && type != INT4OID)) ReportForeignColumn();
     return type == INT8OID ? DatumGetInt64(value) : DatumGetInt32(value);
   }
+
+  const char *Name() const {
+    const int number = SPI_fnumber(descriptor, "name");
+    if (number <= 0 || TupleDescAttr(descriptor, number - 1)->atttypid != TEXTOID) ReportForeignColumn();
+    bool is_null = false;
+    const Datum value = heap_getattr(tuple, number, descriptor, &is_null);
+    if (is_null) ReportForeignColumn();
+    return TextDatumGetCString(value);
+  }
 };
 
 bool Is(Relation table, const char *name) { return strcmp(RelationGetRelationName(table), name) == 0; }
@@ -43,6 +54,12 @@ bool TakeFirstLayout(const TriggerData *trigger) {
   if (!empty || !IsSoundLayout(trigger->tg_trigtuple, RelationGetDescr(trigger->tg_relation))) return false;
   CacheInvalidateRelcacheByRelid(RelationGetRelid(trigger->tg_relation));
   return true;
+}
+
+// A restored dump brings segments. One that is there goes on: no lower than the dump says.
+bool RaiseThere(const TriggerData *trigger, Oid extension) {
+  const Row row = {trigger->tg_trigtuple, RelationGetDescr(trigger->tg_relation)};
+  return ProtocolRestoreSegment(extension, row.Name(), row.Get("last_value"));
 }
 
 HeapTuple Discard(const TriggerData *trigger) {
@@ -65,6 +82,10 @@ HeapTuple Before(const TriggerData *trigger, Oid extension) {
   if (Is(table, "snowflake_origin")) ReportGuard(GuardFault::kOrigin);
   if (Is(table, "snowflake_registry") && insert) ReportGuard(GuardFault::kLease);
   if (Is(table, "snowflake_watermark") && remove) ReportGuard(GuardFault::kWatermarkGone);
+  if (Is(table, "snowflake_segment") && remove) ReportGuard(GuardFault::kSegmentGone);
+  if (Is(table, "snowflake_segment") && insert && RaiseThere(trigger, extension)) return nullptr;
+  // Whoever takes a range away says that its node is gone for good.
+  if (Is(table, "snowflake_range") && !remove) ReportGuard(GuardFault::kRange);
   if (Is(table, "snowflake_registry") && remove) {
     const Row lease = {trigger->tg_trigtuple, RelationGetDescr(table)};
     ProtocolKeepWatermark(extension, static_cast<int32_t>(lease.Get("worker_id")), lease.Get("window_end") - 1);
@@ -83,6 +104,9 @@ void AfterUpdate(const TriggerData *trigger) {
   } else if (Is(trigger->tg_relation, "snowflake_watermark")) {
     if (changed("worker_id")) ReportGuard(GuardFault::kWatermarkGone);
     if (after.Get("last_tick") < before.Get("last_tick")) ReportGuard(GuardFault::kWatermarkFalls);
+  } else if (Is(trigger->tg_relation, "snowflake_segment") && !FiredByProtocol()) {
+    if (changed("segment_id") || strcmp(before.Name(), after.Name()) != 0) ReportGuard(GuardFault::kSegmentGone);
+    if (after.Get("last_value") < before.Get("last_value")) ReportGuard(GuardFault::kSegmentFalls);
   }
 }
 

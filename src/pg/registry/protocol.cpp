@@ -1,6 +1,7 @@
 #include "pg/registry/protocol.h"
 
 #include "pg/database_layout.h"
+#include "pg/registry/calls.h"
 #include "pg/registry/report.h"
 #include "pg/registry/settling.h"
 #include "pg/registry/tables.h"
@@ -10,36 +11,11 @@ namespace snowflake {
 
 namespace {
 
-void CheckCall(const char *function) {
-  // Nodes reach a server that pg_upgrade started if the user gave it the usual socket. The new server's tables are empty
-  // still, and whatever is written to them, or to the old one's from then on, is lost: a lease would be no lease.
-  if (IsBinaryUpgrade) ReportBinaryUpgrade(function);
-  PreventCommandDuringRecovery(function);
-  PreventCommandIfReadOnly(function);
-  if (XactIsoLevel != XACT_READ_COMMITTED) ReportIsolation(function);
-}
-
-// A function's own SET clause would end before the commit that it is meant for.
-void SetSynchronousCommit(const char *value) {
-  set_config_option("synchronous_commit", value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
-}
-
-void CommitDurably() {
-  if (synchronous_commit < SYNCHRONOUS_COMMIT_ON) SetSynchronousCommit("on");
-}
-
 void CheckDuration(int64_t duration_us) {
   if (duration_us < kMinLeaseUs || duration_us > kMaxLeaseUs) ReportDuration(duration_us);
 }
 
 bool IsSet(const Token &token) { return token != Token{}; }
-
-// Whose lease it is: not the owner's, behind whose fence the statements run.
-Value Role() { return Of(OIDOID, ObjectIdGetDatum(GetSessionUserId())); }
-
-Standing StandingOf(const Origin &origin) {
-  return {static_cast<int64_t>(GetSystemIdentifier()), GetWALInsertionTimeLine(), origin.raised_tick};
-}
 
 // The next three inside AsOwner().
 bool HasLayout(const Tables &tables) {
@@ -98,8 +74,8 @@ struct Ring {
 // A lease whose window is over stays until its worker id is needed, and does not count.
 void CheckLeasesOfRole(const Tables &tables, Tick over) {
   if (!tables.current || settings.max_leases_per_role == 0) return;
-  Execute(tables, psprintf("SELECT count(*) FROM %s WHERE role = $1 AND window_end > $2", tables.registry_name), Role(),
-          Int8(over));
+  Execute(tables, psprintf("SELECT count(*) FROM %s WHERE role = $1 AND window_end > $2", tables.registry_name),
+          SessionRole(), Int8(over));
   if (Int8Result(0, 1) >= settings.max_leases_per_role) ReportLeasesOfRole(Int8Result(0, 1));
 }
 
@@ -170,7 +146,7 @@ void Insert(const Tables &tables, const char *node, const Lease &lease) {
                    " RETURNING worker_id::bigint, window_start, window_end",
                    tables.registry_name, tables.current ? ", role" : "", tables.current ? ", $7" : ""),
           Int8(lease.lease_id), Int4(lease.worker), Of(TEXTOID, CStringGetTextDatum(node)),
-          Of(UUIDOID, TokenDatum(lease.token)), Int8(lease.window_start), Int8(lease.window_end), Role());
+          Of(UUIDOID, TokenDatum(lease.token)), Int8(lease.window_start), Int8(lease.window_end), SessionRole());
   // A trigger may have swallowed or changed the row, and a lease that is not in the registry is none.
   if (Rows() != 1 || Int8Result(0, 1) != lease.worker || Int8Result(0, 2) != lease.window_start ||
       Int8Result(0, 3) != lease.window_end)
@@ -184,7 +160,7 @@ bool FindDrawn(const Tables &tables, const AcquireRequest &request, AcquireAnswe
           psprintf("UPDATE %s SET window_end = greatest(window_end, $3), renewed_at = clock_timestamp()"
                    " WHERE token = $1 AND role = $2 RETURNING lease_id, worker_id::bigint, window_start, window_end",
                    tables.registry_name),
-          Of(UUIDOID, TokenDatum(request.token)), Role(), Int8(EndForDrawn(answer->layout, request)));
+          Of(UUIDOID, TokenDatum(request.token)), SessionRole(), Int8(EndForDrawn(answer->layout, request)));
   if (Rows() == 0) return false;
   answer->lease = {Int8Result(0, 1), request.token, static_cast<int32_t>(Int8Result(0, 2)), Int8Result(0, 3),
                    Int8Result(0, 4)};
@@ -223,32 +199,6 @@ bool Draw(const Tables &tables, const AcquireRequest &request, AcquireAnswer *an
   Insert(tables, request.node, *lease);
   WriteOrigin(tables, lease->lease_id);
   return true;
-}
-
-// Of a node that names a lease, or an end of its window, which this registry never gave: those commits are lost, and others
-// may be. The lock comes first, so that an acquire under way has ended.
-void NoticeLoss(const Tables &tables, const Layout &layout, const Notice &notice, Loss loss) {
-  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
-  Origin origin = ReadOrigin(tables);
-  if (!IsNews(origin, HereNow(), notice.named)) return;
-  BeginSettling(tables, layout, notice, loss,
-                loss == Loss::kLease ? "a node holds a lease that it does not know"
-                                     : "a node holds a window that is longer than it knows",
-                &origin);
-}
-
-// Before a row is moved, or leaves, otherwise than by an acquire: when a loss is noticed, the newest row tells when it was, and a
-// worker id that became free since would count as one that was free then. The mark of a clean shutdown is still there, too.
-void NoticeMove(const Tables &tables, const Layout &layout, const Notice &notice, Origin origin) {
-  if (IsInPlace(origin, HereNow())) return;
-  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
-  origin = ReadOrigin(tables);
-  Settle(tables, layout, 0, {notice.now, notice.duration_us, 0}, &origin);
-}
-
-// Where no node says what its clock shows and how long its leases are.
-Notice NoticeOfOurs(const Layout &layout, int64_t named = 0) {
-  return {layout.TickAt(NowUnixUs()), settings.lease_duration_ms * kUsPerMs, named};
 }
 
 void CheckHeld(const Layout &layout, Tick held_until, Tick known, Tick latest) {
@@ -303,10 +253,7 @@ bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *a
     answer->standing = StandingOf(origin);
     if (IsEvidence(origin, request.lease_id)) NoticeLoss(tables, layout, notice, Loss::kLease);
     NoticeMove(tables, layout, notice, origin);
-    if (origin.clean_us != 0) {
-      LockRelationOid(tables.origin, ShareUpdateExclusiveLock);  // before its row, as who settles
-      UnmarkClean(tables);
-    }
+    NoticeActivity(tables, origin);
     Execute(
         tables,
         psprintf(
@@ -315,7 +262,8 @@ bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *a
             " RETURNING r.window_end, o.window_end",
             tables.registry_name, tables.current ? ", role = coalesce(role, $4)" : "", tables.registry_name,
             tables.current ? " AND (role = $4 OR role IS NULL)" : ""),
-        Int8(request.lease_id), Of(UUIDOID, TokenDatum(request.token)), Int8(EndForExtend(layout, request)), Role());
+        Int8(request.lease_id), Of(UUIDOID, TokenDatum(request.token)), Int8(EndForExtend(layout, request)),
+        SessionRole());
     found = Rows() > 0;
     if (!found) return;
     answer->window_end = Int8Result(0, 1);
@@ -329,7 +277,7 @@ bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
   CheckCall("snowflake_release");
   const Tables tables = FindTables(extension);
   // To lose a release is no worse than a crash, and a standby that is missing must not hang a shutdown.
-  SetSynchronousCommit("local");
+  CommitLocally();
   bool found = false;
   AsOwner(tables, [&] {
     const Layout layout = ReadLayout(tables.layout);
@@ -341,7 +289,7 @@ bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
             psprintf("DELETE FROM %s WHERE lease_id = $1 AND token = $2%s"
                      " RETURNING worker_id::bigint, window_start, window_end",
                      tables.registry_name, tables.current ? " AND (role = $3 OR role IS NULL)" : ""),
-            Int8(request.lease_id), Of(UUIDOID, TokenDatum(request.token)), Role());
+            Int8(request.lease_id), Of(UUIDOID, TokenDatum(request.token)), SessionRole());
     found = Rows() > 0;
     if (!found) return;
     const int32_t worker = static_cast<int32_t>(Int8Result(0, 1));
@@ -359,7 +307,7 @@ void ProtocolMarkClean(Oid extension) {
   CheckCall("snowflake_release");
   const Tables tables = FindTables(extension);
   if (!tables.current) return;
-  SetSynchronousCommit("local");
+  CommitLocally();
   // Waits for acquires and extends under way, and holds up those that come.
   LockRelationOid(tables.origin, ShareRowExclusiveLock);
   AsOwner(tables, [&] { MarkClean(tables); });

@@ -2,6 +2,7 @@
 
 #include "pg/database_layout.h"
 #include "pg/registry/protocol.h"
+#include "pg/registry/segments.h"
 #include "pg/settings.h"
 
 namespace snowflake {
@@ -90,7 +91,7 @@ void ReportSeveralOwners() {
   ereport(ERROR,
           (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("the registry's tables have several owners"),
            errdetail("The protocol runs with the rights of the tables' owner, which must not reach another's tables."),
-           errhint("Give snowflake_registry, snowflake_watermark, snowflake_layout and snowflake_origin one owner.")));
+           errhint("Give snowflake_registry and the extension's other tables one owner.")));
   pg_unreachable();
 }
 
@@ -206,9 +207,24 @@ void ReportGuard(GuardFault fault) {
       detail = "It tells whether commits of the registry were lost.";
       hint = "Use snowflake_settle(reason) or snowflake_settled().";
       break;
+    case GuardFault::kSegmentGone:
+      message = "cannot remove or rename a segment of snowflake by hand";
+      detail = "Nodes hold ranges of it.";
+      hint = "Use snowflake_drop_segment(name).";
+      break;
+    case GuardFault::kSegmentFalls:
+      message = "cannot lower a segment of snowflake";
+      detail = "Its numbers up to there were handed out.";
+      hint = "Create another segment.";
+      break;
+    case GuardFault::kRange:
+      message = "cannot write a range of snowflake by hand";
+      detail = "Only the registry's own functions know which numbers are free.";
+      hint = "Use snowflake_segment_nextval(name).";
+      break;
     case GuardFault::kTruncate:
       message = "cannot truncate a table of snowflake's registry";
-      detail = "Leases and watermarks keep ids unique.";
+      detail = "Leases, watermarks and ranges keep ids and numbers unique.";
       break;
   }
   ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("%s", message), errdetail("%s", detail),
@@ -222,6 +238,58 @@ void ReportClockSkew(int64_t node_us, int64_t registry_us) {
            errdetail("The node's clock shows %s, the registry's %s; snowflake.max_clock_skew is %d ms there.",
                      Time(node_us), Time(registry_us), settings.max_clock_skew_ms),
            errhint("Set the clock right, on whichever side it is wrong.")));
+  pg_unreachable();
+}
+
+void ReportSegmentExists(const char *name) {
+  ereport(ERROR, (errcode(ERRCODE_DUPLICATE_OBJECT), errmsg("segment \"%s\" already exists", name)));
+  pg_unreachable();
+}
+
+void ReportSegmentLimits(int64_t start, int64_t step, int64_t max_value, int64_t max_step) {
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("there can be no such segment"),
+                  errdetail("start is %lld, max_value %lld, step %lld, max_step %lld.", Long(start), Long(max_value),
+                            Long(step), Long(max_step)),
+                  errhint("start must be at least 1 and at most max_value, step at least 1 and at most max_step.")));
+  pg_unreachable();
+}
+
+void ReportSegmentEnd(const char *name, int64_t last_value, int64_t max_value) {
+  ereport(ERROR,
+          (errcode(kSegmentUsedUp), errmsg("segment \"%s\" has no numbers left to begin with", name),
+           errdetail("One of that name was dropped when %lld had been handed out, and max_value is %lld.",
+                     Long(last_value), Long(max_value)),
+           errhint("Use another name or a higher max_value; nodes may hold numbers of the one that was dropped.")));
+  pg_unreachable();
+}
+
+void ReportSegmentValue(const char *name, int64_t value, int64_t max_value) {
+  ereport(ERROR,
+          (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("segment \"%s\" has no number %lld", name, Long(value)),
+           errdetail("Its numbers are 1 to %lld.", Long(max_value))));
+  pg_unreachable();
+}
+
+void ReportSegmentAhead(const char *name, int64_t highest, int64_t last_value) {
+  ereport(ERROR,
+          (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+           errmsg("a node has numbers of segment \"%s\" which the registry never handed out", name),
+           errdetail("The node has had %lld; the last that was handed out is %lld.", Long(highest), Long(last_value)),
+           errhint("If the registry has lost commits, call snowflake_raise_segment() there with a number above all"
+                   " that are in use.")));
+  pg_unreachable();
+}
+
+void NoticeGoesOn(const char *segment, int64_t next) {
+  ereport(NOTICE, (errmsg("segment \"%s\" goes on at %lld", segment, Long(next)),
+                   errdetail("Nodes may hold numbers of the one of that name that was dropped.")));
+}
+
+void ReportRangeArrays() {
+  ereport(
+      ERROR,
+      (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the arrays of snowflake_segment_ranges() do not match"),
+       errdetail("They are one-dimensional, without nulls, of equal length and at most %d elements.", kMostRanges)));
   pg_unreachable();
 }
 

@@ -27,8 +27,28 @@ namespace snowflake {
 [[noreturn]] void ReportPrepare(const char *function);
 
 // What the guards keep out.
-enum class GuardFault { kLease, kLeaseChanged, kWindowFalls, kWatermarkGone, kWatermarkFalls, kOrigin, kTruncate };
+enum class GuardFault {
+  kLease,
+  kLeaseChanged,
+  kWindowFalls,
+  kWatermarkGone,
+  kWatermarkFalls,
+  kOrigin,
+  kSegmentGone,
+  kSegmentFalls,
+  kRange,
+  kTruncate
+};
 [[noreturn]] void ReportGuard(GuardFault fault);
 [[noreturn]] void ReportClockSkew(int64_t node_us, int64_t registry_us);
+
+[[noreturn]] void ReportSegmentExists(const char *name);
+[[noreturn]] void ReportSegmentLimits(int64_t start, int64_t step, int64_t max_value, int64_t max_step);
+[[noreturn]] void ReportSegmentEnd(const char *name, int64_t last_value, int64_t max_value);
+[[noreturn]] void ReportSegmentValue(const char *name, int64_t value, int64_t max_value);
+[[noreturn]] void ReportSegmentAhead(const char *name, int64_t highest, int64_t last_value);
+[[noreturn]] void ReportRangeArrays();
+// No error.
+void NoticeGoesOn(const char *segment, int64_t next);
 
 }  // namespace snowflake

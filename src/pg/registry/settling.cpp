@@ -164,6 +164,9 @@ void BeginSettling(const Tables &tables, const Layout &layout, const Notice &not
       StartOf(*origin, begun, farthest, layout.workers_per_datacenter(), pg_prng_uint64(&pg_global_prng_state));
   WriteHere(tables, here);
   WriteBeginning(tables, begun, cuts, count, start);
+  // Ranges, too, may have been handed out by commits that are lost.
+  if (tables.current && !begun.soft)
+    Execute(tables, psprintf("UPDATE %s SET may_have_lost = true", tables.segment_name));
   ereport(
       LOG,
       (errmsg("snowflake registry settles until %s: %s", Time(begun.until_us), reason),
@@ -196,6 +199,7 @@ bool EndSettling(const Tables &tables) {
   WriteHere(tables, here);
   Execute(tables, psprintf("UPDATE %s SET settles_until = NULL, settling_lease_id = NULL, settling_cuts = NULL",
                            tables.origin_name));
+  if (tables.current) Execute(tables, psprintf("UPDATE %s SET may_have_lost = false", tables.segment_name));
   return !IsInPlace(origin, here) || Settles(origin, here);
 }
 

@@ -42,7 +42,7 @@ void CheckAsMade(const Tables &known, Oid relation) {
   Relation table = table_open(relation, NoLock);
   const Form_pg_class row = table->rd_rel;
   const bool layout = relation == known.layout;
-  const bool counts_down = relation == known.registry || relation == known.watermark;
+  const bool counts_down = relation == known.registry || relation == known.watermark || relation == known.segment;
   const bool guarded = HasGuard(table->trigdesc, known.guard, kRowGuard) &&
                        (layout || HasGuard(table->trigdesc, known.guard, kTruncateGuard)) &&
                        (!counts_down || HasGuard(table->trigdesc, known.guard, kAfterGuard));
@@ -66,7 +66,7 @@ void CheckRelations(const Query *query) {
     const Tables &known = *statement.tables;
     const Oid relation = entry->relid;
     if (relation != known.registry && relation != known.watermark && relation != known.layout &&
-        relation != known.origin)
+        relation != known.origin && relation != known.segment && relation != known.range)
       ReportMovedTables();
     if (known.current) CheckAsMade(known, relation);
   }
@@ -109,6 +109,20 @@ void WatchParsing() {
   post_parse_analyze_hook = CheckParsed;
 }
 
+void GiveNewTables(Oid extension) {
+  const Oid schema = LookUpExtension(extension).schema;
+  const auto owner_of = [&](const char *name) { return TableOwner(get_relname_relid(name, schema), extension); };
+  const Oid owner = owner_of("snowflake_registry");
+  SPI_connect();
+  static const char *const names[] = {"snowflake_segment", "snowflake_range"};
+  for (const char *name : names)
+    if (owner_of(name) != owner)
+      SPI_execute(psprintf("ALTER TABLE %s OWNER TO %s", quote_qualified_identifier(get_namespace_name(schema), name),
+                           quote_identifier(GetUserNameFromId(owner, false))),
+                  false, 0);
+  SPI_finish();
+}
+
 Tables FindTables(Oid extension) {
   Tables tables = {};
   tables.extension = extension;
@@ -132,7 +146,10 @@ Tables FindTables(Oid extension) {
   tables.watermark_name = find("snowflake_watermark", &tables.watermark);
   tables.layout_name = find("snowflake_layout", &tables.layout);
   tables.origin_name = find("snowflake_origin", &tables.origin);
-  if (tables.current) tables.guard = GuardOf(tables);
+  if (!tables.current) return tables;
+  tables.segment_name = find("snowflake_segment", &tables.segment);
+  tables.range_name = find("snowflake_range", &tables.range);
+  tables.guard = GuardOf(tables);
   return tables;
 }
 

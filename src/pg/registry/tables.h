@@ -15,7 +15,7 @@
 
 namespace snowflake {
 
-// The four tables of one extension.
+// The six tables of one extension.
 struct Tables {
   Oid extension;
   Oid schema;
@@ -26,14 +26,21 @@ struct Tables {
   Oid watermark;
   Oid layout;
   Oid origin;
+  Oid segment;  // this and the next only where current
+  Oid range;
   char *registry_name;  // qualified and quoted
   char *watermark_name;
   char *layout_name;
   char *origin_name;
+  char *segment_name;
+  char *range_name;
 };
 
 // Errors: 55000 when one is missing, is no table or not the extension's, 42501 when they have several owners.
 Tables FindTables(Oid extension);
+
+// Tables that an upgrade made belong to whom the others do.
+void GiveNewTables(Oid extension);
 
 // Whether the trigger that runs now was fired by the protocol's own statement, and not by what somebody planted there.
 bool FiredByProtocol();

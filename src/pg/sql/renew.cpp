@@ -13,7 +13,13 @@ SNOWFLAKE_FUNCTION(snowflake_renew) {
     ForgetLease(&node->state);
     tick_us = node->state.generator.layout.tick_us;
     keeper_latch = node->keeper_latch;
+    node->range_token = {};
   });
+  // Nor the numbers.
+  for (int i = 0; i < SegmentPlaces(); ++i) {
+    SegmentSlot *slot = SegmentPlace(i);
+    if (slot->database == MyDatabaseId) FreeSegment(slot, slot->incarnation);
+  }
   if (keeper_latch != nullptr) SetLatch(keeper_latch);
   WaitForRunsToEnd(tick_us);
   PG_RETURN_VOID();

@@ -170,6 +170,20 @@ void ReportNoCurrval() {
   pg_unreachable();
 }
 
+void ReportNoSegmentCurrval(const char *segment) {
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                  errmsg("this session has had no number of segment \"%s\" yet", segment),
+                  errhint("Call snowflake_segment_nextval() first.")));
+  pg_unreachable();
+}
+
+void ReportSegmentElsewhere() {
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the registry is in another database"),
+                  errdetail("This database's segments are that registry's (snowflake.registry)."),
+                  errhint("Call the function there.")));
+  pg_unreachable();
+}
+
 void ReportUnknownEncoding(const char *name) {
   StringInfoData names;
   initStringInfo(&names);

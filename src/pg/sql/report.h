@@ -23,6 +23,8 @@ void NoticeRaisedHere();
 [[noreturn]] void ReportEndsTooSoon(const Layout &layout, int64_t now_us);
 [[noreturn]] void ReportCount(int32_t count);
 [[noreturn]] void ReportNoCurrval();
+[[noreturn]] void ReportNoSegmentCurrval(const char *segment);
+[[noreturn]] void ReportSegmentElsewhere();
 [[noreturn]] void ReportUnknownEncoding(const char *name);
 [[noreturn]] void ReportNegativeId(int64_t id);
 [[noreturn]] void ReportTextFault(const TextEncoding &encoding, const char *input, const TextReading &reading);

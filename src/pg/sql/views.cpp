@@ -86,7 +86,8 @@ const char *State(const NodeBlock *node, const Seen &shot, int64_t now_us) {
   if (shot.generator.open) return StateOfLease(shot.generator, now_us);
   if (node == nullptr) return PlacesInUse() < Places() ? "idle" : "no lease";
   if (shot.error.message[0] != '\0') return shot.error.held_back ? "held back" : "no lease";
-  return shot.lease_wanted || shot.keeper_pid != 0 ? "no lease" : "idle";
+  const bool keeps = shot.keeper_pid != 0 && shot.generator.lease.lease_id != 0;  // it may be there for segments alone
+  return shot.lease_wanted || keeps ? "no lease" : "idle";
 }
 
 void SetLease(Row *row, const Generator &g, bool issuing, int64_t now_us) {

@@ -29,9 +29,12 @@ is((query_error($standby, $db, "SELECT $_"))[0], '25006', "$_ on a standby") for
 	q{snowflake_acquire('n', 0, 1000, '1 min')},
 	q{snowflake_extend(1, gen_random_uuid(), 1, '1 min')},
 	q{snowflake_release(1, gen_random_uuid(), 1)},
-	q{snowflake_convert('old', 'id')});
+	q{snowflake_convert('old', 'id')},
+	q{snowflake_convert('old', 'id', 'segment')});
 like(value($standby, q{SELECT snowflake_convert('old', 'id', dry_run => true)}), qr/^ALTER TABLE public\.old .*;\nDROP SEQUENCE/,
 	'a standby says what a conversion would do');
+like(value($standby, q{SELECT snowflake_convert('old', 'id', 'segment', dry_run => true)}), qr/^SELECT public\.snowflake_create_segment\(.*;\nALTER TABLE public\.old .*;\nDROP SEQUENCE/,
+	'... and what one to a segment would');
 my $decode = 'SELECT md5(string_agg(snowflake_decode(id)::text || snowflake_timestamp(id), chr(10) ORDER BY id)) FROM t';
 is(value($standby, $decode), value($primary, $decode), 'decode works on a standby');
 is(value($standby, 'SELECT state, worker, keeper_pid FROM snowflake_status'), 'no lease||', 'status works there');

@@ -25,7 +25,8 @@ sub registry_of
 {
 	my ($name) = @_;
 	return value($name, q{SELECT (SELECT string_agg(concat_ws(' ', lease_id, worker_id, node, token, window_start), ', ' ORDER BY lease_id) FROM snowflake_registry),
-		(SELECT string_agg(w::text, ', ' ORDER BY worker_id) FROM snowflake_watermark w), (SELECT l::text FROM snowflake_layout l), (SELECT o::text FROM snowflake_origin o)});
+		(SELECT string_agg(w::text, ', ' ORDER BY worker_id) FROM snowflake_watermark w), (SELECT l::text FROM snowflake_layout l), (SELECT o::text FROM snowflake_origin o),
+		(SELECT string_agg(s::text, ', ' ORDER BY name) FROM snowflake_segment s)});
 }
 
 sub arrived
@@ -81,9 +82,9 @@ is(registry_of('target'), $own, 'the registry of the target is its own');
 issues('target', 'on');
 
 # Back again, but for the rows, which would go round before 16.
-value('target', 'CREATE PUBLICATION back FOR TABLE snowflake_registry, snowflake_watermark, snowflake_layout, snowflake_origin');
+value('target', 'CREATE PUBLICATION back FOR TABLE snowflake_registry, snowflake_watermark, snowflake_layout, snowflake_origin, snowflake_segment, snowflake_range');
 subscribe('source', 'target', 'back', '');
-ok(wait_until('every table', sub { value('source', q{SELECT count(*) FILTER (WHERE srsubstate = 'r') FROM pg_subscription_rel}) eq '4' }), 'the registry is copied back');
+ok(wait_until('every table', sub { value('source', q{SELECT count(*) FILTER (WHERE srsubstate = 'r') FROM pg_subscription_rel}) eq '6' }), 'the registry is copied back');
 my $of_source = registry_of('source');
 ok(renew('target'), 'the target draws another worker id');
 issues('target', 'on');

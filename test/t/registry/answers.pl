@@ -42,20 +42,20 @@ my $nonsense = qr/^08P01 the registry answered nonsense/;
 my @layout = (1735689600000, 1000, 41, 0, 10, 12, 'f');
 
 refused('nothing', qr/$nonsense \(It has no row\.\)/, lookup => { rows => [] });
-refused('two rows', qr/$nonsense \(It has more than one row\.\)/, lookup => { rows => [ [ (1) x 9 ], [ (2) x 9 ] ] });
+refused('two rows', qr/$nonsense \(It has more than one row\.\)/, lookup => { rows => [ [ (1) x 10 ], [ (2) x 10 ] ] });
 refused('too few columns', qr/$nonsense \(It has no column 3\.\)/, lookup => row([ 'a', 'b' ], 'public', 1));
 refused('no column at all', qr/$nonsense \(It has no column 1\.\)/, layout => row([]));
-refused('a null', qr/$nonsense \(Its column 2 is null\.\)/, lookup => { rows => [ [ 'public', undef, ('public') x 7 ] ] });
-refused('a text for a number', qr/$nonsense \(Its column 2, "ours", is "many", and no bigint\.\)/, lookup => { rows => [ [ 'public', 'many', ('public') x 7 ] ] });
+refused('a null', qr/$nonsense \(Its column 2 is null\.\)/, lookup => { rows => [ [ 'public', undef, ('public') x 8 ] ] });
+refused('a text for a number', qr/$nonsense \(Its column 2, "ours", is "many", and no bigint\.\)/, lookup => { rows => [ [ 'public', 'many', ('public') x 8 ] ] });
 refused('an empty number', qr/$nonsense \(Its column 1, "l1", is "", and no bigint\.\)/, layout => { rows => [ [ '', @layout[1 .. 6] ] ] });
 refused('a number with something behind it', qr/is "1735689600000;", and no bigint/, layout => { rows => [ [ '1735689600000;', @layout[1 .. 6] ] ] });
 refused('a number that is too large', qr/is "9223372036854775808", and no bigint/, layout => { rows => [ [ '9223372036854775808', @layout[1 .. 6] ] ] });
 refused('... for an integer', qr/Its column 3, "l3", is "2147483648", and no integer/, layout => { rows => [ [ @layout[0, 1], 2147483648, @layout[3 .. 6] ] ] });
 refused('a boolean that is none', qr/Its column 7, "l7", is "true", and no boolean/, layout => { rows => [ [ @layout[0 .. 5], 'true' ] ] });
 refused('a row with a null in it', qr/Its column 3 is null/, acquire => { rows => [ [ 7, 3, undef, 'END', @layout, 1, 1, -1, 1000 ] ] });
-refused('no function', qr/^55000 the registry's extension has no function snowflake_acquire\(\) that this version knows/, lookup => { rows => [ [ 'public', 1, (undef) x 6, 'public' ] ] });
-refused('no extension', qr/^55000 the registry's database has no extension snowflake/, lookup => { rows => [ [ (undef) x 9 ] ] });
-refused('another extension', qr/^55000 the extension snowflake of the registry's database is another one/, lookup => { rows => [ [ 'public', 0, (undef) x 7 ] ] });
+refused('no function', qr/^55000 the registry's extension has no function snowflake_acquire\(\) that this version knows/, lookup => { rows => [ [ 'public', 1, (undef) x 7, 'public' ] ] });
+refused('no extension', qr/^55000 the registry's database has no extension snowflake/, lookup => { rows => [ [ (undef) x 10 ] ] });
+refused('another extension', qr/^55000 the extension snowflake of the registry's database is another one/, lookup => { rows => [ [ 'public', 0, (undef) x 8 ] ] });
 refused('COPY', qr/$nonsense \(It is PGRES_COPY_OUT\.\)/, layout => { first => message('H', pack('Cn', 0, 0)) });
 refused('an error after the row', qr/^40001 too late/, acquire => { last => error(C => '40001', M => 'too late') });
 
@@ -95,6 +95,48 @@ refused('a raise beyond all clocks', qr/^SF001 the registry's answer cannot be \
 $fake->answer;
 ok(wait_until('ids', sub { ($node->psql('postgres', 'SELECT snowflake_nextval()'))[0] == 0 }), '... stops no ids');
 is(status($node, 'leases_drawn'), '1', '... of the lease in hand');
+
+# Ranges of segments. A call that waits has the answer as its detail.
+sub ranges_refused
+{
+	my ($name, $error, @row) = @_;
+	$fake->answer(ranges => { rows => [ \@row ] });
+	my ($state, $last) = ('', '');
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	ok(wait_until($name, sub {
+		($state, $last) = query_error($node, 'postgres', q{SELECT snowflake_segment_nextval('ticket')});
+		return $last =~ $error;
+	}), $name) or diag("$last is not $error");
+	return is($state, 'SF005', '... is no range');
+}
+
+# The keeper pauses after a failure.
+sub number
+{
+	my $number;
+	wait_until('a number', sub { (my $rc, $number) = $node->psql('postgres', q{SELECT snowflake_segment_nextval('ticket')}); return $rc == 0 });
+	return $number;
+}
+
+my @array = (' is "', '", and no array of 1 bigints');
+ranges_refused("an array that is $_", qr/Its column 1, "segment_ids",$array[0]\Q$_\E$array[1]/, $_, '{10}', '{10}', 1, 1, '')
+  for '5', '{5', '{5,6}', '{5}}', '{}', '{NULL}', '{ }', '{9223372036854775808}', '{5.0}';
+ranges_refused('a null', qr/Its column 2 is null/, '{5}', undef, '{10}', 1, 1, '');
+my $impossible = qr/the registry's answer cannot be \(It has/;
+ranges_refused("a range of $_->[1] numbers up to $_->[0]", qr/$impossible $_->[1] numbers up to $_->[0] of segment "ticket", of which this node has had 0\./, '{5}', "{$_->[0]}", "{$_->[1]}", 1, 1, '')
+  for [ 10, 11 ], [ 10, -1 ], [ 0, 1 ], [ -5, 1 ], [ '-9223372036854775808', '9223372036854775807' ], [ '9223372036854775807', '-9223372036854775808' ];
+$fake->answer(ranges => { rows => [ [ '{5}', '{30}', '{1}', 1, 9, '' ] ] });
+is(number(), '30', 'a range of one number is one');
+ranges_refused('a number that was issued', qr/$impossible 1 numbers up to 30 of segment "ticket", of which this node has had 30\./, '{5}', '{30}', '{1}', 1, 9, '');
+ranges_refused('numbers of which some were issued', qr/$impossible 10 numbers up to 39/, '{5}', '{39}', '{10}', 1, 9, '');
+ranges_refused('an older timeline', qr/the registry answers from an older timeline/, '{5}', '{50}', '{10}', 1, 8, '');
+$fake->answer(ranges => { rows => [ [ '{6}', '{3}', '{3}', 1, 9, '' ] ] });
+is(number(), '1', 'another segment of the name has numbers of its own');
+$fake->answer(ranges => { rows => [ [ '{0}', '{0}', '{0}', 1, 9, "\xff, of odd bytes" . 'o' x 500 ] ] });
+my ($code, $text) = ('');
+ok(wait_until('no segment', sub { ($code, $text) = query_error($node, 'postgres', q{SELECT snowflake_segment_nextval('ticket')}); return $code eq '42704' }),
+	'one that is there no more') or diag($text);
+like($text, qr/DETAIL:\s+The registry has: \\xff, of odd byteso{1,250}\.\n/, '... of which others are told in bounds');
 $node->stop('fast');
 $fake->finish;
 

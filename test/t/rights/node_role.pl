@@ -13,11 +13,12 @@ new_registry($registry, 'fleet', granted => "$newer, $older");
 value($registry, 'CREATE ROLE stranger LOGIN');
 value($registry, "SELECT $schema.snowflake_acquire('number 1', 0, $now_tick, '10 s')", 'fleet');
 
-for my $table (qw(snowflake_registry snowflake_watermark snowflake_layout snowflake_origin snowflake_workers))
+for my $table (qw(snowflake_registry snowflake_watermark snowflake_layout snowflake_origin snowflake_segment snowflake_range snowflake_workers))
 {
 	is((as_role($registry, 'fleet', 'node', "SELECT * FROM $schema.$table"))[0], '42501', "a node cannot read $table");
 	is((as_role($registry, 'fleet', 'node', "DELETE FROM $schema.$table"))[0], '42501', "... nor delete from it");
 }
+is((as_role($registry, 'fleet', 'node', "SELECT * FROM $schema.snowflake_segments"))[0], '42501', 'nor what segments there are');
 is((as_role($registry, 'fleet', 'node', "UPDATE $schema.snowflake_registry SET token = gen_random_uuid()"))[0], '42501', '... nor write a token');
 my ($lease) = value($registry, "SELECT lease_id FROM $schema.snowflake_registry WHERE node = 'number 1'", 'fleet');
 my ($code, undef, $answer) =

@@ -1,4 +1,4 @@
-# The four tables of a registry belong to one role (section 10 of the design): with any other owner of a single one, the protocol
+# The six tables of a registry belong to one role (section 10 of the design): with any other owner of a single one, the protocol
 # and the keeper are refused, and say why; with all of them a role's who is no superuser, the keeper works.
 
 use strict;
@@ -28,9 +28,9 @@ ok(wait_until('the keeper notices', sub { sql('SELECT last_error_code FROM snowf
 	'the keeper is refused too, and snowflake_status says with which code');
 like(sql('SELECT last_error FROM snowflake_status'), qr/several owners/, '... and why');
 give_tables_to_bob();
-ok(keeper_works('tables of bob'), 'with all four tables bob\'s, the keeper works');
+ok(keeper_works('tables of bob'), 'with all six tables bob\'s, the keeper works');
 is(sql(q{SELECT count(*) FROM pg_class WHERE relname LIKE 'snowflake\_%' AND relkind = 'r' AND relowner = 'bob'::regrole}),
-	'4', 'the tables are bob\'s');
+	'6', 'the tables are bob\'s');
 
 $server->stop('fast');
 done_testing();

@@ -32,12 +32,12 @@ sub change
 
 ### Nobody lays the block out otherwise unawares
 
-for my $struct (qw(Counters RegistryError NodeBlock))
+for my $struct (qw(Counters RegistryError NodeBlock SegmentSlot))
 {
 	my $was = slurp_file("$block.h");
 	change("$block.h", "(?<=$struct \\{\\n)", "  int64_t of_another_version;\n");
 	my ($out, $err) = run_command([ @make, 'src/pg/issue/node_block.o' ]);
-	like($err, qr/static assertion failed.*count kSegmentName up/, "a field more in $struct stops the build");
+	like($err, qr/static assertion failed.*count kMemoryName up/, "a field more in $struct stops the build");
 	unlink "$block.h";
 	append_to_file("$block.h", $was);
 }

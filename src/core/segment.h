@@ -1,0 +1,255 @@
+// Segments: small numbers for many servers. The registry hands out ranges, and nodes issue from memory.
+//
+// 1. A range is committed in the registry before a number of it is issued, and no two ranges have a number in common: a segment's last
+//    number only rises, but for the end of the newest range that comes back unused.
+// 2. A node has two ranges, one in use and the next, which is asked for when a tenth of the first is used up: so nobody waits for
+//    the registry.
+// 3. What a crash leaves unused is a gap.
+//
+// Numbers are 1 to 2^63 - 1. Nothing here adds to the last of them.
+#pragma once
+
+#include <cstdint>
+
+namespace snowflake {
+
+inline constexpr int kMaxSegmentName = 127;  // bytes
+
+// Consecutive numbers up to `last`, of which so many are left.
+struct Range {
+  int64_t last;
+  int64_t left;
+
+  constexpr int64_t next() const { return last - left + 1; }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The registry's part
+// ---------------------------------------------------------------------------------------------------------------------
+
+// What is handed out again where commits may have been lost is as much as was handed out in so many periods before.
+inline constexpr int kPeriods = 2;
+
+// At least so many ranges of the newest one's size.
+inline constexpr int64_t kSkippedRanges = 10;
+
+struct Segment {
+  int64_t last_value;  // the last that was handed out; start - 1 at first
+  int64_t max_value;
+  int64_t step;      // no range is shorter, ...
+  int64_t max_step;  // ... or longer than that
+
+  // How much was handed out of late, in the period that began at `period_us` and the one before.
+  int64_t period_us;
+  int64_t handed[kPeriods];
+  int64_t newest;  // the newest range's size
+};
+
+constexpr int64_t Clamp(int64_t value, int64_t least, int64_t most) {
+  return value < least ? least : value > most ? most : value;
+}
+
+// Sums of what can be handed out saturate.
+constexpr int64_t Plus(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
+
+constexpr int64_t LeftOf(const Segment &segment) { return segment.max_value - segment.last_value; }
+
+constexpr void Note(Segment *segment, int64_t count, int64_t now_us, int64_t period_us) {
+  const int64_t since_us = now_us - segment->period_us;
+  if (since_us >= period_us) {
+    segment->handed[1] = since_us < 2 * period_us ? segment->handed[0] : 0;
+    segment->handed[0] = 0;
+  }
+  // After a step back of the clock more counts than need be.
+  if (since_us >= period_us || since_us < 0) segment->period_us = now_us;
+  segment->handed[0] = Plus(segment->handed[0], count);
+  segment->newest = count;
+}
+
+// Up to `wanted` numbers; none where all are used up. `period_us` is how long commits may be under way to a standby.
+constexpr Range HandOut(Segment *segment, int64_t wanted, int64_t now_us, int64_t period_us) {
+  const int64_t left = LeftOf(*segment);
+  const int64_t size = Clamp(wanted, segment->step, segment->max_step);
+  const int64_t count = size < left ? size : left;
+  segment->last_value += count;
+  if (count > 0) Note(segment, count, now_us, period_us);
+  return {segment->last_value, count};
+}
+
+// What a node was given last, and can have left of: from its newest range but one, where the newest follows on it. All zero: nothing.
+struct Holding {
+  int64_t from;
+  int64_t newest;  // where the newest range begins
+  int64_t to;
+};
+
+constexpr void Hold(Holding *holding, const Range &range) {
+  holding->from = holding->to == range.next() - 1 && holding->to != 0 ? holding->newest : range.next();
+  holding->newest = range.next();
+  holding->to = range.last;
+}
+
+// The end of what a node was given comes back. False where it stays a gap: because others were handed out above it, or because it is
+// not this node's, which what came back before is not any more.
+constexpr bool TakeBack(Segment *segment, Holding *holding, const Range &rest) {
+  if (rest.left <= 0 || rest.last != holding->to || rest.last != segment->last_value || rest.next() < holding->from)
+    return false;
+  segment->last_value -= rest.left;
+  holding->to -= rest.left;
+  if (holding->to < holding->newest) holding->newest = holding->from;
+  if (holding->to < holding->from) *holding = {};
+  return true;
+}
+
+// The next number is at least that.
+constexpr void RaiseTo(Segment *segment, int64_t value) {
+  if (value - 1 > segment->last_value)
+    segment->last_value = value - 1 < segment->max_value ? value - 1 : segment->max_value;
+}
+
+// A node names a number above all that was handed out: commits are lost. So many more than a range are believed; what is beyond would
+// use a segment up by a word.
+inline constexpr int64_t kRangesBelieved = 1000;
+
+constexpr bool IsEvidence(const Segment &segment, int64_t seen) { return seen > segment.last_value; }
+constexpr bool IsBelieved(const Segment &segment, int64_t seen) {
+  return seen <= segment.max_value && (seen - segment.last_value) / kRangesBelieved <= segment.max_step;
+}
+
+constexpr void Admit(Segment *segment, int64_t seen) {
+  if (IsEvidence(*segment, seen)) segment->last_value = seen < segment->max_value ? seen : segment->max_value;
+}
+
+// The newest commits may be lost: what they handed out is left out.
+constexpr void SkipLost(Segment *segment) {
+  const int64_t ranges = segment->newest > segment->step ? segment->newest : segment->step;
+  const int64_t least = ranges > INT64_MAX / kSkippedRanges ? INT64_MAX : kSkippedRanges * ranges;
+  int64_t skipped = Plus(segment->handed[0], segment->handed[1]);
+  if (skipped < least) skipped = least;
+  const int64_t left = LeftOf(*segment);
+  segment->last_value += skipped < left ? skipped : left;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The node's part
+// ---------------------------------------------------------------------------------------------------------------------
+
+// How long a range should last: one that lasts less doubles the next, one that lasts more halves it.
+inline constexpr int64_t kShortUs = int64_t{15} * 60 * 1000 * 1000;
+inline constexpr int64_t kLongUs = 2 * kShortUs;
+
+// A range lasts for so many answers of the registry, or callers would wait for the next one, again and again.
+inline constexpr int64_t kAnswersPerRange = 8;
+
+// A node's ranges of one segment. All zero is a segment that nobody has asked for yet.
+struct Ranges {
+  Range current;
+  Range next;
+  int64_t ask_at;    // with so many left of the current one the next is asked for; below 0: it was
+  int64_t size;      // of the current one, when it came
+  int64_t since_us;  // by the steady clock: it took its place then
+  int64_t lasts_us;  // if it is used as fast as the one before; 0: there was none
+  int64_t issued;    // the highest number that was, of ranges before the current one
+  int64_t floor;     // no smaller number is wanted any more
+  bool wanted;       // another one, of the keeper
+};
+
+// The next number of the current range. False where another range has to take its place.
+constexpr bool TakeNumber(Ranges *ranges, int64_t *number) {
+  if (ranges->current.left == 0) return false;
+  *number = ranges->current.next();
+  --ranges->current.left;
+  return true;
+}
+
+// Another range is asked for, by the keeper: once for each, unless somebody waits for it.
+constexpr bool IsDue(const Ranges &ranges) { return ranges.current.left <= ranges.ask_at; }
+constexpr void Want(Ranges *ranges) {
+  ranges->ask_at = -1;
+  ranges->wanted = ranges->next.left == 0;
+}
+
+// How long so many numbers last where `used` took that long: at least 1, and no longer than matters.
+constexpr int64_t ScaledUs(int64_t us, int64_t numbers, int64_t used) {
+  const double lasts = static_cast<double>(us > 0 ? us : 1) * static_cast<double>(numbers) / static_cast<double>(used);
+  return lasts < static_cast<double>(2 * kLongUs) ? static_cast<int64_t>(lasts) + 1 : 2 * kLongUs;
+}
+
+// The next range takes the place of the current one, which is used up. False where there is none.
+constexpr bool UseNext(Ranges *ranges, int64_t now_us) {
+  if (ranges->next.left == 0) return false;
+  ranges->lasts_us = ranges->size == 0 ? 0 : ScaledUs(now_us - ranges->since_us, ranges->next.left, ranges->size);
+  if (ranges->size > 0) ranges->issued = ranges->current.last;
+  ranges->current = ranges->next;
+  ranges->next = {};
+  ranges->size = ranges->current.left;
+  ranges->ask_at = ranges->size - (ranges->size / 10 > 1 ? ranges->size / 10 : 1);
+  ranges->since_us = now_us;
+  return true;
+}
+
+// How long the current range lasts, as far as that is known: at the rate of the one before, or of what of it is used up. 0: not at all.
+constexpr int64_t LastsUs(const Ranges &ranges, int64_t now_us) {
+  const int64_t used = ranges.size - ranges.current.left;
+  if (used <= 0) return ranges.lasts_us;
+  const int64_t us = ScaledUs(now_us - ranges.since_us, ranges.size, used);
+  return ranges.lasts_us == 0 || us < ranges.lasts_us ? us : ranges.lasts_us;
+}
+
+// How many numbers to ask for, where the registry took `answer_us` for the range before; the registry keeps it within the segment's steps.
+constexpr int64_t SizeToAskFor(const Ranges &ranges, int64_t now_us, int64_t answer_us) {
+  const int64_t lasts_us = LastsUs(ranges, now_us);
+  if (lasts_us == 0) return 0;
+  if (lasts_us > kLongUs) return ranges.size / 2;
+  if (lasts_us >= kShortUs) return ranges.size;
+  const double doubled = 2.0 * static_cast<double>(ranges.size);
+  const double enough = static_cast<double>(ranges.size) * static_cast<double>(kAnswersPerRange) *
+                        static_cast<double>(answer_us > 0 ? answer_us : 0) / static_cast<double>(lasts_us);
+  const double size = doubled > enough ? doubled : enough;
+  return size < 4e18 ? static_cast<int64_t>(size) : INT64_MAX;
+}
+
+// The highest number that was issued, or may be.
+constexpr int64_t Highest(const Ranges &ranges) {
+  if (ranges.next.left > 0) return ranges.next.last;
+  return ranges.size > 0 ? ranges.current.last : ranges.issued;
+}
+
+// Whether an answer can be: numbers above all those.
+constexpr bool IsPlausible(const Ranges &ranges, const Range &range) {
+  return range.left > 0 && range.left <= range.last && range.last - range.left >= Highest(ranges);
+}
+
+constexpr Range From(const Range &range, int64_t floor) {
+  if (range.left == 0 || range.next() >= floor) return range;
+  return {range.last, range.last < floor ? 0 : range.last - floor + 1};
+}
+
+// A plausible answer. False where nobody waits for it any more: then it is given back.
+constexpr bool PutRange(Ranges *ranges, const Range &range) {
+  if (ranges->next.left > 0) return false;
+  ranges->next = From(range, ranges->floor);
+  ranges->wanted = ranges->next.left == 0;
+  // One that was under way when the segment was raised may be below; another one is because that was rolled back.
+  if (ranges->wanted) ranges->floor = 0;
+  return true;
+}
+
+// No smaller number is issued from here on.
+constexpr void RaiseTo(Ranges *ranges, int64_t value) {
+  ranges->floor = value > ranges->floor ? value : ranges->floor;
+  ranges->current = From(ranges->current, value);
+  ranges->next = From(ranges->next, value);
+}
+
+// From here on nothing is issued. What is left, and can go back: the next range with the end of the current one, if that follows on it.
+constexpr Range CloseRanges(Ranges *ranges) {
+  const Range current = ranges->current, next = ranges->next;
+  const int64_t issued = current.left < ranges->size ? current.next() - 1 : ranges->issued;
+  *ranges = {{}, {}, 0, 0, 0, 0, issued, ranges->floor, false};
+  if (next.left == 0) return current;
+  const bool follows = current.left > 0 && current.last == next.next() - 1;
+  return {next.last, next.left + (follows ? current.left : 0)};
+}
+
+}  // namespace snowflake

@@ -1,0 +1,133 @@
+// 1. Numbers that are in the column came from elsewhere, so the registry does not know them: the segment begins above them, or is raised.
+// 2. A raise does not reach what other nodes have already. What that is lies between the segment's first number and the end of each
+//    node's newest range: where the column has a number there, nothing is done.
+// 3. Whoever owns a table may look, through this function, and may not change a segment: that takes EXECUTE on what does it. So it is
+//    called by OID as the caller, with none of the owner's code about.
+#include "pg/convert/segment.h"
+
+#include "pg/convert/report.h"
+#include "pg/settings.h"
+
+namespace snowflake {
+
+namespace {
+
+// As snowflake_create_segment() has them by itself.
+constexpr int32_t kStep = 1000;
+constexpr int32_t kMaxStep = 1000000;
+
+// A segment of that name, as the registry has it.
+struct Found {
+  bool exists;
+  int64_t first_value;
+  int64_t last_value;
+  int64_t max_value;
+  const char *holder;
+  int64_t held_to;  // 0: no other node has any
+};
+
+int64_t LargestOf(Oid type) { return type == INT2OID ? PG_INT16_MAX : type == INT4OID ? PG_INT32_MAX : PG_INT64_MAX; }
+
+Found Look(const Conversion &conversion, Oid fn_oid, bool lock) {
+  const Function standing = FindFunction(fn_oid, "snowflake_segment_standing", 2);
+  const HeapTupleHeader row = DatumGetHeapTupleHeader(
+      OidFunctionCall2(standing.oid, CStringGetTextDatum(conversion.segment), BoolGetDatum(lock)));
+  const auto number = [&](AttrNumber field) {
+    bool is_null = false;
+    const Datum value = GetAttributeByNum(row, field, &is_null);
+    return is_null ? 0 : DatumGetInt64(value);
+  };
+  bool unknown = false, nameless = false;
+  const bool dropped = DatumGetBool(GetAttributeByNum(row, 1, &unknown));
+  const Datum holder = GetAttributeByNum(row, 5, &nameless);
+  return {!unknown && !dropped,
+          number(2),
+          number(3),
+          number(4),
+          nameless ? nullptr : TextDatumGetCString(holder),
+          number(6)};
+}
+
+// The columns whose numbers are not the segment's: all, by their root, or what was attached since.
+template <typename Body>
+bool ForOthersNumbers(const IdColumns &columns, Body body) {
+  if (!columns.all[0].issues) {
+    body(columns.all[0]);
+    return true;
+  }
+  bool any = false;
+  for (int64_t i = 1; i < columns.count; ++i) {
+    if (columns.all[i].issues) continue;
+    body(columns.all[i]);
+    any = true;
+  }
+  return any;
+}
+
+// Nothing of what others have is in the column.
+void CheckHeld(const Conversion &conversion, const IdColumns &columns, const Found &found) {
+  if (found.held_to == 0) return;
+  ForOthersNumbers(columns, [&](const IdColumn &column) {
+    int64_t smallest = 0;
+    if (SmallestPositive(conversion, column, &smallest) && smallest <= found.held_to)
+      ReportHeldNumbers(column.described, conversion.segment, found.holder, found.held_to, smallest);
+  });
+}
+
+SegmentChange Creation(const Conversion &conversion, int64_t from, int64_t max_value, const Function &create) {
+  const char *statement =
+      psprintf("SELECT %s(%s, start => %lld, step => %d, max_value => %lld, max_step => %d);", create.name_sql,
+               quote_literal_cstr(conversion.segment), Long(from), kStep, Long(max_value), kMaxStep);
+  return {statement, create.oid, true, from, max_value};
+}
+
+SegmentChange Raise(const Conversion &conversion, int64_t from, const Function &raise) {
+  const char *statement =
+      psprintf("SELECT %s(%s, %lld);", raise.name_sql, quote_literal_cstr(conversion.segment), Long(from));
+  return {statement, raise.oid, false, from, 0};
+}
+
+}  // namespace
+
+SegmentChange PlanSegment(const Conversion &conversion, const IdColumns &columns, Oid fn_oid, bool dry_run) {
+  const IdColumn &column = columns.all[0];
+  int64_t last = LastOfSequences(conversion, columns);
+  const bool others = ForOthersNumbers(columns, [&](const IdColumn &part) {
+    int64_t largest = 0;
+    if (LargestId(conversion, part, &largest)) last = Max(last, largest);
+  });
+  if (!others) return {};
+  const int64_t most = LargestOf(column.type);
+  if (last >= most) ReportNoNumberAbove(column.described, column.type_name, last);
+  const Function create = FindFunction(fn_oid, "snowflake_create_segment", 5);
+  const Function raise = FindFunction(fn_oid, "snowflake_raise_segment", 2);
+  if (!RegistryIsHere()) {
+    if (last > 0)
+      ReportSegmentOutOfSight(column.described, last, Creation(conversion, last + 1, most, create).statement,
+                              Raise(conversion, last + 1, raise).statement);
+    return {};
+  }
+
+  const Found found = Look(conversion, fn_oid, !dry_run && MayExecute(raise.oid));
+  if (found.exists && found.last_value >= most)
+    ReportSegmentTooLarge(column.described, conversion.segment, found.last_value, column.type_name);
+  if (found.exists && last < found.first_value) return {};
+  CheckHeld(conversion, columns, found);
+  if (found.exists && last >= found.max_value)
+    ReportSegmentTooSmall(column.described, conversion.segment, found.max_value, last);
+  const Function &function = found.exists ? raise : create;
+  if (!MayExecute(function.oid)) ReportNoRightToSegment(function.name_sql, column.described, last);
+  return found.exists ? Raise(conversion, last + 1, raise) : Creation(conversion, last + 1, most, create);
+}
+
+void Execute(const Conversion &conversion, const SegmentChange &change) {
+  if (change.statement == nullptr) return;
+  const Datum name = CStringGetTextDatum(conversion.segment), from = Int64GetDatum(change.from);
+  if (change.create)
+    OidFunctionCall5(change.function, name, from, Int32GetDatum(kStep), Int64GetDatum(change.max_value),
+                     Int32GetDatum(kMaxStep));
+  else
+    OidFunctionCall2(change.function, name, from);
+}
+
+}  // namespace snowflake

@@ -1,0 +1,191 @@
+// 1. What is given back is closed before the registry hears of it, and lost as a gap where it does not.
+// 2. All that want a range are in one exchange. After one that failed they are asked for one by one, because it may be a single segment that
+//    the registry refuses, or whose row somebody holds.
+// 3. A fetch whose answer is late or never comes is a gap, too; it is asked again.
+#include "pg/keeper/ranges.h"
+
+#include "pg/keeper/exchanges.h"
+#include "pg/keeper/process.h"
+#include "pg/keeper/report.h"
+#include "pg/registry/segments.h"
+#include "pg/report.h"
+
+namespace snowflake {
+
+namespace {
+
+// What one segment's part of an exchange is about.
+struct Asked {
+  SegmentSlot *slot;
+  uint32_t incarnation;
+  int64_t asked;
+  char name[kMaxSegmentName + 1];
+};
+
+struct Collected {
+  RangeAsk *asks;
+  Asked *parts;
+  int count;
+};
+
+// This database's, and this extension's. The keeper alone takes a place from them, but for who drops a segment.
+bool IsOurs(const SegmentSlot &slot) { return slot.database == MyDatabaseId && slot.extension == keeping.extension; }
+
+void Close(SegmentSlot *slot, RangeAsk *ask) {
+  const Range rest = CloseRanges(&slot->ranges);
+  ask->highest = rest.left > 0 ? rest.last : Highest(slot->ranges);
+  ask->unused = rest.left;
+  ask->wanted = -1;
+}
+
+// Frees the places of those that have nothing to give back.
+Collected Collect(bool leaving) {
+  Collected all = {};
+  const int places = SegmentPlaces();
+  all.asks = static_cast<RangeAsk *>(palloc0(sizeof(RangeAsk) * (places + 1)));
+  all.parts = static_cast<Asked *>(palloc0(sizeof(Asked) * (places + 1)));
+  const int64_t now_us = SteadyUs();
+  const int most = keeping.ranges_failed && !leaving ? 1 : kMostRanges;
+  for (int i = 0; i < places && all.count < most; ++i) {
+    Asked *part = &all.parts[all.count];
+    RangeAsk *ask = &all.asks[all.count];
+    const int place = (keeping.ranges_from + i) % places;
+    SegmentSlot *slot = SegmentPlace(place);
+    if (!CopySegmentName(slot, part->name)) continue;
+    bool ours = false, empty = false;
+    WithMutex(slot, [&] {
+      ours = IsOurs(*slot) && (leaving || slot->leaving || slot->ranges.wanted);
+      if (!ours) return;
+      *ask = {part->name, slot->segment_id, Highest(slot->ranges), 0, 0};
+      if (leaving || slot->leaving)
+        Close(slot, ask);
+      else
+        ask->wanted = SizeToAskFor(slot->ranges, now_us, keeping.ranges_us);
+      empty = ask->wanted < 0 && ask->unused == 0;
+      part->slot = slot;
+      part->incarnation = slot->incarnation;
+      part->asked = ++slot->asked;
+    });
+    if (!ours) continue;
+    if (empty)
+      FreeSegment(slot, part->incarnation);
+    else
+      ++all.count;
+    if (most == 1) keeping.ranges_from = place + 1;
+  }
+  return all;
+}
+
+// Under the mutex. False where the answer cannot be.
+bool Put(SegmentSlot *slot, const RangeAnswer &answer) {
+  if (answer.segment_id != slot->segment_id) slot->ranges = {{}, {}, 0, 0, 0, 0, 0, 0, slot->ranges.wanted};
+  slot->segment_id = answer.segment_id;
+  slot->answer = answer.segment_id == 0   ? SegmentAnswer::kNoSegment
+                 : answer.range.left == 0 ? SegmentAnswer::kUsedUp
+                                          : SegmentAnswer::kNumbers;
+  if (slot->answer != SegmentAnswer::kNumbers) {
+    slot->ranges.wanted = false;
+    return true;
+  }
+  if (!IsPlausible(slot->ranges, answer.range)) return false;
+  PutRange(&slot->ranges, answer.range);
+  return true;
+}
+
+// Whether the registry is where it was before.
+void NoteStanding(const Standing &standing) {
+  bool older = false;
+  int64_t seen = 0;
+  ChangeNode(keeping.node, [&] {
+    RegistrySeen *known = &keeping.node->state.seen;
+    older = IsOlder(standing, *known);
+    seen = known->timeline;
+    if (older) return;
+    known->system_identifier = standing.system_identifier;
+    known->timeline = standing.timeline;
+  });
+  if (older) ReportOlderTimeline(standing.timeline, seen);
+}
+
+void PutAll(const Collected &all, const RangesAnswer &answer) {
+  int wrong = -1;
+  for (int i = 0; i < all.count; ++i) {
+    const Asked &part = all.parts[i];
+    if (all.asks[i].wanted < 0) {
+      FreeSegment(part.slot, part.incarnation);
+      continue;
+    }
+    WithMutex(part.slot, [&] {
+      if (part.slot->incarnation != part.incarnation) return;
+      part.slot->answered = part.asked;
+      if (!Put(part.slot, answer.answers[i])) wrong = i;
+    });
+  }
+  if (wrong < 0) return;
+  const RangeAnswer &given = answer.answers[wrong];
+  ReportAnswer(psprintf("It has %lld numbers up to %lld of segment \"%s\", of which this node has had %lld.",
+                        Long(given.range.left), Long(given.range.last), all.parts[wrong].name,
+                        Long(all.asks[wrong].highest)));
+}
+
+Token RangeToken() {
+  const Token fresh = NewToken();
+  Token token = {};
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] {
+    if (keeping.node->range_token == Token{}) keeping.node->range_token = fresh;
+    token = keeping.node->range_token;
+  });
+  return token;
+}
+
+}  // namespace
+
+void LookAtRanges(KeeperView *view) {
+  const int64_t now_us = SteadyUs();
+  for (int i = 0; i < SegmentPlaces(); ++i) {
+    SegmentSlot *slot = SegmentPlace(i);
+    if (slot->database != MyDatabaseId) continue;
+    WithMutex(slot, [&] {
+      if (!IsOurs(*slot)) return;
+      if (slot->used) {
+        slot->used_us = now_us;
+        slot->used = slot->leaving = false;
+      }
+      const Ranges &ranges = slot->ranges;
+      view->ranges_wanted |= ranges.wanted || slot->leaving;
+      view->numbers_missing |= (ranges.wanted && ranges.current.left == 0) || slot->leaving;
+      view->ranges_held |= ranges.current.left > 0 || ranges.next.left > 0;
+    });
+  }
+}
+
+RegistryAnswer ExchangeRanges(bool leaving) {
+  pgstat_report_activity(STATE_RUNNING, leaving ? "giving ranges of segments back" : "fetching ranges of segments");
+  const Collected all = Collect(leaving);
+  if (all.count == 0) return RegistryAnswer::kDone;
+  RangesAnswer answer = {};
+  answer.answers = static_cast<RangeAnswer *>(palloc0(sizeof(RangeAnswer) * all.count));
+  const int64_t since_us = SteadyUs();
+  keeping.ranges_failed = true;
+  const RegistryAnswer outcome = keeping.registry->ranges(
+      PlaceOfRegistry(), {keeping.node->node_name, RangeToken(), all.count, all.asks}, leaving, &answer);
+  keeping.ranges_us = SteadyUs() - since_us;
+  if (outcome != RegistryAnswer::kDone) return outcome;
+  keeping.ranges_failed = false;
+  NoteStanding(answer.standing);
+  // Told to stop, a wait for a synchronous standby ends without its acknowledgement.
+  if (StopRequested() && !leaving) return outcome;
+  WithLock(keeping.node, LW_EXCLUSIVE,
+           [&] { memcpy(keeping.node->segments_known, answer.known, sizeof(answer.known)); });
+  PutAll(all, answer);
+  return outcome;
+}
+
+void DiscardRanges() {
+  for (int i = 0; i < SegmentPlaces(); ++i) {
+    SegmentSlot *slot = SegmentPlace(i);
+    if (slot->database == MyDatabaseId) FreeSegment(slot, slot->incarnation);
+  }
+}
+
+}  // namespace snowflake

@@ -1,0 +1,86 @@
+// What a registry is asked for ranges by, as an SQL function. Result and errors: COMMENT ON in the install script.
+#include "pg/extension.h"
+#include "pg/registry/limits.h"
+#include "pg/registry/protocol.h"
+#include "pg/registry/report.h"
+#include "pg/registry/segments.h"
+#include "pg/rows.h"
+
+namespace snowflake {
+
+namespace {
+
+struct Elements {
+  Datum *values;
+  int count;
+};
+
+Elements Argument(FunctionCallInfo fcinfo, int index, Oid type) {
+  ArrayType *array = PG_GETARG_ARRAYTYPE_P(index);
+  Elements elements = {};
+  if (ARR_NDIM(array) > 1 || ARR_HASNULL(array)) ReportRangeArrays();
+  int16 length = 0;
+  bool by_value = false;
+  char alignment = 0;
+  get_typlenbyvalalign(type, &length, &by_value, &alignment);
+  deconstruct_array(array, type, length, by_value, alignment, &elements.values, nullptr, &elements.count);
+  return elements;
+}
+
+Datum Int8Array(const int64_t *values, int count) {
+  Datum *elements = static_cast<Datum *>(palloc(sizeof(Datum) * (count + 1)));
+  for (int i = 0; i < count; ++i) elements[i] = Int64GetDatum(values[i]);
+  return PointerGetDatum(construct_array(elements, count, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
+const char *SegmentName(Datum value) {
+  const char *name = TextDatumGetCString(value);
+  if (strlen(name) > kMaxSegmentName) ReportSegmentName(static_cast<int64_t>(strlen(name)));
+  return name;
+}
+
+}  // namespace
+
+}  // namespace snowflake
+
+using namespace snowflake;
+
+SNOWFLAKE_FUNCTION(snowflake_segment_ranges) {
+  static const char *const names[] = {"node", "token", "names", "segment_ids", "highest", "unused", "wanted"};
+  CheckNotNull(fcinfo, "snowflake_segment_ranges", names, 7);
+  LimitTransaction("snowflake_segment_ranges", true);
+  const text *node = PG_GETARG_TEXT_PP(0);
+  if (VARSIZE_ANY_EXHDR(node) > kMaxNodeName) ReportNodeName(VARSIZE_ANY_EXHDR(node));
+  const Elements segments = Argument(fcinfo, 2, TEXTOID);
+  Elements numbers[4];
+  for (int i = 0; i < 4; ++i) numbers[i] = Argument(fcinfo, 3 + i, INT8OID);
+  for (const Elements &elements : numbers)
+    if (elements.count != segments.count || elements.count > kMostRanges) ReportRangeArrays();
+
+  const int count = segments.count;
+  RangeAsk *asks = static_cast<RangeAsk *>(palloc(sizeof(RangeAsk) * (count + 1)));
+  const auto number = [&](int argument, int i) { return DatumGetInt64(numbers[argument].values[i]); };
+  for (int i = 0; i < count; ++i)
+    asks[i] = {SegmentName(segments.values[i]), number(0, i), number(1, i), number(2, i), number(3, i)};
+  const RangesRequest request = {text_to_cstring(node), TokenFromDatum(PG_GETARG_DATUM(1)), count, asks};
+  if (request.token == Token{}) ReportToken();
+  RangesAnswer answer = {};
+  answer.answers = static_cast<RangeAnswer *>(palloc0(sizeof(RangeAnswer) * (count + 1)));
+  ProtocolRanges(ExtensionOfFunction(fcinfo->flinfo->fn_oid), request, &answer);
+
+  int64_t *columns[3];
+  for (int64_t *&column : columns) column = static_cast<int64_t *>(palloc(sizeof(int64_t) * (count + 1)));
+  for (int i = 0; i < count; ++i) {
+    columns[0][i] = answer.answers[i].segment_id;
+    columns[1][i] = answer.answers[i].range.last;
+    columns[2][i] = answer.answers[i].range.left;
+  }
+  Datum values[] = {Int8Array(columns[0], count),
+                    Int8Array(columns[1], count),
+                    Int8Array(columns[2], count),
+                    Int64GetDatum(answer.standing.system_identifier),
+                    Int64GetDatum(answer.standing.timeline),
+                    CStringGetTextDatum(answer.known)};
+  bool nulls[lengthof(values)] = {};
+  return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls));
+}

@@ -1,0 +1,373 @@
+#include "pg/registry/segments.h"
+
+#include "pg/database_layout.h"
+#include "pg/registry/calls.h"
+#include "pg/registry/protocol.h"
+#include "pg/registry/report.h"
+#include "pg/registry/tables.h"
+#include "pg/settings.h"
+
+namespace snowflake {
+
+namespace {
+
+constexpr int kNamesShown = 20;
+
+Value Text(const char *text) { return Of(TEXTOID, CStringGetTextDatum(text)); }
+Value Time(int64_t unix_us) { return Of(TIMESTAMPTZOID, TimestampTzGetDatum(TimestampFromUnixUs(unix_us))); }
+
+// How long commits may be under way to a standby.
+int64_t PeriodUs() { return settings.lease_duration_ms * kUsPerMs; }
+
+struct Row {
+  int64_t segment_id;  // 0: there is none
+  bool may_have_lost;
+  Segment segment;
+};
+
+// Inside AsOwner(), like all that follows.
+Row ReadSegment(const Tables &tables, const char *name, bool lock) {
+  Execute(tables,
+          psprintf("SELECT segment_id, last_value, max_value, step::bigint, max_step::bigint, period_at, handed,"
+                   " handed_before, newest, may_have_lost FROM %s WHERE name = $1 AND dropped_at IS NULL%s",
+                   tables.segment_name, lock ? " FOR UPDATE" : ""),
+          Text(name));
+  if (Rows() == 0) return {};
+  Row row = {};
+  bool is_null = false;
+  row.segment_id = Int8Result(0, 1);
+  const Datum period_at = Result(0, 6, TIMESTAMPTZOID, &is_null);
+  const int64_t period_us = is_null ? 0 : UnixUsFromTimestamp(DatumGetTimestampTz(period_at));
+  row.segment = {Int8Result(0, 2), Int8Result(0, 3), Int8Result(0, 4),
+                 Int8Result(0, 5), period_us,        {Int8Result(0, 7), Int8Result(0, 8)},
+                 Int8Result(0, 9)};
+  row.may_have_lost = BoolResult(0, 10);
+  const Segment &s = row.segment;
+  const bool sound = row.segment_id > 0 && s.last_value >= 0 && s.last_value <= s.max_value && s.step >= 1 &&
+                     s.step <= s.max_step && s.handed[0] >= 0 && s.handed[1] >= 0 && s.newest >= 0;
+  if (!sound) ReportForeignTable("snowflake_segment");
+  return row;
+}
+
+// `drawn_by`: who was handed out a range; nullptr: nobody.
+void WriteSegment(const Tables &tables, const Row &row, const Token *drawn_by) {
+  const Segment &s = row.segment;
+  Execute(tables,
+          psprintf("UPDATE %s SET last_value = $2, period_at = $3, handed = $4, handed_before = $5, newest = $6,"
+                   " may_have_lost = $7%s WHERE segment_id = $1 RETURNING last_value",
+                   tables.segment_name,
+                   drawn_by != nullptr ? ", drawn_by = coalesce(drawn_by, $8),"
+                                         " drawn_by_several = drawn_by_several OR coalesce(drawn_by <> $8, false)"
+                                       : ""),
+          Int8(row.segment_id), Int8(s.last_value), Time(s.period_us), Int8(s.handed[0]), Int8(s.handed[1]),
+          Int8(s.newest), Bool(row.may_have_lost), Of(UUIDOID, TokenDatum(drawn_by != nullptr ? *drawn_by : Token{})));
+  // A trigger may have swallowed or changed the row.
+  if (Rows() != 1 || Int8Result(0, 1) != s.last_value) ReportForeignTable("snowflake_segment");
+}
+
+// What the node that asks has, under its token; a role cannot take another's.
+Holding ReadHolding(const Tables &tables, int64_t segment_id, const RangesRequest &request) {
+  Execute(tables,
+          psprintf("SELECT held_from, newest_from, held_to FROM %s WHERE segment_id = $1 AND role = $2 AND node = $3"
+                   " AND token = $4 FOR UPDATE",
+                   tables.range_name),
+          Int8(segment_id), SessionRole(), Text(request.node), Of(UUIDOID, TokenDatum(request.token)));
+  if (Rows() == 0) return {};
+  return {Int8Result(0, 1), Int8Result(0, 2), Int8Result(0, 3)};
+}
+
+void WriteHolding(const Tables &tables, int64_t segment_id, const RangesRequest &request, const Holding &holding) {
+  const Value id = Int8(segment_id), role = SessionRole(), node = Text(request.node),
+              token = Of(UUIDOID, TokenDatum(request.token));
+  if (holding.to == 0) {
+    Execute(
+        tables,
+        psprintf("DELETE FROM %s WHERE segment_id = $1 AND role = $2 AND node = $3 AND token = $4", tables.range_name),
+        id, role, node, token);
+    return;
+  }
+  Execute(tables,
+          psprintf("INSERT INTO %s (segment_id, role, node, token, held_from, newest_from, held_to, drawn_at)"
+                   " VALUES ($1, $2, $3, $4, $5, $6, $7, clock_timestamp()) ON CONFLICT (segment_id, role, node)"
+                   " DO UPDATE SET token = excluded.token, held_from = excluded.held_from,"
+                   " newest_from = excluded.newest_from, held_to = excluded.held_to, drawn_at = excluded.drawn_at",
+                   tables.range_name),
+          id, role, node, token, Int8(holding.from), Int8(holding.newest), Int8(holding.to));
+}
+
+// Nothing below `value` comes back of what nodes have.
+void KeepFrom(const Tables &tables, const char *name, int64_t value) {
+  Execute(tables,
+          psprintf("UPDATE %s SET held_from = greatest(held_from, $2), newest_from = greatest(newest_from, $2)"
+                   " WHERE segment_id = (SELECT segment_id FROM %s WHERE name = $1) AND held_to >= $2 - 1",
+                   tables.range_name, tables.segment_name),
+          Text(name), Int8(value));
+}
+
+// The highest number that the node has issued, or holds: what it names, but for what it gives back.
+int64_t HeldUpTo(const RangeAsk &ask) {
+  return ask.unused > 0 && ask.unused <= ask.highest ? ask.highest - ask.unused : ask.highest;
+}
+
+RangeAnswer Exchange(const Tables &tables, const RangesRequest &request, const RangeAsk &ask) {
+  Row row = ReadSegment(tables, ask.name, true);
+  if (row.segment_id == 0) return {};
+  Segment *segment = &row.segment;
+  // What it has had of another one that had the name is not this one's.
+  const bool same = ask.segment_id == row.segment_id;
+  if (same && IsEvidence(*segment, HeldUpTo(ask))) {
+    Admit(segment, HeldUpTo(ask));
+    row.may_have_lost = true;
+  }
+  if (row.may_have_lost) {
+    SkipLost(segment);
+    row.may_have_lost = false;
+  }
+  Holding holding = ReadHolding(tables, row.segment_id, request);
+  if (same) TakeBack(segment, &holding, {ask.highest, ask.unused});
+  // It has none left: what did not come back is a gap.
+  if (same && ask.wanted < 0 && holding.to <= ask.highest) holding = {};
+  Range range = {};
+  if (ask.wanted >= 0) range = HandOut(segment, ask.wanted, NowUnixUs(), PeriodUs());
+  if (range.left > 0) Hold(&holding, range);
+  WriteSegment(tables, row, range.left > 0 ? &request.token : nullptr);
+  WriteHolding(tables, row.segment_id, request, holding);
+  return {row.segment_id, range};
+}
+
+// Commits are lost where a node names a number that was never handed out.
+bool HasEvidence(const Tables &tables, const RangesRequest &request) {
+  bool evidence = false;
+  for (int i = 0; i < request.count; ++i) {
+    const RangeAsk &ask = request.asks[i];
+    if (ask.segment_id == 0) continue;
+    const Row row = ReadSegment(tables, ask.name, false);
+    if (row.segment_id != ask.segment_id || !IsEvidence(row.segment, HeldUpTo(ask))) continue;
+    if (!IsBelieved(row.segment, HeldUpTo(ask))) ReportSegmentAhead(ask.name, HeldUpTo(ask), row.segment.last_value);
+    evidence = true;
+  }
+  return evidence;
+}
+
+void TellKnown(const Tables &tables, char *known, size_t size) {
+  Execute(tables, psprintf("SELECT name FROM %s WHERE dropped_at IS NULL ORDER BY name LIMIT %d", tables.segment_name,
+                           kNamesShown + 1));
+  StringInfoData names;
+  initStringInfo(&names);
+  for (int64_t i = 0; i < Rows(); ++i) {
+    bool is_null = false;
+    const Datum name = Result(i, 1, TEXTOID, &is_null);
+    if (is_null) ReportForeignColumn();
+    if (i == kNamesShown)
+      appendStringInfoString(&names, ", ...");
+    else
+      appendStringInfo(&names, "%s\"%s\"", i > 0 ? ", " : "", TextDatumGetCString(name));
+  }
+  if (static_cast<size_t>(names.len) >= size) {
+    const int fits = pg_mbcliplen(names.data, names.len, static_cast<int>(size) - 4);
+    strlcpy(names.data + fits, "...", 4);
+  }
+  strlcpy(known, names.data, size);
+}
+
+int CompareNames(const void *a, const void *b) {
+  return strcmp((*static_cast<const RangeAsk *const *>(a))->name, (*static_cast<const RangeAsk *const *>(b))->name);
+}
+
+void CheckName(const char *name) {
+  const size_t length = strlen(name);
+  if (length == 0 || length > kMaxSegmentName) ReportSegmentName(static_cast<int64_t>(length));
+}
+
+int64_t NewSegmentId() {
+  uint64_t random = 0;
+  if (!pg_strong_random(&random, sizeof(random)))
+    ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate a random number")));
+  return static_cast<int64_t>(random >> 1 | 1);
+}
+
+// Looks at what happened to the registry since, before any row is locked.
+Origin BeginCall(const Tables &tables, const RangesRequest *request) {
+  const Layout layout = ReadLayout(tables.layout);
+  const Origin origin = ReadOrigin(tables);
+  NoticeMove(tables, layout, NoticeOfOurs(layout), origin);
+  NoticeActivity(tables, origin);
+  if (request != nullptr && HasEvidence(tables, *request))
+    NoticeLoss(tables, layout, NoticeOfOurs(layout), Loss::kRange);
+  return origin;
+}
+
+// Behind the fence. Without segments, which are of version 1.2 of the objects, none of it is called.
+template <typename Body>
+void Call(const Tables &tables, const char *function, Body body) {
+  CheckCall(function);
+  CommitDurably();
+  // Against MarkClean(): what it does not wait for has to see its mark.
+  LockRelationOid(tables.origin, RowExclusiveLock);
+  AsOwner(tables, body);
+}
+
+}  // namespace
+
+void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64_t step, int64_t max_value,
+                           int64_t max_step) {
+  CheckName(name);
+  if (start < 1 || start > max_value || step < 1 || step > max_step)
+    ReportSegmentLimits(start, step, max_value, max_step);
+  const Tables tables = FindTables(extension);
+  Call(tables, "snowflake_create_segment", [&] {
+    BeginCall(tables, nullptr);
+    Execute(tables,
+            psprintf("SELECT segment_id FROM %s WHERE name = $1 AND dropped_at IS NOT NULL FOR UPDATE",
+                     tables.segment_name),
+            Text(name));
+    const int64_t dropped = Rows() > 0 ? Int8Result(0, 1) : 0, segment_id = NewSegmentId();
+    // One that was dropped goes on where it ended.
+    Execute(tables,
+            psprintf("INSERT INTO %s AS s (name, segment_id, first_value, last_value, max_value, step, max_step)"
+                     " VALUES ($1, $2, $3 + 1, $3, $4, $5::integer, $6::integer) ON CONFLICT (name) DO UPDATE"
+                     " SET segment_id = excluded.segment_id, first_value = least(s.first_value, excluded.first_value),"
+                     " last_value = greatest(s.last_value, excluded.last_value),"
+                     " max_value = greatest(s.last_value, excluded.max_value), step = excluded.step,"
+                     " max_step = excluded.max_step, dropped_at = NULL"
+                     " WHERE s.dropped_at IS NOT NULL RETURNING last_value, max_value",
+                     tables.segment_name),
+            Text(name), Int8(segment_id), Int8(start - 1), Int8(max_value), Int8(step), Int8(max_step));
+    if (Rows() == 0) ReportSegmentExists(name);
+    const int64_t last_value = Int8Result(0, 1);
+    if (last_value >= max_value) ReportSegmentEnd(name, last_value, max_value);
+    if (Rows() != 1 || last_value < start - 1 || Int8Result(0, 2) != max_value) ReportForeignTable("snowflake_segment");
+    if (last_value >= start) NoticeGoesOn(name, last_value + 1);
+    // Who had numbers of it still has.
+    if (dropped != 0)
+      Execute(tables, psprintf("UPDATE %s SET segment_id = $2 WHERE segment_id = $1", tables.range_name), Int8(dropped),
+              Int8(segment_id));
+  });
+}
+
+void ProtocolDropSegment(Oid extension, const char *name, const Token &own) {
+  const Tables tables = FindTables(extension);
+  Call(tables, "snowflake_drop_segment", [&] {
+    BeginCall(tables, nullptr);
+    const Row row = ReadSegment(tables, name, true);
+    if (row.segment_id == 0) {
+      char known[256];
+      TellKnown(tables, known, sizeof(known));
+      ReportNoSegment(name, known);
+    }
+    Execute(tables,
+            psprintf("SELECT drawn_by_several OR coalesce(drawn_by <> $2, false) FROM %s WHERE segment_id = $1",
+                     tables.segment_name),
+            Int8(row.segment_id), Of(UUIDOID, TokenDatum(own)));
+    const bool held = BoolResult(0, 1);
+    // Who else has numbers of it keeps them.
+    Execute(tables, psprintf("DELETE FROM %s WHERE segment_id = $1 AND token = $2", tables.range_name),
+            Int8(row.segment_id), Of(UUIDOID, TokenDatum(own)));
+    Execute(tables,
+            psprintf(held ? "UPDATE %s SET dropped_at = clock_timestamp() WHERE segment_id = $1 RETURNING segment_id"
+                          : "DELETE FROM %s WHERE segment_id = $1 RETURNING segment_id",
+                     tables.segment_name),
+            Int8(row.segment_id));
+    if (Rows() != 1) ReportForeignTable("snowflake_segment");
+  });
+}
+
+int64_t ProtocolRaiseSegment(Oid extension, const char *name, int64_t value) {
+  const Tables tables = FindTables(extension);
+  int64_t next = 0;
+  Call(tables, "snowflake_raise_segment", [&] {
+    BeginCall(tables, nullptr);
+    Row row = ReadSegment(tables, name, true);
+    if (row.segment_id == 0) {
+      char known[256];
+      TellKnown(tables, known, sizeof(known));
+      ReportNoSegment(name, known);
+    }
+    if (value < 1 || value > row.segment.max_value) ReportSegmentValue(name, value, row.segment.max_value);
+    RaiseTo(&row.segment, value);
+    WriteSegment(tables, row, nullptr);
+    KeepFrom(tables, name, value);
+    next = row.segment.last_value < PG_INT64_MAX ? row.segment.last_value + 1 : PG_INT64_MAX;
+  });
+  return next;
+}
+
+SegmentStanding ProtocolSegmentStanding(Oid extension, const char *name, const Token &own, const char *own_name,
+                                        bool lock) {
+  const Tables tables = FindTables(extension);
+  SegmentStanding standing = {};
+  MemoryContext caller = CurrentMemoryContext;
+  const auto read = [&] {
+    Execute(tables,
+            psprintf("SELECT segment_id, first_value, last_value, max_value, dropped_at IS NOT NULL FROM %s"
+                     " WHERE name = $1%s",
+                     tables.segment_name, lock ? " FOR UPDATE" : ""),
+            Text(name));
+    if (Rows() == 0) return;
+    const int64_t segment_id = Int8Result(0, 1);
+    standing = {true, BoolResult(0, 5), Int8Result(0, 2), Int8Result(0, 3), Int8Result(0, 4), "", 0};
+    Execute(
+        tables,
+        psprintf("SELECT held_to, node FROM %s WHERE segment_id = $1 AND token <> $2 AND NOT (role = $3 AND node = $4)"
+                 " ORDER BY held_to DESC LIMIT 1",
+                 tables.range_name),
+        Int8(segment_id), Of(UUIDOID, TokenDatum(own)), Of(OIDOID, ObjectIdGetDatum(BOOTSTRAP_SUPERUSERID)),
+        Text(own_name));
+    if (Rows() == 0) return;
+    bool is_null = false;
+    const Datum node = Result(0, 2, TEXTOID, &is_null);
+    if (is_null) ReportForeignColumn();
+    standing.held_to = Int8Result(0, 1);
+    MemoryContext inner = MemoryContextSwitchTo(caller);
+    standing.holder = TextDatumGetCString(node);
+    MemoryContextSwitchTo(inner);
+  };
+  if (!lock) {
+    AsOwner(tables, read);
+    return standing;
+  }
+  Call(tables, "snowflake_segment_standing", [&] {
+    BeginCall(tables, nullptr);
+    read();
+  });
+  return standing;
+}
+
+void (*restored_segment)(Oid extension, const char *name, int64_t last_value) = nullptr;
+
+bool ProtocolRestoreSegment(Oid extension, const char *name, int64_t last_value) {
+  const Tables tables = FindTables(extension);
+  bool there = false;
+  AsOwner(tables, [&] {
+    Execute(tables,
+            psprintf("UPDATE %s SET last_value = least(greatest(last_value, $2), max_value), dropped_at = NULL"
+                     " WHERE name = $1 RETURNING last_value",
+                     tables.segment_name),
+            Text(name), Int8(last_value));
+    there = Rows() > 0;
+    if (there) KeepFrom(tables, name, Plus(last_value, 1));
+  });
+  if (there) restored_segment(extension, name, last_value);
+  return there;
+}
+
+void ProtocolRanges(Oid extension, const RangesRequest &request, RangesAnswer *answer) {
+  const Tables tables = FindTables(extension);
+  const RangeAsk **asks = static_cast<const RangeAsk **>(palloc(sizeof(RangeAsk *) * (request.count + 1)));
+  for (int i = 0; i < request.count; ++i) asks[i] = &request.asks[i];
+  // So that no two nodes wait for each other.
+  qsort(asks, static_cast<size_t>(request.count), sizeof(RangeAsk *), CompareNames);
+  Call(tables, "snowflake_segment_ranges", [&] {
+    answer->standing = StandingOf(BeginCall(tables, &request));
+    bool missing = false;
+    for (int i = 0; i < request.count; ++i) {
+      const int place = static_cast<int>(asks[i] - request.asks);
+      answer->answers[place] = Exchange(tables, request, *asks[i]);
+      missing |= answer->answers[place].segment_id == 0;
+    }
+    answer->known[0] = '\0';
+    if (missing) TellKnown(tables, answer->known, sizeof(answer->known));
+  });
+}
+
+}  // namespace snowflake

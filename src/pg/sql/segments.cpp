@@ -1,0 +1,154 @@
+// Segments: numbers, and who makes, raises and drops them in the registry. Arguments, results and errors: COMMENT ON in the install
+// script.
+#include "pg/sql/segments.h"
+
+#include "pg/extension.h"
+#include "pg/issue/segments.h"
+#include "pg/registry/protocol.h"
+#include "pg/registry/segments.h"
+#include "pg/rows.h"
+#include "pg/settings.h"
+#include "pg/sql/report.h"
+
+namespace snowflake {
+
+namespace {
+
+Oid ExtensionOf(FunctionCallInfo fcinfo) { return ExtensionOfFunction(fcinfo->flinfo->fn_oid); }
+
+const char *SegmentHere(FunctionCallInfo fcinfo) {
+  if (!RegistryIsHere()) ReportSegmentElsewhere();
+  return text_to_cstring(PG_GETARG_TEXT_PP(0));
+}
+
+// What this database's node has of it; a rollback leaves a gap.
+template <typename Change>
+void ChangeHere(Oid extension, const char *name, Change change) {
+  SegmentSlot *slot = FindSegment(extension, name);
+  if (slot == nullptr) return;
+  uint32_t incarnation = 0;
+  WithMutex(slot, [&] { incarnation = slot->incarnation; });
+  change(slot, incarnation);
+}
+
+void RaiseHere(Oid extension, const char *name, int64_t value) {
+  ChangeHere(extension, name, [&](SegmentSlot *slot, uint32_t incarnation) {
+    WithMutex(slot, [&] {
+      if (slot->incarnation == incarnation) RaiseTo(&slot->ranges, value);
+    });
+  });
+}
+
+Token OwnToken() {
+  Token token = {};
+  NodeBlock *node = FindNode(MyDatabaseId);
+  if (node != nullptr) WithLock(node, LW_SHARED, [&] { token = node->range_token; });
+  return token;
+}
+
+void ShowSegment(const SegmentSlot &slot, const ReturnSetInfo *result) {
+  const Ranges &ranges = slot.ranges;
+  const int64_t left = ranges.current.left + ranges.next.left, used = ranges.size - ranges.current.left;
+  const int64_t now_us = SteadyUs();
+  const double rate = used > 0 ? static_cast<double>(used) / Seconds(Max(now_us - ranges.since_us, int64_t{1}))
+                      : ranges.lasts_us > 0 ? static_cast<double>(ranges.size) / Seconds(ranges.lasts_us)
+                                            : 0;
+  const Range &first = ranges.current.left > 0 ? ranges.current : ranges.next;
+  const double lasts_us = rate > 0 ? static_cast<double>(left) / rate * USECS_PER_SEC : 0;
+  Datum values[] = {CStringGetTextDatum(slot.name), Int64GetDatum(first.left > 0 ? first.next() : 0),
+                    Int64GetDatum(left), Float8GetDatum(rate),
+                    IntervalDatum(static_cast<int64_t>(Min(lasts_us, 9e18)))};
+  bool nulls[lengthof(values)] = {false, first.left == 0, false, false, rate <= 0};
+  tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+}  // namespace
+
+void WatchRestoredSegments() {
+  restored_segment = [](Oid extension, const char *name, int64_t last_value) {
+    if (RegistryIsHere()) RaiseHere(extension, name, Plus(last_value, 1));
+  };
+}
+
+}  // namespace snowflake
+
+using namespace snowflake;
+
+SNOWFLAKE_FUNCTION(snowflake_segment_nextval) {
+  PG_RETURN_INT64(NextNumber(fcinfo->flinfo->fn_oid, &fcinfo->flinfo->fn_extra, PG_GETARG_TEXT_PP(0)));
+}
+
+SNOWFLAKE_FUNCTION(snowflake_segment_currval) {
+  const int64_t number = LastNumber(fcinfo->flinfo->fn_oid, PG_GETARG_TEXT_PP(0));
+  if (number == 0) ReportNoSegmentCurrval(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+  PG_RETURN_INT64(number);
+}
+
+SNOWFLAKE_FUNCTION(snowflake_create_segment) {
+  static const char *const names[] = {"name", "start", "step", "max_value", "max_step"};
+  CheckNotNull(fcinfo, "snowflake_create_segment", names, 5);
+  const char *name = SegmentHere(fcinfo);
+  ProtocolCreateSegment(ExtensionOf(fcinfo), name, PG_GETARG_INT64(1), PG_GETARG_INT32(2), PG_GETARG_INT64(3),
+                        PG_GETARG_INT32(4));
+  NoteSegmentCreated();
+  PG_RETURN_VOID();
+}
+
+// While the row is locked the keeper fetches nothing.
+SNOWFLAKE_FUNCTION(snowflake_drop_segment) {
+  static const char *const names[] = {"name"};
+  CheckNotNull(fcinfo, "snowflake_drop_segment", names, 1);
+  const char *name = SegmentHere(fcinfo);
+  ProtocolDropSegment(ExtensionOf(fcinfo), name, OwnToken());
+  ChangeHere(ExtensionOf(fcinfo), name, FreeSegment);
+  PG_RETURN_VOID();
+}
+
+SNOWFLAKE_FUNCTION(snowflake_raise_segment) {
+  static const char *const names[] = {"name", "value"};
+  CheckNotNull(fcinfo, "snowflake_raise_segment", names, 2);
+  const char *name = SegmentHere(fcinfo);
+  const int64_t value = PG_GETARG_INT64(1);
+  const int64_t next = ProtocolRaiseSegment(ExtensionOf(fcinfo), name, value);
+  RaiseHere(ExtensionOf(fcinfo), name, value);
+  PG_RETURN_INT64(next);
+}
+
+SNOWFLAKE_FUNCTION(snowflake_segment_standing) {
+  static const char *const names[] = {"name", "for_update"};
+  CheckNotNull(fcinfo, "snowflake_segment_standing", names, 2);
+  const char *name = SegmentHere(fcinfo);
+  char own_name[sizeof(NodeBlock::node_name)] = "";
+  NodeBlock *node = FindNode(MyDatabaseId);
+  if (node != nullptr) WithLock(node, LW_SHARED, [&] { memcpy(own_name, node->node_name, sizeof(own_name)); });
+  const SegmentStanding standing =
+      ProtocolSegmentStanding(ExtensionOf(fcinfo), name, OwnToken(), own_name, PG_GETARG_BOOL(1));
+  const bool held = standing.held_to > 0;
+  Datum values[] = {BoolGetDatum(standing.dropped),
+                    Int64GetDatum(standing.first_value),
+                    Int64GetDatum(standing.last_value),
+                    Int64GetDatum(standing.max_value),
+                    CStringGetTextDatum(held ? standing.holder : ""),
+                    Int64GetDatum(standing.held_to)};
+  const bool none = !standing.known;
+  bool nulls[lengthof(values)] = {none, none, none, none, !held, !held};
+  return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls));
+}
+
+SNOWFLAKE_FUNCTION(snowflake_get_segments) {
+  InitMaterializedSRF(fcinfo, 0);
+  const ReturnSetInfo *result = reinterpret_cast<const ReturnSetInfo *>(fcinfo->resultinfo);
+  const Oid extension = ExtensionOf(fcinfo);
+  const int places = HasSharedMemory() ? SegmentPlaces() : 0;
+  for (int i = 0; i < places; ++i) {
+    SegmentSlot *slot = SegmentPlace(i), copy = {};
+    if (!CopySegmentName(slot, copy.name)) continue;
+    bool ours = false;
+    WithMutex(slot, [&] {
+      ours = slot->database == MyDatabaseId && slot->extension == extension && slot->segment_id != 0;
+      copy.ranges = slot->ranges;
+    });
+    if (ours) ShowSegment(copy, result);
+  }
+  return Datum{0};
+}
