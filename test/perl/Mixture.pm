@@ -1,6 +1,6 @@
-# The world of t/registry/mixture and what can go wrong in it: a registry, perhaps with an asynchronous standby, three nodes with a
-# relay each, their clients, and faults. A fault takes a server and returns whether it happened; one that lasts puts its end on a
-# list.
+# The world of t/registry/mixture, and what can go wrong there and in t/segments/mixture: a registry, perhaps with an asynchronous
+# standby, three nodes with a relay each, their clients, and faults. A fault takes a server and returns whether it happened; one that
+# lasts puts its end on a list.
 package Mixture;
 
 use strict;
@@ -17,7 +17,7 @@ use Test::More;
 use Time::HiRes qw(time sleep);
 
 our @EXPORT = qw($registry $standby @registries @nodes $drift %slowest $keeper $backend $now_tick make_world issues start_load node run_pending
-  signal_one pause_for pause_one stop_for kill_for cut_exchange drift_clock wrong_clock fail_over disturb act hostile_calls heal end_world);
+  signal_one pause_for pause_one stop_for kill_for cut_exchange drift_clock wrong_clock fail_over disturb act hostile_calls bring_about heal end_world);
 
 our $drift = 4;      # seconds that a clock may be off and the registry does not mind
 my $wrong = 3600;    # and that it refuses
@@ -301,6 +301,36 @@ sub hostile_calls
 }
 
 # ---------------------------------------------------------------------------------------------------------------------
+
+# Faults of these kinds for so many seconds, at random. Returns how many, and how many of each kind.
+sub bring_about
+{
+	my ($seconds, %kinds) = @_;
+	my @names = sort keys %kinds;
+	my @faults = map { [ $_, $kinds{$_} ] } @names;
+	my ($count, %times) = (0);
+	my $end = time() + $seconds;
+	my $next = time();
+	# A slow machine gets the time that it needs for some.
+	while (time() < $end || ($count < $seconds / 4 && time() < $end + 60 * slowness()))
+	{
+		run_pending();
+		if (time() >= $next)
+		{
+			# In the first rounds each kind in turn, so that a short run has them all.
+			my $kind = @faults ? splice(@faults, rand @faults, 1) : [ map { ($_, $kinds{$_}) } $names[ rand @names ] ];
+			if ($kind->[1]->())
+			{
+				$count++;
+				$times{ $kind->[0] }++;
+			}
+			# Flurries, and now and then enough time for all to go well.
+			$next = time() + (rand() < 0.1 ? rand(4) : rand(0.5));
+		}
+		sleep(0.02);
+	}
+	return ($count, %times);
+}
 
 # Ends all that goes on, so that all is well again.
 sub heal

@@ -15,7 +15,7 @@ use Mixture;
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
-use Time::HiRes qw(time sleep);
+use Time::HiRes qw(time);
 
 my $seconds = $ENV{SNOWFLAKE_MIXTURE_SECONDS} || 60;
 my $seed = seed();
@@ -68,31 +68,8 @@ my %kinds = (
 	'registry told to settle' => sub { act(q{SELECT snowflake_settle('mixture')}) },
 	'odd calls' => sub { hostile_calls() },
 );
-my @names = sort keys %kinds;
-my @faults = map { [ $_, $kinds{$_} ] } @names;
-
-my ($count, %times) = (0);
 my $started = time();
-my $end = $started + $seconds;
-my $next = $started;
-# A slow machine gets the time that it needs for some.
-while (time() < $end || ($count < $seconds / 4 && time() < $end + 60 * slowness()))
-{
-	run_pending();
-	if (time() >= $next)
-	{
-		# In the first rounds each kind in turn, so that a short run has them all.
-		my $kind = @faults ? splice(@faults, rand @faults, 1) : [ map { ($_, $kinds{$_}) } $names[ rand @names ] ];
-		if ($kind->[1]->())
-		{
-			$count++;
-			$times{ $kind->[0] }++;
-		}
-		# Flurries, and now and then enough time for all to go well.
-		$next = time() + (rand() < 0.1 ? rand(4) : rand(0.5));
-	}
-	sleep(0.02);
-}
+my ($count, %times) = bring_about($seconds, %kinds);
 
 # ---------------------------------------------------------------------------------------------------------------------
 # All is well again
@@ -124,6 +101,7 @@ my $over = time();
 
 subtest 'faults of all kinds happened' => sub {
 	cmp_ok($count, '>=', $seconds / 4, 'faults');
+	my @names = sort keys %kinds;
 	my @missing = grep { !$times{$_} } @names;
 	# An exchange is not always to be caught, and a server may be down when its turn comes.
 	cmp_ok(scalar @missing, '<=', @names / 3, 'kinds that did not') or diag("did not happen: @missing");

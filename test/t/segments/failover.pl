@@ -1,0 +1,239 @@
+# A registry that fails over and loses commits hands no number out again. A pair of servers, each in turn the other's standby; three
+# nodes, databases of one server, that follow to whichever can be written to; segments with small ranges. What is lost stays within
+# what is promised: ranges as many as were handed out in the last lease duration, or ten. Each segment of each failover is a trial.
+#
+# Where nothing is lost, nothing is left out: with a synchronous standby no more than the rule says, with the operator's word
+# (snowflake_settled()) and after a clean handover nothing. And files of an earlier moment, put back in place, are noticed by
+# what nodes know. SNOWFLAKE_SEED repeats a run, SNOWFLAKE_TRIALS says how many failovers.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use File::Path qw(rmtree);
+use List::Util qw(max shuffle sum0);
+use PostgreSQL::Test::RecursiveCopy;
+use PostgreSQL::Test::Utils;
+use SegmentsTest;
+use SnowflakeTest;
+use Test::More;
+
+my $seed = seed();
+my $failovers = $ENV{SNOWFLAKE_TRIALS} || 3;
+
+# name => the size of its ranges. They do not grow: then ten of them are known before they are lost.
+my %step = map { ("s$_" => 10 * (1 + $_ % 4)) } 1 .. 12;
+my @segments = sort keys %step;
+my @names = qw(north east south);
+
+my $primary = segments_registry('one', segments => { map { ($_ => "step => $step{$_}, max_step => $step{$_}") } @segments },
+	preload => 1, conf => "wal_receiver_status_interval = 1s\n");
+my $standby = standby_of($primary, 'two');
+my $nodes = new_server('nodes', conf => "log_statement = none\nautovacuum = off\nsnowflake.start_timeout = 20s\n");
+start_server($nodes);
+value($nodes, 'CREATE DATABASE base');
+value($nodes, 'CREATE EXTENSION snowflake', 'base');
+for my $name (@names)
+{
+	value($nodes, "CREATE DATABASE $name TEMPLATE base");
+	value($nodes, "ALTER DATABASE $name SET snowflake.registry = '" . place($primary, $standby) . "'");
+}
+
+my (%issued, %last);
+my ($numbers, $duplicates, $falls) = (0, 0, 0);
+
+# So many numbers of each of these segments on a node, in turn, so that one exchange fetches ranges of many; they are compared with all others.
+sub take
+{
+	my ($name, %counts) = @_;
+	my $counts = join ', ', map { "('$_', $counts{$_})" } shuffle(grep { $counts{$_} > 0 } keys %counts);
+	return unless $counts;
+	for my $line (split /\n/, value($nodes, "SELECT name, snowflake_segment_nextval(name) FROM (VALUES $counts) AS s (name, count), generate_series(1, count) i ORDER BY i", $name))
+	{
+		my ($segment, $number) = split /\|/, $line;
+		$numbers++;
+		diag("$segment $number twice, second by $name") if $issued{$segment}{$number}++ && ++$duplicates < 5;
+		$falls++ if $number <= ($last{$name}{$segment} // 0);
+		$last{$name}{$segment} = $number;
+	}
+	return;
+}
+
+sub left { my ($name) = @_; return map { split /\|/ } split /\n/, value($nodes, 'SELECT name, left_here FROM snowflake_segments', $name); }
+
+sub columns
+{
+	my ($server) = @_;
+	my %columns;
+	for my $line (split /\n/, value($server, 'SELECT name, last_value, handed + handed_before, newest FROM snowflake_segment'))
+	{
+		my ($name, @values) = split /\|/, $line;
+		@{ $columns{$name} }{qw(last handed newest)} = @values;
+	}
+	return %columns;
+}
+
+# How many numbers may be lost of a segment with this row.
+sub promised { my ($row, $segment) = @_; return max($row->{handed}, 10 * max($row->{newest}, $step{$segment})); }
+
+# The dead primary comes back as a standby of the new one.
+sub rebuild
+{
+	my ($old, $new, $backup) = @_;
+	$new->backup($backup);
+	rmtree($old->data_dir);
+	$old->init_from_backup($new, $backup, has_streaming => 1);
+	$old->start;
+	return;
+}
+
+sub catch_up { return $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert')); }
+
+# Another server is the primary.
+sub fail_over
+{
+	kill_server($primary, children => 1);
+	$standby->promote;
+	($primary, $standby) = ($standby, $primary);
+	return;
+}
+
+my ($lost, $lost_issued, $trials) = (0, 0, 0);
+
+# Commits from here on are lost: the standby hears no more of them. Nodes draw as many ranges as may be lost, less what they
+# may have under way.
+sub lose_ranges
+{
+	my %known = columns($standby);
+	my %most = map { ($_ => rand() < 0.2 ? 0 : promised($known{$_}, $_) - (@names + 1) * $step{$_}) } @segments;
+	for my $round (1 .. 30)
+	{
+		my %now = columns($primary);
+		my @more = grep { $now{$_}{last} - $known{$_}{last} < $most{$_} } @segments;
+		last unless @more;
+		my $name = $names[ rand @names ];
+		take($name, map { ($_ => $step{$_}) } @more);
+	}
+	return %known;
+}
+
+subtest 'an asynchronous standby' => sub {
+	for my $n (1 .. $failovers)
+	{
+		my $rounds = 1 + int rand(3);
+		for (1 .. $rounds) { take($_, map { ($_ => 1 + int rand(2 * $step{$_})) } @segments) for shuffle(@names); }
+		catch_up();
+		my @senders = split /\n/, value($primary, q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'walsender'});
+		kill 'STOP', @senders;
+		my %known = lose_ranges();
+		my %at_the_end = columns($primary);
+		fail_over();
+		my %after = columns($primary);
+		my @wrong = grep { $after{$_}{last} != $known{$_}{last} || $at_the_end{$_}{last} - $known{$_}{last} > promised($known{$_}, $_) } @segments;
+		is("@wrong", '', "failover $n: no more is lost than may be");
+		my @lost = grep { $at_the_end{$_}{last} > $known{$_}{last} } @segments;
+		cmp_ok(scalar(@lost), '>', @segments / 3, '... and of most segments something');
+		$lost += $at_the_end{$_}{last} - $known{$_}{last} for @lost;
+		# Numbers that the new primary would hand out again.
+		for my $segment (@lost) { $lost_issued += grep { $_ > $known{$segment}{last} } keys %{ $issued{$segment} }; }
+		$trials += @segments;
+		# Some use up what they have, and others ask at once.
+		for my $name (shuffle(@names))
+		{
+			my %left = rand() < 0.5 ? () : left($name);
+			take($name, map { ($_ => ($left{$_} // 0) + 1 + int rand(2 * $step{$_})) } @segments);
+		}
+		rebuild($standby, $primary, "after_$n");
+	}
+	cmp_ok($lost_issued, '>', $failovers * @segments, 'numbers that were lost had been issued');
+};
+
+# By how much the next range of each segment, which one node asks for, is above the last that the new primary knew.
+sub skipped
+{
+	my (%known) = @_;
+	take('north', map { ($_ => 1) } @segments);
+	my %now = columns($primary);
+	return map { ($_ => $now{$_}{last} - $step{$_} - $known{$_}{last}) } grep { $now{$_}{last} > $known{$_}{last} } @segments;
+}
+
+sub use_all { my ($name) = @_; my %left = left($name); take($name, %left); return; }
+
+subtest 'a synchronous standby' => sub {
+	$primary->append_conf('postgresql.conf', "synchronous_standby_names = '*'\n");
+	$primary->reload;
+	ok(wait_until('it to be synchronous', sub { value($primary, q{SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'}) eq '1' }), 'there is one');
+	take($_, map { ($_ => 3 * $step{$_}) } @segments) for @names;
+	$primary->append_conf('postgresql.conf', "synchronous_standby_names = ''\n");
+	fail_over();
+	value($primary, q{ALTER SYSTEM SET synchronous_standby_names = ''});
+	my %known = columns($primary);
+	my @lost = grep { $known{$_}{last} < max(keys %{ $issued{$_} }) } @segments;
+	is("@lost", '', 'nothing that was issued is lost');
+	use_all('north');
+	my %skipped = skipped(%known);
+	cmp_ok(scalar(keys %skipped), '>', @segments / 2, 'and nodes go on');
+	my @more = grep { $skipped{$_} > promised($known{$_}, $_) + $step{$_} } sort keys %skipped;
+	is("@more", '', 'no more is left out than the rule says') or diag(explain(\%skipped));
+	figures('%d numbers of %d segments left out after a failover without loss', sum0(values %skipped), scalar keys %skipped);
+	rebuild($standby, $primary, 'synchronous');
+};
+
+subtest 'with the word that nothing is lost' => sub {
+	take($_, map { ($_ => 3 * $step{$_}) } @segments) for @names;
+	catch_up();
+	fail_over();
+	is(value($primary, 'SELECT snowflake_settled()'), 't', 'it would have settled');
+	my %known = columns($primary);
+	use_all('north');
+	my %skipped = skipped(%known);
+	is(sum0(map { $_ > 0 } map { $skipped{$_} % $step{$_} } keys %skipped), 0, 'ranges follow on each other');
+	my @more = grep { $skipped{$_} > 2 * $step{$_} } sort keys %skipped;
+	is("@more", '', 'nothing is left out');
+	rebuild($standby, $primary, 'settled');
+};
+
+subtest 'a clean handover' => sub {
+	# The registry's database is a node itself: its keeper says that nothing is missing.
+	number($primary, 's1');
+	take($_, map { ($_ => 3 * $step{$_}) } @segments) for @names;
+	$primary->stop('fast');
+	$standby->promote;
+	($primary, $standby) = ($standby, $primary);
+	my %known = columns($primary);
+	use_all('north');
+	my %skipped = skipped(%known);
+	my @more = grep { $skipped{$_} > 2 * $step{$_} } sort keys %skipped;
+	is("@more", '', 'nothing is left out') or diag(explain(\%skipped));
+};
+
+subtest 'files of an earlier moment' => sub {
+	my $copy = $primary->basedir . '/copy';
+	$primary->stop('fast');
+	PostgreSQL::Test::RecursiveCopy::copypath($primary->data_dir, $copy);
+	$primary->start;
+	my %known = columns($primary);
+	use_all($_) for @names;
+	take('east', map { ($_ => 2 * $step{$_}) } @segments);
+	my %now = columns($primary);
+	is(join(' ', grep { $now{$_}{last} <= $known{$_}{last} } @segments), '', 'ranges are handed out');
+	$primary->stop('immediate');
+	rmtree($primary->data_dir);
+	PostgreSQL::Test::RecursiveCopy::copypath($copy, $primary->data_dir);
+	chmod 0700, $primary->data_dir;
+	$primary->start;
+	%now = columns($primary);
+	is(join(' ', grep { $now{$_}{last} != $known{$_}{last} } @segments), '', '... and forgotten');
+	# The node that has them names them, of one segment; then all are known to have lost some.
+	my %left = left('east');
+	take('east', s1 => $left{s1} + 1);
+	like(slurp_file($primary->logfile), qr/registry settles until .*: a node has had numbers of a segment that it never handed out/, 'a node tells it');
+	for my $name (shuffle(@names)) { use_all($name); take($name, map { ($_ => 2 * $step{$_}) } @segments); }
+};
+
+is($duplicates, 0, "of $numbers numbers none was issued twice");
+is($falls, 0, 'and they rose on each node');
+figures('%d numbers lost by the registry, of which %d had been issued', $lost, $lost_issued);
+diag("trials $trials segments of $failovers failovers, $numbers numbers, $duplicates duplicates, seed $seed");
+$nodes->stop('fast');
+$primary->stop('fast');
+done_testing();
