@@ -1,15 +1,12 @@
--- Cost of one call in one backend. Psql variables: empty_library, rounds, calls; part and what go into the rows that it
--- prints.
+-- Cost of one call in one backend. Psql variables: empty_library, contenders (as rows), rounds, calls; part and what go into the
+-- rows that it prints.
 SET client_min_messages = warning;
-CREATE FUNCTION empty_call() RETURNS bigint LANGUAGE c VOLATILE PARALLEL SAFE AS :'empty_library';
-CREATE SEQUENCE s;
-CREATE SEQUENCE s1000 CACHE 1000;
+CREATE OR REPLACE FUNCTION empty_call() RETURNS bigint LANGUAGE c VOLATILE PARALLEL SAFE AS :'empty_library';
+CREATE SEQUENCE IF NOT EXISTS s;
+CREATE SEQUENCE IF NOT EXISTS s1000 CACHE 1000;
 
 CREATE TEMP TABLE contender (place integer, name text, call text);
-INSERT INTO contender VALUES (0, 'empty', 'empty_call()'), (1, 'snowflake_nextval()', 'snowflake_nextval()'),
-    (2, 'nextval()', 'nextval(''s'')'), (3, 'nextval() CACHE 1000', 'nextval(''s1000'')'),
-    (4, 'gen_random_uuid()', 'gen_random_uuid()');
-INSERT INTO contender SELECT 5, 'uuidv7()', 'uuidv7()' WHERE to_regprocedure('pg_catalog.uuidv7()') IS NOT NULL;
+INSERT INTO contender VALUES :contenders;
 CREATE TEMP TABLE measured (round integer, place integer, name text, ns double precision);
 
 -- The rounds take turns, each begins with another contender; round 0 only warms up.

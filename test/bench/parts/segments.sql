@@ -1,0 +1,14 @@
+-- A registry of 8 segments, and nodes of one role that has nothing but the right to ask it for ranges. Psql variable: nodes.
+CREATE EXTENSION snowflake;
+SELECT snowflake_create_segment('segment ' || place) FROM generate_series(0, 7) place;
+
+CREATE ROLE range_node LOGIN;
+GRANT EXECUTE ON FUNCTION snowflake_segment_ranges TO range_node;
+
+-- Which node asks, and what it knows of each segment.
+CREATE TABLE nodes AS SELECT n, 'node ' || n AS node, gen_random_uuid() AS token FROM generate_series(1, :nodes) n;
+ALTER TABLE nodes ADD PRIMARY KEY (n);
+CREATE TABLE segments AS
+    SELECT regexp_replace(name, '.* ', '')::integer AS place, name, segment_id FROM snowflake_segment;
+GRANT SELECT ON nodes, segments TO range_node;
+VACUUM ANALYZE;
