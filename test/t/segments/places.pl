@@ -182,7 +182,7 @@ subtest 'another registry by a reload' => sub {
 
 # A transaction that is left open holds the segment that it has raised, and no other that a node asks for together with it.
 subtest 'a segment that somebody holds' => sub {
-	value($central, q{SELECT snowflake_create_segment(name, step => 10) FROM (VALUES ('held'), ('free')) s (name)});
+	value($central, q{SELECT snowflake_create_segment(name, step => 10, max_step => 10) FROM (VALUES ('held'), ('free')) s (name)});
 	numbers($central, 3, $_) for qw(held free);
 	my $session = $central->background_psql('postgres', on_error_stop => 0);
 	ask($session, q{BEGIN; SELECT snowflake_raise_segment('held', 9)});
