@@ -414,11 +414,6 @@ CREATE OPERATOR planted.> (LEFTARG = integer, RIGHTARG = integer, FUNCTION = pla
 CREATE DOMAIN planted.text AS pg_catalog.text CHECK (planted.gt(1, 1));
 SELECT public.snowflake_convert('"Odd ""schema"""."Table %s ''x''"', 'Id %d "q"', E'It''s %s \\ "odd"');
 SELECT public.snowflake_convert('"Odd ""schema"""."Table %s ''x''"', 'Id %d "q"', E'It''s %s \\ "odd"');
-SET standard_conforming_strings = off;
-SET escape_string_warning = off;
-SELECT public.snowflake_convert('"Odd ""schema"""."Table %s ''x''"', 'Id %d "q"', 'It''s %s \\ "odd"', true);
-RESET standard_conforming_strings;
-RESET escape_string_warning;
 SET search_path = public;
 INSERT INTO "Odd ""schema"""."Table %s 'x'" (n) VALUES (2) RETURNING *;
 DROP SCHEMA planted, "Odd ""schema""" CASCADE;
