@@ -90,7 +90,7 @@ const char *WhatIs(uint32_t bit, const Advised &advised) {
   switch (bit) {
     case kAdviceOwnRegistry:
       return "rows of other servers come to this database, and its registry is its own: their ids differ only by "
-             "chance";
+             "chance, and numbers of segments do not";
     case kAdviceFewWorkers:
       return psprintf("less than a tenth of the worker ids is free: %lld of %lld",
                       static_cast<long long>(advised.workers_free), static_cast<long long>(advised.workers));
@@ -129,6 +129,7 @@ void Advise(const AcquireAnswer &answer) {
   NodeBlock *node = keeping.node;
   Advised advised = {};
   uint32_t before = 0;
+  keeping.advised = true;
   if (!LookSafely(answer, &advised)) return;
   WithLock(node, LW_EXCLUSIVE, [&] {
     before = node->advice;

@@ -353,8 +353,18 @@ static void RecordRanges() {
     ereport(LOG, (errmsg("snowflake keeper: the registry answers again")));
     keeping.failed = KeeperAction::kSleep;
   }
-  WithLock(keeping.node, LW_EXCLUSIVE, [] { keeping.node->ranges_error.message[0] = '\0'; });
+  bool leased = false;
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] {
+    keeping.node->ranges_error.message[0] = '\0';
+    leased = keeping.node->state.generator.lease.lease_id != 0;
+  });
   ConditionVariableBroadcast(&keeping.node->changed);
+  // Who has a lease was advised when it was drawn.
+  if (leased || keeping.advised) return;
+  AcquireAnswer none = {};
+  none.layout = kDefaultLayout;
+  none.workers_free = -1;
+  Advise(none);
 }
 
 void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {

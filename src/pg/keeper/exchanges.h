@@ -19,6 +19,7 @@ struct Keeping {
   int64_t ranges_us;    // how long the last exchange for ranges took
   bool ranges_failed;   // ... or that it had no answer
   int ranges_from;      // the place of the segment that is then asked for next
+  bool advised;         // of what an operator should know
   bool slow;            // the last exchange took too long for windows to last
 };
 extern Keeping keeping;

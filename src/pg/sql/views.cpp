@@ -176,7 +176,8 @@ SNOWFLAKE_FUNCTION(snowflake_get_advice) {
   if (node == nullptr) PG_RETURN_NULL();
   Advised advised = {};
   WithLock(node, LW_SHARED, [&] {
-    if (node->extension != extension) return;
+    // Without a lease yet it is of who draws ranges alone.
+    if (OidIsValid(node->extension) && node->extension != extension) return;
     advised = {node->advice, node->state.workers_free, node->state.generator.layout.workers_per_datacenter(), 0};
   });
   if (advised.advice == 0) PG_RETURN_NULL();

@@ -7,7 +7,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $server = new_server('advised', conf => "wal_level = logical\nmax_worker_processes = 13\n");
+my $server = new_server('advised', conf => "wal_level = logical\nmax_worker_processes = 14\n");
 start_server($server);
 
 # A database with these statements before its first id; returns its advice and what the log says of it.
@@ -39,6 +39,20 @@ my $chance = qr/rows of other servers come to this database, and its registry is
 like($advice, qr/^$chance.*snowflake\.registry\.$/, 'a subscriber whose registry is its own');
 is($warnings, 1, '... is warned once');
 like($log, qr/WARNING:  snowflake keeper: $chance.*\n.*HINT:  Give all of them one registry/, '... with a hint');
+
+# Who draws ranges of segments alone is warned, too.
+my $segments = 'segments';
+$server->safe_psql('postgres', "CREATE DATABASE $segments");
+$server->safe_psql($segments, $_) for $create, q{CREATE SUBSCRIPTION s2 CONNECTION 'dbname=nowhere' PUBLICATION p WITH (connect = false)},
+  q{SELECT snowflake_create_segment('ticket')};
+my $from = -s $server->logfile;
+$server->safe_psql($segments, q{SELECT snowflake_segment_nextval('ticket')});
+ok(wait_until('the advice', sub { $server->safe_psql($segments, 'SELECT advice FROM snowflake_status') =~ /^$chance.*numbers of segments do not/ }),
+	'a subscriber that issues numbers of segments alone');
+$server->safe_psql($segments, q{SELECT snowflake_segment_nextval('ticket') FROM generate_series(1, 5000)});
+is(scalar(() = slurp_file($server->logfile, $from) =~ /WARNING:  snowflake keeper: $chance/g), 1, '... is warned once');
+$server->safe_psql($segments, q{ALTER SUBSCRIPTION s2 SET (slot_name = NONE)});
+$server->safe_psql($segments, 'DROP SUBSCRIPTION s2');
 
 # It draws another one: no news.
 my $end = -s $server->logfile;
@@ -97,7 +111,7 @@ like($server->safe_psql($db, 'SELECT advice FROM snowflake_status'), qr/^the ext
 
 # The launcher of logical replication takes one, the keepers take all others.
 ($advice, $warnings, $log) = advice_after($create);
-like($advice, qr/^12 databases of this server issue ids, and there are 13 background workers\. Raise max_worker_processes/, 'no background worker is left');
+like($advice, qr/^13 databases of this server issue ids, and there are 14 background workers\. Raise max_worker_processes/, 'no background worker is left');
 
 $server->stop('fast');
 done_testing();

@@ -47,8 +47,8 @@ subtest 'a thousand segments' => sub {
 		}), "segments $i to $last find room") or diag($error);
 		is($state, '00000', '... and have numbers') or diag($error);
 	}
-	is(value($central, 'SELECT count(DISTINCT name), count(*), max(min) FROM (SELECT *, min(number) OVER (PARTITION BY name) FROM numbers) n'), '1000|3192|1',
-		'every segment began at 1');
+	is(value($central, 'SELECT count(DISTINCT name), count(*), max(min) <= 100 FROM (SELECT *, min(number) OVER (PARTITION BY name) FROM numbers) n'), '1000|3192|t',
+		'every segment began with its first range');
 	is(value($central, q{SELECT count(*) FROM snowflake_get_segments()}), '64', '64 have a place');
 	cmp_ok(value($central, q{SELECT count(*) FROM snowflake_segment WHERE name ~ '^segment' AND last_value < 20}), '>=', 1000 - 64, 'those that made room gave back what they had');
 	my $last = value($central, q{SELECT last_value FROM snowflake_segment WHERE name = 'segment 100'});
