@@ -126,6 +126,8 @@ void GiveNewTables(Oid extension) {
 Tables FindTables(Oid extension) {
   Tables tables = {};
   tables.extension = extension;
+  // Whoever drops the extension locks it first, and then the tables in an order of his own: he waits here, before either has one.
+  LockDatabaseObject(ExtensionRelationId, extension, 0, AccessShareLock);
   const Extension row = LookUpExtension(extension);
   tables.schema = row.schema;
   tables.current = row.has_guards;

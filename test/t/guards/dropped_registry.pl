@@ -62,6 +62,14 @@ for my $drop ('DROP EXTENSION snowflake', 'DROP EXTENSION snowflake CASCADE', $s
 	is($state, '55000', $drop);
 	like($error, qr/cannot drop the registry of snowflake while nodes hold leases\nDETAIL:  4 leases .* the last until \d{4}-.*\nHINT:  .*snowflake_evict/, '... with the figures');
 }
+# Neither the drop nor a call that meets it is ended by a deadlock.
+my $tick = q{floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1735689600000};
+my $callers = start_clients($registry, 4, "SELECT window_end FROM s.snowflake_lease_extend(1, gen_random_uuid(), $tick, '1 min', 0);\n" x 200, dbname => 'ids', rest => 0);
+my %met;
+$met{ (query_error($registry, 'ids', $schema))[0] }++ for 1 .. 40;
+is_deeply(\%met, { 55000 => 40 }, 'beside calls without a pause, too');
+stop_clients($callers);
+is_deeply([ map { grep { /deadlock/ } slurp_file($_ =~ s/out$/err/r) } @{ $callers->{files} } ], [], '... which are not ended by it either');
 stop_clients($_) for values %clients;
 my ($issued, $twice) = compare_ids(map { @{ $_->{files} } } values %clients);
 is($twice, 0, "of $issued ids none was issued twice");
@@ -87,7 +95,6 @@ for my $drop ('DROP EXTENSION snowflake', 'DROP SCHEMA s CASCADE')
 }
 # Beside another's, which counts until its window and max_clock_skew are over.
 $server->safe_psql('postgres', 'CREATE EXTENSION snowflake; SELECT snowflake_nextval()');
-my $tick = q{floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1735689600000};
 $server->safe_psql('postgres', "SELECT * FROM snowflake_acquire('other', 0, $tick, '1 s')");
 my ($state, $error) = query_error($server, 'postgres', q{SET snowflake.max_clock_skew = '1h'; DROP EXTENSION snowflake});
 is($state, '55000', 'it counts beside the lease of another node');
