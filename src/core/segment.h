@@ -27,10 +27,7 @@ struct Range {
 // The registry's part
 // ---------------------------------------------------------------------------------------------------------------------
 
-// What is handed out again where commits may have been lost is as much as was handed out in so many periods before.
-inline constexpr int kPeriods = 2;
-
-// At least so many ranges of the newest one's size.
+// Where commits may have been lost, at least so many ranges of the newest one's size are left out.
 inline constexpr int64_t kSkippedRanges = 10;
 
 struct Segment {
@@ -41,7 +38,8 @@ struct Segment {
 
   // How much was handed out of late, in the period that began at `period_us` and the one before.
   int64_t period_us;
-  int64_t handed[kPeriods];
+  int64_t handed;
+  int64_t handed_before;
   int64_t newest;  // the newest range's size
 };
 
@@ -57,12 +55,12 @@ constexpr int64_t LeftOf(const Segment &segment) { return segment.max_value - se
 constexpr void Note(Segment *segment, int64_t count, int64_t now_us, int64_t period_us) {
   const int64_t since_us = now_us - segment->period_us;
   if (since_us >= period_us) {
-    segment->handed[1] = since_us < 2 * period_us ? segment->handed[0] : 0;
-    segment->handed[0] = 0;
+    segment->handed_before = since_us < 2 * period_us ? segment->handed : 0;
+    segment->handed = 0;
   }
   // After a step back of the clock more counts than need be.
   if (since_us >= period_us || since_us < 0) segment->period_us = now_us;
-  segment->handed[0] = Plus(segment->handed[0], count);
+  segment->handed = Plus(segment->handed, count);
   segment->newest = count;
 }
 
@@ -124,7 +122,7 @@ constexpr void Admit(Segment *segment, int64_t seen) {
 constexpr void SkipLost(Segment *segment) {
   const int64_t ranges = segment->newest > segment->step ? segment->newest : segment->step;
   const int64_t least = ranges > INT64_MAX / kSkippedRanges ? INT64_MAX : kSkippedRanges * ranges;
-  int64_t skipped = Plus(segment->handed[0], segment->handed[1]);
+  int64_t skipped = Plus(segment->handed, segment->handed_before);
   if (skipped < least) skipped = least;
   const int64_t left = LeftOf(*segment);
   segment->last_value += skipped < left ? skipped : left;
@@ -245,8 +243,10 @@ constexpr void RaiseTo(Ranges *ranges, int64_t value) {
 // From here on nothing is issued. What is left, and can go back: the next range with the end of the current one, if that follows on it.
 constexpr Range CloseRanges(Ranges *ranges) {
   const Range current = ranges->current, next = ranges->next;
-  const int64_t issued = current.left < ranges->size ? current.next() - 1 : ranges->issued;
-  *ranges = {{}, {}, 0, 0, 0, 0, issued, ranges->floor, false};
+  const int64_t issued = current.left < ranges->size ? current.next() - 1 : ranges->issued, floor = ranges->floor;
+  *ranges = {};
+  ranges->issued = issued;
+  ranges->floor = floor;
   if (next.left == 0) return current;
   const bool follows = current.left > 0 && current.last == next.next() - 1;
   return {next.last, next.left + (follows ? current.left : 0)};

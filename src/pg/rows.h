@@ -21,6 +21,12 @@ inline TupleDesc ResultDescriptor(FunctionCallInfo fcinfo) {
 // Values of its columns.
 inline Datum TimeDatum(int64_t unix_us) { return TimestampTzGetDatum(TimestampFromUnixUs(unix_us)); }
 
+inline Datum Int8ArrayDatum(const int64_t *values, int count) {
+  Datum *elements = static_cast<Datum *>(palloc(sizeof(Datum) * (count + 1)));
+  for (int i = 0; i < count; ++i) elements[i] = Int64GetDatum(values[i]);
+  return PointerGetDatum(construct_array(elements, count, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
 inline Datum IntervalDatum(int64_t us) {
   Interval *interval = static_cast<Interval *>(palloc0(sizeof(Interval)));
   interval->time = us;

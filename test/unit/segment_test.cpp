@@ -17,7 +17,7 @@ constexpr int64_t kPeriod = 10 * kMinute;
 constexpr int64_t kStart = 5000 * kSecond;
 
 Segment Make(int64_t start = 1, int64_t step = 1000, int64_t max_value = INT64_MAX, int64_t max_step = 1000000) {
-  return {start - 1, max_value, step, max_step, 0, {}, 0};
+  return {start - 1, max_value, step, max_step, 0, 0, 0, 0};
 }
 
 Range Ask(Segment *segment, int64_t wanted) { return HandOut(segment, wanted, kStart, kPeriod); }

@@ -42,11 +42,6 @@ Oid known_extension = InvalidOid;
 // A clock that stands for this long is broken, not slow.
 constexpr int64_t kClockStandsUs = 1000 * 1000;
 
-// Waits are looked after at least this often, should a wake-up be missed or a keeper have died.
-constexpr long kWaitMs = 100;
-// How soon a refused start of a keeper is tried again: parallel workers come and go in the same slots.
-constexpr long kSlotWaitMs = 20;
-
 void DropRun() { run.left = 0; }
 
 // What is left of the run; it is used no more.
@@ -123,7 +118,6 @@ struct Look {
   bool issued;    // something, under the lease
   bool may_lead;  // ids may go on ahead of the clock
   bool keeper_missing;
-  Latch *keeper_latch;
 };
 
 Look TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
@@ -139,7 +133,6 @@ Look TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
     Read(&node->state.clock, reading, limits);
     if (rest.count > 0 && GiveBack(g, run_token, rest)) node->counters.ids_taken -= rest.count;
     look.keeper_missing = node->keeper_pid == 0;
-    look.keeper_latch = node->keeper_latch;
     if (!g->open || node->extension != extension) {
       look.decision.outcome = Outcome::kNoLease;
       node->state.lease_wanted = true;
@@ -184,8 +177,7 @@ void KeepRun(const Look &look) {
 struct Wait {
   int64_t clock_since_us;  // monotonic; 0: has not waited
   int64_t clock_from_us;   // what the clock showed then
-  int64_t lease_since_us;
-  bool no_slot;
+  KeeperWait lease;
 };
 
 void Count(NodeBlock *node, int64_t Counters::*counter) {
@@ -214,34 +206,17 @@ void WaitForClock(NodeBlock *node, Wait *wait, int64_t now_us, int64_t until_us)
   ResetLatch(MyLatch);
 }
 
-void WaitForKeeper(NodeBlock *node, Wait *wait, const Look &look) {
-  const int64_t now_us = MonotonicUs();
-  if (wait->lease_since_us == 0) {
-    wait->lease_since_us = now_us;
-    Count(node, &Counters::lease_waits);
-  }
-  const Launch launch = EnsureKeeper(node);
-  if (launch == Launch::kSingleUser) ReportNoLease(NoLeaseReason::kSingleUser, {}, 0);
-  if (launch == Launch::kBinaryUpgrade) ReportNoLease(NoLeaseReason::kBinaryUpgrade, {}, 0);
-  if (launch == Launch::kNoSlot) wait->no_slot = true;
-  if (launch == Launch::kAsked && !look.keeper_missing) wait->no_slot = false;
-  if (look.keeper_latch) SetLatch(look.keeper_latch);
-
-  const int64_t waited_us = now_us - wait->lease_since_us;
-  const int64_t left_us = settings.start_timeout_ms * kUsPerMs - waited_us;
-  if (left_us <= 0) {
-    RegistryError error = {};
-    WithLock(node, LW_SHARED, [&] { error = node->error; });
-    // Without the step back the lease at hand would do.
-    if (look.decision.outcome == Outcome::kClockBehind && !wait->no_slot)
-      ReportNothingBetter(look.layout, look.clock_us, look.layout.UnixUsAt(look.now + look.decision.lead), error);
-    ReportNoLease(wait->no_slot ? NoLeaseReason::kKeeperSlots : NoLeaseReason::kRegistry, error, waited_us);
-  }
-  const long longest_ms = wait->no_slot ? kSlotWaitMs : kWaitMs;
-  const long ms = left_us / kUsPerMs < longest_ms ? static_cast<long>(left_us / kUsPerMs) + 1 : longest_ms;
+void WaitForLease(NodeBlock *node, Wait *wait, const Look &look) {
+  if (wait->lease.since_us == 0) Count(node, &Counters::lease_waits);
   static uint32 event = 0;
   if (event == 0) event = WaitEventNamed("SnowflakeLease");
-  ConditionVariableTimedSleep(&node->changed, ms, event);
+  if (WaitForKeeper(node, &wait->lease, event)) return;
+  RegistryError error = {};
+  WithLock(node, LW_SHARED, [&] { error = node->error; });
+  // Without the step back the lease at hand would do.
+  if (look.decision.outcome == Outcome::kClockBehind && wait->lease.why == NoLeaseReason::kRegistry)
+    ReportNothingBetter(look.layout, look.clock_us, look.layout.UnixUsAt(look.now + look.decision.lead), error);
+  ReportNoLease(wait->lease.why, error, wait->lease.waited_us);
 }
 
 // The wall clock stepped back by more than may be bridged, or the lease begins in the future.
@@ -250,7 +225,7 @@ void HandleClockBehind(NodeBlock *node, Wait *wait, const Look &look) {
   if (!PatienceNow().new_worker || !look.may_lead)
     ReportClockBehind(look.layout, look.clock_us, look.layout.UnixUsAt(look.now + look.decision.lead), look.issued);
   WithLock(node, LW_EXCLUSIVE, [&] { node->state.new_worker_wanted = true; });
-  WaitForKeeper(node, wait, look);
+  WaitForLease(node, wait, look);
 }
 
 void HandleTickUsedUp(NodeBlock *node, Wait *wait, const Look &look) {
@@ -285,16 +260,16 @@ pg_noinline void NextRun(Oid fn_oid, int64_t ahead) {
     const Look look = TakeRun(node, extension, ahead);
     switch (look.decision.outcome) {
       case Outcome::kRun:
-        if (wait.lease_since_us != 0) ConditionVariableCancelSleep();
+        if (wait.lease.since_us != 0) ConditionVariableCancelSleep();
         // Ids go on while the window lasts, but somebody must move it.
         if (look.keeper_missing) EnsureKeeper(node);
         return KeepRun(look);
       case Outcome::kNoLease:
         CheckRegistryMayAnswer(fn_oid, extension);
-        WaitForKeeper(node, &wait, look);
+        WaitForLease(node, &wait, look);
         break;
       case Outcome::kWindowEnd:
-        WaitForKeeper(node, &wait, look);
+        WaitForLease(node, &wait, look);
         break;
       case Outcome::kClockBehind:
         HandleClockBehind(node, &wait, look);

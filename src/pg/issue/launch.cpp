@@ -1,11 +1,16 @@
 #include "pg/issue/launch.h"
 
+#include "pg/settings.h"
+
 namespace snowflake {
 
 namespace {
 
 // A keeper that was asked for shows up within milliseconds, or never if its start failed: then ask again.
 constexpr int64_t kAskAgainUs = 1000 * 1000;
+
+// How soon a refused start of a keeper is tried again: parallel workers come and go in the same slots.
+constexpr long kSlotWaitMs = 20;
 
 bool Register() {
   BackgroundWorker worker = {};
@@ -38,6 +43,33 @@ Launch EnsureKeeper(NodeBlock *node) {
   if (!ask || Register()) return Launch::kAsked;
   WithLock(node, LW_EXCLUSIVE, [&] { node->keeper_asked_us = 0; });
   return Launch::kNoSlot;
+}
+
+bool WakeKeeper(NodeBlock *node) {
+  Latch *latch = nullptr;
+  WithLock(node, LW_SHARED, [&] { latch = node->keeper_latch; });
+  if (latch != nullptr) SetLatch(latch);
+  return latch != nullptr;
+}
+
+bool WaitForKeeper(NodeBlock *node, KeeperWait *wait, uint32 event) {
+  const int64_t now_us = MonotonicUs();
+  if (wait->since_us == 0) *wait = {now_us, 0, NoLeaseReason::kRegistry};
+  wait->waited_us = now_us - wait->since_us;
+  const Launch launch = EnsureKeeper(node);
+  if (launch == Launch::kSingleUser) wait->why = NoLeaseReason::kSingleUser;
+  if (launch == Launch::kBinaryUpgrade) wait->why = NoLeaseReason::kBinaryUpgrade;
+  if (launch == Launch::kSingleUser || launch == Launch::kBinaryUpgrade) return false;
+  if (launch == Launch::kNoSlot) wait->why = NoLeaseReason::kKeeperSlots;
+  const bool woken = WakeKeeper(node);
+  if (launch == Launch::kAsked && woken) wait->why = NoLeaseReason::kRegistry;
+
+  const int64_t left_us = settings.start_timeout_ms * kUsPerMs - wait->waited_us;
+  if (left_us <= 0) return false;
+  const long longest_ms = wait->why == NoLeaseReason::kKeeperSlots ? kSlotWaitMs : kWaitMs;
+  const long ms = left_us / kUsPerMs < longest_ms ? static_cast<long>(left_us / kUsPerMs) + 1 : longest_ms;
+  ConditionVariableTimedSleep(&node->changed, ms, event);
+  return true;
 }
 
 }  // namespace snowflake

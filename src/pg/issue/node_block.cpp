@@ -131,7 +131,7 @@ void GivePlace(SegmentSlot *slot, Oid database, Oid extension) {
   });
 }
 
-void FreeSegments(Oid database) {
+void FreeSegmentsOf(Oid database) {
   for (int i = 0; i < state->segment_places; ++i)
     if (SegmentPlace(i)->database == database) GivePlace(SegmentPlace(i), InvalidOid, InvalidOid);
 }
@@ -147,7 +147,7 @@ void FreeDropped() {
     LWLockAcquire(&state->lock, LW_EXCLUSIVE);
     if (state->nodes[i].database == database) {
       if (BoxSlot *slot = SlotOf(i)) Empty(slot);
-      FreeSegments(database);
+      FreeSegmentsOf(database);
       Clear(&state->nodes[i]);
     }
     LWLockRelease(&state->lock);
@@ -288,6 +288,12 @@ bool CopySegmentName(const SegmentSlot *slot, char *name) {
 void FreeSegment(SegmentSlot *slot, uint32_t incarnation) {
   LWLockAcquire(&state->lock, LW_EXCLUSIVE);
   if (slot->incarnation == incarnation) GivePlace(slot, InvalidOid, InvalidOid);
+  LWLockRelease(&state->lock);
+}
+
+void FreeSegments() {
+  LWLockAcquire(&state->lock, LW_EXCLUSIVE);
+  FreeSegmentsOf(MyDatabaseId);
   LWLockRelease(&state->lock);
 }
 

@@ -129,6 +129,8 @@ SegmentSlot *FindOrMakeSegment(Oid extension, const char *name, SegmentSlot **lo
 bool CopySegmentName(const SegmentSlot *slot, char *name);
 // Frees the place, if it is still that one's. What is left of its numbers is lost.
 void FreeSegment(SegmentSlot *slot, uint32_t incarnation);
+// The same for all of this database.
+void FreeSegments();
 
 template <typename Critical>
 inline void WithMutex(SegmentSlot *slot, Critical critical) {

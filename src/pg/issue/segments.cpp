@@ -34,57 +34,51 @@ FullTransactionId created_in = {};
 // A segment that was not used for so long makes room for another.
 constexpr int64_t kIdleUs = 10 * 1000 * 1000;
 
-constexpr long kWaitMs = 100;
-constexpr long kSlotWaitMs = 20;
-
 // One call's wait.
 struct Wait {
-  int64_t since_us;  // 0: has not waited
-  int64_t asked;     // of the slot, when the call came to it
+  KeeperWait keeper;
+  int64_t asked;  // of the slot, when the call came to it
   uint32_t incarnation;
-  bool no_slot;
 };
 
 struct Look {
   bool taken;
   int64_t number;
-  bool wanted;  // by this look, and by none before
+  bool wanted;  // a range, of the keeper
   int64_t asked;
   int64_t answered;
   SegmentAnswer answer;
 };
+
+// The mutex is held.
+inline void Take(SegmentSlot *slot, Look *look) {
+  slot->used = true;
+  look->taken = TakeNumber(&slot->ranges, &look->number);
+  if (look->taken && likely(!IsDue(slot->ranges))) return;
+  Want(&slot->ranges);
+  look->wanted = slot->ranges.wanted;
+}
 
 // False where the place has gone to another segment.
 inline bool TakeFrom(SegmentSlot *slot, uint32_t incarnation, Look *look) {
   bool ours = false;
   WithMutex(slot, [&] {
     ours = slot->incarnation == incarnation;
-    if (!ours) return;
-    slot->used = true;
-    look->taken = TakeNumber(&slot->ranges, &look->number);
-    if (look->taken && unlikely(IsDue(slot->ranges))) {
-      Want(&slot->ranges);
-      look->wanted = true;
-    }
+    if (ours) Take(slot, look);
   });
   return ours;
 }
 
-// The same where the next range may have to take its place; it is asked for if there is none.
+// The same where the next range may have to take its place; what the keeper last heard of the segment, too.
 bool TakeFromNext(SegmentSlot *slot, uint32_t incarnation, Look *look) {
   const int64_t now_us = SteadyUs();
   bool ours = false;
   WithMutex(slot, [&] {
     ours = slot->incarnation == incarnation;
     if (!ours) return;
-    slot->used = true;
     slot->used_us = now_us;
-    look->taken = TakeNumber(&slot->ranges, &look->number);
-    if (!look->taken && UseNext(&slot->ranges, now_us)) look->taken = TakeNumber(&slot->ranges, &look->number);
-    if (!look->taken || IsDue(slot->ranges)) {
-      Want(&slot->ranges);
-      look->wanted = slot->ranges.wanted;
-    }
+    if (slot->ranges.current.left == 0) UseNext(&slot->ranges, now_us);
+    Take(slot, look);
     look->asked = slot->asked;
     look->answered = slot->answered;
     look->answer = slot->answer;
@@ -92,39 +86,17 @@ bool TakeFromNext(SegmentSlot *slot, uint32_t incarnation, Look *look) {
   return ours;
 }
 
-void WakeKeeper(NodeBlock *node) {
-  Latch *latch = nullptr;
-  WithLock(node, LW_SHARED, [&] { latch = node->keeper_latch; });
-  if (latch != nullptr)
-    SetLatch(latch);
-  else
-    EnsureKeeper(node);
+void WakeKeeperOrAsk(NodeBlock *node) {
+  if (!WakeKeeper(node)) EnsureKeeper(node);
 }
 
 void Pause(NodeBlock *node, Wait *wait, const char *name) {
-  const int64_t now_us = MonotonicUs();
-  if (wait->since_us == 0) wait->since_us = now_us;
-  const Launch launch = EnsureKeeper(node);
-  if (launch == Launch::kSingleUser) ReportNoNumbers(NoLeaseReason::kSingleUser, name, {}, 0);
-  if (launch == Launch::kBinaryUpgrade) ReportNoNumbers(NoLeaseReason::kBinaryUpgrade, name, {}, 0);
-  bool keeper_missing = true;
-  WithLock(node, LW_SHARED, [&] { keeper_missing = node->keeper_pid == 0; });
-  if (launch == Launch::kNoSlot) wait->no_slot = true;
-  if (launch == Launch::kAsked && !keeper_missing) wait->no_slot = false;
-  WakeKeeper(node);
-
-  const int64_t waited_us = now_us - wait->since_us;
-  const int64_t left_us = settings.start_timeout_ms * kUsPerMs - waited_us;
-  if (left_us <= 0) {
-    RegistryError error = {};
-    WithLock(node, LW_SHARED, [&] { error = node->ranges_error; });
-    ReportNoNumbers(wait->no_slot ? NoLeaseReason::kKeeperSlots : NoLeaseReason::kRegistry, name, error, waited_us);
-  }
-  const long longest_ms = wait->no_slot ? kSlotWaitMs : kWaitMs;
-  const long ms = left_us / kUsPerMs < longest_ms ? static_cast<long>(left_us / kUsPerMs) + 1 : longest_ms;
   static uint32 event = 0;
   if (event == 0) event = WaitEventNamed("SnowflakeSegment");
-  ConditionVariableTimedSleep(&node->changed, ms, event);
+  if (WaitForKeeper(node, &wait->keeper, event)) return;
+  RegistryError error = {};
+  WithLock(node, LW_SHARED, [&] { error = node->ranges_error; });
+  ReportNoNumbers(wait->keeper.why, name, error, wait->keeper.waited_us);
 }
 
 // The keeper gives back what is left of a segment that is not used any more, and frees its place; another database's, too.
@@ -141,12 +113,8 @@ void AskForPlace(SegmentSlot *idle) {
   });
   if (!is_idle) ReportTooManySegments();
   NodeBlock *node = FindNode(database);
-  Latch *latch = nullptr;
-  if (node != nullptr) WithLock(node, LW_SHARED, [&] { latch = node->keeper_latch; });
-  if (latch != nullptr)
-    SetLatch(latch);
-  else
-    FreeSegment(idle, incarnation);  // there is nobody who could
+  // There may be nobody who could.
+  if (node == nullptr || !WakeKeeper(node)) FreeSegment(idle, incarnation);
 }
 
 void FindPlace(NodeBlock *node, SegmentUse *use, Wait *wait) {
@@ -161,7 +129,7 @@ void FindPlace(NodeBlock *node, SegmentUse *use, Wait *wait) {
     }
     AskForPlace(idle);
     CHECK_FOR_INTERRUPTS();
-    if (wait->since_us != 0 && MonotonicUs() - wait->since_us >= settings.start_timeout_ms * kUsPerMs)
+    if (wait->keeper.since_us != 0 && MonotonicUs() - wait->keeper.since_us >= settings.start_timeout_ms * kUsPerMs)
       ReportTooManySegments();
     Pause(node, wait, use->key.name);
   }
@@ -192,8 +160,8 @@ pg_noinline int64_t WaitForNumber(Oid fn_oid, SegmentUse *use) {
       continue;
     }
     if (look.taken) {
-      if (wait.since_us != 0) ConditionVariableCancelSleep();
-      if (look.wanted) WakeKeeper(node);
+      if (wait.keeper.since_us != 0) ConditionVariableCancelSleep();
+      if (look.wanted) WakeKeeperOrAsk(node);
       return look.number;
     }
     if (wait.incarnation != use->incarnation) {
@@ -243,7 +211,7 @@ int64_t NextNumber(Oid fn_oid, void **place, const text *name) {
   if (use->slot == nullptr || !TakeFrom(use->slot, use->incarnation, &look) || !look.taken)
     look.number = WaitForNumber(fn_oid, use);
   else if (unlikely(look.wanted))
-    WakeKeeper(ThisNode(fn_oid, use->key.extension));
+    WakeKeeperOrAsk(ThisNode(fn_oid, use->key.extension));
   return use->last = look.number;
 }
 

@@ -42,7 +42,7 @@ void ForgetAnswers() {
 // The extension was dropped, or is another one than before: the registry in this database is gone, and what it leased with
 // it. One on another server gets the lease back.
 void LeaveRegistry() {
-  DiscardRanges();
+  FreeSegments();
   if (!keeping.registry->is_here) return CloseGenerator();
   ChangeNode(keeping.node, [] {
     keeping.node->state.generator.open = false;
@@ -108,6 +108,18 @@ void LogLease(const AcquireAsked &asked, const AcquireAnswer &answer, const Take
                          keeping.node->node_name, Long(lease.lease_id))));
 }
 
+// What is said of leases and of ranges stands side by side.
+RegistryError NodeBlock::*ErrorOf(KeeperAction action) {
+  return action == KeeperAction::kRanges ? &NodeBlock::ranges_error : &NodeBlock::error;
+}
+
+void AdviseWithoutLease() {
+  AcquireAnswer none = {};
+  none.layout = kDefaultLayout;
+  none.workers_free = -1;
+  Advise(none);
+}
+
 }  // namespace
 
 RegistryPlace PlaceOfRegistry() { return {keeping.extension, keeping.conninfo}; }
@@ -131,7 +143,7 @@ bool Attach() {
     keeping.node->registry = registry;
   });
   if (taken) return false;
-  if (moved) DiscardRanges();
+  if (moved) FreeSegments();
   before_shmem_exit(Detach, Datum{0});
   ChooseRegistry();
   return true;
@@ -160,7 +172,7 @@ bool RegistryMoved() { return strcmp(keeping.conninfo, settings.registry) != 0; 
 
 void FollowRegistry() {
   const uint64_t registry = HashOfRegistry();
-  DiscardRanges();
+  FreeSegments();
   ChangeNode(keeping.node, [&] {
     ForgetAnswers();
     keeping.node->registry = registry;
@@ -347,29 +359,9 @@ void DropOldestRetired() {
   });
 }
 
-// What is said of leases stays.
-static void RecordRanges() {
-  if (keeping.failed == KeeperAction::kRanges) {
-    ereport(LOG, (errmsg("snowflake keeper: the registry answers again")));
-    keeping.failed = KeeperAction::kSleep;
-  }
-  bool leased = false;
-  WithLock(keeping.node, LW_EXCLUSIVE, [&] {
-    keeping.node->ranges_error.message[0] = '\0';
-    leased = keeping.node->state.generator.lease.lease_id != 0;
-  });
-  ConditionVariableBroadcast(&keeping.node->changed);
-  // Who has a lease was advised when it was drawn.
-  if (leased || keeping.advised) return;
-  AcquireAnswer none = {};
-  none.layout = kDefaultLayout;
-  none.workers_free = -1;
-  Advise(none);
-}
-
 void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {
-  if (action == KeeperAction::kRanges) return RecordRanges();
-  if (action != KeeperAction::kRelease) {
+  const bool ranges = action == KeeperAction::kRanges;
+  if (!ranges && action != KeeperAction::kRelease) {
     // Once, and not with every exchange.
     const bool slow = took_us > duration_us / Keeper::kExtensionsPerWindow;
     if (slow && !keeping.slow)
@@ -380,10 +372,19 @@ void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {
   }
   // That a lease could be given back does not mean that one can be had.
   if (action == KeeperAction::kRelease && keeping.failed != KeeperAction::kRelease) return;
-  if (keeping.failed != KeeperAction::kSleep) ereport(LOG, (errmsg("snowflake keeper: the registry answers again")));
-  keeping.failed = KeeperAction::kSleep;
-  WithLock(keeping.node, LW_EXCLUSIVE, [] { keeping.node->error.message[0] = '\0'; });
+  // Nor does a range.
+  if (keeping.failed != KeeperAction::kSleep && (!ranges || keeping.failed == KeeperAction::kRanges)) {
+    ereport(LOG, (errmsg("snowflake keeper: the registry answers again")));
+    keeping.failed = KeeperAction::kSleep;
+  }
+  bool leased = false;
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] {
+    (keeping.node->*ErrorOf(action)).message[0] = '\0';
+    leased = keeping.node->state.generator.lease.lease_id != 0;
+  });
   ConditionVariableBroadcast(&keeping.node->changed);
+  // Who has a lease was advised when it was drawn.
+  if (ranges && !leased && !keeping.advised) AdviseWithoutLease();
 }
 
 void RecordFailure(KeeperAction action, int sqlstate, const char *message, const char *detail, bool held_back) {
@@ -402,8 +403,7 @@ void RecordFailure(KeeperAction action, int sqlstate, const char *message, const
                      (keeping.failed_sqlstate == sqlstate || keeping.failed_sqlstate != ERRCODE_OBJECT_IN_USE);
   keeping.failed = action;
   keeping.failed_sqlstate = sqlstate;
-  RegistryError NodeBlock::*place = action == KeeperAction::kRanges ? &NodeBlock::ranges_error : &NodeBlock::error;
-  WithLock(keeping.node, LW_EXCLUSIVE, [&] { keeping.node->*place = error; });
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] { keeping.node->*ErrorOf(action) = error; });
   ConditionVariableBroadcast(&keeping.node->changed);
   if (!known)
     ereport(WARNING, (sqlstate == ERRCODE_CONNECTION_FAILURE

@@ -85,25 +85,27 @@ RegistryAnswer Extend(const RegistryPlace &place, const ExtendRequest &request, 
 // Together with the wait for a lock within the 3 s that a shutdown may take.
 constexpr int kHurryMs = 1500;
 
-RegistryAnswer Release(const RegistryPlace &place, const ReleaseRequest &request, bool hurry, Telling telling) {
+template <typename Ask>
+RegistryAnswer CallInTime(Oid extension, bool hurry, Ask ask) {
   if (hurry) enable_timeout_after(STATEMENT_TIMEOUT, kHurryMs);
-  const RegistryAnswer answer = Call(place.extension, [&] {
-    telling(request.lease_id);
-    return ProtocolRelease(place.extension, request) ? RegistryAnswer::kDone : RegistryAnswer::kGone;
-  });
+  const RegistryAnswer answer = Call(extension, ask);
   disable_timeout(STATEMENT_TIMEOUT, false);
   return answer;
 }
 
+RegistryAnswer Release(const RegistryPlace &place, const ReleaseRequest &request, bool hurry, Telling telling) {
+  return CallInTime(place.extension, hurry, [&] {
+    telling(request.lease_id);
+    return ProtocolRelease(place.extension, request) ? RegistryAnswer::kDone : RegistryAnswer::kGone;
+  });
+}
+
 RegistryAnswer HandOutRanges(const RegistryPlace &place, const RangesRequest &request, bool hurry,
                              RangesAnswer *answer) {
-  if (hurry) enable_timeout_after(STATEMENT_TIMEOUT, kHurryMs);
-  const RegistryAnswer outcome = Call(place.extension, [&] {
+  return CallInTime(place.extension, hurry, [&] {
     ProtocolRanges(place.extension, request, answer);
     return RegistryAnswer::kDone;
   });
-  disable_timeout(STATEMENT_TIMEOUT, false);
-  return outcome;
 }
 
 }  // namespace

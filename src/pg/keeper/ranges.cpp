@@ -42,10 +42,10 @@ void Close(SegmentSlot *slot, RangeAsk *ask) {
 Collected Collect(bool leaving) {
   Collected all = {};
   const int places = SegmentPlaces();
-  all.asks = static_cast<RangeAsk *>(palloc0(sizeof(RangeAsk) * (places + 1)));
-  all.parts = static_cast<Asked *>(palloc0(sizeof(Asked) * (places + 1)));
+  const int most = keeping.ranges_failed && !leaving ? 1 : Min(places, kMostRanges);
+  all.asks = static_cast<RangeAsk *>(palloc0(sizeof(RangeAsk) * most));
+  all.parts = static_cast<Asked *>(palloc0(sizeof(Asked) * most));
   const int64_t now_us = SteadyUs();
-  const int most = keeping.ranges_failed && !leaving ? 1 : kMostRanges;
   for (int i = 0; i < places && all.count < most; ++i) {
     Asked *part = &all.parts[all.count];
     RangeAsk *ask = &all.asks[all.count];
@@ -78,7 +78,10 @@ Collected Collect(bool leaving) {
 
 // Under the mutex. False where the answer cannot be.
 bool Put(SegmentSlot *slot, const RangeAnswer &answer) {
-  if (answer.segment_id != slot->segment_id) slot->ranges = {{}, {}, 0, 0, 0, 0, 0, 0, slot->ranges.wanted};
+  if (answer.segment_id != slot->segment_id) {
+    slot->ranges = {};
+    slot->ranges.wanted = true;
+  }
   slot->segment_id = answer.segment_id;
   slot->answer = answer.segment_id == 0   ? SegmentAnswer::kNoSegment
                  : answer.range.left == 0 ? SegmentAnswer::kUsedUp
@@ -179,13 +182,6 @@ RegistryAnswer ExchangeRanges(bool leaving) {
            [&] { memcpy(keeping.node->segments_known, answer.known, sizeof(answer.known)); });
   PutAll(all, answer);
   return outcome;
-}
-
-void DiscardRanges() {
-  for (int i = 0; i < SegmentPlaces(); ++i) {
-    SegmentSlot *slot = SegmentPlace(i);
-    if (slot->database == MyDatabaseId) FreeSegment(slot, slot->incarnation);
-  }
 }
 
 }  // namespace snowflake

@@ -12,7 +12,4 @@ void LookAtRanges(KeeperView *view);
 // One exchange for all of them. While leaving, everything goes back.
 RegistryAnswer ExchangeRanges(bool leaving);
 
-// From another registry, or a segment's that is there no more: none of them is used.
-void DiscardRanges();
-
 }  // namespace snowflake

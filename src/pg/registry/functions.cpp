@@ -89,12 +89,6 @@ int64_t GrantedUs(const Interval *duration) {
   return us > kMaxLeaseUs ? us : Min(us, settings.max_lease_duration_ms * kUsPerMs);
 }
 
-const char *NodeName(FunctionCallInfo fcinfo) {
-  const text *name = PG_GETARG_TEXT_PP(0);
-  if (VARSIZE_ANY_EXHDR(name) > kMaxNodeName) ReportNodeName(VARSIZE_ANY_EXHDR(name));
-  return text_to_cstring(name);
-}
-
 Oid CallersExtension(FunctionCallInfo fcinfo) { return ExtensionOfFunction(fcinfo->flinfo->fn_oid); }
 
 }  // namespace

@@ -23,22 +23,25 @@ struct Row {
   TupleDesc descriptor;
 
   int64_t Get(const char *column) const {
+    const Value value = Find(column);
+    if (value.type != INT8OID && value.type != INT4OID) ReportForeignColumn();
+    return value.type == INT8OID ? DatumGetInt64(value.datum) : DatumGetInt32(value.datum);
+  }
+
+  const char *Name() const {
+    const Value value = Find("name");
+    if (value.type != TEXTOID) ReportForeignColumn();
+    return TextDatumGetCString(value.datum);
+  }
+
+ private:
+  Value Find(const char *column) const {
     const int number = SPI_fnumber(descriptor, column);
     if (number <= 0) ReportForeignColumn();
     bool is_null = false;
     const Datum value = heap_getattr(tuple, number, descriptor, &is_null);
-    const Oid type = TupleDescAttr(descriptor, number - 1)->atttypid;
-    if (is_null || (type != INT8OID && type != INT4OID)) ReportForeignColumn();
-    return type == INT8OID ? DatumGetInt64(value) : DatumGetInt32(value);
-  }
-
-  const char *Name() const {
-    const int number = SPI_fnumber(descriptor, "name");
-    if (number <= 0 || TupleDescAttr(descriptor, number - 1)->atttypid != TEXTOID) ReportForeignColumn();
-    bool is_null = false;
-    const Datum value = heap_getattr(tuple, number, descriptor, &is_null);
     if (is_null) ReportForeignColumn();
-    return TextDatumGetCString(value);
+    return Of(TupleDescAttr(descriptor, number - 1)->atttypid, value);
   }
 };
 

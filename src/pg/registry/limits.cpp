@@ -1,5 +1,6 @@
 #include "pg/registry/limits.h"
 
+#include "pg/registry/protocol.h"
 #include "pg/registry/report.h"
 
 namespace snowflake {
@@ -67,6 +68,12 @@ void LimitTransaction(const char *function, bool alone) {
     enable_timeout_at(static_cast<TimeoutId>(timeout), deadline);
   }
   limited = function;
+}
+
+const char *NodeName(FunctionCallInfo fcinfo) {
+  const text *name = PG_GETARG_TEXT_PP(0);
+  if (VARSIZE_ANY_EXHDR(name) > kMaxNodeName) ReportNodeName(VARSIZE_ANY_EXHDR(name));
+  return text_to_cstring(name);
 }
 
 }  // namespace snowflake

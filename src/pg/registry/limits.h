@@ -10,4 +10,7 @@ namespace snowflake {
 // the transaction may not be prepared (0A000), and has as long as a slow registry takes at most; then its session ends.
 void LimitTransaction(const char *function, bool alone);
 
+// The first argument: a node's name, in bounds (22023).
+const char *NodeName(FunctionCallInfo fcinfo);
+
 }  // namespace snowflake

@@ -145,8 +145,8 @@ void Insert(const Tables &tables, const char *node, const Lease &lease) {
                    " VALUES ($1, $2, $3, $4, clock_timestamp(), clock_timestamp(), $5, $6%s)"
                    " RETURNING worker_id::bigint, window_start, window_end",
                    tables.registry_name, tables.current ? ", role" : "", tables.current ? ", $7" : ""),
-          Int8(lease.lease_id), Int4(lease.worker), Of(TEXTOID, CStringGetTextDatum(node)),
-          Of(UUIDOID, TokenDatum(lease.token)), Int8(lease.window_start), Int8(lease.window_end), SessionRole());
+          Int8(lease.lease_id), Int4(lease.worker), TextValue(node), Of(UUIDOID, TokenDatum(lease.token)),
+          Int8(lease.window_start), Int8(lease.window_end), SessionRole());
   // A trigger may have swallowed or changed the row, and a lease that is not in the registry is none.
   if (Rows() != 1 || Int8Result(0, 1) != lease.worker || Int8Result(0, 2) != lease.window_start ||
       Int8Result(0, 3) != lease.window_end)

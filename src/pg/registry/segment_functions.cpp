@@ -27,12 +27,6 @@ Elements Argument(FunctionCallInfo fcinfo, int index, Oid type) {
   return elements;
 }
 
-Datum Int8Array(const int64_t *values, int count) {
-  Datum *elements = static_cast<Datum *>(palloc(sizeof(Datum) * (count + 1)));
-  for (int i = 0; i < count; ++i) elements[i] = Int64GetDatum(values[i]);
-  return PointerGetDatum(construct_array(elements, count, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-}
-
 const char *SegmentName(Datum value) {
   const char *name = TextDatumGetCString(value);
   if (strlen(name) > kMaxSegmentName) ReportSegmentName(static_cast<int64_t>(strlen(name)));
@@ -49,8 +43,7 @@ SNOWFLAKE_FUNCTION(snowflake_segment_ranges) {
   static const char *const names[] = {"node", "token", "names", "segment_ids", "highest", "unused", "wanted"};
   CheckNotNull(fcinfo, "snowflake_segment_ranges", names, 7);
   LimitTransaction("snowflake_segment_ranges", true);
-  const text *node = PG_GETARG_TEXT_PP(0);
-  if (VARSIZE_ANY_EXHDR(node) > kMaxNodeName) ReportNodeName(VARSIZE_ANY_EXHDR(node));
+  const char *node = NodeName(fcinfo);
   const Elements segments = Argument(fcinfo, 2, TEXTOID);
   Elements numbers[4];
   for (int i = 0; i < 4; ++i) numbers[i] = Argument(fcinfo, 3 + i, INT8OID);
@@ -62,7 +55,7 @@ SNOWFLAKE_FUNCTION(snowflake_segment_ranges) {
   const auto number = [&](int argument, int i) { return DatumGetInt64(numbers[argument].values[i]); };
   for (int i = 0; i < count; ++i)
     asks[i] = {SegmentName(segments.values[i]), number(0, i), number(1, i), number(2, i), number(3, i)};
-  const RangesRequest request = {text_to_cstring(node), TokenFromDatum(PG_GETARG_DATUM(1)), count, asks};
+  const RangesRequest request = {node, TokenFromDatum(PG_GETARG_DATUM(1)), count, asks};
   if (request.token == Token{}) ReportToken();
   RangesAnswer answer = {};
   answer.answers = static_cast<RangeAnswer *>(palloc0(sizeof(RangeAnswer) * (count + 1)));
@@ -75,12 +68,9 @@ SNOWFLAKE_FUNCTION(snowflake_segment_ranges) {
     columns[1][i] = answer.answers[i].range.last;
     columns[2][i] = answer.answers[i].range.left;
   }
-  Datum values[] = {Int8Array(columns[0], count),
-                    Int8Array(columns[1], count),
-                    Int8Array(columns[2], count),
-                    Int64GetDatum(answer.standing.system_identifier),
-                    Int64GetDatum(answer.standing.timeline),
-                    CStringGetTextDatum(answer.known)};
+  Datum values[] = {Int8ArrayDatum(columns[0], count),       Int8ArrayDatum(columns[1], count),
+                    Int8ArrayDatum(columns[2], count),       Int64GetDatum(answer.standing.system_identifier),
+                    Int64GetDatum(answer.standing.timeline), CStringGetTextDatum(answer.known)};
   bool nulls[lengthof(values)] = {};
   return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls));
 }

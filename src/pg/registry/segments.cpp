@@ -13,9 +13,6 @@ namespace {
 
 constexpr int kNamesShown = 20;
 
-Value Text(const char *text) { return Of(TEXTOID, CStringGetTextDatum(text)); }
-Value Time(int64_t unix_us) { return Of(TIMESTAMPTZOID, TimestampTzGetDatum(TimestampFromUnixUs(unix_us))); }
-
 // How long commits may be under way to a standby.
 int64_t PeriodUs() { return settings.lease_duration_ms * kUsPerMs; }
 
@@ -31,20 +28,19 @@ Row ReadSegment(const Tables &tables, const char *name, bool lock) {
           psprintf("SELECT segment_id, last_value, max_value, step::bigint, max_step::bigint, period_at, handed,"
                    " handed_before, newest, may_have_lost FROM %s WHERE name = $1 AND dropped_at IS NULL%s",
                    tables.segment_name, lock ? " FOR UPDATE" : ""),
-          Text(name));
+          TextValue(name));
   if (Rows() == 0) return {};
   Row row = {};
   bool is_null = false;
   row.segment_id = Int8Result(0, 1);
   const Datum period_at = Result(0, 6, TIMESTAMPTZOID, &is_null);
   const int64_t period_us = is_null ? 0 : UnixUsFromTimestamp(DatumGetTimestampTz(period_at));
-  row.segment = {Int8Result(0, 2), Int8Result(0, 3), Int8Result(0, 4),
-                 Int8Result(0, 5), period_us,        {Int8Result(0, 7), Int8Result(0, 8)},
-                 Int8Result(0, 9)};
+  row.segment = {Int8Result(0, 2), Int8Result(0, 3), Int8Result(0, 4), Int8Result(0, 5),
+                 period_us,        Int8Result(0, 7), Int8Result(0, 8), Int8Result(0, 9)};
   row.may_have_lost = BoolResult(0, 10);
   const Segment &s = row.segment;
   const bool sound = row.segment_id > 0 && s.last_value >= 0 && s.last_value <= s.max_value && s.step >= 1 &&
-                     s.step <= s.max_step && s.handed[0] >= 0 && s.handed[1] >= 0 && s.newest >= 0;
+                     s.step <= s.max_step && s.handed >= 0 && s.handed_before >= 0 && s.newest >= 0;
   if (!sound) ReportForeignTable("snowflake_segment");
   return row;
 }
@@ -59,7 +55,7 @@ void WriteSegment(const Tables &tables, const Row &row, const Token *drawn_by) {
                    drawn_by != nullptr ? ", drawn_by = coalesce(drawn_by, $8),"
                                          " drawn_by_several = drawn_by_several OR coalesce(drawn_by <> $8, false)"
                                        : ""),
-          Int8(row.segment_id), Int8(s.last_value), Time(s.period_us), Int8(s.handed[0]), Int8(s.handed[1]),
+          Int8(row.segment_id), Int8(s.last_value), TimeValue(s.period_us), Int8(s.handed), Int8(s.handed_before),
           Int8(s.newest), Bool(row.may_have_lost), Of(UUIDOID, TokenDatum(drawn_by != nullptr ? *drawn_by : Token{})));
   // A trigger may have swallowed or changed the row.
   if (Rows() != 1 || Int8Result(0, 1) != s.last_value) ReportForeignTable("snowflake_segment");
@@ -71,13 +67,13 @@ Holding ReadHolding(const Tables &tables, int64_t segment_id, const RangesReques
           psprintf("SELECT held_from, newest_from, held_to FROM %s WHERE segment_id = $1 AND role = $2 AND node = $3"
                    " AND token = $4 FOR UPDATE",
                    tables.range_name),
-          Int8(segment_id), SessionRole(), Text(request.node), Of(UUIDOID, TokenDatum(request.token)));
+          Int8(segment_id), SessionRole(), TextValue(request.node), Of(UUIDOID, TokenDatum(request.token)));
   if (Rows() == 0) return {};
   return {Int8Result(0, 1), Int8Result(0, 2), Int8Result(0, 3)};
 }
 
 void WriteHolding(const Tables &tables, int64_t segment_id, const RangesRequest &request, const Holding &holding) {
-  const Value id = Int8(segment_id), role = SessionRole(), node = Text(request.node),
+  const Value id = Int8(segment_id), role = SessionRole(), node = TextValue(request.node),
               token = Of(UUIDOID, TokenDatum(request.token));
   if (holding.to == 0) {
     Execute(
@@ -96,12 +92,12 @@ void WriteHolding(const Tables &tables, int64_t segment_id, const RangesRequest 
 }
 
 // Nothing below `value` comes back of what nodes have.
-void KeepFrom(const Tables &tables, const char *name, int64_t value) {
+void KeepFrom(const Tables &tables, int64_t segment_id, int64_t value) {
   Execute(tables,
           psprintf("UPDATE %s SET held_from = greatest(held_from, $2), newest_from = greatest(newest_from, $2)"
-                   " WHERE segment_id = (SELECT segment_id FROM %s WHERE name = $1) AND held_to >= $2 - 1",
-                   tables.range_name, tables.segment_name),
-          Text(name), Int8(value));
+                   " WHERE segment_id = $1 AND held_to >= $2 - 1",
+                   tables.range_name),
+          Int8(segment_id), Int8(value));
 }
 
 // The highest number that the node has issued, or holds: what it names, but for what it gives back.
@@ -170,6 +166,15 @@ void TellKnown(const Tables &tables, char *known, size_t size) {
   strlcpy(known, names.data, size);
 }
 
+// One that must be there. Error: 42704.
+Row LockSegment(const Tables &tables, const char *name) {
+  const Row row = ReadSegment(tables, name, true);
+  if (row.segment_id != 0) return row;
+  char known[sizeof(RangesAnswer::known)];
+  TellKnown(tables, known, sizeof(known));
+  ReportNoSegment(name, known);
+}
+
 int CompareNames(const void *a, const void *b) {
   return strcmp((*static_cast<const RangeAsk *const *>(a))->name, (*static_cast<const RangeAsk *const *>(b))->name);
 }
@@ -220,7 +225,7 @@ void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64
     Execute(tables,
             psprintf("SELECT segment_id FROM %s WHERE name = $1 AND dropped_at IS NOT NULL FOR UPDATE",
                      tables.segment_name),
-            Text(name));
+            TextValue(name));
     const int64_t dropped = Rows() > 0 ? Int8Result(0, 1) : 0, segment_id = NewSegmentId();
     // One that was dropped goes on where it ended.
     Execute(tables,
@@ -232,7 +237,7 @@ void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64
                      " max_step = excluded.max_step, dropped_at = NULL"
                      " WHERE s.dropped_at IS NOT NULL RETURNING last_value, max_value",
                      tables.segment_name),
-            Text(name), Int8(segment_id), Int8(start - 1), Int8(max_value), Int8(step), Int8(max_step));
+            TextValue(name), Int8(segment_id), Int8(start - 1), Int8(max_value), Int8(step), Int8(max_step));
     if (Rows() == 0) ReportSegmentExists(name);
     const int64_t last_value = Int8Result(0, 1);
     if (last_value >= max_value) ReportSegmentEnd(name, last_value, max_value);
@@ -249,12 +254,7 @@ void ProtocolDropSegment(Oid extension, const char *name, const Token &own) {
   const Tables tables = FindTables(extension);
   Call(tables, "snowflake_drop_segment", [&] {
     BeginCall(tables, nullptr);
-    const Row row = ReadSegment(tables, name, true);
-    if (row.segment_id == 0) {
-      char known[256];
-      TellKnown(tables, known, sizeof(known));
-      ReportNoSegment(name, known);
-    }
+    const Row row = LockSegment(tables, name);
     Execute(tables,
             psprintf("SELECT drawn_by_several OR coalesce(drawn_by <> $2, false) FROM %s WHERE segment_id = $1",
                      tables.segment_name),
@@ -277,16 +277,11 @@ int64_t ProtocolRaiseSegment(Oid extension, const char *name, int64_t value) {
   int64_t next = 0;
   Call(tables, "snowflake_raise_segment", [&] {
     BeginCall(tables, nullptr);
-    Row row = ReadSegment(tables, name, true);
-    if (row.segment_id == 0) {
-      char known[256];
-      TellKnown(tables, known, sizeof(known));
-      ReportNoSegment(name, known);
-    }
+    Row row = LockSegment(tables, name);
     if (value < 1 || value > row.segment.max_value) ReportSegmentValue(name, value, row.segment.max_value);
     RaiseTo(&row.segment, value);
     WriteSegment(tables, row, nullptr);
-    KeepFrom(tables, name, value);
+    KeepFrom(tables, row.segment_id, value);
     next = row.segment.last_value < PG_INT64_MAX ? row.segment.last_value + 1 : PG_INT64_MAX;
   });
   return next;
@@ -302,7 +297,7 @@ SegmentStanding ProtocolSegmentStanding(Oid extension, const char *name, const T
             psprintf("SELECT segment_id, first_value, last_value, max_value, dropped_at IS NOT NULL FROM %s"
                      " WHERE name = $1%s",
                      tables.segment_name, lock ? " FOR UPDATE" : ""),
-            Text(name));
+            TextValue(name));
     if (Rows() == 0) return;
     const int64_t segment_id = Int8Result(0, 1);
     standing = {true, BoolResult(0, 5), Int8Result(0, 2), Int8Result(0, 3), Int8Result(0, 4), "", 0};
@@ -312,7 +307,7 @@ SegmentStanding ProtocolSegmentStanding(Oid extension, const char *name, const T
                  " ORDER BY held_to DESC LIMIT 1",
                  tables.range_name),
         Int8(segment_id), Of(UUIDOID, TokenDatum(own)), Of(OIDOID, ObjectIdGetDatum(BOOTSTRAP_SUPERUSERID)),
-        Text(own_name));
+        TextValue(own_name));
     if (Rows() == 0) return;
     bool is_null = false;
     const Datum node = Result(0, 2, TEXTOID, &is_null);
@@ -341,11 +336,11 @@ bool ProtocolRestoreSegment(Oid extension, const char *name, int64_t last_value)
   AsOwner(tables, [&] {
     Execute(tables,
             psprintf("UPDATE %s SET last_value = least(greatest(last_value, $2), max_value), dropped_at = NULL"
-                     " WHERE name = $1 RETURNING last_value",
+                     " WHERE name = $1 RETURNING segment_id",
                      tables.segment_name),
-            Text(name), Int8(last_value));
+            TextValue(name), Int8(last_value));
     there = Rows() > 0;
-    if (there) KeepFrom(tables, name, Plus(last_value, 1));
+    if (there) KeepFrom(tables, Int8Result(0, 1), Plus(last_value, 1));
   });
   if (there) restored_segment(extension, name, last_value);
   return there;

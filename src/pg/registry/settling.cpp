@@ -1,13 +1,12 @@
 #include "pg/registry/settling.h"
 
 #include "pg/registry/report.h"
+#include "pg/rows.h"
 #include "pg/settings.h"
 
 namespace snowflake {
 
 namespace {
-
-Value TimeValue(int64_t unix_us) { return Of(TIMESTAMPTZOID, TimestampTzGetDatum(TimestampFromUnixUs(unix_us))); }
 
 Survey SurveyLeases(const Tables &tables, const Layout &layout, Tick now) {
   Execute(tables, psprintf("SELECT window_end, renewed_at FROM %s WHERE isfinite(renewed_at)", tables.registry_name));
@@ -42,12 +41,6 @@ int64_t HalveRing(const Tables &tables, const Layout &layout, int32_t datacenter
   return halving.Finish();
 }
 
-Datum CutsDatum(const int64_t *cuts, int32_t count) {
-  Datum *elements = static_cast<Datum *>(palloc(sizeof(Datum) * count));
-  for (int32_t i = 0; i < count; ++i) elements[i] = Int64GetDatum(cuts[i]);
-  return PointerGetDatum(construct_array(elements, count, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-}
-
 void CheckCuts(const Origin &origin, const Layout &layout) {
   if (origin.settled_before && origin.cut_count < layout.datacenter_count()) ReportForeignColumn();
 }
@@ -65,7 +58,7 @@ void WriteBeginning(const Tables &tables, const Beginning &begun, const int64_t 
   Execute(tables,
           psprintf("UPDATE %s SET settles_until = $1, settling_lease_id = $2, settling_cuts = $3, last_lease_id = $4",
                    tables.origin_name),
-          TimeValue(begun.until_us), Int8(begun.anchor_lease_id), Of(INT8ARRAYOID, CutsDatum(cuts, count)),
+          TimeValue(begun.until_us), Int8(begun.anchor_lease_id), Of(INT8ARRAYOID, Int8ArrayDatum(cuts, count)),
           Int8(begun.last_lease_id));
   if (!tables.current) return;
   Execute(tables,

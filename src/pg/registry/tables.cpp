@@ -57,7 +57,7 @@ void CheckAsMade(const Tables &known, Oid relation) {
 
 // No statement has a sub-select elsewhere than in FROM and WITH.
 void CheckRelations(const Query *query) {
-  Assert(!query->hasSubLinks);
+  if (query->hasSubLinks) elog(ERROR, "the registry's statement has a sub-select that is not checked");
   ListCell *cell = nullptr;
   foreach (cell, query->rtable) {
     const RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
