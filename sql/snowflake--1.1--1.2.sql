@@ -323,6 +323,13 @@ CREATE FUNCTION snowflake_make_origin() RETURNS void
 SELECT snowflake_make_origin();
 DROP FUNCTION snowflake_make_origin();
 
+-- The horizon.
+
+CREATE FUNCTION snowflake_horizon() RETURNS bigint
+    AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION snowflake_horizon() IS
+    'id below which every row whose id this node issued, in the transaction that wrote it, is visible to this statement or never will be; 0 while none is known. 25006 during recovery, 55000 where no ids can be issued';
+
 -- Watching.
 
 CREATE FUNCTION snowflake_get_advice() RETURNS text
@@ -333,8 +340,16 @@ CREATE FUNCTION snowflake_get_clock(OUT clock_lead interval, OUT clock_bridged b
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_get_clock() IS 'what the columns clock_lead and clock_bridged of the view snowflake_status show';
 
+CREATE FUNCTION snowflake_get_horizon(
+    OUT horizon bigint, OUT horizon_age interval, OUT horizon_pid integer, OUT horizon_xid xid, OUT horizon_since timestamptz)
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION snowflake_get_horizon() IS 'what the columns of the view snowflake_status that begin with horizon show';
+
 CREATE OR REPLACE VIEW snowflake_status AS
-    SELECT s.*, snowflake_get_advice() AS advice, c.clock_lead, c.clock_bridged FROM snowflake_get_status() s, snowflake_get_clock() c;
+    SELECT s.*, snowflake_get_advice() AS advice, c.clock_lead, c.clock_bridged,
+           h.horizon, h.horizon_age, h.horizon_pid, p.gid AS horizon_gid, coalesce(h.horizon_since, p.prepared) AS horizon_since
+    FROM snowflake_get_status() s, snowflake_get_clock() c, snowflake_get_horizon() h
+         LEFT JOIN pg_prepared_xacts p ON p.transaction = h.horizon_xid;
 COMMENT ON COLUMN snowflake_status.state IS
     'what a call would get now: issuing; clock behind, by more than max_lead, the last id or the lease; window ended, because the registry has not moved it; time used up, of the layout; held back, by a registry that settles; no lease; idle, when nobody has asked for an id yet; not preloaded';
 COMMENT ON COLUMN snowflake_status.lease_id IS 'lease that the node holds, or held last';
@@ -344,6 +359,13 @@ COMMENT ON COLUMN snowflake_status.lead IS 'by how much the last tick, or the le
 COMMENT ON COLUMN snowflake_status.clock_lead IS
     'by how much the node''s clock, which ids read, leads the server''s, because that stepped back; below 0 while it leapt forward and is not believed';
 COMMENT ON COLUMN snowflake_status.clock_bridged IS 'how many steps back of the server''s clock nobody noticed';
+COMMENT ON COLUMN snowflake_status.horizon IS
+    'newest answer of snowflake_horizon(), for a snapshot taken now; null before anybody has asked for it';
+COMMENT ON COLUMN snowflake_status.horizon_age IS 'how far the horizon is behind the node''s clock';
+COMMENT ON COLUMN snowflake_status.horizon_pid IS 'process whose transaction holds the horizon back; null when none does';
+COMMENT ON COLUMN snowflake_status.horizon_gid IS
+    'prepared transaction that does: one that drew ids, or that was prepared before the server''s start, of which nobody knows whether it did';
+COMMENT ON COLUMN snowflake_status.horizon_since IS 'when that transaction drew its first id, or was prepared';
 COMMENT ON COLUMN snowflake_status.last_error IS
     'what the registry answered to the keeper''s last try, null when that succeeded; only members of pg_read_all_settings read what may name its address or a role there';
 COMMENT ON COLUMN snowflake_status.last_error_code IS 'SQLSTATE of last_error';

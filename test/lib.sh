@@ -130,6 +130,7 @@ missing_packages() {
     perl -MIPC::Run -e 1 2>/dev/null || echo libipc-run-perl
     command -v git >/dev/null || echo git
     command -v unzip >/dev/null || echo unzip
+    /usr/bin/python3 -c 'import psycopg' 2>/dev/null || echo python3-psycopg
     command -v prove >/dev/null && perl -MJSON::PP -e 1 2>/dev/null || echo perl
   fi
   if [[ $1 = fuzz ]] && ! clang_can_fuzz; then printf '%s\n' clang libclang-rt-dev; fi

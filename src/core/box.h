@@ -27,11 +27,25 @@ struct Kept {
   char node_name[256];
 };
 
+// The highest horizon that a database's node has shown, which also a node without a lease keeps.
+struct KeptHorizon {
+  uint32_t database;
+  uint32_t extension;
+  Layout layout;
+  int64_t horizon;
+};
+
+struct HorizonRecord {
+  std::atomic<uint64_t> seal;
+  KeptHorizon kept;
+};
+
 struct alignas(64) BoxSlot {
   std::atomic<uint64_t> seal;  // 0: empty, or being written
   std::atomic<int64_t> last_tick;
   std::atomic<int64_t> last_tick_inverted;
   Kept kept;
+  HorizonRecord horizons[2];  // by turns: one is always whole
 };
 static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(std::atomic<uint64_t>) == sizeof(uint64_t));
 
@@ -53,7 +67,10 @@ inline uint32_t Checksum(const void *data, size_t size) {
 }
 
 // Never 0.
-inline uint64_t SealOf(const Kept &kept) { return uint64_t{1} << 32 | Checksum(&kept, sizeof(kept)); }
+template <typename Sealed>
+inline uint64_t SealOf(const Sealed &sealed) {
+  return uint64_t{1} << 32 | Checksum(&sealed, sizeof(sealed));
+}
 
 // Of the run that is handed out next, or of what ids are to be above.
 inline void StoreLastTick(BoxSlot *slot, Tick tick) {
@@ -90,6 +107,38 @@ inline bool Load(const BoxSlot &slot, Kept *kept) {
   if (last_tick < kept->state.generator.last_tick) return false;
   Recover(&kept->state, last_tick);
   return true;
+}
+
+// Which of the two is whole and higher; -1: none.
+inline int NewestHorizon(const BoxSlot &slot) {
+  int newest = -1;
+  for (int i = 0; i < 2; ++i) {
+    const HorizonRecord &record = slot.horizons[i];
+    const uint64_t seal = record.seal.load(std::memory_order_acquire);
+    if (seal == 0 || seal != SealOf(record.kept)) continue;
+    if (newest < 0 || record.kept.horizon > slot.horizons[newest].kept.horizon) newest = i;
+  }
+  return newest;
+}
+
+// One process at a time does. The padding of `horizon` is zero.
+inline void StoreHorizon(BoxSlot *slot, const KeptHorizon &horizon) {
+  HorizonRecord *record = &slot->horizons[NewestHorizon(*slot) == 0 ? 1 : 0];
+  record->seal.store(0, std::memory_order_release);
+  std::atomic_thread_fence(std::memory_order_release);
+  std::memcpy(&record->kept, &horizon, sizeof(horizon));
+  record->seal.store(SealOf(record->kept), std::memory_order_release);
+}
+
+inline bool LoadHorizon(const BoxSlot &slot, KeptHorizon *horizon) {
+  const int newest = NewestHorizon(slot);
+  if (newest < 0) return false;
+  std::memcpy(horizon, &slot.horizons[newest].kept, sizeof(*horizon));
+  return true;
+}
+
+inline void EmptyHorizon(BoxSlot *slot) {
+  for (HorizonRecord &record : slot->horizons) record.seal.store(0, std::memory_order_release);
 }
 
 }  // namespace snowflake

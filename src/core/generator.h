@@ -26,6 +26,9 @@ struct Generator {
   Tick last_tick;         // outlives the lease
   int64_t next_sequence;  // the numbers of last_tick below this one are gone
   bool open;              // whether ids may be issued under the lease
+  // Nothing before this comes under the lease any more, be it never issued: Seal().
+  Tick sealed_tick;
+  int64_t sealed_sequence;
 };
 
 // What the settings say, in the layout's own measures.
@@ -72,7 +75,8 @@ constexpr int64_t FreshLimit(const Layout &layout, int64_t jitter) {
 
 // The earliest tick that the next id can be of.
 constexpr Tick EarliestLeft(const Generator &g) {
-  return g.last_tick > g.lease.window_start ? g.last_tick : g.lease.window_start;
+  const Tick tick = g.last_tick > g.lease.window_start ? g.last_tick : g.lease.window_start;
+  return tick > g.sealed_tick ? tick : g.sealed_tick;
 }
 
 // Takes up to `want` (at least 1) numbers for a clock that shows `now`.
@@ -110,8 +114,25 @@ constexpr bool GiveBack(Generator *g, const Token &token, const Run &rest) {
   if (!g->open || g->lease.token != token || rest.tick != g->last_tick ||
       int64_t{rest.sequence} + rest.count != g->next_sequence)
     return false;
+  if (rest.tick < g->sealed_tick || (rest.tick == g->sealed_tick && rest.sequence < g->sealed_sequence)) return false;
   g->next_sequence = rest.sequence;
   return true;
+}
+
+// Fixes what the next number is by a clock that shows `now`: from then on nothing before it is handed out, though the clock steps back
+// or numbers come back. Returns its tick and sequence number; the latter is beyond the tick's numbers where those are used up.
+struct Position {
+  Tick tick;
+  int64_t sequence;
+};
+constexpr Position Seal(Generator *g, Tick now) {
+  const Tick earliest = EarliestLeft(*g);
+  const Tick tick = earliest > now ? earliest : now;
+  int64_t sequence = tick == g->last_tick ? g->next_sequence : 0;
+  if (tick == g->sealed_tick && sequence < g->sealed_sequence) sequence = g->sealed_sequence;
+  g->sealed_tick = tick;
+  g->sealed_sequence = sequence;
+  return {tick, sequence};
 }
 
 // The lease's highest tick that may have been used: what its release reports.
@@ -149,6 +170,8 @@ constexpr void Open(Generator *g, const Layout &layout, const Lease &lease) {
   g->lease = lease;
   g->last_tick = lease.window_start - 1;
   g->next_sequence = layout.sequence_count();
+  g->sealed_tick = lease.window_start;
+  g->sealed_sequence = 0;
   g->open = true;
 }
 

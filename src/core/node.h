@@ -194,6 +194,19 @@ constexpr void Recover(NodeState *node, Tick last_tick) {
   node->clock.events = node->clock.bridged = 0;
 }
 
+// What a life without a lease left: nothing below the horizon was still to come. Where the clock is behind that by no more than may be
+// bridged, it goes on from there, and so does the next lease.
+constexpr void RecoverHorizon(NodeState *node, const Layout &layout, int64_t horizon, const ClockReading &reading,
+                              const ClockLimits &limits) {
+  Read(&node->clock, reading, limits);
+  const Tick last = layout.Unpack(horizon - 1).tick;
+  const int64_t to_us = layout.UnixUsAt(last + 1);
+  if (to_us > node->clock.read.wall_us + limits.max_bridge_us) return;
+  node->generator.layout = layout;
+  node->generator.last_tick = last;
+  BridgeTo(&node->clock, to_us, limits);
+}
+
 // What one registry has said or was asked means nothing to another.
 constexpr void ForgetRegistry(NodeState *node) {
   node->retired_count = 0;

@@ -9,7 +9,7 @@ bool (*remote_give_way)() = nullptr;
 
 namespace {
 
-constexpr int64_t kGiveWayUs = 1000 * 1000;
+constexpr int64_t kGiveWayUs = 100 * 1000;
 
 // A host that does not answer must leave time for the next one in the list.
 constexpr int64_t kLeastPerHostUs = 500 * 1000;

@@ -1,5 +1,6 @@
 // What happens when the library is loaded: settings always, shared memory only while the postmaster preloads it.
 #include "pg/issue/copy.h"
+#include "pg/issue/horizon.h"
 #include "pg/issue/node_block.h"
 #include "pg/pg.h"
 #include "pg/registry/tables.h"
@@ -20,6 +21,7 @@ void _PG_init(void) {
   snowflake::WatchParsing();
   snowflake::WatchScripts();
   snowflake::WatchCopies();
+  snowflake::WatchTransactions();
   snowflake::WatchDrops();
   snowflake::WatchRestoredSegments();
   if (preloading) snowflake::RequestSharedMemory();

@@ -23,6 +23,7 @@ extern "C" {
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/transam.h"
+#include "access/twophase.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/dependency.h"
@@ -78,6 +79,7 @@ extern "C" {
 #include "storage/shmem.h"
 #include "storage/sinvaladt.h"
 #include "storage/spin.h"
+#include "storage/standby.h"
 #include "tcop/tcopprot.h"
 #include "tcop/utility.h"
 #include "utils/acl.h"
@@ -191,6 +193,24 @@ inline PGPROC *HolderOf(const VirtualTransactionId &vxid) {
   return ProcNumberGetProc(vxid.procNumber);
 #else
   return BackendIdGetProc(vxid.backendId);
+#endif
+}
+
+// 17 put it together with the proc number.
+inline uint32 LocalXid(const volatile PGPROC *proc) {
+#if PG_VERSION_NUM >= 170000
+  return proc->vxid.lxid;
+#else
+  return proc->lxid;
+#endif
+}
+
+// 19 asks by the full number.
+inline PGPROC *ProcOfPrepared(FullTransactionId xid) {
+#if PG_VERSION_NUM >= 190000
+  return TwoPhaseGetDummyProc(xid, false);
+#else
+  return TwoPhaseGetDummyProc(XidFromFullTransactionId(xid), false);
 #endif
 }
 

@@ -119,7 +119,7 @@ void DefineSettings(bool preloading) {
   // A variable of the postmaster's can only be made in it. Elsewhere the file may have it all the same.
   DefineCustomIntVariable(
       "snowflake.max_databases", "How many databases of this server can issue ids.",
-      "Each takes less than 2 kB of shared memory. Of no effect where the library is not preloaded.",
+      "Each takes 3 kB of shared memory, and 64 bytes for each connection that may be. Of no effect where the library is not preloaded.",
       &settings.max_databases, 16, 1, 10000, preloading ? PGC_POSTMASTER : PGC_SIGHUP, 0, nullptr, nullptr, nullptr);
   DefineCustomIntVariable(
       "snowflake.max_segments", "How many segments of this server can be in use at a time.",

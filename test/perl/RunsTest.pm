@@ -1,5 +1,5 @@
 # What the tests of runs share, which are numbers that a backend has taken and hands out from its own memory: a server whose clock
-# stands still, and sessions that hold a run.
+# stands still, and sessions that hold a run, in a transaction.
 package RunsTest;
 
 use strict;
@@ -51,6 +51,7 @@ sub session_with_run
 	stand_at($next_tick);
 	my $session = session($server);
 	my ($taken) = columns('coalesce(ids_taken, 0)');
+	ask($session, 'BEGIN');
 	my $last = (numbers($session, 300))[-1];
 	is(tick_of($last), $next_tick, 'a session issues ids of the tick in which the clock stands');
 	cmp_ok((columns('ids_taken'))[0] - $taken, '>', 400, '... and much of its last run is left');

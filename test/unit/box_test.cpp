@@ -181,6 +181,48 @@ TEST(Box, KeepsTheClock) {
 }
 
 // CRC-32C of "123456789", and of nothing.
+KeptHorizon HorizonOf(int64_t id) {
+  KeptHorizon horizon;
+  std::memset(static_cast<void *>(&horizon), 0, sizeof(horizon));
+  horizon.database = 5;
+  horizon.layout = kDefaultLayout;
+  horizon.horizon = id;
+  return horizon;
+}
+
+int64_t RecoveredHorizon(const BoxSlot &slot) {
+  KeptHorizon horizon = {};
+  return LoadHorizon(slot, &horizon) ? horizon.horizon : -1;
+}
+
+TEST(Box, HasTheHorizonWithoutALease) {
+  BoxSlot slot = {};
+  EXPECT_EQ(RecoveredHorizon(slot), -1);
+  for (int64_t id = 100; id < 105; ++id) {
+    StoreHorizon(&slot, HorizonOf(id));
+    EXPECT_EQ(RecoveredHorizon(slot), id);
+    EXPECT_LT(NewestHorizon(slot), 2);
+  }
+  Keep(&slot, NodeState{});
+  EXPECT_EQ(RecoveredHorizon(slot), 104) << "a node without a lease is kept nowhere";
+  EmptyHorizon(&slot);
+  EXPECT_EQ(RecoveredHorizon(slot), -1);
+}
+
+TEST(Box, HasTheHorizonOfBeforeWhileTheNextIsWritten) {
+  BoxSlot slot = {};
+  StoreHorizon(&slot, HorizonOf(100));
+  StoreHorizon(&slot, HorizonOf(101));
+  // Its writer was killed.
+  HorizonRecord *next = &slot.horizons[NewestHorizon(slot) == 0 ? 1 : 0];
+  next->kept.horizon = 102;
+  EXPECT_EQ(RecoveredHorizon(slot), 101);
+  next->seal.store(0);
+  EXPECT_EQ(RecoveredHorizon(slot), 101);
+  StoreHorizon(&slot, HorizonOf(103));
+  EXPECT_EQ(RecoveredHorizon(slot), 103);
+}
+
 TEST(Box, ChecksumIsTheStandardOne) {
   EXPECT_EQ(Checksum("123456789", 9), 0xE3069283u);
   EXPECT_EQ(Checksum("", 0), 0u);

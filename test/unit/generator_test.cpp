@@ -13,21 +13,12 @@
 
 #include <gtest/gtest.h>
 
+#include "opened.h"
+
 namespace snowflake {
 namespace {
 
 constexpr Terms kTerms = {5, 0};
-
-Generator Opened(const Layout &layout, int32_t worker, Tick start, Tick end) {
-  Generator g = {};
-  Lease lease = {};
-  lease.lease_id = 1;
-  lease.worker = worker;
-  lease.window_start = start;
-  lease.window_end = end;
-  Open(&g, layout, lease);
-  return g;
-}
 
 bool Same(const Lease &a, const Lease &b) {
   return a.lease_id == b.lease_id && std::memcmp(a.token.bytes, b.token.bytes, sizeof(Token)) == 0 &&

@@ -456,6 +456,32 @@ TEST(Node, DropsAWishThatNoLongerHelps) {
   EXPECT_EQ(node.next_token, Token{}) << "what it drew begins too early for a clock that is right again";
 }
 
+TEST(Node, GoesOnAboveTheHorizonOfALifeBefore) {
+  const int64_t horizon = kDefaultLayout.Pack({kNow, 7, 3});
+  const auto recovered = [&](Tick clock) {
+    NodeState node = {};
+    RecoverHorizon(&node, kDefaultLayout, horizon, {kDefaultLayout.UnixUsAt(clock), 1}, kPatience.clock);
+    return node;
+  };
+  const auto first_id = [](NodeState node) {
+    const Tick asked = Ask(&node, 1).request.now;
+    Put(&node, Ask(&node, 1), Granted(11, 0, asked, asked + 10000, 1));
+    const auto run = Take(&node.generator, Shown(node), 1, {5, 0}).run;
+    return kDefaultLayout.Pack({run.tick, run.worker, run.sequence});
+  };
+  EXPECT_EQ(first_id(recovered(kNow + 50)), kDefaultLayout.Pack({kNow + 50, 0, 0})) << "the clock is beyond it";
+  EXPECT_GT(first_id(recovered(kNow)), horizon) << "not in its tick, which other worker ids share";
+  EXPECT_GT(first_id(recovered(kNow - 5000)), horizon) << "the clock stepped back";
+  EXPECT_EQ(Shown(recovered(kNow - 2 * kMinute)), kNow - 2 * kMinute) << "by more than may be bridged";
+
+  NodeState node = recovered(kNow);
+  Step(&node, kNow - 5000, 100);
+  EXPECT_GT(first_id(node), horizon) << "it stepped back since";
+  node = recovered(kNow - 5000);
+  node.ask_by_wall = true;
+  EXPECT_GT(first_id(node), horizon) << "the registry wants to be asked by the wall clock";
+}
+
 TEST(Node, IsHungrierTheMoreItIsAskedInOneTick) {
   Appetite appetite = {};
   EXPECT_EQ(appetite.Next(5, 1, 256), 1);

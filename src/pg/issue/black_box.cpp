@@ -229,23 +229,29 @@ void TellNone(const char *fault) {
 // What is still used of one is copied to another.
 void Copy(const Mapping &from, const Mapping &to) {
   Kept kept = {};
+  KeptHorizon horizon = {};
   uint64_t place = 0;
-  for (uint64_t i = 0; i < from.header->places && place < to.header->places; ++i)
-    if (Load(from.slots()[i], &kept)) Store(&to.slots()[place++], [&](Kept *copy) { *copy = kept; });
+  for (uint64_t i = 0; i < from.header->places && place < to.header->places; ++i) {
+    BoxSlot *slot = &to.slots()[place];
+    const bool has_kept = Load(from.slots()[i], &kept), has_horizon = LoadHorizon(from.slots()[i], &horizon);
+    if (has_kept) Store(slot, [&](Kept *copy) { *copy = kept; });
+    if (has_horizon) StoreHorizon(slot, horizon);
+    place += has_kept || has_horizon;
+  }
 }
 
 // After a clean shutdown nothing is left of the server.
 void RemoveEmptyBox(int, Datum) {
   if (box.header == nullptr) return;
   for (uint64_t i = 0; i < box.header->places; ++i)
-    if (box.slots()[i].seal.load() != 0) return;
+    if (box.slots()[i].seal.load() != 0 || NewestHorizon(box.slots()[i]) >= 0) return;
   shm_unlink(name);
 }
 
 }  // namespace
 
 uint64_t OpenBlackBox(const char *block, int places, bool (*keep)(int place, const Kept &kept, void *argument),
-                      void *argument) {
+                      bool (*keep_horizon)(int place, const KeptHorizon &kept, void *argument), void *argument) {
   static bool registered = false;
   if (!IsUnderPostmaster && !registered) on_proc_exit(RemoveEmptyBox, Datum{0});
   registered = true;
@@ -284,6 +290,7 @@ uint64_t OpenBlackBox(const char *block, int places, bool (*keep)(int place, con
   Unmap(&before);
   if (box.header == nullptr) return 0;
   Kept kept = {};
+  KeptHorizon horizon = {};
   int count = 0;
   for (int place = 0; place < places; ++place) {
     BoxSlot *slot = &box.slots()[place];
@@ -291,6 +298,7 @@ uint64_t OpenBlackBox(const char *block, int places, bool (*keep)(int place, con
       count += kept.state.generator.open;
     else
       Empty(slot);
+    if (!LoadHorizon(*slot, &horizon) || !keep_horizon(place, horizon, argument)) EmptyHorizon(slot);
   }
   if (count > 0)
     ereport(LogLevel(LOG), (errmsg_plural("snowflake: %d database goes on with the lease of before",

@@ -16,9 +16,10 @@ namespace snowflake {
 
 // For a state block that is made anew, of the name of its layout: libraries that lay it out otherwise may be in use at the same time,
 // each with a box of its own. Hands `keep` what the life before left, each with its place, and says which box it is; 0: there is none,
-// which was told. What `keep` does not want is not kept any longer. In the postmaster, or under the lock of who makes the block.
+// which was told. What `keep` and `keep_horizon` do not want is not kept any longer. In the postmaster, or under the lock of who makes
+// the block.
 uint64_t OpenBlackBox(const char *block, int places, bool (*keep)(int place, const Kept &kept, void *argument),
-                      void *argument);
+                      bool (*keep_horizon)(int place, const KeptHorizon &kept, void *argument), void *argument);
 
 // In a process that came later and did not inherit it. False: it is not to be had, and was taken away. Error: 58030 when that failed.
 bool FindBlackBox(const char *block, uint64_t box);

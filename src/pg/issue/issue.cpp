@@ -5,10 +5,12 @@
 //    that clock by no more than when it was taken (G3), and ids of calls more than a tick apart are in order across sessions
 //    (G2). When the tick ends is told by the steady clock, so that no step of the wall clock makes a run live longer, or again
 //    (G9); a call reads one clock once and divides nothing.
+// 3. A run is used only within the transaction in which it was taken, whose first id is noted with it (core/horizon.h).
 #include "pg/issue/issue.h"
 
 #include "pg/database_layout.h"
 #include "pg/extension.h"
+#include "pg/issue/horizon.h"
 #include "pg/issue/launch.h"
 #include "pg/issue/report.h"
 #include "pg/settings.h"
@@ -22,6 +24,7 @@ struct LocalRun {
   int64_t next_id;
   int64_t step;  // from one sequence number to the next
   int32_t left;
+  uint32_t lxid;  // the transaction that took it
 };
 LocalRun run;
 
@@ -51,7 +54,7 @@ Run EndRun() {
   return rest;
 }
 
-inline bool RunIsUsable() { return run.left > 0 && SteadyUs() < run.until_us; }
+inline bool RunIsUsable() { return run.left > 0 && run.lxid == LocalXid(MyProc) && SteadyUs() < run.until_us; }
 
 }  // namespace
 
@@ -98,6 +101,7 @@ NodeBlock *ThisNode(Oid fn_oid, Oid extension) {
     NodeBlock *node = FindOrMakeNode(MyDatabaseId);
     if (node == nullptr) ReportTooManyDatabases();
     AdmitRecovered(node, fn_oid, extension);
+    WatchFromNow(node);
     this_node = node;
     this_slot = SlotOf(node);
   }
@@ -126,7 +130,10 @@ Look TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
   const uint32 random = pg_prng_uint32(&pg_global_prng_state);
   const int64_t max_lead_us = settings.max_lead_ms * kUsPerMs;
   const int64_t max_run = settings.max_run;
+  // What a transaction needs is no sign of what the next one does.
+  if (run.lxid != LocalXid(MyProc)) appetite = {};
   const Run rest = EndRun();
+  const OwnSlot own = SlotOfTransaction();
   Look look = {};
   WithLock(node, LW_EXCLUSIVE, [&] {
     Generator *g = &node->state.generator;
@@ -150,8 +157,10 @@ Look TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
     look.issued = g->last_tick >= g->lease.window_start;
     look.may_lead = MayLead(node->state);
     if (look.decision.outcome == Outcome::kRun) {
-      if (this_slot != nullptr) StoreLastTick(this_slot, look.decision.run.tick);
-      node->counters.ids_taken += look.decision.run.count;
+      const Run &taken = look.decision.run;
+      if (this_slot != nullptr) StoreLastTick(this_slot, taken.tick);
+      NoteDrawn(own.slot, MyDatabaseId, own.by, g->layout.Pack({taken.tick, taken.worker, taken.sequence}));
+      node->counters.ids_taken += taken.count;
       ++node->counters.runs_taken;
     }
   });
@@ -169,6 +178,7 @@ void KeepRun(const Look &look) {
   run.next_id = layout.Pack({taken.tick, taken.worker, taken.sequence});
   run.step = int64_t{1} << layout.sequence_shift();
   run.left = taken.count;
+  run.lxid = LocalXid(MyProc);
   run_taken = taken;
   run_token = look.token;
 }

@@ -13,8 +13,10 @@ struct State {
   LWLock lock;
   int tranche;
   int places;
-  int segment_places;  // after those of the nodes
-  uint64_t box;        // 0: there is none
+  int segment_places;
+  int slots;     // for transactions
+  uint64_t box;  // 0: there is none
+  // Then the segments' places, each node's horizon, the slots, and for each node the xids of its samples.
   alignas(128) NodeBlock nodes[FLEXIBLE_ARRAY_MEMBER];
 };
 
@@ -22,27 +24,45 @@ struct State {
 // before then go on with their own block, lease and keeper, so nothing is issued twice.
 constexpr const char *kMemoryName = "snowflake 2";
 constexpr int kNamedPlaces = 64;
-static_assert(offsetof(NodeBlock, changed) - sizeof(LWLock) == 2248 && offsetof(SegmentSlot, used_us) == 264,
+static_assert(offsetof(NodeBlock, changed) - sizeof(LWLock) == 2264 && offsetof(SegmentSlot, used_us) == 264 &&
+                  offsetof(HorizonBlock, transactions_from) - sizeof(LWLock) == 624 &&
+                  offsetof(HorizonSlot, database) == 20,
               "the block is laid out otherwise: count kMemoryName up, then say the new size here");
 
 State *state = nullptr;
 shmem_request_hook_type next_request_hook = nullptr;
 shmem_startup_hook_type next_startup_hook = nullptr;
 
+// How many transactions can have drawn ids, and be in progress, at a time.
+int MostTransactions() { return MaxBackends + max_prepared_xacts; }
+
 Size StateSize(int places, int segment_places) {
-  const Size nodes = add_size(offsetof(State, nodes), mul_size(places, sizeof(NodeBlock)));
-  return add_size(nodes, mul_size(segment_places, sizeof(SegmentSlot)));
+  const Size slots = static_cast<Size>(MostTransactions());
+  const Size node = sizeof(NodeBlock) + sizeof(HorizonBlock) + mul_size(slots, kSamples * sizeof(Xid));
+  Size size = add_size(offsetof(State, nodes), mul_size(places, node));
+  size = add_size(size, mul_size(segment_places, sizeof(SegmentSlot)));
+  return add_size(size, mul_size(slots, sizeof(HorizonSlot)));
 }
 
 SegmentSlot *SegmentsOf(State *block) { return reinterpret_cast<SegmentSlot *>(block->nodes + block->places); }
+HorizonBlock *HorizonsOf(State *block) {
+  return reinterpret_cast<HorizonBlock *>(SegmentsOf(block) + block->segment_places);
+}
+HorizonSlot *SlotsOf(State *block) { return reinterpret_cast<HorizonSlot *>(HorizonsOf(block) + block->places); }
 
 void RequestState() {
   if (next_request_hook) next_request_hook();
   RequestAddinShmemSpace(add_size(StateSize(settings.max_databases, settings.max_segments), alignof(State)));
 }
 
+// All but its lock.
+template <typename Block>
+void ClearBlock(Block *block) {
+  memset(reinterpret_cast<char *>(block) + sizeof(block->lock), 0, sizeof(*block) - sizeof(block->lock));
+}
+
 void Clear(NodeBlock *node) {
-  memset(reinterpret_cast<char *>(node) + sizeof(node->lock), 0, sizeof(*node) - sizeof(node->lock));
+  ClearBlock(node);
   ConditionVariableInit(&node->changed);
 }
 
@@ -62,21 +82,42 @@ bool PutBack(int place, const Kept &kept, void *block) {
   return true;
 }
 
+// The same for a horizon, whose node may have no lease left.
+bool PutBackHorizon(int place, const KeptHorizon &kept, void *block) {
+  NodeBlock *nodes = static_cast<State *>(block)->nodes;
+  for (int i = 0; i < static_cast<State *>(block)->places; ++i)
+    if (i != place && nodes[i].database == kept.database) return false;
+  if (!OidIsValid(nodes[place].database)) nodes[place].database = kept.database;
+  if (nodes[place].database != kept.database) return false;
+  HorizonBlock *horizon = &HorizonsOf(static_cast<State *>(block))[place];
+  horizon->extension = kept.extension;
+  horizon->layout = kept.layout;
+  horizon->shown = kept.horizon;
+  NodeState *node = &nodes[place].state;
+  if (!nodes[place].recovered && kept.horizon > 0)
+    RecoverHorizon(node, kept.layout, kept.horizon, ReadClocks(), PatienceNow().clock);
+  return true;
+}
+
 void Fill(State *block, int places, int segment_places) {
   block->tranche = NewTranche("snowflake");
   block->places = places;
   block->segment_places = segment_places;
+  block->slots = MostTransactions();
   LWLockInitialize(&block->lock, block->tranche);
   for (int i = 0; i < places; ++i) {
     Clear(&block->nodes[i]);
     LWLockInitialize(&block->nodes[i].lock, block->tranche);
+    ClearBlock(&HorizonsOf(block)[i]);
+    LWLockInitialize(&HorizonsOf(block)[i].lock, block->tranche);
   }
+  memset(static_cast<void *>(SlotsOf(block)), 0, sizeof(HorizonSlot) * static_cast<Size>(block->slots));
   for (int i = 0; i < segment_places; ++i) {
     SegmentSlot *slot = &SegmentsOf(block)[i];
     memset(slot, 0, sizeof(*slot));
     SpinLockInit(&slot->mutex);
   }
-  block->box = OpenBlackBox(kMemoryName, places, PutBack, block);
+  block->box = OpenBlackBox(kMemoryName, places, PutBack, PutBackHorizon, block);
 }
 
 void StartState() {
@@ -146,8 +187,12 @@ void FreeDropped() {
     if (!OidIsValid(database) || DatabaseExists(database)) continue;
     LWLockAcquire(&state->lock, LW_EXCLUSIVE);
     if (state->nodes[i].database == database) {
-      if (BoxSlot *slot = SlotOf(i)) Empty(slot);
+      if (BoxSlot *slot = SlotOf(i)) {
+        Empty(slot);
+        EmptyHorizon(slot);
+      }
       FreeSegmentsOf(database);
+      ClearBlock(HorizonOf(&state->nodes[i]));
       Clear(&state->nodes[i]);
     }
     LWLockRelease(&state->lock);
@@ -241,6 +286,15 @@ NodeBlock *FindOrMakeNode(Oid database) {
     node = Make(database);
   }
   return node;
+}
+
+int HorizonSlots() { return state == nullptr ? 0 : state->slots; }
+HorizonSlot *HorizonSlotAt(int i) { return &SlotsOf(state)[i]; }
+HorizonBlock *HorizonOf(const NodeBlock *node) { return &HorizonsOf(state)[node - state->nodes]; }
+
+Xid *SampleXids(const NodeBlock *node, int32_t place) {
+  Xid *xids = reinterpret_cast<Xid *>(SlotsOf(state) + state->slots);
+  return xids + ((node - state->nodes) * kSamples + place) * state->slots;
 }
 
 int SegmentPlaces() { return state == nullptr ? 0 : state->segment_places; }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/box.h"
+#include "core/horizon.h"
 #include "core/node.h"
 #include "core/segment.h"
 #include "pg/pg.h"
@@ -90,6 +91,21 @@ struct alignas(128) SegmentSlot {
 };
 static_assert(offsetof(SegmentSlot, ranges) + offsetof(Ranges, size) <= 64, "a call touches more than one cache line");
 
+// What is known of one node's horizon. Its lock guards all of it, but readers write `answered`; it is taken before the node's, never after.
+struct alignas(128) HorizonBlock {
+  LWLock lock;
+  Oid extension;  // whose ids the samples are of, ...
+  Layout layout;  // ... and in which layout
+  int64_t shown;  // in a life before: it holds for every snapshot of this one
+  Samples samples;
+  std::atomic<int64_t> answered;  // the highest of them that somebody was told
+  Drawn holder;                   // what held back the newest sample taken, which was kept only if it is higher, ...
+  int64_t taken_us;               // ... and when that was, by the steady clock
+  int64_t asked_us;               // when somebody last asked for the horizon; 0: never
+  uint64_t
+      transactions_from;  // no transaction below it had drawn an id, as far as this life knows; 0: nobody has looked
+};
+
 // Read one right after the other: a process that is held up in between tries again.
 ClockReading ReadClocks();
 
@@ -131,6 +147,13 @@ bool CopySegmentName(const SegmentSlot *slot, char *name);
 void FreeSegment(SegmentSlot *slot, uint32_t incarnation);
 // The same for all of this database.
 void FreeSegments();
+
+// The slots for transactions that have drawn ids: one for each of PostgreSQL's places for processes, then one for each that can be
+// prepared. And the horizon of a node, with the place in shared memory for the xids of one of its samples.
+int HorizonSlots();
+HorizonSlot *HorizonSlotAt(int i);
+HorizonBlock *HorizonOf(const NodeBlock *node);
+Xid *SampleXids(const NodeBlock *node, int32_t place);
 
 template <typename Critical>
 inline void WithMutex(SegmentSlot *slot, Critical critical) {

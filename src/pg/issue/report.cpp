@@ -60,6 +60,16 @@ void ReportRecovery() {
   pg_unreachable();
 }
 
+void ReportNoHorizonHere() {
+  ereport(ERROR,
+          (errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION), errmsg("cannot tell the horizon of ids during recovery"),
+           errdetail(
+               "Which transactions have drawn ids and are still in progress is known on the server that issues them."),
+           errhint("Read the table on the primary, or take the horizon there and wait until this standby has replayed "
+                   "what had been written by then.")));
+  pg_unreachable();
+}
+
 void ReportNoLease(NoLeaseReason reason, const RegistryError &error, int64_t waited_us) {
   switch (reason) {
     case NoLeaseReason::kSingleUser:

@@ -13,6 +13,7 @@ enum class NoLeaseReason { kKeeperSlots, kRegistry, kSingleUser, kBinaryUpgrade 
 [[noreturn]] void ReportTooManyDatabases();
 [[noreturn]] void ReportSameTransaction(bool updated);
 [[noreturn]] void ReportRecovery();
+[[noreturn]] void ReportNoHorizonHere();
 
 // `error` is what the registry said last, message[0] == 0 when it has not said anything.
 [[noreturn]] void ReportNoLease(NoLeaseReason reason, const RegistryError &error, int64_t waited_us);

@@ -8,6 +8,7 @@
 // 4. Without work it costs next to nothing: no transaction, and one look in kWatchUs.
 #include "pg/keeper/process.h"
 
+#include "pg/issue/horizon.h"
 #include "pg/keeper/exchanges.h"
 #include "pg/keeper/ranges.h"
 #include "pg/keeper/registry.h"
@@ -22,6 +23,7 @@ namespace {
 // take nearly 2 of them.
 constexpr int64_t kWatchUs = 2 * 1000 * 1000;
 constexpr int64_t kWatchWantedUs = 100 * 1000;
+constexpr int64_t kGiveWayUs = 1000 * 1000;
 
 // From the moment the keeper is to leave. A shutdown may take 3 s in all.
 constexpr int64_t kLeaveUs = 2 * 1000 * 1000;
@@ -125,10 +127,14 @@ bool DatabaseIsWanted(bool *refused) {
   return CountDBConnections(MyDatabaseId) <= holders;
 }
 
-// During a wait for a registry that does not answer.
+// During a wait for a registry that does not answer, again and again.
 bool GiveWay() {
+  static int64_t asked_us = 0;
+  SampleForAskers(keeping.node);
   bool refused = false;
-  if (self.leaving || !DatabaseIsWanted(&refused)) return false;
+  if (self.leaving || MonotonicUs() - asked_us < kGiveWayUs) return false;
+  asked_us = MonotonicUs();
+  if (!DatabaseIsWanted(&refused)) return false;
   self.next_watch_us = 0;
   return true;
 }
@@ -293,6 +299,7 @@ bool Step() {
   const int64_t now_us = MonotonicUs();
   const KeeperView view = Look(self.leaving, &other_extension);
   TellClockEvents();
+  const int64_t sample_in_us = self.leaving ? PG_INT64_MAX : SampleForAskers(keeping.node);
   const KeeperStep step = self.keeper.Next(view, now_us);
   if (other_extension) LookAtCatalogs();
   self.action = step.action;
@@ -302,7 +309,8 @@ bool Step() {
     return MarkClean();
   }
   if (step.action == KeeperAction::kSleep)
-    Sleep(Min(step.until_us, self.next_watch_us));
+    Sleep(Min(Min(step.until_us, self.next_watch_us),
+              sample_in_us < PG_INT64_MAX ? now_us + sample_in_us : PG_INT64_MAX));
   else
     Carry(step, now_us);
   return true;

@@ -1,6 +1,7 @@
 // The scalar SQL functions: issuing and reading ids. Arguments, results and errors: COMMENT ON in the install script.
 #include "pg/database_layout.h"
 #include "pg/extension.h"
+#include "pg/issue/horizon.h"
 #include "pg/issue/issue.h"
 #include "pg/registry/tables.h"
 #include "pg/rows.h"
@@ -74,6 +75,8 @@ SNOWFLAKE_FUNCTION(snowflake_currval) {
   }
   PG_RETURN_INT64(LastId());
 }
+
+SNOWFLAKE_FUNCTION(snowflake_horizon) { PG_RETURN_INT64(Horizon(fcinfo->flinfo->fn_oid)); }
 
 SNOWFLAKE_FUNCTION(snowflake_decode) {
   const int64_t id = PG_GETARG_INT64(0);

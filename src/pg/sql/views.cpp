@@ -1,7 +1,7 @@
 // What the view snowflake_status reads: one consistent look at this node's state.
 #include "pg/database_layout.h"
 #include "pg/extension.h"
-#include "pg/issue/node_block.h"
+#include "pg/issue/horizon.h"
 #include "pg/issue/report.h"
 #include "pg/keeper/advice.h"
 #include "pg/registry/tables.h"
@@ -166,6 +166,31 @@ SNOWFLAKE_FUNCTION(snowflake_get_clock) {
     values[0] = IntervalDatum(LeadUs(clock));
     values[1] = Int64GetDatum(clock.bridged);
     nulls[0] = nulls[1] = false;
+  }
+  return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls));
+}
+
+SNOWFLAKE_FUNCTION(snowflake_get_horizon) {
+  Datum values[] = {Datum{0}, Datum{0}, Datum{0}, Datum{0}, Datum{0}};
+  bool nulls[] = {true, true, true, true, true};
+  const auto set = [&](int column, Datum value) {
+    values[column] = value;
+    nulls[column] = false;
+  };
+  NodeBlock *node = FindNode(MyDatabaseId);
+  if (node != nullptr) {
+    const HorizonShown shown = ShowHorizon(node, ExtensionOfFunction(fcinfo->flinfo->fn_oid));
+    const auto time_of = [&](int64_t id) { return shown.layout.UnixUsAt(shown.layout.Unpack(id).tick); };
+    if (shown.horizon != 0) {
+      NodeClock clock = {};
+      WithLock(node, LW_SHARED, [&] { clock = node->state.clock; });
+      Read(&clock, ReadClocks(), PatienceNow().clock);
+      set(0, Int64GetDatum(shown.horizon));
+      set(1, IntervalDatum(Max(clock.shown_us - time_of(shown.horizon), int64_t{0})));
+    }
+    if (shown.holder.by.pid != 0) set(2, Int32GetDatum(shown.holder.by.pid));
+    if (shown.holder.xid != 0) set(3, TransactionIdGetDatum(shown.holder.xid));
+    if (shown.holder.first != 0) set(4, TimeDatum(time_of(shown.holder.first)));
   }
   return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls));
 }

@@ -1,0 +1,214 @@
+// The horizon: an id below which nothing of this node appears any more to those who see what a snapshot shows.
+//
+// A sample is (h, P). First h: the lowest id that is still to come, or the first that a transaction in progress drew, if that is
+// lower. Then P: which transactions are in progress. h holds for every snapshot to which whatever had ended at P has ended, too.
+//
+// 1. What a transaction draws first is in its slot, written under the generator's lock together with the run that it is of, before
+//    that transaction's end can be seen. So who drew below h, and is found in progress no more, had ended before P.
+// 2. The slots are looked at without the lock: what is written meanwhile was drawn after h was read, and is not below it.
+// 3. A slot counts while its transaction does. Nobody clears it; that transactions end, and in which order, only PostgreSQL says.
+// 4. A transaction that is prepared leaves its process. From before that until after it, its slot has its xid, too, and then another
+//    slot has both: they are looked at in this order, and P says whether it was still in progress.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+
+#include "core/generator.h"
+
+namespace snowflake {
+
+// A transaction's number, which wraps around; 0: none.
+using Xid = uint32_t;
+
+constexpr bool Precedes(Xid a, Xid b) { return static_cast<int32_t>(a - b) < 0; }
+
+// Which transactions had ended at some moment: those below xmax that are not among the running.
+struct Moment {
+  Xid xmax;
+  const Xid *running;
+  int32_t count;
+};
+
+// Where the running are sorted.
+constexpr bool WasRunning(const Moment &moment, Xid xid) {
+  int32_t from = 0, to = moment.count;
+  while (from < to) {
+    const int32_t middle = from + (to - from) / 2;
+    if (moment.running[middle] == xid) return true;
+    if (moment.running[middle] < xid)
+      from = middle + 1;
+    else
+      to = middle;
+  }
+  return false;
+}
+
+// Whether whatever had ended then has ended for who sees this, too. `then.running` is sorted.
+constexpr bool Covers(const Moment &then, const Moment &seen) {
+  if (Precedes(seen.xmax, then.xmax)) return false;
+  for (int32_t i = 0; i < seen.count; ++i)
+    if (Precedes(seen.running[i], then.xmax) && !WasRunning(then, seen.running[i])) return false;
+  return true;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Slots: one for each process, and one for each transaction that can be prepared
+// ---------------------------------------------------------------------------------------------------------------------
+
+// A transaction as the process that runs it is known to others.
+struct Local {
+  int32_t pid;
+  uint32_t lxid;  // 0: none
+
+  friend constexpr bool operator==(const Local &a, const Local &b) { return a.pid == b.pid && a.lxid == b.lxid; }
+};
+
+// What a transaction drew first.
+struct Drawn {
+  int64_t first;
+  Local by;
+  Xid xid;  // once it is being prepared
+};
+
+struct alignas(64) HorizonSlot {
+  std::atomic<int64_t> first;
+  std::atomic<int32_t> pid;
+  std::atomic<uint32_t> lxid;
+  std::atomic<Xid> xid;
+  std::atomic<uint32_t> database;
+};
+
+inline bool IsOf(const HorizonSlot &slot, const Local &by) {
+  return slot.lxid.load(std::memory_order_relaxed) == by.lxid && slot.pid.load(std::memory_order_relaxed) == by.pid;
+}
+
+// The generator's lock is held.
+inline void NoteDrawn(HorizonSlot *slot, uint32_t database, const Local &by, int64_t first) {
+  const auto release = std::memory_order_release;
+  const bool goes_on = IsOf(*slot, by);
+  if (goes_on && slot->first.load(std::memory_order_relaxed) <= first) return;
+  slot->first.store(first, release);
+  if (goes_on) return;
+  slot->xid.store(0, release);
+  slot->database.store(database, release);
+  slot->pid.store(by.pid, release);
+  slot->lxid.store(by.lxid, release);
+}
+
+// The transaction has left its process, where its slot has its xid, for the slot that it has from then on.
+inline void MovePrepared(HorizonSlot *from, HorizonSlot *to) {
+  to->first.store(from->first.load());
+  to->lxid.store(0);
+  to->database.store(from->database.load());
+  to->xid.store(from->xid.load());
+  from->xid.store(0);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Samples
+// ---------------------------------------------------------------------------------------------------------------------
+
+// The lowest id of a tick, under any worker id; of one that no id has, above all ids.
+constexpr int64_t LowestId(const Layout &layout, Tick tick) {
+  if (tick > layout.max_tick()) return std::numeric_limits<int64_t>::max();
+  return tick < 0 ? 0 : layout.Pack({tick, 0, 0});
+}
+
+// The lowest id that is still to come, by a clock that shows `now`. Under the lease in place none below it does, whatever the clock
+// shows later; a later lease begins above what was issued, and is not used before `now`.
+constexpr int64_t SealIds(Generator *g, const Layout &layout, Tick now) {
+  if (!g->open || g->layout != layout) {
+    const Tick unused = g->lease.lease_id != 0 ? FirstUnused(*g, layout) : now;
+    return LowestId(layout, unused > now ? unused : now);
+  }
+  const Position next = Seal(g, now);
+  if (next.sequence >= layout.sequence_count()) return LowestId(layout, next.tick + 1);
+  if (next.sequence == 0 || next.tick > layout.max_tick()) return LowestId(layout, next.tick);
+  return layout.Pack({next.tick, g->lease.worker, static_cast<int32_t>(next.sequence)});
+}
+
+// Takes the lowest of what is still to come and what transactions in progress drew first, then P. A Server has
+//   int64_t Seal()                           the lowest id that is still to come
+//   int32_t Slots()                          how many there are, those of prepared transactions last
+//   const HorizonSlot *Slot(int32_t i)       nullptr: it is nobody's here
+//   bool Runs(int32_t i, const Local &by)    whether that process still runs that transaction
+//   Xid Unknown(int32_t i)                   a prepared transaction of which nobody knows whether it drew, or 0
+//   Moment TakeMoment()                      P, sorted; its xids are the Server's
+// `left` has room for twice as many as there are slots. What holds the horizon back is in `holder`; all zero: nothing.
+template <typename Server>
+int64_t TakeSample(Server *server, Drawn *left, Moment *moment, Drawn *holder) {
+  int64_t horizon = server->Seal();
+  *holder = {};
+  const auto hold = [&](const Drawn &drawn) {
+    if (drawn.first >= horizon) return;
+    horizon = drawn.first;
+    *holder = drawn;
+  };
+  int32_t count = 0;
+  for (int32_t i = 0; i < server->Slots(); ++i) {
+    if (const HorizonSlot *slot = server->Slot(i)) {
+      Drawn drawn = {};
+      drawn.by.lxid = slot->lxid.load(std::memory_order_acquire);
+      drawn.by.pid = slot->pid.load(std::memory_order_acquire);
+      drawn.first = slot->first.load(std::memory_order_acquire);
+      if (drawn.by.lxid != 0 && server->Runs(i, drawn.by)) {
+        hold(drawn);
+        continue;
+      }
+      // In this order: it has its xid before it leaves, and what comes after it in the slot comes after it has another one.
+      drawn = {0, {}, slot->xid.load(std::memory_order_acquire)};
+      drawn.first = slot->first.load(std::memory_order_acquire);
+      if (drawn.xid != 0) left[count++] = drawn;
+    }
+    if (const Xid unknown = server->Unknown(i)) left[count++] = {0, {}, unknown};
+  }
+  *moment = server->TakeMoment();
+  for (int32_t i = 0; i < count; ++i)
+    if (WasRunning(*moment, left[i].xid)) hold(left[i]);
+  return horizon;
+}
+
+struct Sample {
+  int64_t horizon;
+  int64_t taken_us;  // by the steady clock
+  Xid xmax;
+  int32_t running;
+  int32_t place;  // where its xids are
+};
+
+// Rising, the oldest first. An old snapshot needs an old one: so they thin out with age.
+inline constexpr int kSamples = 16;
+struct Samples {
+  int32_t count;
+  Sample kept[kSamples];
+};
+
+// So much older a horizon than could be is no loss, however young the snapshot.
+inline constexpr int64_t kUnnoticedUs = 100 * 1000;
+
+// Makes room for another, and says at which place its xids go. What goes is the one whose hole is the smallest beside the age of the
+// snapshots that it is for; not the highest that was `answered`, which is not to fall for later snapshots.
+constexpr int32_t MakeRoom(Samples *samples, int64_t answered, int64_t now_us) {
+  if (samples->count < kSamples) return samples->count;
+  Sample *kept = samples->kept;
+  int least = 0;
+  double least_hole = 0;
+  for (int i = 1; i < kSamples - 1; ++i) {
+    if (kept[i].horizon == answered) continue;
+    const double hole = static_cast<double>(kept[i + 1].taken_us - kept[i - 1].taken_us) /
+                        static_cast<double>(now_us - kept[i + 1].taken_us + kUnnoticedUs);
+    if (least > 0 && hole >= least_hole) continue;
+    least = i;
+    least_hole = hole;
+  }
+  const int32_t place = kept[least].place;
+  --samples->count;
+  for (int i = least; i < samples->count; ++i) kept[i] = kept[i + 1];
+  return place;
+}
+
+constexpr void Add(Samples *samples, const Sample &sample) { samples->kept[samples->count++] = sample; }
+
+}  // namespace snowflake

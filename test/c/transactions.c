@@ -1,0 +1,84 @@
+/* How PostgreSQL orders the end of a transaction, for test/t/horizon/promises.pl: what others could see at each of its callbacks. */
+#include "postgres.h"
+#include "fmgr.h"
+
+#include "access/transam.h"
+#include "access/twophase.h"
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "storage/lwlock.h"
+#include "storage/proc.h"
+#include "storage/procarray.h"
+#include "storage/standby.h"
+#include "utils/array.h"
+#include "utils/snapmgr.h"
+
+PG_MODULE_MAGIC;
+PG_FUNCTION_INFO_V1(running);
+PG_FUNCTION_INFO_V1(seen);
+
+extern PGDLLEXPORT void _PG_init(void);
+
+static TransactionId own;
+static const char *const names[] = {"commit",  "parallel commit", "abort",       "parallel abort",
+                                    "prepare", "pre commit",      "parallel pre commit", "pre prepare"};
+
+static LocalTransactionId lxid_of(PGPROC *proc) {
+#if PG_VERSION_NUM >= 170000
+  return proc->vxid.lxid;
+#else
+  return proc->lxid;
+#endif
+}
+
+static bool is_running(TransactionId xid) {
+  RunningTransactions running = GetRunningTransactionData();
+  bool found = false;
+
+  for (int i = 0; i < running->xcnt; ++i) found |= running->xids[i] == xid;
+  LWLockRelease(ProcArrayLock);
+  LWLockRelease(XidGenLock);
+  return found;
+}
+
+static bool has_proc(TransactionId xid) {
+  for (int i = 0; i < max_prepared_xacts; ++i)
+    if (PreparedXactProcs[i].xid == xid && PreparedXactProcs[i].databaseId == MyProc->databaseId) return true;
+  return false;
+}
+
+static void tell(XactEvent event, void *arg) {
+  PGPROC *leader = MyProc->lockGroupLeader;
+
+  if (TransactionIdIsValid(GetTopTransactionIdIfAny())) own = GetTopTransactionIdIfAny();
+  if (event == XACT_EVENT_PARALLEL_PRE_COMMIT)
+    elog(LOG, "at %s: the leader's lxid is %s, its pid %d", names[event], lxid_of(leader) != 0 ? "there" : "gone", leader->pid);
+  if (!TransactionIdIsValid(own) || event == XACT_EVENT_PARALLEL_PRE_COMMIT || event == XACT_EVENT_PARALLEL_COMMIT) return;
+  elog(LOG, "at %s: the lxid is %s, the xid %s, %s", names[event], lxid_of(MyProc) != 0 ? "there" : "gone",
+       is_running(own) ? "running" : "ended", has_proc(own) ? "prepared" : "not prepared");
+  if (event != XACT_EVENT_PRE_COMMIT && event != XACT_EVENT_PRE_PREPARE) own = InvalidTransactionId;
+}
+
+void _PG_init(void) { RegisterXactCallback(tell, NULL); }
+
+static Datum xids(const TransactionId *from, int count) {
+  Datum *values = palloc(sizeof(Datum) * (count + 1));
+
+  for (int i = 0; i < count; ++i) values[i] = TransactionIdGetDatum(from[i]);
+  return PointerGetDatum(construct_array(values, count, XIDOID, sizeof(TransactionId), true, TYPALIGN_INT));
+}
+
+/* The xids in progress that are no subtransaction's. */
+Datum running(PG_FUNCTION_ARGS) {
+  RunningTransactions running = GetRunningTransactionData();
+  int count = running->xcnt;
+  TransactionId *copy = malloc(sizeof(TransactionId) * (count + 1));
+
+  memcpy(copy, running->xids, sizeof(TransactionId) * count);
+  LWLockRelease(ProcArrayLock);
+  LWLockRelease(XidGenLock);
+  return xids(copy, count);
+}
+
+/* What the statement's snapshot has as such. */
+Datum seen(PG_FUNCTION_ARGS) { return xids(GetActiveSnapshot()->xip, (int)GetActiveSnapshot()->xcnt); }

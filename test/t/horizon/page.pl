@@ -1,0 +1,218 @@
+# What doc/horizon.md has, run from that file: its readers in SQL and in Python, woken and polling, of one node and of two that are
+# gathered, and on a standby, beside writers whose transactions end in another order than they drew. Each reader gets each row once;
+# the same reader without the horizon misses some.
+
+use strict;
+use warnings;
+
+use IPC::Run;
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+use Time::HiRes qw(time sleep);
+
+my $page = slurp_file('doc/horizon.md');
+my @blocks;
+push @blocks, { language => $1, text => $2 } while $page =~ /^```(\w*)\n(.*?)^```$/msg;
+
+# The one block that has this in it.
+sub block
+{
+	my ($language, $what) = @_;
+	my @found = grep { $_->{language} eq $language && $_->{text} =~ /$what/ } @blocks;
+	die scalar(@found) . " blocks of doc/horizon.md have $what\n" unless @found == 1;
+	$found[0]{taken} = 1;
+	return $found[0]{text};
+}
+
+my $server = new_server('server', streaming => 1,
+	conf => "log_statement = none\nautovacuum = off\nwal_level = logical\nmax_connections = 50\nmax_worker_processes = 20\nmax_wal_senders = 10\nmax_replication_slots = 10\n");
+start_server($server);
+# Two nodes, and what they write gathered: three databases.
+my @nodes = (app => 'berlin', paris => 'paris');
+my %name_of = @nodes;
+my @databases = ('app', 'paris', 'gathered');
+sub value { my ($dbname, $sql) = @_; return $server->safe_psql($dbname, $sql); }
+
+# In SQL_ASCII Python has bytes where the page has text.
+value('postgres', "CREATE DATABASE $_ TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'") for @databases;
+value('app', 'CREATE EXTENSION snowflake;' . block('sql', 'CREATE TABLE outbox '));
+value('app', block('sql', 'CREATE TRIGGER'));
+value('app', q{INSERT INTO outbox_reader (name) VALUES ('naive'), ('poll'), ('listen')});
+value($_, 'CREATE EXTENSION snowflake') for 'paris', 'gathered';
+value($_, block('sql', 'CREATE TABLE event ') . block('sql', 'CREATE TABLE event_horizon')) for @databases;
+for my $database (keys %name_of)
+{
+	value($database, block('sql', 'ALTER DATABASE') =~ s/\bapp SET app\.node = 'berlin'/$database SET app.node = '$name_of{$database}'/r);
+	value($database, block('sql', 'CREATE PUBLICATION'));
+	# A subscription within one server cannot make its slot itself.
+	value($database, "SELECT pg_create_logical_replication_slot('$name_of{$database}', 'pgoutput')");
+	value('gathered', sprintf(q{CREATE SUBSCRIPTION %s CONNECTION '%s' PUBLICATION events WITH (create_slot = false)}, $name_of{$database}, $server->connstr($database) =~ s/'/''/gr));
+}
+$server->backup('copy');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($server, 'copy', has_streaming => 1);
+$standby->append_conf('postgresql.conf', 'max_logical_replication_workers = 0');
+$standby->start;
+my ($copied) = $page =~ /`(SELECT bool_and\(srsubstate .*?)`/ or die 'nothing says when the first copies are done';
+ok(wait_until('the first copies', sub { value('gathered', $copied) eq 't' }), 'the first copies are done');
+my ($error) = query_error($standby, 'app', 'SELECT snowflake_horizon()');
+is($error, '25006', 'no horizon on a standby');
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Writers and readers at once
+# ---------------------------------------------------------------------------------------------------------------------
+
+# Transactions that end in another order than they drew, some not at all.
+my $write = q{
+BEGIN; INSERT INTO %1$s (payload) VALUES ('slow'); SELECT FROM pg_sleep(random() * 0.2); INSERT INTO %1$s (payload) VALUES ('slow'); COMMIT;
+INSERT INTO %1$s (payload) VALUES ('one');
+INSERT INTO %1$s (payload) SELECT 'many' FROM generate_series(1, 20);
+BEGIN; INSERT INTO %1$s (payload) VALUES ('none'); SELECT FROM pg_sleep(random() * 0.05); ROLLBACK;
+INSERT INTO %1$s (payload) VALUES ('one');
+SELECT FROM pg_sleep(random() * 0.02);
+};
+my @writers = (
+	start_clients($server, 3, sprintf($write, 'outbox') x 3, dbname => 'app'),
+	map { start_clients($server, 2, sprintf($write, 'event') x 3, dbname => $_) } keys %name_of);
+
+# A reader in SQL is two clients at once, who read in turns.
+sub read_in_turns
+{
+	my ($dbname, $sql) = @_;
+	return start_clients($server, 2, "$sql SELECT FROM pg_sleep(0.02);\n" x 20, dbname => $dbname);
+}
+my $batch = block('sql', 'one batch, as often');
+my $naive = $batch =~ s/ AND id < snowflake_horizon\(\)//r =~ s/'mail'/'naive'/gr;
+isnt($naive, $batch =~ s/'mail'/'naive'/gr, 'a reader without the horizon');
+my %sql = (
+	mail => read_in_turns('app', $batch),
+	naive => read_in_turns('app', $naive),
+	gathered => read_in_turns('gathered', block('sql', 'gathered: one batch')));
+my $write_horizon = block('sql', 'UPDATE event_horizon') . "SELECT FROM pg_sleep(0.05);\n";
+my @horizons = map { start_clients($server, 1, $write_horizon x 20, dbname => $_) } keys %name_of;
+
+# A reader in Python prints ids.
+my $folder = PostgreSQL::Test::Utils::tempdir();
+my $program = block('python', 'def poll') . block('python', 'def listen');
+# What of a second look is not to help where it is shown that NOTIFY wakes.
+(my $woken = $program) =~ s/\[\], 1\.0\)/[], 600)/ or die 'no pause to be longer';
+my %python;
+sub start_python
+{
+	my ($reader, $how, $source) = @_;
+	append_to_file("$folder/$reader.py", $source . <<'PYTHON');
+
+import sys
+{"poll": poll, "listen": listen}[sys.argv[1]](sys.argv[2], sys.argv[3], lambda id, payload: print(id, payload, sep="|", flush=True))
+PYTHON
+	$python{$reader} = IPC::Run::start([ '/usr/bin/python3', "$folder/$reader.py", $how, $server->connstr('app') . " application_name=$reader", $reader ], '<', '/dev/null', '>', "$folder/$reader.out", '2>', "$folder/$reader.err");
+	return;
+}
+start_python('poll', 'poll', $program);
+start_python('listen', 'listen', $program);
+
+# What a reader has delivered: [node|]id|payload.
+sub delivered { return map { my $file = $_; -e $file ? map { s/\|\w+$//r } grep { /\d\|\w+$/ } split(/\n/, slurp_file($file)) : () } @_; }
+
+# On the standby: by the horizon that was written down, and by one that was taken together with a place in the WAL.
+my %there = (written => [0], place => [0]);
+sub read_there
+{
+	my ($way, $horizon) = @_;
+	my @ids = split /\n/, $standby->safe_psql('app', "SELECT id FROM event WHERE id > $there{$way}[-1] AND id < $horizon ORDER BY id");
+	push @{ $there{$way} }, @ids;
+	return;
+}
+my ($taken) = $page =~ /`(SELECT snowflake_horizon\(\), pg_current_wal_insert_lsn\(\))`/ or die 'no horizon with a place in the WAL';
+sub read_standby
+{
+	read_there('written', '(SELECT horizon FROM event_horizon)');
+	my ($horizon, $lsn) = split /\|/, value('app', $taken);
+	wait_until('the standby', sub { $standby->safe_psql('app', "SELECT pg_last_wal_replay_lsn() >= '$lsn'") eq 't' });
+	read_there('place', $horizon);
+	return;
+}
+my $until = time() + 3 * slowness();
+read_standby() while time() < $until;
+stop_clients($_) for @writers;
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What they got
+# ---------------------------------------------------------------------------------------------------------------------
+
+# Whether it was each row once; `rising`: in the order of ids.
+sub got
+{
+	my ($what, $look, $rows, $rising) = @_;
+	my %there = map { $_ => 1 } @$rows;
+	my @got;
+	wait_until("the rest for $what", sub { @got = $look->(); @got >= @$rows });
+	my %times;
+	$times{$_}++ for @got;
+	is(scalar(grep { $_ > 1 } values %times), 0, "$what: nothing twice of " . @got);
+	is(scalar(grep { !$times{$_} } @$rows), 0, '... nothing missed');
+	is(scalar(grep { !$there{$_} } keys %times), 0, '... nothing that is not there');
+	is(scalar(grep { $got[$_] <= $got[ $_ - 1 ] } 1 .. $#got), 0, '... in the order of ids') if $rising;
+	return;
+}
+my @outbox = split /\n/, value('app', 'SELECT id FROM outbox');
+my @berlin = split /\n/, value('app', 'SELECT id FROM event');
+my @events = map { split /\n/, value($_, q{SELECT node || '|' || id FROM event}) } keys %name_of;
+cmp_ok(scalar(@$_), '>', 300, 'rows: ' . @$_) for \@outbox, \@berlin, \@events;
+got('in SQL', sub { delivered(@{ $sql{mail}{files} }) }, \@outbox);
+got('gathered', sub { delivered(@{ $sql{gathered}{files} }) }, \@events);
+got('polling in Python', sub { delivered("$folder/poll.out") }, \@outbox, 1);
+got('listening in Python', sub { delivered("$folder/listen.out") }, \@outbox, 1);
+for my $way (sort keys %there)
+{
+	got("on the standby ($way)", sub { read_standby(); my (undef, @ids) = @{ $there{$way} }; @ids }, \@berlin, 1);
+}
+stop_clients($_) for values %sql, @horizons;
+my %seen = map { $_ => 1 } delivered(@{ $sql{naive}{files} });
+my $missed = grep { !$seen{$_} } @outbox;
+cmp_ok($missed, '>', 0, "without the horizon $missed rows are missed");
+figures('%d rows, %d missed without the horizon', scalar(@outbox), $missed);
+
+# Without ever looking by itself. A notification may come too early for a row on a machine that is busy: the next one makes up for it.
+$_->kill_kill for values %python;
+value('app', q{INSERT INTO outbox_reader (name, last_id) SELECT 'woken', last_id FROM outbox_reader WHERE name = 'poll'});
+start_python('woken', 'listen', $woken);
+wait_until('who listens', sub { value('app', q{SELECT count(*) FROM pg_stat_activity WHERE application_name = 'woken' AND query = 'COMMIT' AND state = 'idle'}) > 0 });
+my $told = value('app', q{INSERT INTO outbox (payload) VALUES ('told') RETURNING id});
+my $tells = 1;
+ok(wait_until('who listens to wake', sub {
+	return 1 if grep { $_ == $told } delivered("$folder/woken.out");
+	value('app', 'NOTIFY outbox') if ++$tells % 5 == 0;
+	return 0;
+}), 'a notification wakes who listens');
+$python{woken}->kill_kill;
+is(slurp_file("$folder/$_.err"), '', "$_ in Python says nothing") for grep { -s "$folder/$_.err" } keys %python;
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The rest of the page
+# ---------------------------------------------------------------------------------------------------------------------
+
+my $session = $server->background_psql('app');
+my ($pid) = ask($session, q{BEGIN; INSERT INTO outbox (payload) VALUES ('long'); SELECT pg_backend_pid()});
+my $status = block('sql', 'FROM snowflake_status') =~ s/;\s*$//r;
+is(value('app', "SELECT horizon > 0, horizon_age > '0', horizon_pid, horizon_since < now() FROM ($status) s"), "t|t|$pid|t", 'the status says what holds the horizon back');
+is(value('app', "SELECT count(*) FROM outbox WHERE payload = 'long'"), '0', '... which has not ended');
+ask($session, 'ROLLBACK');
+$session->quit;
+
+value('app', q{INSERT INTO outbox (payload) SELECT 'plan' FROM generate_series(1, 20000); ANALYZE outbox});
+my ($plan) = $page =~ /EXPLAIN .*?^```\n```\n(.*?)^```/ms;
+block('', 'Index Scan using outbox_pkey');
+is(value('app', block('sql', 'EXPLAIN')), join("\n", map { s/^ //r } split(/\n/, $plan)), 'the horizon is an index condition');
+
+value('app', block('sql', 'snowflake_id_at'));
+is(value('app', 'SELECT count(*) FROM outbox_reader WHERE last_id >= (SELECT min(id) FROM outbox)'), '0', 'readers set back');
+value('app', 'UPDATE outbox_reader SET last_id = (SELECT max(id) FROM outbox) - 1');
+value('app', block('sql', 'DELETE FROM outbox'));
+is(value('app', 'SELECT count(*) FROM outbox'), '1', 'what all have read is deleted');
+
+is(join("\n", map { $_->{text} } grep { !$_->{taken} } @blocks), '', 'all of the page was run');
+$standby->stop('immediate');
+$server->stop('immediate');
+done_testing();

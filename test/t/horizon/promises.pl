@@ -1,0 +1,73 @@
+# What src/pg/issue/horizon.h rests on in PostgreSQL and nowhere is promised: in which order a transaction ends, leaves its process when
+# it is prepared, and is seen by snapshots. test/c/transactions.c tells what others could see at each of a transaction's callbacks. A
+# version in which it is different shows here.
+use strict;
+use warnings;
+
+use SnowflakeTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $server = new_server('promises', conf => "max_prepared_transactions = 5\nautovacuum = off\nlog_statement = none\nwal_level = replica\nmax_wal_senders = 2\n");
+start_server($server);
+sub value { return $server->safe_psql('postgres', $_[0]); }
+value(q{CREATE EXTENSION snowflake; CREATE TABLE outbox (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), payload int);
+	CREATE FUNCTION running() RETURNS xid[] LANGUAGE c AS 'TEST_C/transactions';
+	CREATE FUNCTION seen() RETURNS xid[] LANGUAGE c STABLE AS 'TEST_C/transactions'} =~ s/TEST_C/$ENV{SNOWFLAKE_TEST_C}/gr);
+
+# What the log says of one session's transactions.
+sub told
+{
+	my ($sql) = @_;
+	my $offset = -s $server->logfile;
+	my ($rc, $out, $err) = $server->psql('postgres', "LOAD '$ENV{SNOWFLAKE_TEST_C}/transactions';\n$sql");
+	return [ slurp_file($server->logfile, $offset) =~ /LOG:  (at .*)/g ];
+}
+
+# a. and c.
+is_deeply(told('INSERT INTO outbox DEFAULT VALUES'),
+	[ 'at pre commit: the lxid is there, the xid running, not prepared', 'at commit: the lxid is gone, the xid ended, not prepared' ], 'a commit');
+is_deeply(told("BEGIN;\nINSERT INTO outbox DEFAULT VALUES;\nSAVEPOINT s;\nINSERT INTO outbox DEFAULT VALUES;\nROLLBACK"),
+	['at abort: the lxid is gone, the xid ended, not prepared'], 'a rollback');
+is_deeply(told("BEGIN;\nINSERT INTO outbox DEFAULT VALUES;\nPREPARE TRANSACTION 'p'"),
+	[ 'at pre prepare: the lxid is there, the xid running, not prepared', 'at prepare: the lxid is gone, the xid running, prepared' ],
+	'a transaction that is prepared');
+value("COMMIT PREPARED 'p'");
+
+# d. The workers load what the leader has loaded.
+my $parallel = value('SHOW server_version_num') >= 160000 ? 'debug_parallel_query' : 'force_parallel_mode';
+my $offset = -s $server->logfile;
+my $leader = (split /\n/, $server->safe_psql('postgres', "LOAD '$ENV{SNOWFLAKE_TEST_C}/transactions';
+	SELECT pg_backend_pid(); SET $parallel = on; SET max_parallel_workers_per_gather = 2; SELECT count(*) FROM outbox"))[0];
+my @workers = slurp_file($server->logfile, $offset) =~ /LOG:  (at parallel pre commit.*)/g;
+is($workers[0], "at parallel pre commit: the leader's lxid is there, its pid $leader", 'a parallel worker');
+
+# a. A commit that waits for a standby is not seen yet, nor is its transaction over: the horizon waits with it.
+my $poller = $server->background_psql('postgres');
+sub horizon { return $poller->query_safe('SELECT snowflake_horizon()'); }
+horizon();
+$server->append_conf('postgresql.conf', "synchronous_standby_names = 'nobody'");
+$server->reload;
+my $writer = $server->background_psql('postgres', on_error_stop => 0);
+my $pid = $writer->query('SELECT pg_backend_pid()');
+$writer->query_until(qr/started/, "\\echo started\nINSERT INTO outbox (payload) VALUES (1) RETURNING id;\n");
+ok(wait_until('the commit', sub { value("SELECT wait_event FROM pg_stat_activity WHERE pid = $pid") eq 'SyncRep' }), 'a commit waits for a standby');
+sleep 1;
+is(value('SELECT horizon_pid FROM snowflake_status'), $pid, '... and holds the horizon');
+is(value('SELECT count(*) FROM outbox WHERE payload = 1 AND id < snowflake_horizon()'), '0', '... its row is not below it');
+$server->append_conf('postgresql.conf', "synchronous_standby_names = ''");
+$server->reload;
+ok(wait_until('the row', sub { value('SELECT count(*) FROM outbox WHERE payload = 1 AND id < snowflake_horizon()') eq '1' }), '... until it is seen');
+
+# b. More subtransactions than a snapshot holds, of two transactions.
+my $many = "BEGIN; INSERT INTO outbox VALUES (-%d); DO 'BEGIN FOR i IN 1 .. 100 LOOP BEGIN INSERT INTO outbox DEFAULT VALUES; EXCEPTION WHEN OTHERS THEN NULL; END; END LOOP; END'; SELECT pg_current_xact_id()::xid";
+my @others = map { $server->background_psql('postgres') } 1 .. 2;
+my @xids = sort { $a <=> $b } map { (split /\n/, $others[$_]->query_safe(sprintf $many, $_ + 1))[-1] } 0 .. 1;
+value('SELECT pg_current_xact_id()');
+is(value("SELECT (SELECT array_agg(x ORDER BY x::text::bigint) FROM unnest(seen()) x)"), "{$xids[0],$xids[1]}",
+	'a snapshot that lacks subtransactions has every transaction in progress');
+is(value("SELECT (SELECT array_agg(x ORDER BY x::text::bigint) FROM unnest(running()) x)"), "{$xids[0],$xids[1]}", '... and so has the list of what runs');
+is(value(q{BEGIN; SELECT pg_current_xact_id() = 0::text::xid8; SELECT pg_current_xact_id()::xid = ANY (running()), pg_current_xact_id()::xid = ANY (seen())}),
+	"f\nt|f", 'its own transaction a snapshot lacks, and the list has');
+$_->quit for @others, $writer, $poller;
+done_testing();

@@ -1,0 +1,64 @@
+# Which horizon a snapshot gets: an old one an old horizon, of just before it was taken, and again and again the same; and what goes on
+# while nobody writes: the horizon, by the clock, without WAL, without transactions. A minute after the last call it is left alone.
+use strict;
+use warnings;
+
+use SnowflakeTest;
+use Test::More;
+
+my $server = new_server('snapshots', conf => "autovacuum = off\nlog_statement = none\ncheckpoint_timeout = 1h\nmax_connections = 1000\n");
+start_server($server);
+sub value { return $server->safe_psql('postgres', $_[0]); }
+value('CREATE EXTENSION snowflake; CREATE TABLE outbox (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), payload text)');
+my $insert = q{INSERT INTO outbox (payload) VALUES ('x') RETURNING id};
+value($insert);
+my $session = $server->background_psql('postgres');
+
+# Samples of which nobody who asks took one: between the question and the snapshot are seconds, and what is written after it makes later
+# samples of no use to it.
+my $asked = value('SELECT snowflake_horizon()');
+sleep 3;
+my $at = $session->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT extract(epoch FROM clock_timestamp())');
+my $own = value($insert);
+sleep 2;
+value($insert);
+my $old = $session->query_safe('SELECT snowflake_horizon()');
+my $behind = $at - value("SELECT extract(epoch FROM snowflake_timestamp($old))");
+cmp_ok($old, '>', $asked, 'a snapshot gets a horizon of after the last question');
+cmp_ok($old, '<', $own, '... and of before it was taken');
+figures('an old snapshot got a horizon of %.3f s before it was taken', $behind > 0 ? $behind : 0);
+cmp_ok(value('SELECT snowflake_horizon()'), '>', $own, 'others get a newer one');
+# Hundreds of samples later.
+for (1 .. 300) { value('SELECT snowflake_horizon()') if $_ % 30 == 0; value($insert) if $_ % 30 == 0; select undef, undef, undef, 0.02; }
+is($session->query_safe('SELECT snowflake_horizon()'), $old, 'the old snapshot has the same one as before');
+$session->query_safe('COMMIT');
+
+# A cursor's is that of when it was opened, though it is read later.
+$session->query_safe('BEGIN; DECLARE c CURSOR FOR SELECT id, snowflake_horizon() FROM outbox ORDER BY id');
+my $written = value($insert);
+ok(wait_until('the horizon', sub { value('SELECT snowflake_horizon()') > $written }), 'the horizon goes on');
+my @rows = split /\n/, $session->query_safe('FETCH ALL FROM c');
+is(scalar(grep { (split /\|/)[1] > $written } @rows), 0, 'a cursor has a horizon of before what it does not see');
+is(scalar(grep { (split /\|/)[0] >= $written } @rows), 0, '... and does not see it');
+$session->query_safe('COMMIT');
+
+# Nothing is written, and nobody asks.
+my $quiet = q{SELECT pg_current_wal_insert_lsn(), (SELECT pg_snapshot_xmax(pg_current_snapshot()))};
+value('CHECKPOINT');
+value('SELECT snowflake_horizon()');
+my $count = q{SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = 'postgres'};
+my $quiet_before = value($quiet);
+value($count) for 1 .. 2;
+sleep 2;
+my $transactions = value($count);
+sleep 4;
+cmp_ok(value($count) - $transactions, '<=', 3, 'the keeper takes samples without transactions');
+is(value($quiet), $quiet_before, '... and without WAL');
+my ($newest, $now) = split /\|/, value('SELECT snowflake_timestamp(snowflake_horizon()), now()');
+is(value("SELECT timestamptz '$now' - timestamptz '$newest' < interval '5 s'"), 't', 'the horizon went on with the clock');
+
+# Every connection that may be has its place.
+is(value('SELECT count(*) FROM generate_series(1, 1000) WHERE snowflake_horizon() > 0'), '1000', 'with a thousand connections');
+$session->quit;
+$server->stop;
+done_testing();

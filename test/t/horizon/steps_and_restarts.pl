@@ -1,0 +1,47 @@
+# No id is issued below a horizon that was shown, when the clock steps back by less than max_bridge, whether the server is restarted
+# before or after that, and whether or not a lease outlives the restart (G12). Who polls would never look there again.
+use strict;
+use warnings;
+
+use SnowflakeTest;
+use Test::More;
+
+my $step = 5;
+
+my $server = new_server('node', clock => 1, patient => 1, conf => "log_statement = none\n");
+start_server($server);
+$server->safe_psql('postgres', 'CREATE EXTENSION snowflake');
+
+sub drawn { return $server->safe_psql('postgres', 'SELECT snowflake_nextval()'); }
+sub horizon { return $server->safe_psql('postgres', 'SELECT snowflake_horizon()'); }
+sub step_back { move_clock($server, -$step); return; }
+sub restart { my ($mode) = @_; $server->stop($mode); start_server($server); return; }
+
+my %cases = (
+	'one life' => sub { my $shown = horizon(); step_back(); return $shown; },
+	map {
+		my $mode = $_;
+		("$mode restart" => sub { my $shown = horizon(); restart($mode); return $shown; },
+		"$mode restart, the clock stepping back before" => sub { step_back(); my $shown = horizon(); restart($mode); return $shown; },
+		"$mode restart, ids going on before" => sub { step_back(); drawn(); my $shown = horizon(); restart($mode); return $shown; },
+		"$mode restart, the clock stepping back while the server is down" => sub {
+			my $shown = horizon(); $server->stop($mode); step_back(); start_server($server); return $shown;
+		},
+		# After a fast one there is no lease, and the node's clock says what is still to come.
+		"$mode restart, the clock stepping back after" => sub { restart($mode); my $shown = horizon(); step_back(); return $shown; },
+		"fast restart, the clock stepping back after, and the server being restarted again ($mode)" => sub {
+			restart('fast'); my $shown = horizon(); step_back(); restart($mode); return $shown;
+		})
+	} 'fast', 'immediate');
+for my $case (sort keys %cases)
+{
+	move_clock($server, 0);
+	drawn();
+	my $shown = $cases{$case}->();
+	my $id = drawn();
+	cmp_ok($id, '>=', $shown, $case) or diag(sprintf '%d ms below', ($shown - $id) >> 22);
+	cmp_ok(horizon(), '>', $id, '... and who polls then sees it');
+}
+
+$server->stop;
+done_testing();

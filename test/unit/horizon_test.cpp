@@ -1,0 +1,472 @@
+// The horizon: which snapshots a sample holds for, which samples are kept, and a server whose transactions do what they like while
+// samples are taken.
+#include "core/horizon.h"
+
+#include <algorithm>
+#include <deque>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "opened.h"
+#include "random.h"
+
+namespace snowflake {
+namespace {
+
+constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+
+TEST(Covers, WhatHadEndedHasEnded) {
+  const Xid then[] = {10, 12}, none[] = {0};
+  const Moment p = {15, then, 2};
+  EXPECT_TRUE(Covers(p, {15, then, 2}));
+  const Xid less[] = {12}, more[] = {12, 11}, later[] = {20, 16, 12}, at_xmax[] = {15};
+  EXPECT_TRUE(Covers(p, {15, none, 0}));
+  EXPECT_TRUE(Covers(p, {16, less, 1}));
+  EXPECT_TRUE(Covers(p, {30, later, 3}));
+  EXPECT_TRUE(Covers(p, {16, at_xmax, 1}));
+  EXPECT_FALSE(Covers(p, {14, less, 1})) << "14 had ended";
+  EXPECT_FALSE(Covers(p, {30, more, 2})) << "11 had ended";
+}
+
+TEST(Covers, NumbersWrapAround) {
+  const Xid then[] = {5, 0xfffffffe}, seen[] = {0xfffffffe, 9, 5}, ended[] = {0xfffffffd};
+  const Moment p = {7, then, 2};
+  EXPECT_TRUE(Covers(p, {12, seen, 3}));
+  EXPECT_TRUE(Covers(p, {7, seen, 1}));
+  EXPECT_FALSE(Covers(p, {0xffffffff, seen, 1}));
+  EXPECT_FALSE(Covers(p, {12, ended, 1}));
+}
+
+TEST(LowestId, AtTheLayoutsEnds) {
+  EXPECT_EQ(LowestId(kDefaultLayout, -5), 0);
+  EXPECT_EQ(LowestId(kDefaultLayout, 0), 0);
+  EXPECT_EQ(LowestId(kDefaultLayout, 7), int64_t{7} << 22);
+  EXPECT_EQ(LowestId(kDefaultLayout, kDefaultLayout.max_tick() + 1), kMax);
+}
+
+TEST(SealIds, IsTheNextIdOrLower) {
+  const Terms terms = {5, 0};
+  Generator g = Opened(kDefaultLayout, 700, 100, 1000);
+  EXPECT_EQ(SealIds(&g, kDefaultLayout, 50), LowestId(kDefaultLayout, 100)) << "before its window";
+  EXPECT_EQ(SealIds(&g, kDefaultLayout, 200), LowestId(kDefaultLayout, 200));
+  EXPECT_EQ(Take(&g, 198, 1, terms).run.tick, 200) << "the clock steps back";
+  EXPECT_EQ(SealIds(&g, kDefaultLayout, 198), kDefaultLayout.Pack({200, 700, 1}));
+  Take(&g, 200, 4095, terms);
+  EXPECT_EQ(SealIds(&g, kDefaultLayout, 200), LowestId(kDefaultLayout, 201)) << "the tick is used up";
+  EXPECT_EQ(Take(&g, 150, 1, terms).outcome, Outcome::kClockBehind);
+  g.open = false;
+  EXPECT_EQ(SealIds(&g, kDefaultLayout, 150), LowestId(kDefaultLayout, 201)) << "a lease later";
+  EXPECT_EQ(SealIds(&g, kDefaultLayout, 300), LowestId(kDefaultLayout, 300));
+  Generator never = {};
+  EXPECT_EQ(SealIds(&never, kDefaultLayout, 300), LowestId(kDefaultLayout, 300));
+  EXPECT_EQ(SealIds(&never, kDefaultLayout, -300), 0);
+  Generator end = Opened(kDefaultLayout, 1, kDefaultLayout.max_tick(), kDefaultLayout.max_tick() + 1);
+  EXPECT_EQ(SealIds(&end, kDefaultLayout, kDefaultLayout.max_tick() + 9), kMax);
+}
+
+TEST(SealIds, NumbersThatAreBelowDoNotComeBack) {
+  Generator g = Opened(kDefaultLayout, 1, 0, 1000);
+  const Terms terms = {5, 0};
+  const auto first = Take(&g, 10, 16, terms).run;
+  ASSERT_TRUE(GiveBack(&g, g.lease.token, {first.tick, first.worker, 12, 4}));
+  EXPECT_EQ(SealIds(&g, kDefaultLayout, 10), kDefaultLayout.Pack({10, 1, 12}));
+  EXPECT_FALSE(GiveBack(&g, g.lease.token, {first.tick, first.worker, 8, 4}));
+  const auto second = Take(&g, 10, 16, terms).run;
+  EXPECT_EQ(second.sequence, 12);
+  EXPECT_TRUE(GiveBack(&g, g.lease.token, second)) << "all of it was taken since";
+  EXPECT_EQ(SealIds(&g, kDefaultLayout, 11), LowestId(kDefaultLayout, 11));
+  EXPECT_FALSE(GiveBack(&g, g.lease.token, {first.tick, first.worker, 10, 2}));
+}
+
+TEST(Samples, ThinOutWithAge) {
+  Samples samples = {};
+  std::set<int32_t> places;
+  auto random = SeededRandom(20261122);
+  int64_t now_us = 1;
+  for (int i = 0; i < 300000; ++i) {
+    now_us += 10 * 1000 + static_cast<int64_t>(random() % 90000);
+    const int32_t place = MakeRoom(&samples, 0, now_us);
+    Add(&samples, {i + 1, now_us, 3, 0, place});
+    ASSERT_LE(samples.count, kSamples);
+    if (i % 997 != 0 || i < 2000) continue;
+    places.clear();
+    for (int k = 0; k < samples.count; ++k) {
+      places.insert(samples.kept[k].place);
+      if (k > 0) {
+        ASSERT_GT(samples.kept[k].taken_us, samples.kept[k - 1].taken_us);
+      }
+      if (k + 1 == samples.count) continue;
+      // Who has a snapshot that is a little older than the next one gets this one.
+      const double age = static_cast<double>(now_us - samples.kept[k + 1].taken_us + kUnnoticedUs);
+      ASSERT_LT(static_cast<double>(now_us - samples.kept[k].taken_us), 6 * age) << "sample " << k << " of " << i;
+    }
+    ASSERT_EQ(places.size(), static_cast<size_t>(samples.count)) << "two at one place";
+    ASSERT_LT(*places.rbegin(), kSamples);
+    ASSERT_EQ(samples.kept[samples.count - 1].horizon, i + 1) << "the newest stays";
+  }
+}
+
+// Eight processes, three places for prepared transactions, in the layout with few numbers to a tick.
+constexpr Layout kNarrow = {1735689600000, kUsPerMs, 41, 0, 10, 4, false};
+constexpr int kProcesses = 8;
+constexpr int kPrepared = 3;
+
+// What is left out of the rules, to see that the test notices.
+enum class Broken { kNothing, kAnySample, kMomentFirst, kNumbersComeBack, kRunsGoOn, kNotMoved, kWorkersForget };
+
+struct Transaction {
+  uint32_t lxid = 0;
+  Xid xid = 0;
+  int preparing = 0;  // how far it has come
+  int prepared = -1;  // its place then
+  std::vector<int64_t> rows;
+};
+
+struct Process {
+  int32_t pid = 0;
+  uint32_t next_lxid = 1;
+  Transaction transaction;
+  Run run = {};
+  Token token = {};
+  int32_t left = 0;
+  uint32_t run_lxid = 0;
+};
+
+// A statement of a poller, from its snapshot to its answer.
+struct Poll {
+  Xid xmax;
+  std::vector<Xid> running;
+  int64_t answered;             // the highest that anybody had been told then
+  int64_t lowest_since = kMax;  // of what was committed after the snapshot
+};
+
+class World {
+ public:
+  World(uint64_t seed, Broken broken, bool leases) : random_(seed), broken_(broken), leases_(leases) {
+    for (int i = 0; i < kProcesses; ++i) processes_[i].pid = ++last_pid_;
+    OpenLease();
+  }
+
+  void Go(int steps) {
+    for (int i = 0; i < steps; ++i) Step(true);
+    for (auto &poll : polls_) Answer(&poll);
+  }
+
+  int64_t rows = 0, violations = 0, answers = 0, useful = 0, prepared = 0, samples_taken = 0, given_back = 0, falls = 0,
+          one_by_one = 0;
+
+  // What TakeSample() asks; others go on between any two questions.
+  int64_t Seal() {
+    if (broken_ == Broken::kMomentFirst) SeeMoment();
+    const int64_t lowest = SealIds(&generator_, kNarrow, now_);
+    Others();
+    return lowest;
+  }
+  int32_t Slots() const { return kProcesses + kPrepared; }
+  const HorizonSlot *Slot(int32_t i) {
+    Others();
+    return &slots_[i];
+  }
+  bool Runs(int32_t i, const Local &by) {
+    Others();
+    const bool runs = processes_[i].pid == by.pid && processes_[i].transaction.lxid == by.lxid;
+    Others();
+    return runs;
+  }
+  Xid Unknown(int32_t) const { return 0; }
+  Moment TakeMoment() {
+    Others();
+    if (broken_ != Broken::kMomentFirst) SeeMoment();
+    Others();
+    return {moment_xmax_, moment_.data(), static_cast<int32_t>(moment_.size())};
+  }
+
+ private:
+  uint32_t Below(uint32_t count) { return static_cast<uint32_t>(random_() % count); }
+
+  void OpenLease() {
+    Lease lease = {};
+    lease.lease_id = ++leases_drawn_;
+    lease.token.bytes[0] = static_cast<uint8_t>(leases_drawn_);
+    lease.worker = static_cast<int32_t>(Below(1024));
+    const Tick last = generator_.last_tick;
+    lease.window_start = now_ - Below(5) > 0 ? now_ - Below(3) : now_;
+    lease.window_end = lease.window_start + 100000000;
+    Open(&generator_, kNarrow, lease);
+    RaiseTo(&generator_, last);
+  }
+
+  void SeeMoment() {
+    moment_.assign(running_.begin(), running_.end());
+    std::sort(moment_.begin(), moment_.end());
+    moment_xmax_ = xmax_;
+  }
+
+  void Others() {
+    for (uint32_t i = Below(4); i > 0; --i) Step(false);
+  }
+
+  void Step(bool alone) {
+    const uint32_t what = Below(100);
+    if (what < 3) {
+      ++now_;
+    } else if (what < 4) {
+      if (leases_)
+        OpenLease();
+      else
+        now_ += static_cast<Tick>(Below(9)) - 4;
+    } else if (what < 8) {
+      EndPrepared();
+    } else if (what < 14) {
+      if (alone) Sample();
+    } else if (what < 22) {
+      polls_.push_back({xmax_, {running_.begin(), running_.end()}, highest_answer_});
+    } else if (what < 30) {
+      if (polls_.empty()) return;
+      const size_t which = Below(4) == 0 ? 0 : Below(static_cast<uint32_t>(polls_.size()));
+      Answer(&polls_[which]);
+      polls_.erase(polls_.begin() + static_cast<std::ptrdiff_t>(which));
+    } else {
+      Act(&processes_[Below(kProcesses)]);
+    }
+  }
+
+  void Act(Process *process) {
+    Transaction *t = &process->transaction;
+    if (t->preparing > 0) return Prepare(process);
+    if (t->lxid == 0) {
+      if (Below(20) == 0) {
+        // Another session, whose local numbers may be those of the one before.
+        process->pid = ++last_pid_;
+        process->next_lxid = 1;
+        process->left = 0;
+      }
+      t->lxid = process->next_lxid++;
+      return;
+    }
+    const uint32_t what = Below(12);
+    if (what < 4) return Draw(process, false);
+    if (what < 5) return Draw(process, true);
+    if (what < 6) return AssignXid(t);
+    if (what < 7) {
+      xmax_candidate_ = next_xid_++;  // a subtransaction's
+      return;
+    }
+    if (what < 8 && t->xid != 0) {
+      t->preparing = 1;
+      return Prepare(process);
+    }
+    if (what < 10) End(t, Below(4) != 0);
+  }
+
+  void AssignXid(Transaction *t) {
+    if (t->xid != 0) return;
+    t->xid = next_xid_++;
+    running_.insert(t->xid);
+  }
+
+  // Of a run, by a parallel worker or by the process itself; what is written needs an xid.
+  void Draw(Process *process, bool worker) {
+    Transaction *t = &process->transaction;
+    const int index = static_cast<int>(process - processes_);
+    Process own = {};
+    Process *drawer = worker ? &own : process;
+    const bool goes_on = drawer->run_lxid == t->lxid || (broken_ == Broken::kRunsGoOn && !worker);
+    if (drawer->left == 0 || !goes_on || Below(8) == 0) {
+      if (drawer->left > 0) {
+        if (broken_ == Broken::kNumbersComeBack) generator_.sealed_tick = -1;
+        const Run rest = {drawer->run.tick, drawer->run.worker, drawer->run.sequence + drawer->run.count - drawer->left,
+                          drawer->left};
+        given_back += GiveBack(&generator_, drawer->token, rest);
+        drawer->left = 0;
+      }
+      const Decision decision = Take(&generator_, now_, 1 + Below(6), {3, 0});
+      if (decision.outcome != Outcome::kRun) {
+        ++now_;
+        return;
+      }
+      drawer->run = decision.run;
+      drawer->token = generator_.lease.token;
+      drawer->left = decision.run.count;
+      drawer->run_lxid = t->lxid;
+      const int64_t first = kNarrow.Pack({decision.run.tick, decision.run.worker, decision.run.sequence});
+      if (!worker || broken_ != Broken::kWorkersForget) NoteDrawn(&slots_[index], 1, {process->pid, t->lxid}, first);
+    }
+    AssignXid(t);
+    const Run &run = drawer->run;
+    t->rows.push_back(kNarrow.Pack({run.tick, run.worker, run.sequence + run.count - drawer->left}));
+    --drawer->left;
+  }
+
+  // In an instant, as others see it.
+  void End(Transaction *t, bool commit) {
+    if (t->xid != 0) {
+      running_.erase(t->xid);
+      if (!Precedes(t->xid, xmax_)) xmax_ = t->xid + 1;
+    }
+    if (commit) {
+      for (const int64_t id : t->rows) {
+        ++rows;
+        if (id < highest_answer_) ++violations;
+        for (auto &poll : polls_) poll.lowest_since = std::min(poll.lowest_since, id);
+      }
+    }
+    *t = {};
+  }
+
+  void Prepare(Process *process) {
+    Transaction *t = &process->transaction;
+    HorizonSlot *slot = &slots_[process - processes_];
+    switch (t->preparing++) {
+      case 1:
+        if (IsOf(*slot, {process->pid, t->lxid})) slot->xid.store(t->xid);
+        return;
+      case 2:
+        for (int i = 0; i < kPrepared && t->prepared < 0; ++i)
+          if (!taken_[i]) t->prepared = i;
+        if (t->prepared < 0) return End(t, false);
+        taken_[t->prepared] = true;
+        return;
+      case 3:
+        leaving_[process] = *t;
+        *t = {};
+        t->preparing = 4;
+        t->prepared = leaving_[process].prepared;
+        return;
+      default: {
+        Transaction left = leaving_[process];
+        leaving_.erase(process);
+        if (slot->xid.load() == left.xid && broken_ != Broken::kNotMoved)
+          MovePrepared(slot, &slots_[kProcesses + left.prepared]);
+        prepared_.push_back(left);
+        *t = {};
+        ++prepared;
+      }
+    }
+  }
+
+  void EndPrepared() {
+    if (prepared_.empty()) return;
+    Transaction t = prepared_.front();
+    prepared_.pop_front();
+    taken_[t.prepared] = false;
+    End(&t, Below(4) != 0);
+  }
+
+  void Sample() {
+    ++samples_taken;
+    Drawn left[kProcesses + kPrepared], holder;
+    Moment moment = {};
+    const int64_t horizon = TakeSample(this, left, &moment, &holder);
+    const int64_t newest = samples_.count > 0 ? samples_.kept[samples_.count - 1].horizon : 0;
+    if (horizon <= newest) return;
+    const int32_t place = MakeRoom(&samples_, highest_answer_, ++sampled_us_);
+    xids_[place] = moment_;
+    Add(&samples_, {horizon, sampled_us_, moment_xmax_, static_cast<int32_t>(moment_.size()), place});
+  }
+
+  void Answer(Poll *poll) {
+    int64_t answer = 0;
+    const Moment seen = {poll->xmax, poll->running.data(), static_cast<int32_t>(poll->running.size())};
+    for (int i = samples_.count - 1; i >= 0 && answer == 0; --i) {
+      const snowflake::Sample &sample = samples_.kept[i];
+      const std::vector<Xid> &xids = xids_[sample.place];
+      if (broken_ == Broken::kAnySample || Covers({sample.xmax, xids.data(), sample.running}, seen))
+        answer = sample.horizon;
+    }
+    ++answers;
+    useful += answer > highest_answer_;
+    if (answer > poll->lowest_since) ++violations;
+    // Unless others were told more meanwhile: then what its snapshot is too old for was of more use.
+    if (answer < poll->answered && poll->answered == highest_answer_) ++falls;
+    one_by_one += poll->answered == highest_answer_;
+    highest_answer_ = std::max(highest_answer_, answer);
+  }
+
+  std::mt19937_64 random_;
+  Broken broken_;
+  bool leases_;
+  Tick now_ = 1000000;
+  int64_t leases_drawn_ = 0;
+  Generator generator_ = {};
+  Xid next_xid_ = 0xfffff000, xmax_ = 0xfffff000, xmax_candidate_ = 0;
+  std::set<Xid> running_;
+  int32_t last_pid_ = 0;
+  Process processes_[kProcesses];
+  std::map<Process *, Transaction> leaving_;
+  std::deque<Transaction> prepared_;
+  bool taken_[kPrepared] = {};
+  HorizonSlot slots_[kProcesses + kPrepared] = {};
+  std::vector<Xid> moment_;
+  Xid moment_xmax_ = 0;
+  Samples samples_ = {};
+  int64_t sampled_us_ = 0;
+  std::vector<Xid> xids_[kSamples];
+  std::deque<Poll> polls_;
+  int64_t highest_answer_ = 0;
+};
+
+struct Totals {
+  int64_t rows = 0, violations = 0, answers = 0, useful = 0, prepared = 0, samples = 0, given_back = 0, falls = 0,
+          one_by_one = 0;
+};
+
+Totals RunWorlds(Broken broken, bool leases, int worlds) {
+  auto random = SeededRandom(20261122);
+  Totals totals;
+  for (int i = 0; i < worlds && totals.violations == 0; ++i) {
+    const auto world = std::make_unique<World>(random(), broken, leases);
+    world->Go(20000);
+    totals.rows += world->rows;
+    totals.violations += world->violations;
+    totals.answers += world->answers;
+    totals.useful += world->useful;
+    totals.prepared += world->prepared;
+    totals.samples += world->samples_taken;
+    totals.given_back += world->given_back;
+    totals.falls += world->falls;
+    totals.one_by_one += world->one_by_one;
+  }
+  return totals;
+}
+
+class Horizon : public testing::TestWithParam<bool> {};
+
+TEST_P(Horizon, NothingBelowItAppears) {
+  const Totals totals = RunWorlds(Broken::kNothing, GetParam(), 100);
+  std::cout << totals.rows << " rows, " << totals.prepared << " transactions prepared, " << totals.samples
+            << " samples, " << totals.answers << " answers, " << totals.useful << " higher than all before, "
+            << totals.given_back << " runs given back, " << totals.violations << " rows below an answer\n";
+  EXPECT_EQ(totals.violations, 0);
+  EXPECT_EQ(totals.falls, 0) << "lower than what was said before the snapshot";
+  EXPECT_GT(totals.useful, totals.answers / 20) << "the horizon does not go on";
+  EXPECT_GT(totals.one_by_one, 10000);
+  EXPECT_GT(totals.prepared, 1000);
+  EXPECT_GT(totals.given_back, 1000);
+}
+
+INSTANTIATE_TEST_SUITE_P(Clock, Horizon, testing::Values(false, true),
+                         [](const auto &info) { return info.param ? "Leases" : "Steps"; });
+
+class BrokenHorizon : public testing::TestWithParam<Broken> {};
+
+TEST_P(BrokenHorizon, IsNoticed) { EXPECT_GT(RunWorlds(GetParam(), true, 400).violations, 0); }
+
+std::string NameOf(const testing::TestParamInfo<Broken> &info) {
+  static const char *const names[] = {"Nothing",  "AnySample", "MomentFirst",  "NumbersComeBack",
+                                      "RunsGoOn", "NotMoved",  "WorkersForget"};
+  return names[static_cast<int>(info.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, BrokenHorizon,
+                         testing::Values(Broken::kAnySample, Broken::kMomentFirst, Broken::kNumbersComeBack,
+                                         Broken::kRunsGoOn, Broken::kNotMoved, Broken::kWorkersForget),
+                         NameOf);
+
+}  // namespace
+}  // namespace snowflake
