@@ -1,0 +1,199 @@
+# What t/horizon/mixture is made of: transactions that write into a table `outbox` in every way, and pollers with a cursor that read it.
+package HorizonTest;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+
+our @EXPORT = qw($in_workers $drawn make_outbox transactions one_of poll poller_script cursor_script consumer_script last_delivered load_delivered);
+
+# What there is to write into: rows with a key, and some that are written when a transaction of another table commits.
+sub make_outbox
+{
+	my ($server) = @_;
+	$server->safe_psql('postgres', q{
+CREATE EXTENSION snowflake;
+CREATE TABLE outbox (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), how text, at timestamptz DEFAULT clock_timestamp());
+CREATE TABLE numbers AS SELECT i FROM generate_series(1, 20) i;
+ALTER TABLE numbers SET (parallel_workers = 2);
+ANALYZE numbers;
+CREATE TABLE orders (n int);
+CREATE FUNCTION write_at_commit() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO outbox (how) VALUES ('deferred');
+	RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER write_at_commit AFTER INSERT ON orders DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION write_at_commit();
+CREATE FUNCTION write_in_subtransactions(count int) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1 .. count LOOP
+		BEGIN
+			INSERT INTO outbox (how) VALUES ('subtransaction');
+			IF i % 5 = 0 THEN RAISE division_by_zero; END IF;
+		EXCEPTION WHEN division_by_zero THEN NULL;
+		END;
+	END LOOP;
+END $$;
+CREATE PROCEDURE write_and_commit(turns int, pause float8) LANGUAGE plpgsql AS $$
+DECLARE
+	drawn bigint;
+BEGIN
+	FOR i IN 1 .. turns LOOP
+		drawn := snowflake_nextval();
+		PERFORM pg_sleep(pause);
+		INSERT INTO outbox (how) VALUES ('procedure');
+		INSERT INTO outbox (id, how) VALUES (drawn, 'procedure, drawn before');
+		PERFORM pg_sleep(pause);
+		IF i % 4 = 3 THEN ROLLBACK; ELSE COMMIT; END IF;
+	END LOOP;
+END $$;
+CREATE TABLE consumed (id bigint);
+CREATE TABLE position (last bigint);
+INSERT INTO position VALUES (0)});
+	return;
+}
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Transactions that write, by the seed
+# ---------------------------------------------------------------------------------------------------------------------
+
+sub one { return $_[ rand @_ ]; }
+
+# Nothing, or up to half a second. Some transactions are in a hurry.
+my $longest = 0.5;
+sub pause { return rand() < 0.4 || !$longest ? '' : sprintf "SELECT FROM pg_sleep(%.3f);\n", rand($longest); }
+
+# An id is only ever written by the transaction that drew it: what fails in one ends its session.
+my @writes = (
+	sub { "INSERT INTO outbox (how) VALUES ('default');\n" },
+	sub { "SELECT snowflake_nextval() AS id \\gset\n" . pause() . "INSERT INTO outbox (id, how) VALUES (:id, 'drawn before');\n" },
+	sub { "SELECT array_agg(id) AS ids FROM snowflake_nextvals(7) id \\gset\n" . pause() . "INSERT INTO outbox (id, how) SELECT unnest(:'ids'::bigint[]), 'several';\n" },
+	sub { sprintf "INSERT INTO outbox (how) SELECT 'many' FROM generate_series(1, %d);\n", 1 + rand(300) },
+	# Some arrive later than others.
+	sub { sprintf "COPY outbox (how) FROM PROGRAM 'yes copied | head -n 5; sleep %.1f; yes copied | head -n 20';\n", rand($longest) },
+	sub { sprintf "SELECT FROM write_in_subtransactions(%d);\n", one(3, 10, 80) },
+	sub { "INSERT INTO orders VALUES (1);\n" },
+	\&parallel, \&parallel, \&savepoint, \&savepoint);
+
+# The leader draws none of these, or some.
+our $in_workers = 'SET LOCAL parallel_leader_participation = off; SET LOCAL parallel_setup_cost = 0; SET LOCAL parallel_tuple_cost = 0; '
+  . 'SET LOCAL min_parallel_table_scan_size = 0;';
+our $drawn = 'SELECT array_agg(id) AS ids FROM (SELECT snowflake_nextval() AS id FROM numbers) d';
+sub parallel
+{
+	my $setting = one($in_workers, "$in_workers SET LOCAL parallel_leader_participation = on;",
+		q{SELECT FROM pg_settings, set_config(name, 'on', true) WHERE name IN ('force_parallel_mode', 'debug_parallel_query');});
+	return "$setting\n$drawn \\gset\n"
+	  . pause() . "INSERT INTO outbox (id, how) SELECT unnest(:'ids'::bigint[]), 'parallel';\n";
+}
+
+sub savepoint
+{
+	return "SAVEPOINT s;\n" . writes(1) . pause() . one("RELEASE s;\n", "ROLLBACK TO s;\n");
+}
+
+sub writes { my ($most) = @_; return join '', map { one(@writes)->() . pause() } 1 .. 1 + rand($most); }
+
+sub transaction
+{
+	my $level = one('READ COMMITTED', 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE');
+	my $body = "BEGIN ISOLATION LEVEL $level;\n" . one('', "SET LOCAL snowflake.max_run = 1;\n") . pause() . writes(3);
+	my $end = rand();
+	return "${body}COMMIT;\n" if $end < 0.65;
+	return "${body}ROLLBACK;\n" if $end < 0.8;
+	# It may be ended by another, or the session writes on before it does.
+	my $prepared = "SELECT 'p' || pg_backend_pid() || extract(epoch FROM clock_timestamp()) AS gid \\gset\n${body}PREPARE TRANSACTION :'gid';\n";
+	return $prepared if $end < 0.85;
+	my $between = one('', pause(), transaction_of("INSERT INTO outbox (how) VALUES ('while one is prepared');\n" . pause()));
+	return $prepared . $between . one("COMMIT", "COMMIT", "ROLLBACK") . " PREPARED :'gid';\n";
+}
+
+sub transaction_of { my ($body) = @_; return "BEGIN;\n${body}COMMIT;\n"; }
+
+# The session goes on after what was cancelled.
+sub cancelled
+{
+	my $insert = "INSERT INTO outbox (how) VALUES ('before a limit');\n";
+	return sprintf "\\set ON_ERROR_STOP off\nSET statement_timeout = '%d ms';\n%sRESET statement_timeout;\n", 10 + rand(300), transaction_of($insert . pause() . $insert);
+}
+
+# Files with a transaction each, for one_of().
+sub transactions
+{
+	my ($folder, $count) = @_;
+	mkdir $folder or die "$folder: $!";
+	for my $i (1 .. $count)
+	{
+		my $kind = rand();
+		$longest = one(0, 0.02, 0.2, 0.5);
+		my $text = $kind < 0.8 ? transaction()
+		  : $kind < 0.87 ? sprintf("CALL write_and_commit(%d, %.3f);\n", 1 + rand(6), rand($longest))
+		  : $kind < 0.93 ? cancelled()
+		  : one("INSERT INTO outbox (how) VALUES ('alone');\n", "INSERT INTO outbox (how) SELECT 'alone' FROM numbers, pg_sleep(0.1);\n");
+		append_to_file("$folder/$i.sql", "\\set ON_ERROR_STOP on\n$text");
+	}
+	return;
+}
+
+# For a client: one of them, at random.
+sub one_of { my ($folder) = @_; return "\\set part `shuf -n 1 -e $folder/*.sql`\n\\i :part\n"; }
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Pollers: each is the only one of its clients, and keeps what it was delivered in the file 1.out
+# ---------------------------------------------------------------------------------------------------------------------
+
+my $newest = "grep -m 1 '^[1-9]' || echo 0";
+my $cursor = "\\set last `tac 1.out | $newest`\n";
+
+# One poll: rows above the cursor, and below the bound if there is one.
+sub poll
+{
+	my ($bound, $limit) = @_;
+	my $below = $bound ? "AND id < $bound" : '';
+	my $first = $limit ? "LIMIT $limit" : '';
+	return "SELECT coalesce(string_agg(id::text, E'\\n'), '') AS ids, coalesce(max(id), :last) AS last"
+	  . " FROM (SELECT id FROM outbox WHERE id > :last $below ORDER BY id $first) new \\gset\n\\echo :ids\n";
+}
+
+sub poller_script { my (@turns) = @_; return "\\set ON_ERROR_STOP on\n$cursor" . join '', @turns; }
+
+# A cursor, too, evaluates the horizon after its snapshot was taken: when the first rows are fetched.
+sub cursor_script
+{
+	my ($pause) = @_;
+	return "BEGIN;\n${cursor}DECLARE c CURSOR FOR SELECT id FROM outbox WHERE id > :last AND id < snowflake_horizon() ORDER BY id;\n"
+	  . $pause . "FETCH 50 FROM c;\n${pause}FETCH 200 FROM c;\n${pause}FETCH ALL FROM c;\nCOMMIT;\n";
+}
+
+# The cursor is in the database, and what was delivered, too: it moves in the transaction that writes.
+sub consumer_script
+{
+	return q{WITH new AS (SELECT id FROM outbox WHERE id > (SELECT last FROM position) AND id < snowflake_horizon() ORDER BY id LIMIT 300),
+	moved AS (UPDATE position SET last = greatest(last, (SELECT max(id) FROM new)))
+INSERT INTO consumed SELECT id FROM new;
+};
+}
+
+# The cursor of such a poller.
+sub last_delivered
+{
+	my ($clients) = @_;
+	chomp(my $last = `tac $clients->{files}[0] 2>/dev/null | $newest`);
+	return $last;
+}
+
+# Into a table (poller, id).
+sub load_delivered
+{
+	my ($server, $name, $clients) = @_;
+	$server->safe_psql('postgres', qq{
+CREATE TEMP TABLE answered (id bigint);
+COPY answered FROM PROGRAM \$\$grep '^[1-9]' $clients->{files}[0]\$\$;
+INSERT INTO delivered SELECT '$name', id FROM answered});
+	return;
+}
+
+1;
