@@ -152,9 +152,10 @@ copy_rows() {
 
 # CPU time that the server has used, those of its processes included that have ended, in clock ticks: the postmaster waits
 # for each of them. Which of its children live on is the same before and after.
+#     server_ticks [SERVER]                main unless told
 server_ticks() {
   local postmaster stat fields pid sum=0
-  postmaster=$(head -n 1 "$work/main/data/postmaster.pid")
+  postmaster=$(head -n 1 "$work/${1:-main}/data/postmaster.pid")
   for stat in /proc/[0-9]*/stat; do
     stat=$(cat "$stat" 2>/dev/null) || continue
     pid=${stat%% *}

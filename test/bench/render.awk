@@ -1,9 +1,9 @@
 # Makes tables of what the parts of test/bench/run have measured: see measure.sh for the lines that it reads.
 #
-#     awk -v form=text|markdown|csv [-v only=PART] -f render.awk ROWS
+#     awk -v form=text|markdown|csv [-v only=PART] [-v spread=yes] -f render.awk ROWS
 #
 # A figure's median and quartiles are those of its rounds, the ratio is the median of the ratios to the reference within
-# a round.
+# a round; `spread` adds to the text the quartiles of these ratios.
 
 BEGIN { FS = "\t" }
 
@@ -41,7 +41,7 @@ function quantile(list, n, q,    place, i) {
   return i < n ? list[i] + (list[i + 1] - list[i]) * (place - i) : list[n]
 }
 
-# Sets ratio ("" where there is none), median, low and high of one contender.
+# Sets ratio ("" where there is none) and its quartiles, median, low and high of one contender.
 function summarize(part, what, name,    r, n, m, list, ratios, beside) {
   beside = reference[part, what]
   n = m = 0
@@ -52,7 +52,7 @@ function summarize(part, what, name,    r, n, m, list, ratios, beside) {
     ratios[++m] = list[n] / sample[part, what, beside, r]
   }
   ratio = ""
-  if (m > 0) { quartiles(ratios, m); ratio = median }
+  if (m > 0) { quartiles(ratios, m); ratio = median; ratio_low = low; ratio_high = high }
   quartiles(list, n)
 }
 
@@ -82,7 +82,7 @@ function terminal(    p, w, c, part, what, name) {
       for (c = 1; c <= contender_count[part, what]; c++) {
         name = contenders[part, what, c]
         summarize(part, what, name)
-        printf "    %-40s %12s %12s %12s %8s\n", name, number(median), number(low), number(high), ratio_text()
+        printf "    %-40s %12s %12s %12s %8s%s\n", name, number(median), number(low), number(high), ratio_text(), ratio_spread()
       }
     }
   }
@@ -159,6 +159,9 @@ function table(part, from, to,    w, c, n, k, what, name, row, rule, place, name
 
 function with_spread() { return number(median) " (" number(low) "–" number(high) ")" }
 function ratio_text() { return ratio == "" ? "" : sprintf(ratio < 0.1 ? "%.3f" : "%.2f", ratio) }
+function ratio_spread() {
+  return ratio == "" || spread == "" ? "" : sprintf("   %.3f (%.3f to %.3f)", ratio, ratio_low, ratio_high)
+}
 
 # Three digits that count, and commas between thousands.
 function number(x,    digits, grouped) {
