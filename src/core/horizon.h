@@ -61,8 +61,6 @@ constexpr bool Covers(const Moment &then, const Moment &seen) {
 struct Local {
   int32_t pid;
   uint32_t lxid;  // 0: none
-
-  friend constexpr bool operator==(const Local &a, const Local &b) { return a.pid == b.pid && a.lxid == b.lxid; }
 };
 
 // What a transaction drew first.

@@ -17,7 +17,8 @@ use Test::More;
 use Time::HiRes qw(time sleep);
 
 our @EXPORT = qw($registry $standby @registries @nodes $drift %slowest $keeper $backend $now_tick make_world issues start_load node run_pending
-  signal_one pause_for pause_one stop_for kill_for cut_exchange drift_clock wrong_clock fail_over disturb act hostile_calls bring_about heal end_world);
+  signal_one pause_for pause_one stop_for kill_for cut_exchange drift_clock wrong_clock fail_over disturb act hostile_calls bring_about
+  faults_happened heal end_world);
 
 our $drift = 4;      # seconds that a clock may be off and the registry does not mind
 my $wrong = 3600;    # and that it refuses
@@ -330,6 +331,18 @@ sub bring_about
 		sleep(0.02);
 	}
 	return ($count, %times);
+}
+
+# Whether these were enough, and of enough kinds; what bring_about() was given and returned.
+sub faults_happened
+{
+	my ($seconds, $kinds, $count, $times) = @_;
+	cmp_ok($count, '>=', $seconds / 4, 'faults');
+	my @missing = grep { !$times->{$_} } sort keys %$kinds;
+	# An exchange is not always to be caught, and a server may be down when its turn comes.
+	cmp_ok(scalar @missing, '<=', keys(%$kinds) / 3, 'kinds that did not') or diag("did not happen: @missing");
+	figures('%s', join(', ', map { "$_ $times->{$_}" } sort keys %$times));
+	return;
 }
 
 # Ends all that goes on, so that all is well again.

@@ -195,7 +195,7 @@ class World {
     lease.token.bytes[0] = static_cast<uint8_t>(leases_drawn_);
     lease.worker = static_cast<int32_t>(Below(1024));
     const Tick last = generator_.last_tick;
-    lease.window_start = now_ - Below(5) > 0 ? now_ - Below(3) : now_;
+    lease.window_start = now_ - Below(3);
     lease.window_end = lease.window_start + 100000000;
     Open(&generator_, kNarrow, lease);
     RaiseTo(&generator_, last);
@@ -254,7 +254,7 @@ class World {
     if (what < 5) return Draw(process, true);
     if (what < 6) return AssignXid(t);
     if (what < 7) {
-      xmax_candidate_ = next_xid_++;  // a subtransaction's
+      ++next_xid_;  // a subtransaction's
       return;
     }
     if (what < 8 && t->xid != 0) {
@@ -394,7 +394,7 @@ class World {
   Tick now_ = 1000000;
   int64_t leases_drawn_ = 0;
   Generator generator_ = {};
-  Xid next_xid_ = 0xfffff000, xmax_ = 0xfffff000, xmax_candidate_ = 0;
+  Xid next_xid_ = 0xfffff000, xmax_ = 0xfffff000;
   std::set<Xid> running_;
   int32_t last_pid_ = 0;
   Process processes_[kProcesses];

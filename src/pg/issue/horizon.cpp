@@ -64,9 +64,9 @@ bool IsPrepared(int32_t slot) { return slot >= MaxBackends; }
 struct Server {
   NodeBlock *node;
   HorizonBlock *horizon;
-  ClockReading reading;
 
   int64_t Seal() {
+    const ClockReading reading = ReadClocks();
     const ClockLimits limits = PatienceNow().clock;
     BoxSlot *box = SlotOf(node);
     int64_t lowest = 0;
@@ -131,12 +131,12 @@ void Watch(HorizonBlock *horizon) {
 }
 
 // Keeps the sample only if it is of use: an older one of the same horizon holds for more.
-void TakeSample(NodeBlock *node, HorizonBlock *horizon, const ClockReading &reading) {
+void TakeSample(NodeBlock *node, HorizonBlock *horizon) {
   Watch(horizon);
-  Server server = {node, horizon, reading};
+  Server server = {node, horizon};
+  horizon->taken_us = SteadyUs();
   Moment moment = {};
   const int64_t id = TakeSample(&server, scratch.left, &moment, &horizon->holder);
-  horizon->taken_us = reading.steady_us;
   if (id <= Newest(*horizon)) return;
   if (BoxSlot *box = SlotOf(node)) {
     KeptHorizon kept;
@@ -147,9 +147,9 @@ void TakeSample(NodeBlock *node, HorizonBlock *horizon, const ClockReading &read
     kept.horizon = id;
     StoreHorizon(box, kept);
   }
-  const int32_t place = MakeRoom(&horizon->samples, horizon->answered, reading.steady_us);
+  const int32_t place = MakeRoom(&horizon->samples, horizon->answered, horizon->taken_us);
   memcpy(SampleXids(node, place), moment.running, sizeof(Xid) * static_cast<Size>(moment.count));
-  Add(&horizon->samples, {id, reading.steady_us, moment.xmax, moment.count, place});
+  Add(&horizon->samples, {id, horizon->taken_us, moment.xmax, moment.count, place});
 }
 
 // The same: the samples of another extension's ids, or of another layout's, say nothing of these.
@@ -235,8 +235,7 @@ int64_t Horizon(Oid fn_oid) {
   const Snapshot snapshot = GetActiveSnapshot();
   const Moment seen = {snapshot->xmax, snapshot->xip, static_cast<int32_t>(snapshot->xcnt)};
   MakeScratch();
-  const ClockReading reading = ReadClocks();
-  const int64_t now_us = reading.steady_us;
+  const int64_t now_us = SteadyUs();
 
   LWLockAcquire(&horizon->lock, LW_SHARED);
   const bool due = now_us - horizon->taken_us >= kAskersSampleUs || now_us - horizon->asked_us >= kNoteAskedUs ||
@@ -248,7 +247,7 @@ int64_t Horizon(Oid fn_oid) {
     nobody_asked = horizon->asked_us == 0 || now_us - horizon->asked_us >= kAskedForUs;
     horizon->asked_us = now_us;
     Follow(node, horizon, extension, layout);
-    if (now_us - horizon->taken_us >= kAskersSampleUs) TakeSample(node, horizon, reading);
+    if (now_us - horizon->taken_us >= kAskersSampleUs) TakeSample(node, horizon);
   }
   // A snapshot of before a promotion does not say apart which transactions were in progress.
   const int64_t highest = snapshot->takenDuringRecovery ? 0 : HighestFor(node, horizon, seen);
@@ -260,8 +259,7 @@ int64_t Horizon(Oid fn_oid) {
 
 int64_t SampleForAskers(NodeBlock *node) {
   HorizonBlock *horizon = HorizonOf(node);
-  const ClockReading reading = ReadClocks();
-  const int64_t now_us = reading.steady_us;
+  const int64_t now_us = SteadyUs();
   LWLockAcquire(&horizon->lock, LW_SHARED);
   const bool asked = horizon->asked_us != 0 && now_us - horizon->asked_us < kAskedForUs;
   int64_t left_us = horizon->taken_us + kKeeperSampleUs - now_us;
@@ -270,7 +268,7 @@ int64_t SampleForAskers(NodeBlock *node) {
   if (left_us > 0) return left_us;
   MakeScratch();
   LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
-  TakeSample(node, horizon, reading);
+  TakeSample(node, horizon);
   LWLockRelease(&horizon->lock);
   return kKeeperSampleUs;
 }
@@ -278,12 +276,11 @@ int64_t SampleForAskers(NodeBlock *node) {
 HorizonShown ShowHorizon(NodeBlock *node, Oid extension) {
   HorizonBlock *horizon = HorizonOf(node);
   MakeScratch();
-  const ClockReading reading = ReadClocks();
   HorizonShown shown = {};
   LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
   if (horizon->extension == extension) {
     const bool asked = horizon->asked_us != 0 || horizon->shown != 0;
-    if (asked && !RecoveryInProgress()) TakeSample(node, horizon, reading);
+    if (asked && !RecoveryInProgress()) TakeSample(node, horizon);
     shown = {Newest(*horizon), horizon->holder, horizon->layout};
   }
   LWLockRelease(&horizon->lock);

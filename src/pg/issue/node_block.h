@@ -102,8 +102,8 @@ struct alignas(128) HorizonBlock {
   Drawn holder;                   // what held back the newest sample taken, which was kept only if it is higher, ...
   int64_t taken_us;               // ... and when that was, by the steady clock
   int64_t asked_us;               // when somebody last asked for the horizon; 0: never
-  uint64_t
-      transactions_from;  // no transaction below it had drawn an id, as far as this life knows; 0: nobody has looked
+  // Of a transaction below it that is prepared this life may not know whether it drew; 0: nobody has looked.
+  uint64_t transactions_from;
 };
 
 // Read one right after the other: a process that is held up in between tries again.
