@@ -689,7 +689,7 @@ SELECT * FROM shape('kept');
 DROP TABLE kept;
 
 --
--- Without a long lock, as the README describes it: a second column grows beside the first, and takes its place.
+-- Without a long lock, as doc/converting.md describes it: a second column grows beside the first, and takes its place.
 --
 CREATE TABLE orders (id serial PRIMARY KEY, n int);
 CREATE TABLE items (order_id int NOT NULL REFERENCES orders, n int);

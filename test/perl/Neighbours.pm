@@ -1,5 +1,5 @@
-# What the tests of snowflake's neighbours share: what is left out where a neighbour is not there, the README's words, and another
-# extension called snowflake.
+# What the tests of snowflake's neighbours share: what is left out where a neighbour is not there, and another extension called
+# snowflake.
 package Neighbours;
 
 use strict;
@@ -11,19 +11,11 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-our @EXPORT = qw(value readme left_out_unless is_available quiet write_theirs create_theirs is_another);
+our @EXPORT = qw(value left_out_unless is_available quiet write_theirs create_theirs is_another);
 
 sub quiet { return "log_statement = none\nautovacuum = off\n"; }
 
 sub value { my ($server, $sql, $dbname) = @_; return $server->safe_psql($dbname // 'postgres', $sql); }
-
-# The first SQL block of the README that has this in it.
-sub readme
-{
-	my ($what) = @_;
-	my ($block) = grep { /$what/ } slurp_file('README.md') =~ /^```sql\n(.*?)^```/msg;
-	return $block // die "README.md has no block with $what\n";
-}
 
 # Ends the test where what it is about is not there.
 sub left_out_unless

@@ -36,7 +36,7 @@ my $clients = start_clients($server, 4, q{
 my $inserted = sub { sql('SELECT count(*) FROM orders WHERE n = 3 AND id ' . $_[0]) };
 ok(wait_until('all clients insert', sub { $inserted->('< 1000000') > 40 }), 'rows are inserted');
 
-# As the README says: a short wait for locks, again and again.
+# As doc/converting.md says: a short wait for locks, again and again.
 sub convert
 {
 	my ($table) = @_;

@@ -6,14 +6,14 @@ use strict;
 use warnings;
 
 use IPC::Run;
+use Pages;
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 use Time::HiRes qw(time sleep);
 
 my $page = slurp_file('doc/horizon.md');
-my @blocks;
-push @blocks, { language => $1, text => $2 } while $page =~ /^```(\w*)\n(.*?)^```$/msg;
+my @blocks = blocks_of('doc/horizon.md');
 
 # The one block that has this in it.
 sub block

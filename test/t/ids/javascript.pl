@@ -62,7 +62,7 @@ cmp_ok($seen->{different}, '<', 200, '... and many become equal');
 figures('1000 ids of one statement as JSON numbers: %d changed, %d different ones left',
 	$seen->{changed}, $seen->{different});
 is(in_javascript('whole', 'SELECT 249788568795254815', 'print(String(JSON.parse(input)));'), '249788568795254820',
-	'the example of the README');
+	'the example of doc/clients.md');
 
 ### As text
 

@@ -1,4 +1,4 @@
-# pg_partman with ranges of ids, in the README's own words: partitions of a day each, ids in the partition of their day,
+# pg_partman with ranges of ids, in the own words of doc/time-ranges.md: partitions of a day each, ids in the partition of their day,
 # maintenance ahead of the highest id, and retention by what an id says.
 #
 # pg_partman is Debian's; test/run unpacks it.
@@ -7,6 +7,7 @@ use strict;
 use warnings;
 
 use Neighbours;
+use Pages;
 use SnowflakeTest;
 use Test::More;
 
@@ -17,9 +18,9 @@ value($server, 'CREATE EXTENSION snowflake');
 
 my $version = value($server, q{SELECT default_version FROM pg_available_extensions WHERE name = 'pg_partman'});
 value($server, 'CREATE SCHEMA partman; CREATE EXTENSION pg_partman SCHEMA partman');
-my ($parent) = readme('PARTITION BY RANGE') =~ /^(CREATE TABLE event .*?;)/ms;
+my ($parent) = block_of('doc/time-ranges.md', 'PARTITION BY RANGE') =~ /^(CREATE TABLE event .*?;)/ms;
 value($server, $parent);
-my $create = readme('partman\.create_parent');
+my $create = block_of('doc/time-ranges.md', 'partman\.create_parent');
 if ($version =~ /^4\./) { $create =~ s/(event', 'id'), /$1, 'native', / or die 'no place for the type'; }
 value($server, $create);
 

@@ -1,4 +1,4 @@
-# From pgEdge's extension of the same name to this one, as the README has it: in one session, with the layout of its ids, and above
+# From pgEdge's extension of the same name to this one, as doc/pgedge.md has it: in one session, with the layout of its ids, and above
 # those that are there. Its setting in the configuration file is a warning, and keeps no other setting from being read.
 
 use strict;
@@ -6,6 +6,7 @@ use warnings;
 
 use Installation;
 use Neighbours;
+use Pages;
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
@@ -26,8 +27,8 @@ subtest 'changing over' => sub {
 	# All in one session, which was refused before.
 	my $session = $server->background_psql('theirs', on_error_stop => 0);
 	like((ask($session, 'SELECT snowflake.nextval()'))[1], qr/is another one/, 'refused');
-	my ($out, $err) = ask($session, readme("set_layout\\('pgedge'\\)"));
-	unlike($err, qr/ERROR/, 'dropped, and ours created with the layout of its ids, as the README has it');
+	my ($out, $err) = ask($session, block_of('doc/pgedge.md', "set_layout\\('pgedge'\\)"));
+	unlike($err, qr/ERROR/, 'dropped, and ours created with the layout of its ids, as the page has it');
 	($out, $err) = ask($session, 'INSERT INTO item (n) VALUES (4) RETURNING id');
 	like($out, qr/^\d+$/, 'the same session issues') or diag($err);
 	is($err, '', '... without an error');

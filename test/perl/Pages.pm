@@ -1,0 +1,57 @@
+# What the tests of README.md and of the pages in doc/ share: blocks of code, taken from the files, and what is said above them.
+package Pages;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use PostgreSQL::Test::Utils;
+
+our @EXPORT = qw(pages blocks_of block_of run_elsewhere);
+
+# README.md and every page of doc/ and its folders.
+sub pages { return ('README.md', sort(glob('doc/*.md doc/*/*.md'))); }
+
+# The blocks of a page in their order: {language, text, line; test, fails, before, not_run: what a comment above says; output: the
+# block of plain text that comes next}.
+sub blocks_of
+{
+	my ($page) = @_;
+	my @blocks;
+	my $text = slurp_file($page);
+	while ($text =~ /((?:^<!--[^\n]*-->\n)*)^```(\w*)\n(.*?)^```$/msg)
+	{
+		my ($comments, $language, $code) = ($1, $2, $3);
+		my $block = { page => $page, language => $language, text => $code, line => 1 + (substr($text, 0, $-[0]) =~ tr/\n//) };
+		while ($comments =~ /^<!-- (.*?) -->$/mg)
+		{
+			local $_ = $1;
+			if (m{^run by (t/\w+/\w+)$}) { $block->{test} = $1; }
+			elsif (/^fails with (\w{5})$/) { $block->{fails} = $1; }
+			elsif (/^before: (.*)$/) { $block->{before} = $1; }
+			elsif (/^not run: (.+)$/) { $block->{not_run} = $1; }
+			else { die "$page:$block->{line}: nobody knows what this comment means: $_\n"; }
+		}
+		$blocks[-1]{output} = $code if $language eq '' && @blocks && $blocks[-1]{language} eq 'sql' && substr($text, 0, $-[0]) =~ /^```\n+\z/m;
+		push @blocks, $block;
+	}
+	return @blocks;
+}
+
+# The one block of a page that has this in it.
+sub block_of
+{
+	my ($page, $what, $language) = @_;
+	my @found = grep { $_->{language} eq ($language // 'sql') && $_->{text} =~ /$what/ } blocks_of($page);
+	die scalar(@found) . " blocks of $page have $what\n" unless @found == 1;
+	return $found[0]{text};
+}
+
+# The test that runs all SQL of a page, if it says so.
+sub run_elsewhere
+{
+	my ($page) = @_;
+	return slurp_file($page) =~ m{^<!-- SQL of this page is run by (t/\w+/\w+) -->$}m ? $1 : undef;
+}
+
+1;
