@@ -72,7 +72,7 @@ for my $page (pages())
 	my @here;
 	for my $block (grep { $_->{language} eq 'sql' } blocks_of($page))
 	{
-		if (my $test = $all // $block->{test})
+		if (my $test = $block->{test} // $all)
 		{
 			++$elsewhere;
 			ok(-e "test/$test.pl" && slurp_file("test/$test.pl") =~ /\Q$page\E/, "$page:$block->{line} is run by $test");
