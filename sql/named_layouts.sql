@@ -41,7 +41,10 @@ INSERT INTO published VALUES
     ('pgedge', 170505378935607296, 1713182850175000, 1, 0),
     ('pgedge_1_0', 136169504773242881, 1704996539845000, 1, 0),
     ('yitter', 129053495681099, 1613643603094000, 1, 11),
-    ('yitter', 646093214093387, 1739874003097000, 1, 11);
+    ('yitter', 646093214093387, 1739874003097000, 1, 11),
+    ('pgactive', 25074801076895745, 1477290714245000, 2, 1),
+    ('pgdog', 47839699276046336, 1775590268126000, 42, 0),
+    ('pgdog', 415268863, 1764184395099000, 7, 4095);
 SELECT p.layout, p.id, d.*,
     (extract(epoch FROM d.ts) * 1000000 = unix_us AND d.worker = coalesce(p.worker, 0) AND d.seq = coalesce(p.seq, 0)) AS as_published,
     snowflake_timestamp(p.id, p.layout) = d.ts AS same_time,

@@ -2,6 +2,7 @@
 // for every id that they can hold.
 #include "core/named_layouts.h"
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -69,6 +70,9 @@ TEST(NamedLayouts, Numbers) {
       {"yitter", 1582136402000, 1000, 51, 0, 6, 6, false},
       {"tidb_tso", 0, 1000, 45, 0, 0, 18, false},
       {"javascript", 1735689600000, 1000, 41, 0, 5, 7, false},
+      {"pgactive", 1475796139634, 1000, 40, 0, 10, 14, false},
+      {"pgdog", 1764184395000, 1000, 41, 0, 10, 12, false},
+      {"pgdog_compact", 1764184395000, 1000, 41, 0, 6, 6, false},
   };
   ASSERT_EQ(std::size(rows), std::size(kNamedLayouts));
   for (const Row &row : rows) {
@@ -79,8 +83,11 @@ TEST(NamedLayouts, Numbers) {
 }
 
 TEST(NamedLayouts, Widths) {
+  const std::map<std::string_view, int> others = {
+      {"instagram", 64}, {"pgactive", 64}, {"javascript", 53}, {"pgdog_compact", 53}};
   for (const NamedLayout &named : kNamedLayouts) {
-    const int bits = named.name == "instagram" ? 64 : named.name == "javascript" ? 53 : 63;
+    const auto other = others.find(named.name);
+    const int bits = other == others.end() ? 63 : other->second;
     EXPECT_EQ(named.layout.total_bits(), bits) << named.name;
     EXPECT_EQ(named.layout.max_readable_tick() > named.layout.max_tick(), bits == 64) << named.name;
   }
@@ -118,6 +125,12 @@ TEST(NamedLayouts, PublishedIds) {
       {"pgedge_1_0", 136169504773242881, 1704996539845000, 1, 0},
       {"yitter", 129053495681099, 1613643603094000, 1, 11},
       {"yitter", 646093214093387, 1739874003097000, 1, 11},
+      {"pgactive", 25074801076895745, 1477290714245000, 2, 1},
+      {"pgdog", 47839699276046336, 1775590268126000, 42, 0},
+      {"pgdog", 47839699276046337, 1775590268126000, 42, 1},
+      {"pgdog", 47839699280240640, 1775590268127000, 42, 0},
+      {"pgdog", 415268863, 1764184395099000, 7, 4095},
+      {"pgdog", 419459072, 1764184395100000, 7, 0},
   };
   for (const Published &known : published) {
     SCOPED_TRACE(known.id);
@@ -224,7 +237,8 @@ TEST(NamedLayouts, WhatDoesNotFit) {
 // What snowflake_set_layout() takes on 2026-01-01.
 TEST(NamedLayouts, WhichMayBegin) {
   const std::set<std::string_view> refused = {"mastodon", "cockroachdb", "tidb_tso",  // for reading only
-                                              "uid_generator"};                       // ended in 2024
+                                              "uid_generator",                        // ended in 2024
+                                              "pgactive"};                            // negative from 2034 on
   for (const NamedLayout &named : kNamedLayouts)
     EXPECT_EQ(named.layout.MayBegin(k2026Us), refused.count(named.name) == 0) << named.name;
 }
@@ -260,6 +274,8 @@ TEST(NamedLayouts, WhenTheyEnd) {
       {"uid_generator", 1732109056, 1732109056},  // 2024-11-20
       {"clickhouse", 2199023255, 2199023255},     // 2039-09-07
       {"cockroachdb", 4234820167, 4234820167},    // 2104-03-13
+      {"pgactive", 2025551953, 2575307767},       // 2034-03-09, 2051-08-10
+      {"pgdog", 3963207650, 3963207650},          // 2095-08-03
   };
   for (const End &end : ends) {
     SCOPED_TRACE(end.name);
