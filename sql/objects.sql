@@ -40,9 +40,10 @@ FROM pg_depend d WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
     AND pg_describe_object(classid, objid, 0) !~ '_seq$'
     AND obj_description(objid, classid::regclass::name) IS NULL;
 
-SELECT attrelid::regclass AS view, attname AS without_comment FROM pg_attribute
-WHERE attrelid IN ('snowflake_status'::regclass, 'snowflake_workers'::regclass, 'snowflake_layouts'::regclass) AND attnum > 0
-    AND col_description(attrelid, attnum) IS NULL ORDER BY 1, attnum;
+SELECT attrelid::regclass AS relation, attname AS without_comment
+FROM pg_attribute JOIN pg_class c ON c.oid = attrelid JOIN pg_depend d ON d.objid = c.oid AND d.classid = 'pg_class'::regclass
+WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e' AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake')
+    AND relkind IN ('r', 'v') AND attnum > 0 AND NOT attisdropped AND col_description(attrelid, attnum) IS NULL ORDER BY 1, attnum;
 
 -- The views.
 SELECT attname, atttypid::regtype FROM pg_attribute WHERE attrelid = 'snowflake_status'::regclass AND attnum > 0 ORDER BY attnum;

@@ -396,3 +396,135 @@ COMMENT ON COLUMN snowflake_workers.window_start IS 'ids of the lease have no ea
 COMMENT ON COLUMN snowflake_workers.window_end IS 'nor this one or a later one, unless it is moved';
 COMMENT ON COLUMN snowflake_workers.expired IS 'whether the window is over: the next acquire that finds no other worker id may take it';
 COMMENT ON COLUMN snowflake_workers.role IS 'role that drew the lease, and alone can move or release it; null for one of before version 1.2, until it is moved';
+
+-- Numbers alone, for what collects metrics. A node's need no table and wait for nobody; a registry's are of its tables.
+
+CREATE FUNCTION snowflake_get_counters(
+    OUT registry_here boolean, OUT ids_taken bigint, OUT ids_given_back bigint, OUT failed_calls bigint, OUT failed_segment_calls bigint,
+    OUT registry_answers bigint, OUT registry_failures bigint, OUT answer_seconds double precision,
+    OUT since_answer_seconds double precision, OUT ranges_failing boolean, OUT workers bigint, OUT workers_free bigint)
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_get_counters() IS 'what of the view snowflake_metrics is not in snowflake_status, too';
+
+-- A polymorphic function would give way to one that somebody created in this schema for text[].
+CREATE VIEW snowflake_metrics AS
+    SELECT s.state,
+           (s.state = 'issuing')::integer AS issuing,
+           (s.state = 'idle')::integer AS idle,
+           (s.keeper_pid IS NOT NULL)::integer AS keeper_running,
+           c.registry_here::integer AS registry_here,
+           s.worker,
+           extract(epoch FROM s.ids_flow_for)::double precision AS ids_flow_seconds,
+           extract(epoch FROM s.window_end)::double precision AS window_end_timestamp_seconds,
+           extract(epoch FROM s.lead)::double precision AS lead_seconds,
+           extract(epoch FROM l.clock_lead)::double precision AS clock_lead_seconds,
+           l.clock_bridged AS clock_bridged_total,
+           s.clock_steps_back AS clock_steps_back_total,
+           c.ids_taken AS ids_taken_total,
+           c.ids_given_back AS ids_given_back_total,
+           s.runs_taken AS runs_taken_total,
+           s.clock_waits AS clock_waits_total,
+           s.lease_waits AS lease_waits_total,
+           c.failed_calls AS failed_calls_total,
+           c.failed_segment_calls AS failed_segment_calls_total,
+           s.leases_drawn AS leases_drawn_total,
+           c.registry_answers AS registry_answers_total,
+           c.registry_failures AS registry_failures_total,
+           c.answer_seconds AS registry_answer_seconds,
+           c.since_answer_seconds AS since_registry_answer_seconds,
+           (s.last_error IS NOT NULL)::integer AS registry_failing,
+           c.ranges_failing::integer AS ranges_failing,
+           extract(epoch FROM s.last_error_at)::double precision AS last_error_timestamp_seconds,
+           c.workers,
+           c.workers_free,
+           extract(epoch FROM h.horizon_age)::double precision AS horizon_age_seconds,
+           coalesce(pg_catalog.array_length(pg_catalog.string_to_array(snowflake_get_advice(), E'\n'), 1), 0) AS advice,
+           extract(epoch FROM s.end_of_life)::double precision
+               - extract(epoch FROM clock_timestamp())::double precision AS end_of_life_seconds
+    FROM snowflake_get_status() s, snowflake_get_clock() l, snowflake_get_horizon() h, snowflake_get_counters() c;
+COMMENT ON VIEW snowflake_metrics IS 'this node in numbers, for what collects metrics: one row; what it does not have is null';
+COMMENT ON COLUMN snowflake_metrics.state IS 'what a call would get now, as in snowflake_status; the one column that is no number';
+COMMENT ON COLUMN snowflake_metrics.issuing IS 'whether a call would get an id now: 1 or 0';
+COMMENT ON COLUMN snowflake_metrics.idle IS 'whether nobody has asked for an id yet, so that the first call draws a lease: 1 or 0; where this and issuing are 0, calls fail or wait';
+COMMENT ON COLUMN snowflake_metrics.keeper_running IS 'whether the keeper runs: 1 or 0; where it does not, the next call that needs one starts it';
+COMMENT ON COLUMN snowflake_metrics.registry_here IS 'whether the registry is in this database: 1 or 0';
+COMMENT ON COLUMN snowflake_metrics.worker IS 'worker id that the node holds, or held last';
+COMMENT ON COLUMN snowflake_metrics.ids_flow_seconds IS 'time for which ids flow although the registry cannot be written; 0 while calls fail, null without a lease';
+COMMENT ON COLUMN snowflake_metrics.window_end_timestamp_seconds IS 'end of the lease''s window, in seconds since 1970-01-01 00:00 UTC';
+COMMENT ON COLUMN snowflake_metrics.lead_seconds IS 'by how much the last tick leads the clock; 0 when it does not';
+COMMENT ON COLUMN snowflake_metrics.clock_lead_seconds IS 'by how much the node''s clock leads the server''s, because that stepped back; below 0 while it leapt forward and is not believed';
+COMMENT ON COLUMN snowflake_metrics.clock_bridged_total IS 'steps back of the server''s clock that nobody noticed';
+COMMENT ON COLUMN snowflake_metrics.clock_steps_back_total IS 'steps back of the clock that were answered with another worker id';
+COMMENT ON COLUMN snowflake_metrics.ids_taken_total IS 'numbers taken by sessions since the server started, those given back included';
+COMMENT ON COLUMN snowflake_metrics.ids_given_back_total IS 'numbers of these that came back unused, to be taken again';
+COMMENT ON COLUMN snowflake_metrics.runs_taken_total IS 'how often sessions took numbers';
+COMMENT ON COLUMN snowflake_metrics.clock_waits_total IS 'calls that waited for the clock';
+COMMENT ON COLUMN snowflake_metrics.lease_waits_total IS 'calls that waited for a lease or for the window to move';
+COMMENT ON COLUMN snowflake_metrics.failed_calls_total IS 'calls for ids that ended in an error, or were cancelled while they waited';
+COMMENT ON COLUMN snowflake_metrics.failed_segment_calls_total IS 'calls for numbers of segments that ended in an error, or were cancelled while they waited';
+COMMENT ON COLUMN snowflake_metrics.leases_drawn_total IS 'leases drawn since the server started';
+COMMENT ON COLUMN snowflake_metrics.registry_answers_total IS 'questions of the keeper that the registry answered';
+COMMENT ON COLUMN snowflake_metrics.registry_failures_total IS 'questions of the keeper that the registry refused, or did not answer';
+COMMENT ON COLUMN snowflake_metrics.registry_answer_seconds IS 'how long the newest answer of the registry took';
+COMMENT ON COLUMN snowflake_metrics.since_registry_answer_seconds IS 'time since that answer';
+COMMENT ON COLUMN snowflake_metrics.registry_failing IS 'whether the keeper''s last try to draw, move or give back a lease failed: 1 or 0; snowflake_status has the error';
+COMMENT ON COLUMN snowflake_metrics.ranges_failing IS 'whether its last try to fetch numbers of segments failed: 1 or 0';
+COMMENT ON COLUMN snowflake_metrics.last_error_timestamp_seconds IS 'when the try of registry_failing failed, in seconds since 1970-01-01 00:00 UTC; null where it did not';
+COMMENT ON COLUMN snowflake_metrics.workers IS 'how many worker ids the node''s datacenter has, or the registry where the layout has no datacenters';
+COMMENT ON COLUMN snowflake_metrics.workers_free IS 'how many of these nobody else held when the lease was drawn';
+COMMENT ON COLUMN snowflake_metrics.horizon_age_seconds IS 'how far the horizon is behind the node''s clock; null before anybody has asked for it';
+COMMENT ON COLUMN snowflake_metrics.advice IS 'how many lines of advice snowflake_status has';
+COMMENT ON COLUMN snowflake_metrics.end_of_life_seconds IS 'time until the layout''s time is used up';
+GRANT SELECT ON snowflake_metrics TO PUBLIC;
+
+CREATE VIEW snowflake_registry_metrics AS
+    SELECT 1::bigint << l.worker_bits AS workers,
+           coalesce(f.held, 0::bigint) AS workers_held,
+           (1::bigint << l.worker_bits) - coalesce(f.held, 0::bigint) AS workers_free,
+           coalesce(f.expired, 0::bigint) AS workers_expired,
+           CASE WHEN NOT o.soft THEN coalesce(f.expired, 0::bigint) + o.cuts[coalesce(f.datacenter, 0) + 1]
+               - (SELECT count(*) FROM snowflake_registry r
+                  WHERE r.worker_id >> l.worker_bits = coalesce(f.datacenter, 0)
+                      AND ((r.worker_id::bigint - o.anchor) % (1::bigint << l.worker_bits) + (1::bigint << l.worker_bits))
+                          % (1::bigint << l.worker_bits) < o.cuts[coalesce(f.datacenter, 0) + 1])
+               ELSE 0::bigint END AS workers_held_back,
+           a.leases, a.late AS leases_late, a.expired AS leases_expired,
+           coalesce(o.settling_seconds, 0::double precision) AS settling_seconds
+    FROM snowflake_get_counters() c
+         CROSS JOIN snowflake_get_layout() l
+         CROSS JOIN (SELECT count(*) AS leases, count(*) FILTER (WHERE late AND NOT expired) AS late,
+                            count(*) FILTER (WHERE expired) AS expired FROM snowflake_workers) a
+         LEFT JOIN (SELECT settling_soft AS soft, settling_lease_id AS anchor, settling_cuts AS cuts,
+                           extract(epoch FROM settles_until - clock_timestamp())::double precision AS settling_seconds
+                    FROM snowflake_origin WHERE settles_until > clock_timestamp()) o ON true
+         LEFT JOIN LATERAL (SELECT w.worker >> l.worker_bits AS datacenter, count(*) FILTER (WHERE NOT w.expired) AS held,
+                                   count(*) FILTER (WHERE w.expired) AS expired
+                            FROM snowflake_workers w GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 1) f ON true
+    WHERE c.registry_here;
+COMMENT ON VIEW snowflake_registry_metrics IS
+    'the registry of this database in numbers, for what collects metrics: one row, none where the registry is in another database; what is said of worker ids is of the datacenter that has the fewest left';
+COMMENT ON COLUMN snowflake_registry_metrics.workers IS 'how many worker ids there are';
+COMMENT ON COLUMN snowflake_registry_metrics.workers_held IS 'how many of these nodes hold, in windows that are not over';
+COMMENT ON COLUMN snowflake_registry_metrics.workers_free IS 'how many nobody holds';
+COMMENT ON COLUMN snowflake_registry_metrics.workers_expired IS 'how many of the free ones are of leases whose windows are over';
+COMMENT ON COLUMN snowflake_registry_metrics.workers_held_back IS 'how many of the free ones are held back, because the registry settles';
+COMMENT ON COLUMN snowflake_registry_metrics.leases IS 'leases in all datacenters';
+COMMENT ON COLUMN snowflake_registry_metrics.leases_late IS 'leases whose nodes have said nothing for half of their window';
+COMMENT ON COLUMN snowflake_registry_metrics.leases_expired IS 'leases whose windows are over: of nodes that crashed and did not come back';
+COMMENT ON COLUMN snowflake_registry_metrics.settling_seconds IS 'time until the registry has settled; 0 when it has';
+GRANT SELECT ON snowflake_registry_metrics TO pg_read_all_stats;
+
+-- What earlier versions left without a word.
+
+COMMENT ON COLUMN snowflake_registry.acquired_at IS 'when the lease was drawn, by the clock of the registry''s server';
+COMMENT ON COLUMN snowflake_registry.renewed_at IS 'when its window was last moved, by the same clock';
+COMMENT ON COLUMN snowflake_watermark.worker_id IS 'worker id, datacenter bits included';
+COMMENT ON COLUMN snowflake_watermark.last_tick IS 'the next lease of the worker id starts above this tick';
+COMMENT ON COLUMN snowflake_layout.singleton IS 'always true: there is one row, or none';
+COMMENT ON COLUMN snowflake_layout.timestamp_bits IS 'width of the timestamp, the highest field';
+COMMENT ON COLUMN snowflake_layout.datacenter_bits IS 'width of the upper part of the worker id';
+COMMENT ON COLUMN snowflake_layout.worker_bits IS 'width of its lower part';
+COMMENT ON COLUMN snowflake_layout.sequence_bits IS 'width of the sequence number';
+COMMENT ON COLUMN snowflake_origin.singleton IS 'always true: there is one row, or none';
+COMMENT ON COLUMN snowflake_origin.system_identifier IS 'system identifier of the server at the last acquire';
+COMMENT ON COLUMN snowflake_origin.timeline IS 'its timeline then';

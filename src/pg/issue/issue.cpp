@@ -138,7 +138,7 @@ Look TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
   WithLock(node, LW_EXCLUSIVE, [&] {
     Generator *g = &node->state.generator;
     Read(&node->state.clock, reading, limits);
-    if (rest.count > 0 && GiveBack(g, run_token, rest)) node->counters.ids_taken -= rest.count;
+    if (rest.count > 0 && GiveBack(g, run_token, rest)) node->counters.ids_given_back += rest.count;
     look.keeper_missing = node->keeper_pid == 0;
     if (!g->open || node->extension != extension) {
       look.decision.outcome = Outcome::kNoLease;
@@ -181,6 +181,12 @@ void KeepRun(const Look &look) {
   run.lxid = LocalXid(MyProc);
   run_taken = taken;
   run_token = look.token;
+}
+
+void KeepTaken(NodeBlock *node, const Look &look) {
+  // Ids go on while the window lasts, but somebody must move it.
+  if (look.keeper_missing) EnsureKeeper(node);
+  KeepRun(look);
 }
 
 // One call's waits.
@@ -261,19 +267,14 @@ void CheckRegistryMayAnswer(Oid fn_oid, Oid extension) {
 
 namespace {
 
-pg_noinline void NextRun(Oid fn_oid, int64_t ahead) {
-  const Oid extension = CallersExtension(fn_oid);
-  NodeBlock *node = ThisNode(fn_oid, extension);
+// What the first look did not have. Nearly all calls never come here.
+void WaitForRun(NodeBlock *node, Oid fn_oid, Oid extension, int64_t ahead, Look look) {
   Wait wait = {};
   for (;;) {
-    CHECK_FOR_INTERRUPTS();
-    const Look look = TakeRun(node, extension, ahead);
     switch (look.decision.outcome) {
       case Outcome::kRun:
         if (wait.lease.since_us != 0) ConditionVariableCancelSleep();
-        // Ids go on while the window lasts, but somebody must move it.
-        if (look.keeper_missing) EnsureKeeper(node);
-        return KeepRun(look);
+        return KeepTaken(node, look);
       case Outcome::kNoLease:
         CheckRegistryMayAnswer(fn_oid, extension);
         WaitForLease(node, &wait, look);
@@ -290,7 +291,18 @@ pg_noinline void NextRun(Oid fn_oid, int64_t ahead) {
       case Outcome::kTimeUsedUp:
         ReportTimeUsedUp(look.layout, look.clock_us);
     }
+    CHECK_FOR_INTERRUPTS();
+    look = TakeRun(node, extension, ahead);
   }
+}
+
+pg_noinline void NextRun(Oid fn_oid, int64_t ahead) {
+  const Oid extension = CallersExtension(fn_oid);
+  NodeBlock *node = ThisNode(fn_oid, extension);
+  CHECK_FOR_INTERRUPTS();
+  const Look look = TakeRun(node, extension, ahead);
+  if (likely(look.decision.outcome == Outcome::kRun)) return KeepTaken(node, look);
+  CountFailure(node, &Counters::failed_calls, [&] { WaitForRun(node, fn_oid, extension, ahead, look); });
 }
 
 }  // namespace

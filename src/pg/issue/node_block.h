@@ -15,13 +15,25 @@
 
 namespace snowflake {
 
+// Each only grows while the server runs, as whoever works rates out of them takes for granted.
 struct Counters {
   int64_t ids_taken;
+  int64_t ids_given_back;  // of these
   int64_t runs_taken;
   int64_t clock_waits;
   int64_t lease_waits;
+  int64_t failed_calls;          // that ended in an error, or were cancelled, while they waited for an id, ...
+  int64_t failed_segment_calls;  // ... or for a number of a segment
   int64_t clock_steps_back;
   int64_t leases_drawn;
+};
+
+// What became of the questions that the keeper asked the registry.
+struct Exchanges {
+  int64_t answered;
+  int64_t failed;
+  int64_t took_us;      // the newest that was answered, ...
+  int64_t answered_us;  // ... and when, by the steady clock; 0: none was
 };
 
 // What the registry answered to the keeper's last try; message[0] is 0 when that succeeded.
@@ -55,6 +67,7 @@ struct alignas(128) NodeBlock {
   int64_t keeper_asked_us;  // monotonic: when one was last asked for
 
   Counters counters;
+  Exchanges exchanges;
   RegistryError error;
   char node_name[256];
   uint64_t registry;  // the connection string that the answers are of, hashed

@@ -148,8 +148,7 @@ void CheckAnswer(const SegmentUse *use, const Look &look, const Wait &wait) {
   ReportNoSegment(use->key.name, known);
 }
 
-pg_noinline int64_t WaitForNumber(Oid fn_oid, SegmentUse *use) {
-  NodeBlock *node = ThisNode(fn_oid, use->key.extension);
+int64_t WaitForNumber(NodeBlock *node, Oid fn_oid, SegmentUse *use) {
   Wait wait = {};
   for (;;) {
     CHECK_FOR_INTERRUPTS();
@@ -172,6 +171,13 @@ pg_noinline int64_t WaitForNumber(Oid fn_oid, SegmentUse *use) {
     CheckRegistryMayAnswer(fn_oid, use->key.extension);
     Pause(node, &wait, use->key.name);
   }
+}
+
+pg_noinline int64_t NumberOfNextRange(Oid fn_oid, SegmentUse *use) {
+  NodeBlock *node = ThisNode(fn_oid, use->key.extension);
+  int64_t number = 0;
+  CountFailure(node, &Counters::failed_segment_calls, [&] { number = WaitForNumber(node, fn_oid, use); });
+  return number;
 }
 
 SegmentUse *UseSegment(Oid fn_oid, const text *name) {
@@ -209,7 +215,7 @@ int64_t NextNumber(Oid fn_oid, void **place, const text *name) {
   if (unlikely(use == nullptr || !IsOf(use, name))) *place = use = UseSegment(fn_oid, name);
   Look look = {};
   if (use->slot == nullptr || !TakeFrom(use->slot, use->incarnation, &look) || !look.taken)
-    look.number = WaitForNumber(fn_oid, use);
+    look.number = NumberOfNextRange(fn_oid, use);
   else if (unlikely(look.wanted))
     WakeKeeperOrAsk(ThisNode(fn_oid, use->key.extension));
   return use->last = look.number;

@@ -360,7 +360,14 @@ void DropOldestRetired() {
 }
 
 void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {
+  const int64_t answered_us = SteadyUs();
   const bool ranges = action == KeeperAction::kRanges;
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] {
+    Exchanges *exchanges = &keeping.node->exchanges;
+    ++exchanges->answered;
+    exchanges->took_us = took_us;
+    exchanges->answered_us = answered_us;
+  });
   if (!ranges && action != KeeperAction::kRelease) {
     // Once, and not with every exchange.
     const bool slow = took_us > duration_us / Keeper::kExtensionsPerWindow;
@@ -403,7 +410,10 @@ void RecordFailure(KeeperAction action, int sqlstate, const char *message, const
                      (keeping.failed_sqlstate == sqlstate || keeping.failed_sqlstate != ERRCODE_OBJECT_IN_USE);
   keeping.failed = action;
   keeping.failed_sqlstate = sqlstate;
-  WithLock(keeping.node, LW_EXCLUSIVE, [&] { keeping.node->*ErrorOf(action) = error; });
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] {
+    ++keeping.node->exchanges.failed;
+    keeping.node->*ErrorOf(action) = error;
+  });
   ConditionVariableBroadcast(&keeping.node->changed);
   if (!known)
     ereport(WARNING, (sqlstate == ERRCODE_CONNECTION_FAILURE

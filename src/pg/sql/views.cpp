@@ -1,4 +1,4 @@
-// What the view snowflake_status reads: one consistent look at this node's state.
+// What the views snowflake_status and snowflake_metrics read: one consistent look at this node's state.
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/issue/horizon.h"
@@ -107,7 +107,7 @@ void SetLease(Row *row, const Generator &g, bool issuing, int64_t now_us) {
 void SetNode(Row *row, const Seen &shot) {
   if (shot.node_name[0] != '\0') row->Set(kNode, CStringGetTextDatum(shot.node_name));
   if (shot.keeper_pid != 0) row->Set(kKeeperPid, Int32GetDatum(shot.keeper_pid));
-  row->Set(kIdsTaken, Int64GetDatum(shot.counters.ids_taken));
+  row->Set(kIdsTaken, Int64GetDatum(shot.counters.ids_taken - shot.counters.ids_given_back));
   row->Set(kRunsTaken, Int64GetDatum(shot.counters.runs_taken));
   row->Set(kClockWaits, Int64GetDatum(shot.counters.clock_waits));
   row->Set(kLeaseWaits, Int64GetDatum(shot.counters.lease_waits));
@@ -153,6 +153,68 @@ SNOWFLAKE_FUNCTION(snowflake_get_status) {
   row.Set(kEndOfLife, TimeDatum(layout.UnixUsAt(layout.max_tick() + 1)));
   row.Set(kState, CStringGetTextDatum(state));
   return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), row.values, row.nulls));
+}
+
+SNOWFLAKE_FUNCTION(snowflake_get_counters) {
+  enum {
+    kRegistryHere,
+    kTaken,
+    kGivenBack,
+    kFailedCalls,
+    kFailedSegmentCalls,
+    kAnswers,
+    kFailures,
+    kAnswerSeconds,
+    kSinceAnswerSeconds,
+    kRangesFailing,
+    kWorkers,
+    kWorkersFree,
+    kCounterColumns
+  };
+  Datum values[kCounterColumns] = {};
+  bool nulls[kCounterColumns];
+  memset(nulls, true, sizeof(nulls));
+  const auto set = [&](int column, Datum value) {
+    values[column] = value;
+    nulls[column] = false;
+  };
+  set(kRegistryHere, BoolGetDatum(RegistryIsHere()));
+  if (!HasSharedMemory()) return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls));
+
+  const Oid extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
+  Counters counters = {};
+  Exchanges exchanges = {};
+  Lease lease = {};
+  int64_t workers = 0, workers_free = -1;
+  bool ranges_failing = false;
+  NodeBlock *node = FindNode(MyDatabaseId);
+  if (node != nullptr) {
+    WithLock(node, LW_SHARED, [&] {
+      counters = node->counters;
+      exchanges = node->exchanges;
+      ranges_failing = node->ranges_error.message[0] != '\0';
+      if (node->extension != extension) return;
+      lease = node->state.generator.lease;
+      workers = node->state.generator.layout.workers_per_datacenter();
+      workers_free = node->state.workers_free;
+    });
+  }
+  set(kTaken, Int64GetDatum(counters.ids_taken));
+  set(kGivenBack, Int64GetDatum(counters.ids_given_back));
+  set(kFailedCalls, Int64GetDatum(counters.failed_calls));
+  set(kFailedSegmentCalls, Int64GetDatum(counters.failed_segment_calls));
+  set(kAnswers, Int64GetDatum(exchanges.answered));
+  set(kFailures, Int64GetDatum(exchanges.failed));
+  if (exchanges.answered > 0) {
+    set(kAnswerSeconds, Float8GetDatum(Seconds(exchanges.took_us)));
+    set(kSinceAnswerSeconds, Float8GetDatum(Seconds(SteadyUs() - exchanges.answered_us)));
+  }
+  set(kRangesFailing, BoolGetDatum(ranges_failing));
+  if (lease.lease_id != 0 && workers_free >= 0) {
+    set(kWorkers, Int64GetDatum(workers));
+    set(kWorkersFree, Int64GetDatum(workers_free));
+  }
+  return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls));
 }
 
 SNOWFLAKE_FUNCTION(snowflake_get_clock) {

@@ -1,4 +1,4 @@
-# snowflake_status tells the truth: what a call would get now, for how long ids flow, and of a registry's address only to those who
+# snowflake_status tells the truth, and snowflake_metrics the same in numbers: what a call would get now, for how long ids flow, and of a registry's address only to those who
 # may see all settings.
 use strict;
 use warnings;
@@ -13,6 +13,7 @@ my $db = 'postgres';
 my $issue = "SET snowflake.start_timeout = '300ms'; SELECT snowflake_nextval()";
 
 sub status { return $_[0]->safe_psql($db, "SELECT $_[1] FROM snowflake_status"); }
+sub metrics { return split /\|/, $_[0]->safe_psql($db, "SELECT $_[1] FROM snowflake_metrics"); }
 
 # What fails says so in the view: the state, that no ids flow, and the SQLSTATE of a call.
 sub fails_as
@@ -80,8 +81,20 @@ subtest 'the window ends while the registry is down' => sub {
 	is(status($node, 'state'), 'issuing', 'issues');
 	$registry->stop('immediate');
 	ok(wait_until('the end of the window', sub { status($node, 'state') eq 'window ended' }), 'the state says that the window has ended');
+	my $counted = 'failed_calls_total, registry_answers_total, registry_failures_total';
+	my ($failed, $answers, $failures) = metrics($node, $counted);
+	is(join('|', metrics($node, 'issuing, idle, keeper_running, registry_here, ids_flow_seconds, registry_failing, ranges_failing')), '0|0|1|0|0|1|0',
+		'so do the numbers');
+	is(join('|', metrics($node, q{abs(last_error_timestamp_seconds - extract(epoch FROM (SELECT last_error_at FROM snowflake_status))) < 60,
+		since_registry_answer_seconds > 0.3, registry_answer_seconds < 60})), 't|t|t', '... with times');
 	my $text = fails_as($node, 'window ended', '00:00:00', 'SF001');
 	like($text, qr/HINT:  The keeper goes on trying; ids flow as soon as the registry answers/, 'with a hint');
+
+	is((metrics($node, $counted))[0], $failed + 1, 'the call that failed is counted');
+	is((query_error($node, $db, "SET statement_timeout = '50ms'; $issue"))[0], '57014', 'one that is cancelled while it waits');
+	is((metrics($node, $counted))[0], $failed + 2, '... is, too');
+	ok(wait_until('another try', sub { (metrics($node, $counted))[2] > $failures }), '... and so are the keeper\'s tries');
+	is((metrics($node, $counted))[1], $answers, '... which had no answer');
 
 	my $where = $registry->host;
 	like(status($node, 'last_error'), qr/\Q$where\E/, 'a superuser reads where the registry is');
@@ -103,6 +116,8 @@ subtest 'the window ends while the registry is down' => sub {
 
 	start_server($registry);
 	ok(wait_until('ids', sub { status($node, 'state, last_error') eq 'issuing|' }), 'it answers: ids flow');
+	cmp_ok((metrics($node, $counted))[1], '>', $answers, '... and that is counted');
+	is(join('|', metrics($node, 'issuing, registry_failing, last_error_timestamp_seconds IS NULL')), '1|0|t', '... and the numbers say so');
 
 	# Refused, for a reason that names a role there.
 	$registry->safe_psql($db, 'ALTER TABLE snowflake_origin OWNER TO pg_monitor');
@@ -112,6 +127,42 @@ subtest 'the window ends while the registry is down' => sub {
 	wait_until('the end of the window', sub { status($node, 'state') eq 'window ended' });
 	$text = fails_as($node, 'window ended', '00:00:00', 'SF001');
 	like($text, qr/HINT:  The keeper goes on trying; ids flow as soon as the registry grants a lease/, 'it had answered, and the hint knows');
+	$_->stop('immediate') for $node, $registry;
+};
+
+### Idle is who nobody has asked, whatever the registry does
+
+subtest 'a registry that was never reached' => sub {
+	my $registry = new_server('away');
+	my $address = sprintf 'host=%s port=%d dbname=%s', $registry->host, $registry->port, $db;
+	my $node = new_server('asked', conf => "snowflake.registry = '$address'\n");
+	start_server($node);
+	$node->safe_psql($db, 'CREATE EXTENSION snowflake');
+	is(status($node, 'state, last_error'), 'idle|', 'nobody has asked');
+	is(join('|', metrics($node, 'issuing, idle, failed_calls_total, registry_failures_total')), '0|1|0|0', '... so nothing has failed');
+	is($node->safe_psql($db, 'SELECT count(*) FROM snowflake_registry_metrics'), '0', 'where the registry is elsewhere, so are its numbers');
+	is((query_error($node, $db, $issue))[0], 'SF001', 'who asks ...');
+	is(status($node, 'state'), 'no lease', '... finds that there is no lease');
+	is(join('|', metrics($node, 'issuing, idle, failed_calls_total, registry_failing')), '0|0|1|1', '... in the numbers, too');
+	$node->safe_psql($db, 'SELECT pg_terminate_backend(keeper_pid) FROM snowflake_status');
+	ok(wait_until('the keeper to leave', sub { status($node, 'keeper_pid') eq '' }), 'a keeper that is gone ...');
+	is(status($node, 'state'), 'no lease', '... takes nothing back');
+	is(join('|', metrics($node, 'issuing, idle, keeper_running')), '0|0|0', '... in the numbers either');
+	$node->restart;
+	is(status($node, 'state, last_error'), 'idle|', 'in a new life nobody has asked yet');
+
+	# Who asks for numbers of a segment has not asked for an id.
+	is((query_error($node, $db, q{SET snowflake.start_timeout = '300ms'; SELECT snowflake_segment_nextval('ticket')}))[0], 'SF005', 'a segment has no numbers');
+	is(join('|', metrics($node, 'state, idle, failed_calls_total, failed_segment_calls_total, registry_failing, ranges_failing')), 'idle|1|0|1|0|1',
+		'... which says nothing of ids');
+	is((query_error($node, $db, $issue))[0], 'SF001', 'nor is there an id');
+	start_server($registry);
+	$registry->safe_psql($db, q{CREATE EXTENSION snowflake; SELECT snowflake_create_segment('ticket')});
+	ok(wait_until('ids', sub { status($node, 'state') eq 'issuing' }), 'the registry comes: the keeper has gone on trying');
+	$node->safe_psql($db, q{SELECT snowflake_segment_nextval('ticket')});
+	is(join('|', metrics($node, 'issuing, idle, registry_failing, ranges_failing')), '1|0|0|0', '... and all is well');
+	is($registry->safe_psql($db, 'SELECT workers, workers_held, leases FROM snowflake_registry_metrics'), '1024|1|1', '... in the registry, too');
+	is($registry->safe_psql($db, 'SELECT state, idle FROM snowflake_metrics'), 'idle|1', '... which itself is idle');
 	$_->stop('immediate') for $node, $registry;
 };
 

@@ -1,0 +1,88 @@
+-- The views of numbers, for what collects metrics. What they show in outages is in test/t/node.
+SET client_min_messages = warning;
+DROP EXTENSION IF EXISTS snowflake CASCADE;
+CREATE EXTENSION snowflake;
+RESET client_min_messages;
+
+-- Numbers alone, which a collector can read as they are.
+SELECT attrelid::regclass AS view, attname, atttypid::regtype FROM pg_attribute
+WHERE attrelid IN ('snowflake_metrics'::regclass, 'snowflake_registry_metrics'::regclass) AND attnum > 0 ORDER BY 1, attnum;
+
+-- Before the first id. What counts is of the database, and may have been counted before.
+SELECT issuing, registry_here, worker, ids_flow_seconds, lead_seconds, workers_free, advice, end_of_life_seconds BETWEEN 60 * 365.0 * 86400 AND 70 * 365.0 * 86400 AS end_of_life FROM snowflake_metrics;
+CREATE TABLE before AS SELECT * FROM snowflake_metrics;
+
+SELECT count(*) FROM snowflake_nextvals(100);
+SELECT state, issuing, idle, keeper_running, m.worker = s.worker AS worker, ids_flow_seconds BETWEEN 1 AND 10.1 AS flow,
+    window_end_timestamp_seconds = extract(epoch FROM s.window_end) AS window_end, lead_seconds < 1 AS lead, clock_lead_seconds BETWEEN 0 AND 1 AS clock_lead,
+    ids_taken_total - ids_given_back_total - s.ids_taken AS taken, m.runs_taken_total = s.runs_taken AS runs, m.lease_waits_total = s.lease_waits AS waits,
+    m.leases_drawn_total = s.leases_drawn AS drawn, workers, workers_free
+FROM snowflake_metrics m JOIN snowflake_status s USING (state);
+SELECT m.ids_taken_total - b.ids_taken_total >= 100 AS taken, m.registry_answers_total > b.registry_answers_total AS answers,
+    m.registry_answer_seconds BETWEEN 0 AND 60 AS answer, m.since_registry_answer_seconds BETWEEN 0 AND 60 AS since, m.registry_failures_total >= b.registry_failures_total AS failures,
+    m.failed_calls_total - b.failed_calls_total AS failed, m.failed_segment_calls_total - b.failed_segment_calls_total AS failed_segments
+FROM snowflake_metrics m, before b;
+
+-- What is given back lowers no counter.
+DO $$
+DECLARE
+    taken bigint := 0;
+    back bigint := 0;
+    m record;
+BEGIN
+    FOR i IN 1..300 LOOP
+        PERFORM snowflake_nextval() FROM generate_series(1, i % 70);
+        SELECT ids_taken_total, ids_given_back_total INTO m FROM snowflake_metrics;
+        ASSERT m.ids_taken_total >= taken AND m.ids_given_back_total >= back;
+        SELECT m.ids_taken_total, m.ids_given_back_total INTO taken, back;
+    END LOOP;
+END $$;
+
+-- Calls that fail are counted, those of segments by themselves; the horizon once somebody has asked for it.
+SELECT snowflake_segment_nextval('none');
+SELECT horizon_age_seconds IS NULL AS unasked FROM snowflake_metrics;
+SELECT snowflake_horizon() > 0 AS told;
+SELECT m.failed_calls_total - b.failed_calls_total AS failed, m.failed_segment_calls_total - b.failed_segment_calls_total AS failed_segments,
+    horizon_age_seconds IS NULL AS unasked FROM snowflake_metrics m, (SELECT failed_calls_total, failed_segment_calls_total FROM before) b;
+DROP EXTENSION snowflake;
+BEGIN;
+CREATE EXTENSION snowflake;
+SELECT snowflake_nextval();
+ROLLBACK;
+CREATE EXTENSION snowflake;
+SELECT m.failed_calls_total - b.failed_calls_total AS failed, m.failed_segment_calls_total - b.failed_segment_calls_total AS failed_segments FROM snowflake_metrics m, before b;
+
+-- A registry: of four datacenters of eight worker ids each, the second is the fullest.
+SELECT * FROM snowflake_registry_metrics;
+SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 40, 2, 3, 12);
+\set now 'extract(epoch FROM clock_timestamp())::bigint * 1000 - 1735689600000'
+SELECT count(*) FROM generate_series(1, 5) n, LATERAL snowflake_acquire('node ' || n, 1, :now, '1 hour');
+SELECT count(*) FROM generate_series(1, 2) n, LATERAL snowflake_acquire('crashed ' || n, 2, :now - 5000, '1 s');
+SELECT * FROM snowflake_registry_metrics;
+-- Of its three that are free two are held back while it settles.
+SELECT snowflake_settle('a test');
+SELECT workers, workers_held, workers_free, workers_expired, workers_held_back, settling_seconds BETWEEN 3600 AND 3700 AS settling FROM snowflake_registry_metrics;
+SELECT count(*) FROM generate_series(1, 3) n, LATERAL snowflake_acquire('crashed ' || n, 0, :now - 5000, '1 s');
+SELECT workers_held_back, leases_expired FROM snowflake_registry_metrics;
+SELECT snowflake_settled();
+SELECT workers_held_back, settling_seconds FROM snowflake_registry_metrics;
+
+-- Rights: a node's numbers are everybody's, a registry's are those' who watch.
+CREATE ROLE regress_snowflake_monitor IN ROLE pg_monitor;
+CREATE ROLE regress_snowflake_nobody;
+SET ROLE regress_snowflake_monitor;
+SELECT registry_here FROM snowflake_metrics;
+SELECT workers FROM snowflake_registry_metrics;
+SET ROLE regress_snowflake_nobody;
+SELECT registry_here FROM snowflake_metrics;
+SELECT workers FROM snowflake_registry_metrics;
+RESET ROLE;
+DROP ROLE regress_snowflake_monitor, regress_snowflake_nobody;
+
+-- A node's need no table of the registry, so nobody who locks one keeps them away.
+SELECT snowflake_nextval() > 0 AS issued;
+BEGIN;
+SELECT issuing FROM snowflake_metrics;
+SELECT relname FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE c.relname LIKE 'snowflake%' AND pid = pg_backend_pid() ORDER BY 1;
+COMMIT;
+DROP TABLE before;
