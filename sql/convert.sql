@@ -392,7 +392,8 @@ GRANT SELECT (id), INSERT (n) ON base TO regress_snowflake_other;
 INSERT INTO base (n) SELECT 1000 - i FROM generate_series(1, 100) i;
 SELECT snowflake_convert('base', 'id');
 \d base
-SELECT col_description('base'::regclass, 1), attacl FROM pg_attribute WHERE attrelid = 'base'::regclass AND attname = 'id';
+SELECT col_description(attrelid, attnum), grantee::regrole, privilege_type FROM pg_attribute, aclexplode(attacl)
+    WHERE attrelid = 'base'::regclass AND attname = 'id';
 -- Who could insert without a right to the sequence still can.
 SET ROLE regress_snowflake_other;
 INSERT INTO base (n) VALUES (-1);

@@ -13,6 +13,7 @@ SELECT name, next_value, max_value, step, max_step, jsonb_array_length(holders) 
 
 -- The keeper of a database that issues nothing else draws no lease.
 CREATE DATABASE regress_snowflake_segments;
+\set here :DBNAME
 \c regress_snowflake_segments
 CREATE EXTENSION snowflake;
 SELECT snowflake_create_segment('alone', 5);
@@ -21,7 +22,7 @@ SELECT state, lease_id, keeper_pid IS NOT NULL AS keeper FROM snowflake_status;
 SELECT count(*) FROM snowflake_registry;
 SELECT snowflake_nextval() > 0;
 SELECT state FROM snowflake_status;
-\c contrib_regression
+\c :here
 DROP DATABASE regress_snowflake_segments;
 
 -- Of columns.
