@@ -104,14 +104,21 @@ find_pg_config() {
   return 1
 }
 
-# Which server to install, if there is none: Debian's own version, or the one whose headers alone are missing.
+# Which server to install, if there is none: the one whose headers alone are missing, or Debian's own version, which apt
+# does not know before its first update.
 version_to_install() {
-  local version
+  local version release
   version=$(debian_versions_with postgres | sed -n 1p)
   if [[ -z $version ]]; then
     version=$({ apt-cache depends postgresql 2>/dev/null || true; } | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p')
   fi
-  printf '%s\n' "${version:-15}"
+  if [[ -z $version ]]; then
+    release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+    for version in 18 17 15; do
+      if [[ $(debian_suite "$version") = "$release" ]]; then break; fi
+    done
+  fi
+  printf '%s\n' "$version"
 }
 
 # Whether clang++ is there, with the fuzzer's library.
@@ -119,13 +126,14 @@ clang_can_fuzz() {
   command -v clang++ >/dev/null && compgen -G "$(clang++ -print-resource-dir)/lib/*/libclang_rt.fuzzer*.a" >/dev/null
 }
 
-# Prints the packages that are missing; $1 is `build`, or `test`, `fuzz`, `model` or `bench` for what only these need.
+# missing_packages KIND...: prints the packages that are missing for these: `build`, and `test`, `fuzz`, `model` or `bench`
+# for what only they need.
 missing_packages() {
-  local version
+  local version kinds=" $* "
   command -v g++ >/dev/null || echo g++
   command -v make >/dev/null || echo make
   command -v perl >/dev/null || echo perl
-  if [[ $1 = test ]]; then
+  if [[ $kinds = *" test "* ]]; then
     [[ -f /usr/include/gtest/gtest.h ]] || echo libgtest-dev
     perl -MIPC::Run -e 1 2>/dev/null || echo libipc-run-perl
     command -v git >/dev/null || echo git
@@ -133,12 +141,12 @@ missing_packages() {
     /usr/bin/python3 -c 'import psycopg' 2>/dev/null || echo python3-psycopg
     command -v prove >/dev/null && perl -MJSON::PP -e 1 2>/dev/null || echo perl
   fi
-  if [[ $1 = fuzz ]] && ! clang_can_fuzz; then printf '%s\n' clang libclang-rt-dev; fi
-  if [[ $1 = model ]]; then
+  if [[ $kinds = *" fuzz "* ]] && ! clang_can_fuzz; then printf '%s\n' clang libclang-rt-dev; fi
+  if [[ $kinds = *" model "* ]]; then
     command -v spin >/dev/null || echo spin
     command -v gcc >/dev/null || echo gcc
   fi
-  if [[ $1 = bench ]]; then command -v gnuplot >/dev/null || echo gnuplot-nox; fi
+  if [[ $kinds = *" bench "* ]]; then command -v gnuplot >/dev/null || echo gnuplot-nox; fi
   if ! find_pg_config; then
     version=$(version_to_install)
     [[ -x /usr/lib/postgresql/$version/bin/postgres ]] || echo "postgresql-$version"
@@ -146,10 +154,10 @@ missing_packages() {
   fi
 }
 
-# need_packages build|test|fuzz|model|bench: installs what is missing, or says how to.
+# need_packages KIND...: installs what is missing for all of these, or says how to.
 need_packages() {
   local missing as_root=()
-  mapfile -t missing < <(missing_packages "$1" | sort -u)
+  mapfile -t missing < <(missing_packages "$@" | sort -u)
   if [[ ${#missing[@]} -gt 0 ]]; then
     command -v apt-get >/dev/null || die "these Debian packages, or what they contain, are missing: ${missing[*]}"
     if [[ $(id -u) -ne 0 ]]; then
@@ -160,10 +168,10 @@ need_packages() {
     echo "installing what is missing: ${missing[*]}"
     "${as_root[@]}" apt-get update -qq >/dev/null
     # Which server there is to install is known only now.
-    mapfile -t missing < <(missing_packages "$1" | sort -u)
+    mapfile -t missing < <(missing_packages "$@" | sort -u)
     install_without_server "${missing[@]}"
     hash -r
-    mapfile -t missing < <(missing_packages "$1" | sort -u)
+    mapfile -t missing < <(missing_packages "$@" | sort -u)
     [[ ${#missing[@]} -eq 0 ]] || die "still missing after the installation: ${missing[*]}"
   fi
   find_pg_config
@@ -339,6 +347,14 @@ stop_server() {
   as_user "$server_bin/pg_ctl" -s -w -t "$((60 * ${SNOWFLAKE_SLOWNESS:-1}))" -m fast -D "$1/data" stop
 }
 
+# end_children: what this shell runs in the background. bash need not say that they were killed.
+end_children() {
+  local children
+  mapfile -t children < <(jobs -p)
+  disown -a
+  if [[ ${#children[@]} -gt 0 ]]; then kill "${children[@]}" 2>/dev/null || true; fi
+}
+
 # sweep FOLDER: ends what still runs inside it, whoever started it: first whatever could start more, then servers by their own
 # pid file, so that they leave no shared memory behind, then the rest. Then what they keep in shared memory for their next life.
 sweep() {
@@ -369,17 +385,29 @@ remove_boxes() {
   done
 }
 
-# kill_inside FOLDER [but_servers]: every process that has its working folder there.
-kill_inside() {
+# processes_in FOLDER [but_servers]: sets `processes`, those that have their working folder there, without this shell.
+processes_in() {
   local link pid place
+  processes=()
   for link in /proc/[0-9]*/cwd; do
     pid=${link#/proc/}
     pid=${pid%/cwd}
     [[ $pid -ne $$ && $pid -ne $BASHPID ]] || continue
     place=$(readlink "$link" 2>/dev/null) || continue
-    # This shell and its children stand in the work folder itself, the servers below it.
-    [[ $place = "$1"/* ]] || continue
+    [[ $place/ = "$1"/* ]] || continue
     if [[ -n ${2:-} && -e $place/postmaster.pid ]]; then continue; fi
-    kill -KILL "$pid" 2>/dev/null || true
+    processes+=("$pid")
+  done
+}
+
+# kill_inside FOLDER [but_servers]: every process that has its working folder there, until there is none: one that ends may just
+# have started another.
+kill_inside() {
+  local round
+  for ((round = 0; round < 100; round++)); do
+    processes_in "$@"
+    [[ ${#processes[@]} -gt 0 ]] || return 0
+    kill -KILL "${processes[@]}" 2>/dev/null || true
+    sleep 0.05
   done
 }
