@@ -54,7 +54,7 @@ forget_pg_environment() {
   local name
   for name in $(compgen -e PG); do
     case $name in
-      PG_CONFIG | PG_TEST_EXTRA | PG_TEST_TIMEOUT_DEFAULT) ;;
+      PG_CONFIG | PGCTLTIMEOUT | PG_TEST_EXTRA | PG_TEST_TIMEOUT_DEFAULT) ;;
       *) unset "$name" ;;
     esac
   done
@@ -339,12 +339,12 @@ make_server() {
     "shared_preload_libraries = '$preload'" "$@"; do
     printf '%s\n' "$setting"
   done | as_user tee -a "$folder/data/postgresql.conf" >/dev/null
-  as_user "$server_bin/pg_ctl" -s -w -t "$((60 * ${SNOWFLAKE_SLOWNESS:-1}))" -D "$folder/data" -l "$folder/server.log" start >/dev/null ||
+  as_user "$server_bin/pg_ctl" -s -w -t "${PGCTLTIMEOUT:-$((60 * ${SNOWFLAKE_SLOWNESS:-1}))}" -D "$folder/data" -l "$folder/server.log" start >/dev/null ||
     { tail -n 50 "$folder/server.log" >&2; return 1; }
 }
 
 stop_server() {
-  as_user "$server_bin/pg_ctl" -s -w -t "$((60 * ${SNOWFLAKE_SLOWNESS:-1}))" -m fast -D "$1/data" stop
+  as_user "$server_bin/pg_ctl" -s -w -t "${PGCTLTIMEOUT:-$((60 * ${SNOWFLAKE_SLOWNESS:-1}))}" -m fast -D "$1/data" stop
 }
 
 # end_children: what this shell runs in the background. bash need not say that they were killed.
@@ -389,15 +389,12 @@ remove_boxes() {
 processes_in() {
   local link pid place
   processes=()
-  for link in /proc/[0-9]*/cwd; do
-    pid=${link#/proc/}
-    pid=${pid%/cwd}
-    [[ $pid -ne $$ && $pid -ne $BASHPID ]] || continue
-    place=$(readlink "$link" 2>/dev/null) || continue
-    [[ $place/ = "$1"/* ]] || continue
+  while read -r link place; do
+    pid=${link//[!0-9]/}
+    [[ $pid -ne $$ && $pid -ne $BASHPID && $place/ = "$1"/* ]] || continue
     if [[ -n ${2:-} && -e $place/postmaster.pid ]]; then continue; fi
     processes+=("$pid")
-  done
+  done < <(find /proc/[0-9]*/cwd -maxdepth 0 -printf '%p %l\n' 2>/dev/null)
 }
 
 # kill_inside FOLDER [but_servers]: every process that has its working folder there, until there is none: one that ends may just

@@ -1,0 +1,111 @@
+# What t/scripts/ shares: test/run and test/demo, run beside each other, interrupted at chosen moments, and what they leave.
+package Scripts;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+use Time::HiRes qw(time sleep);
+
+our @EXPORT = qw(run_all folder_of processes_in);
+
+# A compiler that takes what was compiled already, when the library under test was built, so that a script's build takes a second.
+chomp(my $built = `pwd`);
+my $programs = PostgreSQL::Test::Utils::tempdir() =~ s{^(?!/)}{$built/}r;
+my $compiler = qx(bash -c 'command -v g++') =~ s/\n//r;
+append_to_file("$programs/g++", <<"END");
+#!/bin/bash
+for ((i = 1; i < \$#; i++)); do
+  next=\$((i + 1))
+  if [[ \${!i} = -o && \${!next} = src/*.o && -f $built/\${!next} ]]; then exec cp "$built/\${!next}" "\${!next}"; fi
+done
+exec $compiler "\$@"
+END
+chmod 0755, "$programs/g++" or die "$!";
+
+# The folder that a script said it works in.
+sub folder_of { my ($said) = @_; return $said =~ m{(/\S*/snowflake-(?:test|demo)\.\w+)} ? $1 : undef; }
+
+# Processes that stand in a folder or have its name among their arguments, as lines.
+sub processes_in
+{
+	my ($folder) = @_;
+	my @found;
+	for my $process (glob '/proc/[0-9]*')
+	{
+		next if $process eq "/proc/$$";
+		my $place = readlink("$process/cwd") // '';
+		my $arguments = do { local (@ARGV, $/) = "$process/cmdline"; no warnings; <> // '' } =~ tr/\0/ /r;
+		push @found, "$process $place $arguments" if "$place/ $arguments" =~ m{\Q$folder\E/};
+	}
+	return join("\n", @found);
+}
+
+# run_all({ name, command => [...], until => sub { ... }, signal => ..., group => 1 }, ...): runs all of them at once. Where `until`, which
+# is asked with what a script said so far, is true, the signal is sent: to the script alone, or to its group as a terminal does. A
+# `command` of one string is for bash. Adds to each: said, errors, status, seconds (from the signal to the end).
+sub run_all
+{
+	my @cases = @_;
+	my $deadline = time() + 150 * slowness();
+	start($_) for @cases;
+	while (my @running = grep { !defined $_->{status} } @cases)
+	{
+		for my $case (@running)
+		{
+			$case->{said} = slurp_file($case->{output});
+			if (waitpid($case->{pid}, 1) > 0)
+			{
+				$case->{status} = $?;
+				$case->{seconds} = time() - ($case->{signalled} // $case->{started});
+			}
+			elsif (!$case->{signalled} && $case->{until} && $case->{until}->($case->{said}))
+			{
+				$case->{signalled} = time();
+				kill $case->{signal}, $case->{group} ? -$case->{pid} : $case->{pid};
+			}
+			elsif (time() > $deadline)
+			{
+				kill 'KILL', -$case->{pid};
+				fail("$case->{name} ends");
+				diag($case->{said});
+			}
+		}
+		sleep 0.05;
+	}
+	for my $case (@cases)
+	{
+		$case->{said} = slurp_file($case->{output});
+		$case->{errors} = slurp_file("$case->{output}.errors");
+	}
+	return;
+}
+
+my $count = 0;
+
+sub start
+{
+	my ($case) = @_;
+	my @command = @{ $case->{command} };
+	@command = ('bash', '-o', 'pipefail', '-c', @command) if @command == 1;
+	$case->{output} = "$programs/output" . ++$count;
+	append_to_file($_, '') for $case->{output}, "$case->{output}.errors";
+	$case->{started} = time();
+	$case->{pid} = fork() // die "fork: $!";
+	return if $case->{pid};
+	setpgrp;
+	@SIG{qw(INT TERM HUP PIPE)} = ('DEFAULT') x 4;
+	open STDIN, '<', '/dev/null' or die "$!";
+	open STDOUT, '>', $case->{output} or die "$!";
+	open STDERR, '>', "$case->{output}.errors" or die "$!";
+	# What test/run gives to a TAP test is not what a user has.
+	delete @ENV{ grep { /^(?:PG|TEST|SNOWFLAKE_(?!PG_CONFIG))/ } keys %ENV };
+	$ENV{PG_CONFIG} = delete $ENV{SNOWFLAKE_PG_CONFIG};
+	$ENV{PATH} = "$programs:$ENV{PATH}";
+	exec { $command[0] } @command or die "$command[0]: $!";
+}
+
+1;

@@ -1,0 +1,49 @@
+# test/run, interrupted by a signal or a closed pipe: it ends what it has started, removes its folder, counts nothing as failed, and
+# does not end as a run does in which all passed. --keep keeps.
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use Scripts;
+use SnowflakeTest;
+use Test::More;
+
+plan skip_all => 'a library with sanitizers needs a server that is watched' if slowness() > 1;
+
+sub stands_in { my ($said, $place) = @_; my $folder = folder_of($said); return $folder && processes_in("$folder/$place") ne ''; }
+my @cases = (
+	{ name => 'building', signal => 'TERM', arguments => 'unit/Text', until => sub { stands_in($_[0], 'unit') } },
+	{ name => 'kept', signal => 'INT', group => 1, arguments => '--keep isolation',
+		until => sub { $_[0] =~ /^ok isolation/m && stands_in($_[0], 'main/data') } },
+	{ name => 'servers of tests', signal => 'HUP', arguments => 't/ids/ t/runs/one',
+		until => sub { stands_in($_[0], 'tap/ids') && stands_in($_[0], 'tap/runs') } },
+	{ name => 'closed pipe', arguments => 'meta source build | head -n 2', until => sub { 0 } });
+for my $case (@cases)
+{
+	$case->{command} = $case->{arguments} =~ /\|/ ? ["test/run $case->{arguments}"] : [ 'test/run', split / /, $case->{arguments} ];
+}
+run_all(@cases);
+
+for my $case (@cases)
+{
+	my $folder = folder_of($case->{said}) or die "$case->{name} named no folder: $case->{said} $case->{errors}\n";
+	isnt($case->{status}, 0, "$case->{name}: the exit status of an interrupted run is not 0");
+	my ($last) = "$case->{said}$case->{errors}" =~ /([^\n]*)\n\z/;
+	like($last, qr/^interrupted, so not every test was run: of those that were, \d+ passed and 0 failed$/, '... its last line says so');
+	unlike($case->{said}, qr/^FAILED/m, '... and nothing is called failed') or diag($case->{said});
+	is(processes_in($folder), '', '... no process is left');
+	if ($case->{name} eq 'kept')
+	{
+		ok(-s "$folder/logs/build.log", '... --keep keeps the folder');
+		system('rm', '-rf', $folder);
+	}
+	else
+	{
+		ok(!-e $folder, '... and no folder');
+	}
+	unlike($case->{said}, qr/minutes on two/, '... a selection is not told how long all tests take');
+}
+figures(join ', ', map { sprintf '%s %.1f s', $_->{name}, $_->{seconds} } @cases);
+
+done_testing();
