@@ -1,7 +1,7 @@
 # snowflake: built with PGXS.
 #
 #   make                 the library; WERROR=1 turns warnings into errors
-#   make install
+#   make install         and the pages of doc/, beside the server's
 #   make installcheck    pg_regress and isolation tests on a running server with shared_preload_libraries = 'snowflake'
 #   make dist            the archive for PGXN, of what is committed
 #
@@ -34,6 +34,11 @@ PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
+# PGXS takes the server's own folders, whatever prefix says, unless the server is 18 or later and was built to be moved by it.
+ifeq ($(origin prefix)$(filter $(prefix)/%,$(datadir)),command line)
+$(error prefix=$(prefix) would be ignored here; DESTDIR=, datadir= and pkglibdir= are not, see doc/containers.md)
+endif
+
 # PGXS tracks no header dependencies, and a build outside the source tree needs its folders: their full names, because VPATH
 # would find those of the source.
 folders = $(patsubst %/,%,$(sort $(dir $(addprefix $(CURDIR)/,$(OBJS)))))
@@ -52,6 +57,19 @@ refuse-namesake:
 	    "pgEdge's it seems; remove it first" >&2; \
 	  exit 1; \
 	fi
+
+# PGXS would put all DOCS into one folder, and then no page's link leads to another.
+pages = $(patsubst $(top)%,%,$(wildcard $(addprefix $(top),README.md CHANGELOG.md doc/*.md doc/*/*)))
+pages_folder = $(DESTDIR)$(docdir)/$(docmoduledir)/$(EXTENSION)
+install: install-pages
+uninstall: uninstall-pages
+.PHONY: install-pages uninstall-pages
+install-pages: refuse-namesake
+	@for page in $(pages); do \
+	  $(MKDIR_P) "$$(dirname '$(pages_folder)'/$$page)" && $(INSTALL_DATA) '$(top)'$$page '$(pages_folder)'/$$page || exit; \
+	done
+uninstall-pages:
+	rm -rf '$(pages_folder)'
 
 # META.json's own version stands before that of anything in it.
 archive = $(EXTENSION)-$(firstword $(shell sed -n 's/^ *"version": "\(.*\)".*/\1/p' $(top)META.json))
