@@ -409,8 +409,8 @@ COMMENT ON FUNCTION snowflake_get_counters() IS 'what of the view snowflake_metr
 -- A polymorphic function would give way to one that somebody created in this schema for text[].
 CREATE VIEW snowflake_metrics AS
     SELECT s.state,
-           (s.state = 'issuing')::integer AS issuing,
-           (s.state = 'idle')::integer AS idle,
+           (nullif(s.state, 'not preloaded') = 'issuing')::integer AS issuing,
+           (nullif(s.state, 'not preloaded') = 'idle')::integer AS idle,
            (s.keeper_pid IS NOT NULL)::integer AS keeper_running,
            c.registry_here::integer AS registry_here,
            s.worker,
@@ -418,7 +418,7 @@ CREATE VIEW snowflake_metrics AS
            extract(epoch FROM s.window_end)::double precision AS window_end_timestamp_seconds,
            extract(epoch FROM s.lead)::double precision AS lead_seconds,
            extract(epoch FROM l.clock_lead)::double precision AS clock_lead_seconds,
-           l.clock_bridged AS clock_bridged_total,
+           coalesce(l.clock_bridged, 0::bigint) AS clock_bridged_total,
            s.clock_steps_back AS clock_steps_back_total,
            c.ids_taken AS ids_taken_total,
            c.ids_given_back AS ids_given_back_total,
@@ -444,8 +444,8 @@ CREATE VIEW snowflake_metrics AS
     FROM snowflake_get_status() s, snowflake_get_clock() l, snowflake_get_horizon() h, snowflake_get_counters() c;
 COMMENT ON VIEW snowflake_metrics IS 'this node in numbers, for what collects metrics: one row; what it does not have is null';
 COMMENT ON COLUMN snowflake_metrics.state IS 'what a call would get now, as in snowflake_status; the one column that is no number';
-COMMENT ON COLUMN snowflake_metrics.issuing IS 'whether a call would get an id now: 1 or 0';
-COMMENT ON COLUMN snowflake_metrics.idle IS 'whether nobody has asked for an id yet, so that the first call draws a lease: 1 or 0; where this and issuing are 0, calls fail or wait';
+COMMENT ON COLUMN snowflake_metrics.issuing IS 'whether a call would get an id now: 1 or 0; null where nothing is preloaded, as where there is nothing but a registry';
+COMMENT ON COLUMN snowflake_metrics.idle IS 'whether nobody has asked for an id yet, so that the first call draws a lease: 1 or 0; where this and issuing are 0, calls fail or wait; null as issuing is';
 COMMENT ON COLUMN snowflake_metrics.keeper_running IS 'whether the keeper runs: 1 or 0; where it does not, the next call that needs one starts it';
 COMMENT ON COLUMN snowflake_metrics.registry_here IS 'whether the registry is in this database: 1 or 0';
 COMMENT ON COLUMN snowflake_metrics.worker IS 'worker id that the node holds, or held last';

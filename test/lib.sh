@@ -324,6 +324,16 @@ unpack_patroni() {
   give_to_user "$folder"
 }
 
+# unpack_prometheus FOLDER: Prometheus and its exporter of PostgreSQL, which need nothing else. Unpacked and not installed, because they
+# start services, too. Returns 1 where they cannot be had; the test then is skipped.
+unpack_prometheus() {
+  local folder=$1
+  command -v apt-get >/dev/null || return 1
+  know_packages prometheus prometheus-postgres-exporter
+  unpack_packages "$folder" prometheus prometheus-postgres-exporter || return 1
+  give_to_user "$folder"
+}
+
 # make_server FOLDER [SETTING...]: makes a cluster with its superuser `postgres` in FOLDER/data and starts it. Only its
 # socket in FOLDER/socket leads to it, and only its owner (and root) may use that. SNOWFLAKE_PRELOAD=0 leaves the library
 # out of what it preloads.
