@@ -86,3 +86,4 @@ SELECT issuing FROM snowflake_metrics;
 SELECT relname FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE c.relname LIKE 'snowflake%' AND pid = pg_backend_pid() ORDER BY 1;
 COMMIT;
 DROP TABLE before;
+DELETE FROM snowflake_registry WHERE node ~ '^(node|crashed) ';
