@@ -18,6 +18,11 @@ const char *WhatToDoAbout(const RegistryError &error) {
   if (error.sqlstate == kClockBehind) return "Set the clock right, on whichever side it is wrong.";
   if (error.sqlstate == kTimeUsedUp)
     return "Set the clock right if it is wrong; otherwise ids need a layout with a later epoch or a wider timestamp.";
+  // These two answered: with another layout or without the extension, or not as a registry does.
+  if (error.sqlstate == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE)
+    return "The keeper goes on trying; ids flow once that is put right.";
+  if (error.sqlstate == ERRCODE_PROTOCOL_VIOLATION)
+    return "Check where snowflake.registry leads to: something else than a registry answers there.";
   if (IsClass(error.sqlstate, '0', '8')) return "The keeper goes on trying; ids flow as soon as the registry answers.";
   return "The keeper goes on trying; ids flow as soon as the registry grants a lease.";
 }

@@ -42,6 +42,7 @@ my $nonsense = qr/^08P01 the registry answered nonsense/;
 my @layout = (1735689600000, 1000, 41, 0, 10, 12, 'f');
 
 refused('nothing', qr/$nonsense \(It has no row\.\)/, lookup => { rows => [] });
+like((query_error($node, 'postgres', 'SELECT snowflake_nextval()'))[1], qr/HINT:  Check where snowflake\.registry leads to: something else/, '... with a hint');
 refused('two rows', qr/$nonsense \(It has more than one row\.\)/, lookup => { rows => [ [ (1) x 10 ], [ (2) x 10 ] ] });
 refused('too few columns', qr/$nonsense \(It has no column 3\.\)/, lookup => row([ 'a', 'b' ], 'public', 1));
 refused('no column at all', qr/$nonsense \(It has no column 1\.\)/, layout => row([]));
