@@ -1,5 +1,5 @@
 # make install where another extension called snowflake is installed: refused before anything is copied. Without it, and over
-# itself, ours is installed.
+# itself, ours is installed, with its pages in their folders, and make uninstall takes all of it away again.
 
 use strict;
 use warnings;
@@ -8,6 +8,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my ($sharedir) = run_command([ 'pg_config', '--sharedir' ]);
+my ($docdir) = run_command([ 'pg_config', '--docdir' ]);
 my $there = PostgreSQL::Test::Utils::tempdir();
 my $folder = "$there$sharedir/extension";
 is(system('mkdir', '-p', $folder), 0, 'a place to install to');
@@ -19,5 +20,11 @@ unlink "$folder/snowflake.control";
 command_ok(\@install, 'with it removed, ours is installed');
 is(scalar(() = `find $there -type f` =~ m{/snowflake(?:\.control|\.so|--1\.0\.sql)$}mg), 3, '... all of it');
 command_ok(\@install, '... and over itself again');
+for my $page ('README.md', glob 'doc/*.md')
+{
+	is(slurp_file("$there$docdir/extension/snowflake/$page"), slurp_file($page), "$page is installed");
+}
+command_ok([ @install[0 .. $#install - 1], 'uninstall' ], 'make uninstall');
+is(`find $there -type f`, '', '... leaves nothing');
 
 done_testing();
