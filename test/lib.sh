@@ -334,6 +334,20 @@ unpack_prometheus() {
   give_to_user "$folder"
 }
 
+# unpack_clients FOLDER: Debian's clients that run with what is here. Unpacked and not installed, because tests must not change the
+# system. Returns 1 where there is no apt; what cannot be had is skipped.
+unpack_clients() {
+  local folder=$1 packages=(python3-psycopg python3-psycopg2 python3-sqlalchemy python3-django) all
+  command -v apt-get >/dev/null || return 1
+  if command -v javac >/dev/null && [[ ! -e /usr/share/java/postgresql.jar ]]; then packages+=(libpostgresql-jdbc-java); fi
+  know_packages "${packages[@]}"
+  mapfile -t all < <(apt-get install --simulate --no-install-recommends "${packages[@]}" 2>/dev/null |
+    sed -n 's/^Inst \([^ ]*\) .*/\1/p')
+  [[ ${#all[@]} -gt 0 ]] || return 0
+  unpack_packages "$folder" "${all[@]}" || return 1
+  give_to_user "$folder"
+}
+
 # make_server FOLDER [SETTING...]: makes a cluster with its superuser `postgres` in FOLDER/data and starts it. Only its
 # socket in FOLDER/socket leads to it, and only its owner (and root) may use that. SNOWFLAKE_PRELOAD=0 leaves the library
 # out of what it preloads.

@@ -12,7 +12,7 @@ our @EXPORT = qw(pages blocks_of block_of run_elsewhere);
 # README.md and every page of doc/ and its folders.
 sub pages { return ('README.md', sort(glob('doc/*.md doc/*/*.md'))); }
 
-# The blocks of a page in their order: {language, text, line; test, fails, before, not_run: what a comment above says; output: the
+# The blocks of a page in their order: {language, text, line, heading; test, fails, before, not_run: what a comment above says; output: the
 # block of plain text that comes next}.
 sub blocks_of
 {
@@ -22,7 +22,9 @@ sub blocks_of
 	while ($text =~ /((?:^<!--[^\n]*-->\n)*)^```(\w*)\n(.*?)^```$/msg)
 	{
 		my ($comments, $language, $code) = ($1, $2, $3);
-		my $block = { page => $page, language => $language, text => $code, line => 1 + (substr($text, 0, $-[0]) =~ tr/\n//) };
+		my $before = substr($text, 0, $-[0]);
+		my $block = { page => $page, language => $language, text => $code, line => 1 + ($before =~ tr/\n//) };
+		($block->{heading}) = ($before =~ s/^```.*?^```$//msgr) =~ /.*^#+ +([^\n]*?) *$/ms;
 		while ($comments =~ /^<!-- (.*?) -->$/mg)
 		{
 			local $_ = $1;
@@ -32,7 +34,7 @@ sub blocks_of
 			elsif (/^not run: (.+)$/) { $block->{not_run} = $1; }
 			else { die "$page:$block->{line}: nobody knows what this comment means: $_\n"; }
 		}
-		$blocks[-1]{output} = $code if $language eq '' && @blocks && $blocks[-1]{language} eq 'sql' && substr($text, 0, $-[0]) =~ /^```\n+\z/m;
+		$blocks[-1]{output} = $code if $language eq '' && @blocks && $blocks[-1]{language} eq 'sql' && $before =~ /^```\n+\z/m;
 		push @blocks, $block;
 	}
 	return @blocks;
