@@ -126,7 +126,7 @@ clang_can_fuzz() {
   command -v clang++ >/dev/null && compgen -G "$(clang++ -print-resource-dir)/lib/*/libclang_rt.fuzzer*.a" >/dev/null
 }
 
-# missing_packages KIND...: prints the packages that are missing for these: `build`, and `test`, `fuzz`, `model` or `bench`
+# missing_packages KIND...: prints the packages that are missing for these: `build`, and `test`, `fuzz`, `model`, `bench` or `citus`
 # for what only they need.
 missing_packages() {
   local version kinds=" $* "
@@ -147,6 +147,13 @@ missing_packages() {
     command -v gcc >/dev/null || echo gcc
   fi
   if [[ $kinds = *" bench "* ]]; then command -v gnuplot >/dev/null || echo gnuplot-nox; fi
+  if [[ $kinds = *" citus "* ]]; then
+    # Headers that those of Debian's server include, where Citus includes them.
+    [[ -f /usr/include/zstd.h ]] || echo libzstd-dev
+    [[ -f /usr/include/gssapi/gssapi.h ]] || echo libkrb5-dev
+    [[ -f /usr/include/unicode/ucol.h ]] || echo libicu-dev
+    command -v xz >/dev/null || echo xz-utils
+  fi
   if ! find_pg_config; then
     version=$(version_to_install)
     [[ -x /usr/lib/postgresql/$version/bin/postgres ]] || echo "postgresql-$version"

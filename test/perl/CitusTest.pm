@@ -1,0 +1,100 @@
+# What the tests beside Citus share: a coordinator and workers on loopback, where Citus has a database `app` on each, and what is done to
+# all of them. test/run builds Citus, out of the source that SNOWFLAKE_CITUS_SOURCE names.
+package CitusTest;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+
+our @EXPORT = qw($db $coordinator @workers value everywhere place share_registry start_node add_node load_of stop_loads rows_and_ids finish);
+
+our $db = 'app';
+our ($coordinator, @workers);
+
+sub value { my ($server, $sql) = @_; return $server->safe_psql($db, $sql); }
+
+# Runs SQL on each node, over Citus's own connections; returns what each said.
+sub everywhere
+{
+	my ($sql) = @_;
+	return split /\n/, value($coordinator, "SELECT result FROM run_command_on_all_nodes(\$everywhere\$$sql\$everywhere\$)");
+}
+
+# A server with a database for Citus, started. Citus wants to be the first library. Options: conf; citus => 0: it is not created there.
+sub start_node
+{
+	my ($name, %options) = @_;
+	my $libraries = ($ENV{SNOWFLAKE_PRELOAD} // 1) ? 'citus,snowflake' : 'citus';
+	my $node = new_server($name, preload => 0, conf => <<"CONF" . ($options{conf} // ''));
+listen_addresses = '127.0.0.1'
+shared_preload_libraries = '$libraries'
+wal_level = logical
+max_worker_processes = 32
+log_statement = none
+autovacuum = off
+citus.enable_statistics_collection = off
+CONF
+	start_server($node);
+	$node->safe_psql('postgres', "CREATE DATABASE $db");
+	value($node, 'CREATE EXTENSION citus') if $options{citus} // 1;
+	return $node;
+}
+
+sub add_node
+{
+	my ($node) = @_;
+	value($coordinator, sprintf q{SELECT citus_add_node('127.0.0.1', %d)}, $node->port);
+	return;
+}
+
+# The cluster. Options: workers => how many, 2 unless told; snowflake => 0 leaves the extension to the test, registry => 0 leaves each
+# node its own; layout => SQL that each node runs before its first id.
+sub start
+{
+	my (%options) = @_;
+	$coordinator = start_node('coordinator', conf => "citus.shard_count = 8\n");
+	@workers = map { start_node("worker_$_") } 1 .. $options{workers} // 2;
+	value($coordinator, sprintf q{SELECT citus_set_coordinator_host('127.0.0.1', %d)}, $coordinator->port);
+	add_node($_) for @workers;
+	return unless $options{snowflake} // 1;
+	value($coordinator, 'CREATE EXTENSION snowflake');
+	everywhere("SELECT $options{layout}") if $options{layout};
+	share_registry() if $options{registry} // 1;
+	return;
+}
+
+# Where the registry is, as doc/citus.md has it.
+sub place { return sprintf 'host=127.0.0.1 port=%d dbname=%s user=snowflake_node', $coordinator->port, $db; }
+
+sub share_registry
+{
+	value($coordinator, q{CREATE ROLE snowflake_node LOGIN;
+		GRANT EXECUTE ON FUNCTION snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release TO snowflake_node});
+	value($coordinator, sprintf q{ALTER DATABASE %s SET snowflake.registry = '%s'}, $db, place());
+	return;
+}
+
+# Clients at a node that run the script again and again, until they are stopped.
+sub load_of { my ($node, $count, $script) = @_; return start_clients($node, $count, $script, dbname => $db); }
+
+sub stop_loads { my (@loads) = @_; stop_clients($_) for @loads; return; }
+
+# Of a table: rows, distinct ids, and the worker ids in them.
+sub rows_and_ids
+{
+	my ($table) = @_;
+	return split /\|/, value($coordinator, "SELECT count(*), count(DISTINCT id), count(DISTINCT (snowflake_decode(id)).worker) FROM $table");
+}
+
+sub finish
+{
+	$_->stop('immediate') for @workers, $coordinator;
+	done_testing();
+	return;
+}
+
+1;

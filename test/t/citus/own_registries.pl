@@ -1,0 +1,26 @@
+# Nodes whose registries are their own: what they issue differs by chance alone. Here a layout of two worker ids leaves no chance to three nodes.
+# The status of each worker says so, and its log.
+
+use strict;
+use warnings;
+
+use CitusTest;
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+
+CitusTest::start(registry => 0, layout => q{snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 0, 1, 5)});
+value($coordinator, q{CREATE TABLE orders (tenant int, id bigint DEFAULT snowflake_nextval());
+	SELECT create_distributed_table('orders', 'tenant')});
+my @loads = map { load_of($_, 1, "COPY orders (tenant) FROM PROGRAM 'seq 2000';\n" x 10) } $coordinator, @workers;
+ok(wait_until('rows', sub { (rows_and_ids('orders'))[0] > 20_000 }), 'three nodes write');
+stop_loads(@loads);
+my ($rows, $ids) = rows_and_ids('orders');
+cmp_ok($ids, '<', $rows, 'some ids are there twice');
+figures('registries of their own, two worker ids for three nodes: %d rows, %d duplicates', $rows, $rows - $ids);
+
+my $chance = qr/^rows of other servers come to this database, and its registry is its own: .*snowflake\.registry/;
+like(value($_, 'SELECT advice FROM snowflake_status'), $chance, $_->name . ' says so') for @workers;
+like(slurp_file($_->logfile), qr/WARNING:  snowflake keeper: rows of other servers come/, '... and its log') for @workers;
+is(value($coordinator, 'SELECT advice FROM snowflake_status'), '', 'the coordinator has nothing to say');
+finish();
