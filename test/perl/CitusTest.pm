@@ -10,7 +10,7 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-our @EXPORT = qw($db $coordinator @workers value everywhere place share_registry start_node add_node load_of stop_loads rows_and_ids finish);
+our @EXPORT = qw($db $coordinator @workers value everywhere start_node add_node load_of stop_loads rows_and_ids finish);
 
 our $db = 'app';
 our ($coordinator, @workers);
@@ -51,16 +51,21 @@ sub add_node
 	return;
 }
 
-# The cluster. Options: workers => how many, 2 unless told; snowflake => 0 leaves the extension to the test, registry => 0 leaves each
-# node its own; layout => SQL that each node runs before its first id.
+# Two workers.
+sub add_workers
+{
+	@workers = map { start_node("worker_$_") } 1 .. 2;
+	value($coordinator, sprintf q{SELECT citus_set_coordinator_host('127.0.0.1', %d)}, $coordinator->port);
+	add_node($_) for @workers;
+	return;
+}
+
+# The cluster. Options: registry => 0 leaves each node its own; layout => a call that each node makes before its first id.
 sub start
 {
 	my (%options) = @_;
 	$coordinator = start_node('coordinator', conf => "citus.shard_count = 8\n");
-	@workers = map { start_node("worker_$_") } 1 .. $options{workers} // 2;
-	value($coordinator, sprintf q{SELECT citus_set_coordinator_host('127.0.0.1', %d)}, $coordinator->port);
-	add_node($_) for @workers;
-	return unless $options{snowflake} // 1;
+	add_workers();
 	value($coordinator, 'CREATE EXTENSION snowflake');
 	everywhere("SELECT $options{layout}") if $options{layout};
 	share_registry() if $options{registry} // 1;

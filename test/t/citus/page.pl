@@ -110,6 +110,8 @@ unlike($plan, qr/event_2026_10/, '... and no other');
 my $by_layout = q{SELECT count(*) FROM event WHERE id >= snowflake_id_at('2026-11-01 00:00+00')};
 is(value($coordinator, $by_layout), '3000', 'by the layout of the database, too');
 like(value($coordinator, "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $by_layout"), qr/Subplans Removed: 1/, '... when it runs');
+value($coordinator, 'DROP TABLE event_2026_10');
+is(join(' ', everywhere(q{SELECT count(*) FROM pg_class WHERE relname ~ '^event_2026_10(_\d+)?$'})), '0 0 0', 'a partition is dropped everywhere');
 
 # ---------------------------------------------------------------------------------------------------------------------
 # What is there already
@@ -138,11 +140,14 @@ value($coordinator, q{CREATE TABLE country (name text);
 	INSERT INTO country VALUES ('here'), ('there');
 	CREATE TABLE careless AS TABLE country;
 	SELECT create_reference_table('careless');
-	ALTER TABLE careless ADD COLUMN id bigint DEFAULT snowflake_nextval()});
-my $replicas = sub { value($coordinator, qq{SELECT count(DISTINCT result) FROM run_command_on_placements('$_[0]', 'SELECT string_agg(id::text, '','' ORDER BY id) FROM %s')}) };
-is($replicas->('careless'), '3', 'ADD COLUMN on a reference table: each replica has other ids');
+	ALTER TABLE careless ADD COLUMN id bigint DEFAULT snowflake_nextval(), ADD COLUMN u uuid DEFAULT gen_random_uuid()});
+# How many different replicas of a column there are.
+my $replicas = sub { value($coordinator, qq{SELECT count(DISTINCT result) FROM run_command_on_placements('$_[0]', 'SELECT string_agg($_[1]::text, '','' ORDER BY $_[1]) FROM %s')}) };
+is($replicas->('careless', 'id'), '3', 'ADD COLUMN on a reference table: each replica has other ids');
+is($replicas->('careless', 'u'), '3', '... and other uuids');
+like((query_error($coordinator, $db, q{CREATE SEQUENCE numbers; ALTER TABLE careless ADD COLUMN n bigint DEFAULT nextval('numbers')}))[1], qr/nextval/, '... and Citus refuses nextval()');
 run_block('undistribute_table\(.country');
-is($replicas->('country'), '1', '... and as the page does it the same ones');
+is($replicas->('country', 'id'), '1', '... and as the page does it the same ones');
 value($coordinator, q{ALTER TABLE orders ADD COLUMN line bigint DEFAULT snowflake_nextval()});
 is(value($coordinator, 'SELECT count(*) = count(DISTINCT line) FROM orders'), 't', 'on a distributed table each row has its own');
 
