@@ -71,6 +71,7 @@ $coordinator->append_conf('pg_hba.conf', here(text('', 'scram-sha-256')) . $hba)
 $coordinator->reload;
 run_block('CREATE ROLE snowflake_node');
 is(join(' ', everywhere(q{SELECT extname FROM pg_extension WHERE extname = 'snowflake'})), 'snowflake ' x 2 . 'snowflake', 'the extension is everywhere');
+is(join(' ', everywhere(q{SELECT count(*) FROM pg_roles WHERE rolname = 'snowflake_node'})), '1 1 1', '... and the role');
 
 my @drawn = cells(run_block(q{'SELECT snowflake_nextval\(\)'}));
 is(join(' ', @drawn), join(' ', ('N.N.N.N|t|N') x 3), 'each node draws an id');
