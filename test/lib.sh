@@ -319,38 +319,14 @@ unpack_neighbours() {
   give_to_user "$folder"
 }
 
-# unpack_patroni FOLDER: Patroni, etcd and what they lack here, as apt would install it. Unpacked and not installed, because an
-# installed etcd starts a service. Returns 1 where they cannot be had; the test then is skipped.
-unpack_patroni() {
-  local folder=$1 packages=()
+# unpack_beside FOLDER PACKAGE...: Debian's packages with what they lack here, as apt would install them. Unpacked and not installed, because
+# tests must not change the system, and some start services. Returns 1 where they cannot be had; their tests are then skipped.
+unpack_beside() {
+  local folder=$1 all
+  shift
   command -v apt-get >/dev/null || return 1
-  know_packages patroni etcd-server
-  mapfile -t packages < <(apt-get install --simulate --no-install-recommends patroni etcd-server 2>/dev/null |
-    sed -n 's/^Inst \([^ ]*\) .*/\1/p')
-  unpack_packages "$folder" "${packages[@]}" || return 1
-  give_to_user "$folder"
-}
-
-# unpack_prometheus FOLDER: Prometheus and its exporter of PostgreSQL, which need nothing else. Unpacked and not installed, because they
-# start services, too. Returns 1 where they cannot be had; the test then is skipped.
-unpack_prometheus() {
-  local folder=$1
-  command -v apt-get >/dev/null || return 1
-  know_packages prometheus prometheus-postgres-exporter
-  unpack_packages "$folder" prometheus prometheus-postgres-exporter || return 1
-  give_to_user "$folder"
-}
-
-# unpack_clients FOLDER: Debian's clients that run with what is here. Unpacked and not installed, because tests must not change the
-# system. Returns 1 where there is no apt; what cannot be had is skipped.
-unpack_clients() {
-  local folder=$1 packages=(python3-psycopg python3-psycopg2 python3-sqlalchemy python3-django) all
-  command -v apt-get >/dev/null || return 1
-  if command -v javac >/dev/null && [[ ! -e /usr/share/java/postgresql.jar ]]; then packages+=(libpostgresql-jdbc-java); fi
-  know_packages "${packages[@]}"
-  mapfile -t all < <(apt-get install --simulate --no-install-recommends "${packages[@]}" 2>/dev/null |
-    sed -n 's/^Inst \([^ ]*\) .*/\1/p')
-  [[ ${#all[@]} -gt 0 ]] || return 0
+  know_packages "$@"
+  mapfile -t all < <(apt-get install --simulate --no-install-recommends "$@" 2>/dev/null | sed -n 's/^Inst \([^ ]*\) .*/\1/p')
   unpack_packages "$folder" "${all[@]}" || return 1
   give_to_user "$folder"
 }
