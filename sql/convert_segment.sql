@@ -140,11 +140,11 @@ SELECT snowflake_convert('second', 'id', 'shared', true);
 SELECT snowflake_convert('second', 'id', 'shared');
 SELECT fill('first', 3), fill('second', 3);
 -- Far above what was handed out.
-INSERT INTO third VALUES (1000, 1);
+INSERT INTO third VALUES (1000000, 1);
 SELECT snowflake_convert('third', 'id', 'shared');
 SELECT fill('first', 3), fill('second', 3), fill('third', 3);
 SELECT count(*), count(DISTINCT id) FROM (SELECT id FROM first WHERE id > 30 UNION ALL SELECT id FROM second WHERE id > 40 UNION ALL SELECT id FROM third) a(id);
-SELECT count(*) AS not_above FROM (SELECT max(id) FROM second UNION ALL SELECT id FROM third WHERE id <> 1000) a(id) WHERE id <= 1000;
+SELECT count(*) AS not_above FROM (SELECT max(id) FROM second UNION ALL SELECT id FROM third WHERE id <> 1000000) a(id) WHERE id <= 1000000;
 SELECT first_value FROM segments WHERE name = 'shared';
 DROP TABLE first, second, third;
 
@@ -178,10 +178,10 @@ SELECT range_count FROM :other;
 SELECT held_from > 109 AS newest_alone FROM snowflake_range WHERE node = 'other';
 SELECT state FROM says($$SELECT snowflake_convert('held', 'id', 'held')$$);
 -- Numbers wholly above what it has: then the segment is raised.
-UPDATE held SET id = id + 1000;
+UPDATE held SET id = id + 1000000;
 SELECT snowflake_convert('held', 'id', 'held');
 SELECT fill('held', 3);
-SELECT count(DISTINCT id), count(*) FILTER (WHERE id > 1105) AS above FROM held;
+SELECT count(DISTINCT id), count(*) FILTER (WHERE id > 1000105) AS above FROM held;
 DROP TABLE held;
 -- A node that is gone for good.
 CREATE TABLE held (id serial, n int);
