@@ -369,8 +369,13 @@ sweep() {
   kill_inside "$folder" but_servers
   while IFS= read -r file; do
     pid=$(head -n 1 "$file" 2>/dev/null) || continue
-    [[ $pid =~ ^[0-9]+$ && $(readlink "/proc/$pid/cwd") = "$(dirname "$file")" ]] || continue
-    kill -QUIT "$pid" 2>/dev/null || true
+    # A server without a postmaster, as initdb starts some, has a minus there; it ends when nobody is left who writes to it.
+    [[ $pid =~ ^-?[0-9]+$ && $(readlink "/proc/${pid#-}/cwd") = "$(dirname "$file")" ]] || continue
+    if [[ $pid = -* ]]; then
+      pid=${pid#-}
+    else
+      kill -QUIT "$pid" 2>/dev/null || true
+    fi
     kill -CONT "$pid" 2>/dev/null || true
     for ((round = 0; round < 50; round++)); do
       kill -0 "$pid" 2>/dev/null || break
