@@ -6,13 +6,15 @@ RESET client_min_messages;
 SET timezone = 'UTC';
 SET datestyle = 'ISO';
 
--- The default layout: milliseconds since 2025-01-01 << 22 | worker << 12 | sequence.
-SELECT id, d.*, snowflake_timestamp(id) = d.ts AS same
+-- The default layout: milliseconds since 2025-01-01 << 22 | worker << 12 | sequence. Nothing was issued in its first minute: what lies
+-- there is no snowflake, unless its reader says so.
+SELECT id, d.*, n.*, snowflake_timestamp(id) = n.ts AS same
 FROM (VALUES
-    (0), (1), (4095), (4096), (4194303), (4194304),
+    (0), (1), (2147483647), (251658239999), (251658240000),
+    (251658240001), (251658240000 + 4095), (251658240000 + 4096), (251658240000 + 4194303), (251658240000 + 4194304),
     ((86400000::bigint << 22) | (1023 << 12) | 4095),
     ((59554235644 << 22) | (596 << 12) | 31),
-    (9223372036854775807)) v(id), snowflake_decode(id) d;
+    (9223372036854775807)) v(id), snowflake_decode(id) d, snowflake_decode(id, 'snowflake') n;
 
 -- Whatever the session's time zone, it is the same instant.
 SET timezone = 'Asia/Shanghai';

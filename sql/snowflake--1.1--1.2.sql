@@ -528,3 +528,6 @@ COMMENT ON COLUMN snowflake_layout.sequence_bits IS 'width of the sequence numbe
 COMMENT ON COLUMN snowflake_origin.singleton IS 'always true: there is one row, or none';
 COMMENT ON COLUMN snowflake_origin.system_identifier IS 'system identifier of the server at the last acquire';
 COMMENT ON COLUMN snowflake_origin.timeline IS 'its timeline then';
+
+COMMENT ON FUNCTION snowflake_decode(bigint) IS
+    'timestamp, worker id and sequence number of an id, by this database''s layout; nulls for a number of the default layout''s first minute, in which nothing was issued: one that a table had before; 22003 for an id that the layout cannot hold';

@@ -34,6 +34,13 @@ Datum AllAtOnce(FunctionCallInfo fcinfo, int32 count) {
   return Datum{0};
 }
 
+// Whether an id is none: nothing was issued in the first minute of the default layout, which is older than this extension. What lies
+// there, up to 251,658,239,999, are the numbers that a table had before. Who names the layout has his reasons to read them.
+bool IsFromBefore(FunctionCallInfo fcinfo, const Layout &layout, Tick tick) {
+  constexpr int64_t kFirstMinuteUs = 60 * 1000 * kUsPerMs;
+  return PG_NARGS() == 1 && layout == kDefaultLayout && layout.UnixUsAt(tick) < layout.epoch_us() + kFirstMinuteUs;
+}
+
 Datum TickTimestamp(const Layout &layout, Tick tick) { return TimeDatum(layout.UnixUsAt(tick)); }
 
 }  // namespace
@@ -83,7 +90,8 @@ SNOWFLAKE_FUNCTION(snowflake_decode) {
   const Layout &layout = LayoutFor(fcinfo, id);
   const Parts parts = layout.Unpack(id);
   Datum values[] = {TickTimestamp(layout, parts.tick), Int32GetDatum(parts.worker), Int32GetDatum(parts.sequence)};
-  bool nulls[lengthof(values)] = {};
+  bool nulls[lengthof(values)];
+  memset(nulls, IsFromBefore(fcinfo, layout, parts.tick), sizeof(nulls));
   PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls)));
 }
 

@@ -18,7 +18,7 @@ $server->stop('fast');
 
 my ($out, $err) = ('', '');
 my $input = join("\n", 'SELECT snowflake_nextval();', 'SELECT snowflake_nextvals(2);', 'SELECT state FROM snowflake_status;',
-	'SELECT worker FROM snowflake_decode(4095);', q{SELECT window_end FROM snowflake_acquire('n', 0, 1000, '1 min');}, '');
+	'SELECT worker FROM snowflake_decode(251658240000);', q{SELECT window_end FROM snowflake_acquire('n', 0, 1000, '1 min');}, '');
 my $single = IPC::Run::run([ 'postgres', '--single', '-D', $server->data_dir, '-c', 'log_error_verbosity=verbose', '-c',
 	'log_min_messages=warning', $db ],
 	'<', \$input, '>', \$out, '2>', \$err);
