@@ -7,14 +7,23 @@ use warnings;
 use Exporter 'import';
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(pages blocks_of block_of run_elsewhere);
+our @EXPORT = qw(pages blocks_of find_block block_of rest_of run_elsewhere);
 
 # README.md and every page of doc/ and its folders.
 sub pages { return ('README.md', sort(glob('doc/*.md doc/*/*.md'))); }
 
 # The blocks of a page in their order: {language, text, line, heading; test, fails, before, not_run: what a comment above says; output: the
-# block of plain text that comes next}.
+# block of plain text that comes next; taken: whether find_block() gave it}.
+my %blocks_of;
+
 sub blocks_of
+{
+	my ($page) = @_;
+	$blocks_of{$page} //= [ read_blocks($page) ];
+	return @{ $blocks_of{$page} };
+}
+
+sub read_blocks
 {
 	my ($page) = @_;
 	my @blocks;
@@ -41,12 +50,24 @@ sub blocks_of
 }
 
 # The one block of a page that has this in it.
-sub block_of
+sub find_block
 {
 	my ($page, $what, $language) = @_;
 	my @found = grep { $_->{language} eq ($language // 'sql') && $_->{text} =~ /$what/ } blocks_of($page);
 	die scalar(@found) . " blocks of $page have $what\n" unless @found == 1;
-	return $found[0]{text};
+	$found[0]{taken} = 1;
+	return $found[0];
+}
+
+sub block_of { return find_block(@_)->{text}; }
+
+# What is in the blocks of a page that nobody has taken, but for those of other tests and what the ones that were taken give.
+sub rest_of
+{
+	my ($page) = @_;
+	my @blocks = blocks_of($page);
+	my %is_output = map { $_->{output} => 1 } grep { $_->{taken} && defined $_->{output} } @blocks;
+	return join "\n", map { $_->{text} } grep { !$_->{taken} && !$_->{test} && !$is_output{ $_->{text} } } @blocks;
 }
 
 # The test that runs all SQL of a page, if it says so.

@@ -10,17 +10,7 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-my @blocks = blocks_of('doc/citus.md');
-
-# The one block that has this in it.
-sub block
-{
-	my ($language, $what) = @_;
-	my @found = grep { $_->{language} eq $language && $_->{text} =~ /$what/ } @blocks;
-	die scalar(@found) . " blocks of doc/citus.md have $what\n" unless @found == 1;
-	$found[0]{taken} = 1;
-	return $found[0];
-}
+sub block { my ($language, $what) = @_; return find_block('doc/citus.md', $what, $language); }
 
 sub text { return block(@_)->{text}; }
 
@@ -186,6 +176,5 @@ ok(wait_until('the check', sub { join("\n", cells(value($coordinator, $check))) 
 is(join(' ', map { value($_, 'SELECT snowflake_nextval() > (SELECT max(id) FROM orders)') } $coordinator, @workers), 't t t', 'ids go on above those that are there');
 
 # Others have a test of their own, and the output of a block is no block that is run.
-my %is_output = map { $_->{output} => 1 } grep { $_->{taken} && defined $_->{output} } @blocks;
-is(join("\n", map { $_->{text} } grep { !$_->{taken} && !$_->{test} && !$is_output{ $_->{text} } } @blocks), '', 'all of the page was run');
+is(rest_of('doc/citus.md'), '', 'all of the page was run');
 finish();

@@ -13,17 +13,7 @@ use Test::More;
 use Time::HiRes qw(time sleep);
 
 my $page = slurp_file('doc/horizon.md');
-my @blocks = blocks_of('doc/horizon.md');
-
-# The one block that has this in it.
-sub block
-{
-	my ($language, $what) = @_;
-	my @found = grep { $_->{language} eq $language && $_->{text} =~ /$what/ } @blocks;
-	die scalar(@found) . " blocks of doc/horizon.md have $what\n" unless @found == 1;
-	$found[0]{taken} = 1;
-	return $found[0]{text};
-}
+sub block { my ($language, $what) = @_; return block_of('doc/horizon.md', $what, $language); }
 
 my $server = new_server('server', streaming => 1,
 	conf => "log_statement = none\nautovacuum = off\nwal_level = logical\nmax_connections = 50\nmax_worker_processes = 20\nmax_wal_senders = 10\nmax_replication_slots = 10\n");
@@ -212,7 +202,7 @@ value('app', 'UPDATE outbox_reader SET last_id = (SELECT max(id) FROM outbox) - 
 value('app', block('sql', 'DELETE FROM outbox'));
 is(value('app', 'SELECT count(*) FROM outbox'), '1', 'what all have read is deleted');
 
-is(join("\n", map { $_->{text} } grep { !$_->{taken} } @blocks), '', 'all of the page was run');
+is(rest_of('doc/horizon.md'), '', 'all of the page was run');
 $standby->stop('immediate');
 $server->stop('immediate');
 done_testing();
