@@ -59,7 +59,8 @@ refuse-namesake:
 	fi
 
 # PGXS would put all DOCS into one folder, and then no page's link leads to another.
-pages = $(patsubst $(top)%,%,$(wildcard $(addprefix $(top),README.md CHANGELOG.md doc/*.md doc/*/*)))
+pages = $(patsubst $(top)%,%,$(wildcard $(addprefix $(top),README.md CHANGELOG.md LICENSE src/README.md test/README.md test/bench/figures.md test/bench/figures.svg \
+	doc/*.md doc/*/*)))
 pages_folder = $(DESTDIR)$(docdir)/$(docmoduledir)/$(EXTENSION)
 install: install-pages
 uninstall: uninstall-pages

@@ -4,6 +4,7 @@
 use strict;
 use warnings;
 
+use File::Basename qw(dirname);
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -22,7 +23,10 @@ is(scalar(() = `find $there -type f` =~ m{/snowflake(?:\.control|\.so|--1\.0\.sq
 command_ok(\@install, '... and over itself again');
 for my $page ('README.md', glob 'doc/*.md')
 {
-	is(slurp_file("$there$docdir/extension/snowflake/$page"), slurp_file($page), "$page is installed");
+	my $installed = "$there$docdir/extension/snowflake/$page";
+	is(slurp_file($installed), slurp_file($page), "$page is installed");
+	my @links = grep { !/^https?:/ } slurp_file($page) =~ /\]\(([^)\s#]+)/g;
+	is(join(' ', grep { !-e dirname($installed) . "/$_" } @links), '', '... and where it leads');
 }
 command_ok([ @install[0 .. $#install - 1], 'uninstall' ], 'make uninstall');
 is(`find $there -type f`, '', '... leaves nothing');
