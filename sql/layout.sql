@@ -17,7 +17,7 @@ INSERT INTO snowflake_layout (epoch_ms, tick_us, timestamp_bits, datacenter_bits
 SELECT * FROM snowflake_decode((100::bigint << 24) | (7 << 16) | 4711);
 ROLLBACK;
 -- Rolled back: the default layout again.
-SELECT * FROM snowflake_decode((100::bigint << 24) | (7 << 16) | 4711);
+SELECT * FROM snowflake_decode((100000::bigint << 24) | (7 << 16) | 4711);
 INSERT INTO snowflake_layout (epoch_ms, tick_us, timestamp_bits, datacenter_bits, worker_bits, sequence_bits, sequence_first)
     VALUES (1409529600000, 10000, 39, 0, 16, 8, true);
 SELECT * FROM snowflake_decode((100::bigint << 24) | (7 << 16) | 4711);
