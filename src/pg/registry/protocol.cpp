@@ -315,6 +315,8 @@ void ProtocolMarkClean(Oid extension) {
 
 bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since, Tick last_tick) {
   CheckCall("snowflake_evict");
+  // Who means to drop the extension calls this in the same transaction: it has what a drop locks before anything that calls wait for.
+  LockDatabaseObject(ExtensionRelationId, extension, 0, AccessExclusiveLock);
   const Tables tables = FindTables(extension);
   CommitDurably();
   LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
