@@ -51,7 +51,9 @@ for my $n (1 .. 6)
 	push @held_back, grep { /SF004|held back until/ } split /\n/, PostgreSQL::Test::Utils::slurp_file($primary->logfile);
 }
 is("@held_back", '', 'nothing was ever held back');
-my @drawn = draw($primary, 31);
+# On a slow machine the first windows, of ten seconds, end meanwhile, and a worker id comes twice: once there is no other.
+my %drawn = map { $_ => 1 } draw($primary, 31);
+my @drawn = sort { $a <=> $b } keys %drawn;
 is(scalar(@drawn), 30, 'all other worker ids can be had at once');
 is(scalar(grep { $_ == $other } @drawn), 0, '... but for the one that a node has');
 # Nobody has issued under these.
