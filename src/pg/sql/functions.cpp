@@ -37,8 +37,8 @@ Datum AllAtOnce(FunctionCallInfo fcinfo, int32 count) {
 // Whether an id is none: nothing was issued in the first minute of the default layout, which is older than this extension. What lies
 // there, up to 251,658,239,999, are the numbers that a table had before. Who names the layout has his reasons to read them.
 bool IsFromBefore(FunctionCallInfo fcinfo, const Layout &layout, Tick tick) {
-  constexpr int64_t kFirstMinuteUs = 60 * 1000 * kUsPerMs;
-  return PG_NARGS() == 1 && layout == kDefaultLayout && layout.UnixUsAt(tick) < layout.epoch_us() + kFirstMinuteUs;
+  constexpr Tick kFirstMinute = 60 * 1000;
+  return PG_NARGS() == 1 && tick < kFirstMinute && layout == kDefaultLayout;
 }
 
 Datum TickTimestamp(const Layout &layout, Tick tick) { return TimeDatum(layout.UnixUsAt(tick)); }

@@ -51,15 +51,7 @@ struct Seen {
   char node_name[sizeof(NodeBlock::node_name)];
 };
 
-struct Row {
-  Datum values[kColumns];
-  bool nulls[kColumns];
-
-  void Set(Column column, Datum value) {
-    values[column] = value;
-    nulls[column] = false;
-  }
-};
+using StatusRow = ResultRow<kColumns>;
 
 // What a call would get now.
 const char *StateOfLease(Generator g, int64_t now_us) {
@@ -90,7 +82,7 @@ const char *State(const NodeBlock *node, const Seen &shot, int64_t now_us) {
   return shot.lease_wanted || keeps ? "no lease" : "idle";
 }
 
-void SetLease(Row *row, const Generator &g, bool issuing, int64_t now_us) {
+void SetLease(StatusRow *row, const Generator &g, bool issuing, int64_t now_us) {
   const int64_t end_us = g.layout.UnixUsAt(g.lease.window_end);
   row->Set(kWorker, Int32GetDatum(g.lease.worker));
   row->Set(kLeaseId, Int64GetDatum(g.lease.lease_id));
@@ -104,7 +96,7 @@ void SetLease(Row *row, const Generator &g, bool issuing, int64_t now_us) {
   row->Set(kLastId, Int64GetDatum(g.layout.Pack({g.last_tick, g.lease.worker, last_sequence})));
 }
 
-void SetNode(Row *row, const Seen &shot) {
+void SetNode(StatusRow *row, const Seen &shot) {
   if (shot.node_name[0] != '\0') row->Set(kNode, CStringGetTextDatum(shot.node_name));
   if (shot.keeper_pid != 0) row->Set(kKeeperPid, Int32GetDatum(shot.keeper_pid));
   row->Set(kIdsTaken, Int64GetDatum(shot.counters.ids_taken - shot.counters.ids_given_back));
@@ -126,8 +118,7 @@ void SetNode(Row *row, const Seen &shot) {
 using namespace snowflake;
 
 SNOWFLAKE_FUNCTION(snowflake_get_status) {
-  Row row = {};
-  memset(row.nulls, true, sizeof(row.nulls));
+  StatusRow row;
   Seen shot = {};
   const Oid extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
   NodeBlock *node = FindNode(MyDatabaseId);
@@ -152,7 +143,7 @@ SNOWFLAKE_FUNCTION(snowflake_get_status) {
   const Layout layout = shot.generator.open ? shot.generator.layout : DatabaseLayout(fcinfo->flinfo->fn_oid);
   row.Set(kEndOfLife, TimeDatum(layout.UnixUsAt(layout.max_tick() + 1)));
   row.Set(kState, CStringGetTextDatum(state));
-  return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), row.values, row.nulls));
+  return row.AsResult(fcinfo);
 }
 
 SNOWFLAKE_FUNCTION(snowflake_get_counters) {
@@ -171,15 +162,9 @@ SNOWFLAKE_FUNCTION(snowflake_get_counters) {
     kWorkersFree,
     kCounterColumns
   };
-  Datum values[kCounterColumns] = {};
-  bool nulls[kCounterColumns];
-  memset(nulls, true, sizeof(nulls));
-  const auto set = [&](int column, Datum value) {
-    values[column] = value;
-    nulls[column] = false;
-  };
-  set(kRegistryHere, BoolGetDatum(RegistryIsHere()));
-  if (!HasSharedMemory()) return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls));
+  ResultRow<kCounterColumns> row;
+  row.Set(kRegistryHere, BoolGetDatum(RegistryIsHere()));
+  if (!HasSharedMemory()) return row.AsResult(fcinfo);
 
   const Oid extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
   Counters counters = {};
@@ -199,46 +184,39 @@ SNOWFLAKE_FUNCTION(snowflake_get_counters) {
       workers_free = node->state.workers_free;
     });
   }
-  set(kTaken, Int64GetDatum(counters.ids_taken));
-  set(kGivenBack, Int64GetDatum(counters.ids_given_back));
-  set(kFailedCalls, Int64GetDatum(counters.failed_calls));
-  set(kFailedSegmentCalls, Int64GetDatum(counters.failed_segment_calls));
-  set(kAnswers, Int64GetDatum(exchanges.answered));
-  set(kFailures, Int64GetDatum(exchanges.failed));
+  row.Set(kTaken, Int64GetDatum(counters.ids_taken));
+  row.Set(kGivenBack, Int64GetDatum(counters.ids_given_back));
+  row.Set(kFailedCalls, Int64GetDatum(counters.failed_calls));
+  row.Set(kFailedSegmentCalls, Int64GetDatum(counters.failed_segment_calls));
+  row.Set(kAnswers, Int64GetDatum(exchanges.answered));
+  row.Set(kFailures, Int64GetDatum(exchanges.failed));
   if (exchanges.answered > 0) {
-    set(kAnswerSeconds, Float8GetDatum(Seconds(exchanges.took_us)));
-    set(kSinceAnswerSeconds, Float8GetDatum(Seconds(SteadyUs() - exchanges.answered_us)));
+    row.Set(kAnswerSeconds, Float8GetDatum(Seconds(exchanges.took_us)));
+    row.Set(kSinceAnswerSeconds, Float8GetDatum(Seconds(SteadyUs() - exchanges.answered_us)));
   }
-  set(kRangesFailing, BoolGetDatum(ranges_failing));
+  row.Set(kRangesFailing, BoolGetDatum(ranges_failing));
   if (lease.lease_id != 0 && workers_free >= 0) {
-    set(kWorkers, Int64GetDatum(workers));
-    set(kWorkersFree, Int64GetDatum(workers_free));
+    row.Set(kWorkers, Int64GetDatum(workers));
+    row.Set(kWorkersFree, Int64GetDatum(workers_free));
   }
-  return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls));
+  return row.AsResult(fcinfo);
 }
 
 SNOWFLAKE_FUNCTION(snowflake_get_clock) {
-  Datum values[] = {Datum{0}, Datum{0}};
-  bool nulls[] = {true, true};
+  ResultRow<2> row;
   NodeBlock *node = FindNode(MyDatabaseId);
   if (node != nullptr) {
     NodeClock clock = {};
     WithLock(node, LW_SHARED, [&] { clock = node->state.clock; });
     Read(&clock, ReadClocks(), PatienceNow().clock);
-    values[0] = IntervalDatum(LeadUs(clock));
-    values[1] = Int64GetDatum(clock.bridged);
-    nulls[0] = nulls[1] = false;
+    row.Set(0, IntervalDatum(LeadUs(clock)));
+    row.Set(1, Int64GetDatum(clock.bridged));
   }
-  return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls));
+  return row.AsResult(fcinfo);
 }
 
 SNOWFLAKE_FUNCTION(snowflake_get_horizon) {
-  Datum values[] = {Datum{0}, Datum{0}, Datum{0}, Datum{0}, Datum{0}};
-  bool nulls[] = {true, true, true, true, true};
-  const auto set = [&](int column, Datum value) {
-    values[column] = value;
-    nulls[column] = false;
-  };
+  ResultRow<5> row;
   NodeBlock *node = FindNode(MyDatabaseId);
   if (node != nullptr) {
     const HorizonShown shown = ShowHorizon(node, ExtensionOfFunction(fcinfo->flinfo->fn_oid));
@@ -247,14 +225,14 @@ SNOWFLAKE_FUNCTION(snowflake_get_horizon) {
       NodeClock clock = {};
       WithLock(node, LW_SHARED, [&] { clock = node->state.clock; });
       Read(&clock, ReadClocks(), PatienceNow().clock);
-      set(0, Int64GetDatum(shown.horizon));
-      set(1, IntervalDatum(Max(clock.shown_us - time_of(shown.horizon), int64_t{0})));
+      row.Set(0, Int64GetDatum(shown.horizon));
+      row.Set(1, IntervalDatum(Max(clock.shown_us - time_of(shown.horizon), int64_t{0})));
     }
-    if (shown.holder.by.pid != 0) set(2, Int32GetDatum(shown.holder.by.pid));
-    if (shown.holder.xid != 0) set(3, TransactionIdGetDatum(shown.holder.xid));
-    if (shown.holder.first != 0) set(4, TimeDatum(time_of(shown.holder.first)));
+    if (shown.holder.by.pid != 0) row.Set(2, Int32GetDatum(shown.holder.by.pid));
+    if (shown.holder.xid != 0) row.Set(3, TransactionIdGetDatum(shown.holder.xid));
+    if (shown.holder.first != 0) row.Set(4, TimeDatum(time_of(shown.holder.first)));
   }
-  return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls));
+  return row.AsResult(fcinfo);
 }
 
 SNOWFLAKE_FUNCTION(snowflake_get_advice) {
