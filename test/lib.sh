@@ -107,18 +107,13 @@ find_pg_config() {
 # Which server to install, if there is none: the one whose headers alone are missing, or Debian's own version, which apt
 # does not know before its first update.
 version_to_install() {
-  local version release
+  local version
   version=$(debian_versions_with postgres | sed -n 1p)
   if [[ -z $version ]]; then
     version=$({ apt-cache depends postgresql 2>/dev/null || true; } | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p')
   fi
-  if [[ -z $version ]]; then
-    release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-    for version in 18 17 15; do
-      if [[ $(debian_suite "$version") = "$release" ]]; then break; fi
-    done
-  fi
-  printf '%s\n' "$version"
+  if [[ -z $version ]]; then version=$(. /etc/os-release && debian_version "${VERSION_CODENAME:-}"); fi
+  printf '%s\n' "${version:-15}"
 }
 
 # Whether clang++ is there, with the fuzzer's library.
@@ -224,6 +219,14 @@ debian_suite() {
     19) echo experimental ;;
     *) return 1 ;;
   esac
+}
+
+# debian_version SUITE: the other way round; nothing for a release that is not known.
+debian_version() {
+  local version
+  for version in 15 17 18; do
+    if [[ $(debian_suite "$version") = "$1" ]]; then echo "$version"; fi
+  done
 }
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
-# What test/package, test/bare and test/matrix share: Debian systems of their own, made by mmdebstrap, and steps in them. Sourced by
-# bash after lib.sh; needs root.
+# What test/package, test/bare, test/clients and test/matrix share: Debian systems of their own, made by mmdebstrap, and steps in
+# them. Sourced by bash after lib.sh; needs root.
 # shellcheck shell=bash disable=SC2154
 
 # Prints why there can be no roots on this machine, if so.
@@ -32,6 +32,18 @@ make_debian() {
   chmod +x "$folder/usr/sbin/policy-rc.d"
 }
 
+# enter FOLDER COMMAND...: replaces this shell by the command there, where mounts, processes and shared memory are its own.
+enter() {
+  # shellcheck disable=SC2016
+  exec unshare --mount --pid --ipc --fork --kill-child --propagation private bash -c '
+    set -e
+    mount -t proc proc "$1/proc"
+    mount --rbind /dev "$1/dev"
+    mount -t tmpfs tmpfs "$1/dev/shm"
+    mount -t tmpfs tmpfs "$1/run"
+    exec chroot "$@"' bash "$@"
+}
+
 # in_root FOLDER SCRIPT [ARGUMENT...]: runs a script there. Its processes end with it, and what it mounts goes with it.
 in_root() {
   # shellcheck disable=SC2016
@@ -43,6 +55,19 @@ in_root() {
 
 passed=0
 failed=0
+
+# begin_steps NAME: for the beginning of a script of steps, in a work folder of that name. `keep` says whether it stays.
+begin_steps() {
+  local unfit
+  work=
+  trap 'finish_steps "$keep"' EXIT
+  trap 'failed=1; exit 130' INT TERM HUP
+  unfit=$(no_roots)
+  [[ -z $unfit ]] || die "$unfit"
+  # Whose the copied source is to be is known in the roots only.
+  unprivileged_user=
+  make_work_folder "$1"
+}
 
 # step NAME COMMAND...: a test that is one command; what it prints is in `log`. What comes later needs what came before, so the first
 # failure ends it.
