@@ -38,11 +38,12 @@ RESET snowflake.max_clock_skew;
 DELETE FROM orders WHERE n < 0 AND n <> -3;
 UPDATE orders SET id = snowflake_encode(now() + interval '8 s', :other, 0) WHERE n = -3;
 SELECT setval('snowflake_registry_lease_id_seq', 1024 * 1000000 + :other - 1) > 0 AS ring;
-SELECT lease_id, token, worker_id = :other AS other FROM snowflake_acquire('other', 0,
-    (extract(epoch FROM now()) * 1000)::bigint - 1735689600000, '1 min') \gset
+SELECT gen_random_uuid() AS token \gset
+SELECT lease_id, worker_id = :other AS other FROM snowflake_lease_acquire('other', 0,
+    (extract(epoch FROM now()) * 1000)::bigint - 1735689600000, '1 min', :'token', 0, NULL) \gset
 SELECT :'other' AS other;
 SELECT * FROM check_orders();
-SELECT snowflake_release(:lease_id, :'token', (extract(epoch FROM now()) * 1000)::bigint - 1735689600000 + 2000);
+SELECT snowflake_lease_release(:lease_id, :'token', (extract(epoch FROM now()) * 1000)::bigint - 1735689600000 + 2000, 0);
 SELECT * FROM check_orders();
 
 -- A registry elsewhere: told for each worker id, so that nobody takes silence for an answer.

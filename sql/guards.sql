@@ -27,6 +27,15 @@ CREATE FUNCTION extend(who text, now_tick bigint, duration interval DEFAULT '100
     SELECT e.window_end FROM lease l, snowflake_lease_extend(l.lease_id, l.token, now_tick, duration, held_until) e WHERE l.name = who $$;
 CREATE FUNCTION release(who text, last_tick bigint, held_until bigint DEFAULT 0) RETURNS boolean LANGUAGE sql AS $$
     SELECT snowflake_lease_release(lease_id, token, last_tick, held_until) FROM lease WHERE name = who $$;
+-- Whatever it does is undone: the answer is an error. The protocol takes no part in a subtransaction.
+CREATE FUNCTION undone(command text, question text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    answer text;
+BEGIN
+    EXECUTE command;
+    EXECUTE 'SELECT ' || question INTO answer;
+    RAISE EXCEPTION 'answered %', answer;
+END $$;
 CREATE VIEW registry AS SELECT lease_id, worker_id, node, window_start, window_end FROM snowflake_registry ORDER BY lease_id;
 CREATE VIEW watermark AS SELECT * FROM snowflake_watermark ORDER BY worker_id;
 CREATE ROLE regress_snowflake_owner;
@@ -93,13 +102,10 @@ UPDATE snowflake_registry SET window_end = -9223372036854775808 WHERE node = 'd'
 BEGIN;
 UPDATE snowflake_registry SET node = 'D', acquired_at = now(), renewed_at = now(), window_start = window_start + 1, window_end = window_end + 1
     WHERE node = 'd' RETURNING worker_id, node, window_start, window_end;
-UPDATE snowflake_registry SET token = gen_random_uuid() WHERE node = 'D';
-SELECT l.name, snowflake_extend(l.lease_id, l.token, 1002, '100 s') FROM lease l WHERE name = 'd';
 ROLLBACK;
-BEGIN;
-UPDATE snowflake_registry SET role = 'regress_snowflake_clerk'::regrole WHERE node = 'd';
-SELECT l.name, snowflake_extend(l.lease_id, l.token, 1002, '100 s'), snowflake_release(l.lease_id, l.token, 1002) FROM lease l WHERE name = 'd';
-ROLLBACK;
+SELECT undone($$UPDATE snowflake_registry SET token = gen_random_uuid() WHERE node = 'd'$$, $$extend('d', 1002)$$);
+SELECT undone($$UPDATE snowflake_registry SET role = 'regress_snowflake_clerk'::regrole WHERE node = 'd'$$,
+    $$format('%s %s', extend('d', 1002), release('d', 1002))$$);
 
 -- A watermark neither falls nor vanishes nor moves to another worker id; it may rise, and be there before the first lease.
 UPDATE snowflake_watermark SET last_tick = last_tick - 1 WHERE worker_id = 1;
@@ -141,7 +147,7 @@ INSERT INTO snowflake_registry (worker_id, node, token, acquired_at, renewed_at,
 INSERT INTO snowflake_registry OVERRIDING SYSTEM VALUE SELECT * FROM snowflake_registry ON CONFLICT DO NOTHING;
 \echo :SQLSTATE
 COPY snowflake_registry FROM stdin;
-1	50	x	00000000-0000-0000-0000-000000000001	2025-01-01	2025-01-01	0	100	\N
+1	50	x	10	00000000-0000-0000-0000-000000000001	2025-01-01	2025-01-01	0	100
 \.
 \echo :SQLSTATE
 
@@ -204,7 +210,7 @@ TABLE snowflake_layout;
 -- The protocol is its own master there, too.
 SELECT extend('e', 1003, '20 s');
 SELECT release('e', 1012);
-SELECT worker_id, window_start FROM snowflake_acquire('i', 0, 1003, '5 s');
+SELECT worker, window_start FROM acquire('i', 1003, '5 s');
 RESET session_replication_role;
 TABLE registry;
 TABLE watermark;
@@ -226,28 +232,12 @@ TABLE snowflake_layout;
 ROLLBACK;
 
 -- Tables that are not as the extension made them: the protocol has nothing to do with them.
-CREATE FUNCTION after(ddl text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    message text := 'answered';
-BEGIN
-    EXECUTE ddl;
-    BEGIN
-        PERFORM snowflake_extend(lease_id, token, 1003, '100 s') FROM lease WHERE name = 'f';
-        PERFORM snowflake_release(lease_id, token, 1013) FROM lease WHERE name = 'f';
-        PERFORM snowflake_acquire('x', 0, 1003, '10 s');
-    EXCEPTION WHEN OTHERS THEN
-        message := SQLSTATE || ' ' || SQLERRM;
-    END;
-    RAISE SQLSTATE 'UNDO1' USING MESSAGE = message;
-EXCEPTION WHEN SQLSTATE 'UNDO1' THEN
-    RETURN SQLERRM;
-END $$;
 CREATE VIEW tables AS SELECT * FROM (VALUES ('snowflake_registry'), ('snowflake_watermark'), ('snowflake_layout'), ('snowflake_origin')) t(name);
 CREATE SCHEMA other;
 CREATE FUNCTION other.snowflake_guard() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
 SET client_min_messages = warning;
-SELECT after('SELECT');
-SELECT name, what, after(format(ddl, name)) FROM tables, (VALUES
+CREATE TABLE change AS
+SELECT 1 AS kind, n, name, what, format(ddl, name) AS ddl FROM tables, (VALUES
     (1, 'rule', 'CREATE RULE planted AS ON UPDATE TO %s DO ALSO NOTHING'),
     (2, 'disabled', 'ALTER TABLE %s DISABLE TRIGGER snowflake_guard'),
     (3, 'all disabled', 'ALTER TABLE %s DISABLE TRIGGER ALL'),
@@ -268,62 +258,57 @@ SELECT name, what, after(format(ddl, name)) FROM tables, (VALUES
     (14, 'child', 'CREATE TABLE child () INHERITS (%s)'),
     (15, 'no child any more', 'CREATE TABLE child () INHERITS (%s); DROP TABLE child'),
     (16, 'no rule any more', 'CREATE RULE planted AS ON UPDATE TO %1$s DO ALSO NOTHING; DROP RULE planted ON %1$s'),
-    (17, 'after pg_restore --disable-triggers', 'ALTER TABLE %1$s DISABLE TRIGGER ALL; ALTER TABLE %1$s ENABLE TRIGGER ALL')) d(n, what, ddl) ORDER BY n, name;
-SELECT name, what, after(format(ddl, name)) FROM tables, (VALUES
+    (17, 'after pg_restore --disable-triggers', 'ALTER TABLE %1$s DISABLE TRIGGER ALL; ALTER TABLE %1$s ENABLE TRIGGER ALL')) d(n, what, ddl)
+UNION ALL SELECT 2, n, name, what, format(ddl, name) FROM tables, (VALUES
     (1, 'truncate disabled', 'ALTER TABLE %s DISABLE TRIGGER snowflake_guard_truncate'),
     (2, 'truncate at the origin', 'ALTER TABLE %s ENABLE TRIGGER snowflake_guard_truncate'),
     (3, 'truncate dropped', 'DROP TRIGGER snowflake_guard_truncate ON %s')) d(n, what, ddl)
-    WHERE name <> 'snowflake_layout' ORDER BY n, name;
-SELECT name, what, after(format(ddl, name, CASE name WHEN 'snowflake_registry' THEN 'node' ELSE 'worker_id' END)) FROM tables, (VALUES
+    WHERE name <> 'snowflake_layout'
+UNION ALL SELECT 3, n, name, what, format(ddl, name, CASE name WHEN 'snowflake_registry' THEN 'node' ELSE 'worker_id' END) FROM tables, (VALUES
     (1, 'after disabled', 'ALTER TABLE %s DISABLE TRIGGER snowflake_guard_after'),
     (2, 'after dropped', 'DROP TRIGGER snowflake_guard_after ON %s'),
     (3, 'after one column', 'CREATE OR REPLACE TRIGGER snowflake_guard_after AFTER UPDATE OF %2$s ON %1$s FOR EACH ROW
         EXECUTE FUNCTION snowflake_guard(); ALTER TABLE %1$s ENABLE ALWAYS TRIGGER snowflake_guard_after'),
     (4, 'after conditional', 'CREATE OR REPLACE TRIGGER snowflake_guard_after AFTER UPDATE ON %1$s FOR EACH ROW
         WHEN (old.worker_id > 99999) EXECUTE FUNCTION snowflake_guard(); ALTER TABLE %1$s ENABLE ALWAYS TRIGGER snowflake_guard_after')) d(n, what, ddl)
-    WHERE name IN ('snowflake_registry', 'snowflake_watermark') ORDER BY n, name;
+    WHERE name IN ('snowflake_registry', 'snowflake_watermark')
 -- A column, and the function itself.
-SELECT what, after(ddl) FROM (VALUES
+UNION ALL SELECT 4, n, '', what, ddl FROM (VALUES
     (1, 'column', 'ALTER TABLE snowflake_origin RENAME clean_at TO closed_at'),
     (2, 'function', 'ALTER EXTENSION snowflake DROP FUNCTION snowflake_guard()'),
     (3, 'its code', $$CREATE OR REPLACE FUNCTION snowflake_guard() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END'$$),
-    (4, 'its settings', 'ALTER FUNCTION snowflake_guard() SET search_path = public')) d(n, what, ddl) ORDER BY n;
+    (4, 'its settings', 'ALTER FUNCTION snowflake_guard() SET search_path = public')) d(n, what, ddl);
+-- A move, a return and a draw, in this order.
+CREATE FUNCTION after(name text, what text) RETURNS void LANGUAGE sql AS $$
+    SELECT undone(c.ddl, 'format(''%s %s %s'', extend(''f'', 1003, ''100 s''), release(''f'', 1013), (acquire(''x'', 1003)).worker)')
+    FROM change c WHERE c.name = $1 AND c.what = $2 $$;
+\set VERBOSITY terse
+SELECT undone('', $$format('%s %s %s', extend('f', 1003, '100 s'), release('f', 1013), (acquire('x', 1003)).worker)$$);
+SELECT format('SELECT after(%L, %L)', name, what) FROM change ORDER BY kind, n, name \gexec
+\set VERBOSITY default
 -- What is wrong, and what to do.
-BEGIN;
-ALTER TABLE snowflake_layout DISABLE TRIGGER ALL;
-ALTER TABLE snowflake_layout ENABLE TRIGGER ALL;
-SELECT snowflake_acquire('x', 0, 1003, '10 s');
-ROLLBACK;
-BEGIN;
-ALTER TABLE snowflake_layout DISABLE TRIGGER ALL;
-ALTER TABLE snowflake_layout ENABLE TRIGGER ALL;
-ALTER TABLE snowflake_layout ENABLE ALWAYS TRIGGER snowflake_guard;
-SELECT worker_id FROM snowflake_acquire('x', 0, 1003, '10 s');
-ROLLBACK;
-BEGIN;
-ALTER TABLE snowflake_registry SET UNLOGGED;
-SELECT snowflake_acquire('x', 0, 1003, '10 s');
-ROLLBACK;
-BEGIN;
-ALTER TABLE snowflake_watermark ENABLE ROW LEVEL SECURITY;
-SELECT snowflake_acquire('x', 0, 1003, '10 s');
-ROLLBACK;
+SELECT undone('ALTER TABLE snowflake_layout DISABLE TRIGGER ALL; ALTER TABLE snowflake_layout ENABLE TRIGGER ALL', $$acquire('x', 1003)$$);
+\echo :SQLSTATE
+SELECT undone('ALTER TABLE snowflake_layout DISABLE TRIGGER ALL; ALTER TABLE snowflake_layout ENABLE TRIGGER ALL;'
+    'ALTER TABLE snowflake_layout ENABLE ALWAYS TRIGGER snowflake_guard', $$(acquire('x', 1003)).worker$$);
+SELECT undone('ALTER TABLE snowflake_registry SET UNLOGGED', $$acquire('x', 1003)$$);
+\echo :SQLSTATE
+SELECT undone('ALTER TABLE snowflake_watermark ENABLE ROW LEVEL SECURITY', $$acquire('x', 1003)$$);
+\echo :SQLSTATE
 RESET client_min_messages;
 \set VERBOSITY terse
 DROP FUNCTION snowflake_guard();
 \set VERBOSITY default
 SELECT snowflake_guard();
-DROP FUNCTION after;
+DROP TABLE change;
 DROP VIEW tables;
 DROP SCHEMA other CASCADE;
 
 -- A table's owner who writes what nobody can have used makes the worker id useless, and not used twice.
-BEGIN;
-UPDATE snowflake_watermark SET last_tick = 9223372036854775807;
-INSERT INTO snowflake_watermark VALUES (1, 9223372036854775807), (2, 9223372036854775807) ON CONFLICT (worker_id) DO UPDATE SET last_tick = excluded.last_tick;
-SELECT snowflake_acquire('x', 0, 1004, '10 s');
+SELECT undone('UPDATE snowflake_watermark SET last_tick = 9223372036854775807; INSERT INTO snowflake_watermark'
+    ' VALUES (1, 9223372036854775807), (2, 9223372036854775807) ON CONFLICT (worker_id) DO UPDATE SET last_tick = excluded.last_tick',
+    $$acquire('x', 1004)$$);
 \echo :SQLSTATE
-ROLLBACK;
 
 -- The operator's word that a node is dead.
 TABLE registry;
@@ -409,7 +394,7 @@ SELECT snowflake_lease_acquire('x', 0, 1020, '10 s', '00000000-0000-0000-0000-00
 \echo :SQLSTATE
 SELECT snowflake_lease_acquire(repeat('x', 257), 0, 1020, '10 s', gen_random_uuid(), 0, NULL);
 \echo :SQLSTATE
-SELECT snowflake_acquire(repeat(U&'\00E4', 128) || 'x', 0, 1020, '10 s');
+SELECT snowflake_lease_acquire(repeat(U&'\00E4', 128) || 'x', 0, 1020, '10 s', gen_random_uuid(), 0, NULL);
 \echo :SQLSTATE
 SELECT snowflake_lease_acquire('x', 0, 1020, '0', gen_random_uuid(), 0, NULL);
 \echo :SQLSTATE
@@ -443,11 +428,6 @@ SELECT snowflake_lease_release(1, gen_random_uuid(), 1020, 0);
 ROLLBACK;
 SELECT refused($$snowflake_lease_acquire('x', 0, 1020, '10 s', gen_random_uuid(), 0, NULL)$$), refused($$snowflake_lease_extend(1, gen_random_uuid(), 1020, '10 s', 0)$$),
     refused($$snowflake_lease_release(1, gen_random_uuid(), 1020, 0)$$);
-BEGIN;
-SELECT snowflake_extend(1, gen_random_uuid(), 1020, '10 s');
-PREPARE TRANSACTION 'regress_snowflake';
-\echo :SQLSTATE
-SELECT count(*) FROM pg_prepared_xacts WHERE gid = 'regress_snowflake';
 
 -- A repeated request gets the same lease, and no second row; its window goes on from where the clock is now.
 SELECT gen_random_uuid() AS token \gset
@@ -463,7 +443,7 @@ DELETE FROM lease WHERE name = 'again' AND lease_id NOT IN (SELECT lease_id FROM
 -- A lease is its role's: with the token another one can neither move nor release it, and draws one of its own.
 CREATE ROLE regress_snowflake_one;
 CREATE ROLE regress_snowflake_two;
-GRANT EXECUTE ON FUNCTION snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release, snowflake_acquire, snowflake_extend, snowflake_release
+GRANT EXECUTE ON FUNCTION snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release
     TO regress_snowflake_one, regress_snowflake_two;
 GRANT SELECT, INSERT, DELETE ON lease TO regress_snowflake_one, regress_snowflake_two;
 SELECT gen_random_uuid() AS token \gset
@@ -471,7 +451,7 @@ SET SESSION AUTHORIZATION regress_snowflake_one;
 SELECT * FROM acquire('one', 1300, '10 s', :'token');
 SET SESSION AUTHORIZATION regress_snowflake_two;
 SELECT l.name, e.window_end FROM lease l, snowflake_lease_extend(lease_id, token, 1305, '10 s', 0) e WHERE name = 'one';
-SELECT snowflake_extend(lease_id, token, 1305, '10 s'), snowflake_release(lease_id, token, 1305), snowflake_lease_release(lease_id, token, 1305, 0) FROM lease WHERE name = 'one';
+SELECT snowflake_lease_release(lease_id, token, 1305, 0) FROM lease WHERE name = 'one';
 SELECT * FROM acquire('two', 1300, '10 s', :'token');
 RESET SESSION AUTHORIZATION;
 -- Not the superuser either; he has the table.
@@ -484,15 +464,11 @@ SET ROLE regress_snowflake_two;
 SELECT extend('one', 1305, '10 s'), extend('two', 1305, '10 s');
 RESET SESSION AUTHORIZATION;
 REVOKE regress_snowflake_two FROM regress_snowflake_one;
--- A lease of before belongs to whoever moves it first.
-UPDATE snowflake_registry SET role = NULL WHERE node = 'one';
-SET SESSION AUTHORIZATION regress_snowflake_two;
-SELECT extend('one', 1306, '10 s');
-RESET SESSION AUTHORIZATION;
-SELECT node, role::regrole FROM snowflake_registry WHERE node = 'one';
 -- Both are given back by whom they are.
-SET SESSION AUTHORIZATION regress_snowflake_two;
+SET SESSION AUTHORIZATION regress_snowflake_one;
 SELECT release('one', 1306), release('two', 1306);
+SET SESSION AUTHORIZATION regress_snowflake_two;
+SELECT release('two', 1306);
 RESET SESSION AUTHORIZATION;
 
 -- How many leases a role may have: those that have not ended.
@@ -501,7 +477,7 @@ SET SESSION AUTHORIZATION regress_snowflake_one;
 SELECT lease > 0 AS drawn FROM acquire('first', 1400, '10 s', :'token');
 SELECT lease > 0 AS drawn FROM acquire('second', 1400);
 \echo :SQLSTATE
-SELECT snowflake_acquire('second', 0, 1409, '10 s');
+SELECT lease > 0 AS drawn FROM acquire('second', 1409, '10 s');
 \echo :SQLSTATE
 -- The same request is no second lease, and another role has its own bound.
 SELECT lease > 0 AS drawn FROM acquire('first', 1401, '10 s', :'token');
@@ -514,7 +490,6 @@ RESET snowflake.max_leases_per_role;
 
 -- How long a lease may last, whatever is asked for.
 SHOW snowflake.max_lease_duration;
-SELECT window_end - window_start AS seconds FROM snowflake_acquire('old', 0, 3000, '1 day');
 SELECT lease > 0 AS drawn FROM acquire('long', 3000, '1 day');
 SELECT extend('long', 3000, '1 day'), extend('long', 3000, '30 min');
 SET snowflake.max_lease_duration = '1 s';
@@ -562,21 +537,19 @@ RESET client_min_messages;
 INSERT INTO snowflake_layout VALUES (true, 0, 1000000, 31, 0, 2, 10, false);
 SET snowflake.max_clock_skew = '100s';
 CREATE FUNCTION clock() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT floor(extract(epoch FROM clock_timestamp()))::bigint';
-CREATE FUNCTION refused_as(call text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    hint text;
-BEGIN
-    EXECUTE 'SELECT ' || call;
-    RETURN 'answered';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-    RETURN SQLSTATE || ' ' || regexp_replace(SQLERRM, '[-0-9.]+ s', '... s') || ' / ' || hint;
-END $$;
 -- What other nodes' clocks can show passes.
-SELECT worker_id IS NOT NULL AS drawn FROM snowflake_acquire('behind', 0, clock() - 90, '1000 s');
-SELECT worker_id IS NOT NULL AS drawn FROM acquire('ahead', clock() + 90), LATERAL (SELECT worker AS worker_id) w;
-SELECT refused_as($$snowflake_acquire('x', 0, clock() + 110, '10 s')$$), refused_as($$snowflake_acquire('x', 0, clock() - 110, '10 s')$$);
-SELECT refused_as($$snowflake_extend(1, gen_random_uuid(), clock() + 110, '10 s')$$), refused_as($$snowflake_extend(1, gen_random_uuid(), -9223372036854775808, '10 s')$$);
+SELECT worker IS NOT NULL AS drawn FROM acquire('behind', clock() - 90);
+SELECT worker IS NOT NULL AS drawn FROM acquire('ahead', clock() + 90);
+\set VERBOSITY sqlstate
+SELECT acquire('x', clock() + 110);
+SELECT :'LAST_ERROR_SQLSTATE', regexp_replace(:'LAST_ERROR_MESSAGE', '[-0-9.]+ s', '... s');
+SELECT acquire('x', clock() - 110);
+SELECT :'LAST_ERROR_SQLSTATE', regexp_replace(:'LAST_ERROR_MESSAGE', '[-0-9.]+ s', '... s');
+SELECT snowflake_lease_extend(1, gen_random_uuid(), clock() + 110, '10 s', 0);
+SELECT :'LAST_ERROR_SQLSTATE', regexp_replace(:'LAST_ERROR_MESSAGE', '[-0-9.]+ s', '... s');
+SELECT snowflake_lease_extend(1, gen_random_uuid(), -9223372036854775808, '10 s', 0);
+SELECT :'LAST_ERROR_SQLSTATE', regexp_replace(:'LAST_ERROR_MESSAGE', '[-0-9.]+ s', '... s');
+\set VERBOSITY default
 -- What is held cannot have been granted, and what is given back cannot have been used.
 SELECT extend('ahead', clock(), '1000 s', clock() + 3690) AS held \gset
 SELECT :held >= clock() + 3680 AS granted, settling_us <= 3900 * 1000000::bigint AS as_long_as_a_lease FROM snowflake_origin;
@@ -591,7 +564,10 @@ SELECT release('ahead', 9223372036854775807, 9223372036854775807);
 SET snowflake.max_lease_duration = '1 s';
 SELECT extend('ahead', clock(), '1000 s', :held) = :held AS granted;
 RESET snowflake.max_lease_duration;
-SELECT refused_as($$snowflake_release(1, gen_random_uuid(), clock() + 110)$$);
+\set VERBOSITY sqlstate
+SELECT snowflake_lease_release(1, gen_random_uuid(), clock() + 110, 0);
+SELECT :'LAST_ERROR_SQLSTATE', regexp_replace(:'LAST_ERROR_MESSAGE', '[-0-9.]+ s', '... s');
+\set VERBOSITY default
 -- Whoever gives it back, the watermark is no lower than what its node can have used by now, and no higher than the window.
 SELECT release('ahead', window_start - 1) FROM lease WHERE name = 'ahead';
 SELECT last_tick - clock() BETWEEN 100 AND 102 AS clock_and_skew_and_lead FROM snowflake_watermark;
@@ -601,25 +577,15 @@ SELECT count(*) FROM snowflake_watermark w JOIN lease l USING (worker_id) WHERE 
 SELECT snowflake_settled();
 
 -- An empty snowflake_origin is a loss, whoever comes upon it: who draws, the operator, or who raises.
-CREATE FUNCTION upon_empty(command text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    found text;
-BEGIN
-    ALTER TABLE snowflake_origin DISABLE TRIGGER snowflake_guard;
-    DELETE FROM snowflake_origin;
-    ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard;
-    EXECUTE command;
-    SELECT count(*) || ' row, settles ' || CASE WHEN bool_and(settling_soft) THEN 'softly' ELSE 'firmly' END INTO found FROM snowflake_origin
-    WHERE settles_until > now() AND started_at IS NOT NULL AND cardinality(settling_cuts) > 0;
-    RAISE EXCEPTION USING MESSAGE = found;
-EXCEPTION WHEN raise_exception THEN
-    RETURN SQLERRM;
-END $$;
-SELECT upon_empty($$SELECT snowflake_acquire('x', 0, clock(), '10 s')$$) AS acquire, upon_empty($$SELECT snowflake_settle('restored')$$) AS settle,
-    upon_empty('SELECT snowflake_raise(0)') AS raise;
-DROP FUNCTION upon_empty;
+\set empty 'ALTER TABLE snowflake_origin DISABLE TRIGGER snowflake_guard; DELETE FROM snowflake_origin; ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard;'
+CREATE FUNCTION settles() RETURNS text LANGUAGE sql VOLATILE AS $$
+    SELECT count(*) || ' row, settles ' || CASE WHEN bool_and(settling_soft) THEN 'softly' ELSE 'firmly' END FROM snowflake_origin
+    WHERE settles_until > now() AND started_at IS NOT NULL AND cardinality(settling_cuts) > 0 $$;
+SELECT undone(:'empty' || $$SELECT acquire('x', clock())$$, 'settles()');
+SELECT undone(:'empty' || $$SELECT snowflake_settle('restored')$$, 'settles()');
+SELECT undone(:'empty' || 'SELECT snowflake_raise(0)', 'settles()');
 
-DROP FUNCTION acquire, extend, release, refused, refused_as, clock;
+DROP FUNCTION acquire, extend, release, undone, after, refused, settles, clock;
 DROP TABLE lease;
 -- Leases of others, by whatever clock, hinder the drop; nobody issues under these.
 DELETE FROM snowflake_registry;

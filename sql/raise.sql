@@ -26,10 +26,10 @@ SELECT snowflake_raise(:id);
 SELECT snowflake_nextval() >> 22 > :id >> 22 AS larger;
 
 -- A lease begins above it, whatever the node's clock shows.
-BEGIN;
-SET LOCAL snowflake.max_clock_skew = 0;
-SELECT window_start = raised_tick + 1 AS above FROM snowflake_origin, snowflake_acquire('behind', 0, raised_tick - 60000, '1 min');
-ROLLBACK;
+SET snowflake.max_clock_skew = 0;
+DO $$ BEGIN RAISE EXCEPTION 'undone; above: %', (SELECT a.window_start = o.raised_tick + 1 FROM snowflake_origin o,
+    snowflake_lease_acquire('behind', 0, o.raised_tick - 60000, '1 min', gen_random_uuid(), 0, NULL) a); END $$;
+RESET snowflake.max_clock_skew;
 
 -- Undone with its transaction.
 SELECT raised_tick AS before FROM snowflake_origin \gset

@@ -8,22 +8,19 @@
 
 namespace snowflake {
 
-// Where a registry stands, as its answers say; a registry of before 1.2 says nothing. Commits that it lost show when
-// these go back.
+// Where a registry stands, as its answers say. Commits that it lost show when these go back.
 struct Standing {
-  int64_t system_identifier;  // 0: not said
+  int64_t system_identifier;
   int64_t timeline;
   Tick raised_tick;  // no id of this tick or before it is wanted any more
 };
-
-inline constexpr Standing kSilent = {0, 0, kNoWatermark};
 
 struct AcquireRequest {
   const char *node;  // its name, for people
   int32_t datacenter;
   Tick now;
   int64_t duration_us;
-  Token token;  // the node's own: asked again with it, the registry gives the same lease. All zero: a node of before
+  Token token;            // the node's own: asked again with it, the registry gives the same lease
   int64_t seen_lease_id;  // the highest that the node has seen of this registry; 0: none
   Tick start_before;      // nothing is drawn unless the window begins before it
 };
@@ -32,8 +29,7 @@ struct AcquireAnswer {
   Lease lease;
   Layout layout;
   Standing standing;
-  int64_t workers_free;  // below 0: not said
-  bool old_registry;     // it spoke, or granted, only what version 1.1 spoke
+  int64_t workers_free;  // below 0: not counted
 };
 
 struct ExtendRequest {
@@ -41,7 +37,7 @@ struct ExtendRequest {
   Token token;
   Tick now;
   int64_t duration_us;
-  Tick held_until;  // the window's end that the node has; 0: not said
+  Tick held_until;  // the window's end that the node has
   Tick latest_end;  // one beyond it is refused, unless the registry knows of it
 };
 

@@ -47,7 +47,7 @@ struct NodeState {
   RegistrySeen seen;
   Token next_token;                         // of the acquire that has no answer yet; all zero: none
   Tick next_token_since, next_token_until;  // the earliest and the latest clock that it was asked with
-  int64_t workers_free;                     // at the newest acquire; below 0: not said
+  int64_t workers_free;                     // at the newest acquire; below 0: not counted
   bool ask_by_wall;                         // the registry refused the node's clock; perhaps it accepts the wall clock
 };
 
@@ -260,15 +260,12 @@ constexpr bool IsPlausibleRaise(const Layout &layout, Tick raised_tick, Tick now
 // Whether an answer comes from where the registry was before: of the same server, an older timeline. An old primary has come
 // back then, and what it says of leases is what it knew.
 constexpr bool IsOlder(const Standing &standing, const RegistrySeen &seen) {
-  return standing.system_identifier != 0 && standing.system_identifier == seen.system_identifier &&
-         standing.timeline < seen.timeline;
+  return standing.system_identifier == seen.system_identifier && standing.timeline < seen.timeline;
 }
 
 constexpr void Note(NodeState *node, const Standing &standing, int64_t lease_id, const Patience &patience) {
-  if (standing.system_identifier != 0) {
-    node->seen.system_identifier = standing.system_identifier;
-    node->seen.timeline = standing.timeline;
-  }
+  node->seen.system_identifier = standing.system_identifier;
+  node->seen.timeline = standing.timeline;
   if (lease_id > node->seen.lease_id) node->seen.lease_id = lease_id;
   const Tick before = EarliestLeft(node->generator);
   RaiseTo(&node->generator, standing.raised_tick);
@@ -353,9 +350,7 @@ constexpr AnswerFault FaultOf(const NodeState &node, const Layout &layout, const
       Judge(layout, request.datacenter, answer.lease, asked.since, asked.until, request.duration_us);
   if (fault != AnswerFault::kNone) return fault;
   if (!IsPlausibleRaise(layout, answer.standing.raised_tick, request.now)) return AnswerFault::kRaised;
-  // A registry of before 1.2 is never told what was seen, so it can do nothing about it.
-  const bool old = answer.standing.system_identifier != 0 && answer.lease.lease_id <= request.seen_lease_id;
-  return old ? AnswerFault::kLeaseOld : AnswerFault::kNone;
+  return answer.lease.lease_id <= request.seen_lease_id ? AnswerFault::kLeaseOld : AnswerFault::kNone;
 }
 
 // The answer to an acquire. Neither with a fault, nor while `stopping`, nor when it begins too late is it put in place.

@@ -52,7 +52,7 @@ struct Origin {
   bool found;
   int64_t system_identifier;
   int64_t timeline;
-  int64_t started_us;     // of the server at the last acquire; 0: not known
+  int64_t started_us;     // of the server at the last acquire; 0: there was none yet
   int64_t clean_us;       // 0: not shut down cleanly since
   int64_t last_lease_id;  // of the newest lease that is not lost
   Tick raised_tick;
@@ -405,23 +405,24 @@ constexpr Tick FromEpoch(Tick now) { return now > 0 ? now : 0; }
 
 enum class Grant { kGranted, kTooLate, kTimeUsedUp };
 
-// A lease of a worker id with this watermark. Windows grow from kFirstWindowUs on; a node of before, without a token of its own,
-// knows of no such thing.
+constexpr int64_t FirstWindowUs(const AcquireRequest &request) {
+  return request.duration_us < kFirstWindowUs ? request.duration_us : kFirstWindowUs;
+}
+
+// A lease of a worker id with this watermark. Windows grow from kFirstWindowUs on.
 constexpr Grant GrantLease(const Layout &layout, const AcquireRequest &request, Tick watermark, Tick raised_tick,
                            Lease *lease) {
   const Tick above = watermark > raised_tick ? watermark : raised_tick;
   lease->window_start = WindowStart(FromEpoch(request.now), above);
   if (request.start_before != kAnyStart && lease->window_start >= request.start_before) return Grant::kTooLate;
   if (lease->window_start > layout.max_tick()) return Grant::kTimeUsedUp;
-  const bool grows = request.token != Token{} && request.duration_us > kFirstWindowUs;
-  lease->window_end = WindowEnd(layout, lease->window_start, grows ? kFirstWindowUs : request.duration_us);
+  lease->window_end = WindowEnd(layout, lease->window_start, FirstWindowUs(request));
   return Grant::kGranted;
 }
 
 // The window's end of a lease that an earlier request of the same node drew, if it has none that is later.
 constexpr Tick EndForDrawn(const Layout &layout, const AcquireRequest &request) {
-  const int64_t us = request.duration_us < kFirstWindowUs ? request.duration_us : kFirstWindowUs;
-  return WindowEnd(layout, FromEpoch(request.now), us);
+  return WindowEnd(layout, FromEpoch(request.now), FirstWindowUs(request));
 }
 
 // What a node says that its window's end is, as far as the layout goes.

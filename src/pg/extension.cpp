@@ -29,24 +29,18 @@ bool IsOfThatName(const Node *command) {
   }
 }
 
-// Without a snapshot: as this command sees it.
-Extension SeenBy(Snapshot snapshot, Oid extension) {
+// Without a snapshot: as this command sees it. InvalidOid: there is no such extension.
+Oid SchemaSeenBy(Snapshot snapshot, Oid extension) {
   Relation catalog = table_open(ExtensionRelationId, AccessShareLock);
   ScanKeyData key;
   ScanKeyInit(&key, Anum_pg_extension_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(extension));
   SysScanDesc scan = systable_beginscan(catalog, ExtensionOidIndexId, true, snapshot, 1, &key);
   HeapTuple tuple = systable_getnext(scan);
-  Extension found = {};
-  if (HeapTupleIsValid(tuple)) {
-    bool is_null = false;
-    const Datum version = heap_getattr(tuple, Anum_pg_extension_extversion, RelationGetDescr(catalog), &is_null);
-    const char *name = TextDatumGetCString(version);
-    found.schema = reinterpret_cast<Form_pg_extension>(GETSTRUCT(tuple))->extnamespace;
-    found.has_guards = strcmp(name, "1.0") != 0 && strcmp(name, "1.1") != 0;
-  }
+  const Oid schema =
+      HeapTupleIsValid(tuple) ? reinterpret_cast<Form_pg_extension>(GETSTRUCT(tuple))->extnamespace : InvalidOid;
   systable_endscan(scan);
   table_close(catalog, AccessShareLock);
-  return found;
+  return schema;
 }
 
 }  // namespace
@@ -63,23 +57,21 @@ bool Runs(Oid function, PGFunction code) {
   return info.fn_addr == code;
 }
 
-Extension LookUpExtension(Oid extension) { return SeenBy(nullptr, extension); }
+Oid SchemaOfExtension(Oid extension) { return SchemaSeenBy(nullptr, extension); }
 
-Extension LookUpExtension(Oid extension, bool *created_here, bool *updated_here) {
-  const Extension now = SeenBy(nullptr, extension);
+Oid SchemaOfExtension(Oid extension, bool *created_here) {
+  const Oid now = SchemaSeenBy(nullptr, extension);
   // No command number comes before the first: by this snapshot the transaction has done nothing yet. The row's xmin would
   // not do, because an update of the extension writes a new row, too.
   Snapshot others = RegisterSnapshot(GetCatalogSnapshot(ExtensionRelationId));
   others->curcid = FirstCommandId;
-  const Extension before = SeenBy(others, extension);
+  *created_here = SchemaSeenBy(others, extension) != now;
   UnregisterSnapshot(others);
-  *created_here = before.schema != now.schema;
-  *updated_here = !*created_here && before.has_guards != now.has_guards;
   return now;
 }
 
 void CheckNotNamesake(Oid extension) {
-  const Oid schema = LookUpExtension(extension).schema;
+  const Oid schema = SchemaOfExtension(extension);
   if (OidIsValid(schema) && !HasOurTables(schema)) ReportNamesake("this database", get_namespace_name(schema));
 }
 

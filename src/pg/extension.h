@@ -1,4 +1,4 @@
-// Which extension this is: the one that a function belongs to, where it is, and what its SQL objects know. And another one that is
+// Which extension this is: the one that a function belongs to, and where it is. And another one that is
 // called snowflake, too: pgEdge's, whose library has this one's file name.
 #pragma once
 
@@ -12,16 +12,11 @@ Oid ExtensionOfFunction(Oid fn_oid);
 // Whether a call of this function is one of `code` and nothing else: neither SECURITY DEFINER nor SET is around it.
 bool Runs(Oid function, PGFunction code);
 
-struct Extension {
-  Oid schema;  // InvalidOid: there is no such extension
-  bool
-      has_guards;  // version 1.2 of the SQL objects or a later one: leases belong to roles, and triggers guard the tables
-};
-Extension LookUpExtension(Oid extension);
+// Where it is; InvalidOid: there is no such extension.
+Oid SchemaOfExtension(Oid extension);
 
-// The same; and whether this transaction created it there, or moved it there, or updated it to another set of tables, which locks
-// them.
-Extension LookUpExtension(Oid extension, bool *created_here, bool *updated_here);
+// The same; and whether this transaction created it there, or moved it there.
+Oid SchemaOfExtension(Oid extension, bool *created_here);
 
 // Error: 55000 when the extension is none of ours.
 void CheckNotNamesake(Oid extension);

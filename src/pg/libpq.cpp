@@ -424,22 +424,6 @@ bool RemoteRow::Bool() {
   return value[0] == 't';
 }
 
-Token RemoteRow::Uuid() {
-  const char *value = Next(36, "uuid");
-  Token token = {};
-  size_t digits = 0;
-  for (const char *c = value; *c != '\0'; ++c) {
-    if (*c == '-') continue;
-    static const char kDigits[] = "0123456789abcdef";
-    const char *digit = strchr(kDigits, *c);
-    if (digit == nullptr || digits == 2 * sizeof(token.bytes)) Refuse(value, "uuid");
-    token.bytes[digits / 2] = static_cast<uint8_t>(token.bytes[digits / 2] << 4 | (digit - kDigits));
-    ++digits;
-  }
-  if (digits != 2 * sizeof(token.bytes)) Refuse(value, "uuid");
-  return token;
-}
-
 void RemoteRow::Int8Array(int64_t *values, int count) {
   const char *kind = psprintf("array of %d bigints", count);
   const char *value = Next((strlen("-9223372036854775808") + 1) * static_cast<size_t>(count) + 2, kind);

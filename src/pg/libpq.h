@@ -55,7 +55,6 @@ class RemoteRow {
   int64_t Int8();
   int32_t Int4();
   bool Bool();
-  Token Uuid();
   // As the registry spells it, in its own encoding; palloc'd.
   char *Name();
   // At most 1 kB; palloc'd.

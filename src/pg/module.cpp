@@ -4,7 +4,6 @@
 #include "pg/issue/node_block.h"
 #include "pg/pg.h"
 #include "pg/registry/tables.h"
-#include "pg/scripts.h"
 #include "pg/settings.h"
 #include "pg/sql/drops.h"
 #include "pg/sql/segments.h"
@@ -19,7 +18,6 @@ void _PG_init(void) {
   const bool preloading = process_shared_preload_libraries_in_progress;
   snowflake::DefineSettings(preloading);
   snowflake::WatchParsing();
-  snowflake::WatchScripts();
   snowflake::WatchCopies();
   snowflake::WatchTransactions();
   snowflake::WatchDrops();

@@ -112,7 +112,7 @@ extern "C" {
 
 #include <cstdint>
 
-#define SNOWFLAKE_VERSION "1.2.0"
+#define SNOWFLAKE_VERSION "1.0.0"
 
 // From 18 on a library says its name and version, which pg_get_loaded_modules() shows.
 #if PG_VERSION_NUM >= 180000
@@ -142,13 +142,6 @@ inline uint32 WaitEventNamed(const char *name) {
 
 // 17 brought a limit to whole transactions.
 inline constexpr bool kHasTransactionTimeout = PG_VERSION_NUM >= 170000;
-
-// 16 gave what walks a tree its parameters' types.
-#if PG_VERSION_NUM >= 160000
-using TreeWalker = tree_walker_callback;
-#else
-using TreeWalker = bool (*)();
-#endif
 
 // 19 shows the hook of parse analysis what it may not change.
 #if PG_VERSION_NUM >= 190000

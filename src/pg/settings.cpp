@@ -53,19 +53,10 @@ void CheckRegistryThatIsSet() {
   if (found != ConnectionString::kGood) ReportRegistrySetting(FaultOf(found));
 }
 
-// Until version 1.2 calls waited so long for a clock that stepped back.
-void CheckMaxWaitIsNotSet() {
-  if (GetConfigOption("snowflake.max_wait", true, false) == nullptr) return;
-  ereport(WARNING, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("there is no setting \"snowflake.max_wait\" any more"),
-                    errdetail("Nothing waits for a clock that stepped back: ids go on in order."),
-                    errhint("Remove it; snowflake.max_bridge says how large a step may be.")));
-}
-
 }  // namespace
 
 void DefineSettings(bool preloading) {
   CheckRegistryThatIsSet();
-  CheckMaxWaitIsNotSet();
   DefineCustomStringVariable("snowflake.registry", "Connection string of the registry, without a password.",
                              "Empty: the registry is in the same database. Read by the keeper alone.",
                              &settings.registry, "", PGC_SUSET, GUC_SUPERUSER_ONLY, CheckRegistry, nullptr, nullptr);
@@ -117,10 +108,11 @@ void DefineSettings(bool preloading) {
                           &settings.start_timeout_ms, 5000, 0, 60 * 60 * 1000, PGC_USERSET, GUC_UNIT_MS, nullptr,
                           nullptr, nullptr);
   // A variable of the postmaster's can only be made in it. Elsewhere the file may have it all the same.
-  DefineCustomIntVariable(
-      "snowflake.max_databases", "How many databases of this server can issue ids.",
-      "Each takes 3 kB of shared memory, and 64 bytes for each connection that may be. Of no effect where the library is not preloaded.",
-      &settings.max_databases, 16, 1, 10000, preloading ? PGC_POSTMASTER : PGC_SIGHUP, 0, nullptr, nullptr, nullptr);
+  DefineCustomIntVariable("snowflake.max_databases", "How many databases of this server can issue ids.",
+                          "Each takes 3 kB of shared memory, and 64 bytes for each connection that may be. Of no "
+                          "effect where the library is not preloaded.",
+                          &settings.max_databases, 16, 1, 10000, preloading ? PGC_POSTMASTER : PGC_SIGHUP, 0, nullptr,
+                          nullptr, nullptr);
   DefineCustomIntVariable(
       "snowflake.max_segments", "How many segments of this server can be in use at a time.",
       "Each takes less than 1 kB of shared memory. Of no effect where the library is not preloaded.",

@@ -8,8 +8,11 @@ CREATE FUNCTION now_tick() RETURNS bigint LANGUAGE sql VOLATILE
 
 -- As long as leases may last, so that none of them ends.
 CREATE TABLE leases AS
-    SELECT n, lease.lease_id, lease.token
-    FROM generate_series(1, :leases) n, LATERAL snowflake_acquire('node ' || n, 0, now_tick(), '1 day') lease;
+    SELECT n, gen_random_uuid() AS token, NULL::bigint AS lease_id FROM generate_series(1, :leases) n;
+UPDATE leases SET lease_id =
+    (SELECT drawn.lease_id
+     FROM snowflake_lease_acquire('node ' || n, 0, now_tick(), '1 day', token, 0, NULL) drawn,
+          LATERAL snowflake_lease_extend(drawn.lease_id, token, now_tick(), '1 day', 0) moved);
 ALTER TABLE leases ADD PRIMARY KEY (n);
 VACUUM ANALYZE;
 
@@ -22,21 +25,25 @@ DECLARE
     started timestamptz;
     acquiring double precision := 0;
     extending double precision := 0;
+    own uuid;
     drawn record;
     one record;
     moved bigint;
 BEGIN
     FOR i IN -2 .. calls LOOP
         IF i = 1 THEN acquiring := 0; extending := 0; END IF;
+        own := gen_random_uuid();
         started := clock_timestamp();
-        SELECT * INTO drawn FROM snowflake_acquire('another', 0, now_tick(), '1 min');
+        SELECT * INTO drawn
+            FROM snowflake_lease_acquire('another', 0, now_tick(), '1 min', own, 0, NULL);
         COMMIT;
         acquiring := acquiring + extract(epoch FROM clock_timestamp() - started);
-        PERFORM snowflake_release(drawn.lease_id, drawn.token, drawn.window_start);
+        PERFORM snowflake_lease_release(drawn.lease_id, own, drawn.window_start, 0);
         SELECT * INTO one FROM leases ORDER BY random() LIMIT 1;
         COMMIT;
         started := clock_timestamp();
-        moved := snowflake_extend(one.lease_id, one.token, now_tick(), '1 day');
+        SELECT window_end INTO moved
+            FROM snowflake_lease_extend(one.lease_id, one.token, now_tick(), '1 day', 0);
         COMMIT;
         extending := extending + extract(epoch FROM clock_timestamp() - started);
         IF drawn.lease_id IS NULL OR moved IS NULL THEN RAISE 'a lease is gone'; END IF;

@@ -26,7 +26,9 @@ sub tick { return 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint -
 # Starts the registry, in the schema ids, and the nodes, and lets them issue.
 sub start
 {
-	$registry = new_server('registry', preload => 0, conf => "listen_addresses = '127.0.0.1'\nmax_connections = 60\nlog_min_messages = panic\n");
+	$registry = new_server('registry', preload => 0,
+		conf => "listen_addresses = '127.0.0.1'\nmax_connections = 60\nmax_prepared_transactions = 5\n"
+		  . "log_min_messages = panic\n");
 	$registry->append_conf('pg_hba.conf', 'host all all 127.0.0.1/32 trust');
 	$registry->start;
 	sql(qq{
@@ -37,9 +39,7 @@ sub start
 		ALTER ROLE hostile SET snowflake.max_leases_per_role = 16;
 		ALTER ROLE honest SET snowflake.max_leases_per_role = 24;
 		GRANT USAGE ON SCHEMA ids TO honest, hostile;
-		GRANT EXECUTE ON FUNCTION ids.snowflake_acquire(text, integer, bigint, interval),
-			ids.snowflake_extend(bigint, uuid, bigint, interval), ids.snowflake_release(bigint, uuid, bigint),
-			ids.snowflake_lease_acquire(text, integer, bigint, interval, uuid, bigint, bigint),
+		GRANT EXECUTE ON FUNCTION ids.snowflake_lease_acquire(text, integer, bigint, interval, uuid, bigint, bigint),
 			ids.snowflake_lease_extend(bigint, uuid, bigint, interval, bigint), ids.snowflake_lease_release(bigint, uuid, bigint, bigint)
 			TO honest, hostile});
 	$nodes = new_server('nodes', conf => "snowflake.lease_duration = ${window_s}s\nsnowflake.start_timeout = ${window_s}s\nmax_worker_processes = 16\n");

@@ -47,7 +47,8 @@ sub make_world
 	$registry->safe_psql('postgres', q{
 		CREATE ROLE hostile LOGIN;
 		ALTER ROLE hostile SET snowflake.max_leases_per_role = 1;
-		GRANT EXECUTE ON FUNCTION snowflake_acquire, snowflake_extend, snowflake_release, snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release TO hostile});
+		GRANT EXECUTE ON FUNCTION snowflake_lease_acquire, snowflake_lease_extend,
+			snowflake_lease_release TO hostile});
 	@registries = ($registry);
 	make_standby() if $options{standby};
 
@@ -293,9 +294,11 @@ sub hostile_calls
 {
 	my $call = sub {
 		my ($id, $tick) = (int(rand(5_000_000)), $now_tick . ' + ' . int(rand(20_000) - 10_000));
-		my @calls = ("snowflake_acquire('x', 0, $tick, '1 s')", "snowflake_lease_acquire('x', 0, $tick, '2 s', gen_random_uuid(), $id, NULL)",
-			"snowflake_extend($id, gen_random_uuid(), $tick, '2 s')", "snowflake_lease_extend($id, gen_random_uuid(), $tick, '2 s', $tick)",
-			"snowflake_release($id, gen_random_uuid(), $tick)", "snowflake_lease_release($id, gen_random_uuid(), $tick, $tick)");
+		my @calls = map {
+			("snowflake_lease_acquire('x', 0, $tick, '2 s', gen_random_uuid(), $_, NULL)",
+				"snowflake_lease_extend($id, gen_random_uuid(), $tick, '2 s', $_)",
+				"snowflake_lease_release($id, gen_random_uuid(), $tick, $_)")
+		} 0, $id, $tick;
 		return "SELECT $calls[rand @calls];\n";
 	};
 	return act(join('', map { $call->() } 1 .. 50), 'hostile');

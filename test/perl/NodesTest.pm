@@ -11,15 +11,14 @@ use RegistryTest qw(value);
 use SnowflakeTest;
 use Test::More;
 
-our @EXPORT = qw($schema $newer $older $now_tick value registry_server new_registry at leases base_server new_node flows moves lives status last_error setting as_role take
+our @EXPORT = qw($schema $now_tick value registry_server new_registry at leases base_server new_node flows moves lives status last_error setting as_role take
   taken taken_twice);
 
 # Where registries have their extension, unless a test needs another place: a schema that has to be quoted and is on nobody's search_path.
 our $schema = '"ids of all"';
 
-# The functions that a node calls, and those that it called before version 1.2.
-our $newer = 'snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release';
-our $older = 'snowflake_acquire, snowflake_extend, snowflake_release';
+# The functions that a node calls.
+my $functions = 'snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release';
 
 # SQL for the registry's clock as a tick of the default layout.
 our $now_tick = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1735689600000';
@@ -36,20 +35,20 @@ sub registry_server
 	return $server;
 }
 
-# A registry, which the role "node" may use. Options: layout => a row of snowflake_layout; schema; version, of the extension's objects; granted =>
-# functions that the role may execute, $newer unless told; roles => who may, "node" unless told.
+# A registry, which the role "node" may use. Options: layout => a row of snowflake_layout; schema;
+# granted => functions that the role may execute, those that a node calls unless told; roles => who
+# may, "node" unless told.
 sub new_registry
 {
 	my ($server, $db, %options) = @_;
 	my $in = $schema_of{$db} = $options{schema} // $schema;
-	my $version = $options{version} ? "VERSION '$options{version}'" : '';
 	my $roles = $options{roles} // 'node';
-	my $granted = $options{granted} // $newer;
+	my $granted = $options{granted} // $functions;
 	$granted =~ s/(\w+)/$in.$1/g;
 	value($server, "CREATE DATABASE $db");
 	value($server, qq{
 		CREATE SCHEMA IF NOT EXISTS $in;
-		CREATE EXTENSION snowflake SCHEMA $in $version;
+		CREATE EXTENSION snowflake SCHEMA $in;
 		GRANT USAGE ON SCHEMA $in TO $roles;
 		GRANT EXECUTE ON FUNCTION $granted TO $roles}, $db);
 	value($server, "INSERT INTO $in.snowflake_layout VALUES $options{layout}", $db) if $options{layout};

@@ -10,7 +10,8 @@ use warnings;
 use Exporter 'import';
 use SnowflakeTest;
 
-our @EXPORT = qw($max_tick protocol_server registry try_sql state_of acquire extend release lease_acquire lease_extend registry_rows watermarks);
+our @EXPORT = qw($max_tick protocol_server registry try_sql state_of new_token acquire extend release
+  lease_acquire lease_extend registry_rows watermarks lease_function begin_acquire end_acquire);
 
 # The last tick of all layouts here.
 our $max_tick = (1 << 41) - 1;
@@ -24,7 +25,7 @@ sub protocol_server
 	return $server;
 }
 
-my $databases = 0;
+my ($databases, $tokens) = (0, 0);
 
 # A fresh registry, with a layout of datacenter and worker bits unless it is the default. Returns a session, in a list with its database.
 sub registry
@@ -54,33 +55,44 @@ sub try_sql
 
 sub state_of { return (try_sql(@_))[0]; }
 
-my $columns = 'lease_id, token, worker_id, window_start, window_end';
+# A token that no other lease has.
+sub new_token { return sprintf('%08x-0000-4000-8000-%012x', $$, ++$tokens); }
 
-# Returns ($lease, SQLSTATE, error text): a lease is { id, token, worker, start, end }.
+# A lease whose window has the whole duration at once: a first window is shorter, and an extend makes
+# it as long. Returns ($lease, SQLSTATE, error text): a lease is { id, token, worker, start, end }.
 sub acquire
 {
 	my ($session, $now, $duration, $datacenter) = @_;
-	my ($state, $text) = try_sql($session, sprintf(q{SELECT %s FROM snowflake_acquire('n', %d, %s, '%s')}, $columns,
-		$datacenter // 0, $now, $duration // '1 min'));
+	my $token = new_token();
+	$duration //= '1 min';
+	$datacenter //= 0;
+	my ($state, $text) = try_sql($session, qq{
+		SELECT a.lease_id, a.worker_id, a.window_start, e.window_end
+		FROM snowflake_lease_acquire('n', $datacenter, $now, '$duration', '$token', 0, NULL) a,
+			LATERAL snowflake_lease_extend(a.lease_id, '$token', a.window_start, '$duration', 0) e});
 	return (undef, $state, $text) if $state ne '00000';
-	my %lease;
-	@lease{qw(id token worker start end)} = split /\|/, $text;
+	my %lease = (token => $token);
+	@lease{qw(id worker start end)} = split /\|/, $text;
 	return (\%lease, $state, $text);
 }
 
+# Returns (SQLSTATE, the window's end or the error text).
 sub extend
 {
 	my ($session, $lease, $now, $duration) = @_;
-	return try_sql($session, sprintf(q{SELECT snowflake_extend(%s, '%s', %s, '%s')}, $lease->{id}, $lease->{token}, $now, $duration // '1 min'));
+	$duration //= '1 min';
+	return try_sql($session,
+		"SELECT window_end FROM snowflake_lease_extend($lease->{id}, '$lease->{token}', $now, '$duration', 0)");
 }
 
+# Returns (SQLSTATE, whether it was there or the error text).
 sub release
 {
 	my ($session, $lease, $last) = @_;
-	return try_sql($session, sprintf(q{SELECT snowflake_release(%s, '%s', %s)}, $lease->{id}, $lease->{token}, $last));
+	return try_sql($session, "SELECT snowflake_lease_release($lease->{id}, '$lease->{token}', $last, 0)");
 }
 
-# The forms of version 1.2. Returns the lease as "lease_id|worker_id|window_start|window_end", or SQLSTATE.
+# An acquire as a node asks. Returns "lease_id|worker_id|window_start|window_end", or SQLSTATE.
 sub lease_acquire
 {
 	my ($session, $now, $duration, $token, $seen, $before) = @_;
@@ -88,6 +100,54 @@ sub lease_acquire
 		$now, $duration, $token, $seen // 0, $before // 'NULL'));
 	return $state eq '00000' ? $text : $state;
 }
+
+# SQL that makes pg_temp.lease(node, now_tick, duration), for statements that draw leases: their
+# windows end when the duration has passed. The registry's extension is in this schema.
+sub lease_function
+{
+	my ($schema) = @_;
+	$schema //= 'public';
+	return qq{CREATE FUNCTION pg_temp.lease(node text, now_tick bigint, duration interval,
+			OUT lease_id bigint, OUT token uuid, OUT worker_id integer,
+			OUT window_start bigint, OUT window_end bigint)
+		LANGUAGE plpgsql AS \$\$
+		BEGIN
+			token := gen_random_uuid();
+			SELECT a.lease_id, a.worker_id, a.window_start, e.window_end
+				INTO lease_id, worker_id, window_start, window_end
+				FROM $schema.snowflake_lease_acquire(node, 0, now_tick, duration, token, 0, NULL) a,
+					LATERAL $schema.snowflake_lease_extend(a.lease_id, token, now_tick, duration, 0) e;
+		END \$\$;
+	};
+}
+
+# An acquire whose transaction stays open until the advisory lock 1 can be had: then it commits, or is
+# rolled back with fails => 1. Returns the lease while it is open. Option: schema, of the extension.
+sub begin_acquire
+{
+	my ($session, $now, %options) = @_;
+	my $token = new_token();
+	my $end = $options{fails} ? q{RAISE 'rolled back';} : '';
+	my $schema = $options{schema} // 'public';
+	$session->{stderr} = '';
+	$session->{stdin} .= qq{DO \$\$
+		DECLARE lease record;
+		BEGIN
+			SELECT * INTO lease
+				FROM $schema.snowflake_lease_acquire('n', 0, $now, '1 min', '$token', 0, NULL);
+			RAISE WARNING 'drew %,%,%,%',
+				lease.lease_id, lease.worker_id, lease.window_start, lease.window_end;
+			PERFORM pg_advisory_xact_lock(1);
+			$end
+		END \$\$;\n};
+	$session->{run}->pump until $session->{stderr} =~ /drew (\d+),(\d+),(\d+),(\d+)\n/;
+	my %lease = (token => $token);
+	@lease{qw(id worker start end)} = ($1, $2, $3, $4);
+	return \%lease;
+}
+
+# Waits until it has ended. Returns SQLSTATE.
+sub end_acquire { return state_of($_[0], 'SELECT 1'); }
 
 # Returns the window's end, or the error.
 sub lease_extend

@@ -29,8 +29,8 @@ sub make_registry
 	start_server($registry);
 	value($registry, 'CREATE EXTENSION snowflake; ' . small_layout() . q{;
 		CREATE ROLE node LOGIN;
-		GRANT EXECUTE ON FUNCTION snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release,
-			snowflake_acquire, snowflake_extend, snowflake_release TO node});
+		GRANT EXECUTE ON FUNCTION snowflake_lease_acquire, snowflake_lease_extend,
+			snowflake_lease_release TO node});
 	return $registry;
 }
 

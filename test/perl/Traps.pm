@@ -79,8 +79,10 @@ sub springs
 	return qq{
 		SET search_path = $role;
 		CREATE FUNCTION note(what text) RETURNS void LANGUAGE sql AS
-			'INSERT INTO traps.seen SELECT what, current_user, rolsuper FROM pg_catalog.pg_roles r WHERE rolname = current_user
-				AND NOT EXISTS (SELECT FROM traps.seen s WHERE s.what = note.what AND who = current_user AND super = rolsuper)';
+			'INSERT INTO traps.seen SELECT what, current_user, rolsuper FROM pg_catalog.pg_roles r
+				WHERE rolname OPERATOR(pg_catalog.=) current_user AND NOT EXISTS (
+					SELECT FROM traps.seen s WHERE s.what OPERATOR(pg_catalog.=) note.what
+						AND who OPERATOR(pg_catalog.=) current_user AND super OPERATOR(pg_catalog.=) rolsuper)';
 		CREATE FUNCTION spring(what text) RETURNS void LANGUAGE plpgsql AS \$\$
 		BEGIN
 			PERFORM $role.note(what);
@@ -123,7 +125,10 @@ sub gained_nothing
 # ---------------------------------------------------------------------------------------------------------------------
 
 sub tables { return qw(snowflake_registry snowflake_watermark snowflake_layout snowflake_origin snowflake_segment snowflake_range); }
-sub acquire { return q{snowflake_acquire('n', 0, 1000, '1 min')}; }
+sub acquire
+{
+	return q{snowflake_lease_acquire('n', 0, 1000, '1 min', gen_random_uuid(), 0, NULL)};
+}
 
 # Short leases: the keeper extends three times a second. Bob may create in the registry's schema.
 sub start_keeper
@@ -134,8 +139,7 @@ sub start_keeper
 	return;
 }
 
-# Those that there are: versions before 1.2 have no segments.
-sub give_tables_to_bob { sql(map { "ALTER TABLE IF EXISTS $_ OWNER TO bob" } tables()); return; }
+sub give_tables_to_bob { sql(map { "ALTER TABLE $_ OWNER TO bob" } tables()); return; }
 
 # Ends the keeper, which releases its lease if it can, so that the next call has another started.
 sub new_keeper

@@ -5,6 +5,8 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use Installation;
+use PostgreSQL::Test::Utils;
 use SnowflakeObjects;
 use SnowflakeTest;
 use Test::More;
@@ -13,13 +15,37 @@ our @EXPORT = qw($server $newest @released sql objects fresh create is_renewed s
 
 our ($server, $newest, @released);
 
+# The server has an installation of its own. As long as one version alone is there, a next one is made
+# up, so that what upgrades to it is tested before there is one.
 sub start
 {
-	$server = new_server('versions', conf => "max_worker_processes = 40\nsnowflake.max_databases = 40\nsnowflake.lease_duration = '3s'\n");
+	my $home = own_installation();
+	my $scripts = installed($home, 'sharedir') . '/extension';
+	my @upgrades = glob "$scripts/snowflake--*--*.sql";
+	make_next($scripts) if !@upgrades;
+	$server = new_server('versions', home => $home,
+		conf => "max_worker_processes = 40\nsnowflake.max_databases = 40\nsnowflake.lease_duration = '3s'\n");
 	start_server($server);
 	$newest = sql('postgres', q{SELECT default_version FROM pg_available_extensions WHERE name = 'snowflake'});
 	@released = split /\n/, sql('postgres',
 		qq{SELECT version FROM pg_available_extension_versions WHERE name = 'snowflake' AND version <> '$newest' ORDER BY version});
+	return;
+}
+
+# What an upgrade script does: first what may wait for readers, the registry's tables last.
+sub make_next
+{
+	my ($scripts) = @_;
+	my $control = "$scripts/snowflake.control";
+	my ($version) = slurp_file($control) =~ /^default_version = '(.*)'$/m;
+	append_to_file("$scripts/snowflake--$version--next.sql", q{
+		SET LOCAL lock_timeout = '10s';
+		CREATE FUNCTION snowflake_next() RETURNS bigint AS 'MODULE_PATHNAME', 'snowflake_currval' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+		COMMENT ON FUNCTION snowflake_next() IS 'something new';
+		CREATE OR REPLACE VIEW snowflake_layouts AS SELECT *, name AS next FROM snowflake_get_layouts();
+		ALTER TABLE snowflake_segment ADD COLUMN next bigint NOT NULL DEFAULT 0;
+		ALTER TABLE snowflake_registry ADD COLUMN next bigint NOT NULL DEFAULT 0;});
+	append_to_file($control, "default_version = 'next'\n");
 	return;
 }
 
@@ -62,7 +88,7 @@ sub is_renewed
 # Looks at the log at the end.
 sub stop
 {
-	unlike(PostgreSQL::Test::Utils::slurp_file($server->logfile), qr/terminated by signal|PANIC|TRAP/, 'nothing crashed');
+	unlike(slurp_file($server->logfile), qr/terminated by signal|PANIC|TRAP/, 'nothing crashed');
 	$server->stop('fast');
 	return;
 }

@@ -128,7 +128,7 @@ TEST(Box, GivesALeaseBackToWhomNobodyAnswered) {
 TEST(Box, GivesNoLeaseBackThatWasReplacedOrLost) {
   BoxSlot slot = {};
   NodeState node = Holding();
-  LoseLease(&node, 10, kSilent);
+  LoseLease(&node, 10, Standing{});
   Retire(&node, {11, TokenOf(2), 4, kNow, kNow + 10, false});
   Keep(&slot, node);
   EXPECT_FALSE(Recovered(slot).generator.open) << "the registry said that it is gone";
@@ -136,7 +136,7 @@ TEST(Box, GivesNoLeaseBackThatWasReplacedOrLost) {
   node = Holding();
   Retire(&node, Close(&node.generator));
   Open(&node.generator, kDefaultLayout, {11, TokenOf(2), 4, kNow, kNow + 10000});
-  LoseLease(&node, 11, kSilent);
+  LoseLease(&node, 11, Standing{});
   Keep(&slot, node);
   EXPECT_FALSE(Recovered(slot).generator.open) << "of another lease";
 

@@ -77,7 +77,7 @@ TEST(Loss, ARestartIsNoneUnlessItSettlesFirmlyAlready) {
   EXPECT_EQ(NoticedLoss(origin, next, 0), Loss::kRestarted);
   origin = Settled();
   origin.started_us = 0;
-  EXPECT_EQ(NoticedLoss(origin, next, 0), Loss::kNone) << "of before version 1.2";
+  EXPECT_EQ(NoticedLoss(origin, next, 0), Loss::kNone) << "nothing was leased yet";
 }
 
 TEST(Loss, ALeaseAboveTheNewestProvesIt) {
@@ -322,11 +322,10 @@ TEST(Choosing, ExpiryIsJudgedByTheEarlierClock) {
 // Windows and watermarks
 // ---------------------------------------------------------------------------------------------------------------------
 
-AcquireRequest Asked(Tick now, int64_t duration_us, uint8_t token) {
+AcquireRequest Asked(Tick now, int64_t duration_us) {
   AcquireRequest request = {};
   request.now = now;
   request.duration_us = duration_us;
-  request.token.bytes[0] = token;
   request.start_before = kAnyStart;
   return request;
 }
@@ -334,34 +333,34 @@ AcquireRequest Asked(Tick now, int64_t duration_us, uint8_t token) {
 TEST(Granting, AWindowBeginsAboveEveryWatermark) {
   const Layout &layout = kDefaultLayout;
   Lease lease = {};
-  EXPECT_EQ(GrantLease(layout, Asked(100, 5 * kSecondUs, 1), 50, kNoWatermark, &lease), Grant::kGranted);
+  EXPECT_EQ(GrantLease(layout, Asked(100, 5 * kSecondUs), 50, kNoWatermark, &lease), Grant::kGranted);
   EXPECT_EQ(lease.window_start, 100);
   EXPECT_EQ(lease.window_end, 5100);
-  EXPECT_EQ(GrantLease(layout, Asked(100, 5 * kSecondUs, 1), 150, kNoWatermark, &lease), Grant::kGranted);
+  EXPECT_EQ(GrantLease(layout, Asked(100, 5 * kSecondUs), 150, kNoWatermark, &lease), Grant::kGranted);
   EXPECT_EQ(lease.window_start, 151);
-  EXPECT_EQ(GrantLease(layout, Asked(100, 5 * kSecondUs, 1), 150, 200, &lease), Grant::kGranted);
+  EXPECT_EQ(GrantLease(layout, Asked(100, 5 * kSecondUs), 150, 200, &lease), Grant::kGranted);
   EXPECT_EQ(lease.window_start, 201) << "above what was raised";
-  EXPECT_EQ(GrantLease(layout, Asked(-100, 5 * kSecondUs, 1), kNoWatermark, kNoWatermark, &lease), Grant::kGranted);
+  EXPECT_EQ(GrantLease(layout, Asked(-100, 5 * kSecondUs), kNoWatermark, kNoWatermark, &lease), Grant::kGranted);
   EXPECT_EQ(lease.window_start, 0);
-  EXPECT_EQ(GrantLease(layout, Asked(0, kSecondUs, 1), layout.max_tick(), kNoWatermark, &lease), Grant::kTimeUsedUp);
-  EXPECT_EQ(GrantLease(layout, Asked(0, kSecondUs, 1), std::numeric_limits<Tick>::max(), kNoWatermark, &lease),
+  EXPECT_EQ(GrantLease(layout, Asked(0, kSecondUs), layout.max_tick(), kNoWatermark, &lease), Grant::kTimeUsedUp);
+  EXPECT_EQ(GrantLease(layout, Asked(0, kSecondUs), std::numeric_limits<Tick>::max(), kNoWatermark, &lease),
             Grant::kTimeUsedUp);
 }
 
-TEST(Granting, WindowsGrowForNodesThatKnow) {
+TEST(Granting, WindowsGrow) {
   const Layout &layout = kDefaultLayout;
   Lease lease = {};
-  GrantLease(layout, Asked(0, 600 * kSecondUs, 1), kNoWatermark, kNoWatermark, &lease);
+  GrantLease(layout, Asked(0, 600 * kSecondUs), kNoWatermark, kNoWatermark, &lease);
   EXPECT_EQ(lease.window_end, kFirstWindowUs / kUsPerMs);
-  GrantLease(layout, Asked(0, 600 * kSecondUs, 0), kNoWatermark, kNoWatermark, &lease);
-  EXPECT_EQ(lease.window_end, 600000) << "of before version 1.2";
-  EXPECT_EQ(EndForDrawn(layout, Asked(7, 600 * kSecondUs, 1)), 7 + kFirstWindowUs / kUsPerMs);
-  EXPECT_EQ(EndForDrawn(layout, Asked(7, 2 * kSecondUs, 1)), 2007);
+  GrantLease(layout, Asked(0, 2 * kSecondUs), kNoWatermark, kNoWatermark, &lease);
+  EXPECT_EQ(lease.window_end, 2000);
+  EXPECT_EQ(EndForDrawn(layout, Asked(7, 600 * kSecondUs)), 7 + kFirstWindowUs / kUsPerMs);
+  EXPECT_EQ(EndForDrawn(layout, Asked(7, 2 * kSecondUs)), 2007);
 }
 
 TEST(Granting, NothingIsDrawnThatBeginsTooLate) {
   Lease lease = {};
-  AcquireRequest request = Asked(100, kSecondUs, 1);
+  AcquireRequest request = Asked(100, kSecondUs);
   request.start_before = 151;
   EXPECT_EQ(GrantLease(kDefaultLayout, request, 149, kNoWatermark, &lease), Grant::kGranted);
   EXPECT_EQ(GrantLease(kDefaultLayout, request, 150, kNoWatermark, &lease), Grant::kTooLate);

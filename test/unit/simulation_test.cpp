@@ -129,7 +129,7 @@ class Registry {
     now_.rows[lease_id] = {lease, at_us};
     now_.last_lease_id = lease_id;
     Commit(at_us);
-    return {Status::kDone, {lease, layout_, Stand(), ring - choosing.live(), false}, {}};
+    return {Status::kDone, {lease, layout_, Stand(), ring - choosing.live()}, {}};
   }
 
   Answer Extend(int64_t at_us, const ExtendRequest &request) {
@@ -221,7 +221,7 @@ class Registry {
   }
 
   snowflake::Here Here(int64_t at_us) const { return {1, timeline_, started_us_, at_us}; }
-  Standing Stand() const { return rules_.settling ? Standing{1, timeline_, kNoWatermark} : kSilent; }
+  Standing Stand() const { return {1, timeline_, kNoWatermark}; }
 
   Origin OriginNow() const {
     Origin origin = {};
@@ -293,7 +293,7 @@ class Registry {
     row->renewed_us = at_us;
     const Lease lease = row->lease;
     Commit(at_us);
-    return {Status::kDone, {lease, layout_, Stand(), -1, false}, {}};
+    return {Status::kDone, {lease, layout_, Stand(), -1}, {}};
   }
 
   void Offer(int64_t place, int32_t worker, Choosing *choosing) const {
@@ -659,6 +659,8 @@ class Simulation {
   void Acquire(size_t i, int64_t duration_us) {
     Token fresh = {};
     for (uint8_t &byte : fresh.bytes) byte = static_cast<uint8_t>(random_.Below(256));
+    // What a node has seen of the registry is evidence of a loss, too.
+    if (!world_.rules.settling) nodes_[i].state.seen = {};
     const AcquireAsked asked = AskForLease(&nodes_[i].state, layout_, duration_us, fresh, kPatience);
     Keep(i);
     Exchange(
@@ -687,7 +689,7 @@ class Simulation {
             if (fault != AnswerFault::kNone) return Broken("an implausible window");
             ++count_.extensions;
           } else {
-            LoseLease(state, asked.lease_id, kSilent);
+            LoseLease(state, asked.lease_id, {});
           }
         });
   }

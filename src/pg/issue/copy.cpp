@@ -26,7 +26,6 @@
 #include "pg/issue/issue.h"
 #include "pg/issue/report.h"
 #include "pg/issue/segments.h"
-#include "pg/scripts.h"
 
 extern "C" {
 PGDLLEXPORT Datum snowflake_nextval(PG_FUNCTION_ARGS);
@@ -46,21 +45,16 @@ void RunUtility(PlannedStmt *statement, const char *text, bool read_only_tree, P
                 ParamListInfo parameters, QueryEnvironment *environment, DestReceiver *receiver,
                 QueryCompletion *completion) {
   const bool outer_copy_from = in_copy_from;
-  const bool outer_scripts = in_scripts;
   const Node *command = statement->utilityStmt;
   CheckCommandForNamesake(command);  // the library has this one utility hook
   PG_TRY();
   {
     in_copy_from = IsA(command, CopyStmt) && reinterpret_cast<const CopyStmt *>(command)->is_from;
-    in_scripts = RunsScripts(command);
     const auto next = next_utility_hook ? next_utility_hook : standard_ProcessUtility;
     next(statement, text, read_only_tree, context, parameters, environment, receiver, completion);
   }
   PG_FINALLY();
-  {
-    in_copy_from = outer_copy_from;
-    in_scripts = outer_scripts;
-  }
+  { in_copy_from = outer_copy_from; }
   PG_END_TRY();
 }
 

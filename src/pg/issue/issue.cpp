@@ -260,9 +260,8 @@ void CheckRegistryMayAnswer(Oid fn_oid, Oid extension) {
   if (RegistryIsHere() && RecoveryInProgress()) ReportRecovery();
   // The keeper is another process: what this transaction has not committed it cannot see.
   bool created_here = false;
-  bool updated_here = false;
-  if (!OidIsValid(LookUpExtension(extension, &created_here, &updated_here).schema)) ReportNoExtension(fn_oid);
-  if (created_here || (updated_here && RegistryIsHere())) ReportSameTransaction(updated_here);
+  if (!OidIsValid(SchemaOfExtension(extension, &created_here))) ReportNoExtension(fn_oid);
+  if (created_here) ReportSameTransaction();
 }
 
 namespace {

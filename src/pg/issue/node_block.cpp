@@ -22,7 +22,7 @@ struct State {
 
 // A named segment's layout is its name's: a library that lays the block out otherwise counts this up. Sessions of the one
 // before then go on with their own block, lease and keeper, so nothing is issued twice.
-constexpr const char *kMemoryName = "snowflake 2";
+constexpr const char *kMemoryName = "snowflake 1";
 constexpr int kNamedPlaces = 64;
 static_assert(offsetof(NodeBlock, changed) - sizeof(LWLock) == 2320 && offsetof(SegmentSlot, used_us) == 264 &&
                   offsetof(HorizonBlock, transactions_from) - sizeof(LWLock) == 624 &&

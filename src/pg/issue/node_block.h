@@ -47,11 +47,9 @@ struct RegistryError {
 
 // What an operator should know although ids flow: bits of NodeBlock::advice.
 enum Advice : uint32_t {
-  kAdviceOwnRegistry = 1,   // other servers' rows come here, and the registry is not shared with them
-  kAdviceFewWorkers = 2,    // less than a tenth of the worker ids is free
-  kAdviceFewKeepers = 4,    // keepers take all background workers (max_worker_processes)
-  kAdviceOldObjects = 8,    // the extension's SQL objects are older than the library
-  kAdviceOldRegistry = 16,  // the registry speaks, or grants this role, only what version 1.1 spoke
+  kAdviceOwnRegistry = 1,  // other servers' rows come here, and the registry is not shared with them
+  kAdviceFewWorkers = 2,   // less than a tenth of the worker ids is free
+  kAdviceFewKeepers = 4,   // keepers take all background workers (max_worker_processes)
 };
 
 // The core's NodeState, and what the server knows of it. Aligned to two cache lines, so that neighbours do not fight over one.

@@ -48,12 +48,10 @@ void ReportTooManyDatabases() {
   pg_unreachable();
 }
 
-void ReportSameTransaction(bool updated) {
+void ReportSameTransaction() {
   ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                  updated ? errmsg("cannot draw a worker id in the transaction that updated the extension")
-                          : errmsg("cannot issue ids in the transaction that created the extension"),
-                  updated ? errdetail("The registry's tables are locked until that transaction is committed.")
-                          : errdetail("The keeper cannot see the registry before that transaction is committed."),
+                  errmsg("cannot issue ids in the transaction that created the extension"),
+                  errdetail("The keeper cannot see the registry before that transaction is committed."),
                   errhint("Commit first.")));
   pg_unreachable();
 }

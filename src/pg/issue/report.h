@@ -11,7 +11,7 @@ enum class NoLeaseReason { kKeeperSlots, kRegistry, kSingleUser, kBinaryUpgrade 
 
 [[noreturn]] void ReportNotPreloaded();
 [[noreturn]] void ReportTooManyDatabases();
-[[noreturn]] void ReportSameTransaction(bool updated);
+[[noreturn]] void ReportSameTransaction();
 [[noreturn]] void ReportRecovery();
 [[noreturn]] void ReportNoHorizonHere();
 

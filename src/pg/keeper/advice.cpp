@@ -1,6 +1,5 @@
 #include "pg/keeper/advice.h"
 
-#include "pg/extension.h"
 #include "pg/keeper/exchanges.h"
 
 namespace snowflake {
@@ -55,8 +54,6 @@ Advised Look(const AcquireAnswer &answer) {
   if (advised.workers_free >= 0 && advised.workers_free * 10 < advised.workers) advised.advice |= kAdviceFewWorkers;
   // PostgreSQL starts one of its own, the launcher of logical replication: none is left.
   if (advised.databases + 1 >= max_worker_processes) advised.advice |= kAdviceFewKeepers;
-  if (!LookUpExtension(keeping.extension).has_guards) advised.advice |= kAdviceOldObjects;
-  if (answer.old_registry) advised.advice |= kAdviceOldRegistry;
   return advised;
 }
 
@@ -83,8 +80,7 @@ bool LookSafely(const AcquireAnswer &answer, Advised *advised) {
   return error == nullptr;
 }
 
-constexpr uint32_t kEach[] = {kAdviceOwnRegistry, kAdviceFewWorkers, kAdviceFewKeepers, kAdviceOldObjects,
-                              kAdviceOldRegistry};
+constexpr uint32_t kEach[] = {kAdviceOwnRegistry, kAdviceFewWorkers, kAdviceFewKeepers};
 
 const char *WhatIs(uint32_t bit, const Advised &advised) {
   switch (bit) {
@@ -94,13 +90,9 @@ const char *WhatIs(uint32_t bit, const Advised &advised) {
     case kAdviceFewWorkers:
       return psprintf("less than a tenth of the worker ids is free: %lld of %lld",
                       static_cast<long long>(advised.workers_free), static_cast<long long>(advised.workers));
-    case kAdviceFewKeepers:
+    default:
       return psprintf("%d databases of this server issue ids, and there are %d background workers", advised.databases,
                       max_worker_processes);
-    case kAdviceOldObjects:
-      return "the extension's SQL objects are older than its library";
-    default:
-      return "the registry speaks, or grants this role, only what version 1.1 spoke";
   }
 }
 
@@ -112,14 +104,8 @@ const char *WhatToDo(uint32_t bit) {
       return "When there are none left, a node that starts gets SF004: snowflake_evict() frees those of dead nodes, a "
              "layout"
              " with more worker bits holds more.";
-    case kAdviceFewKeepers:
-      return "Raise max_worker_processes: each of them takes one, and the next will find none.";
-    case kAdviceOldObjects:
-      return "ALTER EXTENSION snowflake UPDATE.";
     default:
-      return "Update the extension there, and grant the role EXECUTE on snowflake_lease_acquire, "
-             "snowflake_lease_extend and"
-             " snowflake_lease_release.";
+      return "Raise max_worker_processes: each of them takes one, and the next will find none.";
   }
 }
 

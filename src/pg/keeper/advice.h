@@ -15,7 +15,8 @@ struct Advised {
   int databases;  // that issue ids
 };
 
-// A keeper has drawn this lease, or a first range; then the answer has neither worker ids nor a registry's age. Nothing that goes wrong here is an error: ids flow.
+// A keeper has drawn this lease, or a first range; then the answer has no worker ids. Nothing that
+// goes wrong here is an error: ids flow.
 void Advise(const AcquireAnswer &answer);
 
 // One line for each bit.

@@ -63,7 +63,7 @@ template <typename Ask>
 RegistryAnswer Call(Oid extension, Ask ask) {
   const Exchange exchange = Begin();
   RegistryAnswer answer = RegistryAnswer::kBusy;
-  if (LockExtension(extension)) answer = OidIsValid(LookUpExtension(extension).schema) ? ask() : RegistryAnswer::kGone;
+  if (LockExtension(extension)) answer = OidIsValid(SchemaOfExtension(extension)) ? ask() : RegistryAnswer::kGone;
   End(exchange);
   return answer;
 }

@@ -1,4 +1,4 @@
-// The registry in another database, over libpq: the same three functions. One connection for each exchange, because an idle
+// The registry in another database, over libpq: the same functions. One connection for each exchange, because an idle
 // one would hold up a smart shutdown there, and a thousand of them would need as many backends.
 //
 // 1. Each call is one statement, so that it is committed there when its answer is complete. Values are parameters: a
@@ -6,8 +6,7 @@
 // 2. A function is called only if it belongs to the extension, where that one is, and with its very types: whatever else
 //    has its name there is another.
 // 3. An answer that is lost or late is harmless: an acquire is asked again with its token, an extend is repeated, and a
-//    release finds nothing the second time. A registry of before 1.2 knows no such token: there an acquire whose answer
-//    never came leaves a row that expires.
+//    release finds nothing the second time.
 #include "pg/database_layout.h"
 #include "pg/keeper/registry.h"
 #include "pg/keeper/report.h"
@@ -23,15 +22,14 @@ constexpr int64_t kExchangeUs = 60 * 1000 * 1000;
 // The same when the server is being shut down.
 constexpr int64_t kHurryUs = 1800 * 1000;
 
-// The functions, by name and types of arguments. Those of leases are of 1.2, and used where the role may execute all of them, or of
-// before.
+// The functions, by name and types of arguments.
 constexpr int kMostArguments = 7;
 struct Function {
   const char *name;
   int count;
   Oid types[kMostArguments];
 };
-enum { kAcquire, kExtend, kRelease, kRanges, kAcquireOf11, kExtendOf11, kReleaseOf11, kGetLayout, kFunctionCount };
+enum { kAcquire, kExtend, kRelease, kRanges, kGetLayout, kFunctionCount };
 constexpr Function kFunctions[kFunctionCount] = {
     {"snowflake_lease_acquire", 7, {TEXTOID, INT4OID, INT8OID, INTERVALOID, UUIDOID, INT8OID, INT8OID}},
     {"snowflake_lease_extend", 5, {INT8OID, UUIDOID, INT8OID, INTERVALOID, INT8OID}},
@@ -39,9 +37,6 @@ constexpr Function kFunctions[kFunctionCount] = {
     {"snowflake_segment_ranges",
      7,
      {TEXTOID, UUIDOID, TEXTARRAYOID, INT8ARRAYOID, INT8ARRAYOID, INT8ARRAYOID, INT8ARRAYOID}},
-    {"snowflake_acquire", 4, {TEXTOID, INT4OID, INT8OID, INTERVALOID}},
-    {"snowflake_extend", 4, {INT8OID, UUIDOID, INT8OID, INTERVALOID}},
-    {"snowflake_release", 3, {INT8OID, UUIDOID, INT8OID}},
     {"snowflake_get_layout", 0, {}}};
 
 const char *TypeName(Oid type) {
@@ -67,7 +62,6 @@ const char *TypeName(Oid type) {
 struct Session {
   Remote remote;
   const char *schemas[kFunctionCount];  // quoted; nullptr: no such function
-  bool old;                             // those of before 1.2 are used
 };
 
 // Hands `read` the answer's row, and lets go of it whatever happens.
@@ -82,11 +76,6 @@ void Ask(Session *session, const char *statement, const Function &function, cons
 }
 
 [[noreturn]] void ReportNoFunction(const Function &function) {
-  if (&function == &kFunctions[kRanges])
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("the registry hands out no ranges of segments to this role"),
-                    errhint("ALTER EXTENSION snowflake UPDATE there, and GRANT EXECUTE ON FUNCTION"
-                            " snowflake_segment_ranges.")));
   ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                   errmsg("the registry's extension has no function %s() that this version knows", function.name),
                   errhint("ALTER EXTENSION snowflake UPDATE there.")));
@@ -107,8 +96,8 @@ void Call(Session *session, int index, const char *columns, const char *const *v
   Ask(session, statement.data, function, values, read);
 }
 
-// The extension's schema, null without one; whether it is ours; and the schema of each function that it has, of the new
-// ones only if this role may execute them. Says in full what it refers to, because a role may have any search_path.
+// The extension's schema, null without one; how many functions of ours it has; and the schema of each.
+// Says in full what it refers to, because a role may have any search_path.
 const char *LookUpStatement() {
   StringInfoData text;
   initStringInfo(&text);
@@ -117,16 +106,14 @@ const char *LookUpStatement() {
                          " LEFT JOIN pg_catalog.pg_extension e ON e.extname OPERATOR(pg_catalog.=) 'snowflake'"
                          " LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace"
                          " CROSS JOIN LATERAL (SELECT pg_catalog.count(*) FILTER (WHERE pg_catalog.nameeq(p.proname, "
-                         "'snowflake_acquire'))");
+                         "'snowflake_lease_acquire'))");
   for (const Function &function : kFunctions) {
     appendStringInfo(&text,
                      ", pg_catalog.min(pg_catalog.quote_ident(s.nspname)) FILTER (WHERE"
                      " pg_catalog.nameeq(p.proname, '%s') AND pg_catalog.oidvectoreq(p.proargtypes, '",
                      function.name);
     for (int i = 0; i < function.count; ++i) appendStringInfo(&text, "%s%u", i > 0 ? " " : "", function.types[i]);
-    appendStringInfo(
-        &text, "')%s)",
-        &function < &kFunctions[kAcquireOf11] ? " AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')" : "");
+    appendStringInfoString(&text, "'))");
   }
   appendStringInfoString(
       &text,
@@ -147,7 +134,6 @@ void LookUp(Session *session) {
     if (row.Int8() == 0) ReportNamesake("the registry's database", theirs);
     for (const char *&schema : session->schemas) schema = row.PassNull() ? nullptr : row.Name();
   });
-  for (int i = kAcquire; i < kRanges; ++i) session->old |= session->schemas[i] == nullptr;
 }
 
 // Runs `talk` on a connection of its own.
@@ -215,37 +201,18 @@ bool AcquireLease(Session *session, const AcquireRequest &request, AcquireAnswer
   return drawn;
 }
 
-bool AcquireLeaseOf11(Session *session, const AcquireRequest &request, AcquireAnswer *answer) {
-  const char *const values[] = {NodeText(session->remote, request.node), psprintf("%d", request.datacenter),
-                                Int8Text(request.now), DurationText(request.duration_us)};
-  bool drawn = false;
-  const char *columns = psprintf("lease_id, token, worker_id, window_start, window_end, %s", kLayoutColumnList);
-  Call(session, kAcquireOf11, columns, values, [&](RemoteRow row) {
-    if (row.PassNull()) return;
-    answer->lease = {row.Int8(), row.Uuid(), row.Int4(), row.Int8(), row.Int8()};
-    answer->layout = ReadLayout(&row);
-    answer->standing = kSilent;
-    answer->workers_free = -1;
-    drawn = true;
-  });
-  return drawn;
-}
-
 RegistryAnswer Acquire(const RegistryPlace &place, const Layout &layout, const AcquireRequest &request,
                        AcquireAnswer *answer) {
   bool drawn = false;
   const bool any_start = request.start_before == kAnyStart;
   WithRegistry(place.conninfo, false, [&](Session *session) {
-    answer->old_registry = session->old;
-    // It could not say no.
-    if (session->old && !any_start) return;
     // Ticks of another layout would only look like a clock that is off.
     Call(session, kGetLayout, kLayoutColumnList, nullptr, [&](RemoteRow row) {
       const Layout theirs = ReadLayout(&row);
       if (theirs != layout) ReportOtherLayout(layout, theirs);
     });
     if (!RecoveryInProgress()) KeepLocalLayout(place.extension);
-    drawn = session->old ? AcquireLeaseOf11(session, request, answer) : AcquireLease(session, request, answer);
+    drawn = AcquireLease(session, request, answer);
   });
   if (drawn) return RegistryAnswer::kDone;
   return any_start ? RegistryAnswer::kBusy : RegistryAnswer::kNothingBetter;
@@ -256,15 +223,11 @@ RegistryAnswer Extend(const RegistryPlace &place, const ExtendRequest &request, 
   WithRegistry(place.conninfo, false, [&](Session *session) {
     const char *const values[] = {Int8Text(request.lease_id), TokenText(request.token), Int8Text(request.now),
                                   DurationText(request.duration_us), Int8Text(request.held_until)};
-    const auto read_end = [&](RemoteRow *row) {
-      if (row->PassNull()) return;
-      answer->window_end = row->Int8();
-      outcome = RegistryAnswer::kDone;
-    };
-    answer->standing = kSilent;
-    if (session->old) return Call(session, kExtendOf11, "answer", values, [&](RemoteRow row) { read_end(&row); });
     Call(session, kExtend, psprintf("window_end, %s", kStandingColumns), values, [&](RemoteRow row) {
-      read_end(&row);
+      if (!row.PassNull()) {
+        answer->window_end = row.Int8();
+        outcome = RegistryAnswer::kDone;
+      }
       answer->standing = ReadStanding(&row);
     });
   });
@@ -277,7 +240,7 @@ RegistryAnswer Release(const RegistryPlace &place, const ReleaseRequest &request
     const char *const values[] = {Int8Text(request.lease_id), TokenText(request.token), Int8Text(request.last_tick),
                                   Int8Text(request.held_until)};
     telling(request.lease_id);
-    Call(session, session->old ? kReleaseOf11 : kRelease, "answer", values, [&](RemoteRow row) {
+    Call(session, kRelease, "answer", values, [&](RemoteRow row) {
       if (row.Bool()) outcome = RegistryAnswer::kDone;
     });
   });

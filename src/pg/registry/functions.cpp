@@ -97,74 +97,10 @@ Oid CallersExtension(FunctionCallInfo fcinfo) { return ExtensionOfFunction(fcinf
 
 using namespace snowflake;
 
-// What nodes of before version 1.2 call, in a transaction block.
-
-SNOWFLAKE_FUNCTION(snowflake_acquire) {
-  static const char *const names[] = {"node", "datacenter", "now_tick", "duration"};
-  CheckNotNull(fcinfo, "snowflake_acquire", names, 4);
-  LimitTransaction("snowflake_acquire", false);
-  const AcquireRequest request = {
-      NodeName(fcinfo), PG_GETARG_INT32(1), PG_GETARG_INT64(2), GrantedUs(PG_GETARG_INTERVAL_P(3)), {}, 0, kAnyStart};
-  CheckClock(DatabaseLayout(fcinfo->flinfo->fn_oid), request.now);
-  AcquireAnswer answer = {};
-  if (!ProtocolAcquire(CallersExtension(fcinfo), request, &answer)) PG_RETURN_NULL();
-  Answer row = {};
-  row.Add(Int64GetDatum(answer.lease.lease_id));
-  row.Add(TokenDatum(answer.lease.token));
-  row.Add(Int32GetDatum(answer.lease.worker));
-  row.Add(Int64GetDatum(answer.lease.window_start));
-  row.Add(Int64GetDatum(answer.lease.window_end));
-  row.Add(answer.layout);
-  return row.AsRow(fcinfo);
-}
-
-SNOWFLAKE_FUNCTION(snowflake_extend) {
-  static const char *const names[] = {"lease_id", "token", "now_tick", "duration"};
-  CheckNotNull(fcinfo, "snowflake_extend", names, 4);
-  LimitTransaction("snowflake_extend", false);
-  CheckClock(DatabaseLayout(fcinfo->flinfo->fn_oid), PG_GETARG_INT64(2));
-  const ExtendRequest request = {PG_GETARG_INT64(0),
-                                 TokenFromDatum(PG_GETARG_DATUM(1)),
-                                 PG_GETARG_INT64(2),
-                                 GrantedUs(PG_GETARG_INTERVAL_P(3)),
-                                 0,
-                                 0};
-  ExtendAnswer answer = {};
-  if (!ProtocolExtend(CallersExtension(fcinfo), request, &answer)) PG_RETURN_NULL();
-  PG_RETURN_INT64(answer.window_end);
-}
-
-namespace snowflake {
-
-namespace {
-
-// The watermark is what the node can have used by now, whoever ends the lease with its token.
-bool Release(FunctionCallInfo fcinfo, Tick held_until) {
-  const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
-  const Tick last_tick = PG_GETARG_INT64(2);
-  const Tick latest = LastUsable(layout, NowUnixUs());
-  if (settings.max_clock_skew_ms > 0 && last_tick > latest) ReportTickAhead(layout.UnixUsAt(last_tick), NowUnixUs());
-  return ProtocolRelease(CallersExtension(fcinfo), {PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)), last_tick,
-                                                    held_until, LatestEnd(layout), latest});
-}
-
-}  // namespace
-
-}  // namespace snowflake
-
-SNOWFLAKE_FUNCTION(snowflake_release) {
-  static const char *const names[] = {"lease_id", "token", "last_tick"};
-  CheckNotNull(fcinfo, "snowflake_release", names, 3);
-  LimitTransaction("snowflake_release", false);
-  PG_RETURN_BOOL(Release(fcinfo, 0));
-}
-
-// What nodes of this version call.
-
 SNOWFLAKE_FUNCTION(snowflake_lease_acquire) {
   static const char *const names[] = {"node", "datacenter", "now_tick", "duration", "token", "seen_lease_id"};
   CheckNotNull(fcinfo, "snowflake_lease_acquire", names, 6);
-  LimitTransaction("snowflake_lease_acquire", true);
+  LimitTransaction("snowflake_lease_acquire");
   const AcquireRequest request = {NodeName(fcinfo),
                                   PG_GETARG_INT32(1),
                                   PG_GETARG_INT64(2),
@@ -190,7 +126,7 @@ SNOWFLAKE_FUNCTION(snowflake_lease_acquire) {
 SNOWFLAKE_FUNCTION(snowflake_lease_extend) {
   static const char *const names[] = {"lease_id", "token", "now_tick", "duration", "held_until"};
   CheckNotNull(fcinfo, "snowflake_lease_extend", names, 5);
-  LimitTransaction("snowflake_lease_extend", true);
+  LimitTransaction("snowflake_lease_extend");
   const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
   CheckClock(layout, PG_GETARG_INT64(2));
   const ExtendRequest request = {PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)),
@@ -208,8 +144,14 @@ SNOWFLAKE_FUNCTION(snowflake_lease_extend) {
 SNOWFLAKE_FUNCTION(snowflake_lease_release) {
   static const char *const names[] = {"lease_id", "token", "last_tick", "held_until"};
   CheckNotNull(fcinfo, "snowflake_lease_release", names, 4);
-  LimitTransaction("snowflake_lease_release", true);
-  PG_RETURN_BOOL(Release(fcinfo, PG_GETARG_INT64(3)));
+  LimitTransaction("snowflake_lease_release");
+  const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
+  const Tick last_tick = PG_GETARG_INT64(2);
+  // The watermark is what the node can have used by now, whoever ends the lease with its token.
+  const Tick latest = LastUsable(layout, NowUnixUs());
+  if (settings.max_clock_skew_ms > 0 && last_tick > latest) ReportTickAhead(layout.UnixUsAt(last_tick), NowUnixUs());
+  PG_RETURN_BOOL(ProtocolRelease(CallersExtension(fcinfo), {PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)),
+                                                            last_tick, PG_GETARG_INT64(3), LatestEnd(layout), latest}));
 }
 
 // The operator's word.
@@ -232,9 +174,8 @@ SNOWFLAKE_FUNCTION(snowflake_settle) {
 
 SNOWFLAKE_FUNCTION(snowflake_settled) { PG_RETURN_BOOL(ProtocolSettled(CallersExtension(fcinfo))); }
 
-// The upgrade script of 1.2 makes it, calls it and drops it.
+// The install script makes it, calls it and drops it.
 SNOWFLAKE_FUNCTION(snowflake_make_origin) {
-  GiveNewTables(CallersExtension(fcinfo));
   ProtocolMakeOrigin(CallersExtension(fcinfo));
   PG_RETURN_VOID();
 }

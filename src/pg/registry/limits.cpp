@@ -55,8 +55,8 @@ void EndSubTransaction(SubXactEvent event, SubTransactionId, SubTransactionId, v
 
 }  // namespace
 
-void LimitTransaction(const char *function, bool alone) {
-  if (alone && (IsTransactionBlock() || IsSubTransaction())) ReportTransactionBlock(function);
+void LimitTransaction(const char *function) {
+  if (IsTransactionBlock() || IsSubTransaction()) ReportTransactionBlock(function);
   if (timeout == kNotRegistered) {
     timeout = RegisterTimeout(USER_TIMEOUT, HandleTimeout);
     RegisterXactCallback(EndTransaction, nullptr);

@@ -6,9 +6,10 @@
 
 namespace snowflake {
 
-// To be called first by each function of the protocol that SQL calls. `alone`: not in a transaction block (25001). From here on
-// the transaction may not be prepared (0A000), and has as long as a slow registry takes at most; then its session ends.
-void LimitTransaction(const char *function, bool alone);
+// To be called first by each function of the protocol that SQL calls. Error: 25001 in a transaction
+// block. A pipeline can still turn the transaction into a block afterwards: so from here on it may
+// not be prepared (0A000), and has as long as a slow registry takes at most; then its session ends.
+void LimitTransaction(const char *function);
 
 // The first argument: a node's name, in bounds (22023).
 const char *NodeName(FunctionCallInfo fcinfo);

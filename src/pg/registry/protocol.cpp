@@ -15,8 +15,6 @@ void CheckDuration(int64_t duration_us) {
   if (duration_us < kMinLeaseUs || duration_us > kMaxLeaseUs) ReportDuration(duration_us);
 }
 
-bool IsSet(const Token &token) { return token != Token{}; }
-
 // The next three inside AsOwner().
 bool HasLayout(const Tables &tables) {
   Execute(tables, psprintf("SELECT 1 FROM %s", tables.layout_name));
@@ -73,7 +71,7 @@ struct Ring {
 
 // A lease whose window is over stays until its worker id is needed, and does not count.
 void CheckLeasesOfRole(const Tables &tables, Tick over) {
-  if (!tables.current || settings.max_leases_per_role == 0) return;
+  if (settings.max_leases_per_role == 0) return;
   Execute(tables, psprintf("SELECT count(*) FROM %s WHERE role = $1 AND window_end > $2", tables.registry_name),
           SessionRole(), Int8(over));
   if (Int8Result(0, 1) >= settings.max_leases_per_role) ReportLeasesOfRole(Int8Result(0, 1));
@@ -115,7 +113,7 @@ bool Choose(const Tables &tables, const Layout &layout, const Ring &ring, const 
     Choosing choosing(ring.size, settling, now, over);
     Offer(tables, ring, now, &choosing);
     const Choice choice = choosing.Finish();
-    *workers_free = tables.current ? ring.size - choosing.live() : -1;
+    *workers_free = ring.size - choosing.live();
     *worker = ring.WorkerAt(choice.place);
     if (choice.what == Chosen::kNone) {
       if (settling.noticed) return false;
@@ -141,10 +139,10 @@ void CheckDatacenter(const Layout &layout, int32_t datacenter) {
 void Insert(const Tables &tables, const char *node, const Lease &lease) {
   Execute(tables,
           psprintf("INSERT INTO %s (lease_id, worker_id, node, token, acquired_at, renewed_at, window_start,"
-                   " window_end%s) OVERRIDING SYSTEM VALUE"
-                   " VALUES ($1, $2, $3, $4, clock_timestamp(), clock_timestamp(), $5, $6%s)"
+                   " window_end, role) OVERRIDING SYSTEM VALUE"
+                   " VALUES ($1, $2, $3, $4, clock_timestamp(), clock_timestamp(), $5, $6, $7)"
                    " RETURNING worker_id::bigint, window_start, window_end",
-                   tables.registry_name, tables.current ? ", role" : "", tables.current ? ", $7" : ""),
+                   tables.registry_name),
           Int8(lease.lease_id), Int4(lease.worker), TextValue(node), Of(UUIDOID, TokenDatum(lease.token)),
           Int8(lease.window_start), Int8(lease.window_end), SessionRole());
   // A trigger may have swallowed or changed the row, and a lease that is not in the registry is none.
@@ -155,7 +153,6 @@ void Insert(const Tables &tables, const char *node, const Lease &lease) {
 
 // The lease that an earlier request of the same node drew, whose answer was lost or late: it is moved as by an extend.
 bool FindDrawn(const Tables &tables, const AcquireRequest &request, AcquireAnswer *answer) {
-  if (!tables.current || !IsSet(request.token)) return false;
   Execute(tables,
           psprintf("UPDATE %s SET window_end = greatest(window_end, $3), renewed_at = clock_timestamp()"
                    " WHERE token = $1 AND role = $2 RETURNING lease_id, worker_id::bigint, window_start, window_end",
@@ -183,7 +180,7 @@ bool Draw(const Tables &tables, const AcquireRequest &request, AcquireAnswer *an
 
   Lease *lease = &answer->lease;
   lease->lease_id = NextLeaseId(tables, origin.last_lease_id);
-  lease->token = IsSet(request.token) ? request.token : NewToken();
+  lease->token = request.token;
   const int64_t size = layout.workers_per_datacenter();
   const Ring ring = {request.datacenter * size, size, settling.active ? settling.anchor : lease->lease_id % size};
   Tick watermark = kNoWatermark;
@@ -227,7 +224,7 @@ Token NewToken() {
 }
 
 bool ProtocolAcquire(Oid extension, const AcquireRequest &request, AcquireAnswer *answer) {
-  CheckCall("snowflake_acquire");
+  CheckCall("snowflake_lease_acquire");
   CheckDuration(request.duration_us);
   const Tables tables = FindTables(extension);
   CommitDurably();
@@ -238,12 +235,12 @@ bool ProtocolAcquire(Oid extension, const AcquireRequest &request, AcquireAnswer
 }
 
 bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *answer) {
-  CheckCall("snowflake_extend");
+  CheckCall("snowflake_lease_extend");
   CheckDuration(request.duration_us);
   const Tables tables = FindTables(extension);
   CommitDurably();
   // Against MarkClean(): what it does not wait for has to see its mark.
-  if (tables.current) LockRelationOid(tables.origin, RowExclusiveLock);
+  LockRelationOid(tables.origin, RowExclusiveLock);
   bool found = false;
   AsOwner(tables, [&] {
     const Layout layout = ReadLayout(tables.layout);
@@ -254,16 +251,14 @@ bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *a
     if (IsEvidence(origin, request.lease_id)) NoticeLoss(tables, layout, notice, Loss::kLease);
     NoticeMove(tables, layout, notice, origin);
     NoticeActivity(tables, origin);
-    Execute(
-        tables,
-        psprintf(
-            "UPDATE %s r SET window_end = greatest(r.window_end, $3), renewed_at = clock_timestamp()%s"
-            " FROM (SELECT lease_id, window_end FROM %s) o WHERE r.lease_id = $1 AND token = $2%s AND o.lease_id = $1"
-            " RETURNING r.window_end, o.window_end",
-            tables.registry_name, tables.current ? ", role = coalesce(role, $4)" : "", tables.registry_name,
-            tables.current ? " AND (role = $4 OR role IS NULL)" : ""),
-        Int8(request.lease_id), Of(UUIDOID, TokenDatum(request.token)), Int8(EndForExtend(layout, request)),
-        SessionRole());
+    Execute(tables,
+            psprintf("UPDATE %s r SET window_end = greatest(r.window_end, $3), renewed_at = clock_timestamp()"
+                     " FROM (SELECT lease_id, window_end FROM %s) o"
+                     " WHERE r.lease_id = $1 AND token = $2 AND role = $4 AND o.lease_id = $1"
+                     " RETURNING r.window_end, o.window_end",
+                     tables.registry_name, tables.registry_name),
+            Int8(request.lease_id), Of(UUIDOID, TokenDatum(request.token)), Int8(EndForExtend(layout, request)),
+            SessionRole());
     found = Rows() > 0;
     if (!found) return;
     answer->window_end = Int8Result(0, 1);
@@ -274,7 +269,7 @@ bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *a
 }
 
 bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
-  CheckCall("snowflake_release");
+  CheckCall("snowflake_lease_release");
   const Tables tables = FindTables(extension);
   // To lose a release is no worse than a crash, and a standby that is missing must not hang a shutdown.
   CommitLocally();
@@ -286,9 +281,9 @@ bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
       NoticeLoss(tables, layout, NoticeOfOurs(layout, request.lease_id), Loss::kLease);
     NoticeMove(tables, layout, NoticeOfOurs(layout), origin);
     Execute(tables,
-            psprintf("DELETE FROM %s WHERE lease_id = $1 AND token = $2%s"
+            psprintf("DELETE FROM %s WHERE lease_id = $1 AND token = $2 AND role = $3"
                      " RETURNING worker_id::bigint, window_start, window_end",
-                     tables.registry_name, tables.current ? " AND (role = $3 OR role IS NULL)" : ""),
+                     tables.registry_name),
             Int8(request.lease_id), Of(UUIDOID, TokenDatum(request.token)), SessionRole());
     found = Rows() > 0;
     if (!found) return;
@@ -304,9 +299,8 @@ bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
 }
 
 void ProtocolMarkClean(Oid extension) {
-  CheckCall("snowflake_release");
+  CheckCall("snowflake_lease_release");
   const Tables tables = FindTables(extension);
-  if (!tables.current) return;
   CommitLocally();
   // Waits for acquires and extends under way, and holds up those that come.
   LockRelationOid(tables.origin, ShareRowExclusiveLock);

@@ -1,5 +1,6 @@
-// The registry protocol, section 4 of the design. The SQL functions snowflake_acquire, snowflake_extend and
-// snowflake_release, which remote nodes call, and the keeper of this database both come here.
+// The registry protocol, section 4 of the design. The SQL functions snowflake_lease_acquire,
+// snowflake_lease_extend and snowflake_lease_release, which remote nodes call, and the keeper of this
+// database both come here.
 //
 // 1. One acquire at a time: it holds the registry's lock, a self-conflicting lock on snowflake_origin, to its end.
 //    extend and release touch one row and need no more than that row's lock; an extend also holds off the mark of a clean

@@ -42,7 +42,7 @@ using namespace snowflake;
 SNOWFLAKE_FUNCTION(snowflake_segment_ranges) {
   static const char *const names[] = {"node", "token", "names", "segment_ids", "highest", "unused", "wanted"};
   CheckNotNull(fcinfo, "snowflake_segment_ranges", names, 7);
-  LimitTransaction("snowflake_segment_ranges", true);
+  LimitTransaction("snowflake_segment_ranges");
   const char *node = NodeName(fcinfo);
   const Elements segments = Argument(fcinfo, 2, TEXTOID);
   Elements numbers[4];

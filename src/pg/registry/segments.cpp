@@ -202,7 +202,7 @@ Origin BeginCall(const Tables &tables, const RangesRequest *request) {
   return origin;
 }
 
-// Behind the fence. Without segments, which are of version 1.2 of the objects, none of it is called.
+// Behind the fence.
 template <typename Body>
 void Call(const Tables &tables, const char *function, Body body) {
   CheckCall(function);

@@ -47,24 +47,19 @@ void CheckCuts(const Origin &origin, const Layout &layout) {
 
 // Where the server is now.
 void WriteHere(const Tables &tables, const Here &here) {
-  Execute(tables, psprintf("UPDATE %s SET system_identifier = $1, timeline = $2", tables.origin_name),
-          Int8(here.system_identifier), Int8(here.timeline));
-  if (!tables.current) return;
-  Execute(tables, psprintf("UPDATE %s SET started_at = $1, clean_at = NULL", tables.origin_name),
-          TimeValue(here.started_us));
+  Execute(tables,
+          psprintf("UPDATE %s SET system_identifier = $1, timeline = $2, started_at = $3, clean_at = NULL",
+                   tables.origin_name),
+          Int8(here.system_identifier), Int8(here.timeline), TimeValue(here.started_us));
 }
 
 void WriteBeginning(const Tables &tables, const Beginning &begun, const int64_t *cuts, int32_t count, int64_t start) {
   Execute(tables,
-          psprintf("UPDATE %s SET settles_until = $1, settling_lease_id = $2, settling_cuts = $3, last_lease_id = $4",
+          psprintf("UPDATE %s SET settles_until = $1, settling_lease_id = $2, settling_cuts = $3, last_lease_id = $4,"
+                   " settling_us = $5, settling_soft = $6, settling_start = nullif($7, 0)",
                    tables.origin_name),
           TimeValue(begun.until_us), Int8(begun.anchor_lease_id), Of(INT8ARRAYOID, Int8ArrayDatum(cuts, count)),
-          Int8(begun.last_lease_id));
-  if (!tables.current) return;
-  Execute(tables,
-          psprintf("UPDATE %s SET settling_us = $1, settling_soft = $2, settling_start = nullif($3, 0)",
-                   tables.origin_name),
-          Int8(begun.settling_us), Bool(begun.soft), Int8(start));
+          Int8(begun.last_lease_id), Int8(begun.settling_us), Bool(begun.soft), Int8(start));
 }
 
 const char *ReasonOf(Loss loss) {
@@ -92,13 +87,10 @@ Here HereNow() {
 Origin ReadOrigin(const Tables &tables) {
   Origin origin = {};
   origin.raised_tick = kNoWatermark;
-  Execute(tables,
-          psprintf("SELECT system_identifier, timeline, last_lease_id, settles_until, settling_lease_id,"
-                   " settling_cuts, %s FROM %s",
-                   tables.current
-                       ? "settling_us, settling_soft, started_at, clean_at, raised_tick, coalesce(settling_start, 0)"
-                       : "NULL::bigint, false, NULL::timestamptz, NULL::timestamptz, -1::bigint, 0::bigint",
-                   tables.origin_name));
+  Execute(tables, psprintf("SELECT system_identifier, timeline, last_lease_id, settles_until, settling_lease_id,"
+                           " settling_cuts, settling_us, settling_soft, started_at, clean_at, raised_tick,"
+                           " coalesce(settling_start, 0) FROM %s",
+                           tables.origin_name));
   origin.found = Rows() > 0;
   if (!origin.found) return origin;
   bool is_null = false;
@@ -124,8 +116,7 @@ Origin ReadOrigin(const Tables &tables) {
   if (ARR_NDIM(array) != 1 || ARR_HASNULL(array)) ReportForeignColumn();
   origin.cuts = reinterpret_cast<const int64_t *>(ARR_DATA_PTR(array));
   origin.cut_count = ARR_DIMS(array)[0];
-  const Datum settling_us = Result(0, 7, INT8OID, &is_null);
-  origin.settling_us = is_null ? kMaxLeaseUs : DatumGetInt64(settling_us);
+  origin.settling_us = Int8Result(0, 7);
   return origin;
 }
 
@@ -158,8 +149,7 @@ void BeginSettling(const Tables &tables, const Layout &layout, const Notice &not
   WriteHere(tables, here);
   WriteBeginning(tables, begun, cuts, count, start);
   // Ranges, too, may have been handed out by commits that are lost.
-  if (tables.current && !begun.soft)
-    Execute(tables, psprintf("UPDATE %s SET may_have_lost = true", tables.segment_name));
+  if (!begun.soft) Execute(tables, psprintf("UPDATE %s SET may_have_lost = true", tables.segment_name));
   ereport(
       LOG,
       (errmsg("snowflake registry settles until %s: %s", Time(begun.until_us), reason),
@@ -171,7 +161,7 @@ void BeginSettling(const Tables &tables, const Layout &layout, const Notice &not
 
 Settling Settle(const Tables &tables, const Layout &layout, int32_t datacenter, const Notice &notice, Origin *origin) {
   const Here here = HereNow();
-  const bool empty = tables.current && EnsureOrigin(tables, layout, notice, origin);
+  const bool empty = EnsureOrigin(tables, layout, notice, origin);
   CheckCuts(*origin, layout);
   const bool moved = !IsInPlace(*origin, here) || origin->clean_us != 0 || origin->started_us != here.started_us;
   const Loss loss = NoticedLoss(*origin, here, notice.named);
@@ -182,7 +172,7 @@ Settling Settle(const Tables &tables, const Layout &layout, int32_t datacenter, 
     Execute(tables, psprintf("UPDATE %s SET settles_until = $1", tables.origin_name),
             TimeValue(origin->settles_until_us));
   }
-  if (tables.current && moved) WriteHere(tables, here);
+  if (moved) WriteHere(tables, here);
   return SettlingOf(*origin, here, layout.workers_per_datacenter(), datacenter, empty || loss != Loss::kNone);
 }
 
@@ -192,7 +182,7 @@ bool EndSettling(const Tables &tables) {
   WriteHere(tables, here);
   Execute(tables, psprintf("UPDATE %s SET settles_until = NULL, settling_lease_id = NULL, settling_cuts = NULL",
                            tables.origin_name));
-  if (tables.current) Execute(tables, psprintf("UPDATE %s SET may_have_lost = false", tables.segment_name));
+  Execute(tables, psprintf("UPDATE %s SET may_have_lost = false", tables.segment_name));
   return !IsInPlace(origin, here) || Settles(origin, here);
 }
 

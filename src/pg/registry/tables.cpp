@@ -68,7 +68,7 @@ void CheckRelations(const Query *query) {
     if (relation != known.registry && relation != known.watermark && relation != known.layout &&
         relation != known.origin && relation != known.segment && relation != known.range)
       ReportMovedTables();
-    if (known.current) CheckAsMade(known, relation);
+    CheckAsMade(known, relation);
   }
   foreach (cell, query->cteList) CheckRelations(castNode(Query, lfirst_node(CommonTableExpr, cell)->ctequery));
 }
@@ -109,28 +109,12 @@ void WatchParsing() {
   post_parse_analyze_hook = CheckParsed;
 }
 
-void GiveNewTables(Oid extension) {
-  const Oid schema = LookUpExtension(extension).schema;
-  const auto owner_of = [&](const char *name) { return TableOwner(get_relname_relid(name, schema), extension); };
-  const Oid owner = owner_of("snowflake_registry");
-  SPI_connect();
-  static const char *const names[] = {"snowflake_segment", "snowflake_range"};
-  for (const char *name : names)
-    if (owner_of(name) != owner)
-      SPI_execute(psprintf("ALTER TABLE %s OWNER TO %s", quote_qualified_identifier(get_namespace_name(schema), name),
-                           quote_identifier(GetUserNameFromId(owner, false))),
-                  false, 0);
-  SPI_finish();
-}
-
 Tables FindTables(Oid extension) {
   Tables tables = {};
   tables.extension = extension;
   // Whoever drops the extension locks it first, and then the tables in an order of his own: he waits here, before either has one.
   LockDatabaseObject(ExtensionRelationId, extension, 0, AccessShareLock);
-  const Extension row = LookUpExtension(extension);
-  tables.schema = row.schema;
-  tables.current = row.has_guards;
+  tables.schema = SchemaOfExtension(extension);
   const char *schema = OidIsValid(tables.schema) ? get_namespace_name(tables.schema) : nullptr;
   if (schema == nullptr) ReportMovedTables();
   const auto find = [&](const char *name, Oid *relation) {
@@ -148,7 +132,6 @@ Tables FindTables(Oid extension) {
   tables.watermark_name = find("snowflake_watermark", &tables.watermark);
   tables.layout_name = find("snowflake_layout", &tables.layout);
   tables.origin_name = find("snowflake_origin", &tables.origin);
-  if (!tables.current) return tables;
   tables.segment_name = find("snowflake_segment", &tables.segment);
   tables.range_name = find("snowflake_range", &tables.range);
   tables.guard = GuardOf(tables);

@@ -19,14 +19,13 @@ namespace snowflake {
 struct Tables {
   Oid extension;
   Oid schema;
-  bool current;  // version 1.2 of the SQL objects or a later one: there are guards, and leases belong to roles
-  Oid guard;     // their function
+  Oid guard;  // the function of their triggers
   Oid owner;
   Oid registry;
   Oid watermark;
   Oid layout;
   Oid origin;
-  Oid segment;  // this and the next only where current
+  Oid segment;
   Oid range;
   char *registry_name;  // qualified and quoted
   char *watermark_name;
@@ -38,9 +37,6 @@ struct Tables {
 
 // Errors: 55000 when one is missing, is no table or not the extension's, 42501 when they have several owners.
 Tables FindTables(Oid extension);
-
-// Tables that an upgrade made belong to whom the others do.
-void GiveNewTables(Oid extension);
 
 // Whether the trigger that runs now was fired by the protocol's own statement, and not by what somebody planted there.
 bool FiredByProtocol();

@@ -120,7 +120,7 @@ SNOWFLAKE_FUNCTION(snowflake_layout_changed) {
   const bool replicated =
       SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA && !TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event);
   const Oid extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
-  if (!replicated || !LookUpExtension(extension).has_guards) {
+  if (!replicated) {
     CheckLayoutMayChange(extension);
     // With a registry on another server its tables are empty here; the layout of the lease may be written down.
     const Layout layout = ReadLayout(RelationGetRelid(trigger->tg_relation));  // refuses what cannot be

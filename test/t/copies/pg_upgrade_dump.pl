@@ -15,7 +15,7 @@ my $new = upgrade_target('new', preload => 1);
 start_server($new);
 # Roles are no part of a database's dump.
 sql($new, 'postgres', 'CREATE ROLE writer LOGIN');
-my %format = (shop => 'custom', named => 'plain', other => 'custom', crashed => 'plain', silent => 'custom', first => 'plain', second => 'custom');
+my %format = (shop => 'custom', named => 'plain', other => 'custom', crashed => 'plain', silent => 'custom');
 make_databases(keys %format);
 
 sub check_restored

@@ -12,7 +12,7 @@ use Test::More;
 PgUpgrade::start_old();
 start_nodes();
 my $linked = upgrade_target('linked', preload => 0);
-my @names = qw(branch crashed first named other second shop silent);
+my @names = qw(branch crashed named other shop silent);
 make_databases(@names, 'far');
 make_node('distant', '5min', place('far', $linked, $old));
 flows('distant', 'distant, under the old server');

@@ -7,6 +7,7 @@
 use strict;
 use warnings;
 
+use ProtocolTest qw(lease_function);
 use ReplicationTest;
 use SnowflakeTest;
 use Test::More;
@@ -41,15 +42,15 @@ push @old, split /\n/, value($primary, 'INSERT INTO t (n) SELECT generate_series
 push @old, ids($primary, 1000);
 
 # The next worker ids that the old primary draws, as its nodes come and go.
-my %old_workers = map { $_ => 1 } split /\n/, value($primary, q{
+my %old_workers = map { $_ => 1 } split /\n/, value($primary, lease_function() . q{
 	SELECT worker_id FROM snowflake_registry
-	UNION SELECT (snowflake_acquire('node ' || n, 0, extract(epoch FROM now())::bigint * 1000 - 1735689600000, '1 min')).worker_id
+	UNION SELECT (pg_temp.lease('node ' || n, extract(epoch FROM now())::bigint * 1000 - 1735689600000, '1 min')).worker_id
 	FROM generate_series(1, 200) n});
 cmp_ok(scalar(keys %old_workers), '==', 201, 'the old primary has 201 worker ids out');
 my $new_worker = value($standby, 'SELECT worker FROM snowflake_status');
 ok(!$old_workers{$new_worker}, "the promoted server's is none of them, nor one of the next 200");
-my @new_workers = split /\n/, value($standby, q{
-	SELECT (snowflake_acquire('node ' || n, 0, extract(epoch FROM now())::bigint * 1000 - 1735689600000, '1 min')).worker_id
+my @new_workers = split /\n/, value($standby, lease_function() . q{
+	SELECT (pg_temp.lease('node ' || n, extract(epoch FROM now())::bigint * 1000 - 1735689600000, '1 min')).worker_id
 	FROM generate_series(1, 200) n});
 is(scalar(grep { $old_workers{$_} } @new_workers), 0, 'nor any of the next 200 that it draws itself');
 

@@ -4,6 +4,7 @@
 use strict;
 use warnings;
 
+use ProtocolTest qw(lease_function);
 use ReplicationTest;
 use SnowflakeTest;
 use Test::More;
@@ -19,9 +20,9 @@ ids($deaf, 1);
 my %drawn;
 for my $server ($young, $deaf)
 {
-	$drawn{$_}++ for split /\n/, value($server, q{
+	$drawn{$_}++ for split /\n/, value($server, lease_function() . q{
 		SELECT worker FROM snowflake_status
-		UNION ALL SELECT (snowflake_acquire('node ' || n, 0, extract(epoch FROM now())::bigint * 1000 - 1735689600000, '1 min')).worker_id
+		UNION ALL SELECT (pg_temp.lease('node ' || n, extract(epoch FROM now())::bigint * 1000 - 1735689600000, '1 min')).worker_id
 		FROM generate_series(1, 200) n});
 }
 is(scalar(keys %drawn), 402, '... has no worker id in common with the old primary once it is promoted, among 201 of each');

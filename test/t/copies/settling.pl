@@ -5,9 +5,11 @@
 use strict;
 use warnings;
 
+use ProtocolTest qw(try_sql);
 use ReplicationTest;
 use SnowflakeTest;
 use Test::More;
+use Time::HiRes qw(sleep);
 
 my $db = 'postgres';
 my $small = new_server('small', streaming => 1, conf => "snowflake.lease_duration = 8s\nsnowflake.max_clock_skew = 0\nsnowflake.start_timeout = 2s\n");
@@ -25,40 +27,38 @@ $first->stop('fast');
 $next->promote;
 
 # One lease of eight is out; of the 7 free ones two promotions leave 1.
-my $acquire = q{snowflake_acquire('n', 0, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1735689600000, '8 s')};
-my @got = split /\n/, $next->safe_psql($db, qq{
-	CREATE TABLE tries (n bigint GENERATED ALWAYS AS IDENTITY, at timestamptz, code text, message text, worker int);
-	DO \$\$
-	DECLARE w int; c text; m text; began timestamptz; refused int := 0;
-	BEGIN
-		FOR i IN 1 .. 3000 LOOP
-			w := NULL; c := NULL; m := NULL;
-			began := clock_timestamp();
-			BEGIN
-				SELECT worker_id INTO w FROM $acquire;
-			EXCEPTION WHEN OTHERS THEN
-				GET STACKED DIAGNOSTICS c := RETURNED_SQLSTATE, m := PG_EXCEPTION_DETAIL;
-			END;
-			-- The registry looked at its clock in between.
-			INSERT INTO tries (at, code, message, worker) VALUES (CASE WHEN c IS NULL THEN clock_timestamp() ELSE began END, c, m, w);
-			COMMIT;
-			EXIT WHEN c IS NULL AND i > 2;
-			PERFORM pg_sleep(0.02);
-		END LOOP;
-	END \$\$;
-	SELECT count(*) FROM tries WHERE code IS NULL AND at < (SELECT settles_until - settling_us / 2 * interval '1 us' FROM snowflake_origin);
-	SELECT string_agg(DISTINCT code, ' ') FROM tries;
-	SELECT count(*) FROM tries WHERE code = 'SF004' AND at > (SELECT settles_until - settling_us / 2 * interval '1 us' FROM snowflake_origin);
-	SELECT count(*) FROM tries WHERE code IS NULL AND at > (SELECT settles_until - settling_us / 2 * interval '1 us' FROM snowflake_origin);
-	SELECT message FROM tries WHERE code = 'SF004' LIMIT 1;
-	SELECT timeline, settling_cuts FROM snowflake_origin;});
-is($got[0], '1', 'of 7 free worker ids two promotions leave one');
-is($got[1], 'SF004', '... and then all others are held back');
-is($got[2], '0', '... not a moment longer than half of the time that it settles');
-is($got[3], '1', '... and afterwards they are there again');
+my $tick = q{floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1735689600000};
+my $session = $next->background_psql($db, on_error_stop => 0);
+$session->query_safe('\set VERBOSITY verbose');
+my (@tries, $detail);
+for my $try (1 .. 3000)
+{
+	my $began = $session->query_safe('SELECT extract(epoch FROM clock_timestamp())');
+	my ($state, $text) = try_sql($session,
+		"SELECT extract(epoch FROM clock_timestamp())"
+		  . " FROM snowflake_lease_acquire('n', 0, $tick, '8 s', gen_random_uuid(), 0, NULL)");
+	# The registry looked at its clock in between.
+	push @tries, [ $state, $state eq '00000' ? $text : $began ];
+	($detail) = $text =~ /DETAIL:\s+(.*)/ if $state eq 'SF004' && !defined $detail;
+	last if $state eq '00000' && $try > 2;
+	sleep(0.02);
+}
+$session->quit;
+my $half = value($next,
+	'SELECT extract(epoch FROM settles_until - settling_us / 2 * interval $$1 us$$) FROM snowflake_origin');
+my %states = map { $_->[0] => 1 } @tries;
+is(scalar(grep { $_->[0] eq '00000' && $_->[1] < $half } @tries), 1,
+	'of 7 free worker ids two promotions leave one');
+is(join(' ', sort keys %states), '00000 SF004', '... and then all others are held back');
+is(scalar(grep { $_->[0] eq 'SF004' && $_->[1] > $half } @tries), 0,
+	'... not a moment longer than half of the time that it settles');
+is(scalar(grep { $_->[0] eq '00000' && $_->[1] > $half } @tries), 1,
+	'... and afterwards they are there again');
 # The one in use may stand in the last place; the last free one is then the one before.
-like($got[4], qr/^Of 8 worker ids, [67] are held back until .* commits of the registry may have been lost/, '... which the error says');
-like($got[5], qr/^3\|\{[67]\}$/, 'snowflake_origin has the timeline and the cut') or diag(join("\n", @got));
+like($detail, qr/^Of 8 worker ids, [67] are held back until .* commits of the registry may have been lost/, '... which the error says');
+like(value($next, 'SELECT timeline, settling_cuts FROM snowflake_origin'), qr/^3\|\{[67]\}$/,
+	'snowflake_origin has the timeline and the cut')
+  or diag(join("\n", map { "@$_" } @tries));
 like(value($next, 'SELECT snowflake_nextval()'), qr/^\d+$/, 'ids flow');
 is(value($next, 'SELECT count(*) FROM snowflake_registry'), value($next, 'SELECT count(DISTINCT worker_id) FROM snowflake_registry'),
 	'each worker id is leased once');

@@ -26,9 +26,9 @@ for my $call ('snowflake_nextval()', 'snowflake_nextvals(2)')
 }
 is((query_error($standby, $db, 'SELECT snowflake_currval()'))[0], '55000', 'currval on a standby');
 is((query_error($standby, $db, "SELECT $_"))[0], '25006', "$_ on a standby") for (
-	q{snowflake_acquire('n', 0, 1000, '1 min')},
-	q{snowflake_extend(1, gen_random_uuid(), 1, '1 min')},
-	q{snowflake_release(1, gen_random_uuid(), 1)},
+	q{snowflake_lease_acquire('n', 0, 1000, '1 min', gen_random_uuid(), 0, NULL)},
+	q{snowflake_lease_extend(1, gen_random_uuid(), 1, '1 min', 0)},
+	q{snowflake_lease_release(1, gen_random_uuid(), 1, 0)},
 	q{snowflake_convert('old', 'id')},
 	q{snowflake_convert('old', 'id', 'segment')});
 like(value($standby, q{SELECT snowflake_convert('old', 'id', dry_run => true)}), qr/^ALTER TABLE public\.old .*;\nDROP SEQUENCE/,

@@ -4,6 +4,7 @@ use strict;
 use warnings;
 
 use lib 'test/perl';
+use ProtocolTest qw(lease_function);
 use RegistryTest;
 use SnowflakeTest;
 use Test::More;
@@ -24,7 +25,8 @@ sub load
 }
 
 # A node elsewhere, whose lease goes along.
-my ($other, $lease, $token) = split /\|/, value($one, q{SELECT worker_id, lease_id, token FROM snowflake_acquire('other', 0, } . node_tick() . q{, '10 min')});
+my ($other, $lease, $token) = split /\|/, value($one, lease_function()
+	  . q{SELECT worker_id, lease_id, token FROM pg_temp.lease('other', } . node_tick() . q{, '10 min')});
 my $load = load($primary);
 for my $n (1 .. 6)
 {
@@ -36,7 +38,8 @@ for my $n (1 .. 6)
 	$standby->promote;
 	is(value($standby, 'SELECT clean_at IS NOT NULL FROM snowflake_origin'), 't', '... and leaves its mark with its lease');
 	# Every other time that node asks first.
-	isnt(value($standby, "SELECT snowflake_extend($lease, '$token', " . node_tick() . q{, '10 min')}), '', '... the promoted standby extends a lease') if $n % 2 == 0;
+	isnt(value($standby, "SELECT window_end FROM snowflake_lease_extend($lease, '$token', " . node_tick() . q{, '10 min', 0)}), '',
+		'... the promoted standby extends a lease') if $n % 2 == 0;
 	my ($state, $error) = query_error($standby, 'postgres', 'SELECT snowflake_nextval()');
 	is($state, '00000', '... the promoted standby issues at once') or diag($error);
 	is(value($standby, 'SELECT timeline, settling_soft, clean_at IS NULL FROM snowflake_origin'), ($n + 1) . '|t|t',

@@ -6,6 +6,7 @@
 use strict;
 use warnings;
 
+use ProtocolTest qw(lease_function);
 use SnowflakeTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -97,7 +98,7 @@ for my $drop ('DROP EXTENSION snowflake', 'DROP SCHEMA s CASCADE')
 }
 # Beside another's, which counts until its window and max_clock_skew are over.
 $server->safe_psql('postgres', 'CREATE EXTENSION snowflake; SELECT snowflake_nextval()');
-$server->safe_psql('postgres', "SELECT * FROM snowflake_acquire('other', 0, $tick, '1 s')");
+$server->safe_psql('postgres', "SELECT * FROM snowflake_lease_acquire('other', 0, $tick, '1 s', gen_random_uuid(), 0, NULL)");
 my ($state, $error) = query_error($server, 'postgres', q{SET snowflake.max_clock_skew = '1h'; DROP EXTENSION snowflake});
 is($state, '55000', 'it counts beside the lease of another node');
 like($error, qr/DETAIL:  1 lease of another node /, '... which is one');
@@ -108,7 +109,7 @@ is((query_error($server, 'postgres', 'SET snowflake.max_clock_skew = 0; DROP EXT
 # What is not as it was made can be dropped, too.
 for my $change ('ALTER TABLE snowflake_registry RENAME window_end TO x', 'ALTER TABLE snowflake_layout RENAME tick_us TO x', 'UPDATE snowflake_layout SET tick_us = 0')
 {
-	$server->safe_psql('postgres', "CREATE EXTENSION snowflake; SELECT * FROM snowflake_acquire('other', 0, $tick, '1 min')");
+	$server->safe_psql('postgres', 'CREATE EXTENSION snowflake; ' . lease_function() . "SELECT * FROM pg_temp.lease('other', $tick, '1 min')");
 	my $session = "SET session_replication_role = replica; ALTER TABLE snowflake_layout DISABLE TRIGGER ALL; $change";
 	is((query_error($server, 'postgres', $session))[0], '00000', $change);
 	is((query_error($server, 'postgres', 'DROP EXTENSION snowflake CASCADE'))[0], '00000', '... and the extension is dropped');

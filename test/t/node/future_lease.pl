@@ -7,6 +7,7 @@ use warnings;
 
 use lib 'test/perl';
 use PostgreSQL::Test::Utils;
+use ProtocolTest qw(lease_function);
 use SnowflakeTest;
 use Test::More;
 use Time::HiRes qw(time);
@@ -22,7 +23,7 @@ sub next_id { return (query_error($server, 'postgres', 'SELECT snowflake_nextval
 
 # Another node, a second of whose clock nobody trusts, has one of them. This one has the other while its clock is an hour ahead for a while.
 my ($lease, $token, $start) = split /\|/, $server->safe_psql('postgres',
-	"SELECT lease_id, token, window_start FROM snowflake_acquire('other', 0, $now_tick, '1 day')");
+	lease_function() . "SELECT lease_id, token, window_start FROM pg_temp.lease('other', $now_tick, '1 day')");
 move_clock($server, 3600);
 is(next_id(), '00000', 'with the clock an hour ahead ids flow');
 my $worker = status('worker');
@@ -45,7 +46,7 @@ is(status('leases_drawn'), $drawn, '... so none was drawn');
 is(status('last_error IS NULL'), 't', '... which is no error');
 is($server->safe_psql('postgres', 'SELECT count(*) FROM snowflake_registry'), '2', '... or left behind');
 
-$server->safe_psql('postgres', "SELECT snowflake_release($lease, '$token', $start)");
+$server->safe_psql('postgres', "SELECT snowflake_lease_release($lease, '$token', $start, 0)");
 my $began = time();
 ok(wait_until('ids', sub { next_id() eq '00000' }), 'the other node gives its worker id back, and ids flow');
 my $took = time() - $began;
@@ -63,7 +64,7 @@ wait_until('the setting', sub { $server->safe_psql('postgres', 'SHOW snowflake.o
 $worker = status('worker');
 for my $why ('the other worker id was used up to later', 'every worker id is leased')
 {
-	$server->safe_psql('postgres', "SELECT snowflake_acquire('other', 0, $now_tick, '1 day')") if $why =~ /leased/;
+	$server->safe_psql('postgres', lease_function() . "SELECT pg_temp.lease('other', $now_tick, '1 day')") if $why =~ /leased/;
 	move_clock($server, 0);
 	my $before = $server->safe_psql('postgres', 'SELECT snowflake_nextval()');
 	my $counters = status('leases_drawn, clock_steps_back, clock_waits');

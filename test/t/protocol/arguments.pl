@@ -1,5 +1,5 @@
 # Arguments that cannot be meant are refused with the right SQLSTATE: durations out of range, nulls, datacenters that are not there;
-# and the functions run in transactions that are read committed and writable, alone.
+# and the functions run in transactions that are read committed and writable, and alone in them.
 use strict;
 use warnings;
 
@@ -20,29 +20,41 @@ for my $good ('1 s', '1 day', '24 h', '1 mon -29 days', '2 days -24 h')
 	is($drawn->{end} - $drawn->{start}, $good eq '1 s' ? 1000 : 86400000, '... is what the window is');
 }
 my %arguments = (
-	snowflake_acquire => [ q{'n'}, 0, 1000, q{'1 min'} ],
-	snowflake_extend => [ $lease->{id}, "'$lease->{token}'", 1000, q{'1 min'} ],
-	snowflake_release => [ $lease->{id}, "'$lease->{token}'", 1000 ]);
+	snowflake_lease_acquire => [ q{'n'}, 0, 1000, q{'1 min'}, "'" . new_token() . "'", 0 ],
+	snowflake_lease_extend => [ $lease->{id}, "'$lease->{token}'", 1000, q{'1 min'}, 0 ],
+	snowflake_lease_release => [ $lease->{id}, "'$lease->{token}'", 1000, 0 ]);
+# Any beginning will do.
+my %last = (snowflake_lease_acquire => ', NULL');
 for my $function (sort keys %arguments)
 {
 	for my $i (0 .. $#{ $arguments{$function} })
 	{
 		my @list = @{ $arguments{$function} };
 		$list[$i] = 'NULL';
-		is(state_of($session, "SELECT $function(" . join(', ', @list) . ')'), '22004', "$function: argument " . ($i + 1) . ' null');
+		is(state_of($session, "SELECT $function(" . join(', ', @list) . ($last{$function} // '') . ')'), '22004',
+			"$function: argument " . ($i + 1) . ' null');
 	}
-	my $call = "SELECT $function(" . join(', ', @{ $arguments{$function} }) . ')';
-	for my $level ('REPEATABLE READ', 'SERIALIZABLE')
+	my $call = "$function(" . join(', ', @{ $arguments{$function} }) . ($last{$function} // '') . ')';
+	for my $level ('repeatable read', 'serializable')
 	{
-		my ($state, $text) = try_sql($session, "BEGIN ISOLATION LEVEL $level\\; $call\\; COMMIT");
+		$session->query_safe("SET default_transaction_isolation = '$level'");
+		my ($state, $text) = try_sql($session, "SELECT $call");
 		is($state, '55000', "$function at $level");
 		like($text, qr/read committed/, '... in words');
+	}
+	$session->query_safe('RESET default_transaction_isolation; SET default_transaction_read_only = on');
+	is(state_of($session, "SELECT $call"), '25006', "$function in a read-only transaction");
+	$session->query_safe('RESET default_transaction_read_only');
+	my %block = (
+		'a transaction block' => "BEGIN\\; SELECT $call\\; COMMIT",
+		'two statements at once' => "SELECT $call\\; SELECT 1",
+		'a subtransaction' => "DO \$\$ BEGIN PERFORM $call; EXCEPTION WHEN no_data_found THEN NULL; END \$\$");
+	for my $what (sort keys %block)
+	{
+		is(state_of($session, $block{$what}), '25001', "$function in $what");
 		$session->query('ROLLBACK');
 		$session->{stderr} = '';
 	}
-	is(state_of($session, "BEGIN READ ONLY\\; $call\\; COMMIT"), '25006', "$function in a read-only transaction");
-	$session->query('ROLLBACK');
-	$session->{stderr} = '';
 }
 is((acquire($session, 1000, '1 min', $_))[1], '22023', "datacenter $_, of none") for -1, 1, 2147483647, -2147483648;
 $session->quit;

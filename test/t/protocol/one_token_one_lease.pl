@@ -1,5 +1,6 @@
-# A node that asks again, because the answer was lost, asks with the same token and gets the same lease, its window no shorter (the
-# forms of version 1.2, section 4 of the design). Who has a lease gets another one in its place only where that begins earlier.
+# A node that asks again, because the answer was lost, asks with the same token and gets the same
+# lease, its window no shorter (section 4 of the design). A node that has a lease gets another one in
+# its place only if that begins earlier.
 use strict;
 use warnings;
 
@@ -19,7 +20,7 @@ like(lease_acquire($session, 1000, '2 s', '22222222-2222-2222-2222-222222222222'
 is($session->query_safe('SELECT count(*) FROM snowflake_registry'), '2', '... two leases of two tokens');
 is(lease_acquire($session, 1000, '1 min', '00000000-0000-0000-0000-000000000000'), '22023', 'a token of zeros is none');
 my ($id) = split /\|/, $first;
-is(lease_extend($session, $id, $token, 2000, 15000), '62000', 'an extend moves the end as before');
+is(lease_extend($session, $id, $token, 2000, 15000), '62000', 'an extend moves the end');
 is($session->query_safe('SELECT settles_until IS NULL FROM snowflake_origin'), 't', '... and nothing settles');
 
 # Of another lease in place of one only an earlier beginning helps.

@@ -11,17 +11,20 @@ use Test::More;
 my $server = protocol_server('two_at_once');
 my ($one, $dbname) = registry($server, 0, 3);
 my $two = $server->background_psql($dbname, on_error_stop => 0);
+$two->query_safe('\set VERBOSITY verbose');
 my $pid = $two->query_safe('SELECT pg_backend_pid()');
+my $word = $server->background_psql($dbname);
 for my $end ('COMMIT', 'ROLLBACK')
 {
-	$one->query_safe('BEGIN');
-	my ($first) = acquire($one, 1000);
-	$two->{stdin} .= "SELECT worker_id, lease_id FROM snowflake_acquire('second', 0, 1000, '1 min');\n\\echo done\n";
+	$word->query_safe('SELECT pg_advisory_lock(1)');
+	my $first = begin_acquire($one, 1000, fails => $end eq 'ROLLBACK');
+	$two->{stdin} .= "SELECT worker_id, lease_id FROM snowflake_lease_acquire('second', 0, 1000, '1 min', '" . new_token() . "', 0, NULL);\n\\echo done\n";
 	$two->{run}->pump_nb;
 	ok(wait_until('the second waits', sub {
 		$server->safe_psql($dbname, "SELECT cardinality(pg_blocking_pids($pid))") eq '1';
 	}), 'a second acquire waits for the first to end');
-	$one->query_safe($end);
+	$word->query_safe('SELECT pg_advisory_unlock(1)');
+	is(end_acquire($one), $end eq 'COMMIT' ? '00000' : 'P0001', "$end of the first");
 	my $out = $two->query_until(qr/done\n/, '');
 	my ($worker, $lease_id) = $out =~ /^(\d+)\|(\d+)/;
 	isnt($worker, $first->{worker}, "after $end it draws another worker id") if $end eq 'COMMIT';
@@ -31,12 +34,13 @@ for my $end ('COMMIT', 'ROLLBACK')
 }
 # extend and release of other leases do not wait for an acquire.
 my ($mine) = acquire($one, 1000);
-$two->query_safe('BEGIN');
-$two->query_safe(q{SELECT snowflake_acquire('open', 0, 1000, '1 min')});
+$word->query_safe('SELECT pg_advisory_lock(1)');
+begin_acquire($two, 1000, fails => 1);
 is((extend($one, $mine, 3000))[1], '63000', 'extend does not wait for an acquire that is under way');
 is((release($one, $mine, 3000))[1], 't', 'nor does release');
-$two->query_safe('ROLLBACK');
-$_->quit for $one, $two;
+$word->query_safe('SELECT pg_advisory_unlock(1)');
+is(end_acquire($two), 'P0001', 'it is rolled back');
+$_->quit for $one, $two, $word;
 
 $server->stop('fast');
 done_testing();

@@ -64,7 +64,7 @@ my %kinds = (
 	'watermarks lowered' => sub { act("UPDATE snowflake_watermark SET last_tick = 0;\nDELETE FROM snowflake_watermark;\nUPDATE snowflake_registry SET window_end = window_start;") },
 	'replica writing' => sub { act("SET session_replication_role = replica;\nDELETE FROM snowflake_registry;\nDELETE FROM snowflake_watermark;\nUPDATE snowflake_origin SET timeline = 9, last_lease_id = 1;") },
 	'guard missing' => sub { act("ALTER TABLE snowflake_registry DISABLE TRIGGER snowflake_guard;\nSELECT pg_sleep(random());\nALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard;") },
-	'lock kept' => sub { act("BEGIN;\nSELECT snowflake_acquire('x', 0, $now_tick, '1 s');\nSELECT pg_sleep(15);", 'hostile') },
+	'lock kept' => sub { act("SELECT snowflake_lease_acquire('x', 0, $now_tick, '1 s', gen_random_uuid(), 0, NULL), pg_sleep(15);", 'hostile') },
 	'registry told to settle' => sub { act(q{SELECT snowflake_settle('mixture')}) },
 	'odd calls' => sub { hostile_calls() },
 );

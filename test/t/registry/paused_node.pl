@@ -7,6 +7,7 @@ use warnings;
 use lib 'test/perl';
 use NodesTest;
 use PostgreSQL::Test::Utils;
+use ProtocolTest qw(lease_function);
 use SnowflakeTest;
 use Test::More;
 
@@ -15,8 +16,8 @@ my $rounds = 6;
 my $layout = '(true, 1577836800000, 1000, 41, 0, 1, 12, false)';
 my $registry = registry_server(conf => "log_statement = none\n");
 new_registry($registry, 'narrow', layout => $layout);
-my $taken = value($registry, qq{SELECT worker_id FROM
-	$schema.snowflake_acquire('nobody', 0, (extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1577836800000, '1 day')}, 'narrow');
+my $taken = value($registry, lease_function($schema) . q{SELECT worker_id FROM
+	pg_temp.lease('nobody', (extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1577836800000, '1 day')}, 'narrow');
 my %nodes;
 for my $name (qw(a b))
 {

@@ -1,10 +1,13 @@
-# A node that gets no lease says why, in the words of the registry (section 5 of the design): a database without the extension, a
-# host that is not there, and a ring of which every worker id is leased.
+# A node that gets no lease, or cannot move or give back the one that it has, says why, in the words of
+# the registry (section 5 of the design): a database without the extension, a host that is not there,
+# a function that its role may not execute, and a ring of which every worker id is leased.
 use strict;
 use warnings;
 
 use lib 'test/perl';
 use NodesTest;
+use PostgreSQL::Test::Utils;
+use ProtocolTest qw(lease_function);
 use SnowflakeTest;
 use Test::More;
 
@@ -20,16 +23,45 @@ new_node($many, 'astray', 'host=/nowhere dbname=x user=node');
 ok(wait_until('the refusal', sub { (query_error($many, 'astray', 'SELECT snowflake_nextval()'))[1] =~ m{SF001.*/nowhere}s }),
 	'a registry that cannot be reached: SF001, and where');
 
-my $taken = value($registry, qq{
-	SELECT count(DISTINCT worker) FROM (SELECT ($schema.snowflake_acquire('n' || i, 0, $now_tick, '1 hour')).worker_id AS worker FROM generate_series(1, 1024) i) q}, 'filled');
-is($taken, '1024', '1,024 leases have 1,024 worker ids');
+# A grant that was forgotten: each of the three functions.
+my @functions = map { "snowflake_lease_$_" } qw(acquire extend release);
+for my $forgotten (@functions)
+{
+	my $granted = join(', ', grep { $_ ne $forgotten } @functions);
+	new_registry($registry, $forgotten, granted => $granted);
+	new_node($many, "node_$forgotten", at($registry, $forgotten));
+}
+my ($state, $text) = query_error($many, 'node_snowflake_lease_acquire', 'SELECT snowflake_nextval()');
+is($state, 'SF001', 'a role that may not acquire: SF001');
+like($text, qr/permission denied for function snowflake_lease_acquire/, '... and why');
+ok(flows($many, 'node_snowflake_lease_extend'), 'one that may not extend has a lease');
+my $end = status($many, 'window_end', 'node_snowflake_lease_extend');
+ok(wait_until('the refusal', sub {
+	last_error($many, 'node_snowflake_lease_extend') =~ /permission denied for function snowflake_lease_extend/
+}), '... whose window cannot be moved, and why');
+ok(flows($many, 'node_snowflake_lease_release'), 'one that may not release has one');
+my $log = -s $many->logfile;
+value($many, 'DROP DATABASE node_snowflake_lease_release');
+ok(wait_until('the refusal', sub {
+	slurp_file($many->logfile, $log) =~ /permission denied for function snowflake_lease_release/
+}), '... which cannot be given back, and why');
+is(leases($registry, 'snowflake_lease_release'), '1', '... and stays');
+
+my @draw = map { "SELECT worker_id FROM pg_temp.lease('n$_', $now_tick, '1 hour');" } 1 .. 1024;
+my @taken = split /\n/, value($registry, join("\n", lease_function($schema), @draw), 'filled');
+my %different = map { $_ => 1 } @taken;
+is(scalar(keys %different), 1024, '1,024 leases have 1,024 worker ids');
 new_node($many, 'one_too_many', at($registry, 'filled'));
-my ($state, $text) = query_error($many, 'one_too_many', 'SELECT snowflake_nextval()');
+($state, $text) = query_error($many, 'one_too_many', 'SELECT snowflake_nextval()');
 is($state, 'SF004', 'the 1,025th node gets SF004');
 like($text, qr/All 1024 worker ids are leased.*ends at 20/s, '... with when the next one will be free');
 is(status($many, q{state || ' ' || last_error_code}, 'one_too_many'), 'no lease SF004', 'snowflake_status says so');
-value($registry, "SELECT $schema.snowflake_release(lease_id, token, window_start) FROM $schema.snowflake_registry LIMIT 1", 'filled');
+value($registry, "SELECT $schema.snowflake_lease_release(lease_id, token, window_start, 0) FROM $schema.snowflake_registry LIMIT 1", 'filled');
 ok(flows($many, 'one_too_many'), 'with one given back, ids flow');
+ok(wait_until('SF001', sub {
+	(query_error($many, 'node_snowflake_lease_extend', 'SELECT snowflake_nextval()'))[0] eq 'SF001'
+}), 'without a right to extend ids end with the window');
+is(status($many, 'window_end', 'node_snowflake_lease_extend'), $end, '... which has not moved');
 $many->stop('fast');
 $registry->stop('smart');
 done_testing();

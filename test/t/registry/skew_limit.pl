@@ -10,10 +10,11 @@ use SnowflakeTest;
 use Test::More;
 
 my $registry = registry_server();
-new_registry($registry, 'skews', granted => "$newer, $older");
+new_registry($registry, 'skews');
 my $ask = sub {
 	my ($seconds, $first) = @_;
-	my ($code, $error) = as_role($registry, 'skews', 'node', ($first // '') . "; SELECT $schema.snowflake_acquire('n', 0, $now_tick + $seconds * 1000, '1 min')");
+	my ($code, $error) = as_role($registry, 'skews', 'node', ($first // '')
+		  . "; SELECT $schema.snowflake_lease_acquire('n', 0, $now_tick + $seconds * 1000, '1 min', gen_random_uuid(), 0, NULL)");
 	return $code . ($error =~ /max_clock_skew is (\d+) ms/ ? " $1" : '');
 };
 is($ask->(9), '00000', '9 s pass the default');

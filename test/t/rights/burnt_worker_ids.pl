@@ -7,14 +7,20 @@ use warnings;
 
 use HonestNodes;
 use PostgreSQL::Test::Utils;
+use ProtocolTest qw(lease_function);
 use SnowflakeTest;
 use Test::More;
 
 HonestNodes::start();
 my $tick = tick();
 
-my $text = "\\set l 1\n\\set t '11111111-1111-1111-1111-111111111111'\n\\set e 1\n" . join('', map { "SELECT lease_id AS l, token AS t, window_end AS e FROM ids.snowflake_acquire('x', 0, $tick, '1 h') \\gset\n"
-	  . "SELECT ids.snowflake_release(:l, :'t', :e - 1);\nSELECT ids.snowflake_release(:l, :'t', $tick + 9000);\n" } 1 .. 300);
+# As long a window as there is, by the clock that is furthest ahead.
+my $turn = "SELECT lease_id AS l, token AS t, window_end AS e FROM pg_temp.lease('x', $tick, '1 h') \\gset\n"
+  . "SELECT window_end AS e FROM ids.snowflake_lease_extend(:l, :'t', $tick + 9000, '1 h', 0) \\gset\n"
+  . "SELECT ids.snowflake_lease_release(:l, :'t', :e - 1, 0);\n"
+  . "SELECT ids.snowflake_lease_release(:l, :'t', $tick + 9000, :e);\n";
+my $text = "\\set l 1\n\\set t '11111111-1111-1111-1111-111111111111'\n\\set e 1\n"
+  . lease_function('ids') . $turn x 300;
 my (undef, $stderr) = run_as('hostile', $text);
 like($stderr, qr/ahead of the registry's clock/, 'ticks that nobody can have used are refused');
 is(sql("SELECT count(*) FROM ids.snowflake_watermark WHERE last_tick > $tick + 3600000 + 11000"), '0', 'no watermark is further ahead than a lease goes');

@@ -1,6 +1,7 @@
-# CREATE EXTENSION in a schema in which bob may create: functions and operators of his that fit a call of the scripts better than
-# PostgreSQL's own lead to a refusal by their names, and those that only look so are not called, by the scripts or by the views.
-# Version 1.0 left room in its view, which the update takes away.
+# CREATE EXTENSION in a schema in which bob may create (section 10 of the design): the install script,
+# and the views that it makes, call PostgreSQL's own functions and operators, whatever bob has that fits
+# the types of a call better, or only looks so. Nothing of his runs, and the extension is made, preloaded
+# or not, and for an extension that requires this one.
 
 use strict;
 use warnings;
@@ -10,89 +11,133 @@ use SnowflakeTest;
 use Test::More;
 use Traps;
 
-Traps::start('rights', preload => 1);
-
-# A database in which the traps are bob's alone.
-sub new_database
-{
-	my ($name, $planted) = @_;
-	sql("CREATE DATABASE $name");
-	prepare($name, 'bob');
-	plant('bob', "SET search_path = bob; $planted", $name);
-	$server->safe_psql($name, 'TRUNCATE traps.seen');
-	return;
-}
-
-# What fits a call of the scripts better than PostgreSQL's own: for each, the function that must be named.
-my %better = (
-	'bob.setval(pg_catalog.text,bigint)' => q{CREATE FUNCTION setval(text, bigint) RETURNS bigint LANGUAGE plpgsql AS
-		'BEGIN PERFORM bob.spring(''setval''); RETURN 1; END'},
-	'bob.times(double precision,integer)' => q{CREATE FUNCTION times(float8, int) RETURNS float8 LANGUAGE plpgsql AS
-		'BEGIN PERFORM bob.spring(''times''); RETURN 1; END';
-		CREATE OPERATOR * (LEFTARG = float8, RIGHTARG = int, FUNCTION = times)},
-	'bob.pg_extension_config_dump(pg_catalog.text,pg_catalog.text)' => q{CREATE FUNCTION pg_extension_config_dump(text, text) RETURNS void
-		LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''config''); END'},
-);
 my ($sharedir) = run_command([ 'pg_config', '--sharedir' ]);
-append_to_file("$sharedir/extension/needs_snowflake.control", "default_version = '1'\nrequires = 'snowflake'\n");
-append_to_file("$sharedir/extension/needs_snowflake--1.sql", 'SELECT 1;');
-my $count = 0;
-for my $function (sort keys %better)
-{
-	my $database = 'better' . ++$count;
-	new_database($database, $better{$function});
-	my ($code, $error) = query_error($server, $database, 'CREATE EXTENSION snowflake SCHEMA bob');
-	is($code, '55000', "planted $function: refused");
-	like($error, qr/would call \Q$function\E/, '... by its name');
-	is(went_off($database), '', '... and it did not run');
-	($code, $error) = query_error($server, $database, 'CREATE EXTENSION needs_snowflake SCHEMA bob CASCADE');
-	is($code, '55000', '... nor for an extension that requires this one') or diag($error);
-	is(went_off($database), '', '... and it did not run');
-	sql("DROP DATABASE $database");
-}
+my $folder = "$sharedir/extension";
+my ($version) = slurp_file("$folder/snowflake.control") =~ /^default_version = '(.*)'/m;
+my $script = slurp_file("$folder/snowflake--$version.sql") =~ s/^--.*//mgr;
+append_to_file("$folder/needs_snowflake.control", "default_version = '1'\nrequires = 'snowflake'\n");
+append_to_file("$folder/needs_snowflake--1.sql", 'SELECT 1;');
+# What a script is like that says less.
+append_to_file("$folder/careless.control", "default_version = '1'\n");
+append_to_file("$folder/careless--1.sql",
+	"SELECT 2::double precision * 3;\nSELECT floor(3::real);\nSELECT to_char('now'::timestamptz, 'YYYY'::name);");
 
-# What fits as well, or less well, or what a later call might take instead. An event trigger of the superuser's own, whose function
-# calls what it likes, is nobody's trap.
-new_database('beside', q{
-	CREATE FUNCTION pg_get_serial_sequence(varchar, varchar) RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''varchar''); RETURN NULL; END';
-	CREATE FUNCTION pg_get_serial_sequence(name, name) RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''name''); RETURN NULL; END';
-	CREATE FUNCTION pg_get_serial_sequence(anyelement, anyelement) RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''any''); RETURN NULL; END';
-	CREATE FUNCTION pg_get_serial_sequence(VARIADIC text[]) RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''variadic''); RETURN NULL; END';
-	CREATE FUNCTION pg_get_serial_sequence(text, text, int DEFAULT 1) RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''default''); RETURN NULL; END';
-	CREATE FUNCTION random(int DEFAULT 1) RETURNS float8 LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''random''); RETURN 0; END';
-	CREATE FUNCTION floor(float8) RETURNS float8 LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''floor''); RETURN 0; END';
-	CREATE FUNCTION floor(numeric) RETURNS numeric LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''floor''); RETURN 0; END';
-	CREATE FUNCTION clock_timestamp(int DEFAULT 1) RETURNS timestamptz LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''clock''); RETURN now(); END';
-	CREATE FUNCTION snowflake_tick_timestamp(numeric) RETURNS timestamptz LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''tick''); RETURN now(); END';
-	CREATE FUNCTION add(timestamptz, interval) RETURNS timestamptz LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''add''); RETURN $1; END';
-	CREATE OPERATOR + (LEFTARG = timestamptz, RIGHTARG = interval, FUNCTION = add);
-	CREATE FUNCTION divide(interval, int) RETURNS interval LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''divide''); RETURN $1; END';
-	CREATE OPERATOR / (LEFTARG = interval, RIGHTARG = int, FUNCTION = divide);
-	CREATE FUNCTION divide(interval, float8) RETURNS interval LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''divide''); RETURN $1; END';
-	CREATE OPERATOR / (LEFTARG = interval, RIGHTARG = float8, FUNCTION = divide);
+# Every name that the script calls as a function, and every operator that it might: for each there is
+# one of bob's for all pairs of types. A call that is not qualified is his, unless PostgreSQL has one of
+# the very types.
+my %names = map { $_ => 1 } $script =~ /\b([a-z]\w*)\s*\(/g, 'floor', 'to_char';
+my $names = join(', ', map { "'$_'" } sort keys %names);
+my $generated = qq{
+	SET search_path = pg_catalog;
+	DO \$\$
+	DECLARE
+		types text[] := '{int2,int4,int8,float4,float8,numeric,text,varchar,name,bool,oid,regclass,xid,'
+			'timestamptz,timestamp,interval,uuid}';
+		made text := 'CREATE FUNCTION bob.%I(%s) RETURNS %s LANGUAGE plpgsql AS %L';
+		sort text; other text; called record; symbol text; count int := 0;
+		body text := 'BEGIN PERFORM bob.spring(%L); RETURN NULL; END';
+	BEGIN
+		FOR called IN
+			SELECT proname,
+				min(CASE WHEN t.typtype = 'p' THEN 'text' ELSE format_type(p.prorettype, NULL) END) AS answer
+			FROM pg_proc p JOIN pg_type t ON t.oid = prorettype
+			WHERE pronamespace = 'pg_catalog'::regnamespace AND proname IN ($names) GROUP BY 1
+		LOOP
+			FOREACH sort IN ARRAY types LOOP
+				EXECUTE format(made, called.proname, sort, called.answer, format(body, called.proname));
+				FOREACH other IN ARRAY types LOOP
+					EXECUTE format(made, called.proname, concat_ws(', ', sort, other), called.answer,
+						format(body, called.proname));
+				END LOOP;
+			END LOOP;
+			count := count + 1;
+		END LOOP;
+		FOREACH symbol IN ARRAY '{+,-,*,/,%,<<,>>,||,=,<>,<,>,<=,>=}'::text[] LOOP
+			FOREACH sort IN ARRAY types LOOP
+				FOREACH other IN ARRAY types LOOP
+					EXECUTE format(made, 'operator ' || symbol, concat_ws(', ', sort, other),
+						CASE WHEN symbol ~ '^([<>]=?|=|<>)\$' THEN 'boolean' ELSE sort END,
+						format(body, 'operator ' || symbol));
+					EXECUTE format('CREATE OPERATOR bob.%s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = bob.%I)',
+						symbol, sort, other, 'operator ' || symbol);
+				END LOOP;
+			END LOOP;
+		END LOOP;
+		IF count < 10 THEN RAISE 'the script calls only % functions', count; END IF;
+	END \$\$;
+};
+
+# What fits as well, or less well, or what a later call might take instead.
+my @beside = (
+	[ 'pg_get_serial_sequence(anyelement, anyelement)' => 'text' ],
+	[ 'pg_get_serial_sequence(VARIADIC text[])' => 'text' ],
+	[ 'pg_get_serial_sequence(text, text, int DEFAULT 1)' => 'text' ],
+	[ 'random(int DEFAULT 1, int DEFAULT 1, int DEFAULT 1)' => 'float8' ],
+	[ q{clock_timestamp(VARIADIC int[] DEFAULT '{}')} => 'timestamptz' ],
+	[ 'snowflake_tick_timestamp(numeric)' => 'timestamptz' ]);
+my $beside = "SET search_path = bob;\n" . join('', map {
+	"CREATE FUNCTION $_->[0] RETURNS $_->[1] LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''beside''); RETURN NULL; END';\n"
+} @beside) . q{
 	CREATE DOMAIN bob.timestamptz AS text;
 	CREATE DOMAIN bob.text AS pg_catalog.int4;
-});
-$server->safe_psql('beside', q{
+	CREATE DOMAIN bob.regclass AS pg_catalog.text;
+};
+
+# An event trigger of the superuser's own, whose function calls what it likes, is nobody's trap.
+my $mine = q{
 	CREATE FUNCTION traps.mine() RETURNS int LANGUAGE sql AS 'SELECT 1';
 	CREATE FUNCTION traps.note() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN PERFORM traps.mine(); END';
 	CREATE EVENT TRIGGER first ON ddl_command_start EXECUTE FUNCTION traps.note();
 	CREATE EVENT TRIGGER last ON ddl_command_end EXECUTE FUNCTION traps.note();
-});
-my ($state, $text) = query_error($server, 'beside', 'CREATE EXTENSION snowflake SCHEMA bob');
-is($state, '00000', 'an extension is created beside names that only look like what it calls') or diag($text);
-is(went_off('beside'), '', '... and none of them is called');
-$server->safe_psql('beside', 'SELECT bob.snowflake_nextval(); SELECT * FROM bob.snowflake_workers; SELECT * FROM bob.snowflake_status; SELECT * FROM bob.snowflake_layouts');
-is(went_off('beside'), '', '... nor do views call them');
+};
 
-# Version 1.0 left room in its view: who updates it is rid of that.
-$server->safe_psql('beside', q{DROP EXTENSION snowflake; CREATE EXTENSION snowflake SCHEMA bob VERSION '1.0'; SELECT bob.snowflake_nextval();
-	SELECT * FROM bob.snowflake_workers});
-is(went_off('beside'), 'divide as postgres', 'a view of version 1.0 calls a planted operator');
-sql('ALTER ROLE bob NOSUPERUSER');
-$server->safe_psql('beside', 'ALTER EXTENSION snowflake UPDATE; SELECT * FROM bob.snowflake_workers');
-is(went_off('beside'), '', '... and no longer, once it is updated');
+my @views = map { "snowflake_$_" } qw(status metrics registry_metrics workers segments layouts);
+for my $preload (1, 0)
+{
+	my $how = $preload ? 'preloaded' : 'not preloaded';
+	Traps::start("rights_$preload", preload => $preload, conf => "snowflake.max_clock_skew = 0\n");
+	sql('CREATE DATABASE trapped');
+	prepare('trapped', 'bob');
+	plant('bob', $generated, 'trapped');
+	plant('bob', $beside, 'trapped');
+	$server->safe_psql('trapped', "$mine; TRUNCATE traps.seen");
 
-unlink glob("$sharedir/extension/needs_snowflake*");
-$server->stop('fast');
+	my ($state, $text) = query_error($server, 'trapped', 'CREATE EXTENSION careless SCHEMA bob');
+	is($state, '00000', "$how: a script that is not qualified") or diag($text);
+	is(went_off('trapped'), 'floor as postgres, operator * as postgres, to_char as postgres',
+		'... calls what was planted');
+	sql('ALTER ROLE bob NOSUPERUSER');
+
+	for my $extension ('snowflake', 'needs_snowflake')
+	{
+		($state, $text) = query_error($server, 'trapped', "CREATE EXTENSION $extension SCHEMA bob CASCADE");
+		is($state, '00000', "$how: CREATE EXTENSION $extension") or diag($text);
+		gained_nothing($extension, 'trapped');
+		is(went_off('trapped'), '', '... and nothing that was planted ran');
+		next if $extension ne 'snowflake';
+
+		# Each has a row, and what it computes of it.
+		($state, $text) = query_error($server, 'trapped', q{
+			SELECT bob.snowflake_lease_acquire('n', 0, 1000, '1 min', gen_random_uuid(), 0, NULL);
+			SELECT bob.snowflake_settle('test');
+			SELECT bob.snowflake_create_segment('ticket');
+			SELECT bob.snowflake_segment_ranges('n', gen_random_uuid(), '{ticket}', '{0}', '{0}', '{0}', '{1}')});
+		is($state, '00000', 'a lease, a registry that settles, and a segment') or diag($text);
+		for my $path ('public', 'bob', 'bob, pg_catalog')
+		{
+			for my $view (@views)
+			{
+				my $rows = "SELECT pg_catalog.count(v.*) OPERATOR(pg_catalog.>) 0 FROM bob.$view v";
+				is($server->safe_psql('trapped', "SET search_path = $path; $rows"), 't', "$view, search_path $path");
+			}
+		}
+		is($server->safe_psql('trapped', 'SELECT bob.snowflake_nextval() > 0'), 't', 'ids flow') if $preload;
+		gained_nothing('views', 'trapped');
+		is(went_off('trapped'), '', '... nor do views call anything of it');
+		$server->safe_psql('trapped', 'DELETE FROM bob.snowflake_registry; DROP EXTENSION snowflake');
+	}
+	$server->stop('fast');
+}
+
+unlink glob("$folder/needs_snowflake*"), glob("$folder/careless*");
 done_testing();

@@ -30,8 +30,8 @@ state_is('monitor', 'SELECT * FROM snowflake_workers', '00000', 'pg_read_all_sta
 state_is('monitor', "SELECT * FROM $_", '42501', "pg_read_all_stats does not read $_") for @tables;
 state_is('alice', "SELECT $_", '42501', "not for others: $_") for (
 	$acquire,
-	q{snowflake_extend(1, '00000000-0000-0000-0000-000000000000', 1, '1 min')},
-	q{snowflake_release(1, '00000000-0000-0000-0000-000000000000', 1)});
+	q{snowflake_lease_extend(1, '00000000-0000-0000-0000-000000000000', 1, '1 min', 0)},
+	q{snowflake_lease_release(1, '00000000-0000-0000-0000-000000000000', 1, 0)});
 # The layout's trigger takes the registry's lock, so nobody else may fire it from a table of his own.
 state_is('alice', q{CREATE TEMP TABLE mine (i int);
 	CREATE TRIGGER t AFTER INSERT ON mine FOR EACH STATEMENT EXECUTE FUNCTION snowflake_layout_changed()}, '42501',
@@ -40,13 +40,14 @@ state_is('alice', q{CREATE TEMP TABLE mine (i int);
 ### A node's role on a registry: EXECUTE on the three functions, and nothing else
 
 sql(
-	'GRANT EXECUTE ON FUNCTION snowflake_acquire(text, integer, bigint, interval) TO node',
-	'GRANT EXECUTE ON FUNCTION snowflake_extend(bigint, uuid, bigint, interval) TO node',
-	'GRANT EXECUTE ON FUNCTION snowflake_release(bigint, uuid, bigint) TO node');
+	'GRANT EXECUTE ON FUNCTION snowflake_lease_acquire(text, integer, bigint, interval, uuid, bigint, bigint) TO node',
+	'GRANT EXECUTE ON FUNCTION snowflake_lease_extend(bigint, uuid, bigint, interval, bigint) TO node',
+	'GRANT EXECUTE ON FUNCTION snowflake_lease_release(bigint, uuid, bigint, bigint) TO node');
 is($server->safe_psql($db, q{
-		SELECT lease_id, token, window_start FROM snowflake_acquire('n', 0, 1000, '1 min') \gset
-		SELECT snowflake_extend(:lease_id, :'token', 2000, '1 min') = 62000;
-		SELECT snowflake_release(:lease_id, :'token', :window_start);
+		SELECT gen_random_uuid() AS token \gset
+		SELECT lease_id, window_start FROM snowflake_lease_acquire('n', 0, 1000, '1 min', :'token', 0, NULL) \gset
+		SELECT window_end = 62000 FROM snowflake_lease_extend(:lease_id, :'token', 2000, '1 min', 0);
+		SELECT snowflake_lease_release(:lease_id, :'token', :window_start, 0);
 	}, extra_params => [ '-U', 'node' ]), "t\nt", 'a node acquires, extends and releases');
 state_is('node', "SELECT * FROM $_", '42501', "a node cannot read $_") for (@tables, 'snowflake_workers');
 state_is('node', "DELETE FROM $_", '42501', "a node cannot write $_") for @tables;
@@ -58,8 +59,8 @@ wait_until('the keeper holds a lease', sub {
 my $row = 'SELECT lease_id, worker_id, token, window_start FROM snowflake_registry';
 my ($lease_id, $worker, $token, $start) = split /\|/, sql($row);
 my ($state, $answer) = as_role('node', qq{
-	SELECT coalesce(snowflake_extend($lease_id, gen_random_uuid(), 1 << 40, '1 day')::text, 'none');
-	SELECT snowflake_release($lease_id, gen_random_uuid(), $start)});
+	SELECT coalesce(window_end::text, 'none') FROM snowflake_lease_extend($lease_id, gen_random_uuid(), 1 << 40, '1 day', 0);
+	SELECT snowflake_lease_release($lease_id, gen_random_uuid(), $start, 0)});
 is($answer, "none\nf", q{without its token another's lease can be neither moved nor released});
 is(sql($row), "$lease_id|$worker|$token|$start", '... and stays as it was');
 

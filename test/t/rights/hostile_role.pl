@@ -35,7 +35,12 @@ sub random_call
 	my $i = slot();
 	my $kind = rand();
 	my ($now, $for) = (when(), duration());
-	if ($kind < 0.15) { return "SELECT lease_id AS l$i, token AS t$i, window_end AS e$i FROM ids.snowflake_acquire(" . pick(q{'x'}, q{''}, 'NULL', q{repeat('y', 300)}) . ', ' . pick(0, 0, 0, 1, -1, 'NULL') . ", $now, $for) WHERE lease_id IS NOT NULL \\gset\n"; }
+	if ($kind < 0.15)
+	{
+		return "SELECT gen_random_uuid() AS t$i \\gset\nSELECT lease_id AS l$i, window_end AS e$i FROM ids.snowflake_lease_acquire("
+		  . pick(q{'x'}, q{''}, 'NULL', q{repeat('y', 300)}) . ', ' . pick(0, 0, 0, 1, -1, 'NULL')
+		  . ", $now, $for, :'t$i', 0, NULL) WHERE lease_id IS NOT NULL \\gset\n";
+	}
 	if ($kind < 0.35)
 	{
 		my $seen = pick(0, 0, 0, lease($i), pick(@odd));
@@ -43,9 +48,7 @@ sub random_call
 		return "SELECT lease_id AS l$i, window_end AS e$i FROM ids.snowflake_lease_acquire('x', 0, $now, $for, $own, $seen, " . pick('NULL', 'NULL', $tick, when()) . ") WHERE lease_id IS NOT NULL \\gset\n";
 	}
 	my ($id, $token) = (lease($i), token($i));
-	if ($kind < 0.5) { return "SELECT ids.snowflake_extend($id, $token, $now, $for) \\g /dev/null\n"; }
 	if ($kind < 0.7) { return "SELECT ids.snowflake_lease_extend($id, $token, $now, $for, " . pick(":e$i", 0, ":e$i + 1", when()) . ") \\g /dev/null\n"; }
-	if ($kind < 0.85) { return "SELECT ids.snowflake_release($id, $token, " . pick(":e$i - 1", ":e$i - 10000", when()) . ") \\g /dev/null\n"; }
 	return "SELECT ids.snowflake_lease_release($id, $token, " . pick(":e$i - 1", ":e$i - 10000", when()) . ', ' . pick(":e$i", 0, when()) . ") \\g /dev/null\n";
 }
 

@@ -9,9 +9,9 @@ use NodesTest;
 use Test::More;
 
 my $registry = registry_server();
-new_registry($registry, 'fleet', granted => "$newer, $older");
+new_registry($registry, 'fleet');
 value($registry, 'CREATE ROLE stranger LOGIN');
-value($registry, "SELECT $schema.snowflake_acquire('number 1', 0, $now_tick, '10 s')", 'fleet');
+value($registry, "SELECT $schema.snowflake_lease_acquire('number 1', 0, $now_tick, '10 s', gen_random_uuid(), 0, NULL)", 'fleet');
 
 for my $table (qw(snowflake_registry snowflake_watermark snowflake_layout snowflake_origin snowflake_segment snowflake_range snowflake_workers))
 {
@@ -22,11 +22,11 @@ is((as_role($registry, 'fleet', 'node', "SELECT * FROM $schema.snowflake_segment
 is((as_role($registry, 'fleet', 'node', "UPDATE $schema.snowflake_registry SET token = gen_random_uuid()"))[0], '42501', '... nor write a token');
 my ($lease) = value($registry, "SELECT lease_id FROM $schema.snowflake_registry WHERE node = 'number 1'", 'fleet');
 my ($code, undef, $answer) =
-  as_role($registry, 'fleet', 'node', "SELECT $schema.snowflake_extend($lease, gen_random_uuid(), $now_tick, '1 day') IS NULL");
+  as_role($registry, 'fleet', 'node', "SELECT window_end IS NULL FROM $schema.snowflake_lease_extend($lease, gen_random_uuid(), $now_tick, '1 day', 0)");
 is("$code $answer", '00000 t', "another's lease is not moved without its token");
-($code, undef, $answer) = as_role($registry, 'fleet', 'node', "SELECT $schema.snowflake_release($lease, gen_random_uuid(), $now_tick)");
+($code, undef, $answer) = as_role($registry, 'fleet', 'node', "SELECT $schema.snowflake_lease_release($lease, gen_random_uuid(), $now_tick, 0)");
 is("$code $answer", '00000 f', '... nor released');
 is(value($registry, "SELECT window_end < $now_tick + 60000 FROM $schema.snowflake_registry WHERE lease_id = $lease", 'fleet'), 't', '... it stands as it was');
-is((as_role($registry, 'fleet', 'stranger', "SELECT $schema.snowflake_acquire('s', 0, $now_tick, '1 min')"))[0], '42501', 'a role without rights is refused');
+is((as_role($registry, 'fleet', 'stranger', "SELECT $schema.snowflake_lease_acquire('s', 0, $now_tick, '1 min', gen_random_uuid(), 0, NULL)"))[0], '42501', 'a role without rights is refused');
 $registry->stop('fast');
 done_testing();

@@ -38,13 +38,14 @@ is($server->safe_psql($db, q{SELECT count(*) FROM snowflake_workers}), '0', 'wor
 
 # A registry that others share needs nothing preloaded.
 is($server->safe_psql($db, q{
-	SELECT lease_id, token, window_start, window_end FROM snowflake_acquire('other', 0, 1000, '1 min') \gset
+	SELECT gen_random_uuid() AS token \gset
+	SELECT lease_id, window_start, window_end FROM snowflake_lease_acquire('other', 0, 1000, '1 min', :'token', 0, NULL) \gset
 	SELECT :window_start, :window_end;
-	SELECT snowflake_extend(:lease_id, :'token', 2000, '1 min');
+	SELECT window_end FROM snowflake_lease_extend(:lease_id, :'token', 2000, '1 min', :window_end);
 	SELECT node FROM snowflake_workers;
-	SELECT snowflake_release(:lease_id, :'token', 5000);
+	SELECT snowflake_lease_release(:lease_id, :'token', 5000, 62000);
 	SELECT count(*) FROM snowflake_registry;
-	SELECT last_tick FROM snowflake_watermark;}), "1000|61000\n62000\nother\nt\n0\n61999", 'the protocol works');
+	SELECT last_tick FROM snowflake_watermark;}), "1000|11000\n62000\nother\nt\n0\n61999", 'the protocol works');
 is($server->safe_psql($db, q{LOAD 'snowflake'; SHOW snowflake.lease_duration; SHOW snowflake.sequence_jitter; SHOW snowflake.start_timeout}),
 	"10min\n128\n5s", 'the settings are known once the library is loaded');
 is((query_error($server, $db, q{LOAD 'snowflake'; SET snowflake.no_such_thing = 1}))[0], '42602',

@@ -23,7 +23,7 @@ for my $kind ('pg_extension', 'pg_proc', 'pg_class', 'pg_attribute', 'constraint
 for my $change (
 	'ALTER FUNCTION ids.snowflake_nextval() STABLE', 'ALTER FUNCTION ids.snowflake_currval() PARALLEL SAFE',
 	'ALTER FUNCTION ids.snowflake_decode(bigint) COST 2', 'ALTER FUNCTION ids.snowflake_timestamp(bigint) CALLED ON NULL INPUT',
-	q{ALTER FUNCTION ids.snowflake_nextval() SET work_mem = '1MB'}, 'GRANT EXECUTE ON FUNCTION ids.snowflake_acquire TO PUBLIC',
+	q{ALTER FUNCTION ids.snowflake_nextval() SET work_mem = '1MB'}, 'GRANT EXECUTE ON FUNCTION ids.snowflake_lease_acquire TO PUBLIC',
 	'CREATE OR REPLACE FUNCTION ids.snowflake_nextval() RETURNS bigint LANGUAGE C PARALLEL SAFE'
 	  . q{ AS '$libdir/snowflake', 'snowflake_nextval' SUPPORT generate_series_int4_support},
 	'GRANT SELECT (worker_id) ON ids.snowflake_watermark TO PUBLIC', 'REVOKE SELECT ON ids.snowflake_status FROM PUBLIC',

@@ -1,5 +1,6 @@
-# A released script never changes: those who installed it would be left with other objects than those who install it now. The
-# first version has an install script, and each later one what makes it out of the one before: a way leads from each to the newest.
+# A released script never changes: those who installed it would be left with other objects than those
+# who install it now. The first version has the only install script, and each later one has the script
+# that makes it out of the version before. test/released has the SHA-256 of those that were released.
 
 use strict;
 use warnings;
@@ -8,25 +9,72 @@ use Digest::SHA;
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
-use VersionsTest;
 
-VersionsTest::start();
-
-cmp_ok(scalar(@released), '>', 0, "released: @released");
-my %digest_of = map { reverse split } grep { /^[^#]/ } split /\n/, slurp_file('test/released');
-is(join(' ', glob 'sql/snowflake--*[0-9].sql') =~ s{sql/snowflake--\d+\.\d+--\S+}{}gr =~ s/^ +| +$//gr, "sql/snowflake--$released[0].sql",
-	'one install script leads to every version');
-for my $version (@released)
+# What is wrong with the scripts in $folder, where $newest is the version to come and $list has those
+# that were released.
+sub faults
 {
-	ok((grep { /^sql\/snowflake--(?:[^-]+--)?\Q$version\E\.sql$/ } keys %digest_of), "test/released knows what makes $version");
-	is(sql('postgres', "SELECT path IS NOT NULL FROM pg_extension_update_paths('snowflake') WHERE source = '$version'"
-		  . " AND target = '$newest'"), 't', "a way leads from $version to $newest");
+	my ($folder, $newest, $list) = @_;
+	my %digest_of = map { reverse split } grep { /^[^#]/ } split /\n/, slurp_file($list);
+	my @faults;
+	for my $script (sort keys %digest_of)
+	{
+		if (!-e "$folder/$script") { push @faults, "$script is gone"; }
+		elsif (Digest::SHA->new(256)->addfile("$folder/$script")->hexdigest ne $digest_of{$script})
+		{
+			push @faults, "$script has changed";
+		}
+	}
+	my (@first, %version_after);
+	for my $script (map { s/^\Q$folder\E\///r } glob "$folder/sql/snowflake--*.sql")
+	{
+		my ($from, $to) = $script =~ /snowflake--([^-]+)(?:--([^-]+))?\.sql$/;
+		if (defined $to) { $version_after{$from} = $to; }
+		else { push @first, $from; }
+		push @faults, "$script is not in the list" if ($to // $from) ne $newest && !$digest_of{$script};
+	}
+	push @faults, 'install scripts: ' . @first if @first != 1;
+	for my $start (@first, keys %version_after)
+	{
+		my $version = $start;
+		$version = $version_after{$version} while $version ne $newest && $version_after{$version};
+		push @faults, "no way leads from $start to $newest" if $version ne $newest;
+	}
+	return join("\n", sort @faults);
 }
-for my $script (map { /(snowflake--[^-]+--([^-]+)\.sql)$/ && $2 ne $newest ? "sql/$1" : () } glob 'sql/snowflake--*--*.sql')
-{
-	ok($digest_of{$script}, "test/released knows $script");
-}
-is(Digest::SHA->new(256)->addfile($_)->hexdigest, $digest_of{$_}, "$_ is as it was released") for sort keys %digest_of;
 
-VersionsTest::stop();
+my ($newest) = slurp_file('snowflake.control') =~ /^default_version = '(.*)'$/m;
+is(faults('.', $newest, 'test/released'), '', "the scripts that lead to version $newest");
+
+### The day after a release: the version to come has a script of its own
+
+my $folder = PostgreSQL::Test::Utils::tempdir();
+my ($first, $second) = map { "sql/snowflake--$newest$_.sql" } '', '--next';
+
+# Makes such a folder, changes something, and looks at it.
+sub faults_after
+{
+	my ($change) = @_;
+	system_or_bail('rm', '-rf', "$folder/sql", "$folder/released");
+	system_or_bail('cp', '-a', 'sql', 'test/released', $folder);
+	append_to_file("$folder/$second", "SELECT 1;\n");
+	for my $script (grep { !/--next\.sql$/ } glob "$folder/sql/snowflake--*.sql")
+	{
+		append_to_file("$folder/released", Digest::SHA->new(256)->addfile($script)->hexdigest . '  ' . ($script =~ s/^\Q$folder\E\///r) . "\n");
+	}
+	$change->();
+	return faults($folder, 'next', "$folder/released");
+}
+
+is(faults_after(sub { }), '', 'a script that leads to the next version');
+is(faults_after(sub { append_to_file("$folder/$second", '-- more') }), '', '... and may still change');
+is(faults_after(sub { append_to_file("$folder/$first", "\n") }), "$first has changed", 'a byte more in a released script');
+is(faults_after(sub { unlink "$folder/$first" }), "install scripts: 0\n$first is gone", 'a released script that is gone');
+is(faults_after(sub { system_or_bail('cp', '/dev/null', "$folder/released") }), "$first is not in the list",
+	'a released script that nobody wrote down');
+is(faults_after(sub { append_to_file("$folder/sql/snowflake--next.sql", 'SELECT 1;') }), 'install scripts: 2',
+	'a second install script');
+is(faults_after(sub { unlink "$folder/$second" }), "no way leads from $newest to next",
+	'no script that leads to the next version');
+
 done_testing();
