@@ -4,7 +4,9 @@ package SnowflakeTest;
 use strict;
 use warnings;
 
+use ClusterTemplate;
 use Exporter 'import';
+use ForkedPsql;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Time::HiRes qw(time sleep clock_gettime);
@@ -14,6 +16,8 @@ our @EXPORT = qw(new_server start_server move_clock let_pass freeze_clock freeze
 
 # The superuser's name, whoever runs the tests.
 $ENV{PGUSER} = 'postgres';
+
+ForkedPsql::install();
 
 # What a test dies of stands in its log only; whoever reads the run wants to know, too.
 $SIG{__DIE__} = sub { Test::More::diag("died: $_[0]") unless $^S // 1 };
@@ -33,7 +37,9 @@ sub new_server
 	}
 	else
 	{
-		$server->init(allows_streaming => $options{streaming} ? 1 : 0, extra => [ '-U', $ENV{PGUSER}, @{ $options{initdb} // [] } ]);
+		my @init = (allows_streaming => $options{streaming} ? 1 : 0, extra => [ '-U', $ENV{PGUSER}, @{ $options{initdb} // [] } ]);
+		if ($options{initdb} || $options{home}) { $server->init(@init); }
+		else { ClusterTemplate::init($server, @init); }
 		my $preload = ($options{preload} // $ENV{SNOWFLAKE_PRELOAD} // 1) ? "shared_preload_libraries = 'snowflake'" : '';
 		# Calls wait for a first lease as long as the server needs for it.
 		$preload .= sprintf("\nsnowflake.start_timeout = %ds", 5 * slowness()) if $preload && slowness() > 1;
@@ -248,8 +254,9 @@ sub start_clients
 		  IPC::Run::start(
 			[
 				'bash', '-c',
-				'cd "$1" || exit; while kill -0 "$4" 2>/dev/null && [ ! -e stop ]; do '
-				  . 'psql -XAtq -d "$2" -f script.sql >>"$3.out" 2>>"$3.err" </dev/null; sleep "$5"; done',
+				# To wait for what nobody writes is to sleep without another process.
+				'cd "$1" && exec {nothing}<> <(:) || exit; while kill -0 "$4" 2>/dev/null && [ ! -e stop ]; do '
+				  . 'psql -XAtq -d "$2" -f script.sql >>"$3.out" 2>>"$3.err" </dev/null; read -rt "$5" -u "$nothing"; done',
 				'bash', $folder, $server->connstr($options{dbname} // 'postgres'), $i, $$, $options{rest} // 0.02
 			],
 			'<', '/dev/null', '>', "$folder/$i.log", '2>&1');
