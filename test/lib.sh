@@ -134,7 +134,7 @@ missing_packages() {
     command -v git >/dev/null || echo git
     command -v unzip >/dev/null || echo unzip
     /usr/bin/python3 -c 'import psycopg' 2>/dev/null || echo python3-psycopg
-    command -v prove >/dev/null && perl -MJSON::PP -e 1 2>/dev/null || echo perl
+    perl -MTest::More -MJSON::PP -e 1 2>/dev/null || echo perl
   fi
   if [[ $kinds = *" fuzz "* ]] && ! clang_can_fuzz; then printf '%s\n' clang libclang-rt-dev; fi
   if [[ $kinds = *" model "* ]]; then
@@ -288,7 +288,9 @@ unpack_packages() (
   mkdir -p "$1"
   cd "$1" || exit 1
   shift
-  for package in "$@"; do apt-get download -qq "$package" >/dev/null 2>&1 || true; done
+  # All at once, because apt takes longer to begin than to fetch one. It fetches none if it cannot have one of them.
+  apt-get download -qq "$@" >/dev/null 2>&1 ||
+    for package in "$@"; do apt-get download -qq "$package" >/dev/null 2>&1 || true; done
   for package in *.deb; do
     if [[ -f $package ]]; then dpkg-deb -x "$package" . || exit 1; fi
     rm -f "$package"

@@ -1,5 +1,5 @@
 # test/run, interrupted by a signal or a closed pipe: it ends what it has started, removes its folder, counts nothing as failed, and
-# does not end as a run does in which all passed. --keep keeps.
+# does not end as a run does in which all passed. --keep keeps. A test that reaches its time limit says so, and how to raise it.
 
 use strict;
 use warnings;
@@ -15,7 +15,7 @@ sub stands_in { my ($said, $place) = @_; my $folder = folder_of($said); return $
 my @cases = (
 	{ name => 'building', signal => 'TERM', arguments => 'unit/Text', until => sub { stands_in($_[0], 'unit') } },
 	{ name => 'kept', signal => 'INT', group => 1, arguments => '--keep isolation',
-		until => sub { $_[0] =~ /^ok isolation/m && stands_in($_[0], 'main/data') } },
+		until => sub { my $folder = folder_of($_[0]); $folder && -d "$folder/src/output_iso/results" && stands_in($_[0], 'main/data') } },
 	{ name => 'servers of tests', signal => 'HUP', arguments => 't/ids/ t/runs/one',
 		until => sub { stands_in($_[0], 'tap/ids') && stands_in($_[0], 'tap/runs') } },
 	{ name => 'closed pipe', arguments => 'meta source build | head -n 2', until => sub { 0 } });
@@ -23,7 +23,8 @@ for my $case (@cases)
 {
 	$case->{command} = $case->{arguments} =~ /\|/ ? ["test/run $case->{arguments}"] : [ 'test/run', split / /, $case->{arguments} ];
 }
-run_all(@cases);
+my %limited = (name => 'limit', command => ['TEST_TIMEOUT=1 test/run unit/Text']);
+run_all(@cases, \%limited);
 
 for my $case (@cases)
 {
@@ -44,6 +45,10 @@ for my $case (@cases)
 	}
 	unlike($case->{said}, qr/minutes on two/, '... a selection is not told how long all tests take');
 }
+
+isnt($limited{status}, 0, 'a build that reaches its limit is a failure');
+like($limited{said}, qr/^FAILED unit \(ended after 4 s, its limit; TEST_TIMEOUT=2 test\/run unit\)$/m, '... which says so, and how to raise it');
+system('rm', '-rf', folder_of($limited{said}));
 figures(join ', ', map { sprintf '%s %.1f s', $_->{name}, $_->{seconds} } @cases);
 
 done_testing();
