@@ -19,6 +19,12 @@ my $ask = sub {
 };
 is($ask->(9), '00000', '9 s pass the default');
 is($ask->(12), 'SF002 10000', '12 s do not');
+for my $call ("acquire('n', 0, $now_tick + 12000, '1 min', gen_random_uuid(), 0, NULL)",
+	"extend(1, gen_random_uuid(), $now_tick + 12000, '1 min', 0)", "release(1, gen_random_uuid(), $now_tick + 12000, 0)")
+{
+	my ($code, $error) = as_role($registry, 'skews', 'node', "SELECT $schema.snowflake_lease_$call");
+	like("$code $error", qr/^SF002 .*HINT:  Set the clock right, on whichever side it is wrong\./s, '... nor in ' . $call =~ s/\(.*//r);
+}
 setting($registry, q{snowflake.max_clock_skew = '3s'});
 ok(wait_until('the setting', sub { $ask->(9) eq 'SF002 3000' }), 'the limit from postgresql.conf');
 value($registry, q{ALTER DATABASE skews SET snowflake.max_clock_skew = '4s'});
