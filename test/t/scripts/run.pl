@@ -15,7 +15,7 @@ sub stands_in { my ($said, $place) = @_; my $folder = folder_of($said); return $
 my @cases = (
 	{ name => 'building', signal => 'TERM', arguments => 'unit/Text', until => sub { stands_in($_[0], 'unit') } },
 	{ name => 'kept', signal => 'INT', group => 1, arguments => '--keep isolation',
-		until => sub { my $folder = folder_of($_[0]); $folder && -d "$folder/src/output_iso/results" && stands_in($_[0], 'main/data') } },
+		until => sub { my $folder = folder_of($_[0]); $folder && -d "$folder/regress/output_iso/results" && stands_in($_[0], 'main/data') } },
 	{ name => 'servers of tests', signal => 'HUP', arguments => 't/ids/ t/runs/one',
 		until => sub { stands_in($_[0], 'tap/ids') && stands_in($_[0], 'tap/runs') } },
 	{ name => 'closed pipe', arguments => 'meta source build | head -n 2', until => sub { 0 } });
