@@ -233,8 +233,9 @@ debian_version() {
 # Source and server
 # ---------------------------------------------------------------------------------------------------------------------
 
-# copy_source FOLDER: the working tree, with neither history nor build products. The checkout may belong to somebody else. Something
-# may be written into it meanwhile, by an editor or another build; tar says so, and exits with 1.
+# copy_source FOLDER: the working tree, with neither history nor build products. The checkout may
+# belong to somebody else. Something may be written into it meanwhile, by an editor or another
+# build; tar says so, and exits with 1.
 copy_source() {
   mkdir -p "$1"
   { tar -C "$project_root" --exclude=./.git --exclude='*.o' --exclude='*.so' --exclude='*.bc' --exclude='*.d' \
@@ -288,7 +289,8 @@ unpack_packages() (
   mkdir -p "$1"
   cd "$1" || exit 1
   shift
-  # All at once, because apt takes longer to begin than to fetch one. It fetches none if it cannot have one of them.
+  # All at once, because apt takes longer to begin than to fetch one. It fetches none if it cannot
+  # have one of them.
   apt-get download -qq "$@" >/dev/null 2>&1 ||
     for package in "$@"; do apt-get download -qq "$package" >/dev/null 2>&1 || true; done
   for package in *.deb; do

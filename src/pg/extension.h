@@ -1,5 +1,5 @@
-// Which extension this is: the one that a function belongs to, and where it is. And another one that is
-// called snowflake, too: pgEdge's, whose library has this one's file name.
+// Which extension this is: the one that a function belongs to, and where it is. And another one
+// that is called snowflake, too: pgEdge's, whose library has this one's file name.
 #pragma once
 
 #include "pg/pg.h"

@@ -1,5 +1,6 @@
-# Initialises servers by copies of one cluster that initdb made: a copy takes a tenth of the time. Each gets a system identifier of
-# its own, because a registry tells from it that it was failed over to another server.
+# Initialises servers by copies of one cluster that initdb made: a copy takes a tenth of the time.
+# Each gets a system identifier of its own, because a registry tells from it that it was failed over
+# to another server.
 package ClusterTemplate;
 
 use strict;
@@ -61,7 +62,8 @@ sub crc_of
 	return $crc ^ 0xFFFFFFFF;
 }
 
-# Where in pg_control its checksum is, which depends on the version: the one place that has the checksum of all before it.
+# Where in pg_control its checksum is, which depends on the version: the one place that has the
+# checksum of all before it.
 sub checksum_offset
 {
 	my ($control) = @_;
@@ -76,7 +78,8 @@ sub checksum_offset
 	return $places[0];
 }
 
-# The identifier is pg_control's first field, and is in the header of the first page of each WAL segment.
+# The identifier is pg_control's first field, and is in the header of the first page of each WAL
+# segment.
 sub set_identifier
 {
 	my ($data) = @_;

@@ -1,6 +1,8 @@
-# Makes the psql of safe_psql(), psql() and poll_query_until() cheap. PostgreSQL's own methods stay as they are: they start psql by
-# IPC::Run::run(), and this replaces that function, for psql with input and output in strings alone. Each call remains a process and
-# a session of its own. A psql that forks (test/psql/fork_psql.c) saves it the dynamic linker, and files save it IPC::Run's pipes.
+# Makes the psql of safe_psql(), psql() and poll_query_until() cheap. PostgreSQL's own methods stay
+# as they are: they start psql by IPC::Run::run(), and this replaces that function, for psql with
+# input and output in strings alone. Each call remains a process and a session of its own. A psql
+# that forks (test/psql/fork_psql.c) saves it the dynamic linker, and files save it IPC::Run's
+# pipes.
 package ForkedPsql;
 
 use strict;
@@ -12,7 +14,8 @@ use File::Temp;
 use IPC::Run;
 use POSIX ();
 
-# The psql that forks, of the process $owner: what goes to it and what comes from it. `busy` is true from a request to its answer.
+# The psql that forks, of the process $owner: what goes to it and what comes from it. `busy` is true
+# from a request to its answer.
 my %server = (owner => 0);
 my @files;
 
@@ -51,7 +54,8 @@ sub read_file
 	return <$file> // '';
 }
 
-# Sets $? and what the references lead to, as IPC::Run does. An undefined one is for this program's own output.
+# Sets $? and what the references lead to, as IPC::Run does. An undefined one is for this program's
+# own output.
 sub run_psql
 {
 	my ($command, $in, $out, $err) = @_;
@@ -84,7 +88,8 @@ sub run_psql
 	return !$?;
 }
 
-# Whether these arguments of IPC::Run::run() are psql with strings: ([psql ...], '<', \in [, '>', \out] [, '2>', \err]).
+# Whether these arguments of IPC::Run::run() are psql with strings: ([psql ...], '<', \in [, '>',
+# \out] [, '2>', \err]).
 sub is_simple
 {
 	my ($command, $less, $in, %to) = @_;

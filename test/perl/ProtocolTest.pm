@@ -58,8 +58,9 @@ sub state_of { return (try_sql(@_))[0]; }
 # A token that no other lease has.
 sub new_token { return sprintf('%08x-0000-4000-8000-%012x', $$, ++$tokens); }
 
-# A lease whose window has the whole duration at once: a first window is shorter, and an extend makes
-# it as long. Returns ($lease, SQLSTATE, error text): a lease is { id, token, worker, start, end }.
+# A lease whose window has the whole duration at once: a first window is shorter, and an extend
+# makes it as long. Returns ($lease, SQLSTATE, error text): a lease is { id, token, worker, start,
+# end }.
 sub acquire
 {
 	my ($session, $now, $duration, $datacenter) = @_;
@@ -121,8 +122,9 @@ sub lease_function
 	};
 }
 
-# An acquire whose transaction stays open until the advisory lock 1 can be had: then it commits, or is
-# rolled back with fails => 1. Returns the lease while it is open. Option: schema, of the extension.
+# An acquire whose transaction stays open until the advisory lock 1 can be had: then it commits, or
+# is rolled back with fails => 1. Returns the lease while it is open. Option: schema, of the
+# extension.
 sub begin_acquire
 {
 	my ($session, $now, %options) = @_;

@@ -15,8 +15,8 @@ our @EXPORT = qw($server $newest @released sql objects fresh create is_renewed s
 
 our ($server, $newest, @released);
 
-# The server has an installation of its own. As long as one version alone is there, a next one is made
-# up, so that what upgrades to it is tested before there is one.
+# The server has an installation of its own. As long as one version alone is there, a next one is
+# made up, so that what upgrades to it is tested before there is one.
 sub start
 {
 	my $home = own_installation();

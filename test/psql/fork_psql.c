@@ -1,13 +1,16 @@
 /*
- * Lets one psql serve many calls. Preloaded into psql, this runs psql's main() once for each request, in a forked child.
+ * Lets one psql serve many calls. Preloaded into psql, this runs psql's main() once for each
+ * request, in a forked child.
  *
- * A psql that is executed spends most of its time in the dynamic linker, and tests start thousands. Here the linker runs once; each
- * call is still a process of its own, with psql's own code, arguments, environment and exit status.
+ * A psql that is executed spends most of its time in the dynamic linker, and tests start thousands.
+ * Here the linker runs once; each call is still a process of its own, with psql's own code,
+ * arguments, environment and exit status.
  *
- * FORK_PSQL names two descriptors, for example "3 4". A request comes in on the first: a length (uint32), then that many bytes: strings that end with a zero byte. They are the
- * folder to work in; the files for standard input, output and error, each empty for the one that this process has; the number of
- * arguments; the arguments; and the environment. The answer goes out on the second: what wait() says of the child, as int32.
- * At the end of the input this process ends.
+ * FORK_PSQL names two descriptors, for example "3 4". A request comes in on the first: a length
+ * (uint32), then that many bytes: strings that end with a zero byte. They are the folder to work
+ * in; the files for standard input, output and error, each empty for the one that this process has;
+ * the number of arguments; the arguments; and the environment. The answer goes out on the second:
+ * what wait() says of the child, as int32. At the end of the input this process ends.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

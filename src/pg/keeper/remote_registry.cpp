@@ -1,5 +1,6 @@
-// The registry in another database, over libpq: the same functions. One connection for each exchange, because an idle
-// one would hold up a smart shutdown there, and a thousand of them would need as many backends.
+// The registry in another database, over libpq: the same functions. One connection for each
+// exchange, because an idle one would hold up a smart shutdown there, and a thousand of them would
+// need as many backends.
 //
 // 1. Each call is one statement, so that it is committed there when its answer is complete. Values are parameters: a
 //    statement's text can be read by other sessions of the role, and in the log.
@@ -96,8 +97,8 @@ void Call(Session *session, int index, const char *columns, const char *const *v
   Ask(session, statement.data, function, values, read);
 }
 
-// The extension's schema, null without one; how many functions of ours it has; and the schema of each.
-// Says in full what it refers to, because a role may have any search_path.
+// The extension's schema, null without one; how many functions of ours it has; and the schema of
+// each. Says in full what it refers to, because a role may have any search_path.
 const char *LookUpStatement() {
   StringInfoData text;
   initStringInfo(&text);

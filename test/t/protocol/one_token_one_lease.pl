@@ -1,6 +1,6 @@
 # A node that asks again, because the answer was lost, asks with the same token and gets the same
-# lease, its window no shorter (section 4 of the design). A node that has a lease gets another one in
-# its place only if that begins earlier.
+# lease, its window no shorter (section 4 of the design). A node that has a lease gets another one
+# in its place only if that begins earlier.
 use strict;
 use warnings;
 

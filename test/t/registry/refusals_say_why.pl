@@ -1,6 +1,6 @@
-# A node that gets no lease, or cannot move or give back the one that it has, says why, in the words of
-# the registry (section 5 of the design): a database without the extension, a host that is not there,
-# a function that its role may not execute, and a ring of which every worker id is leased.
+# A node that gets no lease, or cannot move or give back the one that it has, says why, in the words
+# of the registry (section 5 of the design): a database without the extension, a host that is not
+# there, a function that its role may not execute, and a ring of which every worker id is leased.
 use strict;
 use warnings;
 

@@ -2,8 +2,8 @@
 # its session after 10 s, whatever it is doing meanwhile, and others get leases.
 #
 # The functions refuse a transaction block, so it is one statement that goes on, or a block that a
-# client makes of the transaction afterwards. Each is in a database of its own, so all have their 10 s
-# at the same time.
+# client makes of the transaction afterwards. Each is in a database of its own, so all have their 10
+# s at the same time.
 use strict;
 use warnings;
 

@@ -1,7 +1,7 @@
-# CREATE EXTENSION in a schema in which bob may create (section 10 of the design): the install script,
-# and the views that it makes, call PostgreSQL's own functions and operators, whatever bob has that fits
-# the types of a call better, or only looks so. Nothing of his runs, and the extension is made, preloaded
-# or not, and for an extension that requires this one.
+# CREATE EXTENSION in a schema in which bob may create (section 10 of the design): the install
+# script, and the views that it makes, call PostgreSQL's own functions and operators, whatever bob
+# has that fits the types of a call better, or only looks so. Nothing of his runs, and the extension
+# is made, preloaded or not, and for an extension that requires this one.
 
 use strict;
 use warnings;
@@ -22,9 +22,9 @@ append_to_file("$folder/careless.control", "default_version = '1'\n");
 append_to_file("$folder/careless--1.sql",
 	"SELECT 2::double precision * 3;\nSELECT floor(3::real);\nSELECT to_char('now'::timestamptz, 'YYYY'::name);");
 
-# Every name that the script calls as a function, and every operator that it might: for each there is
-# one of bob's for all pairs of types. A call that is not qualified is his, unless PostgreSQL has one of
-# the very types.
+# Every name that the script calls as a function, and every operator that it might: for each there
+# is one of bob's for all pairs of types. A call that is not qualified is his, unless PostgreSQL has
+# one of the very types.
 my %names = map { $_ => 1 } $script =~ /\b([a-z]\w*)\s*\(/g, 'floor', 'to_char';
 my $names = join(', ', map { "'$_'" } sort keys %names);
 my $generated = qq{

@@ -1,6 +1,6 @@
-# The extension's tables given to bob, who plants triggers, checks and indexes on them: what a superuser
-# calls (snowflake_settle(), snowflake_set_layout()) runs these as their owner, and what only reads the
-# layout runs nothing.
+# The extension's tables given to bob, who plants triggers, checks and indexes on them: what a
+# superuser calls (snowflake_settle(), snowflake_set_layout()) runs these as their owner, and what
+# only reads the layout runs nothing.
 
 use strict;
 use warnings;

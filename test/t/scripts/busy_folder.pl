@@ -1,5 +1,5 @@
-# test/run and test/demo copy the folder that they are in, also while an editor or another build writes into it. If it cannot be
-# copied they fail.
+# test/run and test/demo copy the folder that they are in, also while an editor or another build
+# writes into it. If it cannot be copied they fail.
 
 use strict;
 use warnings;

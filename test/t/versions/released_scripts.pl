@@ -1,6 +1,7 @@
-# A released script never changes: those who installed it would be left with other objects than those
-# who install it now. The first version has the only install script, and each later one has the script
-# that makes it out of the version before. test/released has the SHA-256 of those that were released.
+# A released script never changes: those who installed it would be left with other objects than
+# those who install it now. The first version has the only install script, and each later one has
+# the script that makes it out of the version before. test/released has the SHA-256 of those that
+# were released.
 
 use strict;
 use warnings;
@@ -10,8 +11,8 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-# What is wrong with the scripts in $folder, where $newest is the version to come and $list has those
-# that were released.
+# What is wrong with the scripts in $folder, where $newest is the version to come and $list has
+# those that were released.
 sub faults
 {
 	my ($folder, $newest, $list) = @_;
