@@ -14,7 +14,7 @@ INSERT INTO orders VALUES (0, NULL);
 SELECT * FROM snowflake_check('orders', 'id');
 
 -- What came from elsewhere.
-SELECT worker AS this, (worker + 1) % 1024 AS other FROM snowflake_status \gset
+SELECT worker AS this, (worker + 1) % 683 AS other FROM snowflake_status \gset
 CREATE TABLE named (worker integer, name text);
 INSERT INTO named VALUES (:this, 'this'), (:other, 'other');
 CREATE FUNCTION check_orders() RETURNS TABLE (problem text, name text, ids bigint, first integer, last integer)
@@ -37,13 +37,13 @@ RESET snowflake.max_clock_skew;
 -- A lease covers its window, and leaves a watermark that covers what was before.
 DELETE FROM orders WHERE n < 0 AND n <> -3;
 UPDATE orders SET id = snowflake_encode(now() + interval '8 s', :other, 0) WHERE n = -3;
-SELECT setval('snowflake_registry_lease_id_seq', 1024 * 1000000 + :other - 1) > 0 AS ring;
-SELECT gen_random_uuid() AS token \gset
+SELECT setval('snowflake_registry_lease_id_seq', 683 * 1000 + :other - 1) > 0 AS ring;
+SELECT uuid_send(gen_random_uuid()) AS secret \gset
 SELECT lease_id, worker_id = :other AS other FROM snowflake_lease_acquire('other', 0,
-    (extract(epoch FROM now()) * 1000)::bigint - 1735689600000, '1 min', :'token', 0, NULL) \gset
+    (extract(epoch FROM now()) * 1000)::bigint - 1735689600000, '1 min', sha256(:'secret'), 0, NULL) \gset
 SELECT :'other' AS other;
 SELECT * FROM check_orders();
-SELECT snowflake_lease_release(:lease_id, :'token', (extract(epoch FROM now()) * 1000)::bigint - 1735689600000 + 2000, 0);
+SELECT snowflake_lease_release(:lease_id, :'secret', (extract(epoch FROM now()) * 1000)::bigint - 1735689600000 + 2000, 0);
 SELECT * FROM check_orders();
 
 -- A registry elsewhere: told for each worker id, so that nobody takes silence for an answer.

@@ -160,7 +160,7 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 CREATE TABLE held (id bigint, n int);
 SELECT snowflake_create_segment('held', start => 100, step => 10);
-\set other 'snowflake_segment_ranges(''other'', ''00000000-0000-0000-0000-000000000001'', ''{held}'', ''{0}'', ''{0}'', ''{0}'', ''{10}'')'
+\set other 'snowflake_segment_ranges(''other'', ''{held}'', ''{0}'', ''{0}'', ''{0}'', ''{10}'', ARRAY[sha256(''other'')])'
 SELECT range_last, range_count FROM :other;
 -- All numbers below the segment's first.
 INSERT INTO held VALUES (5, 1), (99, 2);
@@ -194,7 +194,7 @@ SELECT count(*), count(DISTINCT id) FROM held;
 DROP TABLE held;
 -- The segment is dropped, and the other node uses up what it has.
 SELECT snowflake_create_segment('gone', step => 10);
-SELECT range_last FROM snowflake_segment_ranges('other', '00000000-0000-0000-0000-000000000001', '{gone}', '{0}', '{0}', '{0}', '{10}');
+SELECT range_last FROM snowflake_segment_ranges('other', '{gone}', '{0}', '{0}', '{0}', '{10}', ARRAY[sha256('other')]);
 SELECT snowflake_drop_segment('gone');
 CREATE TABLE dropped (id serial, n int);
 SELECT fill('dropped', 5);
@@ -408,7 +408,7 @@ SELECT snowflake_convert('"Odd ""schema"""."Table %s ''x''"', 'Id %d "q"', E'It'
 CREATE SCHEMA planted;
 SET search_path = planted, pg_catalog, public;
 CREATE FUNCTION planted.snowflake_segment_nextval(text) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';
-CREATE FUNCTION planted.snowflake_create_segment(text, bigint, integer, bigint, integer) RETURNS void LANGUAGE plpgsql AS $$BEGIN RAISE 'planted'; END$$;
+CREATE FUNCTION planted.snowflake_create_segment(text, bigint, integer, bigint, integer, name) RETURNS void LANGUAGE plpgsql AS $$BEGIN RAISE 'planted'; END$$;
 CREATE FUNCTION planted.gt(integer, integer) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RAISE 'planted'; END$$;
 CREATE OPERATOR planted.> (LEFTARG = integer, RIGHTARG = integer, FUNCTION = planted.gt);
 CREATE DOMAIN planted.text AS pg_catalog.text CHECK (planted.gt(1, 1));
@@ -419,13 +419,13 @@ INSERT INTO "Odd ""schema"""."Table %s 'x'" (n) VALUES (2) RETURNING *;
 DROP SCHEMA planted, "Odd ""schema""" CASCADE;
 -- An overload in the extension's own schema: the one by OID is called, and set.
 CREATE FUNCTION snowflake_segment_nextval(name) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';
-CREATE FUNCTION snowflake_create_segment(text, integer, integer, integer, integer) RETURNS void LANGUAGE plpgsql AS $$BEGIN RAISE 'planted'; END$$;
+CREATE FUNCTION snowflake_create_segment(text, integer, integer, integer, integer, name) RETURNS void LANGUAGE plpgsql AS $$BEGIN RAISE 'planted'; END$$;
 CREATE TABLE overloaded (id serial, n int);
 SELECT snowflake_convert('overloaded', 'id', 'overloaded');
 SELECT fill('overloaded', 2);
 SELECT snowflake_convert('overloaded', 'id', 'overloaded');
 DROP TABLE overloaded;
-DROP FUNCTION snowflake_segment_nextval(name), snowflake_create_segment(text, integer, integer, integer, integer);
+DROP FUNCTION snowflake_segment_nextval(name), snowflake_create_segment(text, integer, integer, integer, integer, name);
 -- The extension in another schema.
 CREATE SCHEMA "Other ids";
 ALTER EXTENSION snowflake SET SCHEMA "Other ids";
@@ -512,4 +512,5 @@ DROP FUNCTION shape, sequences, says, fill, undo;
 DROP VIEW segments;
 DROP OWNED BY regress_snowflake_owner, regress_snowflake_other;
 DROP ROLE regress_snowflake_owner, regress_snowflake_other;
+DELETE FROM snowflake_range WHERE NOT here;
 DROP EXTENSION snowflake;

@@ -9,24 +9,47 @@ SET timezone = 'UTC';
 -- The clocks here are years away from the server's.
 SET snowflake.max_clock_skew = 0;
 
+-- ALTER TABLE can change a column in all rows without firing a row trigger.
+ALTER TABLE snowflake_watermark ALTER last_tick TYPE bigint USING -1;
+\echo :SQLSTATE
+ALTER TABLE snowflake_watermark DROP last_tick, ADD last_tick bigint NOT NULL DEFAULT -1;
+\echo :SQLSTATE
+-- No column can change its type, except the layout's.
+CREATE FUNCTION changeable() RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    c record;
+BEGIN
+    FOR c IN SELECT attrelid::regclass AS name, attname, format_type(atttypid, atttypmod) AS type FROM pg_attribute
+        WHERE attnum > 0 AND NOT attisdropped AND attrelid IN ('snowflake_registry'::regclass, 'snowflake_watermark'::regclass,
+            'snowflake_origin'::regclass, 'snowflake_segment'::regclass, 'snowflake_range'::regclass) ORDER BY attrelid, attnum
+    LOOP
+        BEGIN
+            EXECUTE format('ALTER TABLE %s ALTER %I TYPE %s USING %2$I', c.name, c.attname, c.type);
+            RETURN NEXT c.name || ' ' || c.attname;
+        EXCEPTION WHEN feature_not_supported THEN
+        END;
+    END LOOP;
+END $$;
+SELECT changeable();
+
 -- Four worker ids, ticks of 1 s; the next lease is number 4, so the ring's place 0.
 INSERT INTO snowflake_layout VALUES (true, 0, 1000000, 31, 0, 2, 10, false);
-SELECT setval('snowflake_registry_lease_id_seq', 3) = 3 AS ring;
+SELECT setval('snowflake_registry_lease_id_seq', 5) = 5 AS ring;
 ALTER TABLE snowflake_origin DISABLE TRIGGER snowflake_guard;
 UPDATE snowflake_origin SET last_lease_id = 3;
 ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard;
 
-CREATE TABLE lease (name text, lease_id bigint, token uuid, worker_id int, window_start bigint, window_end bigint);
-CREATE FUNCTION acquire(name text, now_tick bigint, duration interval DEFAULT '1000 s', token uuid DEFAULT gen_random_uuid())
+CREATE TABLE lease (name text, lease_id bigint, secret bytea, worker_id int, window_start bigint, window_end bigint);
+CREATE FUNCTION acquire(name text, now_tick bigint, duration interval DEFAULT '1000 s', secret bytea DEFAULT uuid_send(gen_random_uuid()))
     RETURNS TABLE (lease bigint, worker int, window_start bigint, window_end bigint) LANGUAGE sql AS $$
-    WITH a AS (SELECT * FROM snowflake_lease_acquire(name, 0, now_tick, duration, token, 0, NULL))
-    INSERT INTO lease SELECT name, a.lease_id, token, a.worker_id, a.window_start, a.window_end FROM a
+    WITH a AS (SELECT * FROM snowflake_lease_acquire(name, 0, now_tick, duration, sha256(secret), 0, NULL))
+    INSERT INTO lease SELECT name, a.lease_id, secret, a.worker_id, a.window_start, a.window_end FROM a
     RETURNING lease_id, worker_id, lease.window_start, lease.window_end $$;
 CREATE FUNCTION extend(who text, now_tick bigint, duration interval DEFAULT '1000 s', held_until bigint DEFAULT 0) RETURNS bigint
     LANGUAGE sql AS $$
-    SELECT e.window_end FROM lease l, snowflake_lease_extend(l.lease_id, l.token, now_tick, duration, held_until) e WHERE l.name = who $$;
+    SELECT e.window_end FROM lease l, snowflake_lease_extend(l.lease_id, sha256(l.secret), now_tick, duration, held_until, 0, 0) e WHERE l.name = who $$;
 CREATE FUNCTION release(who text, last_tick bigint, held_until bigint DEFAULT 0) RETURNS boolean LANGUAGE sql AS $$
-    SELECT snowflake_lease_release(lease_id, token, last_tick, held_until) FROM lease WHERE name = who $$;
+    SELECT snowflake_lease_release(lease_id, secret, last_tick, held_until) FROM lease WHERE name = who $$;
 -- Whatever it does is undone: the answer is an error. The protocol takes no part in a subtransaction.
 CREATE FUNCTION undone(command text, question text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -103,7 +126,7 @@ BEGIN;
 UPDATE snowflake_registry SET node = 'D', acquired_at = now(), renewed_at = now(), window_start = window_start + 1, window_end = window_end + 1
     WHERE node = 'd' RETURNING worker_id, node, window_start, window_end;
 ROLLBACK;
-SELECT undone($$UPDATE snowflake_registry SET token = gen_random_uuid() WHERE node = 'd'$$, $$extend('d', 1002)$$);
+SELECT undone($$UPDATE snowflake_registry SET secret_hash = sha256('another') WHERE node = 'd'$$, $$extend('d', 1002)$$);
 SELECT undone($$UPDATE snowflake_registry SET role = 'regress_snowflake_clerk'::regrole WHERE node = 'd'$$,
     $$format('%s %s', extend('d', 1002), release('d', 1002))$$);
 
@@ -141,8 +164,8 @@ COPY snowflake_origin (system_identifier, timeline, last_lease_id) FROM stdin;
 \echo :SQLSTATE
 
 -- Leases come from the protocol alone.
-INSERT INTO snowflake_registry (worker_id, node, token, acquired_at, renewed_at, window_start, window_end)
-    VALUES (50, 'x', gen_random_uuid(), now(), now(), 0, 100);
+INSERT INTO snowflake_registry (worker_id, node, secret_hash, acquired_at, renewed_at, window_start, window_end)
+    VALUES (50, 'x', sha256('x'), now(), now(), 0, 100);
 \echo :SQLSTATE
 INSERT INTO snowflake_registry OVERRIDING SYSTEM VALUE SELECT * FROM snowflake_registry ON CONFLICT DO NOTHING;
 \echo :SQLSTATE
@@ -170,10 +193,21 @@ ALTER TABLE snowflake_watermark DROP CONSTRAINT referring;
 DROP TABLE referred;
 SELECT count(*) FROM lease;
 
+-- Commands that rewrite the table without changing values are allowed.
+SET client_min_messages = warning;
+VACUUM FULL snowflake_watermark;
+CLUSTER snowflake_watermark USING snowflake_watermark_pkey;
+ALTER TABLE snowflake_watermark SET UNLOGGED;
+ALTER TABLE snowflake_watermark SET LOGGED;
+ALTER TABLE snowflake_watermark SET TABLESPACE pg_default, SET (fillfactor = 90), SET ACCESS METHOD heap;
+ALTER TABLE snowflake_watermark RESET (fillfactor);
+RESET client_min_messages;
+TABLE watermark;
+
 -- MERGE is no way round.
 MERGE INTO snowflake_registry r USING (VALUES ('x')) v(node) ON r.node = v.node
-    WHEN NOT MATCHED THEN INSERT (worker_id, node, token, acquired_at, renewed_at, window_start, window_end)
-        VALUES (50, v.node, gen_random_uuid(), now(), now(), 0, 100);
+    WHEN NOT MATCHED THEN INSERT (worker_id, node, secret_hash, acquired_at, renewed_at, window_start, window_end)
+        VALUES (50, v.node, sha256('x'), now(), now(), 0, 100);
 \echo :SQLSTATE
 MERGE INTO snowflake_registry r USING (VALUES ('d')) v(node) ON r.node = v.node WHEN MATCHED THEN UPDATE SET window_end = 0;
 \echo :SQLSTATE
@@ -190,8 +224,8 @@ TABLE watermark;
 SET session_replication_role = replica;
 DELETE FROM snowflake_registry;
 UPDATE snowflake_registry SET window_end = 0 WHERE node = 'e';
-INSERT INTO snowflake_registry (worker_id, node, token, acquired_at, renewed_at, window_start, window_end)
-    VALUES (50, 'x', gen_random_uuid(), now(), now(), 0, 100);
+INSERT INTO snowflake_registry (worker_id, node, secret_hash, acquired_at, renewed_at, window_start, window_end)
+    VALUES (50, 'x', sha256('x'), now(), now(), 0, 100);
 UPDATE snowflake_watermark SET last_tick = 0 WHERE worker_id = 1;
 DELETE FROM snowflake_watermark WHERE worker_id = 1;
 COPY snowflake_watermark FROM stdin;
@@ -260,9 +294,11 @@ SELECT 1 AS kind, n, name, what, format(ddl, name) AS ddl FROM tables, (VALUES
     (16, 'no rule any more', 'CREATE RULE planted AS ON UPDATE TO %1$s DO ALSO NOTHING; DROP RULE planted ON %1$s'),
     (17, 'after pg_restore --disable-triggers', 'ALTER TABLE %1$s DISABLE TRIGGER ALL; ALTER TABLE %1$s ENABLE TRIGGER ALL')) d(n, what, ddl)
 UNION ALL SELECT 2, n, name, what, format(ddl, name) FROM tables, (VALUES
-    (1, 'truncate disabled', 'ALTER TABLE %s DISABLE TRIGGER snowflake_guard_truncate'),
-    (2, 'truncate at the origin', 'ALTER TABLE %s ENABLE TRIGGER snowflake_guard_truncate'),
-    (3, 'truncate dropped', 'DROP TRIGGER snowflake_guard_truncate ON %s')) d(n, what, ddl)
+    (1, 'truncate disabled', 'ALTER TABLE %s DISABLE TRIGGER snowflake_guard_table'),
+    (2, 'truncate at the origin', 'ALTER TABLE %s ENABLE TRIGGER snowflake_guard_table'),
+    (3, 'truncate dropped', 'DROP TRIGGER snowflake_guard_table ON %s'),
+    (4, 'truncate alone', 'CREATE OR REPLACE TRIGGER snowflake_guard_table BEFORE TRUNCATE ON %1$s
+        EXECUTE FUNCTION snowflake_guard(); ALTER TABLE %1$s ENABLE ALWAYS TRIGGER snowflake_guard_table')) d(n, what, ddl)
     WHERE name <> 'snowflake_layout'
 UNION ALL SELECT 3, n, name, what, format(ddl, name, CASE name WHEN 'snowflake_registry' THEN 'node' ELSE 'worker_id' END) FROM tables, (VALUES
     (1, 'after disabled', 'ALTER TABLE %s DISABLE TRIGGER snowflake_guard_after'),
@@ -275,6 +311,12 @@ UNION ALL SELECT 3, n, name, what, format(ddl, name, CASE name WHEN 'snowflake_r
 -- A column, and the function itself.
 UNION ALL SELECT 4, n, '', what, ddl FROM (VALUES
     (1, 'column', 'ALTER TABLE snowflake_origin RENAME clean_at TO closed_at'),
+    (5, 'columns exchanged', 'ALTER TABLE snowflake_registry RENAME window_start TO w;'
+        ' ALTER TABLE snowflake_registry RENAME window_end TO window_start; ALTER TABLE snowflake_registry RENAME w TO window_end'),
+    (6, 'column in place of another', 'ALTER TABLE snowflake_watermark RENAME last_tick TO w;'
+        ' ALTER TABLE snowflake_watermark ADD last_tick bigint NOT NULL DEFAULT -1'),
+    (7, 'column added', 'ALTER TABLE snowflake_watermark ADD remark text'),
+    (8, 'column dropped', 'ALTER TABLE snowflake_watermark DROP last_tick CASCADE, ADD last_tick bigint NOT NULL DEFAULT -1'),
     (2, 'function', 'ALTER EXTENSION snowflake DROP FUNCTION snowflake_guard()'),
     (3, 'its code', $$CREATE OR REPLACE FUNCTION snowflake_guard() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END'$$),
     (4, 'its settings', 'ALTER FUNCTION snowflake_guard() SET search_path = public')) d(n, what, ddl);
@@ -358,7 +400,7 @@ SELECT snowflake_settle(NULL);
 \echo :SQLSTATE
 SELECT snowflake_settled();
 SELECT snowflake_settle('a backup was restored');
-SELECT settles_until > now() AS settles, settling_soft FROM snowflake_origin;
+SELECT settles_until > now() AS settles FROM snowflake_origin;
 SELECT snowflake_settled();
 SELECT settles_until FROM snowflake_origin;
 SELECT snowflake_settled();
@@ -372,91 +414,91 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
     RETURN SQLSTATE || ' ' || SQLERRM;
 END $$;
-SELECT snowflake_lease_acquire(NULL, 0, 1020, '10 s', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire(NULL, 0, 1020, '10 s', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
-SELECT snowflake_lease_acquire('x', NULL, 1020, '10 s', gen_random_uuid(), 0, NULL);
-SELECT snowflake_lease_acquire('x', 0, NULL, '10 s', gen_random_uuid(), 0, NULL);
-SELECT snowflake_lease_acquire('x', 0, 1020, NULL, gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', NULL, 1020, '10 s', sha256(uuid_send(gen_random_uuid())), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, NULL, '10 s', sha256(uuid_send(gen_random_uuid())), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 1020, NULL, sha256(uuid_send(gen_random_uuid())), 0, NULL);
 SELECT snowflake_lease_acquire('x', 0, 1020, '10 s', NULL, 0, NULL);
-SELECT snowflake_lease_acquire('x', 0, 1020, '10 s', gen_random_uuid(), NULL, NULL);
-SELECT snowflake_lease_extend(NULL, gen_random_uuid(), 1020, '10 s', 0);
-SELECT snowflake_lease_extend(1, NULL, 1020, '10 s', 0);
-SELECT snowflake_lease_extend(1, gen_random_uuid(), NULL, '10 s', 0);
-SELECT snowflake_lease_extend(1, gen_random_uuid(), 1020, NULL, 0);
-SELECT snowflake_lease_extend(1, gen_random_uuid(), 1020, '10 s', NULL);
+SELECT snowflake_lease_acquire('x', 0, 1020, '10 s', sha256(uuid_send(gen_random_uuid())), NULL, NULL);
+SELECT snowflake_lease_extend(NULL, sha256(uuid_send(gen_random_uuid())), 1020, '10 s', 0, 0, 0);
+SELECT snowflake_lease_extend(1, NULL, 1020, '10 s', 0, 0, 0);
+SELECT snowflake_lease_extend(1, sha256(uuid_send(gen_random_uuid())), NULL, '10 s', 0, 0, 0);
+SELECT snowflake_lease_extend(1, sha256(uuid_send(gen_random_uuid())), 1020, NULL, 0, 0, 0);
+SELECT snowflake_lease_extend(1, sha256(uuid_send(gen_random_uuid())), 1020, '10 s', NULL, 0, 0);
 \echo :SQLSTATE
-SELECT snowflake_lease_release(NULL, gen_random_uuid(), 1020, 0);
+SELECT snowflake_lease_release(NULL, uuid_send(gen_random_uuid()), 1020, 0);
 SELECT snowflake_lease_release(1, NULL, 1020, 0);
-SELECT snowflake_lease_release(1, gen_random_uuid(), NULL, 0);
-SELECT snowflake_lease_release(1, gen_random_uuid(), 1020, NULL);
+SELECT snowflake_lease_release(1, uuid_send(gen_random_uuid()), NULL, 0);
+SELECT snowflake_lease_release(1, uuid_send(gen_random_uuid()), 1020, NULL);
 \echo :SQLSTATE
-SELECT snowflake_lease_acquire('x', 0, 1020, '10 s', '00000000-0000-0000-0000-000000000000', 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 1020, '10 s', '\x00', 0, NULL);
 \echo :SQLSTATE
-SELECT snowflake_lease_acquire(repeat('x', 257), 0, 1020, '10 s', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire(repeat('x', 257), 0, 1020, '10 s', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
-SELECT snowflake_lease_acquire(repeat(U&'\00E4', 128) || 'x', 0, 1020, '10 s', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire(repeat(U&'\00E4', 128) || 'x', 0, 1020, '10 s', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
-SELECT snowflake_lease_acquire('x', 0, 1020, '0', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 1020, '0', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
-SELECT snowflake_lease_acquire('x', 0, 1020, '-1 day', gen_random_uuid(), 0, NULL);
-SELECT snowflake_lease_acquire('x', 0, 1020, '1 day 1 us', gen_random_uuid(), 0, NULL);
-SELECT snowflake_lease_acquire('x', 0, 1020, '178000000 years', gen_random_uuid(), 0, NULL);
-SELECT snowflake_lease_extend(1, gen_random_uuid(), 1020, '999 ms', 0);
-SELECT snowflake_lease_extend(1, gen_random_uuid(), 1020, '-178000000 years', 0);
-SELECT snowflake_lease_acquire('x', -2147483648, 1020, '10 s', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 1020, '-1 day', sha256(uuid_send(gen_random_uuid())), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 1020, '1 day 1 us', sha256(uuid_send(gen_random_uuid())), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 1020, '178000000 years', sha256(uuid_send(gen_random_uuid())), 0, NULL);
+SELECT snowflake_lease_extend(1, sha256(uuid_send(gen_random_uuid())), 1020, '999 ms', 0, 0, 0);
+SELECT snowflake_lease_extend(1, sha256(uuid_send(gen_random_uuid())), 1020, '-178000000 years', 0, 0, 0);
+SELECT snowflake_lease_acquire('x', -2147483648, 1020, '10 s', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
-SELECT snowflake_lease_acquire('x', 1, 1020, '10 s', gen_random_uuid(), 0, NULL);
-SELECT snowflake_lease_acquire('x', 0, 9223372036854775807, '10 s', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 1, 1020, '10 s', sha256(uuid_send(gen_random_uuid())), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 9223372036854775807, '10 s', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
-SELECT window_end, timeline, raised_tick FROM snowflake_lease_extend(-9223372036854775808, gen_random_uuid(), 1020, '10 s', 0);
-SELECT window_end, timeline, raised_tick FROM snowflake_lease_extend(0, gen_random_uuid(), -9223372036854775808, '10 s', 9223372036854775807);
-SELECT snowflake_lease_release(-9223372036854775808, gen_random_uuid(), 9223372036854775807, -9223372036854775808);
+SELECT window_end, timeline, raised_tick FROM snowflake_lease_extend(-9223372036854775808, sha256(uuid_send(gen_random_uuid())), 1020, '10 s', 0, 0, 0);
+SELECT window_end, timeline, raised_tick FROM snowflake_lease_extend(0, sha256(uuid_send(gen_random_uuid())), -9223372036854775808, '10 s', 9223372036854775807, 0, 0);
+SELECT snowflake_lease_release(-9223372036854775808, uuid_send(gen_random_uuid()), 9223372036854775807, -9223372036854775808);
 -- No window that begins before is to be had: nothing is drawn.
-SELECT snowflake_lease_acquire('x', 0, 1020, '10 s', gen_random_uuid(), 0, 1020), snowflake_lease_acquire('x', 0, 1020, '10 s', gen_random_uuid(), 0, -9223372036854775808);
+SELECT snowflake_lease_acquire('x', 0, 1020, '10 s', sha256(uuid_send(gen_random_uuid())), 0, 1020), snowflake_lease_acquire('x', 0, 1020, '10 s', sha256(uuid_send(gen_random_uuid())), 0, -9223372036854775808);
 SELECT (SELECT count(*) FROM snowflake_registry) = leases AS same, o.last_lease_id = before.last_lease_id AS same FROM before, snowflake_origin o;
 
 -- Not in a transaction block of any kind: it would hold up the other nodes.
 BEGIN;
-SELECT snowflake_lease_acquire('x', 0, 1020, '10 s', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 1020, '10 s', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
 ROLLBACK;
-SELECT 1 AS one \; SELECT snowflake_lease_extend(1, gen_random_uuid(), 1020, '10 s', 0);
+SELECT 1 AS one \; SELECT snowflake_lease_extend(1, sha256(uuid_send(gen_random_uuid())), 1020, '10 s', 0, 0, 0);
 \echo :SQLSTATE
 BEGIN;
-SELECT snowflake_lease_release(1, gen_random_uuid(), 1020, 0);
+SELECT snowflake_lease_release(1, uuid_send(gen_random_uuid()), 1020, 0);
 \echo :SQLSTATE
 ROLLBACK;
-SELECT refused($$snowflake_lease_acquire('x', 0, 1020, '10 s', gen_random_uuid(), 0, NULL)$$), refused($$snowflake_lease_extend(1, gen_random_uuid(), 1020, '10 s', 0)$$),
-    refused($$snowflake_lease_release(1, gen_random_uuid(), 1020, 0)$$);
+SELECT refused($$snowflake_lease_acquire('x', 0, 1020, '10 s', sha256(uuid_send(gen_random_uuid())), 0, NULL)$$), refused($$snowflake_lease_extend(1, sha256(uuid_send(gen_random_uuid())), 1020, '10 s', 0, 0, 0)$$),
+    refused($$snowflake_lease_release(1, uuid_send(gen_random_uuid()), 1020, 0)$$);
 
 -- A repeated request gets the same lease, and no second row; its window goes on from where the clock is now.
-SELECT gen_random_uuid() AS token \gset
-SELECT * FROM acquire('again', 1100, '10 s', :'token');
-SELECT * FROM acquire('again', 1104, '10 s', :'token');
-SELECT * FROM acquire('again', 1050, '5 s', :'token');
+SELECT uuid_send(gen_random_uuid()) AS secret \gset
+SELECT * FROM acquire('again', 1100, '10 s', :'secret');
+SELECT * FROM acquire('again', 1104, '10 s', :'secret');
+SELECT * FROM acquire('again', 1050, '5 s', :'secret');
 SELECT * FROM registry WHERE node = 'again';
 -- Once the lease is gone it is a new request.
-SELECT snowflake_lease_release(lease_id, token, 1100, 0) FROM lease WHERE name = 'again' LIMIT 1;
-SELECT lease FROM acquire('again', 1200, '10 s', :'token');
+SELECT snowflake_lease_release(lease_id, secret, 1100, 0) FROM lease WHERE name = 'again' LIMIT 1;
+SELECT lease FROM acquire('again', 1200, '10 s', :'secret');
 DELETE FROM lease WHERE name = 'again' AND lease_id NOT IN (SELECT lease_id FROM snowflake_registry);
 
--- A lease is its role's: with the token another one can neither move nor release it, and draws one of its own.
+-- A lease is its role's: with the secret another one can neither move nor release it, and draws one of its own.
 CREATE ROLE regress_snowflake_one;
 CREATE ROLE regress_snowflake_two;
 GRANT EXECUTE ON FUNCTION snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release
     TO regress_snowflake_one, regress_snowflake_two;
 GRANT SELECT, INSERT, DELETE ON lease TO regress_snowflake_one, regress_snowflake_two;
-SELECT gen_random_uuid() AS token \gset
+SELECT uuid_send(gen_random_uuid()) AS secret \gset
 SET SESSION AUTHORIZATION regress_snowflake_one;
-SELECT * FROM acquire('one', 1300, '10 s', :'token');
+SELECT * FROM acquire('one', 1300, '10 s', :'secret');
 SET SESSION AUTHORIZATION regress_snowflake_two;
-SELECT l.name, e.window_end FROM lease l, snowflake_lease_extend(lease_id, token, 1305, '10 s', 0) e WHERE name = 'one';
-SELECT snowflake_lease_release(lease_id, token, 1305, 0) FROM lease WHERE name = 'one';
-SELECT * FROM acquire('two', 1300, '10 s', :'token');
+SELECT l.name, e.window_end FROM lease l, snowflake_lease_extend(lease_id, sha256(secret), 1305, '10 s', 0, 0, 0) e WHERE name = 'one';
+SELECT snowflake_lease_release(lease_id, secret, 1305, 0) FROM lease WHERE name = 'one';
+SELECT * FROM acquire('two', 1300, '10 s', :'secret');
 RESET SESSION AUTHORIZATION;
 -- Not the superuser either; he has the table.
 SELECT extend('one', 1305), release('one', 1305);
-SELECT node, role::regrole, token = :'token' AS token FROM snowflake_registry WHERE node IN ('one', 'two') ORDER BY node;
+SELECT node, role::regrole, secret_hash = sha256(:'secret') AS hash FROM snowflake_registry WHERE node IN ('one', 'two') ORDER BY node;
 -- It is the session's role that counts, and not the one that it has put on.
 GRANT regress_snowflake_two TO regress_snowflake_one;
 SET SESSION AUTHORIZATION regress_snowflake_one;
@@ -474,13 +516,13 @@ RESET SESSION AUTHORIZATION;
 -- How many leases a role may have: those that have not ended.
 SET snowflake.max_leases_per_role = 1;
 SET SESSION AUTHORIZATION regress_snowflake_one;
-SELECT lease > 0 AS drawn FROM acquire('first', 1400, '10 s', :'token');
+SELECT lease > 0 AS drawn FROM acquire('first', 1400, '10 s', :'secret');
 SELECT lease > 0 AS drawn FROM acquire('second', 1400);
 \echo :SQLSTATE
 SELECT lease > 0 AS drawn FROM acquire('second', 1409, '10 s');
 \echo :SQLSTATE
 -- The same request is no second lease, and another role has its own bound.
-SELECT lease > 0 AS drawn FROM acquire('first', 1401, '10 s', :'token');
+SELECT lease > 0 AS drawn FROM acquire('first', 1401, '10 s', :'secret');
 SET SESSION AUTHORIZATION regress_snowflake_two;
 SELECT lease > 0 AS drawn FROM acquire('third', 1401);
 SET SESSION AUTHORIZATION regress_snowflake_one;
@@ -503,7 +545,7 @@ SELECT settles_until FROM snowflake_origin;
 SELECT extend('short', 9000, '1 s', 9001), extend('short', 9000, '1 s', -9223372036854775808);
 SELECT settles_until FROM snowflake_origin;
 SELECT extend('short', 9000, '1 s', 9002);
-SELECT settles_until > now() AS settles, settling_soft FROM snowflake_origin;
+SELECT settles_until > now() AS settles FROM snowflake_origin;
 SELECT snowflake_settled();
 SELECT extend('short', 9000, '1 s', 9223372036854775807);
 SELECT window_end FROM registry WHERE node = 'short';
@@ -515,15 +557,15 @@ SELECT snowflake_settled();
 
 -- A lease that the registry does not know: the same. Lease ids go on above.
 SELECT last_lease_id FROM snowflake_origin \gset
-SELECT window_end FROM snowflake_lease_extend(:last_lease_id + 1, gen_random_uuid(), 9000, '10 s', 0);
+SELECT window_end FROM snowflake_lease_extend(:last_lease_id + 1, sha256(uuid_send(gen_random_uuid())), 9000, '10 s', 0, 0, 0);
 SELECT last_lease_id > :last_lease_id + 1 AS above, settles_until > now() AS settles FROM snowflake_origin;
 -- What lost commits cannot have come to proves nothing, and uses no numbers up.
 SELECT snowflake_settled();
 SELECT last_lease_id FROM snowflake_origin \gset
-SELECT window_end FROM snowflake_lease_extend(9223372036854775807, gen_random_uuid(), 9000, '10 s', 0);
-SELECT window_end FROM snowflake_lease_extend(:last_lease_id + 4294967297, gen_random_uuid(), 9000, '10 s', 0);
+SELECT window_end FROM snowflake_lease_extend(9223372036854775807, sha256(uuid_send(gen_random_uuid())), 9000, '10 s', 0, 0, 0);
+SELECT window_end FROM snowflake_lease_extend(:last_lease_id + 4294967297, sha256(uuid_send(gen_random_uuid())), 9000, '10 s', 0, 0, 0);
 SELECT last_lease_id = :last_lease_id AS same, settles_until IS NULL AS settled FROM snowflake_origin;
-SELECT window_end FROM snowflake_lease_extend(:last_lease_id + 4294967296, gen_random_uuid(), 9000, '10 s', 0);
+SELECT window_end FROM snowflake_lease_extend(:last_lease_id + 4294967296, sha256(uuid_send(gen_random_uuid())), 9000, '10 s', 0, 0, 0);
 SELECT last_lease_id > :last_lease_id AS above, settles_until > now() AS settles FROM snowflake_origin;
 SELECT snowflake_settled();
 
@@ -545,9 +587,9 @@ SELECT acquire('x', clock() + 110);
 SELECT :'LAST_ERROR_SQLSTATE', regexp_replace(:'LAST_ERROR_MESSAGE', '[-0-9.]+ s', '... s');
 SELECT acquire('x', clock() - 110);
 SELECT :'LAST_ERROR_SQLSTATE', regexp_replace(:'LAST_ERROR_MESSAGE', '[-0-9.]+ s', '... s');
-SELECT snowflake_lease_extend(1, gen_random_uuid(), clock() + 110, '10 s', 0);
+SELECT snowflake_lease_extend(1, sha256(uuid_send(gen_random_uuid())), clock() + 110, '10 s', 0, 0, 0);
 SELECT :'LAST_ERROR_SQLSTATE', regexp_replace(:'LAST_ERROR_MESSAGE', '[-0-9.]+ s', '... s');
-SELECT snowflake_lease_extend(1, gen_random_uuid(), -9223372036854775808, '10 s', 0);
+SELECT snowflake_lease_extend(1, sha256(uuid_send(gen_random_uuid())), -9223372036854775808, '10 s', 0, 0, 0);
 SELECT :'LAST_ERROR_SQLSTATE', regexp_replace(:'LAST_ERROR_MESSAGE', '[-0-9.]+ s', '... s');
 \set VERBOSITY default
 -- What is held cannot have been granted, and what is given back cannot have been used.
@@ -565,7 +607,7 @@ SET snowflake.max_lease_duration = '1 s';
 SELECT extend('ahead', clock(), '1000 s', :held) = :held AS granted;
 RESET snowflake.max_lease_duration;
 \set VERBOSITY sqlstate
-SELECT snowflake_lease_release(1, gen_random_uuid(), clock() + 110, 0);
+SELECT snowflake_lease_release(1, uuid_send(gen_random_uuid()), clock() + 110, 0);
 SELECT :'LAST_ERROR_SQLSTATE', regexp_replace(:'LAST_ERROR_MESSAGE', '[-0-9.]+ s', '... s');
 \set VERBOSITY default
 -- Whoever gives it back, the watermark is no lower than what its node can have used by now, and no higher than the window.
@@ -579,8 +621,7 @@ SELECT snowflake_settled();
 -- An empty snowflake_origin is a loss, whoever comes upon it: who draws, the operator, or who raises.
 \set empty 'ALTER TABLE snowflake_origin DISABLE TRIGGER snowflake_guard; DELETE FROM snowflake_origin; ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard;'
 CREATE FUNCTION settles() RETURNS text LANGUAGE sql VOLATILE AS $$
-    SELECT count(*) || ' row, settles ' || CASE WHEN bool_and(settling_soft) THEN 'softly' ELSE 'firmly' END FROM snowflake_origin
-    WHERE settles_until > now() AND started_at IS NOT NULL AND cardinality(settling_cuts) > 0 $$;
+    SELECT count(*) || ' row, settles' FROM snowflake_origin WHERE settles_until > now() AND started_at IS NOT NULL $$;
 SELECT undone(:'empty' || $$SELECT acquire('x', clock())$$, 'settles()');
 SELECT undone(:'empty' || $$SELECT snowflake_settle('restored')$$, 'settles()');
 SELECT undone(:'empty' || 'SELECT snowflake_raise(0)', 'settles()');

@@ -85,5 +85,12 @@ EXPLAIN (COSTS off) SELECT * FROM outbox WHERE id > 0 AND id < snowflake_horizon
 -- In parallel queries it is for the leader.
 SELECT count(*) > 5 FROM outbox WHERE id < (SELECT snowflake_horizon());
 
+-- In a session that Citus opened for another node's statement it would be of other ids.
+SET application_name = 'citus_internal gpid=10000000042';
+SELECT payload FROM outbox WHERE id < snowflake_horizon();
+SET application_name = 'citus_run_command gpid=10000000042';
+SELECT snowflake_horizon() > 0 AS told;
+RESET application_name;
+
 DROP TABLE outbox;
 DROP PROCEDURE wait_until;

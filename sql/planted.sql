@@ -9,15 +9,15 @@ RESET client_min_messages;
 SET timezone = 'UTC';
 SET snowflake.max_clock_skew = 0;
 INSERT INTO snowflake_layout VALUES (true, 0, 1000000, 31, 0, 2, 10, false);
-SELECT setval('snowflake_registry_lease_id_seq', 3) = 3 AS ring;
+SELECT setval('snowflake_registry_lease_id_seq', 5) = 5 AS ring;
 ALTER TABLE snowflake_origin DISABLE TRIGGER snowflake_guard;
 UPDATE snowflake_origin SET last_lease_id = 3;
 ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard;
 
 CREATE FUNCTION acquire(name text) RETURNS integer LANGUAGE sql
-    AS $$ SELECT worker_id FROM snowflake_lease_acquire(name, 0, 1000, '10 s', md5(name)::uuid, 0, NULL) $$;
+    AS $$ SELECT worker_id FROM snowflake_lease_acquire(name, 0, 1000, '10 s', sha256(decode(md5(name), 'hex')), 0, NULL) $$;
 CREATE FUNCTION release(name text) RETURNS boolean LANGUAGE sql
-    AS $$ SELECT snowflake_lease_release(lease_id, token, 1005, 0) FROM snowflake_registry WHERE node = name $$;
+    AS $$ SELECT snowflake_lease_release(lease_id, decode(md5(name), 'hex'), 1005, 0) FROM snowflake_registry WHERE node = name $$;
 CREATE ROLE regress_snowflake_planter;
 GRANT SELECT, TRIGGER ON snowflake_registry, snowflake_watermark TO regress_snowflake_planter;
 CREATE SCHEMA planted AUTHORIZATION regress_snowflake_planter;
@@ -41,7 +41,7 @@ RESET ROLE;
 CREATE FUNCTION try(what text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM set_config('planted.what', what, true);
-    PERFORM snowflake_lease_acquire('c', 0, 1000, '10 s', gen_random_uuid(), 0, NULL);
+    PERFORM snowflake_lease_acquire('c', 0, 1000, '10 s', sha256(uuid_send(gen_random_uuid())), 0, NULL);
     RAISE EXCEPTION 'passed, and left %', (SELECT string_agg(format('%s: %s', worker_id, last_tick), ', ' ORDER BY worker_id)
         FROM snowflake_watermark);
 END $$;
@@ -51,7 +51,7 @@ CREATE VIEW tries AS SELECT format('SELECT try(%L)', what) FROM (VALUES
     (3, 'UPDATE public.snowflake_watermark SET last_tick = 0'),
     (4, 'UPDATE public.snowflake_origin SET last_lease_id = 0'),
     (5, 'DELETE FROM public.snowflake_origin'),
-    (6, 'INSERT INTO public.snowflake_registry OVERRIDING SYSTEM VALUE SELECT 1, 3, node, role, token, now(), now(), 0, 9 FROM public.snowflake_registry'))
+    (6, 'INSERT INTO public.snowflake_registry OVERRIDING SYSTEM VALUE SELECT 1, 3, node, role, secret_hash, now(), now(), 0, 9 FROM public.snowflake_registry'))
     t(n, what) ORDER BY n;
 TABLE tries \gexec
 SET ROLE regress_snowflake_planter;

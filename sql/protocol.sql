@@ -9,26 +9,26 @@ SET snowflake.max_clock_skew = 0;
 
 -- Four worker ids, ticks of 1 s; the next lease is number 5, so the ring's place 1.
 INSERT INTO snowflake_layout VALUES (true, 0, 1000000, 31, 0, 2, 10, false);
-SELECT setval('snowflake_registry_lease_id_seq', 4) = 4 AS ring;
+SELECT setval('snowflake_registry_lease_id_seq', 6) = 6 AS ring;
 -- Lease ids do not go back by themselves.
 ALTER TABLE snowflake_origin DISABLE TRIGGER snowflake_guard;
 UPDATE snowflake_origin SET last_lease_id = 4;
 ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard;
 
-CREATE TABLE lease (name text, lease_id bigint, token uuid, worker_id int, window_start bigint, window_end bigint);
+CREATE TABLE lease (name text, lease_id bigint, secret bytea, worker_id int, window_start bigint, window_end bigint);
 -- A lease whose window is as long as it may become: the first one is shorter.
 CREATE FUNCTION acquire(name text, now_tick bigint, duration interval DEFAULT '100 s')
     RETURNS TABLE (lease bigint, worker int, window_start bigint, window_end bigint) LANGUAGE sql AS $$
-    WITH t AS MATERIALIZED (SELECT gen_random_uuid() AS token),
-        a AS (SELECT a.*, t.token, e.window_end AS moved_to
-              FROM t, snowflake_lease_acquire(name, 0, now_tick, duration, t.token, 0, NULL) a,
-                  snowflake_lease_extend(a.lease_id, t.token, a.window_start, duration, 0) e)
-    INSERT INTO lease SELECT name, a.lease_id, a.token, a.worker_id, a.window_start, a.moved_to FROM a
+    WITH t AS MATERIALIZED (SELECT uuid_send(gen_random_uuid()) AS secret),
+        a AS (SELECT a.*, t.secret, e.window_end AS moved_to
+              FROM t, snowflake_lease_acquire(name, 0, now_tick, duration, sha256(t.secret), 0, NULL) a,
+                  snowflake_lease_extend(a.lease_id, sha256(t.secret), a.window_start, duration, 0, 0, 0) e)
+    INSERT INTO lease SELECT name, a.lease_id, a.secret, a.worker_id, a.window_start, a.moved_to FROM a
     RETURNING lease_id, worker_id, lease.window_start, lease.window_end $$;
 CREATE FUNCTION extend(who text, now_tick bigint, duration interval DEFAULT '100 s') RETURNS bigint LANGUAGE sql AS $$
-    SELECT e.window_end FROM lease l, snowflake_lease_extend(l.lease_id, l.token, now_tick, duration, 0) e WHERE l.name = who $$;
+    SELECT e.window_end FROM lease l, snowflake_lease_extend(l.lease_id, sha256(l.secret), now_tick, duration, 0, 0, 0) e WHERE l.name = who $$;
 CREATE FUNCTION release(who text, last_tick bigint) RETURNS boolean LANGUAGE sql AS $$
-    SELECT snowflake_lease_release(lease_id, token, last_tick, 0) FROM lease WHERE name = who $$;
+    SELECT snowflake_lease_release(lease_id, secret, last_tick, 0) FROM lease WHERE name = who $$;
 CREATE VIEW registry AS SELECT lease_id, worker_id, node, window_start, window_end FROM snowflake_registry ORDER BY lease_id;
 CREATE VIEW watermark AS SELECT * FROM snowflake_watermark ORDER BY worker_id;
 
@@ -55,9 +55,9 @@ SELECT extend('b', 1020);
 SELECT extend('b', 1020, '1 s');
 SELECT extend('b', -9223372036854775808);
 SELECT * FROM registry WHERE node = 'b';
--- Neither a wrong token nor a lease that is gone moves anything.
-SELECT (snowflake_lease_extend(lease_id, '00000000-0000-0000-0000-000000000000', 5000, '100 s', 0)).window_end FROM lease WHERE name = 'b';
-SELECT snowflake_lease_release(lease_id, '00000000-0000-0000-0000-000000000000', 1001, 0) FROM lease WHERE name = 'b';
+-- Neither a wrong secret nor a lease that is gone moves anything.
+SELECT (snowflake_lease_extend(lease_id, sha256('another'), 5000, '100 s', 0, 0, 0)).window_end FROM lease WHERE name = 'b';
+SELECT snowflake_lease_release(lease_id, uuid_send(gen_random_uuid()), 1001, 0) FROM lease WHERE name = 'b';
 SELECT extend('a', 1050);
 SELECT release('a', 1050);
 SELECT * FROM registry WHERE node = 'b';
@@ -101,64 +101,64 @@ SELECT * FROM acquire('late', :max_tick::bigint + 1);
 SELECT * FROM acquire('late', 9223372036854775807);
 \echo :SQLSTATE
 -- Bad arguments.
-SELECT snowflake_lease_acquire(NULL, 0, 0, '1 min', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire(NULL, 0, 0, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
-SELECT snowflake_lease_acquire('x', NULL, 0, '1 min', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', NULL, 0, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
-SELECT snowflake_lease_acquire('x', 0, NULL, '1 min', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, NULL, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
-SELECT snowflake_lease_acquire('x', 0, 0, NULL, gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 0, NULL, sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
-SELECT snowflake_lease_extend(NULL, gen_random_uuid(), 0, '1 min', 0);
+SELECT snowflake_lease_extend(NULL, sha256(uuid_send(gen_random_uuid())), 0, '1 min', 0, 0, 0);
 \echo :SQLSTATE
-SELECT snowflake_lease_extend(1, NULL, 0, '1 min', 0);
+SELECT snowflake_lease_extend(1, NULL, 0, '1 min', 0, 0, 0);
 \echo :SQLSTATE
-SELECT snowflake_lease_release(1, gen_random_uuid(), NULL, 0);
+SELECT snowflake_lease_release(1, uuid_send(gen_random_uuid()), NULL, 0);
 \echo :SQLSTATE
-SELECT snowflake_lease_acquire('x', 0, 0, '0', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 0, '0', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
-SELECT snowflake_lease_acquire('x', 0, 0, '999 ms', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 0, '999 ms', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
-SELECT snowflake_lease_acquire('x', 0, 0, '-1 min', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 0, '-1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
-SELECT snowflake_lease_acquire('x', 0, 0, '1 day 1 us', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 0, '1 day 1 us', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
-SELECT snowflake_lease_acquire('x', 0, 0, '1 month', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 0, '1 month', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
-SELECT snowflake_lease_acquire('x', 0, 0, '178000000 years', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 0, '178000000 years', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
-SELECT snowflake_lease_extend(1, gen_random_uuid(), 0, '0', 0);
+SELECT snowflake_lease_extend(1, sha256(uuid_send(gen_random_uuid())), 0, '0', 0, 0, 0);
 \echo :SQLSTATE
-SELECT snowflake_lease_acquire('x', 1, 0, '1 min', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 1, 0, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
-SELECT snowflake_lease_acquire('x', -1, 0, '1 min', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', -1, 0, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
 SET default_transaction_isolation = 'repeatable read';
-SELECT snowflake_lease_acquire('x', 0, 0, '1 min', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 0, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
 RESET default_transaction_isolation;
 SET default_transaction_isolation = 'serializable';
-SELECT snowflake_lease_extend(1, gen_random_uuid(), 0, '1 min', 0);
+SELECT snowflake_lease_extend(1, sha256(uuid_send(gen_random_uuid())), 0, '1 min', 0, 0, 0);
 \echo :SQLSTATE
 RESET default_transaction_isolation;
 SET default_transaction_isolation = 'serializable';
-SELECT snowflake_lease_release(1, gen_random_uuid(), 0, 0);
+SELECT snowflake_lease_release(1, uuid_send(gen_random_uuid()), 0, 0);
 \echo :SQLSTATE
 RESET default_transaction_isolation;
 SET default_transaction_read_only = on;
-SELECT snowflake_lease_acquire('x', 0, 0, '1 min', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 0, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
 RESET default_transaction_read_only;
 
 -- Durable whatever the session prefers, and only for the transaction.
 SET synchronous_commit = off;
-SELECT window_start, current_setting('synchronous_commit') FROM acquire('durable', 2000);
+SELECT window_start, current_setting('synchronous_commit') FROM acquire('durable', 2010);
 SHOW synchronous_commit;
-SELECT extended, current_setting('synchronous_commit') FROM extend('durable', 2000) extended;
+SELECT extended, current_setting('synchronous_commit') FROM extend('durable', 2010) extended;
 SHOW synchronous_commit;
 SET synchronous_commit = remote_apply;
-SELECT extended, current_setting('synchronous_commit') FROM extend('durable', 2000) extended;
-SELECT released, current_setting('synchronous_commit') FROM release('durable', 2000) released;
+SELECT extended, current_setting('synchronous_commit') FROM extend('durable', 2010) extended;
+SELECT released, current_setting('synchronous_commit') FROM release('durable', 2010) released;
 SHOW synchronous_commit;
 RESET synchronous_commit;
 -- search_path and role are as before, also after an error.
@@ -169,22 +169,22 @@ SELECT current_user = session_user AS same_user;
 SET snowflake.max_clock_skew = '10s';
 SELECT (extract(epoch FROM clock_timestamp()))::bigint AS now_tick \gset
 \set VERBOSITY sqlstate
-SELECT snowflake_lease_acquire('x', 0, :now_tick - 3600, '1 min', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, :now_tick - 3600, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 SELECT regexp_replace(:'LAST_ERROR_MESSAGE', '[-0-9.]+ s', '... s');
-SELECT snowflake_lease_acquire('x', 0, :now_tick - 13, '1 min', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, :now_tick - 13, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 SELECT regexp_replace(:'LAST_ERROR_MESSAGE', '[-0-9.]+ s', '... s');
-SELECT snowflake_lease_acquire('x', 0, :now_tick + 13, '1 min', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, :now_tick + 13, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 SELECT regexp_replace(:'LAST_ERROR_MESSAGE', '[-0-9.]+ s', '... s');
-SELECT snowflake_lease_acquire('x', 0, :now_tick + 3600, '1 min', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, :now_tick + 3600, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 SELECT regexp_replace(:'LAST_ERROR_MESSAGE', '[-0-9.]+ s', '... s');
-SELECT snowflake_lease_acquire('x', 0, -9223372036854775808, '1 min', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, -9223372036854775808, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 SELECT regexp_replace(:'LAST_ERROR_MESSAGE', '[-0-9.]+ s', '... s');
-SELECT snowflake_lease_acquire('x', 0, 9223372036854775807, '1 min', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 0, 9223372036854775807, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 SELECT regexp_replace(:'LAST_ERROR_MESSAGE', '[-0-9.]+ s', '... s');
 \set VERBOSITY default
-SELECT (snowflake_lease_extend(1, gen_random_uuid(), :now_tick + 5, '1 min', 0)).window_end;
-SELECT (snowflake_lease_extend(1, gen_random_uuid(), :now_tick - 5, '1 min', 0)).window_end;
-SELECT snowflake_lease_release(1, gen_random_uuid(), 0, 0);
+SELECT (snowflake_lease_extend(1, sha256(uuid_send(gen_random_uuid())), :now_tick + 5, '1 min', 0, 0, 0)).window_end;
+SELECT (snowflake_lease_extend(1, sha256(uuid_send(gen_random_uuid())), :now_tick - 5, '1 min', 0, 0, 0)).window_end;
+SELECT snowflake_lease_release(1, uuid_send(gen_random_uuid()), 0, 0);
 SET snowflake.max_clock_skew = 0;
 
 -- Before the epoch: the window starts with it.
@@ -215,10 +215,10 @@ CREATE EXTENSION snowflake;
 RESET client_min_messages;
 INSERT INTO snowflake_layout VALUES (true, 0, 1000, 41, 2, 3, 12, false);
 SELECT dc, min(worker_id), max(worker_id), count(DISTINCT worker_id) FROM generate_series(0, 3) dc, generate_series(1, 8) n,
-    snowflake_lease_acquire('node ' || n, dc, 100, '1 min', gen_random_uuid(), 0, NULL) a GROUP BY dc ORDER BY dc;
-SELECT snowflake_lease_acquire('x', 2, 100, '1 min', gen_random_uuid(), 0, NULL);
+    snowflake_lease_acquire('node ' || n, dc, 100, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL) a GROUP BY dc ORDER BY dc;
+SELECT snowflake_lease_acquire('x', 2, 100, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
-SELECT snowflake_lease_acquire('x', 4, 100, '1 min', gen_random_uuid(), 0, NULL);
+SELECT snowflake_lease_acquire('x', 4, 100, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
 DROP FUNCTION acquire, extend, release;
 DROP TABLE lease;

@@ -28,7 +28,7 @@ SELECT snowflake_nextval() >> 22 > :id >> 22 AS larger;
 -- A lease begins above it, whatever the node's clock shows.
 SET snowflake.max_clock_skew = 0;
 DO $$ BEGIN RAISE EXCEPTION 'undone; above: %', (SELECT a.window_start = o.raised_tick + 1 FROM snowflake_origin o,
-    snowflake_lease_acquire('behind', 0, o.raised_tick - 60000, '1 min', gen_random_uuid(), 0, NULL) a); END $$;
+    snowflake_lease_acquire('behind', 0, o.raised_tick - 60000, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL) a); END $$;
 RESET snowflake.max_clock_skew;
 
 -- Undone with its transaction.

@@ -58,6 +58,18 @@ SELECT snowflake_create_segment(NULL);
 SELECT snowflake_create_segment('null', NULL);
 SELECT snowflake_segment_nextval('missing');
 SELECT snowflake_drop_segment('missing');
+-- A session keeps nothing of them.
+SELECT sum(used_bytes) AS used FROM pg_backend_memory_contexts WHERE name = 'snowflake segments' \gset
+DO $$
+BEGIN
+    FOR i IN 1 .. 100 LOOP
+        BEGIN
+            PERFORM snowflake_segment_nextval('missing ' || i);
+        EXCEPTION WHEN undefined_object THEN
+        END;
+    END LOOP;
+END $$;
+SELECT sum(used_bytes) - :used AS kept FROM pg_backend_memory_contexts WHERE name = 'snowflake segments';
 SELECT snowflake_raise_segment('missing', 1);
 SELECT snowflake_drop_segment(repeat('x', 127));
 SELECT snowflake_drop_segment(E'a "quoted" \\ ''name'', {with} commas');
@@ -113,42 +125,50 @@ SELECT snowflake_segment_nextval('raised');
 
 -- Another node has numbers of it.
 SELECT segment_ids[1] > 0 AS there, range_last, range_count, system_identifier <> 0 AS system, timeline, known
-    FROM snowflake_segment_ranges('elsewhere', gen_random_uuid(), '{raised}', '{0}', '{0}', '{0}', '{0}');
+    FROM snowflake_segment_ranges('elsewhere', '{raised}', '{0}', '{0}', '{0}', '{0}', ARRAY[sha256('elsewhere')]);
 SELECT snowflake_drop_segment('raised');
 SELECT snowflake_create_segment('raised', max_value => 1500);
 SELECT snowflake_create_segment('raised');
 SELECT snowflake_segment_nextval('raised');
 
 -- What nodes ask.
-\set token '''00000000-0000-0000-0000-000000000001'''
-SELECT segment_ids, range_last, range_count, known FROM snowflake_segment_ranges('n', :token, '{}', '{}', '{}', '{}', '{}');
-SELECT segment_ids, range_last, range_count, known FROM snowflake_segment_ranges('n', :token, '{missing}', '{0}', '{0}', '{0}', '{0}');
+\set hash 'sha256(''secret, 16 bytes'')'
+SELECT segment_ids, range_last, range_count, known FROM snowflake_segment_ranges('n', '{}', '{}', '{}', '{}', '{}', '{}');
+SELECT segment_ids, range_last, range_count, known FROM snowflake_segment_ranges('n', '{missing}', '{0}', '{0}', '{0}', '{0}', ARRAY[:hash]);
 SELECT snowflake_create_segment('asked', 1, 10, 1000, 100);
-SELECT segment_ids[1] AS id FROM snowflake_segment_ranges('n', :token, '{asked}', '{0}', '{0}', '{0}', '{-1}') \gset
-CREATE FUNCTION regress_ask(token uuid, highest bigint, unused bigint, wanted bigint) RETURNS text LANGUAGE sql AS $$
-    SELECT format('%s %s', range_last[1], range_count[1]) FROM snowflake_segment_ranges('n', token, '{asked}',
-        ARRAY[(SELECT segment_id FROM snowflake_segment WHERE name = 'asked')], ARRAY[highest], ARRAY[unused], ARRAY[wanted]) $$;
-SELECT regress_ask(:token, 0, 0, 0) AS a_step, regress_ask(:token, 10, 0, 9223372036854775807) AS the_longest;
-SELECT regress_ask(:token, 110, 50, -1) AS back, regress_ask(:token, 110, 50, -1) AS again, regress_ask(:token, 60, 0, 1) AS from_there;
-SELECT regress_ask('00000000-0000-0000-0000-000000000002', 70, 10, 0) AS anothers_do_not_come_back;
-SELECT regress_ask(:token, 80, 9223372036854775807, -1), regress_ask(:token, 80, -1, -9223372036854775808);
+SELECT segment_ids[1] AS id FROM snowflake_segment_ranges('n', '{asked}', '{0}', '{0}', '{0}', '{-1}', ARRAY[:hash]) \gset
+CREATE FUNCTION regress_ask(secret bytea, highest bigint, unused bigint, wanted bigint) RETURNS text LANGUAGE sql AS $$
+    SELECT format('%s %s', range_last[1], range_count[1]) FROM snowflake_segment_ranges('n', '{asked}',
+        ARRAY[(SELECT segment_id FROM snowflake_segment WHERE name = 'asked')], ARRAY[highest], ARRAY[unused], ARRAY[wanted],
+        ARRAY[secret]) $$;
+SELECT regress_ask(:hash, 0, 0, 0) AS a_step, regress_ask(:hash, 10, 0, 9223372036854775807) AS the_longest;
+-- Nothing comes back without the secret; with it once, and no more than the registry was told before.
+\set secret '''secret, 16 bytes'''
+SELECT regress_ask(:hash, 110, 50, -1) AS kept, regress_ask(:secret, 110, 60, -1) AS too_many;
+SELECT regress_ask(:hash, 110, 0, 0) AS next, regress_ask(:hash, 120, 10, -1) AS kept;
+SELECT regress_ask('another secret..', 120, 10, -1) AS anothers, regress_ask(:secret, 120, 10, -1) AS back, regress_ask(:secret, 110, 10, -1) AS again;
+SELECT regress_ask(:hash, 110, 0, 1) AS from_there;
+SELECT regress_ask(sha256('another'), 120, 10, 0) AS anothers_do_not_come_back;
+SELECT regress_ask(:secret, 130, 9223372036854775807, -1), regress_ask(:secret, 130, -1, -9223372036854775808);
+SELECT regress_ask(:secret, 130, 0, 0);
+SELECT regress_ask('\x00', 130, 0, -1);
 SELECT last_value FROM snowflake_segment WHERE name = 'asked';
-SELECT regress_ask(:token, 1001, 0, 0);
-SELECT regress_ask(:token, 9223372036854775807, 0, 0);
-SELECT snowflake_segment_ranges('n', :token, '{asked}', '{0}', '{0}', '{0}', '{0,0}');
-SELECT snowflake_segment_ranges('n', :token, '{asked}', '{0}', '{0}', '{0}', '{NULL}');
-SELECT snowflake_segment_ranges('n', :token, '{{asked}}', '{0}', '{0}', '{0}', '{0}');
-SELECT snowflake_segment_ranges('n', NULL, '{asked}', '{0}', '{0}', '{0}', '{0}');
-SELECT snowflake_segment_ranges('n', '00000000-0000-0000-0000-000000000000', '{asked}', '{0}', '{0}', '{0}', '{0}');
-SELECT snowflake_segment_ranges(repeat('n', 257), :token, '{asked}', '{0}', '{0}', '{0}', '{0}');
-SELECT snowflake_segment_ranges('n', :token, ARRAY[repeat('x', 128)], '{0}', '{0}', '{0}', '{0}');
+SELECT regress_ask(:hash, 1001, 0, 0);
+SELECT regress_ask(:hash, 9223372036854775807, 0, 0);
+SELECT snowflake_segment_ranges('n', '{asked}', '{0}', '{0}', '{0}', '{0,0}', ARRAY[:hash]);
+SELECT snowflake_segment_ranges('n', '{asked}', '{0}', '{0}', '{0}', '{NULL}', ARRAY[:hash]);
+SELECT snowflake_segment_ranges('n', '{{asked}}', '{0}', '{0}', '{0}', '{0}', ARRAY[:hash]);
+SELECT snowflake_segment_ranges('n', '{asked}', '{0}', '{0}', '{0}', '{0}', NULL);
+SELECT snowflake_segment_ranges('n', '{asked}', '{0}', '{0}', '{0}', '{0}', '{}');
+SELECT snowflake_segment_ranges(repeat('n', 257), '{asked}', '{0}', '{0}', '{0}', '{0}', ARRAY[:hash]);
+SELECT snowflake_segment_ranges('n', ARRAY[repeat('x', 128)], '{0}', '{0}', '{0}', '{0}', ARRAY[:hash]);
 BEGIN;
-SELECT snowflake_segment_ranges('n', :token, '{asked}', '{0}', '{0}', '{0}', '{0}');
+SELECT snowflake_segment_ranges('n', '{asked}', '{0}', '{0}', '{0}', '{0}', ARRAY[:hash]);
 ROLLBACK;
 
 -- A node names a number that was never handed out: commits are lost, and the next range of every segment leaves out what they may have handed out.
 SELECT last_value FROM snowflake_segment WHERE name = 'asked';
-SELECT regress_ask(:token, 91, 0, 0) AS above_it;
+SELECT regress_ask(:hash, 131, 0, 0) AS above_it;
 SELECT may_have_lost FROM snowflake_segment WHERE name = 'ticket';
 SELECT snowflake_settled();
 SELECT may_have_lost FROM snowflake_segment WHERE name = 'ticket';
@@ -167,9 +187,13 @@ UPDATE snowflake_segment SET name = 'renamed' WHERE name = 'ticket';
 UPDATE snowflake_segment SET segment_id = 1 WHERE name = 'ticket';
 \set VERBOSITY terse
 UPDATE snowflake_segment SET max_value = 1 WHERE name = 'ticket';
+INSERT INTO snowflake_segment (segment_id, last_value, max_value, step, max_step) VALUES (7, 1, 9, 1, 1);
+INSERT INTO snowflake_segment (name, segment_id, max_value, step, max_step) VALUES ('broken', 7, 9, 1, 1);
+INSERT INTO snowflake_segment (name, segment_id, last_value, max_value, step, max_step) VALUES ('broken', 7, -1, 9, 1, 1);
+INSERT INTO snowflake_segment (name, segment_id, last_value, max_value, step, max_step) VALUES ('broken', 7, 10, 9, 1, 1);
 \set VERBOSITY default
 
-INSERT INTO snowflake_range VALUES (1, 10, 'n', gen_random_uuid(), 1, 1, 1000, now());
+INSERT INTO snowflake_range VALUES (1, false, 10, 'n', sha256('n'), 1, 1, 1000, now());
 UPDATE snowflake_range SET held_from = 1;
 TRUNCATE snowflake_range;
 BEGIN;
@@ -189,7 +213,7 @@ SELECT snowflake_segment_nextval('ticket') > 0;
 SELECT snowflake_create_segment('theirs');
 SELECT snowflake_raise_segment('ticket', 1);
 SELECT snowflake_drop_segment('ticket');
-SELECT snowflake_segment_ranges('n', :token, '{asked}', '{0}', '{0}', '{0}', '{0}');
+SELECT snowflake_segment_ranges('n', '{asked}', '{0}', '{0}', '{0}', '{0}', ARRAY[:hash]);
 SELECT FROM snowflake_segments;
 SELECT FROM snowflake_segment;
 SELECT FROM snowflake_range;
@@ -198,5 +222,8 @@ REVOKE USAGE ON SCHEMA public FROM regress_snowflake_nobody;
 DROP ROLE regress_snowflake_nobody;
 
 DROP TABLE regress_ticket, regress_small;
-DROP FUNCTION regress_ask(uuid, bigint, bigint, bigint);
+DROP FUNCTION regress_ask(bytea, bigint, bigint, bigint);
 SELECT snowflake_drop_segment(name) FROM (SELECT name FROM snowflake_segment WHERE dropped_at IS NULL ORDER BY name) s;
+
+-- So that the extension can be dropped.
+DELETE FROM snowflake_range WHERE NOT here;

@@ -213,7 +213,7 @@ DROP EXTENSION snowflake CASCADE;
 CREATE EXTENSION snowflake;
 RESET client_min_messages;
 SELECT worker_id IS NOT NULL AS leased FROM snowflake_lease_acquire('x', 0,
-    (extract(epoch FROM now() - timestamptz '2025-01-01 00:00+00') * 1000)::bigint, '1 min', gen_random_uuid(), 0, NULL);
+    (extract(epoch FROM now() - timestamptz '2025-01-01 00:00+00') * 1000)::bigint, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 SELECT snowflake_set_layout('snowflake');
 SELECT snowflake_set_layout('twitter');
 \echo :SQLSTATE

@@ -11,7 +11,7 @@ CREATE TABLE snowflake_registry (
     worker_id    integer NOT NULL UNIQUE,
     node         pg_catalog.text NOT NULL,
     role         pg_catalog.oid NOT NULL,
-    token        pg_catalog.uuid NOT NULL,
+    secret_hash  pg_catalog.bytea NOT NULL,
     acquired_at  pg_catalog.timestamptz NOT NULL,
     renewed_at   pg_catalog.timestamptz NOT NULL,
     window_start bigint NOT NULL,
@@ -24,7 +24,8 @@ COMMENT ON COLUMN snowflake_registry.lease_id IS
 COMMENT ON COLUMN snowflake_registry.worker_id IS 'worker id that the node holds, datacenter bits included';
 COMMENT ON COLUMN snowflake_registry.node IS 'name of the node, for people';
 COMMENT ON COLUMN snowflake_registry.role IS 'role that drew the lease, and alone can move or release it';
-COMMENT ON COLUMN snowflake_registry.token IS 'secret that moving or releasing the lease takes';
+COMMENT ON COLUMN snowflake_registry.secret_hash IS
+    'SHA-256 of the lease secret: the hash is sent to extend the lease, the secret only to release it';
 COMMENT ON COLUMN snowflake_registry.acquired_at IS 'when the lease was drawn, by the clock of the registry''s server';
 COMMENT ON COLUMN snowflake_registry.renewed_at IS 'when its window was last moved, by the same clock';
 COMMENT ON COLUMN snowflake_registry.window_start IS 'first tick that the lease may use';
@@ -72,31 +73,33 @@ CREATE TABLE snowflake_origin (
     started_at        pg_catalog.timestamptz,
     clean_at          pg_catalog.timestamptz,
     last_lease_id     bigint NOT NULL,
+    jumped_from       bigint NOT NULL DEFAULT 0,
+    jumped_to         bigint NOT NULL DEFAULT 0,
     raised_tick       bigint NOT NULL DEFAULT -1,
+    longest_us        bigint NOT NULL DEFAULT 0,
     settles_until     pg_catalog.timestamptz,
-    settling_us       bigint,
-    settling_soft     boolean NOT NULL DEFAULT false,
-    settling_lease_id bigint,
-    settling_cuts     bigint[],
-    settling_start    bigint
+    settling_us       bigint NOT NULL DEFAULT 0,
+    loss_known        boolean NOT NULL DEFAULT false,
+    word_at           pg_catalog.timestamptz
 );
-COMMENT ON TABLE snowflake_origin IS 'server that the registry was on at the last acquire, and what still settles after a failover';
+COMMENT ON TABLE snowflake_origin IS 'server that the registry was on at the last exchange with a node, and what still settles after a loss of commits';
 COMMENT ON COLUMN snowflake_origin.singleton IS 'always true: there is one row, or none';
-COMMENT ON COLUMN snowflake_origin.system_identifier IS 'system identifier of the server at the last acquire';
+COMMENT ON COLUMN snowflake_origin.system_identifier IS 'system identifier of the server at the last exchange';
 COMMENT ON COLUMN snowflake_origin.timeline IS 'its timeline then';
-COMMENT ON COLUMN snowflake_origin.started_at IS 'start of the server at the last acquire; null before the first';
+COMMENT ON COLUMN snowflake_origin.started_at IS 'its start; null before the first exchange';
 COMMENT ON COLUMN snowflake_origin.clean_at IS
-    'clean shutdown of the registry''s server, null as soon as a lease is drawn or moved: whoever finds it has all that was committed';
-COMMENT ON COLUMN snowflake_origin.last_lease_id IS 'lease that was drawn last';
+    'clean shutdown of the registry''s server, null as soon as a lease is acquired or extended: whoever finds it has all that was committed';
+COMMENT ON COLUMN snowflake_origin.last_lease_id IS 'lease that was acquired last, or the number that lease ids go on above';
+COMMENT ON COLUMN snowflake_origin.jumped_from IS 'no lease has an id above this one ...';
+COMMENT ON COLUMN snowflake_origin.jumped_to IS
+    '... up to this one: lease ids jumped over these when the server was started or promoted, and a node that names one holds a lost lease';
 COMMENT ON COLUMN snowflake_origin.raised_tick IS 'highest tick that snowflake_raise() has ruled out for every node of this registry';
-COMMENT ON COLUMN snowflake_origin.settles_until IS 'until then nothing expires and only part of the worker ids is handed out';
+COMMENT ON COLUMN snowflake_origin.longest_us IS 'longest lease duration that a node ever asked for; 0 before the first lease';
+COMMENT ON COLUMN snowflake_origin.settles_until IS
+    'until then no lease expires, and only the upper third of the worker ids is used; null if it does not settle';
 COMMENT ON COLUMN snowflake_origin.settling_us IS 'how long it settles in all: settles_until less this is when it began';
-COMMENT ON COLUMN snowflake_origin.settling_soft IS
-    'whether commits may have been lost but nothing says so: then the other worker ids are only handed out last';
-COMMENT ON COLUMN snowflake_origin.settling_lease_id IS 'lease whose place on the ring the cuts are counted from';
-COMMENT ON COLUMN snowflake_origin.settling_cuts IS 'for each datacenter, the offset on the ring below which nothing is handed out';
-COMMENT ON COLUMN snowflake_origin.settling_start IS
-    'the offset on the ring, beyond the cuts, from which on leases are drawn; null where that is the cut';
+COMMENT ON COLUMN snowflake_origin.loss_known IS 'whether a loss of commits was noticed since the server was started: what tells of one tells of the same';
+COMMENT ON COLUMN snowflake_origin.word_at IS 'when snowflake_settle() was last called';
 
 -- Segments: small numbers for many servers.
 
@@ -112,10 +115,10 @@ CREATE TABLE snowflake_segment (
     handed           bigint NOT NULL DEFAULT 0 CHECK (handed OPERATOR(pg_catalog.>=) 0::bigint),
     handed_before    bigint NOT NULL DEFAULT 0 CHECK (handed_before OPERATOR(pg_catalog.>=) 0::bigint),
     newest           bigint NOT NULL DEFAULT 0 CHECK (newest OPERATOR(pg_catalog.>=) 0::bigint),
-    drawn_by         pg_catalog.uuid,
-    drawn_by_several boolean NOT NULL DEFAULT false,
+    drawn_elsewhere  boolean NOT NULL DEFAULT false,
     may_have_lost    boolean NOT NULL DEFAULT false,
-    dropped_at       pg_catalog.timestamptz
+    dropped_at       pg_catalog.timestamptz,
+    usage_role       pg_catalog.name CHECK (usage_role OPERATOR(pg_catalog.<>) ''::pg_catalog.name)
 );
 COMMENT ON TABLE snowflake_segment IS 'segments of this registry';
 COMMENT ON COLUMN snowflake_segment.name IS 'name by which nodes ask for numbers';
@@ -130,28 +133,32 @@ COMMENT ON COLUMN snowflake_segment.period_at IS 'beginning of the period that h
 COMMENT ON COLUMN snowflake_segment.handed IS 'how many numbers were handed out in that period';
 COMMENT ON COLUMN snowflake_segment.handed_before IS 'how many were in the period before';
 COMMENT ON COLUMN snowflake_segment.newest IS 'size of the newest range';
-COMMENT ON COLUMN snowflake_segment.drawn_by IS 'token under which the first range was drawn';
-COMMENT ON COLUMN snowflake_segment.drawn_by_several IS 'whether one was drawn under another token';
+COMMENT ON COLUMN snowflake_segment.drawn_elsewhere IS 'whether a range was handed out to another node than this database''s own';
 COMMENT ON COLUMN snowflake_segment.may_have_lost IS 'whether the next range leaves out what lost commits may have handed out';
 COMMENT ON COLUMN snowflake_segment.dropped_at IS
     'when it was dropped although other nodes may hold ranges of it: one that is created under its name goes on above last_value';
+COMMENT ON COLUMN snowflake_segment.usage_role IS
+    'role whose members alone may use its numbers, on each server the one of that name; null: every role';
 
 CREATE TABLE snowflake_range (
     segment_id  bigint NOT NULL,
+    here        boolean NOT NULL,
     role        pg_catalog.oid NOT NULL,
     node        pg_catalog.text NOT NULL,
-    token       pg_catalog.uuid NOT NULL,
+    secret_hash pg_catalog.bytea NOT NULL,
     held_from   bigint NOT NULL,
     newest_from bigint NOT NULL,
     held_to     bigint NOT NULL,
     drawn_at    pg_catalog.timestamptz NOT NULL,
-    PRIMARY KEY (segment_id, role, node)
+    PRIMARY KEY (segment_id, here, role, node)
 );
 COMMENT ON TABLE snowflake_range IS 'the newest ranges of each node; a row of a node that is gone for good can be deleted';
 COMMENT ON COLUMN snowflake_range.segment_id IS 'segment that it is of';
+COMMENT ON COLUMN snowflake_range.here IS 'whether the node is this database''s own';
 COMMENT ON COLUMN snowflake_range.role IS 'role that drew it';
 COMMENT ON COLUMN snowflake_range.node IS 'name of the node';
-COMMENT ON COLUMN snowflake_range.token IS 'secret of the node''s server, as long as that runs: what it draws with it alone comes back';
+COMMENT ON COLUMN snowflake_range.secret_hash IS
+    'SHA-256 of a secret of the node''s: the hash is sent to draw ranges, the secret only to give numbers back';
 COMMENT ON COLUMN snowflake_range.held_from IS 'first number that may come back unused';
 COMMENT ON COLUMN snowflake_range.newest_from IS 'first number of the newest range';
 COMMENT ON COLUMN snowflake_range.held_to IS 'last number of the newest range';
@@ -162,10 +169,14 @@ SELECT pg_catalog.pg_extension_config_dump('snowflake_layout'::pg_catalog.regcla
 SELECT pg_catalog.pg_extension_config_dump('snowflake_segment'::pg_catalog.regclass, 'WHERE dropped_at IS NULL'::pg_catalog.text);
 
 -- Guards: whatever reaches the tables by another way than the protocol must not lead to equal ids.
+-- snowflake_guard_table depends on each column by its UPDATE OF, and does nothing on an UPDATE:
+-- PostgreSQL refuses to change the type of such a column, whose USING could lower it in all rows
+-- without a row trigger, and drops the column only together with the trigger.
 
 CREATE FUNCTION snowflake_layout_changed() RETURNS pg_catalog.trigger
     AS 'MODULE_PATHNAME' LANGUAGE C;
-COMMENT ON FUNCTION snowflake_layout_changed() IS 'refuses to change the layout once a lease was drawn, and tells all sessions of a change';
+COMMENT ON FUNCTION snowflake_layout_changed() IS
+    'refuses to change the layout once a lease was drawn, and tells all sessions of a change; writes down which server the registry is on';
 REVOKE ALL ON FUNCTION snowflake_layout_changed() FROM PUBLIC;
 
 CREATE FUNCTION snowflake_guard() RETURNS pg_catalog.trigger
@@ -182,10 +193,14 @@ CREATE TRIGGER snowflake_guard_after AFTER UPDATE ON snowflake_registry
     FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard_after;
 COMMENT ON TRIGGER snowflake_guard_after ON snowflake_registry IS 'a lease stays what it is, and its window''s end does not fall';
-CREATE TRIGGER snowflake_guard_truncate BEFORE TRUNCATE ON snowflake_registry
+CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
+    UPDATE OF lease_id, worker_id, node, role, secret_hash, acquired_at, renewed_at, window_start,
+        window_end
+    ON snowflake_registry
     FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
-ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard_truncate;
-COMMENT ON TRIGGER snowflake_guard_truncate ON snowflake_registry IS 'leases do not vanish';
+ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard_table;
+COMMENT ON TRIGGER snowflake_guard_table ON snowflake_registry IS
+    'leases do not vanish, and no column is dropped or changes its type';
 
 CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_watermark
     FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
@@ -195,10 +210,13 @@ CREATE TRIGGER snowflake_guard_after AFTER UPDATE ON snowflake_watermark
     FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_watermark ENABLE ALWAYS TRIGGER snowflake_guard_after;
 COMMENT ON TRIGGER snowflake_guard_after ON snowflake_watermark IS 'watermarks do not fall';
-CREATE TRIGGER snowflake_guard_truncate BEFORE TRUNCATE ON snowflake_watermark
+CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
+    UPDATE OF worker_id, last_tick
+    ON snowflake_watermark
     FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
-ALTER TABLE snowflake_watermark ENABLE ALWAYS TRIGGER snowflake_guard_truncate;
-COMMENT ON TRIGGER snowflake_guard_truncate ON snowflake_watermark IS 'watermarks do not vanish';
+ALTER TABLE snowflake_watermark ENABLE ALWAYS TRIGGER snowflake_guard_table;
+COMMENT ON TRIGGER snowflake_guard_table ON snowflake_watermark IS
+    'watermarks do not vanish, and no column is dropped or changes its type';
 
 CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_layout
     FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
@@ -213,10 +231,15 @@ CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_or
     FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard;
 COMMENT ON TRIGGER snowflake_guard ON snowflake_origin IS 'only the protocol writes it';
-CREATE TRIGGER snowflake_guard_truncate BEFORE TRUNCATE ON snowflake_origin
+CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
+    UPDATE OF singleton, system_identifier, timeline, started_at, clean_at, last_lease_id,
+        jumped_from, jumped_to, raised_tick, longest_us, settles_until, settling_us, loss_known,
+        word_at
+    ON snowflake_origin
     FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
-ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard_truncate;
-COMMENT ON TRIGGER snowflake_guard_truncate ON snowflake_origin IS 'only the protocol writes it';
+ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard_table;
+COMMENT ON TRIGGER snowflake_guard_table ON snowflake_origin IS
+    'only the protocol writes it, and no column is dropped or changes its type';
 
 CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_segment
     FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
@@ -226,30 +249,35 @@ CREATE TRIGGER snowflake_guard_after AFTER UPDATE ON snowflake_segment
     FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_segment ENABLE ALWAYS TRIGGER snowflake_guard_after;
 COMMENT ON TRIGGER snowflake_guard_after ON snowflake_segment IS 'segments do not fall';
-CREATE TRIGGER snowflake_guard_truncate BEFORE TRUNCATE ON snowflake_segment
+CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
+    UPDATE OF name, segment_id, first_value, last_value, max_value, step, max_step, period_at,
+        handed, handed_before, newest, drawn_elsewhere, may_have_lost, dropped_at, usage_role
+    ON snowflake_segment
     FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
-ALTER TABLE snowflake_segment ENABLE ALWAYS TRIGGER snowflake_guard_truncate;
-COMMENT ON TRIGGER snowflake_guard_truncate ON snowflake_segment IS 'segments do not vanish';
+ALTER TABLE snowflake_segment ENABLE ALWAYS TRIGGER snowflake_guard_table;
+COMMENT ON TRIGGER snowflake_guard_table ON snowflake_segment IS
+    'segments do not vanish, and no column is dropped or changes its type';
 
 CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_range
     FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_range ENABLE ALWAYS TRIGGER snowflake_guard;
 COMMENT ON TRIGGER snowflake_guard ON snowflake_range IS 'ranges come from the registry''s functions alone';
-CREATE TRIGGER snowflake_guard_truncate BEFORE TRUNCATE ON snowflake_range
+CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
+    UPDATE OF segment_id, here, role, node, secret_hash, held_from, newest_from, held_to, drawn_at
+    ON snowflake_range
     FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
-ALTER TABLE snowflake_range ENABLE ALWAYS TRIGGER snowflake_guard_truncate;
-COMMENT ON TRIGGER snowflake_guard_truncate ON snowflake_range IS 'ranges do not vanish';
+ALTER TABLE snowflake_range ENABLE ALWAYS TRIGGER snowflake_guard_table;
+COMMENT ON TRIGGER snowflake_guard_table ON snowflake_range IS
+    'ranges do not vanish, and no column is dropped or changes its type';
 
--- Before the first lease, so that a standby which is promoted without having heard of it knows of the failover, too.
-CREATE FUNCTION snowflake_make_origin() RETURNS pg_catalog.void
-    AS 'MODULE_PATHNAME' LANGUAGE C;
-SELECT snowflake_make_origin();
-DROP FUNCTION snowflake_make_origin();
+-- Lets the layout's trigger write the origin before the first lease, so that a standby that is promoted without having
+-- heard of that lease knows of the failover, too. A function that is called by name could be ambiguous beside others'.
+DELETE FROM snowflake_layout;
 
 CREATE FUNCTION snowflake_guard_drop() RETURNS pg_catalog.event_trigger
     AS 'MODULE_PATHNAME' LANGUAGE C;
 COMMENT ON FUNCTION snowflake_guard_drop() IS
-    'loads the library, which refuses with 55000 to drop the registry while other nodes hold leases';
+    'loads the library, which refuses with 55000 to drop the registry while other nodes hold leases or ranges of segments';
 REVOKE ALL ON FUNCTION snowflake_guard_drop() FROM PUBLIC;
 
 -- The name is sorted before others': pg_upgrade makes event triggers in the order of their names, and those that are there fire
@@ -258,44 +286,48 @@ CREATE EVENT TRIGGER _snowflake_guard_drop ON ddl_command_start WHEN TAG IN ('DR
     EXECUTE FUNCTION snowflake_guard_drop();
 ALTER EVENT TRIGGER _snowflake_guard_drop ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER _snowflake_guard_drop IS
-    'the registry is not dropped while other nodes hold leases, in sessions that have not loaded the library, too';
+    'the registry is not dropped while other nodes hold leases or ranges of segments, in sessions that have not loaded the library, too';
 
 -- The registry protocol. Errors common to all: 22004 and 22023 for arguments, 25001 in a transaction
 -- block, 25006 where nothing can be written, 55000 for any isolation level but read committed.
 
 CREATE FUNCTION snowflake_lease_acquire(
-    node pg_catalog.text, datacenter integer, now_tick bigint, duration interval, token pg_catalog.uuid, seen_lease_id bigint, start_before bigint,
+    node pg_catalog.text, datacenter integer, now_tick bigint, duration interval, secret_hash pg_catalog.bytea, seen_lease_id bigint, start_before bigint,
     OUT lease_id bigint, OUT worker_id integer, OUT window_start bigint, OUT window_end bigint,
     OUT epoch_ms bigint, OUT tick_us bigint, OUT timestamp_bits integer, OUT datacenter_bits integer,
     OUT worker_bits integer, OUT sequence_bits integer, OUT sequence_first boolean,
-    OUT system_identifier bigint, OUT timeline bigint, OUT raised_tick bigint, OUT workers_free bigint)
+    OUT system_identifier bigint, OUT timeline bigint, OUT raised_tick bigint, OUT word_us bigint,
+    OUT workers_free bigint)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake_lease_acquire(pg_catalog.text, integer, bigint, interval, pg_catalog.uuid, bigint, bigint) IS
-    'draws a worker id for a node whose clock shows now_tick, for a duration of 1 second to 1 day, or returns the lease that this role drew with this token; seen_lease_id is the highest that the node has seen, 0 for none; with start_before null unless the window can begin before that tick; SF004 when every worker id is leased; null, too, when it has just noticed a failover and holds back all that is free: ask again. Not in a transaction block';
-REVOKE ALL ON FUNCTION snowflake_lease_acquire(pg_catalog.text, integer, bigint, interval, pg_catalog.uuid, bigint, bigint) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake_lease_acquire(pg_catalog.text, integer, bigint, interval, pg_catalog.bytea, bigint, bigint) IS
+    'draws a worker id for a node whose clock shows now_tick, for a duration of 1 second to 1 day, or returns the lease that this role drew with this hash of a lease secret; seen_lease_id is the highest that the node has seen, 0 for none; with start_before null unless the window can begin before that tick; SF004 when every worker id is leased; null, too, when it has just noticed that commits were lost and holds back all that is free: ask again. Not in a transaction block';
+REVOKE ALL ON FUNCTION snowflake_lease_acquire(pg_catalog.text, integer, bigint, interval, pg_catalog.bytea, bigint, bigint) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_lease_extend(
-    lease_id bigint, token pg_catalog.uuid, now_tick bigint, duration interval, held_until bigint,
-    OUT window_end bigint, OUT system_identifier bigint, OUT timeline bigint, OUT raised_tick bigint)
+    lease_id bigint, secret_hash pg_catalog.bytea, now_tick bigint, duration interval, held_until bigint,
+    worker_id integer, window_start bigint,
+    OUT window_end bigint, OUT system_identifier bigint, OUT timeline bigint, OUT raised_tick bigint, OUT word_us bigint)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake_lease_extend(bigint, pg_catalog.uuid, bigint, interval, bigint) IS
-    'moves the end of a lease''s window to now_tick plus the duration, never back; held_until is the end that the node has. window_end is null when the lease is gone, or another role''s. Not in a transaction block';
-REVOKE ALL ON FUNCTION snowflake_lease_extend(bigint, pg_catalog.uuid, bigint, interval, bigint) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake_lease_extend(bigint, pg_catalog.bytea, bigint, interval, bigint, integer, bigint) IS
+    'moves the end of a lease''s window to now_tick plus the duration, never back; held_until is the end that the node has, worker_id and window_start what else it holds. window_end is null when the lease is gone, or another role''s. Not in a transaction block';
+REVOKE ALL ON FUNCTION snowflake_lease_extend(bigint, pg_catalog.bytea, bigint, interval, bigint, integer, bigint) FROM PUBLIC;
 
-CREATE FUNCTION snowflake_lease_release(lease_id bigint, token pg_catalog.uuid, last_tick bigint, held_until bigint) RETURNS boolean
+CREATE FUNCTION snowflake_lease_release(lease_id bigint, secret pg_catalog.bytea, last_tick bigint, held_until bigint) RETURNS boolean
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake_lease_release(bigint, pg_catalog.uuid, bigint, bigint) IS
+COMMENT ON FUNCTION snowflake_lease_release(bigint, pg_catalog.bytea, bigint, bigint) IS
     'gives a lease back and keeps as its worker id''s watermark last_tick, or this server''s clock, max_clock_skew and max_lead if that is later; held_until is the window''s end that the node has; false when the lease was gone already, or another role''s. Not in a transaction block';
-REVOKE ALL ON FUNCTION snowflake_lease_release(bigint, pg_catalog.uuid, bigint, bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION snowflake_lease_release(bigint, pg_catalog.bytea, bigint, bigint) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_segment_ranges(
-    node pg_catalog.text, token pg_catalog.uuid, names pg_catalog.text[], segment_ids bigint[], highest bigint[], unused bigint[], wanted bigint[],
+    node pg_catalog.text, names pg_catalog.text[], segment_ids bigint[], highest bigint[], unused bigint[], wanted bigint[],
+    secrets pg_catalog.bytea[],
     OUT segment_ids bigint[], OUT range_last bigint[], OUT range_count bigint[],
-    OUT system_identifier bigint, OUT timeline bigint, OUT known pg_catalog.text)
+    OUT usage_roles pg_catalog.text[],
+    OUT system_identifier bigint, OUT timeline bigint, OUT word_us bigint, OUT known pg_catalog.text)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake_segment_ranges(pg_catalog.text, pg_catalog.uuid, pg_catalog.text[], bigint[], bigint[], bigint[], bigint[]) IS
-    'for each of these segments, the end of what this role drew with this token comes back, unused numbers up to highest, and a range of about wanted numbers is handed out, unless that is below 0; segment_ids are as the node knows them, 0 if it does not; of a segment that is not there the answer''s is 0, and known has names of those that are; range_count is 0 where it is used up; 55000 for a highest that is far above all that was handed out. Not in a transaction block';
-REVOKE ALL ON FUNCTION snowflake_segment_ranges(pg_catalog.text, pg_catalog.uuid, pg_catalog.text[], bigint[], bigint[], bigint[], bigint[]) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake_segment_ranges(pg_catalog.text, pg_catalog.text[], bigint[], bigint[], bigint[], bigint[], pg_catalog.bytea[]) IS
+    'for each of these segments, a range of about wanted numbers is handed out, which the registry records with the SHA-256 of a secret; if wanted is below 0, then under the hash no more than unused numbers up to highest can come back any more, and with the secret itself they come back; segment_ids are as the node knows them, 0 if it does not; of a segment that is not there the answer''s is 0, and known has names of those that are; range_count is 0 where it is used up; usage_roles is empty where every role may use the numbers; 55000 for a highest that is far above all that was handed out. Not in a transaction block';
+REVOKE ALL ON FUNCTION snowflake_segment_ranges(pg_catalog.text, pg_catalog.text[], bigint[], bigint[], bigint[], bigint[], pg_catalog.bytea[]) FROM PUBLIC;
 
 -- The operator's word.
 
@@ -308,7 +340,7 @@ REVOKE ALL ON FUNCTION snowflake_evict(integer, pg_catalog.timestamptz) FROM PUB
 CREATE FUNCTION snowflake_settle(reason pg_catalog.text) RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_settle(pg_catalog.text) IS
-    'commits of this registry may have been lost, as after a restore: it settles for one lease duration; the reason is for the log';
+    'commits of this registry may have been lost, as after a restore: it settles for as long as the longest lease; nodes that have seen a newer timeline accept this registry again; the reason is for the log';
 REVOKE ALL ON FUNCTION snowflake_settle(pg_catalog.text) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_settled() RETURNS boolean
@@ -330,12 +362,13 @@ COMMENT ON FUNCTION snowflake_renew() IS
 REVOKE ALL ON FUNCTION snowflake_renew() FROM PUBLIC;
 
 CREATE FUNCTION snowflake_create_segment(
-    name pg_catalog.text, start bigint DEFAULT 1, step integer DEFAULT 1000, max_value bigint DEFAULT 9223372036854775807, max_step integer DEFAULT 1000000)
+    name pg_catalog.text, start bigint DEFAULT 1, step integer DEFAULT 1000, max_value bigint DEFAULT 9223372036854775807, max_step integer DEFAULT 1000000,
+    usage_role pg_catalog.name DEFAULT NULL)
     RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake_create_segment(pg_catalog.text, bigint, integer, bigint, integer) IS
-    'creates a segment in this registry: numbers from start to max_value, of which nodes fetch step to max_step at a time; above the last number of one of its name that was dropped while nodes held ranges of it; 42710 where there is one, 22023 for limits that cannot be, 55000 where the registry is in another database';
-REVOKE ALL ON FUNCTION snowflake_create_segment(pg_catalog.text, bigint, integer, bigint, integer) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake_create_segment(pg_catalog.text, bigint, integer, bigint, integer, pg_catalog.name) IS
+    'creates a segment in this registry: numbers from start to max_value, of which nodes fetch step to max_step at a time, and which only members of usage_role may use on each server, if that is not null; above the last number of one of its name that was dropped while nodes held ranges of it; 42710 where there is one, 22023 for limits that cannot be, 55000 where the registry is in another database';
+REVOKE ALL ON FUNCTION snowflake_create_segment(pg_catalog.text, bigint, integer, bigint, integer, pg_catalog.name) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_drop_segment(name pg_catalog.text) RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -379,7 +412,7 @@ COMMENT ON FUNCTION snowflake_currval() IS
 CREATE FUNCTION snowflake_segment_nextval(name pg_catalog.text) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL SAFE SUPPORT snowflake_nextval_support;
 COMMENT ON FUNCTION snowflake_segment_nextval(pg_catalog.text) IS
-    'the next number of a segment, unique on all nodes of the registry and rising on each; for column defaults; 42704 where there is none of that name, SF005 where the registry has handed out no range in time, SF006 at its end, 53400 where too many are in use';
+    'the next number of a segment, unique on all nodes of the registry and rising on each; for column defaults; 42501 without the privileges of the segment''s usage_role, 42704 where there is none of that name, SF005 where the registry has handed out no range in time, SF006 at its end, 53400 where too many are in use';
 
 CREATE FUNCTION snowflake_copy_segment_nextval(pg_catalog.internal, pg_catalog.text) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE SUPPORT snowflake_nextval_support;
@@ -387,12 +420,12 @@ COMMENT ON FUNCTION snowflake_copy_segment_nextval(pg_catalog.internal, pg_catal
 
 CREATE FUNCTION snowflake_segment_currval(name pg_catalog.text) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION snowflake_segment_currval(pg_catalog.text) IS 'the last number of a segment in this session; 55000 before the first';
+COMMENT ON FUNCTION snowflake_segment_currval(pg_catalog.text) IS 'the last number of a segment in this session; 55000 before the first, 42501 as for the next number';
 
 CREATE FUNCTION snowflake_horizon() RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION snowflake_horizon() IS
-    'id below which every row whose id this node issued, in the transaction that wrote it, is visible to this statement or never will be; 0 while none is known. 25006 during recovery, 55000 where no ids can be issued';
+    'id below which every row whose id this node issued, in the transaction that wrote it, is visible to this statement or never will be; 0 while none is known. 25006 during recovery, 0A000 in a part of a statement that Citus sent here, 55000 where no ids can be issued';
 
 -- Reading.
 
@@ -543,7 +576,7 @@ CREATE FUNCTION snowflake_check(
     SET row_security = off;
 COMMENT ON FUNCTION snowflake_check(pg_catalog.regclass, name) IS
     'ids of a bigint column that are not of this database''s layout, of the future by more than max_clock_skew, or of a time for which this registry never leased their worker id; none when all is well. Where the registry is in another database nothing is compared with its leases, and all ids are listed as such, for each worker id. 42501 for who may not read the column, 42703, 42804, 42809 or 42P01 for what is no such column';
-REVOKE ALL ON FUNCTION snowflake_check(pg_catalog.regclass, name) FROM PUBLIC;
+REVOKE ALL ON FUNCTION snowflake_check(pg_catalog.regclass, pg_catalog.name) FROM PUBLIC;
 
 -- Watching: this node.
 
@@ -557,7 +590,7 @@ CREATE FUNCTION snowflake_get_status(
     OUT answer_seconds double precision, OUT since_answer_seconds double precision, OUT ranges_failing boolean,
     OUT last_error pg_catalog.text, OUT last_error_code pg_catalog.text, OUT last_error_at pg_catalog.timestamptz,
     OUT workers bigint, OUT workers_free bigint, OUT end_of_life pg_catalog.timestamptz, OUT advice pg_catalog.text,
-    OUT horizon bigint, OUT horizon_age interval, OUT horizon_pid integer, OUT horizon_xid pg_catalog.xid, OUT horizon_since pg_catalog.timestamptz)
+    OUT black_box boolean, OUT horizon bigint, OUT horizon_age interval, OUT horizon_pid integer, OUT horizon_xid pg_catalog.xid, OUT horizon_since pg_catalog.timestamptz)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION snowflake_get_status() IS 'what the views snowflake_status and snowflake_metrics show: one consistent look';
 
@@ -571,7 +604,7 @@ CREATE VIEW snowflake_status AS
          LEFT JOIN pg_catalog.pg_prepared_xacts p ON p.transaction OPERATOR(pg_catalog.=) s.horizon_xid;
 COMMENT ON VIEW snowflake_status IS 'this node: one row';
 COMMENT ON COLUMN snowflake_status.state IS
-    'what a call would get now: issuing; clock behind, by more than max_lead, the last id or the lease; window ended, because the registry has not moved it; time used up, of the layout; held back, by a registry that settles; no lease; idle, when nobody has asked for an id yet; not preloaded';
+    'what a call would get now: issuing; clock behind, by more than max_lead, the last id or the lease; window ended, because the registry has not moved it; time used up, of the layout; held back, by a registry that settles; no lease; idle, when nobody has asked for an id yet; standby, whose registry is here and cannot be written; not preloaded';
 COMMENT ON COLUMN snowflake_status.node IS 'name under which the node stands in the registry';
 COMMENT ON COLUMN snowflake_status.worker IS 'worker id that the node holds, or held last';
 COMMENT ON COLUMN snowflake_status.lease_id IS 'lease that the node holds, or held last';
@@ -593,7 +626,7 @@ COMMENT ON COLUMN snowflake_status.last_error_code IS 'SQLSTATE of last_error';
 COMMENT ON COLUMN snowflake_status.last_error_at IS 'when the keeper met last_error';
 COMMENT ON COLUMN snowflake_status.end_of_life IS 'when the layout''s time is used up';
 COMMENT ON COLUMN snowflake_status.advice IS
-    'what should be looked after although ids flow, one line each, as of when the lease was drawn; null when all is well';
+    'what should be looked after although ids flow, one line each; null when all is well';
 COMMENT ON COLUMN snowflake_status.clock_lead IS
     'by how much the node''s clock, which ids read, leads the server''s, because that stepped back; below 0 while it leapt forward and is not believed';
 COMMENT ON COLUMN snowflake_status.clock_bridged IS 'how many steps back of the server''s clock nobody noticed';
@@ -608,8 +641,10 @@ GRANT SELECT ON snowflake_status TO PUBLIC;
 
 CREATE VIEW snowflake_metrics AS
     SELECT s.state,
-           CASE WHEN s.ids_taken IS NOT NULL THEN (s.state OPERATOR(pg_catalog.=) 'issuing'::pg_catalog.text)::integer END AS issuing,
-           CASE WHEN s.ids_taken IS NOT NULL THEN (s.state OPERATOR(pg_catalog.=) 'idle'::pg_catalog.text)::integer END AS idle,
+           CASE WHEN s.ids_taken IS NOT NULL AND s.state OPERATOR(pg_catalog.<>) 'standby'::pg_catalog.text
+               THEN (s.state OPERATOR(pg_catalog.=) 'issuing'::pg_catalog.text)::integer END AS issuing,
+           CASE WHEN s.ids_taken IS NOT NULL AND s.state OPERATOR(pg_catalog.<>) 'standby'::pg_catalog.text
+               THEN (s.state OPERATOR(pg_catalog.=) 'idle'::pg_catalog.text)::integer END AS idle,
            (s.keeper_pid IS NOT NULL)::integer AS keeper_running,
            s.registry_here::integer AS registry_here,
            s.worker,
@@ -637,6 +672,7 @@ CREATE VIEW snowflake_metrics AS
            s.workers,
            s.workers_free,
            extract(epoch FROM s.horizon_age)::double precision AS horizon_age_seconds,
+           s.black_box::integer AS black_box,
            coalesce(pg_catalog.array_length(pg_catalog.string_to_array(s.advice, E'\n'::pg_catalog.text), 1), 0) AS advice,
            extract(epoch FROM s.end_of_life)::double precision OPERATOR(pg_catalog.-)
                extract(epoch FROM pg_catalog.clock_timestamp())::double precision AS end_of_life_seconds
@@ -644,7 +680,7 @@ CREATE VIEW snowflake_metrics AS
 COMMENT ON VIEW snowflake_metrics IS 'this node in numbers, for what collects metrics: one row; what it does not have is null';
 COMMENT ON COLUMN snowflake_metrics.state IS 'what a call would get now, as in snowflake_status; the one column that is no number';
 COMMENT ON COLUMN snowflake_metrics.issuing IS
-    'whether a call would get an id now: 1 or 0; null where nothing is preloaded, as where there is nothing but a registry';
+    'whether a call would get an id now: 1 or 0; null on a standby, and where nothing is preloaded, as where there is nothing but a registry';
 COMMENT ON COLUMN snowflake_metrics.idle IS
     'whether nobody has asked for an id yet, so that the first call draws a lease: 1 or 0; where this and issuing are 0, calls fail or wait; null as issuing is';
 COMMENT ON COLUMN snowflake_metrics.keeper_running IS
@@ -682,12 +718,15 @@ COMMENT ON COLUMN snowflake_metrics.workers IS
 COMMENT ON COLUMN snowflake_metrics.workers_free IS 'how many of these nobody else held when the lease was drawn';
 COMMENT ON COLUMN snowflake_metrics.horizon_age_seconds IS
     'how far the horizon is behind the node''s clock; null before anybody has asked for it';
+COMMENT ON COLUMN snowflake_metrics.black_box IS
+    'whether the server has a black box, so that ids go on under the same lease after a crash: 1 or 0; null where nothing is preloaded';
 COMMENT ON COLUMN snowflake_metrics.advice IS 'how many lines of advice snowflake_status has';
 COMMENT ON COLUMN snowflake_metrics.end_of_life_seconds IS 'time until the layout''s time is used up';
 GRANT SELECT ON snowflake_metrics TO PUBLIC;
 
 CREATE FUNCTION snowflake_get_segments(
-    OUT name pg_catalog.text, OUT next_here bigint, OUT left_here bigint, OUT rate double precision, OUT lasts interval) RETURNS SETOF pg_catalog.record
+    OUT name pg_catalog.text, OUT next_here bigint, OUT left_here bigint, OUT rate double precision, OUT lasts interval,
+    OUT usage_role pg_catalog.name) RETURNS SETOF pg_catalog.record
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_get_segments() IS 'what the view snowflake_segments shows of this node';
 
@@ -695,7 +734,8 @@ CREATE VIEW snowflake_segments AS
     SELECT coalesce(s.name, n.name) AS name,
            CASE WHEN s.last_value OPERATOR(pg_catalog.<) s.max_value
                THEN s.last_value OPERATOR(pg_catalog.+) 1::bigint END AS next_value,
-           s.max_value, s.step, s.max_step, h.holders, n.next_here, n.left_here, n.rate, n.lasts
+           s.max_value, s.step, s.max_step, h.holders, n.next_here, n.left_here, n.rate, n.lasts,
+           CASE WHEN s.name IS NULL THEN n.usage_role ELSE s.usage_role END AS usage_role
     FROM (SELECT * FROM snowflake_segment WHERE dropped_at IS NULL) s
     FULL JOIN snowflake_get_segments() n ON n.name OPERATOR(pg_catalog.=) s.name
     LEFT JOIN LATERAL (
@@ -717,6 +757,8 @@ COMMENT ON COLUMN snowflake_segments.left_here IS 'how many numbers this node ha
 COMMENT ON COLUMN snowflake_segments.rate IS 'numbers per second that this node issued of its range';
 COMMENT ON COLUMN snowflake_segments.lasts IS
     'how long left_here lasts at that rate: until then the registry may be away; null without a rate';
+COMMENT ON COLUMN snowflake_segments.usage_role IS
+    'role whose members alone may use the numbers, null: every role; of a registry in another database as of the newest answer';
 GRANT SELECT ON snowflake_segments TO pg_read_all_stats;
 
 -- Watching: the registry.
@@ -753,27 +795,25 @@ CREATE VIEW snowflake_registry_metrics AS
            coalesce(f.held, 0::bigint) AS workers_held,
            l.workers OPERATOR(pg_catalog.-) coalesce(f.held, 0::bigint) AS workers_free,
            coalesce(f.expired, 0::bigint) AS workers_expired,
-           CASE WHEN NOT o.soft THEN
-               coalesce(f.expired, 0::bigint) OPERATOR(pg_catalog.+)
-                   o.cuts[coalesce(f.datacenter, 0) OPERATOR(pg_catalog.+) 1] OPERATOR(pg_catalog.-)
+           CASE WHEN o.settling_seconds IS NOT NULL THEN
+               coalesce(f.expired, 0::bigint) OPERATOR(pg_catalog.+) l.common OPERATOR(pg_catalog.-)
                (SELECT pg_catalog.count(*) FROM snowflake_registry r
                 WHERE (r.worker_id OPERATOR(pg_catalog.>>) l.worker_bits)
                           OPERATOR(pg_catalog.=) coalesce(f.datacenter, 0)
-                    AND ((((r.worker_id::bigint OPERATOR(pg_catalog.-) o.anchor) OPERATOR(pg_catalog.%) l.workers)
-                        OPERATOR(pg_catalog.+) l.workers) OPERATOR(pg_catalog.%) l.workers)
-                        OPERATOR(pg_catalog.<) o.cuts[coalesce(f.datacenter, 0) OPERATOR(pg_catalog.+) 1])
+                    AND (r.worker_id::bigint OPERATOR(pg_catalog.%) l.workers) OPERATOR(pg_catalog.<) l.common)
                ELSE 0::bigint END AS workers_held_back,
            a.leases, a.late AS leases_late, a.expired AS leases_expired,
            coalesce(o.settling_seconds, 0::double precision) AS settling_seconds
     FROM snowflake_get_status() s
-         CROSS JOIN (SELECT worker_bits, 1::bigint OPERATOR(pg_catalog.<<) worker_bits AS workers
-                     FROM snowflake_get_layout()) l
+         CROSS JOIN (SELECT worker_bits, workers,
+                            workers OPERATOR(pg_catalog.-) (workers OPERATOR(pg_catalog./) 3::bigint) AS common
+                     FROM (SELECT worker_bits, 1::bigint OPERATOR(pg_catalog.<<) worker_bits AS workers
+                           FROM snowflake_get_layout()) bits) l
          CROSS JOIN (SELECT pg_catalog.count(*) AS leases,
                             pg_catalog.count(*) FILTER (WHERE late AND NOT expired) AS late,
                             pg_catalog.count(*) FILTER (WHERE expired) AS expired
                      FROM snowflake_workers) a
-         LEFT JOIN (SELECT settling_soft AS soft, settling_lease_id AS anchor, settling_cuts AS cuts,
-                           extract(epoch FROM settles_until OPERATOR(pg_catalog.-) pg_catalog.clock_timestamp())
+         LEFT JOIN (SELECT extract(epoch FROM settles_until OPERATOR(pg_catalog.-) pg_catalog.clock_timestamp())
                                ::double precision AS settling_seconds
                     FROM snowflake_origin
                     WHERE settles_until OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp()) o ON true

@@ -251,12 +251,14 @@ copy_server() {
   local prefix=$1 bindir top version
   local -n config=${2:-PG_CONFIG}
   bindir=$("$config" --bindir)
-  if [[ $bindir =~ ^/usr/lib/postgresql/([0-9]+)/bin$ ]]; then
-    version=${BASH_REMATCH[1]}
+  # Debian's folders, here or in another root.
+  if [[ $bindir =~ ^(/.*)/lib/postgresql/([0-9]+)/bin$ ]]; then
+    top=${BASH_REMATCH[1]}
+    version=${BASH_REMATCH[2]}
     mkdir -p "$prefix/lib/postgresql" "$prefix/share/postgresql" "$prefix/include"
-    cp -a "/usr/lib/postgresql/$version" "$prefix/lib/postgresql/"
-    cp -a "/usr/share/postgresql/$version" "$prefix/share/postgresql/"
-    ln -s /usr/include/postgresql "$prefix/include/postgresql"
+    cp -a "$top/lib/postgresql/$version" "$prefix/lib/postgresql/"
+    cp -a "$top/share/postgresql/$version" "$prefix/share/postgresql/"
+    ln -s "$top/include/postgresql" "$prefix/include/postgresql"
     config=$prefix/lib/postgresql/$version/bin/pg_config
   else
     top=${bindir%/bin}
@@ -340,18 +342,21 @@ unpack_beside() {
 }
 
 # make_server FOLDER [SETTING...]: makes a cluster with its superuser `postgres` in FOLDER/data and starts it. Only its
-# socket in FOLDER/socket leads to it, and only its owner (and root) may use that. SNOWFLAKE_PRELOAD=0 leaves the library
-# out of what it preloads.
+# socket in FOLDER/socket leads to it, and only its owner (and root) may use that. SNOWFLAKE_PRELOAD=session preloads
+# the library with each session, 0 not at all.
 make_server() {
-  local folder=$1 setting preload=snowflake
+  local folder=$1 setting preload="shared_preload_libraries = 'snowflake'"
   shift
-  if [[ ${SNOWFLAKE_PRELOAD:-1} = 0 ]]; then preload=; fi
+  case ${SNOWFLAKE_PRELOAD:-1} in
+    0) preload= ;;
+    session) preload="session_preload_libraries = 'snowflake'" ;;
+  esac
   as_user mkdir -p "$folder"
   as_user mkdir -m 700 "$folder/socket"
   as_user "$server_bin/initdb" --no-sync -A trust -U postgres -E UTF8 --locale=C -D "$folder/data" \
     >"$folder/initdb.log" 2>&1 || { cat "$folder/initdb.log" >&2; return 1; }
   for setting in "listen_addresses = ''" "unix_socket_directories = '$folder/socket'" "unix_socket_permissions = 0700" \
-    "shared_preload_libraries = '$preload'" "$@"; do
+    "$preload" "$@"; do
     printf '%s\n' "$setting"
   done | as_user tee -a "$folder/data/postgresql.conf" >/dev/null
   as_user "$server_bin/pg_ctl" -s -w -t "${PGCTLTIMEOUT:-$((60 * ${SNOWFLAKE_SLOWNESS:-1}))}" -D "$folder/data" -l "$folder/server.log" start >/dev/null ||

@@ -92,7 +92,7 @@ step() {
   fi
 }
 
-# finish_steps [KEEP]: for the end of a script of steps.
+# finish_steps [KEEP]: for the end of a script of steps. Without `optional` at least one must have passed.
 finish_steps() {
   trap - EXIT
   cd /
@@ -105,5 +105,5 @@ finish_steps() {
     fi
   fi
   echo "$passed passed, $failed failed"
-  [[ $failed -eq 0 && $passed -gt 0 ]] || exit 1
+  [[ $failed -eq 0 && ($passed -gt 0 || -n ${optional:-}) ]] || exit 1
 }

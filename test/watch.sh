@@ -47,7 +47,7 @@ watch_server() {
       for library in asan ubsan stdc++; do libraries+=("$(g++ -print-file-name="lib$library.so")"); done
       command="env LD_PRELOAD=\"${libraries[*]} \$LD_PRELOAD\" UBSAN_OPTIONS=\"print_stacktrace=1:log_path=$name\""
       # verbosity, so that each start writes a file
-      command+=" ASAN_OPTIONS=\"detect_leaks=0:abort_on_error=1:verbosity=1:log_path=$name\""
+      command+=" ASAN_OPTIONS=\"detect_leaks=0:abort_on_error=1:allocator_may_return_null=1:verbosity=1:log_path=$name\""
       ;;
   esac
   mv "$program" "$program.bin"

@@ -5,7 +5,8 @@
 // 2. Who changes the state breaks the seal first. What the registry is told comes after the box is sealed again.
 // 3. A box is right, or it is none: what is half written, or was changed by somebody else, is not used.
 //
-// Nobody writes it but under the generator's lock. A process may be killed between any two of these stores.
+// It is written under the generator's lock only. A process may be killed between any two of these
+// stores, which therefore keep their order. Loads need none: nothing writes any more when a box is read.
 #pragma once
 
 #include <array>
@@ -82,7 +83,7 @@ inline void Empty(BoxSlot *slot) { slot->seal.store(0, std::memory_order_release
 
 // Whether a crash would take nothing away.
 constexpr bool IsEmpty(const NodeState &node) {
-  return !node.generator.open && node.retired_count == 0 && node.next_token == Token{};
+  return !node.generator.open && node.retired_count == 0 && node.next_secret == Secret{};
 }
 
 // `fill` writes what is kept.

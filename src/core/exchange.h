@@ -8,11 +8,13 @@
 
 namespace snowflake {
 
-// Where a registry stands, as its answers say. Commits that it lost show when these go back.
+// Where a registry stands, as its answers say. If timeline or word go back, it has lost commits or is
+// an old one.
 struct Standing {
   int64_t system_identifier;
   int64_t timeline;
   Tick raised_tick;  // no id of this tick or before it is wanted any more
+  int64_t word_us;   // when the operator last said there that commits were lost: it overrules the timeline
 };
 
 struct AcquireRequest {
@@ -20,13 +22,13 @@ struct AcquireRequest {
   int32_t datacenter;
   Tick now;
   int64_t duration_us;
-  Token token;            // the node's own: asked again with it, the registry gives the same lease
-  int64_t seen_lease_id;  // the highest that the node has seen of this registry; 0: none
-  Tick start_before;      // nothing is drawn unless the window begins before it
+  SecretHash secret_hash;  // asked again with it, the registry gives the same lease
+  int64_t seen_lease_id;   // the highest that the node has seen of this registry; 0: none
+  Tick start_before;       // nothing is drawn unless the window begins before it
 };
 
 struct AcquireAnswer {
-  Lease lease;
+  Lease lease;  // without its secret
   Layout layout;
   Standing standing;
   int64_t workers_free;  // below 0: not counted
@@ -34,11 +36,13 @@ struct AcquireAnswer {
 
 struct ExtendRequest {
   int64_t lease_id;
-  Token token;
+  SecretHash secret_hash;
   Tick now;
   int64_t duration_us;
-  Tick held_until;  // the window's end that the node has
-  Tick latest_end;  // one beyond it is refused, unless the registry knows of it
+  Tick held_until;    // the window's end that the node has
+  int32_t worker;     // of the lease, as the node has it
+  Tick window_start;  // likewise
+  Tick latest_end;    // a window's end beyond it is refused, unless the registry knows of it
 };
 
 struct ExtendAnswer {
@@ -48,7 +52,7 @@ struct ExtendAnswer {
 
 struct ReleaseRequest {
   int64_t lease_id;
-  Token token;
+  Secret secret;
   Tick last_tick;
   Tick held_until;  // as above
   Tick latest_end;  // as above
@@ -62,16 +66,18 @@ struct RangeAsk {
   int64_t highest;     // of the numbers that the node has had
   int64_t unused;      // so many up to there come back
   int64_t wanted;      // below 0: none
+  Secret secret;       // what is handed out is recorded with its hash; it is sent to give numbers back
 };
 
 struct RangeAnswer {
-  int64_t segment_id;  // 0: there is no such segment
-  Range range;         // none: it is used up, or nothing was asked for
+  int64_t segment_id;                 // 0: there is no such segment
+  Range range;                        // none: it is used up, or nothing was asked for
+  char usage_role[kMaxRoleName + 1];  // whose members may use its numbers; empty: every role
 };
 
 struct RangesRequest {
   const char *node;
-  Token token;  // what was drawn with another one cannot come back
+  bool here;  // this database's own node asks
   int count;
   const RangeAsk *asks;
 };

@@ -110,8 +110,8 @@ constexpr Decision Take(Generator *g, Tick now, int64_t want, const Terms &terms
 
 // Takes back the end of a run that was not issued, so that a session that leaves a tick behind wastes none of it. False when
 // numbers above it were taken meanwhile, or the lease is another one: then they are lost.
-constexpr bool GiveBack(Generator *g, const Token &token, const Run &rest) {
-  if (!g->open || g->lease.token != token || rest.tick != g->last_tick ||
+constexpr bool GiveBack(Generator *g, const Secret &secret, const Run &rest) {
+  if (!g->open || g->lease.secret != secret || rest.tick != g->last_tick ||
       int64_t{rest.sequence} + rest.count != g->next_sequence)
     return false;
   if (rest.tick < g->sealed_tick || (rest.tick == g->sealed_tick && rest.sequence < g->sealed_sequence)) return false;
@@ -178,7 +178,7 @@ constexpr void Open(Generator *g, const Layout &layout, const Lease &lease) {
 // Ends issuing under the lease and says what to give back.
 constexpr Retired Close(Generator *g) {
   g->open = false;
-  return {g->lease.lease_id, g->lease.token, g->lease.worker, LastTickOfLease(*g), g->lease.window_end, false};
+  return {g->lease.lease_id, g->lease.secret, g->lease.worker, LastTickOfLease(*g), g->lease.window_end, false};
 }
 
 // Every id from now on is of a later tick, be it beyond the window: then it waits for one that reaches so far.

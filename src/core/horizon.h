@@ -9,6 +9,11 @@
 // 3. A slot counts while its transaction does. Nobody clears it; that transactions end, and in which order, only PostgreSQL says.
 // 4. A transaction that is prepared leaves its process. From before that until after it, its slot has its xid, too, and then another
 //    slot has both: they are looked at in this order, and P says whether it was still in progress.
+// 5. A process may not know what its parallel workers have drawn, and then it does neither. Before such
+//    a transaction leaves its process, PostgreSQL shows that it is prepared and whose it was: the slot
+//    is looked at for that, until another transaction of the process draws, which moves it first.
+// 6. A processor may carry out loads and stores in another order than the program has them. Each read
+//    without a lock names the order that it needs.
 #pragma once
 
 #include <atomic>
@@ -76,6 +81,7 @@ struct alignas(64) HorizonSlot {
   std::atomic<uint32_t> lxid;
   std::atomic<Xid> xid;
   std::atomic<uint32_t> database;
+  std::atomic<bool> of_worker;  // a parallel worker wrote it: its leader may not know of it
 };
 
 inline bool IsOf(const HorizonSlot &slot, const Local &by) {
@@ -83,25 +89,30 @@ inline bool IsOf(const HorizonSlot &slot, const Local &by) {
 }
 
 // The generator's lock is held.
-inline void NoteDrawn(HorizonSlot *slot, uint32_t database, const Local &by, int64_t first) {
+inline void NoteDrawn(HorizonSlot *slot, uint32_t database, const Local &by, bool of_worker, int64_t first) {
   const auto release = std::memory_order_release;
   const bool goes_on = IsOf(*slot, by);
-  if (goes_on && slot->first.load(std::memory_order_relaxed) <= first) return;
-  slot->first.store(first, release);
+  if (!goes_on) slot->lxid.store(0, release);
+  if (!goes_on || slot->first.load(std::memory_order_relaxed) > first) slot->first.store(first, release);
   if (goes_on) return;
   slot->xid.store(0, release);
   slot->database.store(database, release);
   slot->pid.store(by.pid, release);
+  slot->of_worker.store(of_worker, release);
   slot->lxid.store(by.lxid, release);
 }
 
-// The transaction has left its process, where its slot has its xid, for the slot that it has from then on.
-inline void MovePrepared(HorizonSlot *from, HorizonSlot *to) {
-  to->first.store(from->first.load());
+// The transaction `lxid` has left its process for the slot that it has from then on. If its process
+// does not know that it drew, another of its workers may have moved it already, and be writing into the
+// slot: then there is another lxid.
+inline void MovePrepared(const HorizonSlot &from, uint32_t lxid, HorizonSlot *to, Xid xid) {
+  const int64_t first = from.first.load(std::memory_order_acquire);
+  const uint32_t database = from.database.load(std::memory_order_acquire);
+  if (from.lxid.load(std::memory_order_acquire) != lxid) return;
+  to->first.store(first);
   to->lxid.store(0);
-  to->database.store(from->database.load());
-  to->xid.store(from->xid.load());
-  from->xid.store(0);
+  to->database.store(database);
+  to->xid.store(xid);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -131,7 +142,9 @@ constexpr int64_t SealIds(Generator *g, const Layout &layout, Tick now) {
 //   int64_t Seal()                           the lowest id that is still to come
 //   int32_t Slots()                          how many there are, those of prepared transactions last
 //   const HorizonSlot *Slot(int32_t i)       nullptr: it is nobody's here
-//   bool Runs(int32_t i, const Local &by)    whether that process still runs that transaction
+//   bool Runs(int32_t i, const Local &by)    whether that process still runs that transaction; what is
+//                                            read after it was written before the end that it saw
+//   Xid PreparedBy(int32_t i, uint32_t lxid) the xid of that process's transaction, if it is prepared, or 0
 //   Xid Unknown(int32_t i)                   a prepared transaction of which nobody knows whether it drew, or 0
 //   Moment TakeMoment()                      P, sorted; its xids are the Server's
 // `left` has room for twice as many as there are slots. What holds the horizon back is in `holder`; all zero: nothing.
@@ -147,15 +160,27 @@ int64_t TakeSample(Server *server, Drawn *left, Moment *moment, Drawn *holder) {
   int32_t count = 0;
   for (int32_t i = 0; i < server->Slots(); ++i) {
     if (const HorizonSlot *slot = server->Slot(i)) {
+      // Order: lxid is written last and read first, so that the others are not of an earlier transaction.
+      // All three before Runs(): a transaction has its lxid before it draws.
       Drawn drawn = {};
-      drawn.by.lxid = slot->lxid.load(std::memory_order_acquire);
+      const uint32_t lxid = slot->lxid.load(std::memory_order_acquire);
+      drawn.by.lxid = lxid;
       drawn.by.pid = slot->pid.load(std::memory_order_acquire);
       drawn.first = slot->first.load(std::memory_order_acquire);
-      if (drawn.by.lxid != 0 && server->Runs(i, drawn.by)) {
+      if (lxid != 0 && server->Runs(i, drawn.by)) {
         hold(drawn);
         continue;
       }
-      // In this order: it has its xid before it leaves, and what comes after it in the slot comes after it has another one.
+      if (lxid != 0 && slot->of_worker.load(std::memory_order_acquire)) {
+        // Order: after Runs(), because the transaction was shown as prepared before it left; and lxid
+        // once more, because what overwrites first clears lxid before, and has moved both.
+        drawn.xid = server->PreparedBy(i, lxid);
+        drawn.by = {};
+        if (drawn.xid != 0 && slot->lxid.load(std::memory_order_acquire) == lxid) left[count++] = drawn;
+      }
+      // Order: after Runs(), because the transaction had its xid here before it left; and xid before
+      // first, because what overwrites them comes after the transaction has another slot. That one is
+      // read later, so both come before it.
       drawn = {0, {}, slot->xid.load(std::memory_order_acquire)};
       drawn.first = slot->first.load(std::memory_order_acquire);
       if (drawn.xid != 0) left[count++] = drawn;

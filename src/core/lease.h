@@ -11,21 +11,38 @@
 
 namespace snowflake {
 
-// The registry's secret for one lease: only who holds it can move or release the lease.
-struct Token {
-  uint8_t bytes[16];
+template <int size>
+constexpr bool AreSame(const uint8_t (&a)[size], const uint8_t (&b)[size]) {
+  for (int i = 0; i < size; ++i)
+    if (a[i] != b[i]) return false;
+  return true;
+}
 
-  friend constexpr bool operator==(const Token &a, const Token &b) { return !(a != b); }
-  friend constexpr bool operator!=(const Token &a, const Token &b) {
-    for (int i = 0; i < 16; ++i)
-      if (a.bytes[i] != b.bytes[i]) return true;
-    return false;
-  }
+// SHA-256 of a lease secret: what the registry knows of it.
+struct SecretHash {
+  uint8_t bytes[32];
+
+  friend constexpr bool operator==(const SecretHash &a, const SecretHash &b) { return AreSame(a.bytes, b.bytes); }
+  friend constexpr bool operator!=(const SecretHash &a, const SecretHash &b) { return !(a == b); }
 };
+
+// A lease secret, which the node makes. It is sent to the registry to release the lease, and before that its hash alone:
+// nothing that the registry stores or logs while the lease is in use releases it. All zero: none.
+struct Secret {
+  uint8_t bytes[16];
+  SecretHash hash;
+
+  friend constexpr bool operator==(const Secret &a, const Secret &b) { return AreSame(a.bytes, b.bytes); }
+  friend constexpr bool operator!=(const Secret &a, const Secret &b) { return !(a == b); }
+};
+
+// From here on lease ids neither jump nor are believed, by registries and by nodes, so that nothing
+// overflows. A registry would have to be restarted a thousand million times to get there.
+inline constexpr int64_t kHighestLeaseId = INT64_MAX / 2;
 
 struct Lease {
   int64_t lease_id;
-  Token token;
+  Secret secret;
   int32_t worker;
   Tick window_start;
   Tick window_end;  // exclusive
@@ -34,7 +51,7 @@ struct Lease {
 // A lease that this node no longer issues under, on its way back to the registry.
 struct Retired {
   int64_t lease_id;
-  Token token;
+  Secret secret;
   int32_t worker;
   Tick last_tick;
   Tick window_end;

@@ -6,7 +6,7 @@
 //
 // 1. A lease is put in place, replaced, ended and given back here alone. What was issued last under the one before is taken in
 //    the same step that puts the new one in place.
-// 2. An acquire that has had no answer is asked again with its token, so that it costs no second worker id.
+// 2. An acquire that has had no answer is asked again with its secret, so that it costs no second worker id.
 // 3. Ids read the node's clock, and so does what is asked of a registry. Who reads it has taken a reading before (core/clock.h).
 // 4. What a registry answers is judged before any of it is used; a lease that is not put to use is given back.
 #pragma once
@@ -28,6 +28,7 @@ inline constexpr int kMaxRetired = 4;
 struct RegistrySeen {
   int64_t system_identifier;  // 0: nothing yet
   int64_t timeline;
+  int64_t word_us;
   int64_t lease_id;
 };
 
@@ -45,10 +46,10 @@ struct NodeState {
   bool window_wanted;
 
   RegistrySeen seen;
-  Token next_token;                         // of the acquire that has no answer yet; all zero: none
-  Tick next_token_since, next_token_until;  // the earliest and the latest clock that it was asked with
-  int64_t workers_free;                     // at the newest acquire; below 0: not counted
-  bool ask_by_wall;                         // the registry refused the node's clock; perhaps it accepts the wall clock
+  Secret next_secret;                         // of the acquire that has no answer yet; all zero: none
+  Tick next_secret_since, next_secret_until;  // the earliest and the latest clock that it was asked with
+  int64_t workers_free;                       // at the newest acquire; below 0: not counted
+  bool ask_by_wall;  // the registry refused the node's clock; perhaps it accepts the wall clock
 };
 
 // What is done about a clock that is behind.
@@ -107,7 +108,7 @@ constexpr void CatchUp(NodeState *node, const Patience &patience, bool at_any_pr
 constexpr void GoOnWithoutBetter(NodeState *node, const Patience &patience) {
   if (!node->generator.open || !node->new_worker_wanted) return;
   node->new_worker_wanted = false;
-  node->next_token = {};
+  node->next_secret = {};
   CatchUp(node, patience, true);
 }
 
@@ -133,7 +134,7 @@ constexpr KeeperView See(NodeState *node, int64_t lease_duration_us, const Patie
   }
   if (node->new_worker_wanted && !behind) {
     node->new_worker_wanted = false;
-    node->next_token = {};  // what it drew begins too early for a clock that is right again
+    node->next_secret = {};  // what it drew begins too early for a clock that is right again
   }
   view.lease_wanted = g.open ? node->new_worker_wanted : node->lease_wanted;
   view.window_wanted = g.open && node->window_wanted;
@@ -163,18 +164,18 @@ constexpr void CloseLease(NodeState *node) {
   if (node->generator.open) Retire(node, Close(&node->generator));
 }
 
-// Another may issue under the lease, too, and ask for the next one with the same token, because it is a copy of this node with its
+// Another may issue under the lease, too, and ask for the next one with the same secret, because it is a copy of this node with its
 // memory. So neither is used again, and nothing is given back.
 constexpr void ForgetLease(NodeState *node) {
   node->generator.open = false;
   node->retired_count = 0;
-  node->next_token = {};
+  node->next_secret = {};
   node->lease_wanted = true;
 }
 
 // A restart is to find nothing here where nothing is leased: what the registry was asked last, and what it had shown, is over.
 constexpr void ForgetQuestion(NodeState *node) {
-  if (!node->generator.open && node->retired_count == 0) node->next_token = {};
+  if (!node->generator.open && node->retired_count == 0) node->next_secret = {};
 }
 
 // The state that a crash left, with the last tick that was used. Wishes are gone with those who had them. A lease that was closed, but
@@ -183,7 +184,7 @@ constexpr void Recover(NodeState *node, Tick last_tick) {
   Generator *g = &node->generator;
   if (!g->open && node->retired_count > 0) {
     const Retired &newest = node->retired[node->retired_count - 1];
-    if (newest.lease_id == g->lease.lease_id && newest.token == g->lease.token && !newest.asked) {
+    if (newest.lease_id == g->lease.lease_id && newest.secret == g->lease.secret && !newest.asked) {
       g->open = true;
       --node->retired_count;
     }
@@ -211,8 +212,8 @@ constexpr void RecoverHorizon(NodeState *node, const Layout &layout, int64_t hor
 constexpr void ForgetRegistry(NodeState *node) {
   node->retired_count = 0;
   node->seen = {};
-  node->next_token = {};
-  node->next_token_since = node->next_token_until = 0;
+  node->next_secret = {};
+  node->next_secret_since = node->next_secret_until = 0;
   node->workers_free = -1;
   node->ask_by_wall = false;
 }
@@ -225,7 +226,7 @@ constexpr void ForgetRegistry(NodeState *node) {
 enum class AnswerFault {
   kNone,
   kLayout,    // another one than the node's
-  kLeaseId,   // no lease's
+  kLeaseId,   // no registry grants it
   kWorker,    // none of the datacenter's
   kWindow,    // not what was asked for
   kLeaseOld,  // older than one that was seen
@@ -237,7 +238,7 @@ enum class AnswerFault {
 // `duration_us`.
 constexpr AnswerFault Judge(const Layout &layout, int32_t datacenter, const Lease &lease, Tick since, Tick until,
                             int64_t duration_us) {
-  if (lease.lease_id <= 0) return AnswerFault::kLeaseId;
+  if (lease.lease_id <= 0 || lease.lease_id > kHighestLeaseId) return AnswerFault::kLeaseId;
   const int64_t ring = layout.workers_per_datacenter();
   if (lease.worker < datacenter * ring || lease.worker >= (datacenter + 1) * ring) return AnswerFault::kWorker;
   const Tick from = lease.window_start > until ? lease.window_start : until;
@@ -257,16 +258,28 @@ constexpr bool IsPlausibleRaise(const Layout &layout, Tick raised_tick, Tick now
   return raised_tick < WindowEnd(layout, now > 0 ? now : 0, kMaxLeaseUs);
 }
 
-// Whether an answer comes from where the registry was before: of the same server, an older timeline. An old primary has come
-// back then, and what it says of leases is what it knew.
+// Whether an answer comes from where the registry was before: of the same server, an older timeline. An
+// old primary has come back then, and what it says of leases is what it knew. The operator's word there
+// overrules the timeline, and makes it the older one that does not know of that word.
 constexpr bool IsOlder(const Standing &standing, const RegistrySeen &seen) {
-  return standing.system_identifier == seen.system_identifier && standing.timeline < seen.timeline;
+  if (standing.system_identifier != seen.system_identifier) return false;
+  return standing.word_us < seen.word_us || (standing.word_us == seen.word_us && standing.timeline < seen.timeline);
+}
+
+// After the operator's word lease ids may go on below those that were seen.
+constexpr bool HasNewWord(const Standing &standing, const RegistrySeen &seen) {
+  return standing.word_us > seen.word_us;
+}
+
+constexpr void NoteStanding(RegistrySeen *seen, const Standing &standing, int64_t lease_id) {
+  if (lease_id > seen->lease_id || HasNewWord(standing, *seen)) seen->lease_id = lease_id;
+  seen->system_identifier = standing.system_identifier;
+  seen->timeline = standing.timeline;
+  seen->word_us = standing.word_us;
 }
 
 constexpr void Note(NodeState *node, const Standing &standing, int64_t lease_id, const Patience &patience) {
-  node->seen.system_identifier = standing.system_identifier;
-  node->seen.timeline = standing.timeline;
-  if (lease_id > node->seen.lease_id) node->seen.lease_id = lease_id;
+  NoteStanding(&node->seen, standing, lease_id);
   const Tick before = EarliestLeft(node->generator);
   RaiseTo(&node->generator, standing.raised_tick);
   if (EarliestLeft(node->generator) > before) CatchUp(node, patience, patience.new_worker);
@@ -291,7 +304,7 @@ constexpr void AcceptedClock(NodeState *node) {
 // An acquire under way. Its request still lacks the node's name and datacenter.
 struct AcquireAsked {
   AcquireRequest request;
-  Tick since, until;  // the earliest and the latest beginning that was asked for with this token
+  Tick since, until;  // the earliest and the latest beginning that was asked for with this secret
   bool new_worker;    // because the clock stepped back
 };
 
@@ -304,7 +317,7 @@ constexpr Tick StartFrom(const Generator &g, const Layout &layout, Tick clock, c
 }
 
 // `fresh` is a secret that nobody has used yet.
-constexpr AcquireAsked AskForLease(NodeState *node, const Layout &layout, int64_t duration_us, const Token &fresh,
+constexpr AcquireAsked AskForLease(NodeState *node, const Layout &layout, int64_t duration_us, const Secret &fresh,
                                    const Patience &patience) {
   const Generator &g = node->generator;
   AcquireAsked asked = {};
@@ -322,15 +335,15 @@ constexpr AcquireAsked AskForLease(NodeState *node, const Layout &layout, int64_
       asked.request.start_before = at_once > 0 ? at_once : 0;
   }
   asked.request.seen_lease_id = node->seen.lease_id;
-  if (node->next_token == Token{}) {
-    node->next_token = fresh;
-    node->next_token_since = node->next_token_until = asked.request.now;
+  if (node->next_secret == Secret{}) {
+    node->next_secret = fresh;
+    node->next_secret_since = node->next_secret_until = asked.request.now;
   }
-  if (asked.request.now < node->next_token_since) node->next_token_since = asked.request.now;
-  if (asked.request.now > node->next_token_until) node->next_token_until = asked.request.now;
-  asked.request.token = node->next_token;
-  asked.since = node->next_token_since;
-  asked.until = node->next_token_until;
+  if (asked.request.now < node->next_secret_since) node->next_secret_since = asked.request.now;
+  if (asked.request.now > node->next_secret_until) node->next_secret_until = asked.request.now;
+  asked.request.secret_hash = node->next_secret.hash;
+  asked.since = node->next_secret_since;
+  asked.until = node->next_secret_until;
   return asked;
 }
 
@@ -350,21 +363,23 @@ constexpr AnswerFault FaultOf(const NodeState &node, const Layout &layout, const
       Judge(layout, request.datacenter, answer.lease, asked.since, asked.until, request.duration_us);
   if (fault != AnswerFault::kNone) return fault;
   if (!IsPlausibleRaise(layout, answer.standing.raised_tick, request.now)) return AnswerFault::kRaised;
-  return answer.lease.lease_id <= request.seen_lease_id ? AnswerFault::kLeaseOld : AnswerFault::kNone;
+  const bool old = answer.lease.lease_id <= request.seen_lease_id && !HasNewWord(answer.standing, node.seen);
+  return old ? AnswerFault::kLeaseOld : AnswerFault::kNone;
 }
 
 // The answer to an acquire. Neither with a fault, nor while `stopping`, nor when it begins too late is it put in place.
 constexpr TakenLease TakeLease(NodeState *node, const Layout &layout, const AcquireAsked &asked,
                                const AcquireAnswer &answer, bool stopping, const Patience &patience) {
-  const Lease &lease = answer.lease;
+  Lease lease = answer.lease;
   TakenLease taken = {FaultOf(*node, layout, asked, answer), false, false, {}};
   // Another may have asked for it, too: ForgetLease().
-  if (asked.request.token != node->next_token) return taken;
+  if (asked.request.secret_hash != node->next_secret.hash) return taken;
   // Who is asked next may know of this request.
   if (taken.fault == AnswerFault::kTimeline) return taken;
-  node->next_token = {};
+  lease.secret = node->next_secret;
+  node->next_secret = {};
   if (taken.fault != AnswerFault::kNone || stopping || lease.window_start >= asked.request.start_before) {
-    Retire(node, {lease.lease_id, lease.token, lease.worker, lease.window_start - 1, lease.window_end, false});
+    Retire(node, {lease.lease_id, lease.secret, lease.worker, lease.window_start - 1, lease.window_end, false});
     GoOnWithoutBetter(node, patience);
     return taken;
   }
@@ -391,8 +406,14 @@ constexpr ExtendRequest AskForWindow(const NodeState &node, int64_t duration_us,
   const int64_t ahead_us = node.clock.shown_us - AskingUs(node);
   const int64_t most_us = kMaxLeaseUs - duration_us;
   const int64_t longer_us = ahead_us > most_us ? most_us : ahead_us;
-  return {g.lease.lease_id,   g.lease.token,     now, duration_us + (longer_us > 0 ? longer_us : 0),
-          g.lease.window_end, g.lease.window_end};
+  return {g.lease.lease_id,
+          g.lease.secret.hash,
+          now,
+          duration_us + (longer_us > 0 ? longer_us : 0),
+          g.lease.window_end,
+          g.lease.worker,
+          g.lease.window_start,
+          g.lease.window_end};
 }
 
 // The answer to an extend. One of another lease than the one in place moves nothing.
@@ -406,7 +427,7 @@ constexpr AnswerFault TakeWindow(NodeState *node, const ExtendRequest &asked, co
   if (stopping) return AnswerFault::kNone;
   MoveWindowEnd(&node->generator, asked.lease_id, answer.window_end);
   AcceptedClock(node);
-  Note(node, answer.standing, 0, patience);
+  Note(node, answer.standing, asked.lease_id, patience);
   node->window_wanted = false;
   return AnswerFault::kNone;
 }
@@ -425,7 +446,7 @@ constexpr void NoteAsked(NodeState *node, int64_t lease_id) {
 }
 
 constexpr ReleaseRequest AskToRelease(const Retired &retired) {
-  return {retired.lease_id, retired.token, retired.last_tick, retired.window_end, retired.window_end, kNoWatermark};
+  return {retired.lease_id, retired.secret, retired.last_tick, retired.window_end, retired.window_end, kNoWatermark};
 }
 
 }  // namespace snowflake

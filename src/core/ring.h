@@ -1,23 +1,27 @@
-// All that a registry decides: which worker id it hands out, which lease expires, what becomes of a window and of a watermark,
-// and what it holds back because commits may be lost (settling). Worker ids are drawn round and round the ring: all of them, or
-// one datacenter's, in a circle.
+// All that a registry decides: which worker id a lease gets, which lease expires, what becomes of a
+// window and of a watermark, and what it holds back because commits may be lost (settling).
 //
-// The server reads and writes its tables and calls this under the registry's lock; the simulation has rows of its own. Rows are
-// offered one by one. Clocks of the registry are in Unix microseconds, and passed in.
+// The server reads and writes its tables and calls this under the registry's lock; the simulations
+// have rows of their own. Clocks of the registry are in Unix microseconds, and passed in.
 //
-// 1. A new window starts above the watermark of its worker id. A watermark is no lower than the last tick that may have been used.
+// The worker ids of a layout, or of one datacenter, are a ring: places 0 to n - 1. Its lower two
+// thirds are the common part, the rest is the reserve.
+//
+// 1. A new window starts above the watermark of its worker id. A watermark is no lower than the last
+//    tick that may have been used.
 // 2. A window's end does not fall.
-// 3. Lost commits drew in the ring's order from the newest lease that is not lost. So places are counted from there, and not from
-//    the next number of the sequence, which comes back up to 32 ahead after a promotion; and while it settles, leases are drawn
-//    from the cut on, so that a second loss finds those that it took in the nearer half again. They went past what a watermark
-//    ruled out at the time, so that is not counted.
-// 4. What tells of a loss: another server or timeline than at the last acquire, but for one that was shut down cleanly; a lease or a
-//    window's end that a node knows and the registry does not; the operator's word. Then it settles firmly: nothing expires, and
-//    the nearer half of what was free is held back. All that tells of one loss halves but once: a server that runs loses nothing.
-// 5. A server that was started again, or took over from one that was shut down cleanly, has lost nothing, unless its files are of an
-//    earlier day or the other one went on, and nothing on it can tell. Then it settles softly: the nearer half is handed out, too,
-//    but last. In the other half it begins at a random place: a server that is started again and again with the same files
-//    would always begin at the same one.
+// 3. Leases are acquired from the common part, or while the registry settles after a loss from the
+//    reserve. So what lost commits granted and what is granted because of them are different worker
+//    ids, however many restarts were lost with them.
+// 4. A life of a registry begins with the first exchange that finds another start, timeline or system
+//    identifier of its server than the recorded one, and is recorded before anything is granted in it.
+//    Lease ids then jump by a random number of strides. The ids that were jumped over tell of a
+//    loss in this life: no lease that is not lost has one.
+// 5. A restarted server may have been given older files, and nothing on it can tell. So it goes on at
+//    a random place of the farther half of the common part, in the other direction: away from what a
+//    server with the same files acquired, which went on from the old place.
+// 6. Settling lasts as long as any lease can live that the registry may have granted. Until its end
+//    nothing expires, because a lost extend makes a row look older than its lease.
 #pragma once
 
 #include <cstdint>
@@ -26,18 +30,22 @@
 
 namespace snowflake {
 
-// Nodes name every lease that was lost, one after the other. Lease ids go on so far above the first that is named, that what is
-// named later shows whether it was lost at the same time. A multiple of every ring of up to 22 bits: the order goes on, too.
+// How far lease ids jump at a time: more leases than one life grants. The direction in which worker
+// ids are acquired alternates with it.
 inline constexpr int64_t kLeaseIdStride = int64_t{1} << 22;
 
-// Lost commits of a thousand such jumps. What is named further ahead proves no loss: it would use up the numbers.
+// A life begins by up to so many strides further on, times two. The more there are, the less likely
+// two servers with the same files use the same ids. The bits above choose the place.
+inline constexpr uint64_t kMostStrides = 400;
+
+// What is named further ahead proves no loss: it would use up the numbers.
 inline constexpr int64_t kFarthestEvidence = int64_t{1} << 32;
 
-// A planned hand-over takes seconds. A mark of long before is a cold copy's, whose original went on.
+// A planned hand-over takes seconds. An older mark is that of a cold copy, whose original went on.
 inline constexpr int64_t kCleanLastsUs = int64_t{10} * 60 * 1000 * kUsPerMs;
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Where the registry's server is, and where it was
+// Lives
 // ---------------------------------------------------------------------------------------------------------------------
 
 struct Here {
@@ -47,165 +55,111 @@ struct Here {
   int64_t clock_us;
 };
 
-// What the registry has written down of itself: snowflake_origin.
+// What the registry has recorded about itself: snowflake_origin.
 struct Origin {
   bool found;
+
+  // Of the server in the life that began last. 0 as the start: none has begun.
   int64_t system_identifier;
   int64_t timeline;
-  int64_t started_us;     // of the server at the last acquire; 0: there was none yet
-  int64_t clean_us;       // 0: not shut down cleanly since
-  int64_t last_lease_id;  // of the newest lease that is not lost
+  int64_t started_us;
+  int64_t clean_us;  // when it was shut down cleanly; 0: it was not, or something came after
+
+  int64_t last_lease_id;           // the highest of a lease that is not lost
+  int64_t jumped_from, jumped_to;  // no lease that is not lost has an id above the one, up to the other
   Tick raised_tick;
 
-  bool settled_before;
-  int64_t settles_until_us;
-  int64_t settling_us;  // in all
-  bool soft;
-  int64_t anchor_lease_id;  // places are counted from its place
-  int64_t start;            // the place from which leases are drawn; 0: the cut
-  const int64_t *cuts;      // of each datacenter: the first place that is not held back
-  int32_t cut_count;
+  int64_t longest_us;        // longest lease duration that a node ever asked for; 0: none asked
+  int64_t settles_until_us;  // 0: it does not settle
+  int64_t settling_us;       // for how long, in all
+  bool loss_known;           // a loss was noticed in this life: what tells of one tells of the same
+  int64_t word_us;           // when the operator last said that commits were lost
 };
-
-// How often the server was failed over since that was written down.
-constexpr int32_t Failovers(const Origin &origin, const Here &here) {
-  if (origin.system_identifier != here.system_identifier || here.timeline < origin.timeline) return 1;
-  const int64_t times = here.timeline - origin.timeline;
-  return static_cast<int32_t>(times < 62 ? times : 62);
-}
-
-// The mark says that nothing came after it. A server that pg_upgrade made has it, too, and the old one may go on.
-constexpr bool WasCleanJustNow(const Origin &origin, const Here &here) {
-  return origin.clean_us != 0 && origin.clean_us > here.clock_us - kCleanLastsUs &&
-         origin.clean_us < here.clock_us + kCleanLastsUs && origin.system_identifier == here.system_identifier;
-}
-
-constexpr bool WasRestarted(const Origin &origin, const Here &here) {
-  return origin.started_us != 0 && origin.started_us != here.started_us;
-}
-
-// Whether it is still where it was at the last acquire.
-constexpr bool IsInPlace(const Origin &origin, const Here &here) {
-  return !origin.found || (Failovers(origin, here) == 0 && !WasRestarted(origin, here));
-}
-
-constexpr bool Settles(const Origin &origin, const Here &here) {
-  return origin.settled_before && origin.settles_until_us > here.clock_us;
-}
-
-// A server that runs loses nothing: what tells of a loss tells of one of before it started, and that is known.
-constexpr bool SettlesSinceStart(const Origin &origin, const Here &here) {
-  return Settles(origin, here) && IsInPlace(origin, here);
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Losses
-// ---------------------------------------------------------------------------------------------------------------------
 
 enum class Loss {
   kNone,
   kFailover,
+  kOtherSystem,
   kEmptyOrigin,
-  kLease,     // a node knows of one that was never given
-  kHeldEnd,   // or of a window's end, ...
-  kRange,     // or of a segment's number
-  kWord,      // the operator says so
-  kHandOver,  // soft, like the next: nothing tells of one
-  kRestarted,
+  kEmptyTables,
+  kLease,    // a node names one that the registry never granted
+  kHeldEnd,  // or an end of its window,
+  kRange,    // or a number of a segment
+  kWord,     // the operator says so
 };
 
-constexpr bool IsSoft(Loss loss) { return loss == Loss::kHandOver || loss == Loss::kRestarted; }
+constexpr bool IsInPlace(const Origin &origin, const Here &here) {
+  return origin.found && origin.system_identifier == here.system_identifier && origin.timeline == here.timeline &&
+         origin.started_us == here.started_us;
+}
 
-// Whether a node that knows of this lease proves that commits were lost.
+// The mark says that nothing came after it on the timeline that this one continues.
+constexpr bool WasHandedOver(const Origin &origin, const Here &here) {
+  return origin.clean_us > here.clock_us - kCleanLastsUs && origin.clean_us < here.clock_us + kCleanLastsUs &&
+         origin.clean_us != 0 && origin.system_identifier == here.system_identifier &&
+         here.timeline == origin.timeline + 1;
+}
+
+constexpr int64_t CommonSize(int64_t ring_size) { return ring_size - ring_size / 3; }
+
+constexpr bool TurnsBack(int64_t lease_id) { return lease_id / kLeaseIdStride % 2 != 0; }
+
+// The place of the common part at which the lease with this id looks for a worker id first.
+constexpr int64_t PlaceOf(int64_t lease_id, int64_t common) {
+  const int64_t place = lease_id % common;
+  return TurnsBack(lease_id) ? common - 1 - place : place;
+}
+
+// The id from which a life goes on. It has the same place and direction as the last one; after a
+// restart a place of the farther half and the other direction.
+constexpr int64_t JumpFrom(int64_t last, int64_t common, bool restarted, uint64_t random) {
+  if (last >= kHighestLeaseId) return last;
+  const int64_t half = common / 2;
+  // One more, because the next lease is a step back from there.
+  const int64_t by =
+      restarted ? half + 1 + static_cast<int64_t>(random / kMostStrides % static_cast<uint64_t>(common - half)) : 0;
+  const int64_t from = PlaceOf(last, common);
+  const int64_t place = (from + (TurnsBack(last) ? common - by : by)) % common;
+  const int64_t strides = 2 * static_cast<int64_t>(random % kMostStrides + 1) + (restarted ? 1 : 0);
+  const int64_t floor = (last / kLeaseIdStride + strides) * kLeaseIdStride;
+  const int64_t remainder = TurnsBack(floor) ? common - 1 - place : place;
+  return floor + (remainder - floor % common + common) % common;
+}
+
+// To be called unless it is in place. Returns the loss that it notices.
+constexpr Loss BeginLife(Origin *origin, const Here &here, int64_t ring_size, uint64_t random) {
+  const bool same_system = origin->system_identifier == here.system_identifier;
+  const bool restarted = same_system && origin->timeline == here.timeline;
+  const bool lossless = restarted || WasHandedOver(*origin, here);
+  const bool unused = restarted && origin->started_us == 0;
+  origin->jumped_from = origin->last_lease_id;
+  if (!unused) origin->last_lease_id = JumpFrom(origin->last_lease_id, CommonSize(ring_size), restarted, random);
+  origin->jumped_to = origin->last_lease_id;
+  origin->system_identifier = here.system_identifier;
+  origin->timeline = here.timeline;
+  origin->started_us = here.started_us;
+  origin->clean_us = 0;
+  origin->loss_known = false;
+  if (lossless) return Loss::kNone;
+  return same_system ? Loss::kFailover : Loss::kOtherSystem;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Settling
+// ---------------------------------------------------------------------------------------------------------------------
+
+// Whether a node that names this lease proves that commits were lost which are not known to be.
 constexpr bool IsEvidence(const Origin &origin, int64_t named) {
-  return origin.found && named > origin.last_lease_id && named - origin.last_lease_id <= kFarthestEvidence;
+  const bool above =
+      named > origin.last_lease_id && named <= kHighestLeaseId && named - origin.last_lease_id <= kFarthestEvidence;
+  return above || (!origin.loss_known && named > origin.jumped_from && named <= origin.jumped_to);
 }
 
-// What is noticed before anything else is done. `named` is the highest lease that the asking node has seen, 0 for none.
-constexpr Loss NoticedLoss(const Origin &origin, const Here &here, int64_t named) {
-  if (!origin.found) return Loss::kNone;
-  const bool moved = Failovers(origin, here) > 0;
-  if (moved && !WasCleanJustNow(origin, here)) return Loss::kFailover;
-  if (IsEvidence(origin, named)) return Loss::kLease;
-  const bool firm_already = Settles(origin, here) && !origin.soft;
-  if (firm_already) return Loss::kNone;
-  if (moved) return Loss::kHandOver;
-  return WasRestarted(origin, here) ? Loss::kRestarted : Loss::kNone;
+// Ids go on so far above the one that was named that none of those lost with it is granted again. A
+// multiple of two strides keeps the direction.
+constexpr void GoAbove(Origin *origin, int64_t named) {
+  if (named > origin->last_lease_id) origin->last_lease_id = named + 2 * kLeaseIdStride;
 }
-
-// Whether evidence tells of a loss that is not known: one shows itself to every node that it concerns.
-constexpr bool IsNews(const Origin &origin, const Here &here, int64_t named) {
-  const bool known = !origin.soft && SettlesSinceStart(origin, here);
-  return origin.found && (IsEvidence(origin, named) || !known);
-}
-
-// The leases, when a loss is noticed, offered one by one: how long a lost one may live, and when the newest commit was made that
-// is not lost. What this transaction has moved does not tell: `before_us` is when it began.
-class Survey {
- public:
-  constexpr Survey(const Layout &layout, Tick now, int64_t before_us)
-      : layout_(layout), now_us_(layout.UnixUsAt(now)), before_us_(before_us) {}
-
-  constexpr void Offer(Tick window_end, int64_t renewed_us) {
-    const int64_t end_us = layout_.UnixUsAt(window_end);
-    Lengthen(end_us, now_us_);
-    Lengthen(end_us, renewed_us);
-    if (renewed_us < before_us_ && (!seen_ || renewed_us > newest_us_)) newest_us_ = renewed_us;
-    seen_ = seen_ || renewed_us < before_us_;
-  }
-
-  // As long as any lease is granted: to this node, or to those that the registry knows of, now or when they were moved last; by
-  // the clock of its node.
-  constexpr int64_t SettlingUs(int64_t duration_us, int64_t skew_us) const {
-    const int64_t us = (longest_us_ > duration_us ? longest_us_ : duration_us) + skew_us;
-    return us < kMaxLeaseUs ? us : kMaxLeaseUs;
-  }
-
-  // The tick above which a watermark was ruled out for lost commits, too.
-  constexpr Tick Since(Tick now, int64_t clock_us) const {
-    const Tick newest = layout_.TickAt(seen_ ? newest_us_ : clock_us);
-    return newest < now ? newest : now;
-  }
-
- private:
-  constexpr void Lengthen(int64_t end_us, int64_t from_us) {
-    const bool whole_day = end_us >= 0 && end_us - kMaxLeaseUs > from_us;
-    const int64_t us = whole_day ? kMaxLeaseUs : end_us > from_us ? end_us - from_us : 0;
-    if (us > longest_us_) longest_us_ = us;
-  }
-
-  const Layout layout_;
-  const int64_t now_us_;
-  const int64_t before_us_;
-  int64_t longest_us_ = 0;
-  int64_t newest_us_ = 0;
-  bool seen_ = false;
-};
-
-// Whether lost commits cannot have drawn this worker id: what is leased, and what was ruled out when they were made.
-constexpr bool IsOutOfReach(bool leased, Tick watermark, Tick since) { return leased || watermark >= since; }
-
-// After a loss, of the places at `cut` and beyond that are in reach only the farther half, rounded down, stays allowed; `times`
-// failovers at once halve as often. Those out of reach, `count` of them, are offered in ascending order; Finish() is the new cut.
-class Halving {
- public:
-  constexpr Halving(int64_t cut, int64_t ring_size, int64_t count, int32_t times) : next_(cut) {
-    const int64_t free = ring_size - cut - count;
-    skip_ = free - (times < 63 ? free >> times : 0);
-  }
-
-  constexpr void Offer(int64_t place) {
-    if (place - next_ > skip_) return;
-    skip_ -= place - next_;
-    next_ = place + 1;
-  }
-
-  constexpr int64_t Finish() const { return next_ + skip_; }
-
- private:
-  int64_t next_;
-  int64_t skip_ = 0;
-};
 
 // When settling ends: no later than it can last, because the clock may have been ahead when it began.
 constexpr int64_t SettlesUntil(const Origin &origin, const Here &here) {
@@ -213,93 +167,55 @@ constexpr int64_t SettlesUntil(const Origin &origin, const Here &here) {
   return origin.settles_until_us < latest_us ? origin.settles_until_us : latest_us;
 }
 
-// How it settles from now on.
-struct Beginning {
-  bool soft;
-  int64_t until_us;
-  int64_t settling_us;
-  int64_t last_lease_id;
-  int64_t anchor_lease_id;
-  bool from_cuts;  // each cut goes on from where it is, instead of 0
-  int32_t times;   // ... and what is left is halved as often
-  bool same_start;
-};
-
-constexpr Beginning Begin(const Origin &origin, const Here &here, Loss loss, int64_t named, int64_t settling_us) {
-  const bool soft = IsSoft(loss);
-  const bool known = SettlesSinceStart(origin, here);
-  // A further loss halves what was left, also for as long as leases may live that were drawn while it settled; the place
-  // that is counted from stays. Otherwise lost commits went on from the newest lease that is not lost.
-  const bool firm_before = origin.settled_before && !origin.soft;
-  const bool again = !soft && firm_before && here.clock_us - settling_us < origin.settles_until_us;
-  const bool elsewhere = Settles(origin, here) && origin.start != 0;
-  Beginning begun = {};
-  begun.soft = soft;
-  begun.from_cuts = known || (again && !elsewhere);
-  begun.anchor_lease_id = origin.last_lease_id + 1;
-  if (begun.from_cuts)
-    begun.anchor_lease_id = origin.anchor_lease_id;
-  else if (elsewhere)
-    begun.anchor_lease_id = origin.anchor_lease_id + origin.start;  // leases were drawn from there meanwhile
-  const int32_t failovers = Failovers(origin, here);
-  begun.times = known ? 0 : failovers > 1 ? failovers : 1;
-  begun.same_start = known;
-  begun.until_us = here.clock_us + settling_us;
-  if (firm_before && SettlesUntil(origin, here) > begun.until_us) begun.until_us = SettlesUntil(origin, here);
-  begun.settling_us = begun.until_us - here.clock_us;
-  begun.last_lease_id = IsEvidence(origin, named) ? named + kLeaseIdStride : origin.last_lease_id;
-  return begun;
+// Whether there is anything to record before an exchange that names this lease.
+constexpr bool HasNews(const Origin &origin, const Here &here, int64_t named) {
+  return !IsInPlace(origin, here) || IsEvidence(origin, named) || SettlesUntil(origin, here) != origin.settles_until_us;
 }
 
-// The place from which leases are drawn then, 0 for the cut. `farthest` is the farthest cut.
-constexpr int64_t StartOf(const Origin &origin, const Beginning &begun, int64_t farthest, int64_t ring_size,
-                          uint64_t random) {
-  if (begun.same_start) return origin.start;
-  if (!begun.soft || farthest >= ring_size) return 0;
-  return farthest + static_cast<int64_t>(random % static_cast<uint64_t>(ring_size - farthest));
+// To the end of what a lost lease may live from now on, by the clock of its node. Nothing shortens it.
+constexpr void Settle(Origin *origin, const Here &here, int64_t own_lease_us, int64_t skew_us) {
+  const int64_t until_us =
+      here.clock_us + skew_us + (origin->longest_us > own_lease_us ? origin->longest_us : own_lease_us);
+  const int64_t known_us = SettlesUntil(*origin, here);
+  origin->settles_until_us = until_us > known_us ? until_us : known_us;
+  origin->settling_us = origin->settles_until_us - here.clock_us;
+  origin->loss_known = true;
 }
 
-// What is left of one datacenter's ring.
 struct Settling {
   bool active;
-  bool noticed;  // in this very transaction
-  bool soft;
-  bool half_over;
-  int64_t anchor;  // places are counted from here, those below `cut` held back, leases drawn from `start` on
-  int64_t cut;
-  int64_t start;
+  bool noticed;  // just now
   int64_t until_us;
+  int64_t half_us;  // from then on the common part is used if the reserve is used up
+  bool half_over;
+  bool downwards;  // the reserve is used from its upper end on
+  uint64_t start;  // chooses the place in the first quarter
 };
 
-constexpr Settling SettlingOf(const Origin &origin, const Here &here, int64_t ring_size, int32_t datacenter,
-                              bool noticed) {
-  if (!Settles(origin, here)) return {};
-  const int64_t cut = origin.cuts[datacenter];
-  return {true,
-          noticed,
-          origin.soft,
-          here.clock_us > origin.settles_until_us - origin.settling_us / 2,
-          origin.anchor_lease_id % ring_size,
-          cut,
-          origin.start > cut ? origin.start : cut,
-          origin.settles_until_us};
+// Timelines alternate between the ends of the reserve: what was granted while settling on one can be
+// lost with the next.
+constexpr Settling SettlingOf(const Origin &origin, const Here &here, bool noticed) {
+  if (origin.settles_until_us <= here.clock_us) return {};
+  const int64_t half_us = origin.settles_until_us - origin.settling_us / 2;
+  const uint64_t start = static_cast<uint64_t>(origin.started_us) * 0x9E3779B97F4A7C15u >> 32;
+  return {true, noticed, origin.settles_until_us, half_us, here.clock_us > half_us, origin.timeline % 2 != 0, start};
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The choice of a worker id
 // ---------------------------------------------------------------------------------------------------------------------
 
-// What stands in the way at a place of the ring: a lease, or a watermark.
+// What is at a place of the ring: a lease, or a watermark.
 struct Taken {
   int64_t place;
   int64_t lease_id;  // 0: a watermark
   Tick window_end;   // of the lease
-  Tick watermark;    // where there is no lease
+  Tick watermark;    // if there is no lease
 };
 
 enum class Chosen {
   kFree,      // neither leased nor ruled out: its watermark is still to be read
-  kHeldBack,  // the same, although lost commits may have handed it out
+  kHeldBack,  // the same, although a lost commit may have granted it
   kExpired,   // once that lease has become a watermark
   kLater,     // all are ruled out for now: the one that may be used first
   kNone,
@@ -312,55 +228,106 @@ struct Choice {
   Tick watermark;    // kLater
 };
 
-// The first place from the start on that is free now. If there is none: while settling one from the cut on; when half of it is
-// over, or nothing tells of a loss, one of those that are held back, the farthest first; unless it settles firmly, the lease
-// whose window has been over for longest; the one with the lowest watermark.
+// The places from `from` up to `to`, exclusive, in ascending or descending order. What is taken is
+// offered in ascending order.
+class Stretch {
+ public:
+  constexpr Stretch(int64_t from, int64_t to, bool downwards) : next_(from), to_(to), downwards_(downwards) {}
+
+  constexpr void Offer(int64_t place) {
+    if (place < next_ || place >= to_) return;
+    if (place > next_ && downwards_) free_ = place - 1;
+    if (place > next_ && !downwards_ && free_ < 0) free_ = next_;
+    next_ = place + 1;
+  }
+
+  // The first place that is free; -1: none.
+  constexpr int64_t Free() const {
+    if (next_ == to_ || (free_ >= 0 && !downwards_)) return free_;
+    return downwards_ ? to_ - 1 : next_;
+  }
+
+ private:
+  int64_t next_;
+  int64_t to_;
+  bool downwards_;
+  int64_t free_ = -1;
+};
+
+// The order in which the places of a ring are tried.
+struct Order {
+  Stretch stretches[4];
+};
+
+// Round and round the common part, from the lease's place on; then the reserve, from its middle,
+// which settling reaches last.
+constexpr Order OrdinaryOrder(int64_t ring_size, int64_t lease_id) {
+  const int64_t common = CommonSize(ring_size), middle = common + ring_size / 6;
+  const int64_t place = PlaceOf(lease_id, common);
+  const Stretch up = {middle, ring_size, false}, down = {common, middle, true};
+  if (TurnsBack(lease_id)) return {{{0, place + 1, true}, {place + 1, common, true}, up, down}};
+  return {{{place, common, false}, {0, place, false}, up, down}};
+}
+
+// The reserve, from a place near one of its ends to the other, and what is left there; then the common
+// part backwards, because lost commits granted what follows the newest known lease.
+constexpr Order SettlingOrder(int64_t ring_size, int64_t lease_id, const Settling &settling) {
+  const int64_t common = CommonSize(ring_size), quarter = ring_size / 12;
+  const int64_t skipped = quarter > 0 ? static_cast<int64_t>(settling.start % static_cast<uint64_t>(quarter)) : 0;
+  const int64_t start = settling.downwards ? ring_size - skipped : common + skipped;
+  const int64_t place = PlaceOf(lease_id, common);
+  const Stretch above = {start, ring_size, false}, below = {common, start, true};
+  const Stretch &first = settling.downwards ? below : above, &second = settling.downwards ? above : below;
+  if (TurnsBack(lease_id)) return {{first, second, {place + 1, common, false}, {0, place + 1, false}}};
+  return {{first, second, {0, place, true}, {place, common, true}}};
+}
+
+// The first place in that order that is free now; while it settles only of the reserve, until half of
+// it is over. If there is none: the lease whose window has been over for longest, unless it settles;
+// the place with the lowest watermark, of those that may be used.
 //
-// What is taken is offered in ascending order of place, a lease before the watermark of its worker id; places that are not
-// offered are free. Windows that end by tick `over` are over.
+// What is taken is offered in ascending order of place, a lease before the watermark of its worker id;
+// places that are not offered are free. Windows that end by tick `over` are over.
 class Choosing {
  public:
-  constexpr Choosing(int64_t ring_size, const Settling &settling, Tick now, Tick over)
-      : size_(ring_size),
+  constexpr Choosing(int64_t ring_size, int64_t lease_id, const Settling &settling, Tick now, Tick over)
+      : reserve_from_(CommonSize(ring_size)),
         settling_(settling),
         now_(now),
         over_(over),
-        from_start_(settling.start),
-        from_cut_(settling.cut) {}
+        order_(settling.active ? SettlingOrder(ring_size, lease_id, settling) : OrdinaryOrder(ring_size, lease_id)) {}
 
   constexpr void Offer(const Taken &taken) {
     const bool leased = taken.lease_id != 0;
     if (taken.place == last_ || (!leased && taken.watermark < now_)) return;
-    const int64_t below = taken.place < settling_.cut ? taken.place : settling_.cut;
-    if (below - 1 > last_) held_back_ = below - 1;
     last_ = taken.place;
-    if (taken.place == from_start_) ++from_start_;
-    if (taken.place == from_cut_) ++from_cut_;
+    for (Stretch &stretch : order_.stretches) stretch.Offer(taken.place);
     if (!leased)
       OfferWatermark(taken);
     else
       OfferLease(taken);
   }
 
-  constexpr Choice Finish() {
-    if (settling_.cut - 1 > last_) held_back_ = settling_.cut - 1;
-    const bool firm = settling_.active && !settling_.soft;
-    if (from_start_ < size_) return {Chosen::kFree, from_start_, 0, 0};
-    if (from_cut_ < size_) return {Chosen::kFree, from_cut_, 0, 0};
-    if (TakesAll() && held_back_ >= 0) return {Chosen::kHeldBack, held_back_, 0, 0};
-    if (!firm && expired_.lease_id != 0) return {Chosen::kExpired, expired_.place, expired_.lease_id, 0};
+  constexpr Choice Finish() const {
+    for (int i = 0; i < 4; ++i) {
+      const int64_t place = order_.stretches[i].Free();
+      const bool held_back = settling_.active && i >= 2;
+      if (place < 0 || (held_back && !settling_.half_over)) continue;
+      return {held_back ? Chosen::kHeldBack : Chosen::kFree, place, 0, 0};
+    }
+    if (!settling_.active && expired_.lease_id != 0) return {Chosen::kExpired, expired_.place, expired_.lease_id, 0};
     if (lowest_ >= 0) return {Chosen::kLater, lowest_, 0, lowest_tick_};
     return {Chosen::kNone, 0, 0, 0};
   }
 
-  // Leases whose windows are not over, and the end of the first of all.
+  // Leases; those whose windows are not over, and the end of the first of all.
+  constexpr int64_t leased() const { return leased_; }
   constexpr int64_t live() const { return live_; }
   constexpr Tick first_end() const { return first_end_; }
 
  private:
-  constexpr bool TakesAll() const { return !settling_.active || settling_.soft || settling_.half_over; }
-
   constexpr void OfferLease(const Taken &taken) {
+    ++leased_;
     if (taken.window_end < first_end_) first_end_ = taken.window_end;
     if (taken.window_end > over_) {
       ++live_;
@@ -372,23 +339,22 @@ class Choosing {
   }
 
   constexpr void OfferWatermark(const Taken &taken) {
-    if (!TakesAll() && taken.place < settling_.cut) return;
+    if (settling_.active && !settling_.half_over && taken.place < reserve_from_) return;
     if (lowest_ >= 0 && taken.watermark >= lowest_tick_) return;
     lowest_ = taken.place;
     lowest_tick_ = taken.watermark;
   }
 
-  const int64_t size_;
+  const int64_t reserve_from_;
   const Settling settling_;
   const Tick now_;
   const Tick over_;
+  Order order_;
   int64_t last_ = -1;
-  int64_t from_start_;
-  int64_t from_cut_;
-  int64_t held_back_ = -1;
   Taken expired_ = {};
   int64_t lowest_ = -1;
   Tick lowest_tick_ = 0;
+  int64_t leased_ = 0;
   int64_t live_ = 0;
   Tick first_end_ = INT64_MAX;
 };
@@ -441,6 +407,14 @@ constexpr Tick EndForExtend(const Layout &layout, const ExtendRequest &request) 
   const Tick end = WindowEnd(layout, FromEpoch(request.now), request.duration_us);
   const Tick held_until = HeldUntil(layout, request.held_until);
   return end > held_until ? end : held_until;
+}
+
+// Whether a lease that the registry does not know is taken in again, as its node has it. Its id is none
+// that the registry has yet to grant, and its worker id has been nobody else's since it began.
+constexpr bool MayAdopt(const Layout &layout, const ExtendRequest &request, int64_t last_lease_id, Tick watermark) {
+  return request.lease_id > 0 && request.lease_id <= last_lease_id && request.worker >= 0 &&
+         request.worker < layout.worker_count() && request.window_start > watermark && request.window_start >= 0 &&
+         request.window_start < HeldUntil(layout, request.held_until);
 }
 
 // The watermark that a lease leaves which expires, or is deleted by hand.

@@ -14,6 +14,7 @@
 namespace snowflake {
 
 inline constexpr int kMaxSegmentName = 127;  // bytes
+inline constexpr int kMaxRoleName = 63;      // likewise
 
 // Consecutive numbers up to `last`, of which so many are left.
 struct Range {
@@ -99,6 +100,12 @@ constexpr bool TakeBack(Segment *segment, Holding *holding, const Range &rest) {
   return true;
 }
 
+// Nothing below that number comes back.
+constexpr void KeepFrom(Holding *holding, int64_t value) {
+  if (holding->from < value) holding->from = value;
+  if (holding->newest < value) holding->newest = value;
+}
+
 // The next number is at least that.
 constexpr void RaiseTo(Segment *segment, int64_t value) {
   if (value - 1 > segment->last_value)
@@ -136,20 +143,22 @@ constexpr void SkipLost(Segment *segment) {
 inline constexpr int64_t kShortUs = int64_t{15} * 60 * 1000 * 1000;
 inline constexpr int64_t kLongUs = 2 * kShortUs;
 
-// A range lasts for so many answers of the registry, or callers would wait for the next one, again and again.
+// A range lasts for so many answers of the registry, or callers would wait for the next one, again
+// and again.
 inline constexpr int64_t kAnswersPerRange = 8;
 
 // A node's ranges of one segment. All zero is a segment that nobody has asked for yet.
 struct Ranges {
   Range current;
   Range next;
-  int64_t ask_at;    // with so many left of the current one the next is asked for; below 0: it was
-  int64_t size;      // of the current one, when it came
-  int64_t since_us;  // by the steady clock: it took its place then
-  int64_t lasts_us;  // if it is used as fast as the one before; 0: there was none
-  int64_t issued;    // the highest number that was, of ranges before the current one
-  int64_t floor;     // no smaller number is wanted any more
-  bool wanted;       // another one, of the keeper
+  int64_t ask_at;       // with so many left of the current one the next is asked for; below 0: it was
+  int64_t size;         // of the current one, when it came
+  int64_t since_us;     // by the steady clock: it took its place then
+  int64_t size_before;  // of the range before, ...
+  int64_t lasted_us;    // ... and how long that took its place; 0: there was none
+  int64_t issued;       // the highest number that was, of ranges before the current one
+  int64_t floor;        // no smaller number is wanted any more
+  bool wanted;          // another one, of the keeper
 };
 
 // The next number of the current range. False where another range has to take its place.
@@ -176,8 +185,11 @@ constexpr int64_t ScaledUs(int64_t us, int64_t numbers, int64_t used) {
 // The next range takes the place of the current one, which is used up. False where there is none.
 constexpr bool UseNext(Ranges *ranges, int64_t now_us) {
   if (ranges->next.left == 0) return false;
-  ranges->lasts_us = ranges->size == 0 ? 0 : ScaledUs(now_us - ranges->since_us, ranges->next.left, ranges->size);
-  if (ranges->size > 0) ranges->issued = ranges->current.last;
+  if (ranges->size > 0) {
+    ranges->size_before = ranges->size;
+    ranges->lasted_us = now_us > ranges->since_us ? now_us - ranges->since_us : 1;
+    ranges->issued = ranges->current.last;
+  }
   ranges->current = ranges->next;
   ranges->next = {};
   ranges->size = ranges->current.left;
@@ -189,20 +201,35 @@ constexpr bool UseNext(Ranges *ranges, int64_t now_us) {
 // How long the current range lasts, as far as that is known: at the rate of the one before, or of what of it is used up. 0: not at all.
 constexpr int64_t LastsUs(const Ranges &ranges, int64_t now_us) {
   const int64_t used = ranges.size - ranges.current.left;
-  if (used <= 0) return ranges.lasts_us;
+  const int64_t lasts_us = ranges.lasted_us == 0 ? 0 : ScaledUs(ranges.lasted_us, ranges.size, ranges.size_before);
+  if (used <= 0) return lasts_us;
   const int64_t us = ScaledUs(now_us - ranges.since_us, ranges.size, used);
-  return ranges.lasts_us == 0 || us < ranges.lasts_us ? us : ranges.lasts_us;
+  return lasts_us == 0 || us < lasts_us ? us : lasts_us;
 }
 
-// How many numbers to ask for, where the registry took `answer_us` for the range before; the registry keeps it within the segment's steps.
+// How many numbers are used while the registry answers once, at the rate of late. That is taken over
+// the time of an answer at least, with the range before if need be, or the burst of a moment would
+// stand for all of it. So it is at most as many as were used of two ranges.
+constexpr double UsedInAnAnswer(const Ranges &ranges, int64_t now_us, int64_t answer_us) {
+  int64_t used = ranges.size - ranges.current.left, us = now_us - ranges.since_us;
+  if (us < answer_us) {
+    used = Plus(used, ranges.size_before);
+    us = Plus(us, ranges.lasted_us);
+  }
+  return static_cast<double>(used) * static_cast<double>(answer_us) /
+         static_cast<double>(us > answer_us ? us : answer_us);
+}
+
+// How many numbers to ask for, if the registry took `answer_us` for the range before; the registry
+// keeps it within the segment's steps.
 constexpr int64_t SizeToAskFor(const Ranges &ranges, int64_t now_us, int64_t answer_us) {
   const int64_t lasts_us = LastsUs(ranges, now_us);
   if (lasts_us == 0) return 0;
   if (lasts_us > kLongUs) return ranges.size / 2;
   if (lasts_us >= kShortUs) return ranges.size;
   const double doubled = 2.0 * static_cast<double>(ranges.size);
-  const double enough = static_cast<double>(ranges.size) * static_cast<double>(kAnswersPerRange) *
-                        static_cast<double>(answer_us > 0 ? answer_us : 0) / static_cast<double>(lasts_us);
+  const double enough =
+      answer_us > 0 ? static_cast<double>(kAnswersPerRange) * UsedInAnAnswer(ranges, now_us, answer_us) : 0;
   const double size = doubled > enough ? doubled : enough;
   return size < 4e18 ? static_cast<int64_t>(size) : INT64_MAX;
 }

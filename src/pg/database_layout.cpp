@@ -1,5 +1,6 @@
 #include "pg/database_layout.h"
 
+#include "pg/extension.h"
 #include "pg/report.h"
 
 namespace snowflake {
@@ -52,10 +53,11 @@ bool FromTuple(HeapTuple tuple, TupleDesc descriptor, Layout *layout) {
   return true;
 }
 
-// False when the table is not what the extension made.
+// False if the table is not what the extension made, or was dropped while this session waited for its lock.
 bool Read(Oid relation, Layout *layout) {
   *layout = kDefaultLayout;
-  Relation table = table_open(relation, AccessShareLock);
+  Relation table = try_table_open(relation, AccessShareLock);
+  if (table == nullptr) return false;
   bool as_made = HasShape(table);
   if (as_made) {
     SysScanDesc scan = systable_beginscan(table, InvalidOid, false, nullptr, 0, nullptr);
@@ -67,10 +69,23 @@ bool Read(Oid relation, Layout *layout) {
   return as_made;
 }
 
+// Either the extension was dropped meanwhile, or somebody has changed its table.
+[[noreturn]] void ReportNoLayout(Oid fn_oid) {
+  ExtensionOfFunction(fn_oid);
+  ReportForeignTable("snowflake_layout");
+}
+
 Oid LayoutTable(Oid fn_oid) {
   const Oid relation = get_relname_relid("snowflake_layout", get_func_namespace(fn_oid));
-  if (!OidIsValid(relation)) ReportForeignTable("snowflake_layout");
+  if (!OidIsValid(relation)) ReportNoLayout(fn_oid);
   return relation;
+}
+
+Layout Checked(Oid relation, const Layout &layout) {
+  cache.relation = relation;
+  const LayoutFault fault = layout.Check(false);
+  if (fault != LayoutFault::kNone) ReportLayoutFault(layout, fault);
+  return layout;
 }
 
 }  // namespace
@@ -93,10 +108,7 @@ Layout LayoutFromDatums(const Datum *values) {
 Layout ReadLayout(Oid relation) {
   Layout layout;
   if (!Read(relation, &layout)) ReportForeignTable("snowflake_layout");
-  cache.relation = relation;
-  const LayoutFault fault = layout.Check(false);
-  if (fault != LayoutFault::kNone) ReportLayoutFault(layout, fault);
-  return layout;
+  return Checked(relation, layout);
 }
 
 bool ReadSoundLayout(Oid relation, Layout *layout) {
@@ -112,7 +124,10 @@ bool IsSoundLayout(HeapTuple tuple, TupleDesc descriptor) {
 const Layout &DatabaseLayout(Oid fn_oid) {
   Watch();
   if (!cache.valid) {
-    cache.layout = ReadLayout(LayoutTable(fn_oid));
+    const Oid relation = LayoutTable(fn_oid);
+    Layout layout;
+    if (!Read(relation, &layout)) ReportNoLayout(fn_oid);
+    cache.layout = Checked(relation, layout);
     cache.valid = true;
   }
   return cache.layout;

@@ -52,6 +52,8 @@ Oid ExtensionOfFunction(Oid fn_oid) {
 }
 
 bool Runs(Oid function, PGFunction code) {
+  // Another session may have dropped it meanwhile.
+  if (!SearchSysCacheExists1(PROCOID, ObjectIdGetDatum(function))) return false;
   FmgrInfo info;
   fmgr_info(function, &info);
   return info.fn_addr == code;

@@ -18,6 +18,21 @@ Oid SchemaOfExtension(Oid extension);
 // The same; and whether this transaction created it there, or moved it there.
 Oid SchemaOfExtension(Oid extension, bool *created_here);
 
+// What depends on an object, in the order in which a drop of it goes (findDependentObjects() scans by
+// the same index), until `visit` returns false.
+template <typename Visit>
+void ForEachDependent(Oid catalog, Oid object, Visit visit) {
+  Relation depend = table_open(DependRelationId, AccessShareLock);
+  ScanKeyData keys[2];
+  ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(catalog));
+  ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(object));
+  SysScanDesc scan = systable_beginscan(depend, DependReferenceIndexId, true, nullptr, 2, keys);
+  while (HeapTuple tuple = systable_getnext(scan))
+    if (!visit(*reinterpret_cast<Form_pg_depend>(GETSTRUCT(tuple)))) break;
+  systable_endscan(scan);
+  table_close(depend, AccessShareLock);
+}
+
 // Error: 55000 when the extension is none of ours.
 void CheckNotNamesake(Oid extension);
 

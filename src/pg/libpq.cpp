@@ -1,7 +1,12 @@
 #include "pg/libpq.h"
 
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "libpq-fe.h"
 #include "pg/presentable.h"
+#include "pg/resolver.h"
 
 namespace snowflake {
 
@@ -115,8 +120,44 @@ void ReceiveNotice(void *argument, const PGresult *notice) {
   CopyPresentable(remote->warning, sizeof(remote->warning), message != nullptr && message[0] != '\0' ? message : "?");
 }
 
+// libpq takes a message in as a whole, and makes room for as much as the message says it has, up to
+// 1 GB. It reads in a loop while more comes, so bytes that are counted between its calls are no bound.
+// So it may not allocate more than this in an exchange, in whatever phase and by TLS or not: room that
+// it does not get is an error of the connection for it. The limit holds only inside its calls.
+constexpr rlim_t kMostMemory = 32 * 1024 * 1024;
+rlim_t memory_limit = RLIM_INFINITY;
+
+// Counted as RLIMIT_DATA counts: the sixth number, in pages, is data and stack. Another system than
+// Linux has no such file, and no limit.
+void LimitMemory() {
+  char text[128] = "";
+  unsigned long long pages = 0;
+  const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (file >= 0) {
+    if (read(file, text, sizeof(text) - 1) < 0) text[0] = '\0';
+    close(file);
+  }
+  const bool found = sscanf(text, "%*s %*s %*s %*s %*s %llu", &pages) == 1;
+  memory_limit = found ? pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + kMostMemory : RLIM_INFINITY;
+}
+
+// Calls libpq.
+template <typename Call>
+auto Bounded(Call call) {
+  rlimit before;
+  const bool limited = memory_limit != RLIM_INFINITY && getrlimit(RLIMIT_DATA, &before) == 0 &&
+                       before.rlim_cur > memory_limit;  // RLIM_INFINITY is the largest
+  if (limited) {
+    const rlimit within = {memory_limit, before.rlim_max};
+    setrlimit(RLIMIT_DATA, &within);
+  }
+  const auto result = call();
+  if (limited) setrlimit(RLIMIT_DATA, &before);
+  return result;
+}
+
 // Waits for the socket. False when the deadline has passed; a cancellation is an ERROR.
-bool Await(PGconn *connection, int socket_events, int64_t deadline_us) {
+bool Await(pgsocket socket, int socket_events, int64_t deadline_us) {
   static uint32 event = 0;
   if (event == 0) event = WaitEventNamed("SnowflakeRegistry");
   int64_t ask_us = MonotonicUs() + kGiveWayUs;
@@ -131,7 +172,7 @@ bool Await(PGconn *connection, int socket_events, int64_t deadline_us) {
     }
     const int64_t left_us = Min(deadline_us, ask_us) - now_us;
     const int occurred = WaitLatchOrSocket(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH | socket_events,
-                                           PQsocket(connection), static_cast<long>(left_us / 1000) + 1, event);
+                                           socket, static_cast<long>(left_us / 1000) + 1, event);
     if (occurred & WL_LATCH_SET) ResetLatch(MyLatch);
     if (occurred & socket_events) return true;
   }
@@ -146,6 +187,9 @@ struct Host {
 struct Place {
   const char *conninfo;
   const char *options;
+  bool verifies;       // whose host it is, by TLS
+  bool knows_methods;  // libpq can say which ways of authentication it accepts (16 and later), ...
+  bool says_methods;   // ... and somebody did
   Host hosts[kMostHosts];
   int host_count;
 };
@@ -169,7 +213,7 @@ int Split(char *list, const char **items) {
 // libpq puts string, service file and environment together only where it connects. It is asked for a connection that cannot
 // be, and refuses before it has opened one.
 Place FindPlace(const char *conninfo) {
-  const char *const keywords[] = {"dbname", "sslmode", nullptr};
+  const char *const keywords[] = {"dbname", "target_session_attrs", nullptr};
   const char *const values[] = {conninfo, "none that there is", nullptr};
   PGconn *refused = PQconnectStartParams(keywords, values, 1);
   PQconninfoOption *options = PQconninfo(refused);
@@ -177,12 +221,18 @@ Place FindPlace(const char *conninfo) {
 
   const char *names[kMostHosts] = {}, *addresses[kMostHosts] = {}, *ports[kMostHosts] = {};
   int name_count = 0, address_count = 0, port_count = 0;
-  Place place = {conninfo, "", {}, 0};
+  Place place = {};
+  place.conninfo = conninfo;
+  place.options = "";
   for (const PQconninfoOption *option = options; option != nullptr && option->keyword != nullptr; ++option) {
+    const bool methods = strcmp(option->keyword, "require_auth") == 0;
+    if (methods) place.knows_methods = true;
     if (option->val == nullptr || option->val[0] == '\0') continue;
     if (strcmp(option->keyword, "host") == 0) name_count = Split(pstrdup(option->val), names);
     if (strcmp(option->keyword, "hostaddr") == 0) address_count = Split(pstrdup(option->val), addresses);
     if (strcmp(option->keyword, "port") == 0) port_count = Split(pstrdup(option->val), ports);
+    if (methods) place.says_methods = true;
+    if (strcmp(option->keyword, "sslmode") == 0) place.verifies = strncmp(option->val, "verify-", 7) == 0;
     if (strcmp(option->keyword, "options") == 0) place.options = pstrdup(option->val);
   }
   PQconninfoFree(options);
@@ -193,7 +243,7 @@ Place FindPlace(const char *conninfo) {
 }
 
 PGconn *Start(const Place &place, const Host &host, const char *settings) {
-  const char *keywords[12], *values[12];
+  const char *keywords[13], *values[13];
   int count = 0;
   const auto add = [&](const char *keyword, const char *value) {
     if (value == nullptr) return;
@@ -201,6 +251,8 @@ PGconn *Start(const Place &place, const Host &host, const char *settings) {
     values[count++] = value;
   };
   for (const auto &option : kPatience) add(option[0], option[1]);
+  // A host in the registry's place could ask for the password itself, or for an MD5 hash of it.
+  if (!place.verifies && !place.says_methods && place.knows_methods) add("require_auth", "!password,!md5");
   add("dbname", place.conninfo);
   add("fallback_application_name", "snowflake keeper");
   // As it is stored there, because an encoding that one of the two cannot convert must not keep a node from its lease.
@@ -222,10 +274,10 @@ bool Finish(PGconn *connection, int64_t deadline_us) {
   for (;;) {
     // The socket may have become another one since the last time.
     const int64_t patience_us = PQstatus(connection) == CONNECTION_STARTED ? kReachUs : kAnswerUs;
-    if (!Await(connection, next == PGRES_POLLING_READING ? WL_SOCKET_READABLE : WL_SOCKET_WRITEABLE,
+    if (!Await(PQsocket(connection), next == PGRES_POLLING_READING ? WL_SOCKET_READABLE : WL_SOCKET_WRITEABLE,
                Min(MonotonicUs() + patience_us, deadline_us)))
       return false;
-    next = PQconnectPoll(connection);
+    next = Bounded([&] { return PQconnectPoll(connection); });
     if (next == PGRES_POLLING_OK) return true;
     if (next == PGRES_POLLING_FAILED) return false;
   }
@@ -238,8 +290,51 @@ bool RefusesSettings(const PGconn *connection) {
   return strstr(message, "startup parameter") != nullptr || strstr(message, "options") != nullptr;
 }
 
+void EndLookUpAtExit(int, Datum look_up) { EndLookUp(*reinterpret_cast<LookUp *>(DatumGetPointer(look_up))); }
+
+// The addresses, with commas between, or nullptr and why there are none.
+const char *AddressesOf(const char *name, int64_t deadline_us, const char **failure) {
+  LookUp look_up;
+  if (!StartLookUp(name, &look_up)) {
+    *failure = psprintf("%m");
+    return nullptr;
+  }
+  *failure = "it took too long";
+  const char *volatile addresses = nullptr;
+  PG_ENSURE_ERROR_CLEANUP(EndLookUpAtExit, PointerGetDatum(&look_up));
+  {
+    if (Await(look_up.answer, WL_SOCKET_READABLE, Min(MonotonicUs() + kAnswerUs, deadline_us)))
+      addresses = ReadLookUp(look_up, failure);
+  }
+  PG_END_ENSURE_ERROR_CLEANUP(EndLookUpAtExit, PointerGetDatum(&look_up));
+  EndLookUp(look_up);
+  return addresses;
+}
+
+// Puts a name's addresses into the host, so that libpq looks up nothing: the name once for each of
+// them, as libpq wants it. False when there are none, or not in time, and then `failure` says why.
+bool FindAddresses(Host *host, int64_t deadline_us, const char **failure) {
+  const bool addressed = host->hostaddr != nullptr && host->hostaddr[0] != '\0';
+  if (addressed || !IsName(host->host)) return true;
+  const char *reason = nullptr;
+  host->hostaddr = AddressesOf(host->host, deadline_us, &reason);
+  if (host->hostaddr == nullptr) {
+    *failure = psprintf("Looking up \"%s\" failed: %s.", Text(host->host).bytes, reason);
+    return false;
+  }
+  StringInfoData names;
+  initStringInfo(&names);
+  appendStringInfoString(&names, host->host);
+  for (const char *c = host->hostaddr; *c != '\0'; ++c)
+    if (*c == ',') appendStringInfo(&names, ",%s", host->host);
+  host->host = names.data;
+  return true;
+}
+
 // True when connected. Where settings are refused it connects once more, without them.
-bool Connect(Remote *remote, const Place &place, const Host &host, int64_t deadline_us) {
+bool Connect(Remote *remote, const Place &place, Host host, int64_t deadline_us, const char **failure) {
+  *failure = nullptr;
+  if (!FindAddresses(&host, deadline_us, failure)) return false;
   for (bool bare = learned.bare;; bare = true) {
     if (remote->connection != nullptr) PQfinish(remote->connection);
     remote->connection = nullptr;
@@ -261,20 +356,36 @@ bool Connect(Remote *remote, const Place &place, const Host &host, int64_t deadl
 constexpr const char *kSecrets[] = {"password", "sslpassword", "oauth_client_secret", "scram_client_key",
                                     "scram_server_key"};
 
+constexpr const char *kNotConnected = "could not connect to the registry";
 constexpr const char *kNoAnswer = "the registry did not answer in time";
+
+// False when the connection is lost.
+bool Receive(PGconn *connection) {
+  return Bounded([&] { return PQconsumeInput(connection); }) != 0;
+}
+
+// Whether the answer is still to come. What libpq cannot take in ends the connection here.
+bool IsBusy(PGconn *connection) {
+  const bool busy = Bounded([&] { return PQisBusy(connection); }) != 0;
+  if (PQstatus(connection) == CONNECTION_BAD)
+    ReportAnswer(
+        psprintf("A message is too long, or not one of the protocol: %s", Text(PQerrorMessage(connection)).bytes));
+  return busy;
+}
 
 // Sends what is queued and waits until the answer is there.
 void Exchange(PGconn *connection, int64_t deadline_us) {
   for (;;) {
-    const int left = PQflush(connection);
+    const int left = Bounded([&] { return PQflush(connection); });
     if (left < 0) ReportConnection(connection, "could not send to the registry");
     if (left == 0) break;
-    if (!Await(connection, WL_SOCKET_WRITEABLE | WL_SOCKET_READABLE, deadline_us)) ReportSilence(connection, kNoAnswer);
-    if (PQconsumeInput(connection) == 0) ReportConnection(connection, "lost the connection to the registry");
+    if (!Await(PQsocket(connection), WL_SOCKET_WRITEABLE | WL_SOCKET_READABLE, deadline_us))
+      ReportSilence(connection, kNoAnswer);
+    if (!Receive(connection)) ReportConnection(connection, "lost the connection to the registry");
   }
-  while (PQisBusy(connection)) {
-    if (!Await(connection, WL_SOCKET_READABLE, deadline_us)) ReportSilence(connection, kNoAnswer);
-    if (PQconsumeInput(connection) == 0) ReportConnection(connection, "lost the connection to the registry");
+  while (IsBusy(connection)) {
+    if (!Await(PQsocket(connection), WL_SOCKET_READABLE, deadline_us)) ReportSilence(connection, kNoAnswer);
+    if (!Receive(connection)) ReportConnection(connection, "lost the connection to the registry");
   }
 }
 
@@ -299,20 +410,27 @@ void RemoteOpen(Remote *remote, const char *conninfo, int64_t deadline_us) {
   remote->deadline_us = deadline_us;
   Learn(conninfo);
   const Place place = FindPlace(conninfo);
+  LimitMemory();
   PG_TRY();
   {
     bool connected = false;
+    const char *failure = nullptr;
     for (int left = place.host_count; left > 0 && !connected; --left) {
       const int64_t now_us = MonotonicUs();
       const int64_t share_us = Max((deadline_us - now_us) / left, kLeastPerHostUs);
       const Host &host = place.hosts[learned.host % place.host_count];
-      connected = Connect(remote, place, host, Min(now_us + share_us, deadline_us));
+      connected = Connect(remote, place, host, Min(now_us + share_us, deadline_us), &failure);
       if (!connected) ++learned.host;
     }
+    const char *host = connected ? PQhost(remote->connection) : nullptr;
+    remote->in_clear = host != nullptr && host[0] != '/' && PQconnectionUsedPassword(remote->connection) != 0 &&
+                       !place.verifies && !place.says_methods && !place.knows_methods;
+    if (failure != nullptr)
+      ereport(ERROR,
+              (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("%s", kNotConnected), errdetail_internal("%s", failure)));
     if (!connected && PQstatus(remote->connection) != CONNECTION_BAD)
       ReportSilence(remote->connection, "could not connect to the registry in time");
-    if (!connected || PQsetnonblocking(remote->connection, 1) != 0)
-      ReportConnection(remote->connection, "could not connect to the registry");
+    if (!connected || PQsetnonblocking(remote->connection, 1) != 0) ReportConnection(remote->connection, kNotConnected);
   }
   PG_CATCH();
   {
@@ -342,7 +460,7 @@ PGresult *RemoteCall(Remote *remote, const char *statement, int count, const Oid
     // To the end: the server commits after the row has been sent, and before it is ready for the next statement.
     for (;;) {
       Exchange(connection, deadline_us);
-      result = PQgetResult(connection);
+      result = Bounded([&] { return PQgetResult(connection); });
       if (result == nullptr) break;
       switch (PQresultStatus(result)) {
         case PGRES_SINGLE_TUPLE:
@@ -438,6 +556,31 @@ void RemoteRow::Int8Array(int64_t *values, int count) {
   }
   if (count == 0 && *at++ != '}') Refuse(value, kind);
   if (*at != '\0') Refuse(value, kind);
+}
+
+char **RemoteRow::Names(int count) {
+  const char *kind = psprintf("array of %d names", count);
+  // Each character may be escaped, and quotes and a comma come with each.
+  const char *value = Next((size_t{2} * NAMEDATALEN + 3) * static_cast<size_t>(count) + 2, kind);
+  char **names = static_cast<char **>(palloc(sizeof(char *) * count));
+  char *to = static_cast<char *>(palloc(strlen(value) + 1));
+  const char *at = value;
+  if (*at++ != '{') Refuse(value, kind);
+  for (int i = 0; i < count; ++i) {
+    names[i] = to;
+    const bool quoted = *at == '"';
+    if (quoted) ++at;
+    const char *begin = at;
+    while (*at != '\0' && (quoted ? *at != '"' : *at != ',' && *at != '}')) {
+      if (*at == '\\' && at[1] != '\0') ++at;
+      *to++ = *at++;
+    }
+    *to++ = '\0';
+    if (quoted ? *at++ != '"' : at == begin) Refuse(value, kind);
+    if (*at++ != (i + 1 < count ? ',' : '}')) Refuse(value, kind);
+  }
+  if (*at != '\0') Refuse(value, kind);
+  return names;
 }
 
 char *RemoteRow::Text() { return pstrdup(Next(1024, "text")); }

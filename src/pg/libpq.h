@@ -1,10 +1,10 @@
-// A connection to a registry on another server. Never blocks inside libpq but for the look-up of a host's name: every wait
+// A connection to a registry on another server. Never blocks inside libpq, which gets addresses and no names: every wait
 // is on the process's latch and the socket, with a deadline. Failures are ERRORs, with the server's own SQLSTATE when it
 // answered, 08006 when it did not, and 08P01 when its answer is none that can be.
 //
 // What a registry says is input: no more of an answer than its first row is kept, texts are cut before anything is done with
-// them, and each value is judged where it is read. One message libpq itself takes in as a whole, up to PostgreSQL's
-// limit of 1 GB; that it gets 5 s to come is the only bound there.
+// them, and each value is judged where it is read. libpq takes in a message as a whole, and gets 32 MB for that in an
+// exchange; a longer one is an ERROR (Linux only).
 #pragma once
 
 #include "core/lease.h"
@@ -26,6 +26,7 @@ struct Remote {
   PGconn *connection;
   int64_t deadline_us;  // monotonic; a host that is silent for 5 s is given up before
   bool answered;        // the newest call
+  bool in_clear;        // a password was sent, and nothing kept it from going in clear to any host
   char warning[256];    // of that call
 };
 
@@ -61,6 +62,8 @@ class RemoteRow {
   char *Text();
   // Of exactly so many elements.
   void Int8Array(int64_t *values, int count);
+  // Likewise of texts, as the registry spells them; palloc'd.
+  char **Names(int count);
 
  private:
   const char *Next(size_t longest, const char *kind);

@@ -1,8 +1,10 @@
 // What happens when the library is loaded: settings always, shared memory only while the postmaster preloads it.
 #include "pg/issue/copy.h"
 #include "pg/issue/horizon.h"
+#include "pg/issue/launch.h"
 #include "pg/issue/node_block.h"
 #include "pg/pg.h"
+#include "pg/registry/calls.h"
 #include "pg/registry/tables.h"
 #include "pg/settings.h"
 #include "pg/sql/drops.h"
@@ -17,11 +19,15 @@ PGDLLEXPORT void _PG_init(void);
 void _PG_init(void) {
   const bool preloading = process_shared_preload_libraries_in_progress;
   snowflake::DefineSettings(preloading);
+  snowflake::WatchRegistry();
   snowflake::WatchParsing();
   snowflake::WatchCopies();
   snowflake::WatchTransactions();
   snowflake::WatchDrops();
   snowflake::WatchRestoredSegments();
-  if (preloading) snowflake::RequestSharedMemory();
+  snowflake::after_answer = snowflake::KeepRegistry;
+  if (!preloading) return;
+  snowflake::RequestSharedMemory();
+  snowflake::StartKeepers();
 }
 }

@@ -48,8 +48,11 @@ extern "C" {
 #include "commands/sequence.h"
 #include "commands/trigger.h"
 #include "common/controldata_utils.h"
+#include "common/cryptohash.h"
+#include "common/file_perm.h"
 #include "common/hashfn.h"
 #include "common/pg_prng.h"
+#include "common/sha2.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
 #include "executor/tuptable.h"
@@ -71,6 +74,7 @@ extern "C" {
 #include "storage/fd.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
+#include "storage/pg_shmem.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
 #include "storage/lwlock.h"
@@ -96,6 +100,7 @@ extern "C" {
 #include "utils/rangetypes.h"
 #include "utils/rel.h"
 #include "utils/regproc.h"
+#include "utils/resowner.h"
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
@@ -113,6 +118,11 @@ extern "C" {
 #include <cstdint>
 
 #define SNOWFLAKE_VERSION "1.0.0"
+
+// Minor releases of 15 and 16 brought it in 2024. Only without preloading, so from 17 on, is it needed.
+#ifndef GUC_ALLOW_IN_PARALLEL
+#define GUC_ALLOW_IN_PARALLEL 0
+#endif
 
 // From 18 on a library says its name and version, which pg_get_loaded_modules() shows.
 #if PG_VERSION_NUM >= 180000
@@ -195,6 +205,25 @@ inline uint32 LocalXid(const volatile PGPROC *proc) {
   return proc->vxid.lxid;
 #else
   return proc->lxid;
+#endif
+}
+
+// Whether a prepared transaction was that of a process. Up to 16 no process can have parallel workers
+// with this library and lack it, so nobody asks.
+inline bool WasOf(const volatile PGPROC *prepared, int proc_number, uint32 lxid) {
+#if PG_VERSION_NUM >= 170000
+  return prepared->vxid.procNumber == proc_number && prepared->vxid.lxid == lxid;
+#else
+  return false;
+#endif
+}
+
+// Whether it was prepared before the server's start, or on another server: then it is nobody's.
+inline bool WasRecovered(const volatile PGPROC *prepared) {
+#if PG_VERSION_NUM >= 170000
+  return prepared->vxid.procNumber == INVALID_PROC_NUMBER;
+#else
+  return prepared->backendId == InvalidBackendId;
 #endif
 }
 

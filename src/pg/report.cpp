@@ -5,6 +5,10 @@
 namespace snowflake {
 
 void ReportNoExtension(Oid fn_oid) {
+  if (!SearchSysCacheExists1(PROCOID, ObjectIdGetDatum(fn_oid)))
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("the extension snowflake was dropped during the call"),
+                    errhint("If it is being created anew, try again.")));
   ereport(ERROR,
           (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
            errmsg("function %s does not belong to the extension snowflake", format_procedure(fn_oid)),

@@ -13,6 +13,10 @@ namespace {
 
 constexpr int kMaxJitter = 1 << 20;
 
+// A session may first use the library in a parallel query. PostgreSQL then gives a variable that is defined there the
+// value that was set before only if the variable has this flag.
+constexpr int kInParallel = GUC_ALLOW_IN_PARALLEL;
+
 const config_enum_entry kStepBackOptions[] = {
     {"new_worker", static_cast<int>(OnClockStepBack::kNewWorker), false},
     {"error", static_cast<int>(OnClockStepBack::kError), false},
@@ -55,68 +59,74 @@ void CheckRegistryThatIsSet() {
 
 }  // namespace
 
+bool (*registry_leads_here)() = nullptr;
+
+bool RegistryIsHere() { return AsksOwnTables() || registry_leads_here(); }
+
 void DefineSettings(bool preloading) {
   CheckRegistryThatIsSet();
   DefineCustomStringVariable("snowflake.registry", "Connection string of the registry, without a password.",
                              "Empty: the registry is in the same database. Read by the keeper alone.",
-                             &settings.registry, "", PGC_SUSET, GUC_SUPERUSER_ONLY, CheckRegistry, nullptr, nullptr);
+                             &settings.registry, "", PGC_SUSET, GUC_SUPERUSER_ONLY | kInParallel, CheckRegistry,
+                             nullptr, nullptr);
   DefineCustomStringVariable("snowflake.node_name", "Name under which this node stands in the registry.",
                              "Empty: cluster_name or the host's name, port and database. Read by the keeper alone.",
-                             &settings.node_name, "", PGC_SUSET, 0, nullptr, nullptr, nullptr);
+                             &settings.node_name, "", PGC_SUSET, kInParallel, nullptr, nullptr, nullptr);
   DefineCustomIntVariable("snowflake.datacenter", "Datacenter of this node, for layouts with datacenter bits.",
-                          "Read by the keeper alone.", &settings.datacenter, 0, 0, PG_INT32_MAX, PGC_SUSET, 0, nullptr,
-                          nullptr, nullptr);
+                          "Read by the keeper alone.", &settings.datacenter, 0, 0, PG_INT32_MAX, PGC_SUSET, kInParallel,
+                          nullptr, nullptr, nullptr);
   DefineCustomIntVariable("snowflake.lease_duration", "How long a node issues ids without hearing from the registry.",
                           "Read by the keeper alone.", &settings.lease_duration_ms, 10 * 60 * 1000,
                           static_cast<int>(kMinLeaseUs / kUsPerMs), static_cast<int>(kMaxLeaseUs / kUsPerMs), PGC_SUSET,
-                          GUC_UNIT_MS, nullptr, nullptr, nullptr);
+                          GUC_UNIT_MS | kInParallel, nullptr, nullptr, nullptr);
   DefineCustomIntVariable("snowflake.max_clock_skew", "How far a node's clock may be off the registry's.",
                           "Judged by a registry that is asked over a connection. 0: not at all.",
-                          &settings.max_clock_skew_ms, 10 * 1000, 0, 24 * 60 * 60 * 1000, PGC_SUSET, GUC_UNIT_MS,
-                          nullptr, nullptr, nullptr);
-  DefineCustomIntVariable("snowflake.max_lease_duration",
-                          "How long a lease may last that a node of another server asks for.",
-                          "Judged by a registry that is asked over a connection.", &settings.max_lease_duration_ms,
-                          60 * 60 * 1000, static_cast<int>(kMinLeaseUs / kUsPerMs),
-                          static_cast<int>(kMaxLeaseUs / kUsPerMs), PGC_SUSET, GUC_UNIT_MS, nullptr, nullptr, nullptr);
+                          &settings.max_clock_skew_ms, 10 * 1000, 0, 24 * 60 * 60 * 1000, PGC_SUSET,
+                          GUC_UNIT_MS | kInParallel, nullptr, nullptr, nullptr);
+  DefineCustomIntVariable(
+      "snowflake.max_lease_duration", "How long a lease may last that a node of another server asks for.",
+      "Judged by a registry that is asked over a connection.", &settings.max_lease_duration_ms, 60 * 60 * 1000,
+      static_cast<int>(kMinLeaseUs / kUsPerMs), static_cast<int>(kMaxLeaseUs / kUsPerMs), PGC_SUSET,
+      GUC_UNIT_MS | kInParallel, nullptr, nullptr, nullptr);
   DefineCustomIntVariable("snowflake.max_leases_per_role", "How many leases a role may have in this registry.",
-                          "0: any number.", &settings.max_leases_per_role, 0, 0, PG_INT32_MAX, PGC_SUSET, 0, nullptr,
-                          nullptr, nullptr);
+                          "0: any number.", &settings.max_leases_per_role, 0, 0, PG_INT32_MAX, PGC_SUSET, kInParallel,
+                          nullptr, nullptr, nullptr);
   DefineCustomIntVariable("snowflake.max_lead", "By how much an id's timestamp may lead the clock.",
                           "Counted in ticks of the layout, rounded down, at least one.", &settings.max_lead_ms, 5, 0,
-                          10 * 1000, PGC_SIGHUP, GUC_UNIT_MS, nullptr, nullptr, nullptr);
+                          10 * 1000, PGC_SIGHUP, GUC_UNIT_MS | kInParallel, nullptr, nullptr, nullptr);
   DefineCustomIntVariable("snowflake.max_bridge", "By how much ids may lead a wall clock that stepped back.",
                           "Ids go on in order, at half speed, until it has caught up. 0: not at all.",
-                          &settings.max_bridge_ms, 60 * 1000, 0, 24 * 60 * 60 * 1000, PGC_SIGHUP, GUC_UNIT_MS, nullptr,
-                          nullptr, nullptr);
+                          &settings.max_bridge_ms, 60 * 1000, 0, 24 * 60 * 60 * 1000, PGC_SIGHUP,
+                          GUC_UNIT_MS | kInParallel, nullptr, nullptr, nullptr);
   DefineCustomIntVariable("snowflake.max_leap", "By how much the wall clock may leap forward and be believed at once.",
                           "A larger leap is followed when it has stood for ten minutes. 0: every leap is believed.",
-                          &settings.max_leap_ms, 24 * 60 * 60 * 1000, 0, PG_INT32_MAX, PGC_SIGHUP, GUC_UNIT_MS, nullptr,
-                          nullptr, nullptr);
+                          &settings.max_leap_ms, 24 * 60 * 60 * 1000, 0, PG_INT32_MAX, PGC_SIGHUP,
+                          GUC_UNIT_MS | kInParallel, nullptr, nullptr, nullptr);
   DefineCustomEnumVariable("snowflake.on_clock_step_back",
                            "What to do when the clock stepped back further than max_bridge.",
                            "new_worker draws another worker id, whose watermark lies in the past; error fails.",
                            &settings.on_clock_step_back, static_cast<int>(OnClockStepBack::kNewWorker),
-                           kStepBackOptions, PGC_SIGHUP, 0, nullptr, nullptr, nullptr);
+                           kStepBackOptions, PGC_SIGHUP, kInParallel, nullptr, nullptr, nullptr);
   DefineCustomIntVariable("snowflake.sequence_jitter", "A fresh tick starts at a random sequence number below this.",
                           "0 or a power of two; 0 starts every tick at 0.", &settings.sequence_jitter, 128, 0,
-                          kMaxJitter, PGC_SIGHUP, 0, CheckJitter, nullptr, nullptr);
+                          kMaxJitter, PGC_SIGHUP, kInParallel, CheckJitter, nullptr, nullptr);
   DefineCustomIntVariable("snowflake.max_run", "How many sequence numbers a session takes at once at most.",
                           "1 keeps ids in exact call order across sessions.", &settings.max_run, 256, 1, 1 << 20,
-                          PGC_SUSET, 0, nullptr, nullptr, nullptr);
+                          PGC_SUSET, kInParallel, nullptr, nullptr, nullptr);
   DefineCustomIntVariable("snowflake.start_timeout", "How long a call waits for a lease.", nullptr,
-                          &settings.start_timeout_ms, 5000, 0, 60 * 60 * 1000, PGC_USERSET, GUC_UNIT_MS, nullptr,
-                          nullptr, nullptr);
+                          &settings.start_timeout_ms, 5000, 0, 60 * 60 * 1000, PGC_USERSET, GUC_UNIT_MS | kInParallel,
+                          nullptr, nullptr, nullptr);
   // A variable of the postmaster's can only be made in it. Elsewhere the file may have it all the same.
   DefineCustomIntVariable("snowflake.max_databases", "How many databases of this server can issue ids.",
                           "Each takes 3 kB of shared memory, and 64 bytes for each connection that may be. Of no "
                           "effect where the library is not preloaded.",
-                          &settings.max_databases, 16, 1, 10000, preloading ? PGC_POSTMASTER : PGC_SIGHUP, 0, nullptr,
-                          nullptr, nullptr);
+                          &settings.max_databases, 16, 1, 10000, preloading ? PGC_POSTMASTER : PGC_SIGHUP, kInParallel,
+                          nullptr, nullptr, nullptr);
   DefineCustomIntVariable(
       "snowflake.max_segments", "How many segments of this server can be in use at a time.",
       "Each takes less than 1 kB of shared memory. Of no effect where the library is not preloaded.",
-      &settings.max_segments, 64, 1, 100000, preloading ? PGC_POSTMASTER : PGC_SIGHUP, 0, nullptr, nullptr, nullptr);
+      &settings.max_segments, 64, 1, 100000, preloading ? PGC_POSTMASTER : PGC_SIGHUP, kInParallel, nullptr, nullptr,
+      nullptr);
   MarkGUCPrefixReserved("snowflake");
 }
 

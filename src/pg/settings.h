@@ -29,8 +29,14 @@ struct Settings {
 
 extern Settings settings;
 
-// Whether the registry is in the same database.
-inline bool RegistryIsHere() { return settings.registry[0] == '\0'; }
+// Whether this database's own tables are asked, without a connection.
+inline bool AsksOwnTables() { return settings.registry[0] == '\0'; }
+
+// Whether the registry is in this database: by the setting, or because the keeper found that the
+// setting leads here.
+bool RegistryIsHere();
+// Whether it found that. Set when the library is loaded.
+extern bool (*registry_leads_here)();
 
 // Of the connection string, to tell one registry from another.
 inline uint64_t HashOfRegistry() {

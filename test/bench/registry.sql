@@ -8,11 +8,11 @@ CREATE FUNCTION now_tick() RETURNS bigint LANGUAGE sql VOLATILE
 
 -- As long as leases may last, so that none of them ends.
 CREATE TABLE leases AS
-    SELECT n, gen_random_uuid() AS token, NULL::bigint AS lease_id FROM generate_series(1, :leases) n;
+    SELECT n, uuid_send(gen_random_uuid()) AS secret, NULL::bigint AS lease_id FROM generate_series(1, :leases) n;
 UPDATE leases SET lease_id =
     (SELECT drawn.lease_id
-     FROM snowflake_lease_acquire('node ' || n, 0, now_tick(), '1 day', token, 0, NULL) drawn,
-          LATERAL snowflake_lease_extend(drawn.lease_id, token, now_tick(), '1 day', 0) moved);
+     FROM snowflake_lease_acquire('node ' || n, 0, now_tick(), '1 day', sha256(secret), 0, NULL) drawn,
+          LATERAL snowflake_lease_extend(drawn.lease_id, sha256(secret), now_tick(), '1 day', 0, 0, 0) moved);
 ALTER TABLE leases ADD PRIMARY KEY (n);
 VACUUM ANALYZE;
 
@@ -25,17 +25,17 @@ DECLARE
     started timestamptz;
     acquiring double precision := 0;
     extending double precision := 0;
-    own uuid;
+    own bytea;
     drawn record;
     one record;
     moved bigint;
 BEGIN
     FOR i IN -2 .. calls LOOP
         IF i = 1 THEN acquiring := 0; extending := 0; END IF;
-        own := gen_random_uuid();
+        own := uuid_send(gen_random_uuid());
         started := clock_timestamp();
         SELECT * INTO drawn
-            FROM snowflake_lease_acquire('another', 0, now_tick(), '1 min', own, 0, NULL);
+            FROM snowflake_lease_acquire('another', 0, now_tick(), '1 min', sha256(own), 0, NULL);
         COMMIT;
         acquiring := acquiring + extract(epoch FROM clock_timestamp() - started);
         PERFORM snowflake_lease_release(drawn.lease_id, own, drawn.window_start, 0);
@@ -43,7 +43,7 @@ BEGIN
         COMMIT;
         started := clock_timestamp();
         SELECT window_end INTO moved
-            FROM snowflake_lease_extend(one.lease_id, one.token, now_tick(), '1 day', 0);
+            FROM snowflake_lease_extend(one.lease_id, sha256(one.secret), now_tick(), '1 day', 0, 0, 0);
         COMMIT;
         extending := extending + extract(epoch FROM clock_timestamp() - started);
         IF drawn.lease_id IS NULL OR moved IS NULL THEN RAISE 'a lease is gone'; END IF;

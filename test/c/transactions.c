@@ -16,6 +16,7 @@
 PG_MODULE_MAGIC;
 PG_FUNCTION_INFO_V1(running);
 PG_FUNCTION_INFO_V1(seen);
+PG_FUNCTION_INFO_V1(is_unmarked);
 
 extern PGDLLEXPORT void _PG_init(void);
 
@@ -82,3 +83,8 @@ Datum running(PG_FUNCTION_ARGS) {
 
 /* What the statement's snapshot has as such. */
 Datum seen(PG_FUNCTION_ARGS) { return xids(GetActiveSnapshot()->xip, (int)GetActiveSnapshot()->xcnt); }
+
+/* Whether the statement's snapshot is a copy, and the field in which the horizon is kept is empty. */
+Datum is_unmarked(PG_FUNCTION_ARGS) {
+  return BoolGetDatum(GetActiveSnapshot()->copied && GetActiveSnapshot()->snapXactCompletionCount == 0);
+}

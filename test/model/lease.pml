@@ -1,7 +1,7 @@
 /* The lease protocol, for spin: nodes draw, move and give back leases of worker ids at a registry.
  *
  * Claim (G1): no tick of a worker id is used twice. A generator counts upward in its own window, so here a tick is used up
- * with its first id, and twice means: under two leases, or under one that began anew. A second claim: a token never
+ * with its first id, and twice means: under two leases, or under one that began anew. A second claim: a secret never
  * has two live leases, so whoever asks again uses up no second worker id.
  *
  * Clocks show anything: a request may carry any time and any duration, the registry may think any window over, an id may
@@ -10,15 +10,14 @@
  * The network loses, delays, repeats and reorders, and an exchange that its node gave up may still be executed, at any
  * time and more than once. So requests are not kept: what one of them may do is done at any time, or never.
  *
- * Lease ids and tokens are not numbered: `hold` says whether the row of its worker id is still the lease that a node
- * means, which is what the registry finds by comparing lease id, token and role. So nothing but the ticks bounds a run:
+ * Lease ids and secrets are not numbered: `hold` says whether the row of its worker id is still the lease that a node
+ * means, which is what the registry finds by comparing lease id, secret and role. So nothing but the ticks bounds a run:
  * leases, exchanges and crashes may be any number.
  *
  * With -DRESUME a node that crashed, or was shut down without reaching the registry, may go on under the lease that its
- * black box kept, and asks again with the token that it had. With -DTHIEF somebody who has a
- * lease's token and role ends it while its node goes on: with a floor at the window's end (FLOOR_AT_END) the claim holds
- * all the same; with one at the registry's clock it holds for what was issued before and for the next lease, but not for
- * what the robbed node goes on to issue (CLAIM_ALL). What a failover may lose is in settling.pml.
+ * black box kept, and asks again with the secret that it had. With -DREPLAY somebody who has seen the secret of a lease
+ * that its node closed and released, repeats that release with another last tick. What a failover may lose is in
+ * settling.pml.
  *
  * The rules that can be broken have a flag each, and spin must then find a counterexample: see #ifdef, and `runs`.
  */
@@ -43,7 +42,7 @@ typedef Row {                     /* of snowflake_registry, one for each worker 
   bit there;
   unsigned start : 3;             /* the window: ticks from start to below end */
   unsigned end : 3;
-  unsigned asker : 2;             /* node + 1 whose present token this lease was drawn with; 0: nobody's */
+  unsigned asker : 2;             /* node + 1 whose present secret this lease was drawn with; 0: nobody's */
   unsigned back : 3               /* the first tick not used under it, once its node has retired it; 0: it has not */
 }
 
@@ -53,7 +52,7 @@ typedef Node {
   bit hold;
   unsigned next : 3;              /* the last tick + 1 */
   unsigned end : 3;
-  bit asking;                     /* an acquire: it has a token, and no answer */
+  bit asking;                     /* an acquire: it has a secret, and no answer */
   bit answered;                   /* that acquire's answer on its way */
   unsigned a_worker : 2;
   bit a_hold;
@@ -144,7 +143,7 @@ inline Draw(id, by) {
   row[id].there = 1; row[id].start = from; row[id].end = till; row[id].asker = by
 }
 
-/* w := the row that was drawn with this node's present token; WORKERS: there is none */
+/* w := the row that was drawn with this node's present secret; WORKERS: there is none */
 inline Asked(by) {
   w = 0;
   do
@@ -214,10 +213,10 @@ inline Held(id) {
 /* What may happen to one worker id at any time, but for an acquire that is waited for. */
 proctype WorkerId(byte me) {
   do
-  /* acquire, with a token that nobody waits for any more and whose lease is gone: a lease that nobody knows */
+  /* acquire, with a secret that nobody waits for any more and whose lease is gone: a lease that nobody knows */
   :: atomic { FREE(me) -> Draw(me, 0) }
 
-  /* extend, or acquire with the token of a live lease; who learns of it is another step */
+  /* extend, or acquire with the secret of a live lease; who learns of it is another step */
   :: atomic { row[me].there ->
 #ifdef SHRINK
        Pick(from, row[me].start + 1, TICKS + 1);
@@ -278,12 +277,11 @@ proctype WorkerId(byte me) {
        fi
      }
 
-#ifdef THIEF
-  /* A release by somebody else, who has the token and the role, with the lowest last tick that is accepted. The clocks
-   * agree within the skew, so the registry's clock is no lower than all that was used up to now; but the lease's node
-   * does not know, and goes on to its window's end. Without CLAIM_ALL, what it issues from now on is left out. */
+#ifdef REPLAY
+  /* The lease secret was sent to release the lease, and is no secret any more: somebody else sends it with the lowest last
+   * tick that is accepted. The node has closed the lease before. The clocks agree within the skew, so the registry's
+   * clock is no lower than all that was used up to now. */
   :: atomic { row[me].there ->
-#ifndef CLAIM_ALL
        for (n : 0 .. NODES - 1) {
          if
          :: node[n].hold == LIVE && node[n].worker == me -> Close(n)
@@ -294,16 +292,11 @@ proctype WorkerId(byte me) {
          :: else
          fi
        }
-#endif
-#ifdef FLOOR_AT_END
-       mark = row[me].end - 1;
-#else
 #ifdef NO_FLOOR
        mark = row[me].start - 1;
 #else
        LastUsed(me);
        Pick(mark, mark, row[me].end - 1);
-#endif
 #endif
        Leave(me, mark)
      }
@@ -316,7 +309,7 @@ proctype WorkerId(byte me) {
 /* The lease is closed: its release says what was used, now or later, or never comes. */
 inline Retire(id, is, first) {
   if
-#ifdef NO_TOKEN_CHECK
+#ifdef NO_SECRET_CHECK
   :: row[id].there && first >= row[id].start && first <= row[id].end -> row[id].back = first
 #else
   :: is == LIVE -> row[id].back = first
@@ -325,7 +318,7 @@ inline Retire(id, is, first) {
   fi
 }
 
-inline ForgetToken(me) {
+inline ForgetSecret(me) {
   node[me].asking = 0;
   for (w : 0 .. WORKERS - 1) {
     if
@@ -350,7 +343,7 @@ proctype ANode(byte me) {
   do
   :: atomic { node[me].state == OPEN && node[me].next < node[me].end -> Use(me) }
 
-  /* acquire: also while there is a lease, because the clock stepped back. The token stays until there is an answer. */
+  /* acquire: also while there is a lease, because the clock stepped back. The secret stays until there is an answer. */
   :: atomic { !node[me].asking && node[me].state != CRASHED ->
        node[me].asking = 1;
 #ifdef EARLY_RETIRE
@@ -360,9 +353,9 @@ proctype ANode(byte me) {
 
   :: atomic { node[me].asking && !node[me].answered && node[me].state != CRASHED -> Acquire(me) }
 
-  /* the answer is lost, or the exchange given up; or the keeper has died, and the token with it */
+  /* the answer is lost, or the exchange given up; or the keeper has died, and the secret with it */
   :: atomic { node[me].answered -> DropAnswer(me) }
-  :: atomic { node[me].asking -> DropAnswer(me); ForgetToken(me) }
+  :: atomic { node[me].asking -> DropAnswer(me); ForgetSecret(me) }
 
   :: atomic { node[me].answered ->
        if
@@ -382,15 +375,15 @@ proctype ANode(byte me) {
           Retire(node[me].a_worker, node[me].a_hold, node[me].a_start)
        fi;
        DropAnswer(me);
-#ifdef KEEP_TOKEN
+#ifdef KEEP_SECRET
        node[me].asking = 0
 #else
-       ForgetToken(me)
+       ForgetSecret(me)
 #endif
      }
 
   /* extend: the answer, if it comes. Coming late is the same as coming at once and being used late, but for DELAYED. */
-#ifdef NO_TOKEN_CHECK
+#ifdef NO_SECRET_CHECK
 #define EXTENDS (node[me].state == OPEN && row[node[me].worker].there)
 #else
 #define EXTENDS (node[me].state == OPEN && node[me].hold == LIVE)
@@ -423,12 +416,12 @@ proctype ANode(byte me) {
 #endif
 
   /* crash */
-  :: atomic { node[me].state != CLOSED -> Close(me); DropAnswer(me); ForgetToken(me) }
+  :: atomic { node[me].state != CLOSED -> Close(me); DropAnswer(me); ForgetSecret(me) }
 #ifdef RESUME
   :: atomic { node[me].state == OPEN ->
        node[me].state = CRASHED; DropAnswer(me);
        if
-       :: ForgetToken(me)
+       :: ForgetSecret(me)
        :: skip                    /* the black box has it, too */
        fi;
 #ifdef STALE_BOX

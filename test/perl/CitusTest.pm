@@ -28,10 +28,11 @@ sub everywhere
 sub start_node
 {
 	my ($name, %options) = @_;
-	my $libraries = ($ENV{SNOWFLAKE_PRELOAD} // 1) ? 'citus,snowflake' : 'citus';
+	my $preload = preloading() =~ s/^shared_preload_libraries = 'snowflake'/shared_preload_libraries = 'citus,snowflake'/r;
+	$preload = "shared_preload_libraries = 'citus'\n$preload" unless $preload =~ /^shared/;
 	my $node = new_server($name, preload => 0, conf => <<"CONF" . ($options{conf} // ''));
 listen_addresses = '127.0.0.1'
-shared_preload_libraries = '$libraries'
+$preload
 wal_level = logical
 max_worker_processes = 32
 log_statement = none

@@ -44,7 +44,7 @@ sub make_source
 		'INSERT INTO orders (n) SELECT generate_series(1, 500)',
 		'INSERT INTO lines (order_id) SELECT id FROM orders',
 		# Leases and a watermark that must stay behind.
-		"SELECT $schema.snowflake_lease_acquire('other', 0, 1000, '1 day', gen_random_uuid(), 0, NULL)",
+		"SELECT $schema.snowflake_lease_acquire('other', 0, 1000, '1 day', sha256(uuid_send(gen_random_uuid())), 0, NULL)",
 		"INSERT INTO $schema.snowflake_watermark VALUES (77, 4711)"));
 	return;
 }

@@ -7,6 +7,10 @@
 #   first            messages that come before them
 #   last             messages that come after the end of the rows, before the server is ready again
 #   without_end      rows again and again, until nobody listens
+#   flood            after what comes first: bytes, until nobody listens
+#
+# `authentication` => { asks => 3 } first asks for the password in clear, as the messages of the protocol number it (5: as an MD5
+# hash). passwords() returns what it was sent. `then` is sent once the node is authenticated, and `flood` as above.
 package FakeRegistry;
 
 use strict;
@@ -23,13 +27,14 @@ our @EXPORT = qw(message error notice);
 
 my @layout = (1735689600000, 1000, 41, 0, 10, 12, 'f');
 my @good = (
-	lookup => { columns => [ 'nspname', 'ours', 'f1' .. 'f5' ], rows => [ [ 'public', 1, ('public') x 5 ] ] },
+	lookup => { columns => [ 'nspname', 'ours', 'f1' .. 'f5', 'place' ], rows => [ [ 'public', 1, ('public') x 5, '' ] ] },
 	layout => { columns => [ 'l1' .. 'l7' ], rows => [ [@layout] ] },
-	acquire => { columns => [ 'lease_id', 'worker_id', 'window_start', 'window_end', 'l1' .. 'l7', 'system_identifier', 'timeline', 'raised_tick', 'workers_free' ],
+	acquire => { columns => [ 'lease_id', 'worker_id', 'window_start', 'window_end', 'l1' .. 'l7', 'system_identifier', 'timeline', 'raised_tick', 'word_us', 'workers_free' ],
 		rows => [ [ 7, 3, 'NOW', 'END', @layout, 1, 1, -1, 1000 ] ] },
-	extend => { columns => [ 'window_end', 'system_identifier', 'timeline', 'raised_tick' ], rows => [ [ 'END', 1, 1, -1 ] ] },
+	extend => { columns => [ 'window_end', 'system_identifier', 'timeline', 'raised_tick', 'word_us' ], rows => [ [ 'END', 1, 1, -1, 0 ] ] },
 	release => { columns => ['answer'], rows => [ ['t'] ] },
-	ranges => { columns => [ 'segment_ids', 'range_last', 'range_count', 'system_identifier', 'timeline', 'known' ], rows => [ [ '{5}', '{10}', '{10}', 1, 1, '' ] ] });
+	authentication => {},
+	ranges => { columns => [ 'segment_ids', 'range_last', 'range_count', 'usage_roles', 'system_identifier', 'timeline', 'word_us', 'known' ], rows => [ [ '{5}', '{10}', '{10}', '{""}', 1, 1, 0, '' ] ] });
 
 sub new
 {
@@ -55,6 +60,7 @@ sub new
 }
 
 sub port { return $_[0]->{port}; }
+sub passwords { my ($self) = @_; return -e "$self->{file}.passwords" ? slurp_file("$self->{file}.passwords") : ''; }
 
 # Answers well from now on, but for what is given: name => what differs.
 sub answer
@@ -107,10 +113,21 @@ sub serve
 		last if unpack('N', $packet) == 196608;
 		give($node, 'N');    # neither TLS nor GSSAPI
 	}
-	give($node, message('R', pack('N', 0)) . message('S', "server_version\x0015.0\0") . message('S', "server_encoding\0UTF8\0")
-		  . message('K', pack('NN', 1, 1)) . message('Z', 'I'));
 	# An exchange is answered as a whole: half of the answers of before would make a good one.
 	my $answers = do $self->{file};
+	if (my $asks = $answers->{authentication}{asks})
+	{
+		give($node, message('R', pack('N', $asks) . ($asks == 5 ? 'salt' : '')));
+		take($node, 1);
+		append_to_file("$self->{file}.passwords", take($node, unpack('N', take($node, 4)) - 4) . "\n");
+	}
+	if (my $then = $answers->{authentication}{then})
+	{
+		give($node, message('R', pack('N', 0)) . $then);
+		while ($answers->{authentication}{flood}) { give($node, 'x' x 1_000_000); }
+	}
+	give($node, message('R', pack('N', 0)) . message('S', "server_version\x0015.0\0") . message('S', "server_encoding\0UTF8\0")
+		  . message('K', pack('NN', 1, 1)) . message('Z', 'I'));
 	my ($called, $now) = ('', 0);
 	for (;;)
 	{
@@ -135,8 +152,17 @@ sub reply
 	my $rows = '';
 	for my $row (@{ $answer->{rows} })
 	{
-		my @values = map { defined $_ ? $_ eq 'NOW' ? $now : $_ eq 'END' ? $now + 5000 : $_ : undef } @$row;
+		# A row that is given without the operator's word has none.
+		my ($word) = grep { $columns[$_] eq 'word_us' } 0 .. $#columns;
+		my @row = @$row;
+		splice @row, $word, 0, 0 if defined $word && @row == $#columns;
+		my @values = map { defined $_ ? $_ eq 'NOW' ? $now : $_ eq 'END' ? $now + 5000 : $_ : undef } @row;
 		$rows .= message('D', pack('n', scalar @values) . join('', map { defined $_ ? pack('N', length $_) . $_ : pack('N', 0xffffffff) } @values));
+	}
+	if ($answer->{flood})
+	{
+		give($node, $answer->{first});
+		for (;;) { give($node, 'x' x 1_000_000); }
 	}
 	give($node, $text . $rows);
 	while ($answer->{without_end}) { give($node, $rows x 1000); }

@@ -8,15 +8,17 @@ use Exporter 'import';
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 
-our @EXPORT = qw($in_workers $drawn make_outbox transactions one_of poll poller_script cursor_script consumer_script last_delivered load_delivered);
+our @EXPORT = qw($in_workers $drawn make_outbox transactions one_of poll many_scans $prepare_many_scans poller_script cursor_script consumer_script last_delivered load_delivered);
 
-# What there is to write into: rows with a key, and some that are written when a transaction of another table commits.
+# What there is to write into: rows with a key, in partitions, each of which asks for the horizon by
+# itself; and some that are written when a transaction of another table commits.
 sub make_outbox
 {
 	my ($server) = @_;
 	$server->safe_psql('postgres', q{
 CREATE EXTENSION snowflake;
-CREATE TABLE outbox (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), how text, at timestamptz DEFAULT clock_timestamp());
+CREATE TABLE outbox (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), how text, at timestamptz DEFAULT clock_timestamp()) PARTITION BY HASH (id);
+DO $$ BEGIN FOR i IN 0 .. 2 LOOP EXECUTE format('CREATE TABLE outbox_%s PARTITION OF outbox FOR VALUES WITH (MODULUS 3, REMAINDER %s)', i, i); END LOOP; END $$;
 CREATE TABLE numbers AS SELECT i FROM generate_series(1, 20) i;
 ALTER TABLE numbers SET (parallel_workers = 2);
 ANALYZE numbers;
@@ -148,15 +150,29 @@ sub one_of { my ($folder) = @_; return "\\set part `shuf -n 1 -e $folder/*.sql`\
 my $newest = "grep -m 1 '^[1-9]' || echo 0";
 my $cursor = "\\set last `tac 1.out | $newest`\n";
 
+# What a poll delivers of such rows.
+my $delivers = "SELECT coalesce(string_agg(id::text, E'\\n' ORDER BY id), '') AS ids, coalesce(max(id), %s) AS last FROM";
+sub deliver { my ($rows) = @_; return sprintf($delivers, ':last') . " ($rows) new \\gset\n\\echo :ids\n"; }
+
 # One poll: rows above the cursor, and below the bound if there is one.
 sub poll
 {
 	my ($bound, $limit) = @_;
 	my $below = $bound ? "AND id < $bound" : '';
 	my $first = $limit ? "LIMIT $limit" : '';
-	return "SELECT coalesce(string_agg(id::text, E'\\n'), '') AS ids, coalesce(max(id), :last) AS last"
-	  . " FROM (SELECT id FROM outbox WHERE id > :last $below ORDER BY id $first) new \\gset\n\\echo :ids\n";
+	return deliver("SELECT id FROM outbox WHERE id > :last $below ORDER BY id $first");
 }
+
+# Polls whose scans ask for the horizon one after the other, some time apart.
+my $new = 'id > :last AND id < snowflake_horizon()';
+my @many_scans = (
+	deliver("SELECT id FROM outbox WHERE id % 2 = 0 AND $new UNION ALL SELECT id FROM outbox WHERE id % 2 = 1 AND (SELECT pg_sleep(0.011)) IS NOT NULL AND $new"),
+	deliver("SELECT id FROM (SELECT i, pg_sleep(0.011) FROM generate_series(0, 2) i OFFSET 0) s, LATERAL (SELECT id FROM outbox WHERE id % 3 = i AND $new OFFSET 0) o"),
+	"BEGIN; $in_workers\n" . deliver("SELECT id FROM (SELECT id FROM outbox WHERE id > :last OFFSET 0) o WHERE id < snowflake_horizon()") . "COMMIT;\n",
+	"EXECUTE polled(:last) \\gset\n\\echo :ids\n");
+sub many_scans { return $many_scans[ $_[0] % @many_scans ]; }
+our $prepare_many_scans = 'PREPARE polled(bigint) AS ' . sprintf($delivers, '$1')
+  . " (SELECT id FROM outbox WHERE id > \$1 AND id < snowflake_horizon() ORDER BY id LIMIT 300) new;\nSET plan_cache_mode = force_generic_plan;\n";
 
 sub poller_script { my (@turns) = @_; return "\\set ON_ERROR_STOP on\n$cursor" . join '', @turns; }
 

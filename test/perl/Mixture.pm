@@ -295,9 +295,9 @@ sub hostile_calls
 	my $call = sub {
 		my ($id, $tick) = (int(rand(5_000_000)), $now_tick . ' + ' . int(rand(20_000) - 10_000));
 		my @calls = map {
-			("snowflake_lease_acquire('x', 0, $tick, '2 s', gen_random_uuid(), $_, NULL)",
-				"snowflake_lease_extend($id, gen_random_uuid(), $tick, '2 s', $_)",
-				"snowflake_lease_release($id, gen_random_uuid(), $tick, $_)")
+			("snowflake_lease_acquire('x', 0, $tick, '2 s', sha256(uuid_send(gen_random_uuid())), $_, NULL)",
+				"snowflake_lease_extend($id, sha256(uuid_send(gen_random_uuid())), $tick, '2 s', $_, 0, 0)",
+				"snowflake_lease_release($id, uuid_send(gen_random_uuid()), $tick, $_)")
 		} 0, $id, $tick;
 		return "SELECT $calls[rand @calls];\n";
 	};

@@ -234,7 +234,12 @@ sub switch_over
 	my ($self) = @_;
 	my $leader = $self->wait_leader;
 	my ($candidate) = grep { $_ != $leader } @{ $self->{members} };
-	$self->ctl('switchover', 'registry', '--candidate', $candidate->name, '--force');
+	# patronictl succeeds, too, where Patroni refuses: for example while it does not yet see that the candidate follows.
+	my $answer;
+	wait_until('a switchover', sub {
+		$answer = $self->ctl('switchover', 'registry', '--candidate', $candidate->name, '--force');
+		return $answer =~ /Successfully/ || ($self->leader // $leader) != $leader;
+	}) or $self->give_up("no switchover: $answer");
 	return $self->wait_leader($leader);
 }
 

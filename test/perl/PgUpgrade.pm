@@ -31,7 +31,7 @@ my $default_version;
 sub start_old
 {
 	$folder = PostgreSQL::Test::Utils::tempdir();
-	$old = new_server('old', home => dirname($old_bin), initdb => \@initdb, preload => 1, conf => $workers);
+	$old = new_server('old', home => dirname($old_bin), initdb => \@initdb, preload => 1, late => 1, conf => $workers);
 	start_server($old);
 	$default_version = $old->safe_psql('postgres', q{SELECT default_version FROM pg_available_extensions WHERE name = 'snowflake'});
 	return;
@@ -41,7 +41,7 @@ sub start_old
 sub upgrade_target
 {
 	my ($name, %options) = @_;
-	return new_server($name, initdb => \@initdb, conf => $workers, %options);
+	return new_server($name, initdb => \@initdb, late => 1, conf => $workers, %options);
 }
 
 sub sql { my ($server, $dbname, @statements) = @_; return $server->safe_psql($dbname, join(";\n", @statements)); }

@@ -7,10 +7,11 @@ package ProtocolTest;
 use strict;
 use warnings;
 
+use Digest::SHA 'sha256_hex';
 use Exporter 'import';
 use SnowflakeTest;
 
-our @EXPORT = qw($max_tick protocol_server registry try_sql state_of new_token acquire extend release
+our @EXPORT = qw($max_tick protocol_server registry try_sql state_of new_secret hash_of acquire extend release
   lease_acquire lease_extend registry_rows watermarks lease_function begin_acquire end_acquire);
 
 # The last tick of all layouts here.
@@ -25,7 +26,7 @@ sub protocol_server
 	return $server;
 }
 
-my ($databases, $tokens) = (0, 0);
+my ($databases, $secrets) = (0, 0);
 
 # A fresh registry, with a layout of datacenter and worker bits unless it is the default. Returns a session, in a list with its database.
 sub registry
@@ -55,24 +56,25 @@ sub try_sql
 
 sub state_of { return (try_sql(@_))[0]; }
 
-# A token that no other lease has.
-sub new_token { return sprintf('%08x-0000-4000-8000-%012x', $$, ++$tokens); }
+# A lease secret that no other lease has, and the hash of one, in hexadecimal digits.
+sub new_secret { return sprintf('\x%08x%024x', $$, ++$secrets); }
+sub hash_of { return sha256_hex(pack('H*', substr($_[0], 2))); }
 
 # A lease whose window has the whole duration at once: a first window is shorter, and an extend
-# makes it as long. Returns ($lease, SQLSTATE, error text): a lease is { id, token, worker, start,
+# makes it as long. Returns ($lease, SQLSTATE, error text): a lease is { id, secret, worker, start,
 # end }.
 sub acquire
 {
 	my ($session, $now, $duration, $datacenter) = @_;
-	my $token = new_token();
+	my $secret = new_secret();
 	$duration //= '1 min';
 	$datacenter //= 0;
 	my ($state, $text) = try_sql($session, qq{
 		SELECT a.lease_id, a.worker_id, a.window_start, e.window_end
-		FROM snowflake_lease_acquire('n', $datacenter, $now, '$duration', '$token', 0, NULL) a,
-			LATERAL snowflake_lease_extend(a.lease_id, '$token', a.window_start, '$duration', 0) e});
+		FROM snowflake_lease_acquire('n', $datacenter, $now, '$duration', sha256('$secret'), 0, NULL) a,
+			LATERAL snowflake_lease_extend(a.lease_id, sha256('$secret'), a.window_start, '$duration', 0, a.worker_id, a.window_start) e});
 	return (undef, $state, $text) if $state ne '00000';
-	my %lease = (token => $token);
+	my %lease = (secret => $secret);
 	@lease{qw(id worker start end)} = split /\|/, $text;
 	return (\%lease, $state, $text);
 }
@@ -83,22 +85,22 @@ sub extend
 	my ($session, $lease, $now, $duration) = @_;
 	$duration //= '1 min';
 	return try_sql($session,
-		"SELECT window_end FROM snowflake_lease_extend($lease->{id}, '$lease->{token}', $now, '$duration', 0)");
+		"SELECT window_end FROM snowflake_lease_extend($lease->{id}, sha256('$lease->{secret}'), $now, '$duration', 0, $lease->{worker}, $lease->{start})");
 }
 
 # Returns (SQLSTATE, whether it was there or the error text).
 sub release
 {
 	my ($session, $lease, $last) = @_;
-	return try_sql($session, "SELECT snowflake_lease_release($lease->{id}, '$lease->{token}', $last, 0)");
+	return try_sql($session, "SELECT snowflake_lease_release($lease->{id}, '$lease->{secret}', $last, 0)");
 }
 
 # An acquire as a node asks. Returns "lease_id|worker_id|window_start|window_end", or SQLSTATE.
 sub lease_acquire
 {
-	my ($session, $now, $duration, $token, $seen, $before) = @_;
-	my ($state, $text) = try_sql($session, sprintf(q{SELECT lease_id, worker_id, window_start, window_end FROM snowflake_lease_acquire('n', 0, %s, '%s', '%s', %s, %s)},
-		$now, $duration, $token, $seen // 0, $before // 'NULL'));
+	my ($session, $now, $duration, $secret, $seen, $before) = @_;
+	my ($state, $text) = try_sql($session, sprintf(q{SELECT lease_id, worker_id, window_start, window_end FROM snowflake_lease_acquire('n', 0, %s, '%s', sha256('%s'), %s, %s)},
+		$now, $duration, $secret, $seen // 0, $before // 'NULL'));
 	return $state eq '00000' ? $text : $state;
 }
 
@@ -109,15 +111,15 @@ sub lease_function
 	my ($schema) = @_;
 	$schema //= 'public';
 	return qq{CREATE FUNCTION pg_temp.lease(node text, now_tick bigint, duration interval,
-			OUT lease_id bigint, OUT token uuid, OUT worker_id integer,
+			OUT lease_id bigint, OUT secret bytea, OUT worker_id integer,
 			OUT window_start bigint, OUT window_end bigint)
 		LANGUAGE plpgsql AS \$\$
 		BEGIN
-			token := gen_random_uuid();
+			secret := uuid_send(gen_random_uuid());
 			SELECT a.lease_id, a.worker_id, a.window_start, e.window_end
 				INTO lease_id, worker_id, window_start, window_end
-				FROM $schema.snowflake_lease_acquire(node, 0, now_tick, duration, token, 0, NULL) a,
-					LATERAL $schema.snowflake_lease_extend(a.lease_id, token, now_tick, duration, 0) e;
+				FROM $schema.snowflake_lease_acquire(node, 0, now_tick, duration, sha256(secret), 0, NULL) a,
+					LATERAL $schema.snowflake_lease_extend(a.lease_id, sha256(secret), now_tick, duration, 0, a.worker_id, a.window_start) e;
 		END \$\$;
 	};
 }
@@ -128,7 +130,7 @@ sub lease_function
 sub begin_acquire
 {
 	my ($session, $now, %options) = @_;
-	my $token = new_token();
+	my $secret = new_secret();
 	my $end = $options{fails} ? q{RAISE 'rolled back';} : '';
 	my $schema = $options{schema} // 'public';
 	$session->{stderr} = '';
@@ -136,14 +138,14 @@ sub begin_acquire
 		DECLARE lease record;
 		BEGIN
 			SELECT * INTO lease
-				FROM $schema.snowflake_lease_acquire('n', 0, $now, '1 min', '$token', 0, NULL);
+				FROM $schema.snowflake_lease_acquire('n', 0, $now, '1 min', sha256('$secret'), 0, NULL);
 			RAISE WARNING 'drew %,%,%,%',
 				lease.lease_id, lease.worker_id, lease.window_start, lease.window_end;
 			PERFORM pg_advisory_xact_lock(1);
 			$end
 		END \$\$;\n};
 	$session->{run}->pump until $session->{stderr} =~ /drew (\d+),(\d+),(\d+),(\d+)\n/;
-	my %lease = (token => $token);
+	my %lease = (secret => $secret);
 	@lease{qw(id worker start end)} = ($1, $2, $3, $4);
 	return \%lease;
 }
@@ -154,13 +156,13 @@ sub end_acquire { return state_of($_[0], 'SELECT 1'); }
 # Returns the window's end, or the error.
 sub lease_extend
 {
-	my ($session, $id, $token, $now, $known_end) = @_;
-	return (try_sql($session, "SELECT window_end FROM snowflake_lease_extend($id, '$token', $now, '1 min', $known_end)"))[1];
+	my ($session, $id, $secret, $now, $known_end) = @_;
+	return (try_sql($session, "SELECT window_end FROM snowflake_lease_extend($id, sha256('$secret'), $now, '1 min', $known_end, 0, 0)"))[1];
 }
 
 sub registry_rows
 {
-	return $_[0]->query_safe('SELECT lease_id, token, worker_id, window_start, window_end FROM snowflake_registry ORDER BY worker_id');
+	return $_[0]->query_safe(q{SELECT lease_id, encode(secret_hash, 'hex'), worker_id, window_start, window_end FROM snowflake_registry ORDER BY worker_id});
 }
 
 sub watermarks

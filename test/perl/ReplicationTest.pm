@@ -70,10 +70,7 @@ sub rewind
 	# It has brought the other's settings along.
 	unlink $old->data_dir . '/postgresql.conf';
 	append_to_file($old->data_dir . '/postgresql.conf', $conf);
-	$old->append_conf('postgresql.conf', sprintf("primary_conninfo = '%s'", $new->connstr));
-	$old->set_standby_mode;
-	$old->start;
-	return wait_until('the rewound server to stream', sub { value($new, q{SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'}) > 0 });
+	return follow($old, $new);
 }
 
 # A registry on a server of its own; returns it, and where nodes find it.

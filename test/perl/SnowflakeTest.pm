@@ -11,8 +11,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Time::HiRes qw(time sleep clock_gettime);
 
-our @EXPORT = qw(new_server start_server move_clock let_pass freeze_clock freeze_wall_clock run_clock now_ms seed slowness wait_until
-  query_error standby_of subscription_errors);
+our @EXPORT = qw(new_server preloading start_server move_clock let_pass freeze_clock freeze_wall_clock run_clock now_ms seed slowness wait_until
+  query_error standby_of follow subscription_errors);
 
 # The superuser's name, whoever runs the tests.
 $ENV{PGUSER} = 'postgres';
@@ -23,7 +23,8 @@ ForkedPsql::install();
 $SIG{__DIE__} = sub { Test::More::diag("died: $_[0]") unless $^S // 1 };
 
 # A server of its own, initialised, not started. Options: conf => lines for postgresql.conf, clock => 1 for a clock
-# that can be moved, streaming => 1, preload => 0 to leave the library out,
+# that can be moved, streaming => 1, preload => as for preloading(),
+# late => 1 where no keeper comes before the first call, so that what is left of the last one can be looked at,
 # patient => 1 where it does not matter how soon a first lease is there, from => [server, backup] to start as a copy of another,
 # initdb => [arguments], home => the folder of another installation than the one under test.
 sub new_server
@@ -40,12 +41,14 @@ sub new_server
 		my @init = (allows_streaming => $options{streaming} ? 1 : 0, extra => [ '-U', $ENV{PGUSER}, @{ $options{initdb} // [] } ]);
 		if ($options{initdb} || $options{home}) { $server->init(@init); }
 		else { ClusterTemplate::init($server, @init); }
-		my $preload = ($options{preload} // $ENV{SNOWFLAKE_PRELOAD} // 1) ? "shared_preload_libraries = 'snowflake'" : '';
+		my $preload = preloading($options{preload});
 		# Calls wait for a first lease as long as the server needs for it.
 		$preload .= sprintf("\nsnowflake.start_timeout = %ds", 5 * slowness()) if $preload && slowness() > 1;
 		$preload .= sprintf("\nsnowflake.start_timeout = %ds", 60 * slowness()) if $options{patient};
 		$server->append_conf('postgresql.conf', "$preload\n" . ($options{conf} // ''));
 	}
+	# In the place of the folder that says which databases issued before.
+	append_to_file($server->data_dir . '/snowflake.databases', '') if $options{late};
 	if ($options{clock})
 	{
 		die "SNOWFLAKE_CLOCK_SHIM is not set\n" unless $ENV{SNOWFLAKE_CLOCK_SHIM};
@@ -53,6 +56,14 @@ sub new_server
 		write_clock($server, 0, 0);
 	}
 	return $server;
+}
+
+# The line of postgresql.conf that preloads the library: 1 with the server, 'session' with each session, 0 not at all.
+# Without an argument what SNOWFLAKE_PRELOAD says.
+sub preloading
+{
+	my $way = shift // $ENV{SNOWFLAKE_PRELOAD} // 1;
+	return $way ? ($way eq 'session' ? 'session' : 'shared') . "_preload_libraries = 'snowflake'" : '';
 }
 
 # Like $server->start, under the server's own clock if it has one. A server that is restarted after a crash keeps it.
@@ -147,6 +158,18 @@ sub standby_of
 	$standby->append_conf('postgresql.conf', $options{conf}) if $options{conf};
 	$standby->start;
 	return $standby;
+}
+
+# An old primary goes on as a standby of the new one. Returns whether it streams, beside those that did.
+sub follow
+{
+	my ($old, $new) = @_;
+	my $streaming = sub { $new->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'}) };
+	my $others = $streaming->();
+	$old->append_conf('postgresql.conf', sprintf("primary_conninfo = '%s'", $new->connstr));
+	$old->set_standby_mode;
+	$old->start;
+	return wait_until('the old primary to follow', sub { $streaming->() == $others + 1 });
 }
 
 sub now_ms { return int(time() * 1000); }

@@ -127,7 +127,7 @@ sub gained_nothing
 sub tables { return qw(snowflake_registry snowflake_watermark snowflake_layout snowflake_origin snowflake_segment snowflake_range); }
 sub acquire
 {
-	return q{snowflake_lease_acquire('n', 0, 1000, '1 min', gen_random_uuid(), 0, NULL)};
+	return q{snowflake_lease_acquire('n', 0, 1000, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL)};
 }
 
 # Short leases: the keeper extends three times a second. Bob may create in the registry's schema.

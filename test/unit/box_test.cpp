@@ -15,17 +15,17 @@ namespace {
 constexpr Tick kNow = 360000000;
 constexpr Patience kPatience = {5 * kMs, {kMinute, kDay}, true};
 
-Token TokenOf(uint8_t first) {
-  Token token = {};
-  token.bytes[0] = first;
-  return token;
+Secret SecretOf(uint8_t first) {
+  Secret secret = {};
+  secret.bytes[0] = first;
+  return secret;
 }
 
 // Holds lease 10 of worker id 3, and has used the tick kNow.
 NodeState Holding() {
   NodeState node = {};
   Read(&node.clock, {kDefaultLayout.UnixUsAt(kNow), 1}, kPatience.clock);
-  Open(&node.generator, kDefaultLayout, {10, TokenOf(1), 3, kNow - 5, kNow + 10000});
+  Open(&node.generator, kDefaultLayout, {10, SecretOf(1), 3, kNow - 5, kNow + 10000});
   Take(&node.generator, kNow, 1, {5, 0});
   return node;
 }
@@ -52,7 +52,7 @@ TEST(Box, HasWhatWasKept) {
   const Generator &g = kept.state.generator;
   EXPECT_TRUE(g.open);
   EXPECT_EQ(g.lease.lease_id, 10);
-  EXPECT_EQ(g.lease.token, TokenOf(1));
+  EXPECT_EQ(g.lease.secret, SecretOf(1));
   EXPECT_EQ(g.lease.window_end, kNow + 10000);
 }
 
@@ -79,9 +79,9 @@ TEST(Box, IsNoneWhereItIsEmpty) {
   Keep(&slot, NodeState{});
   EXPECT_FALSE(Load(slot, &kept)) << "a node that has no lease";
   NodeState asking = {};
-  asking.next_token = TokenOf(7);
+  asking.next_secret = SecretOf(7);
   Keep(&slot, asking);
-  EXPECT_EQ(Recovered(slot).next_token, TokenOf(7)) << "the answer may be under way";
+  EXPECT_EQ(Recovered(slot).next_secret, SecretOf(7)) << "the answer may be under way";
   ForgetQuestion(&asking);
   Keep(&slot, asking);
   EXPECT_FALSE(Load(slot, &kept)) << "a keeper that ends in good order leaves nothing";
@@ -129,27 +129,27 @@ TEST(Box, GivesNoLeaseBackThatWasReplacedOrLost) {
   BoxSlot slot = {};
   NodeState node = Holding();
   LoseLease(&node, 10, Standing{});
-  Retire(&node, {11, TokenOf(2), 4, kNow, kNow + 10, false});
+  Retire(&node, {11, SecretOf(2), 4, kNow, kNow + 10, false});
   Keep(&slot, node);
   EXPECT_FALSE(Recovered(slot).generator.open) << "the registry said that it is gone";
 
   node = Holding();
   Retire(&node, Close(&node.generator));
-  Open(&node.generator, kDefaultLayout, {11, TokenOf(2), 4, kNow, kNow + 10000});
+  Open(&node.generator, kDefaultLayout, {11, SecretOf(2), 4, kNow, kNow + 10000});
   LoseLease(&node, 11, Standing{});
   Keep(&slot, node);
   EXPECT_FALSE(Recovered(slot).generator.open) << "of another lease";
 
   node = Holding();
   CloseLease(&node);
-  Retire(&node, {10, TokenOf(9), 4, kNow, kNow + 10, false});
+  Retire(&node, {10, SecretOf(9), 4, kNow, kNow + 10, false});
   Keep(&slot, node);
   EXPECT_FALSE(Recovered(slot).generator.open) << "of another registry, which has the same number";
 
   node = Holding();
   CloseLease(&node);
   ForgetLease(&node);
-  node.next_token = TokenOf(3);
+  node.next_secret = SecretOf(3);
   Keep(&slot, node);
   EXPECT_FALSE(Recovered(slot).generator.open) << "renewed";
 }

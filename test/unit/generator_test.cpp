@@ -21,7 +21,7 @@ namespace {
 constexpr Terms kTerms = {5, 0};
 
 bool Same(const Lease &a, const Lease &b) {
-  return a.lease_id == b.lease_id && std::memcmp(a.token.bytes, b.token.bytes, sizeof(Token)) == 0 &&
+  return a.lease_id == b.lease_id && std::memcmp(&a.secret, &b.secret, sizeof(Secret)) == 0 &&
          a.worker == b.worker && a.window_start == b.window_start && a.window_end == b.window_end;
 }
 
@@ -174,13 +174,13 @@ TEST(Take, OnlyAFreshTickOfTheClockIsJittered) {
 TEST(GiveBack, TheUnusedEndIsTakenAgain) {
   Generator g = Opened(kDefaultLayout, 7, 100, 200);
   ExpectRun(Take(&g, 100, 256, kTerms), 100, 0, 256, 0);
-  EXPECT_TRUE(GiveBack(&g, g.lease.token, {100, 7, 10, 246}));
+  EXPECT_TRUE(GiveBack(&g, g.lease.secret, {100, 7, 10, 246}));
   ExpectRun(Take(&g, 100, 4, kTerms), 100, 10, 4, 0);
   // Also of a tick that was borrowed, when the clock has come closer.
   Generator full = Opened(kDefaultLayout, 7, 100, 200);
   Take(&full, 100, 4096, kTerms);
   ExpectRun(Take(&full, 100, 256, kTerms), 101, 0, 256, 1);
-  EXPECT_TRUE(GiveBack(&full, full.lease.token, {101, 7, 200, 56}));
+  EXPECT_TRUE(GiveBack(&full, full.lease.secret, {101, 7, 200, 56}));
   ExpectRun(Take(&full, 101, 256, kTerms), 101, 200, 256, 0);
 }
 
@@ -189,21 +189,21 @@ TEST(GiveBack, NothingComesBackFromUnderOthersOrAnotherLease) {
   Take(&g, 100, 256, kTerms);
   Take(&g, 100, 1, kTerms);  // another session's
   Generator before = g;
-  EXPECT_FALSE(GiveBack(&g, g.lease.token, {100, 7, 10, 246}));
+  EXPECT_FALSE(GiveBack(&g, g.lease.secret, {100, 7, 10, 246}));
   EXPECT_TRUE(Same(g, before));
 
   Generator later = Opened(kDefaultLayout, 7, 100, 200);
   Take(&later, 100, 256, kTerms);
   Take(&later, 101, 256, kTerms);
   before = later;
-  EXPECT_FALSE(GiveBack(&later, later.lease.token, {100, 7, 10, 246}));
+  EXPECT_FALSE(GiveBack(&later, later.lease.secret, {100, 7, 10, 246}));
   EXPECT_TRUE(Same(later, before));
 
   Generator other = Opened(kDefaultLayout, 7, 100, 200);
-  const Token mine = other.lease.token;
+  const Secret mine = other.lease.secret;
   Take(&other, 100, 256, kTerms);
   Lease lease = other.lease;
-  lease.token.bytes[15] = 1;
+  lease.secret.bytes[15] = 1;
   Open(&other, kDefaultLayout, lease);
   Take(&other, 100, 256, kTerms);
   before = other;
@@ -211,7 +211,7 @@ TEST(GiveBack, NothingComesBackFromUnderOthersOrAnotherLease) {
   EXPECT_TRUE(Same(other, before));
 
   Close(&other);
-  EXPECT_FALSE(GiveBack(&other, other.lease.token, {100, 7, 10, 246}));
+  EXPECT_FALSE(GiveBack(&other, other.lease.secret, {100, 7, 10, 246}));
 }
 
 TEST(Terms, MaxLeadIsAtLeastOneTick) {
@@ -278,12 +278,12 @@ TEST(Raise, BeyondTheWindowItWaitsForOneThatReachesSoFar) {
 TEST(Lease, CloseSaysWhatToGiveBack) {
   Generator g = Opened(kDefaultLayout, 3, 100, 200);
   g.lease.lease_id = 42;
-  g.lease.token.bytes[15] = 9;
+  g.lease.secret.bytes[15] = 9;
   Take(&g, 120, 1, kTerms);
   const Retired retired = Close(&g);
   EXPECT_FALSE(g.open);
   EXPECT_EQ(retired.lease_id, 42);
-  EXPECT_EQ(retired.token.bytes[15], 9);
+  EXPECT_EQ(retired.secret.bytes[15], 9);
   EXPECT_EQ(retired.worker, 3);
   EXPECT_EQ(retired.last_tick, 120);
   EXPECT_EQ(g.last_tick, 120) << "outlives the lease";
@@ -473,7 +473,7 @@ class Schedule {
     const Tick watermark = watermark_.try_emplace(worker, kNoWatermark).first->second;
     Lease lease = {};
     lease.lease_id = ++lease_id_;
-    lease.token = TokenOf(lease_id_);
+    lease.secret = SecretOf(lease_id_);
     lease.worker = worker;
     const Tick wanted = after_step_back ? clock_ : std::max(clock_, FirstUnused(g_, layout_));
     lease.window_start = start_ = WindowStart(wanted, watermark);
@@ -526,10 +526,10 @@ class Schedule {
     runs_.push_back({d.run.worker, d.run.tick, d.run.sequence, d.run.count, before.lease.lease_id});
   }
 
-  static Token TokenOf(int64_t lease_id) {
-    Token token = {};
-    std::memcpy(token.bytes, &lease_id, sizeof(lease_id));
-    return token;
+  static Secret SecretOf(int64_t lease_id) {
+    Secret secret = {};
+    std::memcpy(secret.bytes, &lease_id, sizeof(lease_id));
+    return secret;
   }
 
   // A session leaves the end of its run unused, once others have taken theirs or not.
@@ -541,7 +541,7 @@ class Schedule {
     const int32_t rest = static_cast<int32_t>(1 + Below(run->count - 1));
     const bool newest = since == 0 && g_.open && run->lease_id == g_.lease.lease_id;
     const Generator before = g_;
-    const bool back = GiveBack(&g_, TokenOf(run->lease_id), {run->tick, run->worker, run->sequence + run->count - rest, rest});
+    const bool back = GiveBack(&g_, SecretOf(run->lease_id), {run->tick, run->worker, run->sequence + run->count - rest, rest});
     ASSERT_EQ(back, newest);
     if (!back) {
       ASSERT_TRUE(Same(g_, before));

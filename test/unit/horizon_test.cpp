@@ -73,14 +73,14 @@ TEST(SealIds, NumbersThatAreBelowDoNotComeBack) {
   Generator g = Opened(kDefaultLayout, 1, 0, 1000);
   const Terms terms = {5, 0};
   const auto first = Take(&g, 10, 16, terms).run;
-  ASSERT_TRUE(GiveBack(&g, g.lease.token, {first.tick, first.worker, 12, 4}));
+  ASSERT_TRUE(GiveBack(&g, g.lease.secret, {first.tick, first.worker, 12, 4}));
   EXPECT_EQ(SealIds(&g, kDefaultLayout, 10), kDefaultLayout.Pack({10, 1, 12}));
-  EXPECT_FALSE(GiveBack(&g, g.lease.token, {first.tick, first.worker, 8, 4}));
+  EXPECT_FALSE(GiveBack(&g, g.lease.secret, {first.tick, first.worker, 8, 4}));
   const auto second = Take(&g, 10, 16, terms).run;
   EXPECT_EQ(second.sequence, 12);
-  EXPECT_TRUE(GiveBack(&g, g.lease.token, second)) << "all of it was taken since";
+  EXPECT_TRUE(GiveBack(&g, g.lease.secret, second)) << "all of it was taken since";
   EXPECT_EQ(SealIds(&g, kDefaultLayout, 11), LowestId(kDefaultLayout, 11));
-  EXPECT_FALSE(GiveBack(&g, g.lease.token, {first.tick, first.worker, 10, 2}));
+  EXPECT_FALSE(GiveBack(&g, g.lease.secret, {first.tick, first.worker, 10, 2}));
 }
 
 TEST(Samples, ThinOutWithAge) {
@@ -117,7 +117,16 @@ constexpr int kProcesses = 8;
 constexpr int kPrepared = 3;
 
 // What is left out of the rules, to see that the test notices.
-enum class Broken { kNothing, kAnySample, kMomentFirst, kNumbersComeBack, kRunsGoOn, kNotMoved, kWorkersForget };
+enum class Broken {
+  kNothing,
+  kAnySample,
+  kMomentFirst,
+  kNumbersComeBack,
+  kRunsGoOn,
+  kNotMoved,
+  kWorkersForget,
+  kNotKept
+};
 
 struct Transaction {
   uint32_t lxid = 0;
@@ -132,9 +141,18 @@ struct Process {
   uint32_t next_lxid = 1;
   Transaction transaction;
   Run run = {};
-  Token token = {};
+  Secret secret = {};
   int32_t left = 0;
   uint32_t run_lxid = 0;
+  bool unaware = false;  // of what its parallel workers do: it has not loaded the library
+};
+
+// A prepared transaction's, and whose it was. It stays after its end, until there is another.
+struct Place {
+  bool taken = false;
+  int process = -1;
+  uint32_t lxid = 0;
+  Xid xid = 0;
 };
 
 // A statement of a poller, from its snapshot to its answer.
@@ -178,6 +196,14 @@ class World {
     Others();
     return runs;
   }
+  Xid PreparedBy(int32_t i, uint32_t lxid) {
+    Others();
+    Xid xid = 0;
+    for (const Place &place : places_)
+      if (place.process == i && place.lxid == lxid) xid = place.xid;
+    Others();
+    return xid;
+  }
   Xid Unknown(int32_t) const { return 0; }
   Moment TakeMoment() {
     Others();
@@ -192,7 +218,7 @@ class World {
   void OpenLease() {
     Lease lease = {};
     lease.lease_id = ++leases_drawn_;
-    lease.token.bytes[0] = static_cast<uint8_t>(leases_drawn_);
+    lease.secret.bytes[0] = static_cast<uint8_t>(leases_drawn_);
     lease.worker = static_cast<int32_t>(Below(1024));
     const Tick last = generator_.last_tick;
     lease.window_start = now_ - Below(3);
@@ -241,16 +267,16 @@ class World {
     if (t->preparing > 0) return Prepare(process);
     if (t->lxid == 0) {
       if (Below(20) == 0) {
-        // Another session, whose local numbers may be those of the one before.
+        // Another session, whose local numbers follow on those of the one before.
         process->pid = ++last_pid_;
-        process->next_lxid = 1;
         process->left = 0;
+        process->unaware = Below(2) == 0;
       }
       t->lxid = process->next_lxid++;
       return;
     }
     const uint32_t what = Below(12);
-    if (what < 4) return Draw(process, false);
+    if (what < 4) return Draw(process, process->unaware);
     if (what < 5) return Draw(process, true);
     if (what < 6) return AssignXid(t);
     if (what < 7) {
@@ -282,7 +308,7 @@ class World {
         if (broken_ == Broken::kNumbersComeBack) generator_.sealed_tick = -1;
         const Run rest = {drawer->run.tick, drawer->run.worker, drawer->run.sequence + drawer->run.count - drawer->left,
                           drawer->left};
-        given_back += GiveBack(&generator_, drawer->token, rest);
+        given_back += GiveBack(&generator_, drawer->secret, rest);
         drawer->left = 0;
       }
       const Decision decision = Take(&generator_, now_, 1 + Below(6), {3, 0});
@@ -291,16 +317,26 @@ class World {
         return;
       }
       drawer->run = decision.run;
-      drawer->token = generator_.lease.token;
+      drawer->secret = generator_.lease.secret;
       drawer->left = decision.run.count;
       drawer->run_lxid = t->lxid;
       const int64_t first = kNarrow.Pack({decision.run.tick, decision.run.worker, decision.run.sequence});
-      if (!worker || broken_ != Broken::kWorkersForget) NoteDrawn(&slots_[index], 1, {process->pid, t->lxid}, first);
+      HorizonSlot *slot = &slots_[index];
+      const Local by = {process->pid, t->lxid};
+      if (!IsOf(*slot, by) && slot->of_worker && broken_ != Broken::kNotKept) Keep(slot, index);
+      if (!worker || broken_ != Broken::kWorkersForget) NoteDrawn(slot, 1, by, worker, first);
     }
     AssignXid(t);
     const Run &run = drawer->run;
     t->rows.push_back(kNarrow.Pack({run.tick, run.worker, run.sequence + run.count - drawer->left}));
     --drawer->left;
+  }
+
+  void Keep(HorizonSlot *slot, int index) {
+    const uint32_t lxid = slot->lxid.load();
+    for (int i = 0; i < kPrepared; ++i)
+      if (places_[i].process == index && places_[i].lxid == lxid)
+        MovePrepared(*slot, lxid, &slots_[kProcesses + i], places_[i].xid);
   }
 
   // In an instant, as others see it.
@@ -324,13 +360,13 @@ class World {
     HorizonSlot *slot = &slots_[process - processes_];
     switch (t->preparing++) {
       case 1:
-        if (IsOf(*slot, {process->pid, t->lxid})) slot->xid.store(t->xid);
+        if (!process->unaware && IsOf(*slot, {process->pid, t->lxid})) slot->xid.store(t->xid);
         return;
       case 2:
         for (int i = 0; i < kPrepared && t->prepared < 0; ++i)
-          if (!taken_[i]) t->prepared = i;
+          if (!places_[i].taken) t->prepared = i;
         if (t->prepared < 0) return End(t, false);
-        taken_[t->prepared] = true;
+        places_[t->prepared] = {true, static_cast<int>(process - processes_), t->lxid, t->xid};
         return;
       case 3:
         leaving_[process] = *t;
@@ -342,7 +378,8 @@ class World {
         Transaction left = leaving_[process];
         leaving_.erase(process);
         if (slot->xid.load() == left.xid && broken_ != Broken::kNotMoved)
-          MovePrepared(slot, &slots_[kProcesses + left.prepared]);
+          MovePrepared(*slot, left.lxid, &slots_[kProcesses + left.prepared], left.xid);
+        slot->xid.store(0);
         prepared_.push_back(left);
         *t = {};
         ++prepared;
@@ -354,7 +391,7 @@ class World {
     if (prepared_.empty()) return;
     Transaction t = prepared_.front();
     prepared_.pop_front();
-    taken_[t.prepared] = false;
+    places_[t.prepared].taken = false;
     End(&t, Below(4) != 0);
   }
 
@@ -400,7 +437,7 @@ class World {
   Process processes_[kProcesses];
   std::map<Process *, Transaction> leaving_;
   std::deque<Transaction> prepared_;
-  bool taken_[kPrepared] = {};
+  Place places_[kPrepared];
   HorizonSlot slots_[kProcesses + kPrepared] = {};
   std::vector<Xid> moment_;
   Xid moment_xmax_ = 0;
@@ -458,14 +495,15 @@ class BrokenHorizon : public testing::TestWithParam<Broken> {};
 TEST_P(BrokenHorizon, IsNoticed) { EXPECT_GT(RunWorlds(GetParam(), true, 400).violations, 0); }
 
 std::string NameOf(const testing::TestParamInfo<Broken> &info) {
-  static const char *const names[] = {"Nothing",  "AnySample", "MomentFirst",  "NumbersComeBack",
-                                      "RunsGoOn", "NotMoved",  "WorkersForget"};
+  static const char *const names[] = {"Nothing",  "AnySample", "MomentFirst",   "NumbersComeBack",
+                                      "RunsGoOn", "NotMoved",  "WorkersForget", "NotKept"};
   return names[static_cast<int>(info.param)];
 }
 
 INSTANTIATE_TEST_SUITE_P(Rules, BrokenHorizon,
                          testing::Values(Broken::kAnySample, Broken::kMomentFirst, Broken::kNumbersComeBack,
-                                         Broken::kRunsGoOn, Broken::kNotMoved, Broken::kWorkersForget),
+                                         Broken::kRunsGoOn, Broken::kNotMoved, Broken::kWorkersForget,
+                                         Broken::kNotKept),
                          NameOf);
 
 }  // namespace

@@ -16,11 +16,13 @@ TEST(Window, AnImplausibleAnswerIsNotBelieved) {
   EXPECT_EQ(judge(1, 95, 90, 200), AnswerFault::kNone) << "drawn by an earlier request, and moved by this one";
   EXPECT_EQ(judge(1, 64, 150, 250), AnswerFault::kNone) << "above a watermark";
   EXPECT_EQ(judge(1, 64, last, last + 1), AnswerFault::kNone);
-  EXPECT_EQ(judge(INT64_MAX, 64, 100, 101), AnswerFault::kNone) << "shorter than was asked for";
+  EXPECT_EQ(judge(INT64_MAX / 2, 64, 100, 101), AnswerFault::kNone) << "shorter than was asked for";
   EXPECT_EQ(judge(1, 64, 0, 95, -5), AnswerFault::kNone) << "before the epoch";
   EXPECT_EQ(judge(0, 64, 100, 200), AnswerFault::kLeaseId);
   EXPECT_EQ(judge(-1, 64, 100, 200), AnswerFault::kLeaseId);
   EXPECT_EQ(judge(INT64_MIN, 64, 100, 200), AnswerFault::kLeaseId);
+  EXPECT_EQ(judge(INT64_MAX / 2 + 1, 64, 100, 200), AnswerFault::kLeaseId) << "above what any registry grants";
+  EXPECT_EQ(judge(INT64_MAX, 64, 100, 200), AnswerFault::kLeaseId);
   EXPECT_EQ(judge(1, 63, 100, 200), AnswerFault::kWorker) << "of datacenter 1";
   EXPECT_EQ(judge(1, 96, 100, 200), AnswerFault::kWorker) << "of datacenter 3";
   EXPECT_EQ(judge(1, -1, 100, 200), AnswerFault::kWorker);
@@ -64,11 +66,25 @@ TEST(Standing, ARaiseFurtherAheadThanClocksMayBeOffIsNotBelieved) {
 }
 
 TEST(Standing, AnOlderTimelineOfTheSameServerIsOlder) {
-  EXPECT_TRUE(IsOlder({7, 2, kNoWatermark}, {7, 3, 1}));
-  EXPECT_FALSE(IsOlder({7, 3, kNoWatermark}, {7, 3, 1}));
-  EXPECT_FALSE(IsOlder({7, 4, kNoWatermark}, {7, 3, 1}));
-  EXPECT_FALSE(IsOlder({8, 1, kNoWatermark}, {7, 3, 1})) << "another cluster";
-  EXPECT_FALSE(IsOlder({7, 1, kNoWatermark}, {0, 0, 1})) << "the first answer";
+  EXPECT_TRUE(IsOlder({7, 2, kNoWatermark, 0}, {7, 3, 0, 1}));
+  EXPECT_FALSE(IsOlder({7, 3, kNoWatermark, 0}, {7, 3, 0, 1}));
+  EXPECT_FALSE(IsOlder({7, 4, kNoWatermark, 0}, {7, 3, 0, 1}));
+  EXPECT_FALSE(IsOlder({8, 1, kNoWatermark, 0}, {7, 3, 0, 1})) << "another cluster";
+  EXPECT_FALSE(IsOlder({7, 1, kNoWatermark, 0}, {0, 0, 0, 1})) << "the first answer";
+}
+
+TEST(Standing, TheOperatorsWordOverrulesTheTimeline) {
+  EXPECT_FALSE(IsOlder({7, 2, kNoWatermark, 60}, {7, 3, 50, 1}));
+  EXPECT_TRUE(IsOlder({7, 2, kNoWatermark, 50}, {7, 3, 50, 1})) << "a word of before the other timeline";
+  EXPECT_TRUE(IsOlder({7, 3, kNoWatermark, 50}, {7, 2, 60, 1})) << "the registry that the word was against";
+  RegistrySeen seen = {7, 3, 50, 1000};
+  NoteStanding(&seen, {7, 3, kNoWatermark, 50}, 900);
+  EXPECT_EQ(seen.lease_id, 1000);
+  EXPECT_TRUE(HasNewWord({7, 2, kNoWatermark, 60}, seen));
+  NoteStanding(&seen, {7, 2, kNoWatermark, 60}, 900);
+  EXPECT_EQ(seen.lease_id, 900) << "ids may go back";
+  EXPECT_EQ(seen.timeline, 2);
+  EXPECT_FALSE(HasNewWord({7, 2, kNoWatermark, 60}, seen));
 }
 
 constexpr Tick kMinute = 60 * 1000;
@@ -78,14 +94,14 @@ constexpr Patience kFailing = {kPatience.max_lead_us, kPatience.clock, false};
 constexpr Tick kNow = 100 * kHour;
 constexpr int64_t kDuration = 60000 * kUsPerMs;
 
-Token TokenOf(uint8_t first) {
-  Token token = {};
-  token.bytes[0] = first;
-  return token;
+Secret SecretOf(uint8_t first) {
+  Secret secret = {};
+  secret.bytes[0] = secret.hash.bytes[0] = first;
+  return secret;
 }
 
-AcquireAnswer Granted(int64_t lease_id, int32_t worker, Tick start, Tick end, uint8_t token) {
-  return {{lease_id, TokenOf(token), worker, start, end}, kDefaultLayout, {7, 2, kNoWatermark}, 100};
+AcquireAnswer Granted(int64_t lease_id, int32_t worker, Tick start, Tick end) {
+  return {{lease_id, {}, worker, start, end}, kDefaultLayout, {7, 2, kNoWatermark}, 100};
 }
 
 // The node's clock, and the wall clock as well.
@@ -101,8 +117,8 @@ void Step(NodeState *node, Tick tick, Tick passed = 0) {
 
 Tick Shown(const NodeState &node) { return NowOf(node, kDefaultLayout); }
 
-AcquireAsked Ask(NodeState *node, uint8_t token) {
-  return AskForLease(node, kDefaultLayout, kDuration, TokenOf(token), kPatience);
+AcquireAsked Ask(NodeState *node, uint8_t secret) {
+  return AskForLease(node, kDefaultLayout, kDuration, SecretOf(secret), kPatience);
 }
 
 TakenLease Put(NodeState *node, const AcquireAsked &asked, const AcquireAnswer &answer, bool stopping = false) {
@@ -113,7 +129,7 @@ TakenLease Put(NodeState *node, const AcquireAsked &asked, const AcquireAnswer &
 NodeState Holding(Tick used) {
   NodeState node = {};
   Show(&node, kNow);
-  Put(&node, Ask(&node, 1), Granted(10, 3, kNow, kNow + 10000, 1));
+  Put(&node, Ask(&node, 1), Granted(10, 3, kNow, kNow + 10000));
   if (used >= kNow) Take(&node.generator, used, 1, {5, 0});
   return node;
 }
@@ -131,7 +147,7 @@ TEST(Node, TakesALeaseAndDropsTheOneBefore) {
   node.new_worker_wanted = false;
   EXPECT_EQ(Ask(&node, 2).request.start_before, kNow + 5) << "only an earlier beginning is of use";
   EXPECT_EQ(asked.request.seen_lease_id, 10);
-  const TakenLease taken = Put(&node, asked, Granted(11, 4, kNow - 5000, kNow + 5000, 2));
+  const TakenLease taken = Put(&node, asked, Granted(11, 4, kNow - 5000, kNow + 5000));
   EXPECT_EQ(taken.fault, AnswerFault::kNone);
   EXPECT_TRUE(taken.opened && taken.replaced);
   EXPECT_EQ(taken.old.last_tick, kNow + 5);
@@ -143,7 +159,7 @@ TEST(Node, TakesALeaseAndDropsTheOneBefore) {
   EXPECT_EQ(node.retired[0].last_tick, kNow + 5);
 }
 
-TEST(Node, AsksAgainWithTheSameTokenUntilThereIsAnAnswer) {
+TEST(Node, AsksAgainWithTheSameSecretUntilThereIsAnAnswer) {
   NodeState node = {};
   Show(&node, kNow);
   const AcquireAsked first = Ask(&node, 1);
@@ -151,43 +167,43 @@ TEST(Node, AsksAgainWithTheSameTokenUntilThereIsAnAnswer) {
   const AcquireAsked second = Ask(&node, 2);
   Show(&node, kNow + 50);
   const AcquireAsked third = Ask(&node, 3);
-  EXPECT_EQ(first.request.token, TokenOf(1));
-  EXPECT_EQ(second.request.token, TokenOf(1));
-  EXPECT_EQ(third.request.token, TokenOf(1));
+  EXPECT_EQ(first.request.secret_hash, SecretOf(1).hash);
+  EXPECT_EQ(second.request.secret_hash, SecretOf(1).hash);
+  EXPECT_EQ(third.request.secret_hash, SecretOf(1).hash);
   EXPECT_EQ(third.since, kNow - 50) << "what the second has drawn is believed";
-  EXPECT_TRUE(Put(&node, third, Granted(1, 0, kNow - 50, kNow + 50, 1)).opened);
-  EXPECT_EQ(Ask(&node, 4).request.token, TokenOf(4));
+  EXPECT_TRUE(Put(&node, third, Granted(1, 0, kNow - 50, kNow + 50)).opened);
+  EXPECT_EQ(Ask(&node, 4).request.secret_hash, SecretOf(4).hash);
 }
 
 TEST(Node, GivesBackWhatItDoesNotPutToUse) {
   const auto ask = [](NodeState *node) { return Ask(node, 9); };
   NodeState node = Holding(kNow + 5);
   AcquireAsked asked = ask(&node);
-  TakenLease taken = Put(&node, asked, Granted(10, 4, kNow, kNow + 5000, 9), false);
+  TakenLease taken = Put(&node, asked, Granted(10, 4, kNow, kNow + 5000), false);
   EXPECT_EQ(taken.fault, AnswerFault::kLeaseOld) << "lease 10 was seen before";
   ASSERT_EQ(node.retired_count, 1);
   EXPECT_EQ(node.retired[0].last_tick, kNow - 1) << "nothing was issued";
   EXPECT_EQ(node.generator.lease.worker, 3) << "the lease in hand goes on";
 
   node = Holding(kNow + 5);
-  taken = Put(&node, ask(&node), Granted(11, 4, kNow + 5, kNow + 5000, 9), false);
+  taken = Put(&node, ask(&node), Granted(11, 4, kNow + 5, kNow + 5000), false);
   EXPECT_EQ(taken.fault, AnswerFault::kNone);
   EXPECT_FALSE(taken.opened) << "it begins no earlier";
   EXPECT_EQ(node.retired_count, 1);
 
   node = Holding(kNow + 5);
-  taken = Put(&node, ask(&node), Granted(11, 4, kNow, kNow + 5000, 9), true);
+  taken = Put(&node, ask(&node), Granted(11, 4, kNow, kNow + 5000), true);
   EXPECT_FALSE(taken.opened) << "it was told to stop";
   EXPECT_EQ(node.retired_count, 1);
 
   node = Holding(kNow + 5);
-  AcquireAnswer answer = Granted(11, 4, kNow, kNow + 5000, 9);
+  AcquireAnswer answer = Granted(11, 4, kNow, kNow + 5000);
   answer.layout.epoch_ms += 1;
   EXPECT_EQ(Put(&node, ask(&node), answer, false).fault, AnswerFault::kLayout);
   EXPECT_EQ(node.retired_count, 1);
 
   node = Holding(kNow + 5);
-  answer = Granted(11, 4, kNow, kNow + 5000, 9);
+  answer = Granted(11, 4, kNow, kNow + 5000);
   answer.standing.raised_tick = INT64_MAX;
   EXPECT_EQ(Put(&node, ask(&node), answer, false).fault, AnswerFault::kRaised);
   EXPECT_TRUE(node.generator.open && node.generator.lease.lease_id == 10);
@@ -196,11 +212,11 @@ TEST(Node, GivesBackWhatItDoesNotPutToUse) {
 TEST(Node, LeavesAnOldPrimarysAnswerAlone) {
   NodeState node = Holding(kNow + 5);
   const AcquireAsked asked = Ask(&node, 9);
-  AcquireAnswer answer = Granted(11, 4, kNow, kNow + 5000, 9);
+  AcquireAnswer answer = Granted(11, 4, kNow, kNow + 5000);
   answer.standing.timeline = 1;
   EXPECT_EQ(Put(&node, asked, answer, false).fault, AnswerFault::kTimeline);
   EXPECT_EQ(node.retired_count, 0);
-  EXPECT_EQ(node.next_token, TokenOf(9)) << "the primary may know of this request";
+  EXPECT_EQ(node.next_secret, SecretOf(9)) << "the primary may know of this request";
   const ExtendRequest extend = AskForWindow(node, kDuration, kPatience);
   EXPECT_EQ(TakeWindow(&node, extend, {kNow + 60000, {7, 1, kNoWatermark}}, false, kPatience), AnswerFault::kTimeline);
   EXPECT_EQ(LoseLease(&node, 10, {7, 1, kNoWatermark}), AnswerFault::kTimeline);
@@ -253,7 +269,7 @@ TEST(Node, GoesOnAboveItsIdsUnderAnyLease) {
   node.new_worker_wanted = true;
   const AcquireAsked asked = Ask(&node, 2);
   Show(&node, kNow + 3);
-  ASSERT_TRUE(Put(&node, asked, Granted(11, 4, kNow - 40000, kNow + 20000, 2)).opened);
+  ASSERT_TRUE(Put(&node, asked, Granted(11, 4, kNow - 40000, kNow + 20000)).opened);
   const Decision next = TakeOrAsk(&node, 1, {5, 0});
   EXPECT_EQ(next.outcome, Outcome::kRun);
   EXPECT_EQ(next.run.tick, kNow + 6);
@@ -265,10 +281,10 @@ TEST(Node, GoesOnUnderALeaseThatBeginsAheadOfTheClock) {
       NodeState node = {};
       Show(&node, kNow);
       const Patience &patience = fails ? kFailing : kPatience;
-      const AcquireAsked asked = AskForLease(&node, kDefaultLayout, kDuration, TokenOf(1), patience);
-      ASSERT_TRUE(TakeLease(&node, kDefaultLayout, asked, Granted(10, 3, kNow + ahead, kNow + ahead + 10000, 1), false,
-                            patience)
-                      .opened);
+      const AcquireAsked asked = AskForLease(&node, kDefaultLayout, kDuration, SecretOf(1), patience);
+      ASSERT_TRUE(
+          TakeLease(&node, kDefaultLayout, asked, Granted(10, 3, kNow + ahead, kNow + ahead + 10000), false, patience)
+              .opened);
       const bool goes_on = !fails || ahead <= kMinute;
       EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).outcome, goes_on ? Outcome::kRun : Outcome::kClockBehind) << ahead;
       EXPECT_EQ(Shown(node), goes_on ? kNow + ahead : kNow) << ahead;
@@ -292,12 +308,12 @@ TEST(Node, GoesOnWhereThereIsNoBetterWorker) {
   EXPECT_EQ(Shown(node), kNow + 5);
   EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).run.tick, kNow + 5);
   EXPECT_FALSE(See(&node, kDuration, kPatience, false).lease_wanted);
-  EXPECT_EQ(node.next_token, Token{});
+  EXPECT_EQ(node.next_secret, Secret{});
   Step(&node, kNow - kHour + 100, 100);
   EXPECT_EQ(Shown(node), kNow + 55) << "at half speed";
 
   node = behind();
-  EXPECT_FALSE(Put(&node, Ask(&node, 2), Granted(11, 4, kNow + 5, kNow + 5000, 2)).opened) << "it begins no earlier";
+  EXPECT_FALSE(Put(&node, Ask(&node, 2), Granted(11, 4, kNow + 5, kNow + 5000)).opened) << "it begins no earlier";
   EXPECT_EQ(Shown(node), kNow + 5);
 
   node = behind();
@@ -322,7 +338,7 @@ TEST(Node, AsksForNoWorkerThatCannotBeUsedAtOnce) {
     const AcquireAsked asked = Ask(&node, 2);
     EXPECT_EQ(asked.request.start_before, kNow - kHour + 6);
     const Tick start = kNow - kHour + ahead;
-    EXPECT_EQ(Put(&node, asked, Granted(11, 4, start, start + 5000, 2)).opened, ahead == 5);
+    EXPECT_EQ(Put(&node, asked, Granted(11, 4, start, start + 5000)).opened, ahead == 5);
     EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).run.tick, ahead == 5 ? start : kNow + 5);
   }
   NodeState node = Holding(0);
@@ -344,7 +360,7 @@ TEST(Node, BelievesALeapFromBeforeTheEpoch) {
   for (const Tick from : {Tick{-1}, Tick{0}}) {
     NodeState node = {};
     Show(&node, from);
-    ASSERT_TRUE(Put(&node, Ask(&node, 1), Granted(10, 3, 0, 10000, 1)).opened);
+    ASSERT_TRUE(Put(&node, Ask(&node, 1), Granted(10, 3, 0, 10000)).opened);
     Step(&node, kNow);
     EXPECT_EQ(Shown(node), from < 0 ? kNow : from);
     EXPECT_EQ(node.clock.event, from < 0 ? ClockEvent::kLeapt : ClockEvent::kHeld);
@@ -363,7 +379,7 @@ TEST(Node, DoesNotGoOnBecauseItsWindowWasMoved) {
 
 TEST(Node, GoesOnAboveATickThatWasRaised) {
   NodeState node = Holding(kNow + 5);
-  AcquireAnswer answer = Granted(11, 4, kNow, kNow + 10000, 2);
+  AcquireAnswer answer = Granted(11, 4, kNow, kNow + 10000);
   answer.standing.raised_tick = kNow + 3000;
   node.new_worker_wanted = true;
   ASSERT_TRUE(Put(&node, Ask(&node, 2), answer).opened);
@@ -407,16 +423,16 @@ TEST(Node, AsksWithTheWallClockWhereItsOwnIsRefused) {
   EXPECT_FALSE(node.ask_by_wall) << "the wall clock has caught up";
 }
 
-// A copy of this node has asked with the same token, perhaps.
+// A copy of this node has asked with the same secret, perhaps.
 TEST(Node, TakesNoLeaseThatItAskedForBeforeItWasTold) {
   NodeState node = {};
   Show(&node, kNow);
   const AcquireAsked asked = Ask(&node, 1);
   ForgetLease(&node);
-  EXPECT_FALSE(Put(&node, asked, Granted(10, 3, kNow, kNow + 10000, 1)).opened);
+  EXPECT_FALSE(Put(&node, asked, Granted(10, 3, kNow, kNow + 10000)).opened);
   EXPECT_FALSE(node.generator.open);
   EXPECT_EQ(node.retired_count, 0) << "the other may use it";
-  EXPECT_TRUE(Put(&node, Ask(&node, 2), Granted(11, 4, kNow, kNow + 10000, 2)).opened);
+  EXPECT_TRUE(Put(&node, Ask(&node, 2), Granted(11, 4, kNow, kNow + 10000)).opened);
 }
 
 TEST(Node, BelievesALeaseOfTheLatestClockThatItWasAskedWith) {
@@ -426,7 +442,7 @@ TEST(Node, BelievesALeaseOfTheLatestClockThatItWasAskedWith) {
   Show(&node, kNow - 2 * kMinute);
   const AcquireAsked asked = Ask(&node, 2);
   EXPECT_EQ(asked.until, kNow);
-  EXPECT_TRUE(Put(&node, asked, Granted(10, 3, kNow - kMinute, kNow + kMinute, 1)).opened);
+  EXPECT_TRUE(Put(&node, asked, Granted(10, 3, kNow - kMinute, kNow + kMinute)).opened);
 }
 
 TEST(Node, KeepsTheNewestRetiredLeases) {
@@ -449,10 +465,10 @@ TEST(Node, DropsAWishThatNoLongerHelps) {
   Show(&node, kNow - 5000);
   Ask(&node, 2);
   EXPECT_TRUE(See(&node, kDuration, kPatience, false).lease_wanted);
-  EXPECT_EQ(node.next_token, TokenOf(2));
+  EXPECT_EQ(node.next_secret, SecretOf(2));
   Show(&node, kNow + 6);
   EXPECT_FALSE(See(&node, kDuration, kPatience, false).lease_wanted);
-  EXPECT_EQ(node.next_token, Token{}) << "what it drew begins too early for a clock that is right again";
+  EXPECT_EQ(node.next_secret, Secret{}) << "what it drew begins too early for a clock that is right again";
 }
 
 TEST(Node, GoesOnAboveTheHorizonOfALifeBefore) {
@@ -464,7 +480,7 @@ TEST(Node, GoesOnAboveTheHorizonOfALifeBefore) {
   };
   const auto first_id = [](NodeState node) {
     const Tick asked = Ask(&node, 1).request.now;
-    Put(&node, Ask(&node, 1), Granted(11, 0, asked, asked + 10000, 1));
+    Put(&node, Ask(&node, 1), Granted(11, 0, asked, asked + 10000));
     const auto run = Take(&node.generator, Shown(node), 1, {5, 0}).run;
     return kDefaultLayout.Pack({run.tick, run.worker, run.sequence});
   };

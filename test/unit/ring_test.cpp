@@ -13,9 +13,10 @@ namespace {
 
 constexpr int64_t kSecondUs = 1000 * 1000;
 constexpr int64_t kClockUs = 1000 * kSecondUs;
-const int64_t kCuts[] = {3};
+constexpr int64_t kRing = 32;
+constexpr int64_t kCommon = CommonSize(kRing);
 
-Origin Settled() {
+Origin Recorded() {
   Origin origin = {};
   origin.found = true;
   origin.system_identifier = 7;
@@ -29,211 +30,226 @@ Origin Settled() {
 Here There() { return {7, 2, 5, kClockUs}; }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What tells of a loss
+// Lives
 // ---------------------------------------------------------------------------------------------------------------------
 
-TEST(Loss, NothingTellsOfOneWhereTheServerGoesOn) {
-  EXPECT_EQ(NoticedLoss(Settled(), There(), 0), Loss::kNone);
-  EXPECT_EQ(NoticedLoss(Settled(), There(), 100), Loss::kNone);
-  EXPECT_EQ(NoticedLoss(Origin{}, There(), 1000), Loss::kNone) << "nothing was written down yet";
+TEST(Life, BeginsWithAnotherStartTimelineOrSystem) {
+  EXPECT_TRUE(IsInPlace(Recorded(), There()));
+  EXPECT_FALSE(IsInPlace(Recorded(), {7, 2, 6, kClockUs}));
+  EXPECT_FALSE(IsInPlace(Recorded(), {7, 3, 5, kClockUs}));
+  EXPECT_FALSE(IsInPlace(Recorded(), {8, 2, 5, kClockUs}));
+  EXPECT_FALSE(IsInPlace(Origin{}, There())) << "nothing was recorded yet";
+  Origin origin = Recorded();
+  origin.clean_us = 1;
+  origin.loss_known = true;
+  BeginLife(&origin, {8, 4, 9, kClockUs}, kRing, 0);
+  EXPECT_TRUE(IsInPlace(origin, {8, 4, 9, kClockUs}));
+  EXPECT_EQ(origin.clean_us, 0);
+  EXPECT_FALSE(origin.loss_known);
 }
 
-TEST(Loss, AnotherServerOrTimelineIsAFailover) {
-  EXPECT_EQ(NoticedLoss(Settled(), {7, 3, 5, kClockUs}, 0), Loss::kFailover);
-  EXPECT_EQ(NoticedLoss(Settled(), {7, 1, 5, kClockUs}, 0), Loss::kFailover) << "an old primary";
-  EXPECT_EQ(NoticedLoss(Settled(), {8, 2, 5, kClockUs}, 0), Loss::kFailover);
-  EXPECT_EQ(Failovers(Settled(), {7, 5, 5, kClockUs}), 3);
-  EXPECT_EQ(Failovers(Settled(), {8, 5, 5, kClockUs}), 1);
-  EXPECT_EQ(Failovers(Settled(), {7, std::numeric_limits<int64_t>::max(), 5, kClockUs}), 62);
+// The loss that is noticed there.
+Loss Moved(Origin origin, const Here &here) { return BeginLife(&origin, here, kRing, 0); }
+
+TEST(Life, OfAnotherTimelineOrSystemTellsOfALoss) {
+  EXPECT_EQ(Moved(Recorded(), {7, 3, 9, kClockUs}), Loss::kFailover);
+  EXPECT_EQ(Moved(Recorded(), {7, 1, 9, kClockUs}), Loss::kFailover) << "an old primary";
+  EXPECT_EQ(Moved(Recorded(), {8, 2, 9, kClockUs}), Loss::kOtherSystem);
+  EXPECT_EQ(Moved(Recorded(), {7, 2, 9, kClockUs}), Loss::kNone) << "a restart";
 }
 
-TEST(Loss, AFreshMarkMakesItAHandOver) {
-  Origin origin = Settled();
+TEST(Life, AFreshMarkOfTheTimelineJustBeforeTellsOfNone) {
+  Origin origin = Recorded();
   const Here next = {7, 3, 9, kClockUs};
   for (int64_t off_us : {int64_t{0}, kCleanLastsUs - 1, 1 - kCleanLastsUs}) {
     origin.clean_us = kClockUs + off_us;
-    EXPECT_EQ(NoticedLoss(origin, next, 0), Loss::kHandOver) << off_us;
+    EXPECT_EQ(Moved(origin, next), Loss::kNone) << off_us;
   }
   for (int64_t off_us : {kCleanLastsUs, -kCleanLastsUs}) {
     origin.clean_us = kClockUs + off_us;
-    EXPECT_EQ(NoticedLoss(origin, next, 0), Loss::kFailover) << "a cold copy's: " << off_us;
+    EXPECT_EQ(Moved(origin, next), Loss::kFailover) << "a cold copy's: " << off_us;
   }
   origin.clean_us = kClockUs;
-  EXPECT_EQ(NoticedLoss(origin, {8, 3, 9, kClockUs}, 0), Loss::kFailover) << "a server that pg_upgrade made";
-  EXPECT_EQ(NoticedLoss(origin, next, 101), Loss::kLease) << "evidence is stronger";
+  EXPECT_EQ(Moved(origin, {8, 3, 9, kClockUs}), Loss::kOtherSystem) << "a server that pg_upgrade made";
+  EXPECT_EQ(Moved(origin, {7, 4, 9, kClockUs}), Loss::kFailover) << "somebody was promoted in between";
+  EXPECT_EQ(Moved(origin, {7, 1, 9, kClockUs}), Loss::kFailover);
 }
 
-TEST(Loss, ARestartIsNoneUnlessItSettlesFirmlyAlready) {
-  const Here next = {7, 2, 6, kClockUs};
-  Origin origin = Settled();
-  EXPECT_EQ(NoticedLoss(origin, next, 0), Loss::kRestarted);
-  EXPECT_TRUE(IsSoft(Loss::kRestarted) && IsSoft(Loss::kHandOver));
-  EXPECT_FALSE(IsSoft(Loss::kFailover) || IsSoft(Loss::kLease) || IsSoft(Loss::kHeldEnd) || IsSoft(Loss::kWord) ||
-               IsSoft(Loss::kEmptyOrigin));
-  origin.settled_before = true;
-  origin.settles_until_us = kClockUs + 1;
-  EXPECT_EQ(NoticedLoss(origin, next, 0), Loss::kNone);
-  origin.soft = true;
-  EXPECT_EQ(NoticedLoss(origin, next, 0), Loss::kRestarted);
-  origin = Settled();
+TEST(Life, TheFirstOfAllDoesNotJump) {
+  Origin origin = Recorded();
   origin.started_us = 0;
-  EXPECT_EQ(NoticedLoss(origin, next, 0), Loss::kNone) << "nothing was leased yet";
+  EXPECT_EQ(BeginLife(&origin, There(), kRing, 3), Loss::kNone);
+  EXPECT_EQ(origin.last_lease_id, 100);
+  EXPECT_FALSE(IsEvidence(origin, 100));
 }
 
-TEST(Loss, ALeaseAboveTheNewestProvesIt) {
-  EXPECT_TRUE(IsEvidence(Settled(), 101));
-  EXPECT_TRUE(IsEvidence(Settled(), 100 + kFarthestEvidence));
-  EXPECT_FALSE(IsEvidence(Settled(), 100));
-  EXPECT_FALSE(IsEvidence(Settled(), 101 + kFarthestEvidence));
-  EXPECT_FALSE(IsEvidence(Settled(), std::numeric_limits<int64_t>::max()));
-  EXPECT_FALSE(IsEvidence(Settled(), std::numeric_limits<int64_t>::min()));
-  EXPECT_FALSE(IsEvidence(Origin{}, 101));
-}
-
-TEST(Loss, OneLossIsNewsOnce) {
-  Origin origin = Settled();
-  EXPECT_TRUE(IsNews(origin, There(), 0));
-  origin.settled_before = true;
-  origin.settles_until_us = kClockUs + 1;
-  EXPECT_FALSE(IsNews(origin, There(), 0));
-  EXPECT_TRUE(IsNews(origin, There(), 101)) << "of a lease that was given after it was noticed";
-  EXPECT_TRUE(IsNews(origin, {7, 2, 6, kClockUs}, 0)) << "of before the server started again";
-  EXPECT_TRUE(IsNews(origin, {7, 2, 5, kClockUs + 1}, 0)) << "it settles no longer";
-  origin.soft = true;
-  EXPECT_TRUE(IsNews(origin, There(), 0));
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// How it settles
-// ---------------------------------------------------------------------------------------------------------------------
-
-TEST(Settling, LastsAsLongAsALostLeaseMayLive) {
-  const Layout &layout = kDefaultLayout;
-  const Tick now = layout.TickAt(kClockUs + 1735689600 * kSecondUs);
-  const int64_t now_us = layout.UnixUsAt(now);
-  Survey none(layout, now, now_us);
-  EXPECT_EQ(none.SettlingUs(60 * kSecondUs, 10 * kSecondUs), 70 * kSecondUs);
-  EXPECT_EQ(none.SettlingUs(kMaxLeaseUs, 10 * kSecondUs), kMaxLeaseUs);
-  Survey left(layout, now, now_us);
-  left.Offer(now + 100000, now_us - 1);
-  EXPECT_EQ(left.SettlingUs(60 * kSecondUs, 0), 100 * kSecondUs + 1) << "of a window that is longer than the node's";
-  Survey moved(layout, now, now_us);
-  moved.Offer(now - 500000, now_us - 700 * kSecondUs);
-  EXPECT_EQ(moved.SettlingUs(60 * kSecondUs, 0), 200 * kSecondUs) << "as it was when it was moved last";
-  Survey extreme(layout, now, now_us);
-  extreme.Offer(layout.max_tick() + 1, -std::numeric_limits<int64_t>::max() / 4);
-  extreme.Offer(0, std::numeric_limits<int64_t>::max());
-  EXPECT_EQ(extreme.SettlingUs(60 * kSecondUs, 0), kMaxLeaseUs);
-}
-
-TEST(Settling, KnowsWhenTheNewestCommitWasMade) {
-  const Layout &layout = kDefaultLayout;
-  const Tick now = 1000000;
-  const int64_t now_us = layout.UnixUsAt(now);
-  Survey survey(layout, now, now_us);
-  EXPECT_EQ(survey.Since(now, now_us), now) << "nothing tells";
-  survey.Offer(now + 10, now_us - 9 * kSecondUs);
-  survey.Offer(now + 10, now_us - 5 * kSecondUs);
-  survey.Offer(now + 10, now_us - 7 * kSecondUs);
-  survey.Offer(now + 10, now_us);
-  EXPECT_EQ(survey.Since(now, now_us), now - 5000) << "not by what this transaction has moved";
-  EXPECT_EQ(survey.Since(now - 6000, now_us), now - 6000) << "a node whose clock is behind goes past less";
-  EXPECT_TRUE(IsOutOfReach(true, kNoWatermark, 5));
-  EXPECT_TRUE(IsOutOfReach(false, 5, 5));
-  EXPECT_FALSE(IsOutOfReach(false, 4, 5));
-}
-
-TEST(Settling, CountsFromTheNewestLeaseThatIsNotLost) {
-  const Beginning begun = Begin(Settled(), {7, 4, 9, kClockUs}, Loss::kFailover, 0, 60 * kSecondUs);
-  EXPECT_FALSE(begun.soft || begun.from_cuts || begun.same_start);
-  EXPECT_EQ(begun.anchor_lease_id, 101);
-  EXPECT_EQ(begun.last_lease_id, 100);
-  EXPECT_EQ(begun.times, 2);
-  EXPECT_EQ(begun.until_us, kClockUs + 60 * kSecondUs);
-  EXPECT_EQ(begun.settling_us, 60 * kSecondUs);
-  EXPECT_EQ(Begin(Settled(), There(), Loss::kLease, 300, kSecondUs).last_lease_id, 300 + kLeaseIdStride);
-  EXPECT_EQ(Begin(Settled(), There(), Loss::kWord, 0, kSecondUs).times, 1);
-  EXPECT_TRUE(Begin(Settled(), {7, 2, 6, kClockUs}, Loss::kRestarted, 0, kSecondUs).soft);
-}
-
-TEST(Settling, AFurtherLossHalvesWhatWasLeftAndTheSameOneDoesNot) {
-  Origin origin = Settled();
-  origin.settled_before = true;
-  origin.settles_until_us = kClockUs + 10 * kSecondUs;
-  origin.settling_us = 60 * kSecondUs;
-  origin.anchor_lease_id = 90;
-  origin.cuts = kCuts;
-  origin.cut_count = 1;
-  const Here next = {7, 3, 6, kClockUs};
-  const Beginning further = Begin(origin, next, Loss::kFailover, 0, 5 * kSecondUs);
-  EXPECT_TRUE(further.from_cuts);
-  EXPECT_EQ(further.anchor_lease_id, 90);
-  EXPECT_EQ(further.times, 1);
-  EXPECT_EQ(further.until_us, origin.settles_until_us) << "no sooner than before";
-  const Beginning same = Begin(origin, There(), Loss::kWord, 0, 60 * kSecondUs);
-  EXPECT_TRUE(same.from_cuts && same.same_start);
-  EXPECT_EQ(same.times, 0);
-  EXPECT_EQ(same.until_us, kClockUs + 60 * kSecondUs);
-  origin.settles_until_us = kClockUs - 3 * kSecondUs;
-  EXPECT_TRUE(Begin(origin, next, Loss::kFailover, 0, 5 * kSecondUs).from_cuts) << "leases of then may still live";
-  EXPECT_FALSE(Begin(origin, next, Loss::kFailover, 0, 2 * kSecondUs).from_cuts);
-  EXPECT_FALSE(Begin(origin, next, Loss::kHandOver, 0, 5 * kSecondUs).from_cuts);
-  origin.settles_until_us = kClockUs + 3600 * kSecondUs;
-  EXPECT_EQ(Begin(origin, next, Loss::kFailover, 0, kSecondUs).until_us, kClockUs + 60 * kSecondUs)
-      << "the clock was ahead when it began";
-  EXPECT_EQ(SettlesUntil(origin, next), kClockUs + 60 * kSecondUs);
-}
-
-TEST(Settling, GoesOnWhereLeasesWereDrawnMeanwhile) {
-  Origin origin = Settled();
-  origin.settled_before = true;
-  origin.soft = true;
-  origin.settles_until_us = kClockUs + 10 * kSecondUs;
-  origin.settling_us = 60 * kSecondUs;
-  origin.anchor_lease_id = 90;
-  origin.start = 12;
-  origin.cuts = kCuts;
-  origin.cut_count = 1;
-  const Beginning begun = Begin(origin, {7, 3, 6, kClockUs}, Loss::kFailover, 0, 5 * kSecondUs);
-  EXPECT_EQ(begun.anchor_lease_id, 102);
-  EXPECT_FALSE(begun.from_cuts);
-}
-
-TEST(Settling, BeginsAtARandomPlaceBeyondTheCutsIfNothingTellsOfALoss) {
-  Beginning soft = {};
-  soft.soft = true;
-  for (uint64_t random : {uint64_t{0}, uint64_t{1}, uint64_t{51}, ~uint64_t{0}}) {
-    const int64_t start = StartOf(Settled(), soft, 12, 64, random);
-    EXPECT_GE(start, 12);
-    EXPECT_LT(start, 64);
+TEST(Life, LeaseIdsJumpToTheSamePlaceOrAfterARestartToTheFartherHalf) {
+  std::mt19937_64 random = SeededRandom(20250106);
+  for (int i = 0; i < 100000; ++i) {
+    const int64_t common = 1 + Below(&random, i % 2 == 0 ? 8 : 700);
+    const int64_t last = Below(&random, 1000 * kLeaseIdStride);
+    const uint64_t chance = random();
+    const int64_t same = JumpFrom(last, common, false, chance);
+    ASSERT_GT(same, last + kLeaseIdStride) << last;
+    ASSERT_LT(same, last + kFarthestEvidence) << last;
+    ASSERT_EQ(TurnsBack(same), TurnsBack(last)) << last;
+    ASSERT_EQ(PlaceOf(same, common), PlaceOf(last, common)) << last;
+    const int64_t other = JumpFrom(last, common, true, chance);
+    ASSERT_GT(other, last) << last;
+    ASSERT_NE(TurnsBack(other), TurnsBack(last)) << last;
+    const int64_t by = (PlaceOf(other + 1, common) - PlaceOf(last, common) + common) % common;
+    ASSERT_GE(TurnsBack(last) ? (common - by) % common : by, common > 1 ? common / 2 : 0) << last;
   }
-  EXPECT_NE(StartOf(Settled(), soft, 12, 64, 1), StartOf(Settled(), soft, 12, 64, 2));
-  EXPECT_EQ(StartOf(Settled(), soft, 64, 64, 5), 0);
-  EXPECT_EQ(StartOf(Settled(), Beginning{}, 12, 64, 5), 0);
+  EXPECT_NE(JumpFrom(100, kCommon, false, 1), JumpFrom(100, kCommon, false, 2));
+  EXPECT_EQ(JumpFrom(kHighestLeaseId, kCommon, true, 7), kHighestLeaseId);
+}
+
+TEST(Life, AnIdThatWasJumpedOverOrIsAboveTheHighestTellsOfALoss) {
+  EXPECT_FALSE(IsEvidence(Recorded(), 100));
+  EXPECT_TRUE(IsEvidence(Recorded(), 101));
+  EXPECT_TRUE(IsEvidence(Recorded(), 100 + kFarthestEvidence));
+  EXPECT_FALSE(IsEvidence(Recorded(), 101 + kFarthestEvidence));
+  EXPECT_FALSE(IsEvidence(Recorded(), std::numeric_limits<int64_t>::max()));
+  EXPECT_FALSE(IsEvidence(Recorded(), std::numeric_limits<int64_t>::min()));
+  Origin origin = Recorded();
+  BeginLife(&origin, {7, 2, 9, kClockUs}, kRing, 3);
+  const int64_t to = origin.last_lease_id;
+  EXPECT_FALSE(IsEvidence(origin, 100));
+  EXPECT_TRUE(IsEvidence(origin, 101));
+  EXPECT_TRUE(IsEvidence(origin, to));
+  origin.last_lease_id += 5;
+  EXPECT_FALSE(IsEvidence(origin, to + 1)) << "granted in this life";
+  origin.loss_known = true;
+  EXPECT_FALSE(IsEvidence(origin, 101)) << "of the same loss";
+  EXPECT_TRUE(IsEvidence(origin, to + 6)) << "ids have to go on above it";
+  GoAbove(&origin, 7);
+  EXPECT_EQ(origin.last_lease_id, to + 5);
+  GoAbove(&origin, to + 6);
+  EXPECT_EQ(origin.last_lease_id, to + 6 + 2 * kLeaseIdStride);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Settling
+// ---------------------------------------------------------------------------------------------------------------------
+
+TEST(Settling, LastsAsLongAsTheLongestLease) {
+  Origin origin = Recorded();
+  Settle(&origin, There(), 60 * kSecondUs, 10 * kSecondUs);
+  EXPECT_EQ(origin.settles_until_us, kClockUs + 70 * kSecondUs) << "the registry's own setting";
+  EXPECT_EQ(origin.settling_us, 70 * kSecondUs);
+  EXPECT_TRUE(origin.loss_known);
+  origin = Recorded();
+  origin.longest_us = 600 * kSecondUs;
+  Settle(&origin, There(), 60 * kSecondUs, 10 * kSecondUs);
+  EXPECT_EQ(origin.settles_until_us, kClockUs + 610 * kSecondUs) << "that of a node";
+}
+
+TEST(Settling, IsNotShortened) {
+  Origin origin = Recorded();
+  Settle(&origin, There(), 60 * kSecondUs, 0);
+  const Here later = {7, 2, 5, kClockUs + 20 * kSecondUs};
+  Settle(&origin, later, kSecondUs, 0);
+  EXPECT_EQ(origin.settles_until_us, kClockUs + 60 * kSecondUs);
+  Settle(&origin, later, 60 * kSecondUs, 0);
+  EXPECT_EQ(origin.settles_until_us, kClockUs + 80 * kSecondUs) << "a further loss makes it longer";
+  const Here put_right = {7, 2, 5, kClockUs - 3600 * kSecondUs};
+  EXPECT_EQ(SettlesUntil(origin, put_right), put_right.clock_us + 60 * kSecondUs) << "the clock was ahead";
+  EXPECT_TRUE(HasNews(origin, put_right, 0));
+  EXPECT_FALSE(HasNews(origin, later, 0));
 }
 
 TEST(Settling, IsOverWhenItsTimeIs) {
-  Origin origin = Settled();
-  origin.settled_before = true;
+  Origin origin = Recorded();
+  EXPECT_FALSE(SettlingOf(origin, There(), true).active);
   origin.settles_until_us = kClockUs + 30 * kSecondUs;
   origin.settling_us = 60 * kSecondUs;
-  origin.anchor_lease_id = 70;
-  origin.cuts = kCuts;
-  origin.cut_count = 1;
-  const Settling now = SettlingOf(origin, There(), 64, 0, true);
+  const Settling now = SettlingOf(origin, There(), true);
   EXPECT_TRUE(now.active && now.noticed);
-  EXPECT_FALSE(now.soft || now.half_over);
-  EXPECT_EQ(now.anchor, 6);
-  EXPECT_EQ(now.cut, 3);
-  EXPECT_EQ(now.start, 3);
-  EXPECT_TRUE(SettlingOf(origin, {7, 2, 5, kClockUs + 1}, 64, 0, false).half_over);
-  EXPECT_FALSE(SettlingOf(origin, {7, 2, 5, kClockUs + 30 * kSecondUs}, 64, 0, false).active);
-  EXPECT_FALSE(SettlingOf(Settled(), There(), 64, 0, false).active);
+  EXPECT_FALSE(now.half_over);
+  EXPECT_EQ(now.half_us, kClockUs);
+  EXPECT_TRUE(SettlingOf(origin, {7, 2, 5, kClockUs + 1}, false).half_over);
+  EXPECT_FALSE(SettlingOf(origin, {7, 2, 5, kClockUs + 30 * kSecondUs}, false).active);
+  Origin next = origin;
+  ++next.timeline;
+  EXPECT_NE(SettlingOf(next, There(), false).downwards, now.downwards);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The choice
 // ---------------------------------------------------------------------------------------------------------------------
+
+// The places of a ring in the order in which they are tried.
+std::vector<int64_t> Tried(const Order &order, int64_t ring_size) {
+  std::vector<bool> taken(static_cast<size_t>(ring_size));
+  std::vector<int64_t> tried;
+  for (const Stretch &stretch : order.stretches) {
+    for (;;) {
+      Stretch rest = stretch;
+      for (int64_t place = 0; place < ring_size; ++place)
+        if (taken[static_cast<size_t>(place)]) rest.Offer(place);
+      const int64_t place = rest.Free();
+      if (place < 0) break;
+      taken[static_cast<size_t>(place)] = true;
+      tried.push_back(place);
+    }
+  }
+  return tried;
+}
+
+std::vector<int64_t> Places(std::initializer_list<std::pair<int64_t, int64_t>> stretches) {
+  std::vector<int64_t> places;
+  for (const auto &[from, to] : stretches)
+    for (int64_t place = from; place != to + (from <= to ? 1 : -1); place += from <= to ? 1 : -1)
+      places.push_back(place);
+  return places;
+}
+
+// 32 places: the common part is 0 to 21, the reserve 22 to 31.
+TEST(Order, GoesRoundTheCommonPartAndThenFromTheMiddleOfTheReserve) {
+  const int64_t up = 5 * kCommon + 8;
+  ASSERT_FALSE(TurnsBack(up));
+  EXPECT_EQ(Tried(OrdinaryOrder(kRing, up), kRing), Places({{8, 21}, {0, 7}, {27, 31}, {26, 22}}));
+  const int64_t down = JumpFrom(up, kCommon, true, 0);
+  const int64_t place = PlaceOf(down, kCommon);
+  ASSERT_TRUE(TurnsBack(down));
+  ASSERT_GT(place, 0);
+  EXPECT_EQ(PlaceOf(down + 1, kCommon), place - 1) << "the next lease begins there";
+  EXPECT_EQ(Tried(OrdinaryOrder(kRing, down), kRing), Places({{place, 0}, {21, place + 1}, {27, 31}, {26, 22}}));
+}
+
+TEST(Order, WhileSettlingBeginsAtAnEndOfTheReserveThatTheTimelineSays) {
+  Settling settling = {};
+  settling.active = true;
+  settling.start = 1;
+  const int64_t up = 5 * kCommon + 8;
+  EXPECT_EQ(Tried(SettlingOrder(kRing, up, settling), kRing), Places({{23, 31}, {22, 22}, {7, 0}, {21, 8}}));
+  settling.downwards = true;
+  EXPECT_EQ(Tried(SettlingOrder(kRing, up, settling), kRing), Places({{30, 22}, {31, 31}, {7, 0}, {21, 8}}));
+  const int64_t down = kLeaseIdStride;
+  const int64_t place = PlaceOf(down, kCommon);
+  ASSERT_TRUE(TurnsBack(down) && place < kCommon - 1);
+  EXPECT_EQ(Tried(SettlingOrder(kRing, down, settling), kRing),
+            Places({{30, 22}, {31, 31}, {place + 1, 21}, {0, place}}));
+}
+
+TEST(Order, HasEveryPlaceOnceHoweverSmallTheRing) {
+  std::mt19937_64 random = SeededRandom(20250107);
+  for (int64_t size : {1, 2, 3, 4, 5, 6, 8, 11, 12, 13, 16, 64, 1024})
+    for (int i = 0; i < 20; ++i) {
+      Settling settling = {};
+      settling.downwards = i % 2 == 0;
+      settling.start = random() >> 32;
+      const int64_t lease_id = 1 + Below(&random, 9 * kLeaseIdStride);
+      std::vector<int64_t> ordinary = Tried(OrdinaryOrder(size, lease_id), size);
+      std::vector<int64_t> settled = Tried(SettlingOrder(size, lease_id, settling), size);
+      for (int64_t k = 0; k < CommonSize(size); ++k) ASSERT_LT(ordinary[static_cast<size_t>(k)], CommonSize(size));
+      for (int64_t k = 0; k < size / 3; ++k) ASSERT_GE(settled[static_cast<size_t>(k)], CommonSize(size));
+      std::sort(ordinary.begin(), ordinary.end());
+      std::sort(settled.begin(), settled.end());
+      ASSERT_EQ(ordinary, Places({{0, size - 1}}));
+      ASSERT_EQ(settled, ordinary);
+    }
+}
 
 // What one place holds.
 struct Place {
@@ -243,23 +259,23 @@ struct Place {
 };
 
 // The same rules, place by place.
-Choice ModelChoice(const std::vector<Place> &ring, const Settling &settling, Tick now, Tick over) {
+Choice ModelChoice(const std::vector<Place> &ring, int64_t lease_id, const Settling &settling, Tick now, Tick over) {
   const int64_t size = static_cast<int64_t>(ring.size());
   const auto at = [&](int64_t place) { return ring[static_cast<size_t>(place)]; };
-  const auto free = [&](int64_t place) { return !at(place).leased && at(place).watermark < now; };
-  const bool all = !settling.active || settling.soft || settling.half_over;
-  for (int64_t place = settling.start; place < size; ++place)
-    if (free(place)) return {Chosen::kFree, place, 0, 0};
-  for (int64_t place = settling.cut; place < size; ++place)
-    if (free(place)) return {Chosen::kFree, place, 0, 0};
-  for (int64_t place = settling.cut - 1; all && place >= 0; --place)
-    if (free(place)) return {Chosen::kHeldBack, place, 0, 0};
+  const bool all = !settling.active || settling.half_over;
+  const std::vector<int64_t> order =
+      Tried(settling.active ? SettlingOrder(size, lease_id, settling) : OrdinaryOrder(size, lease_id), size);
+  for (int64_t place : order) {
+    const bool held_back = settling.active && place < CommonSize(size);
+    if (at(place).leased || at(place).watermark >= now || (held_back && !all)) continue;
+    return {held_back ? Chosen::kHeldBack : Chosen::kFree, place, 0, 0};
+  }
   int64_t best = -1;
-  for (int64_t place = 0; place < size && (!settling.active || settling.soft); ++place)
+  for (int64_t place = 0; place < size && !settling.active; ++place)
     if (at(place).leased && at(place).window_end <= over && (best < 0 || at(place).window_end < at(best).window_end))
       best = place;
   if (best >= 0) return {Chosen::kExpired, best, best + 1, 0};
-  for (int64_t place = all ? 0 : settling.cut; place < size; ++place)
+  for (int64_t place = all ? 0 : CommonSize(size); place < size; ++place)
     if (!at(place).leased && (best < 0 || at(place).watermark < at(best).watermark)) best = place;
   if (best >= 0) return {Chosen::kLater, best, 0, at(best).watermark};
   return {Chosen::kNone, 0, 0, 0};
@@ -278,28 +294,27 @@ TEST(Choosing, AgreesWithItsModel) {
       place = {below(100) < leased, below(20), out ? 10 + below(10) : below(11) - 1};
     }
     Settling settling = {};
-    if (below(2) == 0) {
-      settling.active = true;
-      settling.soft = below(2) == 0;
-      settling.half_over = below(2) == 0;
-      settling.cut = below(size + 1);
-      settling.start = settling.cut + below(size - settling.cut + 1);
-    }
+    settling.active = below(2) == 0;
+    settling.half_over = below(2) == 0;
+    settling.downwards = below(2) == 0;
+    settling.start = random() >> 32;
+    const int64_t lease_id = 1 + below(3 * kLeaseIdStride);
     const Tick now = 10, over = below(20);
-    Choosing choosing(size, settling, now, over);
-    int64_t live = 0;
+    Choosing choosing(size, lease_id, settling, now, over);
+    int64_t live = 0, rows = 0;
     Tick first_end = std::numeric_limits<Tick>::max();
     for (int64_t place = 0; place < size; ++place) {
       const Place &at = ring[static_cast<size_t>(place)];
       if (at.leased) {
         choosing.Offer({place, place + 1, at.window_end, 0});
+        ++rows;
         live += at.window_end > over;
         first_end = std::min(first_end, at.window_end);
       }
       // Whether or not it is in the way, and beside a lease, too.
       if (at.watermark >= now || below(2) == 0) choosing.Offer({place, 0, 0, at.watermark});
     }
-    const Choice choice = choosing.Finish(), model = ModelChoice(ring, settling, now, over);
+    const Choice choice = choosing.Finish(), model = ModelChoice(ring, lease_id, settling, now, over);
     ++seen[static_cast<int>(model.what)];
     ASSERT_EQ(choice.what, model.what) << "trial " << i;
     ASSERT_EQ(choice.place, model.place) << "trial " << i;
@@ -307,6 +322,7 @@ TEST(Choosing, AgreesWithItsModel) {
     if (model.what == Chosen::kLater) {
       ASSERT_EQ(choice.watermark, model.watermark) << "trial " << i;
     }
+    ASSERT_EQ(choosing.leased(), rows);
     ASSERT_EQ(choosing.live(), live);
     ASSERT_EQ(choosing.first_end(), first_end);
   }
@@ -375,6 +391,29 @@ TEST(Windows, AnEndIsNoLowerThanTheNodeHolds) {
   EXPECT_TRUE(IsHeldTooFar(11, 9, 10));
   EXPECT_FALSE(IsHeldTooFar(10, 9, 10));
   EXPECT_FALSE(IsHeldTooFar(11, 11, 10)) << "the registry knows of it";
+}
+
+TEST(Adoption, TakesALeaseInAsItsNodeHasIt) {
+  const Layout &layout = kDefaultLayout;
+  ExtendRequest request = {};
+  request.lease_id = 50;
+  request.worker = 7;
+  request.window_start = 100;
+  request.held_until = 200;
+  EXPECT_TRUE(MayAdopt(layout, request, 50, 99));
+  EXPECT_FALSE(MayAdopt(layout, request, 50, 100)) << "another lease of the worker id was used since";
+  EXPECT_FALSE(MayAdopt(layout, request, 49, 99)) << "an id that is yet to be granted";
+  const auto changed = [&](auto change) {
+    ExtendRequest other = request;
+    change(&other);
+    return MayAdopt(layout, other, 50, kNoWatermark);
+  };
+  EXPECT_TRUE(changed([](ExtendRequest *) {}));
+  EXPECT_FALSE(changed([](ExtendRequest *r) { r->lease_id = 0; }));
+  EXPECT_FALSE(changed([](ExtendRequest *r) { r->worker = -1; }));
+  EXPECT_FALSE(changed([](ExtendRequest *r) { r->worker = 1024; }));
+  EXPECT_FALSE(changed([](ExtendRequest *r) { r->window_start = -1; }));
+  EXPECT_FALSE(changed([](ExtendRequest *r) { r->window_start = 200; })) << "it has no window";
 }
 
 TEST(Watermarks, CoverWhatWasUsed) {

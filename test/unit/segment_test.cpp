@@ -177,7 +177,8 @@ TEST(Ranges, AreUsedOneAfterTheOther) {
   EXPECT_TRUE(PutRange(&ranges, {1100, 100}));
   EXPECT_FALSE(PutRange(&ranges, {1200, 100})) << "there is one already";
   EXPECT_EQ(Take(&ranges, 91, kStart + 2).back(), 1001);
-  EXPECT_EQ(ranges.lasts_us, 3) << "as long as the one before";
+  EXPECT_EQ(ranges.lasted_us, 2) << "the one before";
+  EXPECT_EQ(ranges.size_before, 100);
 }
 
 TEST(Ranges, ARangeOfOneNumberIsOne) {
@@ -264,7 +265,8 @@ TEST(Ranges, AsksForWhatLasts) {
   EXPECT_EQ(SizeToAskFor(ranges, kStart + kMinute, kMs), 2000) << "it would last for ten minutes";
   EXPECT_EQ(SizeToAskFor(ranges, kStart + 2 * kMinute, kMs), 1000) << "... twenty";
   EXPECT_EQ(SizeToAskFor(ranges, kStart + 4 * kMinute, kMs), 500) << "... forty";
-  ranges.lasts_us = kMinute;
+  ranges.size_before = 1000;
+  ranges.lasted_us = kMinute;
   EXPECT_EQ(SizeToAskFor(ranges, kStart + 4 * kMinute, kMs), 2000) << "but the one before was short";
 }
 
@@ -290,6 +292,73 @@ TEST(Ranges, KeepUpWithARegistryThatIsFarAway) {
   EXPECT_LT(last_missing_ms, 1000) << "after the first second nobody waits";
   std::cout << "# figures: " << missing_ms << " ms without numbers, the last after " << last_missing_ms << " ms"
             << std::endl;
+}
+
+// A burst uses up a tenth of the first range at once, while the registry takes 5 s for an answer.
+TEST(Ranges, ABurstAsksForNoMoreThanItUsed) {
+  Ranges ranges = Using(1000, 100);
+  EXPECT_EQ(SizeToAskFor(ranges, kStart + 50, 5 * kSecond), 2000) << "doubled, as eight times 100 is less";
+  PutRange(&ranges, {3000, 2000});
+  Take(&ranges, 900 + 200, kStart + 500);
+  EXPECT_EQ(SizeToAskFor(ranges, kStart + 600, 5 * kSecond), 8 * 1200) << "eight times what it used";
+}
+
+// Loads of every kind, with bursts, against registries of every distance, whose answers vary and
+// some of which are very late. Counted is what a crash would cost, and how long callers are without
+// numbers.
+TEST(SegmentProperty, RangesFollowTheRate) {
+  std::mt19937_64 random = SeededRandom(20261125);
+  const auto below = [&](int64_t limit) { return Below(&random, limit); };
+  const auto magnitude = [&](int64_t least, int decades) {
+    double value = static_cast<double>(least);
+    for (int64_t i = below(decades * 10); i > 0; --i) value *= 1.2589;
+    return static_cast<int64_t>(value);
+  };
+  constexpr int64_t kSecondsEach = 120, kWorlds = 300;
+  int64_t used = 0, taken = 0, stalled_ms = 0, stalled_late_ms = 0;
+  std::vector<double> factors;
+  for (int world = 0; world < kWorlds; ++world) {
+    const int64_t steady_per_s = magnitude(1, 4), burst = magnitude(100, 3), burst_every_ms = magnitude(500, 2);
+    const int64_t typical_us = magnitude(kMs, 2);
+    std::mt19937_64 answers(random());  // of their own, so that the loads are the same whatever is decided
+    Segment segment = Make();
+    Ranges ranges = {};
+    int64_t arrives_us = 0, asked_us = 0, answer_us = 0, missing = 0, used_here = 0;
+    Range under_way = {};
+    for (int64_t ms = 0; ms < kSecondsEach * 1000; ++ms) {
+      const int64_t now_us = kStart + ms * kMs;
+      if (arrives_us != 0 && arrives_us <= now_us) {
+        answer_us = now_us - asked_us;
+        PutRange(&ranges, under_way);
+        arrives_us = 0;
+      }
+      // Callers wait for what was missing; a client of a bulk load draws a thousand in a millisecond.
+      missing += steady_per_s * (ms + 1) / 1000 - steady_per_s * ms / 1000;
+      if (below(burst_every_ms) == 0) missing += burst;
+      const int64_t asked = std::min<int64_t>(missing, 1000);
+      const int64_t got = static_cast<int64_t>(Take(&ranges, asked, now_us).size());
+      missing -= got;
+      used_here += got;
+      if (got < asked) ++stalled_ms, stalled_late_ms += ms >= 10000;
+      if (ranges.wanted && arrives_us == 0) {
+        under_way = HandOut(&segment, SizeToAskFor(ranges, now_us, answer_us), now_us, kPeriod);
+        const int64_t late = Below(&answers, 20) == 0 ? 20 : 1;
+        asked_us = now_us;
+        arrives_us = now_us + typical_us * late * (50 + Below(&answers, 100)) / 100;
+      }
+    }
+    used += used_here;
+    taken += segment.last_value;
+    factors.push_back(static_cast<double>(segment.last_value) / static_cast<double>(used_here + 2000));
+  }
+  std::sort(factors.begin(), factors.end());
+  std::cout << "# figures: " << kWorlds << " loads of " << kSecondsEach << " s: " << taken << " numbers taken for "
+            << used << " used; of one load at most " << factors.back() << " times, in the median "
+            << factors[factors.size() / 2] << "; callers waited "
+            << static_cast<double>(stalled_ms) / (kWorlds * kSecondsEach) << " ms in a second, after the first 10 s "
+            << static_cast<double>(stalled_late_ms) / (kWorlds * (kSecondsEach - 10)) << std::endl;
+  EXPECT_LT(factors.back(), 12) << "what is taken follows what is used";
+  EXPECT_LT(stalled_late_ms, kWorlds * (kSecondsEach - 10) / 10) << "and callers hardly ever wait";
 }
 
 // G11. Nodes take, crash, are shut down and ask, answers are lost and late, the segment is raised: no number twice, and none below what

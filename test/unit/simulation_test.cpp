@@ -43,7 +43,7 @@ constexpr Patience kPatience = {kMaxLeadUs, {kMaxBridgeUs, kMaxLeapUs}, true};
 struct Rules {
   bool watermarks = true;
   bool settling = true;
-  bool tokens = true;
+  bool secrets = true;
 };
 
 // What may go wrong besides messages and the registry's commits. A run has some of them.
@@ -78,6 +78,7 @@ struct World {
 class Random {
  public:
   explicit Random(uint64_t seed) : engine_(seed) {}
+  uint64_t Bits() { return engine_(); }
   int64_t Below(int64_t limit) { return static_cast<int64_t>(engine_() % static_cast<uint64_t>(limit)); }
   bool Percent(int64_t percent) { return Below(100) < percent; }
 
@@ -97,7 +98,10 @@ class Registry {
 
   Registry(const Layout &layout, const Rules &rules, uint64_t seed, int64_t first_lease_id)
       : layout_(layout), rules_(rules), random_(seed), sequence_(first_lease_id), logged_(first_lease_id) {
-    now_.last_lease_id = first_lease_id;
+    now_.origin.found = true;
+    now_.origin.last_lease_id = first_lease_id;
+    now_.origin.raised_tick = kNoWatermark;
+    BeginLife(&now_.origin, Here(0), layout_.worker_count(), 0);
     judges_clocks_ = random_.Percent(50);
   }
 
@@ -105,16 +109,14 @@ class Registry {
     if (IsSkewed(at_us, request.now)) return {Status::kSkewed, {}, {}};
     const int64_t ring = layout_.worker_count();
     const Tick now = FromEpoch(request.now);
-    const Settling settling = Settle(at_us, now, request.duration_us, request.seen_lease_id);
+    Look(at_us, request.duration_us, request.seen_lease_id);
     for (auto &[id, row] : now_.rows)
-      if (rules_.tokens && row.lease.token == request.token) return Again(at_us, request, &row);
+      if (rules_.secrets && row.lease.secret.hash == request.secret_hash) return Again(at_us, request, &row);
 
     const Tick over = OverBy(now, layout_.TickAt(at_us));
     const int64_t lease_id = NextLeaseId();
-    const int64_t anchor = settling.active ? settling.anchor : lease_id % ring;
-    Choosing choosing(ring, settling, now, over);
-    for (int64_t place = 0; place < ring; ++place)
-      Offer(place, static_cast<int32_t>((anchor + place) % ring), &choosing);
+    Choosing choosing(ring, lease_id, SettlingOf(now_.origin, Here(at_us), false), now, over);
+    for (int64_t place = 0; place < ring; ++place) Offer(static_cast<int32_t>(place), &choosing);
     const Choice choice = choosing.Finish();
     Commit(at_us);  // what was noticed stays, whatever comes of it
     if (choice.what == Chosen::kNone) return {Status::kNoWorker, {}, {}};
@@ -122,39 +124,35 @@ class Registry {
 
     Lease lease = {};
     lease.lease_id = lease_id;
-    lease.token = request.token;
-    lease.worker = static_cast<int32_t>((anchor + choice.place) % ring);
+    lease.secret.hash = request.secret_hash;
+    lease.worker = static_cast<int32_t>(choice.place);
     const Tick watermark = rules_.watermarks ? WatermarkOf(lease.worker) : kNoWatermark;
     const Grant grant = GrantLease(layout_, request, watermark, kNoWatermark, &lease);
     if (grant == Grant::kTooLate) return {Status::kNothingBetter, {}, {}};
     if (grant == Grant::kTimeUsedUp) return {Status::kTimeUsedUp, {}, {}};
     now_.rows[lease_id] = {lease, at_us};
-    now_.last_lease_id = lease_id;
+    now_.origin.last_lease_id = lease_id;
     Commit(at_us);
     return {Status::kDone, {lease, layout_, Stand(), ring - choosing.live()}, {}};
   }
 
   Answer Extend(int64_t at_us, const ExtendRequest &request) {
     if (IsSkewed(at_us, request.now)) return {Status::kSkewed, {}, {}};
-    const Tick now = FromEpoch(request.now);
-    if (rules_.settling && IsEvidence(OriginNow(), request.lease_id))
-      Notice(at_us, now, request.duration_us, request.lease_id, Loss::kLease);
-    if (!IsInPlace(OriginNow(), Here(at_us))) Settle(at_us, now, request.duration_us, 0);
-    Row *row = Find(request.lease_id, request.token);
+    Look(at_us, request.duration_us, request.lease_id);
+    Row *row = Find(request.lease_id, request.secret_hash);
     if (row == nullptr) return {Status::kGone, {}, {0, Stand()}};
     const Tick known = row->lease.window_end;
     row->lease.window_end = std::max(known, EndForExtend(layout_, request));
     row->renewed_us = at_us;
     const Tick end = row->lease.window_end;
-    if (rules_.settling && HeldUntil(layout_, request.held_until) > known)
-      Notice(at_us, now, request.duration_us, 0, Loss::kHeldEnd);
+    if (HeldUntil(layout_, request.held_until) > known) Lost(at_us);
     Commit(at_us);
     return {Status::kDone, {}, {end, Stand()}};
   }
 
-  Answer Release(int64_t at_us, const ReleaseRequest &request, int64_t duration_us) {
-    if (!IsInPlace(OriginNow(), Here(at_us))) Settle(at_us, layout_.TickAt(at_us), duration_us, 0);
-    const Row *row = Find(request.lease_id, request.token);
+  Answer Release(int64_t at_us, const ReleaseRequest &request) {
+    Look(at_us, 0, request.lease_id);
+    const Row *row = Find(request.lease_id, request.secret.hash);
     if (row == nullptr) return {Status::kGone, {}, {}};
     // Refused, as for the node's own mistake: the row then goes by expiry.
     Tick watermark = kNoWatermark;
@@ -204,13 +202,7 @@ class Registry {
   struct State {
     std::map<int64_t, Row> rows;
     std::map<int32_t, Tick> watermarks;
-    int64_t timeline = 1;
-    int64_t started_us = 1;
-    int64_t last_lease_id = 0;
-    bool settled_before = false;
-    Beginning begun = {};
-    int64_t cut = 0;
-    int64_t start = 0;
+    Origin origin = {};
   };
   struct Committed {
     int64_t at_us;
@@ -223,70 +215,25 @@ class Registry {
   }
 
   snowflake::Here Here(int64_t at_us) const { return {1, timeline_, started_us_, at_us}; }
-  Standing Stand() const { return {1, timeline_, kNoWatermark}; }
+  Standing Stand() const { return {1, timeline_, kNoWatermark, 0}; }
 
-  Origin OriginNow() const {
-    Origin origin = {};
-    origin.found = true;
-    origin.system_identifier = 1;
-    origin.timeline = now_.timeline;
-    origin.started_us = now_.started_us;
-    origin.last_lease_id = now_.last_lease_id;
-    origin.raised_tick = kNoWatermark;
-    origin.settled_before = now_.settled_before;
-    origin.settles_until_us = now_.begun.until_us;
-    origin.settling_us = now_.begun.settling_us;
-    origin.soft = now_.begun.soft;
-    origin.anchor_lease_id = now_.begun.anchor_lease_id;
-    origin.start = now_.start;
-    origin.cuts = &now_.cut;
-    origin.cut_count = 1;
-    return origin;
-  }
-
-  Settling Settle(int64_t at_us, Tick now, int64_t duration_us, int64_t named) {
-    if (!rules_.settling) {
-      now_.timeline = timeline_;
-      now_.started_us = started_us_;
-      return {};
-    }
-    const Loss loss = NoticedLoss(OriginNow(), Here(at_us), named);
-    if (loss != Loss::kNone) Begin(at_us, now, duration_us, named, loss);
-    now_.timeline = timeline_;
-    now_.started_us = started_us_;
-    return SettlingOf(OriginNow(), Here(at_us), layout_.worker_count(), 0, loss != Loss::kNone);
-  }
-
-  void Notice(int64_t at_us, Tick now, int64_t duration_us, int64_t named, Loss loss) {
-    if (IsNews(OriginNow(), Here(at_us), named)) Begin(at_us, now, duration_us, named, loss);
-  }
-
-  void Begin(int64_t at_us, Tick now, int64_t duration_us, int64_t named, Loss loss) {
-    const int64_t ring = layout_.worker_count();
-    Survey survey(layout_, now, at_us);
-    for (const auto &[id, row] : now_.rows) survey.Offer(row.lease.window_end, row.renewed_us);
-    const Origin origin = OriginNow();
-    const Beginning begun = snowflake::Begin(origin, Here(at_us), loss, named, survey.SettlingUs(duration_us, 0));
-    int64_t cut = begun.from_cuts ? now_.cut : 0;
-    if (begun.times > 0) {
-      const Tick since = survey.Since(now, at_us);
-      std::vector<int64_t> out;
-      for (int64_t place = cut; place < ring; ++place) {
-        const int32_t worker = static_cast<int32_t>((begun.anchor_lease_id + place) % ring);
-        if (IsOutOfReach(IsLeased(worker), WatermarkOf(worker), since)) out.push_back(place);
-      }
-      Halving halving(cut, ring, static_cast<int64_t>(out.size()), begun.times);
-      for (int64_t place : out) halving.Offer(place);
-      cut = halving.Finish();
-    }
-    now_.start = StartOf(origin, begun, cut, ring, static_cast<uint64_t>(random_.Below(INT64_MAX)));
-    now_.cut = cut;
-    now_.begun = begun;
-    now_.settled_before = true;
-    now_.last_lease_id = begun.last_lease_id;
-    now_.timeline = timeline_;
-    now_.started_us = started_us_;
+  // As pg/registry/settling.cpp does it.
+  void Look(int64_t at_us, int64_t duration_us, int64_t named) {
+    Origin *origin = &now_.origin;
+    origin->longest_us = std::max(origin->longest_us, duration_us);
+    if (!rules_.settling) return;
+    bool lost = false;
+    if (!IsInPlace(*origin, Here(at_us)))
+      lost = BeginLife(origin, Here(at_us), layout_.worker_count(), random_.Bits()) != Loss::kNone;
+    lost |= IsEvidence(*origin, named) && !origin->loss_known;
+    if (IsEvidence(*origin, named)) GoAbove(origin, named);
+    if (!lost) return;
+    Settle(origin, Here(at_us), 0, 0);
     Commit(at_us);
+  }
+
+  void Lost(int64_t at_us) {
+    if (rules_.settling && !now_.origin.loss_known) Settle(&now_.origin, Here(at_us), 0, 0);
   }
 
   // The same node, asking again because it has had no answer.
@@ -298,23 +245,17 @@ class Registry {
     return {Status::kDone, {lease, layout_, Stand(), -1}, {}};
   }
 
-  void Offer(int64_t place, int32_t worker, Choosing *choosing) const {
+  void Offer(int32_t worker, Choosing *choosing) const {
     for (const auto &[id, row] : now_.rows)
-      if (row.lease.worker == worker) choosing->Offer({place, id, row.lease.window_end, 0});
-    if (rules_.watermarks && WatermarkOf(worker) != kNoWatermark) choosing->Offer({place, 0, 0, WatermarkOf(worker)});
+      if (row.lease.worker == worker) choosing->Offer({worker, id, row.lease.window_end, 0});
+    if (rules_.watermarks && WatermarkOf(worker) != kNoWatermark) choosing->Offer({worker, 0, 0, WatermarkOf(worker)});
   }
 
   // Like a sequence: outside the transaction, and written to the log ahead of use; one that came back goes on above.
   int64_t NextLeaseId() {
-    sequence_ = std::max(sequence_ + 1, now_.last_lease_id + 1);
+    sequence_ = std::max(sequence_ + 1, now_.origin.last_lease_id + 1);
     if (sequence_ > logged_) logged_ = sequence_ + kLoggedAhead;
     return sequence_;
-  }
-
-  bool IsLeased(int32_t worker) const {
-    for (const auto &[id, row] : now_.rows)
-      if (row.lease.worker == worker) return true;
-    return false;
   }
 
   Tick WatermarkOf(int32_t worker) const {
@@ -322,11 +263,11 @@ class Registry {
     return known != now_.watermarks.end() ? known->second : kNoWatermark;
   }
 
-  // A lost lease's number is given out again; its token is not.
-  Row *Find(int64_t lease_id, const Token &token) {
+  // A lost lease's number is given out again; its secret is not.
+  Row *Find(int64_t lease_id, const SecretHash &hash) {
     const auto row = now_.rows.find(lease_id);
     if (row == now_.rows.end()) return nullptr;
-    return !rules_.tokens || row->second.lease.token == token ? &row->second : nullptr;
+    return !rules_.secrets || row->second.lease.secret.hash == hash ? &row->second : nullptr;
   }
 
   void Raise(int32_t worker, Tick tick) {
@@ -659,8 +600,9 @@ class Simulation {
   }
 
   void Acquire(size_t i, int64_t duration_us) {
-    Token fresh = {};
-    for (uint8_t &byte : fresh.bytes) byte = static_cast<uint8_t>(random_.Below(256));
+    Secret fresh = {};
+    for (size_t i = 0; i < sizeof(fresh.bytes); ++i)
+      fresh.bytes[i] = fresh.hash.bytes[i] = static_cast<uint8_t>(random_.Below(256));
     // What a node has seen of the registry is evidence of a loss, too.
     if (!world_.rules.settling) nodes_[i].state.seen = {};
     const AcquireAsked asked = AskForLease(&nodes_[i].state, layout_, duration_us, fresh, kPatience);
@@ -702,8 +644,7 @@ class Simulation {
     if (reached) NoteAsked(&nodes_[i].state, asked.lease_id);
     Keep(i);
     Exchange(
-        i, KeeperAction::kRelease, reached,
-        [this, asked] { return registry_.Release(now_us_, asked, world_.duration_us); },
+        i, KeeperAction::kRelease, reached, [this, asked] { return registry_.Release(now_us_, asked); },
         [this, i, asked](const Registry::Answer &, bool) {
           DropRetired(&nodes_[i].state, asked.lease_id);
           ++count_.releases;
@@ -954,11 +895,11 @@ TEST(Simulation, WithoutSettlingIdsRepeatAfterFailovers) {
   EXPECT_NE(FirstBroken(world, 1000).find("repeated"), std::string::npos);
 }
 
-// ... or when an extension is granted to a lease's number alone: a failover brings numbers back, but no tokens.
-TEST(Simulation, WithoutTokensIdsRepeatAfterFailovers) {
+// ... or when an extend is granted to a lease's number alone: a failover brings numbers back, but no secrets.
+TEST(Simulation, WithoutSecretsIdsRepeatAfterFailovers) {
   World world = kFailing;
-  world.name = "tokens ignored";
-  world.rules.tokens = false;
+  world.name = "secrets ignored";
+  world.rules.secrets = false;
   EXPECT_NE(FirstBroken(world, 1000).find("repeated"), std::string::npos);
 }
 

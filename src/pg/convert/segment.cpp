@@ -99,7 +99,7 @@ SegmentChange PlanSegment(const Conversion &conversion, const IdColumns &columns
   if (!others) return {};
   const int64_t most = LargestOf(column.type);
   if (last >= most) ReportNoNumberAbove(column.described, column.type_name, last);
-  const Function create = FindFunction(fn_oid, "snowflake_create_segment", 5);
+  const Function create = FindFunction(fn_oid, "snowflake_create_segment", 6);
   const Function raise = FindFunction(fn_oid, "snowflake_raise_segment", 2);
   if (!RegistryIsHere()) {
     if (last > 0)
@@ -123,11 +123,22 @@ SegmentChange PlanSegment(const Conversion &conversion, const IdColumns &columns
 void Execute(const Conversion &conversion, const SegmentChange &change) {
   if (change.statement == nullptr) return;
   const Datum name = CStringGetTextDatum(conversion.segment), from = Int64GetDatum(change.from);
-  if (change.create)
-    OidFunctionCall5(change.function, name, from, Int32GetDatum(kStep), Int64GetDatum(change.max_value),
-                     Int32GetDatum(kMaxStep));
-  else
+  if (!change.create) {
     OidFunctionCall2(change.function, name, from);
+    return;
+  }
+  const NullableDatum arguments[] = {{name, false},
+                                     {from, false},
+                                     {Int32GetDatum(kStep), false},
+                                     {Int64GetDatum(change.max_value), false},
+                                     {Int32GetDatum(kMaxStep), false},
+                                     {Datum{0}, true}};  // no usage_role: every role, as with the column's own sequence
+  FmgrInfo function = {};
+  fmgr_info(change.function, &function);
+  LOCAL_FCINFO(call, lengthof(arguments));
+  InitFunctionCallInfoData(*call, &function, lengthof(arguments), InvalidOid, nullptr, nullptr);
+  for (size_t i = 0; i < lengthof(arguments); ++i) call->args[i] = arguments[i];
+  FunctionCallInvoke(call);
 }
 
 }  // namespace snowflake

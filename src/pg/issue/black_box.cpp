@@ -34,12 +34,15 @@ struct alignas(64) BoxHeader {
   uint64_t places;
   char path[256];  // for people who find the object
   DataDirectory directory;
-  uint64_t inode;  // the object's own: what was saved of one and put back later is another
+  uint64_t inode;      // the object's own: what was saved of one and put back later is another
+  uint64_t successor;  // the box that was made in place of this one while the server ran; 0: none
 };
 
 struct Mapping {
   BoxHeader *header;  // nullptr: none
   size_t size;
+  int fd;
+  uint64_t id;  // of a box that is whole. Nothing is read of an object that may be truncated
 
   BoxSlot *slots() const { return reinterpret_cast<BoxSlot *>(header + 1); }
 };
@@ -105,8 +108,17 @@ bool Identify(const char *block) {
 }
 
 void Unmap(Mapping *mapping) {
-  if (mapping->header != nullptr) munmap(mapping->header, mapping->size);
+  if (mapping->header != nullptr) {
+    munmap(mapping->header, mapping->size);
+    close(mapping->fd);
+  }
   *mapping = {};
+}
+
+// Whoever touches what lies behind an object's end is ended by SIGBUS.
+bool IsWhole(const Mapping &mapping) {
+  struct stat object = {};
+  return fstat(mapping.fd, &object) == 0 && object.st_size >= static_cast<off_t>(mapping.size);
 }
 
 // Without room behind it, a write would end the process.
@@ -126,7 +138,7 @@ bool Map(int fd, size_t size, Mapping *mapping) {
   if (!HasRoom(fd, size)) return false;
   void *address = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (address == MAP_FAILED) return false;
-  *mapping = {static_cast<BoxHeader *>(address), size};
+  *mapping = {static_cast<BoxHeader *>(address), size, fd, 0};
   return true;
 }
 
@@ -157,9 +169,12 @@ bool MapObject(Mapping *mapping, const char **fault) {
   else
     *fault = FaultOf(object);
   if (*fault == nullptr && !Map(fd, static_cast<size_t>(object.st_size), mapping)) *fault = SystemError();
-  close(fd);
-  if (*fault != nullptr) return false;
+  if (*fault != nullptr) {
+    close(fd);
+    return false;
+  }
   const BoxHeader *header = mapping->header;
+  mapping->id = header->box;
   if (header->box != 0 && header->inode == object.st_ino && header->directory == here &&
       header->places <= kMostPlaces && SizeFor(header->places) == mapping->size)
     return true;
@@ -177,13 +192,14 @@ bool MakeObject(int places, Mapping *mapping, const char **fault) {
   uint64_t which = 0;
   const size_t size = SizeFor(static_cast<uint64_t>(places));
   struct stat object = {};
-  const bool made = fd >= 0 && ftruncate(fd, static_cast<off_t>(size)) == 0 && fstat(fd, &object) == 0 &&
-                    Map(fd, size, mapping) && pg_strong_random(&which, sizeof(which));
-  if (!made) *fault = SystemError();
-  if (fd >= 0) close(fd);
+  const bool made = fd >= 0 && pg_strong_random(&which, sizeof(which)) &&
+                    ftruncate(fd, static_cast<off_t>(size)) == 0 && fstat(fd, &object) == 0 && Map(fd, size, mapping);
   if (!made) {
-    Unmap(mapping);
-    if (fd >= 0) shm_unlink(name);
+    *fault = SystemError();
+    if (fd >= 0) {
+      close(fd);
+      shm_unlink(name);
+    }
     return false;
   }
   BoxHeader *header = mapping->header;
@@ -192,7 +208,7 @@ bool MakeObject(int places, Mapping *mapping, const char **fault) {
   header->inode = object.st_ino;
   strlcpy(header->path, DataDir, sizeof(header->path));
   std::atomic_thread_fence(std::memory_order_release);
-  header->box = which | 1;
+  mapping->id = header->box = which | 1;
   return true;
 }
 
@@ -242,11 +258,29 @@ void Copy(const Mapping &from, const Mapping &to) {
 
 // After a clean shutdown nothing is left of the server.
 void RemoveEmptyBox(int, Datum) {
-  if (box.header == nullptr) return;
-  for (uint64_t i = 0; i < box.header->places; ++i)
-    if (box.slots()[i].seal.load() != 0 || NewestHorizon(box.slots()[i]) >= 0) return;
+  // Which may not be the one that the postmaster has.
+  Mapping last = {};
+  const char *fault = nullptr;
+  if (box.header == nullptr || !MapObject(&last, &fault)) return;
+  for (uint64_t i = 0; i < last.header->places; ++i)
+    if (last.slots()[i].seal.load() != 0 || NewestHorizon(last.slots()[i]) >= 0) return;
   shm_unlink(name);
 }
+
+// What is wrong with the object that this process writes to; nullptr: nothing.
+const char *FaultOfOurs() {
+  if (!IsWhole(box)) return "It was truncated.";
+  if (box.header->box != box.id) return "Its content was changed.";
+  const int fd = shm_open(name, O_RDWR, 0);
+  if (fd < 0) return errno == ENOENT ? "It was removed." : SystemError();
+  struct stat object = {};
+  const bool ours = fstat(fd, &object) == 0 && object.st_ino == box.header->inode;
+  close(fd);
+  return ours ? nullptr : "Another one has its name.";
+}
+
+// The one that is made in place of it.
+Mapping fresh = {};
 
 }  // namespace
 
@@ -265,9 +299,10 @@ uint64_t OpenBlackBox(const char *block, int places, bool (*keep)(int place, con
   const char *fault = nullptr;
   MapObject(&found, &fault);
   if (fault != nullptr) TellFault(fault);
+  // Its children wrote to another one by then.
+  if (before.header != nullptr && (!IsWhole(before) || before.header->successor != 0)) Unmap(&before);
   // The postmaster still has what its children wrote to, whatever the name leads to.
-  const bool taken_away =
-      before.header != nullptr && (found.header == nullptr || found.header->box != before.header->box);
+  const bool taken_away = before.header != nullptr && (found.header == nullptr || found.id != before.id);
   if (taken_away)
     ereport(LogLevel(LOG),
             (errmsg("snowflake: the shared memory object \"%s\" was taken away while the server ran", name),
@@ -304,15 +339,17 @@ uint64_t OpenBlackBox(const char *block, int places, bool (*keep)(int place, con
     ereport(LogLevel(LOG), (errmsg_plural("snowflake: %d database goes on with the lease of before",
                                           "snowflake: %d databases go on with the leases of before",
                                           static_cast<unsigned long>(count), count)));
-  return box.header->box;
+  return box.id;
 }
 
+uint64_t BoxId() { return box.id; }
+
 bool FindBlackBox(const char *block, uint64_t which) {
-  if (which == 0 || (box.header != nullptr && box.header->box == which)) return true;
+  if (which == 0 || box.id == which) return true;
   const char *fault = nullptr;
   Unmap(&box);
   if (!Identify(block)) fault = SystemError();
-  if (fault == nullptr && MapObject(&box, &fault) && box.header->box == which) return true;
+  if (fault == nullptr && MapObject(&box, &fault) && box.id == which) return true;
   Unmap(&box);
   // What another user put in its place is never used.
   if (shm_unlink(name) != 0 && errno != ENOENT && errno != EPERM && errno != EACCES)
@@ -326,5 +363,39 @@ bool FindBlackBox(const char *block, uint64_t which) {
 }
 
 BoxSlot *SlotOf(int place) { return box.header != nullptr ? &box.slots()[place] : nullptr; }
+
+bool BoxIsCut() { return box.header != nullptr && !IsWhole(box); }
+
+bool BlackBoxIsThere(bool quiet) {
+  if (box.header == nullptr) return false;
+  const char *fault = FaultOfOurs();
+  if (fault != nullptr && !quiet)
+    ereport(WARNING,
+            (errmsg("snowflake keeper: the shared memory object \"%s\" was taken away while the server ran", name),
+             errdetail_internal("%s", fault), errhint("See RemoveIPC of systemd-logind.")));
+  return fault == nullptr;
+}
+
+uint64_t BeginBox(int places, bool quiet) {
+  const char *fault = nullptr;
+  if (!MakeObject(places, &fresh, &fault)) {
+    if (!quiet) TellNone(fault);
+    return 0;
+  }
+  // From here on a crash that the postmaster survives finds the new one, whatever it has by then: what is missing in it costs
+  // a lease, what is left in the old one would be a lease of before.
+  if (box.header != nullptr && IsWhole(box)) box.header->successor = fresh.id;
+  return fresh.id;
+}
+
+BoxSlot *FreshSlotOf(int place) { return &fresh.slots()[place]; }
+
+void EndBox() {
+  ereport(LOG, (errmsg("snowflake keeper: made the black box anew"),
+                errdetail("It is the shared memory object \"%s\".", name)));
+  Unmap(&box);
+  box = fresh;
+  fresh = {};
+}
 
 }  // namespace snowflake

@@ -24,7 +24,22 @@ uint64_t OpenBlackBox(const char *block, int places, bool (*keep)(int place, con
 // In a process that came later and did not inherit it. False: it is not to be had, and was taken away. Error: 58030 when that failed.
 bool FindBlackBox(const char *block, uint64_t box);
 
+// Which box this process has; 0: none.
+uint64_t BoxId();
+
 // Of a place; nullptr where there is no box. It may be called under a lock.
 BoxSlot *SlotOf(int place);
+
+// Whether the object was truncated: who writes to it then is ended by SIGBUS.
+bool BoxIsCut();
+
+// Whether the object of this process's box is whole, and still found by its name. It says what is wrong unless `quiet`.
+bool BlackBoxIsThere(bool quiet);
+
+// Makes another one, in a process that saw that it is not: begins (0: it cannot be made), has the caller fill the slots, and
+// goes on with it.
+uint64_t BeginBox(int places, bool quiet);
+BoxSlot *FreshSlotOf(int place);
+void EndBox();
 
 }  // namespace snowflake

@@ -82,20 +82,12 @@ PGFunction CodeOfTwin(Oid function) {
 Oid FindTwin(Oid support, PGFunction code) {
   Oid twin = InvalidOid;
   const Oid extension = getExtensionOfObject(ProcedureRelationId, support);
-  Relation catalog = table_open(DependRelationId, AccessShareLock);
-  ScanKeyData keys[2];
-  ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber, F_OIDEQ,
-              ObjectIdGetDatum(ProcedureRelationId));
-  ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(support));
-  SysScanDesc scan = systable_beginscan(catalog, DependReferenceIndexId, true, nullptr, 2, keys);
-  while (HeapTuple tuple = systable_getnext(scan)) {
-    const Form_pg_depend depend = reinterpret_cast<Form_pg_depend>(GETSTRUCT(tuple));
-    if (depend->classid == ProcedureRelationId && OidIsValid(extension) &&
-        getExtensionOfObject(ProcedureRelationId, depend->objid) == extension && Runs(depend->objid, code))
-      twin = depend->objid;
-  }
-  systable_endscan(scan);
-  table_close(catalog, AccessShareLock);
+  ForEachDependent(ProcedureRelationId, support, [&](const FormData_pg_depend &depend) {
+    if (depend.classid == ProcedureRelationId && OidIsValid(extension) &&
+        getExtensionOfObject(ProcedureRelationId, depend.objid) == extension && Runs(depend.objid, code))
+      twin = depend.objid;
+    return true;
+  });
   return twin;
 }
 

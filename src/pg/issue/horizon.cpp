@@ -3,6 +3,7 @@
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/issue/issue.h"
+#include "pg/issue/kept_horizons.h"
 #include "pg/issue/launch.h"
 #include "pg/issue/report.h"
 #include "pg/settings.h"
@@ -15,6 +16,10 @@ namespace {
 constexpr int64_t kAskersSampleUs = 10 * 1000;
 constexpr int64_t kKeeperSampleUs = 100 * 1000;
 constexpr int64_t kAskedForUs = int64_t{60} * 1000 * 1000;
+
+// So far ahead of the node's clock it is stored while that leads the wall clock, and again when half of
+// this has passed.
+constexpr int64_t kStoredAheadUs = 10 * 1000 * 1000;
 
 // That somebody asks is written down this often.
 constexpr int64_t kNoteAskedUs = 1000 * 1000;
@@ -64,14 +69,15 @@ bool IsPrepared(int32_t slot) { return slot >= MaxBackends; }
 struct Server {
   NodeBlock *node;
   HorizonBlock *horizon;
+  bool leads;  // the node's clock, the wall clock
 
   int64_t Seal() {
     const ClockReading reading = ReadClocks();
     const ClockLimits limits = PatienceNow().clock;
-    BoxSlot *box = SlotOf(node);
     int64_t lowest = 0;
-    WithLock(node, LW_EXCLUSIVE, [&] {
+    WithBox(node, [&](BoxSlot *box) {
       Read(&node->state.clock, reading, limits);
+      leads = LeadUs(node->state.clock) > 0;
       Generator *g = &node->state.generator, others = *g;
       others.open = false;
       if (node->extension != horizon->extension) g = &others;
@@ -85,24 +91,33 @@ struct Server {
 
   const HorizonSlot *Slot(int32_t i) const {
     const HorizonSlot *slot = HorizonSlotAt(i);
+    // Order: before all other slots. Another database's process writes its own here after what was
+    // prepared here has moved there.
     return slot->database.load(std::memory_order_acquire) == MyDatabaseId ? slot : nullptr;
   }
 
   bool Runs(int32_t i, const Local &by) const {
     const volatile PGPROC *proc = &ProcGlobal->allProcs[i];
-    return proc->pid == by.pid && LocalXid(proc) == by.lxid;
+    const bool runs = proc->pid == by.pid && LocalXid(proc) == by.lxid;
+    // Order: before the slot's xid, which is written before the lxid ends. A process that prepares takes
+    // ProcArrayLock in between; this one takes no lock.
+    pg_read_barrier();
+    return runs;
   }
 
-  // It may have been prepared in a life before.
+  // Order: after Runs(), whose barrier is before this.
+  Xid PreparedBy(int32_t i, uint32_t lxid) const {
+    for (int p = 0; p < max_prepared_xacts; ++p)
+      if (WasOf(&PreparedXactProcs[p], i, lxid)) return PreparedXactProcs[p].xid;
+    return 0;
+  }
+
+  // Its ids were drawn in a life before. Order: none, because that was before this process could connect.
   Xid Unknown(int32_t i) const {
     if (!IsPrepared(i)) return 0;
     const volatile PGPROC *proc = &PreparedXactProcs[i - MaxBackends];
     const TransactionId xid = proc->xid;
-    if (proc->databaseId != MyDatabaseId || !TransactionIdIsNormal(xid) || HorizonSlotAt(i)->xid.load() == xid)
-      return 0;
-    const uint64_t next = U64FromFullTransactionId(ReadNextFullTransactionId());
-    const uint64_t full = next - static_cast<uint32_t>(static_cast<uint32_t>(next) - xid);
-    return full < horizon->transactions_from ? xid : 0;
+    return proc->databaseId == MyDatabaseId && TransactionIdIsNormal(xid) && WasRecovered(proc) ? xid : 0;
   }
 
   Moment TakeMoment() const {
@@ -118,35 +133,16 @@ struct Server {
   }
 };
 
-int64_t Newest(const HorizonBlock &horizon) {
-  const Samples &samples = horizon.samples;
-  return samples.count > 0 ? samples.kept[samples.count - 1].horizon : horizon.shown;
-}
-
-// The next two with the horizon's lock held exclusively. What was prepared before this life of the server has a lower number. On a standby
-// that is still to come.
-void Watch(HorizonBlock *horizon) {
-  if (horizon->transactions_from == 0 && !RecoveryInProgress())
-    horizon->transactions_from = U64FromFullTransactionId(ReadNextFullTransactionId());
-}
-
-// Keeps the sample only if it is of use: an older one of the same horizon holds for more.
+// Keeps the sample only if it is of use: an older one of the same horizon holds for more. Requires: the
+// horizon's lock, exclusively, as the next does.
 void TakeSample(NodeBlock *node, HorizonBlock *horizon) {
-  Watch(horizon);
-  Server server = {node, horizon};
+  Server server = {node, horizon, false};
   horizon->taken_us = SteadyUs();
   Moment moment = {};
   const int64_t id = TakeSample(&server, scratch.left, &moment, &horizon->holder);
-  if (id <= Newest(*horizon)) return;
-  if (BoxSlot *box = SlotOf(node)) {
-    KeptHorizon kept;
-    memset(static_cast<void *>(&kept), 0, sizeof(kept));
-    kept.database = MyDatabaseId;
-    kept.extension = horizon->extension;
-    kept.layout = horizon->layout;
-    kept.horizon = id;
-    StoreHorizon(box, kept);
-  }
+  if (id <= NewestHorizon(*horizon) || (server.leads && id > horizon->stored)) return;
+  // This process has the node's box since Seal().
+  if (BoxSlot *box = SlotOf(node)) KeepHorizonInBox(node, *horizon, id, box);
   const int32_t place = MakeRoom(&horizon->samples, horizon->answered, horizon->taken_us);
   memcpy(SampleXids(node, place), moment.running, sizeof(Xid) * static_cast<Size>(moment.count));
   Add(&horizon->samples, {id, horizon->taken_us, moment.xmax, moment.count, place});
@@ -161,6 +157,7 @@ void Follow(NodeBlock *node, HorizonBlock *horizon, Oid extension, const Layout 
   horizon->samples.count = 0;
   horizon->answered = 0;
   horizon->holder = {};
+  horizon->stored = 0;
   if (BoxSlot *box = SlotOf(node)) EmptyHorizon(box);
 }
 
@@ -186,6 +183,7 @@ int64_t HighestFor(const NodeBlock *node, HorizonBlock *horizon, const Moment &s
     const Sample &sample = samples.kept[i];
     if (!Covers({sample.xmax, SampleXids(node, sample.place), sample.running}, seen)) continue;
     Remember(node, *horizon, sample);
+    // Order: none among the processes that raise it. Whatever decides by it holds the lock exclusively.
     int64_t answered = horizon->answered;
     while (answered < sample.horizon && !horizon->answered.compare_exchange_weak(answered, sample.horizon)) {
     }
@@ -194,46 +192,64 @@ int64_t HighestFor(const NodeBlock *node, HorizonBlock *horizon, const Moment &s
   return before;
 }
 
+// Of the keeper, before it takes a sample: what may be told is in the data directory before it is.
+void StoreAhead(NodeBlock *node) {
+  static bool may_be_there = true;
+  HorizonBlock *horizon = HorizonOf(node);
+  NodeClock clock;
+  WithLock(node, LW_SHARED, [&] { clock = node->state.clock; });
+  LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
+  const bool leads = LeadUs(clock) > 0 && (horizon->asked_us != 0 || horizon->shown != 0);
+  if (!leads) horizon->stored = 0;
+  const Layout layout = horizon->layout;
+  const int64_t stored = horizon->stored;
+  KeptHorizon kept;
+  ToKeep(node, *horizon, 0, &kept);
+  LWLockRelease(&horizon->lock);
+  if (!leads && may_be_there) RemoveKeptHorizon();
+  may_be_there = leads;
+  if (!leads || stored >= LowestId(layout, layout.TickAt(clock.shown_us + kStoredAheadUs / 2))) return;
+  kept.horizon = LowestId(layout, layout.TickAt(clock.shown_us + kStoredAheadUs));
+  if (!WriteKeptHorizon(kept)) return;
+  LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
+  if (horizon->extension == kept.extension && horizon->layout == layout) horizon->stored = kept.horizon;
+  LWLockRelease(&horizon->lock);
+}
+
 void OnTransaction(XactEvent event, void *) {
   if (event == XACT_EVENT_PRE_PREPARE) {
     preparing = InvalidFullTransactionId;
-    // Its parallel workers may have drawn, and it alone has not found the state block yet.
-    if (HorizonSlots() == 0 && (MyProc->lockGroupLeader == nullptr || !HasSharedMemory())) return;
+    if (HorizonSlots() == 0) return;
     const OwnSlot own = SlotOfTransaction();
+    // Order: after its parallel workers' writes. It has waited for their end.
     if (!IsOf(*own.slot, own.by)) return;
     preparing = GetTopFullTransactionId();
     own.slot->xid.store(XidFromFullTransactionId(preparing));
   } else if (event == XACT_EVENT_PREPARE && FullTransactionIdIsValid(preparing)) {
     const ptrdiff_t prepared = ProcOfPrepared(preparing) - PreparedXactProcs;
-    MovePrepared(SlotOfTransaction().slot, HorizonSlotAt(MaxBackends + static_cast<int>(prepared)));
+    HorizonSlot *slot = SlotOfTransaction().slot;
+    MovePrepared(*slot, slot->lxid.load(), HorizonSlotAt(MaxBackends + static_cast<int>(prepared)),
+                 XidFromFullTransactionId(preparing));
+    slot->xid.store(0);
     preparing = InvalidFullTransactionId;
   }
 }
 
-}  // namespace
-
-void WatchTransactions() { RegisterXactCallback(OnTransaction, nullptr); }
-
-void WatchFromNow(NodeBlock *node) {
-  HorizonBlock *horizon = HorizonOf(node);
-  LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
-  Watch(horizon);
-  LWLockRelease(&horizon->lock);
+// Whether Citus opened this session to execute a part of another node's statement. It tells so by this
+// name, as a user may, too; its rebalancer and what a user runs on all nodes have others.
+bool IsForAnotherNode() {
+  constexpr char kInternal[] = "citus_internal gpid=";
+  return application_name != nullptr && strncmp(application_name, kInternal, sizeof(kInternal) - 1) == 0;
 }
 
-OwnSlot SlotOfTransaction() {
-  const PGPROC *proc = MyProc->lockGroupLeader != nullptr ? MyProc->lockGroupLeader : MyProc;
-  return {HorizonSlotAt(static_cast<int>(proc - ProcGlobal->allProcs)), {proc->pid, LocalXid(proc)}};
-}
-
-int64_t Horizon(Oid fn_oid) {
+int64_t HighestNow(Oid fn_oid, const SnapshotData &snapshot) {
   if (RecoveryInProgress()) ReportNoHorizonHere();
+  if (IsForAnotherNode()) ReportHorizonOfAnotherNode();
   const Oid extension = CallersExtension(fn_oid);
   NodeBlock *node = ThisNode(fn_oid, extension);
   const Layout layout = DatabaseLayout(fn_oid);
   HorizonBlock *horizon = HorizonOf(node);
-  const Snapshot snapshot = GetActiveSnapshot();
-  const Moment seen = {snapshot->xmax, snapshot->xip, static_cast<int32_t>(snapshot->xcnt)};
+  const Moment seen = {snapshot.xmax, snapshot.xip, static_cast<int32_t>(snapshot.xcnt)};
   MakeScratch();
   const int64_t now_us = SteadyUs();
 
@@ -250,14 +266,48 @@ int64_t Horizon(Oid fn_oid) {
     if (now_us - horizon->taken_us >= kAskersSampleUs) TakeSample(node, horizon);
   }
   // A snapshot of before a promotion does not say apart which transactions were in progress.
-  const int64_t highest = snapshot->takenDuringRecovery ? 0 : HighestFor(node, horizon, seen);
+  const int64_t highest = snapshot.takenDuringRecovery ? 0 : HighestFor(node, horizon, seen);
   LWLockRelease(&horizon->lock);
   if (due) EnsureKeeper(node);
   if (nobody_asked) WakeKeeper(node);
   return highest;
 }
 
+}  // namespace
+
+void WatchTransactions() { RegisterXactCallback(OnTransaction, nullptr); }
+
+OwnSlot SlotOfTransaction() {
+  // Order: none. A leader's pid and lxid are what they were before this worker began.
+  const PGPROC *proc = MyProc->lockGroupLeader != nullptr ? MyProc->lockGroupLeader : MyProc;
+  return {HorizonSlotAt(static_cast<int>(proc - ProcGlobal->allProcs)), {proc->pid, LocalXid(proc)}, proc != MyProc};
+}
+
+void KeepPrepared(const OwnSlot &own) {
+  const HorizonSlot &slot = *own.slot;
+  if (IsOf(slot, own.by) || !slot.of_worker.load(std::memory_order_relaxed)) return;
+  const uint32_t lxid = slot.lxid.load(std::memory_order_acquire);
+  const int proc_number = static_cast<int>(own.slot - HorizonSlotAt(0));
+  // While this is held no prepared transaction leaves its place to another.
+  LWLockAcquire(TwoPhaseStateLock, LW_SHARED);
+  for (int i = 0; i < max_prepared_xacts; ++i)
+    if (lxid != 0 && WasOf(&PreparedXactProcs[i], proc_number, lxid))
+      MovePrepared(slot, lxid, HorizonSlotAt(MaxBackends + i), PreparedXactProcs[i].xid);
+  LWLockRelease(TwoPhaseStateLock);
+}
+
+int64_t Horizon(Oid fn_oid) {
+  const Snapshot snapshot = GetActiveSnapshot();
+  Assert(snapshot->copied);
+  uint64 *kept = &snapshot->snapXactCompletionCount;
+  if (likely(*kept != 0)) return static_cast<int64_t>(~*kept);
+  const int64_t highest = HighestNow(fn_oid, *snapshot);
+  *kept = ~static_cast<uint64>(highest);
+  return highest;
+}
+
 int64_t SampleForAskers(NodeBlock *node) {
+  if (!RecoveryInProgress()) StoreAhead(node);
   HorizonBlock *horizon = HorizonOf(node);
   const int64_t now_us = SteadyUs();
   LWLockAcquire(&horizon->lock, LW_SHARED);
@@ -281,7 +331,7 @@ HorizonShown ShowHorizon(NodeBlock *node, Oid extension) {
   if (horizon->extension == extension) {
     const bool asked = horizon->asked_us != 0 || horizon->shown != 0;
     if (asked && !RecoveryInProgress()) TakeSample(node, horizon);
-    shown = {Newest(*horizon), horizon->holder, horizon->layout};
+    shown = {NewestHorizon(*horizon), horizon->holder, horizon->layout};
   }
   LWLockRelease(&horizon->lock);
   return shown;

@@ -8,8 +8,12 @@
 // b. A snapshot has in xip every xid in progress below its xmax, but for those of subtransactions, and its own; so has what
 //    GetRunningTransactionData() returns, with its own.
 // c. A transaction that is prepared is in progress under its own PGPROC before its process's lxid ends. XACT_EVENT_PRE_PREPARE is
-//    before both, XACT_EVENT_PREPARE after.
+//    before both, XACT_EVENT_PREPARE after, and before others can end it. From before the first of both on,
+//    that PGPROC has the virtual transaction id of the process; if it was recovered, that of none.
 // d. A parallel worker's lock group leader is the process whose transaction it works for, which outlasts it.
+// e. The active snapshot is a copy, made for one command or shared by those of a function. In copies
+//    PostgreSQL sets snapXactCompletionCount to 0 and never reads it. The answer is kept in it, because
+//    each partition, each arm of a UNION ALL and each rescan evaluates the function by itself.
 #pragma once
 
 #include "pg/issue/node_block.h"
@@ -19,17 +23,20 @@ namespace snowflake {
 // Arranges for transactions that are prepared.
 void WatchTransactions();
 
-// Before this process draws its first id of a node.
-void WatchFromNow(NodeBlock *node);
-
 // The slot of the transaction that this process works for.
 struct OwnSlot {
   HorizonSlot *slot;
   Local by;
+  bool is_leaders;  // this process is a parallel worker
 };
 OwnSlot SlotOfTransaction();
 
-// For the statement under way. `fn_oid` is the SQL function that asks. Errors: 25006 during recovery, 55000 where there is no node.
+// Before the transaction's first run is taken: the slot may have that of an earlier one, which is prepared
+// and which its process does not know of.
+void KeepPrepared(const OwnSlot &own);
+
+// For the statement under way, which gets one answer. `fn_oid` is the SQL function that asks. Errors:
+// 25006 during recovery, 0A000 for another node of Citus, 55000 if there is no node.
 int64_t Horizon(Oid fn_oid);
 
 // Of the keeper: takes a sample where somebody asks for the horizon and one is due. Returns in how many microseconds the next will be;

@@ -30,17 +30,18 @@ LocalRun run;
 
 // Where the run came from, to give its end back.
 Run run_taken;
-Token run_token;
+Secret run_secret;
 
 int64_t last_id = -1;
 NodeBlock *this_node = nullptr;
-BoxSlot *this_slot = nullptr;
 
 Appetite appetite = {};
 
-// fn_oid -> extension; a function keeps its extension as long as it lives.
-Oid known_fn = InvalidOid;
-Oid known_extension = InvalidOid;
+// Whose a function is, which it stays as long as it lives. A session may call several in turns.
+struct Known {
+  Oid function, extension;
+};
+Known known[4];
 
 // A clock that stands for this long is broken, not slow.
 constexpr int64_t kClockStandsUs = 1000 * 1000;
@@ -59,27 +60,25 @@ inline bool RunIsUsable() { return run.left > 0 && run.lxid == LocalXid(MyProc) 
 }  // namespace
 
 Oid CallersExtension(Oid fn_oid) {
-  if (fn_oid != known_fn) {
-    known_extension = ExtensionOfFunction(fn_oid);
-    CheckNotNamesake(known_extension);
-    OnLayoutChange(fn_oid, DropRun);
-    known_fn = fn_oid;
-  }
-  return known_extension;
+  for (const Known &caller : known)
+    if (caller.function == fn_oid) return caller.extension;
+  const Oid extension = ExtensionOfFunction(fn_oid);
+  CheckNotNamesake(extension);
+  OnLayoutChange(fn_oid, DropRun);
+  static uint32 next = 0;
+  known[next++ % lengthof(known)] = {fn_oid, extension};
+  return extension;
 }
 
-namespace {
-
-// What a life before this one left goes on only under the same registry and layout, and not where this server followed another one
-// meanwhile, which had that registry. Where another extension is asked for ids, the keeper sees to it.
-void AdmitRecovered(NodeBlock *node, Oid fn_oid, Oid extension) {
+bool IsRecovered(NodeBlock *node) {
   bool recovered = false;
   WithLock(node, LW_SHARED, [&] { recovered = node->recovered; });
-  if (!recovered) return;
-  if (RegistryIsHere() && RecoveryInProgress()) ReportRecovery();
-  const Layout layout = DatabaseLayout(fn_oid);
+  return recovered;
+}
+
+void AdmitRecovered(NodeBlock *node, const Layout &layout, Oid extension) {
   const uint64_t registry = HashOfRegistry();
-  const int64_t timeline = RegistryIsHere() ? GetWALInsertionTimeLine() : 0;
+  const int64_t timeline = AsksOwnTables() ? GetWALInsertionTimeLine() : 0;
   const Patience patience = PatienceNow();
   const ClockReading reading = ReadClocks();
   ChangeNode(node, [&] {
@@ -93,17 +92,16 @@ void AdmitRecovered(NodeBlock *node, Oid fn_oid, Oid extension) {
   });
 }
 
-}  // namespace
-
 NodeBlock *ThisNode(Oid fn_oid, Oid extension) {
   if (this_node == nullptr) {
     if (!HasSharedMemory()) ReportNotPreloaded();
     NodeBlock *node = FindOrMakeNode(MyDatabaseId);
     if (node == nullptr) ReportTooManyDatabases();
-    AdmitRecovered(node, fn_oid, extension);
-    WatchFromNow(node);
+    if (IsRecovered(node)) {
+      if (AsksOwnTables() && RecoveryInProgress()) ReportRecovery();
+      AdmitRecovered(node, DatabaseLayout(fn_oid), extension);
+    }
     this_node = node;
-    this_slot = SlotOf(node);
   }
   return this_node;
 }
@@ -114,7 +112,7 @@ namespace {
 struct Look {
   Decision decision;
   Layout layout;
-  Token token;
+  Secret secret;
   Tick max_lead;
   int64_t clock_us;   // what the node's clock showed, ...
   int64_t steady_us;  // ... and when
@@ -134,19 +132,19 @@ Look TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
   if (run.lxid != LocalXid(MyProc)) appetite = {};
   const Run rest = EndRun();
   const OwnSlot own = SlotOfTransaction();
+  KeepPrepared(own);
   Look look = {};
-  WithLock(node, LW_EXCLUSIVE, [&] {
+  WithBox(node, [&](BoxSlot *slot) {
     Generator *g = &node->state.generator;
     Read(&node->state.clock, reading, limits);
-    if (rest.count > 0 && GiveBack(g, run_token, rest)) node->counters.ids_given_back += rest.count;
+    if (rest.count > 0 && GiveBack(g, run_secret, rest)) node->counters.ids_given_back += rest.count;
     look.keeper_missing = node->keeper_pid == 0;
     if (!g->open || node->extension != extension) {
       look.decision.outcome = Outcome::kNoLease;
-      node->state.lease_wanted = true;
       return;
     }
     look.layout = g->layout;
-    look.token = g->lease.token;
+    look.secret = g->lease.secret;
     look.clock_us = node->state.clock.shown_us;
     look.steady_us = node->state.clock.read.steady_us;
     look.now = g->layout.TickAt(look.clock_us);
@@ -158,8 +156,9 @@ Look TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
     look.may_lead = MayLead(node->state);
     if (look.decision.outcome == Outcome::kRun) {
       const Run &taken = look.decision.run;
-      if (this_slot != nullptr) StoreLastTick(this_slot, taken.tick);
-      NoteDrawn(own.slot, MyDatabaseId, own.by, g->layout.Pack({taken.tick, taken.worker, taken.sequence}));
+      if (slot != nullptr) StoreLastTick(slot, taken.tick);
+      NoteDrawn(own.slot, MyDatabaseId, own.by, own.is_leaders,
+                g->layout.Pack({taken.tick, taken.worker, taken.sequence}));
       node->counters.ids_taken += taken.count;
       ++node->counters.runs_taken;
     }
@@ -180,7 +179,7 @@ void KeepRun(const Look &look) {
   run.left = taken.count;
   run.lxid = LocalXid(MyProc);
   run_taken = taken;
-  run_token = look.token;
+  run_secret = look.secret;
 }
 
 void KeepTaken(NodeBlock *node, const Look &look) {
@@ -257,7 +256,7 @@ void HandleTickUsedUp(NodeBlock *node, Wait *wait, const Look &look) {
 
 void CheckRegistryMayAnswer(Oid fn_oid, Oid extension) {
   // A registry on another server can write a lease down for a standby.
-  if (RegistryIsHere() && RecoveryInProgress()) ReportRecovery();
+  if (AsksOwnTables() && RecoveryInProgress()) ReportRecovery();
   // The keeper is another process: what this transaction has not committed it cannot see.
   bool created_here = false;
   if (!OidIsValid(SchemaOfExtension(extension, &created_here))) ReportNoExtension(fn_oid);
@@ -275,7 +274,9 @@ void WaitForRun(NodeBlock *node, Oid fn_oid, Oid extension, int64_t ahead, Look 
         if (wait.lease.since_us != 0) ConditionVariableCancelSleep();
         return KeepTaken(node, look);
       case Outcome::kNoLease:
+        // A call that is refused leaves no wish behind: no keeper would come and fulfil it.
         CheckRegistryMayAnswer(fn_oid, extension);
+        WithLock(node, LW_EXCLUSIVE, [&] { node->state.lease_wanted = true; });
         WaitForLease(node, &wait, look);
         break;
       case Outcome::kWindowEnd:

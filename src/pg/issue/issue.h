@@ -22,6 +22,12 @@ Ids NextIds(Oid fn_oid, int32_t most);
 Oid CallersExtension(Oid fn_oid);
 NodeBlock *ThisNode(Oid fn_oid, Oid extension);
 
+// What a crash left goes on only under the same registry and layout, and not if this server followed another one meanwhile,
+// which had that registry. Whoever comes first looks, a call or the keeper. If another extension is asked for ids, the
+// keeper sees to it.
+bool IsRecovered(NodeBlock *node);
+void AdmitRecovered(NodeBlock *node, const Layout &layout, Oid extension);
+
 // Calls what may wait, and counts it where it ends in an error; a wait that is cancelled is one.
 template <typename Call>
 inline void CountFailure(NodeBlock *node, int64_t Counters::*counter, Call call) {

@@ -1,5 +1,6 @@
 #include "pg/issue/launch.h"
 
+#include "pg/issue/issuers.h"
 #include "pg/settings.h"
 
 namespace snowflake {
@@ -12,22 +13,79 @@ constexpr int64_t kAskAgainUs = 1000 * 1000;
 // How soon a refused start of a keeper is tried again: parallel workers come and go in the same slots.
 constexpr long kSlotWaitMs = 20;
 
-bool Register() {
+// Of a keeper that starts with the server.
+constexpr const char *kWithServer = "with the server";
+
+// Calls that look whether a keeper is there hold its lock for a moment.
+constexpr int kPrivateTries = 5;
+constexpr long kPrivatePauseUs = 10 * 1000;
+
+BackgroundWorker Keeper(Oid database, BgWorkerStartTime start) {
   BackgroundWorker worker = {};
   strlcpy(worker.bgw_name, "snowflake keeper", BGW_MAXLEN);
   strlcpy(worker.bgw_type, "snowflake keeper", BGW_MAXLEN);
   strlcpy(worker.bgw_library_name, "snowflake", BGW_MAXLEN);
   strlcpy(worker.bgw_function_name, "snowflake_keeper_main", BGW_MAXLEN);
   worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
-  // On a standby "recovery finished" may never come.
-  worker.bgw_start_time = BgWorkerStart_ConsistentState;
+  worker.bgw_start_time = start;
   // A restart time would revive it for ever after its database was dropped.
   worker.bgw_restart_time = BGW_NEVER_RESTART;
-  worker.bgw_main_arg = ObjectIdGetDatum(MyDatabaseId);
+  worker.bgw_main_arg = ObjectIdGetDatum(database);
+  return worker;
+}
+
+bool Register() {
+  // On a standby "recovery finished" may never come.
+  BackgroundWorker worker = Keeper(MyDatabaseId, BgWorkerStart_ConsistentState);
   return RegisterDynamicBackgroundWorker(&worker, nullptr);
 }
 
+// No command locks a part of an extension, so nobody else can hold this.
+LOCKTAG PrivateKeeperTag(Oid extension) {
+  LOCKTAG tag;
+  SET_LOCKTAG_OBJECT(tag, MyDatabaseId, ExtensionRelationId, extension, 1);
+  return tag;
+}
+
+// Keeps its place for the first call.
+void StartWithServer(Oid database) {
+  // A standby's starts when it is promoted.
+  BackgroundWorker worker = Keeper(database, BgWorkerStart_RecoveryFinished);
+  strlcpy(worker.bgw_extra, kWithServer, BGW_EXTRALEN);
+  RegisterBackgroundWorker(&worker);
+}
+
 }  // namespace
+
+void StartKeepers() {
+  if (IsUnderPostmaster || !IsPostmasterEnvironment || IsBinaryUpgrade) return;
+  ForEachIssuer(max_worker_processes / 2, StartWithServer);
+}
+
+bool StartedWithServer() { return strcmp(MyBgworkerEntry->bgw_extra, kWithServer) == 0; }
+
+void KeepRegistry(Oid extension) {
+  if (!IsUnderPostmaster) return;
+  NodeBlock *node = HasSharedMemory() ? FindOrMakeNode(MyDatabaseId) : nullptr;
+  if (node != nullptr) {
+    WithLock(node, LW_EXCLUSIVE, [&] { node->serves = true; });
+    EnsureKeeper(node);
+    return;
+  }
+  const LOCKTAG tag = PrivateKeeperTag(extension);
+  if (LockAcquire(&tag, ExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL) return;
+  LockRelease(&tag, ExclusiveLock, false);
+  Register();
+}
+
+bool BecomePrivateKeeper(Oid extension) {
+  const LOCKTAG tag = PrivateKeeperTag(extension);
+  for (int tries = 0; tries < kPrivateTries; ++tries) {
+    if (LockAcquire(&tag, ExclusiveLock, true, true) != LOCKACQUIRE_NOT_AVAIL) return true;
+    pg_usleep(kPrivatePauseUs);
+  }
+  return false;
+}
 
 Launch EnsureKeeper(NodeBlock *node) {
   if (!IsUnderPostmaster) return Launch::kSingleUser;

@@ -16,6 +16,21 @@ enum class Launch {
 // Asks for a keeper of this process's database unless one runs. Never waits.
 Launch EnsureKeeper(NodeBlock *node);
 
+// In the postmaster, while it preloads the library: registers keepers of the databases that issued ids before, so that they
+// have their slots before parallel queries and others take them, and their leases before the first call. At most half of
+// max_worker_processes: other libraries' workers that start with the server need slots, too.
+void StartKeepers();
+
+// Whether this process is one of those.
+bool StartedWithServer();
+
+// A node of another server was answered by the registry in this database: somebody has to write the mark of a clean shutdown.
+// A server that has no state block, or no place left in it, has a keeper for that with a block of its own. Never waits.
+void KeepRegistry(Oid extension);
+
+// In such a keeper. False if there is one already.
+bool BecomePrivateKeeper(Oid extension);
+
 // False where the node has no keeper.
 bool WakeKeeper(NodeBlock *node);
 

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "pg/issue/black_box.h"
+#include "pg/issue/kept_horizons.h"
 #include "pg/settings.h"
 
 namespace snowflake {
@@ -11,11 +12,15 @@ namespace {
 
 struct State {
   LWLock lock;
+  // Order: none. These are written before any process but the first can find the block.
   int tranche;
   int places;
   int segment_places;
-  int slots;     // for transactions
-  uint64_t box;  // 0: there is none
+  int slots;            // for transactions
+  uint64_t box;         // 0: there is none
+  int boxes_made;       // in place of the first
+  bool box_is_made;     // by a keeper, now
+  bool box_is_missing;  // and could not be made anew
   // Then the segments' places, each node's horizon, the slots, and for each node the xids of its samples.
   alignas(128) NodeBlock nodes[FLEXIBLE_ARRAY_MEMBER];
 };
@@ -24,9 +29,16 @@ struct State {
 // before then go on with their own block, lease and keeper, so nothing is issued twice.
 constexpr const char *kMemoryName = "snowflake 1";
 constexpr int kNamedPlaces = 64;
-static_assert(offsetof(NodeBlock, changed) - sizeof(LWLock) == 2320 && offsetof(SegmentSlot, used_us) == 264 &&
-                  offsetof(HorizonBlock, transactions_from) - sizeof(LWLock) == 624 &&
-                  offsetof(HorizonSlot, database) == 20,
+
+// A process that gets at no box takes each away again.
+constexpr int kMostBoxes = 100;
+
+// Locks and pointers have other sizes on other processors, and 32-bit x86 aligns int64_t to 4 bytes.
+// All the rest has the same size everywhere, so a change of it shows as another number.
+static_assert(MAXIMUM_ALIGNOF != 8 ||
+                  (offsetof(NodeBlock, changed) == sizeof(LWLock) + 2 * sizeof(Latch *) + 2496 &&
+                   offsetof(SegmentSlot, used_us) == MAXALIGN(sizeof(slock_t)) + 384 &&
+                   offsetof(HorizonBlock, stored) == sizeof(LWLock) + 624 && offsetof(HorizonSlot, of_worker) == 24),
               "the block is laid out otherwise: count kMemoryName up, then say the new size here");
 
 State *state = nullptr;
@@ -62,7 +74,9 @@ void ClearBlock(Block *block) {
 }
 
 void Clear(NodeBlock *node) {
+  const uint64_t box = node->box;
   ClearBlock(node);
+  node->box = box;
   ConditionVariableInit(&node->changed);
 }
 
@@ -99,6 +113,29 @@ bool PutBackHorizon(int place, const KeptHorizon &kept, void *block) {
   return true;
 }
 
+// What the data directory has is for where the box has none.
+void PutBackFromDirectory(const KeptHorizon &kept, void *argument) {
+  State *block = static_cast<State *>(argument);
+  int place = -1;
+  for (int i = 0; i < block->places; ++i) {
+    const Oid database = block->nodes[i].database;
+    if (database == kept.database || (place < 0 && !OidIsValid(database))) place = i;
+    if (database == kept.database) break;
+  }
+  if (place < 0) return;
+  HorizonBlock *horizon = &HorizonsOf(block)[place];
+  if (horizon->shown == 0) {
+    // It was stored some seconds ahead of what could be told, and no more is bridged.
+    const int64_t latest_us = NowUnixUs() + PatienceNow().clock.max_bridge_us;
+    KeptHorizon told = kept;
+    told.horizon = Min(kept.horizon, LowestId(kept.layout, kept.layout.TickAt(latest_us)));
+    PutBackHorizon(place, told, block);
+    BoxSlot *slot = block->box != 0 ? SlotOf(place) : nullptr;
+    if (slot != nullptr) StoreHorizon(slot, told);
+  }
+  horizon->stored = kept.horizon;
+}
+
 void Fill(State *block, int places, int segment_places) {
   block->tranche = NewTranche("snowflake");
   block->places = places;
@@ -106,6 +143,7 @@ void Fill(State *block, int places, int segment_places) {
   block->slots = MostTransactions();
   LWLockInitialize(&block->lock, block->tranche);
   for (int i = 0; i < places; ++i) {
+    block->nodes[i].box = 0;
     Clear(&block->nodes[i]);
     LWLockInitialize(&block->nodes[i].lock, block->tranche);
     ClearBlock(&HorizonsOf(block)[i]);
@@ -117,7 +155,22 @@ void Fill(State *block, int places, int segment_places) {
     memset(slot, 0, sizeof(*slot));
     SpinLockInit(&slot->mutex);
   }
+  block->box = 0;
+  block->boxes_made = 0;
+  block->box_is_made = block->box_is_missing = false;
+}
+
+void FillShared(State *block, int places, int segment_places) {
+  Fill(block, places, segment_places);
   block->box = OpenBlackBox(kMemoryName, places, PutBack, PutBackHorizon, block);
+  ForEachKeptHorizon(PutBackFromDirectory, block);
+  for (int i = 0; i < places; ++i) block->nodes[i].box = block->box;
+}
+
+// A process that issues ids does not get at the box: from here on nobody writes to it.
+void GiveBoxUp(State *block) {
+  for (int i = 0; i < block->places; ++i) WithLock(&block->nodes[i], LW_EXCLUSIVE, [&] { block->nodes[i].box = 0; });
+  block->box = 0;
 }
 
 void StartState() {
@@ -126,9 +179,18 @@ void StartState() {
   bool found = false;
   state = static_cast<State *>(
       ShmemInitStruct("snowflake", StateSize(settings.max_databases, settings.max_segments), &found));
-  if (!found) Fill(state, settings.max_databases, settings.max_segments);
+  if (!found) FillShared(state, settings.max_databases, settings.max_segments);
   LWLockRelease(AddinShmemInitLock);
   RegisterTranche(state->tranche, "snowflake");
+}
+
+// PostgreSQL's own error names a file of /dev/shm, and neither what it is for nor how large it has to be.
+void SayWhatNeedsRoom(void *) {
+  if (geterrcode() != ERRCODE_DISK_FULL && geterrcode() != ERRCODE_OUT_OF_MEMORY) return;
+  errhint(
+      "snowflake needs %zu kB of shared memory. Make room for it (on Linux, in /dev/shm), or put the library into "
+      "shared_preload_libraries and restart the server.",
+      StateSize(kNamedPlaces, kNamedPlaces) / 1024);
 }
 
 // The block's lock is held.
@@ -158,23 +220,38 @@ SegmentSlot *PlaceOf(Oid extension, const char *name) {
   return nullptr;
 }
 
-// A spinlock is held for a few instructions: the bytes of the name are copied in before.
-void GivePlace(SegmentSlot *slot, Oid database, Oid extension) {
+// Requires: the block's lock.
+SegmentRef RefOf(SegmentSlot *slot) {
+  if (slot == nullptr) return {};
+  return {slot, slot->incarnation};
+}
+
+struct SegmentName {
+  char bytes[kMaxSegmentName + 1];
+};
+
+// The name changes with all else that says whose place it is, so that it is read with that.
+void GivePlace(SegmentSlot *slot, Oid database, Oid extension, const SegmentName &name, int64_t now_us) {
   WithMutex(slot, [&] {
     ++slot->incarnation;
     slot->database = database;
     slot->extension = extension;
+    memcpy(slot->name, name.bytes, sizeof(slot->name));
     slot->ranges = {};
     slot->segment_id = slot->asked = slot->answered = 0;
     slot->answer = SegmentAnswer::kNone;
     slot->used = slot->leaving = false;
-    slot->used_us = 0;
+    slot->usage_changes = 0;
+    memset(slot->usage_role, 0, sizeof(slot->usage_role));
+    slot->used_us = now_us;
   });
 }
 
+void Free(SegmentSlot *slot) { GivePlace(slot, InvalidOid, InvalidOid, {}, 0); }
+
 void FreeSegmentsOf(Oid database) {
   for (int i = 0; i < state->segment_places; ++i)
-    if (SegmentPlace(i)->database == database) GivePlace(SegmentPlace(i), InvalidOid, InvalidOid);
+    if (SegmentPlace(i)->database == database) Free(SegmentPlace(i));
 }
 
 // Frees the places of dropped databases: nobody is connected to one, so nobody uses its node. Catalog access cannot be
@@ -187,7 +264,7 @@ void FreeDropped() {
     if (!OidIsValid(database) || DatabaseExists(database)) continue;
     LWLockAcquire(&state->lock, LW_EXCLUSIVE);
     if (state->nodes[i].database == database) {
-      if (BoxSlot *slot = SlotOf(i)) {
+      if (BoxSlot *slot = SlotOf(&state->nodes[i])) {
         Empty(slot);
         EmptyHorizon(slot);
       }
@@ -197,6 +274,32 @@ void FreeDropped() {
     }
     LWLockRelease(&state->lock);
   }
+}
+
+// Into an empty slot. What was sealed for the horizon is as good as used.
+void KeepAllInBox(const NodeBlock *node, const HorizonBlock &horizon, BoxSlot *slot) {
+  if (!OidIsValid(node->database)) return;
+  KeepInBox(node, slot);
+  const Generator &g = node->state.generator;
+  if (g.open) StoreLastTick(slot, Max(g.last_tick, g.sealed_tick - 1));
+  if (NewestHorizon(horizon) > 0) KeepHorizonInBox(node, horizon, NewestHorizon(horizon), slot);
+}
+
+// The new box has been begun.
+void MoveTo(uint64_t box) {
+  for (int i = 0; i < state->places; ++i) {
+    NodeBlock *node = &state->nodes[i];
+    HorizonBlock *horizon = HorizonOf(node);
+    LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
+    WithLock(node, LW_EXCLUSIVE, [&] {
+      KeepAllInBox(node, *horizon, FreshSlotOf(i));
+      node->box = box;
+    });
+    LWLockRelease(&horizon->lock);
+  }
+  EndBox();
+  state->box = box;
+  ++state->boxes_made;
 }
 
 NodeBlock *Make(Oid database) {
@@ -238,11 +341,14 @@ void RequestSharedMemory() {
 
 bool HasSharedMemory() {
   if (state != nullptr) return true;
-  const auto fill = [](void *segment) { Fill(static_cast<State *>(segment), kNamedPlaces, kNamedPlaces); };
+  const auto fill = [](void *segment) { FillShared(static_cast<State *>(segment), kNamedPlaces, kNamedPlaces); };
+  ErrorContextCallback context = {error_context_stack, SayWhatNeedsRoom, nullptr};
+  error_context_stack = &context;
   State *segment = static_cast<State *>(NamedSegment(kMemoryName, StateSize(kNamedPlaces, kNamedPlaces), fill));
+  error_context_stack = context.previous;
   if (segment == nullptr) return false;
   RegisterTranche(segment->tranche, "snowflake");
-  if (!FindBlackBox(kMemoryName, segment->box)) segment->box = 0;
+  if (!FindBlackBox(kMemoryName, segment->box)) GiveBoxUp(segment);
   state = segment;
   return true;
 }
@@ -258,7 +364,64 @@ int PlacesInUse() {
   return used;
 }
 
-BoxSlot *SlotOf(const NodeBlock *node) { return SlotOf(static_cast<int>(node - state->nodes)); }
+void WatchRegistry() {
+  registry_leads_here = [] {
+    NodeBlock *node = FindNode(MyDatabaseId);
+    bool here = false;
+    const uint64_t registry = HashOfRegistry();
+    if (node != nullptr)
+      WithLock(node, LW_SHARED, [&] { here = node->registry_is_here && node->registry == registry; });
+    return here;
+  };
+}
+
+BoxSlot *SlotOf(const NodeBlock *node) {
+  return node->box != 0 && node->box == BoxId() ? SlotOf(static_cast<int>(node - state->nodes)) : nullptr;
+}
+
+void FollowBox(uint64_t box) {
+  if (!FindBlackBox(kMemoryName, box)) GiveBoxUp(state);
+}
+
+bool HasBox() { return state->box != 0 && !state->box_is_missing; }
+
+void LookAfterBox() {
+  if (state->box != 0 && state->box != BoxId()) FollowBox(state->box);
+  const uint64_t before = state->box;
+  if (before != 0 && BlackBoxIsThere(state->box_is_missing)) {
+    state->box_is_missing = false;
+    return;
+  }
+  // One keeper at a time, and not for one that was made meanwhile.
+  LWLockAcquire(&state->lock, LW_EXCLUSIVE);
+  const bool ours = !state->box_is_made && state->box == before && state->boxes_made < kMostBoxes;
+  if (ours) state->box_is_made = true;
+  LWLockRelease(&state->lock);
+  if (!ours) return;
+  const uint64_t box = BeginBox(state->places, state->box_is_missing || before == 0);
+  state->box_is_missing = box == 0;
+  if (box != 0) MoveTo(box);
+  state->box_is_made = false;
+}
+
+int64_t NewestHorizon(const HorizonBlock &horizon) {
+  const Samples &samples = horizon.samples;
+  return samples.count > 0 ? samples.kept[samples.count - 1].horizon : horizon.shown;
+}
+
+void ToKeep(const NodeBlock *node, const HorizonBlock &horizon, int64_t id, KeptHorizon *kept) {
+  memset(static_cast<void *>(kept), 0, sizeof(*kept));
+  kept->database = node->database;
+  kept->extension = horizon.extension;
+  kept->layout = horizon.layout;
+  kept->horizon = id;
+}
+
+void KeepHorizonInBox(const NodeBlock *node, const HorizonBlock &horizon, int64_t id, BoxSlot *slot) {
+  KeptHorizon kept;
+  ToKeep(node, horizon, id, &kept);
+  StoreHorizon(slot, kept);
+}
 
 void KeepInBox(const NodeBlock *node, BoxSlot *slot) {
   Store(slot, [&](Kept *kept) {
@@ -288,6 +451,16 @@ NodeBlock *FindOrMakeNode(Oid database) {
   return node;
 }
 
+NodeBlock *MakePrivateNode() {
+  const Size size = StateSize(1, 0);
+  void *memory = MemoryContextAllocHuge(TopMemoryContext, add_size(size, alignof(State)));
+  state = reinterpret_cast<State *>(TYPEALIGN(alignof(State), memory));
+  Fill(state, 1, 0);
+  state->boxes_made = kMostBoxes;
+  RegisterTranche(state->tranche, "snowflake");
+  return Make(MyDatabaseId);
+}
+
 int HorizonSlots() { return state == nullptr ? 0 : state->slots; }
 HorizonSlot *HorizonSlotAt(int i) { return &SlotsOf(state)[i]; }
 HorizonBlock *HorizonOf(const NodeBlock *node) { return &HorizonsOf(state)[node - state->nodes]; }
@@ -300,16 +473,19 @@ Xid *SampleXids(const NodeBlock *node, int32_t place) {
 int SegmentPlaces() { return state == nullptr ? 0 : state->segment_places; }
 SegmentSlot *SegmentPlace(int place) { return &SegmentsOf(state)[place]; }
 
-SegmentSlot *FindSegment(Oid extension, const char *name) {
-  if (!HasSharedMemory()) return nullptr;
+SegmentRef FindSegment(Oid extension, const char *name) {
+  if (!HasSharedMemory()) return {};
   LWLockAcquire(&state->lock, LW_SHARED);
-  SegmentSlot *slot = PlaceOf(extension, name);
+  const SegmentRef segment = RefOf(PlaceOf(extension, name));
   LWLockRelease(&state->lock);
-  return slot;
+  return segment;
 }
 
-SegmentSlot *FindOrMakeSegment(Oid extension, const char *name, SegmentSlot **longest_idle) {
-  *longest_idle = nullptr;
+SegmentRef FindOrMakeSegment(Oid extension, const char *name, SegmentRef *longest_idle) {
+  SegmentSlot *idle = nullptr;
+  SegmentName own_name = {};
+  strlcpy(own_name.bytes, name, sizeof(own_name.bytes));
+  const int64_t now_us = SteadyUs();
   LWLockAcquire(&state->lock, LW_EXCLUSIVE);
   SegmentSlot *slot = PlaceOf(extension, name), *free_slot = nullptr;
   for (int i = 0; slot == nullptr && i < state->segment_places; ++i) {
@@ -318,30 +494,24 @@ SegmentSlot *FindOrMakeSegment(Oid extension, const char *name, SegmentSlot **lo
       free_slot = other;
       break;
     }
-    // A name that is no segment's needs no place.
+    // A name that is no segment's needs no place. Order: none. What is read without the mutex only
+    // chooses; a call that loses its place notices by the incarnation.
     if (other->answer == SegmentAnswer::kNoSegment && !other->ranges.wanted) free_slot = other;
-    if (*longest_idle == nullptr || other->used_us < (*longest_idle)->used_us) *longest_idle = other;
+    if (idle == nullptr || other->used_us < idle->used_us) idle = other;
   }
   if (slot == nullptr && free_slot != nullptr) {
     slot = free_slot;
-    GivePlace(slot, MyDatabaseId, extension);
-    strlcpy(slot->name, name, sizeof(slot->name));
+    GivePlace(slot, MyDatabaseId, extension, own_name, now_us);
   }
+  const SegmentRef segment = RefOf(slot);
+  *longest_idle = RefOf(idle);
   LWLockRelease(&state->lock);
-  return slot;
+  return segment;
 }
 
-bool CopySegmentName(const SegmentSlot *slot, char *name) {
-  LWLockAcquire(&state->lock, LW_SHARED);
-  const bool ours = slot->database == MyDatabaseId;
-  if (ours) memcpy(name, slot->name, sizeof(slot->name));
-  LWLockRelease(&state->lock);
-  return ours;
-}
-
-void FreeSegment(SegmentSlot *slot, uint32_t incarnation) {
+void FreeSegment(const SegmentRef &segment) {
   LWLockAcquire(&state->lock, LW_EXCLUSIVE);
-  if (slot->incarnation == incarnation) GivePlace(slot, InvalidOid, InvalidOid);
+  if (segment.slot->incarnation == segment.incarnation) Free(segment.slot);
   LWLockRelease(&state->lock);
 }
 

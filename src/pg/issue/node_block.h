@@ -11,6 +11,7 @@
 #include "core/horizon.h"
 #include "core/node.h"
 #include "core/segment.h"
+#include "pg/issue/black_box.h"
 #include "pg/pg.h"
 
 namespace snowflake {
@@ -50,6 +51,8 @@ enum Advice : uint32_t {
   kAdviceOwnRegistry = 1,  // other servers' rows come here, and the registry is not shared with them
   kAdviceFewWorkers = 2,   // less than a tenth of the worker ids is free
   kAdviceFewKeepers = 4,   // keepers take all background workers (max_worker_processes)
+  kAdvicePassword = 8,     // libpq sends the registry's password in clear to whoever asks for that
+  kAdviceNoBox = 16,       // there is no black box: the same for all nodes of a server
 };
 
 // The core's NodeState, and what the server knows of it. Aligned to two cache lines, so that neighbours do not fight over one.
@@ -57,9 +60,11 @@ struct alignas(128) NodeBlock {
   LWLock lock;
   Oid database;    // InvalidOid: a free place
   Oid extension;   // whose registry the lease comes from
+  uint64_t box;    // the black box that keeps this node; 0: none. Changes under the horizon's lock, too
   bool recovered;  // what a life before this one left, and nobody has looked at yet whether it may go on
   NodeState state;
 
+  bool serves;     // nodes of other servers have asked the registry in this database
   int keeper_pid;  // 0: none
   Latch *keeper_latch;
   int64_t keeper_asked_us;  // monotonic: when one was last asked for
@@ -70,9 +75,9 @@ struct alignas(128) NodeBlock {
   char node_name[256];
   uint64_t registry;  // the connection string that the answers are of, hashed
   uint32_t advice;
+  bool registry_is_here;      // although the connection string is not empty
   int64_t clock_events_told;  // of the clock's events, in the log
 
-  Token range_token;           // under which ranges are drawn, until this memory ends
   RegistryError ranges_error;  // of the last try to draw ranges
   char segments_known[256];    // what the registry said when one was not there
 
@@ -82,15 +87,18 @@ struct alignas(128) NodeBlock {
 // What the registry said of a segment when it was last asked.
 enum class SegmentAnswer { kNone, kNumbers, kNoSegment, kUsedUp };
 
-// A node's numbers of one segment. `mutex` guards all of it, for a few instructions, as calls take each number by itself. Whose place
-// it is changes with the block's lock held, too. What a call touches is in one cache line, which goes from processor to processor.
+// A node's numbers of one segment. `mutex` guards all of it, for a few instructions, as calls take
+// each number by itself. Whose place it is, with the name, changes with the block's lock held, too.
+// Whoever acts on what was read under the mutex before takes the mutex by WithSegment(). What a call
+// touches is in one cache line, which goes from processor to processor.
 struct alignas(128) SegmentSlot {
   slock_t mutex;
-  bool used;             // since the keeper last looked
-  bool leaving;          // another segment waits for the place
-  uint32_t incarnation;  // of the place: counts up whenever it goes to another segment
-  Oid database;          // whose place it is: InvalidOid, a free one; ...
-  Oid extension;         // ... these two, and the name
+  uint32_t incarnation;    // of the place: counts up whenever it goes to another segment
+  Oid database;            // whose place it is: InvalidOid, a free one; ...
+  Oid extension;           // ... these two, and the name
+  bool used;               // since the keeper last looked
+  bool leaving;            // another segment waits for the place
+  uint32_t usage_changes;  // of `usage_role`; 0: every role
   Ranges ranges;
 
   char name[kMaxSegmentName + 1];
@@ -98,8 +106,11 @@ struct alignas(128) SegmentSlot {
   int64_t asked;       // how often the keeper has asked, ...
   int64_t answered;    // ... and which of that the answer is to
   SegmentAnswer answer;
-  int64_t used_us;  // by the steady clock, when the keeper saw it
+  Secret secret;                      // of the ranges; all zero: the keeper makes one
+  char usage_role[kMaxRoleName + 1];  // whose members may use the numbers; empty: every role
+  int64_t used_us;                    // by the steady clock, when the keeper saw it
 };
+static_assert(NAMEDATALEN <= kMaxRoleName + 1, "the name of a role is longer than kMaxRoleName");
 static_assert(offsetof(SegmentSlot, ranges) + offsetof(Ranges, size) <= 64, "a call touches more than one cache line");
 
 // What is known of one node's horizon. Its lock guards all of it, but readers write `answered`; it is taken before the node's, never after.
@@ -113,8 +124,7 @@ struct alignas(128) HorizonBlock {
   Drawn holder;                   // what held back the newest sample taken, which was kept only if it is higher, ...
   int64_t taken_us;               // ... and when that was, by the steady clock
   int64_t asked_us;               // when somebody last asked for the horizon; 0: never
-  // Of a transaction below it that is prepared this life may not know whether it drew; 0: nobody has looked.
-  uint64_t transactions_from;
+  int64_t stored;                 // up to here it may be told while the node's clock leads the wall clock
 };
 
 // Read one right after the other: a process that is held up in between tries again.
@@ -122,6 +132,9 @@ ClockReading ReadClocks();
 
 // Called while the library is preloaded: asks for the memory and arranges its set-up.
 void RequestSharedMemory();
+
+// Lets RegistryIsHere() know what this database's keeper found.
+void WatchRegistry();
 
 // Whether there is a state block; makes it where it can be made now. False: the library must be preloaded.
 bool HasSharedMemory();
@@ -136,26 +149,52 @@ NodeBlock *FindNode(Oid database);
 // The same, made when missing; nullptr when every place is taken by a database that still exists.
 NodeBlock *FindOrMakeNode(Oid database);
 
+// A block with a single place that this process has for itself: for the keeper of a registry whose server has no state
+// block, or no place left in it. Nothing is issued from it.
+NodeBlock *MakePrivateNode();
+
 // Whether this database's node holds a lease of this extension, or held one last, under another layout.
 bool HoldsOtherLayout(Oid extension, const Layout &layout);
 
-// Where the black box keeps a node; nullptr: nowhere.
+// Where the black box keeps a node; nullptr: nowhere, or in one that this process does not have yet. Requires: the node's lock,
+// or its horizon's.
 BoxSlot *SlotOf(const NodeBlock *node);
+
+// Goes on with a box that was made in place of the one that this process has.
+void FollowBox(uint64_t box);
+
+// The keeper's look. A box that was removed, truncated or replaced is made anew, and filled with all nodes.
+void LookAfterBox();
+
+// Whether there is a box, as far as the keepers know.
+bool HasBox();
 
 // The node's lock is held.
 void KeepInBox(const NodeBlock *node, BoxSlot *slot);
 
+// The highest horizon that is known; one as it is kept, with padding that is zero; and into the box with
+// it. Requires: the horizon's lock.
+int64_t NewestHorizon(const HorizonBlock &horizon);
+void ToKeep(const NodeBlock *node, const HorizonBlock &horizon, int64_t id, KeptHorizon *kept);
+void KeepHorizonInBox(const NodeBlock *node, const HorizonBlock &horizon, int64_t id, BoxSlot *slot);
+
 // The places for segments. One that is free is all zero but for `mutex` and `incarnation`.
 int SegmentPlaces();
 SegmentSlot *SegmentPlace(int place);
+
+// A segment's place. Without a lock it may go to another segment at any moment; the incarnation
+// tells. All zero: none.
+struct SegmentRef {
+  SegmentSlot *slot;
+  uint32_t incarnation;
+};
 // Of this database.
-SegmentSlot *FindSegment(Oid extension, const char *name);
-// Gives a place to a segment, unless another process was faster; nullptr: none is free. `longest_idle` is then the one that was not used for longest.
-SegmentSlot *FindOrMakeSegment(Oid extension, const char *name, SegmentSlot **longest_idle);
-// Of a place of this database; false where it is none.
-bool CopySegmentName(const SegmentSlot *slot, char *name);
-// Frees the place, if it is still that one's. What is left of its numbers is lost.
-void FreeSegment(SegmentSlot *slot, uint32_t incarnation);
+SegmentRef FindSegment(Oid extension, const char *name);
+// Gives a place to a segment, unless another process was faster. If no place is free, `longest_idle`
+// is the one that was not used for longest.
+SegmentRef FindOrMakeSegment(Oid extension, const char *name, SegmentRef *longest_idle);
+// Frees the place, if it is still that segment's. What is left of its numbers is lost.
+void FreeSegment(const SegmentRef &segment);
 // The same for all of this database.
 void FreeSegments();
 
@@ -173,6 +212,17 @@ inline void WithMutex(SegmentSlot *slot, Critical critical) {
   SpinLockRelease(&slot->mutex);
 }
 
+// The same if the place is still that segment's; returns whether it is.
+template <typename Critical>
+inline bool WithSegment(const SegmentRef &segment, Critical critical) {
+  bool is_its = false;
+  WithMutex(segment.slot, [&] {
+    is_its = segment.slot->incarnation == segment.incarnation;
+    if (is_its) critical();
+  });
+  return is_its;
+}
+
 template <typename Critical>
 inline void WithLock(NodeBlock *node, LWLockMode mode, Critical critical) {
   LWLockAcquire(&node->lock, mode);
@@ -180,11 +230,24 @@ inline void WithLock(NodeBlock *node, LWLockMode mode, Critical critical) {
   LWLockRelease(&node->lock);
 }
 
-// The same for what is to outlive a crash: all that the keeper changes, but for what it says of itself.
+// The same, exclusively, with the node's slot in the black box, or nullptr.
+template <typename Critical>
+inline void WithBox(NodeBlock *node, Critical critical) {
+  LWLockAcquire(&node->lock, LW_EXCLUSIVE);
+  while (unlikely(node->box != 0 && node->box != BoxId())) {
+    const uint64_t box = node->box;
+    LWLockRelease(&node->lock);
+    FollowBox(box);
+    LWLockAcquire(&node->lock, LW_EXCLUSIVE);
+  }
+  critical(SlotOf(node));
+  LWLockRelease(&node->lock);
+}
+
+// For what is to outlive a crash: all that the keeper changes, but for what it says of itself.
 template <typename Critical>
 inline void ChangeNode(NodeBlock *node, Critical critical) {
-  BoxSlot *slot = SlotOf(node);
-  WithLock(node, LW_EXCLUSIVE, [&] {
+  WithBox(node, [&](BoxSlot *slot) {
     critical();
     if (slot != nullptr) KeepInBox(node, slot);
   });

@@ -30,12 +30,18 @@ const char *WhatToDoAbout(const RegistryError &error) {
 }  // namespace
 
 void ReportNotPreloaded() {
+  // A second line would replace the first.
+  const char *others = GetConfigOption("shared_preload_libraries", false, false);
+  const bool none = others[0] == '\0';
+  const bool shown = none || has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_SETTINGS);
   ereport(
       ERROR,
       (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("snowflake is not preloaded"),
        errdetail("Ids are issued from shared memory, which a library can only have when the server starts with it."),
-       errhint("Put this line into postgresql.conf and restart the server: shared_preload_libraries = "
-               "'snowflake'")));
+       shown ? errhint("Put this line into postgresql.conf and restart the server: shared_preload_libraries = "
+                       "'%s%ssnowflake'",
+                       others, none ? "" : ", ")
+             : errhint("Append snowflake to shared_preload_libraries in postgresql.conf and restart the server.")));
   pg_unreachable();
 }
 
@@ -70,6 +76,15 @@ void ReportNoHorizonHere() {
                "Which transactions have drawn ids and are still in progress is known on the server that issues them."),
            errhint("Read the table on the primary, or take the horizon there and wait until this standby has replayed "
                    "what had been written by then.")));
+  pg_unreachable();
+}
+
+void ReportHorizonOfAnotherNode() {
+  ereport(
+      ERROR,
+      (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("cannot tell the horizon of ids to another node of Citus"),
+       errdetail("Citus has sent a part of a statement here, where the horizon is that of other ids."),
+       errhint("Write (SELECT snowflake_horizon()): it is evaluated once, on the node where the statement began.")));
   pg_unreachable();
 }
 
@@ -147,6 +162,22 @@ void ReportNoNumbers(NoLeaseReason reason, const char *segment, const RegistryEr
   pg_unreachable();
 }
 
+void ReportNoUsage(const char *segment, const char *role) {
+  const bool known = OidIsValid(get_role_oid(role, true));
+  const char *user = GetUserNameFromId(GetUserId(), false);
+  const char *grant = psprintf("GRANT %s TO %s;", quote_identifier(role), quote_identifier(user));
+  ereport(ERROR,
+          (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied for segment \"%s\"", segment),
+           known ? errdetail("Its usage_role is \"%s\", and role \"%s\" does not have the privileges of that role.",
+                             role, user)
+                 : errdetail("Its usage_role is \"%s\", and this server has no role of that name: only superusers may"
+                             " use the numbers here.",
+                             role),
+           known ? errhint("Let a superuser, or whoever may grant the role, run: %s", grant)
+                 : errhint("Create the role on this server, and run: %s", grant)));
+  pg_unreachable();
+}
+
 void ReportSegmentUsedUp(const char *segment) {
   ereport(ERROR,
           (errcode(kSegmentUsedUp), errmsg("segment \"%s\" is used up", segment),
@@ -164,10 +195,12 @@ void ReportSegmentCreatedHere(const char *segment) {
 }
 
 void ReportTooManySegments() {
-  ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("too many segments are in use"),
-                  errdetail("All %d places of shared memory (snowflake.max_segments) were used a moment ago.",
-                            SegmentPlaces()),
-                  errhint("Raise snowflake.max_segments and restart the server.")));
+  ereport(
+      ERROR,
+      (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("too many segments are in use"),
+       errdetail("All %d places of shared memory (snowflake.max_segments) were used a moment ago.", SegmentPlaces()),
+       errhint("Raise snowflake.max_segments and restart the server; if the library is not preloaded, put it "
+               "into shared_preload_libraries first.")));
   pg_unreachable();
 }
 

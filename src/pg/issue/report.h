@@ -14,6 +14,7 @@ enum class NoLeaseReason { kKeeperSlots, kRegistry, kSingleUser, kBinaryUpgrade 
 [[noreturn]] void ReportSameTransaction();
 [[noreturn]] void ReportRecovery();
 [[noreturn]] void ReportNoHorizonHere();
+[[noreturn]] void ReportHorizonOfAnotherNode();
 
 // `error` is what the registry said last, message[0] == 0 when it has not said anything.
 [[noreturn]] void ReportNoLease(NoLeaseReason reason, const RegistryError &error, int64_t waited_us);
@@ -32,6 +33,8 @@ const char *WhatRegistrySaid(const RegistryError &error);
 // The same where a segment has no numbers.
 [[noreturn]] void ReportNoNumbers(NoLeaseReason reason, const char *segment, const RegistryError &error,
                                   int64_t waited_us);
+// The current user has not the privileges of that role, or there is none of that name.
+[[noreturn]] void ReportNoUsage(const char *segment, const char *role);
 [[noreturn]] void ReportSegmentUsedUp(const char *segment);
 [[noreturn]] void ReportSegmentCreatedHere(const char *segment);
 [[noreturn]] void ReportTooManySegments();

@@ -19,13 +19,19 @@ struct SegmentKey {
   char name[kMaxSegmentName + 1];
 };
 
-// A segment as this process knows it.
+// Who may use a segment's numbers: whoever has the privileges of the role of that name on this server.
+struct Usage {
+  uint32_t changes;
+  char role[kMaxRoleName + 1];  // empty: every role
+};
+
+// A segment of which this process has had a number. A name that is no segment's never becomes one.
 struct SegmentUse {
   SegmentKey key;
-  int32_t length;  // of the name
-  uint32_t incarnation;
-  SegmentSlot *slot;  // nullptr: not looked for yet
-  int64_t last;       // 0: none yet
+  int32_t length;      // of the name
+  SegmentRef segment;  // .slot is nullptr: not looked for yet
+  Usage usage;         // as the slot had it when this process last read it
+  int64_t last;        // 0: none yet
 };
 
 HTAB *uses = nullptr;
@@ -48,6 +54,7 @@ struct Look {
   int64_t asked;
   int64_t answered;
   SegmentAnswer answer;
+  bool usage_changed;  // since this process read it: nothing was taken
 };
 
 // The mutex is held.
@@ -59,23 +66,37 @@ inline void Take(SegmentSlot *slot, Look *look) {
   look->wanted = slot->ranges.wanted;
 }
 
+// Catalogs cannot be read under the mutex. So a call checks what this process has read of the rights, and takes a number
+// only if the slot has them still.
+inline bool MayUse(const Usage &usage) {
+  if (likely(usage.role[0] == '\0')) return true;
+  const Oid role = get_role_oid(usage.role, true);
+  return OidIsValid(role) ? has_privs_of_role(GetUserId(), role) : superuser();
+}
+
+void CheckUsage(const SegmentUse *use) {
+  if (!MayUse(use->usage)) ReportNoUsage(use->key.name, use->usage.role);
+}
+
 // False where the place has gone to another segment.
-inline bool TakeFrom(SegmentSlot *slot, uint32_t incarnation, Look *look) {
-  bool ours = false;
-  WithMutex(slot, [&] {
-    ours = slot->incarnation == incarnation;
-    if (ours) Take(slot, look);
+inline bool TakeFrom(const SegmentUse *use, Look *look) {
+  SegmentSlot *slot = use->segment.slot;
+  return WithSegment(use->segment, [&] {
+    if (likely(slot->usage_changes == use->usage.changes)) Take(slot, look);
   });
-  return ours;
 }
 
 // The same where the next range may have to take its place; what the keeper last heard of the segment, too.
-bool TakeFromNext(SegmentSlot *slot, uint32_t incarnation, Look *look) {
+bool TakeFromNext(SegmentUse *use, Look *look) {
   const int64_t now_us = SteadyUs();
-  bool ours = false;
-  WithMutex(slot, [&] {
-    ours = slot->incarnation == incarnation;
-    if (!ours) return;
+  SegmentSlot *slot = use->segment.slot;
+  return WithSegment(use->segment, [&] {
+    look->usage_changed = slot->usage_changes != use->usage.changes;
+    if (look->usage_changed) {
+      use->usage.changes = slot->usage_changes;
+      memcpy(use->usage.role, slot->usage_role, sizeof(use->usage.role));
+      return;
+    }
     slot->used_us = now_us;
     if (slot->ranges.current.left == 0) UseNext(&slot->ranges, now_us);
     Take(slot, look);
@@ -83,7 +104,6 @@ bool TakeFromNext(SegmentSlot *slot, uint32_t incarnation, Look *look) {
     look->answered = slot->answered;
     look->answer = slot->answer;
   });
-  return ours;
 }
 
 void WakeKeeperOrAsk(NodeBlock *node) {
@@ -100,33 +120,30 @@ void Pause(NodeBlock *node, Wait *wait, const char *name) {
 }
 
 // The keeper gives back what is left of a segment that is not used any more, and frees its place; another database's, too.
-void AskForPlace(SegmentSlot *idle) {
+void AskForPlace(const SegmentRef &idle) {
   Oid database = InvalidOid;
-  uint32_t incarnation = 0;
   const int64_t now_us = SteadyUs();
   bool is_idle = false;
-  WithMutex(idle, [&] {
-    is_idle = idle->leaving || (!idle->used && now_us - idle->used_us >= kIdleUs);
-    if (is_idle) idle->leaving = true;
-    database = idle->database;
-    incarnation = idle->incarnation;
+  const bool is_its = WithSegment(idle, [&] {
+    SegmentSlot *slot = idle.slot;
+    is_idle = slot->leaving || (!slot->used && now_us - slot->used_us >= kIdleUs);
+    if (is_idle) slot->leaving = true;
+    database = slot->database;
   });
+  if (!is_its) return;
   if (!is_idle) ReportTooManySegments();
   NodeBlock *node = FindNode(database);
   // There may be nobody who could.
-  if (node == nullptr || !WakeKeeper(node)) FreeSegment(idle, incarnation);
+  if (node == nullptr || !WakeKeeper(node)) FreeSegment(idle);
 }
 
 void FindPlace(NodeBlock *node, SegmentUse *use, Wait *wait) {
+  use->usage = {};
   for (;;) {
-    SegmentSlot *idle = nullptr;
-    SegmentSlot *slot = FindSegment(use->key.extension, use->key.name);
-    if (slot == nullptr) slot = FindOrMakeSegment(use->key.extension, use->key.name, &idle);
-    if (slot != nullptr) {
-      WithMutex(slot, [&] { use->incarnation = slot->incarnation; });
-      use->slot = slot;
-      return;
-    }
+    SegmentRef idle = {};
+    use->segment = FindSegment(use->key.extension, use->key.name);
+    if (use->segment.slot == nullptr) use->segment = FindOrMakeSegment(use->key.extension, use->key.name, &idle);
+    if (use->segment.slot != nullptr) return;
     AskForPlace(idle);
     CHECK_FOR_INTERRUPTS();
     if (wait->keeper.since_us != 0 && MonotonicUs() - wait->keeper.since_us >= settings.start_timeout_ms * kUsPerMs)
@@ -152,19 +169,21 @@ int64_t WaitForNumber(NodeBlock *node, Oid fn_oid, SegmentUse *use) {
   Wait wait = {};
   for (;;) {
     CHECK_FOR_INTERRUPTS();
-    if (use->slot == nullptr) FindPlace(node, use, &wait);
+    if (use->segment.slot == nullptr) FindPlace(node, use, &wait);
+    CheckUsage(use);
     Look look = {};
-    if (!TakeFromNext(use->slot, use->incarnation, &look)) {
-      use->slot = nullptr;
+    if (!TakeFromNext(use, &look)) {
+      use->segment = {};
       continue;
     }
+    if (look.usage_changed) continue;
     if (look.taken) {
       if (wait.keeper.since_us != 0) ConditionVariableCancelSleep();
       if (look.wanted) WakeKeeperOrAsk(node);
       return look.number;
     }
-    if (wait.incarnation != use->incarnation) {
-      wait.incarnation = use->incarnation;
+    if (wait.incarnation != use->segment.incarnation) {
+      wait.incarnation = use->segment.incarnation;
       wait.asked = look.asked;
     }
     CheckAnswer(use, look, wait);
@@ -180,27 +199,36 @@ pg_noinline int64_t NumberOfNextRange(Oid fn_oid, SegmentUse *use) {
   return number;
 }
 
-SegmentUse *UseSegment(Oid fn_oid, const text *name) {
+SegmentUse NewUse(Oid fn_oid, const text *name) {
   const size_t length = VARSIZE_ANY_EXHDR(name);
   if (length == 0 || length > kMaxSegmentName) ReportSegmentName(length);
+  SegmentUse use = {};
+  use.key.extension = CallersExtension(fn_oid);
+  memcpy(use.key.name, VARDATA_ANY(name), length);
+  use.length = static_cast<int32_t>(length);
+  return use;
+}
+
+SegmentUse *FindUse(const SegmentKey &key) {
+  if (uses == nullptr) return nullptr;
+  return static_cast<SegmentUse *>(hash_search(uses, &key, HASH_FIND, nullptr));
+}
+
+SegmentUse *KeepUse(const SegmentUse &use) {
   if (uses == nullptr) {
     HASHCTL control = {};
     control.keysize = sizeof(SegmentKey);
     control.entrysize = sizeof(SegmentUse);
     uses = hash_create("snowflake segments", 16, &control, HASH_ELEM | HASH_BLOBS);
   }
-  SegmentKey key = {};
-  key.extension = CallersExtension(fn_oid);
-  memcpy(key.name, VARDATA_ANY(name), length);
-  bool found = false;
-  SegmentUse *use = static_cast<SegmentUse *>(hash_search(uses, &key, HASH_ENTER, &found));
-  if (!found) {
-    use->length = static_cast<int32_t>(length);
-    use->incarnation = 0;
-    use->slot = nullptr;
-    use->last = 0;
-  }
-  return use;
+  SegmentUse *kept = static_cast<SegmentUse *>(hash_search(uses, &use.key, HASH_ENTER, nullptr));
+  *kept = use;
+  return kept;
+}
+
+pg_noinline SegmentUse *FirstUse(Oid fn_oid, SegmentUse use) {
+  use.last = NumberOfNextRange(fn_oid, &use);
+  return KeepUse(use);
 }
 
 inline bool IsOf(const SegmentUse *use, const text *name) {
@@ -212,16 +240,28 @@ inline bool IsOf(const SegmentUse *use, const text *name) {
 
 int64_t NextNumber(Oid fn_oid, void **place, const text *name) {
   SegmentUse *use = static_cast<SegmentUse *>(*place);
-  if (unlikely(use == nullptr || !IsOf(use, name))) *place = use = UseSegment(fn_oid, name);
+  if (unlikely(use == nullptr || !IsOf(use, name))) {
+    const SegmentUse fresh = NewUse(fn_oid, name);
+    *place = use = FindUse(fresh.key);
+    if (use == nullptr) {
+      *place = use = FirstUse(fn_oid, fresh);
+      return use->last;
+    }
+  }
   Look look = {};
-  if (use->slot == nullptr || !TakeFrom(use->slot, use->incarnation, &look) || !look.taken)
+  if (use->segment.slot == nullptr || !MayUse(use->usage) || !TakeFrom(use, &look) || !look.taken)
     look.number = NumberOfNextRange(fn_oid, use);
   else if (unlikely(look.wanted))
     WakeKeeperOrAsk(ThisNode(fn_oid, use->key.extension));
   return use->last = look.number;
 }
 
-int64_t LastNumber(Oid fn_oid, const text *name) { return UseSegment(fn_oid, name)->last; }
+int64_t LastNumber(Oid fn_oid, const text *name) {
+  const SegmentUse *use = FindUse(NewUse(fn_oid, name).key);
+  if (use == nullptr) return 0;
+  CheckUsage(use);
+  return use->last;
+}
 
 void NoteSegmentCreated() { created_in = GetTopFullTransactionId(); }
 

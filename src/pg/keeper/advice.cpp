@@ -54,6 +54,7 @@ Advised Look(const AcquireAnswer &answer) {
   if (advised.workers_free >= 0 && advised.workers_free * 10 < advised.workers) advised.advice |= kAdviceFewWorkers;
   // PostgreSQL starts one of its own, the launcher of logical replication: none is left.
   if (advised.databases + 1 >= max_worker_processes) advised.advice |= kAdviceFewKeepers;
+  if (keeping.found.in_clear) advised.advice |= kAdvicePassword;
   return advised;
 }
 
@@ -80,7 +81,7 @@ bool LookSafely(const AcquireAnswer &answer, Advised *advised) {
   return error == nullptr;
 }
 
-constexpr uint32_t kEach[] = {kAdviceOwnRegistry, kAdviceFewWorkers, kAdviceFewKeepers};
+constexpr uint32_t kEach[] = {kAdviceOwnRegistry, kAdviceFewWorkers, kAdviceFewKeepers, kAdvicePassword, kAdviceNoBox};
 
 const char *WhatIs(uint32_t bit, const Advised &advised) {
   switch (bit) {
@@ -90,6 +91,10 @@ const char *WhatIs(uint32_t bit, const Advised &advised) {
     case kAdviceFewWorkers:
       return psprintf("less than a tenth of the worker ids is free: %lld of %lld",
                       static_cast<long long>(advised.workers_free), static_cast<long long>(advised.workers));
+    case kAdvicePassword:
+      return "the registry's password goes in clear to whoever answers in its place and asks for that";
+    case kAdviceNoBox:
+      return "there is no black box: after a crash of this server new leases are drawn";
     default:
       return psprintf("%d databases of this server issue ids, and there are %d background workers", advised.databases,
                       max_worker_processes);
@@ -104,6 +109,12 @@ const char *WhatToDo(uint32_t bit) {
       return "When there are none left, a node that starts gets SF004: snowflake_evict() frees those of dead nodes, a "
              "layout"
              " with more worker bits holds more.";
+    case kAdvicePassword:
+      return "Add sslmode=verify-full to snowflake.registry, or use a certificate. From version 16 on libpq does not "
+             "send "
+             "it, but this one is older.";
+    case kAdviceNoBox:
+      return "Make room for POSIX shared memory; the server's log says what is missing.";
     default:
       return "Raise max_worker_processes: each of them takes one, and the next will find none.";
   }
@@ -124,6 +135,23 @@ void Advise(const AcquireAnswer &answer) {
   for (uint32_t bit : kEach)
     if ((advised.advice & bit) != 0 && (before & bit) == 0)
       ereport(WARNING, (errmsg("snowflake keeper: %s", WhatIs(bit, advised)), errhint("%s", WhatToDo(bit))));
+}
+
+void AdviseAgain() {
+  NodeBlock *node = keeping.node;
+  uint32_t before = 0;
+  AcquireAnswer standing = {};
+  WithLock(node, LW_SHARED, [&] {
+    before = node->advice;
+    standing.layout = node->state.generator.layout;
+    standing.workers_free = node->state.workers_free;
+  });
+  if (before == 0) return;
+  if (keeping.registry->is_here && (before & kAdviceFewWorkers) != 0) {
+    standing.workers_free = LocalWorkersFree(keeping.extension, standing.layout);
+    WithLock(node, LW_EXCLUSIVE, [&] { node->state.workers_free = standing.workers_free; });
+  }
+  Advise(standing);
 }
 
 char *AdviceText(const Advised &advised) {

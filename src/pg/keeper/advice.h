@@ -19,6 +19,10 @@ struct Advised {
 // goes wrong here is an error: ids flow.
 void Advise(const AcquireAnswer &answer);
 
+// The lease's window was moved: what was advised and has been seen to is not advised any more. Of worker ids, only a registry
+// here says how many are free.
+void AdviseAgain();
+
 // One line for each bit.
 char *AdviceText(const Advised &advised);
 

@@ -3,11 +3,15 @@
 #include <unistd.h>
 
 #include "pg/database_layout.h"
+#include "pg/issue/issue.h"
+#include "pg/issue/issuers.h"
+#include "pg/issue/launch.h"
 #include "pg/keeper/advice.h"
 #include "pg/keeper/process.h"
 #include "pg/keeper/ranges.h"
 #include "pg/keeper/report.h"
 #include "pg/presentable.h"
+#include "pg/registry/secrets.h"
 #include "pg/report.h"
 #include "pg/settings.h"
 
@@ -27,7 +31,7 @@ void Detach(int, Datum) {
 }
 
 void ChooseRegistry() {
-  keeping.registry = RegistryIsHere() ? &kLocalRegistry : &kRemoteRegistry;
+  keeping.registry = AsksOwnTables() ? &kLocalRegistry : &kRemoteRegistry;
   keeping.conninfo = MemoryContextStrdup(TopMemoryContext, settings.registry);
 }
 
@@ -36,6 +40,8 @@ void ForgetAnswers() {
   NodeBlock *node = keeping.node;
   ForgetRegistry(&node->state);
   node->advice = 0;
+  keeping.found = {};
+  node->registry_is_here = false;
   node->error.message[0] = node->ranges_error.message[0] = '\0';
 }
 
@@ -58,9 +64,9 @@ bool NamesNobody(int sqlstate) {
          category == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
 }
 
-int64_t SeenTimeline() {
-  int64_t seen = 0;
-  WithLock(keeping.node, LW_SHARED, [&] { seen = keeping.node->state.seen.timeline; });
+RegistrySeen Seen() {
+  RegistrySeen seen = {};
+  WithLock(keeping.node, LW_SHARED, [&] { seen = keeping.node->state.seen; });
   return seen;
 }
 
@@ -74,7 +80,7 @@ void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireReq
     case AnswerFault::kNone:
       return;
     case AnswerFault::kTimeline:
-      ReportOlderTimeline(answer.standing.timeline, SeenTimeline());
+      ReportOlderTimeline(answer.standing, Seen());
     case AnswerFault::kLayout:
       ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the layout was changed meanwhile"),
                       errdetail("Here it is %s; in the registry it is %s.", DescribeLayout(layout),
@@ -91,8 +97,10 @@ void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireReq
     case AnswerFault::kRaised:
       ReportRaise(answer.standing.raised_tick, request.now);
     case AnswerFault::kLeaseOld:
-      ReportAnswer(psprintf("It has lease %lld; lease %lld was seen before.", Long(lease.lease_id),
-                            Long(request.seen_lease_id)));
+      ReportAnswer(
+          psprintf("It has lease %lld; lease %lld was seen before. If commits of the registry were lost, call"
+                   " snowflake_settle() in its database.",
+                   Long(lease.lease_id), Long(request.seen_lease_id)));
   }
 }
 
@@ -113,6 +121,26 @@ RegistryError NodeBlock::*ErrorOf(KeeperAction action) {
   return action == KeeperAction::kRanges ? &NodeBlock::ranges_error : &NodeBlock::error;
 }
 
+// One that issues ids, or whose registry serves nodes of other servers. nullptr: there is a keeper already.
+NodeBlock *NodeToKeep() {
+  NodeBlock *node = FindNode(MyDatabaseId);
+  if (node == nullptr && HasSharedMemory()) {
+    StartTransactionCommand();
+    node = FindOrMakeNode(MyDatabaseId);
+    CommitTransactionCommand();
+  }
+  if (node != nullptr) {
+    // The first call is not to wait for a lease.
+    const bool early = StartedWithServer();
+    WithLock(node, LW_EXCLUSIVE, [&] { node->state.lease_wanted |= early && !node->state.generator.open; });
+    return node;
+  }
+  if (!BecomePrivateKeeper(FindExtension())) return nullptr;
+  node = MakePrivateNode();
+  node->serves = true;
+  return node;
+}
+
 void AdviseWithoutLease() {
   AcquireAnswer none = {};
   none.layout = kDefaultLayout;
@@ -122,10 +150,10 @@ void AdviseWithoutLease() {
 
 }  // namespace
 
-RegistryPlace PlaceOfRegistry() { return {keeping.extension, keeping.conninfo}; }
+RegistryPlace PlaceOfRegistry() { return {keeping.extension, keeping.conninfo, &keeping.found}; }
 
 bool Attach() {
-  keeping.node = FindNode(MyDatabaseId);
+  keeping.node = NodeToKeep();
   if (keeping.node == nullptr) return false;
   bool taken = false, moved = false;
   const uint64_t registry = HashOfRegistry();
@@ -141,6 +169,7 @@ bool Attach() {
       ForgetAnswers();
     }
     keeping.node->registry = registry;
+    keeping.found.is_here = keeping.node->registry_is_here;
   });
   if (taken) return false;
   if (moved) FreeSegments();
@@ -187,6 +216,9 @@ void SetExtension(Oid extension) {
            [&] { other = keeping.node->state.generator.open && keeping.node->extension != extension; });
   if (other || (OidIsValid(keeping.extension) && keeping.extension != extension)) LeaveRegistry();
   keeping.extension = extension;
+  const bool follows = keeping.registry->is_here && RecoveryInProgress();
+  if (OidIsValid(extension) && IsRecovered(keeping.node) && !follows)
+    AdmitRecovered(keeping.node, LocalLayout(extension), extension);
 }
 
 KeeperView Look(bool leaving, bool *other_extension) {
@@ -201,6 +233,7 @@ KeeperView Look(bool leaving, bool *other_extension) {
     // A backend that misses a lease while there is one belongs to another extension than the lease.
     *other_extension = node->state.generator.open && node->state.lease_wanted;
     if (*other_extension) node->state.lease_wanted = false;
+    node->registry_is_here = keeping.found.is_here;
   });
   LookAtRanges(&view);
   return view;
@@ -210,7 +243,15 @@ void CloseGenerator() {
   ChangeNode(keeping.node, [] { CloseLease(&keeping.node->state); });
 }
 
+void ForgetIds() {
+  ForgetIssuer(MyDatabaseId);
+  ChangeNode(keeping.node, [] { keeping.node->state.generator.lease.lease_id = 0; });
+}
+
 void TidyUp() {
+  int64_t taken = 0;
+  WithLock(keeping.node, LW_SHARED, [&] { taken = keeping.node->counters.ids_taken; });
+  if (taken == 0 && GetCurrentTimestamp() - PgStartTime > USECS_PER_DAY) ForgetIssuer(MyDatabaseId);
   ChangeNode(keeping.node, [] { ForgetQuestion(&keeping.node->state); });
 }
 
@@ -218,7 +259,7 @@ RegistryAnswer Acquire(int64_t duration_us) {
   pgstat_report_activity(STATE_RUNNING, "drawing a worker id");
   NodeBlock *node = keeping.node;
   const Layout layout = LocalLayout(keeping.extension);
-  const Token fresh = NewToken();
+  const Secret fresh = NewSecret();
   const Patience patience = PatienceNow();
   const ClockReading reading = ReadClocks();
   AcquireAsked asked = {};
@@ -242,6 +283,7 @@ RegistryAnswer Acquire(int64_t duration_us) {
   });
   CheckFault(taken.fault, answer, asked.request, layout);
   if (!taken.opened) return stopping ? RegistryAnswer::kDone : RegistryAnswer::kNothingBetter;
+  NoteIssuer(MyDatabaseId);
   LogLease(asked, answer, taken);
   Advise(answer);
   return outcome;
@@ -268,11 +310,12 @@ RegistryAnswer Extend(int64_t duration_us) {
     fault = outcome == RegistryAnswer::kGone ? LoseLease(&node->state, request.lease_id, answer.standing)
                                              : TakeWindow(&node->state, request, answer, stopping, patience);
   });
-  if (fault == AnswerFault::kTimeline) ReportOlderTimeline(answer.standing.timeline, SeenTimeline());
+  if (fault == AnswerFault::kTimeline) ReportOlderTimeline(answer.standing, Seen());
   if (fault == AnswerFault::kRaised) ReportRaise(answer.standing.raised_tick, request.now);
   if (fault != AnswerFault::kNone)
     ReportAnswer(psprintf("It moved the window's end to tick %lld, asked at tick %lld.", Long(answer.window_end),
                           Long(request.now)));
+  if (outcome == RegistryAnswer::kDone) AdviseAgain();
   if (outcome == RegistryAnswer::kGone) {
     ereport(LOG, (errmsg("snowflake keeper: lost worker id %d, lease %lld", worker, Long(request.lease_id)),
                   errdetail("The lease is not in the registry any more.")));

@@ -13,7 +13,8 @@ struct Keeping {
   NodeBlock *node;
   Oid extension;  // whose registry it asks
   const Registry *registry;
-  char *conninfo;       // of one elsewhere
+  char *conninfo;       // of one elsewhere, ...
+  PlaceFound found;     // ... and what was found there
   KeeperAction failed;  // what failed last and has not succeeded since; kSleep: nothing
   int failed_sqlstate;  // ... and with what
   int64_t ranges_us;    // how long the last exchange for ranges took
@@ -45,6 +46,9 @@ KeeperView Look(bool leaving, bool *other_extension);
 
 // From here on nothing is issued; the lease waits to be given back.
 void CloseGenerator();
+
+// This database issues no ids any more, until somebody asks the next extension for one.
+void ForgetIds();
 
 // Before the keeper ends in good order.
 void TidyUp();

@@ -7,19 +7,11 @@
 #include "pg/keeper/registry.h"
 #include "pg/registry/segments.h"
 #include "pg/registry/tables.h"
+#include "pg/settings.h"
 
 namespace snowflake {
 
 namespace {
-
-// DROP EXTENSION locks the extension first and then its members; who holds members must not wait for the extension.
-bool LockExtension(Oid extension) {
-  LOCKTAG tag;
-  SET_LOCKTAG_OBJECT(tag, MyDatabaseId, ExtensionRelationId, extension, 0);
-  if (LockAcquire(&tag, AccessShareLock, false, true) == LOCKACQUIRE_NOT_AVAIL) return false;
-  AcceptInvalidationMessages();
-  return true;
-}
 
 struct Exchange {
   MemoryContext caller;  // a transaction's end leaves another one
@@ -58,12 +50,13 @@ bool ServerIsStopping() {
   return stopping;
 }
 
-// Runs `ask` in a transaction that holds the extension.
+// Runs `ask` in a transaction that no drop of the extension has to wait for before it began, nor the other way round.
 template <typename Ask>
 RegistryAnswer Call(Oid extension, Ask ask) {
   const Exchange exchange = Begin();
   RegistryAnswer answer = RegistryAnswer::kBusy;
-  if (LockExtension(extension)) answer = OidIsValid(SchemaOfExtension(extension)) ? ask() : RegistryAnswer::kGone;
+  if (LockTables(extension, RowShareLock, false))
+    answer = OidIsValid(SchemaOfExtension(extension)) ? ask() : RegistryAnswer::kGone;
   End(exchange);
   return answer;
 }
@@ -120,6 +113,15 @@ void MarkCleanLocally(Oid extension) {
   });
 }
 
+int64_t LocalWorkersFree(Oid extension, const Layout &layout) {
+  int64_t free = -1;
+  Call(extension, [&] {
+    free = ProtocolWorkersFree(extension, layout, settings.datacenter);
+    return RegistryAnswer::kDone;
+  });
+  return free;
+}
+
 Oid FindExtension() {
   const Exchange exchange = Begin();
   const Oid extension = get_extension_oid("snowflake", true);
@@ -129,7 +131,7 @@ Oid FindExtension() {
 
 Layout LocalLayout(Oid extension) {
   const Exchange exchange = Begin();
-  const Layout layout = ReadLayout(FindTables(extension).layout);
+  const Layout layout = ReadLayout(FindTables(extension, AccessShareLock).layout);
   End(exchange);
   return layout;
 }

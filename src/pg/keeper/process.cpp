@@ -122,6 +122,7 @@ bool DatabaseIsWanted(bool *refused) {
   const VirtualTransactionId *vxids = GetLockConflicts(&tag, RowExclusiveLock, nullptr);
   for (; VirtualTransactionIdIsValid(*vxids); ++vxids) {
     const PGPROC *proc = HolderOf(*vxids);
+    // Order: none. It may have gone, and then this is asked again.
     if (proc != nullptr && proc->databaseId == MyDatabaseId) ++holders;
   }
   return CountDBConnections(MyDatabaseId) <= holders;
@@ -156,6 +157,7 @@ void LookAtCatalogs() {
 
 void Watch(int64_t now_us) {
   bool refused = false;
+  LookAfterBox();
   if (DatabaseIsWanted(&refused)) Leave("a command wants the database for itself");
   self.next_watch_us = now_us + (refused ? kWatchWantedUs : kWatchUs);
   if (self.leaving) return;
@@ -166,8 +168,10 @@ void Watch(int64_t now_us) {
   const Oid before = keeping.extension;
   SetExtension(FindExtension());
   // Of another one nobody may have asked for an id yet, and a lease would settle its layout.
-  if (!OidIsValid(keeping.extension) || (OidIsValid(before) && keeping.extension != before))
+  if (!OidIsValid(keeping.extension) || (OidIsValid(before) && keeping.extension != before)) {
+    ForgetIds();
     Leave("the extension is gone");
+  }
 }
 
 int32_t Spread() { return static_cast<int32_t>(pg_prng_uint64_range(&pg_global_prng_state, 0, 999)); }
@@ -254,8 +258,8 @@ void Carry(const KeeperStep &step, int64_t now_us) {
 // After the releases, when the server ends, and perhaps only the keeper: nothing that this registry committed is missing where
 // its server goes on.
 bool MarkClean() {
-  if (!stop_requested || self.marked_clean || !keeping.registry->is_here || !OidIsValid(keeping.extension))
-    return false;
+  if (!stop_requested || self.marked_clean || !OidIsValid(keeping.extension)) return false;
+  if (!keeping.registry->is_here && !keeping.node->serves) return false;
   self.marked_clean = true;
   if (RecoveryInProgress()) return false;
   Exchange([] {
@@ -282,6 +286,7 @@ bool Step() {
     QueryCancelPending = false;  // it has done its work: whatever was under way has ended
     Leave("it was told to stop");
   }
+  if (BoxIsCut()) LookAfterBox();
   if (self.leaving) CloseGenerator();
   CHECK_FOR_INTERRUPTS();
   if (IsOverdue()) return false;
@@ -299,7 +304,8 @@ bool Step() {
   const int64_t now_us = MonotonicUs();
   const KeeperView view = Look(self.leaving, &other_extension);
   TellClockEvents();
-  const int64_t sample_in_us = self.leaving ? PG_INT64_MAX : SampleForAskers(keeping.node);
+  const int64_t due_us = SampleForAskers(keeping.node);
+  const int64_t sample_in_us = self.leaving ? PG_INT64_MAX : due_us;
   const KeeperStep step = self.keeper.Next(view, now_us);
   if (other_extension) LookAtCatalogs();
   self.action = step.action;
@@ -316,8 +322,13 @@ bool Step() {
   return true;
 }
 
-// Called in PG_CATCH: nothing here fails or looks at interrupts, as a message to the log does.
+// Called in PG_CATCH: nothing here looks at interrupts, as a message to the log does. Most of a step is
+// outside of a transaction, and then AbortCurrentTransaction() releases nothing. Locks come first,
+// because a copy of the error takes memory.
 void KeepError() {
+  LWLockReleaseAll();
+  ConditionVariableCancelSleep();
+  pgstat_report_wait_end();
   MemoryContextSwitchTo(self.step_context);
   self.error = CopyErrorData();
   FlushErrorState();

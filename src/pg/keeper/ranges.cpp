@@ -7,6 +7,7 @@
 #include "pg/keeper/exchanges.h"
 #include "pg/keeper/process.h"
 #include "pg/keeper/report.h"
+#include "pg/registry/secrets.h"
 #include "pg/registry/segments.h"
 #include "pg/report.h"
 
@@ -16,8 +17,7 @@ namespace {
 
 // What one segment's part of an exchange is about.
 struct Asked {
-  SegmentSlot *slot;
-  uint32_t incarnation;
+  SegmentRef segment;
   int64_t asked;
   char name[kMaxSegmentName + 1];
 };
@@ -36,6 +36,7 @@ void Close(SegmentSlot *slot, RangeAsk *ask) {
   ask->highest = rest.left > 0 ? rest.last : Highest(slot->ranges);
   ask->unused = rest.left;
   ask->wanted = -1;
+  slot->secret = {};  // the registry is about to be sent it
 }
 
 // Frees the places of those that have nothing to give back.
@@ -51,24 +52,26 @@ Collected Collect(bool leaving) {
     RangeAsk *ask = &all.asks[all.count];
     const int place = (keeping.ranges_from + i) % places;
     SegmentSlot *slot = SegmentPlace(place);
-    if (!CopySegmentName(slot, part->name)) continue;
+    if (slot->database != MyDatabaseId) continue;
+    const Secret fresh = NewSecret();
     bool ours = false, empty = false;
     WithMutex(slot, [&] {
       ours = IsOurs(*slot) && (leaving || slot->leaving || slot->ranges.wanted);
       if (!ours) return;
-      *ask = {part->name, slot->segment_id, Highest(slot->ranges), 0, 0};
+      memcpy(part->name, slot->name, sizeof(part->name));
+      if (slot->secret == Secret{}) slot->secret = fresh;
+      *ask = {part->name, slot->segment_id, Highest(slot->ranges), 0, 0, slot->secret};
       if (leaving || slot->leaving)
         Close(slot, ask);
       else
         ask->wanted = SizeToAskFor(slot->ranges, now_us, keeping.ranges_us);
       empty = ask->wanted < 0 && ask->unused == 0;
-      part->slot = slot;
-      part->incarnation = slot->incarnation;
+      part->segment = {slot, slot->incarnation};
       part->asked = ++slot->asked;
     });
     if (!ours) continue;
     if (empty)
-      FreeSegment(slot, part->incarnation);
+      FreeSegment(part->segment);
     else
       ++all.count;
     if (most == 1) keeping.ranges_from = place + 1;
@@ -78,6 +81,10 @@ Collected Collect(bool leaving) {
 
 // Under the mutex. False where the answer cannot be.
 bool Put(SegmentSlot *slot, const RangeAnswer &answer) {
+  if (memcmp(slot->usage_role, answer.usage_role, sizeof(slot->usage_role)) != 0) {
+    memcpy(slot->usage_role, answer.usage_role, sizeof(slot->usage_role));
+    ++slot->usage_changes;
+  }
   if (answer.segment_id != slot->segment_id) {
     slot->ranges = {};
     slot->ranges.wanted = true;
@@ -96,18 +103,15 @@ bool Put(SegmentSlot *slot, const RangeAnswer &answer) {
 }
 
 // Whether the registry is where it was before.
-void NoteStanding(const Standing &standing) {
+void JudgeStanding(const Standing &standing) {
   bool older = false;
-  int64_t seen = 0;
+  RegistrySeen seen = {};
   ChangeNode(keeping.node, [&] {
-    RegistrySeen *known = &keeping.node->state.seen;
-    older = IsOlder(standing, *known);
-    seen = known->timeline;
-    if (older) return;
-    known->system_identifier = standing.system_identifier;
-    known->timeline = standing.timeline;
+    seen = keeping.node->state.seen;
+    older = IsOlder(standing, seen);
+    if (!older) NoteStanding(&keeping.node->state.seen, standing, seen.lease_id);
   });
-  if (older) ReportOlderTimeline(standing.timeline, seen);
+  if (older) ReportOlderTimeline(standing, seen);
 }
 
 void PutAll(const Collected &all, const RangesAnswer &answer) {
@@ -115,13 +119,12 @@ void PutAll(const Collected &all, const RangesAnswer &answer) {
   for (int i = 0; i < all.count; ++i) {
     const Asked &part = all.parts[i];
     if (all.asks[i].wanted < 0) {
-      FreeSegment(part.slot, part.incarnation);
+      FreeSegment(part.segment);
       continue;
     }
-    WithMutex(part.slot, [&] {
-      if (part.slot->incarnation != part.incarnation) return;
-      part.slot->answered = part.asked;
-      if (!Put(part.slot, answer.answers[i])) wrong = i;
+    WithSegment(part.segment, [&] {
+      part.segment.slot->answered = part.asked;
+      if (!Put(part.segment.slot, answer.answers[i])) wrong = i;
     });
   }
   if (wrong < 0) return;
@@ -131,22 +134,13 @@ void PutAll(const Collected &all, const RangesAnswer &answer) {
                         Long(all.asks[wrong].highest)));
 }
 
-Token RangeToken() {
-  const Token fresh = NewToken();
-  Token token = {};
-  WithLock(keeping.node, LW_EXCLUSIVE, [&] {
-    if (keeping.node->range_token == Token{}) keeping.node->range_token = fresh;
-    token = keeping.node->range_token;
-  });
-  return token;
-}
-
 }  // namespace
 
 void LookAtRanges(KeeperView *view) {
   const int64_t now_us = SteadyUs();
   for (int i = 0; i < SegmentPlaces(); ++i) {
     SegmentSlot *slot = SegmentPlace(i);
+    // Order: none. A process that has just taken a place wakes the keeper, a barrier on both sides.
     if (slot->database != MyDatabaseId) continue;
     WithMutex(slot, [&] {
       if (!IsOurs(*slot)) return;
@@ -171,11 +165,11 @@ RegistryAnswer ExchangeRanges(bool leaving) {
   const int64_t since_us = SteadyUs();
   keeping.ranges_failed = true;
   const RegistryAnswer outcome = keeping.registry->ranges(
-      PlaceOfRegistry(), {keeping.node->node_name, RangeToken(), all.count, all.asks}, leaving, &answer);
-  keeping.ranges_us = SteadyUs() - since_us;
+      PlaceOfRegistry(), {keeping.node->node_name, keeping.registry->is_here, all.count, all.asks}, leaving, &answer);
   if (outcome != RegistryAnswer::kDone) return outcome;
+  keeping.ranges_us = SteadyUs() - since_us;
   keeping.ranges_failed = false;
-  NoteStanding(answer.standing);
+  JudgeStanding(answer.standing);
   // Told to stop, a wait for a synchronous standby ends without its acknowledgement.
   if (StopRequested() && !leaving) return outcome;
   WithLock(keeping.node, LW_EXCLUSIVE,

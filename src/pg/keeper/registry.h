@@ -13,10 +13,17 @@ enum class RegistryAnswer {
   kNothingBetter,  // no window can begin before what was asked for
 };
 
+// What was found of a registry over a connection when it was reached.
+struct PlaceFound {
+  bool is_here;   // the setting leads to this very database
+  bool in_clear;  // a password may go to whoever answers, in clear
+};
+
 // Where the node's own extension is, and its registry.
 struct RegistryPlace {
   Oid extension;
   const char *conninfo;  // snowflake.registry
+  PlaceFound *found;
 };
 
 // Called when the registry is about to hear of a release, and not before.
@@ -37,6 +44,9 @@ extern const Registry kRemoteRegistry;  // in another, over libpq
 
 // Of this server's own registry when the server ends: nothing that it committed can be missing where it goes on.
 void MarkCleanLocally(Oid extension);
+
+// How many worker ids of this node's datacenter nobody else holds in the registry here; below 0: it is being changed.
+int64_t LocalWorkersFree(Oid extension, const Layout &layout);
 
 // The extension of this database, InvalidOid when there is none.
 Oid FindExtension();

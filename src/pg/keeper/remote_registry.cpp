@@ -6,13 +6,14 @@
 //    statement's text can be read by other sessions of the role, and in the log.
 // 2. A function is called only if it belongs to the extension, where that one is, and with its very types: whatever else
 //    has its name there is another.
-// 3. An answer that is lost or late is harmless: an acquire is asked again with its token, an extend is repeated, and a
+// 3. An answer that is lost or late is harmless: an acquire is asked again with its secret, an extend is repeated, and a
 //    release finds nothing the second time.
 #include "pg/database_layout.h"
 #include "pg/keeper/registry.h"
 #include "pg/keeper/report.h"
 #include "pg/libpq.h"
 #include "pg/presentable.h"
+#include "pg/registry/secrets.h"
 
 namespace snowflake {
 
@@ -32,12 +33,12 @@ struct Function {
 };
 enum { kAcquire, kExtend, kRelease, kRanges, kGetLayout, kFunctionCount };
 constexpr Function kFunctions[kFunctionCount] = {
-    {"snowflake_lease_acquire", 7, {TEXTOID, INT4OID, INT8OID, INTERVALOID, UUIDOID, INT8OID, INT8OID}},
-    {"snowflake_lease_extend", 5, {INT8OID, UUIDOID, INT8OID, INTERVALOID, INT8OID}},
-    {"snowflake_lease_release", 4, {INT8OID, UUIDOID, INT8OID, INT8OID}},
+    {"snowflake_lease_acquire", 7, {TEXTOID, INT4OID, INT8OID, INTERVALOID, BYTEAOID, INT8OID, INT8OID}},
+    {"snowflake_lease_extend", 7, {INT8OID, BYTEAOID, INT8OID, INTERVALOID, INT8OID, INT4OID, INT8OID}},
+    {"snowflake_lease_release", 4, {INT8OID, BYTEAOID, INT8OID, INT8OID}},
     {"snowflake_segment_ranges",
      7,
-     {TEXTOID, UUIDOID, TEXTARRAYOID, INT8ARRAYOID, INT8ARRAYOID, INT8ARRAYOID, INT8ARRAYOID}},
+     {TEXTOID, TEXTARRAYOID, INT8ARRAYOID, INT8ARRAYOID, INT8ARRAYOID, INT8ARRAYOID, BYTEAARRAYOID}},
     {"snowflake_get_layout", 0, {}}};
 
 const char *TypeName(Oid type) {
@@ -50,12 +51,14 @@ const char *TypeName(Oid type) {
       return "int8";
     case INTERVALOID:
       return "interval";
-    case UUIDOID:
-      return "uuid";
+    case BYTEAOID:
+      return "bytea";
     case TEXTARRAYOID:
       return "_text";
     case INT8ARRAYOID:
       return "_int8";
+    case BYTEAARRAYOID:
+      return "_bytea";
   }
   pg_unreachable();
 }
@@ -97,13 +100,15 @@ void Call(Session *session, int index, const char *columns, const char *const *v
   Ask(session, statement.data, function, values, read);
 }
 
-// The extension's schema, null without one; how many functions of ours it has; and the schema of
-// each. Says in full what it refers to, because a role may have any search_path.
+// The extension's schema, null without one; how many functions of ours it has; the schema of each;
+// and which server, database and extension this is, as PlaceHere() says it. Says in full what it refers to, because a role may have any search_path.
 const char *LookUpStatement() {
   StringInfoData text;
   initStringInfo(&text);
   appendStringInfoString(&text,
-                         "SELECT n.nspname, member.* FROM (SELECT) one"
+                         "SELECT n.nspname, member.*, pg_catalog.concat(pg_catalog.encode("
+                         "pg_catalog.timestamptz_send(pg_catalog.pg_postmaster_start_time()), 'hex'), ' ', b.oid, ' ',"
+                         " e.oid) AS place FROM pg_catalog.pg_database b"
                          " LEFT JOIN pg_catalog.pg_extension e ON e.extname OPERATOR(pg_catalog.=) 'snowflake'"
                          " LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace"
                          " CROSS JOIN LATERAL (SELECT pg_catalog.count(*) FILTER (WHERE pg_catalog.nameeq(p.proname, "
@@ -123,28 +128,36 @@ const char *LookUpStatement() {
       " WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass"
       " AND d.refobjid OPERATOR(pg_catalog.=) e.oid"
       " AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass"
-      " AND d.deptype OPERATOR(pg_catalog.=) 'e') member");
+      " AND d.deptype OPERATOR(pg_catalog.=) 'e') member"
+      " WHERE pg_catalog.nameeq(b.datname, pg_catalog.current_database())");
   return text.data;
 }
 
-void LookUp(Session *session) {
+// What no other server, database or extension has, not even a copy of this one.
+const char *PlaceHere(Oid extension) {
+  return psprintf("%016llx %u %u", static_cast<unsigned long long>(PgStartTime), MyDatabaseId, extension);
+}
+
+void LookUp(Session *session, const RegistryPlace &place) {
   Ask(session, LookUpStatement(), {}, nullptr, [&](RemoteRow row) {
     if (row.PassNull()) ReportNoRegistry();
     char theirs[NAMEDATALEN];
     CopyPresentable(theirs, sizeof(theirs), row.Name());
     if (row.Int8() == 0) ReportNamesake("the registry's database", theirs);
     for (const char *&schema : session->schemas) schema = row.PassNull() ? nullptr : row.Name();
+    place.found->is_here = strcmp(row.Text(), PlaceHere(place.extension)) == 0;
   });
 }
 
 // Runs `talk` on a connection of its own.
 template <typename Talk>
-void WithRegistry(const char *conninfo, bool hurry, Talk talk) {
+void WithRegistry(const RegistryPlace &place, bool hurry, Talk talk) {
   Session session = {};
-  RemoteOpen(&session.remote, conninfo, MonotonicUs() + (hurry ? kHurryUs : kExchangeUs));
+  RemoteOpen(&session.remote, place.conninfo, MonotonicUs() + (hurry ? kHurryUs : kExchangeUs));
   PG_TRY();
   {
-    LookUp(&session);
+    place.found->in_clear = session.remote.in_clear;
+    LookUp(&session, place);
     talk(&session);
   }
   PG_FINALLY();
@@ -154,7 +167,7 @@ void WithRegistry(const char *conninfo, bool hurry, Talk talk) {
 
 const char *Int8Text(int64_t value) { return psprintf("%lld", static_cast<long long>(value)); }
 const char *DurationText(int64_t us) { return psprintf("%lld microseconds", static_cast<long long>(us)); }
-const char *TokenText(const Token &token) { return DatumGetCString(DirectFunctionCall1(uuid_out, TokenDatum(token))); }
+const char *BytesText(Datum bytes) { return DatumGetCString(DirectFunctionCall1(byteaout, bytes)); }
 
 // A name that the registry could not store, or not as it is meant, goes there in letters that every server has.
 const char *NodeText(const Remote &remote, const char *name) {
@@ -175,9 +188,9 @@ Layout ReadLayout(RemoteRow *row) {
   return LayoutFromDatums(values);
 }
 
-constexpr const char *kStandingColumns = "system_identifier, timeline, raised_tick";
+constexpr const char *kStandingColumns = "system_identifier, timeline, raised_tick, word_us";
 
-Standing ReadStanding(RemoteRow *row) { return {row->Int8(), row->Int8(), row->Int8()}; }
+Standing ReadStanding(RemoteRow *row) { return {row->Int8(), row->Int8(), row->Int8(), row->Int8()}; }
 
 // False when the registry drew nothing.
 bool AcquireLease(Session *session, const AcquireRequest &request, AcquireAnswer *answer) {
@@ -185,7 +198,7 @@ bool AcquireLease(Session *session, const AcquireRequest &request, AcquireAnswer
                                 psprintf("%d", request.datacenter),
                                 Int8Text(request.now),
                                 DurationText(request.duration_us),
-                                TokenText(request.token),
+                                BytesText(SecretHashDatum(request.secret_hash)),
                                 Int8Text(request.seen_lease_id),
                                 request.start_before == kAnyStart ? nullptr : Int8Text(request.start_before)};
   const char *columns = psprintf("lease_id, worker_id, window_start, window_end, %s, %s, workers_free",
@@ -193,7 +206,7 @@ bool AcquireLease(Session *session, const AcquireRequest &request, AcquireAnswer
   bool drawn = false;
   Call(session, kAcquire, columns, values, [&](RemoteRow row) {
     if (row.PassNull()) return;
-    answer->lease = {row.Int8(), request.token, row.Int4(), row.Int8(), row.Int8()};
+    answer->lease = {row.Int8(), {}, row.Int4(), row.Int8(), row.Int8()};
     answer->layout = ReadLayout(&row);
     answer->standing = ReadStanding(&row);
     answer->workers_free = row.Int8();
@@ -206,7 +219,7 @@ RegistryAnswer Acquire(const RegistryPlace &place, const Layout &layout, const A
                        AcquireAnswer *answer) {
   bool drawn = false;
   const bool any_start = request.start_before == kAnyStart;
-  WithRegistry(place.conninfo, false, [&](Session *session) {
+  WithRegistry(place, false, [&](Session *session) {
     // Ticks of another layout would only look like a clock that is off.
     Call(session, kGetLayout, kLayoutColumnList, nullptr, [&](RemoteRow row) {
       const Layout theirs = ReadLayout(&row);
@@ -221,9 +234,11 @@ RegistryAnswer Acquire(const RegistryPlace &place, const Layout &layout, const A
 
 RegistryAnswer Extend(const RegistryPlace &place, const ExtendRequest &request, ExtendAnswer *answer) {
   RegistryAnswer outcome = RegistryAnswer::kGone;
-  WithRegistry(place.conninfo, false, [&](Session *session) {
-    const char *const values[] = {Int8Text(request.lease_id), TokenText(request.token), Int8Text(request.now),
-                                  DurationText(request.duration_us), Int8Text(request.held_until)};
+  WithRegistry(place, false, [&](Session *session) {
+    const char *const values[] = {Int8Text(request.lease_id),    BytesText(SecretHashDatum(request.secret_hash)),
+                                  Int8Text(request.now),         DurationText(request.duration_us),
+                                  Int8Text(request.held_until),  psprintf("%d", request.worker),
+                                  Int8Text(request.window_start)};
     Call(session, kExtend, psprintf("window_end, %s", kStandingColumns), values, [&](RemoteRow row) {
       if (!row.PassNull()) {
         answer->window_end = row.Int8();
@@ -237,9 +252,9 @@ RegistryAnswer Extend(const RegistryPlace &place, const ExtendRequest &request, 
 
 RegistryAnswer Release(const RegistryPlace &place, const ReleaseRequest &request, bool hurry, Telling telling) {
   RegistryAnswer outcome = RegistryAnswer::kGone;
-  WithRegistry(place.conninfo, hurry, [&](Session *session) {
-    const char *const values[] = {Int8Text(request.lease_id), TokenText(request.token), Int8Text(request.last_tick),
-                                  Int8Text(request.held_until)};
+  WithRegistry(place, hurry, [&](Session *session) {
+    const char *const values[] = {Int8Text(request.lease_id), BytesText(SecretDatum(request.secret)),
+                                  Int8Text(request.last_tick), Int8Text(request.held_until)};
     telling(request.lease_id);
     Call(session, kRelease, "answer", values, [&](RemoteRow row) {
       if (row.Bool()) outcome = RegistryAnswer::kDone;
@@ -278,35 +293,56 @@ const char *SegmentText(const Remote &remote, const char *name) {
   return text;
 }
 
+// Those of these segments; `secret`: with the secrets themselves, of those that are closed.
+void AskForRanges(Session *session, const RangesRequest &request, bool secret, RangesAnswer *answer) {
+  int *asked = static_cast<int *>(palloc(sizeof(int) * (request.count + 1))), count = 0;
+  for (int i = 0; i < request.count; ++i)
+    if (!secret || request.asks[i].wanted < 0) asked[count++] = i;
+  if (count == 0) return;
+  const auto ask = [&](int i) -> const RangeAsk & { return request.asks[asked[i]]; };
+  const auto numbers = [&](int64_t RangeAsk::*member) {
+    return ArrayText(count, [&](StringInfo text, int i) { appendStringInfo(text, "%lld", Long(ask(i).*member)); });
+  };
+  const char *names =
+      ArrayText(count, [&](StringInfo text, int i) { AppendQuoted(text, SegmentText(session->remote, ask(i).name)); });
+  const char *secrets = ArrayText(count, [&](StringInfo text, int i) {
+    AppendQuoted(text, BytesText(secret ? SecretDatum(ask(i).secret) : SecretHashDatum(ask(i).secret.hash)));
+  });
+  const char *const values[] = {NodeText(session->remote, request.node),
+                                names,
+                                numbers(&RangeAsk::segment_id),
+                                numbers(&RangeAsk::highest),
+                                numbers(&RangeAsk::unused),
+                                numbers(&RangeAsk::wanted),
+                                secrets};
+  Call(session, kRanges,
+       "segment_ids, range_last, range_count, usage_roles, system_identifier, timeline, word_us, known", values,
+       [&](RemoteRow row) {
+         int64_t *columns[3];
+         for (int64_t *&column : columns) {
+           column = static_cast<int64_t *>(palloc(sizeof(int64_t) * (count + 1)));
+           row.Int8Array(column, count);
+         }
+         char **roles = row.Names(count);
+         const Alphabet alphabet = RemoteHasOurEncoding(session->remote) ? Alphabet::kOurs : Alphabet::kAscii;
+         for (int i = 0; i < count; ++i) {
+           RangeAnswer *of = &answer->answers[asked[i]];
+           *of = {columns[0][i], {columns[1][i], columns[2][i]}, {}};
+           // A name that does not fit our encoding is changed: it names no role here.
+           CopyPresentable(of->usage_role, sizeof(of->usage_role), roles[i], alphabet);
+         }
+         answer->standing = {row.Int8(), row.Int8(), kNoWatermark, row.Int8()};
+         CopyPresentable(answer->known, sizeof(answer->known), row.Text(), alphabet);
+       });
+}
+
+// A call that fails may have shown the secret to others. So the registry first commits, under the hash, how far the node
+// has issued: no more than the rest comes back with the secret.
 RegistryAnswer HandOutRanges(const RegistryPlace &place, const RangesRequest &request, bool hurry,
                              RangesAnswer *answer) {
-  WithRegistry(place.conninfo, hurry, [&](Session *session) {
-    const auto array = [&](int64_t RangeAsk::*member) {
-      return ArrayText(request.count,
-                       [&](StringInfo text, int i) { appendStringInfo(text, "%lld", Long(request.asks[i].*member)); });
-    };
-    const char *names = ArrayText(request.count, [&](StringInfo text, int i) {
-      AppendQuoted(text, SegmentText(session->remote, request.asks[i].name));
-    });
-    const char *const values[] = {NodeText(session->remote, request.node),
-                                  TokenText(request.token),
-                                  names,
-                                  array(&RangeAsk::segment_id),
-                                  array(&RangeAsk::highest),
-                                  array(&RangeAsk::unused),
-                                  array(&RangeAsk::wanted)};
-    Call(session, kRanges, "segment_ids, range_last, range_count, system_identifier, timeline, known", values,
-         [&](RemoteRow row) {
-           int64_t *columns[3];
-           for (int64_t *&column : columns) {
-             column = static_cast<int64_t *>(palloc(sizeof(int64_t) * (request.count + 1)));
-             row.Int8Array(column, request.count);
-           }
-           for (int i = 0; i < request.count; ++i) answer->answers[i] = {columns[0][i], {columns[1][i], columns[2][i]}};
-           answer->standing = {row.Int8(), row.Int8(), kNoWatermark};
-           CopyPresentable(answer->known, sizeof(answer->known), row.Text(),
-                           RemoteHasOurEncoding(session->remote) ? Alphabet::kOurs : Alphabet::kAscii);
-         });
+  WithRegistry(place, hurry, [&](Session *session) {
+    AskForRanges(session, request, false, answer);
+    AskForRanges(session, request, true, answer);
   });
   return RegistryAnswer::kDone;
 }

@@ -20,11 +20,17 @@ void ReportOtherLayout(const Layout &ours, const Layout &theirs) {
   pg_unreachable();
 }
 
-void ReportOlderTimeline(int64_t timeline, int64_t seen) {
+void ReportOlderTimeline(const Standing &standing, const RegistrySeen &seen) {
+  const char *detail = psprintf(
+      "It is at timeline %lld; this node has seen timeline %lld, and goes back only when snowflake_settle() was"
+      " called in the registry's database.",
+      Long(standing.timeline), Long(seen.timeline));
+  if (standing.word_us < seen.word_us)
+    detail = psprintf("It does not know that snowflake_settle() was called at %s.", Time(seen.word_us));
   ereport(ERROR,
-          (errcode(kNoLease), errmsg("the registry answers from an older timeline"),
-           errdetail("It is at timeline %lld; answers of timeline %lld have been seen.", Long(timeline), Long(seen)),
-           errhint("An old primary has come back: stop it.")));
+          (errcode(kNoLease), errmsg("the registry answers from an older timeline"), errdetail_internal("%s", detail),
+           errhint("If an old primary has come back, stop it. If this server is to be the registry from now on, call"
+                   " snowflake_settle() in its database.")));
   pg_unreachable();
 }
 

@@ -1,7 +1,7 @@
 // What makes a registry, or its answer, unfit. All raise an ERROR.
 #pragma once
 
-#include "core/layout.h"
+#include "core/node.h"
 #include "pg/report.h"
 
 namespace snowflake {
@@ -9,7 +9,7 @@ namespace snowflake {
 [[noreturn]] void ReportNoRegistry();
 [[noreturn]] void ReportOtherLayout(const Layout &ours, const Layout &theirs);
 
-[[noreturn]] void ReportOlderTimeline(int64_t timeline, int64_t seen);
+[[noreturn]] void ReportOlderTimeline(const Standing &standing, const RegistrySeen &seen);
 [[noreturn]] void ReportAnswer(const char *what);
 
 }  // namespace snowflake

@@ -3,9 +3,11 @@
 #include "core/generator.h"
 #include "pg/database_layout.h"
 #include "pg/extension.h"
+#include "pg/registry/calls.h"
 #include "pg/registry/limits.h"
 #include "pg/registry/protocol.h"
 #include "pg/registry/report.h"
+#include "pg/registry/secrets.h"
 #include "pg/registry/tables.h"
 #include "pg/rows.h"
 #include "pg/settings.h"
@@ -43,6 +45,7 @@ struct Answer {
     Add(Int64GetDatum(standing.system_identifier));
     Add(Int64GetDatum(standing.timeline));
     Add(Int64GetDatum(standing.raised_tick));
+    Add(Int64GetDatum(standing.word_us));
   }
 
   Datum AsRow(FunctionCallInfo fcinfo) {
@@ -98,20 +101,22 @@ Oid CallersExtension(FunctionCallInfo fcinfo) { return ExtensionOfFunction(fcinf
 using namespace snowflake;
 
 SNOWFLAKE_FUNCTION(snowflake_lease_acquire) {
-  static const char *const names[] = {"node", "datacenter", "now_tick", "duration", "token", "seen_lease_id"};
+  static const char *const names[] = {"node", "datacenter", "now_tick", "duration", "secret_hash", "seen_lease_id"};
   CheckNotNull(fcinfo, "snowflake_lease_acquire", names, 6);
   LimitTransaction("snowflake_lease_acquire");
   const AcquireRequest request = {NodeName(fcinfo),
                                   PG_GETARG_INT32(1),
                                   PG_GETARG_INT64(2),
                                   GrantedUs(PG_GETARG_INTERVAL_P(3)),
-                                  TokenFromDatum(PG_GETARG_DATUM(4)),
+                                  SecretHashFromDatum(PG_GETARG_DATUM(4)),
                                   PG_GETARG_INT64(5),
                                   PG_ARGISNULL(6) ? kAnyStart : PG_GETARG_INT64(6)};
-  if (request.token == Token{}) ReportToken();
   CheckClock(DatabaseLayout(fcinfo->flinfo->fn_oid), request.now);
   AcquireAnswer answer = {};
-  if (!ProtocolAcquire(CallersExtension(fcinfo), request, &answer)) PG_RETURN_NULL();
+  const Oid extension = CallersExtension(fcinfo);
+  const bool drawn = ProtocolAcquire(extension, request, &answer);
+  after_answer(extension);
+  if (!drawn) PG_RETURN_NULL();
   Answer row = {};
   row.Add(Int64GetDatum(answer.lease.lease_id));
   row.Add(Int32GetDatum(answer.lease.worker));
@@ -124,16 +129,20 @@ SNOWFLAKE_FUNCTION(snowflake_lease_acquire) {
 }
 
 SNOWFLAKE_FUNCTION(snowflake_lease_extend) {
-  static const char *const names[] = {"lease_id", "token", "now_tick", "duration", "held_until"};
-  CheckNotNull(fcinfo, "snowflake_lease_extend", names, 5);
+  static const char *const names[] = {"lease_id",   "secret_hash", "now_tick",    "duration",
+                                      "held_until", "worker_id",   "window_start"};
+  CheckNotNull(fcinfo, "snowflake_lease_extend", names, 7);
   LimitTransaction("snowflake_lease_extend");
   const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
   CheckClock(layout, PG_GETARG_INT64(2));
-  const ExtendRequest request = {PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)),
+  const ExtendRequest request = {PG_GETARG_INT64(0), SecretHashFromDatum(PG_GETARG_DATUM(1)),
                                  PG_GETARG_INT64(2), GrantedUs(PG_GETARG_INTERVAL_P(3)),
-                                 PG_GETARG_INT64(4), LatestEnd(layout)};
+                                 PG_GETARG_INT64(4), PG_GETARG_INT32(5),
+                                 PG_GETARG_INT64(6), LatestEnd(layout)};
   ExtendAnswer answer = {};
-  const bool found = ProtocolExtend(CallersExtension(fcinfo), request, &answer);
+  const Oid extension = CallersExtension(fcinfo);
+  const bool found = ProtocolExtend(extension, request, &answer);
+  after_answer(extension);
   Answer row = {};
   row.nulls[0] = !found;
   row.Add(Int64GetDatum(answer.window_end));
@@ -142,15 +151,15 @@ SNOWFLAKE_FUNCTION(snowflake_lease_extend) {
 }
 
 SNOWFLAKE_FUNCTION(snowflake_lease_release) {
-  static const char *const names[] = {"lease_id", "token", "last_tick", "held_until"};
+  static const char *const names[] = {"lease_id", "secret", "last_tick", "held_until"};
   CheckNotNull(fcinfo, "snowflake_lease_release", names, 4);
   LimitTransaction("snowflake_lease_release");
   const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
   const Tick last_tick = PG_GETARG_INT64(2);
-  // The watermark is what the node can have used by now, whoever ends the lease with its token.
+  // The watermark is what the node can have used by now, whoever releases the lease.
   const Tick latest = LastUsable(layout, NowUnixUs());
   if (settings.max_clock_skew_ms > 0 && last_tick > latest) ReportTickAhead(layout.UnixUsAt(last_tick), NowUnixUs());
-  PG_RETURN_BOOL(ProtocolRelease(CallersExtension(fcinfo), {PG_GETARG_INT64(0), TokenFromDatum(PG_GETARG_DATUM(1)),
+  PG_RETURN_BOOL(ProtocolRelease(CallersExtension(fcinfo), {PG_GETARG_INT64(0), SecretFromDatum(PG_GETARG_DATUM(1)),
                                                             last_tick, PG_GETARG_INT64(3), LatestEnd(layout), latest}));
 }
 
@@ -173,9 +182,3 @@ SNOWFLAKE_FUNCTION(snowflake_settle) {
 }
 
 SNOWFLAKE_FUNCTION(snowflake_settled) { PG_RETURN_BOOL(ProtocolSettled(CallersExtension(fcinfo))); }
-
-// The install script makes it, calls it and drops it.
-SNOWFLAKE_FUNCTION(snowflake_make_origin) {
-  ProtocolMakeOrigin(CallersExtension(fcinfo));
-  PG_RETURN_VOID();
-}

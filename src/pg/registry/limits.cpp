@@ -13,7 +13,7 @@ constexpr int kTransactionMs = 10 * 1000;
 constexpr int kNotRegistered = -1;
 int timeout = kNotRegistered;
 const char *limited = nullptr;  // the function that this transaction called; null: none
-TimestampTz deadline = 0;
+TimestampTz deadline = 0;       // 0: none
 volatile sig_atomic_t overrun = false;
 
 // A session that is idle in its transaction hears of no cancellation, and PL/pgSQL may catch one.
@@ -41,6 +41,7 @@ void EndTransaction(XactEvent event, void *) {
     case XACT_EVENT_PREPARE:
       disable_timeout(static_cast<TimeoutId>(timeout), false);
       limited = nullptr;
+      deadline = 0;
       break;
     default:
       break;
@@ -49,21 +50,28 @@ void EndTransaction(XactEvent event, void *) {
 
 // An error ends all timeouts, and a savepoint keeps the transaction, with its locks, all the same.
 void EndSubTransaction(SubXactEvent event, SubTransactionId, SubTransactionId, void *) {
-  if (event == SUBXACT_EVENT_ABORT_SUB && limited != nullptr)
-    enable_timeout_at(static_cast<TimeoutId>(timeout), deadline);
+  if (event == SUBXACT_EVENT_ABORT_SUB && deadline != 0) enable_timeout_at(static_cast<TimeoutId>(timeout), deadline);
+}
+
+void WatchTransactions() {
+  if (timeout != kNotRegistered) return;
+  timeout = RegisterTimeout(USER_TIMEOUT, HandleTimeout);
+  RegisterXactCallback(EndTransaction, nullptr);
+  RegisterSubXactCallback(EndSubTransaction, nullptr);
+  before_shmem_exit(Tell, Datum{0});
 }
 
 }  // namespace
 
+void ForbidPrepare(const char *function) {
+  WatchTransactions();
+  if (limited == nullptr) limited = function;
+}
+
 void LimitTransaction(const char *function) {
   if (IsTransactionBlock() || IsSubTransaction()) ReportTransactionBlock(function);
-  if (timeout == kNotRegistered) {
-    timeout = RegisterTimeout(USER_TIMEOUT, HandleTimeout);
-    RegisterXactCallback(EndTransaction, nullptr);
-    RegisterSubXactCallback(EndSubTransaction, nullptr);
-    before_shmem_exit(Tell, Datum{0});
-  }
-  if (limited == nullptr) {
+  WatchTransactions();
+  if (deadline == 0) {
     deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), kTransactionMs);
     enable_timeout_at(static_cast<TimeoutId>(timeout), deadline);
   }

@@ -11,6 +11,9 @@ namespace snowflake {
 // not be prepared (0A000), and has as long as a slow registry takes at most; then its session ends.
 void LimitTransaction(const char *function);
 
+// For what holds the registry's lock in a transaction of the caller's: prepared, it would be held over restarts (0A000).
+void ForbidPrepare(const char *function);
+
 // The first argument: a node's name, in bounds (22023).
 const char *NodeName(FunctionCallInfo fcinfo);
 

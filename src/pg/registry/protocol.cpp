@@ -2,7 +2,9 @@
 
 #include "pg/database_layout.h"
 #include "pg/registry/calls.h"
+#include "pg/registry/limits.h"
 #include "pg/registry/report.h"
+#include "pg/registry/secrets.h"
 #include "pg/registry/settling.h"
 #include "pg/registry/tables.h"
 #include "pg/settings.h"
@@ -60,34 +62,34 @@ Tick WatermarkOf(const Tables &tables, int32_t worker) {
   return Rows() > 0 ? Int8Result(0, 1) : kNoWatermark;
 }
 
-// One datacenter's ring. Places are counted from `anchor`.
+// One datacenter's ring: places are counted from its first worker id.
 struct Ring {
-  int64_t base;  // its first worker id
+  int64_t base;
   int64_t size;
-  int64_t anchor;
 
-  int32_t WorkerAt(int64_t place) const { return static_cast<int32_t>(base + (anchor + place) % size); }
+  int32_t WorkerAt(int64_t place) const { return static_cast<int32_t>(base + place); }
 };
 
-// A lease whose window is over stays until its worker id is needed, and does not count.
-void CheckLeasesOfRole(const Tables &tables, Tick over) {
-  if (settings.max_leases_per_role == 0) return;
+// How many leases the session's role has, if that is as many as it may have; else -1. One whose window is
+// over stays until its worker id is needed, and does not count.
+int64_t AllLeasesOfRole(const Tables &tables, Tick over) {
+  if (settings.max_leases_per_role == 0) return -1;
   Execute(tables, psprintf("SELECT count(*) FROM %s WHERE role = $1 AND window_end > $2", tables.registry_name),
           SessionRole(), Int8(over));
-  if (Int8Result(0, 1) >= settings.max_leases_per_role) ReportLeasesOfRole(Int8Result(0, 1));
+  return Int8Result(0, 1) >= settings.max_leases_per_role ? Int8Result(0, 1) : -1;
 }
 
-// What stands in the way is read and offered; the places in between were never used, or long ago.
+// What is taken is read and offered; the places in between were never used, or long ago.
 void Offer(const Tables &tables, const Ring &ring, Tick now, Choosing *choosing) {
   Execute(tables,
           psprintf("SELECT place, lease_id, window_end, last_tick FROM"
-                   " (SELECT ((worker_id - $1 - $2) %% $3 + $3) %% $3 AS place, lease_id, window_end,"
-                   " 0::bigint AS last_tick FROM %s WHERE worker_id >= $1 AND worker_id < $1 + $3"
-                   " UNION ALL SELECT ((worker_id - $1 - $2) %% $3 + $3) %% $3, 0, 0, last_tick FROM %s"
-                   " WHERE worker_id >= $1 AND worker_id < $1 + $3 AND last_tick >= $4) taken"
+                   " (SELECT worker_id - $1 AS place, lease_id, window_end, 0::bigint AS last_tick FROM %s"
+                   " WHERE worker_id >= $1 AND worker_id < $1 + $2"
+                   " UNION ALL SELECT worker_id - $1, 0, 0, last_tick FROM %s"
+                   " WHERE worker_id >= $1 AND worker_id < $1 + $2 AND last_tick >= $3) taken"
                    " ORDER BY place, lease_id DESC",
                    tables.registry_name, tables.watermark_name),
-          Int8(ring.base), Int8(ring.anchor), Int8(ring.size), Int8(now));
+          Int8(ring.base), Int8(ring.size), Int8(now));
   for (int64_t i = 0; i < Rows(); ++i)
     choosing->Offer({Int8Result(i, 1), Int8Result(i, 2), Int8Result(i, 3), Int8Result(i, 4)});
 }
@@ -103,31 +105,37 @@ bool Expire(const Tables &tables, int64_t lease_id, Tick over, int32_t worker) {
   return true;
 }
 
-// A worker id and its watermark; how many are free besides. None is found when all that is free is held back and that was noticed
-// just now; otherwise that is SF004.
-bool Choose(const Tables &tables, const Layout &layout, const Ring &ring, const Settling &settling, Tick now,
-            int32_t *worker, Tick *watermark, int64_t *workers_free) {
+struct Found {
+  int32_t worker;
+  Tick watermark;
+  int64_t workers_free;  // besides
+};
+
+// False if all that is free is held back and that was noticed just now; otherwise that is SF004.
+bool Choose(const Tables &tables, const Layout &layout, const Ring &ring, const Settling &settling, int64_t lease_id,
+            Tick now, Found *found) {
   const Tick over = OverBy(now, layout.TickAt(NowUnixUs()));
-  CheckLeasesOfRole(tables, over);
+  const int64_t leases = AllLeasesOfRole(tables, over);
+  if (leases >= 0) ReportLeasesOfRole(leases);
   for (;;) {
-    Choosing choosing(ring.size, settling, now, over);
+    Choosing choosing(ring.size, lease_id, settling, now, over);
     Offer(tables, ring, now, &choosing);
     const Choice choice = choosing.Finish();
-    *workers_free = ring.size - choosing.live();
-    *worker = ring.WorkerAt(choice.place);
+    found->workers_free = ring.size - choosing.live();
+    found->worker = ring.WorkerAt(choice.place);
     if (choice.what == Chosen::kNone) {
       if (settling.noticed) return false;
-      if (settling.active && !settling.soft) ReportHeldBack(ring.size, settling.cut, settling.until_us);
+      if (settling.active) ReportHeldBack(ring.size, choosing.leased(), settling);
       ReportAllLeased(ring.size, layout.UnixUsAt(choosing.first_end()));
     }
     // One that was being moved or given back was waited for.
-    if (choice.what == Chosen::kExpired && !Expire(tables, choice.lease_id, over, *worker)) continue;
-    if (choice.what == Chosen::kHeldBack && !settling.soft)
-      ereport(LOG, (errmsg("snowflake registry: hands out worker id %d, which is held back until %s", *worker,
+    if (choice.what == Chosen::kExpired && !Expire(tables, choice.lease_id, over, found->worker)) continue;
+    if (choice.what == Chosen::kHeldBack)
+      ereport(LOG, (errmsg("snowflake registry: worker id %d is acquired, which was held back until %s", found->worker,
                            Time(settling.until_us)),
-                    errdetail("All others are leased, and half of the time is over. If a lost commit had handed it"
-                              " out, its node may still issue ids under it.")));
-    *watermark = choice.what == Chosen::kLater ? choice.watermark : WatermarkOf(tables, *worker);
+                    errdetail("The upper third is used up, and half of the time is over. If a lost commit granted"
+                              " this worker id, its node may still issue ids under it.")));
+    found->watermark = choice.what == Chosen::kLater ? choice.watermark : WatermarkOf(tables, found->worker);
     return true;
   }
 }
@@ -136,14 +144,14 @@ void CheckDatacenter(const Layout &layout, int32_t datacenter) {
   if (datacenter < 0 || datacenter >= layout.datacenter_count()) ReportDatacenter(datacenter, layout);
 }
 
-void Insert(const Tables &tables, const char *node, const Lease &lease) {
+void Insert(const Tables &tables, const char *node, const SecretHash &secret_hash, const Lease &lease) {
   Execute(tables,
-          psprintf("INSERT INTO %s (lease_id, worker_id, node, token, acquired_at, renewed_at, window_start,"
+          psprintf("INSERT INTO %s (lease_id, worker_id, node, secret_hash, acquired_at, renewed_at, window_start,"
                    " window_end, role) OVERRIDING SYSTEM VALUE"
                    " VALUES ($1, $2, $3, $4, clock_timestamp(), clock_timestamp(), $5, $6, $7)"
                    " RETURNING worker_id::bigint, window_start, window_end",
                    tables.registry_name),
-          Int8(lease.lease_id), Int4(lease.worker), TextValue(node), Of(UUIDOID, TokenDatum(lease.token)),
+          Int8(lease.lease_id), Int4(lease.worker), TextValue(node), Of(BYTEAOID, SecretHashDatum(secret_hash)),
           Int8(lease.window_start), Int8(lease.window_end), SessionRole());
   // A trigger may have swallowed or changed the row, and a lease that is not in the registry is none.
   if (Rows() != 1 || Int8Result(0, 1) != lease.worker || Int8Result(0, 2) != lease.window_start ||
@@ -153,14 +161,14 @@ void Insert(const Tables &tables, const char *node, const Lease &lease) {
 
 // The lease that an earlier request of the same node drew, whose answer was lost or late: it is moved as by an extend.
 bool FindDrawn(const Tables &tables, const AcquireRequest &request, AcquireAnswer *answer) {
-  Execute(tables,
-          psprintf("UPDATE %s SET window_end = greatest(window_end, $3), renewed_at = clock_timestamp()"
-                   " WHERE token = $1 AND role = $2 RETURNING lease_id, worker_id::bigint, window_start, window_end",
-                   tables.registry_name),
-          Of(UUIDOID, TokenDatum(request.token)), SessionRole(), Int8(EndForDrawn(answer->layout, request)));
+  Execute(
+      tables,
+      psprintf("UPDATE %s SET window_end = greatest(window_end, $3), renewed_at = clock_timestamp()"
+               " WHERE secret_hash = $1 AND role = $2 RETURNING lease_id, worker_id::bigint, window_start, window_end",
+               tables.registry_name),
+      Of(BYTEAOID, SecretHashDatum(request.secret_hash)), SessionRole(), Int8(EndForDrawn(answer->layout, request)));
   if (Rows() == 0) return false;
-  answer->lease = {Int8Result(0, 1), request.token, static_cast<int32_t>(Int8Result(0, 2)), Int8Result(0, 3),
-                   Int8Result(0, 4)};
+  answer->lease = {Int8Result(0, 1), {}, static_cast<int32_t>(Int8Result(0, 2)), Int8Result(0, 3), Int8Result(0, 4)};
   answer->workers_free = -1;
   return true;
 }
@@ -173,19 +181,19 @@ bool Draw(const Tables &tables, const AcquireRequest &request, AcquireAnswer *an
   if (now > layout.max_tick()) ReportTimeUsedUp(layout, layout.UnixUsAt(now));
 
   Origin origin = ReadOrigin(tables);
-  const Settling settling =
-      Settle(tables, layout, request.datacenter, {now, request.duration_us, request.seen_lease_id}, &origin);
+  const bool noticed = LookLocked(tables, layout, {request.duration_us, request.seen_lease_id}, &origin);
   answer->standing = StandingOf(origin);
   if (FindDrawn(tables, request, answer)) return true;
 
   Lease *lease = &answer->lease;
   lease->lease_id = NextLeaseId(tables, origin.last_lease_id);
-  lease->token = request.token;
   const int64_t size = layout.workers_per_datacenter();
-  const Ring ring = {request.datacenter * size, size, settling.active ? settling.anchor : lease->lease_id % size};
-  Tick watermark = kNoWatermark;
-  if (!Choose(tables, layout, ring, settling, now, &lease->worker, &watermark, &answer->workers_free)) return false;
-  switch (GrantLease(layout, request, watermark, origin.raised_tick, lease)) {
+  Found found = {};
+  const Settling settling = SettlingOf(origin, HereNow(), noticed);
+  if (!Choose(tables, layout, {request.datacenter * size, size}, settling, lease->lease_id, now, &found)) return false;
+  lease->worker = found.worker;
+  answer->workers_free = found.workers_free;
+  switch (GrantLease(layout, request, found.watermark, origin.raised_tick, lease)) {
     case Grant::kTooLate:
       return false;
     case Grant::kTimeUsedUp:
@@ -193,8 +201,10 @@ bool Draw(const Tables &tables, const AcquireRequest &request, AcquireAnswer *an
     case Grant::kGranted:
       break;
   }
-  Insert(tables, request.node, *lease);
-  WriteOrigin(tables, lease->lease_id);
+  Insert(tables, request.node, request.secret_hash, *lease);
+  origin.last_lease_id = lease->lease_id;
+  origin.clean_us = 0;
+  WriteOrigin(tables, origin);
   return true;
 }
 
@@ -202,26 +212,29 @@ void CheckHeld(const Layout &layout, Tick held_until, Tick known, Tick latest) {
   if (IsHeldTooFar(held_until, known, latest)) ReportTickAhead(layout.UnixUsAt(held_until), NowUnixUs());
 }
 
+// A lease that this registry does not know is taken in again as its node has it: its row was lost. False
+// when the lease is gone.
+bool Adopt(const Tables &tables, const Layout &layout, const ExtendRequest &request, ExtendAnswer *answer) {
+  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
+  const int64_t last_lease_id = ReadOrigin(tables).last_lease_id;
+  if (!MayAdopt(layout, request, last_lease_id, WatermarkOf(tables, request.worker))) return false;
+  Execute(tables,
+          psprintf("SELECT 1 FROM %s WHERE worker_id = $1 OR lease_id = $2 OR secret_hash = $3", tables.registry_name),
+          Int4(request.worker), Int8(request.lease_id), Of(BYTEAOID, SecretHashDatum(request.secret_hash)));
+  if (Rows() > 0 || AllLeasesOfRole(tables, OverBy(FromEpoch(request.now), layout.TickAt(NowUnixUs()))) >= 0)
+    return false;
+  CheckHeld(layout, HeldUntil(layout, request.held_until), kNoWatermark, request.latest_end);
+  answer->window_end = EndForExtend(layout, request);
+  Insert(tables, "unknown", request.secret_hash,
+         {request.lease_id, {}, request.worker, request.window_start, answer->window_end});
+  NoticeLoss(tables, Loss::kLease);
+  ereport(LOG, (errmsg("snowflake registry: took lease %lld of worker id %d in again", Long(request.lease_id),
+                       request.worker),
+                errdetail("Its node holds it, and the registry had lost it.")));
+  return true;
+}
+
 }  // namespace
-
-Datum TokenDatum(const Token &token) {
-  pg_uuid_t *uuid = static_cast<pg_uuid_t *>(palloc(sizeof(pg_uuid_t)));
-  memcpy(uuid->data, token.bytes, sizeof(token.bytes));
-  return UUIDPGetDatum(uuid);
-}
-
-Token TokenFromDatum(Datum uuid) {
-  Token token;
-  memcpy(token.bytes, DatumGetUUIDP(uuid)->data, sizeof(token.bytes));
-  return token;
-}
-
-Token NewToken() {
-  Token token;
-  if (!pg_strong_random(token.bytes, sizeof(token.bytes)))
-    ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate a random token")));
-  return token;
-}
 
 bool ProtocolAcquire(Oid extension, const AcquireRequest &request, AcquireAnswer *answer) {
   CheckCall("snowflake_lease_acquire");
@@ -244,28 +257,43 @@ bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *a
   bool found = false;
   AsOwner(tables, [&] {
     const Layout layout = ReadLayout(tables.layout);
-    const Notice notice = {FromEpoch(request.now), request.duration_us, request.lease_id};
     const Tick held_until = HeldUntil(layout, request.held_until);
-    const Origin origin = ReadOrigin(tables);
-    answer->standing = StandingOf(origin);
-    if (IsEvidence(origin, request.lease_id)) NoticeLoss(tables, layout, notice, Loss::kLease);
-    NoticeMove(tables, layout, notice, origin);
+    const bool same_system = ReadOrigin(tables).system_identifier == HereNow().system_identifier;
+    const Origin origin = Look(tables, layout, {request.duration_us, request.lease_id});
     NoticeActivity(tables, origin);
+    answer->standing = StandingOf(origin);
     Execute(tables,
             psprintf("UPDATE %s r SET window_end = greatest(r.window_end, $3), renewed_at = clock_timestamp()"
                      " FROM (SELECT lease_id, window_end FROM %s) o"
-                     " WHERE r.lease_id = $1 AND token = $2 AND role = $4 AND o.lease_id = $1"
+                     " WHERE r.lease_id = $1 AND secret_hash = $2 AND role = $4 AND o.lease_id = $1"
                      " RETURNING r.window_end, o.window_end",
                      tables.registry_name, tables.registry_name),
-            Int8(request.lease_id), Of(UUIDOID, TokenDatum(request.token)), Int8(EndForExtend(layout, request)),
-            SessionRole());
+            Int8(request.lease_id), Of(BYTEAOID, SecretHashDatum(request.secret_hash)),
+            Int8(EndForExtend(layout, request)), SessionRole());
     found = Rows() > 0;
-    if (!found) return;
+    if (!found) {
+      found = same_system && Adopt(tables, layout, request, answer);
+      return;
+    }
     answer->window_end = Int8Result(0, 1);
     CheckHeld(layout, held_until, Int8Result(0, 2), request.latest_end);
-    if (held_until > Int8Result(0, 2)) NoticeLoss(tables, layout, {notice.now, notice.duration_us, 0}, Loss::kHeldEnd);
+    if (held_until > Int8Result(0, 2)) NoticeLoss(tables, Loss::kHeldEnd);
   });
   return found;
+}
+
+int64_t ProtocolWorkersFree(Oid extension, const Layout &layout, int32_t datacenter) {
+  const Tables tables = FindTables(extension);
+  const int64_t ring = layout.workers_per_datacenter();
+  int64_t others = 0;
+  AsOwner(tables, [&] {
+    Execute(tables,
+            psprintf("SELECT count(*) - 1 FROM %s WHERE worker_id >= $1 AND worker_id < $2 AND window_end > $3",
+                     tables.registry_name),
+            Int8(datacenter * ring), Int8((datacenter + 1) * ring), Int8(layout.TickAt(NowUnixUs())));
+    others = Int8Result(0, 1);
+  });
+  return ring - Max(others, int64_t{0});
 }
 
 bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
@@ -276,15 +304,12 @@ bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
   bool found = false;
   AsOwner(tables, [&] {
     const Layout layout = ReadLayout(tables.layout);
-    const Origin origin = ReadOrigin(tables);
-    if (IsEvidence(origin, request.lease_id))
-      NoticeLoss(tables, layout, NoticeOfOurs(layout, request.lease_id), Loss::kLease);
-    NoticeMove(tables, layout, NoticeOfOurs(layout), origin);
+    Look(tables, layout, {0, request.lease_id});
     Execute(tables,
-            psprintf("DELETE FROM %s WHERE lease_id = $1 AND token = $2 AND role = $3"
+            psprintf("DELETE FROM %s WHERE lease_id = $1 AND secret_hash = $2 AND role = $3"
                      " RETURNING worker_id::bigint, window_start, window_end",
                      tables.registry_name),
-            Int8(request.lease_id), Of(UUIDOID, TokenDatum(request.token)), SessionRole());
+            Int8(request.lease_id), Of(BYTEAOID, SecretHashDatum(request.secret.hash)), SessionRole());
     found = Rows() > 0;
     if (!found) return;
     const int32_t worker = static_cast<int32_t>(Int8Result(0, 1));
@@ -304,20 +329,20 @@ void ProtocolMarkClean(Oid extension) {
   CommitLocally();
   // Waits for acquires and extends under way, and holds up those that come.
   LockRelationOid(tables.origin, ShareRowExclusiveLock);
-  AsOwner(tables, [&] { MarkClean(tables); });
+  AsOwner(tables, [&] { MarkClean(tables, ReadLayout(tables.layout)); });
 }
 
 bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since, Tick last_tick) {
   CheckCall("snowflake_evict");
-  // Who means to drop the extension calls this in the same transaction: it has what a drop locks before anything that calls wait for.
-  LockDatabaseObject(ExtensionRelationId, extension, 0, AccessExclusiveLock);
+  ForbidPrepare("snowflake_evict");
+  // The extension may be dropped in the same transaction: no other call is under way then, nor begins.
+  LockTables(extension, ExclusiveLock, true);
   const Tables tables = FindTables(extension);
   CommitDurably();
   LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
   bool found = false;
   AsOwner(tables, [&] {
-    const Layout layout = ReadLayout(tables.layout);
-    NoticeMove(tables, layout, NoticeOfOurs(layout), ReadOrigin(tables));
+    Look(tables, ReadLayout(tables.layout), {});
     Execute(tables,
             psprintf("DELETE FROM %s WHERE worker_id = $1 RETURNING window_start, window_end, renewed_at",
                      tables.registry_name),
@@ -337,27 +362,21 @@ bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since, Tick l
 
 void ProtocolSettle(Oid extension, const char *reason) {
   CheckCall("snowflake_settle");
+  ForbidPrepare("snowflake_settle");
   const Tables tables = FindTables(extension);
   CommitDurably();
   LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
-  AsOwner(tables, [&] {
-    const Layout layout = ReadLayout(tables.layout);
-    const Notice notice = NoticeOfOurs(layout);
-    Origin origin = ReadOrigin(tables);
-    EnsureOrigin(tables, layout, notice, &origin);
-    BeginSettling(tables, layout, notice, Loss::kWord, reason, &origin);
-  });
+  AsOwner(tables, [&] { BeginSettling(tables, ReadLayout(tables.layout), reason); });
 }
 
 void ProtocolRaise(Oid extension, Tick tick) {
   CheckCall("snowflake_raise");
+  ForbidPrepare("snowflake_raise");
   const Tables tables = FindTables(extension);
   CommitDurably();
   LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
   AsOwner(tables, [&] {
-    Origin origin = ReadOrigin(tables);
-    const Layout layout = ReadLayout(tables.layout);
-    EnsureOrigin(tables, layout, NoticeOfOurs(layout), &origin);
+    Look(tables, ReadLayout(tables.layout), {});
     Execute(tables,
             psprintf("UPDATE %s SET raised_tick = greatest(raised_tick, $1) RETURNING raised_tick", tables.origin_name),
             Int8(tick));
@@ -368,19 +387,18 @@ void ProtocolRaise(Oid extension, Tick tick) {
 
 bool ProtocolSettled(Oid extension) {
   CheckCall("snowflake_settled");
+  ForbidPrepare("snowflake_settled");
   const Tables tables = FindTables(extension);
   CommitDurably();
   LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
   bool ended = false;
-  AsOwner(tables, [&] { ended = EndSettling(tables); });
+  AsOwner(tables, [&] { ended = EndSettling(tables, ReadLayout(tables.layout)); });
   return ended;
 }
 
 void ProtocolMakeOrigin(Oid extension) {
   const Tables tables = FindTables(extension);
-  AsOwner(tables, [&] {
-    if (!ReadOrigin(tables).found) WriteOrigin(tables, NextLeaseId(tables, 0));
-  });
+  AsOwner(tables, [&] { MakeOrigin(tables); });
 }
 
 void ProtocolKeepWatermark(Oid extension, int32_t worker, Tick last_tick) {

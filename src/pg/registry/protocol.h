@@ -17,13 +17,6 @@
 
 namespace snowflake {
 
-// A token as SQL has it, in the current memory context, and back.
-Datum TokenDatum(const Token &token);
-Token TokenFromDatum(Datum uuid);
-
-// A secret that nobody can guess.
-Token NewToken();
-
 // A node's name is for people; its length in bytes is bounded.
 inline constexpr int kMaxNodeName = 256;
 
@@ -33,6 +26,9 @@ bool ProtocolAcquire(Oid extension, const AcquireRequest &request, AcquireAnswer
 
 // Moves the window's end, never back. False when the lease is gone.
 bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *answer);
+
+// How many worker ids of a datacenter nobody holds, but for one.
+int64_t ProtocolWorkersFree(Oid extension, const Layout &layout, int32_t datacenter);
 
 // Gives a lease back and keeps its last tick as its worker id's watermark. False when it was gone.
 bool ProtocolRelease(Oid extension, const ReleaseRequest &request);

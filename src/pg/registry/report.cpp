@@ -28,16 +28,17 @@ void ReportAllLeased(int64_t ring_size, int64_t next_free_us) {
   pg_unreachable();
 }
 
-void ReportHeldBack(int64_t ring_size, int64_t held_back, int64_t until_us) {
-  ereport(
-      ERROR,
-      (errcode(kAllLeased), errmsg("every worker id is leased or held back"),
-       errdetail("Of %lld worker ids, %lld are held back until %s, because commits of the registry may have been lost;"
-                 " half of that time before, they are handed out if no other is left.",
-                 Long(ring_size), Long(held_back), Time(until_us)),
-       err_generic_string(PG_DIAG_TABLE_NAME, "snowflake_origin"),
-       err_generic_string(PG_DIAG_COLUMN_NAME, kHeldBackColumn),
-       errhint("Where nothing was lost, call snowflake_settled() in the registry's database.")));
+void ReportHeldBack(int64_t ring_size, int64_t leased, const Settling &settling) {
+  ereport(ERROR,
+          (errcode(kAllLeased), errmsg("every worker id is leased or held back"),
+           errdetail("Of %lld worker ids, %lld are leased, and %lld are held back until %s, because commits of the"
+                     " registry may have been lost. They can be acquired from %s on; leases expire again when the"
+                     " registry has settled, at %s.",
+                     Long(ring_size), Long(leased), Long(ring_size - leased), Time(settling.half_us),
+                     Time(settling.half_us), Time(settling.until_us)),
+           err_generic_string(PG_DIAG_TABLE_NAME, "snowflake_origin"),
+           err_generic_string(PG_DIAG_COLUMN_NAME, kHeldBackColumn),
+           errhint("If nothing was lost, call snowflake_settled() in the registry's database.")));
   pg_unreachable();
 }
 
@@ -72,9 +73,8 @@ void ReportNoGuard(const char *table) {
   ereport(
       ERROR,
       (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("table \"%s\" has lost a guard", table),
-       errdetail(
-           "Its triggers snowflake_guard, snowflake_guard_after and snowflake_guard_truncate keep ids unique; one is"
-           " missing, changed, or does not fire always."),
+       errdetail("Its triggers snowflake_guard, snowflake_guard_after and snowflake_guard_table keep ids unique; one is"
+                 " missing, changed, or does not fire always, or a column was renamed."),
        errhint("ALTER TABLE ... ENABLE ALWAYS TRIGGER ..., or drop the extension and create it again.")));
   pg_unreachable();
 }
@@ -122,13 +122,6 @@ void ReportNodeName(int64_t bytes) {
   ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("node name is too long"),
                   errdetail("It has %lld bytes; %d are allowed.", Long(bytes), kMaxNodeName),
                   errhint("The name is for people: set a shorter snowflake.node_name.")));
-  pg_unreachable();
-}
-
-void ReportToken() {
-  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("token must not be zero"),
-                  errdetail("The token is the node's secret, by which the registry knows a request that was repeated."),
-                  errhint("Use gen_random_uuid().")));
   pg_unreachable();
 }
 

@@ -1,14 +1,14 @@
 // What a registry refuses. All raise an ERROR.
 #pragma once
 
-#include "core/layout.h"
+#include "core/ring.h"
 #include "pg/report.h"
 
 namespace snowflake {
 
 [[noreturn]] void ReportBinaryUpgrade(const char *function);
 [[noreturn]] void ReportAllLeased(int64_t ring_size, int64_t next_free_us);
-[[noreturn]] void ReportHeldBack(int64_t ring_size, int64_t held_back, int64_t until_us);
+[[noreturn]] void ReportHeldBack(int64_t ring_size, int64_t leased, const Settling &settling);
 [[noreturn]] void ReportLeasesOfRole(int64_t leases);
 [[noreturn]] void ReportForeignColumn();
 [[noreturn]] void ReportNotPermanent(const char *table);
@@ -19,7 +19,6 @@ namespace snowflake {
 [[noreturn]] void ReportDatacenter(int32_t datacenter, const Layout &layout);
 [[noreturn]] void ReportLastTick(int64_t last_tick);
 [[noreturn]] void ReportNodeName(int64_t bytes);
-[[noreturn]] void ReportToken();
 [[noreturn]] void ReportTickAhead(int64_t tick_us, int64_t registry_us);
 [[noreturn]] void ReportDeadSince(TimestampTz dead_since);
 [[noreturn]] void ReportAliveSince(int32_t worker, TimestampTz dead_since, TimestampTz renewed_at);

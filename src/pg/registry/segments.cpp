@@ -4,6 +4,7 @@
 #include "pg/registry/calls.h"
 #include "pg/registry/protocol.h"
 #include "pg/registry/report.h"
+#include "pg/registry/secrets.h"
 #include "pg/registry/tables.h"
 #include "pg/settings.h"
 
@@ -19,6 +20,7 @@ int64_t PeriodUs() { return settings.lease_duration_ms * kUsPerMs; }
 struct Row {
   int64_t segment_id;  // 0: there is none
   bool may_have_lost;
+  char usage_role[kMaxRoleName + 1];
   Segment segment;
 };
 
@@ -26,7 +28,7 @@ struct Row {
 Row ReadSegment(const Tables &tables, const char *name, bool lock) {
   Execute(tables,
           psprintf("SELECT segment_id, last_value, max_value, step::bigint, max_step::bigint, period_at, handed,"
-                   " handed_before, newest, may_have_lost FROM %s WHERE name = $1 AND dropped_at IS NULL%s",
+                   " handed_before, newest, may_have_lost, usage_role FROM %s WHERE name = $1 AND dropped_at IS NULL%s",
                    tables.segment_name, lock ? " FOR UPDATE" : ""),
           TextValue(name));
   if (Rows() == 0) return {};
@@ -38,6 +40,8 @@ Row ReadSegment(const Tables &tables, const char *name, bool lock) {
   row.segment = {Int8Result(0, 2), Int8Result(0, 3), Int8Result(0, 4), Int8Result(0, 5),
                  period_us,        Int8Result(0, 7), Int8Result(0, 8), Int8Result(0, 9)};
   row.may_have_lost = BoolResult(0, 10);
+  const Datum usage_role = Result(0, 11, NAMEOID, &is_null);
+  if (!is_null) strlcpy(row.usage_role, NameStr(*DatumGetName(usage_role)), sizeof(row.usage_role));
   const Segment &s = row.segment;
   const bool sound = row.segment_id > 0 && s.last_value >= 0 && s.last_value <= s.max_value && s.step >= 1 &&
                      s.step <= s.max_step && s.handed >= 0 && s.handed_before >= 0 && s.newest >= 0;
@@ -45,50 +49,53 @@ Row ReadSegment(const Tables &tables, const char *name, bool lock) {
   return row;
 }
 
-// `drawn_by`: who was handed out a range; nullptr: nobody.
-void WriteSegment(const Tables &tables, const Row &row, const Token *drawn_by) {
+// `elsewhere`: a range was handed out to another node than this database's own.
+void WriteSegment(const Tables &tables, const Row &row, bool elsewhere = false) {
   const Segment &s = row.segment;
   Execute(tables,
           psprintf("UPDATE %s SET last_value = $2, period_at = $3, handed = $4, handed_before = $5, newest = $6,"
-                   " may_have_lost = $7%s WHERE segment_id = $1 RETURNING last_value",
-                   tables.segment_name,
-                   drawn_by != nullptr ? ", drawn_by = coalesce(drawn_by, $8),"
-                                         " drawn_by_several = drawn_by_several OR coalesce(drawn_by <> $8, false)"
-                                       : ""),
+                   " may_have_lost = $7, drawn_elsewhere = drawn_elsewhere OR $8 WHERE segment_id = $1"
+                   " RETURNING last_value",
+                   tables.segment_name),
           Int8(row.segment_id), Int8(s.last_value), TimeValue(s.period_us), Int8(s.handed), Int8(s.handed_before),
-          Int8(s.newest), Bool(row.may_have_lost), Of(UUIDOID, TokenDatum(drawn_by != nullptr ? *drawn_by : Token{})));
+          Int8(s.newest), Bool(row.may_have_lost), Bool(elsewhere));
   // A trigger may have swallowed or changed the row.
   if (Rows() != 1 || Int8Result(0, 1) != s.last_value) ReportForeignTable("snowflake_segment");
 }
 
-// What the node that asks has, under its token; a role cannot take another's.
-Holding ReadHolding(const Tables &tables, int64_t segment_id, const RangesRequest &request) {
+Value HashValue(const RangeAsk &ask) { return Of(BYTEAOID, SecretHashDatum(ask.secret.hash)); }
+
+// What the node that asks has, under this secret; a role cannot take another's.
+Holding ReadHolding(const Tables &tables, int64_t segment_id, const RangesRequest &request, const RangeAsk &ask) {
   Execute(tables,
-          psprintf("SELECT held_from, newest_from, held_to FROM %s WHERE segment_id = $1 AND role = $2 AND node = $3"
-                   " AND token = $4 FOR UPDATE",
+          psprintf("SELECT held_from, newest_from, held_to FROM %s WHERE segment_id = $1 AND here = $2 AND role = $3"
+                   " AND node = $4 AND secret_hash = $5 FOR UPDATE",
                    tables.range_name),
-          Int8(segment_id), SessionRole(), TextValue(request.node), Of(UUIDOID, TokenDatum(request.token)));
+          Int8(segment_id), Bool(request.here), SessionRole(), TextValue(request.node), HashValue(ask));
   if (Rows() == 0) return {};
   return {Int8Result(0, 1), Int8Result(0, 2), Int8Result(0, 3)};
 }
 
-void WriteHolding(const Tables &tables, int64_t segment_id, const RangesRequest &request, const Holding &holding) {
-  const Value id = Int8(segment_id), role = SessionRole(), node = TextValue(request.node),
-              token = Of(UUIDOID, TokenDatum(request.token));
-  if (holding.to == 0) {
-    Execute(
-        tables,
-        psprintf("DELETE FROM %s WHERE segment_id = $1 AND role = $2 AND node = $3 AND token = $4", tables.range_name),
-        id, role, node, token);
-    return;
-  }
+void WriteHolding(const Tables &tables, int64_t segment_id, const RangesRequest &request, const RangeAsk &ask,
+                  const Holding &holding) {
   Execute(tables,
-          psprintf("INSERT INTO %s (segment_id, role, node, token, held_from, newest_from, held_to, drawn_at)"
-                   " VALUES ($1, $2, $3, $4, $5, $6, $7, clock_timestamp()) ON CONFLICT (segment_id, role, node)"
-                   " DO UPDATE SET token = excluded.token, held_from = excluded.held_from,"
-                   " newest_from = excluded.newest_from, held_to = excluded.held_to, drawn_at = excluded.drawn_at",
+          psprintf("INSERT INTO %s (segment_id, here, role, node, secret_hash, held_from, newest_from, held_to,"
+                   " drawn_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())"
+                   " ON CONFLICT (segment_id, here, role, node) DO UPDATE SET secret_hash = excluded.secret_hash,"
+                   " held_from = excluded.held_from, newest_from = excluded.newest_from,"
+                   " held_to = excluded.held_to, drawn_at = excluded.drawn_at",
                    tables.range_name),
-          id, role, node, token, Int8(holding.from), Int8(holding.newest), Int8(holding.to));
+          Int8(segment_id), Bool(request.here), SessionRole(), TextValue(request.node), HashValue(ask),
+          Int8(holding.from), Int8(holding.newest), Int8(holding.to));
+}
+
+// The node has none left, and its secret is none any more: what did not come back is a gap.
+void DropHolding(const Tables &tables, int64_t segment_id, const RangesRequest &request, const RangeAsk &ask) {
+  Execute(tables,
+          psprintf("DELETE FROM %s WHERE segment_id = $1 AND here = $2 AND role = $3 AND node = $4"
+                   " AND secret_hash = $5",
+                   tables.range_name),
+          Int8(segment_id), Bool(request.here), SessionRole(), TextValue(request.node), HashValue(ask));
 }
 
 // Nothing below `value` comes back of what nodes have.
@@ -119,16 +126,21 @@ RangeAnswer Exchange(const Tables &tables, const RangesRequest &request, const R
     SkipLost(segment);
     row.may_have_lost = false;
   }
-  Holding holding = ReadHolding(tables, row.segment_id, request);
-  if (same) TakeBack(segment, &holding, {ask.highest, ask.unused});
-  // It has none left: what did not come back is a gap.
-  if (same && ask.wanted < 0 && holding.to <= ask.highest) holding = {};
+  Holding holding = ReadHolding(tables, row.segment_id, request, ask);
   Range range = {};
   if (ask.wanted >= 0) range = HandOut(segment, ask.wanted, NowUnixUs(), PeriodUs());
+  const bool closes = ask.wanted < 0 && same && holding.to > 0, back = closes && ask.secret != Secret{};
+  if (back) TakeBack(segment, &holding, {ask.highest, ask.unused});
+  if (closes && !back) KeepFrom(&holding, Plus(HeldUpTo(ask), 1));
   if (range.left > 0) Hold(&holding, range);
-  WriteSegment(tables, row, range.left > 0 ? &request.token : nullptr);
-  WriteHolding(tables, row.segment_id, request, holding);
-  return {row.segment_id, range};
+  WriteSegment(tables, row, range.left > 0 && !request.here);
+  if (back)
+    DropHolding(tables, row.segment_id, request, ask);
+  else if (closes || range.left > 0)
+    WriteHolding(tables, row.segment_id, request, ask, holding);
+  RangeAnswer answer = {row.segment_id, range, {}};
+  memcpy(answer.usage_role, row.usage_role, sizeof(answer.usage_role));
+  return answer;
 }
 
 // Commits are lost where a node names a number that was never handed out.
@@ -194,11 +206,9 @@ int64_t NewSegmentId() {
 // Looks at what happened to the registry since, before any row is locked.
 Origin BeginCall(const Tables &tables, const RangesRequest *request) {
   const Layout layout = ReadLayout(tables.layout);
-  const Origin origin = ReadOrigin(tables);
-  NoticeMove(tables, layout, NoticeOfOurs(layout), origin);
+  const Origin origin = Look(tables, layout, {});
   NoticeActivity(tables, origin);
-  if (request != nullptr && HasEvidence(tables, *request))
-    NoticeLoss(tables, layout, NoticeOfOurs(layout), Loss::kRange);
+  if (request != nullptr && HasEvidence(tables, *request)) NoticeLoss(tables, Loss::kRange);
   return origin;
 }
 
@@ -215,11 +225,12 @@ void Call(const Tables &tables, const char *function, Body body) {
 }  // namespace
 
 void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64_t step, int64_t max_value,
-                           int64_t max_step) {
+                           int64_t max_step, Name usage_role) {
   CheckName(name);
   if (start < 1 || start > max_value || step < 1 || step > max_step)
     ReportSegmentLimits(start, step, max_value, max_step);
   const Tables tables = FindTables(extension);
+  NameData nobody = {};
   Call(tables, "snowflake_create_segment", [&] {
     BeginCall(tables, nullptr);
     Execute(tables,
@@ -229,15 +240,18 @@ void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64
     const int64_t dropped = Rows() > 0 ? Int8Result(0, 1) : 0, segment_id = NewSegmentId();
     // One that was dropped goes on where it ended.
     Execute(tables,
-            psprintf("INSERT INTO %s AS s (name, segment_id, first_value, last_value, max_value, step, max_step)"
-                     " VALUES ($1, $2, $3 + 1, $3, $4, $5::integer, $6::integer) ON CONFLICT (name) DO UPDATE"
-                     " SET segment_id = excluded.segment_id, first_value = least(s.first_value, excluded.first_value),"
-                     " last_value = greatest(s.last_value, excluded.last_value),"
-                     " max_value = greatest(s.last_value, excluded.max_value), step = excluded.step,"
-                     " max_step = excluded.max_step, dropped_at = NULL"
-                     " WHERE s.dropped_at IS NOT NULL RETURNING last_value, max_value",
-                     tables.segment_name),
-            TextValue(name), Int8(segment_id), Int8(start - 1), Int8(max_value), Int8(step), Int8(max_step));
+            psprintf(
+                "INSERT INTO %s AS s (name, segment_id, first_value, last_value, max_value, step, max_step, usage_role)"
+                " VALUES ($1, $2, $3 + 1, $3, $4, $5::integer, $6::integer, CASE WHEN $7 THEN $8 END)"
+                " ON CONFLICT (name) DO UPDATE"
+                " SET segment_id = excluded.segment_id, first_value = least(s.first_value, excluded.first_value),"
+                " last_value = greatest(s.last_value, excluded.last_value),"
+                " max_value = greatest(s.last_value, excluded.max_value), step = excluded.step,"
+                " max_step = excluded.max_step, usage_role = excluded.usage_role, dropped_at = NULL"
+                " WHERE s.dropped_at IS NOT NULL RETURNING last_value, max_value",
+                tables.segment_name),
+            TextValue(name), Int8(segment_id), Int8(start - 1), Int8(max_value), Int8(step), Int8(max_step),
+            Bool(usage_role != nullptr), Of(NAMEOID, NameGetDatum(usage_role != nullptr ? usage_role : &nobody)));
     if (Rows() == 0) ReportSegmentExists(name);
     const int64_t last_value = Int8Result(0, 1);
     if (last_value >= max_value) ReportSegmentEnd(name, last_value, max_value);
@@ -250,19 +264,16 @@ void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64
   });
 }
 
-void ProtocolDropSegment(Oid extension, const char *name, const Token &own) {
+void ProtocolDropSegment(Oid extension, const char *name) {
   const Tables tables = FindTables(extension);
   Call(tables, "snowflake_drop_segment", [&] {
     BeginCall(tables, nullptr);
     const Row row = LockSegment(tables, name);
-    Execute(tables,
-            psprintf("SELECT drawn_by_several OR coalesce(drawn_by <> $2, false) FROM %s WHERE segment_id = $1",
-                     tables.segment_name),
-            Int8(row.segment_id), Of(UUIDOID, TokenDatum(own)));
+    Execute(tables, psprintf("SELECT drawn_elsewhere FROM %s WHERE segment_id = $1", tables.segment_name),
+            Int8(row.segment_id));
     const bool held = BoolResult(0, 1);
-    // Who else has numbers of it keeps them.
-    Execute(tables, psprintf("DELETE FROM %s WHERE segment_id = $1 AND token = $2", tables.range_name),
-            Int8(row.segment_id), Of(UUIDOID, TokenDatum(own)));
+    // Other nodes that have numbers of it keep them.
+    Execute(tables, psprintf("DELETE FROM %s WHERE segment_id = $1 AND here", tables.range_name), Int8(row.segment_id));
     Execute(tables,
             psprintf(held ? "UPDATE %s SET dropped_at = clock_timestamp() WHERE segment_id = $1 RETURNING segment_id"
                           : "DELETE FROM %s WHERE segment_id = $1 RETURNING segment_id",
@@ -280,16 +291,15 @@ int64_t ProtocolRaiseSegment(Oid extension, const char *name, int64_t value) {
     Row row = LockSegment(tables, name);
     if (value < 1 || value > row.segment.max_value) ReportSegmentValue(name, value, row.segment.max_value);
     RaiseTo(&row.segment, value);
-    WriteSegment(tables, row, nullptr);
+    WriteSegment(tables, row);
     KeepFrom(tables, row.segment_id, value);
     next = row.segment.last_value < PG_INT64_MAX ? row.segment.last_value + 1 : PG_INT64_MAX;
   });
   return next;
 }
 
-SegmentStanding ProtocolSegmentStanding(Oid extension, const char *name, const Token &own, const char *own_name,
-                                        bool lock) {
-  const Tables tables = FindTables(extension);
+SegmentStanding ProtocolSegmentStanding(Oid extension, const char *name, bool lock) {
+  const Tables tables = FindTables(extension, lock ? RowShareLock : AccessShareLock);
   SegmentStanding standing = {};
   MemoryContext caller = CurrentMemoryContext;
   const auto read = [&] {
@@ -301,13 +311,10 @@ SegmentStanding ProtocolSegmentStanding(Oid extension, const char *name, const T
     if (Rows() == 0) return;
     const int64_t segment_id = Int8Result(0, 1);
     standing = {true, BoolResult(0, 5), Int8Result(0, 2), Int8Result(0, 3), Int8Result(0, 4), "", 0};
-    Execute(
-        tables,
-        psprintf("SELECT held_to, node FROM %s WHERE segment_id = $1 AND token <> $2 AND NOT (role = $3 AND node = $4)"
-                 " ORDER BY held_to DESC LIMIT 1",
-                 tables.range_name),
-        Int8(segment_id), Of(UUIDOID, TokenDatum(own)), Of(OIDOID, ObjectIdGetDatum(BOOTSTRAP_SUPERUSERID)),
-        TextValue(own_name));
+    Execute(tables,
+            psprintf("SELECT held_to, node FROM %s WHERE segment_id = $1 AND NOT here ORDER BY held_to DESC LIMIT 1",
+                     tables.range_name),
+            Int8(segment_id));
     if (Rows() == 0) return;
     bool is_null = false;
     const Datum node = Result(0, 2, TEXTOID, &is_null);

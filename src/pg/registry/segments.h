@@ -9,13 +9,13 @@
 
 namespace snowflake {
 
-// Errors: 42710, 22023; SF006 where one of that name was dropped, and nothing is left above it.
+// `usage_role`: whose members may use its numbers; nullptr: every role. Errors: 42710, 22023; SF006 where one of that name was dropped, and nothing is left above it.
 void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64_t step, int64_t max_value,
-                           int64_t max_step);
+                           int64_t max_step, Name usage_role);
 
-// Where it ended is remembered, should there be one of the name again: unless numbers of it were drawn with this token alone, by the
-// node that drops it. Error: 42704.
-void ProtocolDropSegment(Oid extension, const char *name, const Token &own);
+// Where it ended is remembered, should there be one of the name again: unless this database's own node alone has had
+// numbers of it. Error: 42704.
+void ProtocolDropSegment(Oid extension, const char *name);
 
 // Returns the next number. Errors: 42704, 22023.
 int64_t ProtocolRaiseSegment(Oid extension, const char *name, int64_t value);
@@ -31,10 +31,8 @@ struct SegmentStanding {
   const char *holder;
   int64_t held_to;
 };
-// Other nodes than that with this token, or this name, which had another token in the life before. With `lock` it stays so until the
-// transaction ends.
-SegmentStanding ProtocolSegmentStanding(Oid extension, const char *name, const Token &own, const char *own_name,
-                                        bool lock);
+// Of other nodes than this database's own. With `lock` it stays so until the transaction ends.
+SegmentStanding ProtocolSegmentStanding(Oid extension, const char *name, bool lock);
 
 // A restored dump has a segment of this name. False where the registry has none.
 bool ProtocolRestoreSegment(Oid extension, const char *name, int64_t last_value);

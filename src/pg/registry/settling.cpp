@@ -1,80 +1,86 @@
+// Lives and settling in snowflake_origin: see core/ring.h for what they are.
 #include "pg/registry/settling.h"
 
 #include "pg/registry/report.h"
-#include "pg/rows.h"
 #include "pg/settings.h"
 
 namespace snowflake {
 
 namespace {
 
-Survey SurveyLeases(const Tables &tables, const Layout &layout, Tick now) {
-  Execute(tables, psprintf("SELECT window_end, renewed_at FROM %s WHERE isfinite(renewed_at)", tables.registry_name));
-  Survey survey(layout, now, UnixUsFromTimestamp(GetCurrentTransactionStartTimestamp()));
-  for (int64_t i = 0; i < Rows(); ++i) {
-    bool is_null = false;
-    const TimestampTz renewed_at = DatumGetTimestampTz(Result(i, 2, TIMESTAMPTZOID, &is_null));
-    survey.Offer(Int8Result(i, 1), UnixUsFromTimestamp(renewed_at));
-  }
-  return survey;
-}
-
-// The new cut of one datacenter's ring.
-int64_t HalveRing(const Tables &tables, const Layout &layout, int32_t datacenter, const Beginning &begun, int64_t cut,
-                  Tick since) {
-  const int64_t ring = layout.workers_per_datacenter();
-  Execute(tables,
-          psprintf("SELECT place, bool_or(leased), max(last_tick) FROM"
-                   " (SELECT ((worker_id - $1 - $2) %% $3 + $3) %% $3 AS place, leased, last_tick FROM"
-                   " (SELECT worker_id, true AS leased, $5::bigint AS last_tick FROM %s"
-                   " UNION ALL SELECT worker_id, false, last_tick FROM %s) known"
-                   " WHERE worker_id >= $1 AND worker_id < $1 + $3) places"
-                   " WHERE place >= $4 GROUP BY place ORDER BY place",
-                   tables.registry_name, tables.watermark_name),
-          Int8(datacenter * ring), Int8(begun.anchor_lease_id % ring), Int8(ring), Int8(cut), Int8(kNoWatermark));
-  const auto is_out = [&](int64_t i) { return IsOutOfReach(BoolResult(i, 2), Int8Result(i, 3), since); };
-  int64_t count = 0;
-  for (int64_t i = 0; i < Rows(); ++i) count += is_out(i);
-  Halving halving(cut, ring, count, begun.times);
-  for (int64_t i = 0; i < Rows(); ++i)
-    if (is_out(i)) halving.Offer(Int8Result(i, 1));
-  return halving.Finish();
-}
-
-void CheckCuts(const Origin &origin, const Layout &layout) {
-  if (origin.settled_before && origin.cut_count < layout.datacenter_count()) ReportForeignColumn();
-}
-
-// Where the server is now.
-void WriteHere(const Tables &tables, const Here &here) {
-  Execute(tables,
-          psprintf("UPDATE %s SET system_identifier = $1, timeline = $2, started_at = $3, clean_at = NULL",
-                   tables.origin_name),
-          Int8(here.system_identifier), Int8(here.timeline), TimeValue(here.started_us));
-}
-
-void WriteBeginning(const Tables &tables, const Beginning &begun, const int64_t *cuts, int32_t count, int64_t start) {
-  Execute(tables,
-          psprintf("UPDATE %s SET settles_until = $1, settling_lease_id = $2, settling_cuts = $3, last_lease_id = $4,"
-                   " settling_us = $5, settling_soft = $6, settling_start = nullif($7, 0)",
-                   tables.origin_name),
-          TimeValue(begun.until_us), Int8(begun.anchor_lease_id), Of(INT8ARRAYOID, Int8ArrayDatum(cuts, count)),
-          Int8(begun.last_lease_id), Int8(begun.settling_us), Bool(begun.soft), Int8(start));
-}
-
 const char *ReasonOf(Loss loss) {
   switch (loss) {
     case Loss::kFailover:
-      return "it was failed over";
+      return "its server is on another timeline, as after a failover";
+    case Loss::kOtherSystem:
+      return "its server has another system identifier, as after pg_upgrade";
     case Loss::kEmptyOrigin:
       return "its snowflake_origin was empty";
+    case Loss::kEmptyTables:
+      return "its leases are gone, as those of an unlogged table after a crash";
     case Loss::kLease:
-      return "a node knows of a lease that it does not";
-    case Loss::kHandOver:
-      return "it was handed over";
+      return "a node holds a lease that it does not know";
+    case Loss::kHeldEnd:
+      return "a node holds a window that is longer than it knows";
+    case Loss::kRange:
+      return "a node has had numbers of a segment that it never handed out";
     default:
-      return "its server was started again, perhaps with files of before";
+      return "";
   }
+}
+
+// Ranges, too, may have been handed out by lost commits.
+void NoteRanges(const Tables &tables, bool may_have_lost) {
+  Execute(tables, psprintf("UPDATE %s SET may_have_lost = $1", tables.segment_name), Bool(may_have_lost));
+}
+
+void SettleBecause(const Tables &tables, Loss loss, const char *reason, Origin *origin) {
+  Settle(origin, HereNow(), settings.lease_duration_ms * kUsPerMs, settings.max_clock_skew_ms * kUsPerMs);
+  NoteRanges(tables, true);
+  ereport(LOG, (errmsg("snowflake registry settles until %s: %s", Time(origin->settles_until_us),
+                       loss == Loss::kWord ? reason : ReasonOf(loss)),
+                errdetail("Until then no lease expires, and worker ids are acquired from the upper third alone, which"
+                          " no lost lease has.")));
+}
+
+// Nobody can have deleted it: it was lost with the files, or with a table that was not permanent for a
+// while. Then nothing tells how long leases are.
+Origin NewOrigin(const Tables &tables) {
+  MakeOrigin(tables);
+  Origin origin = ReadOrigin(tables);
+  origin.longest_us = settings.max_lease_duration_ms * kUsPerMs;
+  return origin;
+}
+
+// A row leaves for a watermark, so tables of which leases were acquired are never both empty. Without
+// any row, a clean shutdown says that none was lost.
+bool HasLostLeases(const Tables &tables, const Origin &origin) {
+  if (origin.longest_us == 0) return false;
+  Execute(tables, psprintf("SELECT 1 FROM %s LIMIT 1", tables.registry_name));
+  if (Rows() > 0) return false;
+  Execute(tables, psprintf("SELECT 1 FROM %s LIMIT 1", tables.watermark_name));
+  return Rows() == 0 || origin.clean_us == 0;
+}
+
+// Brings the record up to date, but neither writes it nor settles.
+Loss Recognize(const Tables &tables, const Layout &layout, int64_t named, Origin *origin) {
+  const Here here = HereNow();
+  Loss loss = Loss::kNone;
+  if (!origin->found) {
+    *origin = NewOrigin(tables);
+    loss = Loss::kEmptyOrigin;
+  }
+  origin->settles_until_us = SettlesUntil(*origin, here);
+  if (!IsInPlace(*origin, here)) {
+    if (loss == Loss::kNone && HasLostLeases(tables, *origin)) loss = Loss::kEmptyTables;
+    const Loss moved = BeginLife(origin, here, layout.workers_per_datacenter(), pg_prng_uint64(&pg_global_prng_state));
+    if (moved != Loss::kNone) loss = moved;
+  }
+  if (IsEvidence(*origin, named)) {
+    if (loss == Loss::kNone && !origin->loss_known) loss = Loss::kLease;
+    GoAbove(origin, named);
+  }
+  return loss;
 }
 
 }  // namespace
@@ -85,122 +91,112 @@ Here HereNow() {
 }
 
 Origin ReadOrigin(const Tables &tables) {
+  Execute(tables, psprintf("SELECT system_identifier, timeline, started_at, clean_at, last_lease_id, jumped_from,"
+                           " jumped_to, raised_tick, longest_us, settles_until, settling_us, loss_known, word_at"
+                           " FROM %s",
+                           tables.origin_name));
   Origin origin = {};
   origin.raised_tick = kNoWatermark;
-  Execute(tables, psprintf("SELECT system_identifier, timeline, last_lease_id, settles_until, settling_lease_id,"
-                           " settling_cuts, settling_us, settling_soft, started_at, clean_at, raised_tick,"
-                           " coalesce(settling_start, 0) FROM %s",
-                           tables.origin_name));
   origin.found = Rows() > 0;
   if (!origin.found) return origin;
-  bool is_null = false;
-  const auto time = [&](int column) {
+  const auto time = [](int column) {
+    bool is_null = false;
     const Datum value = Result(0, column, TIMESTAMPTZOID, &is_null);
     return is_null ? int64_t{0} : UnixUsFromTimestamp(DatumGetTimestampTz(value));
   };
   origin.system_identifier = Int8Result(0, 1);
   origin.timeline = Int8Result(0, 2);
-  origin.last_lease_id = Int8Result(0, 3);
-  origin.soft = BoolResult(0, 8);
-  origin.started_us = time(9);
-  origin.clean_us = time(10);
-  origin.raised_tick = Int8Result(0, 11);
-  origin.start = Int8Result(0, 12);
-  origin.settles_until_us = time(4);
-  origin.settled_before = !is_null;
-  if (is_null) return origin;
-  origin.anchor_lease_id = Int8Result(0, 5);
-  const Datum cuts = Result(0, 6, INT8ARRAYOID, &is_null);
-  if (is_null) ReportForeignColumn();
-  ArrayType *array = DatumGetArrayTypePCopy(cuts);
-  if (ARR_NDIM(array) != 1 || ARR_HASNULL(array)) ReportForeignColumn();
-  origin.cuts = reinterpret_cast<const int64_t *>(ARR_DATA_PTR(array));
-  origin.cut_count = ARR_DIMS(array)[0];
-  origin.settling_us = Int8Result(0, 7);
+  origin.started_us = time(3);
+  origin.clean_us = time(4);
+  origin.last_lease_id = Int8Result(0, 5);
+  origin.jumped_from = Int8Result(0, 6);
+  origin.jumped_to = Int8Result(0, 7);
+  origin.raised_tick = Int8Result(0, 8);
+  origin.longest_us = Int8Result(0, 9);
+  origin.settles_until_us = time(10);
+  origin.settling_us = Int8Result(0, 11);
+  origin.loss_known = BoolResult(0, 12);
+  origin.word_us = time(13);
   return origin;
 }
 
-bool EnsureOrigin(const Tables &tables, const Layout &layout, const Notice &notice, Origin *origin) {
-  if (origin->found) return false;
-  WriteOrigin(tables, NextLeaseId(tables, 0));
-  *origin = ReadOrigin(tables);
-  BeginSettling(tables, layout, notice, Loss::kEmptyOrigin, ReasonOf(Loss::kEmptyOrigin), origin);
-  return true;
+void WriteOrigin(const Tables &tables, const Origin &origin) {
+  Execute(tables,
+          psprintf("UPDATE %s SET system_identifier = $1, timeline = $2, started_at = nullif($3, 'epoch'),"
+                   " clean_at = nullif($4, 'epoch'), last_lease_id = $5, jumped_from = $6, jumped_to = $7,"
+                   " longest_us = $8, settles_until = nullif($9, 'epoch'), settling_us = $10, loss_known = $11,"
+                   " word_at = nullif($12, 'epoch')",
+                   tables.origin_name),
+          Int8(origin.system_identifier), Int8(origin.timeline), TimeValue(origin.started_us),
+          TimeValue(origin.clean_us), Int8(origin.last_lease_id), Int8(origin.jumped_from), Int8(origin.jumped_to),
+          Int8(origin.longest_us), TimeValue(origin.settles_until_us), Int8(origin.settling_us),
+          Bool(origin.loss_known), TimeValue(origin.word_us));
 }
 
-void BeginSettling(const Tables &tables, const Layout &layout, const Notice &notice, Loss loss, const char *reason,
-                   Origin *origin) {
-  CheckCuts(*origin, layout);
-  const Here here = HereNow();
-  const Survey survey = SurveyLeases(tables, layout, notice.now);
-  const int64_t settling_us = survey.SettlingUs(notice.duration_us, settings.max_clock_skew_ms * kUsPerMs);
-  const Beginning begun = Begin(*origin, here, loss, notice.named, settling_us);
-  const int32_t count = layout.datacenter_count();
-  int64_t *cuts = static_cast<int64_t *>(palloc0(sizeof(int64_t) * count));
-  int64_t farthest = 0;
-  for (int32_t i = 0; i < count; ++i) {
-    if (begun.from_cuts) cuts[i] = origin->cuts[i];
-    if (begun.times > 0)
-      cuts[i] = HalveRing(tables, layout, i, begun, cuts[i], survey.Since(notice.now, here.clock_us));
-    farthest = Max(farthest, cuts[i]);
-  }
-  const int64_t start =
-      StartOf(*origin, begun, farthest, layout.workers_per_datacenter(), pg_prng_uint64(&pg_global_prng_state));
-  WriteHere(tables, here);
-  WriteBeginning(tables, begun, cuts, count, start);
-  // Ranges, too, may have been handed out by commits that are lost.
-  if (!begun.soft) Execute(tables, psprintf("UPDATE %s SET may_have_lost = true", tables.segment_name));
-  ereport(
-      LOG,
-      (errmsg("snowflake registry settles until %s: %s", Time(begun.until_us), reason),
-       begun.soft
-           ? errdetail("The nearer half of the free worker ids is handed out last until then.")
-           : errdetail("Nothing expires until then, and of the free worker ids only the farther half is handed out.")));
-  *origin = ReadOrigin(tables);
+bool LookLocked(const Tables &tables, const Layout &layout, const Notice &notice, Origin *origin) {
+  const bool news = HasNews(*origin, HereNow(), notice.named);
+  const Loss loss = news ? Recognize(tables, layout, notice.named, origin) : Loss::kNone;
+  origin->longest_us = Max(origin->longest_us, notice.duration_us);
+  if (loss != Loss::kNone) SettleBecause(tables, loss, nullptr, origin);
+  if (news) WriteOrigin(tables, *origin);
+  return news;
 }
 
-Settling Settle(const Tables &tables, const Layout &layout, int32_t datacenter, const Notice &notice, Origin *origin) {
-  const Here here = HereNow();
-  const bool empty = EnsureOrigin(tables, layout, notice, origin);
-  CheckCuts(*origin, layout);
-  const bool moved = !IsInPlace(*origin, here) || origin->clean_us != 0 || origin->started_us != here.started_us;
-  const Loss loss = NoticedLoss(*origin, here, notice.named);
-  if (loss != Loss::kNone) {
-    BeginSettling(tables, layout, notice, loss, ReasonOf(loss), origin);
-  } else if (origin->settled_before && SettlesUntil(*origin, here) < origin->settles_until_us) {
-    origin->settles_until_us = SettlesUntil(*origin, here);
-    Execute(tables, psprintf("UPDATE %s SET settles_until = $1", tables.origin_name),
-            TimeValue(origin->settles_until_us));
-  }
-  if (moved) WriteHere(tables, here);
-  return SettlingOf(*origin, here, layout.workers_per_datacenter(), datacenter, empty || loss != Loss::kNone);
+Origin Look(const Tables &tables, const Layout &layout, const Notice &notice) {
+  Origin origin = ReadOrigin(tables);
+  if (!HasNews(origin, HereNow(), notice.named) && notice.duration_us <= origin.longest_us) return origin;
+  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
+  origin = ReadOrigin(tables);
+  if (!LookLocked(tables, layout, notice, &origin)) WriteOrigin(tables, origin);
+  return origin;
 }
 
-bool EndSettling(const Tables &tables) {
-  const Here here = HereNow();
-  const Origin origin = ReadOrigin(tables);
-  WriteHere(tables, here);
-  Execute(tables, psprintf("UPDATE %s SET settles_until = NULL, settling_lease_id = NULL, settling_cuts = NULL",
-                           tables.origin_name));
-  Execute(tables, psprintf("UPDATE %s SET may_have_lost = false", tables.segment_name));
-  return !IsInPlace(origin, here) || Settles(origin, here);
+void NoticeLoss(const Tables &tables, Loss loss) {
+  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
+  Origin origin = ReadOrigin(tables);
+  if (origin.loss_known) return;
+  SettleBecause(tables, loss, nullptr, &origin);
+  WriteOrigin(tables, origin);
 }
 
-void WriteOrigin(const Tables &tables, int64_t lease_id) {
-  Execute(tables, psprintf("UPDATE %s SET last_lease_id = $1", tables.origin_name), Int8(lease_id));
-  if (Rows() > 0) return;
+void NoticeActivity(const Tables &tables, const Origin &origin) {
+  if (origin.clean_us == 0) return;
+  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);  // before its row, as others do
+  Execute(tables, psprintf("UPDATE %s SET clean_at = NULL", tables.origin_name));
+}
+
+void BeginSettling(const Tables &tables, const Layout &layout, const char *reason) {
+  Origin origin = ReadOrigin(tables);
+  Recognize(tables, layout, 0, &origin);
+  SettleBecause(tables, Loss::kWord, reason, &origin);
+  origin.word_us = Max(origin.word_us + 1, NowUnixUs());
+  WriteOrigin(tables, origin);
+}
+
+bool EndSettling(const Tables &tables, const Layout &layout) {
+  Origin origin = ReadOrigin(tables);
+  const bool lost = Recognize(tables, layout, 0, &origin) != Loss::kNone;
+  const bool settles = SettlingOf(origin, HereNow(), false).active;
+  origin.settles_until_us = origin.settling_us = 0;
+  origin.loss_known = false;
+  WriteOrigin(tables, origin);
+  NoteRanges(tables, false);
+  return lost || settles;
+}
+
+void MarkClean(const Tables &tables, const Layout &layout) {
+  Origin origin = ReadOrigin(tables);
+  LookLocked(tables, layout, {}, &origin);
+  origin.clean_us = NowUnixUs();
+  WriteOrigin(tables, origin);
+}
+
+void MakeOrigin(const Tables &tables) {
+  if (ReadOrigin(tables).found) return;
   Execute(
       tables,
       psprintf("INSERT INTO %s (system_identifier, timeline, last_lease_id) VALUES ($1, $2, $3)", tables.origin_name),
-      Int8(static_cast<int64_t>(GetSystemIdentifier())), Int8(GetWALInsertionTimeLine()), Int8(lease_id));
-}
-
-void MarkClean(const Tables &tables) {
-  Execute(tables, psprintf("UPDATE %s SET clean_at = clock_timestamp()", tables.origin_name));
-}
-
-void UnmarkClean(const Tables &tables) {
-  Execute(tables, psprintf("UPDATE %s SET clean_at = NULL", tables.origin_name));
+      Int8(static_cast<int64_t>(GetSystemIdentifier())), Int8(GetWALInsertionTimeLine()), Int8(NextLeaseId(tables, 0)));
 }
 
 }  // namespace snowflake

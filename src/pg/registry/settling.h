@@ -1,4 +1,7 @@
-// Settling, as core/ring.h decides it: this reads snowflake_origin and the leases, and writes down what comes of it.
+// Lives and settling, as core/ring.h decides them: this reads and writes snowflake_origin.
+//
+// All inside AsOwner(). The registry's lock, which one acquire after the other holds, is taken here by
+// whatever writes the record, unless it says otherwise.
 #pragma once
 
 #include "core/ring.h"
@@ -6,38 +9,48 @@
 
 namespace snowflake {
 
-// Inside AsOwner(), like all that follows; its cuts lie in the current memory context. Error: 55000 when it cannot be.
-Origin ReadOrigin(const Tables &tables);
-
 // Where this server is, now.
 Here HereNow();
 
-// What an exchange brings along: whose leases are how long, and what its node knows. All with the registry's lock held.
+// Error: 55000 if the record is malformed.
+Origin ReadOrigin(const Tables &tables);
+
+// Requires: the registry's lock.
+void WriteOrigin(const Tables &tables, const Origin &origin);
+
+// What an exchange brings along.
 struct Notice {
-  Tick now;
-  int64_t duration_us;
-  int64_t named;  // the highest lease id that the asking node has seen of this registry, 0 for none
+  int64_t duration_us;  // asked for; 0: nothing was
+  int64_t named;        // the highest lease id that the node has seen of this registry; 0: none
 };
 
-// An empty one is made anew, and settles firmly. Nobody can have deleted it: it was lost with the files, or with a table that was not
-// permanent for a while. Returns whether it was.
-bool EnsureOrigin(const Tables &tables, const Layout &layout, const Notice &notice, Origin *origin);
+// To be called before anything is granted, moved or given back: begins a life, notices a loss, and
+// records both and the longest duration. Returns the record.
+Origin Look(const Tables &tables, const Layout &layout, const Notice &notice);
 
-// Notices a loss, and says what is still held back because of one. `origin` is brought up to date.
-Settling Settle(const Tables &tables, const Layout &layout, int32_t datacenter, const Notice &notice, Origin *origin);
+// The same for the one who has the registry's lock. `origin` is brought up to date; all but its
+// longest duration is recorded. Returns whether there was anything.
+bool LookLocked(const Tables &tables, const Layout &layout, const Notice &notice, Origin *origin);
 
-// Settles from now on because of this loss; `reason` for the log.
-void BeginSettling(const Tables &tables, const Layout &layout, const Notice &notice, Loss loss, const char *reason,
-                   Origin *origin);
+// A node named something that this registry never granted, so commits are lost. All that tells of one
+// loss counts once.
+void NoticeLoss(const Tables &tables, Loss loss);
 
-// Ends settling, and takes this server for the one that the registry has always been on. False when there was nothing to end.
-bool EndSettling(const Tables &tables);
+// The mark of a clean shutdown is gone as soon as something comes after it.
+void NoticeActivity(const Tables &tables, const Origin &origin);
 
-// Writes down that this lease was drawn, and at the first one where.
-void WriteOrigin(const Tables &tables, int64_t lease_id);
+// The three that follow require the registry's lock.
 
-// That all up to now is on disk and the server is about to end; and that something came after.
-void MarkClean(const Tables &tables);
-void UnmarkClean(const Tables &tables);
+// The operator's word that commits were lost; `reason` for the log.
+void BeginSettling(const Tables &tables, const Layout &layout, const char *reason);
+
+// The opposite word. Returns whether it settled, or would have.
+bool EndSettling(const Tables &tables, const Layout &layout);
+
+// All up to now is on disk, and the server is about to end.
+void MarkClean(const Tables &tables, const Layout &layout);
+
+// Writes down which server the registry is on, unless that was done.
+void MakeOrigin(const Tables &tables);
 
 }  // namespace snowflake

@@ -25,13 +25,45 @@ post_parse_analyze_hook_type next_parse_hook = nullptr;
 constexpr int16_t kRowGuard =
     TRIGGER_TYPE_ROW | TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE;
 constexpr int16_t kAfterGuard = TRIGGER_TYPE_ROW | TRIGGER_TYPE_UPDATE;
-constexpr int16_t kTruncateGuard = TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_TRUNCATE;
+constexpr int16_t kTableGuard = TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_TRUNCATE | TRIGGER_TYPE_UPDATE;
 
-bool HasGuard(const TriggerDesc *triggers, Oid function, int16_t type) {
+// What the UPDATE OF of a table's guard names. It keeps the columns by their numbers: two that have
+// changed their names, or one that was added under the name of another, show here.
+struct Columns {
+  const char *table, *names;
+};
+constexpr Columns kColumns[] = {
+    {"snowflake_registry", "lease_id worker_id node role secret_hash acquired_at renewed_at window_start window_end"},
+    {"snowflake_watermark", "worker_id last_tick"},
+    {"snowflake_origin",
+     "singleton system_identifier timeline started_at clean_at last_lease_id jumped_from jumped_to"
+     " raised_tick longest_us settles_until settling_us loss_known word_at"},
+    {"snowflake_segment",
+     "name segment_id first_value last_value max_value step max_step period_at handed handed_before"
+     " newest drawn_elsewhere may_have_lost dropped_at usage_role"},
+    {"snowflake_range", "segment_id here role node secret_hash held_from newest_from held_to drawn_at"}};
+
+const char *ColumnsOf(Relation table) {
+  for (const Columns &columns : kColumns)
+    if (strcmp(columns.table, RelationGetRelationName(table)) == 0) return columns.names;
+  return "";
+}
+
+bool Names(const Trigger &trigger, TupleDesc descriptor, const char *columns) {
+  StringInfoData names;
+  initStringInfo(&names);
+  for (int i = 0; i < trigger.tgnattr; ++i)
+    appendStringInfo(&names, "%s%s", i > 0 ? " " : "",
+                     NameStr(TupleDescAttr(descriptor, trigger.tgattr[i] - 1)->attname));
+  return strcmp(names.data, columns) == 0;
+}
+
+bool HasGuard(Relation table, Oid function, int16_t type, const char *columns = "") {
+  const TriggerDesc *triggers = table->trigdesc;
   for (int i = 0; triggers != nullptr && i < triggers->numtriggers; ++i) {
     const Trigger &trigger = triggers->triggers[i];
     if (trigger.tgfoid == function && trigger.tgtype == type && trigger.tgenabled == TRIGGER_FIRES_ALWAYS &&
-        trigger.tgqual == nullptr && trigger.tgnattr == 0)
+        trigger.tgqual == nullptr && Names(trigger, RelationGetDescr(table), columns))
       return true;
   }
   return false;
@@ -43,9 +75,9 @@ void CheckAsMade(const Tables &known, Oid relation) {
   const Form_pg_class row = table->rd_rel;
   const bool layout = relation == known.layout;
   const bool counts_down = relation == known.registry || relation == known.watermark || relation == known.segment;
-  const bool guarded = HasGuard(table->trigdesc, known.guard, kRowGuard) &&
-                       (layout || HasGuard(table->trigdesc, known.guard, kTruncateGuard)) &&
-                       (!counts_down || HasGuard(table->trigdesc, known.guard, kAfterGuard));
+  const bool guarded = HasGuard(table, known.guard, kRowGuard) &&
+                       (layout || HasGuard(table, known.guard, kTableGuard, ColumnsOf(table))) &&
+                       (!counts_down || HasGuard(table, known.guard, kAfterGuard));
   if (row->relpersistence != RELPERSISTENCE_PERMANENT) ReportNotPermanent(RelationGetRelationName(table));
   // The row's own marks of rules and children stay when the last one is gone.
   const bool has_children = row->relhassubclass && find_inheritance_children(relation, NoLock) != NIL;
@@ -109,11 +141,25 @@ void WatchParsing() {
   post_parse_analyze_hook = CheckParsed;
 }
 
-Tables FindTables(Oid extension) {
+bool LockTables(Oid extension, LOCKMODE mode, bool wait) {
+  bool locked = true;
+  ForEachDependent(ExtensionRelationId, extension, [&](const FormData_pg_depend &member) {
+    if (member.classid != RelationRelationId || member.deptype != DEPENDENCY_EXTENSION) return true;
+    const char kind = get_rel_relkind(member.objid);
+    if (kind != RELKIND_RELATION && kind != RELKIND_SEQUENCE) return true;
+    if (wait)
+      LockRelationOid(member.objid, mode);
+    else
+      locked = ConditionalLockRelationOid(member.objid, mode);
+    return locked;
+  });
+  return locked;
+}
+
+Tables FindTables(Oid extension, LOCKMODE mode) {
   Tables tables = {};
   tables.extension = extension;
-  // Whoever drops the extension locks it first, and then the tables in an order of his own: he waits here, before either has one.
-  LockDatabaseObject(ExtensionRelationId, extension, 0, AccessShareLock);
+  LockTables(extension, mode, true);
   tables.schema = SchemaOfExtension(extension);
   const char *schema = OidIsValid(tables.schema) ? get_namespace_name(tables.schema) : nullptr;
   if (schema == nullptr) ReportMovedTables();
@@ -139,7 +185,7 @@ Tables FindTables(Oid extension) {
 }
 
 void ExecuteWith(const Tables &tables, const char *command, int count, const Value *values) {
-  constexpr int kMost = 10;
+  constexpr int kMost = 12;
   Oid types[kMost];
   Datum datums[kMost];
   Assert(count <= kMost);

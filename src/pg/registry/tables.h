@@ -35,8 +35,14 @@ struct Tables {
   char *range_name;
 };
 
-// Errors: 55000 when one is missing, is no table or not the extension's, 42501 when they have several owners.
-Tables FindTables(Oid extension);
+// Locks the extension's tables and the sequence in the order in which a drop does. So neither ends the other by a deadlock,
+// as long as this comes before any other lock on them. The extension itself is no lock for a protocol: any role can take it
+// by ALTER INDEX ... DEPENDS ON EXTENSION. False, only without `wait`: somebody has one of them.
+bool LockTables(Oid extension, LOCKMODE mode, bool wait);
+
+// Locks them against a drop; AccessShareLock is enough to read. Errors: 55000 when one is missing, is no table or not the extension's, 42501 when they have
+// several owners.
+Tables FindTables(Oid extension, LOCKMODE mode = RowShareLock);
 
 // Whether the trigger that runs now was fired by the protocol's own statement, and not by what somebody planted there.
 bool FiredByProtocol();

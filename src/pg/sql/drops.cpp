@@ -1,15 +1,18 @@
 // A registry that is dropped takes its leases along, while their nodes issue under them, and one that is made in its place would
-// hand out the same worker ids before those nodes ask. So the drop is refused as long as other nodes hold leases.
+// hand out the same worker ids and numbers before those nodes ask. So the drop is refused as long as other nodes hold leases,
+// or ranges of segments.
 //
 // 1. DROP EXTENSION, DROP SCHEMA, DROP OWNED: whatever goes passes the hook of dropped objects, locked, and as long as it can be
 //    read. The tables go one by one, in no order that is promised: what looks is the first of the two that are needed.
 // 2. A session that has nothing to do with this library has no hook. Before such a command, the event trigger
 //    _snowflake_guard_drop calls a function of it, and that loads it.
 // 3. The lease of this database's own node does not count: its ids go on above the last one whatever becomes of the registry.
+//    Nor do its ranges.
 // 4. What is not as the extension made it can always be dropped; there may be no other way to mend it.
 #include "pg/sql/drops.h"
 
 #include "pg/database_layout.h"
+#include "pg/issue/issuers.h"
 #include "pg/issue/node_block.h"
 #include "pg/registry/protocol.h"
 #include "pg/settings.h"
@@ -22,25 +25,28 @@ namespace {
 object_access_hook_type next_access_hook = nullptr;
 
 // What this database's own node has drawn, or is about to.
-struct OwnTokens {
-  Token tokens[kMaxRetired + 2];
+struct OwnLeases {
+  SecretHash hashes[kMaxRetired + 2];
   int count;
 
-  bool Have(const Token &token) const {
+  // What is not as the protocol stores it is no lease of ours.
+  bool Have(const bytea *hash) const {
+    if (VARSIZE_ANY_EXHDR(hash) != sizeof(SecretHash)) return false;
     for (int i = 0; i < count; ++i)
-      if (tokens[i] == token) return true;
+      if (memcmp(VARDATA_ANY(hash), hashes[i].bytes, sizeof(SecretHash)) == 0) return true;
     return false;
   }
 };
 
-OwnTokens FindOwnTokens() {
-  OwnTokens own = {};
+OwnLeases FindOwnLeases() {
+  OwnLeases own = {};
   NodeBlock *node = FindNode(MyDatabaseId);
   if (node == nullptr) return own;
   WithLock(node, LW_SHARED, [&] {
-    own.tokens[own.count++] = node->state.generator.lease.token;
-    own.tokens[own.count++] = node->state.next_token;
-    for (int i = 0; i < node->state.retired_count; ++i) own.tokens[own.count++] = node->state.retired[i].token;
+    const NodeState &state = node->state;
+    own.hashes[own.count++] = state.generator.lease.secret.hash;
+    own.hashes[own.count++] = state.next_secret.hash;
+    for (int i = 0; i < state.retired_count; ++i) own.hashes[own.count++] = state.retired[i].secret.hash;
   });
   return own;
 }
@@ -48,6 +54,41 @@ OwnTokens FindOwnTokens() {
 AttrNumber FindColumn(Relation table, const char *name, Oid type) {
   const AttrNumber column = get_attnum(RelationGetRelid(table), name);
   return column > 0 && get_atttype(RelationGetRelid(table), column) == type ? column : InvalidAttrNumber;
+}
+
+struct Column {
+  const char *name;
+  Oid type;
+};
+
+// Each row in which none of these columns is null; none, if a column is not as the extension made it.
+template <int count, typename Row>
+void ForEachRow(Oid relation, const Column (&columns)[count], Row row) {
+  Relation table = table_open(relation, AccessShareLock);
+  AttrNumber numbers[count];
+  bool found = true;
+  for (int i = 0; i < count; ++i) {
+    numbers[i] = FindColumn(table, columns[i].name, columns[i].type);
+    found = found && numbers[i] != InvalidAttrNumber;
+  }
+  if (found) {
+    Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
+    TupleTableSlot *slot = table_slot_create(table, nullptr);
+    TableScanDesc scan = BeginScan(table, snapshot);
+    while (table_scan_getnextslot(scan, ForwardScanDirection, slot)) {
+      Datum values[count];
+      bool any_null = false, is_null = false;
+      for (int i = 0; i < count; ++i) {
+        values[i] = slot_getattr(slot, numbers[i], &is_null);
+        any_null = any_null || is_null;
+      }
+      if (!any_null) row(values);
+    }
+    table_endscan(scan);
+    ExecDropSingleTupleTableSlot(slot);
+    UnregisterSnapshot(snapshot);
+  }
+  table_close(table, AccessShareLock);
 }
 
 struct Leases {
@@ -58,30 +99,42 @@ struct Leases {
 // Those of other nodes whose windows end after `from_us`.
 Leases CountLeases(Oid registry, const Layout &layout, int64_t from_us) {
   Leases leases = {};
-  Relation table = table_open(registry, AccessShareLock);
-  const AttrNumber token = FindColumn(table, "token", UUIDOID);
-  const AttrNumber window_end = FindColumn(table, "window_end", INT8OID);
-  if (token != InvalidAttrNumber && window_end != InvalidAttrNumber) {
-    const OwnTokens own = FindOwnTokens();
-    Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
-    TupleTableSlot *slot = table_slot_create(table, nullptr);
-    TableScanDesc scan = BeginScan(table, snapshot);
-    while (table_scan_getnextslot(scan, ForwardScanDirection, slot)) {
-      bool no_token = false, no_end = false;
-      const Datum held_by = slot_getattr(slot, token, &no_token);
-      const Datum end = slot_getattr(slot, window_end, &no_end);
-      if (no_token || no_end || own.Have(TokenFromDatum(held_by))) continue;
-      const int64_t until_us = layout.UnixUsAt(DatumGetInt64(end));
-      if (until_us <= from_us) continue;
-      ++leases.count;
-      leases.until_us = Max(leases.until_us, until_us);
-    }
-    table_endscan(scan);
-    ExecDropSingleTupleTableSlot(slot);
-    UnregisterSnapshot(snapshot);
-  }
-  table_close(table, AccessShareLock);
+  const OwnLeases own = FindOwnLeases();
+  const Column columns[] = {{"secret_hash", BYTEAOID}, {"window_end", INT8OID}};
+  ForEachRow(registry, columns, [&](const Datum *row) {
+    if (own.Have(DatumGetByteaPP(row[0]))) return;
+    const int64_t until_us = layout.UnixUsAt(DatumGetInt64(row[1]));
+    if (until_us <= from_us) return;
+    ++leases.count;
+    leases.until_us = Max(leases.until_us, until_us);
+  });
   return leases;
+}
+
+const char *SegmentName(Oid segments, int64_t segment_id) {
+  const char *name = "?";
+  const Column columns[] = {{"segment_id", INT8OID}, {"name", TEXTOID}};
+  ForEachRow(segments, columns, [&](const Datum *row) {
+    if (DatumGetInt64(row[0]) == segment_id) name = TextDatumGetCString(row[1]);
+  });
+  return name;
+}
+
+// Raises an error if other nodes hold some.
+void CheckRanges(Oid ranges, Oid segments) {
+  constexpr int kShown = 5;
+  int64_t count = 0;
+  StringInfoData shown;
+  initStringInfo(&shown);
+  const Column columns[] = {{"here", BOOLOID}, {"node", TEXTOID}, {"segment_id", INT8OID}, {"held_to", INT8OID}};
+  ForEachRow(ranges, columns, [&](const Datum *row) {
+    if (DatumGetBool(row[0]) || ++count > kShown) return;
+    appendStringInfo(&shown, "%snode \"%s\" of segment \"%s\" up to %lld", count > 1 ? ", " : "",
+                     TextDatumGetCString(row[1]), SegmentName(segments, DatumGetInt64(row[2])),
+                     Long(DatumGetInt64(row[3])));
+  });
+  if (count > kShown) appendStringInfoString(&shown, ", ...");
+  if (count > 0) ReportRangesHeld(count, shown.data);
 }
 
 bool IsOurs(Oid relation) {
@@ -90,15 +143,26 @@ bool IsOurs(Oid relation) {
   return name != nullptr && strcmp(name, "snowflake") == 0;
 }
 
+// The table of that name beside it; InvalidOid: there is none.
+Oid TableBeside(Oid relation, const char *name) {
+  const Oid table = get_relname_relid(name, get_rel_namespace(relation));
+  return OidIsValid(table) && get_rel_relkind(table) == RELKIND_RELATION ? table : InvalidOid;
+}
+
 void CheckDrop(Oid relation) {
   const char *name = get_rel_name(relation);
-  if (name == nullptr || (strcmp(name, "snowflake_registry") != 0 && strcmp(name, "snowflake_layout") != 0)) return;
-  if (!IsOurs(relation)) return;
-  const Oid schema = get_rel_namespace(relation);
-  const Oid registry = get_relname_relid("snowflake_registry", schema);
-  const Oid layout_table = get_relname_relid("snowflake_layout", schema);
+  const auto is = [&](const char *table) { return strcmp(name, table) == 0; };
+  if (name == nullptr || strncmp(name, "snowflake_", strlen("snowflake_")) != 0 || !IsOurs(relation)) return;
+  if (is("snowflake_range") || is("snowflake_segment")) {
+    const Oid ranges = TableBeside(relation, "snowflake_range"), segments = TableBeside(relation, "snowflake_segment");
+    if (OidIsValid(ranges) && OidIsValid(segments)) CheckRanges(ranges, segments);
+  }
+  if (!is("snowflake_registry") && !is("snowflake_layout")) return;
+  // Nobody has asked the extension for an id that may take this one's place.
+  ForgetIssuer(MyDatabaseId);
+  const Oid registry = TableBeside(relation, "snowflake_registry");
+  const Oid layout_table = TableBeside(relation, "snowflake_layout");
   if (!OidIsValid(registry) || !OidIsValid(layout_table)) return;
-  if (get_rel_relkind(registry) != RELKIND_RELATION || get_rel_relkind(layout_table) != RELKIND_RELATION) return;
   Layout layout;
   if (!ReadSoundLayout(layout_table, &layout)) return;
   // A node's clock may be behind this one.

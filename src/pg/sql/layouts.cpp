@@ -112,7 +112,8 @@ SNOWFLAKE_FUNCTION(snowflake_set_layout) {
   PG_RETURN_VOID();
 }
 
-// The statement trigger of snowflake_layout. Plain DML tells no other session of a change.
+// The statement trigger of snowflake_layout. Plain DML tells no other session of a change. The install script fires it
+// to have the origin written: there is no lease yet that could have another layout.
 SNOWFLAKE_FUNCTION(snowflake_layout_changed) {
   if (!CALLED_AS_TRIGGER(fcinfo)) ReportNotTrigger("snowflake_layout_changed");
   const TriggerData *trigger = reinterpret_cast<TriggerData *>(fcinfo->context);
@@ -120,7 +121,9 @@ SNOWFLAKE_FUNCTION(snowflake_layout_changed) {
   const bool replicated =
       SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA && !TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event);
   const Oid extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
-  if (!replicated) {
+  if (creating_extension && CurrentExtensionObject == extension) {
+    ProtocolMakeOrigin(extension);
+  } else if (!replicated) {
     CheckLayoutMayChange(extension);
     // With a registry on another server its tables are empty here; the layout of the lease may be written down.
     const Layout layout = ReadLayout(RelationGetRelid(trigger->tg_relation));  // refuses what cannot be

@@ -11,7 +11,6 @@ SNOWFLAKE_FUNCTION(snowflake_renew) {
   ChangeNode(node, [&] {
     ForgetLease(&node->state);
     tick_us = node->state.generator.layout.tick_us;
-    node->range_token = {};
   });
   // Nor the numbers.
   FreeSegments();

@@ -29,6 +29,17 @@ void ReportLeasesHeld(int64_t leases, int64_t until_us) {
   pg_unreachable();
 }
 
+void ReportRangesHeld(int64_t ranges, const char *shown) {
+  ereport(ERROR,
+          (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+           errmsg("cannot drop the registry of snowflake while nodes hold ranges of segments"),
+           errdetail_plural("%lld range is held: %s.", "%lld ranges are held: %s.", static_cast<unsigned long>(ranges),
+                            Long(ranges), shown),
+           errhint("Stop these nodes, which then give their numbers back. If a node does not exist any more, delete its"
+                   " rows of snowflake_range.")));
+  pg_unreachable();
+}
+
 void ReportRaiseAhead(int64_t tick_us, int64_t now_us) {
   ereport(ERROR,
           (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -40,9 +51,11 @@ void ReportRaiseAhead(int64_t tick_us, int64_t now_us) {
 }
 
 void NoticeRaisedHere() {
-  ereport(NOTICE, (errmsg("only the ids of this node are larger from now on"),
-                   errdetail("Its registry is in another database."),
-                   errhint("For all nodes of that registry call snowflake_raise() there.")));
+  ereport(
+      NOTICE,
+      (errmsg("only the ids of this node are larger from now on"), errdetail("Its registry is in another database."),
+       errhint("For all nodes of that registry call snowflake_raise() there. If the setting leads to this database, ask"
+               " for an id before.")));
 }
 
 void ReportCheckedColumn(const char *column, Oid type, bool stored) {
@@ -178,9 +191,11 @@ void ReportNoSegmentCurrval(const char *segment) {
 }
 
 void ReportSegmentElsewhere() {
-  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the registry is in another database"),
-                  errdetail("This database's segments are that registry's (snowflake.registry)."),
-                  errhint("Call the function there.")));
+  ereport(ERROR,
+          (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the registry is in another database"),
+           errdetail("This database's segments are that registry's (snowflake.registry)."),
+           errhint("Call the function there. If the setting leads to this database, ask for an id or a number of a"
+                   " segment first: then the node finds that out.")));
   pg_unreachable();
 }
 
@@ -223,8 +238,7 @@ void ReportTextFault(const TextEncoding &encoding, const char *input, const Text
                errdetail_plural("It has %lld digit instead of %d.", "It has %lld digits instead of %d.",
                                 static_cast<unsigned long>(reading.digits), Long(reading.digits), encoding.width),
                reading.digits < encoding.width
-                   ? errhint("Where only leading digits are missing, fill it up with lpad(..., %d, '%c').",
-                             encoding.width, encoding.digits[0])
+                   ? errhint("Fetch it again from where it comes: filled up, a text that was cut off is another id.")
                    : errhint("Check that it is one id, and which encoding it is in.")));
       break;
     case TextFault::kTooBig: {

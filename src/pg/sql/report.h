@@ -9,6 +9,7 @@ namespace snowflake {
 
 // What keeps a registry from being dropped: leases of other nodes, the last of which may be in use until then.
 [[noreturn]] void ReportLeasesHeld(int64_t leases, int64_t until_us);
+[[noreturn]] void ReportRangesHeld(int64_t ranges, const char *shown);
 [[noreturn]] void ReportRaiseAhead(int64_t tick_us, int64_t now_us);
 void NoticeRaisedHere();
 [[noreturn]] void ReportCheckedColumn(const char *column, Oid type, bool stored);

@@ -22,28 +22,14 @@ const char *SegmentHere(FunctionCallInfo fcinfo) {
 }
 
 // What this database's node has of it; a rollback leaves a gap.
-template <typename Change>
-void ChangeHere(Oid extension, const char *name, Change change) {
-  SegmentSlot *slot = FindSegment(extension, name);
-  if (slot == nullptr) return;
-  uint32_t incarnation = 0;
-  WithMutex(slot, [&] { incarnation = slot->incarnation; });
-  change(slot, incarnation);
-}
-
 void RaiseHere(Oid extension, const char *name, int64_t value) {
-  ChangeHere(extension, name, [&](SegmentSlot *slot, uint32_t incarnation) {
-    WithMutex(slot, [&] {
-      if (slot->incarnation == incarnation) RaiseTo(&slot->ranges, value);
-    });
-  });
+  const SegmentRef segment = FindSegment(extension, name);
+  if (segment.slot != nullptr) WithSegment(segment, [&] { RaiseTo(&segment.slot->ranges, value); });
 }
 
-Token OwnToken() {
-  Token token = {};
-  NodeBlock *node = FindNode(MyDatabaseId);
-  if (node != nullptr) WithLock(node, LW_SHARED, [&] { token = node->range_token; });
-  return token;
+void DropHere(Oid extension, const char *name) {
+  const SegmentRef segment = FindSegment(extension, name);
+  if (segment.slot != nullptr) FreeSegment(segment);
 }
 
 void ShowSegment(const SegmentSlot &slot, const ReturnSetInfo *result) {
@@ -51,14 +37,17 @@ void ShowSegment(const SegmentSlot &slot, const ReturnSetInfo *result) {
   const int64_t left = ranges.current.left + ranges.next.left, used = ranges.size - ranges.current.left;
   const int64_t now_us = SteadyUs();
   const double rate = used > 0 ? static_cast<double>(used) / Seconds(Max(now_us - ranges.since_us, int64_t{1}))
-                      : ranges.lasts_us > 0 ? static_cast<double>(ranges.size) / Seconds(ranges.lasts_us)
-                                            : 0;
+                      : ranges.lasted_us > 0 ? static_cast<double>(ranges.size_before) / Seconds(ranges.lasted_us)
+                                             : 0;
   const Range &first = ranges.current.left > 0 ? ranges.current : ranges.next;
   const double lasts_us = rate > 0 ? static_cast<double>(left) / rate * USECS_PER_SEC : 0;
-  Datum values[] = {CStringGetTextDatum(slot.name), Int64GetDatum(first.left > 0 ? first.next() : 0),
-                    Int64GetDatum(left), Float8GetDatum(rate),
-                    IntervalDatum(static_cast<int64_t>(Min(lasts_us, 9e18)))};
-  bool nulls[lengthof(values)] = {false, first.left == 0, false, false, rate <= 0};
+  Datum values[] = {CStringGetTextDatum(slot.name),
+                    Int64GetDatum(first.left > 0 ? first.next() : 0),
+                    Int64GetDatum(left),
+                    Float8GetDatum(rate),
+                    IntervalDatum(static_cast<int64_t>(Min(lasts_us, 9e18))),
+                    CStringGetDatum(slot.usage_role)};
+  bool nulls[lengthof(values)] = {false, first.left == 0, false, false, rate <= 0, slot.usage_role[0] == '\0'};
   tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
@@ -89,7 +78,7 @@ SNOWFLAKE_FUNCTION(snowflake_create_segment) {
   CheckNotNull(fcinfo, "snowflake_create_segment", names, 5);
   const char *name = SegmentHere(fcinfo);
   ProtocolCreateSegment(ExtensionOf(fcinfo), name, PG_GETARG_INT64(1), PG_GETARG_INT32(2), PG_GETARG_INT64(3),
-                        PG_GETARG_INT32(4));
+                        PG_GETARG_INT32(4), PG_ARGISNULL(5) ? nullptr : PG_GETARG_NAME(5));
   NoteSegmentCreated();
   PG_RETURN_VOID();
 }
@@ -99,8 +88,8 @@ SNOWFLAKE_FUNCTION(snowflake_drop_segment) {
   static const char *const names[] = {"name"};
   CheckNotNull(fcinfo, "snowflake_drop_segment", names, 1);
   const char *name = SegmentHere(fcinfo);
-  ProtocolDropSegment(ExtensionOf(fcinfo), name, OwnToken());
-  ChangeHere(ExtensionOf(fcinfo), name, FreeSegment);
+  ProtocolDropSegment(ExtensionOf(fcinfo), name);
+  DropHere(ExtensionOf(fcinfo), name);
   PG_RETURN_VOID();
 }
 
@@ -118,11 +107,7 @@ SNOWFLAKE_FUNCTION(snowflake_segment_standing) {
   static const char *const names[] = {"name", "for_update"};
   CheckNotNull(fcinfo, "snowflake_segment_standing", names, 2);
   const char *name = SegmentHere(fcinfo);
-  char own_name[sizeof(NodeBlock::node_name)] = "";
-  NodeBlock *node = FindNode(MyDatabaseId);
-  if (node != nullptr) WithLock(node, LW_SHARED, [&] { memcpy(own_name, node->node_name, sizeof(own_name)); });
-  const SegmentStanding standing =
-      ProtocolSegmentStanding(ExtensionOf(fcinfo), name, OwnToken(), own_name, PG_GETARG_BOOL(1));
+  const SegmentStanding standing = ProtocolSegmentStanding(ExtensionOf(fcinfo), name, PG_GETARG_BOOL(1));
   const bool held = standing.held_to > 0;
   Datum values[] = {BoolGetDatum(standing.dropped),
                     Int64GetDatum(standing.first_value),
@@ -142,11 +127,12 @@ SNOWFLAKE_FUNCTION(snowflake_get_segments) {
   const int places = HasSharedMemory() ? SegmentPlaces() : 0;
   for (int i = 0; i < places; ++i) {
     SegmentSlot *slot = SegmentPlace(i), copy = {};
-    if (!CopySegmentName(slot, copy.name)) continue;
     bool ours = false;
     WithMutex(slot, [&] {
       ours = slot->database == MyDatabaseId && slot->extension == extension && slot->segment_id != 0;
+      memcpy(copy.name, slot->name, sizeof(copy.name));
       copy.ranges = slot->ranges;
+      memcpy(copy.usage_role, slot->usage_role, sizeof(copy.usage_role));
     });
     if (ours) ShowSegment(copy, result);
   }

@@ -49,6 +49,7 @@ enum Column {
   kWorkersFree,
   kEndOfLife,
   kAdvice,
+  kBlackBox,
   kHorizon,
   kHorizonAge,
   kHorizonPid,
@@ -96,6 +97,8 @@ const char *StateOfLease(Generator g, int64_t now_us) {
 // Idle: the first call will draw a lease, as far as anybody can know.
 const char *State(const NodeBlock *node, const Seen &shot, int64_t now_us) {
   if (!HasSharedMemory()) return "not preloaded";
+  // Whatever it holds: it may have been the primary before.
+  if (RegistryIsHere() && RecoveryInProgress()) return "standby";
   if (shot.generator.open) return StateOfLease(shot.generator, now_us);
   if (node == nullptr) return PlacesInUse() < Places() ? "idle" : "no lease";
   if (shot.error.message[0] != '\0') return shot.error.held_back ? "held back" : "no lease";
@@ -151,8 +154,9 @@ void SetNode(StatusRow *row, const Seen &shot) {
 }
 
 void SetAdvice(StatusRow *row, const Seen &shot) {
-  if (shot.advice == 0) return;
-  const Advised advised = {shot.advice, shot.workers_free, shot.generator.layout.workers_per_datacenter(),
+  const uint32_t advice = shot.advice | (HasBox() ? 0u : uint32_t{kAdviceNoBox});
+  if (advice == 0) return;
+  const Advised advised = {advice, shot.workers_free, shot.generator.layout.workers_per_datacenter(),
                            PlacesInUse()};
   row->Set(kAdvice, CStringGetTextDatum(AdviceText(advised)));
 }
@@ -204,7 +208,10 @@ SNOWFLAKE_FUNCTION(snowflake_get_status) {
   const int64_t now_us = shot.clock.shown_us;
   const char *state = State(node, shot, now_us);
   if (shot.generator.lease.lease_id != 0) SetLease(&row, shot, strcmp(state, "issuing") == 0, now_us);
-  if (HasSharedMemory()) SetNode(&row, shot);
+  if (HasSharedMemory()) {
+    SetNode(&row, shot);
+    row.Set(kBlackBox, BoolGetDatum(HasBox()));
+  }
   if (node != nullptr) {
     row.Set(kClockLead, IntervalDatum(LeadUs(shot.clock)));
     row.Set(kClockBridged, Int64GetDatum(shot.clock.bridged));

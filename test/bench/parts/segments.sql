@@ -6,7 +6,7 @@ CREATE ROLE range_node LOGIN;
 GRANT EXECUTE ON FUNCTION snowflake_segment_ranges TO range_node;
 
 -- Which node asks, and what it knows of each segment.
-CREATE TABLE nodes AS SELECT n, 'node ' || n AS node, gen_random_uuid() AS token FROM generate_series(1, :nodes) n;
+CREATE TABLE nodes AS SELECT n, 'node ' || n AS node, sha256(uuid_send(gen_random_uuid())) AS hash FROM generate_series(1, :nodes) n;
 ALTER TABLE nodes ADD PRIMARY KEY (n);
 CREATE TABLE segments AS
     SELECT regexp_replace(name, '.* ', '')::integer AS place, name, segment_id FROM snowflake_segment;

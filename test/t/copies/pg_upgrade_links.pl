@@ -19,7 +19,7 @@ flows('distant', 'distant, under the old server');
 my $distant = sql($nodes, 'distant', 'SELECT lease_id FROM snowflake_status');
 my $before = stopped_state(@names);
 my $link_ms = pg_upgrade($linked, '--link');
-$linked->append_conf('postgresql.conf', q{shared_preload_libraries = 'snowflake'}) unless ($ENV{SNOWFLAKE_PRELOAD} // 1) eq '0';
+$linked->append_conf('postgresql.conf', preloading());
 start_server($linked);
 flows('distant', 'distant, under the new server');
 is(sql($nodes, 'distant', 'SELECT lease_id FROM snowflake_status'), $distant, 'a lease outlived an upgrade by links');

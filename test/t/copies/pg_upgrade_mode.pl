@@ -25,8 +25,8 @@ for my $statement ('SELECT snowflake_nextval()', 'INSERT INTO item (n) VALUES (1
 	is($state, 'SF001', "$statement: refused");
 	like($text, qr/cannot issue ids while pg_upgrade runs/, '... with the reason');
 }
-for my $call (q{lease_acquire('x', 0, 1, '1 min', gen_random_uuid(), 0, NULL)}, q{lease_extend(1, gen_random_uuid(), 1, '1 min', 0)},
-	'lease_release(1, gen_random_uuid(), 1, 0)')
+for my $call (q{lease_acquire('x', 0, 1, '1 min', sha256('s'), 0, NULL)}, q{lease_extend(1, sha256('s'), 1, '1 min', 0, 0, 0)},
+	'lease_release(1, uuid_send(gen_random_uuid()), 1, 0)')
 {
 	my ($state, $text) = query_error($server, 'postgres', "SET snowflake.max_clock_skew = 0; SELECT snowflake_$call");
 	like("$state $text", qr/^55000 .*cannot execute snowflake_\w+\(\) while pg_upgrade runs/s, "snowflake_$call: refused");

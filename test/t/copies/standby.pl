@@ -26,9 +26,9 @@ for my $call ('snowflake_nextval()', 'snowflake_nextvals(2)')
 }
 is((query_error($standby, $db, 'SELECT snowflake_currval()'))[0], '55000', 'currval on a standby');
 is((query_error($standby, $db, "SELECT $_"))[0], '25006', "$_ on a standby") for (
-	q{snowflake_lease_acquire('n', 0, 1000, '1 min', gen_random_uuid(), 0, NULL)},
-	q{snowflake_lease_extend(1, gen_random_uuid(), 1, '1 min', 0)},
-	q{snowflake_lease_release(1, gen_random_uuid(), 1, 0)},
+	q{snowflake_lease_acquire('n', 0, 1000, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL)},
+	q{snowflake_lease_extend(1, sha256(uuid_send(gen_random_uuid())), 1, '1 min', 0, 0, 0)},
+	q{snowflake_lease_release(1, uuid_send(gen_random_uuid()), 1, 0)},
 	q{snowflake_convert('old', 'id')},
 	q{snowflake_convert('old', 'id', 'segment')});
 like(value($standby, q{SELECT snowflake_convert('old', 'id', dry_run => true)}), qr/^ALTER TABLE public\.old .*;\nDROP SEQUENCE/,
@@ -37,10 +37,15 @@ like(value($standby, q{SELECT snowflake_convert('old', 'id', 'segment', dry_run 
 	'... and what one to a segment would');
 my $decode = 'SELECT md5(string_agg(snowflake_decode(id)::text || snowflake_timestamp(id), chr(10) ORDER BY id)) FROM t';
 is(value($standby, $decode), value($primary, $decode), 'decode works on a standby');
-is(value($standby, 'SELECT state, worker, keeper_pid FROM snowflake_status'), 'no lease||', 'status works there');
+is(value($standby, 'SELECT state, worker, keeper_pid, last_error FROM snowflake_status'), 'standby|||', 'status works there, and says what it is');
+is(value($standby, 'SELECT state, issuing, idle, registry_failing FROM snowflake_metrics'), 'standby|||0', '... in numbers, which raise no alert');
 is(value($standby, 'SELECT worker FROM snowflake_workers'), value($primary, 'SELECT worker FROM snowflake_status'),
 	'... and shows who holds which worker id');
 is(value($standby, q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'snowflake keeper'}), '0', 'no keeper runs there');
 
-$_->stop('fast') for $standby, $primary;
+$primary->stop('fast');
+$standby->promote;
+ok(wait_until('a lease', sub { value($standby, 'SELECT state, issuing, idle FROM snowflake_metrics') eq 'issuing|1|0' }),
+	'promoted, it has a lease before the first call, as the primary had');
+$standby->stop('fast');
 done_testing();

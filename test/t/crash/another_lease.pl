@@ -71,17 +71,17 @@ for my $case ([ 'before', 0, 1 ], [ 'around', 1, 0 ])
 subtest 'another registry' => sub {
 	begin('moved');
 	my ($old) = go_on('moved', 'at first');
+	value($node, 'ALTER DATABASE moved RESET snowflake.registry');
 	$node->stop('immediate');
 	$node->append_conf('postgresql.conf', "snowflake.registry = '$place{second}'");
-	$node->start;
-	value($node, 'ALTER DATABASE moved RESET snowflake.registry');
 	value($registry, 'ALTER DATABASE second ALLOW_CONNECTIONS false');
+	$node->start;
 	is((query_error($node, 'moved', 'SELECT snowflake_nextval()'))[0], 'SF001', 'while the new one cannot be reached there is no id');
 	value($registry, 'ALTER DATABASE second ALLOW_CONNECTIONS true');
 	ok(wait_until('an id', sub { ($node->psql('moved', 'SELECT snowflake_nextval()'))[0] == 0 }), '... and then there is one');
 	my ($new, $drawn) = go_on('moved', 'then');
 	is($drawn, 1, '... under a lease that was drawn');
-	is(value($registry, q{SELECT lease_id || ' of ' || worker_id FROM snowflake_registry}, 'second'), $new, '... from the new one');
+	is(value($registry, q{SELECT lease_id || ' of ' || worker_id FROM snowflake_registry WHERE node LIKE '%/moved'}, 'second'), $new, '... from the new one');
 	is(value($registry, q{SELECT lease_id || ' of ' || worker_id FROM snowflake_registry WHERE node LIKE '%/moved'}, 'first'), $old, '... while the old one was told nothing');
 	$node->append_conf('postgresql.conf', "snowflake.registry = ''");
 	$node->reload;

@@ -1,6 +1,6 @@
-# The shared memory object is removed while the server runs, as systemd does with what it calls a logged-out user's (RemoveIPC). Ids
-# go on. A crash that the postmaster survives costs nothing, because it has the memory; it makes a new object. A crash of the
-# postmaster then costs a lease. The log says each.
+# The shared memory object is removed while the server runs, as systemd does with what it calls a logged-out user's (RemoveIPC), and
+# the server crashes before its keeper has seen that. Ids go on. A crash that the postmaster survives costs nothing, because it has
+# the memory; it makes a new object. A crash of the postmaster then costs a lease. The log says each.
 use strict;
 use warnings;
 
@@ -16,6 +16,10 @@ begin($server);
 my $life = life($server);
 my $box = box_of($server);
 
+# It sees nothing from here on until it is killed, and the postmaster starts all processes again.
+sub stop_keeper { my $pid = value($server, 'SELECT keeper_pid FROM snowflake_status'); kill 'STOP', $pid; return $pid; }
+my $keeper = stop_keeper();
+
 my $session = $server->background_psql('postgres', on_error_stop => 0);
 my ($before) = ask($session, 'SELECT snowflake_nextval()');
 unlink $box or die "$box: $!";
@@ -25,7 +29,7 @@ is(life($server), $life, '... and in a new one, under the same lease');
 ok(!-e $box, 'nobody has missed the object yet');
 
 my $log = -s $server->logfile;
-ok(kill_backend($server), 'after SIGKILL of a session PostgreSQL restarts itself');
+ok(kill_and_wait($server, $keeper), 'after SIGKILL of the keeper PostgreSQL restarts itself');
 is(life($server), $life, 'the same lease goes on');
 like(log_since($server, $log), $taken_away, 'the log says that the object was taken away');
 unlike(log_since($server, $log), $unusable, '... and nothing else of it');
@@ -42,12 +46,14 @@ is(life($server), $life, '... and the lease goes on');
 # Another object, with the bytes of before, is not what the server wrote to.
 my $bytes = read_box($box);
 take($server, 1000);
+$keeper = stop_keeper();
 plant($box, sub { open(my $file, '>:raw', $_[0]) or die $!; chmod 0600, $_[0]; print $file 'x' . substr($bytes, 1); });
 $log = -s $server->logfile;
-ok(kill_backend($server), 'where another object was put in its place, a session is killed');
+ok(kill_and_wait($server, $keeper), 'where another object was put in its place, the keeper is killed');
 is(life($server), $life, '... and the lease goes on, out of what the server has');
 like(log_since($server, $log), $taken_away, '... as the log says');
 
+stop_keeper();
 unlink $box or die "$box: $!";
 $log = -s $server->logfile;
 die_and_start($server);

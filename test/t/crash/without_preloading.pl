@@ -48,6 +48,7 @@ ok(-e $box, '... of the same name');
 die_and_start($server);
 is(life($server), $next, '... so that it costs nothing');
 
+ok(wait_until('a keeper', sub { value($server, 'SELECT keeper_pid IS NOT NULL FROM snowflake_status') eq 't' }), 'a keeper knows of it');
 $server->stop('fast');
 start_server($server);
 isnt(life($server), $next, 'a lease that a clean shutdown gave back is not used again');

@@ -38,4 +38,16 @@ $server->safe_psql('d8', 'CREATE EXTENSION snowflake; ALTER TABLE t ALTER id SET
 is($server->safe_psql('d8', 'SELECT n FROM t ORDER BY id DESC LIMIT 1'), '11', 'created again, ids go on above those there');
 ids_flow('d8', 'd8', 'created again');
 
+# A keeper that comes because another server's node calls acquires no lease: nobody has asked this extension for an id.
+$server->safe_psql('d8', 'DROP EXTENSION snowflake CASCADE');
+ok(keeper_is_gone('d8'), 'dropped again');
+$server->safe_psql('d8', q{
+	CREATE EXTENSION snowflake;
+	SELECT snowflake_lease_acquire('n', 0, extract(epoch FROM clock_timestamp())::bigint * 1000 - 1735689600000, '1 min',
+		sha256('a'), 0, NULL)});
+ok($server->poll_query_until('d8', 'SELECT keeper_pid IS NOT NULL FROM snowflake_status'), 'the registry has a keeper');
+$server->poll_query_until('d8', q{SELECT wait_event_type = 'Extension' FROM pg_stat_activity
+	WHERE datname = 'd8' AND backend_type = 'snowflake keeper'});
+is($server->safe_psql('d8', q{SELECT string_agg(node, ' ') FROM snowflake_registry}), 'n', '... and its database no lease');
+
 finish();

@@ -1,10 +1,7 @@
 # A registry that is rolled back while its nodes live, by a base backup that is started without recovery.signal: neither system
-# identifier nor timeline tell of it. With the operator's word, given before any node asks, half of what was free is held back; without it
-# the registry settles softly until a node names a lease that was lost. Compared are the worker ids of all nodes that issue at the same
-# time, and all ids. SNOWFLAKE_SEED repeats a run.
-#
-# Both rest on no more than half of the worker ids that were free having been handed out since the moment that the registry is back
-# at; t/failover/evidence has how far that goes.
+# identifier nor timeline tell of it. With the operator's word, given before any node asks, only the reserve is used; without it
+# the registry goes on elsewhere in the common part until a node names a lease that was lost. Compared are the worker ids of all nodes
+# that issue at the same time, and all ids. SNOWFLAKE_SEED repeats a run.
 use strict;
 use warnings;
 

@@ -24,7 +24,7 @@ sub subscribe
 sub registry_of
 {
 	my ($name) = @_;
-	return value($name, q{SELECT (SELECT string_agg(concat_ws(' ', lease_id, worker_id, node, token, window_start), ', ' ORDER BY lease_id) FROM snowflake_registry),
+	return value($name, q{SELECT (SELECT string_agg(concat_ws(' ', lease_id, worker_id, node, secret_hash, window_start), ', ' ORDER BY lease_id) FROM snowflake_registry),
 		(SELECT string_agg(w::text, ', ' ORDER BY worker_id) FROM snowflake_watermark w), (SELECT l::text FROM snowflake_layout l), (SELECT o::text FROM snowflake_origin o),
 		(SELECT string_agg(s::text, ', ' ORDER BY name) FROM snowflake_segment s)});
 }

@@ -53,6 +53,7 @@ my %scripts = (
 	'read committed' => poller_script((poll($horizon) . pause_ms(10)) x 40),
 	'with a limit' => poller_script(map { poll($horizon, 1 + int rand 60) . pause_ms(10) } 1 .. 40),
 	'repeatable read' => poller_script(map { repeatable() } 1 .. 3),
+	'in many scans' => poller_script($prepare_many_scans, map { many_scans($_) . pause_ms(10) } 1 .. 40),
 	'with a cursor' => poller_script(map { cursor_script(pause_ms(rand 100)) } 1 .. 5));
 my %naive = (
 	'below now() - 100 ms' => poller_script((poll("snowflake_id_at(now() - interval '100 ms')") . pause_ms(20)) x 40),

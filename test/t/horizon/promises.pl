@@ -13,7 +13,8 @@ start_server($server);
 sub value { return $server->safe_psql('postgres', $_[0]); }
 value(q{CREATE EXTENSION snowflake; CREATE TABLE outbox (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), payload int);
 	CREATE FUNCTION running() RETURNS xid[] LANGUAGE c AS 'TEST_C/transactions';
-	CREATE FUNCTION seen() RETURNS xid[] LANGUAGE c STABLE AS 'TEST_C/transactions'} =~ s/TEST_C/$ENV{SNOWFLAKE_TEST_C}/gr);
+	CREATE FUNCTION seen() RETURNS xid[] LANGUAGE c STABLE AS 'TEST_C/transactions';
+	CREATE FUNCTION is_unmarked() RETURNS bool LANGUAGE c STABLE AS 'TEST_C/transactions'} =~ s/TEST_C/$ENV{SNOWFLAKE_TEST_C}/gr);
 
 # What the log says of one session's transactions.
 sub told
@@ -69,5 +70,13 @@ is(value("SELECT (SELECT array_agg(x ORDER BY x::text::bigint) FROM unnest(seen(
 is(value("SELECT (SELECT array_agg(x ORDER BY x::text::bigint) FROM unnest(running()) x)"), "{$xids[0],$xids[1]}", '... and so has the list of what runs');
 is(value(q{BEGIN; SELECT pg_current_xact_id() = 0::text::xid8; SELECT pg_current_xact_id()::xid = ANY (running()), pg_current_xact_id()::xid = ANY (seen())}),
 	"f\nt|f", 'its own transaction a snapshot lacks, and the list has');
+
+# e. Of statements, cursors and functions, also where a snapshot is used by many. It is of another use
+# once the horizon was asked for.
+for my $level ('READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE')
+{
+	is(value("BEGIN ISOLATION LEVEL $level; SELECT is_unmarked(); SELECT is_unmarked(); DECLARE c CURSOR FOR SELECT is_unmarked(); FETCH c; FETCH c;
+		SELECT snowflake_horizon() > 0, is_unmarked(); SELECT is_unmarked()"), "t\nt\nt\nt|f\nt", "$level: a snapshot is a copy, and nothing is counted in it");
+}
 $_->quit for @others, $writer, $poller;
 done_testing();

@@ -40,7 +40,7 @@ for my $case (sort keys %cases)
 	my $shown = $cases{$case}->();
 	my $id = drawn();
 	cmp_ok($id, '>=', $shown, $case) or diag(sprintf '%d ms below', ($shown - $id) >> 22);
-	cmp_ok(horizon(), '>', $id, '... and who polls then sees it');
+	ok(wait_until('the horizon', sub { horizon() > $id }), '... and who polls then sees it');
 }
 
 $server->stop;

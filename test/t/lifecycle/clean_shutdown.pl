@@ -11,7 +11,7 @@ use Test::More;
 
 my $max_lead_ms = 5;
 
-my $server = new_server('shutdown', patient => 1, conf => "log_statement = none\n");
+my $server = new_server('shutdown', patient => 1, late => 1, conf => "log_statement = none\n");
 start_server($server);
 $server->safe_psql('postgres', 'CREATE EXTENSION snowflake');
 

@@ -11,7 +11,7 @@ use SnowflakeTest;
 use Test::More;
 use Time::HiRes qw(time);
 
-my $server = new_server('reboots', patient => 1, conf => "log_statement = none\n");
+my $server = new_server('reboots', patient => 1, late => 1, conf => "log_statement = none\n");
 start_server($server);
 $server->safe_psql('postgres', 'CREATE EXTENSION snowflake');
 

@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-my $server = new_server('alone', streaming => 1, patient => 1, conf => q{
+my $server = new_server('alone', streaming => 1, patient => 1, late => 1, conf => q{
 log_statement = none
 snowflake.lease_duration = 10s
 });

@@ -17,11 +17,11 @@ $server->safe_psql($db, 'CREATE EXTENSION snowflake');
 $server->stop('fast');
 
 my ($out, $err) = ('', '');
-my $token = q{'11111111-1111-1111-1111-111111111111'};
+my $secret = q{'\x11111111111111111111111111111111'};
 my $input = join("\n", 'SELECT snowflake_nextval();', 'SELECT snowflake_nextvals(2);', 'SELECT state FROM snowflake_status;',
 	'SELECT worker FROM snowflake_decode(251658240000);', 'SELECT e.window_end'
-	  . " FROM snowflake_lease_acquire('n', 0, 1000, '1 min', $token, 0, NULL) a,"
-	  . " LATERAL snowflake_lease_extend(a.lease_id, $token, a.window_start, '1 min', 0) e;", '');
+	  . " FROM snowflake_lease_acquire('n', 0, 1000, '1 min', sha256($secret), 0, NULL) a,"
+	  . " LATERAL snowflake_lease_extend(a.lease_id, sha256($secret), a.window_start, '1 min', 0, 0, 0) e;", '');
 my $single = IPC::Run::run([ 'postgres', '--single', '-D', $server->data_dir, '-c', 'log_error_verbosity=verbose', '-c',
 	'log_min_messages=warning', $db ],
 	'<', \$input, '>', \$out, '2>', \$err);

@@ -59,14 +59,13 @@ $server->safe_psql($db, 'SELECT pg_terminate_backend(keeper_pid) FROM snowflake_
 wait_until('the keeper to leave', sub { $server->safe_psql($db, 'SELECT keeper_pid IS NULL FROM snowflake_status') eq 't' });
 $server->safe_psql($db, 'SELECT snowflake_nextval()');
 wait_until('the lease', sub { slurp_file($server->logfile, $end) =~ /drew worker id/ });
+unlike(slurp_file($server->logfile, $end), qr/WARNING:  snowflake keeper/, '... and not again with the next lease');
 $server->safe_psql($db, q{ALTER SUBSCRIPTION s SET (slot_name = NONE)});
 $server->safe_psql($db, 'DROP SUBSCRIPTION s');
-unlike(slurp_file($server->logfile, $end), qr/WARNING:  snowflake keeper/, '... and not again with the next lease');
-$server->safe_psql($db, 'SELECT pg_terminate_backend(keeper_pid) FROM snowflake_status');
-wait_until('the keeper to leave', sub { $server->safe_psql($db, 'SELECT keeper_pid IS NULL FROM snowflake_status') eq 't' });
-$server->safe_psql($db, 'SELECT snowflake_nextval()');
+my $drawn = $server->safe_psql($db, 'SELECT leases_drawn FROM snowflake_status');
 ok(wait_until('no advice', sub { $server->safe_psql($db, 'SELECT advice IS NULL FROM snowflake_status') eq 't' }),
-	'without the subscription the next lease takes it away');
+	'without the subscription the next window takes it away');
+is($server->safe_psql($db, 'SELECT leases_drawn FROM snowflake_status'), $drawn, '... of the same lease');
 
 # Another database's subscription is none of this one's business, nor is one of a node whose registry is shared.
 $server->safe_psql('postgres', q{CREATE EXTENSION snowflake; CREATE SUBSCRIPTION other CONNECTION 'dbname=nowhere' PUBLICATION p WITH (connect = false)});
@@ -92,10 +91,12 @@ my $now = 'extract(epoch FROM now())::bigint * 1000 - 1735689600000';
 ($advice, $warnings, $log) = advice_after($create, q{SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 0, 2, 12)},
 	lease_function() . qq{SELECT pg_temp.lease('node ' || n, $now, '1 hour') FROM generate_series(1, 3) n});
 is($advice, '', 'one of four is free: more than a tenth');
-($advice, $warnings, $log) = advice_after($create, q{SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 0, 4, 12)},
+($advice, $warnings, $log, $db) = advice_after($create, q{SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 0, 4, 12)},
 	lease_function() . qq{SELECT pg_temp.lease('node ' || n, $now, '1 hour') FROM generate_series(1, 15) n});
 like($advice, qr/^less than a tenth of the worker ids is free: 1 of 16\. When there are none left, .*snowflake_evict/, 'one of sixteen is less');
 is($warnings, 1, '... of which the log warns');
+$server->safe_psql($db, q{DELETE FROM snowflake_registry WHERE node LIKE 'node %'});
+ok(wait_until('no advice', sub { $server->safe_psql($db, 'SELECT advice IS NULL FROM snowflake_status') eq 't' }), '... until others are free again');
 # What a crash leaves behind is as good as free when its window is over.
 ($advice) = advice_after($create, q{SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 0, 4, 12)},
 	lease_function() . qq{SELECT pg_temp.lease('node ' || n, $now - 5000, '1 s') FROM generate_series(1, 15) n});

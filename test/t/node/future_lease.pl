@@ -22,8 +22,8 @@ sub status { return $server->safe_psql('postgres', "SELECT $_[0] FROM snowflake_
 sub next_id { return (query_error($server, 'postgres', 'SELECT snowflake_nextval()'))[0]; }
 
 # Another node, a second of whose clock nobody trusts, has one of them. This one has the other while its clock is an hour ahead for a while.
-my ($lease, $token, $start) = split /\|/, $server->safe_psql('postgres',
-	lease_function() . "SELECT lease_id, token, window_start FROM pg_temp.lease('other', $now_tick, '1 day')");
+my ($lease, $secret, $start) = split /\|/, $server->safe_psql('postgres',
+	lease_function() . "SELECT lease_id, secret, window_start FROM pg_temp.lease('other', $now_tick, '1 day')");
 move_clock($server, 3600);
 is(next_id(), '00000', 'with the clock an hour ahead ids flow');
 my $worker = status('worker');
@@ -46,7 +46,7 @@ is(status('leases_drawn'), $drawn, '... so none was drawn');
 is(status('last_error IS NULL'), 't', '... which is no error');
 is($server->safe_psql('postgres', 'SELECT count(*) FROM snowflake_registry'), '2', '... or left behind');
 
-$server->safe_psql('postgres', "SELECT snowflake_lease_release($lease, '$token', $start, 0)");
+$server->safe_psql('postgres', "SELECT snowflake_lease_release($lease, '$secret', $start, 0)");
 my $began = time();
 ok(wait_until('ids', sub { next_id() eq '00000' }), 'the other node gives its worker id back, and ids flow');
 my $took = time() - $began;

@@ -124,8 +124,8 @@ $server->append_conf('postgresql.conf', "snowflake.registry = 'host=/nowhere'");
 kill 'HUP', $keepers{moving_delete};
 ok(wait_until('moving_delete: the trigger', sub { is_inside('moving_delete', $keepers{moving_delete}) }), 'moving_delete: the keeper is inside the trigger');
 
-# A lock that outlives its session.
-$server->safe_psql('locked', q{BEGIN; LOCK TABLE snowflake_registry; PREPARE TRANSACTION 'lock'});
+# A lock that outlives its session: of the row, because the keeper waits for none of the table.
+$server->safe_psql('locked', q{BEGIN; UPDATE snowflake_registry SET node = node; PREPARE TRANSACTION 'lock'});
 ok(wait_until('locked: the keeper to wait', sub {
 	$server->safe_psql('postgres', "SELECT count(*) FROM pg_locks WHERE pid = $keepers{locked} AND NOT granted") eq '1' }), 'locked: the keeper waits for the lock');
 ok(wait_until('sleeping_on_update: the trigger', sub { activity($keepers{sleeping_on_update}) eq 'moving the window of the lease' }),

@@ -20,9 +20,9 @@ for my $good ('1 s', '1 day', '24 h', '1 mon -29 days', '2 days -24 h')
 	is($drawn->{end} - $drawn->{start}, $good eq '1 s' ? 1000 : 86400000, '... is what the window is');
 }
 my %arguments = (
-	snowflake_lease_acquire => [ q{'n'}, 0, 1000, q{'1 min'}, "'" . new_token() . "'", 0 ],
-	snowflake_lease_extend => [ $lease->{id}, "'$lease->{token}'", 1000, q{'1 min'}, 0 ],
-	snowflake_lease_release => [ $lease->{id}, "'$lease->{token}'", 1000, 0 ]);
+	snowflake_lease_acquire => [ q{'n'}, 0, 1000, q{'1 min'}, "sha256('" . new_secret() . "')", 0 ],
+	snowflake_lease_extend => [ $lease->{id}, "sha256('$lease->{secret}')", 1000, q{'1 min'}, 0, $lease->{worker}, $lease->{start} ],
+	snowflake_lease_release => [ $lease->{id}, "'$lease->{secret}'", 1000, 0 ]);
 # Any beginning will do.
 my %last = (snowflake_lease_acquire => ', NULL');
 for my $function (sort keys %arguments)

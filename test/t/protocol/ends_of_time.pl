@@ -23,9 +23,9 @@ for my $now ($max_tick + 1, '9223372036854775807')
 	like($text, qr/DETAIL:.*HINT:/s, '... with detail and hint');
 }
 # Every worker id's last tick used: nothing is left, and nothing wraps.
-$session->query_safe("ALTER TABLE $_ DISABLE TRIGGER snowflake_guard_truncate") for 'snowflake_registry', 'snowflake_watermark';
+$session->query_safe("ALTER TABLE $_ DISABLE TRIGGER snowflake_guard_table") for 'snowflake_registry', 'snowflake_watermark';
 $session->query_safe("TRUNCATE snowflake_registry, snowflake_watermark");
-$session->query_safe("ALTER TABLE $_ ENABLE ALWAYS TRIGGER snowflake_guard_truncate") for 'snowflake_registry', 'snowflake_watermark';
+$session->query_safe("ALTER TABLE $_ ENABLE ALWAYS TRIGGER snowflake_guard_table") for 'snowflake_registry', 'snowflake_watermark';
 $session->query_safe("INSERT INTO snowflake_watermark SELECT n, $max_tick FROM generate_series(0, 1023) n");
 is((acquire($session, $max_tick))[1], 'SF003', 'all watermarks at the last tick: used up');
 is((acquire($session, 5))[1], 'SF003', '... whatever the clock shows');

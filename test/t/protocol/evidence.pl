@@ -10,31 +10,31 @@ use Test::More;
 
 my $server = protocol_server('evidence');
 my $session = registry($server, 0, 3);
-my $token = '11111111-1111-1111-1111-111111111111';
-my ($id) = split /\|/, lease_acquire($session, 1000, '1 min', $token);
-is(lease_extend($session, $id, $token, 2000, 11000), '62000', 'an end that is no later');
+my $secret = '\x' . '11' x 16;
+my ($id) = split /\|/, lease_acquire($session, 1000, '1 min', $secret);
+is(lease_extend($session, $id, $secret, 2000, 11000), '62000', 'an end that is no later');
 is($session->query_safe('SELECT settles_until IS NULL FROM snowflake_origin'), 't', '... is no evidence');
 
 # A window that ends later than the registry knows.
-is(lease_extend($session, $id, $token, 3000, 90_000), '90000', 'a window that the node knows to be longer is as long');
-is($session->query_safe('SELECT settles_until > clock_timestamp() AND NOT settling_soft FROM snowflake_origin'), 't', '... and the registry settles');
-my $until = $session->query_safe('SELECT settles_until, settling_cuts FROM snowflake_origin');
-is(lease_extend($session, $id, $token, 3000, 95_000), '95000', 'what tells of the same loss again');
-is($session->query_safe('SELECT settles_until, settling_cuts FROM snowflake_origin'), $until, '... changes nothing');
+is(lease_extend($session, $id, $secret, 3000, 90_000), '90000', 'a window that the node knows to be longer is as long');
+is($session->query_safe('SELECT settles_until > clock_timestamp() FROM snowflake_origin'), 't', '... and the registry settles');
+my $until = $session->query_safe('SELECT settles_until, settling_us FROM snowflake_origin');
+is(lease_extend($session, $id, $secret, 3000, 95_000), '95000', 'what tells of the same loss again');
+is($session->query_safe('SELECT settles_until, settling_us FROM snowflake_origin'), $until, '... changes nothing');
 is($session->query_safe('SELECT snowflake_settled()'), 't', 'the operator ends it');
 is($session->query_safe('SELECT settles_until IS NULL FROM snowflake_origin'), 't', '... at once');
 is($session->query_safe('SELECT snowflake_settled()'), 'f', '... and there is nothing left to end');
 
 # A lease that it does not know.
 my $far = $id + 1_000_000;
-is(lease_extend($session, $far, $token, 3000, 0), '', 'a lease above the last one is gone');
+is(lease_extend($session, $far, $secret, 3000, 0), '', 'a lease above the last one is gone');
 is($session->query_safe('SELECT last_lease_id > ' . $far . ', settles_until > clock_timestamp() FROM snowflake_origin'), 't|t', '... and the registry goes on above it, and settles');
-my $cuts = $session->query_safe('SELECT settling_cuts FROM snowflake_origin');
-lease_extend($session, $far + 50, $token, 3000, 0);
-is($session->query_safe('SELECT settling_cuts FROM snowflake_origin'), $cuts, 'another one of that loss changes nothing');
+my $end = $session->query_safe('SELECT settles_until FROM snowflake_origin');
+lease_extend($session, $far + 50, $secret, 3000, 0);
+is($session->query_safe('SELECT settles_until FROM snowflake_origin'), $end, 'another one of that loss changes nothing');
 my ($next) = split /\|/, lease_acquire($session, 3000, '1 min', '44444444-4444-4444-4444-444444444444', $far + 20_000_000);
 cmp_ok($next, '>', $far + 20_000_000, 'an acquire that has seen a higher one: on above that');
-is($session->query_safe('SELECT settling_cuts FROM snowflake_origin'), $cuts, '... and what is held back is held back already');
+is($session->query_safe('SELECT settles_until FROM snowflake_origin'), $end, '... and what is held back is held back already');
 
 # A sequence that was set back.
 $session->query_safe(q{SELECT setval(pg_get_serial_sequence('snowflake_registry', 'lease_id'), 5)});

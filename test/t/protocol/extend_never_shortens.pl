@@ -1,5 +1,5 @@
-# An extend moves a window's end ahead, never back, and no further than the layout goes; without the lease's own id and token
-# neither extend nor release changes anything. Tried with shorter durations, clocks of any time, wrong ids and tokens, and leases
+# An extend moves a window's end ahead, never back, and no further than the layout goes; without the lease's own id and secret
+# neither extend nor release changes anything. Tried with shorter durations, clocks of any time, wrong ids and secrets, and leases
 # that are gone.
 use strict;
 use warnings;
@@ -16,8 +16,8 @@ is((extend($session, $lease, 1000, '1 s'))[1], '62000', '... never back, for a s
 is((extend($session, $lease, q{'-9223372036854775808'}, '1 s'))[1], '62000', '... nor for an old clock');
 is((extend($session, $lease, 500000, '1 min'))[1], '560000', 'a window that has ended, still in the registry, is moved too');
 my $rows = registry_rows($session);
-my %wrong = (%$lease, token => '00000000-0000-0000-0000-000000000000');
-is((extend($session, \%wrong, 900000))[1], '', 'with a wrong token: null');
+my %wrong = (%$lease, secret => new_secret());
+is((extend($session, \%wrong, 900000))[1], '', 'with a wrong secret: null');
 is((release($session, \%wrong, 1000))[1], 'f', '... and false');
 is((release($session, \%wrong, -5))[1], 'f', '... before anything is said of the ticks');
 %wrong = (%$lease, id => $lease->{id} + 1);

@@ -1,31 +1,35 @@
-# What a registry holds back while it settles ("Settling", section 4 of the design): half of what lost commits can have drawn, in
-# the ring's order. Watermarks that rule a worker id out, now or when the newest commit was made, make it fewer.
+# What a registry holds back while it settles ("Settling", section 4 of the design): all but the upper third of the worker ids, until
+# half of the time is over. SF004 says how many are leased and how many are held back.
 use strict;
 use warnings;
 
 use lib 'test/perl';
 use ProtocolTest;
+use SnowflakeTest;
 use Test::More;
 
 my $server = protocol_server('held_back');
-my $ms = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1735689600000';
-my $cut = sub
+my $session = registry($server, 0, 5);
+my $now = 1000;
+my @before = map { (acquire($session, $now, '2 s'))[0]{worker} } 1 .. 5;
+is(scalar(grep { $_ > 21 } @before), 0, "ordinarily worker ids come from the lower two thirds: @before");
+$session->query_safe(q{SET snowflake.lease_duration = '4 s'; SELECT snowflake_settle('test')});
+is($session->query_safe('SELECT settling_us FROM snowflake_origin'), 4_000_000, 'it settles for as long as its own leases, which are longer');
+my (@settling, $state, $text);
+for (1 .. 11)
 {
-	my ($age, $marks, $last_tick) = @_;
-	my $session = registry($server, 0, 3);
-	my ($lease) = acquire($session, 1000, '1 min');
-	$session->query_safe("UPDATE snowflake_registry SET renewed_at = clock_timestamp() - interval '$age'");
-	$session->query_safe("INSERT INTO snowflake_watermark SELECT ($lease->{id} + n) % 8, $last_tick FROM generate_series(1, $marks) n");
-	$session->query_safe(q{SELECT snowflake_settle('test')});
-	my $cut = $session->query_safe('SELECT settling_cuts[1] FROM snowflake_origin');
-	$session->quit;
-	return $cut;
-};
-is($cut->('0 s', 0, 0), 4, 'of seven free worker ids the nearer four');
-is($cut->('0 s', 4, 1000), 4, '... also where they were used before');
-is($cut->('0 s', 4, "$ms + 60000"), 6, 'what is ruled out does not count: two of the other three');
-is($cut->('1 h', 4, "$ms - 60000"), 6, '... nor what was ruled out when the newest commit was made');
-is($cut->('1 h', 4, "$ms - 4000000"), 4, '... but for what was not any more');
+	(my $lease, $state, $text) = acquire($session, $now, '2 s');
+	last unless $lease;
+	push @settling, $lease->{worker};
+}
+is(join(' ', sort { $a <=> $b } @settling), join(' ', 22 .. 31), 'while it settles they come from the upper third');
+is($state, 'SF004', '... and nothing else does');
+like($text, qr/Of 32 worker ids, 15 are leased, and 17 are held back until /, '... which the error says');
+my $lease;
+ok(wait_until('half of the time', sub { ($lease) = acquire($session, $now, '2 s'); return defined $lease }), 'when half of the time is over');
+cmp_ok($lease->{worker}, '<', 22, '... the others can be had');
+is($session->query_safe('SELECT clock_timestamp() > settles_until - settling_us / 2 * interval $$1 us$$ FROM snowflake_origin'), 't', '... and not earlier');
+$session->quit;
 
 $server->stop('fast');
 done_testing();

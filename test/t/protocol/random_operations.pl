@@ -33,7 +33,12 @@ sub model_acquire
 	return 'SF003' if $now > $max_tick;
 	my %live = %{ $model{live} };
 	my %mark = %{ $model{mark} };
-	my @ring = map { $datacenter * $model{ring} + ($lease_id + $_) % $model{ring} } 0 .. $model{ring} - 1;
+	# Round and round the common part, two thirds of the ring, every other time backwards; then the reserve, from its middle.
+	my $common = $model{ring} - int($model{ring} / 3);
+	my $middle = $common + int($model{ring} / 6);
+	my @common = map { ($lease_id + $_) % $common } 0 .. $common - 1;
+	@common = map { $common - 1 - $_ } @common if $lease_id >> 22 & 1;
+	my @ring = map { $datacenter * $model{ring} + $_ } @common, $middle .. $model{ring} - 1, reverse $common .. $middle - 1;
 	my @free = grep { !$live{$_} } @ring;
 	my ($worker) = grep { ($mark{$_} // -1) < $now } @free;
 	# Of the leases that have ended by both clocks the first, and only where no other worker id will do.
@@ -48,7 +53,7 @@ sub model_acquire
 			$mark{$worker} = $end - 1 if !exists $mark{$worker} || $mark{$worker} < $end - 1;
 		}
 	}
-	($worker) = sort { $mark{$a} <=> $mark{$b} } @free unless defined $worker;
+	($worker) = sort { $mark{$a} <=> $mark{$b} || $a <=> $b } @free unless defined $worker;
 	return 'SF004' unless defined $worker;
 	my $watermark = $mark{$worker} // -1;
 	my $start = $now > $watermark ? $now : $watermark + 1;
@@ -62,7 +67,7 @@ sub model_acquire
 sub model_rows
 {
 	my $live = $model{live};
-	return join("\n", map { join('|', $live->{$_}{id}, $live->{$_}{token}, $_, $live->{$_}{start}, $live->{$_}{end}) } sort { $a <=> $b } keys %$live);
+	return join("\n", map { join('|', $live->{$_}{id}, hash_of($live->{$_}{secret}), $_, $live->{$_}{start}, $live->{$_}{end}) } sort { $a <=> $b } keys %$live);
 }
 
 sub model_watermarks
@@ -70,9 +75,6 @@ sub model_watermarks
 	my $mark = $model{mark};
 	return join("\n", map { "$_|$mark->{$_}" } sort { $a <=> $b } keys %$mark);
 }
-
-# Perl's sort is stable, so that of equal watermarks the first on the ring wins, as it must.
-use sort 'stable';
 
 my $trials = 0;
 my %kinds;
@@ -120,7 +122,7 @@ PLAN: for my $plan ([ 0, 3, 1500 ], [ 1, 2, 1000 ], [ 0, 1, 500 ], [ 0, 6, 1500 
 			undef $live unless $live && $live->{id} == $lease->{id};
 			my %shown = %$lease;
 			my $wrong = rand() < 0.1;
-			$shown{token} =~ tr/0123456789abcdef/123456789abcdef0/ if $wrong;
+			$shown{secret} =~ tr/0123456789abcdef/123456789abcdef0/ if $wrong;
 			undef $live if $wrong;
 			if (rand() < 0.5)
 			{

@@ -18,7 +18,7 @@ for my $end ('COMMIT', 'ROLLBACK')
 {
 	$word->query_safe('SELECT pg_advisory_lock(1)');
 	my $first = begin_acquire($one, 1000, fails => $end eq 'ROLLBACK');
-	$two->{stdin} .= "SELECT worker_id, lease_id FROM snowflake_lease_acquire('second', 0, 1000, '1 min', '" . new_token() . "', 0, NULL);\n\\echo done\n";
+	$two->{stdin} .= "SELECT worker_id, lease_id FROM snowflake_lease_acquire('second', 0, 1000, '1 min', sha256('" . new_secret() . "'), 0, NULL);\n\\echo done\n";
 	$two->{run}->pump_nb;
 	ok(wait_until('the second waits', sub {
 		$server->safe_psql($dbname, "SELECT cardinality(pg_blocking_pids($pid))") eq '1';

@@ -1,5 +1,5 @@
 # A registry whose answers come late, also when the node has given up meanwhile: one worker id in all, because the request carries the node's
-# token, and asking again gives the same lease.
+# secret, and asking again gives the same lease.
 use strict;
 use warnings;
 

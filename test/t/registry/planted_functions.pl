@@ -19,7 +19,7 @@ my @planted = map { "CREATE FUNCTION public.snowflake_$_ $body" } (
 	'lease_acquire(text, int, bigint, text)',
 	'lease_acquire(text, int, bigint, text, text, bigint, bigint)',
 	'lease_acquire(text, int, bigint, interval, uuid, bigint, text)',
-	'lease_acquire(text, int, bigint, interval, uuid, bigint, bigint, VARIADIC int[])',
+	'lease_acquire(text, int, bigint, interval, bytea, bigint, bigint, VARIADIC int[])',
 	'lease_acquire(text, int, bigint, interval, text, bigint, bigint, int DEFAULT 1)',
 	'lease_acquire(text, VARIADIC anyarray)',
 	'lease_extend(bigint, text, bigint, interval, bigint)',
@@ -35,9 +35,9 @@ new_node($many, 'prey', at($registry, 'hijacked'), 'snowflake.lease_duration' =>
 lives('planted functions', $many, 'prey', $registry, 'hijacked');
 is(value($registry, 'SELECT count(*) FROM caught', 'hijacked'), '0', 'none of them was called');
 
-# PostgreSQL cannot tell these from the extension's, so it refuses: nobody gets the token.
+# PostgreSQL cannot tell these from the extension's, so it refuses: nobody gets the secret.
 value($registry, "SET SESSION AUTHORIZATION mallory; CREATE FUNCTION
-	public.snowflake_lease_acquire(text, int, bigint, interval, uuid, bigint, bigint, int DEFAULT 1) $body", 'hijacked');
+	public.snowflake_lease_acquire(text, int, bigint, interval, bytea, bigint, bigint, int DEFAULT 1) $body", 'hijacked');
 new_node($many, 'stopped', at($registry, 'hijacked'));
 my ($state, $text) = query_error($many, 'stopped', 'SELECT snowflake_nextval()');
 is($state, 'SF001', 'one that is its prefix stops the node');

@@ -47,16 +47,17 @@ ok(wait_until('the refusal', sub {
 }), '... which cannot be given back, and why');
 is(leases($registry, 'snowflake_lease_release'), '1', '... and stays');
 
-my @draw = map { "SELECT worker_id FROM pg_temp.lease('n$_', $now_tick, '1 hour');" } 1 .. 1024;
-my @taken = split /\n/, value($registry, join("\n", lease_function($schema), @draw), 'filled');
-my %different = map { $_ => 1 } @taken;
+my @draw = map { "SELECT worker_id, lease_id, secret, window_start FROM pg_temp.lease('n$_', $now_tick, '1 hour');" } 1 .. 1024;
+my @taken = map { [ split /\|/ ] } split /\n/, value($registry, join("\n", lease_function($schema), @draw), 'filled');
+my %different = map { $_->[0] => 1 } @taken;
 is(scalar(keys %different), 1024, '1,024 leases have 1,024 worker ids');
 new_node($many, 'one_too_many', at($registry, 'filled'));
 ($state, $text) = query_error($many, 'one_too_many', 'SELECT snowflake_nextval()');
 is($state, 'SF004', 'the 1,025th node gets SF004');
 like($text, qr/All 1024 worker ids are leased.*ends at 20/s, '... with when the next one will be free');
 is(status($many, q{state || ' ' || last_error_code}, 'one_too_many'), 'no lease SF004', 'snowflake_status says so');
-value($registry, "SELECT $schema.snowflake_lease_release(lease_id, token, window_start, 0) FROM $schema.snowflake_registry LIMIT 1", 'filled');
+my (undef, $lease, $secret, $start) = @{ $taken[0] };
+value($registry, "SELECT $schema.snowflake_lease_release($lease, '$secret', $start, 0)", 'filled');
 ok(flows($many, 'one_too_many'), 'with one given back, ids flow');
 ok(wait_until('SF001', sub {
 	(query_error($many, 'node_snowflake_lease_extend', 'SELECT snowflake_nextval()'))[0] eq 'SF001'

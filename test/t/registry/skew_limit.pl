@@ -14,13 +14,13 @@ new_registry($registry, 'skews');
 my $ask = sub {
 	my ($seconds, $first) = @_;
 	my ($code, $error) = as_role($registry, 'skews', 'node', ($first // '')
-		  . "; SELECT $schema.snowflake_lease_acquire('n', 0, $now_tick + $seconds * 1000, '1 min', gen_random_uuid(), 0, NULL)");
+		  . "; SELECT $schema.snowflake_lease_acquire('n', 0, $now_tick + $seconds * 1000, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL)");
 	return $code . ($error =~ /max_clock_skew is (\d+) ms/ ? " $1" : '');
 };
 is($ask->(9), '00000', '9 s pass the default');
 is($ask->(12), 'SF002 10000', '12 s do not');
-for my $call ("acquire('n', 0, $now_tick + 12000, '1 min', gen_random_uuid(), 0, NULL)",
-	"extend(1, gen_random_uuid(), $now_tick + 12000, '1 min', 0)", "release(1, gen_random_uuid(), $now_tick + 12000, 0)")
+for my $call ("acquire('n', 0, $now_tick + 12000, '1 min', sha256('s'), 0, NULL)",
+	"extend(1, sha256('s'), $now_tick + 12000, '1 min', 0, 0, 0)", "release(1, uuid_send(gen_random_uuid()), $now_tick + 12000, 0)")
 {
 	my ($code, $error) = as_role($registry, 'skews', 'node', "SELECT $schema.snowflake_lease_$call");
 	like("$code $error", qr/^SF002 .*HINT:  Set the clock right, on whichever side it is wrong\./s, '... nor in ' . $call =~ s/\(.*//r);

@@ -18,9 +18,9 @@ my $server = new_server('registry', preload => 0);
 start_server($server);
 
 my $clock = q{(extract(epoch FROM clock_timestamp() - timestamptz '2025-01-01 00:00+00') * 1000)::bigint};
-my $acquire = "snowflake_lease_acquire('x', 0, $clock, '1 min', gen_random_uuid(), 0, NULL)";
-my $extend = "SELECT snowflake_lease_extend(r.lease_id, r.token, $clock, '1 min', 0)";
-my $release = 'SELECT snowflake_lease_release(r.lease_id, r.token, r.window_start, 0)';
+my $acquire = "snowflake_lease_acquire('x', 0, $clock, '1 min', sha256(decode(md5('x'), 'hex')), 0, NULL)";
+my $extend = "SELECT snowflake_lease_extend(r.lease_id, r.secret_hash, $clock, '1 min', 0, 0, 0)";
+my $release = q{SELECT snowflake_lease_release(r.lease_id, decode(md5('x'), 'hex'), r.window_start, 0)};
 my $row = 'FROM snowflake_registry r';
 my %scripts = (
 	asleep => "SELECT $acquire, pg_sleep(1000);",

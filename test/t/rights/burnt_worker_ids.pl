@@ -15,8 +15,8 @@ HonestNodes::start();
 my $tick = tick();
 
 # As long a window as there is, by the clock that is furthest ahead.
-my $turn = "SELECT lease_id AS l, token AS t, window_end AS e FROM pg_temp.lease('x', $tick, '1 h') \\gset\n"
-  . "SELECT window_end AS e FROM ids.snowflake_lease_extend(:l, :'t', $tick + 9000, '1 h', 0) \\gset\n"
+my $turn = "SELECT lease_id AS l, secret AS t, window_end AS e FROM pg_temp.lease('x', $tick, '1 h') \\gset\n"
+  . "SELECT window_end AS e FROM ids.snowflake_lease_extend(:l, sha256(:'t'), $tick + 9000, '1 h', 0, 0, 0) \\gset\n"
   . "SELECT ids.snowflake_lease_release(:l, :'t', :e - 1, 0);\n"
   . "SELECT ids.snowflake_lease_release(:l, :'t', $tick + 9000, :e);\n";
 my $text = "\\set l 1\n\\set t '11111111-1111-1111-1111-111111111111'\n\\set e 1\n"

@@ -1,7 +1,9 @@
 # CREATE EXTENSION in a schema in which bob may create (section 10 of the design): the install
 # script, and the views that it makes, call PostgreSQL's own functions and operators, whatever bob
 # has that fits the types of a call better, or only looks so. Nothing of his runs, and the extension
-# is made, preloaded or not, and for an extension that requires this one.
+# is made, preloaded or not, and for an extension that requires this one. Only what has the name of a
+# function that a view calls, and fits as well, keeps the extension out, as any object does that has
+# the name of one of its own.
 
 use strict;
 use warnings;
@@ -15,8 +17,8 @@ my ($sharedir) = run_command([ 'pg_config', '--sharedir' ]);
 my $folder = "$sharedir/extension";
 my ($version) = slurp_file("$folder/snowflake.control") =~ /^default_version = '(.*)'/m;
 my $script = slurp_file("$folder/snowflake--$version.sql") =~ s/^--.*//mgr;
-append_to_file("$folder/needs_snowflake.control", "default_version = '1'\nrequires = 'snowflake'\n");
-append_to_file("$folder/needs_snowflake--1.sql", 'SELECT 1;');
+append_to_file("$folder/needs_it.control", "default_version = '1'\nrequires = 'snowflake'\n");
+append_to_file("$folder/needs_it--1.sql", 'SELECT 1;');
 # What a script is like that says less.
 append_to_file("$folder/careless.control", "default_version = '1'\n");
 append_to_file("$folder/careless--1.sql",
@@ -75,6 +77,14 @@ my @beside = (
 	[ 'random(int DEFAULT 1, int DEFAULT 1, int DEFAULT 1)' => 'float8' ],
 	[ q{clock_timestamp(VARIADIC int[] DEFAULT '{}')} => 'timestamptz' ],
 	[ 'snowflake_tick_timestamp(numeric)' => 'timestamptz' ]);
+# The names of the extension's own functions, with arguments that need not be given.
+my %called = map { $_ => 1 } map { /\b(snowflake_\w+)\(/g } $script =~ /^CREATE VIEW.*?;$/msg;
+my ($free, $of_views) = ([], []);
+for my $name (sort keys %{ { map { $_ => 1 } $script =~ /^CREATE FUNCTION (\w+)/mg } })
+{
+	push @{ $called{$name} ? $of_views : $free }, map { [ "$name($_)" => 'text' ] } 'smallint DEFAULT 1', 'bigint, smallint DEFAULT 1';
+}
+push @beside, @$free;
 my $beside = "SET search_path = bob;\n" . join('', map {
 	"CREATE FUNCTION $_->[0] RETURNS $_->[1] LANGUAGE plpgsql AS 'BEGIN PERFORM bob.spring(''beside''); RETURN NULL; END';\n"
 } @beside) . q{
@@ -92,9 +102,10 @@ my $mine = q{
 };
 
 my @views = map { "snowflake_$_" } qw(status metrics registry_metrics workers segments layouts);
-for my $preload (1, 0)
+my ($server_version) = (run_command([ 'pg_config', '--version' ]))[0] =~ /(\d+)/;
+for my $preload (1, 0, $server_version >= 17 ? 'session' : ())
 {
-	my $how = $preload ? 'preloaded' : 'not preloaded';
+	my $how = $preload ? $preload eq 'session' ? 'preloaded by sessions' : 'preloaded' : 'not preloaded';
 	Traps::start("rights_$preload", preload => $preload, conf => "snowflake.max_clock_skew = 0\n");
 	sql('CREATE DATABASE trapped');
 	prepare('trapped', 'bob');
@@ -108,20 +119,21 @@ for my $preload (1, 0)
 		'... calls what was planted');
 	sql('ALTER ROLE bob NOSUPERUSER');
 
-	for my $extension ('snowflake', 'needs_snowflake')
+	for my $extension ('snowflake', 'needs_it')
 	{
 		($state, $text) = query_error($server, 'trapped', "CREATE EXTENSION $extension SCHEMA bob CASCADE");
 		is($state, '00000', "$how: CREATE EXTENSION $extension") or diag($text);
 		gained_nothing($extension, 'trapped');
 		is(went_off('trapped'), '', '... and nothing that was planted ran');
+		is($server->safe_psql('trapped', 'SELECT count(*) FROM bob.snowflake_origin'), '1', '... and the origin is written');
 		next if $extension ne 'snowflake';
 
 		# Each has a row, and what it computes of it.
 		($state, $text) = query_error($server, 'trapped', q{
-			SELECT bob.snowflake_lease_acquire('n', 0, 1000, '1 min', gen_random_uuid(), 0, NULL);
+			SELECT bob.snowflake_lease_acquire('n', 0, 1000, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 			SELECT bob.snowflake_settle('test');
 			SELECT bob.snowflake_create_segment('ticket');
-			SELECT bob.snowflake_segment_ranges('n', gen_random_uuid(), '{ticket}', '{0}', '{0}', '{0}', '{1}')});
+			SELECT bob.snowflake_segment_ranges('n', '{ticket}', '{0}', '{0}', '{0}', '{1}', ARRAY[sha256('n')])});
 		is($state, '00000', 'a lease, a registry that settles, and a segment') or diag($text);
 		for my $path ('public', 'bob', 'bob, pg_catalog')
 		{
@@ -131,13 +143,27 @@ for my $preload (1, 0)
 				is($server->safe_psql('trapped', "SET search_path = $path; $rows"), 't', "$view, search_path $path");
 			}
 		}
+		plant('bob', 'DROP FUNCTION bob.snowflake_nextval(smallint)', 'trapped');
 		is($server->safe_psql('trapped', 'SELECT bob.snowflake_nextval() > 0'), 't', 'ids flow') if $preload;
 		gained_nothing('views', 'trapped');
 		is(went_off('trapped'), '', '... nor do views call anything of it');
-		$server->safe_psql('trapped', 'DELETE FROM bob.snowflake_registry; DROP EXTENSION snowflake');
+		$server->safe_psql('trapped', 'DELETE FROM bob.snowflake_registry; DELETE FROM bob.snowflake_range; DROP EXTENSION snowflake');
 	}
+	my @answers;
+	for my $function (map { $_->[0] } @$of_views)
+	{
+		$server->safe_psql('trapped', 'DROP EXTENSION IF EXISTS snowflake CASCADE');
+		plant('bob', qq{CREATE FUNCTION bob.$function RETURNS text LANGUAGE plpgsql
+			AS 'BEGIN PERFORM bob.spring(''view''); RETURN NULL; END'}, 'trapped');
+		push @answers, (query_error($server, 'trapped', 'CREATE EXTENSION snowflake SCHEMA bob'))[0];
+		plant('bob', 'DROP FUNCTION bob.' . $function =~ s/ DEFAULT 1//r, 'trapped');
+	}
+	cmp_ok(scalar(grep { $_ eq '42725' } @answers), '>', 3, "$how: what is ambiguous in a view is an error");
+	is(join(' ', grep { !/^(42725|00000)$/ } @answers), '', '... and nothing else is');
+	gained_nothing('ambiguous', 'trapped');
+	is(went_off('trapped'), '', '... of which nothing runs');
 	$server->stop('fast');
 }
 
-unlink glob("$folder/needs_snowflake*"), glob("$folder/careless*");
+unlink glob("$folder/needs_it*"), glob("$folder/careless*");
 done_testing();

@@ -1,6 +1,6 @@
 # Who may do what (section 10 of the design): everybody issues and decodes ids, pg_read_all_stats reads snowflake_workers, a node's
 # role has the protocol's functions and nothing else, and nobody else reads or writes the extension's tables. A node without a
-# lease's token can do nothing to that lease.
+# lease's secret can do nothing to that lease.
 
 use strict;
 use warnings;
@@ -30,7 +30,7 @@ state_is('monitor', 'SELECT * FROM snowflake_workers', '00000', 'pg_read_all_sta
 state_is('monitor', "SELECT * FROM $_", '42501', "pg_read_all_stats does not read $_") for @tables;
 state_is('alice', "SELECT $_", '42501', "not for others: $_") for (
 	$acquire,
-	q{snowflake_lease_extend(1, '00000000-0000-0000-0000-000000000000', 1, '1 min', 0)},
+	q{snowflake_lease_extend(1, sha256('another'), 1, '1 min', 0, 0, 0)},
 	q{snowflake_lease_release(1, '00000000-0000-0000-0000-000000000000', 1, 0)});
 # The layout's trigger takes the registry's lock, so nobody else may fire it from a table of his own.
 state_is('alice', q{CREATE TEMP TABLE mine (i int);
@@ -40,14 +40,14 @@ state_is('alice', q{CREATE TEMP TABLE mine (i int);
 ### A node's role on a registry: EXECUTE on the three functions, and nothing else
 
 sql(
-	'GRANT EXECUTE ON FUNCTION snowflake_lease_acquire(text, integer, bigint, interval, uuid, bigint, bigint) TO node',
-	'GRANT EXECUTE ON FUNCTION snowflake_lease_extend(bigint, uuid, bigint, interval, bigint) TO node',
-	'GRANT EXECUTE ON FUNCTION snowflake_lease_release(bigint, uuid, bigint, bigint) TO node');
+	'GRANT EXECUTE ON FUNCTION snowflake_lease_acquire(text, integer, bigint, interval, bytea, bigint, bigint) TO node',
+	'GRANT EXECUTE ON FUNCTION snowflake_lease_extend(bigint, bytea, bigint, interval, bigint, integer, bigint) TO node',
+	'GRANT EXECUTE ON FUNCTION snowflake_lease_release(bigint, bytea, bigint, bigint) TO node');
 is($server->safe_psql($db, q{
-		SELECT gen_random_uuid() AS token \gset
-		SELECT lease_id, window_start FROM snowflake_lease_acquire('n', 0, 1000, '1 min', :'token', 0, NULL) \gset
-		SELECT window_end = 62000 FROM snowflake_lease_extend(:lease_id, :'token', 2000, '1 min', 0);
-		SELECT snowflake_lease_release(:lease_id, :'token', :window_start, 0);
+		SELECT uuid_send(gen_random_uuid()) AS secret \gset
+		SELECT lease_id, window_start FROM snowflake_lease_acquire('n', 0, 1000, '1 min', sha256(:'secret'), 0, NULL) \gset
+		SELECT window_end = 62000 FROM snowflake_lease_extend(:lease_id, sha256(:'secret'), 2000, '1 min', 0, 0, 0);
+		SELECT snowflake_lease_release(:lease_id, :'secret', :window_start, 0);
 	}, extra_params => [ '-U', 'node' ]), "t\nt", 'a node acquires, extends and releases');
 state_is('node', "SELECT * FROM $_", '42501', "a node cannot read $_") for (@tables, 'snowflake_workers');
 state_is('node', "DELETE FROM $_", '42501', "a node cannot write $_") for @tables;
@@ -56,13 +56,13 @@ wait_until('the keeper holds a lease', sub {
 	sql('SELECT snowflake_nextval()');
 	sql(q{SELECT count(*) FROM snowflake_registry}) eq '1';
 });
-my $row = 'SELECT lease_id, worker_id, token, window_start FROM snowflake_registry';
-my ($lease_id, $worker, $token, $start) = split /\|/, sql($row);
+my $row = 'SELECT lease_id, worker_id, secret_hash, window_start FROM snowflake_registry';
+my ($lease_id, $worker, $hash, $start) = split /\|/, sql($row);
 my ($state, $answer) = as_role('node', qq{
-	SELECT coalesce(window_end::text, 'none') FROM snowflake_lease_extend($lease_id, gen_random_uuid(), 1 << 40, '1 day', 0);
-	SELECT snowflake_lease_release($lease_id, gen_random_uuid(), $start, 0)});
-is($answer, "none\nf", q{without its token another's lease can be neither moved nor released});
-is(sql($row), "$lease_id|$worker|$token|$start", '... and stays as it was');
+	SELECT coalesce(window_end::text, 'none') FROM snowflake_lease_extend($lease_id, sha256(uuid_send(gen_random_uuid())), 1 << 40, '1 day', 0, 0, 0);
+	SELECT snowflake_lease_release($lease_id, uuid_send(gen_random_uuid()), $start, 0)});
+is($answer, "none\nf", q{without its secret another's lease can be neither moved nor released});
+is(sql($row), "$lease_id|$worker|$hash|$start", '... and stays as it was');
 
 $server->stop('fast');
 done_testing();

@@ -1,8 +1,8 @@
 # A node's role that wants to do harm (G1, G4): whatever it asks of the registry's functions, two honest nodes of the same
 # registry issue no equal ids, and are not without ids for long.
 #
-# The fuzzer calls the functions with arguments that a seed makes up, by the hundred thousand: bounds, odd times, leases and tokens
-# of its own, tokens of others that it cannot know and, in one part, the honest nodes' own role. SNOWFLAKE_FUZZ_CALLS: how many,
+# The fuzzer calls the functions with arguments that a seed makes up, by the hundred thousand: bounds, odd times, leases and secrets
+# of its own, secrets of others that it cannot know and, in one part, the honest nodes' own role. SNOWFLAKE_FUZZ_CALLS: how many,
 # however long that takes.
 
 use strict;
@@ -27,7 +27,7 @@ my @odd = ('0', '-1', '1', '9223372036854775807', '(-9223372036854775808)', '214
 sub when { return pick("$tick", "$tick", "$tick", "$tick + " . int(rand(30_000)), "$tick - " . int(rand(30_000)), "$tick + 9500", "$tick - 9500", pick(@odd)); }
 sub duration { return pick(q{'1 s'}, q{'10 s'}, q{'10 s'}, q{'1 h'}, q{'1 d'}, q{'25 h'}, q{'0'}, q{'-1 s'}, q{'300000 years'}, 'NULL'); }
 sub slot { return int(rand(6)); }
-sub token { my ($i) = @_; return pick(":'t$i'", ":'t$i'", ":'t$i'", "'" . join('-', map { join '', map { sprintf '%x', rand 16 } 1 .. $_ } 8, 4, 4, 4, 12) . "'", 'NULL', q{'00000000-0000-0000-0000-000000000000'}); }
+sub secret { my ($i) = @_; return pick(":'t$i'", ":'t$i'", ":'t$i'", "'\\x" . join('', map { sprintf '%x', rand 16 } 1 .. 32) . "'", 'NULL', q{''}); }
 sub lease { my ($i) = @_; return pick(":l$i", ":l$i", ":l$i", ":l$i + 1", ":l$i - 1", ":l$i + " . int(rand(100)), pick(@odd)); }
 
 sub random_call
@@ -37,22 +37,22 @@ sub random_call
 	my ($now, $for) = (when(), duration());
 	if ($kind < 0.15)
 	{
-		return "SELECT gen_random_uuid() AS t$i \\gset\nSELECT lease_id AS l$i, window_end AS e$i FROM ids.snowflake_lease_acquire("
+		return "SELECT uuid_send(gen_random_uuid()) AS t$i \\gset\nSELECT lease_id AS l$i, window_end AS e$i FROM ids.snowflake_lease_acquire("
 		  . pick(q{'x'}, q{''}, 'NULL', q{repeat('y', 300)}) . ', ' . pick(0, 0, 0, 1, -1, 'NULL')
-		  . ", $now, $for, :'t$i', 0, NULL) WHERE lease_id IS NOT NULL \\gset\n";
+		  . ", $now, $for, sha256(:'t$i'), 0, NULL) WHERE lease_id IS NOT NULL \\gset\n";
 	}
 	if ($kind < 0.35)
 	{
 		my $seen = pick(0, 0, 0, lease($i), pick(@odd));
-		my $own = pick(":'t$i'", q{gen_random_uuid()});
-		return "SELECT lease_id AS l$i, window_end AS e$i FROM ids.snowflake_lease_acquire('x', 0, $now, $for, $own, $seen, " . pick('NULL', 'NULL', $tick, when()) . ") WHERE lease_id IS NOT NULL \\gset\n";
+		my $own = pick(":'t$i'", q{uuid_send(gen_random_uuid())});
+		return "SELECT lease_id AS l$i, window_end AS e$i FROM ids.snowflake_lease_acquire('x', 0, $now, $for, sha256($own), $seen, " . pick('NULL', 'NULL', $tick, when()) . ") WHERE lease_id IS NOT NULL \\gset\n";
 	}
-	my ($id, $token) = (lease($i), token($i));
-	if ($kind < 0.7) { return "SELECT ids.snowflake_lease_extend($id, $token, $now, $for, " . pick(":e$i", 0, ":e$i + 1", when()) . ") \\g /dev/null\n"; }
-	return "SELECT ids.snowflake_lease_release($id, $token, " . pick(":e$i - 1", ":e$i - 10000", when()) . ', ' . pick(":e$i", 0, when()) . ") \\g /dev/null\n";
+	my ($id, $secret) = (lease($i), secret($i));
+	if ($kind < 0.7) { return "SELECT ids.snowflake_lease_extend($id, " . pick("sha256($secret)", "sha256($secret)", $secret) . ", $now, $for, " . pick(":e$i", 0, ":e$i + 1", when()) . ", 0, 0) \\g /dev/null\n"; }
+	return "SELECT ids.snowflake_lease_release($id, $secret, " . pick(":e$i - 1", ":e$i - 10000", when()) . ', ' . pick(":e$i", 0, when()) . ") \\g /dev/null\n";
 }
 
-my $begin = join '', map { "\\set l$_ 1\n\\set e$_ 1\n\\set t$_ '11111111-1111-1111-1111-111111111111'\n" } 0 .. 5;
+my $begin = join '', map { "\\set l$_ 1\n\\set e$_ 1\n\\set t$_ '\\\\x11111111111111111111111111111111'\n" } 0 .. 5;
 my (%answers, $asked);
 for my $role (qw(hostile honest))
 {

@@ -1,4 +1,4 @@
-# What the role may do that a node connects to its registry with: draw a lease, move and release the one whose token it has, and
+# What the role may do that a node connects to its registry with: draw a lease, move and release the one whose lease secret it has, and
 # nothing else (section 10 of the design). It tries to read and to write every table, and to move and release another's lease; a
 # role without rights tries to draw one.
 use strict;
@@ -11,7 +11,7 @@ use Test::More;
 my $registry = registry_server();
 new_registry($registry, 'fleet');
 value($registry, 'CREATE ROLE stranger LOGIN');
-value($registry, "SELECT $schema.snowflake_lease_acquire('number 1', 0, $now_tick, '10 s', gen_random_uuid(), 0, NULL)", 'fleet');
+value($registry, "SELECT $schema.snowflake_lease_acquire('number 1', 0, $now_tick, '10 s', sha256(uuid_send(gen_random_uuid())), 0, NULL)", 'fleet');
 
 for my $table (qw(snowflake_registry snowflake_watermark snowflake_layout snowflake_origin snowflake_segment snowflake_range snowflake_workers))
 {
@@ -19,14 +19,14 @@ for my $table (qw(snowflake_registry snowflake_watermark snowflake_layout snowfl
 	is((as_role($registry, 'fleet', 'node', "DELETE FROM $schema.$table"))[0], '42501', "... nor delete from it");
 }
 is((as_role($registry, 'fleet', 'node', "SELECT * FROM $schema.snowflake_segments"))[0], '42501', 'nor what segments there are');
-is((as_role($registry, 'fleet', 'node', "UPDATE $schema.snowflake_registry SET token = gen_random_uuid()"))[0], '42501', '... nor write a token');
+is((as_role($registry, 'fleet', 'node', "UPDATE $schema.snowflake_registry SET secret_hash = ''"))[0], '42501', q{... nor write a secret's hash});
 my ($lease) = value($registry, "SELECT lease_id FROM $schema.snowflake_registry WHERE node = 'number 1'", 'fleet');
 my ($code, undef, $answer) =
-  as_role($registry, 'fleet', 'node', "SELECT window_end IS NULL FROM $schema.snowflake_lease_extend($lease, gen_random_uuid(), $now_tick, '1 day', 0)");
-is("$code $answer", '00000 t', "another's lease is not moved without its token");
-($code, undef, $answer) = as_role($registry, 'fleet', 'node', "SELECT $schema.snowflake_lease_release($lease, gen_random_uuid(), $now_tick, 0)");
+  as_role($registry, 'fleet', 'node', "SELECT window_end IS NULL FROM $schema.snowflake_lease_extend($lease, sha256(uuid_send(gen_random_uuid())), $now_tick, '1 day', 0, 0, 0)");
+is("$code $answer", '00000 t', "another's lease is not moved without the hash of its secret");
+($code, undef, $answer) = as_role($registry, 'fleet', 'node', "SELECT $schema.snowflake_lease_release($lease, uuid_send(gen_random_uuid()), $now_tick, 0)");
 is("$code $answer", '00000 f', '... nor released');
 is(value($registry, "SELECT window_end < $now_tick + 60000 FROM $schema.snowflake_registry WHERE lease_id = $lease", 'fleet'), 't', '... it stands as it was');
-is((as_role($registry, 'fleet', 'stranger', "SELECT $schema.snowflake_lease_acquire('s', 0, $now_tick, '1 min', gen_random_uuid(), 0, NULL)"))[0], '42501', 'a role without rights is refused');
+is((as_role($registry, 'fleet', 'stranger', "SELECT $schema.snowflake_lease_acquire('s', 0, $now_tick, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL)"))[0], '42501', 'a role without rights is refused');
 $registry->stop('fast');
 done_testing();

@@ -14,14 +14,14 @@ use Test::More;
 HonestNodes::start();
 my $tick = tick();
 
-my $token = q{'11111111-1111-1111-1111-111111111111'};
+my $secret = q{'\x11111111111111111111111111111111'};
 for my $case (
-	[ 'a transaction block', "BEGIN; SELECT ids.snowflake_lease_acquire('x', 0, $tick, '10 s', $token, 0, NULL); COMMIT;", '25001' ],
-	[ 'two statements at once', "SELECT 1 \\; SELECT ids.snowflake_lease_acquire('x', 0, $tick, '10 s', $token, 0, NULL);", '25001' ],
-	[ 'a clock an hour ahead', "SELECT ids.snowflake_lease_acquire('x', 0, $tick + 3600000, '10 s', $token, 0, NULL);", 'SF002' ],
-	[ 'a name of 250 MB', "SELECT ids.snowflake_lease_acquire(repeat('x', 250000000), 0, $tick, '10 s', $token, 0, NULL);", '22023' ],
-	[ 'no token', "SELECT ids.snowflake_lease_acquire('x', 0, $tick, '10 s', '00000000-0000-0000-0000-000000000000', 0, NULL);", '22023' ],
-	[ 'more than a day', "SELECT ids.snowflake_lease_acquire('x', 0, $tick, '25 h', $token, 0, NULL);", '22023' ],
+	[ 'a transaction block', "BEGIN; SELECT ids.snowflake_lease_acquire('x', 0, $tick, '10 s', sha256($secret), 0, NULL); COMMIT;", '25001' ],
+	[ 'two statements at once', "SELECT 1 \\; SELECT ids.snowflake_lease_acquire('x', 0, $tick, '10 s', sha256($secret), 0, NULL);", '25001' ],
+	[ 'a clock an hour ahead', "SELECT ids.snowflake_lease_acquire('x', 0, $tick + 3600000, '10 s', sha256($secret), 0, NULL);", 'SF002' ],
+	[ 'a name of 250 MB', "SELECT ids.snowflake_lease_acquire(repeat('x', 250000000), 0, $tick, '10 s', sha256($secret), 0, NULL);", '22023' ],
+	[ 'the secret instead of its hash', "SELECT ids.snowflake_lease_acquire('x', 0, $tick, '10 s', $secret, 0, NULL);", '22023' ],
+	[ 'more than a day', "SELECT ids.snowflake_lease_acquire('x', 0, $tick, '25 h', sha256($secret), 0, NULL);", '22023' ],
 	[ 'evicting others', 'SELECT ids.snowflake_evict(1, now());', '42501' ],
 	[ 'settling', q{SELECT ids.snowflake_settle('x');}, '42501' ],
 	[ 'settled', 'SELECT ids.snowflake_settled();', '42501' ],
@@ -35,7 +35,7 @@ for my $case (
 	is($state // 'none', $wanted, $what) or diag(substr($stderr, 0, 500));
 }
 # What comes after a call can still make a transaction block of its transaction.
-my $call = "SELECT ids.snowflake_lease_acquire('x', 0, $tick, '10 s', $token, 0, NULL)";
+my $call = "SELECT ids.snowflake_lease_acquire('x', 0, $tick, '10 s', sha256($secret), 0, NULL)";
 my $prepare = q{PREPARE TRANSACTION 'p'};
 my $state_of = sub { return pipeline($registry, 'postgres', 'hostile', @_) };
 is($state_of->('SELECT 1', 'BEGIN', $prepare), '00000', 'a transaction is prepared');
@@ -48,13 +48,13 @@ is($state_of->('BEGIN', $call, 'COMMIT'), '25001', 'statements sent at once are 
 my ($bounds) = run_as('hostile', "SET snowflake.max_leases_per_role = 0;\nSET snowflake.max_lease_duration = '1 d';\nSET snowflake.max_clock_skew = 0;\n"
 	  . "SELECT ids.snowflake_get_layout() \\g /dev/null\nSHOW snowflake.max_leases_per_role;\nSHOW snowflake.max_lease_duration;\nSHOW snowflake.max_clock_skew;");
 is($bounds, "16\n1h\n10s\n", 'bounds that it sets for itself are of no effect');
-my ($granted) = run_as('hostile', "SELECT window_end - window_start FROM ids.snowflake_lease_acquire('x', 0, $tick, '24 h', $token, 0, NULL);");
+my ($granted) = run_as('hostile', "SELECT window_end - window_start FROM ids.snowflake_lease_acquire('x', 0, $tick, '24 h', sha256($secret), 0, NULL);");
 is($granted, "10000\n", 'a day that was asked for begins with ten seconds');
 ($granted) = run_as('hostile', 'SELECT e.window_end - a.window_start'
-	  . " FROM ids.snowflake_lease_acquire('x', 0, $tick, '24 h', $token, 0, NULL) a,"
-	  . " LATERAL ids.snowflake_lease_extend(a.lease_id, $token, a.window_start, '24 h', 0) e;");
+	  . " FROM ids.snowflake_lease_acquire('x', 0, $tick, '24 h', sha256($secret), 0, NULL) a,"
+	  . " LATERAL ids.snowflake_lease_extend(a.lease_id, sha256($secret), a.window_start, '24 h', 0, 0, 0) e;");
 is($granted, "3600000\n", '... and is an hour at most');
-my ($out) = run_as('hostile', "SELECT ids.snowflake_lease_acquire('x', 0, $tick, '1 s', gen_random_uuid(), 0, NULL) \\g /dev/null\n" x 30);
+my ($out) = run_as('hostile', "SELECT ids.snowflake_lease_acquire('x', 0, $tick, '1 s', sha256(uuid_send(gen_random_uuid())), 0, NULL) \\g /dev/null\n" x 30);
 is(sql(q{SELECT count(*) FROM ids.snowflake_registry r JOIN pg_roles o ON o.oid = r.role WHERE o.rolname = 'hostile'}), '16', 'and no role has more leases than it may');
 
 honest_nodes_are_well();

@@ -25,13 +25,14 @@ for my $text ("host=x password=hunter2", "postgresql://u:hunter2\@x/db", "postgr
 	}
 }
 is((query_error($n, 'postgres', "$load SET snowflake.registry = '$_'"))[0], '22023', "refused: $_") for 'host', 'hosst=x', 'postgresql://[x', q{host=''x};
+# Without the library PostgreSQL itself logs what it takes for a setting of nobody's.
+my $of_others = value($n, 'SHOW shared_preload_libraries') eq '' ? qr/^.*parameter "snowflake\.registry" changed to.*$/m : qr/(?!)/;
 my $log_size = -s $n->logfile;
 setting($n, "snowflake.registry = 'host=x password=hunter3'");
 ok(wait_until('the log', sub { query_error($n, 'postgres', $load); slurp_file($n->logfile, $log_size) =~ /invalid value for parameter "snowflake\.registry"/ }), 'one in the configuration file is refused, too');
-# Without the library PostgreSQL itself logs what it takes for a setting of nobody's.
-my $of_others = value($n, 'SHOW shared_preload_libraries') eq '' ? qr/^.*parameter "snowflake\.registry" changed to.*$/m : qr/(?!)/;
 unlike(slurp_file($n->logfile, $log_size) =~ s/$of_others//r, qr/hunter3/, '... and not repeated in the log');
 setting($n, "snowflake.registry = 'host=/nowhere dbname=x user=node'");
+ok(wait_until('the file to be read', sub { (query_error($n, 'postgres', $load))[0] eq '00000' }), 'and mended there');
 
 value($n, 'CREATE ROLE nobody_special LOGIN; CREATE ROLE auditor LOGIN; GRANT pg_read_all_settings TO auditor');
 is((as_role($n, 'postgres', 'nobody_special', $load . 'SHOW snowflake.registry'))[0], '42501', 'not everybody sees the setting');

@@ -23,11 +23,11 @@ prepare('swapped', 'bob');
 my $swapped = $server->background_psql('swapped', extra_params => [ '-U', 'bob' ]);
 $swapped->query_safe(q{
 	CREATE SCHEMA decoy;
-	CREATE FUNCTION decoy.snowflake_lease_extend(bigint, uuid, bigint, interval, bigint) RETURNS bigint LANGUAGE plpgsql AS
+	CREATE FUNCTION decoy.snowflake_lease_extend(bigint, bytea, bigint, interval, bigint, integer, bigint) RETURNS bigint LANGUAGE plpgsql AS
 		$$BEGIN PERFORM bob.spring('extend'); RETURN null; END$$;
-	CREATE FUNCTION decoy.snowflake_lease_acquire(text, integer, bigint, interval, uuid, bigint, bigint) RETURNS bigint LANGUAGE plpgsql AS
+	CREATE FUNCTION decoy.snowflake_lease_acquire(text, integer, bigint, interval, bytea, bigint, bigint) RETURNS bigint LANGUAGE plpgsql AS
 		$$BEGIN PERFORM bob.spring('acquire'); RETURN null; END$$;
-	CREATE FUNCTION decoy.snowflake_lease_release(bigint, uuid, bigint, bigint) RETURNS boolean LANGUAGE plpgsql AS
+	CREATE FUNCTION decoy.snowflake_lease_release(bigint, bytea, bigint, bigint) RETURNS boolean LANGUAGE plpgsql AS
 		$$BEGIN PERFORM bob.spring('release'); RETURN true; END$$});
 # The keeper talks to the registry three times a second: each name stands long enough for several of its calls.
 my $renewed = 0;
@@ -47,21 +47,21 @@ is(went_off('swapped'), '', 'another schema that takes the old name gets none of
 is($server->safe_psql('swapped', 'SELECT ids.snowflake_nextval() > 0'), 't', 'ids flow on');
 
 # The same while an acquire waits for the registry's lock: it goes on with the tables that its function belongs to.
-$server->safe_psql('swapped', 'GRANT EXECUTE ON FUNCTION ids.snowflake_lease_acquire(text, integer, bigint, interval, uuid, bigint, bigint) TO bob');
+$server->safe_psql('swapped', 'GRANT EXECUTE ON FUNCTION ids.snowflake_lease_acquire(text, integer, bigint, interval, bytea, bigint, bigint) TO bob');
 $swapped->query_safe(q{
 	SET client_min_messages = warning;
 	DROP SCHEMA decoy CASCADE;
 	CREATE SCHEMA decoy;
 	CREATE TABLE decoy.snowflake_registry (lease_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-		worker_id integer NOT NULL UNIQUE, node text, role oid, token uuid, acquired_at timestamptz, renewed_at timestamptz,
+		worker_id integer NOT NULL UNIQUE, node text, role oid, secret bytea, acquired_at timestamptz, renewed_at timestamptz,
 		window_start bigint, window_end bigint);
 	CREATE TABLE decoy.snowflake_watermark (worker_id integer PRIMARY KEY, last_tick bigint);
 	CREATE TABLE decoy.snowflake_layout (singleton boolean PRIMARY KEY DEFAULT true, epoch_ms bigint, tick_us bigint,
 		timestamp_bits integer, datacenter_bits integer, worker_bits integer, sequence_bits integer, sequence_first boolean);
 	CREATE TABLE decoy.snowflake_origin (singleton boolean PRIMARY KEY DEFAULT true, system_identifier bigint, timeline bigint,
-		started_at timestamptz, clean_at timestamptz, last_lease_id bigint, raised_tick bigint NOT NULL DEFAULT -1,
-		settles_until timestamptz, settling_us bigint, settling_soft boolean NOT NULL DEFAULT false, settling_lease_id bigint,
-		settling_cuts bigint[], settling_start bigint);
+		started_at timestamptz, clean_at timestamptz, last_lease_id bigint, jumped_from bigint, jumped_to bigint,
+		raised_tick bigint NOT NULL DEFAULT -1, longest_us bigint, settles_until timestamptz, settling_us bigint, loss_known boolean,
+		word_at timestamptz);
 	CREATE TRIGGER trap BEFORE INSERT ON decoy.snowflake_registry FOR EACH ROW EXECUTE FUNCTION bob.fire('tables');
 	CREATE TRIGGER trap BEFORE INSERT ON decoy.snowflake_origin FOR EACH ROW EXECUTE FUNCTION bob.fire('tables')});
 my $holder = $server->background_psql('swapped', extra_params => [ '-U', 'bob' ]);
@@ -70,7 +70,7 @@ $word->query_safe('SELECT pg_advisory_lock(1)');
 begin_acquire($holder, 1000, schema => 'ids');
 my $victim = $server->background_psql('swapped', on_error_stop => 0);
 my $victim_pid = $victim->query_safe('SELECT pg_backend_pid()');
-$victim->{stdin} .= "SELECT ids.snowflake_lease_acquire('victim', 0, 1000, '1 min', gen_random_uuid(), 0, NULL);\n\\echo done\n";
+$victim->{stdin} .= "SELECT ids.snowflake_lease_acquire('victim', 0, 1000, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL);\n\\echo done\n";
 $victim->{run}->pump_nb;
 ok(wait_until('the victim waits', sub {
 	$server->safe_psql('swapped', "SELECT cardinality(pg_blocking_pids($victim_pid))") eq '1';

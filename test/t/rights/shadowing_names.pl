@@ -15,8 +15,8 @@ Traps::start_keeper('security');
 
 sql(
 	'CREATE ROLE node LOGIN', 'GRANT CREATE ON DATABASE postgres TO node',
-	'GRANT EXECUTE ON FUNCTION snowflake_lease_acquire(text, integer, bigint, interval, uuid, bigint, bigint),'
-	  . ' snowflake_lease_extend(bigint, uuid, bigint, interval, bigint), snowflake_lease_release(bigint, uuid, bigint, bigint) TO node');
+	'GRANT EXECUTE ON FUNCTION snowflake_lease_acquire(text, integer, bigint, interval, bytea, bigint, bigint),'
+	  . ' snowflake_lease_extend(bigint, bytea, bigint, interval, bigint, integer, bigint), snowflake_lease_release(bigint, bytea, bigint, bigint) TO node');
 sql(q{CREATE TABLE called (who name); GRANT INSERT ON called TO node});
 my (undef, $answer) = as_role('node', q{
 	CREATE SCHEMA shadows;
@@ -34,10 +34,10 @@ my (undef, $answer) = as_role('node', q{
 	CREATE FUNCTION pg_temp.clock_timestamp() RETURNS timestamptz LANGUAGE plpgsql AS
 		$$BEGIN INSERT INTO public.called VALUES (current_user); RETURN now(); END$$;
 	SET search_path = pg_temp, shadows, pg_catalog, public;
-	SELECT gen_random_uuid() AS token \gset
-	SELECT lease_id, window_start FROM public.snowflake_lease_acquire('n', 0, 1000, '1 min', :'token', 0, NULL) \gset
-	SELECT window_end FROM public.snowflake_lease_extend(:lease_id, :'token', 2000, '1 min', 0);
-	SELECT public.snowflake_lease_release(:lease_id, :'token', :window_start, 0);
+	SELECT uuid_send(gen_random_uuid()) AS secret \gset
+	SELECT lease_id, window_start FROM public.snowflake_lease_acquire('n', 0, 1000, '1 min', sha256(:'secret'), 0, NULL) \gset
+	SELECT window_end FROM public.snowflake_lease_extend(:lease_id, sha256(:'secret'), 2000, '1 min', 0, 0, 0);
+	SELECT public.snowflake_lease_release(:lease_id, :'secret', :window_start, 0);
 	SHOW search_path;
 });
 is($answer, "62000\nt\npg_temp, shadows, pg_catalog, public", 'names that shadow do not get in the way')
@@ -48,15 +48,15 @@ is(sql('SELECT count(*) FROM called'), '0', '... and are not called');
 
 give_tables_to_bob();
 plant('bob', q{
-	CREATE FUNCTION public.snowflake_lease_extend(bigint, uuid, bigint, interval, bigint, VARIADIC int[]) RETURNS bigint LANGUAGE sql AS
+	CREATE FUNCTION public.snowflake_lease_extend(bigint, bytea, bigint, interval, bigint, integer, bigint, VARIADIC int[]) RETURNS bigint LANGUAGE sql AS
 		$$SELECT bob.spring('overload'); SELECT 1::bigint$$;
-	CREATE FUNCTION public.snowflake_lease_acquire(node varchar, datacenter integer, now_tick bigint, duration interval, token uuid,
+	CREATE FUNCTION public.snowflake_lease_acquire(node varchar, datacenter integer, now_tick bigint, duration interval, secret bytea,
 		seen_lease_id bigint, start_before bigint) RETURNS bigint LANGUAGE sql AS $$SELECT bob.spring('overload'); SELECT 1::bigint$$;
 	CREATE FUNCTION bob.operator_trap(bigint, bigint) RETURNS boolean LANGUAGE plpgsql AS
 		$$BEGIN PERFORM bob.spring('operator'); RETURN $1 = $2; END$$;
 	CREATE OPERATOR bob.= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = bob.operator_trap);
 	CREATE OPERATOR public.= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = bob.operator_trap);
-	CREATE FUNCTION bob.snowflake_lease_extend(bigint, uuid, bigint, interval, bigint) RETURNS bigint LANGUAGE sql AS
+	CREATE FUNCTION bob.snowflake_lease_extend(bigint, bytea, bigint, interval, bigint, integer, bigint) RETURNS bigint LANGUAGE sql AS
 		$$SELECT bob.spring('search_path'); SELECT 1::bigint$$;
 	CREATE FUNCTION bob.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$SELECT bob.spring('search_path'); SELECT now()$$;
 });

@@ -58,5 +58,13 @@ is(processes_in($folder), '', '... and so is the server');
 my $other = PostgreSQL::Test::Utils::tempdir();
 command_fails_like([ 'test/demo', 'stop', $other ], qr/is not a folder that test\/demo made/, 'stop takes no other folder');
 ok(-d $other, '... and removes none');
+command_fails_like([ 'test/demo', 'stop', "$other/none" ], qr/^there is no folder \Q$other\E\/none$/m, 'says that there is none');
+command_fails_like([ 'test/demo', 'stop', '' ], qr/^usage: test\/demo stop FOLDER$/m, '... or that it needs one');
+if ($> != 0)
+{
+	chmod 0600, $other;
+	command_fails_like([ 'test/demo', 'stop', $other ], qr/belongs to \S+: please run this as \S+, or as root$/m, '... or whose it is');
+	chmod 0700, $other;
+}
 
 done_testing();

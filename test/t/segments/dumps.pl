@@ -18,9 +18,9 @@ value($from, 'CREATE DATABASE source');
 value($from, q{CREATE SCHEMA "Some where"; CREATE EXTENSION snowflake SCHEMA "Some where"; SET search_path = "Some where", public;
 	SELECT snowflake_create_segment('ticket', step => 100);
 	SELECT snowflake_create_segment(E'a "b" \'c\' \\\\d\te', start => 5000, max_value => 6000);
-	SELECT snowflake_create_segment('unused', start => 77);
+	SELECT snowflake_create_segment('unused', start => 77, usage_role => 'some');
 	SELECT snowflake_create_segment('dropped');
-	SELECT snowflake_segment_ranges('elsewhere', gen_random_uuid(), '{dropped}', '{0}', '{0}', '{0}', '{0}');
+	SELECT snowflake_segment_ranges('elsewhere', '{dropped}', '{0}', '{0}', '{0}', '{0}', ARRAY[sha256('elsewhere')]);
 	SELECT snowflake_drop_segment('dropped');
 	CREATE TABLE public.tickets (id integer PRIMARY KEY DEFAULT snowflake_segment_nextval('ticket'), n int);
 	INSERT INTO public.tickets (n) SELECT generate_series(1, 250);
@@ -28,7 +28,7 @@ value($from, q{CREATE SCHEMA "Some where"; CREATE EXTENSION snowflake SCHEMA "So
 
 my $path = 'SET search_path = "Some where", public;';
 my @segments = ('ticket', q{a "b" 'c' \\d} . "\te", 'unused');
-sub segments { my ($server, $dbname) = @_; return value($server, "$path SELECT name, last_value, max_value, step, max_step FROM snowflake_segment ORDER BY name", $dbname); }
+sub segments { my ($server, $dbname) = @_; return value($server, "$path SELECT name, last_value, max_value, step, max_step, usage_role FROM snowflake_segment ORDER BY name", $dbname); }
 sub last_value { my ($server, $dbname) = @_; return value($server, "$path SELECT last_value FROM snowflake_segment WHERE name = 'ticket'", $dbname); }
 sub insert { my ($server, $dbname) = @_; return split /\n/, value($server, "$path INSERT INTO tickets (n) SELECT generate_series(1, 120) RETURNING id", $dbname); }
 
@@ -88,7 +88,7 @@ subtest 'what would lower or remove a segment' => sub {
 	my $all = segments($from, 'source');
 	for my $sql ('DELETE FROM snowflake_segment', 'TRUNCATE snowflake_segment', 'TRUNCATE snowflake_segment, snowflake_range', 'UPDATE snowflake_segment SET last_value = last_value - 1',
 		'UPDATE snowflake_segment SET last_value = 0', q{UPDATE snowflake_segment SET name = 'x' WHERE name = 'ticket'}, 'UPDATE snowflake_segment SET segment_id = segment_id + 1',
-		'TRUNCATE snowflake_range', 'UPDATE snowflake_range SET held_from = 1', q{INSERT INTO snowflake_range SELECT 1, 10, 'n', gen_random_uuid(), 1, 1, 100, now()},
+		'TRUNCATE snowflake_range', 'UPDATE snowflake_range SET held_from = 1', q{INSERT INTO snowflake_range SELECT 1, false, 10, 'n', sha256('n'), 1, 1, 100, now()},
 		q{MERGE INTO snowflake_segment s USING (SELECT) one ON s.name = 'ticket' WHEN MATCHED THEN DELETE},
 		q{INSERT INTO snowflake_segment (name, segment_id, last_value, max_value, step, max_step) SELECT name, segment_id, 0, max_value, step, max_step FROM snowflake_segment
 			ON CONFLICT (name) DO UPDATE SET last_value = 0})

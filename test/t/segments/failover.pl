@@ -216,6 +216,11 @@ subtest 'files of an earlier moment' => sub {
 	take('east', map { ($_ => 2 * $step{$_}) } @segments);
 	my %now = columns($primary);
 	is(join(' ', grep { $now{$_}{last} <= $known{$_}{last} } @segments), '', 'ranges are handed out');
+	# A node that still wants one asks as soon as the registry is back.
+	for my $name (@names)
+	{
+		wait_until('the next ranges', sub { my %left = left($name); return !grep { $left{$_} < $step{$_} } keys %left });
+	}
 	$primary->stop('immediate');
 	rmtree($primary->data_dir);
 	PostgreSQL::Test::RecursiveCopy::copypath($copy, $primary->data_dir);

@@ -10,7 +10,7 @@ use SnowflakeTest;
 use Test::More;
 
 my $central = own_node('central', clock => 1, conf => "snowflake.node_name = 'central'\nsnowflake.start_timeout = 20s\n");
-my $node = segment_node('node', place($central), clock => 1, conf => "snowflake.max_segments = 4\nsnowflake.start_timeout = 20s\n");
+my $node = segment_node('node', place($central), clock => 1, preload => 1, conf => "snowflake.max_segments = 4\nsnowflake.start_timeout = 20s\n");
 
 sub error { my ($server, $sql, $dbname) = @_; return query_error($server, $dbname // 'postgres', $sql); }
 

@@ -36,30 +36,32 @@ subtest 'what the roles may not' => sub {
 		  for 'TABLE snowflake_segment', 'TABLE snowflake_range', 'TABLE snowflake_segments', 'DELETE FROM snowflake_segment', 'DELETE FROM snowflake_range',
 		  'UPDATE snowflake_segment SET last_value = 0', q{INSERT INTO snowflake_range SELECT}, 'TRUNCATE snowflake_segment';
 	}
-	is(state_of('node', q{SELECT snowflake_lease_acquire('x', 0, 0, '10 s', gen_random_uuid(), 0, NULL)}), '42501', 'node: no lease');
-	is(state_of('stranger', q{SELECT snowflake_segment_ranges('x', gen_random_uuid(), '{ticket}', '{0}', '{0}', '{0}', '{0}')}), '42501', 'stranger: no ranges');
+	is(state_of('node', q{SELECT snowflake_lease_acquire('x', 0, 0, '10 s', sha256(uuid_send(gen_random_uuid())), 0, NULL)}), '42501', 'node: no lease');
+	is(state_of('stranger', q{SELECT snowflake_segment_ranges('x', '{ticket}', '{0}', '{0}', '{0}', '{0}', ARRAY[sha256('x')])}), '42501', 'stranger: no ranges');
 	is(state_of('stranger', q{SELECT snowflake_segment_nextval('spare')}), '00000', 'stranger: numbers, here');
 	is(state_of('stranger', q{SELECT snowflake_segment_nextval('spare'); SELECT snowflake_segment_currval('spare')}), '00000', '... and the last one');
 	is(state_of('stranger', q{SELECT snowflake_segment_currval('spare')}), '55000', '... of its own session alone');
 	is(state_of('reader', 'TABLE snowflake_segments'), '00000', 'who reads statistics sees segments');
 };
 
-my ($name, $token, $id) = split /\|/, value($registry, q{SELECT node, token, segment_id FROM snowflake_range JOIN snowflake_segment USING (segment_id) WHERE name = 'ticket' AND node LIKE 'node%'});
+my ($name, $hash, $id) = split /\|/, value($registry, q{SELECT node, secret_hash, segment_id FROM snowflake_range JOIN snowflake_segment USING (segment_id) WHERE name = 'ticket' AND node LIKE 'node%'});
 sub row { return value($registry, "SELECT r FROM snowflake_range r WHERE node = '$name' AND role = 'node'::regrole"); }
 my $row = row();
 
-# A call with these arguments; wanted is below 0: to give back.
+# A call with these arguments; wanted is below 0: to close, or with a secret to give back.
 sub ranges
 {
-	my (%arguments) = (node => "'$name'", token => "'$token'", names => q{'{ticket}'}, ids => "'{$id}'", highest => q{'{0}'}, unused => q{'{0}'}, wanted => q{'{-1}'}, @_);
-	return "SELECT range_last, range_count FROM snowflake_segment_ranges(@{[ join ', ', @arguments{qw(node token names ids highest unused wanted)} ]});";
+	my (%arguments) = (node => "'$name'", secrets => "ARRAY['$hash'::bytea]", names => q{'{ticket}'}, ids => "'{$id}'", highest => q{'{0}'}, unused => q{'{0}'}, wanted => q{'{-1}'}, @_);
+	return "SELECT range_last, range_count FROM snowflake_segment_ranges(@{[ join ', ', @arguments{qw(node names ids highest unused wanted secrets)} ]});";
 }
 
+my $random = 'ARRAY[uuid_send(gen_random_uuid())]';
 subtest 'what another has' => sub {
 	my $end = handed_out($registry);
 	my ($held) = value($registry, "SELECT held_to FROM snowflake_range WHERE node = '$name'");
 	is($held, $end, 'the node has the newest range');
-	for my $case ([ 'hostile', 'a role that knows the token' ], [ 'node', 'the role, that does not', token => 'gen_random_uuid()' ], [ 'node', 'the role and token under another name', node => q{'other'} ])
+	for my $case ([ 'hostile', 'another role' ], [ 'node', 'the role', secrets => $random ], [ 'node', 'the role with what looks like the secret', secrets => "ARRAY[substr('$hash'::bytea, 1, 16)]" ],
+		[ 'node', 'the role under another name', node => q{'other'}, secrets => $random ])
 	{
 		my ($role, $what, @arguments) = @$case;
 		is(state_of($role, ranges(highest => "'{$end}'", unused => "'{$_}'", @arguments)), '00000', "$what: $_ numbers") for 1, 50, 100, 1000;
@@ -68,7 +70,7 @@ subtest 'what another has' => sub {
 	}
 	for my $unused (1000, $end, '9223372036854775807', -1)
 	{
-		is(state_of('node', ranges(highest => "'{$end}'", unused => "'{$unused}'", wanted => q{'{0}'}, node => q{'other'}, token => 'gen_random_uuid()')), '00000', "$unused numbers that it never had");
+		is(state_of('node', ranges(highest => "'{$end}'", unused => "'{$unused}'", wanted => q{'{0}'}, node => q{'other'}, secrets => q{ARRAY[sha256('other')]})), '00000', "$unused numbers that it never had");
 		cmp_ok(handed_out($registry), '>', $end, '... are handed out once');
 		$end = handed_out($registry);
 	}
@@ -86,10 +88,11 @@ subtest 'arguments that cannot be' => sub {
 		[ '22023', 'two dimensions', names => q{'{{ticket}}'}, ids => q{'{{0}}'}, highest => q{'{{0}}'}, unused => q{'{{0}}'}, wanted => q{'{{0}}'} ],
 		[ '22023', 'a null among names', names => q{'{NULL}'} ],
 		[ '22023', 'a null among numbers', highest => q{'{NULL}'} ],
-		[ '22023', 'more than a thousand', map { ($_->[0] => "array_fill($_->[1], '{1001}')") } [ names => q{'ticket'::text} ], map { [ $_ => '0::bigint' ] } qw(ids highest unused wanted) ],
+		[ '22023', 'more than a thousand', map { ($_->[0] => "array_fill($_->[1], '{1001}')") } [ names => q{'ticket'::text} ], (map { [ $_ => '0::bigint' ] } qw(ids highest unused wanted)), [ secrets => q{sha256('x')} ] ],
 		[ '22023', 'a name of 128 bytes', names => q{ARRAY[repeat('x', 128)]} ],
 		[ '22023', 'a node of 250 MB', node => q{repeat('x', 250000000)} ],
-		[ '22023', 'no token', token => q{'00000000-0000-0000-0000-000000000000'} ],
+		[ '22023', 'a hash of another length', secrets => q{ARRAY['\x00'::bytea]} ],
+		[ '22023', 'the secret where numbers are asked for', wanted => q{'{0}'}, secrets => $random ],
 		[ '55000', 'far more than was handed out', highest => "'{$far}'", wanted => q{'{0}'} ],
 		[ '55000', '... the most that there is', highest => q{'{9223372036854775807}'}, wanted => q{'{0}'} ])
 	{
@@ -97,7 +100,7 @@ subtest 'arguments that cannot be' => sub {
 		my ($state, $error) = as_role($registry, 'postgres', 'hostile', ranges(@arguments));
 		is($state, $wanted, $what) or diag(substr($error, 0, 500));
 	}
-	for my $argument (qw(node token names ids highest unused wanted))
+	for my $argument (qw(node names ids highest unused wanted secrets))
 	{
 		like(state_of('hostile', ranges($argument => 'NULL')), qr/^(22023|22004)$/, "$argument is null");
 	}
@@ -113,7 +116,7 @@ subtest 'arguments that cannot be' => sub {
 subtest 'arguments at random' => sub {
 	my @numbers = (-9223372036854775807 - 1, -1, 0, 1, 99, 100, 101, 1000, 2147483648, 9223372036854775806, 9223372036854775807);
 	my @nodes = (q{''}, q{'x'}, "'$name'", q{E'\\\\"\''});
-	my @tokens = ("'$token'", 'gen_random_uuid()', q{'11111111-1111-1111-1111-111111111111'});
+	my @secrets = ("'$hash'::bytea", 'sha256(uuid_send(gen_random_uuid()))', q{sha256('x')}, 'uuid_send(gen_random_uuid())');
 	my @names = ('ticket', 'ticket', 'spare', 'missing', '', 'x' x 127);
 	my $calls = 400;
 	my $sql = '';
@@ -124,8 +127,8 @@ subtest 'arguments at random' => sub {
 		my $number = sub { return sprintf q{'%s'::bigint}, $numbers[ rand @numbers ] };
 		# Often near what was handed out, which the answers tell.
 		my $near = sub { return rand() < 0.5 ? $number->() : sprintf ':last + %d', rand(300) - 150 };
-		$sql .= sprintf "SELECT coalesce(max(l), :last) AS last FROM (SELECT unnest(range_last) AS l FROM snowflake_segment_ranges(%s, %s, %s::text[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[])) a WHERE l > 0 \\gset\n",
-		  $nodes[ rand @nodes ], $tokens[ rand @tokens ], $array->(sub { q{'} . $names[ rand @names ] . q{'} }), $array->(sub { rand() < 0.7 ? $id : $number->() }), map { $array->($_) } $near, $number, $number;
+		$sql .= sprintf "SELECT coalesce(max(l), :last) AS last FROM (SELECT unnest(range_last) AS l FROM snowflake_segment_ranges(%s, %s::text[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bytea[])) a WHERE l > 0 \\gset\n",
+		  $nodes[ rand @nodes ], $array->(sub { q{'} . $names[ rand @names ] . q{'} }), $array->(sub { rand() < 0.7 ? $id : $number->() }), (map { $array->($_) } $near, $number, $number), $array->(sub { $secrets[ rand @secrets ] });
 	}
 	my $before = handed_out($registry);
 	my $highest = (sort { $b <=> $a } keys %issued)[0];

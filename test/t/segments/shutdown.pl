@@ -130,7 +130,7 @@ subtest 'a registry that is killed after its answer' => sub {
 	my $lost = 0;
 	for (1 .. 3)
 	{
-		my $last = value($registry, q{SELECT range_last[1] FROM snowflake_segment_ranges('n', gen_random_uuid(), '{ticket}', '{0}', '{0}', '{0}', '{0}')});
+		my $last = value($registry, q{SELECT range_last[1] FROM snowflake_segment_ranges('n', '{ticket}', '{0}', '{0}', '{0}', '{0}', ARRAY[sha256('n')])});
 		value($registry, "CREATE TABLE lost_$_ ()");
 		kill_server($registry);
 		start_server($registry);

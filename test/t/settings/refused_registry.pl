@@ -1,6 +1,6 @@
 # A server with snowflake.registry set to what is refused does not start, where the library is preloaded, and says why without
-# the password; where it is not, the session that loads the library is told, instead of going on with another registry (section
-# 8 of the design).
+# the password; where it is not, the session that loads the library is told, instead of going on with another registry, and if
+# each session loads it, none begins (section 8 of the design).
 
 use strict;
 use warnings;
@@ -36,6 +36,21 @@ ok(wait_until('the file to be read', sub { (query_error($server, $db, 'SELECT sn
 $server->append_conf('postgresql.conf', "snowflake.registry = ''\n");
 $server->reload;
 ok(wait_until('the file to be read', sub { (query_error($server, $db, 'SELECT snowflake_timestamp(0)'))[0] eq '00000' }), 'and mended there');
+
+# With session_preload_libraries no session begins, until the file is mended; one that is there goes on with what it had.
+my $session = $server->background_psql($db, on_error_stop => 0);
+ask($session, q{LOAD 'snowflake'; SELECT 1});
+$server->append_conf('postgresql.conf', "session_preload_libraries = 'snowflake'\nsnowflake.registry = 'nonsense'\n");
+$server->reload;
+my $refused;
+ok(wait_until('the file to be read', sub { $refused = (query_error($server, $db, 'SELECT 1'))[1]; $refused =~ /FATAL/ }),
+	'preloaded by sessions: none begins');
+like($refused, qr/FATAL: .*invalid value for parameter "snowflake\.registry"\nDETAIL: .*\nHINT: /, '... and says why');
+is((ask($session, 'SHOW snowflake.registry'))[0], '', '... but for one that began before');
+$session->quit;
+$server->append_conf('postgresql.conf', "snowflake.registry = ''\n");
+$server->reload;
+ok(wait_until('the file to be read', sub { (query_error($server, $db, 'SHOW snowflake.registry'))[0] eq '00000' }), 'and mended there');
 
 $server->stop('fast');
 

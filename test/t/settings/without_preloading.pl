@@ -36,21 +36,37 @@ is($server->safe_psql($db, q{SELECT state, issuing, idle, keeper_running, regist
 is($server->safe_psql($db, q{SELECT workers, leases FROM snowflake_registry_metrics}), '1024|0', '... which has its own');
 is($server->safe_psql($db, q{SELECT count(*) FROM snowflake_workers}), '0', 'workers can be read');
 
+my $keepers = q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'snowflake keeper'};
+is($server->safe_psql($db, $keepers), '0', 'no keeper was started');
+
 # A registry that others share needs nothing preloaded.
 is($server->safe_psql($db, q{
-	SELECT gen_random_uuid() AS token \gset
-	SELECT lease_id, window_start, window_end FROM snowflake_lease_acquire('other', 0, 1000, '1 min', :'token', 0, NULL) \gset
+	SELECT uuid_send(gen_random_uuid()) AS secret \gset
+	SELECT lease_id, window_start, window_end FROM snowflake_lease_acquire('other', 0, 1000, '1 min', sha256(:'secret'), 0, NULL) \gset
 	SELECT :window_start, :window_end;
-	SELECT window_end FROM snowflake_lease_extend(:lease_id, :'token', 2000, '1 min', :window_end);
+	SELECT window_end FROM snowflake_lease_extend(:lease_id, sha256(:'secret'), 2000, '1 min', :window_end, 0, 0);
 	SELECT node FROM snowflake_workers;
-	SELECT snowflake_lease_release(:lease_id, :'token', 5000, 62000);
+	SELECT snowflake_lease_release(:lease_id, :'secret', 5000, 62000);
 	SELECT count(*) FROM snowflake_registry;
 	SELECT last_tick FROM snowflake_watermark;}), "1000|11000\n62000\nother\nt\n0\n61999", 'the protocol works');
 is($server->safe_psql($db, q{LOAD 'snowflake'; SHOW snowflake.lease_duration; SHOW snowflake.sequence_jitter; SHOW snowflake.start_timeout}),
 	"10min\n128\n5s", 'the settings are known once the library is loaded');
 is((query_error($server, $db, q{LOAD 'snowflake'; SET snowflake.no_such_thing = 1}))[0], '42602',
 	'an unknown setting is refused');
-is($server->safe_psql($db, q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'snowflake keeper'}), '0', 'no keeper was started');
+ok(wait_until('the keeper', sub { $server->safe_psql($db, $keepers) eq '1' }), 'the registry that was asked has a keeper');
+
+# Others' libraries stay in the line. Not everybody sees what it has.
+if (!$can_issue)
+{
+	$server->append_conf('postgresql.conf', "shared_preload_libraries = 'pg_prewarm, auto_explain'\n");
+	$server->restart;
+	like((query_error($server, $db, 'SELECT snowflake_nextval()'))[1],
+		qr/HINT:.*shared_preload_libraries = 'pg_prewarm, auto_explain, snowflake'/, 'the line keeps the libraries that are there');
+	$server->safe_psql($db, 'CREATE ROLE somebody');
+	my $text = (query_error($server, $db, 'SET ROLE somebody; SELECT snowflake_nextval()'))[1];
+	like($text, qr/HINT:  Append snowflake to shared_preload_libraries/, 'an ordinary role is told to append');
+	unlike($text, qr/pg_prewarm/, '... and not to what');
+}
 
 $server->stop('fast');
 done_testing();

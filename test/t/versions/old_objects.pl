@@ -29,10 +29,10 @@ sub check_old_objects
 	# Where clocks are not judged, whoever releases by SQL may have used all of the window.
 	is(sql('old', q{
 		SET snowflake.max_clock_skew = 0;
-		SELECT gen_random_uuid() AS token \gset
-		SELECT lease_id, window_start AS first FROM snowflake_lease_acquire('other', 0, 1000, '1 min', :'token', 0, NULL) \gset
-		SELECT window_end - :first FROM snowflake_lease_extend(:lease_id, :'token', 2000, '1 min', 0);
-		SELECT snowflake_lease_release(:lease_id, :'token', :first + 5, 0);
+		SELECT uuid_send(gen_random_uuid()) AS secret \gset
+		SELECT lease_id, window_start AS first FROM snowflake_lease_acquire('other', 0, 1000, '1 min', sha256(:'secret'), 0, NULL) \gset
+		SELECT window_end - :first FROM snowflake_lease_extend(:lease_id, sha256(:'secret'), 2000, '1 min', 0, 0, 0);
+		SELECT snowflake_lease_release(:lease_id, :'secret', :first + 5, 0);
 		SELECT last_tick - :first FROM snowflake_watermark ORDER BY last_tick LIMIT 1}), "61000\nt\n60999", "$name: the protocol");
 	is((query_error($server, 'old', q{UPDATE snowflake_layout SET worker_bits = 5, datacenter_bits = 5}))[0], '55000',
 		"$name: the layout stays as it is");

@@ -1,0 +1,34 @@
+# A registry whose server issues no ids, and preloads nothing, has a keeper as soon as a node asks it. So planned switchovers lose
+# nothing and hold nothing back: ten in a row, with 32 worker ids and nodes that draw some in between.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use RegistryTest;
+use SnowflakeTest;
+use Test::More;
+
+my $keepers = q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'snowflake keeper'};
+my $primary = make_registry('one', conf => "wal_keep_size = 256MB\n");
+my $standby = standby_of($primary, 'two');
+is(value($primary, $keepers), '0', 'a registry that nobody has asked has no keeper');
+
+my (%held, $refused);
+for my $n (1 .. 10)
+{
+	# Its sessions ask several at a time: one keeper comes.
+	my @drawn = eval { draw($primary, 3) };
+	$refused = $@, last if @drawn != 3;
+	$held{$_}++ for @drawn;
+	ok(wait_until('the keeper', sub { value($primary, $keepers) eq '1' }), "$n: the registry that was asked has a keeper");
+	$primary->stop('fast');
+	$standby->promote;
+	is(value($standby, 'SELECT clean_at IS NOT NULL FROM snowflake_origin'), 't', '... which leaves the mark of a clean shutdown');
+	($primary, $standby) = ($standby, $primary);
+	ok(follow($standby, $primary), '... and the old primary follows');
+}
+is($refused, undef, 'worker ids can be had after each');
+is(scalar(keys %held), 30, '... and all are different');
+unlike(PostgreSQL::Test::Utils::slurp_file($_->logfile), qr/SF004|held back/, 'nothing was ever held back on ' . $_->name) for $primary, $standby;
+$_->stop('fast') for $standby, $primary;
+done_testing();

@@ -1,0 +1,40 @@
+# The extension dropped at a registry of which other nodes hold ranges of segments (G11): a new registry would hand out the
+# same numbers. It is refused, however it is dropped, until the nodes have given them back or the operator has deleted the
+# rows of a node that is gone. What this database's own node holds does not count.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use PostgreSQL::Test::Utils;
+use SegmentsTest;
+use SnowflakeTest;
+use Test::More;
+
+my $registry = own_node('registry', segments => { ticket => '' });
+numbers($registry, 10);
+is((query_error($registry, 'postgres', 'BEGIN; DROP EXTENSION snowflake; ROLLBACK'))[0], '00000', 'the own node holds a range, which does not count');
+
+my @nodes = map { segment_node("node$_", place($registry)) } 1 .. 2;
+numbers($_, 10) for @nodes;
+value($registry, 'CREATE ROLE owner SUPERUSER');
+for my $drop ('DROP EXTENSION snowflake', 'DROP EXTENSION snowflake CASCADE', 'DROP SCHEMA public CASCADE', 'SET session_replication_role = replica; DROP EXTENSION snowflake')
+{
+	my ($state, $error) = query_error($registry, 'postgres', $drop);
+	is($state, '55000', $drop);
+	like($error, qr/cannot drop the registry of snowflake while nodes hold ranges of segments\nDETAIL:  \d ranges are held: node "node.*" of segment "ticket" up to \d+.*\nHINT:  .*snowflake_range/, '... with the figures');
+}
+my $dump = $registry->basedir . '/dump';
+$registry->run_log([ 'pg_dump', '-Fc', '-f', $dump, '-d', $registry->connstr('postgres') ]);
+my ($out, $error) = ('', '');
+IPC::Run::run([ 'pg_restore', '--clean', '-d', $registry->connstr('postgres'), $dump ], '>', \$out, '2>', \$error);
+like($error, qr/cannot drop the registry of snowflake while nodes hold ranges of segments/, 'pg_restore --clean is refused as well');
+
+$nodes[0]->stop('fast');
+my ($state) = query_error($registry, 'postgres', 'DROP EXTENSION snowflake');
+is($state, '55000', 'one node is stopped, and gives its numbers back: the other one counts');
+kill_server($nodes[1]);
+is((query_error($registry, 'postgres', 'DROP EXTENSION snowflake'))[0], '55000', '... also after a crash');
+is((query_error($registry, 'postgres', 'DELETE FROM snowflake_range WHERE NOT here; DROP EXTENSION snowflake'))[0], '00000', '... until its rows are deleted');
+
+$registry->stop('fast');
+done_testing();

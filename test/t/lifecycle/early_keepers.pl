@@ -1,0 +1,92 @@
+# Databases that issued ids have their keeper, and with it a lease, as soon as the server has started: the first call waits for
+# nothing. Which databases these are is written down in the data directory. What is wrong there costs the first call a wait and
+# nothing else.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Utils;
+use RegistryTest qw(value);
+use SnowflakeTest;
+use Test::More;
+
+my $server = new_server('early', patient => 1, preload => 1, clock => 1, conf => "log_min_messages = info\n");
+my $folder = $server->data_dir . '/snowflake.databases';
+start_server($server);
+value($server, "CREATE DATABASE $_") for qw(issues serves dropped elsewhere);
+value($server, "CREATE TABLESPACE apart LOCATION '" . PostgreSQL::Test::Utils::tempdir() . q{'; ALTER DATABASE elsewhere SET TABLESPACE apart});
+value($server, 'CREATE EXTENSION snowflake', $_) for qw(issues serves dropped elsewhere);
+value($server, 'SELECT snowflake_nextval()', $_) for qw(issues dropped elsewhere);
+value($server, q{SELECT snowflake_lease_acquire('n', 0, floor(extract(epoch FROM now()) * 1000)::bigint - 1735689600000, '10 s', sha256('n'), 0, NULL)},
+	'serves');
+my %oid = map { $_ => value($server, "SELECT oid FROM pg_database WHERE datname = '$_'") } qw(issues serves dropped elsewhere);
+
+sub issuers { return join ' ', sort { $a <=> $b } map { s{.*/}{}r } glob "$folder/*"; }
+sub oids { return join ' ', sort { $a <=> $b } @oid{@_}; }
+
+# Which databases have a keeper that holds a lease, once there are as many as that.
+sub early
+{
+	my ($count) = @_;
+	my @leased;
+	wait_until('leases', sub {
+		@leased = grep { value($server, 'SELECT issuing FROM snowflake_metrics', $_) eq '1' }
+		  split /\n/, value($server, q{SELECT datname FROM pg_stat_activity WHERE backend_type = 'snowflake keeper' ORDER BY 1});
+		@leased >= $count });
+	return "@leased";
+}
+
+sub restart { $server->stop('fast'); start_server($server); return -s $server->logfile; }
+
+is(issuers(), oids(qw(issues dropped elsewhere)), 'databases that issued are written down');
+restart();
+is(early(3), 'dropped elsewhere issues', 'they have keepers and leases before anybody asks');
+is(value($server, 'SELECT count(*) FROM snowflake_registry', 'serves'), '1', '... and nobody else draws one');
+value($server, 'SELECT snowflake_nextval()', 'issues');
+is(value($server, 'SELECT lease_waits FROM snowflake_status', 'issues'), '0', 'the first call waits for none');
+
+### Databases and extensions go
+
+value($server, 'DROP DATABASE dropped');
+value($server, 'DROP EXTENSION snowflake', 'elsewhere');
+ok(wait_until('the keeper to leave', sub { issuers() eq oids(qw(issues dropped)) }), 'an extension that is dropped is forgotten');
+value($server, 'CREATE EXTENSION snowflake', 'elsewhere');
+my $log = -s $server->logfile;
+restart();
+is(early(1), 'issues', 'a database without its extension of before has no keeper, nor has one that is gone');
+is(issuers(), oids('issues'), '... which is forgotten, too');
+unlike(slurp_file($server->logfile, $log), qr/FATAL|WARNING|ERROR/, '... without a message');
+
+### What is wrong
+
+my $template = value($server, q{SELECT oid FROM pg_database WHERE datname = 'template1'});
+append_to_file("$folder/$_", 'x') for 'x', '0', '-1', '007', '1.5', '99999999999', $oid{dropped}, $template;
+append_to_file("$folder/$oid{issues}", 'x' x 1_000_000);
+$log = -s $server->logfile;
+restart();
+is(early(1), 'issues', 'with files that are none of ours ids flow');
+ok(wait_until('keepers to leave', sub { !-e "$folder/$template" && !-e "$folder/$oid{dropped}" }), '... and a keeper that has nothing to do leaves');
+unlike(slurp_file($server->logfile, $log), qr/FATAL|WARNING|ERROR/, '... without a message');
+system 'rm', '-r', $folder;
+restart();
+like(value($server, 'SELECT snowflake_nextval()', 'issues'), qr/^\d+$/, 'without the folder ids flow');
+is(issuers(), oids('issues'), '... and it comes again');
+system 'rm', '-r', $folder;
+append_to_file($folder, 'x' x 1000);
+$log = -s $server->logfile;
+restart();
+like(value($server, 'SELECT snowflake_nextval()', 'issues'), qr/^\d+$/, 'with a file in its place ids flow');
+unlike(slurp_file($server->logfile, $log), qr/FATAL|WARNING|ERROR/, '... without a message');
+unlink $folder;
+
+### One that issues no longer
+
+restart();
+value($server, 'SELECT snowflake_nextval()', 'issues');
+restart();
+is(early(1), 'issues', 'a database that issued before');
+move_clock($server, 2 * 86400);
+restart();
+is(issuers(), '', '... and not for more than a day of the server is forgotten');
+$server->stop('fast');
+done_testing();

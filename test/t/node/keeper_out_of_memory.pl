@@ -1,0 +1,47 @@
+# A keeper that runs out of memory while it takes a sample for the horizon, outside of a transaction
+# and under the horizon's lock, leaves no lock behind: the horizon goes on, a new session gets its
+# first id, and a fast shutdown ends.
+#
+# test/c/no_memory.c makes one malloc() of the keeper fail. Lightweight locks are waited for without
+# looking at cancellations, so each call gets a limit from outside.
+use strict;
+use warnings;
+
+use SnowflakeTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+plan skip_all => 'the memory is watched by another library' if slowness() > 1;
+
+my $server = new_server('node', preload => 1, conf => "log_statement = none\n");
+my $turn = $server->basedir . '/no_memory';
+{
+	local $ENV{LD_PRELOAD} = "$ENV{SNOWFLAKE_TEST_C}/no_memory.so";
+	local $ENV{SNOWFLAKE_NO_MEMORY_FILE} = $turn;
+	$server->start;
+}
+$server->safe_psql('postgres', 'CREATE EXTENSION snowflake; SELECT snowflake_nextval()');
+
+# What a new session is answered within 20 s.
+sub answer
+{
+	my ($sql) = @_;
+	my ($rc, $out) = $server->psql('postgres', $sql, timeout => 20, timed_out => \my $timed_out);
+	return $timed_out || $rc != 0 ? 'no answer' : $out;
+}
+
+my $log = -s $server->logfile;
+append_to_file($turn, answer('SELECT keeper_pid FROM snowflake_status'));
+# The first who asks wakes the keeper, which takes its first sample then.
+answer('SELECT snowflake_horizon()');
+ok(wait_until('the keeper to run out of memory', sub { !-e $turn }), 'the keeper runs out of memory');
+
+my $id = answer('SELECT snowflake_nextval()');
+like($id, qr/^\d+$/, 'a new session gets an id');
+my $horizon;
+wait_until('the horizon', sub { $horizon = answer('SELECT snowflake_horizon()'); $horizon eq 'no answer' || $horizon > $id });
+isnt($horizon, 'no answer', 'the horizon is told');
+cmp_ok($horizon, '>', $id, '... and goes on') if $horizon ne 'no answer';
+is(answer('SELECT state FROM snowflake_status'), 'issuing', 'the keeper keeps the lease');
+stop_in_time($server, 'fast', 'a fast shutdown');
+done_testing();

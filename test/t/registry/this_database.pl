@@ -1,0 +1,58 @@
+# A setting that leads to this very database, over a connection: what the operator's functions do to the registry's tables they
+# do here, as soon as the keeper has found out. Where it leads to another database or server they still refuse.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use SegmentsTest;
+use SnowflakeTest;
+use Test::More;
+
+my $server = segments_registry('server', preload => 1, segments => {});
+my $other = segment_node('other', place($server));
+value($server, 'GRANT EXECUTE ON FUNCTION snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release TO node; CREATE DATABASE beside');
+value($server, 'CREATE EXTENSION snowflake', 'beside');
+$server->append_conf('postgresql.conf', "snowflake.registry = '" . place($server) . "'\n");
+$server->reload;
+
+my $create = q{SELECT snowflake_create_segment('ticket')};
+sub refused
+{
+	my ($node, $dbname, $why) = @_;
+	my ($state, $error) = query_error($node, $dbname, $create);
+	is($state, '55000', "refused $why");
+	like($error, qr/HINT:  Call the function there\. .* this database, ask for an id/, '... with what to do') or diag($error);
+	return;
+}
+
+refused($server, 'postgres', 'before the registry was reached');
+value($server, 'SELECT snowflake_nextval()');
+value($server, $create);
+is(number($server), '1', 'a segment is made, and has numbers');
+is(value($server, q{SELECT snowflake_raise_segment('ticket', 5000)}), '5000', '... is raised');
+is(number($server), '5000', '... here at once');
+my ($rc, $out, $notice) = $server->psql('postgres', 'SELECT snowflake_raise(snowflake_nextval())');
+is("$rc$notice", '0', 'all nodes are raised');
+isnt(value($server, 'SELECT raised_tick FROM snowflake_origin'), '', '... by the registry');
+value($server, q{CREATE TABLE orders (id serial); INSERT INTO orders SELECT FROM generate_series(1, 10); SELECT snowflake_convert('orders', 'id', 'orders')});
+is(value($server, 'INSERT INTO orders DEFAULT VALUES RETURNING id'), '11', 'a column is moved over to a segment');
+is(value($server, 'SELECT count(*) FROM snowflake_registry_metrics'), '1', 'the view of the registry has its row');
+value($server, q{SELECT snowflake_drop_segment('ticket')});
+is((query_error($server, 'postgres', q{SELECT snowflake_segment_nextval('ticket')}))[0], '42704', 'a segment is dropped');
+
+value($_->[0], 'SELECT snowflake_nextval()', $_->[1]), refused(@$_) for [ $other, 'postgres', 'on another server' ], [ $server, 'beside', 'in another database of this one' ];
+
+# A copy has the same system identifier, database and extension.
+$server->backup('copy');
+my $copy = new_server('copy', from => [ $server, 'copy' ]);
+start_server($copy);
+value($copy, 'SELECT snowflake_nextval()');
+refused($copy, 'postgres', 'on a copy');
+
+# Another setting is another registry.
+$server->append_conf('postgresql.conf', "snowflake.registry = '" . place($other) . "'\n");
+$server->reload;
+ok(wait_until('the setting', sub { (query_error($server, 'postgres', $create))[0] eq '55000' }), 'refused once the setting leads elsewhere');
+
+$_->stop('fast') for $copy, $other, $server;
+done_testing();
