@@ -33,6 +33,16 @@ void ForEachDependent(Oid catalog, Oid object, Visit visit) {
   table_close(depend, AccessShareLock);
 }
 
+// The extension's tables and the sequence, in the order in which a drop locks them, until `visit` returns false.
+template <typename Visit>
+void ForEachTable(Oid extension, Visit visit) {
+  ForEachDependent(ExtensionRelationId, extension, [&](const FormData_pg_depend &member) {
+    if (member.classid != RelationRelationId || member.deptype != DEPENDENCY_EXTENSION) return true;
+    const char kind = get_rel_relkind(member.objid);
+    return (kind != RELKIND_RELATION && kind != RELKIND_SEQUENCE) || visit(member.objid);
+  });
+}
+
 // Error: 55000 when the extension is none of ours.
 void CheckNotNamesake(Oid extension);
 

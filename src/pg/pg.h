@@ -208,6 +208,15 @@ inline uint32 LocalXid(const volatile PGPROC *proc) {
 #endif
 }
 
+// 16 named it anew. From 1 on.
+inline const PgBackendStatus &BackendStatusAt(int index) {
+#if PG_VERSION_NUM >= 160000
+  return pgstat_get_local_beentry_by_index(index)->backendStatus;
+#else
+  return pgstat_fetch_stat_local_beentry(index)->backendStatus;
+#endif
+}
+
 // Whether a prepared transaction was that of a process. Up to 16 no process can have parallel workers
 // with this library and lack it, so nobody asks.
 inline bool WasOf(const volatile PGPROC *prepared, int proc_number, uint32 lxid) {

@@ -26,6 +26,12 @@ inline long long Long(int64_t value) { return static_cast<long long>(value); }
 inline constexpr const char *kHeldBackColumn = "settles_until";
 bool IsHeldBack(const ErrorData &error);
 
+// Whether an error ends a wait, or stands for one, for whoever has locked the registry's tables.
+inline bool EndsWait(int sqlstate) {
+  return sqlstate == ERRCODE_LOCK_NOT_AVAILABLE || sqlstate == ERRCODE_QUERY_CANCELED ||
+         sqlstate == ERRCODE_OBJECT_IN_USE;
+}
+
 [[noreturn]] void ReportNoExtension(Oid fn_oid);
 
 // `where` is "this database" or "the registry's database".

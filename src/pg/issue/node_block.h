@@ -41,7 +41,7 @@ struct Exchanges {
 struct RegistryError {
   int sqlstate;
   int64_t at_us;
-  bool for_all;    // names neither the registry's address nor a role there: everybody may read it
+  bool for_all;    // names neither the registry's address nor anybody there: everybody may read it
   bool held_back;  // what is free is held back while the registry settles
   char message[512];
 };

@@ -206,7 +206,8 @@ void ReportTooManySegments() {
 
 const char *WhatRegistrySaid(const RegistryError &error) {
   if (error.for_all || has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_SETTINGS)) return pstrdup(error.message);
-  return IsClass(error.sqlstate, '0', '8') ? "the registry does not answer" : "the registry refused";
+  if (IsClass(error.sqlstate, '0', '8')) return "the registry does not answer";
+  return EndsWait(error.sqlstate) ? "somebody has locked the registry's tables" : "the registry refused";
 }
 
 void ReportClockBehind(const Layout &layout, int64_t now_us, int64_t ahead_us, bool step_back) {

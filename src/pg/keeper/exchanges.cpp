@@ -303,7 +303,6 @@ RegistryAnswer Extend(int64_t duration_us) {
   });
   ExtendAnswer answer = {};
   const RegistryAnswer outcome = keeping.registry->extend(PlaceOfRegistry(), request, &answer);
-  if (outcome == RegistryAnswer::kBusy) return outcome;
   const bool stopping = StopRequested();
   AnswerFault fault = AnswerFault::kNone;
   ChangeNode(node, [&] {
@@ -331,7 +330,6 @@ RegistryAnswer Release(bool leaving) {
     ChangeNode(keeping.node, [&] { NoteAsked(&keeping.node->state, lease_id); });
   };
   const RegistryAnswer outcome = keeping.registry->release(PlaceOfRegistry(), AskToRelease(retired), leaving, telling);
-  if (outcome == RegistryAnswer::kBusy) return outcome;
   ChangeNode(keeping.node, [&] { DropRetired(&keeping.node->state, retired.lease_id); });
   const long long lease_id = retired.lease_id;
   if (outcome == RegistryAnswer::kDone)
@@ -441,7 +439,8 @@ void RecordFailure(KeeperAction action, int sqlstate, const char *message, const
   RegistryError error = {};
   error.sqlstate = sqlstate;
   error.at_us = NowUnixUs();
-  error.for_all = keeping.registry->is_here || NamesNobody(sqlstate);
+  const bool names_blocker = EndsWait(sqlstate) && detail != nullptr;
+  error.for_all = (keeping.registry->is_here || NamesNobody(sqlstate)) && !names_blocker;
   error.held_back = held_back;
   if (detail)
     snprintf(error.message, sizeof(error.message), "%s (%s)", message, detail);
@@ -464,16 +463,8 @@ void RecordFailure(KeeperAction action, int sqlstate, const char *message, const
                           : errmsg("snowflake keeper: the registry refused: %s", error.message)));
 }
 
-// Only who draws a lease can be the one that notices a failover, and a registry on another server is not asked for its
-// extension's lock.
 void RecordBusy(KeeperAction action) {
-  const char *changing = "somebody is changing the extension", *failover = "it has just noticed a failover";
-  const char *message = changing;
-  if (!keeping.registry->is_here)
-    message = failover;
-  else if (action == KeeperAction::kAcquire)
-    message = psprintf("%s, or %s", changing, failover);
-  RecordFailure(action, ERRCODE_OBJECT_IN_USE, message, nullptr);
+  RecordFailure(action, ERRCODE_OBJECT_IN_USE, "it has just noticed a failover", nullptr);
 }
 
 }  // namespace snowflake

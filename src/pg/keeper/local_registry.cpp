@@ -50,13 +50,15 @@ bool ServerIsStopping() {
   return stopping;
 }
 
-// Runs `ask` in a transaction that no drop of the extension has to wait for before it began, nor the other way round.
+// Runs `ask` in a transaction that no drop of the extension has to wait for before it began, nor the other way round. What is
+// not `needed` is left out while somebody changes the extension. Error: 55006.
 template <typename Ask>
-RegistryAnswer Call(Oid extension, Ask ask) {
+RegistryAnswer Call(Oid extension, Ask ask, bool needed = true) {
   const Exchange exchange = Begin();
-  RegistryAnswer answer = RegistryAnswer::kBusy;
-  if (LockTables(extension, RowShareLock, false))
-    answer = OidIsValid(SchemaOfExtension(extension)) ? ask() : RegistryAnswer::kGone;
+  RegistryAnswer answer = RegistryAnswer::kGone;
+  const bool locked = LockTables(extension, RowShareLock, false);
+  if (!locked && needed) ReportChanging(extension);
+  if (locked && OidIsValid(SchemaOfExtension(extension))) answer = ask();
   End(exchange);
   return answer;
 }
@@ -107,18 +109,20 @@ const Registry kLocalRegistry = {true, Acquire, Extend, Release, HandOutRanges};
 
 void MarkCleanLocally(Oid extension) {
   if (!ServerIsStopping()) return;
-  Call(extension, [&] {
+  const auto mark = [&] {
     ProtocolMarkClean(extension);
     return RegistryAnswer::kDone;
-  });
+  };
+  Call(extension, mark, false);
 }
 
 int64_t LocalWorkersFree(Oid extension, const Layout &layout) {
   int64_t free = -1;
-  Call(extension, [&] {
+  const auto count = [&] {
     free = ProtocolWorkersFree(extension, layout, settings.datacenter);
     return RegistryAnswer::kDone;
-  });
+  };
+  Call(extension, count, false);
   return free;
 }
 
@@ -137,10 +141,11 @@ Layout LocalLayout(Oid extension) {
 }
 
 void KeepLocalLayout(Oid extension) {
-  Call(extension, [&] {
+  const auto keep = [&] {
     ProtocolKeepLayout(extension);
     return RegistryAnswer::kDone;
-  });
+  };
+  Call(extension, keep, false);
 }
 
 }  // namespace snowflake

@@ -230,7 +230,8 @@ void Move() {
   if ((view.retired || view.ranges_held) && !self.move_failed) {
     self.action = view.retired ? KeeperAction::kRelease : KeeperAction::kRanges;
     self.move_failed = true;
-    self.move_failed = Act({self.action, 0, 0}) == RegistryAnswer::kBusy;
+    Act({self.action, 0, 0});
+    self.move_failed = false;
     return;
   }
   FollowRegistry();

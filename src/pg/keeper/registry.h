@@ -9,7 +9,7 @@ namespace snowflake {
 enum class RegistryAnswer {
   kDone,
   kGone,           // the lease is not there any more, or the extension is not
-  kBusy,           // ask again: somebody is changing the extension, or the registry has just noticed a failover
+  kBusy,           // ask again: the registry has just noticed a failover
   kNothingBetter,  // no window can begin before what was asked for
 };
 

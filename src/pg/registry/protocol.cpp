@@ -215,7 +215,7 @@ void CheckHeld(const Layout &layout, Tick held_until, Tick known, Tick latest) {
 // A lease that this registry does not know is taken in again as its node has it: its row was lost. False
 // when the lease is gone.
 bool Adopt(const Tables &tables, const Layout &layout, const ExtendRequest &request, ExtendAnswer *answer) {
-  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
+  LockRegistry(tables);
   const int64_t last_lease_id = ReadOrigin(tables).last_lease_id;
   if (!MayAdopt(layout, request, last_lease_id, WatermarkOf(tables, request.worker))) return false;
   Execute(tables,
@@ -241,7 +241,7 @@ bool ProtocolAcquire(Oid extension, const AcquireRequest &request, AcquireAnswer
   CheckDuration(request.duration_us);
   const Tables tables = FindTables(extension);
   CommitDurably();
-  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
+  LockRegistry(tables);
   bool drawn = false;
   AsOwner(tables, [&] { drawn = Draw(tables, request, answer); });
   return drawn;
@@ -253,7 +253,7 @@ bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *a
   const Tables tables = FindTables(extension);
   CommitDurably();
   // Against MarkClean(): what it does not wait for has to see its mark.
-  LockRelationOid(tables.origin, RowExclusiveLock);
+  LockRegistry(tables, RowExclusiveLock);
   bool found = false;
   AsOwner(tables, [&] {
     const Layout layout = ReadLayout(tables.layout);
@@ -328,7 +328,7 @@ void ProtocolMarkClean(Oid extension) {
   const Tables tables = FindTables(extension);
   CommitLocally();
   // Waits for acquires and extends under way, and holds up those that come.
-  LockRelationOid(tables.origin, ShareRowExclusiveLock);
+  LockRegistry(tables, ShareRowExclusiveLock);
   AsOwner(tables, [&] { MarkClean(tables, ReadLayout(tables.layout)); });
 }
 
@@ -339,7 +339,7 @@ bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since, Tick l
   LockTables(extension, ExclusiveLock, true);
   const Tables tables = FindTables(extension);
   CommitDurably();
-  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
+  LockRegistry(tables);
   bool found = false;
   AsOwner(tables, [&] {
     Look(tables, ReadLayout(tables.layout), {});
@@ -365,7 +365,7 @@ void ProtocolSettle(Oid extension, const char *reason) {
   ForbidPrepare("snowflake_settle");
   const Tables tables = FindTables(extension);
   CommitDurably();
-  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
+  LockRegistry(tables);
   AsOwner(tables, [&] { BeginSettling(tables, ReadLayout(tables.layout), reason); });
 }
 
@@ -374,7 +374,7 @@ void ProtocolRaise(Oid extension, Tick tick) {
   ForbidPrepare("snowflake_raise");
   const Tables tables = FindTables(extension);
   CommitDurably();
-  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
+  LockRegistry(tables);
   AsOwner(tables, [&] {
     Look(tables, ReadLayout(tables.layout), {});
     Execute(tables,
@@ -390,7 +390,7 @@ bool ProtocolSettled(Oid extension) {
   ForbidPrepare("snowflake_settled");
   const Tables tables = FindTables(extension);
   CommitDurably();
-  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
+  LockRegistry(tables);
   bool ended = false;
   AsOwner(tables, [&] { ended = EndSettling(tables, ReadLayout(tables.layout)); });
   return ended;
@@ -415,7 +415,7 @@ void ProtocolSetLayout(Oid extension, const Layout &layout) {
   CheckCall("snowflake_set_layout");
   const Tables tables = FindTables(extension);
   // As an acquire does, and before the row: the other way round the two could wait for each other.
-  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
+  LockRegistry(tables);
   AsOwner(tables, [&] {
     const bool there = HasLayout(tables);
     if (there && ReadLayout(tables.layout) == layout) return;
@@ -428,7 +428,7 @@ void ProtocolSetLayout(Oid extension, const Layout &layout) {
 void CheckLayoutMayChange(Oid extension) {
   const Tables tables = FindTables(extension);
   // Against an acquire that is under way.
-  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
+  LockRegistry(tables);
   AsOwner(tables, [&] {
     Execute(tables, psprintf("SELECT 1 FROM (SELECT FROM %s UNION ALL SELECT FROM %s) used LIMIT 1",
                              tables.registry_name, tables.watermark_name));

@@ -218,7 +218,7 @@ void Call(const Tables &tables, const char *function, Body body) {
   CheckCall(function);
   CommitDurably();
   // Against MarkClean(): what it does not wait for has to see its mark.
-  LockRelationOid(tables.origin, RowExclusiveLock);
+  LockRegistry(tables, RowExclusiveLock);
   AsOwner(tables, body);
 }
 

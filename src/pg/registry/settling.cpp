@@ -145,14 +145,14 @@ bool LookLocked(const Tables &tables, const Layout &layout, const Notice &notice
 Origin Look(const Tables &tables, const Layout &layout, const Notice &notice) {
   Origin origin = ReadOrigin(tables);
   if (!HasNews(origin, HereNow(), notice.named) && notice.duration_us <= origin.longest_us) return origin;
-  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
+  LockRegistry(tables);
   origin = ReadOrigin(tables);
   if (!LookLocked(tables, layout, notice, &origin)) WriteOrigin(tables, origin);
   return origin;
 }
 
 void NoticeLoss(const Tables &tables, Loss loss) {
-  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);
+  LockRegistry(tables);
   Origin origin = ReadOrigin(tables);
   if (origin.loss_known) return;
   SettleBecause(tables, loss, nullptr, &origin);
@@ -161,7 +161,7 @@ void NoticeLoss(const Tables &tables, Loss loss) {
 
 void NoticeActivity(const Tables &tables, const Origin &origin) {
   if (origin.clean_us == 0) return;
-  LockRelationOid(tables.origin, ShareUpdateExclusiveLock);  // before its row, as others do
+  LockRegistry(tables);  // before its row, as others do
   Execute(tables, psprintf("UPDATE %s SET clean_at = NULL", tables.origin_name));
 }
 

@@ -143,17 +143,20 @@ void WatchParsing() {
 
 bool LockTables(Oid extension, LOCKMODE mode, bool wait) {
   bool locked = true;
-  ForEachDependent(ExtensionRelationId, extension, [&](const FormData_pg_depend &member) {
-    if (member.classid != RelationRelationId || member.deptype != DEPENDENCY_EXTENSION) return true;
-    const char kind = get_rel_relkind(member.objid);
-    if (kind != RELKIND_RELATION && kind != RELKIND_SEQUENCE) return true;
-    if (wait)
-      LockRelationOid(member.objid, mode);
-    else
-      locked = ConditionalLockRelationOid(member.objid, mode);
-    return locked;
+  NamingBlocker(extension, [&] {
+    ForEachTable(extension, [&](Oid table) {
+      if (wait)
+        LockRelationOid(table, mode);
+      else
+        locked = ConditionalLockRelationOid(table, mode);
+      return locked;
+    });
   });
   return locked;
+}
+
+void LockRegistry(const Tables &tables, LOCKMODE mode) {
+  NamingBlocker(tables.extension, [&] { LockRelationOid(tables.origin, mode); });
 }
 
 Tables FindTables(Oid extension, LOCKMODE mode) {

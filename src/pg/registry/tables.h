@@ -11,6 +11,7 @@
 #pragma once
 
 #include "pg/fence.h"
+#include "pg/registry/waits.h"
 #include "pg/spi.h"
 
 namespace snowflake {
@@ -44,6 +45,9 @@ bool LockTables(Oid extension, LOCKMODE mode, bool wait);
 // several owners.
 Tables FindTables(Oid extension, LOCKMODE mode = RowShareLock);
 
+// The registry's lock, which orders calls: a lock on the table that each of them writes to.
+void LockRegistry(const Tables &tables, LOCKMODE mode = ShareUpdateExclusiveLock);
+
 // Whether the trigger that runs now was fired by the protocol's own statement, and not by what somebody planted there.
 bool FiredByProtocol();
 
@@ -52,7 +56,7 @@ template <typename Body>
 void AsOwner(const Tables &tables, Body body) {
   const Fence fence = EnterFence(tables.owner);
   SPI_connect();
-  body();
+  NamingBlocker(tables.extension, body);
   SPI_finish();
   LeaveFence(fence);
 }

@@ -1,0 +1,101 @@
+#include "pg/registry/waits.h"
+
+#include "pg/extension.h"
+#include "pg/report.h"
+
+namespace snowflake {
+
+namespace {
+
+struct Blocker {
+  int pid;
+  TransactionId prepared;  // instead of a process
+  Oid role;
+  TimestampTz since;  // its transaction's start; 0: not known
+  bool waits;
+};
+
+TransactionId PreparedAs(const VirtualTransactionId &vxid) {
+  if (!VirtualTransactionIdIsValid(vxid)) return vxid.localTransactionId;
+  bool more = false;
+  return TwoPhaseGetXidByVirtualXID(vxid, &more);
+}
+
+TimestampTz TransactionStart(int pid) {
+  const int count = pgstat_fetch_stat_numbackends();
+  for (int i = 1; i <= count; ++i) {
+    const PgBackendStatus &status = BackendStatusAt(i);
+    if (status.st_procpid == pid) return status.st_xact_start_timestamp;
+  }
+  return 0;
+}
+
+Blocker BlockerOf(const VirtualTransactionId &vxid) {
+  // Order: none. What changes meanwhile makes a message wrong that is out of date anyway.
+  const volatile PGPROC *proc = VirtualTransactionIdIsValid(vxid) ? HolderOf(vxid) : nullptr;
+  if (proc == nullptr || proc->pid == 0 || LocalXid(proc) != vxid.localTransactionId)
+    return {0, PreparedAs(vxid), InvalidOid, 0, false};
+  return {proc->pid, InvalidTransactionId, proc->roleId, TransactionStart(proc->pid), proc->waitLock != nullptr};
+}
+
+// Who waits for a lock is at most a link of a chain. Of the others the one that began first has kept others
+// waiting for longest.
+bool Before(const Blocker &a, const Blocker &b) {
+  if (a.waits != b.waits) return b.waits;
+  return a.since != 0 && (b.since == 0 || a.since < b.since);
+}
+
+// Whose locks on the extension's tables conflict with `mode`.
+bool FindBlocker(Oid extension, LOCKMODE mode, Blocker *blocker) {
+  bool found = false;
+  pgstat_clear_backend_activity_snapshot();
+  ForEachTable(extension, [&](Oid table) {
+    LOCKTAG tag;
+    SET_LOCKTAG_RELATION(tag, MyDatabaseId, table);
+    int count = 0;
+    const VirtualTransactionId *vxids = GetLockConflicts(&tag, mode, &count);
+    for (int i = 0; i < count; ++i) {
+      const Blocker other = BlockerOf(vxids[i]);
+      if (other.pid == 0 && !TransactionIdIsValid(other.prepared)) continue;  // it has ended
+      if (!found || Before(other, *blocker)) *blocker = other;
+      found = true;
+    }
+    return true;
+  });
+  return found;
+}
+
+char *Describe(const Blocker &blocker) {
+  if (blocker.pid == 0)
+    return psprintf("The prepared transaction %u has locked the registry's tables.", blocker.prepared);
+  const char *role = OidIsValid(blocker.role) ? GetUserNameFromId(blocker.role, true) : nullptr;
+  const char *of_role = role != nullptr ? psprintf(" of role \"%s\"", role) : "";
+  if (blocker.since == 0) return psprintf("Process %d%s has locked the registry's tables.", blocker.pid, of_role);
+  return psprintf("Process %d%s has locked the registry's tables in a transaction that began %.1f s ago.", blocker.pid,
+                  of_role, Seconds(GetCurrentTimestamp() - blocker.since));
+}
+
+}  // namespace
+
+void RethrowWithBlocker(Oid extension) {
+  if (!EndsWait(geterrcode())) PG_RE_THROW();
+  // A cancel is raised where nothing is half done and no lightweight lock is held, so catalogs can be
+  // read. The tables' locks are kept until the transaction ends, those of its rows with them: RowShareLock
+  // is the weakest that goes with a row's lock.
+  MemoryContextSwitchTo(TopTransactionContext);
+  ErrorData *error = CopyErrorData();
+  FlushErrorState();
+  Blocker blocker = {};
+  if (error->detail == nullptr && FindBlocker(extension, ExclusiveLock, &blocker)) error->detail = Describe(blocker);
+  ReThrowError(error);
+}
+
+void ReportChanging(Oid extension) {
+  Blocker blocker = {};
+  const bool found = FindBlocker(extension, RowShareLock, &blocker);
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE), errmsg("somebody is changing the extension"),
+                  found ? errdetail_internal("%s", Describe(blocker)) : 0));
+  pg_unreachable();
+}
+
+}  // namespace snowflake
