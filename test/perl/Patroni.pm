@@ -254,6 +254,20 @@ sub kill_member
 	return;
 }
 
+# All that belongs to a member stands still, and goes on.
+sub freeze_member
+{
+	my ($self, $member) = @_;
+	my $postmaster = (split /\n/, slurp_file($member->data_dir . '/postmaster.pid'))[0];
+	$member->{frozen} = [ pid_of($self->{runs}{ $member->name }), $postmaster, split /\s+/, `pgrep -P $postmaster` ];
+	return kill 'STOP', @{ $member->{frozen} };
+}
+
+sub thaw_member { my ($self, $member) = @_; return kill 'CONT', @{ delete $member->{frozen} }; }
+
+# Whether somebody is told to be the leader, be it alive or not.
+sub has_leader { my ($self) = @_; return $self->ctl('list', 'registry', '-f', 'json') =~ /"Leader"/; }
+
 sub pause_etcd { my ($self) = @_; return kill 'STOP', pid_of($self->{runs}{etcd}); }
 sub continue_etcd { my ($self) = @_; return kill 'CONT', pid_of($self->{runs}{etcd}); }
 

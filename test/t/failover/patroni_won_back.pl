@@ -1,0 +1,70 @@
+# Under Patroni a leader freezes, another is promoted and dies, and then the first thaws and wins back on its old timeline. Nodes
+# refuse it until snowflake_settle() was called there, and go on within a window after that. No id is issued twice.
+#
+# Where Patroni or etcd cannot be had, the test is skipped.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use Patroni;
+use RegistryTest;
+use SnowflakeTest;
+use Test::More;
+use Time::HiRes qw(time);
+
+my ($version, $missing) = Patroni::version();
+plan skip_all => "there is no $missing; apt-get install patroni etcd-server" unless $version;
+
+# From 3.2 on Patroni takes no shorter one. A lease outlasts a failover.
+my $ttl = $version =~ /^(?:[12]\.|3\.[01]\b)/ ? 5 : 20;
+my $lease = 4 * $ttl * slowness();
+my %parameters = (shared_preload_libraries => 'snowflake', 'snowflake.lease_duration' => "${lease}s", fsync => 'off', autovacuum => 'off',
+	wal_retrieve_retry_interval => '100ms');
+my $registry = Patroni->new([ 'one', 'two' ], parameters => \%parameters,
+	dcs => { ttl => $ttl, loop_wait => 1, retry_timeout => 2, maximum_lag_on_failover => 1048576 });
+my $old = $registry->leader;
+value($old, 'CREATE EXTENSION snowflake; ' . small_layout() . q{;
+	CREATE ROLE node LOGIN;
+	GRANT EXECUTE ON FUNCTION snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release TO node});
+my $nodes = make_nodes('nodes', conf => "snowflake.lease_duration = ${lease}s\n");
+my $place = $registry->place('postgres', 'node');
+my @nodes = map { begin_node($nodes, "early_$_", $place) } 1 .. 2;
+$registry->wait_replica;
+
+my $timeline = q{SELECT ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int};
+$registry->freeze_member($old);
+my $new = $registry->wait_leader($old);
+is(value($new, $timeline), '2', 'the leader froze, and another was promoted');
+push @nodes, begin_node($nodes, 'late', $place);
+ok(ids_flow($_), "$_->{name} issues") for @nodes;
+my $renewed = 'SELECT count(*) FROM snowflake_registry WHERE renewed_at > (SELECT acquired_at FROM snowflake_registry ORDER BY lease_id DESC LIMIT 1)';
+ok(wait_until('all to have moved over', sub { value($new, $renewed) >= 2 }), '... and all have moved over to it');
+
+$registry->kill_member($new);
+ok(wait_until('the lock to end', sub { !$registry->has_leader }), 'it dies, and nobody is the leader');
+$registry->thaw_member($old);
+is($registry->wait_leader, $old, 'the first thaws and is the leader again');
+is(value($old, $timeline), '1', '... on its old timeline');
+for my $node (@nodes)
+{
+	my $error = '';
+	ok(wait_until("the window of $node->{name} to end", sub {
+		(my $state, $error) = query_error($nodes, $node->{name}, 'SELECT snowflake_nextval()');
+		return $state eq 'SF001';
+	}), "$node->{name} refuses it until its window ends");
+	like($error, qr/only when snowflake_settle\(\) was called in the registry's database/, '... and says who can end that, and how');
+}
+
+value($old, q{SELECT snowflake_settle('it won back')});
+my $from = time();
+ok(ids_flow($_), "after snowflake_settle() $_->{name} issues") for @nodes;
+my $took = time() - $from;
+cmp_ok($took, '<', $lease, '... within a window');
+all_different('with the old leader', @nodes);
+$registry->start_member($new);
+$registry->wait_replica;
+ok(ids_flow($_), "with the other as a replica $_->{name} issues") for @nodes;
+none_twice('nodes whose old leader won back', @nodes);
+figures('Patroni %s, windows of %d s; all nodes issued %.1f s after snowflake_settle()', $version, $lease, $took);
+$nodes->stop('fast');
+done_testing();
