@@ -45,7 +45,10 @@ is(value($standby, q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 
 
 $primary->stop('fast');
 $standby->promote;
+# Its keeper starts with the promotion only where the library was there at the server's start.
+my $by_itself = preloading() eq preloading(1);
+value($standby, 'SELECT snowflake_nextval()') unless $by_itself;
 ok(wait_until('a lease', sub { value($standby, 'SELECT state, issuing, idle FROM snowflake_metrics') eq 'issuing|1|0' }),
-	'promoted, it has a lease before the first call, as the primary had');
+	'promoted, it has a lease' . ($by_itself ? ' before the first call, as the primary had' : ''));
 $standby->stop('fast');
 done_testing();
