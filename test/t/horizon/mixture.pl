@@ -3,7 +3,7 @@
 # terminated and killed, while the clock steps back and the keeper and the server are killed and restarted. Whoever bounds a read by the
 # time, or by nothing, misses rows in the same run. And the horizon never falls, and is not far behind while transactions are short.
 #
-# What each poller was delivered is compared with the table. The seed decides the transactions and the faults, their order and their
+# What each poller was delivered is compared with the rows that logical decoding has of the table. The seed decides the transactions and the faults, their order and their
 # moments; what the server is doing at that moment it does not decide. SNOWFLAKE_MIXTURE_SECONDS is for how long (30 by default).
 # HorizonTest.pm has the transactions and the pollers.
 use strict;
@@ -22,6 +22,7 @@ my $seed = seed();
 
 my $server = new_server('node', clock => 1, conf => q{
 log_statement = none
+wal_level = logical
 restart_after_crash = on
 max_connections = 60
 max_prepared_transactions = 60
@@ -35,6 +36,7 @@ make_outbox($server);
 
 sub value { my ($sql) = @_; return $server->safe_psql('postgres', $sql); }
 
+value(q{SELECT pg_create_logical_replication_slot('written', 'test_decoding')});
 like(value("BEGIN; $in_workers EXPLAIN (ANALYZE, VERBOSE) $drawn"), qr/Workers Launched: [12].*snowflake_nextval\(\).*Worker 0:/s, 'parallel workers draw ids');
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -172,6 +174,10 @@ stop_clients($_) for values %pollers, $consumer, $asked;
 value('CREATE TABLE delivered (poller text, id bigint)');
 load_delivered($server, $_, $pollers{$_}) for sort keys %pollers;
 value(q{INSERT INTO delivered SELECT 'in the database', id FROM consumed; ANALYZE delivered});
+value(q{CREATE TABLE decoded AS SELECT substring(data FROM 'id\[bigint\]:(\d+)')::bigint AS id
+	FROM pg_logical_slot_get_changes('written', NULL, NULL) WHERE data LIKE 'table public.outbox\_%: INSERT:%'});
+is(value('SELECT count(*), count(DISTINCT id), count(o.id) FROM decoded d FULL JOIN outbox o USING (id)'), value('SELECT count(*), count(*), count(*) FROM outbox'),
+	'logical decoding has the rows of the table');
 my ($rows, $distinct_ways) = split /\|/, value('SELECT count(*), count(DISTINCT how) FROM outbox');
 
 # Returns (missed, delivered again, delivered but not in the table).
@@ -180,7 +186,7 @@ sub faults_of
 	my ($name) = @_;
 	return split /\|/, value(qq{
 SELECT count(*) FILTER (WHERE d.id IS NULL), coalesce(sum(d.times - 1), 0), count(*) FILTER (WHERE o.id IS NULL)
-FROM outbox o FULL JOIN (SELECT id, count(*) AS times FROM delivered WHERE poller = '$name' GROUP BY id) d USING (id)});
+FROM decoded o FULL JOIN (SELECT id, count(*) AS times FROM delivered WHERE poller = '$name' GROUP BY id) d USING (id)});
 }
 
 my ($wrong, %missed) = (0);
