@@ -1,7 +1,7 @@
 # A cluster of PostgreSQL servers that Patroni runs, with an etcd of its own. The servers under it are PostgreSQL::Test::Cluster
 # objects, which Patroni, and not they, makes, starts and ends. test/run unpacks what is needed of Debian's packages; nothing is installed.
 #
-#   my $registry = Patroni->new([ 'one', 'two' ], parameters => { ... }, dcs => { ... })
+#   my $registry = Patroni->new([ 'one', 'two' ], parameters => { ... })
 #   $registry->leader; $registry->switch_over; $registry->kill_member($server); $registry->start_member($server)
 package Patroni;
 
@@ -38,7 +38,10 @@ sub version
 	return $out =~ /^(\d+(?:\.\d+)*)$/m ? $1 : (undef, 'patroni (' . ($err =~ s/.*\n(?=.)//sr =~ s/\n//r) . ')');
 }
 
-# Options: parameters => of all servers, dcs => other settings that the members share. Returns when all members run.
+# After how many seconds without a sign of the leader another takes its place: from 3.2 on Patroni takes none shorter.
+sub ttl { my ($version) = version(); return $version =~ /^(?:[12]\.|3\.[01]\b)/ ? 5 : 20; }
+
+# Options: parameters => of all servers. Returns when all members run.
 sub new
 {
 	my ($class, $names, %options) = @_;
@@ -127,7 +130,10 @@ BASH
 		restapi => { listen => $api, connect_address => $api },
 		bootstrap => {
 			dcs => {
-				%{ $self->{options}{dcs} },
+				ttl => ttl(),
+				loop_wait => 1,
+				retry_timeout => 2,
+				maximum_lag_on_failover => 1048576,
 				postgresql => { use_pg_rewind => JSON::PP::true, remove_data_directory_on_rewind_failure => JSON::PP::true, parameters => $self->{options}{parameters} },
 			},
 			initdb => [ { encoding => 'UTF8' }, { locale => 'C' }, { auth => 'trust' }, 'no-sync' ],

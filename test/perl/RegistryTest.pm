@@ -12,7 +12,7 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-our @EXPORT = qw(value small_layout make_registry place make_nodes begin_node move_node ids_flow all_different none_twice
+our @EXPORT = qw(value small_layout make_registry serve_nodes place make_nodes begin_node move_node ids_flow all_different none_twice
   node_tick draw roll_back);
 
 sub value { my ($server, $sql, $dbname) = @_; return $server->safe_psql($dbname // 'postgres', $sql); }
@@ -27,11 +27,18 @@ sub make_registry
 	my $quiet = "log_statement = none\nwal_retrieve_retry_interval = 100ms\nautovacuum = off\n";
 	my $registry = new_server($name, streaming => 1, preload => 0, %options, conf => $quiet . ($options{conf} // ''));
 	start_server($registry);
-	value($registry, 'CREATE EXTENSION snowflake; ' . small_layout() . q{;
+	serve_nodes($registry);
+	return $registry;
+}
+
+# Makes a registry of a server.
+sub serve_nodes
+{
+	my ($server) = @_;
+	return value($server, 'CREATE EXTENSION snowflake; ' . small_layout() . q{;
 		CREATE ROLE node LOGIN;
 		GRANT EXECUTE ON FUNCTION snowflake_lease_acquire, snowflake_lease_extend,
 			snowflake_lease_release TO node});
-	return $registry;
 }
 
 # Where nodes find the registry: on the first of these servers that can be written to.

@@ -20,19 +20,15 @@ my ($version, $missing) = Patroni::version();
 plan skip_all => "there is no $missing; apt-get install patroni etcd-server" unless $version;
 seed();
 
-# From 3.2 on Patroni takes no shorter one. A lease outlasts a failover, even if it was to be extended just then.
-my $ttl = $version =~ /^(?:[12]\.|3\.[01]\b)/ ? 5 : 20;
-my $lease = 4 * $ttl * slowness();
+# A lease outlasts a failover, even if it was to be extended just then.
+my $lease = 4 * Patroni::ttl() * slowness();
 my $skew = 2;
 my %parameters = (shared_preload_libraries => 'snowflake', 'snowflake.max_clock_skew' => "${skew}s", 'snowflake.lease_duration' => "${lease}s",
 	'snowflake.start_timeout' => '20s', wal_retrieve_retry_interval => '100ms', wal_receiver_status_interval => '1s', fsync => 'off', autovacuum => 'off');
 my $began = time();
-my $registry = Patroni->new([ 'one', 'two' ], parameters => \%parameters,
-	dcs => { ttl => $ttl, loop_wait => 1, retry_timeout => 2, maximum_lag_on_failover => 1048576 });
+my $registry = Patroni->new([ 'one', 'two' ], parameters => \%parameters);
 my $leader = $registry->leader;
-value($leader, 'CREATE EXTENSION snowflake; ' . small_layout() . q{;
-	CREATE ROLE node LOGIN;
-	GRANT EXECUTE ON FUNCTION snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release TO node});
+serve_nodes($leader);
 my $place = $registry->place('postgres', 'node');
 
 my $nodes = make_nodes('nodes', conf => "snowflake.lease_duration = ${lease}s\n");

@@ -15,17 +15,13 @@ use Time::HiRes qw(time);
 my ($version, $missing) = Patroni::version();
 plan skip_all => "there is no $missing; apt-get install patroni etcd-server" unless $version;
 
-# From 3.2 on Patroni takes no shorter one. A lease outlasts a failover.
-my $ttl = $version =~ /^(?:[12]\.|3\.[01]\b)/ ? 5 : 20;
-my $lease = 4 * $ttl * slowness();
+# A lease outlasts a failover.
+my $lease = 4 * Patroni::ttl() * slowness();
 my %parameters = (shared_preload_libraries => 'snowflake', 'snowflake.lease_duration' => "${lease}s", fsync => 'off', autovacuum => 'off',
 	wal_retrieve_retry_interval => '100ms');
-my $registry = Patroni->new([ 'one', 'two' ], parameters => \%parameters,
-	dcs => { ttl => $ttl, loop_wait => 1, retry_timeout => 2, maximum_lag_on_failover => 1048576 });
+my $registry = Patroni->new([ 'one', 'two' ], parameters => \%parameters);
 my $old = $registry->leader;
-value($old, 'CREATE EXTENSION snowflake; ' . small_layout() . q{;
-	CREATE ROLE node LOGIN;
-	GRANT EXECUTE ON FUNCTION snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release TO node});
+serve_nodes($old);
 my $nodes = make_nodes('nodes', conf => "snowflake.lease_duration = ${lease}s\n");
 my $place = $registry->place('postgres', 'node');
 my @nodes = map { begin_node($nodes, "early_$_", $place) } 1 .. 2;
