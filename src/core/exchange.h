@@ -17,6 +17,12 @@ struct Standing {
   int64_t word_us;   // when the operator last said there that commits were lost: it overrules the timeline
 };
 
+// A word of the future would rule out all that come before it: from further ahead than clocks may differ
+// it counts as none.
+constexpr int64_t PlausibleWord(int64_t word_us, int64_t now_us) {
+  return word_us > now_us + kMaxLeaseUs ? 0 : word_us;
+}
+
 struct AcquireRequest {
   const char *node;  // its name, for people
   int32_t datacenter;

@@ -261,25 +261,27 @@ constexpr bool IsPlausibleRaise(const Layout &layout, Tick raised_tick, Tick now
 // Whether an answer comes from where the registry was before: of the same server, an older timeline. An
 // old primary has come back then, and what it says of leases is what it knew. The operator's word there
 // overrules the timeline, and makes it the older one that does not know of that word.
-constexpr bool IsOlder(const Standing &standing, const RegistrySeen &seen) {
+constexpr bool IsOlder(const Standing &standing, const RegistrySeen &seen, int64_t now_us) {
   if (standing.system_identifier != seen.system_identifier) return false;
-  return standing.word_us < seen.word_us || (standing.word_us == seen.word_us && standing.timeline < seen.timeline);
+  const int64_t word_us = PlausibleWord(standing.word_us, now_us);
+  const int64_t seen_us = PlausibleWord(seen.word_us, now_us);
+  return word_us < seen_us || (word_us == seen_us && standing.timeline < seen.timeline);
 }
 
 // After the operator's word lease ids may go on below those that were seen.
-constexpr bool HasNewWord(const Standing &standing, const RegistrySeen &seen) {
-  return standing.word_us > seen.word_us;
+constexpr bool HasNewWord(const Standing &standing, const RegistrySeen &seen, int64_t now_us) {
+  return PlausibleWord(standing.word_us, now_us) > PlausibleWord(seen.word_us, now_us);
 }
 
-constexpr void NoteStanding(RegistrySeen *seen, const Standing &standing, int64_t lease_id) {
-  if (lease_id > seen->lease_id || HasNewWord(standing, *seen)) seen->lease_id = lease_id;
+constexpr void NoteStanding(RegistrySeen *seen, const Standing &standing, int64_t lease_id, int64_t now_us) {
+  if (lease_id > seen->lease_id || HasNewWord(standing, *seen, now_us)) seen->lease_id = lease_id;
   seen->system_identifier = standing.system_identifier;
   seen->timeline = standing.timeline;
-  seen->word_us = standing.word_us;
+  seen->word_us = PlausibleWord(standing.word_us, now_us);
 }
 
 constexpr void Note(NodeState *node, const Standing &standing, int64_t lease_id, const Patience &patience) {
-  NoteStanding(&node->seen, standing, lease_id);
+  NoteStanding(&node->seen, standing, lease_id, node->clock.shown_us);
   const Tick before = EarliestLeft(node->generator);
   RaiseTo(&node->generator, standing.raised_tick);
   if (EarliestLeft(node->generator) > before) CatchUp(node, patience, patience.new_worker);
@@ -357,13 +359,14 @@ struct TakenLease {
 constexpr AnswerFault FaultOf(const NodeState &node, const Layout &layout, const AcquireAsked &asked,
                               const AcquireAnswer &answer) {
   const AcquireRequest &request = asked.request;
-  if (IsOlder(answer.standing, node.seen)) return AnswerFault::kTimeline;
+  if (IsOlder(answer.standing, node.seen, node.clock.shown_us)) return AnswerFault::kTimeline;
   if (answer.layout != layout) return AnswerFault::kLayout;
   const AnswerFault fault =
       Judge(layout, request.datacenter, answer.lease, asked.since, asked.until, request.duration_us);
   if (fault != AnswerFault::kNone) return fault;
   if (!IsPlausibleRaise(layout, answer.standing.raised_tick, request.now)) return AnswerFault::kRaised;
-  const bool old = answer.lease.lease_id <= request.seen_lease_id && !HasNewWord(answer.standing, node.seen);
+  const bool old =
+      answer.lease.lease_id <= request.seen_lease_id && !HasNewWord(answer.standing, node.seen, node.clock.shown_us);
   return old ? AnswerFault::kLeaseOld : AnswerFault::kNone;
 }
 
@@ -419,7 +422,7 @@ constexpr ExtendRequest AskForWindow(const NodeState &node, int64_t duration_us,
 // The answer to an extend. One of another lease than the one in place moves nothing.
 constexpr AnswerFault TakeWindow(NodeState *node, const ExtendRequest &asked, const ExtendAnswer &answer, bool stopping,
                                  const Patience &patience) {
-  if (IsOlder(answer.standing, node->seen)) return AnswerFault::kTimeline;
+  if (IsOlder(answer.standing, node->seen, node->clock.shown_us)) return AnswerFault::kTimeline;
   if (!IsPlausibleEnd(node->generator.layout, answer.window_end, asked.held_until, asked.now))
     return AnswerFault::kWindow;
   if (!IsPlausibleRaise(node->generator.layout, answer.standing.raised_tick, asked.now)) return AnswerFault::kRaised;
@@ -434,7 +437,7 @@ constexpr AnswerFault TakeWindow(NodeState *node, const ExtendRequest &asked, co
 
 // The registry does not have the lease any more.
 constexpr AnswerFault LoseLease(NodeState *node, int64_t lease_id, const Standing &standing) {
-  if (IsOlder(standing, node->seen)) return AnswerFault::kTimeline;
+  if (IsOlder(standing, node->seen, node->clock.shown_us)) return AnswerFault::kTimeline;
   if (node->generator.lease.lease_id == lease_id) node->generator.open = false;
   return AnswerFault::kNone;
 }

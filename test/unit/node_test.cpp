@@ -65,26 +65,42 @@ TEST(Standing, ARaiseFurtherAheadThanClocksMayBeOffIsNotBelieved) {
   EXPECT_FALSE(IsPlausibleRaise(layout, INT64_MAX, 100));
 }
 
+constexpr int64_t kNowUs = 1000 * kUsPerMs;
+
 TEST(Standing, AnOlderTimelineOfTheSameServerIsOlder) {
-  EXPECT_TRUE(IsOlder({7, 2, kNoWatermark, 0}, {7, 3, 0, 1}));
-  EXPECT_FALSE(IsOlder({7, 3, kNoWatermark, 0}, {7, 3, 0, 1}));
-  EXPECT_FALSE(IsOlder({7, 4, kNoWatermark, 0}, {7, 3, 0, 1}));
-  EXPECT_FALSE(IsOlder({8, 1, kNoWatermark, 0}, {7, 3, 0, 1})) << "another cluster";
-  EXPECT_FALSE(IsOlder({7, 1, kNoWatermark, 0}, {0, 0, 0, 1})) << "the first answer";
+  EXPECT_TRUE(IsOlder({7, 2, kNoWatermark, 0}, {7, 3, 0, 1}, kNowUs));
+  EXPECT_FALSE(IsOlder({7, 3, kNoWatermark, 0}, {7, 3, 0, 1}, kNowUs));
+  EXPECT_FALSE(IsOlder({7, 4, kNoWatermark, 0}, {7, 3, 0, 1}, kNowUs));
+  EXPECT_FALSE(IsOlder({8, 1, kNoWatermark, 0}, {7, 3, 0, 1}, kNowUs)) << "another cluster";
+  EXPECT_FALSE(IsOlder({7, 1, kNoWatermark, 0}, {0, 0, 0, 1}, kNowUs)) << "the first answer";
 }
 
 TEST(Standing, TheOperatorsWordOverrulesTheTimeline) {
-  EXPECT_FALSE(IsOlder({7, 2, kNoWatermark, 60}, {7, 3, 50, 1}));
-  EXPECT_TRUE(IsOlder({7, 2, kNoWatermark, 50}, {7, 3, 50, 1})) << "a word of before the other timeline";
-  EXPECT_TRUE(IsOlder({7, 3, kNoWatermark, 50}, {7, 2, 60, 1})) << "the registry that the word was against";
+  EXPECT_FALSE(IsOlder({7, 2, kNoWatermark, 60}, {7, 3, 50, 1}, kNowUs));
+  EXPECT_TRUE(IsOlder({7, 2, kNoWatermark, 50}, {7, 3, 50, 1}, kNowUs)) << "a word of before the other timeline";
+  EXPECT_TRUE(IsOlder({7, 3, kNoWatermark, 50}, {7, 2, 60, 1}, kNowUs)) << "the registry that the word was against";
   RegistrySeen seen = {7, 3, 50, 1000};
-  NoteStanding(&seen, {7, 3, kNoWatermark, 50}, 900);
+  NoteStanding(&seen, {7, 3, kNoWatermark, 50}, 900, kNowUs);
   EXPECT_EQ(seen.lease_id, 1000);
-  EXPECT_TRUE(HasNewWord({7, 2, kNoWatermark, 60}, seen));
-  NoteStanding(&seen, {7, 2, kNoWatermark, 60}, 900);
+  EXPECT_TRUE(HasNewWord({7, 2, kNoWatermark, 60}, seen, kNowUs));
+  NoteStanding(&seen, {7, 2, kNoWatermark, 60}, 900, kNowUs);
   EXPECT_EQ(seen.lease_id, 900) << "ids may go back";
   EXPECT_EQ(seen.timeline, 2);
-  EXPECT_FALSE(HasNewWord({7, 2, kNoWatermark, 60}, seen));
+  EXPECT_FALSE(HasNewWord({7, 2, kNoWatermark, 60}, seen, kNowUs));
+}
+
+TEST(Standing, AWordOfTheFutureCountsAsNone) {
+  for (const int64_t word_us : {kNowUs + kMaxLeaseUs + 1, INT64_MAX}) {
+    const Standing standing = {7, 3, kNoWatermark, word_us};
+    RegistrySeen seen = {7, 3, 0, 1000};
+    EXPECT_FALSE(HasNewWord(standing, seen, kNowUs));
+    EXPECT_TRUE(IsOlder({7, 2, kNoWatermark, word_us}, seen, kNowUs));
+    NoteStanding(&seen, standing, 1001, kNowUs);
+    EXPECT_EQ(seen.word_us, 0);
+    EXPECT_FALSE(IsOlder({7, 3, kNoWatermark, 0}, {7, 3, word_us, 1}, kNowUs)) << "seen while the clock was wrong";
+    EXPECT_TRUE(HasNewWord({7, 1, kNoWatermark, kNowUs}, {7, 3, word_us, 1}, kNowUs));
+  }
+  EXPECT_TRUE(HasNewWord({7, 2, kNoWatermark, kNowUs + kMaxLeaseUs}, {7, 3, 0, 1}, kNowUs));
 }
 
 constexpr Tick kMinute = 60 * 1000;

@@ -106,10 +106,11 @@ bool Put(SegmentSlot *slot, const RangeAnswer &answer) {
 void JudgeStanding(const Standing &standing) {
   bool older = false;
   RegistrySeen seen = {};
+  const int64_t now_us = NowUnixUs();  // who issues numbers alone has read no clock
   ChangeNode(keeping.node, [&] {
     seen = keeping.node->state.seen;
-    older = IsOlder(standing, seen);
-    if (!older) NoteStanding(&keeping.node->state.seen, standing, seen.lease_id);
+    older = IsOlder(standing, seen, now_us);
+    if (!older) NoteStanding(&keeping.node->state.seen, standing, seen.lease_id, now_us);
   });
   if (older) ReportOlderTimeline(standing, seen);
 }

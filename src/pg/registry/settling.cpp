@@ -169,7 +169,8 @@ void BeginSettling(const Tables &tables, const Layout &layout, const char *reaso
   Origin origin = ReadOrigin(tables);
   Recognize(tables, layout, 0, &origin);
   SettleBecause(tables, Loss::kWord, reason, &origin);
-  origin.word_us = Max(origin.word_us + 1, NowUnixUs());
+  const int64_t now_us = NowUnixUs();
+  origin.word_us = Max(PlausibleWord(origin.word_us, now_us) + 1, now_us);
   WriteOrigin(tables, origin);
 }
 
