@@ -122,7 +122,7 @@ sub none_twice
 sub node_tick { return q{(floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1735689600000)}; }
 
 # Draws worker ids by SQL as nodes of the role "node" do, until $count are drawn or no more are to be had; returns them.
-# Options: duration, ahead => by how many ms the node's clock is.
+# Options: duration, role => another role, ahead => by how many ms the node's clock is.
 sub draw
 {
 	my ($server, $count, %options) = @_;
@@ -132,7 +132,7 @@ sub draw
 	{
 		last if @workers == $count;
 		my ($rc, $out, $err) = $server->psql('postgres', sprintf(q{SELECT worker_id FROM snowflake_lease_acquire('drawn', 0, %s + %d, '%s', sha256(uuid_send(gen_random_uuid())), 0, NULL)},
-			node_tick(), $options{ahead} // 0, $duration), extra_params => [ '-U', 'node' ]);
+			node_tick(), $options{ahead} // 0, $duration), extra_params => [ '-U', $options{role} // 'node' ]);
 		last if $rc != 0 && $err =~ /every worker id is leased/;
 		die $err if $rc != 0;
 		push @workers, $out if $out ne '';

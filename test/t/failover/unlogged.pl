@@ -1,5 +1,5 @@
 # Tables of a registry that were SET UNLOGGED are empty after a crash, while nodes live under the leases that were in them. SET LOGGED
-# again, the registry notices it by itself and settles: no worker id of a live node is acquired.
+# again, the registry notices it by itself and settles, before a node tells it of a lease: no worker id of a live node is acquired.
 use strict;
 use warnings;
 
@@ -13,7 +13,7 @@ my $nodes = make_nodes('nodes', conf => "snowflake.lease_duration = 1min\n");
 my @nodes = map { begin_node($nodes, "node_$_", place($registry)) } 1 .. 4;
 value($registry, 'ALTER TABLE snowflake_registry SET UNLOGGED; ALTER TABLE snowflake_watermark SET UNLOGGED');
 $registry->stop('immediate');
-# Nobody asks before the tables are what they were.
+# No node asks before the tables are what they were, and others have acquired.
 my $rules = "local all node reject\n" . PostgreSQL::Test::Utils::slurp_file($registry->data_dir . '/pg_hba.conf');
 my $hba = sub { open(my $file, '>', $registry->data_dir . '/pg_hba.conf') or die; print $file $_[0]; close $file or die; };
 $hba->($rules);
@@ -21,12 +21,13 @@ $registry->start;
 value($registry, 'ALTER TABLE snowflake_registry SET LOGGED; ALTER TABLE snowflake_watermark SET LOGGED');
 is(value($registry, 'SELECT count(*) FROM snowflake_registry'), '0', 'the leases are gone');
 my %held = map { $_ => 1 } map { value($nodes, 'SELECT worker FROM snowflake_status', $_->{name}) } @nodes;
-$hba->($rules =~ s/^local all node reject\n//r);
-$registry->reload;
-my @drawn = draw($registry, 8);
+value($registry, 'CREATE ROLE other LOGIN; GRANT node TO other');
+my @drawn = draw($registry, 8, role => 'other');
 is(scalar(@drawn), 8, 'others acquire');
 is(scalar(grep { $held{$_} } @drawn), 0, "... no worker id of a live node: @drawn");
 is(value($registry, 'SELECT settles_until > clock_timestamp() FROM snowflake_origin'), 't', 'the registry settles');
+$hba->($rules =~ s/^local all node reject\n//r);
+$registry->reload;
 ok(ids_flow($_), "$_->{name} issues") for @nodes;
 all_different('after the crash', @nodes);
 none_twice('nodes of a registry whose tables were emptied', @nodes);
