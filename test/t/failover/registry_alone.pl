@@ -30,5 +30,21 @@ for my $n (1 .. 10)
 is($refused, undef, 'worker ids can be had after each');
 is(scalar(keys %held), 30, '... and all are different');
 unlike(PostgreSQL::Test::Utils::slurp_file($_->logfile), qr/SF004|held back/, 'nothing was ever held back on ' . $_->name) for $primary, $standby;
-$_->stop('fast') for $standby, $primary;
+
+### A failover before which nobody has asked is none that the clean shutdown after it hides
+
+draw($primary, 1);
+$primary->wait_for_catchup($standby, 'replay', $primary->lsn('flush'));
+$primary->stop('immediate');
+$standby->promote;
+# What is rolled back brings the keeper and records nothing.
+my $acquire = q{snowflake_lease_acquire('n', 0, } . node_tick() . q{, '10 s', sha256('n'), 0, NULL)};
+is((query_error($standby, 'postgres', "SELECT 1 / ($acquire IS NULL)::integer"))[0], '22012', 'after a failover the first call is rolled back');
+ok(wait_until('the keeper', sub { value($standby, $keepers) eq '1' }), '... and brings the keeper');
+$standby->stop('fast');
+start_server($standby);
+is(value($standby, 'SELECT clean_at IS NOT NULL FROM snowflake_origin'), 't', '... which marks the clean shutdown');
+draw($standby, 1);
+is(value($standby, 'SELECT settles_until > clock_timestamp() FROM snowflake_origin'), 't', '... and yet the registry settles');
+$standby->stop('fast');
 done_testing();
