@@ -31,7 +31,7 @@ is($refused, undef, 'worker ids can be had after each');
 is(scalar(keys %held), 30, '... and all are different');
 unlike(PostgreSQL::Test::Utils::slurp_file($_->logfile), qr/SF004|held back/, 'nothing was ever held back on ' . $_->name) for $primary, $standby;
 
-### A failover before which nobody has asked is none that the clean shutdown after it hides
+# A failover before which nobody has asked: the clean shutdown after it does not hide it.
 
 draw($primary, 1);
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('flush'));
