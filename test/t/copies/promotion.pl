@@ -2,7 +2,7 @@
 # which lives on, issued or still issues (G1, G6 and "Settling", section 4 of the design).
 #
 # The promoted server's registry is a copy that may lack the newest commits. So it notices the new timeline, lets nothing expire
-# for one lease duration, and draws from the farther half of the free worker ids only. Promoted again meanwhile, it halves again.
+# for one lease duration, and new leases come from the reserve alone. Promoted again meanwhile, they come from its other end.
 
 use strict;
 use warnings;
