@@ -11,9 +11,9 @@
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/registry/tables.h"
+#include "pg/report.h"
 #include "pg/rows.h"
 #include "pg/settings.h"
-#include "pg/sql/report.h"
 
 namespace snowflake {
 
@@ -112,7 +112,11 @@ AttrNumber FindColumn(Oid relation, const char *name) {
   if (column <= 0) ReportNoColumn(relation, name);
   const Oid type = get_atttype(relation, column);
   const bool stored = get_attgenerated(relation, column) != 'v';  // 18 brought those that are not
-  if (type != INT8OID || !stored) ReportCheckedColumn(name, type, stored);
+  if (type != INT8OID || !stored)
+    ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("column \"%s\" cannot be checked", name),
+                    stored ? errdetail("It is of type %s; ids are bigint.", format_type_be(type))
+                           : errdetail("It is computed when it is read."),
+                    errhint("Name a column that holds ids.")));
   return column;
 }
 
@@ -130,7 +134,10 @@ void ReadAll(Oid relation, const char *name, const Check &check) {
     Relation table = table_open(lfirst_oid(cell), NoLock);
     const char kind = table->rd_rel->relkind;
     if (RELATION_IS_OTHER_TEMP(table) || (!RELKIND_HAS_TABLE_AM(kind) && kind != RELKIND_PARTITIONED_TABLE))
-      ReportCheckedTable(RelationGetRelationName(table));
+      ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+                      errmsg("relation \"%s\" cannot be checked", RelationGetRelationName(table)),
+                      errdetail("Only a table's own rows are read, and those of its partitions."),
+                      errhint("Name a table, or those of its partitions that are on this server.")));
     if (kind != RELKIND_PARTITIONED_TABLE) Read(table, FindColumn(RelationGetRelid(table), name), check);
     table_close(table, NoLock);
   }

@@ -15,8 +15,8 @@
 #include "pg/issue/issuers.h"
 #include "pg/issue/node_block.h"
 #include "pg/registry/protocol.h"
+#include "pg/report.h"
 #include "pg/settings.h"
-#include "pg/sql/report.h"
 
 namespace snowflake {
 
@@ -134,7 +134,15 @@ void CheckRanges(Oid ranges, Oid segments) {
                      Long(DatumGetInt64(row[3])));
   });
   if (count > kShown) appendStringInfoString(&shown, ", ...");
-  if (count > 0) ReportRangesHeld(count, shown.data);
+  if (count > 0)
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+         errmsg("cannot drop the registry of snowflake while nodes hold ranges of segments"),
+         errdetail_plural("%lld range is held: %s.", "%lld ranges are held: %s.", static_cast<unsigned long>(count),
+                          Long(count), shown.data),
+         errhint("Stop these nodes, which then give their numbers back. If a node does not exist any more, delete its"
+                 " rows of snowflake_range.")));
 }
 
 bool IsOurs(Oid relation) {
@@ -169,7 +177,17 @@ void CheckDrop(Oid relation) {
   const int64_t skew_us = settings.max_clock_skew_ms * kUsPerMs;
   const Leases leases = CountLeases(registry, layout, NowUnixUs() - skew_us);
   if (leases.count > 0)
-    ReportLeasesHeld(leases.count, leases.until_us > PG_INT64_MAX - skew_us ? PG_INT64_MAX : leases.until_us + skew_us);
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+         errmsg("cannot drop the registry of snowflake while nodes hold leases"),
+         errdetail_plural("%lld lease of another node may be in use until %s, or longer if it is extended.",
+                          "%lld leases of other nodes may be in use, the last until %s, or longer if it is"
+                          " extended.",
+                          static_cast<unsigned long>(leases.count), Long(leases.count),
+                          Time(leases.until_us > PG_INT64_MAX - skew_us ? PG_INT64_MAX : leases.until_us + skew_us)),
+         errhint("Stop these nodes, or wait until their windows are over. snowflake_evict(worker_id, dead_since)"
+                 " ends the lease of a node that is certainly dead.")));
 }
 
 void OnAccess(ObjectAccessType access, Oid catalog, Oid object, int column, void *argument) {

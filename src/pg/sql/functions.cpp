@@ -4,9 +4,9 @@
 #include "pg/issue/horizon.h"
 #include "pg/issue/issue.h"
 #include "pg/registry/tables.h"
+#include "pg/report.h"
 #include "pg/rows.h"
 #include "pg/sql/layouts.h"
-#include "pg/sql/report.h"
 
 namespace snowflake {
 
@@ -17,6 +17,11 @@ const Layout &LayoutFor(FunctionCallInfo fcinfo, int64_t id) {
   const Layout &layout = LayoutArgument(fcinfo, 1);
   if (unlikely(!layout.Holds(id))) ReportForeignId(id, layout);
   return layout;
+}
+
+[[noreturn]] void ReportCount(int32_t count) {
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("count must be positive"),
+                  errdetail("%d ids were asked for.", count), errhint("Ask for at least 1.")));
 }
 
 Datum AllAtOnce(FunctionCallInfo fcinfo, int32 count) {
@@ -42,6 +47,33 @@ bool IsFromBefore(FunctionCallInfo fcinfo, const Layout &layout, Tick tick) {
 }
 
 Datum TickTimestamp(const Layout &layout, Tick tick) { return TimeDatum(layout.UnixUsAt(tick)); }
+
+void CheckParts(TimestampTz ts, const Parts &parts, const Layout &layout) {
+  switch (layout.Fits(parts)) {
+    case PartsFault::kNone:
+      break;
+    case PartsFault::kTick:
+      ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+                      errmsg("timestamp %s is out of range", timestamptz_to_str(ts)),
+                      errdetail("%s holds times from %s to before %s.", NameOf(layout), Time(layout.epoch_us()),
+                                Time(layout.UnixUsAt(layout.max_readable_tick() + 1))),
+                      errhint("Use a time within these, or a layout that holds it.")));
+      break;
+    case PartsFault::kWorker:
+      ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("worker id %d is out of range", parts.worker),
+                      errdetail("%s has %d datacenter and worker bits: 0 to %lld.", NameOf(layout), layout.node_bits(),
+                                Long(layout.worker_count() - 1)),
+                      errhint("Datacenter and worker together are the worker id.")));
+      break;
+    case PartsFault::kSequence:
+      ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+                      errmsg("sequence number %d is out of range", parts.sequence),
+                      errdetail("%s has %d sequence bits: 0 to %lld.", NameOf(layout), layout.sequence_bits,
+                                Long(layout.sequence_count() - 1)),
+                      errhint("Give further ids the next tick.")));
+      break;
+  }
+}
 
 }  // namespace
 
@@ -78,7 +110,10 @@ SNOWFLAKE_FUNCTION(snowflake_nextvals) {
 SNOWFLAKE_FUNCTION(snowflake_currval) {
   if (LastId() < 0) {
     CheckNotNamesake(ExtensionOfFunction(fcinfo->flinfo->fn_oid));
-    ReportNoCurrval();
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("snowflake_currval is not yet defined in this session"),
+                    errdetail("This session has not issued an id; those of its parallel workers do not count."),
+                    errhint("Call snowflake_nextval() first.")));
   }
   PG_RETURN_INT64(LastId());
 }
@@ -105,8 +140,7 @@ SNOWFLAKE_FUNCTION(snowflake_encode) {
   const TimestampTz ts = PG_GETARG_TIMESTAMPTZ(0);
   const Layout &layout = LayoutArgument(fcinfo, 3);
   const Parts parts = {layout.TickAt(UnixUsFromTimestamp(ts)), PG_GETARG_INT32(1), PG_GETARG_INT32(2)};
-  const PartsFault fault = layout.Fits(parts);
-  if (unlikely(fault != PartsFault::kNone)) ReportPartsFault(ts, parts, layout, fault);
+  CheckParts(ts, parts, layout);
   PG_RETURN_INT64(layout.Pack(parts));
 }
 

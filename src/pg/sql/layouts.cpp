@@ -8,19 +8,40 @@
 #include "pg/issue/node_block.h"
 #include "pg/registry/protocol.h"
 #include "pg/registry/tables.h"
+#include "pg/report.h"
 #include "pg/rows.h"
-#include "pg/sql/report.h"
 
 namespace snowflake {
 
 const Layout &NamedLayoutOf(const text *name) {
   const NamedLayout *named = FindNamedLayout({VARDATA_ANY(name), static_cast<size_t>(VARSIZE_ANY_EXHDR(name))});
-  if (unlikely(named == nullptr)) ReportUnknownLayout(text_to_cstring(name));
+  if (unlikely(named == nullptr)) {
+    StringInfoData names;
+    initStringInfo(&names);
+    for (const NamedLayout &known : kNamedLayouts)
+      appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", known.name.data());
+    ereport(ERROR,
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown layout \"%s\"", text_to_cstring(name)),
+             errdetail("It is none of the %d layouts that have a name.", static_cast<int>(lengthof(kNamedLayouts))),
+             errhint("The names are: %s.", names.data)));
+  }
   return named->layout;
 }
 
 const Layout &LayoutArgument(FunctionCallInfo fcinfo, int argument) {
   return PG_NARGS() > argument ? NamedLayoutOf(PG_GETARG_TEXT_PP(argument)) : DatabaseLayout(fcinfo->flinfo->fn_oid);
+}
+
+const char *NameOf(const Layout &layout) {
+  for (const NamedLayout &named : kNamedLayouts)
+    if (&named.layout == &layout) return psprintf("Layout \"%s\"", named.name.data());
+  return "This database's layout";
+}
+
+void ReportForeignId(int64_t id, const Layout &layout) {
+  ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("snowflake id %lld is out of range", Long(id)),
+                  errdetail("%s has ids of %d bits, not negative.", NameOf(layout), layout.total_bits()),
+                  errhint("Check where the id comes from; an id of another system needs that system's layout.")));
 }
 
 namespace {
@@ -49,13 +70,29 @@ void SetLayout(FunctionCallInfo fcinfo, const Layout &layout) {
   const LayoutFault fault = layout.Check(true);
   if (fault != LayoutFault::kNone) ReportLayoutFault(layout, fault);
   const int64_t now_us = NowUnixUs();
-  if (layout.epoch_us() > now_us) ReportEpochAhead(layout, now_us);
-  if (!layout.MayBegin(now_us)) ReportEndsTooSoon(layout, now_us);
+  if (layout.epoch_us() > now_us)
+    ereport(ERROR,
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),
+             errdetail("Its epoch %s lies in the future; the clock shows %s.", Time(layout.epoch_us()), Time(now_us)),
+             errhint("Ids count from the epoch: choose one that is past.")));
+  if (!layout.MayBegin(now_us)) {
+    const int64_t left_us = layout.UsLeft(now_us) > 0 ? layout.UsLeft(now_us) : 0;
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),
+                    errdetail("Its time is used up at %s: %.1f years are left, and %d must be.",
+                              Time(layout.UnixUsAt(layout.max_tick() + 1)),
+                              static_cast<double>(left_us / (kUsPerYear / 10)) / 10,  // 9.99 are not 10.0
+                              static_cast<int>(kMinYearsLeft)),
+                    errhint("Choose a later epoch, more timestamp bits or a longer tick.")));
+  }
   ProtocolSetLayout(ExtensionOfFunction(fcinfo->flinfo->fn_oid), layout);
 }
 
 int64_t EpochMs(TimestampTz epoch) {
-  if (TIMESTAMP_NOT_FINITE(epoch) || epoch % kUsPerMs != 0) ReportEpoch(epoch);
+  if (TIMESTAMP_NOT_FINITE(epoch) || epoch % kUsPerMs != 0)
+    ereport(ERROR,
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),
+             errdetail("An epoch is a whole number of milliseconds, and finite: %s is not.", timestamptz_to_str(epoch)),
+             errhint("The default layout's is 2025-01-01 00:00 UTC.")));
   return epoch / kUsPerMs + kPostgresEpochUs / kUsPerMs;
 }
 
@@ -64,7 +101,10 @@ int64_t TickUs(const Interval *tick) {
   int64_t us = 0;
   if (tick->month != 0 || __builtin_mul_overflow(tick->day, USECS_PER_DAY, &us) ||
       __builtin_add_overflow(us, tick->time, &us) || us < 1 || us > kMaxTickUs)
-    ReportTick(tick);
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),
+                    errdetail("A tick lasts 1 microsecond to 1 day, and has no months: \"%s\" is no such interval.",
+                              DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(tick)))),
+                    errhint("The default layout's ticks last 1 millisecond.")));
   return us;
 }
 

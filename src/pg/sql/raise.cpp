@@ -9,8 +9,9 @@
 #include "pg/issue/node_block.h"
 #include "pg/registry/protocol.h"
 #include "pg/registry/tables.h"
+#include "pg/report.h"
 #include "pg/settings.h"
-#include "pg/sql/report.h"
+#include "pg/sql/layouts.h"
 #include "pg/sql/waits.h"
 
 namespace snowflake {
@@ -18,11 +19,18 @@ namespace snowflake {
 namespace {
 
 void WaitUntilPast(const Layout &layout, Tick tick) {
+  const int64_t tick_us = layout.UnixUsAt(tick);
   for (;;) {
     const int64_t now_us = NowUnixUs();
     if (layout.TickAt(now_us) > tick) return;
-    if (layout.UnixUsAt(tick) - now_us > settings.max_clock_skew_ms * kUsPerMs)
-      ReportRaiseAhead(layout.UnixUsAt(tick), now_us);
+    if (tick_us - now_us > settings.max_clock_skew_ms * kUsPerMs)
+      ereport(
+          ERROR,
+          (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+           errmsg("the id lies %.3f s ahead of the clock", Seconds(tick_us) - Seconds(now_us)),
+           errdetail("It is of %s, the clock shows %s; snowflake.max_clock_skew is %d ms, and nobody waits for longer.",
+                     Time(tick_us), Time(now_us), settings.max_clock_skew_ms),
+           errhint("Set the clock right if it is wrong; otherwise begin to issue ids after that time.")));
     WaitAWhile((layout.UnixUsAt(tick + 1) - now_us) / kUsPerMs + 1);
   }
 }
@@ -55,7 +63,12 @@ SNOWFLAKE_FUNCTION(snowflake_raise) {
   if (RegistryIsHere())
     ProtocolRaise(extension, tick);
   else
-    NoticeRaisedHere();
+    ereport(
+        NOTICE,
+        (errmsg("only the ids of this node are larger from now on"), errdetail("Its registry is in another database."),
+         errhint(
+             "For all nodes of that registry call snowflake_raise() there. If the setting leads to this database, ask"
+             " for an id before.")));
   RaiseThisNode(extension, layout, tick);
   PG_RETURN_VOID();
 }

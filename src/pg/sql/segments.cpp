@@ -6,9 +6,9 @@
 #include "pg/issue/segments.h"
 #include "pg/registry/protocol.h"
 #include "pg/registry/segments.h"
+#include "pg/report.h"
 #include "pg/rows.h"
 #include "pg/settings.h"
-#include "pg/sql/report.h"
 
 namespace snowflake {
 
@@ -17,7 +17,12 @@ namespace {
 Oid ExtensionOf(FunctionCallInfo fcinfo) { return ExtensionOfFunction(fcinfo->flinfo->fn_oid); }
 
 const char *SegmentHere(FunctionCallInfo fcinfo) {
-  if (!RegistryIsHere()) ReportSegmentElsewhere();
+  if (!RegistryIsHere())
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the registry is in another database"),
+             errdetail("This database's segments are that registry's (snowflake.registry)."),
+             errhint("Call the function there. If the setting leads to this database, ask for an id or a number of a"
+                     " segment first: then the node finds that out.")));
   return text_to_cstring(PG_GETARG_TEXT_PP(0));
 }
 
@@ -69,7 +74,11 @@ SNOWFLAKE_FUNCTION(snowflake_segment_nextval) {
 
 SNOWFLAKE_FUNCTION(snowflake_segment_currval) {
   const int64_t number = LastNumber(fcinfo->flinfo->fn_oid, PG_GETARG_TEXT_PP(0));
-  if (number == 0) ReportNoSegmentCurrval(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+  if (number == 0)
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("this session has had no number of segment \"%s\" yet", text_to_cstring(PG_GETARG_TEXT_PP(0))),
+             errhint("Call snowflake_segment_nextval() first.")));
   PG_RETURN_INT64(number);
 }
 

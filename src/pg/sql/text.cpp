@@ -1,9 +1,8 @@
 // The SQL functions that write ids as text and read them again. Arguments, results and errors: COMMENT ON in
 // the install script.
-#include "pg/pg.h"
-
 #include "core/text.h"
-#include "pg/sql/report.h"
+
+#include "pg/report.h"
 
 namespace snowflake {
 
@@ -13,8 +12,55 @@ std::string_view View(const text *value) { return {VARDATA_ANY(value), static_ca
 
 const TextEncoding &EncodingNamed(const text *name) {
   const TextEncoding *encoding = FindTextEncoding(View(name));
-  if (encoding == nullptr) ReportUnknownEncoding(text_to_cstring(name));
+  if (encoding == nullptr) {
+    StringInfoData names;
+    initStringInfo(&names);
+    for (const TextEncoding &known : kTextEncodings)
+      appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", known.name);
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown encoding \"%s\"", text_to_cstring(name)),
+                    errdetail("Names are written in lower case."), errhint("The encodings are: %s.", names.data)));
+  }
   return *encoding;
+}
+
+void CheckReading(const TextEncoding &encoding, const text *id, const TextReading &reading) {
+  if (reading.fault == TextFault::kNone) return;
+  const char *name = encoding.name;
+  const char *input = text_to_cstring(id);
+  switch (reading.fault) {
+    case TextFault::kNone:
+      break;
+    case TextFault::kForeign: {
+      const char *at = input + reading.at;
+      const int bytes = pg_encoding_mblen(GetDatabaseEncoding(), at);
+      ereport(ERROR, (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION), errmsg("invalid %s text \"%s\"", name, input),
+                      errdetail("Character \"%.*s\" at position %d is not a digit of %s.",
+                                static_cast<int>(strnlen(at, static_cast<size_t>(bytes))), at,
+                                pg_mbstrlen_with_len(input, static_cast<int>(reading.at)) + 1, name),
+                      errhint("The digits of %s are %s%s.", name, encoding.digits,
+                              encoding.any_case ? ", in upper or lower case" : "")));
+      break;
+    }
+    case TextFault::kWidth:
+      ereport(ERROR,
+              (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION), errmsg("invalid %s text \"%s\"", name, input),
+               errdetail_plural("It has %lld digit instead of %d.", "It has %lld digits instead of %d.",
+                                static_cast<unsigned long>(reading.digits), Long(reading.digits), encoding.width),
+               reading.digits < encoding.width
+                   ? errhint("Fetch it again from where it comes: filled up, a text that was cut off is another id.")
+                   : errhint("Check that it is one id, and which encoding it is in.")));
+      break;
+    case TextFault::kTooBig: {
+      char largest[kMaxTextWidth];
+      WriteText(encoding, PG_INT64_MAX, largest);
+      ereport(ERROR,
+              (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("%s text \"%s\" is out of range", name, input),
+               errdetail("It stands for a number above %lld, the largest id, which is written \"%.*s\".",
+                         Long(PG_INT64_MAX), encoding.width, largest),
+               errhint("Check where the text comes from, and which encoding it is in.")));
+      break;
+    }
+  }
 }
 
 }  // namespace
@@ -26,7 +72,10 @@ using namespace snowflake;
 SNOWFLAKE_FUNCTION(snowflake_to_text) {
   const int64_t id = PG_GETARG_INT64(0);
   const TextEncoding &encoding = EncodingNamed(PG_GETARG_TEXT_PP(1));
-  if (id < 0) ReportNegativeId(id);
+  if (id < 0)
+    ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("snowflake id %lld is out of range", Long(id)),
+                    errdetail("A negative id has no place among texts of one width that are in the order of the ids."),
+                    errhint("Check where the id comes from: ids that were issued here are not negative.")));
   char digits[kMaxTextWidth];
   WriteText(encoding, id, digits);
   PG_RETURN_TEXT_P(cstring_to_text_with_len(digits, encoding.width));
@@ -36,6 +85,6 @@ SNOWFLAKE_FUNCTION(snowflake_from_text) {
   const text *id = PG_GETARG_TEXT_PP(0);
   const TextEncoding &encoding = EncodingNamed(PG_GETARG_TEXT_PP(1));
   const TextReading reading = ReadText(encoding, View(id));
-  if (reading.fault != TextFault::kNone) ReportTextFault(encoding, text_to_cstring(id), reading);
+  CheckReading(encoding, id, reading);
   PG_RETURN_INT64(reading.id);
 }

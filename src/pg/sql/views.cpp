@@ -156,8 +156,7 @@ void SetNode(StatusRow *row, const Seen &shot) {
 void SetAdvice(StatusRow *row, const Seen &shot) {
   const uint32_t advice = shot.advice | (HasBox() ? 0u : uint32_t{kAdviceNoBox});
   if (advice == 0) return;
-  const Advised advised = {advice, shot.workers_free, shot.generator.layout.workers_per_datacenter(),
-                           PlacesInUse()};
+  const Advised advised = {advice, shot.workers_free, shot.generator.layout.workers_per_datacenter(), PlacesInUse()};
   row->Set(kAdvice, CStringGetTextDatum(AdviceText(advised)));
 }
 
