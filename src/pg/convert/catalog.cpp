@@ -1,7 +1,7 @@
 #include "pg/convert/catalog.h"
 
-#include "pg/convert/report.h"
 #include "pg/extension.h"
+#include "pg/report.h"
 
 namespace snowflake {
 
@@ -284,13 +284,31 @@ Oid CheckTables(const Conversion &conversion, const IdColumns &columns) {
     const char kind = DatumGetChar(Field(row, 3));
     const char *extension = Text(row, 5);
     const char *described = Text(row, 7);
-    const auto refuse = [&](TableFault fault) { ReportTableFault(fault, described, extension, other); };
-    if (OidField(row, 1) < FirstNormalObjectId) refuse(TableFault::kSystem);
-    if (kind == RELKIND_FOREIGN_TABLE) refuse(TableFault::kForeign);
-    if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE) refuse(TableFault::kNoTable);
-    if (DatumGetChar(Field(row, 4)) == RELPERSISTENCE_TEMP) refuse(TableFault::kTemporary);
-    if (extension != nullptr) refuse(TableFault::kExtension);
-    if (!BoolField(row, 6)) refuse(TableFault::kOwner);
+    const auto refuse = [&](int code, const char *detail, const char *hint) {
+      if (other)
+        hint = "It inherits or refers to the column that is converted: detach it or drop its foreign key first.";
+      ereport(ERROR,
+              (errcode(code), errmsg("cannot convert %s", described), errdetail("%s", detail), errhint("%s", hint)));
+    };
+    if (OidField(row, 1) < FirstNormalObjectId)
+      refuse(ERRCODE_INSUFFICIENT_PRIVILEGE, "It belongs to PostgreSQL itself.", "Name a table of your own.");
+    if (kind == RELKIND_FOREIGN_TABLE)
+      refuse(ERRCODE_WRONG_OBJECT_TYPE, "Its rows are on another server.", "Convert the table there.");
+    if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE)
+      refuse(ERRCODE_WRONG_OBJECT_TYPE, "It is not a table that holds ids of its own.",
+             "Name the table that the rows are in.");
+    if (DatumGetChar(Field(row, 4)) == RELPERSISTENCE_TEMP)
+      refuse(ERRCODE_WRONG_OBJECT_TYPE, "A temporary table ends with its session.", "Create it with that default.");
+    if (extension != nullptr)
+      refuse(
+          ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+          psprintf("It belongs to the extension \"%s\", and a dump does not carry what is changed there.", extension),
+          "This is for the extension itself to change.");
+    if (!BoolField(row, 6))
+      ereport(ERROR,
+              (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("must be owner of %s", described),
+               other ? errdetail("It inherits or refers to the column that is converted, and changes with it.") : 0,
+               errhint("Call it as a role that owns all tables concerned.")));
   }
   return OidField(0, 8);
 }
@@ -300,7 +318,14 @@ bool LockFurther(const Conversion &conversion, const IdColumns &columns, List **
   Query(kLocks, OidValue(conversion.table), TablesOf(columns.own), NumbersOf(columns.own), TablesOf(columns.narrow),
         NumbersOf(columns.narrow), OidValue(conversion.owner));
   for (int64_t row = 0; row < Rows(); ++row)
-    if (BoolField(row, 5)) ReportOtherOwner(Text(row, 2), Text(row, 3), Text(row, 4));
+    if (BoolField(row, 5))
+      ereport(
+          ERROR,
+          (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("cannot convert a table together with %s", Text(row, 2)),
+           errdetail("That one belongs to %s, the converted one to %s: code that hangs on the one would run with the "
+                     "rights of the other.",
+                     Text(row, 3), Text(row, 4)),
+           errhint("Detach it or drop its foreign key first, or give both one owner: ALTER TABLE ... OWNER TO.")));
   bool further = false;
   const SPITupleTable *found = SPI_tuptable;
   const int64_t count = Rows();

@@ -9,26 +9,41 @@
 //    nothing may be left to do, or all of it is undone by an ERROR.
 #include "core/segment.h"
 #include "pg/convert/catalog.h"
-#include "pg/convert/report.h"
 #include "pg/convert/segment.h"
 #include "pg/database_layout.h"
+#include "pg/report.h"
 
 namespace snowflake {
 
 namespace {
 
 void CheckColumn(const IdColumn &column, bool first) {
-  const auto refuse = [&](ColumnFault fault, const char *what) { ReportColumnFault(fault, column.described, what); };
-  if (first && !column.root) refuse(ColumnFault::kInherited, column.roots);
-  if (column.own && column.generated) refuse(ColumnFault::kGenerated, nullptr);
+  const auto refuse = [&](int code, const char *detail, const char *hint) {
+    ereport(ERROR, (errcode(code), errmsg("cannot convert %s", column.described), errdetail("%s", detail),
+                    errhint("%s", hint)));
+  };
+  if (first && !column.root)
+    refuse(ERRCODE_WRONG_OBJECT_TYPE, psprintf("It is inherited from %s.", column.roots),
+           psprintf("Convert it in %s; this one changes with it.", column.roots));
+  if (column.own && column.generated)
+    refuse(ERRCODE_WRONG_OBJECT_TYPE, "It is a generated column.",
+           "Make it a plain column first: ALTER TABLE ... ALTER COLUMN ... DROP EXPRESSION.");
   if (column.narrow) {
-    if (column.root_count > 1) refuse(ColumnFault::kSeveralRoots, column.roots);
-    if (column.typed_table) refuse(ColumnFault::kTypedTable, nullptr);
+    if (column.root_count > 1)
+      refuse(ERRCODE_INVALID_TABLE_DEFINITION,
+             psprintf("It is inherited from %s, and its type cannot be changed in all of them at once.", column.roots),
+             "Let its table inherit from one of them only: ALTER TABLE ... NO INHERIT.");
+    if (column.typed_table)
+      refuse(ERRCODE_WRONG_OBJECT_TYPE, "Its table has its columns from a type.",
+             "Make it a plain table first: ALTER TABLE ... NOT OF.");
   } else if (column.own && !IsInteger(column.type)) {
-    refuse(ColumnFault::kType, column.type_name);
+    refuse(ERRCODE_DATATYPE_MISMATCH, psprintf("It is of type %s; ids are bigint.", column.type_name),
+           "Only columns of smallint, integer and bigint can be converted.");
   } else if (!column.own && getBaseType(column.type) != INT8OID) {
     // A domain over bigint is wide enough for what refers.
-    refuse(ColumnFault::kReferringType, column.type_name);
+    refuse(ERRCODE_DATATYPE_MISMATCH,
+           psprintf("It refers to the column that is converted, and is of type %s; ids are bigint.", column.type_name),
+           "Only columns of smallint, integer and bigint can be widened: change its type first.");
   }
 }
 
@@ -50,7 +65,13 @@ void CheckIds(const Conversion &conversion, const IdColumn &column, Oid fn_oid) 
   const int64_t smallest = SmallestIdNow(fn_oid);
   int64_t largest = 0;
   if (LargestId(conversion, column, &largest) && largest >= smallest)
-    ReportLargeIds(column.described, largest, smallest);
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+         errmsg("%s has ids beyond those that are issued now", column.described),
+         errdetail("Its largest id is %lld; ids issued now begin at %lld.", static_cast<long long>(largest),
+                   static_cast<long long>(smallest)),
+         errhint("Give these rows smaller ids first, or use a layout with an earlier epoch, whose ids are larger.")));
 }
 
 void Check(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls, Oid fn_oid) {
@@ -58,10 +79,24 @@ void Check(const Conversion &conversion, const IdColumns &columns, const NotNull
   for (int64_t i = 0; i < columns.count; ++i) CheckColumn(columns.all[i], i == 0);
   char *foreign_key = nullptr, *from = nullptr;
   if (TakesIdsFromElsewhere(columns, &foreign_key, &from))
-    ReportIdsFromElsewhere(columns.all[0].described, foreign_key, from);
-  if (const char *objects = ObjectsOnNarrow(columns)) ReportObjectsOnNarrow(objects);
-  if (not_nulls.of_partition) ReportColumnFault(ColumnFault::kOwnNotNull, not_nulls.of_partition, nullptr);
-  if (const char *users = OtherUsersOfSequences(columns)) ReportSequenceInUse(users);
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", columns.all[0].described),
+             errdetail("It takes its ids from %s, by the foreign key \"%s\".", from, foreign_key),
+             errhint("Convert %s; this one follows it.", from)));
+  if (const char *objects = ObjectsOnNarrow(columns))
+    ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+                    errmsg("cannot change the type of columns that other objects depend on"), errdetail("%s", objects),
+                    errhint("Drop these objects, convert, and create them again.")));
+  if (not_nulls.of_partition)
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", not_nulls.of_partition),
+             errdetail("It has a NOT NULL of its own beside the one that it inherits, and a partition's type then "
+                       "cannot change."),
+             errhint("Detach the partition and attach it again: then it has only the one that it inherits.")));
+  if (const char *users = OtherUsersOfSequences(columns))
+    ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+                    errmsg("cannot drop a sequence that other objects depend on"), errdetail("%s", users),
+                    errhint("Convert those columns first, or let them take their values from elsewhere.")));
   if (conversion.segment == nullptr) CheckIds(conversion, columns.all[0], fn_oid);
 }
 
@@ -125,7 +160,11 @@ void Convert(Conversion conversion, Oid fn_oid, bool dry_run, ReturnSetInfo *res
   const NotNulls not_nulls = FindNotNulls(columns);
   Check(conversion, columns, not_nulls, fn_oid);
   List *statements = Statements(conversion, columns, not_nulls);
-  if (statements == NIL) NoticeIssuing(columns.all[0].described, conversion.segment);
+  if (statements == NIL)
+    ereport(NOTICE, (conversion.segment == nullptr
+                         ? errmsg("%s takes its ids from snowflake_nextval() already", columns.all[0].described)
+                         : errmsg("%s takes its numbers from segment \"%s\" already", columns.all[0].described,
+                                  conversion.segment)));
   SegmentChange change = {};
   if (conversion.segment != nullptr) change = PlanSegment(conversion, columns, fn_oid, dry_run);
   if (change.statement != nullptr) Return(result, list_make1(const_cast<char *>(change.statement)));
@@ -134,7 +173,11 @@ void Convert(Conversion conversion, Oid fn_oid, bool dry_run, ReturnSetInfo *res
   Execute(conversion, change);
   Execute(conversion, statements);
   const IdColumns now = FindColumns(conversion);
-  if (Statements(conversion, now, FindNotNulls(now)) != NIL) ReportMovedMeanwhile(columns.all[0].described);
+  if (Statements(conversion, now, FindNotNulls(now)) != NIL)
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", columns.all[0].described),
+             errdetail("A schema was renamed, or an event trigger interfered, while it was being converted."),
+             errhint("Try again.")));
 }
 
 Datum ConvertNow(FunctionCallInfo fcinfo, const char *segment, bool dry_run) {
@@ -175,6 +218,10 @@ SNOWFLAKE_FUNCTION(snowflake_convert_segment) {
   if (length == 0 || length > kMaxSegmentName) ReportSegmentName(static_cast<int64_t>(length));
   // An untyped 'true' was a dry run's, before there was this form.
   bool meant_dry_run = false;
-  if (parse_bool(segment, &meant_dry_run)) ReportSegmentIsBoolean(segment);
+  if (parse_bool(segment, &meant_dry_run))
+    ereport(ERROR,
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("cannot convert to a segment called \"%s\"", segment),
+             errdetail("It could be meant for the argument dry_run, which is a boolean."),
+             errhint("For a dry run write dry_run => true.")));
   return ConvertNow(fcinfo, segment, PG_GETARG_BOOL(3));
 }

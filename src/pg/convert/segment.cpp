@@ -5,7 +5,7 @@
 //    called by OID as the caller, with none of the owner's code about.
 #include "pg/convert/segment.h"
 
-#include "pg/convert/report.h"
+#include "pg/report.h"
 #include "pg/settings.h"
 
 namespace snowflake {
@@ -70,7 +70,13 @@ void CheckHeld(const Conversion &conversion, const IdColumns &columns, const Fou
   ForOthersNumbers(columns, [&](const IdColumn &column) {
     int64_t smallest = 0;
     if (SmallestPositive(conversion, column, &smallest) && smallest <= found.held_to)
-      ReportHeldNumbers(column.described, conversion.segment, found.holder, found.held_to, smallest);
+      ereport(ERROR,
+              (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", column.described),
+               errdetail("Node \"%s\" may have numbers of segment \"%s\" up to %lld, and the column's begin at %lld: it"
+                         " could issue one of them again.",
+                         found.holder, conversion.segment, Long(found.held_to), Long(smallest)),
+               errhint("Name another segment. If that node is gone for good, its row in snowflake_range can be"
+                       " deleted.")));
   });
 }
 
@@ -87,6 +93,17 @@ SegmentChange Raise(const Conversion &conversion, int64_t from, const Function &
   return {statement, raise.oid, false, from, 0};
 }
 
+[[noreturn]] void ReportSegmentOutOfSight(const char *column, int64_t last, const char *creation, const char *raise) {
+  ereport(ERROR,
+          (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", column),
+           errdetail("The registry is in another database, and which numbers nodes have cannot be seen from here; the"
+                     " column's, or its sequence's, go up to %lld.",
+                     Long(last)),
+           errhint("On the registry, %s makes such a segment, and %s raises one of which no node has smaller numbers."
+                   " Then set the default here, by ALTER TABLE.",
+                   creation, raise)));
+}
+
 }  // namespace
 
 SegmentChange PlanSegment(const Conversion &conversion, const IdColumns &columns, Oid fn_oid, bool dry_run) {
@@ -98,7 +115,11 @@ SegmentChange PlanSegment(const Conversion &conversion, const IdColumns &columns
   });
   if (!others) return {};
   const int64_t most = LargestOf(column.type);
-  if (last >= most) ReportNoNumberAbove(column.described, column.type_name, last);
+  if (last >= most)
+    ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("cannot convert %s", column.described),
+                    errdetail("Its numbers, or its sequence's, go up to %lld, and %s has none above.", Long(last),
+                              column.type_name),
+                    errhint("Change its type first, or give these rows smaller numbers.")));
   const Function create = FindFunction(fn_oid, "snowflake_create_segment", 6);
   const Function raise = FindFunction(fn_oid, "snowflake_raise_segment", 2);
   if (!RegistryIsHere()) {
@@ -110,13 +131,24 @@ SegmentChange PlanSegment(const Conversion &conversion, const IdColumns &columns
 
   const Found found = Look(conversion, fn_oid, !dry_run && MayExecute(raise.oid));
   if (found.exists && found.last_value >= most)
-    ReportSegmentTooLarge(column.described, conversion.segment, found.last_value, column.type_name);
+    ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("cannot convert %s", column.described),
+                    errdetail("What segment \"%s\" hands out next is above %lld, and %s has no such number.",
+                              conversion.segment, Long(found.last_value), column.type_name),
+                    errhint("Name another segment, or change the column's type first.")));
   if (found.exists && last < found.first_value) return {};
   CheckHeld(conversion, columns, found);
   if (found.exists && last >= found.max_value)
-    ReportSegmentTooSmall(column.described, conversion.segment, found.max_value, last);
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", column.described),
+                    errdetail("Its numbers, or its sequence's, go up to %lld, and segment \"%s\" ends at %lld.",
+                              Long(last), conversion.segment, Long(found.max_value)),
+                    errhint("Name another segment.")));
   const Function &function = found.exists ? raise : create;
-  if (!MayExecute(function.oid)) ReportNoRightToSegment(function.name_sql, column.described, last);
+  if (!MayExecute(function.oid))
+    ereport(ERROR,
+            (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied for function %s", function.name_sql),
+             errdetail("The segment's numbers have to begin above %lld, for %s.", Long(last), column.described),
+             errhint("Whoever may execute it can convert the table as a member of its owner, or make a segment that"
+                     " begins above, which its owner may then convert to.")));
   return found.exists ? Raise(conversion, last + 1, raise) : Creation(conversion, last + 1, most, create);
 }
 
