@@ -1,6 +1,6 @@
 #include "pg/registry/calls.h"
 
-#include "pg/registry/report.h"
+#include "pg/report.h"
 #include "pg/settings.h"
 
 namespace snowflake {
@@ -19,7 +19,12 @@ void (*after_answer)(Oid extension) = nullptr;
 void CheckCall(const char *function) {
   // Nodes reach a server that pg_upgrade started if the user gave it the usual socket. The new server's tables are empty
   // still, and whatever is written to them, or to the old one's from then on, is lost: a lease would be no lease.
-  if (IsBinaryUpgrade) ReportBinaryUpgrade(function);
+  if (IsBinaryUpgrade)
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("cannot execute %s() while pg_upgrade runs", function),
+             errdetail("What the registry knows has yet to reach the new server, and must not change on the old one."),
+             errhint("Nodes issue ids until their windows end, and ask again.")));
   PreventCommandDuringRecovery(function);
   PreventCommandIfReadOnly(function);
   if (XactIsoLevel != XACT_READ_COMMITTED) ReportIsolation(function);

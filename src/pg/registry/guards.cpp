@@ -12,9 +12,9 @@
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/registry/protocol.h"
-#include "pg/registry/report.h"
 #include "pg/registry/segments.h"
 #include "pg/registry/tables.h"
+#include "pg/report.h"
 
 namespace snowflake {
 
@@ -74,6 +74,25 @@ bool RaiseThere(const TriggerData *trigger, Oid extension) {
   return ProtocolRestoreSegment(extension, row.Name(), row.Get("last_value"));
 }
 
+constexpr const char *kInUse = "Its node may issue ids until the end of its window.";
+constexpr const char *kEvict =
+    "Free the worker id of a node that is certainly dead with snowflake_evict(worker_id, dead_since).";
+constexpr const char *kBeginsAbove = "The worker id's next lease begins above it, so that no id is issued twice.";
+
+[[noreturn]] void Refuse(const char *message, const char *detail, const char *hint) {
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("%s", message), errdetail("%s", detail),
+                  errhint("%s", hint)));
+}
+
+[[noreturn]] void RefuseNoWatermark() {
+  Refuse("cannot remove a watermark of snowflake", kBeginsAbove, "Drop the extension to remove the registry.");
+}
+
+[[noreturn]] void RefuseNoSegment() {
+  Refuse("cannot remove or rename a segment of snowflake by hand", "Nodes hold ranges of it.",
+         "Use snowflake_drop_segment(name).");
+}
+
 HeapTuple Discard(const TriggerData *trigger) {
   if (!IsLogicalWorker())
     ereport(
@@ -91,13 +110,20 @@ HeapTuple Before(const TriggerData *trigger, Oid extension) {
   if (SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
     return TakeFirstLayout(trigger) ? result : Discard(trigger);
   if (Is(table, "snowflake_layout") || FiredByProtocol()) return result;
-  if (Is(table, "snowflake_origin")) ReportGuard(GuardFault::kOrigin);
-  if (Is(table, "snowflake_registry") && insert) ReportGuard(GuardFault::kLease);
-  if (Is(table, "snowflake_watermark") && remove) ReportGuard(GuardFault::kWatermarkGone);
-  if (Is(table, "snowflake_segment") && remove) ReportGuard(GuardFault::kSegmentGone);
+  if (Is(table, "snowflake_origin"))
+    Refuse("cannot write to snowflake_origin by hand", "It tells whether commits of the registry were lost.",
+           "Use snowflake_settle(reason) or snowflake_settled().");
+  if (Is(table, "snowflake_registry") && insert)
+    Refuse("cannot insert a lease of snowflake by hand",
+           "Only the registry's own functions know which worker id is free from which tick on.",
+           "Use snowflake_lease_acquire().");
+  if (Is(table, "snowflake_watermark") && remove) RefuseNoWatermark();
+  if (Is(table, "snowflake_segment") && remove) RefuseNoSegment();
   if (Is(table, "snowflake_segment") && insert && RaiseThere(trigger, extension)) return nullptr;
   // Whoever takes a range away says that its node is gone for good.
-  if (Is(table, "snowflake_range") && !remove) ReportGuard(GuardFault::kRange);
+  if (Is(table, "snowflake_range") && !remove)
+    Refuse("cannot write a range of snowflake by hand",
+           "Only the registry's own functions know which numbers are free.", "Use snowflake_segment_nextval(name).");
   if (Is(table, "snowflake_registry") && remove) {
     const Row lease = {trigger->tg_trigtuple, RelationGetDescr(table)};
     ProtocolKeepWatermark(extension, static_cast<int32_t>(lease.Get("worker_id")), lease.Get("window_end") - 1);
@@ -111,14 +137,20 @@ void AfterUpdate(const TriggerData *trigger) {
   const Row after = {trigger->tg_newtuple, descriptor};
   const auto changed = [&](const char *column) { return before.Get(column) != after.Get(column); };
   if (Is(trigger->tg_relation, "snowflake_registry")) {
-    if (changed("lease_id") || changed("worker_id")) ReportGuard(GuardFault::kLeaseChanged);
-    if (after.Get("window_end") < before.Get("window_end")) ReportGuard(GuardFault::kWindowFalls);
+    if (changed("lease_id") || changed("worker_id"))
+      Refuse("cannot change the number or the worker id of a lease of snowflake", kInUse, kEvict);
+    if (after.Get("window_end") < before.Get("window_end"))
+      Refuse("cannot shorten the window of a lease of snowflake", kInUse, kEvict);
   } else if (Is(trigger->tg_relation, "snowflake_watermark")) {
-    if (changed("worker_id")) ReportGuard(GuardFault::kWatermarkGone);
-    if (after.Get("last_tick") < before.Get("last_tick")) ReportGuard(GuardFault::kWatermarkFalls);
+    if (changed("worker_id")) RefuseNoWatermark();
+    if (after.Get("last_tick") < before.Get("last_tick"))
+      Refuse("cannot lower a watermark of snowflake", kBeginsAbove,
+             "If a clock was ahead, the worker id is of use again when all clocks have passed the watermark.");
   } else if (Is(trigger->tg_relation, "snowflake_segment") && !FiredByProtocol()) {
-    if (changed("segment_id") || strcmp(before.Name(), after.Name()) != 0) ReportGuard(GuardFault::kSegmentGone);
-    if (after.Get("last_value") < before.Get("last_value")) ReportGuard(GuardFault::kSegmentFalls);
+    if (changed("segment_id") || strcmp(before.Name(), after.Name()) != 0) RefuseNoSegment();
+    if (after.Get("last_value") < before.Get("last_value"))
+      Refuse("cannot lower a segment of snowflake", "Its numbers up to there were handed out.",
+             "Create another segment.");
   }
 }
 
@@ -131,7 +163,9 @@ using namespace snowflake;
 SNOWFLAKE_FUNCTION(snowflake_guard) {
   if (!CALLED_AS_TRIGGER(fcinfo)) ReportNotTrigger("snowflake_guard");
   const TriggerData *trigger = reinterpret_cast<TriggerData *>(fcinfo->context);
-  if (TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event)) ReportGuard(GuardFault::kTruncate);
+  if (TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event))
+    Refuse("cannot truncate a table of snowflake's registry",
+           "Leases, watermarks and ranges keep ids and numbers unique.", kEvict);
   if (TRIGGER_FIRED_FOR_STATEMENT(trigger->tg_event)) return Datum{0};
   if (TRIGGER_FIRED_AFTER(trigger->tg_event)) {
     AfterUpdate(trigger);

@@ -1,7 +1,7 @@
 #include "pg/registry/limits.h"
 
 #include "pg/registry/protocol.h"
-#include "pg/registry/report.h"
+#include "pg/report.h"
 
 namespace snowflake {
 
@@ -35,7 +35,11 @@ void EndTransaction(XactEvent event, void *) {
   if (limited == nullptr) return;
   switch (event) {
     case XACT_EVENT_PRE_PREPARE:
-      ReportPrepare(limited);
+      ereport(
+          ERROR,
+          (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("cannot PREPARE a transaction that has called %s()", limited),
+           errdetail("It would hold up the other nodes of the registry, even over restarts."), errhint("Commit it.")));
+      break;
     case XACT_EVENT_COMMIT:
     case XACT_EVENT_ABORT:
     case XACT_EVENT_PREPARE:
@@ -69,7 +73,11 @@ void ForbidPrepare(const char *function) {
 }
 
 void LimitTransaction(const char *function) {
-  if (IsTransactionBlock() || IsSubTransaction()) ReportTransactionBlock(function);
+  if (IsTransactionBlock() || IsSubTransaction())
+    ereport(ERROR,
+            (errcode(ERRCODE_ACTIVE_SQL_TRANSACTION), errmsg("%s() cannot run inside a transaction block", function),
+             errdetail("An open transaction would hold up the other nodes of the registry."),
+             errhint("Call it in a statement of its own.")));
   WatchTransactions();
   if (deadline == 0) {
     deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), kTransactionMs);
@@ -80,7 +88,10 @@ void LimitTransaction(const char *function) {
 
 const char *NodeName(FunctionCallInfo fcinfo) {
   const text *name = PG_GETARG_TEXT_PP(0);
-  if (VARSIZE_ANY_EXHDR(name) > kMaxNodeName) ReportNodeName(VARSIZE_ANY_EXHDR(name));
+  if (VARSIZE_ANY_EXHDR(name) > kMaxNodeName)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("node name is too long"),
+                    errdetail("It has %lld bytes; %d are allowed.", Long(VARSIZE_ANY_EXHDR(name)), kMaxNodeName),
+                    errhint("The name is for people: set a shorter snowflake.node_name.")));
   return text_to_cstring(name);
 }
 

@@ -3,10 +3,10 @@
 #include "pg/database_layout.h"
 #include "pg/registry/calls.h"
 #include "pg/registry/limits.h"
-#include "pg/registry/report.h"
 #include "pg/registry/secrets.h"
 #include "pg/registry/settling.h"
 #include "pg/registry/tables.h"
+#include "pg/report.h"
 #include "pg/settings.h"
 
 namespace snowflake {
@@ -14,7 +14,10 @@ namespace snowflake {
 namespace {
 
 void CheckDuration(int64_t duration_us) {
-  if (duration_us < kMinLeaseUs || duration_us > kMaxLeaseUs) ReportDuration(duration_us);
+  if (duration_us < kMinLeaseUs || duration_us > kMaxLeaseUs)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("lease duration out of range"),
+                    errdetail("%.6f s is not within 1 s and 86400 s.", Seconds(duration_us)),
+                    errhint("Use the value of snowflake.lease_duration.")));
 }
 
 // The next three inside AsOwner().
@@ -111,12 +114,40 @@ struct Found {
   int64_t workers_free;  // besides
 };
 
+[[noreturn]] void ReportNoneFree(const Layout &layout, const Ring &ring, const Choosing &choosing,
+                                 const Settling &settling) {
+  if (settling.active)
+    ereport(ERROR,
+            (errcode(kAllLeased), errmsg("every worker id is leased or held back"),
+             errdetail("Of %lld worker ids, %lld are leased, and %lld are held back until %s, because commits of the"
+                       " registry may have been lost. They can be acquired from %s on; leases expire again when the"
+                       " registry has settled, at %s.",
+                       Long(ring.size), Long(choosing.leased()), Long(ring.size - choosing.leased()),
+                       Time(settling.half_us), Time(settling.half_us), Time(settling.until_us)),
+             err_generic_string(PG_DIAG_TABLE_NAME, "snowflake_origin"),
+             err_generic_string(PG_DIAG_COLUMN_NAME, kHeldBackColumn),
+             errhint("If nothing was lost, call snowflake_settled() in the registry's database.")));
+  ereport(
+      ERROR,
+      (errcode(kAllLeased), errmsg("every worker id is leased"),
+       errdetail("All %lld worker ids are leased; the first of these leases ends at %s unless it is extended.",
+                 Long(ring.size), Time(layout.UnixUsAt(choosing.first_end()))),
+       errhint(
+           "Free that of a node which is certainly dead with snowflake_evict(worker_id, dead_since), in the registry's"
+           " database; deleting its row does not. A layout with more worker bits holds more nodes.")));
+}
+
 // False if all that is free is held back and that was noticed just now; otherwise that is SF004.
 bool Choose(const Tables &tables, const Layout &layout, const Ring &ring, const Settling &settling, int64_t lease_id,
             Tick now, Found *found) {
   const Tick over = OverBy(now, layout.TickAt(NowUnixUs()));
   const int64_t leases = AllLeasesOfRole(tables, over);
-  if (leases >= 0) ReportLeasesOfRole(leases);
+  if (leases >= 0)
+    ereport(ERROR,
+            (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+             errmsg("role \"%s\" may have no more leases", GetUserNameFromId(GetSessionUserId(), true)),
+             errdetail("It has %lld; snowflake.max_leases_per_role is %d.", Long(leases), settings.max_leases_per_role),
+             errhint("Leases of nodes that crashed count until their windows end.")));
   for (;;) {
     Choosing choosing(ring.size, lease_id, settling, now, over);
     Offer(tables, ring, now, &choosing);
@@ -125,8 +156,7 @@ bool Choose(const Tables &tables, const Layout &layout, const Ring &ring, const 
     found->worker = ring.WorkerAt(choice.place);
     if (choice.what == Chosen::kNone) {
       if (settling.noticed) return false;
-      if (settling.active) ReportHeldBack(ring.size, choosing.leased(), settling);
-      ReportAllLeased(ring.size, layout.UnixUsAt(choosing.first_end()));
+      ReportNoneFree(layout, ring, choosing, settling);
     }
     // One that was being moved or given back was waited for.
     if (choice.what == Chosen::kExpired && !Expire(tables, choice.lease_id, over, found->worker)) continue;
@@ -141,7 +171,12 @@ bool Choose(const Tables &tables, const Layout &layout, const Ring &ring, const 
 }
 
 void CheckDatacenter(const Layout &layout, int32_t datacenter) {
-  if (datacenter < 0 || datacenter >= layout.datacenter_count()) ReportDatacenter(datacenter, layout);
+  if (datacenter < 0 || datacenter >= layout.datacenter_count())
+    ereport(ERROR,
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("datacenter %d does not fit the layout", datacenter),
+             errdetail("With %d datacenter bits it is within 0 and %d.", layout.datacenter_bits,
+                       layout.datacenter_count() - 1),
+             errhint("Set snowflake.datacenter within these limits.")));
 }
 
 void Insert(const Tables &tables, const char *node, const SecretHash &secret_hash, const Lease &lease) {
@@ -236,6 +271,15 @@ bool Adopt(const Tables &tables, const Layout &layout, const ExtendRequest &requ
 
 }  // namespace
 
+void ReportTickAhead(int64_t tick_us, int64_t registry_us) {
+  ereport(ERROR,
+          (errcode(kClockBehind),
+           errmsg("the tick lies %.3f s ahead of the registry's clock", Seconds(tick_us) - Seconds(registry_us)),
+           errdetail("The tick is of %s, the registry's clock shows %s; snowflake.max_clock_skew is %d ms there.",
+                     Time(tick_us), Time(registry_us), settings.max_clock_skew_ms),
+           errhint("Set the clock right, on whichever side it is wrong.")));
+}
+
 bool ProtocolAcquire(Oid extension, const AcquireRequest &request, AcquireAnswer *answer) {
   CheckCall("snowflake_lease_acquire");
   CheckDuration(request.duration_us);
@@ -317,7 +361,11 @@ bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
     const Tick window_end = Int8Result(0, 3);
     CheckHeld(layout, HeldUntil(layout, request.held_until), window_end, request.latest_end);
     Tick watermark = kNoWatermark;
-    if (!WatermarkOfRelease(layout, request, window_start, window_end, &watermark)) ReportLastTick(request.last_tick);
+    if (!WatermarkOfRelease(layout, request, window_start, window_end, &watermark))
+      ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                      errmsg("last tick %lld is outside the lease", Long(request.last_tick)),
+                      errdetail("It is neither in the lease's window nor the tick before it."),
+                      errhint("Report the last tick that was used, or the tick before the window when none was.")));
     Raise(tables, worker, watermark);
   });
   return found;
@@ -354,7 +402,15 @@ bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since, Tick l
     bool is_null = false;
     const TimestampTz renewed_at = DatumGetTimestampTz(Result(0, 3, TIMESTAMPTZOID, &is_null));
     if (is_null) ReportForeignColumn();
-    if (dead_since < renewed_at) ReportAliveSince(worker, dead_since, renewed_at);
+    if (dead_since < renewed_at) {
+      const char *since = pstrdup(timestamptz_to_str(dead_since));
+      ereport(ERROR,
+              (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+               errmsg("the node of worker id %d was alive after \"%s\"", worker, since),
+               errdetail("It drew or moved its window at %s, by this server's clock; it cannot be dead since %s.",
+                         timestamptz_to_str(renewed_at), since),
+               errhint("Make sure that the node is dead, and give the time when it died, or now().")));
+    }
     Raise(tables, worker, WatermarkOfEvicted(window_start, window_end, last_tick));
   });
   return found;

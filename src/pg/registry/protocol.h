@@ -20,6 +20,9 @@ namespace snowflake {
 // A node's name is for people; its length in bytes is bounded.
 inline constexpr int kMaxNodeName = 256;
 
+// SF002: a node names a tick that lies further ahead of this server's clock than max_clock_skew allows.
+[[noreturn]] void ReportTickAhead(int64_t tick_us, int64_t registry_us);
+
 // Draws a lease. False when no window can begin in time for the node, and when a loss was noticed just now and all that is free
 // is held back: that must be committed, so it is no error; the next try gets SF004. Errors: SF003, SF004.
 bool ProtocolAcquire(Oid extension, const AcquireRequest &request, AcquireAnswer *answer);

@@ -3,9 +3,9 @@
 #include "pg/registry/calls.h"
 #include "pg/registry/limits.h"
 #include "pg/registry/protocol.h"
-#include "pg/registry/report.h"
 #include "pg/registry/secrets.h"
 #include "pg/registry/segments.h"
+#include "pg/report.h"
 #include "pg/rows.h"
 
 namespace snowflake {
@@ -16,6 +16,13 @@ struct Elements {
   Datum *values;
   int count;
 };
+
+[[noreturn]] void ReportRangeArrays() {
+  ereport(
+      ERROR,
+      (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the arrays of snowflake_segment_ranges() do not match"),
+       errdetail("They are one-dimensional, without nulls, of equal length and at most %d elements.", kMostRanges)));
+}
 
 Elements Argument(FunctionCallInfo fcinfo, int index, Oid type) {
   ArrayType *array = PG_GETARG_ARRAYTYPE_P(index);

@@ -3,9 +3,9 @@
 #include "pg/database_layout.h"
 #include "pg/registry/calls.h"
 #include "pg/registry/protocol.h"
-#include "pg/registry/report.h"
 #include "pg/registry/secrets.h"
 #include "pg/registry/tables.h"
+#include "pg/report.h"
 #include "pg/settings.h"
 
 namespace snowflake {
@@ -151,7 +151,14 @@ bool HasEvidence(const Tables &tables, const RangesRequest &request) {
     if (ask.segment_id == 0) continue;
     const Row row = ReadSegment(tables, ask.name, false);
     if (row.segment_id != ask.segment_id || !IsEvidence(row.segment, HeldUpTo(ask))) continue;
-    if (!IsBelieved(row.segment, HeldUpTo(ask))) ReportSegmentAhead(ask.name, HeldUpTo(ask), row.segment.last_value);
+    if (!IsBelieved(row.segment, HeldUpTo(ask)))
+      ereport(ERROR,
+              (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+               errmsg("a node has numbers of segment \"%s\" which the registry never handed out", ask.name),
+               errdetail("The node has had %lld; the last that was handed out is %lld.", Long(HeldUpTo(ask)),
+                         Long(row.segment.last_value)),
+               errhint("If the registry has lost commits, call snowflake_raise_segment() there with a number above all"
+                       " that are in use.")));
     evidence = true;
   }
   return evidence;
@@ -228,7 +235,10 @@ void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64
                            int64_t max_step, Name usage_role) {
   CheckName(name);
   if (start < 1 || start > max_value || step < 1 || step > max_step)
-    ReportSegmentLimits(start, step, max_value, max_step);
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("there can be no such segment"),
+                    errdetail("start is %lld, max_value %lld, step %lld, max_step %lld.", Long(start), Long(max_value),
+                              Long(step), Long(max_step)),
+                    errhint("start must be at least 1 and at most max_value, step at least 1 and at most max_step.")));
   const Tables tables = FindTables(extension);
   NameData nobody = {};
   Call(tables, "snowflake_create_segment", [&] {
@@ -252,11 +262,18 @@ void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64
                 tables.segment_name),
             TextValue(name), Int8(segment_id), Int8(start - 1), Int8(max_value), Int8(step), Int8(max_step),
             Bool(usage_role != nullptr), Of(NAMEOID, NameGetDatum(usage_role != nullptr ? usage_role : &nobody)));
-    if (Rows() == 0) ReportSegmentExists(name);
+    if (Rows() == 0) ereport(ERROR, (errcode(ERRCODE_DUPLICATE_OBJECT), errmsg("segment \"%s\" already exists", name)));
     const int64_t last_value = Int8Result(0, 1);
-    if (last_value >= max_value) ReportSegmentEnd(name, last_value, max_value);
+    if (last_value >= max_value)
+      ereport(ERROR,
+              (errcode(kSegmentUsedUp), errmsg("segment \"%s\" has no numbers left to begin with", name),
+               errdetail("One of that name was dropped when %lld had been handed out, and max_value is %lld.",
+                         Long(last_value), Long(max_value)),
+               errhint("Use another name or a higher max_value; nodes may hold numbers of the one that was dropped.")));
     if (Rows() != 1 || last_value < start - 1 || Int8Result(0, 2) != max_value) ReportForeignTable("snowflake_segment");
-    if (last_value >= start) NoticeGoesOn(name, last_value + 1);
+    if (last_value >= start)
+      ereport(NOTICE, (errmsg("segment \"%s\" goes on at %lld", name, Long(last_value + 1)),
+                       errdetail("Nodes may hold numbers of the one of that name that was dropped.")));
     // Who had numbers of it still has.
     if (dropped != 0)
       Execute(tables, psprintf("UPDATE %s SET segment_id = $2 WHERE segment_id = $1", tables.range_name), Int8(dropped),
@@ -289,7 +306,10 @@ int64_t ProtocolRaiseSegment(Oid extension, const char *name, int64_t value) {
   Call(tables, "snowflake_raise_segment", [&] {
     BeginCall(tables, nullptr);
     Row row = LockSegment(tables, name);
-    if (value < 1 || value > row.segment.max_value) ReportSegmentValue(name, value, row.segment.max_value);
+    if (value < 1 || value > row.segment.max_value)
+      ereport(ERROR,
+              (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("segment \"%s\" has no number %lld", name, Long(value)),
+               errdetail("Its numbers are 1 to %lld.", Long(row.segment.max_value))));
     RaiseTo(&row.segment, value);
     WriteSegment(tables, row);
     KeepFrom(tables, row.segment_id, value);

@@ -1,7 +1,7 @@
 // Lives and settling in snowflake_origin: see core/ring.h for what they are.
 #include "pg/registry/settling.h"
 
-#include "pg/registry/report.h"
+#include "pg/report.h"
 #include "pg/settings.h"
 
 namespace snowflake {

@@ -1,7 +1,7 @@
 #include "pg/registry/tables.h"
 
 #include "pg/extension.h"
-#include "pg/registry/report.h"
+#include "pg/report.h"
 
 extern "C" {
 PGDLLEXPORT Datum snowflake_guard(PG_FUNCTION_ARGS);
@@ -69,6 +69,15 @@ bool HasGuard(Relation table, Oid function, int16_t type, const char *columns = 
   return false;
 }
 
+[[noreturn]] void ReportNoGuard(const char *table) {
+  ereport(
+      ERROR,
+      (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("table \"%s\" has lost a guard", table),
+       errdetail("Its triggers snowflake_guard, snowflake_guard_after and snowflake_guard_table keep ids unique; one is"
+                 " missing, changed, or does not fire always, or a column was renamed."),
+       errhint("ALTER TABLE ... ENABLE ALWAYS TRIGGER ..., or drop the extension and create it again.")));
+}
+
 // The statement has locked it: neither its triggers nor anything else of it changes before the transaction ends.
 void CheckAsMade(const Tables &known, Oid relation) {
   Relation table = table_open(relation, NoLock);
@@ -78,13 +87,27 @@ void CheckAsMade(const Tables &known, Oid relation) {
   const bool guarded = HasGuard(table, known.guard, kRowGuard) &&
                        (layout || HasGuard(table, known.guard, kTableGuard, ColumnsOf(table))) &&
                        (!counts_down || HasGuard(table, known.guard, kAfterGuard));
-  if (row->relpersistence != RELPERSISTENCE_PERMANENT) ReportNotPermanent(RelationGetRelationName(table));
+  if (row->relpersistence != RELPERSISTENCE_PERMANENT)
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+         errmsg("table \"%s\" is not permanent", RelationGetRelationName(table)),
+         errdetail("A crash would empty it, and worker ids that are leased would be handed out again."),
+         errhint("ALTER TABLE ... SET LOGGED. If the server has crashed meanwhile, first stop all nodes, or wait until"
+                 " their windows have ended.")));
   // The row's own marks of rules and children stay when the last one is gone.
   const bool has_children = row->relhassubclass && find_inheritance_children(relation, NoLock) != NIL;
   if (table->rd_rules != nullptr || row->relrowsecurity || has_children)
     ReportForeignTable(RelationGetRelationName(table));
   if (!guarded) ReportNoGuard(RelationGetRelationName(table));
   table_close(table, NoLock);
+}
+
+[[noreturn]] void ReportMovedTables() {
+  ereport(ERROR,
+          (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the registry's tables were moved meanwhile"),
+           errdetail("The extension's schema was changed or renamed, or the extension was dropped."),
+           errhint("Try again.")));
 }
 
 // No statement has a sub-select elsewhere than in FROM and WITH.
@@ -173,7 +196,12 @@ Tables FindTables(Oid extension, LOCKMODE mode) {
       ReportForeignTable(name);
     }
     const Oid owner = TableOwner(*relation, extension);
-    if (OidIsValid(tables.owner) && owner != tables.owner) ReportSeveralOwners();
+    if (OidIsValid(tables.owner) && owner != tables.owner)
+      ereport(
+          ERROR,
+          (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("the registry's tables have several owners"),
+           errdetail("The protocol runs with the rights of the tables' owner, which must not reach another's tables."),
+           errhint("Give snowflake_registry and the extension's other tables one owner.")));
     tables.owner = owner;
     return quote_qualified_identifier(schema, name);
   };
@@ -213,6 +241,13 @@ void ExecuteWith(const Tables &tables, const char *command, int count, const Val
 
 // What a planted trigger, condition, constraint or default executes is a later command, seen by a snapshot of its own.
 bool FiredByProtocol() { return statement.command != nullptr && GetActiveSnapshot()->curcid == statement.id; }
+
+void ReportForeignColumn() {
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                  errmsg("a table of the registry is not as the extension snowflake made it"),
+                  errdetail("A column has another type than it had, or is null where it must not be."),
+                  errhint("Undo the change, or drop the extension and create it again.")));
+}
 
 Datum Result(int64_t row, int column, Oid type, bool *is_null) {
   if (SPI_gettypeid(SPI_tuptable->tupdesc, column) != type) ReportForeignColumn();

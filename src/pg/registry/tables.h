@@ -70,6 +70,9 @@ void Execute(const Tables &tables, const char *command, Values... values) {
   ExecuteWith(tables, command, static_cast<int>(sizeof...(values)), all);
 }
 
+// 55000: a value is not of the type that the extension gave its column, or is null.
+[[noreturn]] void ReportForeignColumn();
+
 // A value of the result. Error: 55000 when it has another type than the extension gave it; a number taken for a pointer
 // would be read through.
 Datum Result(int64_t row, int column, Oid type, bool *is_null);
