@@ -24,7 +24,6 @@
 
 #include "pg/extension.h"
 #include "pg/issue/issue.h"
-#include "pg/issue/report.h"
 #include "pg/issue/segments.h"
 
 extern "C" {
@@ -113,6 +112,11 @@ Node *CallOfTwin(Oid support, const SupportRequestSimplify *request) {
   return reinterpret_cast<Node *>(first);
 }
 
+// What PostgreSQL itself says where a function may not be called.
+void CheckMayExecute(Oid function) {
+  if (!MayExecute(function)) aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, get_func_name(function));
+}
+
 }  // namespace
 
 void WatchCopies() {
@@ -136,7 +140,7 @@ SNOWFLAKE_FUNCTION(snowflake_nextval_support) {
 SNOWFLAKE_FUNCTION(snowflake_copy_nextval) {
   const Oid function = DatumGetObjectId(PG_GETARG_DATUM(0));
   if (fcinfo->flinfo->fn_extra == nullptr) {
-    if (!MayExecute(function)) ReportNoRight(function);
+    CheckMayExecute(function);
     fcinfo->flinfo->fn_extra = fcinfo->flinfo;
   }
   PG_RETURN_INT64(NextId(function, 1));
@@ -144,6 +148,6 @@ SNOWFLAKE_FUNCTION(snowflake_copy_nextval) {
 
 SNOWFLAKE_FUNCTION(snowflake_copy_segment_nextval) {
   const Oid function = DatumGetObjectId(PG_GETARG_DATUM(0));
-  if (fcinfo->flinfo->fn_extra == nullptr && !MayExecute(function)) ReportNoRight(function);
+  if (fcinfo->flinfo->fn_extra == nullptr) CheckMayExecute(function);
   PG_RETURN_INT64(NextNumber(function, &fcinfo->flinfo->fn_extra, PG_GETARG_TEXT_PP(1)));
 }

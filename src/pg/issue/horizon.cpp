@@ -5,7 +5,7 @@
 #include "pg/issue/issue.h"
 #include "pg/issue/kept_horizons.h"
 #include "pg/issue/launch.h"
-#include "pg/issue/report.h"
+#include "pg/report.h"
 #include "pg/settings.h"
 
 namespace snowflake {
@@ -243,8 +243,20 @@ bool IsForAnotherNode() {
 }
 
 int64_t HighestNow(Oid fn_oid, const SnapshotData &snapshot) {
-  if (RecoveryInProgress()) ReportNoHorizonHere();
-  if (IsForAnotherNode()) ReportHorizonOfAnotherNode();
+  if (RecoveryInProgress())
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION), errmsg("cannot tell the horizon of ids during recovery"),
+         errdetail(
+             "Which transactions have drawn ids and are still in progress is known on the server that issues them."),
+         errhint("Read the table on the primary, or take the horizon there and wait until this standby has replayed "
+                 "what had been written by then.")));
+  if (IsForAnotherNode())
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("cannot tell the horizon of ids to another node of Citus"),
+         errdetail("Citus has sent a part of a statement here, where the horizon is that of other ids."),
+         errhint("Write (SELECT snowflake_horizon()): it is evaluated once, on the node where the statement began.")));
   const Oid extension = CallersExtension(fn_oid);
   NodeBlock *node = ThisNode(fn_oid, extension);
   const Layout layout = DatabaseLayout(fn_oid);

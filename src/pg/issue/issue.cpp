@@ -12,7 +12,7 @@
 #include "pg/extension.h"
 #include "pg/issue/horizon.h"
 #include "pg/issue/launch.h"
-#include "pg/issue/report.h"
+#include "pg/report.h"
 #include "pg/settings.h"
 
 namespace snowflake {
@@ -57,6 +57,27 @@ Run EndRun() {
 
 inline bool RunIsUsable() { return run.left > 0 && run.lxid == LocalXid(MyProc) && SteadyUs() < run.until_us; }
 
+[[noreturn]] void ReportNotPreloaded() {
+  // A second line would replace the first.
+  const char *others = GetConfigOption("shared_preload_libraries", false, false);
+  const bool none = others[0] == '\0';
+  const bool shown = none || has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_SETTINGS);
+  ereport(
+      ERROR,
+      (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("snowflake is not preloaded"),
+       errdetail("Ids are issued from shared memory, which a library can only have when the server starts with it."),
+       shown ? errhint("Put this line into postgresql.conf and restart the server: shared_preload_libraries = "
+                       "'%s%ssnowflake'",
+                       others, none ? "" : ", ")
+             : errhint("Append snowflake to shared_preload_libraries in postgresql.conf and restart the server.")));
+}
+
+[[noreturn]] void ReportRecovery() {
+  ereport(ERROR, (errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION), errmsg("cannot issue ids during recovery"),
+                  errdetail("The registry is in this database, where a standby cannot write the lease down."),
+                  errhint("Issue ids on the primary. Once promoted, this server issues its own at once.")));
+}
+
 }  // namespace
 
 Oid CallersExtension(Oid fn_oid) {
@@ -96,7 +117,13 @@ NodeBlock *ThisNode(Oid fn_oid, Oid extension) {
   if (this_node == nullptr) {
     if (!HasSharedMemory()) ReportNotPreloaded();
     NodeBlock *node = FindOrMakeNode(MyDatabaseId);
-    if (node == nullptr) ReportTooManyDatabases();
+    if (node == nullptr)
+      ereport(
+          ERROR,
+          (errcode(kNoLease), errmsg("too many databases of this server issue ids"),
+           errdetail("All %d places of shared memory (snowflake.max_databases) are taken.", Places()),
+           errhint("Raise snowflake.max_databases and restart the server; where the library is not preloaded, put it "
+                   "into shared_preload_libraries first.")));
     if (IsRecovered(node)) {
       if (AsksOwnTables() && RecoveryInProgress()) ReportRecovery();
       AdmitRecovered(node, DatabaseLayout(fn_oid), extension);
@@ -221,6 +248,99 @@ void WaitForClock(NodeBlock *node, Wait *wait, int64_t now_us, int64_t until_us)
   ResetLatch(MyLatch);
 }
 
+// The keeper's last try; it goes on trying.
+const char *WhatToDoAbout(const RegistryError &error) {
+  if (error.held_back) return "Where nothing was lost, call snowflake_settled() in the registry's database; or wait.";
+  if (error.sqlstate == kAllLeased)
+    return "See snowflake_workers in the registry's database; snowflake_evict() there frees the worker id of a node"
+           " that is certainly dead.";
+  if (error.sqlstate == kClockBehind) return "Set the clock right, on whichever side it is wrong.";
+  if (error.sqlstate == kTimeUsedUp)
+    return "Set the clock right if it is wrong; otherwise ids need a layout with a later epoch or a wider timestamp.";
+  // These two answered: with another layout or without the extension, or not as a registry does.
+  if (error.sqlstate == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE)
+    return "The keeper goes on trying; ids flow once that is put right.";
+  if (error.sqlstate == ERRCODE_PROTOCOL_VIOLATION)
+    return "Check where snowflake.registry leads to: something else than a registry answers there.";
+  if (ERRCODE_TO_CATEGORY(error.sqlstate) == ERRCODE_CONNECTION_EXCEPTION)
+    return "The keeper goes on trying; ids flow as soon as the registry answers.";
+  return "The keeper goes on trying; ids flow as soon as the registry grants a lease.";
+}
+
+[[noreturn]] void ReportNoLease(NoLeaseReason reason, const RegistryError &error, int64_t waited_us) {
+  switch (reason) {
+    case NoLeaseReason::kSingleUser:
+      ereport(ERROR, (errcode(kNoLease), errmsg("cannot issue ids in single-user mode"),
+                      errdetail("The lease of a worker id is kept by a background worker, and this mode has none."),
+                      errhint("Start the server in the normal way.")));
+      break;
+    case NoLeaseReason::kBinaryUpgrade:
+      ereport(ERROR, (errcode(kNoLease), errmsg("cannot issue ids while pg_upgrade runs"),
+                      errdetail("What the registry knows has yet to reach the new server, and must not change on the"
+                                " old one."),
+                      errhint("Disable the event trigger, or whatever else asks for an id in a session of pg_upgrade,"
+                              " for as long as pg_upgrade runs.")));
+      break;
+    case NoLeaseReason::kKeeperSlots:
+      ereport(ERROR,
+              (errcode(kNoLease), errmsg("cannot start the keeper that holds this database's worker id"),
+               errdetail("All %d background workers (max_worker_processes) were in use for %.1f s.",
+                         max_worker_processes, Seconds(waited_us)),
+               errhint("Raise max_worker_processes and restart the server; each database that issues ids takes one.")));
+      break;
+    case NoLeaseReason::kRegistry:
+      if (error.message[0] == '\0')
+        ereport(ERROR,
+                (errcode(kNoLease), errmsg("no lease to issue ids under"),
+                 errdetail("The keeper had no answer of the registry within %.1f s.", Seconds(waited_us)),
+                 errhint("See what the keeper waits for in pg_stat_activity, backend_type \"snowflake keeper\".")));
+      // What the registry says in the extension's own class is what the caller needs to know.
+      else if (error.sqlstate == kAllLeased || error.sqlstate == kClockBehind || error.sqlstate == kTimeUsedUp)
+        ereport(ERROR,
+                (errcode(error.sqlstate), errmsg("no lease to issue ids under"),
+                 errdetail("The registry refused: %s", WhatRegistrySaid(error)), errhint("%s", WhatToDoAbout(error))));
+      else
+        ereport(ERROR, (errcode(kNoLease), errmsg("no lease to issue ids under"),
+                        errdetail("The registry's last error, %.1f s ago: %s", Seconds(NowUnixUs() - error.at_us),
+                                  WhatRegistrySaid(error)),
+                        errhint("%s", WhatToDoAbout(error))));
+      break;
+  }
+  pg_unreachable();
+}
+
+// `ahead_us` (Unix) is the last id's time when the clock stepped back, otherwise when the lease's window begins.
+[[noreturn]] void ReportClockBehind(const Layout &layout, int64_t now_us, int64_t ahead_us, bool step_back) {
+  const double behind_s = Seconds(ahead_us - now_us);
+  if (now_us < layout.epoch_us())
+    ereport(ERROR, (errcode(kClockBehind), errmsg("the clock is before the layout's epoch"),
+                    errdetail("The clock shows %s; ids count from %s.", Time(now_us), Time(layout.epoch_us())),
+                    errhint("Set the clock right.")));
+  if (step_back)
+    ereport(ERROR, (errcode(kClockBehind), errmsg("the clock is %.3f s behind the last id", behind_s),
+                    errdetail("The clock shows %s; ids may have been issued up to %s.", Time(now_us), Time(ahead_us)),
+                    errhint("Set the clock right, wait, or set snowflake.on_clock_step_back to \"new_worker\".")));
+  ereport(ERROR,
+          (errcode(kClockBehind), errmsg("the clock is %.3f s behind the lease", behind_s),
+           errdetail("The clock shows %s; the lease begins at %s, because no worker id that was free when it was drawn"
+                     " may be used before.",
+                     Time(now_us), Time(ahead_us)),
+           errhint("Set the clock right, or wait.")));
+}
+
+// The clock stepped back, and no worker id was to be had that may be used so early.
+[[noreturn]] void ReportNothingBetter(const Layout &layout, int64_t now_us, int64_t ahead_us,
+                                      const RegistryError &error) {
+  if (now_us < layout.epoch_us()) ReportClockBehind(layout, now_us, ahead_us, true);
+  const char *what = error.message[0] != '\0' ? WhatRegistrySaid(error) : "it has none that may be used so early";
+  ereport(ERROR,
+          (errcode(kClockBehind), errmsg("the clock is %.3f s behind the last id", Seconds(ahead_us - now_us)),
+           errdetail("The clock shows %s; ids may have been issued up to %s. The registry was asked for another worker"
+                     " id: %s",
+                     Time(now_us), Time(ahead_us), what),
+           errhint("Set the clock right, or wait.")));
+}
+
 void WaitForLease(NodeBlock *node, Wait *wait, const Look &look) {
   if (wait->lease.since_us == 0) Count(node, &Counters::lease_waits);
   static uint32 event = 0;
@@ -247,7 +367,10 @@ void HandleTickUsedUp(NodeBlock *node, Wait *wait, const Look &look) {
   if (wait->clock_since_us != 0 && look.clock_us <= wait->clock_from_us) {
     const int64_t waited_us = MonotonicUs() - wait->clock_since_us;
     if (waited_us > kClockStandsUs && waited_us > settings.start_timeout_ms * kUsPerMs)
-      ReportClockStands(look.clock_us, waited_us);
+      ereport(ERROR, (errcode(kClockBehind), errmsg("the clock does not move"),
+                      errdetail("It has shown %s for %.1f s, and every id that may be issued at that time is used up.",
+                                Time(look.clock_us), Seconds(waited_us)),
+                      errhint("Set the clock right.")));
   }
   WaitForClock(node, wait, look.clock_us, look.layout.UnixUsAt(look.now + look.decision.lead - look.max_lead));
 }
@@ -260,7 +383,11 @@ void CheckRegistryMayAnswer(Oid fn_oid, Oid extension) {
   // The keeper is another process: what this transaction has not committed it cannot see.
   bool created_here = false;
   if (!OidIsValid(SchemaOfExtension(extension, &created_here))) ReportNoExtension(fn_oid);
-  if (created_here) ReportSameTransaction();
+  if (created_here)
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("cannot issue ids in the transaction that created the extension"),
+                    errdetail("The keeper cannot see the registry before that transaction is committed."),
+                    errhint("Commit first.")));
 }
 
 namespace {

@@ -1,6 +1,7 @@
 #include "pg/issue/launch.h"
 
 #include "pg/issue/issuers.h"
+#include "pg/report.h"
 #include "pg/settings.h"
 
 namespace snowflake {
@@ -128,6 +129,12 @@ bool WaitForKeeper(NodeBlock *node, KeeperWait *wait, uint32 event) {
   const long ms = left_us / kUsPerMs < longest_ms ? static_cast<long>(left_us / kUsPerMs) + 1 : longest_ms;
   ConditionVariableTimedSleep(&node->changed, ms, event);
   return true;
+}
+
+const char *WhatRegistrySaid(const RegistryError &error) {
+  if (error.for_all || has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_SETTINGS)) return pstrdup(error.message);
+  if (ERRCODE_TO_CATEGORY(error.sqlstate) == ERRCODE_CONNECTION_EXCEPTION) return "the registry does not answer";
+  return EndsWait(error.sqlstate) ? "somebody has locked the registry's tables" : "the registry refused";
 }
 
 }  // namespace snowflake

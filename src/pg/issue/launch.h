@@ -2,7 +2,6 @@
 #pragma once
 
 #include "pg/issue/node_block.h"
-#include "pg/issue/report.h"
 
 namespace snowflake {
 
@@ -37,6 +36,9 @@ bool WakeKeeper(NodeBlock *node);
 // Waits are looked after at least this often, should a wake-up be missed or a keeper have died.
 inline constexpr long kWaitMs = 100;
 
+// Why a call has no lease although it asked for one.
+enum class NoLeaseReason { kKeeperSlots, kRegistry, kSingleUser, kBinaryUpgrade };
+
 // One call's wait.
 struct KeeperWait {
   int64_t since_us;   // monotonic; 0: has not waited
@@ -46,5 +48,8 @@ struct KeeperWait {
 
 // Waits for a while, for a keeper that is asked for and woken. False where that is of no use, or start_timeout is over.
 bool WaitForKeeper(NodeBlock *node, KeeperWait *wait, uint32 event);
+
+// What the registry said last, in words for who asks: of its address and its roles only who may see all settings reads.
+const char *WhatRegistrySaid(const RegistryError &error);
 
 }  // namespace snowflake

@@ -6,7 +6,7 @@
 
 #include "pg/issue/issue.h"
 #include "pg/issue/launch.h"
-#include "pg/issue/report.h"
+#include "pg/report.h"
 #include "pg/settings.h"
 
 namespace snowflake {
@@ -75,7 +75,19 @@ inline bool MayUse(const Usage &usage) {
 }
 
 void CheckUsage(const SegmentUse *use) {
-  if (!MayUse(use->usage)) ReportNoUsage(use->key.name, use->usage.role);
+  if (MayUse(use->usage)) return;
+  const bool known = OidIsValid(get_role_oid(use->usage.role, true));
+  const char *user = GetUserNameFromId(GetUserId(), false);
+  const char *grant = psprintf("GRANT %s TO %s;", quote_identifier(use->usage.role), quote_identifier(user));
+  ereport(ERROR,
+          (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied for segment \"%s\"", use->key.name),
+           known ? errdetail("Its usage_role is \"%s\", and role \"%s\" does not have the privileges of that role.",
+                             use->usage.role, user)
+                 : errdetail("Its usage_role is \"%s\", and this server has no role of that name: only superusers may"
+                             " use the numbers here.",
+                             use->usage.role),
+           known ? errhint("Let a superuser, or whoever may grant the role, run: %s", grant)
+                 : errhint("Create the role on this server, and run: %s", grant)));
 }
 
 // False where the place has gone to another segment.
@@ -110,6 +122,39 @@ void WakeKeeperOrAsk(NodeBlock *node) {
   if (!WakeKeeper(node)) EnsureKeeper(node);
 }
 
+[[noreturn]] void ReportNoNumbers(NoLeaseReason reason, const char *segment, const RegistryError &error,
+                                  int64_t waited_us) {
+  switch (reason) {
+    case NoLeaseReason::kSingleUser:
+      ereport(ERROR, (errcode(kNoNumbers), errmsg("segment \"%s\" has no numbers in single-user mode", segment),
+                      errdetail("Ranges are fetched by a background worker, and this mode has none."),
+                      errhint("Start the server in the normal way.")));
+      break;
+    case NoLeaseReason::kBinaryUpgrade:
+      ereport(ERROR,
+              (errcode(kNoNumbers), errmsg("segment \"%s\" has no numbers while pg_upgrade runs", segment),
+               errdetail("What the registry hands out now would be handed out again."),
+               errhint("Disable whatever asks for a number in a session of pg_upgrade, for as long as it runs.")));
+      break;
+    case NoLeaseReason::kKeeperSlots:
+      ereport(ERROR,
+              (errcode(kNoNumbers), errmsg("cannot start the keeper that fetches numbers of segment \"%s\"", segment),
+               errdetail("All %d background workers (max_worker_processes) were in use for %.1f s.",
+                         max_worker_processes, Seconds(waited_us)),
+               errhint("Raise max_worker_processes and restart the server; each database that issues ids takes one.")));
+      break;
+    case NoLeaseReason::kRegistry:
+      ereport(ERROR, (errcode(kNoNumbers), errmsg("segment \"%s\" has no numbers left on this node", segment),
+                      error.message[0] == '\0'
+                          ? errdetail("The keeper had no answer of the registry within %.1f s.", Seconds(waited_us))
+                          : errdetail("The registry's last error, %.1f s ago: %s", Seconds(NowUnixUs() - error.at_us),
+                                      WhatRegistrySaid(error)),
+                      errhint("The keeper goes on trying; numbers flow as soon as the registry hands out a range.")));
+      break;
+  }
+  pg_unreachable();
+}
+
 void Pause(NodeBlock *node, Wait *wait, const char *name) {
   static uint32 event = 0;
   if (event == 0) event = WaitEventNamed("SnowflakeSegment");
@@ -117,6 +162,15 @@ void Pause(NodeBlock *node, Wait *wait, const char *name) {
   RegistryError error = {};
   WithLock(node, LW_SHARED, [&] { error = node->ranges_error; });
   ReportNoNumbers(wait->keeper.why, name, error, wait->keeper.waited_us);
+}
+
+[[noreturn]] void ReportTooManySegments() {
+  ereport(
+      ERROR,
+      (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("too many segments are in use"),
+       errdetail("All %d places of shared memory (snowflake.max_segments) were used a moment ago.", SegmentPlaces()),
+       errhint("Raise snowflake.max_segments and restart the server; if the library is not preloaded, put it "
+               "into shared_preload_libraries first.")));
 }
 
 // The keeper gives back what is left of a segment that is not used any more, and frees its place; another database's, too.
@@ -155,10 +209,18 @@ void FindPlace(NodeBlock *node, SegmentUse *use, Wait *wait) {
 // The keeper's answer to what was asked after this call had come.
 void CheckAnswer(const SegmentUse *use, const Look &look, const Wait &wait) {
   if (look.answered <= wait.asked) return;
-  if (look.answer == SegmentAnswer::kUsedUp) ReportSegmentUsedUp(use->key.name);
+  if (look.answer == SegmentAnswer::kUsedUp)
+    ereport(
+        ERROR,
+        (errcode(kSegmentUsedUp), errmsg("segment \"%s\" is used up", use->key.name),
+         errdetail("The registry has handed out all numbers up to its max_value."),
+         errhint("Where larger ones fit: UPDATE snowflake_segment SET max_value = ... in the registry's database.")));
   if (look.answer != SegmentAnswer::kNoSegment) return;
   if (FullTransactionIdIsValid(created_in) && FullTransactionIdEquals(created_in, GetTopFullTransactionIdIfAny()))
-    ReportSegmentCreatedHere(use->key.name);
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("segment \"%s\" has no numbers in the transaction that created it", use->key.name),
+             errdetail("The keeper cannot see it before that transaction is committed."), errhint("Commit first.")));
   NodeBlock *node = FindNode(MyDatabaseId);
   char known[sizeof(node->segments_known)];
   WithLock(node, LW_SHARED, [&] { memcpy(known, node->segments_known, sizeof(known)); });

@@ -3,7 +3,7 @@
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/issue/horizon.h"
-#include "pg/issue/report.h"
+#include "pg/issue/launch.h"
 #include "pg/keeper/advice.h"
 #include "pg/registry/tables.h"
 #include "pg/rows.h"
