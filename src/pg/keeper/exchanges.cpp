@@ -9,7 +9,6 @@
 #include "pg/keeper/advice.h"
 #include "pg/keeper/process.h"
 #include "pg/keeper/ranges.h"
-#include "pg/keeper/report.h"
 #include "pg/presentable.h"
 #include "pg/registry/secrets.h"
 #include "pg/report.h"
@@ -18,6 +17,24 @@
 namespace snowflake {
 
 Keeping keeping;
+
+void ReportOlderTimeline(const Standing &standing, const RegistrySeen &seen) {
+  const char *detail = psprintf(
+      "It is at timeline %lld; this node has seen timeline %lld, and goes back only when snowflake_settle() was"
+      " called in the registry's database.",
+      Long(standing.timeline), Long(seen.timeline));
+  if (standing.word_us < seen.word_us)
+    detail = psprintf("It does not know that snowflake_settle() was called at %s.", Time(seen.word_us));
+  ereport(ERROR,
+          (errcode(kNoLease), errmsg("the registry answers from an older timeline"), errdetail_internal("%s", detail),
+           errhint("If an old primary has come back, stop it. If this server is to be the registry from now on, call"
+                   " snowflake_settle() in its database.")));
+}
+
+void ReportAnswer(const char *what) {
+  ereport(ERROR, (errcode(kNoLease), errmsg("the registry's answer cannot be"), errdetail_internal("%s", what),
+                  errhint("Check snowflake.registry, and who may change that database.")));
+}
 
 namespace {
 

@@ -27,6 +27,10 @@ extern Keeping keeping;
 
 RegistryPlace PlaceOfRegistry();
 
+// SF001: what makes a registry's answer unfit.
+[[noreturn]] void ReportOlderTimeline(const Standing &standing, const RegistrySeen &seen);
+[[noreturn]] void ReportAnswer(const char *what);
+
 // Takes the place of its node's keeper; false when it is taken. It is given back when the process ends.
 bool Attach();
 

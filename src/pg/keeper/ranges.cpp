@@ -6,7 +6,6 @@
 
 #include "pg/keeper/exchanges.h"
 #include "pg/keeper/process.h"
-#include "pg/keeper/report.h"
 #include "pg/registry/secrets.h"
 #include "pg/registry/segments.h"
 #include "pg/report.h"

@@ -10,10 +10,10 @@
 //    release finds nothing the second time.
 #include "pg/database_layout.h"
 #include "pg/keeper/registry.h"
-#include "pg/keeper/report.h"
 #include "pg/libpq.h"
 #include "pg/presentable.h"
 #include "pg/registry/secrets.h"
+#include "pg/report.h"
 
 namespace snowflake {
 
@@ -140,7 +140,11 @@ const char *PlaceHere(Oid extension) {
 
 void LookUp(Session *session, const RegistryPlace &place) {
   Ask(session, LookUpStatement(), {}, nullptr, [&](RemoteRow row) {
-    if (row.PassNull()) ReportNoRegistry();
+    if (row.PassNull())
+      ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                      errmsg("the registry's database has no extension snowflake"),
+                      errdetail("snowflake.registry leads to a database without it."),
+                      errhint("CREATE EXTENSION snowflake there; it need not be preloaded.")));
     char theirs[NAMEDATALEN];
     CopyPresentable(theirs, sizeof(theirs), row.Name());
     if (row.Int8() == 0) ReportNamesake("the registry's database", theirs);
@@ -223,7 +227,13 @@ RegistryAnswer Acquire(const RegistryPlace &place, const Layout &layout, const A
     // Ticks of another layout would only look like a clock that is off.
     Call(session, kGetLayout, kLayoutColumnList, nullptr, [&](RemoteRow row) {
       const Layout theirs = ReadLayout(&row);
-      if (theirs != layout) ReportOtherLayout(layout, theirs);
+      if (theirs != layout)
+        ereport(
+            ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the registry has another layout"),
+             errdetail("This database's has %s; the registry's has %s.", DescribeLayout(layout),
+                       DescribeLayout(theirs)),
+             errhint("Set the registry's layout here with snowflake_set_layout(), before the first id is issued.")));
     });
     if (!RecoveryInProgress()) KeepLocalLayout(place.extension);
     drawn = AcquireLease(session, request, answer);
