@@ -14,7 +14,6 @@ void ReportNoExtension(Oid fn_oid) {
            errmsg("function %s does not belong to the extension snowflake", format_procedure(fn_oid)),
            errdetail("The registry is found through the extension, which was dropped or never had this function."),
            errhint("CREATE EXTENSION snowflake.")));
-  pg_unreachable();
 }
 
 void ReportNamesake(const char *where, const char *schema) {
@@ -27,7 +26,6 @@ void ReportNamesake(const char *where, const char *schema) {
                  schema),
        errhint("A server can have one of the two. To change over, DROP EXTENSION snowflake and create it again; "
                "snowflake_decode(id, 'pgedge') then reads the ids that pgEdge's has issued.")));
-  pg_unreachable();
 }
 
 void ReportTimeUsedUp(const Layout &layout, int64_t now_us) {
@@ -37,7 +35,6 @@ void ReportTimeUsedUp(const Layout &layout, int64_t now_us) {
                      Time(layout.UnixUsAt(layout.max_tick() + 1)), Time(now_us)),
            errhint("Set the clock right if it is wrong; otherwise ids need a layout with a later epoch or a wider "
                    "timestamp.")));
-  pg_unreachable();
 }
 
 bool IsHeldBack(const ErrorData &error) {
@@ -51,7 +48,6 @@ void ReportForeignTable(const char *table) {
                   errdetail("A column, its type or the kind of the table was changed, it has got a rule, a policy or a "
                             "child, or it is missing."),
                   errhint("Undo the change, or drop the extension and create it again.")));
-  pg_unreachable();
 }
 
 void ReportIsolation(const char *function) {
@@ -59,12 +55,13 @@ void ReportIsolation(const char *function) {
                   errmsg("%s() must run at isolation level read committed", function),
                   errdetail("An older snapshot would hide what others have done since it was taken."),
                   errhint("SET TRANSACTION ISOLATION LEVEL READ COMMITTED.")));
-  pg_unreachable();
 }
 
-void ReportNullArgument(const char *function, const char *argument) {
-  ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s(): %s must not be null", function, argument)));
-  pg_unreachable();
+void CheckNotNull(FunctionCallInfo fcinfo, const char *function, const char *const *names, int count) {
+  for (int i = 0; i < count; ++i)
+    if (PG_ARGISNULL(i))
+      ereport(ERROR,
+              (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s(): %s must not be null", function, names[i])));
 }
 
 void ReportLayoutFault(const Layout &layout, LayoutFault fault) {
@@ -96,46 +93,33 @@ void ReportLayoutFault(const Layout &layout, LayoutFault fault) {
   ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),
                   errdetail("%s It has %s.", reason, DescribeLayout(layout)),
                   errhint("Set another with snowflake_set_layout(); the view snowflake_layouts has examples.")));
-  pg_unreachable();
 }
 
 void ReportLayoutInUse() {
   ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the layout can no longer be changed"),
                   errdetail("A worker id was leased under it, so ids may have been issued."),
                   errhint("Drop the extension and create it again to begin with another layout.")));
-  pg_unreachable();
 }
 
 void ReportSegmentName(int64_t bytes) {
   ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("no name for a segment"),
                   errdetail("It has %lld bytes; a name has 1 to 127.", Long(bytes))));
-  pg_unreachable();
 }
 
 void ReportNoSegment(const char *name, const char *known) {
   ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("segment \"%s\" does not exist", name),
                   known[0] != '\0' ? errdetail("The registry has: %s.", known) : errdetail("The registry has none."),
                   errhint("Create it with snowflake_create_segment() in the registry's database.")));
-  pg_unreachable();
 }
 
 void ReportNotTrigger(const char *function) {
   ereport(ERROR,
           (errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED), errmsg("%s() must be called as a trigger", function)));
-  pg_unreachable();
-}
-
-void ReportRegistrySetting(const char *fault) {
-  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                  errmsg("invalid value for parameter \"snowflake.registry\""), errdetail("%s", fault),
-                  errhint("Mend it where it was set; a password belongs into a passfile or a service file.")));
-  pg_unreachable();
 }
 
 void ReportNoRelation(Oid relation) {
   ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation),
                   errdetail("It may have been dropped meanwhile."), errhint("Name a table that exists.")));
-  pg_unreachable();
 }
 
 void ReportNoColumn(Oid relation, const char *column) {
@@ -143,7 +127,6 @@ void ReportNoColumn(Oid relation, const char *column) {
                   errmsg("column \"%s\" of relation \"%s\" does not exist", column, get_rel_name(relation)),
                   errdetail("The name is taken literally, without quotes; upper and lower case differ."),
                   errhint("See \\d for the table's columns.")));
-  pg_unreachable();
 }
 
 }  // namespace snowflake

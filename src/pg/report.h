@@ -1,5 +1,5 @@
-// From a status of the core to SQLSTATE, message, detail and hint: what several rooms have to say, and what all need for it. What one room
-// says stands in its own report.h. All raise an ERROR.
+// Errors: the extension's SQLSTATEs, what all messages need, and the errors that several files raise. What one function raises
+// is written in that function. All raise an ERROR.
 //
 // The extension's own class: SF001 no lease, SF002 the clock is behind or off, SF003 the layout's time is used up, SF004
 // every worker id is leased, SF005 no numbers of a segment, SF006 a segment is used up.
@@ -39,21 +39,16 @@ inline bool EndsWait(int sqlstate) {
 [[noreturn]] void ReportTimeUsedUp(const Layout &layout, int64_t now_us);
 [[noreturn]] void ReportForeignTable(const char *table);
 [[noreturn]] void ReportIsolation(const char *function);
-[[noreturn]] void ReportNullArgument(const char *function, const char *argument);
 [[noreturn]] void ReportLayoutFault(const Layout &layout, LayoutFault fault);
 [[noreturn]] void ReportLayoutInUse();
 [[noreturn]] void ReportSegmentName(int64_t bytes);
 // `known`: names of segments that are there, may be empty.
 [[noreturn]] void ReportNoSegment(const char *name, const char *known);
 [[noreturn]] void ReportNotTrigger(const char *function);
-[[noreturn]] void ReportRegistrySetting(const char *fault);
 [[noreturn]] void ReportNoRelation(Oid relation);
 [[noreturn]] void ReportNoColumn(Oid relation, const char *column);
 
 // For functions that are not strict, because a null that is silently ignored would be taken for success.
-inline void CheckNotNull(FunctionCallInfo fcinfo, const char *function, const char *const *names, int count) {
-  for (int i = 0; i < count; ++i)
-    if (PG_ARGISNULL(i)) ReportNullArgument(function, names[i]);
-}
+void CheckNotNull(FunctionCallInfo fcinfo, const char *function, const char *const *names, int count);
 
 }  // namespace snowflake

@@ -54,7 +54,10 @@ void CheckRegistryThatIsSet() {
   const char *value = GetConfigOption("snowflake.registry", true, false);
   if (value == nullptr) return;
   const ConnectionString found = CheckConnectionString(value);
-  if (found != ConnectionString::kGood) ReportRegistrySetting(FaultOf(found));
+  if (found != ConnectionString::kGood)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("invalid value for parameter \"snowflake.registry\""), errdetail("%s", FaultOf(found)),
+                    errhint("Mend it where it was set; a password belongs into a passfile or a service file.")));
 }
 
 }  // namespace
