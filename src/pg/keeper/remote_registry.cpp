@@ -79,18 +79,14 @@ void Ask(Session *session, const char *statement, const Function &function, cons
   PG_END_TRY();
 }
 
-[[noreturn]] void ReportNoFunction(const Function &function) {
-  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                  errmsg("the registry's extension has no function %s() that this version knows", function.name),
-                  errhint("ALTER EXTENSION snowflake UPDATE there.")));
-  pg_unreachable();
-}
-
 // `columns` are those of the answer; a function without named ones has one called answer.
 template <typename Read>
 void Call(Session *session, int index, const char *columns, const char *const *values, Read read) {
   const Function &function = kFunctions[index];
-  if (session->schemas[index] == nullptr) ReportNoFunction(function);
+  if (session->schemas[index] == nullptr)
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("the registry's extension has no function %s() that this version knows", function.name),
+                    errhint("ALTER EXTENSION snowflake UPDATE there.")));
   StringInfoData statement;
   initStringInfo(&statement);
   appendStringInfo(&statement, "SELECT %s FROM %s.%s(", columns, session->schemas[index], function.name);
