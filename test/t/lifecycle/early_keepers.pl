@@ -70,7 +70,7 @@ unlike(slurp_file($server->logfile, $log), qr/FATAL|WARNING|ERROR/, '... without
 system 'rm', '-r', $folder;
 restart();
 like(value($server, 'SELECT snowflake_nextval()', 'issues'), qr/^\d+$/, 'without the folder ids flow');
-is(issuers(), oids('issues'), '... and it comes again');
+ok(wait_until('the folder', sub { issuers() eq oids('issues') }), '... and it comes again');
 system 'rm', '-r', $folder;
 append_to_file($folder, 'x' x 1000);
 $log = -s $server->logfile;
