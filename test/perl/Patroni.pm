@@ -260,16 +260,25 @@ sub kill_member
 	return;
 }
 
-# All that belongs to a member stands still, and goes on.
+# All that belongs to a member stands still.
 sub freeze_member
 {
 	my ($self, $member) = @_;
 	my $postmaster = (split /\n/, slurp_file($member->data_dir . '/postmaster.pid'))[0];
-	$member->{frozen} = [ pid_of($self->{runs}{ $member->name }), $postmaster, split /\s+/, `pgrep -P $postmaster` ];
-	return kill 'STOP', @{ $member->{frozen} };
+	$member->{frozen} = [ $postmaster, split /\s+/, `pgrep -P $postmaster` ];
+	return kill 'STOP', pid_of($self->{runs}{ $member->name }), @{ $member->{frozen} };
 }
 
-sub thaw_member { my ($self, $member) = @_; return kill 'CONT', @{ delete $member->{frozen} }; }
+# Its server goes on, under another Patroni: one that was frozen between its look at etcd and what it does would step down first.
+sub thaw_member
+{
+	my ($self, $member) = @_;
+	my $run = delete $self->{runs}{ $member->name };
+	kill 'KILL', pid_of($run);
+	$run->finish;
+	kill 'CONT', @{ delete $member->{frozen} };
+	return $self->start_member($member);
+}
 
 # Whether somebody is told to be the leader, be it alive or not.
 sub has_leader { my ($self) = @_; return $self->ctl('list', 'registry', '-f', 'json') =~ /"Leader"/; }

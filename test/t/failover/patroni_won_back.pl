@@ -1,5 +1,5 @@
-# Under Patroni a leader freezes, another is promoted and dies, and then the first thaws and wins back on its old timeline. Nodes
-# refuse it until snowflake_settle() was called there, and go on within a window after that. No id is issued twice.
+# Under Patroni a leader freezes, another is promoted and dies, and then the first goes on and takes the lock on its old timeline.
+# Nodes refuse it until snowflake_settle() was called there, and go on within a window after that. No id is issued twice.
 #
 # Where Patroni or etcd cannot be had, the test is skipped.
 use strict;
@@ -39,7 +39,8 @@ ok(wait_until('all to have moved over', sub { value($new, $renewed) >= 2 }), '..
 $registry->kill_member($new);
 ok(wait_until('the lock to end', sub { !$registry->has_leader }), 'it dies, and nobody is the leader');
 $registry->thaw_member($old);
-is($registry->wait_leader, $old, 'the first thaws and is the leader again');
+ok(wait_until('the lock', sub { $registry->has_leader }), 'the first thaws and takes the lock');
+is($registry->wait_leader, $old, '... as the leader that it was');
 is(value($old, $timeline), '1', '... on its old timeline');
 for my $node (@nodes)
 {
