@@ -38,8 +38,8 @@ Blocker BlockerOf(const VirtualTransactionId &vxid) {
   return {proc->pid, InvalidTransactionId, proc->roleId, TransactionStart(proc->pid), proc->waitLock != nullptr};
 }
 
-// Who waits for a lock is at most a link of a chain. Of the others the one that began first has kept others
-// waiting for longest.
+// A transaction that waits for a lock itself is at most a link of a chain. Of the others, the one that began
+// first comes first.
 bool Before(const Blocker &a, const Blocker &b) {
   if (a.waits != b.waits) return b.waits;
   return a.since != 0 && (b.since == 0 || a.since < b.since);
@@ -95,7 +95,6 @@ void ReportChanging(Oid extension) {
   const bool found = FindBlocker(extension, RowShareLock, &blocker);
   ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE), errmsg("somebody is changing the extension"),
                   found ? errdetail_internal("%s", Describe(blocker)) : 0));
-  pg_unreachable();
 }
 
 }  // namespace snowflake

@@ -1,5 +1,5 @@
-// Who keeps a call of the protocol waiting: an error that ends a wait names whoever has locked the
-// extension's tables.
+// Names the blocker of a call of the protocol: an error that ends a wait for a lock says which
+// transaction has locked the extension's tables.
 #pragma once
 
 #include "pg/pg.h"
@@ -20,7 +20,7 @@ void NamingBlocker(Oid extension, Body body) {
   PG_END_TRY();
 }
 
-// For who does not wait. Error: 55006.
+// The error of a call that does not wait for the tables: 55006, with the blocker.
 [[noreturn]] void ReportChanging(Oid extension);
 
 }  // namespace snowflake
