@@ -23,6 +23,8 @@ constexpr int64_t PlausibleWord(int64_t word_us, int64_t now_us) {
   return word_us > now_us + kMaxLeaseUs ? 0 : word_us;
 }
 
+inline constexpr int kMaxNodeName = 256;  // bytes
+
 struct AcquireRequest {
   const char *node;  // its name, for people
   int32_t datacenter;

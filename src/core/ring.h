@@ -4,7 +4,7 @@
 // The server reads and writes its tables and calls this under the registry's lock; the simulations
 // have rows of their own. Clocks of the registry are in Unix microseconds, and passed in.
 //
-// The worker ids of a layout, or of one datacenter, are a ring: places 0 to n - 1. Its lower two
+// The worker ids of a layout, or of one datacenter, are a ring: slots 0 to n - 1. Its lower two
 // thirds are the common part, the rest is the reserve.
 //
 // 1. A new window starts above the watermark of its worker id. A watermark is no lower than the last
@@ -18,8 +18,8 @@
 //    Lease ids then jump by a random number of strides. The ids that were jumped over tell of a
 //    loss in this life: no lease that is not lost has one.
 // 5. A restarted server may have been given older files, and nothing on it can tell. So it goes on at
-//    a random place of the farther half of the common part, in the other direction: away from what a
-//    server with the same files acquired, which went on from the old place.
+//    a random slot of the farther half of the common part, in the other direction: away from what a
+//    server with the same files acquired, which went on from the old slot.
 // 6. Settling lasts as long as any lease can live that the registry may have granted. Until its end
 //    nothing expires, because a lost extend makes a row look older than its lease.
 #pragma once
@@ -35,7 +35,7 @@ namespace snowflake {
 inline constexpr int64_t kLeaseIdStride = int64_t{1} << 22;
 
 // A life begins by up to so many strides further on, times two. The more there are, the less likely
-// two servers with the same files use the same ids. The bits above choose the place.
+// two servers with the same files use the same ids. The bits above choose the slot.
 inline constexpr uint64_t kMostStrides = 400;
 
 // What is named further ahead proves no loss: it would use up the numbers.
@@ -104,25 +104,25 @@ constexpr int64_t CommonSize(int64_t ring_size) { return ring_size - ring_size /
 
 constexpr bool TurnsBack(int64_t lease_id) { return lease_id / kLeaseIdStride % 2 != 0; }
 
-// The place of the common part at which the lease with this id looks for a worker id first.
-constexpr int64_t PlaceOf(int64_t lease_id, int64_t common) {
-  const int64_t place = lease_id % common;
-  return TurnsBack(lease_id) ? common - 1 - place : place;
+// The slot of the common part at which the lease with this id looks for a worker id first.
+constexpr int64_t StartSlot(int64_t lease_id, int64_t common) {
+  const int64_t slot = lease_id % common;
+  return TurnsBack(lease_id) ? common - 1 - slot : slot;
 }
 
-// The id from which a life goes on. It has the same place and direction as the last one; after a
-// restart a place of the farther half and the other direction.
+// The id from which a life goes on. It has the same slot and direction as the last one; after a
+// restart a slot of the farther half and the other direction.
 constexpr int64_t JumpFrom(int64_t last, int64_t common, bool restarted, uint64_t random) {
   if (last >= kHighestLeaseId) return last;
   const int64_t half = common / 2;
   // One more, because the next lease is a step back from there.
   const int64_t by =
       restarted ? half + 1 + static_cast<int64_t>(random / kMostStrides % static_cast<uint64_t>(common - half)) : 0;
-  const int64_t from = PlaceOf(last, common);
-  const int64_t place = (from + (TurnsBack(last) ? common - by : by)) % common;
+  const int64_t from = StartSlot(last, common);
+  const int64_t slot = (from + (TurnsBack(last) ? common - by : by)) % common;
   const int64_t strides = 2 * static_cast<int64_t>(random % kMostStrides + 1) + (restarted ? 1 : 0);
   const int64_t floor = (last / kLeaseIdStride + strides) * kLeaseIdStride;
-  const int64_t remainder = TurnsBack(floor) ? common - 1 - place : place;
+  const int64_t remainder = TurnsBack(floor) ? common - 1 - slot : slot;
   return floor + (remainder - floor % common + common) % common;
 }
 
@@ -189,7 +189,7 @@ struct Settling {
   int64_t half_us;  // from then on the common part is used if the reserve is used up
   bool half_over;
   bool downwards;  // the reserve is used from its upper end on
-  uint64_t start;  // chooses the place in the first quarter
+  uint64_t start;  // chooses the slot in the first quarter
 };
 
 // Timelines alternate between the ends of the reserve: what was granted while settling on one can be
@@ -205,9 +205,9 @@ constexpr Settling SettlingOf(const Origin &origin, const Here &here, bool notic
 // The choice of a worker id
 // ---------------------------------------------------------------------------------------------------------------------
 
-// What is at a place of the ring: a lease, or a watermark.
+// What is at a slot of the ring: a lease, or a watermark.
 struct Taken {
-  int64_t place;
+  int64_t slot;
   int64_t lease_id;  // 0: a watermark
   Tick window_end;   // of the lease
   Tick watermark;    // if there is no lease
@@ -223,25 +223,25 @@ enum class Chosen {
 
 struct Choice {
   Chosen what;
-  int64_t place;
+  int64_t slot;
   int64_t lease_id;  // kExpired
   Tick watermark;    // kLater
 };
 
-// The places from `from` up to `to`, exclusive, in ascending or descending order. What is taken is
+// The slots from `from` up to `to`, exclusive, in ascending or descending order. What is taken is
 // offered in ascending order.
 class Stretch {
  public:
   constexpr Stretch(int64_t from, int64_t to, bool downwards) : next_(from), to_(to), downwards_(downwards) {}
 
-  constexpr void Offer(int64_t place) {
-    if (place < next_ || place >= to_) return;
-    if (place > next_ && downwards_) free_ = place - 1;
-    if (place > next_ && !downwards_ && free_ < 0) free_ = next_;
-    next_ = place + 1;
+  constexpr void Offer(int64_t slot) {
+    if (slot < next_ || slot >= to_) return;
+    if (slot > next_ && downwards_) free_ = slot - 1;
+    if (slot > next_ && !downwards_ && free_ < 0) free_ = next_;
+    next_ = slot + 1;
   }
 
-  // The first place that is free; -1: none.
+  // The first slot that is free; -1: none.
   constexpr int64_t Free() const {
     if (next_ == to_ || (free_ >= 0 && !downwards_)) return free_;
     return downwards_ ? to_ - 1 : next_;
@@ -254,40 +254,40 @@ class Stretch {
   int64_t free_ = -1;
 };
 
-// The order in which the places of a ring are tried.
+// The order in which the slots of a ring are tried.
 struct Order {
   Stretch stretches[4];
 };
 
-// Round and round the common part, from the lease's place on; then the reserve, from its middle,
+// Round and round the common part, from the lease's slot on; then the reserve, from its middle,
 // which settling reaches last.
 constexpr Order OrdinaryOrder(int64_t ring_size, int64_t lease_id) {
   const int64_t common = CommonSize(ring_size), middle = common + ring_size / 6;
-  const int64_t place = PlaceOf(lease_id, common);
+  const int64_t slot = StartSlot(lease_id, common);
   const Stretch up = {middle, ring_size, false}, down = {common, middle, true};
-  if (TurnsBack(lease_id)) return {{{0, place + 1, true}, {place + 1, common, true}, up, down}};
-  return {{{place, common, false}, {0, place, false}, up, down}};
+  if (TurnsBack(lease_id)) return {{{0, slot + 1, true}, {slot + 1, common, true}, up, down}};
+  return {{{slot, common, false}, {0, slot, false}, up, down}};
 }
 
-// The reserve, from a place near one of its ends to the other, and what is left there; then the common
+// The reserve, from a slot near one of its ends to the other, and what is left there; then the common
 // part backwards, because lost commits granted what follows the newest known lease.
 constexpr Order SettlingOrder(int64_t ring_size, int64_t lease_id, const Settling &settling) {
   const int64_t common = CommonSize(ring_size), quarter = ring_size / 12;
   const int64_t skipped = quarter > 0 ? static_cast<int64_t>(settling.start % static_cast<uint64_t>(quarter)) : 0;
   const int64_t start = settling.downwards ? ring_size - skipped : common + skipped;
-  const int64_t place = PlaceOf(lease_id, common);
+  const int64_t slot = StartSlot(lease_id, common);
   const Stretch above = {start, ring_size, false}, below = {common, start, true};
   const Stretch &first = settling.downwards ? below : above, &second = settling.downwards ? above : below;
-  if (TurnsBack(lease_id)) return {{first, second, {place + 1, common, false}, {0, place + 1, false}}};
-  return {{first, second, {0, place, true}, {place, common, true}}};
+  if (TurnsBack(lease_id)) return {{first, second, {slot + 1, common, false}, {0, slot + 1, false}}};
+  return {{first, second, {0, slot, true}, {slot, common, true}}};
 }
 
-// The first place in that order that is free now; while it settles only of the reserve, until half of
+// The first slot in that order that is free now; while it settles only of the reserve, until half of
 // it is over. If there is none: the lease whose window has been over for longest, unless it settles;
-// the place with the lowest watermark, of those that may be used.
+// the slot with the lowest watermark, of those that may be used.
 //
-// What is taken is offered in ascending order of place, a lease before the watermark of its worker id;
-// places that are not offered are free. Windows that end by tick `over` are over.
+// What is taken is offered in ascending order of slot, a lease before the watermark of its worker id;
+// slots that are not offered are free. Windows that end by tick `over` are over.
 class Choosing {
  public:
   constexpr Choosing(int64_t ring_size, int64_t lease_id, const Settling &settling, Tick now, Tick over)
@@ -299,9 +299,9 @@ class Choosing {
 
   constexpr void Offer(const Taken &taken) {
     const bool leased = taken.lease_id != 0;
-    if (taken.place == last_ || (!leased && taken.watermark < now_)) return;
-    last_ = taken.place;
-    for (Stretch &stretch : order_.stretches) stretch.Offer(taken.place);
+    if (taken.slot == last_ || (!leased && taken.watermark < now_)) return;
+    last_ = taken.slot;
+    for (Stretch &stretch : order_.stretches) stretch.Offer(taken.slot);
     if (!leased)
       OfferWatermark(taken);
     else
@@ -310,12 +310,12 @@ class Choosing {
 
   constexpr Choice Finish() const {
     for (int i = 0; i < 4; ++i) {
-      const int64_t place = order_.stretches[i].Free();
+      const int64_t slot = order_.stretches[i].Free();
       const bool held_back = settling_.active && i >= 2;
-      if (place < 0 || (held_back && !settling_.half_over)) continue;
-      return {held_back ? Chosen::kHeldBack : Chosen::kFree, place, 0, 0};
+      if (slot < 0 || (held_back && !settling_.half_over)) continue;
+      return {held_back ? Chosen::kHeldBack : Chosen::kFree, slot, 0, 0};
     }
-    if (!settling_.active && expired_.lease_id != 0) return {Chosen::kExpired, expired_.place, expired_.lease_id, 0};
+    if (!settling_.active && expired_.lease_id != 0) return {Chosen::kExpired, expired_.slot, expired_.lease_id, 0};
     if (lowest_ >= 0) return {Chosen::kLater, lowest_, 0, lowest_tick_};
     return {Chosen::kNone, 0, 0, 0};
   }
@@ -339,9 +339,9 @@ class Choosing {
   }
 
   constexpr void OfferWatermark(const Taken &taken) {
-    if (settling_.active && !settling_.half_over && taken.place < reserve_from_) return;
+    if (settling_.active && !settling_.half_over && taken.slot < reserve_from_) return;
     if (lowest_ >= 0 && taken.watermark >= lowest_tick_) return;
-    lowest_ = taken.place;
+    lowest_ = taken.slot;
     lowest_tick_ = taken.watermark;
   }
 

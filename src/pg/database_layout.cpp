@@ -25,7 +25,7 @@ void Forget(Datum, Oid relation) {
   if (cache.on_change) cache.on_change();
 }
 
-void Watch() {
+void RegisterCallback() {
   if (cache.watching) return;
   CacheRegisterRelcacheCallback(Forget, Datum{0});
   cache.watching = true;
@@ -54,7 +54,7 @@ bool FromTuple(HeapTuple tuple, TupleDesc descriptor, Layout *layout) {
 }
 
 // False if the table is not what the extension made, or was dropped while this session waited for its lock.
-bool Read(Oid relation, Layout *layout) {
+bool ReadTable(Oid relation, Layout *layout) {
   *layout = kDefaultLayout;
   Relation table = try_table_open(relation, AccessShareLock);
   if (table == nullptr) return false;
@@ -83,8 +83,7 @@ Oid LayoutTable(Oid fn_oid) {
 
 Layout Checked(Oid relation, const Layout &layout) {
   cache.relation = relation;
-  const LayoutFault fault = layout.Check(false);
-  if (fault != LayoutFault::kNone) ReportLayoutFault(layout, fault);
+  CheckLayout(layout, false);
   return layout;
 }
 
@@ -107,12 +106,12 @@ Layout LayoutFromDatums(const Datum *values) {
 
 Layout ReadLayout(Oid relation) {
   Layout layout;
-  if (!Read(relation, &layout)) ReportForeignTable("snowflake_layout");
+  if (!ReadTable(relation, &layout)) ReportForeignTable("snowflake_layout");
   return Checked(relation, layout);
 }
 
 bool ReadSoundLayout(Oid relation, Layout *layout) {
-  return Read(relation, layout) && layout->Check(false) == LayoutFault::kNone;
+  return ReadTable(relation, layout) && layout->Check(false) == LayoutFault::kNone;
 }
 
 bool IsSoundLayout(HeapTuple tuple, TupleDesc descriptor) {
@@ -122,21 +121,59 @@ bool IsSoundLayout(HeapTuple tuple, TupleDesc descriptor) {
 }
 
 const Layout &DatabaseLayout(Oid fn_oid) {
-  Watch();
+  RegisterCallback();
   if (!cache.valid) {
     const Oid relation = LayoutTable(fn_oid);
     Layout layout;
-    if (!Read(relation, &layout)) ReportNoLayout(fn_oid);
+    if (!ReadTable(relation, &layout)) ReportNoLayout(fn_oid);
     cache.layout = Checked(relation, layout);
     cache.valid = true;
   }
   return cache.layout;
 }
 
-void OnLayoutChange(Oid fn_oid, void (*on_change)()) {
-  Watch();
-  cache.on_change = on_change;
+void WatchLayout(Oid fn_oid) {
+  RegisterCallback();
   cache.relation = LayoutTable(fn_oid);
+}
+
+void OnLayoutChange(void (*on_change)()) { cache.on_change = on_change; }
+
+void CheckLayout(const Layout &layout, bool for_issuing) {
+  const char *reason = "";
+  switch (layout.Check(for_issuing)) {
+    case LayoutFault::kNone:
+      return;
+    case LayoutFault::kFieldWidth:
+      reason =
+          "A timestamp takes 1 to 63 bits, a datacenter 0 to 10, datacenter and worker together 0 to 31, a sequence 0 "
+          "to 31.";
+      break;
+    case LayoutFault::kTooWide:
+      reason = "The fields sum to more than 64 bits.";
+      break;
+    case LayoutFault::kTickLength:
+      reason = "A tick lasts 1 microsecond to 1 day.";
+      break;
+    case LayoutFault::kEpoch:
+      reason = "An epoch lies within 1970 and 9999.";
+      break;
+    case LayoutFault::kEndsTooLate:
+      reason = "Its last tick lies beyond what a timestamp can hold.";
+      break;
+    case LayoutFault::kReadOnly:
+      reason = "Without worker bits or sequence bits ids can be read, not issued.";
+      break;
+  }
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),
+                  errdetail("%s It has %s.", reason, DescribeLayout(layout)),
+                  errhint("Set another with snowflake_set_layout(); the view snowflake_layouts has examples.")));
+}
+
+void ReportLayoutInUse() {
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the layout can no longer be changed"),
+                  errdetail("A worker id was leased under it, so ids may have been issued."),
+                  errhint("Drop the extension and create it again to begin with another layout.")));
 }
 
 char *DescribeLayout(const Layout &layout) {

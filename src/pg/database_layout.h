@@ -32,12 +32,19 @@ bool ReadSoundLayout(Oid relation, Layout *layout);
 // The same, kept in the process until the table changes. `fn_oid` is any function of the extension.
 const Layout &DatabaseLayout(Oid fn_oid);
 
-// Runs `on_change` in this process whenever the layout may have changed, be it that the extension was dropped. Opens no
-// table.
-void OnLayoutChange(Oid fn_oid, void (*on_change)());
+// From here on `on_change` runs in this process whenever the layout may have changed, also because the
+// extension was dropped. Opens no table.
+void WatchLayout(Oid fn_oid);
+void OnLayoutChange(void (*on_change)());
 
 // Whether a row of the table is a layout that ids can be issued with.
 bool IsSoundLayout(HeapTuple tuple, TupleDesc descriptor);
+
+// Errors: 22023 for a layout that is invalid, or that ids can be read with and not issued.
+void CheckLayout(const Layout &layout, bool for_issuing);
+
+// 55000: ids may have been issued under the layout that is to change.
+[[noreturn]] void ReportLayoutInUse();
 
 // "epoch 1735689600000, tick 1000 us, ...": for details of messages.
 char *DescribeLayout(const Layout &layout);

@@ -51,12 +51,12 @@ Oid ExtensionOfFunction(Oid fn_oid) {
   return extension;
 }
 
-bool Runs(Oid function, PGFunction code) {
+bool Runs(Oid function, const char *code) {
   // Another session may have dropped it meanwhile.
   if (!SearchSysCacheExists1(PROCOID, ObjectIdGetDatum(function))) return false;
-  FmgrInfo info;
-  fmgr_info(function, &info);
-  return info.fn_addr == code;
+  char *library = nullptr, *symbol = nullptr;
+  fmgr_symbol(function, &library, &symbol);
+  return library != nullptr && symbol != nullptr && strcmp(symbol, code) == 0;
 }
 
 Oid SchemaOfExtension(Oid extension) { return SchemaSeenBy(nullptr, extension); }

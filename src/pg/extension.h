@@ -9,8 +9,9 @@ namespace snowflake {
 // The extension that a function belongs to. Error: 55000.
 Oid ExtensionOfFunction(Oid fn_oid);
 
-// Whether a call of this function is one of `code` and nothing else: neither SECURITY DEFINER nor SET is around it.
-bool Runs(Oid function, PGFunction code);
+// Whether a call of this function is one of the library's `code` and nothing else: neither SECURITY
+// DEFINER nor SET is around it.
+bool Runs(Oid function, const char *code);
 
 // Where it is; InvalidOid: there is no such extension.
 Oid SchemaOfExtension(Oid extension);

@@ -294,19 +294,35 @@ inline int64_t NowUnixUs() { return GetCurrentTimestamp() + kPostgresEpochUs; }
 // For messages.
 inline double Seconds(int64_t us) { return static_cast<double>(us) / USECS_PER_SEC; }
 
-// For deadlines and pauses, which no step of the wall clock may shorten or stretch; the same in every process.
-int64_t MonotonicUs();
+// For assertions.
+inline bool IsHeld(const LWLock &lock) { return LWLockHeldByMe(const_cast<LWLock *>(&lock)); }
+inline bool IsHeldExclusively(const LWLock &lock) {
+  return LWLockHeldByMeInMode(const_cast<LWLock *>(&lock), LW_EXCLUSIVE);
+}
+inline bool IsLocked(Oid relation, LOCKMODE mode) {
+  Relation table = RelationIdGetRelation(relation);
+  const bool locked = CheckRelationLockedByMe(table, mode, true);
+  RelationClose(table);
+  return locked;
+}
 
-// The steady clock. It goes on while the system sleeps, where there is one that does; above 0, and the same in every process.
-inline int64_t SteadyUs() {
-#ifdef CLOCK_BOOTTIME
-  constexpr clockid_t clock = CLOCK_BOOTTIME;
-#else
-  constexpr clockid_t clock = CLOCK_MONOTONIC;
-#endif
+inline int64_t ClockUs(clockid_t clock) {
   timespec now;
   clock_gettime(clock, &now);
-  return static_cast<int64_t>(now.tv_sec) * USECS_PER_SEC + now.tv_nsec / 1000 + 1;
+  return static_cast<int64_t>(now.tv_sec) * USECS_PER_SEC + now.tv_nsec / 1000;
+}
+
+// Two clocks that no step of the wall clock changes, the same in every process. The first is for
+// deadlines and pauses; like the system's own timeouts, it stops while the system sleeps.
+inline int64_t MonotonicUs() { return ClockUs(CLOCK_MONOTONIC); }
+
+// The second is what ids rest on: it goes on while the system sleeps, if there is such a clock. Above 0.
+inline int64_t SteadyUs() {
+#ifdef CLOCK_BOOTTIME
+  return ClockUs(CLOCK_BOOTTIME) + 1;
+#else
+  return ClockUs(CLOCK_MONOTONIC) + 1;
+#endif
 }
 
 // Infinite beyond what a timestamp can hold; INT64_MAX is what Layout::UnixUsAt() saturates at.

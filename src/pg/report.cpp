@@ -1,7 +1,5 @@
 #include "pg/report.h"
 
-#include "pg/database_layout.h"
-
 namespace snowflake {
 
 void ReportNoExtension(Oid fn_oid) {
@@ -62,43 +60,6 @@ void CheckNotNull(FunctionCallInfo fcinfo, const char *function, const char *con
     if (PG_ARGISNULL(i))
       ereport(ERROR,
               (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s(): %s must not be null", function, names[i])));
-}
-
-void ReportLayoutFault(const Layout &layout, LayoutFault fault) {
-  const char *reason = "";
-  switch (fault) {
-    case LayoutFault::kNone:
-      break;
-    case LayoutFault::kFieldWidth:
-      reason =
-          "A timestamp takes 1 to 63 bits, a datacenter 0 to 10, datacenter and worker together 0 to 31, a sequence 0 "
-          "to 31.";
-      break;
-    case LayoutFault::kTooWide:
-      reason = "The fields sum to more than 64 bits.";
-      break;
-    case LayoutFault::kTickLength:
-      reason = "A tick lasts 1 microsecond to 1 day.";
-      break;
-    case LayoutFault::kEpoch:
-      reason = "An epoch lies within 1970 and 9999.";
-      break;
-    case LayoutFault::kEndsTooLate:
-      reason = "Its last tick lies beyond what a timestamp can hold.";
-      break;
-    case LayoutFault::kReadOnly:
-      reason = "Without worker bits or sequence bits ids can be read, not issued.";
-      break;
-  }
-  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),
-                  errdetail("%s It has %s.", reason, DescribeLayout(layout)),
-                  errhint("Set another with snowflake_set_layout(); the view snowflake_layouts has examples.")));
-}
-
-void ReportLayoutInUse() {
-  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the layout can no longer be changed"),
-                  errdetail("A worker id was leased under it, so ids may have been issued."),
-                  errhint("Drop the extension and create it again to begin with another layout.")));
 }
 
 void ReportSegmentName(int64_t bytes) {

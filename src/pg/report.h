@@ -39,8 +39,6 @@ inline bool EndsWait(int sqlstate) {
 [[noreturn]] void ReportTimeUsedUp(const Layout &layout, int64_t now_us);
 [[noreturn]] void ReportForeignTable(const char *table);
 [[noreturn]] void ReportIsolation(const char *function);
-[[noreturn]] void ReportLayoutFault(const Layout &layout, LayoutFault fault);
-[[noreturn]] void ReportLayoutInUse();
 [[noreturn]] void ReportSegmentName(int64_t bytes);
 // `known`: names of segments that are there, may be empty.
 [[noreturn]] void ReportNoSegment(const char *name, const char *known);

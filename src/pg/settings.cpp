@@ -2,8 +2,6 @@
 
 #include "core/layout.h"
 #include "core/lease.h"
-#include "pg/libpq.h"
-#include "pg/report.h"
 
 namespace snowflake {
 
@@ -12,6 +10,8 @@ Settings settings;
 namespace {
 
 constexpr int kMaxJitter = 1 << 20;
+
+ConnectionString (*check_connection_string)(const char *text) = nullptr;
 
 // A session may first use the library in a parallel query. PostgreSQL then gives a variable that is defined there the
 // value that was set before only if the variable has this flag.
@@ -31,18 +31,18 @@ bool CheckJitter(int *value, void **extra, GucSource source) {
 }
 
 // The message must not repeat the string.
-const char *FaultOf(ConnectionString found) {
+const char *DetailOf(ConnectionString found) {
   return found == ConnectionString::kPassword ? "It contains a password, which others could read here."
                                               : "It is no libpq connection string.";
 }
 
 // Secrets live in a passfile, a service file or a certificate.
 bool CheckRegistry(char **value, void **extra, GucSource source) {
-  const ConnectionString found = CheckConnectionString(*value);
+  const ConnectionString found = check_connection_string(*value);
   if (found == ConnectionString::kGood) return true;
   GUC_check_errcode(ERRCODE_INVALID_PARAMETER_VALUE);
   GUC_check_errmsg("invalid value for parameter \"snowflake.registry\"");
-  GUC_check_errdetail("%s", FaultOf(found));
+  GUC_check_errdetail("%s", DetailOf(found));
   if (found == ConnectionString::kPassword)
     GUC_check_errhint("Put the password into a passfile or a service file, or use a certificate.");
   return false;
@@ -53,10 +53,10 @@ bool CheckRegistry(char **value, void **extra, GucSource source) {
 void CheckRegistryThatIsSet() {
   const char *value = GetConfigOption("snowflake.registry", true, false);
   if (value == nullptr) return;
-  const ConnectionString found = CheckConnectionString(value);
+  const ConnectionString found = check_connection_string(value);
   if (found != ConnectionString::kGood)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("invalid value for parameter \"snowflake.registry\""), errdetail("%s", FaultOf(found)),
+                    errmsg("invalid value for parameter \"snowflake.registry\""), errdetail("%s", DetailOf(found)),
                     errhint("Mend it where it was set; a password belongs into a passfile or a service file.")));
 }
 
@@ -66,7 +66,8 @@ bool (*registry_leads_here)() = nullptr;
 
 bool RegistryIsHere() { return AsksOwnTables() || registry_leads_here(); }
 
-void DefineSettings(bool preloading) {
+void DefineSettings(bool preloading, ConnectionString (*check)(const char *text)) {
+  check_connection_string = check;
   CheckRegistryThatIsSet();
   DefineCustomStringVariable("snowflake.registry", "Connection string of the registry, without a password.",
                              "Empty: the registry is in the same database. Read by the keeper alone.",

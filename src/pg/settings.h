@@ -50,8 +50,11 @@ inline Patience PatienceNow() {
           settings.on_clock_step_back == static_cast<int>(OnClockStepBack::kNewWorker)};
 }
 
-// Called once per load of the library; `preloading` while the postmaster loads it, the only time when the size of shared
-// memory can still be set.
-void DefineSettings(bool preloading);
+// What is wrong with a connection string; kGood, too, if it is empty.
+enum class ConnectionString { kGood, kInvalid, kPassword };
+
+// Called once per load of the library; `preloading` while the postmaster loads it, the only time when
+// the size of shared memory can still be set. `check` judges snowflake.registry.
+void DefineSettings(bool preloading, ConnectionString (*check)(const char *text));
 
 }  // namespace snowflake

@@ -430,7 +430,7 @@ sub kill_server
 	return wait_until('the processes of the server to end', sub { !grep { -e "/proc/$_" } @pids });
 }
 
-# Whether a black box says, to people, that it is this server's: in its header, src/pg/issue/black_box.cpp.
+# Whether a black box says, to people, that it is this server's: in its header, src/pg/state/black_box.cpp.
 sub says_path { my ($server, $bytes) = @_; return length $bytes >= 272 && unpack('x16 Z256', $bytes) eq $server->data_dir; }
 
 # The objects that do. Two servers that had the same place one after the other have one each. Others' servers may stop at any time, and

@@ -93,11 +93,11 @@ TEST(Life, LeaseIdsJumpToTheSamePlaceOrAfterARestartToTheFartherHalf) {
     ASSERT_GT(same, last + kLeaseIdStride) << last;
     ASSERT_LT(same, last + kFarthestEvidence) << last;
     ASSERT_EQ(TurnsBack(same), TurnsBack(last)) << last;
-    ASSERT_EQ(PlaceOf(same, common), PlaceOf(last, common)) << last;
+    ASSERT_EQ(StartSlot(same, common), StartSlot(last, common)) << last;
     const int64_t other = JumpFrom(last, common, true, chance);
     ASSERT_GT(other, last) << last;
     ASSERT_NE(TurnsBack(other), TurnsBack(last)) << last;
-    const int64_t by = (PlaceOf(other + 1, common) - PlaceOf(last, common) + common) % common;
+    const int64_t by = (StartSlot(other + 1, common) - StartSlot(last, common) + common) % common;
     ASSERT_GE(TurnsBack(last) ? (common - by) % common : by, common > 1 ? common / 2 : 0) << last;
   }
   EXPECT_NE(JumpFrom(100, kCommon, false, 1), JumpFrom(100, kCommon, false, 2));
@@ -178,43 +178,43 @@ TEST(Settling, IsOverWhenItsTimeIs) {
 // The choice
 // ---------------------------------------------------------------------------------------------------------------------
 
-// The places of a ring in the order in which they are tried.
+// The slots of a ring in the order in which they are tried.
 std::vector<int64_t> Tried(const Order &order, int64_t ring_size) {
   std::vector<bool> taken(static_cast<size_t>(ring_size));
   std::vector<int64_t> tried;
   for (const Stretch &stretch : order.stretches) {
     for (;;) {
       Stretch rest = stretch;
-      for (int64_t place = 0; place < ring_size; ++place)
-        if (taken[static_cast<size_t>(place)]) rest.Offer(place);
-      const int64_t place = rest.Free();
-      if (place < 0) break;
-      taken[static_cast<size_t>(place)] = true;
-      tried.push_back(place);
+      for (int64_t slot = 0; slot < ring_size; ++slot)
+        if (taken[static_cast<size_t>(slot)]) rest.Offer(slot);
+      const int64_t slot = rest.Free();
+      if (slot < 0) break;
+      taken[static_cast<size_t>(slot)] = true;
+      tried.push_back(slot);
     }
   }
   return tried;
 }
 
-std::vector<int64_t> Places(std::initializer_list<std::pair<int64_t, int64_t>> stretches) {
-  std::vector<int64_t> places;
+std::vector<int64_t> Slots(std::initializer_list<std::pair<int64_t, int64_t>> stretches) {
+  std::vector<int64_t> slots;
   for (const auto &[from, to] : stretches)
-    for (int64_t place = from; place != to + (from <= to ? 1 : -1); place += from <= to ? 1 : -1)
-      places.push_back(place);
-  return places;
+    for (int64_t slot = from; slot != to + (from <= to ? 1 : -1); slot += from <= to ? 1 : -1)
+      slots.push_back(slot);
+  return slots;
 }
 
-// 32 places: the common part is 0 to 21, the reserve 22 to 31.
+// 32 slots: the common part is 0 to 21, the reserve 22 to 31.
 TEST(Order, GoesRoundTheCommonPartAndThenFromTheMiddleOfTheReserve) {
   const int64_t up = 5 * kCommon + 8;
   ASSERT_FALSE(TurnsBack(up));
-  EXPECT_EQ(Tried(OrdinaryOrder(kRing, up), kRing), Places({{8, 21}, {0, 7}, {27, 31}, {26, 22}}));
+  EXPECT_EQ(Tried(OrdinaryOrder(kRing, up), kRing), Slots({{8, 21}, {0, 7}, {27, 31}, {26, 22}}));
   const int64_t down = JumpFrom(up, kCommon, true, 0);
-  const int64_t place = PlaceOf(down, kCommon);
+  const int64_t slot = StartSlot(down, kCommon);
   ASSERT_TRUE(TurnsBack(down));
-  ASSERT_GT(place, 0);
-  EXPECT_EQ(PlaceOf(down + 1, kCommon), place - 1) << "the next lease begins there";
-  EXPECT_EQ(Tried(OrdinaryOrder(kRing, down), kRing), Places({{place, 0}, {21, place + 1}, {27, 31}, {26, 22}}));
+  ASSERT_GT(slot, 0);
+  EXPECT_EQ(StartSlot(down + 1, kCommon), slot - 1) << "the next lease begins there";
+  EXPECT_EQ(Tried(OrdinaryOrder(kRing, down), kRing), Slots({{slot, 0}, {21, slot + 1}, {27, 31}, {26, 22}}));
 }
 
 TEST(Order, WhileSettlingBeginsAtAnEndOfTheReserveThatTheTimelineSays) {
@@ -222,14 +222,14 @@ TEST(Order, WhileSettlingBeginsAtAnEndOfTheReserveThatTheTimelineSays) {
   settling.active = true;
   settling.start = 1;
   const int64_t up = 5 * kCommon + 8;
-  EXPECT_EQ(Tried(SettlingOrder(kRing, up, settling), kRing), Places({{23, 31}, {22, 22}, {7, 0}, {21, 8}}));
+  EXPECT_EQ(Tried(SettlingOrder(kRing, up, settling), kRing), Slots({{23, 31}, {22, 22}, {7, 0}, {21, 8}}));
   settling.downwards = true;
-  EXPECT_EQ(Tried(SettlingOrder(kRing, up, settling), kRing), Places({{30, 22}, {31, 31}, {7, 0}, {21, 8}}));
+  EXPECT_EQ(Tried(SettlingOrder(kRing, up, settling), kRing), Slots({{30, 22}, {31, 31}, {7, 0}, {21, 8}}));
   const int64_t down = kLeaseIdStride;
-  const int64_t place = PlaceOf(down, kCommon);
-  ASSERT_TRUE(TurnsBack(down) && place < kCommon - 1);
+  const int64_t slot = StartSlot(down, kCommon);
+  ASSERT_TRUE(TurnsBack(down) && slot < kCommon - 1);
   EXPECT_EQ(Tried(SettlingOrder(kRing, down, settling), kRing),
-            Places({{30, 22}, {31, 31}, {place + 1, 21}, {0, place}}));
+            Slots({{30, 22}, {31, 31}, {slot + 1, 21}, {0, slot}}));
 }
 
 TEST(Order, HasEveryPlaceOnceHoweverSmallTheRing) {
@@ -246,37 +246,37 @@ TEST(Order, HasEveryPlaceOnceHoweverSmallTheRing) {
       for (int64_t k = 0; k < size / 3; ++k) ASSERT_GE(settled[static_cast<size_t>(k)], CommonSize(size));
       std::sort(ordinary.begin(), ordinary.end());
       std::sort(settled.begin(), settled.end());
-      ASSERT_EQ(ordinary, Places({{0, size - 1}}));
+      ASSERT_EQ(ordinary, Slots({{0, size - 1}}));
       ASSERT_EQ(settled, ordinary);
     }
 }
 
-// What one place holds.
-struct Place {
+// What one slot holds.
+struct Slot {
   bool leased;
   Tick window_end;
   Tick watermark;
 };
 
-// The same rules, place by place.
-Choice ModelChoice(const std::vector<Place> &ring, int64_t lease_id, const Settling &settling, Tick now, Tick over) {
+// The same rules, slot by slot.
+Choice ModelChoice(const std::vector<Slot> &ring, int64_t lease_id, const Settling &settling, Tick now, Tick over) {
   const int64_t size = static_cast<int64_t>(ring.size());
-  const auto at = [&](int64_t place) { return ring[static_cast<size_t>(place)]; };
+  const auto at = [&](int64_t slot) { return ring[static_cast<size_t>(slot)]; };
   const bool all = !settling.active || settling.half_over;
   const std::vector<int64_t> order =
       Tried(settling.active ? SettlingOrder(size, lease_id, settling) : OrdinaryOrder(size, lease_id), size);
-  for (int64_t place : order) {
-    const bool held_back = settling.active && place < CommonSize(size);
-    if (at(place).leased || at(place).watermark >= now || (held_back && !all)) continue;
-    return {held_back ? Chosen::kHeldBack : Chosen::kFree, place, 0, 0};
+  for (int64_t slot : order) {
+    const bool held_back = settling.active && slot < CommonSize(size);
+    if (at(slot).leased || at(slot).watermark >= now || (held_back && !all)) continue;
+    return {held_back ? Chosen::kHeldBack : Chosen::kFree, slot, 0, 0};
   }
   int64_t best = -1;
-  for (int64_t place = 0; place < size && !settling.active; ++place)
-    if (at(place).leased && at(place).window_end <= over && (best < 0 || at(place).window_end < at(best).window_end))
-      best = place;
+  for (int64_t slot = 0; slot < size && !settling.active; ++slot)
+    if (at(slot).leased && at(slot).window_end <= over && (best < 0 || at(slot).window_end < at(best).window_end))
+      best = slot;
   if (best >= 0) return {Chosen::kExpired, best, best + 1, 0};
-  for (int64_t place = all ? 0 : CommonSize(size); place < size; ++place)
-    if (!at(place).leased && (best < 0 || at(place).watermark < at(best).watermark)) best = place;
+  for (int64_t slot = all ? 0 : CommonSize(size); slot < size; ++slot)
+    if (!at(slot).leased && (best < 0 || at(slot).watermark < at(best).watermark)) best = slot;
   if (best >= 0) return {Chosen::kLater, best, 0, at(best).watermark};
   return {Chosen::kNone, 0, 0, 0};
 }
@@ -287,11 +287,11 @@ TEST(Choosing, AgreesWithItsModel) {
   const auto below = [&](int64_t limit) { return Below(&random, limit); };
   for (int i = 0; i < 200000; ++i) {
     const int64_t size = below(12) + 1;
-    std::vector<Place> ring(static_cast<size_t>(size));
+    std::vector<Slot> ring(static_cast<size_t>(size));
     const int64_t leased = below(101), ruled_out = below(101);
-    for (Place &place : ring) {
+    for (Slot &slot : ring) {
       const bool out = below(100) < ruled_out;
-      place = {below(100) < leased, below(20), out ? 10 + below(10) : below(11) - 1};
+      slot = {below(100) < leased, below(20), out ? 10 + below(10) : below(11) - 1};
     }
     Settling settling = {};
     settling.active = below(2) == 0;
@@ -303,21 +303,21 @@ TEST(Choosing, AgreesWithItsModel) {
     Choosing choosing(size, lease_id, settling, now, over);
     int64_t live = 0, rows = 0;
     Tick first_end = std::numeric_limits<Tick>::max();
-    for (int64_t place = 0; place < size; ++place) {
-      const Place &at = ring[static_cast<size_t>(place)];
+    for (int64_t slot = 0; slot < size; ++slot) {
+      const Slot &at = ring[static_cast<size_t>(slot)];
       if (at.leased) {
-        choosing.Offer({place, place + 1, at.window_end, 0});
+        choosing.Offer({slot, slot + 1, at.window_end, 0});
         ++rows;
         live += at.window_end > over;
         first_end = std::min(first_end, at.window_end);
       }
       // Whether or not it is in the way, and beside a lease, too.
-      if (at.watermark >= now || below(2) == 0) choosing.Offer({place, 0, 0, at.watermark});
+      if (at.watermark >= now || below(2) == 0) choosing.Offer({slot, 0, 0, at.watermark});
     }
     const Choice choice = choosing.Finish(), model = ModelChoice(ring, lease_id, settling, now, over);
     ++seen[static_cast<int>(model.what)];
     ASSERT_EQ(choice.what, model.what) << "trial " << i;
-    ASSERT_EQ(choice.place, model.place) << "trial " << i;
+    ASSERT_EQ(choice.slot, model.slot) << "trial " << i;
     ASSERT_EQ(choice.lease_id, model.lease_id) << "trial " << i;
     if (model.what == Chosen::kLater) {
       ASSERT_EQ(choice.watermark, model.watermark) << "trial " << i;

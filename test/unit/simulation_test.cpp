@@ -116,7 +116,7 @@ class Registry {
     const Tick over = OverBy(now, layout_.TickAt(at_us));
     const int64_t lease_id = NextLeaseId();
     Choosing choosing(ring, lease_id, SettlingOf(now_.origin, Here(at_us), false), now, over);
-    for (int64_t place = 0; place < ring; ++place) Offer(static_cast<int32_t>(place), &choosing);
+    for (int64_t slot = 0; slot < ring; ++slot) Offer(static_cast<int32_t>(slot), &choosing);
     const Choice choice = choosing.Finish();
     Commit(at_us);  // what was noticed stays, whatever comes of it
     if (choice.what == Chosen::kNone) return {Status::kNoWorker, {}, {}};
@@ -125,7 +125,7 @@ class Registry {
     Lease lease = {};
     lease.lease_id = lease_id;
     lease.secret.hash = request.secret_hash;
-    lease.worker = static_cast<int32_t>(choice.place);
+    lease.worker = static_cast<int32_t>(choice.slot);
     const Tick watermark = rules_.watermarks ? WatermarkOf(lease.worker) : kNoWatermark;
     const Grant grant = GrantLease(layout_, request, watermark, kNoWatermark, &lease);
     if (grant == Grant::kTooLate) return {Status::kNothingBetter, {}, {}};

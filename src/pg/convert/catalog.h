@@ -2,7 +2,7 @@
 // the results, and sees what was committed up to then.
 #pragma once
 
-#include "pg/fence.h"
+#include "pg/security_context.h"
 #include "pg/spi.h"
 
 namespace snowflake {
@@ -20,14 +20,14 @@ struct Conversion {
 };
 
 // Whatever plans or changes the tables runs what hangs on them: checks, expressions of indexes, operators. So it runs as
-// their owner, behind a fence, whoever calls; who passes over policies still does. An ERROR out of `body` undoes
+// their owner, in a security context, whoever calls; who passes over policies still does. An ERROR out of `body` undoes
 // everything with the transaction.
 template <typename Body>
 void AsOwner(const Conversion &conversion, Body body) {
   const bool over_policies = has_bypassrls_privilege(GetUserId());
-  const Fence fence = EnterFence(conversion.owner, over_policies ? SECURITY_NOFORCE_RLS : 0);
+  const SecurityContext outer = EnterSecurityContext(conversion.owner, over_policies ? SECURITY_NOFORCE_RLS : 0);
   body();
-  LeaveFence(fence);
+  LeaveSecurityContext(outer);
 }
 
 // A column that holds the ids: the one that is converted, those that inherit it, and those that refer to one of these

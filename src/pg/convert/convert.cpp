@@ -51,8 +51,7 @@ void CheckColumn(const IdColumn &column, bool first) {
 // steps back.
 int64_t SmallestIdNow(Oid fn_oid) {
   const Layout &layout = DatabaseLayout(fn_oid);
-  const LayoutFault fault = layout.Check(true);
-  if (fault != LayoutFault::kNone) ReportLayoutFault(layout, fault);
+  CheckLayout(layout, true);
   const int64_t now_us = NowUnixUs();
   const Tick now = layout.TickAt(now_us);
   if (now > layout.max_tick()) ReportTimeUsedUp(layout, now_us);
@@ -134,7 +133,7 @@ List *Statements(const Conversion &conversion, const IdColumns &columns, const N
   return list_concat(statements, SequenceStatements(columns));
 }
 
-// Each behind a fence of its own: what one of them has set is gone before the next.
+// Each in a security context of its own: what one of them has set is gone before the next.
 void Execute(const Conversion &conversion, List *statements) {
   ListCell *cell = nullptr;
   foreach (cell, statements) {

@@ -17,7 +17,7 @@ constexpr int32_t kStep = 1000;
 constexpr int32_t kMaxStep = 1000000;
 
 // A segment of that name, as the registry has it.
-struct Found {
+struct FoundSegment {
   bool exists;
   int64_t first_value;
   int64_t last_value;
@@ -28,7 +28,7 @@ struct Found {
 
 int64_t LargestOf(Oid type) { return type == INT2OID ? PG_INT16_MAX : type == INT4OID ? PG_INT32_MAX : PG_INT64_MAX; }
 
-Found Look(const Conversion &conversion, Oid fn_oid, bool lock) {
+FoundSegment LookAtSegment(const Conversion &conversion, Oid fn_oid, bool lock) {
   const Function standing = FindFunction(fn_oid, "snowflake_segment_standing", 2);
   const HeapTupleHeader row = DatumGetHeapTupleHeader(
       OidFunctionCall2(standing.oid, CStringGetTextDatum(conversion.segment), BoolGetDatum(lock)));
@@ -65,7 +65,7 @@ bool ForOthersNumbers(const IdColumns &columns, Body body) {
 }
 
 // Nothing of what others have is in the column.
-void CheckHeld(const Conversion &conversion, const IdColumns &columns, const Found &found) {
+void CheckOtherNodes(const Conversion &conversion, const IdColumns &columns, const FoundSegment &found) {
   if (found.held_to == 0) return;
   ForOthersNumbers(columns, [&](const IdColumn &column) {
     int64_t smallest = 0;
@@ -87,7 +87,7 @@ SegmentChange Creation(const Conversion &conversion, int64_t from, int64_t max_v
   return {statement, create.oid, true, from, max_value};
 }
 
-SegmentChange Raise(const Conversion &conversion, int64_t from, const Function &raise) {
+SegmentChange Raising(const Conversion &conversion, int64_t from, const Function &raise) {
   const char *statement =
       psprintf("SELECT %s(%s, %lld);", raise.name_sql, quote_literal_cstr(conversion.segment), Long(from));
   return {statement, raise.oid, false, from, 0};
@@ -125,18 +125,18 @@ SegmentChange PlanSegment(const Conversion &conversion, const IdColumns &columns
   if (!RegistryIsHere()) {
     if (last > 0)
       ReportSegmentOutOfSight(column.described, last, Creation(conversion, last + 1, most, create).statement,
-                              Raise(conversion, last + 1, raise).statement);
+                              Raising(conversion, last + 1, raise).statement);
     return {};
   }
 
-  const Found found = Look(conversion, fn_oid, !dry_run && MayExecute(raise.oid));
+  const FoundSegment found = LookAtSegment(conversion, fn_oid, !dry_run && MayExecute(raise.oid));
   if (found.exists && found.last_value >= most)
     ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("cannot convert %s", column.described),
                     errdetail("What segment \"%s\" hands out next is above %lld, and %s has no such number.",
                               conversion.segment, Long(found.last_value), column.type_name),
                     errhint("Name another segment, or change the column's type first.")));
   if (found.exists && last < found.first_value) return {};
-  CheckHeld(conversion, columns, found);
+  CheckOtherNodes(conversion, columns, found);
   if (found.exists && last >= found.max_value)
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", column.described),
                     errdetail("Its numbers, or its sequence's, go up to %lld, and segment \"%s\" ends at %lld.",
@@ -149,7 +149,7 @@ SegmentChange PlanSegment(const Conversion &conversion, const IdColumns &columns
              errdetail("The segment's numbers have to begin above %lld, for %s.", Long(last), column.described),
              errhint("Whoever may execute it can convert the table as a member of its owner, or make a segment that"
                      " begins above, which its owner may then convert to.")));
-  return found.exists ? Raise(conversion, last + 1, raise) : Creation(conversion, last + 1, most, create);
+  return found.exists ? Raising(conversion, last + 1, raise) : Creation(conversion, last + 1, most, create);
 }
 
 void Execute(const Conversion &conversion, const SegmentChange &change) {

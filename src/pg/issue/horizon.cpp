@@ -2,11 +2,11 @@
 
 #include "pg/database_layout.h"
 #include "pg/extension.h"
-#include "pg/issue/issue.h"
-#include "pg/issue/kept_horizons.h"
+#include "pg/issue/caller.h"
 #include "pg/issue/launch.h"
 #include "pg/report.h"
 #include "pg/settings.h"
+#include "pg/state/kept_horizons.h"
 
 namespace snowflake {
 
@@ -41,9 +41,6 @@ struct Last {
   Xid *running;
 };
 Last last;
-
-// Of this process, while it prepares its transaction.
-FullTransactionId preparing;
 
 template <typename Element>
 Element *Allocate(int for_each = 1) {
@@ -133,9 +130,9 @@ struct Server {
   }
 };
 
-// Keeps the sample only if it is of use: an older one of the same horizon holds for more. Requires: the
-// horizon's lock, exclusively, as the next does.
+// Keeps the sample only if it is of use: an older one of the same horizon holds for more.
 void TakeSample(NodeBlock *node, HorizonBlock *horizon) {
+  Assert(IsHeldExclusively(horizon->lock));  // Requires: the horizon's lock.
   Server server = {node, horizon, false};
   horizon->taken_us = SteadyUs();
   Moment moment = {};
@@ -148,8 +145,9 @@ void TakeSample(NodeBlock *node, HorizonBlock *horizon) {
   Add(&horizon->samples, {id, horizon->taken_us, moment.xmax, moment.count, place});
 }
 
-// The same: the samples of another extension's ids, or of another layout's, say nothing of these.
+// The samples of another extension's ids, or of another layout's, say nothing of these.
 void Follow(NodeBlock *node, HorizonBlock *horizon, Oid extension, const Layout &layout) {
+  Assert(IsHeldExclusively(horizon->lock));  // Requires: the horizon's lock.
   if (horizon->extension == extension && horizon->layout == layout) return;
   horizon->extension = extension;
   horizon->layout = layout;
@@ -162,6 +160,7 @@ void Follow(NodeBlock *node, HorizonBlock *horizon, Oid extension, const Layout 
 }
 
 void Remember(const NodeBlock *node, const HorizonBlock &horizon, const Sample &sample) {
+  Assert(IsHeld(horizon.lock));  // Requires: the horizon's lock.
   last.extension = horizon.extension;
   last.layout = horizon.layout;
   last.horizon = sample.horizon;
@@ -171,12 +170,14 @@ void Remember(const NodeBlock *node, const HorizonBlock &horizon, const Sample &
 }
 
 bool IsLast(const HorizonBlock &horizon, const Moment &seen) {
+  Assert(IsHeld(horizon.lock));  // Requires: the horizon's lock.
   return last.extension == horizon.extension && last.layout == horizon.layout &&
          Covers({last.xmax, last.running, last.count}, seen);
 }
 
-// The highest that holds for who sees that. The horizon's lock is held.
+// The highest that holds for a snapshot that sees that.
 int64_t HighestFor(const NodeBlock *node, HorizonBlock *horizon, const Moment &seen) {
+  Assert(IsHeld(horizon->lock));  // Requires: the horizon's lock.
   const int64_t before = IsLast(*horizon, seen) ? last.horizon : horizon->shown;
   const Samples &samples = horizon->samples;
   for (int i = samples.count - 1; i >= 0 && samples.kept[i].horizon > before; --i) {
@@ -214,25 +215,6 @@ void StoreAhead(NodeBlock *node) {
   LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
   if (horizon->extension == kept.extension && horizon->layout == layout) horizon->stored = kept.horizon;
   LWLockRelease(&horizon->lock);
-}
-
-void OnTransaction(XactEvent event, void *) {
-  if (event == XACT_EVENT_PRE_PREPARE) {
-    preparing = InvalidFullTransactionId;
-    if (HorizonSlots() == 0) return;
-    const OwnSlot own = SlotOfTransaction();
-    // Order: after its parallel workers' writes. It has waited for their end.
-    if (!IsOf(*own.slot, own.by)) return;
-    preparing = GetTopFullTransactionId();
-    own.slot->xid.store(XidFromFullTransactionId(preparing));
-  } else if (event == XACT_EVENT_PREPARE && FullTransactionIdIsValid(preparing)) {
-    const ptrdiff_t prepared = ProcOfPrepared(preparing) - PreparedXactProcs;
-    HorizonSlot *slot = SlotOfTransaction().slot;
-    MovePrepared(*slot, slot->lxid.load(), HorizonSlotAt(MaxBackends + static_cast<int>(prepared)),
-                 XidFromFullTransactionId(preparing));
-    slot->xid.store(0);
-    preparing = InvalidFullTransactionId;
-  }
 }
 
 // Whether Citus opened this session to execute a part of another node's statement. It tells so by this
@@ -286,27 +268,6 @@ int64_t HighestNow(Oid fn_oid, const SnapshotData &snapshot) {
 }
 
 }  // namespace
-
-void WatchTransactions() { RegisterXactCallback(OnTransaction, nullptr); }
-
-OwnSlot SlotOfTransaction() {
-  // Order: none. A leader's pid and lxid are what they were before this worker began.
-  const PGPROC *proc = MyProc->lockGroupLeader != nullptr ? MyProc->lockGroupLeader : MyProc;
-  return {HorizonSlotAt(static_cast<int>(proc - ProcGlobal->allProcs)), {proc->pid, LocalXid(proc)}, proc != MyProc};
-}
-
-void KeepPrepared(const OwnSlot &own) {
-  const HorizonSlot &slot = *own.slot;
-  if (IsOf(slot, own.by) || !slot.of_worker.load(std::memory_order_relaxed)) return;
-  const uint32_t lxid = slot.lxid.load(std::memory_order_acquire);
-  const int proc_number = static_cast<int>(own.slot - HorizonSlotAt(0));
-  // While this is held no prepared transaction leaves its place to another.
-  LWLockAcquire(TwoPhaseStateLock, LW_SHARED);
-  for (int i = 0; i < max_prepared_xacts; ++i)
-    if (lxid != 0 && WasOf(&PreparedXactProcs[i], proc_number, lxid))
-      MovePrepared(slot, lxid, HorizonSlotAt(MaxBackends + i), PreparedXactProcs[i].xid);
-  LWLockRelease(TwoPhaseStateLock);
-}
 
 int64_t Horizon(Oid fn_oid) {
   const Snapshot snapshot = GetActiveSnapshot();

@@ -16,24 +16,9 @@
 //    each partition, each arm of a UNION ALL and each rescan evaluates the function by itself.
 #pragma once
 
-#include "pg/issue/node_block.h"
+#include "pg/state/node_block.h"
 
 namespace snowflake {
-
-// Arranges for transactions that are prepared.
-void WatchTransactions();
-
-// The slot of the transaction that this process works for.
-struct OwnSlot {
-  HorizonSlot *slot;
-  Local by;
-  bool is_leaders;  // this process is a parallel worker
-};
-OwnSlot SlotOfTransaction();
-
-// Before the transaction's first run is taken: the slot may have that of an earlier one, which is prepared
-// and which its process does not know of.
-void KeepPrepared(const OwnSlot &own);
 
 // For the statement under way, which gets one answer. `fn_oid` is the SQL function that asks. Errors:
 // 25006 during recovery, 0A000 for another node of Citus, 55000 if there is no node.

@@ -9,9 +9,9 @@
 #include "pg/issue/issue.h"
 
 #include "pg/database_layout.h"
-#include "pg/extension.h"
-#include "pg/issue/horizon.h"
+#include "pg/issue/caller.h"
 #include "pg/issue/launch.h"
+#include "pg/issue/transactions.h"
 #include "pg/report.h"
 #include "pg/settings.h"
 
@@ -33,15 +33,8 @@ Run run_taken;
 Secret run_secret;
 
 int64_t last_id = -1;
-NodeBlock *this_node = nullptr;
 
 Appetite appetite = {};
-
-// Whose a function is, which it stays as long as it lives. A session may call several in turns.
-struct Known {
-  Oid function, extension;
-};
-Known known[4];
 
 // A clock that stands for this long is broken, not slow.
 constexpr int64_t kClockStandsUs = 1000 * 1000;
@@ -57,86 +50,8 @@ Run EndRun() {
 
 inline bool RunIsUsable() { return run.left > 0 && run.lxid == LocalXid(MyProc) && SteadyUs() < run.until_us; }
 
-[[noreturn]] void ReportNotPreloaded() {
-  // A second line would replace the first.
-  const char *others = GetConfigOption("shared_preload_libraries", false, false);
-  const bool none = others[0] == '\0';
-  const bool shown = none || has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_SETTINGS);
-  ereport(
-      ERROR,
-      (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("snowflake is not preloaded"),
-       errdetail("Ids are issued from shared memory, which a library can only have when the server starts with it."),
-       shown ? errhint("Put this line into postgresql.conf and restart the server: shared_preload_libraries = "
-                       "'%s%ssnowflake'",
-                       others, none ? "" : ", ")
-             : errhint("Append snowflake to shared_preload_libraries in postgresql.conf and restart the server.")));
-}
-
-[[noreturn]] void ReportRecovery() {
-  ereport(ERROR, (errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION), errmsg("cannot issue ids during recovery"),
-                  errdetail("The registry is in this database, where a standby cannot write the lease down."),
-                  errhint("Issue ids on the primary. Once promoted, this server issues its own at once.")));
-}
-
-}  // namespace
-
-Oid CallersExtension(Oid fn_oid) {
-  for (const Known &caller : known)
-    if (caller.function == fn_oid) return caller.extension;
-  const Oid extension = ExtensionOfFunction(fn_oid);
-  CheckNotNamesake(extension);
-  OnLayoutChange(fn_oid, DropRun);
-  static uint32 next = 0;
-  known[next++ % lengthof(known)] = {fn_oid, extension};
-  return extension;
-}
-
-bool IsRecovered(NodeBlock *node) {
-  bool recovered = false;
-  WithLock(node, LW_SHARED, [&] { recovered = node->recovered; });
-  return recovered;
-}
-
-void AdmitRecovered(NodeBlock *node, const Layout &layout, Oid extension) {
-  const uint64_t registry = HashOfRegistry();
-  const int64_t timeline = AsksOwnTables() ? GetWALInsertionTimeLine() : 0;
-  const Patience patience = PatienceNow();
-  const ClockReading reading = ReadClocks();
-  ChangeNode(node, [&] {
-    if (!node->recovered) return;
-    node->recovered = false;
-    Read(&node->state.clock, reading, patience.clock);
-    const bool other_layout = node->extension == extension && node->state.generator.layout != layout;
-    const bool followed = timeline != 0 && node->state.seen.timeline != timeline;
-    if (node->registry != registry || other_layout || followed) CloseLease(&node->state);
-    CatchUp(&node->state, patience, false);
-  });
-}
-
-NodeBlock *ThisNode(Oid fn_oid, Oid extension) {
-  if (this_node == nullptr) {
-    if (!HasSharedMemory()) ReportNotPreloaded();
-    NodeBlock *node = FindOrMakeNode(MyDatabaseId);
-    if (node == nullptr)
-      ereport(
-          ERROR,
-          (errcode(kNoLease), errmsg("too many databases of this server issue ids"),
-           errdetail("All %d places of shared memory (snowflake.max_databases) are taken.", Places()),
-           errhint("Raise snowflake.max_databases and restart the server; where the library is not preloaded, put it "
-                   "into shared_preload_libraries first.")));
-    if (IsRecovered(node)) {
-      if (AsksOwnTables() && RecoveryInProgress()) ReportRecovery();
-      AdmitRecovered(node, DatabaseLayout(fn_oid), extension);
-    }
-    this_node = node;
-  }
-  return this_node;
-}
-
-namespace {
-
-// What one look at the generator showed.
-struct Look {
+// What one attempt at the generator showed.
+struct Attempt {
   Decision decision;
   Layout layout;
   Secret secret;
@@ -149,7 +64,7 @@ struct Look {
   bool keeper_missing;
 };
 
-Look TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
+Attempt TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
   const ClockReading reading = ReadClocks();
   const ClockLimits limits = PatienceNow().clock;
   const uint32 random = pg_prng_uint32(&pg_global_prng_state);
@@ -160,29 +75,30 @@ Look TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
   const Run rest = EndRun();
   const OwnSlot own = SlotOfTransaction();
   KeepPrepared(own);
-  Look look = {};
+  Attempt attempt = {};
   WithBox(node, [&](BoxSlot *slot) {
     Generator *g = &node->state.generator;
     Read(&node->state.clock, reading, limits);
     if (rest.count > 0 && GiveBack(g, run_secret, rest)) node->counters.ids_given_back += rest.count;
-    look.keeper_missing = node->keeper_pid == 0;
+    attempt.keeper_missing = node->keeper_pid == 0;
     if (!g->open || node->extension != extension) {
-      look.decision.outcome = Outcome::kNoLease;
+      attempt.decision.outcome = Outcome::kNoLease;
       return;
     }
-    look.layout = g->layout;
-    look.secret = g->lease.secret;
-    look.clock_us = node->state.clock.shown_us;
-    look.steady_us = node->state.clock.read.steady_us;
-    look.now = g->layout.TickAt(look.clock_us);
-    look.max_lead = MaxLead(g->layout, max_lead_us);
+    attempt.layout = g->layout;
+    attempt.secret = g->lease.secret;
+    attempt.clock_us = node->state.clock.shown_us;
+    attempt.steady_us = node->state.clock.read.steady_us;
+    attempt.now = g->layout.TickAt(attempt.clock_us);
+    attempt.max_lead = MaxLead(g->layout, max_lead_us);
 
-    const Terms terms = {look.max_lead, static_cast<int64_t>(random % FreshLimit(g->layout, settings.sequence_jitter))};
-    look.decision = TakeOrAsk(&node->state, appetite.Next(look.now, ahead, max_run), terms);
-    look.issued = g->last_tick >= g->lease.window_start;
-    look.may_lead = MayLead(node->state);
-    if (look.decision.outcome == Outcome::kRun) {
-      const Run &taken = look.decision.run;
+    const Terms terms = {attempt.max_lead,
+                         static_cast<int64_t>(random % FreshLimit(g->layout, settings.sequence_jitter))};
+    attempt.decision = TakeOrAsk(&node->state, appetite.Next(attempt.now, ahead, max_run), terms);
+    attempt.issued = g->last_tick >= g->lease.window_start;
+    attempt.may_lead = MayLead(node->state);
+    if (attempt.decision.outcome == Outcome::kRun) {
+      const Run &taken = attempt.decision.run;
       if (slot != nullptr) StoreLastTick(slot, taken.tick);
       NoteDrawn(own.slot, MyDatabaseId, own.by, own.is_leaders,
                 g->layout.Pack({taken.tick, taken.worker, taken.sequence}));
@@ -190,47 +106,49 @@ Look TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
       ++node->counters.runs_taken;
     }
   });
-  return look;
+  return attempt;
 }
 
 // The wait for the lock may have outlasted the tick that the clock showed before it.
-bool IsStale(const Look &look) { return look.layout.TickAt(look.clock_us + SteadyUs() - look.steady_us) > look.now; }
+bool IsStale(const Attempt &attempt) {
+  return attempt.layout.TickAt(attempt.clock_us + SteadyUs() - attempt.steady_us) > attempt.now;
+}
 
-void KeepRun(const Look &look) {
-  const Layout &layout = look.layout;
-  const Run &taken = look.decision.run;
+void KeepRun(const Attempt &attempt) {
+  const Layout &layout = attempt.layout;
+  const Run &taken = attempt.decision.run;
   // One less, because the microseconds of the two clocks do not begin together.
-  run.until_us = look.steady_us + layout.UnixUsAt(look.now + 1) - look.clock_us - 1;
+  run.until_us = attempt.steady_us + layout.UnixUsAt(attempt.now + 1) - attempt.clock_us - 1;
   run.next_id = layout.Pack({taken.tick, taken.worker, taken.sequence});
   run.step = int64_t{1} << layout.sequence_shift();
   run.left = taken.count;
   run.lxid = LocalXid(MyProc);
   run_taken = taken;
-  run_secret = look.secret;
+  run_secret = attempt.secret;
 }
 
-void KeepTaken(NodeBlock *node, const Look &look) {
+void KeepTaken(NodeBlock *node, const Attempt &attempt) {
   // Ids go on while the window lasts, but somebody must move it.
-  if (look.keeper_missing) EnsureKeeper(node);
-  KeepRun(look);
+  if (attempt.keeper_missing) EnsureKeeper(node);
+  KeepRun(attempt);
 }
 
 // One call's waits.
-struct Wait {
+struct IdWait {
   int64_t clock_since_us;  // monotonic; 0: has not waited
   int64_t clock_from_us;   // what the clock showed then
   KeeperWait lease;
 };
 
-void Count(NodeBlock *node, int64_t Counters::*counter) {
+void CountUp(NodeBlock *node, int64_t Counters::*counter) {
   WithLock(node, LW_EXCLUSIVE, [&] { ++(node->counters.*counter); });
 }
 
-void WaitForClock(NodeBlock *node, Wait *wait, int64_t now_us, int64_t until_us) {
+void WaitForClock(NodeBlock *node, IdWait *wait, int64_t now_us, int64_t until_us) {
   if (wait->clock_since_us == 0) {
     wait->clock_since_us = MonotonicUs();
     wait->clock_from_us = now_us;
-    Count(node, &Counters::clock_waits);
+    CountUp(node, &Counters::clock_waits);
   }
   static uint32 event = 0;
   if (event == 0) event = WaitEventNamed("SnowflakeClock");
@@ -341,95 +259,82 @@ const char *WhatToDoAbout(const RegistryError &error) {
            errhint("Set the clock right, or wait.")));
 }
 
-void WaitForLease(NodeBlock *node, Wait *wait, const Look &look) {
-  if (wait->lease.since_us == 0) Count(node, &Counters::lease_waits);
+void WaitForLease(NodeBlock *node, IdWait *wait, const Attempt &attempt) {
+  if (wait->lease.since_us == 0) CountUp(node, &Counters::lease_waits);
   static uint32 event = 0;
   if (event == 0) event = WaitEventNamed("SnowflakeLease");
   if (WaitForKeeper(node, &wait->lease, event)) return;
   RegistryError error = {};
   WithLock(node, LW_SHARED, [&] { error = node->error; });
   // Without the step back the lease at hand would do.
-  if (look.decision.outcome == Outcome::kClockBehind && wait->lease.why == NoLeaseReason::kRegistry)
-    ReportNothingBetter(look.layout, look.clock_us, look.layout.UnixUsAt(look.now + look.decision.lead), error);
+  if (attempt.decision.outcome == Outcome::kClockBehind && wait->lease.why == NoLeaseReason::kRegistry)
+    ReportNothingBetter(attempt.layout, attempt.clock_us, attempt.layout.UnixUsAt(attempt.now + attempt.decision.lead),
+                        error);
   ReportNoLease(wait->lease.why, error, wait->lease.waited_us);
 }
 
 // The wall clock stepped back by more than may be bridged, or the lease begins in the future.
-void HandleClockBehind(NodeBlock *node, Wait *wait, const Look &look) {
+void HandleClockBehind(NodeBlock *node, IdWait *wait, const Attempt &attempt) {
   // Where ids may not lead the clock, no other worker id helps either.
-  if (!PatienceNow().new_worker || !look.may_lead)
-    ReportClockBehind(look.layout, look.clock_us, look.layout.UnixUsAt(look.now + look.decision.lead), look.issued);
+  if (!PatienceNow().new_worker || !attempt.may_lead)
+    ReportClockBehind(attempt.layout, attempt.clock_us, attempt.layout.UnixUsAt(attempt.now + attempt.decision.lead),
+                      attempt.issued);
   WithLock(node, LW_EXCLUSIVE, [&] { node->state.new_worker_wanted = true; });
-  WaitForLease(node, wait, look);
+  WaitForLease(node, wait, attempt);
 }
 
-void HandleTickUsedUp(NodeBlock *node, Wait *wait, const Look &look) {
-  if (wait->clock_since_us != 0 && look.clock_us <= wait->clock_from_us) {
+void HandleTickUsedUp(NodeBlock *node, IdWait *wait, const Attempt &attempt) {
+  if (wait->clock_since_us != 0 && attempt.clock_us <= wait->clock_from_us) {
     const int64_t waited_us = MonotonicUs() - wait->clock_since_us;
     if (waited_us > kClockStandsUs && waited_us > settings.start_timeout_ms * kUsPerMs)
       ereport(ERROR, (errcode(kClockBehind), errmsg("the clock does not move"),
                       errdetail("It has shown %s for %.1f s, and every id that may be issued at that time is used up.",
-                                Time(look.clock_us), Seconds(waited_us)),
+                                Time(attempt.clock_us), Seconds(waited_us)),
                       errhint("Set the clock right.")));
   }
-  WaitForClock(node, wait, look.clock_us, look.layout.UnixUsAt(look.now + look.decision.lead - look.max_lead));
+  WaitForClock(node, wait, attempt.clock_us,
+               attempt.layout.UnixUsAt(attempt.now + attempt.decision.lead - attempt.max_lead));
 }
 
-}  // namespace
-
-void CheckRegistryMayAnswer(Oid fn_oid, Oid extension) {
-  // A registry on another server can write a lease down for a standby.
-  if (AsksOwnTables() && RecoveryInProgress()) ReportRecovery();
-  // The keeper is another process: what this transaction has not committed it cannot see.
-  bool created_here = false;
-  if (!OidIsValid(SchemaOfExtension(extension, &created_here))) ReportNoExtension(fn_oid);
-  if (created_here)
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("cannot issue ids in the transaction that created the extension"),
-                    errdetail("The keeper cannot see the registry before that transaction is committed."),
-                    errhint("Commit first.")));
-}
-
-namespace {
-
-// What the first look did not have. Nearly all calls never come here.
-void WaitForRun(NodeBlock *node, Oid fn_oid, Oid extension, int64_t ahead, Look look) {
-  Wait wait = {};
+// What the first attempt did not have. Nearly all calls never come here.
+void WaitForRun(NodeBlock *node, Oid fn_oid, Oid extension, int64_t ahead, Attempt attempt) {
+  IdWait wait = {};
   for (;;) {
-    switch (look.decision.outcome) {
+    switch (attempt.decision.outcome) {
       case Outcome::kRun:
         if (wait.lease.since_us != 0) ConditionVariableCancelSleep();
-        return KeepTaken(node, look);
+        return KeepTaken(node, attempt);
       case Outcome::kNoLease:
         // A call that is refused leaves no wish behind: no keeper would come and fulfil it.
         CheckRegistryMayAnswer(fn_oid, extension);
         WithLock(node, LW_EXCLUSIVE, [&] { node->state.lease_wanted = true; });
-        WaitForLease(node, &wait, look);
+        WaitForLease(node, &wait, attempt);
         break;
       case Outcome::kWindowEnd:
-        WaitForLease(node, &wait, look);
+        WaitForLease(node, &wait, attempt);
         break;
       case Outcome::kClockBehind:
-        HandleClockBehind(node, &wait, look);
+        HandleClockBehind(node, &wait, attempt);
         break;
       case Outcome::kTickUsedUp:
-        if (!IsStale(look)) HandleTickUsedUp(node, &wait, look);
+        if (!IsStale(attempt)) HandleTickUsedUp(node, &wait, attempt);
         break;
       case Outcome::kTimeUsedUp:
-        ReportTimeUsedUp(look.layout, look.clock_us);
+        ReportTimeUsedUp(attempt.layout, attempt.clock_us);
     }
     CHECK_FOR_INTERRUPTS();
-    look = TakeRun(node, extension, ahead);
+    attempt = TakeRun(node, extension, ahead);
   }
 }
 
 pg_noinline void NextRun(Oid fn_oid, int64_t ahead) {
   const Oid extension = CallersExtension(fn_oid);
   NodeBlock *node = ThisNode(fn_oid, extension);
+  OnLayoutChange(DropRun);
   CHECK_FOR_INTERRUPTS();
-  const Look look = TakeRun(node, extension, ahead);
-  if (likely(look.decision.outcome == Outcome::kRun)) return KeepTaken(node, look);
-  CountFailure(node, &Counters::failed_calls, [&] { WaitForRun(node, fn_oid, extension, ahead, look); });
+  const Attempt attempt = TakeRun(node, extension, ahead);
+  if (likely(attempt.decision.outcome == Outcome::kRun)) return KeepTaken(node, attempt);
+  CountFailure(node, &Counters::failed_calls, [&] { WaitForRun(node, fn_oid, extension, ahead, attempt); });
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "pg/issue/launch.h"
 
-#include "pg/issue/issuers.h"
+#include "pg/state/issuers.h"
 #include "pg/report.h"
 #include "pg/settings.h"
 
@@ -21,7 +21,7 @@ constexpr const char *kWithServer = "with the server";
 constexpr int kPrivateTries = 5;
 constexpr long kPrivatePauseUs = 10 * 1000;
 
-BackgroundWorker Keeper(Oid database, BgWorkerStartTime start) {
+BackgroundWorker KeeperWorker(Oid database, BgWorkerStartTime start) {
   BackgroundWorker worker = {};
   strlcpy(worker.bgw_name, "snowflake keeper", BGW_MAXLEN);
   strlcpy(worker.bgw_type, "snowflake keeper", BGW_MAXLEN);
@@ -37,7 +37,7 @@ BackgroundWorker Keeper(Oid database, BgWorkerStartTime start) {
 
 bool Register() {
   // On a standby "recovery finished" may never come.
-  BackgroundWorker worker = Keeper(MyDatabaseId, BgWorkerStart_ConsistentState);
+  BackgroundWorker worker = KeeperWorker(MyDatabaseId, BgWorkerStart_ConsistentState);
   return RegisterDynamicBackgroundWorker(&worker, nullptr);
 }
 
@@ -51,7 +51,7 @@ LOCKTAG PrivateKeeperTag(Oid extension) {
 // Keeps its place for the first call.
 void StartWithServer(Oid database) {
   // A standby's starts when it is promoted.
-  BackgroundWorker worker = Keeper(database, BgWorkerStart_RecoveryFinished);
+  BackgroundWorker worker = KeeperWorker(database, BgWorkerStart_RecoveryFinished);
   strlcpy(worker.bgw_extra, kWithServer, BGW_EXTRALEN);
   RegisterBackgroundWorker(&worker);
 }

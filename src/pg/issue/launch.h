@@ -1,7 +1,7 @@
 // Starting the keeper, and waiting for what it does.
 #pragma once
 
-#include "pg/issue/node_block.h"
+#include "pg/state/node_block.h"
 
 namespace snowflake {
 
@@ -24,7 +24,7 @@ void StartKeepers();
 bool StartedWithServer();
 
 // A node of another server was answered by the registry in this database: somebody has to write the mark of a clean shutdown.
-// A server that has no state block, or no place left in it, has a keeper for that with a block of its own. Never waits.
+// A server that has no state block, or no slot left in it, has a keeper for that with a block of its own. Never waits.
 void KeepRegistry(Oid extension);
 
 // In such a keeper. False if there is one already.

@@ -4,7 +4,7 @@
 // 3. The keeper fetches. A call that finds no number waits for it, as for a lease.
 #include "pg/issue/segments.h"
 
-#include "pg/issue/issue.h"
+#include "pg/issue/caller.h"
 #include "pg/issue/launch.h"
 #include "pg/report.h"
 #include "pg/settings.h"
@@ -41,13 +41,13 @@ FullTransactionId created_in = {};
 constexpr int64_t kIdleUs = 10 * 1000 * 1000;
 
 // One call's wait.
-struct Wait {
+struct NumberWait {
   KeeperWait keeper;
   int64_t asked;  // of the slot, when the call came to it
   uint32_t incarnation;
 };
 
-struct Look {
+struct Attempt {
   bool taken;
   int64_t number;
   bool wanted;  // a range, of the keeper
@@ -58,12 +58,12 @@ struct Look {
 };
 
 // The mutex is held.
-inline void Take(SegmentSlot *slot, Look *look) {
+inline void TakeOne(SegmentSlot *slot, Attempt *attempt) {
   slot->used = true;
-  look->taken = TakeNumber(&slot->ranges, &look->number);
-  if (look->taken && likely(!IsDue(slot->ranges))) return;
+  attempt->taken = TakeNumber(&slot->ranges, &attempt->number);
+  if (attempt->taken && likely(!IsDue(slot->ranges))) return;
   Want(&slot->ranges);
-  look->wanted = slot->ranges.wanted;
+  attempt->wanted = slot->ranges.wanted;
 }
 
 // Catalogs cannot be read under the mutex. So a call checks what this process has read of the rights, and takes a number
@@ -90,31 +90,31 @@ void CheckUsage(const SegmentUse *use) {
                  : errhint("Create the role on this server, and run: %s", grant)));
 }
 
-// False where the place has gone to another segment.
-inline bool TakeFrom(const SegmentUse *use, Look *look) {
+// False where the slot has gone to another segment.
+inline bool TakeFrom(const SegmentUse *use, Attempt *attempt) {
   SegmentSlot *slot = use->segment.slot;
   return WithSegment(use->segment, [&] {
-    if (likely(slot->usage_changes == use->usage.changes)) Take(slot, look);
+    if (likely(slot->usage_changes == use->usage.changes)) TakeOne(slot, attempt);
   });
 }
 
 // The same where the next range may have to take its place; what the keeper last heard of the segment, too.
-bool TakeFromNext(SegmentUse *use, Look *look) {
+bool TakeFromNext(SegmentUse *use, Attempt *attempt) {
   const int64_t now_us = SteadyUs();
   SegmentSlot *slot = use->segment.slot;
   return WithSegment(use->segment, [&] {
-    look->usage_changed = slot->usage_changes != use->usage.changes;
-    if (look->usage_changed) {
+    attempt->usage_changed = slot->usage_changes != use->usage.changes;
+    if (attempt->usage_changed) {
       use->usage.changes = slot->usage_changes;
       memcpy(use->usage.role, slot->usage_role, sizeof(use->usage.role));
       return;
     }
     slot->used_us = now_us;
     if (slot->ranges.current.left == 0) UseNext(&slot->ranges, now_us);
-    Take(slot, look);
-    look->asked = slot->asked;
-    look->answered = slot->answered;
-    look->answer = slot->answer;
+    TakeOne(slot, attempt);
+    attempt->asked = slot->asked;
+    attempt->answered = slot->answered;
+    attempt->answer = slot->answer;
   });
 }
 
@@ -155,7 +155,7 @@ void WakeKeeperOrAsk(NodeBlock *node) {
   pg_unreachable();
 }
 
-void Pause(NodeBlock *node, Wait *wait, const char *name) {
+void Pause(NodeBlock *node, NumberWait *wait, const char *name) {
   static uint32 event = 0;
   if (event == 0) event = WaitEventNamed("SnowflakeSegment");
   if (WaitForKeeper(node, &wait->keeper, event)) return;
@@ -165,16 +165,15 @@ void Pause(NodeBlock *node, Wait *wait, const char *name) {
 }
 
 [[noreturn]] void ReportTooManySegments() {
-  ereport(
-      ERROR,
-      (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("too many segments are in use"),
-       errdetail("All %d places of shared memory (snowflake.max_segments) were used a moment ago.", SegmentPlaces()),
-       errhint("Raise snowflake.max_segments and restart the server; if the library is not preloaded, put it "
-               "into shared_preload_libraries first.")));
+  ereport(ERROR,
+          (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("too many segments are in use"),
+           errdetail("All %d places of shared memory (snowflake.max_segments) were used a moment ago.", SegmentSlots()),
+           errhint("Raise snowflake.max_segments and restart the server; if the library is not preloaded, put it "
+                   "into shared_preload_libraries first.")));
 }
 
-// The keeper gives back what is left of a segment that is not used any more, and frees its place; another database's, too.
-void AskForPlace(const SegmentRef &idle) {
+// The keeper gives back what is left of a segment that is not used any more, and frees its slot; another database's, too.
+void AskForSlot(const SegmentRef &idle) {
   Oid database = InvalidOid;
   const int64_t now_us = SteadyUs();
   bool is_idle = false;
@@ -191,14 +190,14 @@ void AskForPlace(const SegmentRef &idle) {
   if (node == nullptr || !WakeKeeper(node)) FreeSegment(idle);
 }
 
-void FindPlace(NodeBlock *node, SegmentUse *use, Wait *wait) {
+void FindSlot(NodeBlock *node, SegmentUse *use, NumberWait *wait) {
   use->usage = {};
   for (;;) {
     SegmentRef idle = {};
     use->segment = FindSegment(use->key.extension, use->key.name);
     if (use->segment.slot == nullptr) use->segment = FindOrMakeSegment(use->key.extension, use->key.name, &idle);
     if (use->segment.slot != nullptr) return;
-    AskForPlace(idle);
+    AskForSlot(idle);
     CHECK_FOR_INTERRUPTS();
     if (wait->keeper.since_us != 0 && MonotonicUs() - wait->keeper.since_us >= settings.start_timeout_ms * kUsPerMs)
       ReportTooManySegments();
@@ -207,15 +206,15 @@ void FindPlace(NodeBlock *node, SegmentUse *use, Wait *wait) {
 }
 
 // The keeper's answer to what was asked after this call had come.
-void CheckAnswer(const SegmentUse *use, const Look &look, const Wait &wait) {
-  if (look.answered <= wait.asked) return;
-  if (look.answer == SegmentAnswer::kUsedUp)
+void CheckAnswer(const SegmentUse *use, const Attempt &attempt, const NumberWait &wait) {
+  if (attempt.answered <= wait.asked) return;
+  if (attempt.answer == SegmentAnswer::kUsedUp)
     ereport(
         ERROR,
         (errcode(kSegmentUsedUp), errmsg("segment \"%s\" is used up", use->key.name),
          errdetail("The registry has handed out all numbers up to its max_value."),
          errhint("Where larger ones fit: UPDATE snowflake_segment SET max_value = ... in the registry's database.")));
-  if (look.answer != SegmentAnswer::kNoSegment) return;
+  if (attempt.answer != SegmentAnswer::kNoSegment) return;
   if (FullTransactionIdIsValid(created_in) && FullTransactionIdEquals(created_in, GetTopFullTransactionIdIfAny()))
     ereport(ERROR,
             (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -228,27 +227,27 @@ void CheckAnswer(const SegmentUse *use, const Look &look, const Wait &wait) {
 }
 
 int64_t WaitForNumber(NodeBlock *node, Oid fn_oid, SegmentUse *use) {
-  Wait wait = {};
+  NumberWait wait = {};
   for (;;) {
     CHECK_FOR_INTERRUPTS();
-    if (use->segment.slot == nullptr) FindPlace(node, use, &wait);
+    if (use->segment.slot == nullptr) FindSlot(node, use, &wait);
     CheckUsage(use);
-    Look look = {};
-    if (!TakeFromNext(use, &look)) {
+    Attempt attempt = {};
+    if (!TakeFromNext(use, &attempt)) {
       use->segment = {};
       continue;
     }
-    if (look.usage_changed) continue;
-    if (look.taken) {
+    if (attempt.usage_changed) continue;
+    if (attempt.taken) {
       if (wait.keeper.since_us != 0) ConditionVariableCancelSleep();
-      if (look.wanted) WakeKeeperOrAsk(node);
-      return look.number;
+      if (attempt.wanted) WakeKeeperOrAsk(node);
+      return attempt.number;
     }
     if (wait.incarnation != use->segment.incarnation) {
       wait.incarnation = use->segment.incarnation;
-      wait.asked = look.asked;
+      wait.asked = attempt.asked;
     }
-    CheckAnswer(use, look, wait);
+    CheckAnswer(use, attempt, wait);
     CheckRegistryMayAnswer(fn_oid, use->key.extension);
     Pause(node, &wait, use->key.name);
   }
@@ -293,29 +292,29 @@ pg_noinline SegmentUse *FirstUse(Oid fn_oid, SegmentUse use) {
   return KeepUse(use);
 }
 
-inline bool IsOf(const SegmentUse *use, const text *name) {
+inline bool HasName(const SegmentUse *use, const text *name) {
   return static_cast<int32_t>(VARSIZE_ANY_EXHDR(name)) == use->length &&
          memcmp(VARDATA_ANY(name), use->key.name, static_cast<size_t>(use->length)) == 0;
 }
 
 }  // namespace
 
-int64_t NextNumber(Oid fn_oid, void **place, const text *name) {
-  SegmentUse *use = static_cast<SegmentUse *>(*place);
-  if (unlikely(use == nullptr || !IsOf(use, name))) {
+int64_t NextNumber(Oid fn_oid, void **kept, const text *name) {
+  SegmentUse *use = static_cast<SegmentUse *>(*kept);
+  if (unlikely(use == nullptr || !HasName(use, name))) {
     const SegmentUse fresh = NewUse(fn_oid, name);
-    *place = use = FindUse(fresh.key);
+    *kept = use = FindUse(fresh.key);
     if (use == nullptr) {
-      *place = use = FirstUse(fn_oid, fresh);
+      *kept = use = FirstUse(fn_oid, fresh);
       return use->last;
     }
   }
-  Look look = {};
-  if (use->segment.slot == nullptr || !MayUse(use->usage) || !TakeFrom(use, &look) || !look.taken)
-    look.number = NumberOfNextRange(fn_oid, use);
-  else if (unlikely(look.wanted))
+  Attempt attempt = {};
+  if (use->segment.slot == nullptr || !MayUse(use->usage) || !TakeFrom(use, &attempt) || !attempt.taken)
+    attempt.number = NumberOfNextRange(fn_oid, use);
+  else if (unlikely(attempt.wanted))
     WakeKeeperOrAsk(ThisNode(fn_oid, use->key.extension));
-  return use->last = look.number;
+  return use->last = attempt.number;
 }
 
 int64_t LastNumber(Oid fn_oid, const text *name) {

@@ -1,6 +1,6 @@
 #include "pg/keeper/advice.h"
 
-#include "pg/keeper/exchanges.h"
+#include "pg/keeper/keeping.h"
 
 namespace snowflake {
 
@@ -48,8 +48,8 @@ bool IsCitusWorker() {
 }
 
 // In a transaction.
-Advised Look(const AcquireAnswer &answer) {
-  Advised advised = {0, answer.workers_free, answer.layout.workers_per_datacenter(), PlacesInUse()};
+Advised LookForAdvice(const AcquireAnswer &answer) {
+  Advised advised = {0, answer.workers_free, answer.layout.workers_per_datacenter(), NodeSlotsInUse()};
   if (keeping.registry->is_here && (Subscribes() || IsCitusWorker())) advised.advice |= kAdviceOwnRegistry;
   if (advised.workers_free >= 0 && advised.workers_free * 10 < advised.workers) advised.advice |= kAdviceFewWorkers;
   // PostgreSQL starts one of its own, the launcher of logical replication: none is left.
@@ -65,7 +65,7 @@ bool LookSafely(const AcquireAnswer &answer, Advised *advised) {
   PG_TRY();
   {
     StartTransactionCommand();
-    *advised = Look(answer);
+    *advised = LookForAdvice(answer);
     CommitTransactionCommand();
   }
   PG_CATCH();

@@ -2,7 +2,7 @@
 // shown by the view snowflake_status from then on.
 #pragma once
 
-#include "pg/issue/node_block.h"
+#include "pg/state/node_block.h"
 #include "pg/registry/protocol.h"
 
 namespace snowflake {

@@ -1,7 +1,7 @@
 // The registry in this database: the protocol, called in transactions of the keeper's own.
 //
-// Every transaction runs in a security-restricted operation: what the tables' owner may have planted is fenced in by the
-// protocol itself, this fence is for what only happens at commit.
+// Every transaction runs in a security-restricted operation: the protocol itself enters the security context of
+// the tables' owner, and this one is for what only happens at commit.
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/keeper/registry.h"
@@ -13,28 +13,28 @@ namespace snowflake {
 
 namespace {
 
-struct Exchange {
+struct Transaction {
   MemoryContext caller;  // a transaction's end leaves another one
   Oid user;
   int security_context;
 };
 
-Exchange Begin() {
-  Exchange exchange;
-  exchange.caller = CurrentMemoryContext;
+Transaction Begin() {
+  Transaction transaction;
+  transaction.caller = CurrentMemoryContext;
   SetCurrentStatementStartTimestamp();
   StartTransactionCommand();
   PushActiveSnapshot(GetTransactionSnapshot());
-  GetUserIdAndSecContext(&exchange.user, &exchange.security_context);
-  SetUserIdAndSecContext(exchange.user, exchange.security_context | SECURITY_RESTRICTED_OPERATION);
-  return exchange;
+  GetUserIdAndSecContext(&transaction.user, &transaction.security_context);
+  SetUserIdAndSecContext(transaction.user, transaction.security_context | SECURITY_RESTRICTED_OPERATION);
+  return transaction;
 }
 
-void End(const Exchange &exchange) {
+void End(const Transaction &transaction) {
   PopActiveSnapshot();
   CommitTransactionCommand();
-  MemoryContextSwitchTo(exchange.caller);
-  SetUserIdAndSecContext(exchange.user, exchange.security_context);
+  MemoryContextSwitchTo(transaction.caller);
+  SetUserIdAndSecContext(transaction.user, transaction.security_context);
   pgstat_report_stat(true);
 }
 
@@ -53,27 +53,27 @@ bool ServerIsStopping() {
 // Runs `ask` in a transaction that no drop of the extension has to wait for before it began, nor the other way round. What is
 // not `needed` is left out while somebody changes the extension. Error: 55006.
 template <typename Ask>
-RegistryAnswer Call(Oid extension, Ask ask, bool needed = true) {
-  const Exchange exchange = Begin();
+RegistryAnswer InTransaction(Oid extension, Ask ask, bool needed = true) {
+  const Transaction transaction = Begin();
   RegistryAnswer answer = RegistryAnswer::kGone;
   const bool locked = LockTables(extension, RowShareLock, false);
   if (!locked && needed) ReportChanging(extension);
   if (locked && OidIsValid(SchemaOfExtension(extension))) answer = ask();
-  End(exchange);
+  End(transaction);
   return answer;
 }
 
-RegistryAnswer Acquire(const RegistryPlace &place, const Layout &, const AcquireRequest &request,
-                       AcquireAnswer *answer) {
-  return Call(place.extension, [&] {
-    if (ProtocolAcquire(place.extension, request, answer)) return RegistryAnswer::kDone;
+RegistryAnswer AcquireHere(const RegistryTarget &target, const Layout &, const AcquireRequest &request,
+                           AcquireAnswer *answer) {
+  return InTransaction(target.extension, [&] {
+    if (ProtocolAcquire(target.extension, request, answer)) return RegistryAnswer::kDone;
     return request.start_before == kAnyStart ? RegistryAnswer::kBusy : RegistryAnswer::kNothingBetter;
   });
 }
 
-RegistryAnswer Extend(const RegistryPlace &place, const ExtendRequest &request, ExtendAnswer *answer) {
-  return Call(place.extension, [&] {
-    return ProtocolExtend(place.extension, request, answer) ? RegistryAnswer::kDone : RegistryAnswer::kGone;
+RegistryAnswer ExtendHere(const RegistryTarget &target, const ExtendRequest &request, ExtendAnswer *answer) {
+  return InTransaction(target.extension, [&] {
+    return ProtocolExtend(target.extension, request, answer) ? RegistryAnswer::kDone : RegistryAnswer::kGone;
   });
 }
 
@@ -81,31 +81,31 @@ RegistryAnswer Extend(const RegistryPlace &place, const ExtendRequest &request, 
 constexpr int kHurryMs = 1500;
 
 template <typename Ask>
-RegistryAnswer CallInTime(Oid extension, bool hurry, Ask ask) {
+RegistryAnswer InTransactionInTime(Oid extension, bool hurry, Ask ask) {
   if (hurry) enable_timeout_after(STATEMENT_TIMEOUT, kHurryMs);
-  const RegistryAnswer answer = Call(extension, ask);
+  const RegistryAnswer answer = InTransaction(extension, ask);
   disable_timeout(STATEMENT_TIMEOUT, false);
   return answer;
 }
 
-RegistryAnswer Release(const RegistryPlace &place, const ReleaseRequest &request, bool hurry, Telling telling) {
-  return CallInTime(place.extension, hurry, [&] {
+RegistryAnswer ReleaseHere(const RegistryTarget &target, const ReleaseRequest &request, bool hurry, Telling telling) {
+  return InTransactionInTime(target.extension, hurry, [&] {
     telling(request.lease_id);
-    return ProtocolRelease(place.extension, request) ? RegistryAnswer::kDone : RegistryAnswer::kGone;
+    return ProtocolRelease(target.extension, request) ? RegistryAnswer::kDone : RegistryAnswer::kGone;
   });
 }
 
-RegistryAnswer HandOutRanges(const RegistryPlace &place, const RangesRequest &request, bool hurry,
-                             RangesAnswer *answer) {
-  return CallInTime(place.extension, hurry, [&] {
-    ProtocolRanges(place.extension, request, answer);
+RegistryAnswer AcquireRangesHere(const RegistryTarget &target, const RangesRequest &request, bool hurry,
+                                 RangesAnswer *answer) {
+  return InTransactionInTime(target.extension, hurry, [&] {
+    ProtocolRanges(target.extension, request, answer);
     return RegistryAnswer::kDone;
   });
 }
 
 }  // namespace
 
-const Registry kLocalRegistry = {true, Acquire, Extend, Release, HandOutRanges};
+const Registry kLocalRegistry = {true, AcquireHere, ExtendHere, ReleaseHere, AcquireRangesHere};
 
 void MarkCleanLocally(Oid extension) {
   if (!ServerIsStopping()) return;
@@ -113,7 +113,7 @@ void MarkCleanLocally(Oid extension) {
     ProtocolMarkClean(extension);
     return RegistryAnswer::kDone;
   };
-  Call(extension, mark, false);
+  InTransaction(extension, mark, false);
 }
 
 int64_t LocalWorkersFree(Oid extension, const Layout &layout) {
@@ -122,21 +122,21 @@ int64_t LocalWorkersFree(Oid extension, const Layout &layout) {
     free = ProtocolWorkersFree(extension, layout, settings.datacenter);
     return RegistryAnswer::kDone;
   };
-  Call(extension, count, false);
+  InTransaction(extension, count, false);
   return free;
 }
 
 Oid FindExtension() {
-  const Exchange exchange = Begin();
+  const Transaction transaction = Begin();
   const Oid extension = get_extension_oid("snowflake", true);
-  End(exchange);
+  End(transaction);
   return extension;
 }
 
 Layout LocalLayout(Oid extension) {
-  const Exchange exchange = Begin();
+  const Transaction transaction = Begin();
   const Layout layout = ReadLayout(FindTables(extension, AccessShareLock).layout);
-  End(exchange);
+  End(transaction);
   return layout;
 }
 
@@ -145,7 +145,7 @@ void KeepLocalLayout(Oid extension) {
     ProtocolKeepLayout(extension);
     return RegistryAnswer::kDone;
   };
-  Call(extension, keep, false);
+  InTransaction(extension, keep, false);
 }
 
 }  // namespace snowflake

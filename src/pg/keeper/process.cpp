@@ -4,16 +4,18 @@
 // 2. SIGTERM also cancels what is under way, because a wait for a lock or for a synchronous standby never looks at a flag.
 //    A trigger on the registry's tables may catch that, again and again: so what is still under way when kLeaveUs have
 //    passed, and at a second SIGTERM, ends with the process, which nothing catches.
-// 3. It must not be the reason why a command on its database or its extension fails: see Watch().
+// 3. It must not be the reason why a command on its database or its extension fails: see WatchDatabase().
 // 4. Without work it costs next to nothing: no transaction, and one look in kWatchUs.
-#include "pg/keeper/process.h"
-
 #include "pg/issue/horizon.h"
 #include "pg/keeper/exchanges.h"
+#include "pg/keeper/keeping.h"
+#include "pg/keeper/libpq.h"
+#include "pg/keeper/log.h"
 #include "pg/keeper/ranges.h"
 #include "pg/keeper/registry.h"
-#include "pg/libpq.h"
 #include "pg/report.h"
+
+extern "C" PGDLLEXPORT void snowflake_keeper_main(Datum database);
 
 namespace snowflake {
 
@@ -49,7 +51,6 @@ struct Process {
 };
 Process self;
 
-volatile sig_atomic_t stop_requested = false;
 volatile int64_t stop_requested_us = 0;  // monotonic, as the next
 volatile int64_t leave_since_us = 0;     // 0: not leaving
 
@@ -81,7 +82,7 @@ void HandleLeaveTimeout() {
 
 // The timeouts of locks and statements come as a SIGINT that the process sends itself. Another's, pg_cancel_backend(), is
 // not heard: it would end a wait for a synchronous standby as if that had acknowledged.
-void HandleTimeout(SIGNAL_ARGS) {
+void HandleInterrupt(SIGNAL_ARGS) {
   const int saved_errno = errno;
   if (get_timeout_indicator(LOCK_TIMEOUT, false) || get_timeout_indicator(STATEMENT_TIMEOUT, false)) {
     QueryCancelPending = true;
@@ -155,7 +156,7 @@ void LookAtCatalogs() {
   self.next_watch_us = 0;
 }
 
-void Watch(int64_t now_us) {
+void WatchDatabase(int64_t now_us) {
   bool refused = false;
   LookAfterBox();
   if (DatabaseIsWanted(&refused)) Leave("a command wants the database for itself");
@@ -200,7 +201,7 @@ void Sleep(int64_t until_us) {
 
 // What calls the protocol runs what others may have hung on its tables.
 template <typename Call>
-RegistryAnswer Exchange(Call call) {
+RegistryAnswer WithLeaveTimeout(Call call) {
   enable_timeout_every(self.leave_timeout, TimestampTzPlusMilliseconds(GetCurrentTimestamp(), kLeaveCheckMs),
                        kLeaveCheckMs);
   const RegistryAnswer answer = call();
@@ -211,22 +212,41 @@ RegistryAnswer Exchange(Call call) {
 RegistryAnswer Act(const KeeperStep &step) {
   switch (step.action) {
     case KeeperAction::kAcquire:
-      return Exchange([&] { return Acquire(step.duration_us); });
+      return WithLeaveTimeout([&] { return Acquire(step.duration_us); });
     case KeeperAction::kExtend:
-      return Exchange([&] { return Extend(step.duration_us); });
+      return WithLeaveTimeout([&] { return Extend(step.duration_us); });
     case KeeperAction::kRanges:
-      return Exchange([] { return ExchangeRanges(self.leaving || self.moving); });
+      return WithLeaveTimeout([] { return ExchangeRanges(self.leaving || self.moving); });
     default:
-      return Exchange([] { return Release(self.leaving || self.moving); });
+      return WithLeaveTimeout([] { return Release(self.leaving || self.moving); });
   }
+}
+
+// What core/keeper decides by. `other_extension`: a backend asked under another extension than the lease's.
+KeeperView Observe(bool leaving, bool *other_extension) {
+  NodeBlock *node = keeping.node;
+  const ClockReading reading = ReadClocks();
+  const int64_t lease_duration_us = settings.lease_duration_ms * kUsPerMs;
+  const Patience patience = PatienceNow();
+  KeeperView view = {};
+  ChangeNode(node, [&] {
+    Read(&node->state.clock, reading, patience.clock);
+    view = See(&node->state, lease_duration_us, patience, leaving);
+    // A backend that misses a lease while there is one belongs to another extension than the lease.
+    *other_extension = node->state.generator.open && node->state.lease_wanted;
+    if (*other_extension) node->state.lease_wanted = false;
+    node->registry_is_here = keeping.found.is_here;
+  });
+  ObserveRanges(&view);
+  return view;
 }
 
 // The registry is another one: the lease goes back to the old one, and so do ranges, with one try for each, before one of the
 // new is drawn.
-void Move() {
+void MoveToRegistry() {
   CloseGenerator();
   bool other_extension = false;
-  const KeeperView view = Look(true, &other_extension);
+  const KeeperView view = Observe(true, &other_extension);
   if ((view.retired || view.ranges_held) && !self.move_failed) {
     self.action = view.retired ? KeeperAction::kRelease : KeeperAction::kRanges;
     self.move_failed = true;
@@ -258,12 +278,12 @@ void Carry(const KeeperStep &step, int64_t now_us) {
 
 // After the releases, when the server ends, and perhaps only the keeper: nothing that this registry committed is missing where
 // its server goes on.
-bool MarkClean() {
+bool MarkCleanOnce() {
   if (!stop_requested || self.marked_clean || !OidIsValid(keeping.extension)) return false;
   if (!keeping.registry->is_here && !keeping.node->serves) return false;
   self.marked_clean = true;
   if (RecoveryInProgress()) return false;
-  Exchange([] {
+  WithLeaveTimeout([] {
     MarkCleanLocally(keeping.extension);
     return RegistryAnswer::kDone;
   });
@@ -293,17 +313,17 @@ bool Step() {
   if (IsOverdue()) return false;
   if (ConfigReloadPending) FollowSettings();
   if (self.moving && !self.leaving) {
-    Move();
+    MoveToRegistry();
     return true;
   }
   if (!self.leaving && MonotonicUs() >= self.next_watch_us) {
-    Watch(MonotonicUs());
+    WatchDatabase(MonotonicUs());
     if (self.leaving) return true;
   }
 
   bool other_extension = false;
   const int64_t now_us = MonotonicUs();
-  const KeeperView view = Look(self.leaving, &other_extension);
+  const KeeperView view = Observe(self.leaving, &other_extension);
   TellClockEvents();
   const int64_t due_us = SampleForAskers(keeping.node);
   const int64_t sample_in_us = self.leaving ? PG_INT64_MAX : due_us;
@@ -313,7 +333,7 @@ bool Step() {
   self.future = view.future;
   if (step.action == KeeperAction::kExit) {
     TidyUp();
-    return MarkClean();
+    return MarkCleanOnce();
   }
   if (step.action == KeeperAction::kSleep)
     Sleep(Min(Min(step.until_us, self.next_watch_us),
@@ -378,8 +398,6 @@ bool ProtectedStep() {
 
 }  // namespace
 
-bool StopRequested() { return stop_requested; }
-
 }  // namespace snowflake
 
 using namespace snowflake;
@@ -387,7 +405,7 @@ using namespace snowflake;
 void snowflake_keeper_main(Datum database) {
   pqsignal(SIGHUP, SignalHandlerForConfigReload);
   pqsignal(SIGTERM, HandleStop);
-  pqsignal(SIGINT, HandleTimeout);
+  pqsignal(SIGINT, HandleInterrupt);
   BackgroundWorkerUnblockSignals();
   // A database that accepts no new connections may still have old ones that issue ids.
   BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(database), InvalidOid, BGWORKER_BYPASS_ALLOWCONN);

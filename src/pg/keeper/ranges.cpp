@@ -4,8 +4,7 @@
 // 3. A fetch whose answer is late or never comes is a gap, too; it is asked again.
 #include "pg/keeper/ranges.h"
 
-#include "pg/keeper/exchanges.h"
-#include "pg/keeper/process.h"
+#include "pg/keeper/keeping.h"
 #include "pg/registry/secrets.h"
 #include "pg/registry/segments.h"
 #include "pg/report.h"
@@ -27,10 +26,10 @@ struct Collected {
   int count;
 };
 
-// This database's, and this extension's. The keeper alone takes a place from them, but for who drops a segment.
+// This database's, and this extension's. The keeper alone takes a slot from them, but for who drops a segment.
 bool IsOurs(const SegmentSlot &slot) { return slot.database == MyDatabaseId && slot.extension == keeping.extension; }
 
-void Close(SegmentSlot *slot, RangeAsk *ask) {
+void CloseSlot(SegmentSlot *slot, RangeAsk *ask) {
   const Range rest = CloseRanges(&slot->ranges);
   ask->highest = rest.left > 0 ? rest.last : Highest(slot->ranges);
   ask->unused = rest.left;
@@ -38,19 +37,19 @@ void Close(SegmentSlot *slot, RangeAsk *ask) {
   slot->secret = {};  // the registry is about to be sent it
 }
 
-// Frees the places of those that have nothing to give back.
+// Frees the slots of those that have nothing to give back.
 Collected Collect(bool leaving) {
   Collected all = {};
-  const int places = SegmentPlaces();
-  const int most = keeping.ranges_failed && !leaving ? 1 : Min(places, kMostRanges);
+  const int slots = SegmentSlots();
+  const int most = keeping.ranges_failed && !leaving ? 1 : Min(slots, kMostRanges);
   all.asks = static_cast<RangeAsk *>(palloc0(sizeof(RangeAsk) * most));
   all.parts = static_cast<Asked *>(palloc0(sizeof(Asked) * most));
   const int64_t now_us = SteadyUs();
-  for (int i = 0; i < places && all.count < most; ++i) {
+  for (int i = 0; i < slots && all.count < most; ++i) {
     Asked *part = &all.parts[all.count];
     RangeAsk *ask = &all.asks[all.count];
-    const int place = (keeping.ranges_from + i) % places;
-    SegmentSlot *slot = SegmentPlace(place);
+    const int number = (keeping.ranges_from + i) % slots;
+    SegmentSlot *slot = SegmentSlotAt(number);
     if (slot->database != MyDatabaseId) continue;
     const Secret fresh = NewSecret();
     bool ours = false, empty = false;
@@ -61,7 +60,7 @@ Collected Collect(bool leaving) {
       if (slot->secret == Secret{}) slot->secret = fresh;
       *ask = {part->name, slot->segment_id, Highest(slot->ranges), 0, 0, slot->secret};
       if (leaving || slot->leaving)
-        Close(slot, ask);
+        CloseSlot(slot, ask);
       else
         ask->wanted = SizeToAskFor(slot->ranges, now_us, keeping.ranges_us);
       empty = ask->wanted < 0 && ask->unused == 0;
@@ -73,7 +72,7 @@ Collected Collect(bool leaving) {
       FreeSegment(part->segment);
     else
       ++all.count;
-    if (most == 1) keeping.ranges_from = place + 1;
+    if (most == 1) keeping.ranges_from = number + 1;
   }
   return all;
 }
@@ -129,18 +128,18 @@ void PutAll(const Collected &all, const RangesAnswer &answer) {
   }
   if (wrong < 0) return;
   const RangeAnswer &given = answer.answers[wrong];
-  ReportAnswer(psprintf("It has %lld numbers up to %lld of segment \"%s\", of which this node has had %lld.",
-                        Long(given.range.left), Long(given.range.last), all.parts[wrong].name,
-                        Long(all.asks[wrong].highest)));
+  ReportUnusable(psprintf("It has %lld numbers up to %lld of segment \"%s\", of which this node has had %lld.",
+                          Long(given.range.left), Long(given.range.last), all.parts[wrong].name,
+                          Long(all.asks[wrong].highest)));
 }
 
 }  // namespace
 
-void LookAtRanges(KeeperView *view) {
+void ObserveRanges(KeeperView *view) {
   const int64_t now_us = SteadyUs();
-  for (int i = 0; i < SegmentPlaces(); ++i) {
-    SegmentSlot *slot = SegmentPlace(i);
-    // Order: none. A process that has just taken a place wakes the keeper, a barrier on both sides.
+  for (int i = 0; i < SegmentSlots(); ++i) {
+    SegmentSlot *slot = SegmentSlotAt(i);
+    // Order: none. A process that has just taken a slot wakes the keeper, a barrier on both sides.
     if (slot->database != MyDatabaseId) continue;
     WithMutex(slot, [&] {
       if (!IsOurs(*slot)) return;
@@ -165,13 +164,13 @@ RegistryAnswer ExchangeRanges(bool leaving) {
   const int64_t since_us = SteadyUs();
   keeping.ranges_failed = true;
   const RegistryAnswer outcome = keeping.registry->ranges(
-      PlaceOfRegistry(), {keeping.node->node_name, keeping.registry->is_here, all.count, all.asks}, leaving, &answer);
+      TargetOfRegistry(), {keeping.node->node_name, keeping.registry->is_here, all.count, all.asks}, leaving, &answer);
   if (outcome != RegistryAnswer::kDone) return outcome;
   keeping.ranges_us = SteadyUs() - since_us;
   keeping.ranges_failed = false;
   JudgeStanding(answer.standing);
   // Told to stop, a wait for a synchronous standby ends without its acknowledgement.
-  if (StopRequested() && !leaving) return outcome;
+  if (stop_requested && !leaving) return outcome;
   WithLock(keeping.node, LW_EXCLUSIVE,
            [&] { memcpy(keeping.node->segments_known, answer.known, sizeof(answer.known)); });
   PutAll(all, answer);

@@ -7,7 +7,7 @@
 namespace snowflake {
 
 // What this database's segments want of the keeper.
-void LookAtRanges(KeeperView *view);
+void ObserveRanges(KeeperView *view);
 
 // One exchange for all of them. While leaving, everything goes back.
 RegistryAnswer ExchangeRanges(bool leaving);

@@ -14,16 +14,16 @@ enum class RegistryAnswer {
 };
 
 // What was found of a registry over a connection when it was reached.
-struct PlaceFound {
+struct TargetFound {
   bool is_here;   // the setting leads to this very database
   bool in_clear;  // a password may go to whoever answers, in clear
 };
 
 // Where the node's own extension is, and its registry.
-struct RegistryPlace {
+struct RegistryTarget {
   Oid extension;
   const char *conninfo;  // snowflake.registry
-  PlaceFound *found;
+  TargetFound *found;
 };
 
 // Called when the registry is about to hear of a release, and not before.
@@ -32,11 +32,12 @@ using Telling = void (*)(int64_t lease_id);
 // The node's own layout must be that of a registry elsewhere (55000), and is then kept. A release or ranges in a `hurry` take less than 2 s.
 struct Registry {
   bool is_here;
-  RegistryAnswer (*acquire)(const RegistryPlace &place, const Layout &layout, const AcquireRequest &request,
+  RegistryAnswer (*acquire)(const RegistryTarget &target, const Layout &layout, const AcquireRequest &request,
                             AcquireAnswer *answer);
-  RegistryAnswer (*extend)(const RegistryPlace &place, const ExtendRequest &request, ExtendAnswer *answer);
-  RegistryAnswer (*release)(const RegistryPlace &place, const ReleaseRequest &request, bool hurry, Telling telling);
-  RegistryAnswer (*ranges)(const RegistryPlace &place, const RangesRequest &request, bool hurry, RangesAnswer *answer);
+  RegistryAnswer (*extend)(const RegistryTarget &target, const ExtendRequest &request, ExtendAnswer *answer);
+  RegistryAnswer (*release)(const RegistryTarget &target, const ReleaseRequest &request, bool hurry, Telling telling);
+  RegistryAnswer (*ranges)(const RegistryTarget &target, const RangesRequest &request, bool hurry,
+                           RangesAnswer *answer);
 };
 
 extern const Registry kLocalRegistry;   // in this database

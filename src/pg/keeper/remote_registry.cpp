@@ -10,7 +10,8 @@
 //    release finds nothing the second time.
 #include "pg/database_layout.h"
 #include "pg/keeper/registry.h"
-#include "pg/libpq.h"
+#include "pg/keeper/libpq.h"
+#include "pg/keeper/remote_row.h"
 #include "pg/presentable.h"
 #include "pg/registry/secrets.h"
 #include "pg/report.h"
@@ -26,13 +27,13 @@ constexpr int64_t kHurryUs = 1800 * 1000;
 
 // The functions, by name and types of arguments.
 constexpr int kMostArguments = 7;
-struct Function {
+struct RemoteFunction {
   const char *name;
   int count;
   Oid types[kMostArguments];
 };
 enum { kAcquire, kExtend, kRelease, kRanges, kGetLayout, kFunctionCount };
-constexpr Function kFunctions[kFunctionCount] = {
+constexpr RemoteFunction kFunctions[kFunctionCount] = {
     {"snowflake_lease_acquire", 7, {TEXTOID, INT4OID, INT8OID, INTERVALOID, BYTEAOID, INT8OID, INT8OID}},
     {"snowflake_lease_extend", 7, {INT8OID, BYTEAOID, INT8OID, INTERVALOID, INT8OID, INT4OID, INT8OID}},
     {"snowflake_lease_release", 4, {INT8OID, BYTEAOID, INT8OID, INT8OID}},
@@ -70,7 +71,8 @@ struct Session {
 
 // Hands `read` the answer's row, and lets go of it whatever happens.
 template <typename Read>
-void Ask(Session *session, const char *statement, const Function &function, const char *const *values, Read read) {
+void Ask(Session *session, const char *statement, const RemoteFunction &function, const char *const *values,
+         Read read) {
   PGresult *volatile row = RemoteCall(&session->remote, statement, function.count, function.types, values);
   PG_TRY();
   { read(RemoteRow(row)); }
@@ -81,8 +83,8 @@ void Ask(Session *session, const char *statement, const Function &function, cons
 
 // `columns` are those of the answer; a function without named ones has one called answer.
 template <typename Read>
-void Call(Session *session, int index, const char *columns, const char *const *values, Read read) {
-  const Function &function = kFunctions[index];
+void CallFunction(Session *session, int index, const char *columns, const char *const *values, Read read) {
+  const RemoteFunction &function = kFunctions[index];
   if (session->schemas[index] == nullptr)
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                     errmsg("the registry's extension has no function %s() that this version knows", function.name),
@@ -97,19 +99,19 @@ void Call(Session *session, int index, const char *columns, const char *const *v
 }
 
 // The extension's schema, null without one; how many functions of ours it has; the schema of each;
-// and which server, database and extension this is, as PlaceHere() says it. Says in full what it refers to, because a role may have any search_path.
+// and which server, database and extension this is, as TargetHere() says it. Says in full what it refers to, because a role may have any search_path.
 const char *LookUpStatement() {
   StringInfoData text;
   initStringInfo(&text);
   appendStringInfoString(&text,
                          "SELECT n.nspname, member.*, pg_catalog.concat(pg_catalog.encode("
                          "pg_catalog.timestamptz_send(pg_catalog.pg_postmaster_start_time()), 'hex'), ' ', b.oid, ' ',"
-                         " e.oid) AS place FROM pg_catalog.pg_database b"
+                         " e.oid) AS target FROM pg_catalog.pg_database b"
                          " LEFT JOIN pg_catalog.pg_extension e ON e.extname OPERATOR(pg_catalog.=) 'snowflake'"
                          " LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace"
                          " CROSS JOIN LATERAL (SELECT pg_catalog.count(*) FILTER (WHERE pg_catalog.nameeq(p.proname, "
                          "'snowflake_lease_acquire'))");
-  for (const Function &function : kFunctions) {
+  for (const RemoteFunction &function : kFunctions) {
     appendStringInfo(&text,
                      ", pg_catalog.min(pg_catalog.quote_ident(s.nspname)) FILTER (WHERE"
                      " pg_catalog.nameeq(p.proname, '%s') AND pg_catalog.oidvectoreq(p.proargtypes, '",
@@ -130,11 +132,11 @@ const char *LookUpStatement() {
 }
 
 // What no other server, database or extension has, not even a copy of this one.
-const char *PlaceHere(Oid extension) {
+const char *TargetHere(Oid extension) {
   return psprintf("%016llx %u %u", static_cast<unsigned long long>(PgStartTime), MyDatabaseId, extension);
 }
 
-void LookUp(Session *session, const RegistryPlace &place) {
+void LookUp(Session *session, const RegistryTarget &target) {
   Ask(session, LookUpStatement(), {}, nullptr, [&](RemoteRow row) {
     if (row.PassNull())
       ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -145,19 +147,19 @@ void LookUp(Session *session, const RegistryPlace &place) {
     CopyPresentable(theirs, sizeof(theirs), row.Name());
     if (row.Int8() == 0) ReportNamesake("the registry's database", theirs);
     for (const char *&schema : session->schemas) schema = row.PassNull() ? nullptr : row.Name();
-    place.found->is_here = strcmp(row.Text(), PlaceHere(place.extension)) == 0;
+    target.found->is_here = strcmp(row.Text(), TargetHere(target.extension)) == 0;
   });
 }
 
 // Runs `talk` on a connection of its own.
 template <typename Talk>
-void WithRegistry(const RegistryPlace &place, bool hurry, Talk talk) {
+void WithRegistry(const RegistryTarget &target, bool hurry, Talk talk) {
   Session session = {};
-  RemoteOpen(&session.remote, place.conninfo, MonotonicUs() + (hurry ? kHurryUs : kExchangeUs));
+  RemoteOpen(&session.remote, target.conninfo, MonotonicUs() + (hurry ? kHurryUs : kExchangeUs));
   PG_TRY();
   {
-    place.found->in_clear = session.remote.in_clear;
-    LookUp(&session, place);
+    target.found->in_clear = session.remote.in_clear;
+    LookUp(&session, target);
     talk(&session);
   }
   PG_FINALLY();
@@ -177,7 +179,7 @@ const char *NodeText(const Remote &remote, const char *name) {
   return text;
 }
 
-Layout ReadLayout(RemoteRow *row) {
+Layout LayoutFrom(RemoteRow *row) {
   Datum values[kLayoutColumnCount];
   for (int i = 0; i < kLayoutColumnCount; ++i) {
     const Oid type = kLayoutColumns[i].type;
@@ -190,7 +192,7 @@ Layout ReadLayout(RemoteRow *row) {
 
 constexpr const char *kStandingColumns = "system_identifier, timeline, raised_tick, word_us";
 
-Standing ReadStanding(RemoteRow *row) { return {row->Int8(), row->Int8(), row->Int8(), row->Int8()}; }
+Standing StandingFrom(RemoteRow *row) { return {row->Int8(), row->Int8(), row->Int8(), row->Int8()}; }
 
 // False when the registry drew nothing.
 bool AcquireLease(Session *session, const AcquireRequest &request, AcquireAnswer *answer) {
@@ -204,25 +206,25 @@ bool AcquireLease(Session *session, const AcquireRequest &request, AcquireAnswer
   const char *columns = psprintf("lease_id, worker_id, window_start, window_end, %s, %s, workers_free",
                                  kLayoutColumnList, kStandingColumns);
   bool drawn = false;
-  Call(session, kAcquire, columns, values, [&](RemoteRow row) {
+  CallFunction(session, kAcquire, columns, values, [&](RemoteRow row) {
     if (row.PassNull()) return;
     answer->lease = {row.Int8(), {}, row.Int4(), row.Int8(), row.Int8()};
-    answer->layout = ReadLayout(&row);
-    answer->standing = ReadStanding(&row);
+    answer->layout = LayoutFrom(&row);
+    answer->standing = StandingFrom(&row);
     answer->workers_free = row.Int8();
     drawn = true;
   });
   return drawn;
 }
 
-RegistryAnswer Acquire(const RegistryPlace &place, const Layout &layout, const AcquireRequest &request,
-                       AcquireAnswer *answer) {
+RegistryAnswer AcquireThere(const RegistryTarget &target, const Layout &layout, const AcquireRequest &request,
+                            AcquireAnswer *answer) {
   bool drawn = false;
   const bool any_start = request.start_before == kAnyStart;
-  WithRegistry(place, false, [&](Session *session) {
+  WithRegistry(target, false, [&](Session *session) {
     // Ticks of another layout would only look like a clock that is off.
-    Call(session, kGetLayout, kLayoutColumnList, nullptr, [&](RemoteRow row) {
-      const Layout theirs = ReadLayout(&row);
+    CallFunction(session, kGetLayout, kLayoutColumnList, nullptr, [&](RemoteRow row) {
+      const Layout theirs = LayoutFrom(&row);
       if (theirs != layout)
         ereport(
             ERROR,
@@ -231,38 +233,38 @@ RegistryAnswer Acquire(const RegistryPlace &place, const Layout &layout, const A
                        DescribeLayout(theirs)),
              errhint("Set the registry's layout here with snowflake_set_layout(), before the first id is issued.")));
     });
-    if (!RecoveryInProgress()) KeepLocalLayout(place.extension);
+    if (!RecoveryInProgress()) KeepLocalLayout(target.extension);
     drawn = AcquireLease(session, request, answer);
   });
   if (drawn) return RegistryAnswer::kDone;
   return any_start ? RegistryAnswer::kBusy : RegistryAnswer::kNothingBetter;
 }
 
-RegistryAnswer Extend(const RegistryPlace &place, const ExtendRequest &request, ExtendAnswer *answer) {
+RegistryAnswer ExtendThere(const RegistryTarget &target, const ExtendRequest &request, ExtendAnswer *answer) {
   RegistryAnswer outcome = RegistryAnswer::kGone;
-  WithRegistry(place, false, [&](Session *session) {
+  WithRegistry(target, false, [&](Session *session) {
     const char *const values[] = {Int8Text(request.lease_id),    BytesText(SecretHashDatum(request.secret_hash)),
                                   Int8Text(request.now),         DurationText(request.duration_us),
                                   Int8Text(request.held_until),  psprintf("%d", request.worker),
                                   Int8Text(request.window_start)};
-    Call(session, kExtend, psprintf("window_end, %s", kStandingColumns), values, [&](RemoteRow row) {
+    CallFunction(session, kExtend, psprintf("window_end, %s", kStandingColumns), values, [&](RemoteRow row) {
       if (!row.PassNull()) {
         answer->window_end = row.Int8();
         outcome = RegistryAnswer::kDone;
       }
-      answer->standing = ReadStanding(&row);
+      answer->standing = StandingFrom(&row);
     });
   });
   return outcome;
 }
 
-RegistryAnswer Release(const RegistryPlace &place, const ReleaseRequest &request, bool hurry, Telling telling) {
+RegistryAnswer ReleaseThere(const RegistryTarget &target, const ReleaseRequest &request, bool hurry, Telling telling) {
   RegistryAnswer outcome = RegistryAnswer::kGone;
-  WithRegistry(place, hurry, [&](Session *session) {
+  WithRegistry(target, hurry, [&](Session *session) {
     const char *const values[] = {Int8Text(request.lease_id), BytesText(SecretDatum(request.secret)),
                                   Int8Text(request.last_tick), Int8Text(request.held_until)};
     telling(request.lease_id);
-    Call(session, kRelease, "answer", values, [&](RemoteRow row) {
+    CallFunction(session, kRelease, "answer", values, [&](RemoteRow row) {
       if (row.Bool()) outcome = RegistryAnswer::kDone;
     });
   });
@@ -321,32 +323,32 @@ void AskForRanges(Session *session, const RangesRequest &request, bool secret, R
                                 numbers(&RangeAsk::unused),
                                 numbers(&RangeAsk::wanted),
                                 secrets};
-  Call(session, kRanges,
-       "segment_ids, range_last, range_count, usage_roles, system_identifier, timeline, word_us, known", values,
-       [&](RemoteRow row) {
-         int64_t *columns[3];
-         for (int64_t *&column : columns) {
-           column = static_cast<int64_t *>(palloc(sizeof(int64_t) * (count + 1)));
-           row.Int8Array(column, count);
-         }
-         char **roles = row.Names(count);
-         const Alphabet alphabet = RemoteHasOurEncoding(session->remote) ? Alphabet::kOurs : Alphabet::kAscii;
-         for (int i = 0; i < count; ++i) {
-           RangeAnswer *of = &answer->answers[asked[i]];
-           *of = {columns[0][i], {columns[1][i], columns[2][i]}, {}};
-           // A name that does not fit our encoding is changed: it names no role here.
-           CopyPresentable(of->usage_role, sizeof(of->usage_role), roles[i], alphabet);
-         }
-         answer->standing = {row.Int8(), row.Int8(), kNoWatermark, row.Int8()};
-         CopyPresentable(answer->known, sizeof(answer->known), row.Text(), alphabet);
-       });
+  CallFunction(session, kRanges,
+               "segment_ids, range_last, range_count, usage_roles, system_identifier, timeline, word_us, known", values,
+               [&](RemoteRow row) {
+                 int64_t *columns[3];
+                 for (int64_t *&column : columns) {
+                   column = static_cast<int64_t *>(palloc(sizeof(int64_t) * (count + 1)));
+                   row.Int8Array(column, count);
+                 }
+                 char **roles = row.Names(count);
+                 const Alphabet alphabet = RemoteHasOurEncoding(session->remote) ? Alphabet::kOurs : Alphabet::kAscii;
+                 for (int i = 0; i < count; ++i) {
+                   RangeAnswer *of = &answer->answers[asked[i]];
+                   *of = {columns[0][i], {columns[1][i], columns[2][i]}, {}};
+                   // A name that does not fit our encoding is changed: it names no role here.
+                   CopyPresentable(of->usage_role, sizeof(of->usage_role), roles[i], alphabet);
+                 }
+                 answer->standing = {row.Int8(), row.Int8(), kNoWatermark, row.Int8()};
+                 CopyPresentable(answer->known, sizeof(answer->known), row.Text(), alphabet);
+               });
 }
 
 // A call that fails may have shown the secret to others. So the registry first commits, under the hash, how far the node
 // has issued: no more than the rest comes back with the secret.
-RegistryAnswer HandOutRanges(const RegistryPlace &place, const RangesRequest &request, bool hurry,
-                             RangesAnswer *answer) {
-  WithRegistry(place, hurry, [&](Session *session) {
+RegistryAnswer AcquireRangesThere(const RegistryTarget &target, const RangesRequest &request, bool hurry,
+                                  RangesAnswer *answer) {
+  WithRegistry(target, hurry, [&](Session *session) {
     AskForRanges(session, request, false, answer);
     AskForRanges(session, request, true, answer);
   });
@@ -355,6 +357,6 @@ RegistryAnswer HandOutRanges(const RegistryPlace &place, const RangesRequest &re
 
 }  // namespace
 
-const Registry kRemoteRegistry = {false, Acquire, Extend, Release, HandOutRanges};
+const Registry kRemoteRegistry = {false, AcquireThere, ExtendThere, ReleaseThere, AcquireRangesThere};
 
 }  // namespace snowflake

@@ -17,7 +17,7 @@ extern void (*after_answer)(Oid extension);
 void CommitDurably();
 void CommitLocally();
 
-// Whose lease or range it is: not the owner's, behind whose fence the statements run.
+// Whose lease or range it is: not the owner's, as whom the statements run.
 Value SessionRole();
 
 Standing StandingOf(const Origin &origin);

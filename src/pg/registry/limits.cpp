@@ -1,6 +1,6 @@
 #include "pg/registry/limits.h"
 
-#include "pg/registry/protocol.h"
+#include "core/exchange.h"
 #include "pg/report.h"
 
 namespace snowflake {
@@ -17,7 +17,7 @@ TimestampTz deadline = 0;       // 0: none
 volatile sig_atomic_t overrun = false;
 
 // A session that is idle in its transaction hears of no cancellation, and PL/pgSQL may catch one.
-void HandleTimeout() {
+void HandleOverrun() {
   overrun = true;
   ProcDiePending = true;
   InterruptPending = true;
@@ -59,7 +59,7 @@ void EndSubTransaction(SubXactEvent event, SubTransactionId, SubTransactionId, v
 
 void WatchTransactions() {
   if (timeout != kNotRegistered) return;
-  timeout = RegisterTimeout(USER_TIMEOUT, HandleTimeout);
+  timeout = RegisterTimeout(USER_TIMEOUT, HandleOverrun);
   RegisterXactCallback(EndTransaction, nullptr);
   RegisterSubXactCallback(EndSubTransaction, nullptr);
   before_shmem_exit(Tell, Datum{0});

@@ -20,7 +20,6 @@ void CheckDuration(int64_t duration_us) {
                     errhint("Use the value of snowflake.lease_duration.")));
 }
 
-// The next three inside AsOwner().
 bool HasLayout(const Tables &tables) {
   Execute(tables, psprintf("SELECT 1 FROM %s", tables.layout_name));
   return Rows() > 0;
@@ -43,12 +42,11 @@ void WriteLayout(const Tables &tables, const Layout &layout, bool replace) {
 Layout EnsureLayout(const Tables &tables) {
   if (!HasLayout(tables)) WriteLayout(tables, kDefaultLayout, false);
   const Layout layout = ReadLayout(tables.layout);
-  const LayoutFault fault = layout.Check(true);
-  if (fault != LayoutFault::kNone) ReportLayoutFault(layout, fault);
+  CheckLayout(layout, true);
   return layout;
 }
 
-void Raise(const Tables &tables, int32_t worker, Tick last_tick) {
+void RaiseWatermark(const Tables &tables, int32_t worker, Tick last_tick) {
   Execute(tables,
           psprintf("INSERT INTO %s AS w (worker_id, last_tick) VALUES ($1, $2)"
                    " ON CONFLICT (worker_id) DO UPDATE SET last_tick = greatest(w.last_tick, excluded.last_tick)"
@@ -65,12 +63,12 @@ Tick WatermarkOf(const Tables &tables, int32_t worker) {
   return Rows() > 0 ? Int8Result(0, 1) : kNoWatermark;
 }
 
-// One datacenter's ring: places are counted from its first worker id.
+// One datacenter's ring: slots are counted from its first worker id.
 struct Ring {
   int64_t base;
   int64_t size;
 
-  int32_t WorkerAt(int64_t place) const { return static_cast<int32_t>(base + place); }
+  int32_t WorkerAt(int64_t slot) const { return static_cast<int32_t>(base + slot); }
 };
 
 // How many leases the session's role has, if that is as many as it may have; else -1. One whose window is
@@ -82,15 +80,15 @@ int64_t AllLeasesOfRole(const Tables &tables, Tick over) {
   return Int8Result(0, 1) >= settings.max_leases_per_role ? Int8Result(0, 1) : -1;
 }
 
-// What is taken is read and offered; the places in between were never used, or long ago.
+// What is taken is read and offered; the slots in between were never used, or long ago.
 void Offer(const Tables &tables, const Ring &ring, Tick now, Choosing *choosing) {
   Execute(tables,
-          psprintf("SELECT place, lease_id, window_end, last_tick FROM"
-                   " (SELECT worker_id - $1 AS place, lease_id, window_end, 0::bigint AS last_tick FROM %s"
+          psprintf("SELECT slot, lease_id, window_end, last_tick FROM"
+                   " (SELECT worker_id - $1 AS slot, lease_id, window_end, 0::bigint AS last_tick FROM %s"
                    " WHERE worker_id >= $1 AND worker_id < $1 + $2"
                    " UNION ALL SELECT worker_id - $1, 0, 0, last_tick FROM %s"
                    " WHERE worker_id >= $1 AND worker_id < $1 + $2 AND last_tick >= $3) taken"
-                   " ORDER BY place, lease_id DESC",
+                   " ORDER BY slot, lease_id DESC",
                    tables.registry_name, tables.watermark_name),
           Int8(ring.base), Int8(ring.size), Int8(now));
   for (int64_t i = 0; i < Rows(); ++i)
@@ -104,11 +102,11 @@ bool Expire(const Tables &tables, int64_t lease_id, Tick over, int32_t worker) {
       psprintf("DELETE FROM %s WHERE lease_id = $1 AND window_end <= $2 RETURNING window_end", tables.registry_name),
       Int8(lease_id), Int8(over));
   if (Rows() == 0) return false;
-  Raise(tables, worker, WatermarkOfWindow(Int8Result(0, 1)));
+  RaiseWatermark(tables, worker, WatermarkOfWindow(Int8Result(0, 1)));
   return true;
 }
 
-struct Found {
+struct FoundWorker {
   int32_t worker;
   Tick watermark;
   int64_t workers_free;  // besides
@@ -139,7 +137,7 @@ struct Found {
 
 // False if all that is free is held back and that was noticed just now; otherwise that is SF004.
 bool Choose(const Tables &tables, const Layout &layout, const Ring &ring, const Settling &settling, int64_t lease_id,
-            Tick now, Found *found) {
+            Tick now, FoundWorker *found) {
   const Tick over = OverBy(now, layout.TickAt(NowUnixUs()));
   const int64_t leases = AllLeasesOfRole(tables, over);
   if (leases >= 0)
@@ -153,7 +151,7 @@ bool Choose(const Tables &tables, const Layout &layout, const Ring &ring, const 
     Offer(tables, ring, now, &choosing);
     const Choice choice = choosing.Finish();
     found->workers_free = ring.size - choosing.live();
-    found->worker = ring.WorkerAt(choice.place);
+    found->worker = ring.WorkerAt(choice.slot);
     if (choice.what == Chosen::kNone) {
       if (settling.noticed) return false;
       ReportNoneFree(layout, ring, choosing, settling);
@@ -195,7 +193,7 @@ void Insert(const Tables &tables, const char *node, const SecretHash &secret_has
 }
 
 // The lease that an earlier request of the same node drew, whose answer was lost or late: it is moved as by an extend.
-bool FindDrawn(const Tables &tables, const AcquireRequest &request, AcquireAnswer *answer) {
+bool FindAcquired(const Tables &tables, const AcquireRequest &request, AcquireAnswer *answer) {
   Execute(
       tables,
       psprintf("UPDATE %s SET window_end = greatest(window_end, $3), renewed_at = clock_timestamp()"
@@ -208,22 +206,22 @@ bool FindDrawn(const Tables &tables, const AcquireRequest &request, AcquireAnswe
   return true;
 }
 
-// Inside AsOwner(), with the registry's lock held.
-bool Draw(const Tables &tables, const AcquireRequest &request, AcquireAnswer *answer) {
+bool AcquireLocked(const Tables &tables, const AcquireRequest &request, AcquireAnswer *answer) {
+  Assert(IsLocked(tables.origin, ShareUpdateExclusiveLock));  // Requires: the registry's lock.
   const Layout layout = answer->layout = EnsureLayout(tables);
   CheckDatacenter(layout, request.datacenter);
   const Tick now = FromEpoch(request.now);
   if (now > layout.max_tick()) ReportTimeUsedUp(layout, layout.UnixUsAt(now));
 
   Origin origin = ReadOrigin(tables);
-  const bool noticed = LookLocked(tables, layout, {request.duration_us, request.seen_lease_id}, &origin);
+  const bool noticed = DetectLossLocked(tables, layout, {request.duration_us, request.seen_lease_id}, &origin);
   answer->standing = StandingOf(origin);
-  if (FindDrawn(tables, request, answer)) return true;
+  if (FindAcquired(tables, request, answer)) return true;
 
   Lease *lease = &answer->lease;
   lease->lease_id = NextLeaseId(tables, origin.last_lease_id);
   const int64_t size = layout.workers_per_datacenter();
-  Found found = {};
+  FoundWorker found = {};
   const Settling settling = SettlingOf(origin, HereNow(), noticed);
   if (!Choose(tables, layout, {request.datacenter * size, size}, settling, lease->lease_id, now, &found)) return false;
   lease->worker = found.worker;
@@ -287,7 +285,7 @@ bool ProtocolAcquire(Oid extension, const AcquireRequest &request, AcquireAnswer
   CommitDurably();
   LockRegistry(tables);
   bool drawn = false;
-  AsOwner(tables, [&] { drawn = Draw(tables, request, answer); });
+  AsOwner(tables, [&] { drawn = AcquireLocked(tables, request, answer); });
   return drawn;
 }
 
@@ -303,7 +301,7 @@ bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *a
     const Layout layout = ReadLayout(tables.layout);
     const Tick held_until = HeldUntil(layout, request.held_until);
     const bool same_system = ReadOrigin(tables).system_identifier == HereNow().system_identifier;
-    const Origin origin = Look(tables, layout, {request.duration_us, request.lease_id});
+    const Origin origin = DetectLoss(tables, layout, {request.duration_us, request.lease_id});
     NoticeActivity(tables, origin);
     answer->standing = StandingOf(origin);
     Execute(tables,
@@ -348,7 +346,7 @@ bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
   bool found = false;
   AsOwner(tables, [&] {
     const Layout layout = ReadLayout(tables.layout);
-    Look(tables, layout, {0, request.lease_id});
+    DetectLoss(tables, layout, {0, request.lease_id});
     Execute(tables,
             psprintf("DELETE FROM %s WHERE lease_id = $1 AND secret_hash = $2 AND role = $3"
                      " RETURNING worker_id::bigint, window_start, window_end",
@@ -366,7 +364,7 @@ bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
                       errmsg("last tick %lld is outside the lease", Long(request.last_tick)),
                       errdetail("It is neither in the lease's window nor the tick before it."),
                       errhint("Report the last tick that was used, or the tick before the window when none was.")));
-    Raise(tables, worker, watermark);
+    RaiseWatermark(tables, worker, watermark);
   });
   return found;
 }
@@ -390,7 +388,7 @@ bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since, Tick l
   LockRegistry(tables);
   bool found = false;
   AsOwner(tables, [&] {
-    Look(tables, ReadLayout(tables.layout), {});
+    DetectLoss(tables, ReadLayout(tables.layout), {});
     Execute(tables,
             psprintf("DELETE FROM %s WHERE worker_id = $1 RETURNING window_start, window_end, renewed_at",
                      tables.registry_name),
@@ -411,7 +409,7 @@ bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since, Tick l
                          timestamptz_to_str(renewed_at), since),
                errhint("Make sure that the node is dead, and give the time when it died, or now().")));
     }
-    Raise(tables, worker, WatermarkOfEvicted(window_start, window_end, last_tick));
+    RaiseWatermark(tables, worker, WatermarkOfEvicted(window_start, window_end, last_tick));
   });
   return found;
 }
@@ -432,7 +430,7 @@ void ProtocolRaise(Oid extension, Tick tick) {
   CommitDurably();
   LockRegistry(tables);
   AsOwner(tables, [&] {
-    Look(tables, ReadLayout(tables.layout), {});
+    DetectLoss(tables, ReadLayout(tables.layout), {});
     Execute(tables,
             psprintf("UPDATE %s SET raised_tick = greatest(raised_tick, $1) RETURNING raised_tick", tables.origin_name),
             Int8(tick));
@@ -459,7 +457,7 @@ void ProtocolMakeOrigin(Oid extension) {
 
 void ProtocolKeepWatermark(Oid extension, int32_t worker, Tick last_tick) {
   const Tables tables = FindTables(extension);
-  AsOwner(tables, [&] { Raise(tables, worker, last_tick); });
+  AsOwner(tables, [&] { RaiseWatermark(tables, worker, last_tick); });
 }
 
 void ProtocolKeepLayout(Oid extension) {

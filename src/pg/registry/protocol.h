@@ -17,9 +17,6 @@
 
 namespace snowflake {
 
-// A node's name is for people; its length in bytes is bounded.
-inline constexpr int kMaxNodeName = 256;
-
 // SF002: a node names a tick that lies further ahead of this server's clock than max_clock_skew allows.
 [[noreturn]] void ReportTickAhead(int64_t tick_us, int64_t registry_us);
 

@@ -36,7 +36,7 @@ Elements Argument(FunctionCallInfo fcinfo, int index, Oid type) {
   return elements;
 }
 
-const char *SegmentName(Datum value) {
+const char *NameArgument(Datum value) {
   const char *name = TextDatumGetCString(value);
   if (strlen(name) > kMaxSegmentName) ReportSegmentName(static_cast<int64_t>(strlen(name)));
   return name;
@@ -79,7 +79,7 @@ SNOWFLAKE_FUNCTION(snowflake_segment_ranges) {
   RangeAsk *asks = static_cast<RangeAsk *>(palloc(sizeof(RangeAsk) * (count + 1)));
   const auto number = [&](int argument, int i) { return DatumGetInt64(numbers[argument].values[i]); };
   for (int i = 0; i < count; ++i)
-    asks[i] = {SegmentName(segments.values[i]),
+    asks[i] = {NameArgument(segments.values[i]),
                number(0, i),
                number(1, i),
                number(2, i),

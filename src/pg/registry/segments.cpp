@@ -17,22 +17,21 @@ constexpr int kNamesShown = 20;
 // How long commits may be under way to a standby.
 int64_t PeriodUs() { return settings.lease_duration_ms * kUsPerMs; }
 
-struct Row {
+struct SegmentRow {
   int64_t segment_id;  // 0: there is none
   bool may_have_lost;
   char usage_role[kMaxRoleName + 1];
   Segment segment;
 };
 
-// Inside AsOwner(), like all that follows.
-Row ReadSegment(const Tables &tables, const char *name, bool lock) {
+SegmentRow ReadSegment(const Tables &tables, const char *name, bool lock) {
   Execute(tables,
           psprintf("SELECT segment_id, last_value, max_value, step::bigint, max_step::bigint, period_at, handed,"
                    " handed_before, newest, may_have_lost, usage_role FROM %s WHERE name = $1 AND dropped_at IS NULL%s",
                    tables.segment_name, lock ? " FOR UPDATE" : ""),
           TextValue(name));
   if (Rows() == 0) return {};
-  Row row = {};
+  SegmentRow row = {};
   bool is_null = false;
   row.segment_id = Int8Result(0, 1);
   const Datum period_at = Result(0, 6, TIMESTAMPTZOID, &is_null);
@@ -50,7 +49,7 @@ Row ReadSegment(const Tables &tables, const char *name, bool lock) {
 }
 
 // `elsewhere`: a range was handed out to another node than this database's own.
-void WriteSegment(const Tables &tables, const Row &row, bool elsewhere = false) {
+void WriteSegment(const Tables &tables, const SegmentRow &row, bool elsewhere = false) {
   const Segment &s = row.segment;
   Execute(tables,
           psprintf("UPDATE %s SET last_value = $2, period_at = $3, handed = $4, handed_before = $5, newest = $6,"
@@ -112,8 +111,8 @@ int64_t HeldUpTo(const RangeAsk &ask) {
   return ask.unused > 0 && ask.unused <= ask.highest ? ask.highest - ask.unused : ask.highest;
 }
 
-RangeAnswer Exchange(const Tables &tables, const RangesRequest &request, const RangeAsk &ask) {
-  Row row = ReadSegment(tables, ask.name, true);
+RangeAnswer ExchangeRange(const Tables &tables, const RangesRequest &request, const RangeAsk &ask) {
+  SegmentRow row = ReadSegment(tables, ask.name, true);
   if (row.segment_id == 0) return {};
   Segment *segment = &row.segment;
   // What it has had of another one that had the name is not this one's.
@@ -149,7 +148,7 @@ bool HasEvidence(const Tables &tables, const RangesRequest &request) {
   for (int i = 0; i < request.count; ++i) {
     const RangeAsk &ask = request.asks[i];
     if (ask.segment_id == 0) continue;
-    const Row row = ReadSegment(tables, ask.name, false);
+    const SegmentRow row = ReadSegment(tables, ask.name, false);
     if (row.segment_id != ask.segment_id || !IsEvidence(row.segment, HeldUpTo(ask))) continue;
     if (!IsBelieved(row.segment, HeldUpTo(ask)))
       ereport(ERROR,
@@ -186,8 +185,8 @@ void TellKnown(const Tables &tables, char *known, size_t size) {
 }
 
 // One that must be there. Error: 42704.
-Row LockSegment(const Tables &tables, const char *name) {
-  const Row row = ReadSegment(tables, name, true);
+SegmentRow LockSegment(const Tables &tables, const char *name) {
+  const SegmentRow row = ReadSegment(tables, name, true);
   if (row.segment_id != 0) return row;
   char known[sizeof(RangesAnswer::known)];
   TellKnown(tables, known, sizeof(known));
@@ -213,15 +212,15 @@ int64_t NewSegmentId() {
 // Looks at what happened to the registry since, before any row is locked.
 Origin BeginCall(const Tables &tables, const RangesRequest *request) {
   const Layout layout = ReadLayout(tables.layout);
-  const Origin origin = Look(tables, layout, {});
+  const Origin origin = DetectLoss(tables, layout, {});
   NoticeActivity(tables, origin);
   if (request != nullptr && HasEvidence(tables, *request)) NoticeLoss(tables, Loss::kRange);
   return origin;
 }
 
-// Behind the fence.
+// As the tables' owner.
 template <typename Body>
-void Call(const Tables &tables, const char *function, Body body) {
+void RunCall(const Tables &tables, const char *function, Body body) {
   CheckCall(function);
   CommitDurably();
   // Against MarkClean(): what it does not wait for has to see its mark.
@@ -241,7 +240,7 @@ void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64
                     errhint("start must be at least 1 and at most max_value, step at least 1 and at most max_step.")));
   const Tables tables = FindTables(extension);
   NameData nobody = {};
-  Call(tables, "snowflake_create_segment", [&] {
+  RunCall(tables, "snowflake_create_segment", [&] {
     BeginCall(tables, nullptr);
     Execute(tables,
             psprintf("SELECT segment_id FROM %s WHERE name = $1 AND dropped_at IS NOT NULL FOR UPDATE",
@@ -283,9 +282,9 @@ void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64
 
 void ProtocolDropSegment(Oid extension, const char *name) {
   const Tables tables = FindTables(extension);
-  Call(tables, "snowflake_drop_segment", [&] {
+  RunCall(tables, "snowflake_drop_segment", [&] {
     BeginCall(tables, nullptr);
-    const Row row = LockSegment(tables, name);
+    const SegmentRow row = LockSegment(tables, name);
     Execute(tables, psprintf("SELECT drawn_elsewhere FROM %s WHERE segment_id = $1", tables.segment_name),
             Int8(row.segment_id));
     const bool held = BoolResult(0, 1);
@@ -303,9 +302,9 @@ void ProtocolDropSegment(Oid extension, const char *name) {
 int64_t ProtocolRaiseSegment(Oid extension, const char *name, int64_t value) {
   const Tables tables = FindTables(extension);
   int64_t next = 0;
-  Call(tables, "snowflake_raise_segment", [&] {
+  RunCall(tables, "snowflake_raise_segment", [&] {
     BeginCall(tables, nullptr);
-    Row row = LockSegment(tables, name);
+    SegmentRow row = LockSegment(tables, name);
     if (value < 1 || value > row.segment.max_value)
       ereport(ERROR,
               (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("segment \"%s\" has no number %lld", name, Long(value)),
@@ -348,7 +347,7 @@ SegmentStanding ProtocolSegmentStanding(Oid extension, const char *name, bool lo
     AsOwner(tables, read);
     return standing;
   }
-  Call(tables, "snowflake_segment_standing", [&] {
+  RunCall(tables, "snowflake_segment_standing", [&] {
     BeginCall(tables, nullptr);
     read();
   });
@@ -379,13 +378,13 @@ void ProtocolRanges(Oid extension, const RangesRequest &request, RangesAnswer *a
   for (int i = 0; i < request.count; ++i) asks[i] = &request.asks[i];
   // So that no two nodes wait for each other.
   qsort(asks, static_cast<size_t>(request.count), sizeof(RangeAsk *), CompareNames);
-  Call(tables, "snowflake_segment_ranges", [&] {
+  RunCall(tables, "snowflake_segment_ranges", [&] {
     answer->standing = StandingOf(BeginCall(tables, &request));
     bool missing = false;
     for (int i = 0; i < request.count; ++i) {
-      const int place = static_cast<int>(asks[i] - request.asks);
-      answer->answers[place] = Exchange(tables, request, *asks[i]);
-      missing |= answer->answers[place].segment_id == 0;
+      const int index = static_cast<int>(asks[i] - request.asks);
+      answer->answers[index] = ExchangeRange(tables, request, *asks[i]);
+      missing |= answer->answers[index].segment_id == 0;
     }
     answer->known[0] = '\0';
     if (missing) TellKnown(tables, answer->known, sizeof(answer->known));

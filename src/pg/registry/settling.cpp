@@ -35,6 +35,7 @@ void NoteRanges(const Tables &tables, bool may_have_lost) {
 }
 
 void SettleBecause(const Tables &tables, Loss loss, const char *reason, Origin *origin) {
+  Assert(IsLocked(tables.origin, ShareUpdateExclusiveLock));  // Requires: the registry's lock.
   Settle(origin, HereNow(), settings.lease_duration_ms * kUsPerMs, settings.max_clock_skew_ms * kUsPerMs);
   NoteRanges(tables, true);
   ereport(LOG, (errmsg("snowflake registry settles until %s: %s", Time(origin->settles_until_us),
@@ -64,6 +65,7 @@ bool HasLostLeases(const Tables &tables, const Origin &origin) {
 
 // Brings the record up to date, but neither writes it nor settles.
 Loss Recognize(const Tables &tables, const Layout &layout, int64_t named, Origin *origin) {
+  Assert(IsLocked(tables.origin, ShareUpdateExclusiveLock));  // Requires: the registry's lock.
   const Here here = HereNow();
   Loss loss = Loss::kNone;
   if (!origin->found) {
@@ -121,6 +123,7 @@ Origin ReadOrigin(const Tables &tables) {
 }
 
 void WriteOrigin(const Tables &tables, const Origin &origin) {
+  Assert(IsLocked(tables.origin, ShareUpdateExclusiveLock));  // Requires: the registry's lock.
   Execute(tables,
           psprintf("UPDATE %s SET system_identifier = $1, timeline = $2, started_at = nullif($3, 'epoch'),"
                    " clean_at = nullif($4, 'epoch'), last_lease_id = $5, jumped_from = $6, jumped_to = $7,"
@@ -133,7 +136,8 @@ void WriteOrigin(const Tables &tables, const Origin &origin) {
           Bool(origin.loss_known), TimeValue(origin.word_us));
 }
 
-bool LookLocked(const Tables &tables, const Layout &layout, const Notice &notice, Origin *origin) {
+bool DetectLossLocked(const Tables &tables, const Layout &layout, const Notice &notice, Origin *origin) {
+  Assert(IsLocked(tables.origin, ShareUpdateExclusiveLock));  // Requires: the registry's lock.
   const bool news = HasNews(*origin, HereNow(), notice.named);
   const Loss loss = news ? Recognize(tables, layout, notice.named, origin) : Loss::kNone;
   origin->longest_us = Max(origin->longest_us, notice.duration_us);
@@ -142,12 +146,12 @@ bool LookLocked(const Tables &tables, const Layout &layout, const Notice &notice
   return news;
 }
 
-Origin Look(const Tables &tables, const Layout &layout, const Notice &notice) {
+Origin DetectLoss(const Tables &tables, const Layout &layout, const Notice &notice) {
   Origin origin = ReadOrigin(tables);
   if (!HasNews(origin, HereNow(), notice.named) && notice.duration_us <= origin.longest_us) return origin;
   LockRegistry(tables);
   origin = ReadOrigin(tables);
-  if (!LookLocked(tables, layout, notice, &origin)) WriteOrigin(tables, origin);
+  if (!DetectLossLocked(tables, layout, notice, &origin)) WriteOrigin(tables, origin);
   return origin;
 }
 
@@ -186,8 +190,9 @@ bool EndSettling(const Tables &tables, const Layout &layout) {
 }
 
 void MarkClean(const Tables &tables, const Layout &layout) {
+  Assert(IsLocked(tables.origin, ShareRowExclusiveLock));  // Requires: the registry's lock.
   Origin origin = ReadOrigin(tables);
-  LookLocked(tables, layout, {}, &origin);
+  DetectLossLocked(tables, layout, {}, &origin);
   origin.clean_us = NowUnixUs();
   WriteOrigin(tables, origin);
 }

@@ -15,7 +15,6 @@ Here HereNow();
 // Error: 55000 if the record is malformed.
 Origin ReadOrigin(const Tables &tables);
 
-// Requires: the registry's lock.
 void WriteOrigin(const Tables &tables, const Origin &origin);
 
 // What an exchange brings along.
@@ -26,11 +25,11 @@ struct Notice {
 
 // To be called before anything is granted, moved or given back: begins a life, notices a loss, and
 // records both and the longest duration. Returns the record.
-Origin Look(const Tables &tables, const Layout &layout, const Notice &notice);
+Origin DetectLoss(const Tables &tables, const Layout &layout, const Notice &notice);
 
 // The same for the one who has the registry's lock. `origin` is brought up to date; all but its
 // longest duration is recorded. Returns whether there was anything.
-bool LookLocked(const Tables &tables, const Layout &layout, const Notice &notice, Origin *origin);
+bool DetectLossLocked(const Tables &tables, const Layout &layout, const Notice &notice, Origin *origin);
 
 // A node named something that this registry never granted, so commits are lost. All that tells of one
 // loss counts once.
@@ -38,8 +37,6 @@ void NoticeLoss(const Tables &tables, Loss loss);
 
 // The mark of a clean shutdown is gone as soon as something comes after it.
 void NoticeActivity(const Tables &tables, const Origin &origin);
-
-// The three that follow require the registry's lock.
 
 // The operator's word that commits were lost; `reason` for the log.
 void BeginSettling(const Tables &tables, const Layout &layout, const char *reason);

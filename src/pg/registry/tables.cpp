@@ -3,10 +3,6 @@
 #include "pg/extension.h"
 #include "pg/report.h"
 
-extern "C" {
-PGDLLEXPORT Datum snowflake_guard(PG_FUNCTION_ARGS);
-}
-
 namespace snowflake {
 
 namespace {
@@ -153,7 +149,7 @@ Oid GuardOf(const Tables &tables) {
                                     PointerGetDatum(no_arguments), ObjectIdGetDatum(tables.schema));
   if (!OidIsValid(guard) || getExtensionOfObject(ProcedureRelationId, guard) != tables.extension) ReportMovedTables();
   // Its owner may have given it another body.
-  if (!Runs(guard, snowflake_guard)) ReportNoGuard("snowflake_registry");
+  if (!Runs(guard, "snowflake_guard")) ReportNoGuard("snowflake_registry");
   return guard;
 }
 
@@ -216,6 +212,7 @@ Tables FindTables(Oid extension, LOCKMODE mode) {
 }
 
 void ExecuteWith(const Tables &tables, const char *command, int count, const Value *values) {
+  Assert(GetUserId() == tables.owner);  // Requires: AsOwner().
   constexpr int kMost = 12;
   Oid types[kMost];
   Datum datums[kMost];

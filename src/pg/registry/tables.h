@@ -10,8 +10,8 @@
 //    or children, and with their guards, which keep out what does not come this way. See guards.cpp.
 #pragma once
 
-#include "pg/fence.h"
-#include "pg/registry/waits.h"
+#include "pg/security_context.h"
+#include "pg/registry/blockers.h"
 #include "pg/spi.h"
 
 namespace snowflake {
@@ -51,17 +51,17 @@ void LockRegistry(const Tables &tables, LOCKMODE mode = ShareUpdateExclusiveLock
 // Whether the trigger that runs now was fired by the protocol's own statement, and not by what somebody planted there.
 bool FiredByProtocol();
 
-// Runs `body` behind the fence, with SPI connected. An ERROR out of it undoes everything with the transaction.
+// Runs `body` in the security context of the tables' owner, with SPI connected. An ERROR out of it undoes everything with the transaction.
 template <typename Body>
 void AsOwner(const Tables &tables, Body body) {
-  const Fence fence = EnterFence(tables.owner);
+  const SecurityContext outer = EnterSecurityContext(tables.owner);
   SPI_connect();
   NamingBlocker(tables.extension, body);
   SPI_finish();
-  LeaveFence(fence);
+  LeaveSecurityContext(outer);
 }
 
-// Inside AsOwner(): one statement, and what it gave.
+// One statement, and what it gave.
 void ExecuteWith(const Tables &tables, const char *command, int count, const Value *values);
 
 template <typename... Values>

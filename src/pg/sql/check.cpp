@@ -21,13 +21,13 @@ namespace {
 
 constexpr int32_t kNoWorker = -1;
 
-struct Known {
+struct WorkerHistory {
   int32_t worker;  // the key
   HandedOut handed_out;
 };
 
 // One row of the result.
-struct Found {
+struct ProblemGroup {
   struct Key {
     IdProblem problem;
     int32_t worker;
@@ -53,9 +53,9 @@ HTAB *MakeTable(const char *name, Size key, Size entry) {
   return hash_create(name, 256, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
-HandedOut *Learn(Check *check, int32_t worker) {
+HandedOut *HistoryOf(Check *check, int32_t worker) {
   bool found = false;
-  Known *known = static_cast<Known *>(hash_search(check->known, &worker, HASH_ENTER, &found));
+  WorkerHistory *known = static_cast<WorkerHistory *>(hash_search(check->known, &worker, HASH_ENTER, &found));
   if (!found) known->handed_out = {kNoWatermark, 0, 0};
   return &known->handed_out;
 }
@@ -65,49 +65,50 @@ void ReadRegistry(Oid extension, Check *check) {
   AsOwner(tables, [&] {
     Execute(tables, psprintf("SELECT worker_id::bigint, window_start, window_end FROM %s", tables.registry_name));
     for (int64_t i = 0; i < Rows(); ++i) {
-      HandedOut *handed_out = Learn(check, static_cast<int32_t>(Int8Result(i, 1)));
+      HandedOut *handed_out = HistoryOf(check, static_cast<int32_t>(Int8Result(i, 1)));
       handed_out->window_start = Int8Result(i, 2);
       handed_out->window_end = Int8Result(i, 3);
     }
     Execute(tables, psprintf("SELECT worker_id::bigint, last_tick FROM %s", tables.watermark_name));
     for (int64_t i = 0; i < Rows(); ++i)
-      Learn(check, static_cast<int32_t>(Int8Result(i, 1)))->watermark = Int8Result(i, 2);
+      HistoryOf(check, static_cast<int32_t>(Int8Result(i, 1)))->watermark = Int8Result(i, 2);
   });
 }
 
 IdProblem ProblemOf(const Check &check, int64_t id, int32_t worker) {
-  const Known *known = static_cast<const Known *>(hash_search(check.known, &worker, HASH_FIND, nullptr));
+  const WorkerHistory *known =
+      static_cast<const WorkerHistory *>(hash_search(check.known, &worker, HASH_FIND, nullptr));
   return ProblemOf(check.layout, id, check.latest, known != nullptr ? &known->handed_out : nullptr);
 }
 
-void Count(const Check &check, int64_t id) {
+void CountId(const Check &check, int64_t id) {
   const int32_t worker = check.layout.Unpack(id).worker;
   const IdProblem problem = ProblemOf(check, id, worker);
   if (problem == IdProblem::kNone) return;
-  const Found::Key key = {problem, problem == IdProblem::kForeign ? kNoWorker : worker};
+  const ProblemGroup::Key key = {problem, problem == IdProblem::kForeign ? kNoWorker : worker};
   bool found = false;
-  Found *group = static_cast<Found *>(hash_search(check.groups, &key, HASH_ENTER, &found));
+  ProblemGroup *group = static_cast<ProblemGroup *>(hash_search(check.groups, &key, HASH_ENTER, &found));
   if (!found) *group = {key, 0, id, id};
   ++group->ids;
   group->first = Min(group->first, id);
   group->last = Max(group->last, id);
 }
 
-void Read(Relation table, AttrNumber column, const Check &check) {
+void ReadTable(Relation table, AttrNumber column, const Check &check) {
   TupleTableSlot *slot = table_slot_create(table, nullptr);
   TableScanDesc scan = BeginScan(table, GetActiveSnapshot());
   while (table_scan_getnextslot(scan, ForwardScanDirection, slot)) {
     CHECK_FOR_INTERRUPTS();
     bool is_null = false;
     const Datum id = slot_getattr(slot, column, &is_null);
-    if (!is_null) Count(check, DatumGetInt64(id));
+    if (!is_null) CountId(check, DatumGetInt64(id));
   }
   table_endscan(scan);
   ExecDropSingleTupleTableSlot(slot);
 }
 
 // Those of the table itself; its partitions and children have them from there, by another number perhaps.
-AttrNumber FindColumn(Oid relation, const char *name) {
+AttrNumber FindIdColumn(Oid relation, const char *name) {
   const AttrNumber column = get_attnum(relation, name);
   if (column <= 0) ReportNoColumn(relation, name);
   const Oid type = get_atttype(relation, column);
@@ -128,7 +129,7 @@ void CheckMayRead(Oid relation, AttrNumber column) {
   check_enable_rls(relation, InvalidOid, false);
 }
 
-void ReadAll(Oid relation, const char *name, const Check &check) {
+void ReadTables(Oid relation, const char *name, const Check &check) {
   ListCell *cell = nullptr;
   foreach (cell, find_all_inheritors(relation, AccessShareLock, nullptr)) {
     Relation table = table_open(lfirst_oid(cell), NoLock);
@@ -138,7 +139,7 @@ void ReadAll(Oid relation, const char *name, const Check &check) {
                       errmsg("relation \"%s\" cannot be checked", RelationGetRelationName(table)),
                       errdetail("Only a table's own rows are read, and those of its partitions."),
                       errhint("Name a table, or those of its partitions that are on this server.")));
-    if (kind != RELKIND_PARTITIONED_TABLE) Read(table, FindColumn(RelationGetRelid(table), name), check);
+    if (kind != RELKIND_PARTITIONED_TABLE) ReadTable(table, FindIdColumn(RelationGetRelid(table), name), check);
     table_close(table, NoLock);
   }
 }
@@ -158,21 +159,23 @@ const char *TextOf(const Check &check, IdProblem problem) {
 }
 
 int InOrder(const void *left, const void *right) {
-  const Found::Key &a = static_cast<const Found *>(left)->key, &b = static_cast<const Found *>(right)->key;
+  const ProblemGroup::Key &a = static_cast<const ProblemGroup *>(left)->key,
+                          &b = static_cast<const ProblemGroup *>(right)->key;
   if (a.problem != b.problem) return a.problem < b.problem ? -1 : 1;
   return a.worker < b.worker ? -1 : a.worker > b.worker;
 }
 
-void Return(const Check &check, const ReturnSetInfo *result) {
+void ReturnGroups(const Check &check, const ReturnSetInfo *result) {
   const long count = hash_get_num_entries(check.groups);
   if (count == 0) return;
-  Found *all = static_cast<Found *>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(Found) * count));
+  ProblemGroup *all =
+      static_cast<ProblemGroup *>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(ProblemGroup) * count));
   HASH_SEQ_STATUS walk;
   hash_seq_init(&walk, check.groups);
-  for (long i = 0; const void *group = hash_seq_search(&walk); ++i) all[i] = *static_cast<const Found *>(group);
-  qsort(all, count, sizeof(Found), InOrder);
+  for (long i = 0; const void *group = hash_seq_search(&walk); ++i) all[i] = *static_cast<const ProblemGroup *>(group);
+  qsort(all, count, sizeof(ProblemGroup), InOrder);
   for (long i = 0; i < count; ++i) {
-    const Found &found = all[i];
+    const ProblemGroup &found = all[i];
     Datum values[] = {CStringGetTextDatum(TextOf(check, found.key.problem)), Int32GetDatum(found.key.worker),
                       Int64GetDatum(found.ids), Int64GetDatum(found.first), Int64GetDatum(found.last)};
     bool nulls[lengthof(values)] = {false, found.key.worker == kNoWorker};
@@ -195,18 +198,18 @@ SNOWFLAKE_FUNCTION(snowflake_check) {
   InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
   Relation table = try_table_open(relation, AccessShareLock);
   if (table == nullptr) ReportNoRelation(relation);
-  CheckMayRead(relation, FindColumn(relation, name));
+  CheckMayRead(relation, FindIdColumn(relation, name));
 
   Check check = {};
   check.layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
   check.latest =
       check.layout.TickAt(NowUnixUs() + Max(settings.max_clock_skew_ms, settings.max_lead_ms) * kUsPerMs) + 1;
   check.compares = RegistryIsHere();
-  check.known = MakeTable("snowflake worker ids", sizeof(int32_t), sizeof(Known));
-  check.groups = MakeTable("snowflake check", sizeof(Found::Key), sizeof(Found));
+  check.known = MakeTable("snowflake worker ids", sizeof(int32_t), sizeof(WorkerHistory));
+  check.groups = MakeTable("snowflake check", sizeof(ProblemGroup::Key), sizeof(ProblemGroup));
   if (check.compares) ReadRegistry(ExtensionOfFunction(fcinfo->flinfo->fn_oid), &check);
-  ReadAll(relation, name, check);
-  Return(check, reinterpret_cast<const ReturnSetInfo *>(fcinfo->resultinfo));
+  ReadTables(relation, name, check);
+  ReturnGroups(check, reinterpret_cast<const ReturnSetInfo *>(fcinfo->resultinfo));
   table_close(table, NoLock);
   return Datum{0};
 }

@@ -12,8 +12,8 @@
 #include "pg/sql/drops.h"
 
 #include "pg/database_layout.h"
-#include "pg/issue/issuers.h"
-#include "pg/issue/node_block.h"
+#include "pg/state/issuers.h"
+#include "pg/state/node_block.h"
 #include "pg/registry/protocol.h"
 #include "pg/report.h"
 #include "pg/settings.h"
@@ -51,24 +51,24 @@ OwnLeases FindOwnLeases() {
   return own;
 }
 
-AttrNumber FindColumn(Relation table, const char *name, Oid type) {
+AttrNumber ColumnOfType(Relation table, const char *name, Oid type) {
   const AttrNumber column = get_attnum(RelationGetRelid(table), name);
   return column > 0 && get_atttype(RelationGetRelid(table), column) == type ? column : InvalidAttrNumber;
 }
 
-struct Column {
+struct TypedColumn {
   const char *name;
   Oid type;
 };
 
 // Each row in which none of these columns is null; none, if a column is not as the extension made it.
 template <int count, typename Row>
-void ForEachRow(Oid relation, const Column (&columns)[count], Row row) {
+void ForEachRow(Oid relation, const TypedColumn (&columns)[count], Row row) {
   Relation table = table_open(relation, AccessShareLock);
   AttrNumber numbers[count];
   bool found = true;
   for (int i = 0; i < count; ++i) {
-    numbers[i] = FindColumn(table, columns[i].name, columns[i].type);
+    numbers[i] = ColumnOfType(table, columns[i].name, columns[i].type);
     found = found && numbers[i] != InvalidAttrNumber;
   }
   if (found) {
@@ -100,7 +100,7 @@ struct Leases {
 Leases CountLeases(Oid registry, const Layout &layout, int64_t from_us) {
   Leases leases = {};
   const OwnLeases own = FindOwnLeases();
-  const Column columns[] = {{"secret_hash", BYTEAOID}, {"window_end", INT8OID}};
+  const TypedColumn columns[] = {{"secret_hash", BYTEAOID}, {"window_end", INT8OID}};
   ForEachRow(registry, columns, [&](const Datum *row) {
     if (own.Have(DatumGetByteaPP(row[0]))) return;
     const int64_t until_us = layout.UnixUsAt(DatumGetInt64(row[1]));
@@ -111,9 +111,9 @@ Leases CountLeases(Oid registry, const Layout &layout, int64_t from_us) {
   return leases;
 }
 
-const char *SegmentName(Oid segments, int64_t segment_id) {
+const char *NameOfSegment(Oid segments, int64_t segment_id) {
   const char *name = "?";
-  const Column columns[] = {{"segment_id", INT8OID}, {"name", TEXTOID}};
+  const TypedColumn columns[] = {{"segment_id", INT8OID}, {"name", TEXTOID}};
   ForEachRow(segments, columns, [&](const Datum *row) {
     if (DatumGetInt64(row[0]) == segment_id) name = TextDatumGetCString(row[1]);
   });
@@ -126,11 +126,11 @@ void CheckRanges(Oid ranges, Oid segments) {
   int64_t count = 0;
   StringInfoData shown;
   initStringInfo(&shown);
-  const Column columns[] = {{"here", BOOLOID}, {"node", TEXTOID}, {"segment_id", INT8OID}, {"held_to", INT8OID}};
+  const TypedColumn columns[] = {{"here", BOOLOID}, {"node", TEXTOID}, {"segment_id", INT8OID}, {"held_to", INT8OID}};
   ForEachRow(ranges, columns, [&](const Datum *row) {
     if (DatumGetBool(row[0]) || ++count > kShown) return;
     appendStringInfo(&shown, "%snode \"%s\" of segment \"%s\" up to %lld", count > 1 ? ", " : "",
-                     TextDatumGetCString(row[1]), SegmentName(segments, DatumGetInt64(row[2])),
+                     TextDatumGetCString(row[1]), NameOfSegment(segments, DatumGetInt64(row[2])),
                      Long(DatumGetInt64(row[3])));
   });
   if (count > kShown) appendStringInfoString(&shown, ", ...");
@@ -145,7 +145,7 @@ void CheckRanges(Oid ranges, Oid segments) {
                  " rows of snowflake_range.")));
 }
 
-bool IsOurs(Oid relation) {
+bool IsOfSnowflake(Oid relation) {
   const Oid extension = getExtensionOfObject(RelationRelationId, relation);
   const char *name = OidIsValid(extension) ? get_extension_name(extension) : nullptr;
   return name != nullptr && strcmp(name, "snowflake") == 0;
@@ -160,7 +160,7 @@ Oid TableBeside(Oid relation, const char *name) {
 void CheckDrop(Oid relation) {
   const char *name = get_rel_name(relation);
   const auto is = [&](const char *table) { return strcmp(name, table) == 0; };
-  if (name == nullptr || strncmp(name, "snowflake_", strlen("snowflake_")) != 0 || !IsOurs(relation)) return;
+  if (name == nullptr || strncmp(name, "snowflake_", strlen("snowflake_")) != 0 || !IsOfSnowflake(relation)) return;
   if (is("snowflake_range") || is("snowflake_segment")) {
     const Oid ranges = TableBeside(relation, "snowflake_range"), segments = TableBeside(relation, "snowflake_segment");
     if (OidIsValid(ranges) && OidIsValid(segments)) CheckRanges(ranges, segments);

@@ -5,7 +5,7 @@
 #include "core/named_layouts.h"
 #include "pg/database_layout.h"
 #include "pg/extension.h"
-#include "pg/issue/node_block.h"
+#include "pg/state/node_block.h"
 #include "pg/registry/protocol.h"
 #include "pg/registry/tables.h"
 #include "pg/report.h"
@@ -67,8 +67,7 @@ Datum LayoutRow(TupleDesc descriptor, const NamedLayout &named, int64_t now_us) 
 }
 
 void SetLayout(FunctionCallInfo fcinfo, const Layout &layout) {
-  const LayoutFault fault = layout.Check(true);
-  if (fault != LayoutFault::kNone) ReportLayoutFault(layout, fault);
+  CheckLayout(layout, true);
   const int64_t now_us = NowUnixUs();
   if (layout.epoch_us() > now_us)
     ereport(ERROR,

@@ -6,13 +6,13 @@
 //    when it steps back.
 #include "pg/database_layout.h"
 #include "pg/extension.h"
-#include "pg/issue/node_block.h"
+#include "pg/state/node_block.h"
 #include "pg/registry/protocol.h"
 #include "pg/registry/tables.h"
 #include "pg/report.h"
 #include "pg/settings.h"
 #include "pg/sql/layouts.h"
-#include "pg/sql/waits.h"
+#include "pg/sql/pauses.h"
 
 namespace snowflake {
 

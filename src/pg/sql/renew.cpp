@@ -1,6 +1,6 @@
 // snowflake_renew(): for a machine that was copied with its memory. Result and errors: COMMENT ON in the install script.
 #include "pg/issue/launch.h"
-#include "pg/sql/waits.h"
+#include "pg/sql/pauses.h"
 
 using namespace snowflake;
 

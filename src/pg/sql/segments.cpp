@@ -133,9 +133,9 @@ SNOWFLAKE_FUNCTION(snowflake_get_segments) {
   InitMaterializedSRF(fcinfo, 0);
   const ReturnSetInfo *result = reinterpret_cast<const ReturnSetInfo *>(fcinfo->resultinfo);
   const Oid extension = ExtensionOf(fcinfo);
-  const int places = HasSharedMemory() ? SegmentPlaces() : 0;
-  for (int i = 0; i < places; ++i) {
-    SegmentSlot *slot = SegmentPlace(i), copy = {};
+  const int slots = HasSharedMemory() ? SegmentSlots() : 0;
+  for (int i = 0; i < slots; ++i) {
+    SegmentSlot *slot = SegmentSlotAt(i), copy = {};
     bool ours = false;
     WithMutex(slot, [&] {
       ours = slot->database == MyDatabaseId && slot->extension == extension && slot->segment_id != 0;

@@ -59,7 +59,7 @@ enum Column {
 };
 
 // What is copied out of shared memory under the lock.
-struct Seen {
+struct NodeShot {
   NodeClock clock;
   Generator generator;
   Counters counters;
@@ -95,18 +95,18 @@ const char *StateOfLease(Generator g, int64_t now_us) {
 }
 
 // Idle: the first call will draw a lease, as far as anybody can know.
-const char *State(const NodeBlock *node, const Seen &shot, int64_t now_us) {
+const char *StateText(const NodeBlock *node, const NodeShot &shot, int64_t now_us) {
   if (!HasSharedMemory()) return "not preloaded";
   // Whatever it holds: it may have been the primary before.
   if (RegistryIsHere() && RecoveryInProgress()) return "standby";
   if (shot.generator.open) return StateOfLease(shot.generator, now_us);
-  if (node == nullptr) return PlacesInUse() < Places() ? "idle" : "no lease";
+  if (node == nullptr) return NodeSlotsInUse() < NodeSlots() ? "idle" : "no lease";
   if (shot.error.message[0] != '\0') return shot.error.held_back ? "held back" : "no lease";
   const bool keeps = shot.keeper_pid != 0 && shot.generator.lease.lease_id != 0;  // it may be there for segments alone
   return shot.lease_wanted || keeps ? "no lease" : "idle";
 }
 
-void SetLease(StatusRow *row, const Seen &shot, bool issuing, int64_t now_us) {
+void SetLease(StatusRow *row, const NodeShot &shot, bool issuing, int64_t now_us) {
   const Generator &g = shot.generator;
   const int64_t end_us = g.layout.UnixUsAt(g.lease.window_end);
   row->Set(kWorker, Int32GetDatum(g.lease.worker));
@@ -126,7 +126,7 @@ void SetLease(StatusRow *row, const Seen &shot, bool issuing, int64_t now_us) {
 }
 
 // What only a state block has.
-void SetNode(StatusRow *row, const Seen &shot) {
+void SetNode(StatusRow *row, const NodeShot &shot) {
   const Counters &counters = shot.counters;
   const Exchanges &exchanges = shot.exchanges;
   if (shot.node_name[0] != '\0') row->Set(kNode, CStringGetTextDatum(shot.node_name));
@@ -153,10 +153,10 @@ void SetNode(StatusRow *row, const Seen &shot) {
   row->Set(kLastErrorAt, TimeDatum(shot.error.at_us));
 }
 
-void SetAdvice(StatusRow *row, const Seen &shot) {
+void SetAdvice(StatusRow *row, const NodeShot &shot) {
   const uint32_t advice = shot.advice | (HasBox() ? 0u : uint32_t{kAdviceNoBox});
   if (advice == 0) return;
-  const Advised advised = {advice, shot.workers_free, shot.generator.layout.workers_per_datacenter(), PlacesInUse()};
+  const Advised advised = {advice, shot.workers_free, shot.generator.layout.workers_per_datacenter(), NodeSlotsInUse()};
   row->Set(kAdvice, CStringGetTextDatum(AdviceText(advised)));
 }
 
@@ -179,7 +179,7 @@ using namespace snowflake;
 
 SNOWFLAKE_FUNCTION(snowflake_get_status) {
   StatusRow row;
-  Seen shot = {};
+  NodeShot shot = {};
   HorizonShown shown = {};
   const Oid extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
   NodeBlock *node = FindNode(MyDatabaseId);
@@ -205,7 +205,7 @@ SNOWFLAKE_FUNCTION(snowflake_get_status) {
   }
   Read(&shot.clock, ReadClocks(), PatienceNow().clock);
   const int64_t now_us = shot.clock.shown_us;
-  const char *state = State(node, shot, now_us);
+  const char *state = StateText(node, shot, now_us);
   if (shot.generator.lease.lease_id != 0) SetLease(&row, shot, strcmp(state, "issuing") == 0, now_us);
   if (HasSharedMemory()) {
     SetNode(&row, shot);

@@ -16,7 +16,7 @@ use Test::More;
 
 my $source = PostgreSQL::Test::Utils::tempdir() . '/source';
 my @make = ('make', '-s', '-C', $source, 'PG_CONFIG=pg_config');
-my $block = "$source/src/pg/issue/node_block";
+my $block = "$source/src/pg/state/node_block";
 system_or_bail('cp', '-a', '.', $source);
 
 # Changes a file by a regular expression that must match.
@@ -36,7 +36,7 @@ for my $struct (qw(Counters RegistryError NodeBlock SegmentSlot))
 {
 	my $was = slurp_file("$block.h");
 	change("$block.h", "(?<=$struct \\{\\n)", "  int64_t of_another_version;\n");
-	my ($out, $err) = run_command([ @make, 'src/pg/issue/node_block.o' ]);
+	my ($out, $err) = run_command([ @make, 'src/pg/state/node_block.o' ]);
 	like($err, qr/static assertion failed.*count kMemoryName up/, "a field more in $struct stops the build");
 	unlink "$block.h";
 	append_to_file("$block.h", $was);

@@ -1,4 +1,4 @@
-#include "pg/issue/database_files.h"
+#include "pg/state/database_files.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "pg/issue/black_box.h"
+#include "pg/state/black_box.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -11,7 +11,7 @@ namespace {
 
 // Some systems round an object's size up to whole pages, none of which are longer than this.
 constexpr size_t kSizeUnit = 16 * 1024;
-constexpr uint64_t kMostPlaces = 1 << 20;
+constexpr uint64_t kMostSlots = 1 << 20;
 
 // Two files that are there at the same time differ in device or inode. One that comes later in the place of another may have both,
 // but was born later.
@@ -31,7 +31,7 @@ struct DataDirectory {
 
 struct alignas(64) BoxHeader {
   uint64_t box;  // which one; written last
-  uint64_t places;
+  uint64_t slots;
   char path[256];  // for people who find the object
   DataDirectory directory;
   uint64_t inode;      // the object's own: what was saved of one and put back later is another
@@ -52,7 +52,7 @@ Mapping box = {};
 char name[32] = "";
 DataDirectory here = {};
 
-size_t SizeFor(uint64_t places) { return TYPEALIGN(kSizeUnit, sizeof(BoxHeader) + places * sizeof(BoxSlot)); }
+size_t SizeFor(uint64_t slots) { return TYPEALIGN(kSizeUnit, sizeof(BoxHeader) + slots * sizeof(BoxSlot)); }
 
 uint64_t Hash(const void *bytes, size_t size) {
   return hash_bytes_extended(static_cast<const unsigned char *>(bytes), static_cast<int>(size), 0);
@@ -149,7 +149,7 @@ const char *FaultOf(const struct stat &object) {
   if (object.st_uid != geteuid()) return psprintf("It belongs to user %u.", object.st_uid);
   if ((object.st_mode & 07777) != (S_IRUSR | S_IWUSR)) return psprintf("Its mode is %o.", object.st_mode & 07777);
   if (object.st_size <= 0 || object.st_size % static_cast<off_t>(kSizeUnit) != 0 ||
-      static_cast<uint64_t>(object.st_size) > SizeFor(kMostPlaces))
+      static_cast<uint64_t>(object.st_size) > SizeFor(kMostSlots))
     return psprintf("Its size is %lld bytes.", static_cast<long long>(object.st_size));
   return nullptr;
 }
@@ -175,22 +175,22 @@ bool MapObject(Mapping *mapping, const char **fault) {
   }
   const BoxHeader *header = mapping->header;
   mapping->id = header->box;
-  if (header->box != 0 && header->inode == object.st_ino && header->directory == here &&
-      header->places <= kMostPlaces && SizeFor(header->places) == mapping->size)
+  if (header->box != 0 && header->inode == object.st_ino && header->directory == here && header->slots <= kMostSlots &&
+      SizeFor(header->slots) == mapping->size)
     return true;
   Unmap(mapping);
   *fault = "Its content is no box of this data directory.";
   return false;
 }
 
-bool MakeObject(int places, Mapping *mapping, const char **fault) {
+bool MakeObject(int slots, Mapping *mapping, const char **fault) {
   if (shm_unlink(name) != 0 && errno != ENOENT) {
     *fault = SystemError();
     return false;
   }
   const int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
   uint64_t which = 0;
-  const size_t size = SizeFor(static_cast<uint64_t>(places));
+  const size_t size = SizeFor(static_cast<uint64_t>(slots));
   struct stat object = {};
   const bool made = fd >= 0 && pg_strong_random(&which, sizeof(which)) &&
                     ftruncate(fd, static_cast<off_t>(size)) == 0 && fstat(fd, &object) == 0 && Map(fd, size, mapping);
@@ -203,7 +203,7 @@ bool MakeObject(int places, Mapping *mapping, const char **fault) {
     return false;
   }
   BoxHeader *header = mapping->header;
-  header->places = static_cast<uint64_t>(places);
+  header->slots = static_cast<uint64_t>(slots);
   header->directory = here;
   header->inode = object.st_ino;
   strlcpy(header->path, DataDir, sizeof(header->path));
@@ -246,13 +246,13 @@ void TellNone(const char *fault) {
 void Copy(const Mapping &from, const Mapping &to) {
   Kept kept = {};
   KeptHorizon horizon = {};
-  uint64_t place = 0;
-  for (uint64_t i = 0; i < from.header->places && place < to.header->places; ++i) {
-    BoxSlot *slot = &to.slots()[place];
+  uint64_t number = 0;
+  for (uint64_t i = 0; i < from.header->slots && number < to.header->slots; ++i) {
+    BoxSlot *slot = &to.slots()[number];
     const bool has_kept = Load(from.slots()[i], &kept), has_horizon = LoadHorizon(from.slots()[i], &horizon);
     if (has_kept) Store(slot, [&](Kept *copy) { *copy = kept; });
     if (has_horizon) StoreHorizon(slot, horizon);
-    place += has_kept || has_horizon;
+    number += has_kept || has_horizon;
   }
 }
 
@@ -262,7 +262,7 @@ void RemoveEmptyBox(int, Datum) {
   Mapping last = {};
   const char *fault = nullptr;
   if (box.header == nullptr || !MapObject(&last, &fault)) return;
-  for (uint64_t i = 0; i < last.header->places; ++i)
+  for (uint64_t i = 0; i < last.header->slots; ++i)
     if (last.slots()[i].seal.load() != 0 || NewestHorizon(last.slots()[i]) >= 0) return;
   shm_unlink(name);
 }
@@ -284,8 +284,8 @@ Mapping fresh = {};
 
 }  // namespace
 
-uint64_t OpenBlackBox(const char *block, int places, bool (*keep)(int place, const Kept &kept, void *argument),
-                      bool (*keep_horizon)(int place, const KeptHorizon &kept, void *argument), void *argument) {
+uint64_t OpenBlackBox(const char *block, int slots, bool (*keep)(int number, const Kept &kept, void *argument),
+                      bool (*keep_horizon)(int number, const KeptHorizon &kept, void *argument), void *argument) {
   static bool registered = false;
   if (!IsUnderPostmaster && !registered) on_proc_exit(RemoveEmptyBox, Datum{0});
   registered = true;
@@ -310,11 +310,11 @@ uint64_t OpenBlackBox(const char *block, int places, bool (*keep)(int place, con
   const bool missing = !taken_away && found.header == nullptr && fault == nullptr;
 
   const Mapping source = taken_away ? before : found;
-  if (!taken_away && found.header != nullptr && found.header->places == static_cast<uint64_t>(places)) {
+  if (!taken_away && found.header != nullptr && found.header->slots == static_cast<uint64_t>(slots)) {
     box = found;
   } else {
     fault = nullptr;
-    if (!MakeObject(places, &box, &fault))
+    if (!MakeObject(slots, &box, &fault))
       TellNone(fault);
     else if (source.header != nullptr)
       Copy(source, box);
@@ -327,13 +327,13 @@ uint64_t OpenBlackBox(const char *block, int places, bool (*keep)(int place, con
   Kept kept = {};
   KeptHorizon horizon = {};
   int count = 0;
-  for (int place = 0; place < places; ++place) {
-    BoxSlot *slot = &box.slots()[place];
-    if (Load(*slot, &kept) && keep(place, kept, argument))
+  for (int number = 0; number < slots; ++number) {
+    BoxSlot *slot = &box.slots()[number];
+    if (Load(*slot, &kept) && keep(number, kept, argument))
       count += kept.state.generator.open;
     else
       Empty(slot);
-    if (!LoadHorizon(*slot, &horizon) || !keep_horizon(place, horizon, argument)) EmptyHorizon(slot);
+    if (!LoadHorizon(*slot, &horizon) || !keep_horizon(number, horizon, argument)) EmptyHorizon(slot);
   }
   if (count > 0)
     ereport(LogLevel(LOG), (errmsg_plural("snowflake: %d database goes on with the lease of before",
@@ -362,7 +362,7 @@ bool FindBlackBox(const char *block, uint64_t which) {
   return false;
 }
 
-BoxSlot *SlotOf(int place) { return box.header != nullptr ? &box.slots()[place] : nullptr; }
+BoxSlot *SlotOf(int number) { return box.header != nullptr ? &box.slots()[number] : nullptr; }
 
 bool BoxIsCut() { return box.header != nullptr && !IsWhole(box); }
 
@@ -376,9 +376,9 @@ bool BlackBoxIsThere(bool quiet) {
   return fault == nullptr;
 }
 
-uint64_t BeginBox(int places, bool quiet) {
+uint64_t BeginBox(int slots, bool quiet) {
   const char *fault = nullptr;
-  if (!MakeObject(places, &fresh, &fault)) {
+  if (!MakeObject(slots, &fresh, &fault)) {
     if (!quiet) TellNone(fault);
     return 0;
   }
@@ -388,7 +388,7 @@ uint64_t BeginBox(int places, bool quiet) {
   return fresh.id;
 }
 
-BoxSlot *FreshSlotOf(int place) { return &fresh.slots()[place]; }
+BoxSlot *FreshSlotOf(int number) { return &fresh.slots()[number]; }
 
 void EndBox() {
   ereport(LOG, (errmsg("snowflake keeper: made the black box anew"),

@@ -18,8 +18,8 @@ namespace snowflake {
 // each with a box of its own. Hands `keep` what the life before left, each with its place, and says which box it is; 0: there is none,
 // which was told. What `keep` and `keep_horizon` do not want is not kept any longer. In the postmaster, or under the lock of who makes
 // the block.
-uint64_t OpenBlackBox(const char *block, int places, bool (*keep)(int place, const Kept &kept, void *argument),
-                      bool (*keep_horizon)(int place, const KeptHorizon &kept, void *argument), void *argument);
+uint64_t OpenBlackBox(const char *block, int slots, bool (*keep)(int number, const Kept &kept, void *argument),
+                      bool (*keep_horizon)(int number, const KeptHorizon &kept, void *argument), void *argument);
 
 // In a process that came later and did not inherit it. False: it is not to be had, and was taken away. Error: 58030 when that failed.
 bool FindBlackBox(const char *block, uint64_t box);
@@ -27,8 +27,8 @@ bool FindBlackBox(const char *block, uint64_t box);
 // Which box this process has; 0: none.
 uint64_t BoxId();
 
-// Of a place; nullptr where there is no box. It may be called under a lock.
-BoxSlot *SlotOf(int place);
+// Of a slot; nullptr where there is no box. It may be called under a lock.
+BoxSlot *SlotOf(int number);
 
 // Whether the object was truncated: who writes to it then is ended by SIGBUS.
 bool BoxIsCut();
@@ -38,8 +38,8 @@ bool BlackBoxIsThere(bool quiet);
 
 // Makes another one, in a process that saw that it is not: begins (0: it cannot be made), has the caller fill the slots, and
 // goes on with it.
-uint64_t BeginBox(int places, bool quiet);
-BoxSlot *FreshSlotOf(int place);
+uint64_t BeginBox(int slots, bool quiet);
+BoxSlot *FreshSlotOf(int number);
 void EndBox();
 
 }  // namespace snowflake

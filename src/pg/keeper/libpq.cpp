@@ -1,12 +1,13 @@
-#include "pg/libpq.h"
+#include "pg/keeper/libpq.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "libpq-fe.h"
+#include "pg/keeper/remote_row.h"
+#include "pg/keeper/resolver.h"
 #include "pg/presentable.h"
-#include "pg/resolver.h"
 
 namespace snowflake {
 
@@ -34,7 +35,7 @@ constexpr const char *kSettings =
 constexpr const char *kSettingsOf17 = " -c transaction_timeout=0";
 constexpr int kVersion17 = 170000;
 
-// What this process knows of the place that a connection string leads to.
+// What this process knows of the endpoint that a connection string leads to.
 struct Learned {
   char *conninfo;
   uint32_t host;  // of the list, round and round: the one to begin with
@@ -43,7 +44,7 @@ struct Learned {
 };
 Learned learned;
 
-void Learn(const char *conninfo) {
+void LearnEndpoint(const char *conninfo) {
   if (learned.conninfo != nullptr && strcmp(learned.conninfo, conninfo) == 0) return;
   if (learned.conninfo != nullptr) pfree(learned.conninfo);
   learned = {};
@@ -76,12 +77,6 @@ struct Text {
   pg_unreachable();
 }
 
-[[noreturn]] void ReportAnswer(const char *detail) {
-  ereport(ERROR, (errcode(ERRCODE_PROTOCOL_VIOLATION), errmsg("the registry answered nonsense"),
-                  errdetail_internal("%s", detail)));
-  pg_unreachable();
-}
-
 // Of an error, and not of a success or a warning; 0 when it is none.
 int ErrorCode(const char *state) {
   if (strlen(state) != 5 || strspn(state, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 5) return 0;
@@ -99,7 +94,7 @@ bool IsOfTheExtension(int sqlstate) { return ERRCODE_TO_CATEGORY(sqlstate) == MA
   const Text detail(PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL));
   const int code = ErrorCode(state);
   if (code == 0)
-    ReportAnswer(psprintf("The SQLSTATE of its error \"%s\" is \"%s\".", message.bytes, Text(state).bytes));
+    ReportMalformed(psprintf("The SQLSTATE of its error \"%s\" is \"%s\".", message.bytes, Text(state).bytes));
   remote->answered = IsOfTheExtension(code);
   const char *column = PQresultErrorField(result, PG_DIAG_COLUMN_NAME);  // tells what is held back from what is leased
   ereport(ERROR, (errcode(code), errmsg_internal("%s", message.bytes),
@@ -184,7 +179,7 @@ struct Host {
 };
 
 // What string, service file and environment come to.
-struct Place {
+struct Endpoint {
   const char *conninfo;
   const char *options;
   bool verifies;       // whose host it is, by TLS
@@ -212,7 +207,7 @@ int Split(char *list, const char **items) {
 
 // libpq puts string, service file and environment together only where it connects. It is asked for a connection that cannot
 // be, and refuses before it has opened one.
-Place FindPlace(const char *conninfo) {
+Endpoint ParseConnectionString(const char *conninfo) {
   const char *const keywords[] = {"dbname", "target_session_attrs", nullptr};
   const char *const values[] = {conninfo, "none that there is", nullptr};
   PGconn *refused = PQconnectStartParams(keywords, values, 1);
@@ -221,28 +216,28 @@ Place FindPlace(const char *conninfo) {
 
   const char *names[kMostHosts] = {}, *addresses[kMostHosts] = {}, *ports[kMostHosts] = {};
   int name_count = 0, address_count = 0, port_count = 0;
-  Place place = {};
-  place.conninfo = conninfo;
-  place.options = "";
+  Endpoint endpoint = {};
+  endpoint.conninfo = conninfo;
+  endpoint.options = "";
   for (const PQconninfoOption *option = options; option != nullptr && option->keyword != nullptr; ++option) {
     const bool methods = strcmp(option->keyword, "require_auth") == 0;
-    if (methods) place.knows_methods = true;
+    if (methods) endpoint.knows_methods = true;
     if (option->val == nullptr || option->val[0] == '\0') continue;
     if (strcmp(option->keyword, "host") == 0) name_count = Split(pstrdup(option->val), names);
     if (strcmp(option->keyword, "hostaddr") == 0) address_count = Split(pstrdup(option->val), addresses);
     if (strcmp(option->keyword, "port") == 0) port_count = Split(pstrdup(option->val), ports);
-    if (methods) place.says_methods = true;
-    if (strcmp(option->keyword, "sslmode") == 0) place.verifies = strncmp(option->val, "verify-", 7) == 0;
-    if (strcmp(option->keyword, "options") == 0) place.options = pstrdup(option->val);
+    if (methods) endpoint.says_methods = true;
+    if (strcmp(option->keyword, "sslmode") == 0) endpoint.verifies = strncmp(option->val, "verify-", 7) == 0;
+    if (strcmp(option->keyword, "options") == 0) endpoint.options = pstrdup(option->val);
   }
   PQconninfoFree(options);
-  place.host_count = Max(Max(name_count, address_count), 1);
-  for (int i = 0; i < place.host_count; ++i)
-    place.hosts[i] = {names[i], addresses[i], port_count == 1 ? ports[0] : ports[i]};
-  return place;
+  endpoint.host_count = Max(Max(name_count, address_count), 1);
+  for (int i = 0; i < endpoint.host_count; ++i)
+    endpoint.hosts[i] = {names[i], addresses[i], port_count == 1 ? ports[0] : ports[i]};
+  return endpoint;
 }
 
-PGconn *Start(const Place &place, const Host &host, const char *settings) {
+PGconn *Start(const Endpoint &endpoint, const Host &host, const char *settings) {
   const char *keywords[13], *values[13];
   int count = 0;
   const auto add = [&](const char *keyword, const char *value) {
@@ -251,9 +246,9 @@ PGconn *Start(const Place &place, const Host &host, const char *settings) {
     values[count++] = value;
   };
   for (const auto &option : kPatience) add(option[0], option[1]);
-  // A host in the registry's place could ask for the password itself, or for an MD5 hash of it.
-  if (!place.verifies && !place.says_methods && place.knows_methods) add("require_auth", "!password,!md5");
-  add("dbname", place.conninfo);
+  // A host in the registry's endpoint could ask for the password itself, or for an MD5 hash of it.
+  if (!endpoint.verifies && !endpoint.says_methods && endpoint.knows_methods) add("require_auth", "!password,!md5");
+  add("dbname", endpoint.conninfo);
   add("fallback_application_name", "snowflake keeper");
   // As it is stored there, because an encoding that one of the two cannot convert must not keep a node from its lease.
   add("client_encoding", "SQL_ASCII");
@@ -332,15 +327,15 @@ bool FindAddresses(Host *host, int64_t deadline_us, const char **failure) {
 }
 
 // True when connected. Where settings are refused it connects once more, without them.
-bool Connect(Remote *remote, const Place &place, Host host, int64_t deadline_us, const char **failure) {
+bool Connect(Remote *remote, const Endpoint &endpoint, Host host, int64_t deadline_us, const char **failure) {
   *failure = nullptr;
   if (!FindAddresses(&host, deadline_us, failure)) return false;
   for (bool bare = learned.bare;; bare = true) {
     if (remote->connection != nullptr) PQfinish(remote->connection);
     remote->connection = nullptr;
     const char *settings =
-        psprintf("%s %s%s", place.options, kSettings, learned.version >= kVersion17 ? kSettingsOf17 : "");
-    remote->connection = Start(place, host, bare ? nullptr : settings);
+        psprintf("%s %s%s", endpoint.options, kSettings, learned.version >= kVersion17 ? kSettingsOf17 : "");
+    remote->connection = Start(endpoint, host, bare ? nullptr : settings);
     PQsetNoticeReceiver(remote->connection, ReceiveNotice, remote);
     if (Finish(remote->connection, deadline_us)) {
       learned.bare = bare;
@@ -368,13 +363,13 @@ bool Receive(PGconn *connection) {
 bool IsBusy(PGconn *connection) {
   const bool busy = Bounded([&] { return PQisBusy(connection); }) != 0;
   if (PQstatus(connection) == CONNECTION_BAD)
-    ReportAnswer(
+    ReportMalformed(
         psprintf("A message is too long, or not one of the protocol: %s", Text(PQerrorMessage(connection)).bytes));
   return busy;
 }
 
 // Sends what is queued and waits until the answer is there.
-void Exchange(PGconn *connection, int64_t deadline_us) {
+void SendAndReceive(PGconn *connection, int64_t deadline_us) {
   for (;;) {
     const int left = Bounded([&] { return PQflush(connection); });
     if (left < 0) ReportConnection(connection, "could not send to the registry");
@@ -408,23 +403,23 @@ ConnectionString CheckConnectionString(const char *text) {
 void RemoteOpen(Remote *remote, const char *conninfo, int64_t deadline_us) {
   *remote = {};
   remote->deadline_us = deadline_us;
-  Learn(conninfo);
-  const Place place = FindPlace(conninfo);
+  LearnEndpoint(conninfo);
+  const Endpoint endpoint = ParseConnectionString(conninfo);
   LimitMemory();
   PG_TRY();
   {
     bool connected = false;
     const char *failure = nullptr;
-    for (int left = place.host_count; left > 0 && !connected; --left) {
+    for (int left = endpoint.host_count; left > 0 && !connected; --left) {
       const int64_t now_us = MonotonicUs();
       const int64_t share_us = Max((deadline_us - now_us) / left, kLeastPerHostUs);
-      const Host &host = place.hosts[learned.host % place.host_count];
-      connected = Connect(remote, place, host, Min(now_us + share_us, deadline_us), &failure);
+      const Host &host = endpoint.hosts[learned.host % endpoint.host_count];
+      connected = Connect(remote, endpoint, host, Min(now_us + share_us, deadline_us), &failure);
       if (!connected) ++learned.host;
     }
     const char *host = connected ? PQhost(remote->connection) : nullptr;
     remote->in_clear = host != nullptr && host[0] != '/' && PQconnectionUsedPassword(remote->connection) != 0 &&
-                       !place.verifies && !place.says_methods && !place.knows_methods;
+                       !endpoint.verifies && !endpoint.says_methods && !endpoint.knows_methods;
     if (failure != nullptr)
       ereport(ERROR,
               (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("%s", kNotConnected), errdetail_internal("%s", failure)));
@@ -459,12 +454,12 @@ PGresult *RemoteCall(Remote *remote, const char *statement, int count, const Oid
     const int64_t deadline_us = Min(remote->deadline_us, MonotonicUs() + kAnswerUs);
     // To the end: the server commits after the row has been sent, and before it is ready for the next statement.
     for (;;) {
-      Exchange(connection, deadline_us);
+      SendAndReceive(connection, deadline_us);
       result = Bounded([&] { return PQgetResult(connection); });
       if (result == nullptr) break;
       switch (PQresultStatus(result)) {
         case PGRES_SINGLE_TUPLE:
-          if (row != nullptr) ReportAnswer("It has more than one row.");
+          if (row != nullptr) ReportMalformed("It has more than one row.");
           row = result;
           result = nullptr;
           break;
@@ -475,10 +470,10 @@ PGresult *RemoteCall(Remote *remote, const char *statement, int count, const Oid
         case PGRES_FATAL_ERROR:
           ReportResult(remote, result);
         default:
-          ReportAnswer(psprintf("It is %s.", PQresStatus(PQresultStatus(result))));
+          ReportMalformed(psprintf("It is %s.", PQresStatus(PQresultStatus(result))));
       }
     }
-    if (row == nullptr) ReportAnswer("It has no row.");
+    if (row == nullptr) ReportMalformed("It has no row.");
     if (remote->warning[0] != '\0')
       ereport(ERROR, (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("the registry did not confirm its answer"),
                       errdetail("It warned: %s.", remote->warning)));
@@ -500,91 +495,5 @@ bool RemoteHasOurEncoding(const Remote &remote) {
   const char *theirs = PQparameterStatus(remote.connection, "server_encoding");
   return theirs != nullptr && pg_char_to_encoding(theirs) == GetDatabaseEncoding();
 }
-
-void RemoteRow::Refuse(const char *value, const char *kind) const {
-  char name[NAMEDATALEN], shown[64];
-  const char *real_name = PQfname(row_, column_ - 1);
-  CopyPresentable(name, sizeof(name), real_name != nullptr ? real_name : "");
-  CopyPresentable(shown, sizeof(shown), value);
-  ReportAnswer(psprintf("Its column %d, \"%s\", is \"%s\", and no %s.", column_, name, shown, kind));
-}
-
-const char *RemoteRow::Next(size_t longest, const char *kind) {
-  const int column = column_++;
-  if (column >= PQnfields(row_)) ReportAnswer(psprintf("It has no column %d.", column_));
-  if (PQgetisnull(row_, 0, column)) ReportAnswer(psprintf("Its column %d is null.", column_));
-  const char *value = PQgetvalue(row_, 0, column);
-  if (strnlen(value, longest + 1) > longest) Refuse(value, kind);
-  return value;
-}
-
-bool RemoteRow::PassNull() {
-  if (column_ >= PQnfields(row_) || !PQgetisnull(row_, 0, column_)) return false;
-  ++column_;
-  return true;
-}
-
-int64_t RemoteRow::Integer(int64_t lowest, int64_t highest, const char *kind) {
-  const char *value = Next(strlen("-9223372036854775808"), kind);
-  char *end = nullptr;
-  errno = 0;
-  const long long number = strtoll(value, &end, 10);
-  if (errno != 0 || end == value || *end != '\0' || number < lowest || number > highest) Refuse(value, kind);
-  return number;
-}
-
-int64_t RemoteRow::Int8() { return Integer(PG_INT64_MIN, PG_INT64_MAX, "bigint"); }
-int32_t RemoteRow::Int4() { return static_cast<int32_t>(Integer(PG_INT32_MIN, PG_INT32_MAX, "integer")); }
-
-bool RemoteRow::Bool() {
-  const char *value = Next(1, "boolean");
-  if (value[0] != 't' && value[0] != 'f') Refuse(value, "boolean");
-  return value[0] == 't';
-}
-
-void RemoteRow::Int8Array(int64_t *values, int count) {
-  const char *kind = psprintf("array of %d bigints", count);
-  const char *value = Next((strlen("-9223372036854775808") + 1) * static_cast<size_t>(count) + 2, kind);
-  const char *at = value;
-  if (*at++ != '{') Refuse(value, kind);
-  for (int i = 0; i < count; ++i) {
-    char *end = nullptr;
-    errno = 0;
-    values[i] = strtoll(at, &end, 10);
-    if (errno != 0 || end == at || *end != (i + 1 < count ? ',' : '}')) Refuse(value, kind);
-    at = end + 1;
-  }
-  if (count == 0 && *at++ != '}') Refuse(value, kind);
-  if (*at != '\0') Refuse(value, kind);
-}
-
-char **RemoteRow::Names(int count) {
-  const char *kind = psprintf("array of %d names", count);
-  // Each character may be escaped, and quotes and a comma come with each.
-  const char *value = Next((size_t{2} * NAMEDATALEN + 3) * static_cast<size_t>(count) + 2, kind);
-  char **names = static_cast<char **>(palloc(sizeof(char *) * count));
-  char *to = static_cast<char *>(palloc(strlen(value) + 1));
-  const char *at = value;
-  if (*at++ != '{') Refuse(value, kind);
-  for (int i = 0; i < count; ++i) {
-    names[i] = to;
-    const bool quoted = *at == '"';
-    if (quoted) ++at;
-    const char *begin = at;
-    while (*at != '\0' && (quoted ? *at != '"' : *at != ',' && *at != '}')) {
-      if (*at == '\\' && at[1] != '\0') ++at;
-      *to++ = *at++;
-    }
-    *to++ = '\0';
-    if (quoted ? *at++ != '"' : at == begin) Refuse(value, kind);
-    if (*at++ != (i + 1 < count ? ',' : '}')) Refuse(value, kind);
-  }
-  if (*at != '\0') Refuse(value, kind);
-  return names;
-}
-
-char *RemoteRow::Text() { return pstrdup(Next(1024, "text")); }
-
-char *RemoteRow::Name() { return pstrdup(Next(2 * NAMEDATALEN, "name")); }
 
 }  // namespace snowflake

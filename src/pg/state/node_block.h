@@ -11,7 +11,7 @@
 #include "core/horizon.h"
 #include "core/node.h"
 #include "core/segment.h"
-#include "pg/issue/black_box.h"
+#include "pg/state/black_box.h"
 #include "pg/pg.h"
 
 namespace snowflake {
@@ -58,7 +58,7 @@ enum Advice : uint32_t {
 // The core's NodeState, and what the server knows of it. Aligned to two cache lines, so that neighbours do not fight over one.
 struct alignas(128) NodeBlock {
   LWLock lock;
-  Oid database;    // InvalidOid: a free place
+  Oid database;    // InvalidOid: a free slot
   Oid extension;   // whose registry the lease comes from
   uint64_t box;    // the black box that keeps this node; 0: none. Changes under the horizon's lock, too
   bool recovered;  // what a life before this one left, and nobody has looked at yet whether it may go on
@@ -88,16 +88,16 @@ struct alignas(128) NodeBlock {
 enum class SegmentAnswer { kNone, kNumbers, kNoSegment, kUsedUp };
 
 // A node's numbers of one segment. `mutex` guards all of it, for a few instructions, as calls take
-// each number by itself. Whose place it is, with the name, changes with the block's lock held, too.
+// each number by itself. Whose slot it is, with the name, changes with the block's lock held, too.
 // Whoever acts on what was read under the mutex before takes the mutex by WithSegment(). What a call
 // touches is in one cache line, which goes from processor to processor.
 struct alignas(128) SegmentSlot {
   slock_t mutex;
-  uint32_t incarnation;    // of the place: counts up whenever it goes to another segment
-  Oid database;            // whose place it is: InvalidOid, a free one; ...
+  uint32_t incarnation;    // of the slot: counts up whenever it goes to another segment
+  Oid database;            // whose slot it is: InvalidOid, a free one; ...
   Oid extension;           // ... these two, and the name
   bool used;               // since the keeper last looked
-  bool leaving;            // another segment waits for the place
+  bool leaving;            // another segment waits for the slot
   uint32_t usage_changes;  // of `usage_role`; 0: every role
   Ranges ranges;
 
@@ -139,25 +139,24 @@ void WatchRegistry();
 // Whether there is a state block; makes it where it can be made now. False: the library must be preloaded.
 bool HasSharedMemory();
 
-// How many databases it has room for, and how many have taken a place; of both there must be a state block.
-int Places();
-int PlacesInUse();
+// How many databases it has room for, and how many have taken a slot; of both there must be a state block.
+int NodeSlots();
+int NodeSlotsInUse();
 
 // The node of a database, or nullptr when it has none.
 NodeBlock *FindNode(Oid database);
 
-// The same, made when missing; nullptr when every place is taken by a database that still exists.
+// The same, made when missing; nullptr when every slot is taken by a database that still exists.
 NodeBlock *FindOrMakeNode(Oid database);
 
-// A block with a single place that this process has for itself: for the keeper of a registry whose server has no state
-// block, or no place left in it. Nothing is issued from it.
+// A block with a single slot that this process has for itself: for the keeper of a registry whose server has no state
+// block, or no slot left in it. Nothing is issued from it.
 NodeBlock *MakePrivateNode();
 
 // Whether this database's node holds a lease of this extension, or held one last, under another layout.
 bool HoldsOtherLayout(Oid extension, const Layout &layout);
 
-// Where the black box keeps a node; nullptr: nowhere, or in one that this process does not have yet. Requires: the node's lock,
-// or its horizon's.
+// Where the black box keeps a node; nullptr: nowhere, or in one that this process does not have yet.
 BoxSlot *SlotOf(const NodeBlock *node);
 
 // Goes on with a box that was made in place of the one that this process has.
@@ -169,20 +168,19 @@ void LookAfterBox();
 // Whether there is a box, as far as the keepers know.
 bool HasBox();
 
-// The node's lock is held.
 void KeepInBox(const NodeBlock *node, BoxSlot *slot);
 
 // The highest horizon that is known; one as it is kept, with padding that is zero; and into the box with
-// it. Requires: the horizon's lock.
+// it.
 int64_t NewestHorizon(const HorizonBlock &horizon);
 void ToKeep(const NodeBlock *node, const HorizonBlock &horizon, int64_t id, KeptHorizon *kept);
 void KeepHorizonInBox(const NodeBlock *node, const HorizonBlock &horizon, int64_t id, BoxSlot *slot);
 
-// The places for segments. One that is free is all zero but for `mutex` and `incarnation`.
-int SegmentPlaces();
-SegmentSlot *SegmentPlace(int place);
+// The slots for segments. One that is free is all zero but for `mutex` and `incarnation`.
+int SegmentSlots();
+SegmentSlot *SegmentSlotAt(int number);
 
-// A segment's place. Without a lock it may go to another segment at any moment; the incarnation
+// A segment's slot. Without a lock it may go to another segment at any moment; the incarnation
 // tells. All zero: none.
 struct SegmentRef {
   SegmentSlot *slot;
@@ -190,20 +188,20 @@ struct SegmentRef {
 };
 // Of this database.
 SegmentRef FindSegment(Oid extension, const char *name);
-// Gives a place to a segment, unless another process was faster. If no place is free, `longest_idle`
+// Gives a slot to a segment, unless another process was faster. If no slot is free, `longest_idle`
 // is the one that was not used for longest.
 SegmentRef FindOrMakeSegment(Oid extension, const char *name, SegmentRef *longest_idle);
-// Frees the place, if it is still that segment's. What is left of its numbers is lost.
+// Frees the slot, if it is still that segment's. What is left of its numbers is lost.
 void FreeSegment(const SegmentRef &segment);
 // The same for all of this database.
 void FreeSegments();
 
 // The slots for transactions that have drawn ids: one for each of PostgreSQL's places for processes, then one for each that can be
-// prepared. And the horizon of a node, with the place in shared memory for the xids of one of its samples.
+// prepared. And the horizon of a node, with the slot in shared memory for the xids of one of its samples.
 int HorizonSlots();
 HorizonSlot *HorizonSlotAt(int i);
 HorizonBlock *HorizonOf(const NodeBlock *node);
-Xid *SampleXids(const NodeBlock *node, int32_t place);
+Xid *SampleXids(const NodeBlock *node, int32_t number);
 
 template <typename Critical>
 inline void WithMutex(SegmentSlot *slot, Critical critical) {
@@ -212,7 +210,7 @@ inline void WithMutex(SegmentSlot *slot, Critical critical) {
   SpinLockRelease(&slot->mutex);
 }
 
-// The same if the place is still that segment's; returns whether it is.
+// The same if the slot is still that segment's; returns whether it is.
 template <typename Critical>
 inline bool WithSegment(const SegmentRef &segment, Critical critical) {
   bool is_its = false;

@@ -1,34 +1,32 @@
-#include "pg/issue/node_block.h"
+#include "pg/state/node_block.h"
 
-#include <time.h>
-
-#include "pg/issue/black_box.h"
-#include "pg/issue/kept_horizons.h"
+#include "pg/state/black_box.h"
+#include "pg/state/kept_horizons.h"
 #include "pg/settings.h"
 
 namespace snowflake {
 
 namespace {
 
-struct State {
+struct StateBlock {
   LWLock lock;
   // Order: none. These are written before any process but the first can find the block.
   int tranche;
-  int places;
-  int segment_places;
-  int slots;            // for transactions
-  uint64_t box;         // 0: there is none
-  int boxes_made;       // in place of the first
-  bool box_is_made;     // by a keeper, now
-  bool box_is_missing;  // and could not be made anew
-  // Then the segments' places, each node's horizon, the slots, and for each node the xids of its samples.
+  int node_slots;
+  int segment_slots;
+  int transaction_slots;  // for transactions
+  uint64_t box;           // 0: there is none
+  int boxes_made;         // in place of the first
+  bool box_is_made;       // by a keeper, now
+  bool box_is_missing;    // and could not be made anew
+  // Then the segments' slots, each node's horizon, the slots, and for each node the xids of its samples.
   alignas(128) NodeBlock nodes[FLEXIBLE_ARRAY_MEMBER];
 };
 
 // A named segment's layout is its name's: a library that lays the block out otherwise counts this up. Sessions of the one
 // before then go on with their own block, lease and keeper, so nothing is issued twice.
 constexpr const char *kMemoryName = "snowflake 1";
-constexpr int kNamedPlaces = 64;
+constexpr int kNamedSlots = 64;
 
 // A process that gets at no box takes each away again.
 constexpr int kMostBoxes = 100;
@@ -41,30 +39,32 @@ static_assert(MAXIMUM_ALIGNOF != 8 ||
                    offsetof(HorizonBlock, stored) == sizeof(LWLock) + 624 && offsetof(HorizonSlot, of_worker) == 24),
               "the block is laid out otherwise: count kMemoryName up, then say the new size here");
 
-State *state = nullptr;
+StateBlock *state = nullptr;
 shmem_request_hook_type next_request_hook = nullptr;
 shmem_startup_hook_type next_startup_hook = nullptr;
 
 // How many transactions can have drawn ids, and be in progress, at a time.
 int MostTransactions() { return MaxBackends + max_prepared_xacts; }
 
-Size StateSize(int places, int segment_places) {
+Size StateSize(int node_slots, int segment_slots) {
   const Size slots = static_cast<Size>(MostTransactions());
   const Size node = sizeof(NodeBlock) + sizeof(HorizonBlock) + mul_size(slots, kSamples * sizeof(Xid));
-  Size size = add_size(offsetof(State, nodes), mul_size(places, node));
-  size = add_size(size, mul_size(segment_places, sizeof(SegmentSlot)));
+  Size size = add_size(offsetof(StateBlock, nodes), mul_size(node_slots, node));
+  size = add_size(size, mul_size(segment_slots, sizeof(SegmentSlot)));
   return add_size(size, mul_size(slots, sizeof(HorizonSlot)));
 }
 
-SegmentSlot *SegmentsOf(State *block) { return reinterpret_cast<SegmentSlot *>(block->nodes + block->places); }
-HorizonBlock *HorizonsOf(State *block) {
-  return reinterpret_cast<HorizonBlock *>(SegmentsOf(block) + block->segment_places);
+SegmentSlot *SegmentsOf(StateBlock *block) { return reinterpret_cast<SegmentSlot *>(block->nodes + block->node_slots); }
+HorizonBlock *HorizonsOf(StateBlock *block) {
+  return reinterpret_cast<HorizonBlock *>(SegmentsOf(block) + block->segment_slots);
 }
-HorizonSlot *SlotsOf(State *block) { return reinterpret_cast<HorizonSlot *>(HorizonsOf(block) + block->places); }
+HorizonSlot *SlotsOf(StateBlock *block) {
+  return reinterpret_cast<HorizonSlot *>(HorizonsOf(block) + block->node_slots);
+}
 
 void RequestState() {
   if (next_request_hook) next_request_hook();
-  RequestAddinShmemSpace(add_size(StateSize(settings.max_databases, settings.max_segments), alignof(State)));
+  RequestAddinShmemSpace(add_size(StateSize(settings.max_databases, settings.max_segments), alignof(StateBlock)));
 }
 
 // All but its lock.
@@ -81,9 +81,9 @@ void Clear(NodeBlock *node) {
 }
 
 // Of the life before; nobody else is here yet. A node that a changed box has twice would come back when its lease is no longer its own.
-bool PutBack(int place, const Kept &kept, void *block) {
-  NodeBlock *nodes = static_cast<State *>(block)->nodes, *node = &nodes[place];
-  for (int i = 0; i < place; ++i)
+bool PutBack(int number, const Kept &kept, void *block) {
+  NodeBlock *nodes = static_cast<StateBlock *>(block)->nodes, *node = &nodes[number];
+  for (int i = 0; i < number; ++i)
     if (nodes[i].database == kept.database) return false;
   // Of another boot, on a system that does not say so.
   if (kept.state.clock.read.steady_us > SteadyUs()) return false;
@@ -97,60 +97,60 @@ bool PutBack(int place, const Kept &kept, void *block) {
 }
 
 // The same for a horizon, whose node may have no lease left.
-bool PutBackHorizon(int place, const KeptHorizon &kept, void *block) {
-  NodeBlock *nodes = static_cast<State *>(block)->nodes;
-  for (int i = 0; i < static_cast<State *>(block)->places; ++i)
-    if (i != place && nodes[i].database == kept.database) return false;
-  if (!OidIsValid(nodes[place].database)) nodes[place].database = kept.database;
-  if (nodes[place].database != kept.database) return false;
-  HorizonBlock *horizon = &HorizonsOf(static_cast<State *>(block))[place];
+bool PutBackHorizon(int number, const KeptHorizon &kept, void *block) {
+  NodeBlock *nodes = static_cast<StateBlock *>(block)->nodes;
+  for (int i = 0; i < static_cast<StateBlock *>(block)->node_slots; ++i)
+    if (i != number && nodes[i].database == kept.database) return false;
+  if (!OidIsValid(nodes[number].database)) nodes[number].database = kept.database;
+  if (nodes[number].database != kept.database) return false;
+  HorizonBlock *horizon = &HorizonsOf(static_cast<StateBlock *>(block))[number];
   horizon->extension = kept.extension;
   horizon->layout = kept.layout;
   horizon->shown = kept.horizon;
-  NodeState *node = &nodes[place].state;
-  if (!nodes[place].recovered && kept.horizon > 0)
+  NodeState *node = &nodes[number].state;
+  if (!nodes[number].recovered && kept.horizon > 0)
     RecoverHorizon(node, kept.layout, kept.horizon, ReadClocks(), PatienceNow().clock);
   return true;
 }
 
 // What the data directory has is for where the box has none.
 void PutBackFromDirectory(const KeptHorizon &kept, void *argument) {
-  State *block = static_cast<State *>(argument);
-  int place = -1;
-  for (int i = 0; i < block->places; ++i) {
+  StateBlock *block = static_cast<StateBlock *>(argument);
+  int number = -1;
+  for (int i = 0; i < block->node_slots; ++i) {
     const Oid database = block->nodes[i].database;
-    if (database == kept.database || (place < 0 && !OidIsValid(database))) place = i;
+    if (database == kept.database || (number < 0 && !OidIsValid(database))) number = i;
     if (database == kept.database) break;
   }
-  if (place < 0) return;
-  HorizonBlock *horizon = &HorizonsOf(block)[place];
+  if (number < 0) return;
+  HorizonBlock *horizon = &HorizonsOf(block)[number];
   if (horizon->shown == 0) {
     // It was stored some seconds ahead of what could be told, and no more is bridged.
     const int64_t latest_us = NowUnixUs() + PatienceNow().clock.max_bridge_us;
     KeptHorizon told = kept;
     told.horizon = Min(kept.horizon, LowestId(kept.layout, kept.layout.TickAt(latest_us)));
-    PutBackHorizon(place, told, block);
-    BoxSlot *slot = block->box != 0 ? SlotOf(place) : nullptr;
+    PutBackHorizon(number, told, block);
+    BoxSlot *slot = block->box != 0 ? SlotOf(number) : nullptr;
     if (slot != nullptr) StoreHorizon(slot, told);
   }
   horizon->stored = kept.horizon;
 }
 
-void Fill(State *block, int places, int segment_places) {
+void Fill(StateBlock *block, int node_slots, int segment_slots) {
   block->tranche = NewTranche("snowflake");
-  block->places = places;
-  block->segment_places = segment_places;
-  block->slots = MostTransactions();
+  block->node_slots = node_slots;
+  block->segment_slots = segment_slots;
+  block->transaction_slots = MostTransactions();
   LWLockInitialize(&block->lock, block->tranche);
-  for (int i = 0; i < places; ++i) {
+  for (int i = 0; i < node_slots; ++i) {
     block->nodes[i].box = 0;
     Clear(&block->nodes[i]);
     LWLockInitialize(&block->nodes[i].lock, block->tranche);
     ClearBlock(&HorizonsOf(block)[i]);
     LWLockInitialize(&HorizonsOf(block)[i].lock, block->tranche);
   }
-  memset(static_cast<void *>(SlotsOf(block)), 0, sizeof(HorizonSlot) * static_cast<Size>(block->slots));
-  for (int i = 0; i < segment_places; ++i) {
+  memset(static_cast<void *>(SlotsOf(block)), 0, sizeof(HorizonSlot) * static_cast<Size>(block->transaction_slots));
+  for (int i = 0; i < segment_slots; ++i) {
     SegmentSlot *slot = &SegmentsOf(block)[i];
     memset(slot, 0, sizeof(*slot));
     SpinLockInit(&slot->mutex);
@@ -160,16 +160,17 @@ void Fill(State *block, int places, int segment_places) {
   block->box_is_made = block->box_is_missing = false;
 }
 
-void FillShared(State *block, int places, int segment_places) {
-  Fill(block, places, segment_places);
-  block->box = OpenBlackBox(kMemoryName, places, PutBack, PutBackHorizon, block);
+void FillShared(StateBlock *block, int node_slots, int segment_slots) {
+  Fill(block, node_slots, segment_slots);
+  block->box = OpenBlackBox(kMemoryName, node_slots, PutBack, PutBackHorizon, block);
   ForEachKeptHorizon(PutBackFromDirectory, block);
-  for (int i = 0; i < places; ++i) block->nodes[i].box = block->box;
+  for (int i = 0; i < node_slots; ++i) block->nodes[i].box = block->box;
 }
 
 // A process that issues ids does not get at the box: from here on nobody writes to it.
-void GiveBoxUp(State *block) {
-  for (int i = 0; i < block->places; ++i) WithLock(&block->nodes[i], LW_EXCLUSIVE, [&] { block->nodes[i].box = 0; });
+void GiveBoxUp(StateBlock *block) {
+  for (int i = 0; i < block->node_slots; ++i)
+    WithLock(&block->nodes[i], LW_EXCLUSIVE, [&] { block->nodes[i].box = 0; });
   block->box = 0;
 }
 
@@ -177,7 +178,7 @@ void StartState() {
   if (next_startup_hook) next_startup_hook();
   LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
   bool found = false;
-  state = static_cast<State *>(
+  state = static_cast<StateBlock *>(
       ShmemInitStruct("snowflake", StateSize(settings.max_databases, settings.max_segments), &found));
   if (!found) FillShared(state, settings.max_databases, settings.max_segments);
   LWLockRelease(AddinShmemInitLock);
@@ -190,17 +191,17 @@ void SayWhatNeedsRoom(void *) {
   errhint(
       "snowflake needs %zu kB of shared memory. Make room for it (on Linux, in /dev/shm), or put the library into "
       "shared_preload_libraries and restart the server.",
-      StateSize(kNamedPlaces, kNamedPlaces) / 1024);
+      StateSize(kNamedSlots, kNamedSlots) / 1024);
 }
 
-// The block's lock is held.
-NodeBlock *Place(Oid database) {
-  for (int i = 0; i < state->places; ++i)
+NodeBlock *NodeOf(Oid database) {
+  Assert(IsHeld(state->lock));  // Requires: the block's lock.
+  for (int i = 0; i < state->node_slots; ++i)
     if (state->nodes[i].database == database) return &state->nodes[i];
   return nullptr;
 }
 
-// Whoever took a place was connected. A transaction may have seen the catalogs before that database was created, and would
+// Whoever took a slot was connected. A transaction may have seen the catalogs before that database was created, and would
 // not look again.
 bool DatabaseExists(Oid database) {
   AcceptInvalidationMessages();
@@ -211,27 +212,28 @@ bool DatabaseExists(Oid database) {
   return true;
 }
 
-// The next four with the block's lock held.
-SegmentSlot *PlaceOf(Oid extension, const char *name) {
-  for (int i = 0; i < state->segment_places; ++i) {
-    SegmentSlot *slot = SegmentPlace(i);
+SegmentSlot *SlotNamed(Oid extension, const char *name) {
+  Assert(IsHeld(state->lock));  // Requires: the block's lock.
+  for (int i = 0; i < state->segment_slots; ++i) {
+    SegmentSlot *slot = SegmentSlotAt(i);
     if (slot->database == MyDatabaseId && slot->extension == extension && strcmp(slot->name, name) == 0) return slot;
   }
   return nullptr;
 }
 
-// Requires: the block's lock.
 SegmentRef RefOf(SegmentSlot *slot) {
+  Assert(IsHeld(state->lock));  // Requires: the block's lock.
   if (slot == nullptr) return {};
   return {slot, slot->incarnation};
 }
 
-struct SegmentName {
+struct NameBytes {
   char bytes[kMaxSegmentName + 1];
 };
 
-// The name changes with all else that says whose place it is, so that it is read with that.
-void GivePlace(SegmentSlot *slot, Oid database, Oid extension, const SegmentName &name, int64_t now_us) {
+// The name changes with all else that says whose slot it is, so that it is read with that.
+void GiveSlot(SegmentSlot *slot, Oid database, Oid extension, const NameBytes &name, int64_t now_us) {
+  Assert(IsHeldExclusively(state->lock));  // Requires: the block's lock.
   WithMutex(slot, [&] {
     ++slot->incarnation;
     slot->database = database;
@@ -247,17 +249,18 @@ void GivePlace(SegmentSlot *slot, Oid database, Oid extension, const SegmentName
   });
 }
 
-void Free(SegmentSlot *slot) { GivePlace(slot, InvalidOid, InvalidOid, {}, 0); }
+void Free(SegmentSlot *slot) { GiveSlot(slot, InvalidOid, InvalidOid, {}, 0); }
 
 void FreeSegmentsOf(Oid database) {
-  for (int i = 0; i < state->segment_places; ++i)
-    if (SegmentPlace(i)->database == database) Free(SegmentPlace(i));
+  Assert(IsHeldExclusively(state->lock));  // Requires: the block's lock.
+  for (int i = 0; i < state->segment_slots; ++i)
+    if (SegmentSlotAt(i)->database == database) Free(SegmentSlotAt(i));
 }
 
-// Frees the places of dropped databases: nobody is connected to one, so nobody uses its node. Catalog access cannot be
-// under the lock, and a place may meanwhile have gone to another database.
+// Frees the slots of dropped databases: nobody is connected to one, so nobody uses its node. Catalog access cannot be
+// under the lock, and a slot may meanwhile have gone to another database.
 void FreeDropped() {
-  for (int i = 0; i < state->places; ++i) {
+  for (int i = 0; i < state->node_slots; ++i) {
     LWLockAcquire(&state->lock, LW_SHARED);
     const Oid database = state->nodes[i].database;
     LWLockRelease(&state->lock);
@@ -278,6 +281,7 @@ void FreeDropped() {
 
 // Into an empty slot. What was sealed for the horizon is as good as used.
 void KeepAllInBox(const NodeBlock *node, const HorizonBlock &horizon, BoxSlot *slot) {
+  Assert(IsHeldExclusively(node->lock));  // Requires: the node's lock.
   if (!OidIsValid(node->database)) return;
   KeepInBox(node, slot);
   const Generator &g = node->state.generator;
@@ -287,7 +291,8 @@ void KeepAllInBox(const NodeBlock *node, const HorizonBlock &horizon, BoxSlot *s
 
 // The new box has been begun.
 void MoveTo(uint64_t box) {
-  for (int i = 0; i < state->places; ++i) {
+  Assert(state->box_is_made);  // Requires: that no other keeper makes one.
+  for (int i = 0; i < state->node_slots; ++i) {
     NodeBlock *node = &state->nodes[i];
     HorizonBlock *horizon = HorizonOf(node);
     LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
@@ -304,9 +309,9 @@ void MoveTo(uint64_t box) {
 
 NodeBlock *Make(Oid database) {
   LWLockAcquire(&state->lock, LW_EXCLUSIVE);
-  NodeBlock *node = Place(database);
+  NodeBlock *node = NodeOf(database);
   if (node == nullptr) {
-    node = Place(InvalidOid);
+    node = NodeOf(InvalidOid);
     if (node != nullptr) node->database = database;
   }
   LWLockRelease(&state->lock);
@@ -314,12 +319,6 @@ NodeBlock *Make(Oid database) {
 }
 
 }  // namespace
-
-int64_t MonotonicUs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<int64_t>(now.tv_sec) * USECS_PER_SEC + now.tv_nsec / 1000;
-}
 
 ClockReading ReadClocks() {
   constexpr int64_t close_us = kStepUs / 5;
@@ -341,10 +340,10 @@ void RequestSharedMemory() {
 
 bool HasSharedMemory() {
   if (state != nullptr) return true;
-  const auto fill = [](void *segment) { FillShared(static_cast<State *>(segment), kNamedPlaces, kNamedPlaces); };
+  const auto fill = [](void *segment) { FillShared(static_cast<StateBlock *>(segment), kNamedSlots, kNamedSlots); };
   ErrorContextCallback context = {error_context_stack, SayWhatNeedsRoom, nullptr};
   error_context_stack = &context;
-  State *segment = static_cast<State *>(NamedSegment(kMemoryName, StateSize(kNamedPlaces, kNamedPlaces), fill));
+  StateBlock *segment = static_cast<StateBlock *>(NamedSegment(kMemoryName, StateSize(kNamedSlots, kNamedSlots), fill));
   error_context_stack = context.previous;
   if (segment == nullptr) return false;
   RegisterTranche(segment->tranche, "snowflake");
@@ -353,13 +352,13 @@ bool HasSharedMemory() {
   return true;
 }
 
-int Places() { return state->places; }
+int NodeSlots() { return state->node_slots; }
 
-int PlacesInUse() {
+int NodeSlotsInUse() {
   FreeDropped();
   int used = 0;
   LWLockAcquire(&state->lock, LW_SHARED);
-  for (int i = 0; i < state->places; ++i) used += OidIsValid(state->nodes[i].database);
+  for (int i = 0; i < state->node_slots; ++i) used += OidIsValid(state->nodes[i].database);
   LWLockRelease(&state->lock);
   return used;
 }
@@ -376,6 +375,8 @@ void WatchRegistry() {
 }
 
 BoxSlot *SlotOf(const NodeBlock *node) {
+  // Requires: the node's lock, its horizon's or the block's.
+  Assert(IsHeld(node->lock) || IsHeld(HorizonOf(node)->lock) || IsHeld(state->lock));
   return node->box != 0 && node->box == BoxId() ? SlotOf(static_cast<int>(node - state->nodes)) : nullptr;
 }
 
@@ -398,18 +399,20 @@ void LookAfterBox() {
   if (ours) state->box_is_made = true;
   LWLockRelease(&state->lock);
   if (!ours) return;
-  const uint64_t box = BeginBox(state->places, state->box_is_missing || before == 0);
+  const uint64_t box = BeginBox(state->node_slots, state->box_is_missing || before == 0);
   state->box_is_missing = box == 0;
   if (box != 0) MoveTo(box);
   state->box_is_made = false;
 }
 
 int64_t NewestHorizon(const HorizonBlock &horizon) {
+  Assert(IsHeld(horizon.lock));  // Requires: the horizon's lock.
   const Samples &samples = horizon.samples;
   return samples.count > 0 ? samples.kept[samples.count - 1].horizon : horizon.shown;
 }
 
 void ToKeep(const NodeBlock *node, const HorizonBlock &horizon, int64_t id, KeptHorizon *kept) {
+  Assert(IsHeld(horizon.lock));  // Requires: the horizon's lock.
   memset(static_cast<void *>(kept), 0, sizeof(*kept));
   kept->database = node->database;
   kept->extension = horizon.extension;
@@ -424,6 +427,7 @@ void KeepHorizonInBox(const NodeBlock *node, const HorizonBlock &horizon, int64_
 }
 
 void KeepInBox(const NodeBlock *node, BoxSlot *slot) {
+  Assert(IsHeldExclusively(node->lock));  // Requires: the node's lock.
   Store(slot, [&](Kept *kept) {
     kept->database = node->database;
     kept->extension = node->extension;
@@ -436,7 +440,7 @@ void KeepInBox(const NodeBlock *node, BoxSlot *slot) {
 NodeBlock *FindNode(Oid database) {
   if (!HasSharedMemory()) return nullptr;
   LWLockAcquire(&state->lock, LW_SHARED);
-  NodeBlock *node = Place(database);
+  NodeBlock *node = NodeOf(database);
   LWLockRelease(&state->lock);
   return node;
 }
@@ -453,55 +457,55 @@ NodeBlock *FindOrMakeNode(Oid database) {
 
 NodeBlock *MakePrivateNode() {
   const Size size = StateSize(1, 0);
-  void *memory = MemoryContextAllocHuge(TopMemoryContext, add_size(size, alignof(State)));
-  state = reinterpret_cast<State *>(TYPEALIGN(alignof(State), memory));
+  void *memory = MemoryContextAllocHuge(TopMemoryContext, add_size(size, alignof(StateBlock)));
+  state = reinterpret_cast<StateBlock *>(TYPEALIGN(alignof(StateBlock), memory));
   Fill(state, 1, 0);
   state->boxes_made = kMostBoxes;
   RegisterTranche(state->tranche, "snowflake");
   return Make(MyDatabaseId);
 }
 
-int HorizonSlots() { return state == nullptr ? 0 : state->slots; }
+int HorizonSlots() { return state == nullptr ? 0 : state->transaction_slots; }
 HorizonSlot *HorizonSlotAt(int i) { return &SlotsOf(state)[i]; }
 HorizonBlock *HorizonOf(const NodeBlock *node) { return &HorizonsOf(state)[node - state->nodes]; }
 
-Xid *SampleXids(const NodeBlock *node, int32_t place) {
-  Xid *xids = reinterpret_cast<Xid *>(SlotsOf(state) + state->slots);
-  return xids + ((node - state->nodes) * kSamples + place) * state->slots;
+Xid *SampleXids(const NodeBlock *node, int32_t number) {
+  Xid *xids = reinterpret_cast<Xid *>(SlotsOf(state) + state->transaction_slots);
+  return xids + ((node - state->nodes) * kSamples + number) * state->transaction_slots;
 }
 
-int SegmentPlaces() { return state == nullptr ? 0 : state->segment_places; }
-SegmentSlot *SegmentPlace(int place) { return &SegmentsOf(state)[place]; }
+int SegmentSlots() { return state == nullptr ? 0 : state->segment_slots; }
+SegmentSlot *SegmentSlotAt(int number) { return &SegmentsOf(state)[number]; }
 
 SegmentRef FindSegment(Oid extension, const char *name) {
   if (!HasSharedMemory()) return {};
   LWLockAcquire(&state->lock, LW_SHARED);
-  const SegmentRef segment = RefOf(PlaceOf(extension, name));
+  const SegmentRef segment = RefOf(SlotNamed(extension, name));
   LWLockRelease(&state->lock);
   return segment;
 }
 
 SegmentRef FindOrMakeSegment(Oid extension, const char *name, SegmentRef *longest_idle) {
   SegmentSlot *idle = nullptr;
-  SegmentName own_name = {};
+  NameBytes own_name = {};
   strlcpy(own_name.bytes, name, sizeof(own_name.bytes));
   const int64_t now_us = SteadyUs();
   LWLockAcquire(&state->lock, LW_EXCLUSIVE);
-  SegmentSlot *slot = PlaceOf(extension, name), *free_slot = nullptr;
-  for (int i = 0; slot == nullptr && i < state->segment_places; ++i) {
-    SegmentSlot *other = SegmentPlace(i);
+  SegmentSlot *slot = SlotNamed(extension, name), *free_slot = nullptr;
+  for (int i = 0; slot == nullptr && i < state->segment_slots; ++i) {
+    SegmentSlot *other = SegmentSlotAt(i);
     if (!OidIsValid(other->database)) {
       free_slot = other;
       break;
     }
-    // A name that is no segment's needs no place. Order: none. What is read without the mutex only
-    // chooses; a call that loses its place notices by the incarnation.
+    // A name that is no segment's needs no slot. Order: none. What is read without the mutex only
+    // chooses; a call that loses its slot notices by the incarnation.
     if (other->answer == SegmentAnswer::kNoSegment && !other->ranges.wanted) free_slot = other;
     if (idle == nullptr || other->used_us < idle->used_us) idle = other;
   }
   if (slot == nullptr && free_slot != nullptr) {
     slot = free_slot;
-    GivePlace(slot, MyDatabaseId, extension, own_name, now_us);
+    GiveSlot(slot, MyDatabaseId, extension, own_name, now_us);
   }
   const SegmentRef segment = RefOf(slot);
   *longest_idle = RefOf(idle);

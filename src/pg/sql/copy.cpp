@@ -20,18 +20,11 @@
 // c. contain_volatile_functions_not_nextval(), which is COPY's question, passes over NextValueExpr;
 //    contain_volatile_functions() and contain_mutable_functions() do not.
 // d. COALESCE keeps its second argument unless the first is a constant, and evaluates it only if the first is null.
-#include "pg/issue/copy.h"
+#include "pg/sql/copy.h"
 
 #include "pg/extension.h"
 #include "pg/issue/issue.h"
 #include "pg/issue/segments.h"
-
-extern "C" {
-PGDLLEXPORT Datum snowflake_nextval(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum snowflake_copy_nextval(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum snowflake_segment_nextval(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum snowflake_copy_segment_nextval(PG_FUNCTION_ARGS);
-}
 
 namespace snowflake {
 
@@ -71,14 +64,14 @@ bool PlansDefault(const SupportRequestSimplify *request) {
 }
 
 // The code of a function's twin; nullptr: it has none.
-PGFunction CodeOfTwin(Oid function) {
-  if (Runs(function, snowflake_nextval)) return snowflake_copy_nextval;
-  if (Runs(function, snowflake_segment_nextval)) return snowflake_copy_segment_nextval;
+const char *CodeOfTwin(Oid function) {
+  if (Runs(function, "snowflake_nextval")) return "snowflake_copy_nextval";
+  if (Runs(function, "snowflake_segment_nextval")) return "snowflake_copy_segment_nextval";
   return nullptr;
 }
 
 // The extension's function with this code and this support function.
-Oid FindTwin(Oid support, PGFunction code) {
+Oid FindTwin(Oid support, const char *code) {
   Oid twin = InvalidOid;
   const Oid extension = getExtensionOfObject(ProcedureRelationId, support);
   ForEachDependent(ProcedureRelationId, support, [&](const FormData_pg_depend &depend) {
@@ -95,7 +88,7 @@ Node *CallOfTwin(Oid support, const SupportRequestSimplify *request) {
   // A superuser may have given the support function to another function, or changed this one. Who lacks a right is told
   // so when snowflake_nextval() itself is called.
   const Oid function = request->fcall->funcid;
-  const PGFunction code = CodeOfTwin(function);
+  const char *code = CodeOfTwin(function);
   if (code == nullptr || !MayExecute(function)) return nullptr;
   const Oid twin = FindTwin(support, code);
   if (!OidIsValid(twin) || !MayExecute(twin)) return nullptr;

@@ -1,9 +1,9 @@
-#include "pg/issue/kept_horizons.h"
+#include "pg/state/kept_horizons.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "pg/issue/database_files.h"
+#include "pg/state/database_files.h"
 
 namespace snowflake {
 

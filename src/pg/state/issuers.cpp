@@ -1,9 +1,9 @@
-#include "pg/issue/issuers.h"
+#include "pg/state/issuers.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pg/issue/database_files.h"
+#include "pg/state/database_files.h"
 
 namespace snowflake {
 

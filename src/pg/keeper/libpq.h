@@ -9,13 +9,13 @@
 
 #include "core/lease.h"
 #include "pg/pg.h"
+#include "pg/settings.h"
 
 typedef struct pg_conn PGconn;
 typedef struct pg_result PGresult;
 
 namespace snowflake {
 
-enum class ConnectionString { kGood, kInvalid, kPassword };
 ConnectionString CheckConnectionString(const char *text);
 
 // Asked once a second during every wait; true ends the exchange with an ERROR of SQLSTATE 57014.
@@ -44,34 +44,5 @@ void RemoteClear(PGresult *row);
 
 // Whether text goes to the registry as it is.
 bool RemoteHasOurEncoding(const Remote &remote);
-
-// An answer's row, read from left to right. Errors: 08P01, with what is wrong.
-class RemoteRow {
- public:
-  explicit RemoteRow(const PGresult *row) : row_(row) {}
-
-  // Whether the next value is null; if so, it is passed.
-  bool PassNull();
-
-  int64_t Int8();
-  int32_t Int4();
-  bool Bool();
-  // As the registry spells it, in its own encoding; palloc'd.
-  char *Name();
-  // At most 1 kB; palloc'd.
-  char *Text();
-  // Of exactly so many elements.
-  void Int8Array(int64_t *values, int count);
-  // Likewise of texts, as the registry spells them; palloc'd.
-  char **Names(int count);
-
- private:
-  const char *Next(size_t longest, const char *kind);
-  int64_t Integer(int64_t lowest, int64_t highest, const char *kind);
-  [[noreturn]] void Refuse(const char *value, const char *kind) const;
-
-  const PGresult *row_;
-  int column_ = 0;
-};
 
 }  // namespace snowflake

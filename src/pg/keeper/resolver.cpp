@@ -1,4 +1,4 @@
-#include "pg/resolver.h"
+#include "pg/keeper/resolver.h"
 
 #include <fcntl.h>
 #include <netdb.h>

@@ -1,4 +1,4 @@
-#include "pg/registry/waits.h"
+#include "pg/registry/blockers.h"
 
 #include "pg/extension.h"
 #include "pg/report.h"
@@ -40,7 +40,7 @@ Blocker BlockerOf(const VirtualTransactionId &vxid) {
 
 // A transaction that waits for a lock itself is at most a link of a chain. Of the others, the one that began
 // first comes first.
-bool Before(const Blocker &a, const Blocker &b) {
+bool ComesFirst(const Blocker &a, const Blocker &b) {
   if (a.waits != b.waits) return b.waits;
   return a.since != 0 && (b.since == 0 || a.since < b.since);
 }
@@ -57,7 +57,7 @@ bool FindBlocker(Oid extension, LOCKMODE mode, Blocker *blocker) {
     for (int i = 0; i < count; ++i) {
       const Blocker other = BlockerOf(vxids[i]);
       if (other.pid == 0 && !TransactionIdIsValid(other.prepared)) continue;  // it has ended
-      if (!found || Before(other, *blocker)) *blocker = other;
+      if (!found || ComesFirst(other, *blocker)) *blocker = other;
       found = true;
     }
     return true;

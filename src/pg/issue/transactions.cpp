@@ -1,0 +1,52 @@
+#include "pg/issue/transactions.h"
+
+namespace snowflake {
+
+namespace {
+
+// Of this process, while it prepares its transaction.
+FullTransactionId preparing;
+
+void OnTransaction(XactEvent event, void *) {
+  if (event == XACT_EVENT_PRE_PREPARE) {
+    preparing = InvalidFullTransactionId;
+    if (HorizonSlots() == 0) return;
+    const OwnSlot own = SlotOfTransaction();
+    // Order: after its parallel workers' writes. It has waited for their end.
+    if (!IsOf(*own.slot, own.by)) return;
+    preparing = GetTopFullTransactionId();
+    own.slot->xid.store(XidFromFullTransactionId(preparing));
+  } else if (event == XACT_EVENT_PREPARE && FullTransactionIdIsValid(preparing)) {
+    const ptrdiff_t prepared = ProcOfPrepared(preparing) - PreparedXactProcs;
+    HorizonSlot *slot = SlotOfTransaction().slot;
+    MovePrepared(*slot, slot->lxid.load(), HorizonSlotAt(MaxBackends + static_cast<int>(prepared)),
+                 XidFromFullTransactionId(preparing));
+    slot->xid.store(0);
+    preparing = InvalidFullTransactionId;
+  }
+}
+
+}  // namespace
+
+void WatchTransactions() { RegisterXactCallback(OnTransaction, nullptr); }
+
+OwnSlot SlotOfTransaction() {
+  // Order: none. A leader's pid and lxid are what they were before this worker began.
+  const PGPROC *proc = MyProc->lockGroupLeader != nullptr ? MyProc->lockGroupLeader : MyProc;
+  return {HorizonSlotAt(static_cast<int>(proc - ProcGlobal->allProcs)), {proc->pid, LocalXid(proc)}, proc != MyProc};
+}
+
+void KeepPrepared(const OwnSlot &own) {
+  const HorizonSlot &slot = *own.slot;
+  if (IsOf(slot, own.by) || !slot.of_worker.load(std::memory_order_relaxed)) return;
+  const uint32_t lxid = slot.lxid.load(std::memory_order_acquire);
+  const int proc_number = static_cast<int>(own.slot - HorizonSlotAt(0));
+  // While this is held no prepared transaction leaves its place to another.
+  LWLockAcquire(TwoPhaseStateLock, LW_SHARED);
+  for (int i = 0; i < max_prepared_xacts; ++i)
+    if (lxid != 0 && WasOf(&PreparedXactProcs[i], proc_number, lxid))
+      MovePrepared(slot, lxid, HorizonSlotAt(MaxBackends + i), PreparedXactProcs[i].xid);
+  LWLockRelease(TwoPhaseStateLock);
+}
+
+}  // namespace snowflake

@@ -1,0 +1,181 @@
+#include "pg/keeper/keeping.h"
+
+#include <unistd.h>
+
+#include "pg/issue/caller.h"
+#include "pg/issue/launch.h"
+#include "pg/presentable.h"
+#include "pg/report.h"
+#include "pg/settings.h"
+#include "pg/state/issuers.h"
+
+namespace snowflake {
+
+volatile sig_atomic_t stop_requested = false;
+Keeping keeping;
+
+void ReportOlderTimeline(const Standing &standing, const RegistrySeen &seen) {
+  const char *detail = psprintf(
+      "It is at timeline %lld; this node has seen timeline %lld, and goes back only when snowflake_settle() was"
+      " called in the registry's database.",
+      Long(standing.timeline), Long(seen.timeline));
+  if (standing.word_us < seen.word_us)
+    detail = psprintf("It does not know that snowflake_settle() was called at %s.", Time(seen.word_us));
+  ereport(ERROR,
+          (errcode(kNoLease), errmsg("the registry answers from an older timeline"), errdetail_internal("%s", detail),
+           errhint("If an old primary has come back, stop it. If this server is to be the registry from now on, call"
+                   " snowflake_settle() in its database.")));
+}
+
+void ReportUnusable(const char *what) {
+  ereport(ERROR, (errcode(kNoLease), errmsg("the registry's answer cannot be"), errdetail_internal("%s", what),
+                  errhint("Check snowflake.registry, and who may change that database.")));
+}
+
+namespace {
+
+void Detach(int, Datum) {
+  WithLock(keeping.node, LW_EXCLUSIVE, [] {
+    keeping.node->keeper_pid = 0;
+    keeping.node->keeper_latch = nullptr;
+    keeping.node->keeper_asked_us = 0;
+  });
+  ConditionVariableBroadcast(&keeping.node->changed);
+}
+
+void ChooseRegistry() {
+  keeping.registry = AsksOwnTables() ? &kLocalRegistry : &kRemoteRegistry;
+  keeping.conninfo = MemoryContextStrdup(TopMemoryContext, settings.registry);
+}
+
+void ForgetAnswers() {
+  NodeBlock *node = keeping.node;
+  Assert(IsHeldExclusively(node->lock));  // Requires: the node's lock.
+  ForgetRegistry(&node->state);
+  node->advice = 0;
+  keeping.found = {};
+  node->registry_is_here = false;
+  node->error.message[0] = node->ranges_error.message[0] = '\0';
+}
+
+// The extension was dropped, or is another one than before: the registry in this database is gone, and what it leased with
+// it. One on another server gets the lease back.
+void LeaveRegistry() {
+  FreeSegments();
+  if (!keeping.registry->is_here) return CloseGenerator();
+  ChangeNode(keeping.node, [] {
+    keeping.node->state.generator.open = false;
+    ForgetAnswers();
+  });
+}
+
+// One that issues ids, or whose registry serves nodes of other servers. nullptr: there is a keeper already.
+NodeBlock *NodeToKeep() {
+  NodeBlock *node = FindNode(MyDatabaseId);
+  if (node == nullptr && HasSharedMemory()) {
+    StartTransactionCommand();
+    node = FindOrMakeNode(MyDatabaseId);
+    CommitTransactionCommand();
+  }
+  if (node != nullptr) {
+    // The first call is not to wait for a lease.
+    const bool early = StartedWithServer();
+    WithLock(node, LW_EXCLUSIVE, [&] { node->state.lease_wanted |= early && !node->state.generator.open; });
+    return node;
+  }
+  if (!BecomePrivateKeeper(FindExtension())) return nullptr;
+  node = MakePrivateNode();
+  node->serves = true;
+  return node;
+}
+
+}  // namespace
+
+RegistryTarget TargetOfRegistry() { return {keeping.extension, keeping.conninfo, &keeping.found}; }
+
+bool Attach() {
+  keeping.node = NodeToKeep();
+  if (keeping.node == nullptr) return false;
+  bool taken = false, moved = false;
+  const uint64_t registry = HashOfRegistry();
+  ChangeNode(keeping.node, [&] {
+    taken = keeping.node->keeper_pid != 0;
+    if (taken) return;
+    keeping.node->keeper_pid = MyProcPid;
+    keeping.node->keeper_latch = MyLatch;
+    // A lease of another registry would look to this one like commits that it has lost.
+    if (keeping.node->registry != registry) {
+      moved = keeping.node->registry != 0;
+      keeping.node->state.generator.open = false;
+      ForgetAnswers();
+    }
+    keeping.node->registry = registry;
+    keeping.found.is_here = keeping.node->registry_is_here;
+  });
+  if (taken) return false;
+  if (moved) FreeSegments();
+  before_shmem_exit(Detach, Datum{0});
+  ChooseRegistry();
+  return true;
+}
+
+void NameNode() {
+  char name[sizeof(NodeBlock::node_name)];
+  if (settings.node_name[0] != '\0') {
+    CopyPresentable(name, sizeof(name), settings.node_name);
+  } else {
+    char host[128] = "localhost";
+    gethostname(host, sizeof(host) - 1);
+    MemoryContext caller = CurrentMemoryContext;  // a transaction's end leaves another one
+    StartTransactionCommand();
+    const char *database = get_database_name(MyDatabaseId);
+    CopyPresentable(
+        name, sizeof(name),
+        psprintf("%s:%d/%s", cluster_name[0] != '\0' ? cluster_name : host, PostPortNumber, database ? database : ""));
+    CommitTransactionCommand();
+    MemoryContextSwitchTo(caller);
+  }
+  ChangeNode(keeping.node, [&] { memcpy(keeping.node->node_name, name, sizeof(name)); });
+}
+
+bool RegistryMoved() { return strcmp(keeping.conninfo, settings.registry) != 0; }
+
+void FollowRegistry() {
+  const uint64_t registry = HashOfRegistry();
+  FreeSegments();
+  ChangeNode(keeping.node, [&] {
+    ForgetAnswers();
+    keeping.node->registry = registry;
+  });
+  pfree(keeping.conninfo);
+  ChooseRegistry();
+}
+
+void SetExtension(Oid extension) {
+  bool other = false;
+  WithLock(keeping.node, LW_SHARED,
+           [&] { other = keeping.node->state.generator.open && keeping.node->extension != extension; });
+  if (other || (OidIsValid(keeping.extension) && keeping.extension != extension)) LeaveRegistry();
+  keeping.extension = extension;
+  const bool follows = keeping.registry->is_here && RecoveryInProgress();
+  if (OidIsValid(extension) && IsRecovered(keeping.node) && !follows)
+    AdmitRecovered(keeping.node, LocalLayout(extension), extension);
+}
+
+void CloseGenerator() {
+  ChangeNode(keeping.node, [] { CloseLease(&keeping.node->state); });
+}
+
+void ForgetIds() {
+  ForgetIssuer(MyDatabaseId);
+  ChangeNode(keeping.node, [] { keeping.node->state.generator.lease.lease_id = 0; });
+}
+
+void TidyUp() {
+  int64_t taken = 0;
+  WithLock(keeping.node, LW_SHARED, [&] { taken = keeping.node->counters.ids_taken; });
+  if (taken == 0 && GetCurrentTimestamp() - PgStartTime > USECS_PER_DAY) ForgetIssuer(MyDatabaseId);
+  ChangeNode(keeping.node, [] { ForgetQuestion(&keeping.node->state); });
+}
+
+}  // namespace snowflake

@@ -1,0 +1,144 @@
+#include "pg/keeper/log.h"
+
+#include "pg/keeper/advice.h"
+#include "pg/keeper/keeping.h"
+#include "pg/report.h"
+
+namespace snowflake {
+
+namespace {
+
+// Whether an error of a registry on another server has nothing in it that not everybody may read: what the protocol itself
+// refuses, and what is short or in use there. Others name an address, a port or a role.
+bool NamesNobody(int sqlstate) {
+  const int category = ERRCODE_TO_CATEGORY(sqlstate);
+  return category == MAKE_SQLSTATE('S', 'F', '0', '0', '0') || category == ERRCODE_INSUFFICIENT_RESOURCES ||
+         category == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+}
+
+// What is said of leases and of ranges stands side by side.
+RegistryError NodeBlock::*ErrorOf(KeeperAction action) {
+  return action == KeeperAction::kRanges ? &NodeBlock::ranges_error : &NodeBlock::error;
+}
+
+void AdviseWithoutLease() {
+  AcquireAnswer none = {};
+  none.layout = kDefaultLayout;
+  none.workers_free = -1;
+  Advise(none);
+}
+
+}  // namespace
+
+void TellClockEvents() {
+  NodeClock clock = {};
+  bool news = false;
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] {
+    clock = keeping.node->state.clock;
+    news = clock.events != keeping.node->clock_events_told;
+    keeping.node->clock_events_told = clock.events;
+  });
+  if (!news) return;
+  const ClockReading &before = clock.before, &after = clock.after;
+  const int64_t passed_us = after.steady_us - before.steady_us;
+  const int64_t leap_us = after.wall_us - before.wall_us - passed_us;
+  // Each is formatted in memory of its own.
+  const char *then = Time(before.wall_us), *now = Time(after.wall_us);
+  switch (clock.event) {
+    case ClockEvent::kBridged:
+      ereport(LOG, (errmsg("snowflake keeper: the clock stepped back by %.3f s, and ids go on", Seconds(-leap_us)),
+                    errdetail("It showed %s, and %.3f s later %s. Ids lead it until it has caught up.", then,
+                              Seconds(passed_us), now)));
+      break;
+    case ClockEvent::kHeld:
+      ereport(
+          WARNING,
+          (errmsg("snowflake keeper: the clock leapt forward by %.0f s, which is not believed yet", Seconds(leap_us)),
+           errdetail("It showed %s, and %.3f s later %s. Ids go on from the former, and follow in %lld minutes if"
+                     " it stays.",
+                     then, Seconds(passed_us), now, Long(kHoldUs / 60 / USECS_PER_SEC)),
+           errhint("Set the clock right if it is wrong; snowflake.max_leap says what is believed at once.")));
+      break;
+    case ClockEvent::kFollowed:
+      ereport(LOG, (errmsg("snowflake keeper: the clock leapt forward and stayed there, so ids follow"),
+                    errdetail("It shows %s.", now)));
+      break;
+    case ClockEvent::kSteppedBack:
+    case ClockEvent::kLeapt:
+      ereport(LOG, (leap_us > 0 ? errmsg("snowflake keeper: the clock leapt forward by %.3f s", Seconds(leap_us))
+                                : errmsg("snowflake keeper: the clock stepped back by %.3f s", Seconds(-leap_us)),
+                    errdetail("It showed %s, and %.3f s later %s.", then, Seconds(passed_us), now)));
+      break;
+    case ClockEvent::kNone:
+      break;
+  }
+}
+
+void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {
+  const int64_t answered_us = SteadyUs();
+  const bool ranges = action == KeeperAction::kRanges;
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] {
+    Exchanges *exchanges = &keeping.node->exchanges;
+    ++exchanges->answered;
+    exchanges->took_us = took_us;
+    exchanges->answered_us = answered_us;
+  });
+  if (!ranges && action != KeeperAction::kRelease) {
+    // Once, and not with every exchange.
+    const bool slow = took_us > duration_us / Keeper::kExtensionsPerWindow;
+    if (slow && !keeping.slow)
+      ereport(WARNING, (errmsg("snowflake keeper: the registry took %.1f s to answer", Seconds(took_us)),
+                        errdetail("It was asked for a window of %.1f s, so windows may end before they are moved.",
+                                  Seconds(duration_us))));
+    keeping.slow = slow;
+  }
+  // That a lease could be given back does not mean that one can be had.
+  if (action == KeeperAction::kRelease && keeping.failed != KeeperAction::kRelease) return;
+  // Nor does a range.
+  if (keeping.failed != KeeperAction::kSleep && (!ranges || keeping.failed == KeeperAction::kRanges)) {
+    ereport(LOG, (errmsg("snowflake keeper: the registry answers again")));
+    keeping.failed = KeeperAction::kSleep;
+  }
+  bool leased = false;
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] {
+    (keeping.node->*ErrorOf(action)).message[0] = '\0';
+    leased = keeping.node->state.generator.lease.lease_id != 0;
+  });
+  ConditionVariableBroadcast(&keeping.node->changed);
+  // Who has a lease was advised when it was drawn.
+  if (ranges && !leased && !keeping.advised) AdviseWithoutLease();
+}
+
+void RecordFailure(KeeperAction action, int sqlstate, const char *message, const char *detail, bool held_back) {
+  RegistryError error = {};
+  error.sqlstate = sqlstate;
+  error.at_us = NowUnixUs();
+  const bool names_blocker = EndsWait(sqlstate) && detail != nullptr;
+  error.for_all = (keeping.registry->is_here || NamesNobody(sqlstate)) && !names_blocker;
+  error.held_back = held_back;
+  if (detail)
+    snprintf(error.message, sizeof(error.message), "%s (%s)", message, detail);
+  else
+    strlcpy(error.message, message, sizeof(error.message));
+  error.message[pg_mbcliplen(error.message, static_cast<int>(strlen(error.message)), sizeof(error.message) - 1)] = '\0';
+  // Once, and not with every try; but who was only told to ask again may be told more.
+  const bool known = keeping.failed != KeeperAction::kSleep &&
+                     (keeping.failed_sqlstate == sqlstate || keeping.failed_sqlstate != ERRCODE_OBJECT_IN_USE);
+  keeping.failed = action;
+  keeping.failed_sqlstate = sqlstate;
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] {
+    ++keeping.node->exchanges.failed;
+    keeping.node->*ErrorOf(action) = error;
+  });
+  ConditionVariableBroadcast(&keeping.node->changed);
+  if (!known)
+    ereport(WARNING, (sqlstate == ERRCODE_CONNECTION_FAILURE
+                          ? errmsg("snowflake keeper: cannot reach the registry: %s", error.message)
+                          : errmsg("snowflake keeper: the registry refused: %s", error.message)));
+}
+
+void RecordBusy(KeeperAction action) {
+  RecordFailure(action, ERRCODE_OBJECT_IN_USE, "it has just noticed a failover", nullptr);
+}
+
+}  // namespace snowflake

@@ -1,0 +1,100 @@
+#include "pg/keeper/remote_row.h"
+
+#include "libpq-fe.h"
+#include "pg/presentable.h"
+
+namespace snowflake {
+
+void ReportMalformed(const char *detail) {
+  ereport(ERROR, (errcode(ERRCODE_PROTOCOL_VIOLATION), errmsg("the registry answered nonsense"),
+                  errdetail_internal("%s", detail)));
+  pg_unreachable();
+}
+
+void RemoteRow::Refuse(const char *value, const char *kind) const {
+  char name[NAMEDATALEN], shown[64];
+  const char *real_name = PQfname(row_, column_ - 1);
+  CopyPresentable(name, sizeof(name), real_name != nullptr ? real_name : "");
+  CopyPresentable(shown, sizeof(shown), value);
+  ReportMalformed(psprintf("Its column %d, \"%s\", is \"%s\", and no %s.", column_, name, shown, kind));
+}
+
+const char *RemoteRow::Next(size_t longest, const char *kind) {
+  const int column = column_++;
+  if (column >= PQnfields(row_)) ReportMalformed(psprintf("It has no column %d.", column_));
+  if (PQgetisnull(row_, 0, column)) ReportMalformed(psprintf("Its column %d is null.", column_));
+  const char *value = PQgetvalue(row_, 0, column);
+  if (strnlen(value, longest + 1) > longest) Refuse(value, kind);
+  return value;
+}
+
+bool RemoteRow::PassNull() {
+  if (column_ >= PQnfields(row_) || !PQgetisnull(row_, 0, column_)) return false;
+  ++column_;
+  return true;
+}
+
+int64_t RemoteRow::Integer(int64_t lowest, int64_t highest, const char *kind) {
+  const char *value = Next(strlen("-9223372036854775808"), kind);
+  char *end = nullptr;
+  errno = 0;
+  const long long number = strtoll(value, &end, 10);
+  if (errno != 0 || end == value || *end != '\0' || number < lowest || number > highest) Refuse(value, kind);
+  return number;
+}
+
+int64_t RemoteRow::Int8() { return Integer(PG_INT64_MIN, PG_INT64_MAX, "bigint"); }
+int32_t RemoteRow::Int4() { return static_cast<int32_t>(Integer(PG_INT32_MIN, PG_INT32_MAX, "integer")); }
+
+bool RemoteRow::Bool() {
+  const char *value = Next(1, "boolean");
+  if (value[0] != 't' && value[0] != 'f') Refuse(value, "boolean");
+  return value[0] == 't';
+}
+
+void RemoteRow::Int8Array(int64_t *values, int count) {
+  const char *kind = psprintf("array of %d bigints", count);
+  const char *value = Next((strlen("-9223372036854775808") + 1) * static_cast<size_t>(count) + 2, kind);
+  const char *at = value;
+  if (*at++ != '{') Refuse(value, kind);
+  for (int i = 0; i < count; ++i) {
+    char *end = nullptr;
+    errno = 0;
+    values[i] = strtoll(at, &end, 10);
+    if (errno != 0 || end == at || *end != (i + 1 < count ? ',' : '}')) Refuse(value, kind);
+    at = end + 1;
+  }
+  if (count == 0 && *at++ != '}') Refuse(value, kind);
+  if (*at != '\0') Refuse(value, kind);
+}
+
+char **RemoteRow::Names(int count) {
+  const char *kind = psprintf("array of %d names", count);
+  // Each character may be escaped, and quotes and a comma come with each.
+  const char *value = Next((size_t{2} * NAMEDATALEN + 3) * static_cast<size_t>(count) + 2, kind);
+  char **names = static_cast<char **>(palloc(sizeof(char *) * count));
+  char *to = static_cast<char *>(palloc(strlen(value) + 1));
+  const char *at = value;
+  if (*at++ != '{') Refuse(value, kind);
+  for (int i = 0; i < count; ++i) {
+    names[i] = to;
+    const bool quoted = *at == '"';
+    if (quoted) ++at;
+    const char *begin = at;
+    while (*at != '\0' && (quoted ? *at != '"' : *at != ',' && *at != '}')) {
+      if (*at == '\\' && at[1] != '\0') ++at;
+      *to++ = *at++;
+    }
+    *to++ = '\0';
+    if (quoted ? *at++ != '"' : at == begin) Refuse(value, kind);
+    if (*at++ != (i + 1 < count ? ',' : '}')) Refuse(value, kind);
+  }
+  if (*at != '\0') Refuse(value, kind);
+  return names;
+}
+
+char *RemoteRow::Text() { return pstrdup(Next(1024, "text")); }
+
+char *RemoteRow::Name() { return pstrdup(Next(2 * NAMEDATALEN, "name")); }
+
+}  // namespace snowflake

@@ -1,0 +1,41 @@
+// What a registry answers over a connection: one row, read from left to right. It is input, so every value is
+// judged where it is read. Errors: 08P01, with what is wrong.
+#pragma once
+
+#include "pg/pg.h"
+
+typedef struct pg_result PGresult;
+
+namespace snowflake {
+
+[[noreturn]] void ReportMalformed(const char *detail);
+
+class RemoteRow {
+ public:
+  explicit RemoteRow(const PGresult *row) : row_(row) {}
+
+  // Whether the next value is null; if so, it is passed.
+  bool PassNull();
+
+  int64_t Int8();
+  int32_t Int4();
+  bool Bool();
+  // As the registry spells it, in its own encoding; palloc'd.
+  char *Name();
+  // At most 1 kB; palloc'd.
+  char *Text();
+  // Of exactly so many elements.
+  void Int8Array(int64_t *values, int count);
+  // Likewise of texts, as the registry spells them; palloc'd.
+  char **Names(int count);
+
+ private:
+  const char *Next(size_t longest, const char *kind);
+  int64_t Integer(int64_t lowest, int64_t highest, const char *kind);
+  [[noreturn]] void Refuse(const char *value, const char *kind) const;
+
+  const PGresult *row_;
+  int column_ = 0;
+};
+
+}  // namespace snowflake
