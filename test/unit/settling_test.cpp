@@ -129,7 +129,7 @@ class Registry {
     Commit(at_us);  // what was noticed stays, whatever comes of it
     const bool expired = choice.what == Chosen::kExpired;
     if (choice.what == Chosen::kNone || choice.what == Chosen::kLater || (expired && settles)) return false;
-    Worker *worker = tables_.At(static_cast<int32_t>(choice.place));
+    Worker *worker = tables_.At(static_cast<int32_t>(choice.slot));
     if (expired) Leave(worker, WatermarkOfWindow(worker->row.window_end));
     Except(at_us, choice, settles, settling.downwards);
     const Tick start = WindowStart(now, worker->watermark);
@@ -270,13 +270,13 @@ class Registry {
 
   // What of the promise this grant is out of.
   void Except(int64_t at_us, const Choice &choice, bool settles, bool downwards) {
-    const bool of_reserve = choice.place >= CommonSize(ring());
+    const bool of_reserve = choice.slot >= CommonSize(ring());
     if (in_doubt_) excepted_ |= kUnknownLoss;
     if (!settles && of_reserve) excepted_ |= kCommonPartFull;
     if (choice.what == Chosen::kHeldBack) excepted_ |= kReserveUsedUp;
     if (!settles || !of_reserve) return;
     granted_us_[downwards] = at_us;
-    const int64_t from_end = downwards ? ring() - 1 - choice.place : choice.place - CommonSize(ring());
+    const int64_t from_end = downwards ? ring() - 1 - choice.slot : choice.slot - CommonSize(ring());
     beyond_half_ |= from_end >= ring() / 6;
     if (half_only_ && beyond_half_) excepted_ |= kReserveUsedUp;
   }
