@@ -167,7 +167,7 @@ COMMENT ON COLUMN snowflake_segment.max_value IS 'Last number that may be alloca
 COMMENT ON COLUMN snowflake_segment.step IS 'Smallest size of a range';
 COMMENT ON COLUMN snowflake_segment.max_step IS 'Largest size of a range';
 COMMENT ON COLUMN snowflake_segment.period_at IS
-    'Start of the period in which handed counts. A period is as long as the registry''s '
+    'Start of the period that the column handed counts. A period is as long as the registry''s '
     'lease_duration.';
 COMMENT ON COLUMN snowflake_segment.handed IS 'How many numbers were allocated in that period';
 COMMENT ON COLUMN snowflake_segment.handed_before IS
@@ -363,11 +363,12 @@ CREATE FUNCTION snowflake_lease_acquire(
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_lease_acquire(pg_catalog.text, integer, bigint, interval, pg_catalog.bytea, bigint, bigint) IS
 'Acquires a lease on a worker id for the node with this name, in this datacenter, whose clock
-shows now_tick. duration is 1 second to 1 day, of which snowflake.max_lease_duration is allowed
-at most. secret_hash is the SHA-256 of the lease secret: if the role already has a lease with
-this hash, the function extends and returns that one. seen_lease_id is the highest lease id of
-this registry that the node has seen, or 0. Unless start_before is null, a lease is only acquired
-if its window can start before that tick.
+shows now_tick. duration is 1 second to 1 day, and is limited to snowflake.max_lease_duration.
+secret_hash is the SHA-256 of the lease secret: if the role already has a lease with this hash,
+the function extends and returns that one. seen_lease_id is the highest lease id of this registry
+that the node has seen, or 0. Unless start_before is null, a lease is only acquired if its window
+can start before that tick.
+
 Returns the lease, the registry''s layout, the system identifier and timeline of its server, the
 tick that snowflake_raise() has ruled out, the time of the last snowflake_settle() in
 microseconds since 1970-01-01 00:00 UTC, and how many worker ids of the datacenter no other node
@@ -387,8 +388,9 @@ CREATE FUNCTION snowflake_lease_extend(
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_lease_extend(bigint, pg_catalog.bytea, bigint, interval, bigint, integer, bigint) IS
 'Extends a lease: moves the end of its window to now_tick plus duration, never back. held_until is
-the window''s end that the node has, worker_id and window_start are the rest of its lease. By
-these the registry restores a lease that lost commits had acquired.
+the window''s end that the node has, worker_id and window_start are the rest of its lease. With
+these values the registry restores a lease whose row was lost.
+
 Returns the new end of the window, and the same columns about the registry as
 snowflake_lease_acquire(). window_end is null if the lease no longer exists or belongs to another
 role.
@@ -400,10 +402,11 @@ REVOKE ALL ON FUNCTION snowflake_lease_extend(bigint, pg_catalog.bytea, bigint, 
 CREATE FUNCTION snowflake_lease_release(lease_id bigint, secret pg_catalog.bytea, last_tick bigint, held_until bigint) RETURNS boolean
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_lease_release(bigint, pg_catalog.bytea, bigint, bigint) IS
-'Releases a lease. secret is the lease secret, last_tick the last tick that the node used,
-held_until the window''s end that the node has. The watermark of the worker id becomes last_tick
+'Releases a lease. It takes the lease secret; last_tick, the last tick that the node used; and
+held_until, the window''s end that the node has. The watermark of the worker id becomes last_tick
 or, if that is later, this server''s clock plus snowflake.max_clock_skew and snowflake.max_lead,
 but no later than the window''s last tick.
+
 Returns false if the lease no longer exists or belongs to another role.
 Errors: 22004 for a null, 22023 if last_tick is neither in the window nor the tick before it,
 25001 in a transaction block, SF002 if a tick is further ahead than a node can be.';
@@ -417,17 +420,19 @@ CREATE FUNCTION snowflake_segment_ranges(
     OUT system_identifier bigint, OUT timeline bigint, OUT word_us bigint, OUT known pg_catalog.text)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_segment_ranges(pg_catalog.text, pg_catalog.text[], bigint[], bigint[], bigint[], bigint[], pg_catalog.bytea[]) IS
-'Allocates ranges of segments to the node with this name, and takes unused numbers back. Each
+'Allocates ranges of segments to the node with this name, or releases unused numbers of them. Each
 array has one element for each segment: its name; segment_ids, as the node has it, or 0; highest,
 the highest number that the node has acquired; unused, how many numbers up to highest it has not
 issued; wanted, how many numbers it asks for; secrets, the SHA-256 of a secret.
+
 A range of about wanted numbers is allocated and recorded with the hash. If wanted is negative,
 nothing is allocated. Then, with the hash in secrets, the registry records that only these unused
 numbers can be released. With the secret itself in secrets, they are released.
+
 Returns for each segment its segment_id, or 0 if it does not exist; the last number and the size
 of the range, which is 0 if the segment is used up; and its usage_role, or an empty string if
-every role may use the numbers. The other columns are as in snowflake_lease_acquire(). known
-lists names of existing segments if one does not exist.
+every role may use the numbers. The other columns are as in snowflake_lease_acquire(). The column
+known lists names of existing segments if one does not exist.
 Errors: 22004 for a null, 22023 for arrays that do not match, 25001 in a transaction block, 55000
 if highest is far above all allocated numbers.';
 REVOKE ALL ON FUNCTION snowflake_segment_ranges(pg_catalog.text, pg_catalog.text[], bigint[], bigint[], bigint[], bigint[], pg_catalog.bytea[]) FROM PUBLIC;
@@ -441,6 +446,7 @@ COMMENT ON FUNCTION snowflake_evict(integer, pg_catalog.timestamptz) IS
 its window ends. A server that is started again without a reboot continues under its lease, so it
 must not be started before then. The next lease of the worker id starts above dead_since plus
 snowflake.max_clock_skew and snowflake.max_lead, or above the window if max_clock_skew is 0.
+
 Returns false if no node holds the worker id.
 Errors: 22004 for a null, 22023 for a time that is infinite, in the future or before renewed_at.';
 REVOKE ALL ON FUNCTION snowflake_evict(integer, pg_catalog.timestamptz) FROM PUBLIC;
@@ -459,6 +465,7 @@ CREATE FUNCTION snowflake_settled() RETURNS boolean
 COMMENT ON FUNCTION snowflake_settled() IS
 'Records that no commit of this registry was lost. The registry stops settling, and does not
 settle because of the server that it is on now.
+
 Returns false if there was nothing to stop.';
 REVOKE ALL ON FUNCTION snowflake_settled() FROM PUBLIC;
 
@@ -509,8 +516,7 @@ CREATE FUNCTION snowflake_raise_segment(name pg_catalog.text, value bigint) RETU
 COMMENT ON FUNCTION snowflake_raise_segment(pg_catalog.text, bigint) IS
 'Raises a segment of this registry: the next number that the registry allocates is at least value.
 This database''s own node issues no smaller number from now on. Other nodes use up the numbers
-that they hold. A smaller value has no effect.
-Returns the next number.
+that they hold. The number is never lowered. Returns the next number.
 Errors: 22004 for a null, 22023 if value is not between 1 and max_value, 42704 if there is no
 such segment, 55000 if the registry is in another database.';
 REVOKE ALL ON FUNCTION snowflake_raise_segment(pg_catalog.text, bigint) FROM PUBLIC;
@@ -543,7 +549,7 @@ snowflake_nextval() copies row by row.';
 CREATE FUNCTION snowflake_nextvals(count integer) RETURNS SETOF bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_nextvals(integer) IS
-'Returns the next count ids in ascending order.
+'Returns as many ids as count says, in ascending order.
 Errors: 22023 unless count is positive; otherwise those of snowflake_nextval().';
 
 CREATE FUNCTION snowflake_currval() RETURNS bigint
@@ -748,11 +754,12 @@ CREATE FUNCTION snowflake_convert(relation pg_catalog.regclass, column_name pg_c
     SET search_path = pg_catalog, pg_temp
     SET row_security = off;
 COMMENT ON FUNCTION snowflake_convert(pg_catalog.regclass, name, boolean) IS
-'Makes a smallint, integer or bigint column bigint DEFAULT snowflake_nextval(), and widens the
-columns that refer to it. The column may be plain, serial or identity. Returns the statements
+'Changes a smallint, integer or bigint column to bigint DEFAULT snowflake_nextval(), and widens
+the columns that refer to it. The column may be plain, serial or identity. Returns the statements
 that it executes; with dry_run it only returns them. The caller must own all tables that change.
-Errors: 22004 for a null, 55000 at any isolation level but read committed; 42501, 42703, 42804,
-42809, 42P01, 42P16, 2BP01 or 55000 if the column cannot be converted.';
+Errors: 22004 for a null; 42501, 42703, 42804, 42809, 42P01, 42P16, 2BP01 or 55000 if the column
+cannot be converted; unless dry_run, 25006 in a read-only transaction and 55000 at any isolation
+level but read committed.';
 
 CREATE FUNCTION snowflake_segment_standing(
     name pg_catalog.text, for_update boolean,
@@ -777,6 +784,7 @@ starts there anyway. This requires EXECUTE on snowflake_create_segment() or
 snowflake_raise_segment(). A segment that is created has numbers after the commit. Returns the
 statements that it executes; with dry_run it only returns them. The caller must own all tables
 that change.
+
 It is refused with 55000 if another node may hold a number that is in the column. If the registry
 is in another database, it is refused if the column or its sequence has a number above 0.
 Errors: 22003 if the column''s type has no number left, 22004 for a null, 22023 for an invalid
@@ -793,7 +801,7 @@ problem and worker id, with the count of the ids, the smallest and the largest. 
 id that is not of this database''s layout (worker is null), that is in the future by more than
 snowflake.max_clock_skew, or that is of a time for which its worker id was never leased. No row
 means that all is well. If the registry is in another database, ids are not compared with its
-leases, and all are listed as such.
+leases, and all others are returned, too, with a problem that says so.
 Errors: 22004 for a null, 42501 if the caller may not read the column, 42703, 42804, 42809 or
 42P01 if it is not a bigint column of a table, 55000 at any isolation level but read committed.';
 REVOKE ALL ON FUNCTION snowflake_check(pg_catalog.regclass, pg_catalog.name) FROM PUBLIC;
