@@ -2,10 +2,11 @@
 
 -- The script runs with a superuser's rights, in a schema where other roles may create objects. If
 -- their function or operator fits the types of a call better than PostgreSQL's own, PostgreSQL
--- chooses it. So every function, operator, cast and type that is executed or stored here is qualified.
+-- chooses it. So every function, operator, cast and type that is executed or stored here is
+-- qualified.
 --
--- A line break in a comment on a function is for readers of \df+; "Errors:" begins a paragraph of
--- doc/reference.md, which test/reference makes of the comments.
+-- test/reference generates doc/reference.md from the comments. An empty line or "Errors:" begins a
+-- paragraph there. Other line breaks in comments are for readers of \df+.
 
 -- The registry: which node holds which worker id.
 
@@ -40,9 +41,9 @@ COMMENT ON COLUMN snowflake_registry.renewed_at IS
 COMMENT ON COLUMN snowflake_registry.window_start IS 'First tick that the lease may use';
 COMMENT ON COLUMN snowflake_registry.window_end IS 'First tick after the window';
 
--- The ring of a new registry starts at a random slot. So a registry that was dropped and created again
--- does not assign the worker ids of its predecessor first. 2^22 is the stride by which lease ids skip
--- (core/ring.h).
+-- The ring of a new registry starts at a random slot. So a registry that was dropped and created
+-- again does not assign the worker ids of its predecessor first. 2^22 is the stride by which lease
+-- ids skip (core/ring.h).
 SELECT pg_catalog.setval(
     pg_catalog.pg_get_serial_sequence('snowflake_registry'::pg_catalog.text, 'lease_id'::pg_catalog.text)::pg_catalog.regclass,
     1::bigint OPERATOR(pg_catalog.+)
@@ -81,7 +82,7 @@ COMMENT ON COLUMN snowflake_layout.datacenter_bits IS 'Width of the upper part o
 COMMENT ON COLUMN snowflake_layout.worker_bits IS 'Width of the lower part of the worker id';
 COMMENT ON COLUMN snowflake_layout.sequence_bits IS 'Width of the sequence number';
 COMMENT ON COLUMN snowflake_layout.sequence_first IS
-    'Whether the sequence number is above the worker id';
+    'Whether the sequence number is in higher bits than the worker id';
 
 CREATE TABLE snowflake_origin (
     singleton         boolean PRIMARY KEY DEFAULT true CHECK (singleton),
@@ -197,8 +198,8 @@ CREATE TABLE snowflake_range (
     PRIMARY KEY (segment_id, here, role, node)
 );
 COMMENT ON TABLE snowflake_range IS
-    'One row for the newest ranges of a segment that a node holds. If a node no longer exists, '
-    'its rows can be deleted.';
+    'One row for each node, role and segment: the newest ranges that the node has acquired. Rows '
+    'of nodes that no longer exist can be deleted.';
 COMMENT ON COLUMN snowflake_range.segment_id IS 'Segment of the ranges';
 COMMENT ON COLUMN snowflake_range.here IS 'Whether the node is this database''s own';
 COMMENT ON COLUMN snowflake_range.role IS 'Role that acquired the ranges';
@@ -216,9 +217,9 @@ SELECT pg_catalog.pg_extension_config_dump('snowflake_layout'::pg_catalog.regcla
 SELECT pg_catalog.pg_extension_config_dump('snowflake_segment'::pg_catalog.regclass, 'WHERE dropped_at IS NULL'::pg_catalog.text);
 
 -- Guards: writes that bypass the protocol must not lead to equal ids.
--- snowflake_guard_table names each column in its UPDATE OF, and does nothing on an UPDATE. PostgreSQL
--- refuses to change the type of such a column, whose USING could lower it in all rows without firing
--- a row trigger. It drops such a column only together with the trigger.
+-- snowflake_guard_table names each column in its UPDATE OF, and does nothing on an UPDATE.
+-- PostgreSQL refuses to change the type of such a column. That could lower it in all rows, by USING,
+-- without firing a row trigger. PostgreSQL drops such a column only together with the trigger.
 
 CREATE FUNCTION snowflake_layout_changed() RETURNS pg_catalog.trigger
     AS 'MODULE_PATHNAME' LANGUAGE C;
@@ -328,9 +329,9 @@ ALTER TABLE snowflake_range ENABLE ALWAYS TRIGGER snowflake_guard_table;
 COMMENT ON TRIGGER snowflake_guard_table ON snowflake_range IS
     'The table is not truncated, and no column is dropped or changes its type';
 
--- This fires the layout's trigger, which writes the origin before the first lease. So a standby that
--- is promoted without having received that lease notices the failover, too. A call of a function
--- could be ambiguous if other roles have one of the same name.
+-- This fires the layout's trigger, which writes the origin before the first lease. So a standby
+-- notices the failover even if it is promoted without having received that lease. A call of a
+-- function could be ambiguous if other roles have one of the same name.
 DELETE FROM snowflake_layout;
 
 CREATE FUNCTION snowflake_guard_drop() RETURNS pg_catalog.event_trigger
@@ -409,7 +410,8 @@ but no later than the window''s last tick.
 
 Returns false if the lease no longer exists or belongs to another role.
 Errors: 22004 for a null, 22023 if last_tick is neither in the window nor the tick before it,
-25001 in a transaction block, SF002 if a tick is further ahead than a node can be.';
+25001 in a transaction block, SF002 if last_tick or held_until is further ahead of this server''s
+clock than a node can be.';
 REVOKE ALL ON FUNCTION snowflake_lease_release(bigint, pg_catalog.bytea, bigint, bigint) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_segment_ranges(
@@ -463,8 +465,8 @@ REVOKE ALL ON FUNCTION snowflake_settle(pg_catalog.text) FROM PUBLIC;
 CREATE FUNCTION snowflake_settled() RETURNS boolean
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_settled() IS
-'Records that no commit of this registry was lost. The registry stops settling, and does not
-settle because of the server that it is on now.
+'Records that no commit of this registry was lost. The registry stops settling, and its present
+server is no reason to settle again.
 
 Returns false if there was nothing to stop.';
 REVOKE ALL ON FUNCTION snowflake_settled() FROM PUBLIC;
@@ -473,9 +475,9 @@ CREATE FUNCTION snowflake_raise(id bigint) RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_raise(bigint) IS
 'From now on every id of this node is larger than the given one. If the registry is in this
-database, this holds for all its nodes, for each as soon as it has extended its lease, which it
-does when a third of its window has passed. The function returns when the clock has passed the
-id''s timestamp.
+database, the same holds for each of its nodes once that node has extended its lease. Nodes do so
+when a third of the window has passed. The function returns when the clock has passed the id''s
+timestamp.
 Errors: 22003 for an id that is negative or that the layout cannot hold, 22004 for a null, 22023
 if the id''s timestamp is more than snowflake.max_clock_skew ahead of the clock.';
 REVOKE ALL ON FUNCTION snowflake_raise(bigint) FROM PUBLIC;
@@ -532,7 +534,7 @@ insert many rows at a time.';
 CREATE FUNCTION snowflake_nextval() RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL SAFE SUPPORT snowflake_nextval_support;
 COMMENT ON FUNCTION snowflake_nextval() IS
-'Returns the next id. It can be called in read-only transactions.
+'Returns the next id. It works in read-only transactions.
 Errors: SF001 without a lease, SF002 if the clock is behind, SF003 if the layout''s time is used
 up, SF004 if every worker id is leased, 25006 on a standby whose registry is in this database,
 55000 if the library must be preloaded and is not, or in the transaction that created the
@@ -562,7 +564,7 @@ CREATE FUNCTION snowflake_segment_nextval(name pg_catalog.text) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL SAFE SUPPORT snowflake_nextval_support;
 COMMENT ON FUNCTION snowflake_segment_nextval(pg_catalog.text) IS
 'Returns the next number of a segment, for column defaults. Numbers are unique on all nodes of the
-registry, and rise on each node. It can be called in read-only transactions.
+registry, and rise on each node. It works in read-only transactions.
 Errors: 22023 for an invalid name, 42501 without the privileges of the segment''s usage_role,
 42704 if there is no such segment, 53400 if snowflake.max_segments segments are in use, 25006 and
 55000 as for snowflake_nextval(), 55000 in the transaction that created the segment, SF005 if the
@@ -596,8 +598,8 @@ CREATE FUNCTION snowflake_decode(id bigint, OUT ts pg_catalog.timestamptz, OUT w
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_decode(bigint) IS
 'Returns the timestamp, worker id and sequence number of an id in this database''s layout. In the
-default layout all three are null for numbers below 251658240000. They are of the layout''s first
-minute, in which no id was issued, so a table had them before.
+default layout all three are null for numbers below 251658240000. These are of the layout''s
+first minute, in which no id was issued: a table had them before.
 Errors: 22003 for an id that the layout cannot hold.';
 
 CREATE FUNCTION snowflake_decode(id bigint, layout pg_catalog.text, OUT ts pg_catalog.timestamptz, OUT worker integer, OUT seq integer)
@@ -707,7 +709,8 @@ CREATE FUNCTION snowflake_set_layout(
 COMMENT ON FUNCTION snowflake_set_layout(pg_catalog.timestamptz, interval, integer, integer, integer, integer, boolean) IS
 'Gives this database a layout of its own, before its first lease: the start of tick 0, the length
 of a tick (1 microsecond to 1 day), the widths of the fields in bits, and whether the sequence
-number is above the worker id. It does nothing if the database already has this layout.
+number is in higher bits than the worker id. It does nothing if the database already has this
+layout.
 Errors: 22004 for a null, 22023 for a layout that is invalid, cannot issue ids or has less than
 ten years left, 55000 once a lease was acquired under another layout.';
 REVOKE ALL ON FUNCTION snowflake_set_layout(pg_catalog.timestamptz, interval, integer, integer, integer, integer, boolean) FROM PUBLIC;
@@ -734,7 +737,7 @@ COMMENT ON COLUMN snowflake_layouts.datacenter_bits IS 'Width of the upper part 
 COMMENT ON COLUMN snowflake_layouts.worker_bits IS 'Width of the lower part of the worker id';
 COMMENT ON COLUMN snowflake_layouts.sequence_bits IS 'Width of the sequence number';
 COMMENT ON COLUMN snowflake_layouts.sequence_first IS
-    'Whether the sequence number is above the worker id';
+    'Whether the sequence number is in higher bits than the worker id';
 COMMENT ON COLUMN snowflake_layouts.total_bits IS
     'Sum of the widths. 63 fill a bigint up to its sign bit, 64 include the sign bit.';
 COMMENT ON COLUMN snowflake_layouts.settable IS
@@ -780,8 +783,8 @@ COMMENT ON FUNCTION snowflake_convert(pg_catalog.regclass, name, pg_catalog.text
 'Gives a smallint, integer or bigint column the default snowflake_segment_nextval(segment). The
 column may be plain, serial or identity, and keeps its type. First the segment is created, or
 raised, above the numbers of the column and of the sequence that is dropped, unless the segment
-starts there anyway. This requires EXECUTE on snowflake_create_segment() or
-snowflake_raise_segment(). A segment that is created has numbers after the commit. Returns the
+already starts above them. This requires EXECUTE on snowflake_create_segment() or
+snowflake_raise_segment(). A new segment has numbers only after the commit. Returns the
 statements that it executes; with dry_run it only returns them. The caller must own all tables
 that change.
 
@@ -797,11 +800,11 @@ CREATE FUNCTION snowflake_check(
     SET row_security = off;
 COMMENT ON FUNCTION snowflake_check(pg_catalog.regclass, name) IS
 'Returns the ids of a bigint column that this registry cannot have issued: one row for each
-problem and worker id, with the count of the ids, the smallest and the largest. The problem is an
-id that is not of this database''s layout (worker is null), that is in the future by more than
-snowflake.max_clock_skew, or that is of a time for which its worker id was never leased. No row
-means that all is well. If the registry is in another database, ids are not compared with its
-leases, and all others are returned, too, with a problem that says so.
+problem and worker id, with the count of the ids, the smallest and the largest. The column
+problem says that the ids are not of this database''s layout (then worker is null), are in the
+future by more than snowflake.max_clock_skew, or are of times for which their worker id was never
+leased. No row means that all is well. If the registry is in another database, ids are not
+compared with its leases, and all others are returned, too, with a problem that says so.
 Errors: 22004 for a null, 42501 if the caller may not read the column, 42703, 42804, 42809 or
 42P01 if it is not a bigint column of a table, 55000 at any isolation level but read committed.';
 REVOKE ALL ON FUNCTION snowflake_check(pg_catalog.regclass, pg_catalog.name) FROM PUBLIC;
