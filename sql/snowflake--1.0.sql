@@ -876,7 +876,7 @@ COMMENT ON COLUMN snowflake_status.end_of_life IS 'When the layout''s time is us
 COMMENT ON COLUMN snowflake_status.advice IS
     'What needs attention although ids are issued, one line each. Null if all is well.';
 COMMENT ON COLUMN snowflake_status.clock_lead IS
-    'By how much the node''s clock, which ids use, is ahead of the server''s clock, because that '
+    'By how much the node''s clock, which ids use, is ahead of the server''s clock after that '
     'stepped back. Negative while a leap of the server''s clock is not followed.';
 COMMENT ON COLUMN snowflake_status.clock_bridged IS
     'Steps back of the server''s clock that the node''s clock bridged';
@@ -955,7 +955,7 @@ COMMENT ON COLUMN snowflake_metrics.window_end_timestamp_seconds IS
 COMMENT ON COLUMN snowflake_metrics.lead_seconds IS
     'By how much the last tick is ahead of the node''s clock. 0 if it is not.';
 COMMENT ON COLUMN snowflake_metrics.clock_lead_seconds IS
-    'By how much the node''s clock is ahead of the server''s clock, because that stepped back. '
+    'By how much the node''s clock is ahead of the server''s clock after that stepped back. '
     'Negative while a leap of the server''s clock is not followed.';
 COMMENT ON COLUMN snowflake_metrics.clock_bridged_total IS
     'Steps back of the server''s clock that the node''s clock bridged';
