@@ -55,7 +55,7 @@ constexpr bool NamedLayoutsAreSound() {
     if (named.layout.Check(false) != LayoutFault::kNone || FindNamedLayout(named.name) != &named) return false;
   return true;
 }
-static_assert(NamedLayoutsAreSound(), "a named layout cannot be, or two have one name");
+static_assert(NamedLayoutsAreSound(), "a named layout is invalid, or two have the same name");
 static_assert(FindNamedLayout("snowflake")->layout == kDefaultLayout);
 
 }  // namespace snowflake

@@ -156,13 +156,13 @@ void CheckLayout(const Layout &layout, bool for_issuing) {
       reason = "A tick lasts 1 microsecond to 1 day.";
       break;
     case LayoutFault::kEpoch:
-      reason = "An epoch lies within 1970 and 9999.";
+      reason = "An epoch must be between 1970 and 9999.";
       break;
     case LayoutFault::kEndsTooLate:
-      reason = "Its last tick lies beyond what a timestamp can hold.";
+      reason = "Its last tick is beyond what a timestamp can hold.";
       break;
     case LayoutFault::kReadOnly:
-      reason = "Without worker bits or sequence bits ids can be read, not issued.";
+      reason = "Without worker bits or sequence bits, ids can be read but not issued.";
       break;
   }
   ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),

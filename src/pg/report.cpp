@@ -6,24 +6,23 @@ void ReportNoExtension(Oid fn_oid) {
   if (!SearchSysCacheExists1(PROCOID, ObjectIdGetDatum(fn_oid)))
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                     errmsg("the extension snowflake was dropped during the call"),
-                    errhint("If it is being created anew, try again.")));
+                    errhint("If it is being created again, try again.")));
   ereport(ERROR,
           (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
            errmsg("function %s does not belong to the extension snowflake", format_procedure(fn_oid)),
            errdetail("The registry is found through the extension, which was dropped or never had this function."),
-           errhint("CREATE EXTENSION snowflake.")));
+           errhint("Run CREATE EXTENSION snowflake.")));
 }
 
 void ReportNamesake(const char *where, const char *schema) {
   ereport(
       ERROR,
-      (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-       errmsg("the extension snowflake of %s is another one of the same name", where),
-       errdetail("It is in schema \"%s\" and has none of this one's tables. pgEdge's extension is called snowflake, "
-                 "too, and its library has the same file name.",
+      (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("%s has a different extension named snowflake", where),
+       errdetail("It is in schema \"%s\" and has none of this extension's tables. pgEdge's extension is also named "
+                 "snowflake, and its library has the same file name.",
                  schema),
-       errhint("A server can have one of the two. To change over, DROP EXTENSION snowflake and create it again; "
-               "snowflake_decode(id, 'pgedge') then reads the ids that pgEdge's has issued.")));
+       errhint("A server can have only one of the two. To switch, DROP EXTENSION snowflake and create it again; "
+               "snowflake_decode(id, 'pgedge') then decodes the ids that pgEdge's extension has issued.")));
 }
 
 void ReportTimeUsedUp(const Layout &layout, int64_t now_us) {
@@ -43,16 +42,16 @@ bool IsHeldBack(const ErrorData &error) {
 void ReportForeignTable(const char *table) {
   ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                   errmsg("table \"%s\" is not as the extension snowflake made it", table),
-                  errdetail("A column, its type or the kind of the table was changed, it has got a rule, a policy or a "
-                            "child, or it is missing."),
+                  errdetail("A column, its type or the kind of the table was changed, the table has a rule, a policy "
+                            "or a child, or it is missing."),
                   errhint("Undo the change, or drop the extension and create it again.")));
 }
 
 void ReportIsolation(const char *function) {
   ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                   errmsg("%s() must run at isolation level read committed", function),
-                  errdetail("An older snapshot would hide what others have done since it was taken."),
-                  errhint("SET TRANSACTION ISOLATION LEVEL READ COMMITTED.")));
+                  errdetail("An older snapshot would hide what other transactions have done since it was taken."),
+                  errhint("Use SET TRANSACTION ISOLATION LEVEL READ COMMITTED.")));
 }
 
 void CheckNotNull(FunctionCallInfo fcinfo, const char *function, const char *const *names, int count) {
@@ -63,14 +62,15 @@ void CheckNotNull(FunctionCallInfo fcinfo, const char *function, const char *con
 }
 
 void ReportSegmentName(int64_t bytes) {
-  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("no name for a segment"),
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid segment name"),
                   errdetail("It has %lld bytes; a name has 1 to 127.", Long(bytes))));
 }
 
 void ReportNoSegment(const char *name, const char *known) {
-  ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("segment \"%s\" does not exist", name),
-                  known[0] != '\0' ? errdetail("The registry has: %s.", known) : errdetail("The registry has none."),
-                  errhint("Create it with snowflake_create_segment() in the registry's database.")));
+  ereport(ERROR,
+          (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("segment \"%s\" does not exist", name),
+           known[0] != '\0' ? errdetail("The registry has: %s.", known) : errdetail("The registry has no segments."),
+           errhint("Create it with snowflake_create_segment() in the registry's database.")));
 }
 
 void ReportNotTrigger(const char *function) {

@@ -33,7 +33,7 @@ bool CheckJitter(int *value, void **extra, GucSource source) {
 // The message must not repeat the string.
 const char *DetailOf(ConnectionString found) {
   return found == ConnectionString::kPassword ? "It contains a password, which others could read here."
-                                              : "It is no libpq connection string.";
+                                              : "It is not a valid libpq connection string.";
 }
 
 // Secrets live in a passfile, a service file or a certificate.
@@ -57,7 +57,7 @@ void CheckRegistryThatIsSet() {
   if (found != ConnectionString::kGood)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                     errmsg("invalid value for parameter \"snowflake.registry\""), errdetail("%s", DetailOf(found)),
-                    errhint("Mend it where it was set; a password belongs into a passfile or a service file.")));
+                    errhint("Correct it where it was set; a password belongs in a passfile or a service file.")));
 }
 
 }  // namespace
@@ -70,67 +70,68 @@ void DefineSettings(bool preloading, ConnectionString (*check)(const char *text)
   check_connection_string = check;
   CheckRegistryThatIsSet();
   DefineCustomStringVariable("snowflake.registry", "Connection string of the registry, without a password.",
-                             "Empty: the registry is in the same database. Read by the keeper alone.",
+                             "If empty, the registry is in the same database. Read only by the keeper.",
                              &settings.registry, "", PGC_SUSET, GUC_SUPERUSER_ONLY | kInParallel, CheckRegistry,
                              nullptr, nullptr);
-  DefineCustomStringVariable("snowflake.node_name", "Name under which this node stands in the registry.",
-                             "Empty: cluster_name or the host's name, port and database. Read by the keeper alone.",
-                             &settings.node_name, "", PGC_SUSET, kInParallel, nullptr, nullptr, nullptr);
+  DefineCustomStringVariable(
+      "snowflake.node_name", "Name of this node in the registry.",
+      "If empty, cluster_name or the host's name, with port and database. Read only by the keeper.",
+      &settings.node_name, "", PGC_SUSET, kInParallel, nullptr, nullptr, nullptr);
   DefineCustomIntVariable("snowflake.datacenter", "Datacenter of this node, for layouts with datacenter bits.",
-                          "Read by the keeper alone.", &settings.datacenter, 0, 0, PG_INT32_MAX, PGC_SUSET, kInParallel,
+                          "Read only by the keeper.", &settings.datacenter, 0, 0, PG_INT32_MAX, PGC_SUSET, kInParallel,
                           nullptr, nullptr, nullptr);
   DefineCustomIntVariable("snowflake.lease_duration", "How long a node issues ids without hearing from the registry.",
-                          "Read by the keeper alone.", &settings.lease_duration_ms, 10 * 60 * 1000,
+                          "Read only by the keeper.", &settings.lease_duration_ms, 10 * 60 * 1000,
                           static_cast<int>(kMinLeaseUs / kUsPerMs), static_cast<int>(kMaxLeaseUs / kUsPerMs), PGC_SUSET,
                           GUC_UNIT_MS | kInParallel, nullptr, nullptr, nullptr);
-  DefineCustomIntVariable("snowflake.max_clock_skew", "How far a node's clock may be off the registry's.",
-                          "Judged by a registry that is asked over a connection. 0: not at all.",
+  DefineCustomIntVariable("snowflake.max_clock_skew", "Maximum difference between a node's clock and the registry's.",
+                          "Checked by a registry that is asked over a connection. 0 disables the check.",
                           &settings.max_clock_skew_ms, 10 * 1000, 0, 24 * 60 * 60 * 1000, PGC_SUSET,
                           GUC_UNIT_MS | kInParallel, nullptr, nullptr, nullptr);
   DefineCustomIntVariable(
-      "snowflake.max_lease_duration", "How long a lease may last that a node of another server asks for.",
-      "Judged by a registry that is asked over a connection.", &settings.max_lease_duration_ms, 60 * 60 * 1000,
+      "snowflake.max_lease_duration", "Maximum duration of a lease that a node of another server requests.",
+      "Applied by a registry that is asked over a connection.", &settings.max_lease_duration_ms, 60 * 60 * 1000,
       static_cast<int>(kMinLeaseUs / kUsPerMs), static_cast<int>(kMaxLeaseUs / kUsPerMs), PGC_SUSET,
       GUC_UNIT_MS | kInParallel, nullptr, nullptr, nullptr);
-  DefineCustomIntVariable("snowflake.max_leases_per_role", "How many leases a role may have in this registry.",
-                          "0: any number.", &settings.max_leases_per_role, 0, 0, PG_INT32_MAX, PGC_SUSET, kInParallel,
-                          nullptr, nullptr, nullptr);
-  DefineCustomIntVariable("snowflake.max_lead", "By how much an id's timestamp may lead the clock.",
+  DefineCustomIntVariable("snowflake.max_leases_per_role", "Maximum number of leases of a role in this registry.",
+                          "0 means no limit.", &settings.max_leases_per_role, 0, 0, PG_INT32_MAX, PGC_SUSET,
+                          kInParallel, nullptr, nullptr, nullptr);
+  DefineCustomIntVariable("snowflake.max_lead", "Maximum time by which an id's timestamp may be ahead of the clock.",
                           "Counted in ticks of the layout, rounded down, at least one.", &settings.max_lead_ms, 5, 0,
                           10 * 1000, PGC_SIGHUP, GUC_UNIT_MS | kInParallel, nullptr, nullptr, nullptr);
-  DefineCustomIntVariable("snowflake.max_bridge", "By how much ids may lead a wall clock that stepped back.",
-                          "Ids go on in order, at half speed, until it has caught up. 0: not at all.",
-                          &settings.max_bridge_ms, 60 * 1000, 0, 24 * 60 * 60 * 1000, PGC_SIGHUP,
-                          GUC_UNIT_MS | kInParallel, nullptr, nullptr, nullptr);
-  DefineCustomIntVariable("snowflake.max_leap", "By how much the wall clock may leap forward and be believed at once.",
-                          "A larger leap is followed when it has stood for ten minutes. 0: every leap is believed.",
+  DefineCustomIntVariable(
+      "snowflake.max_bridge", "Maximum time by which ids may be ahead of a wall clock that stepped back.",
+      "Ids go on in order, at half speed, until it has caught up. 0 disables this.", &settings.max_bridge_ms, 60 * 1000,
+      0, 24 * 60 * 60 * 1000, PGC_SIGHUP, GUC_UNIT_MS | kInParallel, nullptr, nullptr, nullptr);
+  DefineCustomIntVariable("snowflake.max_leap", "Largest forward step of the wall clock that is followed at once.",
+                          "A larger one is followed when it has lasted for ten minutes. 0 follows every step at once.",
                           &settings.max_leap_ms, 24 * 60 * 60 * 1000, 0, PG_INT32_MAX, PGC_SIGHUP,
                           GUC_UNIT_MS | kInParallel, nullptr, nullptr, nullptr);
-  DefineCustomEnumVariable("snowflake.on_clock_step_back",
-                           "What to do when the clock stepped back further than max_bridge.",
-                           "new_worker draws another worker id, whose watermark lies in the past; error fails.",
-                           &settings.on_clock_step_back, static_cast<int>(OnClockStepBack::kNewWorker),
-                           kStepBackOptions, PGC_SIGHUP, kInParallel, nullptr, nullptr, nullptr);
+  DefineCustomEnumVariable(
+      "snowflake.on_clock_step_back", "Action when the clock has stepped back by more than max_bridge.",
+      "new_worker acquires another worker id, whose watermark is in the past; error raises an error.",
+      &settings.on_clock_step_back, static_cast<int>(OnClockStepBack::kNewWorker), kStepBackOptions, PGC_SIGHUP,
+      kInParallel, nullptr, nullptr, nullptr);
   DefineCustomIntVariable("snowflake.sequence_jitter", "A fresh tick starts at a random sequence number below this.",
                           "0 or a power of two; 0 starts every tick at 0.", &settings.sequence_jitter, 128, 0,
                           kMaxJitter, PGC_SIGHUP, kInParallel, CheckJitter, nullptr, nullptr);
-  DefineCustomIntVariable("snowflake.max_run", "How many sequence numbers a session takes at once at most.",
+  DefineCustomIntVariable("snowflake.max_run", "Maximum number of sequence numbers that a session takes at once.",
                           "1 keeps ids in exact call order across sessions.", &settings.max_run, 256, 1, 1 << 20,
                           PGC_SUSET, kInParallel, nullptr, nullptr, nullptr);
   DefineCustomIntVariable("snowflake.start_timeout", "How long a call waits for a lease.", nullptr,
                           &settings.start_timeout_ms, 5000, 0, 60 * 60 * 1000, PGC_USERSET, GUC_UNIT_MS | kInParallel,
                           nullptr, nullptr, nullptr);
   // A variable of the postmaster's can only be made in it. Elsewhere the file may have it all the same.
-  DefineCustomIntVariable("snowflake.max_databases", "How many databases of this server can issue ids.",
-                          "Each takes 3 kB of shared memory, and 64 bytes for each connection that may be. Of no "
-                          "effect where the library is not preloaded.",
+  DefineCustomIntVariable("snowflake.max_databases", "Maximum number of databases of this server that can issue ids.",
+                          "Each takes 3 kB of shared memory, and 64 bytes for each possible connection. Has no effect "
+                          "if the library is not preloaded.",
                           &settings.max_databases, 16, 1, 10000, preloading ? PGC_POSTMASTER : PGC_SIGHUP, kInParallel,
                           nullptr, nullptr, nullptr);
-  DefineCustomIntVariable(
-      "snowflake.max_segments", "How many segments of this server can be in use at a time.",
-      "Each takes less than 1 kB of shared memory. Of no effect where the library is not preloaded.",
-      &settings.max_segments, 64, 1, 100000, preloading ? PGC_POSTMASTER : PGC_SIGHUP, kInParallel, nullptr, nullptr,
-      nullptr);
+  DefineCustomIntVariable("snowflake.max_segments",
+                          "Maximum number of segments of this server that can be in use at a time.",
+                          "Each takes less than 1 kB of shared memory. Has no effect if the library is not preloaded.",
+                          &settings.max_segments, 64, 1, 100000, preloading ? PGC_POSTMASTER : PGC_SIGHUP, kInParallel,
+                          nullptr, nullptr, nullptr);
   MarkGUCPrefixReserved("snowflake");
 }
 

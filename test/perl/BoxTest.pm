@@ -15,10 +15,10 @@ our @EXPORT = qw(need_boxes read_box write_box $directory_from $slots_from slot_
   $gone $unusable $taken_away start_within can_unshare);
 
 # What the log says, each once for a life. With the object's name where there is one.
-our $none = qr/WARNING:  snowflake: there is no black box: after a crash/;
-our $gone = qr/LOG:  snowflake: the server was not shut down, and its black box is gone/;
+our $none = qr/WARNING:  snowflake: there is no black box; after a crash/;
+our $gone = qr/LOG:  snowflake: the server was not shut down and its black box is missing/;
 our $unusable = qr/WARNING:  snowflake: the shared memory object "([^"]*)" cannot be used/;
-our $taken_away = qr/LOG:  snowflake: the shared memory object "([^"]*)" was taken away while the server ran/;
+our $taken_away = qr/LOG:  snowflake: the shared memory object "([^"]*)" was lost while the server ran/;
 
 # A box is a header, which says whose it is from its byte $directory_from on, and slots.
 our $directory_from = 272;

@@ -63,7 +63,7 @@ sub create_theirs { return q{CREATE SCHEMA IF NOT EXISTS snowflake; CREATE EXTEN
 # What our library says of it.
 sub is_another
 {
-	return qr/the extension snowflake of this database is another one.*DETAIL: .*schema "snowflake".*pgEdge.*HINT: .*DROP EXTENSION/s;
+	return qr/this database has a different extension named snowflake.*DETAIL: .*schema "snowflake".*pgEdge.*HINT: .*DROP EXTENSION/s;
 }
 
 1;

@@ -147,7 +147,7 @@ sub outage
 		my $expected = $o{warnings} // 1;
 		like($warned, qr/^(?:$expected)$/, 'warnings in the log');
 		is(count_in($since, qr/the registry answers again/), $warned, 'and how often it answers again');
-		is(count_in($since, qr/drew worker id/), 0, 'the lease was kept');
+		is(count_in($since, qr/acquired worker id/), 0, 'the lease was kept');
 	};
 	return;
 }

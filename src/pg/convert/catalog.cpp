@@ -285,8 +285,7 @@ Oid CheckTables(const Conversion &conversion, const IdColumns &columns) {
     const char *extension = Text(row, 5);
     const char *described = Text(row, 7);
     const auto refuse = [&](int code, const char *detail, const char *hint) {
-      if (other)
-        hint = "It inherits or refers to the column that is converted: detach it or drop its foreign key first.";
+      if (other) hint = "It inherits or refers to the converted column. Detach it or drop its foreign key first.";
       ereport(ERROR,
               (errcode(code), errmsg("cannot convert %s", described), errdetail("%s", detail), errhint("%s", hint)));
     };
@@ -298,17 +297,18 @@ Oid CheckTables(const Conversion &conversion, const IdColumns &columns) {
       refuse(ERRCODE_WRONG_OBJECT_TYPE, "It is not a table that holds ids of its own.",
              "Name the table that the rows are in.");
     if (DatumGetChar(Field(row, 4)) == RELPERSISTENCE_TEMP)
-      refuse(ERRCODE_WRONG_OBJECT_TYPE, "A temporary table ends with its session.", "Create it with that default.");
+      refuse(ERRCODE_WRONG_OBJECT_TYPE, "A temporary table is dropped at the end of its session.",
+             "Create the table with that default instead.");
     if (extension != nullptr)
       refuse(
           ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-          psprintf("It belongs to the extension \"%s\", and a dump does not carry what is changed there.", extension),
-          "This is for the extension itself to change.");
+          psprintf("It belongs to the extension \"%s\", and a dump does not contain changes to an extension's tables.",
+                   extension),
+          "Only the extension itself should change it.");
     if (!BoolField(row, 6))
-      ereport(ERROR,
-              (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("must be owner of %s", described),
-               other ? errdetail("It inherits or refers to the column that is converted, and changes with it.") : 0,
-               errhint("Call it as a role that owns all tables concerned.")));
+      ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("must be owner of %s", described),
+                      other ? errdetail("It inherits or refers to the converted column and changes with it.") : 0,
+                      errhint("Call the function as a role that owns all affected tables.")));
   }
   return OidField(0, 8);
 }
@@ -319,13 +319,13 @@ bool LockFurther(const Conversion &conversion, const IdColumns &columns, List **
         NumbersOf(columns.narrow), OidValue(conversion.owner));
   for (int64_t row = 0; row < Rows(); ++row)
     if (BoolField(row, 5))
-      ereport(
-          ERROR,
-          (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("cannot convert a table together with %s", Text(row, 2)),
-           errdetail("That one belongs to %s, the converted one to %s: code that hangs on the one would run with the "
-                     "rights of the other.",
-                     Text(row, 3), Text(row, 4)),
-           errhint("Detach it or drop its foreign key first, or give both one owner: ALTER TABLE ... OWNER TO.")));
+      ereport(ERROR,
+              (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("cannot convert a table together with %s", Text(row, 2)),
+               errdetail("It belongs to %s, and the converted table to %s. Code attached to one of them would run with "
+                         "the rights of the other's owner.",
+                         Text(row, 3), Text(row, 4)),
+               errhint("Detach it or drop its foreign key first, or give both tables the same owner with ALTER TABLE "
+                       "... OWNER TO.")));
   bool further = false;
   const SPITupleTable *found = SPI_tuptable;
   const int64_t count = Rows();

@@ -34,16 +34,16 @@ void CheckColumn(const IdColumn &column, bool first) {
              psprintf("It is inherited from %s, and its type cannot be changed in all of them at once.", column.roots),
              "Let its table inherit from one of them only: ALTER TABLE ... NO INHERIT.");
     if (column.typed_table)
-      refuse(ERRCODE_WRONG_OBJECT_TYPE, "Its table has its columns from a type.",
+      refuse(ERRCODE_WRONG_OBJECT_TYPE, "Its table is a typed table.",
              "Make it a plain table first: ALTER TABLE ... NOT OF.");
   } else if (column.own && !IsInteger(column.type)) {
     refuse(ERRCODE_DATATYPE_MISMATCH, psprintf("It is of type %s; ids are bigint.", column.type_name),
-           "Only columns of smallint, integer and bigint can be converted.");
+           "Only columns of type smallint, integer or bigint can be converted.");
   } else if (!column.own && getBaseType(column.type) != INT8OID) {
     // A domain over bigint is wide enough for what refers.
     refuse(ERRCODE_DATATYPE_MISMATCH,
-           psprintf("It refers to the column that is converted, and is of type %s; ids are bigint.", column.type_name),
-           "Only columns of smallint, integer and bigint can be widened: change its type first.");
+           psprintf("It refers to the converted column and is of type %s; ids are bigint.", column.type_name),
+           "Only columns of type smallint, integer or bigint can be widened. Change its type first.");
   }
 }
 
@@ -67,8 +67,8 @@ void CheckIds(const Conversion &conversion, const IdColumn &column, Oid fn_oid) 
     ereport(
         ERROR,
         (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-         errmsg("%s has ids beyond those that are issued now", column.described),
-         errdetail("Its largest id is %lld; ids issued now begin at %lld.", static_cast<long long>(largest),
+         errmsg("%s has ids that are larger than new ids", column.described),
+         errdetail("Its largest id is %lld; new ids begin at %lld.", static_cast<long long>(largest),
                    static_cast<long long>(smallest)),
          errhint("Give these rows smaller ids first, or use a layout with an earlier epoch, whose ids are larger.")));
 }
@@ -80,8 +80,8 @@ void Check(const Conversion &conversion, const IdColumns &columns, const NotNull
   if (TakesIdsFromElsewhere(columns, &foreign_key, &from))
     ereport(ERROR,
             (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", columns.all[0].described),
-             errdetail("It takes its ids from %s, by the foreign key \"%s\".", from, foreign_key),
-             errhint("Convert %s; this one follows it.", from)));
+             errdetail("It takes its ids from %s through the foreign key \"%s\".", from, foreign_key),
+             errhint("Convert %s; this one changes with it.", from)));
   if (const char *objects = ObjectsOnNarrow(columns))
     ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
                     errmsg("cannot change the type of columns that other objects depend on"), errdetail("%s", objects),
@@ -89,9 +89,8 @@ void Check(const Conversion &conversion, const IdColumns &columns, const NotNull
   if (not_nulls.of_partition)
     ereport(ERROR,
             (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", not_nulls.of_partition),
-             errdetail("It has a NOT NULL of its own beside the one that it inherits, and a partition's type then "
-                       "cannot change."),
-             errhint("Detach the partition and attach it again: then it has only the one that it inherits.")));
+             errdetail("It has its own NOT NULL constraint besides the inherited one, so its type cannot be changed."),
+             errhint("Detach the partition and attach it again; it then has only the inherited one.")));
   if (const char *users = OtherUsersOfSequences(columns))
     ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
                     errmsg("cannot drop a sequence that other objects depend on"), errdetail("%s", users),
@@ -161,8 +160,8 @@ void Convert(Conversion conversion, Oid fn_oid, bool dry_run, ReturnSetInfo *res
   List *statements = Statements(conversion, columns, not_nulls);
   if (statements == NIL)
     ereport(NOTICE, (conversion.segment == nullptr
-                         ? errmsg("%s takes its ids from snowflake_nextval() already", columns.all[0].described)
-                         : errmsg("%s takes its numbers from segment \"%s\" already", columns.all[0].described,
+                         ? errmsg("%s already takes its ids from snowflake_nextval()", columns.all[0].described)
+                         : errmsg("%s already takes its numbers from segment \"%s\"", columns.all[0].described,
                                   conversion.segment)));
   SegmentChange change = {};
   if (conversion.segment != nullptr) change = PlanSegment(conversion, columns, fn_oid, dry_run);
@@ -175,7 +174,7 @@ void Convert(Conversion conversion, Oid fn_oid, bool dry_run, ReturnSetInfo *res
   if (Statements(conversion, now, FindNotNulls(now)) != NIL)
     ereport(ERROR,
             (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", columns.all[0].described),
-             errdetail("A schema was renamed, or an event trigger interfered, while it was being converted."),
+             errdetail("A schema was renamed or an event trigger interfered during the conversion."),
              errhint("Try again.")));
 }
 
@@ -220,7 +219,7 @@ SNOWFLAKE_FUNCTION(snowflake_convert_segment) {
   if (parse_bool(segment, &meant_dry_run))
     ereport(ERROR,
             (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("cannot convert to a segment called \"%s\"", segment),
-             errdetail("It could be meant for the argument dry_run, which is a boolean."),
-             errhint("For a dry run write dry_run => true.")));
+             errdetail("This value may be meant for the boolean argument dry_run."),
+             errhint("For a dry run, write dry_run => true.")));
   return ConvertNow(fcinfo, segment, PG_GETARG_BOOL(3));
 }

@@ -70,13 +70,14 @@ void CheckOtherNodes(const Conversion &conversion, const IdColumns &columns, con
   ForOthersNumbers(columns, [&](const IdColumn &column) {
     int64_t smallest = 0;
     if (SmallestPositive(conversion, column, &smallest) && smallest <= found.held_to)
-      ereport(ERROR,
-              (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", column.described),
-               errdetail("Node \"%s\" may have numbers of segment \"%s\" up to %lld, and the column's begin at %lld: it"
-                         " could issue one of them again.",
-                         found.holder, conversion.segment, Long(found.held_to), Long(smallest)),
-               errhint("Name another segment. If that node is gone for good, its row in snowflake_range can be"
-                       " deleted.")));
+      ereport(
+          ERROR,
+          (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", column.described),
+           errdetail("Node \"%s\" may hold numbers of segment \"%s\" up to %lld, and the column's numbers begin at "
+                     "%lld, so it could issue one of them again.",
+                     found.holder, conversion.segment, Long(found.held_to), Long(smallest)),
+           errhint(
+               "Name another segment. If that node will never run again, its row in snowflake_range can be deleted.")));
   });
 }
 
@@ -94,14 +95,13 @@ SegmentChange Raising(const Conversion &conversion, int64_t from, const Function
 }
 
 [[noreturn]] void ReportSegmentOutOfSight(const char *column, int64_t last, const char *creation, const char *raise) {
-  ereport(ERROR,
-          (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", column),
-           errdetail("The registry is in another database, and which numbers nodes have cannot be seen from here; the"
-                     " column's, or its sequence's, go up to %lld.",
-                     Long(last)),
-           errhint("On the registry, %s makes such a segment, and %s raises one of which no node has smaller numbers."
-                   " Then set the default here, by ALTER TABLE.",
-                   creation, raise)));
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", column),
+                  errdetail("The registry is in another database, so the numbers that nodes hold cannot be seen from "
+                            "here. The numbers of the column or its sequence go up to %lld.",
+                            Long(last)),
+                  errhint("In the registry's database, %s creates such a segment, and %s raises one of which no node "
+                          "holds smaller numbers. Then set the default here with ALTER TABLE.",
+                          creation, raise)));
 }
 
 }  // namespace
@@ -117,8 +117,8 @@ SegmentChange PlanSegment(const Conversion &conversion, const IdColumns &columns
   const int64_t most = LargestOf(column.type);
   if (last >= most)
     ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("cannot convert %s", column.described),
-                    errdetail("Its numbers, or its sequence's, go up to %lld, and %s has none above.", Long(last),
-                              column.type_name),
+                    errdetail("Its numbers or those of its sequence go up to %lld, and %s has no larger ones.",
+                              Long(last), column.type_name),
                     errhint("Change its type first, or give these rows smaller numbers.")));
   const Function create = FindFunction(fn_oid, "snowflake_create_segment", 6);
   const Function raise = FindFunction(fn_oid, "snowflake_raise_segment", 2);
@@ -132,23 +132,23 @@ SegmentChange PlanSegment(const Conversion &conversion, const IdColumns &columns
   const FoundSegment found = LookAtSegment(conversion, fn_oid, !dry_run && MayExecute(raise.oid));
   if (found.exists && found.last_value >= most)
     ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("cannot convert %s", column.described),
-                    errdetail("What segment \"%s\" hands out next is above %lld, and %s has no such number.",
+                    errdetail("The next number of segment \"%s\" is above %lld, and %s cannot hold it.",
                               conversion.segment, Long(found.last_value), column.type_name),
                     errhint("Name another segment, or change the column's type first.")));
   if (found.exists && last < found.first_value) return {};
   CheckOtherNodes(conversion, columns, found);
   if (found.exists && last >= found.max_value)
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", column.described),
-                    errdetail("Its numbers, or its sequence's, go up to %lld, and segment \"%s\" ends at %lld.",
+                    errdetail("Its numbers or those of its sequence go up to %lld, and segment \"%s\" ends at %lld.",
                               Long(last), conversion.segment, Long(found.max_value)),
                     errhint("Name another segment.")));
   const Function &function = found.exists ? raise : create;
   if (!MayExecute(function.oid))
     ereport(ERROR,
             (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied for function %s", function.name_sql),
-             errdetail("The segment's numbers have to begin above %lld, for %s.", Long(last), column.described),
-             errhint("Whoever may execute it can convert the table as a member of its owner, or make a segment that"
-                     " begins above, which its owner may then convert to.")));
+             errdetail("The segment's numbers must begin above %lld for %s.", Long(last), column.described),
+             errhint("A role that may execute it can convert the table as a member of the table's owner, or create a "
+                     "segment that begins above that number, to which the owner can then convert.")));
   return found.exists ? Raising(conversion, last + 1, raise) : Creation(conversion, last + 1, most, create);
 }
 

@@ -25,7 +25,8 @@ KnownFunction known[4];
   ereport(
       ERROR,
       (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("snowflake is not preloaded"),
-       errdetail("Ids are issued from shared memory, which a library can only have when the server starts with it."),
+       errdetail(
+           "Ids are issued from shared memory, which the library can allocate only if it is loaded at server start."),
        shown ? errhint("Put this line into postgresql.conf and restart the server: shared_preload_libraries = "
                        "'%s%ssnowflake'",
                        others, none ? "" : ", ")
@@ -36,8 +37,8 @@ KnownFunction known[4];
 void CheckNotStandby() {
   if (!AsksOwnTables() || !RecoveryInProgress()) return;
   ereport(ERROR, (errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION), errmsg("cannot issue ids during recovery"),
-                  errdetail("The registry is in this database, where a standby cannot write the lease down."),
-                  errhint("Issue ids on the primary. Once promoted, this server issues its own at once.")));
+                  errdetail("The registry is in this database, and a standby cannot write a lease to it."),
+                  errhint("Issue ids on the primary. After promotion, this server issues ids at once.")));
 }
 
 }  // namespace
@@ -80,12 +81,10 @@ NodeBlock *ThisNode(Oid fn_oid, Oid extension) {
     if (!HasSharedMemory()) ReportNotPreloaded();
     NodeBlock *node = FindOrMakeNode(MyDatabaseId);
     if (node == nullptr)
-      ereport(
-          ERROR,
-          (errcode(kNoLease), errmsg("too many databases of this server issue ids"),
-           errdetail("All %d places of shared memory (snowflake.max_databases) are taken.", NodeSlots()),
-           errhint("Raise snowflake.max_databases and restart the server; where the library is not preloaded, put it "
-                   "into shared_preload_libraries first.")));
+      ereport(ERROR, (errcode(kNoLease), errmsg("too many databases of this server issue ids"),
+                      errdetail("All %d entries in shared memory (snowflake.max_databases) are in use.", NodeSlots()),
+                      errhint("Raise snowflake.max_databases and restart the server. If the library is not preloaded, "
+                              "add it to shared_preload_libraries first.")));
     if (IsRecovered(node)) {
       CheckNotStandby();
       AdmitRecovered(node, DatabaseLayout(fn_oid), extension);
@@ -103,7 +102,7 @@ void CheckRegistryMayAnswer(Oid fn_oid, Oid extension) {
   if (created_here)
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                     errmsg("cannot issue ids in the transaction that created the extension"),
-                    errdetail("The keeper cannot see the registry before that transaction is committed."),
+                    errdetail("The keeper cannot see the registry until that transaction is committed."),
                     errhint("Commit first.")));
 }
 

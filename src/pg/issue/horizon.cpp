@@ -228,17 +228,19 @@ int64_t HighestNow(Oid fn_oid, const SnapshotData &snapshot) {
   if (RecoveryInProgress())
     ereport(
         ERROR,
-        (errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION), errmsg("cannot tell the horizon of ids during recovery"),
+        (errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION), errmsg("cannot report the horizon of ids during recovery"),
          errdetail(
-             "Which transactions have drawn ids and are still in progress is known on the server that issues them."),
+             "Only the server that issues ids can determine which transactions that took ids are still in progress."),
          errhint("Read the table on the primary, or take the horizon there and wait until this standby has replayed "
-                 "what had been written by then.")));
+                 "what the primary had written by then.")));
   if (IsForAnotherNode())
     ereport(
         ERROR,
-        (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("cannot tell the horizon of ids to another node of Citus"),
-         errdetail("Citus has sent a part of a statement here, where the horizon is that of other ids."),
-         errhint("Write (SELECT snowflake_horizon()): it is evaluated once, on the node where the statement began.")));
+        (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("cannot report the horizon of ids to another node of Citus"),
+         errdetail(
+             "Citus has sent a part of a statement to this node, which issues other ids and has another horizon."),
+         errhint(
+             "Write (SELECT snowflake_horizon()), which is evaluated once, on the node where the statement began.")));
   const Oid extension = CallersExtension(fn_oid);
   NodeBlock *node = ThisNode(fn_oid, extension);
   const Layout layout = DatabaseLayout(fn_oid);

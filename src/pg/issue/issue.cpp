@@ -168,36 +168,38 @@ void WaitForClock(NodeBlock *node, IdWait *wait, int64_t now_us, int64_t until_u
 
 // The keeper's last try; it goes on trying.
 const char *WhatToDoAbout(const RegistryError &error) {
-  if (error.held_back) return "Where nothing was lost, call snowflake_settled() in the registry's database; or wait.";
+  if (error.held_back)
+    return "If nothing was lost, call snowflake_settled() in the registry's database. Otherwise wait.";
   if (error.sqlstate == kAllLeased)
     return "See snowflake_workers in the registry's database; snowflake_evict() there frees the worker id of a node"
            " that is certainly dead.";
-  if (error.sqlstate == kClockBehind) return "Set the clock right, on whichever side it is wrong.";
+  if (error.sqlstate == kClockBehind) return "Set the clock right on the server where it is wrong.";
   if (error.sqlstate == kTimeUsedUp)
     return "Set the clock right if it is wrong; otherwise ids need a layout with a later epoch or a wider timestamp.";
   // These two answered: with another layout or without the extension, or not as a registry does.
   if (error.sqlstate == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE)
-    return "The keeper goes on trying; ids flow once that is put right.";
-  if (error.sqlstate == ERRCODE_PROTOCOL_VIOLATION)
-    return "Check where snowflake.registry leads to: something else than a registry answers there.";
+    return "The keeper goes on trying; ids flow as soon as this is corrected.";
+  if (error.sqlstate == ERRCODE_PROTOCOL_VIOLATION) return "Check that snowflake.registry leads to a registry.";
   if (ERRCODE_TO_CATEGORY(error.sqlstate) == ERRCODE_CONNECTION_EXCEPTION)
     return "The keeper goes on trying; ids flow as soon as the registry answers.";
-  return "The keeper goes on trying; ids flow as soon as the registry grants a lease.";
+  return "The keeper goes on trying; ids flow as soon as it acquires a lease.";
 }
 
 [[noreturn]] void ReportNoLease(NoLeaseReason reason, const RegistryError &error, int64_t waited_us) {
   switch (reason) {
     case NoLeaseReason::kSingleUser:
       ereport(ERROR, (errcode(kNoLease), errmsg("cannot issue ids in single-user mode"),
-                      errdetail("The lease of a worker id is kept by a background worker, and this mode has none."),
-                      errhint("Start the server in the normal way.")));
+                      errdetail("A background worker keeps the lease, and single-user mode has none."),
+                      errhint("Start the server normally.")));
       break;
     case NoLeaseReason::kBinaryUpgrade:
-      ereport(ERROR, (errcode(kNoLease), errmsg("cannot issue ids while pg_upgrade runs"),
-                      errdetail("What the registry knows has yet to reach the new server, and must not change on the"
-                                " old one."),
-                      errhint("Disable the event trigger, or whatever else asks for an id in a session of pg_upgrade,"
-                              " for as long as pg_upgrade runs.")));
+      ereport(
+          ERROR,
+          (errcode(kNoLease), errmsg("cannot issue ids while pg_upgrade runs"),
+           errdetail(
+               "The registry's contents have yet to be copied to the new server, and must not change on the old one."),
+           errhint(
+               "While pg_upgrade runs, disable the event trigger or other object that requests ids in its sessions.")));
       break;
     case NoLeaseReason::kKeeperSlots:
       ereport(ERROR,
@@ -209,16 +211,16 @@ const char *WhatToDoAbout(const RegistryError &error) {
     case NoLeaseReason::kRegistry:
       if (error.message[0] == '\0')
         ereport(ERROR,
-                (errcode(kNoLease), errmsg("no lease to issue ids under"),
-                 errdetail("The keeper had no answer of the registry within %.1f s.", Seconds(waited_us)),
-                 errhint("See what the keeper waits for in pg_stat_activity, backend_type \"snowflake keeper\".")));
+                (errcode(kNoLease), errmsg("cannot issue ids without a lease"),
+                 errdetail("The keeper had no answer from the registry within %.1f s.", Seconds(waited_us)),
+                 errhint("Check in pg_stat_activity what the keeper (backend_type \"snowflake keeper\") waits for.")));
       // What the registry says in the extension's own class is what the caller needs to know.
       else if (error.sqlstate == kAllLeased || error.sqlstate == kClockBehind || error.sqlstate == kTimeUsedUp)
         ereport(ERROR,
-                (errcode(error.sqlstate), errmsg("no lease to issue ids under"),
+                (errcode(error.sqlstate), errmsg("cannot issue ids without a lease"),
                  errdetail("The registry refused: %s", WhatRegistrySaid(error)), errhint("%s", WhatToDoAbout(error))));
       else
-        ereport(ERROR, (errcode(kNoLease), errmsg("no lease to issue ids under"),
+        ereport(ERROR, (errcode(kNoLease), errmsg("cannot issue ids without a lease"),
                         errdetail("The registry's last error, %.1f s ago: %s", Seconds(NowUnixUs() - error.at_us),
                                   WhatRegistrySaid(error)),
                         errhint("%s", WhatToDoAbout(error))));
@@ -232,25 +234,24 @@ const char *WhatToDoAbout(const RegistryError &error) {
   const double behind_s = Seconds(ahead_us - now_us);
   if (now_us < layout.epoch_us())
     ereport(ERROR, (errcode(kClockBehind), errmsg("the clock is before the layout's epoch"),
-                    errdetail("The clock shows %s; ids count from %s.", Time(now_us), Time(layout.epoch_us())),
+                    errdetail("The clock shows %s; the epoch is %s.", Time(now_us), Time(layout.epoch_us())),
                     errhint("Set the clock right.")));
   if (step_back)
     ereport(ERROR, (errcode(kClockBehind), errmsg("the clock is %.3f s behind the last id", behind_s),
                     errdetail("The clock shows %s; ids may have been issued up to %s.", Time(now_us), Time(ahead_us)),
                     errhint("Set the clock right, wait, or set snowflake.on_clock_step_back to \"new_worker\".")));
-  ereport(ERROR,
-          (errcode(kClockBehind), errmsg("the clock is %.3f s behind the lease", behind_s),
-           errdetail("The clock shows %s; the lease begins at %s, because no worker id that was free when it was drawn"
-                     " may be used before.",
-                     Time(now_us), Time(ahead_us)),
-           errhint("Set the clock right, or wait.")));
+  ereport(ERROR, (errcode(kClockBehind), errmsg("the clock is %.3f s behind the lease", behind_s),
+                  errdetail("The clock shows %s. The lease begins at %s, because no worker id that was free when it "
+                            "was acquired may be used earlier.",
+                            Time(now_us), Time(ahead_us)),
+                  errhint("Set the clock right, or wait.")));
 }
 
 // The clock stepped back, and no worker id was to be had that may be used so early.
 [[noreturn]] void ReportNothingBetter(const Layout &layout, int64_t now_us, int64_t ahead_us,
                                       const RegistryError &error) {
   if (now_us < layout.epoch_us()) ReportClockBehind(layout, now_us, ahead_us, true);
-  const char *what = error.message[0] != '\0' ? WhatRegistrySaid(error) : "it has none that may be used so early";
+  const char *what = error.message[0] != '\0' ? WhatRegistrySaid(error) : "it has none that may be used that early";
   ereport(ERROR,
           (errcode(kClockBehind), errmsg("the clock is %.3f s behind the last id", Seconds(ahead_us - now_us)),
            errdetail("The clock shows %s; ids may have been issued up to %s. The registry was asked for another worker"

@@ -134,7 +134,7 @@ bool WaitForKeeper(NodeBlock *node, KeeperWait *wait, uint32 event) {
 const char *WhatRegistrySaid(const RegistryError &error) {
   if (error.for_all || has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_SETTINGS)) return pstrdup(error.message);
   if (ERRCODE_TO_CATEGORY(error.sqlstate) == ERRCODE_CONNECTION_EXCEPTION) return "the registry does not answer";
-  return EndsWait(error.sqlstate) ? "somebody has locked the registry's tables" : "the registry refused";
+  return EndsWait(error.sqlstate) ? "the registry's tables are locked" : "the registry refused";
 }
 
 }  // namespace snowflake

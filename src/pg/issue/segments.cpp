@@ -83,10 +83,10 @@ void CheckUsage(const SegmentUse *use) {
           (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied for segment \"%s\"", use->key.name),
            known ? errdetail("Its usage_role is \"%s\", and role \"%s\" does not have the privileges of that role.",
                              use->usage.role, user)
-                 : errdetail("Its usage_role is \"%s\", and this server has no role of that name: only superusers may"
-                             " use the numbers here.",
+                 : errdetail("Its usage_role is \"%s\", and this server has no role of that name, so only superusers "
+                             "may use the numbers here.",
                              use->usage.role),
-           known ? errhint("Let a superuser, or whoever may grant the role, run: %s", grant)
+           known ? errhint("As a superuser or a role that may grant it, run: %s", grant)
                  : errhint("Create the role on this server, and run: %s", grant)));
 }
 
@@ -127,18 +127,18 @@ void WakeKeeperOrAsk(NodeBlock *node) {
   switch (reason) {
     case NoLeaseReason::kSingleUser:
       ereport(ERROR, (errcode(kNoNumbers), errmsg("segment \"%s\" has no numbers in single-user mode", segment),
-                      errdetail("Ranges are fetched by a background worker, and this mode has none."),
-                      errhint("Start the server in the normal way.")));
+                      errdetail("A background worker acquires the ranges, and single-user mode has none."),
+                      errhint("Start the server normally.")));
       break;
     case NoLeaseReason::kBinaryUpgrade:
-      ereport(ERROR,
-              (errcode(kNoNumbers), errmsg("segment \"%s\" has no numbers while pg_upgrade runs", segment),
-               errdetail("What the registry hands out now would be handed out again."),
-               errhint("Disable whatever asks for a number in a session of pg_upgrade, for as long as it runs.")));
+      ereport(ERROR, (errcode(kNoNumbers), errmsg("segment \"%s\" has no numbers while pg_upgrade runs", segment),
+                      errdetail("Numbers that the registry allocates now would be allocated again."),
+                      errhint("While pg_upgrade runs, disable the event trigger or other object that requests numbers "
+                              "in its sessions.")));
       break;
     case NoLeaseReason::kKeeperSlots:
       ereport(ERROR,
-              (errcode(kNoNumbers), errmsg("cannot start the keeper that fetches numbers of segment \"%s\"", segment),
+              (errcode(kNoNumbers), errmsg("cannot start the keeper that acquires numbers of segment \"%s\"", segment),
                errdetail("All %d background workers (max_worker_processes) were in use for %.1f s.",
                          max_worker_processes, Seconds(waited_us)),
                errhint("Raise max_worker_processes and restart the server; each database that issues ids takes one.")));
@@ -146,10 +146,10 @@ void WakeKeeperOrAsk(NodeBlock *node) {
     case NoLeaseReason::kRegistry:
       ereport(ERROR, (errcode(kNoNumbers), errmsg("segment \"%s\" has no numbers left on this node", segment),
                       error.message[0] == '\0'
-                          ? errdetail("The keeper had no answer of the registry within %.1f s.", Seconds(waited_us))
+                          ? errdetail("The keeper had no answer from the registry within %.1f s.", Seconds(waited_us))
                           : errdetail("The registry's last error, %.1f s ago: %s", Seconds(NowUnixUs() - error.at_us),
                                       WhatRegistrySaid(error)),
-                      errhint("The keeper goes on trying; numbers flow as soon as the registry hands out a range.")));
+                      errhint("The keeper goes on trying; numbers flow as soon as the registry allocates a range.")));
       break;
   }
   pg_unreachable();
@@ -165,11 +165,11 @@ void Pause(NodeBlock *node, NumberWait *wait, const char *name) {
 }
 
 [[noreturn]] void ReportTooManySegments() {
-  ereport(ERROR,
-          (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("too many segments are in use"),
-           errdetail("All %d places of shared memory (snowflake.max_segments) were used a moment ago.", SegmentSlots()),
-           errhint("Raise snowflake.max_segments and restart the server; if the library is not preloaded, put it "
-                   "into shared_preload_libraries first.")));
+  ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("too many segments are in use"),
+                  errdetail("All %d entries in shared memory (snowflake.max_segments) were used a moment ago.",
+                            SegmentSlots()),
+                  errhint("Raise snowflake.max_segments and restart the server. If the library is not preloaded, add "
+                          "it to shared_preload_libraries first.")));
 }
 
 // The keeper gives back what is left of a segment that is not used any more, and frees its slot; another database's, too.
@@ -212,14 +212,14 @@ void CheckAnswer(const SegmentUse *use, const Attempt &attempt, const NumberWait
     ereport(
         ERROR,
         (errcode(kSegmentUsedUp), errmsg("segment \"%s\" is used up", use->key.name),
-         errdetail("The registry has handed out all numbers up to its max_value."),
-         errhint("Where larger ones fit: UPDATE snowflake_segment SET max_value = ... in the registry's database.")));
+         errdetail("The registry has allocated all numbers up to the segment's max_value."),
+         errhint("If larger numbers fit, UPDATE snowflake_segment SET max_value = ... in the registry's database.")));
   if (attempt.answer != SegmentAnswer::kNoSegment) return;
   if (FullTransactionIdIsValid(created_in) && FullTransactionIdEquals(created_in, GetTopFullTransactionIdIfAny()))
     ereport(ERROR,
             (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
              errmsg("segment \"%s\" has no numbers in the transaction that created it", use->key.name),
-             errdetail("The keeper cannot see it before that transaction is committed."), errhint("Commit first.")));
+             errdetail("The keeper cannot see it until that transaction is committed."), errhint("Commit first.")));
   NodeBlock *node = FindNode(MyDatabaseId);
   char known[sizeof(node->segments_known)];
   WithLock(node, LW_SHARED, [&] { memcpy(known, node->segments_known, sizeof(known)); });

@@ -77,7 +77,7 @@ bool LookSafely(const AcquireAnswer &answer, Advised *advised) {
   }
   PG_END_TRY();
   MemoryContextSwitchTo(caller);
-  if (error != nullptr) ereport(LOG, (errmsg("snowflake keeper: could not look for advice: %s", error->message)));
+  if (error != nullptr) ereport(LOG, (errmsg("snowflake keeper: could not check for advice: %s", error->message)));
   return error == nullptr;
 }
 
@@ -86,13 +86,13 @@ constexpr uint32_t kEach[] = {kAdviceOwnRegistry, kAdviceFewWorkers, kAdviceFewK
 const char *WhatIs(uint32_t bit, const Advised &advised) {
   switch (bit) {
     case kAdviceOwnRegistry:
-      return "rows of other servers come to this database, and its registry is its own: their ids differ only by "
-             "chance, and numbers of segments do not";
+      return "rows of other servers come to this database, but it has its own registry: their ids differ only by "
+             "chance, and numbers of segments do not differ";
     case kAdviceFewWorkers:
       return psprintf("less than a tenth of the worker ids is free: %lld of %lld",
                       static_cast<long long>(advised.workers_free), static_cast<long long>(advised.workers));
     case kAdvicePassword:
-      return "the registry's password goes in clear to whoever answers in its place and asks for that";
+      return "the registry's password is sent in clear text to any server that answers in its place and asks for it";
     case kAdviceNoBox:
       return "there is no black box: after a crash of this server new leases are drawn";
     default:
@@ -104,19 +104,17 @@ const char *WhatIs(uint32_t bit, const Advised &advised) {
 const char *WhatToDo(uint32_t bit) {
   switch (bit) {
     case kAdviceOwnRegistry:
-      return "Give all of them one registry, with snowflake.registry.";
+      return "Give all of them the same registry with snowflake.registry.";
     case kAdviceFewWorkers:
-      return "When there are none left, a node that starts gets SF004: snowflake_evict() frees those of dead nodes, a "
-             "layout"
-             " with more worker bits holds more.";
+      return "When none are left, a node that starts gets SF004. snowflake_evict() frees those of dead nodes, and a "
+             "layout with more worker bits has more.";
     case kAdvicePassword:
-      return "Add sslmode=verify-full to snowflake.registry, or use a certificate. From version 16 on libpq does not "
-             "send "
-             "it, but this one is older.";
+      return "Add sslmode=verify-full to snowflake.registry, or use a certificate. From version 16 on, libpq does not "
+             "send it in clear text, but this libpq is older.";
     case kAdviceNoBox:
       return "Make room for POSIX shared memory; the server's log says what is missing.";
     default:
-      return "Raise max_worker_processes: each of them takes one, and the next will find none.";
+      return "Raise max_worker_processes. Each of these databases takes one worker, and the next one will find none.";
   }
 }
 

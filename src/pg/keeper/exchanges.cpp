@@ -19,7 +19,8 @@ RegistrySeen LastSeen() {
 }
 
 [[noreturn]] void ReportRaise(Tick raised_tick, Tick now) {
-  ReportUnusable(psprintf("It rules out all ticks up to %lld, asked at tick %lld.", Long(raised_tick), Long(now)));
+  ReportUnusable(
+      psprintf("It rules out all ticks up to %lld; the request was made at tick %lld.", Long(raised_tick), Long(now)));
 }
 
 void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireRequest &request, const Layout &layout) {
@@ -35,19 +36,20 @@ void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireReq
                                 DescribeLayout(answer.layout))));
       break;
     case AnswerFault::kLeaseId:
-      ReportUnusable(psprintf("It has lease %lld.", Long(lease.lease_id)));
+      ReportUnusable(psprintf("Its lease id is %lld.", Long(lease.lease_id)));
     case AnswerFault::kWorker:
-      ReportUnusable(psprintf("It has worker id %d for datacenter %d.", lease.worker, request.datacenter));
+      ReportUnusable(psprintf("Its worker id is %d; a worker id of datacenter %d was requested.", lease.worker,
+                              request.datacenter));
     case AnswerFault::kWindow:
-      ReportUnusable(psprintf("It has the window from tick %lld to %lld, asked at tick %lld for %.1f s.",
+      ReportUnusable(psprintf("Its window is from tick %lld to %lld; the request was made at tick %lld for %.1f s.",
                               Long(lease.window_start), Long(lease.window_end), Long(request.now),
                               Seconds(request.duration_us)));
     case AnswerFault::kRaised:
       ReportRaise(answer.standing.raised_tick, request.now);
     case AnswerFault::kLeaseOld:
       ReportUnusable(
-          psprintf("It has lease %lld; lease %lld was seen before. If commits of the registry were lost, call"
-                   " snowflake_settle() in its database.",
+          psprintf("Its lease id is %lld, but lease %lld was seen before. If the registry has lost commits, call "
+                   "snowflake_settle() in its database.",
                    Long(lease.lease_id), Long(request.seen_lease_id)));
   }
 }
@@ -56,18 +58,19 @@ void LogLease(const AcquireAsked &asked, const AcquireAnswer &answer, const Take
   const Lease &lease = answer.lease;
   const int64_t step_us = (taken.old.last_tick - asked.request.now) * answer.layout.tick_us;
   if (asked.new_worker && taken.replaced)
-    ereport(LOG, (errmsg("snowflake keeper: drew worker id %d in place of %d, because the clock stepped back by %.3f s",
-                         lease.worker, taken.old.worker, Seconds(step_us)),
-                  errdetail("Ids issued from now on may be smaller than ids issued before.")));
+    ereport(LOG,
+            (errmsg("snowflake keeper: acquired worker id %d in place of %d, because the clock stepped back by %.3f s",
+                    lease.worker, taken.old.worker, Seconds(step_us)),
+             errdetail("Ids issued from now on may be smaller than ids issued before.")));
   else
-    ereport(LOG, (errmsg("snowflake keeper: drew worker id %d for node \"%s\", lease %lld", lease.worker,
+    ereport(LOG, (errmsg("snowflake keeper: acquired worker id %d for node \"%s\", lease %lld", lease.worker,
                          keeping.node->node_name, Long(lease.lease_id))));
 }
 
 }  // namespace
 
 RegistryAnswer Acquire(int64_t duration_us) {
-  pgstat_report_activity(STATE_RUNNING, "drawing a worker id");
+  pgstat_report_activity(STATE_RUNNING, "acquiring a worker id");
   NodeBlock *node = keeping.node;
   const Layout layout = LocalLayout(keeping.extension);
   const Secret fresh = NewSecret();
@@ -101,7 +104,7 @@ RegistryAnswer Acquire(int64_t duration_us) {
 }
 
 RegistryAnswer Extend(int64_t duration_us) {
-  pgstat_report_activity(STATE_RUNNING, "moving the window of the lease");
+  pgstat_report_activity(STATE_RUNNING, "extending the lease");
   NodeBlock *node = keeping.node;
   const Patience patience = PatienceNow();
   const ClockReading reading = ReadClocks();
@@ -123,8 +126,8 @@ RegistryAnswer Extend(int64_t duration_us) {
   if (fault == AnswerFault::kTimeline) ReportOlderTimeline(answer.standing, LastSeen());
   if (fault == AnswerFault::kRaised) ReportRaise(answer.standing.raised_tick, request.now);
   if (fault != AnswerFault::kNone)
-    ReportUnusable(psprintf("It moved the window's end to tick %lld, asked at tick %lld.", Long(answer.window_end),
-                            Long(request.now)));
+    ReportUnusable(psprintf("It moved the window's end to tick %lld; the request was made at tick %lld.",
+                            Long(answer.window_end), Long(request.now)));
   if (outcome == RegistryAnswer::kDone) AdviseAgain();
   if (outcome == RegistryAnswer::kGone) {
     ereport(LOG, (errmsg("snowflake keeper: lost worker id %d, lease %lld", worker, Long(request.lease_id)),
@@ -134,7 +137,7 @@ RegistryAnswer Extend(int64_t duration_us) {
 }
 
 RegistryAnswer Release(bool leaving) {
-  pgstat_report_activity(STATE_RUNNING, "giving a worker id back");
+  pgstat_report_activity(STATE_RUNNING, "releasing a worker id");
   Retired retired = {};
   WithLock(keeping.node, LW_SHARED, [&] { retired = keeping.node->state.retired[0]; });
   const auto telling = [](int64_t lease_id) {
@@ -144,9 +147,9 @@ RegistryAnswer Release(bool leaving) {
   ChangeNode(keeping.node, [&] { DropRetired(&keeping.node->state, retired.lease_id); });
   const long long lease_id = retired.lease_id;
   if (outcome == RegistryAnswer::kDone)
-    ereport(LOG, (errmsg("snowflake keeper: gave worker id %d back, lease %lld", retired.worker, lease_id)));
+    ereport(LOG, (errmsg("snowflake keeper: released worker id %d, lease %lld", retired.worker, lease_id)));
   else
-    ereport(LOG, (errmsg("snowflake keeper: had no worker id to give back, lease %lld was gone", lease_id)));
+    ereport(LOG, (errmsg("snowflake keeper: had no worker id to release, lease %lld was gone", lease_id)));
   return outcome;
 }
 

@@ -16,11 +16,11 @@ Keeping keeping;
 
 void ReportOlderTimeline(const Standing &standing, const RegistrySeen &seen) {
   const char *detail = psprintf(
-      "It is at timeline %lld; this node has seen timeline %lld, and goes back only when snowflake_settle() was"
-      " called in the registry's database.",
+      "It is on timeline %lld, but this node has seen timeline %lld. The node accepts the older timeline only after a "
+      "call of snowflake_settle() in the registry's database.",
       Long(standing.timeline), Long(seen.timeline));
   if (standing.word_us < seen.word_us)
-    detail = psprintf("It does not know that snowflake_settle() was called at %s.", Time(seen.word_us));
+    detail = psprintf("It has no record that snowflake_settle() was called at %s.", Time(seen.word_us));
   ereport(ERROR,
           (errcode(kNoLease), errmsg("the registry answers from an older timeline"), errdetail_internal("%s", detail),
            errhint("If an old primary has come back, stop it. If this server is to be the registry from now on, call"
@@ -28,8 +28,8 @@ void ReportOlderTimeline(const Standing &standing, const RegistrySeen &seen) {
 }
 
 void ReportUnusable(const char *what) {
-  ereport(ERROR, (errcode(kNoLease), errmsg("the registry's answer cannot be"), errdetail_internal("%s", what),
-                  errhint("Check snowflake.registry, and who may change that database.")));
+  ereport(ERROR, (errcode(kNoLease), errmsg("implausible response from registry"), errdetail_internal("%s", what),
+                  errhint("Check snowflake.registry, and which roles may change that database.")));
 }
 
 namespace {

@@ -364,7 +364,7 @@ bool IsBusy(PGconn *connection) {
   const bool busy = Bounded([&] { return PQisBusy(connection); }) != 0;
   if (PQstatus(connection) == CONNECTION_BAD)
     ReportMalformed(
-        psprintf("A message is too long, or not one of the protocol: %s", Text(PQerrorMessage(connection)).bytes));
+        psprintf("A message is too long or violates the protocol: %s", Text(PQerrorMessage(connection)).bytes));
   return busy;
 }
 

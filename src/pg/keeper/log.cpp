@@ -47,17 +47,17 @@ void TellClockEvents() {
   switch (clock.event) {
     case ClockEvent::kBridged:
       ereport(LOG, (errmsg("snowflake keeper: the clock stepped back by %.3f s, and ids go on", Seconds(-leap_us)),
-                    errdetail("It showed %s, and %.3f s later %s. Ids lead it until it has caught up.", then,
+                    errdetail("It showed %s, and %.3f s later %s. Ids are ahead of it until it has caught up.", then,
                               Seconds(passed_us), now)));
       break;
     case ClockEvent::kHeld:
       ereport(
           WARNING,
-          (errmsg("snowflake keeper: the clock leapt forward by %.0f s, which is not believed yet", Seconds(leap_us)),
-           errdetail("It showed %s, and %.3f s later %s. Ids go on from the former, and follow in %lld minutes if"
-                     " it stays.",
+          (errmsg("snowflake keeper: the clock leapt forward by %.0f s, which is not followed yet", Seconds(leap_us)),
+           errdetail("It showed %s, and %.3f s later %s. Ids go on from the former time. They follow the leap in %lld "
+                     "minutes if it lasts.",
                      then, Seconds(passed_us), now, Long(kHoldUs / 60 / USECS_PER_SEC)),
-           errhint("Set the clock right if it is wrong; snowflake.max_leap says what is believed at once.")));
+           errhint("Set the clock right if it is wrong. Steps of up to snowflake.max_leap are followed at once.")));
       break;
     case ClockEvent::kFollowed:
       ereport(LOG, (errmsg("snowflake keeper: the clock leapt forward and stayed there, so ids follow"),
@@ -65,7 +65,7 @@ void TellClockEvents() {
       break;
     case ClockEvent::kSteppedBack:
     case ClockEvent::kLeapt:
-      ereport(LOG, (leap_us > 0 ? errmsg("snowflake keeper: the clock leapt forward by %.3f s", Seconds(leap_us))
+      ereport(LOG, (leap_us > 0 ? errmsg("snowflake keeper: the clock stepped forward by %.3f s", Seconds(leap_us))
                                 : errmsg("snowflake keeper: the clock stepped back by %.3f s", Seconds(-leap_us)),
                     errdetail("It showed %s, and %.3f s later %s.", then, Seconds(passed_us), now)));
       break;
@@ -88,7 +88,7 @@ void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {
     const bool slow = took_us > duration_us / Keeper::kExtensionsPerWindow;
     if (slow && !keeping.slow)
       ereport(WARNING, (errmsg("snowflake keeper: the registry took %.1f s to answer", Seconds(took_us)),
-                        errdetail("It was asked for a window of %.1f s, so windows may end before they are moved.",
+                        errdetail("It was asked for a window of %.1f s, so windows may end before they are extended.",
                                   Seconds(duration_us))));
     keeping.slow = slow;
   }
@@ -138,7 +138,7 @@ void RecordFailure(KeeperAction action, int sqlstate, const char *message, const
 }
 
 void RecordBusy(KeeperAction action) {
-  RecordFailure(action, ERRCODE_OBJECT_IN_USE, "it has just noticed a failover", nullptr);
+  RecordFailure(action, ERRCODE_OBJECT_IN_USE, "it has just detected a failover", nullptr);
 }
 
 }  // namespace snowflake

@@ -159,7 +159,7 @@ void LookAtCatalogs() {
 void WatchDatabase(int64_t now_us) {
   bool refused = false;
   LookAfterBox();
-  if (DatabaseIsWanted(&refused)) Leave("a command wants the database for itself");
+  if (DatabaseIsWanted(&refused)) Leave("a command needs the database for itself");
   self.next_watch_us = now_us + (refused ? kWatchWantedUs : kWatchUs);
   if (self.leaving) return;
   // Outside of a transaction, as workers of logical replication do it while nothing comes.
@@ -185,7 +185,7 @@ void ShowIdle() {
     snprintf(what, sizeof(what), "holding worker id %d until %s", g.lease.worker,
              timestamptz_to_str(TimestampFromUnixUs(g.layout.UnixUsAt(g.lease.window_end))));
   else
-    strlcpy(what, "waiting to try again for a worker id", sizeof(what));
+    strlcpy(what, "waiting to try again to acquire a worker id", sizeof(what));
   pgstat_report_activity(STATE_IDLE, what);
 }
 
@@ -305,7 +305,7 @@ bool Step() {
   self.future = false;
   if (stop_requested && !self.leaving) {
     QueryCancelPending = false;  // it has done its work: whatever was under way has ended
-    Leave("it was told to stop");
+    Leave("it was asked to stop");
   }
   if (BoxIsCut()) LookAfterBox();
   if (self.leaving) CloseGenerator();

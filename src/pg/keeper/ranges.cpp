@@ -128,7 +128,7 @@ void PutAll(const Collected &all, const RangesAnswer &answer) {
   }
   if (wrong < 0) return;
   const RangeAnswer &given = answer.answers[wrong];
-  ReportUnusable(psprintf("It has %lld numbers up to %lld of segment \"%s\", of which this node has had %lld.",
+  ReportUnusable(psprintf("It has %lld numbers up to %lld of segment \"%s\", of which this node has already had %lld.",
                           Long(given.range.left), Long(given.range.last), all.parts[wrong].name,
                           Long(all.asks[wrong].highest)));
 }
@@ -156,7 +156,7 @@ void ObserveRanges(KeeperView *view) {
 }
 
 RegistryAnswer ExchangeRanges(bool leaving) {
-  pgstat_report_activity(STATE_RUNNING, leaving ? "giving ranges of segments back" : "fetching ranges of segments");
+  pgstat_report_activity(STATE_RUNNING, leaving ? "returning ranges of segments" : "acquiring ranges of segments");
   const Collected all = Collect(leaving);
   if (all.count == 0) return RegistryAnswer::kDone;
   RangesAnswer answer = {};

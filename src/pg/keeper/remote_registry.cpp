@@ -87,8 +87,8 @@ void CallFunction(Session *session, int index, const char *columns, const char *
   const RemoteFunction &function = kFunctions[index];
   if (session->schemas[index] == nullptr)
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("the registry's extension has no function %s() that this version knows", function.name),
-                    errhint("ALTER EXTENSION snowflake UPDATE there.")));
+                    errmsg("the registry's extension has no function %s() that this version can call", function.name),
+                    errhint("Run ALTER EXTENSION snowflake UPDATE there.")));
   StringInfoData statement;
   initStringInfo(&statement);
   appendStringInfo(&statement, "SELECT %s FROM %s.%s(", columns, session->schemas[index], function.name);
@@ -142,7 +142,7 @@ void LookUp(Session *session, const RegistryTarget &target) {
       ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                       errmsg("the registry's database has no extension snowflake"),
                       errdetail("snowflake.registry leads to a database without it."),
-                      errhint("CREATE EXTENSION snowflake there; it need not be preloaded.")));
+                      errhint("Run CREATE EXTENSION snowflake there; the library need not be preloaded.")));
     char theirs[NAMEDATALEN];
     CopyPresentable(theirs, sizeof(theirs), row.Name());
     if (row.Int8() == 0) ReportNamesake("the registry's database", theirs);
@@ -229,7 +229,7 @@ RegistryAnswer AcquireThere(const RegistryTarget &target, const Layout &layout, 
         ereport(
             ERROR,
             (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the registry has another layout"),
-             errdetail("This database's has %s; the registry's has %s.", DescribeLayout(layout),
+             errdetail("This database's layout has %s; the registry's has %s.", DescribeLayout(layout),
                        DescribeLayout(theirs)),
              errhint("Set the registry's layout here with snowflake_set_layout(), before the first id is issued.")));
     });

@@ -6,7 +6,7 @@
 namespace snowflake {
 
 void ReportMalformed(const char *detail) {
-  ereport(ERROR, (errcode(ERRCODE_PROTOCOL_VIOLATION), errmsg("the registry answered nonsense"),
+  ereport(ERROR, (errcode(ERRCODE_PROTOCOL_VIOLATION), errmsg("invalid response from registry"),
                   errdetail_internal("%s", detail)));
   pg_unreachable();
 }
@@ -16,7 +16,7 @@ void RemoteRow::Refuse(const char *value, const char *kind) const {
   const char *real_name = PQfname(row_, column_ - 1);
   CopyPresentable(name, sizeof(name), real_name != nullptr ? real_name : "");
   CopyPresentable(shown, sizeof(shown), value);
-  ReportMalformed(psprintf("Its column %d, \"%s\", is \"%s\", and no %s.", column_, name, shown, kind));
+  ReportMalformed(psprintf("Its column %d, \"%s\", is \"%s\", which is not a valid %s.", column_, name, shown, kind));
 }
 
 const char *RemoteRow::Next(size_t longest, const char *kind) {

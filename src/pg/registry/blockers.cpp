@@ -93,7 +93,7 @@ void RethrowWithBlocker(Oid extension) {
 void ReportChanging(Oid extension) {
   Blocker blocker = {};
   const bool found = FindBlocker(extension, RowShareLock, &blocker);
-  ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE), errmsg("somebody is changing the extension"),
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE), errmsg("the registry's tables are locked"),
                   found ? errdetail_internal("%s", Describe(blocker)) : 0));
 }
 

@@ -20,11 +20,13 @@ void CheckCall(const char *function) {
   // Nodes reach a server that pg_upgrade started if the user gave it the usual socket. The new server's tables are empty
   // still, and whatever is written to them, or to the old one's from then on, is lost: a lease would be no lease.
   if (IsBinaryUpgrade)
-    ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-             errmsg("cannot execute %s() while pg_upgrade runs", function),
-             errdetail("What the registry knows has yet to reach the new server, and must not change on the old one."),
-             errhint("Nodes issue ids until their windows end, and ask again.")));
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+         errmsg("cannot execute %s() while pg_upgrade runs", function),
+         errdetail(
+             "The registry's contents have yet to be copied to the new server, and must not change on the old one."),
+         errhint("Nodes issue ids until their windows end, and try again.")));
   PreventCommandDuringRecovery(function);
   PreventCommandIfReadOnly(function);
   if (XactIsoLevel != XACT_READ_COMMITTED) ReportIsolation(function);

@@ -73,7 +73,7 @@ void CheckClock(const Layout &layout, Tick node_tick) {
                     errmsg("the node's clock is off by %.3f s", Seconds(layout.UnixUsAt(node_tick)) - Seconds(now_us)),
                     errdetail("The node's clock shows %s, the registry's %s; snowflake.max_clock_skew is %d ms there.",
                               Time(layout.UnixUsAt(node_tick)), Time(now_us), settings.max_clock_skew_ms),
-                    errhint("Set the clock right, on whichever side it is wrong.")));
+                    errhint("Set the clock right on the server where it is wrong.")));
 }
 
 // The last tick that a node can have used by a time of this server's clock: its own may be ahead, and the tick ahead of that by
@@ -176,8 +176,8 @@ SNOWFLAKE_FUNCTION(snowflake_evict) {
   const TimestampTz dead_since = PG_GETARG_TIMESTAMPTZ(1);
   if (TIMESTAMP_NOT_FINITE(dead_since) || dead_since > GetCurrentTimestamp())
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("\"%s\" is no time since which a node can be dead", timestamptz_to_str(dead_since)),
-                    errdetail("It must be finite and past: every id above it may be issued by another node."),
+                    errmsg("invalid value for dead_since: \"%s\"", timestamptz_to_str(dead_since)),
+                    errdetail("It must be finite and in the past, because another node may issue every id above it."),
                     errhint("Make sure that the node is dead, and give the time when it died, or now().")));
   const Tick last_tick = LastUsable(DatabaseLayout(fcinfo->flinfo->fn_oid), UnixUsFromTimestamp(dead_since));
   PG_RETURN_BOOL(ProtocolEvict(CallersExtension(fcinfo), PG_GETARG_INT32(0), dead_since, last_tick));

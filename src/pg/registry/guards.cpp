@@ -98,7 +98,8 @@ HeapTuple Discard(const TriggerData *trigger) {
     ereport(
         WARNING,
         (errmsg("what replication writes to table \"%s\" is discarded", RelationGetRelationName(trigger->tg_relation)),
-         errdetail("Each registry of snowflake is its server's own; session_replication_role is replica here.")));
+         errdetail(
+             "A registry of snowflake belongs to its own server alone; session_replication_role is replica here.")));
   return nullptr;
 }
 
@@ -111,11 +112,11 @@ HeapTuple Before(const TriggerData *trigger, Oid extension) {
     return TakeFirstLayout(trigger) ? result : Discard(trigger);
   if (Is(table, "snowflake_layout") || FiredByProtocol()) return result;
   if (Is(table, "snowflake_origin"))
-    Refuse("cannot write to snowflake_origin by hand", "It tells whether commits of the registry were lost.",
+    Refuse("cannot write to snowflake_origin by hand", "It records whether the registry has lost commits.",
            "Use snowflake_settle(reason) or snowflake_settled().");
   if (Is(table, "snowflake_registry") && insert)
     Refuse("cannot insert a lease of snowflake by hand",
-           "Only the registry's own functions know which worker id is free from which tick on.",
+           "Only the registry's own functions can determine which worker id is free, and from which tick on.",
            "Use snowflake_lease_acquire().");
   if (Is(table, "snowflake_watermark") && remove) RefuseNoWatermark();
   if (Is(table, "snowflake_segment") && remove) RefuseNoSegment();
@@ -123,7 +124,8 @@ HeapTuple Before(const TriggerData *trigger, Oid extension) {
   // Whoever takes a range away says that its node is gone for good.
   if (Is(table, "snowflake_range") && !remove)
     Refuse("cannot write a range of snowflake by hand",
-           "Only the registry's own functions know which numbers are free.", "Use snowflake_segment_nextval(name).");
+           "Only the registry's own functions can determine which numbers are free.",
+           "Use snowflake_segment_nextval(name).");
   if (Is(table, "snowflake_registry") && remove) {
     const Row lease = {trigger->tg_trigtuple, RelationGetDescr(table)};
     ProtocolKeepWatermark(extension, static_cast<int32_t>(lease.Get("worker_id")), lease.Get("window_end") - 1);
@@ -145,11 +147,11 @@ void AfterUpdate(const TriggerData *trigger) {
     if (changed("worker_id")) RefuseNoWatermark();
     if (after.Get("last_tick") < before.Get("last_tick"))
       Refuse("cannot lower a watermark of snowflake", kBeginsAbove,
-             "If a clock was ahead, the worker id is of use again when all clocks have passed the watermark.");
+             "If a clock was ahead, the worker id can be used again when all clocks have passed the watermark.");
   } else if (Is(trigger->tg_relation, "snowflake_segment") && !FiredByProtocol()) {
     if (changed("segment_id") || strcmp(before.Name(), after.Name()) != 0) RefuseNoSegment();
     if (after.Get("last_value") < before.Get("last_value"))
-      Refuse("cannot lower a segment of snowflake", "Its numbers up to there were handed out.",
+      Refuse("cannot lower a segment of snowflake", "Its numbers up to its last_value were allocated.",
              "Create another segment.");
   }
 }

@@ -38,7 +38,7 @@ void EndTransaction(XactEvent event, void *) {
       ereport(
           ERROR,
           (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("cannot PREPARE a transaction that has called %s()", limited),
-           errdetail("It would hold up the other nodes of the registry, even over restarts."), errhint("Commit it.")));
+           errdetail("It would block the other nodes of the registry, even across restarts."), errhint("Commit it.")));
       break;
     case XACT_EVENT_COMMIT:
     case XACT_EVENT_ABORT:
@@ -76,7 +76,7 @@ void LimitTransaction(const char *function) {
   if (IsTransactionBlock() || IsSubTransaction())
     ereport(ERROR,
             (errcode(ERRCODE_ACTIVE_SQL_TRANSACTION), errmsg("%s() cannot run inside a transaction block", function),
-             errdetail("An open transaction would hold up the other nodes of the registry."),
+             errdetail("An open transaction would block the other nodes of the registry."),
              errhint("Call it in a statement of its own.")));
   WatchTransactions();
   if (deadline == 0) {
@@ -91,7 +91,7 @@ const char *NodeName(FunctionCallInfo fcinfo) {
   if (VARSIZE_ANY_EXHDR(name) > kMaxNodeName)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("node name is too long"),
                     errdetail("It has %lld bytes; %d are allowed.", Long(VARSIZE_ANY_EXHDR(name)), kMaxNodeName),
-                    errhint("The name is for people: set a shorter snowflake.node_name.")));
+                    errhint("Set a shorter snowflake.node_name.")));
   return text_to_cstring(name);
 }
 

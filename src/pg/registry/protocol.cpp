@@ -16,7 +16,7 @@ namespace {
 void CheckDuration(int64_t duration_us) {
   if (duration_us < kMinLeaseUs || duration_us > kMaxLeaseUs)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("lease duration out of range"),
-                    errdetail("%.6f s is not within 1 s and 86400 s.", Seconds(duration_us)),
+                    errdetail("%.6f s is not between 1 s and 86400 s.", Seconds(duration_us)),
                     errhint("Use the value of snowflake.lease_duration.")));
 }
 
@@ -125,14 +125,13 @@ struct FoundWorker {
              err_generic_string(PG_DIAG_TABLE_NAME, "snowflake_origin"),
              err_generic_string(PG_DIAG_COLUMN_NAME, kHeldBackColumn),
              errhint("If nothing was lost, call snowflake_settled() in the registry's database.")));
-  ereport(
-      ERROR,
-      (errcode(kAllLeased), errmsg("every worker id is leased"),
-       errdetail("All %lld worker ids are leased; the first of these leases ends at %s unless it is extended.",
-                 Long(ring.size), Time(layout.UnixUsAt(choosing.first_end()))),
-       errhint(
-           "Free that of a node which is certainly dead with snowflake_evict(worker_id, dead_since), in the registry's"
-           " database; deleting its row does not. A layout with more worker bits holds more nodes.")));
+  ereport(ERROR,
+          (errcode(kAllLeased), errmsg("every worker id is leased"),
+           errdetail("All %lld worker ids are leased; the first of these leases ends at %s unless it is extended.",
+                     Long(ring.size), Time(layout.UnixUsAt(choosing.first_end()))),
+           errhint("Free the worker id of a node that is certainly dead with snowflake_evict(worker_id, dead_since) in "
+                   "the registry's database; deleting its row does not free it. A layout with more worker bits holds "
+                   "more nodes.")));
 }
 
 // False if all that is free is held back and that was noticed just now; otherwise that is SF004.
@@ -143,7 +142,7 @@ bool Choose(const Tables &tables, const Layout &layout, const Ring &ring, const 
   if (leases >= 0)
     ereport(ERROR,
             (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-             errmsg("role \"%s\" may have no more leases", GetUserNameFromId(GetSessionUserId(), true)),
+             errmsg("too many leases for role \"%s\"", GetUserNameFromId(GetSessionUserId(), true)),
              errdetail("It has %lld; snowflake.max_leases_per_role is %d.", Long(leases), settings.max_leases_per_role),
              errhint("Leases of nodes that crashed count until their windows end.")));
   for (;;) {
@@ -159,10 +158,10 @@ bool Choose(const Tables &tables, const Layout &layout, const Ring &ring, const 
     // One that was being moved or given back was waited for.
     if (choice.what == Chosen::kExpired && !Expire(tables, choice.lease_id, over, found->worker)) continue;
     if (choice.what == Chosen::kHeldBack)
-      ereport(LOG, (errmsg("snowflake registry: worker id %d is acquired, which was held back until %s", found->worker,
+      ereport(LOG, (errmsg("snowflake registry: assigned worker id %d, which was held back until %s", found->worker,
                            Time(settling.until_us)),
-                    errdetail("The upper third is used up, and half of the time is over. If a lost commit granted"
-                              " this worker id, its node may still issue ids under it.")));
+                    errdetail("The upper third of the worker ids is used up, and half of the time is over. If a lost "
+                              "commit assigned this worker id, its node may still issue ids under it.")));
     found->watermark = choice.what == Chosen::kLater ? choice.watermark : WatermarkOf(tables, found->worker);
     return true;
   }
@@ -172,7 +171,7 @@ void CheckDatacenter(const Layout &layout, int32_t datacenter) {
   if (datacenter < 0 || datacenter >= layout.datacenter_count())
     ereport(ERROR,
             (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("datacenter %d does not fit the layout", datacenter),
-             errdetail("With %d datacenter bits it is within 0 and %d.", layout.datacenter_bits,
+             errdetail("With %d datacenter bits, it must be between 0 and %d.", layout.datacenter_bits,
                        layout.datacenter_count() - 1),
              errhint("Set snowflake.datacenter within these limits.")));
 }
@@ -261,9 +260,9 @@ bool Adopt(const Tables &tables, const Layout &layout, const ExtendRequest &requ
   Insert(tables, "unknown", request.secret_hash,
          {request.lease_id, {}, request.worker, request.window_start, answer->window_end});
   NoticeLoss(tables, Loss::kLease);
-  ereport(LOG, (errmsg("snowflake registry: took lease %lld of worker id %d in again", Long(request.lease_id),
-                       request.worker),
-                errdetail("Its node holds it, and the registry had lost it.")));
+  ereport(LOG,
+          (errmsg("snowflake registry: restored lease %lld of worker id %d", Long(request.lease_id), request.worker),
+           errdetail("Its node holds it, and the registry had lost it.")));
   return true;
 }
 
@@ -272,10 +271,10 @@ bool Adopt(const Tables &tables, const Layout &layout, const ExtendRequest &requ
 void ReportTickAhead(int64_t tick_us, int64_t registry_us) {
   ereport(ERROR,
           (errcode(kClockBehind),
-           errmsg("the tick lies %.3f s ahead of the registry's clock", Seconds(tick_us) - Seconds(registry_us)),
-           errdetail("The tick is of %s, the registry's clock shows %s; snowflake.max_clock_skew is %d ms there.",
+           errmsg("the tick is %.3f s ahead of the registry's clock", Seconds(tick_us) - Seconds(registry_us)),
+           errdetail("The tick's time is %s, the registry's clock shows %s; snowflake.max_clock_skew is %d ms there.",
                      Time(tick_us), Time(registry_us), settings.max_clock_skew_ms),
-           errhint("Set the clock right, on whichever side it is wrong.")));
+           errhint("Set the clock right on the server where it is wrong.")));
 }
 
 bool ProtocolAcquire(Oid extension, const AcquireRequest &request, AcquireAnswer *answer) {
@@ -363,7 +362,7 @@ bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
       ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                       errmsg("last tick %lld is outside the lease", Long(request.last_tick)),
                       errdetail("It is neither in the lease's window nor the tick before it."),
-                      errhint("Report the last tick that was used, or the tick before the window when none was.")));
+                      errhint("Report the last tick that was used, or the tick before the window if none was.")));
     RaiseWatermark(tables, worker, watermark);
   });
   return found;
@@ -402,12 +401,14 @@ bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since, Tick l
     if (is_null) ReportForeignColumn();
     if (dead_since < renewed_at) {
       const char *since = pstrdup(timestamptz_to_str(dead_since));
-      ereport(ERROR,
-              (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-               errmsg("the node of worker id %d was alive after \"%s\"", worker, since),
-               errdetail("It drew or moved its window at %s, by this server's clock; it cannot be dead since %s.",
-                         timestamptz_to_str(renewed_at), since),
-               errhint("Make sure that the node is dead, and give the time when it died, or now().")));
+      ereport(
+          ERROR,
+          (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+           errmsg("the node of worker id %d was alive after \"%s\"", worker, since),
+           errdetail(
+               "It acquired or extended its lease at %s by this server's clock, so it cannot have been dead since %s.",
+               timestamptz_to_str(renewed_at), since),
+           errhint("Make sure that the node is dead, and give the time when it died, or now().")));
     }
     RaiseWatermark(tables, worker, WatermarkOfEvicted(window_start, window_end, last_tick));
   });

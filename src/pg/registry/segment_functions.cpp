@@ -18,10 +18,10 @@ struct Elements {
 };
 
 [[noreturn]] void ReportRangeArrays() {
-  ereport(
-      ERROR,
-      (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the arrays of snowflake_segment_ranges() do not match"),
-       errdetail("They are one-dimensional, without nulls, of equal length and at most %d elements.", kMostRanges)));
+  ereport(ERROR,
+          (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the arrays of snowflake_segment_ranges() do not match"),
+           errdetail("They must be one-dimensional, without nulls, of equal length and have at most %d elements.",
+                     kMostRanges)));
 }
 
 Elements Argument(FunctionCallInfo fcinfo, int index, Oid type) {

@@ -153,8 +153,8 @@ bool HasEvidence(const Tables &tables, const RangesRequest &request) {
     if (!IsBelieved(row.segment, HeldUpTo(ask)))
       ereport(ERROR,
               (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-               errmsg("a node has numbers of segment \"%s\" which the registry never handed out", ask.name),
-               errdetail("The node has had %lld; the last that was handed out is %lld.", Long(HeldUpTo(ask)),
+               errmsg("a node has numbers of segment \"%s\" that the registry never allocated", ask.name),
+               errdetail("The node has had %lld; the last number that was allocated is %lld.", Long(HeldUpTo(ask)),
                          Long(row.segment.last_value)),
                errhint("If the registry has lost commits, call snowflake_raise_segment() there with a number above all"
                        " that are in use.")));
@@ -234,7 +234,7 @@ void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64
                            int64_t max_step, Name usage_role) {
   CheckName(name);
   if (start < 1 || start > max_value || step < 1 || step > max_step)
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("there can be no such segment"),
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid segment"),
                     errdetail("start is %lld, max_value %lld, step %lld, max_step %lld.", Long(start), Long(max_value),
                               Long(step), Long(max_step)),
                     errhint("start must be at least 1 and at most max_value, step at least 1 and at most max_step.")));
@@ -265,14 +265,14 @@ void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64
     const int64_t last_value = Int8Result(0, 1);
     if (last_value >= max_value)
       ereport(ERROR,
-              (errcode(kSegmentUsedUp), errmsg("segment \"%s\" has no numbers left to begin with", name),
-               errdetail("One of that name was dropped when %lld had been handed out, and max_value is %lld.",
+              (errcode(kSegmentUsedUp), errmsg("segment \"%s\" would have no numbers left", name),
+               errdetail("A segment of that name was dropped after %lld had been allocated, and max_value is %lld.",
                          Long(last_value), Long(max_value)),
-               errhint("Use another name or a higher max_value; nodes may hold numbers of the one that was dropped.")));
+               errhint("Use another name or a higher max_value; nodes may hold numbers of the dropped segment.")));
     if (Rows() != 1 || last_value < start - 1 || Int8Result(0, 2) != max_value) ReportForeignTable("snowflake_segment");
     if (last_value >= start)
-      ereport(NOTICE, (errmsg("segment \"%s\" goes on at %lld", name, Long(last_value + 1)),
-                       errdetail("Nodes may hold numbers of the one of that name that was dropped.")));
+      ereport(NOTICE, (errmsg("segment \"%s\" continues at %lld", name, Long(last_value + 1)),
+                       errdetail("Nodes may hold numbers of the dropped segment of that name.")));
     // Who had numbers of it still has.
     if (dropped != 0)
       Execute(tables, psprintf("UPDATE %s SET segment_id = $2 WHERE segment_id = $1", tables.range_name), Int8(dropped),

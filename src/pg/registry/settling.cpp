@@ -19,11 +19,11 @@ const char *ReasonOf(Loss loss) {
     case Loss::kEmptyTables:
       return "its leases are gone, as those of an unlogged table after a crash";
     case Loss::kLease:
-      return "a node holds a lease that it does not know";
+      return "a node holds a lease that it has no record of";
     case Loss::kHeldEnd:
-      return "a node holds a window that is longer than it knows";
+      return "a node holds a longer window than it has on record";
     case Loss::kRange:
-      return "a node has had numbers of a segment that it never handed out";
+      return "a node has had numbers of a segment that it never allocated";
     default:
       return "";
   }
@@ -40,8 +40,8 @@ void SettleBecause(const Tables &tables, Loss loss, const char *reason, Origin *
   NoteRanges(tables, true);
   ereport(LOG, (errmsg("snowflake registry settles until %s: %s", Time(origin->settles_until_us),
                        loss == Loss::kWord ? reason : ReasonOf(loss)),
-                errdetail("Until then no lease expires, and worker ids are acquired from the upper third alone, which"
-                          " no lost lease has.")));
+                errdetail("Until then, no lease expires, and worker ids are assigned from the upper third alone, which "
+                          "no lost lease has.")));
 }
 
 // Nobody can have deleted it: it was lost with the files, or with a table that was not permanent for a

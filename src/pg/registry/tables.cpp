@@ -71,7 +71,7 @@ bool HasGuard(Relation table, Oid function, int16_t type, const char *columns = 
       (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("table \"%s\" has lost a guard", table),
        errdetail("Its triggers snowflake_guard, snowflake_guard_after and snowflake_guard_table keep ids unique; one is"
                  " missing, changed, or does not fire always, or a column was renamed."),
-       errhint("ALTER TABLE ... ENABLE ALWAYS TRIGGER ..., or drop the extension and create it again.")));
+       errhint("Use ALTER TABLE ... ENABLE ALWAYS TRIGGER ..., or drop the extension and create it again.")));
 }
 
 // The statement has locked it: neither its triggers nor anything else of it changes before the transaction ends.
@@ -84,13 +84,11 @@ void CheckAsMade(const Tables &known, Oid relation) {
                        (layout || HasGuard(table, known.guard, kTableGuard, ColumnsOf(table))) &&
                        (!counts_down || HasGuard(table, known.guard, kAfterGuard));
   if (row->relpersistence != RELPERSISTENCE_PERMANENT)
-    ereport(
-        ERROR,
-        (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-         errmsg("table \"%s\" is not permanent", RelationGetRelationName(table)),
-         errdetail("A crash would empty it, and worker ids that are leased would be handed out again."),
-         errhint("ALTER TABLE ... SET LOGGED. If the server has crashed meanwhile, first stop all nodes, or wait until"
-                 " their windows have ended.")));
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("table \"%s\" is not permanent", RelationGetRelationName(table)),
+                    errdetail("A crash would empty it, and worker ids that are leased would be assigned again."),
+                    errhint("Use ALTER TABLE ... SET LOGGED. If the server has crashed meanwhile, first stop all "
+                            "nodes, or wait until their windows have ended.")));
   // The row's own marks of rules and children stay when the last one is gone.
   const bool has_children = row->relhassubclass && find_inheritance_children(relation, NoLock) != NIL;
   if (table->rd_rules != nullptr || row->relrowsecurity || has_children)
@@ -193,11 +191,10 @@ Tables FindTables(Oid extension, LOCKMODE mode) {
     }
     const Oid owner = TableOwner(*relation, extension);
     if (OidIsValid(tables.owner) && owner != tables.owner)
-      ereport(
-          ERROR,
-          (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("the registry's tables have several owners"),
-           errdetail("The protocol runs with the rights of the tables' owner, which must not reach another's tables."),
-           errhint("Give snowflake_registry and the extension's other tables one owner.")));
+      ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("the registry's tables have several owners"),
+                      errdetail("The protocol runs with the rights of the tables' owner, which must not apply to "
+                                "another role's tables."),
+                      errhint("Give snowflake_registry and the extension's other tables one owner.")));
     tables.owner = owner;
     return quote_qualified_identifier(schema, name);
   };
@@ -242,7 +239,7 @@ bool FiredByProtocol() { return statement.command != nullptr && GetActiveSnapsho
 void ReportForeignColumn() {
   ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                   errmsg("a table of the registry is not as the extension snowflake made it"),
-                  errdetail("A column has another type than it had, or is null where it must not be."),
+                  errdetail("A column has a different type, or is null although it must not be."),
                   errhint("Undo the change, or drop the extension and create it again.")));
 }
 

@@ -116,7 +116,7 @@ AttrNumber FindIdColumn(Oid relation, const char *name) {
   if (type != INT8OID || !stored)
     ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("column \"%s\" cannot be checked", name),
                     stored ? errdetail("It is of type %s; ids are bigint.", format_type_be(type))
-                           : errdetail("It is computed when it is read."),
+                           : errdetail("It is a virtual generated column."),
                     errhint("Name a column that holds ids.")));
   return column;
 }

@@ -135,14 +135,12 @@ void CheckRanges(Oid ranges, Oid segments) {
   });
   if (count > kShown) appendStringInfoString(&shown, ", ...");
   if (count > 0)
-    ereport(
-        ERROR,
-        (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-         errmsg("cannot drop the registry of snowflake while nodes hold ranges of segments"),
-         errdetail_plural("%lld range is held: %s.", "%lld ranges are held: %s.", static_cast<unsigned long>(count),
-                          Long(count), shown.data),
-         errhint("Stop these nodes, which then give their numbers back. If a node does not exist any more, delete its"
-                 " rows of snowflake_range.")));
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("cannot drop the registry of snowflake while nodes hold ranges of segments"),
+                    errdetail_plural("%lld range is held: %s.", "%lld ranges are held: %s.",
+                                     static_cast<unsigned long>(count), Long(count), shown.data),
+                    errhint("Stop these nodes, which then return their numbers. If a node does not exist any more, "
+                            "delete its rows of snowflake_range.")));
 }
 
 bool IsOfSnowflake(Oid relation) {

@@ -20,10 +20,9 @@ const Layout &NamedLayoutOf(const text *name) {
     initStringInfo(&names);
     for (const NamedLayout &known : kNamedLayouts)
       appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", known.name.data());
-    ereport(ERROR,
-            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown layout \"%s\"", text_to_cstring(name)),
-             errdetail("It is none of the %d layouts that have a name.", static_cast<int>(lengthof(kNamedLayouts))),
-             errhint("The names are: %s.", names.data)));
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown layout \"%s\"", text_to_cstring(name)),
+                    errdetail("It is not one of the %d named layouts.", static_cast<int>(lengthof(kNamedLayouts))),
+                    errhint("The names are: %s.", names.data)));
   }
   return named->layout;
 }
@@ -72,12 +71,12 @@ void SetLayout(FunctionCallInfo fcinfo, const Layout &layout) {
   if (layout.epoch_us() > now_us)
     ereport(ERROR,
             (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),
-             errdetail("Its epoch %s lies in the future; the clock shows %s.", Time(layout.epoch_us()), Time(now_us)),
-             errhint("Ids count from the epoch: choose one that is past.")));
+             errdetail("Its epoch %s is in the future; the clock shows %s.", Time(layout.epoch_us()), Time(now_us)),
+             errhint("Ids count from the epoch. Choose one in the past.")));
   if (!layout.MayBegin(now_us)) {
     const int64_t left_us = layout.UsLeft(now_us) > 0 ? layout.UsLeft(now_us) : 0;
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),
-                    errdetail("Its time is used up at %s: %.1f years are left, and %d must be.",
+                    errdetail("Its time is used up at %s: %.1f years are left, but at least %d are required.",
                               Time(layout.UnixUsAt(layout.max_tick() + 1)),
                               static_cast<double>(left_us / (kUsPerYear / 10)) / 10,  // 9.99 are not 10.0
                               static_cast<int>(kMinYearsLeft)),
@@ -88,10 +87,10 @@ void SetLayout(FunctionCallInfo fcinfo, const Layout &layout) {
 
 int64_t EpochMs(TimestampTz epoch) {
   if (TIMESTAMP_NOT_FINITE(epoch) || epoch % kUsPerMs != 0)
-    ereport(ERROR,
-            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),
-             errdetail("An epoch is a whole number of milliseconds, and finite: %s is not.", timestamptz_to_str(epoch)),
-             errhint("The default layout's is 2025-01-01 00:00 UTC.")));
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),
+                    errdetail("An epoch must be finite and a whole number of milliseconds; %s is not.",
+                              timestamptz_to_str(epoch)),
+                    errhint("The default layout's is 2025-01-01 00:00 UTC.")));
   return epoch / kUsPerMs + kPostgresEpochUs / kUsPerMs;
 }
 
@@ -100,10 +99,11 @@ int64_t TickUs(const Interval *tick) {
   int64_t us = 0;
   if (tick->month != 0 || __builtin_mul_overflow(tick->day, USECS_PER_DAY, &us) ||
       __builtin_add_overflow(us, tick->time, &us) || us < 1 || us > kMaxTickUs)
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),
-                    errdetail("A tick lasts 1 microsecond to 1 day, and has no months: \"%s\" is no such interval.",
-                              DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(tick)))),
-                    errhint("The default layout's ticks last 1 millisecond.")));
+    ereport(ERROR,
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),
+             errdetail("A tick must last 1 microsecond to 1 day and have no months; \"%s\" is not such an interval.",
+                       DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(tick)))),
+             errhint("The default layout's ticks last 1 millisecond.")));
   return us;
 }
 

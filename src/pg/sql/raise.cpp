@@ -24,13 +24,12 @@ void WaitUntilPast(const Layout &layout, Tick tick) {
     const int64_t now_us = NowUnixUs();
     if (layout.TickAt(now_us) > tick) return;
     if (tick_us - now_us > settings.max_clock_skew_ms * kUsPerMs)
-      ereport(
-          ERROR,
-          (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-           errmsg("the id lies %.3f s ahead of the clock", Seconds(tick_us) - Seconds(now_us)),
-           errdetail("It is of %s, the clock shows %s; snowflake.max_clock_skew is %d ms, and nobody waits for longer.",
-                     Time(tick_us), Time(now_us), settings.max_clock_skew_ms),
-           errhint("Set the clock right if it is wrong; otherwise begin to issue ids after that time.")));
+      ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                      errmsg("the id is %.3f s ahead of the clock", Seconds(tick_us) - Seconds(now_us)),
+                      errdetail("The id's time is %s, the clock shows %s; snowflake.max_clock_skew is %d ms, and "
+                                "longer waits are refused.",
+                                Time(tick_us), Time(now_us), settings.max_clock_skew_ms),
+                      errhint("Set the clock right if it is wrong; otherwise begin to issue ids after that time.")));
     WaitAWhile((layout.UnixUsAt(tick + 1) - now_us) / kUsPerMs + 1);
   }
 }
@@ -63,12 +62,10 @@ SNOWFLAKE_FUNCTION(snowflake_raise) {
   if (RegistryIsHere())
     ProtocolRaise(extension, tick);
   else
-    ereport(
-        NOTICE,
-        (errmsg("only the ids of this node are larger from now on"), errdetail("Its registry is in another database."),
-         errhint(
-             "For all nodes of that registry call snowflake_raise() there. If the setting leads to this database, ask"
-             " for an id before.")));
+    ereport(NOTICE, (errmsg("only the ids of this node are larger from now on"),
+                     errdetail("Its registry is in another database."),
+                     errhint("For all nodes of that registry, call snowflake_raise() there. If the setting leads to "
+                             "this database, request an id first.")));
   RaiseThisNode(extension, layout, tick);
   PG_RETURN_VOID();
 }

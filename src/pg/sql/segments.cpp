@@ -18,11 +18,10 @@ Oid ExtensionOf(FunctionCallInfo fcinfo) { return ExtensionOfFunction(fcinfo->fl
 
 const char *SegmentHere(FunctionCallInfo fcinfo) {
   if (!RegistryIsHere())
-    ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the registry is in another database"),
-             errdetail("This database's segments are that registry's (snowflake.registry)."),
-             errhint("Call the function there. If the setting leads to this database, ask for an id or a number of a"
-                     " segment first: then the node finds that out.")));
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the registry is in another database"),
+                    errdetail("This database uses that registry's segments (snowflake.registry)."),
+                    errhint("Call the function there. If the setting leads to this database, first request an id or a "
+                            "number of a segment, so that the node detects that.")));
   return text_to_cstring(PG_GETARG_TEXT_PP(0));
 }
 

@@ -47,7 +47,7 @@ void CheckReading(const TextEncoding &encoding, const text *id, const TextReadin
                errdetail_plural("It has %lld digit instead of %d.", "It has %lld digits instead of %d.",
                                 static_cast<unsigned long>(reading.digits), Long(reading.digits), encoding.width),
                reading.digits < encoding.width
-                   ? errhint("Fetch it again from where it comes: filled up, a text that was cut off is another id.")
+                   ? errhint("Get the complete text from its source; a truncated text that is padded is another id.")
                    : errhint("Check that it is one id, and which encoding it is in.")));
       break;
     case TextFault::kTooBig: {
@@ -55,8 +55,8 @@ void CheckReading(const TextEncoding &encoding, const text *id, const TextReadin
       WriteText(encoding, PG_INT64_MAX, largest);
       ereport(ERROR,
               (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("%s text \"%s\" is out of range", name, input),
-               errdetail("It stands for a number above %lld, the largest id, which is written \"%.*s\".",
-                         Long(PG_INT64_MAX), encoding.width, largest),
+               errdetail("Its number is above %lld, the largest id, which is written \"%.*s\".", Long(PG_INT64_MAX),
+                         encoding.width, largest),
                errhint("Check where the text comes from, and which encoding it is in.")));
       break;
     }
@@ -74,7 +74,7 @@ SNOWFLAKE_FUNCTION(snowflake_to_text) {
   const TextEncoding &encoding = EncodingNamed(PG_GETARG_TEXT_PP(1));
   if (id < 0)
     ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("snowflake id %lld is out of range", Long(id)),
-                    errdetail("A negative id has no place among texts of one width that are in the order of the ids."),
+                    errdetail("A negative id has no text of fixed width that sorts in the order of the ids."),
                     errhint("Check where the id comes from: ids that were issued here are not negative.")));
   char digits[kMaxTextWidth];
   WriteText(encoding, id, digits);

@@ -24,15 +24,15 @@ RangeType *IdRange(const IdSpan &span) {
 
 [[noreturn]] void ReportNoIdAt(TimestampTz ts, const Layout &layout) {
   const bool has_negative = layout.max_readable_tick() > layout.max_tick();
-  ereport(
-      ERROR,
-      (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("no id stands for the timestamp %s", timestamptz_to_str(ts)),
-       has_negative
-           ? errdetail("%s has negative ids from %s on, which are smaller than all earlier ones.", NameOf(layout),
-                       Time(layout.UnixUsAt(layout.max_tick() + 1)))
-           : errdetail("%s has ids up to the timestamp %s.", NameOf(layout), Time(layout.UnixUsAt(layout.max_tick()))),
-       has_negative ? errhint("Compare snowflake_timestamp(id) instead.")
-                    : errhint("Leave the condition out, or use snowflake_range(), which leaves such a bound open.")));
+  ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+                  errmsg("no id corresponds to the timestamp %s", timestamptz_to_str(ts)),
+                  has_negative ? errdetail("%s has negative ids from %s on, which are smaller than all earlier ones.",
+                                           NameOf(layout), Time(layout.UnixUsAt(layout.max_tick() + 1)))
+                               : errdetail("%s has ids up to the timestamp %s.", NameOf(layout),
+                                           Time(layout.UnixUsAt(layout.max_tick()))),
+                  has_negative
+                      ? errhint("Compare snowflake_timestamp(id) instead.")
+                      : errhint("Leave the condition out, or use snowflake_range(), which leaves such a bound open.")));
 }
 
 }  // namespace

@@ -145,7 +145,7 @@ bool Map(int fd, size_t size, Mapping *mapping) {
 // What is wrong with an object that has our name; nullptr: nothing.
 const char *FaultOf(const struct stat &object) {
   // On some systems it is no file of any kind.
-  if ((object.st_mode & S_IFMT) != 0 && !S_ISREG(object.st_mode)) return "It is no regular file.";
+  if ((object.st_mode & S_IFMT) != 0 && !S_ISREG(object.st_mode)) return "It is not a regular file.";
   if (object.st_uid != geteuid()) return psprintf("It belongs to user %u.", object.st_uid);
   if ((object.st_mode & 07777) != (S_IRUSR | S_IWUSR)) return psprintf("Its mode is %o.", object.st_mode & 07777);
   if (object.st_size <= 0 || object.st_size % static_cast<off_t>(kSizeUnit) != 0 ||
@@ -179,7 +179,7 @@ bool MapObject(Mapping *mapping, const char **fault) {
       SizeFor(header->slots) == mapping->size)
     return true;
   Unmap(mapping);
-  *fault = "Its content is no box of this data directory.";
+  *fault = "Its content is not a black box of this data directory.";
   return false;
 }
 
@@ -219,10 +219,10 @@ void TellMissing() {
   const bool clean = control->state == DB_SHUTDOWNED || control->state == DB_SHUTDOWNED_IN_RECOVERY;
   pfree(control);
   if (clean || !sound) return;
-  ereport(LOG, (errmsg("snowflake: the server was not shut down, and its black box is gone: new leases are drawn"),
+  ereport(LOG, (errmsg("snowflake: the server was not shut down and its black box is missing; new leases are acquired"),
                 errdetail("There is no shared memory object \"%s\".", name),
-                errhint("After a reboot, and for a new copy of a data directory, that is as it should be. Otherwise see"
-                        " RemoveIPC of systemd-logind.")));
+                errhint("This is expected after a reboot and in a new copy of a data directory. Otherwise check "
+                        "RemoveIPC of systemd-logind.")));
 }
 
 // For the log; a session that is the first to look need not hear of it.
@@ -234,12 +234,11 @@ void TellFault(const char *fault) {
 }
 
 void TellNone(const char *fault) {
-  ereport(
-      LogLevel(WARNING),
-      (errmsg("snowflake: there is no black box: after a crash of this server new leases are drawn"),
-       errdetail("The shared memory object \"%s\" cannot be made: %s", name, fault),
-       errhint("Ids are issued all the same. Where a lease that a crash left behind must not block a worker id until"
-               " its window ends, make room for POSIX shared memory.")));
+  ereport(LogLevel(WARNING),
+          (errmsg("snowflake: there is no black box; after a crash of this server, new leases are acquired"),
+           errdetail("The shared memory object \"%s\" cannot be created: %s", name, fault),
+           errhint("Ids are still issued, but a lease that a crash leaves behind blocks its worker id until its window "
+                   "ends. To prevent this, make room for POSIX shared memory.")));
 }
 
 // What is still used of one is copied to another.
@@ -276,7 +275,7 @@ const char *FaultOfOurs() {
   struct stat object = {};
   const bool ours = fstat(fd, &object) == 0 && object.st_ino == box.header->inode;
   close(fd);
-  return ours ? nullptr : "Another one has its name.";
+  return ours ? nullptr : "Another object has its name.";
 }
 
 // The one that is made in place of it.
@@ -304,9 +303,8 @@ uint64_t OpenBlackBox(const char *block, int slots, bool (*keep)(int number, con
   // The postmaster still has what its children wrote to, whatever the name leads to.
   const bool taken_away = before.header != nullptr && (found.header == nullptr || found.id != before.id);
   if (taken_away)
-    ereport(LogLevel(LOG),
-            (errmsg("snowflake: the shared memory object \"%s\" was taken away while the server ran", name),
-             errhint("See RemoveIPC of systemd-logind.")));
+    ereport(LogLevel(LOG), (errmsg("snowflake: the shared memory object \"%s\" was lost while the server ran", name),
+                            errhint("Check RemoveIPC of systemd-logind.")));
   const bool missing = !taken_away && found.header == nullptr && fault == nullptr;
 
   const Mapping source = taken_away ? before : found;
@@ -336,8 +334,8 @@ uint64_t OpenBlackBox(const char *block, int slots, bool (*keep)(int number, con
     if (!LoadHorizon(*slot, &horizon) || !keep_horizon(number, horizon, argument)) EmptyHorizon(slot);
   }
   if (count > 0)
-    ereport(LogLevel(LOG), (errmsg_plural("snowflake: %d database goes on with the lease of before",
-                                          "snowflake: %d databases go on with the leases of before",
+    ereport(LogLevel(LOG), (errmsg_plural("snowflake: %d database continues with its previous lease",
+                                          "snowflake: %d databases continue with their previous leases",
                                           static_cast<unsigned long>(count), count)));
   return box.id;
 }
@@ -355,10 +353,10 @@ bool FindBlackBox(const char *block, uint64_t which) {
   if (shm_unlink(name) != 0 && errno != ENOENT && errno != EPERM && errno != EACCES)
     ereport(ERROR, (errcode(ERRCODE_IO_ERROR), errmsg("could not remove shared memory object \"%s\": %m", name),
                     fault ? errdetail_internal("%s", fault) : 0));
-  ereport(
-      LogLevel(LOG),
-      (errmsg("snowflake: there is no black box any more: after a crash of this server new leases are drawn"),
-       errdetail("The shared memory object \"%s\" cannot be used: %s", name, fault ? fault : "it was taken away.")));
+  ereport(LogLevel(LOG),
+          (errmsg("snowflake: there is no black box any more; after a crash of this server, new leases are acquired"),
+           errdetail("The shared memory object \"%s\" cannot be used: %s", name,
+                     fault ? fault : "It is missing or was replaced.")));
   return false;
 }
 
@@ -370,9 +368,8 @@ bool BlackBoxIsThere(bool quiet) {
   if (box.header == nullptr) return false;
   const char *fault = FaultOfOurs();
   if (fault != nullptr && !quiet)
-    ereport(WARNING,
-            (errmsg("snowflake keeper: the shared memory object \"%s\" was taken away while the server ran", name),
-             errdetail_internal("%s", fault), errhint("See RemoveIPC of systemd-logind.")));
+    ereport(WARNING, (errmsg("snowflake keeper: the shared memory object \"%s\" was lost while the server ran", name),
+                      errdetail_internal("%s", fault), errhint("Check RemoveIPC of systemd-logind.")));
   return fault == nullptr;
 }
 
@@ -391,7 +388,7 @@ uint64_t BeginBox(int slots, bool quiet) {
 BoxSlot *FreshSlotOf(int number) { return &fresh.slots()[number]; }
 
 void EndBox() {
-  ereport(LOG, (errmsg("snowflake keeper: made the black box anew"),
+  ereport(LOG, (errmsg("snowflake keeper: created a new black box"),
                 errdetail("It is the shared memory object \"%s\".", name)));
   Unmap(&box);
   box = fresh;

@@ -56,7 +56,7 @@ bool WriteKeptHorizon(const KeptHorizon &kept) {
   if (WriteRecord(next, record) && rename(next.path, file.path) == 0) return true;
   if (!logged)
     ereport(WARNING, (errcode_for_file_access(), errmsg("could not write file \"%s\": %m", file.path),
-                      errdetail("The horizon of ids stands until the wall clock has caught up.")));
+                      errdetail("The horizon of ids does not rise until the wall clock has caught up.")));
   logged = true;
   return false;
 }

@@ -32,7 +32,7 @@ $longest = under_load($server, 'ahead by an hour and back', 6, sub {
 });
 is(status($server, 'clock_bridged'), 0, '... so on the way back there is nothing to bridge');
 # The keeper, which looks every two seconds, may have come for the second alone.
-ok(wait_until('the warning', sub { slurp_file($server->logfile) =~ /WARNING:.* the clock leapt forward by 3600 s, which is not believed yet/ }),
+ok(wait_until('the warning', sub { slurp_file($server->logfile) =~ /WARNING:.* the clock leapt forward by 3600 s, which is not followed yet/ }),
 	'... and the log warns of the leap');
 figures('ahead by an hour and back twice: the longest call took %.1f ms', $longest);
 

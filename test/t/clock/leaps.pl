@@ -26,11 +26,11 @@ is(leaps(), 0, 'a clock that goes its way is not worth a word');
 my $at = qr/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+\S+/;
 my $expected = 0;
 for my $step (
-	[ 3600, 'leapt forward by 3(?:600|599)\.\d{3} s' ],
+	[ 3600, 'stepped forward by 3(?:600|599)\.\d{3} s' ],
 	[ 0, 'stepped back by 3(?:600|599)\.\d{3} s' ],
-	[ -5, 'stepped back by (?:5\.0|4\.9)\d\d s, and ids go on', ' Ids lead it until it has caught up\.' ],
-	[ -5.5, 'stepped back by 0\.(?:50|49)\d s, and ids go on', ' Ids lead it until it has caught up\.' ],
-	[ 3 * 86_400, 'leapt forward by 2592\d\d s, which is not believed yet', ' Ids go on from the former, and follow in 10 minutes if it stays\.' ])
+	[ -5, 'stepped back by (?:5\.0|4\.9)\d\d s, and ids go on', ' Ids are ahead of it until it has caught up\.' ],
+	[ -5.5, 'stepped back by 0\.(?:50|49)\d s, and ids go on', ' Ids are ahead of it until it has caught up\.' ],
+	[ 3 * 86_400, 'leapt forward by 2592\d\d s, which is not followed yet', ' Ids go on from the former time\. They follow the leap in 10 minutes if it lasts\.' ])
 {
 	my ($to, $message, $ids) = (@$step, '');
 	my $offset = -s $server->logfile;
@@ -45,7 +45,7 @@ for my $step (
 	looks();
 	is(leaps(), $expected, '... once');
 }
-like(slurp_file($server->logfile), qr/WARNING:.*not believed yet\n.*\n.*HINT:  Set the clock right if it is wrong; snowflake\.max_leap says/,
+like(slurp_file($server->logfile), qr/WARNING:.*not followed yet\n.*\n.*HINT:  Set the clock right if it is wrong\. Steps of up to snowflake\.max_leap are followed at once/,
 	'what is not believed is a warning, with a hint');
 my $offset = -s $server->logfile;
 let_pass($server, 600);

@@ -33,7 +33,7 @@ for my $case ([ '1 s', 1, '0' ], [ '61 s', 61 ], [ '1 h', $hour_s ], [ '30 days'
 		isnt(worker_of($after), worker_of($before), 'with another worker id');
 		is(status($server, 'leases_drawn, clock_steps_back'), ($drawn + 1) . '|' . ($steps + 1), 'one lease was drawn for it');
 		ok(wait_until('the message', sub {
-			slurp_file($server->logfile, $log) =~ /drew worker id \d+ in place of \d+, because the clock stepped back by [\d.]+ s/;
+			slurp_file($server->logfile, $log) =~ /acquired worker id \d+ in place of \d+, because the clock stepped back by [\d.]+ s/;
 		}), 'the log says so');
 		is(worker_of(call($session)), worker_of($after), 'and ids go on with it');
 		follows_the_clock($server);
@@ -50,7 +50,7 @@ for my $case ([ '1 s', 1, '0' ], [ '61 s', 61 ], [ '1 h', $hour_s ], [ '30 days'
 		{
 			cmp_ok($forward, '<', $before, 'still of the earlier time: a leap by more than max_leap is not believed');
 			ok(wait_until('the message', sub {
-				slurp_file($server->logfile, $log) =~ /WARNING:  snowflake keeper: the clock leapt forward by \d+ s, which is not believed yet/;
+				slurp_file($server->logfile, $log) =~ /WARNING:  snowflake keeper: the clock leapt forward by \d+ s, which is not followed yet/;
 			}), 'the log says so');
 			let_pass($server, 600);
 			cmp_ok(call($session), '>', $before, 'after ten minutes it is');

@@ -61,7 +61,7 @@ is(number($node, 'busy'), 1, 'another node has numbers of a segment');
 fill($registry, 'small', 150);
 ($state, $text) = convert($registry, 'small', 'busy');
 is($state, '55000', 'a table of numbers that it may issue is not converted');
-like($text, qr/Node "other" may have numbers of segment "busy" up to 100, and the column's begin at 1/, '... with the node and its numbers');
+like($text, qr/Node "other" may hold numbers of segment "busy" up to 100, and the column's numbers begin at 1/, '... with the node and its numbers');
 my %theirs = map { $_ => 1 } numbers($node, 150, 'busy');
 ($state) = convert($registry, 'small', 'busy');
 is($state, '55000', '... nor when it has had more');

@@ -27,7 +27,7 @@ my $on_second = load($second);
 ok(ids_flow($on_second), 'the promoted standby issues');
 ok(rewind($first, $second), 'the old primary follows it');
 is((query_error($first, $db, "SELECT $_"))[0], '25006', "$_ on a standby") for 'snowflake_nextval()', 'snowflake_nextvals(2)';
-like(slurp_file($first->logfile), qr/goes on with the lease of before/, '... and has found the lease of before');
+like(slurp_file($first->logfile), qr/continues with its previous lease/, '... and has found the lease of before');
 is(value($first, q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'snowflake keeper'}), '0', 'no keeper runs there');
 
 # A session that was refused before the promotion, and others.

@@ -23,7 +23,7 @@ write_box($box, $bytes);
 my $log = -s $server->logfile;
 start_server($server);
 is(life($server), $life, 'the lease goes on');
-like(log_since($server, $log), qr/snowflake: 1 database goes on with the lease of before/, '... of one database');
+like(log_since($server, $log), qr/snowflake: 1 database continues with its previous lease/, '... of one database');
 # A server that is stopped before its keeper has begun keeps the lease for the next life.
 $server->poll_query_until('postgres', 'SELECT keeper_pid IS NOT NULL FROM snowflake_status') or die 'no keeper';
 $server->stop('fast');

@@ -19,7 +19,7 @@ for my $db (qw(postgres second))
 }
 my %life = map { $_ => life($server, $_) } qw(postgres second);
 my $box = box_of($server);
-my $told = qr/LOG:  snowflake keeper: made the black box anew/;
+my $told = qr/LOG:  snowflake keeper: created a new black box/;
 
 sub inode { return (stat $box)[1] // 0; }
 

@@ -39,7 +39,7 @@ for my $case (@cases)
 	my ($lease) = first_call($server);
 	my $said = log_since($server, $log);
 	is(scalar(() = $said =~ /$none/g), 1, "with $what ids flow, and the log says once that there is no box");
-	figures('%s: %s', $what, $said =~ /cannot be made: (.*)/ ? $1 : 'not said');
+	figures('%s: %s', $what, $said =~ /cannot be created: (.*)/ ? $1 : 'not said');
 	take($server, 1000);
 	is(scalar(boxes_of($server)), 0, '... which there is not');
 

@@ -39,7 +39,7 @@ is(box_of($server), $box, 'there is one of its name again');
 $log = -s $server->logfile;
 die_and_start($server);
 is(life($server), $life, 'after SIGKILL of all processes the same lease goes on, from the new object');
-unlike(log_since($server, $log), qr/snowflake: .*(?:taken away|gone)/, '... of which there is nothing to say');
+unlike(log_since($server, $log), qr/snowflake: .*(?:lost|missing)/, '... of which there is nothing to say');
 ok(kill_backend($server), 'a session is killed');
 is(life($server), $life, '... and the lease goes on');
 

@@ -49,7 +49,7 @@ for my $node (@nodes)
 		(my $state, $error) = query_error($nodes, $node->{name}, 'SELECT snowflake_nextval()');
 		return $state eq 'SF001';
 	}), "$node->{name} refuses it until its window ends");
-	like($error, qr/only when snowflake_settle\(\) was called in the registry's database/, '... and says who can end that, and how');
+	like($error, qr/only after a call of snowflake_settle\(\) in the registry's database/, '... and says who can end that, and how');
 }
 
 value($old, q{SELECT snowflake_settle('it won back')});

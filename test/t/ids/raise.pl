@@ -53,7 +53,7 @@ is((query_error($server, $db, "SET statement_timeout = '200ms'; SELECT snowflake
 is($server->safe_psql($db, 'SELECT raised_tick FROM snowflake_origin'), $before, '... and has written nothing');
 my ($code, $text) = query_error($server, $db, "SELECT snowflake_raise(snowflake_id_at(clock_timestamp() + interval '1 h'))");
 is($code, '22023', 'an hour ahead is refused');
-like($text, qr/the id lies 3[56]\d\d\.\d+ s ahead of the clock/, '... with how far');
+like($text, qr/the id is 3[56]\d\d\.\d+ s ahead of the clock/, '... with how far');
 
 # A database that has never issued, and a server that is started again: the lease begins above it.
 $server->safe_psql($db, 'CREATE DATABASE fresh');

@@ -26,7 +26,7 @@ value($server, q{
 subtest 'changing over' => sub {
 	# All in one session, which was refused before.
 	my $session = $server->background_psql('theirs', on_error_stop => 0);
-	like((ask($session, 'SELECT snowflake.nextval()'))[1], qr/is another one/, 'refused');
+	like((ask($session, 'SELECT snowflake.nextval()'))[1], qr/has a different extension/, 'refused');
 	my ($out, $err) = ask($session, block_of('doc/pgedge.md', "set_layout\\('pgedge'\\)"));
 	unlike($err, qr/ERROR/, 'dropped, and ours created with the layout of its ids, as the page has it');
 	($out, $err) = ask($session, 'INSERT INTO item (n) VALUES (4) RETURNING id');

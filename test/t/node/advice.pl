@@ -33,11 +33,11 @@ my $create = 'CREATE EXTENSION snowflake';
 my ($advice, $warnings, $log, $db) = advice_after($create);
 is("$advice $warnings", ' 0', 'nothing to say');
 
-my $chance = qr/rows of other servers come to this database, and its registry is its own/;
+my $chance = qr/rows of other servers come to this database, but it has its own registry/;
 ($advice, $warnings, $log, $db) = advice_after($create, q{CREATE SUBSCRIPTION s CONNECTION 'dbname=nowhere' PUBLICATION p WITH (connect = false)});
 like($advice, qr/^$chance.*snowflake\.registry\.$/, 'a subscriber whose registry is its own');
 is($warnings, 1, '... is warned once');
-like($log, qr/WARNING:  snowflake keeper: $chance.*\n.*HINT:  Give all of them one registry/, '... with a hint');
+like($log, qr/WARNING:  snowflake keeper: $chance.*\n.*HINT:  Give all of them the same registry/, '... with a hint');
 
 # Who draws ranges of segments alone is warned, too.
 my $segments = 'segments';
@@ -58,7 +58,7 @@ my $end = -s $server->logfile;
 $server->safe_psql($db, 'SELECT pg_terminate_backend(keeper_pid) FROM snowflake_status');
 wait_until('the keeper to leave', sub { $server->safe_psql($db, 'SELECT keeper_pid IS NULL FROM snowflake_status') eq 't' });
 $server->safe_psql($db, 'SELECT snowflake_nextval()');
-wait_until('the lease', sub { slurp_file($server->logfile, $end) =~ /drew worker id/ });
+wait_until('the lease', sub { slurp_file($server->logfile, $end) =~ /acquired worker id/ });
 unlike(slurp_file($server->logfile, $end), qr/WARNING:  snowflake keeper/, '... and not again with the next lease');
 $server->safe_psql($db, q{ALTER SUBSCRIPTION s SET (slot_name = NONE)});
 $server->safe_psql($db, 'DROP SUBSCRIPTION s');
@@ -93,7 +93,7 @@ my $now = 'extract(epoch FROM now())::bigint * 1000 - 1735689600000';
 is($advice, '', 'one of four is free: more than a tenth');
 ($advice, $warnings, $log, $db) = advice_after($create, q{SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 0, 4, 12)},
 	lease_function() . qq{SELECT pg_temp.lease('node ' || n, $now, '1 hour') FROM generate_series(1, 15) n});
-like($advice, qr/^less than a tenth of the worker ids is free: 1 of 16\. When there are none left, .*snowflake_evict/, 'one of sixteen is less');
+like($advice, qr/^less than a tenth of the worker ids is free: 1 of 16\. When none are left, .*snowflake_evict/, 'one of sixteen is less');
 is($warnings, 1, '... of which the log warns');
 $server->safe_psql($db, q{DELETE FROM snowflake_registry WHERE node LIKE 'node %'});
 ok(wait_until('no advice', sub { $server->safe_psql($db, 'SELECT advice IS NULL FROM snowflake_status') eq 't' }), '... until others are free again');

@@ -16,14 +16,14 @@ $issuer->query_safe('SELECT snowflake_nextval()');
 
 my $dropper = $server->background_psql('postgres');
 $dropper->query_safe('BEGIN; DROP EXTENSION snowflake');
-my $warning = qr/WARNING:  snowflake keeper: the registry refused: somebody is changing the extension/;
+my $warning = qr/WARNING:  snowflake keeper: the registry refused: the registry's tables are locked/;
 ok(wait_until('the warning', sub { slurp_file($server->logfile) =~ $warning }), 'the log says what the keeper waits for');
 my $error = '';
 ok(wait_until('the window to end', sub {
 	$error = (ask($issuer, "\\set VERBOSITY verbose\nSELECT snowflake_nextval()"))[1];
 	return $error =~ /SF001/;
 }), 'when the window has ended calls fail');
-like($error, qr/somebody is changing the extension/, '... with the reason');
+like($error, qr/the registry's tables are locked/, '... with the reason');
 is(scalar(() = slurp_file($server->logfile) =~ /$warning/g), 1, 'the log said it once');
 
 $dropper->query_safe('ROLLBACK');

@@ -109,7 +109,7 @@ like(lines_of($pid), qr/FATAL:  terminating background worker "snowflake keeper"
 $pid = $keepers{signalled};
 kill 'TERM', $pid for 1 .. 20;
 ok(wait_until('signalled: the keeper to end', sub { keeper('signalled') eq '' }), 'the same signal twice, the keeper ends');
-like(lines_of($pid), qr/gave worker id \d+ back/, '... and gives its worker id back');
+like(lines_of($pid), qr/released worker id \d+/, '... and gives its worker id back');
 
 ### A command that wants the database for itself
 
@@ -128,7 +128,7 @@ ok(wait_until('moving_delete: the trigger', sub { is_inside('moving_delete', $ke
 $server->safe_psql('locked', q{BEGIN; UPDATE snowflake_registry SET node = node; PREPARE TRANSACTION 'lock'});
 ok(wait_until('locked: the keeper to wait', sub {
 	$server->safe_psql('postgres', "SELECT count(*) FROM pg_locks WHERE pid = $keepers{locked} AND NOT granted") eq '1' }), 'locked: the keeper waits for the lock');
-ok(wait_until('sleeping_on_update: the trigger', sub { activity($keepers{sleeping_on_update}) eq 'moving the window of the lease' }),
+ok(wait_until('sleeping_on_update: the trigger', sub { activity($keepers{sleeping_on_update}) eq 'extending the lease' }),
 	'sleeping_on_update: the keeper is inside the trigger');
 
 stop_in_time($server, 'fast', 'a shutdown with ' . (keys(%keepers) - 4) . ' keepers');
@@ -138,7 +138,7 @@ for my $db (qw(catching_update catching_delete working_update moving_delete))
 }
 for my $db (qw(control sleeping_update sleeping_delete sleeping_on_update))
 {
-	like(lines_of($keepers{$db}), qr/gave worker id \d+ back/, "$db: the keeper gave its worker id back");
+	like(lines_of($keepers{$db}), qr/released worker id \d+/, "$db: the keeper gave its worker id back");
 }
 
 unlike(slurp_file($server->logfile), qr/terminated by signal|PANIC|TRAP/, 'nothing crashed');

@@ -42,7 +42,7 @@ subtest 'idle, issuing, and a clock that is behind' => sub {
 
 	move_clock($server, -int(time()) + 3600);
 	$text = fails_as($server, 'clock behind', '00:00:00', 'SF002');
-	like($text, qr/ERROR:  SF002: the clock is before the layout's epoch\nDETAIL:  The clock shows 1970-01-01.*ids count from (2025-01-01|2024-12-31)/s,
+	like($text, qr/ERROR:  SF002: the clock is before the layout's epoch\nDETAIL:  The clock shows 1970-01-01.*the epoch is (2025-01-01|2024-12-31)/s,
 		'in 1970 no worker id is to blame');
 	move_clock($server, 0);
 	$server->safe_psql($db, 'SELECT snowflake_nextval()');
@@ -61,7 +61,7 @@ subtest 'idle, issuing, and a clock that is behind' => sub {
 	start_server($server);
 	query_error($server, $db, $issue);
 	$text = fails_as($server, 'clock behind', '00:00:00', 'SF002');
-	like($text, qr/behind the lease\nDETAIL:  .*the lease begins at .*, because no worker id that was free when it was drawn may be used before/,
+	like($text, qr/behind the lease\nDETAIL:  .*The lease begins at .*, because no worker id that was free when it was acquired may be used earlier/,
 		'a lease that begins in the future says why');
 	is(status($server, q{last_id, lead BETWEEN '9 min' AND '11 min'}), '|t', 'nothing was issued under it');
 	$server->stop('fast');
@@ -126,7 +126,7 @@ subtest 'the window ends while the registry is down' => sub {
 	like($node->safe_psql($db, 'SET ROLE watcher; SELECT last_error FROM snowflake_status'), qr/several owners/, 'others who may see all settings read why');
 	wait_until('the end of the window', sub { status($node, 'state') eq 'window ended' });
 	$text = fails_as($node, 'window ended', '00:00:00', 'SF001');
-	like($text, qr/HINT:  The keeper goes on trying; ids flow as soon as the registry grants a lease/, 'it had answered, and the hint knows');
+	like($text, qr/HINT:  The keeper goes on trying; ids flow as soon as it acquires a lease/, 'it had answered, and the hint knows');
 	$_->stop('immediate') for $node, $registry;
 };
 
@@ -183,7 +183,7 @@ subtest 'held back after a promotion' => sub {
 	query_error($standby, $db, $issue);
 	ok(wait_until('the answer', sub { status($standby, 'state') eq 'held back' }), 'the state says so');
 	my $text = fails_as($standby, 'held back', 'null', 'SF004');
-	like($text, qr/are held back until .*HINT:  Where nothing was lost, call snowflake_settled\(\) in the registry's database/s, 'and the hint what to do');
+	like($text, qr/are held back until .*HINT:  If nothing was lost, call snowflake_settled\(\) in the registry's database/s, 'and the hint what to do');
 	is($standby->safe_psql($db, q{SET ROLE nobody; SELECT last_error ~ 'held back' FROM snowflake_status}), 't', 'which everybody may read');
 	is($standby->safe_psql($db, 'SELECT snowflake_settled()'), 't', 'nothing was lost');
 	ok(wait_until('an id', sub { $standby->psql($db, $issue) == 0 }), 'ids flow');
@@ -195,7 +195,7 @@ subtest 'held back after a promotion' => sub {
 	$standby->safe_psql($db, q{SELECT snowflake_settle('a test')});
 	query_error($node, $db, $issue);
 	ok(wait_until('the answer', sub { status($node, 'state') eq 'held back' }), 'a node of that registry says so, too');
-	like(fails_as($node, 'held back', 'null', 'SF004'), qr/HINT:  Where nothing was lost/, 'with the hint');
+	like(fails_as($node, 'held back', 'null', 'SF004'), qr/HINT:  If nothing was lost/, 'with the hint');
 	$_->stop('immediate') for $node, $standby, $primary;
 };
 

@@ -38,25 +38,25 @@ sub refused
 
 sub row { my ($columns, @row) = @_; return { columns => $columns, rows => [ \@row ] }; }
 
-my $nonsense = qr/^08P01 the registry answered nonsense/;
+my $nonsense = qr/^08P01 invalid response from registry/;
 my @layout = (1735689600000, 1000, 41, 0, 10, 12, 'f');
 
 refused('nothing', qr/$nonsense \(It has no row\.\)/, lookup => { rows => [] });
-like((query_error($node, 'postgres', 'SELECT snowflake_nextval()'))[1], qr/HINT:  Check where snowflake\.registry leads to: something else/, '... with a hint');
+like((query_error($node, 'postgres', 'SELECT snowflake_nextval()'))[1], qr/HINT:  Check that snowflake\.registry leads to a registry/, '... with a hint');
 refused('two rows', qr/$nonsense \(It has more than one row\.\)/, lookup => { rows => [ [ (1) x 8 ], [ (2) x 8 ] ] });
 refused('too few columns', qr/$nonsense \(It has no column 3\.\)/, lookup => row([ 'a', 'b' ], 'public', 1));
 refused('no column at all', qr/$nonsense \(It has no column 1\.\)/, layout => row([]));
 refused('a null', qr/$nonsense \(Its column 2 is null\.\)/, lookup => { rows => [ [ 'public', undef, ('public') x 5, '' ] ] });
-refused('a text for a number', qr/$nonsense \(Its column 2, "ours", is "many", and no bigint\.\)/, lookup => { rows => [ [ 'public', 'many', ('public') x 5, '' ] ] });
-refused('an empty number', qr/$nonsense \(Its column 1, "l1", is "", and no bigint\.\)/, layout => { rows => [ [ '', @layout[1 .. 6] ] ] });
-refused('a number with something behind it', qr/is "1735689600000;", and no bigint/, layout => { rows => [ [ '1735689600000;', @layout[1 .. 6] ] ] });
-refused('a number that is too large', qr/is "9223372036854775808", and no bigint/, layout => { rows => [ [ '9223372036854775808', @layout[1 .. 6] ] ] });
-refused('... for an integer', qr/Its column 3, "l3", is "2147483648", and no integer/, layout => { rows => [ [ @layout[0, 1], 2147483648, @layout[3 .. 6] ] ] });
-refused('a boolean that is none', qr/Its column 7, "l7", is "true", and no boolean/, layout => { rows => [ [ @layout[0 .. 5], 'true' ] ] });
+refused('a text for a number', qr/$nonsense \(Its column 2, "ours", is "many", which is not a valid bigint\.\)/, lookup => { rows => [ [ 'public', 'many', ('public') x 5, '' ] ] });
+refused('an empty number', qr/$nonsense \(Its column 1, "l1", is "", which is not a valid bigint\.\)/, layout => { rows => [ [ '', @layout[1 .. 6] ] ] });
+refused('a number with something behind it', qr/is "1735689600000;", which is not a valid bigint/, layout => { rows => [ [ '1735689600000;', @layout[1 .. 6] ] ] });
+refused('a number that is too large', qr/is "9223372036854775808", which is not a valid bigint/, layout => { rows => [ [ '9223372036854775808', @layout[1 .. 6] ] ] });
+refused('... for an integer', qr/Its column 3, "l3", is "2147483648", which is not a valid integer/, layout => { rows => [ [ @layout[0, 1], 2147483648, @layout[3 .. 6] ] ] });
+refused('a boolean that is none', qr/Its column 7, "l7", is "true", which is not a valid boolean/, layout => { rows => [ [ @layout[0 .. 5], 'true' ] ] });
 refused('a row with a null in it', qr/Its column 3 is null/, acquire => { rows => [ [ 7, 3, undef, 'END', @layout, 1, 1, -1, 1000 ] ] });
-refused('no function', qr/^55000 the registry's extension has no function snowflake_lease_acquire\(\) that this version knows/, lookup => { rows => [ [ 'public', 1, (undef) x 4, 'public', '' ] ] });
+refused('no function', qr/^55000 the registry's extension has no function snowflake_lease_acquire\(\) that this version can call/, lookup => { rows => [ [ 'public', 1, (undef) x 4, 'public', '' ] ] });
 refused('no extension', qr/^55000 the registry's database has no extension snowflake/, lookup => { rows => [ [ (undef) x 7, '' ] ] });
-refused('another extension', qr/^55000 the extension snowflake of the registry's database is another one/, lookup => { rows => [ [ 'public', 0, (undef) x 5, '' ] ] });
+refused('another extension', qr/^55000 the registry's database has a different extension/, lookup => { rows => [ [ 'public', 0, (undef) x 5, '' ] ] });
 refused('COPY', qr/$nonsense \(It is PGRES_COPY_OUT\.\)/, layout => { first => message('H', pack('Cn', 0, 0)) });
 refused('an error after the row', qr/^40001 too late/, acquire => { last => error(C => '40001', M => 'too late') });
 
@@ -76,7 +76,7 @@ my $before = peak();
 refused('rows without end', qr/It has more than one row/, layout => { rows => [ [ ('o' x 1000) x 7 ] ], without_end => 1 });
 cmp_ok(peak() - $before, '<', 20_000, '... are not kept');
 
-refused("lease $_", qr/^SF001 the registry's answer cannot be \(It has lease $_\.\)/, acquire => { rows => [ [ $_, 3, 'NOW', 'END', @layout, 1, 1, -1, 1000 ] ] })
+refused("lease $_", qr/^SF001 implausible response from registry \(Its lease id is $_\.\)/, acquire => { rows => [ [ $_, 3, 'NOW', 'END', @layout, 1, 1, -1, 1000 ] ] })
   for 0, '4611686018427387904', '9223372036854775807';
 refused('a warning', qr/^08006 the registry did not confirm its answer \(It warned: hardly\.\)/, acquire => { first => notice(M => 'hardly') });
 refused('... that comes last', qr/^08006 the registry did not confirm its answer \(It warned: lately\.\)/, acquire => { last => notice(M => 'lately') });
@@ -93,7 +93,7 @@ ok(wait_until('the extend', sub { status($node, 'last_error_code') eq 'XX003' })
 my $end = status($node, 'window_end');
 refused('an extend that is not confirmed', qr/did not confirm/, extend => { last => notice() });
 is(status($node, 'window_end'), $end, '... moves nothing');
-refused('a raise beyond all clocks', qr/^SF001 the registry's answer cannot be \(It rules out all ticks up to 9223372036854775807,/,
+refused('a raise beyond all clocks', qr/^SF001 implausible response from registry \(It rules out all ticks up to 9223372036854775807;/,
 	extend => { rows => [ [ 'END', 1, 1, 9223372036854775807 ] ] });
 $fake->answer;
 ok(wait_until('ids', sub { ($node->psql('postgres', 'SELECT snowflake_nextval()'))[0] == 0 }), '... stops no ids');
@@ -130,18 +130,18 @@ sub number
 	return $number;
 }
 
-my @array = (' is "', '", and no array of 1 bigints');
+my @array = (' is "', '", which is not a valid array of 1 bigints');
 ranges_refused("an array that is $_", qr/Its column 1, "segment_ids",$array[0]\Q$_\E$array[1]/, $_, '{10}', '{10}', '{""}', 1, 1, '')
   for '5', '{5', '{5,6}', '{5}}', '{}', '{NULL}', '{ }', '{9223372036854775808}', '{5.0}';
 ranges_refused('a null', qr/Its column 2 is null/, '{5}', undef, '{10}', '{""}', 1, 1, '');
-ranges_refused("roles that are $_", qr/Its column 4, "usage_roles", is "\Q$_\E", and no array of 1 names/, '{5}', '{10}', '{10}', $_, 1, 1, '')
+ranges_refused("roles that are $_", qr/Its column 4, "usage_roles", is "\Q$_\E", which is not a valid array of 1 names/, '{5}', '{10}', '{10}', $_, 1, 1, '')
   for 'x', '', '{', '{}', '{x', '{"x', '{"x\\', '{"x"y}', '{x,y}', '{""}}';
-my $impossible = qr/the registry's answer cannot be \(It has/;
-ranges_refused("a range of $_->[1] numbers up to $_->[0]", qr/$impossible $_->[1] numbers up to $_->[0] of segment "ticket", of which this node has had 0\./, '{5}', "{$_->[0]}", "{$_->[1]}", '{""}', 1, 1, '')
+my $impossible = qr/implausible response from registry \(It has/;
+ranges_refused("a range of $_->[1] numbers up to $_->[0]", qr/$impossible $_->[1] numbers up to $_->[0] of segment "ticket", of which this node has already had 0\./, '{5}', "{$_->[0]}", "{$_->[1]}", '{""}', 1, 1, '')
   for [ 10, 11 ], [ 10, -1 ], [ 0, 1 ], [ -5, 1 ], [ '-9223372036854775808', '9223372036854775807' ], [ '9223372036854775807', '-9223372036854775808' ];
 $fake->answer(ranges => { rows => [ [ '{5}', '{30}', '{1}', '{""}', 1, 9, '' ] ] });
 is(number(), '30', 'a range of one number is one');
-ranges_refused('a number that was issued', qr/$impossible 1 numbers up to 30 of segment "ticket", of which this node has had 30\./, '{5}', '{30}', '{1}', '{""}', 1, 9, '');
+ranges_refused('a number that was issued', qr/$impossible 1 numbers up to 30 of segment "ticket", of which this node has already had 30\./, '{5}', '{30}', '{1}', '{""}', 1, 9, '');
 ranges_refused('numbers of which some were issued', qr/$impossible 10 numbers up to 39/, '{5}', '{39}', '{10}', '{""}', 1, 9, '');
 $fake->answer(ranges => { rows => [ [ '{5}', '{31}', '{1}', '{""}', 1, 9, 9223372036854775807, '' ] ] });
 is(number(), '31', "an operator's word of the future");

@@ -32,7 +32,7 @@ for my $asks (3, 5)
 	else
 	{
 		is($state, '00000', "asked for kind $asks, the node sends it");
-		like($node->safe_psql('postgres', 'SELECT advice FROM snowflake_status'), qr/password goes in clear .*sslmode=verify-full/, '... and advises what helps');
+		like($node->safe_psql('postgres', 'SELECT advice FROM snowflake_status'), qr/password is sent in clear text .*sslmode=verify-full/, '... and advises what helps');
 	}
 	$node->restart;
 }

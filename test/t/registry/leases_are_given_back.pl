@@ -22,7 +22,7 @@ my $lease_id = status($many, 'lease_id', 'dropped');
 value($many, 'DROP EXTENSION snowflake', 'dropped');
 ok(wait_until('the lease to be given back', sub { value($registry, "SELECT count(*) FROM $schema.snowflake_registry WHERE lease_id = $lease_id", 'fleet') eq '0' }),
 	'a node whose extension is dropped gives its lease back');
-ok(wait_until('its word', sub { slurp_file($many->logfile) =~ /gave worker id \d+ back, lease $lease_id\n/ }), '... itself, and not by expiry');
+ok(wait_until('its word', sub { slurp_file($many->logfile) =~ /released worker id \d+, lease $lease_id\n/ }), '... itself, and not by expiry');
 
 my $held = leases($registry, 'fleet');
 my ($worker, $last) = split /\|/, value($many, 'SELECT worker, snowflake_nextval() FROM snowflake_status', 'stopped');
@@ -38,6 +38,6 @@ is(leases($registry, $_), '0', "nothing is leased from $_") for 'fleet', 'other'
 is(value($registry, "SELECT $schema.snowflake_tick_timestamp(last_tick) >= $schema.snowflake_timestamp($last) AND "
 		  . "$schema.snowflake_tick_timestamp(last_tick) < clock_timestamp() + '10.1 s' FROM $schema.snowflake_watermark WHERE worker_id = $worker", 'fleet'),
 	't', 'the watermark is no less, and no more than a clock may be off');
-like(slurp_file($many->logfile, $log), qr/gave worker id $worker back/, 'the log says so');
+like(slurp_file($many->logfile, $log), qr/released worker id $worker/, 'the log says so');
 $registry->stop('smart');
 done_testing();

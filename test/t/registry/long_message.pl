@@ -46,7 +46,7 @@ sub grows_not
 	return;
 }
 
-grows_not('an answer of 1 GB', qr/^08P01 the registry answered nonsense \(A message is too long, or not one of the protocol: /,
+grows_not('an answer of 1 GB', qr/^08P01 invalid response from registry \(A message is too long or violates the protocol: /,
 	extend => { first => $huge, flood => 1 });
 grows_not('a notice of 1 GB while the node connects', qr/^08006 could not connect to the registry/,
 	authentication => { then => 'N' . pack('N', 0x3fffffff), flood => 1 });

@@ -146,7 +146,7 @@ my $leases = 0;
 for my $node (@nodes)
 {
 	my $log = slurp_file($node->logfile);
-	$leases += () = $log =~ /snowflake keeper: drew worker id/g;
+	$leases += () = $log =~ /snowflake keeper: acquired worker id/g;
 }
 cmp_ok($leases, '>', 3, 'leases were drawn again and again');
 figures('%d worker ids in the ring, %d leases in %d s', 2**$worker_bits, $leases, $seconds);

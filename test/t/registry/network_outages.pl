@@ -29,11 +29,11 @@ outage($node, 'host hangs', begin => sub { $relay->tell('stall') }, end => $pass
 # A host that completed the handshake and then was replaced, without a word to those who were waiting for it. The keeper
 # gives an answer 5 s.
 outage($node, 'host replaced', begin => sub { $relay->tell('stall') },
-	end => sub { $relay->tell('pass forgotten') }, reason => qr/keeper had no answer of the registry within 1/);
+	end => sub { $relay->tell('pass forgotten') }, reason => qr/keeper had no answer from the registry within 1/);
 
 # No exchange ends before its window does: nothing fails, and yet there is no window.
 outage($node, 'slow answers', begin => sub { $relay->tell('delay 3') }, end => $pass, warnings => 0,
-	reason => qr/keeper had no answer of the registry within 1/);
+	reason => qr/keeper had no answer from the registry within 1/);
 
 is(count_in(slurp_file($node->{server}->logfile), qr/WARNING:  snowflake keeper: the registry took [\d.]+ s to answer/), 1,
 	'the log says once that the registry is too slow');

@@ -97,7 +97,7 @@ is($shared, 0, 'ticks that both nodes used');
 my ($drawn, $lost) = (0, 0);
 for my $name (qw(a b))
 {
-	$drawn += count_in($name, $log_from{$name}, qr/snowflake keeper: drew worker id/);
+	$drawn += count_in($name, $log_from{$name}, qr/snowflake keeper: acquired worker id/);
 	$lost += count_in($name, $log_from{$name}, $loss);
 }
 cmp_ok($lost, '>=', $rounds, 'leases that were lost are in the log');

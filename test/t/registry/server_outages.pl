@@ -23,7 +23,7 @@ outage($node, 'stopped', begin => sub { $registry->stop('fast') }, end => sub { 
 
 # A call fails a second before the keeper gives up, unless the machine stands still meanwhile.
 outage($node, 'paused', begin => sub { pause_server($registry) }, end => sub { resume_server($registry) },
-	reason => qr/had no answer of the registry within 1|in time/, warnings => '0|1');
+	reason => qr/had no answer from the registry within 1|in time/, warnings => '0|1');
 
 outage($node, 'killed', begin => sub { kill_server($registry, children => 1) }, end => sub { start_registry($registry) }, reason => $unreachable);
 

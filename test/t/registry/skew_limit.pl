@@ -23,7 +23,7 @@ for my $call ("acquire('n', 0, $now_tick + 12000, '1 min', sha256('s'), 0, NULL)
 	"extend(1, sha256('s'), $now_tick + 12000, '1 min', 0, 0, 0)", "release(1, uuid_send(gen_random_uuid()), $now_tick + 12000, 0)")
 {
 	my ($code, $error) = as_role($registry, 'skews', 'node', "SELECT $schema.snowflake_lease_$call");
-	like("$code $error", qr/^SF002 .*HINT:  Set the clock right, on whichever side it is wrong\./s, '... nor in ' . $call =~ s/\(.*//r);
+	like("$code $error", qr/^SF002 .*HINT:  Set the clock right on the server where it is wrong\./s, '... nor in ' . $call =~ s/\(.*//r);
 }
 setting($registry, q{snowflake.max_clock_skew = '3s'});
 ok(wait_until('the setting', sub { $ask->(9) eq 'SF002 3000' }), 'the limit from postgresql.conf');

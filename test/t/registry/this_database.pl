@@ -21,7 +21,7 @@ sub refused
 	my ($node, $dbname, $why) = @_;
 	my ($state, $error) = query_error($node, $dbname, $create);
 	is($state, '55000', "refused $why");
-	like($error, qr/HINT:  Call the function there\. .* this database, ask for an id/, '... with what to do') or diag($error);
+	like($error, qr/HINT:  Call the function there\. .* this database, (?:first )?request an id/, '... with what to do') or diag($error);
 	return;
 }
 

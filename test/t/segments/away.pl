@@ -40,7 +40,7 @@ sub away
 		like($error, qr/ERROR:  SF005: segment "ticket" has no numbers left on this node\n/, '... and of which segment');
 		my ($ago) = $error =~ /DETAIL:  The registry's last error, (\d+\.\d) s ago: \S/;
 		ok(defined $ago && $ago < 30 * slowness(), '... and how long ago') or diag($error);
-		like($error, qr/HINT: .*as soon as the registry hands out a range/, '... and what happens next');
+		like($error, qr/HINT: .*as soon as the registry allocates a range/, '... and what happens next');
 		is((query_error($node, 'postgres', q{SET snowflake.start_timeout = 0; SELECT snowflake_segment_nextval('ticket')}))[0], 'SF005', 'a call that may not wait fails, too');
 		# One that waits is answered when the registry is back.
 		my $session = $node->background_psql('postgres', on_error_stop => 0);

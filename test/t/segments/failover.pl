@@ -231,7 +231,7 @@ subtest 'files of an earlier moment' => sub {
 	# The node that has them names them, of one segment; then all are known to have lost some.
 	my %left = left('east');
 	take('east', s1 => $left{s1} + 1);
-	like(slurp_file($primary->logfile), qr/registry settles until .*: a node has had numbers of a segment that it never handed out/, 'a node tells it');
+	like(slurp_file($primary->logfile), qr/registry settles until .*: a node has had numbers of a segment that it never allocated/, 'a node tells it');
 	for my $name (shuffle(@names)) { use_all($name); take($name, map { ($_ => 2 * $step{$_}) } @segments); }
 };
 

@@ -34,7 +34,7 @@ subtest 'a thousand segments' => sub {
 	value($central, sprintf $take, 1, 64);
 	my ($state, $error) = error($central, sprintf $take, 65, 65);
 	is($state, '53400', 'the 65th finds no place while all others are in use');
-	like($error, qr/DETAIL: .*All 64 places .*snowflake\.max_segments/, '... and says why');
+	like($error, qr/DETAIL: .*All 64 entries .*snowflake\.max_segments/, '... and says why');
 	value($central, sprintf $take, 1, 64);
 	for (my $i = 65; $i <= 1000; $i += 64)
 	{
@@ -122,7 +122,7 @@ subtest 'a segment dropped and created again' => sub {
 	my $had = handed_out($central, 'again');
 	value($central, q{SELECT snowflake_drop_segment('again')});
 	my ($rc, $out, $err) = $central->psql('postgres', q{SELECT snowflake_create_segment('again', step => 50)});
-	like($err, qr/NOTICE:  segment "again" goes on at @{[ $had + 1 ]}\n/, 'while another node has some it goes on above, with a NOTICE');
+	like($err, qr/NOTICE:  segment "again" continues at @{[ $had + 1 ]}\n/, 'while another node has some it goes on above, with a NOTICE');
 	cmp_ok(number($central, 'again'), '>', $had, '... here');
 	my $left = shown($node, 'left_here', 'again');
 	my @numbers = numbers($node, $left, 'again');

@@ -42,7 +42,7 @@ sub refused
 for my $server ($node, $registry)
 {
 	subtest $server->name => sub {
-		my $missing = qr/DETAIL:  Its usage_role is "Sales "x"", and this server has no role of that name: only superusers may use the numbers here\.\nHINT:  Create the role on this server, and run: GRANT "Sales ""x""" TO \w+;/;
+		my $missing = qr/DETAIL:  Its usage_role is "Sales "x"", and this server has no role of that name, so only superusers may use the numbers here\.\nHINT:  Create the role on this server, and run: GRANT "Sales ""x""" TO \w+;/;
 		refused($server, 'hostile', 'a role that is missing here', $missing);
 		is(state_of($server, 'boss', $take), '00000', '... but a superuser has numbers');
 		refused($server, 'hostile', 'the same once there are numbers', $missing);

@@ -49,7 +49,7 @@ subtest 'without preloading, on a running server' => sub {
 		$created++ if $code eq '00000';
 		next if $code eq '00000';
 		is($code, 'SF001', "database $i has no place");
-		like($text, qr/DETAIL:.*64 places.*HINT:.*shared_preload_libraries/s, '... and the error says what to do');
+		like($text, qr/DETAIL:.*64 entries.*HINT:.*shared_preload_libraries/s, '... and the error says what to do');
 		last;
 	}
 	is($created, 63, 'besides database a there are 63 places');
