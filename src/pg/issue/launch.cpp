@@ -82,7 +82,11 @@ void KeepRegistry(Oid extension) {
 bool BecomePrivateKeeper(Oid extension) {
   const LOCKTAG tag = PrivateKeeperTag(extension);
   for (int tries = 0; tries < kPrivateTries; ++tries) {
-    if (LockAcquire(&tag, ExclusiveLock, true, true) != LOCKACQUIRE_NOT_AVAIL) return true;
+    if (LockAcquire(&tag, ExclusiveLock, true, true) != LOCKACQUIRE_NOT_AVAIL) {
+      // The end of a process releases such a lock only if it is in a transaction.
+      before_shmem_exit([](int, Datum) { LockReleaseSession(DEFAULT_LOCKMETHOD); }, Datum{0});
+      return true;
+    }
     pg_usleep(kPrivatePauseUs);
   }
   return false;
