@@ -7,7 +7,7 @@ use lib 'test/perl';
 use SnowflakeTest;
 use Test::More;
 
-my $server = new_server('server', conf => "snowflake.max_databases = 1\n");
+my $server = new_server('server', preload => 1, conf => "snowflake.max_databases = 1\n");
 start_server($server);
 sub value { my ($sql) = @_; return $server->safe_psql('postgres', $sql); }
 
