@@ -49,9 +49,13 @@ sub raise
 	for (1 .. 5)
 	{
 		my $by = 1 + int rand(5000);
-		my ($rc, $out) = $registry->psql('postgres', qq{SELECT next_value, snowflake_raise_segment('ticket', next_value + $by)
-			FROM snowflake_segments WHERE name = 'ticket'}, timeout => 10, timed_out => \my $timed_out);
-		return 0 if $timed_out || $rc != 0;
+		my $timed_out;
+		# Without a connection psql may end before it has read this: a broken pipe.
+		my ($rc, $out) = eval {
+			$registry->psql('postgres', qq{SELECT next_value, snowflake_raise_segment('ticket', next_value + $by)
+				FROM snowflake_segments WHERE name = 'ticket'}, timeout => 10, timed_out => \$timed_out);
+		};
+		return 0 if $timed_out || !defined $rc || $rc != 0;
 		my ($before, $after) = split /\|/, $out;
 		$raises++;
 		$raised += $after - $before;
