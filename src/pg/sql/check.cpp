@@ -185,10 +185,6 @@ void ReturnGroups(const Check &check, const ReturnSetInfo *result) {
 
 }  // namespace
 
-}  // namespace snowflake
-
-using namespace snowflake;
-
 SNOWFLAKE_FUNCTION(snowflake_check) {
   static const char *const names[] = {"relation", "column_name"};
   CheckNotNull(fcinfo, "snowflake_check", names, 2);
@@ -213,3 +209,5 @@ SNOWFLAKE_FUNCTION(snowflake_check) {
   table_close(table, NoLock);
   return Datum{0};
 }
+
+}  // namespace snowflake

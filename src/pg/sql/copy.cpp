@@ -117,10 +117,6 @@ void WatchCopies() {
   ProcessUtility_hook = RunUtility;
 }
 
-}  // namespace snowflake
-
-using namespace snowflake;
-
 SNOWFLAKE_FUNCTION(snowflake_nextval_support) {
   Node *request = reinterpret_cast<Node *>(PG_GETARG_POINTER(0));
   Node *answer = nullptr;
@@ -144,3 +140,5 @@ SNOWFLAKE_FUNCTION(snowflake_copy_segment_nextval) {
   if (fcinfo->flinfo->fn_extra == nullptr) CheckMayExecute(function);
   PG_RETURN_INT64(NextNumber(function, &fcinfo->flinfo->fn_extra, PG_GETARG_TEXT_PP(1)));
 }
+
+}  // namespace snowflake

@@ -200,9 +200,7 @@ void WatchDrops() {
   object_access_hook = OnAccess;
 }
 
-}  // namespace snowflake
-
-using namespace snowflake;
-
 // By now the library is loaded.
 SNOWFLAKE_FUNCTION(snowflake_guard_drop) { return Datum{0}; }
+
+}  // namespace snowflake

@@ -77,10 +77,6 @@ void CheckParts(TimestampTz ts, const Parts &parts, const Layout &layout) {
 
 }  // namespace
 
-}  // namespace snowflake
-
-using namespace snowflake;
-
 SNOWFLAKE_FUNCTION(snowflake_get_layout) {
   Datum values[kLayoutColumnCount];
   LayoutToDatums(DatabaseLayout(fcinfo->flinfo->fn_oid), values);
@@ -147,3 +143,5 @@ SNOWFLAKE_FUNCTION(snowflake_encode) {
 SNOWFLAKE_FUNCTION(snowflake_tick_timestamp) {
   PG_RETURN_DATUM(TickTimestamp(DatabaseLayout(fcinfo->flinfo->fn_oid), PG_GETARG_INT64(0)));
 }
+
+}  // namespace snowflake

@@ -109,10 +109,6 @@ int64_t TickUs(const Interval *tick) {
 
 }  // namespace
 
-}  // namespace snowflake
-
-using namespace snowflake;
-
 SNOWFLAKE_FUNCTION(snowflake_get_layouts) {
   if (SRF_IS_FIRSTCALL()) {
     FuncCallContext *first = SRF_FIRSTCALL_INIT();
@@ -171,3 +167,5 @@ SNOWFLAKE_FUNCTION(snowflake_layout_changed) {
   CacheInvalidateRelcacheByRelid(RelationGetRelid(trigger->tg_relation));
   return Datum{0};  // nobody looks at what a statement trigger returns
 }
+
+}  // namespace snowflake

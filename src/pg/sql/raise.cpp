@@ -46,10 +46,6 @@ void RaiseThisNode(Oid extension, const Layout &layout, Tick tick) {
 
 }  // namespace
 
-}  // namespace snowflake
-
-using namespace snowflake;
-
 SNOWFLAKE_FUNCTION(snowflake_raise) {
   static const char *const names[] = {"id"};
   CheckNotNull(fcinfo, "snowflake_raise", names, 1);
@@ -69,3 +65,5 @@ SNOWFLAKE_FUNCTION(snowflake_raise) {
   RaiseThisNode(extension, layout, tick);
   PG_RETURN_VOID();
 }
+
+}  // namespace snowflake

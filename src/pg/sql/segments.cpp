@@ -63,10 +63,6 @@ void WatchRestoredSegments() {
   };
 }
 
-}  // namespace snowflake
-
-using namespace snowflake;
-
 SNOWFLAKE_FUNCTION(snowflake_segment_nextval) {
   PG_RETURN_INT64(NextNumber(fcinfo->flinfo->fn_oid, &fcinfo->flinfo->fn_extra, PG_GETARG_TEXT_PP(0)));
 }
@@ -146,3 +142,5 @@ SNOWFLAKE_FUNCTION(snowflake_get_segments) {
   }
   return Datum{0};
 }
+
+}  // namespace snowflake

@@ -65,10 +65,6 @@ void CheckReading(const TextEncoding &encoding, const text *id, const TextReadin
 
 }  // namespace
 
-}  // namespace snowflake
-
-using namespace snowflake;
-
 SNOWFLAKE_FUNCTION(snowflake_to_text) {
   const int64_t id = PG_GETARG_INT64(0);
   const TextEncoding &encoding = EncodingNamed(PG_GETARG_TEXT_PP(1));
@@ -88,3 +84,5 @@ SNOWFLAKE_FUNCTION(snowflake_from_text) {
   CheckReading(encoding, id, reading);
   PG_RETURN_INT64(reading.id);
 }
+
+}  // namespace snowflake

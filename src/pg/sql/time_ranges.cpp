@@ -37,10 +37,6 @@ RangeType *IdRange(const IdSpan &span) {
 
 }  // namespace
 
-}  // namespace snowflake
-
-using namespace snowflake;
-
 SNOWFLAKE_FUNCTION(snowflake_id_at) {
   const TimestampTz ts = PG_GETARG_TIMESTAMPTZ(0);
   const Layout &layout = LayoutArgument(fcinfo, 1);
@@ -60,3 +56,5 @@ SNOWFLAKE_FUNCTION(snowflake_range) {
   if (span.kind == SpanKind::kUpperNegative) ReportNoIdAt(DatumGetTimestampTz(upper.val), layout);
   PG_RETURN_RANGE_P(IdRange(span));
 }
+
+}  // namespace snowflake

@@ -173,10 +173,6 @@ void SetHorizon(StatusRow *row, const HorizonShown &shown, int64_t now_us) {
 
 }  // namespace
 
-}  // namespace snowflake
-
-using namespace snowflake;
-
 SNOWFLAKE_FUNCTION(snowflake_get_status) {
   StatusRow row;
   NodeShot shot = {};
@@ -224,3 +220,5 @@ SNOWFLAKE_FUNCTION(snowflake_get_status) {
   row.Set(kState, CStringGetTextDatum(state));
   return row.AsResult(fcinfo);
 }
+
+}  // namespace snowflake
