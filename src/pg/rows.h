@@ -18,24 +18,6 @@ inline TupleDesc ResultDescriptor(FunctionCallInfo fcinfo) {
   return static_cast<TupleDesc>(fcinfo->flinfo->fn_extra);
 }
 
-// A row whose columns are null until they are set.
-template <int kCount>
-struct ResultRow {
-  Datum values[kCount] = {};
-  bool is_set[kCount] = {};
-
-  void Set(int column, Datum value) {
-    values[column] = value;
-    is_set[column] = true;
-  }
-
-  Datum AsResult(FunctionCallInfo fcinfo) {
-    bool nulls[kCount];
-    for (int i = 0; i < kCount; ++i) nulls[i] = !is_set[i];
-    return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls));
-  }
-};
-
 // Values of its columns.
 inline Datum TimeDatum(int64_t unix_us) { return TimestampTzGetDatum(TimestampFromUnixUs(unix_us)); }
 

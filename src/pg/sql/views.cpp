@@ -1,5 +1,5 @@
-// What the views snowflake_status and snowflake_metrics read: one consistent look at this node, under
-// its lock. The horizon has a lock of its own, and is read first: it only rises.
+// What the views snowflake_status and snowflake_metrics read: this node at one moment, copied under its
+// lock. The horizon has a lock of its own and is read first, because it only rises.
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/issue/horizon.h"
@@ -13,67 +13,48 @@ namespace snowflake {
 
 namespace {
 
-// The columns of snowflake_get_status(), in its order.
-enum Column {
-  kState,
-  kNode,
-  kWorker,
-  kLeaseId,
-  kWindowStart,
-  kWindowEnd,
-  kIdsFlowFor,
-  kLastId,
-  kLead,
-  kClockLead,
-  kClockBridged,
-  kKeeperPid,
-  kIdsTaken,
-  kIdsGivenBack,
-  kRunsTaken,
-  kClockWaits,
-  kLeaseWaits,
-  kFailedCalls,
-  kFailedSegmentCalls,
-  kClockStepsBack,
-  kLeasesDrawn,
-  kRegistryHere,
-  kRegistryAnswers,
-  kRegistryFailures,
-  kAnswerSeconds,
-  kSinceAnswerSeconds,
-  kRangesFailing,
-  kLastError,
-  kLastErrorCode,
-  kLastErrorAt,
-  kWorkers,
-  kWorkersFree,
-  kEndOfLife,
-  kAdvice,
-  kBlackBox,
-  kHorizon,
-  kHorizonAge,
-  kHorizonPid,
-  kHorizonXid,
-  kHorizonSince,
-  kColumns
+// A row of snowflake_get_status(): its columns in their order.
+struct StatusRow {
+  Datum values[40];
+  bool nulls[lengthof(values)];
+  int count;
+
+  void Add(Datum value, bool known = true) {
+    values[count] = value;
+    nulls[count++] = !known;
+  }
 };
 
-// What is copied out of shared memory under the lock.
+// What is copied under the lock.
 struct NodeShot {
-  NodeClock clock;
-  Generator generator;
+  NodeState state;
   Counters counters;
   Exchanges exchanges;
   RegistryError error;
   uint32_t advice;
-  int64_t workers_free;
   bool ranges_failing;
-  bool lease_wanted;
   int keeper_pid;
   char node_name[sizeof(NodeBlock::node_name)];
 };
 
-using StatusRow = ResultRow<kColumns>;
+void Copy(NodeBlock *node, Oid extension, NodeShot *shot) {
+  WithLock(node, LW_SHARED, [&] {
+    shot->state = node->state;
+    // The lease may be that of an extension that was dropped.
+    if (node->extension != extension) {
+      shot->state.generator = {};
+      shot->state.workers_free = 0;
+    }
+    // A node that only acquires ranges has advice, and no extension.
+    if (node->extension == extension || !OidIsValid(node->extension)) shot->advice = node->advice;
+    shot->counters = node->counters;
+    shot->exchanges = node->exchanges;
+    shot->error = node->error;
+    shot->ranges_failing = node->ranges_error.message[0] != '\0';
+    shot->keeper_pid = node->keeper_pid;
+    memcpy(shot->node_name, node->node_name, sizeof(shot->node_name));
+  });
+}
 
 // What a call would get now.
 const char *StateOfLease(Generator g, int64_t now_us) {
@@ -94,131 +75,112 @@ const char *StateOfLease(Generator g, int64_t now_us) {
   return "no lease";
 }
 
-// Idle: the first call will draw a lease, as far as anybody can know.
+// Idle: as far as this process can know, the first call will acquire a lease.
 const char *StateText(const NodeBlock *node, const NodeShot &shot, int64_t now_us) {
   if (!HasSharedMemory()) return "not preloaded";
-  // Whatever it holds: it may have been the primary before.
+  // Even with an open lease, which it may have from its time as the primary.
   if (RegistryIsHere() && RecoveryInProgress()) return "standby";
-  if (shot.generator.open) return StateOfLease(shot.generator, now_us);
+  if (shot.state.generator.open) return StateOfLease(shot.state.generator, now_us);
   if (node == nullptr) return NodeSlotsInUse() < NodeSlots() ? "idle" : "no lease";
   if (shot.error.message[0] != '\0') return shot.error.held_back ? "held back" : "no lease";
-  const bool keeps = shot.keeper_pid != 0 && shot.generator.lease.lease_id != 0;  // it may be there for segments alone
-  return shot.lease_wanted || keeps ? "no lease" : "idle";
+  // Without a lease, the keeper may be there for segments alone.
+  const bool keeps = shot.keeper_pid != 0 && shot.state.generator.lease.lease_id != 0;
+  return shot.state.lease_wanted || keeps ? "no lease" : "idle";
 }
 
-void SetLease(StatusRow *row, const NodeShot &shot, bool issuing, int64_t now_us) {
-  const Generator &g = shot.generator;
+Datum Positive(int64_t us) { return IntervalDatum(Max(us, int64_t{0})); }
+
+void AddLease(StatusRow *row, const NodeBlock *node, const NodeShot &shot, int64_t now_us) {
+  const Generator &g = shot.state.generator;
+  const bool has_lease = g.lease.lease_id != 0;
+  const char *state = StateText(node, shot, now_us);
   const int64_t end_us = g.layout.UnixUsAt(g.lease.window_end);
-  row->Set(kWorker, Int32GetDatum(g.lease.worker));
-  row->Set(kLeaseId, Int64GetDatum(g.lease.lease_id));
-  row->Set(kWindowStart, TimeDatum(g.layout.UnixUsAt(g.lease.window_start)));
-  row->Set(kWindowEnd, TimeDatum(end_us));
-  if (g.open) row->Set(kIdsFlowFor, IntervalDatum(issuing && end_us > now_us ? end_us - now_us : 0));
-  const int64_t lead_us = g.layout.UnixUsAt(Max(g.last_tick, g.lease.window_start)) - now_us;
-  row->Set(kLead, IntervalDatum(lead_us > 0 ? lead_us : 0));
-  if (shot.workers_free >= 0) {
-    row->Set(kWorkers, Int64GetDatum(g.layout.workers_per_datacenter()));
-    row->Set(kWorkersFree, Int64GetDatum(shot.workers_free));
-  }
-  if (g.last_tick < g.lease.window_start) return;
+  row->Add(CStringGetTextDatum(state));
+  row->Add(CStringGetTextDatum(shot.node_name), shot.node_name[0] != '\0');
+  row->Add(Int32GetDatum(g.lease.worker), has_lease);
+  row->Add(Int64GetDatum(g.lease.lease_id), has_lease);
+  row->Add(TimeDatum(g.layout.UnixUsAt(g.lease.window_start)), has_lease);
+  row->Add(TimeDatum(end_us), has_lease);
+  row->Add(Positive(strcmp(state, "issuing") == 0 ? end_us - now_us : 0), has_lease && g.open);
   const int32_t last_sequence = static_cast<int32_t>(g.next_sequence - 1);
-  row->Set(kLastId, Int64GetDatum(g.layout.Pack({g.last_tick, g.lease.worker, last_sequence})));
+  row->Add(Int64GetDatum(g.layout.Pack({g.last_tick, g.lease.worker, last_sequence})),
+           has_lease && g.last_tick >= g.lease.window_start);
+  row->Add(Positive(g.layout.UnixUsAt(Max(g.last_tick, g.lease.window_start)) - now_us), has_lease);
+  row->Add(IntervalDatum(LeadUs(shot.state.clock)), node != nullptr);
+  row->Add(Int64GetDatum(shot.state.clock.bridged), node != nullptr);
+  row->Add(Int32GetDatum(shot.keeper_pid), shot.keeper_pid != 0);
 }
 
-// What only a state block has.
-void SetNode(StatusRow *row, const NodeShot &shot) {
-  const Counters &counters = shot.counters;
+void AddCounters(StatusRow *row, const Counters &counters) {
+  constexpr int64_t Counters::*kInOrder[] = {
+      &Counters::ids_taken,   &Counters::ids_given_back, &Counters::runs_taken,           &Counters::clock_waits,
+      &Counters::lease_waits, &Counters::failed_calls,   &Counters::failed_segment_calls, &Counters::clock_steps_back,
+      &Counters::leases_drawn};
+  for (const auto counter : kInOrder) row->Add(Int64GetDatum(counters.*counter), HasSharedMemory());
+}
+
+void AddExchanges(StatusRow *row, const NodeShot &shot) {
   const Exchanges &exchanges = shot.exchanges;
-  if (shot.node_name[0] != '\0') row->Set(kNode, CStringGetTextDatum(shot.node_name));
-  if (shot.keeper_pid != 0) row->Set(kKeeperPid, Int32GetDatum(shot.keeper_pid));
-  row->Set(kIdsTaken, Int64GetDatum(counters.ids_taken));
-  row->Set(kIdsGivenBack, Int64GetDatum(counters.ids_given_back));
-  row->Set(kRunsTaken, Int64GetDatum(counters.runs_taken));
-  row->Set(kClockWaits, Int64GetDatum(counters.clock_waits));
-  row->Set(kLeaseWaits, Int64GetDatum(counters.lease_waits));
-  row->Set(kFailedCalls, Int64GetDatum(counters.failed_calls));
-  row->Set(kFailedSegmentCalls, Int64GetDatum(counters.failed_segment_calls));
-  row->Set(kClockStepsBack, Int64GetDatum(counters.clock_steps_back));
-  row->Set(kLeasesDrawn, Int64GetDatum(counters.leases_drawn));
-  row->Set(kRegistryAnswers, Int64GetDatum(exchanges.answered));
-  row->Set(kRegistryFailures, Int64GetDatum(exchanges.failed));
-  row->Set(kRangesFailing, BoolGetDatum(shot.ranges_failing));
-  if (exchanges.answered > 0) {
-    row->Set(kAnswerSeconds, Float8GetDatum(Seconds(exchanges.took_us)));
-    row->Set(kSinceAnswerSeconds, Float8GetDatum(Seconds(SteadyUs() - exchanges.answered_us)));
-  }
-  if (shot.error.message[0] == '\0') return;
-  row->Set(kLastError, CStringGetTextDatum(WhatRegistrySaid(shot.error)));
-  row->Set(kLastErrorCode, CStringGetTextDatum(unpack_sql_state(shot.error.sqlstate)));
-  row->Set(kLastErrorAt, TimeDatum(shot.error.at_us));
+  const RegistryError &error = shot.error;
+  const bool failed = error.message[0] != '\0';
+  row->Add(BoolGetDatum(RegistryIsHere()));
+  row->Add(Int64GetDatum(exchanges.answered), HasSharedMemory());
+  row->Add(Int64GetDatum(exchanges.failed), HasSharedMemory());
+  row->Add(Float8GetDatum(Seconds(exchanges.took_us)), exchanges.answered > 0);
+  row->Add(Float8GetDatum(Seconds(SteadyUs() - exchanges.answered_us)), exchanges.answered > 0);
+  row->Add(BoolGetDatum(shot.ranges_failing), HasSharedMemory());
+  row->Add(CStringGetTextDatum(failed ? WhatRegistrySaid(error) : ""), failed);
+  row->Add(CStringGetTextDatum(unpack_sql_state(error.sqlstate)), failed);
+  row->Add(TimeDatum(error.at_us), failed);
 }
 
-void SetAdvice(StatusRow *row, const NodeShot &shot) {
-  const uint32_t advice = shot.advice | (HasBox() ? 0u : uint32_t{kAdviceNoBox});
-  if (advice == 0) return;
-  const Advised advised = {advice, shot.workers_free, shot.generator.layout.workers_per_datacenter(), NodeSlotsInUse()};
-  row->Set(kAdvice, CStringGetTextDatum(AdviceText(advised)));
+void AddOutlook(StatusRow *row, Oid fn_oid, const NodeBlock *node, const NodeShot &shot) {
+  const Generator &g = shot.state.generator;
+  const int64_t workers = g.layout.workers_per_datacenter(), free = shot.state.workers_free;
+  const bool counted = g.lease.lease_id != 0 && free >= 0;
+  row->Add(Int64GetDatum(workers), counted);
+  row->Add(Int64GetDatum(free), counted);
+  // Without an open lease, the layout is read from its table.
+  const Layout layout = g.open ? g.layout : DatabaseLayout(fn_oid);
+  row->Add(TimeDatum(layout.UnixUsAt(layout.max_tick() + 1)));
+  const bool has_box = HasSharedMemory() && HasBox();
+  const uint32_t advice = node == nullptr ? 0 : shot.advice | (has_box ? 0u : uint32_t{kAdviceNoBox});
+  const char *text = advice == 0 ? "" : AdviceText({advice, free, workers, NodeSlotsInUse()});
+  row->Add(CStringGetTextDatum(text), advice != 0);
+  row->Add(BoolGetDatum(has_box), HasSharedMemory());
 }
 
-void SetHorizon(StatusRow *row, const HorizonShown &shown, int64_t now_us) {
+void AddHorizon(StatusRow *row, const HorizonShown &shown, int64_t now_us) {
   const auto time_of = [&](int64_t id) { return shown.layout.UnixUsAt(shown.layout.Unpack(id).tick); };
-  if (shown.horizon != 0) {
-    row->Set(kHorizon, Int64GetDatum(shown.horizon));
-    row->Set(kHorizonAge, IntervalDatum(Max(now_us - time_of(shown.horizon), int64_t{0})));
-  }
-  if (shown.holder.by.pid != 0) row->Set(kHorizonPid, Int32GetDatum(shown.holder.by.pid));
-  if (shown.holder.xid != 0) row->Set(kHorizonXid, TransactionIdGetDatum(shown.holder.xid));
-  if (shown.holder.first != 0) row->Set(kHorizonSince, TimeDatum(time_of(shown.holder.first)));
+  const Drawn &holder = shown.holder;
+  row->Add(Int64GetDatum(shown.horizon), shown.horizon != 0);
+  row->Add(Positive(now_us - time_of(shown.horizon)), shown.horizon != 0);
+  row->Add(Int32GetDatum(holder.by.pid), holder.by.pid != 0);
+  row->Add(TransactionIdGetDatum(holder.xid), holder.xid != 0);
+  row->Add(TimeDatum(time_of(holder.first)), holder.first != 0);
 }
 
 }  // namespace
 
 SNOWFLAKE_FUNCTION(snowflake_get_status) {
-  StatusRow row;
-  NodeShot shot = {};
-  HorizonShown shown = {};
   const Oid extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
   NodeBlock *node = FindNode(MyDatabaseId);
+  HorizonShown shown = {};
+  NodeShot shot = {};
   if (node != nullptr) {
     shown = ShowHorizon(node, extension);
-    WithLock(node, LW_SHARED, [&] {
-      // A lease of an extension that was dropped is none of this one's.
-      if (node->extension == extension) {
-        shot.generator = node->state.generator;
-        shot.workers_free = node->state.workers_free;
-      }
-      // A node that draws ranges alone has advice, and no extension.
-      if (node->extension == extension || !OidIsValid(node->extension)) shot.advice = node->advice;
-      shot.clock = node->state.clock;
-      shot.counters = node->counters;
-      shot.exchanges = node->exchanges;
-      shot.error = node->error;
-      shot.ranges_failing = node->ranges_error.message[0] != '\0';
-      shot.lease_wanted = node->state.lease_wanted;
-      shot.keeper_pid = node->keeper_pid;
-      memcpy(shot.node_name, node->node_name, sizeof(shot.node_name));
-    });
+    Copy(node, extension, &shot);
   }
-  Read(&shot.clock, ReadClocks(), PatienceNow().clock);
-  const int64_t now_us = shot.clock.shown_us;
-  const char *state = StateText(node, shot, now_us);
-  if (shot.generator.lease.lease_id != 0) SetLease(&row, shot, strcmp(state, "issuing") == 0, now_us);
-  if (HasSharedMemory()) {
-    SetNode(&row, shot);
-    row.Set(kBlackBox, BoolGetDatum(HasBox()));
-  }
-  if (node != nullptr) {
-    row.Set(kClockLead, IntervalDatum(LeadUs(shot.clock)));
-    row.Set(kClockBridged, Int64GetDatum(shot.clock.bridged));
-    SetAdvice(&row, shot);
-    SetHorizon(&row, shown, now_us);
-  }
-  // A table is opened only where no lease says what it holds.
-  const Layout layout = shot.generator.open ? shot.generator.layout : DatabaseLayout(fcinfo->flinfo->fn_oid);
-  row.Set(kEndOfLife, TimeDatum(layout.UnixUsAt(layout.max_tick() + 1)));
-  row.Set(kRegistryHere, BoolGetDatum(RegistryIsHere()));
-  row.Set(kState, CStringGetTextDatum(state));
-  return row.AsResult(fcinfo);
+  Read(&shot.state.clock, ReadClocks(), PatienceNow().clock);
+  const int64_t now_us = shot.state.clock.shown_us;
+  StatusRow row = {};
+  AddLease(&row, node, shot, now_us);
+  AddCounters(&row, shot.counters);
+  AddExchanges(&row, shot);
+  AddOutlook(&row, fcinfo->flinfo->fn_oid, node, shot);
+  AddHorizon(&row, shown, now_us);
+  Assert(row.count == lengthof(row.values));
+  return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), row.values, row.nulls));
 }
 
 }  // namespace snowflake
