@@ -1,3 +1,4 @@
+// Finds the extension and the node of a call, and refuses calls that cannot have one.
 #include "pg/issue/caller.h"
 
 #include "pg/database_layout.h"
@@ -11,7 +12,7 @@ namespace {
 
 NodeBlock *this_node = nullptr;
 
-// Whose a function is, which it stays as long as it lives. A session may call several in turns.
+// A function never changes its extension. A session may call several in turns.
 struct KnownFunction {
   Oid function, extension;
 };
@@ -33,7 +34,7 @@ KnownFunction known[4];
              : errhint("Append snowflake to shared_preload_libraries in postgresql.conf and restart the server.")));
 }
 
-// A registry on another server can write a lease down for a standby.
+// A registry on another server can store a lease for a standby.
 void CheckNotStandby() {
   if (!AsksOwnTables() || !RecoveryInProgress()) return;
   ereport(ERROR, (errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION), errmsg("cannot issue ids during recovery"),
@@ -96,7 +97,7 @@ NodeBlock *ThisNode(Oid fn_oid, Oid extension) {
 
 void CheckRegistryMayAnswer(Oid fn_oid, Oid extension) {
   CheckNotStandby();
-  // The keeper is another process: what this transaction has not committed it cannot see.
+  // The keeper is another process: it cannot see what this transaction has not committed.
   bool created_here = false;
   if (!OidIsValid(SchemaOfExtension(extension, &created_here))) ReportNoExtension(fn_oid);
   if (created_here)

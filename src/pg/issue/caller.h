@@ -1,4 +1,4 @@
-// What a call needs of its surroundings, the same for ids, segments and the horizon.
+// What calls for ids, numbers of segments and the horizon need first: their extension and their node.
 #pragma once
 
 #include "pg/state/node_block.h"
@@ -9,13 +9,13 @@ namespace snowflake {
 Oid CallersExtension(Oid fn_oid);
 NodeBlock *ThisNode(Oid fn_oid, Oid extension);
 
-// What a crash left goes on only under the same registry and layout, and not if this server followed another one meanwhile,
-// which had that registry. Whoever comes first looks, a call or the keeper. If another extension is asked for ids, the
-// keeper sees to it.
+// A lease that was recovered after a crash goes on only under the same registry and layout, and not if
+// this server has followed another one since, which then had the registry. The first call or the keeper
+// checks that.
 bool IsRecovered(NodeBlock *node);
 void AdmitRecovered(NodeBlock *node, const Layout &layout, Oid extension);
 
-// Calls what may wait, and counts it where it ends in an error; a wait that is cancelled is one.
+// Counts a call that ends in an error, or is cancelled.
 template <typename Call>
 inline void CountFailure(NodeBlock *node, int64_t Counters::*counter, Call call) {
   PG_TRY();
@@ -28,7 +28,8 @@ inline void CountFailure(NodeBlock *node, int64_t Counters::*counter, Call call)
   PG_END_TRY();
 }
 
-// Before a call waits for the registry. Errors: 25006 on a standby whose registry is here, 55000 where this transaction's own changes are what the keeper cannot see.
+// Before a call waits for the registry. Errors: 25006 on a standby whose registry is here, 55000 if the
+// extension was dropped, or created in this transaction, which the keeper cannot see.
 void CheckRegistryMayAnswer(Oid fn_oid, Oid extension);
 
 }  // namespace snowflake

@@ -1,3 +1,4 @@
+// Takes samples of the horizon and finds the one for a snapshot, by the rules in horizon.h.
 #include "pg/issue/horizon.h"
 
 #include "pg/database_layout.h"
@@ -12,47 +13,42 @@ namespace snowflake {
 
 namespace {
 
-// Those who ask take samples this far apart, and the keeper, for as long after the last of them.
+// How far apart calls and the keeper take samples, and how long after the last call the keeper does.
 constexpr int64_t kAskersSampleUs = 10 * 1000;
 constexpr int64_t kKeeperSampleUs = 100 * 1000;
 constexpr int64_t kAskedForUs = int64_t{60} * 1000 * 1000;
 
-// So far ahead of the node's clock it is stored while that leads the wall clock, and again when half of
-// this has passed.
+// While the node's clock is ahead of the wall clock, the horizon is stored this far ahead of the
+// node's clock, and again when half of this has passed.
 constexpr int64_t kStoredAheadUs = 10 * 1000 * 1000;
 
-// That somebody asks is written down this often.
+// How often a call notes that sessions ask.
 constexpr int64_t kNoteAskedUs = 1000 * 1000;
 
-// P, and what TakeSample() needs room for: made once in each process.
+// P, and the room that TakeSample() needs.
 struct Scratch {
   Xid *running;
   Drawn *left;
 };
 Scratch scratch;
 
-// The sample that the last answer of this process came from. For the same snapshot the next one is not lower, though others thin out.
+// The sample that this process returned last. For the same snapshot the next result is not lower, even
+// if that sample has made room for others.
 struct Last {
   Oid extension;
   Layout layout;
-  int64_t horizon;
-  Xid xmax;
-  int32_t count;
+  Sample sample;
   Xid *running;
 };
 Last last;
 
-template <typename Element>
-Element *Allocate(int for_each = 1) {
-  const Size count = static_cast<Size>(HorizonSlots() * for_each);
-  return static_cast<Element *>(MemoryContextAllocZero(TopMemoryContext, count * sizeof(Element)));
-}
-
 void MakeScratch() {
   if (scratch.left != nullptr) return;
-  if (scratch.running == nullptr) scratch.running = Allocate<Xid>();
-  if (last.running == nullptr) last.running = Allocate<Xid>();
-  scratch.left = Allocate<Drawn>(2);
+  const Size slots = static_cast<Size>(HorizonSlots());
+  scratch.left =
+      static_cast<Drawn *>(MemoryContextAllocZero(TopMemoryContext, 2 * slots * (sizeof(Drawn) + sizeof(Xid))));
+  scratch.running = reinterpret_cast<Xid *>(scratch.left + 2 * slots);
+  last.running = scratch.running + slots;
 }
 
 int CompareXids(const void *a, const void *b) {
@@ -60,13 +56,11 @@ int CompareXids(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-bool IsPrepared(int32_t slot) { return slot >= MaxBackends; }
-
 // What TakeSample() asks.
 struct Server {
   NodeBlock *node;
   HorizonBlock *horizon;
-  bool leads;  // the node's clock, the wall clock
+  bool leads;  // the node's clock is ahead of the wall clock
 
   int64_t Seal() {
     const ClockReading reading = ReadClocks();
@@ -88,16 +82,16 @@ struct Server {
 
   const HorizonSlot *Slot(int32_t i) const {
     const HorizonSlot *slot = HorizonSlotAt(i);
-    // Order: before all other slots. Another database's process writes its own here after what was
-    // prepared here has moved there.
+    // Order: before all later slots. Another database's process writes into this slot only after a
+    // transaction that was prepared here has moved to its later slot.
     return slot->database.load(std::memory_order_acquire) == MyDatabaseId ? slot : nullptr;
   }
 
   bool Runs(int32_t i, const Local &by) const {
     const volatile PGPROC *proc = &ProcGlobal->allProcs[i];
     const bool runs = proc->pid == by.pid && LocalXid(proc) == by.lxid;
-    // Order: before the slot's xid, which is written before the lxid ends. A process that prepares takes
-    // ProcArrayLock in between; this one takes no lock.
+    // Order: before the slot's xid is read, which is written before the lxid ends. A process that
+    // prepares takes ProcArrayLock in between; this one takes no lock.
     pg_read_barrier();
     return runs;
   }
@@ -109,9 +103,9 @@ struct Server {
     return 0;
   }
 
-  // Its ids were drawn in a life before. Order: none, because that was before this process could connect.
+  // It drew ids before the restart. Order: none, because that was before this process could connect.
   Xid Unknown(int32_t i) const {
-    if (!IsPrepared(i)) return 0;
+    if (i < MaxBackends) return 0;
     const volatile PGPROC *proc = &PreparedXactProcs[i - MaxBackends];
     const TransactionId xid = proc->xid;
     return proc->databaseId == MyDatabaseId && TransactionIdIsNormal(xid) && WasRecovered(proc) ? xid : 0;
@@ -130,7 +124,8 @@ struct Server {
   }
 };
 
-// Keeps the sample only if it is of use: an older one of the same horizon holds for more.
+// Keeps the sample only if its horizon is higher: an older sample of the same horizon holds for more
+// snapshots.
 void TakeSample(NodeBlock *node, HorizonBlock *horizon) {
   Assert(IsHeldExclusively(horizon->lock));  // Requires: the horizon's lock.
   Server server = {node, horizon, false};
@@ -145,7 +140,7 @@ void TakeSample(NodeBlock *node, HorizonBlock *horizon) {
   Add(&horizon->samples, {id, horizon->taken_us, moment.xmax, moment.count, place});
 }
 
-// The samples of another extension's ids, or of another layout's, say nothing of these.
+// Samples of another extension's ids, or of another layout's, are dropped.
 void Follow(NodeBlock *node, HorizonBlock *horizon, Oid extension, const Layout &layout) {
   Assert(IsHeldExclusively(horizon->lock));  // Requires: the horizon's lock.
   if (horizon->extension == extension && horizon->layout == layout) return;
@@ -159,32 +154,20 @@ void Follow(NodeBlock *node, HorizonBlock *horizon, Oid extension, const Layout 
   if (BoxSlot *box = SlotOf(node)) EmptyHorizon(box);
 }
 
-void Remember(const NodeBlock *node, const HorizonBlock &horizon, const Sample &sample) {
-  Assert(IsHeld(horizon.lock));  // Requires: the horizon's lock.
-  last.extension = horizon.extension;
-  last.layout = horizon.layout;
-  last.horizon = sample.horizon;
-  last.xmax = sample.xmax;
-  last.count = sample.running;
-  memcpy(last.running, SampleXids(node, sample.place), sizeof(Xid) * static_cast<Size>(sample.running));
-}
-
-bool IsLast(const HorizonBlock &horizon, const Moment &seen) {
-  Assert(IsHeld(horizon.lock));  // Requires: the horizon's lock.
-  return last.extension == horizon.extension && last.layout == horizon.layout &&
-         Covers({last.xmax, last.running, last.count}, seen);
-}
-
-// The highest that holds for a snapshot that sees that.
+// The highest horizon that holds for a snapshot.
 int64_t HighestFor(const NodeBlock *node, HorizonBlock *horizon, const Moment &seen) {
   Assert(IsHeld(horizon->lock));  // Requires: the horizon's lock.
-  const int64_t before = IsLast(*horizon, seen) ? last.horizon : horizon->shown;
+  const bool last_holds = last.extension == horizon->extension && last.layout == horizon->layout &&
+                          Covers({last.sample.xmax, last.running, last.sample.running}, seen);
+  const int64_t before = last_holds ? last.sample.horizon : horizon->shown;
   const Samples &samples = horizon->samples;
   for (int i = samples.count - 1; i >= 0 && samples.kept[i].horizon > before; --i) {
     const Sample &sample = samples.kept[i];
-    if (!Covers({sample.xmax, SampleXids(node, sample.place), sample.running}, seen)) continue;
-    Remember(node, *horizon, sample);
-    // Order: none among the processes that raise it. Whatever decides by it holds the lock exclusively.
+    const Xid *running = SampleXids(node, sample.place);
+    if (!Covers({sample.xmax, running, sample.running}, seen)) continue;
+    last = {horizon->extension, horizon->layout, sample, last.running};
+    memcpy(last.running, running, sizeof(Xid) * static_cast<Size>(sample.running));
+    // Order: none among the processes that raise it. A decision that depends on it holds the lock exclusively.
     int64_t answered = horizon->answered;
     while (answered < sample.horizon && !horizon->answered.compare_exchange_weak(answered, sample.horizon)) {
     }
@@ -193,7 +176,7 @@ int64_t HighestFor(const NodeBlock *node, HorizonBlock *horizon, const Moment &s
   return before;
 }
 
-// Of the keeper, before it takes a sample: what may be told is in the data directory before it is.
+// Of the keeper, before it takes a sample: what may be reported is in the data directory first.
 void StoreAhead(NodeBlock *node) {
   static bool may_be_there = true;
   HorizonBlock *horizon = HorizonOf(node);
@@ -217,8 +200,8 @@ void StoreAhead(NodeBlock *node) {
   LWLockRelease(&horizon->lock);
 }
 
-// Whether Citus opened this session to execute a part of another node's statement. It tells so by this
-// name, as a user may, too; its rebalancer and what a user runs on all nodes have others.
+// Whether Citus opened this session to execute a part of another node's statement. Its sessions have
+// this name, which users can set, too; its rebalancer and what a user runs on all nodes have others.
 bool IsForAnotherNode() {
   constexpr char kInternal[] = "citus_internal gpid=";
   return application_name != nullptr && strncmp(application_name, kInternal, sizeof(kInternal) - 1) == 0;
@@ -261,7 +244,7 @@ int64_t HighestNow(Oid fn_oid, const SnapshotData &snapshot) {
     Follow(node, horizon, extension, layout);
     if (now_us - horizon->taken_us >= kAskersSampleUs) TakeSample(node, horizon);
   }
-  // A snapshot of before a promotion does not say apart which transactions were in progress.
+  // A snapshot from before a promotion does not have the transactions in progress in xip.
   const int64_t highest = snapshot.takenDuringRecovery ? 0 : HighestFor(node, horizon, seen);
   LWLockRelease(&horizon->lock);
   if (due) EnsureKeeper(node);

@@ -1,11 +1,15 @@
-// 1. A run's numbers were taken from the generator under its lock, so no other process has them, whatever becomes of the
-//    lease: its release reports a last tick that is not below the run's. What is left of it goes back under the lock, or is
-//    lost, and is forgotten here before.
-// 2. A run is used only within the tick of the node's clock in which it was taken, whichever tick its numbers are of: so it leads
-//    that clock by no more than when it was taken (G3), and ids of calls more than a tick apart are in order across sessions
-//    (G2). When the tick ends is told by the steady clock, so that no step of the wall clock makes a run live longer, or again
-//    (G9); a call reads one clock once and divides nothing.
-// 3. A run is used only within the transaction in which it was taken, whose first id is noted with it (core/horizon.h).
+// A process's run, the calls that take one, and what they wait for.
+//
+// 1. A run's numbers were taken from the generator under its lock, so no other process has them. That
+//    holds after the lease, too: its release reports a last tick that is not below the run's. The rest
+//    of a run is forgotten here before it goes back under the lock, or it is lost.
+// 2. A run is used only within the tick of the node's clock in which it was taken, even if its numbers
+//    are of another tick. So it is ahead of that clock by no more than when it was taken (G3), and ids
+//    of calls more than a tick apart are in order across sessions (G2). The monotonic clock decides
+//    when the tick ends, so no step of the wall clock makes a run last longer or usable again (G9). A
+//    call reads one clock once and divides nothing.
+// 3. A run is used only within the transaction in which it was taken, whose first id is noted with it
+//    (core/horizon.h).
 #include "pg/issue/issue.h"
 
 #include "pg/database_layout.h"
@@ -20,33 +24,24 @@ namespace snowflake {
 namespace {
 
 struct LocalRun {
-  int64_t until_us;  // usable before, by the steady clock
+  int64_t until_us;  // usable before, by the monotonic clock
   int64_t next_id;
   int64_t step;  // from one sequence number to the next
   int32_t left;
   uint32_t lxid;  // the transaction that took it
+  Run taken;      // where its rest goes back
+  Secret secret;
 };
 LocalRun run;
-
-// Where the run came from, to give its end back.
-Run run_taken;
-Secret run_secret;
 
 int64_t last_id = -1;
 
 Appetite appetite = {};
 
-// A clock that stands for this long is broken, not slow.
+// A clock that does not move for this long is broken, not slow.
 constexpr int64_t kClockStandsUs = 1000 * 1000;
 
 void DropRun() { run.left = 0; }
-
-// What is left of the run; it is used no more.
-Run EndRun() {
-  const Run rest = {run_taken.tick, run_taken.worker, run_taken.sequence + run_taken.count - run.left, run.left};
-  DropRun();
-  return rest;
-}
 
 inline bool RunIsUsable() { return run.left > 0 && run.lxid == LocalXid(MyProc) && SteadyUs() < run.until_us; }
 
@@ -59,8 +54,8 @@ struct Attempt {
   int64_t clock_us;   // what the node's clock showed, ...
   int64_t steady_us;  // ... and when
   Tick now;
-  bool issued;    // something, under the lease
-  bool may_lead;  // ids may go on ahead of the clock
+  bool issued;    // ids, under the lease
+  bool may_lead;  // ids may be ahead of the clock
   bool keeper_missing;
 };
 
@@ -70,16 +65,17 @@ Attempt TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
   const uint32 random = pg_prng_uint32(&pg_global_prng_state);
   const int64_t max_lead_us = settings.max_lead_ms * kUsPerMs;
   const int64_t max_run = settings.max_run;
-  // What a transaction needs is no sign of what the next one does.
+  // How many ids a transaction needs says nothing about the next one.
   if (run.lxid != LocalXid(MyProc)) appetite = {};
-  const Run rest = EndRun();
+  const Run rest = {run.taken.tick, run.taken.worker, run.taken.sequence + run.taken.count - run.left, run.left};
+  DropRun();
   const OwnSlot own = SlotOfTransaction();
   KeepPrepared(own);
   Attempt attempt = {};
   WithBox(node, [&](BoxSlot *slot) {
     Generator *g = &node->state.generator;
     Read(&node->state.clock, reading, limits);
-    if (rest.count > 0 && GiveBack(g, run_secret, rest)) node->counters.ids_given_back += rest.count;
+    if (rest.count > 0 && GiveBack(g, run.secret, rest)) node->counters.ids_given_back += rest.count;
     attempt.keeper_missing = node->keeper_pid == 0;
     if (!g->open || node->extension != extension) {
       attempt.decision.outcome = Outcome::kNoLease;
@@ -114,23 +110,19 @@ bool IsStale(const Attempt &attempt) {
   return attempt.layout.TickAt(attempt.clock_us + SteadyUs() - attempt.steady_us) > attempt.now;
 }
 
-void KeepRun(const Attempt &attempt) {
+void KeepRun(NodeBlock *node, const Attempt &attempt) {
+  // Ids go on while the window lasts, but only a keeper extends it.
+  if (attempt.keeper_missing) EnsureKeeper(node);
   const Layout &layout = attempt.layout;
   const Run &taken = attempt.decision.run;
-  // One less, because the microseconds of the two clocks do not begin together.
+  // One less, because the microseconds of the two clocks do not begin at the same moment.
   run.until_us = attempt.steady_us + layout.UnixUsAt(attempt.now + 1) - attempt.clock_us - 1;
   run.next_id = layout.Pack({taken.tick, taken.worker, taken.sequence});
   run.step = int64_t{1} << layout.sequence_shift();
   run.left = taken.count;
   run.lxid = LocalXid(MyProc);
-  run_taken = taken;
-  run_secret = attempt.secret;
-}
-
-void KeepTaken(NodeBlock *node, const Attempt &attempt) {
-  // Ids go on while the window lasts, but somebody must move it.
-  if (attempt.keeper_missing) EnsureKeeper(node);
-  KeepRun(attempt);
+  run.taken = taken;
+  run.secret = attempt.secret;
 }
 
 // One call's waits.
@@ -154,8 +146,8 @@ void WaitForClock(NodeBlock *node, IdWait *wait, int64_t now_us, int64_t until_u
   if (event == 0) event = WaitEventNamed("SnowflakeClock");
   const int64_t left_us = until_us - now_us;
   if (left_us < kUsPerMs) {
-    // A latch counts in milliseconds. Who wakes up in the middle of a tick has no time left to use it up, and a run that the
-    // tick's end overtakes is lost.
+    // A latch counts in milliseconds, so it would wake the call in the middle of a tick, and a run that
+    // is not used up when its tick ends is lost.
     pgstat_report_wait_start(event);
     pg_usleep(left_us > 1 ? left_us : 1);
     pgstat_report_wait_end();
@@ -166,7 +158,6 @@ void WaitForClock(NodeBlock *node, IdWait *wait, int64_t now_us, int64_t until_u
   ResetLatch(MyLatch);
 }
 
-// The keeper's last try; it goes on trying.
 const char *WhatToDoAbout(const RegistryError &error) {
   if (error.held_back)
     return "If nothing was lost, call snowflake_settled() in the registry's database. Otherwise wait.";
@@ -176,7 +167,7 @@ const char *WhatToDoAbout(const RegistryError &error) {
   if (error.sqlstate == kClockBehind) return "Set the clock right on the server where it is wrong.";
   if (error.sqlstate == kTimeUsedUp)
     return "Set the clock right if it is wrong; otherwise ids need a layout with a later epoch or a wider timestamp.";
-  // These two answered: with another layout or without the extension, or not as a registry does.
+  // With these two the other side answered: with another layout or without the extension, or not as a registry.
   if (error.sqlstate == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE)
     return "The keeper goes on trying; ids flow as soon as this is corrected.";
   if (error.sqlstate == ERRCODE_PROTOCOL_VIOLATION) return "Check that snowflake.registry leads to a registry.";
@@ -214,7 +205,7 @@ const char *WhatToDoAbout(const RegistryError &error) {
                 (errcode(kNoLease), errmsg("cannot issue ids without a lease"),
                  errdetail("The keeper had no answer from the registry within %.1f s.", Seconds(waited_us)),
                  errhint("Check in pg_stat_activity what the keeper (backend_type \"snowflake keeper\") waits for.")));
-      // What the registry says in the extension's own class is what the caller needs to know.
+      // The registry's errors of the extension's own class are the caller's errors, too.
       else if (error.sqlstate == kAllLeased || error.sqlstate == kClockBehind || error.sqlstate == kTimeUsedUp)
         ereport(ERROR,
                 (errcode(error.sqlstate), errmsg("cannot issue ids without a lease"),
@@ -247,7 +238,7 @@ const char *WhatToDoAbout(const RegistryError &error) {
                   errhint("Set the clock right, or wait.")));
 }
 
-// The clock stepped back, and no worker id was to be had that may be used so early.
+// The clock stepped back, and the registry assigned no worker id that may be used so early.
 [[noreturn]] void ReportNothingBetter(const Layout &layout, int64_t now_us, int64_t ahead_us,
                                       const RegistryError &error) {
   if (now_us < layout.epoch_us()) ReportClockBehind(layout, now_us, ahead_us, true);
@@ -267,7 +258,7 @@ void WaitForLease(NodeBlock *node, IdWait *wait, const Attempt &attempt) {
   if (WaitForKeeper(node, &wait->lease, event)) return;
   RegistryError error = {};
   WithLock(node, LW_SHARED, [&] { error = node->error; });
-  // Without the step back the lease at hand would do.
+  // Without the step back, the lease that the node has would be enough.
   if (attempt.decision.outcome == Outcome::kClockBehind && wait->lease.why == NoLeaseReason::kRegistry)
     ReportNothingBetter(attempt.layout, attempt.clock_us, attempt.layout.UnixUsAt(attempt.now + attempt.decision.lead),
                         error);
@@ -276,7 +267,7 @@ void WaitForLease(NodeBlock *node, IdWait *wait, const Attempt &attempt) {
 
 // The wall clock stepped back by more than may be bridged, or the lease begins in the future.
 void HandleClockBehind(NodeBlock *node, IdWait *wait, const Attempt &attempt) {
-  // Where ids may not lead the clock, no other worker id helps either.
+  // If ids may not be ahead of the clock, another worker id does not help either.
   if (!PatienceNow().new_worker || !attempt.may_lead)
     ReportClockBehind(attempt.layout, attempt.clock_us, attempt.layout.UnixUsAt(attempt.now + attempt.decision.lead),
                       attempt.issued);
@@ -297,16 +288,16 @@ void HandleTickUsedUp(NodeBlock *node, IdWait *wait, const Attempt &attempt) {
                attempt.layout.UnixUsAt(attempt.now + attempt.decision.lead - attempt.max_lead));
 }
 
-// What the first attempt did not have. Nearly all calls never come here.
+// Waits for what the first attempt lacked, and tries again. Few calls come here.
 void WaitForRun(NodeBlock *node, Oid fn_oid, Oid extension, int64_t ahead, Attempt attempt) {
   IdWait wait = {};
   for (;;) {
     switch (attempt.decision.outcome) {
       case Outcome::kRun:
         if (wait.lease.since_us != 0) ConditionVariableCancelSleep();
-        return KeepTaken(node, attempt);
+        return KeepRun(node, attempt);
       case Outcome::kNoLease:
-        // A call that is refused leaves no wish behind: no keeper would come and fulfil it.
+        // First, because a refused call must not ask for a lease: no keeper would acquire it.
         CheckRegistryMayAnswer(fn_oid, extension);
         WithLock(node, LW_EXCLUSIVE, [&] { node->state.lease_wanted = true; });
         WaitForLease(node, &wait, attempt);
@@ -334,7 +325,7 @@ pg_noinline void NextRun(Oid fn_oid, int64_t ahead) {
   OnLayoutChange(DropRun);
   CHECK_FOR_INTERRUPTS();
   const Attempt attempt = TakeRun(node, extension, ahead);
-  if (likely(attempt.decision.outcome == Outcome::kRun)) return KeepTaken(node, attempt);
+  if (likely(attempt.decision.outcome == Outcome::kRun)) return KeepRun(node, attempt);
   CountFailure(node, &Counters::failed_calls, [&] { WaitForRun(node, fn_oid, extension, ahead, attempt); });
 }
 

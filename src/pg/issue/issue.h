@@ -1,12 +1,13 @@
-// The way of an id, section 3: a number of this process's own run, or a new run of the node's generator.
+// Issues ids, section 3 of the design: from this process's own run, or from a new run of the node's
+// generator.
 #pragma once
 
 #include "pg/pg.h"
 
 namespace snowflake {
 
-// The next id. `fn_oid` is the SQL function that asks, through which the extension is found; `ahead` says how many ids the
-// caller is sure to ask for, this one included. Raises the errors of section 9.
+// The next id. The extension is found through `fn_oid`, the SQL function that asks; `ahead` is how many
+// ids the caller is sure to ask for, this one included. Raises the errors of section 9.
 int64_t NextId(Oid fn_oid, int64_t ahead);
 
 // Up to `most` ids at one reading of the clock: first, first + step, and so on; at least one.

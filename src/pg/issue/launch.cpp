@@ -1,23 +1,24 @@
+// Registers keepers as background workers, and wakes them.
 #include "pg/issue/launch.h"
 
-#include "pg/state/issuers.h"
 #include "pg/report.h"
 #include "pg/settings.h"
+#include "pg/state/issuers.h"
 
 namespace snowflake {
 
 namespace {
 
-// A keeper that was asked for shows up within milliseconds, or never if its start failed: then ask again.
+// A keeper starts within milliseconds, or never if its start failed: then another is asked for.
 constexpr int64_t kAskAgainUs = 1000 * 1000;
 
-// How soon a refused start of a keeper is tried again: parallel workers come and go in the same slots.
+// How soon a refused start is tried again: parallel workers come and go.
 constexpr long kSlotWaitMs = 20;
 
-// Of a keeper that starts with the server.
+// Marks a keeper that starts with the server.
 constexpr const char *kWithServer = "with the server";
 
-// Calls that look whether a keeper is there hold its lock for a moment.
+// Calls that check whether a keeper is there hold its lock for a moment.
 constexpr int kPrivateTries = 5;
 constexpr long kPrivatePauseUs = 10 * 1000;
 
@@ -29,7 +30,7 @@ BackgroundWorker KeeperWorker(Oid database, BgWorkerStartTime start) {
   strlcpy(worker.bgw_function_name, "snowflake_keeper_main", BGW_MAXLEN);
   worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
   worker.bgw_start_time = start;
-  // A restart time would revive it for ever after its database was dropped.
+  // Otherwise it would be restarted for ever after its database was dropped.
   worker.bgw_restart_time = BGW_NEVER_RESTART;
   worker.bgw_main_arg = ObjectIdGetDatum(database);
   return worker;
@@ -41,26 +42,23 @@ bool Register() {
   return RegisterDynamicBackgroundWorker(&worker, nullptr);
 }
 
-// No command locks a part of an extension, so nobody else can hold this.
+// No command locks a part of an extension, so only keepers and calls of this library take this lock.
 LOCKTAG PrivateKeeperTag(Oid extension) {
   LOCKTAG tag;
   SET_LOCKTAG_OBJECT(tag, MyDatabaseId, ExtensionRelationId, extension, 1);
   return tag;
 }
 
-// Keeps its place for the first call.
-void StartWithServer(Oid database) {
-  // A standby's starts when it is promoted.
-  BackgroundWorker worker = KeeperWorker(database, BgWorkerStart_RecoveryFinished);
-  strlcpy(worker.bgw_extra, kWithServer, BGW_EXTRALEN);
-  RegisterBackgroundWorker(&worker);
-}
-
 }  // namespace
 
 void StartKeepers() {
   if (IsUnderPostmaster || !IsPostmasterEnvironment || IsBinaryUpgrade) return;
-  ForEachIssuer(max_worker_processes / 2, StartWithServer);
+  ForEachIssuer(max_worker_processes / 2, [](Oid database) {
+    // A standby's starts when it is promoted.
+    BackgroundWorker worker = KeeperWorker(database, BgWorkerStart_RecoveryFinished);
+    strlcpy(worker.bgw_extra, kWithServer, BGW_EXTRALEN);
+    RegisterBackgroundWorker(&worker);
+  });
 }
 
 bool StartedWithServer() { return strcmp(MyBgworkerEntry->bgw_extra, kWithServer) == 0; }
@@ -92,20 +90,20 @@ bool BecomePrivateKeeper(Oid extension) {
   return false;
 }
 
-Launch EnsureKeeper(NodeBlock *node) {
-  if (!IsUnderPostmaster) return Launch::kSingleUser;
-  // The new server's tables still lack the old one's leases and watermarks, which its ids have to be above. What calls here
-  // is an event trigger, perhaps: pg_upgrade itself never does.
-  if (IsBinaryUpgrade) return Launch::kBinaryUpgrade;
+NoLeaseReason EnsureKeeper(NodeBlock *node) {
+  if (!IsUnderPostmaster) return NoLeaseReason::kSingleUser;
+  // The new server's tables do not have the old one's leases and watermarks yet, and its ids must be
+  // above these. pg_upgrade itself asks for no id, but an event trigger may.
+  if (IsBinaryUpgrade) return NoLeaseReason::kBinaryUpgrade;
   const int64_t now_us = MonotonicUs();
   bool ask = false;
   WithLock(node, LW_EXCLUSIVE, [&] {
     ask = node->keeper_pid == 0 && (node->keeper_asked_us == 0 || now_us - node->keeper_asked_us >= kAskAgainUs);
     if (ask) node->keeper_asked_us = now_us;
   });
-  if (!ask || Register()) return Launch::kAsked;
+  if (!ask || Register()) return NoLeaseReason::kRegistry;
   WithLock(node, LW_EXCLUSIVE, [&] { node->keeper_asked_us = 0; });
-  return Launch::kNoSlot;
+  return NoLeaseReason::kKeeperSlots;
 }
 
 bool WakeKeeper(NodeBlock *node) {
@@ -119,14 +117,10 @@ bool WaitForKeeper(NodeBlock *node, KeeperWait *wait, uint32 event) {
   const int64_t now_us = MonotonicUs();
   if (wait->since_us == 0) *wait = {now_us, 0, NoLeaseReason::kRegistry};
   wait->waited_us = now_us - wait->since_us;
-  const Launch launch = EnsureKeeper(node);
-  if (launch == Launch::kSingleUser) wait->why = NoLeaseReason::kSingleUser;
-  if (launch == Launch::kBinaryUpgrade) wait->why = NoLeaseReason::kBinaryUpgrade;
-  if (launch == Launch::kSingleUser || launch == Launch::kBinaryUpgrade) return false;
-  if (launch == Launch::kNoSlot) wait->why = NoLeaseReason::kKeeperSlots;
-  const bool woken = WakeKeeper(node);
-  if (launch == Launch::kAsked && woken) wait->why = NoLeaseReason::kRegistry;
-
+  const NoLeaseReason reason = EnsureKeeper(node);
+  // A keeper that was asked for and has not started may lack a background worker: then the reason stays.
+  if (WakeKeeper(node) || reason != NoLeaseReason::kRegistry) wait->why = reason;
+  if (reason == NoLeaseReason::kSingleUser || reason == NoLeaseReason::kBinaryUpgrade) return false;
   const int64_t left_us = settings.start_timeout_ms * kUsPerMs - wait->waited_us;
   if (left_us <= 0) return false;
   const long longest_ms = wait->why == NoLeaseReason::kKeeperSlots ? kSlotWaitMs : kWaitMs;

@@ -1,7 +1,10 @@
-// 1. A number is taken by itself, under the slot's spinlock: so numbers rise within a node in the order of calls, and none is lost with
-//    a session.
-// 2. The range was committed in the registry before it came here. What a crash leaves of it is a gap: nothing of it is in the black box.
-// 3. The keeper fetches. A call that finds no number waits for it, as for a lease.
+// Takes numbers from the slots of segments, and waits for the keeper if there are none.
+//
+// 1. Each call takes one number, under the slot's mutex. So numbers rise within a node in the order of
+//    calls, and none is lost with a session.
+// 2. The range was committed in the registry before the node got it. The black box does not keep it:
+//    after a crash its rest is a gap.
+// 3. The keeper acquires ranges. A call that finds no number waits for it, as for a lease.
 #include "pg/issue/segments.h"
 
 #include "pg/issue/caller.h"
@@ -13,19 +16,18 @@ namespace snowflake {
 
 namespace {
 
-// What tells one segment from another in a process.
 struct SegmentKey {
   Oid extension;
   char name[kMaxSegmentName + 1];
 };
 
-// Who may use a segment's numbers: whoever has the privileges of the role of that name on this server.
+// Who may use a segment's numbers: roles with the privileges of this role of this server.
 struct Usage {
   uint32_t changes;
   char role[kMaxRoleName + 1];  // empty: every role
 };
 
-// A segment of which this process has had a number. A name that is no segment's never becomes one.
+// A segment of which this process has issued a number.
 struct SegmentUse {
   SegmentKey key;
   int32_t length;      // of the name
@@ -37,7 +39,7 @@ struct SegmentUse {
 HTAB *uses = nullptr;
 FullTransactionId created_in = {};
 
-// A segment that was not used for so long makes room for another.
+// A segment that was not used for this long makes room for another.
 constexpr int64_t kIdleUs = 10 * 1000 * 1000;
 
 // One call's wait.
@@ -57,7 +59,7 @@ struct Attempt {
   bool usage_changed;  // since this process read it: nothing was taken
 };
 
-// The mutex is held.
+// Requires: the slot's mutex.
 inline void TakeOne(SegmentSlot *slot, Attempt *attempt) {
   slot->used = true;
   attempt->taken = TakeNumber(&slot->ranges, &attempt->number);
@@ -66,8 +68,8 @@ inline void TakeOne(SegmentSlot *slot, Attempt *attempt) {
   attempt->wanted = slot->ranges.wanted;
 }
 
-// Catalogs cannot be read under the mutex. So a call checks what this process has read of the rights, and takes a number
-// only if the slot has them still.
+// Catalogs cannot be read under the mutex. So a call checks the role that this process has read before,
+// and takes a number only if the slot still has that role.
 inline bool MayUse(const Usage &usage) {
   if (likely(usage.role[0] == '\0')) return true;
   const Oid role = get_role_oid(usage.role, true);
@@ -90,7 +92,7 @@ void CheckUsage(const SegmentUse *use) {
                  : errhint("Create the role on this server, and run: %s", grant)));
 }
 
-// False where the slot has gone to another segment.
+// False if the slot has gone to another segment.
 inline bool TakeFrom(const SegmentUse *use, Attempt *attempt) {
   SegmentSlot *slot = use->segment.slot;
   return WithSegment(use->segment, [&] {
@@ -98,7 +100,7 @@ inline bool TakeFrom(const SegmentUse *use, Attempt *attempt) {
   });
 }
 
-// The same where the next range may have to take its place; what the keeper last heard of the segment, too.
+// The same, also from the next range, and with the keeper's last answer.
 bool TakeFromNext(SegmentUse *use, Attempt *attempt) {
   const int64_t now_us = SteadyUs();
   SegmentSlot *slot = use->segment.slot;
@@ -172,7 +174,7 @@ void Pause(NodeBlock *node, NumberWait *wait, const char *name) {
                           "it to shared_preload_libraries first.")));
 }
 
-// The keeper gives back what is left of a segment that is not used any more, and frees its slot; another database's, too.
+// Asks the keeper, perhaps another database's, to release the numbers of an idle segment and to free its slot.
 void AskForSlot(const SegmentRef &idle) {
   Oid database = InvalidOid;
   const int64_t now_us = SteadyUs();
@@ -186,7 +188,7 @@ void AskForSlot(const SegmentRef &idle) {
   if (!is_its) return;
   if (!is_idle) ReportTooManySegments();
   NodeBlock *node = FindNode(database);
-  // There may be nobody who could.
+  // Without a keeper, the numbers are lost.
   if (node == nullptr || !WakeKeeper(node)) FreeSegment(idle);
 }
 
@@ -205,7 +207,7 @@ void FindSlot(NodeBlock *node, SegmentUse *use, NumberWait *wait) {
   }
 }
 
-// The keeper's answer to what was asked after this call had come.
+// Raises the keeper's answer, if it is to a question asked after the call began.
 void CheckAnswer(const SegmentUse *use, const Attempt &attempt, const NumberWait &wait) {
   if (attempt.answered <= wait.asked) return;
   if (attempt.answer == SegmentAnswer::kUsedUp)
@@ -287,11 +289,6 @@ SegmentUse *KeepUse(const SegmentUse &use) {
   return kept;
 }
 
-pg_noinline SegmentUse *FirstUse(Oid fn_oid, SegmentUse use) {
-  use.last = NumberOfNextRange(fn_oid, &use);
-  return KeepUse(use);
-}
-
 inline bool HasName(const SegmentUse *use, const text *name) {
   return static_cast<int32_t>(VARSIZE_ANY_EXHDR(name)) == use->length &&
          memcmp(VARDATA_ANY(name), use->key.name, static_cast<size_t>(use->length)) == 0;
@@ -302,11 +299,12 @@ inline bool HasName(const SegmentUse *use, const text *name) {
 int64_t NextNumber(Oid fn_oid, void **kept, const text *name) {
   SegmentUse *use = static_cast<SegmentUse *>(*kept);
   if (unlikely(use == nullptr || !HasName(use, name))) {
-    const SegmentUse fresh = NewUse(fn_oid, name);
+    SegmentUse fresh = NewUse(fn_oid, name);
     *kept = use = FindUse(fresh.key);
     if (use == nullptr) {
-      *kept = use = FirstUse(fn_oid, fresh);
-      return use->last;
+      fresh.last = NumberOfNextRange(fn_oid, &fresh);
+      *kept = KeepUse(fresh);
+      return fresh.last;
     }
   }
   Attempt attempt = {};

@@ -1,10 +1,11 @@
+// Moves a transaction's slot when it is prepared.
 #include "pg/issue/transactions.h"
 
 namespace snowflake {
 
 namespace {
 
-// Of this process, while it prepares its transaction.
+// Valid while this process prepares a transaction that drew ids.
 FullTransactionId preparing;
 
 void OnTransaction(XactEvent event, void *) {
@@ -12,7 +13,7 @@ void OnTransaction(XactEvent event, void *) {
     preparing = InvalidFullTransactionId;
     if (HorizonSlots() == 0) return;
     const OwnSlot own = SlotOfTransaction();
-    // Order: after its parallel workers' writes. It has waited for their end.
+    // Order: after its parallel workers' writes, because it has waited for their end.
     if (!IsOf(*own.slot, own.by)) return;
     preparing = GetTopFullTransactionId();
     own.slot->xid.store(XidFromFullTransactionId(preparing));
@@ -41,7 +42,7 @@ void KeepPrepared(const OwnSlot &own) {
   if (IsOf(slot, own.by) || !slot.of_worker.load(std::memory_order_relaxed)) return;
   const uint32_t lxid = slot.lxid.load(std::memory_order_acquire);
   const int proc_number = static_cast<int>(own.slot - HorizonSlotAt(0));
-  // While this is held no prepared transaction leaves its place to another.
+  // While this is held, no prepared transaction leaves its PGPROC to another.
   LWLockAcquire(TwoPhaseStateLock, LW_SHARED);
   for (int i = 0; i < max_prepared_xacts; ++i)
     if (lxid != 0 && WasOf(&PreparedXactProcs[i], proc_number, lxid))

@@ -1,12 +1,12 @@
-// The transactions that have drawn ids: the slot of each in shared memory, and what becomes of it when
-// the transaction is prepared. The horizon is taken from these slots; see horizon.h.
+// The transactions that have taken runs: the slot of each in shared memory, and where it moves when the
+// transaction is prepared. The horizon is taken from these slots (horizon.h).
 #pragma once
 
 #include "pg/state/node_block.h"
 
 namespace snowflake {
 
-// Arranges for transactions that are prepared.
+// Called once per load of the library: follows transactions that are prepared.
 void WatchTransactions();
 
 // The slot of the transaction that this process works for.
@@ -17,8 +17,8 @@ struct OwnSlot {
 };
 OwnSlot SlotOfTransaction();
 
-// Before the transaction's first run is taken: the slot may have that of an earlier one, which is prepared
-// and which its process does not know of.
+// Before the transaction's first run is taken: the slot may still have an earlier transaction, which is
+// prepared and whose process does not know that its parallel workers drew ids.
 void KeepPrepared(const OwnSlot &own);
 
 }  // namespace snowflake
