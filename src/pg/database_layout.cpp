@@ -1,3 +1,4 @@
+// Reads snowflake_layout by its access method, and keeps the layout until the relation cache changes.
 #include "pg/database_layout.h"
 
 #include "pg/extension.h"
@@ -53,7 +54,7 @@ bool FromTuple(HeapTuple tuple, TupleDesc descriptor, Layout *layout) {
   return true;
 }
 
-// False if the table is not what the extension made, or was dropped while this session waited for its lock.
+// False if the table is not as the extension made it, or was dropped while this session waited for its lock.
 bool ReadTable(Oid relation, Layout *layout) {
   *layout = kDefaultLayout;
   Relation table = try_table_open(relation, AccessShareLock);
@@ -69,7 +70,7 @@ bool ReadTable(Oid relation, Layout *layout) {
   return as_made;
 }
 
-// Either the extension was dropped meanwhile, or somebody has changed its table.
+// The extension was dropped meanwhile, or its table was changed.
 [[noreturn]] void ReportNoLayout(Oid fn_oid) {
   ExtensionOfFunction(fn_oid);
   ReportForeignTable("snowflake_layout");

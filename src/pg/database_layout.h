@@ -1,5 +1,5 @@
-// This database's layout, as the extension's table snowflake_layout has it; the default one while that is empty. And a layout as
-// columns, wherever it is a row.
+// This database's layout: the row of the extension's table snowflake_layout, or the default if that is
+// empty. Also layouts as columns of a row.
 #pragma once
 
 #include "core/layout.h"
@@ -22,25 +22,25 @@ inline constexpr const char *kLayoutColumnList =
 void LayoutToDatums(const Layout &layout, Datum *values);
 Layout LayoutFromDatums(const Datum *values);
 
-// Reads the table. No user's code runs: neither privileges nor rules nor types planted by its owner matter. Errors: 55000
-// when the table is not what the extension made, or holds a layout that cannot be.
+// Reads the table. No user's code runs: privileges, rules and types that its owner planted have no
+// effect. Errors: 55000 if the table is not as the extension made it, 22023 if the layout is invalid.
 Layout ReadLayout(Oid relation);
 
-// The same, and false where that is an error.
+// The same, but returns false instead of an error.
 bool ReadSoundLayout(Oid relation, Layout *layout);
 
 // The same, kept in the process until the table changes. `fn_oid` is any function of the extension.
 const Layout &DatabaseLayout(Oid fn_oid);
 
-// From here on `on_change` runs in this process whenever the layout may have changed, also because the
-// extension was dropped. Opens no table.
+// From WatchLayout() on, `on_change` runs in this process whenever the layout may have changed, or the
+// extension was dropped. Neither opens a table.
 void WatchLayout(Oid fn_oid);
 void OnLayoutChange(void (*on_change)());
 
-// Whether a row of the table is a layout that ids can be issued with.
+// Whether ids can be issued with the layout in a row of the table.
 bool IsSoundLayout(HeapTuple tuple, TupleDesc descriptor);
 
-// Errors: 22023 for a layout that is invalid, or that ids can be read with and not issued.
+// Error: 22023 if the layout is invalid; with `for_issuing` also if ids can only be read with it.
 void CheckLayout(const Layout &layout, bool for_issuing);
 
 // 55000: ids may have been issued under the layout that is to change.

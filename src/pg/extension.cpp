@@ -1,6 +1,6 @@
-// Both libraries are $libdir/snowflake, so where this one lies, functions of the other extension call it: two of its
-// symbols, snowflake_nextval and snowflake_currval, are ours as well, and PostgreSQL itself says that the others are
-// not there.
+// Finds the extension in the catalogs. pgEdge's library, too, is $libdir/snowflake, so functions of
+// pgEdge's extension call this library. Both have snowflake_nextval and snowflake_currval; for its other
+// functions PostgreSQL itself reports that they are missing.
 #include "pg/extension.h"
 
 #include "pg/report.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char *kTables[] = {"snowflake_registry", "snowflake_watermark", "snowflake_layout", "snowflake_origin"};
 
-// Those that every version has. One that was changed by hand misses some of them; that is another error.
+// Every version has these tables. An extension that was changed by hand may lack some, which is another error.
 bool HasOurTables(Oid schema) {
   for (const char *table : kTables)
     if (OidIsValid(get_relname_relid(table, schema))) return true;
@@ -29,7 +29,7 @@ bool IsOfThatName(const Node *command) {
   }
 }
 
-// Without a snapshot: as this command sees it. InvalidOid: there is no such extension.
+// nullptr: as this command sees it. InvalidOid: there is no such extension.
 Oid SchemaSeenBy(Snapshot snapshot, Oid extension) {
   Relation catalog = table_open(ExtensionRelationId, AccessShareLock);
   ScanKeyData key;
@@ -63,8 +63,8 @@ Oid SchemaOfExtension(Oid extension) { return SchemaSeenBy(nullptr, extension); 
 
 Oid SchemaOfExtension(Oid extension, bool *created_here) {
   const Oid now = SchemaSeenBy(nullptr, extension);
-  // No command number comes before the first: by this snapshot the transaction has done nothing yet. The row's xmin would
-  // not do, because an update of the extension writes a new row, too.
+  // No command precedes the first, so this snapshot sees nothing of this transaction. The row's xmin is no
+  // substitute, because an update of the extension writes a new row, too.
   Snapshot others = RegisterSnapshot(GetCatalogSnapshot(ExtensionRelationId));
   others->curcid = FirstCommandId;
   *created_here = SchemaSeenBy(others, extension) != now;

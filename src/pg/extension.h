@@ -1,5 +1,5 @@
-// Which extension this is: the one that a function belongs to, and where it is. And another one
-// that is called snowflake, too: pgEdge's, whose library has this one's file name.
+// The extension that a function belongs to, its schema and its members. pgEdge's extension is also named
+// snowflake, and its library has the same file name: it is recognised and refused.
 #pragma once
 
 #include "pg/pg.h"
@@ -9,18 +9,17 @@ namespace snowflake {
 // The extension that a function belongs to. Error: 55000.
 Oid ExtensionOfFunction(Oid fn_oid);
 
-// Whether a call of this function is one of the library's `code` and nothing else: neither SECURITY
-// DEFINER nor SET is around it.
+// Whether a call of this function runs the library's `code` alone, without SECURITY DEFINER or SET.
 bool Runs(Oid function, const char *code);
 
-// Where it is; InvalidOid: there is no such extension.
+// InvalidOid: there is no such extension.
 Oid SchemaOfExtension(Oid extension);
 
-// The same; and whether this transaction created it there, or moved it there.
+// The same; also whether this transaction created it there, or moved it there.
 Oid SchemaOfExtension(Oid extension, bool *created_here);
 
-// What depends on an object, in the order in which a drop of it goes (findDependentObjects() scans by
-// the same index), until `visit` returns false.
+// What depends on an object, in the order in which a drop visits it (findDependentObjects() scans by the
+// same index), until `visit` returns false.
 template <typename Visit>
 void ForEachDependent(Oid catalog, Oid object, Visit visit) {
   Relation depend = table_open(DependRelationId, AccessShareLock);
@@ -44,11 +43,11 @@ void ForEachTable(Oid extension, Visit visit) {
   });
 }
 
-// Error: 55000 when the extension is none of ours.
+// Error: 55000 if it is a different extension.
 void CheckNotNamesake(Oid extension);
 
-// The same for CREATE EXTENSION snowflake and ALTER EXTENSION snowflake UPDATE, where PostgreSQL would only find that
-// there is one already, or no way from its version to ours.
+// The same for CREATE EXTENSION snowflake and ALTER EXTENSION snowflake UPDATE. PostgreSQL's own error would
+// only be that there is one already, or that no script leads from its version to this one.
 void CheckCommandForNamesake(const Node *command);
 
 }  // namespace snowflake

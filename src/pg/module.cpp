@@ -1,4 +1,4 @@
-// What happens when the library is loaded: settings always, shared memory only while the postmaster preloads it.
+// Loads the library: settings and hooks always, shared memory only while the postmaster preloads it.
 #include "pg/issue/transactions.h"
 #include "pg/issue/launch.h"
 #include "pg/state/node_block.h"

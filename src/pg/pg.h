@@ -1,9 +1,10 @@
-// The one door to PostgreSQL: postgres.h in C linkage, exports, and every difference between server versions.
+// PostgreSQL's headers in C linkage, exports, every difference between server versions, and the clocks.
 //
-// Standard headers come after it, and only those that do not drag in <cstdio>: PostgreSQL redefines printf and its like.
+// Every file includes this first. Standard headers come after it, and only those that do not include
+// <cstdio>: PostgreSQL redefines printf and its like.
 #pragma once
 
-// Before 16 modules export everything and PGDLLEXPORT is empty; this library is built with hidden visibility.
+// Before 16 modules export everything and PGDLLEXPORT is empty; this library has hidden visibility.
 #ifndef PGDLLEXPORT
 #define PGDLLEXPORT __attribute__((visibility("default")))
 #endif
@@ -11,7 +12,7 @@
 extern "C" {
 #include "postgres.h"
 
-// Before the other headers, because another version may lack some. The newest is the last that the tests passed on.
+// Before the other headers, because another version may lack some. The tests have passed up to the newest.
 #if PG_VERSION_NUM < 150000
 #error "snowflake needs PostgreSQL 15 or later"
 #elif PG_VERSION_NUM >= 200000
@@ -114,19 +115,19 @@ extern "C" {
 
 #define SNOWFLAKE_VERSION "1.0.0"
 
-// Minor releases of 15 and 16 brought it in 2024. Only without preloading, so from 17 on, is it needed.
+// Minor releases of 15 and 16 brought it in 2024. It is needed only without preloading, so from 17 on.
 #ifndef GUC_ALLOW_IN_PARALLEL
 #define GUC_ALLOW_IN_PARALLEL 0
 #endif
 
-// From 18 on a library says its name and version, which pg_get_loaded_modules() shows.
+// From 18 on a library has a name and a version, which pg_get_loaded_modules() shows.
 #if PG_VERSION_NUM >= 180000
 #define SNOWFLAKE_MODULE_MAGIC PG_MODULE_MAGIC_EXT(.name = "snowflake", .version = SNOWFLAKE_VERSION)
 #else
 #define SNOWFLAKE_MODULE_MAGIC PG_MODULE_MAGIC
 #endif
 
-// A function that SQL calls: C linkage, exported, version 1. Before 16 PG_FUNCTION_INFO_V1 does not export it.
+// A function that SQL calls. Before 16 PG_FUNCTION_INFO_V1 does not export it.
 #define SNOWFLAKE_FUNCTION(name)            \
   extern "C" {                              \
   PGDLLEXPORT Datum name(PG_FUNCTION_ARGS); \
@@ -145,10 +146,10 @@ inline uint32 WaitEventNamed(const char *name) {
 #endif
 }
 
-// 17 brought a limit to whole transactions.
+// 17 brought transaction_timeout.
 inline constexpr bool kHasTransactionTimeout = PG_VERSION_NUM >= 170000;
 
-// 19 shows the hook of parse analysis what it may not change.
+// From 19 on the hook of parse analysis must not change it.
 #if PG_VERSION_NUM >= 190000
 using ParsedJumble = const JumbleState;
 #else
@@ -170,8 +171,8 @@ inline void RegisterTranche(int tranche, const char *name) {
 #endif
 }
 
-// 17 brought named segments of shared memory, which any process can make while the server runs; 19 hands who fills a new
-// one an argument. Null before.
+// 17 brought named segments of shared memory, which any process can make while the server runs; from 19
+// on, the function that fills a new one has an argument. Null before 17.
 inline void *NamedSegment(const char *name, Size size, void (*fill)(void *)) {
 #if PG_VERSION_NUM >= 190000
   bool found = false;
@@ -194,7 +195,7 @@ inline PGPROC *HolderOf(const VirtualTransactionId &vxid) {
 #endif
 }
 
-// 17 put it together with the proc number.
+// 17 moved it beside the proc number.
 inline uint32 LocalXid(const volatile PGPROC *proc) {
 #if PG_VERSION_NUM >= 170000
   return proc->vxid.lxid;
@@ -203,7 +204,7 @@ inline uint32 LocalXid(const volatile PGPROC *proc) {
 #endif
 }
 
-// 16 named it anew. From 1 on.
+// 16 renamed the function. `index` counts from 1.
 inline const PgBackendStatus &BackendStatusAt(int index) {
 #if PG_VERSION_NUM >= 160000
   return pgstat_get_local_beentry_by_index(index)->backendStatus;
@@ -212,8 +213,8 @@ inline const PgBackendStatus &BackendStatusAt(int index) {
 #endif
 }
 
-// Whether a prepared transaction was that of a process. Up to 16 no process can have parallel workers
-// with this library and lack it, so nobody asks.
+// Whether a process prepared a transaction; in 17 its PGPROC has that. It is needed only if parallel
+// workers have this library and their leader does not, which needs 17, too.
 inline bool WasOf(const volatile PGPROC *prepared, int proc_number, uint32 lxid) {
 #if PG_VERSION_NUM >= 170000
   return prepared->vxid.procNumber == proc_number && prepared->vxid.lxid == lxid;
@@ -222,7 +223,8 @@ inline bool WasOf(const volatile PGPROC *prepared, int proc_number, uint32 lxid)
 #endif
 }
 
-// Whether it was prepared before the server's start, or on another server: then it is nobody's.
+// Whether a prepared transaction is of no process: it was prepared before the server's start, or on
+// another server. 17 replaced backend ids.
 inline bool WasRecovered(const volatile PGPROC *prepared) {
 #if PG_VERSION_NUM >= 170000
   return prepared->vxid.procNumber == INVALID_PROC_NUMBER;
@@ -231,7 +233,7 @@ inline bool WasRecovered(const volatile PGPROC *prepared) {
 #endif
 }
 
-// 19 asks by the full number.
+// 19 takes the full transaction id.
 inline PGPROC *ProcOfPrepared(FullTransactionId xid) {
 #if PG_VERSION_NUM >= 190000
   return TwoPhaseGetDummyProc(xid, false);
@@ -240,7 +242,8 @@ inline PGPROC *ProcOfPrepared(FullTransactionId xid) {
 #endif
 }
 
-// 17 takes the open relation. The lock is the weakest that opening asks for, and ends here: who draws a number inserts next.
+// 17 takes the open relation. The lock is the weakest for opening, and ends here: a statement that needs
+// a number locks the table itself.
 inline Oid IdentitySequence(Oid relation, AttrNumber column) {
 #if PG_VERSION_NUM >= 170000
   Relation table = table_open(relation, AccessShareLock);
@@ -252,7 +255,7 @@ inline Oid IdentitySequence(Oid relation, AttrNumber column) {
 #endif
 }
 
-// 16 made one function of those for each kind of object.
+// 16 replaced the functions for each kind of object by one.
 inline bool MayExecute(Oid function) {
 #if PG_VERSION_NUM >= 160000
   return object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
@@ -279,11 +282,11 @@ inline RangeType *MakeRange(TypeCacheEntry *type, RangeBound *lower, RangeBound 
 #endif
 }
 
-// PostgreSQL counts microseconds from 2000, the rest of the world from 1970.
+// PostgreSQL's timestamps count microseconds from 2000.
 inline constexpr int64_t kPostgresEpochUs =
     static_cast<int64_t>(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY * USECS_PER_SEC;
 
-// The clock: wall time in Unix microseconds.
+// The wall clock, in Unix microseconds.
 inline int64_t NowUnixUs() { return GetCurrentTimestamp() + kPostgresEpochUs; }
 
 // For messages.
@@ -307,11 +310,11 @@ inline int64_t ClockUs(clockid_t clock) {
   return static_cast<int64_t>(now.tv_sec) * USECS_PER_SEC + now.tv_nsec / 1000;
 }
 
-// Two clocks that no step of the wall clock changes, the same in every process. The first is for
+// Two clocks that no step of the wall clock changes, the same in all processes. The first is for
 // deadlines and pauses; like the system's own timeouts, it stops while the system sleeps.
 inline int64_t MonotonicUs() { return ClockUs(CLOCK_MONOTONIC); }
 
-// The second is what ids rest on: it goes on while the system sleeps, if there is such a clock. Above 0.
+// The second is for ids: it goes on while the system sleeps, if the system has such a clock. Above 0.
 inline int64_t SteadyUs() {
 #ifdef CLOCK_BOOTTIME
   return ClockUs(CLOCK_BOOTTIME) + 1;
@@ -320,7 +323,7 @@ inline int64_t SteadyUs() {
 #endif
 }
 
-// Infinite beyond what a timestamp can hold; INT64_MAX is what Layout::UnixUsAt() saturates at.
+// Infinite beyond the range of timestamps; Layout::UnixUsAt() saturates at INT64_MAX.
 inline TimestampTz TimestampFromUnixUs(int64_t unix_us) {
   if (unix_us == PG_INT64_MAX) return DT_NOEND;
   if (unix_us < MIN_TIMESTAMP + kPostgresEpochUs) return DT_NOBEGIN;
@@ -328,7 +331,7 @@ inline TimestampTz TimestampFromUnixUs(int64_t unix_us) {
   return IS_VALID_TIMESTAMP(us) ? us : DT_NOEND;
 }
 
-// The inverse. Saturates for infinite times and for those that an int64 cannot count from 1970, from the year 294247 on.
+// The inverse. Saturates for infinite times, and from the year 294247 on, where int64 ends.
 inline int64_t UnixUsFromTimestamp(TimestampTz ts) {
   if (TIMESTAMP_IS_NOBEGIN(ts)) return PG_INT64_MIN;
   return ts > PG_INT64_MAX - kPostgresEpochUs ? PG_INT64_MAX : ts + kPostgresEpochUs;

@@ -1,5 +1,5 @@
-// Bytes from elsewhere as text of this database: the names of hosts and databases, and what a registry says. Such texts are
-// for people, so what an encoding cannot hold is shown and refuses nothing.
+// Bytes from elsewhere as text of this database: names of hosts and databases, and a registry's messages.
+// People read these texts, so bytes that an encoding cannot hold are shown instead of refused.
 #pragma once
 
 #include "pg/pg.h"
@@ -11,8 +11,8 @@ enum class Alphabet {
   kAscii,  // what is valid in every database's
 };
 
-// Copies `from`, and each byte that is no part of a valid character as \xHH. What would not fit into `size` bytes with their
-// end is cut off, before a character.
+// Copies `from`, with each byte that is no part of a valid character as \xHH. Cut off before the character
+// that would not fit into `size` bytes, with the terminating zero.
 inline void CopyPresentable(char *to, size_t size, const char *from, Alphabet alphabet = Alphabet::kOurs) {
   const int encoding = GetDatabaseEncoding();
   size_t left = strnlen(from, size);

@@ -1,3 +1,4 @@
+// The texts of shared errors.
 #include "pg/report.h"
 
 namespace snowflake {

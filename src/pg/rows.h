@@ -1,11 +1,11 @@
-// Functions that return a row.
+// Rows that SQL functions return, and the values in them.
 #pragma once
 
 #include "pg/pg.h"
 
 namespace snowflake {
 
-// The row type of a function's result; looked up once for each call site of a query.
+// The row type of a function's result, looked up once for each call site of a query.
 inline TupleDesc ResultDescriptor(FunctionCallInfo fcinfo) {
   if (fcinfo->flinfo->fn_extra == nullptr) {
     MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
@@ -18,7 +18,6 @@ inline TupleDesc ResultDescriptor(FunctionCallInfo fcinfo) {
   return static_cast<TupleDesc>(fcinfo->flinfo->fn_extra);
 }
 
-// Values of its columns.
 inline Datum TimeDatum(int64_t unix_us) { return TimestampTzGetDatum(TimestampFromUnixUs(unix_us)); }
 
 inline Datum Int8ArrayDatum(const int64_t *values, int count) {

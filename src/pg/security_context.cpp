@@ -1,22 +1,18 @@
+// Enters and leaves the security context, with what PostgreSQL itself uses for maintenance commands.
 #include "pg/security_context.h"
 
 namespace snowflake {
-
-namespace {
-
-void Pin(const char *name, const char *value) {
-  set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-}
-
-}  // namespace
 
 SecurityContext EnterSecurityContext(Oid role, int further) {
   SecurityContext outer;
   GetUserIdAndSecContext(&outer.user, &outer.flags);
   SetUserIdAndSecContext(role, outer.flags | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION | further);
   outer.guc_level = NewGUCNestLevel();
-  Pin("search_path", "pg_catalog, pg_temp");
-  Pin("session_replication_role", "origin");
+  const auto pin = [](const char *name, const char *value) {
+    set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+  };
+  pin("search_path", "pg_catalog, pg_temp");
+  pin("session_replication_role", "origin");
   return outer;
 }
 

@@ -1,4 +1,4 @@
-// Every setting, `snowflake.*`. Times are in milliseconds.
+// The settings, `snowflake.*`. Times are in milliseconds.
 #pragma once
 
 #include "core/node.h"
@@ -29,16 +29,15 @@ struct Settings {
 
 extern Settings settings;
 
-// Whether this database's own tables are asked, without a connection.
+// Whether the setting names the registry in this database, which needs no connection.
 inline bool AsksOwnTables() { return settings.registry[0] == '\0'; }
 
-// Whether the registry is in this database: by the setting, or because the keeper found that the
-// setting leads here.
+// Whether the registry is in this database: by the setting, or because the keeper found that the setting
+// leads here. `registry_leads_here` is set when the library is loaded.
 bool RegistryIsHere();
-// Whether it found that. Set when the library is loaded.
 extern bool (*registry_leads_here)();
 
-// Of the connection string, to tell one registry from another.
+// A hash of the connection string, to tell registries apart.
 inline uint64_t HashOfRegistry() {
   const auto *text = reinterpret_cast<const unsigned char *>(settings.registry);
   return DatumGetUInt64(hash_any_extended(text, static_cast<int>(strlen(settings.registry)), 0));
@@ -50,11 +49,11 @@ inline Patience PatienceNow() {
           settings.on_clock_step_back == static_cast<int>(OnClockStepBack::kNewWorker)};
 }
 
-// What is wrong with a connection string; kGood, too, if it is empty.
+// What is wrong with a connection string; an empty one is good.
 enum class ConnectionString { kGood, kInvalid, kPassword };
 
-// Called once per load of the library; `preloading` while the postmaster loads it, the only time when
-// the size of shared memory can still be set. `check` judges snowflake.registry.
+// Called once per load of the library. `preloading`: in the postmaster, the only time when the size of
+// shared memory can still be set. `check` judges snowflake.registry.
 void DefineSettings(bool preloading, ConnectionString (*check)(const char *text));
 
 }  // namespace snowflake

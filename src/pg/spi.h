@@ -1,11 +1,10 @@
-// Statements by SPI: what goes in, and how many rows come out.
+// Parameters of statements by SPI, and the number of rows.
 #pragma once
 
 #include "pg/pg.h"
 
 namespace snowflake {
 
-// A parameter of a statement.
 struct Value {
   Oid type;
   Datum datum;

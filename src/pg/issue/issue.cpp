@@ -24,7 +24,7 @@ namespace snowflake {
 namespace {
 
 struct LocalRun {
-  int64_t until_us;  // usable before, by the monotonic clock
+  int64_t until_us;  // usable before, by SteadyUs()
   int64_t next_id;
   int64_t step;  // from one sequence number to the next
   int32_t left;
