@@ -11,14 +11,13 @@ namespace {
 // The table begins with the column that keeps it to one row.
 constexpr int kFirstAttribute = 2;
 
-struct Cache {
+struct {
   bool valid;
   bool watching;
   Oid relation;
   Layout layout;
   void (*on_change)();
-};
-Cache cache;
+} cache;
 
 void Forget(Datum, Oid relation) {
   if (OidIsValid(relation) && relation != cache.relation) return;
@@ -88,6 +87,27 @@ Layout Checked(Oid relation, const Layout &layout) {
   return layout;
 }
 
+const char *WhatIsWrong(LayoutFault fault) {
+  switch (fault) {
+    case LayoutFault::kNone:
+      break;
+    case LayoutFault::kFieldWidth:
+      return "A timestamp takes 1 to 63 bits, a datacenter 0 to 10, datacenter and worker together 0 to 31, a sequence "
+             "0 to 31.";
+    case LayoutFault::kTooWide:
+      return "The fields sum to more than 64 bits.";
+    case LayoutFault::kTickLength:
+      return "A tick lasts 1 microsecond to 1 day.";
+    case LayoutFault::kEpoch:
+      return "An epoch must be between 1970 and 9999.";
+    case LayoutFault::kEndsTooLate:
+      return "Its last tick is beyond what a timestamp can hold.";
+    case LayoutFault::kReadOnly:
+      return "Without worker bits or sequence bits, ids can be read but not issued.";
+  }
+  return "";
+}
+
 }  // namespace
 
 void LayoutToDatums(const Layout &layout, Datum *values) {
@@ -141,33 +161,10 @@ void WatchLayout(Oid fn_oid) {
 void OnLayoutChange(void (*on_change)()) { cache.on_change = on_change; }
 
 void CheckLayout(const Layout &layout, bool for_issuing) {
-  const char *reason = "";
-  switch (layout.Check(for_issuing)) {
-    case LayoutFault::kNone:
-      return;
-    case LayoutFault::kFieldWidth:
-      reason =
-          "A timestamp takes 1 to 63 bits, a datacenter 0 to 10, datacenter and worker together 0 to 31, a sequence 0 "
-          "to 31.";
-      break;
-    case LayoutFault::kTooWide:
-      reason = "The fields sum to more than 64 bits.";
-      break;
-    case LayoutFault::kTickLength:
-      reason = "A tick lasts 1 microsecond to 1 day.";
-      break;
-    case LayoutFault::kEpoch:
-      reason = "An epoch must be between 1970 and 9999.";
-      break;
-    case LayoutFault::kEndsTooLate:
-      reason = "Its last tick is beyond what a timestamp can hold.";
-      break;
-    case LayoutFault::kReadOnly:
-      reason = "Without worker bits or sequence bits, ids can be read but not issued.";
-      break;
-  }
+  const LayoutFault fault = layout.Check(for_issuing);
+  if (fault == LayoutFault::kNone) return;
   ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),
-                  errdetail("%s It has %s.", reason, DescribeLayout(layout)),
+                  errdetail("%s It has %s.", WhatIsWrong(fault), DescribeLayout(layout)),
                   errhint("Set another with snowflake_set_layout(); the view snowflake_layouts has examples.")));
 }
 
@@ -179,9 +176,8 @@ void ReportLayoutInUse() {
 
 char *DescribeLayout(const Layout &layout) {
   return psprintf("epoch %lld ms, tick %lld us, %d timestamp, %d datacenter, %d worker and %d sequence bits, %s first",
-                  static_cast<long long>(layout.epoch_ms), static_cast<long long>(layout.tick_us),
-                  layout.timestamp_bits, layout.datacenter_bits, layout.worker_bits, layout.sequence_bits,
-                  layout.sequence_first ? "sequence" : "worker");
+                  Long(layout.epoch_ms), Long(layout.tick_us), layout.timestamp_bits, layout.datacenter_bits,
+                  layout.worker_bits, layout.sequence_bits, layout.sequence_first ? "sequence" : "worker");
 }
 
 }  // namespace snowflake

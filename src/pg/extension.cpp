@@ -59,10 +59,9 @@ bool Runs(Oid function, const char *code) {
   return library != nullptr && symbol != nullptr && strcmp(symbol, code) == 0;
 }
 
-Oid SchemaOfExtension(Oid extension) { return SchemaSeenBy(nullptr, extension); }
-
 Oid SchemaOfExtension(Oid extension, bool *created_here) {
   const Oid now = SchemaSeenBy(nullptr, extension);
+  if (created_here == nullptr) return now;
   // No command precedes the first, so this snapshot sees nothing of this transaction. The row's xmin is no
   // substitute, because an update of the extension writes a new row, too.
   Snapshot others = RegisterSnapshot(GetCatalogSnapshot(ExtensionRelationId));

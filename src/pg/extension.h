@@ -12,11 +12,9 @@ Oid ExtensionOfFunction(Oid fn_oid);
 // Whether a call of this function runs the library's `code` alone, without SECURITY DEFINER or SET.
 bool Runs(Oid function, const char *code);
 
-// InvalidOid: there is no such extension.
-Oid SchemaOfExtension(Oid extension);
-
-// The same; also whether this transaction created it there, or moved it there.
-Oid SchemaOfExtension(Oid extension, bool *created_here);
+// InvalidOid: there is no such extension. `created_here`: whether this transaction created it in that
+// schema, or moved it there.
+Oid SchemaOfExtension(Oid extension, bool *created_here = nullptr);
 
 // What depends on an object, in the order in which a drop visits it (findDependentObjects() scans by the
 // same index), until `visit` returns false.

@@ -35,11 +35,6 @@ void ReportTimeUsedUp(const Layout &layout, int64_t now_us) {
                    "timestamp.")));
 }
 
-bool IsHeldBack(const ErrorData &error) {
-  return error.sqlerrcode == kAllLeased && error.column_name != nullptr &&
-         strcmp(error.column_name, kHeldBackColumn) == 0;
-}
-
 void ReportForeignTable(const char *table) {
   ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                   errmsg("table \"%s\" is not as the extension snowflake made it", table),

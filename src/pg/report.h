@@ -21,7 +21,10 @@ inline long long Long(int64_t value) { return static_cast<long long>(value); }
 // The error of a registry that holds worker ids back names this column. It identifies the error in any
 // language and over a connection.
 inline constexpr const char *kHeldBackColumn = "settles_until";
-bool IsHeldBack(const ErrorData &error);
+inline bool IsHeldBack(const ErrorData &error) {
+  return error.sqlerrcode == kAllLeased && error.column_name != nullptr &&
+         strcmp(error.column_name, kHeldBackColumn) == 0;
+}
 
 // Whether an error ends or replaces a wait for a lock on the registry's tables.
 inline bool EndsWait(int sqlstate) {

@@ -1,4 +1,4 @@
-// Enters and leaves the security context, with what PostgreSQL itself uses for maintenance commands.
+// Enters the security context, and leaves it.
 #include "pg/security_context.h"
 
 namespace snowflake {

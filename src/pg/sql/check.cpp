@@ -186,8 +186,7 @@ void ReturnGroups(const Check &check, const ReturnSetInfo *result) {
 }  // namespace
 
 SNOWFLAKE_FUNCTION(snowflake_check) {
-  static const char *const names[] = {"relation", "column_name"};
-  CheckNotNull(fcinfo, "snowflake_check", names, 2);
+  CheckNotNull(fcinfo, "snowflake_check", {"relation", "column_name"});
   if (XactIsoLevel != XACT_READ_COMMITTED) ReportIsolation("snowflake_check");
   const Oid relation = PG_GETARG_OID(0);
   const char *name = NameStr(*PG_GETARG_NAME(1));

@@ -20,11 +20,10 @@
 // c. contain_volatile_functions_not_nextval(), which is COPY's question, passes over NextValueExpr;
 //    contain_volatile_functions() and contain_mutable_functions() do not.
 // d. COALESCE keeps its second argument unless the first is a constant, and evaluates it only if the first is null.
-#include "pg/sql/copy.h"
-
 #include "pg/extension.h"
 #include "pg/issue/issue.h"
 #include "pg/issue/segments.h"
+#include "pg/sql/hooks.h"
 
 namespace snowflake {
 

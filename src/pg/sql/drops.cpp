@@ -9,14 +9,13 @@
 // 3. The lease of this database's own node does not count: its ids go on above the last one whatever becomes of the registry.
 //    Nor do its ranges.
 // 4. What is not as the extension made it can always be dropped; there may be no other way to mend it.
-#include "pg/sql/drops.h"
-
 #include "pg/database_layout.h"
 #include "pg/state/issuers.h"
 #include "pg/state/node_block.h"
 #include "pg/registry/protocol.h"
 #include "pg/report.h"
 #include "pg/settings.h"
+#include "pg/sql/hooks.h"
 
 namespace snowflake {
 

@@ -126,16 +126,15 @@ SNOWFLAKE_FUNCTION(snowflake_get_layouts) {
 }
 
 SNOWFLAKE_FUNCTION(snowflake_set_named_layout) {
-  static const char *const names[] = {"name"};
-  CheckNotNull(fcinfo, "snowflake_set_layout", names, 1);
+  CheckNotNull(fcinfo, "snowflake_set_layout", {"name"});
   SetLayout(fcinfo, NamedLayoutOf(PG_GETARG_TEXT_PP(0)));
   PG_RETURN_VOID();
 }
 
 SNOWFLAKE_FUNCTION(snowflake_set_layout) {
-  static const char *const names[] = {"epoch",       "tick",          "timestamp_bits", "datacenter_bits",
-                                      "worker_bits", "sequence_bits", "sequence_first"};
-  CheckNotNull(fcinfo, "snowflake_set_layout", names, 7);
+  CheckNotNull(
+      fcinfo, "snowflake_set_layout",
+      {"epoch", "tick", "timestamp_bits", "datacenter_bits", "worker_bits", "sequence_bits", "sequence_first"});
   const Layout layout = {EpochMs(PG_GETARG_TIMESTAMPTZ(0)),
                          TickUs(PG_GETARG_INTERVAL_P(1)),
                          PG_GETARG_INT32(2),

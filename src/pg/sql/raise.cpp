@@ -47,8 +47,7 @@ void RaiseThisNode(Oid extension, const Layout &layout, Tick tick) {
 }  // namespace
 
 SNOWFLAKE_FUNCTION(snowflake_raise) {
-  static const char *const names[] = {"id"};
-  CheckNotNull(fcinfo, "snowflake_raise", names, 1);
+  CheckNotNull(fcinfo, "snowflake_raise", {"id"});
   const int64_t id = PG_GETARG_INT64(0);
   const Oid extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
   const Layout layout = DatabaseLayout(fcinfo->flinfo->fn_oid);

@@ -1,7 +1,5 @@
 // Segments: numbers, and who makes, raises and drops them in the registry. Arguments, results and errors: COMMENT ON in the install
 // script.
-#include "pg/sql/segments.h"
-
 #include "pg/extension.h"
 #include "pg/issue/segments.h"
 #include "pg/registry/protocol.h"
@@ -9,6 +7,7 @@
 #include "pg/report.h"
 #include "pg/rows.h"
 #include "pg/settings.h"
+#include "pg/sql/hooks.h"
 
 namespace snowflake {
 
@@ -78,8 +77,7 @@ SNOWFLAKE_FUNCTION(snowflake_segment_currval) {
 }
 
 SNOWFLAKE_FUNCTION(snowflake_create_segment) {
-  static const char *const names[] = {"name", "start", "step", "max_value", "max_step"};
-  CheckNotNull(fcinfo, "snowflake_create_segment", names, 5);
+  CheckNotNull(fcinfo, "snowflake_create_segment", {"name", "start", "step", "max_value", "max_step"});
   const char *name = SegmentHere(fcinfo);
   ProtocolCreateSegment(ExtensionOf(fcinfo), name, PG_GETARG_INT64(1), PG_GETARG_INT32(2), PG_GETARG_INT64(3),
                         PG_GETARG_INT32(4), PG_ARGISNULL(5) ? nullptr : PG_GETARG_NAME(5));
@@ -89,8 +87,7 @@ SNOWFLAKE_FUNCTION(snowflake_create_segment) {
 
 // While the row is locked the keeper fetches nothing.
 SNOWFLAKE_FUNCTION(snowflake_drop_segment) {
-  static const char *const names[] = {"name"};
-  CheckNotNull(fcinfo, "snowflake_drop_segment", names, 1);
+  CheckNotNull(fcinfo, "snowflake_drop_segment", {"name"});
   const char *name = SegmentHere(fcinfo);
   ProtocolDropSegment(ExtensionOf(fcinfo), name);
   DropHere(ExtensionOf(fcinfo), name);
@@ -98,8 +95,7 @@ SNOWFLAKE_FUNCTION(snowflake_drop_segment) {
 }
 
 SNOWFLAKE_FUNCTION(snowflake_raise_segment) {
-  static const char *const names[] = {"name", "value"};
-  CheckNotNull(fcinfo, "snowflake_raise_segment", names, 2);
+  CheckNotNull(fcinfo, "snowflake_raise_segment", {"name", "value"});
   const char *name = SegmentHere(fcinfo);
   const int64_t value = PG_GETARG_INT64(1);
   const int64_t next = ProtocolRaiseSegment(ExtensionOf(fcinfo), name, value);
@@ -108,8 +104,7 @@ SNOWFLAKE_FUNCTION(snowflake_raise_segment) {
 }
 
 SNOWFLAKE_FUNCTION(snowflake_segment_standing) {
-  static const char *const names[] = {"name", "for_update"};
-  CheckNotNull(fcinfo, "snowflake_segment_standing", names, 2);
+  CheckNotNull(fcinfo, "snowflake_segment_standing", {"name", "for_update"});
   const char *name = SegmentHere(fcinfo);
   const SegmentStanding standing = ProtocolSegmentStanding(ExtensionOf(fcinfo), name, PG_GETARG_BOOL(1));
   const bool held = standing.held_to > 0;

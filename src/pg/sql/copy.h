@@ -1,9 +1,0 @@
-// COPY FROM and snowflake_nextval().
-#pragma once
-
-namespace snowflake {
-
-// Called once per load of the library.
-void WatchCopies();
-
-}  // namespace snowflake
