@@ -1,5 +1,5 @@
-// This database's layout: the row of the extension's table snowflake_layout, or the default if that is
-// empty. Also layouts as columns of a row.
+// This database's layout: the row of the extension's table snowflake_layout, or the default if that
+// is empty. Also layouts as columns of a row.
 #pragma once
 
 #include "core/layout.h"
@@ -23,7 +23,8 @@ void LayoutToDatums(const Layout &layout, Datum *values);
 Layout LayoutFromDatums(const Datum *values);
 
 // Reads the table. No user's code runs: privileges, rules and types that its owner planted have no
-// effect. Errors: 55000 if the table is not as the extension made it, 22023 if the layout is invalid.
+// effect. Errors: 55000 if the table is not as the extension made it, 22023 if the layout is
+// invalid.
 Layout ReadLayout(Oid relation);
 
 // The same, but returns false instead of an error.
@@ -32,8 +33,8 @@ bool ReadSoundLayout(Oid relation, Layout *layout);
 // The same, kept in the process until the table changes. `fn_oid` is any function of the extension.
 const Layout &DatabaseLayout(Oid fn_oid);
 
-// From WatchLayout() on, `on_change` runs in this process whenever the layout may have changed, or the
-// extension was dropped. Neither opens a table.
+// From WatchLayout() on, `on_change` runs in this process whenever the layout may have changed, or
+// the extension was dropped. Neither opens a table.
 void WatchLayout(Oid fn_oid);
 void OnLayoutChange(void (*on_change)());
 

@@ -1,6 +1,6 @@
 // Finds the extension in the catalogs. pgEdge's library, too, is $libdir/snowflake, so functions of
-// pgEdge's extension call this library. Both have snowflake_nextval and snowflake_currval; for its other
-// functions PostgreSQL itself reports that they are missing.
+// pgEdge's extension call this library. Both have snowflake_nextval and snowflake_currval; for its
+// other functions PostgreSQL itself reports that they are missing.
 #include "pg/extension.h"
 
 #include "pg/report.h"
@@ -11,7 +11,8 @@ namespace {
 
 constexpr const char *kTables[] = {"snowflake_registry", "snowflake_watermark", "snowflake_layout", "snowflake_origin"};
 
-// Every version has these tables. An extension that was changed by hand may lack some, which is another error.
+// Every version has these tables. An extension that was changed by hand may lack some, which is
+// another error.
 bool HasOurTables(Oid schema) {
   for (const char *table : kTables)
     if (OidIsValid(get_relname_relid(table, schema))) return true;
@@ -62,8 +63,8 @@ bool Runs(Oid function, const char *code) {
 Oid SchemaOfExtension(Oid extension, bool *created_here) {
   const Oid now = SchemaSeenBy(nullptr, extension);
   if (created_here == nullptr) return now;
-  // No command precedes the first, so this snapshot sees nothing of this transaction. The row's xmin is no
-  // substitute, because an update of the extension writes a new row, too.
+  // No command precedes the first, so this snapshot sees nothing of this transaction. The row's
+  // xmin is no substitute, because an update of the extension writes a new row, too.
   Snapshot others = RegisterSnapshot(GetCatalogSnapshot(ExtensionRelationId));
   others->curcid = FirstCommandId;
   *created_here = SchemaSeenBy(others, extension) != now;

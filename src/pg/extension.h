@@ -1,5 +1,5 @@
-// The extension that a function belongs to, its schema and its members. pgEdge's extension is also named
-// snowflake, and its library has the same file name: it is recognised and refused.
+// The extension that a function belongs to, its schema and its members. pgEdge's extension is also
+// named snowflake, and its library has the same file name: it is recognised and refused.
 #pragma once
 
 #include "pg/pg.h"
@@ -12,12 +12,12 @@ Oid ExtensionOfFunction(Oid fn_oid);
 // Whether a call of this function runs the library's `code` alone, without SECURITY DEFINER or SET.
 bool Runs(Oid function, const char *code);
 
-// InvalidOid: there is no such extension. `created_here`: whether this transaction created it in that
-// schema, or moved it there.
+// InvalidOid: there is no such extension. `created_here`: whether this transaction created it in
+// that schema, or moved it there.
 Oid SchemaOfExtension(Oid extension, bool *created_here = nullptr);
 
-// What depends on an object, in the order in which a drop visits it (findDependentObjects() scans by the
-// same index), until `visit` returns false.
+// What depends on an object, in the order in which a drop visits it (findDependentObjects() scans
+// by the same index), until `visit` returns false.
 template <typename Visit>
 void ForEachDependent(Oid catalog, Oid object, Visit visit) {
   Relation depend = table_open(DependRelationId, AccessShareLock);
@@ -31,7 +31,8 @@ void ForEachDependent(Oid catalog, Oid object, Visit visit) {
   table_close(depend, AccessShareLock);
 }
 
-// The extension's tables and the sequence, in the order in which a drop locks them, until `visit` returns false.
+// The extension's tables and the sequence, in the order in which a drop locks them, until `visit`
+// returns false.
 template <typename Visit>
 void ForEachTable(Oid extension, Visit visit) {
   ForEachDependent(ExtensionRelationId, extension, [&](const FormData_pg_depend &member) {
@@ -44,8 +45,9 @@ void ForEachTable(Oid extension, Visit visit) {
 // Error: 55000 if it is a different extension.
 void CheckNotNamesake(Oid extension);
 
-// The same for CREATE EXTENSION snowflake and ALTER EXTENSION snowflake UPDATE. PostgreSQL's own error would
-// only be that there is one already, or that no script leads from its version to this one.
+// The same for CREATE EXTENSION snowflake and ALTER EXTENSION snowflake UPDATE. PostgreSQL's own
+// error would only be that there is one already, or that no script leads from its version to this
+// one.
 void CheckCommandForNamesake(const Node *command);
 
 }  // namespace snowflake

@@ -1,7 +1,8 @@
-// PostgreSQL's headers in C linkage, exports, every difference between server versions, and the clocks.
+// PostgreSQL's headers in C linkage, exports, every difference between server versions, and the
+// clocks.
 //
-// Every file includes this first. Standard headers come after it, and only those that do not include
-// <cstdio>: PostgreSQL redefines printf and its like.
+// Every file includes this first. Standard headers come after it, and only those that do not
+// include <cstdio>: PostgreSQL redefines printf and its like.
 #pragma once
 
 // Before 16 modules export everything and PGDLLEXPORT is empty; this library has hidden visibility.
@@ -12,7 +13,8 @@
 extern "C" {
 #include "postgres.h"
 
-// Before the other headers, because another version may lack some. The tests have passed up to the newest.
+// Before the other headers, because another version may lack some. The tests have passed up to the
+// newest.
 #if PG_VERSION_NUM < 150000
 #error "snowflake needs PostgreSQL 15 or later"
 #elif PG_VERSION_NUM >= 200000
@@ -115,7 +117,8 @@ extern "C" {
 
 #define SNOWFLAKE_VERSION "1.0.0"
 
-// Minor releases of 15 and 16 brought it in 2024. It is needed only without preloading, so from 17 on.
+// Minor releases of 15 and 16 brought it in 2024. It is needed only without preloading, so from 17
+// on.
 #ifndef GUC_ALLOW_IN_PARALLEL
 #define GUC_ALLOW_IN_PARALLEL 0
 #endif
@@ -156,7 +159,8 @@ using ParsedJumble = const JumbleState;
 using ParsedJumble = JumbleState;
 #endif
 
-// 19 keeps the names of tranches in shared memory; before, each process has its own list, inherited at its start.
+// 19 keeps the names of tranches in shared memory; before, each process has its own list, inherited
+// at its start.
 inline int NewTranche(const char *name) {
 #if PG_VERSION_NUM >= 190000
   return LWLockNewTrancheId(name);
@@ -171,8 +175,8 @@ inline void RegisterTranche(int tranche, const char *name) {
 #endif
 }
 
-// 17 brought named segments of shared memory, which any process can make while the server runs; from 19
-// on, the function that fills a new one has an argument. Null before 17.
+// 17 brought named segments of shared memory, which any process can make while the server runs;
+// from 19 on, the function that fills a new one has an argument. Null before 17.
 inline void *NamedSegment(const char *name, Size size, void (*fill)(void *)) {
 #if PG_VERSION_NUM >= 190000
   bool found = false;
@@ -213,8 +217,8 @@ inline const PgBackendStatus &BackendStatusAt(int index) {
 #endif
 }
 
-// Whether a process prepared a transaction; in 17 its PGPROC has that. It is needed only if parallel
-// workers have this library and their leader does not, which needs 17, too.
+// Whether a process prepared a transaction; in 17 its PGPROC has that. It is needed only if
+// parallel workers have this library and their leader does not, which needs 17, too.
 inline bool WasOf(const volatile PGPROC *prepared, int proc_number, uint32 lxid) {
 #if PG_VERSION_NUM >= 170000
   return prepared->vxid.procNumber == proc_number && prepared->vxid.lxid == lxid;
@@ -242,8 +246,8 @@ inline PGPROC *ProcOfPrepared(FullTransactionId xid) {
 #endif
 }
 
-// 17 takes the open relation. The lock is the weakest for opening, and ends here: a statement that needs
-// a number locks the table itself.
+// 17 takes the open relation. The lock is the weakest for opening, and ends here: a statement that
+// needs a number locks the table itself.
 inline Oid IdentitySequence(Oid relation, AttrNumber column) {
 #if PG_VERSION_NUM >= 170000
   Relation table = table_open(relation, AccessShareLock);
@@ -314,7 +318,8 @@ inline int64_t ClockUs(clockid_t clock) {
 // deadlines and pauses; like the system's own timeouts, it stops while the system sleeps.
 inline int64_t MonotonicUs() { return ClockUs(CLOCK_MONOTONIC); }
 
-// The second is for ids: it goes on while the system sleeps, if the system has such a clock. Above 0.
+// The second is for ids: it goes on while the system sleeps, if the system has such a clock. Above
+// 0.
 inline int64_t SteadyUs() {
 #ifdef CLOCK_BOOTTIME
   return ClockUs(CLOCK_BOOTTIME) + 1;

@@ -1,5 +1,6 @@
-// Bytes from elsewhere as text of this database: names of hosts and databases, and a registry's messages.
-// People read these texts, so bytes that an encoding cannot hold are shown instead of refused.
+// Bytes from elsewhere as text of this database: names of hosts and databases, and a registry's
+// messages. People read these texts, so bytes that an encoding cannot hold are shown instead of
+// refused.
 #pragma once
 
 #include "pg/pg.h"
@@ -11,8 +12,8 @@ enum class Alphabet {
   kAscii,  // what is valid in every database's
 };
 
-// Copies `from`, with each byte that is no part of a valid character as \xHH. Cut off before the character
-// that would not fit into `size` bytes, with the terminating zero.
+// Copies `from`, with each byte that is no part of a valid character as \xHH. Cut off before the
+// character that would not fit into `size` bytes, with the terminating zero.
 inline void CopyPresentable(char *to, size_t size, const char *from, Alphabet alphabet = Alphabet::kOurs) {
   const int encoding = GetDatabaseEncoding();
   size_t left = strnlen(from, size);

@@ -1,5 +1,5 @@
-// The extension's SQLSTATEs, what messages need, and the errors that several files raise. An error of one
-// function is written in that function.
+// The extension's SQLSTATEs, what messages need, and the errors that several files raise. An error
+// of one function is written in that function.
 #pragma once
 
 #include "core/layout.h"
@@ -18,8 +18,8 @@ inline constexpr int kSegmentUsedUp = MAKE_SQLSTATE('S', 'F', '0', '0', '6');
 inline char *Time(int64_t unix_us) { return pstrdup(timestamptz_to_str(TimestampFromUnixUs(unix_us))); }
 inline long long Long(int64_t value) { return static_cast<long long>(value); }
 
-// The error of a registry that holds worker ids back names this column. It identifies the error in any
-// language and over a connection.
+// The error of a registry that holds worker ids back names this column. It identifies the error in
+// any language and over a connection.
 inline constexpr const char *kHeldBackColumn = "settles_until";
 inline bool IsHeldBack(const ErrorData &error) {
   return error.sqlerrcode == kAllLeased && error.column_name != nullptr &&

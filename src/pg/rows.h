@@ -18,6 +18,12 @@ inline TupleDesc ResultDescriptor(FunctionCallInfo fcinfo) {
   return static_cast<TupleDesc>(fcinfo->flinfo->fn_extra);
 }
 
+// Adds a row to the result that InitMaterializedSRF() began.
+inline void AddRow(FunctionCallInfo fcinfo, Datum *values, bool *nulls) {
+  const ReturnSetInfo *result = reinterpret_cast<const ReturnSetInfo *>(fcinfo->resultinfo);
+  tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
 inline Datum TimeDatum(int64_t unix_us) { return TimestampTzGetDatum(TimestampFromUnixUs(unix_us)); }
 
 inline Datum Int8ArrayDatum(const int64_t *values, int count) {

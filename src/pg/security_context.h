@@ -1,13 +1,13 @@
-// The security context in which others' code runs: triggers, rules and operators that another role has
-// planted have that role's rights and no more.
+// The security context in which others' code runs: triggers, rules and operators that another role
+// has planted have that role's rights and no more.
 #pragma once
 
 #include "pg/pg.h"
 
 namespace snowflake {
 
-// Becomes that role in a security-restricted operation, with a pinned search_path; `further` adds flags
-// of PostgreSQL's. Leaving it restores the role and the settings; an ERROR leaves it, too.
+// Becomes that role in a security-restricted operation, with a pinned search_path; `further` adds
+// flags of PostgreSQL's. Leaving it restores the role and the settings; an ERROR leaves it, too.
 struct SecurityContext {
   Oid user;
   int flags;

@@ -18,8 +18,8 @@ constexpr int kDayMs = 24 * 60 * 60 * 1000;
 constexpr int kMinLeaseMs = static_cast<int>(kMinLeaseUs / kUsPerMs);
 constexpr int kMaxLeaseMs = static_cast<int>(kMaxLeaseUs / kUsPerMs);
 
-// A session may first use the library in a parallel query. A variable that is defined there gets the
-// value that was set before only if it has this flag.
+// A session may first use the library in a parallel query. A variable that is defined there gets
+// the value that was set before only if it has this flag.
 constexpr int kInParallel = GUC_ALLOW_IN_PARALLEL;
 
 const config_enum_entry kStepBackOptions[] = {
@@ -52,8 +52,8 @@ bool CheckRegistry(char **value, void **extra, GucSource source) {
   return false;
 }
 
-// If a value from before the definition is refused, PostgreSQL only warns and takes the default. Ids would
-// then come from this database's own registry instead of the configured one.
+// If a value from before the definition is refused, PostgreSQL only warns and takes the default.
+// Ids would then come from this database's own registry instead of the configured one.
 void CheckRegistryThatIsSet() {
   const char *value = GetConfigOption("snowflake.registry", true, false);
   if (value == nullptr) return;
@@ -121,7 +121,8 @@ void DefineSettings(bool preloading, ConnectionString (*check)(const char *text)
             "1 keeps ids in exact call order across sessions.", &settings.max_run, 256, 1, 1 << 20, PGC_SUSET);
   DefineInt("snowflake.start_timeout", "How long a call waits for a lease.", nullptr, &settings.start_timeout_ms, 5000,
             0, 60 * 60 * 1000, PGC_USERSET, GUC_UNIT_MS);
-  // Only the postmaster can make its own variables; postgresql.conf may have these without preloading, too.
+  // Only the postmaster can make its own variables; postgresql.conf may have these without
+  // preloading, too.
   const GucContext at_start = preloading ? PGC_POSTMASTER : PGC_SIGHUP;
   DefineInt("snowflake.max_databases", "Maximum number of databases of this server that can issue ids.",
             "Each takes 3 kB of shared memory, and 64 bytes for each possible connection. Has no effect if "

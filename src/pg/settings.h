@@ -32,8 +32,8 @@ extern Settings settings;
 // Whether the setting names the registry in this database, which needs no connection.
 inline bool AsksOwnTables() { return settings.registry[0] == '\0'; }
 
-// Whether the registry is in this database: by the setting, or because the keeper found that the setting
-// leads here. `registry_leads_here` is set when the library is loaded.
+// Whether the registry is in this database: by the setting, or because the keeper found that the
+// setting leads here. `registry_leads_here` is set when the library is loaded.
 bool RegistryIsHere();
 extern bool (*registry_leads_here)();
 
@@ -52,8 +52,8 @@ inline Patience PatienceNow() {
 // What is wrong with a connection string; an empty one is good.
 enum class ConnectionString { kGood, kInvalid, kPassword };
 
-// Called once per load of the library. `preloading`: in the postmaster, the only time when the size of
-// shared memory can still be set. `check` judges snowflake.registry.
+// Called once per load of the library. `preloading`: in the postmaster, the only time when the size
+// of shared memory can still be set. `check` judges snowflake.registry.
 void DefineSettings(bool preloading, ConnectionString (*check)(const char *text));
 
 }  // namespace snowflake

@@ -1,17 +1,19 @@
-// What calls for ids, numbers of segments and the horizon need first: their extension and their node.
+// What calls for ids, numbers of segments and the horizon need first: their extension and their
+// node.
 #pragma once
 
 #include "pg/state/node_block.h"
 
 namespace snowflake {
 
-// The extension that a function belongs to, and this database's node. Errors: 55000 if there is none.
+// The extension that a function belongs to, and this database's node. Errors: 55000 if there is
+// none.
 Oid CallersExtension(Oid fn_oid);
 NodeBlock *ThisNode(Oid fn_oid, Oid extension);
 
-// A lease that was recovered after a crash goes on only under the same registry and layout, and not if
-// this server has followed another one since, which then had the registry. The first call or the keeper
-// checks that.
+// A lease that was recovered after a crash goes on only under the same registry and layout, and not
+// if this server has followed another one since, which then had the registry. The first call or the
+// keeper checks that.
 bool IsRecovered(NodeBlock *node);
 void AdmitRecovered(NodeBlock *node, const Layout &layout, Oid extension);
 
@@ -28,8 +30,8 @@ inline void CountFailure(NodeBlock *node, int64_t Counters::*counter, Call call)
   PG_END_TRY();
 }
 
-// Before a call waits for the registry. Errors: 25006 on a standby whose registry is here, 55000 if the
-// extension was dropped, or created in this transaction, which the keeper cannot see.
+// Before a call waits for the registry. Errors: 25006 on a standby whose registry is here, 55000 if
+// the extension was dropped, or created in this transaction, which the keeper cannot see.
 void CheckRegistryMayAnswer(Oid fn_oid, Oid extension);
 
 }  // namespace snowflake

@@ -1,31 +1,33 @@
 // The horizon, section 12 of the design: what PostgreSQL says of transactions, for core/horizon.h.
-// A transaction's first run notes its first id (issue.cpp). Calls take samples, and so does the keeper
-// for a while after the last call.
+// A transaction's first run notes its first id (issue.cpp). Calls take samples, and so does the
+// keeper for a while after the last call.
 //
 // This rests on what PostgreSQL does; test/t/horizon/promises.pl checks each:
 //
-// a. A transaction has its lxid before any of its statements runs, and until others see it as ended.
-//    With an xid, the two end together, under ProcArrayLock. That is after its commit, which may have
-//    waited for a synchronous standby.
-// b. A snapshot has in xip every xid in progress below its xmax, except those of subtransactions and its
-//    own. So has the result of GetRunningTransactionData(), with its own.
-// c. A transaction that is prepared is in progress under its own PGPROC before its process's lxid ends.
-//    XACT_EVENT_PRE_PREPARE is before both. XACT_EVENT_PREPARE is after both, and before others can end
-//    the transaction. From before the first of both on, that PGPROC has the virtual transaction id of
-//    the process, or an invalid one if the transaction was recovered.
-// d. A parallel worker's lock group leader is the process whose transaction it works for. It outlasts
-//    the worker.
-// e. The active snapshot is a copy, made for one command or shared by those of a function. In copies
-//    PostgreSQL sets snapXactCompletionCount to 0 and never reads it. The result is kept there, because
-//    each partition, each arm of a UNION ALL and each rescan evaluates the function by itself.
+// a. A transaction has its lxid before any of its statements runs, and until others see it as
+//    ended. With an xid, the two end together, under ProcArrayLock. That is after its commit, which
+//    may have waited for a synchronous standby.
+// b. A snapshot has in xip every xid in progress below its xmax, except those of subtransactions
+//    and its own. So has the result of GetRunningTransactionData(), with its own.
+// c. A transaction that is prepared is in progress under its own PGPROC before its process's lxid
+//    ends. XACT_EVENT_PRE_PREPARE is before both. XACT_EVENT_PREPARE is after both, and before
+//    others can end the transaction. From before the first of both on, that PGPROC has the virtual
+//    transaction id of the process, or an invalid one if the transaction was recovered.
+// d. A parallel worker's lock group leader is the process whose transaction it works for. It
+//    outlasts the worker.
+// e. The active snapshot is a copy, made for one command or shared by those of a function. In
+//    copies PostgreSQL sets snapXactCompletionCount to 0 and never reads it. The result is kept
+//    there, because each partition, each arm of a UNION ALL and each rescan evaluates the function
+//    by itself.
 #pragma once
 
 #include "pg/state/node_block.h"
 
 namespace snowflake {
 
-// The horizon for the current statement, the same in each call of it. `fn_oid` is the SQL function that
-// asks. Errors: 25006 during recovery, 0A000 for another node of Citus, 55000 if there is no node.
+// The horizon for the current statement, the same in each call of it. `fn_oid` is the SQL function
+// that asks. Errors: 25006 during recovery, 0A000 for another node of Citus, 55000 if there is no
+// node.
 int64_t Horizon(Oid fn_oid);
 
 // Of the keeper: takes a sample if sessions ask for the horizon and one is due. Returns in how many

@@ -1,15 +1,15 @@
 // A process's run, the calls that take one, and what they wait for.
 //
-// 1. A run's numbers were taken from the generator under its lock, so no other process has them. That
-//    holds after the lease, too: its release reports a last tick that is not below the run's. The rest
-//    of a run is forgotten here before it goes back under the lock, or it is lost.
-// 2. A run is used only within the tick of the node's clock in which it was taken, even if its numbers
-//    are of another tick. So it is ahead of that clock by no more than when it was taken (G3), and ids
-//    of calls more than a tick apart are in order across sessions (G2). The monotonic clock decides
-//    when the tick ends, so no step of the wall clock makes a run last longer or usable again (G9). A
-//    call reads one clock once and divides nothing.
-// 3. A run is used only within the transaction in which it was taken, whose first id is noted with it
-//    (core/horizon.h).
+// 1. A run's numbers were taken from the generator under its lock, so no other process has them.
+//    That holds after the lease, too: its release reports a last tick that is not below the run's.
+//    The rest of a run is forgotten here before it goes back under the lock, or it is lost.
+// 2. A run is used only within the tick of the node's clock in which it was taken, even if its
+//    numbers are of another tick. So it is ahead of that clock by no more than when it was taken
+//    (G3), and ids of calls more than a tick apart are in order across sessions (G2). The monotonic
+//    clock decides when the tick ends, so no step of the wall clock makes a run last longer or
+//    usable again (G9). A call reads one clock once and divides nothing.
+// 3. A run is used only within the transaction in which it was taken, whose first id is noted with
+//    it (core/horizon.h).
 #include "pg/issue/issue.h"
 
 #include "pg/database_layout.h"
@@ -146,8 +146,8 @@ void WaitForClock(NodeBlock *node, IdWait *wait, int64_t now_us, int64_t until_u
   if (event == 0) event = WaitEventNamed("SnowflakeClock");
   const int64_t left_us = until_us - now_us;
   if (left_us < kUsPerMs) {
-    // A latch counts in milliseconds, so it would wake the call in the middle of a tick, and a run that
-    // is not used up when its tick ends is lost.
+    // A latch counts in milliseconds, so it would wake the call in the middle of a tick, and a run
+    // that is not used up when its tick ends is lost.
     pgstat_report_wait_start(event);
     pg_usleep(left_us > 1 ? left_us : 1);
     pgstat_report_wait_end();
@@ -167,7 +167,8 @@ const char *WhatToDoAbout(const RegistryError &error) {
   if (error.sqlstate == kClockBehind) return "Set the clock right on the server where it is wrong.";
   if (error.sqlstate == kTimeUsedUp)
     return "Set the clock right if it is wrong; otherwise ids need a layout with a later epoch or a wider timestamp.";
-  // With these two the other side answered: with another layout or without the extension, or not as a registry.
+  // With these two the other side answered: with another layout or without the extension, or not as
+  // a registry.
   if (error.sqlstate == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE)
     return "The keeper goes on trying; ids flow as soon as this is corrected.";
   if (error.sqlstate == ERRCODE_PROTOCOL_VIOLATION) return "Check that snowflake.registry leads to a registry.";
@@ -220,7 +221,8 @@ const char *WhatToDoAbout(const RegistryError &error) {
   pg_unreachable();
 }
 
-// `ahead_us` (Unix) is the last id's time when the clock stepped back, otherwise when the lease's window begins.
+// `ahead_us` (Unix) is the last id's time when the clock stepped back, otherwise when the lease's
+// window begins.
 [[noreturn]] void ReportClockBehind(const Layout &layout, int64_t now_us, int64_t ahead_us, bool step_back) {
   const double behind_s = Seconds(ahead_us - now_us);
   if (now_us < layout.epoch_us())

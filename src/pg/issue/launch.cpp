@@ -42,7 +42,8 @@ bool Register() {
   return RegisterDynamicBackgroundWorker(&worker, nullptr);
 }
 
-// No command locks a part of an extension, so only keepers and calls of this library take this lock.
+// No command locks a part of an extension, so only keepers and calls of this library take this
+// lock.
 LOCKTAG PrivateKeeperTag(Oid extension) {
   LOCKTAG tag;
   SET_LOCKTAG_OBJECT(tag, MyDatabaseId, ExtensionRelationId, extension, 1);
@@ -92,8 +93,8 @@ bool BecomePrivateKeeper(Oid extension) {
 
 NoLeaseReason EnsureKeeper(NodeBlock *node) {
   if (!IsUnderPostmaster) return NoLeaseReason::kSingleUser;
-  // The new server's tables do not have the old one's leases and watermarks yet, and its ids must be
-  // above these. pg_upgrade itself asks for no id, but an event trigger may.
+  // The new server's tables do not have the old one's leases and watermarks yet, and its ids must
+  // be above these. pg_upgrade itself asks for no id, but an event trigger may.
   if (IsBinaryUpgrade) return NoLeaseReason::kBinaryUpgrade;
   const int64_t now_us = MonotonicUs();
   bool ask = false;
@@ -118,7 +119,8 @@ bool WaitForKeeper(NodeBlock *node, KeeperWait *wait, uint32 event) {
   if (wait->since_us == 0) *wait = {now_us, 0, NoLeaseReason::kRegistry};
   wait->waited_us = now_us - wait->since_us;
   const NoLeaseReason reason = EnsureKeeper(node);
-  // A keeper that was asked for and has not started may lack a background worker: then the reason stays.
+  // A keeper that was asked for and has not started may lack a background worker: then the reason
+  // stays.
   if (WakeKeeper(node) || reason != NoLeaseReason::kRegistry) wait->why = reason;
   if (reason == NoLeaseReason::kSingleUser || reason == NoLeaseReason::kBinaryUpgrade) return false;
   const int64_t left_us = settings.start_timeout_ms * kUsPerMs - wait->waited_us;

@@ -17,16 +17,17 @@ enum class NoLeaseReason {
 NoLeaseReason EnsureKeeper(NodeBlock *node);
 
 // In the postmaster, while it preloads the library: registers keepers of the databases that issued
-// ids before the restart. They get background workers before parallel queries take these, and leases
-// before the first call. At most half of max_worker_processes: other libraries' workers need some, too.
+// ids before the restart. They get background workers before parallel queries take these, and
+// leases before the first call. At most half of max_worker_processes: other libraries' workers need
+// some, too.
 void StartKeepers();
 
 // Whether this process is one of those.
 bool StartedWithServer();
 
 // The registry in this database has answered a node of another server, so a keeper has to write the
-// mark of a clean shutdown. If the server has no state block, or no free slot in it, that keeper has
-// a block of its own. Never waits.
+// mark of a clean shutdown. If the server has no state block, or no free slot in it, that keeper
+// has a block of its own. Never waits.
 void KeepRegistry(Oid extension);
 
 // In such a keeper. False if there is one already.
@@ -45,7 +46,8 @@ struct KeeperWait {
   NoLeaseReason why;
 };
 
-// Asks for a keeper, wakes it and waits for a while. False if that is of no use, or start_timeout is over.
+// Asks for a keeper, wakes it and waits for a while. False if that is of no use, or start_timeout
+// is over.
 bool WaitForKeeper(NodeBlock *node, KeeperWait *wait, uint32 event);
 
 // The registry's last error. Its text may contain addresses and roles, so only members of

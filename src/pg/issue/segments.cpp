@@ -1,9 +1,9 @@
 // Takes numbers from the slots of segments, and waits for the keeper if there are none.
 //
-// 1. Each call takes one number, under the slot's mutex. So numbers rise within a node in the order of
-//    calls, and none is lost with a session.
-// 2. The range was committed in the registry before the node got it. The black box does not keep it:
-//    after a crash its rest is a gap.
+// 1. Each call takes one number, under the slot's mutex. So numbers rise within a node in the order
+//    of calls, and none is lost with a session.
+// 2. The range was committed in the registry before the node got it. The black box does not keep
+//    it: after a crash its rest is a gap.
 // 3. The keeper acquires ranges. A call that finds no number waits for it, as for a lease.
 #include "pg/issue/segments.h"
 
@@ -68,8 +68,8 @@ inline void TakeOne(SegmentSlot *slot, Attempt *attempt) {
   attempt->wanted = slot->ranges.wanted;
 }
 
-// Catalogs cannot be read under the mutex. So a call checks the role that this process has read before,
-// and takes a number only if the slot still has that role.
+// Catalogs cannot be read under the mutex. So a call checks the role that this process has read
+// before, and takes a number only if the slot still has that role.
 inline bool MayUse(const Usage &usage) {
   if (likely(usage.role[0] == '\0')) return true;
   const Oid role = get_role_oid(usage.role, true);
@@ -174,7 +174,8 @@ void Pause(NodeBlock *node, NumberWait *wait, const char *name) {
                           "it to shared_preload_libraries first.")));
 }
 
-// Asks the keeper, perhaps another database's, to release the numbers of an idle segment and to free its slot.
+// Asks the keeper, perhaps another database's, to release the numbers of an idle segment and to
+// free its slot.
 void AskForSlot(const SegmentRef &idle) {
   Oid database = InvalidOid;
   const int64_t now_us = SteadyUs();

@@ -6,9 +6,9 @@
 
 namespace snowflake {
 
-// The next number of the segment of this name. `fn_oid` is the SQL function that asks; its call site
-// keeps in `*kept`, nullptr at first, which segment that is. Errors: 22023 for a malformed name, 42704,
-// 42501, SF005, SF006, and those of ids if nothing can be issued.
+// The next number of the segment of this name. `fn_oid` is the SQL function that asks; its call
+// site keeps in `*kept`, nullptr at first, which segment that is. Errors: 22023 for a malformed
+// name, 42704, 42501, SF005, SF006, and those of ids if nothing can be issued.
 int64_t NextNumber(Oid fn_oid, void **kept, const text *name);
 
 // The last number of it that this process has issued, or 0. Error: 42501.

@@ -1,5 +1,5 @@
-// The transactions that have taken runs: the slot of each in shared memory, and where it moves when the
-// transaction is prepared. The horizon is taken from these slots (horizon.h).
+// The transactions that have taken runs: the slot of each in shared memory, and where it moves when
+// the transaction is prepared. The horizon is taken from these slots (horizon.h).
 #pragma once
 
 #include "pg/state/node_block.h"
@@ -17,8 +17,8 @@ struct OwnSlot {
 };
 OwnSlot SlotOfTransaction();
 
-// Before the transaction's first run is taken: the slot may still have an earlier transaction, which is
-// prepared and whose process does not know that its parallel workers drew ids.
+// Before the transaction's first run is taken: the slot may still have an earlier transaction,
+// which is prepared and whose process does not know that its parallel workers drew ids.
 void KeepPrepared(const OwnSlot &own);
 
 }  // namespace snowflake

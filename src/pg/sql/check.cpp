@@ -1,11 +1,12 @@
-// snowflake_check(): ids of a table that this registry cannot have handed out. Arguments, result and errors: COMMENT ON in the
-// install script.
+// snowflake_check(): finds ids of a table that no node of this registry can have issued. Arguments,
+// result and errors: COMMENT ON in the install script.
 //
-// 1. Only who may read the column reads it, but the table is read by its access method alone. A query would, as it is planned,
-//    evaluate what others put into the table's indexes and statistics, with the caller's rights.
-// 2. The table's rows are those of the statement's snapshot, and what the registry has handed out is read after it was taken: an
-//    id that is seen had a lease by then.
-// 3. Nothing is kept but what the registry knows of each worker id, and a row of the result.
+// 1. The caller needs the right to read the column, but the table is read by its access method
+//    alone. Planning a query would evaluate expressions of the table's indexes and statistics with
+//    the caller's rights.
+// 2. The rows are those of the statement's snapshot, and the registry is read after it was taken:
+//    each id that is seen had a lease by then.
+// 3. Only the registry's history of each worker id and the rows of the result are kept in memory.
 #include "core/check.h"
 #include "core/lease.h"
 #include "pg/database_layout.h"
@@ -26,7 +27,7 @@ struct WorkerHistory {
   HandedOut handed_out;
 };
 
-// One row of the result.
+// A row of the result.
 struct ProblemGroup {
   struct Key {
     IdProblem problem;
@@ -75,15 +76,11 @@ void ReadRegistry(Oid extension, Check *check) {
   });
 }
 
-IdProblem ProblemOf(const Check &check, int64_t id, int32_t worker) {
-  const WorkerHistory *known =
-      static_cast<const WorkerHistory *>(hash_search(check.known, &worker, HASH_FIND, nullptr));
-  return ProblemOf(check.layout, id, check.latest, known != nullptr ? &known->handed_out : nullptr);
-}
-
 void CountId(const Check &check, int64_t id) {
   const int32_t worker = check.layout.Unpack(id).worker;
-  const IdProblem problem = ProblemOf(check, id, worker);
+  const WorkerHistory *known =
+      static_cast<const WorkerHistory *>(hash_search(check.known, &worker, HASH_FIND, nullptr));
+  const IdProblem problem = ProblemOf(check.layout, id, check.latest, known != nullptr ? &known->handed_out : nullptr);
   if (problem == IdProblem::kNone) return;
   const ProblemGroup::Key key = {problem, problem == IdProblem::kForeign ? kNoWorker : worker};
   bool found = false;
@@ -107,12 +104,12 @@ void ReadTable(Relation table, AttrNumber column, const Check &check) {
   ExecDropSingleTupleTableSlot(slot);
 }
 
-// Those of the table itself; its partitions and children have them from there, by another number perhaps.
+// Partitions and children may have the column under another number.
 AttrNumber FindIdColumn(Oid relation, const char *name) {
   const AttrNumber column = get_attnum(relation, name);
   if (column <= 0) ReportNoColumn(relation, name);
   const Oid type = get_atttype(relation, column);
-  const bool stored = get_attgenerated(relation, column) != 'v';  // 18 brought those that are not
+  const bool stored = get_attgenerated(relation, column) != 'v';  // 18 brought virtual columns
   if (type != INT8OID || !stored)
     ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("column \"%s\" cannot be checked", name),
                     stored ? errdetail("It is of type %s; ids are bigint.", format_type_be(type))
@@ -125,7 +122,7 @@ void CheckMayRead(Oid relation, AttrNumber column) {
   const bool may = pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
                    pg_attribute_aclcheck(relation, column, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
   if (!may) aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(relation)), get_rel_name(relation));
-  // With row_security off it is an error where policies would hide rows from the caller.
+  // With row_security off, it is an error if policies would hide rows from the caller.
   check_enable_rls(relation, InvalidOid, false);
 }
 
@@ -165,7 +162,7 @@ int InOrder(const void *left, const void *right) {
   return a.worker < b.worker ? -1 : a.worker > b.worker;
 }
 
-void ReturnGroups(const Check &check, const ReturnSetInfo *result) {
+void ReturnGroups(FunctionCallInfo fcinfo, const Check &check) {
   const long count = hash_get_num_entries(check.groups);
   if (count == 0) return;
   ProblemGroup *all =
@@ -179,7 +176,7 @@ void ReturnGroups(const Check &check, const ReturnSetInfo *result) {
     Datum values[] = {CStringGetTextDatum(TextOf(check, found.key.problem)), Int32GetDatum(found.key.worker),
                       Int64GetDatum(found.ids), Int64GetDatum(found.first), Int64GetDatum(found.last)};
     bool nulls[lengthof(values)] = {false, found.key.worker == kNoWorker};
-    tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+    AddRow(fcinfo, values, nulls);
   }
 }
 
@@ -204,7 +201,7 @@ SNOWFLAKE_FUNCTION(snowflake_check) {
   check.groups = MakeTable("snowflake check", sizeof(ProblemGroup::Key), sizeof(ProblemGroup));
   if (check.compares) ReadRegistry(ExtensionOfFunction(fcinfo->flinfo->fn_oid), &check);
   ReadTables(relation, name, check);
-  ReturnGroups(check, reinterpret_cast<const ReturnSetInfo *>(fcinfo->resultinfo));
+  ReturnGroups(fcinfo, check);
   table_close(table, NoLock);
   return Datum{0};
 }

@@ -1,25 +1,30 @@
-// COPY FROM inserts row by row where a column's default is volatile, because such a function could read the table;
-// nextval() alone is excepted. snowflake_nextval() reads no table either, so a COPY evaluates a twin that is labelled
-// stable.
+// Lets COPY FROM insert many rows at a time into tables whose default is snowflake_nextval(). If a
+// default is volatile, COPY inserts row by row, because the function could read the table; only
+// nextval() is exempt. snowflake_nextval() reads no table either, so a COPY evaluates a twin that
+// is labelled stable.
 //
-// 1. What is merely stable may be evaluated once for many rows, or twice where one value was meant: by an SQL function
-//    that uses its argument twice and is inlined. So beside the twin stands the node of identity columns. To every
-//    question that PostgreSQL asks it is volatile, except to COPY's about defaults, which passes over it as over
-//    nextval(); and it is never reached.
-// 2. The twin is given only to what COPY FROM plans as a column's default. Others take expressions apart and evaluate
-//    the parts, that node too, or keep them in a plan: extensions with a planner of their own do, in a table's trigger.
-// 3. The twin takes an argument of type internal, which no SQL can write: nobody else can call it or make it a default.
+// 1. A stable function may be evaluated once for many rows, or twice instead of once: by an SQL
+//    function that uses its argument twice and is inlined. So the twin is beside the node of
+//    identity columns, which is never reached. That is volatile to all checks of PostgreSQL but
+//    COPY's check of defaults, which ignores it like nextval().
+// 2. Only what COPY FROM plans as a column's default gets the twin. Extensions with their own
+//    planner, in a table's trigger, take expressions apart and evaluate the parts, or keep them in
+//    a plan.
+// 3. The twin has an argument of type internal, which SQL cannot write: it cannot be called or made
+//    a default.
 //
-// That rests on what PostgreSQL does and nowhere promises; test/t/copy/planners.pl looks at each:
+// This rests on what PostgreSQL does and does not promise; test/t/copy/planners.pl checks each:
 //
-// a. COPY FROM plans defaults without a planner's root, while its memory context called "COPY" is the current one. Its
-//    WHERE, CHECKs and WHEN conditions, and what its functions and triggers run, are planned elsewhere. From PostgreSQL 19 on
-//    a domain's CHECKs are planned there, too, where nobody has looked at them before: while pg_constraint, from which they
-//    come, is open. The session keeps that plan.
-// b. COPY TO has a context of that name, too, and plans a query in it: with a root, under a utility command of its own.
-// c. contain_volatile_functions_not_nextval(), which is COPY's question, passes over NextValueExpr;
+// a. COPY FROM plans defaults without a planner's root, in its memory context "COPY". Its WHERE,
+//    CHECKs and WHEN conditions, and what its functions and triggers run, are planned elsewhere.
+//    From PostgreSQL 19 on, the CHECKs of a domain that is new to the session are planned there,
+//    too: while pg_constraint, from which they come, is open. The session keeps that plan.
+// b. COPY TO has a context of that name, too. It plans a query in it with a root, under its own
+//    utility command.
+// c. contain_volatile_functions_not_nextval(), which is COPY's check, ignores NextValueExpr;
 //    contain_volatile_functions() and contain_mutable_functions() do not.
-// d. COALESCE keeps its second argument unless the first is a constant, and evaluates it only if the first is null.
+// d. COALESCE keeps its second argument unless the first is a constant, and evaluates it only if
+//    the first is null.
 #include "pg/extension.h"
 #include "pg/issue/issue.h"
 #include "pg/issue/segments.h"
@@ -37,7 +42,7 @@ void RunUtility(PlannedStmt *statement, const char *text, bool read_only_tree, P
                 QueryCompletion *completion) {
   const bool outer_copy_from = in_copy_from;
   const Node *command = statement->utilityStmt;
-  CheckCommandForNamesake(command);  // the library has this one utility hook
+  CheckCommandForNamesake(command);
   PG_TRY();
   {
     in_copy_from = IsA(command, CopyStmt) && reinterpret_cast<const CopyStmt *>(command)->is_from;
@@ -84,8 +89,8 @@ Oid FindTwin(Oid support, const char *code) {
 
 Node *CallOfTwin(Oid support, const SupportRequestSimplify *request) {
   if (!PlansDefault(request)) return nullptr;
-  // A superuser may have given the support function to another function, or changed this one. Who lacks a right is told
-  // so when snowflake_nextval() itself is called.
+  // A superuser may have given the support function to another function, or changed this one. If a
+  // right is missing, the call of snowflake_nextval() itself reports it.
   const Oid function = request->fcall->funcid;
   const char *code = CodeOfTwin(function);
   if (code == nullptr || !MayExecute(function)) return nullptr;
@@ -104,7 +109,7 @@ Node *CallOfTwin(Oid support, const SupportRequestSimplify *request) {
   return reinterpret_cast<Node *>(first);
 }
 
-// What PostgreSQL itself says where a function may not be called.
+// Raises PostgreSQL's own error.
 void CheckMayExecute(Oid function) {
   if (!MayExecute(function)) aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, get_func_name(function));
 }
@@ -124,7 +129,8 @@ SNOWFLAKE_FUNCTION(snowflake_nextval_support) {
   PG_RETURN_POINTER(answer);
 }
 
-// The first argument is the function itself. The right to call it is asked for once per expression, as the executor does.
+// The first argument is the function itself. The right to call it is checked once per expression,
+// as by the executor.
 SNOWFLAKE_FUNCTION(snowflake_copy_nextval) {
   const Oid function = DatumGetObjectId(PG_GETARG_DATUM(0));
   if (fcinfo->flinfo->fn_extra == nullptr) {

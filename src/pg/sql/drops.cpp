@@ -1,14 +1,16 @@
-// A registry that is dropped takes its leases along, while their nodes issue under them, and one that is made in its place would
-// hand out the same worker ids and numbers before those nodes ask. So the drop is refused as long as other nodes hold leases,
-// or ranges of segments.
+// Refuses to drop a registry while other nodes hold leases or ranges of segments. Those nodes would
+// go on issuing, and a new registry in its place would assign the same worker ids and numbers
+// before they ask it.
 //
-// 1. DROP EXTENSION, DROP SCHEMA, DROP OWNED: whatever goes passes the hook of dropped objects, locked, and as long as it can be
-//    read. The tables go one by one, in no order that is promised: what looks is the first of the two that are needed.
-// 2. A session that has nothing to do with this library has no hook. Before such a command, the event trigger
-//    _snowflake_guard_drop calls a function of it, and that loads it.
-// 3. The lease of this database's own node does not count: its ids go on above the last one whatever becomes of the registry.
-//    Nor do its ranges.
-// 4. What is not as the extension made it can always be dropped; there may be no other way to mend it.
+// 1. With DROP EXTENSION, DROP SCHEMA and DROP OWNED, each object passes the hook of dropped
+//    objects, locked and still readable. The order of the tables is not promised: the first of the
+//    two that are needed is checked.
+// 2. A session that has not loaded this library has no hook. Before such a command, the event
+//    trigger _snowflake_guard_drop calls a function of the library, which loads it.
+// 3. The lease and the ranges of this database's own node do not count: after the drop, its ids go
+//    on above the last one.
+// 4. What is not as the extension made it can always be dropped; there may be no other way to
+//    repair it.
 #include "pg/database_layout.h"
 #include "pg/state/issuers.h"
 #include "pg/state/node_block.h"
@@ -23,12 +25,11 @@ namespace {
 
 object_access_hook_type next_access_hook = nullptr;
 
-// What this database's own node has drawn, or is about to.
+// The leases that this database's own node has acquired, or is about to.
 struct OwnLeases {
   SecretHash hashes[kMaxRetired + 2];
   int count;
 
-  // What is not as the protocol stores it is no lease of ours.
   bool Have(const bytea *hash) const {
     if (VARSIZE_ANY_EXHDR(hash) != sizeof(SecretHash)) return false;
     for (int i = 0; i < count; ++i)
@@ -60,7 +61,8 @@ struct TypedColumn {
   Oid type;
 };
 
-// Each row in which none of these columns is null; none, if a column is not as the extension made it.
+// Calls `row` for each row in which none of these columns is null; not at all if a column is not as
+// the extension made it.
 template <int count, typename Row>
 void ForEachRow(Oid relation, const TypedColumn (&columns)[count], Row row) {
   Relation table = table_open(relation, AccessShareLock);
@@ -148,7 +150,7 @@ bool IsOfSnowflake(Oid relation) {
   return name != nullptr && strcmp(name, "snowflake") == 0;
 }
 
-// The table of that name beside it; InvalidOid: there is none.
+// The table of that name in the same schema; InvalidOid: there is none.
 Oid TableBeside(Oid relation, const char *name) {
   const Oid table = get_relname_relid(name, get_rel_namespace(relation));
   return OidIsValid(table) && get_rel_relkind(table) == RELKIND_RELATION ? table : InvalidOid;
@@ -163,7 +165,7 @@ void CheckDrop(Oid relation) {
     if (OidIsValid(ranges) && OidIsValid(segments)) CheckRanges(ranges, segments);
   }
   if (!is("snowflake_registry") && !is("snowflake_layout")) return;
-  // Nobody has asked the extension for an id that may take this one's place.
+  // An extension that takes this one's place has issued no id yet.
   ForgetIssuer(MyDatabaseId);
   const Oid registry = TableBeside(relation, "snowflake_registry");
   const Oid layout_table = TableBeside(relation, "snowflake_layout");
@@ -199,7 +201,7 @@ void WatchDrops() {
   object_access_hook = OnAccess;
 }
 
-// By now the library is loaded.
+// The call has loaded the library.
 SNOWFLAKE_FUNCTION(snowflake_guard_drop) { return Datum{0}; }
 
 }  // namespace snowflake

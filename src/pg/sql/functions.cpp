@@ -1,4 +1,5 @@
-// The scalar SQL functions: issuing and reading ids. Arguments, results and errors: COMMENT ON in the install script.
+// The scalar SQL functions: issuing and reading ids. Arguments, results and errors: COMMENT ON in
+// the install script.
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/issue/horizon.h"
@@ -12,7 +13,7 @@ namespace snowflake {
 
 namespace {
 
-// Readers: an id, and perhaps a layout's name.
+// For functions that read an id, and perhaps the name of a layout.
 const Layout &LayoutFor(FunctionCallInfo fcinfo, int64_t id) {
   const Layout &layout = LayoutArgument(fcinfo, 1);
   if (unlikely(!layout.Holds(id))) ReportForeignId(id, layout);
@@ -27,20 +28,20 @@ const Layout &LayoutFor(FunctionCallInfo fcinfo, int64_t id) {
 Datum AllAtOnce(FunctionCallInfo fcinfo, int32 count) {
   if (count <= 0) ReportCount(count);
   InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-  const ReturnSetInfo *result = reinterpret_cast<const ReturnSetInfo *>(fcinfo->resultinfo);
   for (Ids ids; count > 0; count -= ids.count) {
     ids = NextIds(fcinfo->flinfo->fn_oid, count);
     for (int32 i = 0; i < ids.count; ++i) {
       Datum id = Int64GetDatum(ids.first + ids.step * i);
       bool is_null = false;
-      tuplestore_putvalues(result->setResult, result->setDesc, &id, &is_null);
+      AddRow(fcinfo, &id, &is_null);
     }
   }
   return Datum{0};
 }
 
-// Whether an id is none: nothing was issued in the first minute of the default layout, which is older than this extension. What lies
-// there, up to 251,658,239,999, are the numbers that a table had before. Who names the layout has his reasons to read them.
+// Whether a number is no id: none was issued in the first minute of the default layout. Numbers up
+// to 251,658,239,999 there are those that a table had before. A call that names the layout reads
+// them.
 bool IsFromBefore(FunctionCallInfo fcinfo, const Layout &layout, Tick tick) {
   constexpr Tick kFirstMinute = 60 * 1000;
   return PG_NARGS() == 1 && tick < kFirstMinute && layout == kDefaultLayout;
@@ -49,30 +50,24 @@ bool IsFromBefore(FunctionCallInfo fcinfo, const Layout &layout, Tick tick) {
 Datum TickTimestamp(const Layout &layout, Tick tick) { return TimeDatum(layout.UnixUsAt(tick)); }
 
 void CheckParts(TimestampTz ts, const Parts &parts, const Layout &layout) {
-  switch (layout.Fits(parts)) {
-    case PartsFault::kNone:
-      break;
-    case PartsFault::kTick:
-      ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-                      errmsg("timestamp %s is out of range", timestamptz_to_str(ts)),
-                      errdetail("%s holds times from %s up to, but not including, %s.", NameOf(layout),
-                                Time(layout.epoch_us()), Time(layout.UnixUsAt(layout.max_readable_tick() + 1))),
-                      errhint("Use a time within these limits, or a layout that holds it.")));
-      break;
-    case PartsFault::kWorker:
-      ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("worker id %d is out of range", parts.worker),
-                      errdetail("%s has %d datacenter and worker bits, for values from 0 to %lld.", NameOf(layout),
-                                layout.node_bits(), Long(layout.worker_count() - 1)),
-                      errhint("Datacenter and worker together are the worker id.")));
-      break;
-    case PartsFault::kSequence:
-      ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-                      errmsg("sequence number %d is out of range", parts.sequence),
-                      errdetail("%s has %d sequence bits, for values from 0 to %lld.", NameOf(layout),
-                                layout.sequence_bits, Long(layout.sequence_count() - 1)),
-                      errhint("Use the next tick for further ids.")));
-      break;
-  }
+  const PartsFault fault = layout.Fits(parts);
+  if (fault == PartsFault::kTick)
+    ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+                    errmsg("timestamp %s is out of range", timestamptz_to_str(ts)),
+                    errdetail("%s holds times from %s up to, but not including, %s.", NameOf(layout),
+                              Time(layout.epoch_us()), Time(layout.UnixUsAt(layout.max_readable_tick() + 1))),
+                    errhint("Use a time within these limits, or a layout that holds it.")));
+  if (fault == PartsFault::kWorker)
+    ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("worker id %d is out of range", parts.worker),
+                    errdetail("%s has %d datacenter and worker bits, for values from 0 to %lld.", NameOf(layout),
+                              layout.node_bits(), Long(layout.worker_count() - 1)),
+                    errhint("Datacenter and worker together are the worker id.")));
+  if (fault == PartsFault::kSequence)
+    ereport(ERROR,
+            (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("sequence number %d is out of range", parts.sequence),
+             errdetail("%s has %d sequence bits, for values from 0 to %lld.", NameOf(layout), layout.sequence_bits,
+                       Long(layout.sequence_count() - 1)),
+             errhint("Use the next tick for further ids.")));
 }
 
 }  // namespace
@@ -87,7 +82,8 @@ SNOWFLAKE_FUNCTION(snowflake_get_layout) {
 SNOWFLAKE_FUNCTION(snowflake_nextval) { PG_RETURN_INT64(NextId(fcinfo->flinfo->fn_oid, 1)); }
 
 SNOWFLAKE_FUNCTION(snowflake_nextvals) {
-  // In FROM all rows are kept anyway, and cost less at once. In a target list a LIMIT may want only the first.
+  // In FROM all rows are kept anyway, and cost less at once. In a target list a LIMIT may need only
+  // the first.
   const ReturnSetInfo *caller = reinterpret_cast<const ReturnSetInfo *>(fcinfo->resultinfo);
   if (caller != nullptr && IsA(caller, ReturnSetInfo) && (caller->allowedModes & SFRM_Materialize_Preferred))
     return AllAtOnce(fcinfo, PG_GETARG_INT32(0));

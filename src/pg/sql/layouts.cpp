@@ -1,5 +1,5 @@
-// Named layouts, and the layout that a database begins with. Arguments, results and errors: COMMENT ON in
-// the install script.
+// Named layouts, and the layout that a database begins with. Arguments, results and errors: COMMENT
+// ON in the install script.
 #include "pg/sql/layouts.h"
 
 #include "core/named_layouts.h"
@@ -13,6 +13,8 @@
 
 namespace snowflake {
 
+namespace {
+
 const Layout &NamedLayoutOf(const text *name) {
   const NamedLayout *named = FindNamedLayout({VARDATA_ANY(name), static_cast<size_t>(VARSIZE_ANY_EXHDR(name))});
   if (unlikely(named == nullptr)) {
@@ -25,44 +27,6 @@ const Layout &NamedLayoutOf(const text *name) {
                     errhint("The names are: %s.", names.data)));
   }
   return named->layout;
-}
-
-const Layout &LayoutArgument(FunctionCallInfo fcinfo, int argument) {
-  return PG_NARGS() > argument ? NamedLayoutOf(PG_GETARG_TEXT_PP(argument)) : DatabaseLayout(fcinfo->flinfo->fn_oid);
-}
-
-const char *NameOf(const Layout &layout) {
-  for (const NamedLayout &named : kNamedLayouts)
-    if (&named.layout == &layout) return psprintf("Layout \"%s\"", named.name.data());
-  return "This database's layout";
-}
-
-void ReportForeignId(int64_t id, const Layout &layout) {
-  ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("snowflake id %lld is out of range", Long(id)),
-                  errdetail("%s has ids of %d bits, not negative.", NameOf(layout), layout.total_bits()),
-                  errhint("Check where the id comes from; an id of another system needs that system's layout.")));
-}
-
-namespace {
-
-Datum LayoutRow(TupleDesc descriptor, const NamedLayout &named, int64_t now_us) {
-  const Layout &layout = named.layout;
-  const bool has_negative = layout.max_readable_tick() > layout.max_tick();
-  Datum values[] = {CStringGetTextDatum(named.name.data()),
-                    TimeDatum(layout.epoch_us()),
-                    IntervalDatum(layout.tick_us),
-                    Int32GetDatum(layout.timestamp_bits),
-                    Int32GetDatum(layout.datacenter_bits),
-                    Int32GetDatum(layout.worker_bits),
-                    Int32GetDatum(layout.sequence_bits),
-                    BoolGetDatum(layout.sequence_first),
-                    Int32GetDatum(layout.total_bits()),
-                    BoolGetDatum(layout.MayBegin(now_us)),
-                    TimeDatum(layout.UnixUsAt(layout.max_tick() + 1)),
-                    TimeDatum(layout.UnixUsAt(layout.max_readable_tick() + 1))};
-  bool nulls[lengthof(values)] = {};
-  nulls[lengthof(values) - 1] = !has_negative;
-  return HeapTupleGetDatum(heap_form_tuple(descriptor, values, nulls));
 }
 
 void SetLayout(FunctionCallInfo fcinfo, const Layout &layout) {
@@ -94,7 +58,6 @@ int64_t EpochMs(TimestampTz epoch) {
   return epoch / kUsPerMs + kPostgresEpochUs / kUsPerMs;
 }
 
-// A month is of no certain length.
 int64_t TickUs(const Interval *tick) {
   int64_t us = 0;
   if (tick->month != 0 || __builtin_mul_overflow(tick->day, USECS_PER_DAY, &us) ||
@@ -109,20 +72,44 @@ int64_t TickUs(const Interval *tick) {
 
 }  // namespace
 
+const Layout &LayoutArgument(FunctionCallInfo fcinfo, int argument) {
+  return PG_NARGS() > argument ? NamedLayoutOf(PG_GETARG_TEXT_PP(argument)) : DatabaseLayout(fcinfo->flinfo->fn_oid);
+}
+
+const char *NameOf(const Layout &layout) {
+  for (const NamedLayout &named : kNamedLayouts)
+    if (&named.layout == &layout) return psprintf("Layout \"%s\"", named.name.data());
+  return "This database's layout";
+}
+
+void ReportForeignId(int64_t id, const Layout &layout) {
+  ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("snowflake id %lld is out of range", Long(id)),
+                  errdetail("%s has ids of %d bits, not negative.", NameOf(layout), layout.total_bits()),
+                  errhint("Check where the id comes from; an id of another system needs that system's layout.")));
+}
+
 SNOWFLAKE_FUNCTION(snowflake_get_layouts) {
-  if (SRF_IS_FIRSTCALL()) {
-    FuncCallContext *first = SRF_FIRSTCALL_INIT();
-    MemoryContext caller = MemoryContextSwitchTo(first->multi_call_memory_ctx);
-    if (get_call_result_type(fcinfo, nullptr, &first->tuple_desc) != TYPEFUNC_COMPOSITE)
-      elog(ERROR, "return type must be a row type");
-    BlessTupleDesc(first->tuple_desc);
-    MemoryContextSwitchTo(caller);
-  }
-  FuncCallContext *context = SRF_PERCALL_SETUP();
-  if (context->call_cntr >= lengthof(kNamedLayouts)) SRF_RETURN_DONE(context);
+  InitMaterializedSRF(fcinfo, 0);
   const int64_t now_us = UnixUsFromTimestamp(GetCurrentTransactionStartTimestamp());
-  const Datum row = LayoutRow(context->tuple_desc, kNamedLayouts[context->call_cntr], now_us);
-  SRF_RETURN_NEXT(context, row);  // counts on before it looks at the row
+  for (const NamedLayout &named : kNamedLayouts) {
+    const Layout &layout = named.layout;
+    Datum values[] = {CStringGetTextDatum(named.name.data()),
+                      TimeDatum(layout.epoch_us()),
+                      IntervalDatum(layout.tick_us),
+                      Int32GetDatum(layout.timestamp_bits),
+                      Int32GetDatum(layout.datacenter_bits),
+                      Int32GetDatum(layout.worker_bits),
+                      Int32GetDatum(layout.sequence_bits),
+                      BoolGetDatum(layout.sequence_first),
+                      Int32GetDatum(layout.total_bits()),
+                      BoolGetDatum(layout.MayBegin(now_us)),
+                      TimeDatum(layout.UnixUsAt(layout.max_tick() + 1)),
+                      TimeDatum(layout.UnixUsAt(layout.max_readable_tick() + 1))};
+    bool nulls[lengthof(values)] = {};
+    nulls[lengthof(values) - 1] = layout.max_readable_tick() == layout.max_tick();
+    AddRow(fcinfo, values, nulls);
+  }
+  return Datum{0};
 }
 
 SNOWFLAKE_FUNCTION(snowflake_set_named_layout) {
@@ -146,12 +133,13 @@ SNOWFLAKE_FUNCTION(snowflake_set_layout) {
   PG_RETURN_VOID();
 }
 
-// The statement trigger of snowflake_layout. Plain DML tells no other session of a change. The install script fires it
-// to have the origin written: there is no lease yet that could have another layout.
+// The statement trigger of snowflake_layout: plain DML does not invalidate other sessions' caches.
+// The install script fires it to have the origin written, before any lease could have another
+// layout.
 SNOWFLAKE_FUNCTION(snowflake_layout_changed) {
   if (!CALLED_AS_TRIGGER(fcinfo)) ReportNotTrigger("snowflake_layout_changed");
   const TriggerData *trigger = reinterpret_cast<TriggerData *>(fcinfo->context);
-  // Of what replication writes the guard has let nothing pass but a first layout.
+  // The guard lets replication write nothing but a first layout.
   const bool replicated =
       SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA && !TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event);
   const Oid extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
@@ -159,12 +147,13 @@ SNOWFLAKE_FUNCTION(snowflake_layout_changed) {
     ProtocolMakeOrigin(extension);
   } else if (!replicated) {
     CheckLayoutMayChange(extension);
-    // With a registry on another server its tables are empty here; the layout of the lease may be written down.
-    const Layout layout = ReadLayout(RelationGetRelid(trigger->tg_relation));  // refuses what cannot be
+    // If the registry is on another server, its tables are empty here; the layout of the lease may
+    // be stored.
+    const Layout layout = ReadLayout(RelationGetRelid(trigger->tg_relation));
     if (HoldsOtherLayout(extension, layout)) ReportLayoutInUse();
   }
   CacheInvalidateRelcacheByRelid(RelationGetRelid(trigger->tg_relation));
-  return Datum{0};  // nobody looks at what a statement trigger returns
+  return Datum{0};
 }
 
 }  // namespace snowflake

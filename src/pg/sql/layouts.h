@@ -1,4 +1,4 @@
-// Which layout a call means: this database's, or one of the well-known ones.
+// The layout of a call: this database's, or a named one.
 #pragma once
 
 #include "core/layout.h"
@@ -6,13 +6,11 @@
 
 namespace snowflake {
 
-// The named one. Error: 22023 when there is none of that name.
-const Layout &NamedLayoutOf(const text *name);
-
-// The one that argument number `argument` of a SQL function names, or this database's when it was called without it.
+// The layout that argument number `argument` of an SQL function names, or this database's if it was
+// called without that argument. Error: 22023 if no layout has that name.
 const Layout &LayoutArgument(FunctionCallInfo fcinfo, int argument);
 
-// At the beginning of a sentence. A named layout is known by its address.
+// For the beginning of a sentence. A named layout is identified by its address.
 const char *NameOf(const Layout &layout);
 
 [[noreturn]] void ReportForeignId(int64_t id, const Layout &layout);

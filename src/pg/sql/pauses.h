@@ -1,4 +1,4 @@
-// Waits of SQL functions that an interrupt ends.
+// Waits of SQL functions, which an interrupt ends.
 #pragma once
 
 #include "core/layout.h"
@@ -15,7 +15,7 @@ inline void WaitAWhile(int64_t ms) {
   CHECK_FOR_INTERRUPTS();
 }
 
-// As long as a run may be used that a session took before.
+// Waits as long as any session may use a run that it has taken before.
 inline void WaitForRunsToEnd(int64_t tick_us) {
   for (const int64_t until_us = SteadyUs() + tick_us; SteadyUs() < until_us;)
     WaitAWhile((until_us - SteadyUs()) / kUsPerMs + 1);

@@ -1,9 +1,11 @@
-// snowflake_raise(): from now on every id is larger. Argument and errors: COMMENT ON in the install script.
+// snowflake_raise(): makes all later ids larger. Argument and errors: COMMENT ON in the install
+// script.
 //
-// 1. It returns after the clock has passed the id's tick, and a tick later by the steady clock: as long as a run is used that a
-//    session took before. So from then on no session has a smaller id.
-// 2. What is written down, in the registry and in the generator, is for clocks that are behind: other nodes', and this one's
-//    when it steps back.
+// 1. It returns after the wall clock has passed the id's tick, and after a further tick by
+//    SteadyUs(): no session uses an older run for longer. So no session issues a smaller id
+//    afterwards.
+// 2. The registry and the generator store it for clocks that are behind: those of other nodes, and
+//    this node's when it steps back.
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/state/node_block.h"

@@ -1,8 +1,9 @@
-// snowflake_renew(): for a machine that was copied with its memory. Result and errors: COMMENT ON in the install script.
+// snowflake_renew(): for a machine that was copied with its memory. Result and errors: COMMENT ON
+// in the install script.
 #include "pg/issue/launch.h"
 #include "pg/sql/pauses.h"
 
-using namespace snowflake;
+namespace snowflake {
 
 SNOWFLAKE_FUNCTION(snowflake_renew) {
   NodeBlock *node = FindNode(MyDatabaseId);
@@ -12,9 +13,10 @@ SNOWFLAKE_FUNCTION(snowflake_renew) {
     ForgetLease(&node->state);
     tick_us = node->state.generator.layout.tick_us;
   });
-  // Nor the numbers.
   FreeSegments();
   WakeKeeper(node);
   WaitForRunsToEnd(tick_us);
   PG_RETURN_VOID();
 }
+
+}  // namespace snowflake

@@ -1,5 +1,5 @@
-// Segments: numbers, and who makes, raises and drops them in the registry. Arguments, results and errors: COMMENT ON in the install
-// script.
+// Issuing numbers of segments, and creating, raising and dropping segments. Arguments, results and
+// errors: COMMENT ON in the install script.
 #include "pg/extension.h"
 #include "pg/issue/segments.h"
 #include "pg/registry/protocol.h"
@@ -24,18 +24,13 @@ const char *SegmentHere(FunctionCallInfo fcinfo) {
   return text_to_cstring(PG_GETARG_TEXT_PP(0));
 }
 
-// What this database's node has of it; a rollback leaves a gap.
+// Raises what this database's node has of it; a rollback leaves a gap.
 void RaiseHere(Oid extension, const char *name, int64_t value) {
   const SegmentRef segment = FindSegment(extension, name);
   if (segment.slot != nullptr) WithSegment(segment, [&] { RaiseTo(&segment.slot->ranges, value); });
 }
 
-void DropHere(Oid extension, const char *name) {
-  const SegmentRef segment = FindSegment(extension, name);
-  if (segment.slot != nullptr) FreeSegment(segment);
-}
-
-void ShowSegment(const SegmentSlot &slot, const ReturnSetInfo *result) {
+void ShowSegment(FunctionCallInfo fcinfo, const SegmentSlot &slot) {
   const Ranges &ranges = slot.ranges;
   const int64_t left = ranges.current.left + ranges.next.left, used = ranges.size - ranges.current.left;
   const int64_t now_us = SteadyUs();
@@ -51,7 +46,7 @@ void ShowSegment(const SegmentSlot &slot, const ReturnSetInfo *result) {
                     IntervalDatum(static_cast<int64_t>(Min(lasts_us, 9e18))),
                     CStringGetDatum(slot.usage_role)};
   bool nulls[lengthof(values)] = {false, first.left == 0, false, false, rate <= 0, slot.usage_role[0] == '\0'};
-  tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+  AddRow(fcinfo, values, nulls);
 }
 
 }  // namespace
@@ -85,12 +80,13 @@ SNOWFLAKE_FUNCTION(snowflake_create_segment) {
   PG_RETURN_VOID();
 }
 
-// While the row is locked the keeper fetches nothing.
+// The row is locked until the end of the transaction, so the keeper acquires no range meanwhile.
 SNOWFLAKE_FUNCTION(snowflake_drop_segment) {
   CheckNotNull(fcinfo, "snowflake_drop_segment", {"name"});
   const char *name = SegmentHere(fcinfo);
   ProtocolDropSegment(ExtensionOf(fcinfo), name);
-  DropHere(ExtensionOf(fcinfo), name);
+  const SegmentRef segment = FindSegment(ExtensionOf(fcinfo), name);
+  if (segment.slot != nullptr) FreeSegment(segment);
   PG_RETURN_VOID();
 }
 
@@ -121,7 +117,6 @@ SNOWFLAKE_FUNCTION(snowflake_segment_standing) {
 
 SNOWFLAKE_FUNCTION(snowflake_get_segments) {
   InitMaterializedSRF(fcinfo, 0);
-  const ReturnSetInfo *result = reinterpret_cast<const ReturnSetInfo *>(fcinfo->resultinfo);
   const Oid extension = ExtensionOf(fcinfo);
   const int slots = HasSharedMemory() ? SegmentSlots() : 0;
   for (int i = 0; i < slots; ++i) {
@@ -133,7 +128,7 @@ SNOWFLAKE_FUNCTION(snowflake_get_segments) {
       copy.ranges = slot->ranges;
       memcpy(copy.usage_role, slot->usage_role, sizeof(copy.usage_role));
     });
-    if (ours) ShowSegment(copy, result);
+    if (ours) ShowSegment(fcinfo, copy);
   }
   return Datum{0};
 }

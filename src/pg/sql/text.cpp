@@ -1,5 +1,5 @@
-// The SQL functions that write ids as text and read them again. Arguments, results and errors: COMMENT ON in
-// the install script.
+// The SQL functions that write ids as text and read them. Arguments, results and errors: COMMENT ON
+// in the install script.
 #include "core/text.h"
 
 #include "pg/report.h"
@@ -24,42 +24,35 @@ const TextEncoding &EncodingNamed(const text *name) {
 }
 
 void CheckReading(const TextEncoding &encoding, const text *id, const TextReading &reading) {
-  if (reading.fault == TextFault::kNone) return;
+  const TextFault fault = reading.fault;
+  if (fault == TextFault::kNone) return;
   const char *name = encoding.name;
   const char *input = text_to_cstring(id);
-  switch (reading.fault) {
-    case TextFault::kNone:
-      break;
-    case TextFault::kForeign: {
-      const char *at = input + reading.at;
-      const int bytes = pg_encoding_mblen(GetDatabaseEncoding(), at);
-      ereport(ERROR, (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION), errmsg("invalid %s text \"%s\"", name, input),
-                      errdetail("Character \"%.*s\" at position %d is not a digit of %s.",
-                                static_cast<int>(strnlen(at, static_cast<size_t>(bytes))), at,
-                                pg_mbstrlen_with_len(input, static_cast<int>(reading.at)) + 1, name),
-                      errhint("The digits of %s are %s%s.", name, encoding.digits,
-                              encoding.any_case ? ", in upper or lower case" : "")));
-      break;
-    }
-    case TextFault::kWidth:
-      ereport(ERROR,
-              (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION), errmsg("invalid %s text \"%s\"", name, input),
-               errdetail_plural("It has %lld digit instead of %d.", "It has %lld digits instead of %d.",
-                                static_cast<unsigned long>(reading.digits), Long(reading.digits), encoding.width),
-               reading.digits < encoding.width
-                   ? errhint("Get the complete text from its source; a truncated text that is padded is another id.")
-                   : errhint("Check that it is one id, and which encoding it is in.")));
-      break;
-    case TextFault::kTooBig: {
-      char largest[kMaxTextWidth];
-      WriteText(encoding, PG_INT64_MAX, largest);
-      ereport(ERROR,
-              (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("%s text \"%s\" is out of range", name, input),
-               errdetail("Its number is above %lld, the largest id, which is written \"%.*s\".", Long(PG_INT64_MAX),
-                         encoding.width, largest),
-               errhint("Check where the text comes from, and which encoding it is in.")));
-      break;
-    }
+  if (fault == TextFault::kForeign) {
+    const char *at = input + reading.at;
+    const int bytes = pg_encoding_mblen(GetDatabaseEncoding(), at);
+    ereport(ERROR, (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION), errmsg("invalid %s text \"%s\"", name, input),
+                    errdetail("Character \"%.*s\" at position %d is not a digit of %s.",
+                              static_cast<int>(strnlen(at, static_cast<size_t>(bytes))), at,
+                              pg_mbstrlen_with_len(input, static_cast<int>(reading.at)) + 1, name),
+                    errhint("The digits of %s are %s%s.", name, encoding.digits,
+                            encoding.any_case ? ", in upper or lower case" : "")));
+  }
+  if (fault == TextFault::kWidth)
+    ereport(ERROR,
+            (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION), errmsg("invalid %s text \"%s\"", name, input),
+             errdetail_plural("It has %lld digit instead of %d.", "It has %lld digits instead of %d.",
+                              static_cast<unsigned long>(reading.digits), Long(reading.digits), encoding.width),
+             reading.digits < encoding.width
+                 ? errhint("Get the complete text from its source; a truncated text that is padded is another id.")
+                 : errhint("Check that it is one id, and which encoding it is in.")));
+  if (fault == TextFault::kTooBig) {
+    char largest[kMaxTextWidth];
+    WriteText(encoding, PG_INT64_MAX, largest);
+    ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("%s text \"%s\" is out of range", name, input),
+                    errdetail("Its number is above %lld, the largest id, which is written \"%.*s\".",
+                              Long(PG_INT64_MAX), encoding.width, largest),
+                    errhint("Check where the text comes from, and which encoding it is in.")));
   }
 }
 

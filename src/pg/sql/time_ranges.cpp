@@ -1,5 +1,5 @@
-// Which ids belong to a time: for conditions on the primary key and bounds of partitions. Arguments, results, errors:
-// COMMENT ON in the install script; the arithmetic: core/time_range.h.
+// The ids of a time, for conditions on the primary key and bounds of partitions. Arguments, results
+// and errors: COMMENT ON in the install script; the arithmetic: core/time_range.h.
 #include "core/time_range.h"
 
 #include "pg/report.h"
