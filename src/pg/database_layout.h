@@ -7,13 +7,14 @@
 
 namespace snowflake {
 
-// The columns of a layout, in the order of the table and of every row that SQL functions return.
-struct LayoutColumn {
+struct TypedColumn {
   const char *name;
-  Oid type;  // int8, int4 or bool
+  Oid type;
 };
+
+// The columns of a layout, in the order of the table and of the rows that SQL functions return.
 inline constexpr int kLayoutColumnCount = 7;
-inline constexpr LayoutColumn kLayoutColumns[kLayoutColumnCount] = {
+inline constexpr TypedColumn kLayoutColumns[kLayoutColumnCount] = {
     {"epoch_ms", INT8OID},    {"tick_us", INT8OID},       {"timestamp_bits", INT4OID}, {"datacenter_bits", INT4OID},
     {"worker_bits", INT4OID}, {"sequence_bits", INT4OID}, {"sequence_first", BOOLOID}};
 inline constexpr const char *kLayoutColumnList =

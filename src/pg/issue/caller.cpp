@@ -13,10 +13,9 @@ namespace {
 NodeBlock *this_node = nullptr;
 
 // A function never changes its extension. A session may call several in turns.
-struct KnownFunction {
+struct {
   Oid function, extension;
-};
-KnownFunction known[4];
+} known[4];
 
 [[noreturn]] void ReportNotPreloaded() {
   // A second line would replace the first.
@@ -45,7 +44,7 @@ void CheckNotStandby() {
 }  // namespace
 
 Oid CallersExtension(Oid fn_oid) {
-  for (const KnownFunction &caller : known)
+  for (const auto &caller : known)
     if (caller.function == fn_oid) return caller.extension;
   const Oid extension = ExtensionOfFunction(fn_oid);
   CheckNotNamesake(extension);

@@ -27,21 +27,19 @@ constexpr int64_t kStoredAheadUs = 10 * 1000 * 1000;
 constexpr int64_t kNoteAskedUs = 1000 * 1000;
 
 // P, and the room that TakeSample() needs.
-struct Scratch {
+struct {
   Xid *running;
   Drawn *left;
-};
-Scratch scratch;
+} scratch;
 
 // The sample that this process returned last. For the same snapshot the next result is not lower,
 // even if that sample has made room for others.
-struct Last {
+struct {
   Oid extension;
   Layout layout;
   Sample sample;
   Xid *running;
-};
-Last last;
+} last;
 
 void MakeScratch() {
   if (scratch.left != nullptr) return;

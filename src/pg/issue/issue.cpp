@@ -23,7 +23,7 @@ namespace snowflake {
 
 namespace {
 
-struct LocalRun {
+struct {
   int64_t until_us;  // usable before, by SteadyUs()
   int64_t next_id;
   int64_t step;  // from one sequence number to the next
@@ -31,8 +31,7 @@ struct LocalRun {
   uint32_t lxid;  // the transaction that took it
   Run taken;      // where its rest goes back
   Secret secret;
-};
-LocalRun run;
+} run;
 
 int64_t last_id = -1;
 
@@ -159,6 +158,8 @@ void WaitForClock(NodeBlock *node, IdWait *wait, int64_t now_us, int64_t until_u
 }
 
 const char *WhatToDoAbout(const RegistryError &error) {
+  if (error.message[0] == '\0')
+    return "Check in pg_stat_activity what the keeper (backend_type \"snowflake keeper\") waits for.";
   if (error.held_back)
     return "If nothing was lost, call snowflake_settled() in the registry's database. Otherwise wait.";
   if (error.sqlstate == kAllLeased)
@@ -177,59 +178,49 @@ const char *WhatToDoAbout(const RegistryError &error) {
   return "The keeper goes on trying; ids flow as soon as it acquires a lease.";
 }
 
-[[noreturn]] void ReportNoLease(NoLeaseReason reason, const RegistryError &error, int64_t waited_us) {
-  switch (reason) {
-    case NoLeaseReason::kSingleUser:
-      ereport(ERROR, (errcode(kNoLease), errmsg("cannot issue ids in single-user mode"),
-                      errdetail("A background worker keeps the lease, and single-user mode has none."),
-                      errhint("Start the server normally.")));
-      break;
-    case NoLeaseReason::kBinaryUpgrade:
-      ereport(
-          ERROR,
-          (errcode(kNoLease), errmsg("cannot issue ids while pg_upgrade runs"),
-           errdetail(
-               "The registry's contents have yet to be copied to the new server, and must not change on the old one."),
-           errhint(
-               "While pg_upgrade runs, disable the event trigger or other object that requests ids in its sessions.")));
-      break;
-    case NoLeaseReason::kKeeperSlots:
-      ereport(ERROR,
-              (errcode(kNoLease), errmsg("cannot start the keeper that holds this database's worker id"),
-               errdetail("All %d background workers (max_worker_processes) were in use for %.1f s.",
-                         max_worker_processes, Seconds(waited_us)),
-               errhint("Raise max_worker_processes and restart the server; each database that issues ids takes one.")));
-      break;
-    case NoLeaseReason::kRegistry:
-      if (error.message[0] == '\0')
-        ereport(ERROR,
-                (errcode(kNoLease), errmsg("cannot issue ids without a lease"),
-                 errdetail("The keeper had no answer from the registry within %.1f s.", Seconds(waited_us)),
-                 errhint("Check in pg_stat_activity what the keeper (backend_type \"snowflake keeper\") waits for.")));
-      // The registry's errors of the extension's own class are the caller's errors, too.
-      else if (error.sqlstate == kAllLeased || error.sqlstate == kClockBehind || error.sqlstate == kTimeUsedUp)
-        ereport(ERROR,
-                (errcode(error.sqlstate), errmsg("cannot issue ids without a lease"),
-                 errdetail("The registry refused: %s", WhatRegistrySaid(error)), errhint("%s", WhatToDoAbout(error))));
-      else
-        ereport(ERROR, (errcode(kNoLease), errmsg("cannot issue ids without a lease"),
-                        errdetail("The registry's last error, %.1f s ago: %s", Seconds(NowUnixUs() - error.at_us),
-                                  WhatRegistrySaid(error)),
-                        errhint("%s", WhatToDoAbout(error))));
-      break;
-  }
-  pg_unreachable();
+[[noreturn]] void ReportNoLease(const KeeperWait &wait, const RegistryError &error) {
+  if (wait.why == NoLeaseReason::kSingleUser)
+    ereport(ERROR, (errcode(kNoLease), errmsg("cannot issue ids in single-user mode"),
+                    errdetail("A background worker keeps the lease, and single-user mode has none."),
+                    errhint("Start the server normally.")));
+  if (wait.why == NoLeaseReason::kBinaryUpgrade)
+    ereport(ERROR,
+            (errcode(kNoLease), errmsg("cannot issue ids while pg_upgrade runs"),
+             errdetail("The registry's contents have yet to be copied to the new server, and must not change on the"
+                       " old one."),
+             errhint("While pg_upgrade runs, disable the event trigger or other object that requests ids in its"
+                     " sessions.")));
+  if (wait.why == NoLeaseReason::kKeeperSlots)
+    ereport(ERROR, (errcode(kNoLease), errmsg("cannot start the keeper that holds this database's worker id"),
+                    DetailOfSlots(wait)));
+  // The registry's errors of the extension's own class are the caller's errors, too.
+  const int code = error.sqlstate;
+  const bool refused = error.message[0] != '\0' && (code == kAllLeased || code == kClockBehind || code == kTimeUsedUp);
+  ereport(ERROR,
+          (errcode(refused ? code : kNoLease), errmsg("cannot issue ids without a lease"),
+           refused ? errdetail("The registry refused: %s", WhatRegistrySaid(error)) : DetailOfRegistry(wait, error),
+           errhint("%s", WhatToDoAbout(error))));
 }
 
-// `ahead_us` (Unix) is the last id's time when the clock stepped back, otherwise when the lease's
-// window begins.
-[[noreturn]] void ReportClockBehind(const Layout &layout, int64_t now_us, int64_t ahead_us, bool step_back) {
+// `tried`: the registry was asked for another worker id, and this is its error.
+[[noreturn]] void ReportClockBehind(const Attempt &attempt, const RegistryError *tried) {
+  const int64_t now_us = attempt.clock_us, epoch_us = attempt.layout.epoch_us();
+  const int64_t ahead_us = attempt.layout.UnixUsAt(attempt.now + attempt.decision.lead);
   const double behind_s = Seconds(ahead_us - now_us);
-  if (now_us < layout.epoch_us())
+  if (now_us < epoch_us)
     ereport(ERROR, (errcode(kClockBehind), errmsg("the clock is before the layout's epoch"),
-                    errdetail("The clock shows %s; the epoch is %s.", Time(now_us), Time(layout.epoch_us())),
+                    errdetail("The clock shows %s; the epoch is %s.", Time(now_us), Time(epoch_us)),
                     errhint("Set the clock right.")));
-  if (step_back)
+  if (tried != nullptr)
+    ereport(
+        ERROR,
+        (errcode(kClockBehind), errmsg("the clock is %.3f s behind the last id", behind_s),
+         errdetail("The clock shows %s; ids may have been issued up to %s. The registry was asked for another worker"
+                   " id: %s",
+                   Time(now_us), Time(ahead_us),
+                   tried->message[0] != '\0' ? WhatRegistrySaid(*tried) : "it has none that may be used that early"),
+         errhint("Set the clock right, or wait.")));
+  if (attempt.issued)
     ereport(ERROR, (errcode(kClockBehind), errmsg("the clock is %.3f s behind the last id", behind_s),
                     errdetail("The clock shows %s; ids may have been issued up to %s.", Time(now_us), Time(ahead_us)),
                     errhint("Set the clock right, wait, or set snowflake.on_clock_step_back to \"new_worker\".")));
@@ -238,19 +229,6 @@ const char *WhatToDoAbout(const RegistryError &error) {
                             "was acquired may be used earlier.",
                             Time(now_us), Time(ahead_us)),
                   errhint("Set the clock right, or wait.")));
-}
-
-// The clock stepped back, and the registry assigned no worker id that may be used so early.
-[[noreturn]] void ReportNothingBetter(const Layout &layout, int64_t now_us, int64_t ahead_us,
-                                      const RegistryError &error) {
-  if (now_us < layout.epoch_us()) ReportClockBehind(layout, now_us, ahead_us, true);
-  const char *what = error.message[0] != '\0' ? WhatRegistrySaid(error) : "it has none that may be used that early";
-  ereport(ERROR,
-          (errcode(kClockBehind), errmsg("the clock is %.3f s behind the last id", Seconds(ahead_us - now_us)),
-           errdetail("The clock shows %s; ids may have been issued up to %s. The registry was asked for another worker"
-                     " id: %s",
-                     Time(now_us), Time(ahead_us), what),
-           errhint("Set the clock right, or wait.")));
 }
 
 void WaitForLease(NodeBlock *node, IdWait *wait, const Attempt &attempt) {
@@ -262,17 +240,14 @@ void WaitForLease(NodeBlock *node, IdWait *wait, const Attempt &attempt) {
   WithLock(node, LW_SHARED, [&] { error = node->error; });
   // Without the step back, the lease that the node has would be enough.
   if (attempt.decision.outcome == Outcome::kClockBehind && wait->lease.why == NoLeaseReason::kRegistry)
-    ReportNothingBetter(attempt.layout, attempt.clock_us, attempt.layout.UnixUsAt(attempt.now + attempt.decision.lead),
-                        error);
-  ReportNoLease(wait->lease.why, error, wait->lease.waited_us);
+    ReportClockBehind(attempt, &error);
+  ReportNoLease(wait->lease, error);
 }
 
 // The wall clock stepped back by more than may be bridged, or the lease begins in the future.
 void HandleClockBehind(NodeBlock *node, IdWait *wait, const Attempt &attempt) {
   // If ids may not be ahead of the clock, another worker id does not help either.
-  if (!PatienceNow().new_worker || !attempt.may_lead)
-    ReportClockBehind(attempt.layout, attempt.clock_us, attempt.layout.UnixUsAt(attempt.now + attempt.decision.lead),
-                      attempt.issued);
+  if (!PatienceNow().new_worker || !attempt.may_lead) ReportClockBehind(attempt, nullptr);
   WithLock(node, LW_EXCLUSIVE, [&] { node->state.new_worker_wanted = true; });
   WaitForLease(node, wait, attempt);
 }

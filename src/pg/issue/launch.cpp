@@ -131,6 +131,19 @@ bool WaitForKeeper(NodeBlock *node, KeeperWait *wait, uint32 event) {
   return true;
 }
 
+int DetailOfSlots(const KeeperWait &wait) {
+  errhint("Raise max_worker_processes and restart the server; each database that issues ids takes one.");
+  return errdetail("All %d background workers (max_worker_processes) were in use for %.1f s.", max_worker_processes,
+                   Seconds(wait.waited_us));
+}
+
+int DetailOfRegistry(const KeeperWait &wait, const RegistryError &error) {
+  if (error.message[0] == '\0')
+    return errdetail("The keeper had no answer from the registry within %.1f s.", Seconds(wait.waited_us));
+  return errdetail("The registry's last error, %.1f s ago: %s", Seconds(NowUnixUs() - error.at_us),
+                   WhatRegistrySaid(error));
+}
+
 const char *WhatRegistrySaid(const RegistryError &error) {
   if (error.for_all || has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_SETTINGS)) return pstrdup(error.message);
   if (ERRCODE_TO_CATEGORY(error.sqlstate) == ERRCODE_CONNECTION_EXCEPTION) return "the registry does not answer";

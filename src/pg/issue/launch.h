@@ -50,6 +50,11 @@ struct KeeperWait {
 // is over.
 bool WaitForKeeper(NodeBlock *node, KeeperWait *wait, uint32 event);
 
+// For the errors of a call whose wait was in vain: what the keeper lacks, with a hint, and what it last
+// heard from the registry.
+int DetailOfSlots(const KeeperWait &wait);
+int DetailOfRegistry(const KeeperWait &wait, const RegistryError &error);
+
 // The registry's last error. Its text may contain addresses and roles, so only members of
 // pg_read_all_settings see it.
 const char *WhatRegistrySaid(const RegistryError &error);

@@ -49,7 +49,7 @@ struct NumberWait {
   uint32_t incarnation;
 };
 
-struct Attempt {
+struct NumberAttempt {
   bool taken;
   int64_t number;
   bool wanted;  // a range, of the keeper
@@ -60,7 +60,7 @@ struct Attempt {
 };
 
 // Requires: the slot's mutex.
-inline void TakeOne(SegmentSlot *slot, Attempt *attempt) {
+inline void TakeOne(SegmentSlot *slot, NumberAttempt *attempt) {
   slot->used = true;
   attempt->taken = TakeNumber(&slot->ranges, &attempt->number);
   if (attempt->taken && likely(!IsDue(slot->ranges))) return;
@@ -93,7 +93,7 @@ void CheckUsage(const SegmentUse *use) {
 }
 
 // False if the slot has gone to another segment.
-inline bool TakeFrom(const SegmentUse *use, Attempt *attempt) {
+inline bool TakeFrom(const SegmentUse *use, NumberAttempt *attempt) {
   SegmentSlot *slot = use->segment.slot;
   return WithSegment(use->segment, [&] {
     if (likely(slot->usage_changes == use->usage.changes)) TakeOne(slot, attempt);
@@ -101,7 +101,7 @@ inline bool TakeFrom(const SegmentUse *use, Attempt *attempt) {
 }
 
 // The same, also from the next range, and with the keeper's last answer.
-bool TakeFromNext(SegmentUse *use, Attempt *attempt) {
+bool TakeFromNext(SegmentUse *use, NumberAttempt *attempt) {
   const int64_t now_us = SteadyUs();
   SegmentSlot *slot = use->segment.slot;
   return WithSegment(use->segment, [&] {
@@ -124,37 +124,23 @@ void WakeKeeperOrAsk(NodeBlock *node) {
   if (!WakeKeeper(node)) EnsureKeeper(node);
 }
 
-[[noreturn]] void ReportNoNumbers(NoLeaseReason reason, const char *segment, const RegistryError &error,
-                                  int64_t waited_us) {
-  switch (reason) {
-    case NoLeaseReason::kSingleUser:
-      ereport(ERROR, (errcode(kNoNumbers), errmsg("segment \"%s\" has no numbers in single-user mode", segment),
-                      errdetail("A background worker acquires the ranges, and single-user mode has none."),
-                      errhint("Start the server normally.")));
-      break;
-    case NoLeaseReason::kBinaryUpgrade:
-      ereport(ERROR, (errcode(kNoNumbers), errmsg("segment \"%s\" has no numbers while pg_upgrade runs", segment),
-                      errdetail("Numbers that the registry allocates now would be allocated again."),
-                      errhint("While pg_upgrade runs, disable the event trigger or other object that requests numbers "
-                              "in its sessions.")));
-      break;
-    case NoLeaseReason::kKeeperSlots:
-      ereport(ERROR,
-              (errcode(kNoNumbers), errmsg("cannot start the keeper that acquires numbers of segment \"%s\"", segment),
-               errdetail("All %d background workers (max_worker_processes) were in use for %.1f s.",
-                         max_worker_processes, Seconds(waited_us)),
-               errhint("Raise max_worker_processes and restart the server; each database that issues ids takes one.")));
-      break;
-    case NoLeaseReason::kRegistry:
-      ereport(ERROR, (errcode(kNoNumbers), errmsg("segment \"%s\" has no numbers left on this node", segment),
-                      error.message[0] == '\0'
-                          ? errdetail("The keeper had no answer from the registry within %.1f s.", Seconds(waited_us))
-                          : errdetail("The registry's last error, %.1f s ago: %s", Seconds(NowUnixUs() - error.at_us),
-                                      WhatRegistrySaid(error)),
-                      errhint("The keeper goes on trying; numbers flow as soon as the registry allocates a range.")));
-      break;
-  }
-  pg_unreachable();
+[[noreturn]] void ReportNoNumbers(const KeeperWait &wait, const char *segment, const RegistryError &error) {
+  if (wait.why == NoLeaseReason::kSingleUser)
+    ereport(ERROR, (errcode(kNoNumbers), errmsg("segment \"%s\" has no numbers in single-user mode", segment),
+                    errdetail("A background worker acquires the ranges, and single-user mode has none."),
+                    errhint("Start the server normally.")));
+  if (wait.why == NoLeaseReason::kBinaryUpgrade)
+    ereport(ERROR, (errcode(kNoNumbers), errmsg("segment \"%s\" has no numbers while pg_upgrade runs", segment),
+                    errdetail("Numbers that the registry allocates now would be allocated again."),
+                    errhint("While pg_upgrade runs, disable the event trigger or other object that requests numbers "
+                            "in its sessions.")));
+  if (wait.why == NoLeaseReason::kKeeperSlots)
+    ereport(ERROR,
+            (errcode(kNoNumbers), errmsg("cannot start the keeper that acquires numbers of segment \"%s\"", segment),
+             DetailOfSlots(wait)));
+  ereport(ERROR, (errcode(kNoNumbers), errmsg("segment \"%s\" has no numbers left on this node", segment),
+                  DetailOfRegistry(wait, error),
+                  errhint("The keeper goes on trying; numbers flow as soon as the registry allocates a range.")));
 }
 
 void Pause(NodeBlock *node, NumberWait *wait, const char *name) {
@@ -163,7 +149,7 @@ void Pause(NodeBlock *node, NumberWait *wait, const char *name) {
   if (WaitForKeeper(node, &wait->keeper, event)) return;
   RegistryError error = {};
   WithLock(node, LW_SHARED, [&] { error = node->ranges_error; });
-  ReportNoNumbers(wait->keeper.why, name, error, wait->keeper.waited_us);
+  ReportNoNumbers(wait->keeper, name, error);
 }
 
 [[noreturn]] void ReportTooManySegments() {
@@ -209,7 +195,7 @@ void FindSlot(NodeBlock *node, SegmentUse *use, NumberWait *wait) {
 }
 
 // Raises the keeper's answer, if it is to a question asked after the call began.
-void CheckAnswer(const SegmentUse *use, const Attempt &attempt, const NumberWait &wait) {
+void CheckAnswer(const SegmentUse *use, const NumberAttempt &attempt, const NumberWait &wait) {
   if (attempt.answered <= wait.asked) return;
   if (attempt.answer == SegmentAnswer::kUsedUp)
     ereport(
@@ -235,7 +221,7 @@ int64_t WaitForNumber(NodeBlock *node, Oid fn_oid, SegmentUse *use) {
     CHECK_FOR_INTERRUPTS();
     if (use->segment.slot == nullptr) FindSlot(node, use, &wait);
     CheckUsage(use);
-    Attempt attempt = {};
+    NumberAttempt attempt = {};
     if (!TakeFromNext(use, &attempt)) {
       use->segment = {};
       continue;
@@ -308,7 +294,7 @@ int64_t NextNumber(Oid fn_oid, void **kept, const text *name) {
       return fresh.last;
     }
   }
-  Attempt attempt = {};
+  NumberAttempt attempt = {};
   if (use->segment.slot == nullptr || !MayUse(use->usage) || !TakeFrom(use, &attempt) || !attempt.taken)
     attempt.number = NumberOfNextRange(fn_oid, use);
   else if (unlikely(attempt.wanted))

@@ -25,41 +25,16 @@ namespace {
 
 object_access_hook_type next_access_hook = nullptr;
 
-// The leases that this database's own node has acquired, or is about to.
-struct OwnLeases {
-  SecretHash hashes[kMaxRetired + 2];
-  int count;
-
-  bool Have(const bytea *hash) const {
-    if (VARSIZE_ANY_EXHDR(hash) != sizeof(SecretHash)) return false;
-    for (int i = 0; i < count; ++i)
-      if (memcmp(VARDATA_ANY(hash), hashes[i].bytes, sizeof(SecretHash)) == 0) return true;
-    return false;
-  }
-};
-
-OwnLeases FindOwnLeases() {
-  OwnLeases own = {};
-  NodeBlock *node = FindNode(MyDatabaseId);
-  if (node == nullptr) return own;
-  WithLock(node, LW_SHARED, [&] {
-    const NodeState &state = node->state;
-    own.hashes[own.count++] = state.generator.lease.secret.hash;
-    own.hashes[own.count++] = state.next_secret.hash;
-    for (int i = 0; i < state.retired_count; ++i) own.hashes[own.count++] = state.retired[i].secret.hash;
-  });
+// Whether a stored hash is that of a lease that this database's own node has acquired, or is about to.
+bool IsOwn(const NodeState &node, const bytea *hash) {
+  const auto is = [&](const Secret &secret) {
+    return VARSIZE_ANY_EXHDR(hash) == sizeof(SecretHash) &&
+           memcmp(VARDATA_ANY(hash), secret.hash.bytes, sizeof(SecretHash)) == 0;
+  };
+  bool own = is(node.generator.lease.secret) || is(node.next_secret);
+  for (int i = 0; i < node.retired_count; ++i) own = own || is(node.retired[i].secret);
   return own;
 }
-
-AttrNumber ColumnOfType(Relation table, const char *name, Oid type) {
-  const AttrNumber column = get_attnum(RelationGetRelid(table), name);
-  return column > 0 && get_atttype(RelationGetRelid(table), column) == type ? column : InvalidAttrNumber;
-}
-
-struct TypedColumn {
-  const char *name;
-  Oid type;
-};
 
 // Calls `row` for each row in which none of these columns is null; not at all if a column is not as
 // the extension made it.
@@ -69,8 +44,8 @@ void ForEachRow(Oid relation, const TypedColumn (&columns)[count], Row row) {
   AttrNumber numbers[count];
   bool found = true;
   for (int i = 0; i < count; ++i) {
-    numbers[i] = ColumnOfType(table, columns[i].name, columns[i].type);
-    found = found && numbers[i] != InvalidAttrNumber;
+    numbers[i] = get_attnum(relation, columns[i].name);
+    found = found && numbers[i] > 0 && get_atttype(relation, numbers[i]) == columns[i].type;
   }
   if (found) {
     Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
@@ -92,24 +67,32 @@ void ForEachRow(Oid relation, const TypedColumn (&columns)[count], Row row) {
   table_close(table, AccessShareLock);
 }
 
-struct Leases {
-  int64_t count;
-  int64_t until_us;  // the end of the last window
-};
-
-// Those of other nodes whose windows end after `from_us`.
-Leases CountLeases(Oid registry, const Layout &layout, int64_t from_us) {
-  Leases leases = {};
-  const OwnLeases own = FindOwnLeases();
+// Raises an error if leases of other nodes are in use.
+void CheckLeases(Oid registry, const Layout &layout) {
+  NodeState own = {};
+  NodeBlock *node = FindNode(MyDatabaseId);
+  if (node != nullptr) WithLock(node, LW_SHARED, [&] { own = node->state; });
+  // A node's clock may be behind this one.
+  const int64_t skew_us = settings.max_clock_skew_ms * kUsPerMs, from_us = NowUnixUs() - skew_us;
+  int64_t count = 0, last_us = 0;
   const TypedColumn columns[] = {{"secret_hash", BYTEAOID}, {"window_end", INT8OID}};
   ForEachRow(registry, columns, [&](const Datum *row) {
-    if (own.Have(DatumGetByteaPP(row[0]))) return;
     const int64_t until_us = layout.UnixUsAt(DatumGetInt64(row[1]));
-    if (until_us <= from_us) return;
-    ++leases.count;
-    leases.until_us = Max(leases.until_us, until_us);
+    if (until_us <= from_us || (node != nullptr && IsOwn(own, DatumGetByteaPP(row[0])))) return;
+    ++count;
+    last_us = Max(last_us, until_us);
   });
-  return leases;
+  if (count > 0)
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("cannot drop the registry of snowflake while nodes hold leases"),
+             errdetail_plural("%lld lease of another node may be in use until %s, or longer if it is extended.",
+                              "%lld leases of other nodes may be in use, the last until %s, or longer if it is"
+                              " extended.",
+                              static_cast<unsigned long>(count), Long(count),
+                              Time(last_us > PG_INT64_MAX - skew_us ? PG_INT64_MAX : last_us + skew_us)),
+             errhint("Stop these nodes, or wait until their windows are over. snowflake_evict(worker_id, dead_since)"
+                     " ends the lease of a node that is certainly dead.")));
 }
 
 const char *NameOfSegment(Oid segments, int64_t segment_id) {
@@ -171,22 +154,7 @@ void CheckDrop(Oid relation) {
   const Oid layout_table = TableBeside(relation, "snowflake_layout");
   if (!OidIsValid(registry) || !OidIsValid(layout_table)) return;
   Layout layout;
-  if (!ReadSoundLayout(layout_table, &layout)) return;
-  // A node's clock may be behind this one.
-  const int64_t skew_us = settings.max_clock_skew_ms * kUsPerMs;
-  const Leases leases = CountLeases(registry, layout, NowUnixUs() - skew_us);
-  if (leases.count > 0)
-    ereport(
-        ERROR,
-        (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-         errmsg("cannot drop the registry of snowflake while nodes hold leases"),
-         errdetail_plural("%lld lease of another node may be in use until %s, or longer if it is extended.",
-                          "%lld leases of other nodes may be in use, the last until %s, or longer if it is"
-                          " extended.",
-                          static_cast<unsigned long>(leases.count), Long(leases.count),
-                          Time(leases.until_us > PG_INT64_MAX - skew_us ? PG_INT64_MAX : leases.until_us + skew_us)),
-         errhint("Stop these nodes, or wait until their windows are over. snowflake_evict(worker_id, dead_since)"
-                 " ends the lease of a node that is certainly dead.")));
+  if (ReadSoundLayout(layout_table, &layout)) CheckLeases(registry, layout);
 }
 
 void OnAccess(ObjectAccessType access, Oid catalog, Oid object, int column, void *argument) {
