@@ -1,5 +1,4 @@
-// Reads snowflake_layout by its access method, and keeps the layout until the relation cache
-// changes.
+// Reads snowflake_layout by its access method, and keeps the layout until the relation changes.
 #include "pg/database_layout.h"
 
 #include "pg/extension.h"
@@ -54,8 +53,7 @@ bool FromTuple(HeapTuple tuple, TupleDesc descriptor, Layout *layout) {
   return true;
 }
 
-// False if the table is not as the extension made it, or was dropped while this session waited for
-// its lock.
+// False if the table is not as the extension made it, or was dropped during the wait for its lock.
 bool ReadTable(Oid relation, Layout *layout) {
   *layout = kDefaultLayout;
   Relation table = try_table_open(relation, AccessShareLock);

@@ -24,8 +24,7 @@ void LayoutToDatums(const Layout &layout, Datum *values);
 Layout LayoutFromDatums(const Datum *values);
 
 // Reads the table. No user's code runs: privileges, rules and types that its owner planted have no
-// effect. Errors: 55000 if the table is not as the extension made it, 22023 if the layout is
-// invalid.
+// effect. Errors: 55000 if the table is not as the extension made it, 22023 for an invalid layout.
 Layout ReadLayout(Oid relation);
 
 // The same, but returns false instead of an error.

@@ -11,8 +11,7 @@ namespace {
 
 constexpr const char *kTables[] = {"snowflake_registry", "snowflake_watermark", "snowflake_layout", "snowflake_origin"};
 
-// Every version has these tables. An extension that was changed by hand may lack some, which is
-// another error.
+// Every version has these. An extension that was changed by hand may lack some: another error.
 bool HasOurTables(Oid schema) {
   for (const char *table : kTables)
     if (OidIsValid(get_relname_relid(table, schema))) return true;
@@ -20,14 +19,10 @@ bool HasOurTables(Oid schema) {
 }
 
 bool IsOfThatName(const Node *command) {
-  switch (nodeTag(command)) {
-    case T_CreateExtensionStmt:
-      return strcmp(reinterpret_cast<const CreateExtensionStmt *>(command)->extname, "snowflake") == 0;
-    case T_AlterExtensionStmt:
-      return strcmp(reinterpret_cast<const AlterExtensionStmt *>(command)->extname, "snowflake") == 0;
-    default:
-      return false;
-  }
+  const char *name = "";
+  if (IsA(command, CreateExtensionStmt)) name = reinterpret_cast<const CreateExtensionStmt *>(command)->extname;
+  if (IsA(command, AlterExtensionStmt)) name = reinterpret_cast<const AlterExtensionStmt *>(command)->extname;
+  return strcmp(name, "snowflake") == 0;
 }
 
 // nullptr: as this command sees it. InvalidOid: there is no such extension.

@@ -12,8 +12,7 @@ Oid ExtensionOfFunction(Oid fn_oid);
 // Whether a call of this function runs the library's `code` alone, without SECURITY DEFINER or SET.
 bool Runs(Oid function, const char *code);
 
-// InvalidOid: there is no such extension. `created_here`: whether this transaction created it in
-// that schema, or moved it there.
+// InvalidOid: there is none. `created_here`: this transaction created it there, or moved it there.
 Oid SchemaOfExtension(Oid extension, bool *created_here = nullptr);
 
 // What depends on an object, in the order in which a drop visits it (findDependentObjects() scans
@@ -31,8 +30,7 @@ void ForEachDependent(Oid catalog, Oid object, Visit visit) {
   table_close(depend, AccessShareLock);
 }
 
-// The extension's tables and the sequence, in the order in which a drop locks them, until `visit`
-// returns false.
+// The same for the extension's tables and its sequence: in the order in which a drop locks them.
 template <typename Visit>
 void ForEachTable(Oid extension, Visit visit) {
   ForEachDependent(ExtensionRelationId, extension, [&](const FormData_pg_depend &member) {
@@ -46,8 +44,7 @@ void ForEachTable(Oid extension, Visit visit) {
 void CheckNotNamesake(Oid extension);
 
 // The same for CREATE EXTENSION snowflake and ALTER EXTENSION snowflake UPDATE. PostgreSQL's own
-// error would only be that there is one already, or that no script leads from its version to this
-// one.
+// error would only be that there is one already, or that no script leads to this version.
 void CheckCommandForNamesake(const Node *command);
 
 }  // namespace snowflake

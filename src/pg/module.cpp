@@ -1,5 +1,4 @@
-// Loads the library: settings and hooks always, shared memory only while the postmaster preloads
-// it.
+// Loads the library: settings and hooks always, shared memory only if the postmaster preloads it.
 #include "pg/issue/launch.h"
 #include "pg/issue/transactions.h"
 #include "pg/keeper/libpq.h"

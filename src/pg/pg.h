@@ -1,5 +1,4 @@
-// PostgreSQL's headers in C linkage, exports, every difference between server versions, and the
-// clocks.
+// PostgreSQL's headers in C linkage, exports, the differences between server versions, and clocks.
 //
 // Every file includes this first. Standard headers come after it, and only those that do not
 // include <cstdio>: PostgreSQL redefines printf and its like.
@@ -13,8 +12,7 @@
 extern "C" {
 #include "postgres.h"
 
-// Before the other headers, because another version may lack some. The tests have passed up to the
-// newest.
+// First, because other versions may lack some headers. The tests have passed up to the newest.
 #if PG_VERSION_NUM < 150000
 #error "snowflake needs PostgreSQL 15 or later"
 #elif PG_VERSION_NUM >= 200000
@@ -117,8 +115,7 @@ extern "C" {
 
 #define SNOWFLAKE_VERSION "1.0.0"
 
-// Minor releases of 15 and 16 brought it in 2024. It is needed only without preloading, so from 17
-// on.
+// Minor releases of 15 and 16 brought it in 2024. Needed only without preloading, so from 17 on.
 #ifndef GUC_ALLOW_IN_PARALLEL
 #define GUC_ALLOW_IN_PARALLEL 0
 #endif
@@ -159,8 +156,7 @@ using ParsedJumble = const JumbleState;
 using ParsedJumble = JumbleState;
 #endif
 
-// 19 keeps the names of tranches in shared memory; before, each process has its own list, inherited
-// at its start.
+// 19 keeps the names of tranches in shared memory; before, each process inherits its own list.
 inline int NewTranche(const char *name) {
 #if PG_VERSION_NUM >= 190000
   return LWLockNewTrancheId(name);
@@ -318,8 +314,7 @@ inline int64_t ClockUs(clockid_t clock) {
 // deadlines and pauses; like the system's own timeouts, it stops while the system sleeps.
 inline int64_t MonotonicUs() { return ClockUs(CLOCK_MONOTONIC); }
 
-// The second is for ids: it goes on while the system sleeps, if the system has such a clock. Above
-// 0.
+// The second is for ids: it goes on while the system sleeps, if there is such a clock. Above 0.
 inline int64_t SteadyUs() {
 #ifdef CLOCK_BOOTTIME
   return ClockUs(CLOCK_BOOTTIME) + 1;

@@ -1,6 +1,5 @@
 // Bytes from elsewhere as text of this database: names of hosts and databases, and a registry's
-// messages. People read these texts, so bytes that an encoding cannot hold are shown instead of
-// refused.
+// messages. They are for people, so bytes that an encoding cannot hold are shown, not refused.
 #pragma once
 
 #include "pg/pg.h"

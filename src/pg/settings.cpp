@@ -121,8 +121,7 @@ void DefineSettings(bool preloading, ConnectionString (*check)(const char *text)
             "1 keeps ids in exact call order across sessions.", &settings.max_run, 256, 1, 1 << 20, PGC_SUSET);
   DefineInt("snowflake.start_timeout", "How long a call waits for a lease.", nullptr, &settings.start_timeout_ms, 5000,
             0, 60 * 60 * 1000, PGC_USERSET, GUC_UNIT_MS);
-  // Only the postmaster can make its own variables; postgresql.conf may have these without
-  // preloading, too.
+  // Only the postmaster can make its own variables; these may be set without preloading, too.
   const GucContext at_start = preloading ? PGC_POSTMASTER : PGC_SIGHUP;
   DefineInt("snowflake.max_databases", "Maximum number of databases of this server that can issue ids.",
             "Each takes 3 kB of shared memory, and 64 bytes for each possible connection. Has no effect if "

@@ -1,13 +1,11 @@
-// What calls for ids, numbers of segments and the horizon need first: their extension and their
-// node.
+// What calls for ids, numbers and the horizon need first: their extension and their node.
 #pragma once
 
 #include "pg/state/node_block.h"
 
 namespace snowflake {
 
-// The extension that a function belongs to, and this database's node. Errors: 55000 if there is
-// none.
+// The extension of a function, and this database's node. Errors: 55000 if there is none.
 Oid CallersExtension(Oid fn_oid);
 NodeBlock *ThisNode(Oid fn_oid, Oid extension);
 

@@ -13,8 +13,7 @@ namespace snowflake {
 
 namespace {
 
-// How far apart calls and the keeper take samples, and how long after the last call the keeper
-// does.
+// How far apart calls and the keeper take samples, and for how long after a call the keeper does.
 constexpr int64_t kAskersSampleUs = 10 * 1000;
 constexpr int64_t kKeeperSampleUs = 100 * 1000;
 constexpr int64_t kAskedForUs = int64_t{60} * 1000 * 1000;
@@ -102,8 +101,7 @@ struct Server {
     return 0;
   }
 
-  // It drew ids before the restart. Order: none, because that was before this process could
-  // connect.
+  // It drew ids before the restart. Order: none, because this process connected after that.
   Xid Unknown(int32_t i) const {
     if (i < MaxBackends) return 0;
     const volatile PGPROC *proc = &PreparedXactProcs[i - MaxBackends];
@@ -124,8 +122,7 @@ struct Server {
   }
 };
 
-// Keeps the sample only if its horizon is higher: an older sample of the same horizon holds for
-// more snapshots.
+// Keeps only a higher horizon: an older sample of the same one holds for more snapshots.
 void TakeSample(NodeBlock *node, HorizonBlock *horizon) {
   Assert(IsHeldExclusively(horizon->lock));  // Requires: the horizon's lock.
   Server server = {node, horizon, false};
@@ -167,8 +164,7 @@ int64_t HighestFor(const NodeBlock *node, HorizonBlock *horizon, const Moment &s
     if (!Covers({sample.xmax, running, sample.running}, seen)) continue;
     last = {horizon->extension, horizon->layout, sample, last.running};
     memcpy(last.running, running, sizeof(Xid) * static_cast<Size>(sample.running));
-    // Order: none among the processes that raise it. A decision that depends on it holds the lock
-    // exclusively.
+    // Order: none among processes that raise it. Decisions by it hold the lock exclusively.
     int64_t answered = horizon->answered;
     while (answered < sample.horizon && !horizon->answered.compare_exchange_weak(answered, sample.horizon)) {
     }
@@ -202,8 +198,7 @@ void StoreAhead(NodeBlock *node) {
 }
 
 // Whether Citus opened this session to execute a part of another node's statement. Its sessions
-// have this name, which users can set, too; its rebalancer and what a user runs on all nodes have
-// others.
+// have this name, which users can set, too; its rebalancer and commands on all nodes have others.
 bool IsForAnotherNode() {
   constexpr char kInternal[] = "citus_internal gpid=";
   return application_name != nullptr && strncmp(application_name, kInternal, sizeof(kInternal) - 1) == 0;

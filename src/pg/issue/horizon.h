@@ -13,12 +13,10 @@
 //    ends. XACT_EVENT_PRE_PREPARE is before both. XACT_EVENT_PREPARE is after both, and before
 //    others can end the transaction. From before the first of both on, that PGPROC has the virtual
 //    transaction id of the process, or an invalid one if the transaction was recovered.
-// d. A parallel worker's lock group leader is the process whose transaction it works for. It
-//    outlasts the worker.
+// d. A parallel worker's lock group leader runs the transaction it works for, and outlasts it.
 // e. The active snapshot is a copy, made for one command or shared by those of a function. In
 //    copies PostgreSQL sets snapXactCompletionCount to 0 and never reads it. The result is kept
-//    there, because each partition, each arm of a UNION ALL and each rescan evaluates the function
-//    by itself.
+//    there, because each partition, arm of a UNION ALL and rescan evaluates the function by itself.
 #pragma once
 
 #include "pg/state/node_block.h"
@@ -26,8 +24,7 @@
 namespace snowflake {
 
 // The horizon for the current statement, the same in each call of it. `fn_oid` is the SQL function
-// that asks. Errors: 25006 during recovery, 0A000 for another node of Citus, 55000 if there is no
-// node.
+// that asks. Errors: 25006 during recovery, 0A000 for another node of Citus, 55000 without a node.
 int64_t Horizon(Oid fn_oid);
 
 // Of the keeper: takes a sample if sessions ask for the horizon and one is due. Returns in how many

@@ -8,8 +8,7 @@
 //    (G3), and ids of calls more than a tick apart are in order across sessions (G2). The monotonic
 //    clock decides when the tick ends, so no step of the wall clock makes a run last longer or
 //    usable again (G9). A call reads one clock once and divides nothing.
-// 3. A run is used only within the transaction in which it was taken, whose first id is noted with
-//    it (core/horizon.h).
+// 3. A run is used only within its transaction, whose first id is noted with it (core/horizon.h).
 #include "pg/issue/issue.h"
 
 #include "pg/database_layout.h"
@@ -168,8 +167,7 @@ const char *WhatToDoAbout(const RegistryError &error) {
   if (error.sqlstate == kClockBehind) return "Set the clock right on the server where it is wrong.";
   if (error.sqlstate == kTimeUsedUp)
     return "Set the clock right if it is wrong; otherwise ids need a layout with a later epoch or a wider timestamp.";
-  // With these two the other side answered: with another layout or without the extension, or not as
-  // a registry.
+  // These two are answers: with another layout, without the extension, or not of a registry.
   if (error.sqlstate == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE)
     return "The keeper goes on trying; ids flow as soon as this is corrected.";
   if (error.sqlstate == ERRCODE_PROTOCOL_VIOLATION) return "Check that snowflake.registry leads to a registry.";

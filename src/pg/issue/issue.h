@@ -1,5 +1,4 @@
-// Issues ids, section 3 of the design: from this process's own run, or from a new run of the node's
-// generator.
+// Issues ids (section 3): from this process's own run, or from a new run of the node's generator.
 #pragma once
 
 #include "pg/pg.h"

@@ -42,8 +42,7 @@ bool Register() {
   return RegisterDynamicBackgroundWorker(&worker, nullptr);
 }
 
-// No command locks a part of an extension, so only keepers and calls of this library take this
-// lock.
+// No command locks a part of an extension, so only this library takes this lock.
 LOCKTAG PrivateKeeperTag(Oid extension) {
   LOCKTAG tag;
   SET_LOCKTAG_OBJECT(tag, MyDatabaseId, ExtensionRelationId, extension, 1);
@@ -119,8 +118,7 @@ bool WaitForKeeper(NodeBlock *node, KeeperWait *wait, uint32 event) {
   if (wait->since_us == 0) *wait = {now_us, 0, NoLeaseReason::kRegistry};
   wait->waited_us = now_us - wait->since_us;
   const NoLeaseReason reason = EnsureKeeper(node);
-  // A keeper that was asked for and has not started may lack a background worker: then the reason
-  // stays.
+  // A keeper that has not started yet may lack a background worker: the reason stays.
   if (WakeKeeper(node) || reason != NoLeaseReason::kRegistry) wait->why = reason;
   if (reason == NoLeaseReason::kSingleUser || reason == NoLeaseReason::kBinaryUpgrade) return false;
   const int64_t left_us = settings.start_timeout_ms * kUsPerMs - wait->waited_us;

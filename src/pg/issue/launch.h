@@ -18,8 +18,7 @@ NoLeaseReason EnsureKeeper(NodeBlock *node);
 
 // In the postmaster, while it preloads the library: registers keepers of the databases that issued
 // ids before the restart. They get background workers before parallel queries take these, and
-// leases before the first call. At most half of max_worker_processes: other libraries' workers need
-// some, too.
+// leases before the first call. At most half of max_worker_processes: others need some, too.
 void StartKeepers();
 
 // Whether this process is one of those.
@@ -46,17 +45,14 @@ struct KeeperWait {
   NoLeaseReason why;
 };
 
-// Asks for a keeper, wakes it and waits for a while. False if that is of no use, or start_timeout
-// is over.
+// Asks for a keeper, wakes it and waits. False if that is of no use, or start_timeout is over.
 bool WaitForKeeper(NodeBlock *node, KeeperWait *wait, uint32 event);
 
-// For the errors of a call whose wait was in vain: what the keeper lacks, with a hint, and what it last
-// heard from the registry.
+// For errors of a call that waited in vain: what the keeper lacks, and what the registry answered.
 int DetailOfSlots(const KeeperWait &wait);
 int DetailOfRegistry(const KeeperWait &wait, const RegistryError &error);
 
-// The registry's last error. Its text may contain addresses and roles, so only members of
-// pg_read_all_settings see it.
+// The registry's last error. Only members of pg_read_all_settings see addresses and roles in it.
 const char *WhatRegistrySaid(const RegistryError &error);
 
 }  // namespace snowflake

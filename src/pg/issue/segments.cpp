@@ -160,8 +160,7 @@ void Pause(NodeBlock *node, NumberWait *wait, const char *name) {
                           "it to shared_preload_libraries first.")));
 }
 
-// Asks the keeper, perhaps another database's, to release the numbers of an idle segment and to
-// free its slot.
+// Asks a keeper, perhaps another database's, to release an idle segment's numbers and its slot.
 void AskForSlot(const SegmentRef &idle) {
   Oid database = InvalidOid;
   const int64_t now_us = SteadyUs();

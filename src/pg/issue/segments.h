@@ -1,5 +1,4 @@
-// Issues numbers of segments, section 11 of the design, from the range that this node has in shared
-// memory.
+// Issues numbers of segments (section 11) from the range that this node has in shared memory.
 #pragma once
 
 #include "pg/state/node_block.h"

@@ -2,8 +2,7 @@
 // result and errors: COMMENT ON in the install script.
 //
 // 1. The caller needs the right to read the column, but the table is read by its access method
-//    alone. Planning a query would evaluate expressions of the table's indexes and statistics with
-//    the caller's rights.
+//    alone: a plan would evaluate expressions of indexes and statistics with the caller's rights.
 // 2. The rows are those of the statement's snapshot, and the registry is read after it was taken:
 //    each id that is seen had a lease by then.
 // 3. Only the registry's history of each worker id and the rows of the result are kept in memory.

@@ -1,17 +1,14 @@
 // Lets COPY FROM insert many rows at a time into tables whose default is snowflake_nextval(). If a
 // default is volatile, COPY inserts row by row, because the function could read the table; only
-// nextval() is exempt. snowflake_nextval() reads no table either, so a COPY evaluates a twin that
-// is labelled stable.
+// nextval() is exempt. snowflake_nextval() reads none either: a COPY calls a twin labelled stable.
 //
 // 1. A stable function may be evaluated once for many rows, or twice instead of once: by an SQL
 //    function that uses its argument twice and is inlined. So the twin is beside the node of
 //    identity columns, which is never reached. That is volatile to all checks of PostgreSQL but
 //    COPY's check of defaults, which ignores it like nextval().
 // 2. Only what COPY FROM plans as a column's default gets the twin. Extensions with their own
-//    planner, in a table's trigger, take expressions apart and evaluate the parts, or keep them in
-//    a plan.
-// 3. The twin has an argument of type internal, which SQL cannot write: it cannot be called or made
-//    a default.
+//    planner, in a table's trigger, take expressions apart and evaluate or keep the parts.
+// 3. The twin has an argument of type internal, so SQL cannot call it or make it a default.
 //
 // This rests on what PostgreSQL does and does not promise; test/t/copy/planners.pl checks each:
 //
@@ -19,12 +16,10 @@
 //    CHECKs and WHEN conditions, and what its functions and triggers run, are planned elsewhere.
 //    From PostgreSQL 19 on, the CHECKs of a domain that is new to the session are planned there,
 //    too: while pg_constraint, from which they come, is open. The session keeps that plan.
-// b. COPY TO has a context of that name, too. It plans a query in it with a root, under its own
-//    utility command.
+// b. COPY TO has such a context, too. It plans a query in it with a root, under its own command.
 // c. contain_volatile_functions_not_nextval(), which is COPY's check, ignores NextValueExpr;
 //    contain_volatile_functions() and contain_mutable_functions() do not.
-// d. COALESCE keeps its second argument unless the first is a constant, and evaluates it only if
-//    the first is null.
+// d. COALESCE keeps its second argument unless the first is constant, and evaluates it after a null.
 #include "pg/extension.h"
 #include "pg/issue/issue.h"
 #include "pg/issue/segments.h"
@@ -129,8 +124,7 @@ SNOWFLAKE_FUNCTION(snowflake_nextval_support) {
   PG_RETURN_POINTER(answer);
 }
 
-// The first argument is the function itself. The right to call it is checked once per expression,
-// as by the executor.
+// The first argument is the function itself. Its right is checked once per expression.
 SNOWFLAKE_FUNCTION(snowflake_copy_nextval) {
   const Oid function = DatumGetObjectId(PG_GETARG_DATUM(0));
   if (fcinfo->flinfo->fn_extra == nullptr) {

@@ -1,16 +1,12 @@
 // Refuses to drop a registry while other nodes hold leases or ranges of segments. Those nodes would
-// go on issuing, and a new registry in its place would assign the same worker ids and numbers
-// before they ask it.
+// go on issuing, and a new registry would assign the same worker ids and numbers meanwhile.
 //
 // 1. With DROP EXTENSION, DROP SCHEMA and DROP OWNED, each object passes the hook of dropped
-//    objects, locked and still readable. The order of the tables is not promised: the first of the
-//    two that are needed is checked.
+//    objects, locked and readable. Their order is not promised: the first table that is needed is checked.
 // 2. A session that has not loaded this library has no hook. Before such a command, the event
 //    trigger _snowflake_guard_drop calls a function of the library, which loads it.
-// 3. The lease and the ranges of this database's own node do not count: after the drop, its ids go
-//    on above the last one.
-// 4. What is not as the extension made it can always be dropped; there may be no other way to
-//    repair it.
+// 3. The lease and ranges of this database's own node do not count: its ids go on above the last.
+// 4. What is not as the extension made it can always be dropped, which may be the only repair.
 #include "pg/database_layout.h"
 #include "pg/state/issuers.h"
 #include "pg/state/node_block.h"
@@ -25,7 +21,7 @@ namespace {
 
 object_access_hook_type next_access_hook = nullptr;
 
-// Whether a stored hash is that of a lease that this database's own node has acquired, or is about to.
+// Whether a hash is of a lease that this database's node has acquired, or is about to acquire.
 bool IsOwn(const NodeState &node, const bytea *hash) {
   const auto is = [&](const Secret &secret) {
     return VARSIZE_ANY_EXHDR(hash) == sizeof(SecretHash) &&
@@ -36,8 +32,7 @@ bool IsOwn(const NodeState &node, const bytea *hash) {
   return own;
 }
 
-// Calls `row` for each row in which none of these columns is null; not at all if a column is not as
-// the extension made it.
+// Each row in which none of these columns is null; none if one is not as the extension made it.
 template <int count, typename Row>
 void ForEachRow(Oid relation, const TypedColumn (&columns)[count], Row row) {
   Relation table = table_open(relation, AccessShareLock);

@@ -1,5 +1,4 @@
-// The scalar SQL functions: issuing and reading ids. Arguments, results and errors: COMMENT ON in
-// the install script.
+// The SQL functions that issue and read ids. COMMENT ON has their arguments, results and errors.
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/issue/horizon.h"
@@ -40,8 +39,7 @@ Datum AllAtOnce(FunctionCallInfo fcinfo, int32 count) {
 }
 
 // Whether a number is no id: none was issued in the first minute of the default layout. Numbers up
-// to 251,658,239,999 there are those that a table had before. A call that names the layout reads
-// them.
+// to 251,658,239,999 there are a table's older numbers. A call that names the layout reads them.
 bool IsFromBefore(FunctionCallInfo fcinfo, const Layout &layout, Tick tick) {
   constexpr Tick kFirstMinute = 60 * 1000;
   return PG_NARGS() == 1 && tick < kFirstMinute && layout == kDefaultLayout;
@@ -82,8 +80,7 @@ SNOWFLAKE_FUNCTION(snowflake_get_layout) {
 SNOWFLAKE_FUNCTION(snowflake_nextval) { PG_RETURN_INT64(NextId(fcinfo->flinfo->fn_oid, 1)); }
 
 SNOWFLAKE_FUNCTION(snowflake_nextvals) {
-  // In FROM all rows are kept anyway, and cost less at once. In a target list a LIMIT may need only
-  // the first.
+  // In FROM all rows are kept anyway: at once is cheaper. In a target list LIMIT may need only one.
   const ReturnSetInfo *caller = reinterpret_cast<const ReturnSetInfo *>(fcinfo->resultinfo);
   if (caller != nullptr && IsA(caller, ReturnSetInfo) && (caller->allowedModes & SFRM_Materialize_Preferred))
     return AllAtOnce(fcinfo, PG_GETARG_INT32(0));

@@ -1,5 +1,4 @@
-// Named layouts, and the layout that a database begins with. Arguments, results and errors: COMMENT
-// ON in the install script.
+// Named layouts, and a database's first layout. COMMENT ON has arguments, results and errors.
 #include "pg/sql/layouts.h"
 
 #include "core/named_layouts.h"
@@ -134,8 +133,7 @@ SNOWFLAKE_FUNCTION(snowflake_set_layout) {
 }
 
 // The statement trigger of snowflake_layout: plain DML does not invalidate other sessions' caches.
-// The install script fires it to have the origin written, before any lease could have another
-// layout.
+// The install script fires it to have the origin written, before there can be a lease.
 SNOWFLAKE_FUNCTION(snowflake_layout_changed) {
   if (!CALLED_AS_TRIGGER(fcinfo)) ReportNotTrigger("snowflake_layout_changed");
   const TriggerData *trigger = reinterpret_cast<TriggerData *>(fcinfo->context);
@@ -147,8 +145,7 @@ SNOWFLAKE_FUNCTION(snowflake_layout_changed) {
     ProtocolMakeOrigin(extension);
   } else if (!replicated) {
     CheckLayoutMayChange(extension);
-    // If the registry is on another server, its tables are empty here; the layout of the lease may
-    // be stored.
+    // If the registry is elsewhere, its tables are empty here; the lease's layout may be stored.
     const Layout layout = ReadLayout(RelationGetRelid(trigger->tg_relation));
     if (HoldsOtherLayout(extension, layout)) ReportLayoutInUse();
   }

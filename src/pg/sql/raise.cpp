@@ -1,11 +1,8 @@
-// snowflake_raise(): makes all later ids larger. Argument and errors: COMMENT ON in the install
-// script.
+// snowflake_raise() makes all later ids larger. COMMENT ON has its argument and errors.
 //
 // 1. It returns after the wall clock has passed the id's tick, and after a further tick by
-//    SteadyUs(): no session uses an older run for longer. So no session issues a smaller id
-//    afterwards.
-// 2. The registry and the generator store it for clocks that are behind: those of other nodes, and
-//    this node's when it steps back.
+//    SteadyUs(): no session uses an older run for longer, so later ids are larger.
+// 2. The registry and the generator store it for clocks that are behind, here or on other nodes.
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/state/node_block.h"

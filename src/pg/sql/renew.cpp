@@ -1,5 +1,4 @@
-// snowflake_renew(): for a machine that was copied with its memory. Result and errors: COMMENT ON
-// in the install script.
+// snowflake_renew(), for a machine that was copied with its memory. COMMENT ON has its errors.
 #include "pg/issue/launch.h"
 #include "pg/sql/pauses.h"
 

@@ -1,5 +1,4 @@
-// The SQL functions that write ids as text and read them. Arguments, results and errors: COMMENT ON
-// in the install script.
+// The SQL functions that write ids as text and read them. COMMENT ON has arguments and errors.
 #include "core/text.h"
 
 #include "pg/report.h"
