@@ -19,7 +19,7 @@
 // b. COPY TO has such a context, too. It plans a query in it with a root, under its own command.
 // c. contain_volatile_functions_not_nextval(), which is COPY's check, ignores NextValueExpr;
 //    contain_volatile_functions() and contain_mutable_functions() do not.
-// d. COALESCE keeps its second argument unless the first is constant, and evaluates it after a null.
+// d. COALESCE keeps its second argument if the first is no constant, and evaluates it after a null.
 #include "pg/extension.h"
 #include "pg/issue/issue.h"
 #include "pg/issue/segments.h"

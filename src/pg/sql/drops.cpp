@@ -2,7 +2,7 @@
 // go on issuing, and a new registry would assign the same worker ids and numbers meanwhile.
 //
 // 1. With DROP EXTENSION, DROP SCHEMA and DROP OWNED, each object passes the hook of dropped
-//    objects, locked and readable. Their order is not promised: the first table that is needed is checked.
+//    objects, locked and readable. Their order is not promised: the first table needed is checked.
 // 2. A session that has not loaded this library has no hook. Before such a command, the event
 //    trigger _snowflake_guard_drop calls a function of the library, which loads it.
 // 3. The lease and ranges of this database's own node do not count: its ids go on above the last.
