@@ -2,10 +2,8 @@
 #include "pg/issue/horizon.h"
 
 #include "pg/database_layout.h"
-#include "pg/extension.h"
 #include "pg/issue/caller.h"
 #include "pg/issue/launch.h"
-#include "pg/report.h"
 #include "pg/settings.h"
 #include "pg/state/kept_horizons.h"
 

@@ -10,7 +10,6 @@
 #include "pg/database_layout.h"
 #include "pg/state/issuers.h"
 #include "pg/state/node_block.h"
-#include "pg/registry/protocol.h"
 #include "pg/report.h"
 #include "pg/settings.h"
 #include "pg/sql/hooks.h"

@@ -3,7 +3,6 @@
 #include "pg/extension.h"
 #include "pg/issue/horizon.h"
 #include "pg/issue/issue.h"
-#include "pg/registry/tables.h"
 #include "pg/report.h"
 #include "pg/rows.h"
 #include "pg/sql/layouts.h"

@@ -6,7 +6,6 @@
 #include "pg/extension.h"
 #include "pg/state/node_block.h"
 #include "pg/registry/protocol.h"
-#include "pg/registry/tables.h"
 #include "pg/report.h"
 #include "pg/rows.h"
 

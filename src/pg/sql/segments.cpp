@@ -2,7 +2,6 @@
 // errors: COMMENT ON in the install script.
 #include "pg/extension.h"
 #include "pg/issue/segments.h"
-#include "pg/registry/protocol.h"
 #include "pg/registry/segments.h"
 #include "pg/report.h"
 #include "pg/rows.h"

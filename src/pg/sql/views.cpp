@@ -5,7 +5,6 @@
 #include "pg/issue/horizon.h"
 #include "pg/issue/launch.h"
 #include "pg/keeper/advice.h"
-#include "pg/registry/tables.h"
 #include "pg/rows.h"
 #include "pg/settings.h"
 
