@@ -18,13 +18,7 @@ const Layout &LayoutFor(FunctionCallInfo fcinfo, int64_t id) {
   return layout;
 }
 
-[[noreturn]] void ReportCount(int32_t count) {
-  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("count must be positive"),
-                  errdetail("%d ids were asked for.", count), errhint("Ask for at least 1.")));
-}
-
 Datum AllAtOnce(FunctionCallInfo fcinfo, int32 count) {
-  if (count <= 0) ReportCount(count);
   InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
   for (Ids ids; count > 0; count -= ids.count) {
     ids = NextIds(fcinfo->flinfo->fn_oid, count);
@@ -79,16 +73,15 @@ SNOWFLAKE_FUNCTION(snowflake_get_layout) {
 SNOWFLAKE_FUNCTION(snowflake_nextval) { PG_RETURN_INT64(NextId(fcinfo->flinfo->fn_oid, 1)); }
 
 SNOWFLAKE_FUNCTION(snowflake_nextvals) {
+  const int32 count = PG_GETARG_INT32(0);
+  if (count <= 0)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("count must be positive"),
+                    errdetail("%d ids were asked for.", count), errhint("Ask for at least 1.")));
   // In FROM all rows are kept anyway: at once is cheaper. In a target list LIMIT may need only one.
   const ReturnSetInfo *caller = reinterpret_cast<const ReturnSetInfo *>(fcinfo->resultinfo);
   if (caller != nullptr && IsA(caller, ReturnSetInfo) && (caller->allowedModes & SFRM_Materialize_Preferred))
-    return AllAtOnce(fcinfo, PG_GETARG_INT32(0));
-  if (SRF_IS_FIRSTCALL()) {
-    const int32 count = PG_GETARG_INT32(0);
-    if (count <= 0) ReportCount(count);
-    FuncCallContext *first = SRF_FIRSTCALL_INIT();
-    first->max_calls = static_cast<uint64>(count);
-  }
+    return AllAtOnce(fcinfo, count);
+  if (SRF_IS_FIRSTCALL()) SRF_FIRSTCALL_INIT()->max_calls = static_cast<uint64>(count);
   FuncCallContext *context = SRF_PERCALL_SETUP();
   if (context->call_cntr >= context->max_calls) SRF_RETURN_DONE(context);
   const int64_t left = static_cast<int64_t>(context->max_calls - context->call_cntr);

@@ -2,7 +2,7 @@
 //
 // 1. It returns after the wall clock has passed the id's tick, and after a further tick by
 //    SteadyUs(): no session uses an older run for longer, so later ids are larger.
-// 2. The registry and the generator store it for clocks that are behind, here or on other nodes.
+// 2. The registry and the generator store the tick for clocks that are behind, here or elsewhere.
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/state/node_block.h"
