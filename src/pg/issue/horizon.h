@@ -8,7 +8,7 @@
 //    ended. With an xid, the two end together, under ProcArrayLock. That is after its commit, which
 //    may have waited for a synchronous standby.
 // b. A snapshot has in xip every xid in progress below its xmax, except those of subtransactions
-//    and its own. So has the result of GetRunningTransactionData(), with its own.
+//    and of its own transaction. So has GetRunningTransactionData(), with its own.
 // c. A transaction that is prepared is in progress under its own PGPROC before its process's lxid
 //    ends. XACT_EVENT_PRE_PREPARE is before both. XACT_EVENT_PREPARE is after both, and before
 //    others can end the transaction. From before the first of both on, that PGPROC has the virtual

@@ -48,7 +48,7 @@ struct KeeperWait {
 // Asks for a keeper, wakes it and waits. False if that is of no use, or start_timeout is over.
 bool WaitForKeeper(NodeBlock *node, KeeperWait *wait, uint32 event);
 
-// For errors of a call that waited in vain: what the keeper lacks, and what the registry answered.
+// Details of errors of a call that waited in vain: no background worker, with a hint; the registry.
 int DetailOfSlots(const KeeperWait &wait);
 int DetailOfRegistry(const KeeperWait &wait, const RegistryError &error);
 
