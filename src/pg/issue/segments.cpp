@@ -258,21 +258,14 @@ SegmentUse NewUse(Oid fn_oid, const text *name) {
   return use;
 }
 
-SegmentUse *FindUse(const SegmentKey &key) {
-  if (uses == nullptr) return nullptr;
-  return static_cast<SegmentUse *>(hash_search(uses, &key, HASH_FIND, nullptr));
-}
-
-SegmentUse *KeepUse(const SegmentUse &use) {
+SegmentUse *UseOf(const SegmentKey &key, HASHACTION action) {
   if (uses == nullptr) {
     HASHCTL control = {};
     control.keysize = sizeof(SegmentKey);
     control.entrysize = sizeof(SegmentUse);
     uses = hash_create("snowflake segments", 16, &control, HASH_ELEM | HASH_BLOBS);
   }
-  SegmentUse *kept = static_cast<SegmentUse *>(hash_search(uses, &use.key, HASH_ENTER, nullptr));
-  *kept = use;
-  return kept;
+  return static_cast<SegmentUse *>(hash_search(uses, &key, action, nullptr));
 }
 
 inline bool HasName(const SegmentUse *use, const text *name) {
@@ -286,10 +279,11 @@ int64_t NextNumber(Oid fn_oid, void **kept, const text *name) {
   SegmentUse *use = static_cast<SegmentUse *>(*kept);
   if (unlikely(use == nullptr || !HasName(use, name))) {
     SegmentUse fresh = NewUse(fn_oid, name);
-    *kept = use = FindUse(fresh.key);
+    *kept = use = UseOf(fresh.key, HASH_FIND);
     if (use == nullptr) {
       fresh.last = NumberOfNextRange(fn_oid, &fresh);
-      *kept = KeepUse(fresh);
+      *kept = use = UseOf(fresh.key, HASH_ENTER);
+      *use = fresh;
       return fresh.last;
     }
   }
@@ -302,7 +296,7 @@ int64_t NextNumber(Oid fn_oid, void **kept, const text *name) {
 }
 
 int64_t LastNumber(Oid fn_oid, const text *name) {
-  const SegmentUse *use = FindUse(NewUse(fn_oid, name).key);
+  const SegmentUse *use = UseOf(NewUse(fn_oid, name).key, HASH_FIND);
   if (use == nullptr) return 0;
   CheckUsage(use);
   return use->last;
