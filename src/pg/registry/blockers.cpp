@@ -1,3 +1,5 @@
+// Finds and describes the transaction that blocks a call, from PostgreSQL's lock table and
+// statistics.
 #include "pg/registry/blockers.h"
 
 #include "pg/extension.h"
@@ -31,15 +33,15 @@ TimestampTz TransactionStart(int pid) {
 }
 
 Blocker BlockerOf(const VirtualTransactionId &vxid) {
-  // Order: none. What changes meanwhile makes a message wrong that is out of date anyway.
+  // Order: none. What changes meanwhile only makes the message out of date.
   const volatile PGPROC *proc = VirtualTransactionIdIsValid(vxid) ? HolderOf(vxid) : nullptr;
   if (proc == nullptr || proc->pid == 0 || LocalXid(proc) != vxid.localTransactionId)
     return {0, PreparedAs(vxid), InvalidOid, 0, false};
   return {proc->pid, InvalidTransactionId, proc->roleId, TransactionStart(proc->pid), proc->waitLock != nullptr};
 }
 
-// A transaction that waits for a lock itself is at most a link of a chain. Of the others, the one that began
-// first comes first.
+// A transaction that itself waits for a lock is at most a link of a chain. Of the others, the one
+// that began first comes first.
 bool ComesFirst(const Blocker &a, const Blocker &b) {
   if (a.waits != b.waits) return b.waits;
   return a.since != 0 && (b.since == 0 || a.since < b.since);
@@ -79,9 +81,9 @@ char *Describe(const Blocker &blocker) {
 
 void RethrowWithBlocker(Oid extension) {
   if (!EndsWait(geterrcode())) PG_RE_THROW();
-  // A cancel is raised where nothing is half done and no lightweight lock is held, so catalogs can be
-  // read. The tables' locks are kept until the transaction ends, those of its rows with them: RowShareLock
-  // is the weakest that goes with a row's lock.
+  // A cancellation is raised where nothing is half done and no lightweight lock is held, so
+  // catalogs can be read. Locks on rows come with RowShareLock or more on their table, which is
+  // kept until the transaction ends.
   MemoryContextSwitchTo(TopTransactionContext);
   ErrorData *error = CopyErrorData();
   FlushErrorState();

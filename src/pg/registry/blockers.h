@@ -6,8 +6,8 @@
 
 namespace snowflake {
 
-// Rethrows the error at hand. One that ends a wait gets a detail that names the blocker, if there is
-// one. To be called in PG_CATCH.
+// Rethrows the current error. If it ends a wait, its detail names the blocker, if there is one. To
+// be called in PG_CATCH.
 [[noreturn]] void RethrowWithBlocker(Oid extension);
 
 // Runs `body`, which waits for locks on the extension's tables or on their rows.

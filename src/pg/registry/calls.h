@@ -1,24 +1,32 @@
-// What calls of the protocol have in common, be it leases or segments.
+// What calls of the protocol have in common, for both leases and segments.
 #pragma once
 
+#include "core/lease.h"
 #include "pg/registry/settling.h"
 #include "pg/registry/tables.h"
 
 namespace snowflake {
 
-// To be called first. Errors: 25006 where nothing can be written, 55000 in pg_upgrade's servers and for any isolation level but read
-// committed.
+// To be called first. Errors: 25006 if nothing can be written, 55000 in pg_upgrade's servers and
+// for any isolation level but read committed.
 void CheckCall(const char *function);
 
-// Called when a node of another server was answered: the registry does not know what follows from that.
+// Begins a call that commits durably: CheckCall(), the tables, and the registry's lock.
+Tables BeginCall(const char *function, Oid extension, LOCKMODE mode = ShareUpdateExclusiveLock);
+
+// The same for an operator's, whose transaction must not be prepared.
+Tables BeginOperatorsCall(const char *function, Oid extension, LOCKMODE tables_mode = RowShareLock);
+
+// Called after the answer to a node of another server: what the keeper does then is unknown here.
 extern void (*after_answer)(Oid extension);
 
-// How the transaction commits: as safely as synchronous_commit = on at least, or without waiting for a standby.
-void CommitDurably();
+// The transaction commits without waiting for a standby.
 void CommitLocally();
 
 // Whose lease or range it is: not the owner's, as whom the statements run.
 Value SessionRole();
+
+Value HashValue(const SecretHash &hash);
 
 Standing StandingOf(const Origin &origin);
 

@@ -55,14 +55,15 @@ struct Answer {
   }
 };
 
-// By how many ticks a node's clock may be off. Whoever does not judge clocks bounds nothing by them.
+// By how many ticks a node's clock may be off. Whoever does not judge clocks bounds nothing by
+// them.
 bool SkewTicks(const Layout &layout, Tick *ticks) {
   *ticks = layout.TicksIn(settings.max_clock_skew_ms * kUsPerMs) + 1;
   return settings.max_clock_skew_ms > 0;
 }
 
-// Ids of a node whose clock is wrong would be unique, but their timestamps would lie. Only who comes by SQL is another
-// server's node.
+// Ids of a node whose clock is wrong would be unique, but their timestamps would lie. Only who
+// comes by SQL is another server's node.
 void CheckClock(const Layout &layout, Tick node_tick) {
   Tick allowed = 0;
   if (!SkewTicks(layout, &allowed)) return;
@@ -76,8 +77,9 @@ void CheckClock(const Layout &layout, Tick node_tick) {
                     errhint("Set the clock right on the server where it is wrong.")));
 }
 
-// The last tick that a node can have used by a time of this server's clock: its own may be ahead, and the tick ahead of that by
-// max_lead, which is taken to be the same here. Where clocks are not judged, the layout's last.
+// The last tick that a node can have used by a time of this server's clock: its own may be ahead,
+// and the tick ahead of that by max_lead, which is taken to be the same here. Where clocks are not
+// judged, the layout's last.
 Tick LastUsable(const Layout &layout, int64_t at_us) {
   Tick skew = 0;
   if (!SkewTicks(layout, &skew)) return layout.max_tick();

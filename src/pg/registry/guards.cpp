@@ -1,14 +1,17 @@
-// The guards: triggers of the registry's tables that keep out what would lead to equal ids when it comes by another way than the
-// protocol. They fire ALWAYS, for replication and its like, too, and the protocol refuses to work without them
-// (tables.cpp).
+// The guards: triggers of the registry's tables that keep out what would lead to equal ids when it
+// comes by another way than the protocol. They fire ALWAYS, for replication and its like, too, and
+// the protocol refuses to work without them (tables.cpp).
 //
-// 1. What logical replication writes, or a session with session_replication_role = replica, is another registry's: discarded.
-//    An error would end the replication of the whole database. A layout is taken where there is none.
-// 2. A lease that somebody deletes leaves its window's end as watermark: its node may issue ids until then.
+// 1. What logical replication writes, or a session with session_replication_role = replica, is
+//    another registry's: discarded. An error would end the replication of the whole database. A
+//    layout is taken where there is none.
+// 2. A lease that somebody deletes leaves its window's end as watermark: its node may issue ids
+//    until then.
 // 3. A segment that a restored dump brings is taken, or raises the one that is there.
-// 4. What must not fall does not: checked after the row is stored, when no other trigger can change it any more.
-// 5. ALTER TABLE fires no row trigger. PostgreSQL itself refuses one that writes other values into a
-//    column, as snowflake_guard_table depends on all columns; dropped with one, it is missing.
+// 4. What must not fall does not: checked after the row is stored, when no other trigger can change
+//    it any more.
+// 5. ALTER TABLE fires no row trigger. PostgreSQL itself refuses one that writes other values into
+//    a column, as snowflake_guard_table depends on all columns; dropped with one, it is missing.
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/registry/protocol.h"
@@ -54,8 +57,9 @@ struct Row {
 
 bool Is(Relation table, const char *name) { return strcmp(RelationGetRelationName(table), name) == 0; }
 
-// The subscriber's own layout stays; a lease writes one down, so there is none where there is no layout. Changes that are streamed
-// fire no statement triggers, which tell other sessions: snowflake_layout_changed().
+// The subscriber's own layout stays; a lease writes one down, so there is none where there is no
+// layout. Changes that are streamed fire no statement triggers, which tell other sessions:
+// snowflake_layout_changed().
 bool TakeFirstLayout(const TriggerData *trigger) {
   if (!Is(trigger->tg_relation, "snowflake_layout") || !TRIGGER_FIRED_BY_INSERT(trigger->tg_event)) return false;
   SysScanDesc scan = systable_beginscan(trigger->tg_relation, InvalidOid, false, nullptr, 0, nullptr);

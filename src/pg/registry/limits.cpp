@@ -1,3 +1,4 @@
+// Watches the transactions that called the protocol, by PostgreSQL's callbacks and a timeout.
 #include "pg/registry/limits.h"
 
 #include "core/exchange.h"
@@ -7,7 +8,7 @@ namespace snowflake {
 
 namespace {
 
-// Twice the statement_timeout that nodes set for themselves: what they do does not come to it.
+// Twice the statement_timeout that nodes set for themselves, so they never reach it.
 constexpr int kTransactionMs = 10 * 1000;
 
 constexpr int kNotRegistered = -1;
@@ -16,7 +17,7 @@ const char *limited = nullptr;  // the function that this transaction called; nu
 TimestampTz deadline = 0;       // 0: none
 volatile sig_atomic_t overrun = false;
 
-// A session that is idle in its transaction hears of no cancellation, and PL/pgSQL may catch one.
+// A session that is idle in its transaction ignores a cancellation, and PL/pgSQL may catch one.
 void HandleOverrun() {
   overrun = true;
   ProcDiePending = true;
@@ -24,7 +25,7 @@ void HandleOverrun() {
   SetLatch(MyLatch);
 }
 
-void Tell(int, Datum) {
+void LogOverrun(int, Datum) {
   if (overrun)
     ereport(LOG, (errmsg("snowflake registry: ended a session whose transaction took longer than %d s",
                          kTransactionMs / 1000),
@@ -52,7 +53,7 @@ void EndTransaction(XactEvent event, void *) {
   }
 }
 
-// An error ends all timeouts, and a savepoint keeps the transaction, with its locks, all the same.
+// An error ends all timeouts, but a savepoint keeps the transaction and its locks.
 void EndSubTransaction(SubXactEvent event, SubTransactionId, SubTransactionId, void *) {
   if (event == SUBXACT_EVENT_ABORT_SUB && deadline != 0) enable_timeout_at(static_cast<TimeoutId>(timeout), deadline);
 }
@@ -62,7 +63,7 @@ void WatchTransactions() {
   timeout = RegisterTimeout(USER_TIMEOUT, HandleOverrun);
   RegisterXactCallback(EndTransaction, nullptr);
   RegisterSubXactCallback(EndSubTransaction, nullptr);
-  before_shmem_exit(Tell, Datum{0});
+  before_shmem_exit(LogOverrun, Datum{0});
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
+// The calls of the protocol, and the SQL by which they read and write leases and watermarks.
 #include "pg/registry/protocol.h"
 
 #include "pg/database_layout.h"
 #include "pg/registry/calls.h"
-#include "pg/registry/limits.h"
-#include "pg/registry/secrets.h"
 #include "pg/registry/settling.h"
 #include "pg/registry/tables.h"
 #include "pg/report.h"
@@ -21,24 +20,24 @@ void CheckDuration(int64_t duration_us) {
 }
 
 bool HasLayout(const Tables &tables) {
-  Execute(tables, psprintf("SELECT 1 FROM %s", tables.layout_name));
+  Execute(tables, "SELECT 1 FROM snowflake_layout");
   return Rows() > 0;
 }
 
 void WriteLayout(const Tables &tables, const Layout &layout, bool replace) {
-  const char *parameters = "($1, $2, $3, $4, $5, $6, $7)";
-  Datum datums[kLayoutColumnCount];
-  Value values[kLayoutColumnCount];
-  LayoutToDatums(layout, datums);
-  for (int i = 0; i < kLayoutColumnCount; ++i) values[i] = Of(kLayoutColumns[i].type, datums[i]);
+  Datum values[kLayoutColumnCount];
+  Oid types[kLayoutColumnCount];
+  LayoutToDatums(layout, values);
+  for (int i = 0; i < kLayoutColumnCount; ++i) types[i] = kLayoutColumns[i].type;
   ExecuteWith(tables,
-              psprintf(replace ? "UPDATE %s SET (%s) = %s" : "INSERT INTO %s (%s) VALUES %s", tables.layout_name,
-                       kLayoutColumnList, parameters),
-              kLayoutColumnCount, values);
+              psprintf(replace ? "UPDATE snowflake_layout SET (%s) = ($1, $2, $3, $4, $5, $6, $7)"
+                               : "INSERT INTO snowflake_layout (%s) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                       kLayoutColumnList),
+              kLayoutColumnCount, types, values);
   CommandCounterIncrement();
 }
 
-// The first lease writes the default layout down.
+// The first lease stores the default layout.
 Layout EnsureLayout(const Tables &tables) {
   if (!HasLayout(tables)) WriteLayout(tables, kDefaultLayout, false);
   const Layout layout = ReadLayout(tables.layout);
@@ -48,18 +47,17 @@ Layout EnsureLayout(const Tables &tables) {
 
 void RaiseWatermark(const Tables &tables, int32_t worker, Tick last_tick) {
   Execute(tables,
-          psprintf("INSERT INTO %s AS w (worker_id, last_tick) VALUES ($1, $2)"
-                   " ON CONFLICT (worker_id) DO UPDATE SET last_tick = greatest(w.last_tick, excluded.last_tick)"
-                   " RETURNING worker_id::bigint, last_tick",
-                   tables.watermark_name),
+          "INSERT INTO snowflake_watermark AS w (worker_id, last_tick) VALUES ($1, $2)"
+          " ON CONFLICT (worker_id) DO UPDATE SET last_tick = greatest(w.last_tick, excluded.last_tick)"
+          " RETURNING worker_id::bigint, last_tick",
           Int4(worker), Int8(last_tick));
-  // A trigger may have swallowed or changed the row, and then nothing would keep the next lease above this one.
+  // A trigger may have swallowed or changed the row. Then the next lease could begin too low.
   if (Rows() != 1 || Int8Result(0, 1) != worker || Int8Result(0, 2) < last_tick)
     ReportForeignTable("snowflake_watermark");
 }
 
 Tick WatermarkOf(const Tables &tables, int32_t worker) {
-  Execute(tables, psprintf("SELECT last_tick FROM %s WHERE worker_id = $1", tables.watermark_name), Int4(worker));
+  Execute(tables, "SELECT last_tick FROM snowflake_watermark WHERE worker_id = $1", Int4(worker));
   return Rows() > 0 ? Int8Result(0, 1) : kNoWatermark;
 }
 
@@ -71,36 +69,33 @@ struct Ring {
   int32_t WorkerAt(int64_t slot) const { return static_cast<int32_t>(base + slot); }
 };
 
-// How many leases the session's role has, if that is as many as it may have; else -1. One whose window is
-// over stays until its worker id is needed, and does not count.
+// How many leases the session's role has, if that is as many as it may have; else -1. Leases whose
+// window is over do not count; they stay until their worker ids are needed.
 int64_t AllLeasesOfRole(const Tables &tables, Tick over) {
   if (settings.max_leases_per_role == 0) return -1;
-  Execute(tables, psprintf("SELECT count(*) FROM %s WHERE role = $1 AND window_end > $2", tables.registry_name),
-          SessionRole(), Int8(over));
+  Execute(tables, "SELECT count(*) FROM snowflake_registry WHERE role = $1 AND window_end > $2", SessionRole(),
+          Int8(over));
   return Int8Result(0, 1) >= settings.max_leases_per_role ? Int8Result(0, 1) : -1;
 }
 
-// What is taken is read and offered; the slots in between were never used, or long ago.
+// Reads and offers what is taken; the slots in between were never used, or long ago.
 void Offer(const Tables &tables, const Ring &ring, Tick now, Choosing *choosing) {
   Execute(tables,
-          psprintf("SELECT slot, lease_id, window_end, last_tick FROM"
-                   " (SELECT worker_id - $1 AS slot, lease_id, window_end, 0::bigint AS last_tick FROM %s"
-                   " WHERE worker_id >= $1 AND worker_id < $1 + $2"
-                   " UNION ALL SELECT worker_id - $1, 0, 0, last_tick FROM %s"
-                   " WHERE worker_id >= $1 AND worker_id < $1 + $2 AND last_tick >= $3) taken"
-                   " ORDER BY slot, lease_id DESC",
-                   tables.registry_name, tables.watermark_name),
+          "SELECT slot, lease_id, window_end, last_tick FROM"
+          " (SELECT worker_id - $1 AS slot, lease_id, window_end, 0::bigint AS last_tick FROM snowflake_registry"
+          " WHERE worker_id >= $1 AND worker_id < $1 + $2"
+          " UNION ALL SELECT worker_id - $1, 0, 0, last_tick FROM snowflake_watermark"
+          " WHERE worker_id >= $1 AND worker_id < $1 + $2 AND last_tick >= $3) taken"
+          " ORDER BY slot, lease_id DESC",
           Int8(ring.base), Int8(ring.size), Int8(now));
   for (int64_t i = 0; i < Rows(); ++i)
     choosing->Offer({Int8Result(i, 1), Int8Result(i, 2), Int8Result(i, 3), Int8Result(i, 4)});
 }
 
-// False when the lease is no longer there, or its window was moved meanwhile.
+// False if the lease is gone, or its window was moved meanwhile.
 bool Expire(const Tables &tables, int64_t lease_id, Tick over, int32_t worker) {
-  Execute(
-      tables,
-      psprintf("DELETE FROM %s WHERE lease_id = $1 AND window_end <= $2 RETURNING window_end", tables.registry_name),
-      Int8(lease_id), Int8(over));
+  Execute(tables, "DELETE FROM snowflake_registry WHERE lease_id = $1 AND window_end <= $2 RETURNING window_end",
+          Int8(lease_id), Int8(over));
   if (Rows() == 0) return false;
   RaiseWatermark(tables, worker, WatermarkOfWindow(Int8Result(0, 1)));
   return true;
@@ -134,7 +129,7 @@ struct FoundWorker {
                    "more nodes.")));
 }
 
-// False if all that is free is held back and that was noticed just now; otherwise that is SF004.
+// False if all that is free is held back and the loss was noticed just now; later that is SF004.
 bool Choose(const Tables &tables, const Layout &layout, const Ring &ring, const Settling &settling, int64_t lease_id,
             Tick now, FoundWorker *found) {
   const Tick over = OverBy(now, layout.TickAt(NowUnixUs()));
@@ -155,7 +150,7 @@ bool Choose(const Tables &tables, const Layout &layout, const Ring &ring, const 
       if (settling.noticed) return false;
       ReportNoneFree(layout, ring, choosing, settling);
     }
-    // One that was being moved or given back was waited for.
+    // It was being extended or released, and that was waited for.
     if (choice.what == Chosen::kExpired && !Expire(tables, choice.lease_id, over, found->worker)) continue;
     if (choice.what == Chosen::kHeldBack)
       ereport(LOG, (errmsg("snowflake registry: assigned worker id %d, which was held back until %s", found->worker,
@@ -178,27 +173,25 @@ void CheckDatacenter(const Layout &layout, int32_t datacenter) {
 
 void Insert(const Tables &tables, const char *node, const SecretHash &secret_hash, const Lease &lease) {
   Execute(tables,
-          psprintf("INSERT INTO %s (lease_id, worker_id, node, secret_hash, acquired_at, renewed_at, window_start,"
-                   " window_end, role) OVERRIDING SYSTEM VALUE"
-                   " VALUES ($1, $2, $3, $4, clock_timestamp(), clock_timestamp(), $5, $6, $7)"
-                   " RETURNING worker_id::bigint, window_start, window_end",
-                   tables.registry_name),
-          Int8(lease.lease_id), Int4(lease.worker), TextValue(node), Of(BYTEAOID, SecretHashDatum(secret_hash)),
-          Int8(lease.window_start), Int8(lease.window_end), SessionRole());
-  // A trigger may have swallowed or changed the row, and a lease that is not in the registry is none.
+          "INSERT INTO snowflake_registry (lease_id, worker_id, node, secret_hash, acquired_at, renewed_at,"
+          " window_start, window_end, role) OVERRIDING SYSTEM VALUE"
+          " VALUES ($1, $2, $3, $4, clock_timestamp(), clock_timestamp(), $5, $6, $7)"
+          " RETURNING worker_id::bigint, window_start, window_end",
+          Int8(lease.lease_id), Int4(lease.worker), TextValue(node), HashValue(secret_hash), Int8(lease.window_start),
+          Int8(lease.window_end), SessionRole());
+  // A trigger may have swallowed or changed the row. A lease that is not in the registry is
+  // invalid.
   if (Rows() != 1 || Int8Result(0, 1) != lease.worker || Int8Result(0, 2) != lease.window_start ||
       Int8Result(0, 3) != lease.window_end)
     ReportForeignTable("snowflake_registry");
 }
 
-// The lease that an earlier request of the same node drew, whose answer was lost or late: it is moved as by an extend.
+// Extends the lease that the node acquired by an earlier request, whose answer was lost or late.
 bool FindAcquired(const Tables &tables, const AcquireRequest &request, AcquireAnswer *answer) {
-  Execute(
-      tables,
-      psprintf("UPDATE %s SET window_end = greatest(window_end, $3), renewed_at = clock_timestamp()"
-               " WHERE secret_hash = $1 AND role = $2 RETURNING lease_id, worker_id::bigint, window_start, window_end",
-               tables.registry_name),
-      Of(BYTEAOID, SecretHashDatum(request.secret_hash)), SessionRole(), Int8(EndForDrawn(answer->layout, request)));
+  Execute(tables,
+          "UPDATE snowflake_registry SET window_end = greatest(window_end, $3), renewed_at = clock_timestamp()"
+          " WHERE secret_hash = $1 AND role = $2 RETURNING lease_id, worker_id::bigint, window_start, window_end",
+          HashValue(request.secret_hash), SessionRole(), Int8(EndForDrawn(answer->layout, request)));
   if (Rows() == 0) return false;
   answer->lease = {Int8Result(0, 1), {}, static_cast<int32_t>(Int8Result(0, 2)), Int8Result(0, 3), Int8Result(0, 4)};
   answer->workers_free = -1;
@@ -244,15 +237,13 @@ void CheckHeld(const Layout &layout, Tick held_until, Tick known, Tick latest) {
   if (IsHeldTooFar(held_until, known, latest)) ReportTickAhead(layout.UnixUsAt(held_until), NowUnixUs());
 }
 
-// A lease that this registry does not know is taken in again as its node has it: its row was lost. False
-// when the lease is gone.
+// Stores a lease that its node holds and whose row the registry lost. False if the lease is gone.
 bool Adopt(const Tables &tables, const Layout &layout, const ExtendRequest &request, ExtendAnswer *answer) {
   LockRegistry(tables);
   const int64_t last_lease_id = ReadOrigin(tables).last_lease_id;
   if (!MayAdopt(layout, request, last_lease_id, WatermarkOf(tables, request.worker))) return false;
-  Execute(tables,
-          psprintf("SELECT 1 FROM %s WHERE worker_id = $1 OR lease_id = $2 OR secret_hash = $3", tables.registry_name),
-          Int4(request.worker), Int8(request.lease_id), Of(BYTEAOID, SecretHashDatum(request.secret_hash)));
+  Execute(tables, "SELECT 1 FROM snowflake_registry WHERE worker_id = $1 OR lease_id = $2 OR secret_hash = $3",
+          Int4(request.worker), Int8(request.lease_id), HashValue(request.secret_hash));
   if (Rows() > 0 || AllLeasesOfRole(tables, OverBy(FromEpoch(request.now), layout.TickAt(NowUnixUs()))) >= 0)
     return false;
   CheckHeld(layout, HeldUntil(layout, request.held_until), kNoWatermark, request.latest_end);
@@ -278,23 +269,17 @@ void ReportTickAhead(int64_t tick_us, int64_t registry_us) {
 }
 
 bool ProtocolAcquire(Oid extension, const AcquireRequest &request, AcquireAnswer *answer) {
-  CheckCall("snowflake_lease_acquire");
   CheckDuration(request.duration_us);
-  const Tables tables = FindTables(extension);
-  CommitDurably();
-  LockRegistry(tables);
-  bool drawn = false;
-  AsOwner(tables, [&] { drawn = AcquireLocked(tables, request, answer); });
-  return drawn;
+  const Tables tables = BeginCall("snowflake_lease_acquire", extension);
+  bool acquired = false;
+  AsOwner(tables, [&] { acquired = AcquireLocked(tables, request, answer); });
+  return acquired;
 }
 
 bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *answer) {
-  CheckCall("snowflake_lease_extend");
   CheckDuration(request.duration_us);
-  const Tables tables = FindTables(extension);
-  CommitDurably();
-  // Against MarkClean(): what it does not wait for has to see its mark.
-  LockRegistry(tables, RowExclusiveLock);
+  // MarkClean() waits for this lock, and a call that it does not wait for sees its mark.
+  const Tables tables = BeginCall("snowflake_lease_extend", extension, RowExclusiveLock);
   bool found = false;
   AsOwner(tables, [&] {
     const Layout layout = ReadLayout(tables.layout);
@@ -304,13 +289,11 @@ bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *a
     NoticeActivity(tables, origin);
     answer->standing = StandingOf(origin);
     Execute(tables,
-            psprintf("UPDATE %s r SET window_end = greatest(r.window_end, $3), renewed_at = clock_timestamp()"
-                     " FROM (SELECT lease_id, window_end FROM %s) o"
-                     " WHERE r.lease_id = $1 AND secret_hash = $2 AND role = $4 AND o.lease_id = $1"
-                     " RETURNING r.window_end, o.window_end",
-                     tables.registry_name, tables.registry_name),
-            Int8(request.lease_id), Of(BYTEAOID, SecretHashDatum(request.secret_hash)),
-            Int8(EndForExtend(layout, request)), SessionRole());
+            "UPDATE snowflake_registry r SET window_end = greatest(r.window_end, $3), renewed_at = clock_timestamp()"
+            " FROM (SELECT lease_id, window_end FROM snowflake_registry) o"
+            " WHERE r.lease_id = $1 AND secret_hash = $2 AND role = $4 AND o.lease_id = $1"
+            " RETURNING r.window_end, o.window_end",
+            Int8(request.lease_id), HashValue(request.secret_hash), Int8(EndForExtend(layout, request)), SessionRole());
     found = Rows() > 0;
     if (!found) {
       found = same_system && Adopt(tables, layout, request, answer);
@@ -329,8 +312,8 @@ int64_t ProtocolWorkersFree(Oid extension, const Layout &layout, int32_t datacen
   int64_t others = 0;
   AsOwner(tables, [&] {
     Execute(tables,
-            psprintf("SELECT count(*) - 1 FROM %s WHERE worker_id >= $1 AND worker_id < $2 AND window_end > $3",
-                     tables.registry_name),
+            "SELECT count(*) - 1 FROM snowflake_registry"
+            " WHERE worker_id >= $1 AND worker_id < $2 AND window_end > $3",
             Int8(datacenter * ring), Int8((datacenter + 1) * ring), Int8(layout.TickAt(NowUnixUs())));
     others = Int8Result(0, 1);
   });
@@ -340,17 +323,16 @@ int64_t ProtocolWorkersFree(Oid extension, const Layout &layout, int32_t datacen
 bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
   CheckCall("snowflake_lease_release");
   const Tables tables = FindTables(extension);
-  // To lose a release is no worse than a crash, and a standby that is missing must not hang a shutdown.
+  // To lose a release is no worse than a crash, and a missing standby must not hang a shutdown.
   CommitLocally();
   bool found = false;
   AsOwner(tables, [&] {
     const Layout layout = ReadLayout(tables.layout);
     DetectLoss(tables, layout, {0, request.lease_id});
     Execute(tables,
-            psprintf("DELETE FROM %s WHERE lease_id = $1 AND secret_hash = $2 AND role = $3"
-                     " RETURNING worker_id::bigint, window_start, window_end",
-                     tables.registry_name),
-            Int8(request.lease_id), Of(BYTEAOID, SecretHashDatum(request.secret.hash)), SessionRole());
+            "DELETE FROM snowflake_registry WHERE lease_id = $1 AND secret_hash = $2 AND role = $3"
+            " RETURNING worker_id::bigint, window_start, window_end",
+            Int8(request.lease_id), HashValue(request.secret.hash), SessionRole());
     found = Rows() > 0;
     if (!found) return;
     const int32_t worker = static_cast<int32_t>(Int8Result(0, 1));
@@ -372,33 +354,25 @@ void ProtocolMarkClean(Oid extension) {
   CheckCall("snowflake_lease_release");
   const Tables tables = FindTables(extension);
   CommitLocally();
-  // Waits for acquires and extends under way, and holds up those that come.
+  // Waits for acquires and extends under way, and blocks later ones.
   LockRegistry(tables, ShareRowExclusiveLock);
   AsOwner(tables, [&] { MarkClean(tables, ReadLayout(tables.layout)); });
 }
 
 bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since, Tick last_tick) {
-  CheckCall("snowflake_evict");
-  ForbidPrepare("snowflake_evict");
-  // The extension may be dropped in the same transaction: no other call is under way then, nor begins.
-  LockTables(extension, ExclusiveLock, true);
-  const Tables tables = FindTables(extension);
-  CommitDurably();
-  LockRegistry(tables);
+  // The transaction may go on to drop the extension, so no other call may be under way or begin.
+  const Tables tables = BeginOperatorsCall("snowflake_evict", extension, ExclusiveLock);
   bool found = false;
   AsOwner(tables, [&] {
     DetectLoss(tables, ReadLayout(tables.layout), {});
     Execute(tables,
-            psprintf("DELETE FROM %s WHERE worker_id = $1 RETURNING window_start, window_end, renewed_at",
-                     tables.registry_name),
+            "DELETE FROM snowflake_registry WHERE worker_id = $1 RETURNING window_start, window_end, renewed_at",
             Int4(worker));
     found = Rows() > 0;
     if (!found) return;
     const Tick window_start = Int8Result(0, 1);
     const Tick window_end = Int8Result(0, 2);
-    bool is_null = false;
-    const TimestampTz renewed_at = DatumGetTimestampTz(Result(0, 3, TIMESTAMPTZOID, &is_null));
-    if (is_null) ReportForeignColumn();
+    const TimestampTz renewed_at = DatumGetTimestampTz(Result(0, 3, TIMESTAMPTZOID));
     if (dead_since < renewed_at) {
       const char *since = pstrdup(timestamptz_to_str(dead_since));
       ereport(
@@ -416,24 +390,15 @@ bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since, Tick l
 }
 
 void ProtocolSettle(Oid extension, const char *reason) {
-  CheckCall("snowflake_settle");
-  ForbidPrepare("snowflake_settle");
-  const Tables tables = FindTables(extension);
-  CommitDurably();
-  LockRegistry(tables);
+  const Tables tables = BeginOperatorsCall("snowflake_settle", extension);
   AsOwner(tables, [&] { BeginSettling(tables, ReadLayout(tables.layout), reason); });
 }
 
 void ProtocolRaise(Oid extension, Tick tick) {
-  CheckCall("snowflake_raise");
-  ForbidPrepare("snowflake_raise");
-  const Tables tables = FindTables(extension);
-  CommitDurably();
-  LockRegistry(tables);
+  const Tables tables = BeginOperatorsCall("snowflake_raise", extension);
   AsOwner(tables, [&] {
     DetectLoss(tables, ReadLayout(tables.layout), {});
-    Execute(tables,
-            psprintf("UPDATE %s SET raised_tick = greatest(raised_tick, $1) RETURNING raised_tick", tables.origin_name),
+    Execute(tables, "UPDATE snowflake_origin SET raised_tick = greatest(raised_tick, $1) RETURNING raised_tick",
             Int8(tick));
     // A trigger may have swallowed or changed it.
     if (Rows() != 1 || Int8Result(0, 1) < tick) ReportForeignTable("snowflake_origin");
@@ -441,11 +406,7 @@ void ProtocolRaise(Oid extension, Tick tick) {
 }
 
 bool ProtocolSettled(Oid extension) {
-  CheckCall("snowflake_settled");
-  ForbidPrepare("snowflake_settled");
-  const Tables tables = FindTables(extension);
-  CommitDurably();
-  LockRegistry(tables);
+  const Tables tables = BeginOperatorsCall("snowflake_settled", extension);
   bool ended = false;
   AsOwner(tables, [&] { ended = EndSettling(tables, ReadLayout(tables.layout)); });
   return ended;
@@ -469,7 +430,7 @@ void ProtocolKeepLayout(Oid extension) {
 void ProtocolSetLayout(Oid extension, const Layout &layout) {
   CheckCall("snowflake_set_layout");
   const Tables tables = FindTables(extension);
-  // As an acquire does, and before the row: the other way round the two could wait for each other.
+  // Before the row, as an acquire does: otherwise the two could wait for each other.
   LockRegistry(tables);
   AsOwner(tables, [&] {
     const bool there = HasLayout(tables);
@@ -485,8 +446,8 @@ void CheckLayoutMayChange(Oid extension) {
   // Against an acquire that is under way.
   LockRegistry(tables);
   AsOwner(tables, [&] {
-    Execute(tables, psprintf("SELECT 1 FROM (SELECT FROM %s UNION ALL SELECT FROM %s) used LIMIT 1",
-                             tables.registry_name, tables.watermark_name));
+    Execute(tables,
+            "SELECT 1 FROM (SELECT FROM snowflake_registry UNION ALL SELECT FROM snowflake_watermark) used LIMIT 1");
     if (Rows() > 0) ReportLayoutInUse();
   });
 }

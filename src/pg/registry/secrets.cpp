@@ -1,5 +1,5 @@
-// Lease secrets are random bytes and their SHA-256. What a registry stores is the hash, so a copy of its tables, a dump or
-// its log releases no lease.
+// Makes lease secrets with PostgreSQL's random numbers and hashes, and copies them to and from
+// bytea.
 #include "pg/registry/secrets.h"
 
 namespace snowflake {
@@ -25,7 +25,7 @@ void BytesFromDatum(Datum datum, const char *what, uint8_t (&bytes)[size]) {
   memcpy(bytes, VARDATA_ANY(value), size);
 }
 
-// OpenSSL's contexts belong to a resource owner, which a process has in transactions only.
+// OpenSSL's contexts belong to a resource owner, which a process has only in transactions.
 SecretHash HashOf(const Secret &secret) {
   SecretHash hash = {};
   const ResourceOwner outer = CurrentResourceOwner;

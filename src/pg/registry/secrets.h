@@ -1,4 +1,6 @@
-// Lease secrets: how a node makes one, and how SQL has them. Nothing of this needs a transaction.
+// Lease secrets: random bytes, and their SHA-256. How a node makes one, and how SQL passes them.
+// None of this needs a transaction. A registry stores the hash only, so no copy of its tables, dump
+// or log can release a lease.
 #pragma once
 
 #include "core/lease.h"
@@ -6,7 +8,7 @@
 
 namespace snowflake {
 
-// One that nobody can guess.
+// One that cannot be guessed.
 Secret NewSecret();
 
 // As bytea, in the current memory context, and back. Errors: 22023 for another length.

@@ -1,4 +1,5 @@
-// What a registry is asked for ranges by, as an SQL function. Result and errors: COMMENT ON in the install script.
+// What a registry is asked for ranges by, as an SQL function. Result and errors: COMMENT ON in the
+// install script.
 #include "pg/extension.h"
 #include "pg/registry/calls.h"
 #include "pg/registry/limits.h"

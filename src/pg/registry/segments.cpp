@@ -1,9 +1,9 @@
+// The calls about segments, and the SQL by which they read and write segments and ranges.
 #include "pg/registry/segments.h"
 
 #include "pg/database_layout.h"
 #include "pg/registry/calls.h"
 #include "pg/registry/protocol.h"
-#include "pg/registry/secrets.h"
 #include "pg/registry/tables.h"
 #include "pg/report.h"
 #include "pg/settings.h"
@@ -18,7 +18,7 @@ constexpr int kNamesShown = 20;
 int64_t PeriodUs() { return settings.lease_duration_ms * kUsPerMs; }
 
 struct SegmentRow {
-  int64_t segment_id;  // 0: there is none
+  int64_t segment_id;  // 0: it does not exist
   bool may_have_lost;
   char usage_role[kMaxRoleName + 1];
   Segment segment;
@@ -27,18 +27,15 @@ struct SegmentRow {
 SegmentRow ReadSegment(const Tables &tables, const char *name, bool lock) {
   Execute(tables,
           psprintf("SELECT segment_id, last_value, max_value, step::bigint, max_step::bigint, period_at, handed,"
-                   " handed_before, newest, may_have_lost, usage_role FROM %s WHERE name = $1 AND dropped_at IS NULL%s",
-                   tables.segment_name, lock ? " FOR UPDATE" : ""),
+                   " handed_before, newest, may_have_lost, usage_role FROM snowflake_segment"
+                   " WHERE name = $1 AND dropped_at IS NULL%s",
+                   lock ? " FOR UPDATE" : ""),
           TextValue(name));
   if (Rows() == 0) return {};
-  SegmentRow row = {};
-  bool is_null = false;
-  row.segment_id = Int8Result(0, 1);
-  const Datum period_at = Result(0, 6, TIMESTAMPTZOID, &is_null);
-  const int64_t period_us = is_null ? 0 : UnixUsFromTimestamp(DatumGetTimestampTz(period_at));
+  SegmentRow row = {Int8Result(0, 1), BoolResult(0, 10), {}, {}};
   row.segment = {Int8Result(0, 2), Int8Result(0, 3), Int8Result(0, 4), Int8Result(0, 5),
-                 period_us,        Int8Result(0, 7), Int8Result(0, 8), Int8Result(0, 9)};
-  row.may_have_lost = BoolResult(0, 10);
+                 TimeResult(0, 6), Int8Result(0, 7), Int8Result(0, 8), Int8Result(0, 9)};
+  bool is_null = false;
   const Datum usage_role = Result(0, 11, NAMEOID, &is_null);
   if (!is_null) strlcpy(row.usage_role, NameStr(*DatumGetName(usage_role)), sizeof(row.usage_role));
   const Segment &s = row.segment;
@@ -48,29 +45,24 @@ SegmentRow ReadSegment(const Tables &tables, const char *name, bool lock) {
   return row;
 }
 
-// `elsewhere`: a range was handed out to another node than this database's own.
+// `elsewhere`: a range was allocated to another node than this database's own.
 void WriteSegment(const Tables &tables, const SegmentRow &row, bool elsewhere = false) {
   const Segment &s = row.segment;
   Execute(tables,
-          psprintf("UPDATE %s SET last_value = $2, period_at = $3, handed = $4, handed_before = $5, newest = $6,"
-                   " may_have_lost = $7, drawn_elsewhere = drawn_elsewhere OR $8 WHERE segment_id = $1"
-                   " RETURNING last_value",
-                   tables.segment_name),
+          "UPDATE snowflake_segment SET last_value = $2, period_at = $3, handed = $4, handed_before = $5, newest = $6,"
+          " may_have_lost = $7, drawn_elsewhere = drawn_elsewhere OR $8 WHERE segment_id = $1 RETURNING last_value",
           Int8(row.segment_id), Int8(s.last_value), TimeValue(s.period_us), Int8(s.handed), Int8(s.handed_before),
           Int8(s.newest), Bool(row.may_have_lost), Bool(elsewhere));
   // A trigger may have swallowed or changed the row.
   if (Rows() != 1 || Int8Result(0, 1) != s.last_value) ReportForeignTable("snowflake_segment");
 }
 
-Value HashValue(const RangeAsk &ask) { return Of(BYTEAOID, SecretHashDatum(ask.secret.hash)); }
-
-// What the node that asks has, under this secret; a role cannot take another's.
+// What the node holds under this secret; a role does not see another's.
 Holding ReadHolding(const Tables &tables, int64_t segment_id, const RangesRequest &request, const RangeAsk &ask) {
   Execute(tables,
-          psprintf("SELECT held_from, newest_from, held_to FROM %s WHERE segment_id = $1 AND here = $2 AND role = $3"
-                   " AND node = $4 AND secret_hash = $5 FOR UPDATE",
-                   tables.range_name),
-          Int8(segment_id), Bool(request.here), SessionRole(), TextValue(request.node), HashValue(ask));
+          "SELECT held_from, newest_from, held_to FROM snowflake_range"
+          " WHERE segment_id = $1 AND here = $2 AND role = $3 AND node = $4 AND secret_hash = $5 FOR UPDATE",
+          Int8(segment_id), Bool(request.here), SessionRole(), TextValue(request.node), HashValue(ask.secret.hash));
   if (Rows() == 0) return {};
   return {Int8Result(0, 1), Int8Result(0, 2), Int8Result(0, 3)};
 }
@@ -78,35 +70,32 @@ Holding ReadHolding(const Tables &tables, int64_t segment_id, const RangesReques
 void WriteHolding(const Tables &tables, int64_t segment_id, const RangesRequest &request, const RangeAsk &ask,
                   const Holding &holding) {
   Execute(tables,
-          psprintf("INSERT INTO %s (segment_id, here, role, node, secret_hash, held_from, newest_from, held_to,"
-                   " drawn_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())"
-                   " ON CONFLICT (segment_id, here, role, node) DO UPDATE SET secret_hash = excluded.secret_hash,"
-                   " held_from = excluded.held_from, newest_from = excluded.newest_from,"
-                   " held_to = excluded.held_to, drawn_at = excluded.drawn_at",
-                   tables.range_name),
-          Int8(segment_id), Bool(request.here), SessionRole(), TextValue(request.node), HashValue(ask),
+          "INSERT INTO snowflake_range (segment_id, here, role, node, secret_hash, held_from, newest_from, held_to,"
+          " drawn_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())"
+          " ON CONFLICT (segment_id, here, role, node) DO UPDATE SET secret_hash = excluded.secret_hash,"
+          " held_from = excluded.held_from, newest_from = excluded.newest_from, held_to = excluded.held_to,"
+          " drawn_at = excluded.drawn_at",
+          Int8(segment_id), Bool(request.here), SessionRole(), TextValue(request.node), HashValue(ask.secret.hash),
           Int8(holding.from), Int8(holding.newest), Int8(holding.to));
 }
 
-// The node has none left, and its secret is none any more: what did not come back is a gap.
+// The node has no numbers left, and its secret is invalid: what it did not return is a gap.
 void DropHolding(const Tables &tables, int64_t segment_id, const RangesRequest &request, const RangeAsk &ask) {
   Execute(tables,
-          psprintf("DELETE FROM %s WHERE segment_id = $1 AND here = $2 AND role = $3 AND node = $4"
-                   " AND secret_hash = $5",
-                   tables.range_name),
-          Int8(segment_id), Bool(request.here), SessionRole(), TextValue(request.node), HashValue(ask));
+          "DELETE FROM snowflake_range"
+          " WHERE segment_id = $1 AND here = $2 AND role = $3 AND node = $4 AND secret_hash = $5",
+          Int8(segment_id), Bool(request.here), SessionRole(), TextValue(request.node), HashValue(ask.secret.hash));
 }
 
-// Nothing below `value` comes back of what nodes have.
+// Of what nodes hold, no number below `value` comes back.
 void KeepFrom(const Tables &tables, int64_t segment_id, int64_t value) {
   Execute(tables,
-          psprintf("UPDATE %s SET held_from = greatest(held_from, $2), newest_from = greatest(newest_from, $2)"
-                   " WHERE segment_id = $1 AND held_to >= $2 - 1",
-                   tables.range_name),
+          "UPDATE snowflake_range SET held_from = greatest(held_from, $2), newest_from = greatest(newest_from, $2)"
+          " WHERE segment_id = $1 AND held_to >= $2 - 1",
           Int8(segment_id), Int8(value));
 }
 
-// The highest number that the node has issued, or holds: what it names, but for what it gives back.
+// The highest number that the node has issued, or keeps: what it names, without what it returns.
 int64_t HeldUpTo(const RangeAsk &ask) {
   return ask.unused > 0 && ask.unused <= ask.highest ? ask.highest - ask.unused : ask.highest;
 }
@@ -115,7 +104,7 @@ RangeAnswer ExchangeRange(const Tables &tables, const RangesRequest &request, co
   SegmentRow row = ReadSegment(tables, ask.name, true);
   if (row.segment_id == 0) return {};
   Segment *segment = &row.segment;
-  // What it has had of another one that had the name is not this one's.
+  // What it had of an earlier segment of that name is not this one's.
   const bool same = ask.segment_id == row.segment_id;
   if (same && IsEvidence(*segment, HeldUpTo(ask))) {
     Admit(segment, HeldUpTo(ask));
@@ -142,7 +131,7 @@ RangeAnswer ExchangeRange(const Tables &tables, const RangesRequest &request, co
   return answer;
 }
 
-// Commits are lost where a node names a number that was never handed out.
+// Whether commits are lost: a node names a number that was never allocated.
 bool HasEvidence(const Tables &tables, const RangesRequest &request) {
   bool evidence = false;
   for (int i = 0; i < request.count; ++i) {
@@ -164,18 +153,15 @@ bool HasEvidence(const Tables &tables, const RangesRequest &request) {
 }
 
 void TellKnown(const Tables &tables, char *known, size_t size) {
-  Execute(tables, psprintf("SELECT name FROM %s WHERE dropped_at IS NULL ORDER BY name LIMIT %d", tables.segment_name,
+  Execute(tables, psprintf("SELECT name FROM snowflake_segment WHERE dropped_at IS NULL ORDER BY name LIMIT %d",
                            kNamesShown + 1));
   StringInfoData names;
   initStringInfo(&names);
   for (int64_t i = 0; i < Rows(); ++i) {
-    bool is_null = false;
-    const Datum name = Result(i, 1, TEXTOID, &is_null);
-    if (is_null) ReportForeignColumn();
     if (i == kNamesShown)
       appendStringInfoString(&names, ", ...");
     else
-      appendStringInfo(&names, "%s\"%s\"", i > 0 ? ", " : "", TextDatumGetCString(name));
+      appendStringInfo(&names, "%s\"%s\"", i > 0 ? ", " : "", TextDatumGetCString(Result(i, 1, TEXTOID)));
   }
   if (static_cast<size_t>(names.len) >= size) {
     const int fits = pg_mbcliplen(names.data, names.len, static_cast<int>(size) - 4);
@@ -184,7 +170,7 @@ void TellKnown(const Tables &tables, char *known, size_t size) {
   strlcpy(known, names.data, size);
 }
 
-// One that must be there. Error: 42704.
+// Error: 42704 if it does not exist.
 SegmentRow LockSegment(const Tables &tables, const char *name) {
   const SegmentRow row = ReadSegment(tables, name, true);
   if (row.segment_id != 0) return row;
@@ -209,23 +195,16 @@ int64_t NewSegmentId() {
   return static_cast<int64_t>(random >> 1 | 1);
 }
 
-// Looks at what happened to the registry since, before any row is locked.
-Origin BeginCall(const Tables &tables, const RangesRequest *request) {
-  const Layout layout = ReadLayout(tables.layout);
-  const Origin origin = DetectLoss(tables, layout, {});
-  NoticeActivity(tables, origin);
-  if (request != nullptr && HasEvidence(tables, *request)) NoticeLoss(tables, Loss::kRange);
-  return origin;
-}
-
-// As the tables' owner.
+// Runs `body` as the tables' owner, after what happened to the registry as a whole.
 template <typename Body>
-void RunCall(const Tables &tables, const char *function, Body body) {
-  CheckCall(function);
-  CommitDurably();
-  // Against MarkClean(): what it does not wait for has to see its mark.
-  LockRegistry(tables, RowExclusiveLock);
-  AsOwner(tables, body);
+void RunCall(const char *function, Oid extension, Body body) {
+  // MarkClean() waits for this lock, and a call that it does not wait for sees its mark.
+  const Tables tables = BeginCall(function, extension, RowExclusiveLock);
+  AsOwner(tables, [&] {
+    const Origin origin = DetectLoss(tables, ReadLayout(tables.layout), {});
+    NoticeActivity(tables, origin);
+    body(tables, origin);
+  });
 }
 
 }  // namespace
@@ -238,27 +217,22 @@ void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64
                     errdetail("start is %lld, max_value %lld, step %lld, max_step %lld.", Long(start), Long(max_value),
                               Long(step), Long(max_step)),
                     errhint("start must be at least 1 and at most max_value, step at least 1 and at most max_step.")));
-  const Tables tables = FindTables(extension);
   NameData nobody = {};
-  RunCall(tables, "snowflake_create_segment", [&] {
-    BeginCall(tables, nullptr);
-    Execute(tables,
-            psprintf("SELECT segment_id FROM %s WHERE name = $1 AND dropped_at IS NOT NULL FOR UPDATE",
-                     tables.segment_name),
+  RunCall("snowflake_create_segment", extension, [&](const Tables &tables, const Origin &) {
+    Execute(tables, "SELECT segment_id FROM snowflake_segment WHERE name = $1 AND dropped_at IS NOT NULL FOR UPDATE",
             TextValue(name));
     const int64_t dropped = Rows() > 0 ? Int8Result(0, 1) : 0, segment_id = NewSegmentId();
-    // One that was dropped goes on where it ended.
+    // A dropped segment goes on where it ended.
     Execute(tables,
-            psprintf(
-                "INSERT INTO %s AS s (name, segment_id, first_value, last_value, max_value, step, max_step, usage_role)"
-                " VALUES ($1, $2, $3 + 1, $3, $4, $5::integer, $6::integer, CASE WHEN $7 THEN $8 END)"
-                " ON CONFLICT (name) DO UPDATE"
-                " SET segment_id = excluded.segment_id, first_value = least(s.first_value, excluded.first_value),"
-                " last_value = greatest(s.last_value, excluded.last_value),"
-                " max_value = greatest(s.last_value, excluded.max_value), step = excluded.step,"
-                " max_step = excluded.max_step, usage_role = excluded.usage_role, dropped_at = NULL"
-                " WHERE s.dropped_at IS NOT NULL RETURNING last_value, max_value",
-                tables.segment_name),
+            "INSERT INTO snowflake_segment AS s"
+            " (name, segment_id, first_value, last_value, max_value, step, max_step, usage_role)"
+            " VALUES ($1, $2, $3 + 1, $3, $4, $5::integer, $6::integer, CASE WHEN $7 THEN $8 END)"
+            " ON CONFLICT (name) DO UPDATE"
+            " SET segment_id = excluded.segment_id, first_value = least(s.first_value, excluded.first_value),"
+            " last_value = greatest(s.last_value, excluded.last_value),"
+            " max_value = greatest(s.last_value, excluded.max_value), step = excluded.step,"
+            " max_step = excluded.max_step, usage_role = excluded.usage_role, dropped_at = NULL"
+            " WHERE s.dropped_at IS NOT NULL RETURNING last_value, max_value",
             TextValue(name), Int8(segment_id), Int8(start - 1), Int8(max_value), Int8(step), Int8(max_step),
             Bool(usage_role != nullptr), Of(NAMEOID, NameGetDatum(usage_role != nullptr ? usage_role : &nobody)));
     if (Rows() == 0) ereport(ERROR, (errcode(ERRCODE_DUPLICATE_OBJECT), errmsg("segment \"%s\" already exists", name)));
@@ -273,37 +247,32 @@ void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64
     if (last_value >= start)
       ereport(NOTICE, (errmsg("segment \"%s\" continues at %lld", name, Long(last_value + 1)),
                        errdetail("Nodes may hold numbers of the dropped segment of that name.")));
-    // Who had numbers of it still has.
+    // Nodes keep the numbers that they have of it.
     if (dropped != 0)
-      Execute(tables, psprintf("UPDATE %s SET segment_id = $2 WHERE segment_id = $1", tables.range_name), Int8(dropped),
+      Execute(tables, "UPDATE snowflake_range SET segment_id = $2 WHERE segment_id = $1", Int8(dropped),
               Int8(segment_id));
   });
 }
 
 void ProtocolDropSegment(Oid extension, const char *name) {
-  const Tables tables = FindTables(extension);
-  RunCall(tables, "snowflake_drop_segment", [&] {
-    BeginCall(tables, nullptr);
-    const SegmentRow row = LockSegment(tables, name);
-    Execute(tables, psprintf("SELECT drawn_elsewhere FROM %s WHERE segment_id = $1", tables.segment_name),
-            Int8(row.segment_id));
+  RunCall("snowflake_drop_segment", extension, [&](const Tables &tables, const Origin &) {
+    const Value segment_id = Int8(LockSegment(tables, name).segment_id);
+    Execute(tables, "SELECT drawn_elsewhere FROM snowflake_segment WHERE segment_id = $1", segment_id);
     const bool held = BoolResult(0, 1);
     // Other nodes that have numbers of it keep them.
-    Execute(tables, psprintf("DELETE FROM %s WHERE segment_id = $1 AND here", tables.range_name), Int8(row.segment_id));
+    Execute(tables, "DELETE FROM snowflake_range WHERE segment_id = $1 AND here", segment_id);
     Execute(tables,
-            psprintf(held ? "UPDATE %s SET dropped_at = clock_timestamp() WHERE segment_id = $1 RETURNING segment_id"
-                          : "DELETE FROM %s WHERE segment_id = $1 RETURNING segment_id",
-                     tables.segment_name),
-            Int8(row.segment_id));
+            held ? "UPDATE snowflake_segment SET dropped_at = clock_timestamp() WHERE segment_id = $1"
+                   " RETURNING segment_id"
+                 : "DELETE FROM snowflake_segment WHERE segment_id = $1 RETURNING segment_id",
+            segment_id);
     if (Rows() != 1) ReportForeignTable("snowflake_segment");
   });
 }
 
 int64_t ProtocolRaiseSegment(Oid extension, const char *name, int64_t value) {
-  const Tables tables = FindTables(extension);
   int64_t next = 0;
-  RunCall(tables, "snowflake_raise_segment", [&] {
-    BeginCall(tables, nullptr);
+  RunCall("snowflake_raise_segment", extension, [&](const Tables &tables, const Origin &) {
     SegmentRow row = LockSegment(tables, name);
     if (value < 1 || value > row.segment.max_value)
       ereport(ERROR,
@@ -312,45 +281,40 @@ int64_t ProtocolRaiseSegment(Oid extension, const char *name, int64_t value) {
     RaiseTo(&row.segment, value);
     WriteSegment(tables, row);
     KeepFrom(tables, row.segment_id, value);
-    next = row.segment.last_value < PG_INT64_MAX ? row.segment.last_value + 1 : PG_INT64_MAX;
+    next = Plus(row.segment.last_value, 1);
   });
   return next;
 }
 
 SegmentStanding ProtocolSegmentStanding(Oid extension, const char *name, bool lock) {
-  const Tables tables = FindTables(extension, lock ? RowShareLock : AccessShareLock);
   SegmentStanding standing = {};
   MemoryContext caller = CurrentMemoryContext;
-  const auto read = [&] {
+  const auto read = [&](const Tables &tables, const Origin &) {
     Execute(tables,
-            psprintf("SELECT segment_id, first_value, last_value, max_value, dropped_at IS NOT NULL FROM %s"
-                     " WHERE name = $1%s",
-                     tables.segment_name, lock ? " FOR UPDATE" : ""),
+            psprintf("SELECT segment_id, first_value, last_value, max_value, dropped_at IS NOT NULL"
+                     " FROM snowflake_segment WHERE name = $1%s",
+                     lock ? " FOR UPDATE" : ""),
             TextValue(name));
     if (Rows() == 0) return;
     const int64_t segment_id = Int8Result(0, 1);
     standing = {true, BoolResult(0, 5), Int8Result(0, 2), Int8Result(0, 3), Int8Result(0, 4), "", 0};
-    Execute(tables,
-            psprintf("SELECT held_to, node FROM %s WHERE segment_id = $1 AND NOT here ORDER BY held_to DESC LIMIT 1",
-                     tables.range_name),
-            Int8(segment_id));
+    Execute(
+        tables,
+        "SELECT held_to, node FROM snowflake_range WHERE segment_id = $1 AND NOT here ORDER BY held_to DESC LIMIT 1",
+        Int8(segment_id));
     if (Rows() == 0) return;
-    bool is_null = false;
-    const Datum node = Result(0, 2, TEXTOID, &is_null);
-    if (is_null) ReportForeignColumn();
     standing.held_to = Int8Result(0, 1);
+    const Datum node = Result(0, 2, TEXTOID);
     MemoryContext inner = MemoryContextSwitchTo(caller);
     standing.holder = TextDatumGetCString(node);
     MemoryContextSwitchTo(inner);
   };
-  if (!lock) {
-    AsOwner(tables, read);
-    return standing;
+  if (lock) {
+    RunCall("snowflake_segment_standing", extension, read);
+  } else {
+    const Tables tables = FindTables(extension, AccessShareLock);
+    AsOwner(tables, [&] { read(tables, {}); });
   }
-  RunCall(tables, "snowflake_segment_standing", [&] {
-    BeginCall(tables, nullptr);
-    read();
-  });
   return standing;
 }
 
@@ -361,9 +325,8 @@ bool ProtocolRestoreSegment(Oid extension, const char *name, int64_t last_value)
   bool there = false;
   AsOwner(tables, [&] {
     Execute(tables,
-            psprintf("UPDATE %s SET last_value = least(greatest(last_value, $2), max_value), dropped_at = NULL"
-                     " WHERE name = $1 RETURNING segment_id",
-                     tables.segment_name),
+            "UPDATE snowflake_segment SET last_value = least(greatest(last_value, $2), max_value), dropped_at = NULL"
+            " WHERE name = $1 RETURNING segment_id",
             TextValue(name), Int8(last_value));
     there = Rows() > 0;
     if (there) KeepFrom(tables, Int8Result(0, 1), Plus(last_value, 1));
@@ -373,20 +336,20 @@ bool ProtocolRestoreSegment(Oid extension, const char *name, int64_t last_value)
 }
 
 void ProtocolRanges(Oid extension, const RangesRequest &request, RangesAnswer *answer) {
-  const Tables tables = FindTables(extension);
   const RangeAsk **asks = static_cast<const RangeAsk **>(palloc(sizeof(RangeAsk *) * (request.count + 1)));
   for (int i = 0; i < request.count; ++i) asks[i] = &request.asks[i];
   // So that no two nodes wait for each other.
   qsort(asks, static_cast<size_t>(request.count), sizeof(RangeAsk *), CompareNames);
-  RunCall(tables, "snowflake_segment_ranges", [&] {
-    answer->standing = StandingOf(BeginCall(tables, &request));
+  RunCall("snowflake_segment_ranges", extension, [&](const Tables &tables, const Origin &origin) {
+    if (HasEvidence(tables, request)) NoticeLoss(tables, Loss::kRange);
+    answer->standing = StandingOf(origin);
+    answer->known[0] = '\0';
     bool missing = false;
     for (int i = 0; i < request.count; ++i) {
-      const int index = static_cast<int>(asks[i] - request.asks);
-      answer->answers[index] = ExchangeRange(tables, request, *asks[i]);
-      missing |= answer->answers[index].segment_id == 0;
+      RangeAnswer *range = &answer->answers[asks[i] - request.asks];
+      *range = ExchangeRange(tables, request, *asks[i]);
+      missing |= range->segment_id == 0;
     }
-    answer->known[0] = '\0';
     if (missing) TellKnown(tables, answer->known, sizeof(answer->known));
   });
 }

@@ -1,4 +1,4 @@
-// Lives and settling in snowflake_origin: see core/ring.h for what they are.
+// Reads and writes snowflake_origin; what a loss is and how long settling lasts is in core/ring.h.
 #include "pg/registry/settling.h"
 
 #include "pg/report.h"
@@ -29,9 +29,9 @@ const char *ReasonOf(Loss loss) {
   }
 }
 
-// Ranges, too, may have been handed out by lost commits.
+// Lost commits may have allocated ranges, too.
 void NoteRanges(const Tables &tables, bool may_have_lost) {
-  Execute(tables, psprintf("UPDATE %s SET may_have_lost = $1", tables.segment_name), Bool(may_have_lost));
+  Execute(tables, "UPDATE snowflake_segment SET may_have_lost = $1", Bool(may_have_lost));
 }
 
 void SettleBecause(const Tables &tables, Loss loss, const char *reason, Origin *origin) {
@@ -44,22 +44,13 @@ void SettleBecause(const Tables &tables, Loss loss, const char *reason, Origin *
                           "no lost lease has.")));
 }
 
-// Nobody can have deleted it: it was lost with the files, or with a table that was not permanent for a
-// while. Then nothing tells how long leases are.
-Origin NewOrigin(const Tables &tables) {
-  MakeOrigin(tables);
-  Origin origin = ReadOrigin(tables);
-  origin.longest_us = settings.max_lease_duration_ms * kUsPerMs;
-  return origin;
-}
-
-// A row leaves for a watermark, so tables of which leases were acquired are never both empty. Without
-// any row, a clean shutdown says that none was lost.
+// A row leaves for a watermark, so once a lease was acquired the two tables are never both empty.
+// Without a lease, the mark of a clean shutdown shows that none was lost.
 bool HasLostLeases(const Tables &tables, const Origin &origin) {
   if (origin.longest_us == 0) return false;
-  Execute(tables, psprintf("SELECT 1 FROM %s LIMIT 1", tables.registry_name));
+  Execute(tables, "SELECT 1 FROM snowflake_registry LIMIT 1");
   if (Rows() > 0) return false;
-  Execute(tables, psprintf("SELECT 1 FROM %s LIMIT 1", tables.watermark_name));
+  Execute(tables, "SELECT 1 FROM snowflake_watermark LIMIT 1");
   return Rows() == 0 || origin.clean_us == 0;
 }
 
@@ -69,7 +60,11 @@ Loss Recognize(const Tables &tables, const Layout &layout, int64_t named, Origin
   const Here here = HereNow();
   Loss loss = Loss::kNone;
   if (!origin->found) {
-    *origin = NewOrigin(tables);
+    // It was lost with the files, or with a table that was not permanent for a while, because the
+    // guards keep its row. So is the longest duration of a lease.
+    MakeOrigin(tables);
+    *origin = ReadOrigin(tables);
+    origin->longest_us = settings.max_lease_duration_ms * kUsPerMs;
     loss = Loss::kEmptyOrigin;
   }
   origin->settles_until_us = SettlesUntil(*origin, here);
@@ -93,43 +88,26 @@ Here HereNow() {
 }
 
 Origin ReadOrigin(const Tables &tables) {
-  Execute(tables, psprintf("SELECT system_identifier, timeline, started_at, clean_at, last_lease_id, jumped_from,"
-                           " jumped_to, raised_tick, longest_us, settles_until, settling_us, loss_known, word_at"
-                           " FROM %s",
-                           tables.origin_name));
-  Origin origin = {};
-  origin.raised_tick = kNoWatermark;
-  origin.found = Rows() > 0;
-  if (!origin.found) return origin;
-  const auto time = [](int column) {
-    bool is_null = false;
-    const Datum value = Result(0, column, TIMESTAMPTZOID, &is_null);
-    return is_null ? int64_t{0} : UnixUsFromTimestamp(DatumGetTimestampTz(value));
-  };
-  origin.system_identifier = Int8Result(0, 1);
-  origin.timeline = Int8Result(0, 2);
-  origin.started_us = time(3);
-  origin.clean_us = time(4);
-  origin.last_lease_id = Int8Result(0, 5);
-  origin.jumped_from = Int8Result(0, 6);
-  origin.jumped_to = Int8Result(0, 7);
-  origin.raised_tick = Int8Result(0, 8);
-  origin.longest_us = Int8Result(0, 9);
-  origin.settles_until_us = time(10);
-  origin.settling_us = Int8Result(0, 11);
-  origin.loss_known = BoolResult(0, 12);
-  origin.word_us = time(13);
-  return origin;
+  Execute(tables,
+          "SELECT system_identifier, timeline, started_at, clean_at, last_lease_id, jumped_from, jumped_to,"
+          " raised_tick, longest_us, settles_until, settling_us, loss_known, word_at FROM snowflake_origin");
+  if (Rows() == 0) {
+    Origin none = {};
+    none.raised_tick = kNoWatermark;
+    return none;
+  }
+  const auto number = [](int column) { return Int8Result(0, column); };
+  const auto time = [](int column) { return TimeResult(0, column); };
+  return {true,      number(1), number(2), time(3),  time(4),    number(5),         number(6),
+          number(7), number(8), number(9), time(10), number(11), BoolResult(0, 12), time(13)};
 }
 
 void WriteOrigin(const Tables &tables, const Origin &origin) {
   Assert(IsLocked(tables.origin, ShareUpdateExclusiveLock));  // Requires: the registry's lock.
   Execute(tables,
-          psprintf("UPDATE %s SET system_identifier = $1, timeline = $2, started_at = nullif($3, 'epoch'),"
-                   " clean_at = nullif($4, 'epoch'), last_lease_id = $5, jumped_from = $6, jumped_to = $7,"
-                   " longest_us = $8, settles_until = nullif($9, 'epoch'), settling_us = $10, loss_known = $11,"
-                   " word_at = nullif($12, 'epoch')",
-                   tables.origin_name),
+          "UPDATE snowflake_origin SET system_identifier = $1, timeline = $2, started_at = nullif($3, 'epoch'),"
+          " clean_at = nullif($4, 'epoch'), last_lease_id = $5, jumped_from = $6, jumped_to = $7, longest_us = $8,"
+          " settles_until = nullif($9, 'epoch'), settling_us = $10, loss_known = $11, word_at = nullif($12, 'epoch')",
           Int8(origin.system_identifier), Int8(origin.timeline), TimeValue(origin.started_us),
           TimeValue(origin.clean_us), Int8(origin.last_lease_id), Int8(origin.jumped_from), Int8(origin.jumped_to),
           Int8(origin.longest_us), TimeValue(origin.settles_until_us), Int8(origin.settling_us),
@@ -166,10 +144,11 @@ void NoticeLoss(const Tables &tables, Loss loss) {
 void NoticeActivity(const Tables &tables, const Origin &origin) {
   if (origin.clean_us == 0) return;
   LockRegistry(tables);  // before its row, as others do
-  Execute(tables, psprintf("UPDATE %s SET clean_at = NULL", tables.origin_name));
+  Execute(tables, "UPDATE snowflake_origin SET clean_at = NULL");
 }
 
 void BeginSettling(const Tables &tables, const Layout &layout, const char *reason) {
+  Assert(IsLocked(tables.origin, ShareUpdateExclusiveLock));  // Requires: the registry's lock.
   Origin origin = ReadOrigin(tables);
   Recognize(tables, layout, 0, &origin);
   SettleBecause(tables, Loss::kWord, reason, &origin);
@@ -179,6 +158,7 @@ void BeginSettling(const Tables &tables, const Layout &layout, const char *reaso
 }
 
 bool EndSettling(const Tables &tables, const Layout &layout) {
+  Assert(IsLocked(tables.origin, ShareUpdateExclusiveLock));  // Requires: the registry's lock.
   Origin origin = ReadOrigin(tables);
   const bool lost = Recognize(tables, layout, 0, &origin) != Loss::kNone;
   const bool settles = SettlingOf(origin, HereNow(), false).active;
@@ -199,10 +179,9 @@ void MarkClean(const Tables &tables, const Layout &layout) {
 
 void MakeOrigin(const Tables &tables) {
   if (ReadOrigin(tables).found) return;
-  Execute(
-      tables,
-      psprintf("INSERT INTO %s (system_identifier, timeline, last_lease_id) VALUES ($1, $2, $3)", tables.origin_name),
-      Int8(static_cast<int64_t>(GetSystemIdentifier())), Int8(GetWALInsertionTimeLine()), Int8(NextLeaseId(tables, 0)));
+  Execute(tables, "INSERT INTO snowflake_origin (system_identifier, timeline, last_lease_id) VALUES ($1, $2, $3)",
+          Int8(static_cast<int64_t>(GetSystemIdentifier())), Int8(GetWALInsertionTimeLine()),
+          Int8(NextLeaseId(tables, 0)));
 }
 
 }  // namespace snowflake

@@ -1,7 +1,9 @@
-// Lives and settling, as core/ring.h decides them: this reads and writes snowflake_origin.
+// The registry's record of its server and of lost commits, snowflake_origin, by the rules of
+// core/ring.h.
 //
-// All inside AsOwner(). The registry's lock, which one acquire after the other holds, is taken here by
-// whatever writes the record, unless it says otherwise.
+// All inside AsOwner(). What writes the record holds the registry's lock: DetectLoss(),
+// NoticeLoss() and NoticeActivity() acquire it themselves, MakeOrigin() needs none, and all others
+// require it.
 #pragma once
 
 #include "core/ring.h"
@@ -9,7 +11,7 @@
 
 namespace snowflake {
 
-// Where this server is, now.
+// The server that this is, and its clock.
 Here HereNow();
 
 // Error: 55000 if the record is malformed.
@@ -17,37 +19,37 @@ Origin ReadOrigin(const Tables &tables);
 
 void WriteOrigin(const Tables &tables, const Origin &origin);
 
-// What an exchange brings along.
+// What an exchange names.
 struct Notice {
-  int64_t duration_us;  // asked for; 0: nothing was
+  int64_t duration_us;  // of the lease; 0: none
   int64_t named;        // the highest lease id that the node has seen of this registry; 0: none
 };
 
-// To be called before anything is granted, moved or given back: begins a life, notices a loss, and
+// To be called before anything is granted, moved or released: begins a life, notices a loss, and
 // records both and the longest duration. Returns the record.
 Origin DetectLoss(const Tables &tables, const Layout &layout, const Notice &notice);
 
-// The same for the one who has the registry's lock. `origin` is brought up to date; all but its
-// longest duration is recorded. Returns whether there was anything.
+// The same under the registry's lock. Updates `origin`, and records all of it but a new longest
+// duration. Returns whether there was anything else to record.
 bool DetectLossLocked(const Tables &tables, const Layout &layout, const Notice &notice, Origin *origin);
 
-// A node named something that this registry never granted, so commits are lost. All that tells of one
+// A node named something that this registry never granted, so commits are lost. All evidence of one
 // loss counts once.
 void NoticeLoss(const Tables &tables, Loss loss);
 
-// The mark of a clean shutdown is gone as soon as something comes after it.
+// Removes the mark of a clean shutdown, because something comes after it.
 void NoticeActivity(const Tables &tables, const Origin &origin);
 
 // The operator's word that commits were lost; `reason` for the log.
 void BeginSettling(const Tables &tables, const Layout &layout, const char *reason);
 
-// The opposite word. Returns whether it settled, or would have.
+// The opposite word. Returns whether the registry settled, or would have.
 bool EndSettling(const Tables &tables, const Layout &layout);
 
 // All up to now is on disk, and the server is about to end.
 void MarkClean(const Tables &tables, const Layout &layout);
 
-// Writes down which server the registry is on, unless that was done.
+// Records which server the registry is on, unless that was done.
 void MakeOrigin(const Tables &tables);
 
 }  // namespace snowflake

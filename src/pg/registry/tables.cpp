@@ -1,3 +1,5 @@
+// Finds the registry's tables, compares them with what the extension made, and runs statements on
+// them.
 #include "pg/registry/tables.h"
 
 #include "pg/extension.h"
@@ -7,7 +9,7 @@ namespace snowflake {
 
 namespace {
 
-// The statement under way. Its check must run before it does, or it fails.
+// The statement under way. It fails unless its check has run before it.
 struct Statement {
   const Tables *tables;
   const char *command;
@@ -17,18 +19,16 @@ struct Statement {
 Statement statement;
 post_parse_analyze_hook_type next_parse_hook = nullptr;
 
-// What a guard looks like in pg_trigger. The layout has but its first: what was never drawn is not worth more.
+// What a guard looks like in pg_trigger. The layout has only its first.
 constexpr int16_t kRowGuard =
     TRIGGER_TYPE_ROW | TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE;
 constexpr int16_t kAfterGuard = TRIGGER_TYPE_ROW | TRIGGER_TYPE_UPDATE;
 constexpr int16_t kTableGuard = TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_TRUNCATE | TRIGGER_TYPE_UPDATE;
 
-// What the UPDATE OF of a table's guard names. It keeps the columns by their numbers: two that have
-// changed their names, or one that was added under the name of another, show here.
-struct Columns {
-  const char *table, *names;
-};
-constexpr Columns kColumns[] = {
+// What the UPDATE OF of a table's guard names. The guard keeps columns by their numbers, so columns
+// that have exchanged their names, and one that was added under the name of another, are found
+// here.
+constexpr const char *kColumns[][2] = {
     {"snowflake_registry", "lease_id worker_id node role secret_hash acquired_at renewed_at window_start window_end"},
     {"snowflake_watermark", "worker_id last_tick"},
     {"snowflake_origin",
@@ -40,8 +40,8 @@ constexpr Columns kColumns[] = {
     {"snowflake_range", "segment_id here role node secret_hash held_from newest_from held_to drawn_at"}};
 
 const char *ColumnsOf(Relation table) {
-  for (const Columns &columns : kColumns)
-    if (strcmp(columns.table, RelationGetRelationName(table)) == 0) return columns.names;
+  for (const auto &[name, columns] : kColumns)
+    if (strcmp(name, RelationGetRelationName(table)) == 0) return columns;
   return "";
 }
 
@@ -74,7 +74,7 @@ bool HasGuard(Relation table, Oid function, int16_t type, const char *columns = 
        errhint("Use ALTER TABLE ... ENABLE ALWAYS TRIGGER ..., or drop the extension and create it again.")));
 }
 
-// The statement has locked it: neither its triggers nor anything else of it changes before the transaction ends.
+// Nothing of the table changes before the transaction ends: the statement has locked it.
 void CheckAsMade(const Tables &known, Oid relation) {
   Relation table = table_open(relation, NoLock);
   const Form_pg_class row = table->rd_rel;
@@ -89,7 +89,7 @@ void CheckAsMade(const Tables &known, Oid relation) {
                     errdetail("A crash would empty it, and worker ids that are leased would be assigned again."),
                     errhint("Use ALTER TABLE ... SET LOGGED. If the server has crashed meanwhile, first stop all "
                             "nodes, or wait until their windows have ended.")));
-  // The row's own marks of rules and children stay when the last one is gone.
+  // pg_class still marks rules and children after the last one is gone.
   const bool has_children = row->relhassubclass && find_inheritance_children(relation, NoLock) != NIL;
   if (table->rd_rules != nullptr || row->relrowsecurity || has_children)
     ReportForeignTable(RelationGetRelationName(table));
@@ -122,7 +122,7 @@ void CheckRelations(const Query *query) {
   foreach (cell, query->cteList) CheckRelations(castNode(Query, lfirst_node(CommonTableExpr, cell)->ctequery));
 }
 
-// Parse analysis of the statement under way has locked what it refers to; nothing renames it any more.
+// Parse analysis of the statement under way has locked what it refers to, so nothing renames it.
 void CheckParsed(ParseState *state, Query *query, ParsedJumble *jumble) {
   if (next_parse_hook) next_parse_hook(state, query, jumble);
   if (statement.command == nullptr || state->p_sourcetext != statement.command) return;
@@ -149,6 +149,18 @@ Oid GuardOf(const Tables &tables) {
   // Its owner may have given it another body.
   if (!Runs(guard, "snowflake_guard")) ReportNoGuard("snowflake_registry");
   return guard;
+}
+
+char *Qualified(const Tables &tables, const char *command) {
+  StringInfoData text;
+  initStringInfo(&text);
+  while (const char *name = strstr(command, "snowflake_")) {
+    appendBinaryStringInfo(&text, command, static_cast<int>(name - command));
+    appendStringInfo(&text, "%s.snowflake_", tables.schema_sql);
+    command = name + strlen("snowflake_");
+  }
+  appendStringInfoString(&text, command);
+  return text.data;
 }
 
 }  // namespace
@@ -183,48 +195,42 @@ Tables FindTables(Oid extension, LOCKMODE mode) {
   tables.schema = SchemaOfExtension(extension);
   const char *schema = OidIsValid(tables.schema) ? get_namespace_name(tables.schema) : nullptr;
   if (schema == nullptr) ReportMovedTables();
-  const auto find = [&](const char *name, Oid *relation) {
-    *relation = get_relname_relid(name, tables.schema);
-    if (!OidIsValid(*relation)) {
+  tables.schema_sql = quote_identifier(schema);
+  const auto find = [&](const char *name) {
+    const Oid relation = get_relname_relid(name, tables.schema);
+    if (!OidIsValid(relation)) {
       CheckNotNamesake(extension);
       ReportForeignTable(name);
     }
-    const Oid owner = TableOwner(*relation, extension);
+    const Oid owner = TableOwner(relation, extension);
     if (OidIsValid(tables.owner) && owner != tables.owner)
       ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("the registry's tables have several owners"),
                       errdetail("The protocol runs with the rights of the tables' owner, which must not apply to "
                                 "another role's tables."),
                       errhint("Give snowflake_registry and the extension's other tables one owner.")));
     tables.owner = owner;
-    return quote_qualified_identifier(schema, name);
+    return relation;
   };
-  tables.registry_name = find("snowflake_registry", &tables.registry);
-  tables.watermark_name = find("snowflake_watermark", &tables.watermark);
-  tables.layout_name = find("snowflake_layout", &tables.layout);
-  tables.origin_name = find("snowflake_origin", &tables.origin);
-  tables.segment_name = find("snowflake_segment", &tables.segment);
-  tables.range_name = find("snowflake_range", &tables.range);
+  tables.registry = find("snowflake_registry");
+  tables.watermark = find("snowflake_watermark");
+  tables.layout = find("snowflake_layout");
+  tables.origin = find("snowflake_origin");
+  tables.segment = find("snowflake_segment");
+  tables.range = find("snowflake_range");
   tables.guard = GuardOf(tables);
   return tables;
 }
 
-void ExecuteWith(const Tables &tables, const char *command, int count, const Value *values) {
+void ExecuteWith(const Tables &tables, const char *statement_sql, int count, Oid *types, Datum *values) {
   Assert(GetUserId() == tables.owner);  // Requires: AsOwner().
-  constexpr int kMost = 12;
-  Oid types[kMost];
-  Datum datums[kMost];
-  Assert(count <= kMost);
-  for (int i = 0; i < count; ++i) {
-    types[i] = values[i].type;
-    datums[i] = values[i].datum;
-  }
+  const char *command = Qualified(tables, statement_sql);
   // A planted trigger may come back here.
   const Statement outer = statement;
   CommandCounterIncrement();
   statement = {&tables, command, GetCurrentCommandId(false), false};
   PG_TRY();
   {
-    const int rc = SPI_execute_with_args(command, count, types, datums, nullptr, false, 0);
+    const int rc = SPI_execute_with_args(command, count, types, values, nullptr, false, 0);
     if (rc < 0) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), command);
     if (!statement.checked) elog(ERROR, "the registry's statement was not checked: %s", command);
   }
@@ -233,7 +239,8 @@ void ExecuteWith(const Tables &tables, const char *command, int count, const Val
   PG_END_TRY();
 }
 
-// What a planted trigger, condition, constraint or default executes is a later command, seen by a snapshot of its own.
+// What a planted trigger, condition, constraint or default executes is a later command, with a
+// snapshot of its own.
 bool FiredByProtocol() { return statement.command != nullptr && GetActiveSnapshot()->curcid == statement.id; }
 
 void ReportForeignColumn() {
@@ -245,21 +252,17 @@ void ReportForeignColumn() {
 
 Datum Result(int64_t row, int column, Oid type, bool *is_null) {
   if (SPI_gettypeid(SPI_tuptable->tupdesc, column) != type) ReportForeignColumn();
-  return SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, is_null);
+  bool null = false;
+  const Datum value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, &null);
+  if (null && is_null == nullptr) ReportForeignColumn();
+  if (is_null != nullptr) *is_null = null;
+  return value;
 }
 
-int64_t Int8Result(int64_t row, int column) {
+int64_t TimeResult(int64_t row, int column) {
   bool is_null = false;
-  const Datum value = Result(row, column, INT8OID, &is_null);
-  if (is_null) ReportForeignColumn();
-  return DatumGetInt64(value);
-}
-
-bool BoolResult(int64_t row, int column) {
-  bool is_null = false;
-  const Datum value = Result(row, column, BOOLOID, &is_null);
-  if (is_null) ReportForeignColumn();
-  return DatumGetBool(value);
+  const Datum value = Result(row, column, TIMESTAMPTZOID, &is_null);
+  return is_null ? 0 : UnixUsFromTimestamp(DatumGetTimestampTz(value));
 }
 
 int64_t NextLeaseId(const Tables &tables, int64_t floor) {

@@ -63,13 +63,13 @@ HandedOut *HistoryOf(Check *check, int32_t worker) {
 void ReadRegistry(Oid extension, Check *check) {
   const Tables tables = FindTables(extension);
   AsOwner(tables, [&] {
-    Execute(tables, psprintf("SELECT worker_id::bigint, window_start, window_end FROM %s", tables.registry_name));
+    Execute(tables, "SELECT worker_id::bigint, window_start, window_end FROM snowflake_registry");
     for (int64_t i = 0; i < Rows(); ++i) {
       HandedOut *handed_out = HistoryOf(check, static_cast<int32_t>(Int8Result(i, 1)));
       handed_out->window_start = Int8Result(i, 2);
       handed_out->window_end = Int8Result(i, 3);
     }
-    Execute(tables, psprintf("SELECT worker_id::bigint, last_tick FROM %s", tables.watermark_name));
+    Execute(tables, "SELECT worker_id::bigint, last_tick FROM snowflake_watermark");
     for (int64_t i = 0; i < Rows(); ++i)
       HistoryOf(check, static_cast<int32_t>(Int8Result(i, 1)))->watermark = Int8Result(i, 2);
   });
