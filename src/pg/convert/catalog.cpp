@@ -1,3 +1,4 @@
+// The queries about what is to be converted, and the locks that keep their results true.
 #include "pg/convert/catalog.h"
 
 #include "pg/extension.h"
@@ -7,74 +8,77 @@ namespace snowflake {
 
 namespace {
 
+// The queries rely on the search_path that snowflake_convert() has: pg_catalog.
+
 // $1: the extension, $2: the function's name, $3: how many arguments it has.
 constexpr char kFunction[] = R"(
 SELECT p.oid, format('%I.%I', n.nspname, p.proname)
-FROM pg_catalog.pg_depend d
-JOIN pg_catalog.pg_proc p ON p.oid = d.objid AND p.proname = $2 AND p.pronargs = $3
-JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
-WHERE d.classid = 'pg_catalog.pg_proc'::regclass AND d.refclassid = 'pg_catalog.pg_extension'::regclass
-    AND d.refobjid = $1 AND d.deptype = 'e')";
+FROM pg_depend d
+JOIN pg_proc p ON p.oid = d.objid AND p.proname = $2 AND p.pronargs = $3
+JOIN pg_namespace n ON n.oid = p.pronamespace
+WHERE d.classid = 'pg_proc'::regclass AND d.refclassid = 'pg_extension'::regclass AND d.refobjid = $1
+    AND d.deptype = 'e')";
 
-// $1: the table, $2: the column, $3: whether only what is converted counts. What is inherited has the same name at both ends.
+// $1: the table, $2: the column, $3: whether to leave out what is only widened. An inherited column
+// has the same name at both ends.
 constexpr char kColumns[] = R"(
 WITH RECURSIVE held(relation, number, own) AS (
-    SELECT attrelid, attnum, true FROM pg_catalog.pg_attribute
+    SELECT attrelid, attnum, true FROM pg_attribute
     WHERE attrelid = $1 AND attname = $2 AND attnum > 0 AND NOT attisdropped
     UNION
-    SELECT step.* FROM held h
-    JOIN pg_catalog.pg_attribute a ON a.attrelid = h.relation AND a.attnum = h.number,
+    SELECT step.* FROM held h JOIN pg_attribute a ON a.attrelid = h.relation AND a.attnum = h.number,
     LATERAL (
         SELECT f.conrelid, k.referring, false
-        FROM pg_catalog.pg_constraint f, unnest(f.conkey, f.confkey) AS k(referring, referred)
+        FROM pg_constraint f, unnest(f.conkey, f.confkey) AS k(referring, referred)
         WHERE f.contype = 'f' AND f.confrelid = h.relation AND k.referred = h.number
         UNION ALL
-        SELECT i.inhrelid, c.attnum, h.own FROM pg_catalog.pg_inherits i
-        JOIN pg_catalog.pg_attribute c ON c.attrelid = i.inhrelid AND c.attname = a.attname
+        SELECT i.inhrelid, c.attnum, h.own FROM pg_inherits i
+        JOIN pg_attribute c ON c.attrelid = i.inhrelid AND c.attname = a.attname
         WHERE i.inhparent = h.relation
         UNION ALL
-        SELECT i.inhparent, p.attnum, false FROM pg_catalog.pg_inherits i
-        JOIN pg_catalog.pg_attribute p ON p.attrelid = i.inhparent AND p.attname = a.attname AND p.attnum > 0
+        SELECT i.inhparent, p.attnum, false FROM pg_inherits i
+        JOIN pg_attribute p ON p.attrelid = i.inhparent AND p.attname = a.attname AND p.attnum > 0
         WHERE i.inhrelid = h.relation) AS step)
 SELECT h.relation, h.number, format('%I.%I', n.nspname, c.relname), quote_ident(a.attname),
-    pg_describe_object('pg_catalog.pg_class'::regclass, h.relation, h.number), up.roots, up.root_count,
+    pg_describe_object('pg_class'::regclass, h.relation, h.number), up.roots, up.root_count,
     a.atttypid, format_type(a.atttypid, a.atttypmod), h.own, up.root, a.attgenerated <> '', c.reloftype <> 0,
     d.adbin::text
-FROM (SELECT relation, number, bool_or(own) AS own FROM held GROUP BY relation, number HAVING bool_or(own) OR NOT $3) AS h
-JOIN pg_catalog.pg_class c ON c.oid = h.relation
-JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-JOIN pg_catalog.pg_attribute a ON a.attrelid = h.relation AND a.attnum = h.number
-LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = h.relation AND d.adnum = h.number,
+FROM (SELECT relation, number, bool_or(own) FROM held GROUP BY 1, 2 HAVING bool_or(own) OR NOT $3) AS h(relation, number, own)
+JOIN pg_class c ON c.oid = h.relation
+JOIN pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_attribute a ON a.attrelid = h.relation AND a.attnum = h.number
+LEFT JOIN pg_attrdef d ON d.adrelid = h.relation AND d.adnum = h.number,
 LATERAL (
     WITH RECURSIVE up(relation) AS (
         SELECT h.relation
         UNION
-        SELECT i.inhparent FROM up JOIN pg_catalog.pg_inherits i ON i.inhrelid = up.relation
-        JOIN pg_catalog.pg_attribute p ON p.attrelid = i.inhparent AND p.attname = a.attname AND p.attnum > 0)
-    SELECT string_agg(pg_describe_object('pg_catalog.pg_class'::regclass, up.relation, 0), ', ' ORDER BY up.relation),
+        SELECT i.inhparent FROM up JOIN pg_inherits i ON i.inhrelid = up.relation
+        JOIN pg_attribute p ON p.attrelid = i.inhparent AND p.attname = a.attname AND p.attnum > 0)
+    SELECT string_agg(pg_describe_object('pg_class'::regclass, up.relation, 0), ', ' ORDER BY up.relation),
         count(*), bool_or(up.relation = h.relation)
     FROM up WHERE NOT EXISTS (
-        SELECT FROM pg_catalog.pg_inherits i
-        JOIN pg_catalog.pg_attribute p ON p.attrelid = i.inhparent AND p.attname = a.attname AND p.attnum > 0
+        SELECT FROM pg_inherits i
+        JOIN pg_attribute p ON p.attrelid = i.inhparent AND p.attname = a.attname AND p.attnum > 0
         WHERE i.inhrelid = up.relation)) AS up(roots, root_count, root)
 ORDER BY h.relation <> $1, h.relation, a.attname <> $2, h.number)";
 
 // $1: the table, $2: other tables that change.
 constexpr char kTables[] = R"(
 SELECT c.oid, c.oid = $1, c.relkind, c.relpersistence, e.extname, pg_has_role(c.relowner, 'USAGE'),
-    pg_describe_object('pg_catalog.pg_class'::regclass, c.oid, 0), c.relowner
-FROM pg_catalog.pg_class c
-LEFT JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid
-    AND d.objsubid = 0 AND d.refclassid = 'pg_catalog.pg_extension'::regclass AND d.deptype = 'e'
-LEFT JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid
+    pg_describe_object('pg_class'::regclass, c.oid, 0), c.relowner
+FROM pg_class c
+LEFT JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.objsubid = 0
+    AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+LEFT JOIN pg_extension e ON e.oid = d.refobjid
 WHERE c.oid = $1 OR c.oid = ANY ($2)
 ORDER BY c.oid <> $1, c.oid)";
 
-// $1: the table, $2 and $3: the converted columns, $4 and $5: the narrow ones, $6: the table's owner. ALTER TABLE drops a
-// foreign key of a column that changes its type and adds it again, which locks and reads both of its tables. Reading is
-// enough to run code, as in an expression of an index; but where the one owner has the rights of the other, he gains none.
+// $1: the table, $2 and $3: the converted columns, $4 and $5: the narrow ones, $6: the table's
+// owner. ALTER TABLE drops a foreign key of a column that changes its type and adds it again, which
+// locks and reads both of its tables. Reading is enough to run code, as in an expression of an
+// index. But an owner who has the other owner's rights gains none.
 constexpr char kLocks[] = R"(
-SELECT c.oid, pg_describe_object('pg_catalog.pg_class'::regclass, c.oid, 0), pg_get_userbyid(c.relowner), pg_get_userbyid($6),
+SELECT c.oid, pg_describe_object('pg_class'::regclass, c.oid, 0), pg_get_userbyid(c.relowner), pg_get_userbyid($6),
     c.relowner <> $6 AND (c.oid = ANY ($2 || $4) OR NOT pg_has_role(c.relowner, $6, 'USAGE'))
 FROM (
     SELECT $1
@@ -82,141 +86,126 @@ FROM (
     SELECT unnest($2 || $4)
     UNION
     SELECT unnest(ARRAY[f.conrelid, f.confrelid]) FROM unnest($4, $5) AS h(relation, number)
-    JOIN pg_catalog.pg_constraint f ON f.contype = 'f' AND (f.conrelid = h.relation AND h.number = ANY (f.conkey)
+    JOIN pg_constraint f ON f.contype = 'f' AND (f.conrelid = h.relation AND h.number = ANY (f.conkey)
         OR f.confrelid = h.relation AND h.number = ANY (f.confkey))
     UNION
     SELECT s.oid FROM unnest($2, $3) AS h(relation, number)
-    JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid = h.relation
-        AND d.refobjsubid = h.number AND d.classid = 'pg_catalog.pg_class'::regclass
-    JOIN pg_catalog.pg_class s ON s.oid = d.objid AND s.relkind = 'S') AS l(lock)
-JOIN pg_catalog.pg_class c ON c.oid = l.lock
+    JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = h.relation AND d.refobjsubid = h.number
+        AND d.classid = 'pg_class'::regclass
+    JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S') AS l(lock)
+JOIN pg_class c ON c.oid = l.lock
 ORDER BY c.oid <> $1, c.oid)";
 
-// $1 and $2: the narrow columns. All but what ALTER TABLE rebuilds by itself; a foreign key that refers to a partition
-// is beyond it where the partition has its unique index from above. The columns of a partition key depend on its table.
+// $1 and $2: the narrow columns. All but what ALTER TABLE rebuilds by itself. It cannot rebuild a
+// foreign key that refers to a partition if the partition has its unique index from above. The
+// columns of a partition key depend on its table.
 constexpr char kObjects[] = R"(
 WITH narrow AS (SELECT * FROM unnest($1, $2) AS n(relation, number)),
 objects AS (
-    SELECT n.*, CASE WHEN r.rulename = '_RETURN' THEN pg_describe_object('pg_catalog.pg_class'::regclass, r.ev_class, 0)
-        WHEN x.oid IS NOT NULL
-        THEN 'generated ' || pg_describe_object('pg_catalog.pg_class'::regclass, x.adrelid, x.adnum)
+    SELECT n.*, CASE WHEN r.rulename = '_RETURN' THEN pg_describe_object('pg_class'::regclass, r.ev_class, 0)
+        WHEN x.oid IS NOT NULL THEN 'generated ' || pg_describe_object('pg_class'::regclass, x.adrelid, x.adnum)
         ELSE pg_describe_object(d.classid, d.objid, d.objsubid) END AS object
     FROM narrow n
-    JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid = n.relation
-        AND d.refobjsubid = n.number
-    LEFT JOIN pg_catalog.pg_rewrite r ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND r.oid = d.objid
-    LEFT JOIN pg_catalog.pg_attrdef x ON d.classid = 'pg_catalog.pg_attrdef'::regclass AND x.oid = d.objid
-    WHERE x.adnum IS DISTINCT FROM n.number AND d.classid NOT IN ('pg_catalog.pg_class'::regclass,
-        'pg_catalog.pg_constraint'::regclass, 'pg_catalog.pg_statistic_ext'::regclass)
+    JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = n.relation AND d.refobjsubid = n.number
+    LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+    LEFT JOIN pg_attrdef x ON d.classid = 'pg_attrdef'::regclass AND x.oid = d.objid
+    WHERE x.adnum IS DISTINCT FROM n.number
+        AND d.classid NOT IN ('pg_class'::regclass, 'pg_constraint'::regclass, 'pg_statistic_ext'::regclass)
     UNION
-    SELECT n.*, pg_describe_object('pg_catalog.pg_constraint'::regclass, f.oid, 0)
+    SELECT n.*, pg_describe_object('pg_constraint'::regclass, f.oid, 0)
     FROM narrow n
-    JOIN pg_catalog.pg_constraint f ON f.contype = 'f' AND f.confrelid = n.relation AND n.number = ANY (f.confkey)
+    JOIN pg_constraint f ON f.contype = 'f' AND f.confrelid = n.relation AND n.number = ANY (f.confkey)
         AND f.conparentid = 0
-    JOIN pg_catalog.pg_class x ON x.oid = f.conindid AND x.relispartition
+    JOIN pg_class x ON x.oid = f.conindid AND x.relispartition
     UNION
     SELECT n.*, 'partition key of ' || pg_describe_object(d.classid, d.objid, 0)
     FROM narrow n
-    JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = n.relation
-        AND d.objsubid = n.number AND d.refclassid = d.classid AND d.refobjid = d.objid AND d.refobjsubid = 0)
+    JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = n.relation AND d.objsubid = n.number
+        AND d.refclassid = d.classid AND d.refobjid = d.objid AND d.refobjsubid = 0)
 SELECT string_agg(line, E'\n' ORDER BY line COLLATE "C")
-FROM (SELECT object || ' depends on ' || pg_describe_object('pg_catalog.pg_class'::regclass, relation, number)
+FROM (SELECT object || ' depends on ' || pg_describe_object('pg_class'::regclass, relation, number)
       FROM objects) AS l(line))";
 
-// $1 and $2: the narrow columns. From 18 on each NOT NULL is a constraint with a name. Where a type changes, ALTER
-// TABLE drops them all, adds those at the top again and with them what is inherited, and then fails to add what a table
-// below has of its own under another name. So: the constraints that nothing may inherit meanwhile, the topmost first.
-// Nothing keeps partitions from inheriting: then also the partition's column.
+// $1 and $2: the narrow columns. From 18 on each NOT NULL is a constraint with a name. If a type
+// changes, ALTER TABLE drops them all, adds those at the top again and with them what is inherited,
+// and then fails to add what a table below has of its own under another name. So: the constraints
+// that nothing may inherit meanwhile, the topmost first. Partitions cannot be kept from inheriting:
+// then also the partition's column.
 constexpr char kNotNulls[] = R"(
 WITH RECURSIVE held AS (
     SELECT h.*, a.attname, f.conname, f.conislocal AS own FROM unnest($1, $2) AS h(relation, number)
-    JOIN pg_catalog.pg_attribute a ON a.attrelid = h.relation AND a.attnum = h.number
-    JOIN pg_catalog.pg_constraint f ON f.contype = 'n' AND f.conrelid = h.relation AND f.conkey = ARRAY[h.number]
+    JOIN pg_attribute a ON a.attrelid = h.relation AND a.attnum = h.number
+    JOIN pg_constraint f ON f.contype = 'n' AND f.conrelid = h.relation AND f.conkey = ARRAY[h.number]
         AND NOT f.connoinherit),
 above(relation, parent) AS (
-    SELECT i.inhrelid, i.inhparent FROM held h JOIN pg_catalog.pg_inherits i ON i.inhrelid = h.relation
+    SELECT i.inhrelid, i.inhparent FROM held h JOIN pg_inherits i ON i.inhrelid = h.relation
     UNION
-    SELECT a.relation, i.inhparent FROM above a JOIN pg_catalog.pg_inherits i ON i.inhrelid = a.parent),
+    SELECT a.relation, i.inhparent FROM above a JOIN pg_inherits i ON i.inhrelid = a.parent),
 pairs AS (
-    SELECT high.relation, high.conname,
-        pg_describe_object('pg_catalog.pg_class'::regclass, low.relation, low.number) AS low,
+    SELECT high.relation, high.conname, pg_describe_object('pg_class'::regclass, low.relation, low.number) AS low,
         bool_or(low.own AND low.conname <> high.conname) OVER (PARTITION BY low.relation, low.number) AS clash
     FROM above a JOIN held low ON low.relation = a.relation
     JOIN held high ON high.relation = a.parent AND high.attname = low.attname)
 SELECT format('ALTER TABLE %I.%I ALTER CONSTRAINT %I ', n.nspname, c.relname, p.conname),
     min(p.low) FILTER (WHERE c.relkind = 'p')
 FROM pairs p
-JOIN pg_catalog.pg_class c ON c.oid = p.relation
-JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_class c ON c.oid = p.relation
+JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE p.clash GROUP BY p.relation, 1
 ORDER BY (SELECT count(*) FROM above a WHERE a.relation = p.relation), p.relation, 1)";
 
 // $1 and $2: the converted columns.
 constexpr char kOtherUsers[] = R"(
 SELECT string_agg(line, E'\n' ORDER BY line COLLATE "C")
-FROM (SELECT CASE WHEN r.rulename = '_RETURN' THEN pg_describe_object('pg_catalog.pg_class'::regclass, r.ev_class, 0)
-          ELSE pg_describe_object(u.classid, u.objid, u.objsubid) END || ' depends on '
-          || pg_describe_object(u.refclassid, u.refobjid, 0)
+FROM (SELECT CASE WHEN r.rulename = '_RETURN' THEN pg_describe_object('pg_class'::regclass, r.ev_class, 0)
+          ELSE pg_describe_object(u.classid, u.objid, u.objsubid) END
+          || ' depends on ' || pg_describe_object(u.refclassid, u.refobjid, 0)
       FROM unnest($1, $2) AS h(relation, number)
-      JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid = h.relation
-          AND d.refobjsubid = h.number AND d.classid = 'pg_catalog.pg_class'::regclass
-      JOIN pg_catalog.pg_class s ON s.oid = d.objid AND s.relkind = 'S'
-      JOIN pg_catalog.pg_depend u ON u.refclassid = 'pg_catalog.pg_class'::regclass AND u.refobjid = s.oid
-          AND u.deptype = 'n'
-      LEFT JOIN pg_catalog.pg_rewrite r ON u.classid = 'pg_catalog.pg_rewrite'::regclass AND r.oid = u.objid
-      LEFT JOIN pg_catalog.pg_attrdef x ON u.classid = 'pg_catalog.pg_attrdef'::regclass AND x.oid = u.objid
+      JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = h.relation AND d.refobjsubid = h.number
+          AND d.classid = 'pg_class'::regclass
+      JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S'
+      JOIN pg_depend u ON u.refclassid = 'pg_class'::regclass AND u.refobjid = s.oid AND u.deptype = 'n'
+      LEFT JOIN pg_rewrite r ON u.classid = 'pg_rewrite'::regclass AND r.oid = u.objid
+      LEFT JOIN pg_attrdef x ON u.classid = 'pg_attrdef'::regclass AND x.oid = u.objid
       WHERE NOT EXISTS (SELECT FROM unnest($1, $2) AS o(relation, number)
                         WHERE o.relation = x.adrelid AND o.number = x.adnum)) AS l(line))";
 
-// $1 and $2: the converted columns, $3: 'i' for sequences of identities, 'a' for those of serial columns. The statement that drops it,
-// and its name.
+// $1 and $2: the converted columns, $3: 'i' for sequences of identities, 'a' for those of serial
+// columns. The statement that drops it, and its name.
 constexpr char kSequences[] = R"(
-SELECT CASE d.deptype WHEN 'i'
-    THEN format('ALTER TABLE %I.%I ALTER COLUMN %I DROP IDENTITY;', cn.nspname, c.relname, a.attname)
+SELECT CASE d.deptype
+    WHEN 'i' THEN format('ALTER TABLE %I.%I ALTER COLUMN %I DROP IDENTITY;', cn.nspname, c.relname, a.attname)
     ELSE format('DROP SEQUENCE %I.%I;', sn.nspname, s.relname) END, format('%I.%I', sn.nspname, s.relname)
 FROM unnest($1, $2) AS h(relation, number)
-JOIN pg_catalog.pg_class c ON c.oid = h.relation
-JOIN pg_catalog.pg_namespace cn ON cn.oid = c.relnamespace
-JOIN pg_catalog.pg_attribute a ON a.attrelid = h.relation AND a.attnum = h.number
-JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid = h.relation
-    AND d.refobjsubid = h.number AND d.classid = 'pg_catalog.pg_class'::regclass AND d.deptype = $3
-JOIN pg_catalog.pg_class s ON s.oid = d.objid AND s.relkind = 'S'
-JOIN pg_catalog.pg_namespace sn ON sn.oid = s.relnamespace
+JOIN pg_class c ON c.oid = h.relation
+JOIN pg_namespace cn ON cn.oid = c.relnamespace
+JOIN pg_attribute a ON a.attrelid = h.relation AND a.attnum = h.number
+JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = h.relation AND d.refobjsubid = h.number
+    AND d.classid = 'pg_class'::regclass AND d.deptype = $3
+JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S'
+JOIN pg_namespace sn ON sn.oid = s.relnamespace
 ORDER BY h.relation, s.oid)";
 
 // $1 and $2: the converted columns. The partitions' copies of a foreign key come last.
 constexpr char kElsewhere[] = R"(
-SELECT f.conname, pg_describe_object('pg_catalog.pg_class'::regclass, f.confrelid, k.referred)
+SELECT f.conname, pg_describe_object('pg_class'::regclass, f.confrelid, k.referred)
 FROM unnest($1, $2) AS h(relation, number)
-JOIN pg_catalog.pg_constraint f ON f.contype = 'f' AND f.conrelid = h.relation,
+JOIN pg_constraint f ON f.contype = 'f' AND f.conrelid = h.relation,
 unnest(f.conkey, f.confkey) AS k(referring, referred)
 WHERE k.referring = h.number AND NOT EXISTS (
     SELECT FROM unnest($1, $2) AS o(relation, number) WHERE o.relation = f.confrelid AND o.number = k.referred)
 ORDER BY f.conparentid <> 0, f.conname LIMIT 1)";
 
 // One query; with read_only off it gets a snapshot of its own.
-void QueryWith(const char *query, int count, const Value *values) {
-  constexpr int kMost = 6;
-  Oid types[kMost] = {};
-  Datum datums[kMost] = {};
-  Assert(count <= kMost);
-  for (int i = 0; i < count; ++i) {
-    types[i] = values[i].type;
-    datums[i] = values[i].datum;
-  }
-  const int rc = SPI_execute_with_args(query, count, types, datums, nullptr, false, 0);
+template <typename... Values>
+void Query(const char *query, Values... values) {
+  Oid types[] = {values.type..., InvalidOid};
+  Datum datums[] = {values.datum..., Datum{0}};
+  const int rc = SPI_execute_with_args(query, sizeof...(values), types, datums, nullptr, false, 0);
   if (rc != SPI_OK_SELECT) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), query);
 }
 
-template <typename... Values>
-void Query(const char *query, Values... values) {
-  const Value all[] = {values..., Value{}};
-  QueryWith(query, static_cast<int>(sizeof...(values)), all);
-}
-
 Value OidValue(Oid oid) { return Of(OIDOID, ObjectIdGetDatum(oid)); }
-Value TablesOf(const ColumnSet &set) { return Of(OIDARRAYOID, set.tables); }
-Value NumbersOf(const ColumnSet &set) { return Of(INT2ARRAYOID, set.numbers); }
 
 // Fields that may be null are read as text.
 char *Text(int64_t row, int field) { return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, field); }
@@ -228,10 +217,9 @@ Datum Field(int64_t row, int field) {
 Oid OidField(int64_t row, int field) { return DatumGetObjectId(Field(row, field)); }
 bool BoolField(int64_t row, int field) { return DatumGetBool(Field(row, field)); }
 
-enum SequenceField { kDropStatement = 1, kSequenceName };
-
-List *SequencesOf(const ColumnSet &set, char dependency, SequenceField field) {
-  Query(kSequences, TablesOf(set), NumbersOf(set), Of(CHAROID, CharGetDatum(dependency)));
+// `field`: of kSequences.
+List *SequencesOf(const IdColumns &columns, char dependency, int field) {
+  Query(kSequences, columns.own.tables, columns.own.numbers, Of(CHAROID, CharGetDatum(dependency)));
   List *found = NIL;
   for (int64_t row = 0; row < Rows(); ++row) found = lappend(found, Text(row, field));
   return found;
@@ -251,7 +239,7 @@ bool IsOurs(const Conversion &conversion, const char *expression) {
   return !name->constisnull && strcmp(TextDatumGetCString(name->constvalue), conversion.segment) == 0;
 }
 
-// The one number that a query of the tables gives; false where it gives none.
+// The one number that a query of the tables returns; false if it returns none.
 bool Number(const Conversion &conversion, const char *query, int64_t *number) {
   AsOwner(conversion, [&] { Query(query); });
   if (Rows() == 0 || Text(0, 1) == nullptr) return false;
@@ -270,14 +258,15 @@ ColumnSet SetOf(const IdColumns &columns, Select select) {
     tables[count] = ObjectIdGetDatum(column.table);
     numbers[count++] = Int16GetDatum(column.number);
   }
-  return {PointerGetDatum(construct_array(tables, count, OIDOID, sizeof(Oid), true, TYPALIGN_INT)),
-          PointerGetDatum(construct_array(numbers, count, INT2OID, sizeof(int16), true, TYPALIGN_SHORT))};
+  ArrayType *all_tables = construct_array(tables, count, OIDOID, sizeof(Oid), true, TYPALIGN_INT);
+  ArrayType *all_numbers = construct_array(numbers, count, INT2OID, sizeof(int16), true, TYPALIGN_SHORT);
+  return {Of(OIDARRAYOID, PointerGetDatum(all_tables)), Of(INT2ARRAYOID, PointerGetDatum(all_numbers))};
 }
 
-// Says no to tables that are none, or not the caller's. Returns the owner of the one that was named.
+// Refuses what is no table, or not the caller's. Returns the owner of the one that was named.
 Oid CheckTables(const Conversion &conversion, const IdColumns &columns) {
   const auto changes = [](const IdColumn &column) { return column.own || column.narrow; };
-  Query(kTables, OidValue(conversion.table), TablesOf(SetOf(columns, changes)));
+  Query(kTables, OidValue(conversion.table), SetOf(columns, changes).tables);
   if (Rows() == 0 || OidField(0, 1) != conversion.table) ReportNoRelation(conversion.table);
   for (int64_t row = 0; row < Rows(); ++row) {
     const bool other = !BoolField(row, 2);
@@ -313,10 +302,11 @@ Oid CheckTables(const Conversion &conversion, const IdColumns &columns) {
   return OidField(0, 8);
 }
 
-// Says no to tables of others, and whether something was locked that was not before: then another look is needed.
+// Refuses tables of others. Returns whether something was locked that was not before: then what was
+// read may have changed.
 bool LockFurther(const Conversion &conversion, const IdColumns &columns, List **locked) {
-  Query(kLocks, OidValue(conversion.table), TablesOf(columns.own), NumbersOf(columns.own), TablesOf(columns.narrow),
-        NumbersOf(columns.narrow), OidValue(conversion.owner));
+  Query(kLocks, OidValue(conversion.table), columns.own.tables, columns.own.numbers, columns.narrow.tables,
+        columns.narrow.numbers, OidValue(conversion.owner));
   for (int64_t row = 0; row < Rows(); ++row)
     if (BoolField(row, 5))
       ereport(ERROR,
@@ -326,22 +316,16 @@ bool LockFurther(const Conversion &conversion, const IdColumns &columns, List **
                          Text(row, 3), Text(row, 4)),
                errhint("Detach it or drop its foreign key first, or give both tables the same owner with ALTER TABLE "
                        "... OWNER TO.")));
-  bool further = false;
-  const SPITupleTable *found = SPI_tuptable;
-  const int64_t count = Rows();
-  for (int64_t row = 0; row < count; ++row) {
-    bool is_null = false;
-    const Oid relation = DatumGetObjectId(SPI_getbinval(found->vals[row], found->tupdesc, 1, &is_null));
-    if (list_member_oid(*locked, relation)) continue;
-    LockRelationOid(relation, conversion.lock);
-    *locked = lappend_oid(*locked, relation);
-    further = true;
+  const int before = list_length(*locked);
+  for (int64_t row = 0; row < Rows(); ++row) {
+    LockRelationOid(OidField(row, 1), conversion.lock);
+    *locked = list_append_unique_oid(*locked, OidField(row, 1));
   }
-  return further;
+  return list_length(*locked) > before;
 }
 
 char *OneText(const char *query, const ColumnSet &set) {
-  Query(query, TablesOf(set), NumbersOf(set));
+  Query(query, set.tables, set.numbers);
   return Text(0, 1);
 }
 
@@ -369,23 +353,15 @@ IdColumns FindColumns(const Conversion &conversion) {
   columns.count = Rows();
   columns.all = static_cast<IdColumn *>(palloc(sizeof(IdColumn) * (columns.count + 1)));
   for (int64_t row = 0; row < columns.count; ++row) {
+    const auto text = [&](int field) { return Text(row, field); };
+    const auto flag = [&](int field) { return BoolField(row, field); };
     const Oid type = OidField(row, 8);
     const bool narrow = conversion.segment == nullptr && IsInteger(type) && type != INT8OID;
-    columns.all[row] = {OidField(row, 1),
-                        DatumGetInt16(Field(row, 2)),
-                        Text(row, 3),
-                        Text(row, 4),
-                        Text(row, 5),
-                        Text(row, 6),
-                        DatumGetInt64(Field(row, 7)),
-                        type,
-                        narrow,
-                        Text(row, 9),
-                        BoolField(row, 10),
-                        BoolField(row, 11),
-                        BoolField(row, 12),
-                        BoolField(row, 13),
-                        IsOurs(conversion, Text(row, 14))};
+    const int16 number = DatumGetInt16(Field(row, 2));
+    const int64_t roots = DatumGetInt64(Field(row, 7));
+    const bool issues = IsOurs(conversion, text(14));
+    columns.all[row] = {OidField(row, 1), number,  text(3),  text(4),  text(5),  text(6),  roots, type,
+                        narrow,           text(9), flag(10), flag(11), flag(12), flag(13), issues};
   }
   columns.own = SetOf(columns, [](const IdColumn &column) { return column.own; });
   columns.narrow = SetOf(columns, [](const IdColumn &column) { return column.narrow; });
@@ -407,7 +383,7 @@ char *ObjectsOnNarrow(const IdColumns &columns) { return OneText(kObjects, colum
 char *OtherUsersOfSequences(const IdColumns &columns) { return OneText(kOtherUsers, columns.own); }
 
 bool TakesIdsFromElsewhere(const IdColumns &columns, char **foreign_key, char **from) {
-  Query(kElsewhere, TablesOf(columns.own), NumbersOf(columns.own));
+  Query(kElsewhere, columns.own.tables, columns.own.numbers);
   if (Rows() == 0) return false;
   *foreign_key = Text(0, 1);
   *from = Text(0, 2);
@@ -415,7 +391,7 @@ bool TakesIdsFromElsewhere(const IdColumns &columns, char **foreign_key, char **
 }
 
 NotNulls FindNotNulls(const IdColumns &columns) {
-  Query(kNotNulls, TablesOf(columns.narrow), NumbersOf(columns.narrow));
+  Query(kNotNulls, columns.narrow.tables, columns.narrow.numbers);
   NotNulls found = {};
   for (int64_t row = 0; row < Rows(); ++row) {
     const char *constraint = Text(row, 1);
@@ -426,9 +402,8 @@ NotNulls FindNotNulls(const IdColumns &columns) {
   return found;
 }
 
-List *IdentityStatements(const IdColumns &columns) { return SequencesOf(columns.own, 'i', kDropStatement); }
-
-List *SequenceStatements(const IdColumns &columns) { return SequencesOf(columns.own, 'a', kDropStatement); }
+List *IdentityStatements(const IdColumns &columns) { return SequencesOf(columns, 'i', 1); }
+List *SequenceStatements(const IdColumns &columns) { return SequencesOf(columns, 'a', 1); }
 
 bool LargestId(const Conversion &conversion, const IdColumn &column, int64_t *id) {
   return Number(conversion, psprintf("SELECT max(%s)::pg_catalog.int8 FROM %s", column.name_sql, column.table_sql), id);
@@ -443,13 +418,11 @@ bool SmallestPositive(const Conversion &conversion, const IdColumn &column, int6
 
 int64_t LastOfSequences(const Conversion &conversion, const IdColumns &columns) {
   int64_t last = 0, number = 0;
-  List *sequences =
-      list_concat(SequencesOf(columns.own, 'i', kSequenceName), SequencesOf(columns.own, 'a', kSequenceName));
+  List *sequences = list_concat(SequencesOf(columns, 'i', 2), SequencesOf(columns, 'a', 2));
   ListCell *cell = nullptr;
   foreach (cell, sequences) {
-    const char *sequence = static_cast<const char *>(lfirst(cell));
-    if (Number(conversion, psprintf("SELECT last_value FROM %s WHERE is_called", sequence), &number))
-      last = Max(last, number);
+    const char *query = psprintf("SELECT last_value FROM %s WHERE is_called", static_cast<char *>(lfirst(cell)));
+    if (Number(conversion, query, &number)) last = Max(last, number);
   }
   return last;
 }

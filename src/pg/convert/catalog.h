@@ -1,5 +1,5 @@
-// What snowflake_convert() asks the catalogs. All of it runs between SPI_connect() and SPI_finish(), whose memory holds
-// the results, and sees what was committed up to then.
+// What snowflake_convert() reads from the catalogs. All of it runs between SPI_connect() and
+// SPI_finish(), whose memory holds the results, and sees what was committed up to then.
 #pragma once
 
 #include "pg/security_context.h"
@@ -7,21 +7,20 @@
 
 namespace snowflake {
 
-// What is to be converted. `nextval` is the SQL of the new default, qualified, and `nextval_oid` its function. `owner` is
-// the table's, and known once it is locked.
+// What is to be converted.
 struct Conversion {
   Oid table;
-  Oid owner;
+  Oid owner;  // known once the table is locked
   const char *column;
   const char *segment;  // that its numbers come from; nullptr: ids
-  const char *nextval;
-  Oid nextval_oid;
+  const char *nextval;  // the SQL of the new default, qualified
+  Oid nextval_oid;      // and its function
   LOCKMODE lock;
 };
 
-// Whatever plans or changes the tables runs what hangs on them: checks, expressions of indexes, operators. So it runs as
-// their owner, in a security context, whoever calls; who passes over policies still does. An ERROR out of `body` undoes
-// everything with the transaction.
+// What plans or changes the tables runs code that belongs to them: checks, expressions of indexes,
+// operators. So it runs in their owner's security context; a caller who bypasses policies still
+// does. An ERROR out of `body` undoes everything with the transaction.
 template <typename Body>
 void AsOwner(const Conversion &conversion, Body body) {
   const bool over_policies = has_bypassrls_privilege(GetUserId());
@@ -30,9 +29,9 @@ void AsOwner(const Conversion &conversion, Body body) {
   LeaveSecurityContext(outer);
 }
 
-// A column that holds the ids: the one that is converted, those that inherit it, and those that refer to one of these
-// by a foreign key, over any number of steps, with what they inherit from and what inherits from them. With a segment no type
-// changes, and the first two are all.
+// A column that holds the ids: the one that is converted, those that inherit it, and those that
+// refer to one of these by a foreign key, over any number of steps, with their parents and
+// children. With a segment no type changes, and only the first two count.
 struct IdColumn {
   Oid table;
   int16 number;
@@ -55,8 +54,7 @@ inline bool IsInteger(Oid type) { return type == INT2OID || type == INT4OID || t
 
 // IdColumns as queries take them: two arrays of one length.
 struct ColumnSet {
-  Datum tables;
-  Datum numbers;
+  Value tables, numbers;
 };
 
 struct IdColumns {
@@ -76,23 +74,24 @@ Function FindFunction(Oid fn_oid, const char *name, int16_t arguments);
 // The default that the extension of `fn_oid` gives. Error: 55000.
 void FindNextval(Oid fn_oid, Conversion *conversion);
 
-// The columns as they are now; none when there is no such column.
+// The columns at this moment; none if there is no such column.
 IdColumns FindColumns(const Conversion &conversion);
 
-// The same, with every table locked that changes or is rebuilt, and every sequence that goes: the table itself first,
-// then by OID. Locks nothing that is not the caller's, but for tables whose foreign keys ALTER TABLE has to rebuild.
-// Errors: 42P01, 42501, 42809, 55000 for tables that cannot be converted.
+// The same, with every table locked that changes or is rebuilt, and every sequence that is dropped:
+// the table itself first, then by OID. Locks nothing that is not the caller's, but for tables whose
+// foreign keys ALTER TABLE has to rebuild. Errors: 42P01, 42501, 42809, 55000 for tables that
+// cannot be converted.
 IdColumns LockColumns(Conversion *conversion);
 
-// What would stop ALTER TABLE, or lose its sequence: a line for each, null when there is nothing.
+// What would stop ALTER TABLE, or lose its sequence: a line for each, null if there is nothing.
 char *ObjectsOnNarrow(const IdColumns &columns);
 char *OtherUsersOfSequences(const IdColumns &columns);
 
 // Whether a foreign key takes the ids from another table: which, and from what column.
 bool TakesIdsFromElsewhere(const IdColumns &columns, char **foreign_key, char **from);
 
-// Statements before and after a change of type, for tables that inherit a NOT NULL beside one of their own; and the
-// column of a partition that does, for which there are none.
+// Statements before and after a change of type, for tables that inherit a NOT NULL beside one of
+// their own; and the column of a partition that does, for which there are none.
 struct NotNulls {
   List *apart;
   List *together;
@@ -104,13 +103,13 @@ NotNulls FindNotNulls(const IdColumns &columns);
 List *IdentityStatements(const IdColumns &columns);
 List *SequenceStatements(const IdColumns &columns);
 
-// The largest id in the table and in what inherits from it; false when there is none.
+// The largest id in the table and in what inherits from it; false if there is none.
 bool LargestId(const Conversion &conversion, const IdColumn &column, int64_t *id);
 
 // The smallest one above 0.
 bool SmallestPositive(const Conversion &conversion, const IdColumn &column, int64_t *id);
 
-// The last number of the sequences that go, or 0.
+// The last number of the sequences that are dropped, or 0.
 int64_t LastOfSequences(const Conversion &conversion, const IdColumns &columns);
 
 }  // namespace snowflake

@@ -1,12 +1,13 @@
-// snowflake_convert(): a column becomes bigint DEFAULT snowflake_nextval(), or gets the numbers of a segment. Arguments, result and
-// errors: COMMENT ON in the install script.
+// snowflake_convert(): a column becomes bigint DEFAULT snowflake_nextval(), or gets the numbers of
+// a segment. Arguments, result and errors: COMMENT ON in the install script.
 //
-// 1. Everything is done by ALTER TABLE and DROP SEQUENCE, and every name in a statement is qualified. The caller needs
-//    the rights that it takes by hand. But statements run with those of the table's owner alone, and with no table of
-//    another whose code they would reach: nobody's code gets more rights than he has.
-// 2. All locks are taken before the first look that counts, so nothing changes between that look and the statements.
-// 3. A schema can be renamed whoever holds the locks. So what the statements did is looked at afterwards, by OID:
-//    nothing may be left to do, or all of it is undone by an ERROR.
+// 1. Everything is done by ALTER TABLE and DROP SEQUENCE, and every name in a statement is
+//    qualified. The caller needs the rights that these take. But they run with the rights of the
+//    table's owner only, and reach no code that belongs to another owner's table: no role's code
+//    gets more rights than the role.
+// 2. All locks are acquired before the checks, so nothing changes between checks and statements.
+// 3. No lock keeps a schema from being renamed. So the result is checked afterwards, by OID: if
+//    anything is left to do, an ERROR undoes all of it.
 #include "core/segment.h"
 #include "pg/convert/catalog.h"
 #include "pg/convert/segment.h"
@@ -40,15 +41,15 @@ void CheckColumn(const IdColumn &column, bool first) {
     refuse(ERRCODE_DATATYPE_MISMATCH, psprintf("It is of type %s; ids are bigint.", column.type_name),
            "Only columns of type smallint, integer or bigint can be converted.");
   } else if (!column.own && getBaseType(column.type) != INT8OID) {
-    // A domain over bigint is wide enough for what refers.
+    // For a column that refers, a domain over bigint is wide enough.
     refuse(ERRCODE_DATATYPE_MISMATCH,
            psprintf("It refers to the converted column and is of type %s; ids are bigint.", column.type_name),
            "Only columns of type smallint, integer or bigint can be widened. Change its type first.");
   }
 }
 
-// The smallest id that this database's layout has for now. Nothing smaller is issued from now on, unless the clock
-// steps back.
+// The smallest id that this database's layout has for this moment. Nothing smaller is issued
+// afterwards, unless the clock steps back.
 int64_t SmallestIdNow(Oid fn_oid) {
   const Layout &layout = DatabaseLayout(fn_oid);
   CheckLayout(layout, true);
@@ -59,7 +60,7 @@ int64_t SmallestIdNow(Oid fn_oid) {
 }
 
 void CheckIds(const Conversion &conversion, const IdColumn &column, Oid fn_oid) {
-  // Ids that are snowflake's already may even be of the tick that comes next.
+  // Ids that snowflake issued may even be of the next tick.
   if (column.issues) return;
   const int64_t smallest = SmallestIdNow(fn_oid);
   int64_t largest = 0;
@@ -98,7 +99,8 @@ void Check(const Conversion &conversion, const IdColumns &columns, const NotNull
   if (conversion.segment == nullptr) CheckIds(conversion, columns.all[0], fn_oid);
 }
 
-// One statement for each table at a top; ALTER TABLE hands it down. A table is rewritten but once.
+// One statement for each table at a top; ALTER TABLE passes it on to the others. So a table is
+// rewritten only once.
 List *AlterStatements(const Conversion &conversion, const IdColumns &columns) {
   List *statements = NIL;
   bool default_missing = false;
@@ -124,7 +126,7 @@ List *AlterStatements(const Conversion &conversion, const IdColumns &columns) {
 }
 
 List *Statements(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls) {
-  // An identity takes no default, and a sequence cannot go while a default uses it.
+  // An identity takes no default, and a sequence cannot be dropped while a default uses it.
   List *statements = IdentityStatements(columns);
   statements = list_concat(statements, not_nulls.apart);
   statements = list_concat(statements, AlterStatements(conversion, columns));
@@ -132,14 +134,15 @@ List *Statements(const Conversion &conversion, const IdColumns &columns, const N
   return list_concat(statements, SequenceStatements(columns));
 }
 
-// Each in a security context of its own: what one of them has set is gone before the next.
+// Each in a security context of its own, which ends what the statement has set.
 void Execute(const Conversion &conversion, List *statements) {
   ListCell *cell = nullptr;
   foreach (cell, statements) {
     const char *statement = static_cast<const char *>(lfirst(cell));
-    int rc = 0;
-    AsOwner(conversion, [&] { rc = SPI_execute(statement, false, 0); });
-    if (rc != SPI_OK_UTILITY) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), statement);
+    AsOwner(conversion, [&] {
+      const int rc = SPI_execute(statement, false, 0);
+      if (rc != SPI_OK_UTILITY) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), statement);
+    });
   }
 }
 
@@ -198,10 +201,6 @@ Datum ConvertNow(FunctionCallInfo fcinfo, const char *segment, bool dry_run) {
 
 }  // namespace
 
-}  // namespace snowflake
-
-using namespace snowflake;
-
 SNOWFLAKE_FUNCTION(snowflake_convert) {
   static const char *const names[] = {"relation", "column_name", "dry_run"};
   CheckNotNull(fcinfo, "snowflake_convert", names, 3);
@@ -223,3 +222,5 @@ SNOWFLAKE_FUNCTION(snowflake_convert_segment) {
              errhint("For a dry run, write dry_run => true.")));
   return ConvertNow(fcinfo, segment, PG_GETARG_BOOL(3));
 }
+
+}  // namespace snowflake

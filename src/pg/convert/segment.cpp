@@ -1,8 +1,5 @@
-// 1. Numbers that are in the column came from elsewhere, so the registry does not know them: the segment begins above them, or is raised.
-// 2. A raise does not reach what other nodes have already. What that is lies between the segment's first number and the end of each
-//    node's newest range: where the column has a number there, nothing is done.
-// 3. Whoever owns a table may look, through this function, and may not change a segment: that takes EXECUTE on what does it. So it is
-//    called by OID as the caller, with none of the owner's code about.
+// Reads the segment through the SQL functions of this extension, and chooses the change or the
+// error.
 #include "pg/convert/segment.h"
 
 #include "pg/report.h"
@@ -16,47 +13,39 @@ namespace {
 constexpr int32_t kStep = 1000;
 constexpr int32_t kMaxStep = 1000000;
 
-// A segment of that name, as the registry has it.
+// A segment of that name in the registry.
 struct FoundSegment {
   bool exists;
-  int64_t first_value;
-  int64_t last_value;
-  int64_t max_value;
+  int64_t first_value, last_value, max_value;
   const char *holder;
   int64_t held_to;  // 0: no other node has any
 };
 
 int64_t LargestOf(Oid type) { return type == INT2OID ? PG_INT16_MAX : type == INT4OID ? PG_INT32_MAX : PG_INT64_MAX; }
 
-FoundSegment LookAtSegment(const Conversion &conversion, Oid fn_oid, bool lock) {
+FoundSegment FindSegment(const Conversion &conversion, Oid fn_oid, bool lock) {
   const Function standing = FindFunction(fn_oid, "snowflake_segment_standing", 2);
   const HeapTupleHeader row = DatumGetHeapTupleHeader(
       OidFunctionCall2(standing.oid, CStringGetTextDatum(conversion.segment), BoolGetDatum(lock)));
+  bool is_null = false;
   const auto number = [&](AttrNumber field) {
-    bool is_null = false;
     const Datum value = GetAttributeByNum(row, field, &is_null);
     return is_null ? 0 : DatumGetInt64(value);
   };
-  bool unknown = false, nameless = false;
-  const bool dropped = DatumGetBool(GetAttributeByNum(row, 1, &unknown));
-  const Datum holder = GetAttributeByNum(row, 5, &nameless);
-  return {!unknown && !dropped,
-          number(2),
-          number(3),
-          number(4),
-          nameless ? nullptr : TextDatumGetCString(holder),
-          number(6)};
+  const bool dropped = DatumGetBool(GetAttributeByNum(row, 1, &is_null));
+  const bool exists = !is_null && !dropped;
+  const Datum holder = GetAttributeByNum(row, 5, &is_null);
+  const char *name = is_null ? nullptr : TextDatumGetCString(holder);
+  return {exists, number(2), number(3), number(4), name, number(6)};
 }
 
-// The columns whose numbers are not the segment's: all, by their root, or what was attached since.
+// The columns whose numbers are not the segment's: all, through their root, or those that were
+// attached since. False if there is none.
 template <typename Body>
 bool ForOthersNumbers(const IdColumns &columns, Body body) {
-  if (!columns.all[0].issues) {
-    body(columns.all[0]);
-    return true;
-  }
+  const int64_t count = columns.all[0].issues ? columns.count : 1;
   bool any = false;
-  for (int64_t i = 1; i < columns.count; ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     if (columns.all[i].issues) continue;
     body(columns.all[i]);
     any = true;
@@ -81,7 +70,7 @@ void CheckOtherNodes(const Conversion &conversion, const IdColumns &columns, con
   });
 }
 
-SegmentChange Creation(const Conversion &conversion, int64_t from, int64_t max_value, const Function &create) {
+SegmentChange Creating(const Conversion &conversion, int64_t from, int64_t max_value, const Function &create) {
   const char *statement =
       psprintf("SELECT %s(%s, start => %lld, step => %d, max_value => %lld, max_step => %d);", create.name_sql,
                quote_literal_cstr(conversion.segment), Long(from), kStep, Long(max_value), kMaxStep);
@@ -124,12 +113,12 @@ SegmentChange PlanSegment(const Conversion &conversion, const IdColumns &columns
   const Function raise = FindFunction(fn_oid, "snowflake_raise_segment", 2);
   if (!RegistryIsHere()) {
     if (last > 0)
-      ReportSegmentOutOfSight(column.described, last, Creation(conversion, last + 1, most, create).statement,
+      ReportSegmentOutOfSight(column.described, last, Creating(conversion, last + 1, most, create).statement,
                               Raising(conversion, last + 1, raise).statement);
     return {};
   }
 
-  const FoundSegment found = LookAtSegment(conversion, fn_oid, !dry_run && MayExecute(raise.oid));
+  const FoundSegment found = FindSegment(conversion, fn_oid, !dry_run && MayExecute(raise.oid));
   if (found.exists && found.last_value >= most)
     ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("cannot convert %s", column.described),
                     errdetail("The next number of segment \"%s\" is above %lld, and %s cannot hold it.",
@@ -149,7 +138,7 @@ SegmentChange PlanSegment(const Conversion &conversion, const IdColumns &columns
              errdetail("The segment's numbers must begin above %lld for %s.", Long(last), column.described),
              errhint("A role that may execute it can convert the table as a member of the table's owner, or create a "
                      "segment that begins above that number, to which the owner can then convert.")));
-  return found.exists ? Raising(conversion, last + 1, raise) : Creation(conversion, last + 1, most, create);
+  return found.exists ? Raising(conversion, last + 1, raise) : Creating(conversion, last + 1, most, create);
 }
 
 void Execute(const Conversion &conversion, const SegmentChange &change) {

@@ -1,22 +1,31 @@
-// What becomes of a segment before a column has its numbers: afterwards no node is given one that is in the column, or was drawn from its
-// sequence.
+// What becomes of a segment before a column gets its numbers: afterwards no node acquires a number
+// that is in the column, or that the column's sequence has issued.
+//
+// 1. The registry does not know the numbers that are in the column. So the segment begins above
+//    them, or is raised.
+// 2. A raise does not reach what other nodes hold already: any number from the segment's first to
+//    the end of each node's newest range. If the column has a number there, nothing is done.
+// 3. The owner of a table may read, through this function, but not change a segment: that takes
+//    EXECUTE on the function that does it. So it is called by OID as the caller, outside the
+//    owner's security context.
 #pragma once
 
 #include "pg/convert/catalog.h"
 
 namespace snowflake {
 
-// It is made, or raised, by a call with the caller's own rights; the statement says the same.
+// The segment is created, or raised, by a call with the caller's own rights; the statement does the
+// same.
 struct SegmentChange {
   const char *statement;  // nullptr: nothing is to be done
   Oid function;
   bool create;
-  int64_t from;       // the first number, or the next one at least
-  int64_t max_value;  // where it is made
+  int64_t from;       // the first number, or the lowest that may come next
+  int64_t max_value;  // if it is created
 };
 
-// After LockColumns(). The segment stays as it was found until the transaction ends, but for a dry run or where nothing is to be done.
-// Errors: 22003, 42501, 55000.
+// After LockColumns(). The segment stays as it was found until the transaction ends, unless this is
+// a dry run or nothing is to be done. Errors: 22003, 42501, 55000.
 SegmentChange PlanSegment(const Conversion &conversion, const IdColumns &columns, Oid fn_oid, bool dry_run);
 
 void Execute(const Conversion &conversion, const SegmentChange &change);
