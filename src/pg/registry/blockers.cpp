@@ -1,5 +1,4 @@
-// Finds and describes the transaction that blocks a call, from PostgreSQL's lock table and
-// statistics.
+// Finds the transaction that blocks a call, in PostgreSQL's lock table and statistics.
 #include "pg/registry/blockers.h"
 
 #include "pg/extension.h"
@@ -17,12 +16,6 @@ struct Blocker {
   bool waits;
 };
 
-TransactionId PreparedAs(const VirtualTransactionId &vxid) {
-  if (!VirtualTransactionIdIsValid(vxid)) return vxid.localTransactionId;
-  bool more = false;
-  return TwoPhaseGetXidByVirtualXID(vxid, &more);
-}
-
 TimestampTz TransactionStart(int pid) {
   const int count = pgstat_fetch_stat_numbackends();
   for (int i = 1; i <= count; ++i) {
@@ -35,9 +28,11 @@ TimestampTz TransactionStart(int pid) {
 Blocker BlockerOf(const VirtualTransactionId &vxid) {
   // Order: none. What changes meanwhile only makes the message out of date.
   const volatile PGPROC *proc = VirtualTransactionIdIsValid(vxid) ? HolderOf(vxid) : nullptr;
-  if (proc == nullptr || proc->pid == 0 || LocalXid(proc) != vxid.localTransactionId)
-    return {0, PreparedAs(vxid), InvalidOid, 0, false};
-  return {proc->pid, InvalidTransactionId, proc->roleId, TransactionStart(proc->pid), proc->waitLock != nullptr};
+  if (proc != nullptr && proc->pid != 0 && LocalXid(proc) == vxid.localTransactionId)
+    return {proc->pid, InvalidTransactionId, proc->roleId, TransactionStart(proc->pid), proc->waitLock != nullptr};
+  bool more = false;
+  const bool prepared = !VirtualTransactionIdIsValid(vxid);
+  return {0, prepared ? vxid.localTransactionId : TwoPhaseGetXidByVirtualXID(vxid, &more), InvalidOid, 0, false};
 }
 
 // A transaction that itself waits for a lock is at most a link of a chain. Of the others, the one
@@ -47,9 +42,11 @@ bool ComesFirst(const Blocker &a, const Blocker &b) {
   return a.since != 0 && (b.since == 0 || a.since < b.since);
 }
 
+bool IsFound(const Blocker &blocker) { return blocker.pid != 0 || TransactionIdIsValid(blocker.prepared); }
+
 // Whose locks on the extension's tables conflict with `mode`.
-bool FindBlocker(Oid extension, LOCKMODE mode, Blocker *blocker) {
-  bool found = false;
+Blocker FindBlocker(Oid extension, LOCKMODE mode) {
+  Blocker blocker = {};
   pgstat_clear_backend_activity_snapshot();
   ForEachTable(extension, [&](Oid table) {
     LOCKTAG tag;
@@ -58,16 +55,18 @@ bool FindBlocker(Oid extension, LOCKMODE mode, Blocker *blocker) {
     const VirtualTransactionId *vxids = GetLockConflicts(&tag, mode, &count);
     for (int i = 0; i < count; ++i) {
       const Blocker other = BlockerOf(vxids[i]);
-      if (other.pid == 0 && !TransactionIdIsValid(other.prepared)) continue;  // it has ended
-      if (!found || ComesFirst(other, *blocker)) *blocker = other;
-      found = true;
+      // One that is not found has ended.
+      if (IsFound(other) && (!IsFound(blocker) || ComesFirst(other, blocker))) blocker = other;
     }
     return true;
   });
-  return found;
+  return blocker;
 }
 
-char *Describe(const Blocker &blocker) {
+// Null: there is none.
+char *DescribeBlocker(Oid extension, LOCKMODE mode) {
+  const Blocker blocker = FindBlocker(extension, mode);
+  if (!IsFound(blocker)) return nullptr;
   if (blocker.pid == 0)
     return psprintf("The prepared transaction %u has locked the registry's tables.", blocker.prepared);
   const char *role = OidIsValid(blocker.role) ? GetUserNameFromId(blocker.role, true) : nullptr;
@@ -87,16 +86,14 @@ void RethrowWithBlocker(Oid extension) {
   MemoryContextSwitchTo(TopTransactionContext);
   ErrorData *error = CopyErrorData();
   FlushErrorState();
-  Blocker blocker = {};
-  if (error->detail == nullptr && FindBlocker(extension, ExclusiveLock, &blocker)) error->detail = Describe(blocker);
+  if (error->detail == nullptr) error->detail = DescribeBlocker(extension, ExclusiveLock);
   ReThrowError(error);
 }
 
 void ReportChanging(Oid extension) {
-  Blocker blocker = {};
-  const bool found = FindBlocker(extension, RowShareLock, &blocker);
+  const char *blocker = DescribeBlocker(extension, RowShareLock);
   ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE), errmsg("the registry's tables are locked"),
-                  found ? errdetail_internal("%s", Describe(blocker)) : 0));
+                  blocker != nullptr ? errdetail_internal("%s", blocker) : 0));
 }
 
 }  // namespace snowflake

@@ -1,5 +1,4 @@
-// The registry protocol as SQL functions: arguments in, rows out. Results and errors: COMMENT ON in
-// the install script.
+// The registry protocol as SQL functions. Results and errors: COMMENT ON in the install script.
 #include "core/generator.h"
 #include "pg/database_layout.h"
 #include "pg/extension.h"
@@ -103,10 +102,6 @@ Oid CallersExtension(FunctionCallInfo fcinfo) { return ExtensionOfFunction(fcinf
 
 }  // namespace
 
-}  // namespace snowflake
-
-using namespace snowflake;
-
 SNOWFLAKE_FUNCTION(snowflake_lease_acquire) {
   static const char *const names[] = {"node", "datacenter", "now_tick", "duration", "secret_hash", "seen_lease_id"};
   CheckNotNull(fcinfo, "snowflake_lease_acquire", names, 6);
@@ -193,3 +188,5 @@ SNOWFLAKE_FUNCTION(snowflake_settle) {
 }
 
 SNOWFLAKE_FUNCTION(snowflake_settled) { PG_RETURN_BOOL(ProtocolSettled(CallersExtension(fcinfo))); }
+
+}  // namespace snowflake

@@ -1,17 +1,17 @@
-// The guards: triggers of the registry's tables that keep out what would lead to equal ids when it
-// comes by another way than the protocol. They fire ALWAYS, for replication and its like, too, and
-// the protocol refuses to work without them (tables.cpp).
+// The guards: triggers of the registry's tables that keep out what could lead to equal ids if it
+// does not come by the protocol. They fire ALWAYS, also for replication, and the protocol refuses
+// to work without them (tables.cpp).
 //
 // 1. What logical replication writes, or a session with session_replication_role = replica, is
 //    another registry's: discarded. An error would end the replication of the whole database. A
-//    layout is taken where there is none.
-// 2. A lease that somebody deletes leaves its window's end as watermark: its node may issue ids
+//    layout is taken if there is none.
+// 2. A lease that is deleted by hand leaves its window's end as watermark: its node may issue ids
 //    until then.
-// 3. A segment that a restored dump brings is taken, or raises the one that is there.
-// 4. What must not fall does not: checked after the row is stored, when no other trigger can change
-//    it any more.
+// 3. A segment that a restored dump brings is taken, or raises the existing one.
+// 4. What must not fall is checked after the row is stored, when no other trigger can change it.
 // 5. ALTER TABLE fires no row trigger. PostgreSQL itself refuses one that writes other values into
-//    a column, as snowflake_guard_table depends on all columns; dropped with one, it is missing.
+//    a column, because snowflake_guard_table depends on all columns. Dropped with a column, it is
+//    missing.
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/registry/protocol.h"
@@ -39,26 +39,27 @@ struct Row {
     return TextDatumGetCString(value.datum);
   }
 
-  bool IsNull(const char *column) const {
-    const int number = SPI_fnumber(descriptor, column);
-    if (number <= 0) ReportForeignColumn();
-    return heap_attisnull(tuple, number, descriptor);
-  }
+  bool IsNull(const char *column) const { return heap_attisnull(tuple, Number(column), descriptor); }
 
  private:
-  Value Find(const char *column) const {
-    if (IsNull(column)) ReportForeignColumn();
+  int Number(const char *column) const {
     const int number = SPI_fnumber(descriptor, column);
+    if (number <= 0) ReportForeignColumn();
+    return number;
+  }
+
+  Value Find(const char *column) const {
     bool is_null = false;
-    const Datum value = heap_getattr(tuple, number, descriptor, &is_null);
-    return Of(TupleDescAttr(descriptor, number - 1)->atttypid, value);
+    const Datum value = heap_getattr(tuple, Number(column), descriptor, &is_null);
+    if (is_null) ReportForeignColumn();
+    return Of(TupleDescAttr(descriptor, Number(column) - 1)->atttypid, value);
   }
 };
 
 bool Is(Relation table, const char *name) { return strcmp(RelationGetRelationName(table), name) == 0; }
 
-// The subscriber's own layout stays; a lease writes one down, so there is none where there is no
-// layout. Changes that are streamed fire no statement triggers, which tell other sessions:
+// A subscriber's own layout stays. Without a layout there is no lease, because a lease stores one.
+// Streamed changes do not fire the statement trigger that informs other sessions,
 // snowflake_layout_changed().
 bool TakeFirstLayout(const TriggerData *trigger) {
   if (!Is(trigger->tg_relation, "snowflake_layout") || !TRIGGER_FIRED_BY_INSERT(trigger->tg_event)) return false;
@@ -70,10 +71,10 @@ bool TakeFirstLayout(const TriggerData *trigger) {
   return true;
 }
 
-// A restored dump brings segments. One that is there goes on: no lower than the dump says.
-bool RaiseThere(const TriggerData *trigger, Oid extension) {
+// Whether a segment of a restored dump exists, and goes on, no lower than in the dump.
+bool RaiseExisting(const TriggerData *trigger, Oid extension) {
   const Row row = {trigger->tg_trigtuple, RelationGetDescr(trigger->tg_relation)};
-  // The table's own constraints refuse it afterwards.
+  // The table's own constraints will refuse it.
   if (row.IsNull("name") || row.IsNull("last_value")) return false;
   return ProtocolRestoreSegment(extension, row.Name(), row.Get("last_value"));
 }
@@ -124,8 +125,8 @@ HeapTuple Before(const TriggerData *trigger, Oid extension) {
            "Use snowflake_lease_acquire().");
   if (Is(table, "snowflake_watermark") && remove) RefuseNoWatermark();
   if (Is(table, "snowflake_segment") && remove) RefuseNoSegment();
-  if (Is(table, "snowflake_segment") && insert && RaiseThere(trigger, extension)) return nullptr;
-  // Whoever takes a range away says that its node is gone for good.
+  if (Is(table, "snowflake_segment") && insert && RaiseExisting(trigger, extension)) return nullptr;
+  // Deleting a range declares that its node will not come back.
   if (Is(table, "snowflake_range") && !remove)
     Refuse("cannot write a range of snowflake by hand",
            "Only the registry's own functions can determine which numbers are free.",
@@ -162,10 +163,6 @@ void AfterUpdate(const TriggerData *trigger) {
 
 }  // namespace
 
-}  // namespace snowflake
-
-using namespace snowflake;
-
 SNOWFLAKE_FUNCTION(snowflake_guard) {
   if (!CALLED_AS_TRIGGER(fcinfo)) ReportNotTrigger("snowflake_guard");
   const TriggerData *trigger = reinterpret_cast<TriggerData *>(fcinfo->context);
@@ -179,3 +176,5 @@ SNOWFLAKE_FUNCTION(snowflake_guard) {
   }
   return PointerGetDatum(Before(trigger, ExtensionOfFunction(fcinfo->flinfo->fn_oid)));
 }
+
+}  // namespace snowflake

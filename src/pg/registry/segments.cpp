@@ -14,9 +14,6 @@ namespace {
 
 constexpr int kNamesShown = 20;
 
-// How long commits may be under way to a standby.
-int64_t PeriodUs() { return settings.lease_duration_ms * kUsPerMs; }
-
 struct SegmentRow {
   int64_t segment_id;  // 0: it does not exist
   bool may_have_lost;
@@ -116,7 +113,8 @@ RangeAnswer ExchangeRange(const Tables &tables, const RangesRequest &request, co
   }
   Holding holding = ReadHolding(tables, row.segment_id, request, ask);
   Range range = {};
-  if (ask.wanted >= 0) range = HandOut(segment, ask.wanted, NowUnixUs(), PeriodUs());
+  // For at most a lease's duration commits may be under way to a standby.
+  if (ask.wanted >= 0) range = HandOut(segment, ask.wanted, NowUnixUs(), settings.lease_duration_ms * kUsPerMs);
   const bool closes = ask.wanted < 0 && same && holding.to > 0, back = closes && ask.secret != Secret{};
   if (back) TakeBack(segment, &holding, {ask.highest, ask.unused});
   if (closes && !back) KeepFrom(&holding, Plus(HeldUpTo(ask), 1));
@@ -183,11 +181,6 @@ int CompareNames(const void *a, const void *b) {
   return strcmp((*static_cast<const RangeAsk *const *>(a))->name, (*static_cast<const RangeAsk *const *>(b))->name);
 }
 
-void CheckName(const char *name) {
-  const size_t length = strlen(name);
-  if (length == 0 || length > kMaxSegmentName) ReportSegmentName(static_cast<int64_t>(length));
-}
-
 int64_t NewSegmentId() {
   uint64_t random = 0;
   if (!pg_strong_random(&random, sizeof(random)))
@@ -211,7 +204,8 @@ void RunCall(const char *function, Oid extension, Body body) {
 
 void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64_t step, int64_t max_value,
                            int64_t max_step, Name usage_role) {
-  CheckName(name);
+  const size_t length = strlen(name);
+  if (length == 0 || length > kMaxSegmentName) ReportSegmentName(static_cast<int64_t>(length));
   if (start < 1 || start > max_value || step < 1 || step > max_step)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid segment"),
                     errdetail("start is %lld, max_value %lld, step %lld, max_step %lld.", Long(start), Long(max_value),
@@ -221,7 +215,8 @@ void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64
   RunCall("snowflake_create_segment", extension, [&](const Tables &tables, const Origin &) {
     Execute(tables, "SELECT segment_id FROM snowflake_segment WHERE name = $1 AND dropped_at IS NOT NULL FOR UPDATE",
             TextValue(name));
-    const int64_t dropped = Rows() > 0 ? Int8Result(0, 1) : 0, segment_id = NewSegmentId();
+    const int64_t dropped = Rows() > 0 ? Int8Result(0, 1) : 0;
+    const int64_t segment_id = NewSegmentId();
     // A dropped segment goes on where it ended.
     Execute(tables,
             "INSERT INTO snowflake_segment AS s"
