@@ -15,60 +15,36 @@ namespace snowflake {
 
 namespace {
 
-// Saturates: what cannot be counted is out of range anyway.
-int64_t DurationUs(const Interval *duration) {
-  const int64_t days = static_cast<int64_t>(duration->month) * DAYS_PER_MONTH + duration->day;
-  int64_t us = 0;
-  if (__builtin_mul_overflow(days, USECS_PER_DAY, &us) || __builtin_add_overflow(us, duration->time, &us))
-    us = days < 0 ? PG_INT64_MIN : PG_INT64_MAX;
-  return us;
+constexpr int kStandingColumns = 4;
+
+void StandingToDatums(const Standing &standing, Datum *values) {
+  values[0] = Int64GetDatum(standing.system_identifier);
+  values[1] = Int64GetDatum(standing.timeline);
+  values[2] = Int64GetDatum(standing.raised_tick);
+  values[3] = Int64GetDatum(standing.word_us);
 }
 
-// A row, column by column.
-struct Answer {
-  static constexpr int kMost = 16;
-  Datum values[kMost];
-  bool nulls[kMost];
-  int count;
-
-  void Add(Datum value) {
-    Assert(count < kMost);
-    values[count++] = value;
-  }
-  void Add(const Layout &layout) {
-    Assert(count + kLayoutColumnCount <= kMost);
-    LayoutToDatums(layout, &values[count]);
-    count += kLayoutColumnCount;
-  }
-  void Add(const Standing &standing) {
-    Add(Int64GetDatum(standing.system_identifier));
-    Add(Int64GetDatum(standing.timeline));
-    Add(Int64GetDatum(standing.raised_tick));
-    Add(Int64GetDatum(standing.word_us));
-  }
-
-  Datum AsRow(FunctionCallInfo fcinfo) {
-    const TupleDesc row = ResultDescriptor(fcinfo);
-    if (row->natts != count) elog(ERROR, "function has %d result columns instead of %d", row->natts, count);
-    return HeapTupleGetDatum(heap_form_tuple(row, values, nulls));
-  }
-};
-
-// By how many ticks a node's clock may be off. Whoever does not judge clocks bounds nothing by
-// them.
-bool SkewTicks(const Layout &layout, Tick *ticks) {
-  *ticks = layout.TicksIn(settings.max_clock_skew_ms * kUsPerMs) + 1;
-  return settings.max_clock_skew_ms > 0;
+template <int kCount>
+Datum RowOf(FunctionCallInfo fcinfo, const Datum (&values)[kCount], bool first_is_null = false) {
+  const TupleDesc row = ResultDescriptor(fcinfo);
+  if (row->natts != kCount) elog(ERROR, "function has %d result columns instead of %d", row->natts, kCount);
+  bool nulls[kCount] = {first_is_null};
+  return HeapTupleGetDatum(heap_form_tuple(row, const_cast<Datum *>(values), nulls));
 }
 
-// Ids of a node whose clock is wrong would be unique, but their timestamps would lie. Only who
-// comes by SQL is another server's node.
+// If it does not judge clocks, a registry bounds nothing by them.
+bool JudgesClocks() { return settings.max_clock_skew_ms > 0; }
+
+// By how many ticks a node's clock may be off.
+Tick SkewTicks(const Layout &layout) { return layout.TicksIn(settings.max_clock_skew_ms * kUsPerMs) + 1; }
+
+// Ids of a node whose clock is wrong would be unique, but their timestamps would be wrong. Nodes
+// that call by SQL are those of other servers.
 void CheckClock(const Layout &layout, Tick node_tick) {
-  Tick allowed = 0;
-  if (!SkewTicks(layout, &allowed)) return;
   const int64_t now_us = NowUnixUs();
   const Tick now = layout.TickAt(now_us);
-  if (node_tick < now - allowed || node_tick > now + allowed)
+  const Tick allowed = SkewTicks(layout);
+  if (JudgesClocks() && (node_tick < now - allowed || node_tick > now + allowed))
     ereport(ERROR, (errcode(kClockBehind),
                     errmsg("the node's clock is off by %.3f s", Seconds(layout.UnixUsAt(node_tick)) - Seconds(now_us)),
                     errdetail("The node's clock shows %s, the registry's %s; snowflake.max_clock_skew is %d ms there.",
@@ -76,25 +52,26 @@ void CheckClock(const Layout &layout, Tick node_tick) {
                     errhint("Set the clock right on the server where it is wrong.")));
 }
 
-// The last tick that a node can have used by a time of this server's clock: its own may be ahead,
-// and the tick ahead of that by max_lead, which is taken to be the same here. Where clocks are not
-// judged, the layout's last.
+// The last tick that a node can have used at a time of this server's clock. The node's clock may be
+// ahead of that, and its tick ahead of its clock by max_lead, which is assumed to be the same here.
 Tick LastUsable(const Layout &layout, int64_t at_us) {
-  Tick skew = 0;
-  if (!SkewTicks(layout, &skew)) return layout.max_tick();
-  return Min(layout.TickAt(at_us) + skew + MaxLead(layout, settings.max_lead_ms * kUsPerMs), layout.max_tick());
+  if (!JudgesClocks()) return layout.max_tick();
+  const Tick lead = SkewTicks(layout) + MaxLead(layout, settings.max_lead_ms * kUsPerMs);
+  return Min(layout.TickAt(at_us) + lead, layout.max_tick());
 }
 
 // The latest end of a window that begins now for another server's node.
 Tick LatestEnd(const Layout &layout) {
-  Tick skew = 0;
-  if (!SkewTicks(layout, &skew)) return layout.max_tick() + 1;
-  return layout.TickAt(NowUnixUs()) + skew + layout.TicksIn(settings.max_lease_duration_ms * kUsPerMs);
+  if (!JudgesClocks()) return layout.max_tick() + 1;
+  return layout.TickAt(NowUnixUs()) + SkewTicks(layout) + layout.TicksIn(settings.max_lease_duration_ms * kUsPerMs);
 }
 
-// What the registry's operator allows at most. What no lease can last is an error later.
+// What the registry's operator allows at most. A duration that no lease can have is an error later.
 int64_t GrantedUs(const Interval *duration) {
-  const int64_t us = DurationUs(duration);
+  const int64_t days = static_cast<int64_t>(duration->month) * DAYS_PER_MONTH + duration->day;
+  int64_t us = 0;
+  if (__builtin_mul_overflow(days, USECS_PER_DAY, &us) || __builtin_add_overflow(us, duration->time, &us))
+    us = days < 0 ? PG_INT64_MIN : PG_INT64_MAX;
   return us > kMaxLeaseUs ? us : Min(us, settings.max_lease_duration_ms * kUsPerMs);
 }
 
@@ -116,18 +93,17 @@ SNOWFLAKE_FUNCTION(snowflake_lease_acquire) {
   CheckClock(DatabaseLayout(fcinfo->flinfo->fn_oid), request.now);
   AcquireAnswer answer = {};
   const Oid extension = CallersExtension(fcinfo);
-  const bool drawn = ProtocolAcquire(extension, request, &answer);
+  const bool acquired = ProtocolAcquire(extension, request, &answer);
   after_answer(extension);
-  if (!drawn) PG_RETURN_NULL();
-  Answer row = {};
-  row.Add(Int64GetDatum(answer.lease.lease_id));
-  row.Add(Int32GetDatum(answer.lease.worker));
-  row.Add(Int64GetDatum(answer.lease.window_start));
-  row.Add(Int64GetDatum(answer.lease.window_end));
-  row.Add(answer.layout);
-  row.Add(answer.standing);
-  row.Add(Int64GetDatum(answer.workers_free));
-  return row.AsRow(fcinfo);
+  if (!acquired) PG_RETURN_NULL();
+  const Lease &lease = answer.lease;
+  Datum values[5 + kLayoutColumnCount + kStandingColumns] = {Int64GetDatum(lease.lease_id), Int32GetDatum(lease.worker),
+                                                             Int64GetDatum(lease.window_start),
+                                                             Int64GetDatum(lease.window_end)};
+  LayoutToDatums(answer.layout, &values[4]);
+  StandingToDatums(answer.standing, &values[4 + kLayoutColumnCount]);
+  values[4 + kLayoutColumnCount + kStandingColumns] = Int64GetDatum(answer.workers_free);
+  return RowOf(fcinfo, values);
 }
 
 SNOWFLAKE_FUNCTION(snowflake_lease_extend) {
@@ -145,11 +121,9 @@ SNOWFLAKE_FUNCTION(snowflake_lease_extend) {
   const Oid extension = CallersExtension(fcinfo);
   const bool found = ProtocolExtend(extension, request, &answer);
   after_answer(extension);
-  Answer row = {};
-  row.nulls[0] = !found;
-  row.Add(Int64GetDatum(answer.window_end));
-  row.Add(answer.standing);
-  return row.AsRow(fcinfo);
+  Datum values[1 + kStandingColumns] = {Int64GetDatum(answer.window_end)};
+  StandingToDatums(answer.standing, &values[1]);
+  return RowOf(fcinfo, values, !found);
 }
 
 SNOWFLAKE_FUNCTION(snowflake_lease_release) {
@@ -158,14 +132,12 @@ SNOWFLAKE_FUNCTION(snowflake_lease_release) {
   LimitTransaction("snowflake_lease_release");
   const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
   const Tick last_tick = PG_GETARG_INT64(2);
-  // The watermark is what the node can have used by now, whoever releases the lease.
+  // The watermark is what the node can have used up to now, whoever releases the lease.
   const Tick latest = LastUsable(layout, NowUnixUs());
   if (settings.max_clock_skew_ms > 0 && last_tick > latest) ReportTickAhead(layout.UnixUsAt(last_tick), NowUnixUs());
   PG_RETURN_BOOL(ProtocolRelease(CallersExtension(fcinfo), {PG_GETARG_INT64(0), SecretFromDatum(PG_GETARG_DATUM(1)),
                                                             last_tick, PG_GETARG_INT64(3), LatestEnd(layout), latest}));
 }
-
-// The operator's word.
 
 SNOWFLAKE_FUNCTION(snowflake_evict) {
   static const char *const names[] = {"worker_id", "dead_since"};

@@ -19,31 +19,36 @@ struct Statement {
 Statement statement;
 post_parse_analyze_hook_type next_parse_hook = nullptr;
 
-// What a guard looks like in pg_trigger. The layout has only its first.
+// What a guard looks like in pg_trigger.
 constexpr int16_t kRowGuard =
     TRIGGER_TYPE_ROW | TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE;
 constexpr int16_t kAfterGuard = TRIGGER_TYPE_ROW | TRIGGER_TYPE_UPDATE;
 constexpr int16_t kTableGuard = TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_TRUNCATE | TRIGGER_TYPE_UPDATE;
 
-// What the UPDATE OF of a table's guard names. The guard keeps columns by their numbers, so columns
-// that have exchanged their names, and one that was added under the name of another, are found
-// here.
-constexpr const char *kColumns[][2] = {
-    {"snowflake_registry", "lease_id worker_id node role secret_hash acquired_at renewed_at window_start window_end"},
-    {"snowflake_watermark", "worker_id last_tick"},
-    {"snowflake_origin",
+// A table as the extension made it. The UPDATE OF of its kTableGuard names all columns, and keeps
+// them by their numbers: columns that have exchanged their names, and one that was added under the
+// name of another, are found by it.
+struct MadeTable {
+  const char *name;
+  Oid Tables::*oid;
+  const char *columns;   // nullptr: it has only kRowGuard
+  bool has_after_guard;  // what must not fall
+};
+constexpr MadeTable kMadeTables[] = {
+    {"snowflake_registry", &Tables::registry,
+     "lease_id worker_id node role secret_hash acquired_at renewed_at window_start window_end", true},
+    {"snowflake_watermark", &Tables::watermark, "worker_id last_tick", true},
+    {"snowflake_layout", &Tables::layout, nullptr, false},
+    {"snowflake_origin", &Tables::origin,
      "singleton system_identifier timeline started_at clean_at last_lease_id jumped_from jumped_to"
-     " raised_tick longest_us settles_until settling_us loss_known word_at"},
-    {"snowflake_segment",
+     " raised_tick longest_us settles_until settling_us loss_known word_at",
+     false},
+    {"snowflake_segment", &Tables::segment,
      "name segment_id first_value last_value max_value step max_step period_at handed handed_before"
-     " newest drawn_elsewhere may_have_lost dropped_at usage_role"},
-    {"snowflake_range", "segment_id here role node secret_hash held_from newest_from held_to drawn_at"}};
-
-const char *ColumnsOf(Relation table) {
-  for (const auto &[name, columns] : kColumns)
-    if (strcmp(name, RelationGetRelationName(table)) == 0) return columns;
-  return "";
-}
+     " newest drawn_elsewhere may_have_lost dropped_at usage_role",
+     true},
+    {"snowflake_range", &Tables::range, "segment_id here role node secret_hash held_from newest_from held_to drawn_at",
+     false}};
 
 bool Names(const Trigger &trigger, TupleDesc descriptor, const char *columns) {
   StringInfoData names;
@@ -75,14 +80,10 @@ bool HasGuard(Relation table, Oid function, int16_t type, const char *columns = 
 }
 
 // Nothing of the table changes before the transaction ends: the statement has locked it.
-void CheckAsMade(const Tables &known, Oid relation) {
+void CheckAsMade(const MadeTable &made) {
+  const Oid relation = statement.tables->*made.oid, guard = statement.tables->guard;
   Relation table = table_open(relation, NoLock);
   const Form_pg_class row = table->rd_rel;
-  const bool layout = relation == known.layout;
-  const bool counts_down = relation == known.registry || relation == known.watermark || relation == known.segment;
-  const bool guarded = HasGuard(table, known.guard, kRowGuard) &&
-                       (layout || HasGuard(table, known.guard, kTableGuard, ColumnsOf(table))) &&
-                       (!counts_down || HasGuard(table, known.guard, kAfterGuard));
   if (row->relpersistence != RELPERSISTENCE_PERMANENT)
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                     errmsg("table \"%s\" is not permanent", RelationGetRelationName(table)),
@@ -91,9 +92,11 @@ void CheckAsMade(const Tables &known, Oid relation) {
                             "nodes, or wait until their windows have ended.")));
   // pg_class still marks rules and children after the last one is gone.
   const bool has_children = row->relhassubclass && find_inheritance_children(relation, NoLock) != NIL;
-  if (table->rd_rules != nullptr || row->relrowsecurity || has_children)
-    ReportForeignTable(RelationGetRelationName(table));
-  if (!guarded) ReportNoGuard(RelationGetRelationName(table));
+  if (table->rd_rules != nullptr || row->relrowsecurity || has_children) ReportForeignTable(made.name);
+  if (!HasGuard(table, guard, kRowGuard) ||
+      (made.columns != nullptr && !HasGuard(table, guard, kTableGuard, made.columns)) ||
+      (made.has_after_guard && !HasGuard(table, guard, kAfterGuard)))
+    ReportNoGuard(made.name);
   table_close(table, NoLock);
 }
 
@@ -104,22 +107,23 @@ void CheckAsMade(const Tables &known, Oid relation) {
            errhint("Try again.")));
 }
 
-// No statement has a sub-select elsewhere than in FROM and WITH.
+const MadeTable &MadeTableOf(Oid relation) {
+  for (const MadeTable &made : kMadeTables)
+    if (statement.tables->*made.oid == relation) return made;
+  ReportMovedTables();
+}
+
+// No statement has a sub-select elsewhere than in FROM.
 void CheckRelations(const Query *query) {
-  if (query->hasSubLinks) elog(ERROR, "the registry's statement has a sub-select that is not checked");
+  if (query->hasSubLinks || query->cteList != NIL)
+    elog(ERROR, "the registry's statement has a sub-select that is not checked");
   ListCell *cell = nullptr;
   foreach (cell, query->rtable) {
     const RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
     if (entry->rtekind == RTE_SUBQUERY) CheckRelations(entry->subquery);
     if (entry->rtekind != RTE_RELATION) continue;
-    const Tables &known = *statement.tables;
-    const Oid relation = entry->relid;
-    if (relation != known.registry && relation != known.watermark && relation != known.layout &&
-        relation != known.origin && relation != known.segment && relation != known.range)
-      ReportMovedTables();
-    CheckAsMade(known, relation);
+    CheckAsMade(MadeTableOf(entry->relid));
   }
-  foreach (cell, query->cteList) CheckRelations(castNode(Query, lfirst_node(CommonTableExpr, cell)->ctequery));
 }
 
 // Parse analysis of the statement under way has locked what it refers to, so nothing renames it.
@@ -133,12 +137,11 @@ void CheckParsed(ParseState *state, Query *query, ParsedJumble *jumble) {
 Oid TableOwner(Oid relation, Oid extension) {
   HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
   if (!HeapTupleIsValid(tuple)) ReportMovedTables();
-  const Form_pg_class table = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple));
-  if (table->relkind != RELKIND_RELATION || getExtensionOfObject(RelationRelationId, relation) != extension)
-    ReportForeignTable(NameStr(table->relname));
-  const Oid owner = table->relowner;
+  const FormData_pg_class table = *reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple));
   ReleaseSysCache(tuple);
-  return owner;
+  if (table.relkind != RELKIND_RELATION || getExtensionOfObject(RelationRelationId, relation) != extension)
+    ReportForeignTable(NameStr(table.relname));
+  return table.relowner;
 }
 
 Oid GuardOf(const Tables &tables) {
@@ -196,11 +199,11 @@ Tables FindTables(Oid extension, LOCKMODE mode) {
   const char *schema = OidIsValid(tables.schema) ? get_namespace_name(tables.schema) : nullptr;
   if (schema == nullptr) ReportMovedTables();
   tables.schema_sql = quote_identifier(schema);
-  const auto find = [&](const char *name) {
-    const Oid relation = get_relname_relid(name, tables.schema);
+  for (const MadeTable &made : kMadeTables) {
+    const Oid relation = tables.*made.oid = get_relname_relid(made.name, tables.schema);
     if (!OidIsValid(relation)) {
       CheckNotNamesake(extension);
-      ReportForeignTable(name);
+      ReportForeignTable(made.name);
     }
     const Oid owner = TableOwner(relation, extension);
     if (OidIsValid(tables.owner) && owner != tables.owner)
@@ -209,14 +212,7 @@ Tables FindTables(Oid extension, LOCKMODE mode) {
                                 "another role's tables."),
                       errhint("Give snowflake_registry and the extension's other tables one owner.")));
     tables.owner = owner;
-    return relation;
-  };
-  tables.registry = find("snowflake_registry");
-  tables.watermark = find("snowflake_watermark");
-  tables.layout = find("snowflake_layout");
-  tables.origin = find("snowflake_origin");
-  tables.segment = find("snowflake_segment");
-  tables.range = find("snowflake_range");
+  }
   tables.guard = GuardOf(tables);
   return tables;
 }
