@@ -65,8 +65,6 @@ Tick WatermarkOf(const Tables &tables, int32_t worker) {
 struct Ring {
   int64_t base;
   int64_t size;
-
-  int32_t WorkerAt(int64_t slot) const { return static_cast<int32_t>(base + slot); }
 };
 
 // How many leases the session's role has, if that is as many as it may have; else -1. Leases whose
@@ -101,12 +99,6 @@ bool Expire(const Tables &tables, int64_t lease_id, Tick over, int32_t worker) {
   return true;
 }
 
-struct FoundWorker {
-  int32_t worker;
-  Tick watermark;
-  int64_t workers_free;  // besides
-};
-
 [[noreturn]] void ReportNoneFree(const Layout &layout, const Ring &ring, const Choosing &choosing,
                                  const Settling &settling) {
   if (settling.active)
@@ -129,9 +121,11 @@ struct FoundWorker {
                    "more nodes.")));
 }
 
-// False if all that is free is held back and the loss was noticed just now; later that is SF004.
-bool Choose(const Tables &tables, const Layout &layout, const Ring &ring, const Settling &settling, int64_t lease_id,
-            Tick now, FoundWorker *found) {
+// Chooses the lease's worker id, and reads its watermark. False if all that is free is held back and the
+// loss was noticed just now; later that is SF004.
+bool Choose(const Tables &tables, const Ring &ring, const Settling &settling, Tick now, AcquireAnswer *answer,
+            Tick *watermark) {
+  const Layout &layout = answer->layout;
   const Tick over = OverBy(now, layout.TickAt(NowUnixUs()));
   const int64_t leases = AllLeasesOfRole(tables, over);
   if (leases >= 0)
@@ -141,23 +135,23 @@ bool Choose(const Tables &tables, const Layout &layout, const Ring &ring, const 
              errdetail("It has %lld; snowflake.max_leases_per_role is %d.", Long(leases), settings.max_leases_per_role),
              errhint("Leases of nodes that crashed count until their windows end.")));
   for (;;) {
-    Choosing choosing(ring.size, lease_id, settling, now, over);
+    Choosing choosing(ring.size, answer->lease.lease_id, settling, now, over);
     Offer(tables, ring, now, &choosing);
     const Choice choice = choosing.Finish();
-    found->workers_free = ring.size - choosing.live();
-    found->worker = ring.WorkerAt(choice.slot);
+    answer->workers_free = ring.size - choosing.live();
+    const int32_t worker = answer->lease.worker = static_cast<int32_t>(ring.base + choice.slot);
     if (choice.what == Chosen::kNone) {
       if (settling.noticed) return false;
       ReportNoneFree(layout, ring, choosing, settling);
     }
     // It was being extended or released, and that was waited for.
-    if (choice.what == Chosen::kExpired && !Expire(tables, choice.lease_id, over, found->worker)) continue;
+    if (choice.what == Chosen::kExpired && !Expire(tables, choice.lease_id, over, worker)) continue;
     if (choice.what == Chosen::kHeldBack)
-      ereport(LOG, (errmsg("snowflake registry: assigned worker id %d, which was held back until %s", found->worker,
+      ereport(LOG, (errmsg("snowflake registry: assigned worker id %d, which was held back until %s", worker,
                            Time(settling.until_us)),
                     errdetail("The upper third of the worker ids is used up, and half of the time is over. If a lost "
                               "commit assigned this worker id, its node may still issue ids under it.")));
-    found->watermark = choice.what == Chosen::kLater ? choice.watermark : WatermarkOf(tables, found->worker);
+    *watermark = choice.what == Chosen::kLater ? choice.watermark : WatermarkOf(tables, worker);
     return true;
   }
 }
@@ -213,12 +207,10 @@ bool AcquireLocked(const Tables &tables, const AcquireRequest &request, AcquireA
   Lease *lease = &answer->lease;
   lease->lease_id = NextLeaseId(tables, origin.last_lease_id);
   const int64_t size = layout.workers_per_datacenter();
-  FoundWorker found = {};
   const Settling settling = SettlingOf(origin, HereNow(), noticed);
-  if (!Choose(tables, layout, {request.datacenter * size, size}, settling, lease->lease_id, now, &found)) return false;
-  lease->worker = found.worker;
-  answer->workers_free = found.workers_free;
-  switch (GrantLease(layout, request, found.watermark, origin.raised_tick, lease)) {
+  Tick watermark = kNoWatermark;
+  if (!Choose(tables, {request.datacenter * size, size}, settling, now, answer, &watermark)) return false;
+  switch (GrantLease(layout, request, watermark, origin.raised_tick, lease)) {
     case Grant::kTooLate:
       return false;
     case Grant::kTimeUsedUp:
@@ -271,17 +263,14 @@ void ReportTickAhead(int64_t tick_us, int64_t registry_us) {
 bool ProtocolAcquire(Oid extension, const AcquireRequest &request, AcquireAnswer *answer) {
   CheckDuration(request.duration_us);
   const Tables tables = BeginCall("snowflake_lease_acquire", extension);
-  bool acquired = false;
-  AsOwner(tables, [&] { acquired = AcquireLocked(tables, request, answer); });
-  return acquired;
+  return ResultAsOwner(tables, [&] { return AcquireLocked(tables, request, answer); });
 }
 
 bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *answer) {
   CheckDuration(request.duration_us);
   // MarkClean() waits for this lock, and a call that it does not wait for sees its mark.
   const Tables tables = BeginCall("snowflake_lease_extend", extension, RowExclusiveLock);
-  bool found = false;
-  AsOwner(tables, [&] {
+  return ResultAsOwner(tables, [&] {
     const Layout layout = ReadLayout(tables.layout);
     const Tick held_until = HeldUntil(layout, request.held_until);
     const bool same_system = ReadOrigin(tables).system_identifier == HereNow().system_identifier;
@@ -294,28 +283,23 @@ bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *a
             " WHERE r.lease_id = $1 AND secret_hash = $2 AND role = $4 AND o.lease_id = $1"
             " RETURNING r.window_end, o.window_end",
             Int8(request.lease_id), HashValue(request.secret_hash), Int8(EndForExtend(layout, request)), SessionRole());
-    found = Rows() > 0;
-    if (!found) {
-      found = same_system && Adopt(tables, layout, request, answer);
-      return;
-    }
+    if (Rows() == 0) return same_system && Adopt(tables, layout, request, answer);
     answer->window_end = Int8Result(0, 1);
     CheckHeld(layout, held_until, Int8Result(0, 2), request.latest_end);
     if (held_until > Int8Result(0, 2)) NoticeLoss(tables, Loss::kHeldEnd);
+    return true;
   });
-  return found;
 }
 
 int64_t ProtocolWorkersFree(Oid extension, const Layout &layout, int32_t datacenter) {
   const Tables tables = FindTables(extension);
   const int64_t ring = layout.workers_per_datacenter();
-  int64_t others = 0;
-  AsOwner(tables, [&] {
+  const int64_t others = ResultAsOwner(tables, [&] {
     Execute(tables,
             "SELECT count(*) - 1 FROM snowflake_registry"
             " WHERE worker_id >= $1 AND worker_id < $2 AND window_end > $3",
             Int8(datacenter * ring), Int8((datacenter + 1) * ring), Int8(layout.TickAt(NowUnixUs())));
-    others = Int8Result(0, 1);
+    return Int8Result(0, 1);
   });
   return ring - Max(others, int64_t{0});
 }
@@ -325,16 +309,14 @@ bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
   const Tables tables = FindTables(extension);
   // To lose a release is no worse than a crash, and a missing standby must not hang a shutdown.
   CommitLocally();
-  bool found = false;
-  AsOwner(tables, [&] {
+  return ResultAsOwner(tables, [&] {
     const Layout layout = ReadLayout(tables.layout);
     DetectLoss(tables, layout, {0, request.lease_id});
     Execute(tables,
             "DELETE FROM snowflake_registry WHERE lease_id = $1 AND secret_hash = $2 AND role = $3"
             " RETURNING worker_id::bigint, window_start, window_end",
             Int8(request.lease_id), HashValue(request.secret.hash), SessionRole());
-    found = Rows() > 0;
-    if (!found) return;
+    if (Rows() == 0) return false;
     const int32_t worker = static_cast<int32_t>(Int8Result(0, 1));
     const Tick window_start = Int8Result(0, 2);
     const Tick window_end = Int8Result(0, 3);
@@ -346,8 +328,8 @@ bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
                       errdetail("It is neither in the lease's window nor the tick before it."),
                       errhint("Report the last tick that was used, or the tick before the window if none was.")));
     RaiseWatermark(tables, worker, watermark);
+    return true;
   });
-  return found;
 }
 
 void ProtocolMarkClean(Oid extension) {
@@ -362,14 +344,12 @@ void ProtocolMarkClean(Oid extension) {
 bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since, Tick last_tick) {
   // The transaction may go on to drop the extension, so no other call may be under way or begin.
   const Tables tables = BeginOperatorsCall("snowflake_evict", extension, ExclusiveLock);
-  bool found = false;
-  AsOwner(tables, [&] {
+  return ResultAsOwner(tables, [&] {
     DetectLoss(tables, ReadLayout(tables.layout), {});
     Execute(tables,
             "DELETE FROM snowflake_registry WHERE worker_id = $1 RETURNING window_start, window_end, renewed_at",
             Int4(worker));
-    found = Rows() > 0;
-    if (!found) return;
+    if (Rows() == 0) return false;
     const Tick window_start = Int8Result(0, 1);
     const Tick window_end = Int8Result(0, 2);
     const TimestampTz renewed_at = DatumGetTimestampTz(Result(0, 3, TIMESTAMPTZOID));
@@ -385,8 +365,8 @@ bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since, Tick l
            errhint("Make sure that the node is dead, and give the time when it died, or now().")));
     }
     RaiseWatermark(tables, worker, WatermarkOfEvicted(window_start, window_end, last_tick));
+    return true;
   });
-  return found;
 }
 
 void ProtocolSettle(Oid extension, const char *reason) {
@@ -407,9 +387,7 @@ void ProtocolRaise(Oid extension, Tick tick) {
 
 bool ProtocolSettled(Oid extension) {
   const Tables tables = BeginOperatorsCall("snowflake_settled", extension);
-  bool ended = false;
-  AsOwner(tables, [&] { ended = EndSettling(tables, ReadLayout(tables.layout)); });
-  return ended;
+  return ResultAsOwner(tables, [&] { return EndSettling(tables, ReadLayout(tables.layout)); });
 }
 
 void ProtocolMakeOrigin(Oid extension) {

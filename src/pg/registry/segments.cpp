@@ -317,17 +317,17 @@ void (*restored_segment)(Oid extension, const char *name, int64_t last_value) = 
 
 bool ProtocolRestoreSegment(Oid extension, const char *name, int64_t last_value) {
   const Tables tables = FindTables(extension);
-  bool there = false;
-  AsOwner(tables, [&] {
+  const bool restored = ResultAsOwner(tables, [&] {
     Execute(tables,
             "UPDATE snowflake_segment SET last_value = least(greatest(last_value, $2), max_value), dropped_at = NULL"
             " WHERE name = $1 RETURNING segment_id",
             TextValue(name), Int8(last_value));
-    there = Rows() > 0;
-    if (there) KeepFrom(tables, Int8Result(0, 1), Plus(last_value, 1));
+    if (Rows() == 0) return false;
+    KeepFrom(tables, Int8Result(0, 1), Plus(last_value, 1));
+    return true;
   });
-  if (there) restored_segment(extension, name, last_value);
-  return there;
+  if (restored) restored_segment(extension, name, last_value);
+  return restored;
 }
 
 void ProtocolRanges(Oid extension, const RangesRequest &request, RangesAnswer *answer) {

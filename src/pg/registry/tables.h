@@ -54,6 +54,14 @@ void AsOwner(const Tables &tables, Body body) {
   LeaveSecurityContext(outer);
 }
 
+// The same, and returns what `body` returns.
+template <typename Body>
+auto ResultAsOwner(const Tables &tables, Body body) {
+  decltype(body()) result = {};
+  AsOwner(tables, [&] { result = body(); });
+  return result;
+}
+
 // Runs one statement. It names tables without their schema, and `snowflake_` stands nowhere else in
 // it.
 void ExecuteWith(const Tables &tables, const char *command, int count, Oid *types, Datum *values);
