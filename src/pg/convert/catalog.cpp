@@ -275,8 +275,7 @@ Oid CheckTables(const Conversion &conversion, const IdColumns &columns) {
     const char *described = Text(row, 7);
     const auto refuse = [&](int code, const char *detail, const char *hint) {
       if (other) hint = "It inherits or refers to the converted column. Detach it or drop its foreign key first.";
-      ereport(ERROR,
-              (errcode(code), errmsg("cannot convert %s", described), errdetail("%s", detail), errhint("%s", hint)));
+      CannotConvert(code, described, detail, hint);
     };
     if (OidField(row, 1) < FirstNormalObjectId)
       refuse(ERRCODE_INSUFFICIENT_PRIVILEGE, "It belongs to PostgreSQL itself.", "Name a table of your own.");
@@ -318,7 +317,7 @@ bool LockFurther(const Conversion &conversion, const IdColumns &columns, List **
                        "... OWNER TO.")));
   const int before = list_length(*locked);
   for (int64_t row = 0; row < Rows(); ++row) {
-    LockRelationOid(OidField(row, 1), conversion.lock);
+    LockRelationOid(OidField(row, 1), conversion.dry_run ? AccessShareLock : AccessExclusiveLock);
     *locked = list_append_unique_oid(*locked, OidField(row, 1));
   }
   return list_length(*locked) > before;
@@ -331,17 +330,21 @@ char *OneText(const char *query, const ColumnSet &set) {
 
 }  // namespace
 
-Function FindFunction(Oid fn_oid, const char *name, int16_t arguments) {
-  Query(kFunction, OidValue(ExtensionOfFunction(fn_oid)),
+void CannotConvert(int code, const char *described, const char *detail, const char *hint) {
+  ereport(ERROR, (errcode(code), errmsg("cannot convert %s", described), errdetail("%s", detail), errhint("%s", hint)));
+}
+
+Function FindFunction(const Conversion &conversion, const char *name, int16_t arguments) {
+  Query(kFunction, OidValue(ExtensionOfFunction(conversion.fn_oid)),
         Of(NAMEOID, DirectFunctionCall1(namein, CStringGetDatum(name))), Of(INT2OID, Int16GetDatum(arguments)));
-  if (Rows() != 1) ReportNoExtension(fn_oid);
+  if (Rows() != 1) ReportNoExtension(conversion.fn_oid);
   return {OidField(0, 1), Text(0, 2)};
 }
 
-void FindNextval(Oid fn_oid, Conversion *conversion) {
+void FindNextval(Conversion *conversion) {
   const bool ids = conversion->segment == nullptr;
   const Function nextval =
-      ids ? FindFunction(fn_oid, "snowflake_nextval", 0) : FindFunction(fn_oid, "snowflake_segment_nextval", 1);
+      FindFunction(*conversion, ids ? "snowflake_nextval" : "snowflake_segment_nextval", ids ? 0 : 1);
   conversion->nextval_oid = nextval.oid;
   conversion->nextval = psprintf("%s(%s)", nextval.name_sql, ids ? "" : quote_literal_cstr(conversion->segment));
 }

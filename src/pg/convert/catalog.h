@@ -9,14 +9,17 @@ namespace snowflake {
 
 // What is to be converted.
 struct Conversion {
+  Oid fn_oid;  // any function of the extension
+  bool dry_run;
   Oid table;
   Oid owner;  // known once the table is locked
   const char *column;
   const char *segment;  // that its numbers come from; nullptr: ids
   const char *nextval;  // the SQL of the new default, qualified
   Oid nextval_oid;      // and its function
-  LOCKMODE lock;
 };
+
+[[noreturn]] void CannotConvert(int code, const char *described, const char *detail, const char *hint);
 
 // What plans or changes the tables runs code that belongs to them: checks, expressions of indexes,
 // operators. So it runs in their owner's security context; a caller who bypasses policies still
@@ -64,15 +67,15 @@ struct IdColumns {
   ColumnSet narrow;
 };
 
-// A function of the extension that `fn_oid` belongs to. `name_sql` is qualified. Error: 55000.
+// A function of the extension. Error: 55000.
 struct Function {
   Oid oid;
-  const char *name_sql;
+  const char *name_sql;  // qualified
 };
-Function FindFunction(Oid fn_oid, const char *name, int16_t arguments);
+Function FindFunction(const Conversion &conversion, const char *name, int16_t arguments);
 
-// The default that the extension of `fn_oid` gives. Error: 55000.
-void FindNextval(Oid fn_oid, Conversion *conversion);
+// The default that the extension gives. Error: 55000.
+void FindNextval(Conversion *conversion);
 
 // The columns at this moment; none if there is no such column.
 IdColumns FindColumns(const Conversion &conversion);

@@ -20,8 +20,7 @@ namespace {
 
 void CheckColumn(const IdColumn &column, bool first) {
   const auto refuse = [&](int code, const char *detail, const char *hint) {
-    ereport(ERROR, (errcode(code), errmsg("cannot convert %s", column.described), errdetail("%s", detail),
-                    errhint("%s", hint)));
+    CannotConvert(code, column.described, detail, hint);
   };
   if (first && !column.root)
     refuse(ERRCODE_WRONG_OBJECT_TYPE, psprintf("It is inherited from %s.", column.roots),
@@ -48,55 +47,47 @@ void CheckColumn(const IdColumn &column, bool first) {
   }
 }
 
-// The smallest id that this database's layout has for this moment. Nothing smaller is issued
-// afterwards, unless the clock steps back.
-int64_t SmallestIdNow(Oid fn_oid) {
-  const Layout &layout = DatabaseLayout(fn_oid);
+void CheckIds(const Conversion &conversion, const IdColumn &column) {
+  // Ids that snowflake issued may even be of the next tick.
+  if (column.issues) return;
+  const Layout &layout = DatabaseLayout(conversion.fn_oid);
   CheckLayout(layout, true);
   const int64_t now_us = NowUnixUs();
   const Tick now = layout.TickAt(now_us);
   if (now > layout.max_tick()) ReportTimeUsedUp(layout, now_us);
-  return layout.Pack({now < 0 ? 0 : now, 0, 0});
-}
-
-void CheckIds(const Conversion &conversion, const IdColumn &column, Oid fn_oid) {
-  // Ids that snowflake issued may even be of the next tick.
-  if (column.issues) return;
-  const int64_t smallest = SmallestIdNow(fn_oid);
+  // Nothing smaller is issued from this moment on, unless the clock steps back.
+  const int64_t smallest = layout.Pack({now < 0 ? 0 : now, 0, 0});
   int64_t largest = 0;
   if (LargestId(conversion, column, &largest) && largest >= smallest)
     ereport(
         ERROR,
         (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
          errmsg("%s has ids that are larger than new ids", column.described),
-         errdetail("Its largest id is %lld; new ids begin at %lld.", static_cast<long long>(largest),
-                   static_cast<long long>(smallest)),
+         errdetail("Its largest id is %lld; new ids begin at %lld.", Long(largest), Long(smallest)),
          errhint("Give these rows smaller ids first, or use a layout with an earlier epoch, whose ids are larger.")));
 }
 
-void Check(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls, Oid fn_oid) {
+void Check(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls) {
   if (columns.count == 0) ReportNoColumn(conversion.table, conversion.column);
   for (int64_t i = 0; i < columns.count; ++i) CheckColumn(columns.all[i], i == 0);
   char *foreign_key = nullptr, *from = nullptr;
   if (TakesIdsFromElsewhere(columns, &foreign_key, &from))
-    ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", columns.all[0].described),
-             errdetail("It takes its ids from %s through the foreign key \"%s\".", from, foreign_key),
-             errhint("Convert %s; this one changes with it.", from)));
+    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
+                  psprintf("It takes its ids from %s through the foreign key \"%s\".", from, foreign_key),
+                  psprintf("Convert %s; this one changes with it.", from));
   if (const char *objects = ObjectsOnNarrow(columns))
     ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
                     errmsg("cannot change the type of columns that other objects depend on"), errdetail("%s", objects),
                     errhint("Drop these objects, convert, and create them again.")));
   if (not_nulls.of_partition)
-    ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", not_nulls.of_partition),
-             errdetail("It has its own NOT NULL constraint besides the inherited one, so its type cannot be changed."),
-             errhint("Detach the partition and attach it again; it then has only the inherited one.")));
+    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, not_nulls.of_partition,
+                  "It has its own NOT NULL constraint besides the inherited one, so its type cannot be changed.",
+                  "Detach the partition and attach it again; it then has only the inherited one.");
   if (const char *users = OtherUsersOfSequences(columns))
     ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
                     errmsg("cannot drop a sequence that other objects depend on"), errdetail("%s", users),
                     errhint("Convert those columns first, or let them take their values from elsewhere.")));
-  if (conversion.segment == nullptr) CheckIds(conversion, columns.all[0], fn_oid);
+  if (conversion.segment == nullptr) CheckIds(conversion, columns.all[0]);
 }
 
 // One statement for each table at a top; ALTER TABLE passes it on to the others. So a table is
@@ -104,31 +95,28 @@ void Check(const Conversion &conversion, const IdColumns &columns, const NotNull
 List *AlterStatements(const Conversion &conversion, const IdColumns &columns) {
   List *statements = NIL;
   bool default_missing = false;
-  for (int64_t i = 0; i < columns.count; ++i)
-    default_missing = default_missing || (columns.all[i].own && !columns.all[i].issues);
+  for (int64_t i = 0; i < columns.count; ++i) default_missing |= columns.all[i].own && !columns.all[i].issues;
   for (int64_t i = 0; i < columns.count;) {
-    const Oid table = columns.all[i].table;
+    const IdColumn &first = columns.all[i];
+    const bool sets_default = i == 0 && default_missing;
     StringInfoData actions;
     initStringInfo(&actions);
-    const char *table_sql = columns.all[i].table_sql;
-    const char *issuing = i == 0 && default_missing ? columns.all[0].name_sql : nullptr;
-    for (; i < columns.count && columns.all[i].table == table; ++i) {
-      const IdColumn &column = columns.all[i];
-      if (column.root && column.narrow)
-        appendStringInfo(&actions, "%sALTER COLUMN %s TYPE bigint", actions.len > 0 ? ", " : "", column.name_sql);
-    }
-    if (issuing != nullptr)
-      appendStringInfo(&actions, "%sALTER COLUMN %s SET DEFAULT %s", actions.len > 0 ? ", " : "", issuing,
+    for (; i < columns.count && columns.all[i].table == first.table; ++i)
+      if (columns.all[i].root && columns.all[i].narrow)
+        appendStringInfo(&actions, "%sALTER COLUMN %s TYPE bigint", actions.len > 0 ? ", " : "",
+                         columns.all[i].name_sql);
+    if (sets_default)
+      appendStringInfo(&actions, "%sALTER COLUMN %s SET DEFAULT %s", actions.len > 0 ? ", " : "", first.name_sql,
                        conversion.nextval);
-    if (actions.len > 0) statements = lappend(statements, psprintf("ALTER TABLE %s %s;", table_sql, actions.data));
+    if (actions.len > 0)
+      statements = lappend(statements, psprintf("ALTER TABLE %s %s;", first.table_sql, actions.data));
   }
   return statements;
 }
 
 List *Statements(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls) {
   // An identity takes no default, and a sequence cannot be dropped while a default uses it.
-  List *statements = IdentityStatements(columns);
-  statements = list_concat(statements, not_nulls.apart);
+  List *statements = list_concat(IdentityStatements(columns), not_nulls.apart);
   statements = list_concat(statements, AlterStatements(conversion, columns));
   statements = list_concat(statements, not_nulls.together);
   return list_concat(statements, SequenceStatements(columns));
@@ -155,11 +143,11 @@ void Return(ReturnSetInfo *result, List *statements) {
   }
 }
 
-void Convert(Conversion conversion, Oid fn_oid, bool dry_run, ReturnSetInfo *result) {
-  FindNextval(fn_oid, &conversion);
+void Convert(Conversion conversion, ReturnSetInfo *result) {
+  FindNextval(&conversion);
   const IdColumns columns = LockColumns(&conversion);
   const NotNulls not_nulls = FindNotNulls(columns);
-  Check(conversion, columns, not_nulls, fn_oid);
+  Check(conversion, columns, not_nulls);
   List *statements = Statements(conversion, columns, not_nulls);
   if (statements == NIL)
     ereport(NOTICE, (conversion.segment == nullptr
@@ -167,18 +155,16 @@ void Convert(Conversion conversion, Oid fn_oid, bool dry_run, ReturnSetInfo *res
                          : errmsg("%s already takes its numbers from segment \"%s\"", columns.all[0].described,
                                   conversion.segment)));
   SegmentChange change = {};
-  if (conversion.segment != nullptr) change = PlanSegment(conversion, columns, fn_oid, dry_run);
+  if (conversion.segment != nullptr) change = PlanSegment(conversion, columns);
   if (change.statement != nullptr) Return(result, list_make1(const_cast<char *>(change.statement)));
   Return(result, statements);
-  if (dry_run) return;
+  if (conversion.dry_run) return;
   Execute(conversion, change);
   Execute(conversion, statements);
   const IdColumns now = FindColumns(conversion);
   if (Statements(conversion, now, FindNotNulls(now)) != NIL)
-    ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", columns.all[0].described),
-             errdetail("A schema was renamed or an event trigger interfered during the conversion."),
-             errhint("Try again.")));
+    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
+                  "A schema was renamed or an event trigger interfered during the conversion.", "Try again.");
 }
 
 Datum ConvertNow(FunctionCallInfo fcinfo, const char *segment, bool dry_run) {
@@ -190,11 +176,12 @@ Datum ConvertNow(FunctionCallInfo fcinfo, const char *segment, bool dry_run) {
   InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
   SPI_connect();
   Conversion conversion = {};
+  conversion.fn_oid = fcinfo->flinfo->fn_oid;
+  conversion.dry_run = dry_run;
   conversion.table = PG_GETARG_OID(0);
   conversion.column = NameStr(*PG_GETARG_NAME(1));
   conversion.segment = segment;
-  conversion.lock = dry_run ? AccessShareLock : AccessExclusiveLock;
-  Convert(conversion, fcinfo->flinfo->fn_oid, dry_run, reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo));
+  Convert(conversion, reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo));
   SPI_finish();
   return Datum{0};
 }
@@ -213,7 +200,7 @@ SNOWFLAKE_FUNCTION(snowflake_convert_segment) {
   const char *segment = text_to_cstring(PG_GETARG_TEXT_PP(2));
   const size_t length = strlen(segment);
   if (length == 0 || length > kMaxSegmentName) ReportSegmentName(static_cast<int64_t>(length));
-  // An untyped 'true' was a dry run's, before there was this form.
+  // An untyped 'true' is probably meant for dry_run.
   bool meant_dry_run = false;
   if (parse_bool(segment, &meant_dry_run))
     ereport(ERROR,

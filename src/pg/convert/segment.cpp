@@ -23,8 +23,8 @@ struct FoundSegment {
 
 int64_t LargestOf(Oid type) { return type == INT2OID ? PG_INT16_MAX : type == INT4OID ? PG_INT32_MAX : PG_INT64_MAX; }
 
-FoundSegment FindSegment(const Conversion &conversion, Oid fn_oid, bool lock) {
-  const Function standing = FindFunction(fn_oid, "snowflake_segment_standing", 2);
+FoundSegment FindSegment(const Conversion &conversion, bool lock) {
+  const Function standing = FindFunction(conversion, "snowflake_segment_standing", 2);
   const HeapTupleHeader row = DatumGetHeapTupleHeader(
       OidFunctionCall2(standing.oid, CStringGetTextDatum(conversion.segment), BoolGetDatum(lock)));
   bool is_null = false;
@@ -59,14 +59,12 @@ void CheckOtherNodes(const Conversion &conversion, const IdColumns &columns, con
   ForOthersNumbers(columns, [&](const IdColumn &column) {
     int64_t smallest = 0;
     if (SmallestPositive(conversion, column, &smallest) && smallest <= found.held_to)
-      ereport(
-          ERROR,
-          (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", column.described),
-           errdetail("Node \"%s\" may hold numbers of segment \"%s\" up to %lld, and the column's numbers begin at "
-                     "%lld, so it could issue one of them again.",
-                     found.holder, conversion.segment, Long(found.held_to), Long(smallest)),
-           errhint(
-               "Name another segment. If that node will never run again, its row in snowflake_range can be deleted.")));
+      CannotConvert(
+          ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, column.described,
+          psprintf("Node \"%s\" may hold numbers of segment \"%s\" up to %lld, and the column's numbers begin at "
+                   "%lld, so it could issue one of them again.",
+                   found.holder, conversion.segment, Long(found.held_to), Long(smallest)),
+          "Name another segment. If that node will never run again, its row in snowflake_range can be deleted.");
   });
 }
 
@@ -83,19 +81,9 @@ SegmentChange Raising(const Conversion &conversion, int64_t from, const Function
   return {statement, raise.oid, false, from, 0};
 }
 
-[[noreturn]] void ReportSegmentOutOfSight(const char *column, int64_t last, const char *creation, const char *raise) {
-  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", column),
-                  errdetail("The registry is in another database, so the numbers that nodes hold cannot be seen from "
-                            "here. The numbers of the column or its sequence go up to %lld.",
-                            Long(last)),
-                  errhint("In the registry's database, %s creates such a segment, and %s raises one of which no node "
-                          "holds smaller numbers. Then set the default here with ALTER TABLE.",
-                          creation, raise)));
-}
-
 }  // namespace
 
-SegmentChange PlanSegment(const Conversion &conversion, const IdColumns &columns, Oid fn_oid, bool dry_run) {
+SegmentChange PlanSegment(const Conversion &conversion, const IdColumns &columns) {
   const IdColumn &column = columns.all[0];
   int64_t last = LastOfSequences(conversion, columns);
   const bool others = ForOthersNumbers(columns, [&](const IdColumn &part) {
@@ -105,32 +93,40 @@ SegmentChange PlanSegment(const Conversion &conversion, const IdColumns &columns
   if (!others) return {};
   const int64_t most = LargestOf(column.type);
   if (last >= most)
-    ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("cannot convert %s", column.described),
-                    errdetail("Its numbers or those of its sequence go up to %lld, and %s has no larger ones.",
-                              Long(last), column.type_name),
-                    errhint("Change its type first, or give these rows smaller numbers.")));
-  const Function create = FindFunction(fn_oid, "snowflake_create_segment", 6);
-  const Function raise = FindFunction(fn_oid, "snowflake_raise_segment", 2);
+    CannotConvert(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, column.described,
+                  psprintf("Its numbers or those of its sequence go up to %lld, and %s has no larger ones.", Long(last),
+                           column.type_name),
+                  "Change its type first, or give these rows smaller numbers.");
+  const Function create = FindFunction(conversion, "snowflake_create_segment", 6);
+  const Function raise = FindFunction(conversion, "snowflake_raise_segment", 2);
+  const SegmentChange creating = Creating(conversion, last + 1, most, create);
+  const SegmentChange raising = Raising(conversion, last + 1, raise);
   if (!RegistryIsHere()) {
     if (last > 0)
-      ReportSegmentOutOfSight(column.described, last, Creating(conversion, last + 1, most, create).statement,
-                              Raising(conversion, last + 1, raise).statement);
+      CannotConvert(
+          ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, column.described,
+          psprintf("The registry is in another database, so the numbers that nodes hold cannot be seen from "
+                   "here. The numbers of the column or its sequence go up to %lld.",
+                   Long(last)),
+          psprintf("In the registry's database, %s creates such a segment, and %s raises one of which no node "
+                   "holds smaller numbers. Then set the default here with ALTER TABLE.",
+                   creating.statement, raising.statement));
     return {};
   }
 
-  const FoundSegment found = FindSegment(conversion, fn_oid, !dry_run && MayExecute(raise.oid));
+  const FoundSegment found = FindSegment(conversion, !conversion.dry_run && MayExecute(raise.oid));
   if (found.exists && found.last_value >= most)
-    ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("cannot convert %s", column.described),
-                    errdetail("The next number of segment \"%s\" is above %lld, and %s cannot hold it.",
-                              conversion.segment, Long(found.last_value), column.type_name),
-                    errhint("Name another segment, or change the column's type first.")));
+    CannotConvert(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, column.described,
+                  psprintf("The next number of segment \"%s\" is above %lld, and %s cannot hold it.",
+                           conversion.segment, Long(found.last_value), column.type_name),
+                  "Name another segment, or change the column's type first.");
   if (found.exists && last < found.first_value) return {};
   CheckOtherNodes(conversion, columns, found);
   if (found.exists && last >= found.max_value)
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", column.described),
-                    errdetail("Its numbers or those of its sequence go up to %lld, and segment \"%s\" ends at %lld.",
-                              Long(last), conversion.segment, Long(found.max_value)),
-                    errhint("Name another segment.")));
+    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, column.described,
+                  psprintf("Its numbers or those of its sequence go up to %lld, and segment \"%s\" ends at %lld.",
+                           Long(last), conversion.segment, Long(found.max_value)),
+                  "Name another segment.");
   const Function &function = found.exists ? raise : create;
   if (!MayExecute(function.oid))
     ereport(ERROR,
@@ -138,7 +134,7 @@ SegmentChange PlanSegment(const Conversion &conversion, const IdColumns &columns
              errdetail("The segment's numbers must begin above %lld for %s.", Long(last), column.described),
              errhint("A role that may execute it can convert the table as a member of the table's owner, or create a "
                      "segment that begins above that number, to which the owner can then convert.")));
-  return found.exists ? Raising(conversion, last + 1, raise) : Creating(conversion, last + 1, most, create);
+  return found.exists ? raising : creating;
 }
 
 void Execute(const Conversion &conversion, const SegmentChange &change) {

@@ -26,7 +26,7 @@ struct SegmentChange {
 
 // After LockColumns(). The segment stays as it was found until the transaction ends, unless this is
 // a dry run or nothing is to be done. Errors: 22003, 42501, 55000.
-SegmentChange PlanSegment(const Conversion &conversion, const IdColumns &columns, Oid fn_oid, bool dry_run);
+SegmentChange PlanSegment(const Conversion &conversion, const IdColumns &columns);
 
 void Execute(const Conversion &conversion, const SegmentChange &change);
 
