@@ -78,6 +78,16 @@ int64_t GrantedUs(const Interval *duration) {
 
 Oid CallersExtension(FunctionCallInfo fcinfo) { return ExtensionOfFunction(fcinfo->flinfo->fn_oid); }
 
+// The first argument: a node's name, within bounds (22023).
+const char *NodeName(FunctionCallInfo fcinfo) {
+  const text *name = PG_GETARG_TEXT_PP(0);
+  if (VARSIZE_ANY_EXHDR(name) > kMaxNodeName)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("node name is too long"),
+                    errdetail("It has %lld bytes; %d are allowed.", Long(VARSIZE_ANY_EXHDR(name)), kMaxNodeName),
+                    errhint("Set a shorter snowflake.node_name.")));
+  return text_to_cstring(name);
+}
+
 // Of snowflake_segment_ranges(): its arguments are arrays, an element for each segment.
 
 struct Elements {

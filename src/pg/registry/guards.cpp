@@ -39,20 +39,15 @@ struct Row {
     return TextDatumGetCString(value.datum);
   }
 
-  bool IsNull(const char *column) const { return heap_attisnull(tuple, Number(column), descriptor); }
+  bool IsNull(const char *column) const { return Find(column).type == InvalidOid; }
 
  private:
-  int Number(const char *column) const {
+  Value Find(const char *column) const {
     const int number = SPI_fnumber(descriptor, column);
     if (number <= 0) ReportForeignColumn();
-    return number;
-  }
-
-  Value Find(const char *column) const {
     bool is_null = false;
-    const Datum value = heap_getattr(tuple, Number(column), descriptor, &is_null);
-    if (is_null) ReportForeignColumn();
-    return Of(TupleDescAttr(descriptor, Number(column) - 1)->atttypid, value);
+    const Datum value = heap_getattr(tuple, number, descriptor, &is_null);
+    return Of(is_null ? InvalidOid : TupleDescAttr(descriptor, number - 1)->atttypid, value);
   }
 };
 
@@ -98,23 +93,19 @@ constexpr const char *kBeginsAbove = "The worker id's next lease begins above it
          "Use snowflake_drop_segment(name).");
 }
 
-HeapTuple Discard(const TriggerData *trigger) {
-  if (!IsLogicalWorker())
-    ereport(
-        WARNING,
-        (errmsg("what replication writes to table \"%s\" is discarded", RelationGetRelationName(trigger->tg_relation)),
-         errdetail(
-             "A registry of snowflake belongs to its own server alone; session_replication_role is replica here.")));
-  return nullptr;
-}
-
 HeapTuple Before(const TriggerData *trigger, Oid extension) {
   Relation table = trigger->tg_relation;
   const bool insert = TRIGGER_FIRED_BY_INSERT(trigger->tg_event);
   const bool remove = TRIGGER_FIRED_BY_DELETE(trigger->tg_event);
   HeapTuple result = TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ? trigger->tg_newtuple : trigger->tg_trigtuple;
-  if (SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
-    return TakeFirstLayout(trigger) ? result : Discard(trigger);
+  if (SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA) {
+    if (TakeFirstLayout(trigger)) return result;
+    if (!IsLogicalWorker())
+      ereport(WARNING, (errmsg("what replication writes to table \"%s\" is discarded", RelationGetRelationName(table)),
+                        errdetail("A registry of snowflake belongs to its own server alone; "
+                                  "session_replication_role is replica here.")));
+    return nullptr;
+  }
   if (Is(table, "snowflake_layout") || FiredByProtocol()) return result;
   if (Is(table, "snowflake_origin"))
     Refuse("cannot write to snowflake_origin by hand", "It records whether the registry has lost commits.",

@@ -1,7 +1,6 @@
 // Watches the transactions that called the protocol, by PostgreSQL's callbacks and a timeout.
 #include "pg/registry/limits.h"
 
-#include "core/exchange.h"
 #include "pg/report.h"
 
 namespace snowflake {
@@ -34,23 +33,15 @@ void LogOverrun(int, Datum) {
 
 void EndTransaction(XactEvent event, void *) {
   if (limited == nullptr) return;
-  switch (event) {
-    case XACT_EVENT_PRE_PREPARE:
-      ereport(
-          ERROR,
-          (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("cannot PREPARE a transaction that has called %s()", limited),
-           errdetail("It would block the other nodes of the registry, even across restarts."), errhint("Commit it.")));
-      break;
-    case XACT_EVENT_COMMIT:
-    case XACT_EVENT_ABORT:
-    case XACT_EVENT_PREPARE:
-      disable_timeout(static_cast<TimeoutId>(timeout), false);
-      limited = nullptr;
-      deadline = 0;
-      break;
-    default:
-      break;
-  }
+  if (event == XACT_EVENT_PRE_PREPARE)
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("cannot PREPARE a transaction that has called %s()", limited),
+         errdetail("It would block the other nodes of the registry, even across restarts."), errhint("Commit it.")));
+  if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_ABORT && event != XACT_EVENT_PREPARE) return;
+  disable_timeout(static_cast<TimeoutId>(timeout), false);
+  limited = nullptr;
+  deadline = 0;
 }
 
 // An error ends all timeouts, but a savepoint keeps the transaction and its locks.
@@ -85,15 +76,6 @@ void LimitTransaction(const char *function) {
     enable_timeout_at(static_cast<TimeoutId>(timeout), deadline);
   }
   limited = function;
-}
-
-const char *NodeName(FunctionCallInfo fcinfo) {
-  const text *name = PG_GETARG_TEXT_PP(0);
-  if (VARSIZE_ANY_EXHDR(name) > kMaxNodeName)
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("node name is too long"),
-                    errdetail("It has %lld bytes; %d are allowed.", Long(VARSIZE_ANY_EXHDR(name)), kMaxNodeName),
-                    errhint("Set a shorter snowflake.node_name.")));
-  return text_to_cstring(name);
 }
 
 }  // namespace snowflake

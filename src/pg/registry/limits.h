@@ -15,7 +15,4 @@ void LimitTransaction(const char *function);
 // lock would be held over restarts.
 void ForbidPrepare(const char *function);
 
-// The first argument: a node's name, within bounds (22023).
-const char *NodeName(FunctionCallInfo fcinfo);
-
 }  // namespace snowflake

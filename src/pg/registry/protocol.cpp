@@ -121,8 +121,8 @@ bool Expire(const Tables &tables, int64_t lease_id, Tick over, int32_t worker) {
                    "more nodes.")));
 }
 
-// Chooses the lease's worker id, and reads its watermark. False if all that is free is held back and the
-// loss was noticed just now; later that is SF004.
+// Chooses the lease's worker id, and reads its watermark. False if all that is free is held back
+// and the loss was noticed just now; later that is SF004.
 bool Choose(const Tables &tables, const Ring &ring, const Settling &settling, Tick now, AcquireAnswer *answer,
             Tick *watermark) {
   const Layout &layout = answer->layout;

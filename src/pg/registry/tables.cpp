@@ -85,11 +85,11 @@ void CheckAsMade(const MadeTable &made) {
   Relation table = table_open(relation, NoLock);
   const Form_pg_class row = table->rd_rel;
   if (row->relpersistence != RELPERSISTENCE_PERMANENT)
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("table \"%s\" is not permanent", RelationGetRelationName(table)),
-                    errdetail("A crash would empty it, and worker ids that are leased would be assigned again."),
-                    errhint("Use ALTER TABLE ... SET LOGGED. If the server has crashed meanwhile, first stop all "
-                            "nodes, or wait until their windows have ended.")));
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("table \"%s\" is not permanent", made.name),
+             errdetail("A crash would empty it, and worker ids that are leased would be assigned again."),
+             errhint("Use ALTER TABLE ... SET LOGGED. If the server has crashed meanwhile, first stop all "
+                     "nodes, or wait until their windows have ended.")));
   // pg_class still marks rules and children after the last one is gone.
   const bool has_children = row->relhassubclass && find_inheritance_children(relation, NoLock) != NIL;
   if (table->rd_rules != nullptr || row->relrowsecurity || has_children) ReportForeignTable(made.name);
