@@ -301,8 +301,7 @@ Oid CheckTables(const Conversion &conversion, const IdColumns &columns) {
   return OidField(0, 8);
 }
 
-// Refuses tables of others. Returns whether something was locked that was not before: then what was
-// read may have changed.
+// Refuses tables of others. Returns whether it locked something that was not locked when read.
 bool LockFurther(const Conversion &conversion, const IdColumns &columns, List **locked) {
   Query(kLocks, OidValue(conversion.table), columns.own.tables, columns.own.numbers, columns.narrow.tables,
         columns.narrow.numbers, OidValue(conversion.owner));

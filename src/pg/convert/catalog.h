@@ -82,8 +82,7 @@ IdColumns FindColumns(const Conversion &conversion);
 
 // The same, with every table locked that changes or is rebuilt, and every sequence that is dropped:
 // the table itself first, then by OID. Locks nothing that is not the caller's, but for tables whose
-// foreign keys ALTER TABLE has to rebuild. Errors: 42P01, 42501, 42809, 55000 for tables that
-// cannot be converted.
+// foreign keys ALTER TABLE has to rebuild. Errors: 42P01, 42501, 42809, 55000.
 IdColumns LockColumns(Conversion *conversion);
 
 // What would stop ALTER TABLE, or lose its sequence: a line for each, null if there is nothing.

@@ -90,8 +90,7 @@ void Check(const Conversion &conversion, const IdColumns &columns, const NotNull
   if (conversion.segment == nullptr) CheckIds(conversion, columns.all[0]);
 }
 
-// One statement for each table at a top; ALTER TABLE passes it on to the others. So a table is
-// rewritten only once.
+// One statement for each table at a top; ALTER TABLE passes it on. So each is rewritten only once.
 List *AlterStatements(const Conversion &conversion, const IdColumns &columns) {
   List *statements = NIL;
   bool default_missing = false;

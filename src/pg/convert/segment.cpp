@@ -1,5 +1,4 @@
-// Reads the segment through the SQL functions of this extension, and chooses the change or the
-// error.
+// Reads the segment by the extension's SQL functions, and chooses the change or the error.
 #include "pg/convert/segment.h"
 
 #include "pg/report.h"

@@ -6,16 +6,14 @@
 // 2. A raise does not reach what other nodes hold already: any number from the segment's first to
 //    the end of each node's newest range. If the column has a number there, nothing is done.
 // 3. The owner of a table may read, through this function, but not change a segment: that takes
-//    EXECUTE on the function that does it. So it is called by OID as the caller, outside the
-//    owner's security context.
+//    EXECUTE on the function that does it. So it is called by OID, with the caller's rights.
 #pragma once
 
 #include "pg/convert/catalog.h"
 
 namespace snowflake {
 
-// The segment is created, or raised, by a call with the caller's own rights; the statement does the
-// same.
+// The segment is created, or raised, by a call with the caller's rights; `statement` does the same.
 struct SegmentChange {
   const char *statement;  // nullptr: nothing is to be done
   Oid function;

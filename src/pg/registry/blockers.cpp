@@ -35,8 +35,8 @@ Blocker BlockerOf(const VirtualTransactionId &vxid) {
   return {0, prepared ? vxid.localTransactionId : TwoPhaseGetXidByVirtualXID(vxid, &more), InvalidOid, 0, false};
 }
 
-// A transaction that itself waits for a lock is at most a link of a chain. Of the others, the one
-// that began first comes first.
+// One that itself waits for a lock is at most a link of a chain. Of the others, the oldest is
+// first.
 bool ComesFirst(const Blocker &a, const Blocker &b) {
   if (a.waits != b.waits) return b.waits;
   return a.since != 0 && (b.since == 0 || a.since < b.since);

@@ -7,14 +7,21 @@
 
 namespace snowflake {
 
-// To be called first. Errors: 25006 if nothing can be written, 55000 in pg_upgrade's servers and
-// for any isolation level but read committed.
+// To be called first by each function of the protocol that SQL calls. A node's role must not block
+// others for long, as an open transaction would with the registry's lock, or a lease's. Error:
+// 25001 in a transaction block. A pipeline can still turn the transaction into a block afterwards.
+// So from here on it must not be prepared (0A000), and its session ends if it takes longer than a
+// slow registry does.
+void LimitTransaction(const char *function);
+
+// To be called before anything else of a call. Errors: 25006 if nothing can be written, 55000 in
+// pg_upgrade's servers and for any isolation level but read committed.
 void CheckCall(const char *function);
 
 // Begins a call that commits durably: CheckCall(), the tables, and the registry's lock.
 Tables BeginCall(const char *function, Oid extension, LOCKMODE mode = ShareUpdateExclusiveLock);
 
-// The same for an operator's, whose transaction must not be prepared.
+// The same for an operator's, whose transaction must not be prepared (0A000).
 Tables BeginOperatorsCall(const char *function, Oid extension, LOCKMODE tables_mode = RowShareLock);
 
 // Called after the answer to a node of another server: what the keeper does then is unknown here.

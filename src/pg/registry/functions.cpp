@@ -3,7 +3,6 @@
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/registry/calls.h"
-#include "pg/registry/limits.h"
 #include "pg/registry/protocol.h"
 #include "pg/registry/secrets.h"
 #include "pg/registry/segments.h"

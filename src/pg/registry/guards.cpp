@@ -10,8 +10,7 @@
 // 3. A segment that a restored dump brings is taken, or raises the existing one.
 // 4. What must not fall is checked after the row is stored, when no other trigger can change it.
 // 5. ALTER TABLE fires no row trigger. PostgreSQL itself refuses one that writes other values into
-//    a column, because snowflake_guard_table depends on all columns. Dropped with a column, it is
-//    missing.
+//    a column, because snowflake_guard_table depends on all columns. Dropped, it is missing.
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/registry/protocol.h"
@@ -54,8 +53,7 @@ struct Row {
 bool Is(Relation table, const char *name) { return strcmp(RelationGetRelationName(table), name) == 0; }
 
 // A subscriber's own layout stays. Without a layout there is no lease, because a lease stores one.
-// Streamed changes do not fire the statement trigger that informs other sessions,
-// snowflake_layout_changed().
+// Streamed changes do not fire snowflake_layout_changed(), which informs other sessions.
 bool TakeFirstLayout(const TriggerData *trigger) {
   if (!Is(trigger->tg_relation, "snowflake_layout") || !TRIGGER_FIRED_BY_INSERT(trigger->tg_event)) return false;
   SysScanDesc scan = systable_beginscan(trigger->tg_relation, InvalidOid, false, nullptr, 0, nullptr);

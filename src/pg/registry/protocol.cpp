@@ -173,8 +173,7 @@ void Insert(const Tables &tables, const char *node, const SecretHash &secret_has
           " RETURNING worker_id::bigint, window_start, window_end",
           Int8(lease.lease_id), Int4(lease.worker), TextValue(node), HashValue(secret_hash), Int8(lease.window_start),
           Int8(lease.window_end), SessionRole());
-  // A trigger may have swallowed or changed the row. A lease that is not in the registry is
-  // invalid.
+  // A trigger may have swallowed or changed the row. Without its row a lease is invalid.
   if (Rows() != 1 || Int8Result(0, 1) != lease.worker || Int8Result(0, 2) != lease.window_start ||
       Int8Result(0, 3) != lease.window_end)
     ReportForeignTable("snowflake_registry");

@@ -10,8 +10,8 @@
 // 3. A lease belongs to the session's role that acquired it: for another role it is gone.
 //
 // Errors common to all: 22023 for arguments, 25006 if nothing can be written, 55000 for any
-// isolation level but read committed and for tables that are not as the extension made them, 42501
-// if these have several owners.
+// isolation level but read committed and for tables that are not as made, 42501 if these have
+// several owners.
 #pragma once
 
 #include "core/exchange.h"
@@ -19,8 +19,7 @@
 
 namespace snowflake {
 
-// SF002: a node names a tick that is further ahead of this server's clock than max_clock_skew
-// allows.
+// SF002: a node names a tick further ahead of this server's clock than max_clock_skew allows.
 [[noreturn]] void ReportTickAhead(int64_t tick_us, int64_t registry_us);
 
 // Acquires a lease. False if no window can begin in time for the node. Also false if a loss was
@@ -44,8 +43,8 @@ void ProtocolMarkClean(Oid extension);
 // whether a node had the worker id. Error: 22023 if its lease was extended since.
 bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since, Tick last_tick);
 
-// The operator's word: commits were lost, or were not. The second returns whether there was
-// anything to end.
+// The operator's word: commits were lost, or were not. The second returns whether it ended
+// anything.
 void ProtocolSettle(Oid extension, const char *reason);
 bool ProtocolSettled(Oid extension);
 

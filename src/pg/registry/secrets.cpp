@@ -1,5 +1,4 @@
-// Makes lease secrets with PostgreSQL's random numbers and hashes, and copies them to and from
-// bytea.
+// Makes lease secrets of PostgreSQL's random numbers, and copies them to and from bytea.
 #include "pg/registry/secrets.h"
 
 namespace snowflake {

@@ -1,6 +1,6 @@
 // Lease secrets: random bytes, and their SHA-256. How a node makes one, and how SQL passes them.
-// None of this needs a transaction. A registry stores the hash only, so no copy of its tables, dump
-// or log can release a lease.
+// None of this needs a transaction. A registry stores only the hash, so a copy of its tables or log
+// releases no lease.
 #pragma once
 
 #include "core/lease.h"

@@ -38,8 +38,8 @@ SegmentStanding ProtocolSegmentStanding(Oid extension, const char *name, bool lo
 // A restored dump has a segment of this name. False if the registry has none.
 bool ProtocolRestoreSegment(Oid extension, const char *name, int64_t last_value);
 
-// Called then for this database's own node, whose rows are in the dump, too. Set when the library
-// is loaded.
+// Called then for this database's own node, whose rows are in the dump. Set when the library is
+// loaded.
 extern void (*restored_segment)(Oid extension, const char *name, int64_t last_value);
 
 // Segments that one exchange may be about.

@@ -8,38 +8,28 @@ namespace snowflake {
 
 namespace {
 
-const char *ReasonOf(Loss loss) {
-  switch (loss) {
-    case Loss::kFailover:
-      return "its server is on another timeline, as after a failover";
-    case Loss::kOtherSystem:
-      return "its server has another system identifier, as after pg_upgrade";
-    case Loss::kEmptyOrigin:
-      return "its snowflake_origin was empty";
-    case Loss::kEmptyTables:
-      return "its leases are gone, as those of an unlogged table after a crash";
-    case Loss::kLease:
-      return "a node holds a lease that it has no record of";
-    case Loss::kHeldEnd:
-      return "a node holds a longer window than it has on record";
-    case Loss::kRange:
-      return "a node has had numbers of a segment that it never allocated";
-    default:
-      return "";
-  }
-}
+// Why it settles, in the order of Loss; the operator gives the reason of kWord.
+constexpr const char *kReasons[] = {"",
+                                    "its server is on another timeline, as after a failover",
+                                    "its server has another system identifier, as after pg_upgrade",
+                                    "its snowflake_origin was empty",
+                                    "its leases are gone, as those of an unlogged table after a crash",
+                                    "a node holds a lease that it has no record of",
+                                    "a node holds a longer window than it has on record",
+                                    "a node has had numbers of a segment that it never allocated"};
+static_assert(lengthof(kReasons) == static_cast<size_t>(Loss::kWord));
+const char *ReasonOf(Loss loss) { return kReasons[static_cast<size_t>(loss)]; }
 
 // Lost commits may have allocated ranges, too.
 void NoteRanges(const Tables &tables, bool may_have_lost) {
   Execute(tables, "UPDATE snowflake_segment SET may_have_lost = $1", Bool(may_have_lost));
 }
 
-void SettleBecause(const Tables &tables, Loss loss, const char *reason, Origin *origin) {
+void SettleBecause(const Tables &tables, const char *reason, Origin *origin) {
   Assert(IsLocked(tables.origin, ShareUpdateExclusiveLock));  // Requires: the registry's lock.
   Settle(origin, HereNow(), settings.lease_duration_ms * kUsPerMs, settings.max_clock_skew_ms * kUsPerMs);
   NoteRanges(tables, true);
-  ereport(LOG, (errmsg("snowflake registry settles until %s: %s", Time(origin->settles_until_us),
-                       loss == Loss::kWord ? reason : ReasonOf(loss)),
+  ereport(LOG, (errmsg("snowflake registry settles until %s: %s", Time(origin->settles_until_us), reason),
                 errdetail("Until then, no lease expires, and worker ids are assigned from the upper third alone, which "
                           "no lost lease has.")));
 }
@@ -119,7 +109,7 @@ bool DetectLossLocked(const Tables &tables, const Layout &layout, const Notice &
   const bool news = HasNews(*origin, HereNow(), notice.named);
   const Loss loss = news ? Recognize(tables, layout, notice.named, origin) : Loss::kNone;
   origin->longest_us = Max(origin->longest_us, notice.duration_us);
-  if (loss != Loss::kNone) SettleBecause(tables, loss, nullptr, origin);
+  if (loss != Loss::kNone) SettleBecause(tables, ReasonOf(loss), origin);
   if (news) WriteOrigin(tables, *origin);
   return news;
 }
@@ -137,7 +127,7 @@ void NoticeLoss(const Tables &tables, Loss loss) {
   LockRegistry(tables);
   Origin origin = ReadOrigin(tables);
   if (origin.loss_known) return;
-  SettleBecause(tables, loss, nullptr, &origin);
+  SettleBecause(tables, ReasonOf(loss), &origin);
   WriteOrigin(tables, origin);
 }
 
@@ -151,7 +141,7 @@ void BeginSettling(const Tables &tables, const Layout &layout, const char *reaso
   Assert(IsLocked(tables.origin, ShareUpdateExclusiveLock));  // Requires: the registry's lock.
   Origin origin = ReadOrigin(tables);
   Recognize(tables, layout, 0, &origin);
-  SettleBecause(tables, Loss::kWord, reason, &origin);
+  SettleBecause(tables, reason, &origin);
   const int64_t now_us = NowUnixUs();
   origin.word_us = Max(PlausibleWord(origin.word_us, now_us) + 1, now_us);
   WriteOrigin(tables, origin);

@@ -2,7 +2,7 @@
 // core/ring.h.
 //
 // All inside AsOwner(). What writes the record holds the registry's lock: DetectLoss(),
-// NoticeLoss() and NoticeActivity() acquire it themselves, MakeOrigin() needs none, and all others
+// NoticeLoss() and NoticeActivity() acquire it themselves, MakeOrigin() needs none, the others
 // require it.
 #pragma once
 
@@ -33,8 +33,8 @@ Origin DetectLoss(const Tables &tables, const Layout &layout, const Notice &noti
 // duration. Returns whether there was anything else to record.
 bool DetectLossLocked(const Tables &tables, const Layout &layout, const Notice &notice, Origin *origin);
 
-// A node named something that this registry never granted, so commits are lost. All evidence of one
-// loss counts once.
+// A node named something that this registry never granted, so commits are lost. A loss counts only
+// once.
 void NoticeLoss(const Tables &tables, Loss loss);
 
 // Removes the mark of a clean shutdown, because something comes after it.

@@ -1,5 +1,4 @@
-// Finds the registry's tables, compares them with what the extension made, and runs statements on
-// them.
+// Finds the registry's tables, checks that they are as made, and runs statements on them.
 #include "pg/registry/tables.h"
 
 #include "pg/extension.h"

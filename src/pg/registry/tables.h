@@ -39,8 +39,7 @@ Tables FindTables(Oid extension, LOCKMODE mode = RowShareLock);
 // The registry's lock, which orders calls: a lock on the table that each of them writes to.
 void LockRegistry(const Tables &tables, LOCKMODE mode = ShareUpdateExclusiveLock);
 
-// Whether the protocol's own statement fired the trigger that runs now, and not what was planted
-// there.
+// Whether the protocol's own statement fired the current trigger, and not what was planted there.
 bool FiredByProtocol();
 
 // Runs `body` in the security context of the tables' owner, with SPI connected. An ERROR out of it
@@ -62,8 +61,8 @@ auto ResultAsOwner(const Tables &tables, Body body) {
   return result;
 }
 
-// Runs one statement. It names tables without their schema, and `snowflake_` stands nowhere else in
-// it.
+// Runs one statement. It names tables without their schema; nothing else in it begins with
+// snowflake_.
 void ExecuteWith(const Tables &tables, const char *command, int count, Oid *types, Datum *values);
 
 template <typename... Values>
