@@ -89,11 +89,6 @@ const char *NodeName(FunctionCallInfo fcinfo) {
 
 // Of snowflake_segment_ranges(): its arguments are arrays, an element for each segment.
 
-struct Elements {
-  Datum *values;
-  int count;
-};
-
 [[noreturn]] void ReportRangeArrays() {
   ereport(ERROR,
           (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the arrays of snowflake_segment_ranges() do not match"),
@@ -101,16 +96,16 @@ struct Elements {
                      kMostRanges)));
 }
 
-Elements Argument(FunctionCallInfo fcinfo, int index, Oid type) {
+Datum *Elements(FunctionCallInfo fcinfo, int index, Oid type, int *count) {
   ArrayType *array = PG_GETARG_ARRAYTYPE_P(index);
-  Elements elements = {};
   if (ARR_NDIM(array) > 1 || ARR_HASNULL(array)) ReportRangeArrays();
   int16 length = 0;
   bool by_value = false;
   char alignment = 0;
+  Datum *values = nullptr;
   get_typlenbyvalalign(type, &length, &by_value, &alignment);
-  deconstruct_array(array, type, length, by_value, alignment, &elements.values, nullptr, &elements.count);
-  return elements;
+  deconstruct_array(array, type, length, by_value, alignment, &values, nullptr, count);
+  return values;
 }
 
 const char *NameArgument(Datum value) {
@@ -200,24 +195,20 @@ SNOWFLAKE_FUNCTION(snowflake_segment_ranges) {
   CheckNotNull(fcinfo, "snowflake_segment_ranges", names, 7);
   LimitTransaction("snowflake_segment_ranges");
   const char *node = NodeName(fcinfo);
-  const Elements segments = Argument(fcinfo, 1, TEXTOID);
-  Elements numbers[4];
-  for (int i = 0; i < 4; ++i) numbers[i] = Argument(fcinfo, 2 + i, INT8OID);
-  const Elements secrets = Argument(fcinfo, 6, BYTEAOID);
-  for (const Elements &elements : numbers)
-    if (elements.count != segments.count || elements.count > kMostRanges) ReportRangeArrays();
-  if (secrets.count != segments.count) ReportRangeArrays();
-
-  const int count = segments.count;
+  static const Oid types[] = {TEXTOID, INT8OID, INT8OID, INT8OID, INT8OID, BYTEAOID};
+  Datum *arguments[lengthof(types)];
+  int counts[lengthof(types)];
+  for (size_t i = 0; i < lengthof(types); ++i) {
+    arguments[i] = Elements(fcinfo, static_cast<int>(i) + 1, types[i], &counts[i]);
+    if (counts[i] != counts[0] || counts[i] > kMostRanges) ReportRangeArrays();
+  }
+  const int count = counts[0];
   RangeAsk *asks = static_cast<RangeAsk *>(palloc(sizeof(RangeAsk) * (count + 1)));
-  const auto number = [&](int argument, int i) { return DatumGetInt64(numbers[argument].values[i]); };
-  for (int i = 0; i < count; ++i)
-    asks[i] = {NameArgument(segments.values[i]),
-               number(0, i),
-               number(1, i),
-               number(2, i),
-               number(3, i),
-               SecretOf(secrets.values[i], number(3, i) < 0)};
+  for (int i = 0; i < count; ++i) {
+    const auto number = [&](int argument) { return DatumGetInt64(arguments[argument][i]); };
+    const char *name = NameArgument(arguments[0][i]);
+    asks[i] = {name, number(1), number(2), number(3), number(4), SecretOf(arguments[5][i], number(4) < 0)};
+  }
   const RangesRequest request = {node, false, count, asks};
   RangesAnswer answer = {};
   answer.answers = static_cast<RangeAnswer *>(palloc0(sizeof(RangeAnswer) * (count + 1)));

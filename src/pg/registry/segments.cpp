@@ -150,7 +150,9 @@ bool HasEvidence(const Tables &tables, const RangesRequest &request) {
   return evidence;
 }
 
-void TellKnown(const Tables &tables, char *known, size_t size) {
+// The names of segments, for an error: as many as an answer has room for.
+char *KnownSegments(const Tables &tables) {
+  constexpr int kRoom = sizeof(RangesAnswer::known);
   Execute(tables, psprintf("SELECT name FROM snowflake_segment WHERE dropped_at IS NULL ORDER BY name LIMIT %d",
                            kNamesShown + 1));
   StringInfoData names;
@@ -161,20 +163,15 @@ void TellKnown(const Tables &tables, char *known, size_t size) {
     else
       appendStringInfo(&names, "%s\"%s\"", i > 0 ? ", " : "", TextDatumGetCString(Result(i, 1, TEXTOID)));
   }
-  if (static_cast<size_t>(names.len) >= size) {
-    const int fits = pg_mbcliplen(names.data, names.len, static_cast<int>(size) - 4);
-    strlcpy(names.data + fits, "...", 4);
-  }
-  strlcpy(known, names.data, size);
+  if (names.len >= kRoom) strlcpy(names.data + pg_mbcliplen(names.data, names.len, kRoom - 4), "...", 4);
+  return names.data;
 }
 
 // Error: 42704 if it does not exist.
 SegmentRow LockSegment(const Tables &tables, const char *name) {
   const SegmentRow row = ReadSegment(tables, name, true);
   if (row.segment_id != 0) return row;
-  char known[sizeof(RangesAnswer::known)];
-  TellKnown(tables, known, sizeof(known));
-  ReportNoSegment(name, known);
+  ReportNoSegment(name, KnownSegments(tables));
 }
 
 int CompareNames(const void *a, const void *b) {
@@ -338,14 +335,13 @@ void ProtocolRanges(Oid extension, const RangesRequest &request, RangesAnswer *a
   RunCall("snowflake_segment_ranges", extension, [&](const Tables &tables, const Origin &origin) {
     if (HasEvidence(tables, request)) NoticeLoss(tables, Loss::kRange);
     answer->standing = StandingOf(origin);
-    answer->known[0] = '\0';
     bool missing = false;
     for (int i = 0; i < request.count; ++i) {
       RangeAnswer *range = &answer->answers[asks[i] - request.asks];
       *range = ExchangeRange(tables, request, *asks[i]);
       missing |= range->segment_id == 0;
     }
-    if (missing) TellKnown(tables, answer->known, sizeof(answer->known));
+    strlcpy(answer->known, missing ? KnownSegments(tables) : "", sizeof(answer->known));
   });
 }
 
