@@ -14,8 +14,7 @@ namespace {
 constexpr char kFunction[] = R"(
 SELECT p.oid, format('%I.%I', n.nspname, p.proname)
 FROM pg_depend d
-JOIN pg_proc p ON p.oid = d.objid AND p.proname = $2 AND p.pronargs = $3
-JOIN pg_namespace n ON n.oid = p.pronamespace
+JOIN pg_proc p ON p.oid = d.objid AND p.proname = $2 AND p.pronargs = $3 JOIN pg_namespace n ON n.oid = p.pronamespace
 WHERE d.classid = 'pg_proc'::regclass AND d.refclassid = 'pg_extension'::regclass AND d.refobjid = $1
     AND d.deptype = 'e')";
 
@@ -43,9 +42,8 @@ SELECT h.relation, h.number, format('%I.%I', n.nspname, c.relname), quote_ident(
     pg_describe_object('pg_class'::regclass, h.relation, h.number), up.roots, up.root_count,
     a.atttypid, format_type(a.atttypid, a.atttypmod), h.own, up.root, a.attgenerated <> '', c.reloftype <> 0,
     d.adbin::text
-FROM (SELECT relation, number, bool_or(own) FROM held GROUP BY 1, 2 HAVING bool_or(own) OR NOT $3) AS h(relation, number, own)
-JOIN pg_class c ON c.oid = h.relation
-JOIN pg_namespace n ON n.oid = c.relnamespace
+FROM (SELECT relation, number, bool_or(own) AS own FROM held GROUP BY 1, 2 HAVING bool_or(own) OR NOT $3) AS h
+JOIN pg_class c ON c.oid = h.relation JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_attribute a ON a.attrelid = h.relation AND a.attnum = h.number
 LEFT JOIN pg_attrdef d ON d.adrelid = h.relation AND d.adnum = h.number,
 LATERAL (
@@ -149,8 +147,7 @@ pairs AS (
 SELECT format('ALTER TABLE %I.%I ALTER CONSTRAINT %I ', n.nspname, c.relname, p.conname),
     min(p.low) FILTER (WHERE c.relkind = 'p')
 FROM pairs p
-JOIN pg_class c ON c.oid = p.relation
-JOIN pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_class c ON c.oid = p.relation JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE p.clash GROUP BY p.relation, 1
 ORDER BY (SELECT count(*) FROM above a WHERE a.relation = p.relation), p.relation, 1)";
 
@@ -177,13 +174,11 @@ SELECT CASE d.deptype
     WHEN 'i' THEN format('ALTER TABLE %I.%I ALTER COLUMN %I DROP IDENTITY;', cn.nspname, c.relname, a.attname)
     ELSE format('DROP SEQUENCE %I.%I;', sn.nspname, s.relname) END, format('%I.%I', sn.nspname, s.relname)
 FROM unnest($1, $2) AS h(relation, number)
-JOIN pg_class c ON c.oid = h.relation
-JOIN pg_namespace cn ON cn.oid = c.relnamespace
+JOIN pg_class c ON c.oid = h.relation JOIN pg_namespace cn ON cn.oid = c.relnamespace
 JOIN pg_attribute a ON a.attrelid = h.relation AND a.attnum = h.number
 JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = h.relation AND d.refobjsubid = h.number
     AND d.classid = 'pg_class'::regclass AND d.deptype = $3
-JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S'
-JOIN pg_namespace sn ON sn.oid = s.relnamespace
+JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S' JOIN pg_namespace sn ON sn.oid = s.relnamespace
 ORDER BY h.relation, s.oid)";
 
 // $1 and $2: the converted columns. The partitions' copies of a foreign key come last.
