@@ -1,8 +1,8 @@
 // What becomes of a segment before a column gets its numbers: afterwards no node acquires a number
 // that is in the column, or that the column's sequence has issued.
 //
-// 1. The registry does not know the numbers that are in the column. So the segment begins above
-//    them, or is raised.
+// 1. The registry has no record of the numbers in the column. So the segment begins above them, or
+//    is raised.
 // 2. A raise does not reach what other nodes hold already: any number from the segment's first to
 //    the end of each node's newest range. If the column has a number there, nothing is done.
 // 3. The owner of a table may read, through this function, but not change a segment: that takes

@@ -114,7 +114,7 @@ const char *NameArgument(Datum value) {
   return name;
 }
 
-// To give numbers back, it is the secret; else its hash.
+// To return numbers, it is the secret; otherwise its hash.
 Secret SecretOf(Datum bytes, bool closes) {
   Secret secret = {};
   if (closes && VARSIZE_ANY_EXHDR(DatumGetByteaPP(bytes)) == sizeof(secret.bytes)) return SecretFromDatum(bytes);

@@ -219,7 +219,7 @@ Tables FindTables(Oid extension, LOCKMODE mode) {
 void ExecuteWith(const Tables &tables, const char *statement_sql, int count, Oid *types, Datum *values) {
   Assert(GetUserId() == tables.owner);  // Requires: AsOwner().
   const char *command = Qualified(tables, statement_sql);
-  // A planted trigger may come back here.
+  // A planted trigger may call the protocol again.
   const Statement outer = statement;
   CommandCounterIncrement();
   statement = {&tables, command, GetCurrentCommandId(false), false};
