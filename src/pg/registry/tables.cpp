@@ -30,8 +30,8 @@ constexpr int16_t kTableGuard = TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_TRUNCATE | TR
 struct MadeTable {
   const char *name;
   Oid Tables::*oid;
-  const char *columns;   // nullptr: it has only kRowGuard
-  bool has_after_guard;  // what must not fall
+  const char *columns;   // nullptr: it has only kRowGuard, because nothing is acquired from it
+  bool has_after_guard;  // because some of its values must not fall
 };
 constexpr MadeTable kMadeTables[] = {
     {"snowflake_registry", &Tables::registry,
