@@ -1,3 +1,4 @@
+// Finds the reasons for advice in the catalogs, the settings and the node.
 #include "pg/keeper/advice.h"
 
 #include "pg/keeper/keeping.h"
@@ -6,19 +7,16 @@ namespace snowflake {
 
 namespace {
 
-// No wait for a lock: whoever changes it now is advised with the next lease.
-Relation OpenUnlessLocked(Oid relation) {
-  if (!OidIsValid(relation) || !ConditionalLockRelationOid(relation, AccessShareLock)) return nullptr;
-  Relation table = try_table_open(relation, NoLock);
-  if (table == nullptr) UnlockRelationOid(relation, AccessShareLock);
-  return table;
-}
-
-// Whether any row of a table satisfies the test.
+// Whether any row of a table satisfies the test. Does not wait for a lock: if somebody changes the
+// table, the advice comes with the next lease.
 template <typename Test>
 bool AnyRow(Oid relation, Test test) {
-  Relation table = OpenUnlessLocked(relation);
-  if (table == nullptr) return false;
+  if (!ConditionalLockRelationOid(relation, AccessShareLock)) return false;
+  Relation table = try_table_open(relation, NoLock);
+  if (table == nullptr) {
+    UnlockRelationOid(relation, AccessShareLock);
+    return false;
+  }
   bool found = false;
   SysScanDesc scan = systable_beginscan(table, InvalidOid, false, nullptr, 0, nullptr);
   for (HeapTuple row = systable_getnext(scan); HeapTupleIsValid(row) && !found; row = systable_getnext(scan))
@@ -54,11 +52,11 @@ Advised LookForAdvice(const AcquireAnswer &answer) {
   if (advised.workers_free >= 0 && advised.workers_free * 10 < advised.workers) advised.advice |= kAdviceFewWorkers;
   // PostgreSQL starts one of its own, the launcher of logical replication: none is left.
   if (advised.databases + 1 >= max_worker_processes) advised.advice |= kAdviceFewKeepers;
-  if (keeping.found.in_clear) advised.advice |= kAdvicePassword;
+  if (keeping.target.in_clear) advised.advice |= kAdvicePassword;
   return advised;
 }
 
-// The same in a transaction of its own. False when it failed.
+// The same in a transaction of its own. False if it failed.
 bool LookSafely(const AcquireAnswer &answer, Advised *advised) {
   MemoryContext caller = CurrentMemoryContext;
   ErrorData *volatile error = nullptr;
@@ -146,7 +144,7 @@ void AdviseAgain() {
   });
   if (before == 0) return;
   if (keeping.registry->is_here && (before & kAdviceFewWorkers) != 0) {
-    standing.workers_free = LocalWorkersFree(keeping.extension, standing.layout);
+    standing.workers_free = LocalWorkersFree(keeping.target.extension, standing.layout);
     WithLock(node, LW_EXCLUSIVE, [&] { node->state.workers_free = standing.workers_free; });
   }
   Advise(standing);

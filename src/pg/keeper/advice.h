@@ -1,5 +1,5 @@
-// What an operator should know although ids flow. It is looked for when a lease is drawn, told in the log when it is new, and
-// shown by the view snowflake_status from then on.
+// What an operator should know although ids are issued. The keeper checks it when it acquires or
+// extends a lease; what is new is logged, and the view snowflake_status shows it from then on.
 #pragma once
 
 #include "pg/state/node_block.h"
@@ -15,12 +15,11 @@ struct Advised {
   int databases;  // that issue ids
 };
 
-// A keeper has drawn this lease, or a first range; then the answer has no worker ids. Nothing that
-// goes wrong here is an error: ids flow.
+// After a lease or, with an answer that counts no worker ids, a first range was acquired. A failure
+// is no error, because ids are issued.
 void Advise(const AcquireAnswer &answer);
 
-// The lease's window was moved: what was advised and has been seen to is not advised any more. Of worker ids, only a registry
-// here says how many are free.
+// After an extend: ends advice that was followed. Only a registry here counts its free worker ids for that.
 void AdviseAgain();
 
 // One line for each bit.

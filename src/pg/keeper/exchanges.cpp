@@ -1,3 +1,4 @@
+// Asks the registry for what core/node.h decides, and puts the answers into the node's state.
 #include "pg/keeper/exchanges.h"
 
 #include "pg/database_layout.h"
@@ -72,7 +73,7 @@ void LogLease(const AcquireAsked &asked, const AcquireAnswer &answer, const Take
 RegistryAnswer Acquire(int64_t duration_us) {
   pgstat_report_activity(STATE_RUNNING, "acquiring a worker id");
   NodeBlock *node = keeping.node;
-  const Layout layout = LocalLayout(keeping.extension);
+  const Layout layout = LocalLayout(keeping.target.extension);
   const Secret fresh = NewSecret();
   const Patience patience = PatienceNow();
   const ClockReading reading = ReadClocks();
@@ -84,14 +85,16 @@ RegistryAnswer Acquire(int64_t duration_us) {
   asked.request.node = node->node_name;
   asked.request.datacenter = settings.datacenter;
   AcquireAnswer answer = {};
-  const RegistryAnswer outcome = keeping.registry->acquire(TargetOfRegistry(), layout, asked.request, &answer);
+  const RegistryAnswer outcome = keeping.registry->acquire(&keeping.target, layout, asked.request, &answer);
+  if (outcome == RegistryAnswer::kBusy && asked.request.start_before != kAnyStart)
+    return RegistryAnswer::kNothingBetter;
   if (outcome != RegistryAnswer::kDone) return outcome;
   const bool stopping = stop_requested;
   TakenLease taken = {};
   ChangeNode(node, [&] {
     taken = TakeLease(&node->state, layout, asked, answer, stopping, patience);
     if (!taken.opened) return;
-    node->extension = keeping.extension;
+    node->extension = keeping.target.extension;
     ++node->counters.leases_drawn;
     if (asked.new_worker) ++node->counters.clock_steps_back;
   });
@@ -116,58 +119,41 @@ RegistryAnswer Extend(int64_t duration_us) {
     worker = node->state.generator.lease.worker;
   });
   ExtendAnswer answer = {};
-  const RegistryAnswer outcome = keeping.registry->extend(TargetOfRegistry(), request, &answer);
+  const bool extended = keeping.registry->extend(&keeping.target, request, &answer);
   const bool stopping = stop_requested;
   AnswerFault fault = AnswerFault::kNone;
   ChangeNode(node, [&] {
-    fault = outcome == RegistryAnswer::kGone ? LoseLease(&node->state, request.lease_id, answer.standing)
-                                             : TakeWindow(&node->state, request, answer, stopping, patience);
+    fault = extended ? TakeWindow(&node->state, request, answer, stopping, patience)
+                     : LoseLease(&node->state, request.lease_id, answer.standing);
   });
   if (fault == AnswerFault::kTimeline) ReportOlderTimeline(answer.standing, LastSeen());
   if (fault == AnswerFault::kRaised) ReportRaise(answer.standing.raised_tick, request.now);
   if (fault != AnswerFault::kNone)
     ReportUnusable(psprintf("It moved the window's end to tick %lld; the request was made at tick %lld.",
                             Long(answer.window_end), Long(request.now)));
-  if (outcome == RegistryAnswer::kDone) AdviseAgain();
-  if (outcome == RegistryAnswer::kGone) {
+  if (extended)
+    AdviseAgain();
+  else
     ereport(LOG, (errmsg("snowflake keeper: lost worker id %d, lease %lld", worker, Long(request.lease_id)),
                   errdetail("The lease is not in the registry any more.")));
-  }
-  return outcome;
+  return extended ? RegistryAnswer::kDone : RegistryAnswer::kGone;
 }
 
-RegistryAnswer Release(bool leaving) {
+RegistryAnswer Release(bool hurry) {
   pgstat_report_activity(STATE_RUNNING, "releasing a worker id");
   Retired retired = {};
   WithLock(keeping.node, LW_SHARED, [&] { retired = keeping.node->state.retired[0]; });
-  const auto telling = [](int64_t lease_id) {
+  const auto before = [](int64_t lease_id) {
     ChangeNode(keeping.node, [&] { NoteAsked(&keeping.node->state, lease_id); });
   };
-  const RegistryAnswer outcome = keeping.registry->release(TargetOfRegistry(), AskToRelease(retired), leaving, telling);
+  const bool released = keeping.registry->release(&keeping.target, AskToRelease(retired), hurry, before);
   ChangeNode(keeping.node, [&] { DropRetired(&keeping.node->state, retired.lease_id); });
   const long long lease_id = retired.lease_id;
-  if (outcome == RegistryAnswer::kDone)
+  if (released)
     ereport(LOG, (errmsg("snowflake keeper: released worker id %d, lease %lld", retired.worker, lease_id)));
   else
     ereport(LOG, (errmsg("snowflake keeper: had no worker id to release, lease %lld was gone", lease_id)));
-  return outcome;
-}
-
-void GoOn() {
-  const Patience patience = PatienceNow();
-  ChangeNode(keeping.node, [&] { GoOnWithoutBetter(&keeping.node->state, patience); });
-}
-
-void AskByOtherClock() {
-  ChangeNode(keeping.node, [] { RefusedForSkew(&keeping.node->state); });
-}
-
-// What the registry will never accept is not asked again.
-void DropOldestRetired() {
-  ChangeNode(keeping.node, [] {
-    NodeState *state = &keeping.node->state;
-    DropRetired(state, state->retired[0].lease_id);
-  });
+  return released ? RegistryAnswer::kDone : RegistryAnswer::kGone;
 }
 
 }  // namespace snowflake

@@ -1,3 +1,4 @@
+// Attaches a keeper to its node and to a registry, and detaches it again.
 #include "pg/keeper/keeping.h"
 
 #include <unistd.h>
@@ -45,7 +46,7 @@ void Detach(int, Datum) {
 
 void ChooseRegistry() {
   keeping.registry = AsksOwnTables() ? &kLocalRegistry : &kRemoteRegistry;
-  keeping.conninfo = MemoryContextStrdup(TopMemoryContext, settings.registry);
+  keeping.target.conninfo = MemoryContextStrdup(TopMemoryContext, settings.registry);
 }
 
 void ForgetAnswers() {
@@ -53,23 +54,11 @@ void ForgetAnswers() {
   Assert(IsHeldExclusively(node->lock));  // Requires: the node's lock.
   ForgetRegistry(&node->state);
   node->advice = 0;
-  keeping.found = {};
-  node->registry_is_here = false;
+  keeping.target.is_here = keeping.target.in_clear = node->registry_is_here = false;
   node->error.message[0] = node->ranges_error.message[0] = '\0';
 }
 
-// The extension was dropped, or is another one than before: the registry in this database is gone, and what it leased with
-// it. One on another server gets the lease back.
-void LeaveRegistry() {
-  FreeSegments();
-  if (!keeping.registry->is_here) return CloseGenerator();
-  ChangeNode(keeping.node, [] {
-    keeping.node->state.generator.open = false;
-    ForgetAnswers();
-  });
-}
-
-// One that issues ids, or whose registry serves nodes of other servers. nullptr: there is a keeper already.
+// One that issues ids, or whose registry serves nodes of other servers. nullptr: it has a keeper.
 NodeBlock *NodeToKeep() {
   NodeBlock *node = FindNode(MyDatabaseId);
   if (node == nullptr && HasSharedMemory()) {
@@ -78,7 +67,7 @@ NodeBlock *NodeToKeep() {
     CommitTransactionCommand();
   }
   if (node != nullptr) {
-    // The first call is not to wait for a lease.
+    // So that the first call need not wait for a lease.
     const bool early = StartedWithServer();
     WithLock(node, LW_EXCLUSIVE, [&] { node->state.lease_wanted |= early && !node->state.generator.open; });
     return node;
@@ -91,26 +80,24 @@ NodeBlock *NodeToKeep() {
 
 }  // namespace
 
-RegistryTarget TargetOfRegistry() { return {keeping.extension, keeping.conninfo, &keeping.found}; }
-
 bool Attach() {
-  keeping.node = NodeToKeep();
-  if (keeping.node == nullptr) return false;
+  NodeBlock *node = keeping.node = NodeToKeep();
+  if (node == nullptr) return false;
   bool taken = false, moved = false;
   const uint64_t registry = HashOfRegistry();
-  ChangeNode(keeping.node, [&] {
-    taken = keeping.node->keeper_pid != 0;
+  ChangeNode(node, [&] {
+    taken = node->keeper_pid != 0;
     if (taken) return;
-    keeping.node->keeper_pid = MyProcPid;
-    keeping.node->keeper_latch = MyLatch;
-    // A lease of another registry would look to this one like commits that it has lost.
-    if (keeping.node->registry != registry) {
-      moved = keeping.node->registry != 0;
-      keeping.node->state.generator.open = false;
+    node->keeper_pid = MyProcPid;
+    node->keeper_latch = MyLatch;
+    // To this registry, a lease of another would look like a lost commit.
+    if (node->registry != registry) {
+      moved = node->registry != 0;
+      node->state.generator.open = false;
       ForgetAnswers();
     }
-    keeping.node->registry = registry;
-    keeping.found.is_here = keeping.node->registry_is_here;
+    node->registry = registry;
+    keeping.target.is_here = node->registry_is_here;
   });
   if (taken) return false;
   if (moved) FreeSegments();
@@ -126,7 +113,7 @@ void NameNode() {
   } else {
     char host[128] = "localhost";
     gethostname(host, sizeof(host) - 1);
-    MemoryContext caller = CurrentMemoryContext;  // a transaction's end leaves another one
+    MemoryContext caller = CurrentMemoryContext;  // a transaction's end leaves another
     StartTransactionCommand();
     const char *database = get_database_name(MyDatabaseId);
     CopyPresentable(
@@ -138,8 +125,6 @@ void NameNode() {
   ChangeNode(keeping.node, [&] { memcpy(keeping.node->node_name, name, sizeof(name)); });
 }
 
-bool RegistryMoved() { return strcmp(keeping.conninfo, settings.registry) != 0; }
-
 void FollowRegistry() {
   const uint64_t registry = HashOfRegistry();
   FreeSegments();
@@ -147,19 +132,27 @@ void FollowRegistry() {
     ForgetAnswers();
     keeping.node->registry = registry;
   });
-  pfree(keeping.conninfo);
+  pfree(keeping.target.conninfo);
   ChooseRegistry();
 }
 
 void SetExtension(Oid extension) {
-  bool other = false;
-  WithLock(keeping.node, LW_SHARED,
-           [&] { other = keeping.node->state.generator.open && keeping.node->extension != extension; });
-  if (other || (OidIsValid(keeping.extension) && keeping.extension != extension)) LeaveRegistry();
-  keeping.extension = extension;
-  const bool follows = keeping.registry->is_here && RecoveryInProgress();
-  if (OidIsValid(extension) && IsRecovered(keeping.node) && !follows)
-    AdmitRecovered(keeping.node, LocalLayout(extension), extension);
+  NodeBlock *node = keeping.node;
+  const bool here = keeping.registry->is_here;
+  bool other = OidIsValid(keeping.target.extension) && keeping.target.extension != extension;
+  WithLock(node, LW_SHARED, [&] { other |= node->state.generator.open && node->extension != extension; });
+  if (other) FreeSegments();
+  // The registry in this database is gone, with what it leased. One elsewhere gets the lease back.
+  if (other && here)
+    ChangeNode(node, [&] {
+      node->state.generator.open = false;
+      ForgetAnswers();
+    });
+  else if (other)
+    CloseGenerator();
+  keeping.target.extension = extension;
+  if (OidIsValid(extension) && IsRecovered(node) && !(here && RecoveryInProgress()))
+    AdmitRecovered(node, LocalLayout(extension), extension);
 }
 
 void CloseGenerator() {

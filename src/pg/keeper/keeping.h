@@ -1,5 +1,5 @@
-// The keeper's own state: whose node it keeps, and at which registry. Here, and nowhere else, is chosen
-// whether that is the registry in this database or one elsewhere.
+// The keeper's own state: whose node it keeps, and at which registry. Here alone is chosen whether that
+// is the registry in this database or one elsewhere.
 #pragma once
 
 #include "core/keeper.h"
@@ -8,50 +8,44 @@
 
 namespace snowflake {
 
-// This process's, a keeper's.
 struct Keeping {
   NodeBlock *node;
-  Oid extension;  // whose registry it asks
+  RegistryTarget target;
   const Registry *registry;
-  char *conninfo;       // of one elsewhere, ...
-  TargetFound found;    // ... and what was found there
   KeeperAction failed;  // what failed last and has not succeeded since; kSleep: nothing
   int failed_sqlstate;  // ... and with what
   int64_t ranges_us;    // how long the last exchange for ranges took
   bool ranges_failed;   // ... or that it had no answer
-  int ranges_from;      // the place of the segment that is then asked for next
+  int ranges_from;      // the slot of the segment that is then asked for next
   bool advised;         // of what an operator should know
   bool slow;            // the last exchange took too long for windows to last
 };
-extern Keeping keeping;
+extern Keeping keeping;  // of this process, a keeper
 
-// Set by the signal's handler: what an exchange under way brings must not be put to use.
+// Set by the signal's handler: the answer of an exchange under way must not be used.
 extern volatile sig_atomic_t stop_requested;
-
-RegistryTarget TargetOfRegistry();
 
 // SF001: what makes a registry's answer unfit.
 [[noreturn]] void ReportOlderTimeline(const Standing &standing, const RegistrySeen &seen);
 [[noreturn]] void ReportUnusable(const char *what);
 
-// Takes the place of its node's keeper; false when it is taken. It is given back when the process ends.
+// Becomes its node's keeper until the process ends; false if there is one.
 bool Attach();
 
-// Writes the node's name down for the registry and the view.
+// Stores the node's name for the registry and the view.
 void NameNode();
 
-// Goes on with this extension's registry. When it is another one than before, the lease of the old one is void.
+// Goes on with this extension's registry. If it is a different one than before, the old one's lease is void.
 void SetExtension(Oid extension);
 
-// snowflake.registry leads to another place than before: once what was leased there is given back, or could not be, the
-// keeper goes on at the new one.
-bool RegistryMoved();
+// Goes on with the registry that snowflake.registry leads to, when what the old one leased was
+// released or could not be.
 void FollowRegistry();
 
-// From here on nothing is issued; the lease waits to be given back.
+// From here on nothing is issued; the lease waits to be released.
 void CloseGenerator();
 
-// This database issues no ids any more, until somebody asks the next extension for one.
+// This database issues no ids until somebody requests one from the next extension.
 void ForgetIds();
 
 // Before the keeper ends in good order.

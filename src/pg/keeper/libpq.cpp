@@ -1,3 +1,4 @@
+// Connects, sends and receives, without blocking; the promises are in libpq.h.
 #include "pg/keeper/libpq.h"
 
 #include <fcntl.h>
@@ -5,7 +6,6 @@
 #include <unistd.h>
 
 #include "libpq-fe.h"
-#include "pg/keeper/remote_row.h"
 #include "pg/keeper/resolver.h"
 #include "pg/presentable.h"
 
@@ -15,19 +15,19 @@ bool (*remote_give_way)() = nullptr;
 
 namespace {
 
+// How often a wait asks whether to give way.
 constexpr int64_t kGiveWayUs = 100 * 1000;
-
-// A host that does not answer must leave time for the next one in the list.
+// What each host gets at least, however many others are in the list.
 constexpr int64_t kLeastPerHostUs = 500 * 1000;
-// Who does not even answer the first packet is asked again rather than waited for: the pauses of TCP grow too long to
-// notice soon that a network is back.
+// If a host does not answer the first packet, a new connection is better than a longer wait: the
+// pauses of TCP grow too long to notice soon that a network is back.
 constexpr int64_t kReachUs = 1000 * 1000;
-// Each answer of a host that was reached gets as long, however many it takes to connect.
+// For each answer of a host that was reached, however many it takes to connect.
 constexpr int64_t kAnswerUs = 5 * 1000 * 1000;
 constexpr int kMostHosts = 16;
 
-// Whatever the defaults of the role or of the database are there: these hold from the first statement on. The server gives
-// up no later than the node does, and keeps no warning to itself.
+// These hold from the first statement on, whatever the role or the database there has as defaults. The
+// server gives up no later than the node does, and sends every warning.
 constexpr const char *kSettings =
     "-c statement_timeout=5s -c lock_timeout=4s -c idle_session_timeout=0 -c client_min_messages=warning"
     " -c default_transaction_isolation=read\\ committed -c default_transaction_read_only=off";
@@ -35,7 +35,7 @@ constexpr const char *kSettings =
 constexpr const char *kSettingsOf17 = " -c transaction_timeout=0";
 constexpr int kVersion17 = 170000;
 
-// What this process knows of the endpoint that a connection string leads to.
+// What this process knows of the endpoint that a connection string leads to. Kept between exchanges.
 struct Learned {
   char *conninfo;
   uint32_t host;  // of the list, round and round: the one to begin with
@@ -51,30 +51,25 @@ void LearnEndpoint(const char *conninfo) {
   learned.conninfo = MemoryContextStrdup(TopMemoryContext, conninfo);
 }
 
-// A text of libpq's or of a registry's, made fit to be shown.
-struct Text {
-  char bytes[400];
-
-  explicit Text(const char *from) {
-    CopyPresentable(bytes, sizeof(bytes), from != nullptr ? from : "");
-    for (char *c = bytes; *c != '\0'; ++c)
-      if (*c == '\n') *c = ' ';
-    for (size_t length = strlen(bytes); length > 0 && bytes[length - 1] == ' ';) bytes[--length] = '\0';
-  }
-};
+// A text of libpq's or of a registry's, made fit to be shown in one line.
+const char *Shown(const char *from) {
+  char text[400];
+  CopyPresentable(text, sizeof(text), from != nullptr ? from : "");
+  for (char *c = text; *c != '\0'; ++c)
+    if (*c == '\n') *c = ' ';
+  for (size_t length = strlen(text); length > 0 && text[length - 1] == ' ';) text[--length] = '\0';
+  return pstrdup(text);
+}
 
 [[noreturn]] void ReportConnection(PGconn *connection, const char *what) {
-  const Text detail(PQerrorMessage(connection));
+  const char *detail = Shown(PQerrorMessage(connection));
   ereport(ERROR, (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("%s", what),
-                  detail.bytes[0] != '\0' ? errdetail_internal("%s", detail.bytes) : 0));
-  pg_unreachable();
+                  detail[0] != '\0' ? errdetail_internal("%s", detail) : 0));
 }
 
 [[noreturn]] void ReportSilence(PGconn *connection, const char *what) {
   ereport(ERROR, (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("%s", what),
-                  errdetail("No answer from \"%s\", port %s.", Text(PQhost(connection)).bytes,
-                            Text(PQport(connection)).bytes)));
-  pg_unreachable();
+                  errdetail("No answer from \"%s\", port %s.", Shown(PQhost(connection)), Shown(PQport(connection)))));
 }
 
 // Of an error, and not of a success or a warning; 0 when it is none.
@@ -84,27 +79,24 @@ int ErrorCode(const char *state) {
   return MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]);
 }
 
-// What the registry itself has decided: another host of the list would say the same.
-bool IsOfTheExtension(int sqlstate) { return ERRCODE_TO_CATEGORY(sqlstate) == MAKE_SQLSTATE('S', 'F', '0', '0', '0'); }
-
-[[noreturn]] void ReportResult(Remote *remote, const PGresult *result) {
+[[noreturn]] void ReportResult(Remote *remote) {
+  const PGresult *result = remote->result;
   const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
   if (state == nullptr) ReportConnection(remote->connection, "lost the connection to the registry");
-  const Text message(PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY));
-  const Text detail(PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL));
+  const char *message = Shown(PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY));
+  const char *detail = Shown(PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL));
   const int code = ErrorCode(state);
-  if (code == 0)
-    ReportMalformed(psprintf("The SQLSTATE of its error \"%s\" is \"%s\".", message.bytes, Text(state).bytes));
-  remote->answered = IsOfTheExtension(code);
+  if (code == 0) ReportMalformed(psprintf("The SQLSTATE of its error \"%s\" is \"%s\".", message, Shown(state)));
+  // Another host of the list would decide the same as the registry.
+  remote->silent = ERRCODE_TO_CATEGORY(code) != MAKE_SQLSTATE('S', 'F', '0', '0', '0');
   const char *column = PQresultErrorField(result, PG_DIAG_COLUMN_NAME);  // tells what is held back from what is leased
-  ereport(ERROR, (errcode(code), errmsg_internal("%s", message.bytes),
-                  detail.bytes[0] != '\0' ? errdetail_internal("%s", detail.bytes) : 0,
-                  column != nullptr ? err_generic_string(PG_DIAG_COLUMN_NAME, Text(column).bytes) : 0));
-  pg_unreachable();
+  ereport(ERROR,
+          (errcode(code), errmsg_internal("%s", message), detail[0] != '\0' ? errdetail_internal("%s", detail) : 0,
+           column != nullptr ? err_generic_string(PG_DIAG_COLUMN_NAME, Shown(column)) : 0));
 }
 
-// Called inside libpq: nothing here may raise an error. What a library says of a setting as it is loaded there is not said
-// of the answer.
+// Called inside libpq: nothing here may raise an error. A library that is loaded there may warn of
+// settings (classes 22 and 42), which does not concern the answer.
 void ReceiveNotice(void *argument, const PGresult *notice) {
   Remote *remote = static_cast<Remote *>(argument);
   const char *severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
@@ -115,15 +107,15 @@ void ReceiveNotice(void *argument, const PGresult *notice) {
   CopyPresentable(remote->warning, sizeof(remote->warning), message != nullptr && message[0] != '\0' ? message : "?");
 }
 
-// libpq takes a message in as a whole, and makes room for as much as the message says it has, up to
+// libpq receives a message as a whole, and makes room for as much as the message claims to have, up to
 // 1 GB. It reads in a loop while more comes, so bytes that are counted between its calls are no bound.
-// So it may not allocate more than this in an exchange, in whatever phase and by TLS or not: room that
-// it does not get is an error of the connection for it. The limit holds only inside its calls.
+// So it may not allocate more than this in an exchange, in any phase, with TLS or without. For libpq,
+// room that it does not get is an error of the connection. The limit holds only inside its calls.
 constexpr rlim_t kMostMemory = 32 * 1024 * 1024;
 rlim_t memory_limit = RLIM_INFINITY;
 
-// Counted as RLIMIT_DATA counts: the sixth number, in pages, is data and stack. Another system than
-// Linux has no such file, and no limit.
+// Counted as RLIMIT_DATA counts: the sixth number, in pages, is data and stack. Only Linux has the
+// file; elsewhere there is no limit.
 void LimitMemory() {
   char text[128] = "";
   unsigned long long pages = 0;
@@ -178,18 +170,17 @@ struct Host {
   const char *host, *hostaddr, *port;
 };
 
-// What string, service file and environment come to.
+// What string, service file and environment result in.
 struct Endpoint {
   const char *conninfo;
   const char *options;
-  bool verifies;       // whose host it is, by TLS
-  bool knows_methods;  // libpq can say which ways of authentication it accepts (16 and later), ...
-  bool says_methods;   // ... and somebody did
+  bool guarded;        // verifies by TLS whose host it is, or names the accepted ways of authentication
+  bool knows_methods;  // libpq can name these (16 and later)
   Host hosts[kMostHosts];
   int host_count;
 };
 
-// What the string says comes before these: who vanished without a word, or came back without knowing the connection, is
+// The string overrides these. A host that vanished, or that came back without the connection, is
 // noticed within seconds.
 constexpr const char *kPatience[][2] = {
     {"keepalives_idle", "1"}, {"keepalives_interval", "1"}, {"keepalives_count", "4"}, {"tcp_user_timeout", "2000"}};
@@ -205,8 +196,8 @@ int Split(char *list, const char **items) {
   return count;
 }
 
-// libpq puts string, service file and environment together only where it connects. It is asked for a connection that cannot
-// be, and refuses before it has opened one.
+// libpq combines string, service file and environment only when it connects. So it is asked for an
+// impossible connection, which it refuses before it opens one.
 Endpoint ParseConnectionString(const char *conninfo) {
   const char *const keywords[] = {"dbname", "target_session_attrs", nullptr};
   const char *const values[] = {conninfo, "none that there is", nullptr};
@@ -226,8 +217,8 @@ Endpoint ParseConnectionString(const char *conninfo) {
     if (strcmp(option->keyword, "host") == 0) name_count = Split(pstrdup(option->val), names);
     if (strcmp(option->keyword, "hostaddr") == 0) address_count = Split(pstrdup(option->val), addresses);
     if (strcmp(option->keyword, "port") == 0) port_count = Split(pstrdup(option->val), ports);
-    if (methods) endpoint.says_methods = true;
-    if (strcmp(option->keyword, "sslmode") == 0) endpoint.verifies = strncmp(option->val, "verify-", 7) == 0;
+    if (methods || (strcmp(option->keyword, "sslmode") == 0 && strncmp(option->val, "verify-", 7) == 0))
+      endpoint.guarded = true;
     if (strcmp(option->keyword, "options") == 0) endpoint.options = pstrdup(option->val);
   }
   PQconninfoFree(options);
@@ -247,7 +238,7 @@ PGconn *Start(const Endpoint &endpoint, const Host &host, const char *settings) 
   };
   for (const auto &option : kPatience) add(option[0], option[1]);
   // A host in the registry's endpoint could ask for the password itself, or for an MD5 hash of it.
-  if (!endpoint.verifies && !endpoint.says_methods && endpoint.knows_methods) add("require_auth", "!password,!md5");
+  if (!endpoint.guarded && endpoint.knows_methods) add("require_auth", "!password,!md5");
   add("dbname", endpoint.conninfo);
   add("fallback_application_name", "snowflake keeper");
   // As it is stored there, because an encoding that one of the two cannot convert must not keep a node from its lease.
@@ -262,23 +253,22 @@ PGconn *Start(const Endpoint &endpoint, const Host &host, const char *settings) 
   return connection;
 }
 
-// True when connected, false when refused or out of time.
+// False when refused or out of time.
 bool Finish(PGconn *connection, int64_t deadline_us) {
   if (PQstatus(connection) == CONNECTION_BAD) return false;
   PostgresPollingStatusType next = PGRES_POLLING_WRITING;
   for (;;) {
-    // The socket may have become another one since the last time.
     const int64_t patience_us = PQstatus(connection) == CONNECTION_STARTED ? kReachUs : kAnswerUs;
-    if (!Await(PQsocket(connection), next == PGRES_POLLING_READING ? WL_SOCKET_READABLE : WL_SOCKET_WRITEABLE,
-               Min(MonotonicUs() + patience_us, deadline_us)))
-      return false;
+    const int socket_events = next == PGRES_POLLING_READING ? WL_SOCKET_READABLE : WL_SOCKET_WRITEABLE;
+    // The socket may be another one each time.
+    if (!Await(PQsocket(connection), socket_events, Min(MonotonicUs() + patience_us, deadline_us))) return false;
     next = Bounded([&] { return PQconnectPoll(connection); });
     if (next == PGRES_POLLING_OK) return true;
     if (next == PGRES_POLLING_FAILED) return false;
   }
 }
 
-// PgBouncer and others speak so of the start-up parameter `options`, or of what is in it.
+// How PgBouncer and others refuse the start-up parameter `options`, or what is in it.
 bool RefusesSettings(const PGconn *connection) {
   if (PQstatus(connection) != CONNECTION_BAD) return false;
   const char *message = PQerrorMessage(connection);
@@ -306,15 +296,15 @@ const char *AddressesOf(const char *name, int64_t deadline_us, const char **fail
   return addresses;
 }
 
-// Puts a name's addresses into the host, so that libpq looks up nothing: the name once for each of
-// them, as libpq wants it. False when there are none, or not in time, and then `failure` says why.
+// Puts a name's addresses into the host, so that libpq looks up nothing. libpq requires the name once
+// for each of them. False if there are none, or not in time; `failure` then says why.
 bool FindAddresses(Host *host, int64_t deadline_us, const char **failure) {
   const bool addressed = host->hostaddr != nullptr && host->hostaddr[0] != '\0';
   if (addressed || !IsName(host->host)) return true;
   const char *reason = nullptr;
   host->hostaddr = AddressesOf(host->host, deadline_us, &reason);
   if (host->hostaddr == nullptr) {
-    *failure = psprintf("Looking up \"%s\" failed: %s.", Text(host->host).bytes, reason);
+    *failure = psprintf("Looking up \"%s\" failed: %s.", Shown(host->host), reason);
     return false;
   }
   StringInfoData names;
@@ -326,12 +316,12 @@ bool FindAddresses(Host *host, int64_t deadline_us, const char **failure) {
   return true;
 }
 
-// True when connected. Where settings are refused it connects once more, without them.
+// False when not connected. If settings are refused, it connects once more without them.
 bool Connect(Remote *remote, const Endpoint &endpoint, Host host, int64_t deadline_us, const char **failure) {
   *failure = nullptr;
   if (!FindAddresses(&host, deadline_us, failure)) return false;
   for (bool bare = learned.bare;; bare = true) {
-    if (remote->connection != nullptr) PQfinish(remote->connection);
+    PQfinish(remote->connection);
     remote->connection = nullptr;
     const char *settings =
         psprintf("%s %s%s", endpoint.options, kSettings, learned.version >= kVersion17 ? kSettingsOf17 : "");
@@ -352,19 +342,12 @@ constexpr const char *kSecrets[] = {"password", "sslpassword", "oauth_client_sec
                                     "scram_server_key"};
 
 constexpr const char *kNotConnected = "could not connect to the registry";
-constexpr const char *kNoAnswer = "the registry did not answer in time";
-
-// False when the connection is lost.
-bool Receive(PGconn *connection) {
-  return Bounded([&] { return PQconsumeInput(connection); }) != 0;
-}
 
 // Whether the answer is still to come. What libpq cannot take in ends the connection here.
 bool IsBusy(PGconn *connection) {
   const bool busy = Bounded([&] { return PQisBusy(connection); }) != 0;
   if (PQstatus(connection) == CONNECTION_BAD)
-    ReportMalformed(
-        psprintf("A message is too long or violates the protocol: %s", Text(PQerrorMessage(connection)).bytes));
+    ReportMalformed(psprintf("A message is too long or violates the protocol: %s", Shown(PQerrorMessage(connection))));
   return busy;
 }
 
@@ -373,14 +356,12 @@ void SendAndReceive(PGconn *connection, int64_t deadline_us) {
   for (;;) {
     const int left = Bounded([&] { return PQflush(connection); });
     if (left < 0) ReportConnection(connection, "could not send to the registry");
-    if (left == 0) break;
-    if (!Await(PQsocket(connection), WL_SOCKET_WRITEABLE | WL_SOCKET_READABLE, deadline_us))
-      ReportSilence(connection, kNoAnswer);
-    if (!Receive(connection)) ReportConnection(connection, "lost the connection to the registry");
-  }
-  while (IsBusy(connection)) {
-    if (!Await(PQsocket(connection), WL_SOCKET_READABLE, deadline_us)) ReportSilence(connection, kNoAnswer);
-    if (!Receive(connection)) ReportConnection(connection, "lost the connection to the registry");
+    if (left == 0 && !IsBusy(connection)) return;
+    const int socket_events = left > 0 ? WL_SOCKET_WRITEABLE | WL_SOCKET_READABLE : WL_SOCKET_READABLE;
+    if (!Await(PQsocket(connection), socket_events, deadline_us))
+      ReportSilence(connection, "the registry did not answer in time");
+    if (Bounded([&] { return PQconsumeInput(connection); }) == 0)
+      ReportConnection(connection, "lost the connection to the registry");
   }
 }
 
@@ -401,95 +382,76 @@ ConnectionString CheckConnectionString(const char *text) {
 }
 
 void RemoteOpen(Remote *remote, const char *conninfo, int64_t deadline_us) {
-  *remote = {};
   remote->deadline_us = deadline_us;
   LearnEndpoint(conninfo);
   const Endpoint endpoint = ParseConnectionString(conninfo);
   LimitMemory();
-  PG_TRY();
-  {
-    bool connected = false;
-    const char *failure = nullptr;
-    for (int left = endpoint.host_count; left > 0 && !connected; --left) {
-      const int64_t now_us = MonotonicUs();
-      const int64_t share_us = Max((deadline_us - now_us) / left, kLeastPerHostUs);
-      const Host &host = endpoint.hosts[learned.host % endpoint.host_count];
-      connected = Connect(remote, endpoint, host, Min(now_us + share_us, deadline_us), &failure);
-      if (!connected) ++learned.host;
-    }
-    const char *host = connected ? PQhost(remote->connection) : nullptr;
-    remote->in_clear = host != nullptr && host[0] != '/' && PQconnectionUsedPassword(remote->connection) != 0 &&
-                       !endpoint.verifies && !endpoint.says_methods && !endpoint.knows_methods;
-    if (failure != nullptr)
-      ereport(ERROR,
-              (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("%s", kNotConnected), errdetail_internal("%s", failure)));
-    if (!connected && PQstatus(remote->connection) != CONNECTION_BAD)
-      ReportSilence(remote->connection, "could not connect to the registry in time");
-    if (!connected || PQsetnonblocking(remote->connection, 1) != 0) ReportConnection(remote->connection, kNotConnected);
+  bool connected = false;
+  const char *failure = nullptr;
+  for (int left = endpoint.host_count; left > 0 && !connected; --left) {
+    const int64_t now_us = MonotonicUs();
+    const int64_t share_us = Max((deadline_us - now_us) / left, kLeastPerHostUs);
+    const Host &host = endpoint.hosts[learned.host % endpoint.host_count];
+    connected = Connect(remote, endpoint, host, Min(now_us + share_us, deadline_us), &failure);
+    if (!connected) ++learned.host;
   }
-  PG_CATCH();
-  {
-    if (remote->connection != nullptr) PQfinish(remote->connection);
-    PG_RE_THROW();
-  }
-  PG_END_TRY();
+  PGconn *connection = remote->connection;
+  if (failure != nullptr)
+    ereport(ERROR,
+            (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("%s", kNotConnected), errdetail_internal("%s", failure)));
+  if (!connected && PQstatus(connection) != CONNECTION_BAD)
+    ReportSilence(connection, "could not connect to the registry in time");
+  if (!connected || PQsetnonblocking(connection, 1) != 0) ReportConnection(connection, kNotConnected);
+  remote->silent = true;
+  const char *host = PQhost(connection);
+  remote->in_clear = host != nullptr && host[0] != '/' && PQconnectionUsedPassword(connection) != 0 &&
+                     !endpoint.guarded && !endpoint.knows_methods;
 }
 
 void RemoteClose(Remote *remote) {
+  PQclear(remote->row);
+  PQclear(remote->result);
   PQfinish(remote->connection);
-  if (!remote->answered) ++learned.host;
+  if (remote->silent) ++learned.host;
 }
 
-PGresult *RemoteCall(Remote *remote, const char *statement, int count, const Oid *types, const char *const *values) {
+RemoteRow RemoteCall(Remote *remote, const char *statement, int count, const Oid *types, const char *const *values) {
   PGconn *connection = remote->connection;
-  remote->answered = false;
+  PQclear(remote->row);
+  remote->row = nullptr;
+  remote->silent = true;
   remote->warning[0] = '\0';
   if (PQsendQueryParams(connection, statement, count, types, values, nullptr, nullptr, 0) == 0 ||
       PQsetSingleRowMode(connection) == 0)
     ReportConnection(connection, "could not send to the registry");
-  PGresult *volatile row = nullptr;
-  PGresult *volatile result = nullptr;
-  PG_TRY();
-  {
-    const int64_t deadline_us = Min(remote->deadline_us, MonotonicUs() + kAnswerUs);
-    // To the end: the server commits after the row has been sent, and before it is ready for the next statement.
-    for (;;) {
-      SendAndReceive(connection, deadline_us);
-      result = Bounded([&] { return PQgetResult(connection); });
-      if (result == nullptr) break;
-      switch (PQresultStatus(result)) {
-        case PGRES_SINGLE_TUPLE:
-          if (row != nullptr) ReportMalformed("It has more than one row.");
-          row = result;
-          result = nullptr;
-          break;
-        case PGRES_TUPLES_OK:
-          PQclear(result);
-          result = nullptr;
-          break;
-        case PGRES_FATAL_ERROR:
-          ReportResult(remote, result);
-        default:
-          ReportMalformed(psprintf("It is %s.", PQresStatus(PQresultStatus(result))));
-      }
+  const int64_t deadline_us = Min(remote->deadline_us, MonotonicUs() + kAnswerUs);
+  // To the end: the server commits after the row has been sent, and before it is ready for the next statement.
+  for (;;) {
+    SendAndReceive(connection, deadline_us);
+    PQclear(remote->result);
+    remote->result = Bounded([&] { return PQgetResult(connection); });
+    if (remote->result == nullptr) break;
+    switch (PQresultStatus(remote->result)) {
+      case PGRES_SINGLE_TUPLE:
+        if (remote->row != nullptr) ReportMalformed("It has more than one row.");
+        remote->row = remote->result;
+        remote->result = nullptr;
+        break;
+      case PGRES_TUPLES_OK:
+        break;
+      case PGRES_FATAL_ERROR:
+        ReportResult(remote);
+      default:
+        ReportMalformed(psprintf("It is %s.", PQresStatus(PQresultStatus(remote->result))));
     }
-    if (row == nullptr) ReportMalformed("It has no row.");
-    if (remote->warning[0] != '\0')
-      ereport(ERROR, (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("the registry did not confirm its answer"),
-                      errdetail("It warned: %s.", remote->warning)));
   }
-  PG_CATCH();
-  {
-    PQclear(row);
-    PQclear(result);
-    PG_RE_THROW();
-  }
-  PG_END_TRY();
-  remote->answered = true;
-  return row;
+  if (remote->row == nullptr) ReportMalformed("It has no row.");
+  if (remote->warning[0] != '\0')
+    ereport(ERROR, (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("the registry did not confirm its answer"),
+                    errdetail("It warned: %s.", remote->warning)));
+  remote->silent = false;
+  return RemoteRow(remote->row);
 }
-
-void RemoteClear(PGresult *row) { PQclear(row); }
 
 bool RemoteHasOurEncoding(const Remote &remote) {
   const char *theirs = PQparameterStatus(remote.connection, "server_encoding");

@@ -1,7 +1,7 @@
 // The registry in this database: the protocol, called in transactions of the keeper's own.
 //
-// Every transaction runs in a security-restricted operation: the protocol itself enters the security context of
-// the tables' owner, and this one is for what only happens at commit.
+// Every transaction runs in a security-restricted operation: the protocol itself enters the security
+// context of the tables' owner, and this one is for what only happens at commit.
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/keeper/registry.h"
@@ -13,32 +13,46 @@ namespace snowflake {
 
 namespace {
 
-struct Transaction {
-  MemoryContext caller;  // a transaction's end leaves another one
+template <typename Call>
+void InTransaction(Call call) {
+  MemoryContext caller = CurrentMemoryContext;  // a transaction's end leaves another one
   Oid user;
   int security_context;
-};
-
-Transaction Begin() {
-  Transaction transaction;
-  transaction.caller = CurrentMemoryContext;
   SetCurrentStatementStartTimestamp();
   StartTransactionCommand();
   PushActiveSnapshot(GetTransactionSnapshot());
-  GetUserIdAndSecContext(&transaction.user, &transaction.security_context);
-  SetUserIdAndSecContext(transaction.user, transaction.security_context | SECURITY_RESTRICTED_OPERATION);
-  return transaction;
-}
-
-void End(const Transaction &transaction) {
+  GetUserIdAndSecContext(&user, &security_context);
+  SetUserIdAndSecContext(user, security_context | SECURITY_RESTRICTED_OPERATION);
+  call();
   PopActiveSnapshot();
   CommitTransactionCommand();
-  MemoryContextSwitchTo(transaction.caller);
-  SetUserIdAndSecContext(transaction.user, transaction.security_context);
+  MemoryContextSwitchTo(caller);
+  SetUserIdAndSecContext(user, security_context);
   pgstat_report_stat(true);
+  disable_timeout(STATEMENT_TIMEOUT, false);
 }
 
-// The postmaster says so in its lock file before it tells anybody. Where a keeper alone is ended, others go on.
+enum Need { kNeeded, kOptional };
+
+// Runs `ask` in a transaction; false if the extension is gone. The transaction and a drop of the
+// extension never wait for each other before `ask` begins: while somebody changes the extension, what
+// is optional is left out, and what is needed is an error (55006).
+template <typename Ask>
+bool AskHere(Oid extension, Need need, Ask ask) {
+  bool asked = false;
+  InTransaction([&] {
+    const bool locked = LockTables(extension, RowShareLock, false);
+    if (!locked && need == kNeeded) ReportChanging(extension);
+    asked = locked && OidIsValid(SchemaOfExtension(extension));
+    if (asked) ask();
+  });
+  return asked;
+}
+
+// With the wait for a lock, this is within the 3 s that a shutdown may take. The transaction's end stops the clock.
+void Hurry() { enable_timeout_after(STATEMENT_TIMEOUT, 1500); }
+
+// The postmaster writes so into its lock file before it tells others. If only a keeper is ended, others go on.
 bool ServerIsStopping() {
   FILE *file = AllocateFile("postmaster.pid", "r");
   if (file == nullptr) return false;
@@ -50,57 +64,33 @@ bool ServerIsStopping() {
   return stopping;
 }
 
-// Runs `ask` in a transaction that no drop of the extension has to wait for before it began, nor the other way round. What is
-// not `needed` is left out while somebody changes the extension. Error: 55006.
-template <typename Ask>
-RegistryAnswer InTransaction(Oid extension, Ask ask, bool needed = true) {
-  const Transaction transaction = Begin();
-  RegistryAnswer answer = RegistryAnswer::kGone;
-  const bool locked = LockTables(extension, RowShareLock, false);
-  if (!locked && needed) ReportChanging(extension);
-  if (locked && OidIsValid(SchemaOfExtension(extension))) answer = ask();
-  End(transaction);
-  return answer;
-}
-
-RegistryAnswer AcquireHere(const RegistryTarget &target, const Layout &, const AcquireRequest &request,
+RegistryAnswer AcquireHere(RegistryTarget *target, const Layout &, const AcquireRequest &request,
                            AcquireAnswer *answer) {
-  return InTransaction(target.extension, [&] {
-    if (ProtocolAcquire(target.extension, request, answer)) return RegistryAnswer::kDone;
-    return request.start_before == kAnyStart ? RegistryAnswer::kBusy : RegistryAnswer::kNothingBetter;
-  });
+  bool acquired = false;
+  if (!AskHere(target->extension, kNeeded, [&] { acquired = ProtocolAcquire(target->extension, request, answer); }))
+    return RegistryAnswer::kGone;
+  return acquired ? RegistryAnswer::kDone : RegistryAnswer::kBusy;
 }
 
-RegistryAnswer ExtendHere(const RegistryTarget &target, const ExtendRequest &request, ExtendAnswer *answer) {
-  return InTransaction(target.extension, [&] {
-    return ProtocolExtend(target.extension, request, answer) ? RegistryAnswer::kDone : RegistryAnswer::kGone;
-  });
+bool ExtendHere(RegistryTarget *target, const ExtendRequest &request, ExtendAnswer *answer) {
+  bool extended = false;
+  AskHere(target->extension, kNeeded, [&] { extended = ProtocolExtend(target->extension, request, answer); });
+  return extended;
 }
 
-// Together with the wait for a lock within the 3 s that a shutdown may take.
-constexpr int kHurryMs = 1500;
-
-template <typename Ask>
-RegistryAnswer InTransactionInTime(Oid extension, bool hurry, Ask ask) {
-  if (hurry) enable_timeout_after(STATEMENT_TIMEOUT, kHurryMs);
-  const RegistryAnswer answer = InTransaction(extension, ask);
-  disable_timeout(STATEMENT_TIMEOUT, false);
-  return answer;
+bool ReleaseHere(RegistryTarget *target, const ReleaseRequest &request, bool hurry, BeforeRelease before) {
+  bool released = false;
+  if (hurry) Hurry();
+  AskHere(target->extension, kNeeded, [&] {
+    before(request.lease_id);
+    released = ProtocolRelease(target->extension, request);
+  });
+  return released;
 }
 
-RegistryAnswer ReleaseHere(const RegistryTarget &target, const ReleaseRequest &request, bool hurry, Telling telling) {
-  return InTransactionInTime(target.extension, hurry, [&] {
-    telling(request.lease_id);
-    return ProtocolRelease(target.extension, request) ? RegistryAnswer::kDone : RegistryAnswer::kGone;
-  });
-}
-
-RegistryAnswer AcquireRangesHere(const RegistryTarget &target, const RangesRequest &request, bool hurry,
-                                 RangesAnswer *answer) {
-  return InTransactionInTime(target.extension, hurry, [&] {
-    ProtocolRanges(target.extension, request, answer);
-    return RegistryAnswer::kDone;
-  });
+bool AcquireRangesHere(RegistryTarget *target, const RangesRequest &request, bool hurry, RangesAnswer *answer) {
+  if (hurry) Hurry();
+  return AskHere(target->extension, kNeeded, [&] { ProtocolRanges(target->extension, request, answer); });
 }
 
 }  // namespace
@@ -108,44 +98,29 @@ RegistryAnswer AcquireRangesHere(const RegistryTarget &target, const RangesReque
 const Registry kLocalRegistry = {true, AcquireHere, ExtendHere, ReleaseHere, AcquireRangesHere};
 
 void MarkCleanLocally(Oid extension) {
-  if (!ServerIsStopping()) return;
-  const auto mark = [&] {
-    ProtocolMarkClean(extension);
-    return RegistryAnswer::kDone;
-  };
-  InTransaction(extension, mark, false);
+  if (ServerIsStopping()) AskHere(extension, kOptional, [&] { ProtocolMarkClean(extension); });
 }
 
 int64_t LocalWorkersFree(Oid extension, const Layout &layout) {
   int64_t free = -1;
-  const auto count = [&] {
-    free = ProtocolWorkersFree(extension, layout, settings.datacenter);
-    return RegistryAnswer::kDone;
-  };
-  InTransaction(extension, count, false);
+  AskHere(extension, kOptional, [&] { free = ProtocolWorkersFree(extension, layout, settings.datacenter); });
   return free;
 }
 
 Oid FindExtension() {
-  const Transaction transaction = Begin();
-  const Oid extension = get_extension_oid("snowflake", true);
-  End(transaction);
+  Oid extension = InvalidOid;
+  InTransaction([&] { extension = get_extension_oid("snowflake", true); });
   return extension;
 }
 
 Layout LocalLayout(Oid extension) {
-  const Transaction transaction = Begin();
-  const Layout layout = ReadLayout(FindTables(extension, AccessShareLock).layout);
-  End(transaction);
+  Layout layout = {};
+  InTransaction([&] { layout = ReadLayout(FindTables(extension, AccessShareLock).layout); });
   return layout;
 }
 
 void KeepLocalLayout(Oid extension) {
-  const auto keep = [&] {
-    ProtocolKeepLayout(extension);
-    return RegistryAnswer::kDone;
-  };
-  InTransaction(extension, keep, false);
+  AskHere(extension, kOptional, [&] { ProtocolKeepLayout(extension); });
 }
 
 }  // namespace snowflake

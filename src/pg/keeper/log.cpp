@@ -1,3 +1,4 @@
+// Writes into the node's state block and into the log how clock and registry fare.
 #include "pg/keeper/log.h"
 
 #include "pg/keeper/advice.h"
@@ -8,7 +9,7 @@ namespace snowflake {
 
 namespace {
 
-// Whether an error of a registry on another server has nothing in it that not everybody may read: what the protocol itself
+// Whether everybody may read an error of a registry on another server: what the protocol itself
 // refuses, and what is short or in use there. Others name an address, a port or a role.
 bool NamesNobody(int sqlstate) {
   const int category = ERRCODE_TO_CATEGORY(sqlstate);
@@ -16,16 +17,9 @@ bool NamesNobody(int sqlstate) {
          category == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
 }
 
-// What is said of leases and of ranges stands side by side.
+// Errors of leases and of ranges are shown side by side.
 RegistryError NodeBlock::*ErrorOf(KeeperAction action) {
   return action == KeeperAction::kRanges ? &NodeBlock::ranges_error : &NodeBlock::error;
-}
-
-void AdviseWithoutLease() {
-  AcquireAnswer none = {};
-  none.layout = kDefaultLayout;
-  none.workers_free = -1;
-  Advise(none);
 }
 
 }  // namespace
@@ -84,7 +78,6 @@ void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {
     exchanges->answered_us = answered_us;
   });
   if (!ranges && action != KeeperAction::kRelease) {
-    // Once, and not with every exchange.
     const bool slow = took_us > duration_us / Keeper::kExtensionsPerWindow;
     if (slow && !keeping.slow)
       ereport(WARNING, (errmsg("snowflake keeper: the registry took %.1f s to answer", Seconds(took_us)),
@@ -92,9 +85,9 @@ void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {
                                   Seconds(duration_us))));
     keeping.slow = slow;
   }
-  // That a lease could be given back does not mean that one can be had.
+  // A registry that takes a lease back may still be unable to assign one.
   if (action == KeeperAction::kRelease && keeping.failed != KeeperAction::kRelease) return;
-  // Nor does a range.
+  // The same holds after a range.
   if (keeping.failed != KeeperAction::kSleep && (!ranges || keeping.failed == KeeperAction::kRanges)) {
     ereport(LOG, (errmsg("snowflake keeper: the registry answers again")));
     keeping.failed = KeeperAction::kSleep;
@@ -105,8 +98,13 @@ void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {
     leased = keeping.node->state.generator.lease.lease_id != 0;
   });
   ConditionVariableBroadcast(&keeping.node->changed);
-  // Who has a lease was advised when it was drawn.
-  if (ranges && !leased && !keeping.advised) AdviseWithoutLease();
+  // A node with a lease was advised when it acquired that.
+  if (ranges && !leased && !keeping.advised) {
+    AcquireAnswer none = {};
+    none.layout = kDefaultLayout;
+    none.workers_free = -1;
+    Advise(none);
+  }
 }
 
 void RecordFailure(KeeperAction action, int sqlstate, const char *message, const char *detail, bool held_back) {
@@ -121,7 +119,7 @@ void RecordFailure(KeeperAction action, int sqlstate, const char *message, const
   else
     strlcpy(error.message, message, sizeof(error.message));
   error.message[pg_mbcliplen(error.message, static_cast<int>(strlen(error.message)), sizeof(error.message) - 1)] = '\0';
-  // Once, and not with every try; but who was only told to ask again may be told more.
+  // Logged once, not with every try; but an error may follow the request to ask again.
   const bool known = keeping.failed != KeeperAction::kSleep &&
                      (keeping.failed_sqlstate == sqlstate || keeping.failed_sqlstate != ERRCODE_OBJECT_IN_USE);
   keeping.failed = action;
@@ -135,10 +133,6 @@ void RecordFailure(KeeperAction action, int sqlstate, const char *message, const
     ereport(WARNING, (sqlstate == ERRCODE_CONNECTION_FAILURE
                           ? errmsg("snowflake keeper: cannot reach the registry: %s", error.message)
                           : errmsg("snowflake keeper: the registry refused: %s", error.message)));
-}
-
-void RecordBusy(KeeperAction action) {
-  RecordFailure(action, ERRCODE_OBJECT_IN_USE, "it has just detected a failover", nullptr);
 }
 
 }  // namespace snowflake

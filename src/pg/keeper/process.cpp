@@ -1,9 +1,9 @@
 // The keeper's process: a latch loop around core/keeper. One step is one look, one decision and one action.
 //
-// 1. It holds its node's place (keeper_pid) for as long as it lives; a second one finds it taken and ends.
-// 2. SIGTERM also cancels what is under way, because a wait for a lock or for a synchronous standby never looks at a flag.
-//    A trigger on the registry's tables may catch that, again and again: so what is still under way when kLeaveUs have
-//    passed, and at a second SIGTERM, ends with the process, which nothing catches.
+// 1. It is its node's only keeper (keeper_pid) for as long as it lives; a second one ends.
+// 2. SIGTERM also cancels what is under way, because a wait for a lock or for a synchronous standby
+//    never looks at a flag. A trigger on the registry's tables may catch that, again and again. So what
+//    is still under way after kLeaveUs, or at a second SIGTERM, ends with the process, which nothing catches.
 // 3. It must not be the reason why a command on its database or its extension fails: see WatchDatabase().
 // 4. Without work it costs next to nothing: no transaction, and one look in kWatchUs.
 #include "pg/issue/horizon.h"
@@ -21,15 +21,15 @@ namespace snowflake {
 
 namespace {
 
-// A command that wants the database to itself waits for 5 s, and giving a lease back to a registry that is far away may
-// take nearly 2 of them.
+// A command that wants the database to itself waits for 5 s, and releasing a lease at a remote registry
+// may take nearly 2 of them.
 constexpr int64_t kWatchUs = 2 * 1000 * 1000;
 constexpr int64_t kWatchWantedUs = 100 * 1000;
 constexpr int64_t kGiveWayUs = 1000 * 1000;
 
 // From the moment the keeper is to leave. A shutdown may take 3 s in all.
 constexpr int64_t kLeaveUs = 2 * 1000 * 1000;
-// The postmaster sends each signal twice, to the process and to its group; only what comes later is a second one.
+// The postmaster sends each signal twice, to the process and to its group; only a later one is a second one.
 constexpr int64_t kAgainUs = 500 * 1000;
 constexpr int kLeaveCheckMs = 200;
 
@@ -41,18 +41,20 @@ struct Process {
   TimeoutId leave_timeout;
   KeeperAction action;  // under way, ...
   bool future;          // ... while the window of the lease in place is still to begin
-  ErrorData *error;     // what the last step failed with, while nobody has looked at it
+  ErrorData *error;     // of the last step; the next one handles it
   int64_t next_watch_us;
-  bool catalogs_changed;  // since the last look at them
+  bool catalogs_changed;  // since they were last read
   bool leaving;
   bool marked_clean;
   bool moving;       // to another registry
-  bool move_failed;  // the old one did not take its lease back
+  bool move_failed;  // the old one did not release its lease
 };
 Process self;
 
 volatile int64_t stop_requested_us = 0;  // monotonic, as the next
 volatile int64_t leave_since_us = 0;     // 0: not leaving
+
+void EndAtOnce() { ProcDiePending = InterruptPending = true; }
 
 void HandleStop(SIGNAL_ARGS) {
   const int saved_errno = errno;
@@ -61,11 +63,9 @@ void HandleStop(SIGNAL_ARGS) {
     stop_requested = true;
     stop_requested_us = now_us;
     if (leave_since_us == 0) leave_since_us = now_us;
-    QueryCancelPending = true;
-    InterruptPending = true;
+    QueryCancelPending = InterruptPending = true;
   } else if (now_us - stop_requested_us >= kAgainUs) {
-    ProcDiePending = true;
-    InterruptPending = true;
+    EndAtOnce();
   }
   SetLatch(MyLatch);
   errno = saved_errno;
@@ -75,19 +75,15 @@ bool IsOverdue() { return leave_since_us != 0 && MonotonicUs() - leave_since_us 
 
 // Runs in a signal's handler, like the others.
 void HandleLeaveTimeout() {
-  if (!IsOverdue()) return;
-  ProcDiePending = true;
-  InterruptPending = true;
+  if (IsOverdue()) EndAtOnce();
 }
 
-// The timeouts of locks and statements come as a SIGINT that the process sends itself. Another's, pg_cancel_backend(), is
-// not heard: it would end a wait for a synchronous standby as if that had acknowledged.
+// The process sends itself a SIGINT for timeouts of locks and statements. pg_cancel_backend() is
+// ignored: it would end a wait for a synchronous standby as if that had acknowledged.
 void HandleInterrupt(SIGNAL_ARGS) {
   const int saved_errno = errno;
-  if (get_timeout_indicator(LOCK_TIMEOUT, false) || get_timeout_indicator(STATEMENT_TIMEOUT, false)) {
-    QueryCancelPending = true;
-    InterruptPending = true;
-  }
+  if (get_timeout_indicator(LOCK_TIMEOUT, false) || get_timeout_indicator(STATEMENT_TIMEOUT, false))
+    QueryCancelPending = InterruptPending = true;
   SetLatch(MyLatch);
   errno = saved_errno;
 }
@@ -109,8 +105,8 @@ void PinSettings() {
   if (kHasTransactionTimeout) SetConfigOption("transaction_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
 }
 
-// DROP DATABASE, RENAME, CREATE DATABASE ... TEMPLATE lock the database and wait up to 5 s for everybody to leave it. With
-// a client connected they fail anyway; one that gives the command itself does not count.
+// DROP DATABASE, RENAME, CREATE DATABASE ... TEMPLATE lock the database and wait up to 5 s for all
+// others to leave it. If a client is connected, they fail anyway; the one that runs the command does not count.
 bool DatabaseIsWanted(bool *refused) {
   LOCKTAG tag;
   SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
@@ -123,13 +119,13 @@ bool DatabaseIsWanted(bool *refused) {
   const VirtualTransactionId *vxids = GetLockConflicts(&tag, RowExclusiveLock, nullptr);
   for (; VirtualTransactionIdIsValid(*vxids); ++vxids) {
     const PGPROC *proc = HolderOf(*vxids);
-    // Order: none. It may have gone, and then this is asked again.
+    // Order: none. If the process has just ended, the next look counts again.
     if (proc != nullptr && proc->databaseId == MyDatabaseId) ++holders;
   }
   return CountDBConnections(MyDatabaseId) <= holders;
 }
 
-// During a wait for a registry that does not answer, again and again.
+// Whether a wait for a registry must end.
 bool GiveWay() {
   static int64_t asked_us = 0;
   SampleForAskers(keeping.node);
@@ -148,7 +144,7 @@ void Leave(const char *reason) {
   ereport(DEBUG1, (errmsg_internal("snowflake keeper leaves: %s", reason)));
 }
 
-// Who drops or creates the extension drops or creates tables.
+// Dropping or creating the extension drops or creates tables.
 void OnRelcacheChange(Datum, Oid) { self.catalogs_changed = true; }
 
 void LookAtCatalogs() {
@@ -162,14 +158,14 @@ void WatchDatabase(int64_t now_us) {
   if (DatabaseIsWanted(&refused)) Leave("a command needs the database for itself");
   self.next_watch_us = now_us + (refused ? kWatchWantedUs : kWatchUs);
   if (self.leaving) return;
-  // Outside of a transaction, as workers of logical replication do it while nothing comes.
+  // Outside of a transaction, as idle workers of logical replication do it.
   AcceptInvalidationMessages();
   if (!self.catalogs_changed) return;
   self.catalogs_changed = false;
-  const Oid before = keeping.extension;
-  SetExtension(FindExtension());
-  // Of another one nobody may have asked for an id yet, and a lease would settle its layout.
-  if (!OidIsValid(keeping.extension) || (OidIsValid(before) && keeping.extension != before)) {
+  const Oid before = keeping.target.extension, after = FindExtension();
+  SetExtension(after);
+  // A new extension may not have been asked for an id yet, and a lease would settle its layout.
+  if (!OidIsValid(after) || (OidIsValid(before) && after != before)) {
     ForgetIds();
     Leave("the extension is gone");
   }
@@ -191,66 +187,69 @@ void ShowIdle() {
 
 void Sleep(int64_t until_us) {
   ShowIdle();
-  int64_t ms = (until_us - MonotonicUs() + kUsPerMs - 1) / kUsPerMs;
-  if (ms < 0) ms = 0;
   static uint32 event = 0;
   if (event == 0) event = WaitEventNamed("SnowflakeKeeper");
+  const int64_t ms = Max((until_us - MonotonicUs() + kUsPerMs - 1) / kUsPerMs, int64_t{0});
   WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, static_cast<long>(ms), event);
   ResetLatch(MyLatch);
 }
 
-// What calls the protocol runs what others may have hung on its tables.
-template <typename Call>
-RegistryAnswer WithLeaveTimeout(Call call) {
+RegistryAnswer Act(const KeeperStep &step) {
+  const bool leaving = self.leaving || self.moving;
+  switch (step.action) {
+    case KeeperAction::kAcquire:
+      return Acquire(step.duration_us);
+    case KeeperAction::kExtend:
+      return Extend(step.duration_us);
+    case KeeperAction::kRanges:
+      return ExchangeRanges(leaving);
+    case KeeperAction::kRelease:
+      return Release(leaving);
+    default:
+      MarkCleanLocally(keeping.target.extension);
+      return RegistryAnswer::kDone;
+  }
+}
+
+// The protocol's tables may have triggers of others, which may not end by themselves.
+RegistryAnswer ActInTime(const KeeperStep &step) {
   enable_timeout_every(self.leave_timeout, TimestampTzPlusMilliseconds(GetCurrentTimestamp(), kLeaveCheckMs),
                        kLeaveCheckMs);
-  const RegistryAnswer answer = call();
+  const RegistryAnswer answer = Act(step);
   disable_timeout(self.leave_timeout, false);
   return answer;
 }
 
-RegistryAnswer Act(const KeeperStep &step) {
-  switch (step.action) {
-    case KeeperAction::kAcquire:
-      return WithLeaveTimeout([&] { return Acquire(step.duration_us); });
-    case KeeperAction::kExtend:
-      return WithLeaveTimeout([&] { return Extend(step.duration_us); });
-    case KeeperAction::kRanges:
-      return WithLeaveTimeout([] { return ExchangeRanges(self.leaving || self.moving); });
-    default:
-      return WithLeaveTimeout([] { return Release(self.leaving || self.moving); });
-  }
-}
-
-// What core/keeper decides by. `other_extension`: a backend asked under another extension than the lease's.
-KeeperView Observe(bool leaving, bool *other_extension) {
+// What core/keeper decides by.
+KeeperView Observe(bool leaving) {
   NodeBlock *node = keeping.node;
   const ClockReading reading = ReadClocks();
   const int64_t lease_duration_us = settings.lease_duration_ms * kUsPerMs;
   const Patience patience = PatienceNow();
   KeeperView view = {};
+  bool other_extension = false;
   ChangeNode(node, [&] {
     Read(&node->state.clock, reading, patience.clock);
     view = See(&node->state, lease_duration_us, patience, leaving);
-    // A backend that misses a lease while there is one belongs to another extension than the lease.
-    *other_extension = node->state.generator.open && node->state.lease_wanted;
-    if (*other_extension) node->state.lease_wanted = false;
-    node->registry_is_here = keeping.found.is_here;
+    // If a backend misses a lease although there is one, it asks under another extension than the lease's.
+    other_extension = node->state.generator.open && node->state.lease_wanted;
+    if (other_extension) node->state.lease_wanted = false;
+    node->registry_is_here = keeping.target.is_here;
   });
+  if (other_extension) LookAtCatalogs();
   ObserveRanges(&view);
   return view;
 }
 
-// The registry is another one: the lease goes back to the old one, and so do ranges, with one try for each, before one of the
-// new is drawn.
+// The lease and the ranges are released at the old registry, with one try for each, before the new one
+// assigns any.
 void MoveToRegistry() {
   CloseGenerator();
-  bool other_extension = false;
-  const KeeperView view = Observe(true, &other_extension);
+  const KeeperView view = Observe(true);
   if ((view.retired || view.ranges_held) && !self.move_failed) {
     self.action = view.retired ? KeeperAction::kRelease : KeeperAction::kRanges;
     self.move_failed = true;
-    Act({self.action, 0, 0});
+    ActInTime({self.action, 0, 0});
     self.move_failed = false;
     return;
   }
@@ -259,43 +258,40 @@ void MoveToRegistry() {
   self.moving = false;
 }
 
-KeeperOutcome OutcomeOf(RegistryAnswer answer) {
-  if (answer == RegistryAnswer::kBusy) return KeeperOutcome::kFailed;
-  return answer == RegistryAnswer::kNothingBetter ? KeeperOutcome::kAnswered : KeeperOutcome::kDone;
+// An acquire brought no other worker id, although the clock is behind: ids go on, ahead of it.
+void GoOn() {
+  const Patience patience = PatienceNow();
+  ChangeNode(keeping.node, [&] { GoOnWithoutBetter(&keeping.node->state, patience); });
 }
 
 void Carry(const KeeperStep &step, int64_t now_us) {
-  const RegistryAnswer answer = Act(step);
+  const RegistryAnswer answer = ActInTime(step);
   if (answer == RegistryAnswer::kGone) LookAtCatalogs();
   const int64_t done_us = MonotonicUs();
-  self.keeper.Done(step.action, OutcomeOf(answer), done_us, Spread());
+  const KeeperOutcome outcome = answer == RegistryAnswer::kBusy            ? KeeperOutcome::kFailed
+                                : answer == RegistryAnswer::kNothingBetter ? KeeperOutcome::kAnswered
+                                                                           : KeeperOutcome::kDone;
+  self.keeper.Done(step.action, outcome, done_us, Spread());
   if (step.action == KeeperAction::kAcquire && answer != RegistryAnswer::kDone) GoOn();
   if (answer == RegistryAnswer::kBusy)
-    RecordBusy(step.action);
+    RecordFailure(step.action, ERRCODE_OBJECT_IN_USE, "it has just detected a failover", nullptr);
   else
     RecordSuccess(step.action, done_us - now_us, step.duration_us);
 }
 
-// After the releases, when the server ends, and perhaps only the keeper: nothing that this registry committed is missing where
-// its server goes on.
-bool MarkCleanOnce() {
-  if (!stop_requested || self.marked_clean || !OidIsValid(keeping.extension)) return false;
-  if (!keeping.registry->is_here && !keeping.node->serves) return false;
+// After the releases, if the server ends and not only the keeper. An error comes back here, and is not tried again.
+void MarkCleanOnce() {
+  if (!stop_requested || self.marked_clean || !OidIsValid(keeping.target.extension)) return;
+  if (!keeping.registry->is_here && !keeping.node->serves) return;
   self.marked_clean = true;
-  if (RecoveryInProgress()) return false;
-  WithLeaveTimeout([] {
-    MarkCleanLocally(keeping.extension);
-    return RegistryAnswer::kDone;
-  });
-  return true;
+  if (!RecoveryInProgress()) ActInTime({KeeperAction::kExit, 0, 0});
 }
 
-// A reload.
-void FollowSettings() {
+void Reload() {
   ConfigReloadPending = false;
   ProcessConfigFile(PGC_SIGHUP);
   NameNode();
-  self.moving = RegistryMoved();
+  self.moving = strcmp(keeping.target.conninfo, settings.registry) != 0;
   self.move_failed = false;
 }
 
@@ -304,14 +300,14 @@ bool Step() {
   self.action = KeeperAction::kSleep;
   self.future = false;
   if (stop_requested && !self.leaving) {
-    QueryCancelPending = false;  // it has done its work: whatever was under way has ended
+    QueryCancelPending = false;  // what was under way has ended
     Leave("it was asked to stop");
   }
   if (BoxIsCut()) LookAfterBox();
   if (self.leaving) CloseGenerator();
   CHECK_FOR_INTERRUPTS();
   if (IsOverdue()) return false;
-  if (ConfigReloadPending) FollowSettings();
+  if (ConfigReloadPending) Reload();
   if (self.moving && !self.leaving) {
     MoveToRegistry();
     return true;
@@ -321,31 +317,31 @@ bool Step() {
     if (self.leaving) return true;
   }
 
-  bool other_extension = false;
   const int64_t now_us = MonotonicUs();
-  const KeeperView view = Observe(self.leaving, &other_extension);
+  const KeeperView view = Observe(self.leaving);
   TellClockEvents();
-  const int64_t due_us = SampleForAskers(keeping.node);
-  const int64_t sample_in_us = self.leaving ? PG_INT64_MAX : due_us;
+  const int64_t sample_in_us = SampleForAskers(keeping.node);
+  const bool sampling = !self.leaving && sample_in_us < PG_INT64_MAX;
   const KeeperStep step = self.keeper.Next(view, now_us);
-  if (other_extension) LookAtCatalogs();
   self.action = step.action;
   self.future = view.future;
-  if (step.action == KeeperAction::kExit) {
-    TidyUp();
-    return MarkCleanOnce();
+  switch (step.action) {
+    case KeeperAction::kExit:
+      TidyUp();
+      MarkCleanOnce();
+      return false;
+    case KeeperAction::kSleep:
+      Sleep(Min(Min(step.until_us, self.next_watch_us), sampling ? now_us + sample_in_us : PG_INT64_MAX));
+      return true;
+    default:
+      Carry(step, now_us);
+      return true;
   }
-  if (step.action == KeeperAction::kSleep)
-    Sleep(Min(Min(step.until_us, self.next_watch_us),
-              sample_in_us < PG_INT64_MAX ? now_us + sample_in_us : PG_INT64_MAX));
-  else
-    Carry(step, now_us);
-  return true;
 }
 
-// Called in PG_CATCH: nothing here looks at interrupts, as a message to the log does. Most of a step is
-// outside of a transaction, and then AbortCurrentTransaction() releases nothing. Locks come first,
-// because a copy of the error takes memory.
+// Called in PG_CATCH: nothing here may look at interrupts, as a message to the log does. Most of a step
+// is outside of a transaction, and then AbortCurrentTransaction() releases nothing. Locks come first,
+// because a copy of the error needs memory.
 void KeepError() {
   LWLockReleaseAll();
   ConditionVariableCancelSleep();
@@ -357,24 +353,29 @@ void KeepError() {
   AbortCurrentTransaction();
 }
 
-// A step of its own.
-void LookAtError() {
+// Is a step of its own.
+void HandleError() {
   const ErrorData *error = self.error;
   self.error = nullptr;
   if (self.action == KeeperAction::kExit) return;
-  // A look at the catalogs that failed counts as a try to keep the lease, and is repeated.
+  // Reading the catalogs counts as a try to keep the lease, and is repeated.
   const KeeperAction action = self.action == KeeperAction::kSleep ? KeeperAction::kAcquire : self.action;
   self.catalogs_changed = true;
-  // Who asks for a better lease than the one in place has an answer, too, when there is none at all.
+  // That all worker ids are leased also answers the question for a better one.
   const bool answered = action == KeeperAction::kAcquire && self.future && error->sqlerrcode == kAllLeased;
   self.keeper.Done(action, answered ? KeeperOutcome::kAnswered : KeeperOutcome::kFailed, MonotonicUs(), Spread());
-  if (error->sqlerrcode == kClockBehind) AskByOtherClock();
+  if (error->sqlerrcode == kClockBehind) ChangeNode(keeping.node, [] { RefusedForSkew(&keeping.node->state); });
   if (action == KeeperAction::kAcquire) GoOn();
   if (answered) return;
-  // A shutdown, and a command that wants the database, cancel what is under way; that is no failure of the registry.
+  // A shutdown, or a command that wants the database, canceled it: that is no failure of the registry.
   const bool given_way = stop_requested || self.next_watch_us == 0;
   if (given_way && error->sqlerrcode == ERRCODE_QUERY_CANCELED && !self.leaving) return;
-  if (action == KeeperAction::kRelease && error->sqlerrcode == ERRCODE_INVALID_PARAMETER_VALUE) DropOldestRetired();
+  // The registry will never accept this release.
+  if (action == KeeperAction::kRelease && error->sqlerrcode == ERRCODE_INVALID_PARAMETER_VALUE)
+    ChangeNode(keeping.node, [] {
+      NodeState *state = &keeping.node->state;
+      DropRetired(state, state->retired[0].lease_id);
+    });
   RecordFailure(action, error->sqlerrcode, error->message, error->detail, IsHeldBack(*error));
 }
 
@@ -384,7 +385,7 @@ bool ProtectedStep() {
   PG_TRY();
   {
     if (self.error != nullptr) {
-      LookAtError();
+      HandleError();
     } else {
       MemoryContextReset(self.step_context);
       more = Step();

@@ -1,7 +1,9 @@
-// 1. What is given back is closed before the registry hears of it, and lost as a gap where it does not.
-// 2. All that want a range are in one exchange. After one that failed they are asked for one by one, because it may be a single segment that
-//    the registry refuses, or whose row somebody holds.
-// 3. A fetch whose answer is late or never comes is a gap, too; it is asked again.
+// Exchanges for ranges of segments.
+//
+// 1. What the node releases is closed before the registry hears of it. If the registry never does, it is a gap.
+// 2. All segments that want a range are in one exchange. After one that failed they are asked for one
+//    by one, because the registry may refuse a single segment, or somebody may hold its row.
+// 3. A range whose answer is late or never comes is a gap, too; another one is asked for.
 #include "pg/keeper/ranges.h"
 
 #include "pg/keeper/keeping.h"
@@ -13,7 +15,7 @@ namespace snowflake {
 
 namespace {
 
-// What one segment's part of an exchange is about.
+// One segment's part of an exchange.
 struct Asked {
   SegmentRef segment;
   int64_t asked;
@@ -26,9 +28,13 @@ struct Collected {
   int count;
 };
 
-// This database's, and this extension's. The keeper alone takes a slot from them, but for who drops a segment.
-bool IsOurs(const SegmentSlot &slot) { return slot.database == MyDatabaseId && slot.extension == keeping.extension; }
+// Requires: the slot's mutex.
+// Only the keeper and a drop of the segment take the slot away from this database and extension.
+bool IsOurs(const SegmentSlot &slot) {
+  return slot.database == MyDatabaseId && slot.extension == keeping.target.extension;
+}
 
+// Requires: the slot's mutex.
 void CloseSlot(SegmentSlot *slot, RangeAsk *ask) {
   const Range rest = CloseRanges(&slot->ranges);
   ask->highest = rest.left > 0 ? rest.last : Highest(slot->ranges);
@@ -37,7 +43,7 @@ void CloseSlot(SegmentSlot *slot, RangeAsk *ask) {
   slot->secret = {};  // the registry is about to be sent it
 }
 
-// Frees the slots of those that have nothing to give back.
+// Frees the slots of segments that have nothing to release.
 Collected Collect(bool leaving) {
   Collected all = {};
   const int slots = SegmentSlots();
@@ -77,7 +83,8 @@ Collected Collect(bool leaving) {
   return all;
 }
 
-// Under the mutex. False where the answer cannot be.
+// Requires: the slot's mutex.
+// False if the answer is impossible.
 bool Put(SegmentSlot *slot, const RangeAnswer &answer) {
   if (memcmp(slot->usage_role, answer.usage_role, sizeof(slot->usage_role)) != 0) {
     memcpy(slot->usage_role, answer.usage_role, sizeof(slot->usage_role));
@@ -100,11 +107,11 @@ bool Put(SegmentSlot *slot, const RangeAnswer &answer) {
   return true;
 }
 
-// Whether the registry is where it was before.
+// An ERROR if the registry has gone back to an older timeline.
 void JudgeStanding(const Standing &standing) {
   bool older = false;
   RegistrySeen seen = {};
-  const int64_t now_us = NowUnixUs();  // who issues numbers alone has read no clock
+  const int64_t now_us = NowUnixUs();  // a node that issues only numbers has no clock of its own
   ChangeNode(keeping.node, [&] {
     seen = keeping.node->state.seen;
     older = IsOlder(standing, seen, now_us);
@@ -163,18 +170,17 @@ RegistryAnswer ExchangeRanges(bool leaving) {
   answer.answers = static_cast<RangeAnswer *>(palloc0(sizeof(RangeAnswer) * all.count));
   const int64_t since_us = SteadyUs();
   keeping.ranges_failed = true;
-  const RegistryAnswer outcome = keeping.registry->ranges(
-      TargetOfRegistry(), {keeping.node->node_name, keeping.registry->is_here, all.count, all.asks}, leaving, &answer);
-  if (outcome != RegistryAnswer::kDone) return outcome;
+  const RangesRequest request = {keeping.node->node_name, keeping.registry->is_here, all.count, all.asks};
+  if (!keeping.registry->ranges(&keeping.target, request, leaving, &answer)) return RegistryAnswer::kGone;
   keeping.ranges_us = SteadyUs() - since_us;
   keeping.ranges_failed = false;
   JudgeStanding(answer.standing);
-  // Told to stop, a wait for a synchronous standby ends without its acknowledgement.
-  if (stop_requested && !leaving) return outcome;
+  // A request to stop ends a wait for a synchronous standby without its acknowledgement.
+  if (stop_requested && !leaving) return RegistryAnswer::kDone;
   WithLock(keeping.node, LW_EXCLUSIVE,
            [&] { memcpy(keeping.node->segments_known, answer.known, sizeof(answer.known)); });
   PutAll(all, answer);
-  return outcome;
+  return RegistryAnswer::kDone;
 }
 
 }  // namespace snowflake

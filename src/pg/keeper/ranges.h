@@ -1,4 +1,4 @@
-// Ranges of segments: what the keeper asks for, and what it gives back.
+// Ranges of segments: what the keeper asks for, and what it releases.
 #pragma once
 
 #include "core/keeper.h"
@@ -9,7 +9,7 @@ namespace snowflake {
 // What this database's segments want of the keeper.
 void ObserveRanges(KeeperView *view);
 
-// One exchange for all of them. While leaving, everything goes back.
+// One exchange for all of them. While leaving, all ranges are released.
 RegistryAnswer ExchangeRanges(bool leaving);
 
 }  // namespace snowflake

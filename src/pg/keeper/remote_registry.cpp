@@ -11,7 +11,6 @@
 #include "pg/database_layout.h"
 #include "pg/keeper/registry.h"
 #include "pg/keeper/libpq.h"
-#include "pg/keeper/remote_row.h"
 #include "pg/presentable.h"
 #include "pg/registry/secrets.h"
 #include "pg/report.h"
@@ -42,48 +41,13 @@ constexpr RemoteFunction kFunctions[kFunctionCount] = {
      {TEXTOID, TEXTARRAYOID, INT8ARRAYOID, INT8ARRAYOID, INT8ARRAYOID, INT8ARRAYOID, BYTEAARRAYOID}},
     {"snowflake_get_layout", 0, {}}};
 
-const char *TypeName(Oid type) {
-  switch (type) {
-    case TEXTOID:
-      return "text";
-    case INT4OID:
-      return "int4";
-    case INT8OID:
-      return "int8";
-    case INTERVALOID:
-      return "interval";
-    case BYTEAOID:
-      return "bytea";
-    case TEXTARRAYOID:
-      return "_text";
-    case INT8ARRAYOID:
-      return "_int8";
-    case BYTEAARRAYOID:
-      return "_bytea";
-  }
-  pg_unreachable();
-}
-
 struct Session {
   Remote remote;
   const char *schemas[kFunctionCount];  // quoted; nullptr: no such function
 };
 
-// Hands `read` the answer's row, and lets go of it whatever happens.
-template <typename Read>
-void Ask(Session *session, const char *statement, const RemoteFunction &function, const char *const *values,
-         Read read) {
-  PGresult *volatile row = RemoteCall(&session->remote, statement, function.count, function.types, values);
-  PG_TRY();
-  { read(RemoteRow(row)); }
-  PG_FINALLY();
-  { RemoteClear(row); }
-  PG_END_TRY();
-}
-
 // `columns` are those of the answer; a function without named ones has one called answer.
-template <typename Read>
-void CallFunction(Session *session, int index, const char *columns, const char *const *values, Read read) {
+RemoteRow CallFunction(Session *session, int index, const char *columns, const char *const *values) {
   const RemoteFunction &function = kFunctions[index];
   if (session->schemas[index] == nullptr)
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -92,10 +56,9 @@ void CallFunction(Session *session, int index, const char *columns, const char *
   StringInfoData statement;
   initStringInfo(&statement);
   appendStringInfo(&statement, "SELECT %s FROM %s.%s(", columns, session->schemas[index], function.name);
-  for (int i = 0; i < function.count; ++i)
-    appendStringInfo(&statement, "%s$%d::pg_catalog.%s", i > 0 ? ", " : "", i + 1, TypeName(function.types[i]));
+  for (int i = 0; i < function.count; ++i) appendStringInfo(&statement, "%s$%d", i > 0 ? ", " : "", i + 1);
   appendStringInfoString(&statement, ") AS answer");
-  Ask(session, statement.data, function, values, read);
+  return RemoteCall(&session->remote, statement.data, function.count, function.types, values);
 }
 
 // The extension's schema, null without one; how many functions of ours it has; the schema of each;
@@ -131,51 +94,55 @@ const char *LookUpStatement() {
   return text.data;
 }
 
-// What no other server, database or extension has, not even a copy of this one.
-const char *TargetHere(Oid extension) {
-  return psprintf("%016llx %u %u", static_cast<unsigned long long>(PgStartTime), MyDatabaseId, extension);
+void LookUp(Session *session, RegistryTarget *target) {
+  RemoteRow row = RemoteCall(&session->remote, LookUpStatement(), 0, nullptr, nullptr);
+  if (row.PassNull())
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("the registry's database has no extension snowflake"),
+                    errdetail("snowflake.registry leads to a database without it."),
+                    errhint("Run CREATE EXTENSION snowflake there; the library need not be preloaded.")));
+  char theirs[NAMEDATALEN];
+  CopyPresentable(theirs, sizeof(theirs), row.Name());
+  if (row.Int8() == 0) ReportNamesake("the registry's database", theirs);
+  for (const char *&schema : session->schemas) schema = row.PassNull() ? nullptr : row.Name();
+  // No other server, database or extension has the same three, not even a copy of this one.
+  const char *here =
+      psprintf("%016llx %u %u", static_cast<unsigned long long>(PgStartTime), MyDatabaseId, target->extension);
+  target->is_here = strcmp(row.Text(), here) == 0;
 }
 
-void LookUp(Session *session, const RegistryTarget &target) {
-  Ask(session, LookUpStatement(), {}, nullptr, [&](RemoteRow row) {
-    if (row.PassNull())
-      ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                      errmsg("the registry's database has no extension snowflake"),
-                      errdetail("snowflake.registry leads to a database without it."),
-                      errhint("Run CREATE EXTENSION snowflake there; the library need not be preloaded.")));
-    char theirs[NAMEDATALEN];
-    CopyPresentable(theirs, sizeof(theirs), row.Name());
-    if (row.Int8() == 0) ReportNamesake("the registry's database", theirs);
-    for (const char *&schema : session->schemas) schema = row.PassNull() ? nullptr : row.Name();
-    target.found->is_here = strcmp(row.Text(), TargetHere(target.extension)) == 0;
-  });
-}
-
-// Runs `talk` on a connection of its own.
+// Runs `talk` on a connection of its own, and returns what it returns.
 template <typename Talk>
-void WithRegistry(const RegistryTarget &target, bool hurry, Talk talk) {
+bool WithRegistry(RegistryTarget *target, bool hurry, Talk talk) {
   Session session = {};
-  RemoteOpen(&session.remote, target.conninfo, MonotonicUs() + (hurry ? kHurryUs : kExchangeUs));
+  volatile bool done = false;
   PG_TRY();
   {
-    target.found->in_clear = session.remote.in_clear;
+    RemoteOpen(&session.remote, target->conninfo, MonotonicUs() + (hurry ? kHurryUs : kExchangeUs));
+    target->in_clear = session.remote.in_clear;
     LookUp(&session, target);
-    talk(&session);
+    done = talk(&session);
   }
-  PG_FINALLY();
-  { RemoteClose(&session.remote); }
+  PG_CATCH();
+  {
+    RemoteClose(&session.remote);
+    PG_RE_THROW();
+  }
   PG_END_TRY();
+  RemoteClose(&session.remote);
+  return done;
 }
 
-const char *Int8Text(int64_t value) { return psprintf("%lld", static_cast<long long>(value)); }
-const char *DurationText(int64_t us) { return psprintf("%lld microseconds", static_cast<long long>(us)); }
+const char *Int8Text(int64_t value) { return psprintf("%lld", Long(value)); }
+const char *DurationText(int64_t us) { return psprintf("%lld microseconds", Long(us)); }
 const char *BytesText(Datum bytes) { return DatumGetCString(DirectFunctionCall1(byteaout, bytes)); }
 
-// A name that the registry could not store, or not as it is meant, goes there in letters that every server has.
-const char *NodeText(const Remote &remote, const char *name) {
+// A name as the registry can store it. If its encoding is another one, the name goes there in letters
+// that every server has; it is then no name of a segment that the registry has.
+const char *NameText(const Remote &remote, const char *name, size_t size) {
   if (RemoteHasOurEncoding(remote)) return name;
-  char *text = static_cast<char *>(palloc(kMaxNodeName));
-  CopyPresentable(text, kMaxNodeName, name, Alphabet::kAscii);
+  char *text = static_cast<char *>(palloc(size));
+  CopyPresentable(text, size, name, Alphabet::kAscii);
   return text;
 }
 
@@ -194,9 +161,9 @@ constexpr const char *kStandingColumns = "system_identifier, timeline, raised_ti
 
 Standing StandingFrom(RemoteRow *row) { return {row->Int8(), row->Int8(), row->Int8(), row->Int8()}; }
 
-// False when the registry drew nothing.
+// False if the registry assigned nothing.
 bool AcquireLease(Session *session, const AcquireRequest &request, AcquireAnswer *answer) {
-  const char *const values[] = {NodeText(session->remote, request.node),
+  const char *const values[] = {NameText(session->remote, request.node, kMaxNodeName),
                                 psprintf("%d", request.datacenter),
                                 Int8Text(request.now),
                                 DurationText(request.duration_us),
@@ -205,154 +172,117 @@ bool AcquireLease(Session *session, const AcquireRequest &request, AcquireAnswer
                                 request.start_before == kAnyStart ? nullptr : Int8Text(request.start_before)};
   const char *columns = psprintf("lease_id, worker_id, window_start, window_end, %s, %s, workers_free",
                                  kLayoutColumnList, kStandingColumns);
-  bool drawn = false;
-  CallFunction(session, kAcquire, columns, values, [&](RemoteRow row) {
-    if (row.PassNull()) return;
-    answer->lease = {row.Int8(), {}, row.Int4(), row.Int8(), row.Int8()};
-    answer->layout = LayoutFrom(&row);
-    answer->standing = StandingFrom(&row);
-    answer->workers_free = row.Int8();
-    drawn = true;
-  });
-  return drawn;
+  RemoteRow row = CallFunction(session, kAcquire, columns, values);
+  if (row.PassNull()) return false;
+  answer->lease = {row.Int8(), {}, row.Int4(), row.Int8(), row.Int8()};
+  answer->layout = LayoutFrom(&row);
+  answer->standing = StandingFrom(&row);
+  answer->workers_free = row.Int8();
+  return true;
 }
 
-RegistryAnswer AcquireThere(const RegistryTarget &target, const Layout &layout, const AcquireRequest &request,
+RegistryAnswer AcquireThere(RegistryTarget *target, const Layout &layout, const AcquireRequest &request,
                             AcquireAnswer *answer) {
-  bool drawn = false;
-  const bool any_start = request.start_before == kAnyStart;
-  WithRegistry(target, false, [&](Session *session) {
+  const bool acquired = WithRegistry(target, false, [&](Session *session) {
+    RemoteRow row = CallFunction(session, kGetLayout, kLayoutColumnList, nullptr);
+    const Layout theirs = LayoutFrom(&row);
     // Ticks of another layout would only look like a clock that is off.
-    CallFunction(session, kGetLayout, kLayoutColumnList, nullptr, [&](RemoteRow row) {
-      const Layout theirs = LayoutFrom(&row);
-      if (theirs != layout)
-        ereport(
-            ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the registry has another layout"),
-             errdetail("This database's layout has %s; the registry's has %s.", DescribeLayout(layout),
-                       DescribeLayout(theirs)),
-             errhint("Set the registry's layout here with snowflake_set_layout(), before the first id is issued.")));
-    });
-    if (!RecoveryInProgress()) KeepLocalLayout(target.extension);
-    drawn = AcquireLease(session, request, answer);
+    if (theirs != layout)
+      ereport(ERROR,
+              (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the registry has another layout"),
+               errdetail("This database's layout has %s; the registry's has %s.", DescribeLayout(layout),
+                         DescribeLayout(theirs)),
+               errhint("Set the registry's layout here with snowflake_set_layout(), before the first id is issued.")));
+    if (!RecoveryInProgress()) KeepLocalLayout(target->extension);
+    return AcquireLease(session, request, answer);
   });
-  if (drawn) return RegistryAnswer::kDone;
-  return any_start ? RegistryAnswer::kBusy : RegistryAnswer::kNothingBetter;
+  return acquired ? RegistryAnswer::kDone : RegistryAnswer::kBusy;
 }
 
-RegistryAnswer ExtendThere(const RegistryTarget &target, const ExtendRequest &request, ExtendAnswer *answer) {
-  RegistryAnswer outcome = RegistryAnswer::kGone;
-  WithRegistry(target, false, [&](Session *session) {
+bool ExtendThere(RegistryTarget *target, const ExtendRequest &request, ExtendAnswer *answer) {
+  return WithRegistry(target, false, [&](Session *session) {
     const char *const values[] = {Int8Text(request.lease_id),    BytesText(SecretHashDatum(request.secret_hash)),
                                   Int8Text(request.now),         DurationText(request.duration_us),
                                   Int8Text(request.held_until),  psprintf("%d", request.worker),
                                   Int8Text(request.window_start)};
-    CallFunction(session, kExtend, psprintf("window_end, %s", kStandingColumns), values, [&](RemoteRow row) {
-      if (!row.PassNull()) {
-        answer->window_end = row.Int8();
-        outcome = RegistryAnswer::kDone;
-      }
-      answer->standing = StandingFrom(&row);
-    });
+    RemoteRow row = CallFunction(session, kExtend, psprintf("window_end, %s", kStandingColumns), values);
+    const bool extended = !row.PassNull();
+    if (extended) answer->window_end = row.Int8();
+    answer->standing = StandingFrom(&row);
+    return extended;
   });
-  return outcome;
 }
 
-RegistryAnswer ReleaseThere(const RegistryTarget &target, const ReleaseRequest &request, bool hurry, Telling telling) {
-  RegistryAnswer outcome = RegistryAnswer::kGone;
-  WithRegistry(target, hurry, [&](Session *session) {
+bool ReleaseThere(RegistryTarget *target, const ReleaseRequest &request, bool hurry, BeforeRelease before) {
+  return WithRegistry(target, hurry, [&](Session *session) {
     const char *const values[] = {Int8Text(request.lease_id), BytesText(SecretDatum(request.secret)),
                                   Int8Text(request.last_tick), Int8Text(request.held_until)};
-    telling(request.lease_id);
-    CallFunction(session, kRelease, "answer", values, [&](RemoteRow row) {
-      if (row.Bool()) outcome = RegistryAnswer::kDone;
-    });
+    before(request.lease_id);
+    return CallFunction(session, kRelease, "answer", values).Bool();
   });
-  return outcome;
 }
 
 // An array as text. No catalog is looked at: there is no transaction here.
-template <typename Append>
-const char *ArrayText(int count, Append append) {
+template <typename Element>
+const char *ArrayText(int count, Element element) {
   StringInfoData text;
   initStringInfo(&text);
   for (int i = 0; i < count; ++i) {
-    appendStringInfoChar(&text, i == 0 ? '{' : ',');
-    append(&text, i);
+    appendStringInfoString(&text, i == 0 ? "{\"" : "\",\"");
+    for (const char *c = element(i); *c != '\0'; ++c) {
+      if (*c == '"' || *c == '\\') appendStringInfoChar(&text, '\\');
+      appendStringInfoChar(&text, *c);
+    }
   }
-  appendStringInfoString(&text, count == 0 ? "{}" : "}");
+  appendStringInfoString(&text, count == 0 ? "{}" : "\"}");
   return text.data;
 }
 
-void AppendQuoted(StringInfo text, const char *element) {
-  appendStringInfoChar(text, '"');
-  for (const char *c = element; *c != '\0'; ++c) {
-    if (*c == '"' || *c == '\\') appendStringInfoChar(text, '\\');
-    appendStringInfoChar(text, *c);
-  }
-  appendStringInfoChar(text, '"');
-}
-
-// A name that the registry cannot have in its encoding is spelt so that it has none of that name.
-const char *SegmentText(const Remote &remote, const char *name) {
-  if (RemoteHasOurEncoding(remote)) return name;
-  char *text = static_cast<char *>(palloc(kMaxSegmentName + 1));
-  CopyPresentable(text, kMaxSegmentName + 1, name, Alphabet::kAscii);
-  return text;
-}
-
-// Those of these segments; `secret`: with the secrets themselves, of those that are closed.
-void AskForRanges(Session *session, const RangesRequest &request, bool secret, RangesAnswer *answer) {
+// The ranges of these segments. `secret`: only of those that are closed, and with the secrets themselves.
+bool AskForRanges(Session *session, const RangesRequest &request, bool secret, RangesAnswer *answer) {
   int *asked = static_cast<int *>(palloc(sizeof(int) * (request.count + 1))), count = 0;
   for (int i = 0; i < request.count; ++i)
     if (!secret || request.asks[i].wanted < 0) asked[count++] = i;
-  if (count == 0) return;
+  if (count == 0) return true;
+  const Remote &remote = session->remote;
   const auto ask = [&](int i) -> const RangeAsk & { return request.asks[asked[i]]; };
-  const auto numbers = [&](int64_t RangeAsk::*member) {
-    return ArrayText(count, [&](StringInfo text, int i) { appendStringInfo(text, "%lld", Long(ask(i).*member)); });
+  const auto name = [&](int i) { return NameText(remote, ask(i).name, kMaxSegmentName + 1); };
+  const auto bytes = [&](int i) {
+    return BytesText(secret ? SecretDatum(ask(i).secret) : SecretHashDatum(ask(i).secret.hash));
   };
-  const char *names =
-      ArrayText(count, [&](StringInfo text, int i) { AppendQuoted(text, SegmentText(session->remote, ask(i).name)); });
-  const char *secrets = ArrayText(count, [&](StringInfo text, int i) {
-    AppendQuoted(text, BytesText(secret ? SecretDatum(ask(i).secret) : SecretHashDatum(ask(i).secret.hash)));
-  });
-  const char *const values[] = {NodeText(session->remote, request.node),
-                                names,
+  const auto numbers = [&](int64_t RangeAsk::*member) {
+    return ArrayText(count, [&](int i) { return Int8Text(ask(i).*member); });
+  };
+  const char *const values[] = {NameText(remote, request.node, kMaxNodeName),
+                                ArrayText(count, name),
                                 numbers(&RangeAsk::segment_id),
                                 numbers(&RangeAsk::highest),
                                 numbers(&RangeAsk::unused),
                                 numbers(&RangeAsk::wanted),
-                                secrets};
-  CallFunction(session, kRanges,
-               "segment_ids, range_last, range_count, usage_roles, system_identifier, timeline, word_us, known", values,
-               [&](RemoteRow row) {
-                 int64_t *columns[3];
-                 for (int64_t *&column : columns) {
-                   column = static_cast<int64_t *>(palloc(sizeof(int64_t) * (count + 1)));
-                   row.Int8Array(column, count);
-                 }
-                 char **roles = row.Names(count);
-                 const Alphabet alphabet = RemoteHasOurEncoding(session->remote) ? Alphabet::kOurs : Alphabet::kAscii;
-                 for (int i = 0; i < count; ++i) {
-                   RangeAnswer *of = &answer->answers[asked[i]];
-                   *of = {columns[0][i], {columns[1][i], columns[2][i]}, {}};
-                   // A name that does not fit our encoding is changed: it names no role here.
-                   CopyPresentable(of->usage_role, sizeof(of->usage_role), roles[i], alphabet);
-                 }
-                 answer->standing = {row.Int8(), row.Int8(), kNoWatermark, row.Int8()};
-                 CopyPresentable(answer->known, sizeof(answer->known), row.Text(), alphabet);
-               });
+                                ArrayText(count, bytes)};
+  RemoteRow row = CallFunction(
+      session, kRanges,
+      "segment_ids, range_last, range_count, usage_roles, system_identifier, timeline, word_us, known", values);
+  const int64_t *ids = row.Int8s(count), *lasts = row.Int8s(count), *counts = row.Int8s(count);
+  const char *const *roles = row.Names(count);
+  const Alphabet alphabet = RemoteHasOurEncoding(remote) ? Alphabet::kOurs : Alphabet::kAscii;
+  for (int i = 0; i < count; ++i) {
+    RangeAnswer *of = &answer->answers[asked[i]];
+    *of = {ids[i], {lasts[i], counts[i]}, {}};
+    // A name that does not fit our encoding is changed: it names no role here.
+    CopyPresentable(of->usage_role, sizeof(of->usage_role), roles[i], alphabet);
+  }
+  answer->standing = {row.Int8(), row.Int8(), kNoWatermark, row.Int8()};
+  CopyPresentable(answer->known, sizeof(answer->known), row.Text(), alphabet);
+  return true;
 }
 
-// A call that fails may have shown the secret to others. So the registry first commits, under the hash, how far the node
-// has issued: no more than the rest comes back with the secret.
-RegistryAnswer AcquireRangesThere(const RegistryTarget &target, const RangesRequest &request, bool hurry,
-                                  RangesAnswer *answer) {
-  WithRegistry(target, hurry, [&](Session *session) {
-    AskForRanges(session, request, false, answer);
-    AskForRanges(session, request, true, answer);
+// A call that fails may have shown the secret to others. So the registry first commits, under the
+// hash, how far the node has issued; the second call then gives back no more than the rest.
+bool AcquireRangesThere(RegistryTarget *target, const RangesRequest &request, bool hurry, RangesAnswer *answer) {
+  return WithRegistry(target, hurry, [&](Session *session) {
+    return AskForRanges(session, request, false, answer) && AskForRanges(session, request, true, answer);
   });
-  return RegistryAnswer::kDone;
 }
 
 }  // namespace

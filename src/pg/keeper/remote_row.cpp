@@ -1,3 +1,4 @@
+// Reads values of a registry's answer, which may be anything.
 #include "pg/keeper/remote_row.h"
 
 #include "libpq-fe.h"
@@ -5,17 +6,29 @@
 
 namespace snowflake {
 
+namespace {
+
+constexpr size_t kLongestInteger = sizeof("-9223372036854775808") - 1;
+
+bool Parse(const char *text, int64_t *number) {
+  char *end = nullptr;
+  errno = 0;
+  *number = strtoll(text, &end, 10);
+  return errno == 0 && end != text && *end == '\0';
+}
+
+}  // namespace
+
 void ReportMalformed(const char *detail) {
   ereport(ERROR, (errcode(ERRCODE_PROTOCOL_VIOLATION), errmsg("invalid response from registry"),
                   errdetail_internal("%s", detail)));
-  pg_unreachable();
 }
 
-void RemoteRow::Refuse(const char *value, const char *kind) const {
+void RemoteRow::Refuse(const char *kind) const {
   char name[NAMEDATALEN], shown[64];
   const char *real_name = PQfname(row_, column_ - 1);
   CopyPresentable(name, sizeof(name), real_name != nullptr ? real_name : "");
-  CopyPresentable(shown, sizeof(shown), value);
+  CopyPresentable(shown, sizeof(shown), PQgetvalue(row_, 0, column_ - 1));
   ReportMalformed(psprintf("Its column %d, \"%s\", is \"%s\", which is not a valid %s.", column_, name, shown, kind));
 }
 
@@ -24,7 +37,7 @@ const char *RemoteRow::Next(size_t longest, const char *kind) {
   if (column >= PQnfields(row_)) ReportMalformed(psprintf("It has no column %d.", column_));
   if (PQgetisnull(row_, 0, column)) ReportMalformed(psprintf("Its column %d is null.", column_));
   const char *value = PQgetvalue(row_, 0, column);
-  if (strnlen(value, longest + 1) > longest) Refuse(value, kind);
+  if (strnlen(value, longest + 1) > longest) Refuse(kind);
   return value;
 }
 
@@ -35,11 +48,8 @@ bool RemoteRow::PassNull() {
 }
 
 int64_t RemoteRow::Integer(int64_t lowest, int64_t highest, const char *kind) {
-  const char *value = Next(strlen("-9223372036854775808"), kind);
-  char *end = nullptr;
-  errno = 0;
-  const long long number = strtoll(value, &end, 10);
-  if (errno != 0 || end == value || *end != '\0' || number < lowest || number > highest) Refuse(value, kind);
+  int64_t number = 0;
+  if (!Parse(Next(kLongestInteger, kind), &number) || number < lowest || number > highest) Refuse(kind);
   return number;
 }
 
@@ -48,36 +58,19 @@ int32_t RemoteRow::Int4() { return static_cast<int32_t>(Integer(PG_INT32_MIN, PG
 
 bool RemoteRow::Bool() {
   const char *value = Next(1, "boolean");
-  if (value[0] != 't' && value[0] != 'f') Refuse(value, "boolean");
+  if (value[0] != 't' && value[0] != 'f') Refuse("boolean");
   return value[0] == 't';
 }
 
-void RemoteRow::Int8Array(int64_t *values, int count) {
-  const char *kind = psprintf("array of %d bigints", count);
-  const char *value = Next((strlen("-9223372036854775808") + 1) * static_cast<size_t>(count) + 2, kind);
-  const char *at = value;
-  if (*at++ != '{') Refuse(value, kind);
-  for (int i = 0; i < count; ++i) {
-    char *end = nullptr;
-    errno = 0;
-    values[i] = strtoll(at, &end, 10);
-    if (errno != 0 || end == at || *end != (i + 1 < count ? ',' : '}')) Refuse(value, kind);
-    at = end + 1;
-  }
-  if (count == 0 && *at++ != '}') Refuse(value, kind);
-  if (*at != '\0') Refuse(value, kind);
-}
-
-char **RemoteRow::Names(int count) {
-  const char *kind = psprintf("array of %d names", count);
-  // Each character may be escaped, and quotes and a comma come with each.
-  const char *value = Next((size_t{2} * NAMEDATALEN + 3) * static_cast<size_t>(count) + 2, kind);
-  char **names = static_cast<char **>(palloc(sizeof(char *) * count));
+// `longest`: of an element as it is spelled, in bytes.
+char **RemoteRow::Elements(int count, size_t longest, const char *kind) {
+  const char *value = Next((longest + 1) * static_cast<size_t>(count) + 2, kind);  // commas and braces
+  char **elements = static_cast<char **>(palloc(sizeof(char *) * count));
   char *to = static_cast<char *>(palloc(strlen(value) + 1));
   const char *at = value;
-  if (*at++ != '{') Refuse(value, kind);
+  if (*at++ != '{') Refuse(kind);
   for (int i = 0; i < count; ++i) {
-    names[i] = to;
+    elements[i] = to;
     const bool quoted = *at == '"';
     if (quoted) ++at;
     const char *begin = at;
@@ -86,15 +79,28 @@ char **RemoteRow::Names(int count) {
       *to++ = *at++;
     }
     *to++ = '\0';
-    if (quoted ? *at++ != '"' : at == begin) Refuse(value, kind);
-    if (*at++ != (i + 1 < count ? ',' : '}')) Refuse(value, kind);
+    if (quoted ? *at++ != '"' : at == begin) Refuse(kind);
+    if (*at++ != (i + 1 < count ? ',' : '}')) Refuse(kind);
   }
-  if (*at != '\0') Refuse(value, kind);
-  return names;
+  if (*at != '\0') Refuse(kind);
+  return elements;
+}
+
+int64_t *RemoteRow::Int8s(int count) {
+  const char *kind = psprintf("array of %d bigints", count);
+  const char *const *elements = Elements(count, kLongestInteger, kind);
+  int64_t *numbers = static_cast<int64_t *>(palloc(sizeof(int64_t) * count));
+  for (int i = 0; i < count; ++i)
+    if (!Parse(elements[i], &numbers[i])) Refuse(kind);
+  return numbers;
+}
+
+// Each character may be escaped, and each name quoted.
+char **RemoteRow::Names(int count) {
+  return Elements(count, size_t{2} * NAMEDATALEN + 2, psprintf("array of %d names", count));
 }
 
 char *RemoteRow::Text() { return pstrdup(Next(1024, "text")); }
-
 char *RemoteRow::Name() { return pstrdup(Next(2 * NAMEDATALEN, "name")); }
 
 }  // namespace snowflake

@@ -1,5 +1,5 @@
-// What a registry answers over a connection: one row, read from left to right. It is input, so every value is
-// judged where it is read. Errors: 08P01, with what is wrong.
+// What a registry answers over a connection: one row, read from left to right. It is input, so every
+// value is judged where it is read. Errors: 08P01, with what is wrong. What is returned is palloc'd.
 #pragma once
 
 #include "pg/pg.h"
@@ -20,19 +20,19 @@ class RemoteRow {
   int64_t Int8();
   int32_t Int4();
   bool Bool();
-  // As the registry spells it, in its own encoding; palloc'd.
+  // As the registry spells it, in its own encoding.
   char *Name();
-  // At most 1 kB; palloc'd.
+  // At most 1 kB.
   char *Text();
-  // Of exactly so many elements.
-  void Int8Array(int64_t *values, int count);
-  // Likewise of texts, as the registry spells them; palloc'd.
+  // Arrays of exactly so many elements; names as above.
+  int64_t *Int8s(int count);
   char **Names(int count);
 
  private:
   const char *Next(size_t longest, const char *kind);
   int64_t Integer(int64_t lowest, int64_t highest, const char *kind);
-  [[noreturn]] void Refuse(const char *value, const char *kind) const;
+  char **Elements(int count, size_t longest, const char *kind);
+  [[noreturn]] void Refuse(const char *kind) const;
 
   const PGresult *row_;
   int column_ = 0;
