@@ -2,6 +2,7 @@
 #include "pg/keeper/advice.h"
 
 #include "pg/keeper/keeping.h"
+#include "pg/report.h"
 
 namespace snowflake {
 
@@ -81,38 +82,33 @@ bool LookSafely(const AcquireAnswer &answer, Advised *advised) {
 
 constexpr uint32_t kEach[] = {kAdviceOwnRegistry, kAdviceFewWorkers, kAdviceFewKeepers, kAdvicePassword, kAdviceNoBox};
 
-const char *WhatIs(uint32_t bit, const Advised &advised) {
-  switch (bit) {
-    case kAdviceOwnRegistry:
-      return "rows of other servers come to this database, but it has its own registry: their ids differ only by "
-             "chance, and numbers of segments do not differ";
-    case kAdviceFewWorkers:
-      return psprintf("less than a tenth of the worker ids is free: %lld of %lld",
-                      static_cast<long long>(advised.workers_free), static_cast<long long>(advised.workers));
-    case kAdvicePassword:
-      return "the registry's password is sent in clear text to any server that answers in its place and asks for it";
-    case kAdviceNoBox:
-      return "there is no black box: after a crash of this server new leases are drawn";
-    default:
-      return psprintf("%d databases of this server issue ids, and there are %d background workers", advised.databases,
-                      max_worker_processes);
-  }
-}
+struct Text {
+  const char *what, *to_do;
+};
 
-const char *WhatToDo(uint32_t bit) {
+Text TextOf(uint32_t bit, const Advised &advised) {
   switch (bit) {
     case kAdviceOwnRegistry:
-      return "Give all of them the same registry with snowflake.registry.";
+      return {
+          "rows of other servers come to this database, but it has its own registry: their ids differ only by "
+          "chance, and numbers of segments do not differ",
+          "Give all of them the same registry with snowflake.registry."};
     case kAdviceFewWorkers:
-      return "When none are left, a node that starts gets SF004. snowflake_evict() frees those of dead nodes, and a "
-             "layout with more worker bits has more.";
+      return {psprintf("less than a tenth of the worker ids is free: %lld of %lld", Long(advised.workers_free),
+                       Long(advised.workers)),
+              "When none are left, a node that starts gets SF004. snowflake_evict() frees those of dead nodes, and a "
+              "layout with more worker bits has more."};
     case kAdvicePassword:
-      return "Add sslmode=verify-full to snowflake.registry, or use a certificate. From version 16 on, libpq does not "
-             "send it in clear text, but this libpq is older.";
+      return {"the registry's password is sent in clear text to any server that answers in its place and asks for it",
+              "Add sslmode=verify-full to snowflake.registry, or use a certificate. From version 16 on, libpq does not "
+              "send it in clear text, but this libpq is older."};
     case kAdviceNoBox:
-      return "Make room for POSIX shared memory; the server's log says what is missing.";
+      return {"there is no black box: after a crash of this server new leases are drawn",
+              "Make room for POSIX shared memory; the server's log says what is missing."};
     default:
-      return "Raise max_worker_processes. Each of these databases takes one worker, and the next one will find none.";
+      return {psprintf("%d databases of this server issue ids, and there are %d background workers", advised.databases,
+                       max_worker_processes),
+              "Raise max_worker_processes. Each of these databases takes one worker, and the next one will find none."};
   }
 }
 
@@ -128,9 +124,11 @@ void Advise(const AcquireAnswer &answer) {
     before = node->advice;
     node->advice = advised.advice;
   });
-  for (uint32_t bit : kEach)
-    if ((advised.advice & bit) != 0 && (before & bit) == 0)
-      ereport(WARNING, (errmsg("snowflake keeper: %s", WhatIs(bit, advised)), errhint("%s", WhatToDo(bit))));
+  for (uint32_t bit : kEach) {
+    if ((advised.advice & ~before & bit) == 0) continue;
+    const Text text = TextOf(bit, advised);
+    ereport(WARNING, (errmsg("snowflake keeper: %s", text.what), errhint("%s", text.to_do)));
+  }
 }
 
 void AdviseAgain() {
@@ -151,12 +149,14 @@ void AdviseAgain() {
 }
 
 char *AdviceText(const Advised &advised) {
-  StringInfoData text;
-  initStringInfo(&text);
-  for (uint32_t bit : kEach)
-    if ((advised.advice & bit) != 0)
-      appendStringInfo(&text, "%s%s. %s", text.len > 0 ? "\n" : "", WhatIs(bit, advised), WhatToDo(bit));
-  return text.data;
+  StringInfoData lines;
+  initStringInfo(&lines);
+  for (uint32_t bit : kEach) {
+    if ((advised.advice & bit) == 0) continue;
+    const Text text = TextOf(bit, advised);
+    appendStringInfo(&lines, "%s%s. %s", lines.len > 0 ? "\n" : "", text.what, text.to_do);
+  }
+  return lines.data;
 }
 
 }  // namespace snowflake

@@ -19,7 +19,8 @@ struct Advised {
 // is no error, because ids are issued.
 void Advise(const AcquireAnswer &answer);
 
-// After an extend: ends advice that was followed. Only a registry here counts its free worker ids for that.
+// After an extend: ends advice that was followed. Only a registry here counts its free worker ids
+// for that.
 void AdviseAgain();
 
 // One line for each bit.

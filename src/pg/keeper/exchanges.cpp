@@ -1,4 +1,5 @@
-// Asks the registry for what core/node.h decides, and puts the answers into the node's state.
+// The exchanges for leases: asks for what core/node.h decides, and stores what it makes of the
+// answers.
 #include "pg/keeper/exchanges.h"
 
 #include "pg/database_layout.h"

@@ -1,5 +1,6 @@
-// The exchanges of leases: what the keeper does with the answers. core/keeper decides when, and
-// process.cpp carries that out. Errors of the registry pass through here.
+// The exchanges with the registry, for leases and for ranges of segments (ranges.cpp): what the
+// keeper asks for, and what it does with the answers. core/keeper decides when, and process.cpp
+// carries that out. Errors of the registry pass through here.
 #pragma once
 
 #include "core/keeper.h"
@@ -11,5 +12,10 @@ RegistryAnswer Acquire(int64_t duration_us);
 RegistryAnswer Extend(int64_t duration_us);
 // The oldest lease that waits to be released. In a hurry it takes no longer than a shutdown may.
 RegistryAnswer Release(bool hurry);
+
+// What this database's segments want of the keeper.
+void ObserveRanges(KeeperView *view);
+// For all segments that want a range. While leaving, all ranges are released.
+RegistryAnswer ExchangeRanges(bool leaving);
 
 }  // namespace snowflake

@@ -8,7 +8,6 @@
 #include "pg/presentable.h"
 #include "pg/report.h"
 #include "pg/settings.h"
-#include "pg/state/issuers.h"
 
 namespace snowflake {
 
@@ -157,18 +156,6 @@ void SetExtension(Oid extension) {
 
 void CloseGenerator() {
   ChangeNode(keeping.node, [] { CloseLease(&keeping.node->state); });
-}
-
-void ForgetIds() {
-  ForgetIssuer(MyDatabaseId);
-  ChangeNode(keeping.node, [] { keeping.node->state.generator.lease.lease_id = 0; });
-}
-
-void TidyUp() {
-  int64_t taken = 0;
-  WithLock(keeping.node, LW_SHARED, [&] { taken = keeping.node->counters.ids_taken; });
-  if (taken == 0 && GetCurrentTimestamp() - PgStartTime > USECS_PER_DAY) ForgetIssuer(MyDatabaseId);
-  ChangeNode(keeping.node, [] { ForgetQuestion(&keeping.node->state); });
 }
 
 }  // namespace snowflake

@@ -1,5 +1,5 @@
-// The keeper's own state: whose node it keeps, and at which registry. Here alone is chosen whether that
-// is the registry in this database or one elsewhere.
+// The keeper's own state: whose node it keeps, and at which registry. Here alone is chosen whether
+// that is the registry in this database or one elsewhere.
 #pragma once
 
 #include "core/keeper.h"
@@ -35,20 +35,14 @@ bool Attach();
 // Stores the node's name for the registry and the view.
 void NameNode();
 
-// Goes on with this extension's registry. If it is a different one than before, the old one's lease is void.
+// Goes on with this extension's registry. If that differs from the previous one, its lease is void.
 void SetExtension(Oid extension);
 
-// Goes on with the registry that snowflake.registry leads to, when what the old one leased was
-// released or could not be.
+// Goes on with the registry that snowflake.registry leads to. The old one's lease was released, or
+// could not be.
 void FollowRegistry();
 
 // From here on nothing is issued; the lease waits to be released.
 void CloseGenerator();
-
-// This database issues no ids until somebody requests one from the next extension.
-void ForgetIds();
-
-// Before the keeper ends in good order.
-void TidyUp();
 
 }  // namespace snowflake

@@ -26,8 +26,8 @@ constexpr int64_t kReachUs = 1000 * 1000;
 constexpr int64_t kAnswerUs = 5 * 1000 * 1000;
 constexpr int kMostHosts = 16;
 
-// These hold from the first statement on, whatever the role or the database there has as defaults. The
-// server gives up no later than the node does, and sends every warning.
+// These hold from the first statement on, whatever the role or the database there has as defaults.
+// The server gives up no later than the node does, and sends every warning.
 constexpr const char *kSettings =
     "-c statement_timeout=5s -c lock_timeout=4s -c idle_session_timeout=0 -c client_min_messages=warning"
     " -c default_transaction_isolation=read\\ committed -c default_transaction_read_only=off";
@@ -35,7 +35,8 @@ constexpr const char *kSettings =
 constexpr const char *kSettingsOf17 = " -c transaction_timeout=0";
 constexpr int kVersion17 = 170000;
 
-// What this process knows of the endpoint that a connection string leads to. Kept between exchanges.
+// What this process knows of the endpoint that a connection string leads to. Kept between
+// exchanges.
 struct Learned {
   char *conninfo;
   uint32_t host;  // of the list, round and round: the one to begin with
@@ -61,8 +62,8 @@ const char *Shown(const char *from) {
   return pstrdup(text);
 }
 
-[[noreturn]] void ReportConnection(PGconn *connection, const char *what) {
-  const char *detail = Shown(PQerrorMessage(connection));
+[[noreturn]] void ReportConnection(PGconn *connection, const char *what, const char *failure = nullptr) {
+  const char *detail = failure != nullptr ? failure : Shown(PQerrorMessage(connection));
   ereport(ERROR, (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("%s", what),
                   detail[0] != '\0' ? errdetail_internal("%s", detail) : 0));
 }
@@ -89,7 +90,8 @@ int ErrorCode(const char *state) {
   if (code == 0) ReportMalformed(psprintf("The SQLSTATE of its error \"%s\" is \"%s\".", message, Shown(state)));
   // Another host of the list would decide the same as the registry.
   remote->silent = ERRCODE_TO_CATEGORY(code) != MAKE_SQLSTATE('S', 'F', '0', '0', '0');
-  const char *column = PQresultErrorField(result, PG_DIAG_COLUMN_NAME);  // tells what is held back from what is leased
+  // Distinguishes worker ids that are held back from leased ones.
+  const char *column = PQresultErrorField(result, PG_DIAG_COLUMN_NAME);
   ereport(ERROR,
           (errcode(code), errmsg_internal("%s", message), detail[0] != '\0' ? errdetail_internal("%s", detail) : 0,
            column != nullptr ? err_generic_string(PG_DIAG_COLUMN_NAME, Shown(column)) : 0));
@@ -107,10 +109,11 @@ void ReceiveNotice(void *argument, const PGresult *notice) {
   CopyPresentable(remote->warning, sizeof(remote->warning), message != nullptr && message[0] != '\0' ? message : "?");
 }
 
-// libpq receives a message as a whole, and makes room for as much as the message claims to have, up to
-// 1 GB. It reads in a loop while more comes, so bytes that are counted between its calls are no bound.
-// So it may not allocate more than this in an exchange, in any phase, with TLS or without. For libpq,
-// room that it does not get is an error of the connection. The limit holds only inside its calls.
+// libpq receives a message as a whole, and makes room for as much as the message claims to have, up
+// to 1 GB. It reads in a loop while more comes, so bytes that are counted between its calls are no
+// bound. So it may not allocate more than this in an exchange, in any phase, with TLS or without.
+// For libpq, room that it does not get is an error of the connection. The limit holds only inside
+// its calls.
 constexpr rlim_t kMostMemory = 32 * 1024 * 1024;
 rlim_t memory_limit = RLIM_INFINITY;
 
@@ -174,7 +177,7 @@ struct Host {
 struct Endpoint {
   const char *conninfo;
   const char *options;
-  bool guarded;        // verifies by TLS whose host it is, or names the accepted ways of authentication
+  bool guarded;        // verifies the host by TLS, or names the accepted ways of authentication
   bool knows_methods;  // libpq can name these (16 and later)
   Host hosts[kMostHosts];
   int host_count;
@@ -241,7 +244,8 @@ PGconn *Start(const Endpoint &endpoint, const Host &host, const char *settings) 
   if (!endpoint.guarded && endpoint.knows_methods) add("require_auth", "!password,!md5");
   add("dbname", endpoint.conninfo);
   add("fallback_application_name", "snowflake keeper");
-  // As it is stored there, because an encoding that one of the two cannot convert must not keep a node from its lease.
+  // Unconverted: an encoding that one of the two cannot convert must not keep a node from its
+  // lease.
   add("client_encoding", "SQL_ASCII");
   add("options", settings);
   add("host", host.host);
@@ -275,34 +279,13 @@ bool RefusesSettings(const PGconn *connection) {
   return strstr(message, "startup parameter") != nullptr || strstr(message, "options") != nullptr;
 }
 
-void EndLookUpAtExit(int, Datum look_up) { EndLookUp(*reinterpret_cast<LookUp *>(DatumGetPointer(look_up))); }
-
-// The addresses, with commas between, or nullptr and why there are none.
-const char *AddressesOf(const char *name, int64_t deadline_us, const char **failure) {
-  LookUp look_up;
-  if (!StartLookUp(name, &look_up)) {
-    *failure = psprintf("%m");
-    return nullptr;
-  }
-  *failure = "it took too long";
-  const char *volatile addresses = nullptr;
-  PG_ENSURE_ERROR_CLEANUP(EndLookUpAtExit, PointerGetDatum(&look_up));
-  {
-    if (Await(look_up.answer, WL_SOCKET_READABLE, Min(MonotonicUs() + kAnswerUs, deadline_us)))
-      addresses = ReadLookUp(look_up, failure);
-  }
-  PG_END_ENSURE_ERROR_CLEANUP(EndLookUpAtExit, PointerGetDatum(&look_up));
-  EndLookUp(look_up);
-  return addresses;
-}
-
-// Puts a name's addresses into the host, so that libpq looks up nothing. libpq requires the name once
-// for each of them. False if there are none, or not in time; `failure` then says why.
+// Puts a name's addresses into the host, so that libpq looks up nothing. libpq requires the name
+// once for each of them. False if there are none, or not in time; `failure` then says why.
 bool FindAddresses(Host *host, int64_t deadline_us, const char **failure) {
   const bool addressed = host->hostaddr != nullptr && host->hostaddr[0] != '\0';
   if (addressed || !IsName(host->host)) return true;
   const char *reason = nullptr;
-  host->hostaddr = AddressesOf(host->host, deadline_us, &reason);
+  host->hostaddr = AddressesOf(host->host, Await, Min(MonotonicUs() + kAnswerUs, deadline_us), &reason);
   if (host->hostaddr == nullptr) {
     *failure = psprintf("Looking up \"%s\" failed: %s.", Shown(host->host), reason);
     return false;
@@ -340,8 +323,6 @@ bool Connect(Remote *remote, const Endpoint &endpoint, Host host, int64_t deadli
 // The last three are libpq's from 18 on; a key of SCRAM is as good as the password.
 constexpr const char *kSecrets[] = {"password", "sslpassword", "oauth_client_secret", "scram_client_key",
                                     "scram_server_key"};
-
-constexpr const char *kNotConnected = "could not connect to the registry";
 
 // Whether the answer is still to come. What libpq cannot take in ends the connection here.
 bool IsBusy(PGconn *connection) {
@@ -396,12 +377,10 @@ void RemoteOpen(Remote *remote, const char *conninfo, int64_t deadline_us) {
     if (!connected) ++learned.host;
   }
   PGconn *connection = remote->connection;
-  if (failure != nullptr)
-    ereport(ERROR,
-            (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("%s", kNotConnected), errdetail_internal("%s", failure)));
-  if (!connected && PQstatus(connection) != CONNECTION_BAD)
+  if (!connected && failure == nullptr && PQstatus(connection) != CONNECTION_BAD)
     ReportSilence(connection, "could not connect to the registry in time");
-  if (!connected || PQsetnonblocking(connection, 1) != 0) ReportConnection(connection, kNotConnected);
+  if (!connected || PQsetnonblocking(connection, 1) != 0)
+    ReportConnection(connection, "could not connect to the registry", failure);
   remote->silent = true;
   const char *host = PQhost(connection);
   remote->in_clear = host != nullptr && host[0] != '/' && PQconnectionUsedPassword(connection) != 0 &&
@@ -425,7 +404,7 @@ RemoteRow RemoteCall(Remote *remote, const char *statement, int count, const Oid
       PQsetSingleRowMode(connection) == 0)
     ReportConnection(connection, "could not send to the registry");
   const int64_t deadline_us = Min(remote->deadline_us, MonotonicUs() + kAnswerUs);
-  // To the end: the server commits after the row has been sent, and before it is ready for the next statement.
+  // To the end: the server commits between the row and its readiness for the next statement.
   for (;;) {
     SendAndReceive(connection, deadline_us);
     PQclear(remote->result);

@@ -1,7 +1,7 @@
-// A connection to a registry on another server. Never blocks inside libpq, which gets addresses and no
-// names: every wait is on the process's latch and the socket, with a deadline. Failures are ERRORs,
-// with the server's own SQLSTATE if it answered, 08006 if it did not, and 08P01 if its answer is
-// malformed.
+// A connection to a registry on another server. Never blocks inside libpq, which gets addresses and
+// no names: every wait is on the process's latch and the socket, with a deadline. Failures are
+// ERRORs, with the server's own SQLSTATE if it answered, 08006 if it did not, and 08P01 if its
+// answer is malformed.
 //
 // What a registry returns is input: no more of an answer than its first row is kept, texts are cut
 // before they are used, and each value is judged where it is read. libpq receives a message as a
@@ -17,7 +17,8 @@ namespace snowflake {
 
 ConnectionString CheckConnectionString(const char *text);
 
-// Called ten times a second during every wait; true ends the exchange with an ERROR of SQLSTATE 57014.
+// Called ten times a second during every wait; true ends the exchange with an ERROR of SQLSTATE
+// 57014.
 extern bool (*remote_give_way)();
 
 // One exchange's connection, with the newest call's answer. All zero until RemoteOpen().
@@ -26,7 +27,7 @@ struct Remote {
   PGresult *row, *result;  // the row, and what was received after it
   int64_t deadline_us;     // monotonic
   bool silent;             // connected, and the newest call has no answer
-  bool in_clear;           // a password was sent, and nothing kept it from going in clear to any host
+  bool in_clear;           // a password was sent, and could go in clear to any host
   char warning[256];       // of the newest call
 };
 
@@ -39,8 +40,8 @@ void RemoteClose(Remote *remote);
 
 // Runs one statement, whose values are parameters of the named types, null where they are nullptr;
 // what it did is durable there when this returns. The answer gets 5 s, or less if the deadline is
-// sooner. It must be one row, which is valid until the next call. A WARNING with it makes it no answer
-// (08006): a wait for a synchronous standby that was cancelled ends with one.
+// sooner. It must be one row, which is valid until the next call. A WARNING with it makes it no
+// answer (08006): a wait for a synchronous standby that was cancelled ends with one.
 RemoteRow RemoteCall(Remote *remote, const char *statement, int count, const Oid *types, const char *const *values);
 
 // Whether text goes to the registry as it is.

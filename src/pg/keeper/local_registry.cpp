@@ -1,7 +1,7 @@
 // The registry in this database: the protocol, called in transactions of the keeper's own.
 //
-// Every transaction runs in a security-restricted operation: the protocol itself enters the security
-// context of the tables' owner, and this one is for what only happens at commit.
+// Every transaction runs in a security-restricted operation: the protocol itself enters the
+// security context of the tables' owner, and this one is for what only happens at commit.
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/keeper/registry.h"
@@ -35,8 +35,8 @@ void InTransaction(Call call) {
 enum Need { kNeeded, kOptional };
 
 // Runs `ask` in a transaction; false if the extension is gone. The transaction and a drop of the
-// extension never wait for each other before `ask` begins: while somebody changes the extension, what
-// is optional is left out, and what is needed is an error (55006).
+// extension never wait for each other before `ask` begins: while somebody changes the extension,
+// what is optional is left out, and what is needed is an error (55006).
 template <typename Ask>
 bool AskHere(Oid extension, Need need, Ask ask) {
   bool asked = false;
@@ -49,10 +49,12 @@ bool AskHere(Oid extension, Need need, Ask ask) {
   return asked;
 }
 
-// With the wait for a lock, this is within the 3 s that a shutdown may take. The transaction's end stops the clock.
+// With the wait for a lock, this is within the 3 s that a shutdown may take. InTransaction() ends
+// it.
 void Hurry() { enable_timeout_after(STATEMENT_TIMEOUT, 1500); }
 
-// The postmaster writes so into its lock file before it tells others. If only a keeper is ended, others go on.
+// The postmaster writes so into its lock file before it tells others. If only a keeper is ended,
+// others go on.
 bool ServerIsStopping() {
   FILE *file = AllocateFile("postmaster.pid", "r");
   if (file == nullptr) return false;

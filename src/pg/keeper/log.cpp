@@ -69,14 +69,9 @@ void TellClockEvents() {
 }
 
 void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {
+  NodeBlock *node = keeping.node;
   const int64_t answered_us = SteadyUs();
   const bool ranges = action == KeeperAction::kRanges;
-  WithLock(keeping.node, LW_EXCLUSIVE, [&] {
-    Exchanges *exchanges = &keeping.node->exchanges;
-    ++exchanges->answered;
-    exchanges->took_us = took_us;
-    exchanges->answered_us = answered_us;
-  });
   if (!ranges && action != KeeperAction::kRelease) {
     const bool slow = took_us > duration_us / Keeper::kExtensionsPerWindow;
     if (slow && !keeping.slow)
@@ -85,19 +80,22 @@ void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {
                                   Seconds(duration_us))));
     keeping.slow = slow;
   }
-  // A registry that takes a lease back may still be unable to assign one.
-  if (action == KeeperAction::kRelease && keeping.failed != KeeperAction::kRelease) return;
-  // The same holds after a range.
+  // A registry that takes a lease back, or has a range, may still be unable to assign a lease.
+  const bool mends = action != KeeperAction::kRelease || keeping.failed == KeeperAction::kRelease;
+  bool leased = false;
+  WithLock(node, LW_EXCLUSIVE, [&] {
+    ++node->exchanges.answered;
+    node->exchanges.took_us = took_us;
+    node->exchanges.answered_us = answered_us;
+    if (mends) (node->*ErrorOf(action)).message[0] = '\0';
+    leased = node->state.generator.lease.lease_id != 0;
+  });
+  if (!mends) return;
+  ConditionVariableBroadcast(&node->changed);
   if (keeping.failed != KeeperAction::kSleep && (!ranges || keeping.failed == KeeperAction::kRanges)) {
     ereport(LOG, (errmsg("snowflake keeper: the registry answers again")));
     keeping.failed = KeeperAction::kSleep;
   }
-  bool leased = false;
-  WithLock(keeping.node, LW_EXCLUSIVE, [&] {
-    (keeping.node->*ErrorOf(action)).message[0] = '\0';
-    leased = keeping.node->state.generator.lease.lease_id != 0;
-  });
-  ConditionVariableBroadcast(&keeping.node->changed);
   // A node with a lease was advised when it acquired that.
   if (ranges && !leased && !keeping.advised) {
     AcquireAnswer none = {};

@@ -1,4 +1,5 @@
-// What the keeper reports: to waiting backends and the view in the state block, to people in the log.
+// What the keeper reports: to waiting backends and the view in the state block, to people in the
+// log.
 #pragma once
 
 #include "core/keeper.h"

@@ -1,39 +1,38 @@
-// The keeper's process: a latch loop around core/keeper. One step is one look, one decision and one action.
+// The keeper's process: a latch loop around core/keeper. One step looks, decides and acts once.
 //
 // 1. It is its node's only keeper (keeper_pid) for as long as it lives; a second one ends.
 // 2. SIGTERM also cancels what is under way, because a wait for a lock or for a synchronous standby
-//    never looks at a flag. A trigger on the registry's tables may catch that, again and again. So what
-//    is still under way after kLeaveUs, or at a second SIGTERM, ends with the process, which nothing catches.
-// 3. It must not be the reason why a command on its database or its extension fails: see WatchDatabase().
+//    never looks at a flag. A trigger on the registry's tables may catch that, again and again. So
+//    what is still under way after kLeaveUs, or at a second SIGTERM, ends with the process, which
+//    nothing catches.
+// 3. It must not be the reason why a command on its database or its extension fails: see
+//    WatchDatabase().
 // 4. Without work it costs next to nothing: no transaction, and one look in kWatchUs.
 #include "pg/issue/horizon.h"
 #include "pg/keeper/exchanges.h"
 #include "pg/keeper/keeping.h"
 #include "pg/keeper/libpq.h"
 #include "pg/keeper/log.h"
-#include "pg/keeper/ranges.h"
 #include "pg/keeper/registry.h"
 #include "pg/report.h"
-
-extern "C" PGDLLEXPORT void snowflake_keeper_main(Datum database);
+#include "pg/state/issuers.h"
 
 namespace snowflake {
 
 namespace {
 
-// A command that wants the database to itself waits for 5 s, and releasing a lease at a remote registry
-// may take nearly 2 of them.
+// A command that wants the database to itself waits for 5 s, and releasing a lease at a remote
+// registry may take nearly 2 of them.
 constexpr int64_t kWatchUs = 2 * 1000 * 1000;
 constexpr int64_t kWatchWantedUs = 100 * 1000;
 constexpr int64_t kGiveWayUs = 1000 * 1000;
 
 // From the moment the keeper is to leave. A shutdown may take 3 s in all.
 constexpr int64_t kLeaveUs = 2 * 1000 * 1000;
-// The postmaster sends each signal twice, to the process and to its group; only a later one is a second one.
+// The postmaster sends each signal twice, to the process and to its group; only a later one is a
+// second one.
 constexpr int64_t kAgainUs = 500 * 1000;
 constexpr int kLeaveCheckMs = 200;
-
-constexpr const char *kLockTimeout = "1s";
 
 struct Process {
   Keeper keeper;
@@ -90,23 +89,22 @@ void HandleInterrupt(SIGNAL_ARGS) {
 
 // What ALTER DATABASE or ALTER ROLE set must not reach the protocol.
 void PinSettings() {
-  static const struct {
-    const char *name, *value;
-  } pins[] = {{"search_path", "pg_catalog, pg_temp"},
-              {"default_transaction_isolation", "read committed"},
-              {"default_transaction_read_only", "off"},
-              {"default_transaction_deferrable", "off"},
-              {"statement_timeout", "0"},
-              {"lock_timeout", kLockTimeout},
-              {"idle_in_transaction_session_timeout", "0"},
-              {"session_replication_role", "origin"},
-              {"zero_damaged_pages", "off"}};
-  for (const auto &pin : pins) SetConfigOption(pin.name, pin.value, PGC_SUSET, PGC_S_OVERRIDE);
+  static constexpr const char *pins[][2] = {{"search_path", "pg_catalog, pg_temp"},
+                                            {"default_transaction_isolation", "read committed"},
+                                            {"default_transaction_read_only", "off"},
+                                            {"default_transaction_deferrable", "off"},
+                                            {"statement_timeout", "0"},
+                                            {"lock_timeout", "1s"},
+                                            {"idle_in_transaction_session_timeout", "0"},
+                                            {"session_replication_role", "origin"},
+                                            {"zero_damaged_pages", "off"}};
+  for (const auto &pin : pins) SetConfigOption(pin[0], pin[1], PGC_SUSET, PGC_S_OVERRIDE);
   if (kHasTransactionTimeout) SetConfigOption("transaction_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
 }
 
 // DROP DATABASE, RENAME, CREATE DATABASE ... TEMPLATE lock the database and wait up to 5 s for all
-// others to leave it. If a client is connected, they fail anyway; the one that runs the command does not count.
+// others to leave it. If a client is connected, they fail anyway; the one that runs the command
+// does not count.
 bool DatabaseIsWanted(bool *refused) {
   LOCKTAG tag;
   SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
@@ -166,7 +164,9 @@ void WatchDatabase(int64_t now_us) {
   SetExtension(after);
   // A new extension may not have been asked for an id yet, and a lease would settle its layout.
   if (!OidIsValid(after) || (OidIsValid(before) && after != before)) {
-    ForgetIds();
+    // It issues no ids until somebody requests one from the next extension.
+    ForgetIssuer(MyDatabaseId);
+    ChangeNode(keeping.node, [] { keeping.node->state.generator.lease.lease_id = 0; });
     Leave("the extension is gone");
   }
 }
@@ -231,7 +231,8 @@ KeeperView Observe(bool leaving) {
   ChangeNode(node, [&] {
     Read(&node->state.clock, reading, patience.clock);
     view = See(&node->state, lease_duration_us, patience, leaving);
-    // If a backend misses a lease although there is one, it asks under another extension than the lease's.
+    // If a backend misses a lease although there is one, it asks under another extension than the
+    // lease's.
     other_extension = node->state.generator.open && node->state.lease_wanted;
     if (other_extension) node->state.lease_wanted = false;
     node->registry_is_here = keeping.target.is_here;
@@ -241,8 +242,8 @@ KeeperView Observe(bool leaving) {
   return view;
 }
 
-// The lease and the ranges are released at the old registry, with one try for each, before the new one
-// assigns any.
+// The lease and the ranges are released at the old registry, with one try for each, before the new
+// one assigns any.
 void MoveToRegistry() {
   CloseGenerator();
   const KeeperView view = Observe(true);
@@ -279,7 +280,17 @@ void Carry(const KeeperStep &step, int64_t now_us) {
     RecordSuccess(step.action, done_us - now_us, step.duration_us);
 }
 
-// After the releases, if the server ends and not only the keeper. An error comes back here, and is not tried again.
+// Before the keeper ends in good order. A database that issued no id in more than a day gets no
+// keeper at the server's next start.
+void TidyUp() {
+  int64_t taken = 0;
+  WithLock(keeping.node, LW_SHARED, [&] { taken = keeping.node->counters.ids_taken; });
+  if (taken == 0 && GetCurrentTimestamp() - PgStartTime > USECS_PER_DAY) ForgetIssuer(MyDatabaseId);
+  ChangeNode(keeping.node, [] { ForgetQuestion(&keeping.node->state); });
+}
+
+// After the releases. If only the keeper ends, this does nothing. It is not repeated after an
+// error.
 void MarkCleanOnce() {
   if (!stop_requested || self.marked_clean || !OidIsValid(keeping.target.extension)) return;
   if (!keeping.registry->is_here && !keeping.node->serves) return;
@@ -339,9 +350,9 @@ bool Step() {
   }
 }
 
-// Called in PG_CATCH: nothing here may look at interrupts, as a message to the log does. Most of a step
-// is outside of a transaction, and then AbortCurrentTransaction() releases nothing. Locks come first,
-// because a copy of the error needs memory.
+// Called in PG_CATCH: nothing here may look at interrupts, as a message to the log does. Most of a
+// step is outside of a transaction, and then AbortCurrentTransaction() releases nothing. Locks come
+// first, because a copy of the error needs memory.
 void KeepError() {
   LWLockReleaseAll();
   ConditionVariableCancelSleep();
@@ -367,7 +378,8 @@ void HandleError() {
   if (error->sqlerrcode == kClockBehind) ChangeNode(keeping.node, [] { RefusedForSkew(&keeping.node->state); });
   if (action == KeeperAction::kAcquire) GoOn();
   if (answered) return;
-  // A shutdown, or a command that wants the database, canceled it: that is no failure of the registry.
+  // A shutdown, or a command that wants the database, canceled it: that is no failure of the
+  // registry.
   const bool given_way = stop_requested || self.next_watch_us == 0;
   if (given_way && error->sqlerrcode == ERRCODE_QUERY_CANCELED && !self.leaving) return;
   // The registry will never accept this release.
@@ -399,11 +411,7 @@ bool ProtectedStep() {
 
 }  // namespace
 
-}  // namespace snowflake
-
-using namespace snowflake;
-
-void snowflake_keeper_main(Datum database) {
+extern "C" PGDLLEXPORT void snowflake_keeper_main(Datum database) {
   pqsignal(SIGHUP, SignalHandlerForConfigReload);
   pqsignal(SIGTERM, HandleStop);
   pqsignal(SIGINT, HandleInterrupt);
@@ -422,3 +430,5 @@ void snowflake_keeper_main(Datum database) {
   }
   proc_exit(0);
 }
+
+}  // namespace snowflake

@@ -1,11 +1,11 @@
 // Exchanges for ranges of segments.
 //
-// 1. What the node releases is closed before the registry hears of it. If the registry never does, it is a gap.
-// 2. All segments that want a range are in one exchange. After one that failed they are asked for one
-//    by one, because the registry may refuse a single segment, or somebody may hold its row.
+// 1. What the node releases is closed before the registry hears of it. If the registry never does,
+//    it is a gap.
+// 2. All segments that want a range are in one exchange. After one that failed they are asked for
+//    one by one, because the registry may refuse a single segment, or somebody may hold its row.
 // 3. A range whose answer is late or never comes is a gap, too; another one is asked for.
-#include "pg/keeper/ranges.h"
-
+#include "pg/keeper/exchanges.h"
 #include "pg/keeper/keeping.h"
 #include "pg/registry/secrets.h"
 #include "pg/registry/segments.h"
@@ -28,14 +28,14 @@ struct Collected {
   int count;
 };
 
-// Requires: the slot's mutex.
 // Only the keeper and a drop of the segment take the slot away from this database and extension.
 bool IsOurs(const SegmentSlot &slot) {
+  // Requires: the slot's mutex.
   return slot.database == MyDatabaseId && slot.extension == keeping.target.extension;
 }
 
-// Requires: the slot's mutex.
 void CloseSlot(SegmentSlot *slot, RangeAsk *ask) {
+  // Requires: the slot's mutex.
   const Range rest = CloseRanges(&slot->ranges);
   ask->highest = rest.left > 0 ? rest.last : Highest(slot->ranges);
   ask->unused = rest.left;
@@ -83,9 +83,9 @@ Collected Collect(bool leaving) {
   return all;
 }
 
-// Requires: the slot's mutex.
 // False if the answer is impossible.
 bool Put(SegmentSlot *slot, const RangeAnswer &answer) {
+  // Requires: the slot's mutex.
   if (memcmp(slot->usage_role, answer.usage_role, sizeof(slot->usage_role)) != 0) {
     memcpy(slot->usage_role, answer.usage_role, sizeof(slot->usage_role));
     ++slot->usage_changes;

@@ -19,14 +19,14 @@ struct RegistryTarget {
   char *conninfo;  // snowflake.registry
   // Found when the registry was reached over a connection:
   bool is_here;   // the setting leads to this very database
-  bool in_clear;  // a password may go in clear to whoever answers
+  bool in_clear;  // a password may go in clear to any host that answers
 };
 
 // Called right before the registry receives a release.
 using BeforeRelease = void (*)(int64_t lease_id);
 
-// The node's own layout must be that of a registry elsewhere (55000), and is then kept. A release or
-// ranges in a `hurry` take less than 2 s. False: the lease or the extension is gone. An acquire
+// The node's own layout must be that of a registry elsewhere (55000), and is then kept. A release
+// or ranges in a `hurry` take less than 2 s. False: the lease or the extension is gone. An acquire
 // returns kBusy whenever the registry assigned nothing.
 struct Registry {
   bool is_here;
@@ -40,17 +40,18 @@ struct Registry {
 extern const Registry kLocalRegistry;   // in this database
 extern const Registry kRemoteRegistry;  // in another, over libpq
 
-// Of this server's own registry when the server ends: nothing that it committed can be missing where it goes on.
+// If the server ends: where its own registry goes on, nothing that it committed can be missing.
 void MarkCleanLocally(Oid extension);
 
-// How many worker ids of this node's datacenter are free in the registry here; below 0: it is being changed.
+// How many worker ids of this node's datacenter are free in the registry here; below 0: it is being
+// changed.
 int64_t LocalWorkersFree(Oid extension, const Layout &layout);
 
 // The extension of this database, InvalidOid when there is none.
 Oid FindExtension();
 // This database's layout.
 Layout LocalLayout(Oid extension);
-// Stores it as a lease of the registry here would, so that it stays although the lease is another registry's.
+// Stores it, as a lease of the registry here would, so that it cannot change under another's lease.
 void KeepLocalLayout(Oid extension);
 
 }  // namespace snowflake

@@ -2,12 +2,12 @@
 // exchange, because an idle one would hold up a smart shutdown there, and a thousand of them would
 // need as many backends.
 //
-// 1. Each call is one statement, so that it is committed there when its answer is complete. Values are parameters: a
-//    statement's text can be read by other sessions of the role, and in the log.
-// 2. A function is called only if it belongs to the extension, where that one is, and with its very types: whatever else
-//    has its name there is another.
-// 3. An answer that is lost or late is harmless: an acquire is asked again with its secret, an extend is repeated, and a
-//    release finds nothing the second time.
+// 1. Each call is one statement, so that it is committed there when its answer is complete. Values
+//    are parameters: a statement's text can be read by other sessions of the role, and in the log.
+// 2. Only functions that belong to the extension are called, by their schema and exact types:
+//    others of the same name are not the extension's.
+// 3. An answer that is lost or late is harmless: an acquire is asked again with its secret, an
+//    extend is repeated, and a release finds nothing the second time.
 #include "pg/database_layout.h"
 #include "pg/keeper/registry.h"
 #include "pg/keeper/libpq.h"
@@ -19,9 +19,8 @@ namespace snowflake {
 
 namespace {
 
-// For all of an exchange.
+// For all of an exchange; and while the server is being shut down, which may take 3 s.
 constexpr int64_t kExchangeUs = 60 * 1000 * 1000;
-// The same when the server is being shut down.
 constexpr int64_t kHurryUs = 1800 * 1000;
 
 // The functions, by name and types of arguments.
@@ -62,7 +61,8 @@ RemoteRow CallFunction(Session *session, int index, const char *columns, const c
 }
 
 // The extension's schema, null without one; how many functions of ours it has; the schema of each;
-// and which server, database and extension this is, as TargetHere() says it. Says in full what it refers to, because a role may have any search_path.
+// and which server, database and extension this is, as LookUp() spells it. All names are qualified,
+// because a role may have any search_path.
 const char *LookUpStatement() {
   StringInfoData text;
   initStringInfo(&text);
@@ -137,8 +137,8 @@ const char *Int8Text(int64_t value) { return psprintf("%lld", Long(value)); }
 const char *DurationText(int64_t us) { return psprintf("%lld microseconds", Long(us)); }
 const char *BytesText(Datum bytes) { return DatumGetCString(DirectFunctionCall1(byteaout, bytes)); }
 
-// A name as the registry can store it. If its encoding is another one, the name goes there in letters
-// that every server has; it is then no name of a segment that the registry has.
+// A name as the registry can store it. If its encoding is another one, the name goes there in
+// letters that every server has; it is then no name of a segment that the registry has.
 const char *NameText(const Remote &remote, const char *name, size_t size) {
   if (RemoteHasOurEncoding(remote)) return name;
   char *text = static_cast<char *>(palloc(size));
@@ -238,7 +238,8 @@ const char *ArrayText(int count, Element element) {
   return text.data;
 }
 
-// The ranges of these segments. `secret`: only of those that are closed, and with the secrets themselves.
+// The ranges of these segments. `secret`: only of those that are closed, and with the secrets
+// themselves.
 bool AskForRanges(Session *session, const RangesRequest &request, bool secret, RangesAnswer *answer) {
   int *asked = static_cast<int *>(palloc(sizeof(int) * (request.count + 1))), count = 0;
   for (int i = 0; i < request.count; ++i)
@@ -278,7 +279,7 @@ bool AskForRanges(Session *session, const RangesRequest &request, bool secret, R
 }
 
 // A call that fails may have shown the secret to others. So the registry first commits, under the
-// hash, how far the node has issued; the second call then gives back no more than the rest.
+// hash, how far the node has issued; the second call then returns no more than the rest.
 bool AcquireRangesThere(RegistryTarget *target, const RangesRequest &request, bool hurry, RangesAnswer *answer) {
   return WithRegistry(target, hurry, [&](Session *session) {
     return AskForRanges(session, request, false, answer) && AskForRanges(session, request, true, answer);

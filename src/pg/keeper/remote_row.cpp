@@ -64,7 +64,7 @@ bool RemoteRow::Bool() {
 
 // `longest`: of an element as it is spelled, in bytes.
 char **RemoteRow::Elements(int count, size_t longest, const char *kind) {
-  const char *value = Next((longest + 1) * static_cast<size_t>(count) + 2, kind);  // commas and braces
+  const char *value = Next((longest + strlen(",")) * static_cast<size_t>(count) + strlen("{}"), kind);
   char **elements = static_cast<char **>(palloc(sizeof(char *) * count));
   char *to = static_cast<char *>(palloc(strlen(value) + 1));
   const char *at = value;

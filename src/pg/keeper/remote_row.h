@@ -1,5 +1,6 @@
-// What a registry answers over a connection: one row, read from left to right. It is input, so every
-// value is judged where it is read. Errors: 08P01, with what is wrong. What is returned is palloc'd.
+// What a registry answers over a connection: one row, read from left to right. It is input, so
+// every value is judged where it is read. Errors: 08P01, with what is wrong. What is returned is
+// palloc'd.
 #pragma once
 
 #include "pg/pg.h"

@@ -1,3 +1,4 @@
+// Forks a process that looks up a name and writes the addresses into a pipe.
 #include "pg/keeper/resolver.h"
 
 #include <fcntl.h>
@@ -11,14 +12,13 @@ namespace snowflake {
 
 namespace {
 
-constexpr unsigned kMostSeconds = 10;
-// Written at once, so it is read at once.
-constexpr size_t kMostBytes = 1024;
+constexpr unsigned kMostSeconds = 10;  // longer than the keeper waits
+constexpr size_t kMostBytes = 1024;    // fits into a pipe: one write, one read
 constexpr char kFound = '+', kFailed = '-';
 
 void End(int) { _exit(1); }
 
-// As libpq asks.
+// As libpq does it.
 int Find(const char *name, int flags, addrinfo **found) {
   addrinfo hints = {};
   hints.ai_family = AF_UNSPEC;
@@ -27,7 +27,7 @@ int Find(const char *name, int flags, addrinfo **found) {
   return getaddrinfo(name, nullptr, &hints, found);
 }
 
-// In the copy. Nothing of the server's is called but what gives its memory back.
+// In the copy. Calls nothing of the server's but what detaches from its memory.
 [[noreturn]] void Answer(const char *name, int answer) {
   for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
   constexpr int endings[] = {SIGALRM, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
@@ -57,8 +57,12 @@ int Find(const char *name, int flags, addrinfo **found) {
   _exit(write(answer, text, length) == static_cast<ssize_t>(length) ? 0 : 1);
 }
 
-}  // namespace
+struct LookUp {
+  pid_t child;
+  int answer;  // becomes readable
+};
 
+// False, with errno, if no process or pipe could be made.
 bool StartLookUp(const char *name, LookUp *look_up) {
   int ends[2];
   if (pipe(ends) != 0) return false;
@@ -77,6 +81,7 @@ bool StartLookUp(const char *name, LookUp *look_up) {
   return child > 0;
 }
 
+// Once the answer is readable.
 const char *ReadLookUp(const LookUp &look_up, const char **failure) {
   char text[kMostBytes + 1];
   ssize_t length;
@@ -94,6 +99,28 @@ void EndLookUp(const LookUp &look_up) {
   kill(look_up.child, SIGKILL);
   while (waitpid(look_up.child, nullptr, 0) < 0 && errno == EINTR) {
   }
+}
+
+void EndLookUpAtExit(int, Datum look_up) { EndLookUp(*reinterpret_cast<LookUp *>(DatumGetPointer(look_up))); }
+
+}  // namespace
+
+const char *AddressesOf(const char *name, bool (*await)(int descriptor, int events, int64_t deadline_us),
+                        int64_t deadline_us, const char **failure) {
+  LookUp look_up;
+  if (!StartLookUp(name, &look_up)) {
+    *failure = psprintf("%m");
+    return nullptr;
+  }
+  *failure = "it took too long";
+  const char *volatile addresses = nullptr;
+  PG_ENSURE_ERROR_CLEANUP(EndLookUpAtExit, PointerGetDatum(&look_up));
+  {
+    if (await(look_up.answer, WL_SOCKET_READABLE, deadline_us)) addresses = ReadLookUp(look_up, failure);
+  }
+  PG_END_ENSURE_ERROR_CLEANUP(EndLookUpAtExit, PointerGetDatum(&look_up));
+  EndLookUp(look_up);
+  return addresses;
 }
 
 bool IsName(const char *host) {

@@ -1,31 +1,22 @@
-// Looks up a host's name in a process of its own, because the system's resolver can hang for as long
-// as it likes: nothing interrupts getaddrinfo(), and it keeps no deadline.
+// Looks up a host's name in a process of its own, because the system's resolver can hang without
+// limit: nothing interrupts getaddrinfo(), and it has no deadline.
 //
-// 1. The process begins as a copy of this one, and gives the server's shared memory back at once: one
-//    that outlives the server does not keep it from its next start.
+// 1. The process begins as a copy of this one, and detaches from the server's shared memory at
+//    once. So a process that outlives the server does not keep it from its next start.
 // 2. It ends with exit code 0 or 1, by itself after some seconds: a postmaster that is the init
-//    process of a container, and so may inherit it, takes any other end for a crash.
+//    process of a container may inherit it, and treats any other end as a crash.
 #pragma once
 
 #include "pg/pg.h"
 
 namespace snowflake {
 
-struct LookUp {
-  pid_t child;
-  int answer;  // becomes readable
-};
+// The addresses of a name, with commas between, or nullptr and why there are none; palloc'd.
+// `await` waits for a descriptor until the deadline.
+const char *AddressesOf(const char *name, bool (*await)(int descriptor, int events, int64_t deadline_us),
+                        int64_t deadline_us, const char **failure);
 
-// False, with errno, if there is no process or pipe to be had.
-bool StartLookUp(const char *name, LookUp *look_up);
-
-// Once the answer is readable: the addresses, with commas between, or nullptr and what failed; palloc'd.
-const char *ReadLookUp(const LookUp &look_up, const char **failure);
-
-// Whatever it does, it ends.
-void EndLookUp(const LookUp &look_up);
-
-// Whether it takes a look-up to find the address.
+// Whether the host is a name, and no address or socket directory.
 bool IsName(const char *host);
 
 }  // namespace snowflake
