@@ -36,7 +36,6 @@ void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireReq
       ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the layout was changed meanwhile"),
                       errdetail("Here it is %s; in the registry it is %s.", DescribeLayout(layout),
                                 DescribeLayout(answer.layout))));
-      break;
     case AnswerFault::kLeaseId:
       ReportUnusable(psprintf("Its lease id is %lld.", Long(lease.lease_id)));
     case AnswerFault::kWorker:

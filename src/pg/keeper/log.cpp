@@ -36,21 +36,19 @@ void TellClockEvents() {
   const ClockReading &before = clock.before, &after = clock.after;
   const int64_t passed_us = after.steady_us - before.steady_us;
   const int64_t leap_us = after.wall_us - before.wall_us - passed_us;
-  // Each is formatted in memory of its own.
-  const char *then = Time(before.wall_us), *now = Time(after.wall_us);
+  const char *now = Time(after.wall_us);
+  const char *showed = psprintf("It showed %s, and %.3f s later %s.", Time(before.wall_us), Seconds(passed_us), now);
   switch (clock.event) {
     case ClockEvent::kBridged:
       ereport(LOG, (errmsg("snowflake keeper: the clock stepped back by %.3f s, and ids go on", Seconds(-leap_us)),
-                    errdetail("It showed %s, and %.3f s later %s. Ids are ahead of it until it has caught up.", then,
-                              Seconds(passed_us), now)));
+                    errdetail("%s Ids are ahead of it until it has caught up.", showed)));
       break;
     case ClockEvent::kHeld:
       ereport(
           WARNING,
           (errmsg("snowflake keeper: the clock leapt forward by %.0f s, which is not followed yet", Seconds(leap_us)),
-           errdetail("It showed %s, and %.3f s later %s. Ids go on from the former time. They follow the leap in %lld "
-                     "minutes if it lasts.",
-                     then, Seconds(passed_us), now, Long(kHoldUs / 60 / USECS_PER_SEC)),
+           errdetail("%s Ids go on from the former time. They follow the leap in %lld minutes if it lasts.", showed,
+                     Long(kHoldUs / 60 / USECS_PER_SEC)),
            errhint("Set the clock right if it is wrong. Steps of up to snowflake.max_leap are followed at once.")));
       break;
     case ClockEvent::kFollowed:
@@ -61,7 +59,7 @@ void TellClockEvents() {
     case ClockEvent::kLeapt:
       ereport(LOG, (leap_us > 0 ? errmsg("snowflake keeper: the clock stepped forward by %.3f s", Seconds(leap_us))
                                 : errmsg("snowflake keeper: the clock stepped back by %.3f s", Seconds(-leap_us)),
-                    errdetail("It showed %s, and %.3f s later %s.", then, Seconds(passed_us), now)));
+                    errdetail_internal("%s", showed)));
       break;
     case ClockEvent::kNone:
       break;
