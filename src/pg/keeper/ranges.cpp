@@ -111,7 +111,7 @@ bool Put(SegmentSlot *slot, const RangeAnswer &answer) {
 void JudgeStanding(const Standing &standing) {
   bool older = false;
   RegistrySeen seen = {};
-  const int64_t now_us = NowUnixUs();  // a node that issues only numbers has no clock of its own
+  const int64_t now_us = NowUnixUs();  // a node that issues only numbers has not read its clock
   ChangeNode(keeping.node, [&] {
     seen = keeping.node->state.seen;
     older = IsOlder(standing, seen, now_us);
