@@ -1,12 +1,12 @@
 // The black box: what a node needs after a crash, in memory that outlives the server's processes.
 //
-// 1. It holds a node's state as its keeper left it, sealed with a checksum, and besides the last tick that was used: that is written
-//    before a number of the tick is handed out. So nothing was issued that the box does not know of.
-// 2. Who changes the state breaks the seal first. What the registry is told comes after the box is sealed again.
-// 3. A box is right, or it is none: what is half written, or was changed by somebody else, is not used.
+// 1. It has a node's state as its keeper left it, sealed with a checksum, and the last tick used,
+//    which is written before a number of that tick is issued: the box covers all that was issued.
+// 2. A change breaks the seal first. The registry is asked after the box is sealed again.
+// 3. What is half written, or was changed by other programs, is not used.
 //
-// It is written under the generator's lock only. A process may be killed between any two of these
-// stores, which therefore keep their order. Loads need none: nothing writes any more when a box is read.
+// Locking: it is written under the generator's lock only. Stores keep their order, because a
+// process may be killed between any two. Loads need none: when a box is read, nothing writes.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace snowflake {
 
-// Whose state it is. All zero is nobody's.
+// A node's state. All zero: none.
 struct Kept {
   uint32_t database;
   uint32_t extension;
@@ -28,7 +28,7 @@ struct Kept {
   char node_name[256];
 };
 
-// The highest horizon that a database's node has shown, which also a node without a lease keeps.
+// The highest horizon that a database's node has reported, which is kept without a lease, too.
 struct KeptHorizon {
   uint32_t database;
   uint32_t extension;
@@ -73,7 +73,7 @@ inline uint64_t SealOf(const Sealed &sealed) {
   return uint64_t{1} << 32 | Checksum(&sealed, sizeof(sealed));
 }
 
-// Of the run that is handed out next, or of what ids are to be above.
+// Of the run that is issued next, or of what ids have to be above.
 inline void StoreLastTick(BoxSlot *slot, Tick tick) {
   slot->last_tick.store(tick, std::memory_order_release);
   slot->last_tick_inverted.store(~tick, std::memory_order_release);
@@ -81,12 +81,11 @@ inline void StoreLastTick(BoxSlot *slot, Tick tick) {
 
 inline void Empty(BoxSlot *slot) { slot->seal.store(0, std::memory_order_release); }
 
-// Whether a crash would take nothing away.
+// Whether a crash would lose nothing.
 constexpr bool IsEmpty(const NodeState &node) {
   return !node.generator.open && node.retired_count == 0 && node.next_secret == Secret{};
 }
 
-// `fill` writes what is kept.
 template <typename Fill>
 inline void Store(BoxSlot *slot, Fill fill) {
   Empty(slot);
@@ -97,7 +96,7 @@ inline void Store(BoxSlot *slot, Fill fill) {
   slot->seal.store(SealOf(slot->kept), std::memory_order_release);
 }
 
-// What a crash left. False where that is nothing.
+// What a crash left; false: nothing.
 inline bool Load(const BoxSlot &slot, Kept *kept) {
   const uint64_t seal = slot.seal.load(std::memory_order_acquire);
   if (seal == 0) return false;
@@ -110,7 +109,7 @@ inline bool Load(const BoxSlot &slot, Kept *kept) {
   return true;
 }
 
-// Which of the two is whole and higher; -1: none.
+// The higher one of those that are whole; -1: none.
 inline int NewestHorizon(const BoxSlot &slot) {
   int newest = -1;
   for (int i = 0; i < 2; ++i) {
@@ -122,7 +121,7 @@ inline int NewestHorizon(const BoxSlot &slot) {
   return newest;
 }
 
-// One process at a time does. The padding of `horizon` is zero.
+// For one process at a time. The padding of `horizon` is zero.
 inline void StoreHorizon(BoxSlot *slot, const KeptHorizon &horizon) {
   HorizonRecord *record = &slot->horizons[NewestHorizon(*slot) == 0 ? 1 : 0];
   record->seal.store(0, std::memory_order_release);

@@ -1,8 +1,8 @@
-// Where an id can have come from, by what a registry knows.
+// Whether an id can come from a node of a registry, by what the registry knows.
 //
-// What a registry handed out of a worker id is known by its watermark, the highest tick that any lease of before may have used,
-// and by the window of the lease that lives. What lies above the one and outside the other was never handed out; of the rest
-// nobody can tell any more.
+// The watermark of a worker id is the highest tick that an ended lease may have used. The window is
+// that of its lease in use. A tick above the watermark and outside the window was never used. The
+// registry cannot decide about the others.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,19 @@ namespace snowflake {
 
 struct HandedOut {
   Tick watermark;     // kNoWatermark: none
-  Tick window_start;  // of the live lease; none where it is not before the end
+  Tick window_start;  // of the lease in use; none if it is not before the end
   Tick window_end;
 };
 
 enum class IdProblem : int32_t {
   kNone,
-  kForeign,         // the layout makes no such ids
+  kForeign,         // the layout has no such ids
   kFuture,          // later than `latest`
   kNeverHandedOut,  // of a tick that no lease of its worker id had
 };
 
-// `latest` is the highest tick that a clock can show by now. `handed_out` of the id's worker id is null where it was never leased.
+// `latest` is the highest tick that a clock can show by now. `handed_out` is null if the worker id
+// was never leased.
 constexpr IdProblem ProblemOf(const Layout &layout, int64_t id, Tick latest, const HandedOut *handed_out) {
   if (id < 0 || !layout.Holds(id)) return IdProblem::kForeign;
   const Tick tick = layout.Unpack(id).tick;

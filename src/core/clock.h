@@ -1,15 +1,15 @@
 // The node's clock: what ids read instead of the wall clock.
 //
-// It shows the wall clock as long as that only goes on. A step back is bridged: the clock runs on by the steady clock at half speed,
-// until the wall clock has caught up. A leap that is hard to believe is not followed before it has stood for ten minutes, unless
-// what it showed before could not be.
+// It shows the wall clock unless that steps. A step back is bridged: the clock runs on at half the
+// monotonic clock's speed until the wall clock has caught up. A leap beyond max_leap is followed
+// only after ten minutes, unless the time before it was impossible.
 //
-// 1. It never shows less than before, but after a step back by more than it may bridge, and where it is told to follow the wall clock.
-// 2. It never shows less than the wall clock, but while a leap is not believed.
-// 3. It leads the wall clock by at most max_bridge, and by what BridgeTo() makes it lead besides.
-// 4. It runs at half the steady clock's speed at least, unless that broke 3: then it stands.
+// 1. It never shows less than before, except in FollowWall(), or after a step beyond max_bridge.
+// 2. It never shows less than the wall clock, except while a leap is held.
+// 3. It is ahead of the wall clock by at most max_bridge and what BridgeTo() adds.
+// 4. It runs at least at half the monotonic clock's speed, or stands if that would break 3.
 //
-// It reads no clock itself. A reading that comes late, because others came in between, changes nothing.
+// Readings are passed in; one that comes late, after newer ones, changes nothing.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace snowflake {
 // Both clocks, read one right after the other.
 struct ClockReading {
   int64_t wall_us;    // since 1970
-  int64_t steady_us;  // since the system started, whatever becomes of the wall clock; above 0
+  int64_t steady_us;  // of the monotonic clock, since the system started; above 0
 };
 
 struct ClockLimits {
@@ -29,17 +29,17 @@ struct ClockLimits {
 
 enum class ClockMode : int32_t {
   kWall,     // it shows the wall clock
-  kBridged,  // it leads the wall clock and runs at half speed
-  kHeld,     // it trails a wall clock that leapt, and runs at full speed
+  kBridged,  // it is ahead of the wall clock and runs at half speed
+  kHeld,     // it is behind a wall clock that leapt, and runs at full speed
 };
 
 // What is worth a count or a message.
 enum class ClockEvent : int32_t {
   kNone,
-  kBridged,      // the wall clock stepped back, or stands, and nobody notices
+  kBridged,      // the wall clock stepped back, or stands
   kSteppedBack,  // ... by more than may be bridged
   kLeapt,        // it leapt, and is followed
-  kHeld,         // it leapt by more than is believed
+  kHeld,         // it leapt beyond max_leap
   kFollowed,     // ... and stayed there
 };
 
@@ -48,9 +48,9 @@ struct NodeClock {
   int64_t shown_us;
   ClockReading read;  // the last reading
   ClockMode mode;
-  bool noticed;           // kBridged: that was said
+  bool noticed;           // kBridged: the event was recorded
   ClockReading since;     // kBridged, kHeld: it showed `wall_us` at `steady_us`, and runs by itself since
-  int64_t lead_extra_us;  // by how much it may lead beyond max_bridge
+  int64_t lead_extra_us;  // how far ahead it may be beyond max_bridge
   int64_t earliest_us;    // no right clock shows less
 
   // The last event, with the readings around it, and how many there were.
@@ -60,19 +60,19 @@ struct NodeClock {
   int64_t bridged;
 };
 
-// How long a leap has to stand before it is followed.
+// How long a leap has to last before it is followed.
 inline constexpr int64_t kHoldUs = int64_t{10} * 60 * 1000 * 1000;
 
-// The two clocks are not read in one instant, and what is less than this is no step.
+// Below this it is no step: the two clocks are not read in one instant.
 inline constexpr int64_t kStepUs = 500;
 
-// Clocks are slewed, and come back from a system's sleep: what is less is no leap that anybody wants to hear of.
+// Below this a leap is not reported: clocks are slewed, and systems sleep.
 inline constexpr int64_t kLeapUs = 1000 * 1000;
 
-// A wall clock beyond this, some 73,000 years from 1970, is taken for it: sums and differences of what is left are exact.
+// Wall clocks are clamped to this, some 73,000 years from 1970, so that no sum overflows.
 inline constexpr int64_t kFarthestUs = int64_t{1} << 61;
 
-// By how much it leads the wall clock; below 0 while it trails.
+// How far it is ahead of the wall clock; below 0: behind.
 constexpr int64_t LeadUs(const NodeClock &clock) { return clock.shown_us - clock.read.wall_us; }
 
 constexpr void FollowWall(NodeClock *clock) {
@@ -81,7 +81,7 @@ constexpr void FollowWall(NodeClock *clock) {
   clock->lead_extra_us = 0;
 }
 
-// From here on the clock shows at least that, however far ahead it is: what is to be issued must lie there.
+// From here on the clock shows at least that, however far ahead: ids have to be issued there.
 constexpr void BridgeTo(NodeClock *clock, int64_t us, const ClockLimits &limits) {
   if (us <= clock->shown_us) return;
   clock->shown_us = us;
@@ -92,7 +92,7 @@ constexpr void BridgeTo(NodeClock *clock, int64_t us, const ClockLimits &limits)
   if (extra_us > clock->lead_extra_us) clock->lead_extra_us = extra_us;
 }
 
-// A leap that is not believed: full speed, until it is over or has stood for long enough.
+// The wall clock leapt beyond max_leap: full speed until that is over or has lasted for kHoldUs.
 constexpr ClockEvent Hold(NodeClock *clock, int64_t passed_us) {
   if (clock->mode != ClockMode::kHeld) {
     clock->mode = ClockMode::kHeld;
@@ -107,7 +107,7 @@ constexpr ClockEvent Hold(NodeClock *clock, int64_t passed_us) {
   return ClockEvent::kFollowed;
 }
 
-// The wall clock is behind what half the steady clock's speed comes to, `half_us`.
+// The wall clock is behind `half_us`, what half the monotonic clock's speed comes to.
 constexpr ClockEvent Bridge(NodeClock *clock, const ClockReading &since, int64_t half_us, bool stepped,
                             const ClockLimits &limits) {
   const int64_t wall_us = clock->read.wall_us;
@@ -137,7 +137,7 @@ constexpr ClockEvent Move(NodeClock *clock, const ClockReading &last, const Cloc
   const int64_t leap_us = now.wall_us - clock->shown_us - passed_us;
   const bool was_possible = clock->shown_us >= clock->earliest_us;
   if (limits.max_leap_us > 0 && was_possible && leap_us > limits.max_leap_us) return Hold(clock, passed_us);
-  // From its beginning on, so that short times between readings add up.
+  // Since the bridge began, so that short times between readings add up.
   const ClockReading since =
       clock->mode == ClockMode::kBridged ? clock->since : ClockReading{clock->shown_us, last.steady_us};
   const int64_t half_us = since.wall_us + (now.steady_us - since.steady_us) / 2;

@@ -1,4 +1,4 @@
-// What a node asks of a registry, and what that answers: the three exchanges of section 4 of the design, and the one of segments.
+// What nodes ask and registries answer: section 4 of the design, and the exchange of segments.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,16 @@
 
 namespace snowflake {
 
-// Where a registry stands, as its answers say. If timeline or word go back, it has lost commits or is
-// an old one.
+// What a registry's answers show of it. It has lost commits or is old if timeline or word go back.
 struct Standing {
   int64_t system_identifier;
   int64_t timeline;
-  Tick raised_tick;  // no id of this tick or before it is wanted any more
-  int64_t word_us;   // when the operator last said there that commits were lost: it overrules the timeline
+  Tick raised_tick;  // ids must be of a later tick
+  int64_t word_us;   // when the operator last reported lost commits there: it overrules the timeline
 };
 
-// A word of the future would rule out all that come before it: from further ahead than clocks may differ
-// it counts as none.
+// A word of the future would hide earlier ones. Further ahead than clocks may differ, it is
+// ignored.
 constexpr int64_t PlausibleWord(int64_t word_us, int64_t now_us) {
   return word_us > now_us + kMaxLeaseUs ? 0 : word_us;
 }
@@ -30,9 +29,9 @@ struct AcquireRequest {
   int32_t datacenter;
   Tick now;
   int64_t duration_us;
-  SecretHash secret_hash;  // asked again with it, the registry gives the same lease
+  SecretHash secret_hash;  // a repeated request with the same hash gets the same lease
   int64_t seen_lease_id;   // the highest that the node has seen of this registry; 0: none
-  Tick start_before;       // nothing is drawn unless the window begins before it
+  Tick start_before;       // no lease unless its window begins before
 };
 
 struct AcquireAnswer {
@@ -48,9 +47,9 @@ struct ExtendRequest {
   Tick now;
   int64_t duration_us;
   Tick held_until;    // the window's end that the node has
-  int32_t worker;     // of the lease, as the node has it
+  int32_t worker;     // as the node has it
   Tick window_start;  // likewise
-  Tick latest_end;    // a window's end beyond it is refused, unless the registry knows of it
+  Tick latest_end;    // a later end is refused unless the registry has it
 };
 
 struct ExtendAnswer {
@@ -64,37 +63,36 @@ struct ReleaseRequest {
   Tick last_tick;
   Tick held_until;  // as above
   Tick latest_end;  // as above
-  Tick floor;       // the watermark is no lower, as far as the window goes
+  Tick floor;       // the watermark is no lower, within the window
 };
 
-// Of one segment: what comes back, and how much is asked for.
+// Of one segment: what the node releases, and how much it asks for.
 struct RangeAsk {
   const char *name;
   int64_t segment_id;  // as the node knows it; 0: not yet
-  int64_t highest;     // of the numbers that the node has had
-  int64_t unused;      // so many up to there come back
+  int64_t highest;     // number that the node has had
+  int64_t unused;      // how many up to there are released
   int64_t wanted;      // below 0: none
-  Secret secret;       // what is handed out is recorded with its hash; it is sent to give numbers back
+  Secret secret;       // ranges are recorded with its hash; it is sent to release numbers
 };
 
 struct RangeAnswer {
   int64_t segment_id;                 // 0: there is no such segment
-  Range range;                        // none: it is used up, or nothing was asked for
+  Range range;                        // empty: it is used up, or nothing was asked for
   char usage_role[kMaxRoleName + 1];  // whose members may use its numbers; empty: every role
 };
 
 struct RangesRequest {
   const char *node;
-  bool here;  // this database's own node asks
+  bool here;  // from this database's own node
   int count;
   const RangeAsk *asks;
 };
 
-// Room for the answers is the asker's.
 struct RangesAnswer {
-  RangeAnswer *answers;
+  RangeAnswer *answers;  // as many as asks, allocated by the caller
   Standing standing;
-  char known[256];  // names of segments, for who asked for one that is not there
+  char known[256];  // names of segments, if one that was asked for is missing
 };
 
 }  // namespace snowflake

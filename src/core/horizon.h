@@ -1,19 +1,20 @@
-// The horizon: an id below which nothing of this node appears any more to those who see what a snapshot shows.
+// The horizon: an id below which no id of this node appears later in what a snapshot shows.
 //
-// A sample is (h, P). First h: the lowest id that is still to come, or the first that a transaction in progress drew, if that is
-// lower. Then P: which transactions are in progress. h holds for every snapshot to which whatever had ended at P has ended, too.
+// A sample is (h, P). First h is read: the lowest id that is still to come, or the first id of a
+// transaction in progress if that is lower. Then P: which transactions are in progress. h holds for
+// every snapshot to which all that had ended at P has ended, too.
 //
-// 1. What a transaction draws first is in its slot, written under the generator's lock together with the run that it is of, before
-//    that transaction's end can be seen. So who drew below h, and is found in progress no more, had ended before P.
-// 2. The slots are looked at without the lock: what is written meanwhile was drawn after h was read, and is not below it.
-// 3. A slot counts while its transaction does. Nobody clears it; that transactions end, and in which order, only PostgreSQL says.
-// 4. A transaction that is prepared leaves its process. From before that until after it, its slot has its xid, too, and then another
-//    slot has both: they are looked at in this order, and P says whether it was still in progress.
-// 5. A process may not know what its parallel workers have drawn, and then it does neither. Before such
-//    a transaction leaves its process, PostgreSQL shows that it is prepared and whose it was: the slot
-//    is looked at for that, until another transaction of the process draws, which moves it first.
-// 6. A processor may carry out loads and stores in another order than the program has them. Each read
-//    without a lock names the order that it needs.
+// 1. A transaction's first id is in its slot, written under the generator's lock together with its
+//    run. So a transaction with an id below h that is not found in progress had ended before P.
+// 2. Slots are read without the lock: what is written after h was read is not below it.
+// 3. A slot counts while PostgreSQL shows its transaction in progress. Nothing clears it.
+// 4. A prepared transaction leaves its process. Its slot then has its xid, too, and later another
+//    slot has both. They are read in this order, and P decides whether it was in progress.
+// 5. A process may not know of its parallel workers' ids, and then it does neither. Before such a
+//    transaction leaves its process, PostgreSQL shows it as prepared by that process. The slot is
+//    checked for that until the process's next transaction with an id, which moves it first.
+//
+// Locking: each read without a lock names its order, because processors reorder loads and stores.
 #pragma once
 
 #include <atomic>
@@ -36,7 +37,7 @@ struct Moment {
   int32_t count;
 };
 
-// Where the running are sorted.
+// `running` is sorted.
 constexpr bool WasRunning(const Moment &moment, Xid xid) {
   int32_t from = 0, to = moment.count;
   while (from < to) {
@@ -50,7 +51,7 @@ constexpr bool WasRunning(const Moment &moment, Xid xid) {
   return false;
 }
 
-// Whether whatever had ended then has ended for who sees this, too. `then.running` is sorted.
+// Whether all that had ended then has ended for `seen`, too. `then.running` is sorted.
 constexpr bool Covers(const Moment &then, const Moment &seen) {
   if (Precedes(seen.xmax, then.xmax)) return false;
   for (int32_t i = 0; i < seen.count; ++i)
@@ -58,9 +59,7 @@ constexpr bool Covers(const Moment &then, const Moment &seen) {
   return true;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Slots: one for each process, and one for each transaction that can be prepared
-// ---------------------------------------------------------------------------------------------------------------------
+// --- Slots: one for each process, and one for each transaction that can be prepared ---
 
 // A transaction as the process that runs it is known to others.
 struct Local {
@@ -68,7 +67,7 @@ struct Local {
   uint32_t lxid;  // 0: none
 };
 
-// What a transaction drew first.
+// A transaction's first id.
 struct Drawn {
   int64_t first;
   Local by;
@@ -88,7 +87,7 @@ inline bool IsOf(const HorizonSlot &slot, const Local &by) {
   return slot.lxid.load(std::memory_order_relaxed) == by.lxid && slot.pid.load(std::memory_order_relaxed) == by.pid;
 }
 
-// The generator's lock is held.
+// Requires: the generator's lock.
 inline void NoteDrawn(HorizonSlot *slot, uint32_t database, const Local &by, bool of_worker, int64_t first) {
   const auto release = std::memory_order_release;
   const bool goes_on = IsOf(*slot, by);
@@ -102,9 +101,8 @@ inline void NoteDrawn(HorizonSlot *slot, uint32_t database, const Local &by, boo
   slot->lxid.store(by.lxid, release);
 }
 
-// The transaction `lxid` has left its process for the slot that it has from then on. If its process
-// does not know that it drew, another of its workers may have moved it already, and be writing into the
-// slot: then there is another lxid.
+// The transaction `lxid` has left its process for the slot `to`. If its process does not know of
+// its ids, another worker may have moved it already and be writing into `from`, with another lxid.
 inline void MovePrepared(const HorizonSlot &from, uint32_t lxid, HorizonSlot *to, Xid xid) {
   const int64_t first = from.first.load(std::memory_order_acquire);
   const uint32_t database = from.database.load(std::memory_order_acquire);
@@ -115,18 +113,16 @@ inline void MovePrepared(const HorizonSlot &from, uint32_t lxid, HorizonSlot *to
   to->xid.store(xid);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Samples
-// ---------------------------------------------------------------------------------------------------------------------
+// --- Samples ---
 
-// The lowest id of a tick, under any worker id; of one that no id has, above all ids.
+// The lowest id of a tick under any worker id; above all ids if the layout does not hold the tick.
 constexpr int64_t LowestId(const Layout &layout, Tick tick) {
   if (tick > layout.max_tick()) return std::numeric_limits<int64_t>::max();
   return tick < 0 ? 0 : layout.Pack({tick, 0, 0});
 }
 
-// The lowest id that is still to come, by a clock that shows `now`. Under the lease in place none below it does, whatever the clock
-// shows later; a later lease begins above what was issued, and is not used before `now`.
+// The lowest id that is still to come, by a clock that shows `now`. It is fixed for the lease in
+// place; a later lease begins above what was issued, and is not used before `now`.
 constexpr int64_t SealIds(Generator *g, const Layout &layout, Tick now) {
   if (!g->open || g->layout != layout) {
     const Tick unused = g->lease.lease_id != 0 ? FirstUnused(*g, layout) : now;
@@ -138,16 +134,16 @@ constexpr int64_t SealIds(Generator *g, const Layout &layout, Tick now) {
   return layout.Pack({next.tick, g->lease.worker, static_cast<int32_t>(next.sequence)});
 }
 
-// Takes the lowest of what is still to come and what transactions in progress drew first, then P. A Server has
+// Takes h, then P. A Server has
 //   int64_t Seal()                           the lowest id that is still to come
-//   int32_t Slots()                          how many there are, those of prepared transactions last
-//   const HorizonSlot *Slot(int32_t i)       nullptr: it is nobody's here
-//   bool Runs(int32_t i, const Local &by)    whether that process still runs that transaction; what is
-//                                            read after it was written before the end that it saw
-//   Xid PreparedBy(int32_t i, uint32_t lxid) the xid of that process's transaction, if it is prepared, or 0
-//   Xid Unknown(int32_t i)                   a prepared transaction of which nobody knows whether it drew, or 0
+//   int32_t Slots()                          how many; those of prepared transactions last
+//   const HorizonSlot *Slot(int32_t i)       nullptr: not of this database
+//   bool Runs(int32_t i, const Local &by)    whether that process still runs that transaction; what
+//                                            is read after it was written before the end it saw
+//   Xid PreparedBy(int32_t i, uint32_t lxid) the xid of that transaction if prepared, or 0
+//   Xid Unknown(int32_t i)                   a prepared transaction that may have ids, or 0
 //   Moment TakeMoment()                      P, sorted; its xids are the Server's
-// `left` has room for twice as many as there are slots. What holds the horizon back is in `holder`; all zero: nothing.
+// `left` has room for twice Slots(). `holder` is what holds the horizon back; all zero: nothing.
 template <typename Server>
 int64_t TakeSample(Server *server, Drawn *left, Moment *moment, Drawn *holder) {
   int64_t horizon = server->Seal();
@@ -160,8 +156,8 @@ int64_t TakeSample(Server *server, Drawn *left, Moment *moment, Drawn *holder) {
   int32_t count = 0;
   for (int32_t i = 0; i < server->Slots(); ++i) {
     if (const HorizonSlot *slot = server->Slot(i)) {
-      // Order: lxid is written last and read first, so that the others are not of an earlier transaction.
-      // All three before Runs(): a transaction has its lxid before it draws.
+      // Order: lxid is written last and read first, so that the others are not of an earlier
+      // transaction. All three before Runs(): a transaction has its lxid before it has ids.
       Drawn drawn = {};
       const uint32_t lxid = slot->lxid.load(std::memory_order_acquire);
       drawn.by.lxid = lxid;
@@ -172,14 +168,14 @@ int64_t TakeSample(Server *server, Drawn *left, Moment *moment, Drawn *holder) {
         continue;
       }
       if (lxid != 0 && slot->of_worker.load(std::memory_order_acquire)) {
-        // Order: after Runs(), because the transaction was shown as prepared before it left; and lxid
-        // once more, because what overwrites first clears lxid before, and has moved both.
+        // Order: after Runs(), because the transaction was shown as prepared before it left. lxid
+        // once more, because what overwrites `first` has cleared lxid before, and moved both.
         drawn.xid = server->PreparedBy(i, lxid);
         drawn.by = {};
         if (drawn.xid != 0 && slot->lxid.load(std::memory_order_acquire) == lxid) left[count++] = drawn;
       }
-      // Order: after Runs(), because the transaction had its xid here before it left; and xid before
-      // first, because what overwrites them comes after the transaction has another slot. That one is
+      // Order: after Runs(), because the transaction had its xid here before it left. xid before
+      // first, because they are overwritten after the transaction has another slot. That slot is
       // read later, so both come before it.
       drawn = {0, {}, slot->xid.load(std::memory_order_acquire)};
       drawn.first = slot->first.load(std::memory_order_acquire);
@@ -195,24 +191,24 @@ int64_t TakeSample(Server *server, Drawn *left, Moment *moment, Drawn *holder) {
 
 struct Sample {
   int64_t horizon;
-  int64_t taken_us;  // by the steady clock
+  int64_t taken_us;  // by the monotonic clock
   Xid xmax;
   int32_t running;
   int32_t place;  // where its xids are
 };
 
-// Rising, the oldest first. An old snapshot needs an old one: so they thin out with age.
+// Rising, the oldest first. Old snapshots need old samples, so these thin out with age.
 inline constexpr int kSamples = 16;
 struct Samples {
   int32_t count;
   Sample kept[kSamples];
 };
 
-// So much older a horizon than could be is no loss, however young the snapshot.
+// For any snapshot, a horizon may be this much older than possible.
 inline constexpr int64_t kUnnoticedUs = 100 * 1000;
 
-// Makes room for another, and says at which place its xids go. What goes is the one whose hole is the smallest beside the age of the
-// snapshots that it is for; not the highest that was `answered`, which is not to fall for later snapshots.
+// Makes room for another and returns the place of its xids. Drops the sample with the smallest hole
+// for the age of its snapshots, but not the `answered` one: later horizons must not be lower.
 constexpr int32_t MakeRoom(Samples *samples, int64_t answered, int64_t now_us) {
   if (samples->count < kSamples) return samples->count;
   Sample *kept = samples->kept;

@@ -1,15 +1,15 @@
-// The bit ruler: how a timestamp, a worker id and a sequence number share 64 bits.
+// Layouts: how a timestamp, a worker id and a sequence number share 64 bits.
 //
-// A Layout is a value that everything takes; nothing else knows a field's width. Fields from the highest bit down:
+// Fields from the highest bit down:
 //
 //     sign (0) | timestamp | datacenter, worker | sequence        sequence_first = false
 //     sign (0) | timestamp | sequence | datacenter, worker        sequence_first = true
 //
-// A layout whose fields sum to fewer than 63 bits leaves the bits above its timestamp 0. One that sums to 64 starts at
-// the sign bit: it is read to its end, but issues ids only as long as they are not negative.
+// In a layout of fewer than 63 bits the bits above its timestamp are 0. One of 64 bits starts at
+// the sign bit: all its ids can be read, but only those that are not negative are issued.
 //
-// Time is counted in ticks since the layout's epoch; a tick is an int64 so that times before the epoch are negative and
-// not huge. "Worker id" means the datacenter's and the worker's bits together: datacenter << worker_bits | worker.
+// Time is counted in ticks since the layout's epoch; ticks before the epoch are negative. "Worker
+// id" means the datacenter's and the worker's bits together: datacenter << worker_bits | worker.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ inline constexpr int64_t kMaxTickUs = int64_t{86400} * 1000 * kUsPerMs;
 // The year 9999: far from where epoch_ms * 1000 would overflow.
 inline constexpr int64_t kMaxEpochMs = int64_t{253402300799} * 1000;
 
-// Ids outlive plans: who begins with a layout has this many years of it before him.
+// A database can begin with a layout only if it lasts for so many years more: ids outlive plans.
 inline constexpr int64_t kMinYearsLeft = 10;
 inline constexpr int64_t kUsPerYear = int64_t{36525} * 864 * 1000 * kUsPerMs;  // 365.25 days
 
@@ -43,7 +43,7 @@ enum class LayoutFault {
   kTooWide,      // the fields sum to more than 64 bits
   kTickLength,   // not within 1 microsecond .. 1 day
   kEpoch,        // not within 1970 .. 9999
-  kEndsTooLate,  // its last tick lies beyond what a timestamp can hold
+  kEndsTooLate,  // its last tick is beyond what a timestamp can hold
   kReadOnly,     // nothing to issue: no worker bits or no sequence bits
 };
 
@@ -87,12 +87,12 @@ struct Layout {
     return static_cast<Tick>((uint64_t{1} << bits) - 1);
   }
 
-  // The highest tick that ids can be read of. Beyond max_tick() they are negative.
+  // The highest tick that ids can be read of. Those beyond max_tick() are negative.
   constexpr Tick max_readable_tick() const { return static_cast<Tick>((uint64_t{1} << timestamp_bits) - 1); }
 
   constexpr int64_t epoch_us() const { return epoch_ms * kUsPerMs; }
 
-  // The tick that a Unix time in microseconds falls into: rounded down, also before the epoch. Any time is allowed.
+  // The tick of any Unix time in microseconds: rounded down, also before the epoch.
   constexpr Tick TickAt(int64_t unix_us) const {
     int64_t since = 0;
     if (__builtin_sub_overflow(unix_us, epoch_us(), &since)) since = std::numeric_limits<int64_t>::min();
@@ -100,7 +100,7 @@ struct Layout {
     return since % tick_us < 0 ? whole - 1 : whole;
   }
 
-  // The Unix microsecond at which a tick begins. A tick beyond the field, or far before the epoch, saturates.
+  // The Unix microsecond at which a tick begins. Saturates.
   constexpr int64_t UnixUsAt(Tick tick) const {
     int64_t since = 0, unix_us = 0;
     if (__builtin_mul_overflow(tick, tick_us, &since) || __builtin_add_overflow(since, epoch_us(), &unix_us))

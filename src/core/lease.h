@@ -1,8 +1,8 @@
 // Leases: which ticks a node may use.
 //
-// 1. Windows of one worker id never overlap, in all of history: a new window starts above the watermark, which is at
+// 1. Windows of one worker id never overlap: a new window starts above the watermark, which is at
 //    least the last tick that any earlier lease of that worker id used.
-// 2. A window's end only moves forward, and is committed in the registry before any tick below it is used.
+// 2. A window's end only moves forward, and is committed before any tick below it is used.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ constexpr bool AreSame(const uint8_t (&a)[size], const uint8_t (&b)[size]) {
   return true;
 }
 
-// SHA-256 of a lease secret: what the registry knows of it.
+// SHA-256 of a lease secret.
 struct SecretHash {
   uint8_t bytes[32];
 
@@ -26,8 +26,8 @@ struct SecretHash {
   friend constexpr bool operator!=(const SecretHash &a, const SecretHash &b) { return !(a == b); }
 };
 
-// A lease secret, which the node makes. It is sent to the registry to release the lease, and before that its hash alone:
-// nothing that the registry stores or logs while the lease is in use releases it. All zero: none.
+// A lease secret, which the node makes. The registry gets only its hash until the node releases the
+// lease: nothing that it stores or logs while the lease is in use can release it. All zero: none.
 struct Secret {
   uint8_t bytes[16];
   SecretHash hash;
@@ -36,8 +36,8 @@ struct Secret {
   friend constexpr bool operator!=(const Secret &a, const Secret &b) { return !(a == b); }
 };
 
-// From here on lease ids neither jump nor are believed, by registries and by nodes, so that nothing
-// overflows. A registry would have to be restarted a thousand million times to get there.
+// Registries neither reach nor believe higher lease ids, nor do nodes, so that nothing overflows. A
+// registry would have to be restarted a thousand million times to get there.
 inline constexpr int64_t kHighestLeaseId = INT64_MAX / 2;
 
 struct Lease {
@@ -48,31 +48,33 @@ struct Lease {
   Tick window_end;  // exclusive
 };
 
-// A lease that this node no longer issues under, on its way back to the registry.
+// A lease that this node no longer issues under and still has to release.
 struct Retired {
   int64_t lease_id;
   Secret secret;
   int32_t worker;
   Tick last_tick;
   Tick window_end;
-  bool asked;  // the registry may have taken it back
+  bool asked;  // the registry may have ended it already
 };
 
-// `duration` is 1 s to 1 day: shorter would be all traffic, longer would keep a crashed node's worker id for too long.
+// A duration is 1 s to 1 day: a shorter one would cost too many requests, a longer one would block
+// a crashed node's worker id for too long.
 inline constexpr int64_t kMinLeaseUs = int64_t{1000} * kUsPerMs;
 inline constexpr int64_t kMaxLeaseUs = int64_t{86400} * 1000 * kUsPerMs;
 
-// How long the first window of a lease is. It grows as it is extended, so that what a crash leaves behind, or a clock that
-// leapt, blocks a worker id for seconds. Three tries of a registry that takes a second or two to answer fit into it.
+// How long the first window of a lease is. It grows as it is extended, so that a crash or a clock
+// that leapt blocks a worker id only for seconds. Three requests fit in if each takes a second or
+// two.
 inline constexpr int64_t kFirstWindowUs = int64_t{10} * 1000 * kUsPerMs;
 
 // Of a worker id that was never used.
 inline constexpr Tick kNoWatermark = -1;
 
-// Any beginning of a window will do.
+// For a request that accepts any beginning of the window.
 inline constexpr Tick kAnyStart = INT64_MAX;
 
-// No window covers a tick below 0 or above what the layout can hold. The highest watermark has nothing above it.
+// No window covers a negative tick or one that the layout cannot hold.
 constexpr Tick WindowStart(Tick now, Tick watermark) {
   const Tick above = watermark < INT64_MAX ? watermark + 1 : watermark;
   const Tick start = now > watermark ? now : above;

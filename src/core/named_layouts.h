@@ -1,7 +1,7 @@
 // The layouts of well-known systems, by name.
 //
-// What a named layout makes of an id lies in indexes, generated columns and the bounds of partitions: an entry that was
-// released never changes. A system that changes its layout gets another name.
+// Indexes, generated columns and bounds of partitions contain what a named layout makes of an id: a
+// released entry never changes. If a system changes its layout, the new one gets another name.
 #pragma once
 
 #include <string_view>
@@ -15,8 +15,8 @@ struct NamedLayout {
   Layout layout;
 };
 
-// A worker id that a layout lacks is 0, and so is a sequence number. Discord's worker and process stand as datacenter
-// and worker. Fields: epoch in ms, tick in us, timestamp, datacenter, worker and sequence bits, sequence first.
+// Discord's worker and process are datacenter and worker. Fields: epoch in ms, tick in us,
+// timestamp, datacenter, worker and sequence bits, sequence first.
 inline constexpr NamedLayout kNamedLayouts[] = {
     {"snowflake", kDefaultLayout},
     {"twitter", {1288834974657, 1000, 41, 5, 5, 12, false}},
@@ -38,12 +38,12 @@ inline constexpr NamedLayout kNamedLayouts[] = {
     {"javascript", {1735689600000, 1000, 41, 0, 5, 7, false}},  // 53 bits: exact in a double
     // aws/pgactive, src/pgactive_seq.c; from the sign bit on: negative from March 2034 on
     {"pgactive", {1475796139634, 1000, 40, 0, 10, 14, false}},
-    // pgdogdev/pgdog, pgdog/src/unique_id.rs, which calls its two layouts standard and compact (53 bits)
+    // pgdogdev/pgdog, pgdog/src/unique_id.rs; the second one has 53 bits
     {"pgdog", {1764184395000, 1000, 41, 0, 10, 12, false}},
     {"pgdog_compact", {1764184395000, 1000, 41, 0, 6, 6, false}},
 };
 
-// nullptr when there is none. The walk compares lengths first.
+// nullptr: there is none.
 constexpr const NamedLayout *FindNamedLayout(std::string_view name) {
   for (const NamedLayout &named : kNamedLayouts)
     if (named.name == name) return &named;

@@ -1,14 +1,12 @@
-// All that a node decides: what it asks a registry for, what becomes of the answers, and what a call does whose clock is behind.
-// When the keeper asks is decided in keeper.h.
+// All that a node decides: what it asks a registry for, what becomes of the answers, and how a call
+// goes on if the clock is behind. When the keeper asks is in keeper.h.
 //
-// The server has a NodeState in shared memory and calls this under its lock; the simulation has some of its own. Clocks and secrets
-// are passed in.
+// 1. Only this file opens and closes leases. A step that replaces one takes its last tick, too.
+// 2. An acquire without an answer is repeated with its secret, to cost no second worker id.
+// 3. Ids and requests use the node's clock. The caller has taken a reading before (core/clock.h).
+// 4. Answers are judged before they are used; a lease that is not used is released.
 //
-// 1. A lease is put in place, replaced, ended and given back here alone. What was issued last under the one before is taken in
-//    the same step that puts the new one in place.
-// 2. An acquire that has had no answer is asked again with its secret, so that it costs no second worker id.
-// 3. Ids read the node's clock, and so does what is asked of a registry. Who reads it has taken a reading before (core/clock.h).
-// 4. What a registry answers is judged before any of it is used; a lease that is not put to use is given back.
+// Locking: the server calls this under the lock of the NodeState. Clocks and secrets are passed in.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +18,10 @@
 
 namespace snowflake {
 
-// Leases on their way back. More would take as many steps back of the clock without one answer of the registry; the
-// oldest then goes by expiry.
+// Leases pending release. More take as many steps back without an answer; then the oldest expires.
 inline constexpr int kMaxRetired = 4;
 
-// The newest that a registry has shown of itself. One that shows less has lost commits, or is not the one any more.
+// The newest standing seen of a registry. One that shows less has lost commits or is another one.
 struct RegistrySeen {
   int64_t system_identifier;  // 0: nothing yet
   int64_t timeline;
@@ -40,30 +37,28 @@ struct NodeState {
   Retired retired[kMaxRetired];  // the oldest first
   int retired_count;
 
-  // What backends ask of the keeper.
+  // Requests of backends to the keeper.
   bool lease_wanted;
   bool new_worker_wanted;  // because the clock stepped back
   bool window_wanted;
 
   RegistrySeen seen;
   Secret next_secret;                         // of the acquire that has no answer yet; all zero: none
-  Tick next_secret_since, next_secret_until;  // the earliest and the latest clock that it was asked with
+  Tick next_secret_since, next_secret_until;  // the earliest and the latest clock of its requests
   int64_t workers_free;                       // at the newest acquire; below 0: not counted
   bool ask_by_wall;  // the registry refused the node's clock; perhaps it accepts the wall clock
 };
 
-// What is done about a clock that is behind.
+// What may be done about a clock that is behind.
 struct Patience {
-  int64_t max_lead_us;  // an id may lead the clock by so much
+  int64_t max_lead_us;  // how far ahead of the clock an id may be
   ClockLimits clock;
-  bool new_worker;  // beyond all of that: another worker id, instead of an error
+  bool new_worker;  // beyond that: another worker id instead of an error
 };
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Calls
-// ---------------------------------------------------------------------------------------------------------------------
+// --- Calls ---
 
-// How many numbers a process takes at once: 1 for the first take in a tick of the clock, doubled with each further one.
+// How many numbers a process takes at once: 1 first in a tick of the clock, then twice as many.
 struct Appetite {
   Tick tick;
   int64_t count;
@@ -79,7 +74,7 @@ struct Appetite {
 
 constexpr Tick NowOf(const NodeState &node, const Layout &layout) { return layout.TickAt(node.clock.shown_us); }
 
-// Take() of the generator; what is missing is asked of the keeper.
+// Take() of the generator, with a request to the keeper for what is missing.
 constexpr Decision TakeOrAsk(NodeState *node, int64_t want, const Terms &terms) {
   Generator *g = &node->generator;
   const Decision decision = Take(g, g->open ? NowOf(*node, g->layout) : 0, want, terms);
@@ -88,23 +83,22 @@ constexpr Decision TakeOrAsk(NodeState *node, int64_t want, const Terms &terms) 
   return decision;
 }
 
-// Whether ids may go on ahead of this clock, however far. Not before the epoch, which no right clock shows, unless ids were issued
-// under the lease already.
+// Whether ids may go on any distance ahead of this clock. A time before the epoch is wrong: not
+// then, unless ids were already issued under the lease.
 constexpr bool MayLead(const NodeState &node) {
   return node.generator.last_tick >= node.generator.lease.window_start || node.clock.shown_us >= node.clock.earliest_us;
 }
 
-// Has the clock go on to the earliest tick that is left, where it is behind by no more than may be bridged; `at_any_price`: however
-// far that is.
-constexpr void CatchUp(NodeState *node, const Patience &patience, bool at_any_price) {
+// Moves a clock that is behind to the earliest tick left, if that may be bridged or `any_lead`.
+constexpr void CatchUp(NodeState *node, const Patience &patience, bool any_lead) {
   const Generator &g = node->generator;
   if (!g.open || !IsBehind(g, NowOf(*node, g.layout), MaxLead(g.layout, patience.max_lead_us))) return;
   const int64_t to_us = g.layout.UnixUsAt(EarliestLeft(g));
-  if ((at_any_price && MayLead(*node)) || to_us - node->clock.read.wall_us <= patience.clock.max_bridge_us)
+  if ((any_lead && MayLead(*node)) || to_us - node->clock.read.wall_us <= patience.clock.max_bridge_us)
     BridgeTo(&node->clock, to_us, patience.clock);
 }
 
-// Another worker id was wanted and cannot be had, or none that helps: ids go on all the same.
+// No worker id is available that helps: ids go on with the present one.
 constexpr void GoOnWithoutBetter(NodeState *node, const Patience &patience) {
   if (!node->generator.open || !node->new_worker_wanted) return;
   node->new_worker_wanted = false;
@@ -112,11 +106,9 @@ constexpr void GoOnWithoutBetter(NodeState *node, const Patience &patience) {
   CatchUp(node, patience, true);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
-// The keeper's view, and the end of a lease
-// ---------------------------------------------------------------------------------------------------------------------
+// --- The keeper's view, and the end of a lease ---
 
-// What core/keeper decides by. A wish for another worker id that no longer helps is dropped.
+// The input of core/keeper.h. If another worker id does not help, the request for it is dropped.
 constexpr KeeperView See(NodeState *node, int64_t lease_duration_us, const Patience &patience, bool leaving) {
   const Generator &g = node->generator;
   KeeperView view = {};
@@ -134,7 +126,7 @@ constexpr KeeperView See(NodeState *node, int64_t lease_duration_us, const Patie
   }
   if (node->new_worker_wanted && !behind) {
     node->new_worker_wanted = false;
-    node->next_secret = {};  // what it drew begins too early for a clock that is right again
+    node->next_secret = {};  // its lease begins too early for a clock that is right again
   }
   view.lease_wanted = g.open ? node->new_worker_wanted : node->lease_wanted;
   view.window_wanted = g.open && node->window_wanted;
@@ -142,7 +134,6 @@ constexpr KeeperView See(NodeState *node, int64_t lease_duration_us, const Patie
   return view;
 }
 
-// Puts a lease that nothing is issued under any more on its way back.
 constexpr void Retire(NodeState *node, const Retired &retired) {
   if (node->retired_count == kMaxRetired) {
     for (int i = 1; i < kMaxRetired; ++i) node->retired[i - 1] = node->retired[i];
@@ -151,7 +142,7 @@ constexpr void Retire(NodeState *node, const Retired &retired) {
   node->retired[node->retired_count++] = retired;
 }
 
-// It is back, or gone.
+// It is released, or the registry does not have it.
 constexpr void DropRetired(NodeState *node, int64_t lease_id) {
   int kept = 0;
   for (int i = 0; i < node->retired_count; ++i)
@@ -159,13 +150,12 @@ constexpr void DropRetired(NodeState *node, int64_t lease_id) {
   node->retired_count = kept;
 }
 
-// From here on nothing is issued.
 constexpr void CloseLease(NodeState *node) {
   if (node->generator.open) Retire(node, Close(&node->generator));
 }
 
-// Another may issue under the lease, too, and ask for the next one with the same secret, because it is a copy of this node with its
-// memory. So neither is used again, and nothing is given back.
+// A copy of this node, with its memory, may issue under the lease and request the next one with the
+// same secret. So neither is used again, and nothing is released.
 constexpr void ForgetLease(NodeState *node) {
   node->generator.open = false;
   node->retired_count = 0;
@@ -173,13 +163,13 @@ constexpr void ForgetLease(NodeState *node) {
   node->lease_wanted = true;
 }
 
-// A restart is to find nothing here where nothing is leased: what the registry was asked last, and what it had shown, is over.
+// Without a lease a restart is to find nothing here.
 constexpr void ForgetQuestion(NodeState *node) {
   if (!node->generator.open && node->retired_count == 0) node->next_secret = {};
 }
 
-// The state that a crash left, with the last tick that was used. Wishes are gone with those who had them. A lease that was closed, but
-// that no registry was reached for, is still this node's.
+// The state that a crash left, with the last tick that was used. Requests ended with their
+// backends. A lease that was closed is still this node's if no registry was asked to release it.
 constexpr void Recover(NodeState *node, Tick last_tick) {
   Generator *g = &node->generator;
   if (!g->open && node->retired_count > 0) {
@@ -195,8 +185,8 @@ constexpr void Recover(NodeState *node, Tick last_tick) {
   node->clock.events = node->clock.bridged = 0;
 }
 
-// What a life without a lease left: nothing below the horizon was still to come. Where the clock is behind that by no more than may be
-// bridged, it goes on from there, and so does the next lease.
+// A restart without a lease: nothing below the horizon may appear. If the clock is behind it by no
+// more than may be bridged, clock and next lease go on from there.
 constexpr void RecoverHorizon(NodeState *node, const Layout &layout, int64_t horizon, const ClockReading &reading,
                               const ClockLimits &limits) {
   Read(&node->clock, reading, limits);
@@ -208,7 +198,7 @@ constexpr void RecoverHorizon(NodeState *node, const Layout &layout, int64_t hor
   BridgeTo(&node->clock, to_us, limits);
 }
 
-// What one registry has said or was asked means nothing to another.
+// For a change of the registry.
 constexpr void ForgetRegistry(NodeState *node) {
   node->retired_count = 0;
   node->seen = {};
@@ -218,24 +208,21 @@ constexpr void ForgetRegistry(NodeState *node) {
   node->ask_by_wall = false;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Exchanges with the registry
-// ---------------------------------------------------------------------------------------------------------------------
+// --- Exchanges with the registry ---
 
 // What is wrong with an answer.
 enum class AnswerFault {
   kNone,
   kLayout,    // another one than the node's
-  kLeaseId,   // no registry grants it
-  kWorker,    // none of the datacenter's
+  kLeaseId,   // no registry assigns it
+  kWorker,    // not of the datacenter
   kWindow,    // not what was asked for
-  kLeaseOld,  // older than one that was seen
+  kLeaseOld,  // not above one that was seen
   kTimeline,  // older than one that was seen
-  kRaised,    // it rules out ticks that are far ahead
+  kRaised,    // it excludes ticks far ahead
 };
 
-// Of the lease alone. The registry was asked between the ticks `since` and `until` of the node's clock, for windows of up to
-// `duration_us`.
+// Of the lease alone, requested between these ticks of the node's clock for windows of this length.
 constexpr AnswerFault Judge(const Layout &layout, int32_t datacenter, const Lease &lease, Tick since, Tick until,
                             int64_t duration_us) {
   if (lease.lease_id <= 0 || lease.lease_id > kHighestLeaseId) return AnswerFault::kLeaseId;
@@ -247,20 +234,19 @@ constexpr AnswerFault Judge(const Layout &layout, int32_t datacenter, const Leas
   return fits ? AnswerFault::kNone : AnswerFault::kWindow;
 }
 
-// The same for a window that was moved: by no more than can be asked for, and whatever was asked for before.
+// The same for an extended window: by no more than can be requested now, or was before.
 constexpr bool IsPlausibleEnd(const Layout &layout, Tick window_end, Tick held_until, Tick now) {
   return window_end > 0 &&
          (window_end <= held_until || window_end <= WindowEnd(layout, now > 0 ? now : 0, kMaxLeaseUs));
 }
 
-// The same for the tick that leases are to be above: who raises it waits until the registry's clock has passed it.
+// The same for the raised tick: whoever raises it waits until the registry's clock has passed it.
 constexpr bool IsPlausibleRaise(const Layout &layout, Tick raised_tick, Tick now) {
   return raised_tick < WindowEnd(layout, now > 0 ? now : 0, kMaxLeaseUs);
 }
 
-// Whether an answer comes from where the registry was before: of the same server, an older timeline. An
-// old primary has come back then, and what it says of leases is what it knew. The operator's word there
-// overrules the timeline, and makes it the older one that does not know of that word.
+// Whether an answer comes from an old primary: the same server on an older timeline. The operator's
+// word overrules the timeline: then the server without that word is the old one.
 constexpr bool IsOlder(const Standing &standing, const RegistrySeen &seen, int64_t now_us) {
   if (standing.system_identifier != seen.system_identifier) return false;
   const int64_t word_us = PlausibleWord(standing.word_us, now_us);
@@ -268,7 +254,7 @@ constexpr bool IsOlder(const Standing &standing, const RegistrySeen &seen, int64
   return word_us < seen_us || (word_us == seen_us && standing.timeline < seen.timeline);
 }
 
-// After the operator's word lease ids may go on below those that were seen.
+// After the operator's word, lease ids may continue below those that were seen.
 constexpr bool HasNewWord(const Standing &standing, const RegistrySeen &seen, int64_t now_us) {
   return PlausibleWord(standing.word_us, now_us) > PlausibleWord(seen.word_us, now_us);
 }
@@ -287,30 +273,29 @@ constexpr void Note(NodeState *node, const Standing &standing, int64_t lease_id,
   if (EarliestLeft(node->generator) > before) CatchUp(node, patience, patience.new_worker);
 }
 
-// The registry is the witness of which clock is right. It refused the one that it was asked with; where the two of this node differ,
-// the other is the next.
+// The registry refused the clock of a request: if the wall clock differs, they take turns.
 constexpr void RefusedForSkew(NodeState *node) { node->ask_by_wall = !node->ask_by_wall && LeadUs(node->clock) != 0; }
 
 constexpr int64_t AskingUs(const NodeState &node) {
   return node.ask_by_wall ? node.clock.read.wall_us : node.clock.shown_us;
 }
 
-// It accepted the wall clock, which a leap had put ahead of the node's: that was no mistake. A lead shrinks by itself, so that order
-// stays; until it is gone the wall clock is what the registry accepts.
+// The registry accepted the clock of a request. If that was a wall clock ahead of the node's, the
+// leap was right. A lead shrinks by itself, in order; until then requests use the wall clock.
 constexpr void AcceptedClock(NodeState *node) {
   if (!node->ask_by_wall) return;
   if (LeadUs(node->clock) < 0) FollowWall(&node->clock);
   node->ask_by_wall = LeadUs(node->clock) != 0;
 }
 
-// An acquire under way. Its request still lacks the node's name and datacenter.
+// An acquire under way. Its request lacks the node's name and datacenter.
 struct AcquireAsked {
   AcquireRequest request;
-  Tick since, until;  // the earliest and the latest beginning that was asked for with this secret
+  Tick since, until;  // the earliest and the latest `now` of requests with this secret
   bool new_worker;    // because the clock stepped back
 };
 
-// Where a window is asked to begin: above all that was issued here, unless it is a clock that stepped back that asks.
+// The requested beginning of a window: above all issued ids, unless the clock stepped back.
 constexpr Tick StartFrom(const Generator &g, const Layout &layout, Tick clock, const Patience &patience) {
   const Tick first_unused = FirstUnused(g, layout);
   if (first_unused <= clock) return clock;
@@ -318,7 +303,7 @@ constexpr Tick StartFrom(const Generator &g, const Layout &layout, Tick clock, c
   return g.open || stepped_back ? clock : first_unused;
 }
 
-// `fresh` is a secret that nobody has used yet.
+// `fresh` is an unused secret.
 constexpr AcquireAsked AskForLease(NodeState *node, const Layout &layout, int64_t duration_us, const Secret &fresh,
                                    const Patience &patience) {
   const Generator &g = node->generator;
@@ -327,8 +312,7 @@ constexpr AcquireAsked AskForLease(NodeState *node, const Layout &layout, int64_
   asked.new_worker = g.open && node->new_worker_wanted;
   asked.request.now = StartFrom(g, layout, clock, patience);
   asked.request.duration_us = duration_us;
-  // Of another lease in place of this one only an earlier beginning is of use. Order is given up for none but one that may be used
-  // at once.
+  // Another lease helps only if it begins earlier, and after a step back only if usable at once.
   asked.request.start_before = kAnyStart;
   if (g.open && g.layout == layout) {
     asked.request.start_before = EarliestLeft(g);
@@ -353,7 +337,7 @@ struct TakenLease {
   AnswerFault fault;
   bool opened;
   bool replaced;  // another lease
-  Retired old;    // that one
+  Retired old;    // if replaced
 };
 
 constexpr AnswerFault FaultOf(const NodeState &node, const Layout &layout, const AcquireAsked &asked,
@@ -370,14 +354,14 @@ constexpr AnswerFault FaultOf(const NodeState &node, const Layout &layout, const
   return old ? AnswerFault::kLeaseOld : AnswerFault::kNone;
 }
 
-// The answer to an acquire. Neither with a fault, nor while `stopping`, nor when it begins too late is it put in place.
+// The answer to an acquire. Not used with a fault, while `stopping`, or if it begins too late.
 constexpr TakenLease TakeLease(NodeState *node, const Layout &layout, const AcquireAsked &asked,
                                const AcquireAnswer &answer, bool stopping, const Patience &patience) {
   Lease lease = answer.lease;
   TakenLease taken = {FaultOf(*node, layout, asked, answer), false, false, {}};
-  // Another may have asked for it, too: ForgetLease().
+  // A copy may have requested it, too: ForgetLease().
   if (asked.request.secret_hash != node->next_secret.hash) return taken;
-  // Who is asked next may know of this request.
+  // The present primary may have the request.
   if (taken.fault == AnswerFault::kTimeline) return taken;
   lease.secret = node->next_secret;
   node->next_secret = {};
@@ -392,7 +376,7 @@ constexpr TakenLease TakeLease(NodeState *node, const Layout &layout, const Acqu
   if (taken.replaced) Retire(node, taken.old = Close(&node->generator));
   Open(&node->generator, layout, lease);
   node->clock.earliest_us = layout.epoch_us();
-  // Where the clock is right again, or never was behind, ids go on in order.
+  // If the clock is right again, or never was behind, ids go on in order.
   if (last - NowOf(*node, layout) <= MaxLead(layout, patience.max_lead_us)) RaiseTo(&node->generator, last);
   AcceptedClock(node);
   CatchUp(node, patience, patience.new_worker);
@@ -402,31 +386,26 @@ constexpr TakenLease TakeLease(NodeState *node, const Layout &layout, const Acqu
   return taken;
 }
 
-// Where the wall clock is asked with, the window is longer by what the node's clock leads it.
+// A request with the wall clock asks for a longer window, by the lead of the node's clock.
 constexpr ExtendRequest AskForWindow(const NodeState &node, int64_t duration_us, const Patience &patience) {
   const Generator &g = node.generator;
+  const Lease &lease = g.lease;
   const Tick now = ExtendFrom(g, g.layout.TickAt(AskingUs(node)), MaxLead(g.layout, patience.max_lead_us));
-  const int64_t ahead_us = node.clock.shown_us - AskingUs(node);
-  const int64_t most_us = kMaxLeaseUs - duration_us;
+  const int64_t ahead_us = node.clock.shown_us - AskingUs(node), most_us = kMaxLeaseUs - duration_us;
   const int64_t longer_us = ahead_us > most_us ? most_us : ahead_us;
-  return {g.lease.lease_id,
-          g.lease.secret.hash,
-          now,
-          duration_us + (longer_us > 0 ? longer_us : 0),
-          g.lease.window_end,
-          g.lease.worker,
-          g.lease.window_start,
-          g.lease.window_end};
+  if (longer_us > 0) duration_us += longer_us;
+  return {lease.lease_id,     lease.secret.hash, now, duration_us, lease.window_end, lease.worker,
+          lease.window_start, lease.window_end};
 }
 
-// The answer to an extend. One of another lease than the one in place moves nothing.
+// The answer to an extend, which counts only for the lease in place.
 constexpr AnswerFault TakeWindow(NodeState *node, const ExtendRequest &asked, const ExtendAnswer &answer, bool stopping,
                                  const Patience &patience) {
   if (IsOlder(answer.standing, node->seen, node->clock.shown_us)) return AnswerFault::kTimeline;
   if (!IsPlausibleEnd(node->generator.layout, answer.window_end, asked.held_until, asked.now))
     return AnswerFault::kWindow;
   if (!IsPlausibleRaise(node->generator.layout, answer.standing.raised_tick, asked.now)) return AnswerFault::kRaised;
-  // Told to stop, a wait for a synchronous standby ends without its acknowledgement.
+  // A shutdown ends a wait for a synchronous standby without its acknowledgement.
   if (stopping) return AnswerFault::kNone;
   MoveWindowEnd(&node->generator, asked.lease_id, answer.window_end);
   AcceptedClock(node);
@@ -435,14 +414,14 @@ constexpr AnswerFault TakeWindow(NodeState *node, const ExtendRequest &asked, co
   return AnswerFault::kNone;
 }
 
-// The registry does not have the lease any more.
+// The registry does not have the lease.
 constexpr AnswerFault LoseLease(NodeState *node, int64_t lease_id, const Standing &standing) {
   if (IsOlder(standing, node->seen, node->clock.shown_us)) return AnswerFault::kTimeline;
   if (node->generator.lease.lease_id == lease_id) node->generator.open = false;
   return AnswerFault::kNone;
 }
 
-// The registry is about to hear that a lease comes back. Whatever it answers, the lease is not this node's any more.
+// The registry is asked to release a lease. Whatever it answers, this node does not use it again.
 constexpr void NoteAsked(NodeState *node, int64_t lease_id) {
   for (int i = 0; i < node->retired_count; ++i)
     if (node->retired[i].lease_id == lease_id) node->retired[i].asked = true;

@@ -1,27 +1,23 @@
 // All that a registry decides: which worker id a lease gets, which lease expires, what becomes of a
 // window and of a watermark, and what it holds back because commits may be lost (settling).
 //
-// The server reads and writes its tables and calls this under the registry's lock; the simulations
-// have rows of their own. Clocks of the registry are in Unix microseconds, and passed in.
-//
 // The worker ids of a layout, or of one datacenter, are a ring: slots 0 to n - 1. Its lower two
 // thirds are the common part, the rest is the reserve.
 //
-// 1. A new window starts above the watermark of its worker id. A watermark is no lower than the last
-//    tick that may have been used.
+// 1. A new window starts above the watermark: no lower than the last tick that may have been used.
 // 2. A window's end does not fall.
 // 3. Leases are acquired from the common part, or while the registry settles after a loss from the
-//    reserve. So what lost commits granted and what is granted because of them are different worker
-//    ids, however many restarts were lost with them.
-// 4. A life of a registry begins with the first exchange that finds another start, timeline or system
-//    identifier of its server than the recorded one, and is recorded before anything is granted in it.
-//    Lease ids then jump by a random number of strides. The ids that were jumped over tell of a
-//    loss in this life: no lease that is not lost has one.
-// 5. A restarted server may have been given older files, and nothing on it can tell. So it goes on at
-//    a random slot of the farther half of the common part, in the other direction: away from what a
-//    server with the same files acquired, which went on from the old slot.
-// 6. Settling lasts as long as any lease can live that the registry may have granted. Until its end
+//    reserve. So lost leases and later ones differ in worker id, however many restarts were lost.
+// 4. A life of a registry begins with the first exchange that finds another start, timeline or
+//    system identifier of its server than the recorded one, and is recorded before it assigns
+//    anything. Lease ids then jump by random strides. A skipped id in use proves a loss.
+// 5. A restarted server may have older files, which it cannot detect. So it goes on at a random
+//    slot of the farther half of the common part, in the other direction: away from what a server
+//    with the same files acquired, which went on from the old slot.
+// 6. Settling lasts as long as any lease can that the registry may have assigned. Until its end
 //    nothing expires, because a lost extend makes a row look older than its lease.
+//
+// Locking: the server calls this under the registry's lock. Clocks are passed in, in Unix us.
 #pragma once
 
 #include <cstdint>
@@ -30,23 +26,20 @@
 
 namespace snowflake {
 
-// How far lease ids jump at a time: more leases than one life grants. The direction in which worker
-// ids are acquired alternates with it.
+// More leases than one life assigns. The direction on the ring alternates with each stride.
 inline constexpr int64_t kLeaseIdStride = int64_t{1} << 22;
 
-// A life begins by up to so many strides further on, times two. The more there are, the less likely
-// two servers with the same files use the same ids. The bits above choose the slot.
+// A life begins up to twice as many strides further on. The more there are, the less likely two
+// servers with the same files use the same ids. The random bits above choose the slot.
 inline constexpr uint64_t kMostStrides = 400;
 
-// What is named further ahead proves no loss: it would use up the numbers.
+// A lease id further ahead is no proof of a loss: it would use up the numbers.
 inline constexpr int64_t kFarthestEvidence = int64_t{1} << 32;
 
-// A planned hand-over takes seconds. An older mark is that of a cold copy, whose original went on.
+// Planned switchovers take seconds. An older mark is of a cold copy, whose original went on.
 inline constexpr int64_t kCleanLastsUs = int64_t{10} * 60 * 1000 * kUsPerMs;
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Lives
-// ---------------------------------------------------------------------------------------------------------------------
+// --- Lives ---
 
 struct Here {
   int64_t system_identifier;
@@ -59,21 +52,21 @@ struct Here {
 struct Origin {
   bool found;
 
-  // Of the server in the life that began last. 0 as the start: none has begun.
+  // Of the server when the last life began. 0 as the start: none has begun.
   int64_t system_identifier;
   int64_t timeline;
   int64_t started_us;
   int64_t clean_us;  // when it was shut down cleanly; 0: it was not, or something came after
 
   int64_t last_lease_id;           // the highest of a lease that is not lost
-  int64_t jumped_from, jumped_to;  // no lease that is not lost has an id above the one, up to the other
+  int64_t jumped_from, jumped_to;  // ids above the one, up to the other, are only of lost leases
   Tick raised_tick;
 
-  int64_t longest_us;        // longest lease duration that a node ever asked for; 0: none asked
+  int64_t longest_us;        // the longest lease duration requested; 0: none
   int64_t settles_until_us;  // 0: it does not settle
   int64_t settling_us;       // for how long, in all
-  bool loss_known;           // a loss was noticed in this life: what tells of one tells of the same
-  int64_t word_us;           // when the operator last said that commits were lost
+  bool loss_known;           // a loss was noticed in this life: skipped ids prove the same one
+  int64_t word_us;           // when the operator last reported lost commits
 };
 
 enum class Loss {
@@ -82,10 +75,10 @@ enum class Loss {
   kOtherSystem,
   kEmptyOrigin,
   kEmptyTables,
-  kLease,    // a node names one that the registry never granted
-  kHeldEnd,  // or an end of its window,
-  kRange,    // or a number of a segment
-  kWord,     // the operator says so
+  kLease,    // a node has one that the registry does not know, ...
+  kHeldEnd,  // ... or an end of its window, ...
+  kRange,    // ... or a number of a segment
+  kWord,     // the operator reported it
 };
 
 constexpr bool IsInPlace(const Origin &origin, const Here &here) {
@@ -93,7 +86,7 @@ constexpr bool IsInPlace(const Origin &origin, const Here &here) {
          origin.started_us == here.started_us;
 }
 
-// The mark says that nothing came after it on the timeline that this one continues.
+// The mark proves that the previous timeline ended with it.
 constexpr bool WasHandedOver(const Origin &origin, const Here &here) {
   return origin.clean_us > here.clock_us - kCleanLastsUs && origin.clean_us < here.clock_us + kCleanLastsUs &&
          origin.clean_us != 0 && origin.system_identifier == here.system_identifier &&
@@ -104,14 +97,14 @@ constexpr int64_t CommonSize(int64_t ring_size) { return ring_size - ring_size /
 
 constexpr bool TurnsBack(int64_t lease_id) { return lease_id / kLeaseIdStride % 2 != 0; }
 
-// The slot of the common part at which the lease with this id looks for a worker id first.
+// The first slot of the common part that is tried for the lease with this id.
 constexpr int64_t StartSlot(int64_t lease_id, int64_t common) {
   const int64_t slot = lease_id % common;
   return TurnsBack(lease_id) ? common - 1 - slot : slot;
 }
 
-// The id from which a life goes on. It has the same slot and direction as the last one; after a
-// restart a slot of the farther half and the other direction.
+// The id from which a life goes on, with the slot and direction of the last one, or after a restart
+// a slot of the farther half and the other direction.
 constexpr int64_t JumpFrom(int64_t last, int64_t common, bool restarted, uint64_t random) {
   if (last >= kHighestLeaseId) return last;
   const int64_t half = common / 2;
@@ -126,7 +119,7 @@ constexpr int64_t JumpFrom(int64_t last, int64_t common, bool restarted, uint64_
   return floor + (remainder - floor % common + common) % common;
 }
 
-// To be called unless it is in place. Returns the loss that it notices.
+// To be called unless IsInPlace(). Returns the loss that it notices.
 constexpr Loss BeginLife(Origin *origin, const Here &here, int64_t ring_size, uint64_t random) {
   const bool same_system = origin->system_identifier == here.system_identifier;
   const bool restarted = same_system && origin->timeline == here.timeline;
@@ -144,35 +137,32 @@ constexpr Loss BeginLife(Origin *origin, const Here &here, int64_t ring_size, ui
   return same_system ? Loss::kFailover : Loss::kOtherSystem;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Settling
-// ---------------------------------------------------------------------------------------------------------------------
+// --- Settling ---
 
-// Whether a node that names this lease proves that commits were lost which are not known to be.
+// Whether a node with this lease proves an unknown loss of commits.
 constexpr bool IsEvidence(const Origin &origin, int64_t named) {
   const bool above =
       named > origin.last_lease_id && named <= kHighestLeaseId && named - origin.last_lease_id <= kFarthestEvidence;
   return above || (!origin.loss_known && named > origin.jumped_from && named <= origin.jumped_to);
 }
 
-// Ids go on so far above the one that was named that none of those lost with it is granted again. A
-// multiple of two strides keeps the direction.
+// Ids go on above all that were lost with this one. Two strides keep the direction.
 constexpr void GoAbove(Origin *origin, int64_t named) {
   if (named > origin->last_lease_id) origin->last_lease_id = named + 2 * kLeaseIdStride;
 }
 
-// When settling ends: no later than it can last, because the clock may have been ahead when it began.
+// When settling ends. The clock may have been ahead when it began, so at most settling_us from now.
 constexpr int64_t SettlesUntil(const Origin &origin, const Here &here) {
   const int64_t latest_us = here.clock_us + origin.settling_us;
   return origin.settles_until_us < latest_us ? origin.settles_until_us : latest_us;
 }
 
-// Whether there is anything to record before an exchange that names this lease.
+// Whether there is anything to record before an exchange of a node with this lease.
 constexpr bool HasNews(const Origin &origin, const Here &here, int64_t named) {
   return !IsInPlace(origin, here) || IsEvidence(origin, named) || SettlesUntil(origin, here) != origin.settles_until_us;
 }
 
-// To the end of what a lost lease may live from now on, by the clock of its node. Nothing shortens it.
+// Until any lost lease has expired by the clock of its node. Nothing shortens it.
 constexpr void Settle(Origin *origin, const Here &here, int64_t own_lease_us, int64_t skew_us) {
   const int64_t until_us =
       here.clock_us + skew_us + (origin->longest_us > own_lease_us ? origin->longest_us : own_lease_us);
@@ -192,8 +182,7 @@ struct Settling {
   uint64_t start;  // chooses the slot in the first quarter
 };
 
-// Timelines alternate between the ends of the reserve: what was granted while settling on one can be
-// lost with the next.
+// Timelines alternate between the ends of the reserve, because leases of settling can be lost, too.
 constexpr Settling SettlingOf(const Origin &origin, const Here &here, bool noticed) {
   if (origin.settles_until_us <= here.clock_us) return {};
   const int64_t half_us = origin.settles_until_us - origin.settling_us / 2;
@@ -201,11 +190,9 @@ constexpr Settling SettlingOf(const Origin &origin, const Here &here, bool notic
   return {true, noticed, origin.settles_until_us, half_us, here.clock_us > half_us, origin.timeline % 2 != 0, start};
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
-// The choice of a worker id
-// ---------------------------------------------------------------------------------------------------------------------
+// --- The choice of a worker id ---
 
-// What is at a slot of the ring: a lease, or a watermark.
+// A lease or a watermark at a slot of the ring.
 struct Taken {
   int64_t slot;
   int64_t lease_id;  // 0: a watermark
@@ -214,10 +201,10 @@ struct Taken {
 };
 
 enum class Chosen {
-  kFree,      // neither leased nor ruled out: its watermark is still to be read
-  kHeldBack,  // the same, although a lost commit may have granted it
+  kFree,      // neither leased nor excluded: its watermark is still to be read
+  kHeldBack,  // the same, although a lost commit may have assigned it
   kExpired,   // once that lease has become a watermark
-  kLater,     // all are ruled out for now: the one that may be used first
+  kLater,     // all are excluded for now: the one that may be used first
   kNone,
 };
 
@@ -228,8 +215,7 @@ struct Choice {
   Tick watermark;    // kLater
 };
 
-// The slots from `from` up to `to`, exclusive, in ascending or descending order. What is taken is
-// offered in ascending order.
+// The slots from `from` to before `to`, in either direction. Taken ones are offered ascending.
 class Stretch {
  public:
   constexpr Stretch(int64_t from, int64_t to, bool downwards) : next_(from), to_(to), downwards_(downwards) {}
@@ -259,8 +245,7 @@ struct Order {
   Stretch stretches[4];
 };
 
-// Round and round the common part, from the lease's slot on; then the reserve, from its middle,
-// which settling reaches last.
+// The common part from its slot on; then the reserve from its middle, which settling uses last.
 constexpr Order OrdinaryOrder(int64_t ring_size, int64_t lease_id) {
   const int64_t common = CommonSize(ring_size), middle = common + ring_size / 6;
   const int64_t slot = StartSlot(lease_id, common);
@@ -269,8 +254,8 @@ constexpr Order OrdinaryOrder(int64_t ring_size, int64_t lease_id) {
   return {{{slot, common, false}, {0, slot, false}, up, down}};
 }
 
-// The reserve, from a slot near one of its ends to the other, and what is left there; then the common
-// part backwards, because lost commits granted what follows the newest known lease.
+// The reserve from a slot near one end to the other, and the rest of it; then the common part
+// backwards, because lost leases follow the newest known one.
 constexpr Order SettlingOrder(int64_t ring_size, int64_t lease_id, const Settling &settling) {
   const int64_t common = CommonSize(ring_size), quarter = ring_size / 12;
   const int64_t skipped = quarter > 0 ? static_cast<int64_t>(settling.start % static_cast<uint64_t>(quarter)) : 0;
@@ -282,12 +267,12 @@ constexpr Order SettlingOrder(int64_t ring_size, int64_t lease_id, const Settlin
   return {{first, second, {0, slot, true}, {slot, common, true}}};
 }
 
-// The first slot in that order that is free now; while it settles only of the reserve, until half of
-// it is over. If there is none: the lease whose window has been over for longest, unless it settles;
-// the slot with the lowest watermark, of those that may be used.
+// Chooses the first slot in that order that is free, only in the reserve during the first half of
+// settling; else the lease whose window has been over for longest, unless it settles; else the slot
+// with the lowest watermark.
 //
-// What is taken is offered in ascending order of slot, a lease before the watermark of its worker id;
-// slots that are not offered are free. Windows that end by tick `over` are over.
+// Slots that are taken are offered in ascending order, a lease before the watermark of its worker
+// id. Windows that end by tick `over` are over.
 class Choosing {
  public:
   constexpr Choosing(int64_t ring_size, int64_t lease_id, const Settling &settling, Tick now, Tick over)
@@ -320,7 +305,7 @@ class Choosing {
     return {Chosen::kNone, 0, 0, 0};
   }
 
-  // Leases; those whose windows are not over, and the end of the first of all.
+  // Leases; those whose windows are not over; the earliest end.
   constexpr int64_t leased() const { return leased_; }
   constexpr int64_t live() const { return live_; }
   constexpr Tick first_end() const { return first_end_; }
@@ -359,14 +344,11 @@ class Choosing {
   Tick first_end_ = INT64_MAX;
 };
 
-// By the earlier one of the node's and the registry's clock: a node whose clock is ahead must not end the leases of all.
+// By the earlier clock: a node whose clock is ahead must not end the leases of all nodes.
 constexpr Tick OverBy(Tick node_now, Tick registry_now) { return node_now < registry_now ? node_now : registry_now; }
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Leases and their ends
-// ---------------------------------------------------------------------------------------------------------------------
+// --- Leases and their ends ---
 
-// No window covers a time before the epoch.
 constexpr Tick FromEpoch(Tick now) { return now > 0 ? now : 0; }
 
 enum class Grant { kGranted, kTooLate, kTimeUsedUp };
@@ -375,7 +357,7 @@ constexpr int64_t FirstWindowUs(const AcquireRequest &request) {
   return request.duration_us < kFirstWindowUs ? request.duration_us : kFirstWindowUs;
 }
 
-// A lease of a worker id with this watermark. Windows grow from kFirstWindowUs on.
+// The window of a new lease on a worker id with this watermark.
 constexpr Grant GrantLease(const Layout &layout, const AcquireRequest &request, Tick watermark, Tick raised_tick,
                            Lease *lease) {
   const Tick above = watermark > raised_tick ? watermark : raised_tick;
@@ -386,41 +368,40 @@ constexpr Grant GrantLease(const Layout &layout, const AcquireRequest &request, 
   return Grant::kGranted;
 }
 
-// The window's end of a lease that an earlier request of the same node drew, if it has none that is later.
+// The window's end, unless it has a later one, if an earlier request has acquired the lease.
 constexpr Tick EndForDrawn(const Layout &layout, const AcquireRequest &request) {
   return WindowEnd(layout, FromEpoch(request.now), FirstWindowUs(request));
 }
 
-// What a node says that its window's end is, as far as the layout goes.
+// The window's end that a node holds, within the layout.
 constexpr Tick HeldUntil(const Layout &layout, Tick held_until) {
   return held_until <= layout.max_tick() ? held_until : layout.max_tick() + 1;
 }
 
-// A window's end that the registry does not know may be of a commit that was lost; further ahead than any that it grants it is not.
-// So nobody can make it settle for longer than that takes.
+// A later end may be of a lost commit; none is beyond `latest`, or nodes could prolong settling.
 constexpr bool IsHeldTooFar(Tick held_until, Tick known, Tick latest) {
   return held_until > known && held_until > latest;
 }
 
-// The window's end of a lease that is extended, if it has none that is later.
+// The window's end of a lease that is extended, unless it has a later one.
 constexpr Tick EndForExtend(const Layout &layout, const ExtendRequest &request) {
   const Tick end = WindowEnd(layout, FromEpoch(request.now), request.duration_us);
   const Tick held_until = HeldUntil(layout, request.held_until);
   return end > held_until ? end : held_until;
 }
 
-// Whether a lease that the registry does not know is taken in again, as its node has it. Its id is none
-// that the registry has yet to grant, and its worker id has been nobody else's since it began.
+// Whether an unknown lease is recorded again as its node has it: the registry has passed its id,
+// and its worker id was not used since it began.
 constexpr bool MayAdopt(const Layout &layout, const ExtendRequest &request, int64_t last_lease_id, Tick watermark) {
   return request.lease_id > 0 && request.lease_id <= last_lease_id && request.worker >= 0 &&
          request.worker < layout.worker_count() && request.window_start > watermark && request.window_start >= 0 &&
          request.window_start < HeldUntil(layout, request.held_until);
 }
 
-// The watermark that a lease leaves which expires, or is deleted by hand.
+// The watermark of a lease that expires or is deleted by hand.
 constexpr Tick WatermarkOfWindow(Tick window_end) { return window_end - 1; }
 
-// The watermark of a lease that is given back; false for a last tick that cannot be.
+// The watermark of a lease that is released; false: its last tick is impossible.
 constexpr bool WatermarkOfRelease(const Layout &layout, const ReleaseRequest &request, Tick window_start,
                                   Tick window_end, Tick *watermark) {
   const Tick held_until = HeldUntil(layout, request.held_until);
@@ -431,7 +412,7 @@ constexpr bool WatermarkOfRelease(const Layout &layout, const ReleaseRequest &re
   return true;
 }
 
-// The same of one whose node is dead and cannot have used a tick after `last_tick`.
+// The same if its node is dead and cannot have used a tick after `last_tick`.
 constexpr Tick WatermarkOfEvicted(Tick window_start, Tick window_end, Tick last_tick) {
   const Tick used = last_tick > window_start - 1 ? last_tick : window_start - 1;
   return used < window_end - 1 ? used : window_end - 1;

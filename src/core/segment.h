@@ -1,9 +1,8 @@
-// Segments: small numbers for many servers. The registry hands out ranges, and nodes issue from memory.
+// Segments: small numbers for many servers. Registries allocate ranges, nodes issue from memory.
 //
-// 1. A range is committed in the registry before a number of it is issued, and no two ranges have a number in common: a segment's last
-//    number only rises, but for the end of the newest range that comes back unused.
-// 2. A node has two ranges, one in use and the next, which is asked for when a tenth of the first is used up: so nobody waits for
-//    the registry.
+// 1. A range is committed in the registry before a number of it is issued. Ranges never overlap: a
+//    segment's last number only rises, until the unused end of the newest range is released.
+// 2. A node requests a second range when a tenth of the first is used, so that calls do not wait.
 // 3. What a crash leaves unused is a gap.
 //
 // Numbers are 1 to 2^63 - 1. Nothing here adds to the last of them.
@@ -16,7 +15,7 @@ namespace snowflake {
 inline constexpr int kMaxSegmentName = 127;  // bytes
 inline constexpr int kMaxRoleName = 63;      // likewise
 
-// Consecutive numbers up to `last`, of which so many are left.
+// The numbers up to `last`, of which `left` are left.
 struct Range {
   int64_t last;
   int64_t left;
@@ -24,20 +23,18 @@ struct Range {
   constexpr int64_t next() const { return last - left + 1; }
 };
 
-// ---------------------------------------------------------------------------------------------------------------------
-// The registry's part
-// ---------------------------------------------------------------------------------------------------------------------
+// --- The registry's part ---
 
-// Where commits may have been lost, at least so many ranges of the newest one's size are left out.
+// After lost commits at least so many ranges of the newest one's size are skipped.
 inline constexpr int64_t kSkippedRanges = 10;
 
 struct Segment {
-  int64_t last_value;  // the last that was handed out; start - 1 at first
+  int64_t last_value;  // the last that was allocated; start - 1 at first
   int64_t max_value;
   int64_t step;      // no range is shorter, ...
   int64_t max_step;  // ... or longer than that
 
-  // How much was handed out of late, in the period that began at `period_us` and the one before.
+  // How much was allocated in the period that began at `period_us` and the one before.
   int64_t period_us;
   int64_t handed;
   int64_t handed_before;
@@ -48,34 +45,32 @@ constexpr int64_t Clamp(int64_t value, int64_t least, int64_t most) {
   return value < least ? least : value > most ? most : value;
 }
 
-// Sums of what can be handed out saturate.
+// Saturates.
 constexpr int64_t Plus(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
 
 constexpr int64_t LeftOf(const Segment &segment) { return segment.max_value - segment.last_value; }
 
-constexpr void Note(Segment *segment, int64_t count, int64_t now_us, int64_t period_us) {
-  const int64_t since_us = now_us - segment->period_us;
-  if (since_us >= period_us) {
-    segment->handed_before = since_us < 2 * period_us ? segment->handed : 0;
-    segment->handed = 0;
-  }
-  // After a step back of the clock more counts than need be.
-  if (since_us >= period_us || since_us < 0) segment->period_us = now_us;
-  segment->handed = Plus(segment->handed, count);
-  segment->newest = count;
-}
-
-// Up to `wanted` numbers; none where all are used up. `period_us` is how long commits may be under way to a standby.
+// Up to `wanted` numbers, or the last ones. `period_us` is how long commits may take to a standby.
 constexpr Range HandOut(Segment *segment, int64_t wanted, int64_t now_us, int64_t period_us) {
   const int64_t left = LeftOf(*segment);
   const int64_t size = Clamp(wanted, segment->step, segment->max_step);
   const int64_t count = size < left ? size : left;
   segment->last_value += count;
-  if (count > 0) Note(segment, count, now_us, period_us);
-  return {segment->last_value, count};
+  const Range range = {segment->last_value, count};
+  if (count <= 0) return range;
+  const int64_t since_us = now_us - segment->period_us;
+  if (since_us >= period_us) {
+    segment->handed_before = since_us < 2 * period_us ? segment->handed : 0;
+    segment->handed = 0;
+  }
+  // After a step back of the clock more is counted than necessary.
+  if (since_us >= period_us || since_us < 0) segment->period_us = now_us;
+  segment->handed = Plus(segment->handed, count);
+  segment->newest = count;
+  return range;
 }
 
-// What a node was given last, and can have left of: from its newest range but one, where the newest follows on it. All zero: nothing.
+// What a node may have left: its newest range, with an adjacent one before. All zero: nothing.
 struct Holding {
   int64_t from;
   int64_t newest;  // where the newest range begins
@@ -88,8 +83,7 @@ constexpr void Hold(Holding *holding, const Range &range) {
   holding->to = range.last;
 }
 
-// The end of what a node was given comes back. False where it stays a gap: because others were handed out above it, or because it is
-// not this node's, which what came back before is not any more.
+// A node releases the end of its numbers. False: a gap, below allocated numbers or not this node's.
 constexpr bool TakeBack(Segment *segment, Holding *holding, const Range &rest) {
   if (rest.left <= 0 || rest.last != holding->to || rest.last != segment->last_value || rest.next() < holding->from)
     return false;
@@ -100,20 +94,19 @@ constexpr bool TakeBack(Segment *segment, Holding *holding, const Range &rest) {
   return true;
 }
 
-// Nothing below that number comes back.
+// Numbers below `value` cannot be released.
 constexpr void KeepFrom(Holding *holding, int64_t value) {
   if (holding->from < value) holding->from = value;
   if (holding->newest < value) holding->newest = value;
 }
 
-// The next number is at least that.
 constexpr void RaiseTo(Segment *segment, int64_t value) {
   if (value - 1 > segment->last_value)
     segment->last_value = value - 1 < segment->max_value ? value - 1 : segment->max_value;
 }
 
-// A node names a number above all that was handed out: commits are lost. So many more than a range are believed; what is beyond would
-// use a segment up by a word.
+// If a node has a number above all that was allocated, commits are lost. Numbers more ranges ahead
+// are not believed: they would use up the segment.
 inline constexpr int64_t kRangesBelieved = 1000;
 
 constexpr bool IsEvidence(const Segment &segment, int64_t seen) { return seen > segment.last_value; }
@@ -125,7 +118,7 @@ constexpr void Admit(Segment *segment, int64_t seen) {
   if (IsEvidence(*segment, seen)) segment->last_value = seen < segment->max_value ? seen : segment->max_value;
 }
 
-// The newest commits may be lost: what they handed out is left out.
+// Skips what lost commits may have allocated.
 constexpr void SkipLost(Segment *segment) {
   const int64_t ranges = segment->newest > segment->step ? segment->newest : segment->step;
   const int64_t least = ranges > INT64_MAX / kSkippedRanges ? INT64_MAX : kSkippedRanges * ranges;
@@ -135,33 +128,30 @@ constexpr void SkipLost(Segment *segment) {
   segment->last_value += skipped < left ? skipped : left;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
-// The node's part
-// ---------------------------------------------------------------------------------------------------------------------
+// --- The node's part ---
 
-// How long a range should last: one that lasts less doubles the next, one that lasts more halves it.
+// How long a range should last: a shorter one doubles the next, a longer one halves it.
 inline constexpr int64_t kShortUs = int64_t{15} * 60 * 1000 * 1000;
 inline constexpr int64_t kLongUs = 2 * kShortUs;
 
-// A range lasts for so many answers of the registry, or callers would wait for the next one, again
-// and again.
+// A range lasts for so many answers of the registry, or callers would often wait for the next one.
 inline constexpr int64_t kAnswersPerRange = 8;
 
-// A node's ranges of one segment. All zero is a segment that nobody has asked for yet.
+// A node's ranges of one segment. All zero: none was requested.
 struct Ranges {
   Range current;
   Range next;
-  int64_t ask_at;       // with so many left of the current one the next is asked for; below 0: it was
+  int64_t ask_at;       // with so many left of the current one the next is requested; below 0: it was
   int64_t size;         // of the current one, when it came
-  int64_t since_us;     // by the steady clock: it took its place then
+  int64_t since_us;     // by the monotonic clock, when the current one became that
   int64_t size_before;  // of the range before, ...
-  int64_t lasted_us;    // ... and how long that took its place; 0: there was none
+  int64_t lasted_us;    // ... and how long it was current; 0: there was none
   int64_t issued;       // the highest number that was, of ranges before the current one
-  int64_t floor;        // no smaller number is wanted any more
-  bool wanted;          // another one, of the keeper
+  int64_t floor;        // numbers below it are not issued
+  bool wanted;          // another range, from the keeper
 };
 
-// The next number of the current range. False where another range has to take its place.
+// The next number of the current range; false: it is used up.
 constexpr bool TakeNumber(Ranges *ranges, int64_t *number) {
   if (ranges->current.left == 0) return false;
   *number = ranges->current.next();
@@ -169,20 +159,20 @@ constexpr bool TakeNumber(Ranges *ranges, int64_t *number) {
   return true;
 }
 
-// Another range is asked for, by the keeper: once for each, unless somebody waits for it.
+// Requests another range from the keeper: once for each range, unless a call waits for it.
 constexpr bool IsDue(const Ranges &ranges) { return ranges.current.left <= ranges.ask_at; }
 constexpr void Want(Ranges *ranges) {
   ranges->ask_at = -1;
   ranges->wanted = ranges->next.left == 0;
 }
 
-// How long so many numbers last where `used` took that long: at least 1, and no longer than matters.
+// How long `numbers` last if `used` lasted for `us`: 1 to about 2 * kLongUs.
 constexpr int64_t ScaledUs(int64_t us, int64_t numbers, int64_t used) {
   const double lasts = static_cast<double>(us > 0 ? us : 1) * static_cast<double>(numbers) / static_cast<double>(used);
   return lasts < static_cast<double>(2 * kLongUs) ? static_cast<int64_t>(lasts) + 1 : 2 * kLongUs;
 }
 
-// The next range takes the place of the current one, which is used up. False where there is none.
+// The next range replaces the current one, which is used up. False: there is none.
 constexpr bool UseNext(Ranges *ranges, int64_t now_us) {
   if (ranges->next.left == 0) return false;
   if (ranges->size > 0) {
@@ -198,7 +188,7 @@ constexpr bool UseNext(Ranges *ranges, int64_t now_us) {
   return true;
 }
 
-// How long the current range lasts, as far as that is known: at the rate of the one before, or of what of it is used up. 0: not at all.
+// How long the current range lasts, at the rate of the one before or of its used part. 0: unknown.
 constexpr int64_t LastsUs(const Ranges &ranges, int64_t now_us) {
   const int64_t used = ranges.size - ranges.current.left;
   const int64_t lasts_us = ranges.lasted_us == 0 ? 0 : ScaledUs(ranges.lasted_us, ranges.size, ranges.size_before);
@@ -207,9 +197,8 @@ constexpr int64_t LastsUs(const Ranges &ranges, int64_t now_us) {
   return lasts_us == 0 || us < lasts_us ? us : lasts_us;
 }
 
-// How many numbers are used while the registry answers once, at the rate of late. That is taken over
-// the time of an answer at least, with the range before if need be, or the burst of a moment would
-// stand for all of it. So it is at most as many as were used of two ranges.
+// How many numbers are used while the registry answers once. The rate is taken over at least the
+// time of an answer, if need be with the range before, or it would be that of a short burst.
 constexpr double UsedInAnAnswer(const Ranges &ranges, int64_t now_us, int64_t answer_us) {
   int64_t used = ranges.size - ranges.current.left, us = now_us - ranges.since_us;
   if (us < answer_us) {
@@ -220,8 +209,7 @@ constexpr double UsedInAnAnswer(const Ranges &ranges, int64_t now_us, int64_t an
          static_cast<double>(us > answer_us ? us : answer_us);
 }
 
-// How many numbers to ask for, if the registry took `answer_us` for the range before; the registry
-// keeps it within the segment's steps.
+// How many numbers to request, if the last answer took `answer_us`. The registry clamps them.
 constexpr int64_t SizeToAskFor(const Ranges &ranges, int64_t now_us, int64_t answer_us) {
   const int64_t lasts_us = LastsUs(ranges, now_us);
   if (lasts_us == 0) return 0;
@@ -234,13 +222,13 @@ constexpr int64_t SizeToAskFor(const Ranges &ranges, int64_t now_us, int64_t ans
   return size < 4e18 ? static_cast<int64_t>(size) : INT64_MAX;
 }
 
-// The highest number that was issued, or may be.
+// The highest number that is issued or may be.
 constexpr int64_t Highest(const Ranges &ranges) {
   if (ranges.next.left > 0) return ranges.next.last;
   return ranges.size > 0 ? ranges.current.last : ranges.issued;
 }
 
-// Whether an answer can be: numbers above all those.
+// Whether an answer is possible: numbers above all of these.
 constexpr bool IsPlausible(const Ranges &ranges, const Range &range) {
   return range.left > 0 && range.left <= range.last && range.last - range.left >= Highest(ranges);
 }
@@ -250,24 +238,23 @@ constexpr Range From(const Range &range, int64_t floor) {
   return {range.last, range.last < floor ? 0 : range.last - floor + 1};
 }
 
-// A plausible answer. False where nobody waits for it any more: then it is given back.
+// Takes a plausible answer. False: there is a next range already, so it is released.
 constexpr bool PutRange(Ranges *ranges, const Range &range) {
   if (ranges->next.left > 0) return false;
   ranges->next = From(range, ranges->floor);
   ranges->wanted = ranges->next.left == 0;
-  // One that was under way when the segment was raised may be below; another one is because that was rolled back.
+  // A range requested before the raise may be below; a later one is if the raise was rolled back.
   if (ranges->wanted) ranges->floor = 0;
   return true;
 }
 
-// No smaller number is issued from here on.
 constexpr void RaiseTo(Ranges *ranges, int64_t value) {
   ranges->floor = value > ranges->floor ? value : ranges->floor;
   ranges->current = From(ranges->current, value);
   ranges->next = From(ranges->next, value);
 }
 
-// From here on nothing is issued. What is left, and can go back: the next range with the end of the current one, if that follows on it.
+// Ends issuing. Returns what can be released: the next range, with an adjacent end of this one.
 constexpr Range CloseRanges(Ranges *ranges) {
   const Range current = ranges->current, next = ranges->next;
   const int64_t issued = current.left < ranges->size ? current.next() - 1 : ranges->issued, floor = ranges->floor;

@@ -1,3 +1,4 @@
+// The alphabets of the encodings, with writing and reading.
 #include "core/text.h"
 
 #include <limits>
@@ -31,8 +32,8 @@ constexpr TextEncoding MakeEncoding(const char *name, const char *digits, bool a
   return encoding;
 }
 
-// Crockford's alphabet leaves out I, L, O and U; the first three are read as what they look like. His check symbol is
-// not used: ids are so sparse that a mistyped one names no row.
+// Crockford's alphabet lacks I, L, O and U; the first three are read as what they look like. His
+// check symbol is not used: ids are so sparse that a mistyped one names no row.
 constexpr TextEncoding MakeCrockford() {
   TextEncoding encoding = MakeEncoding("base32", "0123456789ABCDEFGHJKMNPQRSTVWXYZ", true);
   Means(&encoding, 'I', 1);

@@ -1,13 +1,11 @@
-// Ids as text: shorter than decimal digits, whole in languages whose numbers end at 53 bits, and in the order of the
-// ids.
+// Ids as text: short, exact in languages whose numbers have 53 bits, and in the order of the ids.
 //
-// 1. An id 0 .. 2^63 - 1 has exactly one text in each encoding, and reading gives it back. No negative id has one: its
-//    sign would stand before digits that sort the other way.
-// 2. All texts of an encoding have one width and their digits rise in ASCII order, so that bytes compare (memcmp, the C
-//    collation, strings in JavaScript) as ids do.
-// 3. Reading takes all digits or none: with a digit lost while copying, the rest would be another id. What may vary is
-//    what people change when they type: the case, where an encoding has one case alone, and Crockford's look-alikes and
-//    hyphens.
+// 1. An id 0 .. 2^63 - 1 has exactly one text in each encoding, and reading returns the id.
+//    Negative ids have none: the digits after a sign would sort the other way.
+// 2. All texts of an encoding have one width and their digits rise in ASCII order, so that bytes
+//    compare (memcmp, the C collation, strings in JavaScript) as ids do.
+// 3. Reading takes all digits or none: if one was lost while copying, the rest would be another id.
+//    Only what people change may vary: case, if only one is used, and Crockford's look-alikes.
 #pragma once
 
 #include <cstddef>

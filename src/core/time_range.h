@@ -1,39 +1,39 @@
 // Times and ids: which ids have their timestamp at, after or before a time.
 //
-// An id's timestamp is the beginning of its tick, whatever the tick's length. So the first id for a time inside a tick
-// is the first of the *next* tick, and
+// An id's timestamp is the beginning of its tick. So the first id for a time inside a tick is the
+// first of the *next* tick, and
 //
 //     id >= first id of t     is the same as    timestamp of id >= t
 //     id within the span      is the same as    timestamp of id within the times
 //
-// for every id that is not negative. Negative ids, of layouts that start at the sign bit, are smaller than all others
-// although their time is later, and nothing that a comparison could use says so: times among them are refused.
+// for every id that is not negative. Negative ids, of layouts that start at the sign bit, have
+// later times and sort before all others, so times among them are refused.
 #pragma once
 
 #include "core/layout.h"
 
 namespace snowflake {
 
-// Unix microseconds that stand for the infinities. Every id's time lies between them.
+// Unix microseconds that represent the infinities. Every id's time is between them.
 inline constexpr int64_t kInfinitePast = std::numeric_limits<int64_t>::min();
 inline constexpr int64_t kInfiniteFuture = std::numeric_limits<int64_t>::max();
 
-// A cut through the axis of time, just before a microsecond or just after it. A span of times reaches from one cut to
-// another: an inclusive lower and an exclusive upper bound cut before their time, the other two after it.
+// A cut through time, just before or just after a microsecond. Inclusive lower and exclusive upper
+// bounds cut before their time, the other two after it.
 struct Cut {
   int64_t unix_us;
   bool after;
 };
 
-// The first tick that begins beyond the cut. It may be negative, and it may be one that the layout does not hold.
+// The first tick that begins beyond the cut. It may be negative, or beyond what the layout holds.
 constexpr Tick FirstTick(const Layout &layout, const Cut &cut) {
   const Tick at = layout.TickAt(cut.unix_us);
-  // Beyond all ticks by how much does not matter, and one more might be more than a tick can be.
+  // One more might overflow, and how far it is beyond all ticks does not matter.
   if (at > layout.max_readable_tick()) return at;
   return !cut.after && layout.UnixUsAt(at) == cut.unix_us ? at : at + 1;
 }
 
-// The smallest id whose timestamp is `unix_us` or later, not below 0; false when there is none that is not negative.
+// The smallest nonnegative id whose timestamp is `unix_us` or later; false: there is none.
 constexpr bool FirstId(const Layout &layout, int64_t unix_us, int64_t *id) {
   const Tick tick = FirstTick(layout, {unix_us, false});
   if (tick > layout.max_tick()) return false;
@@ -45,7 +45,7 @@ enum class SpanKind {
   kEmpty,
   kBounded,        // first <= id < end
   kOpen,           // first <= id
-  kLowerNegative,  // refused: this bound lies among the negative ids
+  kLowerNegative,  // refused: this bound is among the negative ids
   kUpperNegative,
 };
 
@@ -55,7 +55,7 @@ struct IdSpan {
   int64_t end;
 };
 
-// The ids whose timestamps lie between two cuts. Infinite bounds are no times among the negative ids.
+// The ids whose timestamps are between two cuts. Infinite bounds are never refused.
 constexpr IdSpan IdsBetween(const Layout &layout, const Cut &lower, const Cut &upper) {
   const Tick first = FirstTick(layout, lower) > 0 ? FirstTick(layout, lower) : 0;
   const Tick end = FirstTick(layout, upper);
