@@ -1,3 +1,4 @@
+// Opens, checks, makes and replaces the shared memory object of the black box.
 #include "pg/state/black_box.h"
 
 #include <fcntl.h>
@@ -13,13 +14,14 @@ namespace {
 constexpr size_t kSizeUnit = 16 * 1024;
 constexpr uint64_t kMostSlots = 1 << 20;
 
-// Two files that are there at the same time differ in device or inode. One that comes later in the place of another may have both,
-// but was born later.
+// Two files that exist at the same time differ in device or inode. A later one that has both was
+// born later.
 struct FileIdentity {
   uint64_t device, inode, born_ns;
 };
 
-// The control file is written in place for as long as a data directory lives, and is another one after a restore into it.
+// PostgreSQL writes the control file in place; after a restore into the directory it is another
+// one.
 struct DataDirectory {
   uint64_t block, slot_size;
   uint64_t system_identifier;
@@ -34,20 +36,20 @@ struct alignas(64) BoxHeader {
   uint64_t slots;
   char path[256];  // for people who find the object
   DataDirectory directory;
-  uint64_t inode;      // the object's own: what was saved of one and put back later is another
-  uint64_t successor;  // the box that was made in place of this one while the server ran; 0: none
+  uint64_t inode;      // the object's own: one that was saved and restored has another
+  uint64_t successor;  // the box that replaced this one while the server ran; 0: none
 };
 
 struct Mapping {
   BoxHeader *header;  // nullptr: none
   size_t size;
   int fd;
-  uint64_t id;  // of a box that is whole. Nothing is read of an object that may be truncated
+  uint64_t id;  // header->box, known without a read of an object that may be truncated
 
   BoxSlot *slots() const { return reinterpret_cast<BoxSlot *>(header + 1); }
 };
 
-// This process's, and in the postmaster that of all lives before a crash of its children.
+// This process's; in the postmaster it survives crashes of its children.
 Mapping box = {};
 char name[32] = "";
 DataDirectory here = {};
@@ -63,7 +65,7 @@ uint64_t Ns(const Time &time) {
   return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
 }
 
-// 0 where the system does not say.
+// 0: the system does not say.
 uint64_t BornNs(const char *path, const struct stat &file) {
 #ifdef STATX_BTIME
   struct statx more = {};
@@ -78,14 +80,14 @@ uint64_t BornNs(const char *path, const struct stat &file) {
 #endif
 }
 
-bool Identify(const char *path, FileIdentity *identity) {
+bool IdentifyFile(const char *path, FileIdentity *identity) {
   struct stat file = {};
   if (stat(path, &file) != 0) return false;
   *identity = {static_cast<uint64_t>(file.st_dev), static_cast<uint64_t>(file.st_ino), BornNs(path, file)};
   return true;
 }
 
-// Shared memory may be on a disk, where it lives through a reboot, as it was some time before.
+// Shared memory on a disk may survive a reboot, in an older state.
 uint64_t Boot() {
   char id[64] = "";
   const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -95,14 +97,14 @@ uint64_t Boot() {
   return length > 0 ? Hash(id, static_cast<size_t>(length)) : 0;
 }
 
-// Both paths are relative to the data directory, where every process of the server works.
-bool Identify(const char *block) {
+// Paths are relative to the data directory, the working directory of all processes of the server.
+bool IdentifyDirectory(const char *block) {
   here = {};
   here.block = Hash(block, strlen(block));
   here.slot_size = sizeof(BoxSlot);
   here.system_identifier = GetSystemIdentifier();
   here.boot = Boot();
-  if (!Identify(".", &here.directory) || !Identify("global/pg_control", &here.control_file)) return false;
+  if (!IdentifyFile(".", &here.directory) || !IdentifyFile("global/pg_control", &here.control_file)) return false;
   snprintf(name, sizeof(name), "/snowflake.%016llx", static_cast<unsigned long long>(Hash(&here, sizeof(here))));
   return true;
 }
@@ -115,13 +117,13 @@ void Unmap(Mapping *mapping) {
   *mapping = {};
 }
 
-// Whoever touches what lies behind an object's end is ended by SIGBUS.
+// Access beyond an object's end would raise SIGBUS.
 bool IsWhole(const Mapping &mapping) {
   struct stat object = {};
   return fstat(mapping.fd, &object) == 0 && object.st_size >= static_cast<off_t>(mapping.size);
 }
 
-// Without room behind it, a write would end the process.
+// Without room for all of it, a write would end the process.
 bool HasRoom(int fd, size_t size) {
 #ifdef __linux__
   int error = 0;
@@ -142,9 +144,9 @@ bool Map(int fd, size_t size, Mapping *mapping) {
   return true;
 }
 
-// What is wrong with an object that has our name; nullptr: nothing.
+// What is wrong with an object of our name; nullptr: nothing.
 const char *FaultOf(const struct stat &object) {
-  // On some systems it is no file of any kind.
+  // On some systems it has no file type.
   if ((object.st_mode & S_IFMT) != 0 && !S_ISREG(object.st_mode)) return "It is not a regular file.";
   if (object.st_uid != geteuid()) return psprintf("It belongs to user %u.", object.st_uid);
   if ((object.st_mode & 07777) != (S_IRUSR | S_IWUSR)) return psprintf("Its mode is %o.", object.st_mode & 07777);
@@ -156,38 +158,29 @@ const char *FaultOf(const struct stat &object) {
 
 const char *SystemError() { return psprintf("%m"); }
 
-// Maps what has our name. False where that is nothing, or, with a fault, nothing that can be used.
-bool MapObject(Mapping *mapping, const char **fault) {
+// Maps the object of our name, if there is one. Returns why it cannot be used; nullptr: no fault.
+const char *MapObject(Mapping *mapping) {
   const int fd = shm_open(name, O_RDWR, 0);
-  if (fd < 0) {
-    if (errno != ENOENT) *fault = SystemError();
-    return false;
-  }
+  if (fd < 0) return errno == ENOENT ? nullptr : SystemError();
   struct stat object = {};
-  if (fstat(fd, &object) != 0)
-    *fault = SystemError();
-  else
-    *fault = FaultOf(object);
-  if (*fault == nullptr && !Map(fd, static_cast<size_t>(object.st_size), mapping)) *fault = SystemError();
-  if (*fault != nullptr) {
+  const char *fault = fstat(fd, &object) != 0 ? SystemError() : FaultOf(object);
+  if (fault == nullptr && !Map(fd, static_cast<size_t>(object.st_size), mapping)) fault = SystemError();
+  if (fault != nullptr) {
     close(fd);
-    return false;
+    return fault;
   }
   const BoxHeader *header = mapping->header;
   mapping->id = header->box;
   if (header->box != 0 && header->inode == object.st_ino && header->directory == here && header->slots <= kMostSlots &&
       SizeFor(header->slots) == mapping->size)
-    return true;
+    return nullptr;
   Unmap(mapping);
-  *fault = "Its content is not a black box of this data directory.";
-  return false;
+  return "Its content is not a black box of this data directory.";
 }
 
-bool MakeObject(int slots, Mapping *mapping, const char **fault) {
-  if (shm_unlink(name) != 0 && errno != ENOENT) {
-    *fault = SystemError();
-    return false;
-  }
+// Returns what failed; nullptr: nothing.
+const char *MakeObject(int slots, Mapping *mapping) {
+  if (shm_unlink(name) != 0 && errno != ENOENT) return SystemError();
   const int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
   uint64_t which = 0;
   const size_t size = SizeFor(static_cast<uint64_t>(slots));
@@ -195,12 +188,12 @@ bool MakeObject(int slots, Mapping *mapping, const char **fault) {
   const bool made = fd >= 0 && pg_strong_random(&which, sizeof(which)) &&
                     ftruncate(fd, static_cast<off_t>(size)) == 0 && fstat(fd, &object) == 0 && Map(fd, size, mapping);
   if (!made) {
-    *fault = SystemError();
+    const char *fault = SystemError();
     if (fd >= 0) {
       close(fd);
       shm_unlink(name);
     }
-    return false;
+    return fault;
   }
   BoxHeader *header = mapping->header;
   header->slots = static_cast<uint64_t>(slots);
@@ -209,10 +202,10 @@ bool MakeObject(int slots, Mapping *mapping, const char **fault) {
   strlcpy(header->path, DataDir, sizeof(header->path));
   std::atomic_thread_fence(std::memory_order_release);
   mapping->id = header->box = which | 1;
-  return true;
+  return nullptr;
 }
 
-// The system's memory is gone after a reboot, or where somebody removes what it calls a logged-out user's.
+// Shared memory is gone after a reboot, or if systemd-logind removed it as a logged-out user's.
 void TellMissing() {
   bool sound = false;
   ControlFileData *control = get_controlfile(DataDir, &sound);
@@ -224,9 +217,6 @@ void TellMissing() {
                 errhint("This is expected after a reboot and in a new copy of a data directory. Otherwise check "
                         "RemoveIPC of systemd-logind.")));
 }
-
-// For the log; a session that is the first to look need not hear of it.
-int LogLevel(int in_postmaster) { return IsUnderPostmaster ? LOG_SERVER_ONLY : in_postmaster; }
 
 void TellFault(const char *fault) {
   ereport(LogLevel(WARNING),
@@ -241,7 +231,6 @@ void TellNone(const char *fault) {
                    "ends. To prevent this, make room for POSIX shared memory.")));
 }
 
-// What is still used of one is copied to another.
 void Copy(const Mapping &from, const Mapping &to) {
   Kept kept = {};
   KeptHorizon horizon = {};
@@ -257,16 +246,15 @@ void Copy(const Mapping &from, const Mapping &to) {
 
 // After a clean shutdown nothing is left of the server.
 void RemoveEmptyBox(int, Datum) {
-  // Which may not be the one that the postmaster has.
+  // It may be another one than the postmaster's.
   Mapping last = {};
-  const char *fault = nullptr;
-  if (box.header == nullptr || !MapObject(&last, &fault)) return;
+  if (box.header == nullptr || MapObject(&last) != nullptr || last.header == nullptr) return;
   for (uint64_t i = 0; i < last.header->slots; ++i)
     if (last.slots()[i].seal.load() != 0 || NewestHorizon(last.slots()[i]) >= 0) return;
   shm_unlink(name);
 }
 
-// What is wrong with the object that this process writes to; nullptr: nothing.
+// What is wrong with this process's object; nullptr: nothing.
 const char *FaultOfOurs() {
   if (!IsWhole(box)) return "It was truncated.";
   if (box.header->box != box.id) return "Its content was changed.";
@@ -278,29 +266,28 @@ const char *FaultOfOurs() {
   return ours ? nullptr : "Another object has its name.";
 }
 
-// The one that is made in place of it.
+// Its replacement, while that is made.
 Mapping fresh = {};
 
 }  // namespace
 
-uint64_t OpenBlackBox(const char *block, int slots, bool (*keep)(int number, const Kept &kept, void *argument),
-                      bool (*keep_horizon)(int number, const KeptHorizon &kept, void *argument), void *argument) {
+uint64_t OpenBlackBox(const char *block, int slots) {
   static bool registered = false;
   if (!IsUnderPostmaster && !registered) on_proc_exit(RemoveEmptyBox, Datum{0});
   registered = true;
 
   Mapping before = box, found = {};
   box = {};
-  if (!Identify(block)) {
+  if (!IdentifyDirectory(block)) {
     TellNone(SystemError());
     return 0;
   }
-  const char *fault = nullptr;
-  MapObject(&found, &fault);
+  const char *fault = MapObject(&found);
   if (fault != nullptr) TellFault(fault);
-  // Its children wrote to another one by then.
+  // By then its children wrote to another one.
   if (before.header != nullptr && (!IsWhole(before) || before.header->successor != 0)) Unmap(&before);
-  // The postmaster still has what its children wrote to, whatever the name leads to.
+  // The postmaster still has the object that its children wrote to, even if the name leads
+  // elsewhere.
   const bool taken_away = before.header != nullptr && (found.header == nullptr || found.id != before.id);
   if (taken_away)
     ereport(LogLevel(LOG), (errmsg("snowflake: the shared memory object \"%s\" was lost while the server ran", name),
@@ -311,9 +298,8 @@ uint64_t OpenBlackBox(const char *block, int slots, bool (*keep)(int number, con
   if (!taken_away && found.header != nullptr && found.header->slots == static_cast<uint64_t>(slots)) {
     box = found;
   } else {
-    fault = nullptr;
-    if (!MakeObject(slots, &box, &fault))
-      TellNone(fault);
+    if (const char *failure = MakeObject(slots, &box))
+      TellNone(failure);
     else if (source.header != nullptr)
       Copy(source, box);
     else if (missing && !IsUnderPostmaster)
@@ -321,22 +307,6 @@ uint64_t OpenBlackBox(const char *block, int slots, bool (*keep)(int number, con
     Unmap(&found);
   }
   Unmap(&before);
-  if (box.header == nullptr) return 0;
-  Kept kept = {};
-  KeptHorizon horizon = {};
-  int count = 0;
-  for (int number = 0; number < slots; ++number) {
-    BoxSlot *slot = &box.slots()[number];
-    if (Load(*slot, &kept) && keep(number, kept, argument))
-      count += kept.state.generator.open;
-    else
-      Empty(slot);
-    if (!LoadHorizon(*slot, &horizon) || !keep_horizon(number, horizon, argument)) EmptyHorizon(slot);
-  }
-  if (count > 0)
-    ereport(LogLevel(LOG), (errmsg_plural("snowflake: %d database continues with its previous lease",
-                                          "snowflake: %d databases continue with their previous leases",
-                                          static_cast<unsigned long>(count), count)));
   return box.id;
 }
 
@@ -344,12 +314,11 @@ uint64_t BoxId() { return box.id; }
 
 bool FindBlackBox(const char *block, uint64_t which) {
   if (which == 0 || box.id == which) return true;
-  const char *fault = nullptr;
   Unmap(&box);
-  if (!Identify(block)) fault = SystemError();
-  if (fault == nullptr && MapObject(&box, &fault) && box.id == which) return true;
+  const char *fault = IdentifyDirectory(block) ? MapObject(&box) : SystemError();
+  if (fault == nullptr && box.id == which) return true;
   Unmap(&box);
-  // What another user put in its place is never used.
+  // An object of another user may stay: it is never used.
   if (shm_unlink(name) != 0 && errno != ENOENT && errno != EPERM && errno != EACCES)
     ereport(ERROR, (errcode(ERRCODE_IO_ERROR), errmsg("could not remove shared memory object \"%s\": %m", name),
                     fault ? errdetail_internal("%s", fault) : 0));
@@ -374,13 +343,12 @@ bool BlackBoxIsThere(bool quiet) {
 }
 
 uint64_t BeginBox(int slots, bool quiet) {
-  const char *fault = nullptr;
-  if (!MakeObject(slots, &fresh, &fault)) {
+  if (const char *fault = MakeObject(slots, &fresh)) {
     if (!quiet) TellNone(fault);
     return 0;
   }
-  // From here on a crash that the postmaster survives finds the new one, whatever it has by then: what is missing in it costs
-  // a lease, what is left in the old one would be a lease of before.
+  // From here on a crash that the postmaster survives uses the new one, even if incomplete: what it
+  // lacks costs a lease, but the old one would have outdated leases.
   if (box.header != nullptr && IsWhole(box)) box.header->successor = fresh.id;
   return fresh.id;
 }

@@ -1,12 +1,10 @@
-// Where the black box is (core/box.h): a POSIX shared memory object of the operating system, one for a data directory and for a state
-// block's layout. It lives through any death of the server's processes and not through a reboot, and no copy of the data directory
-// has it.
+// Where the black box is (core/box.h): a POSIX shared memory object for each data directory and
+// layout of the state block. It survives the server's processes, but no reboot or copy.
 //
-// 1. Its name is made of what tells this data directory from every other that may be there at the same time: device, inode, birth,
-//    the system identifier, and the boot.
-// 2. An object that somebody else put there, or that is not as it should be, is never used.
-// 3. Whoever issues ids writes to the box: a process that does not get at it takes the box away from all, by its name, and after
-//    the next crash there is none.
+// 1. Its name is a hash of the data directory's device, inode and birth, system identifier and
+//    boot.
+// 2. An object of another user, or with a fault, is never used.
+// 3. All processes that issue ids write to the box. One that cannot open it removes it for all.
 #pragma once
 
 #include "core/box.h"
@@ -14,30 +12,31 @@
 
 namespace snowflake {
 
-// For a state block that is made anew, of the name of its layout: libraries that lay it out otherwise may be in use at the same time,
-// each with a box of its own. Hands `keep` what the life before left, each with its place, and says which box it is; 0: there is none,
-// which was told. What `keep` and `keep_horizon` do not want is not kept any longer. In the postmaster, or under the lock of who makes
-// the block.
-uint64_t OpenBlackBox(const char *block, int slots, bool (*keep)(int number, const Kept &kept, void *argument),
-                      bool (*keep_horizon)(int number, const KeptHorizon &kept, void *argument), void *argument);
+// For a new state block. `block` names its layout: libraries with another one have their own box.
+// Returns which box it is, with what was there before the restart; 0: none, which is logged.
+uint64_t OpenBlackBox(const char *block, int slots);
 
-// In a process that came later and did not inherit it. False: it is not to be had, and was taken away. Error: 58030 when that failed.
+// Of messages about the box: the client of a session need not see them.
+inline int LogLevel(int in_postmaster) { return IsUnderPostmaster ? LOG_SERVER_ONLY : in_postmaster; }
+
+// For a process that did not inherit the box. False: it cannot be used and was removed. Error
+// 58030: it cannot be removed.
 bool FindBlackBox(const char *block, uint64_t box);
 
-// Which box this process has; 0: none.
+// This process's; 0: none.
 uint64_t BoxId();
 
-// Of a slot; nullptr where there is no box. It may be called under a lock.
+// nullptr: there is no box. May be called under a lock.
 BoxSlot *SlotOf(int number);
 
-// Whether the object was truncated: who writes to it then is ended by SIGBUS.
+// Whether the object was truncated: a write would raise SIGBUS.
 bool BoxIsCut();
 
-// Whether the object of this process's box is whole, and still found by its name. It says what is wrong unless `quiet`.
+// Whether this process's box is whole and still found by its name. Warns if not, unless `quiet`.
 bool BlackBoxIsThere(bool quiet);
 
-// Makes another one, in a process that saw that it is not: begins (0: it cannot be made), has the caller fill the slots, and
-// goes on with it.
+// Replaces a box that is not: BeginBox() makes one (0: it cannot), the caller fills the slots,
+// EndBox() switches to it.
 uint64_t BeginBox(int slots, bool quiet);
 BoxSlot *FreshSlotOf(int number);
 void EndBox();

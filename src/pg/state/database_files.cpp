@@ -1,3 +1,4 @@
+// Names and opens the files.
 #include "pg/state/database_files.h"
 
 #include <fcntl.h>

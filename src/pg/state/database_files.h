@@ -1,5 +1,5 @@
-// Files of the data directory that tell the next life of the server something of a database: one for
-// each database, with its OID as its name, in a folder for each purpose.
+// Files of the data directory for the next start of the server: one for each database, with its OID
+// as its name, in a folder for each purpose.
 #pragma once
 
 #include <dirent.h>
@@ -12,14 +12,13 @@ struct FileName {
   char path[MAXPGPATH];
 };
 
-// Relative to the data directory, where every process of the server works.
+// Relative to the data directory, the working directory of all processes of the server.
 FileName DatabaseFile(const char *folder, Oid database, const char *suffix = "");
 
-// Opens such a file to be written anew, and makes the folder if it is missing; below 0: failed, and errno
-// says why.
+// Opens such a file to be written anew, and makes a missing folder; below 0: failed, see errno.
 int OpenDatabaseFile(const char *folder, const FileName &file);
 
-// InvalidOid: the name is none of such a file.
+// InvalidOid: it is no such file.
 Oid DatabaseOfFile(const char *name);
 
 // The databases that have a file there, until `visit` returns false.

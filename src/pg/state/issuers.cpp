@@ -1,3 +1,4 @@
+// Finds the databases with files here, and in the tablespaces whether they still exist.
 #include "pg/state/issuers.h"
 
 #include <sys/stat.h>

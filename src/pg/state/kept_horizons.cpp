@@ -1,3 +1,4 @@
+// Reads and writes the files, each with a checksum; a new one replaces the old one as a whole.
 #include "pg/state/kept_horizons.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Makes, finds and frees the slots of the state block, and moves nodes into a black box and back.
 #include "pg/state/node_block.h"
 
 #include "pg/state/black_box.h"
@@ -14,25 +15,25 @@ struct StateBlock {
   int tranche;
   int node_slots;
   int segment_slots;
-  int transaction_slots;  // for transactions
-  uint64_t box;           // 0: there is none
-  int boxes_made;         // in place of the first
-  bool box_is_made;       // by a keeper, now
-  bool box_is_missing;    // and could not be made anew
-  // Then the segments' slots, each node's horizon, the slots, and for each node the xids of its samples.
+  int transaction_slots;
+  uint64_t box;         // 0: there is none
+  int boxes_made;       // in place of the first
+  bool box_is_made;     // by a keeper, now
+  bool box_is_missing;  // and could not be made anew
+  // Then the slots of segments, the horizons, the slots of transactions, and the samples' xids.
   alignas(128) NodeBlock nodes[FLEXIBLE_ARRAY_MEMBER];
 };
 
-// A named segment's layout is its name's: a library that lays the block out otherwise counts this up. Sessions of the one
-// before then go on with their own block, lease and keeper, so nothing is issued twice.
+// A library with another layout of the block counts this up. Sessions of the old library go on with
+// their own block, lease and keeper, so nothing is issued twice.
 constexpr const char *kMemoryName = "snowflake 1";
 constexpr int kNamedSlots = 64;
 
-// A process that gets at no box takes each away again.
+// A process that cannot open a box removes each new one again.
 constexpr int kMostBoxes = 100;
 
-// Locks and pointers have other sizes on other processors, and 32-bit x86 aligns int64_t to 4 bytes.
-// All the rest has the same size everywhere, so a change of it shows as another number.
+// Locks and pointers have other sizes on other processors, and 32-bit x86 aligns int64_t to 4
+// bytes. All the rest has the same size everywhere.
 static_assert(MAXIMUM_ALIGNOF != 8 ||
                   (offsetof(NodeBlock, changed) == sizeof(LWLock) + 2 * sizeof(Latch *) + 2496 &&
                    offsetof(SegmentSlot, used_us) == MAXALIGN(sizeof(slock_t)) + 384 &&
@@ -43,7 +44,7 @@ StateBlock *state = nullptr;
 shmem_request_hook_type next_request_hook = nullptr;
 shmem_startup_hook_type next_startup_hook = nullptr;
 
-// How many transactions can have drawn ids, and be in progress, at a time.
+// In progress at a time.
 int MostTransactions() { return MaxBackends + max_prepared_xacts; }
 
 Size StateSize(int node_slots, int segment_slots) {
@@ -67,7 +68,7 @@ void RequestState() {
   RequestAddinShmemSpace(add_size(StateSize(settings.max_databases, settings.max_segments), alignof(StateBlock)));
 }
 
-// All but its lock.
+// All except its lock.
 template <typename Block>
 void ClearBlock(Block *block) {
   memset(reinterpret_cast<char *>(block) + sizeof(block->lock), 0, sizeof(*block) - sizeof(block->lock));
@@ -80,11 +81,11 @@ void Clear(NodeBlock *node) {
   ConditionVariableInit(&node->changed);
 }
 
-// Of the life before; nobody else is here yet. A node that a changed box has twice would come back when its lease is no longer its own.
-bool PutBack(int number, const Kept &kept, void *block) {
-  NodeBlock *nodes = static_cast<StateBlock *>(block)->nodes, *node = &nodes[number];
+// No other process has the block yet. If a changed box has a node twice, only the first is used.
+bool PutBackNode(StateBlock *block, int number, const Kept &kept) {
+  NodeBlock *node = &block->nodes[number];
   for (int i = 0; i < number; ++i)
-    if (nodes[i].database == kept.database) return false;
+    if (block->nodes[i].database == kept.database) return false;
   // Of another boot, on a system that does not say so.
   if (kept.state.clock.read.steady_us > SteadyUs()) return false;
   node->database = kept.database;
@@ -96,24 +97,35 @@ bool PutBack(int number, const Kept &kept, void *block) {
   return true;
 }
 
-// The same for a horizon, whose node may have no lease left.
-bool PutBackHorizon(int number, const KeptHorizon &kept, void *block) {
-  NodeBlock *nodes = static_cast<StateBlock *>(block)->nodes;
-  for (int i = 0; i < static_cast<StateBlock *>(block)->node_slots; ++i)
-    if (i != number && nodes[i].database == kept.database) return false;
-  if (!OidIsValid(nodes[number].database)) nodes[number].database = kept.database;
-  if (nodes[number].database != kept.database) return false;
-  HorizonBlock *horizon = &HorizonsOf(static_cast<StateBlock *>(block))[number];
+// The same for a horizon, whose node may have no lease.
+bool PutBackHorizon(StateBlock *block, int number, const KeptHorizon &kept) {
+  NodeBlock *node = &block->nodes[number];
+  for (int i = 0; i < block->node_slots; ++i)
+    if (i != number && block->nodes[i].database == kept.database) return false;
+  if (!OidIsValid(node->database)) node->database = kept.database;
+  if (node->database != kept.database) return false;
+  HorizonBlock *horizon = &HorizonsOf(block)[number];
   horizon->extension = kept.extension;
   horizon->layout = kept.layout;
   horizon->shown = kept.horizon;
-  NodeState *node = &nodes[number].state;
-  if (!nodes[number].recovered && kept.horizon > 0)
-    RecoverHorizon(node, kept.layout, kept.horizon, ReadClocks(), PatienceNow().clock);
+  if (!node->recovered && kept.horizon > 0)
+    RecoverHorizon(&node->state, kept.layout, kept.horizon, ReadClocks(), PatienceNow().clock);
   return true;
 }
 
-// What the data directory has is for where the box has none.
+// Takes what the box has from before the restart, and empties the rest. Returns whether there is a
+// lease.
+bool PutBack(StateBlock *block, int number) {
+  BoxSlot *slot = SlotOf(number);
+  Kept kept = {};
+  const bool is_used = Load(*slot, &kept) && PutBackNode(block, number, kept);
+  if (!is_used) Empty(slot);
+  KeptHorizon horizon = {};
+  if (!LoadHorizon(*slot, &horizon) || !PutBackHorizon(block, number, horizon)) EmptyHorizon(slot);
+  return is_used && kept.state.generator.open;
+}
+
+// For horizons that the box does not have.
 void PutBackFromDirectory(const KeptHorizon &kept, void *argument) {
   StateBlock *block = static_cast<StateBlock *>(argument);
   int number = -1;
@@ -125,49 +137,48 @@ void PutBackFromDirectory(const KeptHorizon &kept, void *argument) {
   if (number < 0) return;
   HorizonBlock *horizon = &HorizonsOf(block)[number];
   if (horizon->shown == 0) {
-    // It was stored some seconds ahead of what could be told, and no more is bridged.
+    // It was stored some seconds ahead of what was reported, and only max_bridge is bridged.
     const int64_t latest_us = NowUnixUs() + PatienceNow().clock.max_bridge_us;
     KeptHorizon told = kept;
     told.horizon = Min(kept.horizon, LowestId(kept.layout, kept.layout.TickAt(latest_us)));
-    PutBackHorizon(number, told, block);
-    BoxSlot *slot = block->box != 0 ? SlotOf(number) : nullptr;
-    if (slot != nullptr) StoreHorizon(slot, told);
+    PutBackHorizon(block, number, told);
+    if (block->box != 0) StoreHorizon(SlotOf(number), told);
   }
   horizon->stored = kept.horizon;
 }
 
 void Fill(StateBlock *block, int node_slots, int segment_slots) {
+  const int transaction_slots = MostTransactions();
+  // The samples' xids are written before they are read.
+  const Size xids = sizeof(Xid) * kSamples * static_cast<Size>(node_slots) * static_cast<Size>(transaction_slots);
+  memset(static_cast<void *>(block), 0, StateSize(node_slots, segment_slots) - xids);
   block->tranche = NewTranche("snowflake");
   block->node_slots = node_slots;
   block->segment_slots = segment_slots;
-  block->transaction_slots = MostTransactions();
+  block->transaction_slots = transaction_slots;
   LWLockInitialize(&block->lock, block->tranche);
   for (int i = 0; i < node_slots; ++i) {
-    block->nodes[i].box = 0;
-    Clear(&block->nodes[i]);
     LWLockInitialize(&block->nodes[i].lock, block->tranche);
-    ClearBlock(&HorizonsOf(block)[i]);
+    ConditionVariableInit(&block->nodes[i].changed);
     LWLockInitialize(&HorizonsOf(block)[i].lock, block->tranche);
   }
-  memset(static_cast<void *>(SlotsOf(block)), 0, sizeof(HorizonSlot) * static_cast<Size>(block->transaction_slots));
-  for (int i = 0; i < segment_slots; ++i) {
-    SegmentSlot *slot = &SegmentsOf(block)[i];
-    memset(slot, 0, sizeof(*slot));
-    SpinLockInit(&slot->mutex);
-  }
-  block->box = 0;
-  block->boxes_made = 0;
-  block->box_is_made = block->box_is_missing = false;
+  for (int i = 0; i < segment_slots; ++i) SpinLockInit(&SegmentsOf(block)[i].mutex);
 }
 
 void FillShared(StateBlock *block, int node_slots, int segment_slots) {
   Fill(block, node_slots, segment_slots);
-  block->box = OpenBlackBox(kMemoryName, node_slots, PutBack, PutBackHorizon, block);
+  block->box = OpenBlackBox(kMemoryName, node_slots);
+  int leases = 0;
+  for (int i = 0; i < node_slots && block->box != 0; ++i) leases += PutBack(block, i);
+  if (leases > 0)
+    ereport(LogLevel(LOG), (errmsg_plural("snowflake: %d database continues with its previous lease",
+                                          "snowflake: %d databases continue with their previous leases",
+                                          static_cast<unsigned long>(leases), leases)));
   ForEachKeptHorizon(PutBackFromDirectory, block);
   for (int i = 0; i < node_slots; ++i) block->nodes[i].box = block->box;
 }
 
-// A process that issues ids does not get at the box: from here on nobody writes to it.
+// A process that issues ids cannot open the box: from here on none writes to it.
 void GiveBoxUp(StateBlock *block) {
   for (int i = 0; i < block->node_slots; ++i)
     WithLock(&block->nodes[i], LW_EXCLUSIVE, [&] { block->nodes[i].box = 0; });
@@ -185,7 +196,7 @@ void StartState() {
   RegisterTranche(state->tranche, "snowflake");
 }
 
-// PostgreSQL's own error names a file of /dev/shm, and neither what it is for nor how large it has to be.
+// PostgreSQL's own error names a file of /dev/shm, but neither its purpose nor its size.
 void SayWhatNeedsRoom(void *) {
   if (geterrcode() != ERRCODE_DISK_FULL && geterrcode() != ERRCODE_OUT_OF_MEMORY) return;
   errhint(
@@ -201,8 +212,7 @@ NodeBlock *NodeOf(Oid database) {
   return nullptr;
 }
 
-// Whoever took a slot was connected. A transaction may have seen the catalogs before that database was created, and would
-// not look again.
+// This transaction may have read the catalogs before the database was created.
 bool DatabaseExists(Oid database) {
   AcceptInvalidationMessages();
   InvalidateCatalogSnapshot();
@@ -223,22 +233,18 @@ SegmentSlot *SlotNamed(Oid extension, const char *name) {
 
 SegmentRef RefOf(SegmentSlot *slot) {
   Assert(IsHeld(state->lock));  // Requires: the block's lock.
-  if (slot == nullptr) return {};
-  return {slot, slot->incarnation};
+  return slot != nullptr ? SegmentRef{slot, slot->incarnation} : SegmentRef{};
 }
 
-struct NameBytes {
-  char bytes[kMaxSegmentName + 1];
-};
-
-// The name changes with all else that says whose slot it is, so that it is read with that.
-void GiveSlot(SegmentSlot *slot, Oid database, Oid extension, const NameBytes &name, int64_t now_us) {
+// Owner and name change together under the mutex.
+void AssignSlot(SegmentSlot *slot, Oid database, Oid extension, const char *name, int64_t now_us) {
   Assert(IsHeldExclusively(state->lock));  // Requires: the block's lock.
   WithMutex(slot, [&] {
     ++slot->incarnation;
     slot->database = database;
     slot->extension = extension;
-    memcpy(slot->name, name.bytes, sizeof(slot->name));
+    memset(slot->name, 0, sizeof(slot->name));
+    strlcpy(slot->name, name, sizeof(slot->name));
     slot->ranges = {};
     slot->segment_id = slot->asked = slot->answered = 0;
     slot->answer = SegmentAnswer::kNone;
@@ -249,7 +255,7 @@ void GiveSlot(SegmentSlot *slot, Oid database, Oid extension, const NameBytes &n
   });
 }
 
-void Free(SegmentSlot *slot) { GiveSlot(slot, InvalidOid, InvalidOid, {}, 0); }
+void Free(SegmentSlot *slot) { AssignSlot(slot, InvalidOid, InvalidOid, "", 0); }
 
 void FreeSegmentsOf(Oid database) {
   Assert(IsHeldExclusively(state->lock));  // Requires: the block's lock.
@@ -257,8 +263,8 @@ void FreeSegmentsOf(Oid database) {
     if (SegmentSlotAt(i)->database == database) Free(SegmentSlotAt(i));
 }
 
-// Frees the slots of dropped databases: nobody is connected to one, so nobody uses its node. Catalog access cannot be
-// under the lock, and a slot may meanwhile have gone to another database.
+// Frees the slots of dropped databases, which have no connections. Catalogs cannot be read under
+// the lock, and a slot may meanwhile have gone to another database.
 void FreeDropped() {
   for (int i = 0; i < state->node_slots; ++i) {
     LWLockAcquire(&state->lock, LW_SHARED);
@@ -279,7 +285,7 @@ void FreeDropped() {
   }
 }
 
-// Into an empty slot. What was sealed for the horizon is as good as used.
+// Into an empty slot. What was sealed for the horizon counts as used.
 void KeepAllInBox(const NodeBlock *node, const HorizonBlock &horizon, BoxSlot *slot) {
   Assert(IsHeldExclusively(node->lock));  // Requires: the node's lock.
   if (!OidIsValid(node->database)) return;
@@ -289,9 +295,9 @@ void KeepAllInBox(const NodeBlock *node, const HorizonBlock &horizon, BoxSlot *s
   if (NewestHorizon(horizon) > 0) KeepHorizonInBox(node, horizon, NewestHorizon(horizon), slot);
 }
 
-// The new box has been begun.
+// After BeginBox().
 void MoveTo(uint64_t box) {
-  Assert(state->box_is_made);  // Requires: that no other keeper makes one.
+  Assert(state->box_is_made);  // Requires: no other keeper makes one.
   for (int i = 0; i < state->node_slots; ++i) {
     NodeBlock *node = &state->nodes[i];
     HorizonBlock *horizon = HorizonOf(node);
@@ -310,10 +316,8 @@ void MoveTo(uint64_t box) {
 NodeBlock *Make(Oid database) {
   LWLockAcquire(&state->lock, LW_EXCLUSIVE);
   NodeBlock *node = NodeOf(database);
-  if (node == nullptr) {
-    node = NodeOf(InvalidOid);
-    if (node != nullptr) node->database = database;
-  }
+  if (node == nullptr) node = NodeOf(InvalidOid);
+  if (node != nullptr) node->database = database;
   LWLockRelease(&state->lock);
   return node;
 }
@@ -393,7 +397,7 @@ void LookAfterBox() {
     state->box_is_missing = false;
     return;
   }
-  // One keeper at a time, and not for one that was made meanwhile.
+  // One keeper at a time, unless a box was made meanwhile.
   LWLockAcquire(&state->lock, LW_EXCLUSIVE);
   const bool ours = !state->box_is_made && state->box == before && state->boxes_made < kMostBoxes;
   if (ours) state->box_is_made = true;
@@ -446,13 +450,10 @@ NodeBlock *FindNode(Oid database) {
 }
 
 NodeBlock *FindOrMakeNode(Oid database) {
-  NodeBlock *node = FindNode(database);
-  if (node == nullptr) node = Make(database);
-  if (node == nullptr) {
-    FreeDropped();
-    node = Make(database);
-  }
-  return node;
+  if (NodeBlock *node = FindNode(database)) return node;
+  if (NodeBlock *node = Make(database)) return node;
+  FreeDropped();
+  return Make(database);
 }
 
 NodeBlock *MakePrivateNode() {
@@ -487,8 +488,6 @@ SegmentRef FindSegment(Oid extension, const char *name) {
 
 SegmentRef FindOrMakeSegment(Oid extension, const char *name, SegmentRef *longest_idle) {
   SegmentSlot *idle = nullptr;
-  NameBytes own_name = {};
-  strlcpy(own_name.bytes, name, sizeof(own_name.bytes));
   const int64_t now_us = SteadyUs();
   LWLockAcquire(&state->lock, LW_EXCLUSIVE);
   SegmentSlot *slot = SlotNamed(extension, name), *free_slot = nullptr;
@@ -498,14 +497,14 @@ SegmentRef FindOrMakeSegment(Oid extension, const char *name, SegmentRef *longes
       free_slot = other;
       break;
     }
-    // A name that is no segment's needs no slot. Order: none. What is read without the mutex only
-    // chooses; a call that loses its slot notices by the incarnation.
+    // A name without a segment needs no slot. Order: none. These reads without the mutex only
+    // choose; a call that loses its slot sees another incarnation.
     if (other->answer == SegmentAnswer::kNoSegment && !other->ranges.wanted) free_slot = other;
     if (idle == nullptr || other->used_us < idle->used_us) idle = other;
   }
   if (slot == nullptr && free_slot != nullptr) {
     slot = free_slot;
-    GiveSlot(slot, MyDatabaseId, extension, own_name, now_us);
+    AssignSlot(slot, MyDatabaseId, extension, name, now_us);
   }
   const SegmentRef segment = RefOf(slot);
   *longest_idle = RefOf(idle);
