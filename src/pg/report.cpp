@@ -50,16 +50,17 @@ void ReportIsolation(const char *function) {
                   errhint("Use SET TRANSACTION ISOLATION LEVEL READ COMMITTED.")));
 }
 
-void CheckNotNull(FunctionCallInfo fcinfo, const char *function, const char *const *names, int count) {
-  for (int i = 0; i < count; ++i)
-    if (PG_ARGISNULL(i))
-      ereport(ERROR,
-              (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s(): %s must not be null", function, names[i])));
+void CheckNotNull(FunctionCallInfo fcinfo, const char *function, std::initializer_list<const char *> names) {
+  int argument = 0;
+  for (const char *name : names)
+    if (PG_ARGISNULL(argument++))
+      ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s(): %s must not be null", function, name)));
 }
 
-void ReportSegmentName(int64_t bytes) {
-  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid segment name"),
-                  errdetail("It has %lld bytes; a name has 1 to 127.", Long(bytes))));
+void CheckSegmentName(size_t bytes) {
+  if (bytes < 1 || bytes > kMaxSegmentName)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid segment name"),
+                    errdetail("It has %zu bytes; a name has 1 to %d.", bytes, kMaxSegmentName)));
 }
 
 void ReportNoSegment(const char *name, const char *known) {

@@ -3,7 +3,10 @@
 #pragma once
 
 #include "core/layout.h"
+#include "core/segment.h"
 #include "pg/pg.h"
+
+#include <initializer_list>
 
 namespace snowflake {
 
@@ -38,7 +41,8 @@ inline bool EndsWait(int sqlstate) {
 [[noreturn]] void ReportTimeUsedUp(const Layout &layout, int64_t now_us);
 [[noreturn]] void ReportForeignTable(const char *table);
 [[noreturn]] void ReportIsolation(const char *function);
-[[noreturn]] void ReportSegmentName(int64_t bytes);
+// Error: 22023 unless a segment can have a name of that length.
+void CheckSegmentName(size_t bytes);
 // `known`: the names of the registry's segments, or "".
 [[noreturn]] void ReportNoSegment(const char *name, const char *known);
 [[noreturn]] void ReportNotTrigger(const char *function);
@@ -46,10 +50,6 @@ inline bool EndsWait(int sqlstate) {
 [[noreturn]] void ReportNoColumn(Oid relation, const char *column);
 
 // For functions that are not strict: a null that is silently ignored would look like success.
-void CheckNotNull(FunctionCallInfo fcinfo, const char *function, const char *const *names, int count);
-template <int kCount>
-void CheckNotNull(FunctionCallInfo fcinfo, const char *function, const char *const (&names)[kCount]) {
-  CheckNotNull(fcinfo, function, names, kCount);
-}
+void CheckNotNull(FunctionCallInfo fcinfo, const char *function, std::initializer_list<const char *> names);
 
 }  // namespace snowflake

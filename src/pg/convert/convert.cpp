@@ -188,17 +188,14 @@ Datum ConvertNow(FunctionCallInfo fcinfo, const char *segment, bool dry_run) {
 }  // namespace
 
 SNOWFLAKE_FUNCTION(snowflake_convert) {
-  static const char *const names[] = {"relation", "column_name", "dry_run"};
-  CheckNotNull(fcinfo, "snowflake_convert", names, 3);
+  CheckNotNull(fcinfo, "snowflake_convert", {"relation", "column_name", "dry_run"});
   return ConvertNow(fcinfo, nullptr, PG_GETARG_BOOL(2));
 }
 
 SNOWFLAKE_FUNCTION(snowflake_convert_segment) {
-  static const char *const names[] = {"relation", "column_name", "segment", "dry_run"};
-  CheckNotNull(fcinfo, "snowflake_convert", names, 4);
+  CheckNotNull(fcinfo, "snowflake_convert", {"relation", "column_name", "segment", "dry_run"});
   const char *segment = text_to_cstring(PG_GETARG_TEXT_PP(2));
-  const size_t length = strlen(segment);
-  if (length == 0 || length > kMaxSegmentName) ReportSegmentName(static_cast<int64_t>(length));
+  CheckSegmentName(strlen(segment));
   // An untyped 'true' is probably meant for dry_run.
   bool meant_dry_run = false;
   if (parse_bool(segment, &meant_dry_run))

@@ -5,7 +5,7 @@
 #include "pg/issue/caller.h"
 #include "pg/issue/launch.h"
 #include "pg/settings.h"
-#include "pg/state/kept_horizons.h"
+#include "pg/state/data_directory.h"
 
 namespace snowflake {
 

@@ -3,7 +3,7 @@
 
 #include "pg/report.h"
 #include "pg/settings.h"
-#include "pg/state/issuers.h"
+#include "pg/state/data_directory.h"
 
 namespace snowflake {
 

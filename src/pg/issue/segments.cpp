@@ -250,7 +250,7 @@ pg_noinline int64_t NumberOfNextRange(Oid fn_oid, SegmentUse *use) {
 
 SegmentUse NewUse(Oid fn_oid, const text *name) {
   const size_t length = VARSIZE_ANY_EXHDR(name);
-  if (length == 0 || length > kMaxSegmentName) ReportSegmentName(length);
+  CheckSegmentName(length);
   SegmentUse use = {};
   use.key.extension = CallersExtension(fn_oid);
   memcpy(use.key.name, VARDATA_ANY(name), length);

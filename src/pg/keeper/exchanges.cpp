@@ -8,7 +8,7 @@
 #include "pg/registry/secrets.h"
 #include "pg/report.h"
 #include "pg/settings.h"
-#include "pg/state/issuers.h"
+#include "pg/state/data_directory.h"
 
 namespace snowflake {
 

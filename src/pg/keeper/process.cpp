@@ -15,7 +15,7 @@
 #include "pg/keeper/log.h"
 #include "pg/keeper/registry.h"
 #include "pg/report.h"
-#include "pg/state/issuers.h"
+#include "pg/state/data_directory.h"
 
 namespace snowflake {
 

@@ -110,7 +110,7 @@ Datum *Elements(FunctionCallInfo fcinfo, int index, Oid type, int *count) {
 
 const char *NameArgument(Datum value) {
   const char *name = TextDatumGetCString(value);
-  if (strlen(name) > kMaxSegmentName) ReportSegmentName(static_cast<int64_t>(strlen(name)));
+  if (name[0] != '\0') CheckSegmentName(strlen(name));
   return name;
 }
 
@@ -131,8 +131,8 @@ Datum RolesDatum(const RangesAnswer &answer, int count) {
 }  // namespace
 
 SNOWFLAKE_FUNCTION(snowflake_lease_acquire) {
-  static const char *const names[] = {"node", "datacenter", "now_tick", "duration", "secret_hash", "seen_lease_id"};
-  CheckNotNull(fcinfo, "snowflake_lease_acquire", names, 6);
+  CheckNotNull(fcinfo, "snowflake_lease_acquire",
+               {"node", "datacenter", "now_tick", "duration", "secret_hash", "seen_lease_id"});
   LimitTransaction("snowflake_lease_acquire");
   const AcquireRequest request = {NodeName(fcinfo),
                                   PG_GETARG_INT32(1),
@@ -158,9 +158,8 @@ SNOWFLAKE_FUNCTION(snowflake_lease_acquire) {
 }
 
 SNOWFLAKE_FUNCTION(snowflake_lease_extend) {
-  static const char *const names[] = {"lease_id",   "secret_hash", "now_tick",    "duration",
-                                      "held_until", "worker_id",   "window_start"};
-  CheckNotNull(fcinfo, "snowflake_lease_extend", names, 7);
+  CheckNotNull(fcinfo, "snowflake_lease_extend",
+               {"lease_id", "secret_hash", "now_tick", "duration", "held_until", "worker_id", "window_start"});
   LimitTransaction("snowflake_lease_extend");
   const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
   CheckClock(layout, PG_GETARG_INT64(2));
@@ -178,8 +177,7 @@ SNOWFLAKE_FUNCTION(snowflake_lease_extend) {
 }
 
 SNOWFLAKE_FUNCTION(snowflake_lease_release) {
-  static const char *const names[] = {"lease_id", "secret", "last_tick", "held_until"};
-  CheckNotNull(fcinfo, "snowflake_lease_release", names, 4);
+  CheckNotNull(fcinfo, "snowflake_lease_release", {"lease_id", "secret", "last_tick", "held_until"});
   LimitTransaction("snowflake_lease_release");
   const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
   const Tick last_tick = PG_GETARG_INT64(2);
@@ -191,8 +189,8 @@ SNOWFLAKE_FUNCTION(snowflake_lease_release) {
 }
 
 SNOWFLAKE_FUNCTION(snowflake_segment_ranges) {
-  static const char *const names[] = {"node", "names", "segment_ids", "highest", "unused", "wanted", "secrets"};
-  CheckNotNull(fcinfo, "snowflake_segment_ranges", names, 7);
+  CheckNotNull(fcinfo, "snowflake_segment_ranges",
+               {"node", "names", "segment_ids", "highest", "unused", "wanted", "secrets"});
   LimitTransaction("snowflake_segment_ranges");
   const char *node = NodeName(fcinfo);
   static const Oid types[] = {TEXTOID, INT8OID, INT8OID, INT8OID, INT8OID, BYTEAOID};
@@ -235,8 +233,7 @@ SNOWFLAKE_FUNCTION(snowflake_segment_ranges) {
 }
 
 SNOWFLAKE_FUNCTION(snowflake_evict) {
-  static const char *const names[] = {"worker_id", "dead_since"};
-  CheckNotNull(fcinfo, "snowflake_evict", names, 2);
+  CheckNotNull(fcinfo, "snowflake_evict", {"worker_id", "dead_since"});
   const TimestampTz dead_since = PG_GETARG_TIMESTAMPTZ(1);
   if (TIMESTAMP_NOT_FINITE(dead_since) || dead_since > GetCurrentTimestamp())
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -248,8 +245,7 @@ SNOWFLAKE_FUNCTION(snowflake_evict) {
 }
 
 SNOWFLAKE_FUNCTION(snowflake_settle) {
-  static const char *const names[] = {"reason"};
-  CheckNotNull(fcinfo, "snowflake_settle", names, 1);
+  CheckNotNull(fcinfo, "snowflake_settle", {"reason"});
   ProtocolSettle(CallersExtension(fcinfo), text_to_cstring(PG_GETARG_TEXT_PP(0)));
   PG_RETURN_VOID();
 }

@@ -201,8 +201,7 @@ void RunCall(const char *function, Oid extension, Body body) {
 
 void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64_t step, int64_t max_value,
                            int64_t max_step, Name usage_role) {
-  const size_t length = strlen(name);
-  if (length == 0 || length > kMaxSegmentName) ReportSegmentName(static_cast<int64_t>(length));
+  CheckSegmentName(strlen(name));
   if (start < 1 || start > max_value || step < 1 || step > max_step)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid segment"),
                     errdetail("start is %lld, max_value %lld, step %lld, max_step %lld.", Long(start), Long(max_value),

@@ -8,7 +8,7 @@
 // 3. The lease and ranges of this database's own node do not count: its ids go on above the last.
 // 4. What is not as the extension made it can always be dropped, which may be the only repair.
 #include "pg/database_layout.h"
-#include "pg/state/issuers.h"
+#include "pg/state/data_directory.h"
 #include "pg/state/node_block.h"
 #include "pg/report.h"
 #include "pg/settings.h"

@@ -1,20 +1,36 @@
-// snowflake_raise() makes all later ids larger. COMMENT ON has its argument and errors.
+// snowflake_raise() makes all later ids larger; snowflake_renew() is for a machine that was copied with
+// its memory. COMMENT ON has their arguments and errors.
 //
-// 1. It returns after the wall clock has passed the id's tick, and after a further tick by
+// 1. Raising returns after the wall clock has passed the id's tick, and after a further tick by
 //    SteadyUs(): no session uses an older run for longer, so later ids are larger.
 // 2. The registry and the generator store the tick for clocks that are behind, here or elsewhere.
 #include "pg/database_layout.h"
 #include "pg/extension.h"
+#include "pg/issue/launch.h"
 #include "pg/state/node_block.h"
 #include "pg/registry/protocol.h"
 #include "pg/report.h"
 #include "pg/settings.h"
 #include "pg/sql/layouts.h"
-#include "pg/sql/pauses.h"
 
 namespace snowflake {
 
 namespace {
+
+void WaitAWhile(int64_t ms) {
+  constexpr int64_t look_ms = 100;
+  static uint32 event = 0;
+  if (event == 0) event = WaitEventNamed("SnowflakeRaise");
+  WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, static_cast<long>(Min(ms, look_ms)), event);
+  ResetLatch(MyLatch);
+  CHECK_FOR_INTERRUPTS();
+}
+
+// Waits as long as any session may use a run that it has taken before.
+void WaitForRunsToEnd(int64_t tick_us) {
+  for (const int64_t until_us = SteadyUs() + tick_us; SteadyUs() < until_us;)
+    WaitAWhile((until_us - SteadyUs()) / kUsPerMs + 1);
+}
 
 void WaitUntilPast(const Layout &layout, Tick tick) {
   const int64_t tick_us = layout.UnixUsAt(tick);
@@ -60,6 +76,20 @@ SNOWFLAKE_FUNCTION(snowflake_raise) {
                      errhint("For all nodes of that registry, call snowflake_raise() there. If the setting leads to "
                              "this database, request an id first.")));
   RaiseThisNode(extension, layout, tick);
+  PG_RETURN_VOID();
+}
+
+SNOWFLAKE_FUNCTION(snowflake_renew) {
+  NodeBlock *node = FindNode(MyDatabaseId);
+  if (node == nullptr) PG_RETURN_VOID();
+  int64_t tick_us = 0;
+  ChangeNode(node, [&] {
+    ForgetLease(&node->state);
+    tick_us = node->state.generator.layout.tick_us;
+  });
+  FreeSegments();
+  WakeKeeper(node);
+  WaitForRunsToEnd(tick_us);
   PG_RETURN_VOID();
 }
 

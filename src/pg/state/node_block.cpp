@@ -2,7 +2,7 @@
 #include "pg/state/node_block.h"
 
 #include "pg/state/black_box.h"
-#include "pg/state/kept_horizons.h"
+#include "pg/state/data_directory.h"
 #include "pg/settings.h"
 
 namespace snowflake {

@@ -1,0 +1,148 @@
+// Names, finds, reads and writes the files; a horizon has a checksum, and replaces the one before
+// as a whole.
+#include "pg/state/data_directory.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace snowflake {
+
+namespace {
+
+constexpr const char *kIssuers = "snowflake.databases";
+constexpr const char *kHorizons = "snowflake.horizons";
+
+struct FileName {
+  char path[MAXPGPATH];
+};
+
+// Relative to the data directory, the working directory of all processes of the server.
+FileName DatabaseFile(const char *folder, Oid database, const char *suffix = "") {
+  FileName file;
+  snprintf(file.path, sizeof(file.path), "%s/%u%s", folder, database, suffix);
+  return file;
+}
+
+// Opens such a file to be written anew, and makes a missing folder; below 0: failed, see errno.
+int OpenDatabaseFile(const char *folder, const FileName &file) {
+  mkdir(folder, static_cast<mode_t>(pg_dir_create_mode));
+  return open(file.path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, static_cast<mode_t>(pg_file_create_mode));
+}
+
+// InvalidOid: it is no such file.
+Oid DatabaseOfFile(const char *name) {
+  char *end = nullptr;
+  const unsigned long oid = strtoul(name, &end, 10);
+  char same[16];
+  snprintf(same, sizeof(same), "%lu", oid);
+  return oid <= PG_UINT32_MAX && strcmp(same, name) == 0 ? static_cast<Oid>(oid) : InvalidOid;
+}
+
+// The databases that have a file there, until `visit` returns false.
+template <typename Visit>
+void ForEachDatabaseFile(const char *folder, Visit visit) {
+  DIR *files = opendir(folder);
+  if (files == nullptr) return;
+  for (const dirent *entry = readdir(files); entry != nullptr; entry = readdir(files)) {
+    const Oid database = DatabaseOfFile(entry->d_name);
+    if (OidIsValid(database) && !visit(database)) break;
+  }
+  closedir(files);
+}
+
+bool IsFolder(const char *path) {
+  struct stat file = {};
+  return stat(path, &file) == 0 && S_ISDIR(file.st_mode);
+}
+
+// Whether there are files of a database in any tablespace.
+bool HasFiles(Oid database) {
+  char path[MAXPGPATH];
+  snprintf(path, sizeof(path), "base/%u", database);
+  if (IsFolder(path)) return true;
+  DIR *tablespaces = opendir("pg_tblspc");
+  if (tablespaces == nullptr) return false;
+  bool found = false;
+  for (const dirent *entry = readdir(tablespaces); entry != nullptr && !found; entry = readdir(tablespaces)) {
+    snprintf(path, sizeof(path), "pg_tblspc/%s/%s/%u", entry->d_name, TABLESPACE_VERSION_DIRECTORY, database);
+    found = IsFolder(path);
+  }
+  closedir(tablespaces);
+  return found;
+}
+
+struct Record {
+  uint64_t seal;
+  KeptHorizon kept;
+};
+
+bool ReadRecord(const FileName &file, Record *record) {
+  const int fd = open(file.path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool whole = read(fd, record, sizeof(*record)) == sizeof(*record) && record->seal == SealOf(record->kept);
+  close(fd);
+  return whole;
+}
+
+bool WriteRecord(const FileName &file, const Record &record) {
+  const int fd = OpenDatabaseFile(kHorizons, file);
+  if (fd < 0) return false;
+  errno = 0;
+  const bool written = write(fd, &record, sizeof(record)) == sizeof(record);
+  if (!written && errno == 0) errno = ENOSPC;
+  const int saved_errno = errno;
+  close(fd);
+  errno = saved_errno;
+  return written;
+}
+
+}  // namespace
+
+void ForEachIssuer(int most, void (*start)(Oid database)) {
+  ForEachDatabaseFile(kIssuers, [&](Oid database) {
+    if (most <= 0) return false;
+    if (HasFiles(database)) {
+      start(database);
+      --most;
+    } else {
+      ForgetIssuer(database);
+    }
+    return true;
+  });
+}
+
+void NoteIssuer(Oid database) {
+  const int fd = OpenDatabaseFile(kIssuers, DatabaseFile(kIssuers, database));
+  if (fd >= 0) close(fd);
+}
+
+void ForgetIssuer(Oid database) { unlink(DatabaseFile(kIssuers, database).path); }
+
+void ForEachKeptHorizon(void (*put_back)(const KeptHorizon &kept, void *argument), void *argument) {
+  ForEachDatabaseFile(kHorizons, [&](Oid database) {
+    Record record;
+    if (ReadRecord(DatabaseFile(kHorizons, database), &record)) put_back(record.kept, argument);
+    return true;
+  });
+}
+
+bool WriteKeptHorizon(const KeptHorizon &kept) {
+  static bool logged = false;
+  Record record;
+  memset(static_cast<void *>(&record), 0, sizeof(record));
+  memcpy(static_cast<void *>(&record.kept), &kept, sizeof(kept));
+  record.seal = SealOf(record.kept);
+  const FileName file = DatabaseFile(kHorizons, MyDatabaseId), next = DatabaseFile(kHorizons, MyDatabaseId, ".new");
+  if (WriteRecord(next, record) && rename(next.path, file.path) == 0) return true;
+  if (!logged)
+    ereport(WARNING, (errcode_for_file_access(), errmsg("could not write file \"%s\": %m", file.path),
+                      errdetail("The horizon of ids does not rise until the wall clock has caught up.")));
+  logged = true;
+  return false;
+}
+
+void RemoveKeptHorizon() { unlink(DatabaseFile(kHorizons, MyDatabaseId).path); }
+
+}  // namespace snowflake

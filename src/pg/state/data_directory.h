@@ -1,0 +1,34 @@
+// Files of the data directory for the next start of the server: one for each database, with its OID
+// as its name, in a folder for each purpose.
+//
+// 1. snowflake.databases has an empty file for each database that issued ids. It is a hint: a
+//    missing file delays the first call until a keeper has started, a wrong one starts a keeper
+//    that ends. So nothing about it is an error or a wait. It is written when a keeper puts its
+//    first lease in place, and removed with the extension. The next start removes those of dropped
+//    databases, and a clean shutdown removes it if the server ran for more than a day and the
+//    database issued nothing.
+// 2. snowflake.horizons has the horizons ahead of the wall clock, which are needed if the black box
+//    is lost. A file exists while the node's clock is ahead of the wall clock. Otherwise the clock
+//    after a restart, the wall clock, is above all reported horizons. Only the database's keeper
+//    writes and removes it. It is not synced to disk: a reboot is not covered. In a copy of the
+//    data directory it does no harm: that node's clock begins no further ahead.
+#pragma once
+
+#include "core/box.h"
+#include "pg/pg.h"
+
+namespace snowflake {
+
+// Databases that issued ids. In the postmaster, before recovery: at most so many.
+void ForEachIssuer(int most, void (*start)(Oid database));
+void NoteIssuer(Oid database);
+void ForgetIssuer(Oid database);
+
+// Horizons; skips files that are not whole.
+void ForEachKeptHorizon(void (*put_back)(const KeptHorizon &kept, void *argument), void *argument);
+
+// Of this database; the padding of `kept` is zero. False: it is not written, which is logged once.
+bool WriteKeptHorizon(const KeptHorizon &kept);
+void RemoveKeptHorizon();
+
+}  // namespace snowflake
