@@ -1,5 +1,5 @@
-// snowflake_raise() makes all later ids larger; snowflake_renew() is for a machine that was copied with
-// its memory. COMMENT ON has their arguments and errors.
+// snowflake_raise() makes all later ids larger; snowflake_renew() is for a machine that was copied
+// with its memory. COMMENT ON has their arguments and errors.
 //
 // 1. Raising returns after the wall clock has passed the id's tick, and after a further tick by
 //    SteadyUs(): no session uses an older run for longer, so later ids are larger.
