@@ -18,7 +18,6 @@
 #include "core/node.h"
 
 namespace snowflake {
-
 // A node's state. All zero: none.
 struct Kept {
   uint32_t database;

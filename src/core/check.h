@@ -10,7 +10,6 @@
 #include "core/layout.h"
 
 namespace snowflake {
-
 struct HandedOut {
   Tick watermark;     // kNoWatermark: none
   Tick window_start;  // of the lease in use; none if it is not before the end

@@ -15,7 +15,6 @@
 #include <cstdint>
 
 namespace snowflake {
-
 // Both clocks, read one right after the other.
 struct ClockReading {
   int64_t wall_us;    // since 1970

@@ -7,7 +7,6 @@
 #include "core/segment.h"
 
 namespace snowflake {
-
 // What a registry's answers show of it. It has lost commits or is old if timeline or word go back.
 struct Standing {
   int64_t system_identifier;

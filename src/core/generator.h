@@ -15,7 +15,6 @@
 #include "core/lease.h"
 
 namespace snowflake {
-
 // One node's state. All zero is a generator that never had a lease.
 struct Generator {
   Layout layout;

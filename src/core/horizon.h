@@ -24,7 +24,6 @@
 #include "core/generator.h"
 
 namespace snowflake {
-
 // A transaction's number, which wraps around; 0: none.
 using Xid = uint32_t;
 

@@ -6,9 +6,7 @@
 #include "core/lease.h"
 
 namespace snowflake {
-
 namespace {
-
 constexpr int64_t kFirstPauseUs = 100 * 1000;
 constexpr int64_t kLongestPauseUs = 10 * 1000 * 1000;
 constexpr int64_t kLongestPauseWaitedForUs = 500 * 1000;

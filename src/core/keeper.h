@@ -11,7 +11,6 @@
 #include <cstdint>
 
 namespace snowflake {
-
 enum class KeeperAction {
   kSleep,    // until KeeperStep::until_us, or until the view changes
   kAcquire,  // a lease; once it is in place, the one before it, if any, is retired

@@ -16,7 +16,6 @@
 #include <limits>
 
 namespace snowflake {
-
 using Tick = int64_t;
 
 inline constexpr int64_t kUsPerMs = 1000;

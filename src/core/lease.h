@@ -10,7 +10,6 @@
 #include "core/layout.h"
 
 namespace snowflake {
-
 template <int size>
 constexpr bool AreSame(const uint8_t (&a)[size], const uint8_t (&b)[size]) {
   for (int i = 0; i < size; ++i)

@@ -9,7 +9,6 @@
 #include "core/layout.h"
 
 namespace snowflake {
-
 struct NamedLayout {
   std::string_view name;  // of a literal: ends with a 0
   Layout layout;

@@ -17,7 +17,6 @@
 #include "core/keeper.h"
 
 namespace snowflake {
-
 // Leases pending release. More take as many steps back without an answer; then the oldest expires.
 inline constexpr int kMaxRetired = 4;
 

@@ -25,7 +25,6 @@
 #include "core/exchange.h"
 
 namespace snowflake {
-
 // More leases than one life assigns. The direction on the ring alternates with each stride.
 inline constexpr int64_t kLeaseIdStride = int64_t{1} << 22;
 

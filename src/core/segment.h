@@ -11,7 +11,6 @@
 #include <cstdint>
 
 namespace snowflake {
-
 inline constexpr int kMaxSegmentName = 127;  // bytes
 inline constexpr int kMaxRoleName = 63;      // likewise
 

@@ -4,9 +4,7 @@
 #include <limits>
 
 namespace snowflake {
-
 namespace {
-
 constexpr int64_t kMaxId = std::numeric_limits<int64_t>::max();
 
 constexpr bool IsLetter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }

@@ -13,7 +13,6 @@
 #include <string_view>
 
 namespace snowflake {
-
 inline constexpr int32_t kMaxTextWidth = 16;
 
 struct TextEncoding {

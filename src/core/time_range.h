@@ -13,7 +13,6 @@
 #include "core/layout.h"
 
 namespace snowflake {
-
 // Unix microseconds that represent the infinities. Every id's time is between them.
 inline constexpr int64_t kInfinitePast = std::numeric_limits<int64_t>::min();
 inline constexpr int64_t kInfiniteFuture = std::numeric_limits<int64_t>::max();

@@ -5,9 +5,7 @@
 #include "pg/report.h"
 
 namespace snowflake {
-
 namespace {
-
 // The table begins with the column that keeps it to one row.
 constexpr int kFirstAttribute = 2;
 
@@ -89,21 +87,15 @@ Layout Checked(Oid relation, const Layout &layout) {
 
 const char *WhatIsWrong(LayoutFault fault) {
   switch (fault) {
-    case LayoutFault::kNone:
-      break;
+    case LayoutFault::kNone: break;
     case LayoutFault::kFieldWidth:
       return "A timestamp takes 1 to 63 bits, a datacenter 0 to 10, datacenter and worker together 0 to 31, a sequence "
              "0 to 31.";
-    case LayoutFault::kTooWide:
-      return "The fields sum to more than 64 bits.";
-    case LayoutFault::kTickLength:
-      return "A tick lasts 1 microsecond to 1 day.";
-    case LayoutFault::kEpoch:
-      return "An epoch must be between 1970 and 9999.";
-    case LayoutFault::kEndsTooLate:
-      return "Its last tick is beyond what a timestamp can hold.";
-    case LayoutFault::kReadOnly:
-      return "Without worker bits or sequence bits, ids can be read but not issued.";
+    case LayoutFault::kTooWide: return "The fields sum to more than 64 bits.";
+    case LayoutFault::kTickLength: return "A tick lasts 1 microsecond to 1 day.";
+    case LayoutFault::kEpoch: return "An epoch must be between 1970 and 9999.";
+    case LayoutFault::kEndsTooLate: return "Its last tick is beyond what a timestamp can hold.";
+    case LayoutFault::kReadOnly: return "Without worker bits or sequence bits, ids can be read but not issued.";
   }
   return "";
 }

@@ -6,7 +6,6 @@
 #include "pg/pg.h"
 
 namespace snowflake {
-
 struct TypedColumn {
   const char *name;
   Oid type;

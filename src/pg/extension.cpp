@@ -6,9 +6,7 @@
 #include "pg/report.h"
 
 namespace snowflake {
-
 namespace {
-
 constexpr const char *kTables[] = {"snowflake_registry", "snowflake_watermark", "snowflake_layout", "snowflake_origin"};
 
 // Every version has these. An extension that was changed by hand may lack some: another error.

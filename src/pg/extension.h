@@ -5,7 +5,6 @@
 #include "pg/pg.h"
 
 namespace snowflake {
-
 // The extension that a function belongs to. Error: 55000.
 Oid ExtensionOfFunction(Oid fn_oid);
 

@@ -136,7 +136,6 @@ extern "C" {
   Datum name(PG_FUNCTION_ARGS)
 
 namespace snowflake {
-
 // Waits of extensions have names from 17 on; before, all show as "Extension".
 inline uint32 WaitEventNamed(const char *name) {
 #if PG_VERSION_NUM >= 170000

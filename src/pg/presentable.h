@@ -5,7 +5,6 @@
 #include "pg/pg.h"
 
 namespace snowflake {
-
 enum class Alphabet {
   kOurs,   // what is valid in this database's encoding
   kAscii,  // what is valid in every database's

@@ -2,7 +2,6 @@
 #include "pg/report.h"
 
 namespace snowflake {
-
 void ReportNoExtension(Oid fn_oid) {
   if (!SearchSysCacheExists1(PROCOID, ObjectIdGetDatum(fn_oid)))
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -9,7 +9,6 @@
 #include <initializer_list>
 
 namespace snowflake {
-
 inline constexpr int kNoLease = MAKE_SQLSTATE('S', 'F', '0', '0', '1');
 inline constexpr int kClockBehind = MAKE_SQLSTATE('S', 'F', '0', '0', '2');  // or too far ahead
 inline constexpr int kTimeUsedUp = MAKE_SQLSTATE('S', 'F', '0', '0', '3');   // of the layout

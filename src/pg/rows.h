@@ -4,7 +4,6 @@
 #include "pg/pg.h"
 
 namespace snowflake {
-
 // The row type of a function's result, looked up once for each call site of a query.
 inline TupleDesc ResultDescriptor(FunctionCallInfo fcinfo) {
   if (fcinfo->flinfo->fn_extra == nullptr) {

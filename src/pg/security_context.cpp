@@ -2,7 +2,6 @@
 #include "pg/security_context.h"
 
 namespace snowflake {
-
 SecurityContext EnterSecurityContext(Oid role, int further) {
   SecurityContext outer;
   GetUserIdAndSecContext(&outer.user, &outer.flags);

@@ -5,7 +5,6 @@
 #include "pg/pg.h"
 
 namespace snowflake {
-
 // Becomes that role in a security-restricted operation, with a pinned search_path; `further` adds
 // flags of PostgreSQL's. Leaving it restores the role and the settings; an ERROR leaves it, too.
 struct SecurityContext {

@@ -5,11 +5,9 @@
 #include "core/lease.h"
 
 namespace snowflake {
-
 Settings settings;
 
 namespace {
-
 constexpr int kMaxJitter = 1 << 20;
 
 ConnectionString (*check_connection_string)(const char *text) = nullptr;

@@ -5,7 +5,6 @@
 #include "pg/pg.h"
 
 namespace snowflake {
-
 enum class OnClockStepBack : int { kNewWorker, kError };
 
 struct Settings {

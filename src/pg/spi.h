@@ -4,7 +4,6 @@
 #include "pg/pg.h"
 
 namespace snowflake {
-
 struct Value {
   Oid type;
   Datum datum;

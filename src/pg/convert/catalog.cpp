@@ -5,9 +5,7 @@
 #include "pg/report.h"
 
 namespace snowflake {
-
 namespace {
-
 // The queries rely on the search_path that snowflake_convert() has: pg_catalog.
 
 // $1: the extension, $2: the function's name, $3: how many arguments it has.

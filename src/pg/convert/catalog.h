@@ -6,7 +6,6 @@
 #include "pg/spi.h"
 
 namespace snowflake {
-
 // What is to be converted.
 struct Conversion {
   Oid fn_oid;  // any function of the extension

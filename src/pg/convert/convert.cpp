@@ -15,9 +15,7 @@
 #include "pg/report.h"
 
 namespace snowflake {
-
 namespace {
-
 void CheckColumn(const IdColumn &column, bool first) {
   const auto refuse = [&](int code, const char *detail, const char *hint) {
     CannotConvert(code, column.described, detail, hint);

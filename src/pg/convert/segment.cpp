@@ -5,9 +5,7 @@
 #include "pg/settings.h"
 
 namespace snowflake {
-
 namespace {
-
 // As snowflake_create_segment() has them by itself.
 constexpr int32_t kStep = 1000;
 constexpr int32_t kMaxStep = 1000000;

@@ -12,7 +12,6 @@
 #include "pg/convert/catalog.h"
 
 namespace snowflake {
-
 // The segment is created, or raised, by a call with the caller's rights; `statement` does the same.
 struct SegmentChange {
   const char *statement;  // nullptr: nothing is to be done

@@ -7,9 +7,7 @@
 #include "pg/settings.h"
 
 namespace snowflake {
-
 namespace {
-
 NodeBlock *this_node = nullptr;
 
 // A function never changes its extension. A session may call several in turns.

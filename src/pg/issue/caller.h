@@ -4,7 +4,6 @@
 #include "pg/state/node_block.h"
 
 namespace snowflake {
-
 // The extension of a function, and this database's node. Errors: 55000 if there is none.
 Oid CallersExtension(Oid fn_oid);
 NodeBlock *ThisNode(Oid fn_oid, Oid extension);

@@ -8,9 +8,7 @@
 #include "pg/state/data_directory.h"
 
 namespace snowflake {
-
 namespace {
-
 // How far apart calls and the keeper take samples, and for how long after a call the keeper does.
 constexpr int64_t kAskersSampleUs = 10 * 1000;
 constexpr int64_t kKeeperSampleUs = 100 * 1000;

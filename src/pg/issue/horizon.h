@@ -22,7 +22,6 @@
 #include "pg/state/node_block.h"
 
 namespace snowflake {
-
 // The horizon for the current statement, the same in each call of it. `fn_oid` is the SQL function
 // that asks. Errors: 25006 during recovery, 0A000 for another node of Citus, 55000 without a node.
 int64_t Horizon(Oid fn_oid);

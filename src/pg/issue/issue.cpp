@@ -19,9 +19,7 @@
 #include "pg/settings.h"
 
 namespace snowflake {
-
 namespace {
-
 struct {
   int64_t until_us;  // usable before, by SteadyUs()
   int64_t next_id;
@@ -277,17 +275,12 @@ void WaitForRun(NodeBlock *node, Oid fn_oid, Oid extension, int64_t ahead, Attem
         WithLock(node, LW_EXCLUSIVE, [&] { node->state.lease_wanted = true; });
         WaitForLease(node, &wait, attempt);
         break;
-      case Outcome::kWindowEnd:
-        WaitForLease(node, &wait, attempt);
-        break;
-      case Outcome::kClockBehind:
-        HandleClockBehind(node, &wait, attempt);
-        break;
+      case Outcome::kWindowEnd: WaitForLease(node, &wait, attempt); break;
+      case Outcome::kClockBehind: HandleClockBehind(node, &wait, attempt); break;
       case Outcome::kTickUsedUp:
         if (!IsStale(attempt)) HandleTickUsedUp(node, &wait, attempt);
         break;
-      case Outcome::kTimeUsedUp:
-        ReportTimeUsedUp(attempt.layout, attempt.clock_us);
+      case Outcome::kTimeUsedUp: ReportTimeUsedUp(attempt.layout, attempt.clock_us);
     }
     CHECK_FOR_INTERRUPTS();
     attempt = TakeRun(node, extension, ahead);

@@ -4,7 +4,6 @@
 #include "pg/pg.h"
 
 namespace snowflake {
-
 // The next id. The extension is found through `fn_oid`, the SQL function that asks; `ahead` is how
 // many ids the caller is sure to ask for, this one included. Raises the errors of section 9.
 int64_t NextId(Oid fn_oid, int64_t ahead);

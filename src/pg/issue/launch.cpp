@@ -6,9 +6,7 @@
 #include "pg/state/data_directory.h"
 
 namespace snowflake {
-
 namespace {
-
 // A keeper starts within milliseconds, or never if its start failed: then another is asked for.
 constexpr int64_t kAskAgainUs = 1000 * 1000;
 

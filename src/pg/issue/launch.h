@@ -4,7 +4,6 @@
 #include "pg/state/node_block.h"
 
 namespace snowflake {
-
 // Why a call has no lease although it asked for one.
 enum class NoLeaseReason {
   kRegistry,       // a keeper runs, or was asked for a moment ago

@@ -13,9 +13,7 @@
 #include "pg/settings.h"
 
 namespace snowflake {
-
 namespace {
-
 struct SegmentKey {
   Oid extension;
   char name[kMaxSegmentName + 1];

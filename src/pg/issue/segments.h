@@ -4,7 +4,6 @@
 #include "pg/state/node_block.h"
 
 namespace snowflake {
-
 // The next number of the segment of this name. `fn_oid` is the SQL function that asks; its call
 // site keeps in `*kept`, nullptr at first, which segment that is. Errors: 22023 for a malformed
 // name, 42704, 42501, SF005, SF006, and those of ids if nothing can be issued.

@@ -2,9 +2,7 @@
 #include "pg/issue/transactions.h"
 
 namespace snowflake {
-
 namespace {
-
 // Valid while this process prepares a transaction that drew ids.
 FullTransactionId preparing;
 

@@ -5,7 +5,6 @@
 #include "pg/state/node_block.h"
 
 namespace snowflake {
-
 // Called once per load of the library: follows transactions that are prepared.
 void WatchTransactions();
 

@@ -5,9 +5,7 @@
 #include "pg/report.h"
 
 namespace snowflake {
-
 namespace {
-
 // Whether any row of a table satisfies the test. Does not wait for a lock: if somebody changes the
 // table, the advice comes with the next lease.
 template <typename Test>

@@ -6,7 +6,6 @@
 #include "pg/registry/protocol.h"
 
 namespace snowflake {
-
 // Bits of Advice, and the figures that go with them.
 struct Advised {
   uint32_t advice;

@@ -11,9 +11,7 @@
 #include "pg/state/data_directory.h"
 
 namespace snowflake {
-
 namespace {
-
 RegistrySeen LastSeen() {
   RegistrySeen seen = {};
   WithLock(keeping.node, LW_SHARED, [&] { seen = keeping.node->state.seen; });
@@ -28,16 +26,13 @@ RegistrySeen LastSeen() {
 void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireRequest &request, const Layout &layout) {
   const Lease &lease = answer.lease;
   switch (fault) {
-    case AnswerFault::kNone:
-      return;
-    case AnswerFault::kTimeline:
-      ReportOlderTimeline(answer.standing, LastSeen());
+    case AnswerFault::kNone: return;
+    case AnswerFault::kTimeline: ReportOlderTimeline(answer.standing, LastSeen());
     case AnswerFault::kLayout:
       ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the layout was changed meanwhile"),
                       errdetail("Here it is %s; in the registry it is %s.", DescribeLayout(layout),
                                 DescribeLayout(answer.layout))));
-    case AnswerFault::kLeaseId:
-      ReportUnusable(psprintf("Its lease id is %lld.", Long(lease.lease_id)));
+    case AnswerFault::kLeaseId: ReportUnusable(psprintf("Its lease id is %lld.", Long(lease.lease_id)));
     case AnswerFault::kWorker:
       ReportUnusable(psprintf("Its worker id is %d; a worker id of datacenter %d was requested.", lease.worker,
                               request.datacenter));
@@ -45,8 +40,7 @@ void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireReq
       ReportUnusable(psprintf("Its window is from tick %lld to %lld; the request was made at tick %lld for %.1f s.",
                               Long(lease.window_start), Long(lease.window_end), Long(request.now),
                               Seconds(request.duration_us)));
-    case AnswerFault::kRaised:
-      ReportRaise(answer.standing.raised_tick, request.now);
+    case AnswerFault::kRaised: ReportRaise(answer.standing.raised_tick, request.now);
     case AnswerFault::kLeaseOld:
       ReportUnusable(
           psprintf("Its lease id is %lld, but lease %lld was seen before. If the registry has lost commits, call "

@@ -7,7 +7,6 @@
 #include "pg/keeper/registry.h"
 
 namespace snowflake {
-
 RegistryAnswer Acquire(int64_t duration_us);
 RegistryAnswer Extend(int64_t duration_us);
 // The oldest lease that waits to be released. In a hurry it takes no longer than a shutdown may.

@@ -10,7 +10,6 @@
 #include "pg/settings.h"
 
 namespace snowflake {
-
 volatile sig_atomic_t stop_requested = false;
 Keeping keeping;
 
@@ -33,7 +32,6 @@ void ReportUnusable(const char *what) {
 }
 
 namespace {
-
 void Detach(int, Datum) {
   WithLock(keeping.node, LW_EXCLUSIVE, [] {
     keeping.node->keeper_pid = 0;

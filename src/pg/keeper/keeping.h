@@ -7,7 +7,6 @@
 #include "pg/state/node_block.h"
 
 namespace snowflake {
-
 struct Keeping {
   NodeBlock *node;
   RegistryTarget target;

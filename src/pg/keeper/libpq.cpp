@@ -10,11 +10,9 @@
 #include "pg/presentable.h"
 
 namespace snowflake {
-
 bool (*remote_give_way)() = nullptr;
 
 namespace {
-
 // How often a wait asks whether to give way.
 constexpr int64_t kGiveWayUs = 100 * 1000;
 // What each host gets at least, however many others are in the list.
@@ -416,12 +414,9 @@ RemoteRow RemoteCall(Remote *remote, const char *statement, int count, const Oid
         remote->row = remote->result;
         remote->result = nullptr;
         break;
-      case PGRES_TUPLES_OK:
-        break;
-      case PGRES_FATAL_ERROR:
-        ReportResult(remote);
-      default:
-        ReportMalformed(psprintf("It is %s.", PQresStatus(PQresultStatus(remote->result))));
+      case PGRES_TUPLES_OK: break;
+      case PGRES_FATAL_ERROR: ReportResult(remote);
+      default: ReportMalformed(psprintf("It is %s.", PQresStatus(PQresultStatus(remote->result))));
     }
   }
   if (remote->row == nullptr) ReportMalformed("It has no row.");

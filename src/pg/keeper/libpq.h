@@ -14,7 +14,6 @@
 typedef struct pg_conn PGconn;
 
 namespace snowflake {
-
 ConnectionString CheckConnectionString(const char *text);
 
 // Called ten times a second during every wait; true ends the exchange with an ERROR of SQLSTATE

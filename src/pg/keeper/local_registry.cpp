@@ -10,9 +10,7 @@
 #include "pg/settings.h"
 
 namespace snowflake {
-
 namespace {
-
 template <typename Call>
 void InTransaction(Call call) {
   MemoryContext caller = CurrentMemoryContext;  // a transaction's end leaves another one

@@ -6,9 +6,7 @@
 #include "pg/report.h"
 
 namespace snowflake {
-
 namespace {
-
 // Whether everybody may read an error of a registry on another server: what the protocol itself
 // refuses, and what is short or in use there. Others name an address, a port or a role.
 bool NamesNobody(int sqlstate) {
@@ -61,8 +59,7 @@ void TellClockEvents() {
                                 : errmsg("snowflake keeper: the clock stepped back by %.3f s", Seconds(-leap_us)),
                     errdetail_internal("%s", showed)));
       break;
-    case ClockEvent::kNone:
-      break;
+    case ClockEvent::kNone: break;
   }
 }
 

@@ -6,7 +6,6 @@
 #include "pg/pg.h"
 
 namespace snowflake {
-
 // The newest of the clock's events, if it was not reported yet.
 void TellClockEvents();
 

@@ -18,9 +18,7 @@
 #include "pg/state/data_directory.h"
 
 namespace snowflake {
-
 namespace {
-
 // A command that wants the database to itself waits for 5 s, and releasing a lease at a remote
 // registry may take nearly 2 of them.
 constexpr int64_t kWatchUs = 2 * 1000 * 1000;
@@ -197,17 +195,11 @@ void Sleep(int64_t until_us) {
 RegistryAnswer Act(const KeeperStep &step) {
   const bool leaving = self.leaving || self.moving;
   switch (step.action) {
-    case KeeperAction::kAcquire:
-      return Acquire(step.duration_us);
-    case KeeperAction::kExtend:
-      return Extend(step.duration_us);
-    case KeeperAction::kRanges:
-      return ExchangeRanges(leaving);
-    case KeeperAction::kRelease:
-      return Release(leaving);
-    default:
-      MarkCleanLocally(keeping.target.extension);
-      return RegistryAnswer::kDone;
+    case KeeperAction::kAcquire: return Acquire(step.duration_us);
+    case KeeperAction::kExtend: return Extend(step.duration_us);
+    case KeeperAction::kRanges: return ExchangeRanges(leaving);
+    case KeeperAction::kRelease: return Release(leaving);
+    default: MarkCleanLocally(keeping.target.extension); return RegistryAnswer::kDone;
   }
 }
 
@@ -344,9 +336,7 @@ bool Step() {
     case KeeperAction::kSleep:
       Sleep(Min(Min(step.until_us, self.next_watch_us), sampling ? now_us + sample_in_us : PG_INT64_MAX));
       return true;
-    default:
-      Carry(step, now_us);
-      return true;
+    default: Carry(step, now_us); return true;
   }
 }
 

@@ -12,9 +12,7 @@
 #include "pg/report.h"
 
 namespace snowflake {
-
 namespace {
-
 // One segment's part of an exchange.
 struct Asked {
   SegmentRef segment;

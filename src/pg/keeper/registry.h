@@ -6,7 +6,6 @@
 #include "pg/registry/protocol.h"
 
 namespace snowflake {
-
 enum class RegistryAnswer {
   kDone,
   kGone,           // the lease or the extension is missing

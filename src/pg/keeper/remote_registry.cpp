@@ -16,9 +16,7 @@
 #include "pg/report.h"
 
 namespace snowflake {
-
 namespace {
-
 // For all of an exchange; and while the server is being shut down, which may take 3 s.
 constexpr int64_t kExchangeUs = 60 * 1000 * 1000;
 constexpr int64_t kHurryUs = 1800 * 1000;

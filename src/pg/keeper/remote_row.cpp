@@ -5,9 +5,7 @@
 #include "pg/presentable.h"
 
 namespace snowflake {
-
 namespace {
-
 constexpr size_t kLongestInteger = sizeof("-9223372036854775808") - 1;
 
 bool Parse(const char *text, int64_t *number) {

@@ -8,7 +8,6 @@
 typedef struct pg_result PGresult;
 
 namespace snowflake {
-
 [[noreturn]] void ReportMalformed(const char *detail);
 
 class RemoteRow {

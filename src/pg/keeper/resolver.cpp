@@ -9,9 +9,7 @@
 #include <unistd.h>
 
 namespace snowflake {
-
 namespace {
-
 constexpr unsigned kMostSeconds = 10;  // longer than the keeper waits
 constexpr size_t kMostBytes = 1024;    // fits into a pipe: one write, one read
 constexpr char kFound = '+', kFailed = '-';

@@ -10,7 +10,6 @@
 #include "pg/pg.h"
 
 namespace snowflake {
-
 // The addresses of a name, with commas between, or nullptr and why there are none; palloc'd.
 // `await` waits for a descriptor until the deadline.
 const char *AddressesOf(const char *name, bool (*await)(int descriptor, int events, int64_t deadline_us),

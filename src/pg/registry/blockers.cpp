@@ -5,9 +5,7 @@
 #include "pg/report.h"
 
 namespace snowflake {
-
 namespace {
-
 struct Blocker {
   int pid;
   TransactionId prepared;  // instead of a process

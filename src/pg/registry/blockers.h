@@ -5,7 +5,6 @@
 #include "pg/pg.h"
 
 namespace snowflake {
-
 // Rethrows the current error. If it ends a wait, its detail names the blocker, if there is one. To
 // be called in PG_CATCH.
 [[noreturn]] void RethrowWithBlocker(Oid extension);

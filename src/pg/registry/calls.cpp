@@ -6,9 +6,7 @@
 #include "pg/settings.h"
 
 namespace snowflake {
-
 namespace {
-
 // Twice the statement_timeout that nodes set for themselves, so they never reach it.
 constexpr int kTransactionMs = 10 * 1000;
 

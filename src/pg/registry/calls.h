@@ -6,7 +6,6 @@
 #include "pg/registry/tables.h"
 
 namespace snowflake {
-
 // To be called first by each function of the protocol that SQL calls. A node's role must not block
 // others for long, as an open transaction would with the registry's lock, or a lease's. Error:
 // 25001 in a transaction block. A pipeline can still turn the transaction into a block afterwards.

@@ -12,9 +12,7 @@
 #include "pg/settings.h"
 
 namespace snowflake {
-
 namespace {
-
 constexpr int kStandingColumns = 4;
 
 void StandingToDatums(const Standing &standing, Datum *values) {

@@ -19,9 +19,7 @@
 #include "pg/report.h"
 
 namespace snowflake {
-
 namespace {
-
 struct Row {
   HeapTuple tuple;
   TupleDesc descriptor;

@@ -9,9 +9,7 @@
 #include "pg/settings.h"
 
 namespace snowflake {
-
 namespace {
-
 void CheckDuration(int64_t duration_us) {
   if (duration_us < kMinLeaseUs || duration_us > kMaxLeaseUs)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("lease duration out of range"),
@@ -210,12 +208,9 @@ bool AcquireLocked(const Tables &tables, const AcquireRequest &request, AcquireA
   Tick watermark = kNoWatermark;
   if (!Choose(tables, {request.datacenter * size, size}, settling, now, answer, &watermark)) return false;
   switch (GrantLease(layout, request, watermark, origin.raised_tick, lease)) {
-    case Grant::kTooLate:
-      return false;
-    case Grant::kTimeUsedUp:
-      ReportTimeUsedUp(layout, layout.UnixUsAt(lease->window_start));
-    case Grant::kGranted:
-      break;
+    case Grant::kTooLate: return false;
+    case Grant::kTimeUsedUp: ReportTimeUsedUp(layout, layout.UnixUsAt(lease->window_start));
+    case Grant::kGranted: break;
   }
   Insert(tables, request.node, request.secret_hash, *lease);
   origin.last_lease_id = lease->lease_id;

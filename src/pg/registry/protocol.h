@@ -18,7 +18,6 @@
 #include "pg/pg.h"
 
 namespace snowflake {
-
 // SF002: a node names a tick further ahead of this server's clock than max_clock_skew allows.
 [[noreturn]] void ReportTickAhead(int64_t tick_us, int64_t registry_us);
 

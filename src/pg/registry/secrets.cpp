@@ -2,9 +2,7 @@
 #include "pg/registry/secrets.h"
 
 namespace snowflake {
-
 namespace {
-
 template <size_t size>
 Datum BytesDatum(const uint8_t (&bytes)[size]) {
   bytea *value = static_cast<bytea *>(palloc(VARHDRSZ + size));

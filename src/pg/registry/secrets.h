@@ -7,7 +7,6 @@
 #include "pg/pg.h"
 
 namespace snowflake {
-
 // One that cannot be guessed.
 Secret NewSecret();
 

@@ -9,9 +9,7 @@
 #include "pg/settings.h"
 
 namespace snowflake {
-
 namespace {
-
 constexpr int kNamesShown = 20;
 
 struct SegmentRow {

@@ -9,7 +9,6 @@
 #include "pg/pg.h"
 
 namespace snowflake {
-
 // `usage_role`: whose members may use its numbers; nullptr: every role. Errors: 42710, 22023; SF006
 // if a segment of that name was dropped and nothing is left above it.
 void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64_t step, int64_t max_value,

@@ -5,9 +5,7 @@
 #include "pg/settings.h"
 
 namespace snowflake {
-
 namespace {
-
 // Why it settles, in the order of Loss; the operator gives the reason of kWord.
 constexpr const char *kReasons[] = {"",
                                     "its server is on another timeline, as after a failover",

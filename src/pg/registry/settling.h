@@ -10,7 +10,6 @@
 #include "pg/registry/tables.h"
 
 namespace snowflake {
-
 // The server that this is, and its clock.
 Here HereNow();
 

@@ -5,9 +5,7 @@
 #include "pg/report.h"
 
 namespace snowflake {
-
 namespace {
-
 // The statement under way. It fails unless its check has run before it.
 struct Statement {
   const Tables *tables;

@@ -15,7 +15,6 @@
 #include "pg/spi.h"
 
 namespace snowflake {
-
 // The six tables of one extension.
 struct Tables {
   Oid extension;

@@ -16,9 +16,7 @@
 #include "pg/settings.h"
 
 namespace snowflake {
-
 namespace {
-
 constexpr int32_t kNoWorker = -1;
 
 struct WorkerHistory {
@@ -142,12 +140,9 @@ void ReadTables(Oid relation, const char *name, const Check &check) {
 
 const char *TextOf(const Check &check, IdProblem problem) {
   switch (problem) {
-    case IdProblem::kNone:
-      break;
-    case IdProblem::kForeign:
-      return "not of this database's layout";
-    case IdProblem::kFuture:
-      return "of the future";
+    case IdProblem::kNone: break;
+    case IdProblem::kForeign: return "not of this database's layout";
+    case IdProblem::kFuture: return "of the future";
     case IdProblem::kNeverHandedOut:
       return check.compares ? "never handed out by this registry" : "not compared: the registry is in another database";
   }

@@ -26,9 +26,7 @@
 #include "pg/sql/hooks.h"
 
 namespace snowflake {
-
 namespace {
-
 bool in_copy_from = false;
 ProcessUtility_hook_type next_utility_hook = nullptr;
 

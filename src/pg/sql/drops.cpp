@@ -15,9 +15,7 @@
 #include "pg/sql/hooks.h"
 
 namespace snowflake {
-
 namespace {
-
 object_access_hook_type next_access_hook = nullptr;
 
 // Whether a hash is of a lease that this database's node has acquired, or is about to acquire.

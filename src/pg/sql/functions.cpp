@@ -8,9 +8,7 @@
 #include "pg/sql/layouts.h"
 
 namespace snowflake {
-
 namespace {
-
 // For functions that read an id, and perhaps the name of a layout.
 const Layout &LayoutFor(FunctionCallInfo fcinfo, int64_t id) {
   const Layout &layout = LayoutArgument(fcinfo, 1);

@@ -10,9 +10,7 @@
 #include "pg/rows.h"
 
 namespace snowflake {
-
 namespace {
-
 const Layout &NamedLayoutOf(const text *name) {
   const NamedLayout *named = FindNamedLayout({VARDATA_ANY(name), static_cast<size_t>(VARSIZE_ANY_EXHDR(name))});
   if (unlikely(named == nullptr)) {

@@ -5,7 +5,6 @@
 #include "pg/pg.h"
 
 namespace snowflake {
-
 // The layout that argument number `argument` of an SQL function names, or this database's if it was
 // called without that argument. Error: 22023 if no layout has that name.
 const Layout &LayoutArgument(FunctionCallInfo fcinfo, int argument);

@@ -14,9 +14,7 @@
 #include "pg/sql/layouts.h"
 
 namespace snowflake {
-
 namespace {
-
 void WaitAWhile(int64_t ms) {
   constexpr int64_t look_ms = 100;
   static uint32 event = 0;

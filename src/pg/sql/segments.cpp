@@ -9,9 +9,7 @@
 #include "pg/sql/hooks.h"
 
 namespace snowflake {
-
 namespace {
-
 Oid ExtensionOf(FunctionCallInfo fcinfo) { return ExtensionOfFunction(fcinfo->flinfo->fn_oid); }
 
 const char *SegmentHere(FunctionCallInfo fcinfo) {

@@ -4,9 +4,7 @@
 #include "pg/report.h"
 
 namespace snowflake {
-
 namespace {
-
 std::string_view View(const text *value) { return {VARDATA_ANY(value), static_cast<size_t>(VARSIZE_ANY_EXHDR(value))}; }
 
 const TextEncoding &EncodingNamed(const text *name) {

@@ -6,9 +6,7 @@
 #include "pg/sql/layouts.h"
 
 namespace snowflake {
-
 namespace {
-
 // An exclusive lower and an inclusive upper bound cut after their time.
 Cut CutAt(const RangeBound &bound) {
   if (bound.infinite) return {bound.lower ? kInfinitePast : kInfiniteFuture, false};

@@ -9,9 +9,7 @@
 #include "pg/settings.h"
 
 namespace snowflake {
-
 namespace {
-
 // A row of snowflake_get_status(): its columns in their order.
 struct StatusRow {
   Datum values[40];
@@ -59,17 +57,12 @@ void Copy(NodeBlock *node, Oid extension, NodeShot *shot) {
 const char *StateOfLease(Generator g, int64_t now_us) {
   const Terms terms = {MaxLead(g.layout, settings.max_lead_ms * kUsPerMs), 0};
   switch (Take(&g, g.layout.TickAt(now_us), 1, terms).outcome) {
-    case Outcome::kNoLease:
-      break;
+    case Outcome::kNoLease: break;
     case Outcome::kRun:
-    case Outcome::kTickUsedUp:
-      return "issuing";
-    case Outcome::kWindowEnd:
-      return "window ended";
-    case Outcome::kClockBehind:
-      return "clock behind";
-    case Outcome::kTimeUsedUp:
-      return "time used up";
+    case Outcome::kTickUsedUp: return "issuing";
+    case Outcome::kWindowEnd: return "window ended";
+    case Outcome::kClockBehind: return "clock behind";
+    case Outcome::kTimeUsedUp: return "time used up";
   }
   return "no lease";
 }

@@ -7,9 +7,7 @@
 #include <unistd.h>
 
 namespace snowflake {
-
 namespace {
-
 // Some systems round an object's size up to whole pages, none of which are longer than this.
 constexpr size_t kSizeUnit = 16 * 1024;
 constexpr uint64_t kMostSlots = 1 << 20;

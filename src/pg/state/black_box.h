@@ -11,7 +11,6 @@
 #include "pg/pg.h"
 
 namespace snowflake {
-
 // For a new state block. `block` names its layout: libraries with another one have their own box.
 // Returns which box it is, with what was there before the restart; 0: none, which is logged.
 uint64_t OpenBlackBox(const char *block, int slots);

@@ -8,9 +8,7 @@
 #include <unistd.h>
 
 namespace snowflake {
-
 namespace {
-
 constexpr const char *kIssuers = "snowflake.databases";
 constexpr const char *kHorizons = "snowflake.horizons";
 

@@ -18,7 +18,6 @@
 #include "pg/pg.h"
 
 namespace snowflake {
-
 // Databases that issued ids. In the postmaster, before recovery: at most so many.
 void ForEachIssuer(int most, void (*start)(Oid database));
 void NoteIssuer(Oid database);

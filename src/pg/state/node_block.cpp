@@ -6,9 +6,7 @@
 #include "pg/settings.h"
 
 namespace snowflake {
-
 namespace {
-
 struct StateBlock {
   LWLock lock;
   // Order: none. These are written before any process but the first can find the block.

@@ -15,7 +15,6 @@
 #include "pg/pg.h"
 
 namespace snowflake {
-
 // They only grow while the server runs, because monitoring computes rates from them.
 struct Counters {
   int64_t ids_taken;
