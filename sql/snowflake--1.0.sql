@@ -22,8 +22,8 @@ CREATE TABLE snowflake_registry (
     window_end   bigint NOT NULL
 );
 COMMENT ON TABLE snowflake_registry IS
-    'One row for each lease. It is inserted when a node starts to issue ids, and deleted when the '
-    'node shuts down cleanly.';
+    'One row for each lease. The row is inserted when a node starts to issue ids, and deleted '
+    'when the node shuts down cleanly.';
 COMMENT ON COLUMN snowflake_registry.lease_id IS
     'Number of the lease. It determines the slot at which the search for a free worker id starts.';
 COMMENT ON COLUMN snowflake_registry.worker_id IS
@@ -32,12 +32,12 @@ COMMENT ON COLUMN snowflake_registry.node IS 'Name of the node, for people';
 COMMENT ON COLUMN snowflake_registry.role IS
     'Role that acquired the lease. Only this role can extend or release it.';
 COMMENT ON COLUMN snowflake_registry.secret_hash IS
-    'SHA-256 of the lease secret. The node sends the hash to extend the lease, and the secret '
-    'only to release it.';
+    'SHA-256 of the lease secret. To extend the lease, the node sends the hash. The node sends '
+    'the secret only to release the lease.';
 COMMENT ON COLUMN snowflake_registry.acquired_at IS
     'When the lease was acquired, by the clock of the registry''s server';
 COMMENT ON COLUMN snowflake_registry.renewed_at IS
-    'When the lease was last extended, by the same clock';
+    'When the lease was last extended, by the clock of the registry''s server';
 COMMENT ON COLUMN snowflake_registry.window_start IS 'First tick that the lease may use';
 COMMENT ON COLUMN snowflake_registry.window_end IS 'First tick after the window';
 
@@ -54,11 +54,11 @@ CREATE TABLE snowflake_watermark (
     last_tick bigint NOT NULL
 );
 COMMENT ON TABLE snowflake_watermark IS
-    'One row for each worker id that had a lease which has ended. The row outlives the lease.';
+    'One row for each worker id on which a lease has ended. The row remains afterwards.';
 COMMENT ON COLUMN snowflake_watermark.worker_id IS 'Worker id, datacenter bits included';
 COMMENT ON COLUMN snowflake_watermark.last_tick IS
-    'Highest tick that an ended lease of the worker id may have used. The next lease starts above '
-    'it.';
+    'Highest tick that an ended lease of the worker id may have used. The next lease starts '
+    'above this tick.';
 
 CREATE TABLE snowflake_layout (
     singleton       boolean PRIMARY KEY DEFAULT true CHECK (singleton),
@@ -71,8 +71,9 @@ CREATE TABLE snowflake_layout (
     sequence_first  boolean NOT NULL
 );
 COMMENT ON TABLE snowflake_layout IS
-    'One row: the layout of this registry''s ids. The table is empty until snowflake_set_layout() '
-    'or the first lease writes the row; until then the default layout applies.';
+    'One row with the layout of this registry''s ids. The table is empty until '
+    'snowflake_set_layout() or the first lease writes the row. While the table is empty, the '
+    'default layout applies.';
 COMMENT ON COLUMN snowflake_layout.singleton IS 'Always true, so that there is at most one row';
 COMMENT ON COLUMN snowflake_layout.epoch_ms IS
     'Start of tick 0, in milliseconds since 1970-01-01 00:00 UTC';
@@ -101,37 +102,39 @@ CREATE TABLE snowflake_origin (
     word_at           pg_catalog.timestamptz
 );
 COMMENT ON TABLE snowflake_origin IS
-    'One row: the server that the registry was on when a node last called it, and how the '
-    'registry settles after lost commits';
+    'One row. It records the server that the registry was on when a node last called the '
+    'registry, and how the registry settles after lost commits.';
 COMMENT ON COLUMN snowflake_origin.singleton IS 'Always true, so that there is at most one row';
-COMMENT ON COLUMN snowflake_origin.system_identifier IS 'System identifier of that server';
-COMMENT ON COLUMN snowflake_origin.timeline IS 'Timeline of that server';
+COMMENT ON COLUMN snowflake_origin.system_identifier IS
+    'System identifier of the recorded server';
+COMMENT ON COLUMN snowflake_origin.timeline IS 'Timeline of the recorded server';
 COMMENT ON COLUMN snowflake_origin.started_at IS
-    'When that server was started. Null before the first call of a node.';
+    'When the recorded server was started. Null before the first call of a node.';
 COMMENT ON COLUMN snowflake_origin.clean_at IS
-    'When that server was shut down cleanly. The next lease that is acquired or extended sets it '
-    'to null, and so does the next call for a segment. A server that finds a time here has '
-    'received all commits.';
+    'When the recorded server was shut down cleanly. The column becomes null when the next lease '
+    'is acquired or extended, or at the next call for a segment. If a server finds a time in '
+    'this column, the server has received all commits.';
 COMMENT ON COLUMN snowflake_origin.last_lease_id IS
     'Number of the newest lease, or the number above which lease ids continue';
 COMMENT ON COLUMN snowflake_origin.jumped_from IS
-    'Lease ids above this one, up to jumped_to, were skipped when the server was started or '
-    'promoted. A node that names one of them holds a lost lease.';
+    'Lease ids above this id and up to jumped_to were skipped when the server was started or '
+    'promoted. If a node names a skipped id, the node holds a lost lease.';
 COMMENT ON COLUMN snowflake_origin.jumped_to IS 'Last lease id that was skipped';
 COMMENT ON COLUMN snowflake_origin.raised_tick IS
-    'Highest tick that snowflake_raise() has ruled out for all nodes of this registry; -1 if it '
-    'has not been called';
+    'Highest tick that snowflake_raise() has excluded for all nodes of this registry. -1 if '
+    'snowflake_raise() has not been called.';
 COMMENT ON COLUMN snowflake_origin.longest_us IS
-    'Longest lease duration that a node has asked for, in microseconds; 0 before the first lease';
+    'Longest lease duration that a node has requested, in microseconds. 0 before the first '
+    'lease.';
 COMMENT ON COLUMN snowflake_origin.settles_until IS
-    'Until then no lease expires, and worker ids are assigned from the upper third. Null if the '
-    'registry does not settle.';
+    'Until this time no lease expires, and worker ids are assigned from the upper third of each '
+    'ring. Null if the registry does not settle.';
 COMMENT ON COLUMN snowflake_origin.settling_us IS
     'Time in microseconds for which the registry settles. Settling began at settles_until minus '
     'this time.';
 COMMENT ON COLUMN snowflake_origin.loss_known IS
-    'Whether a loss of commits was noticed since the server was started. Further evidence then '
-    'belongs to the same loss.';
+    'Whether a loss of commits was noticed since the server was started. If true, further '
+    'evidence belongs to that loss.';
 COMMENT ON COLUMN snowflake_origin.word_at IS 'When snowflake_settle() was last called';
 
 -- Segments: small numbers for many servers.
@@ -154,36 +157,37 @@ CREATE TABLE snowflake_segment (
     usage_role       pg_catalog.name CHECK (usage_role OPERATOR(pg_catalog.<>) ''::pg_catalog.name)
 );
 COMMENT ON TABLE snowflake_segment IS
-    'One row for each segment of this registry, and for each dropped one of which other nodes may '
-    'hold ranges';
+    'One row for each segment of this registry, and for each dropped segment whose ranges other '
+    'nodes may hold';
 COMMENT ON COLUMN snowflake_segment.name IS 'Name by which nodes ask for numbers';
 COMMENT ON COLUMN snowflake_segment.segment_id IS
-    'Random number that distinguishes the segment from others of the same name';
+    'Random number that distinguishes the segment from other segments of the same name';
 COMMENT ON COLUMN snowflake_segment.first_value IS
-    'No smaller number was allocated under this name';
+    'No number below this value was allocated under this name';
 COMMENT ON COLUMN snowflake_segment.last_value IS
-    'Last number that was allocated, or the number before the first if none was. It falls only if '
-    'a node releases the end of the newest range.';
+    'Last number that was allocated. If no number was allocated, this is the number before the '
+    'first number. The value falls only if a node releases the end of the newest range.';
 COMMENT ON COLUMN snowflake_segment.max_value IS 'Last number that may be allocated';
 COMMENT ON COLUMN snowflake_segment.step IS 'Smallest size of a range';
 COMMENT ON COLUMN snowflake_segment.max_step IS 'Largest size of a range';
 COMMENT ON COLUMN snowflake_segment.period_at IS
-    'Start of the period that the column handed counts. A period is as long as the registry''s '
-    'lease_duration.';
-COMMENT ON COLUMN snowflake_segment.handed IS 'How many numbers were allocated in that period';
+    'Start of the period for which the column handed counts numbers. A period is as long as the '
+    'registry''s lease_duration.';
+COMMENT ON COLUMN snowflake_segment.handed IS
+    'How many numbers were allocated in the period that starts at period_at';
 COMMENT ON COLUMN snowflake_segment.handed_before IS
-    'How many numbers were allocated in the period before';
+    'How many numbers were allocated in the previous period';
 COMMENT ON COLUMN snowflake_segment.newest IS 'Size of the newest range';
 COMMENT ON COLUMN snowflake_segment.drawn_elsewhere IS
     'Whether a range was allocated to a node other than this database''s own';
 COMMENT ON COLUMN snowflake_segment.may_have_lost IS
     'Whether the next range skips the numbers that lost commits may have allocated';
 COMMENT ON COLUMN snowflake_segment.dropped_at IS
-    'When the segment was dropped although other nodes may hold ranges of it. A new segment of '
-    'the same name continues above last_value. Null if it is not dropped.';
+    'When the segment was dropped. Other nodes may still hold ranges of the segment. A new '
+    'segment of the same name continues above last_value. Null if the segment is not dropped.';
 COMMENT ON COLUMN snowflake_segment.usage_role IS
-    'Name of the role whose members may use the numbers, on each server its own role of that '
-    'name. Null: every role may use them.';
+    'Name of the role whose members may use the numbers. Each server checks its own role of that '
+    'name. If null, every role may use the numbers.';
 
 CREATE TABLE snowflake_range (
     segment_id  bigint NOT NULL,
@@ -198,16 +202,16 @@ CREATE TABLE snowflake_range (
     PRIMARY KEY (segment_id, here, role, node)
 );
 COMMENT ON TABLE snowflake_range IS
-    'One row for each node, role and segment: the newest ranges that the node has acquired. Rows '
-    'of nodes that no longer exist can be deleted.';
+    'One row for each node, role and segment. The row shows the newest ranges that the node has '
+    'acquired. Rows of nodes that no longer exist can be deleted.';
 COMMENT ON COLUMN snowflake_range.segment_id IS 'Segment of the ranges';
 COMMENT ON COLUMN snowflake_range.here IS 'Whether the node is this database''s own';
 COMMENT ON COLUMN snowflake_range.role IS 'Role that acquired the ranges';
 COMMENT ON COLUMN snowflake_range.node IS 'Name of the node';
 COMMENT ON COLUMN snowflake_range.secret_hash IS
-    'SHA-256 of a secret of the node. The node sends the hash to acquire ranges, and the secret '
-    'only to release numbers.';
-COMMENT ON COLUMN snowflake_range.held_from IS 'First number that the node can release unused';
+    'SHA-256 of a secret of the node. To acquire ranges, the node sends the hash. The node sends '
+    'the secret only to release numbers.';
+COMMENT ON COLUMN snowflake_range.held_from IS 'First number that the node can release as unused';
 COMMENT ON COLUMN snowflake_range.newest_from IS 'First number of the newest range';
 COMMENT ON COLUMN snowflake_range.held_to IS 'Last number of the newest range';
 COMMENT ON COLUMN snowflake_range.drawn_at IS 'When the newest range was acquired';
@@ -224,24 +228,26 @@ SELECT pg_catalog.pg_extension_config_dump('snowflake_segment'::pg_catalog.regcl
 CREATE FUNCTION snowflake_layout_changed() RETURNS pg_catalog.trigger
     AS 'MODULE_PATHNAME' LANGUAGE C;
 COMMENT ON FUNCTION snowflake_layout_changed() IS
-'Trigger function of snowflake_layout. It refuses with 55000 to change the layout once a lease was
-acquired, notifies all sessions of a change, and records the registry''s server when the
-extension is created.';
+'Trigger function of snowflake_layout. If a lease was acquired, the function refuses with 55000 to
+change the layout. The function notifies all sessions of a change. When the extension is created,
+the function records the registry''s server.';
 REVOKE ALL ON FUNCTION snowflake_layout_changed() FROM PUBLIC;
 
 CREATE FUNCTION snowflake_guard() RETURNS pg_catalog.trigger
     AS 'MODULE_PATHNAME' LANGUAGE C;
 COMMENT ON FUNCTION snowflake_guard() IS
-'Trigger function of the registry''s tables. It protects what keeps ids unique from writes that
-bypass the protocol: a deleted lease leaves its watermark, a write that would lower or remove
-anything else fails with 55000, and writes of logical replication are discarded.';
+'Trigger function of the registry''s tables. The function protects the data that keeps ids unique
+against writes that bypass the protocol. If a lease is deleted, the end of its window is kept as a
+watermark. If a write would lower or remove anything else, the write fails with 55000. Writes of
+logical replication are discarded.';
 REVOKE ALL ON FUNCTION snowflake_guard() FROM PUBLIC;
 
 CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_registry
     FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard;
 COMMENT ON TRIGGER snowflake_guard ON snowflake_registry IS
-    'Only the protocol inserts leases, and a deleted lease leaves its watermark';
+    'Only the protocol inserts leases. If a lease is deleted, the end of its window is kept as a '
+    'watermark.';
 CREATE TRIGGER snowflake_guard_after AFTER UPDATE ON snowflake_registry
     FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard_after;
@@ -306,7 +312,7 @@ CREATE TRIGGER snowflake_guard_after AFTER UPDATE ON snowflake_segment
     FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_segment ENABLE ALWAYS TRIGGER snowflake_guard_after;
 COMMENT ON TRIGGER snowflake_guard_after ON snowflake_segment IS
-    'A segment keeps its name and its last number does not fall';
+    'The name of a segment does not change, and its last number does not fall';
 CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
     UPDATE OF name, segment_id, first_value, last_value, max_value, step, max_step, period_at,
         handed, handed_before, newest, drawn_elsewhere, may_have_lost, dropped_at, usage_role
@@ -337,8 +343,8 @@ DELETE FROM snowflake_layout;
 CREATE FUNCTION snowflake_guard_drop() RETURNS pg_catalog.event_trigger
     AS 'MODULE_PATHNAME' LANGUAGE C;
 COMMENT ON FUNCTION snowflake_guard_drop() IS
-'Function of the event trigger _snowflake_guard_drop. It loads the library, which refuses with
-55000 to drop the registry while other nodes hold leases or ranges of segments.';
+'Function of the event trigger _snowflake_guard_drop. The function loads the library. While other
+nodes hold leases or ranges of segments, the library refuses with 55000 to drop the registry.';
 REVOKE ALL ON FUNCTION snowflake_guard_drop() FROM PUBLIC;
 
 -- The name sorts before others. pg_upgrade creates event triggers in the order of their names, and
@@ -347,8 +353,8 @@ CREATE EVENT TRIGGER _snowflake_guard_drop ON ddl_command_start WHEN TAG IN ('DR
     EXECUTE FUNCTION snowflake_guard_drop();
 ALTER EVENT TRIGGER _snowflake_guard_drop ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER _snowflake_guard_drop IS
-    'The registry is not dropped while other nodes hold leases or ranges of segments, even in a '
-    'session that has not loaded the library';
+    'While other nodes hold leases or ranges of segments, the registry cannot be dropped, even '
+    'in a session that has not loaded the library';
 
 -- The registry protocol. Errors of all its functions: 22004 and 22023 for arguments, 25001 in a
 -- transaction block, 25006 on a standby or in a read-only transaction, 55000 at any isolation level
@@ -363,23 +369,24 @@ CREATE FUNCTION snowflake_lease_acquire(
     OUT workers_free bigint)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_lease_acquire(pg_catalog.text, integer, bigint, interval, pg_catalog.bytea, bigint, bigint) IS
-'Acquires a lease on a worker id for the node with this name, in this datacenter, whose clock
-shows now_tick. duration is 1 second to 1 day, and is limited to snowflake.max_lease_duration.
-secret_hash is the SHA-256 of the lease secret: if the role already has a lease with this hash,
-the function extends and returns that one. seen_lease_id is the highest lease id of this registry
-that the node has seen, or 0. Unless start_before is null, a lease is only acquired if its window
-can start before that tick.
+'Acquires a lease on a worker id for the node with this name in this datacenter. now_tick is the
+tick that the node''s clock shows. duration is 1 second to 1 day, and is limited to
+snowflake.max_lease_duration. secret_hash is the SHA-256 of the lease secret. If the role already
+has a lease with this hash, the function extends and returns that lease. seen_lease_id is the
+highest lease id of this registry that the node has seen, or 0. Unless start_before is null, a
+lease is acquired only if its window can start before the tick start_before.
 
-Returns the lease, the registry''s layout, the system identifier and timeline of its server, the
-tick that snowflake_raise() has ruled out, the time of the last snowflake_settle() in
-microseconds since 1970-01-01 00:00 UTC, and how many worker ids of the datacenter no other node
-holds, or -1 if that was not counted. All columns are null if the window cannot start before
-start_before, or if the registry has just noticed lost commits and holds back all free worker
-ids. Then call it again.
-Errors: 22004 if another argument than start_before is null, 22023 for an invalid argument, 25001
-in a transaction block, 53400 if the role has snowflake.max_leases_per_role leases, SF002 if the
-clocks differ by more than snowflake.max_clock_skew, SF003 if the layout''s time is used up,
-SF004 if every worker id is leased or held back.';
+Returns the lease, the registry''s layout, and the system identifier and timeline of the
+registry''s server. raised_tick is the tick that snowflake_raise() has excluded. word_us is the
+time of the last snowflake_settle() in microseconds since 1970-01-01 00:00 UTC. workers_free is
+the number of worker ids of the datacenter that no other node holds, or -1 if these worker ids
+were not counted. All columns are null if the window cannot start before start_before, or if the
+registry has just noticed lost commits and holds back all free worker ids. In the second case,
+call the function again.
+Errors: 22004 if any argument except start_before is null, 22023 for an invalid argument, 25001 in
+a transaction block, 53400 if the role has snowflake.max_leases_per_role leases, SF002 if the
+clocks differ by more than snowflake.max_clock_skew, SF003 if the layout''s time is used up, SF004
+if every worker id is leased or held back.';
 REVOKE ALL ON FUNCTION snowflake_lease_acquire(pg_catalog.text, integer, bigint, interval, pg_catalog.bytea, bigint, bigint) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_lease_extend(
@@ -388,25 +395,27 @@ CREATE FUNCTION snowflake_lease_extend(
     OUT window_end bigint, OUT system_identifier bigint, OUT timeline bigint, OUT raised_tick bigint, OUT word_us bigint)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_lease_extend(bigint, pg_catalog.bytea, bigint, interval, bigint, integer, bigint) IS
-'Extends a lease: moves the end of its window to now_tick plus duration, never back. held_until is
-the window''s end that the node has, worker_id and window_start are the rest of its lease. With
-these values the registry restores a lease whose row was lost.
+'Extends a lease. The function moves the end of the lease''s window to now_tick plus duration, but
+never back. held_until is the end of the window in the node''s copy of the lease. worker_id and
+window_start are also from that copy. If the row of the lease was lost, the registry restores the
+lease from these values.
 
-Returns the new end of the window, and the same columns about the registry as
+Returns the new end of the window. The columns about the registry are as in
 snowflake_lease_acquire(). window_end is null if the lease no longer exists or belongs to another
 role.
 Errors: 22004 for a null, 22023 for an invalid argument, 25001 in a transaction block, SF002 if
-the clocks differ by more than snowflake.max_clock_skew or held_until is further ahead than a
+the clocks differ by more than snowflake.max_clock_skew, or if held_until is further ahead than a
 window can reach.';
 REVOKE ALL ON FUNCTION snowflake_lease_extend(bigint, pg_catalog.bytea, bigint, interval, bigint, integer, bigint) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_lease_release(lease_id bigint, secret pg_catalog.bytea, last_tick bigint, held_until bigint) RETURNS boolean
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_lease_release(bigint, pg_catalog.bytea, bigint, bigint) IS
-'Releases a lease. It takes the lease secret; last_tick, the last tick that the node used; and
-held_until, the window''s end that the node has. The watermark of the worker id becomes last_tick
-or, if that is later, this server''s clock plus snowflake.max_clock_skew and snowflake.max_lead,
-but no later than the window''s last tick.
+'Releases a lease. The argument secret is the lease secret. last_tick is the last tick that the
+node used. held_until is the end of the window in the node''s copy of the lease. The watermark of
+the worker id becomes the later of two times: last_tick, or this server''s clock plus
+snowflake.max_clock_skew and snowflake.max_lead. The watermark is never later than the window''s
+last tick.
 
 Returns false if the lease no longer exists or belongs to another role.
 Errors: 22004 for a null, 22023 if last_tick is neither in the window nor the tick before it,
@@ -422,19 +431,23 @@ CREATE FUNCTION snowflake_segment_ranges(
     OUT system_identifier bigint, OUT timeline bigint, OUT word_us bigint, OUT known pg_catalog.text)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_segment_ranges(pg_catalog.text, pg_catalog.text[], bigint[], bigint[], bigint[], bigint[], pg_catalog.bytea[]) IS
-'Allocates ranges of segments to the node with this name, or releases unused numbers of them. Each
-array has one element for each segment: its name; segment_ids, as the node has it, or 0; highest,
-the highest number that the node has acquired; unused, how many numbers up to highest it has not
-issued; wanted, how many numbers it asks for; secrets, the SHA-256 of a secret.
+'Allocates ranges of segments to the node with this name, or releases unused numbers of the
+segments. Each array has one element for each segment. The array names holds the names of the
+segments. The array segment_ids holds the segment_id that the node has recorded, or 0. The array
+highest holds the highest number that the node has acquired. The array unused holds how many
+numbers up to that number the node has not issued. The array wanted holds how many numbers the
+node requests. The array secrets holds the SHA-256 of a secret, or the secret itself.
 
-A range of about wanted numbers is allocated and recorded with the hash. If wanted is negative,
-nothing is allocated. Then, with the hash in secrets, the registry records that only these unused
-numbers can be released. With the secret itself in secrets, they are released.
+The registry allocates a range of about wanted numbers, and records the range with the hash. If
+wanted is negative, the registry allocates no range. In that case, if secrets holds the hash, the
+registry records that only these unused numbers can be released. If secrets holds the secret
+itself, the registry releases these numbers.
 
-Returns for each segment its segment_id, or 0 if it does not exist; the last number and the size
-of the range, which is 0 if the segment is used up; and its usage_role, or an empty string if
-every role may use the numbers. The other columns are as in snowflake_lease_acquire(). The column
-known lists names of existing segments if one does not exist.
+Returns arrays with one element for each segment. segment_ids holds the segment_id, or 0 if the
+segment does not exist. range_last holds the last number of the range. range_count holds the size
+of the range, or 0 if the segment is used up. usage_roles holds the segment''s usage_role, or an
+empty string if every role may use the numbers. If one of the segments does not exist, the column
+known lists names of existing segments. The other columns are as in snowflake_lease_acquire().
 Errors: 22004 for a null, 22023 for arrays that do not match, 25001 in a transaction block, 55000
 if highest is far above all allocated numbers.';
 REVOKE ALL ON FUNCTION snowflake_segment_ranges(pg_catalog.text, pg_catalog.text[], bigint[], bigint[], bigint[], bigint[], pg_catalog.bytea[]) FROM PUBLIC;
@@ -444,10 +457,11 @@ REVOKE ALL ON FUNCTION snowflake_segment_ranges(pg_catalog.text, pg_catalog.text
 CREATE FUNCTION snowflake_evict(worker_id integer, dead_since pg_catalog.timestamptz) RETURNS boolean
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_evict(integer, pg_catalog.timestamptz) IS
-'Frees the worker id of a node that has certainly been dead since dead_since, and stays dead until
-its window ends. A server that is started again without a reboot continues under its lease, so it
-must not be started before then. The next lease of the worker id starts above dead_since plus
-snowflake.max_clock_skew and snowflake.max_lead, or above the window if max_clock_skew is 0.
+'Frees the worker id of a dead node. The node must certainly have been dead since dead_since, and
+must stay dead until its window ends. If the node''s server is started again without a reboot, the
+server continues under its lease. Therefore do not start the server before the window ends. The
+next lease of the worker id starts above dead_since plus snowflake.max_clock_skew and
+snowflake.max_lead. If snowflake.max_clock_skew is 0, the next lease starts above the window.
 
 Returns false if no node holds the worker id.
 Errors: 22004 for a null, 22023 for a time that is infinite, in the future or before renewed_at.';
@@ -456,28 +470,28 @@ REVOKE ALL ON FUNCTION snowflake_evict(integer, pg_catalog.timestamptz) FROM PUB
 CREATE FUNCTION snowflake_settle(reason pg_catalog.text) RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_settle(pg_catalog.text) IS
-'Records that commits of this registry may have been lost, as after a restore. The registry
-settles for as long as the longest lease can last. Nodes that have seen a newer timeline accept
-this registry again. The reason is written to the log.
+'Records that commits of this registry may have been lost, for example by a restore. The registry
+settles for as long as the longest lease can last. If nodes have seen a newer timeline, they
+accept this registry again. The reason is written to the log.
 Errors: 22004 for a null.';
 REVOKE ALL ON FUNCTION snowflake_settle(pg_catalog.text) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_settled() RETURNS boolean
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_settled() IS
-'Records that no commit of this registry was lost. The registry stops settling, and its present
-server is no reason to settle again.
+'Records that no commit of this registry was lost. The registry stops settling, and does not
+settle again because of its present server.
 
-Returns false if there was nothing to stop.';
+Returns false if the registry did not settle and had no reason to settle.';
 REVOKE ALL ON FUNCTION snowflake_settled() FROM PUBLIC;
 
 CREATE FUNCTION snowflake_raise(id bigint) RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_raise(bigint) IS
-'From now on every id of this node is larger than the given one. If the registry is in this
-database, the same holds for each of its nodes once that node has extended its lease. Nodes do so
-when a third of the window has passed. The function returns when the clock has passed the id''s
-timestamp.
+'Makes all later ids of this node larger than the given id. If the registry is in this database,
+each node of the registry issues only larger ids after that node has extended its lease. Nodes
+extend a lease when a third of its window has passed. The function returns when the clock has
+passed the id''s timestamp.
 Errors: 22003 for an id that is negative or that the layout cannot hold, 22004 for a null, 22023
 if the id''s timestamp is more than snowflake.max_clock_skew ahead of the clock.';
 REVOKE ALL ON FUNCTION snowflake_raise(bigint) FROM PUBLIC;
@@ -486,8 +500,8 @@ CREATE FUNCTION snowflake_renew() RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_renew() IS
 'Makes this node forget its lease and its ranges of segments without releasing them. Ids are then
-issued under a new lease. Call it in a copy of a running machine before anything asks the copy
-for an id.';
+issued under a new lease. Call the function in a copy of a running machine before anything
+requests an id from the copy.';
 REVOKE ALL ON FUNCTION snowflake_renew() FROM PUBLIC;
 
 CREATE FUNCTION snowflake_create_segment(
@@ -498,8 +512,9 @@ CREATE FUNCTION snowflake_create_segment(
 COMMENT ON FUNCTION snowflake_create_segment(pg_catalog.text, bigint, integer, bigint, integer, pg_catalog.name) IS
 'Creates a segment in this registry with the numbers from start to max_value. Nodes acquire ranges
 of step to max_step numbers. Unless usage_role is null, only members of that role may use the
-numbers, on each server its own role of that name. If a segment of the same name was dropped
-while other nodes held ranges of it, the new one continues above its numbers.
+numbers. Each server checks its own role of that name. If a segment of the same name was dropped
+while other nodes held its ranges, the new segment continues above the numbers of the dropped
+segment.
 Errors: 22004 if another argument is null, 22023 for an invalid name or limits, 42710 if the
 segment exists, 55000 if the registry is in another database, SF006 if the dropped segment has
 used all numbers up to max_value.';
@@ -508,7 +523,7 @@ REVOKE ALL ON FUNCTION snowflake_create_segment(pg_catalog.text, bigint, integer
 CREATE FUNCTION snowflake_drop_segment(name pg_catalog.text) RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_drop_segment(pg_catalog.text) IS
-'Drops a segment of this registry. Other nodes use up the numbers that they hold.
+'Drops a segment of this registry. Other nodes still issue the numbers that they hold.
 Errors: 22004 for a null, 42704 if there is no such segment, 55000 if the registry is in another
 database.';
 REVOKE ALL ON FUNCTION snowflake_drop_segment(pg_catalog.text) FROM PUBLIC;
@@ -516,11 +531,12 @@ REVOKE ALL ON FUNCTION snowflake_drop_segment(pg_catalog.text) FROM PUBLIC;
 CREATE FUNCTION snowflake_raise_segment(name pg_catalog.text, value bigint) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_raise_segment(pg_catalog.text, bigint) IS
-'Raises a segment of this registry: the next number that the registry allocates is at least value.
-This database''s own node issues no smaller number from now on. Other nodes use up the numbers
-that they hold. The number is never lowered. Returns the next number.
-Errors: 22004 for a null, 22023 if value is not between 1 and max_value, 42704 if there is no
-such segment, 55000 if the registry is in another database.';
+'Raises a segment of this registry. The next number that the registry allocates becomes at least
+value. From now on this database''s own node issues no number below value. Other nodes still issue
+the numbers that they hold. The function never lowers the next number. Returns the next number
+that the registry allocates.
+Errors: 22004 for a null, 22023 if value is not between 1 and max_value, 42704 if there is no such
+segment, 55000 if the registry is in another database.';
 REVOKE ALL ON FUNCTION snowflake_raise_segment(pg_catalog.text, bigint) FROM PUBLIC;
 
 -- Issuing.
@@ -528,31 +544,32 @@ REVOKE ALL ON FUNCTION snowflake_raise_segment(pg_catalog.text, bigint) FROM PUB
 CREATE FUNCTION snowflake_nextval_support(pg_catalog.internal) RETURNS pg_catalog.internal
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_nextval_support(pg_catalog.internal) IS
-'Planner support function of snowflake_nextval() and snowflake_segment_nextval(). It lets COPY
-insert many rows at a time.';
+'Planner support function of snowflake_nextval() and snowflake_segment_nextval(). The function
+lets COPY insert many rows at a time.';
 
 CREATE FUNCTION snowflake_nextval() RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL SAFE SUPPORT snowflake_nextval_support;
 COMMENT ON FUNCTION snowflake_nextval() IS
-'Returns the next id. It works in read-only transactions.
+'Returns the next id. The function works in read-only transactions.
 Errors: SF001 without a lease, SF002 if the clock is behind, SF003 if the layout''s time is used
 up, SF004 if every worker id is leased, 25006 on a standby whose registry is in this database,
-55000 if the library must be preloaded and is not, or in the transaction that created the
+55000 if the library must be preloaded and is not, 55000 in the transaction that created the
 extension.';
 
 -- The planner finds it for COPY through the support function that both have.
 CREATE FUNCTION snowflake_copy_nextval(pg_catalog.internal) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE SUPPORT snowflake_nextval_support;
 COMMENT ON FUNCTION snowflake_copy_nextval(pg_catalog.internal) IS
-'COPY FROM evaluates this function for each row in place of snowflake_nextval() in a column''s
-default, with the same result and errors. No SQL can call it. A role that may only execute
-snowflake_nextval() copies row by row.';
+'In a column''s default, COPY FROM evaluates this function instead of snowflake_nextval() for each
+row. The result and the errors are those of snowflake_nextval(). SQL cannot call this function. If
+a role may execute snowflake_nextval() but not this function, COPY FROM inserts one row at a time
+for the role.';
 
 CREATE FUNCTION snowflake_nextvals(count integer) RETURNS SETOF bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_nextvals(integer) IS
-'Returns as many ids as count says, in ascending order.
-Errors: 22023 unless count is positive; otherwise those of snowflake_nextval().';
+'Returns count ids in ascending order.
+Errors: 22023 unless count is positive, and the errors of snowflake_nextval().';
 
 CREATE FUNCTION snowflake_currval() RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
@@ -563,8 +580,9 @@ Errors: 55000 before the session''s first id.';
 CREATE FUNCTION snowflake_segment_nextval(name pg_catalog.text) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL SAFE SUPPORT snowflake_nextval_support;
 COMMENT ON FUNCTION snowflake_segment_nextval(pg_catalog.text) IS
-'Returns the next number of a segment, for column defaults. Numbers are unique on all nodes of the
-registry, and rise on each node. It works in read-only transactions.
+'Returns the next number of a segment. The function is for column defaults. Numbers are unique on
+all nodes of the registry. On each node, numbers rise. The function works in read-only
+transactions.
 Errors: 22023 for an invalid name, 42501 without the privileges of the segment''s usage_role,
 42704 if there is no such segment, 53400 if snowflake.max_segments segments are in use, 25006 and
 55000 as for snowflake_nextval(), 55000 in the transaction that created the segment, SF005 if the
@@ -573,22 +591,22 @@ registry allocates no range in time, SF006 if the segment is used up.';
 CREATE FUNCTION snowflake_copy_segment_nextval(pg_catalog.internal, pg_catalog.text) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE SUPPORT snowflake_nextval_support;
 COMMENT ON FUNCTION snowflake_copy_segment_nextval(pg_catalog.internal, pg_catalog.text) IS
-'COPY FROM evaluates this function in place of snowflake_segment_nextval(), as
-snowflake_copy_nextval() in place of snowflake_nextval().';
+'COPY FROM evaluates this function instead of snowflake_segment_nextval(), just as it evaluates
+snowflake_copy_nextval() instead of snowflake_nextval().';
 
 CREATE FUNCTION snowflake_segment_currval(name pg_catalog.text) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION snowflake_segment_currval(pg_catalog.text) IS
-'Returns the number of the segment that this session issued last.
+'Returns the number that this session last issued from the segment.
 Errors: 42501 without the privileges of the segment''s usage_role, 55000 before the session''s
 first number of the segment.';
 
 CREATE FUNCTION snowflake_horizon() RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION snowflake_horizon() IS
-'Returns an id below which nothing new of this node appears: every row whose id this node issued
-below it, in the transaction that wrote the row, is visible to the calling statement or never
-will be. Returns 0 while no such id is known.
+'Returns an id below which no new rows of this node appear. Rows below this id are either visible
+to the calling statement or will never be visible. This holds for each row whose id this node
+issued in the transaction that wrote the row. Returns 0 while no such id is known.
 Errors: 0A000 in a part of a statement that Citus sent from another node, 25006 during recovery,
 55000 if the library must be preloaded and is not.';
 
@@ -598,16 +616,18 @@ CREATE FUNCTION snowflake_decode(id bigint, OUT ts pg_catalog.timestamptz, OUT w
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_decode(bigint) IS
 'Returns the timestamp, worker id and sequence number of an id in this database''s layout. In the
-default layout all three are null for numbers below 251658240000. These are of the layout''s
-first minute, in which no id was issued: a table had them before.
+default layout, all three values are null for numbers below 251658240000. Such numbers would
+belong to the layout''s first minute. No id was issued in that minute, so a table had these
+numbers before it had ids.
 Errors: 22003 for an id that the layout cannot hold.';
 
 CREATE FUNCTION snowflake_decode(id bigint, layout pg_catalog.text, OUT ts pg_catalog.timestamptz, OUT worker integer, OUT seq integer)
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_decode(bigint, pg_catalog.text) IS
-'The same in a named layout of the view snowflake_layouts, and never null. A worker id or sequence
-number that the layout lacks is 0.
-Errors: 22003 as above, 22023 for an unknown layout.';
+'Returns the timestamp, worker id and sequence number of an id in a named layout of the view
+snowflake_layouts. These values are never null. If the layout has no worker id or no sequence
+number, the missing value is 0.
+Errors: 22003 for an id that the layout cannot hold, 22023 for an unknown layout.';
 
 CREATE FUNCTION snowflake_timestamp(id bigint) RETURNS pg_catalog.timestamptz
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
@@ -618,56 +638,62 @@ Errors: 22003 for an id that the layout cannot hold.';
 CREATE FUNCTION snowflake_timestamp(id bigint, layout pg_catalog.text) RETURNS pg_catalog.timestamptz
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_timestamp(bigint, pg_catalog.text) IS
-'The same in a named layout of the view snowflake_layouts.
-Errors: 22003 as above, 22023 for an unknown layout.';
+'Returns the timestamp of an id in a named layout of the view snowflake_layouts.
+Errors: 22003 for an id that the layout cannot hold, 22023 for an unknown layout.';
 
 CREATE FUNCTION snowflake_encode(ts pg_catalog.timestamptz, worker integer, seq integer) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_encode(pg_catalog.timestamptz, integer, integer) IS
-'Returns the id with this timestamp, worker id and sequence number in this database''s layout, the
-inverse of snowflake_decode(). The timestamp is rounded down to its tick. The result can be an id
-that was issued or will be issued.
+'Returns the id with this timestamp, worker id and sequence number in this database''s layout. The
+function is the inverse of snowflake_decode(). The timestamp is rounded down to its tick. The
+result can be an id that was issued or will be issued.
 Errors: 22003 if a part does not fit its field.';
 
 CREATE FUNCTION snowflake_encode(ts pg_catalog.timestamptz, worker integer, seq integer, layout pg_catalog.text) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_encode(pg_catalog.timestamptz, integer, integer, pg_catalog.text) IS
-'The same in a named layout of the view snowflake_layouts.
-Errors: 22003 as above, 22023 for an unknown layout.';
+'Returns the id with this timestamp, worker id and sequence number in a named layout of the view
+snowflake_layouts. The function is the inverse of snowflake_decode(). The timestamp is rounded
+down to its tick. The result can be an id that was issued or will be issued.
+Errors: 22003 if a part does not fit its field, 22023 for an unknown layout.';
 
 CREATE FUNCTION snowflake_tick_timestamp(tick bigint) RETURNS pg_catalog.timestamptz
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_tick_timestamp(bigint) IS
-'Returns when a tick of this database''s layout starts. Times that a timestamp cannot hold are
-infinite.';
+'Returns when a tick of this database''s layout starts. If a timestamp cannot hold the time, the
+result is infinite.';
 
 CREATE FUNCTION snowflake_id_at(ts pg_catalog.timestamptz) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_id_at(pg_catalog.timestamptz) IS
-'Returns the smallest id whose timestamp is ts or later, in this database''s layout: id >=
-snowflake_id_at(ts) is the same as snowflake_timestamp(id) >= ts. Returns 0 for a time before the
-epoch.
-Errors: 22003 for a time after the layout''s last tick, or for which ids are negative.';
+'Returns the smallest id whose timestamp is ts or later, in this database''s layout. The condition
+id >= snowflake_id_at(ts) is equivalent to snowflake_timestamp(id) >= ts. Returns 0 for a time
+before the epoch.
+Errors: 22003 for a time that is after the layout''s last tick, or at which ids are negative.';
 
 CREATE FUNCTION snowflake_id_at(ts pg_catalog.timestamptz, layout pg_catalog.text) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_id_at(pg_catalog.timestamptz, pg_catalog.text) IS
-'The same in a named layout of the view snowflake_layouts.
-Errors: 22003 as above, 22023 for an unknown layout.';
+'Returns the smallest id whose timestamp is ts or later, in a named layout of the view
+snowflake_layouts. Returns 0 for a time before the epoch.
+Errors: 22003 for a time that is after the layout''s last tick, or at which ids are negative,
+22023 for an unknown layout.';
 
 CREATE FUNCTION snowflake_range(during pg_catalog.tstzrange) RETURNS pg_catalog.int8range
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_range(pg_catalog.tstzrange) IS
-'Returns the range of ids whose timestamps are within during, in this database''s layout: id <@
-snowflake_range(during) is the same as snowflake_timestamp(id) <@ during for every id that is not
-negative. The result has no upper bound if during ends after the layout''s last tick.
+'Returns the range of ids whose timestamps are within during, in this database''s layout. For
+every id that is not negative, the condition id <@ snowflake_range(during) is equivalent to
+snowflake_timestamp(id) <@ during. The result has no upper bound if during ends after the
+layout''s last tick.
 Errors: 22003 for a bound at which ids are negative.';
 
 CREATE FUNCTION snowflake_range(during pg_catalog.tstzrange, layout pg_catalog.text) RETURNS pg_catalog.int8range
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_range(pg_catalog.tstzrange, pg_catalog.text) IS
-'The same in a named layout of the view snowflake_layouts.
-Errors: 22003 as above, 22023 for an unknown layout.';
+'Returns the range of ids whose timestamps are within during, in a named layout of the view
+snowflake_layouts. The result has no upper bound if during ends after the layout''s last tick.
+Errors: 22003 for a bound at which ids are negative, 22023 for an unknown layout.';
 
 -- Ids as text.
 
@@ -682,8 +708,8 @@ CREATE FUNCTION snowflake_from_text(id pg_catalog.text, encoding pg_catalog.text
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_from_text(pg_catalog.text, pg_catalog.text) IS
 'Returns the id that snowflake_to_text() encoded.
-Errors: 22003 for a number above the largest id, 22023 for an unknown encoding, 22P02 for another
-width or a character that is not a digit of the encoding.';
+Errors: 22003 for a number above the largest id, 22023 for an unknown encoding, 22P02 if the text
+has another width or a character that is not a digit of the encoding.';
 
 -- Layouts.
 
@@ -692,14 +718,14 @@ CREATE FUNCTION snowflake_get_layout(
     OUT worker_bits integer, OUT sequence_bits integer, OUT sequence_first boolean)
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_get_layout() IS
-'Returns this database''s layout, with columns as in the table snowflake_layout. A node compares
-it with the registry''s before its first lease.';
+'Returns this database''s layout, with columns as in the table snowflake_layout. Before its first
+lease, a node compares this database''s layout with the registry''s layout.';
 
 CREATE FUNCTION snowflake_set_layout(name pg_catalog.text) RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME', 'snowflake_set_named_layout' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_set_layout(pg_catalog.text) IS
 'Gives this database a named layout of the view snowflake_layouts, before its first lease.
-Errors: 22023 for an unknown layout; otherwise those of the other form.';
+Errors: 22023 for an unknown layout, and the errors of the other form.';
 REVOKE ALL ON FUNCTION snowflake_set_layout(pg_catalog.text) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_set_layout(
@@ -707,10 +733,10 @@ CREATE FUNCTION snowflake_set_layout(
     sequence_bits integer, sequence_first boolean DEFAULT false) RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_set_layout(pg_catalog.timestamptz, interval, integer, integer, integer, integer, boolean) IS
-'Gives this database a layout of its own, before its first lease: the start of tick 0, the length
-of a tick (1 microsecond to 1 day), the widths of the fields in bits, and whether the sequence
-number is in higher bits than the worker id. It does nothing if the database already has this
-layout.
+'Gives this database a layout of its own, before its first lease. The arguments are the start of
+tick 0, the length of a tick (1 microsecond to 1 day), the widths of the fields in bits, and
+whether the sequence number is in higher bits than the worker id. If the database already has this
+layout, the function does nothing.
 Errors: 22004 for a null, 22023 for a layout that is invalid, cannot issue ids or has less than
 ten years left, 55000 once a lease was acquired under another layout.';
 REVOKE ALL ON FUNCTION snowflake_set_layout(pg_catalog.timestamptz, interval, integer, integer, integer, integer, boolean) FROM PUBLIC;
@@ -726,9 +752,10 @@ COMMENT ON FUNCTION snowflake_get_layouts() IS
 CREATE VIEW snowflake_layouts AS
     SELECT * FROM snowflake_get_layouts();
 COMMENT ON VIEW snowflake_layouts IS
-    'One row for each named layout: the default one and those of well-known systems';
+    'One row for each named layout. Named layouts are the default layout and the layouts of '
+    'well-known systems.';
 COMMENT ON COLUMN snowflake_layouts.name IS
-    'Name for the argument layout of snowflake_decode() and others, and for '
+    'Name for the argument layout of snowflake_decode() and other functions, and for '
     'snowflake_set_layout()';
 COMMENT ON COLUMN snowflake_layouts.epoch IS 'Start of tick 0';
 COMMENT ON COLUMN snowflake_layouts.tick IS 'Length of a tick';
@@ -739,15 +766,15 @@ COMMENT ON COLUMN snowflake_layouts.sequence_bits IS 'Width of the sequence numb
 COMMENT ON COLUMN snowflake_layouts.sequence_first IS
     'Whether the sequence number is in higher bits than the worker id';
 COMMENT ON COLUMN snowflake_layouts.total_bits IS
-    'Sum of the widths. 63 fill a bigint up to its sign bit, 64 include the sign bit.';
+    'Sum of the widths. 63 bits fill a bigint up to its sign bit. 64 bits include the sign bit.';
 COMMENT ON COLUMN snowflake_layouts.settable IS
-    'Whether snowflake_set_layout() accepts it now: it has worker and sequence bits, and ten '
-    'years left';
+    'Whether snowflake_set_layout() accepts the layout now. Such a layout has worker and '
+    'sequence bits, and at least ten years left.';
 COMMENT ON COLUMN snowflake_layouts.end_of_life IS
-    'When its time is used up. No id is issued from then on.';
+    'When the layout''s time is used up. No id is issued from this time on.';
 COMMENT ON COLUMN snowflake_layouts.negative_until IS
-    'For a layout that uses the sign bit: from end_of_life until then its ids are negative, and '
-    'can only be read. Otherwise null.';
+    'If the layout uses the sign bit, its ids are negative from end_of_life until this time. '
+    'Negative ids can only be read. Null if the layout does not use the sign bit.';
 GRANT SELECT ON snowflake_layouts TO PUBLIC;
 
 -- Converting and checking tables.
@@ -758,20 +785,23 @@ CREATE FUNCTION snowflake_convert(relation pg_catalog.regclass, column_name pg_c
     SET row_security = off;
 COMMENT ON FUNCTION snowflake_convert(pg_catalog.regclass, name, boolean) IS
 'Changes a smallint, integer or bigint column to bigint DEFAULT snowflake_nextval(), and widens
-the columns that refer to it. The column may be plain, serial or identity. Returns the statements
-that it executes; with dry_run it only returns them. The caller must own all tables that change.
+the columns that refer to the column. The column may be plain, serial or identity. Returns the
+statements that it executes. With dry_run, the function only returns the statements. The caller
+must own all tables that change.
 Errors: 22004 for a null; 42501, 42703, 42804, 42809, 42P01, 42P16, 2BP01 or 55000 if the column
-cannot be converted; unless dry_run, 25006 in a read-only transaction and 55000 at any isolation
-level but read committed.';
+cannot be converted. Without dry_run also 25006 in a read-only transaction, and 55000 at any
+isolation level except read committed.';
 
 CREATE FUNCTION snowflake_segment_standing(
     name pg_catalog.text, for_update boolean,
     OUT dropped boolean, OUT first_value bigint, OUT last_value bigint, OUT max_value bigint, OUT holder pg_catalog.text, OUT held_to bigint)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_segment_standing(pg_catalog.text, boolean) IS
-'Returns what snowflake_convert() needs of a segment of this registry: whether it is dropped, or
-null if there is none of that name; its limits; and which other node holds the highest number, if
-one holds any. for_update locks the segment until the transaction ends.
+'Returns what snowflake_convert() needs about a segment of this registry. The column dropped shows
+whether the segment is dropped. first_value, last_value and max_value are as in the table
+snowflake_segment. If no segment has that name, these columns are null. The column holder is the
+other node that holds the highest number, and held_to is that number. If no other node holds a
+number, both columns are null. for_update locks the segment until the transaction ends.
 Errors: 22004 for a null, 55000 if the registry is in another database.';
 REVOKE ALL ON FUNCTION snowflake_segment_standing(pg_catalog.text, boolean) FROM PUBLIC;
 
@@ -781,17 +811,18 @@ CREATE FUNCTION snowflake_convert(relation pg_catalog.regclass, column_name pg_c
     SET row_security = off;
 COMMENT ON FUNCTION snowflake_convert(pg_catalog.regclass, name, pg_catalog.text, boolean) IS
 'Gives a smallint, integer or bigint column the default snowflake_segment_nextval(segment). The
-column may be plain, serial or identity, and keeps its type. First the segment is created, or
-raised, above the numbers of the column and of the sequence that is dropped, unless the segment
-already starts above them. This requires EXECUTE on snowflake_create_segment() or
-snowflake_raise_segment(). A new segment has numbers only after the commit. Returns the
-statements that it executes; with dry_run it only returns them. The caller must own all tables
-that change.
+column may be plain, serial or identity, and keeps its type. First the segment is created or
+raised, so that its next number is above the numbers of the column and of the dropped sequence. If
+the segment already starts above these numbers, this step is omitted. The step requires EXECUTE on
+snowflake_create_segment() or snowflake_raise_segment(). A new segment has numbers only after the
+commit. Returns the statements that it executes. With dry_run, the function only returns the
+statements. The caller must own all tables that change.
 
-It is refused with 55000 if another node may hold a number that is in the column. If the registry
-is in another database, it is refused if the column or its sequence has a number above 0.
+The conversion is refused with 55000 if another node may hold a number that is in the column. If
+the registry is in another database, the conversion is refused if the column or its sequence has a
+number above 0.
 Errors: 22003 if the column''s type has no number left, 22004 for a null, 22023 for an invalid
-name of a segment; otherwise those of the other form.';
+name of a segment, and the errors of the other form.';
 
 CREATE FUNCTION snowflake_check(
     relation pg_catalog.regclass, column_name pg_catalog.name,
@@ -799,14 +830,15 @@ CREATE FUNCTION snowflake_check(
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE
     SET row_security = off;
 COMMENT ON FUNCTION snowflake_check(pg_catalog.regclass, name) IS
-'Returns the ids of a bigint column that this registry cannot have issued: one row for each
-problem and worker id, with the count of the ids, the smallest and the largest. The column
-problem says that the ids are not of this database''s layout (then worker is null), are in the
-future by more than snowflake.max_clock_skew, or are of times for which their worker id was never
-leased. No row means that all is well. If the registry is in another database, ids are not
-compared with its leases, and all others are returned, too, with a problem that says so.
+'Returns the ids of a bigint column that this registry cannot have issued. For each problem and
+worker id, the function returns one row with the count of the ids, the smallest id and the largest
+id. The column problem says that the ids are not of this database''s layout, are in the future by
+more than snowflake.max_clock_skew, or are of times for which their worker id was never leased. If
+the ids are not of the layout, worker is null. If the function returns no row, all is well. If the
+registry is in another database, the function does not compare ids with the registry''s leases.
+All other ids are then returned, too, with a problem that says so.
 Errors: 22004 for a null, 42501 if the caller may not read the column, 42703, 42804, 42809 or
-42P01 if it is not a bigint column of a table, 55000 at any isolation level but read committed.';
+42P01 if it is not a bigint column of a table, 55000 at any isolation level except read committed.';
 REVOKE ALL ON FUNCTION snowflake_check(pg_catalog.regclass, pg_catalog.name) FROM PUBLIC;
 
 -- Monitoring this node.
@@ -824,7 +856,8 @@ CREATE FUNCTION snowflake_get_status(
     OUT black_box boolean, OUT horizon bigint, OUT horizon_age interval, OUT horizon_pid integer, OUT horizon_xid pg_catalog.xid, OUT horizon_since pg_catalog.timestamptz)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION snowflake_get_status() IS
-'Returns what the views snowflake_status and snowflake_metrics show, read in one consistent look.';
+'Returns what the views snowflake_status and snowflake_metrics show. All values are from one
+consistent read.';
 
 CREATE VIEW snowflake_status AS
     SELECT s.state, s.node, s.worker, s.lease_id, s.window_start, s.window_end, s.ids_flow_for, s.last_id, s.lead, s.keeper_pid,
@@ -834,31 +867,31 @@ CREATE VIEW snowflake_status AS
            coalesce(s.horizon_since, p.prepared) AS horizon_since
     FROM snowflake_get_status() s
          LEFT JOIN pg_catalog.pg_prepared_xacts p ON p.transaction OPERATOR(pg_catalog.=) s.horizon_xid;
-COMMENT ON VIEW snowflake_status IS 'One row: the state of this node';
+COMMENT ON VIEW snowflake_status IS 'One row with the state of this node';
 COMMENT ON COLUMN snowflake_status.state IS
-    'What a call would get now. issuing: an id. idle: nothing has asked for an id yet, the first '
-    'call acquires a lease. clock behind: the clock is behind the last id or the lease by more '
-    'than max_lead. window ended: the registry has not extended the lease. held back: no lease, '
-    'because the registry settles. no lease: there is none. time used up: the layout has no time '
-    'left. standby: the registry is here and cannot be written. not preloaded: the library must '
-    'be preloaded and is not.';
+    'What a call would get now. issuing: an id. idle: no id has been requested yet, and the '
+    'first call acquires a lease. clock behind: the clock is behind the last id or the lease by '
+    'more than max_lead. window ended: the registry has not extended the lease. held back: the '
+    'node has no lease, because the registry settles. no lease: the node has no lease. time used '
+    'up: the layout has no time left. standby: the registry is in this database and cannot be '
+    'written. not preloaded: the library must be preloaded and is not.';
 COMMENT ON COLUMN snowflake_status.node IS 'Name of the node in the registry';
 COMMENT ON COLUMN snowflake_status.worker IS 'Worker id that the node holds, or held last';
 COMMENT ON COLUMN snowflake_status.lease_id IS
     'Number of the lease that the node holds, or held last';
 COMMENT ON COLUMN snowflake_status.window_start IS 'Ids of the lease have no earlier timestamp';
 COMMENT ON COLUMN snowflake_status.window_end IS
-    'Until then ids are issued even while the registry is unavailable';
+    'Until this time ids are issued even while the registry is unavailable';
 COMMENT ON COLUMN snowflake_status.ids_flow_for IS
     'Time left until window_end. 0 while calls fail, null without a lease.';
 COMMENT ON COLUMN snowflake_status.last_id IS
     'Highest id that may have been issued under the lease';
 COMMENT ON COLUMN snowflake_status.lead IS
-    'By how much the last tick, or the first of the lease, is ahead of the node''s clock. 0 if it '
-    'is not.';
+    'By how much the last tick, or the first tick of the lease, is ahead of the node''s clock. 0 '
+    'if the tick is not ahead.';
 COMMENT ON COLUMN snowflake_status.keeper_pid IS 'Process id of the keeper, null if none runs';
 COMMENT ON COLUMN snowflake_status.ids_taken IS
-    'Numbers that sessions have taken since the server was started, issued or lost with a run';
+    'Numbers that sessions have issued, or lost with a run, since the server was started';
 COMMENT ON COLUMN snowflake_status.runs_taken IS 'How often sessions took numbers';
 COMMENT ON COLUMN snowflake_status.clock_waits IS 'Calls that waited for the clock';
 COMMENT ON COLUMN snowflake_status.lease_waits IS
@@ -867,29 +900,31 @@ COMMENT ON COLUMN snowflake_status.clock_steps_back IS
     'Steps back of the clock after which another worker id was acquired';
 COMMENT ON COLUMN snowflake_status.leases_drawn IS 'Leases acquired since the server was started';
 COMMENT ON COLUMN snowflake_status.last_error IS
-    'Error of the keeper''s last attempt to acquire, extend or release a lease, null if it '
-    'succeeded. Parts that may name the registry''s address or a role there are shown only to '
-    'members of pg_read_all_settings.';
+    'Error of the keeper''s last attempt to acquire, extend or release a lease. Null if the '
+    'attempt succeeded. Only members of pg_read_all_settings see the parts that may name the '
+    'registry''s address or a role of the registry''s server.';
 COMMENT ON COLUMN snowflake_status.last_error_code IS 'SQLSTATE of last_error';
 COMMENT ON COLUMN snowflake_status.last_error_at IS 'When last_error occurred';
 COMMENT ON COLUMN snowflake_status.end_of_life IS 'When the layout''s time is used up';
 COMMENT ON COLUMN snowflake_status.advice IS
-    'What needs attention although ids are issued, one line each. Null if all is well.';
+    'What needs attention although ids are issued. Each line is one piece of advice. Null if all '
+    'is well.';
 COMMENT ON COLUMN snowflake_status.clock_lead IS
-    'By how much the node''s clock, which ids use, is ahead of the server''s clock after that '
-    'stepped back. Negative while a leap of the server''s clock is not followed.';
+    'By how much the node''s clock is ahead of the server''s clock after a step back of the '
+    'server''s clock. Ids use the node''s clock. Negative while the node''s clock does not '
+    'follow a leap of the server''s clock.';
 COMMENT ON COLUMN snowflake_status.clock_bridged IS
-    'Steps back of the server''s clock that the node''s clock bridged';
+    'Steps back of the server''s clock after which the node''s clock ran on';
 COMMENT ON COLUMN snowflake_status.horizon IS
     'Newest value of snowflake_horizon() for a snapshot taken now. Null before the first call.';
 COMMENT ON COLUMN snowflake_status.horizon_age IS 'How far the horizon is behind the node''s clock';
 COMMENT ON COLUMN snowflake_status.horizon_pid IS
-    'Process whose transaction holds the horizon back, null if none does';
+    'Process whose transaction holds the horizon back. Null if there is no such process.';
 COMMENT ON COLUMN snowflake_status.horizon_gid IS
-    'Prepared transaction that holds the horizon back. It has taken ids, or was prepared before '
-    'the server was started and may have taken some.';
+    'Prepared transaction that holds the horizon back. Either the transaction has taken ids, or '
+    'it was prepared before the server was started and may have taken ids.';
 COMMENT ON COLUMN snowflake_status.horizon_since IS
-    'When that transaction took its first id, or was prepared';
+    'When the transaction that holds the horizon back took its first id, or was prepared';
 GRANT SELECT ON snowflake_status TO PUBLIC;
 
 CREATE VIEW snowflake_metrics AS
@@ -931,8 +966,8 @@ CREATE VIEW snowflake_metrics AS
                extract(epoch FROM pg_catalog.clock_timestamp())::double precision AS end_of_life_seconds
     FROM snowflake_get_status() s;
 COMMENT ON VIEW snowflake_metrics IS
-    'One row: the state of this node in numbers, for monitoring systems. What the node does not '
-    'have is null.';
+    'One row with the state of this node in numbers, for monitoring systems. A value that the '
+    'node does not have is null.';
 COMMENT ON COLUMN snowflake_metrics.state IS
     'What a call would get now, as in snowflake_status. This is the only column that is not a '
     'number.';
@@ -940,8 +975,8 @@ COMMENT ON COLUMN snowflake_metrics.issuing IS
     '1 if a call would get an id now, else 0. Null on a standby, and if the library must be '
     'preloaded and is not.';
 COMMENT ON COLUMN snowflake_metrics.idle IS
-    '1 if nothing has asked for an id yet, so that the first call acquires a lease, else 0. If '
-    'this and issuing are 0, calls fail or wait. Null if issuing is null.';
+    '1 if no id has been requested yet, so that the first call acquires a lease. Otherwise 0. If '
+    'both idle and issuing are 0, calls fail or wait. Null if issuing is null.';
 COMMENT ON COLUMN snowflake_metrics.keeper_running IS
     '1 if the keeper runs, else 0. The next call that needs the keeper starts it.';
 COMMENT ON COLUMN snowflake_metrics.registry_here IS
@@ -953,19 +988,20 @@ COMMENT ON COLUMN snowflake_metrics.ids_flow_seconds IS
 COMMENT ON COLUMN snowflake_metrics.window_end_timestamp_seconds IS
     'End of the lease''s window, in seconds since 1970-01-01 00:00 UTC';
 COMMENT ON COLUMN snowflake_metrics.lead_seconds IS
-    'By how much the last tick is ahead of the node''s clock. 0 if it is not.';
+    'By how much the last tick is ahead of the node''s clock. 0 if the tick is not ahead.';
 COMMENT ON COLUMN snowflake_metrics.clock_lead_seconds IS
-    'By how much the node''s clock is ahead of the server''s clock after that stepped back. '
-    'Negative while a leap of the server''s clock is not followed.';
+    'By how much the node''s clock is ahead of the server''s clock after a step back of the '
+    'server''s clock. Negative while the node''s clock does not follow a leap of the server''s '
+    'clock.';
 COMMENT ON COLUMN snowflake_metrics.clock_bridged_total IS
-    'Steps back of the server''s clock that the node''s clock bridged';
+    'Steps back of the server''s clock after which the node''s clock ran on';
 COMMENT ON COLUMN snowflake_metrics.clock_steps_back_total IS
     'Steps back of the clock after which another worker id was acquired';
 COMMENT ON COLUMN snowflake_metrics.ids_taken_total IS
     'Numbers that sessions have taken since the server was started, including '
     'ids_given_back_total';
 COMMENT ON COLUMN snowflake_metrics.ids_given_back_total IS
-    'Numbers that sessions took and returned unused, to be taken again';
+    'Numbers that sessions took and returned unused. Sessions can take these numbers again.';
 COMMENT ON COLUMN snowflake_metrics.runs_taken_total IS 'How often sessions took numbers';
 COMMENT ON COLUMN snowflake_metrics.clock_waits_total IS 'Calls that waited for the clock';
 COMMENT ON COLUMN snowflake_metrics.lease_waits_total IS
@@ -982,25 +1018,27 @@ COMMENT ON COLUMN snowflake_metrics.registry_failures_total IS
     'Requests of the keeper that the registry refused or did not answer';
 COMMENT ON COLUMN snowflake_metrics.registry_answer_seconds IS
     'How long the newest answer of the registry took';
-COMMENT ON COLUMN snowflake_metrics.since_registry_answer_seconds IS 'Time since that answer';
+COMMENT ON COLUMN snowflake_metrics.since_registry_answer_seconds IS
+    'Time since the newest answer of the registry';
 COMMENT ON COLUMN snowflake_metrics.registry_failing IS
     '1 if the keeper''s last attempt to acquire, extend or release a lease failed, else 0. '
-    'snowflake_status has the error.';
+    'snowflake_status shows the error.';
 COMMENT ON COLUMN snowflake_metrics.ranges_failing IS
     '1 if the keeper''s last attempt to acquire ranges of segments failed, else 0';
 COMMENT ON COLUMN snowflake_metrics.last_error_timestamp_seconds IS
     'When the failure of registry_failing occurred, in seconds since 1970-01-01 00:00 UTC. Null '
-    'if there was none.';
+    'if there was no failure.';
 COMMENT ON COLUMN snowflake_metrics.workers IS
     'Worker ids of the node''s datacenter, or of the registry if the layout has no datacenters';
 COMMENT ON COLUMN snowflake_metrics.workers_free IS
-    'How many of these worker ids no other node held when the lease was acquired';
+    'How many worker ids of the node''s datacenter (or of the registry) no other node held when '
+    'the lease was acquired';
 COMMENT ON COLUMN snowflake_metrics.horizon_age_seconds IS
     'How far the horizon is behind the node''s clock. Null before the first call of '
     'snowflake_horizon().';
 COMMENT ON COLUMN snowflake_metrics.black_box IS
-    '1 if the server has a black box, so that ids continue under the same lease after a crash, '
-    'else 0. Null if the library must be preloaded and is not.';
+    '1 if the server has a black box, else 0. With a black box, ids continue under the same '
+    'lease after a crash. Null if the library must be preloaded and is not.';
 COMMENT ON COLUMN snowflake_metrics.advice IS 'Number of lines of advice in snowflake_status';
 COMMENT ON COLUMN snowflake_metrics.end_of_life_seconds IS
     'Time until the layout''s time is used up';
@@ -1028,26 +1066,29 @@ CREATE VIEW snowflake_segments AS
                    ORDER BY r.held_to) AS holders
         FROM snowflake_range r WHERE r.segment_id OPERATOR(pg_catalog.=) s.segment_id) h ON true;
 COMMENT ON VIEW snowflake_segments IS
-    'One row for each segment of this registry, with what this node has of it. If the registry is '
-    'in another database, one row for each segment that this node uses.';
+    'One row for each segment of this registry, with the numbers that this node has of the '
+    'segment. If the registry is in another database, the view has one row for each segment that '
+    'this node uses.';
 COMMENT ON COLUMN snowflake_segments.name IS 'Name by which nodes ask for numbers';
 COMMENT ON COLUMN snowflake_segments.next_value IS
-    'First number of the next range, null if all are allocated';
+    'First number of the next range. Null if all numbers are allocated.';
 COMMENT ON COLUMN snowflake_segments.max_value IS 'Last number of the segment';
 COMMENT ON COLUMN snowflake_segments.step IS 'Smallest size of a range';
 COMMENT ON COLUMN snowflake_segments.max_step IS 'Largest size of a range';
 COMMENT ON COLUMN snowflake_segments.holders IS
-    'Newest ranges of each node: node, role, from, to, since';
-COMMENT ON COLUMN snowflake_segments.next_here IS 'Next number of this node, null if it has none';
+    'Newest ranges of each node, with the keys node, role, from, to and since';
+COMMENT ON COLUMN snowflake_segments.next_here IS
+    'Next number of this node. Null if the node has no number.';
 COMMENT ON COLUMN snowflake_segments.left_here IS
-    'How many numbers this node has left, null if nothing has asked for one here';
+    'How many numbers this node has left. Null if no number has been requested on this node.';
 COMMENT ON COLUMN snowflake_segments.rate IS
     'Numbers per second that this node has issued from its range';
 COMMENT ON COLUMN snowflake_segments.lasts IS
-    'How long left_here lasts at that rate if the registry is unavailable, null without a rate';
+    'How long left_here lasts at this node''s rate if the registry is unavailable. Null without '
+    'a rate.';
 COMMENT ON COLUMN snowflake_segments.usage_role IS
-    'Role whose members may use the numbers, null if every role may. If the registry is in '
-    'another database, as of its newest answer.';
+    'Role whose members may use the numbers. Null if every role may use the numbers. If the '
+    'registry is in another database, the role is from the registry''s newest answer.';
 GRANT SELECT ON snowflake_segments TO pg_read_all_stats;
 
 -- Monitoring the registry.
@@ -1065,7 +1106,7 @@ CREATE VIEW snowflake_workers AS
            pg_catalog.pg_get_userbyid(r.role) AS role
     FROM snowflake_registry r;
 COMMENT ON VIEW snowflake_workers IS
-    'One row for each lease in the registry: which node holds which worker id';
+    'One row for each lease in the registry. The row shows which node holds which worker id.';
 COMMENT ON COLUMN snowflake_workers.worker IS
     'Worker id that the node holds, datacenter bits included';
 COMMENT ON COLUMN snowflake_workers.node IS 'Name of the node, for people';
@@ -1073,19 +1114,19 @@ COMMENT ON COLUMN snowflake_workers.lease_id IS 'Number of the lease';
 COMMENT ON COLUMN snowflake_workers.acquired_at IS
     'When the lease was acquired, by the clock of the registry''s server';
 COMMENT ON COLUMN snowflake_workers.renewed_at IS
-    'When the lease was last extended, by the same clock';
+    'When the lease was last extended, by the clock of the registry''s server';
 COMMENT ON COLUMN snowflake_workers.age IS 'Time since acquired_at';
 COMMENT ON COLUMN snowflake_workers.since_renewal IS
-    'Time since renewed_at. Negative if the clock was ahead then.';
+    'Time since renewed_at. Negative if the clock was ahead when the lease was extended.';
 COMMENT ON COLUMN snowflake_workers.window_start IS 'Ids of the lease have no earlier timestamp';
 COMMENT ON COLUMN snowflake_workers.window_end IS
-    'Ids of the lease have earlier timestamps, unless it is extended';
+    'Ids of the lease have earlier timestamps, unless the lease is extended';
 COMMENT ON COLUMN snowflake_workers.late IS
     'Whether half of the window has passed without an extension. Keepers extend a lease when a '
-    'third has passed.';
+    'third of its window has passed.';
 COMMENT ON COLUMN snowflake_workers.expired IS
-    'Whether the window is over. If no other worker id is free, the next acquire may take this '
-    'one.';
+    'Whether the window is over. If no other worker id is free, the next node that acquires a '
+    'lease may get this worker id.';
 COMMENT ON COLUMN snowflake_workers.role IS
     'Role that acquired the lease. Only this role can extend or release it.';
 GRANT SELECT ON snowflake_workers TO pg_read_all_stats;
@@ -1123,23 +1164,23 @@ CREATE VIEW snowflake_registry_metrics AS
                             FROM snowflake_workers w GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 1) f ON true
     WHERE s.registry_here;
 COMMENT ON VIEW snowflake_registry_metrics IS
-    'One row: the state of this database''s registry in numbers, for monitoring systems. No row '
-    'if the registry is in another database. Numbers of worker ids are those of the datacenter '
-    'that has the fewest left.';
+    'One row with the state of this database''s registry in numbers, for monitoring systems. If '
+    'the registry is in another database, the view has no row. The numbers of worker ids are for '
+    'the datacenter that has the fewest free worker ids.';
 COMMENT ON COLUMN snowflake_registry_metrics.workers IS 'Worker ids of the datacenter';
 COMMENT ON COLUMN snowflake_registry_metrics.workers_held IS
-    'How many of these worker ids nodes hold, in windows that are not over';
+    'How many worker ids of the datacenter are held by nodes whose windows are not over';
 COMMENT ON COLUMN snowflake_registry_metrics.workers_free IS
-    'How many of these worker ids no node holds';
+    'How many worker ids of the datacenter no node holds';
 COMMENT ON COLUMN snowflake_registry_metrics.workers_expired IS
     'How many of the free worker ids belong to leases whose windows are over';
 COMMENT ON COLUMN snowflake_registry_metrics.workers_held_back IS
     'How many of the free worker ids are held back because the registry settles';
 COMMENT ON COLUMN snowflake_registry_metrics.leases IS 'Leases in all datacenters';
 COMMENT ON COLUMN snowflake_registry_metrics.leases_late IS
-    'Leases that were not extended for half of their window, which is not over yet';
+    'Leases that were not extended for half of their window. The window is not over yet.';
 COMMENT ON COLUMN snowflake_registry_metrics.leases_expired IS
-    'Leases whose windows are over, of nodes that crashed and did not return';
+    'Leases whose windows are over. Their nodes crashed and did not return.';
 COMMENT ON COLUMN snowflake_registry_metrics.settling_seconds IS
-    'Time until the registry has settled; 0 if it has';
+    'Time until the registry has settled. 0 if the registry has settled.';
 GRANT SELECT ON snowflake_registry_metrics TO pg_read_all_stats;
