@@ -373,8 +373,8 @@ COMMENT ON FUNCTION snowflake_lease_acquire(pg_catalog.text, integer, bigint, in
 tick that the node''s clock shows. duration is 1 second to 1 day, and is limited to
 snowflake.max_lease_duration. secret_hash is the SHA-256 of the lease secret. If the role already
 has a lease with this hash, the function extends and returns that lease. seen_lease_id is the
-highest lease id of this registry that the node has seen, or 0. Unless start_before is null, a
-lease is acquired only if its window can start before the tick start_before.
+highest lease id of this registry that the node has seen, or 0. If start_before is not null, a
+lease is acquired only if its window can start before that tick.
 
 Returns the lease, the registry''s layout, and the system identifier and timeline of the
 registry''s server. raised_tick is the tick that snowflake_raise() has excluded. word_us is the
@@ -605,8 +605,9 @@ CREATE FUNCTION snowflake_horizon() RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION snowflake_horizon() IS
 'Returns an id below which no new rows of this node appear. Rows below this id are either visible
-to the calling statement or will never be visible. This holds for each row whose id this node
-issued in the transaction that wrote the row. Returns 0 while no such id is known.
+to the calling statement or will never be visible. This is guaranteed for rows whose id was
+issued on this node, in the same transaction that wrote the row. Returns 0 while no such id is
+known.
 Errors: 0A000 in a part of a statement that Citus sent from another node, 25006 during recovery,
 55000 if the library must be preloaded and is not.';
 

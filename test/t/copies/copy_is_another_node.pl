@@ -1,4 +1,4 @@
-# A copy of a node is another node, whatever it copies with the data directory (G1, section 8 of the design): a hot standby issues
+# A copy of a node is another node, whatever it copies with the data directory (G1, section 5 of the design): a hot standby issues
 # ids under a worker id of its own, also once it is promoted, and so does a clone. The three go by one name, have three leases, and
 # no id of any is another's.
 use strict;

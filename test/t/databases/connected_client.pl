@@ -1,5 +1,5 @@
 # With a client connected, a command that needs the database for itself fails as it would without a keeper, and the keeper
-# stays with its one lease: nobody loses ids to a command that cannot succeed (section 8 of the design).
+# stays with its one lease: nobody loses ids to a command that cannot succeed (section 5 of the design).
 
 use strict;
 use warnings;

@@ -1,4 +1,4 @@
-# Whatever ALTER DATABASE sets, the keeper works as ever, and it comes to a database that refuses connections (G2; section 8 of
+# Whatever ALTER DATABASE sets, the keeper works as ever, and it comes to a database that refuses connections (G2; section 5 of
 # the design). Set here is what would break it: time limits of 1 ms, read-only and serializable transactions, a hostile
 # search_path.
 

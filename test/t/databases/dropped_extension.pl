@@ -1,5 +1,5 @@
 # An extension that is dropped and created again issues above all that its table has seen, in one transaction as in several,
-# and DROP takes defaults, but no rows (G1, G2; section 8 of the design).
+# and DROP takes defaults, but no rows (G1, G2; section 5 of the design).
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
 # Commands that need a database for themselves are not kept from it by its keeper, and its ids stay unique and rise (G1, G2,
-# G8; section 8 of the design).
+# G8; section 5 of the design).
 #
 # PostgreSQL waits 5 s for everybody to leave a database that it drops, renames, moves or copies, and then gives up. The keeper
 # is one of those who must leave: right after ids were issued, from outside and from inside, and while it is on its way.

@@ -1,5 +1,5 @@
 # Ids flow on in the sessions that are there when the extension or its schema moves, under the keeper that lived through it and
-# under the next one, which find the registry where it is then (G1, G2; section 8 of the design).
+# under the next one, which find the registry where it is then (G1, G2; section 5 of the design).
 
 use strict;
 use warnings;

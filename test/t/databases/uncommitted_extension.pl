@@ -1,5 +1,5 @@
 # Nothing is issued in the transaction that creates the extension, nor in its savepoints: nobody else sees the registry before
-# it is committed. From then on ids flow, with one lease (G1; section 8 of the design).
+# it is committed. From then on ids flow, with one lease (G1; section 5 of the design).
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
 # In single-user mode nothing is issued, and the error says why; what needs no keeper works, and afterwards ids flow in the
-# normal way (section 8 of the design).
+# normal way (section 5 of the design).
 
 use strict;
 use warnings;

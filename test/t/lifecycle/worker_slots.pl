@@ -1,5 +1,5 @@
 # Each database's keeper takes one of max_worker_processes. Where none is left, calls fail with SF001 and say so, a keeper is
-# asked for again until start_timeout, and a keeper that ends makes room for another database's (section 8 of the design).
+# asked for again until start_timeout, and a keeper that ends makes room for another database's (section 5 of the design).
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
 # Every setting has its default, its limits and its context: what is refused, by SET and by ALTER SYSTEM, is refused with words
-# that help, and who may not set it cannot (section 8 of the design).
+# that help, and who may not set it cannot (section 5 of the design).
 
 use strict;
 use warnings;

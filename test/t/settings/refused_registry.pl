@@ -1,6 +1,6 @@
 # A server with snowflake.registry set to what is refused does not start, where the library is preloaded, and says why without
 # the password; where it is not, the session that loads the library is told, instead of going on with another registry, and if
-# each session loads it, none begins (section 8 of the design).
+# each session loads it, none begins (section 5 of the design).
 
 use strict;
 use warnings;

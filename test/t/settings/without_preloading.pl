@@ -1,5 +1,5 @@
 # Without preloading everything can be read, and a registry that others share works; before PostgreSQL 17 nothing is issued,
-# with words that help, and no keeper is started (section 8 of the design).
+# with words that help, and no keeper is started (section 5 of the design).
 
 use strict;
 use warnings;
