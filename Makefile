@@ -24,7 +24,7 @@ SHLIB_LINK_INTERNAL = $(libpq)
 PG_CXXFLAGS = -std=gnu++17 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility=hidden \
 	-Wall -Wextra -Wno-unused-parameter -Wno-register $(if $(WERROR),-Werror) -MMD -MP
 
-EXTRA_CLEAN = $(OBJS:.o=.d) output_iso
+EXTRA_CLEAN = $(OBJS:.o=.d) libcrypto.stamp output_iso
 
 # No bitcode: the hot path lives in a process's own state, which the JIT does not inline, and building it would need the
 # very clang that the server was built with.
@@ -37,6 +37,22 @@ include $(PGXS)
 # PGXS takes the server's own folders, whatever prefix says, unless the server is 18 or later and was built to be moved by it.
 ifeq ($(origin prefix)$(filter $(prefix)/%,$(datadir)),command line)
 $(error prefix=$(prefix) would be ignored here; DESTDIR=, datadir= and pkglibdir= are not, see doc/containers.md)
+endif
+
+# libcrypto masks ids. LIBCRYPTO=no builds without it. The stamp changes if that does.
+LIBCRYPTO ?= $(shell echo '\#include <openssl/evp.h>' | $(CXX) $(CPPFLAGS) -E -x c++ - >/dev/null 2>&1 && echo yes)
+libcrypto := $(filter-out no,$(LIBCRYPTO))
+SHLIB_LINK += $(if $(libcrypto),-lcrypto)
+src/pg/sql/mask.o: override CPPFLAGS += $(if $(libcrypto),-DSNOWFLAKE_WITH_LIBCRYPTO)
+src/pg/sql/mask.o: libcrypto.stamp
+.PHONY: look-for-libcrypto
+libcrypto.stamp: look-for-libcrypto
+	@echo '$(libcrypto)' | cmp -s - $@ || echo '$(libcrypto)' >$@
+ifeq ($(libcrypto),)
+all: without-libcrypto
+.PHONY: without-libcrypto
+without-libcrypto:
+	@echo "building without libcrypto: snowflake_mask() and snowflake_unmask() will raise an error"
 endif
 
 # PGXS tracks no header dependencies, and a build outside the source tree needs its folders: their full names, because VPATH

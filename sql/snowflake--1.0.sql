@@ -712,6 +712,99 @@ COMMENT ON FUNCTION snowflake_from_text(pg_catalog.text, pg_catalog.text) IS
 Errors: 22003 for a number above the largest id, 22023 for an unknown encoding, 22P02 if the text
 has another width or a character that is not a digit of the encoding.';
 
+CREATE FUNCTION snowflake_to_text(id bigint, encoding pg_catalog.text, prefix pg_catalog.text) RETURNS pg_catalog.text
+    AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_to_text(bigint, pg_catalog.text, pg_catalog.text) IS
+'Returns a prefix, an underscore and an id as text, such as order_ and the digits. With the empty
+prefix there is no underscore. A prefix has up to 63 of the characters a to z and _, and does not
+begin or end with _.
+Errors: 22003 for a negative id, 22023 for an unknown encoding or an invalid prefix.';
+
+CREATE FUNCTION snowflake_from_text(id pg_catalog.text, encoding pg_catalog.text, prefix pg_catalog.text) RETURNS bigint
+    AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_from_text(pg_catalog.text, pg_catalog.text, pg_catalog.text) IS
+'Returns the id that snowflake_to_text() encoded with this prefix.
+Errors: 22003 for a number above the largest id, 22023 for an unknown encoding or an invalid
+prefix, 22P02 if the text has another prefix, another width or a character that is not a digit of
+the encoding.';
+
+CREATE FUNCTION snowflake_mask(id bigint, prefix pg_catalog.text) RETURNS pg_catalog.text
+    AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION snowflake_mask(bigint, pg_catalog.text) IS
+'Returns an id as text that shows neither when its row was created nor how many rows there are: the
+prefix, an underscore and 15 digits of base58. The text is encrypted with the last key in the file
+of snowflake.mask_key_file. With the empty prefix there is no underscore.
+Errors: 0A000 if the library was built without libcrypto, 22023 for an invalid prefix, 55000 if
+there is no key.';
+
+CREATE FUNCTION snowflake_unmask(masked pg_catalog.text, prefix pg_catalog.text) RETURNS bigint
+    AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION snowflake_unmask(pg_catalog.text, pg_catalog.text) IS
+'Returns the id that snowflake_mask() encrypted with this prefix, with any key in the file of
+snowflake.mask_key_file. One in 65,536 invalid texts is not noticed; its result is a random number.
+Errors: 0A000 if the library was built without libcrypto, 22023 for an invalid prefix, 22P02 if the
+text has another prefix, was changed or was masked with another key, 55000 if there is no key.';
+
+-- The type of ids outside the database.
+
+CREATE TYPE snowflake_id;
+
+CREATE FUNCTION snowflake_id_in(pg_catalog.cstring) RETURNS snowflake_id
+    AS 'int8in' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_id_in(pg_catalog.cstring) IS 'Reads a snowflake_id as bigint is read.';
+
+CREATE FUNCTION snowflake_id_out(snowflake_id) RETURNS pg_catalog.cstring
+    AS 'int8out' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_id_out(snowflake_id) IS 'Writes a snowflake_id as bigint is written.';
+
+CREATE FUNCTION snowflake_id_recv(pg_catalog.internal) RETURNS snowflake_id
+    AS 'int8recv' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_id_recv(pg_catalog.internal) IS
+'Reads a snowflake_id in the binary format of bigint.';
+
+CREATE FUNCTION snowflake_id_send(snowflake_id) RETURNS pg_catalog.bytea
+    AS 'int8send' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_id_send(snowflake_id) IS
+'Writes a snowflake_id in the binary format of bigint.';
+
+CREATE TYPE snowflake_id (
+    INPUT = snowflake_id_in, OUTPUT = snowflake_id_out, RECEIVE = snowflake_id_recv, SEND = snowflake_id_send,
+    LIKE = pg_catalog.int8, CATEGORY = 'N');
+COMMENT ON TYPE snowflake_id IS
+'A bigint whose JSON form is a string, so that JavaScript reads every digit. bigint''s operators and
+indexes serve it, and a column can be changed from one type to the other without a rewrite.';
+
+CREATE CAST (snowflake_id AS bigint) WITHOUT FUNCTION AS IMPLICIT;
+COMMENT ON CAST (snowflake_id AS bigint) IS 'The same number';
+CREATE CAST (bigint AS snowflake_id) WITHOUT FUNCTION AS ASSIGNMENT;
+COMMENT ON CAST (bigint AS snowflake_id) IS 'The same number';
+
+-- A cast to bigint does not lead on to numeric, and programs cast numbers to numeric.
+CREATE CAST (snowflake_id AS numeric) WITH FUNCTION pg_catalog.numeric(bigint) AS ASSIGNMENT;
+COMMENT ON CAST (snowflake_id AS numeric) IS 'The same number';
+
+CREATE FUNCTION snowflake_id(integer) RETURNS snowflake_id
+    AS 'int48' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_id(integer) IS 'Returns an integer as snowflake_id.';
+CREATE CAST (integer AS snowflake_id) WITH FUNCTION snowflake_id(integer) AS ASSIGNMENT;
+COMMENT ON CAST (integer AS snowflake_id) IS 'The same number';
+
+CREATE FUNCTION snowflake_id(smallint) RETURNS snowflake_id
+    AS 'int28' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_id(smallint) IS 'Returns a smallint as snowflake_id.';
+CREATE CAST (smallint AS snowflake_id) WITH FUNCTION snowflake_id(smallint) AS ASSIGNMENT;
+COMMENT ON CAST (smallint AS snowflake_id) IS 'The same number';
+
+-- Of any range: if it took int8range, an untyped left operand of int8range <@ int8range would become an id.
+CREATE FUNCTION snowflake_id_contained(snowflake_id, pg_catalog.anyrange) RETURNS boolean
+    -- As a string: pg_upgrade may create this function, for a domain's CHECK, before the cast.
+    AS 'SELECT $1::bigint OPERATOR(pg_catalog.<@) $2' LANGUAGE sql IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_id_contained(snowflake_id, pg_catalog.anyrange) IS
+'Returns whether an id is within a range of bigint. The planner replaces calls by bigint''s own operator.';
+CREATE OPERATOR <@ (
+    LEFTARG = snowflake_id, RIGHTARG = pg_catalog.anyrange, FUNCTION = snowflake_id_contained);
+COMMENT ON OPERATOR <@ (snowflake_id, pg_catalog.anyrange) IS 'is contained by';
+
 -- Layouts.
 
 CREATE FUNCTION snowflake_get_layout(
@@ -831,15 +924,15 @@ CREATE FUNCTION snowflake_check(
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE
     SET row_security = off;
 COMMENT ON FUNCTION snowflake_check(pg_catalog.regclass, name) IS
-'Returns the ids of a bigint column that this registry cannot have issued. For each problem and
-worker id, the function returns one row with the count of the ids, the smallest id and the largest
-id. The column problem says that the ids are not of this database''s layout, are in the future by
-more than snowflake.max_clock_skew, or are of times for which their worker id was never leased. If
-the ids are not of the layout, worker is null. If the function returns no row, all is well. If the
-registry is in another database, the function does not compare ids with the registry''s leases.
-All other ids are then returned, too, with a problem that says so.
+'Returns the ids of a column, of type bigint or snowflake_id, that this registry cannot have issued.
+For each problem and worker id, the function returns one row with the count of the ids, the smallest
+id and the largest id. The column problem says that the ids are not of this database''s layout, are
+in the future by more than snowflake.max_clock_skew, or are of times for which their worker id was
+never leased. If the ids are not of the layout, worker is null. If the function returns no row, all
+is well. If the registry is in another database, the function does not compare ids with the
+registry''s leases. All other ids are then returned, too, with a problem that says so.
 Errors: 22004 for a null, 42501 if the caller may not read the column, 42703, 42804, 42809 or
-42P01 if it is not a bigint column of a table, 55000 at any isolation level except read committed.';
+42P01 if it is not such a column of a table, 55000 at any isolation level except read committed.';
 REVOKE ALL ON FUNCTION snowflake_check(pg_catalog.regclass, pg_catalog.name) FROM PUBLIC;
 
 -- Monitoring this node.

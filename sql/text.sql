@@ -112,3 +112,46 @@ RESET enable_bitmapscan;
 SELECT to_jsonb(249788568795254815), to_jsonb(snowflake_to_text(249788568795254815, 'base58')),
     (jsonb_build_object('id', 249788568795254815)->>'id')::bigint = 249788568795254815 AS same_number,
     (249788568795254815::float8)::bigint AS as_a_browser_reads_it;
+
+-- With a prefix.
+SELECT e, snowflake_to_text(249788568795254815, e, 'order') AS text,
+    snowflake_from_text(snowflake_to_text(249788568795254815, e, 'order'), e, 'order') = 249788568795254815 AS same,
+    snowflake_to_text(249788568795254815, e, '') = snowflake_to_text(249788568795254815, e) AS same_without,
+    snowflake_from_text(snowflake_to_text(249788568795254815, e, ''), e, '') = 249788568795254815 AS and_back
+FROM (VALUES ('base32'), ('base58'), ('base62'), ('hex')) n(e) ORDER BY 1;
+SELECT snowflake_from_text(snowflake_to_text(0, 'hex', p), 'hex', p) = 0 AS same, length(p)
+FROM (VALUES ('a'), ('a_b'), ('a__b'), (repeat('z', 63))) v(p);
+SELECT snowflake_to_text(NULL, 'hex', 'a') IS NULL AND snowflake_to_text(1, NULL, 'a') IS NULL AND snowflake_to_text(1, 'hex', NULL) IS NULL
+    AND snowflake_from_text(NULL, 'hex', 'a') IS NULL AND snowflake_from_text('', NULL, 'a') IS NULL
+    AND snowflake_from_text('', 'hex', NULL) IS NULL AS null_in_null_out;
+SELECT snowflake_from_text('order_o6XV-DC4Z-ZX4O-Z', 'base32', 'order');
+EXPLAIN (COSTS OFF) SELECT n FROM page WHERE id = snowflake_from_text('page_1adWh8rfjUz', 'base58', 'page');
+
+-- Other prefixes, and none.
+SELECT snowflake_from_text('item_1adWh8rfjUz', 'base58', 'order');
+\echo :SQLSTATE
+SELECT snowflake_from_text('1adWh8rfjUz', 'base58', 'order');
+SELECT snowflake_from_text('order_1adWh8rfjUz', 'base58', '');
+SELECT snowflake_from_text('_1adWh8rfjUz', 'base58', '');
+SELECT snowflake_from_text('Order_1adWh8rfjUz', 'base58', 'order');
+SELECT snowflake_from_text('order__1adWh8rfjUz', 'base58', 'order');
+SELECT snowflake_from_text('order_1adWh8rfjUz', 'base58', 'orders');
+SELECT snowflake_from_text('order_', 'base58', 'order');
+SELECT snowflake_from_text('order_1adWh*rfjUz', 'base58', 'order');
+SELECT snowflake_from_text('order_item_1adWh8rfjUz', 'base58', 'order');
+SELECT snowflake_from_text('', 'base58', 'order');
+SELECT snowflake_from_text('order_1adWh8rfjUz', 'base58');
+
+-- What is no prefix.
+SELECT snowflake_to_text(1, 'hex', '_a');
+\echo :SQLSTATE
+SELECT snowflake_to_text(1, 'hex', 'a_');
+SELECT snowflake_to_text(1, 'hex', 'Order');
+SELECT snowflake_to_text(1, 'hex', 'order1');
+SELECT snowflake_to_text(1, 'hex', 'or der');
+SELECT snowflake_to_text(1, 'hex', '_');
+SELECT snowflake_to_text(1, 'hex', repeat('z', 64));
+SELECT snowflake_from_text('a_0000000000000001', 'hex', 'a_');
+\echo :SQLSTATE
+SELECT snowflake_to_text(-1, 'hex', 'a');
+\echo :SQLSTATE

@@ -130,10 +130,12 @@ missing_packages() {
   command -v perl >/dev/null || echo perl
   if [[ $kinds = *" test "* ]]; then
     [[ -f /usr/include/gtest/gtest.h ]] || echo libgtest-dev
+    [[ -f /usr/include/openssl/evp.h ]] || echo libssl-dev
     perl -MIPC::Run -e 1 2>/dev/null || echo libipc-run-perl
     command -v git >/dev/null || echo git
     command -v unzip >/dev/null || echo unzip
     /usr/bin/python3 -c 'import psycopg' 2>/dev/null || echo python3-psycopg
+    /usr/bin/python3 -c 'import cryptography' 2>/dev/null || echo python3-cryptography
     perl -MTest::More -MJSON::PP -e 1 2>/dev/null || echo perl
   fi
   if [[ $kinds = *" fuzz "* ]] && ! clang_can_fuzz; then printf '%s\n' clang libclang-rt-dev; fi

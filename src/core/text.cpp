@@ -92,4 +92,17 @@ TextReading ReadText(const TextEncoding &encoding, std::string_view text) {
   return {TextFault::kNone, id, digits, 0};
 }
 
+bool IsPrefix(std::string_view prefix) {
+  if (prefix.empty()) return true;
+  for (const char c : prefix)
+    if ((c < 'a' || c > 'z') && c != '_') return false;
+  return prefix.size() <= kMaxPrefix && prefix.front() != '_' && prefix.back() != '_';
+}
+
+PrefixedText SplitPrefix(std::string_view text) {
+  const size_t end = text.rfind('_');
+  if (end == std::string_view::npos) return {false, {}, text};
+  return {true, text.substr(0, end), text.substr(end + 1)};
+}
+
 }  // namespace snowflake

@@ -48,9 +48,28 @@ extern const TextEncoding kTextEncodings[kTextEncodingCount];
 // Null for an unknown name.
 const TextEncoding *FindTextEncoding(std::string_view name);
 
+inline const TextEncoding &Base58() { return kTextEncodings[1]; }
+
 // Writes `encoding.width` bytes. The id must not be negative.
 void WriteText(const TextEncoding &encoding, int64_t id, char *out);
 
 TextReading ReadText(const TextEncoding &encoding, std::string_view text);
+
+// A text may have a prefix that says what it identifies, then '_'. The rules are TypeID's: a prefix
+// has up to 63 of the characters a to z and '_', and '_' is neither first nor last. With the empty
+// prefix there is no '_'. No digit is a '_', so the last one ends the prefix.
+inline constexpr size_t kMaxPrefix = 63;
+
+bool IsPrefix(std::string_view prefix);
+
+struct PrefixedText {
+  bool separated;  // whether there is a '_'
+  std::string_view prefix;
+  std::string_view digits;
+
+  bool Has(std::string_view expected) const { return separated == !expected.empty() && prefix == expected; }
+};
+
+PrefixedText SplitPrefix(std::string_view text);
 
 }  // namespace snowflake

@@ -7,6 +7,7 @@
 #include "pg/registry/tables.h"
 #include "pg/settings.h"
 #include "pg/sql/hooks.h"
+#include "pg/sql/mask_keys.h"
 #include "pg/state/node_block.h"
 
 using namespace snowflake;
@@ -19,7 +20,7 @@ PGDLLEXPORT void _PG_init(void);
 
 void _PG_init(void) {
   const bool preloading = process_shared_preload_libraries_in_progress;
-  DefineSettings(preloading, CheckConnectionString);
+  DefineSettings(preloading, {CheckConnectionString, CheckMaskKeyFile, AssignMaskKeyFile});
   WatchRegistry();
   WatchParsing();
   WatchCopies();

@@ -21,6 +21,7 @@ extern "C" {
 
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/parallel.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/transam.h"
@@ -62,6 +63,7 @@ extern "C" {
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "parser/analyze.h"
+#include "parser/parse_coerce.h"
 #include "pgstat.h"
 #include "port/atomics.h"
 #include "postmaster/bgworker.h"
@@ -142,6 +144,23 @@ inline uint32 WaitEventNamed(const char *name) {
   return WaitEventExtensionNew(name);
 #else
   return PG_WAIT_EXTENSION;
+#endif
+}
+
+// For what a setting's check hook leaves to its assign hook. Null: there is no memory left.
+inline void *AllocateForSetting(size_t size) {
+#if PG_VERSION_NUM >= 160000
+  return guc_malloc(LOG, size);
+#else
+  return malloc(size);
+#endif
+}
+
+inline void FreeForSetting(void *memory) {
+#if PG_VERSION_NUM >= 160000
+  guc_free(memory);
+#else
+  free(memory);
 #endif
 }
 

@@ -74,8 +74,8 @@ bool (*registry_leads_here)() = nullptr;
 
 bool RegistryIsHere() { return AsksOwnTables() || registry_leads_here(); }
 
-void DefineSettings(bool preloading, ConnectionString (*check)(const char *text)) {
-  check_connection_string = check;
+void DefineSettings(bool preloading, const SettingHooks &hooks) {
+  check_connection_string = hooks.check_registry;
   CheckRegistryThatIsSet();
   DefineCustomStringVariable("snowflake.registry", "Connection string of the registry, without a password.",
                              "If empty, the registry is in the same database. Read only by the keeper.",
@@ -85,6 +85,10 @@ void DefineSettings(bool preloading, ConnectionString (*check)(const char *text)
       "snowflake.node_name", "Name of this node in the registry.",
       "If empty, cluster_name or the host's name, with port and database. Read only by the keeper.",
       &settings.node_name, "", PGC_SUSET, kInParallel, nullptr, nullptr, nullptr);
+  DefineCustomStringVariable("snowflake.mask_key_file", "File of the keys that mask ids.",
+                             "If empty, snowflake_mask() and snowflake_unmask() raise an error.",
+                             &settings.mask_key_file, "", PGC_SIGHUP, kInParallel, hooks.check_mask_key_file,
+                             hooks.assign_mask_key_file, nullptr);
   DefineInt("snowflake.datacenter", "Datacenter of this node, for layouts with datacenter bits.",
             "Read only by the keeper.", &settings.datacenter, 0, 0, PG_INT32_MAX, PGC_SUSET);
   DefineInt("snowflake.lease_duration", "How long a node issues ids without hearing from the registry.",

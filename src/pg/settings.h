@@ -10,6 +10,7 @@ enum class OnClockStepBack : int { kNewWorker, kError };
 struct Settings {
   char *registry;
   char *node_name;
+  char *mask_key_file;
   int datacenter;
   int lease_duration_ms;
   int max_clock_skew_ms;
@@ -51,8 +52,15 @@ inline Patience PatienceNow() {
 // What is wrong with a connection string; an empty one is good.
 enum class ConnectionString { kGood, kInvalid, kPassword };
 
+// How values are judged by code that this room does not know.
+struct SettingHooks {
+  ConnectionString (*check_registry)(const char *text);
+  GucStringCheckHook check_mask_key_file;
+  GucStringAssignHook assign_mask_key_file;
+};
+
 // Called once per load of the library. `preloading`: in the postmaster, the only time when the size
-// of shared memory can still be set. `check` judges snowflake.registry.
-void DefineSettings(bool preloading, ConnectionString (*check)(const char *text));
+// of shared memory can still be set.
+void DefineSettings(bool preloading, const SettingHooks &hooks);
 
 }  // namespace snowflake

@@ -302,5 +302,29 @@ TEST(Text, OthersForgiveTheCaseOfHexAlone) {
     ExpectFault(Named("base62"), text, TextFault::kForeign);
 }
 
+TEST(Prefix, Rules) {
+  for (const std::string &good : {std::string(), std::string("a"), std::string("order"), std::string("a_b"),
+                                  std::string("a__b"), std::string(63, 'z')})
+    EXPECT_TRUE(IsPrefix(good)) << good;
+  for (const std::string &bad : {std::string("_"), std::string("_a"), std::string("a_"), std::string("A"),
+                                 std::string("a1"), std::string("a-b"), std::string("a b"), std::string("\0", 1),
+                                 std::string("\xc3\xa9"), std::string(64, 'z'), std::string("`"), std::string("{")})
+    EXPECT_FALSE(IsPrefix(bad)) << bad;
+}
+
+TEST(Prefix, IsSplitAtTheLastUnderscore) {
+  const PrefixedText text = SplitPrefix("a_b_123");
+  EXPECT_TRUE(text.Has("a_b"));
+  EXPECT_EQ(text.digits, "123");
+  EXPECT_FALSE(text.Has("a"));
+  EXPECT_FALSE(text.Has(""));
+  EXPECT_TRUE(SplitPrefix("123").Has(""));
+  EXPECT_FALSE(SplitPrefix("123").Has("123"));
+  // An empty prefix has no '_'.
+  EXPECT_FALSE(SplitPrefix("_123").Has(""));
+  EXPECT_TRUE(SplitPrefix("").Has(""));
+  EXPECT_EQ(SplitPrefix("order_").digits, "");
+}
+
 }  // namespace
 }  // namespace snowflake

@@ -37,8 +37,8 @@ void CheckColumn(const IdColumn &column, bool first) {
   } else if (column.own && !IsInteger(column.type)) {
     refuse(ERRCODE_DATATYPE_MISMATCH, psprintf("It is of type %s; ids are bigint.", column.type_name),
            "Only columns of type smallint, integer or bigint can be converted.");
-  } else if (!column.own && getBaseType(column.type) != INT8OID) {
-    // For a column that refers, a domain over bigint is wide enough.
+  } else if (!column.own && !IsBinaryCoercible(column.type, INT8OID)) {
+    // For a column that refers, snowflake_id and domains are wide enough.
     refuse(ERRCODE_DATATYPE_MISMATCH,
            psprintf("It refers to the converted column and is of type %s; ids are bigint.", column.type_name),
            "Only columns of type smallint, integer or bigint can be widened. Change its type first.");

@@ -107,7 +107,7 @@ AttrNumber FindIdColumn(Oid relation, const char *name) {
   if (column <= 0) ReportNoColumn(relation, name);
   const Oid type = get_atttype(relation, column);
   const bool stored = get_attgenerated(relation, column) != 'v';  // 18 brought virtual columns
-  if (type != INT8OID || !stored)
+  if (!IsBinaryCoercible(type, INT8OID) || !stored)
     ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("column \"%s\" cannot be checked", name),
                     stored ? errdetail("It is of type %s; ids are bigint.", format_type_be(type))
                            : errdetail("It is a virtual generated column."),

@@ -2,11 +2,10 @@
 #include "core/text.h"
 
 #include "pg/report.h"
+#include "pg/sql/prefix.h"
 
 namespace snowflake {
 namespace {
-std::string_view View(const text *value) { return {VARDATA_ANY(value), static_cast<size_t>(VARSIZE_ANY_EXHDR(value))}; }
-
 const TextEncoding &EncodingNamed(const text *name) {
   const TextEncoding *encoding = FindTextEncoding(View(name));
   if (encoding == nullptr) {
@@ -20,18 +19,18 @@ const TextEncoding &EncodingNamed(const text *name) {
   return *encoding;
 }
 
-void CheckReading(const TextEncoding &encoding, const text *id, const TextReading &reading) {
+void CheckReading(const TextEncoding &encoding, const text *id, const TextReading &reading, size_t foreign_at) {
   const TextFault fault = reading.fault;
   if (fault == TextFault::kNone) return;
   const char *name = encoding.name;
   const char *input = text_to_cstring(id);
   if (fault == TextFault::kForeign) {
-    const char *at = input + reading.at;
+    const char *at = input + foreign_at;
     const int bytes = pg_encoding_mblen(GetDatabaseEncoding(), at);
     ereport(ERROR, (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION), errmsg("invalid %s text \"%s\"", name, input),
                     errdetail("Character \"%.*s\" at position %d is not a digit of %s.",
                               static_cast<int>(strnlen(at, static_cast<size_t>(bytes))), at,
-                              pg_mbstrlen_with_len(input, static_cast<int>(reading.at)) + 1, name),
+                              pg_mbstrlen_with_len(input, static_cast<int>(foreign_at)) + 1, name),
                     errhint("The digits of %s are %s%s.", name, encoding.digits,
                             encoding.any_case ? ", in upper or lower case" : "")));
   }
@@ -53,6 +52,10 @@ void CheckReading(const TextEncoding &encoding, const text *id, const TextReadin
   }
 }
 
+std::string_view PrefixArgument(FunctionCallInfo fcinfo) {
+  return PG_NARGS() > 2 ? Prefix(PG_GETARG_TEXT_PP(2)) : std::string_view();
+}
+
 }  // namespace
 
 SNOWFLAKE_FUNCTION(snowflake_to_text) {
@@ -62,16 +65,19 @@ SNOWFLAKE_FUNCTION(snowflake_to_text) {
     ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("snowflake id %lld is out of range", Long(id)),
                     errdetail("A negative id has no text of fixed width that sorts in the order of the ids."),
                     errhint("Check where the id comes from: ids that were issued here are not negative.")));
-  char digits[kMaxTextWidth];
+  char *digits;
+  text *result = TextWithPrefix(PrefixArgument(fcinfo), encoding.width, &digits);
   WriteText(encoding, id, digits);
-  PG_RETURN_TEXT_P(cstring_to_text_with_len(digits, encoding.width));
+  PG_RETURN_TEXT_P(result);
 }
 
 SNOWFLAKE_FUNCTION(snowflake_from_text) {
-  const text *id = PG_GETARG_TEXT_PP(0);
+  const text *input = PG_GETARG_TEXT_PP(0);
   const TextEncoding &encoding = EncodingNamed(PG_GETARG_TEXT_PP(1));
-  const TextReading reading = ReadText(encoding, View(id));
-  CheckReading(encoding, id, reading);
+  std::string_view digits = View(input);
+  if (PG_NARGS() > 2) digits = DigitsAfter(PrefixArgument(fcinfo), input, encoding.name);
+  const TextReading reading = ReadText(encoding, digits);
+  CheckReading(encoding, input, reading, reading.at + static_cast<size_t>(digits.data() - View(input).data()));
   PG_RETURN_INT64(reading.id);
 }
 

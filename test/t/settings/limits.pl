@@ -18,6 +18,7 @@ $server->safe_psql($db, 'CREATE EXTENSION snowflake; CREATE ROLE alice LOGIN');
 # name => [ default, context, lowest, highest, values that are refused ]
 my %settings = (
 	node_name => [ '', 'superuser' ],
+	mask_key_file => [ '', 'sighup' ],
 	datacenter => [ '0', 'superuser', '0', '2147483647', '-1', '2147483648' ],
 	lease_duration => [ '10min', 'superuser', '1s', '1d', q{'999ms'}, q{'86401s'}, '0', '-1' ],
 	max_lead => [ '5ms', 'sighup', '0', '10s', '-1', q{'10001ms'} ],
