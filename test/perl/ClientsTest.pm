@@ -17,7 +17,8 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-our @EXPORT = qw(recipe left_out no_recipe_left recipes client_server fresh_items write_program run_program sent table_ids are_the_tables are_drawn program_in);
+our @EXPORT = qw(recipe left_out no_recipe_left recipes client_server fresh_items write_program run_program sent table_ids are_the_tables are_drawn program_in
+  clients_told each_form is_as_told remedy_of);
 
 my $this = 't/neighbours/' . basename($0, '.pl');
 my %taken;
@@ -140,6 +141,95 @@ sub are_drawn
 	my $list = join ',', 0, keys %different;
 	is($server->safe_psql('postgres', qq{SELECT count(*) FILTER (WHERE snowflake_timestamp(i) > now() - interval '5 min'), (SELECT count(*) FROM item WHERE id IN ($list))
 		FROM unnest(ARRAY[$list]::bigint[]) i}), "$count|0", '... snowflakes, and none in the table');
+	return;
+}
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The type snowflake_id
+# ---------------------------------------------------------------------------------------------------------------------
+
+# The forms in which a client meets a table's id: a bigint; a column of the type; a view of such a
+# column, with a default of its own; a view that casts a bigint to the type, whose id PostgreSQL
+# does not let anybody write.
+my @forms = qw(bigint column view cast);
+my $known = 'known';
+
+# The rows of the page's table.
+sub rows_told
+{
+	my ($section) = slurp_file('doc/clients.md') =~ /^## The type snowflake_id\n(.*?)(?=^## )/ms or die "doc/clients.md has no section on the type\n";
+	return grep { /^\| (?!client )/ } split /\n/, $section;
+}
+
+# The clients of these rows.
+sub clients_told { return map { /^\| (.*?) \|/ } rows_told(); }
+
+# What the table of the page says of a client: {bigint, type: what it reads, finds: [types], cast:
+# whether it inserts through a view that casts, remedy: [code]}.
+sub told_of
+{
+	my ($client) = @_;
+	my ($row) = grep { index($_, "| $client |") == 0 } rows_told();
+	die "doc/clients.md: the table of the type has no row \"$client\"\n" unless $row;
+	my (undef, $bigint, $type, $finds, $cast, $remedy) = map { s/^ +| +$//gr } (split /\|/, $row)[ 1 .. 6 ];
+	my $code = sub { $_[0] =~ /`([^`]*)`/g };
+	return { bigint => join(', ', $code->($bigint)), type => join(', ', $code->($type)), finds => [ $code->($finds) ],
+		cast => $cast eq 'yes', remedy => [ $code->($remedy) ] };
+}
+
+# The pieces of code by which a client reads integers again, as the page has them.
+sub remedy_of { my ($client) = @_; return @{ told_of($client)->{remedy} }; }
+
+# Lets the code meet the ids of a table in each form: its argument is the form's name. Clients find
+# the form where the table was, because of the search path. There is one row already, named `known`,
+# whose id is in CLIENTS_KNOWN_ID.
+sub each_form
+{
+	my ($server, $table, $code) = @_;
+	my ($columns) = $server->safe_psql('postgres', qq{SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum)
+		FROM pg_attribute WHERE attrelid = 'public.$table'::regclass AND attnum > 0 AND NOT attisdropped AND attname <> 'id'});
+	my $bare = qq{SET client_min_messages = warning; SET search_path = public; DROP SCHEMA IF EXISTS api CASCADE;
+		ALTER DATABASE postgres RESET search_path; TRUNCATE $table CASCADE;};
+	for my $form (@forms)
+	{
+		my $type = $form =~ /^(?:column|view)$/ ? 'snowflake_id' : 'bigint';
+		my $id = $form eq 'cast' ? 'id::snowflake_id AS id' : 'id';
+		my $view = $form !~ /^(?:view|cast)$/ ? '' : qq{CREATE SCHEMA api; CREATE VIEW api.$table AS SELECT $id, $columns FROM $table;
+			ALTER DATABASE postgres SET search_path = api, public;};
+		$view .= "ALTER VIEW api.$table ALTER id SET DEFAULT snowflake_nextval();" if $form eq 'view';
+		local $ENV{CLIENTS_KNOWN_ID} = $server->safe_psql('postgres', qq{$bare ALTER TABLE $table ALTER id TYPE $type; $view
+			INSERT INTO $table (name) VALUES ('$known') RETURNING id});
+		is($server->safe_psql('postgres', qq{SELECT format_type(a.atttypid, NULL), c.relkind FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid
+				WHERE attrelid = '$table'::regclass AND attname = 'id'}),
+			($form eq 'bigint' ? 'bigint' : 'snowflake_id') . '|' . ($view ? 'v' : 'r'), "$table: $form");
+		$code->($form);
+	}
+	$server->safe_psql('postgres', "$bare ALTER TABLE $table ALTER id TYPE bigint");
+	return;
+}
+
+# Whether a client did with a form what the page's table says. It has inserted one row, two rows in
+# one call and one row with an id from snowflake_nextvals(), and has looked for the known row. Its
+# program says {reads: [types of ids that came back], finds: {type: yes or no or SQLSTATE}, one,
+# many, given: yes or SQLSTATE, ids: [...] }.
+sub is_as_told
+{
+	my ($server, $client, $form, $seen, $table) = @_;
+	$table //= 'item';
+	my $told = told_of($client);
+	is(join(', ', sort @{ $seen->{reads} // [] }), $form eq 'bigint' ? $told->{bigint} : $told->{type}, "$client, $form: what ids are read as");
+	my @found = grep { $seen->{finds}{$_} eq 'yes' } keys %{ $seen->{finds} // {} };
+	is(join(', ', sort @found), join(', ', sort @{ $told->{finds} }), '... by what rows are found') or diag(explain($seen->{finds}));
+	my $rows = 0;
+	for ([ one => 1 ], [ many => 2 ], [ given => 1 ])
+	{
+		my ($insert, $count) = @$_;
+		my $works = $form ne 'cast' || $told->{cast} && $insert ne 'given';
+		is($seen->{$insert}, $works ? 'yes' : '0A000', "... insert: $insert");
+		$rows += $count if $works;
+	}
+	is(scalar @{ $seen->{ids} // [] }, $rows, "... $rows rows");
+	are_the_tables($server, [ @{ $seen->{ids} // [] }, $ENV{CLIENTS_KNOWN_ID} ], "$client, $form", $table);
 	return;
 }
 

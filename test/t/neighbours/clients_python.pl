@@ -1,5 +1,6 @@
-# The Python of doc/clients.md: each block is run as it stands there, what it brings back are the ids in the table, and the number of
-# statements is what the page says.
+# The Python of doc/clients.md: each block is run as it stands there, what it brings back are the
+# ids in the table, and the number of statements is what the page says. Then the same with ids of
+# the type snowflake_id, as the page's table has it.
 #
 # The packages are Debian's; test/run unpacks them.
 
@@ -15,6 +16,10 @@ use Test::More;
 # The page itself: who runs what.
 my @others = grep { !$_->{not_run} && !($_->{test} && -e "test/$_->{test}.pl") } recipes();
 is(join(', ', map { $_->{heading} } @others), '', 'each block of the page is run by a test that is there, or says why not');
+my $tests = join '', map { slurp_file($_) } glob 'test/t/neighbours/clients_*.pl';
+my @clients = clients_told();
+cmp_ok(scalar @clients, '>', 10, 'clients in the table of the type');
+is(join(', ', grep { $tests !~ /'\Q$_\E'/ } @clients), '', '... each is named by a test');
 
 # Debian's packages are of Debian's Python.
 my $python = program_in('python3', '/usr/bin');
@@ -39,6 +44,54 @@ sub python
 	my ($name, $code, $result) = @_;
 	return run_program($python, write_program("$folder/page_$name.py", $code, "import json\nprint(json.dumps($result))\n"));
 }
+
+# What the programs share that meet ids of the type: they print what is_as_told() compares with the
+# page.
+write_program("$folder/forms.py", <<'PYTHON');
+import json
+import os
+
+known = int(os.environ["CLIENTS_KNOWN_ID"])
+
+
+def sqlstate(error):
+    while error:
+        for code in (getattr(error, "sqlstate", None), getattr(error, "pgcode", None)):
+            if code:
+                return code
+        error = getattr(error, "orig", None) or error.__cause__
+
+
+def report(one, many, given, find):
+    seen = {"ids": [], "finds": {}}
+    reads = set()
+    for name, insert in (("one", one), ("many", many), ("given", given)):
+        try:
+            ids = insert()
+        except Exception as error:
+            seen[name] = sqlstate(error)
+            if not seen[name]:
+                raise
+            continue
+        seen[name] = "yes"
+        seen["ids"] += [str(id) for id in ids]
+        if name != "given":
+            reads.update(type(id).__name__ for id in ids)
+    for kind in (int, str):
+        try:
+            id = find(kind(known))
+        except Exception as error:
+            seen["finds"][kind.__name__] = sqlstate(error)
+            continue
+        seen["finds"][kind.__name__] = "yes" if int(id) == known else "no"
+        reads.add(type(id).__name__)
+    seen["reads"] = list(reads)
+    print(json.dumps(seen))
+PYTHON
+$ENV{PYTHONPATH} = join ':', $folder, grep { length } $ENV{PYTHONPATH} // '';
+
+# Runs a program that prints what it saw.
+sub form_of { my ($name, @code) = @_; return run_program($python, write_program("$folder/form_$name.py", @code)); }
 
 ### Drivers
 
@@ -65,7 +118,68 @@ try:
 except $module.Error as error:
     sqlstate = getattr(error, "sqlstate", None) or error.pgcode
 PYTHON
+
+	my $forms = $code . ($module eq 'psycopg' ? <<'PYTHON' : <<'PYTHON');
+from forms import report
+
+connection = psycopg.connect(autocommit=True)
+
+
+def many():
+    cursor = connection.cursor()
+    cursor.executemany("INSERT INTO item (name) VALUES (%s) RETURNING id", [["second"], ["third"]], returning=True)
+    return [cursor.fetchone()[0], cursor.nextset() and cursor.fetchone()[0]]
+
+
+report(
+    one=lambda: [id],
+    many=many,
+    given=lambda: [connection.execute("INSERT INTO item VALUES (%s, %s) RETURNING id", [ids[0], "given"]).fetchone()[0]],
+    find=lambda id: connection.execute("SELECT id FROM item WHERE id = %s AND name = 'known'", [id]).fetchone()[0],
+)
+PYTHON
+from forms import report
+
+one = id
+connection = psycopg2.connect("")
+connection.autocommit = True
+
+
+def fetch(statement, parameters):
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return cursor.fetchone()[0]
+
+
+report(
+    one=lambda: [one],
+    many=lambda: ids,
+    given=lambda: [fetch("INSERT INTO item VALUES (%s, %s) RETURNING id", [fetch("SELECT snowflake_nextval()", []), "given"])],
+    find=lambda id: fetch("SELECT id FROM item WHERE id = %s AND name = 'known'", [id]),
+)
+PYTHON
+	each_form($server, 'item', sub {
+		my ($form) = @_;
+		is_as_told($server, $heading, $form, form_of($module, $forms));
+		return unless $form eq 'column';
+		my $connect = "import $module\nconnection = $module.connect(\"\")\n";
+		my $fetch = 'cursor = connection.cursor()' . "\n" . q{cursor.execute("SELECT id FROM item WHERE name = 'known' UNION ALL SELECT NULL ORDER BY 1")} . "\n";
+		my $types = '[type(id).__name__ for id, in cursor.fetchall()]';
+		is(join(' ', @{ python("typed_$module", $connect . $fetch, $types) }), 'str NoneType', '... unless told otherwise');
+		my $oid = "cursor = connection.cursor()\ncursor.execute(\"SELECT 'snowflake_id'::regtype::oid\")\noid, = cursor.fetchone()\n";
+		my $remedy = join "\n", $module eq 'psycopg' ? ('from psycopg.types import TypeInfo', 'from psycopg.types.numeric import IntLoader') :
+		  'from psycopg2.extensions import new_type, register_type', remedy_of($heading), '';
+		is(join(' ', @{ python("remedy_$module", $connect . $oid . $remedy . $fetch, $types) }), 'int NoneType', '... or by what the page says');
+		my $array = "cursor = connection.cursor()\ncursor.execute(\"SELECT array_agg(id), array_agg(id)::bigint[] FROM item\")\narrays = cursor.fetchone()\n";
+		is(join(' ', @{ python("array_$module", $connect . $array, '[type(array).__name__ for array in arrays]') }), 'str list', '... arrays are text, unless cast');
+	});
 }
+
+# A view that casts cannot have a default of its own: it would be written.
+$server->safe_psql('postgres', q{CREATE SCHEMA api; CREATE VIEW api.item AS SELECT id::snowflake_id AS id, name FROM item;
+	ALTER VIEW api.item ALTER id SET DEFAULT snowflake_nextval()});
+is((query_error($server, 'postgres', q{INSERT INTO api.item (name) VALUES ('first')}))[0], '0A000', 'a default of a view that casts is an error');
+$server->safe_psql('postgres', q{ALTER VIEW api.item ALTER id DROP DEFAULT; INSERT INTO api.item (name) VALUES ('first'); DROP SCHEMA api CASCADE});
 
 ### SQLAlchemy
 
@@ -114,6 +228,52 @@ if os.fork() == 0:
     os._exit(0)
 left = [len(ids), int(os.read(read, 10))]
 PYTHON
+
+	my $forms = $code =~ s/^with .*//msr =~ s/default=next_id, //r . <<'PYTHON';
+from forms import report
+from sqlalchemy import insert
+
+
+def added(**values):
+    with Session(engine) as session:
+        item = Item(**values)
+        session.add(item)
+        session.commit()
+        return [item.id]
+
+
+def many():
+    with Session(engine) as session:
+        ids = session.scalars(insert(Item).returning(Item.id), [{"name": "second"}, {"name": "third"}]).all()
+        session.commit()
+        return ids
+
+
+def given():
+    with Session(engine) as session:
+        id = session.scalar(text("SELECT snowflake_nextval()"))
+    return added(id=id, name="given")
+
+
+def find(id):
+    with Session(engine) as session:
+        return session.get(Item, id).id
+
+
+report(one=lambda: added(name="first"), many=many, given=given, find=find)
+PYTHON
+	each_form($server, 'item', sub {
+		my ($form) = @_;
+		is_as_told($server, 'SQLAlchemy', $form, form_of('sqlalchemy', $forms));
+		return if $form eq 'cast';
+		$server->safe_psql('postgres', 'TRUNCATE public.item');
+		are_the_tables($server, python("sqlalchemy_$form", $code, $known), "SQLAlchemy, $form: the page's block");
+		return unless $form eq 'column';
+		my $typed = join "\n", 'class SnowflakeId(TypeDecorator):', '    impl, cache_ok = BigInteger, True', (map { "    $_" } grep { /^def / } remedy_of('SQLAlchemy')), '', '';
+		my $remedy = $forms =~ s/^(?=class Base)/from sqlalchemy import TypeDecorator\n$typed/mr =~ s/mapped_column\(BigInteger/mapped_column(SnowflakeId/r;
+		$server->safe_psql('postgres', q{TRUNCATE public.item; INSERT INTO item VALUES (snowflake_currval(), 'known')} =~ s/snowflake_currval\(\)/$ENV{CLIENTS_KNOWN_ID}/r);
+		is(join(' ', @{ form_of('sqlalchemy_remedy', $remedy)->{reads} }), 'int', '... by what the page says');
+	});
 }
 else
 {
@@ -131,6 +291,10 @@ if ($version{django} && $version{psycopg2})
 class Item(models.Model):
     id = models.BigAutoField(primary_key=True)
     name = models.TextField()
+
+
+class Line(models.Model):
+    item = models.ForeignKey(Item, models.CASCADE)
 PYTHON
 	write_program("$folder/django/shop/models.py", $of_field ? $models : "from django.db import models\n", $apart);
 	write_program("$folder/django/shop/__init__.py", '');
@@ -168,6 +332,67 @@ PYTHON
 		});
 		is("@$seen $inserts", 'DatabaseDefault DatabaseDefault 1', '... whose bulk_create() does not say the ids');
 		is(scalar table_ids($server, 'shop_order'), 3, '... that are in the table');
+	}
+
+	my @models = ([ 'Django, `BigAutoField`', 'Item', 'shop_item' ], $of_field ? [ 'Django, `db_default`', 'Order', 'shop_order' ] : ());
+	for (@models)
+	{
+		my ($client, $model, $table) = @$_;
+		my $forms = $setup . <<'PYTHON' =~ s/MODEL/$model/gr;
+from django.db import connection
+from forms import known, report
+
+
+def one():
+    row = MODEL(name="first")
+    row.save()
+    return [row.pk]
+
+
+def many():
+    MODEL.objects.bulk_create([MODEL(name="second"), MODEL(name="third")])
+    return [row.pk for row in MODEL.objects.filter(name__in=["second", "third"])]
+
+
+def given():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT snowflake_nextval()")
+        id, = cursor.fetchone()
+    MODEL(id=id, name="given").save(force_insert=True)
+    return [id]
+
+
+report(one=one, many=many, given=given, find=lambda id: MODEL.objects.get(pk=id, name="known").pk)
+PYTHON
+		each_form($server, $table, sub {
+			my ($form) = @_;
+			is_as_told($server, $client, $form, form_of($table, $forms), $table);
+			return unless $form eq 'column';
+			if ($model eq 'Item')
+			{
+				my $prefetch = $setup . <<'PYTHON';
+from forms import known
+Line.objects.all().delete()
+Line.objects.create(item_id=known)
+items = Item.objects.filter(pk=known)
+try:
+    found = [str(line.item_id) == str(known) for item in items.prefetch_related("line_set") for line in item.line_set.all()]
+except KeyError:
+    found = "KeyError"
+PYTHON
+				is(python('prefetch', $prefetch, 'found'), 'KeyError', '... a foreign key that is a bigint is not seen to be equal');
+				$server->safe_psql('postgres', 'ALTER TABLE shop_line ALTER item_id TYPE snowflake_id');
+				is_deeply(python('prefetch', $prefetch, 'found'), [ JSON::PP::true ], '... and one of the type is');
+			}
+			return unless $of_field;
+			my ($method) = grep { /^def / } remedy_of($client);
+			my ($class) = remedy_of($client);
+			write_program("$folder/django/shop/models.py", ($models . $apart) =~ s/^(?=class Order)/class SnowflakeId(models.$class):\n    $method\n\n\n/mr
+				  =~ s/id = models\.$class/id = SnowflakeId/r);
+			$server->safe_psql('postgres', "DELETE FROM $table WHERE name <> 'known'");
+			is(join(' ', @{ form_of('django_remedy', $forms)->{reads} }), 'int', '... by what the page says');
+			write_program("$folder/django/shop/models.py", $models, $apart);
+		});
 	}
 }
 else

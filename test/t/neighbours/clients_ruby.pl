@@ -1,4 +1,5 @@
-# The Ruby of doc/clients.md: each block is run as it stands there, and what models bring back are the ids in the table.
+# The Ruby of doc/clients.md: each block is run as it stands there, and what models bring back are
+# the ids in the table. Then the same with ids of the type snowflake_id, as the page's table has it.
 #
 # ActiveRecord is Debian's: test/clients makes a system that has it.
 
@@ -43,6 +44,54 @@ are_the_tables($server, $seen->[0], 'Rails', 'articles');
 is($inserts, 2, '... by two INSERT');
 is($seen->[1], "$seen->[0][0]", '... as a string in JSON');
 is($seen->[2], 'SF001', '... and the SQLSTATE of an error');
+
+my ($attribute) = remedy_of('Rails');
+for my $integers (0, 1)
+{
+	# A view has no primary key that Rails could see.
+	my $forms = join "\n", <<'RUBY', $model, q{Article.primary_key = "id"}, $integers ? "Article.$attribute" : '', <<'RUBY';
+require "active_record"
+require "json"
+ActiveRecord::Base.establish_connection(adapter: "postgresql")
+RUBY
+$ids = []
+$reads = {}
+def attempt(reads: true)
+  ids = yield
+  ids.each { |id| $reads[id.class.name] = true } if reads
+  $ids.concat(ids.map(&:to_s))
+  "yes"
+rescue ActiveRecord::StatementInvalid => e
+  e.cause.result.error_field(PG::Result::PG_DIAG_SQLSTATE)
+end
+one = attempt { [Article.create!(name: "first").id] }
+insert_all = "yes"
+many = attempt(reads: false) do
+  rows = [{ name: "second" }, { name: "third" }]
+  Article.insert_all!(rows, returning: :id).rows.flatten
+rescue ArgumentError => e
+  insert_all = e.class.name
+  Article.create!(rows).map(&:id)
+end
+given = attempt(reads: false) { [Article.create!(id: Article.connection.select_value("SELECT snowflake_nextval()"), name: "given").id] }
+known = ENV["CLIENTS_KNOWN_ID"]
+finds = [known.to_i, known].to_h do |id|
+  found = Article.find_by(id: id, name: "known")
+  $reads[found.id.class.name] = true if found
+  [id.class.name, found && found.id.to_s == known ? "yes" : "no"]
+end
+json = JSON.parse(Article.find(known).to_json)["id"]
+puts JSON.generate({ one: one, many: many, given: given, finds: finds, reads: $reads.keys, ids: $ids, json: json, insert_all: insert_all })
+RUBY
+	each_form($server, 'articles', sub {
+		my ($form) = @_;
+		my $seen = run_program($ruby, write_program("$folder/forms.rb", $forms));
+		is($seen->{json}, $ENV{CLIENTS_KNOWN_ID}, "Rails, $form: in JSON");
+		is($seen->{insert_all}, $form =~ /^(?:view|cast)$/ ? 'ArgumentError' : 'yes', '... insert_all!(), which wants an index');
+		if ($integers) { is(join(' ', @{ $seen->{reads} }), 'Integer', '... an integer, by what the page says'); }
+		else { is_as_told($server, 'Rails', $form, $seen, 'articles'); }
+	});
+}
 
 $server->stop('fast');
 no_recipe_left();
