@@ -39,15 +39,14 @@ ifeq ($(origin prefix)$(filter $(prefix)/%,$(datadir)),command line)
 $(error prefix=$(prefix) would be ignored here; DESTDIR=, datadir= and pkglibdir= are not, see doc/containers.md)
 endif
 
-# libcrypto masks ids. LIBCRYPTO=no builds without it. The stamp changes if that does.
+# libcrypto masks ids. LIBCRYPTO=no builds without it. The stamp is written here, if it differs.
 LIBCRYPTO ?= $(shell echo '\#include <openssl/evp.h>' | $(CXX) $(CPPFLAGS) -E -x c++ - >/dev/null 2>&1 && echo yes)
 libcrypto := $(filter-out no,$(LIBCRYPTO))
 SHLIB_LINK += $(if $(libcrypto),-lcrypto)
 src/pg/sql/mask.o: override CPPFLAGS += $(if $(libcrypto),-DSNOWFLAKE_WITH_LIBCRYPTO)
 src/pg/sql/mask.o: libcrypto.stamp
-.PHONY: look-for-libcrypto
-libcrypto.stamp: look-for-libcrypto
-	@echo '$(libcrypto)' | cmp -s - $@ || echo '$(libcrypto)' >$@
+$(shell (echo '$(libcrypto)' | cmp -s - libcrypto.stamp || echo '$(libcrypto)' >libcrypto.stamp) 2>/dev/null)
+libcrypto.stamp: ;
 ifeq ($(libcrypto),)
 all: without-libcrypto
 .PHONY: without-libcrypto
