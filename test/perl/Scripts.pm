@@ -22,7 +22,8 @@ for ((i = 1; i < \$#; i++)); do
   next=\$((i + 1))
   if [[ \${!i} = -o && \${!next} = src/*.o && -f $built/\${!next} ]]; then exec cp "$built/\${!next}" "\${!next}"; fi
 done
-exec $compiler "\$@"
+# Not this program again, if the compiler is a wrapper that looks for another one.
+PATH=\${PATH#$programs:} exec $compiler "\$@"
 END
 chmod 0755, "$programs/g++" or die "$!";
 
