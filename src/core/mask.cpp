@@ -31,10 +31,10 @@ MaskKeysReading ReadKey(std::string_view line, int line_number, MaskKeys *keys) 
   int number = 0;
   for (; at < line.size() && IsDigit(line[at]); ++at)
     if (number < kTooLarge) number = number * 10 + (line[at] - '0');
-  const std::string_view rest = TrimLeft(line.substr(at));
+  const std::string_view rest = TrimLeft(From(line, at));
   constexpr size_t kHexDigits = 2 * kMaskKeyBytes;
   if (at == 0 || rest.size() == line.size() - at || rest.size() < kHexDigits) return malformed;
-  if (!TrimLeft(rest.substr(kHexDigits)).empty()) return malformed;
+  if (!TrimLeft(From(rest, kHexDigits)).empty()) return malformed;
   uint8_t bytes[kMaskKeyBytes];
   for (int i = 0; i < kMaskKeyBytes; ++i) {
     const int high = HexDigit(rest[static_cast<size_t>(2 * i)]), low = HexDigit(rest[static_cast<size_t>(2 * i + 1)]);
@@ -71,7 +71,7 @@ MaskedReading ReadMasked(std::string_view text) {
       return {MaskedFault::kForeign, {}, static_cast<size_t>(&c - text.data())};
   if (text.size() != static_cast<size_t>(kMaskWidth)) return {MaskedFault::kWidth, {}, 0};
   uint64_t left = 0, right = 0;
-  for (const char c : text.substr(1)) {
+  for (const char c : From(text, 1)) {
     right = right * static_cast<uint64_t>(base58.base) + static_cast<uint64_t>(base58.values[static_cast<uint8_t>(c)]);
     left = left * static_cast<uint64_t>(base58.base) + (right >> kMaskHalfBits);
     right &= kHalfMask;
@@ -86,9 +86,10 @@ MaskKeysReading ReadMaskKeys(std::string_view text, MaskKeys *keys) {
   int line_number = 0;
   while (!text.empty()) {
     ++line_number;
-    const size_t end = text.find('\n');
-    const std::string_view line = TrimLeft(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    size_t end = text.find('\n');
+    if (end == std::string_view::npos) end = text.size();
+    const std::string_view line = TrimLeft({text.data(), end});
+    text.remove_prefix(end < text.size() ? end + 1 : end);
     if (line.empty() || line.front() == '#') continue;
     const MaskKeysReading reading = ReadKey(line, line_number, keys);
     if (reading.fault != MaskKeysFault::kNone) return reading;

@@ -48,6 +48,13 @@ extern const TextEncoding kTextEncodings[kTextEncodingCount];
 // Null for an unknown name.
 const TextEncoding *FindTextEncoding(std::string_view name);
 
+// The text without its first bytes, of which there are at least `count`. Unlike substr() it never
+// throws, and needs nothing of the C++ runtime.
+constexpr std::string_view From(std::string_view text, size_t count) {
+  text.remove_prefix(count);
+  return text;
+}
+
 inline const TextEncoding &Base58() { return kTextEncodings[1]; }
 
 // Writes `encoding.width` bytes. The id must not be negative.
