@@ -56,24 +56,11 @@ class Ff1 {
   Ff1(const Cipher &cipher, const Numerals &numerals, std::string_view tweak)
       : cipher_(cipher), left_count_(numerals.left_count()), right_count_(numerals.right_count()) {
     for (uint64_t rest = right_count_ - 1; rest > 0; rest >>= 8) ++half_bytes_;
-    const uint32_t length = static_cast<uint32_t>(numerals.length), tweak_bytes = static_cast<uint32_t>(tweak.size());
-    const uint8_t head[kBlockBytes] = {1,
-                                       2,
-                                       1,
-                                       Byte(numerals.radix, 2),
-                                       Byte(numerals.radix, 1),
-                                       Byte(numerals.radix, 0),
-                                       kRounds,
-                                       static_cast<uint8_t>(numerals.left_length()),
-                                       Byte(length, 3),
-                                       Byte(length, 2),
-                                       Byte(length, 1),
-                                       Byte(length, 0),
-                                       Byte(tweak_bytes, 3),
-                                       Byte(tweak_bytes, 2),
-                                       Byte(tweak_bytes, 1),
-                                       Byte(tweak_bytes, 0)};
-    memcpy(chain_, head, kBlockBytes);
+    Put(3, 3, numerals.radix);
+    chain_[6] = kRounds;
+    chain_[7] = static_cast<uint8_t>(numerals.left_length());
+    Put(8, 4, static_cast<uint64_t>(numerals.length));
+    Put(12, 4, tweak.size());
     cipher_(chain_);
     // The tweak is followed by zeros, so that the round's number and its half end a block.
     size_t at = 0;
@@ -90,7 +77,7 @@ class Ff1 {
   Halves Encrypt(Halves halves) const {
     for (uint8_t round = 0; round < kRounds; ++round) {
       const uint64_t count = CountOf(round);
-      halves = {halves.right, (halves.left + RoundValue(round, halves.right) % count) % count};
+      halves = {halves.right, (halves.left + RoundValue(round, halves.right, count)) % count};
     }
     return halves;
   }
@@ -98,7 +85,7 @@ class Ff1 {
   Halves Decrypt(Halves halves) const {
     for (uint8_t round = kRounds; round-- > 0;) {
       const uint64_t count = CountOf(round);
-      halves = {(halves.right + (count - RoundValue(round, halves.left))) % count, halves.left};
+      halves = {(halves.right + (count - RoundValue(round, halves.left, count))) % count, halves.left};
     }
     return halves;
   }
@@ -109,16 +96,18 @@ class Ff1 {
   static constexpr uint8_t Byte(uint64_t number, int place) { return static_cast<uint8_t>(number >> (8 * place)); }
   constexpr uint64_t CountOf(uint8_t round) const { return round % 2 == 0 ? left_count_ : right_count_; }
 
-  // The first bytes of the encrypted block are a number; this is its remainder by the half that the
-  // round changes.
-  uint64_t RoundValue(uint8_t round, uint64_t half) const {
+  void Put(int at, int bytes, uint64_t number) {
+    for (int i = 0; i < bytes; ++i) chain_[at + i] = Byte(number, bytes - 1 - i);
+  }
+
+  // The first bytes of the encrypted block are a number; this is its remainder by `count`.
+  uint64_t RoundValue(uint8_t round, uint64_t half, uint64_t count) const {
     uint8_t block[kBlockBytes];
     memcpy(block, chain_, kBlockBytes);
     block[kBlockBytes - 1 - half_bytes_] ^= round;
     for (int place = 0; place < half_bytes_; ++place) block[kBlockBytes - 1 - place] ^= Byte(half, place);
     cipher_(block);
     const int number_bytes = 4 * ((half_bytes_ + 3) / 4) + 4;
-    const uint64_t count = CountOf(round);
     uint64_t value = 0;
     for (int i = 0; i < number_bytes; ++i) value = (value << 8 | block[i]) % count;
     return value;
@@ -128,7 +117,7 @@ class Ff1 {
   uint64_t left_count_;
   uint64_t right_count_;
   int half_bytes_ = 0;
-  uint8_t chain_[kBlockBytes];
+  uint8_t chain_[kBlockBytes] = {1, 2, 1};
 };
 
 }  // namespace snowflake

@@ -10,14 +10,6 @@ constexpr uint64_t kHalfMask = (uint64_t{1} << kMaskHalfBits) - 1;
 constexpr bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// -1: none.
-constexpr int HexDigit(char c) {
-  if (IsDigit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 std::string_view TrimLeft(std::string_view text) {
   while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
   return text;
@@ -37,7 +29,8 @@ MaskKeysReading ReadKey(std::string_view line, int line_number, MaskKeys *keys) 
   if (!TrimLeft(From(rest, kHexDigits)).empty()) return malformed;
   uint8_t bytes[kMaskKeyBytes];
   for (int i = 0; i < kMaskKeyBytes; ++i) {
-    const int high = HexDigit(rest[static_cast<size_t>(2 * i)]), low = HexDigit(rest[static_cast<size_t>(2 * i + 1)]);
+    const char *digits = rest.data() + 2 * i;
+    const int high = Hex().values[static_cast<uint8_t>(digits[0])], low = Hex().values[static_cast<uint8_t>(digits[1])];
     if (high < 0 || low < 0) return malformed;
     bytes[i] = static_cast<uint8_t>(high << 4 | low);
   }

@@ -56,6 +56,7 @@ constexpr std::string_view From(std::string_view text, size_t count) {
 }
 
 inline const TextEncoding &Base58() { return kTextEncodings[1]; }
+inline const TextEncoding &Hex() { return kTextEncodings[3]; }
 
 // Writes `encoding.width` bytes. The id must not be negative.
 void WriteText(const TextEncoding &encoding, int64_t id, char *out);

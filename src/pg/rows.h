@@ -1,9 +1,15 @@
-// Rows that SQL functions return, and the values in them.
+// Rows that SQL functions return, the values in them, and arguments.
 #pragma once
+
+#include <string_view>
 
 #include "pg/pg.h"
 
 namespace snowflake {
+inline std::string_view View(const text *value) {
+  return {VARDATA_ANY(value), static_cast<size_t>(VARSIZE_ANY_EXHDR(value))};
+}
+
 // The row type of a function's result, looked up once for each call site of a query.
 inline TupleDesc ResultDescriptor(FunctionCallInfo fcinfo) {
   if (fcinfo->flinfo->fn_extra == nullptr) {

@@ -12,7 +12,7 @@
 namespace snowflake {
 namespace {
 const Layout &NamedLayoutOf(const text *name) {
-  const NamedLayout *named = FindNamedLayout({VARDATA_ANY(name), static_cast<size_t>(VARSIZE_ANY_EXHDR(name))});
+  const NamedLayout *named = FindNamedLayout(View(name));
   if (unlikely(named == nullptr)) {
     StringInfoData names;
     initStringInfo(&names);

@@ -34,35 +34,33 @@ class Aes {
   EVP_CIPHER_CTX *context_;
 };
 
-// The ciphers of this process by the numbers of their keys, made when they are first used.
-EVP_CIPHER_CTX *contexts[kMaxMaskKey + 1];
-
-void ForgetCiphers() {
-  for (EVP_CIPHER_CTX *&context : contexts) {
-    EVP_CIPHER_CTX_free(context);
-    context = nullptr;
-  }
-}
+// The ciphers of this process by the numbers of their keys, made when they are first used. A reload
+// may give a number another key.
+struct KeyedCipher {
+  EVP_CIPHER_CTX *context;
+  uint8_t key[kMaskKeyBytes];
+};
+KeyedCipher ciphers[kMaxMaskKey + 1];
 
 Aes CipherOf(const MaskKeys &keys, int number) {
-  EVP_CIPHER_CTX *&context = contexts[number];
-  if (context == nullptr) {
-    EVP_CIPHER_CTX *made = EVP_CIPHER_CTX_new();
-    if (made == nullptr || EVP_EncryptInit_ex(made, EVP_aes_256_ecb(), nullptr, keys.bytes[number], nullptr) != 1) {
-      EVP_CIPHER_CTX_free(made);
+  KeyedCipher &cipher = ciphers[number];
+  const uint8_t *key = keys.bytes[number];
+  if (cipher.context == nullptr || memcmp(cipher.key, key, kMaskKeyBytes) != 0) {
+    EVP_CIPHER_CTX_free(cipher.context);
+    cipher.context = EVP_CIPHER_CTX_new();
+    if (cipher.context == nullptr ||
+        EVP_EncryptInit_ex(cipher.context, EVP_aes_256_ecb(), nullptr, key, nullptr) != 1) {
+      EVP_CIPHER_CTX_free(cipher.context);
+      cipher.context = nullptr;
       ReportCipher();
     }
-    context = made;
+    memcpy(cipher.key, key, kMaskKeyBytes);
   }
-  return Aes(context);
+  return Aes(cipher.context);
 }
 
 const MaskKeys &Keys() {
-  static uint64_t generation_of_ciphers = 0;
-  uint64_t generation;
-  const MaskKeys *keys = CurrentMaskKeys(&generation);
-  if (generation != generation_of_ciphers) ForgetCiphers();
-  generation_of_ciphers = generation;
+  const MaskKeys *keys = CurrentMaskKeys();
   if (keys == nullptr)
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("there is no key for masked ids"),
                     errdetail("The setting snowflake.mask_key_file is empty, or its file was refused."),
@@ -70,6 +68,8 @@ const MaskKeys &Keys() {
                             "The view pg_file_settings shows whether the file is refused.")));
   return *keys;
 }
+
+constexpr const char *kCopy = "Copy the complete text from its source.";
 
 [[noreturn]] void ReportMasked(const text *input, const char *detail, const char *hint) {
   ereport(ERROR,
@@ -79,14 +79,13 @@ const MaskKeys &Keys() {
 
 Masked MaskedIn(std::string_view digits, const text *input) {
   const MaskedReading reading = ReadMasked(digits);
-  const char *copy = "Copy the complete text from its source.";
   switch (reading.fault) {
     case MaskedFault::kNone: break;
-    case MaskedFault::kForeign: ReportMasked(input, "It has a character that is not a digit of base58.", copy);
+    case MaskedFault::kForeign: ReportMasked(input, "It has a character that is not a digit of base58.", kCopy);
     case MaskedFault::kWidth:
       ReportMasked(input, psprintf("It has %zu digits after the prefix instead of %d.", digits.size(), kMaskWidth),
-                   copy);
-    case MaskedFault::kTooBig: ReportMasked(input, "Its digits are above all masked ids.", copy);
+                   kCopy);
+    case MaskedFault::kTooBig: ReportMasked(input, "Its digits are above all masked ids.", kCopy);
   }
   return reading.masked;
 }
@@ -126,8 +125,7 @@ SNOWFLAKE_FUNCTION(snowflake_unmask) {
   const Aes cipher = CipherOf(keys, masked.key);
   int64_t id;
   if (!IdOf(Ff1(cipher, kMaskNumerals, prefix).Decrypt(masked.halves), &id))
-    ReportMasked(input, "Its check bits are wrong: it was changed, or masked with another key.",
-                 "Copy the complete text from its source.");
+    ReportMasked(input, "Its check bits are wrong: it was changed, or masked with another key.", kCopy);
   PG_RETURN_INT64(id);
 #else
   ReportNoLibcrypto();

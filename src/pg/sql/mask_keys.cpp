@@ -10,7 +10,6 @@ namespace snowflake {
 namespace {
 const MaskKeys *current = nullptr;
 bool used = false;  // in this process
-uint64_t generation = 0;
 
 // 57 keys and some lines of comment.
 constexpr size_t kMaxFile = 16384;
@@ -111,14 +110,10 @@ bool CheckMaskKeyFile(char **value, void **extra, GucSource source) {
   return *extra != nullptr;
 }
 
-void AssignMaskKeyFile(const char *value, void *extra) {
-  current = static_cast<const MaskKeys *>(extra);
-  ++generation;
-}
+void AssignMaskKeyFile(const char *value, void *extra) { current = static_cast<const MaskKeys *>(extra); }
 
-const MaskKeys *CurrentMaskKeys(uint64_t *at) {
+const MaskKeys *CurrentMaskKeys() {
   used = true;
-  *at = generation;
   return current;
 }
 

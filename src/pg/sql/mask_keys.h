@@ -10,7 +10,7 @@ namespace snowflake {
 bool CheckMaskKeyFile(char **value, void **extra, GucSource source);
 void AssignMaskKeyFile(const char *value, void *extra);
 
-// The keys of this process, or null. `*generation` changes whenever they may have changed.
-const MaskKeys *CurrentMaskKeys(uint64_t *generation);
+// The keys of this process, or null.
+const MaskKeys *CurrentMaskKeys();
 
 }  // namespace snowflake

@@ -2,6 +2,7 @@
 #include "pg/sql/prefix.h"
 
 #include "core/text.h"
+#include "pg/rows.h"
 
 namespace snowflake {
 std::string_view Prefix(const text *prefix) {

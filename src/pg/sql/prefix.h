@@ -6,10 +6,6 @@
 #include "pg/pg.h"
 
 namespace snowflake {
-inline std::string_view View(const text *value) {
-  return {VARDATA_ANY(value), static_cast<size_t>(VARSIZE_ANY_EXHDR(value))};
-}
-
 // Error: 22023 unless it is a prefix.
 std::string_view Prefix(const text *prefix);
 

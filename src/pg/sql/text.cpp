@@ -2,6 +2,7 @@
 #include "core/text.h"
 
 #include "pg/report.h"
+#include "pg/rows.h"
 #include "pg/sql/prefix.h"
 
 namespace snowflake {

@@ -68,7 +68,7 @@ is((query_error($server, 'postgres', q{SELECT snowflake_unmask('order_2aaaaaaaaa
 
 write_keys("# a comment\n\n" . lines(1));
 $server->append_conf('postgresql.conf', "snowflake.mask_key_file = '$path'\n");
-my $session = $server->background_psql('postgres');
+my $session = $server->background_psql('postgres', on_error_stop => 0);
 reload();
 wait_until('the session to have the keys', sub { $session->query('SELECT current_setting(\'snowflake.mask_key_file\')') eq $path });
 $text{1} = $session->query_safe($mask);
@@ -85,6 +85,19 @@ for my $number (2, 57)
 	}
 }
 is($server->safe_psql('postgres', $mask), $text{57}, 'a new session masks with the same key');
+# A number gets another key, and its own again.
+write_keys(lines(1, 2) . "57 $key{3}\n");
+reload();
+my $other;
+wait_until('the session to have another key 57', sub { ($other = $session->query_safe($mask)) ne $text{57} });
+like($other, qr/^order_z/, 'a number that gets another key makes another text');
+is($session->query_safe("SELECT snowflake_unmask('$other', 'order')"), '249788568795254815', '... which is read');
+$session->query("SELECT snowflake_unmask('$text{57}', 'order')");
+like($session->{stderr}, qr/check bits are wrong/, '... and texts of the other key are not');
+$session->{stderr} = '';
+write_keys(lines(1, 2, 57));
+reload();
+is(wait_until('the session to have its key again', sub { $session->query_safe($mask) eq $text{57} }), 1, '... until it has its own again');
 $server->restart;
 is($server->safe_psql('postgres', "SELECT snowflake_unmask('$_', 'order')"), '249788568795254815', 'texts from before two rotations and a restart are read')
   for values %text;
