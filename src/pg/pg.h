@@ -22,6 +22,7 @@ extern "C" {
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/parallel.h"
+#include "access/relation.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/transam.h"
@@ -33,6 +34,7 @@ extern "C" {
 #include "catalog/pg_control.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_database.h"
 #include "catalog/pg_depend.h"
@@ -70,6 +72,7 @@ extern "C" {
 #include "postmaster/interrupt.h"
 #include "postmaster/postmaster.h"
 #include "replication/logicalworker.h"
+#include "storage/bufmgr.h"
 #include "storage/condition_variable.h"
 #include "storage/fd.h"
 #include "storage/ipc.h"
@@ -101,6 +104,7 @@ extern "C" {
 #include "utils/regproc.h"
 #include "utils/resowner.h"
 #include "utils/rls.h"
+#include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/timeout.h"
@@ -288,6 +292,15 @@ inline TableScanDesc BeginScan(Relation table, Snapshot snapshot) {
   return table_beginscan(table, snapshot, 0, nullptr, SO_NONE);
 #else
   return table_beginscan(table, snapshot, 0, nullptr);
+#endif
+}
+
+// 16 declared the mutator's arguments.
+inline Node *MutateTree(Node *node, Node *(*mutator)(Node *, void *), void *context) {
+#if PG_VERSION_NUM >= 160000
+  return expression_tree_mutator(node, mutator, context);
+#else
+  return expression_tree_mutator(node, reinterpret_cast<Node *(*)()>(reinterpret_cast<void *>(mutator)), context);
 #endif
 }
 

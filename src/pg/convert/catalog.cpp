@@ -1,6 +1,7 @@
 // The queries about what is to be converted, and the locks that keep their results true.
 #include "pg/convert/catalog.h"
 
+#include "pg/convert/query.h"
 #include "pg/extension.h"
 #include "pg/report.h"
 
@@ -179,6 +180,15 @@ JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = h.relat
 JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S' JOIN pg_namespace sn ON sn.oid = s.relnamespace
 ORDER BY h.relation, s.oid)";
 
+// $1 and $2: the converted columns.
+constexpr char kNarrowSequences[] = R"(
+SELECT format('ALTER SEQUENCE %s AS bigint;', s.seqrelid::regclass)
+FROM unnest($1, $2) AS h(relation, number)
+JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = h.relation AND d.refobjsubid = h.number
+    AND d.classid = 'pg_class'::regclass AND d.deptype = 'a'
+JOIN pg_sequence s ON s.seqrelid = d.objid AND s.seqtypid <> 'bigint'::regtype
+ORDER BY h.relation, s.seqrelid)";
+
 // $1 and $2: the converted columns. The partitions' copies of a foreign key come last.
 constexpr char kElsewhere[] = R"(
 SELECT f.conname, pg_describe_object('pg_class'::regclass, f.confrelid, k.referred)
@@ -188,27 +198,6 @@ unnest(f.conkey, f.confkey) AS k(referring, referred)
 WHERE k.referring = h.number AND NOT EXISTS (
     SELECT FROM unnest($1, $2) AS o(relation, number) WHERE o.relation = f.confrelid AND o.number = k.referred)
 ORDER BY f.conparentid <> 0, f.conname LIMIT 1)";
-
-// One query; with read_only off it gets a snapshot of its own.
-template <typename... Values>
-void Query(const char *query, Values... values) {
-  Oid types[] = {values.type..., InvalidOid};
-  Datum datums[] = {values.datum..., Datum{0}};
-  const int rc = SPI_execute_with_args(query, sizeof...(values), types, datums, nullptr, false, 0);
-  if (rc != SPI_OK_SELECT) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), query);
-}
-
-Value OidValue(Oid oid) { return Of(OIDOID, ObjectIdGetDatum(oid)); }
-
-// Fields that may be null are read as text.
-char *Text(int64_t row, int field) { return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, field); }
-
-Datum Field(int64_t row, int field) {
-  bool is_null = false;
-  return SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, field, &is_null);
-}
-Oid OidField(int64_t row, int field) { return DatumGetObjectId(Field(row, field)); }
-bool BoolField(int64_t row, int field) { return DatumGetBool(Field(row, field)); }
 
 // `field`: of kSequences.
 List *SequencesOf(const IdColumns &columns, char dependency, int field) {
@@ -360,6 +349,9 @@ IdColumns FindColumns(const Conversion &conversion) {
   }
   columns.own = SetOf(columns, [](const IdColumn &column) { return column.own; });
   columns.narrow = SetOf(columns, [](const IdColumn &column) { return column.narrow; });
+  const bool all = OnlyWidens(conversion);
+  columns.keep = SetOf(columns, [all](const IdColumn &column) { return column.narrow && (all || !column.own); });
+  for (int64_t i = 0; i < columns.count; ++i) columns.narrow_count += columns.all[i].narrow;
   return columns;
 }
 
@@ -399,6 +391,19 @@ NotNulls FindNotNulls(const IdColumns &columns) {
 
 List *IdentityStatements(const IdColumns &columns) { return SequencesOf(columns, 'i', 1); }
 List *SequenceStatements(const IdColumns &columns) { return SequencesOf(columns, 'a', 1); }
+
+List *SequenceTypeStatements(const IdColumns &columns) {
+  Query(kNarrowSequences, columns.own.tables, columns.own.numbers);
+  List *found = NIL;
+  for (int64_t row = 0; row < Rows(); ++row) found = lappend(found, Text(row, 1));
+  return found;
+}
+
+const char *NewName(const char *old) {
+  if (strlen(old) < 50) return psprintf("snowflake_new_%s", old);
+  const Datum md5 = DirectFunctionCall1Coll(md5_text, C_COLLATION_OID, CStringGetTextDatum(old));
+  return psprintf("snowflake_new_%s", TextDatumGetCString(md5));
+}
 
 bool LargestId(const Conversion &conversion, const IdColumn &column, int64_t *id) {
   return Number(conversion, psprintf("SELECT max(%s)::pg_catalog.int8 FROM %s", column.name_sql, column.table_sql), id);

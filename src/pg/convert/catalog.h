@@ -14,6 +14,7 @@ struct Conversion {
   Oid owner;  // known once the table is locked
   const char *column;
   const char *segment;  // that its numbers come from; nullptr: ids
+  const char *target;   // "ids", or "bigint": the column is only widened
   const char *nextval;  // the SQL of the new default, qualified
   Oid nextval_oid;      // and its function
 };
@@ -62,9 +63,16 @@ struct ColumnSet {
 struct IdColumns {
   int64_t count;
   IdColumn *all;  // the one that is converted first, then by table
+  int64_t narrow_count;
   ColumnSet own;
   ColumnSet narrow;
+  ColumnSet keep;  // narrow, and with the default that they have
 };
+
+inline bool OnlyWidens(const Conversion &conversion) { return strcmp(conversion.target, "bigint") == 0; }
+
+// What an online conversion calls the new column, index or constraint for an old one.
+const char *NewName(const char *old);
 
 // A function of the extension. Error: 55000.
 struct Function {
@@ -103,6 +111,9 @@ NotNulls FindNotNulls(const IdColumns &columns);
 // Statements that make identities plain columns, and that drop the sequences of serial columns.
 List *IdentityStatements(const IdColumns &columns);
 List *SequenceStatements(const IdColumns &columns);
+
+// Statements that widen the sequences of serial columns.
+List *SequenceTypeStatements(const IdColumns &columns);
 
 // The largest id in the table and in what inherits from it; false if there is none.
 bool LargestId(const Conversion &conversion, const IdColumn &column, int64_t *id);

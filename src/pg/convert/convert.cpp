@@ -9,7 +9,7 @@
 // 3. No lock keeps a schema from being renamed. So the result is checked afterwards, by OID: if
 //    anything is left to do, an ERROR undoes all of it.
 #include "core/segment.h"
-#include "pg/convert/catalog.h"
+#include "pg/convert/online.h"
 #include "pg/convert/segment.h"
 #include "pg/database_layout.h"
 #include "pg/report.h"
@@ -65,7 +65,7 @@ void CheckIds(const Conversion &conversion, const IdColumn &column) {
          errhint("Give these rows smaller ids first, or use a layout with an earlier epoch, whose ids are larger.")));
 }
 
-void Check(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls) {
+void CheckColumns(const Conversion &conversion, const IdColumns &columns) {
   if (columns.count == 0) ReportNoColumn(conversion.table, conversion.column);
   for (int64_t i = 0; i < columns.count; ++i) CheckColumn(columns.all[i], i == 0);
   char *foreign_key = nullptr, *from = nullptr;
@@ -73,6 +73,21 @@ void Check(const Conversion &conversion, const IdColumns &columns, const NotNull
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
                   psprintf("It takes its ids from %s through the foreign key \"%s\".", from, foreign_key),
                   psprintf("Convert %s; this one changes with it.", from));
+  if (OnlyWidens(conversion)) return;
+  if (const char *users = OtherUsersOfSequences(columns))
+    ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+                    errmsg("cannot drop a sequence that other objects depend on"), errdetail("%s", users),
+                    errhint("Convert those columns first, or let them take their values from elsewhere.")));
+  if (conversion.segment == nullptr) CheckIds(conversion, columns.all[0]);
+}
+
+// What ALTER TABLE cannot do.
+void CheckDirect(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls) {
+  if (conversion.segment == nullptr && AbandonSteps(conversion, columns) != NIL)
+    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
+                  "An online conversion of it has begun.",
+                  "Call snowflake_convert() with online => true, and run the statements that it returns. With abandon "
+                  "=> true they undo that conversion.");
   if (const char *objects = ObjectsOnNarrow(columns))
     ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
                     errmsg("cannot change the type of columns that other objects depend on"), errdetail("%s", objects),
@@ -81,18 +96,25 @@ void Check(const Conversion &conversion, const IdColumns &columns, const NotNull
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, not_nulls.of_partition,
                   "It has its own NOT NULL constraint besides the inherited one, so its type cannot be changed.",
                   "Detach the partition and attach it again; it then has only the inherited one.");
-  if (const char *users = OtherUsersOfSequences(columns))
-    ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-                    errmsg("cannot drop a sequence that other objects depend on"), errdetail("%s", users),
-                    errhint("Convert those columns first, or let them take their values from elsewhere.")));
-  if (conversion.segment == nullptr) CheckIds(conversion, columns.all[0]);
+}
+
+void CheckOnline(const IdColumns &columns) {
+  if (const char *obstacles = OnlineObstacles(columns))
+    ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST), errmsg("cannot convert these columns online"),
+                    errdetail("%s", obstacles),
+                    errhint("Drop these objects, convert, and create them again, or convert without online.")));
+}
+
+bool LacksDefault(const Conversion &conversion, const IdColumns &columns) {
+  bool lacks = false;
+  for (int64_t i = 0; i < columns.count; ++i) lacks |= columns.all[i].own && !columns.all[i].issues;
+  return lacks && !OnlyWidens(conversion);
 }
 
 // One statement for each table at a top; ALTER TABLE passes it on. So each is rewritten only once.
 List *AlterStatements(const Conversion &conversion, const IdColumns &columns) {
   List *statements = NIL;
-  bool default_missing = false;
-  for (int64_t i = 0; i < columns.count; ++i) default_missing |= columns.all[i].own && !columns.all[i].issues;
+  const bool default_missing = LacksDefault(conversion, columns);
   for (int64_t i = 0; i < columns.count;) {
     const IdColumn &first = columns.all[i];
     const bool sets_default = i == 0 && default_missing;
@@ -112,11 +134,26 @@ List *AlterStatements(const Conversion &conversion, const IdColumns &columns) {
 }
 
 List *Statements(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls) {
+  const bool only_widens = OnlyWidens(conversion);
   // An identity takes no default, and a sequence cannot be dropped while a default uses it.
-  List *statements = list_concat(IdentityStatements(columns), not_nulls.apart);
+  List *statements = only_widens ? NIL : IdentityStatements(columns);
+  statements = list_concat(statements, not_nulls.apart);
   statements = list_concat(statements, AlterStatements(conversion, columns));
   statements = list_concat(statements, not_nulls.together);
-  return list_concat(statements, SequenceStatements(columns));
+  return list_concat(statements, only_widens ? SequenceTypeStatements(columns) : SequenceStatements(columns));
+}
+
+// What follows the switch of an online conversion: the old column has gone with its identity or
+// sequence. A column that was bigint already has them.
+List *StatementsAfterSwitch(const Conversion &conversion, const IdColumns &columns) {
+  IdColumns wide = columns;
+  wide.all = static_cast<IdColumn *>(palloc(sizeof(IdColumn) * (columns.count + 1)));
+  for (int64_t i = 0; i < columns.count; ++i) {
+    wide.all[i] = columns.all[i];
+    wide.all[i].narrow = false;
+  }
+  if (columns.all[0].narrow) return AlterStatements(conversion, wide);
+  return Statements(conversion, wide, {});
 }
 
 // Each in a security context of its own, which ends what the statement has set.
@@ -140,17 +177,23 @@ void Return(ReturnSetInfo *result, List *statements) {
   }
 }
 
+void ReportNothingLeft(const Conversion &conversion, const IdColumn &column) {
+  if (OnlyWidens(conversion))
+    ereport(NOTICE, (errmsg("%s and what refers to it are already bigint", column.described)));
+  else if (conversion.segment == nullptr)
+    ereport(NOTICE, (errmsg("%s already takes its ids from snowflake_nextval()", column.described)));
+  else
+    ereport(NOTICE, (errmsg("%s already takes its numbers from segment \"%s\"", column.described, conversion.segment)));
+}
+
 void Convert(Conversion conversion, ReturnSetInfo *result) {
   FindNextval(&conversion);
   const IdColumns columns = LockColumns(&conversion);
   const NotNulls not_nulls = FindNotNulls(columns);
-  Check(conversion, columns, not_nulls);
+  CheckColumns(conversion, columns);
+  CheckDirect(conversion, columns, not_nulls);
   List *statements = Statements(conversion, columns, not_nulls);
-  if (statements == NIL)
-    ereport(NOTICE, (conversion.segment == nullptr
-                         ? errmsg("%s already takes its ids from snowflake_nextval()", columns.all[0].described)
-                         : errmsg("%s already takes its numbers from segment \"%s\"", columns.all[0].described,
-                                  conversion.segment)));
+  if (statements == NIL) ReportNothingLeft(conversion, columns.all[0]);
   SegmentChange change = {};
   if (conversion.segment != nullptr) change = PlanSegment(conversion, columns);
   if (change.statement != nullptr) Return(result, list_make1(const_cast<char *>(change.statement)));
@@ -164,35 +207,88 @@ void Convert(Conversion conversion, ReturnSetInfo *result) {
                   "A schema was renamed or an event trigger interfered during the conversion.", "Try again.");
 }
 
-Datum ConvertNow(FunctionCallInfo fcinfo, const char *segment, bool dry_run) {
-  if (!dry_run) {
-    PreventCommandDuringRecovery("snowflake_convert()");
-    PreventCommandIfReadOnly("snowflake_convert()");
-    if (XactIsoLevel != XACT_READ_COMMITTED) ReportIsolation("snowflake_convert");
+// Executes nothing.
+void ConvertOnline(Conversion conversion, bool abandon, ReturnSetInfo *result) {
+  FindNextval(&conversion);
+  const IdColumns columns = LockColumns(&conversion);
+  if (columns.count == 0) ReportNoColumn(conversion.table, conversion.column);
+  if (abandon) {
+    List *statements = AbandonSteps(conversion, columns);
+    if (statements == NIL)
+      ereport(NOTICE, (errmsg("no online conversion of %s has begun, or it has ended", columns.all[0].described)));
+    return Return(result, statements);
   }
-  InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-  SPI_connect();
+  CheckColumns(conversion, columns);
+  CheckOnline(columns);
+  List *statements = OnlineSteps(conversion, columns, StatementsAfterSwitch(conversion, columns));
+  if (statements == NIL) ReportNothingLeft(conversion, columns.all[0]);
+  Return(result, statements);
+}
+
+void CheckMayConvert() {
+  PreventCommandDuringRecovery("snowflake_convert()");
+  PreventCommandIfReadOnly("snowflake_convert()");
+  if (XactIsoLevel != XACT_READ_COMMITTED) ReportIsolation("snowflake_convert");
+}
+
+// The first two arguments. A conversion that executes nothing locks as a dry run does.
+Conversion ConversionOf(FunctionCallInfo fcinfo, bool dry_run) {
   Conversion conversion = {};
   conversion.fn_oid = fcinfo->flinfo->fn_oid;
   conversion.dry_run = dry_run;
   conversion.table = PG_GETARG_OID(0);
   conversion.column = NameStr(*PG_GETARG_NAME(1));
-  conversion.segment = segment;
-  Convert(conversion, reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo));
-  SPI_finish();
-  return Datum{0};
+  conversion.target = "ids";
+  return conversion;
+}
+
+const char *TargetOf(const char *target) {
+  if (strcmp(target, "ids") == 0 || strcmp(target, "bigint") == 0) return target;
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid target \"%s\" of a conversion", target),
+                  errdetail("A column is converted to \"ids\", or only widened to \"bigint\"."),
+                  errhint("For the numbers of a segment, write segment => instead of target =>.")));
 }
 
 }  // namespace
 
 SNOWFLAKE_FUNCTION(snowflake_convert) {
-  CheckNotNull(fcinfo, "snowflake_convert", {"relation", "column_name", "dry_run"});
-  return ConvertNow(fcinfo, nullptr, PG_GETARG_BOOL(2));
+  CheckNotNull(fcinfo, "snowflake_convert", {"relation", "column_name", "dry_run", "online", "abandon", "target"});
+  const bool dry_run = PG_GETARG_BOOL(2), online = PG_GETARG_BOOL(3), abandon = PG_GETARG_BOOL(4);
+  if (abandon && !online)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("abandon needs online => true"),
+                    errdetail("Only an online conversion can be abandoned; another one is one transaction.")));
+  if (!dry_run && !online) CheckMayConvert();
+  InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+  ReturnSetInfo *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+  SPI_connect();
+  Conversion conversion = ConversionOf(fcinfo, dry_run || online);
+  conversion.target = TargetOf(text_to_cstring(PG_GETARG_TEXT_PP(5)));
+  if (online)
+    ConvertOnline(conversion, abandon, result);
+  else
+    Convert(conversion, result);
+  SPI_finish();
+  return Datum{0};
+}
+
+SNOWFLAKE_FUNCTION(snowflake_check_switch) {
+  CheckNotNull(fcinfo, "snowflake_check_switch", {"relation", "column_name", "target", "checksum"});
+  SPI_connect();
+  Conversion conversion = ConversionOf(fcinfo, true);
+  conversion.target = TargetOf(text_to_cstring(PG_GETARG_TEXT_PP(2)));
+  FindNextval(&conversion);
+  const IdColumns columns = LockColumns(&conversion);
+  CheckColumns(conversion, columns);
+  CheckOnline(columns);
+  CheckSwitch(conversion, columns, StatementsAfterSwitch(conversion, columns), text_to_cstring(PG_GETARG_TEXT_PP(3)));
+  SPI_finish();
+  PG_RETURN_VOID();
 }
 
 SNOWFLAKE_FUNCTION(snowflake_convert_segment) {
   CheckNotNull(fcinfo, "snowflake_convert", {"relation", "column_name", "segment", "dry_run"});
   const char *segment = text_to_cstring(PG_GETARG_TEXT_PP(2));
+  const bool dry_run = PG_GETARG_BOOL(3);
   CheckSegmentName(strlen(segment));
   // An untyped 'true' is probably meant for dry_run.
   bool meant_dry_run = false;
@@ -201,7 +297,14 @@ SNOWFLAKE_FUNCTION(snowflake_convert_segment) {
             (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("cannot convert to a segment called \"%s\"", segment),
              errdetail("This value may be meant for the boolean argument dry_run."),
              errhint("For a dry run, write dry_run => true.")));
-  return ConvertNow(fcinfo, segment, PG_GETARG_BOOL(3));
+  if (!dry_run) CheckMayConvert();
+  InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+  SPI_connect();
+  Conversion conversion = ConversionOf(fcinfo, dry_run);
+  conversion.segment = segment;
+  Convert(conversion, reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo));
+  SPI_finish();
+  return Datum{0};
 }
 
 }  // namespace snowflake

@@ -1,0 +1,105 @@
+// snowflake_try(): executes statements that need a strong lock for a moment. Whoever waits for such
+// a lock makes all later sessions wait, too. So each attempt waits for a short time only.
+//
+// 1. An attempt is a subtransaction. If it fails, it has no effect and keeps no lock.
+// 2. Between two attempts the transaction ends, so that its snapshot holds no vacuum back.
+// 3. The statements run with the caller's rights and settings, as if the caller had sent them.
+#include "pg/convert/attempts.h"
+
+#include "pg/report.h"
+#include "pg/spi.h"
+
+namespace snowflake {
+namespace {
+constexpr int64_t kFirstPauseUs = 100 * 1000;
+constexpr int64_t kLongestPauseUs = 3 * 1000 * 1000;
+constexpr int64_t kGiveUpUs = int64_t{600} * 1000 * 1000;
+
+void Run(const char *statements) {
+  const int guc_level = NewGUCNestLevel();
+  const auto set = [](const char *name, const char *value) {
+    set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+  };
+  set("lock_timeout", "100ms");
+  // What waits for this long ends an autovacuum that is in the way.
+  set("deadlock_timeout", "50ms");
+  const int rc = SPI_execute(statements, false, 0);
+  if (rc == SPI_ERROR_TRANSACTION)
+    ereport(ERROR,
+            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("cannot begin or end transactions in snowflake_try()"),
+             errdetail("All statements of one call are executed in one transaction."),
+             errhint("Leave out BEGIN, COMMIT and the like.")));
+  if (rc < 0) elog(ERROR, "SPI failed: %s", SPI_result_code_string(rc));
+  AtEOXact_GUC(false, guc_level);
+}
+
+// Null: the attempt succeeded. An error that is not about a lock is raised again.
+const ErrorData *Attempt(const char *statements) {
+  MemoryContext context = CurrentMemoryContext;
+  ResourceOwner owner = CurrentResourceOwner;
+  ErrorData *volatile error = nullptr;
+  BeginInternalSubTransaction(nullptr);
+  MemoryContextSwitchTo(context);
+  PG_TRY();
+  {
+    Run(statements);
+    ReleaseCurrentSubTransaction();
+  }
+  PG_CATCH();
+  {
+    MemoryContextSwitchTo(context);
+    error = CopyErrorData();
+    FlushErrorState();
+    RollbackAndReleaseCurrentSubTransaction();
+  }
+  PG_END_TRY();
+  MemoryContextSwitchTo(context);
+  CurrentResourceOwner = owner;
+  if (error != nullptr && error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE &&
+      error->sqlerrcode != ERRCODE_T_R_DEADLOCK_DETECTED)
+    ReThrowError(error);
+  return error;
+}
+
+}  // namespace
+
+void CheckMayCommit(FunctionCallInfo fcinfo, const char *procedure) {
+  const Node *context = fcinfo->context;
+  if (context != nullptr && IsA(context, CallContext) && !castNode(CallContext, fcinfo->context)->atomic) return;
+  ereport(ERROR,
+          (errcode(ERRCODE_ACTIVE_SQL_TRANSACTION), errmsg("%s() cannot run inside a transaction block", procedure),
+           errdetail("It ends transactions of its own."), errhint("Call it as a statement of its own.")));
+}
+
+void PauseFor(int64_t us) {
+  static uint32 event = 0;
+  if (event == 0) event = WaitEventNamed("SnowflakeConvert");
+  WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, static_cast<long>(us / 1000), event);
+  ResetLatch(MyLatch);
+  CHECK_FOR_INTERRUPTS();
+}
+
+SNOWFLAKE_FUNCTION(snowflake_try) {
+  CheckNotNull(fcinfo, "snowflake_try", {"statements"});
+  CheckMayCommit(fcinfo, "snowflake_try");
+  SPI_connect_ext(SPI_OPT_NONATOMIC);
+  const char *statements = text_to_cstring(PG_GETARG_TEXT_PP(0));
+  const TimestampTz since = GetCurrentTimestamp();
+  int64_t pause_us = kFirstPauseUs;
+  while (const ErrorData *error = Attempt(statements)) {
+    const int64_t waited_us = GetCurrentTimestamp() - since;
+    if (waited_us > kGiveUpUs)
+      ereport(ERROR,
+              (errcode(error->sqlerrcode), errmsg("could not lock what the statements change"),
+               errdetail("It was tried for %lld s: %s", Long(waited_us / 1000000), error->message),
+               errhint("A long transaction uses the table: see pg_locks and pg_stat_activity. Then call again.")));
+    SPI_commit();
+    PauseFor(pause_us / 2 +
+             static_cast<int64_t>(pg_prng_double(&pg_global_prng_state) * static_cast<double>(pause_us)));
+    pause_us = Min(2 * pause_us, kLongestPauseUs);
+  }
+  SPI_finish();
+  return Datum{0};
+}
+
+}  // namespace snowflake

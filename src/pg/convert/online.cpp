@@ -1,0 +1,426 @@
+// The steps before the switch of an online conversion, and the way back.
+#include "pg/convert/online.h"
+
+#include "pg/convert/online_catalog.h"
+#include "pg/convert/switch.h"
+#include "pg/report.h"
+
+namespace snowflake {
+namespace {
+// --- New columns ---
+
+// For each table at the top: what its new columns lack. $3: the trigger's function.
+constexpr char kAdd[] = R"(
+SELECT string_agg(statement, E';\n' ORDER BY rank, nth) FROM (
+    SELECT top, nth, 1, tab, format('ALTER TABLE %s ADD COLUMN %I bigint', tab, new)
+    FROM wide WHERE root AND NOT EXISTS (
+        SELECT FROM pg_attribute a WHERE a.attrelid = relation AND a.attname = new AND NOT a.attisdropped)
+    UNION ALL
+    SELECT top, nth, 2, tab, format(E'CREATE TRIGGER %1$I BEFORE INSERT OR UPDATE ON %2$s FOR EACH ROW '
+        'EXECUTE FUNCTION %3$s(%4$L, %5$L);\nALTER TABLE %2$s ENABLE ALWAYS TRIGGER %1$I', '~' || new, tab, $3, old, new)
+    FROM wide WHERE (root OR NOT relispartition) AND NOT EXISTS (
+        SELECT FROM pg_trigger t WHERE t.tgrelid = relation AND t.tgname = '~' || new)
+    UNION ALL
+    SELECT top, nth, 3, tab, format('ALTER TABLE %s ADD CONSTRAINT %I CHECK (%s) NOT VALID', tab, new, format(
+        CASE WHEN attnotnull THEN '%1$I IS NOT NULL AND %1$I = %2$I' ELSE '%1$I IS NOT DISTINCT FROM %2$I' END, new, old))
+    FROM wide WHERE root AND NOT EXISTS (
+        SELECT FROM pg_constraint k WHERE k.conrelid = relation AND k.conname = new AND k.contype = 'c')
+    ) AS s(top, nth, rank, tab, statement)
+GROUP BY top ORDER BY min(nth))";
+
+constexpr char kNotFilled[] = R"( NOT EXISTS (
+    SELECT FROM pg_constraint k WHERE k.conrelid = relation AND k.conname = new AND k.contype = 'c' AND k.convalidated))";
+
+constexpr char kFill[] = R"(
+SELECT format('CALL %s(%L);', $3, tab) FROM wide WHERE root AND)";
+constexpr char kInOrderOfTables[] = " GROUP BY tab ORDER BY min(nth)";
+
+constexpr char kValidate[] = R"(
+SELECT format('ALTER TABLE %s VALIDATE CONSTRAINT %I;', tab, new) FROM wide WHERE root AND)";
+constexpr char kInOrder[] = " ORDER BY nth";
+
+constexpr char kAnalyze[] = R"(
+SELECT format('ANALYZE %s;', tab) FROM wide WHERE root GROUP BY tab ORDER BY min(nth))";
+
+// --- Indexes ---
+
+// Those of tables with rows. `keys` and `include` have \x01 for each expression.
+constexpr char kIndexesToBuild[] = R"(
+SELECT i.indrelid, i.tab, CASE WHEN i.indisunique THEN 'UNIQUE ' ELSE '' END, quote_ident(i.new), m.amname, k.keys,
+    coalesce(' INCLUDE (' || k.include || ')', '') || CASE WHEN i.indnullsnotdistinct THEN ' NULLS NOT DISTINCT' ELSE '' END
+        || coalesce(' WITH (' || array_to_string(i.reloptions, ', ') || ')', '')
+        || coalesce(' TABLESPACE ' || quote_ident(s.spcname), ''),
+    i.indexprs::text, i.indpred::text, format('%I.%I', i.nspname, i.new), n.indexrelid IS NOT NULL, n.indisvalid
+FROM indexes i JOIN pg_am m ON m.oid = i.relam LEFT JOIN pg_tablespace s ON s.oid = i.reltablespace
+LEFT JOIN pg_index n ON n.indrelid = i.indrelid AND n.indexrelid = (
+    SELECT c.oid FROM pg_class c WHERE c.relname = i.new AND c.relnamespace = i.relnamespace),
+LATERAL (
+    SELECT string_agg(
+            CASE WHEN u.key = 0 THEN E'(\x01)' ELSE quote_ident(coalesce(w.new, a.attname)) END
+            || coalesce(' COLLATE ' || quote_ident(cn.nspname) || '.' || quote_ident(co.collname), '')
+            || CASE WHEN oc.opcdefault AND (u.key = 0 OR w.new IS NOT NULL) THEN ''
+               ELSE format(' %I.%I', onsp.nspname, CASE WHEN w.new IS NULL THEN oc.opcname
+                   ELSE regexp_replace(oc.opcname, 'int[24]', 'int8') END) END
+            || coalesce((SELECT ' (' || string_agg(format('%s = %L', split_part(o, '=', 1),
+                            substr(o, strpos(o, '=') + 1)), ', ') || ')' FROM unnest(ia.attoptions) AS o), '')
+            || CASE WHEN NOT pg_indexam_has_property(i.relam, 'can_order') THEN ''
+               ELSE (ARRAY['', ' DESC NULLS LAST', ' NULLS FIRST', ' DESC'])[p.option + 1] END,
+            ', ' ORDER BY u.nth) FILTER (WHERE u.nth <= i.indnkeyatts) AS keys,
+        string_agg(quote_ident(coalesce(w.new, a.attname)), ', ' ORDER BY u.nth)
+            FILTER (WHERE u.nth > i.indnkeyatts) AS include
+    FROM unnest(i.indkey) WITH ORDINALITY AS u(key, nth)
+    LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = u.key AND u.key <> 0
+    LEFT JOIN wide w ON w.relation = i.indrelid AND w.number = u.key
+    LEFT JOIN pg_attribute ia ON ia.attrelid = i.indexrelid AND ia.attnum = u.nth
+    LEFT JOIN LATERAL (SELECT i.indclass[u.nth - 1] AS class, i.indcollation[u.nth - 1] AS collation,
+        i.indoption[u.nth - 1] AS option) AS p ON u.nth <= i.indnkeyatts
+    LEFT JOIN pg_opclass oc ON oc.oid = p.class LEFT JOIN pg_namespace onsp ON onsp.oid = oc.opcnamespace
+    LEFT JOIN pg_collation co ON co.oid = p.collation LEFT JOIN pg_namespace cn ON cn.oid = co.collnamespace) AS k
+WHERE i.kind = 'i' AND NOT coalesce(n.indisvalid, false)
+ORDER BY i.tab, i.name)";
+
+// --- Constraints ---
+
+// The check constraints of a user, which no table inherits.
+constexpr char kChecks[] = R"(
+SELECT f.conrelid, f.conrelid::regclass::text, quote_ident(c.new), f.conbin::text,
+    CASE WHEN f.connoinherit THEN ' NO INHERIT' ELSE '' END, n.oid IS NULL, f.convalidated AND NOT coalesce(n.convalidated, false)
+FROM pg_constraint f LEFT JOIN LATERAL (SELECT )" SNOWFLAKE_NEW("f.conname") R"() AS c(new) ON true
+LEFT JOIN pg_constraint n ON n.conrelid = f.conrelid AND n.conname = c.new
+WHERE f.contype = 'c' AND f.conislocal AND f.coninhcount = 0 AND EXISTS (
+        SELECT FROM wide w WHERE w.relation = f.conrelid AND w.number = ANY (f.conkey) AND w.new <> f.conname)
+    AND (n.oid IS NULL OR f.convalidated AND NOT n.convalidated)
+ORDER BY 2, 3)";
+
+// A foreign key of a partitioned table is made of those of its partitions, in the switch.
+constexpr char kForeignKeys[] = R"(
+SELECT k.tab, quote_ident(k.new), format('FOREIGN KEY (%s) REFERENCES %s(%s)%s', k.news, k.referred, k.referred_news,
+        CASE WHEN k.confdelsetcols IS NULL THEN r.rest ELSE regexp_replace(r.rest, '(SET (NULL|DEFAULT)) \([^)]*\)',
+            '\1 (' || (SELECT string_agg(quote_ident(coalesce(w.new, a.attname)), ', ')
+                       FROM unnest(k.confdelsetcols) AS s(number)
+                       JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = s.number
+                       LEFT JOIN wide w ON w.relation = k.conrelid AND w.number = s.number) || ')') END),
+    n.oid IS NULL, k.convalidated AND NOT coalesce(n.convalidated, false)
+FROM keys k LEFT JOIN pg_constraint n ON n.conrelid = k.conrelid AND n.conname = k.new,
+LATERAL (SELECT regexp_replace(substr(k.definition, length(k.head) + 1), ' NOT VALID$', '') AS rest) AS r
+WHERE k.kind = 'r' AND (n.oid IS NULL OR k.convalidated AND NOT n.convalidated)
+ORDER BY 1, 2)";
+
+// --- What cannot be done ---
+
+constexpr char kObstacles[] = R"(,
+lines AS (
+    SELECT CASE WHEN r.rulename = '_RETURN' THEN pg_describe_object('pg_class'::regclass, r.ev_class, 0)
+            WHEN x.oid IS NOT NULL THEN 'generated ' || pg_describe_object('pg_class'::regclass, x.adrelid, x.adnum)
+            ELSE pg_describe_object(d.classid, d.objid, d.objsubid) END
+        || ' depends on ' || pg_describe_object('pg_class'::regclass, w.relation, w.number) AS line
+    FROM wide w
+    JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = w.relation AND d.refobjsubid = w.number
+    LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+    LEFT JOIN pg_attrdef x ON d.classid = 'pg_attrdef'::regclass AND x.oid = d.objid
+    LEFT JOIN pg_trigger t ON d.classid = 'pg_trigger'::regclass AND t.oid = d.objid
+    LEFT JOIN pg_constraint f ON d.classid = 'pg_constraint'::regclass AND f.oid = d.objid
+    WHERE CASE d.classid
+        WHEN 'pg_rewrite'::regclass THEN r.rulename <> '_RETURN' OR NOT EXISTS (
+            SELECT FROM pg_class v WHERE v.oid = r.ev_class AND v.relkind = 'v')
+        WHEN 'pg_attrdef'::regclass THEN x.adnum <> w.number
+        WHEN 'pg_trigger'::regclass THEN t.tgconstraint <> 0 AND NOT t.tgisinternal
+        WHEN 'pg_constraint'::regclass THEN f.contype = 'x'
+        ELSE d.classid NOT IN ('pg_class'::regclass, 'pg_policy'::regclass, 'pg_publication_rel'::regclass,
+            'pg_statistic_ext'::regclass) END
+    UNION
+    SELECT 'partition key of ' || pg_describe_object('pg_class'::regclass, w.relation, 0) || ' depends on '
+        || pg_describe_object('pg_class'::regclass, w.relation, w.number)
+    FROM wide w JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = w.relation
+        AND d.objsubid = w.number AND d.refclassid = d.classid AND d.refobjid = w.relation AND d.refobjsubid = 0
+    UNION
+    SELECT pg_describe_object('pg_constraint'::regclass, oid, 0) || ' refers to a partitioned table or a partition'
+    FROM keys WHERE own AND (referred_kind = 'p'
+        OR EXISTS (SELECT FROM pg_class p WHERE p.oid = confrelid AND p.relispartition))
+    UNION
+    SELECT pg_describe_object('pg_constraint'::regclass, oid, 0) || ' has a definition that is not understood'
+    FROM keys WHERE left(definition, length(head)) <> head
+    UNION
+    SELECT pg_describe_object('pg_rewrite'::regclass, r.oid, 0) || ' rewrites statements'
+    FROM wide w JOIN pg_rewrite r ON r.ev_class = w.relation
+    UNION
+    SELECT pg_describe_object('pg_trigger'::regclass, t.oid, 0) || ' would fire after the conversion''s trigger'
+    FROM wide w JOIN pg_trigger t ON t.tgrelid = w.relation AND t.tgtype & 3 = 3 AND NOT t.tgisinternal
+        AND t.tgname >= '~snowflake_new_' AND t.tgname <> '~' || w.new AND t.tgname NOT LIKE '~snowflake\_new\_%'
+    UNION
+    SELECT pg_describe_object('pg_class'::regclass, w.relation, w.number) || ' is both inherited and local'
+    FROM wide w JOIN pg_attribute a ON a.attrelid = w.relation AND a.attnum = w.number
+    WHERE a.attislocal AND a.attinhcount > 0
+    UNION
+    SELECT pg_describe_object('pg_class'::regclass, w.relation, w.number) || ' is not null, and that of the table above is not'
+    FROM wide w JOIN pg_attribute a ON a.attrelid = w.top AND a.attname = w.old WHERE w.attnotnull AND NOT a.attnotnull
+    UNION
+    SELECT pg_describe_object('pg_class'::regclass, i.indexrelid, 0) || ' has an operator class without one for bigint: '
+        || oc.opcname
+    FROM indexes i, unnest(i.indkey) WITH ORDINALITY AS u(key, nth) JOIN wide w ON w.number = u.key,
+        pg_opclass oc
+    WHERE w.relation = i.indrelid AND u.nth <= i.indnkeyatts AND oc.oid = i.indclass[u.nth - 1] AND NOT oc.opcdefault
+        AND NOT EXISTS (
+            SELECT FROM pg_opclass b WHERE b.opcmethod = oc.opcmethod AND b.opcnamespace = oc.opcnamespace
+                AND b.opcname = regexp_replace(oc.opcname, 'int[24]', 'int8') AND b.opcintype = 'bigint'::regtype)
+    UNION
+    SELECT CASE WHEN d.classid = 'pg_rewrite'::regclass
+            THEN pg_describe_object('pg_class'::regclass, (SELECT ev_class FROM pg_rewrite WHERE oid = d.objid), 0)
+            ELSE pg_describe_object(d.classid, d.objid, d.objsubid) END || ' depends on view ' || v.name
+    FROM views v JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = v.view
+            OR d.refclassid = 'pg_type'::regclass AND d.refobjid = (SELECT reltype FROM pg_class WHERE oid = v.view)
+    WHERE d.deptype IN ('n', 'a') AND NOT (d.classid = 'pg_rewrite'::regclass AND EXISTS (
+        SELECT FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class
+        WHERE r.oid = d.objid AND r.rulename = '_RETURN' AND c.relkind = 'v'))
+    UNION
+    SELECT 'view ' || v.name || ' belongs to ' || pg_get_userbyid(c.relowner) FROM views v JOIN pg_class c ON c.oid = v.view
+    WHERE NOT pg_has_role(c.relowner, 'USAGE')
+    UNION
+    SELECT 'view ' || v.name || ' belongs to an extension' FROM views v JOIN pg_depend d
+        ON d.classid = 'pg_class'::regclass AND d.objid = v.view AND d.deptype = 'e')
+SELECT string_agg(line, E'\n' ORDER BY line COLLATE "C") FROM lines)";
+
+constexpr char kAbandon[] = R"(
+SELECT string_agg(statement, E';\n' ORDER BY rank, statement) FROM (
+    SELECT 1, format('ALTER TABLE %s DROP CONSTRAINT %I', k.tab, k.new) FROM keys k
+    WHERE EXISTS (SELECT FROM pg_constraint n WHERE n.conrelid = k.conrelid AND n.conname = k.new)
+    UNION ALL
+    SELECT 2, format('DROP TRIGGER %I ON %s', '~' || new, tab) FROM wide
+    WHERE (root OR NOT relispartition) AND EXISTS (
+        SELECT FROM pg_trigger t WHERE t.tgrelid = relation AND t.tgname = '~' || new)
+    UNION ALL
+    SELECT 3, format('ALTER TABLE %s DROP COLUMN %I', tab, new) FROM wide
+    WHERE root AND EXISTS (
+        SELECT FROM pg_attribute a WHERE a.attrelid = relation AND a.attname = new AND NOT a.attisdropped)
+    ) AS s(rank, statement)
+HAVING count(*) > 0)";
+
+// --- Expressions ---
+
+// Stands for column n of a table as the parameter kMark + n; no expression has parameters.
+constexpr int kMark = 1000000;
+
+Node *MarkColumns(Node *node, void *narrow) {
+  if (node == nullptr) return nullptr;
+  if (!IsA(node, Var)) return MutateTree(node, MarkColumns, narrow);
+  const Var *var = castNode(Var, node);
+  if (!bms_is_member(var->varattno, static_cast<Bitmapset *>(narrow))) return static_cast<Node *>(copyObjectImpl(node));
+  Param *param = makeNode(Param);
+  param->paramkind = PARAM_EXTERN;
+  param->paramid = kMark + var->varattno;
+  param->paramtype = var->vartype;
+  param->paramtypmod = var->vartypmod;
+  param->paramcollid = var->varcollid;
+  param->location = -1;
+  return reinterpret_cast<Node *>(param);
+}
+
+const char *Replaced(const char *text, const char *from, const char *to) {
+  StringInfoData all;
+  initStringInfo(&all);
+  while (const char *found = strstr(text, from)) {
+    appendBinaryStringInfo(&all, text, static_cast<int>(found - text));
+    appendStringInfoString(&all, to);
+    text = found + strlen(from);
+  }
+  appendStringInfoString(&all, text);
+  return all.data;
+}
+
+// The SQL of an expression of a table, with the new columns instead of the narrow ones.
+const char *OnNewColumns(const IdColumns &columns, Oid table, Node *expression) {
+  Bitmapset *narrow = nullptr;
+  for (int64_t i = 0; i < columns.count; ++i)
+    if (columns.all[i].narrow && columns.all[i].table == table) narrow = bms_add_member(narrow, columns.all[i].number);
+  const char *sql = deparse_expression(MarkColumns(expression, narrow), deparse_context_for(get_rel_name(table), table),
+                                       false, false);
+  for (int number = -1; (number = bms_next_member(narrow, number)) >= 0;)
+    sql = Replaced(sql, psprintf("$%d", kMark + number),
+                   quote_identifier(NewName(get_attname(table, static_cast<AttrNumber>(number), false))));
+  return sql;
+}
+
+// --- Lists of steps ---
+
+const char *Joined(List *statements) {
+  StringInfoData all;
+  initStringInfo(&all);
+  ListCell *cell = nullptr;
+  foreach (cell, statements) {
+    const char *statement = static_cast<const char *>(lfirst(cell));
+    const size_t length = strlen(statement);
+    const int kept = static_cast<int>(length > 0 && statement[length - 1] == ';' ? length - 1 : length);
+    appendStringInfo(&all, "%s%.*s", all.len > 0 ? ";\n" : "", kept, statement);
+  }
+  return all.data;
+}
+
+const char *Quoted(const char *statements) {
+  if (strstr(statements, "$try$") != nullptr) return quote_literal_cstr(statements);
+  return psprintf("$try$\n%s\n$try$", statements);
+}
+
+struct Extension {
+  const char *attempt, *fill, *follow, *check;
+};
+
+Extension FunctionsOf(const Conversion &conversion) {
+  return {FindFunction(conversion, "snowflake_try", 1).name_sql, FindFunction(conversion, "snowflake_fill", 2).name_sql,
+          FindFunction(conversion, "snowflake_follow", 0).name_sql,
+          FindFunction(conversion, "snowflake_check_switch", 4).name_sql};
+}
+
+char *Attempt(const Extension &extension, const char *statements) {
+  return psprintf("CALL %s(%s);", extension.attempt, Quoted(statements));
+}
+
+List *Attempts(const Extension &extension, List *statements) {
+  ListCell *cell = nullptr;
+  foreach (cell, statements) lfirst(cell) = Attempt(extension, static_cast<const char *>(lfirst(cell)));
+  return statements;
+}
+
+// Copies of a query's rows, which the next query would overwrite: `fields` texts in each.
+List *Copied(int fields) {
+  List *rows = NIL;
+  for (int64_t row = 0; row < Rows(); ++row) {
+    const char **texts = static_cast<const char **>(palloc(sizeof(char *) * static_cast<Size>(fields)));
+    for (int i = 0; i < fields; ++i) texts[i] = Text(row, i + 1);
+    rows = lappend(rows, texts);
+  }
+  return rows;
+}
+
+bool Is(const char *boolean) { return boolean != nullptr && boolean[0] == 't'; }
+
+Oid OidOf(const char *text) { return static_cast<Oid>(strtoul(text, nullptr, 10)); }
+
+List *IndexSteps(const IdColumns &columns) {
+  List *steps = NIL;
+  Query(Concat({kWide, kIndexes, kIndexesToBuild}), columns.narrow.tables, columns.narrow.numbers);
+  ListCell *cell = nullptr;
+  foreach (cell, Copied(12)) {
+    const char *const *row = static_cast<const char *const *>(lfirst(cell));
+    const Oid table = OidOf(row[0]);
+    if (Is(row[10])) steps = lappend(steps, psprintf("DROP INDEX CONCURRENTLY %s;", row[9]));
+    StringInfoData keys;
+    initStringInfo(&keys);
+    List *expressions = row[7] != nullptr ? castNode(List, stringToNode(row[7])) : NIL;
+    int next = 0;
+    for (const char *c = row[5]; *c != '\0'; ++c) {
+      if (*c != '\x01')
+        appendStringInfoChar(&keys, *c);
+      else
+        appendStringInfoString(&keys, OnNewColumns(columns, table, static_cast<Node *>(list_nth(expressions, next++))));
+    }
+    Node *predicate = row[8] != nullptr ? static_cast<Node *>(stringToNode(row[8])) : nullptr;
+    if (predicate != nullptr && IsA(predicate, List))
+      predicate = reinterpret_cast<Node *>(make_ands_explicit(castNode(List, predicate)));
+    steps = lappend(steps, psprintf("CREATE %sINDEX CONCURRENTLY %s ON %s USING %s (%s)%s%s%s;", row[2], row[3], row[1],
+                                    row[4], keys.data, row[6], predicate != nullptr ? " WHERE " : "",
+                                    predicate != nullptr ? OnNewColumns(columns, table, predicate) : ""));
+  }
+  return steps;
+}
+
+// A constraint is added for a moment, and validated while others write.
+List *ConstraintSteps(const Extension &extension, const char *table, const char *name, const char *definition, bool add,
+                      bool validate) {
+  List *steps = NIL;
+  if (add)
+    steps = lappend(
+        steps, Attempt(extension, psprintf("ALTER TABLE %s ADD CONSTRAINT %s %s NOT VALID", table, name, definition)));
+  if (validate) steps = lappend(steps, psprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s;", table, name));
+  return steps;
+}
+
+List *CheckSteps(const Extension &extension, const IdColumns &columns) {
+  List *steps = NIL;
+  Query(Concat({kWide, kChecks}), columns.narrow.tables, columns.narrow.numbers);
+  ListCell *cell = nullptr;
+  foreach (cell, Copied(7)) {
+    const char *const *row = static_cast<const char *const *>(lfirst(cell));
+    Node *expression = static_cast<Node *>(stringToNode(row[3]));
+    const char *definition = psprintf("CHECK (%s)%s", OnNewColumns(columns, OidOf(row[0]), expression), row[4]);
+    steps = list_concat(steps, ConstraintSteps(extension, row[1], row[2], definition, Is(row[5]), Is(row[6])));
+  }
+  return steps;
+}
+
+List *ForeignKeySteps(const Extension &extension, const IdColumns &columns) {
+  List *steps = NIL;
+  Query(Concat({kWide, kKeys, kForeignKeys}), columns.narrow.tables, columns.narrow.numbers);
+  ListCell *cell = nullptr;
+  foreach (cell, Copied(5)) {
+    const char *const *row = static_cast<const char *const *>(lfirst(cell));
+    steps = list_concat(steps, ConstraintSteps(extension, row[0], row[1], row[2], Is(row[3]), Is(row[4])));
+  }
+  return steps;
+}
+
+// Those up to the switch, without ANALYZE, which leaves nothing that could be found.
+List *StepsBefore(const Extension &extension, const IdColumns &columns) {
+  const ColumnSet &narrow = columns.narrow;
+  List *steps = Attempts(extension, Texts({kWide, kAdd}, narrow.tables, narrow.numbers, TextValue(extension.follow)));
+  steps = list_concat(steps, Texts({kWide, kFill, kNotFilled, kInOrderOfTables}, narrow.tables, narrow.numbers,
+                                   TextValue(extension.fill)));
+  steps = list_concat(steps, Texts({kWide, kValidate, kNotFilled, kInOrder}, narrow.tables, narrow.numbers));
+  steps = list_concat(steps, IndexSteps(columns));
+  steps = list_concat(steps, CheckSteps(extension, columns));
+  return list_concat(steps, ForeignKeySteps(extension, columns));
+}
+
+const char *SwitchText(const IdColumns &columns, List *defaults) {
+  return Joined(SwitchStatements(columns, list_copy(defaults)));
+}
+
+char *ChecksumOf(const char *statements) {
+  return TextDatumGetCString(DirectFunctionCall1Coll(md5_text, C_COLLATION_OID, CStringGetTextDatum(statements)));
+}
+
+// Locks, the check, and the statements that it has checked.
+char *Switch(const Extension &extension, const Conversion &conversion, const IdColumns &columns, List *defaults) {
+  const char *text = SwitchText(columns, defaults);
+  StringInfoData tables;
+  initStringInfo(&tables);
+  ListCell *cell = nullptr;
+  foreach (cell, TablesOfSwitch(columns))
+    appendStringInfo(&tables, "%s%s", tables.len > 0 ? ", " : "", static_cast<const char *>(lfirst(cell)));
+  return Attempt(extension,
+                 psprintf("LOCK TABLE %s;\nSELECT %s(%s, %s, %s, '%s');\n%s", tables.data, extension.check,
+                          quote_literal_cstr(columns.all[0].table_sql), quote_literal_cstr(conversion.column),
+                          quote_literal_cstr(conversion.target), ChecksumOf(text), text));
+}
+
+}  // namespace
+
+char *OnlineObstacles(const IdColumns &columns) {
+  Query(Concat({kWide, kKeys, kIndexes, kViews, kObstacles}), columns.narrow.tables, columns.narrow.numbers);
+  return Text(0, 1);
+}
+
+List *OnlineSteps(const Conversion &conversion, const IdColumns &columns, List *defaults) {
+  const Extension extension = FunctionsOf(conversion);
+  if (columns.narrow_count == 0) return defaults == NIL ? NIL : list_make1(Attempt(extension, Joined(defaults)));
+  List *steps = StepsBefore(extension, columns);
+  steps = list_concat(steps, Texts({kWide, kAnalyze}, columns.narrow.tables, columns.narrow.numbers));
+  return lappend(steps, Switch(extension, conversion, columns, defaults));
+}
+
+List *AbandonSteps(const Conversion &conversion, const IdColumns &columns) {
+  return Attempts(FunctionsOf(conversion),
+                  Texts({kWide, kKeys, kAbandon}, columns.narrow.tables, columns.narrow.numbers));
+}
+
+void CheckSwitch(const Conversion &conversion, const IdColumns &columns, List *defaults, const char *checksum) {
+  if (columns.narrow_count > 0 && StepsBefore(FunctionsOf(conversion), columns) == NIL &&
+      strcmp(ChecksumOf(SwitchText(columns, defaults)), checksum) == 0)
+    return;
+  ereport(ERROR,
+          (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+           errmsg("the switch of %s is not due", columns.all[0].described),
+           errdetail("A step before it has not been done, or its tables have changed since the statements were made."),
+           errhint("Call snowflake_convert() with online => true again, and run the statements that it returns.")));
+}
+
+}  // namespace snowflake

@@ -1,0 +1,30 @@
+// A query of the catalogs by SPI, and the fields of its rows.
+#pragma once
+
+#include "pg/spi.h"
+
+namespace snowflake {
+// One query; with read_only off it gets a snapshot of its own.
+template <typename... Values>
+void Query(const char *query, Values... values) {
+  Oid types[] = {values.type..., InvalidOid};
+  Datum datums[] = {values.datum..., Datum{0}};
+  const int rc = SPI_execute_with_args(query, sizeof...(values), types, datums, nullptr, false, 0);
+  if (rc != SPI_OK_SELECT) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), query);
+}
+
+inline Value OidValue(Oid oid) { return Of(OIDOID, ObjectIdGetDatum(oid)); }
+
+// Fields that may be null are read as text.
+inline char *Text(int64_t row, int field) {
+  return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, field);
+}
+
+inline Datum Field(int64_t row, int field) {
+  bool is_null = false;
+  return SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, field, &is_null);
+}
+inline Oid OidField(int64_t row, int field) { return DatumGetObjectId(Field(row, field)); }
+inline bool BoolField(int64_t row, int field) { return DatumGetBool(Field(row, field)); }
+
+}  // namespace snowflake
