@@ -689,58 +689,6 @@ SELECT snowflake_convert('kept', 'id');
 SELECT * FROM shape('kept');
 DROP TABLE kept;
 
---
--- Without a long lock, as doc/converting.md describes it: a second column grows beside the first, and takes its place.
---
-CREATE TABLE orders (id serial PRIMARY KEY, n int);
-CREATE TABLE items (order_id int NOT NULL REFERENCES orders, n int);
-INSERT INTO orders (n) SELECT generate_series(1, 5);
-INSERT INTO items SELECT id, 1 FROM orders;
-ALTER TABLE orders ADD COLUMN new_id bigint;
-ALTER TABLE items ADD COLUMN new_order_id bigint;
-CREATE FUNCTION follow() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF TG_RELID = 'orders'::regclass THEN NEW.new_id := NEW.id; ELSE NEW.new_order_id := NEW.order_id; END IF;
-    RETURN NEW;
-END $$;
-CREATE TRIGGER follow BEFORE INSERT OR UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION follow();
-CREATE TRIGGER follow BEFORE INSERT OR UPDATE ON items FOR EACH ROW EXECUTE FUNCTION follow();
-UPDATE orders SET new_id = id WHERE new_id IS NULL AND id <= 3;
-UPDATE orders SET new_id = id WHERE new_id IS NULL AND id > 3;
-UPDATE items SET new_order_id = order_id WHERE new_order_id IS NULL;
-INSERT INTO orders (n) VALUES (6);
-CREATE UNIQUE INDEX CONCURRENTLY orders_new_id ON orders (new_id);
-ALTER TABLE orders ADD CONSTRAINT filled CHECK (new_id IS NOT NULL) NOT VALID;
-ALTER TABLE orders VALIDATE CONSTRAINT filled;
-ALTER TABLE items ADD CONSTRAINT filled CHECK (new_order_id IS NOT NULL) NOT VALID;
-ALTER TABLE items VALIDATE CONSTRAINT filled;
-CREATE TABLE files AS SELECT oid, pg_relation_filenode(oid) AS file FROM pg_class WHERE relname IN ('orders', 'items');
-BEGIN;
-LOCK TABLE orders, items;
-DROP TRIGGER follow ON orders;
-DROP TRIGGER follow ON items;
-ALTER TABLE orders ALTER new_id SET NOT NULL;
-ALTER TABLE items ALTER new_order_id SET NOT NULL;
-ALTER TABLE orders DROP CONSTRAINT filled;
-ALTER TABLE items DROP CONSTRAINT filled, DROP COLUMN order_id;
-ALTER TABLE items RENAME new_order_id TO order_id;
-ALTER TABLE orders DROP COLUMN id;
-ALTER TABLE orders RENAME new_id TO id;
-ALTER TABLE orders ADD PRIMARY KEY USING INDEX orders_new_id;
-ALTER TABLE items ADD FOREIGN KEY (order_id) REFERENCES orders NOT VALID;
-SELECT snowflake_convert('orders', 'id');
-COMMIT;
-ALTER TABLE items VALIDATE CONSTRAINT items_order_id_fkey;
-SELECT oid::regclass AS "table", file = pg_relation_filenode(oid) AS same_file FROM files ORDER BY 1;
-SELECT * FROM shape('orders', 'items');
-SELECT * FROM sequences();
-WITH o AS (INSERT INTO orders (n) VALUES (7) RETURNING id) SELECT is_new(id) FROM o;
-INSERT INTO items (order_id) SELECT id FROM orders WHERE is_new(id);
-INSERT INTO items (order_id) VALUES (8);
-SELECT count(*) FROM items JOIN orders ON id = order_id;
-DROP TABLE orders, items, files;
-DROP FUNCTION follow;
-
 DROP FUNCTION shape, sequences, is_new, says, trig, undo;
 DROP ROLE regress_snowflake_other;
 DROP EXTENSION snowflake;

@@ -125,6 +125,9 @@ bool FillRows(const Fill &fill, ItemPointerData *from, ItemPointerData *to, int6
       construct_array(rows, static_cast<int>(*count), TIDOID, sizeof(ItemPointerData), false, TYPALIGN_SHORT);
   const Value ids = Of(TIDARRAYOID, PointerGetDatum(all));
   Execute(fill.update, 1, &ids, false, SPI_OK_UPDATE, 0);
+  // Deferred triggers would run with the caller's rights at the commit, before 18.
+  Execute("SET CONSTRAINTS ALL IMMEDIATE", 0, nullptr, false, SPI_OK_UTILITY, 0);
+  SPI_freetuptable(found);
   *from = last;
   ItemPointerSetOffsetNumber(from, OffsetNumberNext(ItemPointerGetOffsetNumber(&last)));
   return *count == fill.most_rows;
@@ -133,7 +136,9 @@ bool FillRows(const Fill &fill, ItemPointerData *from, ItemPointerData *to, int6
 bool IsLeft(const Fill &fill, ItemPointerData *from, ItemPointerData *to) {
   const Value range[] = {Tid(from), Tid(to)};
   Execute(fill.select, 2, range, false, SPI_OK_SELECT, 1);
-  return Rows() > 0;
+  const bool is_left = Rows() > 0;
+  SPI_freetuptable(SPI_tuptable);
+  return is_left;
 }
 
 // What others need; the batch before lasted that long.
@@ -146,6 +151,7 @@ Waits WhatOthersNeed(const Fill &fill) {
     return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, number, &is_null);
   };
   const Waits waits = DatumGetInt64(field(1)) > fill.max_lag ? kReplicas : DatumGetBool(field(2)) ? kLocks : kNothing;
+  SPI_freetuptable(SPI_tuptable);
   LeaveSecurityContext(outer);
   return waits;
 }
@@ -169,28 +175,41 @@ void Commit(Fill *fill, int64_t lasted_us) {
   Show(kWaitsFor, kNothing);
 }
 
-// Blocks [first, end): fills what nobody has locked. Returns whether something is left.
-bool FillBlocks(Fill *fill, BlockNumber first, BlockNumber end) {
-  ItemPointerData from, to;
-  ItemPointerSet(&from, first, FirstOffsetNumber);
-  ItemPointerSet(&to, end, InvalidOffsetNumber);
-  for (;;) {
-    const TimestampTz since = GetCurrentTimestamp();
-    Relation table = OpenOwn(fill->table);
-    bool more = false, left = false;
-    if (!MakeStatements(fill, table)) return false;
+// One batch. False: there are no more rows that nobody has locked; `left` says whether others are.
+bool FillBatch(Fill *fill, const ItemPointerData &first, ItemPointerData *from, ItemPointerData *to, bool *left) {
+  Relation table = OpenOwn(fill->table);
+  bool more = false;
+  *left = false;
+  if (MakeStatements(fill, table))
     Unseen(table->rd_rel->relowner, [&] {
       int64_t count = 0;
-      more = FillRows(*fill, &from, &to, &count);
+      more = FillRows(*fill, from, to, &count);
       fill->rows += count;
-      if (more) return;
-      ItemPointerSet(&from, first, FirstOffsetNumber);
-      left = IsLeft(*fill, &from, &to);
+      *from = more ? *from : first;
+      *left = !more && IsLeft(*fill, from, to);
     });
-    table_close(table, NoLock);
+  table_close(table, NoLock);
+  return more;
+}
+
+// Blocks [first, end): fills what nobody has locked. Returns whether something is left.
+bool FillBlocks(Fill *fill, BlockNumber first, BlockNumber end) {
+  ItemPointerData begin, from, to;
+  ItemPointerSet(&begin, first, FirstOffsetNumber);
+  ItemPointerSet(&to, end, InvalidOffsetNumber);
+  from = begin;
+  MemoryContext batch = AllocSetContextCreate(CurrentMemoryContext, "snowflake_fill", ALLOCSET_DEFAULT_SIZES);
+  bool more = true, left = false;
+  while (more) {
+    const TimestampTz since = GetCurrentTimestamp();
+    MemoryContext outer = MemoryContextSwitchTo(batch);
+    more = FillBatch(fill, begin, &from, &to, &left);
+    MemoryContextSwitchTo(outer);
+    MemoryContextReset(batch);
     Commit(fill, GetCurrentTimestamp() - since);
-    if (!more) return left;
   }
+  MemoryContextDelete(batch);
+  return left;
 }
 
 void FillTable(Fill *fill) {
@@ -239,6 +258,7 @@ SNOWFLAKE_FUNCTION(snowflake_fill) {
                     errdetail("It is %lld bytes.", Long(max_lag))));
   PreventCommandDuringRecovery("snowflake_fill()");
   PreventCommandIfReadOnly("snowflake_fill()");
+  if (XactIsoLevel != XACT_READ_COMMITTED) ReportIsolation("snowflake_fill");
   SPI_connect_ext(SPI_OPT_NONATOMIC);
   relation_close(OpenOwn(PG_GETARG_OID(0)), NoLock);
   ListCell *cell = nullptr;

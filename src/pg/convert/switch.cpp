@@ -81,13 +81,14 @@ ORDER BY p.polrelid, p.polname)";
 // The check constraint shows that no row is null, so the table is not read. From 18 on NOT NULL is
 // a constraint with a name.
 constexpr char kNotNull[] = R"(
-SELECT format('ALTER TABLE ONLY %s ALTER COLUMN %I SET NOT NULL', tab, old) FROM wide
+SELECT format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL', tab, old) FROM wide
 WHERE attnotnull AND current_setting('server_version_num')::integer < 180000
 UNION ALL
 SELECT format(E'ALTER TABLE %1$s RENAME CONSTRAINT %2$I TO %3$I;\nALTER TABLE %1$s ADD CONSTRAINT %2$I NOT NULL %4$I%5$s',
     w.tab, f.conname, left('snowflake_old_' || f.conname, 63), w.old, CASE WHEN f.connoinherit THEN ' NO INHERIT' END)
 FROM wide w JOIN pg_constraint f ON f.conrelid = w.relation AND f.contype = 'n' AND f.conkey = ARRAY[w.number]
-    AND f.coninhcount = 0)";
+    AND f.coninhcount = 0
+ORDER BY 1)";
 
 // --- Sequences of columns that keep theirs; $1 and $2: these columns ---
 
@@ -112,7 +113,8 @@ SELECT format(E'ALTER TABLE %s ALTER COLUMN %I ADD GENERATED %s AS IDENTITY (SEQ
     tab, old, CASE attidentity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END, nspname, new_name, seqstart, seqincrement,
     new_min, new_max, seqcache, CASE WHEN seqcycle THEN 'CYCLE' ELSE 'NO CYCLE' END,
     format('%I.%I', nspname, new_name), name)
-FROM sequences WHERE deptype = 'i')";
+FROM sequences WHERE deptype = 'i'
+ORDER BY 1)";
 
 constexpr char kNameSequences[] = R"(
 SELECT format('ALTER SEQUENCE %I.%I RENAME TO %I', nspname, new_name, relname) FROM sequences WHERE deptype = 'i'
@@ -124,7 +126,8 @@ SELECT format('GRANT %s ON SEQUENCE %s TO %s%s', string_agg(g.privilege_type, ',
     CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END,
     CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
 FROM sequences, aclexplode(relacl) AS g WHERE deptype = 'i' AND g.grantee <> relowner
-GROUP BY name, g.grantee, g.is_grantable)";
+GROUP BY name, g.grantee, g.is_grantable
+ORDER BY 1)";
 
 constexpr char kDefaults[] = R"(
 SELECT format('ALTER TABLE ONLY %s ALTER COLUMN %I SET DEFAULT %s', w.tab, w.old, pg_get_expr(d.adbin, d.adrelid))
@@ -166,7 +169,8 @@ SELECT format('COMMENT ON INDEX %s IS %L', name, obj_description(indexrelid, 'pg
 WHERE obj_description(indexrelid, 'pg_class') IS NOT NULL
 UNION ALL
 SELECT format('COMMENT ON CONSTRAINT %I ON %s IS %L', conname, tab, obj_description(constraint_oid, 'pg_constraint'))
-FROM indexes WHERE obj_description(constraint_oid, 'pg_constraint') IS NOT NULL)";
+FROM indexes WHERE obj_description(constraint_oid, 'pg_constraint') IS NOT NULL
+ORDER BY 1)";
 
 constexpr char kConstraints[] = R"(
 SELECT s.statement FROM (

@@ -1,0 +1,180 @@
+-- Converting tables online: the statements, what they leave, and what is refused. Load, kills and the shapes of tables are
+-- in t/convert.
+SET client_min_messages = warning;
+DROP EXTENSION IF EXISTS snowflake CASCADE;
+CREATE EXTENSION snowflake;
+RESET client_min_messages;
+\set SHOW_CONTEXT never
+\set VERBOSITY terse
+
+CREATE TABLE orders (id serial PRIMARY KEY, previous integer REFERENCES orders, total numeric CHECK (total > 0));
+CREATE INDEX orders_last ON orders ((id % 10), total DESC) INCLUDE (previous) WHERE id > 2;
+CREATE TABLE items (order_id integer NOT NULL REFERENCES orders ON DELETE CASCADE, n smallint, PRIMARY KEY (order_id, n));
+COMMENT ON COLUMN orders.id IS 'number of the order';
+INSERT INTO orders (previous, total) SELECT nullif(n - 1, 0), n FROM generate_series(1, 1000) n;
+INSERT INTO items SELECT id, 1 FROM orders;
+CREATE VIEW "left" AS SELECT s FROM snowflake_convert('orders', 'id', online => true) s;
+CREATE FUNCTION shape(VARIADIC tables regclass[])
+    RETURNS TABLE ("table" regclass, "column" name, type text, not_null boolean, "default" text, comment text)
+    LANGUAGE sql AS $$
+    SELECT attrelid::regclass, attname, format_type(atttypid, atttypmod), attnotnull, pg_get_expr(adbin, adrelid),
+        col_description(attrelid, attnum)
+    FROM unnest(tables) WITH ORDINALITY AS t(oid, n) JOIN pg_attribute ON attrelid = t.oid AND attnum > 0 AND NOT attisdropped
+    LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum ORDER BY n, attnum $$;
+
+-- Nothing is executed. The switch differs between versions of PostgreSQL.
+\pset format unaligned
+\pset tuples_only on
+SELECT s FROM "left" WHERE s NOT LIKE '%LOCK TABLE%';
+\pset tuples_only off
+\pset format aligned
+SELECT * FROM shape('orders', 'items');
+
+-- The first three steps, and the way back.
+SELECT s FROM "left" LIMIT 2
+\gexec
+INSERT INTO orders (total) VALUES (7) RETURNING *;
+UPDATE orders SET id = 2000 WHERE id = 1001 RETURNING *;
+CALL snowflake_fill('orders');
+SELECT count(*), count(*) FILTER (WHERE snowflake_new_id = id AND snowflake_new_previous IS NOT DISTINCT FROM previous) FROM orders;
+SELECT * FROM snowflake_progress;
+-- The new column cannot be made wrong by whoever turns the trigger off.
+BEGIN;
+ALTER TABLE orders DISABLE TRIGGER "~snowflake_new_id";
+INSERT INTO orders (total) VALUES (8);
+ROLLBACK;
+-- A conversion in one step would not know of it.
+SELECT snowflake_convert('orders', 'id');
+\echo :SQLSTATE
+SELECT snowflake_convert('orders', 'id', online => true, abandon => true);
+SELECT snowflake_convert('orders', 'id', online => true, abandon => true)
+\gexec
+SELECT * FROM shape('orders', 'items');
+SELECT snowflake_convert('orders', 'id', online => true, abandon => true);
+
+-- All steps, each seen to be done.
+\set ECHO none
+SET client_min_messages = warning;
+SELECT snowflake_convert('orders', 'id', online => true)
+\gexec
+RESET client_min_messages;
+\set ECHO all
+SELECT * FROM "left";
+SELECT * FROM shape('orders', 'items');
+SELECT conrelid::regclass, conname, convalidated, pg_get_constraintdef(oid) FROM pg_constraint
+WHERE conrelid IN ('orders'::regclass, 'items'::regclass) AND contype <> 'n' ORDER BY 1, 2;
+SELECT indexrelid::regclass, indisvalid, pg_get_indexdef(indexrelid) FROM pg_index
+WHERE indrelid IN ('orders'::regclass, 'items'::regclass) ORDER BY 1;
+SELECT count(*), min(id), max(id) FROM orders;
+INSERT INTO orders (total) VALUES (9) RETURNING id > 1000000000 AS is_new;
+INSERT INTO items (order_id, n) SELECT max(id), 1 FROM orders;
+INSERT INTO items (order_id, n) VALUES (-1, 1);
+-- What refers to it later is found.
+ALTER TABLE items ADD COLUMN other integer REFERENCES orders;
+SELECT count(*) FROM "left";
+\set ECHO none
+SET client_min_messages = warning;
+SELECT s FROM "left"
+\gexec
+RESET client_min_messages;
+\set ECHO all
+SELECT * FROM shape('items');
+
+-- Widening alone keeps the sequence, the identity and their rights.
+CREATE TABLE wide (id integer GENERATED ALWAYS AS IDENTITY (START 10 INCREMENT 5) PRIMARY KEY, small smallserial);
+COMMENT ON SEQUENCE wide_id_seq IS 'tens';
+GRANT USAGE ON SEQUENCE wide_id_seq TO pg_monitor;
+INSERT INTO wide DEFAULT VALUES;
+\set ECHO none
+SET client_min_messages = warning;
+SELECT snowflake_convert('wide', 'id', online => true, target => 'bigint')
+\gexec
+SELECT snowflake_convert('wide', 'small', online => true, target => 'bigint')
+\gexec
+RESET client_min_messages;
+\set ECHO all
+INSERT INTO wide DEFAULT VALUES RETURNING *;
+INSERT INTO wide (id) VALUES (1);
+SELECT * FROM shape('wide');
+SELECT seqrelid::regclass, seqtypid::regtype, seqstart, seqincrement, seqmax, obj_description(seqrelid),
+    has_sequence_privilege('pg_monitor', seqrelid, 'USAGE')
+FROM pg_sequence JOIN pg_class c ON c.oid = seqrelid WHERE relname LIKE 'wide%' ORDER BY relname;
+SELECT snowflake_convert('wide', 'id', target => 'bigint');
+-- In one step, too.
+CREATE TABLE narrow (id serial PRIMARY KEY);
+SELECT snowflake_convert('narrow', 'id', target => 'bigint');
+SELECT snowflake_convert('narrow', 'id', target => 'bigint');
+SELECT seqtypid::regtype, seqmax FROM pg_sequence WHERE seqrelid = 'narrow_id_seq'::regclass;
+-- Of a bigint column nothing is left but the default.
+SELECT snowflake_convert('narrow', 'id', online => true);
+
+-- Refused before the first statement.
+CREATE TABLE stored (id serial PRIMARY KEY, next integer GENERATED ALWAYS AS (id + 1) STORED);
+CREATE MATERIALIZED VIEW cached AS SELECT id FROM stored;
+CREATE RULE ruled AS ON DELETE TO stored DO INSTEAD NOTHING;
+CREATE FUNCTION trig() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
+CREATE TRIGGER "~~later" BEFORE INSERT ON stored FOR EACH ROW EXECUTE FUNCTION trig();
+\set VERBOSITY default
+SELECT snowflake_convert('stored', 'id', online => true);
+\echo :SQLSTATE
+SELECT snowflake_convert('stored', 'id', abandon => true);
+\echo :SQLSTATE
+SELECT snowflake_convert('stored', 'id', online => true, target => 'int8');
+\echo :SQLSTATE
+\set VERBOSITY terse
+SELECT snowflake_convert('stored', 'id', online => NULL);
+\echo :SQLSTATE
+SELECT snowflake_convert('stored', 'id', target => NULL);
+CALL snowflake_try(NULL);
+\echo :SQLSTATE
+CALL snowflake_fill(NULL);
+CALL snowflake_fill('orders', NULL);
+CALL snowflake_fill('orders', -1);
+\echo :SQLSTATE
+CALL snowflake_fill(0);
+\echo :SQLSTATE
+BEGIN;
+CALL snowflake_try('SELECT 1');
+\echo :SQLSTATE
+ROLLBACK;
+BEGIN;
+CALL snowflake_fill('orders');
+\echo :SQLSTATE
+ROLLBACK;
+CALL snowflake_try('SELECT 1; COMMIT');
+\echo :SQLSTATE
+CALL snowflake_try('SELECT 1/0');
+\echo :SQLSTATE
+CALL snowflake_try('');
+-- All or nothing.
+CALL snowflake_try('CREATE TABLE half (a int); SELECT 1/0');
+SELECT to_regclass('half');
+-- A switch that is not due, or of other tables.
+SELECT snowflake_check_switch('narrow', 'id', 'ids', '');
+\echo :SQLSTATE
+-- Only owners.
+CREATE ROLE regress_snowflake_other;
+GRANT ALL ON stored TO regress_snowflake_other;
+SET ROLE regress_snowflake_other;
+CALL snowflake_fill('stored');
+\echo :SQLSTATE
+SELECT snowflake_convert('stored', 'id', online => true);
+\echo :SQLSTATE
+RESET ROLE;
+-- Triggers of the conversion do nothing elsewhere.
+CREATE TRIGGER wrong AFTER INSERT ON narrow FOR EACH ROW EXECUTE FUNCTION snowflake_follow('id', 'id');
+INSERT INTO narrow DEFAULT VALUES;
+\echo :SQLSTATE
+DROP TRIGGER wrong ON narrow;
+CREATE TRIGGER wrong BEFORE INSERT ON narrow FOR EACH ROW EXECUTE FUNCTION snowflake_follow('nothing', 'id');
+INSERT INTO narrow DEFAULT VALUES;
+\echo :SQLSTATE
+SELECT snowflake_follow();
+
+DROP MATERIALIZED VIEW cached;
+DROP VIEW "left";
+DROP TABLE orders, items, wide, narrow, stored;
+DROP FUNCTION shape, trig;
+DROP OWNED BY regress_snowflake_other;
+DROP ROLE regress_snowflake_other;
+DROP EXTENSION snowflake;
