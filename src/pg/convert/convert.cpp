@@ -69,7 +69,7 @@ void CheckColumns(const Conversion &conversion, const IdColumns &columns) {
   if (columns.count == 0) ReportNoColumn(conversion.table, conversion.column);
   for (int64_t i = 0; i < columns.count; ++i) CheckColumn(columns.all[i], i == 0);
   char *foreign_key = nullptr, *from = nullptr;
-  if (TakesIdsFromElsewhere(columns, &foreign_key, &from))
+  if (!OnlyWidens(conversion) && TakesIdsFromElsewhere(columns, &foreign_key, &from))
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
                   psprintf("It takes its ids from %s through the foreign key \"%s\".", from, foreign_key),
                   psprintf("Convert %s; this one changes with it.", from));

@@ -141,6 +141,11 @@ lines AS (
     SELECT pg_describe_object('pg_constraint'::regclass, oid, 0) || ' has a definition that is not understood'
     FROM keys WHERE left(definition, length(head)) <> head
     UNION
+    SELECT pg_describe_object('pg_class'::regclass, a.attrelid, a.attnum) || ' is not of this conversion'
+    FROM wide w JOIN pg_attribute a ON a.attrelid = w.relation AND a.attname = w.new
+    WHERE a.atttypid <> 'bigint'::regtype OR w.root AND NOT EXISTS (
+        SELECT FROM pg_constraint k WHERE k.conrelid = w.relation AND k.conname = w.new)
+    UNION
     SELECT pg_describe_object('pg_rewrite'::regclass, r.oid, 0) || ' rewrites statements'
     FROM wide w JOIN pg_rewrite r ON r.ev_class = w.relation
     UNION
