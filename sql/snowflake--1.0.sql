@@ -918,7 +918,7 @@ CREATE PROCEDURE snowflake_try(statements pg_catalog.text)
     AS 'MODULE_PATHNAME' LANGUAGE C;
 COMMENT ON PROCEDURE snowflake_try(pg_catalog.text) IS
 'Executes statements that need a strong lock for a moment, all in one transaction and with the
-rights of the caller. It waits at most 0.1 s for each lock. If a lock is not available, the
+rights of the caller. The search_path is pg_catalog. It waits at most 0.1 s for each lock. If a lock is not available, the
 procedure undoes the attempt, pauses and tries again, for up to ten minutes.
 Errors: 22004 for a null, 25001 in a transaction block, 55P03 or 40P01 after ten minutes, and the
 errors of the statements.';

@@ -3,7 +3,7 @@
 //
 // 1. An attempt is a subtransaction. If it fails, it has no effect and keeps no lock.
 // 2. Between two attempts the transaction ends, so that its snapshot holds no vacuum back.
-// 3. The statements run with the caller's rights and settings, as if the caller had sent them.
+// 3. The statements run with the caller's rights. They are made for the search_path pg_catalog.
 #include "pg/convert/attempts.h"
 
 #include "pg/report.h"
@@ -20,6 +20,7 @@ void Run(const char *statements) {
   const auto set = [](const char *name, const char *value) {
     set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
   };
+  set("search_path", "pg_catalog, pg_temp");
   set("lock_timeout", "100ms");
   // What waits for this long ends an autovacuum that is in the way.
   set("deadlock_timeout", "50ms");

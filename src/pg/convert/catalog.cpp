@@ -400,7 +400,8 @@ List *SequenceTypeStatements(const IdColumns &columns) {
 }
 
 const char *NewName(const char *old) {
-  if (strlen(old) < 50) return psprintf("snowflake_new_%s", old);
+  // With one character before it, it still fits into a name.
+  if (strlen(old) < 49) return psprintf("snowflake_new_%s", old);
   const Datum md5 = DirectFunctionCall1Coll(md5_text, C_COLLATION_OID, CStringGetTextDatum(old));
   return psprintf("snowflake_new_%s", TextDatumGetCString(md5));
 }

@@ -50,7 +50,7 @@ SELECT i.indrelid, i.tab, CASE WHEN i.indisunique THEN 'UNIQUE ' ELSE '' END, qu
     coalesce(' INCLUDE (' || k.include || ')', '') || CASE WHEN i.indnullsnotdistinct THEN ' NULLS NOT DISTINCT' ELSE '' END
         || coalesce(' WITH (' || array_to_string(i.reloptions, ', ') || ')', '')
         || coalesce(' TABLESPACE ' || quote_ident(s.spcname), ''),
-    i.indexprs::text, i.indpred::text, format('%I.%I', i.nspname, i.new), n.indexrelid IS NOT NULL, n.indisvalid
+    i.indexprs::text, i.indpred::text, format('%I.%I', i.nspname, i.new), n.indexrelid IS NOT NULL
 FROM indexes i JOIN pg_am m ON m.oid = i.relam LEFT JOIN pg_tablespace s ON s.oid = i.reltablespace
 LEFT JOIN pg_index n ON n.indrelid = i.indrelid AND n.indexrelid = (
     SELECT c.oid FROM pg_class c WHERE c.relname = i.new AND c.relnamespace = i.relnamespace),
@@ -83,14 +83,14 @@ ORDER BY i.tab, i.name)";
 
 // The check constraints of a user, which no table inherits.
 constexpr char kChecks[] = R"(
-SELECT f.conrelid, f.conrelid::regclass::text, quote_ident(c.new), f.conbin::text,
-    CASE WHEN f.connoinherit THEN ' NO INHERIT' ELSE '' END, n.oid IS NULL, f.convalidated AND NOT coalesce(n.convalidated, false)
+SELECT f.conrelid::regclass::text, quote_ident(c.new), CASE WHEN f.connoinherit THEN ' NO INHERIT' ELSE '' END,
+    n.oid IS NULL, f.convalidated AND NOT coalesce(n.convalidated, false), f.conrelid, f.conbin::text
 FROM pg_constraint f LEFT JOIN LATERAL (SELECT )" SNOWFLAKE_NEW("f.conname") R"() AS c(new) ON true
 LEFT JOIN pg_constraint n ON n.conrelid = f.conrelid AND n.conname = c.new
 WHERE f.contype = 'c' AND f.conislocal AND f.coninhcount = 0 AND EXISTS (
         SELECT FROM wide w WHERE w.relation = f.conrelid AND w.number = ANY (f.conkey) AND w.new <> f.conname)
     AND (n.oid IS NULL OR f.convalidated AND NOT n.convalidated)
-ORDER BY 2, 3)";
+ORDER BY 1, 2)";
 
 // A foreign key of a partitioned table is made of those of its partitions, in the switch.
 constexpr char kForeignKeys[] = R"(
@@ -100,7 +100,7 @@ SELECT k.tab, quote_ident(k.new), format('FOREIGN KEY (%s) REFERENCES %s(%s)%s',
                        FROM unnest(k.confdelsetcols) AS s(number)
                        JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = s.number
                        LEFT JOIN wide w ON w.relation = k.conrelid AND w.number = s.number) || ')') END),
-    n.oid IS NULL, k.convalidated AND NOT coalesce(n.convalidated, false)
+    n.oid IS NULL, k.convalidated AND NOT coalesce(n.convalidated, false), NULL, NULL
 FROM keys k LEFT JOIN pg_constraint n ON n.conrelid = k.conrelid AND n.conname = k.new,
 LATERAL (SELECT regexp_replace(substr(k.definition, length(k.head) + 1), ' NOT VALID$', '') AS rest) AS r
 WHERE k.kind = 'r' AND (n.oid IS NULL OR k.convalidated AND NOT n.convalidated)
@@ -202,17 +202,21 @@ HAVING count(*) > 0)";
 
 // --- Expressions ---
 
-// Stands for column n of a table as the parameter kMark + n; no expression has parameters.
-constexpr int kMark = 1000000;
+// Expressions of tables have no parameters. So the parameter mark + n can stand for column n.
+struct Marking {
+  Bitmapset *narrow;
+  int mark;
+};
 
-Node *MarkColumns(Node *node, void *narrow) {
+Node *MarkColumns(Node *node, void *context) {
   if (node == nullptr) return nullptr;
-  if (!IsA(node, Var)) return MutateTree(node, MarkColumns, narrow);
+  if (!IsA(node, Var)) return MutateTree(node, MarkColumns, context);
+  const Marking *marking = static_cast<Marking *>(context);
   const Var *var = castNode(Var, node);
-  if (!bms_is_member(var->varattno, static_cast<Bitmapset *>(narrow))) return static_cast<Node *>(copyObjectImpl(node));
+  if (!bms_is_member(var->varattno, marking->narrow)) return static_cast<Node *>(copyObjectImpl(node));
   Param *param = makeNode(Param);
   param->paramkind = PARAM_EXTERN;
-  param->paramid = kMark + var->varattno;
+  param->paramid = marking->mark + var->varattno;
   param->paramtype = var->vartype;
   param->paramtypmod = var->vartypmod;
   param->paramcollid = var->varcollid;
@@ -234,13 +238,17 @@ const char *Replaced(const char *text, const char *from, const char *to) {
 
 // The SQL of an expression of a table, with the new columns instead of the narrow ones.
 const char *OnNewColumns(const IdColumns &columns, Oid table, Node *expression) {
-  Bitmapset *narrow = nullptr;
+  List *context = deparse_context_for(get_rel_name(table), table);
+  Marking marking = {nullptr, 100 * 10000};
   for (int64_t i = 0; i < columns.count; ++i)
-    if (columns.all[i].narrow && columns.all[i].table == table) narrow = bms_add_member(narrow, columns.all[i].number);
-  const char *sql = deparse_expression(MarkColumns(expression, narrow), deparse_context_for(get_rel_name(table), table),
-                                       false, false);
-  for (int number = -1; (number = bms_next_member(narrow, number)) >= 0;)
-    sql = Replaced(sql, psprintf("$%d", kMark + number),
+    if (columns.all[i].narrow && columns.all[i].table == table)
+      marking.narrow = bms_add_member(marking.narrow, columns.all[i].number);
+  // A literal may look like the mark of a column, which has up to four digits.
+  const char *before = deparse_expression(expression, context, false, false);
+  while (strstr(before, psprintf("$%d", marking.mark / 10000)) != nullptr) marking.mark += 10000;
+  const char *sql = deparse_expression(MarkColumns(expression, &marking), context, false, false);
+  for (int number = -1; (number = bms_next_member(marking.narrow, number)) >= 0;)
+    sql = Replaced(sql, psprintf("$%d", marking.mark + number),
                    quote_identifier(NewName(get_attname(table, static_cast<AttrNumber>(number), false))));
   return sql;
 }
@@ -285,12 +293,13 @@ List *Attempts(const Extension &extension, List *statements) {
   return statements;
 }
 
-// Copies of a query's rows, which the next query would overwrite: `fields` texts in each.
-List *Copied(int fields) {
+// The rows of a query, which the next query would overwrite, as a list of Row: a struct of texts.
+template <typename Row>
+List *Copied() {
   List *rows = NIL;
   for (int64_t row = 0; row < Rows(); ++row) {
-    const char **texts = static_cast<const char **>(palloc(sizeof(char *) * static_cast<Size>(fields)));
-    for (int i = 0; i < fields; ++i) texts[i] = Text(row, i + 1);
+    const char **texts = static_cast<const char **>(palloc(sizeof(Row)));
+    for (size_t i = 0; i < sizeof(Row) / sizeof(char *); ++i) texts[i] = Text(row, static_cast<int>(i) + 1);
     rows = lappend(rows, texts);
   }
   return rows;
@@ -298,69 +307,82 @@ List *Copied(int fields) {
 
 bool Is(const char *boolean) { return boolean != nullptr && boolean[0] == 't'; }
 
-Oid OidOf(const char *text) { return static_cast<Oid>(strtoul(text, nullptr, 10)); }
+Oid OidOf(const char *digits) { return static_cast<Oid>(strtoul(digits, nullptr, 10)); }
+
+struct IndexToBuild {
+  const char *relation, *table_sql, *unique, *new_sql, *method, *keys, *rest, *expressions, *predicate, *qualified,
+      *exists;
+};
+
+const char *KeysOf(const IdColumns &columns, const IndexToBuild &index) {
+  StringInfoData keys;
+  initStringInfo(&keys);
+  List *expressions = index.expressions != nullptr ? castNode(List, stringToNode(index.expressions)) : NIL;
+  int next = 0;
+  for (const char *c = index.keys; *c != '\0'; ++c) {
+    if (*c == '\x01')
+      appendStringInfoString(
+          &keys, OnNewColumns(columns, OidOf(index.relation), static_cast<Node *>(list_nth(expressions, next++))));
+    else
+      appendStringInfoChar(&keys, *c);
+  }
+  return keys.data;
+}
+
+const char *PredicateOf(const IdColumns &columns, const IndexToBuild &index) {
+  if (index.predicate == nullptr) return "";
+  Node *node = static_cast<Node *>(stringToNode(index.predicate));
+  if (IsA(node, List)) node = reinterpret_cast<Node *>(make_ands_explicit(castNode(List, node)));
+  return psprintf(" WHERE %s", OnNewColumns(columns, OidOf(index.relation), node));
+}
 
 List *IndexSteps(const IdColumns &columns) {
   List *steps = NIL;
   Query(Concat({kWide, kIndexes, kIndexesToBuild}), columns.narrow.tables, columns.narrow.numbers);
   ListCell *cell = nullptr;
-  foreach (cell, Copied(12)) {
-    const char *const *row = static_cast<const char *const *>(lfirst(cell));
-    const Oid table = OidOf(row[0]);
-    if (Is(row[10])) steps = lappend(steps, psprintf("DROP INDEX CONCURRENTLY %s;", row[9]));
-    StringInfoData keys;
-    initStringInfo(&keys);
-    List *expressions = row[7] != nullptr ? castNode(List, stringToNode(row[7])) : NIL;
-    int next = 0;
-    for (const char *c = row[5]; *c != '\0'; ++c) {
-      if (*c != '\x01')
-        appendStringInfoChar(&keys, *c);
-      else
-        appendStringInfoString(&keys, OnNewColumns(columns, table, static_cast<Node *>(list_nth(expressions, next++))));
-    }
-    Node *predicate = row[8] != nullptr ? static_cast<Node *>(stringToNode(row[8])) : nullptr;
-    if (predicate != nullptr && IsA(predicate, List))
-      predicate = reinterpret_cast<Node *>(make_ands_explicit(castNode(List, predicate)));
-    steps = lappend(steps, psprintf("CREATE %sINDEX CONCURRENTLY %s ON %s USING %s (%s)%s%s%s;", row[2], row[3], row[1],
-                                    row[4], keys.data, row[6], predicate != nullptr ? " WHERE " : "",
-                                    predicate != nullptr ? OnNewColumns(columns, table, predicate) : ""));
+  foreach (cell, Copied<IndexToBuild>()) {
+    const IndexToBuild &index = *static_cast<const IndexToBuild *>(lfirst(cell));
+    if (Is(index.exists)) steps = lappend(steps, psprintf("DROP INDEX CONCURRENTLY %s;", index.qualified));
+    steps = lappend(steps, psprintf("CREATE %sINDEX CONCURRENTLY %s ON %s USING %s (%s)%s%s;", index.unique,
+                                    index.new_sql, index.table_sql, index.method, KeysOf(columns, index), index.rest,
+                                    PredicateOf(columns, index)));
   }
   return steps;
 }
 
+struct ConstraintToAdd {
+  const char *table_sql, *new_sql, *definition, *add, *validate, *relation, *expression;
+};
+
 // A constraint is added for a moment, and validated while others write.
-List *ConstraintSteps(const Extension &extension, const char *table, const char *name, const char *definition, bool add,
-                      bool validate) {
+List *ConstraintSteps(const Extension &extension, const IdColumns &columns) {
   List *steps = NIL;
-  if (add)
-    steps = lappend(
-        steps, Attempt(extension, psprintf("ALTER TABLE %s ADD CONSTRAINT %s %s NOT VALID", table, name, definition)));
-  if (validate) steps = lappend(steps, psprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s;", table, name));
+  ListCell *cell = nullptr;
+  foreach (cell, Copied<ConstraintToAdd>()) {
+    const ConstraintToAdd &constraint = *static_cast<const ConstraintToAdd *>(lfirst(cell));
+    const char *check = "";
+    if (constraint.expression != nullptr)
+      check = psprintf("CHECK (%s)", OnNewColumns(columns, OidOf(constraint.relation),
+                                                  static_cast<Node *>(stringToNode(constraint.expression))));
+    if (Is(constraint.add))
+      steps = lappend(
+          steps, Attempt(extension, psprintf("ALTER TABLE %s ADD CONSTRAINT %s %s%s NOT VALID", constraint.table_sql,
+                                             constraint.new_sql, check, constraint.definition)));
+    if (Is(constraint.validate))
+      steps =
+          lappend(steps, psprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s;", constraint.table_sql, constraint.new_sql));
+  }
   return steps;
 }
 
 List *CheckSteps(const Extension &extension, const IdColumns &columns) {
-  List *steps = NIL;
   Query(Concat({kWide, kChecks}), columns.narrow.tables, columns.narrow.numbers);
-  ListCell *cell = nullptr;
-  foreach (cell, Copied(7)) {
-    const char *const *row = static_cast<const char *const *>(lfirst(cell));
-    Node *expression = static_cast<Node *>(stringToNode(row[3]));
-    const char *definition = psprintf("CHECK (%s)%s", OnNewColumns(columns, OidOf(row[0]), expression), row[4]);
-    steps = list_concat(steps, ConstraintSteps(extension, row[1], row[2], definition, Is(row[5]), Is(row[6])));
-  }
-  return steps;
+  return ConstraintSteps(extension, columns);
 }
 
 List *ForeignKeySteps(const Extension &extension, const IdColumns &columns) {
-  List *steps = NIL;
   Query(Concat({kWide, kKeys, kForeignKeys}), columns.narrow.tables, columns.narrow.numbers);
-  ListCell *cell = nullptr;
-  foreach (cell, Copied(5)) {
-    const char *const *row = static_cast<const char *const *>(lfirst(cell));
-    steps = list_concat(steps, ConstraintSteps(extension, row[0], row[1], row[2], Is(row[3]), Is(row[4])));
-  }
-  return steps;
+  return ConstraintSteps(extension, columns);
 }
 
 // Those up to the switch, without ANALYZE, which leaves nothing that could be found.

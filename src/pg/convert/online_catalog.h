@@ -8,7 +8,7 @@
 
 // The name of the new column, index or constraint for an old one.
 #define SNOWFLAKE_NEW(name)                                                                                          \
-  "CASE WHEN octet_length(" name "::text) < 50 THEN 'snowflake_new_' || " name " ELSE 'snowflake_new_' || md5(" name \
+  "CASE WHEN octet_length(" name "::text) < 49 THEN 'snowflake_new_' || " name " ELSE 'snowflake_new_' || md5(" name \
   ") END"
 
 namespace snowflake {
