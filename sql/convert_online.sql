@@ -147,7 +147,7 @@ CALL snowflake_try('SELECT 1/0');
 \echo :SQLSTATE
 CALL snowflake_try('');
 -- All or nothing.
-CALL snowflake_try('CREATE TABLE half (a int); SELECT 1/0');
+CALL snowflake_try('CREATE TABLE public.half (a int); SELECT 1/0');
 SELECT to_regclass('half');
 -- A switch that is not due, or of other tables.
 SELECT snowflake_check_switch('narrow', 'id', 'ids', '');
