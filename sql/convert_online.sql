@@ -113,6 +113,8 @@ CREATE TABLE stored (id serial PRIMARY KEY, next integer GENERATED ALWAYS AS (id
 CREATE MATERIALIZED VIEW cached AS SELECT id FROM stored;
 CREATE RULE ruled AS ON DELETE TO stored DO INSTEAD NOTHING;
 CREATE FUNCTION trig() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
+CREATE TABLE rows_of (old stored, olds stored[]);
+ALTER TABLE stored ADD COLUMN snowflake_new_id integer;
 CREATE TRIGGER "~~later" BEFORE INSERT ON stored FOR EACH ROW EXECUTE FUNCTION trig();
 \set VERBOSITY default
 SELECT snowflake_convert('stored', 'id', online => true);
@@ -173,7 +175,7 @@ SELECT snowflake_follow();
 
 DROP MATERIALIZED VIEW cached;
 DROP VIEW "left";
-DROP TABLE orders, items, wide, narrow, stored;
+DROP TABLE orders, items, wide, narrow, stored, rows_of;
 DROP FUNCTION shape, trig;
 DROP OWNED BY regress_snowflake_other;
 DROP ROLE regress_snowflake_other;

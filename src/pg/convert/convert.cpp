@@ -98,13 +98,6 @@ void CheckDirect(const Conversion &conversion, const IdColumns &columns, const N
                   "Detach the partition and attach it again; it then has only the inherited one.");
 }
 
-void CheckOnline(const IdColumns &columns) {
-  if (const char *obstacles = OnlineObstacles(columns))
-    ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST), errmsg("cannot convert these columns online"),
-                    errdetail("%s", obstacles),
-                    errhint("Drop these objects, convert, and create them again, or convert without online.")));
-}
-
 bool LacksDefault(const Conversion &conversion, const IdColumns &columns) {
   bool lacks = false;
   for (int64_t i = 0; i < columns.count; ++i) lacks |= columns.all[i].own && !columns.all[i].issues;

@@ -21,23 +21,46 @@ SELECT string_agg(statement, E';\n' ORDER BY rank, nth) FROM (
     FROM wide WHERE (root OR NOT relispartition) AND NOT EXISTS (
         SELECT FROM pg_trigger t WHERE t.tgrelid = relation AND t.tgname = '~' || new)
     UNION ALL
-    SELECT top, nth, 3, tab, format('ALTER TABLE %s ADD CONSTRAINT %I CHECK (%s) NOT VALID', tab, new, format(
-        CASE WHEN attnotnull THEN '%1$I IS NOT NULL AND %1$I = %2$I' ELSE '%1$I IS NOT DISTINCT FROM %2$I' END, new, old))
+    SELECT top, nth, 3, tab, format('ALTER TABLE %s ADD CONSTRAINT %I CHECK (%I IS NOT DISTINCT FROM %I) NOT VALID',
+        tab, same, new, old)
     FROM wide WHERE root AND NOT EXISTS (
-        SELECT FROM pg_constraint k WHERE k.conrelid = relation AND k.conname = new AND k.contype = 'c')
+        SELECT FROM pg_constraint k WHERE k.conrelid = relation AND k.conname = same)
+    UNION ALL
+    SELECT top, nth, 4, tab, format('ALTER TABLE %s ADD CONSTRAINT %I CHECK (%I IS NOT NULL) NOT VALID', tab, filled, new)
+    FROM wide WHERE root AND attnotnull AND NOT EXISTS (
+        SELECT FROM pg_constraint k WHERE k.conrelid = relation AND k.conname = filled)
     ) AS s(top, nth, rank, tab, statement)
 GROUP BY top ORDER BY min(nth))";
 
-constexpr char kNotFilled[] = R"( NOT EXISTS (
-    SELECT FROM pg_constraint k WHERE k.conrelid = relation AND k.conname = new AND k.contype = 'c' AND k.convalidated))";
+// The checks of new columns that are not known to hold.
+constexpr char kUnknown[] = R"(,
+unknown AS (
+    SELECT tab, nth, c.name FROM wide, LATERAL (VALUES (same), (filled)) AS c(name)
+    WHERE root AND (attnotnull OR c.name = same) AND NOT EXISTS (
+        SELECT FROM pg_constraint k WHERE k.conrelid = relation AND k.conname = c.name AND k.convalidated)))";
 
 constexpr char kFill[] = R"(
-SELECT format('CALL %s(%L);', $3, tab) FROM wide WHERE root AND)";
-constexpr char kInOrderOfTables[] = " GROUP BY tab ORDER BY min(nth)";
+SELECT format('CALL %s(%L);', $3, tab) FROM unknown GROUP BY tab ORDER BY min(nth))";
 
 constexpr char kValidate[] = R"(
-SELECT format('ALTER TABLE %s VALIDATE CONSTRAINT %I;', tab, new) FROM wide WHERE root AND)";
-constexpr char kInOrder[] = " ORDER BY nth";
+SELECT format('ALTER TABLE %s %s;', tab, string_agg(format('VALIDATE CONSTRAINT %I', name), ', ' ORDER BY nth, name DESC))
+FROM unknown GROUP BY tab ORDER BY min(nth))";
+
+// What was made for objects that have been dropped since.
+constexpr char kOrphans[] = R"(
+SELECT format('DROP INDEX CONCURRENTLY %I.%I;', n.nspname, c.relname)
+FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE i.indrelid IN (SELECT relation FROM wide) AND c.relname LIKE 'snowflake\_new\_%'
+    AND NOT EXISTS (SELECT FROM indexes o WHERE o.indrelid = i.indrelid AND o.new = c.relname)
+UNION ALL
+SELECT format('ALTER TABLE %s DROP CONSTRAINT %I;', f.conrelid::regclass, f.conname)
+FROM pg_constraint f
+WHERE f.conrelid IN (SELECT relation FROM wide UNION SELECT conrelid FROM keys) AND f.conname LIKE 'snowflake\_new\_%'
+    AND f.contype IN ('c', 'f') AND f.coninhcount = 0
+    AND NOT EXISTS (SELECT FROM keys k WHERE k.conrelid = f.conrelid AND k.new = f.conname)
+    AND NOT EXISTS (SELECT FROM pg_constraint o WHERE o.conrelid = f.conrelid AND o.contype = 'c'
+                    AND f.conname = )" SNOWFLAKE_NEW("o.conname") R"()
+ORDER BY 1)";
 
 constexpr char kAnalyze[] = R"(
 SELECT format('ANALYZE %s;', tab) FROM wide WHERE root GROUP BY tab ORDER BY min(nth))";
@@ -88,7 +111,7 @@ SELECT f.conrelid::regclass::text, quote_ident(c.new), CASE WHEN f.connoinherit 
 FROM pg_constraint f LEFT JOIN LATERAL (SELECT )" SNOWFLAKE_NEW("f.conname") R"() AS c(new) ON true
 LEFT JOIN pg_constraint n ON n.conrelid = f.conrelid AND n.conname = c.new
 WHERE f.contype = 'c' AND f.conislocal AND f.coninhcount = 0 AND EXISTS (
-        SELECT FROM wide w WHERE w.relation = f.conrelid AND w.number = ANY (f.conkey) AND w.new <> f.conname)
+        SELECT FROM wide w WHERE w.relation = f.conrelid AND w.number = ANY (f.conkey) AND w.same <> f.conname)
     AND (n.oid IS NULL OR f.convalidated AND NOT n.convalidated)
 ORDER BY 1, 2)";
 
@@ -144,7 +167,17 @@ lines AS (
     SELECT pg_describe_object('pg_class'::regclass, a.attrelid, a.attnum) || ' is not of this conversion'
     FROM wide w JOIN pg_attribute a ON a.attrelid = w.relation AND a.attname = w.new
     WHERE a.atttypid <> 'bigint'::regtype OR w.root AND NOT EXISTS (
-        SELECT FROM pg_constraint k WHERE k.conrelid = w.relation AND k.conname = w.new)
+        SELECT FROM pg_constraint k WHERE k.conrelid = w.relation AND k.conname = w.same)
+    UNION
+    SELECT pg_describe_object('pg_class'::regclass, c.oid, 0) || ' has the name of an index to be built'
+    FROM indexes i JOIN pg_class c ON c.relname = i.new AND c.relnamespace = i.relnamespace
+    LEFT JOIN pg_index n ON n.indexrelid = c.oid
+    WHERE n.indrelid IS DISTINCT FROM i.indrelid
+    UNION
+    SELECT pg_describe_object(d.classid, d.objid, d.objsubid) || ' has the type of rows of ' || w.tab
+    FROM wide w JOIN pg_class c ON c.oid = w.relation JOIN pg_type y ON y.oid = c.reltype
+    JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid IN (y.oid, y.typarray)
+        AND d.classid IN ('pg_class'::regclass, 'pg_type'::regclass) AND d.deptype = 'n'
     UNION
     SELECT pg_describe_object('pg_rewrite'::regclass, r.oid, 0) || ' rewrites statements'
     FROM wide w JOIN pg_rewrite r ON r.ev_class = w.relation
@@ -184,6 +217,11 @@ lines AS (
     SELECT 'view ' || v.name || ' belongs to an extension' FROM views v JOIN pg_depend d
         ON d.classid = 'pg_class'::regclass AND d.objid = v.view AND d.deptype = 'e')
 SELECT string_agg(line, E'\n' ORDER BY line COLLATE "C") FROM lines)";
+
+// Indexes are made in the schemas of their tables.
+constexpr char kSchemas[] = R"(
+SELECT quote_ident(n.nspname) FROM wide w JOIN pg_class c ON c.oid = w.relation JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE NOT has_schema_privilege(n.oid, 'CREATE') ORDER BY 1 LIMIT 1)";
 
 constexpr char kAbandon[] = R"(
 SELECT string_agg(statement, E';\n' ORDER BY rank, statement) FROM (
@@ -389,9 +427,9 @@ List *ForeignKeySteps(const Extension &extension, const IdColumns &columns) {
 List *StepsBefore(const Extension &extension, const IdColumns &columns) {
   const ColumnSet &narrow = columns.narrow;
   List *steps = Attempts(extension, Texts({kWide, kAdd}, narrow.tables, narrow.numbers, TextValue(extension.follow)));
-  steps = list_concat(steps, Texts({kWide, kFill, kNotFilled, kInOrderOfTables}, narrow.tables, narrow.numbers,
-                                   TextValue(extension.fill)));
-  steps = list_concat(steps, Texts({kWide, kValidate, kNotFilled, kInOrder}, narrow.tables, narrow.numbers));
+  steps = list_concat(steps, Texts({kWide, kKeys, kIndexes, kOrphans}, narrow.tables, narrow.numbers));
+  steps = list_concat(steps, Texts({kWide, kUnknown, kFill}, narrow.tables, narrow.numbers, TextValue(extension.fill)));
+  steps = list_concat(steps, Texts({kWide, kUnknown, kValidate}, narrow.tables, narrow.numbers));
   steps = list_concat(steps, IndexSteps(columns));
   steps = list_concat(steps, CheckSteps(extension, columns));
   return list_concat(steps, ForeignKeySteps(extension, columns));
@@ -421,9 +459,17 @@ char *Switch(const Extension &extension, const Conversion &conversion, const IdC
 
 }  // namespace
 
-char *OnlineObstacles(const IdColumns &columns) {
+void CheckOnline(const IdColumns &columns) {
   Query(Concat({kWide, kKeys, kIndexes, kViews, kObstacles}), columns.narrow.tables, columns.narrow.numbers);
-  return Text(0, 1);
+  if (const char *obstacles = Text(0, 1))
+    ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST), errmsg("cannot convert these columns online"),
+                    errdetail("%s", obstacles),
+                    errhint("Drop these objects, convert, and create them again, or convert without online.")));
+  Query(Concat({kWide, kSchemas}), columns.narrow.tables, columns.narrow.numbers);
+  if (Rows() > 0)
+    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied for schema %s", Text(0, 1)),
+                    errdetail("An online conversion creates indexes in the schemas of its tables."),
+                    errhint("Grant CREATE on the schema to the owner of the tables, or convert without online.")));
 }
 
 List *OnlineSteps(const Conversion &conversion, const IdColumns &columns, List *defaults) {

@@ -11,8 +11,8 @@
 #include "pg/convert/catalog.h"
 
 namespace snowflake {
-// What keeps the narrow columns from being converted online: a line for each; null: nothing.
-char *OnlineObstacles(const IdColumns &columns);
+// Errors: 2BP01 with what keeps the narrow columns from being converted online, 42501.
+void CheckOnline(const IdColumns &columns);
 
 // `defaults`: what gives the converted column its new default at the end. If nothing is narrow,
 // that is all.

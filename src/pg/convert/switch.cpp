@@ -79,55 +79,70 @@ WHERE EXISTS (
 ORDER BY p.polrelid, p.polname)";
 
 // The check constraint shows that no row is null, so the table is not read. From 18 on NOT NULL is
-// a constraint with a name.
+// a constraint with a name. A table below has another name only if it gets it first.
 constexpr char kNotNull[] = R"(
-SELECT format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL', tab, old) FROM wide
-WHERE attnotnull AND current_setting('server_version_num')::integer < 180000
-UNION ALL
-SELECT format(E'ALTER TABLE %1$s RENAME CONSTRAINT %2$I TO %3$I;\nALTER TABLE %1$s ADD CONSTRAINT %2$I NOT NULL %4$I%5$s',
-    w.tab, f.conname, left('snowflake_old_' || f.conname, 63), w.old, CASE WHEN f.connoinherit THEN ' NO INHERIT' END)
-FROM wide w JOIN pg_constraint f ON f.conrelid = w.relation AND f.contype = 'n' AND f.conkey = ARRAY[w.number]
-    AND f.coninhcount = 0
-ORDER BY 1)";
+SELECT s.statement FROM (
+    SELECT nth, format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL', tab, old) FROM wide
+    WHERE attnotnull AND current_setting('server_version_num')::integer < 180000
+    UNION ALL
+    SELECT -w.level, format('ALTER TABLE %s%s ADD CONSTRAINT %I NOT NULL %I%s', CASE WHEN w.root THEN '' ELSE 'ONLY ' END,
+        w.tab, f.conname, w.old, CASE WHEN f.connoinherit THEN ' NO INHERIT' END)
+    FROM wide w JOIN pg_constraint f ON f.conrelid = w.relation AND f.contype = 'n' AND f.conkey = ARRAY[w.number]
+    WHERE w.root OR w.relkind = 'r' AND (f.conislocal OR EXISTS (
+        SELECT FROM wide t JOIN pg_constraint p ON p.conrelid = t.relation AND p.contype = 'n'
+            AND p.conkey = ARRAY[t.number]
+        WHERE t.relation = w.top AND t.old = w.old AND p.conname <> f.conname))) AS s(place, statement)
+ORDER BY place, statement)";
+
+constexpr char kDropFilled[] = R"(
+SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', tab, filled) FROM wide WHERE root AND attnotnull ORDER BY nth)";
 
 // --- Sequences of columns that keep theirs; $1 and $2: these columns ---
 
 constexpr char kSequences[] = R"(,
 sequences AS (
-    SELECT w.*, d.deptype, q.*, d.objid::regclass::text AS name, s.relname, n.nspname, a.attidentity,
-        left('snowflake_new_' || s.relname, 63) AS new_name, s.relacl, s.relowner,
+    SELECT w.*, d.deptype, q.*, d.objid::regclass::text AS name, a.attidentity, s.relacl, s.relowner,
+        'conversion.s' || md5(d.objid::regclass::text) AS kept,
         CASE WHEN q.seqmax IN (32767, 2147483647) THEN 9223372036854775807 ELSE q.seqmax END AS new_max,
         CASE WHEN q.seqmin IN (-32768, -2147483648) THEN -9223372036854775808 ELSE q.seqmin END AS new_min
     FROM wide w JOIN pg_attribute a ON a.attrelid = w.relation AND a.attnum = w.number
     JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = w.relation AND d.refobjsubid = w.number
         AND d.classid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
-    JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S' JOIN pg_namespace n ON n.oid = s.relnamespace
-    JOIN pg_sequence q ON q.seqrelid = s.oid))";
+    JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S' JOIN pg_sequence q ON q.seqrelid = s.oid))";
 
+// An identity's goes with the old column, so its state is kept in a setting of the transaction.
 constexpr char kKeepSequences[] = R"(
 SELECT format(E'ALTER SEQUENCE %1$s AS bigint;\nALTER SEQUENCE %1$s OWNED BY %2$s.%3$I', name, tab, old)
 FROM sequences WHERE deptype = 'a'
 UNION ALL
-SELECT format(E'ALTER TABLE %s ALTER COLUMN %I ADD GENERATED %s AS IDENTITY (SEQUENCE NAME %I.%I START WITH %s '
-    'INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s %s);\nSELECT setval(%L, last_value, is_called) FROM %s',
-    tab, old, CASE attidentity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END, nspname, new_name, seqstart, seqincrement,
-    new_min, new_max, seqcache, CASE WHEN seqcycle THEN 'CYCLE' ELSE 'NO CYCLE' END,
-    format('%I.%I', nspname, new_name), name)
+SELECT format('SELECT set_config(%L, last_value || '','' || is_called, true) FROM %s', kept, name)
 FROM sequences WHERE deptype = 'i'
 ORDER BY 1)";
 
-constexpr char kNameSequences[] = R"(
-SELECT format('ALTER SEQUENCE %I.%I RENAME TO %I', nspname, new_name, relname) FROM sequences WHERE deptype = 'i'
-UNION ALL
-SELECT format('COMMENT ON SEQUENCE %s IS %L', name, obj_description(seqrelid, 'pg_class')) FROM sequences
-WHERE deptype = 'i' AND obj_description(seqrelid, 'pg_class') IS NOT NULL
-UNION ALL
-SELECT format('GRANT %s ON SEQUENCE %s TO %s%s', string_agg(g.privilege_type, ', ' ORDER BY g.privilege_type), name,
-    CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END,
-    CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
-FROM sequences, aclexplode(relacl) AS g WHERE deptype = 'i' AND g.grantee <> relowner
-GROUP BY name, g.grantee, g.is_grantable
-ORDER BY 1)";
+constexpr char kMakeIdentities[] = R"(
+SELECT s.statement FROM (
+    SELECT name, 1, format('ALTER TABLE %s ALTER COLUMN %I ADD GENERATED %s AS IDENTITY (SEQUENCE NAME %s START WITH %s '
+        'INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s %s)', tab, old,
+        CASE attidentity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END, name, seqstart, seqincrement, new_min, new_max,
+        seqcache, CASE WHEN seqcycle THEN 'CYCLE' ELSE 'NO CYCLE' END)
+        || format(E';\nSELECT setval(%L, split_part(current_setting(%L), '','', 1)::bigint, '
+               'split_part(current_setting(%L), '','', 2)::boolean)', name, kept, kept)
+    FROM sequences WHERE deptype = 'i'
+    UNION ALL
+    SELECT name, 2, format('REVOKE ALL ON SEQUENCE %s FROM %s', name, string_agg(DISTINCT
+        CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END, ', '))
+    FROM sequences, pg_default_acl d, aclexplode(d.defaclacl) AS g
+    WHERE deptype = 'i' AND d.defaclobjtype = 'S' AND g.grantee <> relowner GROUP BY name
+    UNION ALL
+    SELECT name, 3, format('GRANT %s ON SEQUENCE %s TO %s%s', string_agg(g.privilege_type, ', ' ORDER BY g.privilege_type),
+        name, CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END,
+        CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
+    FROM sequences, aclexplode(relacl) AS g WHERE deptype = 'i' AND g.grantee <> relowner
+    GROUP BY name, g.grantee, g.is_grantable
+    UNION ALL
+    SELECT name, 4, format('COMMENT ON SEQUENCE %s IS %L', name, obj_description(seqrelid, 'pg_class')) FROM sequences
+    WHERE deptype = 'i' AND obj_description(seqrelid, 'pg_class') IS NOT NULL) AS s(name, rank, statement)
+ORDER BY name, rank, statement)";
 
 constexpr char kDefaults[] = R"(
 SELECT format('ALTER TABLE ONLY %s ALTER COLUMN %I SET DEFAULT %s', w.tab, w.old, pg_get_expr(d.adbin, d.adrelid))
@@ -177,7 +192,7 @@ SELECT s.statement FROM (
     SELECT 1, f.conrelid::regclass::text, f.conname, format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I',
         f.conrelid::regclass, )" SNOWFLAKE_NEW("f.conname") R"(, f.conname)
     FROM pg_constraint f WHERE f.contype = 'c' AND f.conislocal AND f.coninhcount = 0 AND EXISTS (
-        SELECT FROM wide w WHERE w.relation = f.conrelid AND w.number = ANY (f.conkey) AND w.new <> f.conname)
+        SELECT FROM wide w WHERE w.relation = f.conrelid AND w.number = ANY (f.conkey) AND w.same <> f.conname)
     UNION ALL
     SELECT 1, tab, conname, format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', tab, new, conname) FROM keys
     WHERE kind = 'r'
@@ -189,7 +204,7 @@ SELECT s.statement FROM (
         f.conrelid::regclass, obj_description(f.oid, 'pg_constraint'))
     FROM pg_constraint f WHERE obj_description(f.oid, 'pg_constraint') IS NOT NULL AND (
         f.oid IN (SELECT oid FROM keys) OR f.contype = 'c' AND f.conislocal AND f.coninhcount = 0 AND EXISTS (
-        SELECT FROM wide w WHERE w.relation = f.conrelid AND w.number = ANY (f.conkey) AND w.new <> f.conname))
+        SELECT FROM wide w WHERE w.relation = f.conrelid AND w.number = ANY (f.conkey) AND w.same <> f.conname))
     ) AS s(rank, tab, conname, statement)
 ORDER BY rank, tab, conname)";
 
@@ -237,24 +252,29 @@ SELECT s.statement FROM (
         pg_get_userbyid(c.relowner))
     FROM views v JOIN pg_class c ON c.oid = v.view
     UNION ALL
-    SELECT v.depth, v.name, 2, format('GRANT %s ON %s TO %s%s',
+    SELECT v.depth, v.name, 2, format('REVOKE ALL ON %s FROM %s', v.name, string_agg(DISTINCT
+        CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END, ', '))
+    FROM views v JOIN pg_class c ON c.oid = v.view, pg_default_acl d, aclexplode(d.defaclacl) AS g
+    WHERE d.defaclobjtype = 'r' AND g.grantee <> c.relowner GROUP BY v.depth, v.name
+    UNION ALL
+    SELECT v.depth, v.name, 3, format('GRANT %s ON %s TO %s%s',
         string_agg(g.privilege_type, ', ' ORDER BY g.privilege_type), v.name,
         CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END,
         CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
     FROM views v JOIN pg_class c ON c.oid = v.view, aclexplode(c.relacl) AS g WHERE g.grantee <> c.relowner
     GROUP BY v.depth, v.name, g.grantee, g.is_grantable
     UNION ALL
-    SELECT v.depth, v.name, 3, format('GRANT %s ON %s TO %s%s',
+    SELECT v.depth, v.name, 4, format('GRANT %s ON %s TO %s%s',
         string_agg(format('%s (%I)', g.privilege_type, a.attname), ', ' ORDER BY a.attnum, g.privilege_type), v.name,
         CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END,
         CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
     FROM views v JOIN pg_attribute a ON a.attrelid = v.view, aclexplode(a.attacl) AS g
     GROUP BY v.depth, v.name, g.grantee, g.is_grantable
     UNION ALL
-    SELECT v.depth, v.name, 4, format('COMMENT ON VIEW %s IS %L', v.name, obj_description(v.view, 'pg_class'))
+    SELECT v.depth, v.name, 5, format('COMMENT ON VIEW %s IS %L', v.name, obj_description(v.view, 'pg_class'))
     FROM views v WHERE obj_description(v.view, 'pg_class') IS NOT NULL
     UNION ALL
-    SELECT v.depth, v.name, 5, format('COMMENT ON COLUMN %s.%I IS %L', v.name, a.attname, col_description(v.view, a.attnum))
+    SELECT v.depth, v.name, 6, format('COMMENT ON COLUMN %s.%I IS %L', v.name, a.attname, col_description(v.view, a.attnum))
     FROM views v JOIN pg_attribute a ON a.attrelid = v.view WHERE col_description(v.view, a.attnum) IS NOT NULL
     ) AS s(depth, name, rank, statement)
 ORDER BY depth, name, rank, statement)";
@@ -276,11 +296,12 @@ List *SwitchStatements(const IdColumns &columns, List *defaults) {
   add({kWide, kRename}, columns.narrow);
   add({kWide, kReplaceTriggers}, columns.narrow);
   add({kWide, kReplacePolicies}, columns.narrow);
-  add({kWide, kNotNull}, columns.narrow);
   add({kWide, kSequences, kKeepSequences}, columns.keep);
-  add({kWide, kDefaults}, columns.keep);
   add({kWide, kDropColumns}, columns.narrow);
-  add({kWide, kSequences, kNameSequences}, columns.keep);
+  add({kWide, kNotNull}, columns.narrow);
+  add({kWide, kDropFilled}, columns.narrow);
+  add({kWide, kSequences, kMakeIdentities}, columns.keep);
+  add({kWide, kDefaults}, columns.keep);
   statements = list_concat(statements, defaults);
   add({kWide, kIndexes, kNameIndexes}, columns.narrow);
   add({kWide, kIndexes, kIndexProperties}, columns.narrow);
