@@ -125,8 +125,6 @@ bool FillRows(const Fill &fill, ItemPointerData *from, ItemPointerData *to, int6
       construct_array(rows, static_cast<int>(*count), TIDOID, sizeof(ItemPointerData), false, TYPALIGN_SHORT);
   const Value ids = Of(TIDARRAYOID, PointerGetDatum(all));
   Execute(fill.update, 1, &ids, false, SPI_OK_UPDATE, 0);
-  // Deferred triggers would run with the caller's rights at the commit, before 18.
-  Execute("SET CONSTRAINTS ALL IMMEDIATE", 0, nullptr, false, SPI_OK_UTILITY, 0);
   SPI_freetuptable(found);
   *from = last;
   ItemPointerSetOffsetNumber(from, OffsetNumberNext(ItemPointerGetOffsetNumber(&last)));

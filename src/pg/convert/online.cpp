@@ -46,21 +46,25 @@ constexpr char kValidate[] = R"(
 SELECT format('ALTER TABLE %s %s;', tab, string_agg(format('VALIDATE CONSTRAINT %I', name), ', ' ORDER BY nth, name DESC))
 FROM unknown GROUP BY tab ORDER BY min(nth))";
 
-// What was made for objects that have been dropped since.
+// What was made on new columns for objects that have been dropped since.
 constexpr char kOrphans[] = R"(
-SELECT format('DROP INDEX CONCURRENTLY %I.%I;', n.nspname, c.relname)
-FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE i.indrelid IN (SELECT relation FROM wide) AND c.relname LIKE 'snowflake\_new\_%'
-    AND NOT EXISTS (SELECT FROM indexes o WHERE o.indrelid = i.indrelid AND o.new = c.relname)
-UNION ALL
-SELECT format('ALTER TABLE %s DROP CONSTRAINT %I;', f.conrelid::regclass, f.conname)
-FROM pg_constraint f
-WHERE f.conrelid IN (SELECT relation FROM wide UNION SELECT conrelid FROM keys) AND f.conname LIKE 'snowflake\_new\_%'
-    AND f.contype IN ('c', 'f') AND f.coninhcount = 0
-    AND NOT EXISTS (SELECT FROM keys k WHERE k.conrelid = f.conrelid AND k.new = f.conname)
-    AND NOT EXISTS (SELECT FROM pg_constraint o WHERE o.conrelid = f.conrelid AND o.contype = 'c'
-                    AND f.conname = )" SNOWFLAKE_NEW("o.conname") R"()
-ORDER BY 1)";
+SELECT s.statement FROM (
+    SELECT 1, format('ALTER TABLE %s DROP CONSTRAINT %I;', f.conrelid::regclass, f.conname)
+    FROM pg_constraint f
+    WHERE f.conname LIKE 'snowflake\_new\_%' AND f.contype IN ('c', 'f') AND f.coninhcount = 0 AND f.conparentid = 0
+        AND EXISTS (SELECT FROM wide w WHERE w.relation = f.conrelid AND w.new_number = ANY (f.conkey)
+                    OR w.relation = f.confrelid AND w.new_number = ANY (f.confkey))
+        AND NOT EXISTS (SELECT FROM keys k WHERE k.conrelid = f.conrelid AND k.new = f.conname)
+        AND NOT EXISTS (SELECT FROM pg_constraint o WHERE o.conrelid = f.conrelid AND o.contype = 'c'
+                        AND f.conname = )" SNOWFLAKE_NEW("o.conname") R"()
+    UNION ALL
+    SELECT 2, format('DROP INDEX CONCURRENTLY %I.%I;', n.nspname, c.relname)
+    FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relname LIKE 'snowflake\_new\_%'
+        AND EXISTS (SELECT FROM wide w JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = i.indexrelid
+                        AND d.refclassid = d.classid AND d.refobjid = w.relation AND d.refobjsubid = w.new_number)
+        AND NOT EXISTS (SELECT FROM indexes o WHERE o.indrelid = i.indrelid AND o.new = c.relname)) AS s(rank, statement)
+ORDER BY rank, statement)";
 
 constexpr char kAnalyze[] = R"(
 SELECT format('ANALYZE %s;', tab) FROM wide WHERE root GROUP BY tab ORDER BY min(nth))";
@@ -165,14 +169,23 @@ lines AS (
     FROM keys WHERE left(definition, length(head)) <> head
     UNION
     SELECT pg_describe_object('pg_class'::regclass, a.attrelid, a.attnum) || ' is not of this conversion'
-    FROM wide w JOIN pg_attribute a ON a.attrelid = w.relation AND a.attname = w.new
+    FROM wide w JOIN pg_attribute a ON a.attrelid = w.relation AND a.attnum = w.new_number
     WHERE a.atttypid <> 'bigint'::regtype OR w.root AND NOT EXISTS (
         SELECT FROM pg_constraint k WHERE k.conrelid = w.relation AND k.conname = w.same)
     UNION
     SELECT pg_describe_object('pg_class'::regclass, c.oid, 0) || ' has the name of an index to be built'
     FROM indexes i JOIN pg_class c ON c.relname = i.new AND c.relnamespace = i.relnamespace
-    LEFT JOIN pg_index n ON n.indexrelid = c.oid
-    WHERE n.indrelid IS DISTINCT FROM i.indrelid
+    WHERE NOT EXISTS (
+        SELECT FROM wide w JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid
+            AND d.refclassid = d.classid AND d.refobjid = w.relation AND d.refobjsubid = w.new_number
+        WHERE w.relation = i.indrelid)
+    UNION
+    SELECT pg_describe_object('pg_trigger'::regclass, t.oid, 0) || ' is not of this conversion'
+    FROM wide w JOIN pg_trigger t ON t.tgrelid = w.relation AND t.tgname = '~' || w.new JOIN pg_proc p ON p.oid = t.tgfoid
+    WHERE p.proname <> 'snowflake_follow'
+    UNION
+    SELECT pg_describe_object('pg_trigger'::regclass, t.oid, 0) || ' is deferred, and fires in any role of the session'
+    FROM wide w JOIN pg_trigger t ON t.tgrelid = w.relation AND t.tginitdeferred AND t.tgenabled IN ('A', 'R')
     UNION
     SELECT pg_describe_object(d.classid, d.objid, d.objsubid) || ' has the type of rows of ' || w.tab
     FROM wide w JOIN pg_class c ON c.oid = w.relation JOIN pg_type y ON y.oid = c.reltype
@@ -462,7 +475,7 @@ char *Switch(const Extension &extension, const Conversion &conversion, const IdC
 void CheckOnline(const IdColumns &columns) {
   Query(Concat({kWide, kKeys, kIndexes, kViews, kObstacles}), columns.narrow.tables, columns.narrow.numbers);
   if (const char *obstacles = Text(0, 1))
-    ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST), errmsg("cannot convert these columns online"),
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert these columns online"),
                     errdetail("%s", obstacles),
                     errhint("Drop these objects, convert, and create them again, or convert without online.")));
   Query(Concat({kWide, kSchemas}), columns.narrow.tables, columns.narrow.numbers);

@@ -11,7 +11,7 @@
 #include "pg/convert/catalog.h"
 
 namespace snowflake {
-// Errors: 2BP01 with what keeps the narrow columns from being converted online, 42501.
+// Errors: 55000 with what keeps the narrow columns from being converted online, 42501.
 void CheckOnline(const IdColumns &columns);
 
 // `defaults`: what gives the converted column its new default at the end. If nothing is narrow,

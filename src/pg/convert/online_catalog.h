@@ -15,6 +15,7 @@ namespace snowflake {
 // $1 and $2: the narrow columns. Those that are inherited from nowhere are roots; `top` is the
 // table of the root that a column is inherited from, `level` how many tables are above it. `same`
 // and `filled` are the check constraints of the new column: it equals the old one, and is not null.
+// `new_number` is null until it is there.
 inline constexpr char kWide[] = R"(
 WITH RECURSIVE narrow AS (
     SELECT n.relation, n.number, n.nth, n.relation::regclass::text AS tab, c.relkind, c.relispartition,
@@ -30,7 +31,8 @@ WITH RECURSIVE narrow AS (
         SELECT min(t.attrelid) FILTER (WHERE t.attinhcount = 0) AS top, count(*) AS level
         FROM up JOIN pg_attribute t ON t.attrelid = up.relation AND t.attname = a.attname) AS up),
 wide AS (
-    SELECT *, 'snowflake_same_' || substr(new, 15) AS same, 'snowflake_full_' || substr(new, 15) AS filled
+    SELECT *, 'snowflake_same_' || substr(new, 15) AS same, 'snowflake_full_' || substr(new, 15) AS filled,
+        (SELECT attnum FROM pg_attribute WHERE attrelid = relation AND attname = new) AS new_number
     FROM narrow))";
 
 // All foreign keys with a narrow column at either end; `own`: it is no copy for a partition. `rest`

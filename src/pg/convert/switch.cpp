@@ -54,18 +54,37 @@ SELECT s.statement FROM (
     SELECT nth, 3, format('ALTER TABLE %s RENAME COLUMN %I TO %I', tab, new, old) FROM wide WHERE root
     ) AS s(nth, rank, statement) ORDER BY nth, rank)";
 
-constexpr char kReplaceTriggers[] = R"(
-SELECT 'CREATE OR REPLACE' || substr(pg_get_triggerdef(t.oid), length('CREATE') + 1)
-    || CASE t.tgenabled WHEN 'O' THEN ''
-       ELSE format(E';\nALTER TABLE %s %s TRIGGER %I', t.tgrelid::regclass,
-           CASE t.tgenabled WHEN 'D' THEN 'DISABLE' WHEN 'R' THEN 'ENABLE REPLICA' ELSE 'ENABLE ALWAYS' END, t.tgname)
-       END
-FROM pg_trigger t
-WHERE NOT t.tgisinternal AND t.tgparentid = 0 AND EXISTS (
-    SELECT FROM wide w JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = w.relation
-        AND d.refobjsubid = w.number AND d.classid = 'pg_trigger'::regclass
-    WHERE d.objid = t.oid)
-ORDER BY t.tgrelid, t.tgname)";
+#define SNOWFLAKE_ENABLE(state) \
+  "CASE " state                 \
+  " WHEN 'O' THEN 'ENABLE' WHEN 'D' THEN 'DISABLE' WHEN 'R' THEN 'ENABLE REPLICA' ELSE 'ENABLE ALWAYS' END"
+
+// A copy for a partition may be enabled in another way than the one above.
+constexpr char kReplaceTriggers[] = R"(,
+replaced AS (
+    SELECT t.oid, t.tgrelid, t.tgname, t.tgenabled, 'O'::"char" AS above, 0 AS level FROM pg_trigger t
+    WHERE NOT t.tgisinternal AND t.tgparentid = 0 AND EXISTS (
+        SELECT FROM wide w JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = w.relation
+            AND d.refobjsubid = w.number AND d.classid = 'pg_trigger'::regclass
+        WHERE d.objid = t.oid)
+    UNION ALL
+    SELECT t.oid, t.tgrelid, t.tgname, t.tgenabled, r.tgenabled, r.level + 1
+    FROM replaced r JOIN pg_trigger t ON t.tgparentid = r.oid)
+SELECT s.statement FROM (
+    SELECT -1, tgrelid, tgname, 'CREATE OR REPLACE' || substr(pg_get_triggerdef(oid), length('CREATE') + 1)
+    FROM replaced WHERE level = 0
+    UNION ALL
+    SELECT level, tgrelid, tgname, format('ALTER TABLE %s %s TRIGGER %I', tgrelid::regclass,
+        )" SNOWFLAKE_ENABLE("tgenabled") R"(, tgname)
+    FROM replaced WHERE tgenabled <> above) AS s(level, tgrelid, tgname, statement)
+ORDER BY level, tgrelid, tgname)";
+
+// Sessions that have run a PL/pgSQL function for the old column have plans for its type. They
+// compile it again when its row in pg_proc is another one.
+constexpr char kTouchFunctions[] = R"(
+SELECT DISTINCT format('ALTER FUNCTION %s COST %s', p.oid::regprocedure, p.procost)
+FROM wide w JOIN pg_trigger t ON t.tgrelid = w.relation JOIN pg_proc p ON p.oid = t.tgfoid
+JOIN pg_language l ON l.oid = p.prolang AND l.lanname = 'plpgsql'
+WHERE pg_has_role(p.proowner, 'USAGE') ORDER BY 1)";
 
 constexpr char kReplacePolicies[] = R"(
 SELECT format('ALTER POLICY %I ON %s%s%s', p.polname, p.polrelid::regclass,
@@ -85,8 +104,7 @@ SELECT s.statement FROM (
     SELECT nth, format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL', tab, old) FROM wide
     WHERE attnotnull AND current_setting('server_version_num')::integer < 180000
     UNION ALL
-    SELECT -w.level, format('ALTER TABLE %s%s ADD CONSTRAINT %I NOT NULL %I%s', CASE WHEN w.root THEN '' ELSE 'ONLY ' END,
-        w.tab, f.conname, w.old, CASE WHEN f.connoinherit THEN ' NO INHERIT' END)
+    SELECT -w.level, format('ALTER TABLE %s ADD CONSTRAINT %I NOT NULL %I%s', w.tab, f.conname, w.old, CASE WHEN f.connoinherit THEN ' NO INHERIT' END)
     FROM wide w JOIN pg_constraint f ON f.conrelid = w.relation AND f.contype = 'n' AND f.conkey = ARRAY[w.number]
     WHERE w.root OR w.relkind = 'r' AND (f.conislocal OR EXISTS (
         SELECT FROM wide t JOIN pg_constraint p ON p.conrelid = t.relation AND p.contype = 'n'
@@ -98,6 +116,13 @@ constexpr char kDropFilled[] = R"(
 SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', tab, filled) FROM wide WHERE root AND attnotnull ORDER BY nth)";
 
 // --- Sequences of columns that keep theirs; $1 and $2: these columns ---
+
+// Who may have rights on a new sequence (S) or view (r) without being granted any.
+constexpr char kDefaultRights[] = R"(,
+defaults AS (
+    SELECT d.defaclobjtype AS type, g.grantee FROM pg_default_acl d, aclexplode(d.defaclacl) AS g
+    UNION
+    SELECT ' ', oid FROM pg_roles))";
 
 constexpr char kSequences[] = R"(,
 sequences AS (
@@ -130,14 +155,14 @@ SELECT s.statement FROM (
     FROM sequences WHERE deptype = 'i'
     UNION ALL
     SELECT name, 2, format('REVOKE ALL ON SEQUENCE %s FROM %s', name, string_agg(DISTINCT
-        CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END, ', '))
-    FROM sequences, pg_default_acl d, aclexplode(d.defaclacl) AS g
-    WHERE deptype = 'i' AND d.defaclobjtype = 'S' AND g.grantee <> relowner GROUP BY name
+        CASE d.grantee WHEN 0 THEN 'PUBLIC' ELSE d.grantee::regrole::text END, ', '))
+    FROM sequences JOIN defaults d ON d.type = 'S' OR d.grantee = relowner
+    WHERE deptype = 'i' AND (relacl IS NOT NULL OR d.grantee <> relowner) GROUP BY name
     UNION ALL
     SELECT name, 3, format('GRANT %s ON SEQUENCE %s TO %s%s', string_agg(g.privilege_type, ', ' ORDER BY g.privilege_type),
         name, CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END,
         CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
-    FROM sequences, aclexplode(relacl) AS g WHERE deptype = 'i' AND g.grantee <> relowner
+    FROM sequences, aclexplode(relacl) AS g WHERE deptype = 'i'
     GROUP BY name, g.grantee, g.is_grantable
     UNION ALL
     SELECT name, 4, format('COMMENT ON SEQUENCE %s IS %L', name, obj_description(seqrelid, 'pg_class')) FROM sequences
@@ -253,15 +278,15 @@ SELECT s.statement FROM (
     FROM views v JOIN pg_class c ON c.oid = v.view
     UNION ALL
     SELECT v.depth, v.name, 2, format('REVOKE ALL ON %s FROM %s', v.name, string_agg(DISTINCT
-        CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END, ', '))
-    FROM views v JOIN pg_class c ON c.oid = v.view, pg_default_acl d, aclexplode(d.defaclacl) AS g
-    WHERE d.defaclobjtype = 'r' AND g.grantee <> c.relowner GROUP BY v.depth, v.name
+        CASE d.grantee WHEN 0 THEN 'PUBLIC' ELSE d.grantee::regrole::text END, ', '))
+    FROM views v JOIN pg_class c ON c.oid = v.view JOIN defaults d ON d.type = 'r' OR d.grantee = c.relowner
+    WHERE c.relacl IS NOT NULL OR d.grantee <> c.relowner GROUP BY v.depth, v.name
     UNION ALL
     SELECT v.depth, v.name, 3, format('GRANT %s ON %s TO %s%s',
         string_agg(g.privilege_type, ', ' ORDER BY g.privilege_type), v.name,
         CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END,
         CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
-    FROM views v JOIN pg_class c ON c.oid = v.view, aclexplode(c.relacl) AS g WHERE g.grantee <> c.relowner
+    FROM views v JOIN pg_class c ON c.oid = v.view, aclexplode(c.relacl) AS g
     GROUP BY v.depth, v.name, g.grantee, g.is_grantable
     UNION ALL
     SELECT v.depth, v.name, 4, format('GRANT %s ON %s TO %s%s',
@@ -300,7 +325,7 @@ List *SwitchStatements(const IdColumns &columns, List *defaults) {
   add({kWide, kDropColumns}, columns.narrow);
   add({kWide, kNotNull}, columns.narrow);
   add({kWide, kDropFilled}, columns.narrow);
-  add({kWide, kSequences, kMakeIdentities}, columns.keep);
+  add({kWide, kDefaultRights, kSequences, kMakeIdentities}, columns.keep);
   add({kWide, kDefaults}, columns.keep);
   statements = list_concat(statements, defaults);
   add({kWide, kIndexes, kNameIndexes}, columns.narrow);
@@ -308,7 +333,8 @@ List *SwitchStatements(const IdColumns &columns, List *defaults) {
   add({kWide, kKeys, kConstraints}, columns.narrow);
   add({kWide, kColumns}, columns.narrow);
   add({kWide, kStatistics}, columns.narrow);
-  add({kWide, kViews, kMakeViews}, columns.narrow);
+  add({kWide, kDefaultRights, kViews, kMakeViews}, columns.narrow);
+  add({kWide, kTouchFunctions}, columns.narrow);
   add({kWide, kPublished, kPublish}, columns.narrow);
   return statements;
 }
