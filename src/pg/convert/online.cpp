@@ -46,25 +46,44 @@ constexpr char kValidate[] = R"(
 SELECT format('ALTER TABLE %s %s;', tab, string_agg(format('VALIDATE CONSTRAINT %I', name), ', ' ORDER BY nth, name DESC))
 FROM unknown GROUP BY tab ORDER BY min(nth))";
 
-// What was made on new columns for objects that have been dropped since.
-constexpr char kOrphans[] = R"(
-SELECT s.statement FROM (
-    SELECT 1, format('ALTER TABLE %s DROP CONSTRAINT %I;', f.conrelid::regclass, f.conname)
+// How old a row of pg_depend is; what is too old to have an age is the oldest.
+#define SNOWFLAKE_AGE "max(CASE WHEN age(d.xmin) < 0 THEN 2147483647 ELSE age(d.xmin) END)"
+
+// What is on new columns but not for an object that is there: the object was dropped since, or
+// replaced, or its index was not completed. Dependencies on columns show the age of both.
+constexpr char kGone[] = R"(,
+built AS (
+    SELECT i.indexrelid, i.indrelid, i.indisvalid, c.relname, n.nspname, made.age
+    FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace,
+    LATERAL (
+        SELECT )" SNOWFLAKE_AGE R"( AS age, bool_or(w.new IS NOT NULL) AS ours
+        FROM pg_depend d LEFT JOIN wide w ON w.relation = d.refobjid AND w.new_number = d.refobjsubid
+        WHERE d.classid = 'pg_class'::regclass AND d.objid = i.indexrelid AND d.refclassid = d.classid) AS made
+    WHERE i.indrelid IN (SELECT relation FROM wide) AND c.relname LIKE 'snowflake\_new\_%' AND made.ours),
+gone_indexes AS (
+    SELECT * FROM built b WHERE NOT b.indisvalid OR NOT EXISTS (
+        SELECT FROM indexes i WHERE i.indrelid = b.indrelid AND i.new = b.relname AND b.age <= (
+            SELECT )" SNOWFLAKE_AGE R"( FROM pg_depend d WHERE d.classid = 'pg_class'::regclass
+                AND d.objid = i.indexrelid OR d.classid = 'pg_constraint'::regclass AND d.objid = i.constraint_oid))),
+gone_constraints AS (
+    SELECT f.oid, f.conrelid::regclass::text AS tab, f.conname
     FROM pg_constraint f
     WHERE f.conname LIKE 'snowflake\_new\_%' AND f.contype IN ('c', 'f') AND f.coninhcount = 0 AND f.conparentid = 0
         AND EXISTS (SELECT FROM wide w WHERE w.relation = f.conrelid AND w.new_number = ANY (f.conkey)
                     OR w.relation = f.confrelid AND w.new_number = ANY (f.confkey))
-        AND NOT EXISTS (SELECT FROM keys k WHERE k.conrelid = f.conrelid AND k.new = f.conname)
-        AND NOT EXISTS (SELECT FROM pg_constraint o WHERE o.conrelid = f.conrelid AND o.contype = 'c'
-                        AND f.conname = )" SNOWFLAKE_NEW("o.conname") R"()
-    UNION ALL
-    SELECT 2, format('DROP INDEX CONCURRENTLY %I.%I;', n.nspname, c.relname)
-    FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.relname LIKE 'snowflake\_new\_%'
-        AND EXISTS (SELECT FROM wide w JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = i.indexrelid
-                        AND d.refclassid = d.classid AND d.refobjid = w.relation AND d.refobjsubid = w.new_number)
-        AND NOT EXISTS (SELECT FROM indexes o WHERE o.indrelid = i.indrelid AND o.new = c.relname)) AS s(rank, statement)
-ORDER BY rank, statement)";
+        AND (f.conindid IN (SELECT indexrelid FROM gone_indexes) OR NOT EXISTS (
+            SELECT FROM pg_constraint o JOIN wide w ON w.relation IN (o.conrelid, o.confrelid)
+            WHERE o.conrelid = f.conrelid AND o.contype = f.contype AND f.conname = )" SNOWFLAKE_NEW("o.conname") R"(
+                AND (SELECT )" SNOWFLAKE_AGE R"( FROM pg_depend d
+                     WHERE d.classid = 'pg_constraint'::regclass AND d.objid = f.oid)
+                    <= (SELECT )" SNOWFLAKE_AGE R"( FROM pg_depend d
+                        WHERE d.classid = 'pg_constraint'::regclass AND d.objid = o.oid)))))";
+
+constexpr char kDropGone[] = R"(
+SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', tab, conname) FROM gone_constraints ORDER BY 1)";
+
+constexpr char kDropGoneIndexes[] = R"(
+SELECT format('DROP INDEX CONCURRENTLY %I.%I;', nspname, relname) FROM gone_indexes ORDER BY 1)";
 
 constexpr char kAnalyze[] = R"(
 SELECT format('ANALYZE %s;', tab) FROM wide WHERE root GROUP BY tab ORDER BY min(nth))";
@@ -77,10 +96,8 @@ SELECT i.indrelid, i.tab, CASE WHEN i.indisunique THEN 'UNIQUE ' ELSE '' END, qu
     coalesce(' INCLUDE (' || k.include || ')', '') || CASE WHEN i.indnullsnotdistinct THEN ' NULLS NOT DISTINCT' ELSE '' END
         || coalesce(' WITH (' || array_to_string(i.reloptions, ', ') || ')', '')
         || coalesce(' TABLESPACE ' || quote_ident(s.spcname), ''),
-    i.indexprs::text, i.indpred::text, format('%I.%I', i.nspname, i.new), n.indexrelid IS NOT NULL
-FROM indexes i JOIN pg_am m ON m.oid = i.relam LEFT JOIN pg_tablespace s ON s.oid = i.reltablespace
-LEFT JOIN pg_index n ON n.indrelid = i.indrelid AND n.indexrelid = (
-    SELECT c.oid FROM pg_class c WHERE c.relname = i.new AND c.relnamespace = i.relnamespace),
+    i.indexprs::text, i.indpred::text
+FROM indexes i JOIN pg_am m ON m.oid = i.relam LEFT JOIN pg_tablespace s ON s.oid = i.reltablespace,
 LATERAL (
     SELECT string_agg(
             CASE WHEN u.key = 0 THEN E'(\x01)' ELSE quote_ident(coalesce(w.new, a.attname)) END
@@ -103,7 +120,9 @@ LATERAL (
         i.indoption[u.nth - 1] AS option) AS p ON u.nth <= i.indnkeyatts
     LEFT JOIN pg_opclass oc ON oc.oid = p.class LEFT JOIN pg_namespace onsp ON onsp.oid = oc.opcnamespace
     LEFT JOIN pg_collation co ON co.oid = p.collation LEFT JOIN pg_namespace cn ON cn.oid = co.collnamespace) AS k
-WHERE i.kind = 'i' AND NOT coalesce(n.indisvalid, false)
+WHERE i.kind = 'i' AND NOT EXISTS (
+    SELECT FROM built b WHERE b.indrelid = i.indrelid AND b.relname = i.new
+        AND b.indexrelid NOT IN (SELECT indexrelid FROM gone_indexes))
 ORDER BY i.tab, i.name)";
 
 // --- Constraints ---
@@ -114,6 +133,7 @@ SELECT f.conrelid::regclass::text, quote_ident(c.new), CASE WHEN f.connoinherit 
     n.oid IS NULL, f.convalidated AND NOT coalesce(n.convalidated, false), f.conrelid, f.conbin::text
 FROM pg_constraint f LEFT JOIN LATERAL (SELECT )" SNOWFLAKE_NEW("f.conname") R"() AS c(new) ON true
 LEFT JOIN pg_constraint n ON n.conrelid = f.conrelid AND n.conname = c.new
+    AND n.oid NOT IN (SELECT oid FROM gone_constraints)
 WHERE f.contype = 'c' AND f.conislocal AND f.coninhcount = 0 AND EXISTS (
         SELECT FROM wide w WHERE w.relation = f.conrelid AND w.number = ANY (f.conkey) AND w.same <> f.conname)
     AND (n.oid IS NULL OR f.convalidated AND NOT n.convalidated)
@@ -128,7 +148,8 @@ SELECT k.tab, quote_ident(k.new), format('FOREIGN KEY (%s) REFERENCES %s(%s)%s',
                        JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = s.number
                        LEFT JOIN wide w ON w.relation = k.conrelid AND w.number = s.number) || ')') END),
     n.oid IS NULL, k.convalidated AND NOT coalesce(n.convalidated, false), NULL, NULL
-FROM keys k LEFT JOIN pg_constraint n ON n.conrelid = k.conrelid AND n.conname = k.new,
+FROM keys k LEFT JOIN pg_constraint n ON n.conrelid = k.conrelid AND n.conname = k.new
+    AND n.oid NOT IN (SELECT oid FROM gone_constraints),
 LATERAL (SELECT regexp_replace(substr(k.definition, length(k.head) + 1), ' NOT VALID$', '') AS rest) AS r
 WHERE k.kind = 'r' AND (n.oid IS NULL OR k.convalidated AND NOT n.convalidated)
 ORDER BY 1, 2)";
@@ -361,8 +382,7 @@ bool Is(const char *boolean) { return boolean != nullptr && boolean[0] == 't'; }
 Oid OidOf(const char *digits) { return static_cast<Oid>(strtoul(digits, nullptr, 10)); }
 
 struct IndexToBuild {
-  const char *relation, *table_sql, *unique, *new_sql, *method, *keys, *rest, *expressions, *predicate, *qualified,
-      *exists;
+  const char *relation, *table_sql, *unique, *new_sql, *method, *keys, *rest, *expressions, *predicate;
 };
 
 const char *KeysOf(const IdColumns &columns, const IndexToBuild &index) {
@@ -389,11 +409,10 @@ const char *PredicateOf(const IdColumns &columns, const IndexToBuild &index) {
 
 List *IndexSteps(const IdColumns &columns) {
   List *steps = NIL;
-  Query(Concat({kWide, kIndexes, kIndexesToBuild}), columns.narrow.tables, columns.narrow.numbers);
+  Query(Concat({kWide, kKeys, kIndexes, kGone, kIndexesToBuild}), columns.narrow.tables, columns.narrow.numbers);
   ListCell *cell = nullptr;
   foreach (cell, Copied<IndexToBuild>()) {
     const IndexToBuild &index = *static_cast<const IndexToBuild *>(lfirst(cell));
-    if (Is(index.exists)) steps = lappend(steps, psprintf("DROP INDEX CONCURRENTLY %s;", index.qualified));
     steps = lappend(steps, psprintf("CREATE %sINDEX CONCURRENTLY %s ON %s USING %s (%s)%s%s;", index.unique,
                                     index.new_sql, index.table_sql, index.method, KeysOf(columns, index), index.rest,
                                     PredicateOf(columns, index)));
@@ -427,12 +446,12 @@ List *ConstraintSteps(const Extension &extension, const IdColumns &columns) {
 }
 
 List *CheckSteps(const Extension &extension, const IdColumns &columns) {
-  Query(Concat({kWide, kChecks}), columns.narrow.tables, columns.narrow.numbers);
+  Query(Concat({kWide, kKeys, kIndexes, kGone, kChecks}), columns.narrow.tables, columns.narrow.numbers);
   return ConstraintSteps(extension, columns);
 }
 
 List *ForeignKeySteps(const Extension &extension, const IdColumns &columns) {
-  Query(Concat({kWide, kKeys, kForeignKeys}), columns.narrow.tables, columns.narrow.numbers);
+  Query(Concat({kWide, kKeys, kIndexes, kGone, kForeignKeys}), columns.narrow.tables, columns.narrow.numbers);
   return ConstraintSteps(extension, columns);
 }
 
@@ -440,7 +459,9 @@ List *ForeignKeySteps(const Extension &extension, const IdColumns &columns) {
 List *StepsBefore(const Extension &extension, const IdColumns &columns) {
   const ColumnSet &narrow = columns.narrow;
   List *steps = Attempts(extension, Texts({kWide, kAdd}, narrow.tables, narrow.numbers, TextValue(extension.follow)));
-  steps = list_concat(steps, Texts({kWide, kKeys, kIndexes, kOrphans}, narrow.tables, narrow.numbers));
+  steps = list_concat(
+      steps, Attempts(extension, Texts({kWide, kKeys, kIndexes, kGone, kDropGone}, narrow.tables, narrow.numbers)));
+  steps = list_concat(steps, Texts({kWide, kKeys, kIndexes, kGone, kDropGoneIndexes}, narrow.tables, narrow.numbers));
   steps = list_concat(steps, Texts({kWide, kUnknown, kFill}, narrow.tables, narrow.numbers, TextValue(extension.fill)));
   steps = list_concat(steps, Texts({kWide, kUnknown, kValidate}, narrow.tables, narrow.numbers));
   steps = list_concat(steps, IndexSteps(columns));

@@ -107,9 +107,9 @@ SELECT s.statement FROM (
     SELECT -w.level, format('ALTER TABLE %s ADD CONSTRAINT %I NOT NULL %I%s', w.tab, f.conname, w.old, CASE WHEN f.connoinherit THEN ' NO INHERIT' END)
     FROM wide w JOIN pg_constraint f ON f.conrelid = w.relation AND f.contype = 'n' AND f.conkey = ARRAY[w.number]
     WHERE w.root OR w.relkind = 'r' AND (f.conislocal OR EXISTS (
-        SELECT FROM wide t JOIN pg_constraint p ON p.conrelid = t.relation AND p.contype = 'n'
-            AND p.conkey = ARRAY[t.number]
-        WHERE t.relation = w.top AND t.old = w.old AND p.conname <> f.conname))) AS s(place, statement)
+        SELECT FROM pg_inherits h JOIN wide t ON t.relation = h.inhparent AND t.old = w.old
+        JOIN pg_constraint p ON p.conrelid = t.relation AND p.contype = 'n' AND p.conkey = ARRAY[t.number]
+        WHERE h.inhrelid = w.relation AND p.conname <> f.conname))) AS s(place, statement)
 ORDER BY place, statement)";
 
 constexpr char kDropFilled[] = R"(
