@@ -914,14 +914,16 @@ COMMENT ON FUNCTION snowflake_follow() IS
 'Trigger function of an online conversion. Before each row is inserted or updated, the function
 copies the column that its first argument names to the column that its second argument names.';
 
-CREATE PROCEDURE snowflake_try(statements pg_catalog.text)
+CREATE PROCEDURE snowflake_try(statements pg_catalog.text, owner_of pg_catalog.regclass DEFAULT NULL::pg_catalog.regclass)
     AS 'MODULE_PATHNAME' LANGUAGE C;
-COMMENT ON PROCEDURE snowflake_try(pg_catalog.text) IS
+COMMENT ON PROCEDURE snowflake_try(pg_catalog.text, pg_catalog.regclass) IS
 'Executes statements that need a strong lock for a moment, all in one transaction and with the
-rights of the caller. The search_path is pg_catalog. It waits at most 0.1 s for each lock. If a lock is not available, the
-procedure undoes the attempt, pauses and tries again, for up to ten minutes.
-Errors: 22004 for a null, 25001 in a transaction block, 55P03 or 40P01 after ten minutes, and the
-errors of the statements.';
+rights of the caller, or of the owner of the table owner_of. The search_path is pg_catalog. The
+procedure waits at most 0.1 s for each lock. If a lock is not available, the procedure undoes the
+attempt, pauses and tries again, for up to ten minutes.
+Errors: 22004 if statements is null, 25001 in a transaction block, 42501 if the caller does not
+have the owner''s rights, 42P01, 55P03 or 40P01 after ten minutes, and the errors of the
+statements.';
 
 CREATE PROCEDURE snowflake_fill(relation pg_catalog.regclass, max_lag bigint DEFAULT 67108864)
     AS 'MODULE_PATHNAME' LANGUAGE C;

@@ -3,10 +3,12 @@
 //
 // 1. An attempt is a subtransaction. If it fails, it has no effect and keeps no lock.
 // 2. Between two attempts the transaction ends, so that its snapshot holds no vacuum back.
-// 3. The statements run with the caller's rights. They are made for the search_path pg_catalog.
+// 3. The statements run with the caller's rights, or with those of a table's owner. They are made
+//    for the search_path pg_catalog.
 #include "pg/convert/attempts.h"
 
 #include "pg/report.h"
+#include "pg/security_context.h"
 #include "pg/spi.h"
 
 namespace snowflake {
@@ -15,7 +17,10 @@ constexpr int64_t kFirstPauseUs = 100 * 1000;
 constexpr int64_t kLongestPauseUs = 3 * 1000 * 1000;
 constexpr int64_t kGiveUpUs = int64_t{600} * 1000 * 1000;
 
-void Run(const char *statements) {
+// `owner`: InvalidOid for the caller.
+void Run(const char *statements, Oid owner) {
+  SecurityContext outer = {};
+  if (OidIsValid(owner)) outer = EnterSecurityContext(owner);
   const int guc_level = NewGUCNestLevel();
   const auto set = [](const char *name, const char *value) {
     set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
@@ -32,10 +37,25 @@ void Run(const char *statements) {
              errhint("Leave out BEGIN, COMMIT and the like.")));
   if (rc < 0) elog(ERROR, "SPI failed: %s", SPI_result_code_string(rc));
   AtEOXact_GUC(false, guc_level);
+  if (OidIsValid(owner)) LeaveSecurityContext(outer);
+}
+
+// The owner of the table that was named; InvalidOid if none was. Errors: 42P01, 42501.
+Oid OwnerFor(FunctionCallInfo fcinfo) {
+  if (PG_ARGISNULL(1)) return InvalidOid;
+  Relation table = try_relation_open(PG_GETARG_OID(1), AccessShareLock);
+  if (table == nullptr) ReportNoRelation(PG_GETARG_OID(1));
+  const Oid owner = table->rd_rel->relowner;
+  if (!has_privs_of_role(GetUserId(), owner))
+    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                    errmsg("must be owner of table %s", RelationGetRelationName(table)),
+                    errhint("Call snowflake_try() as the table's owner.")));
+  relation_close(table, AccessShareLock);
+  return owner;
 }
 
 // Null: the attempt succeeded. An error that is not about a lock is raised again.
-const ErrorData *Attempt(const char *statements) {
+const ErrorData *Attempt(const char *statements, Oid table_owner) {
   MemoryContext context = CurrentMemoryContext;
   ResourceOwner owner = CurrentResourceOwner;
   ErrorData *volatile error = nullptr;
@@ -43,7 +63,7 @@ const ErrorData *Attempt(const char *statements) {
   MemoryContextSwitchTo(context);
   PG_TRY();
   {
-    Run(statements);
+    Run(statements, table_owner);
     ReleaseCurrentSubTransaction();
   }
   PG_CATCH();
@@ -85,9 +105,10 @@ SNOWFLAKE_FUNCTION(snowflake_try) {
   CheckMayCommit(fcinfo, "snowflake_try");
   SPI_connect_ext(SPI_OPT_NONATOMIC);
   const char *statements = text_to_cstring(PG_GETARG_TEXT_PP(0));
+  const Oid owner = OwnerFor(fcinfo);
   const TimestampTz since = GetCurrentTimestamp();
   int64_t pause_us = kFirstPauseUs;
-  while (const ErrorData *error = Attempt(statements)) {
+  while (const ErrorData *error = Attempt(statements, owner)) {
     const int64_t waited_us = GetCurrentTimestamp() - since;
     if (waited_us > kGiveUpUs)
       ereport(ERROR,

@@ -7,7 +7,11 @@ namespace snowflake {
 namespace {
 int16 ColumnOf(Relation table, const char *name) {
   const int number = SPI_fnumber(RelationGetDescr(table), name);
-  if (number <= 0) ReportNoColumn(RelationGetRelid(table), name);
+  if (number <= 0)
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+                    errmsg("column \"%s\" of relation \"%s\" does not exist", name, RelationGetRelationName(table)),
+                    errdetail("An online conversion of the table has begun and has not ended."),
+                    errhint("If the column was renamed, give it its name again until the conversion has ended.")));
   return static_cast<int16>(number);
 }
 
@@ -41,7 +45,9 @@ SNOWFLAKE_FUNCTION(snowflake_follow) {
   const int16 old_number = ColumnOf(table, name);
   int new_number = ColumnOf(table, trigger->tgargs[1]);
   if (SPI_gettypeid(RelationGetDescr(table), new_number) != INT8OID)
-    ReportNoColumn(RelationGetRelid(table), trigger->tgargs[1]);
+    ereport(ERROR,
+            (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("column \"%s\" is not of type bigint", trigger->tgargs[1]),
+             errhint("Drop the trigger \"%s\".", trigger->tgname)));
   bool is_null = false;
   Datum value = heap_getattr(row, old_number, RelationGetDescr(table), &is_null);
   if (!is_null) value = AsInt8(value, SPI_gettypeid(RelationGetDescr(table), old_number), name);

@@ -68,7 +68,10 @@ gone_indexes AS (
 gone_constraints AS (
     SELECT f.oid, f.conrelid::regclass::text AS tab, f.conname
     FROM pg_constraint f
-    WHERE f.conname LIKE 'snowflake\_new\_%' AND f.contype IN ('c', 'f') AND f.coninhcount = 0 AND f.conparentid = 0
+    WHERE f.coninhcount = 0 AND f.conparentid = 0 AND (
+        EXISTS (SELECT FROM wide w WHERE w.relation = f.conrelid AND w.filled = f.conname AND NOT w.attnotnull
+                AND w.new_number = ANY (f.conkey))
+        OR f.conname LIKE 'snowflake\_new\_%' AND f.contype IN ('c', 'f')
         AND EXISTS (SELECT FROM wide w WHERE w.relation = f.conrelid AND w.new_number = ANY (f.conkey)
                     OR w.relation = f.confrelid AND w.new_number = ANY (f.confkey))
         AND (f.conindid IN (SELECT indexrelid FROM gone_indexes) OR NOT EXISTS (
@@ -77,7 +80,7 @@ gone_constraints AS (
                 AND (SELECT )" SNOWFLAKE_AGE R"( FROM pg_depend d
                      WHERE d.classid = 'pg_constraint'::regclass AND d.objid = f.oid)
                     <= (SELECT )" SNOWFLAKE_AGE R"( FROM pg_depend d
-                        WHERE d.classid = 'pg_constraint'::regclass AND d.objid = o.oid)))))";
+                        WHERE d.classid = 'pg_constraint'::regclass AND d.objid = o.oid))))))";
 
 constexpr char kDropGone[] = R"(
 SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', tab, conname) FROM gone_constraints ORDER BY 1)";
@@ -207,6 +210,18 @@ lines AS (
     UNION
     SELECT pg_describe_object('pg_trigger'::regclass, t.oid, 0) || ' is deferred, and fires in any role of the session'
     FROM wide w JOIN pg_trigger t ON t.tgrelid = w.relation AND t.tginitdeferred AND t.tgenabled IN ('A', 'R')
+    UNION
+    SELECT pg_describe_object('pg_constraint'::regclass, n.oid, 0) || ' has the name of a constraint to be made'
+    FROM (
+        SELECT relation, c.name FROM wide, LATERAL (VALUES (same), (filled)) AS c(name) WHERE root
+        UNION
+        SELECT conrelid, new FROM keys
+        UNION
+        SELECT f.conrelid, )" SNOWFLAKE_NEW("f.conname") R"( FROM pg_constraint f JOIN wide w ON w.relation = f.conrelid
+        WHERE f.contype = 'c' AND w.number = ANY (f.conkey)) AS made(relation, name)
+    JOIN pg_constraint n ON n.conrelid = made.relation AND n.conname = made.name
+    WHERE NOT EXISTS (SELECT FROM wide w WHERE w.relation = n.conrelid AND w.new_number = ANY (n.conkey)
+                      OR w.relation = n.confrelid AND w.new_number = ANY (n.confkey))
     UNION
     SELECT pg_describe_object(d.classid, d.objid, d.objsubid) || ' has the type of rows of ' || w.tab
     FROM wide w JOIN pg_class c ON c.oid = w.relation JOIN pg_type y ON y.oid = c.reltype
@@ -350,13 +365,14 @@ struct Extension {
 };
 
 Extension FunctionsOf(const Conversion &conversion) {
-  return {FindFunction(conversion, "snowflake_try", 1).name_sql, FindFunction(conversion, "snowflake_fill", 2).name_sql,
+  return {FindFunction(conversion, "snowflake_try", 2).name_sql, FindFunction(conversion, "snowflake_fill", 2).name_sql,
           FindFunction(conversion, "snowflake_follow", 0).name_sql,
           FindFunction(conversion, "snowflake_check_switch", 4).name_sql};
 }
 
-char *Attempt(const Extension &extension, const char *statements) {
-  return psprintf("CALL %s(%s);", extension.attempt, Quoted(statements));
+char *Attempt(const Extension &extension, const char *statements, const char *owner_of = nullptr) {
+  return psprintf("CALL %s(%s%s%s);", extension.attempt, Quoted(statements),
+                  owner_of != nullptr ? ", owner_of => " : "", owner_of != nullptr ? quote_literal_cstr(owner_of) : "");
 }
 
 List *Attempts(const Extension &extension, List *statements) {
@@ -424,7 +440,8 @@ struct ConstraintToAdd {
   const char *table_sql, *new_sql, *definition, *add, *validate, *relation, *expression;
 };
 
-// A constraint is added for a moment, and validated while others write.
+// A constraint is added for a moment, and validated while others write. The validation runs code of
+// the table's owner.
 List *ConstraintSteps(const Extension &extension, const IdColumns &columns) {
   List *steps = NIL;
   ListCell *cell = nullptr;
@@ -439,8 +456,10 @@ List *ConstraintSteps(const Extension &extension, const IdColumns &columns) {
           steps, Attempt(extension, psprintf("ALTER TABLE %s ADD CONSTRAINT %s %s%s NOT VALID", constraint.table_sql,
                                              constraint.new_sql, check, constraint.definition)));
     if (Is(constraint.validate))
-      steps =
-          lappend(steps, psprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s;", constraint.table_sql, constraint.new_sql));
+      steps = lappend(
+          steps, Attempt(extension,
+                         psprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", constraint.table_sql, constraint.new_sql),
+                         constraint.table_sql));
   }
   return steps;
 }
