@@ -962,6 +962,23 @@ COMMENT ON COLUMN snowflake_progress.waits_for IS
     'sessions have locked the rows that are left), or null';
 GRANT SELECT ON snowflake_progress TO PUBLIC;
 
+CREATE FUNCTION snowflake_adopt_keys() RETURNS pg_catalog.event_trigger
+    AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON FUNCTION snowflake_adopt_keys() IS
+'Function of the event trigger _snowflake_adopt_keys. If snowflake.adopt_keys is on, the function
+changes the serial and identity columns of a new table to bigint DEFAULT snowflake_nextval(), and
+the columns that come to refer to ids to bigint. If the setting is bigint, narrower serial and
+identity columns stay as they are.
+Errors: as snowflake_convert().';
+REVOKE ALL ON FUNCTION snowflake_adopt_keys() FROM PUBLIC;
+
+-- As with _snowflake_guard_drop, the name sorts before others.
+CREATE EVENT TRIGGER _snowflake_adopt_keys ON ddl_command_end WHEN TAG IN ('CREATE TABLE', 'CREATE SCHEMA', 'ALTER TABLE')
+    EXECUTE FUNCTION snowflake_adopt_keys();
+COMMENT ON EVENT TRIGGER _snowflake_adopt_keys IS
+    'Lets serial and identity columns of new tables take their ids from snowflake_nextval(), if '
+    'snowflake.adopt_keys says so';
+
 CREATE FUNCTION snowflake_segment_standing(
     name pg_catalog.text, for_update boolean,
     OUT dropped boolean, OUT first_value bigint, OUT last_value bigint, OUT max_value bigint, OUT holder pg_catalog.text, OUT held_to bigint)

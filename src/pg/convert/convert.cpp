@@ -8,6 +8,8 @@
 // 2. All locks are acquired before the checks, so nothing changes between checks and statements.
 // 3. No lock keeps a schema from being renamed. So the result is checked afterwards, by OID: if
 //    anything is left to do, an ERROR undoes all of it.
+#include "pg/convert/convert.h"
+
 #include "core/segment.h"
 #include "pg/convert/online.h"
 #include "pg/convert/segment.h"
@@ -161,7 +163,9 @@ void Execute(const Conversion &conversion, List *statements) {
   }
 }
 
+// `result`: nullptr if nobody asked for the statements.
 void Return(ReturnSetInfo *result, List *statements) {
+  if (result == nullptr) return;
   ListCell *cell = nullptr;
   foreach (cell, statements) {
     Datum value = CStringGetTextDatum(static_cast<const char *>(lfirst(cell)));
@@ -186,7 +190,7 @@ void Convert(Conversion conversion, ReturnSetInfo *result) {
   CheckColumns(conversion, columns);
   CheckDirect(conversion, columns, not_nulls);
   List *statements = Statements(conversion, columns, not_nulls);
-  if (statements == NIL) ReportNothingLeft(conversion, columns.all[0]);
+  if (statements == NIL && result != nullptr) ReportNothingLeft(conversion, columns.all[0]);
   SegmentChange change = {};
   if (conversion.segment != nullptr) change = PlanSegment(conversion, columns);
   if (change.statement != nullptr) Return(result, list_make1(const_cast<char *>(change.statement)));
@@ -243,6 +247,15 @@ const char *TargetOf(const char *target) {
 }
 
 }  // namespace
+
+void ConvertColumn(Oid fn_oid, Oid table, const char *column, bool widen) {
+  Conversion conversion = {};
+  conversion.fn_oid = fn_oid;
+  conversion.table = table;
+  conversion.column = column;
+  conversion.target = widen ? "bigint" : "ids";
+  Convert(conversion, nullptr);
+}
 
 SNOWFLAKE_FUNCTION(snowflake_convert) {
   CheckNotNull(fcinfo, "snowflake_convert", {"relation", "column_name", "dry_run", "online", "abandon", "target"});

@@ -1,0 +1,164 @@
+// snowflake.adopt_keys: CREATE TABLE gives serial and identity columns the default
+// snowflake_nextval(), and columns that come to refer to ids become bigint.
+//
+// 1. The event trigger _snowflake_adopt_keys calls this after the command, in any session: if the
+//    library is not loaded, the call loads it. A key that cannot be adopted is an ERROR, so no
+//    table silently keeps a sequence.
+// 2. What a dump, an extension's script or pg_upgrade creates is as it is meant to be. pg_dump adds
+//    sequences by ALTER TABLE, which gives no default here, and marks its scripts by
+//    check_function_bodies.
+// 3. All of it runs with the rights of the command's role, and reaches others' code only as
+//    snowflake_convert() does. The setting is off meanwhile, so the statements of a conversion do
+//    not begin another.
+#include "pg/convert/convert.h"
+#include "pg/report.h"
+#include "pg/security_context.h"
+#include "pg/settings.h"
+
+namespace snowflake {
+namespace {
+// The keys of tables that the command created: columns with a sequence of their own, which refer to
+// no other table.
+constexpr char kKeys[] = R"(
+SELECT DISTINCT c.oid, a.attnum, a.attname::text, pg_describe_object('pg_class'::regclass, c.oid, a.attnum),
+    a.atttypid
+FROM pg_event_trigger_ddl_commands() e
+JOIN pg_class c ON e.classid = 'pg_class'::regclass AND c.oid = e.objid AND c.relpersistence <> 't'
+JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass
+    AND d.refobjid = c.oid AND d.refobjsubid = a.attnum AND d.deptype IN ('a', 'i')
+JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S'
+WHERE e.command_tag = 'CREATE TABLE'
+    AND (d.deptype = 'i' OR EXISTS (
+        SELECT FROM pg_attrdef x
+        JOIN pg_depend u ON u.classid = 'pg_attrdef'::regclass AND u.objid = x.oid AND u.refobjid = s.oid
+            AND u.refclassid = 'pg_class'::regclass
+        WHERE x.adrelid = c.oid AND x.adnum = a.attnum))
+    AND NOT EXISTS (
+        SELECT FROM pg_constraint f
+        WHERE f.contype = 'f' AND f.conrelid = c.oid AND f.confrelid <> c.oid AND a.attnum = ANY (f.conkey))
+ORDER BY c.oid, a.attnum)";
+
+// Columns of the command's tables that are narrower than the ids to which they refer: from which a
+// foreign key leads, over any number of steps, to a default that calls snowflake_nextval().
+constexpr char kReferring[] = R"(
+WITH RECURSIVE refers(relation, number, to_relation, to_number) AS (
+    SELECT f.conrelid, k.referring, f.confrelid, k.referred
+    FROM pg_event_trigger_ddl_commands() e
+    JOIN pg_class c ON e.classid = 'pg_class'::regclass AND c.oid = e.objid AND c.relpersistence <> 't'
+    JOIN pg_constraint f ON f.contype = 'f' AND f.conrelid = c.oid,
+    unnest(f.conkey, f.confkey) AS k(referring, referred)
+    UNION
+    SELECT r.relation, r.number, f.confrelid, k.referred
+    FROM refers r JOIN pg_constraint f ON f.contype = 'f' AND f.conrelid = r.to_relation,
+    unnest(f.conkey, f.confkey) AS k(referring, referred)
+    WHERE k.referring = r.to_number)
+SELECT DISTINCT a.attrelid, a.attnum, a.attname::text,
+    pg_describe_object('pg_class'::regclass, a.attrelid, a.attnum), a.atttypid
+FROM refers r
+JOIN pg_attribute a ON a.attrelid = r.relation AND a.attnum = r.number
+    AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype)
+JOIN pg_attrdef x ON x.adrelid = r.to_relation AND x.adnum = r.to_number
+JOIN pg_depend u ON u.classid = 'pg_attrdef'::regclass AND u.objid = x.oid AND u.refclassid = 'pg_proc'::regclass
+JOIN pg_proc p ON p.oid = u.refobjid AND p.proname = 'snowflake_nextval'
+JOIN pg_depend m ON m.classid = 'pg_proc'::regclass AND m.objid = p.oid AND m.deptype = 'e'
+    AND m.refclassid = 'pg_extension'::regclass
+JOIN pg_extension o ON o.oid = m.refobjid AND o.extname = 'snowflake'
+ORDER BY a.attrelid, a.attnum)";
+
+struct Column {
+  Oid table;
+  const char *name;
+  const char *described;
+  Oid type;
+};
+
+// The columns that a query finds. They stay until SPI_finish().
+List *Find(const char *query) {
+  const int rc = SPI_execute(query, false, 0);
+  if (rc != SPI_OK_SELECT) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), query);
+  List *columns = NIL;
+  for (uint64 row = 0; row < SPI_processed; ++row) {
+    const auto text = [&](int field) { return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, field); };
+    const auto oid = [&](int field) {
+      bool is_null = false;
+      return DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, field, &is_null));
+    };
+    Column *column = static_cast<Column *>(palloc(sizeof(Column)));
+    *column = {oid(1), text(3), text(4), oid(5)};
+    columns = lappend(columns, column);
+  }
+  return columns;
+}
+
+void SayWhy(void *described) {
+  errcontext("while adopting %s, because of snowflake.adopt_keys", static_cast<const char *>(described));
+}
+
+void AdoptColumn(Oid fn_oid, const Column &column, bool widen) {
+  ErrorContextCallback why = {};
+  why.callback = SayWhy;
+  why.arg = const_cast<char *>(column.described);
+  why.previous = error_context_stack;
+  error_context_stack = &why;
+  ConvertColumn(fn_oid, column.table, column.name, widen);
+  error_context_stack = why.previous;
+  ereport(NOTICE, (widen ? errmsg("%s is now bigint, because it refers to ids", column.described)
+                         : errmsg("%s now takes its ids from snowflake_nextval()", column.described)));
+}
+
+void AdoptColumns(Oid fn_oid, const char *query, bool widen, bool only_bigint = false) {
+  ListCell *cell = nullptr;
+  foreach (cell, Find(query)) {
+    const Column &column = *static_cast<const Column *>(lfirst(cell));
+    if (!only_bigint || column.type == INT8OID) AdoptColumn(fn_oid, column, widen);
+  }
+}
+
+bool AddsForeignKey(const List *constraints) {
+  ListCell *cell = nullptr;
+  foreach (cell, constraints)
+    if (lfirst_node(Constraint, cell)->contype == CONSTR_FOREIGN) return true;
+  return false;
+}
+
+// Whether there may be something to do after this command.
+bool Concerns(const Node *command) {
+  if (!IsA(command, AlterTableStmt)) return IsA(command, CreateStmt) || IsA(command, CreateSchemaStmt);
+  ListCell *cell = nullptr;
+  foreach (cell, reinterpret_cast<const AlterTableStmt *>(command)->cmds) {
+    const AlterTableCmd *action = lfirst_node(AlterTableCmd, cell);
+    if (action->subtype == AT_AddConstraint && castNode(Constraint, action->def)->contype == CONSTR_FOREIGN)
+      return true;
+    if (action->subtype == AT_AddColumn && AddsForeignKey(castNode(ColumnDef, action->def)->constraints)) return true;
+  }
+  return false;
+}
+
+void Adopt(Oid fn_oid) {
+  const bool only_bigint = settings.adopt_keys == static_cast<int>(AdoptKeys::kBigint);
+  const SecurityContext outer = EnterSecurityContext(GetUserId());
+  const auto off = [](const char *name) {
+    set_config_option(name, "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+  };
+  off("snowflake.adopt_keys");
+  off("row_security");  // as snowflake_convert() has it
+  SPI_connect();
+  AdoptColumns(fn_oid, kKeys, false, only_bigint);
+  AdoptColumns(fn_oid, kReferring, true);
+  SPI_finish();
+  LeaveSecurityContext(outer);
+}
+
+}  // namespace
+
+SNOWFLAKE_FUNCTION(snowflake_adopt_keys) {
+  if (!CALLED_AS_EVENT_TRIGGER(fcinfo)) ReportNotTrigger("snowflake_adopt_keys");
+  const bool restores = creating_extension || !check_function_bodies || IsBinaryUpgrade;
+  const Node *command = reinterpret_cast<const EventTriggerData *>(fcinfo->context)->parsetree;
+  const bool off = settings.adopt_keys == static_cast<int>(AdoptKeys::kOff);
+  if (!off && !restores && Concerns(command)) Adopt(fcinfo->flinfo->fn_oid);
+  return Datum{0};
+}
+
+}  // namespace snowflake

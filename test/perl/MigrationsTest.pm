@@ -1,0 +1,136 @@
+# What the tests of migrations share: databases in which snowflake.adopt_keys is on, and what the catalogs say after a tool's own
+# migration has run there.
+#
+# Each tool makes the same tables from its own models: authors, of whom one may be another's mentor; books, each of one author; tags; and
+# a table that joins books and tags.
+package MigrationsTest;
+
+use strict;
+use warnings;
+
+use ClientsTest;
+use Exporter 'import';
+use IPC::Run;
+use JSON::PP;
+use Neighbours;
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+
+our @EXPORT = qw(migration_server fresh_database command_runs command_says are_adopted nothing_changed columns_of javascript_server javascript_project
+  javascript_uses);
+
+my $server;
+
+sub migration_server
+{
+	$server = new_server('migrations', preload => 1, conf => "listen_addresses = '127.0.0.1'\nlog_statement = all\nautovacuum = off\nmax_worker_processes = 30\n");
+	start_server($server);
+	@ENV{qw(PGHOST PGPORT)} = ('127.0.0.1', $server->port);
+	return $server;
+}
+
+# A new database, which tools find by the environment. `schema`: where the extension is; undef: it is not there. `adopt_keys`: the
+# setting's value.
+sub fresh_database
+{
+	my ($name, %options) = @_;
+	my $mode = $options{adopt_keys} // 'on';
+	my $schema = exists $options{schema} ? $options{schema} : 'snowflake';
+	$server->safe_psql('postgres', "CREATE DATABASE $name");
+	$server->safe_psql('postgres', "ALTER DATABASE $name SET snowflake.adopt_keys = $mode");
+	$server->safe_psql($name, "CREATE SCHEMA IF NOT EXISTS $schema; CREATE EXTENSION snowflake SCHEMA $schema") if $schema;
+	$ENV{PGDATABASE} = $name;
+	$ENV{DATABASE_URL} = sprintf 'postgresql://%s@127.0.0.1:%d/%s', $ENV{PGUSER}, $server->port, $name;
+	return $name;
+}
+
+# Runs a tool's command in a folder; both outputs.
+sub command_says
+{
+	my ($folder, @command) = @_;
+	my $out = '';
+	my $well = IPC::Run::run(\@command, '<', '/dev/null', '>', \$out, '2>&1', init => sub { chdir $folder or die "chdir $folder: $!" },
+		IPC::Run::timeout(120 * slowness()));
+	return ($well, $out);
+}
+
+sub command_runs
+{
+	my ($what, $folder, @command) = @_;
+	my ($well, $out) = command_says($folder, @command);
+	ok($well, $what) or diag($out);
+	return $out;
+}
+
+# Every integer column outside of the extension: "table.column type default".
+sub columns_of
+{
+	my ($db) = @_;
+	return split /\n/, $server->safe_psql($db, q{
+		SELECT format('%s.%s %s %s', c.relname, a.attname, a.atttypid::regtype,
+			CASE WHEN a.attidentity <> '' THEN 'identity' ELSE pg_get_expr(d.adbin, d.adrelid) END)
+		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype)
+		LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+		WHERE c.relkind IN ('r', 'p') AND c.oid >= 16384 AND n.nspname <> 'information_schema' AND c.relname !~ '^snowflake_'
+		ORDER BY c.relname COLLATE "C", a.attnum});
+}
+
+# Whether the catalogs say that so many keys take ids, that each column that refers to another is bigint, and that no sequence is left;
+# and whether each key has rows, all with ids of a moment ago. `but` are tables with keys that need no rows.
+sub are_adopted
+{
+	my ($db, $what, $keys, @but) = @_;
+	my @adopted = grep { / bigint (?:snowflake\.)?snowflake_nextval\(\)$/ } columns_of($db);
+	is(scalar @adopted, $keys, "$what: keys that take ids") or diag(join "\n", columns_of($db));
+	is($server->safe_psql($db, q{SELECT string_agg(DISTINCT a.atttypid::regtype::text, ' ') FROM pg_constraint f
+			JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = ANY (f.conkey) WHERE f.contype = 'f'}),
+		'bigint', '... columns that refer to them are bigint');
+	is($server->safe_psql($db, q{SELECT count(*) FROM pg_class WHERE relkind = 'S' AND oid >= 16384 AND relname !~ '^snowflake_'}),
+		'0', '... no sequence is left');
+	for (@adopted)
+	{
+		my ($table, $column) = /^(.*)\.(\S+) bigint/;
+		next if grep { $_ eq $table } @but;
+		my ($schema) = $server->safe_psql($db, "SELECT relnamespace::regnamespace FROM pg_class WHERE relname = '$table' AND relkind = 'r'");
+		is($server->safe_psql($db, qq{SET search_path = public, snowflake;
+				SELECT count(*) > 0 AND bool_and(snowflake_timestamp("$column") > now() - interval '5 min') FROM $schema."$table"}),
+			't', "... $table has rows with ids");
+	}
+	return;
+}
+
+sub nothing_changed
+{
+	my ($db, $what, $code) = @_;
+	my @before = columns_of($db);
+	$code->();
+	is_deeply([ columns_of($db) ], \@before, $what);
+	return;
+}
+
+# A server, node and the folder of npm's packages: test/clients fetches them into the folder that SNOWFLAKE_NODE_MODULES names.
+sub javascript_server
+{
+	my $node = program_in('node');
+	my $modules = $ENV{SNOWFLAKE_NODE_MODULES};
+	left_out_unless($node && $modules && -d "$modules/drizzle-kit", "the folder of npm's packages", 'test/clients fetches them');
+	$ENV{PATH} = "$modules/.bin:$ENV{PATH}";
+	return (migration_server(), $node, $modules);
+}
+
+# The folder of a project that uses a package, with these files.
+sub javascript_project
+{
+	my ($name, %files) = @_;
+	my $site = PostgreSQL::Test::Utils::tempdir() . "/$name";
+	write_program("$site/$_", $files{$_}) for keys %files;
+	symlink $ENV{SNOWFLAKE_NODE_MODULES}, "$site/node_modules" or die "symlink: $!";
+	note("$name " . decode_json(slurp_file("$site/node_modules/$name/package.json"))->{version});
+	return $site;
+}
+
+sub javascript_uses { my ($site) = @_; return run_program(program_in('node'), "$site/use.mjs"); }
+
+1;
