@@ -606,10 +606,22 @@ CREATE FUNCTION snowflake_horizon() RETURNS bigint
 COMMENT ON FUNCTION snowflake_horizon() IS
 'Returns an id below which no new rows of this node appear. Rows below this id are either visible
 to the calling statement or will never be visible. This is guaranteed for rows whose id was
-issued on this node, in the same transaction that wrote the row. Returns 0 while no such id is
-known.
+issued on this node, in the same transaction that wrote the row, and for rows that passed the
+trigger snowflake_claim(). Returns 0 while no such id is known.
 Errors: 0A000 in a part of a statement that Citus sent from another node, 25006 during recovery,
 55000 if the library must be preloaded and is not.';
+
+CREATE FUNCTION snowflake_claim() RETURNS pg_catalog.trigger
+    AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON FUNCTION snowflake_claim() IS
+'Trigger for tables that are read below snowflake_horizon(). It is created BEFORE INSERT, FOR EACH
+ROW, and its argument is the name of the column with the id: a bigint, a snowflake_id, or a domain
+of these. The horizon then also covers rows whose ids were not issued in the transaction that
+inserts them. If a higher horizon was already reported, the insert fails. If the trigger is created
+BEFORE INSERT OR UPDATE, an id that changes is treated in the same way. A null is not checked.
+Errors: 39P01 if the trigger is created in another way, 42703 and 42804 if there is no such column
+or it has another type, 55000 if the library must be preloaded and is not, SF007 if a reported
+horizon is above the id.';
 
 -- Reading.
 

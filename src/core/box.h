@@ -129,6 +129,13 @@ inline void StoreHorizon(BoxSlot *slot, const KeptHorizon &horizon) {
   record->seal.store(SealOf(record->kept), std::memory_order_release);
 }
 
+// The same for a horizon that may be lower than the newest one.
+inline void LowerHorizon(BoxSlot *slot, const KeptHorizon &horizon) {
+  const int newest = NewestHorizon(*slot);
+  StoreHorizon(slot, horizon);
+  if (newest >= 0) slot->horizons[newest].seal.store(0, std::memory_order_release);
+}
+
 inline bool LoadHorizon(const BoxSlot &slot, KeptHorizon *horizon) {
   const int newest = NewestHorizon(slot);
   if (newest < 0) return false;

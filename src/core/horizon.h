@@ -13,6 +13,9 @@
 // 5. A process may not know of its parallel workers' ids, and then it does neither. Before such a
 //    transaction leaves its process, PostgreSQL shows it as prepared by that process. The slot is
 //    checked for that until the process's next transaction with an id, which moves it first.
+// 6. A transaction may claim an id that it did not take, if no horizon above the id was reported.
+//    Kept samples above it are dropped, and its slot holds later ones. Neither happens while a
+//    sample is taken or chosen.
 //
 // Locking: each read without a lock names its order, because processors reorder loads and stores.
 #pragma once
@@ -86,7 +89,13 @@ inline bool IsOf(const HorizonSlot &slot, const Local &by) {
   return slot.lxid.load(std::memory_order_relaxed) == by.lxid && slot.pid.load(std::memory_order_relaxed) == by.pid;
 }
 
-// Requires: the generator's lock.
+// Whether no sample that is taken from now on is above the id while the transaction runs.
+inline bool Holds(const HorizonSlot &slot, const Local &by, int64_t id) {
+  return IsOf(slot, by) && slot.first.load(std::memory_order_relaxed) <= id;
+}
+
+// Requires: the generator's lock. An id that is claimed also requires that Claim() allowed it, and
+// that no sample was taken or chosen since.
 inline void NoteDrawn(HorizonSlot *slot, uint32_t database, const Local &by, bool of_worker, int64_t first) {
   const auto release = std::memory_order_release;
   const bool goes_on = IsOf(*slot, by);
@@ -206,10 +215,18 @@ struct Samples {
 // For any snapshot, a horizon may be this much older than possible.
 inline constexpr int64_t kUnnoticedUs = 100 * 1000;
 
+constexpr int32_t FreePlace(const Samples &samples) {
+  uint32_t taken = 0;
+  for (int i = 0; i < samples.count; ++i) taken |= uint32_t{1} << samples.kept[i].place;
+  int32_t place = 0;
+  while (taken >> place & 1) ++place;
+  return place;
+}
+
 // Makes room for another and returns the place of its xids. Drops the sample with the smallest hole
 // for the age of its snapshots, but not the `answered` one: later horizons must not be lower.
 constexpr int32_t MakeRoom(Samples *samples, int64_t answered, int64_t now_us) {
-  if (samples->count < kSamples) return samples->count;
+  if (samples->count < kSamples) return FreePlace(*samples);
   Sample *kept = samples->kept;
   int least = 0;
   double least_hole = 0;
@@ -228,5 +245,14 @@ constexpr int32_t MakeRoom(Samples *samples, int64_t answered, int64_t now_us) {
 }
 
 constexpr void Add(Samples *samples, const Sample &sample) { samples->kept[samples->count++] = sample; }
+
+// Whether a transaction may write a row with an id that it did not take: no horizon above the id
+// was reported. `answered` is the highest that was, at least 0. Samples above the id were not
+// reported, and are dropped.
+constexpr bool Claim(Samples *samples, int64_t answered, int64_t id) {
+  if (id < answered) return false;
+  while (samples->count > 0 && samples->kept[samples->count - 1].horizon > id) --samples->count;
+  return true;
+}
 
 }  // namespace snowflake

@@ -15,6 +15,7 @@ inline constexpr int kTimeUsedUp = MAKE_SQLSTATE('S', 'F', '0', '0', '3');   // 
 inline constexpr int kAllLeased = MAKE_SQLSTATE('S', 'F', '0', '0', '4');    // every worker id
 inline constexpr int kNoNumbers = MAKE_SQLSTATE('S', 'F', '0', '0', '5');    // of a segment
 inline constexpr int kSegmentUsedUp = MAKE_SQLSTATE('S', 'F', '0', '0', '6');
+inline constexpr int kBelowHorizon = MAKE_SQLSTATE('S', 'F', '0', '0', '7');
 
 // For messages: a time in the session's zone and style, and a number of 64 bits.
 inline char *Time(int64_t unix_us) { return pstrdup(timestamptz_to_str(TimestampFromUnixUs(unix_us))); }

@@ -52,6 +52,29 @@ BEGIN
 		IF i % 4 = 3 THEN ROLLBACK; ELSE COMMIT; END IF;
 	END LOOP;
 END $$;
+CREATE TRIGGER claim BEFORE INSERT ON outbox FOR EACH ROW EXECUTE FUNCTION snowflake_claim('id');
+-- Ids that transactions drew for others.
+CREATE UNLOGGED TABLE pool (id bigint);
+CREATE FUNCTION from_pool(count int) RETURNS SETOF bigint LANGUAGE sql AS $$
+	DELETE FROM pool WHERE id = ANY (ARRAY(SELECT id FROM pool ORDER BY id DESC LIMIT count FOR UPDATE SKIP LOCKED)) RETURNING id
+$$;
+-- Returns how many were accepted.
+CREATE FUNCTION claim_from_pool(count int) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	given bigint;
+	accepted int := 0;
+BEGIN
+	FOR given IN SELECT from_pool(count) LOOP
+		BEGIN
+			INSERT INTO outbox (id, how) VALUES (given, 'claimed');
+			accepted := accepted + 1;
+		EXCEPTION WHEN SQLSTATE 'SF007' THEN
+			INSERT INTO refused VALUES (given);
+		END;
+	END LOOP;
+	RETURN accepted;
+END $$;
+CREATE TABLE refused (id bigint);
 CREATE TABLE consumed (id bigint);
 CREATE TABLE position (last bigint);
 INSERT INTO position VALUES (0)});
@@ -68,8 +91,11 @@ sub one { return $_[ rand @_ ]; }
 my $longest = 0.5;
 sub pause { return rand() < 0.4 || !$longest ? '' : sprintf "SELECT FROM pg_sleep(%.3f);\n", rand($longest); }
 
-# An id is only ever written by the transaction that drew it: what fails in one ends its session.
+# What fails in a transaction ends its session. Ids of others are claimed; readers have passed most by then, unless the transaction
+# that drew them has just ended.
 my @writes = (
+	sub { sprintf "INSERT INTO pool SELECT snowflake_nextvals(%d);\n", 1 + rand(6) },
+	sub { sprintf "SELECT claim_from_pool(%d);\n", 1 + rand(4) },
 	sub { "INSERT INTO outbox (how) VALUES ('default');\n" },
 	sub { "SELECT snowflake_nextval() AS id \\gset\n" . pause() . "INSERT INTO outbox (id, how) VALUES (:id, 'drawn before');\n" },
 	sub { "SELECT array_agg(id) AS ids FROM snowflake_nextvals(7) id \\gset\n" . pause() . "INSERT INTO outbox (id, how) SELECT unnest(:'ids'::bigint[]), 'several';\n" },
@@ -113,6 +139,15 @@ sub transaction
 	return $prepared . $between . one("COMMIT", "COMMIT", "ROLLBACK") . " PREPARED :'gid';\n";
 }
 
+# Ids for another transaction, which follows at once or a little later.
+sub claimed
+{
+	my $later = transaction_of(one('', "INSERT INTO outbox (how) VALUES ('before a claim');\n") . "SELECT claim_from_pool(5);\n" . pause());
+	$later =~ s/COMMIT;\n$/one("COMMIT;\n", "COMMIT;\n", "ROLLBACK;\n", "PREPARE TRANSACTION :'gid';\n")/e;
+	return "SELECT 'c' || pg_backend_pid() || extract(epoch FROM clock_timestamp()) AS gid \\gset\n"
+	  . "INSERT INTO pool SELECT snowflake_nextvals(5);\n" . one('', '', sprintf("SELECT FROM pg_sleep(%.3f);\n", rand(0.15))) . $later;
+}
+
 sub transaction_of { my ($body) = @_; return "BEGIN;\n${body}COMMIT;\n"; }
 
 # The session goes on after what was cancelled.
@@ -131,7 +166,8 @@ sub transactions
 	{
 		my $kind = rand();
 		$longest = one(0, 0.02, 0.2, 0.5);
-		my $text = $kind < 0.8 ? transaction()
+		my $text = $kind < 0.6 ? transaction()
+		  : $kind < 0.8 ? claimed()
 		  : $kind < 0.87 ? sprintf("CALL write_and_commit(%d, %.3f);\n", 1 + rand(6), rand($longest))
 		  : $kind < 0.93 ? cancelled()
 		  : one("INSERT INTO outbox (how) VALUES ('alone');\n", "INSERT INTO outbox (how) SELECT 'alone' FROM numbers, pg_sleep(0.1);\n");

@@ -223,6 +223,21 @@ TEST(Box, HasTheHorizonOfBeforeWhileTheNextIsWritten) {
   EXPECT_EQ(RecoveredHorizon(slot), 103);
 }
 
+TEST(Box, HasALowerHorizonOnlyIfToldSo) {
+  for (int stored = 0; stored < 4; ++stored) {
+    BoxSlot slot = {};
+    for (int i = 0; i < stored; ++i) StoreHorizon(&slot, HorizonOf(100 + i));
+    StoreHorizon(&slot, HorizonOf(50));
+    EXPECT_EQ(RecoveredHorizon(slot), stored == 0 ? 50 : 99 + stored);
+    LowerHorizon(&slot, HorizonOf(70));
+    EXPECT_EQ(RecoveredHorizon(slot), 70);
+    LowerHorizon(&slot, HorizonOf(0));
+    EXPECT_EQ(RecoveredHorizon(slot), 0);
+    StoreHorizon(&slot, HorizonOf(60));
+    EXPECT_EQ(RecoveredHorizon(slot), 60);
+  }
+}
+
 TEST(Box, ChecksumIsTheStandardOne) {
   EXPECT_EQ(Checksum("123456789", 9), 0xE3069283u);
   EXPECT_EQ(Checksum("", 0), 0u);
@@ -248,14 +263,9 @@ TEST(Box, WithBytesChangedIsRightOrNone) {
       case 0:
         for (size_t i = 0; i < length; ++i) bytes[from + i] = static_cast<unsigned char>(random());
         break;
-      case 1:
-        std::memset(bytes + from, 0, length);
-        break;
-      case 2:
-        bytes[from] ^= static_cast<unsigned char>(1 << below(8));
-        break;
-      case 3:
-        std::memmove(bytes + from, bytes + below(sizeof(bytes) - length + 1), length);
+      case 1: std::memset(bytes + from, 0, length); break;
+      case 2: bytes[from] ^= static_cast<unsigned char>(1 << below(8)); break;
+      case 3: std::memmove(bytes + from, bytes + below(sizeof(bytes) - length + 1), length);
     }
     Kept kept = {};
     if (!Load(*reinterpret_cast<const BoxSlot *>(bytes), &kept)) {

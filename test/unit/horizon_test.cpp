@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/box.h"
 #include "opened.h"
 #include "random.h"
 
@@ -111,6 +112,61 @@ TEST(Samples, ThinOutWithAge) {
   }
 }
 
+TEST(Claim, OfAnIdThatNobodyHasPassed) {
+  Samples samples = {};
+  for (const int64_t horizon : {100, 200, 300}) Add(&samples, {horizon, horizon, 3, 0, MakeRoom(&samples, 0, horizon)});
+  EXPECT_FALSE(Claim(&samples, 200, 199)) << "one was told 200";
+  EXPECT_FALSE(Claim(&samples, 200, -1));
+  EXPECT_EQ(samples.count, 3);
+  EXPECT_TRUE(Claim(&samples, 200, 300)) << "the row at the horizon is not below it";
+  EXPECT_EQ(samples.count, 3);
+  EXPECT_TRUE(Claim(&samples, 200, 299));
+  EXPECT_EQ(samples.count, 2) << "nobody may be told 300 now";
+  EXPECT_TRUE(Claim(&samples, 200, 200));
+  EXPECT_EQ(samples.count, 2);
+  EXPECT_TRUE(Claim(&samples, 200, kMax));
+  EXPECT_FALSE(Claim(&samples, kMax, kMax - 1));
+}
+
+TEST(Claim, BeforeAnythingWasTold) {
+  Samples samples = {};
+  EXPECT_TRUE(Claim(&samples, 0, 0));
+  EXPECT_FALSE(Claim(&samples, 0, -1)) << "0 is told while nothing is known";
+  EXPECT_FALSE(Claim(&samples, 0, std::numeric_limits<int64_t>::min()));
+  Add(&samples, {5, 1, 3, 0, MakeRoom(&samples, 0, 1)});
+  EXPECT_TRUE(Claim(&samples, 0, 0));
+  EXPECT_EQ(samples.count, 0);
+}
+
+TEST(Holds, WhatTheTransactionTookAndLater) {
+  HorizonSlot slot = {};
+  EXPECT_FALSE(Holds(slot, {7, 3}, 500));
+  NoteDrawn(&slot, 1, {7, 3}, false, 500);
+  EXPECT_TRUE(Holds(slot, {7, 3}, 500));
+  EXPECT_TRUE(Holds(slot, {7, 3}, kMax));
+  EXPECT_FALSE(Holds(slot, {7, 3}, 499));
+  EXPECT_FALSE(Holds(slot, {7, 4}, 500)) << "a transaction later";
+  EXPECT_FALSE(Holds(slot, {8, 3}, 500));
+  NoteDrawn(&slot, 1, {7, 3}, false, 20);
+  NoteDrawn(&slot, 1, {7, 3}, false, 600);
+  EXPECT_TRUE(Holds(slot, {7, 3}, 20));
+}
+
+TEST(Samples, ThatAreDroppedLeaveTheirPlaces) {
+  Samples samples = {};
+  auto random = SeededRandom(20261123);
+  int64_t now_us = 1;
+  for (int i = 1; i < 20000; ++i) {
+    now_us += 10 * 1000;
+    const int32_t place = MakeRoom(&samples, 0, now_us);
+    ASSERT_LT(place, kSamples);
+    for (int k = 0; k < samples.count; ++k) ASSERT_NE(samples.kept[k].place, place) << "two at one place";
+    Add(&samples, {10 * i, now_us, 3, 0, place});
+    if (i % 40 != 0) continue;
+    ASSERT_TRUE(Claim(&samples, 0, samples.kept[random() % static_cast<uint64_t>(samples.count)].horizon + 5));
+  }
+}
+
 // Eight processes, three places for prepared transactions, in the layout with few numbers to a tick.
 constexpr Layout kNarrow = {1735689600000, kUsPerMs, 41, 0, 10, 4, false};
 constexpr int kProcesses = 8;
@@ -125,13 +181,15 @@ enum class Broken {
   kRunsGoOn,
   kNotMoved,
   kWorkersForget,
-  kNotKept
+  kNotKept,
+  kNotLowered
 };
 
 struct Transaction {
   uint32_t lxid = 0;
   Xid xid = 0;
   int preparing = 0;  // how far it has come
+  bool recovered = false;
   int prepared = -1;  // its place then
   std::vector<int64_t> rows;
 };
@@ -163,9 +221,16 @@ struct Poll {
   int64_t lowest_since = kMax;  // of what was committed after the snapshot
 };
 
+// What happens besides the transactions.
+enum class Course {
+  kSteps,    // the clock steps by a little
+  kLeases,   // there is a lease after the other, whose ids are larger
+  kClaimed,  // the same, but smaller; every row's id is claimed, and the server crashes
+};
+
 class World {
  public:
-  World(uint64_t seed, Broken broken, bool leases) : random_(seed), broken_(broken), leases_(leases) {
+  World(uint64_t seed, Broken broken, Course course) : random_(seed), broken_(broken), course_(course) {
     for (int i = 0; i < kProcesses; ++i) processes_[i].pid = ++last_pid_;
     OpenLease();
   }
@@ -176,7 +241,7 @@ class World {
   }
 
   int64_t rows = 0, violations = 0, answers = 0, useful = 0, prepared = 0, samples_taken = 0, given_back = 0, falls = 0,
-          one_by_one = 0;
+          one_by_one = 0, claims = 0, refused = 0, crashes = 0;
 
   // What TakeSample() asks; others go on between any two questions.
   int64_t Seal() {
@@ -204,7 +269,12 @@ class World {
     Others();
     return xid;
   }
-  Xid Unknown(int32_t) const { return 0; }
+  Xid Unknown(int32_t i) {
+    Others();
+    for (const Transaction &t : prepared_)
+      if (t.recovered && t.prepared == i - kProcesses) return t.xid;
+    return 0;
+  }
   Moment TakeMoment() {
     Others();
     if (broken_ != Broken::kMomentFirst) SeeMoment();
@@ -224,7 +294,7 @@ class World {
     lease.window_start = now_ - Below(3);
     lease.window_end = lease.window_start + 100000000;
     Open(&generator_, kNarrow, lease);
-    RaiseTo(&generator_, last);
+    if (course_ != Course::kClaimed || Below(2) == 0) RaiseTo(&generator_, last);
   }
 
   void SeeMoment() {
@@ -242,10 +312,12 @@ class World {
     if (what < 3) {
       ++now_;
     } else if (what < 4) {
-      if (leases_)
-        OpenLease();
-      else
+      if (course_ == Course::kSteps)
         now_ += static_cast<Tick>(Below(9)) - 4;
+      else if (course_ == Course::kLeases)
+        OpenLease();
+      else if (alone)
+        Befall(Below(50));
     } else if (what < 8) {
       EndPrepared();
     } else if (what < 14) {
@@ -275,7 +347,8 @@ class World {
       t->lxid = process->next_lxid++;
       return;
     }
-    const uint32_t what = Below(12);
+    const uint32_t what = Below(13);
+    if (what == 12) return ClaimOne(process);
     if (what < 4) return Draw(process, process->unaware);
     if (what < 5) return Draw(process, true);
     if (what < 6) return AssignXid(t);
@@ -326,10 +399,88 @@ class World {
       if (!IsOf(*slot, by) && slot->of_worker && broken_ != Broken::kNotKept) Keep(slot, index);
       if (!worker || broken_ != Broken::kWorkersForget) NoteDrawn(slot, 1, by, worker, first);
     }
-    AssignXid(t);
     const Run &run = drawer->run;
-    t->rows.push_back(kNarrow.Pack({run.tick, run.worker, run.sequence + run.count - drawer->left}));
+    const int64_t id = kNarrow.Pack({run.tick, run.worker, run.sequence + run.count - drawer->left});
     --drawer->left;
+    pool_[drawn_++ % std::size(pool_)] = id;
+    if (course_ == Course::kClaimed) return Write(process, id);
+    AssignXid(t);
+    t->rows.push_back(id);
+  }
+
+  // An id that somebody drew, or none did.
+  void ClaimOne(Process *process) {
+    const int64_t id = pool_[Below(std::size(pool_))];
+    Write(process, Below(4) == 0 ? id + static_cast<int64_t>(Below(2000)) - 1000 : id);
+  }
+
+  // As the trigger does. A session that has the trigger has loaded the library.
+  void Write(Process *process, int64_t id) {
+    const int index = static_cast<int>(process - processes_);
+    const Local by = {process->pid, process->transaction.lxid};
+    process->unaware = false;
+    HorizonSlot *slot = &slots_[index];
+    if (!Holds(*slot, by, id) || id < highest_) {
+      if (sampling_) return;
+      const int32_t before = samples_.count;
+      ++claims;
+      if (!Claim(&samples_, answered_, id)) {
+        ++refused;
+        return;
+      }
+      if (!IsOf(*slot, by) && slot->of_worker) Keep(slot, index);
+      NoteDrawn(slot, 1, by, false, id);
+      NoteHighest();
+      if (samples_.count < before && broken_ != Broken::kNotLowered) LowerHorizon(&box_, Record(highest_));
+    }
+    AssignXid(&process->transaction);
+    process->transaction.rows.push_back(id);
+  }
+
+  void NoteHighest() {
+    highest_ = std::max(samples_.count > 0 ? samples_.kept[samples_.count - 1].horizon : shown_, answered_);
+  }
+
+  static KeptHorizon Record(int64_t id) {
+    KeptHorizon record;
+    std::memset(static_cast<void *>(&record), 0, sizeof(record));
+    record.horizon = id;
+    return record;
+  }
+
+  // To the server, rarely.
+  void Befall(uint32_t what) {
+    if (what == 0) Crash();
+    if (what > 1) return;
+    now_ -= static_cast<Tick>(Below(40));
+    OpenLease();
+  }
+
+  // What is left are transactions that were prepared, and the box.
+  void Crash() {
+    ++crashes;
+    for (auto &[process, left] : leaving_) prepared_.push_back(left);
+    leaving_.clear();
+    for (Process &process : processes_) {
+      Transaction *t = &process.transaction;
+      if (t->preparing == 3) prepared_.push_back(*t);
+      process = {};
+      process.pid = ++last_pid_;
+    }
+    for (Place &place : places_) place = {};
+    running_.clear();
+    xmax_ = next_xid_;
+    for (Transaction &t : prepared_) {
+      t.recovered = true;
+      places_[t.prepared] = {true, -1, 0, t.xid};
+      running_.insert(t.xid);
+    }
+    for (HorizonSlot &slot : slots_) NoteDrawn(&slot, 0, {0, 0}, false, 0), slot.lxid = 0, slot.xid = 0, slot.pid = 0;
+    polls_.clear();
+    samples_ = {};
+    KeptHorizon record = {};
+    shown_ = answered_ = LoadHorizon(box_, &record) ? record.horizon : 0;
+    NoteHighest();
   }
 
   void Keep(HorizonSlot *slot, int index) {
@@ -397,14 +548,18 @@ class World {
 
   void Sample() {
     ++samples_taken;
-    Drawn left[kProcesses + kPrepared], holder;
+    Drawn left[2 * (kProcesses + kPrepared)], holder;
     Moment moment = {};
+    sampling_ = true;
     const int64_t horizon = TakeSample(this, left, &moment, &holder);
-    const int64_t newest = samples_.count > 0 ? samples_.kept[samples_.count - 1].horizon : 0;
+    sampling_ = false;
+    const int64_t newest = samples_.count > 0 ? samples_.kept[samples_.count - 1].horizon : shown_;
     if (horizon <= newest) return;
     const int32_t place = MakeRoom(&samples_, highest_answer_, ++sampled_us_);
     xids_[place] = moment_;
     Add(&samples_, {horizon, sampled_us_, moment_xmax_, static_cast<int32_t>(moment_.size()), place});
+    StoreHorizon(&box_, Record(horizon));
+    NoteHighest();
   }
 
   void Answer(Poll *poll) {
@@ -416,6 +571,8 @@ class World {
       if (broken_ == Broken::kAnySample || Covers({sample.xmax, xids.data(), sample.running}, seen))
         answer = sample.horizon;
     }
+    answer = std::max(answer, shown_);
+    answered_ = std::max(answered_, answer);
     ++answers;
     useful += answer > highest_answer_;
     if (answer > poll->lowest_since) ++violations;
@@ -427,7 +584,7 @@ class World {
 
   std::mt19937_64 random_;
   Broken broken_;
-  bool leases_;
+  Course course_;
   Tick now_ = 1000000;
   int64_t leases_drawn_ = 0;
   Generator generator_ = {};
@@ -445,19 +602,24 @@ class World {
   int64_t sampled_us_ = 0;
   std::vector<Xid> xids_[kSamples];
   std::deque<Poll> polls_;
-  int64_t highest_answer_ = 0;
+  int64_t highest_answer_ = 0;  // of all lives of the server
+  int64_t shown_ = 0, answered_ = 0, highest_ = 0;
+  BoxSlot box_ = {};
+  bool sampling_ = false;
+  int64_t pool_[64] = {};
+  size_t drawn_ = 0;
 };
 
 struct Totals {
   int64_t rows = 0, violations = 0, answers = 0, useful = 0, prepared = 0, samples = 0, given_back = 0, falls = 0,
-          one_by_one = 0;
+          one_by_one = 0, claims = 0, refused = 0, crashes = 0;
 };
 
-Totals RunWorlds(Broken broken, bool leases, int worlds) {
+Totals RunWorlds(Broken broken, Course course, int worlds) {
   auto random = SeededRandom(20261122);
   Totals totals;
   for (int i = 0; i < worlds && totals.violations == 0; ++i) {
-    const auto world = std::make_unique<World>(random(), broken, leases);
+    const auto world = std::make_unique<World>(random(), broken, course);
     world->Go(20000);
     totals.rows += world->rows;
     totals.violations += world->violations;
@@ -468,42 +630,59 @@ Totals RunWorlds(Broken broken, bool leases, int worlds) {
     totals.given_back += world->given_back;
     totals.falls += world->falls;
     totals.one_by_one += world->one_by_one;
+    totals.claims += world->claims;
+    totals.refused += world->refused;
+    totals.crashes += world->crashes;
   }
   return totals;
 }
 
-class Horizon : public testing::TestWithParam<bool> {};
+class Horizon : public testing::TestWithParam<Course> {};
 
 TEST_P(Horizon, NothingBelowItAppears) {
   const Totals totals = RunWorlds(Broken::kNothing, GetParam(), 100);
   std::cout << totals.rows << " rows, " << totals.prepared << " transactions prepared, " << totals.samples
             << " samples, " << totals.answers << " answers, " << totals.useful << " higher than all before, "
-            << totals.given_back << " runs given back, " << totals.violations << " rows below an answer\n";
+            << totals.given_back << " runs given back, " << totals.claims << " ids claimed, " << totals.refused
+            << " of them refused, " << totals.crashes << " crashes, " << totals.violations << " rows below an answer\n";
   EXPECT_EQ(totals.violations, 0);
   EXPECT_EQ(totals.falls, 0) << "lower than what was said before the snapshot";
   EXPECT_GT(totals.useful, totals.answers / 20) << "the horizon does not go on";
   EXPECT_GT(totals.one_by_one, 10000);
   EXPECT_GT(totals.prepared, 1000);
   EXPECT_GT(totals.given_back, 1000);
+  EXPECT_GT(totals.refused, 1000);
+  EXPECT_GT(totals.claims - totals.refused, 1000);
+  if (GetParam() == Course::kClaimed) {
+    EXPECT_GT(totals.crashes, 100);
+  }
 }
 
-INSTANTIATE_TEST_SUITE_P(Clock, Horizon, testing::Values(false, true),
-                         [](const auto &info) { return info.param ? "Leases" : "Steps"; });
+std::string NameOfCourse(const testing::TestParamInfo<Course> &info) {
+  static const char *const names[] = {"Steps", "Leases", "Claimed"};
+  return names[static_cast<int>(info.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(Clock, Horizon, testing::Values(Course::kSteps, Course::kLeases, Course::kClaimed),
+                         NameOfCourse);
 
 class BrokenHorizon : public testing::TestWithParam<Broken> {};
 
-TEST_P(BrokenHorizon, IsNoticed) { EXPECT_GT(RunWorlds(GetParam(), true, 400).violations, 0); }
+TEST_P(BrokenHorizon, IsNoticed) {
+  const Course course = GetParam() == Broken::kNotLowered ? Course::kClaimed : Course::kLeases;
+  EXPECT_GT(RunWorlds(GetParam(), course, 400).violations, 0);
+}
 
 std::string NameOf(const testing::TestParamInfo<Broken> &info) {
-  static const char *const names[] = {"Nothing",  "AnySample", "MomentFirst",   "NumbersComeBack",
-                                      "RunsGoOn", "NotMoved",  "WorkersForget", "NotKept"};
+  static const char *const names[] = {"Nothing",  "AnySample",     "MomentFirst", "NumbersComeBack", "RunsGoOn",
+                                      "NotMoved", "WorkersForget", "NotKept",     "NotLowered"};
   return names[static_cast<int>(info.param)];
 }
 
 INSTANTIATE_TEST_SUITE_P(Rules, BrokenHorizon,
                          testing::Values(Broken::kAnySample, Broken::kMomentFirst, Broken::kNumbersComeBack,
-                                         Broken::kRunsGoOn, Broken::kNotMoved, Broken::kWorkersForget,
-                                         Broken::kNotKept),
+                                         Broken::kRunsGoOn, Broken::kNotMoved, Broken::kWorkersForget, Broken::kNotKept,
+                                         Broken::kNotLowered),
                          NameOf);
 
 }  // namespace

@@ -124,13 +124,15 @@ void TakeSample(NodeBlock *node, HorizonBlock *horizon) {
   Server server = {node, horizon, false};
   horizon->taken_us = SteadyUs();
   Moment moment = {};
-  const int64_t id = TakeSample(&server, scratch.left, &moment, &horizon->holder);
-  if (id <= NewestHorizon(*horizon) || (server.leads && id > horizon->stored)) return;
+  int64_t id = TakeSample(&server, scratch.left, &moment, &horizon->holder);
+  if (server.leads) id = Min(id, horizon->stored);
+  if (id <= NewestHorizon(*horizon)) return;
   // This process has the node's box since Seal().
   if (BoxSlot *box = SlotOf(node)) KeepHorizonInBox(node, *horizon, id, box);
   const int32_t place = MakeRoom(&horizon->samples, horizon->answered, horizon->taken_us);
   memcpy(SampleXids(node, place), moment.running, sizeof(Xid) * static_cast<Size>(moment.count));
   Add(&horizon->samples, {id, horizon->taken_us, moment.xmax, moment.count, place});
+  NoteHighest(horizon);
 }
 
 // Samples of another extension's ids, or of another layout's, are dropped.
@@ -141,7 +143,7 @@ void Follow(NodeBlock *node, HorizonBlock *horizon, Oid extension, const Layout 
   horizon->layout = layout;
   horizon->shown = 0;
   horizon->samples.count = 0;
-  horizon->answered = 0;
+  horizon->answered = horizon->highest = 0;
   horizon->holder = {};
   horizon->stored = 0;
   if (BoxSlot *box = SlotOf(node)) EmptyHorizon(box);
@@ -176,7 +178,7 @@ void StoreAhead(NodeBlock *node) {
   NodeClock clock;
   WithLock(node, LW_SHARED, [&] { clock = node->state.clock; });
   LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
-  const bool leads = LeadUs(clock) > 0 && (horizon->asked_us != 0 || horizon->shown != 0);
+  const bool leads = LeadUs(clock) > 0 && (horizon->asked_us != 0 || horizon->answered != 0);
   if (!leads) horizon->stored = 0;
   const Layout layout = horizon->layout;
   const int64_t stored = horizon->stored;
@@ -280,7 +282,7 @@ HorizonShown ShowHorizon(NodeBlock *node, Oid extension) {
   HorizonShown shown = {};
   LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
   if (horizon->extension == extension) {
-    const bool asked = horizon->asked_us != 0 || horizon->shown != 0;
+    const bool asked = horizon->asked_us != 0 || horizon->answered != 0;
     if (asked && !RecoveryInProgress()) TakeSample(node, horizon);
     shown = {NewestHorizon(*horizon), horizon->holder, horizon->layout};
   }

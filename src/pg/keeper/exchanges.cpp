@@ -85,6 +85,9 @@ RegistryAnswer Acquire(int64_t duration_us) {
   if (outcome != RegistryAnswer::kDone) return outcome;
   const bool stopping = stop_requested;
   TakenLease taken = {};
+  // After a step back of the clock ids are smaller: Claim() relies on samples being complete.
+  LWLock *samples = &HorizonOf(node)->lock;
+  LWLockAcquire(samples, LW_EXCLUSIVE);
   ChangeNode(node, [&] {
     taken = TakeLease(&node->state, layout, asked, answer, stopping, patience);
     if (!taken.opened) return;
@@ -92,6 +95,7 @@ RegistryAnswer Acquire(int64_t duration_us) {
     ++node->counters.leases_drawn;
     if (asked.new_worker) ++node->counters.clock_steps_back;
   });
+  LWLockRelease(samples);
   CheckFault(taken.fault, answer, asked.request, layout);
   if (!taken.opened) return stopping ? RegistryAnswer::kDone : RegistryAnswer::kNothingBetter;
   NoteIssuer(MyDatabaseId);

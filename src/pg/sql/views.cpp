@@ -1,5 +1,5 @@
 // What the views snowflake_status and snowflake_metrics read: this node at one moment, copied under
-// its lock. The horizon has a lock of its own and is read first, because it only rises.
+// its lock. The horizon has a lock of its own and is read first, so that it is behind the clock.
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/issue/horizon.h"

@@ -35,7 +35,7 @@ constexpr int kMostBoxes = 100;
 static_assert(MAXIMUM_ALIGNOF != 8 ||
                   (offsetof(NodeBlock, changed) == sizeof(LWLock) + 2 * sizeof(Latch *) + 2496 &&
                    offsetof(SegmentSlot, used_us) == MAXALIGN(sizeof(slock_t)) + 384 &&
-                   offsetof(HorizonBlock, stored) == sizeof(LWLock) + 624 && offsetof(HorizonSlot, of_worker) == 24),
+                   offsetof(HorizonBlock, stored) == sizeof(LWLock) + 632 && offsetof(HorizonSlot, of_worker) == 24),
               "the block is laid out otherwise: count kMemoryName up, then say the new size here");
 
 StateBlock *state = nullptr;
@@ -95,7 +95,7 @@ bool PutBackNode(StateBlock *block, int number, const Kept &kept) {
   return true;
 }
 
-// The same for a horizon, whose node may have no lease.
+// The same for a horizon that may have been reported, and whose node may have no lease.
 bool PutBackHorizon(StateBlock *block, int number, const KeptHorizon &kept) {
   NodeBlock *node = &block->nodes[number];
   for (int i = 0; i < block->node_slots; ++i)
@@ -105,7 +105,7 @@ bool PutBackHorizon(StateBlock *block, int number, const KeptHorizon &kept) {
   HorizonBlock *horizon = &HorizonsOf(block)[number];
   horizon->extension = kept.extension;
   horizon->layout = kept.layout;
-  horizon->shown = kept.horizon;
+  horizon->answered = horizon->highest = kept.horizon;
   if (!node->recovered && kept.horizon > 0)
     RecoverHorizon(&node->state, kept.layout, kept.horizon, ReadClocks(), PatienceNow().clock);
   return true;
@@ -119,7 +119,10 @@ bool PutBack(StateBlock *block, int number) {
   const bool is_used = Load(*slot, &kept) && PutBackNode(block, number, kept);
   if (!is_used) Empty(slot);
   KeptHorizon horizon = {};
-  if (!LoadHorizon(*slot, &horizon) || !PutBackHorizon(block, number, horizon)) EmptyHorizon(slot);
+  if (LoadHorizon(*slot, &horizon) && PutBackHorizon(block, number, horizon))
+    HorizonsOf(block)[number].shown = horizon.horizon;
+  else
+    EmptyHorizon(slot);
   return is_used && kept.state.generator.open;
 }
 
@@ -134,13 +137,13 @@ void PutBackFromDirectory(const KeptHorizon &kept, void *argument) {
   }
   if (number < 0) return;
   HorizonBlock *horizon = &HorizonsOf(block)[number];
-  if (horizon->shown == 0) {
-    // It was stored some seconds ahead of what was reported, and only max_bridge is bridged.
+  if (horizon->answered == 0) {
+    // It was stored some seconds ahead of what was reported, and only max_bridge is bridged. It is
+    // not shown, because a transaction that was prepared may have ids below it.
     const int64_t latest_us = NowUnixUs() + PatienceNow().clock.max_bridge_us;
     KeptHorizon told = kept;
     told.horizon = Min(kept.horizon, LowestId(kept.layout, kept.layout.TickAt(latest_us)));
     PutBackHorizon(block, number, told);
-    if (block->box != 0) StoreHorizon(SlotOf(number), told);
   }
   horizon->stored = kept.horizon;
 }
@@ -411,6 +414,11 @@ int64_t NewestHorizon(const HorizonBlock &horizon) {
   Assert(IsHeld(horizon.lock));  // Requires: the horizon's lock.
   const Samples &samples = horizon.samples;
   return samples.count > 0 ? samples.kept[samples.count - 1].horizon : horizon.shown;
+}
+
+void NoteHighest(HorizonBlock *horizon) {
+  Assert(IsHeldExclusively(horizon->lock));  // Requires: the horizon's lock.
+  horizon->highest = Max(NewestHorizon(*horizon), horizon->answered.load());
 }
 
 void ToKeep(const NodeBlock *node, const HorizonBlock &horizon, int64_t id, KeptHorizon *kept) {

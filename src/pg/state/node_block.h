@@ -111,14 +111,16 @@ struct alignas(128) SegmentSlot {
 static_assert(NAMEDATALEN <= kMaxRoleName + 1, "the name of a role is longer than kMaxRoleName");
 static_assert(offsetof(SegmentSlot, ranges) + offsetof(Ranges, size) <= 64, "a call touches more than one cache line");
 
-// A node's horizon. The lock guards all but `answered`; it is taken before the node's, never after.
+// A node's horizon. The lock guards all but the two atomics; it is taken before the node's, never
+// after.
 struct alignas(128) HorizonBlock {
   LWLock lock;
   Oid extension;  // whose ids the samples are of, ...
   Layout layout;  // ... and in which layout
   int64_t shown;  // before the restart: it holds for every snapshot since
   Samples samples;
-  std::atomic<int64_t> answered;  // the highest that was reported
+  std::atomic<int64_t> answered;  // the highest that was, or may have been, reported
+  std::atomic<int64_t> highest;   // the same, or the newest sample's: the highest that may be reported
   Drawn holder;                   // what held back the newest sample taken, kept only if higher, ...
   int64_t taken_us;               // ... and when that was, by the monotonic clock
   int64_t asked_us;               // when the horizon was last requested; 0: never
@@ -170,6 +172,8 @@ void KeepInBox(const NodeBlock *node, BoxSlot *slot);
 
 // The highest known horizon; `id` as a record with zero padding; and that written to the box.
 int64_t NewestHorizon(const HorizonBlock &horizon);
+// After a change of what is kept or was reported, except by a report.
+void NoteHighest(HorizonBlock *horizon);
 void ToKeep(const NodeBlock *node, const HorizonBlock &horizon, int64_t id, KeptHorizon *kept);
 void KeepHorizonInBox(const NodeBlock *node, const HorizonBlock &horizon, int64_t id, BoxSlot *slot);
 

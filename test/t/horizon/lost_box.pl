@@ -10,7 +10,7 @@ use SnowflakeTest;
 use Test::More;
 
 need_boxes();
-my $server = new_server('node', clock => 1, patient => 1, conf => "log_statement = none\n");
+my $server = new_server('node', clock => 1, patient => 1, conf => "log_statement = none\nmax_prepared_transactions = 2\n");
 start_server($server);
 sub value { return $server->safe_psql('postgres', $_[0]); }
 value('CREATE EXTENSION snowflake');
@@ -57,6 +57,22 @@ for my $mode ('fast', 'immediate')
 		cmp_ok(drawn(), '>=', $next, '... and after another restart');
 	}
 }
+# What is in the data directory is ahead of what was told: a prepared transaction may have ids below it.
+my $passed = drawn();
+ok(wait_until('the horizon', sub { horizon() > $passed }), 'there is a horizon');
+my $prepared = value('BEGIN; SELECT snowflake_nextval(); CREATE TABLE t (); PREPARE TRANSACTION \'p\'');
+move_clock($server, $ahead - 40);
+ok(wait_until('the file', sub { -e $file }), 'the clock leads while a transaction is prepared');
+for my $mode ('fast', 'immediate')
+{
+	restart_without_box($mode);
+	cmp_ok(drawn(), '>', $prepared, "$mode: ids go on above its ids");
+	horizon();
+	sleep 1;
+	cmp_ok(horizon(), '<=', $prepared, '... which the horizon does not pass');
+}
+value(q{COMMIT PREPARED 'p'});
+ok(wait_until('the horizon', sub { horizon() > $prepared }), '... before its end');
 # A file that is not whole is none.
 $server->stop;
 truncate $file, 10 or die "$file: $!";

@@ -1,5 +1,5 @@
 # Who reads a table by its key below snowflake_horizon() misses no row and reads none twice, whatever those do who write it (G12): 16
-# writers draw and wait, roll back, use savepoints and parallel workers, commit in procedures, copy, prepare, and are cancelled,
+# writers draw and wait, claim ids that others drew, roll back, use savepoints and parallel workers, commit in procedures, copy, prepare, and are cancelled,
 # terminated and killed, while the clock steps back and the keeper and the server are killed and restarted. Whoever bounds a read by the
 # time, or by nothing, misses rows in the same run. And the horizon never falls, and is not far behind while transactions are short.
 #
@@ -231,6 +231,9 @@ subtest 'the server noticed no fault of its own' => sub {
 	is(join("\n", @wrong), '', 'in its log');
 };
 
+my ($claimed, $refused) = (value(q{SELECT count(*) FROM outbox WHERE how = 'claimed'}), value('SELECT count(*) FROM refused'));
+cmp_ok($_, '>', 0, 'ids that others drew were claimed, or refused') for $claimed, $refused;
+figures('%d rows with claimed ids, %d ids refused', $claimed, $refused);
 figures('%d rows written in %d ways, %d crashes; missed: %d below the horizon, %s', $rows, $distinct_ways, $crashes, $wrong,
 	join(', ', map { "$missed{$_} $_" } sort keys %missed));
 diag("trials $count faults, $rows rows, $wrong missed or twice, seed $seed");

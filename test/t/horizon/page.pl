@@ -27,7 +27,7 @@ sub value { my ($dbname, $sql) = @_; return $server->safe_psql($dbname, $sql); }
 # In SQL_ASCII Python has bytes where the page has text.
 value('postgres', "CREATE DATABASE $_ TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'") for @databases;
 value('app', 'CREATE EXTENSION snowflake;' . block('sql', 'CREATE TABLE outbox '));
-value('app', block('sql', 'CREATE TRIGGER'));
+value('app', block('sql', 'CREATE TRIGGER outbox_notify'));
 value('app', q{INSERT INTO outbox_reader (name) VALUES ('naive'), ('poll'), ('listen')});
 value($_, 'CREATE EXTENSION snowflake') for 'paris', 'gathered';
 value($_, block('sql', 'CREATE TABLE event ') . block('sql', 'CREATE TABLE event_horizon')) for @databases;
