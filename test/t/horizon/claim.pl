@@ -191,15 +191,25 @@ $open->query_safe("BEGIN; INSERT INTO outbox VALUES ($kept, 'x')");
 cmp_ok($reader->query_safe('SELECT snowflake_horizon()'), '<=', $kept, 'a reader with an older snapshot does not get the sample that is gone');
 $_->query_safe('COMMIT') for $open, $reader;
 
-# A parallel query's leader inserts.
-my $parallel = value('SHOW server_version_num') >= 160000 ? 'debug_parallel_query' : 'force_parallel_mode';
-$open->query_safe("SET $parallel = on; SET max_parallel_workers_per_gather = 2; SET parallel_leader_participation = off");
-my $oldest = nextval();
-is((ask($open, "BEGIN; INSERT INTO outbox SELECT snowflake_nextval(), payload FROM source; INSERT INTO outbox VALUES ($oldest, 'x')"))[1], '', 'after ids of parallel workers');
-select undef, undef, undef, 0.3;
-cmp_ok(horizon(), '<=', $oldest, '... it holds the horizon');
-$open->query_safe('ROLLBACK');
-$open->query_safe("RESET $parallel");
+# Ids that parallel workers took are the transaction's own; others are not.
+value('CREATE TABLE numbers AS SELECT i FROM generate_series(1, 20) i; ALTER TABLE numbers SET (parallel_workers = 2)');
+$open->query_safe('SET parallel_leader_participation = off; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0');
+my $draws = 'SELECT array_agg(id) AS ids FROM (SELECT snowflake_nextval() AS id FROM numbers) d';
+like($open->query_safe("EXPLAIN $draws"), qr/Gather/, 'parallel workers take ids');
+for my $end ('COMMIT', "PREPARE TRANSACTION 'p'")
+{
+	my $oldest = nextval();
+	ask($open, "BEGIN;\n$draws \\gset");
+	my $last = nextval();
+	sleep 1;
+	is((ask($open, "INSERT INTO outbox SELECT unnest(:'ids'::bigint[]), 'x'"))[1], '', 'they are its own, whatever readers have');
+	cmp_ok($oldest, '<', horizon(), 'a reader has passed an older one');
+	like((ask($open, "SAVEPOINT s;\nINSERT INTO outbox VALUES ($oldest, 'x');\nROLLBACK TO s"))[1], qr/is below the horizon/, '... which is refused');
+	ask($open, $end);
+	value(q{COMMIT PREPARED 'p'}) if $end =~ /PREPARE/;
+	ok(wait_until('the horizon', sub { horizon() > $last }), "... until $end");
+}
+ask($open, "RESET $_") for 'parallel_leader_participation', 'parallel_setup_cost', 'parallel_tuple_cost', 'min_parallel_table_scan_size';
 
 # Procedures: each transaction is one.
 value(q{CREATE PROCEDURE writes(given bigint) LANGUAGE plpgsql AS $$ BEGIN INSERT INTO outbox (payload) VALUES ('x'); COMMIT; PERFORM pg_sleep(0.5); INSERT INTO outbox VALUES (given, 'x'); END $$});

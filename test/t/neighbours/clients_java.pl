@@ -2,6 +2,9 @@
 # back are the ids in the table. Then the same with ids of the type snowflake_id, as the page's
 # table has it.
 #
+# Beside a reader of an outbox, the generator's ids lose no row, because its pool ends with the transaction; if nobody tells it of the
+# end, rows are lost.
+#
 # The driver is Debian's; test/run unpacks it where there is a compiler.
 
 use strict;
@@ -9,6 +12,7 @@ use warnings;
 
 use ClientsTest;
 use Neighbours;
+use PoolsTest;
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
@@ -24,23 +28,51 @@ my ($code) = recipe('JDBC');
 my ($generator) = map { $_->{text} } grep { $_->{heading} eq 'Hibernate' } recipes();
 $generator =~ s/^\@IdGeneratorType.*\n//m;
 $generator =~ s/^public class/static class/m;
+# A session that tells its synchronizations of the end of each transaction, as Hibernate does.
+my $hibernate = <<'JAVA';
+  interface Work { void execute(Connection connection) throws SQLException; }
+  interface IdentifierGenerator { Object generate(SharedSessionContractImplementor session, Object entity); }
+  interface Synchronization { void beforeCompletion(); void afterCompletion(int status); }
+  static class SynchronizationRegistry {
+    final List<Synchronization> registered = new ArrayList<>();
+    void registerSynchronization(Synchronization synchronization) { registered.add(synchronization); }
+  }
+  static class TransactionCoordinator {
+    final SynchronizationRegistry registry = new SynchronizationRegistry();
+    SynchronizationRegistry getLocalSynchronizations() { return registry; }
+  }
+  static class SharedSessionContractImplementor {
+    final Connection connection;
+    final TransactionCoordinator coordinator = new TransactionCoordinator();
+    SharedSessionContractImplementor(Connection connection) { this.connection = connection; }
+    TransactionCoordinator getTransactionCoordinator() { return coordinator; }
+    void doWork(Work work) {
+      try { work.execute(connection); } catch (SQLException error) { throw new RuntimeException(error); }
+    }
+    void end(boolean commit) throws SQLException {
+      if (commit) connection.commit(); else connection.rollback();
+      List<Synchronization> registered = new ArrayList<>(coordinator.registry.registered);
+      coordinator.registry.registered.clear();
+      for (Synchronization synchronization : registered) synchronization.afterCompletion(commit ? 3 : 4);
+    }
+  }
+  static Connection connect() throws SQLException {
+    String url = "jdbc:postgresql://" + System.getenv("PGHOST") + ":" + System.getenv("PGPORT") + "/" + System.getenv("PGDATABASE");
+    return DriverManager.getConnection(url, System.getenv("PGUSER"), "");
+  }
+JAVA
 my $seen = run_program($java, '-cp', $driver, write_program("$folder/Page.java", <<"JAVA"));
 import java.sql.*;
 import java.util.*;
+import java.util.concurrent.*;
 
 class Page {
-  interface Work { void execute(Connection connection) throws SQLException; }
-  interface SharedSessionContractImplementor { void doWork(Work work); }
-  interface IdentifierGenerator { Object generate(SharedSessionContractImplementor session, Object entity); }
-
+  $hibernate
   $generator
   public static void main(String[] arguments) throws Exception {
-    String url = "jdbc:postgresql://" + System.getenv("PGHOST") + ":" + System.getenv("PGPORT") + "/" + System.getenv("PGDATABASE");
-    Connection connection = DriverManager.getConnection(url, System.getenv("PGUSER"), "");
+    Connection connection = connect();
     $code
-    SharedSessionContractImplementor session = work -> {
-      try { work.execute(connection); } catch (SQLException error) { throw new RuntimeException(error); }
-    };
+    SharedSessionContractImplementor session = new SharedSessionContractImplementor(connection);
     SnowflakeIds generator = new SnowflakeIds();
     List<Object> drawn = new ArrayList<>();
     for (int i = 0; i < 100; i++) drawn.add(generator.generate(session, null));
@@ -135,6 +167,62 @@ class Forms {
 }
 JAVA
 each_form($server, 'item', sub { my ($form) = @_; is_as_told($server, 'JDBC', $form, run_program($java, '-cp', $driver, $forms)); });
+
+# Beside a reader. What a writer does is as in PoolsTest.pm; one that dies closes the connection under its session.
+make_pool_outbox($server);
+sub pools
+{
+	my ($name, $ends) = @_;
+	my $told = $hibernate =~ s/synchronization\.afterCompletion\(/$ends/r;
+	return [ $java, '-cp', $driver, write_program("$folder/$name.java", <<"JAVA") ];
+import java.sql.*;
+import java.util.*;
+import java.util.concurrent.*;
+
+class Pools {
+  $told
+  $generator
+  public static void main(String[] arguments) throws Exception {
+    Random chance = new Random(Long.parseLong(arguments[0]));
+    SnowflakeIds generator = new SnowflakeIds();
+    SharedSessionContractImplementor session = null;
+    for (double left = Double.parseDouble(arguments[1]); left > 0; left--) {
+      if (session == null) {
+        session = new SharedSessionContractImplementor(connect());
+        session.connection.setAutoCommit(false);
+      }
+      try {
+        for (int row = chance.nextInt(3); row >= 0; row--) {
+          PreparedStatement insert = session.connection.prepareStatement("INSERT INTO outbox VALUES (?, 'x')");
+          insert.setLong(1, (Long) generator.generate(session, null));
+          insert.executeUpdate();
+          Thread.sleep(chance.nextInt(80));
+        }
+        double fate = chance.nextDouble();
+        if (fate < 0.92) {
+          session.end(fate < 0.75);
+        } else {
+          session.connection.close();
+          session = null;
+        }
+      } catch (SQLException error) {
+        if (!error.getSQLState().equals("SF007")) throw error;
+        System.out.println("refused");
+        session.end(false);
+      }
+      Thread.sleep(chance.nextInt(60));
+    }
+  }
+}
+JAVA
+}
+my $seed = seed();
+$server->safe_psql('postgres', 'ALTER SYSTEM SET log_statement = none; SELECT pg_reload_conf()');
+my @untold = (command => pools('Untold', 'Objects.hash('), seed => $seed);
+pools_are($server, 'Hibernate\'s generator, told of no end', 1, 0, @untold);
+pools_are($server, 'Hibernate\'s generator, told of no end, with the trigger', 0, 1, @untold, trigger => 1);
+my @told = (command => pools('Told', 'synchronization.afterCompletion('), seed => $seed);
+pools_are($server, 'Hibernate\'s generator', 0, 0, @told, trigger => $_) for 0, 1;
 
 $server->stop('fast');
 no_recipe_left();

@@ -9,6 +9,7 @@ use warnings;
 
 use ClientsTest;
 use IPC::Run;
+use PoolsTest;
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
@@ -218,16 +219,83 @@ with Session(engine) as session:
 PYTHON
 	});
 	is($inserts, 1, '... by one INSERT');
-	is_deeply(python('fork', $code . <<'PYTHON', 'left'), [ 49, 0 ], 'a pool is handed on to no forked process');
-with Session(engine) as session:
-    session.add(Item(name="another"))
-    session.commit()
-read, write = os.pipe()
-if os.fork() == 0:
-    os.write(write, str(len(ids)).encode())
-    os._exit(0)
-left = [len(ids), int(os.read(read, 10))]
+	# By Core, too, which begins a transaction after it has computed the defaults.
+	is_deeply(python('ends', $code . <<'PYTHON', 'left'), [ (49, 0) x 4, 0 ], 'a pool ends with its transaction, however that ends');
+left = []
+
+
+def insert(connection):
+    connection.execute(Item.__table__.insert().values(name="another"))
+    left.append(len(connection.info["ids"]))
+
+
+def count(connection):
+    left.append(len(connection.info.get("ids", [])))
+
+
+with engine.connect() as connection:
+    for end in (connection.commit, connection.rollback):
+        insert(connection)
+        end()
+        count(connection)
+with engine.connect() as connection:
+    insert(connection)
+with engine.connect() as connection:
+    count(connection)
+    insert(connection)
+    try:
+        connection.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
+    except Exception:
+        pass
+    connection.rollback()
+    count(connection)
+    connection.execute(text("SELECT"))
+    count(connection)
 PYTHON
+
+	# Beside a reader: the recipe as it is, and with a pool that lasts as long as its process.
+	make_pool_outbox($server);
+	my $seed = seed();
+	my $writer = $code =~ s/^with .*//msr =~ s/^class Item.*?\n\n\n/class Item(Base):
+    __tablename__ = "outbox"
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, default=next_id, server_default=text("snowflake_nextval()"))
+    payload: Mapped[str]
+
+
+/msr . <<'PYTHON' . pool_driver();
+
+
+class Writer:
+    def __init__(self):
+        self.session = Session(engine)
+
+    def insert(self):
+        self.session.add(Item(payload="x"))
+        self.session.flush()
+
+    def commit(self):
+        self.session.commit()
+        self.session.close()
+
+    def rollback(self):
+        self.session.rollback()
+        self.session.close()
+
+
+def refused(error):
+    code = getattr(error, "orig", None)
+    return code is not None and (getattr(code, "sqlstate", None) or getattr(code, "pgcode", None)) == "SF007"
+
+
+PYTHON
+	(my $longer = $writer) =~ s/if not connection\.invalidated:/if False:/ or die 'the page has no pool that ends';
+	my $pools = sub { my ($name, $program) = @_; return (command => [ $python, write_program("$folder/$name.py", $program) ], seed => $seed) };
+	$server->safe_psql('postgres', 'ALTER SYSTEM SET log_statement = none; SELECT pg_reload_conf()');
+	my @longer = $pools->('pool_longer', $longer);
+	pools_are($server, 'SQLAlchemy with a pool over transactions', 1, 0, @longer);
+	pools_are($server, 'SQLAlchemy with a pool over transactions, with the trigger', 0, 1, @longer, trigger => 1);
+	pools_are($server, 'SQLAlchemy as on the page', 0, 0, $pools->('pool_ends', $writer), trigger => $_) for 0, 1;
+	$server->safe_psql('postgres', 'ALTER SYSTEM RESET log_statement; SELECT pg_reload_conf()');
 
 	my $forms = $code =~ s/^with .*//msr =~ s/default=next_id, //r . <<'PYTHON';
 from forms import report

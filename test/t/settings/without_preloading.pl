@@ -26,6 +26,10 @@ is((query_error($server, $db, 'SELECT snowflake_nextvals(0)'))[0], '22023', 'arg
 is((query_error($server, $db, 'CREATE TABLE t (id bigint DEFAULT snowflake_nextval()); INSERT INTO t DEFAULT VALUES'))[0], '55000',
 	'a default says so too') unless $can_issue;
 
+my ($claim) = query_error($server, $db, q{CREATE TABLE claimed (id bigint);
+	CREATE TRIGGER claim BEFORE INSERT ON claimed FOR EACH ROW EXECUTE FUNCTION snowflake_claim('id'); INSERT INTO claimed VALUES (7)});
+is($claim, $can_issue ? '00000' : '55000', 'and so does the trigger');
+
 is($server->safe_psql($db, q{SET timezone = 'UTC'; SELECT * FROM snowflake_decode(9223372036854775807)}),
 	'2094-09-07 15:47:35.551+00|1023|4095', 'decode works');
 is($server->safe_psql($db, q{SELECT snowflake_timestamp(0) = '2025-01-01 00:00+00'}), 't', 'timestamp works');
