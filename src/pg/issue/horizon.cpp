@@ -173,23 +173,27 @@ int64_t HighestFor(const NodeBlock *node, HorizonBlock *horizon, const Moment &s
 
 // Of the keeper, before it takes a sample: what may be reported is in the data directory first.
 void StoreAhead(NodeBlock *node) {
-  static bool may_be_there = true;
+  static KeptHorizon written = {};
   HorizonBlock *horizon = HorizonOf(node);
   NodeClock clock;
   WithLock(node, LW_SHARED, [&] { clock = node->state.clock; });
   LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
-  const bool leads = LeadUs(clock) > 0 && (horizon->asked_us != 0 || horizon->answered != 0);
+  const bool asked = horizon->asked_us != 0 || horizon->answered != 0;
+  const bool leads = asked && LeadUs(clock) > 0;
   if (!leads) horizon->stored = 0;
   const Layout layout = horizon->layout;
   const int64_t stored = horizon->stored;
   KeptHorizon kept;
-  ToKeep(node, *horizon, 0, &kept);
+  ToKeep(node, *horizon, kBelowClock, &kept);
   LWLockRelease(&horizon->lock);
-  if (!leads && may_be_there) RemoveKeptHorizon();
-  may_be_there = leads;
-  if (!leads || stored >= LowestId(layout, layout.TickAt(clock.shown_us + kStoredAheadUs / 2))) return;
-  kept.horizon = LowestId(layout, layout.TickAt(clock.shown_us + kStoredAheadUs));
-  if (!WriteKeptHorizon(kept)) return;
+  if (!asked) return;
+  if (leads) {
+    if (stored >= LowestId(layout, layout.TickAt(clock.shown_us + kStoredAheadUs / 2))) return;
+    kept.horizon = LowestId(layout, layout.TickAt(clock.shown_us + kStoredAheadUs));
+  }
+  if (memcmp(&kept, &written, sizeof(kept)) == 0) return;
+  memcpy(static_cast<void *>(&written), &kept, sizeof(kept));
+  if (!WriteKeptHorizon(kept) || !leads) return;
   LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
   if (horizon->extension == kept.extension && horizon->layout == layout) horizon->stored = kept.horizon;
   LWLockRelease(&horizon->lock);

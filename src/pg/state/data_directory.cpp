@@ -121,7 +121,10 @@ void ForgetIssuer(Oid database) { unlink(DatabaseFile(kIssuers, database).path);
 void ForEachKeptHorizon(void (*put_back)(const KeptHorizon &kept, void *argument), void *argument) {
   ForEachDatabaseFile(kHorizons, [&](Oid database) {
     Record record;
-    if (ReadRecord(DatabaseFile(kHorizons, database), &record)) put_back(record.kept, argument);
+    if (!HasFiles(database))
+      unlink(DatabaseFile(kHorizons, database).path);
+    else if (ReadRecord(DatabaseFile(kHorizons, database), &record))
+      put_back(record.kept, argument);
     return true;
   });
 }
@@ -136,11 +139,12 @@ bool WriteKeptHorizon(const KeptHorizon &kept) {
   if (WriteRecord(next, record) && rename(next.path, file.path) == 0) return true;
   if (!logged)
     ereport(WARNING, (errcode_for_file_access(), errmsg("could not write file \"%s\": %m", file.path),
-                      errdetail("The horizon of ids does not rise until the wall clock has caught up.")));
+                      kept.horizon != kBelowClock
+                          ? errdetail("The horizon of ids does not rise until the wall clock has caught up.")
+                          : errdetail("If the black box is lost in a restart, snowflake_claim() does not know which "
+                                      "horizons were reported before.")));
   logged = true;
   return false;
 }
-
-void RemoveKeptHorizon() { unlink(DatabaseFile(kHorizons, MyDatabaseId).path); }
 
 }  // namespace snowflake

@@ -222,11 +222,17 @@ stop_clients($clients);
 # What is reported before is not passed after, whatever is left of it.
 for my $mode ('fast', 'immediate')
 {
-	my $passed = passed();
-	$server->stop($mode);
-	start_server($server);
-	is(state("INSERT INTO outbox VALUES ($passed, 'x')"), 'SF007', "after a restart, $mode, the id is refused before anybody asks again");
-	is(state(q{INSERT INTO outbox (payload) VALUES ('x')}), '00000', '... and an own one is not');
+	for my $box ('', 'out')
+	{
+		my $passed = passed();
+		my $given = nextval();
+		$server->stop($mode);
+		lose_box($server) if $box;
+		start_server($server);
+		is(state("INSERT INTO outbox VALUES ($passed, 'x')"), 'SF007', "after a restart, $mode, with$box the black box, the id is refused before anybody asks again");
+		is(state("INSERT INTO outbox VALUES ($given, 'x')"), 'SF007', '... and one that may have been passed') if $box;
+		is(state(q{INSERT INTO outbox (payload) VALUES ('x')}), '00000', '... and an own one is not');
+	}
 }
 
 # A prepared transaction with a claimed id, and the samples that it dropped.
