@@ -53,10 +53,10 @@ BEGIN
 	END LOOP;
 END $$;
 CREATE TRIGGER claim BEFORE INSERT ON outbox FOR EACH ROW EXECUTE FUNCTION snowflake_claim('id');
--- Ids that transactions drew for others.
+-- Ids that transactions drew for others: an odd count takes the newest, an even one the oldest.
 CREATE UNLOGGED TABLE pool (id bigint);
 CREATE FUNCTION from_pool(count int) RETURNS SETOF bigint LANGUAGE sql AS $$
-	DELETE FROM pool WHERE id = ANY (ARRAY(SELECT id FROM pool ORDER BY id DESC LIMIT count FOR UPDATE SKIP LOCKED)) RETURNING id
+	DELETE FROM pool WHERE id = ANY (ARRAY(SELECT id FROM pool ORDER BY CASE WHEN count % 2 = 0 THEN id ELSE -id END LIMIT count FOR UPDATE SKIP LOCKED)) RETURNING id
 $$;
 -- Returns how many were accepted.
 CREATE FUNCTION claim_from_pool(count int) RETURNS int LANGUAGE plpgsql AS $$
