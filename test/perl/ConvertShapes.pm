@@ -1,0 +1,575 @@
+# Tables of all shapes, for the tests of the online conversion: everything that can depend on a
+# column that is converted. Each shape is created in a schema of its own, written @S@, and has:
+#
+#   setup     the tables, without rows. The column t.id is converted, unless `table` and `column`
+#             name another one. Tables that clients write have columns k (bigint) and note (text)
+#   rows      inserts rows with the keys from :first to :last; by default into t (k, note)
+#   own       the tables that have the column
+#   refers    the columns that refer to it: [table, column]
+#   target    'bigint' if the sequence stays; `sequences`: its name
+#   as        the role that creates and converts the shape; by default alice
+#   with      an extension that it needs; `since`: the first version of PostgreSQL that knows it
+#   insert    [columns, values] that the clients' inserts add
+#   pace      transactions per second of all clients together; by default 150
+#   rekey     0 if clients cannot change the key; `no_key`: 1 if it is not unique
+#   children  [table, column, its ON DELETE, other columns that are equal in both tables, the table
+#             that it refers to, 'once' if the column is unique]; empty fields for the defaults
+#   write     further statements of clients that write; `read`: of clients that read
+#   remark    a comment that clients put into their statements
+#   check     a query for the number of further rows that are wrong
+#   classes   1 if operator classes have the type in their names
+#   damage    statements that change one thing each, and the name of the entry of a dump that the
+#             comparison must then report
+package ConvertShapes;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+
+our @EXPORT = qw(@shapes shape_named in_schema);
+
+our @shapes;
+
+sub shape { my ($name, %shape) = @_; push @shapes, { name => $name, %shape }; return; }
+
+sub shape_named
+{
+	my ($name) = @_;
+	my ($shape) = grep { $_->{name} eq $name } @shapes;
+	return $shape // die "there is no shape $name\n";
+}
+
+# The schema of a shape; some need one that has to be quoted.
+sub in_schema
+{
+	my ($shape, $text) = @_;
+	my $schema = $shape->{schema} // $shape->{name};
+	return $text =~ s/\@S\@/$schema/gr;
+}
+
+shape('serial',
+	setup => q{
+		CREATE TABLE @S@.t (k bigint, id serial PRIMARY KEY, note text, amount numeric(10, 2) DEFAULT 1.5)
+			WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.3, toast.autovacuum_enabled = off);
+		ALTER INDEX @S@.t_pkey SET (fillfactor = 60);
+		COMMENT ON TABLE @S@.t IS 'a table''s comment';
+		COMMENT ON COLUMN @S@.t.id IS 'the "id"';
+		COMMENT ON COLUMN @S@.t.note IS 'a note';
+		COMMENT ON INDEX @S@.t_pkey IS 'its index';
+		COMMENT ON CONSTRAINT t_pkey ON @S@.t IS 'its key';
+		GRANT SELECT, INSERT ON @S@.t TO bob;
+		GRANT SELECT ON @S@.t TO PUBLIC;
+		GRANT SELECT (id, note), UPDATE (id), INSERT (id), REFERENCES (id) ON @S@.t TO carol WITH GRANT OPTION;
+		SET ROLE carol;
+		GRANT SELECT (id) ON @S@.t TO bob;
+		SET ROLE alice;
+		GRANT UPDATE (note) ON @S@.t TO bob;
+		ALTER TABLE @S@.t ALTER note SET STORAGE EXTERNAL, ALTER note SET COMPRESSION pglz;},
+	own => ['t'],
+	damage => [
+		[ q{COMMENT ON COLUMN @S@.t.id IS 'the id'}, qr/COLUMN t\.id.*COMMENT/ ],
+		[ q{COMMENT ON INDEX @S@.t_pkey IS NULL}, qr/INDEX t_pkey.*COMMENT/ ],
+		[ q{REVOKE SELECT (id) ON @S@.t FROM carol CASCADE}, qr/COLUMN t\.id.*ACL/ ],
+		[ q{REVOKE INSERT ON @S@.t FROM bob}, qr/TABLE t.*ACL/ ],
+		[ q{ALTER TABLE @S@.t ALTER amount SET DEFAULT 1.6}, qr/Name: t; Type: TABLE/ ],
+		[ q{ALTER TABLE @S@.t RENAME CONSTRAINT t_pkey TO snowflake_new_t_pkey}, qr/t_pkey/ ] ]);
+
+shape('identity_always',
+	setup => q{
+		CREATE TABLE @S@.t (id integer GENERATED ALWAYS AS IDENTITY (START 7 INCREMENT 3) UNIQUE, note text COLLATE "C" NOT NULL, k bigint NOT NULL);
+		CREATE INDEX t_down ON @S@.t (id DESC NULLS LAST, k) INCLUDE (note);
+		CREATE INDEX t_inside ON @S@.t (k) INCLUDE (id);
+		CREATE UNIQUE INDEX t_partial ON @S@.t (k, id) WHERE id > 10 AND note <> 'x';
+		CREATE INDEX t_expression ON @S@.t ((id + 1), lower(note) COLLATE "C" DESC) WITH (fillfactor = 50);
+		CREATE UNIQUE INDEX t_both ON @S@.t (id, (k::text));
+		ALTER INDEX @S@.t_expression ALTER COLUMN 1 SET STATISTICS 321;
+		COMMENT ON INDEX @S@.t_expression IS 'sum';
+		COMMENT ON CONSTRAINT t_id_key ON @S@.t IS 'once';
+		ALTER TABLE @S@.t CLUSTER ON t_down;},
+	own => ['t'],
+	rekey => 0,
+	read => 'SELECT count(*) FROM @S@.t WHERE id + 1 = 12; SELECT * FROM @S@.t ORDER BY id DESC NULLS LAST, k LIMIT 3;',
+	damage => [
+		[ q{DROP INDEX @S@.t_down; CREATE INDEX t_down ON @S@.t (id DESC, k) INCLUDE (note)}, qr/t_down/ ],
+		[ q{ALTER INDEX @S@.t_expression ALTER COLUMN 1 SET STATISTICS -1}, qr/t_expression/ ],
+		[ q{ALTER INDEX @S@.t_partial RENAME TO t_part}, qr/t_partial/ ] ]);
+
+shape('smallint',
+	setup => q{
+		CREATE TABLE @S@.t (k bigint, note text, id smallint GENERATED BY DEFAULT AS IDENTITY, CONSTRAINT "the key" PRIMARY KEY (id) DEFERRABLE,
+			CONSTRAINT once UNIQUE (id, k) DEFERRABLE INITIALLY DEFERRED);},
+	own => ['t'],
+	damage => [ [ q{ALTER TABLE @S@.t DROP CONSTRAINT once; ALTER TABLE @S@.t ADD CONSTRAINT once UNIQUE (id, k) DEFERRABLE}, qr/once/ ] ]);
+
+shape('composite',
+	setup => q{
+		CREATE TABLE @S@.t (tenant int, id serial, k bigint, note text, PRIMARY KEY (tenant, id), CONSTRAINT back UNIQUE (id, tenant));
+		CREATE TABLE @S@.c (k bigint, tenant int, t_id int, note text, PRIMARY KEY (k, t_id),
+			CONSTRAINT up FOREIGN KEY (tenant, t_id) REFERENCES @S@.t MATCH FULL ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED);
+		CREATE INDEX ON @S@.c (t_id, tenant);
+		CREATE TABLE @S@.d (k bigint, t_id int, tenant int, note text, FOREIGN KEY (t_id, tenant) REFERENCES @S@.t (id, tenant) ON UPDATE CASCADE ON DELETE SET NULL (t_id));
+		COMMENT ON CONSTRAINT up ON @S@.c IS 'to the table above';},
+	own => ['t'],
+	refers => [ [ 'c', 't_id' ], [ 'd', 't_id' ] ],
+	insert => [ 'tenant', ':k % 3' ],
+	rows => 'INSERT INTO @S@.t (k, note, tenant) SELECT k, k::text, k % 3 FROM generate_series(:first::bigint, :last) k',
+	children => [ [ 'c', 't_id', 'CASCADE', 'tenant' ], [ 'd', 't_id', 'SET NULL', 'tenant' ] ],
+	damage => [
+		[ q{ALTER TABLE @S@.c ALTER CONSTRAINT up DEFERRABLE INITIALLY IMMEDIATE}, qr/up/ ],
+		[ q{COMMENT ON CONSTRAINT up ON @S@.c IS 'up'}, qr/CONSTRAINT up/ ] ]);
+
+# Over two steps: what refers to the key of a table that refers.
+shape('referring',
+	as => 'postgres',
+	setup => q{
+		CREATE TABLE @S@.t (id serial PRIMARY KEY, k bigint, note text);
+		CREATE TABLE @S@.c (t_id int NOT NULL REFERENCES @S@.t ON DELETE CASCADE ON UPDATE CASCADE, k bigint, note text);
+		CREATE INDEX c_t ON @S@.c (t_id) WHERE note IS NOT NULL;
+		CREATE TABLE @S@.d (k bigint, note text, t_id smallint CONSTRAINT d_up REFERENCES @S@.t ON DELETE SET NULL ON UPDATE CASCADE);
+		CREATE TABLE @S@.one (t_id integer PRIMARY KEY REFERENCES @S@.t ON DELETE CASCADE ON UPDATE CASCADE, k bigint, note text);
+		CREATE TABLE @S@.two (t_id integer CONSTRAINT two_up REFERENCES @S@.one ON DELETE CASCADE ON UPDATE CASCADE, k bigint, note text);
+		CREATE TABLE @S@.wide (t_id bigint REFERENCES @S@.t ON DELETE SET NULL ON UPDATE CASCADE, k bigint, note text);
+		ALTER TABLE @S@.d ADD CONSTRAINT d_again FOREIGN KEY (t_id) REFERENCES @S@.t ON DELETE SET NULL ON UPDATE CASCADE NOT VALID;
+		CREATE INDEX ON @S@.d (t_id) WHERE t_id IS NOT NULL;
+		CREATE INDEX ON @S@.two (t_id);
+		GRANT SELECT ON @S@.c TO alice;
+		GRANT UPDATE (t_id) ON @S@.c TO bob;},
+	pace => 60,
+	own => ['t'],
+	refers => [ [ 'c', 't_id' ], [ 'd', 't_id' ], [ 'one', 't_id' ], [ 'two', 't_id' ] ],
+	children => [ [ 'c', 't_id', 'CASCADE' ], [ 'd', 't_id', 'SET NULL' ], [ 'one', 't_id', 'CASCADE', '', '', 'once' ], [ 'two', 't_id', 'CASCADE', '', 'one' ], [ 'wide', 't_id', 'SET NULL' ] ],
+	read => 'SELECT count(*) FROM @S@.t JOIN @S@.c ON c.t_id = t.id LEFT JOIN @S@.d ON d.t_id = t.id WHERE t.id = 17;',
+	damage => [
+		[ q{ALTER TABLE @S@.d VALIDATE CONSTRAINT d_again}, qr/d_again/ ],
+		[ q{ALTER TABLE @S@.two DROP CONSTRAINT two_up}, qr/two_up/ ],
+		[ q{ALTER TABLE @S@.one DROP CONSTRAINT one_t_id_fkey; ALTER TABLE @S@.one ADD FOREIGN KEY (t_id) REFERENCES @S@.t ON DELETE CASCADE}, qr/one_t_id_fkey/ ],
+		[ q{DROP INDEX @S@.c_t}, qr/c_t/ ] ]);
+
+shape('self_reference',
+	setup => q{
+		CREATE TABLE @S@.t (id integer GENERATED BY DEFAULT AS IDENTITY (MINVALUE -5 START 3) PRIMARY KEY, k bigint, note text,
+			above integer CONSTRAINT above REFERENCES @S@.t ON DELETE SET NULL ON UPDATE CASCADE DEFERRABLE);
+		CREATE INDEX t_above ON @S@.t (above, id);},
+	own => ['t'],
+	refers => [ [ 't', 'above' ] ],
+	children => [ [ 't', 'above', 'SET NULL' ] ],
+	read => 'WITH RECURSIVE up AS (SELECT * FROM (SELECT id, above FROM @S@.t LIMIT 1) f UNION SELECT t.id, t.above FROM up JOIN @S@.t ON t.id = up.above) SELECT count(*) FROM up;',
+	damage => [ [ q{ALTER TABLE @S@.t DROP CONSTRAINT above}, qr/above/ ] ]);
+
+shape('circle',
+	setup => q{
+		CREATE TABLE @S@.t (id serial PRIMARY KEY, k bigint, note text, latest integer);
+		CREATE TABLE @S@.c (id serial PRIMARY KEY, k bigint, note text, t_id integer NOT NULL REFERENCES @S@.t ON UPDATE CASCADE ON DELETE CASCADE, UNIQUE (t_id, id));
+		ALTER TABLE @S@.t ADD CONSTRAINT latest FOREIGN KEY (latest) REFERENCES @S@.c ON DELETE SET NULL;},
+	own => ['t'],
+	refers => [ [ 'c', 't_id' ] ],
+	children => [ [ 'c', 't_id', 'CASCADE' ] ],
+	write => 'UPDATE @S@.t SET latest = (SELECT max(id) FROM @S@.c WHERE t_id = t.id) WHERE k = :k;',
+	check => 'SELECT count(*) FROM @S@.t JOIN @S@.c ON c.id = t.latest WHERE c.t_id <> t.id');
+
+# Partitions with indexes, comments and rights of their own. One is attached, with its columns in
+# another order.
+shape('partitions',
+	setup => q{
+		CREATE TABLE @S@.t (id serial, region int NOT NULL, k bigint, note text, CONSTRAINT t_key PRIMARY KEY (id, region)) PARTITION BY LIST (region);
+		CREATE TABLE @S@.t_0 PARTITION OF @S@.t FOR VALUES IN (0) WITH (fillfactor = 80);
+		CREATE TABLE @S@.t_1 (gone int, note text, k bigint, region int NOT NULL, id int NOT NULL, CONSTRAINT "key of 1" PRIMARY KEY (id, region));
+		ALTER TABLE @S@.t_1 DROP COLUMN gone;
+		CREATE INDEX t_1_own ON @S@.t_1 (id) WHERE k > 5;
+		ALTER TABLE @S@.t ATTACH PARTITION @S@.t_1 FOR VALUES IN (1);
+		CREATE TABLE @S@.t_rest PARTITION OF @S@.t DEFAULT;
+		CREATE INDEX t_all ON @S@.t (id, k DESC);
+		CREATE INDEX t_only ON ONLY @S@.t (k, id);
+		CREATE UNIQUE INDEX t_rest_own ON @S@.t_rest (id) INCLUDE (note);
+		COMMENT ON COLUMN @S@.t_0.id IS 'of partition 0';
+		COMMENT ON INDEX @S@.t_1_own IS 'its own';
+		COMMENT ON CONSTRAINT "key of 1" ON @S@.t_1 IS 'another name';
+		GRANT SELECT (id) ON @S@.t_1 TO bob;
+		ALTER TABLE ONLY @S@.t_0 ALTER id SET STATISTICS 77;
+		ALTER TABLE @S@.t_rest ADD CONSTRAINT small CHECK (id < 9000000000000000000);},
+	own => [ 't', 't_0', 't_1', 't_rest' ],
+	insert => [ 'region', ':k % 4' ],
+	rows => 'INSERT INTO @S@.t (k, note, region) SELECT k, k::text, k % 4 FROM generate_series(:first::bigint, :last) k',
+	write => 'UPDATE @S@.t SET region = region WHERE k = :k;',
+	read => 'SELECT count(*) FROM @S@.t WHERE id = 5; SELECT max(id) FROM @S@.t_1;',
+	damage => [
+		[ q{DROP INDEX @S@.t_1_own}, qr/t_1_own/ ],
+		[ q{ALTER TABLE ONLY @S@.t_0 ALTER id SET STATISTICS -1}, qr/Name: t_0; Type: TABLE/ ],
+		[ q{ALTER INDEX @S@.t_0_id_k_idx RENAME TO another}, qr/t_0_id_k_idx|another/ ],
+		[ q{COMMENT ON CONSTRAINT "key of 1" ON @S@.t_1 IS NULL}, qr/CONSTRAINT "key of 1"/ ] ]);
+
+shape('two_levels',
+	as => 'postgres',
+	setup => q{
+		CREATE TABLE @S@.t (k bigint, id int GENERATED BY DEFAULT AS IDENTITY, region int NOT NULL, note text) PARTITION BY LIST (region);
+		CREATE TABLE @S@.t_0 PARTITION OF @S@.t FOR VALUES IN (0) PARTITION BY HASH (k);
+		CREATE TABLE @S@.t_0_0 PARTITION OF @S@.t_0 FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+		CREATE TABLE @S@.t_0_1 (id int NOT NULL, note text, region int NOT NULL, k bigint);
+		ALTER TABLE @S@.t_0 ATTACH PARTITION @S@.t_0_1 FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+		CREATE TABLE @S@.t_1 PARTITION OF @S@.t FOR VALUES IN (1, 2, 3);
+		CREATE TABLE @S@.t_none PARTITION OF @S@.t FOR VALUES IN (9) PARTITION BY RANGE (k);
+		CREATE INDEX t_id ON @S@.t (id);
+		CREATE INDEX t_0_note ON @S@.t_0 (note, id);
+		CREATE UNIQUE INDEX t_0_0_id ON @S@.t_0_0 (id);
+		ALTER TABLE @S@.t_0 ADD UNIQUE (id, k);
+		ALTER TABLE @S@.t ADD CONSTRAINT positive CHECK (id <> 0);
+		CREATE FUNCTION @S@.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+		CREATE TRIGGER every BEFORE UPDATE OF id ON @S@.t FOR EACH ROW EXECUTE FUNCTION @S@.f();
+		CREATE TRIGGER own AFTER UPDATE OF id ON @S@.t_1 FOR EACH ROW WHEN (NEW.id <> 3) EXECUTE FUNCTION @S@.f();
+		ALTER TABLE @S@.t_0_1 DISABLE TRIGGER every;},
+	own => [ 't', 't_0', 't_0_0', 't_0_1', 't_1', 't_none' ],
+	insert => [ 'region', ':k % 4' ],
+	rows => 'INSERT INTO @S@.t (k, note, region) SELECT k, k::text, k % 4 FROM generate_series(:first::bigint, :last) k',
+	read => 'SELECT count(*) FROM @S@.t WHERE id = 5; SELECT * FROM @S@.t_0 WHERE id < 4;',
+	damage => [
+		[ q{ALTER TABLE @S@.t_0_1 ENABLE TRIGGER every}, qr/every|t_0_1/ ],
+		[ q{DROP TRIGGER own ON @S@.t_1}, qr/own/ ],
+		[ q{DROP INDEX @S@.t_0_0_id}, qr/t_0_0_id/ ] ]);
+
+shape('partitions_refer',
+	setup => q{
+		CREATE TABLE @S@.t (id serial PRIMARY KEY, k bigint, note text);
+		CREATE TABLE @S@.c (k bigint, t_id int REFERENCES @S@.t ON DELETE CASCADE ON UPDATE CASCADE, note text) PARTITION BY HASH (k);
+		CREATE TABLE @S@.c_0 PARTITION OF @S@.c FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+		CREATE TABLE @S@.c_1 (t_id int REFERENCES @S@.t ON DELETE CASCADE ON UPDATE CASCADE, k bigint, note text);
+		ALTER TABLE @S@.c ATTACH PARTITION @S@.c_1 FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+		CREATE INDEX ON @S@.c (t_id);
+		CREATE TABLE @S@.d (k bigint, t_id int, note text) PARTITION BY HASH (k);
+		CREATE TABLE @S@.d_0 PARTITION OF @S@.d FOR VALUES WITH (MODULUS 1, REMAINDER 0);
+		ALTER TABLE @S@.d_0 ADD CONSTRAINT alone FOREIGN KEY (t_id) REFERENCES @S@.t ON DELETE SET NULL ON UPDATE CASCADE;},
+	own => ['t'],
+	refers => [ map { [ $_, 't_id' ] } 'c', 'c_0', 'c_1', 'd', 'd_0' ],
+	children => [ [ 'c', 't_id', 'CASCADE' ], [ 'd', 't_id', 'SET NULL' ] ],
+	damage => [ [ q{ALTER TABLE @S@.d_0 DROP CONSTRAINT alone}, qr/alone/ ] ]);
+
+shape('generated',
+	setup => q{
+		CREATE TABLE @S@.t (k bigint, id serial PRIMARY KEY, doubled bigint GENERATED ALWAYS AS (k * 2) STORED, note text, size int GENERATED ALWAYS AS (length(note)) STORED);
+		CREATE INDEX ON @S@.t (size, id);},
+	own => ['t'],
+	check => 'SELECT count(*) FROM @S@.t WHERE doubled <> k * 2 OR size <> length(note)');
+
+shape('virtual',
+	since => 18,
+	setup => q{
+		CREATE TABLE @S@.t (k bigint, id serial PRIMARY KEY, doubled bigint GENERATED ALWAYS AS (k * 2) VIRTUAL, note text);},
+	own => ['t'],
+	check => 'SELECT count(*) FROM @S@.t WHERE doubled <> k * 2');
+
+# Each trigger records its calls. The conversion must not fire any of them.
+shape('triggers',
+	setup => q{
+		CREATE TABLE @S@.t (k bigint, note text, id serial PRIMARY KEY);
+		CREATE TABLE @S@.told (trigger name, k bigint, id bigint, query text);
+		CREATE FUNCTION @S@.tell() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
+			IF TG_LEVEL = 'STATEMENT' THEN INSERT INTO @S@.told VALUES (TG_NAME, NULL, NULL, current_query()); RETURN NULL; END IF;
+			IF TG_OP = 'DELETE' THEN INSERT INTO @S@.told VALUES (TG_NAME, OLD.k, OLD.id, current_query()); RETURN OLD; END IF;
+			INSERT INTO @S@.told VALUES (TG_NAME, NEW.k, NEW.id, current_query());
+			RETURN NEW; END$$;
+		CREATE FUNCTION @S@.never() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'a disabled trigger was called'; END$$;
+		CREATE TRIGGER a_insert BEFORE INSERT ON @S@.t FOR EACH ROW EXECUTE FUNCTION @S@.tell();
+		CREATE TRIGGER b_of_column BEFORE UPDATE OF id, note ON @S@.t FOR EACH ROW EXECUTE FUNCTION @S@.tell('an argument', '2');
+		CREATE TRIGGER "c when" AFTER UPDATE ON @S@.t FOR EACH ROW WHEN (OLD.id <> NEW.id) EXECUTE FUNCTION @S@.tell();
+		CREATE TRIGGER d_statement AFTER UPDATE OF id ON @S@.t FOR EACH STATEMENT EXECUTE FUNCTION @S@.tell();
+		CREATE TRIGGER d_tables AFTER UPDATE ON @S@.t REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION @S@.tell();
+		CREATE TRIGGER e_disabled BEFORE UPDATE OF id, k ON @S@.t FOR EACH ROW EXECUTE FUNCTION @S@.never();
+		ALTER TABLE @S@.t DISABLE TRIGGER e_disabled;
+		CREATE TRIGGER f_always AFTER DELETE ON @S@.t FOR EACH ROW WHEN (OLD.id > -9000000) EXECUTE FUNCTION @S@.tell();
+		ALTER TABLE @S@.t ENABLE ALWAYS TRIGGER f_always;
+		CREATE TRIGGER g_replica AFTER INSERT OR UPDATE OF id ON @S@.t FOR EACH ROW EXECUTE FUNCTION @S@.never();
+		ALTER TABLE @S@.t ENABLE REPLICA TRIGGER g_replica;
+		CREATE CONSTRAINT TRIGGER h_deferred AFTER UPDATE ON @S@.t DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION @S@.tell();
+		COMMENT ON TRIGGER "c when" ON @S@.t IS 'a condition';
+		COMMENT ON TRIGGER b_of_column ON @S@.t IS 'a column';},
+	own => ['t'],
+	# Clients put a remark into their statements. The others are those that made the rows.
+	check => q{SELECT count(*) FROM @S@.told WHERE query !~ 'client|generate_series|^COMMIT;?$'},
+	remark => 'client',
+	damage => [
+		[ q{COMMENT ON TRIGGER "c when" ON @S@.t IS NULL}, qr/TRIGGER "c when"/ ],
+		[ q{ALTER TABLE @S@.t ENABLE TRIGGER f_always}, qr/f_always/ ],
+		[ q{ALTER TABLE @S@.t ENABLE TRIGGER e_disabled}, qr/e_disabled/ ],
+		[ q{DROP TRIGGER b_of_column ON @S@.t; CREATE TRIGGER b_of_column BEFORE UPDATE OF note ON @S@.t FOR EACH ROW EXECUTE FUNCTION @S@.tell('an argument', '2')}, qr/b_of_column/ ] ]);
+
+shape('views',
+	as => 'postgres',
+	setup => q{
+		CREATE TABLE @S@.t (id serial PRIMARY KEY, k bigint, note text);
+		CREATE VIEW @S@.plain AS SELECT id, k, note FROM @S@.t WHERE id > 0 OR note = 'x';
+		CREATE VIEW @S@."over it" WITH (security_barrier, check_option = local) AS SELECT id AS "the id", k AS kk FROM @S@.plain WHERE k > 0;
+		CREATE VIEW @S@.over_that AS SELECT "the id", count(*) FROM @S@."over it" GROUP BY 1;
+		CREATE VIEW @S@.invoker WITH (security_invoker = true) AS SELECT max(id) AS highest, min(t) AS lowest FROM (SELECT id, note AS t FROM @S@.t) s;
+		CREATE VIEW @S@.apart AS SELECT k, note FROM @S@.t;
+		CREATE VIEW @S@.by_row AS SELECT k FROM @S@.t WHERE id IN (SELECT id FROM @S@.t WHERE id > 5);
+		CREATE RECURSIVE VIEW @S@.recursive (n) AS SELECT id FROM @S@.t WHERE k = 1 UNION SELECT n + 1 FROM recursive WHERE n < 3;
+		ALTER VIEW @S@.plain OWNER TO alice;
+		GRANT SELECT ON @S@.t TO alice;
+		COMMENT ON VIEW @S@.plain IS 'a view';
+		COMMENT ON COLUMN @S@.plain.id IS 'its id';
+		COMMENT ON VIEW @S@."over it" IS 'over a view';
+		SET ROLE alice;
+		GRANT SELECT, UPDATE ON @S@.plain TO bob WITH GRANT OPTION;
+		SET ROLE bob;
+		GRANT SELECT ON @S@.plain TO carol;
+		RESET ROLE;
+		GRANT SELECT (id), UPDATE (note) ON @S@.plain TO carol;
+		GRANT SELECT ON @S@.over_that TO PUBLIC;
+		REVOKE ALL ON @S@.invoker FROM postgres;
+		ALTER DEFAULT PRIVILEGES IN SCHEMA @S@ GRANT SELECT ON TABLES TO carol;},
+	own => ['t'],
+	read => 'SELECT count(*) FROM @S@."over it"; SELECT * FROM @S@.over_that LIMIT 2; SELECT count(*) FROM @S@.by_row;',
+	damage => [
+		[ q{ALTER VIEW @S@.plain OWNER TO bob}, qr/plain/ ],
+		[ q{ALTER VIEW @S@."over it" RESET (security_barrier)}, qr/over it/ ],
+		[ q{COMMENT ON COLUMN @S@.plain.id IS NULL}, qr/COLUMN plain\.id/ ],
+		[ q{REVOKE SELECT (id) ON @S@.plain FROM carol}, qr/plain/ ],
+		[ q{ALTER VIEW @S@.invoker SET (security_invoker = false)}, qr/invoker/ ] ]);
+
+shape('policies',
+	setup => q{
+		CREATE TABLE @S@.t (id serial PRIMARY KEY, k bigint, note text);
+		CREATE TABLE @S@.c (k bigint, t_id integer REFERENCES @S@.t ON DELETE CASCADE ON UPDATE CASCADE, note text);
+		ALTER TABLE @S@.t ENABLE ROW LEVEL SECURITY;
+		ALTER TABLE @S@.c ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+		CREATE POLICY every ON @S@.c USING (true) WITH CHECK (true);
+		CREATE POLICY by_id ON @S@.t FOR SELECT TO bob, carol USING (id > 10 AND id < 100);
+		CREATE POLICY restricts ON @S@.t AS RESTRICTIVE FOR UPDATE TO PUBLIC USING (id <> 4) WITH CHECK (id IN (SELECT t_id FROM @S@.c));
+		CREATE POLICY elsewhere ON @S@.c FOR DELETE TO bob USING (EXISTS (SELECT FROM @S@.t WHERE t.id = c.t_id AND t.note = CURRENT_USER));
+		CREATE TABLE @S@.other (n int);
+		ALTER TABLE @S@.other ENABLE ROW LEVEL SECURITY;
+		CREATE POLICY from_other ON @S@.other USING (n < (SELECT max(id) FROM @S@.t));
+		COMMENT ON POLICY by_id ON @S@.t IS 'a range';
+		COMMENT ON POLICY from_other ON @S@.other IS 'from another table';},
+	own => ['t'],
+	refers => [ [ 'c', 't_id' ] ],
+	children => [ [ 'c', 't_id', 'CASCADE' ] ],
+	damage => [
+		[ q{COMMENT ON POLICY by_id ON @S@.t IS NULL}, qr/POLICY by_id/ ],
+		[ q{ALTER POLICY by_id ON @S@.t TO bob}, qr/by_id/ ],
+		[ q{DROP POLICY from_other ON @S@.other}, qr/from_other/ ],
+		[ q{ALTER TABLE @S@.c NO FORCE ROW LEVEL SECURITY}, qr/\bc\b/ ] ]);
+
+shape('publications',
+	as => 'postgres',
+	setup => q{
+		CREATE TABLE @S@.t (id serial PRIMARY KEY, k bigint, note text, secret text);
+		CREATE TABLE @S@.c (k bigint, t_id integer REFERENCES @S@.t ON DELETE CASCADE ON UPDATE CASCADE, note text);
+		ALTER TABLE @S@.c REPLICA IDENTITY FULL;
+		CREATE PUBLICATION @S@_list FOR TABLE @S@.t (k, id, note), @S@.c;
+		CREATE PUBLICATION @S@_inserts FOR TABLE @S@.c (t_id, k) WHERE (t_id > 1 OR note = 'x') WITH (publish = 'insert');
+		CREATE PUBLICATION @S@_filter FOR TABLE @S@.t WHERE (id > 3 AND id < 2000000000) WITH (publish = 'insert, delete');
+		CREATE PUBLICATION @S@_both FOR TABLE @S@.t (id, k) WHERE (id <> 12), @S@.c;
+		CREATE PUBLICATION @S@_plain FOR TABLE @S@.t, @S@.c;
+		CREATE PUBLICATION @S@_schema FOR TABLES IN SCHEMA @S@;
+		ALTER PUBLICATION @S@_list OWNER TO alice;},
+	publications => 1,
+	own => ['t'],
+	refers => [ [ 'c', 't_id' ] ],
+	children => [ [ 'c', 't_id', 'CASCADE' ] ],
+	damage => [
+		[ q{ALTER PUBLICATION @S@_list SET TABLE @S@.t (k, id), @S@.c}, qr'@S@_list' ],
+		[ q{ALTER PUBLICATION @S@_filter SET TABLE @S@.t WHERE (id > 4 AND id < 2000000000)}, qr'@S@_filter' ],
+		[ q{ALTER PUBLICATION @S@_plain DROP TABLE @S@.c}, qr'@S@_plain' ] ]);
+
+shape('statistics',
+	setup => q{
+		CREATE TABLE @S@.t (id serial PRIMARY KEY, k bigint, note text);
+		ALTER TABLE @S@.t ALTER id SET STATISTICS 432, ALTER id SET (n_distinct = -0.9, n_distinct_inherited = 100);
+		CREATE STATISTICS @S@.pair (ndistinct, dependencies) ON id, k FROM @S@.t;
+		CREATE STATISTICS @S@.mixed (mcv) ON k, (id % 10), note FROM @S@.t;
+		CREATE STATISTICS @S@.one ON (id / 100) FROM @S@.t;
+		CREATE STATISTICS @S@.apart ON k, note FROM @S@.t;
+		ALTER STATISTICS @S@.pair SET STATISTICS 55;
+		COMMENT ON STATISTICS @S@.mixed IS 'mixed';
+		ANALYZE @S@.t;},
+	own => ['t'],
+	damage => [
+		[ q{ALTER STATISTICS @S@.pair SET STATISTICS -1}, qr/pair/ ],
+		[ q{COMMENT ON STATISTICS @S@.mixed IS NULL}, qr/STATISTICS mixed/ ],
+		[ q{DROP STATISTICS @S@.one}, qr/\bone\b/ ],
+		[ q{ALTER TABLE @S@.t ALTER id SET STATISTICS 431}, qr/Name: t; Type: TABLE/ ],
+		[ q{ALTER TABLE @S@.t ALTER id RESET (n_distinct)}, qr/Name: t; Type: TABLE/ ] ]);
+
+shape('replica_identity',
+	setup => q{
+		CREATE TABLE @S@.t (k bigint, id integer GENERATED ALWAYS AS IDENTITY, note text);
+		CREATE UNIQUE INDEX t_identity ON @S@.t (id) INCLUDE (note);
+		CREATE UNIQUE INDEX t_other ON @S@.t (id, k) WHERE k IS NOT NULL;
+		ALTER TABLE @S@.t REPLICA IDENTITY USING INDEX t_identity;
+		CREATE TABLE @S@.c (k bigint, t_id integer NOT NULL REFERENCES @S@.t (id) ON DELETE CASCADE, note text, CONSTRAINT c_key UNIQUE (t_id, k));
+		ALTER TABLE @S@.c ALTER k SET NOT NULL, REPLICA IDENTITY USING INDEX c_key;
+		CREATE TABLE @S@.d (k bigint, t_id integer REFERENCES @S@.t (id) ON DELETE CASCADE, note text);
+		ALTER TABLE @S@.d REPLICA IDENTITY NOTHING;
+		ALTER TABLE @S@.c CLUSTER ON c_key;},
+	rekey => 0,
+	own => ['t'],
+	refers => [ [ 'c', 't_id' ], [ 'd', 't_id' ] ],
+	children => [ [ 'c', 't_id', 'CASCADE' ], [ 'd', 't_id', 'CASCADE' ] ],
+	damage => [
+		[ q{ALTER TABLE @S@.t REPLICA IDENTITY DEFAULT}, qr/t_identity/ ],
+		[ q{ALTER TABLE @S@.d REPLICA IDENTITY FULL}, qr/\bd\b/ ],
+		[ q{ALTER TABLE @S@.c SET WITHOUT CLUSTER}, qr/c_key/ ] ]);
+
+shape('checks',
+	setup => q{
+		CREATE TABLE @S@.t (k bigint, id serial CONSTRAINT "not zero" CHECK (id <> 0), note text, CONSTRAINT pair CHECK (id > 0 OR k IS NOT NULL),
+			CONSTRAINT alone CHECK (id < 9000000000000000000) NO INHERIT, PRIMARY KEY (id));
+		ALTER TABLE @S@.t ADD CONSTRAINT for_new_rows CHECK (id <> 30000) NOT VALID, ADD CONSTRAINT no_column CHECK (k > 0);
+		COMMENT ON CONSTRAINT pair ON @S@.t IS 'a pair';
+		COMMENT ON CONSTRAINT for_new_rows ON @S@.t IS 'not for old rows';
+		CREATE TABLE @S@.c (k bigint, t_id integer, note text CHECK (note <> ''), CHECK (t_id <> k + 500000000), UNIQUE NULLS NOT DISTINCT (t_id, k, note));
+		ALTER TABLE @S@.c ADD CONSTRAINT up FOREIGN KEY (t_id) REFERENCES @S@.t ON DELETE CASCADE ON UPDATE CASCADE;
+		CREATE TABLE @S@.d (t_id integer, k bigint, note text);
+		INSERT INTO @S@.d VALUES (123456, NULL, 'has no row above');
+		ALTER TABLE @S@.d ADD CONSTRAINT up FOREIGN KEY (t_id) REFERENCES @S@.t NOT VALID;
+		CREATE INDEX c_nulls ON @S@.c (t_id NULLS FIRST, k DESC NULLS LAST) WHERE t_id IS NOT NULL;
+		CREATE INDEX c_call ON @S@.c (abs(t_id));
+		CREATE INDEX t_text ON @S@.t ((id::text) text_pattern_ops);},
+	own => ['t'],
+	refers => [ [ 'c', 't_id' ], [ 'd', 't_id' ] ],
+	children => [ [ 'c', 't_id', 'CASCADE' ] ],
+	check => q{SELECT abs(1 - count(*)) FROM @S@.d WHERE t_id = 123456},
+	damage => [
+		[ q{ALTER TABLE @S@.t DROP CONSTRAINT for_new_rows; ALTER TABLE @S@.t ADD CONSTRAINT for_new_rows CHECK (id <> 30001) NOT VALID}, qr/for_new_rows/ ],
+		[ q{ALTER TABLE @S@.t DROP CONSTRAINT alone; ALTER TABLE @S@.t ADD CONSTRAINT alone CHECK (id < 9000000000000000000)}, qr/alone|Name: t; Type: TABLE/ ],
+		[ q{COMMENT ON CONSTRAINT pair ON @S@.t IS NULL}, qr/CONSTRAINT pair/ ] ]);
+
+# Operator classes that are named after the type become those of bigint: a dump shows other names.
+shape('methods',
+	setup => q{
+		CREATE TABLE @S@.t (k bigint, id serial PRIMARY KEY, note text);
+		CREATE INDEX t_brin ON @S@.t USING brin (id int4_minmax_multi_ops (values_per_range = 20), k) WITH (pages_per_range = 7, autosummarize = on);
+		CREATE INDEX t_bloom ON @S@.t USING brin (id int4_bloom_ops (n_distinct_per_range = 500));
+		CREATE INDEX t_brin_plain ON @S@.t USING brin (id);
+		CREATE INDEX t_hash ON @S@.t USING hash (id);},
+	own => ['t'],
+	classes => 1,
+	damage => [ [ q{DROP INDEX @S@.t_brin; CREATE INDEX t_brin ON @S@.t USING brin (id int8_minmax_multi_ops (values_per_range = 21), k) WITH (pages_per_range = 7, autosummarize = on)}, qr/t_brin/ ] ]);
+
+shape('btree_gin',
+	with => 'btree_gin',
+	setup => q{
+		CREATE TABLE @S@.t (k bigint, id serial PRIMARY KEY, note text, words text[]);
+		CREATE INDEX t_gin ON @S@.t USING gin (id, words) WITH (fastupdate = off);},
+	own => ['t'],
+	damage => [ [ q{DROP INDEX @S@.t_gin}, qr/t_gin/ ] ]);
+
+# Names of 63 bytes that are equal in their first 59, names that must be quoted, and characters of
+# several bytes.
+my $long = 'a' x 59;
+my $wide = "\x{c3}\x{a4}" x 31;    # 62 bytes of UTF-8
+shape('names',
+	schema => qq{"the ""schema"" of 's"},
+	table => qq{"${long}bcd"},
+	column => qq{"$wide"},
+	setup => qq{
+		CREATE TABLE \@S\@."${long}bcd" (k bigint, "$wide" serial, note text, CONSTRAINT "${long}_key" PRIMARY KEY ("$wide"));
+		CREATE INDEX "${long}_1" ON \@S\@."${long}bcd" ("$wide", k);
+		CREATE INDEX "${long}_2" ON \@S\@."${long}bcd" ("$wide", k DESC);
+		CREATE INDEX "in'dex \\" ON \@S\@."${long}bcd" ((("$wide")::text || '\$\$')) WHERE note <> 'it''s';
+		CREATE TABLE \@S\@."Sub ""table"" %I %s" (k bigint, note text, "a,b" integer,
+			CONSTRAINT "${long}_1_f" FOREIGN KEY ("a,b") REFERENCES \@S\@."${long}bcd" ON DELETE CASCADE ON UPDATE CASCADE);
+		ALTER TABLE \@S\@."Sub ""table"" %I %s" ADD CONSTRAINT "${long}_1_g" FOREIGN KEY ("a,b") REFERENCES \@S\@."${long}bcd" ON DELETE CASCADE ON UPDATE CASCADE NOT VALID;
+		ALTER TABLE \@S\@."Sub ""table"" %I %s" ADD CONSTRAINT "check 'it'" CHECK ("a,b" <> 3 OR note <> '%s\$1');
+		ALTER TABLE \@S\@."Sub ""table"" %I %s" ADD CONSTRAINT "${long}_1_h" CHECK ("a,b" <> 4000000);
+		CREATE INDEX "User" ON \@S\@."Sub ""table"" %I %s" ("a,b");
+		COMMENT ON COLUMN \@S\@."Sub ""table"" %I %s"."a,b" IS 'it''s \\ "quoted" \$\$ %s';
+		GRANT SELECT ("a,b") ON \@S\@."Sub ""table"" %I %s" TO "Ro le";},
+	own => [qq{"${long}bcd"}],
+	refers => [ [ '"Sub ""table"" %I %s"', '"a,b"' ] ],
+	children => [ [ '"Sub ""table"" %I %s"', '"a,b"', 'CASCADE' ] ],
+	damage => [
+		[ qq{ALTER INDEX \@S\@."${long}_2" RENAME TO "${long}_3"}, qr/_3/ ],
+		[ q{COMMENT ON COLUMN @S@."Sub ""table"" %I %s"."a,b" IS 'it'}, qr/Sub .*a,b/ ] ]);
+
+shape('inheritance',
+	setup => q{
+		CREATE TABLE @S@.t (id serial PRIMARY KEY, k bigint, note text, CHECK (id <> 1000000));
+		CREATE TABLE @S@.t_1 (PRIMARY KEY (id), more text) INHERITS (@S@.t);
+		CREATE TABLE @S@.t_2 (k bigint) INHERITS (@S@.t);
+		CREATE TABLE @S@.t_3 (CHECK (id <> 2000000)) INHERITS (@S@.t_1);
+		CREATE INDEX ON @S@.t_2 (id, k);
+		ALTER TABLE @S@.t_2 ALTER id SET STATISTICS 12;
+		COMMENT ON COLUMN @S@.t_3.id IS 'two below';},
+	own => [ 't', 't_1', 't_2', 't_3' ],
+	rows => q{INSERT INTO @S@.t (k, note) SELECT k, k::text FROM generate_series(:first::bigint, :last) k WHERE k % 4 = 0;
+		INSERT INTO @S@.t_1 (k, note) SELECT k, k::text FROM generate_series(:first::bigint, :last) k WHERE k % 4 = 1;
+		INSERT INTO @S@.t_2 (k, note) SELECT k, k::text FROM generate_series(:first::bigint, :last) k WHERE k % 4 = 2;
+		INSERT INTO @S@.t_3 (k, note) SELECT k, k::text FROM generate_series(:first::bigint, :last) k WHERE k % 4 = 3;},
+	damage => [ [ q{ALTER TABLE @S@.t_2 ALTER id SET STATISTICS 13}, qr/t_2/ ] ]);
+
+# No key, nulls, no index, a column that was dropped, unlogged; plain columns.
+shape('plain',
+	setup => q{
+		CREATE UNLOGGED TABLE @S@.t (gone text, k bigint, id integer DEFAULT 7, note text, gone_too int);
+		ALTER TABLE @S@.t DROP COLUMN gone, DROP COLUMN gone_too;},
+	own => ['t'],
+	rekey => 0,
+	no_key => 1,
+	write => q{WITH u AS (UPDATE @S@.t SET id = NULLIF(:r % 5, 0) WHERE k = :k RETURNING k, id) UPDATE @R@ r SET id = u.id FROM u WHERE r.k = u.k;});
+
+shape('empty',
+	as => 'postgres',
+	setup => q{
+		CREATE TABLE @S@.t (k bigint, id serial PRIMARY KEY, note text);
+		CREATE TABLE @S@.c (k bigint, t_id integer REFERENCES @S@.t ON DELETE CASCADE ON UPDATE CASCADE, note text);},
+	rows => '',
+	own => ['t'],
+	refers => [ [ 'c', 't_id' ] ],
+	children => [ [ 'c', 't_id', 'CASCADE' ] ]);
+
+shape('bigint_serial',
+	target => 'bigint',
+	setup => q{
+		CREATE TABLE @S@.t (id serial PRIMARY KEY, k bigint, note text);
+		ALTER SEQUENCE @S@.t_id_seq RENAME TO numbers;
+		ALTER SEQUENCE @S@.numbers START 11 INCREMENT 2 CACHE 3 CYCLE;
+		COMMENT ON SEQUENCE @S@.numbers IS 'odd';
+		GRANT USAGE ON SEQUENCE @S@.numbers TO bob;
+		GRANT ALL ON SEQUENCE @S@.numbers TO carol WITH GRANT OPTION;
+		CREATE TABLE @S@.c (k bigint, t_id integer REFERENCES @S@.t ON DELETE CASCADE ON UPDATE CASCADE, note text);
+		CREATE TABLE @S@.other (n int DEFAULT nextval('@S@.numbers'));
+		CREATE VIEW @S@.v AS SELECT id, nextval('@S@.numbers') AS n FROM @S@.t;},
+	own => ['t'],
+	refers => [ [ 'c', 't_id' ] ],
+	sequences => ['numbers'],
+	children => [ [ 'c', 't_id', 'CASCADE' ] ],
+	damage => [
+		[ q{REVOKE USAGE ON SEQUENCE @S@.numbers FROM bob}, qr/numbers/ ],
+		[ q{COMMENT ON SEQUENCE @S@.numbers IS NULL}, qr/SEQUENCE numbers/ ],
+		[ q{ALTER SEQUENCE @S@.numbers INCREMENT 3}, qr/numbers/ ],
+		[ q{ALTER SEQUENCE @S@.numbers OWNED BY NONE}, qr/numbers/ ],
+		[ q{ALTER TABLE @S@.t ALTER id DROP DEFAULT}, qr/t id|Name: t; Type: TABLE/ ] ]);
+
+shape('bigint_identity',
+	target => 'bigint',
+	as => 'postgres',
+	setup => q{
+		CREATE TABLE @S@.t (k bigint, note text, id integer GENERATED ALWAYS AS IDENTITY (SEQUENCE NAME @S@."the Numbers" START -100 MINVALUE -1000 INCREMENT 5 CACHE 2) PRIMARY KEY);
+		GRANT USAGE ON SEQUENCE @S@."the Numbers" TO bob;
+		COMMENT ON SEQUENCE @S@."the Numbers" IS 'of an identity';
+		ALTER DEFAULT PRIVILEGES IN SCHEMA @S@ GRANT ALL ON SEQUENCES TO carol;
+		CREATE TABLE @S@.c (k bigint, t_id integer REFERENCES @S@.t ON DELETE CASCADE, note text);},
+	own => ['t'],
+	refers => [ [ 'c', 't_id' ] ],
+	sequences => ['"the Numbers"'],
+	rekey => 0,
+	children => [ [ 'c', 't_id', 'CASCADE' ] ],
+	damage => [
+		[ q{ALTER TABLE @S@.t ALTER id SET GENERATED BY DEFAULT}, qr/Numbers/ ],
+		[ q{REVOKE USAGE ON SEQUENCE @S@."the Numbers" FROM bob}, qr/Numbers/ ] ]);
+
+shape('bigint_small',
+	target => 'bigint',
+	setup => q{
+		CREATE TABLE @S@.t (region int NOT NULL, k bigint, id smallint GENERATED BY DEFAULT AS IDENTITY (MAXVALUE 30000), note text, PRIMARY KEY (id, region)) PARTITION BY LIST (region);
+		CREATE TABLE @S@.t_0 PARTITION OF @S@.t FOR VALUES IN (0, 1);
+		CREATE TABLE @S@.t_2 PARTITION OF @S@.t FOR VALUES IN (2, 3);
+		CREATE INDEX ON @S@.t_2 (id);},
+	own => [ 't', 't_0', 't_2' ],
+	sequences => ['t_id_seq'],
+	insert => [ 'region', ':k % 4' ],
+	rows => 'INSERT INTO @S@.t (k, note, region) SELECT k, k::text, k % 4 FROM generate_series(:first::bigint, :last) k');
+
+1;
