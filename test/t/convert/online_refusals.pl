@@ -1,0 +1,432 @@
+# What an online conversion cannot do is refused before its first statement, with the object's name
+# and a hint. Its procedures check their arguments. Code that belongs to a table's owner never gets
+# more rights than the owner, whoever converts the table. If tables have changed since the switch
+# was made, the switch fails and changes nothing.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use ConvertTest;
+use IPC::Run ();
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+use Time::HiRes qw(time sleep);
+
+my $server = convert_server('refusals', conf => "log_min_messages = log\n");
+$server->safe_psql('postgres', q{
+	CREATE ROLE dave LOGIN IN ROLE alice;
+	CREATE ROLE mallory LOGIN;
+	CREATE EXTENSION btree_gist;}) if $server->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name = 'btree_gist'});
+
+# In a schema of its own, r, which is alice's. Returns the SQLSTATE and the text of the error.
+sub try_as
+{
+	my ($role, $sql) = @_;
+	my ($rc, $out, $err) = psql_as($server, $role, $sql);
+	my ($state) = $err =~ /(?:ERROR|FATAL):\s+(\w{5}):/;
+	return ($rc == 0 ? '00000' : $state // '?????', $err, $out);
+}
+sub anew
+{
+	my ($sql, $role) = @_;
+	$role //= 'alice';
+	$server->safe_psql('postgres', "SET client_min_messages = warning; DROP SCHEMA IF EXISTS r CASCADE; CREATE SCHEMA r AUTHORIZATION alice; GRANT ALL ON SCHEMA r TO bob; SET ROLE $role; $sql");
+	return;
+}
+my $serial = 'CREATE TABLE r.t (id serial PRIMARY KEY, n int, note text);';
+
+### What is refused
+
+# [what, setup, what the error names, its SQLSTATE, as => who calls, call => the arguments,
+# hint => 0 if it needs none].
+my $dependent = qr/^(2BP01|0A000|55000)$/;
+my $kind = qr/^42809$/;
+my $own_names = qr/^(42701|42P07|42710|55000|2BP01)$/;
+my @cases = (
+	[ 'a materialized view', "$serial CREATE MATERIALIZED VIEW r.m AS SELECT id FROM r.t", qr/materialized view r\.m\b/, $dependent ],
+	[ 'a materialized view over a view', "$serial CREATE VIEW r.v AS SELECT id FROM r.t; CREATE MATERIALIZED VIEW r.m AS SELECT id FROM r.v", qr/materialized view r\.m\b/, $dependent ],
+	[ 'a materialized view of a referring column', "$serial CREATE TABLE r.c (t_id int REFERENCES r.t); CREATE MATERIALIZED VIEW r.m AS SELECT t_id FROM r.c", qr/materialized view r\.m\b/, $dependent ],
+	[ 'a stored generated column', "$serial ALTER TABLE r.t ADD doubled bigint GENERATED ALWAYS AS (id * 2) STORED", qr/doubled/, $dependent ],
+	[ 'a stored generated column over a referring one', "$serial CREATE TABLE r.c (t_id int REFERENCES r.t, twice bigint GENERATED ALWAYS AS (t_id * 2) STORED)", qr/twice/, $dependent ],
+	[ 'a rule', "$serial CREATE RULE of_t AS ON UPDATE TO r.t WHERE NEW.id > 5 DO INSTEAD NOTHING", qr/rule of_t\b/, $dependent ],
+	[ 'a rule of another table', "$serial CREATE TABLE r.o (n int); CREATE RULE of_o AS ON INSERT TO r.o DO ALSO DELETE FROM r.t WHERE id = NEW.n", qr/rule of_o\b/, $dependent ],
+	[ 'a rule of a view', "$serial CREATE VIEW r.v AS SELECT id FROM r.t; CREATE RULE of_v AS ON DELETE TO r.v DO INSTEAD NOTHING", qr/rule of_v|view r\.v/, qr/^(2BP01|0A000|55000|00000)$/ ],
+	[ 'a function with a body in SQL', "$serial CREATE FUNCTION r.f() RETURNS bigint BEGIN ATOMIC SELECT max(id) FROM r.t; END", qr/function r\.f\(\)/, $dependent ],
+	[ 'a function with a body in SQL over a view', "$serial CREATE VIEW r.v AS SELECT id FROM r.t; CREATE FUNCTION r.f() RETURNS bigint BEGIN ATOMIC SELECT max(id) FROM r.v; END", qr/function r\.f\(\)/, $dependent ],
+	[ 'a function that returns rows of a view', "$serial CREATE VIEW r.v AS SELECT id FROM r.t; CREATE FUNCTION r.f() RETURNS SETOF r.v LANGUAGE sql AS 'SELECT 1'", qr/function r\.f\(\)/, $dependent ],
+	[ 'a table with rows of a view', "$serial CREATE VIEW r.v AS SELECT id FROM r.t; CREATE TABLE r.h (was r.v)", qr/r\.h|\bwas\b/, $dependent ],
+	[ 'a table with rows of the table', "$serial CREATE TABLE r.h (was r.t)", qr/r\.h|\bwas\b/, $dependent ],
+	[ 'a table with arrays of rows of the table', "$serial CREATE TABLE r.h (were r.t[])", qr/r\.h|\bwere\b/, $dependent ],
+	[ 'a type of rows of the table', "$serial CREATE TYPE r.y AS (row r.t); CREATE TABLE r.h (was r.y)", qr/r\.y\b/, $dependent ],
+	[ 'a partition key', 'CREATE TABLE r.t (id serial, n int) PARTITION BY RANGE (id)', qr/partition key.*r\.t\b|r\.t\b.*partition key/s, $dependent ],
+	[ 'an expression in a partition key', 'CREATE TABLE r.t (id serial, n int) PARTITION BY LIST ((id % 4))', qr/partition key.*r\.t\b|r\.t\b.*partition key/s, $dependent ],
+	[ 'the partition key of a referring table', "$serial CREATE TABLE r.c (t_id int REFERENCES r.t) PARTITION BY HASH (t_id)", qr/partition key.*r\.c\b|r\.c\b.*partition key/s, $dependent ],
+	[ 'an exclusion constraint', 'CREATE TABLE r.t (id serial, CONSTRAINT only_one EXCLUDE USING btree (id WITH =))', qr/only_one/, $dependent ],
+	[ 'an exclusion constraint of a referring column', "$serial CREATE TABLE r.c (t_id int REFERENCES r.t, CONSTRAINT only_one EXCLUDE USING btree (t_id WITH =))", qr/only_one/, $dependent ],
+	[ 'a typed table', 'CREATE TYPE r.y AS (id int, n int); CREATE TABLE r.t OF r.y', qr/r\.t\b/, qr/^(42809|55000)$/ ],
+	[ 'a referring typed table', "$serial CREATE TYPE r.y AS (t_id int, n int); CREATE TABLE r.c OF r.y; ALTER TABLE r.c ADD FOREIGN KEY (t_id) REFERENCES r.t", qr/r\.c\b/, qr/^(42809|55000)$/ ],
+	[ 'a constraint trigger of the column', "$serial CREATE FUNCTION r.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; CREATE CONSTRAINT TRIGGER later AFTER UPDATE OF id ON r.t FOR EACH ROW EXECUTE FUNCTION r.f()", qr/trigger later\b/, $dependent ],
+	[ 'a constraint trigger with a condition', "$serial CREATE FUNCTION r.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; CREATE CONSTRAINT TRIGGER later AFTER UPDATE ON r.t DEFERRABLE FOR EACH ROW WHEN (NEW.id > 3) EXECUTE FUNCTION r.f()", qr/trigger later\b/, $dependent ],
+	[ 'a deferred trigger that is always enabled', "$serial CREATE FUNCTION r.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; CREATE CONSTRAINT TRIGGER later AFTER UPDATE ON r.t DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION r.f(); ALTER TABLE r.t ENABLE ALWAYS TRIGGER later", qr/trigger later\b/, $dependent ],
+	[ 'a foreign key to a partitioned table', 'CREATE TABLE r.t (id serial, n int, PRIMARY KEY (id, n)) PARTITION BY LIST (n); CREATE TABLE r.t_1 PARTITION OF r.t FOR VALUES IN (1); CREATE TABLE r.c (t_id int, n int, CONSTRAINT up FOREIGN KEY (t_id, n) REFERENCES r.t)', qr/\bup\b/, $dependent ],
+	[ 'a foreign key to a partition', 'CREATE TABLE r.t (id serial, n int) PARTITION BY LIST (n); CREATE TABLE r.t_1 PARTITION OF r.t FOR VALUES IN (1); ALTER TABLE r.t_1 ADD UNIQUE (id); CREATE TABLE r.c (t_id int, CONSTRAINT up FOREIGN KEY (t_id) REFERENCES r.t_1 (id))', qr/\bup\b/, qr/^(2BP01|0A000|55000|00000)$/ ],
+	[ 'a sequence that another table uses', "$serial CREATE TABLE r.o (n int DEFAULT nextval('r.t_id_seq'))", qr/r\.o\b.*t_id_seq|t_id_seq.*r\.o\b/s, qr/^2BP01$/ ],
+	[ 'a sequence that a view over the table uses', "$serial CREATE VIEW r.v AS SELECT id, nextval('r.t_id_seq') FROM r.t", qr/view r\.v.*t_id_seq|t_id_seq.*view r\.v/s, qr/^2BP01$/ ],
+	[ 'a column that takes its ids from elsewhere', "$serial CREATE TABLE r.c (t_id int PRIMARY KEY CONSTRAINT up REFERENCES r.t)", qr/r\.c.*r\.t.*\bup\b/s, qr/^55000$/, call => "'r.c', 't_id'" ],
+	[ 'ids that are larger than new ones', 'CREATE TABLE r.t (id bigint PRIMARY KEY); INSERT INTO r.t VALUES (9000000000000000000)', qr/r\.t\b/, qr/^55000$/ ],
+	[ 'a single partition', 'CREATE TABLE r.p (id serial, n int) PARTITION BY LIST (n); CREATE TABLE r.t PARTITION OF r.p FOR VALUES IN (1)', qr/r\.t\b/, $kind ],
+	[ 'an inherited column', 'CREATE TABLE r.p (id serial); CREATE TABLE r.t () INHERITS (r.p)', qr/r\.t\b/, $kind ],
+	[ 'a column of two parents', 'CREATE TABLE r.t (id serial); CREATE TABLE r.p (id int); CREATE TABLE r.c () INHERITS (r.t, r.p)', qr/r\.c\b/, qr/^42P16$/ ],
+	[ 'a generated column', 'CREATE TABLE r.t (n int, id int GENERATED ALWAYS AS (n + 1) STORED)', qr/column id of table r\.t\b/, $kind ],
+	[ 'a column of text', 'CREATE TABLE r.t (id text)', qr/column id of table r\.t\b/, qr/^42804$/ ],
+	[ 'a domain', 'CREATE DOMAIN r.d AS int; CREATE TABLE r.t (id r.d)', qr/column id of table r\.t\b/, qr/^42804$/ ],
+	[ 'a referring domain', "$serial CREATE DOMAIN r.d AS int; CREATE TABLE r.c (t_id r.d REFERENCES r.t)", qr/column t_id of table r\.c\b/, qr/^42804$/ ],
+	[ 'a view with an INSTEAD OF trigger', "$serial CREATE VIEW r.v AS SELECT id FROM r.t; CREATE FUNCTION r.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER instead INSTEAD OF UPDATE ON r.v FOR EACH ROW EXECUTE FUNCTION r.f()", qr/view r\.v\b/, $dependent ],
+	[ 'a view with a default', "$serial CREATE VIEW r.v AS SELECT id, n FROM r.t; ALTER VIEW r.v ALTER n SET DEFAULT 5", qr/view r\.v\b/, $dependent ],
+	[ 'a column that is inherited and local', 'CREATE TABLE r.t (id serial); CREATE TABLE r.c (id int NOT NULL) INHERITS (r.t)', qr/r\.c\b/, $dependent ],
+	[ 'no such column', $serial, qr/"?other"?.*r\.t|other/, qr/^42703$/, call => "'r.t', 'other'" ],
+	[ 'a system column', $serial, qr/ctid/, qr/^(42703|42809|42804)$/, call => "'r.t', 'ctid'" ],
+	[ 'no such table', $serial, qr/4000000000/, qr/^42P01$/, call => "4000000000::oid::regclass, 'id'" ],
+	[ 'a view', 'CREATE VIEW r.t AS SELECT 1 AS id', qr/r\.t\b/, $kind ],
+	[ 'an index', "$serial", qr/t_pkey/, qr/^(42809|42703)$/, call => "'r.t_pkey', 'id'" ],
+	[ 'a sequence itself', "$serial", qr/t_id_seq/, $kind, call => "'r.t_id_seq', 'last_value'" ],
+	[ 'a table of PostgreSQL', $serial, qr/pg_class/, qr/^42501$/, call => "'pg_class', 'relpages'", as => 'postgres' ],
+	[ 'a table of an extension', $serial, qr/snowflake_watermark/, qr/^(55000|42501)$/, call => "'snowflake_watermark', 'worker_id'", as => 'postgres' ],
+	[ 'another role\'s table', $serial, qr/table r\.t\b/, qr/^42501$/, as => 'bob' ],
+	[ 'a referring table of another role', "$serial GRANT REFERENCES ON r.t TO bob; SET ROLE bob; CREATE TABLE r.c (t_id int REFERENCES r.t)", qr/table r\.c\b/, qr/^42501$/ ],
+	[ 'the same, called by a superuser', "$serial GRANT REFERENCES ON r.t TO bob; SET ROLE bob; CREATE TABLE r.c (t_id int REFERENCES r.t)", qr/table r\.c\b/, qr/^42501$/, as => 'postgres' ],
+	[ 'a view of another role', "$serial GRANT SELECT ON r.t TO bob; SET ROLE bob; CREATE VIEW r.v AS SELECT id FROM r.t", qr/view r\.v\b/, qr/^(42501|2BP01|55000)$/ ],
+	[ 'a schema without the right to create', "$serial RESET ROLE; ALTER SCHEMA r OWNER TO postgres; REVOKE ALL ON SCHEMA r FROM alice; GRANT USAGE ON SCHEMA r TO alice", qr/schema r\b/, qr/^42501$/ ],
+	[ 'a column of the conversion\'s name', "$serial ALTER TABLE r.t ADD snowflake_new_id bigint", qr/snowflake_new_id/, $own_names ],
+	[ 'an index of the conversion\'s name', "$serial CREATE INDEX snowflake_new_t_pkey ON r.t (n)", qr/snowflake_new_t_pkey/, $own_names ],
+	[ 'a unique index of the conversion\'s name', "$serial CREATE UNIQUE INDEX snowflake_new_t_pkey ON r.t (n)", qr/snowflake_new_t_pkey/, $own_names ],
+	[ 'a table of the name of an index', "$serial CREATE TABLE r.snowflake_new_t_pkey (n int)", qr/snowflake_new_t_pkey/, $own_names ],
+	[ 'a check of the conversion\'s name', "$serial ALTER TABLE r.t ADD CONSTRAINT snowflake_same_id CHECK (n > 0)", qr/snowflake_same_id/, $own_names ],
+	[ 'another check of the conversion\'s name', "$serial ALTER TABLE r.t ADD CONSTRAINT snowflake_full_id CHECK (n > 0)", qr/snowflake_full_id/, $own_names ],
+	[ 'the name of a check that is to be made again', "$serial ALTER TABLE r.t ADD CONSTRAINT small CHECK (id < 5), ADD CONSTRAINT snowflake_new_small CHECK (n > 0)", qr/snowflake_new_small/, $own_names ],
+	[ 'the name of a foreign key that is to be made again', "$serial CREATE TABLE r.c (t_id int CONSTRAINT up REFERENCES r.t, CONSTRAINT snowflake_new_up CHECK (t_id > 0))", qr/snowflake_new_up/, $own_names ],
+	[ 'a trigger of the conversion\'s name', qq{$serial CREATE FUNCTION r.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER "~snowflake_new_id" BEFORE INSERT ON r.t FOR EACH ROW EXECUTE FUNCTION r.f()}, qr/snowflake_new_id/, $own_names ],
+	[ 'another target', $serial, qr/int/, qr/^22023$/, call => q{'r.t', 'id', target => 'int'} ],
+	[ 'the target BIGINT', $serial, qr/BIGINT/, qr/^(22023|00000)$/, call => q{'r.t', 'id', target => 'BIGINT'} ],
+	[ 'no target', $serial, qr/target/, qr/^22023$/, call => q{'r.t', 'id', target => ''} ],
+	map({ [ "a null as $_->[0]", $serial, qr/$_->[0]|null/, qr/^22004$/, call => $_->[1], hint => 0 ] }
+		[ relation => q{NULL, 'id'} ], [ column_name => q{'r.t', NULL} ], [ dry_run => q{'r.t', 'id', dry_run => NULL} ], [ abandon => q{'r.t', 'id', abandon => NULL} ],
+		[ target => q{'r.t', 'id', target => NULL} ]));
+
+for my $case (@cases)
+{
+	my ($what, $setup, $named, $states, %with) = @$case;
+	anew($setup);
+	my $call = $with{call} // q{'r.t', 'id'};
+	my $as = $with{as} // 'alice';
+	my ($state, $text, $out) = try_as($as, "SELECT snowflake_convert($call, online => true)");
+	like($state, $states, "$what: refused") or diag("$text$out");
+	next if $state eq '00000';
+	like($text, $named, '... by its name');
+	like($text, qr/HINT:  \S.*[.?]$/m, '... with a hint') unless defined $with{hint};
+	# What is refused there is so with the smaller target, too, if the type is the reason.
+	next unless $states == $dependent && !$with{call};
+	($state) = try_as($as, "SELECT snowflake_convert($call, online => true, target => 'bigint')");
+	like($state, $states, '... and with the target bigint');
+}
+anew($serial);
+# What has such a name, and is not in the way, stays.
+anew("$serial CREATE INDEX snowflake_new_n ON r.t (n); ALTER TABLE r.t ADD CONSTRAINT snowflake_new_id CHECK (n > 0); CREATE TABLE r.snowflake_new_c (t_id int REFERENCES r.t)");
+is(convert_online($server, { name => 'r' }), '', 'a table with other objects of such names is converted');
+is($server->safe_psql('postgres', q{SELECT to_regclass('r.snowflake_new_n'), (SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'snowflake_new_id'), to_regclass('r.snowflake_new_c')}),
+	'r.snowflake_new_n|CHECK ((n > 0))|r.snowflake_new_c', '... and they are still there');
+anew($serial);
+is((try_as('alice', q{SELECT snowflake_convert('r.t', 'id', online => NULL)}))[0], '22004', 'a null as online');
+is((try_as('alice', q{SELECT snowflake_convert('r.t', 'id', abandon => true)}))[0], '22023', 'abandon without online is refused');
+is((try_as('alice', q{SELECT snowflake_convert('r.t', 'id', online => true, dry_run => true)}))[0], '00000', 'dry_run changes nothing');
+is((try_as('dave', q{SELECT snowflake_convert('r.t', 'id', online => true)}))[0], '00000', 'a member of the owner may call it');
+is((try_as('alice', q{BEGIN; SELECT snowflake_convert('r.t', 'id', online => true); COMMIT}))[0], '00000', '... in a transaction, too, because it executes nothing');
+is((try_as('alice', q{SELECT snowflake_convert('r.t', 'id', online => true, abandon => true)}))[0], '00000', 'nothing is there to abandon');
+my $untouched = dump_of($server, exact => 1);
+try_as('alice', q{SELECT snowflake_convert('r.t', 'id', online => true)});
+is(join("\n", differences($untouched, dump_of($server, exact => 1))), '', '... and nothing was done');
+
+### The procedures
+
+anew($serial);
+for my $call (q{snowflake_fill('r.t')}, q{snowflake_try('SELECT 1')})
+{
+	my ($state, $text) = try_as('alice', "BEGIN; CALL $call");
+	is($state, '25001', "$call in a transaction is refused") or diag($text);
+	my ($rc, $out, $err) = (1);
+	IPC::Run::run([ 'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d', $server->connstr('postgres') . ' user=alice', '-c', "SELECT 1; CALL $call" ], '>', \$out, '2>', \$err);
+	like($err, qr/25001/, '... in several statements at once, too');
+	anew("$serial CREATE FUNCTION r.f() RETURNS void LANGUAGE plpgsql AS \$\$BEGIN CALL $call; END\$\$");
+	($state, $text) = try_as('alice', 'SELECT r.f()');
+	like($state, qr/^(25001|2D000)$/, '... and in a function') or diag($text);
+}
+for my $bad (
+	[ 'snowflake_fill(NULL)', '22004' ], [ 'snowflake_try(NULL)', '22004' ], [ q{snowflake_try('nonsense')}, '42601' ],
+	[ q{snowflake_try('SELECT 1/0')}, '22012' ], [ q{snowflake_fill(4000000000::oid::regclass)}, '42P01' ],
+	[ q{snowflake_fill('pg_class')}, qr/^(42501|55000)$/ ], [ q{snowflake_try('COMMIT')}, qr/^(0A000|2D000|25001|55000)$/ ],
+	[ q{snowflake_try('VACUUM r.t')}, '25001' ], [ q{snowflake_fill('r.t', -1)}, '22023' ], [ q{snowflake_fill('r.t', NULL)}, '22004' ], [ q{snowflake_fill('r.t')}, '00000' ])
+{
+	my ($call, $wanted) = @$bad;
+	my ($state, $text) = try_as('alice', "CALL $call");
+	like($state, ref $wanted ? $wanted : qr/^$wanted$/, "CALL $call") or diag($text);
+}
+is((try_as('alice', q{CALL snowflake_try('CREATE TABLE r.half (); SELECT 1/0')}))[0], '22012', 'statements that fail');
+is($server->safe_psql('postgres', q{SELECT to_regclass('r.half')}), '', '... leave nothing behind');
+is((try_as('alice', q{CALL snowflake_try('CREATE TABLE r.whole (); CREATE TABLE r.other ()')}))[0], '00000', 'others');
+is($server->safe_psql('postgres', q{SELECT to_regclass('r.whole'), to_regclass('r.other')}), 'r.whole|r.other', '... are done');
+for my $case ([ 'bob', q{snowflake_try('DROP TABLE r.t')} ], [ 'bob', q{snowflake_try('CREATE ROLE evil SUPERUSER')} ], [ 'bob', q{snowflake_fill('r.t')} ])
+{
+	my ($state, $text) = try_as($case->[0], "CALL $case->[1]");
+	is($state, '42501', "CALL $case->[1] by a role that may not") or diag($text);
+}
+
+# A lock that is held is waited for in short tries, between which others get theirs.
+my $holder = $server->background_psql('postgres', on_error_die => 1);
+$holder->query_safe('BEGIN; LOCK TABLE r.t IN ACCESS SHARE MODE');
+my ($out, $err) = ('', '');
+my $run = IPC::Run::start([ 'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d', $server->connstr('postgres') . ' user=alice application_name=trying', '-c',
+		q{CALL snowflake_try('ALTER TABLE r.t ADD tried int')} ], '<', '/dev/null', '>', \$out, '2>', \$err, IPC::Run::timeout(60 * slowness()));
+my $longest = 0;
+for (1 .. 15)
+{
+	my $began = time();
+	$server->safe_psql('postgres', 'SELECT count(*) FROM r.t');
+	my $took = time() - $began;
+	$longest = $took if $took > $longest;
+	sleep(0.1);
+}
+cmp_ok($longest, '<', 0.7 * slowness(), 'while it tries, nobody waits for long');
+is($server->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE application_name = 'trying'}), '1', '... and it goes on trying');
+$holder->query_safe('COMMIT');
+$run->finish;
+is($err, '', '... until it gets the lock');
+is($server->safe_psql('postgres', q{SELECT count(*) FROM pg_attribute WHERE attrelid = 'r.t'::regclass AND attname = 'tried'}), '1', '... and does it');
+$holder->query_safe('BEGIN; LOCK TABLE r.t IN ACCESS SHARE MODE');
+$run = IPC::Run::start([ 'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d', $server->connstr('postgres') . ' user=alice application_name=trying', '-c',
+		q{CALL snowflake_try('ALTER TABLE r.t ADD again int')} ], '<', '/dev/null', '>', \$out, '2>', \$err, IPC::Run::timeout(60 * slowness()));
+wait_until('it to try', sub { $server->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE application_name = 'trying'}) == 1 });
+sleep(0.3);
+$server->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'trying'});
+my $began = time();
+$run->finish;
+like($err, qr/57014/, 'it can be cancelled');
+cmp_ok(time() - $began, '<', 2 * slowness(), '... at once');
+$holder->query_safe('COMMIT');
+$holder->quit;
+
+# Rows that others have locked are filled when they are free, and the view says so.
+anew("$serial INSERT INTO r.t (n) SELECT generate_series(1, 2000)");
+my @fills = online_statements($server, { name => 'r' });
+is((try_as('alice', $fills[0]))[0], '00000', 'a conversion begins');
+$holder = $server->background_psql('postgres', on_error_die => 1);
+$holder->query_safe('BEGIN; SELECT count(*) FROM (SELECT FROM r.t WHERE n BETWEEN 700 AND 720 FOR UPDATE) l');
+$run = IPC::Run::start([ 'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d', $server->connstr('postgres') . ' user=alice', '-c', q{CALL snowflake_fill('r.t')} ],
+	'<', '/dev/null', '>', \$out, '2>', \$err, IPC::Run::timeout(60 * slowness()));
+my $progress = sub { $server->safe_psql('postgres', 'SELECT relation, rows_filled, waits_for FROM snowflake_progress', connstr => $server->connstr('postgres') . " user=$_[0]") };
+ok(wait_until('all other rows', sub { $progress->('alice') eq 'r.t|1979|rows' }), 'rows that others have locked are left') or diag($progress->('alice'));
+is($progress->('bob'), '||', '... and other roles see neither table nor numbers');
+is((try_as('alice', q{SET lock_timeout = '3s'; UPDATE r.t SET note = 'x' WHERE n = 5}))[0], '00000', '... while others change theirs');
+is((try_as('postgres', q{SET session_replication_role = replica; INSERT INTO r.t (n) VALUES (5000)}))[0], '00000', '... also what replicates');
+$holder->query_safe('COMMIT');
+$holder->quit;
+$run->finish;
+is($err, '', '... until they are free');
+is($server->safe_psql('postgres', 'SELECT count(*) FROM r.t WHERE snowflake_new_id IS DISTINCT FROM id'), '0', '... and filled');
+is($progress->('alice'), '', '... and the view is empty');
+is(convert_online($server, { name => 'r' }), '', '... and the rest is done');
+
+### Switches that are stale
+
+# [what, the change before the switch, a query that is true afterwards, whether the switch may also
+# succeed, whether the table is partitioned].
+for my $case (
+	[ 'an index', 'CREATE INDEX later ON r.t (id, n)', q{SELECT pg_get_indexdef('r.later'::regclass) LIKE '%(id, n)'} ],
+	[ 'a unique constraint', 'ALTER TABLE r.t ADD CONSTRAINT later UNIQUE (id, n)', q{SELECT count(*) = 1 FROM pg_constraint WHERE conname = 'later'} ],
+	[ 'a check', 'ALTER TABLE r.t ADD CONSTRAINT later CHECK (id <> 77)', q{SELECT count(*) = 1 FROM pg_constraint WHERE conname = 'later' AND convalidated} ],
+	[ 'a view', 'CREATE VIEW r.later AS SELECT id FROM r.t', q{SELECT count(*) > 0 FROM r.later} ],
+	[ 'a policy', 'CREATE POLICY later ON r.t USING (id > 0)', q{SELECT count(*) = 1 FROM pg_policy WHERE polname = 'later'} ],
+	[ 'a trigger', q{CREATE FUNCTION r.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER later BEFORE UPDATE OF id ON r.t FOR EACH ROW EXECUTE FUNCTION r.f()}, q{SELECT count(*) = 1 FROM pg_trigger WHERE tgname = 'later'} ],
+	[ 'a foreign key', 'CREATE TABLE r.later (t_id int REFERENCES r.t)', q{SELECT atttypid = 'bigint'::regtype FROM pg_attribute WHERE attrelid = 'r.later'::regclass AND attname = 't_id'} ],
+	[ 'a column', q{ALTER TABLE r.t ADD later int DEFAULT 5}, q{SELECT min(later) = 5 FROM r.t}, 1 ],
+	[ 'a comment', q{COMMENT ON COLUMN r.t.id IS 'later'}, q{SELECT col_description('r.t'::regclass, attnum) = 'later' FROM pg_attribute WHERE attrelid = 'r.t'::regclass AND attname = 'id'} ],
+	[ 'a right', q{GRANT SELECT (id) ON r.t TO bob}, q{SELECT has_column_privilege('bob', 'r.t', 'id', 'SELECT')} ],
+	[ 'a right that is gone', q{REVOKE SELECT (id) ON r.t FROM carol}, q{SELECT NOT has_column_privilege('carol', 'r.t', 'id', 'SELECT')} ],
+	[ 'an index that is gone', 'DROP INDEX r.t_n', q{SELECT to_regclass('r.t_n') IS NULL} ],
+	[ 'another index of the same name', 'DROP INDEX r.t_n; CREATE INDEX t_n ON r.t (id, note)', q{SELECT pg_get_indexdef('r.t_n'::regclass) LIKE '%(id, note)'} ],
+	[ 'another check of the same name', 'ALTER TABLE r.t DROP CONSTRAINT small; ALTER TABLE r.t ADD CONSTRAINT small CHECK (id < 900000000000000000)', q{SELECT pg_get_constraintdef(oid) LIKE '%900000000000000000%' FROM pg_constraint WHERE conname = 'small'} ],
+	[ 'another foreign key of the same name', 'ALTER TABLE r.c DROP CONSTRAINT up; ALTER TABLE r.c ADD CONSTRAINT up FOREIGN KEY (t_id) REFERENCES r.t ON DELETE CASCADE', q{SELECT confdeltype = 'c' FROM pg_constraint WHERE conname = 'up'} ],
+	[ 'a column without its NOT NULL', 'ALTER TABLE r.c ALTER must DROP NOT NULL', q{SELECT NOT attnotnull FROM pg_attribute WHERE attrelid = 'r.c'::regclass AND attname = 'must'} ],
+	[ 'a column with a NOT NULL', 'ALTER TABLE r.c ALTER t_id SET NOT NULL', q{SELECT attnotnull FROM pg_attribute WHERE attrelid = 'r.c'::regclass AND attname = 't_id'} ],
+	[ 'another default', 'ALTER TABLE r.c ALTER t_id SET DEFAULT 7', q{SELECT pg_get_expr(adbin, adrelid) ~ '7' FROM pg_attrdef WHERE adrelid = 'r.c'::regclass} ],
+	[ 'another table name', 'ALTER TABLE r.c RENAME TO later', q{SELECT atttypid = 'bigint'::regtype FROM pg_attribute WHERE attrelid = 'r.later'::regclass AND attname = 't_id'} ],
+	[ 'another name', 'ALTER TABLE r.t RENAME CONSTRAINT t_pkey TO later', q{SELECT count(*) = 1 FROM pg_constraint WHERE conname = 'later'} ],
+	[ 'statistics', 'CREATE STATISTICS r.later ON id, n FROM r.t', q{SELECT count(*) = 1 FROM pg_statistic_ext WHERE stxname = 'later'} ],
+	[ 'a partition', 'CREATE TABLE r.later PARTITION OF r.t FOR VALUES IN (99)', q{SELECT count(*) = 1 FROM pg_attribute WHERE attrelid = 'r.later'::regclass AND attname = 'id' AND atttypid = 'bigint'::regtype}, $server->pg_version >= 18, 'partitioned' ],
+	[ 'an attached partition', 'CREATE TABLE r.later (LIKE r.t INCLUDING ALL); ALTER TABLE r.t ATTACH PARTITION r.later FOR VALUES IN (98); INSERT INTO r.t VALUES (4, 98)', q{SELECT count(*) = 1 FROM r.later WHERE n = 98 AND id = 4}, $server->pg_version >= 18, 'partitioned' ])
+{
+	my ($what, $change, $true, $may_succeed, $partitioned) = @$case;
+	my $table = $partitioned ? 'CREATE TABLE r.t (id serial, n int NOT NULL, note text) PARTITION BY LIST (n); CREATE TABLE r.t_1 PARTITION OF r.t FOR VALUES IN (1); INSERT INTO r.t (n) SELECT 1 FROM generate_series(1, 50)'
+	  : "$serial INSERT INTO r.t (n) SELECT generate_series(1, 50); CREATE INDEX t_n ON r.t (n, id); GRANT SELECT (id) ON r.t TO carol; ALTER TABLE r.t ADD CONSTRAINT small CHECK (id < 1000000000000000000);
+		CREATE TABLE r.c (t_id int CONSTRAINT up REFERENCES r.t, must int NOT NULL CONSTRAINT must_up REFERENCES r.t); INSERT INTO r.c SELECT id, id FROM r.t";
+	anew($table);
+	my $shape = { name => 'r', table => 't' };
+	my @statements = eval { online_statements($server, $shape) };
+	is($@, '', "$what: statements") or next;
+	my $switch = pop @statements;
+	like($switch, qr/LOCK TABLE/, '... of which the last one is the switch');
+	my ($state, $text) = try_as('alice', join '', map { "$_\n;\n" } @statements);
+	is($state, '00000', '... all before it are done') or diag($text);
+	is((try_as('alice', $change))[0], '00000', '... and the table changes');
+	my $before = dump_of($server, exact => 1);
+	($state, $text) = try_as('alice', $switch);
+	if ($state eq '00000')
+	{
+		ok($may_succeed, "$what: the switch fails");
+	}
+	else
+	{
+		# A table that has another name is not found by PostgreSQL.
+		like($state, qr/^(55000|42P01)$/, "$what: the switch fails");
+		like($text, $state eq '42P01' ? qr/relation "r\.c" does not exist/ : qr/HINT:.*snowflake_convert/s, '... and says what to do') or diag($text);
+		is(join("\n", differences($before, dump_of($server, exact => 1))), '', '... and has changed nothing');
+		is(convert_online($server, $shape), '', '... which works');
+	}
+	is(nothing_left($server, $shape), '', '... and nothing is left');
+	is($server->safe_psql('postgres', $true), 't', "... and what was added is there: $what");
+	is($server->safe_psql('postgres', q{SELECT format_type(atttypid, NULL), attrelid::regclass FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
+		WHERE relnamespace = 'r'::regnamespace AND relkind IN ('r', 'p') AND attname IN ('id', 't_id', 'must') AND atttypid <> 'bigint'::regtype}), '', '... and all columns are of bigint');
+	is(remains($server), '', '... and nothing else');
+	is((try_as('alice', q{SELECT snowflake_convert('r.t', 'id', online => true, abandon => true)}))[2], '', 'there is nothing to abandon after the switch');
+}
+
+### Two conversions at once, of tables to which the same one refers: one may have to wait for the other
+
+for my $shared ('PRIMARY KEY (a_id, b_id)', 'CONSTRAINT c_check CHECK (a_id <> b_id + 1000000)', 'UNIQUE (n)')
+{
+	anew("CREATE TABLE r.a (id serial PRIMARY KEY, n int); CREATE TABLE r.b (id serial PRIMARY KEY, n int); INSERT INTO r.a (n) SELECT generate_series(1, 50); INSERT INTO r.b (n) SELECT generate_series(1, 50);
+		CREATE TABLE r.c (n int, a_id int NOT NULL REFERENCES r.a ON DELETE CASCADE, b_id int REFERENCES r.b ON UPDATE CASCADE, $shared); CREATE INDEX c_b ON r.c (b_id); INSERT INTO r.c SELECT id, id, id FROM r.a");
+	my ($a_shape, $b_shape) = map { { name => 'r', table => $_ } } 'a', 'b';
+	my $defined = q{SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = 'r'::regnamespace ORDER BY 1};
+	my $before = $server->safe_psql('postgres', $defined);
+	my @first = online_statements($server, $a_shape);
+	my ($state, $text) = try_as('alice', join '', map { "$_\n;\n" } @first[ 0 .. $#first - 1 ]);
+	is($state, '00000', "two conversions with $shared: one up to its switch") or diag($text);
+	my $error = convert_online($server, $b_shape);
+	like($error, qr/\A\z|(55000|2BP01): .*HINT/s, '... the other is done, or refused with a hint');
+	is(convert_online($server, $a_shape), '', '... then the one');
+	is(convert_online($server, $b_shape), '', '... and the other');
+	is(nothing_left($server, $_), '', '... and nothing is left') for $a_shape, $b_shape;
+	is($server->safe_psql('postgres', $defined), $before, '... and the constraints are the same');
+	is($server->safe_psql('postgres', q{SELECT count(*), pg_typeof(min(a_id)), pg_typeof(min(b_id)) FROM r.c JOIN r.a ON a.id = a_id JOIN r.b ON b.id = b_id AND a_id = b_id}),
+		'50|bigint|bigint', '... and the rows');
+	is(remains($server), '', '... and nothing else is there');
+}
+
+### A renamed column: nobody can write until it has its name again, and the error says so
+
+anew("$serial CREATE TABLE r.c (t_id int CONSTRAINT up REFERENCES r.t, n int); INSERT INTO r.t (n) SELECT generate_series(1, 50); INSERT INTO r.c SELECT id, n FROM r.t");
+my @renamed = online_statements($server, { name => 'r' });
+is((try_as('alice', join '', map { "$_\n;\n" } grep { !/LOCK TABLE/ } @renamed))[0], '00000', 'all but the switch');
+is((try_as('alice', 'ALTER TABLE r.c RENAME t_id TO later'))[0], '00000', '... and a column gets another name');
+my ($state, $text) = try_as('alice', 'INSERT INTO r.c VALUES (1, 1)');
+is($state, '42703', 'rows cannot be written');
+like($text, qr/t_id.*HINT:.*(name|RENAME)/s, '... and the error says why');
+isnt((try_as('alice', $renamed[-1]))[0], '00000', 'the switch fails');
+is((try_as('alice', 'ALTER TABLE r.c RENAME later TO t_id'))[0], '00000', 'it gets its own name again');
+is((try_as('alice', 'INSERT INTO r.c VALUES (1, 1)'))[0], '00000', '... and rows are written');
+is(convert_online($server, { name => 'r' }), '', '... and the conversion ends');
+is($server->safe_psql('postgres', q{SELECT count(*), count(t.id), pg_typeof(min(t_id)) FROM r.c LEFT JOIN r.t ON t.id = t_id}), '51|51|bigint', '... with all rows');
+
+### Policies that hide rows from the owner
+
+for my $role ('alice', 'postgres')
+{
+	anew("$serial INSERT INTO r.t (n) SELECT generate_series(1, 50); CREATE POLICY few ON r.t USING (n > 10) WITH CHECK (n > 10); ALTER TABLE r.t ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY");
+	my $shape = { name => 'r', as => $role };
+	my @statements = eval { online_statements($server, $shape) };
+	if ($@)
+	{
+		like($@, qr/42501|55000/, "$role: rows that a policy hides from the owner are no reason to lose them");
+		like($@, qr/r\.t\b.*HINT/s, '... by name');
+	}
+	else
+	{
+		is(convert_online($server, $shape), '', "$role: a table whose owner does not see all rows is converted");
+	}
+	is($server->safe_psql('postgres', 'SELECT count(*) FROM r.t WHERE id = n'), '50', '... and no row is lost');
+}
+
+### Hostile owners
+
+# What mallory hangs on her table tells the log who calls it, and tries to make her a superuser.
+my $spy = q{
+	CREATE SCHEMA m;
+	CREATE FUNCTION m.spy(what text) RETURNS void LANGUAGE plpgsql AS $$BEGIN
+		IF current_user <> 'mallory' THEN
+			RAISE LOG 'spy: % as % (%) during %', what, current_user, session_user, left(replace(current_query(), chr(10), ' '), 200);
+			BEGIN EXECUTE 'ALTER ROLE mallory SUPERUSER'; EXCEPTION WHEN OTHERS THEN NULL; END;
+		ELSE
+			BEGIN EXECUTE 'SET ROLE postgres'; RAISE LOG 'spy: role was set during %', current_query(); EXCEPTION WHEN OTHERS THEN NULL; END;
+			BEGIN EXECUTE 'RESET SESSION AUTHORIZATION'; EXCEPTION WHEN OTHERS THEN NULL; END;
+			IF current_user <> 'mallory' THEN RAISE LOG 'spy: authorization was reset during %', current_query(); END IF;
+		END IF;
+	END$$;
+	CREATE FUNCTION m.is_fine(id int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$BEGIN PERFORM m.spy('check'); RETURN true; END$$;
+	CREATE FUNCTION m.is_fine(id bigint) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$BEGIN PERFORM m.spy('check of bigint'); RETURN true; END$$;
+	CREATE FUNCTION m.twice(id int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$BEGIN PERFORM m.spy('index'); RETURN id; END$$;
+	CREATE FUNCTION m.twice(id bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$BEGIN PERFORM m.spy('index of bigint'); RETURN id; END$$;
+	CREATE FUNCTION m.by_default() RETURNS int LANGUAGE plpgsql AS $$BEGIN PERFORM m.spy('default'); RETURN 1; END$$;
+	CREATE FUNCTION m.trigger() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN PERFORM m.spy('trigger'); RETURN NEW; END$$;
+	CREATE FUNCTION m.equal(a bigint, b int) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN PERFORM m.spy('operator'); RETURN true; END$$;
+	CREATE FUNCTION m.equal(a int, b bigint) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN PERFORM m.spy('operator'); RETURN true; END$$;
+	CREATE FUNCTION m.equal(a bigint, b bigint) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN PERFORM m.spy('operator'); RETURN true; END$$;
+	CREATE OPERATOR m.= (LEFTARG = bigint, RIGHTARG = int, FUNCTION = m.equal);
+	CREATE OPERATOR m.= (LEFTARG = int, RIGHTARG = bigint, FUNCTION = m.equal);
+	CREATE OPERATOR m.= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = m.equal);
+	CREATE FUNCTION m.snowflake_fill(t regclass) RETURNS void LANGUAGE plpgsql AS $$BEGIN PERFORM m.spy('a function of that name'); END$$;
+	CREATE PROCEDURE m.snowflake_try(t text) LANGUAGE plpgsql AS $$BEGIN PERFORM m.spy('a procedure of that name'); END$$;
+	CREATE TABLE m.t (id serial PRIMARY KEY CHECK (m.is_fine(id)), n int DEFAULT m.by_default(), note text);
+	CREATE TABLE m.c (t_id int REFERENCES m.t ON DELETE CASCADE, n int CHECK (m.is_fine(n)), CHECK (m.is_fine(t_id)));
+	CREATE INDEX ON m.t (m.twice(id)) WHERE m.is_fine(id);
+	CREATE INDEX ON m.c (m.twice(t_id), n);
+	CREATE STATISTICS m.s ON (m.twice(id)), n FROM m.t;
+	CREATE TRIGGER every BEFORE INSERT OR UPDATE OR DELETE ON m.t FOR EACH ROW EXECUTE FUNCTION m.trigger();
+	CREATE TRIGGER always AFTER INSERT OR UPDATE OR DELETE ON m.t FOR EACH ROW EXECUTE FUNCTION m.trigger();
+	CREATE TRIGGER statement AFTER INSERT OR UPDATE OR DELETE ON m.c EXECUTE FUNCTION m.trigger();
+	CREATE CONSTRAINT TRIGGER later AFTER INSERT OR UPDATE ON m.c DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION m.trigger();
+	ALTER TABLE m.t ENABLE ALWAYS TRIGGER always;
+	ALTER TABLE m.c ENABLE ALWAYS TRIGGER statement;
+	CREATE POLICY every ON m.t USING (m.is_fine(id));
+	ALTER TABLE m.t ENABLE ROW LEVEL SECURITY;
+	INSERT INTO m.t (note) SELECT 'x' FROM generate_series(1, 30);
+	INSERT INTO m.c SELECT id, 1 FROM m.t;
+	CREATE VIEW m.v AS SELECT id, m.by_default() AS n FROM m.t WHERE m.is_fine(id);
+	GRANT ALL ON SCHEMA m TO PUBLIC;};
+# The default path, and one on which her schema comes before PostgreSQL's own.
+for my $path ('"$user", public', 'm, pg_catalog, public')
+{
+	$server->safe_psql('postgres', 'SET client_min_messages = warning; DROP SCHEMA IF EXISTS m CASCADE; GRANT CREATE ON DATABASE postgres TO mallory');
+	# She herself: whoever has set her role could set another one.
+	is((try_as('mallory', $spy))[1], '', 'mallory prepares her table');
+	my $from = -s $server->logfile;
+	my $shape = { name => 'm', as => 'postgres' };
+	local $ENV{PGOPTIONS} = "-c search_path=" . $path =~ s/ /\\ /gr;
+	my $error = convert_online($server, $shape);
+	is($error, '', "a superuser converts a hostile table, search_path = $path");
+	is(nothing_left($server, $shape), '', '... and nothing is left') unless $error;
+	my $log = slurp_file($server->logfile, $from);
+	my %said = map { $_ => 1 } $log =~ /LOG:  (spy: .*)/g;
+	is(join("\n", sort keys %said), '', '... and none of its owner\'s code runs with other rights than hers');
+	is($server->safe_psql('postgres', q{SELECT rolsuper FROM pg_roles WHERE rolname = 'mallory'}), 'f', '... and she is no superuser');
+	$server->safe_psql('postgres', 'ALTER ROLE mallory NOSUPERUSER');
+	is($server->safe_psql('postgres', 'SELECT count(*) FROM m.t JOIN m.c ON c.t_id OPERATOR(pg_catalog.=) t.id'), '30', '... and every row is there');
+}
+# The spy does tell.
+my $from = -s $server->logfile;
+$server->safe_psql('postgres', q{INSERT INTO m.t (note) VALUES ('x')});
+like(slurp_file($server->logfile, $from), qr/spy: default as postgres/, 'her code would tell');
+$server->safe_psql('postgres', 'ALTER ROLE mallory NOSUPERUSER');
+
+$server->stop('fast');
+done_testing();
