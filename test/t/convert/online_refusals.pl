@@ -36,6 +36,13 @@ sub anew
 }
 my $serial = 'CREATE TABLE r.t (id serial PRIMARY KEY, n int, note text);';
 
+# Changes whenever a row of these catalogs is written.
+sub catalogs
+{
+	my @catalogs = qw(pg_class pg_attribute pg_attrdef pg_constraint pg_index pg_trigger pg_policy pg_statistic_ext pg_description pg_rewrite pg_depend);
+	return $server->safe_psql('postgres', join ' UNION ALL ', map { "SELECT md5(string_agg(xmin || ' ' || ctid, ',' ORDER BY ctid)) FROM $_" } @catalogs);
+}
+
 ### What is refused
 
 # [what, setup, what the error names, its SQLSTATE, as => who calls, call => the arguments,
@@ -143,9 +150,11 @@ is((try_as('alice', q{SELECT snowflake_convert('r.t', 'id', online => true, dry_
 is((try_as('dave', q{SELECT snowflake_convert('r.t', 'id', online => true)}))[0], '00000', 'a member of the owner may call it');
 is((try_as('alice', q{BEGIN; SELECT snowflake_convert('r.t', 'id', online => true); COMMIT}))[0], '00000', '... in a transaction, too, because it executes nothing');
 is((try_as('alice', q{SELECT snowflake_convert('r.t', 'id', online => true, abandon => true)}))[0], '00000', 'nothing is there to abandon');
-my $untouched = dump_of($server, exact => 1);
+my $untouched = catalogs();
 try_as('alice', q{SELECT snowflake_convert('r.t', 'id', online => true)});
-is(join("\n", differences($untouched, dump_of($server, exact => 1))), '', '... and nothing was done');
+is(catalogs(), $untouched, '... and nothing was done');
+try_as('alice', q{COMMENT ON COLUMN r.t.id IS 'other'; COMMENT ON COLUMN r.t.id IS NULL; ALTER TABLE r.t ALTER n SET STATISTICS 5});
+isnt(catalogs(), $untouched, '... which would be seen');
 
 ### The procedures
 
@@ -278,7 +287,7 @@ for my $case (
 	my ($state, $text) = try_as('alice', join '', map { "$_\n;\n" } @statements);
 	is($state, '00000', '... all before it are done') or diag($text);
 	is((try_as('alice', $change))[0], '00000', '... and the table changes');
-	my $before = dump_of($server, exact => 1);
+	my $before = catalogs();
 	($state, $text) = try_as('alice', $switch);
 	if ($state eq '00000')
 	{
@@ -289,7 +298,7 @@ for my $case (
 		# A table that has another name is not found by PostgreSQL.
 		like($state, qr/^(55000|42P01)$/, "$what: the switch fails");
 		like($text, $state eq '42P01' ? qr/relation "r\.c" does not exist/ : qr/HINT:.*snowflake_convert/s, '... and says what to do') or diag($text);
-		is(join("\n", differences($before, dump_of($server, exact => 1))), '', '... and has changed nothing');
+		is(catalogs(), $before, '... and has changed nothing');
 		is(convert_online($server, $shape), '', '... which works');
 	}
 	is(nothing_left($server, $shape), '', '... and nothing is left');
