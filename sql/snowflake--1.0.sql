@@ -946,7 +946,8 @@ bytes behind, and while other sessions wait for locks on the table or its rows. 
 triggers that fire on origin. The view snowflake_progress shows how far it is. If the procedure is
 ended, call it again. Only the owner of the table may call it.
 Errors: 22004 for a null, 22023 if max_lag is negative, 25001 in a transaction block, 25006 in a
-read-only transaction, 42501, 42P01, and 55000 at any isolation level except read committed.';
+read-only transaction, 42501, 42P01, and 55000 at any isolation level except read committed, or if
+a trigger prevents an update.';
 
 CREATE FUNCTION snowflake_get_progress(
     OUT pid integer, OUT relation pg_catalog.regclass, OUT blocks_total bigint, OUT blocks_done bigint,

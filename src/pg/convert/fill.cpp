@@ -105,6 +105,16 @@ void Execute(const char *statement, int count, const Value *values, bool read_on
 
 Value Tid(ItemPointerData *tid) { return Of(TIDOID, PointerGetDatum(tid)); }
 
+// Locked rows are updated, unless a trigger prevents it. Filling would then never end.
+void CheckFilled(const Fill &fill, int64_t updated, int64_t locked) {
+  if (updated == locked) return;
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                  errmsg("a trigger keeps rows of table %s from being filled", get_rel_name(fill.table)),
+                  errdetail("Of %lld rows, %lld were updated.", Long(locked), Long(updated)),
+                  errhint("Disable the trigger that is ENABLE ALWAYS or ENABLE REPLICA and returns null, or change "
+                          "these rows, and call snowflake_fill() again.")));
+}
+
 // One batch of rows from `from` on, which moves behind them. False: the blocks have no more.
 bool FillRows(const Fill &fill, ItemPointerData *from, ItemPointerData *to, int64_t *count) {
   const Value range[] = {Tid(from), Tid(to)};
@@ -125,6 +135,7 @@ bool FillRows(const Fill &fill, ItemPointerData *from, ItemPointerData *to, int6
       construct_array(rows, static_cast<int>(*count), TIDOID, sizeof(ItemPointerData), false, TYPALIGN_SHORT);
   const Value ids = Of(TIDARRAYOID, PointerGetDatum(all));
   Execute(fill.update, 1, &ids, false, SPI_OK_UPDATE, 0);
+  CheckFilled(fill, static_cast<int64_t>(SPI_processed), *count);
   SPI_freetuptable(found);
   *from = last;
   ItemPointerSetOffsetNumber(from, OffsetNumberNext(ItemPointerGetOffsetNumber(&last)));

@@ -245,6 +245,26 @@ is($server->safe_psql('postgres', 'SELECT count(*) FROM r.t WHERE snowflake_new_
 is($progress->('alice'), '', '... and the view is empty');
 is(convert_online($server, { name => 'r' }), '', '... and the rest is done');
 
+# An update that a trigger prevents is an error, and not tried for ever.
+anew("$serial INSERT INTO r.t (n) SELECT generate_series(1, 50); CREATE FUNCTION r.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN IF OLD.n = 7 THEN RETURN NULL; END IF; RETURN NEW; END';
+	CREATE TRIGGER keeps BEFORE UPDATE ON r.t FOR EACH ROW EXECUTE FUNCTION r.f(); ALTER TABLE r.t ENABLE ALWAYS TRIGGER keeps");
+like(convert_online($server, { name => 'r' }), qr/55000: a trigger keeps rows of table t from being filled.*HINT/s, 'a trigger that prevents updates');
+is((try_as('alice', 'ALTER TABLE r.t DISABLE TRIGGER keeps'))[0], '00000', '... is disabled');
+is(convert_online($server, { name => 'r' }), '', '... and the conversion ends');
+is($server->safe_psql('postgres', q{SELECT count(*), (SELECT tgenabled FROM pg_trigger WHERE tgname = 'keeps') FROM r.t WHERE id = n}), '50|D', '... with all rows');
+
+# A member of the owner does it, too, and one that is in a transaction of another kind.
+anew("$serial INSERT INTO r.t (n) SELECT generate_series(1, 50); CREATE VIEW r.v AS SELECT id FROM r.t");
+is(convert_online($server, { name => 'r', as => 'dave' }), '', 'a member of the owner converts a table');
+is($server->safe_psql('postgres', q{SELECT count(*), (SELECT relowner::regrole FROM pg_class WHERE oid = 'r.v'::regclass) FROM r.t WHERE id = n}), '50|alice', '... and the view is still the owner\'s');
+{
+	local $ENV{PGOPTIONS} = '-c default_transaction_isolation=serializable';
+	anew("$serial INSERT INTO r.t (n) SELECT generate_series(1, 50)");
+	my $error = convert_online($server, { name => 'r' });
+	like($error, qr/\A\z|55000: .*isolation/s, 'another isolation level is refused, or does no harm');
+}
+is(convert_online($server, { name => 'r' }), '', '... and the conversion ends');
+
 ### Switches that are stale
 
 # [what, the change before the switch, a query that is true afterwards, whether the switch may also
