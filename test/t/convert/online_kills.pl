@@ -16,7 +16,7 @@ use SnowflakeTest;
 use Test::More;
 use Time::HiRes qw(time sleep);
 
-my $trials = $ENV{SNOWFLAKE_TRIALS} || 10;
+my $trials = $ENV{SNOWFLAKE_TRIALS} || 8;
 my $abandons = int($trials * 0.4 + 0.5);
 my $seed = seed();
 my $began = time();
