@@ -64,7 +64,7 @@ SELECT * FROM shape('orders', 'items');
 SELECT conrelid::regclass, conname, convalidated, pg_get_constraintdef(oid) FROM pg_constraint
 WHERE conrelid IN ('orders'::regclass, 'items'::regclass) AND contype <> 'n' ORDER BY 1, 2;
 SELECT indexrelid::regclass, indisvalid, pg_get_indexdef(indexrelid) FROM pg_index
-WHERE indrelid IN ('orders'::regclass, 'items'::regclass) ORDER BY 1;
+WHERE indrelid IN ('orders'::regclass, 'items'::regclass) ORDER BY indexrelid::regclass::text;
 SELECT count(*), min(id), max(id) FROM orders;
 INSERT INTO orders (total) VALUES (9) RETURNING id > 1000000000 AS is_new;
 INSERT INTO items (order_id, n) SELECT max(id), 1 FROM orders;

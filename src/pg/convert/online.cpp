@@ -93,7 +93,8 @@ SELECT format('ANALYZE %s;', tab) FROM wide WHERE root GROUP BY tab ORDER BY min
 
 // --- Indexes ---
 
-// Those of tables with rows. `keys` and `include` have \x01 for each expression.
+// Those of tables with rows. Unique ones come last: ON CONFLICT, which means the old one, fails on
+// them. `keys` and `include` have \x01 for each expression.
 constexpr char kIndexesToBuild[] = R"(
 SELECT i.indrelid, i.tab, CASE WHEN i.indisunique THEN 'UNIQUE ' ELSE '' END, quote_ident(i.new), m.amname, k.keys,
     coalesce(' INCLUDE (' || k.include || ')', '') || CASE WHEN i.indnullsnotdistinct THEN ' NULLS NOT DISTINCT' ELSE '' END
@@ -126,7 +127,7 @@ LATERAL (
 WHERE i.kind = 'i' AND NOT EXISTS (
     SELECT FROM built b WHERE b.indrelid = i.indrelid AND b.relname = i.new
         AND b.indexrelid NOT IN (SELECT indexrelid FROM gone_indexes))
-ORDER BY i.tab, i.name)";
+ORDER BY i.indisunique, i.tab, i.name)";
 
 // --- Constraints ---
 
