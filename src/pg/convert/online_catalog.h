@@ -35,8 +35,8 @@ wide AS (
         (SELECT attnum FROM pg_attribute WHERE attrelid = relation AND attname = new) AS new_number
     FROM narrow))";
 
-// All foreign keys with a narrow column at either end; `own`: it is no copy for a partition. `rest`
-// is what follows the columns.
+// All foreign keys with a narrow column at either end; `own`: it is no copy for a partition. `head`
+// is what `definition` begins with, up to the columns that it refers to.
 inline constexpr char kKeys[] = R"(,
 keys AS (
     SELECT f.*, f.conparentid = 0 AS own, r.relkind AS kind, t.relkind AS referred_kind,

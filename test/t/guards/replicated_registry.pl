@@ -74,7 +74,9 @@ issues('target', 'on');
 
 # Later changes of every kind.
 ok(renew('source'), 'the source draws another worker id');
-value('source', q{UPDATE snowflake_watermark SET last_tick = last_tick + 1; INSERT INTO snowflake_watermark VALUES (77, 1);
+value('source', q{UPDATE snowflake_watermark SET last_tick = last_tick + 1;
+	INSERT INTO snowflake_watermark SELECT max(n), 1 FROM generate_series(0, 1023) n
+		WHERE n NOT IN (SELECT worker_id FROM snowflake_watermark UNION SELECT worker_id FROM snowflake_registry);
 	UPDATE snowflake_registry SET node = 'renamed'; SELECT snowflake_settle('to change that table, too'); SELECT snowflake_settled()});
 issues('source', 'on');
 arrived('beside changes of the registry');
