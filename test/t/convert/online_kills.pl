@@ -50,12 +50,13 @@ sub start_statements
 }
 
 # A session that waits until the statements run, sleeps, and then calls the function for them. It
-# runs in the server, because most statements take milliseconds.
+# runs in the server, because most statements take milliseconds. CREATE INDEX CONCURRENTLY may wait
+# for this session, without a snapshot.
 sub start_killer
 {
 	my ($function, $seconds) = @_;
 	my $sql = "DO \$\$ DECLARE victim int; BEGIN LOOP PERFORM pg_stat_clear_snapshot(); SELECT pid INTO victim FROM pg_stat_activity "
-	  . "WHERE application_name = 'conversion' AND state = 'active' AND backend_xmin IS NOT NULL; EXIT WHEN FOUND; PERFORM pg_sleep(0.0002); END LOOP; "
+	  . "WHERE application_name = 'conversion' AND state = 'active' AND (backend_xmin IS NOT NULL OR wait_event_type = 'Lock'); EXIT WHEN FOUND; PERFORM pg_sleep(0.0002); END LOOP; "
 	  . "PERFORM pg_sleep($seconds), $function(victim); END \$\$";
 	my $run = IPC::Run::start([ 'psql', '-XAtq', '-d', $server->connstr('postgres') . ' application_name=killer', '-c', $sql ], '<', '/dev/null', '>', '/dev/null', '2>', '/dev/null');
 	wait_until('the killer', sub { sessions('killer', 'count(*)') > 0 });
