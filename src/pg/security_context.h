@@ -13,6 +13,9 @@ struct SecurityContext {
   int guc_level;
 };
 SecurityContext EnterSecurityContext(Oid role, int further = 0);
+
+// A setting of whatever role, until the present nest level of settings ends.
+void SetForLevel(const char *name, const char *value);
 void LeaveSecurityContext(const SecurityContext &outer);
 
 }  // namespace snowflake

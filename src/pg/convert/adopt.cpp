@@ -11,6 +11,7 @@
 //    snowflake_convert() does. The setting is off meanwhile, so the statements of a conversion do
 //    not begin another.
 #include "pg/convert/convert.h"
+#include "pg/convert/query.h"
 #include "pg/report.h"
 #include "pg/security_context.h"
 #include "pg/settings.h"
@@ -75,17 +76,11 @@ struct Column {
 
 // The columns that a query finds. They stay until SPI_finish().
 List *Find(const char *query) {
-  const int rc = SPI_execute(query, false, 0);
-  if (rc != SPI_OK_SELECT) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), query);
+  Query(query);
   List *columns = NIL;
-  for (uint64 row = 0; row < SPI_processed; ++row) {
-    const auto text = [&](int field) { return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, field); };
-    const auto oid = [&](int field) {
-      bool is_null = false;
-      return DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, field, &is_null));
-    };
+  for (int64_t row = 0; row < Rows(); ++row) {
     Column *column = static_cast<Column *>(palloc(sizeof(Column)));
-    *column = {oid(1), text(3), text(4), oid(5)};
+    *column = {OidField(row, 1), Text(row, 3), Text(row, 4), OidField(row, 5)};
     columns = lappend(columns, column);
   }
   return columns;
@@ -138,11 +133,8 @@ bool Concerns(const Node *command) {
 void Adopt(Oid fn_oid) {
   const bool only_bigint = settings.adopt_keys == static_cast<int>(AdoptKeys::kBigint);
   const SecurityContext outer = EnterSecurityContext(GetUserId());
-  const auto off = [](const char *name) {
-    set_config_option(name, "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-  };
-  off("snowflake.adopt_keys");
-  off("row_security");  // as snowflake_convert() has it
+  SetForLevel("snowflake.adopt_keys", "off");
+  SetForLevel("row_security", "off");  // as snowflake_convert() has it
   SPI_connect();
   AdoptColumns(fn_oid, kKeys, false, only_bigint);
   AdoptColumns(fn_oid, kReferring, true);

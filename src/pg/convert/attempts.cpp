@@ -22,13 +22,10 @@ void Run(const char *statements, Oid owner) {
   SecurityContext outer = {};
   if (OidIsValid(owner)) outer = EnterSecurityContext(owner);
   const int guc_level = NewGUCNestLevel();
-  const auto set = [](const char *name, const char *value) {
-    set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-  };
-  set("search_path", "pg_catalog, pg_temp");
-  set("lock_timeout", "100ms");
+  SetForLevel("search_path", "pg_catalog, pg_temp");
+  SetForLevel("lock_timeout", "100ms");
   // What waits for this long ends an autovacuum that is in the way.
-  set("deadlock_timeout", "50ms");
+  SetForLevel("deadlock_timeout", "50ms");
   const int rc = SPI_execute(statements, false, 0);
   if (rc == SPI_ERROR_TRANSACTION)
     ereport(ERROR,
@@ -40,16 +37,11 @@ void Run(const char *statements, Oid owner) {
   if (OidIsValid(owner)) LeaveSecurityContext(outer);
 }
 
-// The owner of the table that was named; InvalidOid if none was. Errors: 42P01, 42501.
+// The owner of the table that was named; InvalidOid if none was.
 Oid OwnerFor(FunctionCallInfo fcinfo) {
   if (PG_ARGISNULL(1)) return InvalidOid;
-  Relation table = try_relation_open(PG_GETARG_OID(1), AccessShareLock);
-  if (table == nullptr) ReportNoRelation(PG_GETARG_OID(1));
+  Relation table = OpenOwn(PG_GETARG_OID(1), AccessShareLock, "snowflake_try");
   const Oid owner = table->rd_rel->relowner;
-  if (!has_privs_of_role(GetUserId(), owner))
-    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                    errmsg("must be owner of table %s", RelationGetRelationName(table)),
-                    errhint("Call snowflake_try() as the table's owner.")));
   relation_close(table, AccessShareLock);
   return owner;
 }
@@ -90,6 +82,23 @@ void CheckMayCommit(FunctionCallInfo fcinfo, const char *procedure) {
   ereport(ERROR,
           (errcode(ERRCODE_ACTIVE_SQL_TRANSACTION), errmsg("%s() cannot run inside a transaction block", procedure),
            errdetail("It ends transactions of its own."), errhint("Call it as a statement of its own.")));
+}
+
+void CheckMayChange(const char *function) {
+  const char *call = psprintf("%s()", function);
+  PreventCommandDuringRecovery(call);
+  PreventCommandIfReadOnly(call);
+  if (XactIsoLevel != XACT_READ_COMMITTED) ReportIsolation(function);
+}
+
+Relation OpenOwn(Oid table, LOCKMODE mode, const char *procedure) {
+  Relation relation = try_relation_open(table, mode);
+  if (relation == nullptr) ReportNoRelation(table);
+  if (!has_privs_of_role(GetUserId(), relation->rd_rel->relowner))
+    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                    errmsg("must be owner of table %s", RelationGetRelationName(relation)),
+                    errhint("Call %s() as the table's owner.", procedure)));
+  return relation;
 }
 
 void PauseFor(int64_t us) {

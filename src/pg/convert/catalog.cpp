@@ -40,7 +40,7 @@ WITH RECURSIVE held(relation, number, own) AS (
 SELECT h.relation, h.number, format('%I.%I', n.nspname, c.relname), quote_ident(a.attname),
     pg_describe_object('pg_class'::regclass, h.relation, h.number), up.roots, up.root_count,
     a.atttypid, format_type(a.atttypid, a.atttypmod), h.own, up.root, a.attgenerated <> '', c.reloftype <> 0,
-    d.adbin::text
+    d.adbin::text, quote_ident()" SNOWFLAKE_NEW("a.attname") R"()
 FROM (SELECT relation, number, bool_or(own) AS own FROM held GROUP BY 1, 2 HAVING bool_or(own) OR NOT $3) AS h
 JOIN pg_class c ON c.oid = h.relation JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_attribute a ON a.attrelid = h.relation AND a.attnum = h.number
@@ -202,9 +202,7 @@ ORDER BY f.conparentid <> 0, f.conname LIMIT 1)";
 // `field`: of kSequences.
 List *SequencesOf(const IdColumns &columns, char dependency, int field) {
   Query(kSequences, columns.own.tables, columns.own.numbers, Of(CHAROID, CharGetDatum(dependency)));
-  List *found = NIL;
-  for (int64_t row = 0; row < Rows(); ++row) found = lappend(found, Text(row, field));
-  return found;
+  return Texts(field);
 }
 
 // Whether a default, as it is stored, is a call of the function that the conversion sets.
@@ -344,8 +342,8 @@ IdColumns FindColumns(const Conversion &conversion) {
     const int16 number = DatumGetInt16(Field(row, 2));
     const int64_t roots = DatumGetInt64(Field(row, 7));
     const bool issues = IsOurs(conversion, text(14));
-    columns.all[row] = {OidField(row, 1), number,  text(3),  text(4),  text(5),  text(6),  roots, type,
-                        narrow,           text(9), flag(10), flag(11), flag(12), flag(13), issues};
+    columns.all[row] = {OidField(row, 1), number,  text(3),  text(4),  text(5),  text(6),  roots,  type,
+                        narrow,           text(9), flag(10), flag(11), flag(12), flag(13), issues, text(15)};
   }
   columns.own = SetOf(columns, [](const IdColumn &column) { return column.own; });
   columns.narrow = SetOf(columns, [](const IdColumn &column) { return column.narrow; });
@@ -394,16 +392,7 @@ List *SequenceStatements(const IdColumns &columns) { return SequencesOf(columns,
 
 List *SequenceTypeStatements(const IdColumns &columns) {
   Query(kNarrowSequences, columns.own.tables, columns.own.numbers);
-  List *found = NIL;
-  for (int64_t row = 0; row < Rows(); ++row) found = lappend(found, Text(row, 1));
-  return found;
-}
-
-const char *NewName(const char *old) {
-  // With one character before it, it still fits into a name.
-  if (strlen(old) < 49) return psprintf("snowflake_new_%s", old);
-  const Datum md5 = DirectFunctionCall1Coll(md5_text, C_COLLATION_OID, CStringGetTextDatum(old));
-  return psprintf("snowflake_new_%s", TextDatumGetCString(md5));
+  return Texts(1);
 }
 
 bool LargestId(const Conversion &conversion, const IdColumn &column, int64_t *id) {

@@ -5,6 +5,12 @@
 #include "pg/security_context.h"
 #include "pg/spi.h"
 
+// What an online conversion calls the new column, index or constraint for an old one. With one
+// character before it, it still fits into a name.
+#define SNOWFLAKE_NEW(name)                                                                                          \
+  "CASE WHEN octet_length(" name "::text) < 49 THEN 'snowflake_new_' || " name " ELSE 'snowflake_new_' || md5(" name \
+  ") END"
+
 namespace snowflake {
 // What is to be converted.
 struct Conversion {
@@ -50,7 +56,8 @@ struct IdColumn {
   bool root;  // is inherited from nowhere
   bool generated;
   bool typed_table;
-  bool issues;  // it has the new default
+  bool issues;          // it has the new default
+  const char *new_sql;  // what an online conversion calls the column that is to replace it
 };
 
 inline bool IsInteger(Oid type) { return type == INT2OID || type == INT4OID || type == INT8OID; }
@@ -70,9 +77,6 @@ struct IdColumns {
 };
 
 inline bool OnlyWidens(const Conversion &conversion) { return strcmp(conversion.target, "bigint") == 0; }
-
-// What an online conversion calls the new column, index or constraint for an old one.
-const char *NewName(const char *old);
 
 // A function of the extension. Error: 55000.
 struct Function {

@@ -11,6 +11,7 @@
 #include "pg/convert/convert.h"
 
 #include "core/segment.h"
+#include "pg/convert/attempts.h"
 #include "pg/convert/online.h"
 #include "pg/convert/segment.h"
 #include "pg/database_layout.h"
@@ -85,7 +86,7 @@ void CheckColumns(const Conversion &conversion, const IdColumns &columns) {
 
 // What ALTER TABLE cannot do.
 void CheckDirect(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls) {
-  if (conversion.segment == nullptr && AbandonSteps(conversion, columns) != NIL)
+  if (conversion.segment == nullptr && OnlineHasBegun(columns))
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
                   "An online conversion of it has begun.",
                   "Call snowflake_convert() with online => true, and run the statements that it returns. With abandon "
@@ -107,7 +108,8 @@ bool LacksDefault(const Conversion &conversion, const IdColumns &columns) {
 }
 
 // One statement for each table at a top; ALTER TABLE passes it on. So each is rewritten only once.
-List *AlterStatements(const Conversion &conversion, const IdColumns &columns) {
+// `types`: whether types change, too.
+List *AlterStatements(const Conversion &conversion, const IdColumns &columns, bool types) {
   List *statements = NIL;
   const bool default_missing = LacksDefault(conversion, columns);
   for (int64_t i = 0; i < columns.count;) {
@@ -116,7 +118,7 @@ List *AlterStatements(const Conversion &conversion, const IdColumns &columns) {
     StringInfoData actions;
     initStringInfo(&actions);
     for (; i < columns.count && columns.all[i].table == first.table; ++i)
-      if (columns.all[i].root && columns.all[i].narrow)
+      if (types && columns.all[i].root && columns.all[i].narrow)
         appendStringInfo(&actions, "%sALTER COLUMN %s TYPE bigint", actions.len > 0 ? ", " : "",
                          columns.all[i].name_sql);
     if (sets_default)
@@ -128,12 +130,13 @@ List *AlterStatements(const Conversion &conversion, const IdColumns &columns) {
   return statements;
 }
 
-List *Statements(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls) {
+// `types`: as above; `not_nulls` is empty if they do not change.
+List *Statements(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls, bool types) {
   const bool only_widens = OnlyWidens(conversion);
   // An identity takes no default, and a sequence cannot be dropped while a default uses it.
   List *statements = only_widens ? NIL : IdentityStatements(columns);
   statements = list_concat(statements, not_nulls.apart);
-  statements = list_concat(statements, AlterStatements(conversion, columns));
+  statements = list_concat(statements, AlterStatements(conversion, columns, types));
   statements = list_concat(statements, not_nulls.together);
   return list_concat(statements, only_widens ? SequenceTypeStatements(columns) : SequenceStatements(columns));
 }
@@ -141,14 +144,8 @@ List *Statements(const Conversion &conversion, const IdColumns &columns, const N
 // What follows the switch of an online conversion: the old column has gone with its identity or
 // sequence. A column that was bigint already has them.
 List *StatementsAfterSwitch(const Conversion &conversion, const IdColumns &columns) {
-  IdColumns wide = columns;
-  wide.all = static_cast<IdColumn *>(palloc(sizeof(IdColumn) * (columns.count + 1)));
-  for (int64_t i = 0; i < columns.count; ++i) {
-    wide.all[i] = columns.all[i];
-    wide.all[i].narrow = false;
-  }
-  if (columns.all[0].narrow) return AlterStatements(conversion, wide);
-  return Statements(conversion, wide, {});
+  if (columns.all[0].narrow) return AlterStatements(conversion, columns, false);
+  return Statements(conversion, columns, {}, false);
 }
 
 // Each in a security context of its own, which ends what the statement has set.
@@ -189,7 +186,7 @@ void Convert(Conversion conversion, ReturnSetInfo *result) {
   const NotNulls not_nulls = FindNotNulls(columns);
   CheckColumns(conversion, columns);
   CheckDirect(conversion, columns, not_nulls);
-  List *statements = Statements(conversion, columns, not_nulls);
+  List *statements = Statements(conversion, columns, not_nulls, true);
   if (statements == NIL && result != nullptr) ReportNothingLeft(conversion, columns.all[0]);
   SegmentChange change = {};
   if (conversion.segment != nullptr) change = PlanSegment(conversion, columns);
@@ -199,7 +196,7 @@ void Convert(Conversion conversion, ReturnSetInfo *result) {
   Execute(conversion, change);
   Execute(conversion, statements);
   const IdColumns now = FindColumns(conversion);
-  if (Statements(conversion, now, FindNotNulls(now)) != NIL)
+  if (Statements(conversion, now, FindNotNulls(now), true) != NIL)
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
                   "A schema was renamed or an event trigger interfered during the conversion.", "Try again.");
 }
@@ -220,12 +217,6 @@ void ConvertOnline(Conversion conversion, bool abandon, ReturnSetInfo *result) {
   List *statements = OnlineSteps(conversion, columns, StatementsAfterSwitch(conversion, columns));
   if (statements == NIL) ReportNothingLeft(conversion, columns.all[0]);
   Return(result, statements);
-}
-
-void CheckMayConvert() {
-  PreventCommandDuringRecovery("snowflake_convert()");
-  PreventCommandIfReadOnly("snowflake_convert()");
-  if (XactIsoLevel != XACT_READ_COMMITTED) ReportIsolation("snowflake_convert");
 }
 
 // The first two arguments. A conversion that executes nothing locks as a dry run does.
@@ -263,7 +254,7 @@ SNOWFLAKE_FUNCTION(snowflake_convert) {
   if (abandon && !online)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("abandon needs online => true"),
                     errdetail("Only an online conversion can be abandoned; another one is one transaction.")));
-  if (!dry_run && !online) CheckMayConvert();
+  if (!dry_run && !online) CheckMayChange("snowflake_convert");
   InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
   ReturnSetInfo *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
   SPI_connect();
@@ -303,7 +294,7 @@ SNOWFLAKE_FUNCTION(snowflake_convert_segment) {
             (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("cannot convert to a segment called \"%s\"", segment),
              errdetail("This value may be meant for the boolean argument dry_run."),
              errhint("For a dry run, write dry_run => true.")));
-  if (!dry_run) CheckMayConvert();
+  if (!dry_run) CheckMayChange("snowflake_convert");
   InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
   SPI_connect();
   Conversion conversion = ConversionOf(fcinfo, dry_run);

@@ -9,9 +9,10 @@
 // 4. Progress is in the backend's own status entry, as that of PostgreSQL's commands is. It needs
 //    no table and no shared memory of the extension, and it ends with the command.
 #include "pg/convert/attempts.h"
-#include "pg/convert/catalog.h"
+#include "pg/convert/query.h"
 #include "pg/report.h"
 #include "pg/rows.h"
+#include "pg/security_context.h"
 
 namespace snowflake {
 namespace {
@@ -47,21 +48,21 @@ struct Fill {
 
 void Show(Progress what, int64_t value) { pgstat_progress_update_param(what, value); }
 
-bool NarrowColumn(Oid type) { return type == INT2OID || type == INT4OID; }
-
-// The two statements for the table's columns that have a new one; false: there is none.
+// The two statements for the table's columns that have a new one; false: there is none. The
+// triggers that keep these in step name both.
 bool MakeStatements(Fill *fill, Relation table) {
   StringInfoData set, differ;
   initStringInfo(&set);
   initStringInfo(&differ);
   const TupleDesc columns = RelationGetDescr(table);
-  for (int i = 0; i < columns->natts; ++i) {
-    const Form_pg_attribute column = TupleDescAttr(columns, i);
-    if (column->attisdropped || !NarrowColumn(column->atttypid)) continue;
-    const char *added = NewName(NameStr(column->attname));
-    const int number = SPI_fnumber(columns, added);
-    if (number <= 0 || SPI_gettypeid(columns, number) != INT8OID) continue;
-    const char *from = quote_identifier(NameStr(column->attname)), *to = quote_identifier(added);
+  for (int i = 0; table->trigdesc != nullptr && i < table->trigdesc->numtriggers; ++i) {
+    const Trigger &trigger = table->trigdesc->triggers[i];
+    if (trigger.tgnargs != 2 || trigger.tgname[0] != '~' || strcmp(trigger.tgname + 1, trigger.tgargs[1]) != 0)
+      continue;
+    const int number = SPI_fnumber(columns, trigger.tgargs[1]);
+    if (SPI_fnumber(columns, trigger.tgargs[0]) <= 0 || number <= 0 || SPI_gettypeid(columns, number) != INT8OID)
+      continue;
+    const char *from = quote_identifier(trigger.tgargs[0]), *to = quote_identifier(trigger.tgargs[1]);
     appendStringInfo(&set, "%s%s = %s", set.len > 0 ? ", " : "", to, from);
     appendStringInfo(&differ, "%s%s IS DISTINCT FROM %s", differ.len > 0 ? " OR " : "", to, from);
   }
@@ -72,35 +73,16 @@ bool MakeStatements(Fill *fill, Relation table) {
   return set.len > 0;
 }
 
-// Locks the table until the transaction ends. Errors: 42P01, 42501.
-Relation OpenOwn(Oid table) {
-  Relation relation = try_relation_open(table, RowExclusiveLock);
-  if (relation == nullptr) ReportNoRelation(table);
-  if (!has_privs_of_role(GetUserId(), relation->rd_rel->relowner))
-    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                    errmsg("must be owner of table %s", RelationGetRelationName(relation)),
-                    errhint("Call snowflake_fill() as the table's owner.")));
-  return relation;
-}
+// Locks the table until the transaction ends.
+Relation OpenToFill(Oid table) { return OpenOwn(table, RowExclusiveLock, "snowflake_fill"); }
 
 // As the table's owner, without the triggers of users, and whatever policies say.
 template <typename Body>
 void Unseen(Oid owner, Body body) {
   const SecurityContext outer = EnterSecurityContext(owner, SECURITY_NOFORCE_RLS);
-  set_config_option("session_replication_role", "replica", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+  SetForLevel("session_replication_role", "replica");
   body();
   LeaveSecurityContext(outer);
-}
-
-void Execute(const char *statement, int count, const Value *values, bool read_only, int expected, long limit) {
-  Oid types[3];
-  Datum datums[3];
-  for (int i = 0; i < count; ++i) {
-    types[i] = values[i].type;
-    datums[i] = values[i].datum;
-  }
-  const int rc = SPI_execute_with_args(statement, count, types, datums, nullptr, read_only, limit);
-  if (rc != expected) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), statement);
 }
 
 Value Tid(ItemPointerData *tid) { return Of(TIDOID, PointerGetDatum(tid)); }
@@ -117,9 +99,8 @@ void CheckFilled(const Fill &fill, int64_t updated, int64_t locked) {
 
 // One batch of rows from `from` on, which moves behind them. False: the blocks have no more.
 bool FillRows(const Fill &fill, ItemPointerData *from, ItemPointerData *to, int64_t *count) {
-  const Value range[] = {Tid(from), Tid(to)};
-  const char *lock = psprintf("%s LIMIT " INT64_FORMAT " FOR NO KEY UPDATE SKIP LOCKED", fill.select, fill.most_rows);
-  Execute(lock, 2, range, false, SPI_OK_SELECT, 0);
+  Query(psprintf("%s LIMIT " INT64_FORMAT " FOR NO KEY UPDATE SKIP LOCKED", fill.select, fill.most_rows), Tid(from),
+        Tid(to));
   *count = Rows();
   if (*count == 0) return false;
   SPITupleTable *found = SPI_tuptable;
@@ -133,9 +114,11 @@ bool FillRows(const Fill &fill, ItemPointerData *from, ItemPointerData *to, int6
   }
   ArrayType *all =
       construct_array(rows, static_cast<int>(*count), TIDOID, sizeof(ItemPointerData), false, TYPALIGN_SHORT);
-  const Value ids = Of(TIDARRAYOID, PointerGetDatum(all));
-  Execute(fill.update, 1, &ids, false, SPI_OK_UPDATE, 0);
-  CheckFilled(fill, static_cast<int64_t>(SPI_processed), *count);
+  Oid type = TIDARRAYOID;
+  Datum ids = PointerGetDatum(all);
+  const int rc = SPI_execute_with_args(fill.update, 1, &type, &ids, nullptr, false, 0);
+  if (rc != SPI_OK_UPDATE) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), fill.update);
+  CheckFilled(fill, Rows(), *count);
   SPI_freetuptable(found);
   *from = last;
   ItemPointerSetOffsetNumber(from, OffsetNumberNext(ItemPointerGetOffsetNumber(&last)));
@@ -143,8 +126,7 @@ bool FillRows(const Fill &fill, ItemPointerData *from, ItemPointerData *to, int6
 }
 
 bool IsLeft(const Fill &fill, ItemPointerData *from, ItemPointerData *to) {
-  const Value range[] = {Tid(from), Tid(to)};
-  Execute(fill.select, 2, range, false, SPI_OK_SELECT, 1);
+  Query(psprintf("%s LIMIT 1", fill.select), Tid(from), Tid(to));
   const bool is_left = Rows() > 0;
   SPI_freetuptable(SPI_tuptable);
   return is_left;
@@ -153,13 +135,8 @@ bool IsLeft(const Fill &fill, ItemPointerData *from, ItemPointerData *to) {
 // What others need; the batch before lasted that long.
 Waits WhatOthersNeed(const Fill &fill) {
   const SecurityContext outer = EnterSecurityContext(BOOTSTRAP_SUPERUSERID);
-  const Value table = Of(OIDOID, ObjectIdGetDatum(fill.table));
-  Execute(kOthers, 1, &table, true, SPI_OK_SELECT, 0);
-  bool is_null = false;
-  const auto field = [&](int number) {
-    return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, number, &is_null);
-  };
-  const Waits waits = DatumGetInt64(field(1)) > fill.max_lag ? kReplicas : DatumGetBool(field(2)) ? kLocks : kNothing;
+  Query(kOthers, OidValue(fill.table));
+  const Waits waits = DatumGetInt64(Field(0, 1)) > fill.max_lag ? kReplicas : BoolField(0, 2) ? kLocks : kNothing;
   SPI_freetuptable(SPI_tuptable);
   LeaveSecurityContext(outer);
   return waits;
@@ -186,7 +163,7 @@ void Commit(Fill *fill, int64_t lasted_us) {
 
 // One batch. False: there are no more rows that nobody has locked; `left` says whether others are.
 bool FillBatch(Fill *fill, const ItemPointerData &first, ItemPointerData *from, ItemPointerData *to, bool *left) {
-  Relation table = OpenOwn(fill->table);
+  Relation table = OpenToFill(fill->table);
   bool more = false;
   *left = false;
   if (MakeStatements(fill, table))
@@ -222,7 +199,7 @@ bool FillBlocks(Fill *fill, BlockNumber first, BlockNumber end) {
 }
 
 void FillTable(Fill *fill) {
-  Relation table = OpenOwn(fill->table);
+  Relation table = OpenToFill(fill->table);
   BlockNumber begin = 0, end = RelationGetNumberOfBlocks(table);
   const bool any = MakeStatements(fill, table);
   table_close(table, NoLock);
@@ -265,11 +242,9 @@ SNOWFLAKE_FUNCTION(snowflake_fill) {
   if (max_lag < 0)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("max_lag must not be negative"),
                     errdetail("It is %lld bytes.", Long(max_lag))));
-  PreventCommandDuringRecovery("snowflake_fill()");
-  PreventCommandIfReadOnly("snowflake_fill()");
-  if (XactIsoLevel != XACT_READ_COMMITTED) ReportIsolation("snowflake_fill");
+  CheckMayChange("snowflake_fill");
   SPI_connect_ext(SPI_OPT_NONATOMIC);
-  relation_close(OpenOwn(PG_GETARG_OID(0)), NoLock);
+  relation_close(OpenToFill(PG_GETARG_OID(0)), NoLock);
   ListCell *cell = nullptr;
   foreach (cell, TablesBelow(PG_GETARG_OID(0))) {
     Fill fill = {lfirst_oid(cell), max_lag, nullptr, nullptr, kFewestRows, 0};

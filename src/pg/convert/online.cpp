@@ -292,16 +292,24 @@ HAVING count(*) > 0)";
 
 // Expressions of tables have no parameters. So the parameter mark + n can stand for column n.
 struct Marking {
-  Bitmapset *narrow;
+  const IdColumns *columns;
+  Oid table;
   int mark;
 };
+
+bool IsNarrow(const IdColumns &columns, Oid table, AttrNumber number) {
+  bool narrow = false;
+  for (int64_t i = 0; i < columns.count; ++i)
+    narrow |= columns.all[i].narrow && columns.all[i].table == table && columns.all[i].number == number;
+  return narrow;
+}
 
 Node *MarkColumns(Node *node, void *context) {
   if (node == nullptr) return nullptr;
   if (!IsA(node, Var)) return MutateTree(node, MarkColumns, context);
   const Marking *marking = static_cast<Marking *>(context);
   const Var *var = castNode(Var, node);
-  if (!bms_is_member(var->varattno, marking->narrow)) return static_cast<Node *>(copyObjectImpl(node));
+  if (!IsNarrow(*marking->columns, marking->table, var->varattno)) return static_cast<Node *>(copyObjectImpl(node));
   Param *param = makeNode(Param);
   param->paramkind = PARAM_EXTERN;
   param->paramid = marking->mark + var->varattno;
@@ -327,17 +335,16 @@ const char *Replaced(const char *text, const char *from, const char *to) {
 // The SQL of an expression of a table, with the new columns instead of the narrow ones.
 const char *OnNewColumns(const IdColumns &columns, Oid table, Node *expression) {
   List *context = deparse_context_for(get_rel_name(table), table);
-  Marking marking = {nullptr, 100 * 10000};
-  for (int64_t i = 0; i < columns.count; ++i)
-    if (columns.all[i].narrow && columns.all[i].table == table)
-      marking.narrow = bms_add_member(marking.narrow, columns.all[i].number);
+  Marking marking = {&columns, table, 100 * 10000};
   // A literal may look like the mark of a column, which has up to four digits.
   const char *before = deparse_expression(expression, context, false, false);
   while (strstr(before, psprintf("$%d", marking.mark / 10000)) != nullptr) marking.mark += 10000;
   const char *sql = deparse_expression(MarkColumns(expression, &marking), context, false, false);
-  for (int number = -1; (number = bms_next_member(marking.narrow, number)) >= 0;)
-    sql = Replaced(sql, psprintf("$%d", marking.mark + number),
-                   quote_identifier(NewName(get_attname(table, static_cast<AttrNumber>(number), false))));
+  for (int64_t i = 0; i < columns.count; ++i) {
+    const IdColumn &column = columns.all[i];
+    if (column.narrow && column.table == table)
+      sql = Replaced(sql, psprintf("$%d", marking.mark + column.number), column.new_sql);
+  }
   return sql;
 }
 
@@ -477,13 +484,14 @@ List *ForeignKeySteps(const Extension &extension, const IdColumns &columns) {
 
 // Those up to the switch, without ANALYZE, which leaves nothing that could be found.
 List *StepsBefore(const Extension &extension, const IdColumns &columns) {
-  const ColumnSet &narrow = columns.narrow;
-  List *steps = Attempts(extension, Texts({kWide, kAdd}, narrow.tables, narrow.numbers, TextValue(extension.follow)));
-  steps = list_concat(
-      steps, Attempts(extension, Texts({kWide, kKeys, kIndexes, kGone, kDropGone}, narrow.tables, narrow.numbers)));
-  steps = list_concat(steps, Texts({kWide, kKeys, kIndexes, kGone, kDropGoneIndexes}, narrow.tables, narrow.numbers));
-  steps = list_concat(steps, Texts({kWide, kUnknown, kFill}, narrow.tables, narrow.numbers, TextValue(extension.fill)));
-  steps = list_concat(steps, Texts({kWide, kUnknown, kValidate}, narrow.tables, narrow.numbers));
+  const auto texts = [&](std::initializer_list<const char *> parts, auto... more) {
+    return Texts(parts, columns.narrow.tables, columns.narrow.numbers, more...);
+  };
+  List *steps = Attempts(extension, texts({kWide, kAdd}, TextValue(extension.follow)));
+  steps = list_concat(steps, Attempts(extension, texts({kWide, kKeys, kIndexes, kGone, kDropGone})));
+  steps = list_concat(steps, texts({kWide, kKeys, kIndexes, kGone, kDropGoneIndexes}));
+  steps = list_concat(steps, texts({kWide, kUnknown, kFill}, TextValue(extension.fill)));
+  steps = list_concat(steps, texts({kWide, kUnknown, kValidate}));
   steps = list_concat(steps, IndexSteps(columns));
   steps = list_concat(steps, CheckSteps(extension, columns));
   return list_concat(steps, ForeignKeySteps(extension, columns));
@@ -511,6 +519,10 @@ char *Switch(const Extension &extension, const Conversion &conversion, const IdC
                           quote_literal_cstr(conversion.target), ChecksumOf(text), text));
 }
 
+List *WhatToAbandon(const IdColumns &columns) {
+  return Texts({kWide, kKeys, kAbandon}, columns.narrow.tables, columns.narrow.numbers);
+}
+
 }  // namespace
 
 void CheckOnline(const IdColumns &columns) {
@@ -534,9 +546,10 @@ List *OnlineSteps(const Conversion &conversion, const IdColumns &columns, List *
   return lappend(steps, Switch(extension, conversion, columns, defaults));
 }
 
+bool OnlineHasBegun(const IdColumns &columns) { return columns.narrow_count > 0 && WhatToAbandon(columns) != NIL; }
+
 List *AbandonSteps(const Conversion &conversion, const IdColumns &columns) {
-  return Attempts(FunctionsOf(conversion),
-                  Texts({kWide, kKeys, kAbandon}, columns.narrow.tables, columns.narrow.numbers));
+  return Attempts(FunctionsOf(conversion), WhatToAbandon(columns));
 }
 
 void CheckSwitch(const Conversion &conversion, const IdColumns &columns, List *defaults, const char *checksum) {

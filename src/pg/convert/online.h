@@ -18,6 +18,9 @@ void CheckOnline(const IdColumns &columns);
 // that is all.
 List *OnlineSteps(const Conversion &conversion, const IdColumns &columns, List *defaults);
 
+// Whether there is anything to abandon.
+bool OnlineHasBegun(const IdColumns &columns);
+
 // What undoes the steps before the switch.
 List *AbandonSteps(const Conversion &conversion, const IdColumns &columns);
 

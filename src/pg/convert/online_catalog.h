@@ -2,14 +2,10 @@
 // between SPI_connect() and SPI_finish().
 #pragma once
 
+#include "pg/convert/catalog.h"
 #include "pg/convert/query.h"
 
 #include <initializer_list>
-
-// The name of the new column, index or constraint for an old one.
-#define SNOWFLAKE_NEW(name)                                                                                          \
-  "CASE WHEN octet_length(" name "::text) < 49 THEN 'snowflake_new_' || " name " ELSE 'snowflake_new_' || md5(" name \
-  ") END"
 
 namespace snowflake {
 // $1 and $2: the narrow columns. Those that are inherited from nowhere are roots; `top` is the
@@ -101,13 +97,11 @@ inline const char *Concat(std::initializer_list<const char *> parts) {
   return query.data;
 }
 
-// The first fields of all rows, as a list of texts.
+// The first fields of all rows.
 template <typename... Values>
 List *Texts(std::initializer_list<const char *> parts, Values... values) {
   Query(Concat(parts), values...);
-  List *texts = NIL;
-  for (int64_t row = 0; row < Rows(); ++row) texts = lappend(texts, Text(row, 1));
-  return texts;
+  return Texts(1);
 }
 
 }  // namespace snowflake

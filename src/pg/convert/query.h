@@ -25,6 +25,13 @@ inline Datum Field(int64_t row, int field) {
   return SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, field, &is_null);
 }
 inline Oid OidField(int64_t row, int field) { return DatumGetObjectId(Field(row, field)); }
+// A field of all rows.
+inline List *Texts(int field) {
+  List *texts = NIL;
+  for (int64_t row = 0; row < Rows(); ++row) texts = lappend(texts, Text(row, field));
+  return texts;
+}
+
 inline bool BoolField(int64_t row, int field) { return DatumGetBool(Field(row, field)); }
 
 }  // namespace snowflake

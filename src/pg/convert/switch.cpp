@@ -9,6 +9,21 @@
 
 #include "pg/convert/online_catalog.h"
 
+// Whether an object, whose pg_depend.classid is given, is on a narrow column.
+#define SNOWFLAKE_ON_NARROW(classid, oid)                                                                           \
+  "EXISTS (SELECT FROM wide w JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = w.relation " \
+  "AND d.refobjsubid = w.number AND d.classid = '" classid "'::regclass WHERE d.objid = " oid ")"
+
+// A role that has rights, and the statements that take all rights and give them, to be grouped by
+// the object, the grantee and whether it may grant them.
+#define SNOWFLAKE_GRANTEE(grantee) "CASE " grantee " WHEN 0 THEN 'PUBLIC' ELSE " grantee "::regrole::text END"
+#define SNOWFLAKE_REVOKE(object) \
+  "format('REVOKE ALL ON %s FROM %s', " object ", string_agg(DISTINCT " SNOWFLAKE_GRANTEE("d.grantee") ", ', '))"
+#define SNOWFLAKE_GRANT(rights, object)                  \
+  "format('GRANT %s ON %s TO %s%s', " rights ", " object \
+  ", " SNOWFLAKE_GRANTEE("g.grantee") ", CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)"
+#define SNOWFLAKE_RIGHTS "string_agg(g.privilege_type, ', ' ORDER BY g.privilege_type)"
+
 namespace snowflake {
 namespace {
 constexpr char kTables[] = R"(
@@ -62,10 +77,7 @@ SELECT s.statement FROM (
 constexpr char kReplaceTriggers[] = R"(,
 replaced AS (
     SELECT t.oid, t.tgrelid, t.tgname, t.tgenabled, 'O'::"char" AS above, 0 AS level FROM pg_trigger t
-    WHERE NOT t.tgisinternal AND t.tgparentid = 0 AND EXISTS (
-        SELECT FROM wide w JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = w.relation
-            AND d.refobjsubid = w.number AND d.classid = 'pg_trigger'::regclass
-        WHERE d.objid = t.oid)
+    WHERE NOT t.tgisinternal AND t.tgparentid = 0 AND )" SNOWFLAKE_ON_NARROW("pg_trigger", "t.oid") R"(
     UNION ALL
     SELECT t.oid, t.tgrelid, t.tgname, t.tgenabled, r.tgenabled, r.level + 1
     FROM replaced r JOIN pg_trigger t ON t.tgparentid = r.oid)
@@ -91,10 +103,7 @@ SELECT format('ALTER POLICY %I ON %s%s%s', p.polname, p.polrelid::regclass,
     ' USING (' || pg_get_expr(p.polqual, p.polrelid) || ')',
     ' WITH CHECK (' || pg_get_expr(p.polwithcheck, p.polrelid) || ')')
 FROM pg_policy p
-WHERE EXISTS (
-    SELECT FROM wide w JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = w.relation
-        AND d.refobjsubid = w.number AND d.classid = 'pg_policy'::regclass
-    WHERE d.objid = p.oid)
+WHERE )" SNOWFLAKE_ON_NARROW("pg_policy", "p.oid") R"(
 ORDER BY p.polrelid, p.polname)";
 
 // The check constraint shows that no row is null, so the table is not read. From 18 on NOT NULL is
@@ -154,14 +163,11 @@ SELECT s.statement FROM (
                'split_part(current_setting(%L), '','', 2)::boolean)', name, kept, kept)
     FROM sequences WHERE deptype = 'i'
     UNION ALL
-    SELECT name, 2, format('REVOKE ALL ON SEQUENCE %s FROM %s', name, string_agg(DISTINCT
-        CASE d.grantee WHEN 0 THEN 'PUBLIC' ELSE d.grantee::regrole::text END, ', '))
+    SELECT name, 2, )" SNOWFLAKE_REVOKE("'SEQUENCE ' || name") R"(
     FROM sequences JOIN defaults d ON d.type = 'S' OR d.grantee = relowner
     WHERE deptype = 'i' AND (relacl IS NOT NULL OR d.grantee <> relowner) GROUP BY name
     UNION ALL
-    SELECT name, 3, format('GRANT %s ON SEQUENCE %s TO %s%s', string_agg(g.privilege_type, ', ' ORDER BY g.privilege_type),
-        name, CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END,
-        CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
+    SELECT name, 3, )" SNOWFLAKE_GRANT(SNOWFLAKE_RIGHTS, "'SEQUENCE ' || name") R"(
     FROM sequences, aclexplode(relacl) AS g WHERE deptype = 'i'
     GROUP BY name, g.grantee, g.is_grantable
     UNION ALL
@@ -246,10 +252,8 @@ SELECT s.statement FROM (
     FROM wide w JOIN pg_attribute a ON a.attrelid = w.relation AND a.attnum = w.number, unnest(a.attoptions) AS o
     WHERE o LIKE 'n\_distinct%' GROUP BY w.nth, w.tab, w.old
     UNION ALL
-    SELECT w.nth, 4, format('GRANT %s ON %s TO %s%s',
-        string_agg(format('%s (%I)', g.privilege_type, w.old), ', ' ORDER BY g.privilege_type), w.tab,
-        CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END,
-        CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
+    SELECT w.nth, 4, )" SNOWFLAKE_GRANT(
+    "string_agg(format('%s (%I)', g.privilege_type, w.old), ', ' ORDER BY g.privilege_type)", "w.tab") R"(
     FROM wide w JOIN pg_attribute a ON a.attrelid = w.relation AND a.attnum = w.number, aclexplode(a.attacl) AS g
     GROUP BY w.nth, w.tab, g.grantee, g.is_grantable) AS s(nth, rank, statement)
 ORDER BY nth, rank, statement)";
@@ -262,10 +266,7 @@ SELECT pg_get_statisticsobjdef(s.oid)
        ELSE format(E';\nCOMMENT ON STATISTICS %I.%I IS %L', n.nspname, s.stxname,
            obj_description(s.oid, 'pg_statistic_ext')) END
 FROM pg_statistic_ext s JOIN pg_namespace n ON n.oid = s.stxnamespace
-WHERE EXISTS (
-    SELECT FROM wide w JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = w.relation
-        AND d.refobjsubid = w.number AND d.classid = 'pg_statistic_ext'::regclass
-    WHERE d.objid = s.oid)
+WHERE )" SNOWFLAKE_ON_NARROW("pg_statistic_ext", "s.oid") R"(
 ORDER BY n.nspname, s.stxname)";
 
 constexpr char kMakeViews[] = R"(
@@ -277,22 +278,17 @@ SELECT s.statement FROM (
         pg_get_userbyid(c.relowner))
     FROM views v JOIN pg_class c ON c.oid = v.view
     UNION ALL
-    SELECT v.depth, v.name, 2, format('REVOKE ALL ON %s FROM %s', v.name, string_agg(DISTINCT
-        CASE d.grantee WHEN 0 THEN 'PUBLIC' ELSE d.grantee::regrole::text END, ', '))
+    SELECT v.depth, v.name, 2, )" SNOWFLAKE_REVOKE("v.name") R"(
     FROM views v JOIN pg_class c ON c.oid = v.view JOIN defaults d ON d.type = 'r' OR d.grantee = c.relowner
     WHERE c.relacl IS NOT NULL OR d.grantee <> c.relowner GROUP BY v.depth, v.name
     UNION ALL
-    SELECT v.depth, v.name, 3, format('GRANT %s ON %s TO %s%s',
-        string_agg(g.privilege_type, ', ' ORDER BY g.privilege_type), v.name,
-        CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END,
-        CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
+    SELECT v.depth, v.name, 3, )" SNOWFLAKE_GRANT(SNOWFLAKE_RIGHTS, "v.name") R"(
     FROM views v JOIN pg_class c ON c.oid = v.view, aclexplode(c.relacl) AS g
     GROUP BY v.depth, v.name, g.grantee, g.is_grantable
     UNION ALL
-    SELECT v.depth, v.name, 4, format('GRANT %s ON %s TO %s%s',
-        string_agg(format('%s (%I)', g.privilege_type, a.attname), ', ' ORDER BY a.attnum, g.privilege_type), v.name,
-        CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END,
-        CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
+    SELECT v.depth, v.name, 4, )" SNOWFLAKE_GRANT(
+    "string_agg(format('%s (%I)', g.privilege_type, a.attname), ', ' ORDER BY a.attnum, g.privilege_type)",
+    "v.name") R"(
     FROM views v JOIN pg_attribute a ON a.attrelid = v.view, aclexplode(a.attacl) AS g
     GROUP BY v.depth, v.name, g.grantee, g.is_grantable
     UNION ALL
