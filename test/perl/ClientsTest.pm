@@ -12,13 +12,14 @@ use File::Basename qw(basename dirname);
 use File::Path qw(make_path);
 use IPC::Run;
 use JSON::PP;
+use Neighbours ();
 use Pages;
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-our @EXPORT = qw(recipe left_out no_recipe_left recipes client_server fresh_items write_program run_program sent table_ids are_the_tables are_drawn program_in
-  clients_told each_form is_as_told remedy_of);
+our @EXPORT = qw(recipe left_out no_recipe_left recipes client_server fresh_items write_program run_program sent table_ids are_the_tables are_drawn program_in python_of_debian
+  rails_of_debian clients_told each_form is_as_told remedy_of);
 
 my $this = 't/neighbours/' . basename($0, '.pl');
 my %taken;
@@ -81,6 +82,34 @@ sub program_in
 	my ($name, @folders) = @_;
 	my ($program) = grep { -x && !-d } map { "$_/$name" } @folders, split /:/, $ENV{PATH};
 	return $program;
+}
+
+# Debian's Python, because the packages are of it, and the versions of these modules: undef for those that are not there.
+sub python_of_debian
+{
+	my (@modules) = @_;
+	my $python = program_in('python3', '/usr/bin');
+	$ENV{PYTHONPATH} = join ':', grep { length } "$ENV{SNOWFLAKE_NEIGHBOURS}/usr/lib/python3/dist-packages", $ENV{PYTHONPATH} // '' if $ENV{SNOWFLAKE_NEIGHBOURS};
+	my %version;
+	for my $module (@modules)
+	{
+		my $out = '';
+		IPC::Run::run([ $python, '-c', "import $module; print($module.__version__)" ], '>', \$out, '2>', '/dev/null') if $python;
+		($version{$module}) = $out =~ /^(\d[\d.]*)/;
+	}
+	note("$_ " . ($version{$_} // '-')) for sort keys %version;
+	return ($python, %version);
+}
+
+# Debian's Ruby with ActiveRecord. The test is left out where there is none.
+sub rails_of_debian
+{
+	my $ruby = program_in('ruby', '/usr/bin');
+	my $out;
+	my $there = $ruby && IPC::Run::run([ $ruby, '-e', 'require "active_record"; require "pg"; puts ActiveRecord.version' ], '<', '/dev/null', '>', \$out, '2>', '/dev/null');
+	Neighbours::left_out_unless($there, 'Rails', 'apt-get install ruby-activerecord ruby-pg');
+	note("ActiveRecord $out");
+	return $ruby;
 }
 
 sub write_program

@@ -22,19 +22,7 @@ my @clients = clients_told();
 cmp_ok(scalar @clients, '>', 10, 'clients in the table of the type');
 is(join(', ', grep { $tests !~ /'\Q$_\E'/ } @clients), '', '... each is named by a test');
 
-# Debian's packages are of Debian's Python.
-my $python = program_in('python3', '/usr/bin');
-$ENV{PYTHONPATH} = join ':', grep { length } "$ENV{SNOWFLAKE_NEIGHBOURS}/usr/lib/python3/dist-packages", $ENV{PYTHONPATH} // '' if $ENV{SNOWFLAKE_NEIGHBOURS};
-sub version_of
-{
-	my ($module) = @_;
-	my $out;
-	return undef unless $python;
-	IPC::Run::run([ $python, '-c', "import $module; print($module.__version__)" ], '>', \$out, '2>', '/dev/null') or return undef;
-	return $out =~ /^(\d[\d.]*)/ ? $1 : undef;
-}
-my %version = map { $_ => version_of($_) } qw(psycopg psycopg2 sqlalchemy django);
-note("$_ " . ($version{$_} // '-')) for sort keys %version;
+my ($python, %version) = python_of_debian(qw(psycopg psycopg2 sqlalchemy django));
 
 my $server = client_server();
 my $folder = PostgreSQL::Test::Utils::tempdir();

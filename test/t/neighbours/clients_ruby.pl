@@ -7,17 +7,11 @@ use strict;
 use warnings;
 
 use ClientsTest;
-use IPC::Run;
-use Neighbours;
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-my $ruby = program_in('ruby', '/usr/bin');
-my $out;
-my $there = $ruby && IPC::Run::run([ $ruby, '-e', 'require "active_record"; require "pg"; puts ActiveRecord.version' ], '<', '/dev/null', '>', \$out, '2>', '/dev/null');
-left_out_unless($there, 'Rails', 'apt-get install ruby-activerecord ruby-pg');
-note("ActiveRecord $out");
+my $ruby = rails_of_debian();
 
 my $server = client_server();
 my $folder = PostgreSQL::Test::Utils::tempdir();

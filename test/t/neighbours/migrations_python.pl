@@ -7,25 +7,13 @@ use strict;
 use warnings;
 
 use ClientsTest;
-use IPC::Run;
 use MigrationsTest;
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-my $python = program_in('python3', '/usr/bin');
-$ENV{PYTHONPATH} = join ':', grep { length } "$ENV{SNOWFLAKE_NEIGHBOURS}/usr/lib/python3/dist-packages", $ENV{PYTHONPATH} // '' if $ENV{SNOWFLAKE_NEIGHBOURS};
+my ($python, %version) = python_of_debian(qw(psycopg2 sqlalchemy django alembic));
 $ENV{PYTHONDONTWRITEBYTECODE} = 1;
-sub version_of
-{
-	my ($module) = @_;
-	my $out;
-	return undef unless $python;
-	IPC::Run::run([ $python, '-c', "import $module; print($module.__version__)" ], '>', \$out, '2>', '/dev/null') or return undef;
-	return $out =~ /^(\d[\d.]*)/ ? $1 : undef;
-}
-my %version = map { $_ => version_of($_) } qw(psycopg2 sqlalchemy django alembic);
-note("$_ " . ($version{$_} // '-')) for sort keys %version;
 
 my $server = migration_server();
 my $folder = PostgreSQL::Test::Utils::tempdir();
