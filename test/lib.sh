@@ -235,6 +235,13 @@ debian_version() {
 # Source and server
 # ---------------------------------------------------------------------------------------------------------------------
 
+# logged NAME COMMAND...: in the copied source, quietly unless it fails; then the script ends.
+logged() {
+  local log=$work/logs/$1.log
+  shift
+  (cd "$work/src" && as_user "$@") >"$log" 2>&1 </dev/null || { tail -n 50 "$log" >&2; exit 1; }
+}
+
 # copy_source FOLDER: the working tree, with neither history nor build products. The checkout may
 # belong to somebody else. Something may be written into it meanwhile, by an editor or another
 # build; tar says so, and exits with 1.
@@ -367,6 +374,19 @@ make_server() {
 
 stop_server() {
   as_user "$server_bin/pg_ctl" -s -w -t "${PGCTLTIMEOUT:-$((60 * ${SNOWFLAKE_SLOWNESS:-1}))}" -m fast -D "$1/data" stop
+}
+
+# tap_environment FOLDER: sets `tap_environment`, the command that gives a program with PostgreSQL's Perl modules its environment and that
+# folder for its servers, and `tap_perl`, the Perl that finds these modules and the project's.
+tap_environment() {
+  local test_programs
+  test_programs=$(dirname "$("$PG_CONFIG" --pgxs)")/../test
+  # The first is PostgreSQL 15's name for the place, the other two are what later versions ask for.
+  tap_environment=(env TESTDIR="$1" TESTDATADIR="$1/tmp_check" TESTLOGDIR="$1/tmp_check/log"
+    PATH="$server_bin:$PATH" PG_REGRESS="$test_programs/regress/pg_regress"
+    PGCTLTIMEOUT=$((60 * ${SNOWFLAKE_SLOWNESS:-1})) SNOWFLAKE_CLOCK_SHIM="$work/tmp/clock_shim.so"
+    SNOWFLAKE_FORK_PSQL="$work/tmp/fork_psql.so" SNOWFLAKE_TEMPLATE="$work/tap/template")
+  tap_perl=(perl -I "$test_programs/perl" -I test/perl)
 }
 
 # end_children: what this shell runs in the background. bash need not say that they were killed.

@@ -92,10 +92,10 @@ sub run_psql
 # \out] [, '2>', \err]).
 sub is_simple
 {
+	return 0 if @_ % 2 == 0;
 	my ($command, $less, $in, %to) = @_;
 	return
-		 @_ % 2
-	  && ref $command eq 'ARRAY'
+		 ref $command eq 'ARRAY'
 	  && $command->[0] eq 'psql'
 	  && ($less // '') eq '<'
 	  && ref $in eq 'SCALAR'

@@ -35,26 +35,27 @@ ssize_t pwrite64(int fd, const void *data, size_t size, off64_t at) { return ful
 ssize_t pwritev(int fd, const struct iovec *data, int count, off_t at) { return full(fd) ? -1 : NEXT(pwritev)(fd, data, count, at); }
 C
 
-# Built here; undef where there is no compiler.
+# For one server, which start_server() then starts with it: $server->{snowflake_disk}. Built here; undef where there is no compiler.
+my $library;
+my $count = 0;
+
 sub new
 {
 	my ($class) = @_;
+	$library //= build();
+	return $library && bless { flag => "$library." . ++$count }, $class;
+}
+
+sub build
+{
 	my $folder = PostgreSQL::Test::Utils::tempdir();
 	append_to_file("$folder/full_disk.c", $program);
 	my $compiler = $ENV{CC} // 'cc';
-	return if system("$compiler -O1 -shared -fPIC -o $folder/full_disk.so $folder/full_disk.c -ldl >/dev/null 2>&1") != 0;
-	return bless { library => "$folder/full_disk.so", flag => "$folder/full" }, $class;
+	return system("$compiler -O1 -shared -fPIC -o $folder/full_disk.so $folder/full_disk.c -ldl >/dev/null 2>&1") == 0 ? "$folder/full_disk.so" : '';
 }
 
-# Starts a server whose disk can be full.
-sub start
-{
-	my ($self, $server) = @_;
-	local $ENV{LD_PRELOAD} = $self->{library};
-	local $ENV{FULL_DISK_FLAG} = $self->{flag};
-	return $server->start;
-}
-
+sub library { return $library; }
+sub flag { return $_[0]->{flag}; }
 sub fill { append_to_file($_[0]->{flag}, ''); return; }
 sub empty { unlink $_[0]->{flag}; return; }
 

@@ -8,7 +8,7 @@ use Exporter 'import';
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 
-our @EXPORT = qw($in_workers $drawn make_outbox transactions one_of poll many_scans $prepare_many_scans poller_script cursor_script consumer_script last_delivered load_delivered);
+our @EXPORT = qw($in_workers $drawn $end_prepared make_outbox transactions one_of poll many_scans $prepare_many_scans poller_script cursor_script consumer_script last_delivered load_delivered);
 
 # What there is to write into: rows with a key, in partitions, each of which asks for the horizon by
 # itself; and some that are written when a transaction of another table commits.
@@ -16,7 +16,7 @@ sub make_outbox
 {
 	my ($server) = @_;
 	$server->safe_psql('postgres', q{
-CREATE EXTENSION snowflake;
+CREATE EXTENSION IF NOT EXISTS snowflake;
 CREATE TABLE outbox (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), how text, at timestamptz DEFAULT clock_timestamp()) PARTITION BY HASH (id);
 DO $$ BEGIN FOR i IN 0 .. 2 LOOP EXECUTE format('CREATE TABLE outbox_%s PARTITION OF outbox FOR VALUES WITH (MODULUS 3, REMAINDER %s)', i, i); END LOOP; END $$;
 CREATE TABLE numbers AS SELECT i FROM generate_series(1, 20) i;
@@ -156,6 +156,11 @@ sub cancelled
 	my $insert = "INSERT INTO outbox (how) VALUES ('before a limit');\n";
 	return sprintf "\\set ON_ERROR_STOP off\nSET statement_timeout = '%d ms';\n%sRESET statement_timeout;\n", 10 + rand(300), transaction_of($insert . pause() . $insert);
 }
+
+# Prepared transactions hold the horizon back: somebody ends those whose session has left them, and others before it does.
+our $end_prepared = q{SELECT format('%s PREPARED %L', (ARRAY['COMMIT', 'COMMIT', 'ROLLBACK'])[ceil(random() * 3)], gid) FROM pg_prepared_xacts
+WHERE random() < 0.4 \gexec
+};
 
 # Files with a transaction each, for one_of().
 sub transactions

@@ -1,14 +1,16 @@
-# The world of t/registry/mixture, and what can go wrong there and in t/segments/mixture: a registry, perhaps with an asynchronous
-# standby, three nodes with a relay each, their clients, and faults. A fault takes a server and returns whether it happened; one that
-# lasts puts its end on a list.
+# The world of t/registry/mixture and of test/soak, and what can go wrong there and in t/segments/mixture: a registry, perhaps with an
+# asynchronous standby, three nodes with a relay each, their clients, and faults. A fault takes a server and returns whether it happened;
+# one that lasts puts its end on a list.
 package Mixture;
 
 use strict;
 use warnings;
 
 use Exporter 'import';
-use IPC::Run ();
+use File::Path qw(rmtree);
+use FullDisk;
 use NodesTest qw($now_tick);
+use POSIX qw(WNOHANG);
 use Relay;
 use SnowflakeTest;
 use PostgreSQL::Test::Cluster;
@@ -16,31 +18,42 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time sleep);
 
-our @EXPORT = qw($registry $standby @registries @nodes $drift %slowest $keeper $backend $now_tick make_world issues start_load node run_pending
-  signal_one pause_for pause_one stop_for kill_for cut_exchange drift_clock wrong_clock fail_over disturb act hostile_calls bring_about
+our @EXPORT = qw($registry $standby @registries @nodes $drift %slowest $keeper $backend $guard $briefly make_world issues start_load node run_pending nothing_pending
+  signal_one pause_for pause_one stop_for kill_for fail_over switch_over back_up restore copy_node evict fill_disk act faults bring_about
   faults_happened heal end_world);
+
+# Whoever is interrupted while the guard is missing leaves it off.
+our $guard = 'ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard;';
+
+# Faults that last take any time up to the longest; with a higher power, most are brief.
+our $briefly = 1;
+sub up_to { my ($longest) = @_; return $longest * rand()**$briefly; }
 
 our $drift = 4;      # seconds that a clock may be off and the registry does not mind
 my $wrong = 3600;    # and that it refuses
 
 our ($registry, $standby, @registries, @nodes);
-my (@relays, $user);
+my (@relays, $user, $disks);
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The servers and their clients
 # ---------------------------------------------------------------------------------------------------------------------
 
 # A ring of so many worker bits. With a standby, commits can be lost: only a ring that is large enough holds back what they may have handed out.
+# Options: standby => 1, conf => lines for postgresql.conf of all servers, base => what each node's database has beside the extension,
+# disks => 1 where disks can be full.
 sub make_world
 {
 	my ($worker_bits, %options) = @_;
 	my $sequence_bits = 22 - $worker_bits;
 	my $layout = "INSERT INTO snowflake_layout VALUES (true, 1735689600000, 1000, 41, 0, $worker_bits, $sequence_bits, false)";
-	my $conf = "log_statement = none\nrestart_after_crash = on\n";
+	my $conf = "log_statement = none\nrestart_after_crash = on\n" . ($options{conf} // '');
+	$disks = $options{disks};
 
 	$registry = new_server('registry', preload => 0, streaming => 1,
 		conf => "$conf\nsnowflake.lease_duration = 2s\nlisten_addresses = '127.0.0.1'\nwal_receiver_status_interval = 1s\nwal_retrieve_retry_interval = 100ms\n");
 	append_to_file($registry->data_dir . '/pg_hba.conf', "host all all 127.0.0.1/32 trust\n");
+	give_disk($registry);
 	start_server($registry);
 	$user = $registry->safe_psql('postgres', "CREATE EXTENSION snowflake; $layout; SELECT current_user");
 	# One worker id is what it may have: the smallest ring has four, for three nodes.
@@ -60,7 +73,7 @@ snowflake.lease_duration = 2s
 snowflake.start_timeout = 1s
 });
 		add_node($node);
-		$node->safe_psql('postgres', "CREATE EXTENSION snowflake; $layout; CREATE TABLE kept (id bigint DEFAULT snowflake_nextval())");
+		$node->safe_psql('postgres', "CREATE EXTENSION snowflake; $layout; CREATE TABLE kept (id bigint DEFAULT snowflake_nextval());" . ($options{base} // ''));
 	}
 	ok(wait_until('an id before the copy', sub { issues($nodes[1]) }), 'the node to be copied issues');
 	# As after a crash, so that the copy finds a lease in the registry that is the other's.
@@ -72,26 +85,44 @@ snowflake.start_timeout = 1s
 	return;
 }
 
+# A server made of a backup of a registry, started.
+sub registry_of
+{
+	my ($of, $backup, %as) = @_;
+	my $server = PostgreSQL::Test::Cluster->new('registry' . @registries);
+	$server->init_from_backup($of, $backup, %as);
+	push @registries, $server;
+	give_disk($server);
+	start_server($server);
+	return $server;
+}
+
 sub make_standby
 {
-	my $name = 'registry' . @registries;
-	$registry->backup($name);
-	$standby = PostgreSQL::Test::Cluster->new($name);
-	$standby->init_from_backup($registry, $name, has_streaming => 1);
-	start_server($standby);
-	push @registries, $standby;
+	$registry->backup('standby');
+	$standby = registry_of($registry, 'standby', has_streaming => 1);
+	rmtree($registry->backup_dir . '/standby');
 	return;
 }
+
+sub give_disk { my ($server) = @_; $server->{snowflake_disk} = FullDisk->new if $disks; return; }
 
 sub add_node
 {
 	my ($node) = @_;
 	my $relay = Relay->new($registry->port);
-	$node->append_conf('postgresql.conf', sprintf "snowflake.registry = 'host=127.0.0.1 port=%d user=%s dbname=postgres'\n", $relay->port, $user);
-	start_server($node);
-	push @nodes, $node;
 	push @relays, $relay;
+	push @nodes, $node;
+	give_disk($node);
+	start_by_relay($node, $relay);
 	return;
+}
+
+sub start_by_relay
+{
+	my ($node, $relay) = @_;
+	$node->append_conf('postgresql.conf', sprintf "snowflake.registry = 'host=127.0.0.1 port=%d user=%s dbname=postgres'\n", $relay->port, $user);
+	return start_server($node);
 }
 
 sub issues
@@ -139,14 +170,16 @@ sub run_pending
 	return;
 }
 
+sub nothing_pending { return !@pending; }
+
 # Children of a server whose title matches.
 sub processes
 {
 	my ($server, $pattern) = @_;
-	return () unless -e $server->data_dir . '/postmaster.pid';
-	my ($postmaster, @pids) = server_processes($server);
+	my ($postmaster) = postmaster($server) or return ();
+	open(my $children, '<', "/proc/$postmaster/task/$postmaster/children") or return ();
 	my @found;
-	for my $pid (@pids)
+	for my $pid (split / /, <$children> // '')
 	{
 		open(my $file, '<', "/proc/$pid/cmdline") or next;
 		my $title = <$file> // '';
@@ -172,7 +205,7 @@ sub down_for
 {
 	my ($server, $longest, $end) = @_;
 	$down{ $server->name } = 1;
-	later(rand($longest), sub { $end->(); delete $down{ $server->name } });
+	later(up_to($longest), sub { $end->(); delete $down{ $server->name } });
 	return 1;
 }
 
@@ -205,6 +238,9 @@ sub kill_for
 	return down_for($server, $longest, sub { start_server($server) });
 }
 
+# A copy at the same place may have had a box of its own.
+sub reboot { my ($server) = @_; unlink boxes_of($server); return; }
+
 # A process alone stands still, perhaps with a lock in its hands.
 sub pause_one
 {
@@ -235,30 +271,155 @@ sub drift_clock { move_clock($_[0], (rand(2) - 1) * $drift); return 1; }
 sub wrong_clock
 {
 	my ($node) = @_;
+	my $then = (rand(2) - 1) * $drift;
 	move_clock($node, rand() < 0.5 ? $wrong : -$wrong);
-	later(rand(3), sub { drift_clock($node) });
+	later(up_to(3), sub { move_clock($node, $then) });
 	return 1;
 }
 
-# What the standby has not received by then is lost.
-my $failed_over = 0;
+# The next loss comes when the registry has settled after the last one: what is promised ends where they come closer together.
+my $lost = 0;
+my $settles = 13;
 
+# What the standby has not received by then is lost.
 sub fail_over
 {
-	return 0 if !$standby || $down{ $registry->name } || time() - $failed_over < 12;
+	return 0 if !$standby || $down{ $registry->name } || time() - $lost < $settles;
 	my @senders = processes($registry, qr/walsender/);
 	kill 'STOP', @senders;
 	sleep(rand(1));
 	return 0 unless kill_server($registry, children => 1);
+	$registry->kill9;
+	$standby->promote;
+	$lost = time();
+	return replace_registry($standby);
+}
+
+# Nothing is lost: the standby has all that the registry wrote, its last checkpoint included.
+sub switch_over
+{
+	return 0 if !$standby || $down{ $registry->name };
+	my ($rc, $out) = $registry->psql('postgres', q{SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'}, timeout => 5, timed_out => \my $timed_out);
+	return 0 if $timed_out || $rc || $out ne '1';
+	$registry->stop('fast');
+	$standby->promote;
+	return replace_registry($standby);
+}
+
+# A backup of the registry, which some later restore() begins with.
+my $backed_up;
+
+sub back_up
+{
+	return 0 if $down{ $registry->name };
+	return 0 unless eval { $registry->backup('kept'); 1 };
+	rmtree($backed_up) if $backed_up;
+	# Its server is going to be replaced, and cleaned away.
+	$backed_up = PostgreSQL::Test::Utils::tempdir() . '/kept';
+	rename $registry->backup_dir . '/kept', $backed_up or die "backup: $!";
+	return 1;
+}
+
+# The registry is lost, and its standby with it; the backup takes its place. Before any node can reach it, the operator does what
+# doc/many-servers.md says: $then is called with the new server.
+sub restore
+{
+	my ($then) = @_;
+	return 0 if !$backed_up || $down{ $registry->name } || time() - $lost < $settles;
+	return 0 unless kill_server($registry, children => 1);
+	$registry->kill9;
+	$standby->stop('immediate');
+	$standby->clean_node;
+	mkdir $registry->backup_dir;
+	rename $backed_up, $registry->backup_dir . '/restored' or die "backup: $!";
+	undef $backed_up;
+	my $restored = registry_of($registry, 'restored', standby => 0);
+	$restored->safe_psql('postgres', "$guard SELECT snowflake_settle('restored')");
+	$then->($restored);
+	$lost = time();
+	return replace_registry($restored);
+}
+
+sub replace_registry
+{
+	my ($new) = @_;
 	my $old = $registry;
-	$registry = $standby;
-	$registry->promote;
+	$registry = $new;
 	$_->tell('target ' . $registry->port) for @relays;
-	$old->kill9;
 	$old->clean_node;
 	make_standby();
-	$failed_over = time();
 	return 1;
+}
+
+# The last node becomes a copy of the one before it, as that is at this moment, and both go on.
+sub copy_node
+{
+	my ($then) = @_;
+	my ($of, $node) = @nodes[ -2, -1 ];
+	return 0 if $down{ $of->name } || $down{ $node->name };
+	for my $server ($of, $node)
+	{
+		return 0 unless kill_server($server, children => 1);
+		$server->kill9;
+	}
+	$of->backup_fs_cold('copied');
+	start_server($of);
+	rmtree($node->data_dir);
+	$node->init_from_backup($of, 'copied');
+	rmtree($of->backup_dir . '/copied');
+	start_by_relay($node, $relays[-1]);
+	$then->($node) if $then;
+	return 1;
+}
+
+# A node dies with its machine, and the operator says so: its worker id is free at once.
+sub evict
+{
+	my ($node) = @_;
+	return 0 if $down{ $node->name } || $down{ $registry->name };
+	my ($rc, $lease) = $node->psql('postgres', 'SELECT lease_id FROM snowflake_status', timeout => 5, timed_out => \my $timed_out);
+	return 0 if $timed_out || $rc || $lease !~ /^\d+$/;
+	return kill_for($node, 1, sub {
+		reboot($node);
+		act("SELECT snowflake_evict(worker_id, clock_timestamp()) FROM snowflake_registry WHERE lease_id = $lease");
+	});
+}
+
+# A server whose disk is full panics sooner or later, and may not come up before there is space.
+sub fill_disk
+{
+	my ($server, $longest) = @_;
+	return 0 if $down{ $server->name };
+	my $disk = $server->{snowflake_disk};
+	$disk->fill;
+	return down_for($server, $longest, sub {
+		$disk->empty;
+		revive($server);
+	});
+}
+
+# Starts a server that has given up; one that is still trying has a moment to do either.
+sub revive
+{
+	my ($server) = @_;
+	my $ready = wait_until('the server to be up, or down', sub {
+		my $up = grep { -e "/proc/$_" } postmaster($server);
+		return !$up || (($server->psql('postgres', 'SELECT 1', timeout => 5, timed_out => \my $timed_out))[0] // 1) == 0;
+	});
+	if (!grep { -e "/proc/$_" } postmaster($server))
+	{
+		$server->kill9;
+		start_server($server);
+	}
+	return $ready;
+}
+
+sub postmaster
+{
+	my ($server) = @_;
+	open(my $file, '<', $server->data_dir . '/postmaster.pid') or return ();
+	chomp(my $pid = <$file> // return ());
+	return $pid;
 }
 
 # The network of one node.
@@ -267,26 +428,48 @@ sub disturb
 	my ($longest, @commands) = @_;
 	my $relay = $relays[ rand @relays ];
 	$relay->tell($_) for @commands;
-	later(rand($longest), sub { $relay->tell('pass') });
+	later(up_to($longest), sub { $relay->tell('pass') });
 	return 1;
 }
 
-# What an operator, a neighbour or a replica does to the registry by SQL, in a session that nobody waits for. Returns whether it could
-# begin: what is refused there has been tried, too.
-my @acts;
+# What an operator, a neighbour or a replica does to the registry, or to another server, by SQL, in a session that nobody waits for.
+# Returns whether it could begin: what is refused there has been tried, too.
+my %acts;
 my $acts_folder;
 
 sub act
 {
-	my ($text, $role) = @_;
-	return 0 if $down{ $registry->name };
+	my ($text, %options) = @_;
+	my $server = $options{on} // $registry;
+	return 0 if $down{ $server->name };
+	end_acts(0);
 	# From a file: a session that is ended early would leave a pipe behind that nobody reads.
 	$acts_folder //= PostgreSQL::Test::Utils::tempdir();
-	my $file = "$acts_folder/" . @acts . '.sql';
+	my $file = "$acts_folder/" . ++$acts{count} . '.sql';
 	append_to_file($file, $text);
-	push @acts, IPC::Run::start([ 'timeout', '20', 'psql', '-XAtq', '-d', $registry->connstr('postgres'), $role ? ('-U', $role) : (), '-f', $file ],
-		'<', '/dev/null', '>', '/dev/null', '2>', '/dev/null');
+	my @command = ('timeout', '20', 'psql', '-XAtq', '-d', $server->connstr($options{dbname} // 'postgres'), $options{role} ? ('-U', $options{role}) : (), '-f', $file);
+	my $pid = fork // die "fork: $!";
+	if (!$pid)
+	{
+		open(STDIN, '<', '/dev/null');
+		open(STDOUT, '>', '/dev/null');
+		open(STDERR, '>', '/dev/null');
+		exec @command or POSIX::_exit(127);
+	}
+	$acts{running}{$pid} = $file;
 	return 1;
+}
+
+# Those that have ended; all if they are to be waited for.
+sub end_acts
+{
+	my ($wait) = @_;
+	for my $pid (keys %{ $acts{running} // {} })
+	{
+		next unless waitpid($pid, $wait ? 0 : WNOHANG) == $pid;
+		unlink delete $acts{running}{$pid};
+	}
+	return;
 }
 
 # Odd calls, by a role that may do nothing else.
@@ -301,7 +484,53 @@ sub hostile_calls
 		} 0, $id, $tick;
 		return "SELECT $calls[rand @calls];\n";
 	};
-	return act(join('', map { $call->() } 1 .. 50), 'hostile');
+	return act(join('', map { $call->() } 1 .. 50), role => 'hostile');
+}
+
+# All kinds of faults of this world, by name.
+sub faults
+{
+	# Whoever takes the guard away may not delete leases as well: nothing promises anything then.
+	my $guarded = q{(SELECT tgenabled = 'A' FROM pg_trigger WHERE tgrelid = 'snowflake_registry'::regclass AND tgname = 'snowflake_guard')};
+	return (
+		'registry paused' => sub { pause_for($registry, 4) },
+		'registry stopped' => sub { stop_for($registry, 'immediate', 4) },
+		'registry restarted' => sub { stop_for($registry, 'immediate', 0) },
+		'registry killed' => sub { kill_for($registry, 1) },
+		($standby ? ('registry failed over' => \&fail_over) : ()),
+		'network dropped' => sub { disturb(5, 'drop', 'forget') },
+		'network hung' => sub { disturb(5, 'stall') },
+		'answers late' => sub { disturb(6, 'delay 3') },
+		'answers lost' => sub { disturb(6, 'hold snowflake_') },
+		'connections cut' => sub { disturb(4, 'cut snowflake_') },
+		'exchange terminated' => sub { cut_exchange('TERM') },
+		'exchange killed' => sub { cut_exchange('KILL') },
+		'exchange paused' => sub { cut_exchange('STOP', 8) },
+		'node paused' => sub { pause_for(node(), 6) },
+		'node stopped' => sub { stop_for(node(), 'immediate', 4) },
+		'node restarted' => sub { stop_for(node(), 'immediate', 0) },
+		'node shut down' => sub { stop_for(node(), 'fast', 1) },
+		'node killed' => sub { kill_for(node(), 1) },
+		'node rebooted' => sub { kill_for(node(), 1, \&reboot) },
+		'keeper killed' => sub { signal_one(node(), 'KILL', $keeper) },
+		'keeper terminated' => sub { signal_one(node(), 'TERM', $keeper) },
+		'keeper paused' => sub { pause_one(node(), $keeper, 6) },
+		'backend killed' => sub { signal_one(node(), 'KILL', $backend) },
+		'backend terminated' => sub { signal_one(node(), 'TERM', $backend) },
+		'backend paused' => sub { pause_one(node(), $backend, 3) },
+		'clock stepped' => sub { drift_clock(node()) },
+		'clock stepped again' => sub { drift_clock(node()) },
+		'clock wrong' => sub { wrong_clock(node()) },
+		'lease deleted' => sub { act("DELETE FROM snowflake_registry WHERE lease_id = (SELECT lease_id FROM snowflake_registry ORDER BY random() LIMIT 1) AND $guarded") },
+		'leases deleted' => sub { act("DELETE FROM snowflake_registry WHERE $guarded") },
+		'tables truncated' => sub { act("TRUNCATE snowflake_registry;\nTRUNCATE snowflake_watermark, snowflake_origin CASCADE;") },
+		'watermarks lowered' => sub { act("UPDATE snowflake_watermark SET last_tick = 0;\nDELETE FROM snowflake_watermark;\nUPDATE snowflake_registry SET window_end = window_start;") },
+		'replica writing' => sub { act("SET session_replication_role = replica;\nDELETE FROM snowflake_registry WHERE $guarded;\nDELETE FROM snowflake_watermark;\nUPDATE snowflake_origin SET timeline = 9, last_lease_id = 1;") },
+		'guard missing' => sub { act("ALTER TABLE snowflake_registry DISABLE TRIGGER snowflake_guard;\nSELECT pg_sleep(random());\n$guard") },
+		'lock kept' => sub { act("SELECT snowflake_lease_acquire('x', 0, $now_tick, '1 s', sha256(uuid_send(gen_random_uuid())), 0, NULL), pg_sleep(15);", role => 'hostile') },
+		'registry told to settle' => sub { act(q{SELECT snowflake_settle('mixture')}) },
+		'odd calls' => sub { hostile_calls() },
+	);
 }
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -352,13 +581,21 @@ sub faults_happened
 sub heal
 {
 	run_pending(1);
-	$_->finish for @acts;
-	# Whoever was interrupted in between left a guard off.
-	$registry->safe_psql('postgres', 'ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard');
+	end_acts(1);
+	insist($registry, $guard);
 	move_clock($_, 0) for @nodes;
+	# pg_sleep() goes by the wall clock: what began an hour ahead would sleep for that hour.
+	insist($_, q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'}) for @nodes;
 	# A ring as small as the nodes are many has nothing left while it settles, and here no commit was lost.
-	$registry->safe_psql('postgres', 'SELECT snowflake_settled()') unless $standby;
+	insist($registry, 'SELECT snowflake_settled()') unless $standby;
 	return;
+}
+
+# On a server that may still recover from the last fault.
+sub insist
+{
+	my ($server, $sql) = @_;
+	return wait_until("$sql on " . $server->name, sub { (($server->psql('postgres', $sql, timeout => 10, timed_out => \my $timed_out))[0] // 1) == 0 });
 }
 
 sub end_world

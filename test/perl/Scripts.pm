@@ -1,4 +1,4 @@
-# What t/scripts/ shares: test/run and test/demo, run beside each other, interrupted at chosen moments, and what they leave.
+# What t/scripts/ shares: test/run, test/demo and test/soak, run beside each other, interrupted at chosen moments, and what they leave.
 package Scripts;
 
 use strict;
@@ -28,7 +28,7 @@ END
 chmod 0755, "$programs/g++" or die "$!";
 
 # The folder that a script said it works in.
-sub folder_of { my ($said) = @_; return $said =~ m{(/\S*/snowflake-(?:test|demo)\.\w+)} ? $1 : undef; }
+sub folder_of { my ($said) = @_; return $said =~ m{(/\S*/snowflake-(?:test|demo|soak)\.\w+)} ? $1 : undef; }
 
 # Processes that stand in a folder or have its name among their arguments, as lines.
 sub processes_in

@@ -66,13 +66,16 @@ sub preloading
 	return $way ? ($way eq 'session' ? 'session' : 'shared') . "_preload_libraries = 'snowflake'" : '';
 }
 
-# Like $server->start, under the server's own clock if it has one. A server that is restarted after a crash keeps it.
+# Like $server->start, under the server's own clock and with its own disk if it has these. A server that is restarted after a crash
+# keeps them.
 sub start_server
 {
 	my ($server) = @_;
-	return $server->start unless $server->{snowflake_clock};
-	local $ENV{LD_PRELOAD} = $ENV{SNOWFLAKE_CLOCK_SHIM};
-	local $ENV{SNOWFLAKE_CLOCK_FILE} = $server->{snowflake_clock};
+	my ($clock, $disk) = @$server{qw(snowflake_clock snowflake_disk)};
+	return $server->start unless $clock || $disk;
+	local $ENV{LD_PRELOAD} = join ' ', $clock ? $ENV{SNOWFLAKE_CLOCK_SHIM} : (), $disk ? $disk->library : ();
+	local $ENV{SNOWFLAKE_CLOCK_FILE} = $clock // '';
+	local $ENV{FULL_DISK_FLAG} = $disk ? $disk->flag : '';
 	return $server->start;
 }
 

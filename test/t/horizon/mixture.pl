@@ -89,10 +89,6 @@ my $folder = $server->basedir . '/transactions';
 transactions($folder, 300);
 my $writers = start_clients($server, 16, one_of($folder) x 10);
 
-# Prepared transactions hold the horizon back: somebody ends those whose session has left them, and others before it does.
-my $end_prepared = q{SELECT format('%s PREPARED %L', (ARRAY['COMMIT', 'COMMIT', 'ROLLBACK'])[ceil(random() * 3)], gid) FROM pg_prepared_xacts
-WHERE random() < 0.4 \gexec
-};
 my $ending = start_clients($server, 1, ($end_prepared . pause_ms(200)) x 20);
 
 # By less than max_bridge in all.

@@ -29,48 +29,7 @@ subtest 'every node issues at first' => sub {
 };
 my @clients = start_load($seconds);
 
-# Whoever takes the guard away may not delete leases as well: nothing promises anything then.
-my $guarded = q{(SELECT tgenabled = 'A' FROM pg_trigger WHERE tgrelid = 'snowflake_registry'::regclass AND tgname = 'snowflake_guard')};
-
-my %kinds = (
-	'registry paused' => sub { pause_for($registry, 4) },
-	'registry stopped' => sub { stop_for($registry, 'immediate', 4) },
-	'registry restarted' => sub { stop_for($registry, 'immediate', 0) },
-	'registry killed' => sub { kill_for($registry, 1) },
-	($standby ? ('registry failed over' => \&fail_over) : ()),
-	'network dropped' => sub { disturb(5, 'drop', 'forget') },
-	'network hung' => sub { disturb(5, 'stall') },
-	'answers late' => sub { disturb(6, 'delay 3') },
-	'answers lost' => sub { disturb(6, 'hold snowflake_') },
-	'connections cut' => sub { disturb(4, 'cut snowflake_') },
-	'exchange terminated' => sub { cut_exchange('TERM') },
-	'exchange killed' => sub { cut_exchange('KILL') },
-	'exchange paused' => sub { cut_exchange('STOP', 8) },
-	'node paused' => sub { pause_for(node(), 6) },
-	'node stopped' => sub { stop_for(node(), 'immediate', 4) },
-	'node restarted' => sub { stop_for(node(), 'immediate', 0) },
-	'node shut down' => sub { stop_for(node(), 'fast', 1) },
-	'node killed' => sub { kill_for(node(), 1) },
-	'node rebooted' => sub { kill_for(node(), 1, sub { lose_box($_[0]) }) },
-	'keeper killed' => sub { signal_one(node(), 'KILL', $keeper) },
-	'keeper terminated' => sub { signal_one(node(), 'TERM', $keeper) },
-	'keeper paused' => sub { pause_one(node(), $keeper, 6) },
-	'backend killed' => sub { signal_one(node(), 'KILL', $backend) },
-	'backend terminated' => sub { signal_one(node(), 'TERM', $backend) },
-	'backend paused' => sub { pause_one(node(), $backend, 3) },
-	'clock stepped' => sub { drift_clock(node()) },
-	'clock stepped again' => sub { drift_clock(node()) },
-	'clock wrong' => sub { wrong_clock(node()) },
-	'lease deleted' => sub { act("DELETE FROM snowflake_registry WHERE lease_id = (SELECT lease_id FROM snowflake_registry ORDER BY random() LIMIT 1) AND $guarded") },
-	'leases deleted' => sub { act("DELETE FROM snowflake_registry WHERE $guarded") },
-	'tables truncated' => sub { act("TRUNCATE snowflake_registry;\nTRUNCATE snowflake_watermark, snowflake_origin CASCADE;") },
-	'watermarks lowered' => sub { act("UPDATE snowflake_watermark SET last_tick = 0;\nDELETE FROM snowflake_watermark;\nUPDATE snowflake_registry SET window_end = window_start;") },
-	'replica writing' => sub { act("SET session_replication_role = replica;\nDELETE FROM snowflake_registry WHERE $guarded;\nDELETE FROM snowflake_watermark;\nUPDATE snowflake_origin SET timeline = 9, last_lease_id = 1;") },
-	'guard missing' => sub { act("ALTER TABLE snowflake_registry DISABLE TRIGGER snowflake_guard;\nSELECT pg_sleep(random());\nALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard;") },
-	'lock kept' => sub { act("SELECT snowflake_lease_acquire('x', 0, $now_tick, '1 s', sha256(uuid_send(gen_random_uuid())), 0, NULL), pg_sleep(15);", 'hostile') },
-	'registry told to settle' => sub { act(q{SELECT snowflake_settle('mixture')}) },
-	'odd calls' => sub { hostile_calls() },
-);
+my %kinds = faults();
 my $started = time();
 my ($count, %times) = bring_about($seconds, %kinds);
 

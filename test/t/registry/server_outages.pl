@@ -12,7 +12,7 @@ use SnowflakeTest;
 use Test::More;
 
 my $disk = FullDisk->new;
-sub start_registry { my ($registry) = @_; return $disk ? $disk->start($registry) : $registry->start; }
+sub start_registry { my ($registry) = @_; $registry->{snowflake_disk} = $disk; return start_server($registry); }
 my $registry = tcp_registry(start => \&start_registry);
 my $node = relayed_node($registry, '4s');
 ids_flow($node, 'a node has a lease');

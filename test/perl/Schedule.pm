@@ -1,0 +1,59 @@
+# The schedule of test/soak: which faults, in which order, how far apart, and the seed of every choice that a fault makes. A seed has
+# one schedule, whatever the servers do.
+package Schedule;
+
+use strict;
+use warnings;
+
+# How often each kind comes. What takes servers a second must be rare, or they do nothing else.
+my %often = (
+	'session cancelled' => 140, 'backend terminated' => 120, 'backend paused' => 40, 'backend killed' => 7,
+	'keeper terminated' => 80, 'keeper paused' => 30, 'keeper killed' => 7,
+	'clock stepped' => 140, 'clock wrong' => 30,
+	'network dropped' => 30, 'network hung' => 60, 'answers late' => 60, 'answers lost' => 60, 'connections cut' => 80,
+	'exchange terminated' => 2, 'exchange killed' => 2, 'exchange paused' => 2,
+	'odd calls' => 12, 'lease deleted' => 20, 'leases deleted' => 6, 'tables truncated' => 10, 'watermarks lowered' => 10, 'replica writing' => 10,
+	'guard missing' => 6, 'lock kept' => 0.2, 'registry told to settle' => 0.5,
+	'node paused' => 2, 'node stopped' => 2, 'node shut down' => 2, 'node killed' => 2, 'node rebooted' => 2, 'node restarted' => 2,
+	'node evicted' => 1, 'node copied' => 1, 'disk of a node full' => 1, 'database created again' => 3,
+	'registry paused' => 1, 'registry stopped' => 1, 'registry restarted' => 1, 'registry killed' => 1, 'disk of the registry full' => 1,
+	'registry failed over' => 2, 'registry switched over' => 1, 'registry backed up' => 1, 'registry restored' => 1);
+
+sub kinds { return sort keys %often; }
+
+sub new
+{
+	my ($class, $seed, $mean_pause) = @_;
+	my $all = 0;
+	my @kinds = map { [ $_, $all += $often{$_} ] } kinds();
+	return bless { state => $seed, mean_pause => $mean_pause, kinds => \@kinds, all => $all }, $class;
+}
+
+# Returns (pause before it in seconds, kind, seed of its choices). Leaves Perl's generator to others.
+sub next
+{
+	my ($self) = @_;
+	srand($self->{state});
+	my $at = rand($self->{all});
+	my ($kind) = map { $_->[0] } grep { $at < $_->[1] } @{ $self->{kinds} };
+	my $pause = -log(1 - rand()) * $self->{mean_pause};
+	my $choices = int rand(2**31);
+	$self->{state} = int rand(2**31);
+	return ($pause, $kind, $choices);
+}
+
+# Prints so many faults, as if none took any time and all happened.
+sub show
+{
+	my ($self, $count) = @_;
+	my $at = 0;
+	for (1 .. $count)
+	{
+		my ($pause, $kind, $choices) = $self->next;
+		$at += $pause;
+		printf "%9.3f s  %s (%d)\n", $at, $kind, $choices;
+	}
+	return;
+}
+
+1;

@@ -1,0 +1,136 @@
+# test/soak stops cleanly when it is interrupted: after its schedule has begun it checks what there is, before that it leaves nothing.
+# One seed has one schedule. And what compares ids and numbers, while they are taken and by sorting, notices planted faults.
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use IPC::Open2;
+use PostgreSQL::Test::Utils;
+use Schedule;
+use Scripts;
+use SnowflakeTest;
+use Test::More;
+use Time::HiRes qw(time);
+
+plan skip_all => 'the script does not depend on the server' if slowness() > 1;
+
+subtest 'one seed has one schedule' => sub {
+	my $of = sub { my ($seed) = @_; my $schedule = Schedule->new($seed, 0.1); return map { join ' ', $schedule->next } 1 .. 20_000; };
+	my @one = $of->(5);
+	rand() for 1 .. 7;
+	is_deeply([ $of->(5) ], \@one, 'it is the same, whatever else draws from the generator');
+	isnt(join("\n", $of->(6)), join("\n", @one), 'another seed has another one');
+	my %times;
+	$times{$_}++ for map { /^\S+ (.*) \d+$/ } @one;
+	is(join("\n", sort keys %times), join("\n", Schedule::kinds()), 'every kind comes');
+	my ($shown) = run_command([ 'test/soak', '--schedule', '--seed', 5, '--faults', 3 ]);
+	is(scalar(split /\n/, $shown), 3, 'test/soak shows it');
+};
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Planted faults
+# ---------------------------------------------------------------------------------------------------------------------
+
+my $folder = PostgreSQL::Test::Utils::tempdir();
+my $pg_config = sub { my ($what) = @_; return (run_command([ 'pg_config', $what ]))[0]; };
+for my $program (qw(clients sorted))
+{
+	PostgreSQL::Test::Utils::system_or_bail('g++', '-std=gnu++17', '-O1', '-I' . $pg_config->('--includedir'), "test/proof/$program.cpp",
+		'-L' . $pg_config->('--libdir'), '-lpq', '-pthread', '-o', "$folder/$program");
+}
+
+my $server = new_server('planted', preload => 0);
+start_server($server);
+
+# Databases in which those functions are sequences, and ids have the tick planted.tick.
+sub plant
+{
+	my ($dbname, $id, $number) = @_;
+	$server->safe_psql('postgres', "CREATE DATABASE $dbname");
+	$server->safe_psql($dbname, qq{
+CREATE SEQUENCE i; CREATE SEQUENCE n;
+CREATE FUNCTION snowflake_nextval() RETURNS bigint LANGUAGE sql AS \$\$ SELECT (current_setting('planted.tick')::bigint << 22) + $id \$\$;
+CREATE FUNCTION snowflake_nextvals(count int) RETURNS SETOF bigint LANGUAGE sql AS 'SELECT snowflake_nextval() FROM generate_series(1, count)';
+CREATE FUNCTION snowflake_segment_nextval(name text) RETURNS bigint LANGUAGE sql AS \$\$ SELECT $number \$\$;
+CREATE TABLE kept (id bigint DEFAULT snowflake_nextval());
+CREATE TABLE counted (number bigint DEFAULT snowflake_segment_nextval('ticket'))});
+	return;
+}
+
+# Takes from these databases, ids of so many milliseconds ago; returns what was found, and how many ids, equal ids, numbers and equal numbers sorting finds.
+sub taken
+{
+	my ($ms_ago, @dbnames) = @_;
+	my $tick = int(1000 * time()) - 1735689600000 - $ms_ago;
+	$server->safe_psql('postgres', "ALTER DATABASE $_ SET planted.tick = $tick") for @dbnames;
+	my $files = "$folder/" . join('_', $ms_ago, @dbnames);
+	mkdir $files or die "$files: $!";
+	my $pid = open2(my $from, my $to, "$folder/clients", $files, 1);
+	syswrite $to, join('', map { "start $_ 1 " . $server->connstr($_) . "\n" } @dbnames) . "pace 200000\n";
+	# Two lines of figures are from two seconds.
+	my ($said, $lines) = ('', 0);
+	while (defined(my $line = <$from>))
+	{
+		$said .= $line;
+		if ($line =~ /^taken/ && ++$lines == 3) { syswrite $to, "stop\n"; }
+	}
+	waitpid $pid, 0;
+	is($?, 0, 'clients end well');
+	my ($found) = $said =~ /^ended .* found (\d+)/m;
+	my %found = map { $_ => 1 } $said =~ /^found: ([^\d\n]*?):? -?\d/mg;
+	my @sorted = map { (split /\n/, (run_command([ "$folder/sorted", $folder, glob "$files/*.$_" ]))[0])[-1] } qw(ids numbers);
+	my ($all) = $said =~ /^ended ids (\d+)/m;
+	cmp_ok($all, '>', 1000, 'ids were taken');
+	return (join(', ', sort keys %found), (split / /, $sorted[0])[ 0, 1 ], (split / /, $sorted[1])[1], $all);
+}
+
+# Ids of a sequence rise in each database.
+plant($_, "nextval('i')", "nextval('n')") for qw(one other);
+plant('falling_ids', "4000 - nextval('i') % 4000", "nextval('n')");
+plant('falling_numbers', "nextval('i')", "1 + (nextval('n') + 1) % 2");
+
+subtest 'one generator' => sub {
+	my ($found, $ids, $equal, $equal_numbers, $all) = taken(0, 'one');
+	is("$found, $ids, $equal, $equal_numbers", ", $all, 0, 0", 'nothing is found');
+};
+subtest 'two generators with one worker id' => sub {
+	$server->safe_psql('one', q{ALTER SEQUENCE i RESTART; ALTER SEQUENCE n RESTART});
+	my ($found, $ids, $equal, $equal_numbers, $all) = taken(0, 'one', 'other');
+	is($found, 'a number twice, an id twice', 'both are found at once');
+	is($ids, $all, 'all were sorted');
+	cmp_ok($_, '>', 100, 'and by sorting') for $equal, $equal_numbers;
+};
+subtest 'ids of another time' => sub {
+	for my $ms_ago (86_400_000, -86_400_000)
+	{
+		like((taken($ms_ago, 'other'))[0], qr/an id of another time/, "$ms_ago ms ago");
+	}
+};
+subtest 'ids and numbers that fall' => sub {
+	like((taken(0, 'falling_ids'))[0], qr/an id that is not above the one before/, 'ids are found');
+	like((taken(0, 'falling_numbers'))[0], qr/a number that is not above the one before/, 'numbers are found');
+};
+$server->stop;
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The script, interrupted
+# ---------------------------------------------------------------------------------------------------------------------
+
+my @long = qw(test/soak --ids 1000000000 --faults 100000 --minutes 60);
+my %early = (name => 'while it builds', command => [@long], until => sub { $_[0] =~ /working in/ }, signal => 'INT', group => 1);
+my %later = (name => 'under way', command => [@long], until => sub { $_[0] =~ /[1-9]\d* faults, \d{4,} ids/ }, signal => 'INT', group => 1);
+run_all(\%early, \%later);
+
+isnt($early{status}, 0, 'interrupted before its schedule begins, it fails');
+is($later{status}, 0, 'interrupted later, it has checked what there is') or diag($later{said});
+like($later{said}, qr/^stopping: .*^sorted: 0 ids again, 0 numbers again\n.*^\d+ passed, 0 failed$/ms, '... and says so');
+for my $case (\%early, \%later)
+{
+	my $place = folder_of($case->{said});
+	ok($place && !-e $place, "$case->{name}: no folder stays");
+	is($place && processes_in($place), '', "$case->{name}: no process stays");
+}
+diag($1) while $later{said} =~ /^(seed .*)$/mg;
+
+done_testing();
