@@ -22,7 +22,8 @@ ISOLATION_OPTS = --inputdir=$(top)test/isolation
 PG_CPPFLAGS = -isystem $(includedir_server) -isystem $(libpq_srcdir) -I$(top)src
 SHLIB_LINK_INTERNAL = $(libpq)
 PG_CXXFLAGS = -std=gnu++17 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility=hidden \
-	-Wall -Wextra -Wno-unused-parameter -Wno-register $(if $(WERROR),-Werror) -MMD -MP
+	-Wall -Wextra -Wno-unused-parameter -Wno-register $(if $(WERROR),-Werror) -MMD -MP \
+	-ffile-prefix-map=$(top)=
 
 EXTRA_CLEAN = $(OBJS:.o=.d) libcrypto.stamp output_iso
 
