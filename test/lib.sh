@@ -134,6 +134,7 @@ missing_packages() {
     perl -MIPC::Run -e 1 2>/dev/null || echo libipc-run-perl
     command -v git >/dev/null || echo git
     command -v unzip >/dev/null || echo unzip
+    command -v yamllint >/dev/null || echo yamllint
     /usr/bin/python3 -c 'import psycopg' 2>/dev/null || echo python3-psycopg
     /usr/bin/python3 -c 'import cryptography' 2>/dev/null || echo python3-cryptography
     perl -MTest::More -MJSON::PP -e 1 2>/dev/null || echo perl
