@@ -10,7 +10,9 @@ SET timezone = 'UTC';
 SET snowflake.max_clock_skew = 0;
 
 -- ALTER TABLE can change a column in all rows without firing a row trigger.
+\set VERBOSITY terse
 ALTER TABLE snowflake_watermark ALTER last_tick TYPE bigint USING -1;
+\set VERBOSITY default
 \echo :SQLSTATE
 ALTER TABLE snowflake_watermark DROP last_tick, ADD last_tick bigint NOT NULL DEFAULT -1;
 \echo :SQLSTATE
