@@ -150,6 +150,8 @@ missing_packages() {
     [[ -f /usr/include/zstd.h ]] || echo libzstd-dev
     [[ -f /usr/include/gssapi/gssapi.h ]] || echo libkrb5-dev
     [[ -f /usr/include/unicode/ucol.h ]] || echo libicu-dev
+    # 18's headers say that there is libcurl, whatever Citus is told.
+    command -v curl-config >/dev/null || echo libcurl4-openssl-dev
     command -v xz >/dev/null || echo xz-utils
   fi
   if ! find_pg_config; then
