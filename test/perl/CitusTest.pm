@@ -24,13 +24,14 @@ sub everywhere
 	return split /\n/, value($coordinator, "SELECT result FROM run_command_on_all_nodes(\$everywhere\$$sql\$everywhere\$)");
 }
 
-# A server with a database for Citus, started. Citus wants to be the first library. Options: conf; citus => 0: it is not created there.
+# A server with a database for Citus, started. Citus wants to be the first library. Options: conf; streaming => 1; citus => 0: it is not
+# created there.
 sub start_node
 {
 	my ($name, %options) = @_;
 	my $preload = preloading() =~ s/^shared_preload_libraries = 'snowflake'/shared_preload_libraries = 'citus,snowflake'/r;
 	$preload = "shared_preload_libraries = 'citus'\n$preload" unless $preload =~ /^shared/;
-	my $node = new_server($name, preload => 0, conf => <<"CONF" . ($options{conf} // ''));
+	my $node = new_server($name, preload => 0, streaming => $options{streaming}, conf => <<"CONF" . ($options{conf} // ''));
 listen_addresses = '127.0.0.1'
 $preload
 wal_level = logical
@@ -52,21 +53,24 @@ sub add_node
 	return;
 }
 
-# Two workers.
+# Two workers. Options: conf.
 sub add_workers
 {
-	@workers = map { start_node("worker_$_") } 1 .. 2;
+	my (%options) = @_;
+	@workers = map { start_node("worker_$_", conf => $options{conf}) } 1 .. 2;
 	value($coordinator, sprintf q{SELECT citus_set_coordinator_host('127.0.0.1', %d)}, $coordinator->port);
 	add_node($_) for @workers;
 	return;
 }
 
-# The cluster. Options: registry => 0 leaves each node its own; layout => a call that each node makes before its first id.
+# The cluster. Options: registry => 0 leaves each node its own; layout => a call that each node makes before its first id; conf => for all
+# nodes; streaming => 1: the coordinator may have a standby.
 sub start
 {
 	my (%options) = @_;
-	$coordinator = start_node('coordinator', conf => "citus.shard_count = 8\n");
-	add_workers();
+	my $conf = $options{conf} // '';
+	$coordinator = start_node('coordinator', streaming => $options{streaming}, conf => "citus.shard_count = 8\n$conf");
+	add_workers(conf => $conf);
 	value($coordinator, 'CREATE EXTENSION snowflake');
 	everywhere("SELECT $options{layout}") if $options{layout};
 	share_registry() if $options{registry} // 1;
