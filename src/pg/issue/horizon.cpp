@@ -221,8 +221,8 @@ int64_t HighestNow(Oid fn_oid, const SnapshotData &snapshot) {
         (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("cannot report the horizon of ids to another node of Citus"),
          errdetail(
              "Citus has sent a part of a statement to this node, which issues other ids and has another horizon."),
-         errhint(
-             "Write (SELECT snowflake_horizon()), which is evaluated once, on the node where the statement began.")));
+         errhint("Write (SELECT snowflake_horizon()), which is evaluated once, on the node where the statement began. "
+                 "Read a table that is on one node only on the node that has it.")));
   const Oid extension = CallersExtension(fn_oid);
   NodeBlock *node = ThisNode(fn_oid, extension);
   const Layout layout = DatabaseLayout(fn_oid);

@@ -79,7 +79,7 @@ is(join("\n", cells(value($coordinator, $check))), join("\n", @page), 'the check
 append_to_file("$folder/orders.csv", join '', map { $_ % 100 . ",copied\n" } 1 .. 20_000);
 like(run_block('CREATE TABLE orders'), qr/^(\d+)\n\1\|20\d\d-\S+ \S+$/m, 'a table, and a row');
 like(value($coordinator, q{INSERT INTO orders (tenant) VALUES (8) RETURNING snowflake_timestamp(id, 'snowflake')}), qr/^20\d\d-/, '... and its time');
-ok(wait_until('the horizon', sub { run_block('snowflake_horizon') =~ /^\d+\|tea$/m }), 'a row below the horizon');
+ok(wait_until('the horizon', sub { run_block('SELECT id, item FROM orders') =~ /^\d+\|tea$/m }), 'a row below the horizon');
 
 my $copy = here(text('sql', 'orders.csv'));
 value($_, $copy) for $coordinator, @workers;
