@@ -10,7 +10,7 @@ use Scripts;
 use SnowflakeTest;
 use Test::More;
 
-plan skip_all => 'a library with sanitizers needs a server that is watched' if slowness() > 1;
+plan skip_all => 'a library with sanitizers needs a server that is watched' if $ENV{SNOWFLAKE_WATCHED};
 
 my %whole = (name => 'whole', command => ['test/demo']);
 my @interrupted = (
