@@ -41,7 +41,9 @@ $(error prefix=$(prefix) would be ignored here; DESTDIR=, datadir= and pkglibdir
 endif
 
 # libcrypto masks ids. LIBCRYPTO=no builds without it. The stamp is written here, if it differs.
-LIBCRYPTO ?= $(shell echo '\#include <openssl/evp.h>' | $(CXX) $(CPPFLAGS) -E -x c++ - >/dev/null 2>&1 && echo yes)
+# Releases of GNU make differ in whether they remove a backslash before # inside of $(shell).
+hash := \#
+LIBCRYPTO ?= $(shell echo '$(hash)include <openssl/evp.h>' | $(CXX) $(CPPFLAGS) -E -x c++ - >/dev/null 2>&1 && echo yes)
 libcrypto := $(filter-out no,$(LIBCRYPTO))
 SHLIB_LINK += $(if $(libcrypto),-lcrypto)
 src/pg/sql/mask.o: override CPPFLAGS += $(if $(libcrypto),-DSNOWFLAKE_WITH_LIBCRYPTO)

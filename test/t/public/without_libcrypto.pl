@@ -12,6 +12,9 @@ use Test::More;
 # Of the object files that are here already one alone is built again.
 my $source = PostgreSQL::Test::Utils::tempdir() . '/source';
 system_or_bail('cp', '-a', getcwd(), $source);
+my @dry_run = ('make', '-n', '-C', $source, 'PG_CONFIG=pg_config', 'all');
+unlike((run_command(\@dry_run))[0], qr/building without libcrypto/, 'the build finds libcrypto');
+like((run_command([ @dry_run, 'CXX=g++ -nostdinc' ]))[0], qr/building without libcrypto/, '... and notices that its headers are missing');
 my ($said) = run_command([ 'make', '-s', '-C', $source, 'PG_CONFIG=pg_config', 'LIBCRYPTO=no', 'all' ]);
 like($said, qr/^building without libcrypto: snowflake_mask\(\) and snowflake_unmask\(\)/m, 'the build says so');
 my ($needed) = run_command([ 'readelf', '-d', "$source/snowflake.so" ]);
