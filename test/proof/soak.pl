@@ -11,7 +11,7 @@ use lib 'test/perl';
 use HorizonTest;
 use IO::Handle;
 use IPC::Open2;
-use List::Util qw(max sum0);
+use List::Util qw(max);
 use Mixture;
 use PostgreSQL::Test::Utils;
 use Schedule;
