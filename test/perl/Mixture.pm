@@ -19,7 +19,7 @@ use Test::More;
 use Time::HiRes qw(time sleep);
 
 our @EXPORT = qw($registry $standby @registries @nodes $drift %slowest $keeper $backend $guard $briefly make_world issues start_load node run_pending nothing_pending
-  signal_one pause_for pause_one stop_for kill_for fail_over switch_over back_up restore copy_node evict fill_disk act faults bring_about
+  signal_one pause_for pause_one stop_for kill_for fail_over switch_over back_up restore copy_node evict fill_disk wrong_clock act faults bring_about
   faults_happened heal end_world);
 
 # Whoever is interrupted while the guard is missing leaves it off.
@@ -270,9 +270,9 @@ sub drift_clock { move_clock($_[0], (rand(2) - 1) * $drift); return 1; }
 
 sub wrong_clock
 {
-	my ($node) = @_;
+	my ($node, $ahead) = @_;
 	my $then = (rand(2) - 1) * $drift;
-	move_clock($node, rand() < 0.5 ? $wrong : -$wrong);
+	move_clock($node, rand() < 0.5 ? $ahead // $wrong : -$wrong);
 	later(up_to(3), sub { move_clock($node, $then) });
 	return 1;
 }

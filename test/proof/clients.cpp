@@ -42,6 +42,8 @@ constexpr int kWorkerBits = 10;
 constexpr int64_t kEpochMs = 1735689600000;
 constexpr int64_t kRememberedTicks = 60 * 1000;
 constexpr int64_t kClocksDifferMs = 10 * 1000;
+// A clock that was ahead steps back: ids go on ahead of it, as far as snowflake.max_bridge.
+constexpr int64_t kClocksAheadMs = 60 * 1000 + kClocksDifferMs;
 
 int Worker(int64_t id) { return static_cast<int>(id >> kSequenceBits & ((1 << kWorkerBits) - 1)); }
 int64_t Tick(int64_t id) { return id >> (kSequenceBits + kWorkerBits); }
@@ -266,7 +268,7 @@ class Session {
     }
     // Only a node that was given another worker id may go back.
     if (id <= last_id_ && Worker(id) == Worker(last_id_)) Found("an id that is not above the one before:", name_, id);
-    if (Tick(id) < began_tick - kClocksDifferMs || Tick(id) > NowTick() + kClocksDifferMs)
+    if (Tick(id) < began_tick - kClocksDifferMs || Tick(id) > NowTick() + kClocksAheadMs)
       Found("an id of another time:", name_, id);
     last_id_ = id;
   }
