@@ -14,9 +14,8 @@ constexpr int64_t kAskersSampleUs = 10 * 1000;
 constexpr int64_t kKeeperSampleUs = 100 * 1000;
 constexpr int64_t kAskedForUs = int64_t{60} * 1000 * 1000;
 
-// While the node's clock is ahead of the wall clock, the horizon is stored this far ahead of the
-// node's clock, and again when half of this has passed.
-constexpr int64_t kStoredAheadUs = 10 * 1000 * 1000;
+// How far ahead of the node's clock the data directory has a limit, and again when half of it has passed.
+constexpr int64_t kStoredAheadUs = 4 * 1000 * 1000;
 
 // How often a call notes that sessions ask.
 constexpr int64_t kNoteAskedUs = 1000 * 1000;
@@ -54,7 +53,6 @@ int CompareXids(const void *a, const void *b) {
 struct Server {
   NodeBlock *node;
   HorizonBlock *horizon;
-  bool leads;  // the node's clock is ahead of the wall clock
 
   int64_t Seal() {
     const ClockReading reading = ReadClocks();
@@ -62,7 +60,6 @@ struct Server {
     int64_t lowest = 0;
     WithBox(node, [&](BoxSlot *box) {
       Read(&node->state.clock, reading, limits);
-      leads = LeadUs(node->state.clock) > 0;
       Generator *g = &node->state.generator, others = *g;
       others.open = false;
       if (node->extension != horizon->extension) g = &others;
@@ -121,11 +118,11 @@ struct Server {
 // Keeps only a higher horizon: an older sample of the same one holds for more snapshots.
 void TakeSample(NodeBlock *node, HorizonBlock *horizon) {
   Assert(IsHeldExclusively(horizon->lock));  // Requires: the horizon's lock.
-  Server server = {node, horizon, false};
+  Server server = {node, horizon};
   horizon->taken_us = SteadyUs();
   Moment moment = {};
   int64_t id = TakeSample(&server, scratch.left, &moment, &horizon->holder);
-  if (server.leads) id = Min(id, horizon->stored);
+  if (id > horizon->stored) id = horizon->stored;
   if (id <= NewestHorizon(*horizon)) return;
   // This process has the node's box since Seal().
   if (BoxSlot *box = SlotOf(node)) KeepHorizonInBox(node, *horizon, id, box);
@@ -133,6 +130,11 @@ void TakeSample(NodeBlock *node, HorizonBlock *horizon) {
   memcpy(SampleXids(node, place), moment.running, sizeof(Xid) * static_cast<Size>(moment.count));
   Add(&horizon->samples, {id, horizon->taken_us, moment.xmax, moment.count, place});
   NoteHighest(horizon);
+}
+
+// Whether sessions have asked for the horizon lately.
+bool IsAskedFor(const HorizonBlock &horizon) {
+  return horizon.asked_us != 0 && SteadyUs() - horizon.asked_us < kAskedForUs;
 }
 
 // Samples of another extension's ids, or of another layout's, are dropped.
@@ -171,29 +173,23 @@ int64_t HighestFor(const NodeBlock *node, HorizonBlock *horizon, const Moment &s
   return before;
 }
 
-// Of the keeper, before it takes a sample: what may be reported is in the data directory first.
+// Of the keeper, before it takes a sample: what may be reported is in the data directory first. After
+// a step back, what was reported may be ahead of the clock by more than that.
 void StoreAhead(NodeBlock *node) {
-  static KeptHorizon written = {};
   HorizonBlock *horizon = HorizonOf(node);
   NodeClock clock;
   WithLock(node, LW_SHARED, [&] { clock = node->state.clock; });
-  LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
-  const bool asked = horizon->asked_us != 0 || horizon->answered != 0;
-  const bool leads = asked && LeadUs(clock) > 0;
-  if (!leads) horizon->stored = 0;
+  LWLockAcquire(&horizon->lock, LW_SHARED);
   const Layout layout = horizon->layout;
-  const int64_t stored = horizon->stored;
   KeptHorizon kept;
-  ToKeep(node, *horizon, kBelowClock, &kept);
-  LWLockRelease(&horizon->lock);
-  if (!asked) return;
-  if (leads) {
-    if (stored >= LowestId(layout, layout.TickAt(clock.shown_us + kStoredAheadUs / 2))) return;
-    kept.horizon = LowestId(layout, layout.TickAt(clock.shown_us + kStoredAheadUs));
+  bool is_due = IsAskedFor(*horizon);
+  if (is_due) {
+    const int64_t limit = LowestId(layout, layout.TickAt(clock.shown_us + kStoredAheadUs)), highest = horizon->highest;
+    is_due = horizon->stored < LowestId(layout, layout.TickAt(clock.shown_us + kStoredAheadUs / 2));
+    ToKeep(node, *horizon, Max(limit, highest), &kept);
   }
-  if (memcmp(&kept, &written, sizeof(kept)) == 0) return;
-  memcpy(static_cast<void *>(&written), &kept, sizeof(kept));
-  if (!WriteKeptHorizon(kept) || !leads) return;
+  LWLockRelease(&horizon->lock);
+  if (!is_due || !WriteKeptHorizon(kept)) return;
   LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
   if (horizon->extension == kept.extension && horizon->layout == layout) horizon->stored = kept.horizon;
   LWLockRelease(&horizon->lock);
@@ -238,7 +234,7 @@ int64_t HighestNow(Oid fn_oid, const SnapshotData &snapshot) {
   if (due) {
     LWLockRelease(&horizon->lock);
     LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
-    nobody_asked = horizon->asked_us == 0 || now_us - horizon->asked_us >= kAskedForUs;
+    nobody_asked = !IsAskedFor(*horizon);
     horizon->asked_us = now_us;
     Follow(node, horizon, extension, layout);
     if (now_us - horizon->taken_us >= kAskersSampleUs) TakeSample(node, horizon);
@@ -268,7 +264,7 @@ int64_t SampleForAskers(NodeBlock *node) {
   HorizonBlock *horizon = HorizonOf(node);
   const int64_t now_us = SteadyUs();
   LWLockAcquire(&horizon->lock, LW_SHARED);
-  const bool asked = horizon->asked_us != 0 && now_us - horizon->asked_us < kAskedForUs;
+  const bool asked = IsAskedFor(*horizon);
   int64_t left_us = horizon->taken_us + kKeeperSampleUs - now_us;
   LWLockRelease(&horizon->lock);
   if (!asked || RecoveryInProgress()) return PG_INT64_MAX;

@@ -139,10 +139,7 @@ bool WriteKeptHorizon(const KeptHorizon &kept) {
   if (WriteRecord(next, record) && rename(next.path, file.path) == 0) return true;
   if (!logged)
     ereport(WARNING, (errcode_for_file_access(), errmsg("could not write file \"%s\": %m", file.path),
-                      kept.horizon != kBelowClock
-                          ? errdetail("The horizon of ids does not rise until the wall clock has caught up.")
-                          : errdetail("If the black box is lost in a restart, snowflake_claim() does not know which "
-                                      "horizons were reported before.")));
+                      errdetail("The horizon of ids does not rise until this file is written.")));
   logged = true;
   return false;
 }

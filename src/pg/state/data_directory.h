@@ -8,9 +8,8 @@
 //    databases, and a clean shutdown removes it if the server ran for more than a day and the
 //    database issued nothing.
 // 2. snowflake.horizons has a file for each database whose horizon was requested, which is needed
-//    if the black box is lost. While the node's clock is ahead of the wall clock, it has an upper
-//    limit for horizons. Otherwise the clock after a restart, the wall clock, is above all that
-//    were reported. Only the database's keeper writes it. It is not synced to disk: a loss of power
+//    if the black box is lost: a limit, some seconds ahead of the node's clock. No horizon above it
+//    is reported. Only the database's keeper writes it. It is not synced to disk: a loss of power
 //    is not covered. In a copy of the data directory it does no harm: that node's clock begins no
 //    further ahead. The next start removes those of dropped databases.
 #pragma once
@@ -26,9 +25,6 @@ void ForgetIssuer(Oid database);
 
 // Horizons; skips files that are not whole.
 void ForEachKeptHorizon(void (*put_back)(const KeptHorizon &kept, void *argument), void *argument);
-
-// In place of a limit: all that was reported is below the wall clock.
-inline constexpr int64_t kBelowClock = 0;
 
 // Of this database; the padding of `kept` is zero. False: it is not written, which is logged once.
 bool WriteKeptHorizon(const KeptHorizon &kept);

@@ -137,16 +137,11 @@ void PutBackFromDirectory(const KeptHorizon &kept, void *argument) {
   }
   if (number < 0) return;
   HorizonBlock *horizon = &HorizonsOf(block)[number];
-  const auto lowest_at = [&](int64_t unix_us) { return LowestId(kept.layout, kept.layout.TickAt(unix_us)); };
-  const int64_t now_us = NowUnixUs();
-  if (horizon->answered == 0 && kept.horizon != kBelowClock) {
-    // It was stored some seconds ahead of what was reported, and only max_bridge is bridged. It is
-    // not shown, because a transaction that was prepared may have ids below it.
-    KeptHorizon told = kept;
-    told.horizon = Min(kept.horizon, lowest_at(now_us + PatienceNow().clock.max_bridge_us));
-    PutBackHorizon(block, number, told);
-  } else if (horizon->answered == 0 && PutBackHorizon(block, number, kept)) {
-    horizon->answered = horizon->highest = lowest_at(now_us);
+  // What was reported is below the limit, and what was issued, below the clock. Neither is shown,
+  // because a transaction that was prepared may have ids below it.
+  if (horizon->answered == 0 && PutBackHorizon(block, number, kept)) {
+    const int64_t now = LowestId(kept.layout, kept.layout.TickAt(NowUnixUs()));
+    horizon->answered = horizon->highest = Max(kept.horizon, now);
   }
   horizon->stored = kept.horizon;
 }

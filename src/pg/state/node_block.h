@@ -124,7 +124,7 @@ struct alignas(128) HorizonBlock {
   Drawn holder;                   // what held back the newest sample taken, kept only if higher, ...
   int64_t taken_us;               // ... and when that was, by the monotonic clock
   int64_t asked_us;               // when the horizon was last requested; 0: never
-  int64_t stored;                 // the limit of reports while the node's clock is ahead of the wall clock
+  int64_t stored;                 // the limit of reports that the data directory has; 0: none
 };
 
 // Both clocks, again if the process was delayed between them.

@@ -54,9 +54,11 @@ figures('the horizon was above the next id %s s after the end of what held it', 
 my $there = session('other');
 $there->query_safe("BEGIN; $insert");
 passes('a transaction of another database does not hold it', value($insert));
-my $first = $server->safe_psql('other', 'SELECT snowflake_horizon()');
+sub horizon_there { return $server->safe_psql('other', 'SELECT snowflake_horizon()'); }
+ok(wait_until('the horizon', sub { horizon_there() > 0 }), 'they have a horizon');
+my $first = horizon_there();
 sleep 1;
-is($server->safe_psql('other', 'SELECT snowflake_horizon()') - $first, 0, '... but that one\'s own');
+is(horizon_there() - $first, 0, '... but that one\'s own');
 $there->query_safe('COMMIT');
 $there->quit;
 

@@ -1,6 +1,5 @@
-# While the node's clock leads the wall clock, no id is issued below a horizon that was told although the
-# server is restarted, in good order or not, and the black box is gone: what is told is in the data
-# directory before. When the wall clock has caught up, nothing is there.
+# No id is issued below a horizon that was reported, nor is it accepted, although the clock stepped back, the server is restarted, in
+# good order or not, and the black box is gone: the data directory has a limit for what is reported.
 use strict;
 use warnings;
 
@@ -19,7 +18,7 @@ sub drawn { return value('SELECT snowflake_nextval()'); }
 sub horizon { return value('SELECT snowflake_horizon()'); }
 my $file = $server->data_dir . '/snowflake.horizons/' . value(q{SELECT oid FROM pg_database WHERE datname = 'postgres'});
 
-# The limit that the file has: 0 while the clock does not lead.
+# The limit that the file has.
 sub limit { return -e $file ? unpack('q', substr(slurp_file($file), -8)) : -1; }
 
 sub restart_without_box
@@ -31,28 +30,31 @@ sub restart_without_box
 	return;
 }
 
-# What was told before the clock stepped back, and what is told since.
+is(limit(), -1, 'nobody has asked');
 my $ahead = 0;
 for my $mode ('fast', 'immediate')
 {
-	for my $told_since (0, 1)
+	for my $when ('after a report', 'before a report', 'while the server is down')
 	{
-		my $case = "$mode, " . ($told_since ? 'told since the step' : 'told before the step');
+		my $case = "$mode, the clock steps back $when";
 		# By so much ahead that the clock leads no more.
 		$ahead += 120;
 		move_clock($server, $ahead);
 		my $id = drawn();
 		ok(wait_until('the horizon', sub { horizon() > $id }), "$case: there is a horizon");
 		my $told = horizon();
-		ok(wait_until('the limit to go', sub { limit() == 0 }), '... and no limit in the data directory');
-		move_clock($server, $ahead - 35);
-		if ($told_since)
+		cmp_ok(limit(), '>=', $told, '... and a limit in the data directory');
+		if ($when ne 'while the server is down') { move_clock($server, $ahead - 35); }
+		if ($when eq 'before a report')
 		{
-			ok(wait_until('the horizon', sub { horizon() > $told }), 'the clock steps back, and the horizon goes on');
+			ok(wait_until('the horizon', sub { horizon() > $told }), 'the horizon goes on');
 			$told = horizon();
+			cmp_ok(limit(), '>=', $told, '... below the limit');
 		}
-		ok(wait_until('the limit', sub { limit() > 0 }), 'the horizon is in the data directory');
-		restart_without_box($mode);
+		$server->stop($mode);
+		lose_box($server);
+		move_clock($server, $ahead - 35);
+		start_server($server);
 		my $next = drawn();
 		cmp_ok($next, '>=', $told, 'ids go on above it') or diag(sprintf '%d ms below', ($told - $next) >> 22);
 		ok(wait_until('the horizon', sub { horizon() > $next }), '... and so does the horizon');
@@ -61,12 +63,34 @@ for my $mode ('fast', 'immediate')
 		cmp_ok(drawn(), '>=', $next, '... and after another restart');
 	}
 }
+# A step back that is not bridged: ids are below what was reported, and not accepted.
+$ahead += 3600;
+move_clock($server, $ahead);
+my $early = drawn();
+ok(wait_until('the horizon', sub { horizon() > $early }), 'there is a horizon');
+my $far = horizon();
+value('CREATE TABLE outbox (id bigint); CREATE TRIGGER claim BEFORE INSERT ON outbox FOR EACH ROW EXECUTE FUNCTION snowflake_claim(\'id\')');
+sub insert { return ($server->psql('postgres', 'INSERT INTO outbox VALUES (snowflake_nextval())'))[2]; }
+for my $mode ('', 'fast', 'immediate')
+{
+	if ($mode) { restart_without_box($mode); }
+	else { move_clock($server, $ahead - 600); }
+	cmp_ok(drawn(), '<', $far, 'after a step back of ten minutes ids are below it' . ($mode && ", restarted: $mode"));
+	like(insert(), qr/ERROR:  id \d+ is below the horizon/, '... and not accepted');
+	cmp_ok(limit(), '>=', $far, '... because of the limit');
+	# Somebody asks.
+	horizon();
+	sleep 1;
+	like(insert(), qr/ERROR:  id \d+ is below the horizon/, '... a second later, either');
+}
+$ahead += 60;
+move_clock($server, $ahead);
+is(insert(), '', 'when the clock has passed it they are');
 # What is in the data directory is ahead of what was told: a prepared transaction may have ids below it.
 my $passed = drawn();
 ok(wait_until('the horizon', sub { horizon() > $passed }), 'there is a horizon');
 my $prepared = value('BEGIN; SELECT snowflake_nextval(); CREATE TABLE t (); PREPARE TRANSACTION \'p\'');
 move_clock($server, $ahead - 40);
-ok(wait_until('the limit', sub { limit() > 0 }), 'the clock leads while a transaction is prepared');
 for my $mode ('fast', 'immediate')
 {
 	restart_without_box($mode);
