@@ -169,14 +169,14 @@ ROLLBACK;
 -- A node names a number that was never handed out: commits are lost, and the next range of every segment leaves out what they may have handed out.
 SELECT last_value FROM snowflake_segment WHERE name = 'asked';
 SELECT regress_ask(:hash, 131, 0, 0) AS above_it;
-SELECT may_have_lost FROM snowflake_segment WHERE name = 'ticket';
+SELECT skips FROM snowflake_segment WHERE name = 'ticket';
 SELECT snowflake_settled();
-SELECT may_have_lost FROM snowflake_segment WHERE name = 'ticket';
+SELECT skips FROM snowflake_segment WHERE name = 'ticket';
 SELECT snowflake_create_segment('lost', max_step => 1000);
 SELECT snowflake_segment_nextval('lost');
 SELECT snowflake_settle('a test');
 SELECT max(number) > 11000 AS left_out FROM (SELECT snowflake_segment_nextval('lost') AS number FROM generate_series(1, 5000)) numbers;
-SELECT may_have_lost FROM snowflake_segment WHERE name = 'lost';
+SELECT skips FROM snowflake_segment WHERE name = 'lost';
 SELECT snowflake_settled();
 
 -- What comes another way.

@@ -152,7 +152,7 @@ CREATE TABLE snowflake_segment (
     handed_before    bigint NOT NULL DEFAULT 0 CHECK (handed_before OPERATOR(pg_catalog.>=) 0::bigint),
     newest           bigint NOT NULL DEFAULT 0 CHECK (newest OPERATOR(pg_catalog.>=) 0::bigint),
     drawn_elsewhere  boolean NOT NULL DEFAULT false,
-    may_have_lost    boolean NOT NULL DEFAULT false,
+    skips            integer NOT NULL DEFAULT 0 CHECK (skips OPERATOR(pg_catalog.>=) 0),
     dropped_at       pg_catalog.timestamptz,
     usage_role       pg_catalog.name CHECK (usage_role OPERATOR(pg_catalog.<>) ''::pg_catalog.name)
 );
@@ -180,8 +180,8 @@ COMMENT ON COLUMN snowflake_segment.handed_before IS
 COMMENT ON COLUMN snowflake_segment.newest IS 'Size of the newest range';
 COMMENT ON COLUMN snowflake_segment.drawn_elsewhere IS
     'Whether a range was allocated to a node other than this database''s own';
-COMMENT ON COLUMN snowflake_segment.may_have_lost IS
-    'Whether the next range skips the numbers that lost commits may have allocated';
+COMMENT ON COLUMN snowflake_segment.skips IS
+    'How many times the next range skips as many numbers as lost commits may have allocated';
 COMMENT ON COLUMN snowflake_segment.dropped_at IS
     'When the segment was dropped. Other nodes may still hold ranges of the segment. A new '
     'segment of the same name continues above last_value. Null if the segment is not dropped.';
@@ -315,7 +315,7 @@ COMMENT ON TRIGGER snowflake_guard_after ON snowflake_segment IS
     'The name of a segment does not change, and its last number does not fall';
 CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
     UPDATE OF name, segment_id, first_value, last_value, max_value, step, max_step, period_at,
-        handed, handed_before, newest, drawn_elsewhere, may_have_lost, dropped_at, usage_role
+        handed, handed_before, newest, drawn_elsewhere, skips, dropped_at, usage_role
     ON snowflake_segment
     FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_segment ENABLE ALWAYS TRIGGER snowflake_guard_table;

@@ -80,6 +80,11 @@ enum class Loss {
   kWord,     // the operator reported it
 };
 
+// Whether the registry moved: what it lost may contain an earlier loss, and what followed that.
+constexpr bool IsOfAnotherServer(Loss loss) {
+  return loss == Loss::kFailover || loss == Loss::kOtherSystem || loss == Loss::kEmptyOrigin;
+}
+
 constexpr bool IsInPlace(const Origin &origin, const Here &here) {
   return origin.found && origin.system_identifier == here.system_identifier && origin.timeline == here.timeline &&
          origin.started_us == here.started_us;

@@ -24,8 +24,12 @@ struct Range {
 
 // --- The registry's part ---
 
-// After lost commits at least so many ranges of the newest one's size are skipped.
+// After lost commits at least so many ranges of the newest one's size are skipped, once for each
+// loss since the last range. A failover counts as three, because what it lost may contain an
+// earlier loss: ranges, such a skip, and what the skip was larger by.
 inline constexpr int64_t kSkippedRanges = 10;
+inline constexpr int32_t kSkipsOfFailover = 3;
+inline constexpr int32_t kMostSkips = 1000;
 
 struct Segment {
   int64_t last_value;  // the last that was allocated; start - 1 at first
@@ -117,14 +121,14 @@ constexpr void Admit(Segment *segment, int64_t seen) {
   if (IsEvidence(*segment, seen)) segment->last_value = seen < segment->max_value ? seen : segment->max_value;
 }
 
-// Skips what lost commits may have allocated.
-constexpr void SkipLost(Segment *segment) {
+// Skips what lost commits may have allocated, so many times.
+constexpr void SkipLost(Segment *segment, int32_t times) {
   const int64_t ranges = segment->newest > segment->step ? segment->newest : segment->step;
   const int64_t least = ranges > INT64_MAX / kSkippedRanges ? INT64_MAX : kSkippedRanges * ranges;
   int64_t skipped = Plus(segment->handed, segment->handed_before);
   if (skipped < least) skipped = least;
   const int64_t left = LeftOf(*segment);
-  segment->last_value += skipped < left ? skipped : left;
+  segment->last_value += skipped < left / times ? skipped * times : left;
 }
 
 // --- The node's part ---

@@ -18,7 +18,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time sleep);
 
-our @EXPORT = qw($registry $standby @registries @nodes $drift %slowest $keeper $backend $guard $briefly make_world issues start_load node run_pending nothing_pending
+our @EXPORT = qw($registry $standby @registries @nodes $drift %slowest $keeper $backend $guard $briefly $settles make_world issues start_load node run_pending nothing_pending
   signal_one pause_for pause_one stop_for kill_for fail_over switch_over back_up restore copy_node evict fill_disk wrong_clock act faults bring_about
   faults_happened heal end_world);
 
@@ -51,7 +51,7 @@ sub make_world
 	$disks = $options{disks};
 
 	$registry = new_server('registry', preload => 0, streaming => 1,
-		conf => "$conf\nsnowflake.lease_duration = 2s\nlisten_addresses = '127.0.0.1'\nwal_receiver_status_interval = 1s\nwal_retrieve_retry_interval = 100ms\n");
+		conf => "$conf\nsnowflake.lease_duration = 2s\nlisten_addresses = '127.0.0.1'\nwal_receiver_status_interval = 1s\nwal_retrieve_retry_interval = 100ms\nwal_keep_size = 128MB\n");
 	append_to_file($registry->data_dir . '/pg_hba.conf', "host all all 127.0.0.1/32 trust\n");
 	give_disk($registry);
 	start_server($registry);
@@ -279,12 +279,20 @@ sub wrong_clock
 
 # The next loss comes when the registry has settled after the last one: what is promised ends where they come closer together.
 my $lost = 0;
-my $settles = 13;
+our $settles = 13;
+
+# What is promised ends, too, where the standby is far behind.
+sub standby_follows
+{
+	return 0 if !$standby || $down{ $registry->name };
+	my ($rc, $out) = $registry->psql('postgres', q{SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'}, timeout => 5, timed_out => \my $timed_out);
+	return !$timed_out && !$rc && $out eq '1';
+}
 
 # What the standby has not received by then is lost.
 sub fail_over
 {
-	return 0 if !$standby || $down{ $registry->name } || time() - $lost < $settles;
+	return 0 if time() - $lost < $settles || !standby_follows();
 	my @senders = processes($registry, qr/walsender/);
 	kill 'STOP', @senders;
 	sleep(rand(1));
@@ -298,9 +306,7 @@ sub fail_over
 # Nothing is lost: the standby has all that the registry wrote, its last checkpoint included.
 sub switch_over
 {
-	return 0 if !$standby || $down{ $registry->name };
-	my ($rc, $out) = $registry->psql('postgres', q{SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'}, timeout => 5, timed_out => \my $timed_out);
-	return 0 if $timed_out || $rc || $out ne '1';
+	return 0 if !standby_follows();
 	$registry->stop('fast');
 	$standby->promote;
 	return replace_registry($standby);

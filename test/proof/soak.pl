@@ -39,8 +39,10 @@ sub raise_segment
 sub database { return act("DROP DATABASE IF EXISTS scratch WITH (FORCE);\nCREATE DATABASE scratch TEMPLATE base;\n", on => $nodes[1]); }
 sub copied { return copy_node(sub { $_[0]->safe_psql('postgres', 'TRUNCATE kept, counted') }); }
 
-# A horizon that is an hour ahead refuses rows for an hour. One that a step back bridges does not.
-sub clock_wrong { my $node = node(); return wrong_clock($node, $node == $nodes[0] ? 50 : undef); }
+# A horizon that is an hour ahead refuses rows for an hour. One that a step back bridges does not, but then windows are longer, and the
+# registry settles for longer.
+sub clock_wrong { my $node = node(); return wrong_clock($node, $node == $nodes[0] ? 15 : undef); }
+$settles = 40;
 
 my %more = (
 	'clock wrong' => \&clock_wrong,

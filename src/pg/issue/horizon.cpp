@@ -14,7 +14,8 @@ constexpr int64_t kAskersSampleUs = 10 * 1000;
 constexpr int64_t kKeeperSampleUs = 100 * 1000;
 constexpr int64_t kAskedForUs = int64_t{60} * 1000 * 1000;
 
-// How far ahead of the node's clock the data directory has a limit, and again when half of it has passed.
+// The data directory has a limit this far ahead of the node's clock, and a new one when half of it
+// has passed.
 constexpr int64_t kStoredAheadUs = 4 * 1000 * 1000;
 
 // How often a call notes that sessions ask.
@@ -173,8 +174,8 @@ int64_t HighestFor(const NodeBlock *node, HorizonBlock *horizon, const Moment &s
   return before;
 }
 
-// Of the keeper, before it takes a sample: what may be reported is in the data directory first. After
-// a step back, what was reported may be ahead of the clock by more than that.
+// Of the keeper, before it takes a sample: what may be reported is in the data directory first.
+// After a step back of the clock, what was reported may be further ahead.
 void StoreAhead(NodeBlock *node) {
   HorizonBlock *horizon = HorizonOf(node);
   NodeClock clock;

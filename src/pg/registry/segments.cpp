@@ -14,7 +14,7 @@ constexpr int kNamesShown = 20;
 
 struct SegmentRow {
   int64_t segment_id;  // 0: it does not exist
-  bool may_have_lost;
+  int32_t skips;
   char usage_role[kMaxRoleName + 1];
   Segment segment;
 };
@@ -22,12 +22,12 @@ struct SegmentRow {
 SegmentRow ReadSegment(const Tables &tables, const char *name, bool lock) {
   Execute(tables,
           psprintf("SELECT segment_id, last_value, max_value, step::bigint, max_step::bigint, period_at, handed,"
-                   " handed_before, newest, may_have_lost, usage_role FROM snowflake_segment"
+                   " handed_before, newest, skips::bigint, usage_role FROM snowflake_segment"
                    " WHERE name = $1 AND dropped_at IS NULL%s",
                    lock ? " FOR UPDATE" : ""),
           TextValue(name));
   if (Rows() == 0) return {};
-  SegmentRow row = {Int8Result(0, 1), BoolResult(0, 10), {}, {}};
+  SegmentRow row = {Int8Result(0, 1), static_cast<int32_t>(Int8Result(0, 10)), {}, {}};
   row.segment = {Int8Result(0, 2), Int8Result(0, 3), Int8Result(0, 4), Int8Result(0, 5),
                  TimeResult(0, 6), Int8Result(0, 7), Int8Result(0, 8), Int8Result(0, 9)};
   bool is_null = false;
@@ -35,7 +35,7 @@ SegmentRow ReadSegment(const Tables &tables, const char *name, bool lock) {
   if (!is_null) strlcpy(row.usage_role, NameStr(*DatumGetName(usage_role)), sizeof(row.usage_role));
   const Segment &s = row.segment;
   const bool sound = row.segment_id > 0 && s.last_value >= 0 && s.last_value <= s.max_value && s.step >= 1 &&
-                     s.step <= s.max_step && s.handed >= 0 && s.handed_before >= 0 && s.newest >= 0;
+                     s.step <= s.max_step && s.handed >= 0 && s.handed_before >= 0 && s.newest >= 0 && row.skips >= 0;
   if (!sound) ReportForeignTable("snowflake_segment");
   return row;
 }
@@ -45,9 +45,9 @@ void WriteSegment(const Tables &tables, const SegmentRow &row, bool elsewhere = 
   const Segment &s = row.segment;
   Execute(tables,
           "UPDATE snowflake_segment SET last_value = $2, period_at = $3, handed = $4, handed_before = $5, newest = $6,"
-          " may_have_lost = $7, drawn_elsewhere = drawn_elsewhere OR $8 WHERE segment_id = $1 RETURNING last_value",
+          " skips = $7, drawn_elsewhere = drawn_elsewhere OR $8 WHERE segment_id = $1 RETURNING last_value",
           Int8(row.segment_id), Int8(s.last_value), TimeValue(s.period_us), Int8(s.handed), Int8(s.handed_before),
-          Int8(s.newest), Bool(row.may_have_lost), Bool(elsewhere));
+          Int8(s.newest), Int4(row.skips), Bool(elsewhere));
   // A trigger may have swallowed or changed the row.
   if (Rows() != 1 || Int8Result(0, 1) != s.last_value) ReportForeignTable("snowflake_segment");
 }
@@ -103,12 +103,10 @@ RangeAnswer ExchangeRange(const Tables &tables, const RangesRequest &request, co
   const bool same = ask.segment_id == row.segment_id;
   if (same && IsEvidence(*segment, HeldUpTo(ask))) {
     Admit(segment, HeldUpTo(ask));
-    row.may_have_lost = true;
+    row.skips = Max(row.skips, 1);
   }
-  if (row.may_have_lost) {
-    SkipLost(segment);
-    row.may_have_lost = false;
-  }
+  if (row.skips > 0) SkipLost(segment, row.skips);
+  row.skips = 0;
   Holding holding = ReadHolding(tables, row.segment_id, request, ask);
   Range range = {};
   // For at most a lease's duration commits may be under way to a standby.

@@ -42,7 +42,7 @@ constexpr MadeTable kMadeTables[] = {
      false},
     {"snowflake_segment", &Tables::segment,
      "name segment_id first_value last_value max_value step max_step period_at handed handed_before"
-     " newest drawn_elsewhere may_have_lost dropped_at usage_role",
+     " newest drawn_elsewhere skips dropped_at usage_role",
      true},
     {"snowflake_range", &Tables::range, "segment_id here role node secret_hash held_from newest_from held_to drawn_at",
      false}};

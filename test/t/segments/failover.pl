@@ -99,12 +99,13 @@ sub fail_over
 
 my ($lost, $lost_issued, $trials) = (0, 0, 0);
 
-# Commits from here on are lost: the standby hears no more of them. Nodes draw as many ranges as may be lost, less what they
-# may have under way.
+# Commits from here on are lost: the standby hears no more of them. After so many earlier losses, nodes draw as many ranges as may be
+# lost, less what they may have under way.
 sub lose_ranges
 {
+	my ($skips) = @_;
 	my %known = columns($standby);
-	my %most = map { ($_ => rand() < 0.2 ? 0 : promised($known{$_}, $_) - (@names + 1) * $step{$_}) } @segments;
+	my %most = map { ($_ => rand() < 0.2 ? 0 : (1 + $skips) * promised($known{$_}, $_) - (@names + 1) * $step{$_}) } @segments;
 	for my $round (1 .. 30)
 	{
 		my %now = columns($primary);
@@ -121,6 +122,9 @@ subtest 'an asynchronous standby' => sub {
 	{
 		my $rounds = 1 + int rand(3);
 		for (1 .. $rounds) { take($_, map { ($_ => 1 + int rand(2 * $step{$_})) } @segments) for shuffle(@names); }
+		# Of an earlier loss the standby knows, but not of the numbers that the primary then leaves out.
+		my $told = int rand(2);
+		value($primary, "SELECT snowflake_settle('a loss before the loss')") if $told;
 		catch_up();
 		my @senders = split /\n/, value($primary, q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'walsender'});
 		kill 'STOP', @senders;
@@ -129,11 +133,11 @@ subtest 'an asynchronous standby' => sub {
 		# If that ends within a record, the standby waits for the rest.
 		my $looks = 0;
 		wait_until('the standby to replay what was sent', sub { ++$looks > 30 || value($standby, "SELECT pg_last_wal_replay_lsn() >= '$sent'") eq 't' });
-		my %known = lose_ranges();
+		my %known = lose_ranges($told);
 		my %at_the_end = columns($primary);
 		fail_over();
 		my %after = columns($primary);
-		my @wrong = grep { $after{$_}{last} != $known{$_}{last} || $at_the_end{$_}{last} - $known{$_}{last} > promised($known{$_}, $_) } @segments;
+		my @wrong = grep { $after{$_}{last} != $known{$_}{last} || $at_the_end{$_}{last} - $known{$_}{last} > (1 + $told) * promised($known{$_}, $_) } @segments;
 		is("@wrong", '', "failover $n: no more is lost than may be");
 		my @lost = grep { $at_the_end{$_}{last} > $known{$_}{last} } @segments;
 		cmp_ok(scalar(@lost), '>', @segments / 3, '... and of most segments something');
@@ -177,7 +181,7 @@ subtest 'a synchronous standby' => sub {
 	use_all('north');
 	my %skipped = skipped(%known);
 	cmp_ok(scalar(keys %skipped), '>', @segments / 2, 'and nodes go on');
-	my @more = grep { $skipped{$_} > promised($known{$_}, $_) + $step{$_} } sort keys %skipped;
+	my @more = grep { $skipped{$_} > 3 * promised($known{$_}, $_) + $step{$_} } sort keys %skipped;
 	is("@more", '', 'no more is left out than the rule says') or diag(explain(\%skipped));
 	figures('%d numbers of %d segments left out after a failover without loss', sum0(values %skipped), scalar keys %skipped);
 	rebuild($standby, $primary, 'synchronous');
