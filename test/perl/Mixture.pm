@@ -9,6 +9,7 @@ use warnings;
 use Exporter 'import';
 use File::Path qw(rmtree);
 use FullDisk;
+use List::Util qw(max min);
 use NodesTest qw($now_tick);
 use POSIX qw(WNOHANG);
 use Relay;
@@ -32,6 +33,9 @@ sub up_to { my ($longest) = @_; return $longest * rand()**$briefly; }
 our $drift = 4;      # seconds that a clock may be off and the registry does not mind
 my $wrong = 3600;    # and that it refuses
 
+# Of the ids of this world.
+my $epoch_s = 1735689600;
+
 our ($registry, $standby, @registries, @nodes);
 my (@relays, $user, $disks);
 
@@ -46,7 +50,7 @@ sub make_world
 {
 	my ($worker_bits, %options) = @_;
 	my $sequence_bits = 22 - $worker_bits;
-	my $layout = "INSERT INTO snowflake_layout VALUES (true, 1735689600000, 1000, 41, 0, $worker_bits, $sequence_bits, false)";
+	my $layout = "INSERT INTO snowflake_layout VALUES (true, ${epoch_s}000, 1000, 41, 0, $worker_bits, $sequence_bits, false)";
 	my $conf = "log_statement = none\nrestart_after_crash = on\n" . ($options{conf} // '');
 	$disks = $options{disks};
 
@@ -97,9 +101,18 @@ sub registry_of
 	return $server;
 }
 
+# A process that is paused within a commit would hold up the checkpoint, and all that is pending with it.
+sub base_backup
+{
+	my ($name) = @_;
+	kill 'CONT', processes($registry, qr//);
+	$registry->backup($name);
+	return;
+}
+
 sub make_standby
 {
-	$registry->backup('standby');
+	base_backup('standby');
 	$standby = registry_of($registry, 'standby', has_streaming => 1);
 	rmtree($registry->backup_dir . '/standby');
 	return;
@@ -203,9 +216,9 @@ sub signal_one
 # A server is down until what ends it.
 sub down_for
 {
-	my ($server, $longest, $end) = @_;
+	my ($server, $longest, $end, $at) = @_;
 	$down{ $server->name } = 1;
-	later(up_to($longest), sub { $end->(); delete $down{ $server->name } });
+	later($at ? max($at - time(), 0) : up_to($longest), sub { $end->(); delete $down{ $server->name } });
 	return 1;
 }
 
@@ -318,7 +331,7 @@ my $backed_up;
 sub back_up
 {
 	return 0 if $down{ $registry->name };
-	return 0 unless eval { $registry->backup('kept'); 1 };
+	return 0 unless eval { base_backup('kept'); 1 };
 	rmtree($backed_up) if $backed_up;
 	# Its server is going to be replaced, and cleaned away.
 	$backed_up = PostgreSQL::Test::Utils::tempdir() . '/kept';
@@ -327,23 +340,32 @@ sub back_up
 }
 
 # The registry is lost, and its standby with it; the backup takes its place. Before any node can reach it, the operator does what
-# doc/many-servers.md says: $then is called with the new server.
+# doc/many-servers.md says: $then is called with the new server. It may have settled since the backup, so what it then leased must be
+# over first, by every clock that is accepted.
 sub restore
 {
 	my ($then) = @_;
 	return 0 if !$backed_up || $down{ $registry->name } || time() - $lost < $settles;
+	my ($rc, $over) = $registry->psql('postgres', sprintf(
+		"SELECT max(tick) / 1000.0 + $epoch_s + %d FROM (SELECT window_end FROM snowflake_registry UNION ALL SELECT last_tick FROM snowflake_watermark) t (tick)", 2 * $drift),
+		timeout => 5, timed_out => \my $timed_out);
+	return 0 if $timed_out || $rc || $over !~ /^\d/;
+	$over = min($over, time() + 60);
 	return 0 unless kill_server($registry, children => 1);
 	$registry->kill9;
 	$standby->stop('immediate');
 	$standby->clean_node;
-	mkdir $registry->backup_dir;
-	rename $backed_up, $registry->backup_dir . '/restored' or die "backup: $!";
-	undef $backed_up;
-	my $restored = registry_of($registry, 'restored', standby => 0);
-	$restored->safe_psql('postgres', "$guard SELECT snowflake_settle('restored')");
-	$then->($restored);
-	$lost = time();
-	return replace_registry($restored);
+	return down_for($registry, 0, sub {
+		sleep(max($over - time(), 0));
+		mkdir $registry->backup_dir;
+		rename $backed_up, $registry->backup_dir . '/restored' or die "backup: $!";
+		undef $backed_up;
+		my $restored = registry_of($registry, 'restored', standby => 0);
+		$restored->safe_psql('postgres', "$guard SELECT snowflake_settle('restored')");
+		$then->($restored);
+		$lost = time();
+		replace_registry($restored);
+	}, $over);
 }
 
 sub replace_registry
