@@ -116,7 +116,8 @@ struct Server {
   }
 };
 
-// Keeps only a higher horizon: an older sample of the same one holds for more snapshots.
+// Keeps only a horizon above what was or may be reported: an older sample of the same one holds for
+// more snapshots, and what is in the black box must not be below what was reported before it.
 void TakeSample(NodeBlock *node, HorizonBlock *horizon) {
   Assert(IsHeldExclusively(horizon->lock));  // Requires: the horizon's lock.
   Server server = {node, horizon};
@@ -124,7 +125,7 @@ void TakeSample(NodeBlock *node, HorizonBlock *horizon) {
   Moment moment = {};
   int64_t id = TakeSample(&server, scratch.left, &moment, &horizon->holder);
   if (id > horizon->stored) id = horizon->stored;
-  if (id <= NewestHorizon(*horizon)) return;
+  if (id <= horizon->highest) return;
   // This process has the node's box since Seal().
   if (BoxSlot *box = SlotOf(node)) KeepHorizonInBox(node, *horizon, id, box);
   const int32_t place = MakeRoom(&horizon->samples, horizon->answered, horizon->taken_us);
