@@ -24,6 +24,12 @@ sub take { my ($server, $count) = @_; $duplicates += grep { $issued{$_}++ } numb
 take($node, 250);
 # Until it has asked for all that it will.
 ok(wait_until('two ranges', sub { take($node, 10); shown($node, 'left_here') > 150 }), 'the node has ranges');
+my $held = '';
+wait_until('what it asked for', sub {
+	my $before = $held;
+	sleep 1;
+	return ($held = value($registry, 'SELECT array_agg(r) FROM snowflake_range r')) eq $before;
+});
 
 sub state_of { my ($role, $sql) = @_; return (as_role($registry, 'postgres', $role, $sql))[0]; }
 
@@ -58,8 +64,8 @@ sub ranges
 my $random = 'ARRAY[uuid_send(gen_random_uuid())]';
 subtest 'what another has' => sub {
 	my $end = handed_out($registry);
-	my ($held) = value($registry, "SELECT held_to FROM snowflake_range WHERE node = '$name'");
-	is($held, $end, 'the node has the newest range');
+	my ($held_to) = value($registry, "SELECT held_to FROM snowflake_range WHERE node = '$name'");
+	is($held_to, $end, 'the node has the newest range');
 	for my $case ([ 'hostile', 'another role' ], [ 'node', 'the role', secrets => $random ], [ 'node', 'the role with what looks like the secret', secrets => "ARRAY[substr('$hash'::bytea, 1, 16)]" ],
 		[ 'node', 'the role under another name', node => q{'other'}, secrets => $random ])
 	{
