@@ -216,9 +216,15 @@ sub signal_one
 # A server is down until what ends it.
 sub down_for
 {
-	my ($server, $longest, $end, $at) = @_;
+	my ($server, $longest, $end) = @_;
+	return down_until($server, time() + up_to($longest), $end);
+}
+
+sub down_until
+{
+	my ($server, $at, $end) = @_;
 	$down{ $server->name } = 1;
-	later($at ? max($at - time(), 0) : up_to($longest), sub { $end->(); delete $down{ $server->name } });
+	later($at - time(), sub { $end->(); delete $down{ $server->name } });
 	return 1;
 }
 
@@ -355,7 +361,7 @@ sub restore
 	$registry->kill9;
 	$standby->stop('immediate');
 	$standby->clean_node;
-	return down_for($registry, 0, sub {
+	return down_until($registry, $over, sub {
 		sleep(max($over - time(), 0));
 		mkdir $registry->backup_dir;
 		rename $backed_up, $registry->backup_dir . '/restored' or die "backup: $!";
@@ -365,7 +371,7 @@ sub restore
 		$then->($restored);
 		$lost = time();
 		replace_registry($restored);
-	}, $over);
+	});
 }
 
 sub replace_registry

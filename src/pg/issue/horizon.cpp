@@ -184,10 +184,10 @@ void StoreAhead(NodeBlock *node) {
   LWLockAcquire(&horizon->lock, LW_SHARED);
   const Layout layout = horizon->layout;
   KeptHorizon kept;
-  bool is_due = IsAskedFor(*horizon);
+  const bool is_due =
+      IsAskedFor(*horizon) && horizon->stored < LowestId(layout, layout.TickAt(clock.shown_us + kStoredAheadUs / 2));
   if (is_due) {
     const int64_t limit = LowestId(layout, layout.TickAt(clock.shown_us + kStoredAheadUs)), highest = horizon->highest;
-    is_due = horizon->stored < LowestId(layout, layout.TickAt(clock.shown_us + kStoredAheadUs / 2));
     ToKeep(node, *horizon, Max(limit, highest), &kept);
   }
   LWLockRelease(&horizon->lock);
