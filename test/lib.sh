@@ -247,12 +247,13 @@ logged() {
 
 # copy_source FOLDER: the working tree, with neither history nor build products. The checkout may
 # belong to somebody else. Something may be written into it meanwhile, by an editor or another
-# build; tar says so, and exits with 1.
+# build; tar exits with 1 then.
 copy_source() {
   mkdir -p "$1"
-  { tar -C "$project_root" --exclude=./.git --exclude='*.o' --exclude='*.so' --exclude='*.bc' --exclude='*.d' \
-    --exclude=./results --exclude=./output_iso --exclude=./tmp_check --exclude=./tmp_check_iso --exclude=./log \
-    --exclude='./regression.*' --exclude=./test/.server -cf - . || [[ $? -eq 1 ]]; } | tar -C "$1" --no-same-owner -xf -
+  { tar -C "$project_root" --warning=no-file-changed --warning=no-file-removed --exclude=./.git \
+    --exclude='*.o' --exclude='*.so' --exclude='*.bc' --exclude='*.d' --exclude=./results --exclude=./output_iso \
+    --exclude=./tmp_check --exclude=./tmp_check_iso --exclude=./log --exclude='./regression.*' --exclude=./test/.server \
+    -cf - . || [[ $? -eq 1 ]]; } | tar -C "$1" --no-same-owner -xf -
   give_to_user "$1"
 }
 
