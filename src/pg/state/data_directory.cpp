@@ -136,12 +136,12 @@ bool WriteKeptHorizon(const KeptHorizon &kept) {
   memcpy(static_cast<void *>(&record.kept), &kept, sizeof(kept));
   record.seal = SealOf(record.kept);
   const FileName file = DatabaseFile(kHorizons, MyDatabaseId), next = DatabaseFile(kHorizons, MyDatabaseId, ".new");
-  if (WriteRecord(next, record) && rename(next.path, file.path) == 0) return true;
-  if (!logged)
+  const bool written = WriteRecord(next, record) && rename(next.path, file.path) == 0;
+  if (!written && !logged)
     ereport(WARNING, (errcode_for_file_access(), errmsg("could not write file \"%s\": %m", file.path),
                       errdetail("The horizon of ids does not rise until this file is written.")));
-  logged = true;
-  return false;
+  logged = !written;
+  return written;
 }
 
 }  // namespace snowflake

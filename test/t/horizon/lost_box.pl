@@ -5,6 +5,7 @@ use warnings;
 
 use lib 'test/perl';
 use BoxTest;
+use File::Basename qw(dirname);
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
@@ -106,6 +107,20 @@ for my $mode ('fast', 'immediate')
 }
 value(q{COMMIT PREPARED 'p'});
 ok(wait_until('the horizon', sub { horizon() > $prepared }), '... before its end');
+# A file that cannot be written: the horizon stops at the limit, and ids do not.
+for my $time ('once', 'twice')
+{
+	my $from = -s $server->logfile;
+	chmod 0500, dirname($file) or die "$file: $!";
+	ok(wait_until('the warning', sub { horizon(); return slurp_file($server->logfile, $from) =~ /WARNING:  could not write file "snowflake\.horizons/ }),
+		"$time: the log says that the file cannot be written");
+	my $limit = limit();
+	ok(wait_until('an id above the limit', sub { drawn() > $limit }), '... ids go on');
+	ok(!(grep { sleep 1; horizon() > $limit } 1 .. 3), '... the horizon stays below the limit');
+	chmod 0700, dirname($file) or die "$file: $!";
+	my $after = drawn();
+	ok(wait_until('the horizon', sub { horizon() > $after }), '... and goes on when the file can be written');
+}
 # A file that is not whole is none.
 $server->stop;
 truncate $file, 10 or die "$file: $!";
