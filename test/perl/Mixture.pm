@@ -19,7 +19,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time sleep);
 
-our @EXPORT = qw($registry $standby @registries @nodes $drift $keeper $backend $guard $briefly $settles make_world issues start_load node run_pending nothing_pending
+our @EXPORT = qw($registry $standby @registries @nodes $drift %slowest $keeper $backend $guard $briefly $settles make_world issues start_load node run_pending nothing_pending
   signal_one pause_for pause_one stop_for kill_for fail_over switch_over back_up restore copy_node evict fill_disk wrong_clock act faults bring_about
   faults_happened heal end_world);
 
@@ -165,6 +165,7 @@ sub start_load
 
 my @pending;    # [when, what]
 my %down;       # name => 1 while a server is stopped or paused
+our %slowest;   # how a server was stopped => the longest time that it took, in seconds
 
 sub node { return $nodes[ rand @nodes ]; }
 
@@ -252,7 +253,10 @@ sub stop_for
 {
 	my ($server, $mode, $longest) = @_;
 	return 0 if $down{ $server->name };
+	my $before = time();
 	stop_server($server, $mode);
+	my $took = time() - $before;
+	$slowest{$mode} = $took if $took > ($slowest{$mode} // 0);
 	return down_for($server, $longest, sub { start_server($server) });
 }
 
