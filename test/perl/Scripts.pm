@@ -5,6 +5,7 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use File::Temp ();
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
@@ -14,7 +15,7 @@ our @EXPORT = qw(run_all folder_of processes_in);
 
 # A compiler that takes what was compiled already, when the library under test was built, so that a script's build takes a second.
 chomp(my $built = `pwd`);
-my $programs = PostgreSQL::Test::Utils::tempdir() =~ s{^(?!/)}{$built/}r;
+my $programs = File::Temp::tempdir('scripts_XXXX', TMPDIR => 1, CLEANUP => 1);
 my $compiler = qx(bash -c 'command -v g++') =~ s/\n//r;
 append_to_file("$programs/g++", <<"END");
 #!/bin/bash

@@ -4,7 +4,6 @@
 use strict;
 use warnings;
 
-use Cwd qw(getcwd);
 use IPC::Run;
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
@@ -27,8 +26,7 @@ sub printed
 
 my ($new, $err) = printed();
 is($err, '', 'test/reference prints a page');
-my $file = getcwd() . '/reference.md.new';
-unlink $file;
+my $file = "$PostgreSQL::Test::Utils::tmp_check/reference.md";
 append_to_file($file, $new // '');
 my $differences = '';
 IPC::Run::run([ 'diff', '-u', $page, $file ], '>', \$differences);
