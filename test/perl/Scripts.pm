@@ -5,6 +5,7 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use File::Basename qw(dirname);
 use File::Temp ();
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
@@ -16,8 +17,10 @@ our @EXPORT = qw(run_all folder_of processes_in);
 # A compiler that takes what was compiled already, when the library under test was built, so that a script's build takes a second.
 chomp(my $built = `pwd`);
 my $programs = File::Temp::tempdir('scripts_XXXX', TMPDIR => 1, CLEANUP => 1);
-my $compiler = qx(bash -c 'command -v g++') =~ s/\n//r;
-append_to_file("$programs/g++", <<"END");
+my $makefiles = dirname(qx("\${SNOWFLAKE_PG_CONFIG:-pg_config}" --pgxs));
+my ($name) = slurp_file("$makefiles/../Makefile.global") =~ /^CXX\s*=\s*(\S+)/m;
+my $compiler = qx(bash -c 'command -v $name') =~ s/\n//r;
+append_to_file("$programs/$name", <<"END");
 #!/bin/bash
 for ((i = 1; i < \$#; i++)); do
   next=\$((i + 1))
@@ -26,7 +29,7 @@ done
 # Not this program again, if the compiler is a wrapper that looks for another one.
 PATH=\${PATH#$programs:} exec $compiler "\$@"
 END
-chmod 0755, "$programs/g++" or die "$!";
+chmod 0755, "$programs/$name" or die "$!";
 
 # The folder that a script said it works in.
 sub folder_of { my ($said) = @_; return $said =~ m{(/\S*/snowflake-(?:test|demo|soak)\.\w+)} ? $1 : undef; }
