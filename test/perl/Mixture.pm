@@ -243,7 +243,7 @@ sub stop_server
 	my ($server, $mode) = @_;
 	return 1 if $server->stop($mode, fail_ok => 1);
 	my @left = processes($server, qr/./);
-	Test::More::BAIL_OUT($server->name . ' does not shut down') if @left != processes($server, qr/checkpointer/);
+	BAIL_OUT($server->name . ' does not shut down') if @left != processes($server, qr/checkpointer/);
 	$server->stop('immediate');
 	return 0;
 }

@@ -36,7 +36,8 @@ sub early
 	return "@leased";
 }
 
-sub restart { $server->stop('fast'); start_server($server); return -s $server->logfile; }
+# Sessions end before the server does, so that its log says nothing of them.
+sub restart { $server->stop('smart'); start_server($server); return -s $server->logfile; }
 
 is(issuers(), oids(qw(issues dropped elsewhere)), 'databases that issued are written down');
 restart();
@@ -55,8 +56,7 @@ my $log = -s $server->logfile;
 restart();
 is(early(1), 'issues', 'a database without its extension of before has no keeper, nor has one that is gone');
 is(issuers(), oids('issues'), '... which is forgotten, too');
-# A session that was not over when the server was stopped is none of theirs.
-unlike(slurp_file($server->logfile, $log), qr/FATAL(?!:  terminating connection)|WARNING|ERROR/, '... without a message');
+unlike(slurp_file($server->logfile, $log), qr/FATAL|WARNING|ERROR/, '... without a message');
 
 ### What is wrong
 
@@ -67,8 +67,7 @@ $log = -s $server->logfile;
 restart();
 is(early(1), 'issues', 'with files that are none of ours ids flow');
 ok(wait_until('keepers to leave', sub { !-e "$folder/$template" && !-e "$folder/$oid{dropped}" }), '... and a keeper that has nothing to do leaves');
-# A session that was not over when the server was stopped is none of theirs.
-unlike(slurp_file($server->logfile, $log), qr/FATAL(?!:  terminating connection)|WARNING|ERROR/, '... without a message');
+unlike(slurp_file($server->logfile, $log), qr/FATAL|WARNING|ERROR/, '... without a message');
 system 'rm', '-r', $folder;
 restart();
 like(value($server, 'SELECT snowflake_nextval()', 'issues'), qr/^\d+$/, 'without the folder ids flow');
@@ -78,8 +77,7 @@ append_to_file($folder, 'x' x 1000);
 $log = -s $server->logfile;
 restart();
 like(value($server, 'SELECT snowflake_nextval()', 'issues'), qr/^\d+$/, 'with a file in its place ids flow');
-# A session that was not over when the server was stopped is none of theirs.
-unlike(slurp_file($server->logfile, $log), qr/FATAL(?!:  terminating connection)|WARNING|ERROR/, '... without a message');
+unlike(slurp_file($server->logfile, $log), qr/FATAL|WARNING|ERROR/, '... without a message');
 unlink $folder;
 
 ### One that issues no longer
