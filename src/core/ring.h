@@ -80,11 +80,6 @@ enum class Loss {
   kWord,     // the operator reported it
 };
 
-// Whether the registry moved: what it lost may contain an earlier loss, and what followed that.
-constexpr bool IsOfAnotherServer(Loss loss) {
-  return loss == Loss::kFailover || loss == Loss::kOtherSystem || loss == Loss::kEmptyOrigin;
-}
-
 constexpr bool IsInPlace(const Origin &origin, const Here &here) {
   return origin.found && origin.system_identifier == here.system_identifier && origin.timeline == here.timeline &&
          origin.started_us == here.started_us;
@@ -139,6 +134,13 @@ constexpr Loss BeginLife(Origin *origin, const Here &here, int64_t ring_size, ui
   origin->loss_known = false;
   if (lossless) return Loss::kNone;
   return same_system ? Loss::kFailover : Loss::kOtherSystem;
+}
+
+// How many promotions led from that record to this server, if it noticed this loss.
+constexpr int64_t PromotionsSince(const Origin &record, const Here &here, Loss loss) {
+  if (loss == Loss::kOtherSystem || loss == Loss::kEmptyOrigin) return 1;
+  if (loss != Loss::kFailover) return 0;
+  return here.timeline > record.timeline ? here.timeline - record.timeline : 1;
 }
 
 // --- Settling ---

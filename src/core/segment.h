@@ -25,11 +25,19 @@ struct Range {
 // --- The registry's part ---
 
 // After lost commits at least so many ranges of the newest one's size are skipped, once for each
-// loss since the last range. A failover counts as three, because what it lost may contain an
-// earlier loss: ranges, such a skip, and what the skip was larger by.
+// loss since the last range.
 inline constexpr int64_t kSkippedRanges = 10;
-inline constexpr int32_t kSkipsOfFailover = 3;
 inline constexpr int32_t kMostSkips = 1000;
+
+// A failover counts as several losses, because what it lost may contain an earlier loss: ranges,
+// the skips after that loss, and what each of these was larger by. `promotions` is how many there
+// were since the registry's last record: the server before the last may have noticed the first.
+inline constexpr int32_t kMostPromotions = 2;
+constexpr int32_t SkipsOf(int64_t promotions) {
+  int32_t skips = 1;
+  for (int64_t i = 0; i < (promotions < kMostPromotions ? promotions : kMostPromotions); ++i) skips = 1 + 2 * skips;
+  return skips;
+}
 
 struct Segment {
   int64_t last_value;  // the last that was allocated; start - 1 at first
@@ -128,7 +136,7 @@ constexpr void SkipLost(Segment *segment, int32_t times) {
   int64_t skipped = Plus(segment->handed, segment->handed_before);
   if (skipped < least) skipped = least;
   const int64_t left = LeftOf(*segment);
-  segment->last_value += skipped < left / times ? skipped * times : left;
+  segment->last_value += skipped <= left / times ? skipped * times : left;
 }
 
 // --- The node's part ---

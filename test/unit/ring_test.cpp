@@ -58,6 +58,18 @@ TEST(Life, OfAnotherTimelineOrSystemTellsOfALoss) {
   EXPECT_EQ(Moved(Recorded(), {7, 2, 9, kClockUs}), Loss::kNone) << "a restart";
 }
 
+TEST(Life, CountsPromotions) {
+  const auto since = [](const Here &here) { return PromotionsSince(Recorded(), here, Moved(Recorded(), here)); };
+  EXPECT_EQ(since({7, 3, 9, kClockUs}), 1);
+  EXPECT_EQ(since({7, 5, 9, kClockUs}), 3) << "of servers that recorded nothing that is left";
+  EXPECT_EQ(since({7, 1, 9, kClockUs}), 1) << "an old primary";
+  EXPECT_EQ(since({8, 5, 9, kClockUs}), 1) << "timelines of different systems cannot be compared";
+  EXPECT_EQ(since({7, 2, 9, kClockUs}), 0) << "a restart";
+  EXPECT_EQ(PromotionsSince({}, {7, 5, 9, kClockUs}, Loss::kEmptyOrigin), 1);
+  for (const Loss loss : {Loss::kLease, Loss::kHeldEnd, Loss::kRange, Loss::kWord})
+    EXPECT_EQ(PromotionsSince(Recorded(), {7, 2, 9, kClockUs}, loss), 0);
+}
+
 TEST(Life, AFreshMarkOfTheTimelineJustBeforeTellsOfNone) {
   Origin origin = Recorded();
   const Here next = {7, 3, 9, kClockUs};

@@ -164,12 +164,12 @@ TEST(Segment, SkipsNoLessThanAPeriodHandedOut) {
   std::cout << "# trials 20000 failovers" << std::endl;
 }
 
-// The standby knows of up to three losses, and the registry notices perhaps one more, after each of which it skips numbers. It hands out
-// ten ranges; then it fails over, and all that the standby does not know is lost. Nothing is handed out again.
+// The standby knows of up to three losses, after each of which numbers are skipped. The registry notices perhaps one more, or was promoted
+// just now. It hands out ten ranges; then it fails over, and all that the standby does not know is lost. Nothing is handed out again.
 TEST(Segment, SkipsWhatWasSkippedBefore) {
   constexpr int kFailovers = 20000;
   std::mt19937_64 random = SeededRandom(20261125);
-  int lost_skips = 0;
+  int lost_skips = 0, lost_failovers = 0;
   for (int i = 0; i < kFailovers; ++i) {
     Segment segment = Make();
     int64_t now_us = kStart;
@@ -184,18 +184,22 @@ TEST(Segment, SkipsWhatWasSkippedBefore) {
     for (int64_t before = 1 + Below(&random, 30); before > 0; --before) hand_out();
     const Segment standby = segment;
     const int32_t known = skips = static_cast<int32_t>(Below(&random, 4));
-    const int64_t notices = Below(&random, 2 * kSkippedRanges);
+    const int64_t promotions = 1 + Below(&random, 2);
+    const int64_t notices = promotions == 1 ? Below(&random, 2 * kSkippedRanges) : -1;
+    if (promotions > 1) skips += SkipsOf(1), ++lost_failovers;
     int64_t last = 0;
     for (int64_t range = 0; range < kSkippedRanges; ++range) {
       if (range == notices) ++skips, ++lost_skips;
       last = hand_out().last;
     }
     segment = standby;
-    skips = known + kSkipsOfFailover;
+    skips = known + SkipsOf(promotions);
     ASSERT_GT(hand_out().next(), last) << "failover " << i;
   }
-  std::cout << "# trials " << kFailovers << " failovers, " << lost_skips << " lost losses" << std::endl;
-  EXPECT_GT(lost_skips, kFailovers / 3);
+  std::cout << "# trials " << kFailovers << " failovers, " << lost_skips << " lost losses, "
+            << lost_failovers << " lost failovers" << std::endl;
+  EXPECT_GT(lost_skips, kFailovers / 6);
+  EXPECT_GT(lost_failovers, kFailovers / 3);
 }
 
 TEST(Ranges, AreUsedOneAfterTheOther) {

@@ -18,12 +18,12 @@ constexpr const char *kReasons[] = {"",
 static_assert(lengthof(kReasons) == static_cast<size_t>(Loss::kWord));
 const char *ReasonOf(Loss loss) { return kReasons[static_cast<size_t>(loss)]; }
 
-void SettleBecause(const Tables &tables, Loss loss, const char *reason, Origin *origin) {
+void SettleBecause(const Tables &tables, const char *reason, int64_t promotions, Origin *origin) {
   Assert(IsLocked(tables.origin, ShareUpdateExclusiveLock));  // Requires: the registry's lock.
   Settle(origin, HereNow(), settings.lease_duration_ms * kUsPerMs, settings.max_clock_skew_ms * kUsPerMs);
   // Lost commits may have allocated ranges, too.
   Execute(tables, "UPDATE snowflake_segment SET skips = least(skips + $1, $2)",
-          Int4(IsOfAnotherServer(loss) ? kSkipsOfFailover : 1), Int4(kMostSkips));
+          Int4(SkipsOf(promotions)), Int4(kMostSkips));
   ereport(LOG, (errmsg("snowflake registry settles until %s: %s", Time(origin->settles_until_us), reason),
                 errdetail("Until then, no lease expires, and worker ids are assigned from the upper third alone, which "
                           "no lost lease has.")));
@@ -101,10 +101,11 @@ void WriteOrigin(const Tables &tables, const Origin &origin) {
 
 bool DetectLossLocked(const Tables &tables, const Layout &layout, const Notice &notice, Origin *origin) {
   Assert(IsLocked(tables.origin, ShareUpdateExclusiveLock));  // Requires: the registry's lock.
+  const Origin record = *origin;
   const bool news = HasNews(*origin, HereNow(), notice.named);
   const Loss loss = news ? Recognize(tables, layout, notice.named, origin) : Loss::kNone;
   origin->longest_us = Max(origin->longest_us, notice.duration_us);
-  if (loss != Loss::kNone) SettleBecause(tables, loss, ReasonOf(loss), origin);
+  if (loss != Loss::kNone) SettleBecause(tables, ReasonOf(loss), PromotionsSince(record, HereNow(), loss), origin);
   if (news) WriteOrigin(tables, *origin);
   return news;
 }
@@ -122,7 +123,7 @@ void NoticeLoss(const Tables &tables, Loss loss) {
   LockRegistry(tables);
   Origin origin = ReadOrigin(tables);
   if (origin.loss_known) return;
-  SettleBecause(tables, loss, ReasonOf(loss), &origin);
+  SettleBecause(tables, ReasonOf(loss), 0, &origin);
   WriteOrigin(tables, origin);
 }
 
@@ -135,7 +136,9 @@ void NoticeActivity(const Tables &tables, const Origin &origin) {
 void BeginSettling(const Tables &tables, const Layout &layout, const char *reason) {
   Assert(IsLocked(tables.origin, ShareUpdateExclusiveLock));  // Requires: the registry's lock.
   Origin origin = ReadOrigin(tables);
-  SettleBecause(tables, Recognize(tables, layout, 0, &origin), reason, &origin);
+  const Origin record = origin;
+  const Loss loss = Recognize(tables, layout, 0, &origin);
+  SettleBecause(tables, reason, PromotionsSince(record, HereNow(), loss), &origin);
   const int64_t now_us = NowUnixUs();
   origin.word_us = Max(PlausibleWord(origin.word_us, now_us) + 1, now_us);
   WriteOrigin(tables, origin);
