@@ -30,7 +30,7 @@ pg_noinline Claimed ClaimUnderLock(NodeBlock *node, Oid fn_oid, Oid extension, c
   const bool is_own = Holds(*own.slot, own.by, id);
   KeepPrepared(own);
   Samples none = {};
-  LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
+  LockHorizon(node);
   // Horizons of other ids do not count: readers begin anew.
   const bool has_samples = horizon->extension == extension && horizon->layout == layout;
   const int64_t reported = has_samples ? horizon->answered.load() : 0;
@@ -38,7 +38,6 @@ pg_noinline Claimed ClaimUnderLock(NodeBlock *node, Oid fn_oid, Oid extension, c
   const bool covered = Claim(has_samples ? &horizon->samples : &none, reported, id);
   if (covered) {
     NoteHighest(horizon);
-    // WithBox() has found the box that SlotOf() needs.
     NoteClaimed(node, own, id);
     if (horizon->samples.count < before) LowerInBox(node, *horizon);
   }

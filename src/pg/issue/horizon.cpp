@@ -150,7 +150,9 @@ void Follow(NodeBlock *node, HorizonBlock *horizon, Oid extension, const Layout 
   horizon->answered = horizon->highest = 0;
   horizon->holder = {};
   horizon->stored = 0;
-  if (BoxSlot *box = SlotOf(node)) EmptyHorizon(box);
+  WithBox(node, [](BoxSlot *box) {
+    if (box != nullptr) EmptyHorizon(box);
+  });
 }
 
 // The highest horizon that holds for a snapshot.
@@ -176,8 +178,9 @@ int64_t HighestFor(const NodeBlock *node, HorizonBlock *horizon, const Moment &s
 }
 
 // Of the keeper, before it takes a sample: what may be reported is in the data directory first.
-// After a step back of the clock, what was reported may be further ahead.
-void StoreAhead(NodeBlock *node) {
+// After a step back of the clock, what was reported may be further ahead. Returns whether the limit
+// has risen.
+bool StoreAhead(NodeBlock *node) {
   HorizonBlock *horizon = HorizonOf(node);
   NodeClock clock;
   WithLock(node, LW_SHARED, [&] { clock = node->state.clock; });
@@ -191,10 +194,12 @@ void StoreAhead(NodeBlock *node) {
     ToKeep(node, *horizon, Max(limit, highest), &kept);
   }
   LWLockRelease(&horizon->lock);
-  if (!is_due || !WriteKeptHorizon(kept)) return;
+  if (!is_due || !WriteKeptHorizon(kept)) return false;
   LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
-  if (horizon->extension == kept.extension && horizon->layout == layout) horizon->stored = kept.horizon;
+  const bool same = horizon->extension == kept.extension && horizon->layout == layout;
+  if (same) horizon->stored = kept.horizon;
   LWLockRelease(&horizon->lock);
+  return same;
 }
 
 // Whether Citus opened this session to execute a part of another node's statement. Its sessions
@@ -235,7 +240,7 @@ int64_t HighestNow(Oid fn_oid, const SnapshotData &snapshot) {
   bool nobody_asked = false;
   if (due) {
     LWLockRelease(&horizon->lock);
-    LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
+    LockHorizon(node);
     nobody_asked = !IsAskedFor(*horizon);
     horizon->asked_us = now_us;
     Follow(node, horizon, extension, layout);
@@ -262,7 +267,8 @@ int64_t Horizon(Oid fn_oid) {
 }
 
 int64_t SampleForAskers(NodeBlock *node) {
-  if (!RecoveryInProgress()) StoreAhead(node);
+  // A sample that waited for a higher limit is taken at once: the next call may be the last one.
+  const bool can_rise = !RecoveryInProgress() && StoreAhead(node);
   HorizonBlock *horizon = HorizonOf(node);
   const int64_t now_us = SteadyUs();
   LWLockAcquire(&horizon->lock, LW_SHARED);
@@ -270,9 +276,9 @@ int64_t SampleForAskers(NodeBlock *node) {
   int64_t left_us = horizon->taken_us + kKeeperSampleUs - now_us;
   LWLockRelease(&horizon->lock);
   if (!asked || RecoveryInProgress()) return PG_INT64_MAX;
-  if (left_us > 0) return left_us;
+  if (left_us > 0 && !can_rise) return left_us;
   MakeScratch();
-  LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
+  LockHorizon(node);
   TakeSample(node, horizon);
   LWLockRelease(&horizon->lock);
   return kKeeperSampleUs;
@@ -282,7 +288,7 @@ HorizonShown ShowHorizon(NodeBlock *node, Oid extension) {
   HorizonBlock *horizon = HorizonOf(node);
   MakeScratch();
   HorizonShown shown = {};
-  LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
+  LockHorizon(node);
   if (horizon->extension == extension) {
     const bool asked = horizon->asked_us != 0 || horizon->answered != 0;
     if (asked && !RecoveryInProgress()) TakeSample(node, horizon);

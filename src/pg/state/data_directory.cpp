@@ -89,9 +89,9 @@ bool WriteRecord(const FileName &file, const Record &record) {
   if (fd < 0) return false;
   errno = 0;
   const bool written = write(fd, &record, sizeof(record)) == sizeof(record);
-  if (!written && errno == 0) errno = ENOSPC;
-  const int saved_errno = errno;
-  close(fd);
+  const int saved_errno = errno == 0 ? ENOSPC : errno;
+  // Some file systems write only now.
+  if (close(fd) != 0) return false;
   errno = saved_errno;
   return written;
 }
@@ -121,10 +121,13 @@ void ForgetIssuer(Oid database) { unlink(DatabaseFile(kIssuers, database).path);
 void ForEachKeptHorizon(void (*put_back)(const KeptHorizon &kept, void *argument), void *argument) {
   ForEachDatabaseFile(kHorizons, [&](Oid database) {
     Record record;
-    if (!HasFiles(database))
-      unlink(DatabaseFile(kHorizons, database).path);
-    else if (ReadRecord(DatabaseFile(kHorizons, database), &record))
-      put_back(record.kept, argument);
+    const FileName file = DatabaseFile(kHorizons, database), next = DatabaseFile(kHorizons, database, ".new");
+    if (HasFiles(database)) {
+      if (ReadRecord(file, &record)) put_back(record.kept, argument);
+    } else {
+      unlink(file.path);
+      unlink(next.path);
+    }
     return true;
   });
 }

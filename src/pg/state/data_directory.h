@@ -26,7 +26,8 @@ void ForgetIssuer(Oid database);
 // Horizons; skips files that are not whole.
 void ForEachKeptHorizon(void (*put_back)(const KeptHorizon &kept, void *argument), void *argument);
 
-// Of this database; the padding of `kept` is zero. False: it is not written, which is logged once.
+// Of this database; the padding of `kept` is zero. False: it is not written. The first of several
+// failures is logged.
 bool WriteKeptHorizon(const KeptHorizon &kept);
 
 }  // namespace snowflake

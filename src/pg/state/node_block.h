@@ -243,6 +243,13 @@ inline void WithBox(NodeBlock *node, Critical critical) {
   LWLockRelease(&node->lock);
 }
 
+// The lock of the node's horizon, exclusively. The box, which what follows writes to, is found
+// before, because that takes system calls.
+inline void LockHorizon(NodeBlock *node) {
+  WithBox(node, [](BoxSlot *) {});
+  LWLockAcquire(&HorizonOf(node)->lock, LW_EXCLUSIVE);
+}
+
 // For what is to outlive a crash: all that the keeper changes, except for its own state.
 template <typename Critical>
 inline void ChangeNode(NodeBlock *node, Critical critical) {

@@ -33,11 +33,13 @@ my %cases = (
 			restart('fast'); my $shown = horizon(); step_back(); restart($mode); return $shown;
 		})
 	} 'fast', 'immediate');
+ok(wait_until('a first horizon', sub { horizon() > 0 }), 'there is a horizon');
 for my $case (sort keys %cases)
 {
 	move_clock($server, 0);
 	drawn();
 	my $shown = $cases{$case}->();
+	cmp_ok($shown, '>', 0, "$case: a horizon was shown");
 	my $id = drawn();
 	cmp_ok($id, '>=', $shown, $case) or diag(sprintf '%d ms below', ($shown - $id) >> 22);
 	ok(wait_until('the horizon', sub { horizon() > $id }), '... and who polls then sees it');
