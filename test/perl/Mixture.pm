@@ -594,8 +594,8 @@ sub bring_about
 	my ($count, %times) = (0);
 	my $end = time() + $seconds;
 	my $next = time();
-	# A slow machine gets the time that it needs for some.
-	while (time() < $end || ($count < $seconds / 4 && time() < $end + 60 * slowness()))
+	# A slow machine, and one on which a shutdown waited in vain, gets the time that it needs for each kind.
+	while (time() < $end || ((@faults || $count < $seconds / 4) && time() < $end + 120 * slowness()))
 	{
 		run_pending();
 		if (time() >= $next)
