@@ -134,7 +134,7 @@ missing_packages() {
     perl -MIPC::Run -e 1 2>/dev/null || echo libipc-run-perl
     command -v git >/dev/null || echo git
     command -v unzip >/dev/null || echo unzip
-    command -v yamllint >/dev/null || echo yamllint
+    /usr/bin/python3 -c 'import yaml, yamllint' 2>/dev/null || echo yamllint
     /usr/bin/python3 -c 'import psycopg' 2>/dev/null || echo python3-psycopg
     /usr/bin/python3 -c 'import cryptography' 2>/dev/null || echo python3-cryptography
     perl -MTest::More -MJSON::PP -e 1 2>/dev/null || echo perl
@@ -291,10 +291,16 @@ copy_server() {
   server_bin=$("$PG_CONFIG" --bindir)
 }
 
-# know_packages PACKAGE...: has apt fetch its lists where it does not know one of them.
+# apt_knows PACKAGE...: whether apt knows all of them. The exit status of `apt-cache show` is 0 if it
+# knows one of them, or a package that mentions one.
+apt_knows() {
+  [[ $(apt-cache show --no-all-versions "$@" 2>/dev/null | grep -c '^Package: ') -eq $# ]]
+}
+
+# know_packages PACKAGE...: has apt fetch its lists if it does not know all of them.
 know_packages() {
   local as_root=()
-  if apt-cache show "$@" >/dev/null 2>&1; then return 0; fi
+  if apt_knows "$@"; then return 0; fi
   if [[ $(id -u) -ne 0 ]]; then as_root=(sudo -n); fi
   "${as_root[@]}" apt-get update -qq >/dev/null 2>&1 || true
 }

@@ -8,7 +8,8 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-my $version = decode_json(slurp_file('META.json'))->{version};
+my $meta = decode_json(slurp_file('META.json'));
+my $version = $meta->{version};
 my $folder = PostgreSQL::Test::Utils::tempdir();
 system_or_bail('cp', '-a', '.', "$folder/source");
 
@@ -36,8 +37,8 @@ sub change
 change('CHANGELOG.md', qr/^## \[\Q$version\E\] - .*/m, "## [$version] - unreleased");
 system_or_bail('cp', '/dev/null', "$folder/source/test/released");
 my @scripts = map { s/^\Q$folder\E\/source\///r } glob "$folder/source/sql/snowflake--*.sql";
-is(release("v$version"), join("\n", "CHANGELOG.md has no day for $version", map { "test/released lacks $_, as it is" } @scripts),
-	'a version without a day, whose scripts may still change');
+is(release("v$version"), join("\n", "CHANGELOG.md has no date for $version", map { "test/released does not have the SHA-256 of $_" } @scripts),
+	'a version without a date, whose scripts may still change');
 
 change('CHANGELOG.md', qr/unreleased/, '2026-12-01');
 system_or_bail('sh', '-c', "cd '$folder/source' && sha256sum sql/snowflake--*.sql >test/released");
@@ -47,6 +48,10 @@ ok(!-e "$folder/out", '... makes nothing');
 is(release("v$version"), '', 'a tree that is ready');
 ok(-s "$folder/out/snowflake-$version.zip", '... makes the archive');
 my ($section) = slurp_file('CHANGELOG.md') =~ /^## \[\Q$version\E\].*?\n(.*?)(?=^## |\z)/ms;
-is(slurp_file("$folder/out/notes.md"), $section, '... and the notes, which are the section of this version');
+my $notes = slurp_file("$folder/out/notes.md");
+unlike($notes, qr/\S\n *[^-#\s]/, '... and the notes, whose paragraphs are not wrapped');
+unlike($notes, qr/\]\((?!https:)/, '... which have no relative links');
+$notes =~ s{\Q$meta->{resources}{homepage}\E/blob/v\Q$version\E/}{}g;
+is_deeply([split ' ', $notes], [split ' ', $section], '... and are the section of this version');
 
 done_testing();
