@@ -5,6 +5,8 @@ package Schedule;
 use strict;
 use warnings;
 
+use Digest::MD5 qw(md5);
+
 # How often each kind comes. What takes servers a second must be rare, or they do nothing else.
 my %often = (
 	'session cancelled' => 140, 'backend terminated' => 120, 'backend paused' => 40, 'backend killed' => 7,
@@ -26,20 +28,18 @@ sub new
 	my ($class, $seed, $mean_pause) = @_;
 	my $all = 0;
 	my @kinds = map { [ $_, $all += $often{$_} ] } kinds();
-	return bless { state => $seed, mean_pause => $mean_pause, kinds => \@kinds, all => $all }, $class;
+	return bless { seed => $seed, count => 0, mean_pause => $mean_pause, kinds => \@kinds, all => $all }, $class;
 }
 
 # Returns (pause before it in seconds, kind, seed of its choices). Leaves Perl's generator to others.
+# Each draw is made from the seed and its number: if each seeded the next one by srand(), with 32
+# bits, all seeds would soon run into the same cycle.
 sub next
 {
 	my ($self) = @_;
-	srand($self->{state});
-	my $at = rand($self->{all});
-	my ($kind) = map { $_->[0] } grep { $at < $_->[1] } @{ $self->{kinds} };
-	my $pause = -log(1 - rand()) * $self->{mean_pause};
-	my $choices = int rand(2**31);
-	$self->{state} = int rand(2**31);
-	return ($pause, $kind, $choices);
+	my ($at, $pause, $choices) = map { $_ / 2**32 } unpack 'N3', md5("$self->{seed} " . $self->{count}++);
+	my ($kind) = map { $_->[0] } grep { $at * $self->{all} < $_->[1] } @{ $self->{kinds} };
+	return (-log(1 - $pause) * $self->{mean_pause}, $kind, int($choices * 2**31));
 }
 
 # Prints so many faults, as if none took any time and all happened.

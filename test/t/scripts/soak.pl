@@ -1,5 +1,6 @@
-# test/soak stops cleanly when it is interrupted: after its schedule has begun it checks what there is, before that it leaves nothing.
-# One seed has one schedule. And what compares ids and numbers, while they are taken and by sorting, notices planted faults.
+# test/soak stops cleanly when it is interrupted: after its schedule has begun it checks what there
+# is, before that it leaves nothing. One seed has one schedule. And what compares ids, numbers and
+# rows, while they are taken and afterwards, notices planted faults.
 
 use strict;
 use warnings;
@@ -10,17 +11,22 @@ use PostgreSQL::Test::Utils;
 use Schedule;
 use Scripts;
 use SnowflakeTest;
+use SoakChecks;
 use Test::More;
 use Time::HiRes qw(time);
 
 plan skip_all => 'the script does not depend on the server' if slowness() > 1;
 
 subtest 'one seed has one schedule' => sub {
-	my $of = sub { my ($seed) = @_; my $schedule = Schedule->new($seed, 0.1); return map { join ' ', $schedule->next } 1 .. 20_000; };
+	my $of = sub { my ($seed) = @_; my $schedule = Schedule->new($seed, 0.1); return map { join ' ', $schedule->next } 1 .. 100_000; };
 	my @one = $of->(5);
 	rand() for 1 .. 7;
-	is_deeply([ $of->(5) ], \@one, 'it is the same, whatever else draws from the generator');
-	isnt(join("\n", $of->(6)), join("\n", @one), 'another seed has another one');
+	ok(join("\n", $of->(5)) eq join("\n", @one), 'it is the same, whatever else draws from the generator');
+	my %draws = map { $_ => 1 } @one;
+	is(scalar(grep { $draws{$_} } $of->(6)), 0, 'another seed has no draw of it');
+	# Two or three are expected to come again: so many are drawn among 2^31.
+	my %choices = map { (split)[-1] => 1 } @one;
+	cmp_ok(scalar(keys %choices), '>', @one - 20, 'the choices are different ones');
 	my %times;
 	$times{$_}++ for map { /^\S+ (.*) \d+$/ } @one;
 	is(join("\n", sort keys %times), join("\n", Schedule::kinds()), 'every kind comes');
@@ -58,7 +64,9 @@ CREATE TABLE counted (number bigint DEFAULT snowflake_segment_nextval('ticket'))
 	return;
 }
 
-# Takes from these databases, ids of so many milliseconds ago; returns what was found, and how many ids, equal ids, numbers and equal numbers sorting finds.
+# Takes from these databases, ids of so many milliseconds ago. Returns what was found, how many ids,
+# equal ids and equal numbers sorting finds, how many ids were taken, and how many were too late to
+# be compared.
 sub taken
 {
 	my ($ms_ago, @dbnames) = @_;
@@ -80,9 +88,9 @@ sub taken
 	my ($found) = $said =~ /^ended .* found (\d+)/m;
 	my %found = map { $_ => 1 } $said =~ /^found: ([^\d\n]*?):? -?\d/mg;
 	my @sorted = map { (split /\n/, (run_command([ "$folder/sorted", $folder, glob "$files/*.$_" ]))[0])[-1] } qw(ids numbers);
-	my ($all) = $said =~ /^ended ids (\d+)/m;
+	my ($all, $late) = $said =~ /^ended ids (\d+) .* late (\d+)/m;
 	cmp_ok($all, '>', 1000, 'ids were taken');
-	return (join(', ', sort keys %found), (split / /, $sorted[0])[ 0, 1 ], (split / /, $sorted[1])[1], $all);
+	return (join(', ', sort keys %found), (split / /, $sorted[0])[ 0, 1 ], (split / /, $sorted[1])[1], $all, $late);
 }
 
 # Ids of a sequence rise in each database.
@@ -91,8 +99,8 @@ plant('falling_ids', "4000 - nextval('i') % 4000", "nextval('n')");
 plant('falling_numbers', "nextval('i')", "1 + (nextval('n') + 1) % 2");
 
 subtest 'one generator' => sub {
-	my ($found, $ids, $equal, $equal_numbers, $all) = taken(0, 'one');
-	is("$found, $ids, $equal, $equal_numbers", ", $all, 0, 0", 'nothing is found');
+	my ($found, $ids, $equal, $equal_numbers, $all, $late) = taken(0, 'one');
+	is("$found, $ids, $equal, $equal_numbers, $late", ", $all, 0, 0, 0", 'nothing is found, and no id is late');
 };
 subtest 'two generators with one worker id' => sub {
 	$server->safe_psql('one', q{ALTER SEQUENCE i RESTART; ALTER SEQUENCE n RESTART});
@@ -102,14 +110,74 @@ subtest 'two generators with one worker id' => sub {
 	cmp_ok($_, '>', 100, 'and by sorting') for $equal, $equal_numbers;
 };
 subtest 'ids of another time' => sub {
-	for my $ms_ago (86_400_000, -86_400_000)
-	{
-		like((taken($ms_ago, 'other'))[0], qr/an id of another time/, "$ms_ago ms ago");
-	}
+	my ($found, @counts) = taken(600_000, 'other');
+	is($found, 'an id of another time', 'ten minutes ago');
+	cmp_ok($counts[-1], '>', 0, '... which is too late to be compared, too');
+	is((taken(-600_000, 'other'))[0], 'an id of another time', 'in ten minutes');
 };
 subtest 'ids and numbers that fall' => sub {
 	like((taken(0, 'falling_ids'))[0], qr/an id that is not above the one before/, 'ids are found');
 	like((taken(0, 'falling_numbers'))[0], qr/a number that is not above the one before/, 'numbers are found');
+};
+
+sub sql { my ($sql) = @_; return $server->safe_psql('postgres', $sql); }
+
+subtest 'equal ids in tables' => sub {
+	my @files = map { "$folder/kept$_" } 1, 2;
+	append_to_file($files[0], "11\n12\n");
+	append_to_file($files[1], "13\n12\n");
+	is(join(' ', (compare_ids(@files))[ 0, 1 ]), '4 1', 'are found');
+};
+
+# A table whose ids are even, and two readers that have all of them: one has them in the database,
+# and one has written them into a file.
+sql(q{
+CREATE EXTENSION snowflake;
+CREATE TABLE outbox (id bigint);
+INSERT INTO outbox SELECT (snowflake_id_at(now()) / 2 + i) * 2 FROM generate_series(1, 100) i;
+CREATE TABLE consumed AS SELECT id FROM outbox;
+CREATE TABLE position AS SELECT max(id) AS last FROM outbox});
+my ($row, $newest) = split /\n/, sql('(SELECT id FROM outbox ORDER BY id LIMIT 1) UNION ALL SELECT last FROM position');
+my $got = "$folder/got.out";
+append_to_file($got, "connection\n" . sql('SELECT id FROM outbox ORDER BY id') . "\n");
+
+sub readers_are
+{
+	my ($what, $wrong, $differences) = @_;
+	is(join(' ', consumer_checked(sql($check_consumer))), $wrong, "$what: while it runs");
+	is(reader_differences($server), $differences, '... afterwards, of the reader in the database');
+	is(reader_differences($server, $got), $differences, '... and of the one with a file');
+	return;
+}
+
+subtest 'rows that readers miss or get twice' => sub {
+	readers_are('nothing is wrong', '100 0', '');
+	my $below = $newest - 1;
+	sql("INSERT INTO outbox VALUES ($below)");
+	readers_are('a row inserted below their position', '101 1', "$below\n");
+	sql("DELETE FROM outbox WHERE id = $below");
+	my $above = $newest + 1;
+	sql("INSERT INTO outbox VALUES ($above)");
+	is(join(' ', consumer_checked(sql($check_consumer))), '100 0', 'a row above is not missed while it runs');
+	is(reader_differences($server), "$above\n", '... but afterwards');
+	sql("DELETE FROM outbox WHERE id = $above; INSERT INTO consumed VALUES ($row)");
+	append_to_file($got, "$row\n");
+	readers_are('a row delivered twice', '100 1', "\t$row\n");
+};
+
+subtest 'rows of converted tables' => sub {
+	my $said = "$folder/legacy.out";
+	append_to_file($said, "connection\n" . sql(q{
+CREATE TABLE legacy (id int, token uuid);
+CREATE TABLE legacy_1 (id bigint, token uuid);
+INSERT INTO legacy SELECT i, gen_random_uuid() FROM generate_series(1, 10) i RETURNING token}) . "\n"
+		. sql('INSERT INTO legacy_1 SELECT i, gen_random_uuid() FROM generate_series(1, 10) i RETURNING token') . "\n");
+	my $found = sub { my $tokens = compare_tokens($server, $said); return join ', ', map { "$_ $tokens->{$_}" } sort keys %$tokens; };
+	is($found->(), 'confirmed 20, converted 1, lost 0, twice 0', 'nothing is wrong');
+	sql('INSERT INTO legacy SELECT * FROM legacy_1 WHERE id = 3');
+	is($found->(), 'confirmed 20, converted 1, lost 0, twice 1', 'a row that is in both tables');
+	sql('DELETE FROM legacy_1 WHERE id > 8');
+	is($found->(), 'confirmed 20, converted 1, lost 2, twice 1', 'rows that were deleted');
 };
 $server->stop;
 
