@@ -167,7 +167,7 @@ TEST(Segment, SkipsNoLessThanAPeriodHandedOut) {
 // The standby knows of up to three losses, after each of which numbers are skipped. The registry notices perhaps one more, or was promoted
 // just now. It hands out ten ranges; then it fails over, and all that the standby does not know is lost. Nothing is handed out again.
 TEST(Segment, SkipsWhatWasSkippedBefore) {
-  constexpr int kFailovers = 20000;
+  constexpr int kFailovers = 40000;
   std::mt19937_64 random = SeededRandom(20261125);
   int lost_skips = 0, lost_failovers = 0;
   for (int i = 0; i < kFailovers; ++i) {
