@@ -51,7 +51,7 @@ void ForgetAnswers() {
   Assert(IsHeldExclusively(node->lock));  // Requires: the node's lock.
   ForgetRegistry(&node->state);
   node->advice = 0;
-  keeping.target.is_here = keeping.target.in_clear = node->registry_is_here = false;
+  keeping.target.in_clear = node->registry_is_here = false;
   node->error.message[0] = node->ranges_error.message[0] = '\0';
 }
 
@@ -94,7 +94,6 @@ bool Attach() {
       ForgetAnswers();
     }
     node->registry = registry;
-    keeping.target.is_here = node->registry_is_here;
   });
   if (taken) return false;
   if (moved) FreeSegments();

@@ -227,7 +227,6 @@ KeeperView Observe(bool leaving) {
     // lease's.
     other_extension = node->state.generator.open && node->state.lease_wanted;
     if (other_extension) node->state.lease_wanted = false;
-    node->registry_is_here = keeping.target.is_here;
   });
   if (other_extension) LookAtCatalogs();
   ObserveRanges(&view);

@@ -16,9 +16,7 @@ enum class RegistryAnswer {
 struct RegistryTarget {
   Oid extension;   // the node's own, in this database
   char *conninfo;  // snowflake.registry
-  // Found when the registry was reached over a connection:
-  bool is_here;   // the setting leads to this very database
-  bool in_clear;  // a password may go in clear to any host that answers
+  bool in_clear;   // a password may go in clear to any host that answers
 };
 
 // Called right before the registry receives a release.

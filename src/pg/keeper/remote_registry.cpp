@@ -9,7 +9,7 @@
 // 3. An answer that is lost or late is harmless: an acquire is asked again with its secret, an
 //    extend is repeated, and a release finds nothing the second time.
 #include "pg/database_layout.h"
-#include "pg/keeper/registry.h"
+#include "pg/keeper/keeping.h"
 #include "pg/keeper/libpq.h"
 #include "pg/presentable.h"
 #include "pg/registry/secrets.h"
@@ -92,7 +92,7 @@ const char *LookUpStatement() {
   return text.data;
 }
 
-void LookUp(Session *session, RegistryTarget *target) {
+void LookUp(Session *session, const RegistryTarget *target) {
   RemoteRow row = RemoteCall(&session->remote, LookUpStatement(), 0, nullptr, nullptr);
   if (row.PassNull())
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -106,7 +106,9 @@ void LookUp(Session *session, RegistryTarget *target) {
   // No other server, database or extension has the same three, not even a copy of this one.
   const char *here =
       psprintf("%016llx %u %u", static_cast<unsigned long long>(PgStartTime), MyDatabaseId, target->extension);
-  target->is_here = strcmp(row.Text(), here) == 0;
+  const bool is_here = strcmp(row.Text(), here) == 0;
+  // Before the exchange: whoever receives its answer may call a function of the registry at once.
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] { keeping.node->registry_is_here = is_here; });
 }
 
 // Runs `talk` on a connection of its own, and returns what it returns.
