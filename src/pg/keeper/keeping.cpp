@@ -78,7 +78,7 @@ NodeBlock *NodeToKeep() {
 }  // namespace
 
 bool Attach() {
-  NodeBlock *node = keeping.node = NodeToKeep();
+  NodeBlock *node = keeping.node = keeping.target.node = NodeToKeep();
   if (node == nullptr) return false;
   bool taken = false, moved = false;
   const uint64_t registry = HashOfRegistry();

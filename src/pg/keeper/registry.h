@@ -13,7 +13,10 @@ enum class RegistryAnswer {
   kNothingBetter,  // no window can begin before what was asked for
 };
 
+struct NodeBlock;
+
 struct RegistryTarget {
+  NodeBlock *node;
   Oid extension;   // the node's own, in this database
   char *conninfo;  // snowflake.registry
   bool in_clear;   // a password may go in clear to any host that answers

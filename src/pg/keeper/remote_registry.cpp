@@ -9,11 +9,12 @@
 // 3. An answer that is lost or late is harmless: an acquire is asked again with its secret, an
 //    extend is repeated, and a release finds nothing the second time.
 #include "pg/database_layout.h"
-#include "pg/keeper/keeping.h"
 #include "pg/keeper/libpq.h"
+#include "pg/keeper/registry.h"
 #include "pg/presentable.h"
 #include "pg/registry/secrets.h"
 #include "pg/report.h"
+#include "pg/state/node_block.h"
 
 namespace snowflake {
 namespace {
@@ -108,7 +109,7 @@ void LookUp(Session *session, const RegistryTarget *target) {
       psprintf("%016llx %u %u", static_cast<unsigned long long>(PgStartTime), MyDatabaseId, target->extension);
   const bool is_here = strcmp(row.Text(), here) == 0;
   // Before the exchange: whoever receives its answer may call a function of the registry at once.
-  WithLock(keeping.node, LW_EXCLUSIVE, [&] { keeping.node->registry_is_here = is_here; });
+  WithLock(target->node, LW_EXCLUSIVE, [&] { target->node->registry_is_here = is_here; });
 }
 
 // Runs `talk` on a connection of its own, and returns what it returns.
