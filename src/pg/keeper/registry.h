@@ -16,10 +16,10 @@ enum class RegistryAnswer {
 struct NodeBlock;
 
 struct RegistryTarget {
-  NodeBlock *node;
-  Oid extension;   // the node's own, in this database
-  char *conninfo;  // snowflake.registry
-  bool in_clear;   // a password may go in clear to any host that answers
+  NodeBlock *node;  // a connection finds out whether its registry is in its own database
+  Oid extension;    // the node's own, in this database
+  char *conninfo;   // snowflake.registry
+  bool in_clear;    // found over a connection: a password may go in clear to any host that answers
 };
 
 // Called right before the registry receives a release.

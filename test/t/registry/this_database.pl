@@ -61,16 +61,17 @@ $_->stop('fast') for $copy, $other, $server;
 my $trials = 12;
 $ENV{SNOWFLAKE_PAUSE_US} = 20000;
 my $paused = segments_registry('paused', segments => {}, conf => "shared_preload_libraries = 'snowflake, $ENV{SNOWFLAKE_TEST_C}/slow_release.so'\nmax_worker_processes = 32\n");
-my $failures = 0;
+my @errors;
 for my $trial (1 .. $trials)
 {
 	my $first = $trial % 2 ? 'SELECT snowflake_nextval()' : q{SELECT snowflake_segment_nextval('early')};
 	value($paused, "CREATE DATABASE trial$trial");
 	value($paused, q{CREATE EXTENSION snowflake; SELECT snowflake_create_segment('early')}, "trial$trial");
 	value($paused, sprintf q{ALTER DATABASE %1$s SET snowflake.registry = 'host=%2$s port=%3$d dbname=%1$s'}, "trial$trial", $paused->host, $paused->port);
-	$failures += ($paused->psql("trial$trial", "$first; $create"))[0] != 0;
+	my ($rc, undef, $error) = $paused->psql("trial$trial", "$first; $create");
+	push @errors, "trial $trial: $error" if $rc != 0;
 }
-is($failures, 0, 'a segment is made right after the first answer');
-figures('%d trials, %d failures', $trials, $failures);
+is(join("\n", @errors), '', 'a segment is made right after the first answer');
+figures('%d trials, %d failures', $trials, scalar @errors);
 $paused->stop('fast');
 done_testing();
