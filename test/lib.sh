@@ -116,15 +116,26 @@ version_to_install() {
   printf '%s\n' "${version:-15}"
 }
 
-# Whether clang++ is there, with the fuzzer's library.
-clang_can_fuzz() {
-  command -v clang++ >/dev/null && compgen -G "$(clang++ -print-resource-dir)/lib/*/libclang_rt.fuzzer*.a" >/dev/null
+# Prints the newest clang++ that is installed; fails if there is none.
+newest_clang() {
+  local program
+  program=$(compgen -G '/usr/bin/clang++-[0-9]*' | sort -V | tail -n 1) || program=$(command -v clang++)
+  printf '%s\n' "$program"
 }
 
-# missing_packages KIND...: prints the packages that are missing for these: `build`, and `test`, `fuzz`, `model`, `bench` or `citus`
-# for what only they need.
+# Whether it is there, with the fuzzer's library.
+clang_can_fuzz() {
+  local program
+  program=$(newest_clang) && compgen -G "$("$program" -print-resource-dir)/lib/*/libclang_rt.fuzzer*.a" >/dev/null
+}
+
+# clang_to_install: the version of the newest that apt knows, if a package is called by its number.
+clang_to_install() { { apt-cache search --names-only '^clang-[0-9]+$' 2>/dev/null || true; } | sed -n 's/^clang-\([0-9]*\) .*/\1/p' | sort -n | tail -n 1; }
+
+# missing_packages KIND...: prints the packages that are missing for these: `build`, and `test`, `fuzz`, `model`, `bench` or `citus` for
+# what only they need; `clang` for the newest clang that there is.
 missing_packages() {
-  local version kinds=" $* "
+  local version clang kinds=" $* "
   command -v g++ >/dev/null || echo g++
   command -v make >/dev/null || echo make
   command -v perl >/dev/null || echo perl
@@ -139,7 +150,12 @@ missing_packages() {
     /usr/bin/python3 -c 'import cryptography' 2>/dev/null || echo python3-cryptography
     perl -MTest::More -MJSON::PP -e 1 2>/dev/null || echo perl
   fi
-  if [[ $kinds = *" fuzz "* ]] && ! clang_can_fuzz; then printf '%s\n' clang libclang-rt-dev; fi
+  if [[ $kinds = *" fuzz "* || $kinds = *" clang "* ]]; then
+    clang=$(clang_to_install)
+    if ! clang_can_fuzz || [[ -n $clang && $kinds = *" clang "* && $(newest_clang) != *"-$clang" ]]; then
+      printf '%s\n' "clang${clang:+-$clang}" "libclang-rt${clang:+-$clang}-dev"
+    fi
+  fi
   if [[ $kinds = *" model "* ]]; then
     command -v spin >/dev/null || echo spin
     command -v gcc >/dev/null || echo gcc

@@ -16,8 +16,16 @@
 
 namespace snowflake {
 namespace {
-// None of PostgreSQL's own commands.
-constexpr ProgressCommandType kProgress = static_cast<ProgressCommandType>(0x534e);
+// None of PostgreSQL's own commands. Copied, because a conversion of a number outside of the enum's
+// range is undefined.
+ProgressCommandType FillCommand() {
+  constexpr int number = 0x534e;
+  ProgressCommandType command;
+  static_assert(sizeof(command) == sizeof(number));
+  memcpy(&command, &number, sizeof(command));
+  return command;
+}
+
 enum Progress { kBlocksTotal, kBlocksDone, kRowsFilled, kWaitsFor };
 enum Waits { kNothing, kReplicas, kLocks, kRows };
 constexpr const char *kWaits[] = {nullptr, "replicas", "locks", "rows"};
@@ -204,7 +212,7 @@ void FillTable(Fill *fill) {
   const bool any = MakeStatements(fill, table);
   table_close(table, NoLock);
   if (!any) return;
-  pgstat_progress_start_command(kProgress, fill->table);
+  pgstat_progress_start_command(FillCommand(), fill->table);
   Show(kBlocksTotal, end);
   while (begin < end) {
     BlockNumber first_left = end, end_left = end;
@@ -259,7 +267,7 @@ SNOWFLAKE_FUNCTION(snowflake_get_progress) {
   const int count = pgstat_fetch_stat_numbackends();
   for (int i = 1; i <= count; ++i) {
     const PgBackendStatus &backend = BackendStatusAt(i);
-    if (backend.st_progress_command != kProgress || backend.st_databaseid != MyDatabaseId) continue;
+    if (backend.st_progress_command != FillCommand() || backend.st_databaseid != MyDatabaseId) continue;
     const bool hidden =
         !has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS) && !has_privs_of_role(GetUserId(), backend.st_userid);
     const int64 *shown = backend.st_progress_param;

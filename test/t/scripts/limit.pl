@@ -1,0 +1,42 @@
+# test/limit.c, which ends tests: it counts silence and processor time, also of orphans, and neither
+# a busy machine nor a program that prints reaches its limit.
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use File::Temp ();
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time);
+
+my $folder = File::Temp::tempdir('limit_XXXX', TMPDIR => 1, CLEANUP => 1);
+system('gcc', '-O2', 'test/limit.c', '-o', "$folder/limit") == 0 or die "limit does not build\n";
+
+# Returns (exit status, processor seconds, reason).
+sub limited
+{
+	my ($seconds, $script) = @_;
+	unlink "$folder/used";
+	system("'$folder/limit' $seconds '$folder/used' bash -c '$script' >'$folder/out' 2>&1");
+	my ($processor, $reason) = slurp_file("$folder/used") =~ /^(\S+) (.*)$/ or die "no result of $script\n";
+	return ($? >> 8, $processor, $reason);
+}
+
+is_deeply([ (limited(5, 'exit 3'))[ 0, 2 ] ], [ 3, '' ], 'the exit status is the command\'s');
+is((limited(5, 'kill -9 $$'))[0], 137, '... or says which signal ended it');
+is_deeply([ (limited(5, 'sleep 60'))[ 0, 2 ] ], [ 124, 'ended after 5 s of silence' ], 'silence has a limit');
+is_deeply([ (limited(1, 'while :; do :; done'))[ 0, 2 ] ], [ 124, 'ended after 4 s of processor time' ], 'processor time has one');
+is_deeply([ (limited(1, '(while :; do :; done) & disown; exec sleep 60'))[ 0, 2 ] ], [ 124, 'ended after 4 s of processor time' ],
+	'... that of a child counts');
+is((limited(6, 'for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 2; done'))[0], 0, 'what prints is not silent');
+is((limited(5, 'kill -STOP $$'))[2], 'ended after 5 s of silence', 'what stands still is silent');
+is((limited(5, "trap \"\" TERM; while :; do sleep 1; done"))[0], 124, 'what ignores a signal is ended');
+
+# An orphan that ended before the command: only who waits for it knows its time.
+my ($status, $processor) = limited(30, "(setsid bash -c \"for ((i = 0; i < 1000000; i++)); do :; done; touch $folder/ended\" &);"
+	  . " until [ -e $folder/ended ]; do sleep 0.1; done");
+is($status, 0, 'an orphan ends');
+cmp_ok($processor, '>', 0.3, '... and its time counts');
+
+done_testing();
