@@ -32,6 +32,18 @@ as_user() {
   "$@"
 }
 
+# Prints /dev/shm, if it has room for the servers of all tests, in memory that nobody needs, and may hold
+# programs. Tests create and remove many files, which a file system on a disk makes most of their cost.
+memory_folder() {
+  local program
+  [[ $(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1) -ge $((6 << 20)) &&
+    $(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo) -ge $((10 << 20)) ]] || return 1
+  program=$(mktemp /dev/shm/snowflake-program.XXXXXX) || return 1
+  if ! { install -m 700 "$(type -P true)" "$program" && "$program"; } 2>/dev/null; then rm -f "$program" && return 1; fi
+  rm -f "$program"
+  echo /dev/shm
+}
+
 # make_work_folder NAME: sets `work`, a new folder that the unprivileged user owns, and goes there. Paths of sockets must
 # stay below 107 bytes, so a deep TMPDIR is not for us.
 make_work_folder() {
