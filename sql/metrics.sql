@@ -63,6 +63,7 @@ SELECT m.failed_calls_total - b.failed_calls_total AS failed, m.failed_segment_c
 -- A registry: of four datacenters of eight worker ids each, the second is the fullest.
 SELECT * FROM snowflake_registry_metrics;
 SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 40, 2, 3, 12);
+SELECT * FROM snowflake_get_ring();
 -- This database's own node has a lease of the first.
 SELECT snowflake_nextval() <> 0 AS issued;
 \set now 'extract(epoch FROM clock_timestamp())::bigint * 1000 - 1735689600000'

@@ -1331,6 +1331,12 @@ COMMENT ON COLUMN snowflake_workers.role IS
     'Role that acquired the lease. Only this role can extend or release it.';
 GRANT SELECT ON snowflake_workers TO pg_read_all_stats;
 
+CREATE FUNCTION snowflake_get_ring(OUT workers bigint, OUT common bigint)
+    AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_get_ring() IS
+'Returns how many worker ids a datacenter has in this database''s layout, and how many of them a
+registry assigns before others, unless it settles.';
+
 CREATE VIEW snowflake_registry_metrics AS
     SELECT l.workers,
            coalesce(f.held, 0::bigint) AS workers_held,
@@ -1339,17 +1345,14 @@ CREATE VIEW snowflake_registry_metrics AS
            CASE WHEN o.settling_seconds IS NOT NULL THEN
                coalesce(f.expired, 0::bigint) OPERATOR(pg_catalog.+) l.common OPERATOR(pg_catalog.-)
                (SELECT pg_catalog.count(*) FROM snowflake_registry r
-                WHERE (r.worker_id OPERATOR(pg_catalog.>>) l.worker_bits)
-                          OPERATOR(pg_catalog.=) coalesce(f.datacenter, 0)
+                WHERE (r.worker_id::bigint OPERATOR(pg_catalog./) l.workers)
+                          OPERATOR(pg_catalog.=) coalesce(f.datacenter, 0::bigint)
                     AND (r.worker_id::bigint OPERATOR(pg_catalog.%) l.workers) OPERATOR(pg_catalog.<) l.common)
                ELSE 0::bigint END AS workers_held_back,
            a.leases, a.late AS leases_late, a.expired AS leases_expired,
            coalesce(o.settling_seconds, 0::double precision) AS settling_seconds
     FROM snowflake_get_status() s
-         CROSS JOIN (SELECT worker_bits, workers,
-                            workers OPERATOR(pg_catalog.-) (workers OPERATOR(pg_catalog./) 3::bigint) AS common
-                     FROM (SELECT worker_bits, 1::bigint OPERATOR(pg_catalog.<<) worker_bits AS workers
-                           FROM snowflake_get_layout()) bits) l
+         CROSS JOIN snowflake_get_ring() l
          CROSS JOIN (SELECT pg_catalog.count(*) AS leases,
                             pg_catalog.count(*) FILTER (WHERE late AND NOT expired) AS late,
                             pg_catalog.count(*) FILTER (WHERE expired) AS expired
@@ -1358,7 +1361,7 @@ CREATE VIEW snowflake_registry_metrics AS
                                ::double precision AS settling_seconds
                     FROM snowflake_origin
                     WHERE settles_until OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp()) o ON true
-         LEFT JOIN LATERAL (SELECT w.worker OPERATOR(pg_catalog.>>) l.worker_bits AS datacenter,
+         LEFT JOIN LATERAL (SELECT w.worker::bigint OPERATOR(pg_catalog./) l.workers AS datacenter,
                                    pg_catalog.count(*) FILTER (WHERE NOT w.expired) AS held,
                                    pg_catalog.count(*) FILTER (WHERE w.expired) AS expired
                             FROM snowflake_workers w GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 1) f ON true

@@ -1,5 +1,6 @@
 // What the views snowflake_status and snowflake_metrics read: this node at one moment, copied under
 // its lock. The horizon has a lock of its own and is read first, so that it is behind the clock.
+#include "core/ring.h"
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/issue/horizon.h"
@@ -173,6 +174,14 @@ SNOWFLAKE_FUNCTION(snowflake_get_status) {
   AddHorizon(&row, shown, now_us);
   Assert(row.count == lengthof(row.values));
   return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), row.values, row.nulls));
+}
+
+// The shares of a ring, for snowflake_registry_metrics.
+SNOWFLAKE_FUNCTION(snowflake_get_ring) {
+  const int64_t size = DatabaseLayout(fcinfo->flinfo->fn_oid).workers_per_datacenter();
+  Datum values[] = {Int64GetDatum(size), Int64GetDatum(CommonSize(size))};
+  bool nulls[lengthof(values)] = {};
+  return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls));
 }
 
 }  // namespace snowflake
