@@ -290,16 +290,20 @@ SELECT 1 AS kind, n, name, what, format(ddl, name) AS ddl FROM tables, (VALUES
         EXECUTE FUNCTION other.snowflake_guard(); ALTER TABLE %1$s ENABLE ALWAYS TRIGGER snowflake_guard'),
     (11, 'other name', 'ALTER TRIGGER snowflake_guard ON %s RENAME TO guard'),
     (12, 'unlogged', 'ALTER TABLE %s SET UNLOGGED'),
-    (13, 'row security', 'ALTER TABLE %s ENABLE ROW LEVEL SECURITY'),
+    (13, 'row security', 'CREATE POLICY planted ON %1$s USING (false); ALTER TABLE %1$s ENABLE ROW LEVEL SECURITY'),
     (14, 'child', 'CREATE TABLE child () INHERITS (%s)'),
     (15, 'no child any more', 'CREATE TABLE child () INHERITS (%s); DROP TABLE child'),
     (16, 'no rule any more', 'CREATE RULE planted AS ON UPDATE TO %1$s DO ALSO NOTHING; DROP RULE planted ON %1$s'),
-    (17, 'after pg_restore --disable-triggers', 'ALTER TABLE %1$s DISABLE TRIGGER ALL; ALTER TABLE %1$s ENABLE TRIGGER ALL')) d(n, what, ddl)
+    (17, 'after pg_restore --disable-triggers', 'ALTER TABLE %1$s DISABLE TRIGGER ALL; ALTER TABLE %1$s ENABLE TRIGGER ALL'),
+    (18, 'row security forced', 'ALTER TABLE %s ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY'),
+    (19, 'row security forced, not enabled', 'ALTER TABLE %s FORCE ROW LEVEL SECURITY')) d(n, what, ddl)
 UNION ALL SELECT 2, n, name, what, format(ddl, name) FROM tables, (VALUES
     (1, 'truncate disabled', 'ALTER TABLE %s DISABLE TRIGGER snowflake_guard_table'),
     (2, 'truncate at the origin', 'ALTER TABLE %s ENABLE TRIGGER snowflake_guard_table'),
     (3, 'truncate dropped', 'DROP TRIGGER snowflake_guard_table ON %s'),
     (4, 'truncate alone', 'CREATE OR REPLACE TRIGGER snowflake_guard_table BEFORE TRUNCATE ON %1$s
+        EXECUTE FUNCTION snowflake_guard(); ALTER TABLE %1$s ENABLE ALWAYS TRIGGER snowflake_guard_table'),
+    (5, 'no columns', 'CREATE OR REPLACE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR UPDATE ON %1$s
         EXECUTE FUNCTION snowflake_guard(); ALTER TABLE %1$s ENABLE ALWAYS TRIGGER snowflake_guard_table')) d(n, what, ddl)
     WHERE name <> 'snowflake_layout'
 UNION ALL SELECT 3, n, name, what, format(ddl, name, CASE name WHEN 'snowflake_registry' THEN 'node' ELSE 'worker_id' END) FROM tables, (VALUES
@@ -310,11 +314,10 @@ UNION ALL SELECT 3, n, name, what, format(ddl, name, CASE name WHEN 'snowflake_r
     (4, 'after conditional', 'CREATE OR REPLACE TRIGGER snowflake_guard_after AFTER UPDATE ON %1$s FOR EACH ROW
         WHEN (old.worker_id > 99999) EXECUTE FUNCTION snowflake_guard(); ALTER TABLE %1$s ENABLE ALWAYS TRIGGER snowflake_guard_after')) d(n, what, ddl)
     WHERE name IN ('snowflake_registry', 'snowflake_watermark')
--- A column, and the function itself.
+-- Columns, and the function itself.
 UNION ALL SELECT 4, n, '', what, ddl FROM (VALUES
-    (1, 'column', 'ALTER TABLE snowflake_origin RENAME clean_at TO closed_at'),
-    (5, 'columns exchanged', 'ALTER TABLE snowflake_registry RENAME window_start TO w;'
-        ' ALTER TABLE snowflake_registry RENAME window_end TO window_start; ALTER TABLE snowflake_registry RENAME w TO window_end'),
+    (5, 'columns of two types exchanged', 'ALTER TABLE snowflake_registry RENAME renewed_at TO w;'
+        ' ALTER TABLE snowflake_registry RENAME window_end TO renewed_at; ALTER TABLE snowflake_registry RENAME w TO window_end'),
     (6, 'column in place of another', 'ALTER TABLE snowflake_watermark RENAME last_tick TO w;'
         ' ALTER TABLE snowflake_watermark ADD last_tick bigint NOT NULL DEFAULT -1'),
     (7, 'column added', 'ALTER TABLE snowflake_watermark ADD remark text'),
@@ -337,8 +340,27 @@ SELECT undone('ALTER TABLE snowflake_layout DISABLE TRIGGER ALL; ALTER TABLE sno
     'ALTER TABLE snowflake_layout ENABLE ALWAYS TRIGGER snowflake_guard', $$(acquire('x', 1003)).worker$$);
 SELECT undone('ALTER TABLE snowflake_registry SET UNLOGGED', $$acquire('x', 1003)$$);
 \echo :SQLSTATE
-SELECT undone('ALTER TABLE snowflake_watermark ENABLE ROW LEVEL SECURITY', $$acquire('x', 1003)$$);
+SELECT undone('ALTER TABLE snowflake_watermark ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', $$acquire('x', 1003)$$);
 \echo :SQLSTATE
+-- A column under another name: what needs it fails. Nothing needs singleton.
+CREATE FUNCTION calls() RETURNS text LANGUAGE sql AS $$
+    SELECT snowflake_create_segment('s');
+    SELECT format('%s %s %s %s', (snowflake_segment_ranges('n', '{s}', '{0}', '{0}', '{0}', '{0}', ARRAY[sha256('s')])).range_last,
+        extend('f', 1003, '100 s'), release('f', 1013), (acquire('x', 1003)).worker) $$;
+CREATE FUNCTION renamed(name text, col text) RETURNS void LANGUAGE sql AS $$
+    SELECT undone(format('ALTER TABLE %I RENAME %I TO renamed', name, col), 'calls()') $$;
+\set VERBOSITY terse
+SELECT undone('', 'calls()');
+\set VERBOSITY sqlstate
+SELECT format('SELECT renamed(%L, %L)', relname, attname) FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid WHERE attnum > 0
+    AND (relname IN (SELECT name FROM tables) OR relname IN ('snowflake_segment', 'snowflake_range')) ORDER BY relname, attnum \gexec
+\set VERBOSITY default
+-- The guards need theirs, too.
+SELECT undone('ALTER TABLE snowflake_registry RENAME window_end TO renamed; DELETE FROM snowflake_registry', '1');
+\echo :SQLSTATE
+SELECT undone('ALTER TABLE snowflake_watermark RENAME last_tick TO renamed; UPDATE snowflake_watermark SET renamed = 0', '1');
+\echo :SQLSTATE
+DROP FUNCTION calls, renamed;
 RESET client_min_messages;
 \set VERBOSITY terse
 DROP FUNCTION snowflake_guard();

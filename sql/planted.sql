@@ -1,5 +1,5 @@
 -- What others plant on the registry's tables runs inside the protocol's statements, and is no part of the protocol: the guards stop it as
--- they stop anybody, and a watermark that is swallowed or changed on its way is an error. With clocks as arguments.
+-- they stop anybody, and a row that is swallowed, or put back as it was, is an error. With clocks as arguments.
 SET client_min_messages = warning;
 DROP EXTENSION IF EXISTS snowflake CASCADE;
 CREATE EXTENSION snowflake;
@@ -83,6 +83,61 @@ SELECT release('a');
 DELETE FROM snowflake_registry WHERE node = 'a';
 \echo :SQLSTATE
 DROP TRIGGER planted ON snowflake_watermark;
+CREATE FUNCTION planted.put_back() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN old; END';
+INSERT INTO snowflake_watermark VALUES (0, 900);
+CREATE TRIGGER planted BEFORE UPDATE ON snowflake_watermark FOR EACH ROW EXECUTE FUNCTION planted.put_back();
+SELECT release('a');
+\echo :SQLSTATE
+DELETE FROM snowflake_registry WHERE node = 'a';
+\echo :SQLSTATE
+DROP TRIGGER planted ON snowflake_watermark;
+
+-- So must a lease. One that is not extended is none that was, and the node gets the window that is stored.
+CREATE FUNCTION extend(name text) RETURNS bigint LANGUAGE sql
+    AS $$ SELECT e.window_end FROM snowflake_registry r, snowflake_lease_extend(r.lease_id, r.secret_hash, 1005, '1000 s', 0, 0, 0) e WHERE node = name $$;
+CREATE TRIGGER planted BEFORE INSERT OR UPDATE ON snowflake_registry FOR EACH ROW EXECUTE FUNCTION planted.swallow();
+SELECT acquire('c');
+\echo :SQLSTATE
+SELECT extend('a') IS NULL AS gone;
+CREATE OR REPLACE TRIGGER planted BEFORE INSERT OR UPDATE ON snowflake_registry FOR EACH ROW EXECUTE FUNCTION planted.put_back();
+SELECT acquire('c');
+\echo :SQLSTATE
+SELECT extend('a') = window_end AS stored FROM snowflake_registry WHERE node = 'a';
+DROP TRIGGER planted ON snowflake_registry;
+
+-- And what the registry records of itself.
+CREATE TRIGGER planted BEFORE UPDATE ON snowflake_origin FOR EACH ROW EXECUTE FUNCTION planted.swallow();
+SELECT acquire('c');
+\echo :SQLSTATE
+SELECT snowflake_raise(snowflake_id_at('1970-01-01 00:20+00'));
+\echo :SQLSTATE
+CREATE OR REPLACE TRIGGER planted BEFORE UPDATE ON snowflake_origin FOR EACH ROW EXECUTE FUNCTION planted.put_back();
+SELECT snowflake_raise(snowflake_id_at('1970-01-01 00:20+00'));
+\echo :SQLSTATE
+DROP TRIGGER planted ON snowflake_origin;
+
+-- And numbers of a segment.
+CREATE FUNCTION ranges() RETURNS bigint[] LANGUAGE sql
+    AS $$ SELECT range_last FROM snowflake_segment_ranges('n', '{s}', '{0}', '{0}', '{0}', '{0}', ARRAY[sha256('s')]) $$;
+CREATE TRIGGER planted BEFORE INSERT OR UPDATE OR DELETE ON snowflake_segment FOR EACH ROW EXECUTE FUNCTION planted.swallow();
+SELECT snowflake_create_segment('s');
+DROP TRIGGER planted ON snowflake_segment;
+SELECT snowflake_create_segment('s');
+CREATE TRIGGER planted BEFORE INSERT OR UPDATE OR DELETE ON snowflake_segment FOR EACH ROW EXECUTE FUNCTION planted.swallow();
+SELECT ranges();
+\echo :SQLSTATE
+SELECT snowflake_drop_segment('s');
+\echo :SQLSTATE
+CREATE OR REPLACE TRIGGER planted BEFORE UPDATE ON snowflake_segment FOR EACH ROW EXECUTE FUNCTION planted.put_back();
+SELECT ranges();
+\echo :SQLSTATE
+DROP TRIGGER planted ON snowflake_segment;
+CREATE TRIGGER planted BEFORE INSERT ON snowflake_range FOR EACH ROW EXECUTE FUNCTION planted.swallow();
+SELECT ranges();
+\echo :SQLSTATE
+DROP TRIGGER planted ON snowflake_range;
+SELECT ranges() IS NOT NULL AS allocated;
+DELETE FROM snowflake_range;
 SELECT release('a');
 DELETE FROM snowflake_registry WHERE node = 'b';
 SELECT * FROM snowflake_watermark ORDER BY worker_id;
@@ -90,6 +145,6 @@ SELECT * FROM snowflake_watermark ORDER BY worker_id;
 DROP EXTENSION snowflake;
 SET client_min_messages = warning;
 DROP SCHEMA planted CASCADE;
-DROP FUNCTION acquire, release;
+DROP FUNCTION acquire, release, extend, ranges;
 DROP FUNCTION try CASCADE;
 DROP ROLE regress_snowflake_planter;

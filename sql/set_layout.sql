@@ -193,6 +193,11 @@ CREATE RULE swallow AS ON UPDATE TO snowflake_layout DO INSTEAD NOTHING;
 SELECT snowflake_set_layout('leaf');
 \echo :SQLSTATE
 DROP RULE swallow ON snowflake_layout;
+CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE TRIGGER swallow BEFORE UPDATE ON snowflake_layout FOR EACH ROW EXECUTE FUNCTION swallow();
+SELECT snowflake_set_layout('leaf');
+\echo :SQLSTATE
+DROP FUNCTION swallow CASCADE;
 
 -- Ids of it; from the first lease on it stays, and setting it again is no error.
 SELECT snowflake_set_layout('javascript');

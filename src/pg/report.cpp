@@ -37,8 +37,8 @@ void ReportTimeUsedUp(const Layout &layout, int64_t now_us) {
 void ReportForeignTable(const char *table) {
   ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                   errmsg("table \"%s\" is not as the extension snowflake made it", table),
-                  errdetail("A column, its type or the kind of the table was changed, the table has a rule, a policy "
-                            "or a child, or it is missing."),
+                  errdetail("A column, its type or the kind of the table was changed, the table has a rule, a child or "
+                            "forced row security, a trigger kept the registry's row out, or the table is missing."),
                   errhint("Undo the change, or drop the extension and create it again.")));
 }
 

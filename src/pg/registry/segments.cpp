@@ -48,8 +48,7 @@ void WriteSegment(const Tables &tables, const SegmentRow &row, bool elsewhere = 
           " skips = $7, drawn_elsewhere = drawn_elsewhere OR $8 WHERE segment_id = $1 RETURNING last_value",
           Int8(row.segment_id), Int8(s.last_value), TimeValue(s.period_us), Int8(s.handed), Int8(s.handed_before),
           Int8(s.newest), Int4(row.skips), Bool(elsewhere));
-  // A trigger may have swallowed or changed the row.
-  if (Rows() != 1 || Int8Result(0, 1) != s.last_value) ReportForeignTable("snowflake_segment");
+  CheckWritten("snowflake_segment", s.last_value);
 }
 
 // What the node holds under this secret; a role does not see another's.
@@ -72,6 +71,7 @@ void WriteHolding(const Tables &tables, int64_t segment_id, const RangesRequest 
           " drawn_at = excluded.drawn_at",
           Int8(segment_id), Bool(request.here), SessionRole(), TextValue(request.node), HashValue(ask.secret.hash),
           Int8(holding.from), Int8(holding.newest), Int8(holding.to));
+  CheckWritten("snowflake_range");
 }
 
 // The node has no numbers left, and its secret is invalid: what it did not return is a gap.
@@ -219,7 +219,7 @@ void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64
             " last_value = greatest(s.last_value, excluded.last_value),"
             " max_value = greatest(s.last_value, excluded.max_value), step = excluded.step,"
             " max_step = excluded.max_step, usage_role = excluded.usage_role, dropped_at = NULL"
-            " WHERE s.dropped_at IS NOT NULL RETURNING last_value, max_value",
+            " WHERE s.dropped_at IS NOT NULL RETURNING last_value",
             TextValue(name), Int8(segment_id), Int8(start - 1), Int8(max_value), Int8(step), Int8(max_step),
             Bool(usage_role != nullptr), Of(NAMEOID, NameGetDatum(usage_role != nullptr ? usage_role : &nobody)));
     if (Rows() == 0) ereport(ERROR, (errcode(ERRCODE_DUPLICATE_OBJECT), errmsg("segment \"%s\" already exists", name)));
@@ -230,7 +230,6 @@ void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64
                errdetail("A segment of that name was dropped after %lld had been allocated, and max_value is %lld.",
                          Long(last_value), Long(max_value)),
                errhint("Use another name or a higher max_value; nodes may hold numbers of the dropped segment.")));
-    if (Rows() != 1 || last_value < start - 1 || Int8Result(0, 2) != max_value) ReportForeignTable("snowflake_segment");
     if (last_value >= start)
       ereport(NOTICE, (errmsg("segment \"%s\" continues at %lld", name, Long(last_value + 1)),
                        errdetail("Nodes may hold numbers of the dropped segment of that name.")));
@@ -250,10 +249,9 @@ void ProtocolDropSegment(Oid extension, const char *name) {
     Execute(tables, "DELETE FROM snowflake_range WHERE segment_id = $1 AND here", segment_id);
     Execute(tables,
             held ? "UPDATE snowflake_segment SET dropped_at = clock_timestamp() WHERE segment_id = $1"
-                   " RETURNING segment_id"
-                 : "DELETE FROM snowflake_segment WHERE segment_id = $1 RETURNING segment_id",
+                 : "DELETE FROM snowflake_segment WHERE segment_id = $1",
             segment_id);
-    if (Rows() != 1) ReportForeignTable("snowflake_segment");
+    CheckWritten("snowflake_segment");
   });
 }
 

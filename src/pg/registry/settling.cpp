@@ -97,6 +97,7 @@ void WriteOrigin(const Tables &tables, const Origin &origin) {
           TimeValue(origin.clean_us), Int8(origin.last_lease_id), Int8(origin.jumped_from), Int8(origin.jumped_to),
           Int8(origin.longest_us), TimeValue(origin.settles_until_us), Int8(origin.settling_us),
           Bool(origin.loss_known), TimeValue(origin.word_us));
+  CheckWritten("snowflake_origin");
 }
 
 bool DetectLossLocked(const Tables &tables, const Layout &layout, const Notice &notice, Origin *origin) {

@@ -22,46 +22,26 @@ constexpr int16_t kRowGuard =
 constexpr int16_t kAfterGuard = TRIGGER_TYPE_ROW | TRIGGER_TYPE_UPDATE;
 constexpr int16_t kTableGuard = TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_TRUNCATE | TRIGGER_TYPE_UPDATE;
 
-// A table as the extension made it. The UPDATE OF of its kTableGuard names all columns, and keeps
-// them by their numbers: columns that have exchanged their names, and one that was added under the
-// name of another, are found by it.
+// The guards that a table has beside kRowGuard.
 struct MadeTable {
   const char *name;
   Oid Tables::*oid;
-  const char *columns;   // nullptr: it has only kRowGuard, because nothing is acquired from it
+  bool has_table_guard;  // not the layout, because nothing is acquired from it
   bool has_after_guard;  // because some of its values must not fall
 };
 constexpr MadeTable kMadeTables[] = {
-    {"snowflake_registry", &Tables::registry,
-     "lease_id worker_id node role secret_hash acquired_at renewed_at window_start window_end", true},
-    {"snowflake_watermark", &Tables::watermark, "worker_id last_tick", true},
-    {"snowflake_layout", &Tables::layout, nullptr, false},
-    {"snowflake_origin", &Tables::origin,
-     "singleton system_identifier timeline started_at clean_at last_lease_id jumped_from jumped_to"
-     " raised_tick longest_us settles_until settling_us loss_known word_at",
-     false},
-    {"snowflake_segment", &Tables::segment,
-     "name segment_id first_value last_value max_value step max_step period_at handed handed_before"
-     " newest drawn_elsewhere skips dropped_at usage_role",
-     true},
-    {"snowflake_range", &Tables::range, "segment_id here role node secret_hash held_from newest_from held_to drawn_at",
-     false}};
+    {"snowflake_registry", &Tables::registry, true, true}, {"snowflake_watermark", &Tables::watermark, true, true},
+    {"snowflake_layout", &Tables::layout, false, false},   {"snowflake_origin", &Tables::origin, true, false},
+    {"snowflake_segment", &Tables::segment, true, true},   {"snowflake_range", &Tables::range, true, false}};
 
-bool Names(const Trigger &trigger, TupleDesc descriptor, const char *columns) {
-  StringInfoData names;
-  initStringInfo(&names);
-  for (int i = 0; i < trigger.tgnattr; ++i)
-    appendStringInfo(&names, "%s%s", i > 0 ? " " : "",
-                     NameStr(TupleDescAttr(descriptor, trigger.tgattr[i] - 1)->attname));
-  return strcmp(names.data, columns) == 0;
-}
-
-bool HasGuard(Relation table, Oid function, int16_t type, const char *columns = "") {
+bool HasGuard(Relation table, Oid function, int16_t type) {
   const TriggerDesc *triggers = table->trigdesc;
   for (int i = 0; triggers != nullptr && i < triggers->numtriggers; ++i) {
     const Trigger &trigger = triggers->triggers[i];
+    // UPDATE OF keeps columns from ALTER TABLE. In a guard of rows, it would be a condition.
+    const bool has_columns = trigger.tgnattr > 0;
     if (trigger.tgfoid == function && trigger.tgtype == type && trigger.tgenabled == TRIGGER_FIRES_ALWAYS &&
-        trigger.tgqual == nullptr && Names(trigger, RelationGetDescr(table), columns))
+        trigger.tgqual == nullptr && has_columns == (type == kTableGuard))
       return true;
   }
   return false;
@@ -72,7 +52,7 @@ bool HasGuard(Relation table, Oid function, int16_t type, const char *columns = 
       ERROR,
       (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("table \"%s\" has lost a guard", table),
        errdetail("Its triggers snowflake_guard, snowflake_guard_after and snowflake_guard_table keep ids unique; one is"
-                 " missing, changed, or does not fire always, or a column was renamed."),
+                 " missing, changed, or does not fire always."),
        errhint("Use ALTER TABLE ... ENABLE ALWAYS TRIGGER ..., or drop the extension and create it again.")));
 }
 
@@ -89,9 +69,10 @@ void CheckAsMade(const MadeTable &made) {
                      "nodes, or wait until their windows have ended.")));
   // pg_class still marks rules and children after the last one is gone.
   const bool has_children = row->relhassubclass && find_inheritance_children(relation, NoLock) != NIL;
-  if (table->rd_rules != nullptr || row->relrowsecurity || has_children) ReportForeignTable(made.name);
-  if (!HasGuard(table, guard, kRowGuard) ||
-      (made.columns != nullptr && !HasGuard(table, guard, kTableGuard, made.columns)) ||
+  // The statement runs as the table's owner, to whom policies apply only if they are forced.
+  const bool has_policies = row->relrowsecurity && row->relforcerowsecurity;
+  if (table->rd_rules != nullptr || has_policies || has_children) ReportForeignTable(made.name);
+  if (!HasGuard(table, guard, kRowGuard) || (made.has_table_guard && !HasGuard(table, guard, kTableGuard)) ||
       (made.has_after_guard && !HasGuard(table, guard, kAfterGuard)))
     ReportNoGuard(made.name);
   table_close(table, NoLock);
@@ -250,6 +231,15 @@ Datum Result(int64_t row, int column, Oid type, bool *is_null) {
   if (null && is_null == nullptr) ReportForeignColumn();
   if (is_null != nullptr) *is_null = null;
   return value;
+}
+
+void CheckWritten(const char *table) {
+  if (Rows() != 1) ReportForeignTable(table);
+}
+
+void CheckWritten(const char *table, int64_t least) {
+  CheckWritten(table);
+  if (Int8Result(0, 1) < least) ReportForeignTable(table);
 }
 
 int64_t TimeResult(int64_t row, int column) {

@@ -6,8 +6,10 @@
 // 2. Tables are known by OID. A statement names them, and a schema may be renamed at any moment:
 //    what each statement refers to is compared with the OIDs before it runs.
 // 3. A value is read only as the type that the extension gave its column.
-// 4. Before a statement runs, the tables that it refers to must be as the extension made them:
-//    permanent, without rules, policies or children, and with their guards (guards.cpp).
+// 4. Before a statement runs, the tables that it refers to must be permanent, without rules,
+//    children and forced policies, and with their guards (guards.cpp).
+// 5. A trigger that swallows the protocol's row, or puts the old one back, is noticed. The owner is
+//    trusted not to write one that stores other values, nor to exchange the names of columns.
 #pragma once
 
 #include "pg/security_context.h"
@@ -80,6 +82,13 @@ Datum Result(int64_t row, int column, Oid type, bool *is_null = nullptr);
 
 inline int64_t Int8Result(int64_t row, int column) { return DatumGetInt64(Result(row, column, INT8OID)); }
 inline bool BoolResult(int64_t row, int column) { return DatumGetBool(Result(row, column, BOOLOID)); }
+
+// After a statement that writes one row of this table. Error: 55000 if a trigger swallowed it.
+void CheckWritten(const char *table);
+
+// The same for a number that must not fall, the statement's first result. Error: 55000 if it is
+// below `least`, because a trigger returned the old row.
+void CheckWritten(const char *table, int64_t least);
 
 // In Unix microseconds; 0: null.
 int64_t TimeResult(int64_t row, int column);
