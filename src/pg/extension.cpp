@@ -58,7 +58,9 @@ Oid SchemaOfExtension(Oid extension, bool *created_here) {
   if (created_here == nullptr) return now;
   // No command precedes the first, so this snapshot sees nothing of this transaction. The row's
   // xmin is no substitute, because an update of the extension writes a new row, too.
-  Snapshot others = RegisterSnapshot(GetCatalogSnapshot(ExtensionRelationId));
+  const Snapshot catalogs = GetCatalogSnapshot(ExtensionRelationId);
+  Snapshot others = RegisterSnapshot(catalogs);
+  if (others == catalogs) elog(ERROR, "the registered snapshot is no copy");
   others->curcid = FirstCommandId;
   *created_here = SchemaSeenBy(others, extension) != now;
   UnregisterSnapshot(others);

@@ -1,11 +1,17 @@
-/* How PostgreSQL orders the end of a transaction, for test/t/horizon/promises.pl: what others could see at each of its callbacks. */
+/*
+ * How PostgreSQL orders the end of a transaction, for test/t/horizon/promises.pl: what others could see at each of its
+ * callbacks. And a PostgreSQL that does something else than snowflake relies on.
+ */
+#define _GNU_SOURCE
 #include "postgres.h"
 #include "fmgr.h"
 
+#include "calls.h"
 #include "access/transam.h"
 #include "access/twophase.h"
 #include "access/xact.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "storage/lwlock.h"
 #include "storage/proc.h"
 #include "storage/procarray.h"
@@ -17,6 +23,9 @@ PG_MODULE_MAGIC;
 PG_FUNCTION_INFO_V1(running);
 PG_FUNCTION_INFO_V1(seen);
 PG_FUNCTION_INFO_V1(is_unmarked);
+PG_FUNCTION_INFO_V1(with_snapshot);
+PG_FUNCTION_INFO_V1(without_backends);
+PG_FUNCTION_INFO_V1(surprise);
 
 extern PGDLLEXPORT void _PG_init(void);
 
@@ -87,4 +96,66 @@ Datum seen(PG_FUNCTION_ARGS) { return xids(GetActiveSnapshot()->xip, (int)GetAct
 /* Whether the statement's snapshot is a copy, and the field in which the horizon is kept is empty. */
 Datum is_unmarked(PG_FUNCTION_ARGS) {
   return BoolGetDatum(GetActiveSnapshot()->copied && GetActiveSnapshot()->snapXactCompletionCount == 0);
+}
+
+/* with_snapshot(function, count, copied) -> bigint: its result if the statement's snapshot is like this. */
+Datum with_snapshot(PG_FUNCTION_ARGS) {
+  Snapshot snapshot = GetActiveSnapshot();
+  const uint64 count = snapshot->snapXactCompletionCount;
+  const bool copied = snapshot->copied;
+  Datum result = 0;
+
+  PG_TRY();
+  {
+    snapshot->snapXactCompletionCount = (uint64)PG_GETARG_INT64(1);
+    snapshot->copied = PG_GETARG_BOOL(2);
+    result = OidFunctionCall0(PG_GETARG_OID(0));
+  }
+  PG_FINALLY();
+  {
+    snapshot->snapXactCompletionCount = count;
+    snapshot->copied = copied;
+  }
+  PG_END_TRY();
+  return result;
+}
+
+/* without_backends(function) -> bigint: its result if the process is not among those that count as the server's. */
+Datum without_backends(PG_FUNCTION_ARGS) {
+  const int backends = MaxBackends;
+  FmgrInfo function;
+  Datum result = 0;
+
+  fmgr_info(PG_GETARG_OID(0), &function);
+  PG_TRY();
+  {
+    MaxBackends = 0;
+    result = FunctionCall0Coll(&function, InvalidOid);
+  }
+  PG_FINALLY();
+  { MaxBackends = backends; }
+  PG_END_TRY();
+  return result;
+}
+
+static RunningTransactions too_many(void) {
+  RunningTransactions running = GetRunningTransactionData();
+
+  running->xcnt = MaxBackends + max_prepared_xacts + 1;
+  return running;
+}
+
+static Snapshot no_copy(Snapshot snapshot) { return snapshot; }
+
+/* surprise(what): what snowflake calls in this session does something else from now on. */
+Datum surprise(PG_FUNCTION_ARGS) {
+  const char *what = PG_GETARG_CSTRING(0);
+
+  if (strcmp(what, "more transactions than processes") == 0)
+    replace_call("GetRunningTransactionData", (void *)too_many);
+  else if (strcmp(what, "a registered snapshot is no copy") == 0)
+    replace_call("RegisterSnapshot", (void *)no_copy);
+  else
+    elog(ERROR, "there is no surprise called \"%s\"", what);
+  PG_RETURN_VOID();
 }

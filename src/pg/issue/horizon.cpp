@@ -107,10 +107,13 @@ struct Server {
     RunningTransactions running = GetRunningTransactionData();
     TransactionId xmax = running->latestCompletedXid;
     TransactionIdAdvance(xmax);
-    const int32_t count = Min(running->xcnt, HorizonSlots());
-    memcpy(scratch.running, running->xids, sizeof(Xid) * static_cast<Size>(count));
+    const int32_t count = running->xcnt;
+    const bool fits = count <= HorizonSlots();
+    if (fits) memcpy(scratch.running, running->xids, sizeof(Xid) * static_cast<Size>(count));
     LWLockRelease(ProcArrayLock);
     LWLockRelease(XidGenLock);
+    // One that is left out would count as ended.
+    if (!fits) elog(ERROR, "%d transactions are in progress in %d processes", count, HorizonSlots());
     qsort(scratch.running, static_cast<Size>(count), sizeof(Xid), CompareXids);
     return {xmax, scratch.running, count};
   }
@@ -258,9 +261,10 @@ int64_t HighestNow(Oid fn_oid, const SnapshotData &snapshot) {
 
 int64_t Horizon(Oid fn_oid) {
   const Snapshot snapshot = GetActiveSnapshot();
-  Assert(snapshot->copied);
   uint64 *kept = &snapshot->snapXactCompletionCount;
-  if (likely(*kept != 0)) return static_cast<int64_t>(~*kept);
+  // A horizon's complement has the highest bit, which no count of transactions has.
+  if (likely(static_cast<int64_t>(*kept) < 0)) return static_cast<int64_t>(~*kept);
+  if (!snapshot->copied || *kept != 0) elog(ERROR, "the active snapshot is no copy, or counts transactions");
   const int64_t highest = HighestNow(fn_oid, *snapshot);
   *kept = ~static_cast<uint64>(highest);
   return highest;

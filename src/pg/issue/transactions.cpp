@@ -32,7 +32,10 @@ void WatchTransactions() { RegisterXactCallback(OnTransaction, nullptr); }
 OwnSlot SlotOfTransaction() {
   // Order: none. A leader's pid and lxid are what they were before this worker began.
   const PGPROC *proc = MyProc->lockGroupLeader != nullptr ? MyProc->lockGroupLeader : MyProc;
-  return {HorizonSlotAt(static_cast<int>(proc - ProcGlobal->allProcs)), {proc->pid, LocalXid(proc)}, proc != MyProc};
+  const ptrdiff_t number = proc - ProcGlobal->allProcs;
+  // The slots after these are for prepared transactions.
+  if (number < 0 || number >= MaxBackends) elog(ERROR, "process %d is not one of %d", proc->pid, MaxBackends);
+  return {HorizonSlotAt(static_cast<int>(number)), {proc->pid, LocalXid(proc)}, proc != MyProc};
 }
 
 void KeepPrepared(const OwnSlot &own) {

@@ -15,7 +15,9 @@
 // a. COPY FROM plans defaults without a planner's root, in its memory context "COPY". Its WHERE,
 //    CHECKs and WHEN conditions, and what its functions and triggers run, are planned elsewhere.
 //    From PostgreSQL 19 on, the CHECKs of a domain that is new to the session are planned there,
-//    too: while pg_constraint, from which they come, is open. The session keeps that plan.
+//    too: while pg_constraint, from which they come, is open. The session keeps that plan. COPY
+//    makes this context in the one in which it is called. If what is found is anything else, also
+//    if opening pg_constraint is not counted, the default is planned as everywhere: COPY is slower.
 // b. COPY TO has such a context, too. It plans a query in it with a root, under its own command.
 // c. contain_volatile_functions_not_nextval(), which is COPY's check, ignores NextValueExpr;
 //    contain_volatile_functions() and contain_mutable_functions() do not.
@@ -27,37 +29,45 @@
 
 namespace snowflake {
 namespace {
-bool in_copy_from = false;
+// In which memory context the COPY FROM under way was called. nullptr: the innermost utility
+// command is none.
+MemoryContext copy_from = nullptr;
 ProcessUtility_hook_type next_utility_hook = nullptr;
 
 void RunUtility(PlannedStmt *statement, const char *text, bool read_only_tree, ProcessUtilityContext context,
                 ParamListInfo parameters, QueryEnvironment *environment, DestReceiver *receiver,
                 QueryCompletion *completion) {
-  const bool outer_copy_from = in_copy_from;
+  const MemoryContext outer_copy_from = copy_from;
   const Node *command = statement->utilityStmt;
   CheckCommandForNamesake(command);
   PG_TRY();
   {
-    in_copy_from = IsA(command, CopyStmt) && reinterpret_cast<const CopyStmt *>(command)->is_from;
+    const bool is_copy_from = IsA(command, CopyStmt) && reinterpret_cast<const CopyStmt *>(command)->is_from;
+    copy_from = is_copy_from ? CurrentMemoryContext : nullptr;
     const auto next = next_utility_hook ? next_utility_hook : standard_ProcessUtility;
     next(statement, text, read_only_tree, context, parameters, environment, receiver, completion);
   }
   PG_FINALLY();
-  { in_copy_from = outer_copy_from; }
+  { copy_from = outer_copy_from; }
   PG_END_TRY();
 }
 
-bool ConstraintsAreBeingRead() {
-  Relation constraints = table_open(ConstraintRelationId, AccessShareLock);
-  const bool open_before = constraints->rd_refcnt > 1;
-  table_close(constraints, AccessShareLock);
-  return open_before;
+// Opens pg_constraint twice to see that this is counted, and that it was not open before.
+bool ConstraintsAreNotBeingRead() {
+  Relation once = table_open(ConstraintRelationId, AccessShareLock);
+  const int count = once->rd_refcnt;
+  Relation twice = table_open(ConstraintRelationId, AccessShareLock);
+  const bool is_counted = twice == once && twice->rd_refcnt == count + 1;
+  table_close(twice, AccessShareLock);
+  table_close(once, AccessShareLock);
+  return is_counted && count == 1;
 }
 
 // Whether COPY FROM is planning a column's default.
 bool PlansDefault(const SupportRequestSimplify *request) {
-  return in_copy_from && request->root == nullptr && strcmp(CurrentMemoryContext->name, "COPY") == 0 &&
-         !ConstraintsAreBeingRead();
+  return copy_from != nullptr && request->root == nullptr &&
+         MemoryContextGetParent(CurrentMemoryContext) == copy_from && strcmp(CurrentMemoryContext->name, "COPY") == 0 &&
+         ConstraintsAreNotBeingRead();
 }
 
 // The code of a function's twin; nullptr: it has none.

@@ -148,6 +148,22 @@ COPY queried (n) FROM PROGRAM 'echo 1'; SELECT contents(t) FROM queried}), 'the 
 	is(value("SELECT $looks"), join('|', ('volatile, mutable, volatile to COPY') x 4), 'elsewhere');
 };
 
+# What copy.cpp relies on is otherwise: the function itself, which costs time alone.
+subtest 'a memory context that only has the name of COPY\'s' => sub {
+	value(q{CREATE FUNCTION planned_elsewhere(regclass, smallint) RETURNS text LANGUAGE c AS 'TEST_C/planning';
+CREATE TABLE elsewhere (n int, t text DEFAULT planned_elsewhere('asked', 1::smallint))} =~ s/TEST_C/$ENV{SNOWFLAKE_TEST_C}/r);
+	is(value("COPY elsewhere (n) FROM PROGRAM 'echo 1'; SELECT contents(t) FROM elsewhere"), 'the function', 'the function itself');
+};
+
+subtest 'a PostgreSQL that does not count who has a table open' => sub {
+	value(q{CREATE FUNCTION count_no_openings() RETURNS void LANGUAGE c AS 'TEST_C/planning';
+CREATE TABLE uncounted (n int, id bigint DEFAULT snowflake_nextval())} =~ s/TEST_C/$ENV{SNOWFLAKE_TEST_C}/r);
+	my $copy = "COPY uncounted (n) FROM PROGRAM 'seq $rows'";
+	is(calls($copy), "0|$rows", 'before');
+	is(value("SELECT count_no_openings() \\g /dev/null\n" . count_calls("TRUNCATE uncounted; $copy")), "$rows|0", 'after');
+	ids_are_good('uncounted', $rows, 'its ids');
+};
+
 subtest 'COPY TO' => sub {
 	is(value('COPY (SELECT way_is_open()) TO STDOUT'), 'f', 'is not COPY FROM');
 };

@@ -1,6 +1,6 @@
 # What src/pg/issue/horizon.h rests on in PostgreSQL and nowhere is promised: in which order a transaction ends, leaves its process when
 # it is prepared, and is seen by snapshots. test/c/transactions.c tells what others could see at each of a transaction's callbacks. A
-# version in which it is different shows here.
+# version in which it is different shows here, and the library fails there instead of issuing a wrong id.
 use strict;
 use warnings;
 
@@ -14,7 +14,10 @@ sub value { return $server->safe_psql('postgres', $_[0]); }
 value(q{CREATE EXTENSION snowflake; CREATE TABLE outbox (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), payload int);
 	CREATE FUNCTION running() RETURNS xid[] LANGUAGE c AS 'TEST_C/transactions';
 	CREATE FUNCTION seen() RETURNS xid[] LANGUAGE c STABLE AS 'TEST_C/transactions';
-	CREATE FUNCTION is_unmarked() RETURNS bool LANGUAGE c STABLE AS 'TEST_C/transactions'} =~ s/TEST_C/$ENV{SNOWFLAKE_TEST_C}/gr);
+	CREATE FUNCTION is_unmarked() RETURNS bool LANGUAGE c STABLE AS 'TEST_C/transactions';
+	CREATE FUNCTION with_snapshot(regprocedure, bigint, boolean) RETURNS bigint LANGUAGE c STABLE AS 'TEST_C/transactions';
+	CREATE FUNCTION without_backends(regprocedure) RETURNS bigint LANGUAGE c AS 'TEST_C/transactions';
+	CREATE FUNCTION surprise(cstring) RETURNS void LANGUAGE c AS 'TEST_C/transactions'} =~ s/TEST_C/$ENV{SNOWFLAKE_TEST_C}/gr);
 
 # What the log says of one session's transactions.
 sub told
@@ -79,4 +82,20 @@ for my $level ('READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE')
 		SELECT snowflake_horizon() > 0, is_unmarked(); SELECT is_unmarked()"), "t\nt\nt\nt|f\nt", "$level: a snapshot is a copy, and nothing is counted in it");
 }
 $_->quit for @others, $writer, $poller;
+
+# A PostgreSQL that does something else: an error, and no horizon or id.
+sub error_of { return ($server->psql('postgres', $_[0]))[2]; }
+my $horizon = q{with_snapshot('snowflake_horizon()'};
+cmp_ok(value("SELECT $horizon, 0, true)"), '>', 0, 'a copy in which nothing is counted');
+is(value("SELECT $horizon, ~5::bigint, true)"), '5', '... keeps the horizon');
+like(error_of("SELECT $horizon, 5, true)"), qr/the active snapshot is no copy, or counts transactions/, '... in which something is counted');
+like(error_of("SELECT $horizon, 0, false)"), qr/the active snapshot is no copy/, 'a snapshot that is no copy');
+like(error_of("SELECT snowflake_nextval();\nSELECT without_backends('snowflake_nextval()')"), qr/process \d+ is not one of 0/,
+	'a process that is not among the others');
+like(error_of("SELECT snowflake_horizon();\nSELECT surprise('more transactions than processes');\n"
+		. 'DO $$ BEGIN FOR i IN 1 .. 1000 LOOP PERFORM pg_sleep(0.02); PERFORM snowflake_horizon(); END LOOP; END $$'),
+	qr/\d+ transactions are in progress in \d+ processes/, 'more transactions than processes');
+like(error_of("SELECT snowflake_nextval();\nSELECT surprise('a registered snapshot is no copy');\nSELECT snowflake_segment_nextval('none')"),
+	qr/the registered snapshot is no copy/, 'a registered snapshot that is no copy');
+is(value('SELECT snowflake_nextval() > 0, snowflake_horizon() > 0'), 't|t', 'other sessions go on');
 done_testing();
