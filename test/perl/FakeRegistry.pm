@@ -7,10 +7,9 @@
 #   first            messages that come before them
 #   last             messages that come after the end of the rows, before the server is ready again
 #   without_end      rows again and again, until nobody listens
-#   flood            after what comes first: bytes, until nobody listens
 #
 # `authentication` => { asks => 3 } first asks for the password in clear, as the messages of the protocol number it (5: as an MD5
-# hash). passwords() returns what it was sent. `then` is sent once the node is authenticated, and `flood` as above.
+# hash). passwords() returns what it was sent.
 package FakeRegistry;
 
 use strict;
@@ -121,11 +120,6 @@ sub serve
 		take($node, 1);
 		append_to_file("$self->{file}.passwords", take($node, unpack('N', take($node, 4)) - 4) . "\n");
 	}
-	if (my $then = $answers->{authentication}{then})
-	{
-		give($node, message('R', pack('N', 0)) . $then);
-		while ($answers->{authentication}{flood}) { give($node, 'x' x 1_000_000); }
-	}
 	give($node, message('R', pack('N', 0)) . message('S', "server_version\x0015.0\0") . message('S', "server_encoding\0UTF8\0")
 		  . message('K', pack('NN', 1, 1)) . message('Z', 'I'));
 	my ($called, $now) = ('', 0);
@@ -158,11 +152,6 @@ sub reply
 		splice @row, $word, 0, 0 if defined $word && @row == $#columns;
 		my @values = map { defined $_ ? $_ eq 'NOW' ? $now : $_ eq 'END' ? $now + 5000 : $_ : undef } @row;
 		$rows .= message('D', pack('n', scalar @values) . join('', map { defined $_ ? pack('N', length $_) . $_ : pack('N', 0xffffffff) } @values));
-	}
-	if ($answer->{flood})
-	{
-		give($node, $answer->{first});
-		for (;;) { give($node, 'x' x 1_000_000); }
 	}
 	give($node, $text . $rows);
 	while ($answer->{without_end}) { give($node, $rows x 1000); }

@@ -1,10 +1,6 @@
 // Connects, sends and receives, without blocking; the promises are in libpq.h.
 #include "pg/keeper/libpq.h"
 
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include "libpq-fe.h"
 #include "pg/keeper/resolver.h"
 #include "pg/presentable.h"
@@ -105,43 +101,6 @@ void ReceiveNotice(void *argument, const PGresult *notice) {
   if (severity == nullptr || strcmp(severity, "WARNING") != 0 || remote->warning[0] != '\0') return;
   if (state != nullptr && (strncmp(state, "22", 2) == 0 || strncmp(state, "42", 2) == 0)) return;
   CopyPresentable(remote->warning, sizeof(remote->warning), message != nullptr && message[0] != '\0' ? message : "?");
-}
-
-// libpq receives a message as a whole, and makes room for as much as the message claims to have, up
-// to 1 GB. It reads in a loop while more comes, so bytes that are counted between its calls are no
-// bound. So it may not allocate more than this in an exchange, in any phase, with TLS or without.
-// For libpq, room that it does not get is an error of the connection. The limit holds only inside
-// its calls.
-constexpr rlim_t kMostMemory = 32 * 1024 * 1024;
-rlim_t memory_limit = RLIM_INFINITY;
-
-// Counted as RLIMIT_DATA counts: the sixth number, in pages, is data and stack. Only Linux has the
-// file; elsewhere there is no limit.
-void LimitMemory() {
-  char text[128] = "";
-  unsigned long long pages = 0;
-  const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-  if (file >= 0) {
-    if (read(file, text, sizeof(text) - 1) < 0) text[0] = '\0';
-    close(file);
-  }
-  const bool found = sscanf(text, "%*s %*s %*s %*s %*s %llu", &pages) == 1;
-  memory_limit = found ? pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + kMostMemory : RLIM_INFINITY;
-}
-
-// Calls libpq.
-template <typename Call>
-auto Bounded(Call call) {
-  rlimit before;
-  const bool limited = memory_limit != RLIM_INFINITY && getrlimit(RLIMIT_DATA, &before) == 0 &&
-                       before.rlim_cur > memory_limit;  // RLIM_INFINITY is the largest
-  if (limited) {
-    const rlimit within = {memory_limit, before.rlim_max};
-    setrlimit(RLIMIT_DATA, &within);
-  }
-  const auto result = call();
-  if (limited) setrlimit(RLIMIT_DATA, &before);
-  return result;
 }
 
 // Waits for the socket. False when the deadline has passed; a cancellation is an ERROR.
@@ -264,7 +223,7 @@ bool Finish(PGconn *connection, int64_t deadline_us) {
     const int socket_events = next == PGRES_POLLING_READING ? WL_SOCKET_READABLE : WL_SOCKET_WRITEABLE;
     // The socket may be another one each time.
     if (!Await(PQsocket(connection), socket_events, Min(MonotonicUs() + patience_us, deadline_us))) return false;
-    next = Bounded([&] { return PQconnectPoll(connection); });
+    next = PQconnectPoll(connection);
     if (next == PGRES_POLLING_OK) return true;
     if (next == PGRES_POLLING_FAILED) return false;
   }
@@ -324,22 +283,22 @@ constexpr const char *kSecrets[] = {"password", "sslpassword", "oauth_client_sec
 
 // Whether the answer is still to come. What libpq cannot take in ends the connection here.
 bool IsBusy(PGconn *connection) {
-  const bool busy = Bounded([&] { return PQisBusy(connection); }) != 0;
+  const bool busy = PQisBusy(connection) != 0;
   if (PQstatus(connection) == CONNECTION_BAD)
-    ReportMalformed(psprintf("A message is too long or violates the protocol: %s", Shown(PQerrorMessage(connection))));
+    ReportMalformed(psprintf("A message violates the protocol: %s", Shown(PQerrorMessage(connection))));
   return busy;
 }
 
 // Sends what is queued and waits until the answer is there.
 void SendAndReceive(PGconn *connection, int64_t deadline_us) {
   for (;;) {
-    const int left = Bounded([&] { return PQflush(connection); });
+    const int left = PQflush(connection);
     if (left < 0) ReportConnection(connection, "could not send to the registry");
     if (left == 0 && !IsBusy(connection)) return;
     const int socket_events = left > 0 ? WL_SOCKET_WRITEABLE | WL_SOCKET_READABLE : WL_SOCKET_READABLE;
     if (!Await(PQsocket(connection), socket_events, deadline_us))
       ReportSilence(connection, "the registry did not answer in time");
-    if (Bounded([&] { return PQconsumeInput(connection); }) == 0)
+    if (PQconsumeInput(connection) == 0)
       ReportConnection(connection, "lost the connection to the registry");
   }
 }
@@ -364,7 +323,6 @@ void RemoteOpen(Remote *remote, const char *conninfo, int64_t deadline_us) {
   remote->deadline_us = deadline_us;
   LearnEndpoint(conninfo);
   const Endpoint endpoint = ParseConnectionString(conninfo);
-  LimitMemory();
   bool connected = false;
   const char *failure = nullptr;
   for (int left = endpoint.host_count; left > 0 && !connected; --left) {
@@ -406,7 +364,7 @@ RemoteRow RemoteCall(Remote *remote, const char *statement, int count, const Oid
   for (;;) {
     SendAndReceive(connection, deadline_us);
     PQclear(remote->result);
-    remote->result = Bounded([&] { return PQgetResult(connection); });
+    remote->result = PQgetResult(connection);
     if (remote->result == nullptr) break;
     switch (PQresultStatus(remote->result)) {
       case PGRES_SINGLE_TUPLE:

@@ -4,8 +4,8 @@
 // answer is malformed.
 //
 // What a registry returns is input: no more of an answer than its first row is kept, texts are cut
-// before they are used, and each value is judged where it is read. libpq receives a message as a
-// whole, and gets 32 MB for that in an exchange; a longer one is an ERROR (Linux only).
+// before they are used, and each value is judged where it is read. But libpq receives a message as a
+// whole, however long it is.
 #pragma once
 
 #include "pg/keeper/remote_row.h"

@@ -58,6 +58,7 @@ refused('no function', qr/^55000 the registry's extension has no function snowfl
 refused('no extension', qr/^55000 the registry's database has no extension snowflake/, lookup => { rows => [ [ (undef) x 7, '' ] ] });
 refused('another extension', qr/^55000 the registry's database has a different extension/, lookup => { rows => [ [ 'public', 0, (undef) x 5, '' ] ] });
 refused('COPY', qr/$nonsense \(It is PGRES_COPY_OUT\.\)/, layout => { first => message('H', pack('Cn', 0, 0)) });
+refused('a message that the protocol does not have', qr/$nonsense \(A message violates the protocol: /, layout => { first => 'Z' . pack('N', 0x3fffffff) });
 refused('an error after the row', qr/^40001 too late/, acquire => { last => error(C => '40001', M => 'too late') });
 
 my %states = ('short' => '42', 'empty' => '', 'a success' => '00000', 'a warning' => '01000', 'lower case' => 'xx000', 'long' => 'XX0000');
