@@ -54,7 +54,7 @@ sub make_world
 	my $conf = "log_statement = none\nrestart_after_crash = on\n" . ($options{conf} // '');
 	$disks = $options{disks};
 
-	$registry = new_server('registry', preload => 0, streaming => 1,
+	$registry = new_server('registry', streaming => 1,
 		conf => "$conf\nsnowflake.lease_duration = 2s\nlisten_addresses = '127.0.0.1'\nwal_receiver_status_interval = 1s\nwal_retrieve_retry_interval = 100ms\nwal_keep_size = 128MB\n");
 	append_to_file($registry->data_dir . '/pg_hba.conf', "host all all 127.0.0.1/32 trust\n");
 	give_disk($registry);

@@ -16,10 +16,6 @@ constexpr long kSlotWaitMs = 20;
 // Marks a keeper that starts with the server.
 constexpr const char *kWithServer = "with the server";
 
-// Calls that check whether a keeper is there hold its lock for a moment.
-constexpr int kPrivateTries = 5;
-constexpr long kPrivatePauseUs = 10 * 1000;
-
 BackgroundWorker KeeperWorker(Oid database, BgWorkerStartTime start) {
   BackgroundWorker worker = {};
   strlcpy(worker.bgw_name, "snowflake keeper", BGW_MAXLEN);
@@ -40,13 +36,6 @@ bool Register() {
   return RegisterDynamicBackgroundWorker(&worker, nullptr);
 }
 
-// No command locks a part of an extension, so only this library takes this lock.
-LOCKTAG PrivateKeeperTag(Oid extension) {
-  LOCKTAG tag;
-  SET_LOCKTAG_OBJECT(tag, MyDatabaseId, ExtensionRelationId, extension, 1);
-  return tag;
-}
-
 }  // namespace
 
 void StartKeepers() {
@@ -61,31 +50,12 @@ void StartKeepers() {
 
 bool StartedWithServer() { return strcmp(MyBgworkerEntry->bgw_extra, kWithServer) == 0; }
 
-void KeepRegistry(Oid extension) {
-  if (!IsUnderPostmaster) return;
-  NodeBlock *node = HasSharedMemory() ? FindOrMakeNode(MyDatabaseId) : nullptr;
-  if (node != nullptr) {
-    WithLock(node, LW_EXCLUSIVE, [&] { node->serves = true; });
-    EnsureKeeper(node);
-    return;
-  }
-  const LOCKTAG tag = PrivateKeeperTag(extension);
-  if (LockAcquire(&tag, ExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL) return;
-  LockRelease(&tag, ExclusiveLock, false);
-  Register();
-}
-
-bool BecomePrivateKeeper(Oid extension) {
-  const LOCKTAG tag = PrivateKeeperTag(extension);
-  for (int tries = 0; tries < kPrivateTries; ++tries) {
-    if (LockAcquire(&tag, ExclusiveLock, true, true) != LOCKACQUIRE_NOT_AVAIL) {
-      // The end of a process releases such a lock only if it is in a transaction.
-      before_shmem_exit([](int, Datum) { LockReleaseSession(DEFAULT_LOCKMETHOD); }, Datum{0});
-      return true;
-    }
-    pg_usleep(kPrivatePauseUs);
-  }
-  return false;
+void KeepRegistry() {
+  if (!IsUnderPostmaster || !HasSharedMemory()) return;
+  NodeBlock *node = FindOrMakeNode(MyDatabaseId);
+  if (node == nullptr) return;
+  WithLock(node, LW_EXCLUSIVE, [&] { node->serves = true; });
+  EnsureKeeper(node);
 }
 
 NoLeaseReason EnsureKeeper(NodeBlock *node) {

@@ -24,12 +24,9 @@ void StartKeepers();
 bool StartedWithServer();
 
 // The registry in this database has answered a node of another server, so a keeper has to write the
-// mark of a clean shutdown. If the server has no state block, or no free slot in it, that keeper
-// has a block of its own. Never waits.
-void KeepRegistry(Oid extension);
-
-// In such a keeper. False if there is one already.
-bool BecomePrivateKeeper(Oid extension);
+// mark of a clean shutdown. There is none if the server has no state block, or no free slot in it.
+// Never waits.
+void KeepRegistry();
 
 // False if the node has no keeper.
 bool WakeKeeper(NodeBlock *node);

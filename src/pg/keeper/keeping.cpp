@@ -55,7 +55,7 @@ void ForgetAnswers() {
   node->error.message[0] = node->ranges_error.message[0] = '\0';
 }
 
-// One that issues ids, or whose registry serves nodes of other servers. nullptr: it has a keeper.
+// One that issues ids, or whose registry serves nodes of other servers. nullptr: no slot is free.
 NodeBlock *NodeToKeep() {
   NodeBlock *node = FindNode(MyDatabaseId);
   if (node == nullptr && HasSharedMemory()) {
@@ -63,15 +63,6 @@ NodeBlock *NodeToKeep() {
     node = FindOrMakeNode(MyDatabaseId);
     CommitTransactionCommand();
   }
-  if (node != nullptr) {
-    // So that the first call need not wait for a lease.
-    const bool early = StartedWithServer();
-    WithLock(node, LW_EXCLUSIVE, [&] { node->state.lease_wanted |= early && !node->state.generator.open; });
-    return node;
-  }
-  if (!BecomePrivateKeeper(FindExtension())) return nullptr;
-  node = MakePrivateNode();
-  node->serves = true;
   return node;
 }
 
@@ -80,6 +71,7 @@ NodeBlock *NodeToKeep() {
 bool Attach() {
   NodeBlock *node = keeping.node = keeping.target.node = NodeToKeep();
   if (node == nullptr) return false;
+  const bool early = StartedWithServer();
   bool taken = false, moved = false;
   const uint64_t registry = HashOfRegistry();
   ChangeNode(node, [&] {
@@ -94,6 +86,8 @@ bool Attach() {
       ForgetAnswers();
     }
     node->registry = registry;
+    // So that the first call need not wait for a lease.
+    node->state.lease_wanted |= early && !node->state.generator.open;
   });
   if (taken) return false;
   if (moved) FreeSegments();

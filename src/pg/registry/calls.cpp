@@ -75,7 +75,7 @@ void CommitDurably() {
 
 }  // namespace
 
-void (*after_answer)(Oid extension) = nullptr;
+void (*after_answer)() = nullptr;
 
 void LimitTransaction(const char *function) {
   if (IsTransactionBlock() || IsSubTransaction())

@@ -24,7 +24,7 @@ Tables BeginCall(const char *function, Oid extension, LOCKMODE mode = ShareUpdat
 Tables BeginOperatorsCall(const char *function, Oid extension, LOCKMODE tables_mode = RowShareLock);
 
 // Called after the answer to a node of another server: what the keeper does then is unknown here.
-extern void (*after_answer)(Oid extension);
+extern void (*after_answer)();
 
 // The transaction commits without waiting for a standby.
 void CommitLocally();

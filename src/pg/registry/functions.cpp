@@ -141,9 +141,8 @@ SNOWFLAKE_FUNCTION(snowflake_lease_acquire) {
                                   PG_ARGISNULL(6) ? kAnyStart : PG_GETARG_INT64(6)};
   CheckClock(DatabaseLayout(fcinfo->flinfo->fn_oid), request.now);
   AcquireAnswer answer = {};
-  const Oid extension = CallersExtension(fcinfo);
-  const bool acquired = ProtocolAcquire(extension, request, &answer);
-  after_answer(extension);
+  const bool acquired = ProtocolAcquire(CallersExtension(fcinfo), request, &answer);
+  after_answer();
   if (!acquired) PG_RETURN_NULL();
   const Lease &lease = answer.lease;
   Datum values[5 + kLayoutColumnCount + kStandingColumns] = {Int64GetDatum(lease.lease_id), Int32GetDatum(lease.worker),
@@ -166,9 +165,8 @@ SNOWFLAKE_FUNCTION(snowflake_lease_extend) {
                                  PG_GETARG_INT64(4), PG_GETARG_INT32(5),
                                  PG_GETARG_INT64(6), LatestEnd(layout)};
   ExtendAnswer answer = {};
-  const Oid extension = CallersExtension(fcinfo);
-  const bool found = ProtocolExtend(extension, request, &answer);
-  after_answer(extension);
+  const bool found = ProtocolExtend(CallersExtension(fcinfo), request, &answer);
+  after_answer();
   Datum values[1 + kStandingColumns] = {Int64GetDatum(answer.window_end)};
   StandingToDatums(answer.standing, &values[1]);
   return RowOf(fcinfo, values, !found);
@@ -208,9 +206,8 @@ SNOWFLAKE_FUNCTION(snowflake_segment_ranges) {
   const RangesRequest request = {node, false, count, asks};
   RangesAnswer answer = {};
   answer.answers = static_cast<RangeAnswer *>(palloc0(sizeof(RangeAnswer) * (count + 1)));
-  const Oid extension = CallersExtension(fcinfo);
-  ProtocolRanges(extension, request, &answer);
-  after_answer(extension);
+  ProtocolRanges(CallersExtension(fcinfo), request, &answer);
+  after_answer();
 
   int64_t *columns[3];
   for (int64_t *&column : columns) column = static_cast<int64_t *>(palloc(sizeof(int64_t) * (count + 1)));

@@ -460,16 +460,6 @@ NodeBlock *FindOrMakeNode(Oid database) {
   return Make(database);
 }
 
-NodeBlock *MakePrivateNode() {
-  const Size size = StateSize(1, 0);
-  void *memory = MemoryContextAllocHuge(TopMemoryContext, add_size(size, alignof(StateBlock)));
-  state = reinterpret_cast<StateBlock *>(TYPEALIGN(alignof(StateBlock), memory));
-  Fill(state, 1, 0);
-  state->boxes_made = kMostBoxes;
-  RegisterTranche(state->tranche, "snowflake");
-  return Make(MyDatabaseId);
-}
-
 int HorizonSlots() { return state == nullptr ? 0 : state->transaction_slots; }
 HorizonSlot *HorizonSlotAt(int i) { return &SlotsOf(state)[i]; }
 HorizonBlock *HorizonOf(const NodeBlock *node) { return &HorizonsOf(state)[node - state->nodes]; }

@@ -149,10 +149,6 @@ NodeBlock *FindNode(Oid database);
 // The same, made if missing; nullptr: every slot belongs to an existing database.
 NodeBlock *FindOrMakeNode(Oid database);
 
-// A node in this process's own memory, for the keeper of a registry whose server has no state block
-// or no free slot. Nothing is issued from it.
-NodeBlock *MakePrivateNode();
-
 // Whether the last lease of this database's node, of this extension, has another layout.
 bool HoldsOtherLayout(Oid extension, const Layout &layout);
 
