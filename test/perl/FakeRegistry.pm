@@ -33,7 +33,7 @@ my @good = (
 	extend => { columns => [ 'window_end', 'system_identifier', 'timeline', 'raised_tick', 'word_us' ], rows => [ [ 'END', 1, 1, -1, 0 ] ] },
 	release => { columns => ['answer'], rows => [ ['t'] ] },
 	authentication => {},
-	ranges => { columns => [ 'segment_ids', 'range_last', 'range_count', 'usage_roles', 'system_identifier', 'timeline', 'word_us', 'known' ], rows => [ [ '{5}', '{10}', '{10}', '{""}', 1, 1, 0, '' ] ] });
+	ranges => { columns => [ 'segment_id', 'last', 'numbers', 'role', 'system_identifier', 'timeline', 'word_us', 'known' ], rows => [ [ 5, 10, 10, '', 1, 1, 0, '' ] ] });
 
 sub new
 {

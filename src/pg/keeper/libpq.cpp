@@ -298,8 +298,24 @@ void SendAndReceive(PGconn *connection, int64_t deadline_us) {
     const int socket_events = left > 0 ? WL_SOCKET_WRITEABLE | WL_SOCKET_READABLE : WL_SOCKET_READABLE;
     if (!Await(PQsocket(connection), socket_events, deadline_us))
       ReportSilence(connection, "the registry did not answer in time");
-    if (PQconsumeInput(connection) == 0)
-      ReportConnection(connection, "lost the connection to the registry");
+    if (PQconsumeInput(connection) == 0) ReportConnection(connection, "lost the connection to the registry");
+  }
+}
+
+// Whether the answer has another row, then in `result`. False at its end, not at its last row: the
+// server commits in between.
+bool ReceiveRow(Remote *remote) {
+  for (;;) {
+    SendAndReceive(remote->connection, remote->answer_us);
+    PQclear(remote->result);
+    remote->result = PQgetResult(remote->connection);
+    if (remote->result == nullptr) return false;
+    switch (PQresultStatus(remote->result)) {
+      case PGRES_SINGLE_TUPLE: return true;
+      case PGRES_TUPLES_OK: break;
+      case PGRES_FATAL_ERROR: ReportResult(remote);
+      default: ReportMalformed(psprintf("It is %s.", PQresStatus(PQresultStatus(remote->result))));
+    }
   }
 }
 
@@ -350,39 +366,37 @@ void RemoteClose(Remote *remote) {
   if (remote->silent) ++learned.host;
 }
 
-RemoteRow RemoteCall(Remote *remote, const char *statement, int count, const Oid *types, const char *const *values) {
+void RemoteSend(Remote *remote, const char *statement, int count, const Oid *types, const char *const *values) {
   PGconn *connection = remote->connection;
-  PQclear(remote->row);
-  remote->row = nullptr;
   remote->silent = true;
   remote->warning[0] = '\0';
   if (PQsendQueryParams(connection, statement, count, types, values, nullptr, nullptr, 0) == 0 ||
       PQsetSingleRowMode(connection) == 0)
     ReportConnection(connection, "could not send to the registry");
-  const int64_t deadline_us = Min(remote->deadline_us, MonotonicUs() + kAnswerUs);
-  // To the end: the server commits between the row and its readiness for the next statement.
-  for (;;) {
-    SendAndReceive(connection, deadline_us);
-    PQclear(remote->result);
-    remote->result = PQgetResult(connection);
-    if (remote->result == nullptr) break;
-    switch (PQresultStatus(remote->result)) {
-      case PGRES_SINGLE_TUPLE:
-        if (remote->row != nullptr) ReportMalformed("It has more than one row.");
-        remote->row = remote->result;
-        remote->result = nullptr;
-        break;
-      case PGRES_TUPLES_OK: break;
-      case PGRES_FATAL_ERROR: ReportResult(remote);
-      default: ReportMalformed(psprintf("It is %s.", PQresStatus(PQresultStatus(remote->result))));
-    }
-  }
-  if (remote->row == nullptr) ReportMalformed("It has no row.");
+  remote->answer_us = Min(remote->deadline_us, MonotonicUs() + kAnswerUs);
+}
+
+RemoteRow RemoteNext(Remote *remote) {
+  if (!ReceiveRow(remote)) ReportMalformed("It has too few rows.");
+  PQclear(remote->row);
+  remote->row = remote->result;
+  remote->result = nullptr;
+  return RemoteRow(remote->row);
+}
+
+void RemoteEnd(Remote *remote) {
+  if (ReceiveRow(remote)) ReportMalformed("It has too many rows.");
   if (remote->warning[0] != '\0')
     ereport(ERROR, (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("the registry did not confirm its answer"),
                     errdetail("It warned: %s.", remote->warning)));
   remote->silent = false;
-  return RemoteRow(remote->row);
+}
+
+RemoteRow RemoteCall(Remote *remote, const char *statement, int count, const Oid *types, const char *const *values) {
+  RemoteSend(remote, statement, count, types, values);
+  const RemoteRow row = RemoteNext(remote);
+  RemoteEnd(remote);
+  return row;
 }
 
 bool RemoteHasOurEncoding(const Remote &remote) {

@@ -13,6 +13,7 @@
 #include "pg/keeper/registry.h"
 #include "pg/presentable.h"
 #include "pg/registry/secrets.h"
+#include "pg/registry/segments.h"
 #include "pg/report.h"
 #include "pg/state/node_block.h"
 
@@ -24,6 +25,8 @@ constexpr int64_t kHurryUs = 1800 * 1000;
 
 // The functions, by name and types of arguments.
 constexpr int kMostArguments = 7;
+constexpr int kRangeArrays = 6;
+static_assert(1 + kRangeArrays * kMostRanges <= PG_UINT16_MAX, "a statement cannot have so many parameters");
 struct RemoteFunction {
   const char *name;
   int count;
@@ -35,7 +38,7 @@ constexpr RemoteFunction kFunctions[kFunctionCount] = {
     {"snowflake_lease_extend", 7, {INT8OID, BYTEAOID, INT8OID, INTERVALOID, INT8OID, INT4OID, INT8OID}},
     {"snowflake_lease_release", 4, {INT8OID, BYTEAOID, INT8OID, INT8OID}},
     {"snowflake_segment_ranges",
-     7,
+     1 + kRangeArrays,
      {TEXTOID, TEXTARRAYOID, INT8ARRAYOID, INT8ARRAYOID, INT8ARRAYOID, INT8ARRAYOID, BYTEAARRAYOID}},
     {"snowflake_get_layout", 0, {}}};
 
@@ -44,16 +47,22 @@ struct Session {
   const char *schemas[kFunctionCount];  // quoted; nullptr: no such function
 };
 
-// `columns` are those of the answer; a function without named ones has one called answer.
-RemoteRow CallFunction(Session *session, int index, const char *columns, const char *const *values) {
+// The statement up to the arguments. `columns` are those of the answer; a function without named
+// ones has one called answer.
+void BeginStatement(const Session *session, int index, const char *columns, StringInfo statement) {
   const RemoteFunction &function = kFunctions[index];
   if (session->schemas[index] == nullptr)
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                     errmsg("the registry's extension has no function %s() that this version can call", function.name),
                     errhint("Run ALTER EXTENSION snowflake UPDATE there.")));
+  initStringInfo(statement);
+  appendStringInfo(statement, "SELECT %s FROM %s.%s(", columns, session->schemas[index], function.name);
+}
+
+RemoteRow CallFunction(Session *session, int index, const char *columns, const char *const *values) {
+  const RemoteFunction &function = kFunctions[index];
   StringInfoData statement;
-  initStringInfo(&statement);
-  appendStringInfo(&statement, "SELECT %s FROM %s.%s(", columns, session->schemas[index], function.name);
+  BeginStatement(session, index, columns, &statement);
   for (int i = 0; i < function.count; ++i) appendStringInfo(&statement, "%s$%d", i > 0 ? ", " : "", i + 1);
   appendStringInfoString(&statement, ") AS answer");
   return RemoteCall(&session->remote, statement.data, function.count, function.types, values);
@@ -223,22 +232,6 @@ bool ReleaseThere(RegistryTarget *target, const ReleaseRequest &request, bool hu
   });
 }
 
-// An array as text. No catalog is looked at: there is no transaction here.
-template <typename Element>
-const char *ArrayText(int count, Element element) {
-  StringInfoData text;
-  initStringInfo(&text);
-  for (int i = 0; i < count; ++i) {
-    appendStringInfoString(&text, i == 0 ? "{\"" : "\",\"");
-    for (const char *c = element(i); *c != '\0'; ++c) {
-      if (*c == '"' || *c == '\\') appendStringInfoChar(&text, '\\');
-      appendStringInfoChar(&text, *c);
-    }
-  }
-  appendStringInfoString(&text, count == 0 ? "{}" : "\"}");
-  return text.data;
-}
-
 // The ranges of these segments. `secret`: only of those that are closed, and with the secrets
 // themselves.
 bool AskForRanges(Session *session, const RangesRequest &request, bool secret, RangesAnswer *answer) {
@@ -246,36 +239,48 @@ bool AskForRanges(Session *session, const RangesRequest &request, bool secret, R
   for (int i = 0; i < request.count; ++i)
     if (!secret || request.asks[i].wanted < 0) asked[count++] = i;
   if (count == 0) return true;
-  const Remote &remote = session->remote;
-  const auto ask = [&](int i) -> const RangeAsk & { return request.asks[asked[i]]; };
-  const auto name = [&](int i) { return NameText(remote, ask(i).name, kMaxSegmentName + 1); };
-  const auto bytes = [&](int i) {
-    return BytesText(secret ? SecretDatum(ask(i).secret) : SecretHashDatum(ask(i).secret.hash));
+  Remote *remote = &session->remote;
+  StringInfoData statement;
+  BeginStatement(session, kRanges, "segment_id, last, numbers, role, system_identifier, timeline, word_us, known",
+                 &statement);
+  appendStringInfoString(&statement, "$1");
+  const int most = 1 + kRangeArrays * count;
+  Oid *types = static_cast<Oid *>(palloc(sizeof(Oid) * most));
+  const char **values = static_cast<const char **>(palloc(sizeof(char *) * most));
+  int n = 0;
+  types[n] = TEXTOID;
+  values[n++] = NameText(*remote, request.node, kMaxNodeName);
+  const auto add = [&](Oid type, auto value) {
+    for (int i = 0; i < count; ++i) {
+      types[n] = type;
+      values[n++] = value(request.asks[asked[i]]);
+      appendStringInfo(&statement, "%s$%d", i == 0 ? ", ARRAY[" : ", ", n);
+    }
+    appendStringInfoChar(&statement, ']');
   };
-  const auto numbers = [&](int64_t RangeAsk::*member) {
-    return ArrayText(count, [&](int i) { return Int8Text(ask(i).*member); });
-  };
-  const char *const values[] = {NameText(remote, request.node, kMaxNodeName),
-                                ArrayText(count, name),
-                                numbers(&RangeAsk::segment_id),
-                                numbers(&RangeAsk::highest),
-                                numbers(&RangeAsk::unused),
-                                numbers(&RangeAsk::wanted),
-                                ArrayText(count, bytes)};
-  RemoteRow row = CallFunction(
-      session, kRanges,
-      "segment_ids, range_last, range_count, usage_roles, system_identifier, timeline, word_us, known", values);
-  const int64_t *ids = row.Int8s(count), *lasts = row.Int8s(count), *counts = row.Int8s(count);
-  const char *const *roles = row.Names(count);
-  const Alphabet alphabet = RemoteHasOurEncoding(remote) ? Alphabet::kOurs : Alphabet::kAscii;
+  add(TEXTOID, [&](const RangeAsk &ask) { return NameText(*remote, ask.name, kMaxSegmentName + 1); });
+  for (int64_t RangeAsk::*number : {&RangeAsk::segment_id, &RangeAsk::highest, &RangeAsk::unused, &RangeAsk::wanted})
+    add(INT8OID, [&](const RangeAsk &ask) { return Int8Text(ask.*number); });
+  add(BYTEAOID, [&](const RangeAsk &ask) {
+    return BytesText(secret ? SecretDatum(ask.secret) : SecretHashDatum(ask.secret.hash));
+  });
+  // A call of unnest() with several arguments is pg_catalog's, whatever the search_path.
+  appendStringInfoString(&statement,
+                         ") AS answer, unnest(segment_ids, range_last, range_count, usage_roles) WITH ORDINALITY"
+                         " AS range (segment_id, last, numbers, role, place) ORDER BY place");
+  RemoteSend(remote, statement.data, n, types, values);
+  const Alphabet alphabet = RemoteHasOurEncoding(*remote) ? Alphabet::kOurs : Alphabet::kAscii;
   for (int i = 0; i < count; ++i) {
+    RemoteRow row = RemoteNext(remote);
     RangeAnswer *of = &answer->answers[asked[i]];
-    *of = {ids[i], {lasts[i], counts[i]}, {}};
+    *of = {row.Int8(), {row.Int8(), row.Int8()}, {}};
     // A name that does not fit our encoding is changed: it names no role here.
-    CopyPresentable(of->usage_role, sizeof(of->usage_role), roles[i], alphabet);
+    CopyPresentable(of->usage_role, sizeof(of->usage_role), row.Name(), alphabet);
+    // The same in each row.
+    answer->standing = {row.Int8(), row.Int8(), kNoWatermark, row.Int8()};
+    CopyPresentable(answer->known, sizeof(answer->known), row.Text(), alphabet);
   }
-  answer->standing = {row.Int8(), row.Int8(), kNoWatermark, row.Int8()};
-  CopyPresentable(answer->known, sizeof(answer->known), row.Text(), alphabet);
+  RemoteEnd(remote);
   return true;
 }
 

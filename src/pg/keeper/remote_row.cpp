@@ -5,18 +5,6 @@
 #include "pg/presentable.h"
 
 namespace snowflake {
-namespace {
-constexpr size_t kLongestInteger = sizeof("-9223372036854775808") - 1;
-
-bool Parse(const char *text, int64_t *number) {
-  char *end = nullptr;
-  errno = 0;
-  *number = strtoll(text, &end, 10);
-  return errno == 0 && end != text && *end == '\0';
-}
-
-}  // namespace
-
 void ReportMalformed(const char *detail) {
   ereport(ERROR, (errcode(ERRCODE_PROTOCOL_VIOLATION), errmsg("invalid response from registry"),
                   errdetail_internal("%s", detail)));
@@ -46,8 +34,11 @@ bool RemoteRow::PassNull() {
 }
 
 int64_t RemoteRow::Integer(int64_t lowest, int64_t highest, const char *kind) {
-  int64_t number = 0;
-  if (!Parse(Next(kLongestInteger, kind), &number) || number < lowest || number > highest) Refuse(kind);
+  const char *value = Next(strlen("-9223372036854775808"), kind);
+  char *end = nullptr;
+  errno = 0;
+  const int64_t number = strtoll(value, &end, 10);
+  if (errno != 0 || end == value || *end != '\0' || number < lowest || number > highest) Refuse(kind);
   return number;
 }
 
@@ -58,44 +49,6 @@ bool RemoteRow::Bool() {
   const char *value = Next(1, "boolean");
   if (value[0] != 't' && value[0] != 'f') Refuse("boolean");
   return value[0] == 't';
-}
-
-// `longest`: of an element as it is spelled, in bytes.
-char **RemoteRow::Elements(int count, size_t longest, const char *kind) {
-  const char *value = Next((longest + strlen(",")) * static_cast<size_t>(count) + strlen("{}"), kind);
-  char **elements = static_cast<char **>(palloc(sizeof(char *) * count));
-  char *to = static_cast<char *>(palloc(strlen(value) + 1));
-  const char *at = value;
-  if (*at++ != '{') Refuse(kind);
-  for (int i = 0; i < count; ++i) {
-    elements[i] = to;
-    const bool quoted = *at == '"';
-    if (quoted) ++at;
-    const char *begin = at;
-    while (*at != '\0' && (quoted ? *at != '"' : *at != ',' && *at != '}')) {
-      if (*at == '\\' && at[1] != '\0') ++at;
-      *to++ = *at++;
-    }
-    *to++ = '\0';
-    if (quoted ? *at++ != '"' : at == begin) Refuse(kind);
-    if (*at++ != (i + 1 < count ? ',' : '}')) Refuse(kind);
-  }
-  if (*at != '\0') Refuse(kind);
-  return elements;
-}
-
-int64_t *RemoteRow::Int8s(int count) {
-  const char *kind = psprintf("array of %d bigints", count);
-  const char *const *elements = Elements(count, kLongestInteger, kind);
-  int64_t *numbers = static_cast<int64_t *>(palloc(sizeof(int64_t) * count));
-  for (int i = 0; i < count; ++i)
-    if (!Parse(elements[i], &numbers[i])) Refuse(kind);
-  return numbers;
-}
-
-// Each character may be escaped, and each name quoted.
-char **RemoteRow::Names(int count) {
-  return Elements(count, size_t{2} * NAMEDATALEN + 2, psprintf("array of %d names", count));
 }
 
 char *RemoteRow::Text() { return pstrdup(Next(1024, "text")); }

@@ -1,4 +1,4 @@
-// What a registry answers over a connection: one row, read from left to right. It is input, so
+// A row of what a registry answers over a connection, read from left to right. It is input, so
 // every value is judged where it is read. Errors: 08P01, with what is wrong. What is returned is
 // palloc'd.
 #pragma once
@@ -24,14 +24,10 @@ class RemoteRow {
   char *Name();
   // At most 1 kB.
   char *Text();
-  // Arrays of exactly so many elements; names as above.
-  int64_t *Int8s(int count);
-  char **Names(int count);
 
  private:
   const char *Next(size_t longest, const char *kind);
   int64_t Integer(int64_t lowest, int64_t highest, const char *kind);
-  char **Elements(int count, size_t longest, const char *kind);
   [[noreturn]] void Refuse(const char *kind) const;
 
   const PGresult *row_;

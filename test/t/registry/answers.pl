@@ -41,9 +41,9 @@ sub row { my ($columns, @row) = @_; return { columns => $columns, rows => [ \@ro
 my $nonsense = qr/^08P01 invalid response from registry/;
 my @layout = (1735689600000, 1000, 41, 0, 10, 12, 'f');
 
-refused('nothing', qr/$nonsense \(It has no row\.\)/, lookup => { rows => [] });
+refused('nothing', qr/$nonsense \(It has too few rows\.\)/, lookup => { rows => [] });
 like((query_error($node, 'postgres', 'SELECT snowflake_nextval()'))[1], qr/HINT:  Check that snowflake\.registry leads to a registry/, '... with a hint');
-refused('two rows', qr/$nonsense \(It has more than one row\.\)/, lookup => { rows => [ [ (1) x 8 ], [ (2) x 8 ] ] });
+refused('two rows', qr/$nonsense \(It has too many rows\.\)/, lookup => { rows => [ [ (1) x 8 ], [ (2) x 8 ] ] });
 refused('too few columns', qr/$nonsense \(It has no column 3\.\)/, lookup => row([ 'a', 'b' ], 'public', 1));
 refused('no column at all', qr/$nonsense \(It has no column 1\.\)/, layout => row([]));
 refused('a null', qr/$nonsense \(Its column 2 is null\.\)/, lookup => { rows => [ [ 'public', undef, ('public') x 5, '' ] ] });
@@ -74,7 +74,7 @@ is(status($node, 'octet_length(convert_to(last_error, current_setting($$server_e
 # Memory that the keeper has had at most, in kB.
 sub peak { my ($kb) = slurp_file('/proc/' . status($node, 'keeper_pid') . '/status') =~ /VmHWM:\s+(\d+)/; return $kb; }
 my $before = peak();
-refused('rows without end', qr/It has more than one row/, layout => { rows => [ [ ('o' x 1000) x 7 ] ], without_end => 1 });
+refused('rows without end', qr/It has too many rows/, layout => { rows => [ [ ('o' x 1000) x 7 ] ], without_end => 1 });
 cmp_ok(peak() - $before, '<', 20_000, '... are not kept');
 
 refused("lease $_", qr/^SF001 implausible response from registry \(Its lease id is $_\.\)/, acquire => { rows => [ [ $_, 3, 'NOW', 'END', @layout, 1, 1, -1, 1000 ] ] })
@@ -109,11 +109,17 @@ $moved = status($node, 'window_end');
 ok(wait_until('the window to move', sub { $node->psql('postgres', 'SELECT snowflake_nextval()'); status($node, 'window_end') ne $moved }), '... is none: who does not know it is believed');
 is(status($node, 'last_error'), '', '... without an error');
 
-# Ranges of segments. A call that waits has the answer as its detail.
+# Ranges of segments, a row for each. A call that waits has the answer as its detail.
 sub ranges_refused
 {
 	my ($name, $error, @row) = @_;
-	$fake->answer(ranges => { rows => [ \@row ] });
+	return rows_refused($name, $error, \@row);
+}
+
+sub rows_refused
+{
+	my ($name, $error, @rows) = @_;
+	$fake->answer(ranges => { rows => \@rows });
 	my ($state, $last) = ('', '');
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	ok(wait_until($name, sub {
@@ -131,27 +137,36 @@ sub number
 	return $number;
 }
 
-my @array = (' is "', '", which is not a valid array of 1 bigints');
-ranges_refused("an array that is $_", qr/Its column 1, "segment_ids",$array[0]\Q$_\E$array[1]/, $_, '{10}', '{10}', '{""}', 1, 1, '')
-  for '5', '{5', '{5,6}', '{5}}', '{}', '{NULL}', '{ }', '{9223372036854775808}', '{5.0}';
-ranges_refused('a null', qr/Its column 2 is null/, '{5}', undef, '{10}', '{""}', 1, 1, '');
-ranges_refused("roles that are $_", qr/Its column 4, "usage_roles", is "\Q$_\E", which is not a valid array of 1 names/, '{5}', '{10}', '{10}', $_, 1, 1, '')
-  for 'x', '', '{', '{}', '{x', '{"x', '{"x\\', '{"x"y}', '{x,y}', '{""}}';
+my @range = (5, 10, 10, '', 1, 1, '');
+sub other { my ($column, $value) = @_; my @row = @range; $row[$column] = $value; return @row; }
+my @number = qw(segment_id last numbers);
+for my $column (0 .. 2)
+{
+	my ($place, $number) = ('Its column ' . ($column + 1), $number[$column]);
+	ranges_refused("a null as $number", qr/invalid response from registry \($place is null\.\)/, other($column, undef));
+	ranges_refused("$number that is '$_'", qr/invalid response from registry \($place, "$number", is "\Q$_\E", which is not a valid bigint\.\)/, other($column, $_))
+	  for '5.0', $column > 0 ? () : ('', ' ', '5;', '{5}', 'NULL', '9223372036854775808');
+}
+rows_refused('no range', qr/invalid response from registry \(It has too few rows\.\)/);
+rows_refused('two ranges', qr/invalid response from registry \(It has too many rows\.\)/, [@range], [@range]);
+ranges_refused('a null as role', qr/invalid response from registry \(Its column 4 is null\.\)/, other(3, undef));
+my $name = 'r' x 129;
+ranges_refused('a role of too many letters', qr/invalid response from registry \(Its column 4, "role", is "r+", which is not a valid name\.\)/, other(3, $name));
 my $impossible = qr/implausible response from registry \(It has/;
-ranges_refused("a range of $_->[1] numbers up to $_->[0]", qr/$impossible $_->[1] numbers up to $_->[0] of segment "ticket", of which this node has already had 0\./, '{5}', "{$_->[0]}", "{$_->[1]}", '{""}', 1, 1, '')
+ranges_refused("a range of $_->[1] numbers up to $_->[0]", qr/$impossible $_->[1] numbers up to $_->[0] of segment "ticket", of which this node has already had 0\./, 5, @$_, '', 1, 1, '')
   for [ 10, 11 ], [ 10, -1 ], [ 0, 1 ], [ -5, 1 ], [ '-9223372036854775808', '9223372036854775807' ], [ '9223372036854775807', '-9223372036854775808' ];
-$fake->answer(ranges => { rows => [ [ '{5}', '{30}', '{1}', '{""}', 1, 9, '' ] ] });
+$fake->answer(ranges => { rows => [ [ 5, 30, 1, '', 1, 9, '' ] ] });
 is(number(), '30', 'a range of one number is one');
-ranges_refused('a number that was issued', qr/$impossible 1 numbers up to 30 of segment "ticket", of which this node has already had 30\./, '{5}', '{30}', '{1}', '{""}', 1, 9, '');
-ranges_refused('numbers of which some were issued', qr/$impossible 10 numbers up to 39/, '{5}', '{39}', '{10}', '{""}', 1, 9, '');
-$fake->answer(ranges => { rows => [ [ '{5}', '{31}', '{1}', '{""}', 1, 9, 9223372036854775807, '' ] ] });
+ranges_refused('a number that was issued', qr/$impossible 1 numbers up to 30 of segment "ticket", of which this node has already had 30\./, 5, 30, 1, '', 1, 9, '');
+ranges_refused('numbers of which some were issued', qr/$impossible 10 numbers up to 39/, 5, 39, 10, '', 1, 9, '');
+$fake->answer(ranges => { rows => [ [ 5, 31, 1, '', 1, 9, 9223372036854775807, '' ] ] });
 is(number(), '31', "an operator's word of the future");
-$fake->answer(ranges => { rows => [ [ '{5}', '{32}', '{1}', '{""}', 1, 9, '' ] ] });
+$fake->answer(ranges => { rows => [ [ 5, 32, 1, '', 1, 9, '' ] ] });
 is(number(), '32', '... is none: who does not know it is believed');
-ranges_refused('an older timeline', qr/the registry answers from an older timeline/, '{5}', '{50}', '{10}', '{""}', 1, 8, '');
-$fake->answer(ranges => { rows => [ [ '{6}', '{3}', '{3}', '{""}', 1, 9, '' ] ] });
+ranges_refused('an older timeline', qr/the registry answers from an older timeline/, 5, 50, 10, '', 1, 8, '');
+$fake->answer(ranges => { rows => [ [ 6, 3, 3, '', 1, 9, '' ] ] });
 is(number(), '1', 'another segment of the name has numbers of its own');
-$fake->answer(ranges => { rows => [ [ '{0}', '{0}', '{0}', '{""}', 1, 9, "\xff, of odd bytes" . 'o' x 500 ] ] });
+$fake->answer(ranges => { rows => [ [ 0, 0, 0, '', 1, 9, "\xff, of odd bytes" . 'o' x 500 ] ] });
 my ($code, $text) = ('');
 ok(wait_until('no segment', sub { ($code, $text) = query_error($node, 'postgres', q{SELECT snowflake_segment_nextval('ticket')}); return $code eq '42704' }),
 	'one that is there no more') or diag($text);
