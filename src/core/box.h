@@ -5,8 +5,9 @@
 // 2. A change breaks the seal first. The registry is asked after the box is sealed again.
 // 3. What is half written, or was changed by other programs, is not used.
 //
-// Locking: it is written under the generator's lock only. Stores keep their order, because a
-// process may be killed between any two. Loads need none: when a box is read, nothing writes.
+// Locking: the node's state is written under the generator's lock only, the horizon under the
+// horizon's. Stores keep their order, because a process may be killed between any two. Loads need
+// none: when a box is read, nothing writes.
 #pragma once
 
 #include <array>

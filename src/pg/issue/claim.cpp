@@ -21,7 +21,7 @@ void LowerInBox(NodeBlock *node, const HorizonBlock &horizon) {
 }
 
 void NoteClaimed(NodeBlock *node, const OwnSlot &own, int64_t id) {
-  WithBox(node, [&](BoxSlot *) { NoteDrawn(own.slot, MyDatabaseId, own.by, own.is_leaders, id); });
+  WithLock(node, LW_EXCLUSIVE, [&] { NoteDrawn(own.slot, MyDatabaseId, own.by, own.is_leaders, id); });
 }
 
 pg_noinline Claimed ClaimUnderLock(NodeBlock *node, Oid fn_oid, Oid extension, const OwnSlot &own, int64_t id) {
@@ -30,7 +30,7 @@ pg_noinline Claimed ClaimUnderLock(NodeBlock *node, Oid fn_oid, Oid extension, c
   const bool is_own = Holds(*own.slot, own.by, id);
   KeepPrepared(own);
   Samples none = {};
-  LockHorizon(node);
+  LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
   // Horizons of other ids do not count: readers begin anew.
   const bool has_samples = horizon->extension == extension && horizon->layout == layout;
   const int64_t reported = has_samples ? horizon->answered.load() : 0;

@@ -129,7 +129,6 @@ void TakeSample(NodeBlock *node, HorizonBlock *horizon) {
   int64_t id = TakeSample(&server, scratch.left, &moment, &horizon->holder);
   if (id > horizon->stored) id = horizon->stored;
   if (id <= horizon->highest) return;
-  // This process has the node's box since Seal().
   if (BoxSlot *box = SlotOf(node)) KeepHorizonInBox(node, *horizon, id, box);
   const int32_t place = MakeRoom(&horizon->samples, horizon->answered, horizon->taken_us);
   memcpy(SampleXids(node, place), moment.running, sizeof(Xid) * static_cast<Size>(moment.count));
@@ -153,9 +152,7 @@ void Follow(NodeBlock *node, HorizonBlock *horizon, Oid extension, const Layout 
   horizon->answered = horizon->highest = 0;
   horizon->holder = {};
   horizon->stored = 0;
-  WithBox(node, [](BoxSlot *box) {
-    if (box != nullptr) EmptyHorizon(box);
-  });
+  if (BoxSlot *box = SlotOf(node)) EmptyHorizon(box);
 }
 
 // The highest horizon that holds for a snapshot.
@@ -243,7 +240,7 @@ int64_t HighestNow(Oid fn_oid, const SnapshotData &snapshot) {
   bool nobody_asked = false;
   if (due) {
     LWLockRelease(&horizon->lock);
-    LockHorizon(node);
+    LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
     nobody_asked = !IsAskedFor(*horizon);
     horizon->asked_us = now_us;
     Follow(node, horizon, extension, layout);
@@ -282,7 +279,7 @@ int64_t SampleForAskers(NodeBlock *node) {
   if (!asked || RecoveryInProgress()) return PG_INT64_MAX;
   if (left_us > 0 && !can_rise) return left_us;
   MakeScratch();
-  LockHorizon(node);
+  LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
   TakeSample(node, horizon);
   LWLockRelease(&horizon->lock);
   return kKeeperSampleUs;
@@ -292,7 +289,7 @@ HorizonShown ShowHorizon(NodeBlock *node, Oid extension) {
   HorizonBlock *horizon = HorizonOf(node);
   MakeScratch();
   HorizonShown shown = {};
-  LockHorizon(node);
+  LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
   if (horizon->extension == extension) {
     const bool asked = horizon->asked_us != 0 || horizon->answered != 0;
     if (asked && !RecoveryInProgress()) TakeSample(node, horizon);

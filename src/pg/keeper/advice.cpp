@@ -101,8 +101,9 @@ Text TextOf(uint32_t bit, const Advised &advised) {
               "Add sslmode=verify-full to snowflake.registry, or use a certificate. From version 16 on, libpq does not "
               "send it in clear text, but this libpq is older."};
     case kAdviceNoBox:
-      return {"there is no black box: after a crash of this server new leases are drawn",
-              "Make room for POSIX shared memory; the server's log says what is missing."};
+      return {"there is no black box: after a crash of this server new leases are acquired",
+              "The server's log says why. Make room for POSIX shared memory, or set RemoveIPC=no in logind.conf, and "
+              "restart the server."};
     default:
       return {psprintf("%d databases of this server issue ids, and there are %d background workers", advised.databases,
                        max_worker_processes),

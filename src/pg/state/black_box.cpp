@@ -1,4 +1,4 @@
-// Opens, checks, makes and replaces the shared memory object of the black box.
+// Opens, checks, makes and removes the shared memory object of the black box.
 #include "pg/state/black_box.h"
 
 #include <fcntl.h>
@@ -30,12 +30,11 @@ struct DataDirectory {
 };
 
 struct alignas(64) BoxHeader {
-  uint64_t box;  // which one; written last
+  uint64_t box;  // which one; written last; 0: not a box, or no longer one
   uint64_t slots;
   char path[256];  // for people who find the object
   DataDirectory directory;
-  uint64_t inode;      // the object's own: one that was saved and restored has another
-  uint64_t successor;  // the box that replaced this one while the server ran; 0: none
+  uint64_t inode;  // the object's own: one that was saved and restored has another
 };
 
 struct Mapping {
@@ -244,28 +243,13 @@ void Copy(const Mapping &from, const Mapping &to) {
 
 // After a clean shutdown nothing is left of the server.
 void RemoveEmptyBox(int, Datum) {
-  // It may be another one than the postmaster's.
+  // By its name: the postmaster's own object may be truncated.
   Mapping last = {};
   if (box.header == nullptr || MapObject(&last) != nullptr || last.header == nullptr) return;
   for (uint64_t i = 0; i < last.header->slots; ++i)
     if (last.slots()[i].seal.load() != 0 || NewestHorizon(last.slots()[i]) >= 0) return;
   shm_unlink(name);
 }
-
-// What is wrong with this process's object; nullptr: nothing.
-const char *FaultOfOurs() {
-  if (!IsWhole(box)) return "It was truncated.";
-  if (box.header->box != box.id) return "Its content was changed.";
-  const int fd = shm_open(name, O_RDWR, 0);
-  if (fd < 0) return errno == ENOENT ? "It was removed." : SystemError();
-  struct stat object = {};
-  const bool ours = fstat(fd, &object) == 0 && object.st_ino == box.header->inode;
-  close(fd);
-  return ours ? nullptr : "Another object has its name.";
-}
-
-// Its replacement, while that is made.
-Mapping fresh = {};
 
 }  // namespace
 
@@ -282,8 +266,8 @@ uint64_t OpenBlackBox(const char *block, int slots) {
   }
   const char *fault = MapObject(&found);
   if (fault != nullptr) TellFault(fault);
-  // By then its children wrote to another one.
-  if (before.header != nullptr && (!IsWhole(before) || before.header->successor != 0)) Unmap(&before);
+  // Its children may have gone on without it.
+  if (before.header != nullptr && (!IsWhole(before) || before.header->box != before.id)) Unmap(&before);
   // The postmaster still has the object that its children wrote to, even if the name leads
   // elsewhere.
   const bool taken_away = before.header != nullptr && (found.header == nullptr || found.id != before.id);
@@ -308,8 +292,6 @@ uint64_t OpenBlackBox(const char *block, int slots) {
   return box.id;
 }
 
-uint64_t BoxId() { return box.id; }
-
 bool FindBlackBox(const char *block, uint64_t which) {
   if (which == 0 || box.id == which) return true;
   Unmap(&box);
@@ -331,34 +313,31 @@ BoxSlot *SlotOf(int number) { return box.header != nullptr ? &box.slots()[number
 
 bool BoxIsCut() { return box.header != nullptr && !IsWhole(box); }
 
-bool BlackBoxIsThere(bool quiet) {
-  if (box.header == nullptr) return false;
-  const char *fault = FaultOfOurs();
-  if (fault != nullptr && !quiet)
-    ereport(WARNING, (errmsg("snowflake keeper: the shared memory object \"%s\" was lost while the server ran", name),
-                      errdetail_internal("%s", fault), errhint("Check RemoveIPC of systemd-logind.")));
-  return fault == nullptr;
+const char *FaultOfBox() {
+  if (!IsWhole(box)) return "It was truncated.";
+  if (box.header->box != box.id) return "Its content was changed.";
+  const int fd = shm_open(name, O_RDWR, 0);
+  if (fd < 0) return errno == ENOENT ? "It was removed." : SystemError();
+  struct stat object = {};
+  const bool ours = fstat(fd, &object) == 0 && object.st_ino == box.header->inode;
+  close(fd);
+  return ours ? nullptr : "Another object has its name.";
 }
 
-uint64_t BeginBox(int slots, bool quiet) {
-  if (const char *fault = MakeObject(slots, &fresh)) {
-    if (!quiet) TellNone(fault);
-    return 0;
-  }
-  // From here on a crash that the postmaster survives uses the new one, even if incomplete: what it
-  // lacks costs a lease, but the old one would have outdated leases.
-  if (box.header != nullptr && IsWhole(box)) box.header->successor = fresh.id;
-  return fresh.id;
+void TellBoxLost(const char *fault) {
+  ereport(WARNING, (errmsg("snowflake keeper: the shared memory object \"%s\" was lost while the server ran", name),
+                    errdetail_internal("%s", fault),
+                    errhint("Check RemoveIPC of systemd-logind. To create a new object, restart the server.")));
 }
 
-BoxSlot *FreshSlotOf(int number) { return &fresh.slots()[number]; }
-
-void EndBox() {
-  ereport(LOG, (errmsg("snowflake keeper: created a new black box"),
-                errdetail("It is the shared memory object \"%s\".", name)));
-  Unmap(&box);
-  box = fresh;
-  fresh = {};
+void RemoveBox() {
+  const bool unlinked = shm_unlink(name) == 0 || errno == ENOENT;
+  // The object may be found under another name, or be the postmaster's, and be made as long as it
+  // was. A store to memory that is cut off would raise SIGBUS.
+  const uint64_t none = 0;
+  const bool marked = pwrite(box.fd, &none, sizeof(none), offsetof(BoxHeader, box)) == sizeof(none);
+  if (!unlinked || !marked)
+    ereport(LOG, (errcode(ERRCODE_IO_ERROR), errmsg("could not remove shared memory object \"%s\": %m", name)));
 }
 
 }  // namespace snowflake

@@ -4,7 +4,9 @@
 // 1. Its name is a hash of the data directory's device, inode and birth, system identifier and
 //    boot.
 // 2. An object of another user, or with a fault, is never used.
-// 3. All processes that issue ids write to the box. One that cannot open it removes it for all.
+// 3. All processes that issue ids write to the box that they inherited or opened, also if its name
+//    is lost. If one cannot open it, or it was truncated, nobody writes to it any more; before that
+//    it is made such that no start of the server finds or believes it.
 #pragma once
 
 #include "core/box.h"
@@ -22,22 +24,19 @@ inline int LogLevel(int in_postmaster) { return IsUnderPostmaster ? LOG_SERVER_O
 // 58030: it cannot be removed.
 bool FindBlackBox(const char *block, uint64_t box);
 
-// This process's; 0: none.
-uint64_t BoxId();
-
 // nullptr: there is no box. May be called under a lock.
 BoxSlot *SlotOf(int number);
 
 // Whether the object was truncated: a write would raise SIGBUS.
 bool BoxIsCut();
 
-// Whether this process's box is whole and still found by its name. Warns if not, unless `quiet`.
-bool BlackBoxIsThere(bool quiet);
+// Why a start of the server would not find or believe this process's box; nullptr: it would.
+const char *FaultOfBox();
 
-// Replaces a box that is not: BeginBox() makes one (0: it cannot), the caller fills the slots,
-// EndBox() switches to it.
-uint64_t BeginBox(int slots, bool quiet);
-BoxSlot *FreshSlotOf(int number);
-void EndBox();
+// Warns of that.
+void TellBoxLost(const char *fault);
+
+// No start of the server finds this process's box from here on, nor believes it if it is found.
+void RemoveBox();
 
 }  // namespace snowflake

@@ -14,10 +14,9 @@ struct StateBlock {
   int node_slots;
   int segment_slots;
   int transaction_slots;
-  uint64_t box;         // 0: there is none
-  int boxes_made;       // in place of the first
-  bool box_is_made;     // by a keeper, now
-  bool box_is_missing;  // and could not be made anew
+  // Order: none. Before a process sets it to 0, no start of the server finds or believes the box.
+  std::atomic<uint64_t> box;         // 0: there is none
+  std::atomic<bool> box_is_missing;  // a start would not find it, as the last look of a keeper showed
   // Then the slots of segments, the horizons, the slots of transactions, and the samples' xids.
   alignas(128) NodeBlock nodes[FLEXIBLE_ARRAY_MEMBER];
 };
@@ -27,13 +26,10 @@ struct StateBlock {
 constexpr const char *kMemoryName = "snowflake 1";
 constexpr int kNamedSlots = 64;
 
-// A process that cannot open a box removes each new one again.
-constexpr int kMostBoxes = 100;
-
 // Locks and pointers have other sizes on other processors, and 32-bit x86 aligns int64_t to 4
 // bytes. All the rest has the same size everywhere.
 static_assert(MAXIMUM_ALIGNOF != 8 ||
-                  (offsetof(NodeBlock, changed) == sizeof(LWLock) + 2 * sizeof(Latch *) + 2496 &&
+                  (offsetof(NodeBlock, changed) == sizeof(LWLock) + 2 * sizeof(Latch *) + 2488 &&
                    offsetof(SegmentSlot, used_us) == MAXALIGN(sizeof(slock_t)) + 384 &&
                    offsetof(HorizonBlock, stored) == sizeof(LWLock) + 632 && offsetof(HorizonSlot, of_worker) == 24),
               "the block is laid out otherwise: count kMemoryName up, then say the new size here");
@@ -73,9 +69,7 @@ void ClearBlock(Block *block) {
 }
 
 void Clear(NodeBlock *node) {
-  const uint64_t box = node->box;
   ClearBlock(node);
-  node->box = box;
   ConditionVariableInit(&node->changed);
 }
 
@@ -174,14 +168,6 @@ void FillShared(StateBlock *block, int node_slots, int segment_slots) {
                                           "snowflake: %d databases continue with their previous leases",
                                           static_cast<unsigned long>(leases), leases)));
   ForEachKeptHorizon(PutBackFromDirectory, block);
-  for (int i = 0; i < node_slots; ++i) block->nodes[i].box = block->box;
-}
-
-// A process that issues ids cannot open the box: from here on none writes to it.
-void GiveBoxUp(StateBlock *block) {
-  for (int i = 0; i < block->node_slots; ++i)
-    WithLock(&block->nodes[i], LW_EXCLUSIVE, [&] { block->nodes[i].box = 0; });
-  block->box = 0;
 }
 
 void StartState() {
@@ -284,34 +270,6 @@ void FreeDropped() {
   }
 }
 
-// Into an empty slot. What was sealed for the horizon counts as used.
-void KeepAllInBox(const NodeBlock *node, const HorizonBlock &horizon, BoxSlot *slot) {
-  Assert(IsHeldExclusively(node->lock));  // Requires: the node's lock.
-  if (!OidIsValid(node->database)) return;
-  KeepInBox(node, slot);
-  const Generator &g = node->state.generator;
-  if (g.open) StoreLastTick(slot, Max(g.last_tick, g.sealed_tick - 1));
-  if (NewestHorizon(horizon) > 0) KeepHorizonInBox(node, horizon, NewestHorizon(horizon), slot);
-}
-
-// After BeginBox().
-void MoveTo(uint64_t box) {
-  Assert(state->box_is_made);  // Requires: no other keeper makes one.
-  for (int i = 0; i < state->node_slots; ++i) {
-    NodeBlock *node = &state->nodes[i];
-    HorizonBlock *horizon = HorizonOf(node);
-    LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
-    WithLock(node, LW_EXCLUSIVE, [&] {
-      KeepAllInBox(node, *horizon, FreshSlotOf(i));
-      node->box = box;
-    });
-    LWLockRelease(&horizon->lock);
-  }
-  EndBox();
-  state->box = box;
-  ++state->boxes_made;
-}
-
 NodeBlock *Make(Oid database) {
   LWLockAcquire(&state->lock, LW_EXCLUSIVE);
   NodeBlock *node = NodeOf(database);
@@ -350,7 +308,8 @@ bool HasSharedMemory() {
   error_context_stack = context.previous;
   if (segment == nullptr) return false;
   RegisterTranche(segment->tranche, "snowflake");
-  if (!FindBlackBox(kMemoryName, segment->box)) GiveBoxUp(segment);
+  // One process that issues ids cannot write to it, so from here on none does.
+  if (!FindBlackBox(kMemoryName, segment->box)) segment->box = 0;
   state = segment;
   return true;
 }
@@ -380,32 +339,20 @@ void WatchRegistry() {
 BoxSlot *SlotOf(const NodeBlock *node) {
   // Requires: the node's lock, its horizon's or the block's.
   Assert(IsHeld(node->lock) || IsHeld(HorizonOf(node)->lock) || IsHeld(state->lock));
-  return node->box != 0 && node->box == BoxId() ? SlotOf(static_cast<int>(node - state->nodes)) : nullptr;
-}
-
-void FollowBox(uint64_t box) {
-  if (!FindBlackBox(kMemoryName, box)) GiveBoxUp(state);
+  return state->box != 0 ? SlotOf(static_cast<int>(node - state->nodes)) : nullptr;
 }
 
 bool HasBox() { return state->box != 0 && !state->box_is_missing; }
 
 void LookAfterBox() {
-  if (state->box != 0 && state->box != BoxId()) FollowBox(state->box);
-  const uint64_t before = state->box;
-  if (before != 0 && BlackBoxIsThere(state->box_is_missing)) {
-    state->box_is_missing = false;
-    return;
+  if (state->box == 0) return;
+  const char *fault = FaultOfBox();
+  const bool known = state->box_is_missing.exchange(fault != nullptr);
+  if (fault != nullptr && BoxIsCut()) {
+    RemoveBox();
+    state->box = 0;
   }
-  // One keeper at a time, unless a box was made meanwhile.
-  LWLockAcquire(&state->lock, LW_EXCLUSIVE);
-  const bool ours = !state->box_is_made && state->box == before && state->boxes_made < kMostBoxes;
-  if (ours) state->box_is_made = true;
-  LWLockRelease(&state->lock);
-  if (!ours) return;
-  const uint64_t box = BeginBox(state->node_slots, state->box_is_missing || before == 0);
-  state->box_is_missing = box == 0;
-  if (box != 0) MoveTo(box);
-  state->box_is_made = false;
+  if (fault != nullptr && !known) TellBoxLost(fault);
 }
 
 int64_t NewestHorizon(const HorizonBlock &horizon) {

@@ -59,7 +59,6 @@ struct alignas(128) NodeBlock {
   LWLock lock;
   Oid database;    // InvalidOid: a free slot
   Oid extension;   // whose registry the lease comes from
-  uint64_t box;    // the black box that keeps this node; 0: none. MoveTo() holds the horizon's lock, too
   bool recovered;  // from before the restart, and not yet checked whether it may go on
   NodeState state;
 
@@ -152,16 +151,13 @@ NodeBlock *FindOrMakeNode(Oid database);
 // Whether the last lease of this database's node, of this extension, has another layout.
 bool HoldsOtherLayout(Oid extension, const Layout &layout);
 
-// A node's slot in the black box; nullptr: none, or in a box that this process does not have yet.
+// A node's slot in the black box; nullptr: there is no box.
 BoxSlot *SlotOf(const NodeBlock *node);
 
-// Switches to a box that replaced this process's.
-void FollowBox(uint64_t box);
-
-// For the keeper: replaces a box that was removed, truncated or replaced, with all nodes in it.
+// For the keeper: warns if the box's name is lost, and gives up a box that was truncated.
 void LookAfterBox();
 
-// As far as the keepers have checked.
+// Whether the next start of the server would find one, as far as the keepers have checked.
 bool HasBox();
 
 void KeepInBox(const NodeBlock *node, BoxSlot *slot);
@@ -228,22 +224,7 @@ inline void WithLock(NodeBlock *node, LWLockMode mode, Critical critical) {
 // The same, exclusively, with the node's slot in the black box or nullptr.
 template <typename Critical>
 inline void WithBox(NodeBlock *node, Critical critical) {
-  LWLockAcquire(&node->lock, LW_EXCLUSIVE);
-  while (unlikely(node->box != 0 && node->box != BoxId())) {
-    const uint64_t box = node->box;
-    LWLockRelease(&node->lock);
-    FollowBox(box);
-    LWLockAcquire(&node->lock, LW_EXCLUSIVE);
-  }
-  critical(SlotOf(node));
-  LWLockRelease(&node->lock);
-}
-
-// The lock of the node's horizon, exclusively. The box, which what follows writes to, is found
-// before, because that takes system calls.
-inline void LockHorizon(NodeBlock *node) {
-  WithBox(node, [](BoxSlot *) {});
-  LWLockAcquire(&HorizonOf(node)->lock, LW_EXCLUSIVE);
+  WithLock(node, LW_EXCLUSIVE, [&] { critical(SlotOf(node)); });
 }
 
 // For what is to outlive a crash: all that the keeper changes, except for its own state.

@@ -11,7 +11,7 @@ use SnowflakeTest;
 use Test::More;
 
 need_boxes();
-my $server = new_server('node', clock => 1, patient => 1, conf => "log_statement = none\nmax_prepared_transactions = 2\n");
+my $server = new_server('node', clock => 1, patient => 1, conf => "log_statement = none\nmax_prepared_transactions = 2\nrestart_after_crash = on\n");
 start_server($server);
 sub value { return $server->safe_psql('postgres', $_[0]); }
 value('CREATE EXTENSION snowflake');
@@ -32,15 +32,26 @@ sub restart_without_box
 }
 
 is(limit(), -1, 'nobody has asked');
+# The postmaster has the memory, although nobody finds it by its name.
+my $first = drawn();
+ok(wait_until('the horizon', sub { horizon() > $first }), 'there is a horizon');
+lose_box($server);
+my $next_id = drawn();
+ok(wait_until('the horizon', sub { horizon() > $next_id }), '... which rises without the name of the box');
+my $reported = horizon();
+ok(kill_backend($server), 'a session is killed');
+cmp_ok(horizon(), '>=', $reported, '... and the first horizon is not lower');
 my $ahead = 0;
 for my $mode ('fast', 'immediate')
 {
-	for my $when ('after a report', 'before a report', 'while the server is down')
+	for my $when ('after a report', 'before a report', 'while the server is down', 'after the box was removed')
 	{
 		my $case = "$mode, the clock steps back $when";
 		# By so much ahead that the clock leads no more.
 		$ahead += 120;
 		move_clock($server, $ahead);
+		my $removed = $when eq 'after the box was removed';
+		lose_box($server) if $removed;
 		my $id = drawn();
 		ok(wait_until('the horizon', sub { horizon() > $id }), "$case: there is a horizon");
 		my $told = horizon();
@@ -53,7 +64,7 @@ for my $mode ('fast', 'immediate')
 			cmp_ok(limit(), '>=', $told, '... below the limit');
 		}
 		$server->stop($mode);
-		lose_box($server);
+		lose_box($server) unless $removed;
 		move_clock($server, $ahead - 35);
 		start_server($server);
 		my $next = drawn();
