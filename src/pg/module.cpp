@@ -8,7 +8,7 @@
 #include "pg/settings.h"
 #include "pg/sql/hooks.h"
 #include "pg/sql/mask_keys.h"
-#include "pg/state/node_block.h"
+#include "pg/state/state_block.h"
 
 using namespace snowflake;
 

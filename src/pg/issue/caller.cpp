@@ -5,6 +5,7 @@
 #include "pg/extension.h"
 #include "pg/report.h"
 #include "pg/settings.h"
+#include "pg/state/state_block.h"
 
 namespace snowflake {
 namespace {

@@ -9,6 +9,7 @@
 #include "pg/database_layout.h"
 #include "pg/issue/caller.h"
 #include "pg/issue/transactions.h"
+#include "pg/state/node_box.h"
 
 namespace snowflake {
 namespace {

@@ -6,6 +6,7 @@
 #include "pg/issue/launch.h"
 #include "pg/settings.h"
 #include "pg/state/data_directory.h"
+#include "pg/state/node_box.h"
 
 namespace snowflake {
 namespace {

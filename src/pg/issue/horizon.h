@@ -20,7 +20,7 @@
 //    If it is no copy, or the field is in use, the call fails.
 #pragma once
 
-#include "pg/state/node_block.h"
+#include "pg/state/horizon_block.h"
 
 namespace snowflake {
 // The horizon for the current statement, the same in each call of it. `fn_oid` is the SQL function

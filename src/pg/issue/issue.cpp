@@ -17,6 +17,7 @@
 #include "pg/issue/transactions.h"
 #include "pg/report.h"
 #include "pg/settings.h"
+#include "pg/state/node_box.h"
 
 namespace snowflake {
 namespace {

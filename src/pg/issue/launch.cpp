@@ -4,6 +4,7 @@
 #include "pg/report.h"
 #include "pg/settings.h"
 #include "pg/state/data_directory.h"
+#include "pg/state/state_block.h"
 
 namespace snowflake {
 namespace {

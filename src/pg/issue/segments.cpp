@@ -11,6 +11,7 @@
 #include "pg/issue/launch.h"
 #include "pg/report.h"
 #include "pg/settings.h"
+#include "pg/state/state_block.h"
 
 namespace snowflake {
 namespace {

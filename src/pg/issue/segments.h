@@ -1,7 +1,7 @@
 // Issues numbers of segments (section 11) from the range that this node has in shared memory.
 #pragma once
 
-#include "pg/state/node_block.h"
+#include "pg/pg.h"
 
 namespace snowflake {
 // The next number of the segment of this name. `fn_oid` is the SQL function that asks; its call

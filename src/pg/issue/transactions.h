@@ -2,7 +2,7 @@
 // the transaction is prepared. The horizon is taken from these slots (horizon.h).
 #pragma once
 
-#include "pg/state/node_block.h"
+#include "pg/state/horizon_block.h"
 
 namespace snowflake {
 // Called once per load of the library: follows transactions that are prepared.

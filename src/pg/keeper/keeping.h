@@ -4,7 +4,7 @@
 
 #include "core/keeper.h"
 #include "pg/keeper/registry.h"
-#include "pg/state/node_block.h"
+#include "pg/state/state_block.h"
 
 namespace snowflake {
 struct Keeping {

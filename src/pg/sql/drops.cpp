@@ -9,7 +9,7 @@
 // 4. What is not as the extension made it can always be dropped, which may be the only repair.
 #include "pg/database_layout.h"
 #include "pg/state/data_directory.h"
-#include "pg/state/node_block.h"
+#include "pg/state/state_block.h"
 #include "pg/report.h"
 #include "pg/settings.h"
 #include "pg/sql/hooks.h"

@@ -4,7 +4,7 @@
 #include "core/named_layouts.h"
 #include "pg/database_layout.h"
 #include "pg/extension.h"
-#include "pg/state/node_block.h"
+#include "pg/state/state_block.h"
 #include "pg/registry/protocol.h"
 #include "pg/report.h"
 #include "pg/rows.h"
@@ -64,6 +64,18 @@ int64_t TickUs(const Interval *tick) {
                        DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(tick)))),
              errhint("The default layout's ticks last 1 millisecond.")));
   return us;
+}
+
+// Whether the last lease of this database's node, of this extension, has another layout.
+bool HoldsOtherLayout(Oid extension, const Layout &layout) {
+  NodeBlock *node = FindNode(MyDatabaseId);
+  if (node == nullptr) return false;
+  bool other = false;
+  WithLock(node, LW_SHARED, [&] {
+    const Generator &g = node->state.generator;
+    other = node->extension == extension && g.lease.lease_id != 0 && g.layout != layout;
+  });
+  return other;
 }
 
 }  // namespace

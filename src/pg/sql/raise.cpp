@@ -7,7 +7,7 @@
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/issue/launch.h"
-#include "pg/state/node_block.h"
+#include "pg/state/state_block.h"
 #include "pg/registry/protocol.h"
 #include "pg/report.h"
 #include "pg/settings.h"

@@ -7,6 +7,7 @@
 #include "pg/rows.h"
 #include "pg/settings.h"
 #include "pg/sql/hooks.h"
+#include "pg/state/state_block.h"
 
 namespace snowflake {
 namespace {
@@ -21,9 +22,14 @@ const char *SegmentHere(FunctionCallInfo fcinfo) {
   return text_to_cstring(PG_GETARG_TEXT_PP(0));
 }
 
-// Raises what this database's node has of it; a rollback leaves a gap.
+// What this database's node has of it.
+SegmentRef SegmentOfNode(Oid extension, const char *name) {
+  return HasSharedMemory() ? FindSegment(extension, name) : SegmentRef{};
+}
+
+// Raises that; a rollback leaves a gap.
 void RaiseHere(Oid extension, const char *name, int64_t value) {
-  const SegmentRef segment = FindSegment(extension, name);
+  const SegmentRef segment = SegmentOfNode(extension, name);
   if (segment.slot != nullptr) WithSegment(segment, [&] { RaiseTo(&segment.slot->ranges, value); });
 }
 
@@ -82,7 +88,7 @@ SNOWFLAKE_FUNCTION(snowflake_drop_segment) {
   CheckNotNull(fcinfo, "snowflake_drop_segment", {"name"});
   const char *name = SegmentHere(fcinfo);
   ProtocolDropSegment(ExtensionOf(fcinfo), name);
-  const SegmentRef segment = FindSegment(ExtensionOf(fcinfo), name);
+  const SegmentRef segment = SegmentOfNode(ExtensionOf(fcinfo), name);
   if (segment.slot != nullptr) FreeSegment(segment);
   PG_RETURN_VOID();
 }

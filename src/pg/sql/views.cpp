@@ -8,6 +8,7 @@
 #include "pg/keeper/advice.h"
 #include "pg/rows.h"
 #include "pg/settings.h"
+#include "pg/state/state_block.h"
 
 namespace snowflake {
 namespace {

@@ -16,7 +16,7 @@ use Test::More;
 
 my $source = PostgreSQL::Test::Utils::tempdir() . '/source';
 my @make = ('make', '-s', '-C', $source, 'PG_CONFIG=pg_config');
-my $block = "$source/src/pg/state/node_block";
+my $state = "$source/src/pg/state";
 system_or_bail('cp', '-a', '.', $source);
 
 # Changes a file by a regular expression that must match.
@@ -32,14 +32,16 @@ sub change
 
 ### Nobody lays the block out otherwise unawares
 
-for my $struct (qw(Counters RegistryError NodeBlock SegmentSlot))
+my %header = (Counters => 'node_block', RegistryError => 'node_block', NodeBlock => 'node_block', SegmentSlot => 'segment_slot', HorizonBlock => 'horizon_block');
+for my $struct (sort keys %header)
 {
-	my $was = slurp_file("$block.h");
-	change("$block.h", "(?<=$struct \\{\\n)", "  int64_t of_another_version;\n");
-	my ($out, $err) = run_command([ @make, 'src/pg/state/node_block.o' ]);
+	my $file = "$state/$header{$struct}.h";
+	my $was = slurp_file($file);
+	change($file, "(?<=$struct \\{\\n)", "  int64_t of_another_version;\n");
+	my ($out, $err) = run_command([ @make, 'src/pg/state/state_block.o' ]);
 	like($err, qr/static assertion failed.*count kMemoryName up/, "a field more in $struct stops the build");
-	unlink "$block.h";
-	append_to_file("$block.h", $was);
+	unlink $file;
+	append_to_file($file, $was);
 }
 
 my $version = (run_command([ 'pg_config', '--version' ]))[0] =~ /(\d+)/ ? $1 : die;
@@ -53,9 +55,9 @@ if ($version < 17)
 ### Two libraries in one server
 
 # The name counted the other way: what the library before this one did.
-change("$block.cpp", '(?s)static_assert\(.*?\);', '');
-change("$block.cpp", '"snowflake (\d+)"', '"snowflake 0"');
-change("$block.h", '(?<=struct Counters \{\n)', "  int64_t of_another_version[8];\n");
+change("$state/state_block.cpp", '(?s)static_assert\(.*?\);', '');
+change("$state/state_block.cpp", '"snowflake (\d+)"', '"snowflake 0"');
+change("$state/node_block.h", '(?<=struct Counters \{\n)', "  int64_t of_another_version[8];\n");
 system_or_bail(@make, '-j2', 'all');
 
 my $home = own_installation();

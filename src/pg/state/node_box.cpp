@@ -1,0 +1,133 @@
+// Writes nodes and horizons to the black box, and puts them back.
+#include "pg/state/node_box.h"
+
+#include "pg/settings.h"
+#include "pg/state/data_directory.h"
+
+namespace snowflake {
+namespace {
+BoxState *shared = nullptr;
+
+// No other process has the block yet. If a changed box has a node twice, only the first is used.
+bool PutBackNode(int number, const Kept &kept) {
+  NodeBlock *node = NodeAt(number);
+  for (int i = 0; i < number; ++i)
+    if (NodeAt(i)->database == kept.database) return false;
+  // Of another boot, on a system that does not say so.
+  if (kept.state.clock.read.steady_us > SteadyUs()) return false;
+  node->database = kept.database;
+  node->extension = kept.extension;
+  node->recovered = true;
+  node->state = kept.state;
+  node->registry = kept.registry;
+  memcpy(node->node_name, kept.node_name, sizeof(node->node_name));
+  return true;
+}
+
+// The same for a horizon that may have been reported, and whose node may have no lease.
+bool PutBackHorizon(int number, const KeptHorizon &kept) {
+  NodeBlock *node = NodeAt(number);
+  for (int i = 0; i < NodeSlots(); ++i)
+    if (i != number && NodeAt(i)->database == kept.database) return false;
+  if (!OidIsValid(node->database)) node->database = kept.database;
+  if (node->database != kept.database) return false;
+  HorizonBlock *horizon = HorizonOf(node);
+  horizon->extension = kept.extension;
+  horizon->layout = kept.layout;
+  horizon->answered = horizon->highest = kept.horizon;
+  if (!node->recovered && kept.horizon > 0)
+    RecoverHorizon(&node->state, kept.layout, kept.horizon, ReadClocks(), PatienceNow().clock);
+  return true;
+}
+
+// Takes what the box has from before the restart, and empties the rest. Returns whether there is a
+// lease.
+bool PutBack(int number) {
+  BoxSlot *slot = SlotOf(number);
+  Kept kept = {};
+  const bool is_used = Load(*slot, &kept) && PutBackNode(number, kept);
+  if (!is_used) Empty(slot);
+  KeptHorizon horizon = {};
+  if (LoadHorizon(*slot, &horizon) && PutBackHorizon(number, horizon))
+    HorizonOf(NodeAt(number))->shown = horizon.horizon;
+  else
+    EmptyHorizon(slot);
+  return is_used && kept.state.generator.open;
+}
+
+// For horizons that the box does not have.
+void PutBackFromDirectory(const KeptHorizon &kept) {
+  int number = -1;
+  for (int i = 0; i < NodeSlots(); ++i) {
+    const Oid database = NodeAt(i)->database;
+    if (database == kept.database || (number < 0 && !OidIsValid(database))) number = i;
+    if (database == kept.database) break;
+  }
+  if (number < 0) return;
+  HorizonBlock *horizon = HorizonOf(NodeAt(number));
+  // What was reported is below the limit, and what was issued, below the clock. Neither is shown,
+  // because a transaction that was prepared may have ids below it.
+  if (horizon->answered == 0 && PutBackHorizon(number, kept)) {
+    const int64_t now = LowestId(kept.layout, kept.layout.TickAt(NowUnixUs()));
+    horizon->answered = horizon->highest = Max(kept.horizon, now);
+  }
+  horizon->stored = kept.horizon;
+}
+
+}  // namespace
+
+void RestoreNodes(BoxState *state, const char *block) {
+  shared = state;
+  shared->id = OpenBlackBox(block, NodeSlots());
+  int leases = 0;
+  for (int i = 0; i < NodeSlots() && shared->id != 0; ++i) leases += PutBack(i);
+  if (leases > 0)
+    ereport(LogLevel(LOG), (errmsg_plural("snowflake: %d database continues with its previous lease",
+                                          "snowflake: %d databases continue with their previous leases",
+                                          static_cast<unsigned long>(leases), leases)));
+  ForEachKeptHorizon(PutBackFromDirectory);
+}
+
+void UseBox(BoxState *state, const char *block) {
+  // One process that issues ids cannot write to it, so from here on none does.
+  if (!FindBlackBox(block, state->id)) state->id = 0;
+  shared = state;
+}
+
+void LookAfterBox() {
+  if (shared->id == 0) return;
+  const char *fault = FaultOfBox();
+  const bool known = shared->is_missing.exchange(fault != nullptr);
+  if (fault != nullptr && BoxIsCut()) {
+    RemoveBox();
+    shared->id = 0;
+  }
+  if (fault != nullptr && !known) TellBoxLost(fault);
+}
+
+bool HasBox() { return shared->id != 0 && !shared->is_missing; }
+
+BoxSlot *SlotOf(const NodeBlock *node) {
+  // Requires: the node's lock, its horizon's or that of the slots.
+  Assert(IsHeld(node->lock) || IsHeld(HorizonOf(node)->lock) || IsHeld(*SlotsLock()));
+  return shared->id != 0 ? SlotOf(NumberOf(node)) : nullptr;
+}
+
+void KeepHorizonInBox(const NodeBlock *node, const HorizonBlock &horizon, int64_t id, BoxSlot *slot) {
+  KeptHorizon kept;
+  ToKeep(node, horizon, id, &kept);
+  StoreHorizon(slot, kept);
+}
+
+void KeepInBox(const NodeBlock *node, BoxSlot *slot) {
+  Assert(IsHeldExclusively(node->lock));  // Requires: the node's lock.
+  Store(slot, [&](Kept *kept) {
+    kept->database = node->database;
+    kept->extension = node->extension;
+    kept->registry = node->registry;
+    kept->state = node->state;
+    memcpy(kept->node_name, node->node_name, sizeof(kept->node_name));
+  });
+}
+
+}  // namespace snowflake
