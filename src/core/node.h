@@ -36,7 +36,8 @@ struct NodeState {
   Retired retired[kMaxRetired];  // the oldest first
   int retired_count;
 
-  // Requests of backends to the keeper.
+  // Requests of calls to the keeper. Each outlives its call. The keeper ends it: with what was
+  // requested, if that does not help any more, or with the extension.
   bool lease_wanted;
   bool new_worker_wanted;  // because the clock stepped back
   bool window_wanted;
@@ -165,6 +166,12 @@ constexpr void ForgetLease(NodeState *node) {
 // Without a lease a restart is to find nothing here.
 constexpr void ForgetQuestion(NodeState *node) {
   if (!node->generator.open && node->retired_count == 0) node->next_secret = {};
+}
+
+// The extension was dropped. The next one's first lease is for a call of its own.
+constexpr void ForgetExtension(NodeState *node) {
+  node->generator.lease.lease_id = 0;
+  node->lease_wanted = node->new_worker_wanted = node->window_wanted = false;
 }
 
 // The state that a crash left, with the last tick that was used. Requests ended with their

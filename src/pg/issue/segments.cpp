@@ -171,7 +171,10 @@ void AskForSlot(const SegmentRef &idle) {
     database = slot->database;
   });
   if (!is_its) return;
-  if (!is_idle) ReportTooManySegments();
+  if (!is_idle) {
+    for (int i = 0; i < SegmentSlots(); ++i) WithMutex(SegmentSlotAt(i), [&] { NoteUse(SegmentSlotAt(i), now_us); });
+    ReportTooManySegments();
+  }
   NodeBlock *node = FindNode(database);
   // Without a keeper, the numbers are lost.
   if (node == nullptr || !WakeKeeper(node)) FreeSegment(idle);

@@ -164,7 +164,7 @@ void WatchDatabase(int64_t now_us) {
   if (!OidIsValid(after) || (OidIsValid(before) && after != before)) {
     // It issues no ids until somebody requests one from the next extension.
     ForgetIssuer(MyDatabaseId);
-    ChangeNode(keeping.node, [] { keeping.node->state.generator.lease.lease_id = 0; });
+    ChangeNode(keeping.node, [] { ForgetExtension(&keeping.node->state); });
     Leave("the extension is gone");
   }
 }

@@ -148,10 +148,7 @@ void ObserveRanges(KeeperView *view) {
     if (slot->database != MyDatabaseId) continue;
     WithMutex(slot, [&] {
       if (!IsOurs(*slot)) return;
-      if (slot->used) {
-        slot->used_us = now_us;
-        slot->used = slot->leaving = false;
-      }
+      NoteUse(slot, now_us);
       const Ranges &ranges = slot->ranges;
       view->ranges_wanted |= ranges.wanted || slot->leaving;
       view->numbers_missing |= (ranges.wanted && ranges.current.left == 0) || slot->leaving;

@@ -2,7 +2,8 @@
 // serves nodes of other servers.
 //
 // 1. A database has one node at most, and keeps its slot until it is dropped.
-// 2. Counters only grow. What a call requests outlives the call: the keeper ends each request.
+// 2. Counters only grow.
+// 3. What a call requests outlives the call. The keeper ends the request (core/node.h).
 //
 // Locking: SlotsLock() guards which database has which slot, here and among the segments. It is
 // taken before a node's lock, never after. A node's lock guards everything in NodeBlock below it
@@ -58,13 +59,16 @@ struct alignas(128) NodeBlock {
   LWLock lock;
   Oid database;    // InvalidOid: a free slot
   Oid extension;   // whose registry the lease comes from
-  bool recovered;  // from before the restart, and not yet checked whether it may go on
+  bool recovered;  // from before the restart; AdmitRecovered() checks whether it may go on, and ends this
   NodeState state;
 
-  bool serves;     // nodes of other servers have asked the registry in this database
+  // Nodes of other servers have asked the registry in this database. Nothing ends this before the
+  // database is dropped: the keeper then marks one clean shutdown more, which does no harm.
+  bool serves;
+  // The keeper's own, from Attach() to the end of its process, however that ends.
   int keeper_pid;  // 0: none
   Latch *keeper_latch;
-  int64_t keeper_asked_us;  // by MonotonicUs(), when one was last requested
+  int64_t keeper_asked_us;  // by MonotonicUs(), when one was last requested; counts for a second
 
   Counters counters;
   Exchanges exchanges;
@@ -72,7 +76,7 @@ struct alignas(128) NodeBlock {
   char node_name[256];
   uint64_t registry;  // the hashed connection string of the answers
   uint32_t advice;
-  bool registry_is_here;      // although the connection string is not empty
+  bool registry_is_here;      // although the connection string is not empty; as its last answer showed
   int64_t clock_events_told;  // how many are in the log
 
   RegistryError ranges_error;  // of the last request for ranges

@@ -24,8 +24,8 @@ struct alignas(128) SegmentSlot {
   uint32_t incarnation;  // counts up whenever the slot goes to another segment
   Oid database;          // the owner is these two and the name; InvalidOid: a free slot
   Oid extension;
-  bool used;               // since the keeper's last check
-  bool leaving;            // another segment waits for the slot
+  bool used;               // by a call, since NoteUse()
+  bool leaving;            // a call waits for the slot; ends when the slot is freed, or used after all
   uint32_t usage_changes;  // of `usage_role`; 0: every role
   Ranges ranges;
 
@@ -36,7 +36,7 @@ struct alignas(128) SegmentSlot {
   SegmentAnswer answer;
   Secret secret;                      // of the ranges; all zero: the keeper makes one
   char usage_role[kMaxRoleName + 1];  // whose members may use the numbers; empty: every role
-  int64_t used_us;                    // by the monotonic clock, when the keeper saw it
+  int64_t used_us;                    // by the monotonic clock, when that was noted
 };
 static_assert(NAMEDATALEN <= kMaxRoleName + 1, "the name of a role is longer than kMaxRoleName");
 static_assert(offsetof(SegmentSlot, ranges) + offsetof(Ranges, size) <= 64, "a call touches more than one cache line");
@@ -83,6 +83,14 @@ inline bool WithSegment(const SegmentRef &segment, Critical critical) {
     if (is_its) critical();
   });
   return is_its;
+}
+
+// Makes a time of `used`. The keeper does so, and a call that finds no slot, because a segment's
+// database may have no keeper. Requires: the slot's mutex.
+inline void NoteUse(SegmentSlot *slot, int64_t now_us) {
+  if (!slot->used) return;
+  slot->used_us = now_us;
+  slot->used = slot->leaving = false;
 }
 
 }  // namespace snowflake

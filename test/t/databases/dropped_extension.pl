@@ -38,11 +38,21 @@ $server->safe_psql('d8', 'CREATE EXTENSION snowflake; ALTER TABLE t ALTER id SET
 is($server->safe_psql('d8', 'SELECT n FROM t ORDER BY id DESC LIMIT 1'), '11', 'created again, ids go on above those there');
 ids_flow('d8', 'd8', 'created again');
 
-# A keeper that comes because another server's node calls acquires no lease: nobody has asked this extension for an id.
+# A keeper that comes because another server's node calls acquires no lease: nobody has asked this extension for an id, although
+# somebody has asked the one before, in vain.
 $server->safe_psql('d8', 'DROP EXTENSION snowflake CASCADE');
 ok(keeper_is_gone('d8'), 'dropped again');
+$server->safe_psql('d8', 'CREATE EXTENSION snowflake');
+my $locker = $server->background_psql('d8');
+$locker->query_safe('BEGIN; LOCK TABLE snowflake_registry');
+is((query_error($server, 'd8', q{SET snowflake.start_timeout = '300ms'; SELECT snowflake_nextval()}))[0], 'SF001', 'a call gets no lease');
+is($server->safe_psql('d8', 'SELECT state FROM snowflake_status'), 'no lease', '... which the keeper goes on to ask for');
+$locker->query_safe('DROP EXTENSION snowflake; COMMIT');
+$locker->quit;
+ok(keeper_is_gone('d8'), '... until the extension is dropped');
+$server->safe_psql('d8', 'CREATE EXTENSION snowflake');
+is($server->safe_psql('d8', 'SELECT state FROM snowflake_status'), 'idle', 'nobody has asked the next one');
 $server->safe_psql('d8', q{
-	CREATE EXTENSION snowflake;
 	SELECT snowflake_lease_acquire('n', 0, extract(epoch FROM clock_timestamp())::bigint * 1000 - 1735689600000, '1 min',
 		sha256('a'), 0, NULL)});
 ok($server->poll_query_until('d8', 'SELECT keeper_pid IS NOT NULL FROM snowflake_status'), 'the registry has a keeper');
