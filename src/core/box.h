@@ -110,7 +110,7 @@ inline bool Load(const BoxSlot &slot, Kept *kept) {
 }
 
 // The higher one of those that are whole; -1: none.
-inline int NewestHorizon(const BoxSlot &slot) {
+inline int NewestRecord(const BoxSlot &slot) {
   int newest = -1;
   for (int i = 0; i < 2; ++i) {
     const HorizonRecord &record = slot.horizons[i];
@@ -123,7 +123,7 @@ inline int NewestHorizon(const BoxSlot &slot) {
 
 // For one process at a time. The padding of `horizon` is zero.
 inline void StoreHorizon(BoxSlot *slot, const KeptHorizon &horizon) {
-  HorizonRecord *record = &slot->horizons[NewestHorizon(*slot) == 0 ? 1 : 0];
+  HorizonRecord *record = &slot->horizons[NewestRecord(*slot) == 0 ? 1 : 0];
   record->seal.store(0, std::memory_order_release);
   std::atomic_thread_fence(std::memory_order_release);
   std::memcpy(&record->kept, &horizon, sizeof(horizon));
@@ -132,13 +132,13 @@ inline void StoreHorizon(BoxSlot *slot, const KeptHorizon &horizon) {
 
 // The same for a horizon that may be lower than the newest one.
 inline void LowerHorizon(BoxSlot *slot, const KeptHorizon &horizon) {
-  const int newest = NewestHorizon(*slot);
+  const int newest = NewestRecord(*slot);
   StoreHorizon(slot, horizon);
   if (newest >= 0) slot->horizons[newest].seal.store(0, std::memory_order_release);
 }
 
 inline bool LoadHorizon(const BoxSlot &slot, KeptHorizon *horizon) {
-  const int newest = NewestHorizon(slot);
+  const int newest = NewestRecord(slot);
   if (newest < 0) return false;
   std::memcpy(horizon, &slot.horizons[newest].kept, sizeof(*horizon));
   return true;

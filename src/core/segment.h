@@ -88,7 +88,7 @@ struct Holding {
   int64_t to;
 };
 
-constexpr void Hold(Holding *holding, const Range &range) {
+constexpr void HoldRange(Holding *holding, const Range &range) {
   holding->from = holding->to == range.next() - 1 && holding->to != 0 ? holding->newest : range.next();
   holding->newest = range.next();
   holding->to = range.last;

@@ -201,7 +201,7 @@ TEST(Box, HasTheHorizonWithoutALease) {
   for (int64_t id = 100; id < 105; ++id) {
     StoreHorizon(&slot, HorizonOf(id));
     EXPECT_EQ(RecoveredHorizon(slot), id);
-    EXPECT_LT(NewestHorizon(slot), 2);
+    EXPECT_LT(NewestRecord(slot), 2);
   }
   Keep(&slot, NodeState{});
   EXPECT_EQ(RecoveredHorizon(slot), 104) << "a node without a lease is kept nowhere";
@@ -214,7 +214,7 @@ TEST(Box, HasTheHorizonOfBeforeWhileTheNextIsWritten) {
   StoreHorizon(&slot, HorizonOf(100));
   StoreHorizon(&slot, HorizonOf(101));
   // Its writer was killed.
-  HorizonRecord *next = &slot.horizons[NewestHorizon(slot) == 0 ? 1 : 0];
+  HorizonRecord *next = &slot.horizons[NewestRecord(slot) == 0 ? 1 : 0];
   next->kept.horizon = 102;
   EXPECT_EQ(RecoveredHorizon(slot), 101);
   next->seal.store(0);

@@ -74,7 +74,7 @@ TEST(Segment, EndsAtItsEnd) {
     RaiseTo(&segment, INT64_MAX);
     EXPECT_EQ(segment.last_value, max);
     Holding holding = {};
-    Hold(&holding, last);
+    HoldRange(&holding, last);
     EXPECT_TRUE(TakeBack(&segment, &holding, {max, 1}));
     EXPECT_EQ(Ask(&segment, 1).next(), max);
   }
@@ -83,8 +83,8 @@ TEST(Segment, EndsAtItsEnd) {
 TEST(Segment, TakesBackTheEndOfTheNewestRangeAlone) {
   Segment segment = Make();
   Holding one = {}, other = {};
-  Hold(&one, Ask(&segment, 0));
-  Hold(&other, Ask(&segment, 0));
+  HoldRange(&one, Ask(&segment, 0));
+  HoldRange(&other, Ask(&segment, 0));
   EXPECT_FALSE(TakeBack(&segment, &one, {1000, 500})) << "others were handed out above it";
   EXPECT_TRUE(TakeBack(&segment, &other, {2000, 400}));
   EXPECT_FALSE(TakeBack(&segment, &other, {2000, 400})) << "twice";
@@ -92,7 +92,7 @@ TEST(Segment, TakesBackTheEndOfTheNewestRangeAlone) {
   EXPECT_FALSE(TakeBack(&segment, &other, {1600, -1}));
   EXPECT_FALSE(TakeBack(&segment, &other, {1600, 601})) << "more than it was given";
   EXPECT_FALSE(TakeBack(&segment, &one, {1600, 100})) << "another's";
-  Hold(&one, Ask(&segment, 0));
+  HoldRange(&one, Ask(&segment, 0));
   EXPECT_EQ(one.from, 1601);
   EXPECT_FALSE(TakeBack(&segment, &other, {2000, 400})) << "again, when it is another's";
   EXPECT_TRUE(TakeBack(&segment, &one, {2600, 1000}));
@@ -103,7 +103,7 @@ TEST(Segment, TakesBackTheEndOfTheNewestRangeAlone) {
 TEST(Segment, TakesBackTwoRangesThatFollowOnEachOther) {
   Segment segment = Make();
   Holding holding = {};
-  for (int i = 0; i < 3; ++i) Hold(&holding, Ask(&segment, 0));
+  for (int i = 0; i < 3; ++i) HoldRange(&holding, Ask(&segment, 0));
   EXPECT_EQ(holding.from, 1001);
   EXPECT_FALSE(TakeBack(&segment, &holding, {3000, 2001}));
   EXPECT_TRUE(TakeBack(&segment, &holding, {3000, 1500}));
@@ -452,7 +452,7 @@ TEST(SegmentProperty, NoNumberTwice) {
         case 6: {
           const Range range = HandOut(&segment, SizeToAskFor(*ranges, now_us, below(kSecond)), now_us, kPeriod);
           if (range.left == 0) break;
-          Hold(&node->holding, range);
+          HoldRange(&node->holding, range);
           ASSERT_TRUE(IsPlausible(*ranges, range));
           ASSERT_FALSE(IsEvidence(segment, Highest(*ranges)));
           if (faults && below(10) == 0)

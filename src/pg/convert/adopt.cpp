@@ -67,7 +67,7 @@ JOIN pg_depend m ON m.classid = 'pg_proc'::regclass AND m.objid = p.oid AND m.de
 JOIN pg_extension o ON o.oid = m.refobjid AND o.extname = 'snowflake'
 ORDER BY a.attrelid, a.attnum)";
 
-struct Column {
+struct KeyColumn {
   Oid table;
   const char *name;
   const char *described;
@@ -75,11 +75,11 @@ struct Column {
 };
 
 // The columns that a query finds. They stay until SPI_finish().
-List *Find(const char *query) {
+List *FindColumns(const char *query) {
   Query(query);
   List *columns = NIL;
   for (int64_t row = 0; row < Rows(); ++row) {
-    Column *column = static_cast<Column *>(palloc(sizeof(Column)));
+    KeyColumn *column = static_cast<KeyColumn *>(palloc(sizeof(KeyColumn)));
     *column = {OidField(row, 1), Text(row, 3), Text(row, 4), OidField(row, 5)};
     columns = lappend(columns, column);
   }
@@ -90,7 +90,7 @@ void SayWhy(void *described) {
   errcontext("while adopting %s, because of snowflake.adopt_keys", static_cast<const char *>(described));
 }
 
-void AdoptColumn(Oid fn_oid, const Column &column, bool widen) {
+void AdoptColumn(Oid fn_oid, const KeyColumn &column, bool widen) {
   ErrorContextCallback why = {};
   why.callback = SayWhy;
   why.arg = const_cast<char *>(column.described);
@@ -104,8 +104,8 @@ void AdoptColumn(Oid fn_oid, const Column &column, bool widen) {
 
 void AdoptColumns(Oid fn_oid, const char *query, bool widen, bool only_bigint = false) {
   ListCell *cell = nullptr;
-  foreach (cell, Find(query)) {
-    const Column &column = *static_cast<const Column *>(lfirst(cell));
+  foreach (cell, FindColumns(query)) {
+    const KeyColumn &column = *static_cast<const KeyColumn *>(lfirst(cell));
     if (!only_bigint || column.type == INT8OID) AdoptColumn(fn_oid, column, widen);
   }
 }
@@ -130,7 +130,7 @@ bool Concerns(const Node *command) {
   return false;
 }
 
-void Adopt(Oid fn_oid) {
+void AdoptKey(Oid fn_oid) {
   const bool only_bigint = settings.adopt_keys == static_cast<int>(AdoptKeys::kBigint);
   const SecurityContext outer = EnterSecurityContext(GetUserId());
   SetForLevel("snowflake.adopt_keys", "off");
@@ -149,7 +149,7 @@ SNOWFLAKE_FUNCTION(snowflake_adopt_keys) {
   const bool restores = creating_extension || !check_function_bodies || IsBinaryUpgrade;
   const Node *command = reinterpret_cast<const EventTriggerData *>(fcinfo->context)->parsetree;
   const bool off = settings.adopt_keys == static_cast<int>(AdoptKeys::kOff);
-  if (!off && !restores && Concerns(command)) Adopt(fcinfo->flinfo->fn_oid);
+  if (!off && !restores && Concerns(command)) AdoptKey(fcinfo->flinfo->fn_oid);
   return Datum{0};
 }
 

@@ -18,7 +18,7 @@ constexpr int64_t kLongestPauseUs = 3 * 1000 * 1000;
 constexpr int64_t kGiveUpUs = int64_t{600} * 1000 * 1000;
 
 // `owner`: InvalidOid for the caller.
-void Run(const char *statements, Oid owner) {
+void RunStatements(const char *statements, Oid owner) {
   SecurityContext outer = {};
   if (OidIsValid(owner)) outer = EnterSecurityContext(owner);
   const int guc_level = NewGUCNestLevel();
@@ -47,7 +47,7 @@ Oid OwnerFor(FunctionCallInfo fcinfo) {
 }
 
 // Null: the attempt succeeded. An error that is not about a lock is raised again.
-const ErrorData *Attempt(const char *statements, Oid table_owner) {
+const ErrorData *TryOnce(const char *statements, Oid table_owner) {
   MemoryContext context = CurrentMemoryContext;
   ResourceOwner owner = CurrentResourceOwner;
   ErrorData *volatile error = nullptr;
@@ -55,7 +55,7 @@ const ErrorData *Attempt(const char *statements, Oid table_owner) {
   MemoryContextSwitchTo(context);
   PG_TRY();
   {
-    Run(statements, table_owner);
+    RunStatements(statements, table_owner);
     ReleaseCurrentSubTransaction();
   }
   PG_CATCH();
@@ -117,7 +117,7 @@ SNOWFLAKE_FUNCTION(snowflake_try) {
   const Oid owner = OwnerFor(fcinfo);
   const TimestampTz since = GetCurrentTimestamp();
   int64_t pause_us = kFirstPauseUs;
-  while (const ErrorData *error = Attempt(statements, owner)) {
+  while (const ErrorData *error = TryOnce(statements, owner)) {
     const int64_t waited_us = GetCurrentTimestamp() - since;
     if (waited_us > kGiveUpUs)
       ereport(ERROR,

@@ -221,7 +221,7 @@ bool IsOurs(const Conversion &conversion, const char *expression) {
 
 // The one number that a query of the tables returns; false if it returns none.
 bool Number(const Conversion &conversion, const char *query, int64_t *number) {
-  AsOwner(conversion, [&] { Query(query); });
+  AsTableOwner(conversion, [&] { Query(query); });
   if (Rows() == 0 || Text(0, 1) == nullptr) return false;
   *number = DatumGetInt64(Field(0, 1));
   return true;

@@ -31,7 +31,7 @@ struct Conversion {
 // operators. So it runs in their owner's security context; a caller who bypasses policies still
 // does. An ERROR out of `body` undoes everything with the transaction.
 template <typename Body>
-void AsOwner(const Conversion &conversion, Body body) {
+void AsTableOwner(const Conversion &conversion, Body body) {
   const bool over_policies = has_bypassrls_privilege(GetUserId());
   const SecurityContext outer = EnterSecurityContext(conversion.owner, over_policies ? SECURITY_NOFORCE_RLS : 0);
   body();

@@ -149,11 +149,11 @@ List *StatementsAfterSwitch(const Conversion &conversion, const IdColumns &colum
 }
 
 // Each in a security context of its own, which ends what the statement has set.
-void Execute(const Conversion &conversion, List *statements) {
+void ExecuteStatements(const Conversion &conversion, List *statements) {
   ListCell *cell = nullptr;
   foreach (cell, statements) {
     const char *statement = static_cast<const char *>(lfirst(cell));
-    AsOwner(conversion, [&] {
+    AsTableOwner(conversion, [&] {
       const int rc = SPI_execute(statement, false, 0);
       if (rc != SPI_OK_UTILITY) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), statement);
     });
@@ -193,8 +193,8 @@ void Convert(Conversion conversion, ReturnSetInfo *result) {
   if (change.statement != nullptr) Return(result, list_make1(const_cast<char *>(change.statement)));
   Return(result, statements);
   if (conversion.dry_run) return;
-  Execute(conversion, change);
-  Execute(conversion, statements);
+  ExecuteChange(conversion, change);
+  ExecuteStatements(conversion, statements);
   const IdColumns now = FindColumns(conversion);
   if (Statements(conversion, now, FindNotNulls(now), true) != NIL)
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,

@@ -401,7 +401,7 @@ List *Copied() {
   return rows;
 }
 
-bool Is(const char *boolean) { return boolean != nullptr && boolean[0] == 't'; }
+bool IsTrue(const char *boolean) { return boolean != nullptr && boolean[0] == 't'; }
 
 Oid OidOf(const char *digits) { return static_cast<Oid>(strtoul(digits, nullptr, 10)); }
 
@@ -459,11 +459,11 @@ List *ConstraintSteps(const Extension &extension, const IdColumns &columns) {
     if (constraint.expression != nullptr)
       check = psprintf("CHECK (%s)", OnNewColumns(columns, OidOf(constraint.relation),
                                                   static_cast<Node *>(stringToNode(constraint.expression))));
-    if (Is(constraint.add))
+    if (IsTrue(constraint.add))
       steps = lappend(
           steps, Attempt(extension, psprintf("ALTER TABLE %s ADD CONSTRAINT %s %s%s NOT VALID", constraint.table_sql,
                                              constraint.new_sql, check, constraint.definition)));
-    if (Is(constraint.validate))
+    if (IsTrue(constraint.validate))
       steps = lappend(
           steps, Attempt(extension,
                          psprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", constraint.table_sql, constraint.new_sql),

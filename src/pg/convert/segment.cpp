@@ -20,7 +20,7 @@ struct FoundSegment {
 
 int64_t LargestOf(Oid type) { return type == INT2OID ? PG_INT16_MAX : type == INT4OID ? PG_INT32_MAX : PG_INT64_MAX; }
 
-FoundSegment FindSegment(const Conversion &conversion, bool lock) {
+FoundSegment ReadSegment(const Conversion &conversion, bool lock) {
   const Function standing = FindFunction(conversion, "snowflake_segment_standing", 2);
   const HeapTupleHeader row = DatumGetHeapTupleHeader(
       OidFunctionCall2(standing.oid, CStringGetTextDatum(conversion.segment), BoolGetDatum(lock)));
@@ -111,7 +111,7 @@ SegmentChange PlanSegment(const Conversion &conversion, const IdColumns &columns
     return {};
   }
 
-  const FoundSegment found = FindSegment(conversion, !conversion.dry_run && MayExecute(raise.oid));
+  const FoundSegment found = ReadSegment(conversion, !conversion.dry_run && MayExecute(raise.oid));
   if (found.exists && found.last_value >= most)
     CannotConvert(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, column.described,
                   psprintf("The next number of segment \"%s\" is above %lld, and %s cannot hold it.",
@@ -134,7 +134,7 @@ SegmentChange PlanSegment(const Conversion &conversion, const IdColumns &columns
   return found.exists ? raising : creating;
 }
 
-void Execute(const Conversion &conversion, const SegmentChange &change) {
+void ExecuteChange(const Conversion &conversion, const SegmentChange &change) {
   if (change.statement == nullptr) return;
   const Datum name = CStringGetTextDatum(conversion.segment), from = Int64GetDatum(change.from);
   if (!change.create) {

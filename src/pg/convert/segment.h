@@ -25,6 +25,6 @@ struct SegmentChange {
 // a dry run or nothing is to be done. Errors: 22003, 42501, 55000.
 SegmentChange PlanSegment(const Conversion &conversion, const IdColumns &columns);
 
-void Execute(const Conversion &conversion, const SegmentChange &change);
+void ExecuteChange(const Conversion &conversion, const SegmentChange &change);
 
 }  // namespace snowflake

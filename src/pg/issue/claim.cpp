@@ -48,7 +48,7 @@ pg_noinline Claimed ClaimUnderLock(NodeBlock *node, Oid fn_oid, Oid extension, c
 
 }  // namespace
 
-Claimed Claim(Oid fn_oid, int64_t id) {
+Claimed ClaimId(Oid fn_oid, int64_t id) {
   const Oid extension = CallersExtension(fn_oid);
   NodeBlock *node = ThisNode(fn_oid, extension);
   const OwnSlot own = SlotOfTransaction();

@@ -12,6 +12,6 @@ struct Claimed {
 
 // Of a row with this id that the transaction is about to write. `fn_oid` is the SQL function that
 // asks. Error: 55000 without a node.
-Claimed Claim(Oid fn_oid, int64_t id);
+Claimed ClaimId(Oid fn_oid, int64_t id);
 
 }  // namespace snowflake

@@ -122,7 +122,7 @@ struct Server {
 
 // Keeps only a horizon above what was or may be reported: an older sample of the same one holds for
 // more snapshots, and what is in the black box must not be below what was reported before it.
-void TakeSample(NodeBlock *node, HorizonBlock *horizon) {
+void SampleNode(NodeBlock *node, HorizonBlock *horizon) {
   Assert(IsHeldExclusively(horizon->lock));  // Requires: the horizon's lock.
   Server server = {node, horizon};
   horizon->taken_us = SteadyUs();
@@ -245,7 +245,7 @@ int64_t HighestNow(Oid fn_oid, const SnapshotData &snapshot) {
     nobody_asked = !IsAskedFor(*horizon);
     horizon->asked_us = now_us;
     Follow(node, horizon, extension, layout);
-    if (now_us - horizon->taken_us >= kAskersSampleUs) TakeSample(node, horizon);
+    if (now_us - horizon->taken_us >= kAskersSampleUs) SampleNode(node, horizon);
   }
   // A snapshot from before a promotion does not have the transactions in progress in xip.
   const int64_t highest = snapshot.takenDuringRecovery ? 0 : HighestFor(node, horizon, seen);
@@ -281,7 +281,7 @@ int64_t SampleForAskers(NodeBlock *node) {
   if (left_us > 0 && !can_rise) return left_us;
   MakeScratch();
   LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
-  TakeSample(node, horizon);
+  SampleNode(node, horizon);
   LWLockRelease(&horizon->lock);
   return kKeeperSampleUs;
 }
@@ -293,7 +293,7 @@ HorizonShown ShowHorizon(NodeBlock *node, Oid extension) {
   LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
   if (horizon->extension == extension) {
     const bool asked = horizon->asked_us != 0 || horizon->answered != 0;
-    if (asked && !RecoveryInProgress()) TakeSample(node, horizon);
+    if (asked && !RecoveryInProgress()) SampleNode(node, horizon);
     shown = {NewestHorizon(*horizon), horizon->holder, horizon->layout};
   }
   LWLockRelease(&horizon->lock);

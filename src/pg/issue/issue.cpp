@@ -43,7 +43,7 @@ void DropRun() { run.left = 0; }
 inline bool RunIsUsable() { return run.left > 0 && run.lxid == LocalXid(MyProc) && SteadyUs() < run.until_us; }
 
 // What one attempt at the generator showed.
-struct Attempt {
+struct RunAttempt {
   Decision decision;
   Layout layout;
   Secret secret;
@@ -56,7 +56,7 @@ struct Attempt {
   bool keeper_missing;
 };
 
-Attempt TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
+RunAttempt TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
   const ClockReading reading = ReadClocks();
   const ClockLimits limits = PatienceNow().clock;
   const uint32 random = pg_prng_uint32(&pg_global_prng_state);
@@ -68,7 +68,7 @@ Attempt TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
   DropRun();
   const OwnSlot own = SlotOfTransaction();
   KeepPrepared(own);
-  Attempt attempt = {};
+  RunAttempt attempt = {};
   WithBox(node, [&](BoxSlot *slot) {
     Generator *g = &node->state.generator;
     Read(&node->state.clock, reading, limits);
@@ -103,11 +103,11 @@ Attempt TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
 }
 
 // The wait for the lock may have outlasted the tick that the clock showed before it.
-bool IsStale(const Attempt &attempt) {
+bool IsStale(const RunAttempt &attempt) {
   return attempt.layout.TickAt(attempt.clock_us + SteadyUs() - attempt.steady_us) > attempt.now;
 }
 
-void KeepRun(NodeBlock *node, const Attempt &attempt) {
+void KeepRun(NodeBlock *node, const RunAttempt &attempt) {
   // Ids go on while the window lasts, but only a keeper extends it.
   if (attempt.keeper_missing) EnsureKeeper(node);
   const Layout &layout = attempt.layout;
@@ -200,7 +200,7 @@ const char *WhatToDoAbout(const RegistryError &error) {
 }
 
 // `tried`: the registry was asked for another worker id, and this is its error.
-[[noreturn]] void ReportClockBehind(const Attempt &attempt, const RegistryError *tried) {
+[[noreturn]] void ReportClockBehind(const RunAttempt &attempt, const RegistryError *tried) {
   const int64_t now_us = attempt.clock_us, epoch_us = attempt.layout.epoch_us();
   const int64_t ahead_us = attempt.layout.UnixUsAt(attempt.now + attempt.decision.lead);
   const double behind_s = Seconds(ahead_us - now_us);
@@ -228,7 +228,7 @@ const char *WhatToDoAbout(const RegistryError &error) {
                   errhint("Set the clock right, or wait.")));
 }
 
-void WaitForLease(NodeBlock *node, IdWait *wait, const Attempt &attempt) {
+void WaitForLease(NodeBlock *node, IdWait *wait, const RunAttempt &attempt) {
   if (wait->lease.since_us == 0) CountUp(node, &Counters::lease_waits);
   static uint32 event = 0;
   if (event == 0) event = WaitEventNamed("SnowflakeLease");
@@ -242,14 +242,14 @@ void WaitForLease(NodeBlock *node, IdWait *wait, const Attempt &attempt) {
 }
 
 // The wall clock stepped back by more than may be bridged, or the lease begins in the future.
-void HandleClockBehind(NodeBlock *node, IdWait *wait, const Attempt &attempt) {
+void HandleClockBehind(NodeBlock *node, IdWait *wait, const RunAttempt &attempt) {
   // If ids may not be ahead of the clock, another worker id does not help either.
   if (!PatienceNow().new_worker || !attempt.may_lead) ReportClockBehind(attempt, nullptr);
   WithLock(node, LW_EXCLUSIVE, [&] { node->state.new_worker_wanted = true; });
   WaitForLease(node, wait, attempt);
 }
 
-void HandleTickUsedUp(NodeBlock *node, IdWait *wait, const Attempt &attempt) {
+void HandleTickUsedUp(NodeBlock *node, IdWait *wait, const RunAttempt &attempt) {
   if (wait->clock_since_us != 0 && attempt.clock_us <= wait->clock_from_us) {
     const int64_t waited_us = MonotonicUs() - wait->clock_since_us;
     if (waited_us > kClockStandsUs && waited_us > settings.start_timeout_ms * kUsPerMs)
@@ -263,7 +263,7 @@ void HandleTickUsedUp(NodeBlock *node, IdWait *wait, const Attempt &attempt) {
 }
 
 // Waits for what the first attempt lacked, and tries again. Few calls come here.
-void WaitForRun(NodeBlock *node, Oid fn_oid, Oid extension, int64_t ahead, Attempt attempt) {
+void WaitForRun(NodeBlock *node, Oid fn_oid, Oid extension, int64_t ahead, RunAttempt attempt) {
   IdWait wait = {};
   for (;;) {
     switch (attempt.decision.outcome) {
@@ -293,7 +293,7 @@ pg_noinline void NextRun(Oid fn_oid, int64_t ahead) {
   NodeBlock *node = ThisNode(fn_oid, extension);
   OnLayoutChange(DropRun);
   CHECK_FOR_INTERRUPTS();
-  const Attempt attempt = TakeRun(node, extension, ahead);
+  const RunAttempt attempt = TakeRun(node, extension, ahead);
   if (likely(attempt.decision.outcome == Outcome::kRun)) return KeepRun(node, attempt);
   CountFailure(node, &Counters::failed_calls, [&] { WaitForRun(node, fn_oid, extension, ahead, attempt); });
 }

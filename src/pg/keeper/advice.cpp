@@ -80,11 +80,11 @@ bool LookSafely(const AcquireAnswer &answer, Advised *advised) {
 
 constexpr uint32_t kEach[] = {kAdviceOwnRegistry, kAdviceFewWorkers, kAdviceFewKeepers, kAdvicePassword, kAdviceNoBox};
 
-struct Text {
+struct Wording {
   const char *what, *to_do;
 };
 
-Text TextOf(uint32_t bit, const Advised &advised) {
+Wording TextOf(uint32_t bit, const Advised &advised) {
   switch (bit) {
     case kAdviceOwnRegistry:
       return {
@@ -125,7 +125,7 @@ void Advise(const AcquireAnswer &answer) {
   });
   for (uint32_t bit : kEach) {
     if ((advised.advice & ~before & bit) == 0) continue;
-    const Text text = TextOf(bit, advised);
+    const Wording text = TextOf(bit, advised);
     ereport(WARNING, (errmsg("snowflake keeper: %s", text.what), errhint("%s", text.to_do)));
   }
 }
@@ -152,7 +152,7 @@ char *AdviceText(const Advised &advised) {
   initStringInfo(&lines);
   for (uint32_t bit : kEach) {
     if ((advised.advice & bit) == 0) continue;
-    const Text text = TextOf(bit, advised);
+    const Wording text = TextOf(bit, advised);
     appendStringInfo(&lines, "%s%s. %s", lines.len > 0 ? "\n" : "", text.what, text.to_do);
   }
   return lines.data;

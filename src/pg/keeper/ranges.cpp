@@ -27,7 +27,7 @@ struct Collected {
 };
 
 // Only the keeper and a drop of the segment take the slot away from this database and extension.
-bool IsOurs(const SegmentSlot &slot) {
+bool IsOfThisDatabase(const SegmentSlot &slot) {
   // Requires: the slot's mutex.
   return slot.database == MyDatabaseId && slot.extension == keeping.target.extension;
 }
@@ -58,7 +58,7 @@ Collected Collect(bool leaving) {
     const Secret fresh = NewSecret();
     bool ours = false, empty = false;
     WithMutex(slot, [&] {
-      ours = IsOurs(*slot) && (leaving || slot->leaving || slot->ranges.wanted);
+      ours = IsOfThisDatabase(*slot) && (leaving || slot->leaving || slot->ranges.wanted);
       if (!ours) return;
       memcpy(part->name, slot->name, sizeof(part->name));
       if (slot->secret == Secret{}) slot->secret = fresh;
@@ -147,7 +147,7 @@ void ObserveRanges(KeeperView *view) {
     // Order: none. A process that has just taken a slot wakes the keeper, a barrier on both sides.
     if (slot->database != MyDatabaseId) continue;
     WithMutex(slot, [&] {
-      if (!IsOurs(*slot)) return;
+      if (!IsOfThisDatabase(*slot)) return;
       NoteUse(slot, now_us);
       const Ranges &ranges = slot->ranges;
       view->ranges_wanted |= ranges.wanted || slot->leaving;

@@ -55,13 +55,13 @@ int Find(const char *name, int flags, addrinfo **found) {
   _exit(write(answer, text, length) == static_cast<ssize_t>(length) ? 0 : 1);
 }
 
-struct LookUp {
+struct Resolution {
   pid_t child;
   int answer;  // becomes readable
 };
 
 // False, with errno, if no process or pipe could be made.
-bool StartLookUp(const char *name, LookUp *look_up) {
+bool StartLookUp(const char *name, Resolution *look_up) {
   int ends[2];
   if (pipe(ends) != 0) return false;
   // No handler of this process runs in the copy.
@@ -80,7 +80,7 @@ bool StartLookUp(const char *name, LookUp *look_up) {
 }
 
 // Once the answer is readable.
-const char *ReadLookUp(const LookUp &look_up, const char **failure) {
+const char *ReadLookUp(const Resolution &look_up, const char **failure) {
   char text[kMostBytes + 1];
   ssize_t length;
   do {
@@ -92,20 +92,20 @@ const char *ReadLookUp(const LookUp &look_up, const char **failure) {
   return nullptr;
 }
 
-void EndLookUp(const LookUp &look_up) {
+void EndLookUp(const Resolution &look_up) {
   close(look_up.answer);
   kill(look_up.child, SIGKILL);
   while (waitpid(look_up.child, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
 
-void EndLookUpAtExit(int, Datum look_up) { EndLookUp(*reinterpret_cast<LookUp *>(DatumGetPointer(look_up))); }
+void EndLookUpAtExit(int, Datum look_up) { EndLookUp(*reinterpret_cast<Resolution *>(DatumGetPointer(look_up))); }
 
 }  // namespace
 
 const char *AddressesOf(const char *name, bool (*await)(int descriptor, int events, int64_t deadline_us),
                         int64_t deadline_us, const char **failure) {
-  LookUp look_up;
+  Resolution look_up;
   if (!StartLookUp(name, &look_up)) {
     *failure = psprintf("%m");
     return nullptr;

@@ -49,7 +49,7 @@ void EndSubTransaction(SubXactEvent event, SubTransactionId, SubTransactionId, v
   if (event == SUBXACT_EVENT_ABORT_SUB && deadline != 0) enable_timeout_at(static_cast<TimeoutId>(timeout), deadline);
 }
 
-void WatchTransactions() {
+void WatchCalls() {
   if (timeout != kNotRegistered) return;
   timeout = RegisterTimeout(USER_TIMEOUT, HandleOverrun);
   RegisterXactCallback(EndTransaction, nullptr);
@@ -59,7 +59,7 @@ void WatchTransactions() {
 
 // A prepared transaction would keep the registry's lock, even over restarts.
 void ForbidPrepare(const char *function) {
-  WatchTransactions();
+  WatchCalls();
   if (limited == nullptr) limited = function;
 }
 
@@ -83,7 +83,7 @@ void LimitTransaction(const char *function) {
             (errcode(ERRCODE_ACTIVE_SQL_TRANSACTION), errmsg("%s() cannot run inside a transaction block", function),
              errdetail("An open transaction would block the other nodes of the registry."),
              errhint("Call it in a statement of its own.")));
-  WatchTransactions();
+  WatchCalls();
   if (deadline == 0) {
     deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), kTransactionMs);
     enable_timeout_at(static_cast<TimeoutId>(timeout), deadline);

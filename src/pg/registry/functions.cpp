@@ -73,7 +73,7 @@ int64_t GrantedUs(const Interval *duration) {
   return us > kMaxLeaseUs ? us : Min(us, settings.max_lease_duration_ms * kUsPerMs);
 }
 
-Oid CallersExtension(FunctionCallInfo fcinfo) { return ExtensionOfFunction(fcinfo->flinfo->fn_oid); }
+Oid ExtensionOfCall(FunctionCallInfo fcinfo) { return ExtensionOfFunction(fcinfo->flinfo->fn_oid); }
 
 // The first argument: a node's name, within bounds (22023).
 const char *NodeName(FunctionCallInfo fcinfo) {
@@ -141,7 +141,7 @@ SNOWFLAKE_FUNCTION(snowflake_lease_acquire) {
                                   PG_ARGISNULL(6) ? kAnyStart : PG_GETARG_INT64(6)};
   CheckClock(DatabaseLayout(fcinfo->flinfo->fn_oid), request.now);
   AcquireAnswer answer = {};
-  const bool acquired = ProtocolAcquire(CallersExtension(fcinfo), request, &answer);
+  const bool acquired = ProtocolAcquire(ExtensionOfCall(fcinfo), request, &answer);
   after_answer();
   if (!acquired) PG_RETURN_NULL();
   const Lease &lease = answer.lease;
@@ -165,7 +165,7 @@ SNOWFLAKE_FUNCTION(snowflake_lease_extend) {
                                  PG_GETARG_INT64(4), PG_GETARG_INT32(5),
                                  PG_GETARG_INT64(6), LatestEnd(layout)};
   ExtendAnswer answer = {};
-  const bool found = ProtocolExtend(CallersExtension(fcinfo), request, &answer);
+  const bool found = ProtocolExtend(ExtensionOfCall(fcinfo), request, &answer);
   after_answer();
   Datum values[1 + kStandingColumns] = {Int64GetDatum(answer.window_end)};
   StandingToDatums(answer.standing, &values[1]);
@@ -180,8 +180,8 @@ SNOWFLAKE_FUNCTION(snowflake_lease_release) {
   // The watermark is what the node can have used up to now, whoever releases the lease.
   const Tick latest = LastUsable(layout, NowUnixUs());
   if (settings.max_clock_skew_ms > 0 && last_tick > latest) ReportTickAhead(layout.UnixUsAt(last_tick), NowUnixUs());
-  PG_RETURN_BOOL(ProtocolRelease(CallersExtension(fcinfo), {PG_GETARG_INT64(0), SecretFromDatum(PG_GETARG_DATUM(1)),
-                                                            last_tick, PG_GETARG_INT64(3), LatestEnd(layout), latest}));
+  PG_RETURN_BOOL(ProtocolRelease(ExtensionOfCall(fcinfo), {PG_GETARG_INT64(0), SecretFromDatum(PG_GETARG_DATUM(1)),
+                                                           last_tick, PG_GETARG_INT64(3), LatestEnd(layout), latest}));
 }
 
 SNOWFLAKE_FUNCTION(snowflake_segment_ranges) {
@@ -206,7 +206,7 @@ SNOWFLAKE_FUNCTION(snowflake_segment_ranges) {
   const RangesRequest request = {node, false, count, asks};
   RangesAnswer answer = {};
   answer.answers = static_cast<RangeAnswer *>(palloc0(sizeof(RangeAnswer) * (count + 1)));
-  ProtocolRanges(CallersExtension(fcinfo), request, &answer);
+  ProtocolRanges(ExtensionOfCall(fcinfo), request, &answer);
   after_answer();
 
   int64_t *columns[3];
@@ -236,15 +236,15 @@ SNOWFLAKE_FUNCTION(snowflake_evict) {
                     errdetail("It must be finite and in the past, because another node may issue every id above it."),
                     errhint("Make sure that the node is dead, and give the time when it died, or now().")));
   const Tick last_tick = LastUsable(DatabaseLayout(fcinfo->flinfo->fn_oid), UnixUsFromTimestamp(dead_since));
-  PG_RETURN_BOOL(ProtocolEvict(CallersExtension(fcinfo), PG_GETARG_INT32(0), dead_since, last_tick));
+  PG_RETURN_BOOL(ProtocolEvict(ExtensionOfCall(fcinfo), PG_GETARG_INT32(0), dead_since, last_tick));
 }
 
 SNOWFLAKE_FUNCTION(snowflake_settle) {
   CheckNotNull(fcinfo, "snowflake_settle", {"reason"});
-  ProtocolSettle(CallersExtension(fcinfo), text_to_cstring(PG_GETARG_TEXT_PP(0)));
+  ProtocolSettle(ExtensionOfCall(fcinfo), text_to_cstring(PG_GETARG_TEXT_PP(0)));
   PG_RETURN_VOID();
 }
 
-SNOWFLAKE_FUNCTION(snowflake_settled) { PG_RETURN_BOOL(ProtocolSettled(CallersExtension(fcinfo))); }
+SNOWFLAKE_FUNCTION(snowflake_settled) { PG_RETURN_BOOL(ProtocolSettled(ExtensionOfCall(fcinfo))); }
 
 }  // namespace snowflake

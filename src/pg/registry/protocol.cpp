@@ -219,7 +219,7 @@ void CheckHeld(const Layout &layout, Tick held_until, Tick known, Tick latest) {
 }
 
 // Stores a lease that its node holds and whose row the registry lost. False if the lease is gone.
-bool Adopt(const Tables &tables, const Layout &layout, const ExtendRequest &request, ExtendAnswer *answer) {
+bool AdoptLease(const Tables &tables, const Layout &layout, const ExtendRequest &request, ExtendAnswer *answer) {
   LockRegistry(tables);
   const int64_t last_lease_id = ReadOrigin(tables).last_lease_id;
   if (!MayAdopt(layout, request, last_lease_id, WatermarkOf(tables, request.worker))) return false;
@@ -272,7 +272,7 @@ bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *a
             " WHERE r.lease_id = $1 AND secret_hash = $2 AND role = $4 AND o.lease_id = $1"
             " RETURNING r.window_end, o.window_end",
             Int8(request.lease_id), HashValue(request.secret_hash), Int8(EndForExtend(layout, request)), SessionRole());
-    if (Rows() == 0) return same_system && Adopt(tables, layout, request, answer);
+    if (Rows() == 0) return same_system && AdoptLease(tables, layout, request, answer);
     answer->window_end = Int8Result(0, 1);
     CheckHeld(layout, held_until, Int8Result(0, 2), request.latest_end);
     if (held_until > Int8Result(0, 2)) NoticeLoss(tables, Loss::kHeldEnd);

@@ -83,7 +83,7 @@ void DropHolding(const Tables &tables, int64_t segment_id, const RangesRequest &
 }
 
 // Of what nodes hold, no number below `value` comes back.
-void KeepFrom(const Tables &tables, int64_t segment_id, int64_t value) {
+void KeepRangesFrom(const Tables &tables, int64_t segment_id, int64_t value) {
   Execute(tables,
           "UPDATE snowflake_range SET held_from = greatest(held_from, $2), newest_from = greatest(newest_from, $2)"
           " WHERE segment_id = $1 AND held_to >= $2 - 1",
@@ -114,7 +114,7 @@ RangeAnswer ExchangeRange(const Tables &tables, const RangesRequest &request, co
   const bool closes = ask.wanted < 0 && same && holding.to > 0, back = closes && ask.secret != Secret{};
   if (back) TakeBack(segment, &holding, {ask.highest, ask.unused});
   if (closes && !back) KeepFrom(&holding, Plus(HeldUpTo(ask), 1));
-  if (range.left > 0) Hold(&holding, range);
+  if (range.left > 0) HoldRange(&holding, range);
   WriteSegment(tables, row, range.left > 0 && !request.here);
   if (back)
     DropHolding(tables, row.segment_id, request, ask);
@@ -265,7 +265,7 @@ int64_t ProtocolRaiseSegment(Oid extension, const char *name, int64_t value) {
                errdetail("Its numbers are 1 to %lld.", Long(row.segment.max_value))));
     RaiseTo(&row.segment, value);
     WriteSegment(tables, row);
-    KeepFrom(tables, row.segment_id, value);
+    KeepRangesFrom(tables, row.segment_id, value);
     next = Plus(row.segment.last_value, 1);
   });
   return next;
@@ -313,7 +313,7 @@ bool ProtocolRestoreSegment(Oid extension, const char *name, int64_t last_value)
             " WHERE name = $1 RETURNING segment_id",
             TextValue(name), Int8(last_value));
     if (Rows() == 0) return false;
-    KeepFrom(tables, Int8Result(0, 1), Plus(last_value, 1));
+    KeepRangesFrom(tables, Int8Result(0, 1), Plus(last_value, 1));
     return true;
   });
   if (restored) restored_segment(extension, name, last_value);

@@ -88,7 +88,7 @@ void CountId(const Check &check, int64_t id) {
   group->last = Max(group->last, id);
 }
 
-void ReadTable(Relation table, AttrNumber column, const Check &check) {
+void CheckTable(Relation table, AttrNumber column, const Check &check) {
   TupleTableSlot *slot = table_slot_create(table, nullptr);
   TableScanDesc scan = BeginScan(table, GetActiveSnapshot());
   while (table_scan_getnextslot(scan, ForwardScanDirection, slot)) {
@@ -133,12 +133,12 @@ void ReadTables(Oid relation, const char *name, const Check &check) {
                       errmsg("relation \"%s\" cannot be checked", RelationGetRelationName(table)),
                       errdetail("Only a table's own rows are read, and those of its partitions."),
                       errhint("Name a table, or those of its partitions that are on this server.")));
-    if (kind != RELKIND_PARTITIONED_TABLE) ReadTable(table, FindIdColumn(RelationGetRelid(table), name), check);
+    if (kind != RELKIND_PARTITIONED_TABLE) CheckTable(table, FindIdColumn(RelationGetRelid(table), name), check);
     table_close(table, NoLock);
   }
 }
 
-const char *TextOf(const Check &check, IdProblem problem) {
+const char *ProblemText(const Check &check, IdProblem problem) {
   switch (problem) {
     case IdProblem::kNone: break;
     case IdProblem::kForeign: return "not of this database's layout";
@@ -167,7 +167,7 @@ void ReturnGroups(FunctionCallInfo fcinfo, const Check &check) {
   qsort(all, count, sizeof(ProblemGroup), InOrder);
   for (long i = 0; i < count; ++i) {
     const ProblemGroup &found = all[i];
-    Datum values[] = {CStringGetTextDatum(TextOf(check, found.key.problem)), Int32GetDatum(found.key.worker),
+    Datum values[] = {CStringGetTextDatum(ProblemText(check, found.key.problem)), Int32GetDatum(found.key.worker),
                       Int64GetDatum(found.ids), Int64GetDatum(found.first), Int64GetDatum(found.last)};
     bool nulls[lengthof(values)] = {false, found.key.worker == kNoWorker};
     AddRow(fcinfo, values, nulls);

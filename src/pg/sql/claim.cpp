@@ -44,7 +44,7 @@ AttrNumber FindColumn(const TriggerData *trigger) {
 }
 
 // Kept for the statement.
-AttrNumber Column(FunctionCallInfo fcinfo, const TriggerData *trigger) {
+AttrNumber ClaimedColumn(FunctionCallInfo fcinfo, const TriggerData *trigger) {
   void **kept = &fcinfo->flinfo->fn_extra;
   if (unlikely(*kept == nullptr)) {
     AttrNumber *column = static_cast<AttrNumber *>(MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(AttrNumber)));
@@ -89,11 +89,11 @@ SNOWFLAKE_FUNCTION(snowflake_claim) {
   if (!CALLED_AS_TRIGGER(fcinfo)) ReportNotTrigger("snowflake_claim");
   const TriggerData *trigger = reinterpret_cast<TriggerData *>(fcinfo->context);
   CheckEvent(trigger);
-  const AttrNumber column = Column(fcinfo, trigger);
+  const AttrNumber column = ClaimedColumn(fcinfo, trigger);
   const Oid fn_oid = fcinfo->flinfo->fn_oid;
   int64_t id = 0;
   if (HasNewId(trigger, column, &id)) {
-    const Claimed claimed = Claim(fn_oid, id);
+    const Claimed claimed = ClaimId(fn_oid, id);
     if (unlikely(!claimed.covered)) ReportBelow(trigger, fn_oid, column, id, claimed);
   }
   return PointerGetDatum(TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ? trigger->tg_newtuple : trigger->tg_trigtuple);

@@ -55,7 +55,7 @@ bool ReadFile(int file, char *text, size_t *size) {
   return false;
 }
 
-bool Judge(const MaskKeysReading &reading) {
+bool AreGood(const MaskKeysReading &reading) {
   switch (reading.fault) {
     case MaskKeysFault::kNone: return true;
     case MaskKeysFault::kNoKey: GUC_check_errdetail("The file has no key."); break;
@@ -74,7 +74,7 @@ bool Judge(const MaskKeysReading &reading) {
 bool ReadKeys(int file, MaskKeys *keys) {
   static char text[kMaxFile + 1];
   size_t size;
-  const bool good = IsPrivate(file) && ReadFile(file, text, &size) && Judge(ReadMaskKeys({text, size}, keys));
+  const bool good = IsPrivate(file) && ReadFile(file, text, &size) && AreGood(ReadMaskKeys({text, size}, keys));
   explicit_bzero(text, sizeof text);
   return good;
 }

@@ -36,7 +36,7 @@ struct NodeShot {
   char node_name[sizeof(NodeBlock::node_name)];
 };
 
-void Copy(NodeBlock *node, Oid extension, NodeShot *shot) {
+void CopyNode(NodeBlock *node, Oid extension, NodeShot *shot) {
   WithLock(node, LW_SHARED, [&] {
     shot->state = node->state;
     // The lease may be that of an extension that was dropped.
@@ -163,7 +163,7 @@ SNOWFLAKE_FUNCTION(snowflake_get_status) {
   NodeShot shot = {};
   if (node != nullptr) {
     shown = ShowHorizon(node, extension);
-    Copy(node, extension, &shot);
+    CopyNode(node, extension, &shot);
   }
   Read(&shot.state.clock, ReadClocks(), PatienceNow().clock);
   const int64_t now_us = shot.state.clock.shown_us;

@@ -142,7 +142,7 @@ bool Map(int fd, size_t size, Mapping *mapping) {
 }
 
 // What is wrong with an object of our name; nullptr: nothing.
-const char *FaultOf(const struct stat &object) {
+const char *FaultOfObject(const struct stat &object) {
   // On some systems it has no file type.
   if ((object.st_mode & S_IFMT) != 0 && !S_ISREG(object.st_mode)) return "It is not a regular file.";
   if (object.st_uid != geteuid()) return psprintf("It belongs to user %u.", object.st_uid);
@@ -160,7 +160,7 @@ const char *MapObject(Mapping *mapping) {
   const int fd = shm_open(name, O_RDWR, 0);
   if (fd < 0) return errno == ENOENT ? nullptr : SystemError();
   struct stat object = {};
-  const char *fault = fstat(fd, &object) != 0 ? SystemError() : FaultOf(object);
+  const char *fault = fstat(fd, &object) != 0 ? SystemError() : FaultOfObject(object);
   if (fault == nullptr && !Map(fd, static_cast<size_t>(object.st_size), mapping)) fault = SystemError();
   if (fault != nullptr) {
     close(fd);
@@ -228,7 +228,7 @@ void TellNone(const char *fault) {
                    "ends. To prevent this, make room for POSIX shared memory.")));
 }
 
-void Copy(const Mapping &from, const Mapping &to) {
+void CopySlots(const Mapping &from, const Mapping &to) {
   Kept kept = {};
   KeptHorizon horizon = {};
   uint64_t number = 0;
@@ -247,7 +247,7 @@ void RemoveEmptyBox(int, Datum) {
   Mapping last = {};
   if (box.header == nullptr || MapObject(&last) != nullptr || last.header == nullptr) return;
   for (uint64_t i = 0; i < last.header->slots; ++i)
-    if (last.slots()[i].seal.load() != 0 || NewestHorizon(last.slots()[i]) >= 0) return;
+    if (last.slots()[i].seal.load() != 0 || NewestRecord(last.slots()[i]) >= 0) return;
   shm_unlink(name);
 }
 
@@ -283,7 +283,7 @@ uint64_t OpenBlackBox(const char *block, int slots) {
     if (const char *failure = MakeObject(slots, &box))
       TellNone(failure);
     else if (source.header != nullptr)
-      Copy(source, box);
+      CopySlots(source, box);
     else if (missing && !IsUnderPostmaster)
       TellMissing();
     Unmap(&found);

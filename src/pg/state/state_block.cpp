@@ -56,7 +56,7 @@ void UseParts(StateBlock *block) {
   RegisterTranche(block->tranche, "snowflake");
 }
 
-void Fill(StateBlock *block, int node_slots, int segment_slots) {
+void FillBlock(StateBlock *block, int node_slots, int segment_slots) {
   memset(static_cast<void *>(block), 0, SizeBeforeHorizons(node_slots, segment_slots) + ZeroOfHorizons(node_slots));
   block->tranche = NewTranche("snowflake");
   block->node_slots = node_slots;
@@ -81,7 +81,7 @@ void StartState() {
   bool found = false;
   StateBlock *block = static_cast<StateBlock *>(
       ShmemInitStruct("snowflake", StateSize(settings.max_databases, settings.max_segments), &found));
-  if (!found) Fill(block, settings.max_databases, settings.max_segments);
+  if (!found) FillBlock(block, settings.max_databases, settings.max_segments);
   LWLockRelease(AddinShmemInitLock);
   Use(block);
 }
@@ -148,7 +148,7 @@ void RequestSharedMemory() {
 
 bool HasSharedMemory() {
   if (state != nullptr) return true;
-  const auto fill = [](void *segment) { Fill(static_cast<StateBlock *>(segment), kNamedSlots, kNamedSlots); };
+  const auto fill = [](void *segment) { FillBlock(static_cast<StateBlock *>(segment), kNamedSlots, kNamedSlots); };
   ErrorContextCallback context = {error_context_stack, SayWhatNeedsRoom, nullptr};
   error_context_stack = &context;
   void *segment = NamedSegment(kMemoryName, StateSize(kNamedSlots, kNamedSlots), fill);
