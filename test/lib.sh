@@ -423,7 +423,7 @@ tap_environment() {
   tap_environment=(env TESTDIR="$1" TESTDATADIR="$1/tmp_check" TESTLOGDIR="$1/tmp_check/log"
     PATH="$server_bin:$PATH" PG_REGRESS="$test_programs/regress/pg_regress"
     PGCTLTIMEOUT=$((60 * ${SNOWFLAKE_SLOWNESS:-1})) SNOWFLAKE_CLOCK_SHIM="$work/tmp/clock_shim.so"
-    SNOWFLAKE_FORK_PSQL="$work/tmp/fork_psql.so" SNOWFLAKE_TEMPLATE="$work/tap/template")
+    SNOWFLAKE_TEMPLATE="$work/tap/template")
   tap_perl=(perl -I "$test_programs/perl" -I test/perl)
 }
 

@@ -6,9 +6,9 @@ use warnings;
 
 use ClusterTemplate;
 use Exporter 'import';
-use ForkedPsql;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use PsqlDriver;
 use Time::HiRes qw(time sleep clock_gettime);
 
 our @EXPORT = qw(new_server preloading start_server move_clock let_pass freeze_clock freeze_wall_clock run_clock now_ms seed slowness wait_until
@@ -16,8 +16,6 @@ our @EXPORT = qw(new_server preloading start_server move_clock let_pass freeze_c
 
 # The superuser's name, whoever runs the tests.
 $ENV{PGUSER} = 'postgres';
-
-ForkedPsql::install();
 
 # What a test dies of stands in its log only; whoever reads the run wants to know, too.
 $SIG{__DIE__} = sub { Test::More::diag("died: $_[0]") unless $^S // 1 };
