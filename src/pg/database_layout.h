@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/layout.h"
-#include "pg/pg.h"
+#include "pg/catalogs.h"
 
 namespace snowflake {
 struct TypedColumn {

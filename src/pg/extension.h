@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pg/pg.h"
+#include "pg/catalogs.h"
 
 namespace snowflake {
 // The extension that a function belongs to. Error: 55000.

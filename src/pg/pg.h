@@ -1,4 +1,5 @@
-// PostgreSQL's headers in C linkage, exports, the differences between server versions, and clocks.
+// Those of PostgreSQL's headers that most files need, in C linkage; exports, differences between
+// server versions, and clocks. catalogs.h, execution.h and processes.h bring more.
 //
 // Every file includes this first. Standard headers come after it, and only those that do not
 // include <cstdio>: PostgreSQL redefines printf and its like.
@@ -19,106 +20,26 @@ extern "C" {
 #error "this release of snowflake knows PostgreSQL 15 to 19 and no later one: a newer release is needed"
 #endif
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/parallel.h"
-#include "access/relation.h"
-#include "access/table.h"
-#include "access/tableam.h"
-#include "access/transam.h"
-#include "access/twophase.h"
 #include "access/xact.h"
-#include "access/xlog.h"
-#include "catalog/dependency.h"
-#include "catalog/objectaccess.h"
-#include "catalog/pg_control.h"
-#include "catalog/pg_authid.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_collation.h"
-#include "catalog/pg_constraint.h"
-#include "catalog/pg_database.h"
-#include "catalog/pg_depend.h"
-#include "catalog/pg_extension.h"
-#include "catalog/pg_inherits.h"
-#include "catalog/pg_namespace.h"
-#include "catalog/pg_proc.h"
-#include "catalog/pg_subscription.h"
-#include "catalog/pg_trigger.h"
-#include "catalog/pg_type.h"
-#include "commands/dbcommands.h"
-#include "commands/event_trigger.h"
-#include "commands/extension.h"
-#include "commands/sequence.h"
-#include "commands/trigger.h"
-#include "common/controldata_utils.h"
 #include "common/cryptohash.h"
-#include "common/file_perm.h"
 #include "common/hashfn.h"
 #include "common/pg_prng.h"
-#include "executor/executor.h"
-#include "executor/spi.h"
-#include "executor/tuptable.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
-#include "nodes/supportnodes.h"
-#include "parser/analyze.h"
-#include "parser/parse_coerce.h"
-#include "pgstat.h"
 #include "port/atomics.h"
-#include "postmaster/bgworker.h"
-#include "postmaster/interrupt.h"
-#include "postmaster/postmaster.h"
-#include "replication/logicalworker.h"
-#include "storage/bufmgr.h"
 #include "storage/condition_variable.h"
-#include "storage/fd.h"
-#include "storage/ipc.h"
 #include "storage/latch.h"
-#include "storage/pg_shmem.h"
-#include "storage/lmgr.h"
-#include "storage/lock.h"
 #include "storage/lwlock.h"
-#include "storage/proc.h"
-#include "storage/procarray.h"
-#include "storage/shmem.h"
-#include "storage/sinvaladt.h"
 #include "storage/spin.h"
-#include "storage/standby.h"
-#include "tcop/utility.h"
-#include "utils/acl.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
-#include "utils/fmgrprotos.h"
 #include "utils/guc.h"
-#include "utils/hsearch.h"
-#include "utils/inval.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/pidfile.h"
-#include "utils/rangetypes.h"
-#include "utils/rel.h"
-#include "utils/regproc.h"
-#include "utils/resowner.h"
-#include "utils/rls.h"
-#include "utils/ruleutils.h"
-#include "utils/snapmgr.h"
-#include "utils/syscache.h"
-#include "utils/timeout.h"
 #include "utils/timestamp.h"
-#include "utils/tuplestore.h"
-#include "utils/typcache.h"
-#if PG_VERSION_NUM >= 170000
-#include "storage/dsm_registry.h"
-#include "utils/wait_event.h"
-#endif
 }
 
 #include <cstdint>
+#include <ctime>
 
 #define SNOWFLAKE_VERSION "1.0.0"
 
@@ -143,15 +64,6 @@ extern "C" {
   Datum name(PG_FUNCTION_ARGS)
 
 namespace snowflake {
-// Waits of extensions have names from 17 on; before, all show as "Extension".
-inline uint32 WaitEventNamed(const char *name) {
-#if PG_VERSION_NUM >= 170000
-  return WaitEventExtensionNew(name);
-#else
-  return PG_WAIT_EXTENSION;
-#endif
-}
-
 // For what a setting's check hook leaves to its assign hook. Null: there is no memory left.
 inline void *AllocateForSetting(size_t size) {
 #if PG_VERSION_NUM >= 160000
@@ -172,13 +84,6 @@ inline void FreeForSetting(void *memory) {
 // 17 brought transaction_timeout.
 inline constexpr bool kHasTransactionTimeout = PG_VERSION_NUM >= 170000;
 
-// From 19 on the hook of parse analysis must not change it.
-#if PG_VERSION_NUM >= 190000
-using ParsedJumble = const JumbleState;
-#else
-using ParsedJumble = JumbleState;
-#endif
-
 // 19 keeps the names of tranches in shared memory; before, each process inherits its own list.
 inline int NewTranche(const char *name) {
 #if PG_VERSION_NUM >= 190000
@@ -191,126 +96,6 @@ inline int NewTranche(const char *name) {
 inline void RegisterTranche(int tranche, const char *name) {
 #if PG_VERSION_NUM < 190000
   LWLockRegisterTranche(tranche, name);
-#endif
-}
-
-// 17 brought named segments of shared memory, which any process can make while the server runs;
-// from 19 on, the function that fills a new one has an argument. Null before 17.
-inline void *NamedSegment(const char *name, Size size, void (*fill)(void *)) {
-#if PG_VERSION_NUM >= 190000
-  bool found = false;
-  const auto call = [](void *segment, void *argument) { reinterpret_cast<void (*)(void *)>(argument)(segment); };
-  return GetNamedDSMSegment(name, size, call, &found, reinterpret_cast<void *>(fill));
-#elif PG_VERSION_NUM >= 170000
-  bool found = false;
-  return GetNamedDSMSegment(name, size, fill, &found);
-#else
-  return nullptr;
-#endif
-}
-
-// 17 replaced backend ids by proc numbers.
-inline PGPROC *HolderOf(const VirtualTransactionId &vxid) {
-#if PG_VERSION_NUM >= 170000
-  return ProcNumberGetProc(vxid.procNumber);
-#else
-  return BackendIdGetProc(vxid.backendId);
-#endif
-}
-
-// 17 moved it beside the proc number.
-inline uint32 LocalXid(const volatile PGPROC *proc) {
-#if PG_VERSION_NUM >= 170000
-  return proc->vxid.lxid;
-#else
-  return proc->lxid;
-#endif
-}
-
-// 16 renamed the function. `index` counts from 1.
-inline const PgBackendStatus &BackendStatusAt(int index) {
-#if PG_VERSION_NUM >= 160000
-  return pgstat_get_local_beentry_by_index(index)->backendStatus;
-#else
-  return pgstat_fetch_stat_local_beentry(index)->backendStatus;
-#endif
-}
-
-// Whether a process prepared a transaction; in 17 its PGPROC has that. It is needed only if
-// parallel workers have this library and their leader does not, which needs 17, too.
-inline bool WasOf(const volatile PGPROC *prepared, int proc_number, uint32 lxid) {
-#if PG_VERSION_NUM >= 170000
-  return prepared->vxid.procNumber == proc_number && prepared->vxid.lxid == lxid;
-#else
-  return false;
-#endif
-}
-
-// Whether a prepared transaction is of no process: it was prepared before the server's start, or on
-// another server. 17 replaced backend ids.
-inline bool WasRecovered(const volatile PGPROC *prepared) {
-#if PG_VERSION_NUM >= 170000
-  return prepared->vxid.procNumber == INVALID_PROC_NUMBER;
-#else
-  return prepared->backendId == InvalidBackendId;
-#endif
-}
-
-// 19 takes the full transaction id.
-inline PGPROC *ProcOfPrepared(FullTransactionId xid) {
-#if PG_VERSION_NUM >= 190000
-  return TwoPhaseGetDummyProc(xid, false);
-#else
-  return TwoPhaseGetDummyProc(XidFromFullTransactionId(xid), false);
-#endif
-}
-
-// 17 takes the open relation. The lock is the weakest for opening, and ends here: a statement that
-// needs a number locks the table itself.
-inline Oid IdentitySequence(Oid relation, AttrNumber column) {
-#if PG_VERSION_NUM >= 170000
-  Relation table = table_open(relation, AccessShareLock);
-  const Oid sequence = getIdentitySequence(table, column, true);
-  table_close(table, AccessShareLock);
-  return sequence;
-#else
-  return getIdentitySequence(relation, column, true);
-#endif
-}
-
-// 16 replaced the functions for each kind of object by one.
-inline bool MayExecute(Oid function) {
-#if PG_VERSION_NUM >= 160000
-  return object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
-#else
-  return pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
-#endif
-}
-
-// 19 takes flags.
-inline TableScanDesc BeginScan(Relation table, Snapshot snapshot) {
-#if PG_VERSION_NUM >= 190000
-  return table_beginscan(table, snapshot, 0, nullptr, SO_NONE);
-#else
-  return table_beginscan(table, snapshot, 0, nullptr);
-#endif
-}
-
-// 16 declared the mutator's arguments.
-inline Node *MutateTree(Node *node, Node *(*mutator)(Node *, void *), void *context) {
-#if PG_VERSION_NUM >= 160000
-  return expression_tree_mutator(node, mutator, context);
-#else
-  return expression_tree_mutator(node, reinterpret_cast<Node *(*)()>(reinterpret_cast<void *>(mutator)), context);
-#endif
-}
-
-// 16 can return an error instead of raising it.
-inline RangeType *MakeRange(TypeCacheEntry *type, RangeBound *lower, RangeBound *upper, bool empty) {
-#if PG_VERSION_NUM >= 160000
-  return make_range(type, lower, upper, empty, nullptr);
-#else
-  return make_range(type, lower, upper, empty);
 #endif
 }
 
@@ -329,13 +114,6 @@ inline bool IsHeld(const LWLock &lock) { return LWLockHeldByMe(const_cast<LWLock
 inline bool IsHeldExclusively(const LWLock &lock) {
   return LWLockHeldByMeInMode(const_cast<LWLock *>(&lock), LW_EXCLUSIVE);
 }
-inline bool IsLocked(Oid relation, LOCKMODE mode) {
-  Relation table = RelationIdGetRelation(relation);
-  const bool locked = CheckRelationLockedByMe(table, mode, true);
-  RelationClose(table);
-  return locked;
-}
-
 inline int64_t ClockUs(clockid_t clock) {
   timespec now;
   clock_gettime(clock, &now);

@@ -1,6 +1,8 @@
 // The texts of shared errors.
 #include "pg/report.h"
 
+#include "pg/catalogs.h"
+
 namespace snowflake {
 void ReportNoExtension(Oid fn_oid) {
   if (!SearchSysCacheExists1(PROCOID, ObjectIdGetDatum(fn_oid)))

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "pg/pg.h"
+#include "pg/execution.h"
 
 namespace snowflake {
 inline std::string_view View(const text *value) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pg/pg.h"
+#include "pg/execution.h"
 
 namespace snowflake {
 struct Value {

@@ -15,6 +15,7 @@
 #include "pg/report.h"
 #include "pg/security_context.h"
 #include "pg/settings.h"
+#include "pg/catalogs.h"
 
 namespace snowflake {
 namespace {

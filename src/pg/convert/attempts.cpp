@@ -10,6 +10,7 @@
 #include "pg/report.h"
 #include "pg/security_context.h"
 #include "pg/spi.h"
+#include "pg/processes.h"
 
 namespace snowflake {
 namespace {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pg/pg.h"
+#include "pg/catalogs.h"
 
 namespace snowflake {
 // Error: 25001 in a transaction block, or in a function.

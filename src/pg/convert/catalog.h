@@ -4,6 +4,7 @@
 
 #include "pg/security_context.h"
 #include "pg/spi.h"
+#include "pg/catalogs.h"
 
 // What an online conversion calls the new column, index or constraint for an old one. With one
 // character before it, it still fits into a name.

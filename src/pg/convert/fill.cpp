@@ -13,6 +13,7 @@
 #include "pg/report.h"
 #include "pg/rows.h"
 #include "pg/security_context.h"
+#include "pg/processes.h"
 
 namespace snowflake {
 namespace {

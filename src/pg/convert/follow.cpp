@@ -2,6 +2,7 @@
 // replace. It fires last of the row triggers before an insert or update, so it sees the final
 // value. A check constraint of the table states that the two are equal.
 #include "pg/report.h"
+#include "pg/execution.h"
 
 namespace snowflake {
 namespace {

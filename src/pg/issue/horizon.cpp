@@ -7,6 +7,7 @@
 #include "pg/settings.h"
 #include "pg/state/data_directory.h"
 #include "pg/state/node_box.h"
+#include "pg/processes.h"
 
 namespace snowflake {
 namespace {

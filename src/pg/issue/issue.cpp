@@ -18,6 +18,7 @@
 #include "pg/report.h"
 #include "pg/settings.h"
 #include "pg/state/node_box.h"
+#include "pg/processes.h"
 
 namespace snowflake {
 namespace {

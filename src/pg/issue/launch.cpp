@@ -5,6 +5,8 @@
 #include "pg/settings.h"
 #include "pg/state/data_directory.h"
 #include "pg/state/state_block.h"
+#include "pg/catalogs.h"
+#include "pg/processes.h"
 
 namespace snowflake {
 namespace {

@@ -12,6 +12,8 @@
 #include "pg/report.h"
 #include "pg/settings.h"
 #include "pg/state/state_block.h"
+#include "pg/catalogs.h"
+#include "pg/processes.h"
 
 namespace snowflake {
 namespace {

@@ -1,6 +1,8 @@
 // Moves a transaction's slot when it is prepared.
 #include "pg/issue/transactions.h"
 
+#include "pg/processes.h"
+
 namespace snowflake {
 namespace {
 // Valid while this process prepares a transaction that drew ids.

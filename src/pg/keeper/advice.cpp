@@ -3,6 +3,7 @@
 
 #include "pg/keeper/keeping.h"
 #include "pg/report.h"
+#include "pg/catalogs.h"
 
 namespace snowflake {
 namespace {

@@ -9,6 +9,7 @@
 #include "pg/report.h"
 #include "pg/settings.h"
 #include "pg/state/data_directory.h"
+#include "pg/processes.h"
 
 namespace snowflake {
 namespace {

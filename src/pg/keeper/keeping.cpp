@@ -8,6 +8,8 @@
 #include "pg/presentable.h"
 #include "pg/report.h"
 #include "pg/settings.h"
+#include "pg/catalogs.h"
+#include "pg/processes.h"
 
 namespace snowflake {
 volatile sig_atomic_t stop_requested = false;

@@ -4,6 +4,7 @@
 #include "libpq-fe.h"
 #include "pg/keeper/resolver.h"
 #include "pg/presentable.h"
+#include "pg/processes.h"
 
 namespace snowflake {
 bool (*remote_give_way)() = nullptr;

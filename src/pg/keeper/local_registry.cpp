@@ -8,6 +8,7 @@
 #include "pg/registry/segments.h"
 #include "pg/registry/tables.h"
 #include "pg/settings.h"
+#include "pg/processes.h"
 
 namespace snowflake {
 namespace {

@@ -16,6 +16,8 @@
 #include "pg/keeper/registry.h"
 #include "pg/report.h"
 #include "pg/state/data_directory.h"
+#include "pg/catalogs.h"
+#include "pg/processes.h"
 
 namespace snowflake {
 namespace {

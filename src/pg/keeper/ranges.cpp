@@ -10,6 +10,7 @@
 #include "pg/registry/secrets.h"
 #include "pg/registry/segments.h"
 #include "pg/report.h"
+#include "pg/processes.h"
 
 namespace snowflake {
 namespace {

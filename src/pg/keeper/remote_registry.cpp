@@ -16,6 +16,7 @@
 #include "pg/registry/segments.h"
 #include "pg/report.h"
 #include "pg/state/node_block.h"
+#include "pg/catalogs.h"
 
 namespace snowflake {
 namespace {

@@ -1,6 +1,8 @@
 // Forks a process that looks up a name and writes the addresses into a pipe.
 #include "pg/keeper/resolver.h"
 
+#include "pg/processes.h"
+
 #include <fcntl.h>
 #include <netdb.h>
 #include <signal.h>

@@ -3,6 +3,7 @@
 
 #include "pg/extension.h"
 #include "pg/report.h"
+#include "pg/processes.h"
 
 namespace snowflake {
 namespace {

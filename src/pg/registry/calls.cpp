@@ -4,6 +4,7 @@
 #include "pg/registry/secrets.h"
 #include "pg/report.h"
 #include "pg/settings.h"
+#include "pg/processes.h"
 
 namespace snowflake {
 namespace {

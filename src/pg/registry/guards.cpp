@@ -17,6 +17,7 @@
 #include "pg/registry/segments.h"
 #include "pg/registry/tables.h"
 #include "pg/report.h"
+#include "pg/processes.h"
 
 namespace snowflake {
 namespace {

@@ -7,6 +7,7 @@
 #include "pg/registry/tables.h"
 #include "pg/report.h"
 #include "pg/settings.h"
+#include "pg/catalogs.h"
 
 namespace snowflake {
 namespace {

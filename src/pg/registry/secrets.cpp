@@ -1,6 +1,8 @@
 // Makes lease secrets of PostgreSQL's random numbers, and copies them to and from bytea.
 #include "pg/registry/secrets.h"
 
+#include "pg/catalogs.h"
+
 namespace snowflake {
 namespace {
 template <size_t size>

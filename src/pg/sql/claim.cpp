@@ -2,6 +2,7 @@
 #include "pg/database_layout.h"
 #include "pg/issue/claim.h"
 #include "pg/report.h"
+#include "pg/execution.h"
 
 namespace snowflake {
 namespace {

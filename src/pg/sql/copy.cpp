@@ -26,6 +26,7 @@
 #include "pg/issue/issue.h"
 #include "pg/issue/segments.h"
 #include "pg/sql/hooks.h"
+#include "pg/execution.h"
 
 namespace snowflake {
 namespace {

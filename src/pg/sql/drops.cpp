@@ -13,6 +13,8 @@
 #include "pg/report.h"
 #include "pg/settings.h"
 #include "pg/sql/hooks.h"
+#include "pg/catalogs.h"
+#include "pg/execution.h"
 
 namespace snowflake {
 namespace {

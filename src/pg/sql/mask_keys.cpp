@@ -2,6 +2,8 @@
 // message shows what is in the file.
 #include "pg/sql/mask_keys.h"
 
+#include "pg/processes.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

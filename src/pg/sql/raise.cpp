@@ -12,6 +12,7 @@
 #include "pg/report.h"
 #include "pg/settings.h"
 #include "pg/sql/layouts.h"
+#include "pg/processes.h"
 
 namespace snowflake {
 namespace {

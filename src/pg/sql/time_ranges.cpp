@@ -4,6 +4,7 @@
 
 #include "pg/report.h"
 #include "pg/sql/layouts.h"
+#include "pg/catalogs.h"
 
 namespace snowflake {
 namespace {

@@ -1,6 +1,8 @@
 // Opens, checks, makes and removes the shared memory object of the black box.
 #include "pg/state/black_box.h"
 
+#include "pg/processes.h"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

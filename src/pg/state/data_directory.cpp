@@ -2,6 +2,8 @@
 // as a whole.
 #include "pg/state/data_directory.h"
 
+#include "pg/processes.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,6 +1,8 @@
 // Makes and finds horizons and the slots of transactions.
 #include "pg/state/horizon_block.h"
 
+#include "pg/processes.h"
+
 namespace snowflake {
 namespace {
 struct alignas(128) Horizons {

@@ -2,6 +2,8 @@
 #include "pg/state/state_block.h"
 
 #include "pg/settings.h"
+#include "pg/catalogs.h"
+#include "pg/processes.h"
 
 namespace snowflake {
 namespace {

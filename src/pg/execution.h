@@ -1,0 +1,51 @@
+// Headers of PostgreSQL for statements: parse analysis, planning, execution, triggers; and
+// differences between its versions.
+#pragma once
+
+#include "pg/pg.h"
+
+extern "C" {
+#include "access/tableam.h"
+#include "commands/event_trigger.h"
+#include "commands/trigger.h"
+#include "executor/executor.h"
+#include "executor/spi.h"
+#include "executor/tuptable.h"
+#include "funcapi.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/supportnodes.h"
+#include "parser/analyze.h"
+#include "parser/parse_coerce.h"
+#include "tcop/utility.h"
+#include "utils/resowner.h"
+#include "utils/tuplestore.h"
+}
+
+namespace snowflake {
+// From 19 on the hook of parse analysis must not change it.
+#if PG_VERSION_NUM >= 190000
+using ParsedJumble = const JumbleState;
+#else
+using ParsedJumble = JumbleState;
+#endif
+
+// 19 takes flags.
+inline TableScanDesc BeginScan(Relation table, Snapshot snapshot) {
+#if PG_VERSION_NUM >= 190000
+  return table_beginscan(table, snapshot, 0, nullptr, SO_NONE);
+#else
+  return table_beginscan(table, snapshot, 0, nullptr);
+#endif
+}
+
+// 16 declared the mutator's arguments.
+inline Node *MutateTree(Node *node, Node *(*mutator)(Node *, void *), void *context) {
+#if PG_VERSION_NUM >= 160000
+  return expression_tree_mutator(node, mutator, context);
+#else
+  return expression_tree_mutator(node, reinterpret_cast<Node *(*)()>(reinterpret_cast<void *>(mutator)), context);
+#endif
+}
+
+}  // namespace snowflake
