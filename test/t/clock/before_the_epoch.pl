@@ -1,5 +1,7 @@
-# With the clock before the layout's epoch nothing else happens, while the server runs and from its start on: ids go on by bridging
-# where some were issued before, and fail with SF002 where none were, until the clock is right; no crash, no id twice (G1, G7, G9).
+# If the clock shows a time before the layout's epoch, nothing else breaks, neither while the server
+# runs nor if it starts at that time. If the node issued ids before, ids continue and the step is
+# bridged. If it issued none, calls fail with SF002 until the clock is right. Nothing crashes, and
+# no id is issued twice (G1, G7, G9).
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
-# A call that waits for the clock, because every tick that may be used by now is used up, can be cancelled, by statement_timeout and
-# by another session, and draws no lease when it is.
+# A call waits for the clock if every tick that may be used by now is used up. statement_timeout and
+# another session can cancel this wait, and a cancelled call acquires no lease.
 
 use strict;
 use warnings;

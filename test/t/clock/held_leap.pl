@@ -1,6 +1,7 @@
-# A leap of the wall clock that is hard to believe, by more than max_leap, is held for ten minutes: ids go on and stay in the present, nothing
-# in the registry lies where the clock leapt to, and the log warns with both times. Where it was a mistake nothing is left of it; where it
-# stays ids follow, and the log says so. With max_leap = 0 every leap is followed at once.
+# A leap of the wall clock, a step forward by more than max_leap, is not followed for ten minutes:
+# ids continue and stay in the present, and the registry stores no time of the leap. The log warns
+# with both times. If the clock is put right, no trace of the leap remains. If the clock stays, ids
+# follow it, and the log says so. With max_leap = 0 ids follow every leap at once.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# At the end of what the layout's timestamp can hold calls fail with SF003, for good, and ids never wrap (G7): under load, in
-# new sessions, a day later and after a start. A clock that was ahead brings ids back when it is set right.
+# When the layout's time field is full, calls fail with SF003 from then on, and ids never wrap
+# around (G7). This holds under load, in new sessions, a day later and after a start. If the clock
+# was ahead, ids continue once it is set right.
 
 use strict;
 use warnings;

@@ -1,6 +1,6 @@
-# Across sessions ids of calls more than a tick apart follow call order, and with max_run = 1 those of all calls (G2). Attacked
-# at a clock that stands: one session keeps the rest of a run in a tick that leads the clock, while the other goes on with the
-# clock.
+# Across sessions, ids follow the order of calls that are more than a tick apart; with max_run = 1
+# they follow the order of all calls (G2). The clock stands still: one session keeps the rest of a
+# run in a tick ahead of the clock, while another session continues with the clock.
 
 use strict;
 use warnings;

@@ -1,5 +1,7 @@
-# A clock that steps back by no more than max_bridge is not noticed: ids go on rising under the same lease and nobody waits, and the
-# node's clock leads it until it has caught up, which takes twice the step (G2, G3, G5, G9). A clock that stands makes the steps exact.
+# A step back of the clock by at most max_bridge has no effect on calls: ids rise under the same
+# lease, and no call waits. The node's clock is ahead of the wall clock until the wall clock has
+# caught up, which takes twice the step (G2, G3, G5, G9). The test stops the clock to make the steps
+# exact.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# While the clock stands ids lead it by max_lead at most (G3): a call takes every tick up to there, and none beyond, waits, and
-# goes on with the clock, or fails with SF002 when start_timeout is over.
+# While the clock stands still, ids are at most max_lead ahead of it (G3). A call uses every tick up
+# to that limit and none beyond. Then it waits and continues with the clock, or fails with SF002
+# after start_timeout.
 
 use strict;
 use warnings;

@@ -1,6 +1,6 @@
-# A clock that stepped back between two lives of a server is no step back for a process: after a shutdown and after a reboot ids
-# flow at once, of another worker id, whatever on_clock_step_back says (G1, G3, G5). After a crash the life goes on:
-# t/crash/clock_between_lives.
+# If the clock steps back between a shutdown or a reboot and the next start, no process sees a step
+# back. Ids are issued at once, under another worker id, whatever on_clock_step_back is (G1, G3,
+# G5). After a crash the previous lease continues: see t/crash/clock_between_lives.
 
 use strict;
 use warnings;

@@ -1,6 +1,7 @@
-# A clock that steps back by more than max_bridge costs a worker id and no service (G5): with on_clock_step_back = new_worker ids
-# go on at once, of another worker id, below those of before but never one of them (G1, G2), follow the clock (G3), and the log
-# names the step.
+# A step back of the clock by more than max_bridge costs a worker id but does not interrupt service
+# (G5). With on_clock_step_back = new_worker ids continue at once under another worker id. They are
+# lower than previous ids but never equal to one (G1, G2), and they follow the clock (G3). The log
+# reports the step.
 
 use strict;
 use warnings;

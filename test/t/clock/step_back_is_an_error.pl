@@ -1,5 +1,6 @@
-# With on_clock_step_back = error calls fail with SF002, at once, while the clock is behind by more than max_bridge, and no worker id
-# is drawn: ids never fall within a process (G2), and flow again as soon as the clock has caught up.
+# With on_clock_step_back = error calls fail with SF002, at once, while the clock is behind by more
+# than max_bridge. No worker id is acquired. Ids never fall within a process (G2), and calls succeed
+# again as soon as the clock has caught up.
 
 use strict;
 use warnings;

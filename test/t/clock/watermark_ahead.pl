@@ -1,6 +1,7 @@
-# Where every worker id was used up to later than now, the keeper keeps the one lease that it drew until the clock has come to it,
-# instead of drawing again and again (G1; section 6 of the design). Until then calls fail with SF002 where on_clock_step_back says
-# error, and otherwise ids go on from there, ahead of the clock (G5). There are two worker ids.
+# If the watermarks of all worker ids are in the future, the keeper acquires one lease and keeps it
+# until the clock reaches its window. It does not acquire leases again and again (G1; section 6 of
+# the design). Until then calls fail with SF002 if on_clock_step_back is error; otherwise ids
+# continue from the window's start, ahead of the clock (G5). There are two worker ids.
 
 use strict;
 use warnings;

@@ -1,6 +1,7 @@
-# A wall clock that is moved between a crash and the start after it is judged as if the server had run on: a small step back is bridged, a
-# large one is what on_clock_step_back says, and a leap that is hard to believe is not believed, whether it came before the crash
-# or after it. In order wherever order is kept (G9, G10), and no id twice (G1).
+# If the wall clock is moved between a crash and the next start, this is handled as if the server
+# had not stopped. A small step back is bridged, a large step back is handled by on_clock_step_back,
+# and a leap is not followed, whether it came before the crash or after it. Ids are in order
+# wherever order is promised (G9, G10), and no id is issued twice (G1).
 
 use strict;
 use warnings;

@@ -1,6 +1,7 @@
-# A copy of a data directory that is started beside the original, or in its place, on the same host and without a reboot, finds no
-# black box of the original: it is another node, with a lease of its own (G1). The original, restarted after a crash, finds its own
-# (G10), wherever it lies by now.
+# A copy of a data directory is started beside the original, or in its place, on the same host and
+# without a reboot. It does not find the original's black box, so it is a different node with its
+# own lease (G1). When the original is restarted after a crash, it finds its black box (G10),
+# wherever its directory is by now.
 use strict;
 use warnings;
 

@@ -1,5 +1,6 @@
-# A primary whose registry is its own crashes, follows the standby that was promoted in its place, and is promoted again. What the crash
-# left behind gives no ids while it is a standby (25006), and none that anybody else has issued meanwhile (G1).
+# A primary with its own registry crashes, becomes a standby of the server that was promoted in its
+# place, and is promoted again. It issues no ids from its black box while it is a standby (25006),
+# and afterwards none that the other server has issued meanwhile (G1).
 use strict;
 use warnings;
 

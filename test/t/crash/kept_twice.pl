@@ -1,5 +1,6 @@
-# A box in which a node is kept twice, because bytes of one slot came to another: the node goes on with one of them, and the other is gone
-# with that. It does not come back when the lease was given back.
+# A black box contains a node twice, because one slot was overwritten with the bytes of another
+# slot. The node continues with one of the two copies, and the other copy is removed with it. It
+# does not come back after the lease was released.
 use strict;
 use warnings;
 

@@ -1,6 +1,7 @@
-# A server for which no black box can be made issues ids all the same: where /dev/shm is full, too small, read-only or missing, and where
-# it may not write files of that size. The log says so once for a life, a crash draws a new lease, and nobody dies of memory that has
-# nothing behind it (SIGBUS).
+# A server that cannot create a black box issues ids anyway. The causes tried are a /dev/shm that is
+# full, too small, read-only or missing, and a limit on the size of files. The log reports it once
+# after each start. A crash then costs a lease, and no process dies of a memory access without
+# backing store (SIGBUS).
 use strict;
 use warnings;
 

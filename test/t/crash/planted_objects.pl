@@ -1,6 +1,6 @@
-# What somebody else put in the place of the black box is never trusted, whatever it is: ids flow under a new lease, and the log names
-# the object once. After that it is the server's own again, where it could be replaced, and the next crash costs nothing; where it
-# could not, each crash draws a new lease.
+# The server never trusts an object that somebody else put in place of the black box. Ids are issued
+# under a new lease, and the log names the object once. If the server could replace the object, it
+# has its own black box again, and the next crash costs nothing. If not, each crash costs a lease.
 use strict;
 use warnings;
 

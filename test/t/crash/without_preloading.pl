@@ -1,5 +1,6 @@
-# Where the library is not preloaded, each session finds the black box by itself (PostgreSQL 17 and later): a crash costs nothing, either.
-# Where a session does not find it, because it was removed, ids go on, and the next crash costs a lease.
+# If the library is not preloaded, each session opens the black box by itself (PostgreSQL 17 and
+# later), and a crash costs nothing, either. If the black box was removed and a session cannot open
+# it, ids continue, and the next crash costs a lease.
 use strict;
 use warnings;
 
