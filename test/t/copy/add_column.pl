@@ -1,5 +1,6 @@
-# ADD COLUMN gives each row its own id, also while a COPY runs, whatever of it fires the command and in whatever form; and
-# before, between and after COPYs of a session (G1).
+# ADD COLUMN gives each row its own id, also while a COPY runs, in whatever way the COPY starts the
+# command and in every form of the command. This also holds before, between and after COPYs of a
+# session (G1).
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# Who takes the expression of a default apart while a COPY runs, and evaluates the parts, as extensions with a planner of their
-# own do, gets an id for each (G1). test/c/planning.c does what they do.
+# If an extension with its own planner takes the expression of a default apart while a COPY runs,
+# and evaluates the parts, each evaluation gets its own id (G1). test/c/planning.c does what such
+# extensions do.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# The extension's schema and names change, it is dropped and created, and the right to call it is granted and taken away
-# between the COPYs of one session: each COPY does what is right then.
+# Between the COPYs of one session, the extension's schema and names change, the extension is
+# dropped and created, and the right to call it is granted and revoked. Each COPY does what is
+# correct at that moment.
 
 use strict;
 use warnings;

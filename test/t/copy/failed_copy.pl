@@ -1,5 +1,5 @@
-# A COPY that fails, in whatever way, leaves nothing behind: ADD COLUMN and queries after it, in its session and in its
-# transaction, call the function itself (G1).
+# A COPY that fails, in whatever way, leaves no effect: ADD COLUMN and queries after it, in the same
+# session and in the same transaction, call the function itself (G1).
 
 use strict;
 use warnings;

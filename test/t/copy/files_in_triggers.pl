@@ -1,5 +1,5 @@
-# A foreign table of a file that a COPY's trigger reads is another COPY to PostgreSQL, with defaults of its own from 16 on:
-# each row has its own id (G1, G2).
+# If a trigger of a COPY reads a foreign table of a file, PostgreSQL treats this as another COPY,
+# from version 16 on with its own defaults. Each row gets its own id (G1, G2).
 
 use strict;
 use warnings;

@@ -1,4 +1,5 @@
-# COPY into a foreign table and into a foreign partition: the default is evaluated here, one by one and in batches (G1, G2).
+# COPY into a foreign table and into a foreign partition: this server evaluates the default, for
+# single rows and for batches (G1, G2).
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# Rows go in many at a time, with rising ids (G1, G2), in every format, from every source, and into tables of every kind; an id
-# that is in the file is what is stored, and none is issued for it.
+# COPY inserts many rows at a time, with rising ids (G1, G2), in every format, from every source,
+# and into every kind of table. If the file contains an id, that id is stored, and none is issued
+# for the row.
 
 use strict;
 use warnings;

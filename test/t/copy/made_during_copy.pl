@@ -1,5 +1,6 @@
-# What was made during a COPY and is used after it, such as prepared statements, views, defaults, rules and functions, calls
-# the function itself, and nothing that is stored knows of anything else (G1).
+# Objects that were made during a COPY and are used after it, such as prepared statements, views,
+# defaults, rules and functions, call the function itself. Nothing that is stored refers to another
+# function (G1).
 
 use strict;
 use warnings;

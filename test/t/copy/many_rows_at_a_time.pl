@@ -1,5 +1,6 @@
-# COPY into tables with a snowflake default: rows go in many at a time, as with a serial column, whatever the default looks
-# like, with ids that rise in the order of the file (G1, G2). Where that would not be right they go one by one.
+# COPY into a table with a snowflake default inserts many rows at a time, as with a serial column,
+# whatever the default's expression. Ids rise in the order of the file (G1, G2). If this would be
+# incorrect, COPY inserts the rows one by one.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# What befalls ids in the middle of a COPY ends it or does not show: a window that ends is SF001 and no row, a step back of the
-# clock another worker id, or SF002 and no row with on_clock_step_back = error (G1, G2, G5).
+# An event in the middle of a COPY ends the COPY or has no visible effect. If the window ends, the
+# COPY fails with SF001 and inserts no row. After a step back of the clock, the COPY gets another
+# worker id; with on_clock_step_back = error it fails with SF002 and inserts no row (G1, G2, G5).
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
-# A COPY within a COPY, by a trigger, up to three deep, also one that fails: both give each row its own id, and the outer one
-# goes on as it began (G1, G2).
+# A trigger of a COPY runs another COPY, up to three levels deep, and one of these fails. Every COPY
+# gives each row its own id, and the outer COPY continues as it began (G1, G2).
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
-# No message of the protocol, neither a function call nor Parse, Bind and Execute, calls the function that COPY evaluates,
-# whatever is passed as its argument.
+# No message of the protocol, neither a function call nor Parse, Bind and Execute, can call the
+# function that COPY evaluates, whatever argument it passes.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# Whatever SQL offers to call the function that COPY evaluates, or to make it a default, is refused to ordinary roles: it takes
-# an argument of type internal. What superusers may make of it, the server survives.
+# An ordinary role cannot call the function that COPY evaluates by any SQL, nor make it a default,
+# because the function takes an argument of type internal. Superusers can find ways to call it, and
+# the server survives them.
 
 use strict;
 use warnings;

@@ -1,4 +1,5 @@
-# A parallel query in a COPY's trigger: the workers call the function itself, and all ids differ (G1).
+# A trigger of a COPY runs a parallel query. The workers call the function itself, and all ids
+# differ (G1).
 
 use strict;
 use warnings;

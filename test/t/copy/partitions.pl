@@ -1,5 +1,6 @@
-# COPY into partitioned tables: the defaults are those of the table that was named, rows go in many at a time with rising ids
-# (G1, G2), also where the id decides the partition, and a row trigger makes its own partition alone go one by one.
+# COPY into partitioned tables uses the defaults of the table that the command names. Rows are
+# inserted many at a time with rising ids (G1, G2), also if the id determines the partition. A row
+# trigger makes only its own partition get rows one by one.
 
 use strict;
 use warnings;

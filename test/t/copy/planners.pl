@@ -1,6 +1,7 @@
-# What plans expressions while a COPY runs, COPY's own defaults apart, gets snowflake_nextval() itself: other extensions take
-# expressions apart and evaluate the parts, or keep them in a plan. test/c/planning.c does what they do. And what copy.cpp
-# rests on in PostgreSQL, so that a version in which it is different shows here.
+# Everything that plans expressions while a COPY runs, except for COPY's own defaults, gets
+# snowflake_nextval() itself, because other extensions take expressions apart and evaluate the
+# parts, or store them in a plan. test/c/planning.c does what such extensions do. The test also
+# checks what copy.cpp relies on in PostgreSQL, so it fails on a version that does otherwise.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# Queries in a COPY's triggers call the function itself, once for each row and each time anew, with plans of before, of that
-# COPY and of another one (G1, G2); no plan shows anything else.
+# Queries in a COPY's triggers call the function itself, once for each row and anew each time, with
+# plans that were made before this COPY, in it, and in another COPY (G1, G2). No plan shows another
+# function.
 
 use strict;
 use warnings;

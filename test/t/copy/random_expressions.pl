@@ -1,5 +1,5 @@
-# Random expressions as a column's default: COPY gives what INSERT and ADD COLUMN give, with as many calls, and the same id
-# twice only where they do (G1, G2). By seed.
+# Random expressions as a column's default: COPY gives the same results as INSERT and ADD COLUMN,
+# with as many calls. It repeats an id only where these commands do (G1, G2). A seed repeats a run.
 
 use strict;
 use warnings;

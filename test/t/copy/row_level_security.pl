@@ -1,4 +1,5 @@
-# COPY FROM is refused where policies apply, as without ids; a policy's own call is the function's.
+# COPY FROM is refused if policies apply, as it is without ids. A call in a policy calls the
+# function itself.
 
 use strict;
 use warnings;

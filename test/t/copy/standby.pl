@@ -1,4 +1,4 @@
-# On a standby COPY FROM is refused, as any writing is, and COPY TO reads.
+# On a standby, COPY FROM is refused, as all writes are, and COPY TO works.
 
 use strict;
 use warnings;

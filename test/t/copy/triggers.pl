@@ -1,5 +1,5 @@
-# Triggers of the table, before, after and instead of each row and with a transition table, see the ids that are stored (G1,
-# G2).
+# Triggers of the table (before, after and instead of each row, and with a transition table) see the
+# ids that are stored (G1, G2).
 
 use strict;
 use warnings;

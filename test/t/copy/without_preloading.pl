@@ -1,5 +1,6 @@
-# Without preloading, before PostgreSQL 17 a COPY that would need an id says which line is missing, and others work; from 17 on
-# the first COPY of a session, which loads the library, goes one by one, and the next many at a time.
+# COPY without preloading. Before PostgreSQL 17, a COPY that needs an id fails, and the error names
+# the missing line of the configuration; other COPYs work. From 17 on, the first COPY of a session
+# loads the library and inserts rows one by one, and the next COPY inserts many at a time.
 
 use strict;
 use warnings;
