@@ -1,4 +1,6 @@
-# snowflake.adopt_keys beyond one session's tables (section 14 of the design): dumps in every form bring tables back as they were; roles get no rights by it, and code that others planted is not called; it needs no loaded library, and can be switched off.
+# snowflake.adopt_keys beyond one session's tables (section 14 of the design). Dumps in every form
+# restore tables unchanged. Roles get no additional rights, and code that others planted is not
+# called. The setting needs no loaded library, and can be switched off.
 
 use strict;
 use warnings;

@@ -1,6 +1,7 @@
-# A table is converted while clients insert into it and into one that refers to it: no row is lost, no id is given twice
-# (G1), and from then on everybody gets snowflake ids. Then the exact limit for ids that are there already, with a clock
-# that stands still and under several layouts, and what a dump makes of a converted table.
+# A table is converted while clients insert into it and into a table that refers to it. No row is
+# lost, no id is issued twice (G1), and afterwards all clients get snowflake ids. Then the test
+# checks the exact limit for existing ids, with a clock that stands still and under several layouts,
+# and dumps and restores converted tables.
 
 use strict;
 use warnings;

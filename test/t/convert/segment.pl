@@ -1,6 +1,7 @@
-# A table gets the numbers of a segment while clients insert into it: no row is lost and no number given twice (G11). Then what another node
-# holds: where it could issue a number that is in the column, nothing is done, on whichever side it is tried. What a node had in a life
-# before is no other's.
+# A table is converted to a segment's numbers while clients insert into it. No row is lost, and no
+# number is issued twice (G11). If another node holds a range with numbers that the column contains,
+# the conversion is refused on every node. A range that this node had acquired before a restart does
+# not count as another node's.
 
 use strict;
 use warnings;

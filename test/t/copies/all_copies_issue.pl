@@ -1,6 +1,7 @@
-# A registry elsewhere (G1): primary, standby, cascading standby and a copy made by pg_basebackup issue at the same time, each
-# under a worker id of its own; the standby is promoted, and the old primary rewound into its standby. Every id that reached a
-# client of any is compared.
+# With a registry on another server, a primary, a standby, a cascading standby and a copy made by
+# pg_basebackup issue ids at the same time, each under its own worker id (G1). The standby is
+# promoted, and the old primary becomes its standby by pg_rewind. The test compares all ids that
+# clients of these servers got.
 
 use strict;
 use warnings;

@@ -1,6 +1,7 @@
-# A copy of a node is another node, whatever it copies with the data directory (G1, section 5 of the design): a hot standby issues
-# ids under a worker id of its own, also once it is promoted, and so does a clone. The three go by one name, have three leases, and
-# no id of any is another's.
+# A copy of a node is a different node, whatever is copied with the data directory (G1, section 5 of
+# the design). A hot standby issues ids under its own worker id, also after its promotion, and so
+# does a clone. The three nodes have the same name and three leases, and no two of them issue equal
+# ids.
 use strict;
 use warnings;
 

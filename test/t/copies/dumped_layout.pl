@@ -1,5 +1,6 @@
-# The layout in a dump (section 4 of the design): there is none before the first lease; it may come with the data after the schema;
-# and one that comes where ids were issued under another is refused, not lost in silence.
+# The layout in a dump (section 4 of the design). Before the first lease, a dump contains no layout.
+# A restore can load the layout with the data after the schema. If ids were already issued under
+# another layout, the restore fails instead of silently dropping the dumped layout.
 
 use strict;
 use warnings;

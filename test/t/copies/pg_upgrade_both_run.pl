@@ -1,6 +1,8 @@
-# The old server runs on beside the one that pg_upgrade made of it (G1): nodes elsewhere draw from the old registry after the
-# upgrade and go on under the new one, which knows nothing of that; two nodes of one registry elsewhere, and two registries for
-# themselves, of which the new one settles, issue at the same time. No id under one registry is given twice.
+# After pg_upgrade, the old server runs beside the new one (G1). Nodes of other servers acquire
+# leases from the old registry after the upgrade, and then continue with the new registry, which
+# does not know these leases. Both servers issue ids at the same time, in one database as two nodes
+# of a registry on another server, in another database each with its own registry, of which the new
+# one settles. No id is issued twice under one registry.
 
 use strict;
 use warnings;

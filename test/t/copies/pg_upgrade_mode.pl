@@ -1,5 +1,5 @@
-# While pg_upgrade has a server for itself, nothing issues ids, and nothing gives out worker ids: each is refused with the reason,
-# and no keeper is started. Ids are read as ever.
+# While pg_upgrade runs a server, the server issues no ids and assigns no worker ids. Each call is
+# refused with the reason, and no keeper starts. Functions that only read ids work as usual.
 
 use strict;
 use warnings;

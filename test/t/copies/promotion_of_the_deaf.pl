@@ -1,5 +1,5 @@
-# A standby that is promoted without having heard of any lease (G1): it has no worker id in common with the old primary, which
-# lives on.
+# A standby that has not received any lease is promoted (G1). It uses no worker id of the old
+# primary, which continues to run.
 
 use strict;
 use warnings;

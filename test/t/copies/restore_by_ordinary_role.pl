@@ -1,5 +1,5 @@
-# A role that is no superuser restores a table into a database where a superuser made the extension, and the table's ids come from
-# it.
+# A role that is not a superuser restores a table into a database in which a superuser created the
+# extension. The table then gets its ids from that extension.
 
 use strict;
 use warnings;

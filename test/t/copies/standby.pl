@@ -1,6 +1,7 @@
-# A standby reads and does not issue (section 4 of the design): every call that would issue, lease or convert is refused and says
-# where to go; what only reads (decoding, status, who holds which worker id, what a conversion would do) works as on the primary,
-# and no keeper runs there.
+# A standby reads and does not issue (section 4 of the design). Every call that would issue ids,
+# acquire a lease or convert a table is refused, and the error says which server to use. Calls that
+# only read (decoding, status, list of worker ids, dry run of a conversion) work as on the primary.
+# No keeper runs on the standby.
 
 use strict;
 use warnings;

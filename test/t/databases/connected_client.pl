@@ -1,5 +1,6 @@
-# With a client connected, a command that needs the database for itself fails as it would without a keeper, and the keeper
-# stays with its one lease: nobody loses ids to a command that cannot succeed (section 5 of the design).
+# While a client is connected, a command that needs the database for itself fails as it would
+# without a keeper. The keeper stays and keeps its lease, so a command that cannot succeed
+# interrupts no ids (section 5 of the design).
 
 use strict;
 use warnings;

@@ -1,6 +1,6 @@
-# Whatever ALTER DATABASE sets, the keeper works as ever, and it comes to a database that refuses connections (G2; section 5 of
-# the design). Set here is what would break it: time limits of 1 ms, read-only and serializable transactions, a hostile
-# search_path.
+# The keeper works as usual whatever ALTER DATABASE sets, and it starts in a database that refuses
+# connections (G2; section 5 of the design). The test sets what could break the keeper: time limits
+# of 1 ms, read-only and serializable transactions, a hostile search_path.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# An extension that is dropped and created again issues above all that its table has seen, in one transaction as in several,
-# and DROP takes defaults, but no rows (G1, G2; section 5 of the design).
+# If an extension is dropped and created again, in one transaction or in several, its ids are above
+# all ids that its table contains. DROP removes defaults, but no rows (G1, G2; section 5 of the
+# design).
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# A session whose first call meets a DROP EXTENSION of another session is told that the extension is gone, whatever it
-# calls: no internal error (XX000), and nothing about tables that somebody changed.
+# If another session drops the extension while a session makes its first call, the error says that
+# the extension is gone, whatever the session calls. It is neither an internal error (XX000) nor an
+# error about tables that somebody changed.
 
 use strict;
 use warnings;

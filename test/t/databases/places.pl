@@ -1,5 +1,5 @@
-# There are places for snowflake.max_databases databases: one more gets an error that says so, and no ids, and the place of a
-# database that was dropped is used again (section 5 of the design).
+# Shared memory has slots for snowflake.max_databases databases. One database more gets an error
+# that says so, and no ids. The slot of a dropped database is used again (section 5 of the design).
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# Ids flow on in the sessions that are there when the extension or its schema moves, under the keeper that lived through it and
-# under the next one, which find the registry where it is then (G1, G2; section 5 of the design).
+# If the extension or its schema moves, ids continue in existing sessions, under the running keeper
+# and under the next keeper. Both find the registry in its new place (G1, G2; section 5 of the
+# design).
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
-# Ids are issued in every kind of transaction, also where the first lease is still to be drawn (G4): the keeper's transactions
-# are its own.
+# Ids are issued in every kind of transaction, also if the first lease must still be acquired (G4),
+# because the keeper uses its own transactions.
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
-# Two databases that issue at once know nothing of each other: each is a node of its own, with a keeper and a registry of its
-# own (G1).
+# Two databases issue ids at the same time and do not affect each other. Each is a separate node,
+# with its own keeper and its own registry (G1).
 
 use strict;
 use warnings;

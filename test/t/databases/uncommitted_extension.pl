@@ -1,5 +1,6 @@
-# Nothing is issued in the transaction that creates the extension, nor in its savepoints: nobody else sees the registry before
-# it is committed. From then on ids flow, with one lease (G1; section 5 of the design).
+# The transaction that creates the extension issues no ids, and neither do its savepoints, because
+# no other process sees the registry before the commit. From the commit on ids are issued, with one
+# lease (G1; section 5 of the design).
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
-# A transaction that does not see a database, because that is younger than its snapshot, has no say in the place that the
-# database has in shared memory: its lease and its keeper stay (G1).
+# If a database is younger than a transaction's snapshot, the transaction does not see it. It then
+# does not free the database's slot in shared memory: lease and keeper stay (G1).
 
 use strict;
 use warnings;
