@@ -1,6 +1,8 @@
-# What holds the horizon back, and how one sees it: a transaction left open, with its process's number; one that is prepared, over a
-# restart and a crash, too; a parallel query's leader for its workers. Its end frees it within a moment. Not held back by: transactions of
-# other databases, what has ended or died, and what drew nothing. It does not fall over a restart.
+# Transactions that hold back the horizon, and how the view shows them: an open transaction, by its
+# process id; a prepared transaction, also over a restart and a crash; the leader of a parallel
+# query, for its workers. Soon after such a transaction ends, the horizon moves on. Transactions of
+# other databases, ended sessions and transactions that got no ids do not hold it back. The horizon
+# does not fall over a restart.
 use strict;
 use warnings;
 

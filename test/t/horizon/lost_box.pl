@@ -1,5 +1,6 @@
-# No id is issued below a horizon that was reported, nor is it accepted, although the clock stepped back, the server is restarted, in
-# good order or not, and the black box is gone: the data directory has a limit for what is reported.
+# No id below a reported horizon is issued, nor accepted by the trigger, even if the clock steps
+# back, the server is restarted, cleanly or after a crash, and the black box is lost. A file in the
+# data directory stores a limit for reported horizons.
 use strict;
 use warnings;
 

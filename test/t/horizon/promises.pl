@@ -1,6 +1,8 @@
-# What src/pg/issue/horizon.h rests on in PostgreSQL and nowhere is promised: in which order a transaction ends, leaves its process when
-# it is prepared, and is seen by snapshots. test/c/transactions.c tells what others could see at each of a transaction's callbacks. A
-# version in which it is different shows here, and the library fails there instead of issuing a wrong id.
+# Checks what src/pg/issue/horizon.h relies on in PostgreSQL and PostgreSQL does not promise: the
+# order in which a transaction ends, leaves its process when it is prepared, and becomes visible to
+# snapshots. test/c/transactions.c reports what other sessions could see at each of a transaction's
+# callbacks. The test fails on a version that does otherwise, and there the library raises an error
+# instead of issuing a wrong id.
 use strict;
 use warnings;
 

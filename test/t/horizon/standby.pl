@@ -1,6 +1,8 @@
-# A standby does not tell the horizon, and says why; what the primary tells holds there, too, once it has replayed what was written by
-# then. Promoted, it has a horizon of its own, which a transaction holds back that the primary prepared. Rows that logical replication
-# brings are another node's: they hold nothing back, and below the horizon of the server that they come to more of them appear.
+# A standby does not report a horizon, and the error says why. A horizon that the primary reported
+# also holds on the standby, once the standby has replayed what had been written by then. After its
+# promotion the standby has its own horizon, which a transaction that the primary prepared holds
+# back. Rows that logical replication brings are another node's: they do not hold the horizon back,
+# and more of them can appear below the horizon of the subscriber.
 use strict;
 use warnings;
 

@@ -1,5 +1,6 @@
-# No id is issued below a horizon that was shown, when the clock steps back by less than max_bridge, whether the server is restarted
-# before or after that, and whether or not a lease outlives the restart (G12). Who polls would never look there again.
+# If the clock steps back by less than max_bridge, no id is issued below a reported horizon. This
+# holds if the server is restarted before or after the step, and whether or not a lease survives the
+# restart (G12). A poller would never see an id below a horizon that it has used.
 use strict;
 use warnings;
 

@@ -1,8 +1,9 @@
-# A prepared transaction holds the horizon although its session has never loaded the library: its
-# parallel workers drew the ids. So it does when other transactions of that session draw, in workers and
-# by themselves, and when another session has taken its process's place. One that drew nothing does not.
+# A prepared transaction holds back the horizon even if its session has never loaded the library,
+# because its parallel workers got the ids. It still does after other transactions of that session
+# get ids, in workers or by themselves, and after another session has taken the slot of its process.
+# A prepared transaction that got no ids does not hold the horizon back.
 #
-# Without preloading, so from PostgreSQL 17 on.
+# The library is not preloaded, so PostgreSQL 17 or later is needed.
 use strict;
 use warnings;
 

@@ -1,5 +1,6 @@
-# A node has one row in the registry while it runs, and a clean shutdown, also under load, deletes it and leaves the watermark:
-# the last tick that was issued (G8). No id of before is ever seen again (G1).
+# A node has one row in the registry while it runs. A clean shutdown, also under load, deletes the
+# row and leaves the watermark: the last tick that was issued (G8). No previous id is issued again
+# (G1).
 
 use strict;
 use warnings;

@@ -1,6 +1,6 @@
-# Databases that issued ids have their keeper, and with it a lease, as soon as the server has started: the first call waits for
-# nothing. Which databases these are is written down in the data directory. What is wrong there costs the first call a wait and
-# nothing else.
+# Databases that issued ids have their keeper, and so a lease, as soon as the server has started,
+# and the first call does not wait. Files in the data directory name these databases. If these files
+# are wrong, the first call waits, and nothing else happens.
 
 use strict;
 use warnings;

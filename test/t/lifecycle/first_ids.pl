@@ -1,4 +1,5 @@
-# The first id after a start of the server and the first of a new connection come every time; how soon they come is shown.
+# The first call after a start of the server and the first call of a new connection always return an
+# id. The test reports how long they took.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# A crash costs nothing (G10): the next call succeeds at once, under the same lease and worker id, and waits for no lease; ids are above
-# all before. Killed are the keeper, a backend, the checkpointer, the postmaster, and all of them.
+# A crash costs nothing (G10). The next call succeeds at once, under the same lease and worker id,
+# and does not wait for a lease. Ids are above all previous ids. The test kills the keeper, a
+# backend, the checkpointer, the postmaster, and all of them.
 
 use strict;
 use warnings;

@@ -1,6 +1,6 @@
-# Where nothing is left of a life but what is on disk, as after a reboot, the next call succeeds at once, with another worker id (G6): it
-# waits for nothing but its first lease, not for the clock, and not for the window of the dead lease to end. Ids of before are not seen
-# again (G1).
+# If only what is on disk remains, as after a reboot, the next call succeeds at once, with another
+# worker id (G6). It waits only for its first lease, neither for the clock nor for the end of the
+# previous lease's window. No previous id is issued again (G1).
 
 use strict;
 use warnings;

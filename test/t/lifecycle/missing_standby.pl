@@ -1,6 +1,7 @@
-# What no synchronous standby has acknowledged is not used: neither a first lease nor a next window, so that no failover can
-# lose what ids rest on (G1; section 4 of the design). The standby does not exist, and the keeper's commits would wait for it
-# for ever: a fast shutdown ends all the same, and its release waits for no standby.
+# A node does not use a first lease or an extended window before a synchronous standby has
+# acknowledged it, so no failover can lose what ids depend on (G1; section 4 of the design). The
+# standby does not exist, so the keeper's commits would wait forever. Nevertheless a fast shutdown
+# ends, and its release waits for no standby.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# A fast shutdown ends although locks that nobody will ever release keep the keeper from the registry, with a lease and while
-# it draws one; afterwards ids flow, and none of before is seen again (G1). How long it took is shown.
+# A fast shutdown ends although locks that are never released block the keeper's access to the
+# registry, both with a lease and while the keeper acquires one. Afterwards ids are issued, and no
+# previous id again (G1). The test reports how long the shutdown took.
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
-# In single-user mode nothing is issued, and the error says why; what needs no keeper works, and afterwards ids flow in the
-# normal way (section 5 of the design).
+# In single-user mode no ids are issued, and the error says why. Functions that need no keeper work.
+# Afterwards ids are issued in normal operation (section 5 of the design).
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# After a start of the server, parallel queries of an ordinary role take every slot for background workers that they can get, and
-# keep it. The keeper of a database that issued before has its own.
+# After a start of the server, parallel queries of an ordinary role take every slot for background
+# workers that they can get, and keep it. The keeper of a database that issued ids before still has
+# a slot.
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
-# The system's resolver hangs (test/c/slow_resolver.c). A fast shutdown ends nevertheless, the error
-# says what failed, and the next host of the list is reached.
+# The system's resolver hangs (test/c/slow_resolver.c). Nevertheless a fast shutdown ends, the error
+# says what failed, and the keeper reaches the next host of the list.
 use strict;
 use warnings;
 

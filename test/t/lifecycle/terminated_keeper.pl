@@ -1,5 +1,6 @@
-# A keeper that is terminated gives its lease back, and the next call brings another: under load that costs a wait and no
-# error. One that is cancelled goes on. No id of before is seen again (G1, G8).
+# A keeper that is terminated releases its lease, and the next call starts another keeper. Under
+# load this costs a wait and no error. A keeper ignores a cancellation. No previous id is issued
+# again (G1, G8).
 
 use strict;
 use warnings;

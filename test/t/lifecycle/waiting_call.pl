@@ -1,5 +1,5 @@
-# A call that finds no lease waits for one, up to start_timeout: it fails with SF001 when that is over, and has its id as soon
-# as what kept the lease away has gone, here a lock on the registry.
+# A call without a lease waits for one, up to start_timeout, and then fails with SF001. It gets its
+# id as soon as the cause is gone, here a lock on the registry.
 
 use strict;
 use warnings;

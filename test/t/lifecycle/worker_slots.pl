@@ -1,5 +1,6 @@
-# Each database's keeper takes one of max_worker_processes. Where none is left, calls fail with SF001 and say so, a keeper is
-# asked for again until start_timeout, and a keeper that ends makes room for another database's (section 5 of the design).
+# Each database's keeper uses one of max_worker_processes. If none is free, calls fail with SF001
+# and a message that says so. Until start_timeout a call tries again to start a keeper. When a
+# keeper ends, another database's keeper can start (section 5 of the design).
 
 use strict;
 use warnings;

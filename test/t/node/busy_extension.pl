@@ -1,4 +1,4 @@
-# A keeper that an open DROP EXTENSION locks out says so (section 5 of the design).
+# If an open DROP EXTENSION blocks the keeper, the keeper reports it (section 5 of the design).
 
 use strict;
 use warnings;

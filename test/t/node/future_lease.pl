@@ -1,6 +1,6 @@
-# A node with on_clock_step_back = error, whose window is still to begin, draws another worker id as soon
-# as one helps (section 6 of the design). Otherwise a node whose clock steps back while none helps goes on with the one that it has, in
-# order (G9).
+# A node with on_clock_step_back = error, whose window has not begun, acquires another worker id as
+# soon as one would help (section 6 of the design). Otherwise, if the clock steps back and no other
+# worker id would help, the node continues with its present worker id, in order (G9).
 
 use strict;
 use warnings;

@@ -1,4 +1,5 @@
-# A database in which nothing happens costs no transaction, and a look every 2 s (section 5 of the design).
+# In an idle database the keeper runs no transaction, and checks only every 2 s (section 5 of the
+# design).
 
 use strict;
 use warnings;

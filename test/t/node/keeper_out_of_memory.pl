@@ -1,9 +1,9 @@
-# A keeper that runs out of memory while it takes a sample for the horizon, outside of a transaction
-# and under the horizon's lock, leaves no lock behind: the horizon goes on, a new session gets its
+# A keeper runs out of memory while it takes a sample for the horizon, outside of a transaction and
+# under the horizon's lock. It leaves no lock behind: the horizon rises, a new session gets its
 # first id, and a fast shutdown ends.
 #
-# test/c/no_memory.c makes one malloc() of the keeper fail. Lightweight locks are waited for without
-# looking at cancellations, so each call gets a limit from outside.
+# test/c/no_memory.c makes one malloc() of the keeper fail. A wait for a lightweight lock ignores
+# cancellations, so the test limits each call from outside.
 use strict;
 use warnings;
 

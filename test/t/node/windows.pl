@@ -1,4 +1,5 @@
-# Windows grow from 10 s to snowflake.lease_duration, and follow it at once when it is raised (sections 4 and 5 of the design).
+# Windows grow from 10 s to snowflake.lease_duration. If this setting is raised, they follow it at
+# once (sections 4 and 5 of the design).
 
 use strict;
 use warnings;
