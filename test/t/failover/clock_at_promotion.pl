@@ -1,5 +1,5 @@
-# A registry whose clock is a day ahead when it is promoted, and is put right some seconds later, settles no longer than any other: not
-# until the next day.
+# A registry's clock is a day ahead when the registry is promoted, and is set right some seconds
+# later. The registry settles no longer than any other registry: not until the next day.
 use strict;
 use warnings;
 

@@ -1,6 +1,7 @@
-# What nodes know is evidence of lost commits, whatever the timeline says. A registry's files of an earlier moment are put back, and the
-# nodes extend first. If others acquire first, it is chance that keeps worker ids apart (section 4 of the design); unit/settling_test.cpp
-# has how often.
+# What nodes know is evidence of lost commits, whatever the timeline shows. A registry's files of an
+# earlier moment are restored, and the nodes extend first. If other nodes acquire first, only chance
+# keeps worker ids apart (section 4 of the design); unit/settling_test.cpp measures how often this
+# fails.
 # SNOWFLAKE_SEED repeats a run.
 use strict;
 use warnings;

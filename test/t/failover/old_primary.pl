@@ -1,5 +1,6 @@
-# An old primary that comes back on its old timeline, in the nodes' list of hosts: nodes refuse its answers and go on with the lease that
-# they have, and with the right registry as soon as that is there.
+# An old primary in the nodes' list of hosts comes back on its old timeline. Nodes refuse its
+# answers and keep their present lease. They use the promoted registry as soon as it is available
+# again.
 use strict;
 use warnings;
 

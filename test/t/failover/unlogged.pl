@@ -1,5 +1,6 @@
-# Tables of a registry that were SET UNLOGGED are empty after a crash, while nodes live under the leases that were in them. SET LOGGED
-# again, the registry notices it by itself and settles, before a node tells it of a lease: no worker id of a live node is acquired.
+# The tables of a registry were SET UNLOGGED and are empty after a crash, while nodes still use the
+# leases that the tables contained. After SET LOGGED the registry notices the loss by itself and
+# settles, before a node names its lease. No worker id of a running node is acquired.
 use strict;
 use warnings;
 

@@ -1,6 +1,7 @@
-# The extension dropped at a registry of which other nodes hold ranges of segments (G11): a new registry would hand out the
-# same numbers. It is refused, however it is dropped, until the nodes have given them back or the operator has deleted the
-# rows of a node that is gone. What this database's own node holds does not count.
+# Dropping the extension in a registry is refused while other nodes hold ranges of segments (G11),
+# because a new registry would allocate the same numbers. This holds however the extension is
+# dropped, until the nodes have returned the ranges or the operator has deleted the rows of a node
+# that is gone. Ranges of this database's own node do not count.
 use strict;
 use warnings;
 

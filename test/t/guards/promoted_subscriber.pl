@@ -1,6 +1,6 @@
-# A physical copy that is promoted and subscribes to the server that it is a copy of, with copy_data = false, as
-# pg_createsubscriber makes it. Its registry began as a copy of the other's. Rows keep arriving, and its node goes on issuing,
-# whatever the other's registry does.
+# A physical copy is promoted and subscribes to the server that it was copied from, with copy_data =
+# false, as pg_createsubscriber does. The copy's registry began as a copy of the other registry.
+# Whatever the other registry does, rows keep arriving, and the copy's node continues to issue ids.
 use strict;
 use warnings;
 

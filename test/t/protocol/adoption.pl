@@ -1,5 +1,7 @@
-# A lease that the registry does not know, as after a loss of commits, is taken in again as its node has it, and the registry settles;
-# unless the worker id is another's, or was since the window began, or the role has all the leases that it may have.
+# The registry adopts a lease that it does not know, as after a loss of commits, with the worker id
+# and window start that its node names, and then settles. It does not adopt the lease if the worker
+# id is leased, or was leased since the window began, or if the role already has as many leases as
+# it may have.
 use strict;
 use warnings;
 

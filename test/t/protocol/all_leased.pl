@@ -1,5 +1,6 @@
-# With every worker id leased the next node is refused, with the time when the first of them ends, and nothing changes (G1). At that
-# tick and not before, the lease that ended is replaced: its watermark keeps its window, and who held it finds it gone.
+# If every worker id is leased, the next node is refused with the time when the first lease ends,
+# and nothing changes (G1). From that tick on and not before, the lease that ended is replaced. The
+# end of its window becomes the watermark, and its previous holder finds it gone.
 use strict;
 use warnings;
 

@@ -1,5 +1,6 @@
-# Arguments that cannot be meant are refused with the right SQLSTATE: durations out of range, nulls, datacenters that are not there;
-# and the functions run in transactions that are read committed and writable, and alone in them.
+# Invalid arguments are refused with the right SQLSTATE: durations out of range, nulls, datacenters
+# that do not exist. The functions run only in read committed and writable transactions, and must be
+# the only statement in them.
 use strict;
 use warnings;
 

@@ -1,4 +1,5 @@
-# Each datacenter has a part of the worker ids to itself: it draws all of its own, in any order, and never another's.
+# Each datacenter has its own part of the worker ids. A datacenter acquires all of its own worker
+# ids, in any order, and never another datacenter's.
 use strict;
 use warnings;
 

@@ -1,5 +1,6 @@
-# No window lies outside the layout's time, and none wraps at its end (G1): now_tick is below its beginning, at its last tick and
-# above it, and every worker id has used the last one.
+# No window is outside the layout's time, and no window wraps around at its end (G1). The test tries
+# a now_tick below the layout's first tick, at its last tick and above it, and a registry in which
+# every worker id has used the last tick.
 use strict;
 use warnings;
 

@@ -1,6 +1,7 @@
-# Evidence that the registry has lost commits ("Settling", section 4 of the design): a node knows of a later end of its window, or
-# of a lease, that the registry does not. It settles, once for each loss, and goes on above all lease ids it is told of, also where
-# its sequence was set back.
+# Evidence that the registry has lost commits ("Settling", section 4 of the design): a node names a
+# later end of its window, or a lease id, that the registry does not know. The registry settles once
+# for each loss. New lease ids are above all lease ids that it was told, even if its sequence was
+# set back.
 use strict;
 use warnings;
 

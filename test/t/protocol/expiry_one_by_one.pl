@@ -1,6 +1,6 @@
-# Expiry needs a need: while a worker id is free no lease expires, and then one goes for each that is drawn, the one that ended
-# first. It is the earlier of two clocks that says what has ended: a node a day ahead ends nobody's lease.
-# t/registry/expiry_needs_a_need has it with nodes.
+# While a worker id is free, no lease expires. Then each acquire expires one lease, the one that
+# ended first. The earlier of the two clocks decides whether a lease has ended: a node whose clock
+# is a day ahead ends no lease. t/registry/expiry_needs_a_need shows the same with nodes.
 use strict;
 use warnings;
 

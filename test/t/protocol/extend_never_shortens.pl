@@ -1,6 +1,6 @@
-# An extend moves a window's end ahead, never back, and no further than the layout goes; without the lease's own id and secret
-# neither extend nor release changes anything. Tried with shorter durations, clocks of any time, wrong ids and secrets, and leases
-# that are gone.
+# An extend moves a window's end forward, never back, and no further than the layout's last tick.
+# Without the lease's own id and secret, neither extend nor release changes anything. The test tries
+# shorter durations, any clock, wrong ids and secrets, and leases that are gone.
 use strict;
 use warnings;
 

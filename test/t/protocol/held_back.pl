@@ -1,5 +1,6 @@
-# What a registry holds back while it settles ("Settling", section 4 of the design): all but the upper third of the worker ids, until
-# half of the time is over. SF004 says how many are leased and how many are held back.
+# While a registry settles ("Settling", section 4 of the design), it grants only the upper third of
+# the worker ids, until half of the time has passed. SF004 says how many worker ids are leased and
+# how many are held back.
 use strict;
 use warnings;
 

@@ -1,6 +1,6 @@
-# A node that asks again, because the answer was lost, asks with the same secret and gets the same
-# lease, its window no shorter (section 4 of the design). A node that has a lease gets another one
-# in its place only if that begins earlier.
+# If an answer was lost, the node repeats the request with the same secret and gets the same lease,
+# with a window that is no shorter (section 4 of the design). A node that has a lease gets another
+# lease in its place only if the other lease begins earlier.
 use strict;
 use warnings;
 

@@ -1,5 +1,6 @@
-# What a release keeps where clocks are judged: a node whose clock is ahead may have used as much as its clock may be ahead, and
-# that, but no more than its window, is the watermark (G1). A last tick that is yet to come is refused.
+# The watermark after a release if clocks are judged. A node whose clock is ahead may have used
+# ticks up to that difference. So the watermark includes them, limited to the node's window (G1). A
+# last tick in the future is refused.
 use strict;
 use warnings;
 

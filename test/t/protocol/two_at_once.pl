@@ -1,5 +1,6 @@
-# Acquires go one after the other: the second sees what became of the first, committed or rolled back, and draws another worker id
-# (G1). An extend or a release of another lease waits for none of them.
+# Acquires run one after the other. The second waits until the first is committed or rolled back,
+# sees the result, and acquires another worker id (G1). An extend or a release of another lease
+# waits for neither.
 use strict;
 use warnings;
 

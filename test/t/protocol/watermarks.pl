@@ -1,5 +1,6 @@
-# A watermark never goes down (G1): whatever a lease is given back at, whatever stands there already, and whether the lease was
-# released or expired. Where all worker ids were used ahead of the clock, the lowest of them begins above its watermark.
+# A watermark never falls (G1), whatever last tick a release names, whatever watermark already
+# exists, and whether the lease was released or expired. If all worker ids were used ahead of the
+# clock, the one with the lowest watermark is assigned, and its window begins above that watermark.
 use strict;
 use warnings;
 

@@ -1,5 +1,6 @@
-# A host in the registry's place asks for the node's password in clear, or for an MD5 hash of it. A libpq that can refuse does
-# not send it, unless the setting allows it. An older one does send it, and then the node advises what helps.
+# A host in the registry's place asks for the node's password in clear text, or for an MD5 hash of
+# it. A libpq that can refuse does not send it, unless the setting allows it. An older libpq sends
+# it, and then the node's advice says what to do.
 use strict;
 use warnings;
 

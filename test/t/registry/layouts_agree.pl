@@ -1,5 +1,6 @@
-# A node has the layout of its registry, or no lease: ids of two layouts could be the same (G1, section 4 of the design). Each
-# datacenter of a layout draws from its own part, and its ids show it; one that the layout has no room for is refused.
+# A node has the layout of its registry, or no lease, because ids of two layouts could be equal (G1,
+# section 4 of the design). Each datacenter of a layout acquires worker ids from its own part, and
+# its ids show the datacenter. A datacenter that does not fit into the layout is refused.
 use strict;
 use warnings;
 

@@ -1,6 +1,7 @@
-# A lease that nobody needs any more goes back at once, by the node itself and not by expiry (G8): when its extension is dropped,
-# and when a server shuts down cleanly, from every registry. What stays is a watermark that is no lower than the last id, and no
-# higher than a clock may be off.
+# A node releases a lease that it no longer needs at once, so the lease does not have to expire
+# (G8). It does so when its extension is dropped, and when its server shuts down cleanly, in every
+# registry. A watermark remains. It is no lower than the last id, and no further ahead than a clock
+# may be.
 use strict;
 use warnings;
 

@@ -1,5 +1,5 @@
-# How a node gets its password, which its setting must not hold: from a passfile, or from a service file. Without it the node is
-# refused and says so, and no password is in its log.
+# A node's setting must not contain its password. The node gets the password from a passfile or from
+# a service file. Without it the node is refused and reports that, and no password is in its log.
 use strict;
 use warnings;
 

@@ -1,6 +1,7 @@
-# A node that is paused past its window issues nothing of the old lease when it wakes up (G1), though its clients are in the middle
-# of calls and another node has got its worker id by then. Two nodes share one worker id, which changes hands with each pause;
-# between two ids of one node there is none of the other.
+# A node that is paused past its window issues no ids of the old lease when it continues (G1),
+# although its clients are in the middle of calls and another node has acquired its worker id
+# meanwhile. Two nodes share one worker id, which each pause moves to the other node. Between two
+# ids of one node's window there is no id of the other node.
 use strict;
 use warnings;
 

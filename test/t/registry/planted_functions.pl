@@ -1,5 +1,6 @@
-# A node calls the extension's own functions, whatever else is called so at its registry: functions of a stranger's that would match
-# a call better are not called, and one that PostgreSQL cannot tell from the extension's stops the node.
+# A node calls the extension's own functions, whatever other functions of these names its registry's
+# database contains. Other roles' functions that would match a call better are not called. If
+# PostgreSQL cannot tell a function from the extension's, the node stops.
 use strict;
 use warnings;
 

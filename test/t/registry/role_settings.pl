@@ -1,5 +1,6 @@
-# A node's calls run under settings of its own, whatever its role's are at the registry: timeouts of a millisecond, read-only and
-# serializable transactions, a search_path with operators that fail. Options of the connection string stand beside them.
+# A node's calls run under the node's own settings, whatever its role's settings are in the
+# registry's database: timeouts of a millisecond, read-only and serializable transactions, a
+# search_path with operators that fail. Options in the connection string also apply.
 use strict;
 use warnings;
 

@@ -1,8 +1,10 @@
-# A fast shutdown of a node ends, whatever its registry does: the network is gone, the host hangs, the server is paused, answers
-# come late or never. It gives the lease back if it can (G8), and waits no longer than it may; after the next start ids flow. In the
-# end nobody has a lease, and no id came twice (G1).
+# A fast shutdown of a node ends, whatever its registry does: the network is gone, the host hangs,
+# the server is paused, answers arrive late or never. The node releases its lease if it can (G8),
+# and waits no longer than the limit. After the next start ids are issued. At the end no node has a
+# lease, and no id was issued twice (G1).
 #
-# A shutdown that waited for the registry would never end here, so its limit is generous.
+# If the shutdown waited for the registry, it would never end in this test, so the test's limit is
+# generous.
 use strict;
 use warnings;
 

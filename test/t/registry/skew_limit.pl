@@ -1,6 +1,6 @@
-# How far a node's clock may be off is said at the registry (section 10 of the design): in postgresql.conf, for a database or for a
-# role. A node's role can lift the limit in no way: not by SET, before or after the library is loaded, not by ALTER ROLE, and not by
-# an option of its connection.
+# The registry's server sets how far a node's clock may differ (section 10 of the design): in
+# postgresql.conf, for a database or for a role. A node's role cannot change the limit: not by SET,
+# before or after the library is loaded, not by ALTER ROLE, and not by an option of its connection.
 use strict;
 use warnings;
 

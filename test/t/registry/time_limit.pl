@@ -1,9 +1,9 @@
-# A transaction that has called the protocol and stays open would hold up every other node. It loses
-# its session after 10 s, whatever it is doing meanwhile, and others get leases.
+# A transaction that has called the protocol and stays open would block every other node. Its
+# session is ended after 10 s, whatever the session does meanwhile, and other nodes get leases.
 #
-# The functions refuse a transaction block, so it is one statement that goes on, or a block that a
-# client makes of the transaction afterwards. Each is in a database of its own, so all have their 10
-# s at the same time.
+# The functions refuse a transaction block. So either the one statement continues, or a client makes
+# a block of the transaction afterwards. Each case is in its own database, so that all of them wait
+# their 10 s at the same time.
 use strict;
 use warnings;
 
