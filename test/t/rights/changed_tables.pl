@@ -1,5 +1,6 @@
-# Tables of a registry whose owner has made them into something else (columns of other names or types, views in their places): the
-# protocol and what reads the layout refuse them, in words, and work again when it is undone. The server stays alive.
+# The owner of a registry's tables has changed them (columns with other names or types, views in
+# their places). The protocol and the functions that read the layout refuse these tables with an
+# error, and work again when the change is undone. The server does not crash.
 
 use strict;
 use warnings;

@@ -1,6 +1,7 @@
-# snowflake_convert() on a table that others' tables hang on, by foreign keys, inheritance or partitioning: where their code would
-# run, whether they are widened or only read, it is refused by the name of the table and of its owner, in a dry run, too, and
-# nothing of it runs.
+# snowflake_convert() on a table that is connected with other roles' tables by foreign keys,
+# inheritance or partitioning. If their code would run, whether they are widened or only read, the
+# conversion is refused, also in a dry run. The error names the table and its owner, and none of the
+# code runs.
 
 use strict;
 use warnings;

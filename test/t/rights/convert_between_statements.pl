@@ -1,6 +1,7 @@
-# snowflake_convert() runs several statements, and the code of the table's owner runs within each: what it does to the session
-# (settings), leaves for the end of the transaction (deferred triggers, cursors, temporary tables) or renames meanwhile does not
-# make a later statement, or what the superuser runs, call it or alter what is another's.
+# snowflake_convert() runs several statements, and the code of the table's owner runs within each.
+# This code changes the session's settings, leaves work for the end of the transaction (deferred
+# triggers, cursors, temporary tables), or renames objects. In no case does a later statement, or a
+# statement of the superuser, call this code or change other roles' objects.
 
 use strict;
 use warnings;

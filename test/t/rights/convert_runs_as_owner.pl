@@ -1,6 +1,7 @@
-# snowflake_convert(), called by a superuser or a member of the owner's role, on a table whose owner is the attacker: whatever he
-# has planted on it (checks, indexes, defaults, operators, triggers, rules, policies, statistics) runs with his own rights or not
-# at all, and he is lent no right that he lacks.
+# A superuser or a member of the owner's role calls snowflake_convert() on a table whose owner is
+# the attacker. Everything that the owner has planted on the table (checks, indexes, defaults,
+# operators, triggers, rules, policies, statistics) runs with the owner's own rights or not at all.
+# The owner gains no right.
 
 use strict;
 use warnings;

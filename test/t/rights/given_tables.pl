@@ -1,6 +1,6 @@
-# The extension's tables given to bob, who plants triggers, checks and indexes on them: what a
-# superuser calls (snowflake_settle(), snowflake_set_layout()) runs these as their owner, and what
-# only reads the layout runs nothing.
+# The extension's tables belong to bob, who plants triggers, checks and indexes on them. Functions
+# that a superuser calls (snowflake_settle(), snowflake_set_layout()) run these as the tables'
+# owner, and functions that only read the layout run none of them.
 
 use strict;
 use warnings;

@@ -1,6 +1,7 @@
-# Who may do what (section 10 of the design): everybody issues and decodes ids, pg_read_all_stats reads snowflake_workers, a node's
-# role has the protocol's functions and nothing else, and nobody else reads or writes the extension's tables. A node without a
-# lease's secret can do nothing to that lease.
+# Privileges (section 10 of the design): every role issues and decodes ids, pg_read_all_stats reads
+# snowflake_workers, and a node's role may execute the protocol's functions and nothing else. No
+# other role reads or writes the extension's tables. A node cannot change a lease without its
+# secret.
 
 use strict;
 use warnings;

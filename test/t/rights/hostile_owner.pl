@@ -1,6 +1,7 @@
-# The keeper is a superuser's process that reads and writes tables which may belong to somebody else (section 10 of the design).
-# Whatever that owner plants on them (triggers, constraint triggers that wait for the commit, rules, policies, constraints,
-# expressions) runs with the owner's rights or is refused, and never makes him more than he is.
+# The keeper is a superuser's process that reads and writes tables which may belong to another role
+# (section 10 of the design). Everything that this owner plants on them (triggers, constraint
+# triggers that wait for the commit, rules, policies, constraints, expressions) runs with the
+# owner's rights or is refused. The owner gains no privileges.
 
 use strict;
 use warnings;

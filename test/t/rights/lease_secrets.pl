@@ -1,7 +1,8 @@
-# A role that has a node's rights on the registry, and reads all that the registry logs, stores and shows of running
-# statements, can extend the node's lease, which is harmless, and cannot release it: nothing there is the lease secret
-# (section 10 of the design). Otherwise the node and whoever acquires its worker id next would issue equal ids. Nor can it
-# give back the numbers of a segment that the node holds.
+# A role has a node's rights in the registry, and reads everything that the registry logs, stores
+# and shows of running statements. It can extend the node's lease, which is harmless, but cannot
+# release the lease, because none of this contains the lease secret (section 10 of the design). If
+# it could, the node and the next holder of the worker id would issue equal ids. Nor can the role
+# return the numbers of a segment that the node holds.
 use strict;
 use warnings;
 

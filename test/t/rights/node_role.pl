@@ -1,6 +1,7 @@
-# What the role may do that a node connects to its registry with: draw a lease, move and release the one whose lease secret it has, and
-# nothing else (section 10 of the design). It tries to read and to write every table, and to move and release another's lease; a
-# role without rights tries to draw one.
+# The role that a node uses in its registry can acquire a lease, and extend and release the lease
+# whose secret it has, and nothing else (section 10 of the design). The test tries to read and write
+# every table, and to extend and release another role's lease. A role without privileges tries to
+# acquire a lease.
 use strict;
 use warnings;
 

@@ -1,5 +1,5 @@
-# A hostile role that knows the ids of another role's leases, and the hashes of their secrets, can neither extend nor
-# release them: for it these leases are gone (G1).
+# A hostile role that knows the ids of another role's leases, and the hashes of their secrets, can
+# neither extend nor release them: the functions treat these leases as gone (G1).
 
 use strict;
 use warnings;

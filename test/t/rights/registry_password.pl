@@ -1,5 +1,6 @@
-# snowflake.registry holds no password: in any form that libpq knows it is refused, wherever it is set, and repeated neither in the
-# error nor in the log (section 10 of the design). And not everybody sees the setting, or sets it.
+# snowflake.registry contains no password. In every form that libpq supports, a password is refused,
+# wherever it is set, and neither the error nor the log repeats it (section 10 of the design). Not
+# every role can read the setting, or set it.
 use strict;
 use warnings;
 

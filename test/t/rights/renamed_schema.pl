@@ -1,6 +1,7 @@
-# The schema's name belongs to the schema's owner (section 10 of the design): a schema of his that takes the name of the
-# extension's gets none of the keeper's calls, and its tables are not written with the rights of the owner of the real ones, not
-# even by an acquire that waited for the registry's lock meanwhile. The keeper follows its own schema.
+# The name of a schema belongs to the schema's owner (section 10 of the design). Another schema of
+# this owner that takes the name of the extension's schema gets none of the keeper's calls. Its
+# tables are not written with the rights of the real tables' owner, not even by an acquire that
+# waited for the registry's lock meanwhile. The keeper follows its own schema.
 
 use strict;
 use warnings;

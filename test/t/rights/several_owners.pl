@@ -1,5 +1,6 @@
-# The six tables of a registry belong to one role (section 10 of the design): with any other owner of a single one, the protocol
-# and the keeper are refused, and say why; with all of them a role's who is no superuser, the keeper works.
+# The six tables of a registry belong to one role (section 10 of the design). If a single table has
+# another owner, the protocol and the keeper are refused, and the error says why. If all tables
+# belong to one role that is not a superuser, the keeper works.
 
 use strict;
 use warnings;

@@ -1,6 +1,7 @@
-# Names that shadow what the protocol and the keeper call (section 10 of the design): operators, functions, overloads and tables
-# that the caller, or the owner of the registry's tables, puts in front by pg_temp, search_path or a better fit are not called, and
-# do not get in the way.
+# The caller, or the owner of the registry's tables, creates objects whose names shadow what the
+# protocol and the keeper call (section 10 of the design): operators, functions, overloads and
+# tables, in pg_temp, earlier in the search_path or with better matching arguments. They are not
+# called, and do not disturb the calls.
 
 use strict;
 use warnings;

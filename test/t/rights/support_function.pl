@@ -1,5 +1,6 @@
-# The planner's support function is nobody's to use: not for a function of one's own, and not as a way round a right: the right to
-# call snowflake_nextval() is the one of who copies, not of who plans.
+# No role can use the planner's support function, neither for its own function nor to avoid a
+# privilege check: the role that runs the COPY needs the right to call snowflake_nextval(), not the
+# role that plans it.
 
 use strict;
 use warnings;

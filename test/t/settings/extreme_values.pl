@@ -1,5 +1,5 @@
-# With each setting at its limits, one by one and all at once, ids are issued, each once, and in order (G1, G2; section 8 of
-# the design).
+# With each setting at its limits, one by one and all at once, ids are issued in order and none is
+# issued twice (G1, G2; section 8 of the design).
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# Every setting has its default, its limits and its context: what is refused, by SET and by ALTER SYSTEM, is refused with words
-# that help, and who may not set it cannot (section 5 of the design).
+# Every setting has its default, its limits and its context. SET and ALTER SYSTEM refuse invalid
+# values with helpful messages, and a role without the privilege cannot set it (section 5 of the
+# design).
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# If the library is not preloaded, its block of shared memory is made by the first session that needs it. If there is no
-# room for it, the error says what needs room and how much. As soon as there is, ids flow.
+# If the library is not preloaded, the first session that needs the block of shared memory creates
+# it. If there is no room for the block, the error says what needs room and how much. As soon as
+# there is room, ids are issued.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# From PostgreSQL 18 on the extension may lie in a folder of its own and nowhere else, as container platforms mount it, found by
-# extension_control_path and dynamic_library_path: everything works, preloaded and not. doc/containers.md says how.
+# From PostgreSQL 18 on, the extension can be in its own folder and nowhere else, as container
+# platforms mount it. PostgreSQL finds it by extension_control_path and dynamic_library_path.
+# Everything works, preloaded and not. doc/containers.md describes this.
 
 use strict;
 use warnings;

@@ -1,6 +1,6 @@
-# A session whose first use of the library is in a parallel query has its settings all the same, in the leader and in
-# the workers, wherever they were set: so ids are in call order if max_run is 1, and a node with a registry elsewhere
-# keeps its lease (section 5 of the design, G10).
+# If a session first uses the library in a parallel query, its settings still apply, in the leader
+# and in the workers, wherever they were set. So ids follow the order of calls if max_run is 1, and
+# a node whose registry is on another server keeps its lease (section 5 of the design, G10).
 
 use strict;
 use warnings;

@@ -1,6 +1,7 @@
-# A server with snowflake.registry set to what is refused does not start, where the library is preloaded, and says why without
-# the password; where it is not, the session that loads the library is told, instead of going on with another registry, and if
-# each session loads it, none begins (section 5 of the design).
+# If snowflake.registry has an invalid value and the library is preloaded, the server does not
+# start, and the log says why without the password. If the library is not preloaded, the session
+# that loads it gets an error, and does not continue with another registry. If each session loads
+# it, no session begins (section 5 of the design).
 
 use strict;
 use warnings;

@@ -1,6 +1,6 @@
-# From PostgreSQL 17 on CREATE EXTENSION on a running server is all that it takes: sessions share one lease and one keeper, ids
-# rise over a crash and over another CREATE EXTENSION (G1, G2), and there are places for 64 databases (section 8 of the
-# design).
+# From PostgreSQL 17 on, CREATE EXTENSION on a running server is enough. Sessions share one lease
+# and one keeper, ids rise over a crash and over another CREATE EXTENSION (G1, G2), and there are
+# slots for 64 databases (section 8 of the design).
 
 use strict;
 use warnings;

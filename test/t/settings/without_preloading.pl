@@ -1,5 +1,6 @@
-# Without preloading everything can be read, and a registry that others share works; before PostgreSQL 17 nothing is issued,
-# with words that help, and no keeper is started (section 5 of the design).
+# Without preloading, everything can be read, and a registry that others share works. Before
+# PostgreSQL 17 no ids are issued, the error says why, and no keeper starts (section 5 of the
+# design).
 
 use strict;
 use warnings;
