@@ -1,5 +1,5 @@
-# The recipe of doc/many-servers.md, run from the file: a registry and two servers that are told of it. Their ids are different, and the
-# registry shows both.
+# Runs the recipe of doc/many-servers.md from the file, with a registry and two servers that use it.
+# Their ids are different, and the registry shows both.
 
 use strict;
 use warnings;

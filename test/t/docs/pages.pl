@@ -1,8 +1,10 @@
-# What README.md and the pages of doc/ have in SQL, run from the files: each page's blocks in their order, in one session in a new
-# database, as somebody would who pastes them. Where a page shows what comes out, it does, whatever the figures.
+# Runs the SQL of README.md and of the pages of doc/ from the files. Each page's blocks run in their
+# order, in one session in a new database, as if a reader pasted them. If a page shows a block's
+# output, the output is the same except for figures.
 #
-# A comment above a block says where it is otherwise: `run by TEST`, which then takes it from the file, `fails with SQLSTATE`, `before: SQL`
-# that is run first, `not run: REASON`. At the top of a page `SQL of this page is run by TEST`.
+# A comment above a block names an exception: `run by TEST`, which then takes the block from the
+# file, `fails with SQLSTATE`, `before: SQL`, which runs first, or `not run: REASON`. A page can
+# begin with `SQL of this page is run by TEST`.
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
-# doc/reference.md is what test/reference prints, wherever the extension is and whoever owns it. If it is not, the test
-# shows the difference, and the command that mends the page.
+# doc/reference.md is what test/reference prints, wherever the extension is and whoever owns it. If
+# it is not, the test shows the difference and the command that corrects the page.
 
 use strict;
 use warnings;

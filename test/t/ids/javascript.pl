@@ -1,5 +1,5 @@
-# What becomes of ids in JavaScript, whose numbers are exact up to 53 bits: as JSON numbers they are changed, and ids of
-# one millisecond become equal. The two ways out are tried as well: text, and a layout of 53 bits.
+# JavaScript's numbers are exact up to 53 bits. As JSON numbers ids therefore change, and ids of one
+# millisecond become equal. The test also tries the two solutions: text, and a layout of 53 bits.
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
-# snowflake_raise(): once it has returned no session of the node issues a smaller id, whatever it holds in its own memory and whatever
-# the clock does then.
+# After snowflake_raise() has returned, no session of the node issues a smaller id, whatever run the
+# session holds in its memory and whatever the clock does afterwards.
 use strict;
 use warnings;
 

@@ -1,5 +1,6 @@
-# Ids as text in databases of every kind of encoding: the digits are the same everywhere, and a foreign character is
-# shown whole and counted as one, however many bytes it has there.
+# Ids as text in databases of every kind of encoding. The digits are the same in all of them. An
+# error shows a foreign character as a whole and counts it as one, however many bytes it has in that
+# encoding.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# Another extension's background worker, pg_prewarm's, has the last slot: a call says so, one that waits has its id when the other
-# worker ends, and with a slot more both run beside each other.
+# A background worker of another extension, pg_prewarm, has the last slot. A call's error says so. A
+# waiting call gets its id when the other worker ends. With one more slot both workers run at the
+# same time.
 
 use strict;
 use warnings;

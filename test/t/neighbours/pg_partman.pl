@@ -1,7 +1,8 @@
-# pg_partman with ranges of ids, in the own words of doc/time-ranges.md: partitions of a day each, ids in the partition of their day,
-# maintenance ahead of the highest id, and retention by what an id says.
+# pg_partman with ranges of ids, as doc/time-ranges.md shows it: partitions of one day each, ids in
+# the partition of their day, maintenance ahead of the highest id, and retention by the time in the
+# ids.
 #
-# pg_partman is Debian's; test/run unpacks it.
+# pg_partman is Debian's package; test/run unpacks it.
 
 use strict;
 use warnings;

@@ -1,8 +1,9 @@
-# Behind pgbouncer in transaction mode, where eight clients share three server sessions (G1): no id twice, ids rise within each
-# server session, and "the last id" is the session's. A registry is reached through it, too, although it may refuse settings that
-# come with a connection.
+# Behind pgbouncer in transaction mode eight clients share three server sessions (G1). No id is
+# issued twice, ids rise within each server session, and "the last id" is the session's. A node also
+# reaches a registry through pgbouncer, although pgbouncer may refuse settings that a connection
+# sends.
 #
-# pgbouncer is Debian's; test/run unpacks it.
+# pgbouncer is Debian's package; test/run unpacks it.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# make install where another extension called snowflake is installed: refused before anything is copied. Without it, and over
-# itself, ours is installed, with its pages in their folders, and make uninstall takes all of it away again.
+# If a different extension named snowflake is installed, make install is refused before it copies
+# anything. Otherwise, and over itself, this extension is installed with its pages in their folders,
+# and make uninstall removes all of it.
 
 use strict;
 use warnings;

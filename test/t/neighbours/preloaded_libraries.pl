@@ -1,5 +1,6 @@
-# Beside other libraries that are preloaded, before this one or after it: pg_stat_statements and auto_explain see what they would
-# see, COPY inserts many rows at once, and shared memory is set up again after a crash, by all three.
+# Other libraries are preloaded before this library or after it. pg_stat_statements and auto_explain
+# see what they see without it, COPY inserts many rows at once, and all three libraries set up
+# shared memory again after a crash.
 
 use strict;
 use warnings;

@@ -1,8 +1,8 @@
 # Ids over HTTP through a GraphQL layer (PostGraphile) and through handlers that send row_to_json()
-# and json_agg(): each id is queried, read by JSON.parse(), written by JSON.stringify() and put back
+# and json_agg(). Each id is queried, read by JSON.parse(), written by JSON.stringify() and put back
 # into a table. With the type snowflake_id, as a column and in a view of an API's schema, no id
-# changes. With bigint the handlers change nearly all. PostGraphile changes none, because it sends
-# strings, but its cursors have numbers, so that pages miss rows or have them twice.
+# changes. With bigint the handlers change nearly all ids. PostGraphile changes none, because it
+# sends strings, but its cursors contain numbers, so pages miss rows or show rows twice.
 #
 # 10,000 ids; SNOWFLAKE_TRIALS=1000000 TEST_TIMEOUT=3000 takes six minutes. PostGraphile is npm's:
 # test/clients fetches it into the folder that SNOWFLAKE_NODE_MODULES names.

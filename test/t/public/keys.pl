@@ -1,6 +1,7 @@
-# The keys of masked ids: a file that is missing, empty, readable by others, malformed or has a number twice is refused, at the
-# start of the server and by a reload, and the old keys stay. Keys change while sessions run. Texts from before two rotations
-# are read. The keys are in no dump, log, view, error or statistics.
+# The keys of masked ids. If the file is missing, empty, readable by others, malformed or contains a
+# number twice, it is refused, at the start of the server and by a reload, and the old keys stay.
+# Keys change while sessions run. Texts from before two rotations can still be read. The keys appear
+# in no dump, log, view, error or statistics.
 #
 # If the server does not preload the library, each session reads the file when it loads the library.
 use strict;

@@ -1,8 +1,8 @@
 # Queries on a key of type snowflake_id have the plans of the same queries on a bigint key, node by
-# node, with the same estimates. Two schemas have the same tables with the same rows, of the one
-# type and of the other. The casts that PostgreSQL shows, such as (id)::bigint, are removed before
-# plans are compared: they cost nothing at run time. %different lists the queries whose plans
-# differ, with the reason.
+# node, with the same estimates. Two schemas contain the same tables with the same rows, one with
+# each type. The casts that PostgreSQL shows, such as (id)::bigint, are removed before plans are
+# compared: they cost nothing at run time. %different lists the queries whose plans differ, with the
+# reason.
 
 use strict;
 use warnings;

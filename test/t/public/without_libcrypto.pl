@@ -1,5 +1,5 @@
-# A library that was built without libcrypto: the build says so, both functions say so, too (0A000), a file of keys does no harm,
-# and everything else works.
+# If the library was built without libcrypto, the build says so, and both functions say so, too
+# (0A000). A file of keys does no harm, and everything else works.
 use strict;
 use warnings;
 

@@ -1,5 +1,5 @@
-# COPY, defaults, snowflake_nextvals() and snowflake_nextval() take the numbers of one run in turn, so that ids rise across all
-# of them (G2).
+# COPY, defaults, snowflake_nextvals() and snowflake_nextval() use the numbers of one run in turn,
+# so ids rise across all of them (G2).
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# A run ends with its extension: what is created again, with another layout and in the very tick in which the run was taken,
-# issues ids of the new layout, in the session that did it and in others (G1).
+# A run ends with its extension. An extension that is created again, with another layout and in the
+# same tick in which the run was taken, issues ids of the new layout, in the session that created it
+# and in others (G1).
 
 use strict;
 use warnings;

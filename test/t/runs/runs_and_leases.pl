@@ -1,5 +1,5 @@
-# A run whose numbers were taken stays good when its lease is given back, and is followed by one of the new lease; the
-# watermark is not below it (G1).
+# A run whose numbers were taken stays valid when its lease is released, and is followed by a run of
+# the new lease. The watermark is not below the run's tick (G1).
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# A run does not outlive its tick (G3), whatever the wall clock does meanwhile (G9), and no id comes twice (G1): a clock that stands
-# holds a run at the end of its tick and in the first microsecond of a later one, a little back and an hour back.
+# A run does not outlive its tick (G3), whatever the wall clock does meanwhile (G9), and no id is
+# issued twice (G1). The clock stands still at the end of the run's tick, in the first microsecond
+# of a later tick, a little before the run's tick, and an hour before it.
 
 use strict;
 use warnings;

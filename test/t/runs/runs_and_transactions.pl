@@ -1,5 +1,6 @@
-# A run ends with its transaction. What is left of it goes back, and is handed out next; unless the horizon was told meanwhile, below
-# which nothing new appears (G12): then it is lost.
+# A run ends with its transaction. The rest of the run is returned and allocated next, unless a
+# horizon was reported meanwhile. Nothing new appears below a horizon (G12), so the rest is then
+# lost.
 
 use strict;
 use warnings;

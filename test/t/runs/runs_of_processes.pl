@@ -1,5 +1,5 @@
-# Each process has a run of its own: parallel workers and new processes take none of a leader's or of a dead process's numbers
-# (G1).
+# Each process has its own run. Parallel workers and new processes use no numbers of a leader's run
+# or of a dead process's run (G1).
 
 use strict;
 use warnings;

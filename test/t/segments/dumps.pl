@@ -1,6 +1,7 @@
-# A dump carries segments with their next numbers, whatever they are restored into: a new database goes on above all that was handed
-# out, one that is there never falls, and rows come back with keys that no later row gets. Nothing else lowers or removes a segment: not
-# its table's DELETE, TRUNCATE or UPDATE, not a session as replica, not a subscription to all tables.
+# A dump contains segments with their next numbers, whatever it is restored into. In a new database,
+# numbers continue above all allocated numbers. An existing segment never falls, and restored rows
+# have keys that no later row gets. Nothing else lowers or removes a segment: neither DELETE,
+# TRUNCATE or UPDATE of its table, nor a session as replica, nor a subscription to all tables.
 use strict;
 use warnings;
 

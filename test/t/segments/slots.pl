@@ -1,7 +1,8 @@
-# A slot of shared memory goes from one segment to another at any moment, also between two steps of a process that uses it.
-# Three slots serve segments that are dropped and created again, and names that are no segments', while processes pause where
-# they have released a lock (test/c/slow_release.c): every segment issues its own numbers alone, none of them twice, and is
-# never said to be missing.
+# A slot of shared memory can change from one segment to another at any moment, also between two
+# steps of a process that uses it. Three slots serve segments that are dropped and created again,
+# and names of segments that do not exist, while processes pause after they have released a lock
+# (test/c/slow_release.c). Every segment issues only its own numbers, none of them twice, and is
+# never reported as missing.
 use strict;
 use warnings;
 

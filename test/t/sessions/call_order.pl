@@ -1,5 +1,6 @@
-# Across sessions ids follow call order: with max_run = 1 exactly, by default those of calls that are more than a tick apart
-# (G2). A shared counter and the clock, before and after each call, say what the order was.
+# Across sessions, ids follow the order of calls: with max_run = 1 exactly, by default for calls
+# that are more than a tick apart (G2). A shared counter and the clock, read before and after each
+# call, show the order.
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
-# Call order is kept also when every number of every tick is used up (G2): with few numbers in a tick the sessions are always
-# ahead of the clock, and wait for it.
+# Ids follow the order of calls also if every number of every tick is used up (G2). With few numbers
+# in a tick, the sessions are always ahead of the clock and wait for it.
 
 use strict;
 use warnings;

@@ -1,4 +1,4 @@
-# What a person sees who wonders what sessions wait for: the generator's lock has a name in pg_stat_activity.
+# If sessions wait for the generator's lock, pg_stat_activity shows the lock's name.
 
 use strict;
 use warnings;

@@ -1,6 +1,6 @@
-# The same holds for a layout that is unlike the default in everything, with ticks of 10 ms, few sequence numbers, and those
-# first: no id twice (G1), rising within a process (G2), and the time, the worker id and the number where the layout puts them
-# (G3, G7).
+# A layout that differs from the default in everything, with ticks of 10 ms and few sequence numbers
+# in the first field, has the same guarantees. No id is issued twice (G1), ids rise within a process
+# (G2), and time, worker id and sequence number are in the layout's places (G3, G7).
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
-# The time of an id lies between the clock before its call and the clock after it plus max_lead, while sessions issue as fast
-# as they can (G3).
+# An id's time is between the clock before its call and the clock after it plus max_lead, while
+# sessions issue ids as fast as they can (G3).
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
-# Issuing writes no WAL, takes no transaction id, and is allowed in a read-only transaction, also to the first call of a node,
-# whose lease the keeper draws (G4).
+# Issuing ids writes no WAL and uses no transaction id. It is allowed in a read-only transaction,
+# also for the first call of a node, whose lease the keeper acquires (G4).
 
 use strict;
 use warnings;

@@ -1,8 +1,10 @@
-# A library that was replaced while the server runs never shares shared memory with the one before it: each lays its block out as it knows
-# it, under a name of its own, and issues under a lease of its own (G1). A preloaded library stays until the server is restarted; only
-# where the block is a named segment, from PostgreSQL 17 on, do sessions of two libraries meet.
+# A library that was replaced while the server runs never shares shared memory with the previous
+# library. Each creates its own block, under its own name and with its own structure, and issues ids
+# under its own lease (G1). A preloaded library stays until the server is restarted. Sessions of two
+# libraries meet only if the block is a named segment, from PostgreSQL 17 on.
 #
-# The other library is this one with a block that is laid out otherwise, in an installation of its own, whose library is replaced.
+# The other library is this library with a block of another structure, in a separate installation
+# whose library is replaced.
 
 use strict;
 use warnings;

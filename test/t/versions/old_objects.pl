@@ -1,5 +1,6 @@
-# The objects of each released version work with today's library (section 4 of the design: the protocol is spoken between
-# versions): ids, COPY, decoding, status, the protocol by SQL, and the keeper.
+# The objects of each released version work with the current library (section 4 of the design:
+# different versions speak the protocol with each other): ids, COPY, decoding, status, the protocol
+# by SQL, and the keeper.
 
 use strict;
 use warnings;

@@ -1,7 +1,7 @@
-# A released script never changes: those who installed it would be left with other objects than
-# those who install it now. The first version has the only install script, and each later one has
-# the script that makes it out of the version before. test/released has the SHA-256 of those that
-# were released.
+# A released script never changes. Otherwise users who installed it earlier would have other objects
+# than users who install it now. The first version has the only install script, and each later
+# version has the script that updates from the version before. test/released contains the SHA-256 of
+# each released script.
 
 use strict;
 use warnings;
