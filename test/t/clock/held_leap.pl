@@ -22,12 +22,13 @@ my $server = new_clock_server('held', conf => "snowflake.lease_duration = 6s\nti
 my $session = session($server);
 my ($last, $falls, $trials, $passed_s) = (0, 0, 0, 0);
 
-# The true time is what has passed by both clocks.
+# The true time: the real time plus what has passed on both of the server's clocks.
 my $now_s = sub { return time() + $passed_s; };
 my $pass = sub { let_pass($server, $_[0]); $passed_s += $_[0]; };
 my $leap = sub { move_clock($server, $passed_s + $_[0]); };
 
-# An id, above all before it: how far it is from the true time, in s, or what the call failed with.
+# Gets an id, which must be above all previous ids. Returns its distance from the true time in s, or
+# the call's error.
 my $off_s = sub {
 	my $id = call($session);
 	return $id if $id !~ /^\d{6,}$/;
@@ -41,7 +42,7 @@ my $is_near = sub {
 	return ok($off_s =~ /^-?[\d.e-]+$/ && abs($off_s) < 2 * slowness(), $what) || diag("off by $off_s s");
 };
 
-# How far ahead of the true time the furthest tick in the registry is, in s.
+# The difference between the registry's highest tick and the true time, in s.
 my $furthest_s = sub {
 	my $tick = $server->safe_psql('postgres', 'SELECT max(t) FROM (SELECT window_end AS t FROM snowflake_registry'
 		  . ' UNION ALL SELECT last_tick FROM snowflake_watermark UNION ALL SELECT raised_tick FROM snowflake_origin) AS ticks');

@@ -21,7 +21,7 @@ subtest 'the layout\'s end: SF003, and ids never wrap (G7)' => sub {
 	my $session = session($server);
 	like(call($session), qr/^\d+$/, 'ids flow');
 	my $clients = start_clients($server, 2, "COPY (SELECT snowflake_nextval() FROM generate_series(1, 200)) TO STDOUT;\n\\! sleep 0.005\n" x 100);
-	# The clock stands until the clients have got ids of the last second.
+	# The clock stands still until the clients have got ids of the last second.
 	stand_at($server, $end - 1000);
 	ok(wait_until('ids of the last second', sub { ((compare_ids(@{ $clients->{files} }))[3] // 0) >> 22 >= 2**22 - 1000 }), 'up to the end ids flow');
 	run_from($server, $end - 1000);

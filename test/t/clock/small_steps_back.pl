@@ -16,7 +16,7 @@ use Test::More;
 my $server = new_clock_server('small');
 my $counters = 'clock_waits, leases_drawn, clock_steps_back';
 
-# What is said in the log of the last step, in seconds; 0: nothing.
+# The last step that the log reports, in seconds; 0: none.
 sub step_in_log
 {
 	my ($from) = @_;
@@ -34,7 +34,7 @@ for my $case ([ '1min', 3, 5, 50, 1000, 59_000 ], [ '0', 3, 5 ])
 	subtest "max_bridge = $max_bridge: while the clock stands ids go on in the last tick" => sub {
 		setting($server, 'snowflake.max_bridge', $max_bridge);
 		my $session = session($server);
-		ask($session, 'SET snowflake.max_run = 1');    # each call looks at the clock
+		ask($session, 'SET snowflake.max_run = 1');    # each call reads the clock
 		call($session);
 		my $worker = status($server, 'worker');
 		my $now = some_ms($server) + 100;
@@ -57,7 +57,7 @@ for my $case ([ '1min', 3, 5, 50, 1000, 59_000 ], [ '0', 3, 5 ])
 		is(status($server, $counters), $before, 'nobody waited, no lease was drawn');
 		is(status($server, 'clock_bridged') - $bridged, $max_bridge eq '0' ? 0 : @steps, 'and what was bridged is counted');
 		stand_at($server, $now);
-		# When it runs again it must not step back.
+		# The clock must not step back when it runs again.
 		wait_until('the time at which the clock stands', sub { some_ms($server) > $now });
 		run_clock($server);
 		$session->quit;
@@ -74,7 +74,7 @@ subtest 'back by up to max_bridge: ids go on at half speed, until the clock has 
 	my $before = status($server, $counters);
 	for my $back_s (1, 30, 59)
 	{
-		# Where the clock stood before it ran again, it may be behind by milliseconds.
+		# The clock may be behind by milliseconds because it stood still before.
 		cmp_ok($lead->(), '<', 0.05, "back by $back_s s: the node's clock is the server's");
 		my $bridged = status($server, 'clock_bridged');
 		my $log = -s $server->logfile;
@@ -101,7 +101,7 @@ subtest 'back by up to max_bridge: ids go on at half speed, until the clock has 
 			cmp_ok(abs($epoch_ms + tick_of($id) - $clock_ms - ($was - $back_s / 2) * 1000), '<', 100 * $back_s, 'by then half of it is gone, also from ids');
 			$last = $id;
 		}
-		# Some of it has passed.
+		# Part of this time has passed already.
 		let_pass($server, 2 * $back_s);
 		my $id = call($session);
 		cmp_ok($id, '>', $last, 'when the clock has caught up, the id is above the last one');

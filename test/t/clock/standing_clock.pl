@@ -20,7 +20,7 @@ subtest 'a clock that stands: ids go on up to max_lead, then wait, then go on' =
 	my ($pid) = ask($session, 'SELECT pg_backend_pid()');
 	my $now = some_ms($server) + 20;
 	stand_at($server, $now);
-	# More than the 6 ticks hold that may be used now.
+	# More numbers than the 6 ticks have that may be used now.
 	$session->{stdin} .= "SELECT 'ids:' || string_agg(snowflake_nextval()::text, ' ') FROM generate_series(1, 60000);\n";
 	$session->{run}->pump_nb;
 	wait_until('the call to wait', sub { status($server, 'clock_waits') > $waits });

@@ -15,7 +15,7 @@ use Test::More;
 
 my $server = new_clock_server('steps');
 
-# Moves the clock, from where it is.
+# Moves the clock from its present time.
 sub step { run_from($server, some_ms($server) + $_[0] * 1000); return; }
 
 for my $case ([ '1 s', 1, '0' ], [ '61 s', 61 ], [ '1 h', $hour_s ], [ '30 days', 30 * 24 * $hour_s ])

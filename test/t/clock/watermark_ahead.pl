@@ -17,7 +17,7 @@ my $server = new_clock_server('pair', layout => [ $epoch_ms, 41, 1, 12 ]);
 subtest 'error: even the lowest watermark lies ahead of the clock: SF002, and one lease' => sub {
 	setting($server, 'snowflake.on_clock_step_back', 'error');
 	move_clock($server, 2 * $hour_s);
-	# After a start it begins at a random place.
+	# After a start the registry begins at a random slot.
 	my %workers;
 	for (1 .. 30)
 	{
@@ -41,7 +41,7 @@ subtest 'error: even the lowest watermark lies ahead of the clock: SF002, and on
 	is(scalar issue($server, 100), 100, 'once the clock has come to the lease, ids flow');
 	is(status($server, 'leases_drawn'), 1, 'under the same lease');
 
-	# The same while it runs.
+	# The same while the server runs.
 	move_clock($server, 0);
 	for (1 .. 5)
 	{
@@ -70,7 +70,8 @@ subtest 'new_worker: even the lowest watermark lies ahead of the clock: ids go o
 	follows_the_clock($server, 'once the clock has come to the lease, ids follow it');
 	is(status($server, 'leases_drawn, clock_lead'), '1|00:00:00', 'under the same lease');
 
-	# The same while it runs: of two worker ids the other one was used up to some minutes ago.
+	# The same while the server runs. The other worker id of the two was used until some minutes
+	# ago.
 	move_clock($server, 0);
 	push @ids, map { issue($server, 100) } 1 .. 3;
 	is(status($server, q{leases_drawn, clock_steps_back, clock_lead BETWEEN '1 h' AND '3 h', state}), '1|0|t|issuing', 'stepped back while it runs, none helps, and ids go on under the same lease');

@@ -27,7 +27,7 @@ my $key = q{SELECT atttypid::regtype || coalesce(' ' || pg_get_expr(adbin, adrel
 sub column { my ($table, $column) = @_; return on(sprintf $key, $column // 'id', $table); }
 my $adopted = 'bigint ids.snowflake_nextval()';
 
-### No library is loaded: the setting is a placeholder, and the first CREATE TABLE loads it
+### No library is loaded: the setting is a placeholder, and the first CREATE TABLE loads the library
 
 $server->safe_psql('postgres', 'CREATE DATABASE shop');
 on('CREATE SCHEMA ids; CREATE EXTENSION snowflake SCHEMA ids; ALTER DATABASE shop SET snowflake.adopt_keys = on');
@@ -50,11 +50,11 @@ on('ALTER EVENT TRIGGER _snowflake_adopt_keys DISABLE; CREATE TABLE sixth (id se
 like(column('sixth'), qr/^integer nextval/, 'the event trigger is disabled');
 on('ALTER EVENT TRIGGER _snowflake_adopt_keys ENABLE');
 
-# Ids take a preloaded library before 17.
+# Before 17 ids need a preloaded library.
 $server->append_conf('postgresql.conf', preloading(1));
 $server->restart;
 
-# A partition has an identity of its own from 17 on; it is its parent's.
+# From 17 on a partition has an identity, which is its parent's.
 on('SET snowflake.adopt_keys = off; CREATE TABLE parts (id bigint GENERATED ALWAYS AS IDENTITY, at date) PARTITION BY RANGE (at)');
 my $error = (query_error($server, 'shop', 'CREATE TABLE part PARTITION OF parts DEFAULT; INSERT INTO parts (at) VALUES (now())'))[0];
 is($error, '00000', 'a partition of a table with an identity is created');
@@ -86,7 +86,7 @@ on('CREATE FUNCTION work.make() RETURNS void LANGUAGE sql SECURITY DEFINER AS $$
 	ALTER FUNCTION work.make() OWNER TO alice; SET ROLE bob; SELECT work.make()');
 is(column('work.made') . on(q{SELECT ' ' || relowner::regrole FROM pg_class WHERE relname = 'made'}), "$adopted alice", 'SECURITY DEFINER: the table is adopted, and the definer owns it');
 
-# What a role planted in front of PostgreSQL's own names is not called by the event trigger.
+# The event trigger does not call objects that a role created to shadow PostgreSQL's names.
 on(q{CREATE TABLE public.called (who name); GRANT INSERT ON public.called TO PUBLIC; CREATE SCHEMA planted AUTHORIZATION bob});
 on(q{SET ROLE bob; SET search_path = planted;
 	CREATE FUNCTION trap(name, name) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN INSERT INTO public.called VALUES (current_user); RETURN true; END$$;
@@ -108,7 +108,7 @@ is(join(' ', map { column(@$_) } [ 'work.safe' ], [ 'work.safe', 'author_id' ], 
 is(on('SELECT count(*) FROM public.called'), '0', '... none of which was called');
 on('DROP SCHEMA planted CASCADE');
 
-### Dumps: what was adopted, and what was not, comes back as it was
+### Dumps: adopted keys and other keys are restored unchanged
 
 sub schema_of
 {

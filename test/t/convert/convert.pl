@@ -37,7 +37,7 @@ my $clients = start_clients($server, 4, q{
 my $inserted = sub { sql('SELECT count(*) FROM orders WHERE n = 3 AND id ' . $_[0]) };
 ok(wait_until('all clients insert', sub { $inserted->('< 1000000') > 40 }), 'rows are inserted');
 
-# As doc/converting.md says: a short wait for locks, again and again.
+# Tries again and again with a short wait for locks, as doc/converting.md says.
 sub convert
 {
 	my ($table) = @_;
@@ -62,7 +62,7 @@ my @told = grep { /^\d+$/ } map { split /\n/, slurp_file($_) } @{ $clients->{fil
 is(scalar(grep { !$there{$_} } @told), 0, 'every row that a client was told of is there');
 is(sql(q{SELECT count(*) FROM items i LEFT JOIN orders o ON o.id = i.order_id WHERE o.id IS NULL}), '0', 'every item has its order');
 is(sql(q{SELECT count(*) FROM orders WHERE id BETWEEN 1 AND 20000}), '20000', 'old rows kept their ids');
-# A statement that was prepared before its result became wider is PostgreSQL's to refuse.
+# PostgreSQL refuses a statement that was prepared before its result became wider.
 my @errors = grep { /ERROR/ && !/deadlock detected|cached plan must not change result type/ }
   map { split /\n/, -e "$clients->{folder}/$_.err" ? slurp_file("$clients->{folder}/$_.err") : '' } 1 .. 4;
 is(join("\n", @errors), '', 'no client saw an error, but for deadlocks and results that have become wider');
@@ -85,7 +85,8 @@ sql('UPDATE edge SET id = id - 1', q{SELECT snowflake_convert('edge', 'id')});
 run_clock($server);
 ok(sql('INSERT INTO edge DEFAULT VALUES RETURNING id') >= $limit, 'one below is not');
 
-### A partition's own NOT NULL, which from PostgreSQL 18 on is a constraint that no change of type can get past
+### A partition's own NOT NULL, which from PostgreSQL 18 on is a constraint that prevents a change
+### of type
 
 sql('CREATE TABLE split (id int NOT NULL, n int) PARTITION BY LIST (n)', 'CREATE TABLE split_1 PARTITION OF split (id NOT NULL) FOR VALUES IN (1)',
 	'CREATE TABLE split_2 PARTITION OF split FOR VALUES IN (2)');
@@ -101,7 +102,8 @@ is((convert_split())[0], '00000', 'a table is converted whose partition is NOT N
 like(sql("INSERT INTO split (n) VALUES ($_) RETURNING id"), qr/^\d{15,}$/, "... partition $_, too") for 1, 2;
 is((query_error($server, $db, 'INSERT INTO split VALUES (NULL, 1)'))[0], '23502', '... and still is');
 
-### Other layouts: what is large is measured by the database's own. No id is issued here, so that it may change.
+### Other layouts: the limit depends on the database's layout. No id is issued here, so the layout
+### may change.
 
 sql('CREATE DATABASE other');
 sub other { return $server->safe_psql('other', join(";\n", @_)); }

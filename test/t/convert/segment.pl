@@ -50,7 +50,7 @@ is(join("\n", @errors), '', 'no client saw an error');
 
 ### Another node
 
-# A table of so many rows, anew.
+# Creates the table again, with so many rows.
 sub fill
 {
 	my ($server, $table, $rows) = @_;
@@ -72,7 +72,7 @@ value($registry, 'INSERT INTO small (n) SELECT generate_series(1, 300)');
 my %here = map { $_ => 1 } split /\n/, value($registry, 'SELECT id FROM small');
 is(scalar(grep { $here{$_} } numbers($node, 300, 'shared')), 0, '... and no number of the table is issued there');
 
-# Where nothing can be seen.
+# On the other node, which does not see the registry's tables.
 fill($node, 'small', 150);
 ($state, $text) = convert($node, 'small', 'fresh');
 is($state, '55000', 'a table on a node of a registry elsewhere is not converted');
@@ -86,7 +86,7 @@ is(value($node, q{SELECT count(*) FROM pg_class WHERE relname = 'small_id_seq'})
 value($node, 'CREATE TABLE none (id serial)');
 is((convert($node, 'none', 'fresh'))[0], '00000', 'a table without numbers is converted there, too');
 
-### A life before
+### Before a restart
 
 for my $end ('fast', 'immediate')
 {

@@ -17,7 +17,7 @@ value($primary, 'CREATE EXTENSION snowflake');
 my %loads = (primary => load($primary));
 ok(ids_flow($loads{primary}), 'the primary issues');
 
-# Copied while it issues.
+# The backup is made while the server issues ids.
 my $standby = standby_of($primary, 'standby');
 my $cascaded = standby_of($standby, 'cascaded');
 $primary->backup('beside');

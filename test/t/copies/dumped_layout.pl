@@ -12,7 +12,7 @@ use Test::More;
 DumpTest::start();
 make_source('source_2', 'other', 'public');
 
-### A dump that is old: made before the first lease, so that it has no layout
+### A dump that was made before the first lease, so it contains no layout
 
 $from->safe_psql('postgres', 'CREATE DATABASE fresh');
 $from->safe_psql('fresh', 'CREATE EXTENSION snowflake; CREATE TABLE t (id bigint PRIMARY KEY DEFAULT snowflake_nextval())');
@@ -30,7 +30,7 @@ restore_plain($to, 'apart', "$dir/schema.sql");
 $to->command_ok([ 'pg_restore', '--exit-on-error', '-d', 'apart', "$dir/data.dump" ], 'the data after the schema');
 check_restored($to, 'apart', 'source_2', 'other', 'public', 'schema and data apart');
 
-# Data that arrive where ids were issued under another layout must not change it unnoticed.
+# If ids were issued under another layout, loading the data must not silently change the layout.
 restore_plain($to, 'late', "$dir/schema.sql");
 $to->safe_psql('late', 'SELECT snowflake_nextval()');
 $to->command_fails_like([ 'pg_restore', '--exit-on-error', '-d', 'late', "$dir/data.dump" ], qr/snowflake_layout/,

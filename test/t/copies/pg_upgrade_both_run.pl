@@ -16,14 +16,14 @@ PgUpgrade::start_old();
 start_nodes();
 my $copied = upgrade_target('copied', preload => 1);
 make_databases(qw(branch fleet shop));
-# One node whose lease outlives the upgrade, and one whose lease does not.
+# One node's lease survives the upgrade, the other node's lease does not.
 make_node('steady', '5min', place('fleet', $copied, $old));
 make_node('hasty', '2s', place('fleet', $copied, $old));
 flows($_, "$_, under a registry on the old server") for 'hasty', 'steady';
 my $before = stopped_state('branch', 'shop');
 pg_upgrade($copied);
 
-### The old server runs on: what it hands out now the new one does not know
+### The old server runs on: the new server does not know the leases that the old one grants now
 
 start_server($old);
 is_deeply(state_of($old, $_), $before->{$_}, "$_: pg_upgrade left the old server as it was") for sort keys %$before;
@@ -46,7 +46,8 @@ ok(wait_until('a worker id of its own', sub { sql($nodes, 'late', "SELECT last_e
   for sql($nodes, 'steady', 'SELECT worker FROM snowflake_status'), sql($nodes, 'hasty', 'SELECT worker FROM snowflake_status'),
   sql($copied, 'fleet', 'SELECT worker FROM snowflake_status');
 
-### Both at once: two nodes of one registry elsewhere; two registries for themselves, of which the new one settles
+### Both at the same time: two nodes of one registry on another server; a registry on each, of which
+### the new one settles
 
 start_server($old);
 for my $round (1 .. 10)

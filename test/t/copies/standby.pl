@@ -46,7 +46,7 @@ is(value($standby, q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 
 
 $primary->stop('fast');
 $standby->promote;
-# Its keeper starts with the promotion only where the library was there at the server's start.
+# Its keeper starts with the promotion only if the library was loaded at the server's start.
 my $by_itself = preloading() eq preloading(1);
 value($standby, 'SELECT snowflake_nextval()') unless $by_itself;
 ok(wait_until('a lease', sub { value($standby, 'SELECT state, issuing, idle FROM snowflake_metrics') eq 'issuing|1|0' }),

@@ -13,7 +13,7 @@ CopyTest::start('add_column');
 
 value('CREATE TABLE other AS SELECT i FROM generate_series(1, 50) i');
 
-# The ways in which ADD COLUMN can come to run.
+# The ways to run ADD COLUMN.
 my %forms = (
 	direct => 'ALTER TABLE other ADD COLUMN %s bigint DEFAULT snowflake_nextval()',
 	do_block => 'DO $x$ BEGIN ALTER TABLE other ADD COLUMN %s bigint DEFAULT snowflake_nextval(); END $x$',
@@ -34,7 +34,8 @@ BEGIN EXECUTE format('ALTER TABLE other ADD COLUMN %I bigint DEFAULT snowflake_n
 		{
 			my $column = lc "${form}_$timing" =~ s/ /_/r;
 			push @columns, $column;
-			# The function is called for each row of the other table, and by a domain's CHECK; COPY's for those of the file.
+			# snowflake_nextval() is called for each row of the other table and by a domain's CHECK,
+			# snowflake_copy_nextval() for each row of the file.
 			push @expected, ($form eq 'domain' ? 100 : 50) . '|3|3';
 			my ($when, $level) = split / /, $timing;
 			my $trigger = $timing eq 'DEFERRED'
@@ -56,7 +57,8 @@ COMMIT;
 		}
 	}
 	is(value($sql), join("\n", @expected), 'the calls of each COPY') or return;
-	# By an event trigger, within a COPY that a block runs; before, between and after COPYs of the session.
+	# By an event trigger, in a COPY that a DO block runs; before, between and after COPYs of the
+	# session.
 	value(q{CREATE FUNCTION event() RETURNS event_trigger LANGUAGE plpgsql AS $$
 BEGIN IF tg_tag = 'CREATE TABLE' THEN ALTER TABLE other ADD COLUMN event bigint DEFAULT snowflake_nextval(); END IF; END $$;
 CREATE EVENT TRIGGER event ON ddl_command_end EXECUTE FUNCTION event();

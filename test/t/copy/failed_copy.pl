@@ -15,7 +15,7 @@ value('CREATE TABLE other AS SELECT i FROM generate_series(1, 50) i');
 value('CREATE ROLE guest; GRANT pg_execute_server_program TO guest');
 my $trials = 0;
 
-# Whether COPY's way is shut outside of a COPY.
+# Checks that no COPY is considered to be running.
 sub way_is_shut
 {
 	my ($session, $name) = @_;

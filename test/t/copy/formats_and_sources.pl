@@ -28,7 +28,7 @@ subtest 'formats and sources' => sub {
 	ids_are_good('target', $rows, 'FREEZE');
 	is(value(q{SELECT count(*) FROM target WHERE s = 'row ' || n}), $rows, '... with the right columns');
 
-	# An id in the file is what is stored, and none is issued for it.
+	# If the file contains an id, that id is stored, and none is issued for the row.
 	value("COPY (SELECT -n, -n, s, -n FROM source) TO '$folder/all'; TRUNCATE target");
 	is(calls("COPY target FROM '$folder/all'"), '0|0', 'all columns in the file: no id is issued');
 	is(value('SELECT count(*) FROM target WHERE id = n AND x = n'), $rows, '... and the file is what is stored');

@@ -47,7 +47,8 @@ subtest 'how rows go in' => sub {
 	ids_are_good('way', $rows / 2, 'with a WHERE');
 	goes_in_one_by_one('the function in the WHERE', "TRUNCATE way; $copy WHERE snowflake_nextval() > n", $rows, 'way');
 	ids_are_good('way', $rows, 'the function in the WHERE');
-	# As if nothing were known of COPY: where the function got a setting of its own, and where COPY's may not be called.
+	# Rows go one by one if the function has its own setting, or if the role may not call COPY's
+	# function.
 	value('GRANT ALL ON way TO loader');
 	for my $change ("ALTER FUNCTION snowflake_nextval() SET work_mem = '1MB'", 'ALTER FUNCTION snowflake_nextval() SECURITY DEFINER',
 		'REVOKE ALL ON FUNCTION snowflake_copy_nextval(internal) FROM PUBLIC')

@@ -17,7 +17,8 @@ value('CREATE TABLE half (n int, id bigint DEFAULT snowflake_nextval(), s text);
 my $go = $server->basedir . '/go';
 my $half = 20_000;
 
-# Starts a COPY of two halves, calls `$between` when rows of the first have been read, and returns what the COPY said.
+# Starts a COPY of two halves, calls `$between` when rows of the first half have been read, and
+# returns the COPY's result.
 sub copy_in_halves
 {
 	my ($between, $settings) = @_;

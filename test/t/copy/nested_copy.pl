@@ -35,7 +35,7 @@ subtest 'a COPY within a COPY' => sub {
 			$trials++;
 		}
 	}
-	# After the inner one, and after any other command, the outer COPY goes on as before.
+	# After the inner COPY, and after any other command, the outer COPY continues as before.
 	value('TRUNCATE outer_; ALTER TABLE outer_ ADD CHECK (way_is_open())');
 	for my $command ($inner, $caught, 'CREATE TEMP TABLE x ON COMMIT DROP AS SELECT 1', 'SET LOCAL work_mem = 1024', q{DO 'BEGIN END'})
 	{
@@ -43,7 +43,7 @@ subtest 'a COPY within a COPY' => sub {
 		is(calls("COPY outer_ (n) FROM PROGRAM 'seq 10'"), '0|' . ($command eq $inner ? $rows + 10 : $command eq $caught ? 15 : 10),
 			"after $command: the outer COPY");
 	}
-	# Three deep; the innermost fires ADD COLUMN.
+	# Three levels; the innermost COPY runs ADD COLUMN.
 	value(qq{TRUNCATE outer_, inner_; DROP TRIGGER nest ON outer_;
 CREATE TRIGGER nest AFTER INSERT ON outer_ FOR EACH ROW EXECUTE FUNCTION run(\$\$$inner\$\$);
 CREATE TRIGGER nest AFTER INSERT ON inner_ FOR EACH ROW EXECUTE FUNCTION run(\$\$COPY deep (n) FROM '$file'\$\$);

@@ -13,7 +13,8 @@ CopyTest::start('messages');
 
 my $trials = 0;
 
-# Sends messages in a connection of its own; returns the SQLSTATEs of errors, and `value` for each value that came back.
+# Sends messages in a separate connection. Returns the SQLSTATEs of errors, and `value` for each
+# value that was returned.
 sub answers
 {
 	my (@messages) = @_;
@@ -25,7 +26,7 @@ sub answers
 		my ($type, $body) = @$message;
 		print $socket $type . pack('N', 4 + length $body) . $body;
 		$socket->flush;
-		# Sync, a function call and the start are answered up to ReadyForQuery.
+		# The answers to Sync, to a function call and to the start end with ReadyForQuery.
 		next unless $type =~ /^[SF]?$/;
 		my $kind = '';
 		while ($kind ne 'Z')

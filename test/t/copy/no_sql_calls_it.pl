@@ -41,7 +41,7 @@ my @sql = (
 	'CREATE TYPE f AS RANGE (subtype = bigint, canonical = snowflake_copy_nextval)', 'CALL snowflake_copy_nextval(NULL)',
 	'COPY (SELECT snowflake_copy_nextval(NULL)) TO STDOUT', q{COPY probe (n) FROM PROGRAM 'seq 3' WHERE snowflake_copy_nextval(NULL) > 0});
 
-# What holds a value of type internal, or passes one on, is made by superusers alone.
+# Only superusers can create objects that hold or pass a value of type internal.
 my @by_superusers = (
 	'CREATE AGGREGATE f(bigint) (sfunc = int8_avg_accum, stype = internal, finalfunc = snowflake_copy_nextval)',
 	'CREATE AGGREGATE f(bigint) (sfunc = int8inc, stype = bigint, msfunc = int8_avg_accum, minvfunc = int8_avg_accum_inv,'
@@ -64,7 +64,7 @@ my @by_superusers = (
 	'DROP FUNCTION snowflake_copy_nextval(internal)', 'ALTER FUNCTION snowflake_nextval() STABLE',
 	'CREATE OR REPLACE FUNCTION snowflake_copy_nextval(internal) RETURNS bigint LANGUAGE sql RETURN 1::bigint');
 
-# Tries each statement alone, in one session. How it is refused differs between versions; that it is does not.
+# Tries each statement separately, in one session. Every version refuses it, with different errors.
 sub are_refused
 {
 	my ($role, @statements) = @_;

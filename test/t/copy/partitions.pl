@@ -38,7 +38,7 @@ ALTER TABLE high ALTER id DROP DEFAULT});
 	goes_in_many('the id decides the partition', "COPY by_id (n) FROM '$file'", 'present');
 	ids_are_good('present', $rows, 'the id decides the partition');
 
-	# A row trigger before the insert makes its partition, and that one alone, go one by one.
+	# A row trigger before the insert makes only its own partition get rows one by one.
 	value(q{CREATE FUNCTION change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.s := NEW.id; RETURN NEW; END';
 CREATE TRIGGER change BEFORE INSERT ON low FOR EACH ROW EXECUTE FUNCTION change();
 ALTER TABLE root ALTER id SET DEFAULT snowflake_nextval()});

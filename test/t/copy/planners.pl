@@ -74,7 +74,7 @@ subtest 'others that plan get the function itself' => sub {
 	}
 	is(value('SELECT count(*), count(id) FROM noted'), '1|1', 'the COPY');
 
-	# Not through another language.
+	# A default that calls the C function directly, without another language.
 	value(q{CREATE TABLE direct (n int, id bigint DEFAULT snowflake_nextval(), a text DEFAULT planned('asked', 1::smallint, 'eval_const_expressions', false),
 	b text DEFAULT planned('asked', 2::smallint, 'expression_planner', false)); COPY direct (n) FROM PROGRAM 'echo 1'});
 	is(value('SELECT contents(a), contents(b) FROM direct'), 'the function|the function', 'a default that is written in C');
@@ -83,7 +83,8 @@ subtest 'others that plan get the function itself' => sub {
 subtest 'what COPY plans beside its defaults calls the function itself' => sub {
 	value(q{CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
 CREATE DOMAIN checked AS bigint CHECK (VALUE < snowflake_nextval())});
-	# What the table has beside n and an id, what the COPY has after its file, and the calls beside those for the id.
+	# The table's further columns, what follows the COPY's file, and the number of calls in addition
+	# to those for the id.
 	my %cases = (
 		'WHERE' => [ '', 'WHERE snowflake_nextval() > n', $rows, 0 ],
 		'CHECK' => [ ', CHECK (snowflake_nextval() > n)', '', $rows, 0 ],
@@ -135,7 +136,8 @@ END $$} . '; CREATE TRIGGER walk AFTER INSERT ON opened FOR EACH STATEMENT EXECU
 };
 
 subtest 'how it looks to who asks' => sub {
-	# An SQL function that uses its argument twice asks whether that is volatile, and is not inlined.
+	# An SQL function that uses its argument twice is not inlined if the argument is volatile, so
+	# the planner checks that.
 	my @columns = map { "$_\::smallint" } 1 .. 4;
 	my $looks = join ', ', map { "looks('asked', $_)" } @columns;
 	value('CREATE TABLE looking (n int' . join('', map { ", c$_ text DEFAULT looks('asked', $columns[$_])" } 0 .. 3)
@@ -149,7 +151,8 @@ COPY queried (n) FROM PROGRAM 'echo 1'; SELECT contents(t) FROM queried}), 'the 
 	is(value("SELECT $looks"), join('|', ('volatile, mutable, volatile to COPY') x 4), 'elsewhere');
 };
 
-# What copy.cpp relies on is otherwise: the function itself, which costs time alone.
+# If PostgreSQL does not do what copy.cpp relies on, the function itself is called, which only costs
+# time.
 subtest 'a memory context that only has the name of COPY\'s' => sub {
 	value(q{CREATE FUNCTION planned_elsewhere(regclass, smallint) RETURNS text LANGUAGE c AS 'TEST_C/planning';
 CREATE TABLE elsewhere (n int, t text DEFAULT planned_elsewhere('asked', 1::smallint))} =~ s/TEST_C/$ENV{SNOWFLAKE_TEST_C}/r);

@@ -47,7 +47,7 @@ sub random_text
 	return $parts =~ s/(?<!%)%t/random_text($depth - 1)/ger =~ s/%%/%/gr;
 }
 
-# Each row's ids numbered by their size, so that "the same id twice" and "the later one first" show.
+# Replaces each row's ids by their ranks, to show equal ids and ids in the wrong order.
 sub without_ids
 {
 	my ($text) = @_;

@@ -15,12 +15,13 @@ use Test::More;
 my $server = new_clock_server('lives');
 my $day_s = 24 * $hour_s;
 
-# What has passed by both clocks, in s: with it the wall clock is right.
+# The time that has passed on both clocks, in s. With this shift the wall clock is right.
 my $passed_s = 0;
 my $off_by = sub { move_clock($server, $passed_s + $_[0]) };
 my $crash = sub { $server->stop('immediate'); $_[0]->(); start_server($server) };
 
-# Ids after a crash, all above those before, under the same lease; how far the last one is from the true time, in s.
+# Gets ids after a crash, which must be above all previous ids and of the same lease. Returns the
+# last one's distance from the true time, in s.
 sub goes_on
 {
 	my ($code) = @_;

@@ -22,7 +22,7 @@ my ($lease, $worker) = first_call($node);
 my $box = box_of($node);
 my %drawn = ($lease => 'the original');
 
-# What issues under a lease that nobody had before.
+# Checks that the server issues ids under a lease that no server had before.
 sub is_another
 {
 	my ($server, $what) = @_;
@@ -36,7 +36,7 @@ sub is_another
 	return;
 }
 
-# The original, after a crash.
+# Checks the original after a crash.
 sub is_itself
 {
 	my ($when) = @_;
@@ -44,7 +44,7 @@ sub is_itself
 	return;
 }
 
-# A server of its own on a copy of the node's files as they are now.
+# A new server with a copy of the node's present files.
 sub copy_of_files
 {
 	my ($name) = @_;
@@ -88,7 +88,7 @@ rename $aside, $data or die "rename: $!";
 start_server($node);
 is_itself('where it came back to its place');
 
-# From here on there is no original. Files that are made where others were removed may well have their inodes.
+# From here on there is no original. New files can get the inodes of removed files.
 $node->stop('immediate');
 my $saved = $node->basedir . '/saved';
 system_or_bail('cp', '-a', $data, $saved);

@@ -11,7 +11,7 @@ use SnowflakeTest;
 use Test::More;
 
 my $db = 'postgres';
-# A window outlives all of it, so that the lease of before is one that may be used.
+# The window outlasts the whole test, so the previous lease could still be used.
 my $first = new_server('first', streaming => 1, conf => quiet() . "wal_log_hints = on\n");
 start_server($first);
 value($first, 'CREATE EXTENSION snowflake');
@@ -31,7 +31,7 @@ is((query_error($first, $db, "SELECT $_"))[0], '25006', "$_ on a standby") for '
 like(slurp_file($first->logfile), qr/continues with its previous lease/, '... and has found the lease of before');
 is(value($first, q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'snowflake keeper'}), '0', 'no keeper runs there');
 
-# A session that was refused before the promotion, and others.
+# Tries a session that was refused before the promotion, and other sessions.
 my $session = $first->background_psql($db, on_error_stop => 0);
 is((ask($session, 'SELECT snowflake_nextval()'))[0], '', 'a session is refused');
 stop_clients($on_second);

@@ -25,14 +25,14 @@ my $log = -s $server->logfile;
 start_server($server);
 is(life($server), $life, 'the lease goes on');
 like(log_since($server, $log), qr/snowflake: 1 database continues with its previous lease/, '... of one database');
-# A server that is stopped before its keeper has begun keeps the lease for the next life.
+# If the server stopped before its keeper has started, the lease would stay for the next start.
 $server->poll_query_until('postgres', 'SELECT keeper_pid IS NOT NULL FROM snowflake_status') or die 'no keeper';
 $server->stop('fast');
 ok(!-e $box, 'after a clean shutdown nothing is left');
 start_server($server);
 isnt(life($server), $life, '... and a lease that was given back is not used again');
 
-# What is no slot's content is gone, too.
+# Content that belongs to no node is removed, too.
 $server->stop('immediate');
 $bytes = read_box($box);
 substr($bytes, $slots_from + 3 * $size, $size) = "\1" x $size;

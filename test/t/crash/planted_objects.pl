@@ -31,7 +31,8 @@ sub write_file
 	return;
 }
 
-# Crashes the server, puts something in the place of its box, which it is told as bytes, and starts it.
+# Crashes the server, calls $make to put another object in place of its box, whose bytes $make gets,
+# and starts the server.
 sub starts_with
 {
 	my ($what, $make, $start) = @_;
@@ -72,7 +73,7 @@ for my $case (@replaced)
 is((stat $target)[2] & 07777, 0600, 'what the link led to has its mode');
 ok(says_path($server, read_box($target)), '... and its content');
 
-# Twice, because nothing is replaced.
+# Twice, because the object is not replaced.
 for my $time ('a directory', 'the same directory')
 {
 	like(starts_with($time, sub { mkdir $_[0], 0700 or die "mkdir: $!" if !-d $_[0] }), $none, '... which cannot be replaced, as the log says');
@@ -86,7 +87,7 @@ SKIP:
 		diag('skipped: an object of another user: this one can make none, and may not have name spaces of his own');
 		skip 'no name spaces', 1;
 	}
-	# root's own, which this user cannot open, nor remove.
+	# An object of root, which this user can neither open nor remove.
 	for my $time ('an object of another user', 'the same object')
 	{
 		my $log = starts_with($time, sub { write_file($_[0], $_[1]) },

@@ -56,7 +56,7 @@ unlike(log_since($server, $log), $unusable, '... and nothing else of it');
 is(box_of($server), $box, 'there is one of its name again');
 is(shown(), '1|0 1|0', '... as the views say');
 
-# The new one is as good as the first.
+# The new object works like the first one.
 $log = -s $server->logfile;
 die_and_start($server);
 is(life($server), $life{postgres}, 'after SIGKILL of all processes the same lease goes on, from the new object');

@@ -14,7 +14,7 @@ DatabaseTest::start('dropped');
 
 create_database('d8');
 
-# Dropped and created in one transaction, over a lease of the first one.
+# Dropped and created in one transaction, while the first extension has a lease.
 ids_flow('d8', 'd8', 'd8');
 my ($rc, $out, $err) = $server->psql('d8', q{
 	BEGIN;
@@ -27,7 +27,7 @@ ids_flow('d8', 'd8', 'rolled back');
 $server->safe_psql('d8', 'BEGIN; DROP EXTENSION snowflake; CREATE EXTENSION snowflake; COMMIT');
 ids_flow('d8', 'd8', 'dropped and created in one transaction');
 
-# A default hangs on it: CASCADE takes the default, not the rows.
+# A default depends on it: CASCADE drops the default, not the rows.
 $server->safe_psql('d8', q{
 	CREATE TABLE t (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), n int);
 	INSERT INTO t (n) SELECT generate_series(1, 10)});

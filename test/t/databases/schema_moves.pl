@@ -26,7 +26,7 @@ for my $move ([ 'CREATE SCHEMA first; ALTER EXTENSION snowflake SET SCHEMA first
 	$last = $id;
 	is($session->query_safe("SELECT worker FROM $to.snowflake_decode($id)"),
 		$session->query_safe("SELECT worker FROM $to.snowflake_status"), '... and can be read');
-	# The keeper that lived through the change; then one that comes after it.
+	# The keeper that ran during the change, then the next keeper.
 	ok(end_keeper('d7'), '... the keeper ends');
 	is($server->safe_psql('d7', "SELECT count(*) FROM $to.snowflake_registry"), '0', '... and released its lease in the new schema');
 	$id = $session->query_safe("SELECT $to.snowflake_nextval()");

@@ -16,8 +16,8 @@ my $onlooker = $server->background_psql('onlooker');
 my $look = 'SELECT (snowflake_get_status()).state';
 $onlooker->query_safe($look);
 $onlooker->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
-# Whatever a look takes is locked already, so nothing makes the session hear of what others did; and a name that is not there makes
-# it keep what it sees of the catalogs.
+# The session already holds all locks that reading the status takes, so it processes no invalidation
+# messages. Looking up a missing name makes it keep its catalog snapshot.
 $onlooker->query_safe("SELECT count(*) FROM $_") for qw(pg_database pg_depend pg_class pg_proc pg_extension pg_namespace pg_attribute);
 $onlooker->query_safe(q{SELECT to_regclass('nowhere')});
 is($onlooker->query_safe($look), 'idle', 'a database that has no place looks at the others');

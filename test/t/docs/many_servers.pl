@@ -15,7 +15,7 @@ start_server($registry);
 $registry->safe_psql('postgres', 'CREATE DATABASE ids');
 $registry->safe_psql('ids', block_of($page, 'CREATE ROLE snowflake_node'));
 
-# The page's names of hosts are those of no server here.
+# The page's host names do not exist here.
 my $tell = block_of($page, 'ALTER SYSTEM SET snowflake\.registry');
 my $place = sprintf 'host=%s port=%d', $registry->host, $registry->port;
 $tell =~ s/host=registry1,registry2/$place/ or die "$page: no hosts to be others\n";
@@ -25,7 +25,7 @@ for my $node (@nodes)
 {
 	start_server($node);
 	$node->safe_psql('postgres', 'CREATE EXTENSION snowflake; CREATE TABLE item (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), n integer)');
-	# ALTER SYSTEM stands in no transaction.
+	# ALTER SYSTEM cannot run in a transaction block.
 	my ($status, undef, $err) = $node->psql('postgres', $tell, on_error_stop => 1);
 	is($err, '', $node->name . ' is told where its registry is');
 	ok(wait_until('the setting', sub { $node->safe_psql('postgres', 'SHOW snowflake.registry') =~ /dbname=ids/ }), '... and reads it');

@@ -18,7 +18,7 @@ use Test::More;
 my $server = new_server('server', preload => 1, patient => 1, conf => "log_statement = none\nautovacuum = off\ntimezone = 'UTC'\nmax_worker_processes = 40\nsnowflake.max_databases = 40\n");
 start_server($server);
 
-# What psql shows, but for figures, widths, and the rows that it counts.
+# psql's output without figures, widths and row counts.
 sub shape
 {
 	my ($text) = @_;

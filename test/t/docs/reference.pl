@@ -16,7 +16,7 @@ $server->safe_psql('postgres', q{
 	CREATE ROLE owner SUPERUSER; SET ROLE owner;
 	CREATE SCHEMA "Other schema"; CREATE EXTENSION snowflake SCHEMA "Other schema"});
 
-# What test/reference prints of the database as it is now, and its errors.
+# What test/reference prints for the database's present state, and its errors.
 sub printed
 {
 	my ($out, $err) = ('', '');

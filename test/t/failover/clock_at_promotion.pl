@@ -20,7 +20,7 @@ $primary->stop('immediate');
 
 move_clock($standby, $day);
 $standby->promote;
-# The time is the server's own in SQL, so that the node's clock is as wrong.
+# SQL reads the server's clock, so the node's clock is wrong by the same time.
 my ($first) = draw($standby, 1, duration => '6 s');
 like($first, qr/^\d+$/, 'a worker id is drawn while the clock is ahead');
 is(value($standby, q{SELECT settles_until > clock_timestamp(), settling_us FROM snowflake_origin}), 't|8000000',

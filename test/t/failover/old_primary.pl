@@ -22,14 +22,16 @@ my $since = value($new, 'SELECT clock_timestamp()');
 ok(wait_until('all to have moved over', sub { $renewed->($since) == 3 }), 'all nodes have followed to the promoted registry');
 push @nodes, begin_node($nodes, 'node_4', place($old, $new));
 
-# The fence has a hole: the new one is gone, the old one back, first in the list, and can be written to.
+# Fencing fails: the promoted registry is down, and the old primary is up again, first in the list,
+# and accepts writes.
 $new->stop('immediate');
 $old->start;
 ok(wait_until('them to ask there', sub { value($nodes, q{SELECT last_error ~ 'older timeline' FROM snowflake_status}, $_->{name}) eq 't' }),
 	"$_->{name} refuses what the old primary says") for @nodes;
 is(value($nodes, 'SELECT count(*) FROM snowflake_status WHERE window_end > clock_timestamp()', $_->{name}), '1', "... $_->{name} still has its window")
   for $nodes[0];
-# A node that knows nothing of the promoted one cannot tell, and neither can the registry: its worker id is told apart by nobody.
+# A node that has never seen the promoted registry cannot detect this, and neither can the old
+# primary: nothing keeps that node's worker id different.
 ok(wait_until('the windows to end', sub { value($nodes, 'SELECT window_end < clock_timestamp() FROM snowflake_status', 'node_4') eq 't' }), 'windows end');
 my ($state, $error) = query_error($nodes, 'node_4', 'SELECT snowflake_nextval()');
 is($state, 'SF001', '... and rather than a lease of the old primary nodes have none');

@@ -14,7 +14,7 @@ my $nodes = make_nodes('nodes', conf => "snowflake.lease_duration = 1min\n");
 my @nodes = map { begin_node($nodes, "node_$_", place($registry)) } 1 .. 4;
 value($registry, 'ALTER TABLE snowflake_registry SET UNLOGGED; ALTER TABLE snowflake_watermark SET UNLOGGED');
 $registry->stop('immediate');
-# No node asks before the tables are what they were, and others have acquired.
+# No node calls the registry before the tables are logged again and others have acquired leases.
 my $rules = "local all node reject\n" . PostgreSQL::Test::Utils::slurp_file($registry->data_dir . '/pg_hba.conf');
 my $hba = sub { open(my $file, '>', $registry->data_dir . '/pg_hba.conf') or die; print $file $_[0]; close $file or die; };
 $hba->($rules);

@@ -14,7 +14,8 @@ my $primary = new_server('primary', streaming => 1, conf => "wal_level = logical
 start_server($primary);
 sub value { my ($server, $sql) = @_; return $server->safe_psql($db, $sql); }
 
-# Its lease is taken away again and again: each time INSERT, UPDATE and DELETE in the registry's tables.
+# Removes the server's lease again and again. Each time, the registry's tables get an INSERT, an
+# UPDATE and a DELETE.
 sub draw_anew
 {
 	my ($server, $times) = @_;
@@ -39,9 +40,9 @@ $copy->promote;
 value($copy, sprintf(q{CREATE SUBSCRIPTION everything CONNECTION 'host=%s port=%s dbname=%s' PUBLICATION everything
 	WITH (copy_data = false, create_slot = false, slot_name = 'everything')}, $primary->host, $primary->port, $db));
 
-# Both draw under the same numbers, which is what their rows would be in conflict about.
+# Both registries grant the same lease ids, so their rows would conflict.
 ok(draw_anew($copy, 1), 'the copy draws a worker id of its own');
-# It is to keep this one, however slow the machine is.
+# The copy must keep this lease, however slow the machine is.
 $copy->append_conf('postgresql.conf', 'snowflake.lease_duration = 2min');
 $copy->reload;
 ok(wait_until('a long window', sub { value($copy, q{SELECT window_end > clock_timestamp() + interval '1 min' FROM snowflake_status}) eq 't' }), '... for long');

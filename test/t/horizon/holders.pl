@@ -52,7 +52,7 @@ for my $way ('COMMIT', 'ROLLBACK', 'death')
 }
 figures('the horizon was above the next id %s s after the end of what held it', join ', ', map { sprintf '%.2f', $_ } @lags);
 
-# Other databases have their own.
+# Other databases have their own horizon.
 my $there = session('other');
 $there->query_safe("BEGIN; $insert");
 passes('a transaction of another database does not hold it', value($insert));
@@ -64,13 +64,13 @@ is(horizon_there() - $first, 0, '... but that one\'s own');
 $there->query_safe('COMMIT');
 $there->quit;
 
-# Of what draws nothing it does not hear, though it writes.
+# A transaction that gets no id does not hold back the horizon, even if it writes.
 my $open = session();
 $open->query_safe("BEGIN; INSERT INTO outbox VALUES (1, 'by hand')");
 passes('a transaction that draws nothing does not hold it', value($insert));
 $open->query_safe('ROLLBACK');
 
-# The leader has drawn nothing itself.
+# The leader has got no id itself.
 my $parallel = value('SHOW server_version_num') >= 160000 ? 'debug_parallel_query' : 'force_parallel_mode';
 $open->query_safe("SET $parallel = on; SET max_parallel_workers_per_gather = 2; SET parallel_leader_participation = off; BEGIN");
 my $drawn = $open->query_safe('SELECT min(snowflake_nextval()) FROM outbox');
@@ -87,7 +87,8 @@ sub passes_not
 	return cmp_ok(horizon(), '<=', $id, '... for a transaction that is open still, and holds the horizon');
 }
 
-# Prepared, and over a restart and a crash, after which it says that a prepared transaction of before holds it.
+# A prepared transaction, also over a restart and a crash. After these the view says that an earlier
+# prepared transaction holds back the horizon.
 my $prepared = $open->query_safe("BEGIN; $insert");
 $open->query_safe(q{PREPARE TRANSACTION 'it''s kept'});
 my $later = value($insert);
@@ -112,7 +113,7 @@ value(q{COMMIT PREPARED 'it''s kept'});
 passes('... until its end', $later);
 is(value('SELECT horizon_gid IS NULL FROM snowflake_status'), 't', '... after which nobody does');
 
-# Without one before the restart: the box lives as long as the machine.
+# A restart without a prepared transaction: the box exists until the machine reboots.
 my $before = horizon();
 $server->restart;
 cmp_ok(horizon(), '>=', $before, 'a restart in good order leaves the horizon');

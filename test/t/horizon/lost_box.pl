@@ -20,7 +20,7 @@ sub drawn { return value('SELECT snowflake_nextval()'); }
 sub horizon { return value('SELECT snowflake_horizon()'); }
 my $file = $server->data_dir . '/snowflake.horizons/' . value(q{SELECT oid FROM pg_database WHERE datname = 'postgres'});
 
-# The limit that the file has.
+# The limit in the file.
 sub limit { return -e $file ? unpack('q', substr(slurp_file($file), -8)) : -1; }
 
 sub restart_without_box
@@ -48,7 +48,7 @@ for my $mode ('fast', 'immediate')
 	for my $when ('after a report', 'before a report', 'while the server is down', 'after the box was removed')
 	{
 		my $case = "$mode, the clock steps back $when";
-		# By so much ahead that the clock leads no more.
+		# So far ahead that the node's clock no longer leads.
 		$ahead += 120;
 		move_clock($server, $ahead);
 		my $removed = $when eq 'after the box was removed';
@@ -71,12 +71,12 @@ for my $mode ('fast', 'immediate')
 		my $next = drawn();
 		cmp_ok($next, '>=', $told, 'ids go on above it') or diag(sprintf '%d ms below', ($told - $next) >> 22);
 		ok(wait_until('the horizon', sub { horizon() > $next }), '... and so does the horizon');
-		# Another time, although nobody asked in between.
+		# Once more, although no session called snowflake_horizon() in between.
 		restart_without_box($mode);
 		cmp_ok(drawn(), '>=', $next, '... and after another restart');
 	}
 }
-# A step back that is not bridged: ids are below what was reported, and not accepted.
+# A step back that is not bridged: ids are below the reported horizon, and are not accepted.
 $ahead += 3600;
 move_clock($server, $ahead);
 my $early = drawn();
@@ -91,7 +91,7 @@ for my $mode ('', 'fast', 'immediate')
 	cmp_ok(drawn(), '<', $far, 'after a step back of ten minutes ids are below it' . ($mode && ", restarted: $mode"));
 	like(insert(), qr/ERROR:  id \d+ is below the horizon/, '... and not accepted');
 	cmp_ok(limit(), '>=', $far, '... because of the limit');
-	# Somebody asks.
+	# A session calls snowflake_horizon().
 	horizon();
 	sleep 1;
 	like(insert(), qr/ERROR:  id \d+ is below the horizon/, '... a second later, either');
@@ -104,7 +104,8 @@ for my $mode ('', 'fast', 'immediate')
 $ahead += 60;
 move_clock($server, $ahead);
 is(insert(), '', 'when the clock has passed it they are');
-# What is in the data directory is ahead of what was told: a prepared transaction may have ids below it.
+# The limit in the data directory is above the reported horizon: a prepared transaction may have ids
+# below the limit.
 my $passed = drawn();
 ok(wait_until('the horizon', sub { horizon() > $passed }), 'there is a horizon');
 my $prepared = value('BEGIN; SELECT snowflake_nextval(); CREATE TABLE t (); PREPARE TRANSACTION \'p\'');
@@ -119,7 +120,7 @@ for my $mode ('fast', 'immediate')
 }
 value(q{COMMIT PREPARED 'p'});
 ok(wait_until('the horizon', sub { horizon() > $prepared }), '... before its end');
-# A file that cannot be written: the horizon stops at the limit, and ids do not.
+# If the file cannot be written, the horizon stops at the limit, and ids continue.
 for my $time ('once', 'twice')
 {
 	my $from = -s $server->logfile;
@@ -133,7 +134,7 @@ for my $time ('once', 'twice')
 	my $after = drawn();
 	ok(wait_until('the horizon', sub { horizon() > $after }), '... and goes on when the file can be written');
 }
-# A file that is not whole is none.
+# An incomplete file is ignored.
 $server->stop;
 truncate $file, 10 or die "$file: $!";
 start_server($server);

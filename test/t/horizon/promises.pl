@@ -21,7 +21,7 @@ value(q{CREATE EXTENSION snowflake; CREATE TABLE outbox (id bigint PRIMARY KEY D
 	CREATE FUNCTION without_backends(regprocedure) RETURNS bigint LANGUAGE c AS 'TEST_C/transactions';
 	CREATE FUNCTION surprise(cstring) RETURNS void LANGUAGE c AS 'TEST_C/transactions'} =~ s/TEST_C/$ENV{SNOWFLAKE_TEST_C}/gr);
 
-# What the log says of one session's transactions.
+# The lines that one session's transactions write to the log.
 sub told
 {
 	my ($sql) = @_;
@@ -48,7 +48,8 @@ my $leader = (split /\n/, $server->safe_psql('postgres', "LOAD '$ENV{SNOWFLAKE_T
 my @workers = slurp_file($server->logfile, $offset) =~ /LOG:  (at parallel pre commit.*)/g;
 is($workers[0], "at parallel pre commit: the leader's lxid is there, its pid $leader", 'a parallel worker');
 
-# a. A commit that waits for a standby is not seen yet, nor is its transaction over: the horizon waits with it.
+# a. While a commit waits for a standby, it is not visible and its transaction has not ended, so the
+# horizon waits.
 my $poller = $server->background_psql('postgres');
 sub horizon { return $poller->query_safe('SELECT snowflake_horizon()'); }
 horizon();
@@ -65,7 +66,7 @@ $server->append_conf('postgresql.conf', "synchronous_standby_names = ''");
 $server->reload;
 ok(wait_until('the row', sub { value('SELECT count(*) FROM outbox WHERE payload = 1 AND id < snowflake_horizon()') eq '1' }), '... until it is seen');
 
-# b. More subtransactions than a snapshot holds, of two transactions.
+# b. Two transactions have more subtransactions than a snapshot can hold.
 my $many = "BEGIN; INSERT INTO outbox VALUES (-%d); DO 'BEGIN FOR i IN 1 .. 100 LOOP BEGIN INSERT INTO outbox DEFAULT VALUES; EXCEPTION WHEN OTHERS THEN NULL; END; END LOOP; END'; SELECT pg_current_xact_id()::xid";
 my @others = map { $server->background_psql('postgres') } 1 .. 2;
 my @xids = sort { $a <=> $b } map { (split /\n/, $others[$_]->query_safe(sprintf $many, $_ + 1))[-1] } 0 .. 1;
@@ -76,8 +77,8 @@ is(value("SELECT (SELECT array_agg(x ORDER BY x::text::bigint) FROM unnest(runni
 is(value(q{BEGIN; SELECT pg_current_xact_id() = 0::text::xid8; SELECT pg_current_xact_id()::xid = ANY (running()), pg_current_xact_id()::xid = ANY (seen())}),
 	"f\nt|f", 'its own transaction a snapshot lacks, and the list has');
 
-# e. Of statements, cursors and functions, also where a snapshot is used by many. It is of another use
-# once the horizon was asked for.
+# e. Statements, cursors and functions, also if several use one snapshot. After snowflake_horizon()
+# was called, the snapshot is marked.
 for my $level ('READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE')
 {
 	is(value("BEGIN ISOLATION LEVEL $level; SELECT is_unmarked(); SELECT is_unmarked(); DECLARE c CURSOR FOR SELECT is_unmarked(); FETCH c; FETCH c;
@@ -85,7 +86,7 @@ for my $level ('READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE')
 }
 $_->quit for @others, $writer, $poller;
 
-# A PostgreSQL that does something else: an error, and no horizon or id.
+# If PostgreSQL does otherwise: an error, and no horizon or id.
 sub error_of { return ($server->psql('postgres', $_[0]))[2]; }
 my $horizon = q{with_snapshot('snowflake_horizon()'};
 cmp_ok(value("SELECT $horizon, 0, true)"), '>', 0, 'a copy in which nothing is counted');

@@ -43,7 +43,7 @@ value($standby, "COMMIT PREPARED 'of the primary'");
 my $last = value($standby, $insert);
 ok(wait_until('the horizon', sub { value($standby, 'SELECT snowflake_horizon()') > $last }), '... until it ends');
 
-# Rows that come from elsewhere.
+# Rows of another node, by logical replication.
 my $publisher = new_server('publisher', streaming => 1, conf => $conf);
 start_server($publisher);
 value($publisher, 'CREATE EXTENSION snowflake; CREATE TABLE outbox (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), payload text); CREATE PUBLICATION p FOR TABLE outbox');

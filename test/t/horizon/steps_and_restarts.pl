@@ -28,7 +28,8 @@ my %cases = (
 		"$mode restart, the clock stepping back while the server is down" => sub {
 			my $shown = horizon(); $server->stop($mode); step_back(); start_server($server); return $shown;
 		},
-		# After a fast one there is no lease, and the node's clock says what is still to come.
+		# After a fast restart there is no lease, and only the node's clock keeps later ids above
+		# the horizon.
 		"$mode restart, the clock stepping back after" => sub { restart($mode); my $shown = horizon(); step_back(); return $shown; },
 		"fast restart, the clock stepping back after, and the server being restarted again ($mode)" => sub {
 			restart('fast'); my $shown = horizon(); step_back(); restart($mode); return $shown;

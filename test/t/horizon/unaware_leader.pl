@@ -26,10 +26,10 @@ value('SELECT snowflake_nextval(), snowflake_horizon()');
 my $parallel = 'SET parallel_leader_participation = off; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;';
 my $draws = q{WITH d AS MATERIALIZED (SELECT drawn() AS id FROM numbers) SELECT array_agg(id) AS ids, min(id) AS least FROM d};
 sub unaware { my $session = $server->background_psql('postgres', on_error_stop => 0); $session->query_safe($parallel); return $session; }
-# Whether it has the library: its settings are there.
+# Whether the session has loaded the library: then the library's settings exist.
 sub is_aware { return $_[0]->query_safe(q{SELECT count(*) FROM pg_settings WHERE name = 'snowflake.max_run'}); }
 
-# Returns the least id of a transaction that is prepared under that name.
+# Prepares a transaction under this name, and returns its lowest id.
 sub prepares
 {
 	my ($session, $name, $between) = @_;
@@ -38,7 +38,7 @@ sub prepares
 	return $least;
 }
 
-# Not above that id, after many samples.
+# Checks that the horizon is not above this id after many samples.
 sub holds
 {
 	my ($least, $gid, $what) = @_;
@@ -68,7 +68,7 @@ my $second = prepares($session, 'second');
 holds($first, 'first', '... when its workers have drawn for another transaction');
 value(q{COMMIT PREPARED 'first'});
 holds($second, 'second', '... which holds it, too');
-# By itself.
+# The session itself gets an id.
 $session->query_safe('SELECT snowflake_nextval()');
 is(is_aware($session), '1', 'the session loads the library');
 holds($second, 'second', '... and draws by itself');
@@ -76,7 +76,7 @@ value(q{ROLLBACK PREPARED 'second'});
 passes('at last the horizon goes on');
 is(value(q{SELECT count(*) FROM outbox WHERE how = 'first' AND id < snowflake_horizon()}), '20', '... over all rows');
 
-# Another session in its place: places are given again in the order in which they came back.
+# Another session in the same slot: slots are reused in the order in which they became free.
 my $third = prepares(my $other = unaware(), 'third');
 my $place = $other->query_safe('SELECT pg_backend_pid()');
 $_->quit for $session, $other;
@@ -88,13 +88,13 @@ $_->quit for @others;
 value(q{COMMIT PREPARED 'third'});
 passes('the horizon goes on');
 
-# It has drawn nothing.
+# A prepared transaction without ids.
 $session = unaware();
 $session->query_safe(q{BEGIN; INSERT INTO outbox VALUES (1, 'by hand'); PREPARE TRANSACTION 'nothing'});
 passes('what drew nothing holds nothing');
 value(q{ROLLBACK PREPARED 'nothing'});
 
-# Prepared before a restart, of which nobody knows.
+# Prepared before a restart: no process remembers the transaction.
 $first = prepares($session, 'fourth');
 $session->quit;
 my $before = value('SELECT snowflake_horizon()');

@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-# It is not worth 50 MB in every run; where it is there, it is asked.
+# To install node would take 50 MB in every run, so the test runs only if node is installed.
 my ($node) = grep { -x } map { "$_/node" } split /:/, $ENV{PATH};
 plan skip_all => 'node is not installed: what JavaScript makes of ids was not tried' unless $node;
 
@@ -29,7 +29,7 @@ for my $db ('whole', 'narrow')
 		INSERT INTO item SELECT * FROM snowflake_nextvals(1000) WITH ORDINALITY});
 }
 
-# Runs JavaScript on what a query returns; `print` takes what is to be returned from it.
+# Runs JavaScript on a query's result, and returns what the script passes to `print`.
 sub in_javascript
 {
 	my ($db, $query, $script) = @_;
@@ -90,7 +90,7 @@ is($seen->{safe}, 1000, '... all are safe');
 is($seen->{changed}, 0, '... none is changed');
 is($seen->{different}, 1000, '... none become equal');
 ok($seen->{rising}, '... and they rise');
-# Its very last one.
+# The last id of this layout.
 $seen = in_javascript('narrow',
 	q{SELECT json_agg(json_build_object('id', id, 'exact', id::text)) FROM (VALUES (9007199254740991)) v(id)}, $numbers);
 is($seen->{safe}, 1, 'the last id of that layout is the largest safe number');

@@ -13,7 +13,7 @@ my $server = new_server('raised', clock => 1, conf => "snowflake.max_run = 1024\
 start_server($server);
 $server->safe_psql($db, 'CREATE EXTENSION snowflake');
 
-# Sessions that issue at full speed, and so hold runs, and write down what they issue.
+# Sessions get ids at full speed, so they hold runs.
 $server->safe_psql($db, 'CREATE TABLE issued (id bigint, at timestamptz)');
 my @sessions = map { $server->background_psql($db) } 1 .. 4;
 $_->query_safe('SELECT snowflake_nextval()') for @sessions;
@@ -23,18 +23,19 @@ for my $round (1 .. $rounds)
 	my $session = $sessions[ $round % @sessions ];
 	$_->{stdin} .= "SELECT max(snowflake_nextval()) FROM generate_series(1, 20000);\n" for @sessions;
 	$_->{run}->pump_nb for @sessions;
-	# Of the present, of the last moment, or of 50 ms to come.
+	# An id of now, of a moment ago, or of 50 ms ahead.
 	my $ahead = (0, -1, 50)[ $round % 3 ];
 	my ($id) = split /\n/, $server->safe_psql($db, "SELECT snowflake_id_at(clock_timestamp() + interval '$ahead ms') + 4194303 AS id \\gset\n"
 		  . "SELECT :id;\nSELECT snowflake_raise(:id)");
 	$smaller += grep { $_ <= $id } split /\n/, $server->safe_psql($db, 'SELECT snowflake_nextvals(10)');
-	# The last line: those before are of the statement that was under way.
+	# The last line: the lines before it belong to the statement that was running.
 	$smaller += (split /\n/, (ask($_, 'SELECT snowflake_nextval()'))[0])[-1] <= $id for @sessions;
 }
 is($smaller, 0, "after $rounds raises no session issued a smaller id");
 $_->quit for @sessions;
 
-# A clock that steps back after it: other worker ids, or none, but no smaller id.
+# If the clock steps back afterwards, the node uses another worker id or issues no id, but never a
+# smaller one.
 my $id = $server->safe_psql($db, 'SELECT snowflake_nextval()');
 $server->safe_psql($db, "SELECT snowflake_raise($id)");
 move_clock($server, -2);
@@ -46,7 +47,7 @@ ok(wait_until('an id', sub {
 }), "2 s back, ids flow again, after $tries calls");
 cmp_ok($out, '>', $id, '... above what was raised');
 
-# Interrupted, it has changed nothing.
+# An interrupted call has changed nothing.
 my $before = $server->safe_psql($db, 'SELECT raised_tick FROM snowflake_origin');
 is((query_error($server, $db, "SET statement_timeout = '200ms'; SELECT snowflake_raise(snowflake_id_at(clock_timestamp() + interval '8 s'))"))[0],
 	'57014', 'it can be cancelled while it waits');
@@ -55,7 +56,7 @@ my ($code, $text) = query_error($server, $db, "SELECT snowflake_raise(snowflake_
 is($code, '22023', 'an hour ahead is refused');
 like($text, qr/the id is 3[56]\d\d\.\d+ s ahead of the clock/, '... with how far');
 
-# A database that has never issued, and a server that is started again: the lease begins above it.
+# In a database that never issued ids, and after a restart, the lease begins above the raised id.
 $server->safe_psql($db, 'CREATE DATABASE fresh');
 $server->safe_psql('fresh', 'CREATE EXTENSION snowflake');
 my $raised = $server->safe_psql('fresh', "SELECT snowflake_id_at(clock_timestamp() + interval '100 ms') AS id \\gset\nSELECT :id;\nSELECT snowflake_raise(:id)");

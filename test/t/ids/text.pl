@@ -24,7 +24,7 @@ my %holds = (
 	LATIN1 => ['e acute'],
 	LATIN9 => [ 'e acute', 'euro' ],
 	EUC_JP => ['kanji'],
-	# Takes any bytes, and knows no characters of several.
+	# Accepts any bytes, and has no multibyte characters.
 	SQL_ASCII => []);
 
 for my $encoding (sort keys %holds)
@@ -43,7 +43,7 @@ for my $encoding (sort keys %holds)
 		my $name = "$encoding: $characters{$character}";
 		is($state, '22P02', "$name is refused");
 		like($text, qr/Character "\Q$character\E" at position 4 /, '... shown whole');
-		# Behind hyphens and digits, at the very end.
+		# After hyphens and digits, at the end.
 		(undef, $text) = query_error($server, $db,
 			"SET client_encoding = 'UTF8'; SELECT snowflake_from_text('06-XVD-$character', 'base32')");
 		like($text, qr/Character "\Q$character\E" at position 8 /, '... at the end of the text');
@@ -58,7 +58,7 @@ my ($state, $text) = query_error($server, 'sql_ascii', "SELECT snowflake_from_te
 is($state, '22P02', 'SQL_ASCII: a byte');
 like($text, qr/Character "\x{c3}" at position 4 /, '... is what there is to show');
 
-# Far in, and much after it.
+# In the middle of a long text.
 ($state, $text) = query_error($server, 'utf8', "SET client_encoding = 'UTF8';
 	SELECT snowflake_from_text(repeat('0', 100000) || '\x{c3}\x{a9}' || repeat('x', 100000), 'hex')");
 is($state, '22P02', 'a long text');

@@ -49,7 +49,7 @@ for my $mode (qw(smart fast))
 }
 
 subtest 'a lease under which nothing was issued leaves a watermark too' => sub {
-	# A new keeper comes with a lease; its first caller is cancelled before it gets an id.
+	# A new keeper has a lease; the first call is cancelled before it gets an id.
 	$server->restart;
 	$server->psql('postgres', "SET snowflake.start_timeout = 0; SELECT snowflake_nextval()");
 	wait_until('the lease', sub { status($server, 'state') eq 'issuing' });

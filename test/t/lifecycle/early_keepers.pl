@@ -24,7 +24,7 @@ my %oid = map { $_ => value($server, "SELECT oid FROM pg_database WHERE datname 
 sub issuers { return join ' ', sort { $a <=> $b } map { s{.*/}{}r } glob "$folder/*"; }
 sub oids { return join ' ', sort { $a <=> $b } @oid{@_}; }
 
-# Which databases have a keeper that holds a lease, once there are as many as that.
+# The databases whose keeper has a lease, as soon as there are so many.
 sub early
 {
 	my ($count) = @_;
@@ -36,7 +36,7 @@ sub early
 	return "@leased";
 }
 
-# Sessions end before the server does, so that its log says nothing of them.
+# Sessions end before the server does, so the log does not mention them.
 sub restart { $server->stop('smart'); start_server($server); return -s $server->logfile; }
 
 is(issuers(), oids(qw(issues dropped elsewhere)), 'databases that issued are written down');
@@ -46,7 +46,7 @@ is(value($server, 'SELECT count(*) FROM snowflake_registry', 'serves'), '1', '..
 value($server, 'SELECT snowflake_nextval()', 'issues');
 is(value($server, 'SELECT lease_waits FROM snowflake_status', 'issues'), '0', 'the first call waits for none');
 
-### Databases and extensions go
+### Databases and extensions are dropped
 
 value($server, 'DROP DATABASE dropped');
 value($server, 'DROP EXTENSION snowflake', 'elsewhere');
@@ -58,7 +58,7 @@ is(early(1), 'issues', 'a database without its extension of before has no keeper
 is(issuers(), oids('issues'), '... which is forgotten, too');
 unlike(slurp_file($server->logfile, $log), qr/FATAL|WARNING|ERROR/, '... without a message');
 
-### What is wrong
+### Wrong files
 
 my $template = value($server, q{SELECT oid FROM pg_database WHERE datname = 'template1'});
 append_to_file("$folder/$_", 'x') for 'x', '0', '-1', '007', '1.5', '99999999999', $oid{dropped}, $template;
@@ -80,7 +80,7 @@ like(value($server, 'SELECT snowflake_nextval()', 'issues'), qr/^\d+$/, 'with a 
 unlike(slurp_file($server->logfile, $log), qr/FATAL|WARNING|ERROR/, '... without a message');
 unlink $folder;
 
-### One that issues no longer
+### A database that no longer issues ids
 
 restart();
 value($server, 'SELECT snowflake_nextval()', 'issues');

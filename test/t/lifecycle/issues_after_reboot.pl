@@ -31,7 +31,7 @@ for my $end (@ends)
 		lose_box($server);
 		start_server($server);
 		is($server->safe_psql('postgres', 'SELECT count(*) FROM snowflake_registry'), $rows, 'the dead lease\'s row is still there');
-		# For an hour: who waits for the end of its window gets no id.
+		# The window is an hour long: a call that waited for its end would get no id.
 		my $window_end = $server->safe_psql('postgres',
 			"UPDATE snowflake_registry SET window_end = window_end + 3600000 WHERE worker_id = $worker RETURNING window_end");
 		my $start = time();

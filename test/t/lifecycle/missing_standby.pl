@@ -34,7 +34,7 @@ sub await_standby
 	return;
 }
 
-# By hand: ALTER SYSTEM writes no WAL, but needs a server.
+# Edits the file, because ALTER SYSTEM needs a running server.
 sub start_without_standby
 {
 	unlink $server->data_dir . '/postgresql.auto.conf';
@@ -74,7 +74,7 @@ subtest 'a fast shutdown while the lease\'s next window waits for a synchronous 
 subtest 'a window that was never acknowledged is not used' => sub {
 	issue($server, 1);
 	await_standby();
-	# What is issued, is issued before the end that the registry had acknowledged, which is the last.
+	# All ids are before the last window end that was acknowledged.
 	ok(keeper_waits_for('SyncRep'), 'the keeper waits');
 	my $end = status($server, 'extract(epoch FROM window_end)');
 	my ($state, $highest) = ('00000', 0);

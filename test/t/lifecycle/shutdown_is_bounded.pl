@@ -17,12 +17,12 @@ max_prepared_transactions = 5
 start_server($server);
 $server->safe_psql('postgres', 'CREATE EXTENSION snowflake');
 
-# Locks that nobody will ever release while the server shuts down.
+# Locks that are not released while the server shuts down.
 for my $case ([ 'the registry', 'snowflake_registry' ], [ 'all six tables', 'snowflake_registry, snowflake_watermark, snowflake_layout, snowflake_origin, snowflake_segment, snowflake_range' ])
 {
 	my ($name, $tables) = @$case;
 	subtest "a fast shutdown while a prepared transaction locks $name and there is no lease yet" => sub {
-		# The session knows the layout already; the keeper that gave it its first id is gone.
+		# The session already knows the layout; the keeper that acquired the first lease has ended.
 		my $session = session($server);
 		remember(grep { /\d/ } ask($session, "SET snowflake.start_timeout = '1h'; SELECT snowflake_nextval()"));
 		$server->safe_psql('postgres', 'SELECT pg_terminate_backend(keeper_pid) FROM snowflake_status');

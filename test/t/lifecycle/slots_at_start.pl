@@ -33,7 +33,7 @@ for my $session (@sessions)
 	$session->query_safe('SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET parallel_leader_participation = off');
 	$session->query_until(qr/begun/, "\\echo begun\nSELECT sum(hold(n)) FROM work;\n");
 }
-# The launcher of logical replication has one.
+# The launcher of logical replication uses one slot.
 ok(wait_until('the slots', sub { value($server, q{SELECT count(*) FROM pg_stat_activity WHERE backend_type IN ('parallel worker', 'snowflake keeper')}) eq '3' }),
 	'no slot is left');
 my ($state, $error) = query_error($server, $db, 'SELECT snowflake_nextval()');

@@ -9,7 +9,7 @@ use lib 'test/perl';
 use SnowflakeTest;
 use Test::More;
 
-# One in all, so that another database's keeper takes it.
+# One slot in total, so that one database's keeper uses it.
 my $server = new_server('narrow', patient => 1, conf => q{
 log_statement = none
 max_worker_processes = 1

@@ -21,7 +21,7 @@ snowflake.start_timeout = 500ms
 });
 start_server($narrow);
 value($narrow, 'CREATE EXTENSION snowflake');
-# It is connected to no database, so pg_stat_activity does not show it.
+# The worker is not connected to a database, so pg_stat_activity does not show it.
 my $leader = sub {
 	my ($pid) = grep { -e "/proc/$_/cmdline" && slurp_file("/proc/$_/cmdline") =~ /autoprewarm leader/ } server_processes($narrow);
 	return $pid;

@@ -25,7 +25,7 @@ my $create = block_of('doc/time-ranges.md', 'partman\.create_parent');
 if ($version =~ /^4\./) { $create =~ s/(event', 'id'), /$1, 'native', / or die 'no place for the type'; }
 value($server, $create);
 
-# Of each partition that has bounds: where they are, in days.
+# The bounds of each partition that has bounds, in days.
 my $bounds = q{
 	SELECT c.relname AS name, snowflake_timestamp(m[1]::bigint) AS lower, snowflake_timestamp(m[2]::bigint) AS upper
 	FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid,

@@ -43,7 +43,7 @@ my $bouncer = IPC::Run::start([ $pgbouncer, "$folder/pgbouncer.ini" ], '<', '/de
 my $pooled = sub { return "host=$folder port=6432 dbname=$_[0] user=$user" };
 ok(wait_until('pgbouncer', sub { -S "$folder/.s.PGSQL.6432" }), 'it is there') or diag(slurp_file("$folder/out"));
 
-# Numbers from one sequence say in which order the rows of a server session were made.
+# Numbers from one sequence show the order of a server session's rows.
 value($server, q{
 	CREATE SEQUENCE calls;
 	CREATE TABLE pooled (call bigint DEFAULT nextval('calls'), session int DEFAULT pg_backend_pid(), client int, id bigint DEFAULT snowflake_nextval())});
@@ -97,7 +97,7 @@ my $others = $ask->('SELECT snowflake_nextval()');
 cmp_ok($others, '>', $mine, 'the next id is larger');
 is($ask->('SELECT snowflake_currval()'), $others, '... and currval the other one now');
 
-# It may refuse the settings that come with a connection.
+# pgbouncer may refuse the settings that a connection sends.
 value($server, 'CREATE DATABASE behind');
 value($server, 'CREATE EXTENSION snowflake', 'behind');
 value($server, sprintf q{ALTER DATABASE behind SET snowflake.registry = '%s'; ALTER DATABASE behind SET snowflake.lease_duration = '1s'}, $pooled->('pooled'));

@@ -21,7 +21,8 @@ my $now_tick = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 17
 sub status { return $server->safe_psql('postgres', "SELECT $_[0] FROM snowflake_status"); }
 sub next_id { return (query_error($server, 'postgres', 'SELECT snowflake_nextval()'))[0]; }
 
-# Another node, a second of whose clock nobody trusts, has one of them. This one has the other while its clock is an hour ahead for a while.
+# Another node has one of them (max_clock_skew is 1 s). This node has the other, while its clock is
+# an hour ahead for some time.
 my ($lease, $secret, $start) = split /\|/, $server->safe_psql('postgres',
 	lease_function() . "SELECT lease_id, secret, window_start FROM pg_temp.lease('other', $now_tick, '1 day')");
 move_clock($server, 3600);
@@ -38,7 +39,8 @@ is(status("window_start > now() + interval '50 min'"), 't', '... whose window be
 my $drawn = status('leases_drawn');
 my $first = $server->safe_psql('postgres', q{SELECT last_value FROM snowflake_registry_lease_id_seq});
 
-# The keeper asks meanwhile. It draws nothing that is no better, and says nothing of it.
+# Meanwhile the keeper asks the registry. If no lease would be better, it acquires none and logs
+# nothing.
 ok(wait_until('the keeper to ask', sub { $server->safe_psql('postgres', q{SELECT last_value FROM snowflake_registry_lease_id_seq}) > $first }),
 	'the keeper asks whether another one helps');
 is(next_id(), 'SF002', '... none does');
@@ -57,7 +59,8 @@ ok(wait_until('the release', sub {
 	$server->safe_psql('postgres', 'SELECT count(*) FROM snowflake_registry') eq '1' }), 'the lease of the future goes back');
 is(status('last_error IS NULL'), 't', 'nothing is wrong');
 
-# Back by less than what the other worker id was used up to, and then while somebody has that one.
+# A step back to a time before the other worker id's watermark, and then a step back while that
+# worker id is leased.
 $server->safe_psql('postgres', 'ALTER SYSTEM SET snowflake.on_clock_step_back = new_worker');
 $server->reload;
 wait_until('the setting', sub { $server->safe_psql('postgres', 'SHOW snowflake.on_clock_step_back') eq 'new_worker' });

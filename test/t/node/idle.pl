@@ -14,7 +14,8 @@ my $server = new_server('idle', conf => "snowflake.lease_duration = 1h\nautovacu
 start_server($server);
 $server->safe_psql('postgres', 'CREATE DATABASE idle');
 $server->safe_psql('idle', 'CREATE EXTENSION snowflake; SELECT snowflake_nextval()');
-# All of it at once: windows that grow are extended every few seconds.
+# Raises lease_duration to get the whole window at once: growing windows are extended every few
+# seconds.
 $server->append_conf('postgresql.conf', 'snowflake.lease_duration = 1d');
 $server->reload;
 ok(wait_until('the whole window', sub {
@@ -22,11 +23,11 @@ ok(wait_until('the whole window', sub {
 
 my $keeper = $server->safe_psql('idle', 'SELECT keeper_pid FROM snowflake_status');
 sub wake_ups { return slurp_file("/proc/$keeper/status") =~ /^voluntary_ctxt_switches:\s*(\d+)/m ? $1 : die 'no keeper' }
-# Asked from elsewhere.
+# Read from another database.
 sub commits { return $server->safe_psql('postgres', q{SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = 'idle'}) }
 sub wal { return $server->safe_psql('postgres', q{SELECT pg_current_wal_insert_lsn() - '0/0'}) }
 
-# What was created is looked at once more, and sessions that end tell what they have done.
+# The keeper checks once more after CREATE, and sessions report their statistics when they end.
 my $before = wake_ups();
 ok(wait_until('a look', sub { wake_ups() >= $before + 2 }), 'what was created has been looked at');
 my $commits = commits();
@@ -38,8 +39,9 @@ cmp_ok($took, '>', 4, 'not more often than once a second');
 is(commits(), $commits, '... and without a transaction');
 figures('4 looks in %.1f s', $took);
 
-# Tables that come and go are reason enough to look. A session has transactions of its own, which it tells when it ends. From 18 on the
-# keeper finds the extension in its cache, and a transaction that touches no table is not told.
+# The keeper looks at the catalogs if a table is created or dropped. A session reports its own
+# transactions when it ends. From 18 on the keeper finds the extension in its cache, and a
+# transaction that uses no table is not reported.
 SKIP:
 {
 	skip 'the look cannot be seen', 2 if $server->safe_psql('postgres', 'SHOW server_version_num') >= 180000;

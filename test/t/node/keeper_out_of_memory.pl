@@ -22,7 +22,7 @@ my $turn = $server->basedir . '/no_memory';
 }
 $server->safe_psql('postgres', 'CREATE EXTENSION snowflake; SELECT snowflake_nextval()');
 
-# What a new session is answered within 20 s.
+# The answer that a new session gets within 20 s.
 sub answer
 {
 	my ($sql) = @_;
@@ -32,7 +32,7 @@ sub answer
 
 my $log = -s $server->logfile;
 append_to_file($turn, answer('SELECT keeper_pid FROM snowflake_status'));
-# The first who asks wakes the keeper, which takes its first sample then.
+# The first call wakes the keeper, which then takes its first sample.
 answer('SELECT snowflake_horizon()');
 ok(wait_until('the keeper to run out of memory', sub { !-e $turn }), 'the keeper runs out of memory');
 

@@ -23,7 +23,8 @@ sub window
 sub window_end { return $server->safe_psql('postgres', 'SELECT window_end FROM snowflake_status'); }
 sub set_duration { $server->append_conf('postgresql.conf', "snowflake.lease_duration = $_[0]"); $server->reload; return; }
 
-# The first two that follow, as a third of the one before is over. Every move of the window is noted, however late it is looked at.
+# The next two windows, each after a third of the previous one. A trigger records every extension,
+# however late the test checks.
 $server->safe_psql('postgres', q{
 CREATE TABLE moves (n int GENERATED ALWAYS AS IDENTITY, length numeric(10, 1), renewed_at timestamptz);
 CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -45,7 +46,7 @@ is($server->safe_psql('postgres', q{SELECT bool_and(gap > length / 3 - 1)
 	FROM (SELECT n, length, extract(epoch FROM lead(renewed_at) OVER (ORDER BY n) - renewed_at) AS gap FROM moves) m WHERE n <= 2}), 't',
 	'a third of each is over before the next is asked for');
 
-# Where it has to wait for a third of the present window, the second of these takes 40 minutes.
+# If the keeper waited for a third of the present window, the second of these would take 40 minutes.
 for my $hours (2, 12)
 {
 	my $began = time();
@@ -54,7 +55,7 @@ for my $hours (2, 12)
 	figures('%d h were there %.2f s after the reload', $hours, time() - $began);
 }
 
-# The present window stays, and is not looked after by the shorter setting.
+# The present window stays, and the shorter setting does not extend it earlier.
 my $end = window_end();
 my $looks = $server->safe_psql('postgres', 'SELECT renewed_at FROM snowflake_registry');
 set_duration('1s');
@@ -66,7 +67,7 @@ ok(wait_until('the keeper to look', sub { switches() > $before + 1 }), '... and 
 is(window_end(), $end, 'the present window stays as it is');
 is($server->safe_psql('postgres', 'SELECT renewed_at FROM snowflake_registry'), $looks, '... and was not asked for');
 
-# A crash leaves the lease its window; a new lease begins anew.
+# After a crash the lease still has its window; a new lease begins with 10 s again.
 set_duration('10min');
 kill_and_wait($server, $keeper);
 ok(wait_until('ids', sub { ($server->psql('postgres', 'SELECT snowflake_nextval()'))[0] == 0 }), 'after a crash ids flow');

@@ -16,7 +16,7 @@ my ($other) = acquire($session, 1000, '1 min');
 my ($gone) = acquire($session, 1000, '1 min');
 is((release($session, $gone, 1500))[1], 't', 'a lease that is released');
 my $last = $session->query_safe('SELECT last_lease_id FROM snowflake_origin');
-# Worker ids that no lease has had: the ring starts at a random slot.
+# Worker ids that were never leased: the ring starts at a random slot.
 my ($free, $another) = map { ($gone->{worker} + $_) % 32 } 8, 9;
 my $extend = sub {
 	my ($id, $worker, $start, $held) = @_;

@@ -24,7 +24,7 @@ my %arguments = (
 	snowflake_lease_acquire => [ q{'n'}, 0, 1000, q{'1 min'}, "sha256('" . new_secret() . "')", 0 ],
 	snowflake_lease_extend => [ $lease->{id}, "sha256('$lease->{secret}')", 1000, q{'1 min'}, 0, $lease->{worker}, $lease->{start} ],
 	snowflake_lease_release => [ $lease->{id}, "'$lease->{secret}'", 1000, 0 ]);
-# Any beginning will do.
+# start_before: the window may begin at any tick.
 my %last = (snowflake_lease_acquire => ', NULL');
 for my $function (sort keys %arguments)
 {

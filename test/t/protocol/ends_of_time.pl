@@ -23,7 +23,7 @@ for my $now ($max_tick + 1, '9223372036854775807')
 	is($state, 'SF003', "now_tick $now: the layout's time is used up");
 	like($text, qr/DETAIL:.*HINT:/s, '... with detail and hint');
 }
-# Every worker id's last tick used: nothing is left, and nothing wraps.
+# The last tick of every worker id is used: none is left, and nothing wraps around.
 $session->query_safe("ALTER TABLE $_ DISABLE TRIGGER snowflake_guard_table") for 'snowflake_registry', 'snowflake_watermark';
 $session->query_safe("TRUNCATE snowflake_registry, snowflake_watermark");
 $session->query_safe("ALTER TABLE $_ ENABLE ALWAYS TRIGGER snowflake_guard_table") for 'snowflake_registry', 'snowflake_watermark';

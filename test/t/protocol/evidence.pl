@@ -26,7 +26,7 @@ is($session->query_safe('SELECT snowflake_settled()'), 't', 'the operator ends i
 is($session->query_safe('SELECT settles_until IS NULL FROM snowflake_origin'), 't', '... at once');
 is($session->query_safe('SELECT snowflake_settled()'), 'f', '... and there is nothing left to end');
 
-# A lease that it does not know.
+# A lease that the registry does not know.
 my $far = $id + 1_000_000;
 is(lease_extend($session, $far, $secret, 3000, 0), '', 'a lease above the last one is gone');
 is($session->query_safe('SELECT last_lease_id > ' . $far . ', settles_until > clock_timestamp() FROM snowflake_origin'), 't|t', '... and the registry goes on above it, and settles');
@@ -37,7 +37,7 @@ my ($next) = split /\|/, lease_acquire($session, 3000, '1 min', '44444444-4444-4
 cmp_ok($next, '>', $far + 20_000_000, 'an acquire that has seen a higher one: on above that');
 is($session->query_safe('SELECT settles_until FROM snowflake_origin'), $end, '... and what is held back is held back already');
 
-# A sequence that was set back.
+# The sequence was set back.
 $session->query_safe(q{SELECT setval(pg_get_serial_sequence('snowflake_registry', 'lease_id'), 5)});
 my ($later) = split /\|/, lease_acquire($session, 3000, '1 min', '55555555-5555-5555-5555-555555555555');
 cmp_ok($later, '>', $next, 'lease ids never go back');

@@ -23,7 +23,7 @@ for my $n (0 .. 2)
 }
 is((extend($session, $leases[3], 600_000, '1 min'))[1], '660000', 'the next still lives, and moves on');
 
-# By the earlier clock: a node whose clock is a day ahead ends nobody's.
+# The earlier clock decides: a node whose clock is a day ahead ends no lease.
 my $now = $session->query_safe(q{SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1735689600000});
 ($session) = registry($server, 0, 2);
 @leases = map { (acquire($session, $now, '1 min'))[0] } 1 .. 4;

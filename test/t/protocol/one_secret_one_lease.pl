@@ -24,7 +24,7 @@ is(lease_extend($session, $id, $secret, 2000, 15000), '62000', 'an extend moves 
 is($session->query_safe('SELECT settles_until IS NULL FROM snowflake_origin'), 't', '... and nothing settles');
 
 my $other = new_secret();
-# Of another lease in place of one only an earlier beginning helps.
+# Another lease in place of the present one helps only if it begins earlier.
 is(lease_acquire($session, 70_000, '1 min', $other, 0, 70_000), '|||', 'no window begins before the clock');
 is($session->query_safe('SELECT count(*) FROM snowflake_registry'), '2', '... and nothing is drawn');
 like(lease_acquire($session, 70_000, '1 min', $other, 0, 70_001), qr/\|70000\|80000$/, '... but when one tick later will do');

@@ -17,7 +17,7 @@ is($session->query_safe('SELECT count(*) FROM snowflake_registry'), '1', '... an
 is((release($session, $lease, 64999))[1], 't', 'released at its last tick');
 is(watermarks($session), "$lease->{worker}|64999", '... which is the watermark');
 
-# A later lease of that worker id that begins above it; an old clock cannot pull it down.
+# Later leases begin above the watermarks; a clock that is behind cannot lower them.
 my %ahead = ($lease->{worker} => 64999);
 for my $n (1 .. 3)
 {
@@ -33,12 +33,12 @@ is($drawn->{start}, 61000, '... and its window starts above it');
 is($drawn->{end}, 121000, '... and lasts as long as any other');
 is((release($session, $drawn, 60999))[1], 't', 'a lease that used nothing is given back at the tick before its window');
 
-# Whatever stands there already stays, if it is higher.
+# An existing watermark stays if it is higher.
 ($drawn) = acquire($session, 5000);
 $session->query_safe("UPDATE snowflake_watermark SET last_tick = 700000 WHERE worker_id = $drawn->{worker}");
 release($session, $drawn, $drawn->{start});
 is($session->query_safe("SELECT last_tick FROM snowflake_watermark WHERE worker_id = $drawn->{worker}"), '700000', 'a release never lowers a watermark');
-# The others never end, so the one that has ended is needed.
+# The other leases do not end, so the lease that has ended is needed.
 ($drawn) = acquire($session, 800000, '1 s');
 acquire($session, 800000, '1 day') for 1 .. 3;
 $session->query_safe("UPDATE snowflake_watermark SET last_tick = 900000 WHERE worker_id = $drawn->{worker}");

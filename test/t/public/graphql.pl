@@ -184,7 +184,7 @@ for my $schema (@schemas)
 		$changed{$schema}{$layer} = $changed;
 		if ($type_in{$schema} eq 'bigint' && $layer eq 'graphql')
 		{
-			# Its cursors have numbers.
+			# PostGraphile's cursors contain numbers.
 			is($changed, 0, "$schema, $layer: none changed");
 			is($strings, $count, '... as strings');
 			is($once, 'f', '... but the pages missed rows, or had rows twice');

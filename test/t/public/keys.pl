@@ -24,7 +24,7 @@ my $path = $server->basedir . '/keys';
 sub new_key { return join '', map { sprintf '%02x', int rand 256 } 1 .. 32; }
 my %key = map { ($_ => new_key()) } 1, 2, 3, 57;
 
-# A file with these lines, which nobody else may read.
+# Writes a file with these lines that other users may not read.
 sub write_keys
 {
 	my ($text, $mode) = @_;
@@ -43,7 +43,7 @@ sub reload
 	return $from;
 }
 
-# What the server's log says of the file since then.
+# What the server's log has said about the file since then.
 sub refusal
 {
 	my ($from) = @_;
@@ -86,7 +86,7 @@ for my $number (2, 57)
 	}
 }
 is($server->safe_psql('postgres', $mask), $text{57}, 'a new session masks with the same key');
-# A number gets another key, and its own again.
+# A number gets another key, and then its own key again.
 write_keys(lines(1, 2) . "57 $key{3}\n");
 reload();
 my $other;
@@ -149,7 +149,7 @@ for my $case (@refused)
 $session->quit;
 unlink $path;
 
-# At the start the server goes on without keys, and gets them by a reload.
+# The server starts without keys, and reads them at a reload.
 my $before = -s $server->logfile;
 $server->restart;
 $server->safe_psql('postgres', "LOAD 'snowflake'");
@@ -194,14 +194,15 @@ my @counts = split /\|/, $server->safe_psql('postgres', qq{
 		FROM (SELECT id, snowflake_mask(id, 'order') AS masked FROM generate_series(249788568795254815, 249788568795254814 + $trials) id) m) o});
 is($counts[1], $trials, 'masked ids are distinct');
 is($counts[2], $trials, '... and read again');
-# They rise as often as they fall: six standard deviations of a runs-up count are sqrt(n / 12) each.
+# The texts rise as often as they fall. The limit is six standard deviations of a runs-up count,
+# sqrt(n / 12) each.
 cmp_ok(abs($counts[3] - $trials / 2), '<', 6 * sqrt($trials / 12), '... and ids in order give texts in no order');
 figures('%d masked ids are distinct, %d texts are above the one before, seed %d', @counts[ 0, 3 ], $seed);
 is($server->safe_psql('postgres', q{SELECT bool_and(snowflake_unmask(snowflake_mask(id, p), p) = id)
 	FROM (VALUES (0), (1), (-1), (9223372036854775807), (-9223372036854775808)) v(id), (VALUES (''), ('a'), (repeat('z', 63)), ('a_b')) w(p)}),
 	't', 'zero, negative and extreme ids, empty and long prefixes');
 
-### Where the keys are not
+### Places that do not contain the keys
 
 $server->safe_psql('postgres', q{CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT snowflake_nextval());
 	INSERT INTO orders SELECT FROM generate_series(1, 1000); ANALYZE orders;

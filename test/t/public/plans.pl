@@ -17,11 +17,11 @@ start_server($server);
 sub value { return $server->safe_psql('postgres', $_[0]); }
 my $version = $server->pg_version->major;
 
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # The tables
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
-# ANALYZE reads every row of such a table, so that both schemas have the same statistics.
+# ANALYZE reads every row of these tables, so both schemas have the same statistics.
 my $rows = 20_000;
 # An id each second: row i has the id $first + i * $step + a sequence.
 my ($first, $step) = (249788568795250688, 1000 << 22);
@@ -83,7 +83,7 @@ value(qq{
 	INSERT INTO tagged SELECT * FROM wide});
 make('plain', 'bigint', 'bigint');
 make('typed', 'snowflake_id', 'bigint');
-# In the schema `mixed` the bigint key is referred to by the type.
+# In the schema `mixed` columns of the type refer to the bigint key.
 make('mixed', 'bigint', 'snowflake_id');
 # A view of an API's schema, over a bigint key.
 value(q{
@@ -92,9 +92,9 @@ value(q{
 	CREATE VIEW typed.face AS SELECT id::snowflake_id AS id, n, note FROM plain.item;
 	VACUUM ANALYZE});
 
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # The queries
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 my ($a, $b, $low, $mid, $high) = map { id($_) } 4711, 4712, 5000, 9000, 9100;
 my ($since, $until) = map { "snowflake_timestamp($_)" } $low, $high;
@@ -109,15 +109,16 @@ my %join = (
 	'Hash Join' => 'SET enable_mergejoin = off; SET enable_nestloop = off',
 	'Nested Loop' => 'SET enable_mergejoin = off; SET enable_hashjoin = off');
 
-# What a plan shows that reads these relations and no other.
+# Matches a plan that reads these relations and no other.
 sub relations
 {
 	my $names = join '', map { qq{.*?"Relation Name": "$_"} } @_;
 	return qr/\A(?!(?:.*"Relation Name":){${\ (@_ + 1)}})$names/s;
 }
 
-# A name, the query, what the plan must show (so that the query is what its name says), settings,
-# a statement before it; run => 1: the query is run, and what each node did is compared, too.
+# A name, the query, what the plan must show (to prove that the query is what its name says),
+# settings, a statement before it; run => 1: the query is run, and the actual figures of each node
+# are compared, too.
 my @queries = (
 	[ 'equality', "SELECT * FROM item WHERE id = $a", qr/"Index Scan"/ ],
 	[ 'equality to a literal without a type', "SELECT * FROM item WHERE id = '$a'", qr/"Index Scan"/ ],
@@ -235,11 +236,12 @@ my @queries = (
 	[ 'a view, a join', "SELECT * FROM face JOIN line ON line.item_id = face.id WHERE face.id BETWEEN $mid AND $high", qr/Nested Loop|Join/ ],
 	[ 'a view, UPDATE', "UPDATE face SET n = 0 WHERE id = $a", qr/Update/ ]);
 
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Comparing
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
-# Queries whose plans differ, or with may => 1 may differ; typed and plain: what the plans then show.
+# Queries whose plans differ, or may differ with may => 1; typed and plain: what the plans then
+# show.
 my %different = (
 	'IN with integers' => {
 		reason => 'integer and snowflake_id have no common type, so PostgreSQL reads id IN (1, 2) as id = 1 OR id = 2',
@@ -259,7 +261,7 @@ my %different = (
 my %estimated = $version > 18
   ? ('a semijoin' => 'PostgreSQL 19 makes the rows of a semijoin unique by the key below its cast, in a column of its own') : ();
 
-# What a plan says, but for the casts of a column or a parameter from the type to bigint.
+# A plan without the casts of a column or a parameter from the type to bigint.
 my $removed = 0;
 sub without_casts
 {
@@ -282,7 +284,7 @@ sub nodes
 
 my @estimates = ('Plan Rows', 'Plan Width', 'Startup Cost', 'Total Cost');
 
-# The plans of all queries in a schema, each with what its nodes estimate.
+# The plans of all queries in a schema, each with the estimates of its nodes.
 sub plans
 {
 	my ($schema) = @_;
@@ -336,7 +338,7 @@ for my $i (0 .. $#queries)
 	my $same = $json->encode($of_type->{estimates}) eq $json->encode($of_bigint->{estimates});
 	push @found, "$name, in estimates alone: $estimated{$name}" if $estimated{$name} && !$same;
 	is_deeply($of_type->{estimates}, $of_bigint->{estimates}, '... with the same rows, widths and costs') unless $estimated{$name};
-	# The same once more as figures.
+	# The same as figures.
 	for my $node (0 .. $#{ $of_bigint->{estimates} })
 	{
 		my ($less, $more) = sort { $a <=> $b } map { $_->{estimates}[$node]{'Plan Rows'} || 1 } $of_type, $of_bigint;
@@ -349,9 +351,9 @@ figures('%d queries, plans of %d nodes of %d kinds: %d plans differ; estimates o
 	scalar(@queries), $count, scalar(keys %$kinds), scalar(@found), $off, $farthest);
 figures('different plans: %s', $_) for @found;
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What foreign keys ask
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
+# The queries of foreign keys
+# --------------------------------------------------------------------------------------------------
 
 # auto_explain shows the queries of PostgreSQL's own triggers.
 SKIP:

@@ -9,7 +9,7 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-# Of the object files that are here already one alone is built again.
+# The copy contains the object files, so only one of them is built again.
 my $source = PostgreSQL::Test::Utils::tempdir() . '/source';
 system_or_bail('cp', '-a', getcwd(), $source);
 my @dry_run = ('make', '-n', '-C', $source, 'PG_CONFIG=pg_config', 'all');

@@ -39,7 +39,7 @@ for my $asks (3, 5)
 }
 unlike(slurp_file($node->logfile), qr/sesame/, 'it is not in the log');
 
-# What the setting says comes first.
+# The setting has priority.
 if ($libpq >= 16)
 {
 	$node->append_conf('postgresql.conf', "snowflake.registry = '$place require_auth=password'\n");

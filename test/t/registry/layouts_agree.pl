@@ -31,7 +31,7 @@ for my $datacenter (0, 1, 31)
 	is(value($many, 'SELECT DISTINCT (snowflake_decode(id)).worker / 32 FROM snowflake_nextvals(10) id', $db), $datacenter, '... and its ids show it');
 }
 is(taken_twice(), 0, 'no id twice');
-# The registry's tables are empty here: the lease in shared memory says which layout is in use.
+# The registry's tables are empty here: the lease in shared memory determines the layout.
 is((query_error($many, 'dc_1', q{SELECT snowflake_set_layout('twitter')}))[0], '55000', 'a node keeps the layout of its remote lease');
 is(value($many, q{SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 5, 5, 12) IS NOT NULL}, 'dc_1'), 't', '... which may be set again');
 is(value($many, 'SELECT * FROM snowflake_layout', 'dc_1'), 't|1735689600000|1000|41|5|5|12|f', '... and stands in its table');

@@ -13,7 +13,8 @@ use SnowflakeTest;
 use Test::More;
 
 my $rounds = 6;
-# One worker bit, and one of the two worker ids is taken: who gets a lease gets the worker id of the lease before it.
+# One worker bit, and one of the two worker ids is leased: every lease gets the worker id of the
+# previous lease.
 my $layout = '(true, 1577836800000, 1000, 41, 0, 1, 12, false)';
 my $registry = registry_server(conf => "log_statement = none\n");
 new_registry($registry, 'narrow', layout => $layout);
@@ -67,7 +68,7 @@ for my $round (1 .. $rounds)
 	$woken++ if $drawn && $next[2] == $lease[2];
 	wait_until('the loss to be noticed', sub { count_in($holder, $log, $loss) > 0 });
 }
-# Who has no lease waits in each of his calls.
+# A node without a lease waits in each call.
 append_to_file("$_->{folder}/stop", '') for values %loads;
 value($_, q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()}) for values %nodes;
 stop_clients($_) for values %loads;
@@ -76,8 +77,9 @@ is($woken, $rounds, 'pauses in which the other node got the same worker id');
 my ($ids, $duplicates) = compare_ids(map { @{ $_->{files} } } values %loads);
 is($duplicates, 0, "duplicates among $ids");
 cmp_ok($ids, '>', 20_000, 'ids were compared');
-# All ids of both nodes have one worker id. By tick, each node's ids lie in its own windows: between two ids of a
-# node there is none of the other, unless a lease lies between.
+# All ids of both nodes have one worker id. In the order of ticks, each node's ids are in its own
+# windows: between two ids of a node there is none of the other node, unless a change of the lease
+# is between them.
 my @all;
 for my $name (qw(a b))
 {

@@ -36,7 +36,8 @@ new_node($many, 'prey', at($registry, 'hijacked'), 'snowflake.lease_duration' =>
 lives('planted functions', $many, 'prey', $registry, 'hijacked');
 is(value($registry, 'SELECT count(*) FROM caught', 'hijacked'), '0', 'none of them was called');
 
-# PostgreSQL cannot tell these from the extension's, so it refuses: nobody gets the secret.
+# PostgreSQL cannot tell these from the extension's functions, so it refuses the call: nobody gets
+# the secret.
 value($registry, "SET SESSION AUTHORIZATION mallory; CREATE FUNCTION
 	public.snowflake_lease_acquire(text, int, bigint, interval, bytea, bigint, bigint, int DEFAULT 1) $body", 'hijacked');
 new_node($many, 'stopped', at($registry, 'hijacked'));

@@ -35,7 +35,7 @@ for my $name (sort keys %at_shutdown)
 	subtest "a fast shutdown while $name" => sub {
 		ids_flow($node, 'ids flow before it');
 		$begin->();
-		# At any moment: the keeper is in the middle of something.
+		# At a random moment, in the middle of the keeper's work.
 		sleep(rand(1.5));
 		$node->{session}->quit;
 		my $since = time();
@@ -55,7 +55,7 @@ my $lease = node_status($node, 'lease_id');
 end_nodes($node);
 my $leases = 'SELECT count(*) FROM snowflake_registry WHERE snowflake_tick_timestamp(window_end) > clock_timestamp()';
 is($registry->safe_psql('postgres', "$leases AND lease_id = $lease"), '0', 'the last lease is given back: nothing was in the way');
-# Those that could not be given back end with their windows.
+# Leases that could not be released end with their windows.
 ok(wait_until('the windows to end', sub { $registry->safe_psql('postgres', $leases) eq '0' }), 'nobody has a lease in the end');
 my ($ids, $duplicates) = compare_ids($node->{ids_file});
 is($duplicates, 0, "no duplicate among $ids ids");

@@ -30,7 +30,7 @@ my %scripts = (
 	releasing => "SELECT $acquire;\n$release, pg_sleep(1000) $row;");
 my %pipelines = (
 	idle => [ [ "SELECT $acquire", 'BEGIN' ] ],
-	# An error puts an end to all timeouts of a session.
+	# An error disables all timeouts of a session.
 	after_error =>
 	  [ [ "SELECT $acquire", 'BEGIN', 'SAVEPOINT s' ], ['SELECT 1 / 0'], ['ROLLBACK TO s'], ['SELECT 1'] ],
 	extending_idle => [ ["SELECT $acquire"], [ "$extend $row", 'BEGIN' ] ],
@@ -55,7 +55,7 @@ for my $db (sort keys %scripts, sort keys %pipelines)
 	$sessions{$db} = begin_pipeline($server, $db, undef, @{ $pipelines{$db} });
 	is($sessions{$db}{out}, $sent{$db}, "$db: a transaction block");
 }
-# One that ends in time keeps its session.
+# A transaction that ends in time keeps its session.
 $server->safe_psql('postgres', 'CREATE EXTENSION snowflake');
 my $honest = begin_pipeline($server, 'postgres', undef,
 	[ "SELECT $acquire", 'BEGIN', 'SAVEPOINT s', 'ROLLBACK TO s', 'COMMIT' ]);

@@ -41,7 +41,7 @@ for my $change (
 gained_nothing('changed tables');
 ok(keeper_works('changes undone'), 'the changes undone, the keeper works');
 
-# A column that is gone does not come back in its place, so this is the last thing done to this registry.
+# A dropped column cannot be restored in its position, so this is the last change to this registry.
 plant('bob', 'ALTER TABLE snowflake_layout DROP COLUMN sequence_bits CASCADE');
 is((query_error($server, $db, "SELECT $_"))[0], '55000', "a dropped column: $_") for ($acquire, 'snowflake_decode(1)');
 is($server->safe_psql($db, 'SELECT 1'), '1', 'the server is alive');

@@ -13,7 +13,8 @@ use Traps;
 my $db = 'postgres';
 Traps::start('rights', preload => 1);
 
-# Refused for each of these callers, in a dry run, too; and nothing ran.
+# Checks that the conversion is refused for each of these callers, also in a dry run, and that no
+# planted code ran.
 sub refused
 {
 	my ($name, $table, $other, $owner, @callers) = @_;
@@ -37,7 +38,7 @@ plant('alice', q{
 	GRANT REFERENCES ON orders TO bob;
 });
 
-# Their columns would be widened: all that hangs on them would run.
+# bob's column would be widened, and all code on it would run.
 plant('bob', q{
 	CREATE TABLE items (order_id int REFERENCES alice.orders, CHECK (number(order_id, 'check') > 0));
 	INSERT INTO items VALUES (1);
@@ -45,7 +46,8 @@ plant('bob', q{
 sql('TRUNCATE traps.seen');
 refused('a narrow column refers', 'alice.orders', 'bob.items', 'bob');
 
-# They are only read, where the foreign key is checked anew: the planner computes what is constant in their indexes.
+# bob's table is only read, when the foreign key is checked again: the planner evaluates constants
+# in its indexes.
 plant('bob', q{
 	DROP TABLE items;
 	CREATE TABLE items (order_id bigint REFERENCES alice.orders);
@@ -56,7 +58,7 @@ plant('bob', q{
 sql('TRUNCATE traps.seen');
 refused('a wide column refers', 'alice.orders', 'bob.items', 'bob');
 
-# The same at the other end of another foreign key of what is widened.
+# The same for a table that the widened column refers to by another foreign key.
 plant('bob', q{
 	DROP TABLE items;
 	CREATE TABLE others (id int PRIMARY KEY);
@@ -70,7 +72,7 @@ refused('a widened column refers to it, too', 'alice.orders', 'bob.others', 'bob
 plant('alice', 'DROP TABLE twice');
 plant('bob', 'DROP TABLE others');
 
-# Children, partitions and the parents of what refers.
+# Children, partitions, and parents of a referring table.
 plant('alice', 'CREATE TABLE parent (id int)');
 sql('CREATE TABLE bob.child (CHECK (bob.number(id, \'check\') > 0)) INHERITS (alice.parent)', 'ALTER TABLE bob.child OWNER TO bob',
 	'INSERT INTO bob.child VALUES (1)', 'TRUNCATE traps.seen', 'ALTER ROLE bob NOSUPERUSER');
@@ -86,7 +88,8 @@ sql('CREATE TABLE alice.below (FOREIGN KEY (order_id) REFERENCES alice.orders) I
 	'INSERT INTO alice.below VALUES (1)', 'TRUNCATE traps.seen', 'ALTER ROLE bob NOSUPERUSER');
 refused('what refers inherits', 'alice.orders', 'bob.above', 'bob');
 sql('DROP TABLE alice.below');
-# A superuser's table among those of an ordinary role: the table's owner would be the attacker.
+# A superuser's table that inherits from an ordinary role's table: the ordinary role would be the
+# attacker.
 plant('alice', q{CREATE TABLE mother (id int, CHECK (number(id, 'check') > 0))});
 sql('CREATE TABLE alice.daughter () INHERITS (alice.mother)', 'INSERT INTO alice.daughter VALUES (1)', 'TRUNCATE traps.seen', 'ALTER ROLE alice NOSUPERUSER');
 refused('a superuser\'s child', 'alice.mother', 'alice.daughter', 'postgres', 'postgres');
@@ -95,7 +98,7 @@ is((query_error($server, $db, q{SELECT snowflake_convert('alice.mother', 'id')})
 gained_nothing('one owner');
 is(went_off(), 'check as alice', '... whose code runs as that owner');
 
-# What changes no type reaches no table of another.
+# A conversion that changes no type affects no other role's table.
 plant('alice', 'CREATE TABLE wide (id bigserial PRIMARY KEY); INSERT INTO wide VALUES (1); GRANT REFERENCES ON wide TO bob');
 plant('bob', q{
 	CREATE TABLE items (id bigint REFERENCES alice.wide, CHECK (number(id, 'check') > 0));

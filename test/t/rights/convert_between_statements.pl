@@ -14,7 +14,7 @@ my $db = 'postgres';
 Traps::start('rights', preload => 1);
 sql('GRANT CREATE ON DATABASE postgres TO alice');
 
-# Settings are as before when the next statement is run, or looked up.
+# The settings are restored before the next statement is parsed or run.
 plant('alice', q{
 	CREATE FUNCTION not_equal(oid, oid) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN PERFORM alice.spring(''shadow''); RETURN $1 OPERATOR(pg_catalog.=) $2; END';
 	CREATE OPERATOR = (LEFTARG = oid, RIGHTARG = oid, FUNCTION = not_equal);
@@ -37,7 +37,8 @@ is(sql(q{SET search_path = public; SELECT count(*) FROM snowflake_convert('alice
 gained_nothing('settings');
 is(went_off(), 'settings as alice', '... and names that it puts in front are not called');
 
-# What waits for the end of the transaction would run as the caller, before PostgreSQL 18: it cannot wait.
+# Before PostgreSQL 18, code deferred to the end of the transaction would run as the caller, so it
+# must not be deferred.
 plant('alice', q{
 	CREATE TABLE later (n int);
 	CREATE CONSTRAINT TRIGGER later AFTER INSERT ON later DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fire('later');
@@ -58,8 +59,8 @@ gained_nothing('deferred');
 is(went_off(), 'waits as alice', '... and nothing of it was left');
 is(sql('SELECT count(*) FROM alice.later'), '0', '... nor could it be');
 
-# Names that change between two statements: the later one meets what is another's, in a schema of alice's own. She might drop it
-# by hand; here it is noticed.
+# Names change between two statements, so the later one finds another role's object, in a schema of
+# alice. She could drop it herself; the conversion notices it.
 plant('alice', q{
 	CREATE SCHEMA app;
 	CREATE SCHEMA decoy;

@@ -53,13 +53,13 @@ is(sql(q{SELECT string_agg(atttypid::regtype || coalesce(' ' || pg_get_expr(adbi
 is(sql(q{SELECT count(*) FROM pg_class WHERE relname ~ 'full_of_traps|refers' AND relowner <> 'alice'::regrole}), '0', '... with all that it has still alice\'s');
 is(sql(q{SELECT stxowner::regrole FROM pg_statistic_ext WHERE stxname = 's'}), 'alice', '... statistics, too');
 
-# Who is a member of the owner's role converts with the owner's rights, not with more of his own.
+# A member of the owner's role converts with the owner's rights, not with its own.
 plant('alice', q{CREATE TABLE member (id int, CHECK (number(id, 'check') > 0)); INSERT INTO member VALUES (1)});
 sql('TRUNCATE traps.seen');
 is((as_role('carol', q{SELECT public.snowflake_convert('alice.member', 'id')}))[0], '00000', 'a member of the owner converts');
 is(went_off(), 'check as alice', '... and the owner\'s code runs with the owner\'s rights');
 
-# An event trigger is a superuser's, and runs with the rights that the statement has.
+# An event trigger belongs to a superuser, and runs with the rights of the statement.
 sql(q{CREATE FUNCTION traps.note() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO traps.seen VALUES (tg_tag, current_user, false); END'},
 	'CREATE EVENT TRIGGER note ON ddl_command_end EXECUTE FUNCTION traps.note()');
 plant('alice', 'CREATE TABLE noted (id serial)');
@@ -67,7 +67,7 @@ sql('TRUNCATE traps.seen', q{SELECT snowflake_convert('alice.noted', 'id')});
 is(went_off(), 'ALTER TABLE as alice, DROP SEQUENCE as alice', 'event triggers run as by the owner\'s own hand');
 sql('DROP EVENT TRIGGER note');
 
-# Rights that the owner lacks are not lent to him, and policies hide nothing from who passes over them.
+# The owner gets no rights that it lacks, and policies hide no rows from a role that bypasses them.
 plant('alice', 'CREATE TABLE hidden (id bigint); INSERT INTO hidden VALUES (9223372036854775807);
 	ALTER TABLE hidden ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY');
 is((as_role($_, q{SELECT public.snowflake_convert('alice.hidden', 'id')}))[0], $_ eq 'postgres' ? '55000' : '42501',

@@ -16,7 +16,7 @@ my @tables = tables();
 Traps::start_keeper('security');
 sql('CREATE ROLE monitor LOGIN IN ROLE pg_read_all_stats', 'CREATE ROLE node LOGIN');
 
-### What PUBLIC may do
+### The privileges of PUBLIC
 
 is($server->safe_psql($db, 'SELECT snowflake_nextval() > 0', extra_params => [ '-U', 'alice' ]), 't', 'anybody gets ids');
 state_is('alice', $_, '00000', "anybody: $_") for (
@@ -33,12 +33,12 @@ state_is('alice', "SELECT $_", '42501', "not for others: $_") for (
 	$acquire,
 	q{snowflake_lease_extend(1, sha256('another'), 1, '1 min', 0, 0, 0)},
 	q{snowflake_lease_release(1, '00000000-0000-0000-0000-000000000000', 1, 0)});
-# The layout's trigger takes the registry's lock, so nobody else may fire it from a table of his own.
+# The layout's trigger takes the registry's lock, so no other role may use it on its own table.
 state_is('alice', q{CREATE TEMP TABLE mine (i int);
 	CREATE TRIGGER t AFTER INSERT ON mine FOR EACH STATEMENT EXECUTE FUNCTION snowflake_layout_changed()}, '42501',
 	q{others cannot use the trigger function of the layout});
 
-### A node's role on a registry: EXECUTE on the three functions, and nothing else
+### A node's role in a registry: EXECUTE on the three functions, and nothing else
 
 sql(
 	'GRANT EXECUTE ON FUNCTION snowflake_lease_acquire(text, integer, bigint, interval, bytea, bigint, bigint) TO node',

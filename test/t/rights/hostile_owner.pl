@@ -16,15 +16,15 @@ Traps::start_keeper('security');
 give_tables_to_bob();
 ok(keeper_works('tables of bob'), 'the keeper works');
 
-# Everything below is planted by bob himself.
+# bob plants everything below.
 sub bob { plant('bob', $_[0]); return; }
 
-# The keeper may have met it once more before it was gone.
+# Removes a trap. The keeper may have run it once more before, so the records are emptied.
 sub take_away { bob($_[0]); sql('TRUNCATE traps.seen'); return; }
 
 sub as_bob { return join(', ', map { "$_ as bob" } @_); }
 
-# Immediate triggers on everything that the protocol writes.
+# Immediate triggers on all tables that the protocol writes.
 bob(q{
 	CREATE TRIGGER trap_before BEFORE INSERT OR UPDATE OR DELETE ON snowflake_registry FOR EACH ROW EXECUTE FUNCTION fire('before');
 	CREATE TRIGGER trap_after AFTER INSERT OR UPDATE OR DELETE ON snowflake_registry FOR EACH ROW EXECUTE FUNCTION fire('after');
@@ -42,8 +42,9 @@ take_away(q{
 	DROP TRIGGER trap_watermark ON snowflake_watermark;
 });
 
-# Constraint triggers that wait for the commit, when the protocol's function has returned long ago and the process is a
-# superuser's again. They may not run at all: the keeper is refused until they are gone.
+# Constraint triggers that are deferred to the commit. By then the protocol's function has returned,
+# and the process has a superuser's rights again. So they must not run at all: the keeper is refused
+# until they are dropped.
 bob(q{
 	CREATE CONSTRAINT TRIGGER trap_commit AFTER INSERT OR UPDATE OR DELETE ON snowflake_registry
 		DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fire('commit');
@@ -79,7 +80,7 @@ take_away(q{
 is((query_error($server, $db, "SELECT $acquire"))[0], '55000', 'a rule that swallows the lease is noticed');
 take_away('DROP RULE trap_swallow ON snowflake_registry');
 
-# Policies: an owner who forces them on himself.
+# Policies that the owner forces on itself.
 bob(q{
 	CREATE POLICY trap ON snowflake_registry USING (yes('policy')) WITH CHECK (yes('policy check'));
 	ALTER TABLE snowflake_registry ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;

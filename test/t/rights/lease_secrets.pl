@@ -12,7 +12,7 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-# What the registry can log of a statement.
+# The settings make the registry log everything about a statement.
 my $registry = registry_server(conf => "log_statement = all\nlog_min_duration_statement = 0\nlog_parameter_max_length = -1\n");
 new_registry($registry, 'fleet', layout => '(true, 1735689600000, 1000, 41, 0, 1, 12, false)');
 my $many = base_server('many');
@@ -26,7 +26,7 @@ ok(flows($many, 'victim'), 'a node issues ids');
 is(value($many, q{SELECT max(snowflake_segment_nextval('ticket')) FROM generate_series(1, 50)}, 'victim'), '50', '... and numbers of a segment');
 ok(moves($many, 'victim'), '... and has extended its lease');
 
-# A call under way, which pg_stat_activity shows.
+# A running call, which pg_stat_activity shows.
 my $holder = $registry->background_psql('fleet');
 $holder->query_safe("BEGIN; SELECT FROM $schema.snowflake_registry FOR UPDATE");
 my $activity = '';
@@ -63,7 +63,7 @@ as_role($registry, 'fleet', 'node', "SELECT $schema.snowflake_segment_ranges('$n
   for @candidates, "'\\x$range_hash'::bytea", "substr('\\x$range_hash'::bytea, 1, 16)";
 is(value($registry, "SELECT last_value FROM $schema.snowflake_segment", 'fleet'), '200', 'nothing that was found gives them back');
 
-# The other worker id of two is all that another node gets.
+# Another node gets only the other worker id of the two.
 new_node($many, 'other', at($registry, 'fleet'));
 my ($one) = split /\|/, value($many, 'SELECT d.worker FROM snowflake_decode(snowflake_nextval()) d', 'victim');
 my ($two) = split /\|/, value($many, 'SELECT d.worker FROM snowflake_decode(snowflake_nextval()) d', 'other');

@@ -13,7 +13,7 @@ use Test::More;
 my $n = new_server('node', conf => "snowflake.registry = 'host=/nowhere dbname=x user=node'\n");
 start_server($n);
 value($n, 'CREATE EXTENSION snowflake');
-# Where it is not preloaded, the setting is known once the library is there.
+# If the library is not preloaded, the setting exists after the library is loaded.
 my $load = 'DO $$BEGIN PERFORM snowflake_timestamp(0); END$$;';
 for my $text ("host=x password=hunter2", "postgresql://u:hunter2\@x/db", "postgresql://x/db?user=u&password=hunter2", "host=x sslpassword=hunter2",
 	"postgresql://x/db?sslpassword=hunter2", "password = ''hunter2'' host=x", map { "host=x $_=hunter2" } qw(oauth_client_secret scram_client_key scram_server_key))
@@ -26,7 +26,7 @@ for my $text ("host=x password=hunter2", "postgresql://u:hunter2\@x/db", "postgr
 	}
 }
 is((query_error($n, 'postgres', "$load SET snowflake.registry = '$_'"))[0], '22023', "refused: $_") for 'host', 'hosst=x', 'postgresql://[x', q{host=''x};
-# Without the library PostgreSQL itself logs what it takes for a setting of nobody's.
+# Without the library PostgreSQL itself logs the value, as a setting that it does not know.
 my $of_others = value($n, 'SHOW shared_preload_libraries') eq '' ? qr/^.*parameter "snowflake\.registry" changed to.*$/m : qr/(?!)/;
 my $log_size = -s $n->logfile;
 setting($n, "snowflake.registry = 'host=x password=hunter3'");

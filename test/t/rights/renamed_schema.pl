@@ -30,7 +30,7 @@ $swapped->query_safe(q{
 		$$BEGIN PERFORM bob.spring('acquire'); RETURN null; END$$;
 	CREATE FUNCTION decoy.snowflake_lease_release(bigint, bytea, bigint, bigint) RETURNS boolean LANGUAGE plpgsql AS
 		$$BEGIN PERFORM bob.spring('release'); RETURN true; END$$});
-# The keeper talks to the registry three times a second: each name stands long enough for several of its calls.
+# The keeper calls the registry three times a second: each name lasts for several of its calls.
 my $renewed = 0;
 for my $round (1 .. 6)
 {
@@ -47,7 +47,8 @@ gained_nothing('the keeper', 'swapped');
 is(went_off('swapped'), '', 'another schema that takes the old name gets none of the keeper\'s calls');
 is($server->safe_psql('swapped', 'SELECT ids.snowflake_nextval() > 0'), 't', 'ids flow on');
 
-# The same while an acquire waits for the registry's lock: it goes on with the tables that its function belongs to.
+# The same while an acquire waits for the registry's lock: it continues with the tables of its own
+# extension.
 $server->safe_psql('swapped', 'GRANT EXECUTE ON FUNCTION ids.snowflake_lease_acquire(text, integer, bigint, interval, bytea, bigint, bigint) TO bob');
 $swapped->query_safe(q{
 	SET client_min_messages = warning;

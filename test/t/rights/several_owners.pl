@@ -15,7 +15,7 @@ my @tables = tables();
 Traps::start_keeper('security');
 ok(keeper_works('tables of a superuser'), 'the keeper works');
 
-# One table that has another owner: refused, in words that say why.
+# If one table has another owner, calls are refused with the reason.
 for my $table (@tables)
 {
 	sql("ALTER TABLE $table OWNER TO bob");

@@ -12,7 +12,7 @@ use Traps;
 
 Traps::start_keeper('security');
 
-### Of a caller, in his own schemas and in pg_temp
+### Names of a caller, in its own schemas and in pg_temp
 
 sql(
 	'CREATE ROLE node LOGIN', 'GRANT CREATE ON DATABASE postgres TO node',
@@ -45,7 +45,8 @@ is($answer, "62000\nt\npg_temp, shadows, pg_catalog, public", 'names that shadow
   or diag($answer);
 is(sql('SELECT count(*) FROM called'), '0', '... and are not called');
 
-### Of the tables' owner, under a search_path that finds them first: what is missing in pg_catalog cannot be shadowed, so nothing runs
+### Names of the tables' owner, with a search_path that finds them first: names outside of
+### pg_catalog are not looked up, so nothing runs
 
 give_tables_to_bob();
 plant('bob', q{

@@ -20,11 +20,12 @@ subtest 'a run and another extension of another layout (G1)' => sub {
 	ask($other, 'BEGIN');
 	my $theirs = (numbers($other, 300))[-1];
 	ask($other, 'SAVEPOINT s');
-	# All in the tick in which the runs were taken; the one session drops, the other is told.
+	# All in the tick in which the runs were taken. One session drops the extension, and the other
+	# notices it.
 	ask($session, 'COMMIT');
 	my (undef, $error) = ask($session, 'SET client_min_messages = warning; DROP EXTENSION snowflake CASCADE');
 	is($error, '', 'DROP EXTENSION');
-	# A transaction hears of it with its next lock.
+	# A transaction notices it when it takes its next lock.
 	(undef, $error) = ask($other, 'SELECT snowflake_nextval() FROM pg_class LIMIT 1');
 	like($error, qr/does not exist/, 'nothing is issued without it');
 	ask($other, 'ROLLBACK TO s');

@@ -43,7 +43,7 @@ subtest 'a run is timed by the steady clock, whatever the wall clock does (G9)' 
 		my @theirs = numbers($other, 10);
 		is(tick_of($theirs[0]), $tick, 'another session issues ids of the same tick');
 		cmp_ok($theirs[0], '>', $id + 100, '... that lie above the run');
-		# The node's clock goes on at half speed.
+		# The node's clock continues at half speed.
 		stand_at($tick - $back + 2);
 		($id) = numbers($session, 1);
 		is(tick_of($id), $tick + 1, 'two milliseconds later the run is over, and an id is of the next tick');

@@ -33,7 +33,7 @@ sub segments { my ($server, $dbname) = @_; return value($server, "$path SELECT n
 sub last_value { my ($server, $dbname) = @_; return value($server, "$path SELECT last_value FROM snowflake_segment WHERE name = 'ticket'", $dbname); }
 sub insert { my ($server, $dbname) = @_; return split /\n/, value($server, "$path INSERT INTO tickets (n) SELECT generate_series(1, 120) RETURNING id", $dbname); }
 
-# The node has its next range by then.
+# By then the node has acquired its next range.
 my $before = '';
 ok(wait_until('the source to rest', sub { my $last = $before; $before = segments($from, 'source'); $last eq $before }), 'the source rests');
 my $handed_out = last_value($from, 'source');
@@ -74,7 +74,7 @@ subtest 'into the same' => sub {
 	is(value($from, 'SELECT count(*) FROM tickets', 'source'), '250', '... and the rows are those of the dump');
 	my %had = map { $_ => 1 } @rows;
 	is(scalar(grep { $had{$_} } insert($from, 'source')), 0, 'no key that ever was is given again');
-	# Again, while the segment is below what the dump says.
+	# Again, into a segment that is below the dumped one.
 	value($to, 'CREATE DATABASE lower');
 	value($to, qq{CREATE SCHEMA "Some where"; CREATE EXTENSION snowflake SCHEMA "Some where"; $path SELECT snowflake_create_segment('ticket', step => 100);
 		CREATE TABLE public.tickets (id integer PRIMARY KEY DEFAULT snowflake_segment_nextval('ticket'), n int); SELECT snowflake_segment_nextval('ticket')}, 'lower');
@@ -95,7 +95,7 @@ subtest 'what would lower or remove a segment' => sub {
 			ON CONFLICT (name) DO UPDATE SET last_value = 0})
 	{
 		my ($state, $error) = query_error($from, 'source', "$path $sql");
-		# The last finds no conflict: what it inserts is taken as a dump's.
+		# The last statement has no conflict: its INSERT is handled like a dump's.
 		like($state, $sql =~ /ON CONFLICT/ ? qr/^00000$/ : qr/^55000$/, $sql =~ s/\s+/ /gr) or diag($error);
 	}
 	my (undef, undef, $warning) = $from->psql('source', "$path SET session_replication_role = replica; DELETE FROM snowflake_segment; UPDATE snowflake_segment SET last_value = 0;"

@@ -22,7 +22,7 @@ fsync = off
 CONF
 start_server($server);
 
-# The numbers of a segment say which it is.
+# A number shows which segment it belongs to.
 value($server, q{
 	CREATE EXTENSION snowflake;
 	CREATE TABLE issued (segment bigint, number bigint);

@@ -15,7 +15,7 @@ subtest 'the generator\'s lock shows under its name in pg_stat_activity' => sub 
 		IPC::Run::start([ 'psql', '-XAtq', '-d', $server->connstr('postgres'), '-c', 'SET snowflake.max_run = 1',
 				'-c', 'SELECT count(x) FROM (SELECT snowflake_nextval() AS x, generate_series(1, 1000000000)) s' ], '>', '/dev/null', '2>', '/dev/null')
 	} 1 .. 8;
-	# A look takes a snapshot of all sessions, and a wait lasts microseconds: many looks.
+	# The view shows one moment, and a wait lasts microseconds, so it is read many times.
 	$server->safe_psql('postgres', q{CREATE FUNCTION seen() RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
 	-- Where nothing is preloaded, who looks must have met the lock before to know its name.

@@ -24,7 +24,7 @@ subtest 'a layout of another shape' => sub {
 	is($server->safe_psql('postgres', 'SELECT count(*) FROM (SELECT id <= lag(id) OVER (PARTITION BY k ORDER BY n) AS fall FROM all_ids) t WHERE fall'),
 		0, 'rising within each process');
 	my $worker = $server->safe_psql('postgres', 'SELECT worker FROM snowflake_status');
-	# A tick is the least that ids may lead the clock by.
+	# Ids may always be at least one tick ahead of the clock.
 	my ($lowest, $highest) = ($start - 10, $end + 10);
 	is($server->safe_psql('postgres', qq{
 SELECT count(*) FROM (SELECT id, snowflake_decode(id) AS d FROM all_ids OFFSET 0) t

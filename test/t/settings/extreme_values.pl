@@ -14,7 +14,8 @@ my $server = new_server('extremes', preload => 1, patient => 1, conf => "snowfla
 start_server($server);
 $server->safe_psql($db, 'CREATE EXTENSION snowflake');
 
-# Without a lease a call that may not wait fails at once, and the keeper that it started serves the next.
+# Without a lease, a call that may not wait fails at once. It starts the keeper, so a later call
+# succeeds.
 my ($state, $text) = query_error($server, $db, 'SET snowflake.start_timeout = 0; SELECT snowflake_nextval()');
 is($state, 'SF001', 'start_timeout = 0 without a lease');
 like($text, qr/DETAIL:.*HINT:/s, '... with a detail and a hint');
@@ -53,7 +54,7 @@ for my $values (
 {
 	my $name = join(', ', map { "$_ = $values->{$_}" } sort keys %$values);
 	set_all(%$values);
-	# Where no call may wait, not before the window is one of this setting.
+	# If no call may wait, the test waits until the window has this setting's length.
 	wait_until('the window', sub { $server->safe_psql($db, q{SELECT window_end > now() + interval '5 min' FROM snowflake_status}) eq 't' })
 	  if ($values->{start_timeout} // '') eq '0';
 	is($server->safe_psql($db, 'SELECT count(DISTINCT id) FROM snowflake_nextvals(10000) id'), '10000', "ids with $name");
@@ -62,7 +63,8 @@ for my $values (
 		FROM (SELECT n, snowflake_nextval() AS id FROM generate_series(1, 5000) n OFFSET 0) i) x WHERE id <= before}), '0', '... in order');
 	if (($values->{sequence_jitter} // '') eq '0' && keys %$values == 1)
 	{
-		# pg_sleep lets the ticks pass that were borrowed above, and then each id's, so that each is the first of its own.
+		# pg_sleep lets the ticks pass that were borrowed above, and then the tick of each id, so
+		# each id is the first of its tick.
 		is($server->safe_psql($db, q{SELECT FROM pg_sleep(0.05); SELECT max((snowflake_decode(snowflake_nextval())).seq) FROM (SELECT pg_sleep(0.002) FROM generate_series(1, 20) OFFSET 0) s}),
 			'0', '... every tick starts at 0');
 	}
@@ -71,7 +73,7 @@ for my $values (
 $server->reload;
 $server->stop('fast');
 
-# One place alone.
+# A single slot.
 $server->append_conf('postgresql.conf', "snowflake.max_databases = 1\n");
 start_server($server);
 like($server->safe_psql($db, 'SELECT snowflake_nextval()'), qr/^\d+$/, 'max_databases = 1');

@@ -12,7 +12,7 @@ use SnowflakeTest;
 use Test::More;
 
 need_boxes();
-# The files that the server itself must write are shorter than a block for so many connections.
+# The server's own files are shorter than a block for so many connections.
 my $server = new_server('full', preload => 0, initdb => ['--wal-segsize=1'],
 	conf => "max_connections = 2000\nmin_wal_size = 2MB\nmax_wal_size = 3MB\n");
 plan(skip_all => 'before 17 the library is preloaded') if $server->pg_version < 17;

@@ -34,7 +34,8 @@ command_ok([ 'make', '-s', "PG_CONFIG=$bin/pg_config", split(/ /, $install) ], '
 is(output_of([ 'sh', '-c', "cd '$extension' && ls -d lib/* share/* share/extension/*.control share/doc/extension/snowflake/doc" ]),
 	join("\n", qw(lib/snowflake.so share/doc share/doc/extension/snowflake/doc share/extension share/extension/snowflake.control)), '... whose layout is this');
 
-# A server under `make install prefix=...`, too: where PostgreSQL does not follow it, it is refused, and nothing is installed.
+# `make install prefix=...`: if PostgreSQL's makefiles ignore it, it is refused, and nothing is
+# installed.
 if (output_of([ 'make', '-s', 'PG_CONFIG=pg_config', "prefix=$there/prefix", 'print-datadir' ]) !~ /^\Q$there\E/)
 {
 	command_fails_like([ 'make', 'PG_CONFIG=pg_config', "prefix=$there/prefix", 'install' ], qr/prefix=\S+ would be ignored here/, 'prefix= is refused');

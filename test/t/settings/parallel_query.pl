@@ -32,8 +32,8 @@ value($node, q{
 			current_setting('snowflake.start_timeout'));
 	END $$});
 
-# Returns what each process saw, the leader's first, then what a later statement of the session sees; and all that the
-# client was told.
+# Returns what each process saw, the leader first, then what a later statement of the session sees,
+# and all messages that the client got.
 sub first_use
 {
 	my ($leader, $set) = @_;
@@ -64,7 +64,7 @@ for my $leader ('on', 'off')
 	is($told, '', '... of which the client hears nothing');
 }
 
-# The lease of a node whose registry is elsewhere outlives a crash, wherever the first call comes from.
+# A lease of a registry on another server survives a crash, whichever process makes the first call.
 value($node, 'ALTER DATABASE postgres SET snowflake.registry = ' . "'" . at($registry, 'ids') . "'");
 value($node, q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'snowflake keeper'});
 ok(wait_until('a lease of the other registry', sub {

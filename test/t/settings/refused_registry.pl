@@ -17,13 +17,14 @@ my $server = new_server('bare', preload => 0, conf => "snowflake.max_clock_skew 
 start_server($server);
 $server->safe_psql($db, 'CREATE EXTENSION snowflake');
 
-# A line for snowflake.* in the file does not keep a server without the library from starting, nor a session from loading it.
+# With snowflake.* settings in the file, a server without the library starts, and a session can load
+# the library.
 $server->append_conf('postgresql.conf', "snowflake.max_databases = 3\nsnowflake.max_run = 7\nsnowflake.sequence_jitter = 3\n");
 $server->restart;
 is($server->safe_psql($db, 'SELECT snowflake_timestamp(0) IS NOT NULL; SHOW snowflake.max_run'), "t\n7",
 	'settings in the file, without the library');
 
-# A registry that is refused is no reason to go on with another one.
+# If a registry is refused, the session does not continue with another one.
 for my $value ('host=x password=hunter2', 'nonsense')
 {
 	my ($state, $text) = query_error($server, $db, "SET snowflake.registry = '$value'; SELECT snowflake_timestamp(0)");
@@ -38,7 +39,8 @@ $server->append_conf('postgresql.conf', "snowflake.registry = ''\n");
 $server->reload;
 ok(wait_until('the file to be read', sub { (query_error($server, $db, 'SELECT snowflake_timestamp(0)'))[0] eq '00000' }), 'and mended there');
 
-# With session_preload_libraries no session begins, until the file is mended; one that is there goes on with what it had.
+# With session_preload_libraries no session begins until the file is corrected; an existing session
+# keeps its setting.
 my $session = $server->background_psql($db, on_error_stop => 0);
 ask($session, q{LOAD 'snowflake'; SELECT 1});
 $server->append_conf('postgresql.conf', "session_preload_libraries = 'snowflake'\nsnowflake.registry = 'nonsense'\n");
@@ -55,7 +57,7 @@ ok(wait_until('the file to be read', sub { (query_error($server, $db, 'SHOW snow
 
 $server->stop('fast');
 
-# Preloading alone, without the extension, is no burden.
+# Preloading without the extension does no harm.
 my $preloaded = new_server('preloaded', preload => 1, conf => "snowflake.max_clock_skew = 0\n");
 start_server($preloaded);
 is($preloaded->safe_psql($db, 'SHOW snowflake.max_databases'), '16', 'preloaded: settings are known before CREATE EXTENSION');

@@ -29,21 +29,21 @@ subtest 'without preloading, on a running server' => sub {
 	is($twice, 0, 'none of them twice');
 	my $last = $server->safe_psql('a', 'SELECT max(snowflake_nextval()) FROM generate_series(1, 1000)');
 
-	# The segment outlives the extension, and ends with the server.
+	# The named segment of shared memory outlives the extension, and ends with the server.
 	is($server->safe_psql('a', "DROP EXTENSION snowflake; CREATE EXTENSION snowflake; SELECT snowflake_nextval() > $last"), 't',
 		'ids go on above the last one when the extension is created again');
 	kill_server($server, children => 1);
 	start_server($server);
 	is($server->safe_psql('a', "SELECT snowflake_nextval() > $last; SELECT leases_drawn FROM snowflake_status"), "t\n0", 'and after a crash, under the same lease');
 
-	# More databases than there are places.
+	# More databases than there are slots.
 	my $created = 0;
 	for my $i (1 .. 65)
 	{
 		$server->safe_psql('postgres', "CREATE DATABASE d$i TEMPLATE template0");
 		$server->safe_psql("d$i", 'CREATE EXTENSION snowflake');
 		my ($code, $text) = query_error($server, "d$i", 'SELECT snowflake_nextval()');
-		# A keeper takes one of max_worker_processes, and gives it back with its database.
+		# The keeper is ended, because each keeper uses one of max_worker_processes.
 		$server->safe_psql('postgres', "ALTER DATABASE d$i CONNECTION LIMIT 0");
 		$server->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'd$i'");
 		$created++ if $code eq '00000';

@@ -44,7 +44,7 @@ is($server->safe_psql($db, q{SELECT count(*) FROM snowflake_workers}), '0', 'wor
 my $keepers = q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'snowflake keeper'};
 is($server->safe_psql($db, $keepers), '0', 'no keeper was started');
 
-# A registry that others share needs nothing preloaded.
+# A registry for other servers needs no preloading.
 is($server->safe_psql($db, q{
 	SELECT uuid_send(gen_random_uuid()) AS secret \gset
 	SELECT lease_id, window_start, window_end FROM snowflake_lease_acquire('other', 0, 1000, '1 min', sha256(:'secret'), 0, NULL) \gset
@@ -61,7 +61,7 @@ is((query_error($server, $db, q{LOAD 'snowflake'; SET snowflake.no_such_thing = 
 if ($can_issue) { ok(wait_until('the keeper', sub { $server->safe_psql($db, $keepers) eq '1' }), 'the registry that was asked has a keeper'); }
 else { is($server->safe_psql($db, $keepers), '0', 'the registry that was asked has no keeper'); }
 
-# Others' libraries stay in the line. Not everybody sees what it has.
+# The suggested line keeps other libraries. Not every role sees which these are.
 if (!$can_issue)
 {
 	$server->append_conf('postgresql.conf', "shared_preload_libraries = 'pg_prewarm, auto_explain'\n");

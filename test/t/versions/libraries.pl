@@ -32,7 +32,7 @@ sub change
 	return;
 }
 
-### Nobody lays the block out otherwise unawares
+### The block's structure cannot change unnoticed
 
 my %header = (Counters => 'node_block', RegistryError => 'node_block', NodeBlock => 'node_block', SegmentSlot => 'segment_slot', HorizonBlock => 'horizon_block');
 for my $struct (sort keys %header)
@@ -67,7 +67,7 @@ my $installed = installed($home, 'pkglibdir') . '/snowflake.so';
 my $today = "$source/today.so";
 copy($installed, $today) or die "copy: $!";
 
-# Both ways: a file that is mapped must be replaced, not written.
+# Installs either library: a file that is mapped must be replaced, not overwritten.
 sub install
 {
 	my ($from) = @_;

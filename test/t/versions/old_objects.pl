@@ -27,7 +27,7 @@ sub check_old_objects
 	is(sql('old', 'SELECT l::text = g::text FROM (SELECT epoch_ms, tick_us, timestamp_bits, datacenter_bits, worker_bits,'
 		  . ' sequence_bits, sequence_first FROM snowflake_layout) l, snowflake_get_layout() g'), 't', "$name: the layout");
 	is_renewed('old', $name);
-	# Where clocks are not judged, whoever releases by SQL may have used all of the window.
+	# If clocks are not judged, a node that releases by SQL may have used the whole window.
 	is(sql('old', q{
 		SET snowflake.max_clock_skew = 0;
 		SELECT uuid_send(gen_random_uuid()) AS secret \gset

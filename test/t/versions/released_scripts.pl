@@ -11,8 +11,8 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-# What is wrong with the scripts in $folder, where $newest is the version to come and $list has
-# those that were released.
+# Returns the faults of the scripts in $folder; $newest is the next version, and $list contains the
+# released versions.
 sub faults
 {
 	my ($folder, $newest, $list) = @_;
@@ -47,12 +47,12 @@ sub faults
 my ($newest) = slurp_file('snowflake.control') =~ /^default_version = '(.*)'$/m;
 is(faults('.', $newest, 'test/released'), '', "the scripts that lead to version $newest");
 
-### The day after a release: the version to come has a script of its own
+### After a release: the next version has its own script
 
 my $folder = PostgreSQL::Test::Utils::tempdir();
 my ($first, $second) = map { "sql/snowflake--$newest$_.sql" } '', '--next';
 
-# Makes such a folder, changes something, and looks at it.
+# Makes such a folder, changes something, and checks the folder.
 sub faults_after
 {
 	my ($change) = @_;
