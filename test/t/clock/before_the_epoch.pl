@@ -25,7 +25,7 @@ subtest 'the clock before the epoch' => sub {
 	is(worker_of($after), worker_of($before), 'with the same worker id');
 	my ($id) = issue($server, 1);
 	cmp_ok($id, '>', $after, 'in a new session, too');
-	is(status($server, 'leases_drawn, clock_steps_back, clock_waits'), $counters, 'no lease was drawn for it, and nobody waits for the clock');
+	is(status($server, 'leases_drawn, clock_steps_back, clock_waits'), $counters, 'no lease was acquired for it, and nobody waits for the clock');
 	is(status($server, "state, clock_lead > '1 year'"), 'issuing|t', 'the status says by how much they lead it');
 	move_clock($server, 0);
 	cmp_ok(call($session), '>', $id, 'back in the present, ids flow');

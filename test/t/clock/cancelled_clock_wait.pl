@@ -30,7 +30,7 @@ subtest 'a call that waits for the clock can be cancelled' => sub {
 	$server->safe_psql('postgres', "SELECT pg_cancel_backend($pid)");
 	$session->{run}->pump until $session->{stdout} =~ /id:/ || $session->{stderr} =~ /ERROR:.*\n/;
 	like($session->{stderr}, qr/57014/, 'by pg_cancel_backend');
-	is(status($server, 'leases_drawn'), $drawn, 'and no lease was drawn');
+	is(status($server, 'leases_drawn'), $drawn, 'and no lease was acquired');
 	let_pass($server, 120);
 	$session->{stdout} = '';
 	like(call($session), qr/^\d{6,}$/, 'the session goes on');

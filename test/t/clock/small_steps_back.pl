@@ -54,7 +54,7 @@ for my $case ([ '1min', 3, 5, 50, 1000, 59_000 ], [ '0', 3, 5 ])
 				'the status says by how much the node\'s clock leads');
 			$last = $id;
 		}
-		is(status($server, $counters), $before, 'nobody waited, no lease was drawn');
+		is(status($server, $counters), $before, 'nobody waited, no lease was acquired');
 		is(status($server, 'clock_bridged') - $bridged, $max_bridge eq '0' ? 0 : @steps, 'and what was bridged is counted');
 		stand_at($server, $now);
 		# The clock must not step back when it runs again.
@@ -108,7 +108,7 @@ subtest 'back by up to max_bridge: ids go on at half speed, until the clock has 
 		$last = $id;
 		follows_the_clock($server);
 	}
-	is(status($server, $counters), $before, 'nobody waited, no lease was drawn');
+	is(status($server, $counters), $before, 'nobody waited, no lease was acquired');
 	$session->quit;
 };
 
@@ -125,7 +125,7 @@ subtest 'back again while an earlier step is bridged' => sub {
 		is(worker_of($id), $worker, 'with the same worker id');
 		$last = $id;
 	}
-	is(status($server, $counters), $before, 'nobody waited, no lease was drawn');
+	is(status($server, $counters), $before, 'nobody waited, no lease was acquired');
 	is(status($server, q{clock_lead BETWEEN '40 s' AND '56 s'}), 't', 'the leads add up');
 	move_clock($server, 0);
 	follows_the_clock($server, 'the clock put right, ids follow it');

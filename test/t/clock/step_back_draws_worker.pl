@@ -32,7 +32,7 @@ for my $case ([ '1 s', 1, '0' ], [ '61 s', 61 ], [ '1 h', $hour_s ], [ '30 days'
 		like($after, qr/^\d{6,}$/, 'an id');
 		cmp_ok($after, '<', $before, 'below the last one');
 		isnt(worker_of($after), worker_of($before), 'with another worker id');
-		is(status($server, 'leases_drawn, clock_steps_back'), ($drawn + 1) . '|' . ($steps + 1), 'one lease was drawn for it');
+		is(status($server, 'leases_drawn, clock_steps_back'), ($drawn + 1) . '|' . ($steps + 1), 'one lease was acquired for it');
 		ok(wait_until('the message', sub {
 			slurp_file($server->logfile, $log) =~ /acquired worker id \d+ in place of \d+, because the clock stepped back by [\d.]+ s/;
 		}), 'the log says so');
@@ -40,7 +40,7 @@ for my $case ([ '1 s', 1, '0' ], [ '61 s', 61 ], [ '1 h', $hour_s ], [ '30 days'
 		follows_the_clock($server);
 		ok(wait_until('the release', sub {
 			$server->safe_psql('postgres', 'SELECT count(*) FROM snowflake_registry WHERE worker_id = ' . worker_of($before)) eq '0';
-		}), 'the old lease is given back');
+		}), 'the old lease is released');
 		is($server->safe_psql('postgres', 'SELECT last_tick FROM snowflake_watermark WHERE worker_id = ' . worker_of($before)), tick_of($before), 'with its last tick');
 		is(repeated(), 0, 'no duplicate (G1)');
 		$log = -s $server->logfile;

@@ -36,7 +36,7 @@ subtest 'error: even the lowest watermark lies ahead of the clock: SF002, and on
 		is($state, 'SF002', 'the call fails');
 		like($error, qr/DETAIL:.*HINT:/s, 'with detail and hint') if $_ == 1;
 	}
-	is(status($server, 'leases_drawn'), 1, 'the keeper does not draw again and again');
+	is(status($server, 'leases_drawn'), 1, 'the keeper does not acquire leases again and again');
 	move_clock($server, 2 * $hour_s + 60);
 	is(scalar issue($server, 100), 100, 'once the clock has come to the lease, ids flow');
 	is(status($server, 'leases_drawn'), 1, 'under the same lease');
@@ -48,7 +48,7 @@ subtest 'error: even the lowest watermark lies ahead of the clock: SF002, and on
 		my ($state) = query_error($server, 'postgres', 'SELECT snowflake_nextval()');
 		is($state, 'SF002', 'stepped back while it runs, the call fails');
 	}
-	is(status($server, 'leases_drawn'), 1, 'no lease was drawn for it');
+	is(status($server, 'leases_drawn'), 1, 'no lease was acquired for it');
 	move_clock($server, 2 * $hour_s + 120);
 	is(scalar issue($server, 100), 100, 'forward again, ids flow');
 	is(status($server, 'leases_drawn'), 1, 'under the same lease');

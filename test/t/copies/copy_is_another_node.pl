@@ -43,12 +43,12 @@ SKIP:
 	is(status($replica, 'leases_drawn'), '1', '... under the same lease');
 }
 take($_, 1000) for $clone, $node;
-isnt(status($clone, 'worker'), status($node, 'worker'), 'a clone draws a worker id of its own');
+isnt(status($clone, 'worker'), status($node, 'worker'), 'a clone acquires its own worker id');
 is(value($registry, "SELECT count(DISTINCT worker) FROM $schema.snowflake_workers WHERE node = 'number 2'", 'fleet'), '3', 'three nodes of one name have three leases');
 take($_, 1000) for $node, $clone, $replica;
 is(taken_twice(), 0, 'and no id of any of them is another\'s');
 $_->stop('fast') for $clone, $replica;
-is(value($registry, "SELECT count(*) FROM $schema.snowflake_workers WHERE node = 'number 2'", 'fleet'), '1', 'a clean shutdown gives a lease back');
+is(value($registry, "SELECT count(*) FROM $schema.snowflake_workers WHERE node = 'number 2'", 'fleet'), '1', 'a clean shutdown releases a lease');
 $node->stop('fast');
 $registry->stop('smart');
 done_testing();

@@ -28,7 +28,7 @@ pg_upgrade($copied);
 start_server($old);
 is_deeply(state_of($old, $_), $before->{$_}, "$_: pg_upgrade left the old server as it was") for sort keys %$before;
 make_node('late', '60s', place('fleet', $copied, $old));
-flows('late', 'a node drew from the old server after the upgrade');
+flows('late', 'a node acquired a lease from the old server after the upgrade');
 flows($_, "$_, under the old server again") for 'steady', 'hasty';
 take('fleet', $old, 'fleet', 'public', 300);
 $old->stop('fast');

@@ -67,7 +67,7 @@ subtest 'new_worker: back by 1 h between a crash and a start' => sub {
 	$crash->(sub { $off_by->(-$hour_s) });
 	my @after = issue($server, 2000);
 	isnt(worker_of($after[0]), $worker, 'ids flow with another worker id');
-	is(status($server, 'leases_drawn, clock_steps_back'), '1|1', '... which was drawn because of it');
+	is(status($server, 'leases_drawn, clock_steps_back'), '1|1', '... which was acquired because of it');
 	follows_the_clock($server);
 	$worker = worker_of($after[0]);
 	$crash->(sub { $off_by->(0) });

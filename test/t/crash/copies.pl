@@ -29,7 +29,7 @@ sub is_another
 	my $log = -s $server->logfile // 0;
 	start_server($server);
 	my ($its_lease, $its_worker) = first_call($server);
-	is($drawn{$its_lease} // 'nobody', 'nobody', "$what draws a lease of its own");
+	is($drawn{$its_lease} // 'nobody', 'nobody', "$what acquires its own lease");
 	isnt($its_worker, $worker, '... and a worker id that is not the original\'s');
 	like(log_since($server, $log), $gone, '... and says that it has no box');
 	$drawn{$its_lease} = $what;

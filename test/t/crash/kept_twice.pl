@@ -30,7 +30,7 @@ $server->poll_query_until('postgres', 'SELECT keeper_pid IS NOT NULL FROM snowfl
 $server->stop('fast');
 ok(!-e $box, 'after a clean shutdown nothing is left');
 start_server($server);
-isnt(life($server), $life, '... and a lease that was given back is not used again');
+isnt(life($server), $life, '... and a lease that was released is not used again');
 
 # Content that belongs to no node is removed, too.
 $server->stop('immediate');

@@ -47,7 +47,7 @@ for my $case (@cases)
 
 	$log = -s $server->logfile;
 	ok(kill_backend($server), '... a session is killed');
-	cmp_ok((first_call($server))[0], '>', $lease, '... then another lease is drawn');
+	cmp_ok((first_call($server))[0], '>', $lease, '... then another lease is acquired');
 	is(scalar(() = log_since($server, $log) =~ /$none/g), 1, '... and the log says again that there is no box');
 	unlike(log_since($server, $log), $gone, '... and not that one is gone, which never was');
 	unlike(slurp_file($server->logfile), qr/terminated by signal (?!9:)/, '... and nothing but that session died');

@@ -30,7 +30,7 @@ for my $move ([ 'CREATE SCHEMA first; ALTER EXTENSION snowflake SET SCHEMA first
 	ok(end_keeper('d7'), '... the keeper ends');
 	is($server->safe_psql('d7', "SELECT count(*) FROM $to.snowflake_registry"), '0', '... and released its lease in the new schema');
 	$id = $session->query_safe("SELECT $to.snowflake_nextval()");
-	cmp_ok($id, '>', $last, '... the next one draws a lease');
+	cmp_ok($id, '>', $last, '... the next one acquires a lease');
 	$last = $id;
 }
 $session->quit;

@@ -22,7 +22,7 @@ move_clock($standby, $day);
 $standby->promote;
 # SQL reads the server's clock, so the node's clock is wrong by the same time.
 my ($first) = draw($standby, 1, duration => '6 s');
-like($first, qr/^\d+$/, 'a worker id is drawn while the clock is ahead');
+like($first, qr/^\d+$/, 'a worker id is acquired while the clock is ahead');
 is(value($standby, q{SELECT settles_until > clock_timestamp(), settling_us FROM snowflake_origin}), 't|8000000',
 	'... and the registry settles, for a lease and what clocks may differ by');
 move_clock($standby, 0);

@@ -32,7 +32,7 @@ like($error, qr/cannot drop the registry of snowflake while nodes hold ranges of
 
 $nodes[0]->stop('fast');
 my ($state) = query_error($registry, 'postgres', 'DROP EXTENSION snowflake');
-is($state, '55000', 'one node is stopped, and gives its numbers back: the other one counts');
+is($state, '55000', 'one node is stopped, and returns its numbers: the other one counts');
 kill_server($nodes[1]);
 is((query_error($registry, 'postgres', 'DROP EXTENSION snowflake'))[0], '55000', '... also after a crash');
 is((query_error($registry, 'postgres', 'DELETE FROM snowflake_range WHERE NOT here; DROP EXTENSION snowflake'))[0], '00000', '... until its rows are deleted');

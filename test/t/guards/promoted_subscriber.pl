@@ -41,7 +41,7 @@ value($copy, sprintf(q{CREATE SUBSCRIPTION everything CONNECTION 'host=%s port=%
 	WITH (copy_data = false, create_slot = false, slot_name = 'everything')}, $primary->host, $primary->port, $db));
 
 # Both registries grant the same lease ids, so their rows would conflict.
-ok(draw_anew($copy, 1), 'the copy draws a worker id of its own');
+ok(draw_anew($copy, 1), 'the copy acquires its own worker id');
 # The copy must keep this lease, however slow the machine is.
 $copy->append_conf('postgresql.conf', 'snowflake.lease_duration = 2min');
 $copy->reload;
@@ -50,7 +50,7 @@ my $worker = value($copy, 'SELECT worker FROM snowflake_status');
 isnt($worker, value($primary, 'SELECT worker FROM snowflake_status'), "... $worker, which the other has not");
 for my $round (1 .. 3)
 {
-	ok(draw_anew($primary, 2), "round $round: the primary draws anew");
+	ok(draw_anew($primary, 2), "round $round: the primary acquires another lease");
 	my $rows = value($primary, q{INSERT INTO event SELECT FROM generate_series(1, 100); SELECT count(*) FROM event WHERE node = 'primary'});
 	ok(wait_until('rows', sub { value($copy, q{SELECT count(*) FROM event WHERE node = 'primary'}) eq $rows }), '... and its rows arrive');
 	is(value($copy, q{INSERT INTO event (node) SELECT 'copy' FROM generate_series(1, 100); SELECT count(*) FROM event WHERE node = 'copy'}), 100 * $round, '... the copy issues');

@@ -67,14 +67,14 @@ $there->quit;
 # A transaction that gets no id does not hold back the horizon, even if it writes.
 my $open = session();
 $open->query_safe("BEGIN; INSERT INTO outbox VALUES (1, 'by hand')");
-passes('a transaction that draws nothing does not hold it', value($insert));
+passes('a transaction that gets no id does not hold it', value($insert));
 $open->query_safe('ROLLBACK');
 
 # The leader has got no id itself.
 my $parallel = value('SHOW server_version_num') >= 160000 ? 'debug_parallel_query' : 'force_parallel_mode';
 $open->query_safe("SET $parallel = on; SET max_parallel_workers_per_gather = 2; SET parallel_leader_participation = off; BEGIN");
 my $drawn = $open->query_safe('SELECT min(snowflake_nextval()) FROM outbox');
-like($open->query_safe('EXPLAIN SELECT min(snowflake_nextval()) FROM outbox'), qr/Gather/, 'parallel workers draw');
+like($open->query_safe('EXPLAIN SELECT min(snowflake_nextval()) FROM outbox'), qr/Gather/, 'parallel workers get ids');
 passes_not($drawn);
 $open->query_safe('COMMIT');
 passes('... until its end', $drawn);

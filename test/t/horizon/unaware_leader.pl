@@ -59,19 +59,19 @@ sub passes
 }
 
 my $session = unaware();
-like($session->query_safe("EXPLAIN $draws"), qr/Gather/, 'parallel workers draw');
+like($session->query_safe("EXPLAIN $draws"), qr/Gather/, 'parallel workers get ids');
 my $first = prepares($session, 'first');
 is(is_aware($session), '0', 'the session has not loaded the library');
 holds($first, 'first', 'what it prepared holds the horizon');
 
 my $second = prepares($session, 'second');
-holds($first, 'first', '... when its workers have drawn for another transaction');
+holds($first, 'first', '... when its workers have got ids for another transaction');
 value(q{COMMIT PREPARED 'first'});
 holds($second, 'second', '... which holds it, too');
 # The session itself gets an id.
 $session->query_safe('SELECT snowflake_nextval()');
 is(is_aware($session), '1', 'the session loads the library');
-holds($second, 'second', '... and draws by itself');
+holds($second, 'second', '... and gets ids by itself');
 value(q{ROLLBACK PREPARED 'second'});
 passes('at last the horizon goes on');
 is(value(q{SELECT count(*) FROM outbox WHERE how = 'first' AND id < snowflake_horizon()}), '20', '... over all rows');
@@ -83,7 +83,7 @@ $_->quit for $session, $other;
 ok(wait_until('it to leave', sub { value("SELECT count(*) FROM pg_stat_activity WHERE pid = $place") eq '0' }), 'the session has ended');
 value('SELECT snowflake_nextval()') for 1 .. 25;
 my @others = map { my $s = unaware(); $s->query_safe($draws); $s } 1 .. 10;
-holds($third, 'third', 'other sessions have drawn');
+holds($third, 'third', 'other sessions have got ids');
 $_->quit for @others;
 value(q{COMMIT PREPARED 'third'});
 passes('the horizon goes on');
@@ -91,7 +91,7 @@ passes('the horizon goes on');
 # A prepared transaction without ids.
 $session = unaware();
 $session->query_safe(q{BEGIN; INSERT INTO outbox VALUES (1, 'by hand'); PREPARE TRANSACTION 'nothing'});
-passes('what drew nothing holds nothing');
+passes('what got no id holds nothing');
 value(q{ROLLBACK PREPARED 'nothing'});
 
 # Prepared before a restart: no process remembers the transaction.

@@ -27,7 +27,7 @@ subtest 'one row while the server runs' => sub {
 	my ($worker) = split /\|/, registry($server);
 	is($server->safe_psql('postgres', 'SELECT count(*) FROM snowflake_registry'), 1, 'one row');
 	is(status($server, 'worker'), $worker, 'of the worker id that the status shows');
-	is(status($server, 'leases_drawn'), 1, 'drawn once');
+	is(status($server, 'leases_drawn'), 1, 'acquired once');
 	is_deeply(watermarks($server), {}, 'and no watermark yet');
 };
 
@@ -63,7 +63,7 @@ subtest 'a lease under which nothing was issued leaves a watermark too' => sub {
 	issue($server, 100);
 };
 
-subtest 'a fast shutdown under load gives the lease back (G8)' => sub {
+subtest 'a fast shutdown under load releases the lease (G8)' => sub {
 	my $clients = start_clients($server, 2, "COPY (SELECT snowflake_nextval() FROM generate_series(1, 2000)) TO STDOUT;\n" x 500);
 	wait_until('ids', sub { client_bytes($clients) > 1_000_000 });
 	my $worker = status($server, 'worker');

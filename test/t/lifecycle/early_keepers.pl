@@ -42,7 +42,7 @@ sub restart { $server->stop('smart'); start_server($server); return -s $server->
 is(issuers(), oids(qw(issues dropped elsewhere)), 'databases that issued are written down');
 restart();
 is(early(3), 'dropped elsewhere issues', 'they have keepers and leases before anybody asks');
-is(value($server, 'SELECT count(*) FROM snowflake_registry', 'serves'), '1', '... and nobody else draws one');
+is(value($server, 'SELECT count(*) FROM snowflake_registry', 'serves'), '1', '... and nobody else acquires one');
 value($server, 'SELECT snowflake_nextval()', 'issues');
 is(value($server, 'SELECT lease_waits FROM snowflake_status', 'issues'), '0', 'the first call waits for none');
 

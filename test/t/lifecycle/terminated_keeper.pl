@@ -15,7 +15,7 @@ my $server = new_server('terminated', patient => 1, conf => "log_statement = non
 start_server($server);
 $server->safe_psql('postgres', 'CREATE EXTENSION snowflake');
 
-subtest 'a keeper that is terminated gives its lease back, and the next call brings another' => sub {
+subtest 'a keeper that is terminated releases its lease, and the next call starts another' => sub {
 	my @before = issue($server, 1000);
 	my $worker = status($server, 'worker');
 	my $pid = keeper_pid($server);

@@ -40,7 +40,7 @@ subtest 'a refused keeper is asked for again until start_timeout' => sub {
 	$session->quit;
 };
 
-subtest 'DROP EXTENSION gives the place back' => sub {
+subtest 'DROP EXTENSION frees the slot' => sub {
 	$server->safe_psql('other', 'DROP EXTENSION snowflake');
 	ok(wait_until('the place is free', sub {
 		$server->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'snowflake keeper'}) eq '0';

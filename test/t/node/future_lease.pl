@@ -44,13 +44,13 @@ my $first = $server->safe_psql('postgres', q{SELECT last_value FROM snowflake_re
 ok(wait_until('the keeper to ask', sub { $server->safe_psql('postgres', q{SELECT last_value FROM snowflake_registry_lease_id_seq}) > $first }),
 	'the keeper asks whether another one helps');
 is(next_id(), 'SF002', '... none does');
-is(status('leases_drawn'), $drawn, '... so none was drawn');
+is(status('leases_drawn'), $drawn, '... so none was acquired');
 is(status('last_error IS NULL'), 't', '... which is no error');
 is($server->safe_psql('postgres', 'SELECT count(*) FROM snowflake_registry'), '2', '... or left behind');
 
 $server->safe_psql('postgres', "SELECT snowflake_lease_release($lease, '$secret', $start, 0)");
 my $began = time();
-ok(wait_until('ids', sub { next_id() eq '00000' }), 'the other node gives its worker id back, and ids flow');
+ok(wait_until('ids', sub { next_id() eq '00000' }), 'the other node releases its worker id, and ids flow');
 my $took = time() - $began;
 figures('ids flowed %.1f s after a worker id that helps was free', $took);
 is(status('window_start <= clock_timestamp()'), 't', '... not by the lease of the future');
@@ -79,7 +79,7 @@ for my $why ('the other worker id was used up to later', 'every worker id is lea
 		$before = $after;
 	}
 	is(status(q{state, worker, clock_lead BETWEEN '60 s' AND '91 s'}), "issuing|$worker|t", '... of the same worker id, and leads the clock');
-	is(status('leases_drawn, clock_steps_back, clock_waits'), $counters, '... no worker id was drawn, and nobody waited for the clock');
+	is(status('leases_drawn, clock_steps_back, clock_waits'), $counters, '... no worker id was acquired, and nobody waited for the clock');
 }
 move_clock($server, 0);
 is(next_id(), '00000', 'the clock put right, ids flow');

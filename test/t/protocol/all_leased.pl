@@ -22,12 +22,12 @@ like((acquire($session, 2000))[2], qr/2025-01-01 00:01:01\+00/, '... which is wh
 is((acquire($session, 60999))[1], 'SF004', 'a lease lives until its window has ended');
 is(registry_rows($session), $before, '... and a refusal changes nothing');
 my ($lease) = acquire($session, 61000);
-is($lease->{worker}, $leases[0]{worker}, 'the first that ended is drawn again');
+is($lease->{worker}, $leases[0]{worker}, 'the first that ended is acquired again');
 is($lease->{start}, 61000, '... from its end on');
 is($session->query_safe("SELECT last_tick FROM snowflake_watermark WHERE worker_id = $lease->{worker}"), '60999',
 	'an expired lease leaves the last tick of its window as the watermark');
 is((extend($session, $leases[0], 62000))[1], '', q{the old holder's lease is gone});
-is((release($session, $leases[0], 1000))[1], 'f', '... which is no error when it gives it back');
+is((release($session, $leases[0], 1000))[1], 'f', '... which is no error when it releases it');
 is($session->query_safe("SELECT last_tick FROM snowflake_watermark WHERE worker_id = $lease->{worker}"), '60999', '... and changes no watermark');
 $session->quit;
 

@@ -19,7 +19,7 @@ for my $datacenter (0, 1, 17, 31)
 		++$drawn{$datacenter}{ $lease->{worker} };
 	}
 	is(join(' ', sort { $a <=> $b } keys %{ $drawn{$datacenter} }), join(' ', map { $datacenter * 32 + $_ } 0 .. 31),
-		"datacenter $datacenter draws all of its own, and no other's");
+		"datacenter $datacenter acquires all of its own, and no other's");
 	is((acquire($session, 1000, '1 min', $datacenter))[1], 'SF004', '... and no more');
 }
 is((acquire($session, 1000, '1 min', 16))[1], '00000', 'another datacenter has its own left');

@@ -18,7 +18,7 @@ acquire($session, 500_000, '1 min');
 for my $n (0 .. 2)
 {
 	my ($next) = acquire($session, 500_001 + $n, '1 min');
-	is($next->{worker}, $leases[$n]{worker}, 'then one goes with each that is drawn, the one that ended first');
+	is($next->{worker}, $leases[$n]{worker}, 'then each acquire expires one, the one that ended first');
 	is((extend($session, $leases[$n], 600_000))[1], '', '... and is gone');
 }
 is((extend($session, $leases[3], 600_000, '1 min'))[1], '660000', 'the next still lives, and moves on');

@@ -24,7 +24,7 @@ is((release($session, \%wrong, -5))[1], 'f', '... before anything is said of the
 is((extend($session, \%wrong, 900000))[1], '', 'with a wrong lease id: null');
 is(registry_rows($session), $rows, '... and nothing has changed');
 is((extend($session, $lease, '9223372036854775807', '1 day'))[1], $max_tick + 1, 'the end stops where the layout does');
-is((release($session, $lease, $max_tick))[1], 't', '... and its last tick can be given back');
+is((release($session, $lease, $max_tick))[1], 't', '... and it can be released at its last tick');
 is((release($session, $lease, $max_tick))[1], 'f', '... once');
 is((extend($session, $lease, 900000))[1], '', '... and is gone then');
 $session->quit;

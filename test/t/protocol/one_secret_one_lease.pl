@@ -26,7 +26,7 @@ is($session->query_safe('SELECT settles_until IS NULL FROM snowflake_origin'), '
 my $other = new_secret();
 # Another lease in place of the present one helps only if it begins earlier.
 is(lease_acquire($session, 70_000, '1 min', $other, 0, 70_000), '|||', 'no window begins before the clock');
-is($session->query_safe('SELECT count(*) FROM snowflake_registry'), '2', '... and nothing is drawn');
+is($session->query_safe('SELECT count(*) FROM snowflake_registry'), '2', '... and nothing is acquired');
 like(lease_acquire($session, 70_000, '1 min', $other, 0, 70_001), qr/\|70000\|80000$/, '... but when one tick later will do');
 is(state_of($session, "BEGIN\\; SELECT snowflake_lease_extend($id, sha256('$secret'), 2000, '1 min', 0, 0, 0)\\; COMMIT"), '25001', 'not in a transaction block');
 $session->query('ROLLBACK');

@@ -16,7 +16,7 @@ my $mark = sub { $session->query_safe("SELECT last_tick FROM snowflake_watermark
 $session->query_safe(q{SET snowflake.max_clock_skew = '10s'});
 my ($lease) = acquire($session, $now->(), '1 min');
 my $before = $now->();
-is((release($session, $lease, $lease->{start}))[1], 't', 'a lease given back at once');
+is((release($session, $lease, $lease->{start}))[1], 't', 'a lease released at once');
 my $kept = $mark->($lease->{worker});
 # 10 s and one tick, and 5 ms.
 ok($kept >= $before + 10_006 && $kept <= $now->() + 10_006, '... keeps what a node whose clock is ahead may have used: the registry\'s clock, max_clock_skew and max_lead');

@@ -28,7 +28,7 @@ for my $end ('COMMIT', 'ROLLBACK')
 	is(end_acquire($one), $end eq 'COMMIT' ? '00000' : 'P0001', "$end of the first");
 	my $out = $two->query_until(qr/done\n/, '');
 	my ($worker, $lease_id) = $out =~ /^(\d+)\|(\d+)/;
-	isnt($worker, $first->{worker}, "after $end it draws another worker id") if $end eq 'COMMIT';
+	isnt($worker, $first->{worker}, "after $end it acquires another worker id") if $end eq 'COMMIT';
 	cmp_ok($lease_id, '>', $first->{id}, '... and another lease id');
 	my $rows = $server->safe_psql($dbname, 'SELECT count(*) FROM snowflake_registry');
 	is($rows, $end eq 'COMMIT' ? 2 : 3, "... and the first is there if it was committed: $end");

@@ -31,7 +31,7 @@ my ($drawn) = acquire($session, 5000, '1 min');
 is($drawn->{worker}, $lowest, 'where all lie ahead, the lowest is taken');
 is($drawn->{start}, 61000, '... and its window starts above it');
 is($drawn->{end}, 121000, '... and lasts as long as any other');
-is((release($session, $drawn, 60999))[1], 't', 'a lease that used nothing is given back at the tick before its window');
+is((release($session, $drawn, 60999))[1], 't', 'a lease that used nothing is released at the tick before its window');
 
 # An existing watermark stays if it is higher.
 ($drawn) = acquire($session, 5000);
@@ -42,7 +42,7 @@ is($session->query_safe("SELECT last_tick FROM snowflake_watermark WHERE worker_
 ($drawn) = acquire($session, 800000, '1 s');
 acquire($session, 800000, '1 day') for 1 .. 3;
 $session->query_safe("UPDATE snowflake_watermark SET last_tick = 900000 WHERE worker_id = $drawn->{worker}");
-is((acquire($session, 801000, '1 s'))[0]{start}, 900001, 'expired, it is drawn from its watermark on');
+is((acquire($session, 801000, '1 s'))[0]{start}, 900001, 'expired, it is acquired from its watermark on');
 is($session->query_safe("SELECT last_tick FROM snowflake_watermark WHERE worker_id = $drawn->{worker}"), '900000', 'nor does expiry');
 $session->quit;
 

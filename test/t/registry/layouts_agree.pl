@@ -27,7 +27,7 @@ for my $datacenter (0, 1, 31)
 	new_node($many, $db, at($registry, 'halves'), 'snowflake.datacenter' => $datacenter);
 	value($many, "SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 5, 5, 12)", $db);
 	take($many, 500, $db);
-	is(status($many, 'worker / 32', $db), $datacenter, "datacenter $datacenter draws from its own part");
+	is(status($many, 'worker / 32', $db), $datacenter, "datacenter $datacenter acquires from its own part");
 	is(value($many, 'SELECT DISTINCT (snowflake_decode(id)).worker / 32 FROM snowflake_nextvals(10) id', $db), $datacenter, '... and its ids show it');
 }
 is(taken_twice(), 0, 'no id twice');

@@ -21,9 +21,9 @@ new_node($many, 'stopped_too', at($registry, 'other'));
 take($many, 10, $_) for qw(dropped stopped stopped_too);
 my $lease_id = status($many, 'lease_id', 'dropped');
 value($many, 'DROP EXTENSION snowflake', 'dropped');
-ok(wait_until('the lease to be given back', sub { value($registry, "SELECT count(*) FROM $schema.snowflake_registry WHERE lease_id = $lease_id", 'fleet') eq '0' }),
-	'a node whose extension is dropped gives its lease back');
-ok(wait_until('its word', sub { slurp_file($many->logfile) =~ /released worker id \d+, lease $lease_id\n/ }), '... itself, and not by expiry');
+ok(wait_until('the lease to be released', sub { value($registry, "SELECT count(*) FROM $schema.snowflake_registry WHERE lease_id = $lease_id", 'fleet') eq '0' }),
+	'a node whose extension is dropped releases its lease');
+ok(wait_until('the log', sub { slurp_file($many->logfile) =~ /released worker id \d+, lease $lease_id\n/ }), '... itself, and not by expiry');
 
 my $held = leases($registry, 'fleet');
 my ($worker, $last) = split /\|/, value($many, 'SELECT worker, snowflake_nextval() FROM snowflake_status', 'stopped');

@@ -54,7 +54,7 @@ for my $name (sort keys %at_shutdown)
 my $lease = node_status($node, 'lease_id');
 end_nodes($node);
 my $leases = 'SELECT count(*) FROM snowflake_registry WHERE snowflake_tick_timestamp(window_end) > clock_timestamp()';
-is($registry->safe_psql('postgres', "$leases AND lease_id = $lease"), '0', 'the last lease is given back: nothing was in the way');
+is($registry->safe_psql('postgres', "$leases AND lease_id = $lease"), '0', 'the last lease is released: nothing was in the way');
 # Leases that could not be released end with their windows.
 ok(wait_until('the windows to end', sub { $registry->safe_psql('postgres', $leases) eq '0' }), 'nobody has a lease in the end');
 my ($ids, $duplicates) = compare_ids($node->{ids_file});

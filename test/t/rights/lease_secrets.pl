@@ -61,7 +61,7 @@ my ($node, $range_hash, $segment) = split /\|/, value($registry, "SELECT node, e
 like(slurp_file($registry->logfile), qr/$range_hash/, '... whose hash the log has');
 as_role($registry, 'fleet', 'node', "SELECT $schema.snowflake_segment_ranges('$node', '{ticket}', '{$segment}', '{200}', '{150}', '{-1}', ARRAY[$_])")
   for @candidates, "'\\x$range_hash'::bytea", "substr('\\x$range_hash'::bytea, 1, 16)";
-is(value($registry, "SELECT last_value FROM $schema.snowflake_segment", 'fleet'), '200', 'nothing that was found gives them back');
+is(value($registry, "SELECT last_value FROM $schema.snowflake_segment", 'fleet'), '200', 'nothing that was found returns them');
 
 # Another node gets only the other worker id of the two.
 new_node($many, 'other', at($registry, 'fleet'));

@@ -16,8 +16,8 @@ subtest 'a run and a change of the lease (G1)' => sub {
 	my ($session, $tick, $last) = session_with_run();
 	my ($worker, $pid) = columns('worker, keeper_pid');
 	$server->safe_psql('postgres', "SELECT pg_terminate_backend($pid)");
-	ok(wait_until('the lease to be given back', sub { $server->safe_psql('postgres', 'SELECT count(*) FROM snowflake_registry') == 0 }),
-		'the keeper gives the lease back');
+	ok(wait_until('the lease to be released', sub { $server->safe_psql('postgres', 'SELECT count(*) FROM snowflake_registry') == 0 }),
+		'the keeper releases the lease');
 	is($server->safe_psql('postgres', "SELECT last_tick FROM snowflake_watermark WHERE worker_id = $worker"), $tick,
 		'with a last tick that is not below the run\'s');
 	my $other = session($server);

@@ -20,7 +20,7 @@ subtest 'a run does not outlive its tick (G3)' => sub {
 		my ($runs) = columns('runs_taken');
 		stand_at($tick, 998);
 		my ($id) = numbers($session, 1);
-		is($id, $last + 1, 'at the end of the tick its next number is handed out');
+		is($id, $last + 1, 'at the end of the tick its next number is allocated');
 		is((columns('runs_taken'))[0], $runs, '... without another run');
 		stand_at($tick + $later, 0);
 		($id) = numbers($session, 1);

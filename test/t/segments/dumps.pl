@@ -44,7 +44,7 @@ pg_dump('source', "$dir/data.sql", '--data-only', '-t', '"Some where".snowflake_
 is(segments($from, 'source'), $before, 'a dump changes nothing');
 my $text = slurp_file("$dir/plain.sql");
 unlike($text, qr/^COPY .*snowflake_range/m, 'it has nothing of who holds what');
-like($text, qr/^COPY .*snowflake_segment/m, '... and all of what is handed out');
+like($text, qr/^COPY .*snowflake_segment/m, '... and all that is allocated');
 
 my $known = join "\n", grep { !/^dropped/ } split /\n/, $before;
 for my $case ([ $from, 'here', 'plain.sql' ], [ $to, 'there', 'plain.sql', '--single-transaction' ], [ $to, 'by_inserts', 'inserts.sql' ],
@@ -55,10 +55,10 @@ for my $case ([ $from, 'here', 'plain.sql' ], [ $to, 'there', 'plain.sql', '--si
 		$file =~ /dump$/ ? restore($server, $dbname, "$dir/$file", @options) : restore_plain($server, $dbname, "$dir/$file", @options);
 		is(segments($server, $dbname), $known, 'it has the segments of the dump');
 		my @new = insert($server, $dbname);
-		is($new[0], $handed_out + 1, 'the next number is the one after all that was handed out');
+		is($new[0], $handed_out + 1, 'the next number is the one after all that was allocated');
 		is(value($server, 'SELECT count(*), count(DISTINCT id) FROM tickets', $dbname), '370|370', '... so that no key is there twice');
 		is((query_error($server, $dbname, "$path SELECT snowflake_create_segment('unused')"))[0], '42710', 'a segment is there once');
-		is(value($server, "$path SELECT snowflake_segment_nextval('unused')", $dbname), '77', '... and one of which nothing was handed out begins where it would');
+		is(value($server, "$path SELECT snowflake_segment_nextval('unused')", $dbname), '77', '... and one of which nothing was allocated begins where it would');
 	};
 }
 
