@@ -1,6 +1,6 @@
 /*
- * Takes the place of a function of the server in the table by which snowflake's code, which this process has loaded before,
- * calls it. It needs _GNU_SOURCE.
+ * Replaces a function of the server in the table by which snowflake's code calls it. This process
+ * must have loaded that code before. Needs _GNU_SOURCE.
  */
 #include <link.h>
 #include <sys/mman.h>

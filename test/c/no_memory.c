@@ -1,9 +1,9 @@
 /*
  * Makes one malloc() fail, for test/t/node/keeper_out_of_memory.pl.
  *
- * Preloaded (LD_PRELOAD), it fails the next malloc() that is as large as what
- * GetRunningTransactionData() allocates when a process calls it first, in the process whose number
- * is in the file that SNOWFLAKE_NO_MEMORY_FILE names, and removes the file.
+ * Preloaded (LD_PRELOAD), it acts in the process whose number is in the file that
+ * SNOWFLAKE_NO_MEMORY_FILE names. There the next malloc() fails that is as large as the one of the
+ * first GetRunningTransactionData() of a process. Then the file is removed.
  */
 #include "postgres.h"
 
@@ -14,7 +14,7 @@
 #include "miscadmin.h"
 #include "storage/proc.h"
 
-/* Of the server: the library is loaded into other programs, too. */
+/* These belong to the server, and the library is also loaded into other programs. */
 #pragma weak MaxBackends
 #pragma weak max_prepared_xacts
 

@@ -1,6 +1,7 @@
 /*
- * What extensions with a planner of their own do with an expression, for test/t/copy/planners.pl. The expression is
- * a column's default, as it is stored. And a PostgreSQL that does something else than snowflake relies on.
+ * Plans and evaluates expressions as extensions with their own planner do, for
+ * test/t/copy/planners.pl. The expression is a column's default as it is stored. Also simulates a
+ * PostgreSQL that does not do what snowflake relies on.
  */
 #define _GNU_SOURCE
 #include "postgres.h"
@@ -36,7 +37,7 @@ static Node *default_of(Oid relation, int16 column) {
   return expression;
 }
 
-/* Every way in which PostgreSQL lets an expression be planned by itself, and one of a query's. */
+/* All ways in which PostgreSQL can plan an expression alone, and one way of a query. */
 static Node *plan(Node *node, const char *way) {
   Expr *expression = (Expr *)node;
   EState *estate = CreateExecutorState();
@@ -62,7 +63,7 @@ static Node *plan(Node *node, const char *way) {
   elog(ERROR, "there is no way called \"%s\"", way);
 }
 
-/* In a memory context of the name that COPY's own has. */
+/* In a memory context with the name of COPY's own context. */
 static Node *plan_in_copy(MemoryContext parent, Node *expression, const char *way) {
   MemoryContext old = MemoryContextSwitchTo(AllocSetContextCreate(parent, "COPY", ALLOCSET_SMALL_SIZES));
 
@@ -71,10 +72,12 @@ static Node *plan_in_copy(MemoryContext parent, Node *expression, const char *wa
   return expression;
 }
 
-/* As if COPY planned it, as a client's statement: it then begins in its portal's context. */
+/* As if COPY planned it as a client's statement: its context is then a child of the portal's
+ * context. */
 static Node *plan_like_copy(Node *expression, const char *way) { return plan_in_copy(PortalContext, expression, way); }
 
-/* planned(table, column, way, like COPY) -> text: the expression that came out, as PostgreSQL writes trees. */
+/* planned(table, column, way, like COPY) -> text: the planned expression, as PostgreSQL writes
+ * trees. */
 Datum planned(PG_FUNCTION_ARGS) {
   Node *expression = default_of(PG_GETARG_OID(0), PG_GETARG_INT16(1));
   const char *way = text_to_cstring(PG_GETARG_TEXT_PP(2));
@@ -83,7 +86,8 @@ Datum planned(PG_FUNCTION_ARGS) {
   PG_RETURN_TEXT_P(cstring_to_text(nodeToString(expression)));
 }
 
-/* planned_elsewhere(table, column) -> text: the same in a context which only has the name of COPY's. */
+/* planned_elsewhere(table, column) -> text: the same in a context that only has the name of
+ * COPY's. */
 Datum planned_elsewhere(PG_FUNCTION_ARGS) {
   Node *expression = default_of(PG_GETARG_OID(0), PG_GETARG_INT16(1));
 
@@ -98,14 +102,16 @@ static Node *evaluate_parts(Node *node, void *context) {
   return (Node *)evaluate_expr((Expr *)node, exprType(node), exprTypmod(node), exprCollation(node));
 }
 
-/* evaluated_in_parts(table, column) -> bigint: planned, then each part evaluated by itself, as Citus does for VALUES. */
+/* evaluated_in_parts(table, column) -> bigint: plans, then evaluates each part alone, as Citus does
+ * for VALUES. */
 Datum evaluated_in_parts(PG_FUNCTION_ARGS) {
   Node *expression = eval_const_expressions(NULL, default_of(PG_GETARG_OID(0), PG_GETARG_INT16(1)));
 
   PG_RETURN_DATUM(castNode(Const, evaluate_parts(expression, NULL))->constvalue);
 }
 
-/* looks(table, column) -> text: how the default, planned like COPY's, looks to who asks whether it is volatile. */
+/* looks(table, column) -> text: whether functions find the default, planned like COPY's,
+ * volatile. */
 Datum looks(PG_FUNCTION_ARGS) {
   Node *expression = plan_like_copy(default_of(PG_GETARG_OID(0), PG_GETARG_INT16(1)), "expression_planner");
 
@@ -135,7 +141,8 @@ static void close_uncounted(Relation table, LOCKMODE mode) {
   table_close(table, mode);
 }
 
-/* count_no_openings(): from now on, in this session, snowflake finds pg_constraint opened once, however often it was. */
+/* count_no_openings(): from now on, in this session, snowflake sees pg_constraint as opened once,
+ * however often it is open. */
 Datum count_no_openings(PG_FUNCTION_ARGS) {
   replace_call("table_open", (void *)open_uncounted);
   replace_call("table_close", (void *)close_uncounted);

@@ -1,4 +1,5 @@
-/* What somebody may have hung on the registry's tables, for test/t/node/keeper_ends.pl. Each passes the row on when it is through. */
+/* Triggers that a role may have created on the registry's tables, for test/t/node/keeper_ends.pl.
+ * At its end each returns the row unchanged. */
 #include "postgres.h"
 #include "fmgr.h"
 
@@ -21,7 +22,7 @@ static Datum row(FunctionCallInfo fcinfo) {
   return PointerGetDatum(TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newtuple : data->tg_trigtuple);
 }
 
-/* Looks at nothing while it sleeps. */
+/* Checks for no interrupt while it sleeps. */
 Datum sleeps(PG_FUNCTION_ARGS) {
   pg_usleep(30 * 1000000L);
   return row(fcinfo);
@@ -35,7 +36,8 @@ Datum sleeps_on(PG_FUNCTION_ARGS) {
   return row(fcinfo);
 }
 
-/* Ends with the process alone: it hears no cancellation, nor the keeper's own limit, which comes by SIGALRM. */
+/* Ends only with the process: it ignores cancellations, and also the keeper's own limit, which is a
+ * SIGALRM. */
 Datum bears_cancellation(PG_FUNCTION_ARGS) {
   sigset_t alarm;
 
@@ -50,7 +52,7 @@ Datum bears_cancellation(PG_FUNCTION_ARGS) {
   return row(fcinfo);
 }
 
-/* The process is told to stop at the very moment in which it fails with something else. */
+/* The process gets SIGTERM at the same moment in which it fails with another error. */
 Datum fails_while_told_to_stop(PG_FUNCTION_ARGS) {
   HOLD_INTERRUPTS();
   kill(MyProcPid, SIGTERM);

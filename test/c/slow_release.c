@@ -1,7 +1,8 @@
 /*
- * Preloaded after snowflake, this library makes the server's processes pause for up to SNOWFLAKE_PAUSE_US after one in
- * eight releases of a lightweight lock by snowflake: whatever another process may do before the next step, it then does.
- * It takes LWLockRelease()'s place in the table by which snowflake's code calls the server.
+ * Preloaded after snowflake, this library makes the server's processes pause for up to
+ * SNOWFLAKE_PAUSE_US after one in eight releases of a lightweight lock by snowflake. So other
+ * processes do whatever they can do before the next step. It replaces LWLockRelease() in the table
+ * by which snowflake's code calls the server.
  */
 #define _GNU_SOURCE
 #include "postgres.h"

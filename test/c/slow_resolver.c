@@ -1,8 +1,8 @@
 /*
  * A resolver that hangs, for test/t/lifecycle/slow_resolver.pl.
  *
- * Preloaded (LD_PRELOAD), it sleeps for a minute when the address of "slow.test" is asked for, and
- * says first that it does, by making the file that SNOWFLAKE_RESOLVER_FILE names. "quick.test" is
+ * Preloaded (LD_PRELOAD), it sleeps for a minute when a process looks up the address of
+ * "slow.test". Before, it creates the file that SNOWFLAKE_RESOLVER_FILE names. "quick.test" is
  * 127.0.0.1.
  */
 #define _GNU_SOURCE

@@ -1,6 +1,7 @@
 /*
- * How PostgreSQL orders the end of a transaction, for test/t/horizon/promises.pl: what others could see at each of its
- * callbacks. And a PostgreSQL that does something else than snowflake relies on.
+ * Reports how PostgreSQL orders the end of a transaction, for test/t/horizon/promises.pl: what
+ * other sessions could see at each of its callbacks. Also simulates a PostgreSQL that does not do
+ * what snowflake relies on.
  */
 #define _GNU_SOURCE
 #include "postgres.h"
@@ -78,7 +79,7 @@ static Datum xids(const TransactionId *from, int count) {
   return PointerGetDatum(construct_array(values, count, XIDOID, sizeof(TransactionId), true, TYPALIGN_INT));
 }
 
-/* The xids in progress that are no subtransaction's. */
+/* The xids in progress, without those of subtransactions. */
 Datum running(PG_FUNCTION_ARGS) {
   RunningTransactions running = GetRunningTransactionData();
   int count = running->xcnt;
@@ -90,15 +91,16 @@ Datum running(PG_FUNCTION_ARGS) {
   return xids(copy, count);
 }
 
-/* What the statement's snapshot has as such. */
+/* The xids in progress in the statement's snapshot. */
 Datum seen(PG_FUNCTION_ARGS) { return xids(GetActiveSnapshot()->xip, (int)GetActiveSnapshot()->xcnt); }
 
-/* Whether the statement's snapshot is a copy, and the field in which the horizon is kept is empty. */
+/* Whether the statement's snapshot is a copy, and the field that stores the horizon is empty. */
 Datum is_unmarked(PG_FUNCTION_ARGS) {
   return BoolGetDatum(GetActiveSnapshot()->copied && GetActiveSnapshot()->snapXactCompletionCount == 0);
 }
 
-/* with_snapshot(function, count, copied) -> bigint: its result if the statement's snapshot is like this. */
+/* with_snapshot(function, count, copied) -> bigint: its result with these fields in the statement's
+ * snapshot. */
 Datum with_snapshot(PG_FUNCTION_ARGS) {
   Snapshot snapshot = GetActiveSnapshot();
   const uint64 count = snapshot->snapXactCompletionCount;
@@ -120,7 +122,8 @@ Datum with_snapshot(PG_FUNCTION_ARGS) {
   return result;
 }
 
-/* without_backends(function) -> bigint: its result if the process is not among those that count as the server's. */
+/* without_backends(function) -> bigint: its result if this process is not counted as one of the
+ * server's. */
 Datum without_backends(PG_FUNCTION_ARGS) {
   const int backends = MaxBackends;
   FmgrInfo function;
@@ -147,7 +150,8 @@ static RunningTransactions too_many(void) {
 
 static Snapshot no_copy(Snapshot snapshot) { return snapshot; }
 
-/* surprise(what): what snowflake calls in this session does something else from now on. */
+/* surprise(what): from now on, a function that snowflake calls in this session behaves
+ * differently. */
 Datum surprise(PG_FUNCTION_ARGS) {
   const char *what = PG_GETARG_CSTRING(0);
 

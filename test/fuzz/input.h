@@ -1,4 +1,4 @@
-// What the fuzz targets share: values out of a fuzzer's bytes, and a check that stops with the place.
+// What the fuzz targets share: values from a fuzzer's bytes, and a check that stops with its line.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace snowflake {
 
-// Bytes to be used up from the front; behind their end everything is 0.
+// Bytes that are used from the front; after their end everything is 0.
 class Input {
  public:
   Input(const uint8_t *data, size_t size) : data_(data), left_(size) {}
@@ -35,7 +35,7 @@ class Input {
     return value;
   }
 
-  // Of 0 .. limit - 1.
+  // A value from 0 to limit - 1.
   int64_t Below(int64_t limit) { return static_cast<int64_t>(Next<uint64_t>() % static_cast<uint64_t>(limit)); }
 
   std::string_view Rest() const { return {reinterpret_cast<const char *>(data_), left_}; }

@@ -1,6 +1,7 @@
-// Layouts and the generator, from arbitrary bytes. Whatever fields a layout has, if Check() lets it pass, then ids and
-// parts are inverses, times and ticks are in order, ids for times are those that have such times, and a generator under
-// it keeps its invariants whatever the clock does.
+// Layouts and the generator, from arbitrary bytes. If Check() accepts a layout, whatever its
+// fields, then: packing and unpacking ids are inverses, times and ticks are in the same order, the
+// ids for a time are exactly those with that time, and a generator under the layout keeps its
+// invariants whatever the clock does.
 #include "core/layout.h"
 
 #include <limits>
@@ -16,10 +17,10 @@ namespace {
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 
-// What a server's clock can show: its timestamps begin in 4714 BC.
+// The first time that a server's clock can show: timestamps begin in 4714 BC.
 constexpr int64_t kFirstUnixUs = -210866803200000000;
 
-// Any fields at all, a known layout, or fields that may well be a layout's.
+// Arbitrary fields, a named layout, or fields that are likely to be valid.
 Layout NextLayout(Input *input) {
   const uint8_t kind = input->Next<uint8_t>();
   if (kind % 8 == 0)
@@ -50,19 +51,19 @@ void CheckIds(const Layout &layout, int64_t id) {
   REQUIRE(layout.Pack(parts) == id);
   REQUIRE(layout.Fits(parts) == PartsFault::kNone);
   REQUIRE((parts.tick <= layout.max_tick()) == (id >= 0));
-  // The last id of a tick lies below the first of the next.
+  // The last id of a tick is below the first id of the next tick.
   if (parts.tick < layout.max_tick()) {
     const int64_t last = layout.Pack({parts.tick, static_cast<int32_t>(layout.worker_count() - 1),
                                       static_cast<int32_t>(layout.sequence_count() - 1)});
     REQUIRE(id <= last);
     REQUIRE(last < layout.Pack({parts.tick + 1, 0, 0}));
   }
-  // Every tick that an id can have is a time of its own.
+  // Every tick that an id can have is a different time.
   REQUIRE(layout.TickAt(layout.UnixUsAt(parts.tick)) == parts.tick);
   REQUIRE(layout.UnixUsAt(parts.tick) < layout.UnixUsAt(parts.tick + 1));
 }
 
-// Any parts at all: those that fit, and no others, come back.
+// Arbitrary parts: exactly those that fit come back.
 void CheckParts(const Layout &layout, const Parts &parts) {
   const Parts most = layout.Unpack(static_cast<int64_t>(~uint64_t{0} >> (64 - layout.total_bits())));
   switch (layout.Fits(parts)) {
@@ -86,14 +87,15 @@ void CheckTimes(const Layout &layout, int64_t a, int64_t b) {
   if (a > b) return CheckTimes(layout, b, a);
   REQUIRE(layout.TickAt(a) <= layout.TickAt(b));
   REQUIRE(layout.UnixUsAt(a) <= layout.UnixUsAt(b));
-  // A tick holds the times from its beginning up to the next one's, as far as both can be told.
+  // A tick contains the times from its beginning to the beginning of the next tick, if both can be
+  // represented.
   if (a < kMin + layout.epoch_us()) return;
   const Tick tick = layout.TickAt(a);
   REQUIRE(layout.UnixUsAt(tick) <= a);
   REQUIRE(tick == kMax || layout.UnixUsAt(tick + 1) > a || layout.UnixUsAt(tick + 1) == kMax);
 }
 
-// A time near one, or anywhere.
+// A time near a given time, or any time.
 int64_t TimeNear(int64_t unix_us, Input *input) {
   const uint8_t kind = input->Next<uint8_t>();
   if (kind % 4 == 0) return input->Next<int64_t>();
@@ -102,7 +104,7 @@ int64_t TimeNear(int64_t unix_us, Input *input) {
   return __builtin_add_overflow(unix_us, away, &near) ? unix_us : near;
 }
 
-// Comparing an id with the bounds of a span is comparing its time with the times.
+// To compare an id with the bounds of a time range is to compare its time with the times.
 void CheckSpans(const Layout &layout, Input *input) {
   const int32_t bits = layout.total_bits() < 63 ? layout.total_bits() : 63;
   const int64_t id = static_cast<int64_t>(input->Next<uint64_t>() & ((uint64_t{1} << bits) - 1));
@@ -145,7 +147,8 @@ void CheckSpans(const Layout &layout, Input *input) {
   }
 }
 
-// One generator through leases and clocks; every number that it hands out lies above the one before it.
+// One generator with changing leases and clocks; every number that it issues is above the previous
+// number.
 class Issuing {
  public:
   Issuing(const Layout &layout, Input *input) : layout_(layout), input_(input) {}
@@ -172,14 +175,14 @@ class Issuing {
   }
 
  private:
-  // What a clock can show, in ticks that the layout may or may not hold.
+  // A tick that a clock can show, and that the layout may be unable to store.
   Tick Shown(Tick tick, int8_t moved) const {
     if (__builtin_add_overflow(tick, moved, &tick)) tick = moved < 0 ? kMin : kMax;
     const Tick first = layout_.TickAt(kFirstUnixUs), last = layout_.TickAt(kMax);
     return tick < first ? first : tick > last ? last : tick;
   }
 
-  // Near a place where something happens.
+  // Moves the clock near a tick at which the behaviour changes.
   void Jump() {
     const Tick places[] = {g_.last_tick,
                            g_.lease.window_start,
@@ -191,7 +194,7 @@ class Issuing {
     clock_ = Shown(place, input_->Next<int8_t>());
   }
 
-  // What a registry may answer: a window anywhere, above what was used under this worker id.
+  // A possible answer of a registry: any window above the ticks used under this worker id.
   void Draw() {
     if (g_.open) CloseOnce();
     Lease lease = {};
@@ -219,7 +222,7 @@ class Issuing {
     watermark_ = retired.last_tick;
   }
 
-  // The registry's answer to an extend, now and then one that belongs to the lease before.
+  // The registry's answer to an extend, sometimes for the previous lease.
   void MoveEnd() {
     const Tick before = g_.lease.window_end;
     const Tick from = ExtendFrom(g_, clock_, max_lead_);
@@ -238,7 +241,7 @@ class Issuing {
     const Generator before = g_;
     const Decision d = Take(&g_, clock_, want, {max_lead_, first});
     if (d.outcome != Outcome::kRun) {
-      // A refusal leaves no trace.
+      // A refusal changes nothing.
       REQUIRE(g_.last_tick == before.last_tick && g_.next_sequence == before.next_sequence && g_.open == before.open);
       REQUIRE(g_.lease.window_end == before.lease.window_end);
       CheckRefusal(d);

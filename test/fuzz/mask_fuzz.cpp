@@ -1,5 +1,5 @@
-// Masked ids and files of keys, from arbitrary bytes: what is read is what would be written, prefixes end where the last '_' is,
-// and a file is read as it is by simple means.
+// Masked ids and files of keys, from arbitrary bytes. A text that can be read is the text that
+// would be written, a prefix ends at the last '_', and a file is parsed like by a simple parser.
 #include "core/mask.h"
 
 #include <cstring>
@@ -24,7 +24,7 @@ void CheckText(std::string_view text) {
     WriteMasked(reading.masked, written);
     REQUIRE(text == std::string_view(written, sizeof written));
   } else {
-    // The largest.
+    // The largest masked id.
     char largest[kMaskWidth];
     WriteMasked({1, {kMaskNumerals.left_count() - 1, kMaskNumerals.right_count() - 1}}, largest);
     REQUIRE(reading.fault == MaskedFault::kTooBig);
@@ -53,7 +53,7 @@ void CheckKeys(std::string_view text) {
   if (keys.masking != 0) REQUIRE(keys.present[keys.masking]);
   if (reading.fault != MaskKeysFault::kNone) return;
   REQUIRE(keys.masking != 0);
-  // Written again, they are read as the same keys.
+  // If the keys are written again, the same keys are read.
   std::string written;
   const auto write = [&](int number) {
     constexpr const char *kDigits = "0123456789abcdef";
@@ -84,7 +84,7 @@ void Check(Input input) {
   } else if (kind == 3) {
     CheckKeys(input.Rest());
   } else {
-    // Lines that are nearly right: a fuzzer seldom finds those by itself.
+    // Nearly valid lines, which a fuzzer seldom finds by itself.
     std::string text;
     for (int line = input.Next<uint8_t>() % 5; line > 0; --line) {
       text += std::to_string(input.Next<uint8_t>() % 60) + " ";

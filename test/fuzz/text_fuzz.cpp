@@ -1,5 +1,6 @@
-// Ids as text, from arbitrary bytes: what is read is what would be written, what is refused has the fault that is
-// named, and what is written is read again, in the order of the ids.
+// Ids as text, from arbitrary bytes. A text that can be read is the text that would be written, a
+// refused text has the reported fault, and a written text can be read again. Texts are in the order
+// of the ids.
 #include "core/text.h"
 
 #include <limits>
@@ -16,8 +17,8 @@ std::string Text(const TextEncoding &encoding, int64_t id) {
   return text;
 }
 
-// The digit that a character stands for, as the standard spelling has it; '-' where it is ignored, 0 where it is
-// foreign.
+// The digit that a character means, in the standard spelling; '-' if the character is ignored, 0 if
+// it is foreign.
 char Standard(const TextEncoding &encoding, char c) {
   const std::string_view name = encoding.name;
   if (name == "base32") {
@@ -51,7 +52,7 @@ void CheckReading(const TextEncoding &encoding, std::string_view text) {
     REQUIRE(reading.fault == TextFault::kWidth);
     return;
   }
-  // Order is that of the ids, so text above that of the largest id is too big.
+  // The order is that of the ids, so a text above the largest id's text is too large.
   if (digits > Text(encoding, std::numeric_limits<int64_t>::max())) {
     REQUIRE(reading.fault == TextFault::kTooBig);
     return;
@@ -77,7 +78,7 @@ void Check(Input input) {
   if (kind == 0) {
     CheckReading(encoding, input.Rest());
   } else if (kind == 1) {
-    // Digits alone, in the number that an id has, and the largest id: a fuzzer seldom finds those by itself.
+    // Only digits, as many as an id has, and the largest id: a fuzzer seldom finds these by itself.
     std::string text = Text(encoding, std::numeric_limits<int64_t>::max());
     if (input.Next<uint8_t>() % 2 == 0)
       for (char &c : text) c = encoding.digits[input.Next<uint8_t>() % encoding.base];
