@@ -1,25 +1,30 @@
-/* The lease protocol, for spin: nodes draw, move and give back leases of worker ids at a registry.
+/* The lease protocol, for spin: nodes acquire, extend and release leases of worker ids from a
+ * registry.
  *
- * Claim (G1): no tick of a worker id is used twice. A generator counts upward in its own window, so here a tick is used up
- * with its first id, and twice means: under two leases, or under one that began anew. A second claim: a secret never
- * has two live leases, so whoever asks again uses up no second worker id.
+ * Claim (G1): no tick of a worker id is used twice. A generator counts upward in its own window. So
+ * here the first id of a tick uses up the tick, and "twice" means under two leases, or under one
+ * lease that began again. A second claim: a secret never has two live leases, so a node that
+ * repeats a request uses up no second worker id.
  *
- * Clocks show anything: a request may carry any time and any duration, the registry may think any window over, an id may
- * be of any tick of the window. So windows begin and end at any tick that the rules allow, and no clock is modelled.
+ * Clocks show any time: a request may contain any time and any duration, the registry may consider
+ * any window over, an id may be of any tick of the window. So windows begin and end at any tick
+ * that the rules allow, and no clock is modelled.
  *
- * The network loses, delays, repeats and reorders, and an exchange that its node gave up may still be executed, at any
- * time and more than once. So requests are not kept: what one of them may do is done at any time, or never.
+ * The network loses, delays, repeats and reorders. An exchange that its node gave up may still be
+ * executed, at any time and more than once. So requests are not stored: what a request may do is
+ * done at any time, or never.
  *
- * Lease ids and secrets are not numbered: `hold` says whether the row of its worker id is still the lease that a node
- * means, which is what the registry finds by comparing lease id, secret and role. So nothing but the ticks bounds a run:
- * leases, exchanges and crashes may be any number.
+ * Lease ids and secrets are not numbered: `hold` tells whether the row of the worker id is still
+ * the lease that a node means. The registry finds this by comparing lease id, secret and role. So
+ * only the ticks bound a run: the number of leases, exchanges and crashes is not limited.
  *
- * With -DRESUME a node that crashed, or was shut down without reaching the registry, may go on under the lease that its
- * black box kept, and asks again with the secret that it had. With -DREPLAY somebody who has seen the secret of a lease
- * that its node closed and released, repeats that release with another last tick. What a failover may lose is in
- * settling.pml.
+ * With -DRESUME a node that crashed, or was shut down without reaching the registry, may continue
+ * under the lease in its black box, and repeats its request with the same secret. With -DREPLAY
+ * another client has seen the secret of a lease that its node closed and released, and repeats that
+ * release with another last tick. settling.pml models what a failover may lose.
  *
- * The rules that can be broken have a flag each, and spin must then find a counterexample: see #ifdef, and `runs`.
+ * Each rule that can be broken has a flag, and spin must then find a counterexample: see #ifdef,
+ * and `runs`.
  */
 #ifndef NODES
 #define NODES 2
@@ -35,15 +40,15 @@
 #define OPEN 1
 #define CRASHED 2                 /* its black box holds the lease */
 
-#define GONE 0                    /* what the row of its worker id is to a node */
-#define LIVE 1                    /* still its lease */
+#define GONE 0                    /* `hold`: the row of the worker id is no longer its lease */
+#define LIVE 1                    /* `hold`: it still is */
 
 typedef Row {                     /* of snowflake_registry, one for each worker id */
   bit there;
   unsigned start : 3;             /* the window: ticks from start to below end */
   unsigned end : 3;
-  unsigned asker : 2;             /* node + 1 whose present secret this lease was drawn with; 0: nobody's */
-  unsigned back : 3               /* the first tick not used under it, once its node has retired it; 0: it has not */
+  unsigned asker : 2;             /* node + 1 whose present secret this lease has; 0: none */
+  unsigned back : 3               /* once its node has closed it: the first unused tick */
 }
 
 typedef Node {
@@ -53,13 +58,13 @@ typedef Node {
   unsigned next : 3;              /* the last tick + 1 */
   unsigned end : 3;
   bit asking;                     /* an acquire: it has a secret, and no answer */
-  bit answered;                   /* that acquire's answer on its way */
+  bit answered;                   /* that acquire's answer is on the way */
   unsigned a_worker : 2;
   bit a_hold;
   unsigned a_start : 3;
   unsigned a_end : 3
 #ifdef DELAYED
-  ; unsigned moved : 3            /* an extend's answer on its way: the end; 0: none */
+  ; unsigned moved : 3            /* an extend's answer on the way: the end; 0: none */
 #endif
 #ifdef EARLY_RETIRE
   ; unsigned early : 3
@@ -92,7 +97,7 @@ inline Close(who) {
   node[who].box = 0;
 #endif
 #if defined(DELAYED) && !defined(OTHER_LEASE)
-  node[who].moved = 0;             /* an answer for another lease than the one in place is thrown away */
+  node[who].moved = 0;             /* an answer for another lease than the present one is ignored */
 #endif
 }
 
@@ -100,7 +105,7 @@ inline DropAnswer(who) {
   node[who].answered = 0; node[who].a_worker = 0; node[who].a_hold = GONE; node[who].a_start = 0; node[who].a_end = 0
 }
 
-/* ------------------------------------------------------------------------------------------------ the registry's part */
+/* -------------------------------------------------------------------------- the registry's part */
 
 inline Vanish(id) {
   row[id].there = 0; row[id].start = 0; row[id].end = 0; row[id].asker = 0; row[id].back = 0;
@@ -123,7 +128,7 @@ inline RaiseWatermark(id, last) {
   fi
 }
 
-/* The row leaves, and its watermark enters, in one transaction. */
+/* Deletes the row and writes its watermark, in one transaction. */
 inline Leave(id, last) {
   RaiseWatermark(id, last);
   Vanish(id)
@@ -143,7 +148,7 @@ inline Draw(id, by) {
   row[id].there = 1; row[id].start = from; row[id].end = till; row[id].asker = by
 }
 
-/* w := the row that was drawn with this node's present secret; WORKERS: there is none */
+/* w := the row with this node's present secret; WORKERS: there is none */
 inline Asked(by) {
   w = 0;
   do
@@ -153,7 +158,7 @@ inline Asked(by) {
   od
 }
 
-/* w := any free worker id, more than the ring would choose; WORKERS: none */
+/* w := any free worker id, not only the ring's choice; WORKERS: none */
 inline AnyFree() {
   w = 0;
   do
@@ -194,7 +199,7 @@ inline LastUsed(id) {
   od
 }
 
-/* held := whether a node that lives, or that may come back, has the row's lease or will have it */
+/* held := whether a node that runs, or may run again, has the row's lease or will have it */
 inline Held(id) {
   held = row[id].asker != 0;
   for (n : 0 .. NODES - 1) {
@@ -210,13 +215,15 @@ inline Held(id) {
   }
 }
 
-/* What may happen to one worker id at any time, but for an acquire that is waited for. */
+/* What may happen to one worker id at any time, except for an acquire that a node waits for. */
 proctype WorkerId(byte me) {
   do
-  /* acquire, with a secret that nobody waits for any more and whose lease is gone: a lease that nobody knows */
+  /* acquire, with a secret of a request that was given up and whose lease is gone: no node knows
+   * this lease */
   :: atomic { FREE(me) -> Draw(me, 0) }
 
-  /* extend, or acquire with the secret of a live lease; who learns of it is another step */
+  /* extend, or acquire with the secret of a live lease; that a node gets the answer is another
+   * step */
   :: atomic { row[me].there ->
 #ifdef SHRINK
        Pick(from, row[me].start + 1, TICKS + 1);
@@ -226,7 +233,8 @@ proctype WorkerId(byte me) {
        row[me].end = from
      }
 
-  /* release: the watermark is the last tick, or the registry's clock if that is later, within the window */
+  /* release: the watermark is the last tick, or the registry's clock if that is later, limited to
+   * the window */
   :: atomic { row[me].back ->
 #ifdef RELEASE_WITHOUT_WATERMARK
        Vanish(me)
@@ -236,13 +244,13 @@ proctype WorkerId(byte me) {
 #endif
      }
 
-  /* expiry, by whatever clock, needed or not */
+  /* expiry, by any clock, needed or not */
   :: atomic { row[me].there ->
 #ifdef EXPIRY_WITHOUT_WATERMARK
        Vanish(me)
 #else
 #ifdef EARLY_EXPIRY
-       Pick(mark, row[me].start - 1, row[me].end - 1);    /* the clock that judged it, while the window lasts */
+       Pick(mark, row[me].start - 1, row[me].end - 1);    /* the deciding clock, in the window */
        Leave(me, mark)
 #else
        Leave(me, row[me].end - 1)
@@ -250,7 +258,8 @@ proctype WorkerId(byte me) {
 #endif
      }
 
-  /* DELETE by anybody: the guard leaves the window's end. Here that is what expiry does, too. */
+  /* DELETE by any role: the guard leaves the window's end as the watermark. Here expiry does the
+   * same. */
 #ifdef DELETE_WITHOUT_GUARD
   :: atomic { row[me].there -> Vanish(me) }
 #endif
@@ -258,7 +267,8 @@ proctype WorkerId(byte me) {
   :: atomic { watermark[me] -> watermark[me] = 0 }
 #endif
 
-  /* evict: the operator's word that a node is dead, never comes back, and issued nothing after a time */
+  /* evict: the operator states that a node is dead, never runs again, and issued nothing after a
+   * time */
   :: atomic { row[me].there ->
        Held(me);
 #ifdef EVICT_ALIVE
@@ -278,9 +288,9 @@ proctype WorkerId(byte me) {
      }
 
 #ifdef REPLAY
-  /* The lease secret was sent to release the lease, and is no secret any more: somebody else sends it with the lowest last
-   * tick that is accepted. The node has closed the lease before. The clocks agree within the skew, so the registry's
-   * clock is no lower than all that was used up to now. */
+  /* The lease secret was sent to release the lease, so it is no longer secret: another client sends
+   * it with the lowest last tick that is accepted. The node has closed the lease before. The clocks
+   * agree within the skew, so the registry's clock is no lower than all ticks used until now. */
   :: atomic { row[me].there ->
        for (n : 0 .. NODES - 1) {
          if
@@ -304,9 +314,9 @@ proctype WorkerId(byte me) {
   od
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the node */
+/* ------------------------------------------------------------------------------------- the node */
 
-/* The lease is closed: its release says what was used, now or later, or never comes. */
+/* The lease is closed: its release reports the ticks used, now or later, or never arrives. */
 inline Retire(id, is, first) {
   if
 #ifdef NO_SECRET_CHECK
@@ -343,7 +353,8 @@ proctype ANode(byte me) {
   do
   :: atomic { node[me].state == OPEN && node[me].next < node[me].end -> Use(me) }
 
-  /* acquire: also while there is a lease, because the clock stepped back. The secret stays until there is an answer. */
+  /* acquire: also while there is a lease, because the clock stepped back. The secret stays until an
+   * answer arrives. */
   :: atomic { !node[me].asking && node[me].state != CRASHED ->
        node[me].asking = 1;
 #ifdef EARLY_RETIRE
@@ -353,13 +364,13 @@ proctype ANode(byte me) {
 
   :: atomic { node[me].asking && !node[me].answered && node[me].state != CRASHED -> Acquire(me) }
 
-  /* the answer is lost, or the exchange given up; or the keeper has died, and the secret with it */
+  /* the answer is lost, or the exchange was given up, or the keeper died, and the secret with it */
   :: atomic { node[me].answered -> DropAnswer(me) }
   :: atomic { node[me].asking -> DropAnswer(me); ForgetSecret(me) }
 
   :: atomic { node[me].answered ->
        if
-       :: skip ->                 /* publish: at the same moment the lease before it is retired with its last tick */
+       :: skip ->                 /* publish, and at the same moment close the previous lease */
           if
 #ifdef EARLY_RETIRE
           :: node[me].state == OPEN -> Retire(node[me].worker, node[me].hold, node[me].early); node[me].early = 0
@@ -371,7 +382,7 @@ proctype ANode(byte me) {
           Close(me);
           node[me].state = OPEN; node[me].worker = node[me].a_worker; node[me].hold = node[me].a_hold;
           node[me].next = node[me].a_start; node[me].end = node[me].a_end
-       :: skip ->                 /* told to stop meanwhile: given back unused */
+       :: skip ->                 /* stopped meanwhile: released unused */
           Retire(node[me].a_worker, node[me].a_hold, node[me].a_start)
        fi;
        DropAnswer(me);
@@ -382,7 +393,8 @@ proctype ANode(byte me) {
 #endif
      }
 
-  /* extend: the answer, if it comes. Coming late is the same as coming at once and being used late, but for DELAYED. */
+  /* extend: the answer, if it arrives. A late arrival is the same as an early arrival that is used
+   * late, except with DELAYED. */
 #ifdef NO_SECRET_CHECK
 #define EXTENDS (node[me].state == OPEN && row[node[me].worker].there)
 #else
@@ -401,8 +413,9 @@ proctype ANode(byte me) {
   /* extend: the lease is gone */
   :: atomic { node[me].state == OPEN && node[me].hold != LIVE -> Close(me) }
 
-  /* shutdown, a dropped extension, another registry: closed and then released. Before the registry hears of it the black
-   * box says so; until then a shutdown is the same as a crash */
+  /* shutdown, a dropped extension, another registry: closed and then released. The black box
+   * records this before the registry gets the release; until then a shutdown is the same as a
+   * crash */
   :: atomic { node[me].state == OPEN ->
        Retire(node[me].worker, node[me].hold, node[me].next);
 #ifdef RESUME_RETIRED

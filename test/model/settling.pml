@@ -1,33 +1,41 @@
-/* Settling, for spin: a registry fails over to a standby that had not heard of its newest commits, and again while it settles.
+/* Settling, for spin: a registry fails over to a standby that had not received its newest commits,
+ * and again while it settles.
  *
- * Claim (G1): no worker id is used under two leases in one tick. Here there is a clock, the same for all, because
- * settling is a matter of time: it lasts as long as a lost lease may live on, and the skew that clocks may have is part of
- * that. A node uses every tick of its window. What clocks that show anything do to windows is in lease.pml.
+ * Claim (G1): no worker id is used under two leases in one tick. Here there is one clock for all
+ * nodes, because settling depends on time: it lasts as long as a lost lease may be used, and this
+ * includes the skew that clocks may have. A node uses every tick of its window. lease.pml models
+ * what arbitrary clocks do to windows.
  *
- * Commits are rows that are acquired, extended and deleted, with their watermarks; the newest, up to LOSS, are lost at once, at
- * any moment (the standby hangs, and takes over). The next exchange sees another timeline, and the registry settles for the
- * LENGTH of a lease: nothing expires, and worker ids come from the reserve, on timelines by turns from its lower and its upper half.
- * Ordinarily they come from the common part, round and round.
+ * Commits are rows that are acquired, extended and deleted, with their watermarks. The newest
+ * commits, up to LOSS, are lost at once, at any moment (the standby hangs, and takes over). The
+ * next exchange sees another timeline, and the registry settles for the LENGTH of a lease: no lease
+ * expires, and worker ids come from the reserve, on alternate timelines from its lower and its
+ * upper half. Ordinarily they come from the common part, round and round.
  *
- * All times are counted from the present tick, so runs are as long as they like.
+ * All times are counted from the present tick, so the length of a run is not limited.
  *
- * Claimed is it under these conditions; beyond each of them spin finds a tick that is used twice:
+ * The claim holds under these conditions. If one of them is not met, spin finds a tick that is used
+ * twice:
  * - Every node has the same LENGTH.
- * - The common part and half of the reserve are never used up, not even by watermarks (FULL, RESERVE_FULL, LATER): what does not
- *   fit waits.
- * - While a lost lease of the reserve may live, no loss leads to a timeline that uses the same half again: here, there are at most
- *   two failovers.
- * - No DELETE of a row whose node lives is lost: the row comes back and is extended, while a lost lease has the worker id
- *   (DELETES). To refuse to extend a window that is over would not do: one that is still open is extended, too.
+ * - The common part and half of the reserve are never used up, not even by watermarks (FULL,
+ *   RESERVE_FULL, LATER): an acquire that does not fit waits.
+ * - While a lost lease of the reserve may be used, no loss leads to a timeline that uses the same
+ *   half again: here, there are at most two failovers.
+ * - No DELETE of a row is lost whose node still runs: the row comes back and is extended, while a
+ *   lost lease has the worker id (DELETES). It would not help to refuse to extend a window that is
+ *   over: a window that is still open is extended, too.
  *
- * Left out: that a registry uses the common part when the reserve is used up and half of the time is over, which is a risk that is
- * taken; and that it takes in a lease again that it does not know, which leaves the node where it was (unit/settling_test.cpp).
+ * Two things are not modelled. When the reserve is used up and half of the time has passed, a
+ * registry uses the common part, which is an accepted risk. A registry adopts a lease that it does
+ * not know, which changes nothing for the node (unit/settling_test.cpp).
  *
- * With -DSILENT no timeline tells of the loss, as when a copy of the registry was restored: it is the same half of the reserve then,
- * and there is one loss. The only evidence is an exchange that names a lost lease, which the jump of lease ids shows, or holds more than
- * its row says; it is enough if it comes before the next lease is acquired, and if it comes later (UNHEARD) it is not.
+ * With -DSILENT no timeline shows the loss, as if a copy of the registry was restored: the half of
+ * the reserve is then the same, and there is one loss. The only evidence is an exchange that names
+ * a lost lease, which the skipped lease ids show, or a later window end than its row has. It is
+ * sufficient if it comes before the next lease is acquired, and not if it comes later (UNHEARD).
  *
- * The rules that can be broken have a flag each, and spin must then find a counterexample: see #ifdef, and `runs`.
+ * Each rule that can be broken has a flag, and spin must then find a counterexample: see #ifdef,
+ * and `runs`.
  */
 #ifndef COMMON
 #define COMMON 2                  /* worker ids of the common part */
@@ -55,12 +63,12 @@
 #endif
 #endif
 
-#define NOBODYS (NODES + 1)       /* of a row: its lease was closed, or nobody ever knew it */
+#define NOBODYS (NODES + 1)       /* of a row: its lease was closed, or no node ever knew it */
 #define BEYOND 7                  /* windows that would end later are not acquired */
 
 typedef Place {                   /* a worker id */
   unsigned holder : 3;            /* of its row: node + 1, or NOBODYS; 0: there is no row */
-  unsigned left : 3;              /* ticks of the window that are left; 0: it is over */
+  unsigned left : 3;              /* remaining ticks of the window; 0: it is over */
   unsigned ruled_out : 3          /* by the watermark: ticks from the present one on */
 }
 
@@ -69,22 +77,22 @@ typedef Node {
   unsigned worker : 3;
   unsigned wait : 3;              /* ticks until its window begins */
   unsigned left : 3;
-  bit fresh;                      /* the highest lease id that it has seen is one that the standby has not heard of */
-  bit lost                        /* ... or had not, when it took over */
+  bit fresh;                      /* the standby does not know its highest lease id */
+  bit lost                        /* ... or did not, when it took over */
 }
 
 Place place[RING];
-Place kept[RING];                 /* what the standby has, once it hangs */
+Place kept[RING];                 /* what the standby has, while it hangs */
 Node node[NODES];
 unsigned last : 2;                /* where the next lease begins in the common part */
 unsigned kept_last : 2;
 unsigned used : RING;             /* worker ids, in this tick */
 
 bit hangs;                        /* the standby */
-unsigned lost : 3;                /* commits that it has not heard of */
+unsigned lost : 3;                /* commits that it has not received */
 unsigned failovers : 2;
 bit unnoticed;                    /* the registry does not know yet that it has failed over */
-bit in_doubt;                     /* nor is there a timeline that tells it, and rows are missing or too short */
+bit in_doubt;                     /* no timeline shows this, and rows are missing or too short */
 
 unsigned settles : 3;             /* for so many ticks */
 unsigned kept_settles : 3;
@@ -115,7 +123,7 @@ inline Committed() {
     to[p].holder = from[p].holder; to[p].left = from[p].left; to[p].ruled_out = from[p].ruled_out \
   }
 
-/* ------------------------------------------------------------------------------------------------------ the registry */
+/* --------------------------------------------------------------------------------- the registry */
 
 inline Settle() {
 #ifdef SHORT_SETTLING
@@ -126,7 +134,8 @@ inline Settle() {
   unnoticed = 0; in_doubt = 0
 }
 
-/* Every exchange notices another timeline, and names the highest lease id that its node has seen. */
+/* Every exchange notices another timeline, and names the highest lease id that its node has
+ * seen. */
 inline Look(who) {
   if
   :: BLIND -> Settle()
@@ -180,8 +189,8 @@ inline Leave(at, until) {
 #define FITS(at) (best == RING && place[at].ruled_out == 0)
 #endif
 
-/* best := the first of these places without a row and with a watermark in the past, or else, if a window may begin later, the
- * one with the lowest watermark. */
+/* best := the first of these worker ids without a row and with a watermark in the past; or else, if
+ * a window may begin later, the one with the lowest watermark. */
 inline Scan(low, high, from) {
   q = from; many = high - low;
   do
@@ -230,7 +239,7 @@ inline Choose() {
 
 #define SHORTEN(ticks) ticks = (ticks > 0 -> ticks - 1 : 0)
 
-/* The tick that has come. */
+/* Uses the present tick. */
 inline Use(who) {
   if
   :: node[who].open && node[who].wait == 0 && node[who].left ->
@@ -254,7 +263,7 @@ proctype World() {
        }
      }
 
-  /* the standby hangs: what is committed from now on is lost with the failover */
+  /* the standby hangs: commits from now on are lost with the failover */
   :: atomic { !hangs && failovers < FAILOVERS ->
        COPY(kept, place); kept_last = last; kept_settles = settles; hangs = 1
      }
@@ -265,7 +274,7 @@ proctype World() {
          if
          :: place[p].holder && place[p].holder != NOBODYS &&
             (place[p].holder != kept[p].holder || place[p].left > kept[p].left) -> in_doubt = 1
-         :: else -> used = used & ~(1 << p)  /* nobody is left who could tell of what it used in this very tick */
+         :: else -> used = used & ~(1 << p)  /* no node is left that knows its use */
          fi
        }
 #else
@@ -280,7 +289,8 @@ proctype World() {
   od
 }
 
-/* A lease expires only if nothing else is free, which is out of the claim, and never while it settles. */
+/* A lease expires only if no other worker id is free, which the claim excludes, and never while the
+ * registry settles. */
 #ifdef EXPIRE_UNNEEDED
 #define MAY_EXPIRE (!BLIND && !DOUBTFUL && settles == 0)
 #else
@@ -293,11 +303,12 @@ proctype World() {
 
 proctype WorkerId(byte me) {
   do
-  /* expiry: its node may come back after the failover, find its row there again and extend it, while a lost lease has the worker
-   * id; or the row looks as if its window were over, because an extend was lost */
+  /* expiry: its node may run again after the failover, find its row and extend it, while a lost
+   * lease has the worker id; or the row looks as if its window were over, because an extend was
+   * lost */
   :: atomic { place[me].holder && place[me].left == 0 && MAY_EXPIRE && MAY_COMMIT -> Leave(me, 0) }
 
-  /* evict, or a release that comes late: nobody issues under it any more */
+  /* evict, or a late release: no node issues ids under the lease any more */
   :: atomic { place[me].holder == NOBODYS && MAY_COMMIT ->
        if
        :: BLIND -> Settle()
@@ -312,7 +323,7 @@ proctype WorkerId(byte me) {
   od
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the node */
+/* ------------------------------------------------------------------------------------- the node */
 
 inline Close(who) {
   if
@@ -352,7 +363,7 @@ proctype ANode(byte me) {
        fi
      }
 
-  /* extend, for this long or shorter */
+  /* extend, by one tick or by LENGTH */
   :: atomic { node[me].open && MAY_COMMIT ->
        Look(me);
        HearEnd(me);
