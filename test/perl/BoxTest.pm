@@ -1,5 +1,5 @@
-# What the tests of the black box share: the shared memory object of a server, which is a file of /dev/shm here, and the lives of
-# that server.
+# What the tests of the black box share: the shared memory object of a server, which is a file in
+# /dev/shm here, and the crashes and starts of that server.
 package BoxTest;
 
 use strict;
@@ -14,21 +14,22 @@ use Test::More;
 our @EXPORT = qw(need_boxes read_box write_box $directory_from $slots_from slot_size plant die_and_start kill_backend begin life first_call log_since $none
   $gone $unusable $taken_away start_within can_unshare);
 
-# What the log says, each once for a life. With the object's name where there is one.
+# Messages of the log, each once for a start, with the object's name if an object exists.
 our $none = qr/WARNING:  snowflake: there is no black box; after a crash/;
 our $gone = qr/LOG:  snowflake: the server was not shut down and its black box is missing/;
 our $unusable = qr/WARNING:  snowflake: the shared memory object "([^"]*)" cannot be used/;
 our $taken_away = qr/LOG:  snowflake: the shared memory object "([^"]*)" was lost while the server ran/;
 
-# A box is a header, which says whose it is from its byte $directory_from on, and slots.
+# A box consists of a header, which contains the data directory from byte $directory_from on, and
+# slots.
 our $directory_from = 272;
 our $slots_from = 384;
 
-# What was put in the place of an object, and is not for others to find.
+# Objects that a test put in place of a box, which later tests must not find.
 my @planted;
 END { -d $_ && !-l $_ ? rmdir $_ : unlink $_ for @planted; }
 
-# Skips the whole test where shared memory objects are no files.
+# Skips the whole test if shared memory objects are not files.
 sub need_boxes
 {
 	plan(skip_all => 'shared memory objects are no files of /dev/shm here') unless -d '/dev/shm' && -w _;
@@ -43,7 +44,7 @@ sub read_box
 	return <$box>;
 }
 
-# In place: the file stays the same, with its owner and mode.
+# Overwrites the file in place: it keeps its inode, owner and mode.
 sub write_box
 {
 	my ($file, $bytes) = @_;
@@ -54,7 +55,8 @@ sub write_box
 	return;
 }
 
-# How long a slot is: it ends with the node's name, which is the default one here, in a field of 256 bytes.
+# The length of a slot. A slot ends with the node's name, here the default name, in a field of 256
+# bytes.
 sub slot_size
 {
 	my ($server, $bytes) = @_;
@@ -63,7 +65,7 @@ sub slot_size
 	return ($at + 256 - $slots_from + 63) & ~63;
 }
 
-# Puts something else in the place of an object: $make is called with its name.
+# Puts another object in place of an object: $make is called with its name.
 sub plant
 {
 	my ($file, $make) = @_;
@@ -74,7 +76,7 @@ sub plant
 	return;
 }
 
-# All processes of the server are killed at once, and it starts again.
+# Kills all processes of the server at once, and starts it again.
 sub die_and_start
 {
 	my ($server) = @_;
@@ -83,7 +85,7 @@ sub die_and_start
 	return;
 }
 
-# A session is killed; the postmaster lives, and starts all other processes again.
+# Kills a session; the postmaster survives, and restarts all other processes.
 sub kill_backend
 {
 	my ($server) = @_;
@@ -94,7 +96,7 @@ sub kill_backend
 	return $ready;
 }
 
-# The first call of a life, and what it was issued under: (lease, worker id, ids). taken_twice() compares them.
+# The first call after a start: (lease, worker id, ids). taken_twice() compares the ids.
 sub first_call
 {
 	my ($server, $db) = @_;
@@ -102,25 +104,26 @@ sub first_call
 	return split(/\|/, $under), [ reverse taken(@ids) ];
 }
 
-# ... as a word.
+# The same as one string.
 sub life { return join '|', (first_call(@_))[0, 1]; }
 
-# A server starts for the first time, and gets the extension.
+# Starts a server for the first time, and creates the extension.
 sub begin { my ($server) = @_; start_server($server); return value($server, 'CREATE EXTENSION snowflake'); }
 
 sub log_since { my ($server, $since) = @_; return slurp_file($server->logfile, $since); }
 
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Servers with limits, or with another /dev/shm
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
-# Name spaces of an ordinary user's own, in which he may mount.
+# Namespaces in which an ordinary user may mount.
 my @unshare = qw(unshare --user --map-current-user --keep-caps --mount);
 
-# Whether the kernel, and the system's rules, let this user have them.
+# Whether the kernel and the system's rules allow this user to create them.
 sub can_unshare { return system("@unshare mount -t tmpfs none /dev/shm >/dev/null 2>&1") == 0; }
 
-# Starts a server after commands of bash, which only it and its children notice: those of "ulimit", or, with mounts => 1, of "mount".
+# Starts a server after commands of bash that affect only the server and its children: "ulimit" or,
+# with mounts => 1, "mount".
 sub start_within
 {
 	my ($server, $commands, %options) = @_;

@@ -1,5 +1,6 @@
-# What the tests beside Citus share: a coordinator and workers on loopback, where Citus has a database `app` on each, and what is done to
-# all of them. test/run builds Citus, out of the source that SNOWFLAKE_CITUS_SOURCE names.
+# What the tests with Citus share: a coordinator and workers on loopback, each with a database `app`
+# for Citus, and commands for all of them. test/run builds Citus from the source that
+# SNOWFLAKE_CITUS_SOURCE names.
 package CitusTest;
 
 use strict;
@@ -17,15 +18,15 @@ our ($coordinator, @workers);
 
 sub value { my ($server, $sql) = @_; return $server->safe_psql($db, $sql); }
 
-# Runs SQL on each node, over Citus's own connections; returns what each said.
+# Runs SQL on each node, over Citus's own connections; returns the result of each.
 sub everywhere
 {
 	my ($sql) = @_;
 	return split /\n/, value($coordinator, "SELECT result FROM run_command_on_all_nodes(\$everywhere\$$sql\$everywhere\$)");
 }
 
-# A server with a database for Citus, started. Citus wants to be the first library. Options: conf; streaming => 1; citus => 0: it is not
-# created there.
+# A running server with a database for Citus. Citus must be the first library. Options: conf;
+# streaming => 1; citus => 0: the extension citus is not created.
 sub start_node
 {
 	my ($name, %options) = @_;
@@ -63,8 +64,9 @@ sub add_workers
 	return;
 }
 
-# The cluster. Options: registry => 0 leaves each node its own; layout => a call that each node makes before its first id; conf => for all
-# nodes; streaming => 1: the coordinator may have a standby.
+# The cluster. Options: registry => 0: each node keeps its own registry; layout => a call that each
+# node makes before its first id; conf => for all nodes; streaming => 1: the coordinator may have a
+# standby.
 sub start
 {
 	my (%options) = @_;
@@ -77,7 +79,7 @@ sub start
 	return;
 }
 
-# Where the registry is, as doc/citus.md has it.
+# Sets the registry's address, as doc/citus.md does.
 sub place { return sprintf 'host=127.0.0.1 port=%d dbname=%s user=snowflake_node', $coordinator->port, $db; }
 
 sub share_registry
@@ -88,12 +90,12 @@ sub share_registry
 	return;
 }
 
-# Clients at a node that run the script again and again, until they are stopped.
+# Clients of a node that run the script again and again, until they are stopped.
 sub load_of { my ($node, $count, $script) = @_; return start_clients($node, $count, $script, dbname => $db); }
 
 sub stop_loads { my (@loads) = @_; stop_clients($_) for @loads; return; }
 
-# Of a table: rows, distinct ids, and the worker ids in them.
+# Of a table: the number of rows, the number of distinct ids, and the worker ids in these.
 sub rows_and_ids
 {
 	my ($table) = @_;

@@ -1,7 +1,8 @@
-# What the tests of doc/clients.md share: its blocks of code, taken from the page, and programs made of them that run against a
-# server which counts what they send.
+# What the tests of doc/clients.md share: the page's blocks of code, and programs made of these
+# blocks, which run against a server that counts their statements.
 #
-# Above each block that is not SQL stands which test runs it, or why none does.
+# A comment above each block that is not SQL names the test that runs the block, or the reason why
+# it has no test.
 package ClientsTest;
 
 use strict;
@@ -27,7 +28,7 @@ my %taken;
 # The page's blocks that are not SQL.
 sub recipes { return grep { $_->{language} !~ /^(?:sql)?$/ } blocks_of('doc/clients.md'); }
 
-# The blocks below a heading, which this test must be the one to run.
+# The blocks below a heading. The page must name this test as theirs.
 sub recipe
 {
 	my ($heading) = @_;
@@ -37,7 +38,7 @@ sub recipe
 	return map { $_->{text} } @found;
 }
 
-# A client that is not there.
+# Skips a client that is not installed.
 sub left_out
 {
 	my ($heading, $why) = @_;
@@ -46,7 +47,7 @@ sub left_out
 	return;
 }
 
-# Whether this test has run, or left out, all that the page says it runs. Ends the test.
+# Checks that this test has run or skipped all blocks that the page says it runs. Ends the test.
 sub no_recipe_left
 {
 	my @left = grep { !$taken{$_} } map { $_->{heading} } grep { ($_->{test} // '') eq $this } recipes();
@@ -55,7 +56,8 @@ sub no_recipe_left
 	return;
 }
 
-# A server with the page's table, reached by the environment, that logs what it is sent. Of SQL_ASCII clients make bytes.
+# A server with the page's table, to which the environment leads, and which logs the statements.
+# Clients read SQL_ASCII as bytes, so the encoding is another one.
 sub client_server
 {
 	my $server = new_server('clients', initdb => [ '--encoding=UTF8', '--locale=C' ], conf => "listen_addresses = '127.0.0.1'\nlog_statement = all\nautovacuum = off\n");
@@ -67,7 +69,7 @@ sub client_server
 	return $server;
 }
 
-# The page's table, anew.
+# Creates the page's table again.
 sub fresh_items
 {
 	my ($server) = @_;
@@ -76,7 +78,7 @@ sub fresh_items
 	return;
 }
 
-# The program's path, where one is.
+# The program's path, if it is installed.
 sub program_in
 {
 	my ($name, @folders) = @_;
@@ -84,7 +86,8 @@ sub program_in
 	return $program;
 }
 
-# Debian's Python, because the packages are of it, and the versions of these modules: undef for those that are not there.
+# Debian's Python, because the packages are Debian's, and the versions of these modules: undef for a
+# missing module.
 sub python_of_debian
 {
 	my (@modules) = @_;
@@ -101,7 +104,7 @@ sub python_of_debian
 	return ($python, %version);
 }
 
-# Debian's Ruby with ActiveRecord. The test is left out where there is none.
+# Debian's Ruby with ActiveRecord. Without it the test is skipped.
 sub rails_of_debian
 {
 	my $ruby = program_in('ruby', '/usr/bin');
@@ -121,7 +124,7 @@ sub write_program
 	return $path;
 }
 
-# Runs a program, whose last line is JSON, and returns what that says; undef where it fails.
+# Runs a program whose last line is JSON, and returns the content; undef if the program fails.
 sub run_program
 {
 	my (@command) = @_;
@@ -131,7 +134,7 @@ sub run_program
 	return $well ? JSON::PP->new->allow_nonref->decode((split /\n/, $out)[-1]) : undef;
 }
 
-# Runs the code and returns how many statements that begin like this came meanwhile.
+# Runs the code, and returns how many statements with this beginning arrived meanwhile.
 sub sent
 {
 	my ($server, $pattern, $code) = @_;
@@ -149,7 +152,7 @@ sub table_ids
 
 sub sorted { return sort { $a <=> $b } @_; }
 
-# Whether these are the ids of the table, every one made by snowflake a moment ago.
+# Checks that these are the table's ids, and that snowflake issued each of them a moment ago.
 sub are_the_tables
 {
 	my ($server, $ids, $what, $table) = @_;
@@ -160,7 +163,8 @@ sub are_the_tables
 	return;
 }
 
-# Whether these are so many ids from snowflake_nextvals(), none of them in the table.
+# Checks that these are so many ids from snowflake_nextvals(), and that none of them is in the
+# table.
 sub are_drawn
 {
 	my ($server, $ids, $count, $what) = @_;
@@ -173,13 +177,13 @@ sub are_drawn
 	return;
 }
 
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # The type snowflake_id
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
-# The forms in which a client meets a table's id: a bigint; a column of the type; a view of such a
-# column, with a default of its own; a view that casts a bigint to the type, whose id PostgreSQL
-# does not let anybody write.
+# The forms of a table's id for a client: a bigint; a column of the type; a view of such a column,
+# with its own default; a view that casts a bigint to the type, in which PostgreSQL allows no write
+# of the id.
 my @forms = qw(bigint column view cast);
 my $known = 'known';
 
@@ -193,7 +197,7 @@ sub rows_told
 # The clients of these rows.
 sub clients_told { return map { /^\| (.*?) \|/ } rows_told(); }
 
-# What the table of the page says of a client: {bigint, type: what it reads, finds: [types], cast:
+# What the page's table says about a client: {bigint, type: what it reads, finds: [types], cast:
 # whether it inserts through a view that casts, remedy: [code]}.
 sub told_of
 {
@@ -206,12 +210,12 @@ sub told_of
 		cast => $cast eq 'yes', remedy => [ $code->($remedy) ] };
 }
 
-# The pieces of code by which a client reads integers again, as the page has them.
+# The page's pieces of code that make a client read integers again.
 sub remedy_of { my ($client) = @_; return @{ told_of($client)->{remedy} }; }
 
-# Lets the code meet the ids of a table in each form: its argument is the form's name. Clients find
-# the form where the table was, because of the search path. There is one row already, named `known`,
-# whose id is in CLIENTS_KNOWN_ID.
+# Runs the code with a table's ids in each form; its argument is the form's name. Because of the
+# search path, clients find the form in place of the table. One row already exists, named `known`,
+# and CLIENTS_KNOWN_ID contains its id.
 sub each_form
 {
 	my ($server, $table, $code) = @_;
@@ -237,10 +241,10 @@ sub each_form
 	return;
 }
 
-# Whether a client did with a form what the page's table says. It has inserted one row, two rows in
-# one call and one row with an id from snowflake_nextvals(), and has looked for the known row. Its
-# program says {reads: [types of ids that came back], finds: {type: yes or no or SQLSTATE}, one,
-# many, given: yes or SQLSTATE, ids: [...] }.
+# Checks that a client did with a form what the page's table says. The client has inserted one row,
+# two rows in one call and one row with an id from snowflake_nextvals(), and has looked for the
+# known row. Its program prints {reads: [types of returned ids], finds: {type: yes or no or
+# SQLSTATE}, one, many, given: yes or SQLSTATE, ids: [...] }.
 sub is_as_told
 {
 	my ($server, $client, $form, $seen, $table) = @_;

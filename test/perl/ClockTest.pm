@@ -1,5 +1,6 @@
-# What the tests of wrong clocks share: a server whose clock can be set to any time, standing or running, calls that may fail, whether
-# ids follow that clock, and sessions that issue while it is moved.
+# What the tests of wrong clocks share: a server whose clock can be set to any time, standing or
+# running; calls that may fail; a check that ids follow that clock; and sessions that get ids while
+# the clock is moved.
 package ClockTest;
 
 use strict;
@@ -17,7 +18,8 @@ our @EXPORT = qw($max_lead_ms $hour_s new_clock_server stand_at run_from some_ms
 our $max_lead_ms = 5;
 our $hour_s = 3600;
 
-# Options: conf => more lines for postgresql.conf, layout => [epoch_ms, timestamp_bits, worker_bits, sequence_bits].
+# Options: conf => more lines for postgresql.conf; layout => [epoch_ms, timestamp_bits, worker_bits,
+# sequence_bits].
 sub new_clock_server
 {
 	my ($name, %options) = @_;
@@ -35,7 +37,7 @@ sub new_clock_server
 	return $server;
 }
 
-# One id in a session, or the SQLSTATE that it failed with.
+# Gets one id in a session, or the SQLSTATE of the error.
 sub call
 {
 	my ($session) = @_;
@@ -44,7 +46,7 @@ sub call
 	return $error =~ /ERROR:\s+(\w{5}):/ ? $1 : "?$error";
 }
 
-# Lets the server's clock stand at this time.
+# Stops the server's clock at this time.
 sub stand_at
 {
 	my ($server, $unix_ms) = @_;
@@ -52,7 +54,7 @@ sub stand_at
 	return;
 }
 
-# Lets it run from this time on.
+# Lets the clock run from this time on.
 sub run_from
 {
 	my ($server, $unix_ms) = @_;
@@ -60,7 +62,7 @@ sub run_from
 	return;
 }
 
-# In the middle of a millisecond, so that whole milliseconds are whole ticks.
+# In the middle of a millisecond, so that moving the clock by milliseconds moves it by whole ticks.
 sub some_ms { return int(time() * 1000 + ($_[0]->{snowflake_offset_ns} / 1e6)) + 0.5; }
 
 sub setting
@@ -68,12 +70,12 @@ sub setting
 	my ($server, $name, $value) = @_;
 	$server->safe_psql('postgres', "ALTER SYSTEM SET $name = '$value'");
 	$server->reload;
-	# The keeper and the sessions read the file when they come to it.
+	# The keeper and the sessions read the file a little later.
 	wait_until("$name = $value", sub { $server->safe_psql('postgres', "SELECT current_setting('$name')") eq $value });
 	return;
 }
 
-# Whether a process, which waits for the clock, has looked at it many times by now.
+# Whether a process that waits for the clock has read it many times by now.
 sub waits_in_vain
 {
 	my ($pid) = @_;
@@ -82,7 +84,8 @@ sub waits_in_vain
 	return wait_until('many looks at the clock', sub { $switches->() > $before + 50 });
 }
 
-# Whether ids lie between the clock before their calls and the clock after them plus max_lead (G3).
+# Checks that ids are between the clock before their calls and the clock after them plus max_lead
+# (G3).
 sub follows_the_clock
 {
 	my ($server, $what) = @_;
@@ -97,13 +100,13 @@ FROM (SELECT *, time <= before - interval '1 ms' OR time > after + interval '$ma
 	return is($count, 0, $what // 'ids follow the clock (G3)') || diag($wrong);
 }
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Sessions that issue all the time
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
+# Sessions that get ids all the time
+# --------------------------------------------------------------------------------------------------
 
-# 16 sessions issue for some seconds, while the code moves the clock: one id in a statement, and now and then a hundred. All go into a
-# table, numbered in the order of the calls of their session. Returns how long the longest statement of one id took, in ms, by a clock
-# that is not moved.
+# 16 sessions get ids for some seconds, while the code moves the clock: one id in a statement, and
+# sometimes a hundred. A table stores all ids, numbered in the order of the calls of their session.
+# Returns the longest time of a statement with one id, in ms, by a clock that is not moved.
 sub under_load
 {
 	my ($server, $what, $seconds, $code) = @_;
@@ -137,8 +140,8 @@ sub under_load
 	return $longest_us / 1000;
 }
 
-# Whether the ids of all those sessions rose within each, differ, are of one worker id and under one lease, and none leads the true time.
-# Returns how many there are.
+# Checks that these ids rise within each session, differ, have one worker id and one lease, and that
+# none is ahead of the true time. Returns how many there are.
 sub all_in_order
 {
 	my ($server) = @_;

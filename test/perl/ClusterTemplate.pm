@@ -1,6 +1,6 @@
-# Initialises servers by copies of one cluster that initdb made: a copy takes a tenth of the time.
-# Each gets a system identifier of its own, because a registry tells from it that it was failed over
-# to another server.
+# Initialises servers by copying one cluster that initdb made, which takes a tenth of the time. Each
+# server gets its own system identifier, because the identifier shows a registry that it was failed
+# over to another server.
 package ClusterTemplate;
 
 use strict;
@@ -33,7 +33,7 @@ sub init
 	return $server->init(%arguments);
 }
 
-# The first of all programs that want it makes it.
+# The first program that needs it makes it.
 sub make
 {
 	my ($template, $initdb) = @_;
@@ -62,8 +62,8 @@ sub crc_of
 	return $crc ^ 0xFFFFFFFF;
 }
 
-# Where in pg_control its checksum is, which depends on the version: the one place that has the
-# checksum of all before it.
+# The position of the checksum in pg_control, which depends on the version: the only position that
+# contains the checksum of all bytes before it.
 sub checksum_offset
 {
 	my ($control) = @_;
@@ -78,13 +78,13 @@ sub checksum_offset
 	return $places[0];
 }
 
-# The identifier is pg_control's first field, and is in the header of the first page of each WAL
+# The identifier is pg_control's first field. It is also in the header of the first page of each WAL
 # segment.
 sub set_identifier
 {
 	my ($data) = @_;
 	my ($seconds, $us) = gettimeofday();
-	# As initdb makes them.
+	# initdb makes identifiers in the same way.
 	my $identifier = pack 'Q', $seconds << 32 | $us << 12 | $$ & 0xFFF;
 	my $control = slurp_file("$data/global/pg_control");
 	my $end = checksum_offset($control);

@@ -40,7 +40,7 @@ sub shape_named
 	return $shape // die "there is no shape $name\n";
 }
 
-# The schema of a shape; some need one that has to be quoted.
+# The schema of a shape; some shapes need a name that must be quoted.
 sub in_schema
 {
 	my ($shape, $text) = @_;
@@ -119,7 +119,7 @@ shape('composite',
 		[ q{ALTER TABLE @S@.c ALTER CONSTRAINT up DEFERRABLE INITIALLY IMMEDIATE}, qr/up/ ],
 		[ q{COMMENT ON CONSTRAINT up ON @S@.c IS 'up'}, qr/CONSTRAINT up/ ] ]);
 
-# Over two steps: what refers to the key of a table that refers.
+# Two steps: a table refers to the key of a table that refers to the column.
 shape('referring',
 	as => 'postgres',
 	setup => q{
@@ -168,7 +168,7 @@ shape('circle',
 	write => 'UPDATE @S@.t SET latest = (SELECT max(id) FROM @S@.c WHERE t_id = t.id) WHERE k = :k;',
 	check => 'SELECT count(*) FROM @S@.t JOIN @S@.c ON c.id = t.latest WHERE c.t_id <> t.id');
 
-# Partitions with indexes, comments and rights of their own. One is attached, with its columns in
+# Partitions with their own indexes, comments and privileges. One is attached, with its columns in
 # another order.
 shape('partitions',
 	setup => q{
@@ -283,7 +283,7 @@ shape('triggers',
 		COMMENT ON TRIGGER "c when" ON @S@.t IS 'a condition';
 		COMMENT ON TRIGGER b_of_column ON @S@.t IS 'a column';},
 	own => ['t'],
-	# Clients put a remark into their statements. The others are those that made the rows.
+	# Clients put a remark into their statements. The other statements have created the rows.
 	check => q{SELECT count(*) FROM @S@.told WHERE query !~ 'client|generate_series|^COMMIT;?$'},
 	remark => 'client',
 	damage => [

@@ -16,7 +16,7 @@ use Time::HiRes qw(time sleep);
 our @EXPORT = qw(convert_server make_shape drop_shape call_of relation_of literal start_writers stop_writers wrong_rows online_statements
   convert_online nothing_left psql_as dump_of converted_dump differences remains longest_wait);
 
-# Each client writes rows of its own, whose keys k begin at a million times its number.
+# Each client writes its own rows, whose keys k begin at a million times its number.
 our $clients = 3;
 our $rows = 400;
 
@@ -57,7 +57,7 @@ sub call_of
 	return join ', ', literal(relation_of($shape)), literal($column), $shape->{target} ? 'target => ' . literal($shape->{target}) : ();
 }
 
-# Where the clients' records are: for the table itself, and for its n-th child from 1 on.
+# The clients' records: for the table itself, and for its n-th child from 1 on.
 sub record_of { my ($shape, $n) = @_; return "record_$shape->{name}.t_" . ($n // 0); }
 
 # The record of a child's row above.
@@ -153,7 +153,7 @@ sub write_script
 	}
 	push @lines, in_schema($shape, $shape->{write}) =~ s/\@R\@/$record/gr if $shape->{write};
 	push @lines, '\if :die = 1', "DELETE FROM $t WHERE k = :other;", "DELETE FROM $record WHERE k = :other;", '\endif';
-	# What is rolled back was never there.
+	# A rollback removes the rows and their record.
 	push @lines, 'SAVEPOINT s;', "INSERT INTO $t (k, note$more) VALUES (:newer, 'rolled back'" . $more_values =~ s/:new/:newer/gr . ');', 'ROLLBACK TO s;', 'COMMIT;';
 	return join("\n", map { $shape->{remark} ? s{^(?=WITH|DELETE|INSERT|UPDATE)}{/* $shape->{remark} */ }r : $_ } @lines) . "\n";
 }
@@ -175,7 +175,7 @@ sub start_writers
 	append_to_file("$folder/read.sql", read_script($shape));
 	my $writers = { folder => $folder, name => $shape->{name} };
 	local @ENV{qw(PGHOST PGPORT PGDATABASE)} = ($server->host, $server->port, 'postgres');
-	# A deadlock is the client's to try again.
+	# After a deadlock the client tries again.
 	$writers->{run} = IPC::Run::start(
 		[
 			'pgbench', '-n', '-c', $clients, '-j', 1, '-T', 3600, '-R', $shape->{pace} // 150, '--max-tries=100', '-l', "--log-prefix=$folder/log",
@@ -186,8 +186,8 @@ sub start_writers
 	return $writers;
 }
 
-# Lets each client end its transaction. Returns what went wrong, or ''. The signal is the one that
-# pgbench gets when its time is up.
+# Lets each client end its transaction. Returns the errors, or ''. pgbench gets the same signal when
+# its time is up.
 sub stop_writers
 {
 	my ($writers, %options) = @_;
@@ -220,7 +220,7 @@ sub longest_wait
 	return $longest / 1000;
 }
 
-# SQL for the number of rows that are not as the clients recorded them.
+# SQL for the number of rows that differ from the clients' records.
 sub wrong_rows
 {
 	my ($shape) = @_;
@@ -254,7 +254,7 @@ sub psql_as
 	return ($rc, $out, $err // '');
 }
 
-# The statements that are left; dies of an error.
+# The remaining statements; dies on an error.
 sub online_statements
 {
 	my ($server, $shape, @more) = @_;
@@ -264,7 +264,7 @@ sub online_statements
 	return map { pack 'H*', $_ } split /\n/, $out;
 }
 
-# All statements one after the other, as psql's \gexec runs them. Returns what went wrong, or ''.
+# Runs all statements one after the other, as psql's \gexec does. Returns the errors, or ''.
 sub convert_online
 {
 	my ($server, $shape, @more) = @_;
@@ -273,8 +273,8 @@ sub convert_online
 	return $rc == 0 ? q{} : "$err\n$out";
 }
 
-# If nothing is left to do, a call returns no row and says so with a NOTICE. Returns what is wrong,
-# or ''.
+# If nothing is left to do, a call returns no row and reports that with a NOTICE. Returns what is
+# wrong, or ''.
 sub nothing_left
 {
 	my ($server, $shape, @more) = @_;
@@ -289,8 +289,9 @@ sub nothing_left
 # Dumps
 # --------------------------------------------------------------------------------------------------
 
-# The schema as a dump shows it: the name of each entry => its statements. Without `exact`, what has
-# no meaning is left out: the order of columns and of a table's statements, and who granted a right.
+# The schema in a dump: the name of each entry => its statements. Without `exact` the result omits
+# what has no meaning: the order of columns and of a table's statements, and the grantor of a
+# privilege.
 sub dump_of
 {
 	my ($server, %options) = @_;
@@ -330,7 +331,7 @@ sub without_order
 		$body =~ s{^(ALTER PUBLICATION .* ADD TABLE ONLY .*?) \(([^()]*)\)( WHERE .*)?;}{"$1 (" . $sorted->($2) . ')' . ($3 // '') . ';'}e;
 		$body =~ s{ ON (.*) FROM }{' ON ' . $sorted->($1) . ' FROM '}e;
 	}
-	# Only a role itself can grant a right in its own name.
+	# Only a role itself can grant a privilege in its own name.
 	$body = join "\n", sort grep { !/^(SET|RESET) SESSION AUTHORIZATION/ } split /\n+/, $body if $name =~ /; Type: ACL;/;
 	# A constant beside bigint is shown with its type.
 	$body =~ s/\(('?-?\d+'?)\)::bigint/$1/g;
@@ -389,7 +390,7 @@ sub expect_shape
 		delete $expected->{$name} if $type =~ /^SEQUENCE/ && $gone{$tag} || $type =~ /^(ACL|COMMENT)$/ && $tag =~ /^SEQUENCE (.*)/ && $gone{$1};
 		next unless $type eq 'DEFAULT';
 		my ($table) = grep { $tag eq unquoted($_) . ' ' . unquoted($column) } @own or next;
-		# A table that only inherits the column has its default apart.
+		# A table that only inherits the column has its default in a separate entry.
 		if ($listed{ unquoted($table) }) { delete $expected->{$name}; }
 		else { $expected->{$name} =~ s/SET DEFAULT .*;/SET DEFAULT public.snowflake_nextval();/; }
 	}

@@ -1,5 +1,5 @@
-# What the tests of COPY share: a server, how often a statement called snowflake_nextval() or what COPY evaluates in its place,
-# and how a COPY's rows were written, which the WAL tells.
+# What the tests of COPY share: a server; how often a statement called snowflake_nextval(), or the
+# function that COPY evaluates in its place; and how a COPY wrote its rows, which the WAL shows.
 package CopyTest;
 
 use strict;
@@ -19,8 +19,9 @@ our $rows = 300;
 our $file;
 my $copied_rows = 0;
 
-# Starts the server, with the extension and the objects that the functions below use. Where the library is not preloaded,
-# each session loads it as it begins: its first COPY would otherwise go one by one. Options: those of new_server.
+# Starts the server, with the extension and the objects that the functions below use. If the library
+# is not preloaded, each session loads it when it begins; otherwise its first COPY would insert rows
+# one by one. Options: those of new_server.
 sub start
 {
 	my ($name, %options) = @_;
@@ -60,7 +61,8 @@ END $$} =~ s/TEST_C/$ENV{SNOWFLAKE_TEST_C}/r);
 
 sub value { return $server->safe_psql($db, $_[0]); }
 
-# SQL that runs `$sql` in one transaction and prints how often that called the function and COPY's: "1|0".
+# SQL that runs `$sql` in one transaction and prints how often it called the function and COPY's
+# function: "1|0".
 sub count_calls
 {
 	my ($sql) = @_;
@@ -69,10 +71,11 @@ sub count_calls
 
 sub calls { return value(count_calls($_[0])); }
 
-# How many rows were copied and looked at.
+# The number of rows copied and checked.
 sub copied_rows { return $copied_rows += $_[0] // 0; }
 
-# Whether a table has that many rows, and as many ids, rising by n. `$id` is an expression for them.
+# Checks that a table has so many rows and different ids, which rise with n. `$id` is an expression
+# for the ids.
 sub ids_are_good
 {
 	my ($table, $count, $name, $id) = @_;
@@ -84,7 +87,8 @@ sub ids_are_good
 		"$count|$count|0", "$name: $count rows, as many ids, rising in the order of the file");
 }
 
-# Runs SQL; returns how many WAL records put many rows into the tables, and how many put one.
+# Runs SQL; returns how many WAL records inserted many rows into the tables, and how many inserted
+# one.
 sub written
 {
 	my ($sql, @tables) = @_;

@@ -1,5 +1,5 @@
-# What the tests of databases share: a server with places for many, ids that are remembered by registry, and commands that want
-# a database for themselves.
+# What the tests of databases share: a server with slots for many databases, ids that are remembered
+# for each registry, and commands that need a database for themselves.
 package DatabaseTest;
 
 use strict;
@@ -13,10 +13,10 @@ use Test::More;
 our @EXPORT = qw($server create_database ids_flow keepers keeper_is_gone end_keeper leases succeeds finish);
 
 our $server;
-# Every id that was seen in a registry: name => { id => 1 }.
+# All ids of a registry: name => { id => 1 }.
 my %seen;
 
-# Starts the server. What its log says is looked at.
+# Starts the server. finish() checks its log.
 sub start
 {
 	my ($name) = @_;
@@ -33,11 +33,12 @@ sub create_database
 	return;
 }
 
-# Takes ids and checks that no earlier one of the same registry is among them, and that they rise above all of them.
+# Gets ids, and checks that they are above all earlier ids of the same registry and repeat none of
+# them.
 sub ids_flow
 {
 	my ($dbname, $registry, $name) = @_;
-	# Whatever was set for the database: from the first statement on.
+	# The first statement overrides the settings of the database.
 	local $ENV{PGOPTIONS} = '-c statement_timeout=0';
 	my ($rc, $out, $err) = $server->psql($dbname, 'SELECT snowflake_nextvals(3); SELECT snowflake_nextval(); SELECT snowflake_nextval()');
 	my @ids = split /\n/, $out;
@@ -77,7 +78,8 @@ sub leases
 	return $server->safe_psql($dbname, 'SELECT count(*) FROM snowflake_registry');
 }
 
-# Runs a command that needs a database for itself. PostgreSQL gives up when one is not left within 5 s, so that success is the test.
+# Runs a command that needs a database for itself. PostgreSQL gives up if other processes do not
+# leave the database within 5 s, so success is the test.
 sub succeeds
 {
 	my ($dbname, $sql, $wanted) = @_;

@@ -1,5 +1,5 @@
-# What the tests of dumps share: two servers, databases with layouts, leases and rows, pg_dump and the ways to restore, and what
-# must hold of a restored database.
+# What the tests of dumps share: two servers; databases with layouts, leases and rows; pg_dump and
+# the ways to restore; and checks of a restored database.
 package DumpTest;
 
 use strict;
@@ -17,7 +17,8 @@ our ($from, $to, $dir);
 
 my %layouts = (
 	default => '',
-	# 10 ms from 2024 on, 8 bits of worker with 3 of datacenter before them, the sequence in front.
+	# Ticks of 10 ms from 2024 on, 3 bits of datacenter, 8 bits of worker, and the sequence in the
+	# first field.
 	other => q{SELECT %s.snowflake_set_layout('2024-01-01 00:00+00', '10 ms', 39, 3, 8, 10, true)});
 our %layout_rows = (
 	default => 't|1735689600000|1000|41|0|10|12|f',
@@ -43,7 +44,7 @@ sub make_source
 		  . "at timestamptz GENERATED ALWAYS AS (NULL) STORED)",
 		'INSERT INTO orders (n) SELECT generate_series(1, 500)',
 		'INSERT INTO lines (order_id) SELECT id FROM orders',
-		# Leases and a watermark that must stay behind.
+		# Leases and a watermark that must not be dumped.
 		"SELECT $schema.snowflake_lease_acquire('other', 0, 1000, '1 day', sha256(uuid_send(gen_random_uuid())), 0, NULL)",
 		"INSERT INTO $schema.snowflake_watermark VALUES (77, 4711)"));
 	return;
@@ -51,8 +52,9 @@ sub make_source
 
 my $content = 'SELECT md5(string_agg(o::text || l::text, chr(10) ORDER BY o.id)) FROM orders o JOIN lines l ON l.order_id = o.id';
 
-# What must hold of a restored database. $since: when the restore began, if a keeper was there all the time. It may draw a
-# lease as soon as the restored extension is there; what came along, or stayed, is older.
+# Checks a restored database. $since: when the restore began, if a keeper ran all the time. The
+# keeper may acquire a lease as soon as the restored extension exists; a dumped or kept lease would
+# be older.
 sub check_restored
 {
 	my ($server, $dbname, $source, $layout, $schema, $name, $since) = @_;

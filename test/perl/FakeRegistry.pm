@@ -1,7 +1,8 @@
-# What a node takes for its registry on 127.0.0.1: PostgreSQL's protocol, and any answers. It runs in a process of its own and ends with
-# the test.
+# A false registry on 127.0.0.1: it speaks PostgreSQL's protocol and sends any answers. It runs in
+# its own process and ends with the test.
 #
-# Answers are sent in reply to what is called: lookup, layout, acquire, extend, release, ranges. Each is a hash:
+# The call determines the answer: lookup, layout, acquire, extend, release, ranges. Each answer is a
+# hash:
 #
 #   columns, rows    the row description and the rows; undef is a null. NOW and END are the node's clock in ticks, and 5 s later
 #   first            messages that come before them
@@ -61,7 +62,7 @@ sub new
 sub port { return $_[0]->{port}; }
 sub passwords { my ($self) = @_; return -e "$self->{file}.passwords" ? slurp_file("$self->{file}.passwords") : ''; }
 
-# Answers well from now on, but for what is given: name => what differs.
+# Sends correct answers from now on, except for the given differences: name => what differs.
 sub answer
 {
 	my ($self, %other) = @_;
@@ -112,7 +113,8 @@ sub serve
 		last if unpack('N', $packet) == 196608;
 		give($node, 'N');    # neither TLS nor GSSAPI
 	}
-	# An exchange is answered as a whole: half of the answers of before would make a good one.
+	# The answers do not change during an exchange: half of the previous answers would make a
+	# correct exchange.
 	my $answers = do $self->{file};
 	if (my $asks = $answers->{authentication}{asks})
 	{
@@ -146,7 +148,7 @@ sub reply
 	my $rows = '';
 	for my $row (@{ $answer->{rows} })
 	{
-		# A row that is given without the operator's word has none.
+		# A row without the time of a snowflake_settle() call gets null.
 		my ($word) = grep { $columns[$_] eq 'word_us' } 0 .. $#columns;
 		my @row = @$row;
 		splice @row, $word, 0, 0 if defined $word && @row == $#columns;

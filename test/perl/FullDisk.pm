@@ -1,4 +1,5 @@
-# A disk that is full: a library for LD_PRELOAD that makes writes to pg_wal fail with ENOSPC while a file exists.
+# A full disk: a library for LD_PRELOAD that makes writes to pg_wal fail with ENOSPC while a file
+# exists.
 package FullDisk;
 
 use strict;
@@ -35,7 +36,8 @@ ssize_t pwrite64(int fd, const void *data, size_t size, off64_t at) { return ful
 ssize_t pwritev(int fd, const struct iovec *data, int count, off_t at) { return full(fd) ? -1 : NEXT(pwritev)(fd, data, count, at); }
 C
 
-# For one server, which start_server() then starts with it: $server->{snowflake_disk}. Built here; undef where there is no compiler.
+# Builds the library for one server; start_server() then starts the server with it:
+# $server->{snowflake_disk}. Returns undef if there is no compiler.
 my $library;
 my $count = 0;
 

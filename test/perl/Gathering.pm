@@ -1,5 +1,6 @@
-# What ids that are unique across servers are for: three nodes that fill tables of their own by a DEFAULT, and the server where
-# these come together. It is the registry's, and has no library preloaded: it issues none of these ids.
+# The use of ids that are unique across servers: three nodes fill their own tables by a DEFAULT, and
+# one server collects these tables. This server has the registry, preloads no library, and issues
+# none of these ids.
 package Gathering;
 
 use strict;
@@ -12,7 +13,7 @@ use Test::More;
 
 our @EXPORT = qw($central @nodes @names $rows fill fill_first all_rows);
 
-our $rows = 20_000;    # of each node and time that it is filled
+our $rows = 20_000;    # of each node, each time that it is filled
 our @names = qw(north east south);
 our ($central, @nodes);
 
@@ -79,7 +80,8 @@ sub fill_first
 	return;
 }
 
-# What the nodes have, as a number of rows and their digest; with $table, what a table of a database of the central server has.
+# The nodes' rows, as a number and a digest; with $table, the same for a table in a database of the
+# central server.
 sub all_rows
 {
 	my ($dbname, $table) = @_;

@@ -1,4 +1,5 @@
-# What t/horizon/mixture is made of: transactions that write into a table `outbox` in every way, and pollers with a cursor that read it.
+# The parts of t/horizon/mixture: transactions that write into a table `outbox` in every way, and
+# pollers with a cursor that read it.
 package HorizonTest;
 
 use strict;
@@ -10,8 +11,8 @@ use SnowflakeTest;
 
 our @EXPORT = qw($in_workers $drawn $end_prepared make_outbox transactions one_of poll many_scans $prepare_many_scans poller_script cursor_script consumer_script last_delivered load_delivered);
 
-# What there is to write into: rows with a key, in partitions, each of which asks for the horizon by
-# itself; and some that are written when a transaction of another table commits.
+# The tables. Rows with a key are in partitions, and each partition calls snowflake_horizon() by
+# itself. Other rows are written when a transaction of another table commits.
 sub make_outbox
 {
 	my ($server) = @_;
@@ -81,9 +82,9 @@ INSERT INTO position VALUES (0)});
 	return;
 }
 
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Transactions that write, by the seed
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 sub one { return $_[ rand @_ ]; }
 
@@ -91,8 +92,8 @@ sub one { return $_[ rand @_ ]; }
 my $longest = 0.5;
 sub pause { return rand() < 0.4 || !$longest ? '' : sprintf "SELECT FROM pg_sleep(%.3f);\n", rand($longest); }
 
-# What fails in a transaction ends its session. Ids of others are claimed; readers have passed most by then, unless the transaction
-# that drew them has just ended.
+# An error in a transaction ends its session. Ids of other transactions are claimed; readers have
+# passed most of them by then, unless the transaction that got them has just ended.
 my @writes = (
 	sub { sprintf "INSERT INTO pool SELECT snowflake_nextvals(%d);\n", 1 + rand(6) },
 	sub { sprintf "SELECT claim_from_pool(%d);\n", 1 + rand(4) },
@@ -106,7 +107,7 @@ my @writes = (
 	sub { "INSERT INTO orders VALUES (1);\n" },
 	\&parallel, \&parallel, \&savepoint, \&savepoint);
 
-# The leader draws none of these, or some.
+# The leader gets none of these ids, or some.
 our $in_workers = 'SET LOCAL parallel_leader_participation = off; SET LOCAL parallel_setup_cost = 0; SET LOCAL parallel_tuple_cost = 0; '
   . 'SET LOCAL min_parallel_table_scan_size = 0;';
 our $drawn = 'SELECT array_agg(id) AS ids FROM (SELECT snowflake_nextval() AS id FROM numbers) d';
@@ -132,7 +133,7 @@ sub transaction
 	my $end = rand();
 	return "${body}COMMIT;\n" if $end < 0.65;
 	return "${body}ROLLBACK;\n" if $end < 0.8;
-	# It may be ended by another, or the session writes on before it does.
+	# Another session may end it, or the session writes more before it ends it.
 	my $prepared = "SELECT 'p' || pg_backend_pid() || extract(epoch FROM clock_timestamp()) AS gid \\gset\n${body}PREPARE TRANSACTION :'gid';\n";
 	return $prepared if $end < 0.85;
 	my $between = one('', pause(), transaction_of("INSERT INTO outbox (how) VALUES ('while one is prepared');\n" . pause()));
@@ -150,14 +151,15 @@ sub claimed
 
 sub transaction_of { my ($body) = @_; return "BEGIN;\n${body}COMMIT;\n"; }
 
-# The session goes on after what was cancelled.
+# The session continues after a cancelled statement.
 sub cancelled
 {
 	my $insert = "INSERT INTO outbox (how) VALUES ('before a limit');\n";
 	return sprintf "\\set ON_ERROR_STOP off\nSET statement_timeout = '%d ms';\n%sRESET statement_timeout;\n", 10 + rand(300), transaction_of($insert . pause() . $insert);
 }
 
-# Prepared transactions hold the horizon back: somebody ends those whose session has left them, and others before it does.
+# Prepared transactions hold the horizon back, so other sessions end those whose session has left
+# them, and some before that.
 our $end_prepared = q{SELECT format('%s PREPARED %L', (ARRAY['COMMIT', 'COMMIT', 'ROLLBACK'])[ceil(random() * 3)], gid) FROM pg_prepared_xacts
 WHERE random() < 0.4 \gexec
 };
@@ -184,14 +186,14 @@ sub transactions
 # For a client: one of them, at random.
 sub one_of { my ($folder) = @_; return "\\set part `shuf -n 1 -e $folder/*.sql`\n\\i :part\n"; }
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Pollers: each is the only one of its clients, and keeps what it was delivered in the file 1.out
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
+# Pollers: each is the only client of its pgbench, and stores its rows in the file 1.out
+# --------------------------------------------------------------------------------------------------
 
 my $newest = "grep -m 1 '^[1-9]' || echo 0";
 my $cursor = "\\set last `tac 1.out | $newest`\n";
 
-# What a poll delivers of such rows.
+# The columns that a poll delivers.
 my $delivers = "SELECT coalesce(string_agg(id::text, E'\\n' ORDER BY id), '') AS ids, coalesce(max(id), %s) AS last FROM";
 sub deliver { my ($rows) = @_; return sprintf($delivers, ':last') . " ($rows) new \\gset\n\\echo :ids\n"; }
 
@@ -204,7 +206,7 @@ sub poll
 	return deliver("SELECT id FROM outbox WHERE id > :last $below ORDER BY id $first");
 }
 
-# Polls whose scans ask for the horizon one after the other, some time apart.
+# Polls whose scans call snowflake_horizon() one after the other, some time apart.
 my $new = 'id > :last AND id < snowflake_horizon()';
 my @many_scans = (
 	deliver("SELECT id FROM outbox WHERE id % 2 = 0 AND $new UNION ALL SELECT id FROM outbox WHERE id % 2 = 1 AND (SELECT pg_sleep(0.011)) IS NOT NULL AND $new"),
@@ -217,7 +219,7 @@ our $prepare_many_scans = 'PREPARE polled(bigint) AS ' . sprintf($delivers, '$1'
 
 sub poller_script { my (@turns) = @_; return "\\set ON_ERROR_STOP on\n$cursor" . join '', @turns; }
 
-# A cursor, too, evaluates the horizon after its snapshot was taken: when the first rows are fetched.
+# A cursor also evaluates the horizon after it took its snapshot: when the first rows are fetched.
 sub cursor_script
 {
 	my ($pause) = @_;
@@ -225,7 +227,7 @@ sub cursor_script
 	  . $pause . "FETCH 50 FROM c;\n${pause}FETCH 200 FROM c;\n${pause}FETCH ALL FROM c;\nCOMMIT;\n";
 }
 
-# The cursor is in the database, and what was delivered, too: it moves in the transaction that writes.
+# The database stores the cursor and the delivered rows, and one transaction writes both.
 sub consumer_script
 {
 	return q{WITH new AS (SELECT id FROM outbox WHERE id > (SELECT last FROM position) AND id < snowflake_horizon() ORDER BY id LIMIT 300),

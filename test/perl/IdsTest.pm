@@ -1,4 +1,5 @@
-# What the tests of issuing share: ids as clients got them, every one remembered, and what the status and the registry say.
+# What the tests of issuing share: all ids that clients got, and the content of the status and the
+# registry.
 package IdsTest;
 
 use strict;
@@ -9,10 +10,10 @@ use SnowflakeTest;
 
 our @EXPORT = qw($epoch_ms remember forget_ids repeated remembered issue session tick_of worker_of status keeper_pid registry watermarks);
 
-# Of the default layout, as are the functions below.
+# For the default layout, like the functions below.
 our $epoch_ms = 1735689600000;
 
-# Every id that a client of the server at hand ever got.
+# All ids that clients of the present server got.
 my (%seen, $repeated);
 forget_ids();
 
@@ -21,7 +22,7 @@ sub repeated { return $repeated; }
 sub remembered { return scalar keys %seen; }
 sub forget_ids { %seen = (); $repeated = 0; return; }    # another registry
 
-# Ids in the order of their calls, from a connection of its own.
+# Ids in the order of their calls, from a separate connection.
 sub issue
 {
 	my ($server, $count) = @_;

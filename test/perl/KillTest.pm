@@ -1,5 +1,5 @@
-# What the tests of crashes share: a node whose registry is on another server and can be cut off, and the ways in which a server dies while
-# the machine goes on.
+# What the tests of crashes share: a node whose registry is on another server and can be cut off,
+# and the ways in which a server dies while the machine runs on.
 package KillTest;
 
 use strict;
@@ -13,7 +13,8 @@ use SnowflakeTest;
 
 our @EXPORT = qw(%crashes distant_registry new_node first_call lease_row);
 
-# A registry that nodes reach through a relay: returns it, the relay, and where nodes find it. Options: as for new_server.
+# A registry that nodes reach through a relay. Returns the registry, the relay, and the registry's
+# address for nodes. Options: as for new_server.
 sub distant_registry
 {
 	my (%options) = @_;
@@ -24,7 +25,8 @@ sub distant_registry
 	return ($registry, $relay, "host=127.0.0.1 port=$relay->{port} dbname=postgres user=node");
 }
 
-# A server that is a node of such a registry, or its own, started. Options: place, and as for new_server.
+# A running server that is a node of such a registry, or of its own registry. Options: place, and as
+# for new_server.
 sub new_node
 {
 	my ($name, %options) = @_;
@@ -35,7 +37,8 @@ sub new_node
 	return $node;
 }
 
-# The first call of a life, which must not fail: its id, the worker id and the lease, and how often a lease was waited for and drawn.
+# The first call after a start, which must not fail: its id, the worker id and the lease, and how
+# often calls waited for a lease and leases were acquired.
 sub first_call
 {
 	my ($node) = @_;
@@ -46,12 +49,13 @@ sub first_call
 	return \%call;
 }
 
-# Of a node in its registry.
+# Columns of a node in its registry.
 sub lease_row { my ($registry, $what) = @_; return value($registry, "SELECT $what FROM snowflake_registry"); }
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Ways to die, by name. Each returns when the server is ready again: false where nothing died.
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
+# Ways to die, by name. Each returns when the server is ready again, and returns false if nothing
+# died.
+# --------------------------------------------------------------------------------------------------
 
 sub start_again { start_server($_[0]); return 1; }
 

@@ -1,8 +1,8 @@
-# What the tests of migrations share: databases in which snowflake.adopt_keys is on, and what the catalogs say after a tool's own
-# migration has run there.
+# What the tests of migrations share: databases in which snowflake.adopt_keys is on, and the content
+# of the catalogs after a tool's own migration has run there.
 #
-# Each tool makes the same tables from its own models: authors, of whom one may be another's mentor; books, each of one author; tags; and
-# a table that joins books and tags.
+# Each tool makes the same tables from its own models: authors, who may have another author as their
+# mentor; books, each of one author; tags; and a table that joins books and tags.
 package MigrationsTest;
 
 use strict;
@@ -30,8 +30,8 @@ sub migration_server
 	return $server;
 }
 
-# A new database, which tools find by the environment. `schema`: where the extension is; undef: it is not there. `adopt_keys`: the
-# setting's value.
+# A new database, to which the environment leads. `schema`: the extension's schema; undef: there is
+# no extension. `adopt_keys`: the setting's value.
 sub fresh_database
 {
 	my ($name, %options) = @_;
@@ -45,7 +45,7 @@ sub fresh_database
 	return $name;
 }
 
-# Runs a tool's command in a folder; both outputs.
+# Runs a tool's command in a folder; returns both outputs.
 sub command_says
 {
 	my ($folder, @command) = @_;
@@ -77,8 +77,9 @@ sub columns_of
 		ORDER BY c.relname COLLATE "C", a.attnum});
 }
 
-# Whether the catalogs say that so many keys take ids, that each column that refers to another is bigint, and that no sequence is left;
-# and whether each key has rows, all with ids of a moment ago. `but` are tables with keys that need no rows.
+# Checks in the catalogs that so many keys get ids, that each referring column is bigint, and that
+# no sequence is left; and that each key has rows, all with ids of a moment ago. `but` names tables
+# whose keys need no rows.
 sub are_adopted
 {
 	my ($db, $what, $keys, @but) = @_;
@@ -110,7 +111,8 @@ sub nothing_changed
 	return;
 }
 
-# A server, node and the folder of npm's packages: test/clients fetches them into the folder that SNOWFLAKE_NODE_MODULES names.
+# A server, node and the folder of npm's packages. test/clients fetches these into the folder that
+# SNOWFLAKE_NODE_MODULES names.
 sub javascript_server
 {
 	my $node = program_in('node');

@@ -1,6 +1,7 @@
-# The world of t/registry/mixture and of test/soak, and what can go wrong there and in t/segments/mixture: a registry, perhaps with an
-# asynchronous standby, three nodes with a relay each, their clients, and faults. A fault takes a server and returns whether it happened;
-# one that lasts puts its end on a list.
+# The servers of t/registry/mixture and of test/soak, and the faults of these tests and of
+# t/segments/mixture: a registry, possibly with an asynchronous standby, three nodes with a relay
+# each, and their clients. A fault takes a server and returns whether it happened. A fault that
+# lasts adds its end to a list.
 package Mixture;
 
 use strict;
@@ -23,29 +24,30 @@ our @EXPORT = qw($registry $standby @registries @nodes $drift %slowest $keeper $
   signal_one pause_for pause_one stop_for kill_for fail_over switch_over back_up restore copy_node evict fill_disk wrong_clock act faults bring_about
   faults_happened heal end_world);
 
-# Whoever is interrupted while the guard is missing leaves it off.
+# Restores the guard: a session that is interrupted without the guard leaves it off.
 our $guard = 'ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard;';
 
-# Faults that last take any time up to the longest; with a higher power, most are brief.
+# Faults last for a random time up to the longest; with a higher power, most are short.
 our $briefly = 1;
 sub up_to { my ($longest) = @_; return $longest * rand()**$briefly; }
 
-our $drift = 4;      # seconds that a clock may be off and the registry does not mind
-my $wrong = 3600;    # and that it refuses
+our $drift = 4;      # seconds that a clock may be off without being refused
+my $wrong = 3600;    # seconds off that the registry refuses
 
-# Of the ids of this world.
+# The epoch of the ids.
 my $epoch_s = 1735689600;
 
 our ($registry, $standby, @registries, @nodes);
 my (@relays, $user, $disks);
 
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # The servers and their clients
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
-# A ring of so many worker bits. With a standby, commits can be lost: only a ring that is large enough holds back what they may have handed out.
-# Options: standby => 1, conf => lines for postgresql.conf of all servers, base => what each node's database has beside the extension,
-# disks => 1 where disks can be full.
+# Makes servers with a ring of so many worker bits. With a standby, commits can be lost: only a
+# large ring can hold back the worker ids that they may have granted. Options: standby => 1; conf =>
+# lines for postgresql.conf of all servers; base => what each node's database contains besides the
+# extension; disks => 1: disks can be full.
 sub make_world
 {
 	my ($worker_bits, %options) = @_;
@@ -60,7 +62,7 @@ sub make_world
 	give_disk($registry);
 	start_server($registry);
 	$user = $registry->safe_psql('postgres', "CREATE EXTENSION snowflake; $layout; SELECT current_user");
-	# One worker id is what it may have: the smallest ring has four, for three nodes.
+	# It may have one worker id: the smallest ring has four, for three nodes.
 	$registry->safe_psql('postgres', q{
 		CREATE ROLE hostile LOGIN;
 		ALTER ROLE hostile SET snowflake.max_leases_per_role = 1;
@@ -80,7 +82,7 @@ snowflake.start_timeout = 1s
 		$node->safe_psql('postgres', "CREATE EXTENSION snowflake; $layout; CREATE TABLE kept (id bigint DEFAULT snowflake_nextval());" . ($options{base} // ''));
 	}
 	ok(wait_until('an id before the copy', sub { issues($nodes[1]) }), 'the node to be copied issues');
-	# As after a crash, so that the copy finds a lease in the registry that is the other's.
+	# The same files as after a crash, so the copy finds the other node's lease in the registry.
 	$nodes[1]->stop('immediate');
 	$nodes[1]->backup_fs_cold('copy');
 	start_server($nodes[1]);
@@ -89,7 +91,7 @@ snowflake.start_timeout = 1s
 	return;
 }
 
-# A server made of a backup of a registry, started.
+# A running server, made from a backup of a registry.
 sub registry_of
 {
 	my ($of, $backup, %as) = @_;
@@ -101,7 +103,8 @@ sub registry_of
 	return $server;
 }
 
-# A process that is paused within a commit would hold up the checkpoint, and all that is pending with it.
+# A process that is paused within a commit would delay the checkpoint, and everything that is
+# pending.
 sub base_backup
 {
 	my ($name) = @_;
@@ -145,12 +148,12 @@ sub issues
 	return !$timed_out && $rc == 0 && $out =~ /^\d+$/;
 }
 
-# Clients that take ids in every way, and keep some in tables.
+# Clients that get ids in every way, and store some in tables.
 sub start_load
 {
 	my ($seconds) = @_;
 	my $clients_per_node = 2;
-	# A long run pauses more, so that its ids can still be compared.
+	# A long run has longer pauses, so that its ids can still be compared.
 	my $ids_per_turn = 330;
 	my $most_ids = 30_000_000;
 	my $pause = $seconds * $clients_per_node * @nodes * $ids_per_turn / $most_ids;
@@ -159,9 +162,9 @@ sub start_load
 	return map { start_clients($_, $clients_per_node, $script) } @nodes;
 }
 
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Faults
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 my @pending;    # [when, what]
 my %down;       # name => 1 while a server is stopped or paused
@@ -213,7 +216,7 @@ sub signal_one
 	return kill $signal, $pids[ rand @pids ];
 }
 
-# A server is down until what ends it.
+# The server counts as down until the code that ends the fault has run.
 sub down_for
 {
 	my ($server, $longest, $end) = @_;
@@ -236,8 +239,8 @@ sub pause_for
 	return down_for($server, $longest, sub { resume_server($server) });
 }
 
-# Whether the server ended in good order. If a fast shutdown meets the recovery after a crash, PostgreSQL can wait for its checkpointer,
-# which it has not told to end.
+# Stops the server; returns whether the shutdown was clean. If a fast shutdown meets the recovery
+# after a crash, PostgreSQL can wait for a checkpointer that it has not told to end.
 sub stop_server
 {
 	my ($server, $mode) = @_;
@@ -248,7 +251,7 @@ sub stop_server
 	return 0;
 }
 
-# Whatever it was doing, a crash restart included.
+# In any state of the server, including a restart after a crash.
 sub stop_for
 {
 	my ($server, $mode, $longest) = @_;
@@ -269,10 +272,10 @@ sub kill_for
 	return down_for($server, $longest, sub { start_server($server) });
 }
 
-# A copy at the same place may have had a box of its own.
+# A copy in the same directory may have had its own box.
 sub reboot { my ($server) = @_; unlink boxes_of($server); return; }
 
-# A process alone stands still, perhaps with a lock in its hands.
+# A single process is paused, possibly while it holds a lock.
 sub pause_one
 {
 	my ($server, $pattern, $longest) = @_;
@@ -280,11 +283,11 @@ sub pause_one
 	my @pids = processes($server, $pattern) or return 0;
 	my $pid = $pids[ rand @pids ];
 	kill 'STOP', $pid or return 0;
-	# Nothing else is done to the server meanwhile: pg_ctl would wait for that process.
+	# No other fault affects the server meanwhile: pg_ctl would wait for that process.
 	return down_for($server, $longest, sub { kill 'CONT', $pid });
 }
 
-# Exchanges are short: one has to be waited for.
+# Exchanges are short, so the code waits for one.
 sub cut_exchange
 {
 	my ($signal, $longest) = @_;
@@ -308,11 +311,11 @@ sub wrong_clock
 	return 1;
 }
 
-# The next loss comes when the registry has settled after the last one: what is promised ends where they come closer together.
+# The next loss comes after the registry has settled: for closer losses nothing is promised.
 my $lost = 0;
 our $settles = 13;
 
-# What is promised ends, too, where the standby is far behind.
+# Nor is anything promised if the standby is far behind.
 sub standby_follows
 {
 	return 0 if !$standby || $down{ $registry->name };
@@ -334,7 +337,7 @@ sub fail_over
 	return replace_registry($standby);
 }
 
-# Nothing is lost: the standby has all that the registry wrote, its last checkpoint included.
+# Nothing is lost: the standby has all of the registry's WAL, including the last checkpoint.
 sub switch_over
 {
 	return 0 if !standby_follows();
@@ -347,7 +350,7 @@ sub switch_over
 	return replace_registry($standby);
 }
 
-# A backup of the registry, which some later restore() begins with.
+# A backup of the registry, for a later restore().
 my $backed_up;
 
 sub back_up
@@ -355,15 +358,16 @@ sub back_up
 	return 0 if $down{ $registry->name };
 	return 0 unless eval { base_backup('kept'); 1 };
 	rmtree($backed_up) if $backed_up;
-	# Its server is going to be replaced, and cleaned away.
+	# The backup is moved, because its server will be replaced and removed.
 	$backed_up = PostgreSQL::Test::Utils::tempdir() . '/kept';
 	rename $registry->backup_dir . '/kept', $backed_up or die "backup: $!";
 	return 1;
 }
 
-# The registry is lost, and its standby with it; the backup takes its place. Before any node can reach it, the operator does what
-# doc/many-servers.md says: $then is called with the new server. It may have settled since the backup, so what it then leased must be
-# over first, by every clock that is accepted.
+# The registry and its standby are lost, and the backup takes their place. Before any node can reach
+# it, the operator follows doc/many-servers.md: $then is called with the new server. If the registry
+# has settled since the backup, the leases that it granted then must be over first, by every
+# accepted clock.
 sub restore
 {
 	my ($then) = @_;
@@ -401,7 +405,7 @@ sub replace_registry
 	return 1;
 }
 
-# The last node becomes a copy of the one before it, as that is at this moment, and both go on.
+# The last node becomes a copy of the previous node in its present state, and both run on.
 sub copy_node
 {
 	my ($then) = @_;
@@ -422,7 +426,7 @@ sub copy_node
 	return 1;
 }
 
-# A node dies with its machine, and the operator says so: its worker id is free at once.
+# A node dies with its machine, and the operator evicts it: its worker id is free at once.
 sub evict
 {
 	my ($node) = @_;
@@ -448,7 +452,7 @@ sub fill_disk
 	});
 }
 
-# Starts a server that has given up; one that is still trying has a moment to do either.
+# Starts a server that has given up; a server that still tries gets some time for either.
 sub revive
 {
 	my ($server) = @_;
@@ -482,8 +486,9 @@ sub disturb
 	return 1;
 }
 
-# What an operator, a neighbour or a replica does to the registry, or to another server, by SQL, in a session that nobody waits for.
-# Returns whether it could begin: what is refused there has been tried, too.
+# What an operator, other software or a replica does to the registry or another server by SQL, in a
+# session for which the test does not wait. Returns whether the session began: a refused statement
+# counts, too.
 my %acts;
 my $acts_folder;
 
@@ -493,7 +498,7 @@ sub act
 	my $server = $options{on} // $registry;
 	return 0 if $down{ $server->name };
 	end_acts(0);
-	# From a file: a session that is ended early would leave a pipe behind that nobody reads.
+	# The session reads a file: if it ends early, no pipe without a reader remains.
 	$acts_folder //= PostgreSQL::Test::Utils::tempdir();
 	my $file = "$acts_folder/" . ++$acts{count} . '.sql';
 	append_to_file($file, $text);
@@ -510,7 +515,7 @@ sub act
 	return 1;
 }
 
-# Those that have ended; all if they are to be waited for.
+# Removes the sessions that have ended, or waits for all of them.
 sub end_acts
 {
 	my ($wait) = @_;
@@ -522,7 +527,7 @@ sub end_acts
 	return;
 }
 
-# Odd calls, by a role that may do nothing else.
+# Invalid calls, by a role that may do nothing else.
 sub hostile_calls
 {
 	my $call = sub {
@@ -537,10 +542,10 @@ sub hostile_calls
 	return act(join('', map { $call->() } 1 .. 50), role => 'hostile');
 }
 
-# All kinds of faults of this world, by name.
+# All kinds of faults, by name.
 sub faults
 {
-	# Whoever takes the guard away may not delete leases as well: nothing promises anything then.
+	# No leases are deleted while the guard is off: nothing is promised then.
 	my $guarded = q{(SELECT tgenabled = 'A' FROM pg_trigger WHERE tgrelid = 'snowflake_registry'::regclass AND tgname = 'snowflake_guard')};
 	return (
 		'registry paused' => sub { pause_for($registry, 4) },
@@ -583,9 +588,10 @@ sub faults
 	);
 }
 
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
-# Faults of these kinds for so many seconds, at random. Returns how many, and how many of each kind.
+# Causes random faults of these kinds for so many seconds. Returns how many, and how many of each
+# kind.
 sub bring_about
 {
 	my ($seconds, %kinds) = @_;
@@ -594,20 +600,20 @@ sub bring_about
 	my ($count, %times) = (0);
 	my $end = time() + $seconds;
 	my $next = time();
-	# A slow machine, and one on which a shutdown waited in vain, gets the time that it needs for each kind.
+	# A slow machine, or one on which a shutdown had to wait, gets enough time for each kind.
 	while (time() < $end || ((@faults || $count < $seconds / 4) && time() < $end + 120 * slowness()))
 	{
 		run_pending();
 		if (time() >= $next)
 		{
-			# In the first rounds each kind in turn, so that a short run has them all.
+			# At first each kind once, so that a short run has all kinds.
 			my $kind = @faults ? splice(@faults, rand @faults, 1) : [ map { ($_, $kinds{$_}) } $names[ rand @names ] ];
 			if ($kind->[1]->())
 			{
 				$count++;
 				$times{ $kind->[0] }++;
 			}
-			# Flurries, and now and then enough time for all to go well.
+			# Faults in quick succession, and sometimes enough time to recover.
 			$next = time() + (rand() < 0.1 ? rand(4) : rand(0.5));
 		}
 		sleep(0.02);
@@ -615,28 +621,29 @@ sub bring_about
 	return ($count, %times);
 }
 
-# Whether these were enough, and of enough kinds; what bring_about() was given and returned.
+# Checks that there were enough faults of enough kinds. Gets the arguments and results of
+# bring_about().
 sub faults_happened
 {
 	my ($seconds, $kinds, $count, $times) = @_;
 	cmp_ok($count, '>=', $seconds / 4, 'faults');
 	my @missing = grep { !$times->{$_} } sort keys %$kinds;
-	# An exchange is not always to be caught, and a server may be down when its turn comes.
+	# An exchange cannot always be caught, and a server may be down when its turn comes.
 	cmp_ok(scalar @missing, '<=', keys(%$kinds) / 3, 'kinds that did not') or diag("did not happen: @missing");
 	figures('%s', join(', ', map { "$_ $times->{$_}" } sort keys %$times));
 	return;
 }
 
-# Ends all that goes on, so that all is well again.
+# Ends all faults.
 sub heal
 {
 	run_pending(1);
 	end_acts(1);
 	insist($registry, $guard);
 	move_clock($_, 0) for @nodes;
-	# pg_sleep() goes by the wall clock: what began an hour ahead would sleep for that hour.
+	# pg_sleep() uses the wall clock: if it began an hour ahead, it would sleep for that hour.
 	insist($_, q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'}) for @nodes;
-	# A ring as small as the nodes are many has nothing left while it settles, and here no commit was lost.
+	# While a ring with few worker ids settles, none is left for the nodes. Here no commit was lost.
 	insist($registry, 'SELECT snowflake_settled()') unless $standby;
 	return;
 }

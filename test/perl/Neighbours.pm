@@ -1,5 +1,5 @@
-# What the tests of snowflake's neighbours share: what is left out where a neighbour is not there, and another extension called
-# snowflake.
+# What the tests with other software share: a test is skipped if the software is not installed; and
+# a different extension named snowflake.
 package Neighbours;
 
 use strict;
@@ -17,7 +17,7 @@ sub quiet { return "log_statement = none\nautovacuum = off\n"; }
 
 sub value { my ($server, $sql, $dbname) = @_; return $server->safe_psql($dbname // 'postgres', $sql); }
 
-# Ends the test where what it is about is not there.
+# Ends the test if its software is not installed.
 sub left_out_unless
 {
 	my ($there, $what, $how) = @_;
@@ -35,12 +35,13 @@ sub is_available
 	return -e "$sharedir/extension/$extension.control";
 }
 
-# ---------------------------------------------------------------------------------------------------------------------
-# pgEdge's snowflake has a library of the same file name, and two of its symbols are called as two of ours. What follows has
-# objects like its own, as they are after our library was installed over it.
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
+# pgEdge's snowflake has a library with the same file name, and two of its symbols have the names of
+# two of ours. The following creates objects like its own, as they are after our library was
+# installed over it.
+# --------------------------------------------------------------------------------------------------
 
-# Writes its script. With `missing`, as its own script has it: functions whose symbols are not ours.
+# Writes its script. With `missing`, like its own script: functions whose symbols our library lacks.
 sub write_theirs
 {
 	my ($home, $missing) = @_;
@@ -60,7 +61,7 @@ SQL
 
 sub create_theirs { return q{CREATE SCHEMA IF NOT EXISTS snowflake; CREATE EXTENSION snowflake SCHEMA snowflake VERSION '2.4'}; }
 
-# What our library says of it.
+# What our library says about it.
 sub is_another
 {
 	return qr/this database has a different extension named snowflake.*DETAIL: .*schema "snowflake".*pgEdge.*HINT: .*DROP EXTENSION/s;

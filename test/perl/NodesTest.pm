@@ -1,6 +1,6 @@
-# What the tests of nodes and their registry share: registries that are databases of one server, which preloads nothing; and nodes
-# that are servers, or databases of one server where they need not be servers of their own. RegistryTest.pm has the small ring, and
-# nodes under load.
+# What the tests of nodes and their registry share: registries that are databases of one server,
+# which preloads nothing; and nodes that are servers, or databases of one server if that is
+# sufficient. RegistryTest.pm contains the small ring, and nodes under load.
 package NodesTest;
 
 use strict;
@@ -14,7 +14,8 @@ use Test::More;
 our @EXPORT = qw($schema $now_tick value registry_server new_registry at leases base_server new_node flows moves lives status last_error setting as_role take
   taken taken_twice);
 
-# Where registries have their extension, unless a test needs another place: a schema that has to be quoted and is on nobody's search_path.
+# The schema of the registries' extension, unless a test needs another schema: its name must be
+# quoted, and it is in no search_path.
 our $schema = '"ids of all"';
 
 # The functions that a node calls.
@@ -25,7 +26,7 @@ our $now_tick = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1
 
 my %schema_of;
 
-# A server for registries, started, with the role "node".
+# A running server for registries, with the role "node".
 sub registry_server
 {
 	my (%options) = @_;
@@ -36,8 +37,8 @@ sub registry_server
 }
 
 # A registry, which the role "node" may use. Options: layout => a row of snowflake_layout; schema;
-# granted => functions that the role may execute, those that a node calls unless told; roles => who
-# may, "node" unless told.
+# granted => functions that the role may execute, by default those that a node calls; roles => the
+# roles that may, by default "node".
 sub new_registry
 {
 	my ($server, $db, %options) = @_;
@@ -55,7 +56,7 @@ sub new_registry
 	return;
 }
 
-# Where a node finds a registry, as the role "node" unless told.
+# The address of a registry for a node, by default with the role "node".
 sub at
 {
 	my ($server, $db, $role) = @_;
@@ -64,7 +65,7 @@ sub at
 
 sub leases { my ($server, $db) = @_; return value($server, "SELECT count(*) FROM $schema_of{$db}.snowflake_registry", $db); }
 
-# A server for nodes that are databases, started. Options: as for new_server.
+# A running server for nodes that are databases. Options: as for new_server.
 sub base_server
 {
 	my ($name, %options) = @_;
@@ -86,14 +87,15 @@ sub new_node
 	return;
 }
 
-# Asks again until an id comes.
+# Repeats the call until it returns an id.
 sub flows
 {
 	my ($server, $db) = @_;
 	return wait_until('ids to flow', sub { ($server->psql($db // 'postgres', 'SELECT snowflake_nextval()'))[0] == 0 });
 }
 
-# A node that is a database draws a lease, moves its window and, with the database, gives the lease back to the registry.
+# Checks that a node that is a database acquires a lease and extends it, and that it releases the
+# lease when the database is dropped.
 sub lives
 {
 	my ($name, $server, $db, $registry, $at) = @_;
@@ -106,7 +108,7 @@ sub lives
 	return;
 }
 
-# Waits until a node's window has moved.
+# Waits until a node's window has been extended.
 sub moves
 {
 	my ($server, $db) = @_;
@@ -127,7 +129,7 @@ sub as_role
 	return ($rc == 0 ? '00000' : $state // '?????', $err // '', $out // '');
 }
 
-# Every id that this program was given.
+# All ids that this program got.
 my %issued;
 
 sub taken { $issued{$_}++ for @_; return @_; }
@@ -138,7 +140,7 @@ sub take
 	return taken(split /\n/, value($server, "SELECT snowflake_nextvals($count)", $db));
 }
 
-# How many of those came more than once.
+# How many of these ids were issued more than once.
 sub taken_twice { return scalar(grep { $_ > 1 } values %issued); }
 
 1;

@@ -1,5 +1,5 @@
-# What the tests of outages share: a registry that listens on TCP, nodes that reach it through a relay each, and one call after the
-# other while the registry cannot be reached.
+# What the tests of outages share: a registry that listens on TCP, nodes that reach it through a
+# relay each, and calls one after the other while the registry is unavailable.
 package OutageTest;
 
 use strict;
@@ -14,13 +14,13 @@ use Time::HiRes qw(time sleep);
 
 our @EXPORT = qw(tcp_registry relayed_node connect_session call call_until_id ids_flow node_status count_in outage outages_over end_nodes);
 
-# Calls wait this long for a window that has ended, in seconds.
+# How long calls wait after their window has ended, in seconds.
 my $start_timeout = 1;
 
-# How long whatever must happen may take: it takes a second or two, or never happens. In seconds.
+# The limit for everything that must happen, in seconds: it takes a second or two, or never happens.
 sub long { return 60 * slowness(); }
 
-# A registry, started by $options{start} if that is given.
+# A running registry, started by $options{start} if that is given.
 sub tcp_registry
 {
 	my (%options) = @_;
@@ -32,7 +32,7 @@ sub tcp_registry
 	return $registry;
 }
 
-# A node with a lease of that length, and a session.
+# A node with this lease duration, and a session.
 sub relayed_node
 {
 	my ($registry, $lease) = @_;
@@ -61,7 +61,7 @@ sub connect_session
 	return;
 }
 
-# One call, timed by the server.
+# One call, with its time on the server.
 sub call
 {
 	my ($node) = @_;
@@ -75,7 +75,7 @@ sub call
 	return { id => $id, seconds => $seconds, time => $time, since => $since, at => time(), state => $state // '', detail => $detail // '' };
 }
 
-# Asks until an id comes. Returns how long that took, or undef.
+# Calls until an id is returned. Returns how long that took, or undef.
 sub call_until_id
 {
 	my ($node) = @_;
@@ -96,15 +96,16 @@ sub count_in { my ($text, $pattern) = @_; return scalar(() = $text =~ /$pattern/
 
 my $warning = qr/WARNING:  snowflake keeper: (?:cannot reach the registry|the registry refused)/;
 
-# Holds a fault until a call fails. That must not be before the window's end, however long the fault has lasted by then, and no call may have waited for
-# the keeper before. begin and end of the fault; reason: what the detail says in the end; warnings: how many; before_end: what happens before the
-# fault ends.
+# Keeps a fault until a call fails. No call may fail before the window's end, however long the fault
+# has lasted by then, and no call may wait for the keeper before. Options: begin and end of the
+# fault; reason: the detail of the last error; warnings: how many; before_end: what happens before
+# the fault ends.
 sub outage
 {
 	my ($node, $name, %o) = @_;
 	subtest $name => sub {
 		ids_flow($node, 'ids flow before it');
-		# A window that a slow answer has moved may be nearly over.
+		# A window that a slow answer has extended may be nearly over.
 		wait_until('no error', sub { node_status($node, "last_error IS NULL AND ids_flow_for > '2.5 s'") eq 't' });
 		my $log = -s $node->{server}->logfile;
 		my $waits = node_status($node, 'lease_waits');
@@ -152,7 +153,7 @@ sub outage
 	return;
 }
 
-# No id came twice, whatever happened.
+# No id was issued twice, whatever happened.
 sub outages_over
 {
 	my ($node) = @_;

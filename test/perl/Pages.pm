@@ -1,4 +1,5 @@
-# What the tests of README.md and of the pages in doc/ share: blocks of code, taken from the files, and what is said above them.
+# What the tests of README.md and of the pages in doc/ share: the files' blocks of code, and the
+# comments above them.
 package Pages;
 
 use strict;
@@ -12,8 +13,9 @@ our @EXPORT = qw(pages blocks_of find_block block_of rest_of run_elsewhere);
 # README.md and every page of doc/ and its folders.
 sub pages { return ('README.md', sort(glob('doc/*.md doc/*/*.md'))); }
 
-# The blocks of a page in their order: {language, text, line, heading; test, fails, before, not_run: what a comment above says; output: the
-# block of plain text that comes next; taken: whether find_block() gave it}.
+# The blocks of a page in their order: {language, text, line, heading; test, fails, before, not_run:
+# from a comment above; output: the block of plain text that comes next; taken: whether find_block()
+# returned it}.
 my %blocks_of;
 
 sub blocks_of
@@ -49,7 +51,7 @@ sub read_blocks
 	return @blocks;
 }
 
-# The one block of a page that has this in it.
+# The only block of a page that contains this text.
 sub find_block
 {
 	my ($page, $what, $language) = @_;
@@ -61,7 +63,8 @@ sub find_block
 
 sub block_of { return find_block(@_)->{text}; }
 
-# What is in the blocks of a page that nobody has taken, but for those of other tests and what the ones that were taken give.
+# The texts of a page's blocks that no test has taken, without the blocks of other tests and the
+# output of taken blocks.
 sub rest_of
 {
 	my ($page) = @_;

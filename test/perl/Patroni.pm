@@ -1,8 +1,10 @@
-# A cluster of PostgreSQL servers that Patroni runs, with an etcd of its own. The servers under it are PostgreSQL::Test::Cluster
-# objects, which Patroni, and not they, makes, starts and ends. test/run unpacks what is needed of Debian's packages; nothing is installed.
+# A cluster of PostgreSQL servers that Patroni runs, with its own etcd. The servers are
+# PostgreSQL::Test::Cluster objects, but Patroni makes, starts and stops them. test/run unpacks
+# Debian's packages for this; nothing is installed.
 #
 #   my $registry = Patroni->new([ 'one', 'two' ], parameters => { ... })
-#   $registry->leader; $registry->switch_over; $registry->kill_member($server); $registry->start_member($server)
+#   $registry->leader; $registry->switch_over
+#   $registry->kill_member($server); $registry->start_member($server)
 package Patroni;
 
 use strict;
@@ -17,13 +19,13 @@ use Time::HiRes qw(time sleep);
 
 my $unpacked = $ENV{SNOWFLAKE_NEIGHBOURS} // '/nowhere';
 my $user = $ENV{PGUSER};
-# Debian's: the modules that have parts in C are made for it, and for no other that PATH may name.
+# Debian's Python: modules with parts in C are made for it, and not for another one in PATH.
 my $python = '/usr/bin/python3';
 my @made;
 
 sub program { my ($name) = @_; return (grep { -x } "$unpacked/usr/bin/$name", "/usr/bin/$name")[0]; }
 
-# What runs under Patroni must not read what is meant for Patroni itself, and the other way round.
+# Programs under Patroni must not read the environment of Patroni itself, and the other way round.
 sub environment { return ('env', "PYTHONPATH=$unpacked/usr/lib/python3/dist-packages", 'PYTHONUNBUFFERED=1'); }
 
 # Its version, or undef and what is missing.
@@ -32,16 +34,17 @@ sub version
 	return (undef, 'etcd') unless program('etcd');
 	return (undef, 'patroni') unless program('patroni');
 	my ($out, $err);
-	# Each is loaded when it is first needed: better now than then.
+	# A missing module is otherwise only noticed when it is first needed.
 	my $loads = 'import patroni.ctl, patroni.dcs.etcd3, patroni.version as v, psycopg2; print(v.__version__)';
 	IPC::Run::run([ environment(), $python, '-c', $loads ], '<', '/dev/null', '>', \$out, '2>', \$err);
 	return $out =~ /^(\d+(?:\.\d+)*)$/m ? $1 : (undef, 'patroni (' . ($err =~ s/.*\n(?=.)//sr =~ s/\n//r) . ')');
 }
 
-# After how many seconds without a sign of the leader another takes its place: from 3.2 on Patroni takes none shorter.
+# The seconds without a sign of the leader after which another member takes its place: from 3.2 on
+# Patroni accepts no shorter time.
 sub ttl { my ($version) = version(); return $version =~ /^(?:[12]\.|3\.[01]\b)/ ? 5 : 20; }
 
-# Options: parameters => of all servers. Returns when all members run.
+# Options: parameters => settings of all servers. Returns when all members run.
 sub new
 {
 	my ($class, $names, %options) = @_;
@@ -54,18 +57,18 @@ sub new
 		$member->{patroni_port} = PostgreSQL::Test::Cluster::get_free_port();
 		$self->configure($member);
 		$self->start_member($member);
-		# The first is to make the cluster, the others copy it.
+		# The first member makes the cluster, the others copy it.
 		$self->wait_leader;
 	}
 	$self->wait_replica;
 	return $self;
 }
 
-# What SnowflakeTest's clients ask of a server: they go wherever the leader is.
+# The methods that SnowflakeTest's clients call on a server: they lead to the leader.
 sub basedir { my ($self) = @_; return $self->{folder}; }
 sub connstr { my ($self, $dbname) = @_; return $self->place($dbname, $user); }
 
-# Where the leader is found, whoever that is.
+# The address at which the leader is found, whichever member it is.
 sub place
 {
 	my ($self, $dbname, $role) = @_;
@@ -95,8 +98,8 @@ sub start_etcd
 	return;
 }
 
-# SQL that each member runs from now on when it has been promoted; undef: none. Patroni calls before the promotion is over: until then
-# the server refuses what writes.
+# SQL that each member runs from now on after its promotion; undef: none. Patroni calls back before
+# the promotion is over, and until then the server refuses writes.
 sub on_promotion
 {
 	my ($self, $sql) = @_;
@@ -104,7 +107,7 @@ sub on_promotion
 	return;
 }
 
-# Writes the configuration of a member; a running one takes it.
+# Writes the configuration of a member; a running member reloads it.
 sub configure
 {
 	my ($self, $member, $on_promotion) = @_;
@@ -150,7 +153,7 @@ BASH
 			($on_promotion ? (callbacks => { on_role_change => $callback }) : ()),
 			basebackup => [ { checkpoint => 'fast' } ],
 		});
-	# What it reads is YAML, of which JSON is a part.
+	# Patroni reads YAML, which includes JSON.
 	my $file = "$self->{folder}/$name.yml";
 	open(my $out, '>', $file) or die "$file: $!";
 	print $out JSON::PP->new->canonical->pretty->encode(\%configuration);
@@ -168,7 +171,8 @@ sub start_member
 	return;
 }
 
-# What a member answers, '' if it does not. The SQL is no input: who ends before it has read that would be a fault of the test.
+# A member's answer, or '' without one. The SQL is not sent as input: a psql that ends before it has
+# read its input would fail the test.
 sub answer
 {
 	my ($member, $sql) = @_;
@@ -178,14 +182,14 @@ sub answer
 	return $out;
 }
 
-# The member that can be written to, if there is one.
+# The member that accepts writes, if there is one.
 sub leader
 {
 	my ($self) = @_;
 	return (grep { answer($_, 'SELECT pg_is_in_recovery()') eq 'f' } @{ $self->{members} })[0];
 }
 
-# Waits for a leader, another one than that if it is told one; returns it.
+# Waits for a leader, which must be another one than the given one; returns it.
 sub wait_leader
 {
 	my ($self, $other_than) = @_;
@@ -205,7 +209,8 @@ sub wait_replica
 	}) || $self->give_up('no replica');
 }
 
-# Whether commits wait for a replica, which alone may then be promoted. Returns when that is so.
+# Sets whether commits wait for a replica, and only this replica may be promoted. Returns when that
+# is in effect.
 sub synchronous
 {
 	my ($self, $on) = @_;
@@ -223,7 +228,7 @@ sub give_up
 	die "$what\n";
 }
 
-# patronictl with these arguments; returns what it printed.
+# Runs patronictl with these arguments; returns its output.
 sub ctl
 {
 	my ($self, @arguments) = @_;
@@ -234,13 +239,14 @@ sub ctl
 	return $out;
 }
 
-# A planned switchover to the other member; returns the new leader when it can be written to.
+# A planned switchover to the other member; returns the new leader when it accepts writes.
 sub switch_over
 {
 	my ($self) = @_;
 	my $leader = $self->wait_leader;
 	my ($candidate) = grep { $_ != $leader } @{ $self->{members} };
-	# patronictl succeeds, too, where Patroni refuses: for example while it does not yet see that the candidate follows.
+	# patronictl also succeeds if Patroni refuses, for example while it does not see yet that the
+	# candidate follows.
 	my $answer;
 	wait_until('a switchover', sub {
 		$answer = $self->ctl('switchover', 'registry', '--candidate', $candidate->name, '--force');
@@ -249,7 +255,7 @@ sub switch_over
 	return $self->wait_leader($leader);
 }
 
-# All that belongs to a member dies at once.
+# Kills all processes of a member at once.
 sub kill_member
 {
 	my ($self, $member) = @_;
@@ -260,7 +266,7 @@ sub kill_member
 	return;
 }
 
-# All that belongs to a member stands still.
+# Pauses all processes of a member.
 sub freeze_member
 {
 	my ($self, $member) = @_;
@@ -269,7 +275,8 @@ sub freeze_member
 	return kill 'STOP', pid_of($self->{runs}{ $member->name }), @{ $member->{frozen} };
 }
 
-# Its server goes on, under another Patroni: one that was frozen between its look at etcd and what it does would step down first.
+# Its server continues under another Patroni: a Patroni that was paused between reading etcd and
+# acting would step down first.
 sub thaw_member
 {
 	my ($self, $member) = @_;
@@ -280,13 +287,13 @@ sub thaw_member
 	return $self->start_member($member);
 }
 
-# Whether somebody is told to be the leader, be it alive or not.
+# Whether a member is recorded as the leader, running or not.
 sub has_leader { my ($self) = @_; return $self->ctl('list', 'registry', '-f', 'json') =~ /"Leader"/; }
 
 sub pause_etcd { my ($self) = @_; return kill 'STOP', pid_of($self->{runs}{etcd}); }
 sub continue_etcd { my ($self) = @_; return kill 'CONT', pid_of($self->{runs}{etcd}); }
 
-# Ends everything, whatever state it is in.
+# Ends everything, in any state.
 sub end
 {
 	my ($self) = @_;

@@ -1,6 +1,7 @@
-# What the tests of pg_upgrade share: an old server with databases of many kinds, in which nodes have issued ids and died,
-# pg_upgrade itself, what must not change by it, and nodes on yet another server that draw from registries on these. The old server
-# is SNOWFLAKE_OLD_PG_CONFIG's.
+# What the tests of pg_upgrade share: an old server with databases of many kinds, in which nodes
+# have issued ids and died; pg_upgrade itself; what it must not change; and nodes on a third server
+# that acquire leases from registries on these servers. SNOWFLAKE_OLD_PG_CONFIG names the old
+# server.
 package PgUpgrade;
 
 use strict;
@@ -23,7 +24,7 @@ my ($old_version, $new_version) = map { my ($version) = qx($_/postgres --version
 our $versions = "$old_version to $new_version";
 
 my $workers = "max_worker_processes = 30\n";
-# Whether pages have checksums must not differ, and initdb's own answer does.
+# Both servers must agree on checksums, and initdb's default differs between versions.
 my @initdb = ('--data-checksums', '--locale=C', '--encoding=UTF8');
 our ($old, $nodes, $folder, %clients);
 my $default_version;
@@ -37,7 +38,8 @@ sub start_old
 	return;
 }
 
-# A server of the version under test that old can be upgraded to. Options: as for new_server.
+# A server of the version under test, to which the old server can be upgraded. Options: as for
+# new_server.
 sub upgrade_target
 {
 	my ($name, %options) = @_;
@@ -46,7 +48,7 @@ sub upgrade_target
 
 sub sql { my ($server, $dbname, @statements) = @_; return $server->safe_psql($dbname, join(";\n", @statements)); }
 
-# Every id that was given, by the registry that it is unique under.
+# All issued ids, for each registry under which they are unique.
 our %issued;
 
 sub note_ids { my ($group, $ids) = @_; push @{ $issued{$group} }, split /\n/, $ids; return; }
@@ -67,11 +69,11 @@ sub place
 	return 'host=' . join(',', map { $_->host } @servers) . ' port=' . join(',', map { $_->port } @servers) . " dbname=$dbname";
 }
 
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # What is upgraded
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
-# Databases of the old server: schema, layout, and whether the node lived on after the crash.
+# Databases of the old server: schema, layout, and whether the node continued after the crash.
 our %database = (
 	shop => { schema => 'public' },
 	named => { schema => 'ids', layout => q{'twitter'}, row => '(1288834974657,1000,41,5,5,12,f)',
@@ -80,7 +82,7 @@ our %database = (
 		row => '(1704067200000,10000,39,3,8,10,t)' },
 	crashed => { schema => 'public', crashed => 1 },
 	silent => { schema => 'ids', silent => 1, row => '' },
-	# Their nodes are on another server; "fleet" issues ids of its own as well.
+	# Their nodes are on another server; "fleet" also issues its own ids.
 	fleet => { schema => 'public' },
 	far => { schema => 'public', clean => 1 },
 	# Its own registry is on another server.
@@ -109,7 +111,8 @@ sub issue
 	return take($group, $server, $dbname, $d->{schema}, 300);
 }
 
-# Partitions, generated columns, an index on what ids say, rights, settings, and what asks for ids whenever somebody changes the schema.
+# Partitions, generated columns, an index on the ids' parts, privileges, settings, and an event
+# trigger that requests ids at each change of the schema.
 sub make_shop
 {
 	sql($old, 'shop', 'CREATE ROLE writer LOGIN', q{ALTER ROLE writer SET snowflake.start_timeout = '7s'},
@@ -133,7 +136,8 @@ sub insert_events
 	return split /\n/, $ids;
 }
 
-# Makes these databases, and lets them issue: all nodes die with their leases, and all but one go on.
+# Makes these databases, and lets them issue ids: all nodes die with their leases, and all but one
+# continue.
 sub make_databases
 {
 	my (@names) = @_;
@@ -152,7 +156,7 @@ sub make_databases
 	return;
 }
 
-# What is not to change, each as text.
+# What must not change, each as text.
 sub state_of
 {
 	my ($server, $dbname) = @_;
@@ -170,7 +174,7 @@ sub state_of
 	return decode_json($json);
 }
 
-# The old server, stopped as pg_upgrade demands: these databases as they are then.
+# Stops the old server, as pg_upgrade requires; returns the state of these databases.
 sub stopped_state
 {
 	my (@names) = @_;
@@ -181,13 +185,13 @@ sub stopped_state
 	return \%state;
 }
 
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # pg_upgrade
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 my $refused = 0;
 
-# How many calls of nodes were refused while pg_upgrade had a server for itself.
+# How many calls of nodes were refused while pg_upgrade ran a server.
 sub refused_calls { return $refused; }
 
 # Upgrades the old server, which is stopped; returns how long that took.
@@ -203,12 +207,12 @@ sub pg_upgrade
 	cmp_ok(scalar(@logs), '>', 0, '... leaves what the servers said') unless "@options" =~ /check/;
 	my $said = join('', map { slurp_file($_) } @logs);
 	unlike($said, qr/snowflake keeper:/, '... and no keeper was at work');
-	# These servers are where the nodes look for their registry.
+	# The nodes look for their registry on these servers.
 	$refused += () = $said =~ /ERROR:  cannot execute snowflake_\w+\(\) while pg_upgrade runs/g;
 	return now_ms() - $started;
 }
 
-# An upgraded database: as it was, until it issues ids under a lease of its own.
+# Checks that an upgraded database is unchanged, until it issues ids under its own lease.
 sub check_upgraded
 {
 	my ($server, $dbname, $before, $name) = @_;
@@ -254,11 +258,11 @@ sub check_shop
 	return;
 }
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Nodes on a server of their own
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
+# Nodes on another server
+# --------------------------------------------------------------------------------------------------
 
-# Starts it, with a registry in the database central, where branch has its own.
+# Starts this server, with a registry in the database central, which is branch's registry.
 sub start_nodes
 {
 	$nodes = new_server('nodes', conf => $workers);
@@ -269,7 +273,7 @@ sub start_nodes
 	return;
 }
 
-# A node under load, that draws from that registry.
+# A node under load that acquires its leases from this registry.
 sub make_node
 {
 	my ($name, $duration, $registry) = @_;

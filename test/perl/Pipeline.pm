@@ -1,6 +1,6 @@
-# Statements that a client sends in one go, without waiting for the answer to each: what comes after
-# a statement that must be alone can still make a transaction block of its transaction. They are
-# sent by psycopg, which test/run has installed.
+# Statements that a client sends at once, without waiting for each answer. After a statement that
+# must be alone, a later statement can still turn its transaction into a transaction block. psycopg
+# sends them; test/run has installed it.
 package Pipeline;
 
 use strict;
@@ -29,9 +29,9 @@ print("sent", flush=True)
 sys.stdin.read()
 PYTHON
 
-# Runs pipelines, each a list of statements, one after the other in one session, which then stays as
-# it is until {run} is finished. Returns { run, out }: a line for each pipeline, its SQLSTATE, and
-# then "sent".
+# Runs pipelines, each a list of statements, one after the other in one session. The session then
+# stays unchanged until {run} is finished. Returns { run, out }: a line for each pipeline, with its
+# SQLSTATE, and then "sent".
 sub begin_pipeline
 {
 	my ($server, $dbname, $role, @pipelines) = @_;

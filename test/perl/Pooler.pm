@@ -1,5 +1,6 @@
-# A connection pooler on 127.0.0.1 that, like some, refuses what it does not know in a start-up packet: here, options. All else goes to
-# the server. It runs in a process of its own and ends with the test.
+# A connection pooler on 127.0.0.1 that, like some poolers, refuses unknown parameters of a start-up
+# packet: here, options. It forwards everything else to the server. It runs in its own process and
+# ends with the test.
 package Pooler;
 
 use strict;

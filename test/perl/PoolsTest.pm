@@ -1,5 +1,6 @@
-# Writers that take ids of a pool into an outbox, and its reader: how many rows the reader is never given, and how many inserts the
-# trigger snowflake_claim() refuses. What keeps the pool is the test's: a program in Python that defines a class Writer.
+# Writers that insert ids of a pool into an outbox, and its reader: how many rows the reader never
+# gets, and how many inserts the trigger snowflake_claim() refuses. Each test has its own pool: a
+# Python program that defines a class Writer.
 package PoolsTest;
 
 use strict;
@@ -14,7 +15,7 @@ use Time::HiRes qw(sleep);
 
 our @EXPORT = qw(make_pool_outbox pool_driver run_pools pools_are);
 
-# The tables of doc/horizon.md, and what its reader was given.
+# The tables of doc/horizon.md, and a table of the rows that its reader got.
 sub make_pool_outbox
 {
 	my ($server) = @_;
@@ -41,9 +42,10 @@ COMMIT;
 SELECT FROM pg_sleep(0.01);
 };
 
-# The end of such a program: transactions that wait, commit, roll back and die. Writer() begins a transaction; it has insert(),
-# commit() and rollback(), and refused(error) says whether an error is SF007. A writer that dies leaves its transaction to the server,
-# its pool to nobody, and another process goes on.
+# The end of such a program: transactions that wait, commit, roll back and die. Writer() begins a
+# transaction and has insert(), commit() and rollback(); refused(error) returns whether an error is
+# SF007. If a writer dies, the server ends its transaction, its pool is lost, and another process
+# continues.
 sub pool_driver
 {
 	return <<'PYTHON';
@@ -77,8 +79,9 @@ while transactions > 0:
 PYTHON
 }
 
-# Runs a command's writers beside a reader. Options: trigger => 1, command => what is run with a seed and a number of transactions.
-# Returns (rows committed, delivered, lost, delivered twice, inserts refused, transactions).
+# Runs a command's writers beside a reader. Options: trigger => 1; command => a command that gets a
+# seed and a number of transactions. Returns (rows committed, delivered, lost, delivered twice,
+# inserts refused, transactions).
 sub run_pools
 {
 	my ($server, %options) = @_;
@@ -98,7 +101,7 @@ sub run_pools
 	return (@counts, scalar(grep { /^refused/ } map { split /\n/ } @out), $writers * $transactions);
 }
 
-# The same, and what is to come of it: lost and refused are 0 or more.
+# The same, with the expected result: lost and refused are 0 or more.
 sub pools_are
 {
 	my ($server, $what, $lost, $refused, %options) = @_;

@@ -1,7 +1,9 @@
-# Prometheus and postgres_exporter of Debian, on loopback ports of their own, over servers of a test. test/run unpacks them; nothing is
-# installed. All that is started here ends with the test.
+# Debian's Prometheus and postgres_exporter on separate loopback ports, for servers of a test.
+# test/run unpacks them; nothing is installed. All processes that are started here end with the
+# test.
 #
-#   my $prometheus = Prometheus->new(rules => FILE, queries => FILE, role => NAME, servers => { NAME => [ SERVER, DATABASE ... ] });
+#   my $prometheus = Prometheus->new(rules => FILE, queries => FILE, role => NAME,
+#     servers => { NAME => [ SERVER, DATABASE ... ] });
 #   $prometheus->query('snowflake_issuing'); $prometheus->rules; $prometheus->firing
 package Prometheus;
 
@@ -33,7 +35,7 @@ sub version
 	return "$out$err" =~ /version ([\w.+-]+)/ ? $1 : '?';
 }
 
-# Runs promtool; returns (exit status, all that it said).
+# Runs promtool; returns (exit status, output).
 sub promtool
 {
 	my (@arguments) = @_;
@@ -43,7 +45,8 @@ sub promtool
 	return ($run->full_result >> 8, $said);
 }
 
-# Every one of them begins in a folder of the test, where test/run ends what a test that was killed has left.
+# Each process starts in a folder of the test: test/run ends processes there that a killed test has
+# left.
 sub run_program
 {
 	my ($self, $name, $environment, @command) = @_;
@@ -95,7 +98,7 @@ YAML
 
 sub log_of { my ($self, $name) = @_; return slurp_file("$self->{folder}/$name.log"); }
 
-# What the exporter of one of the servers says when it is asked.
+# The answer of the exporter of one of the servers.
 sub exposed { my ($self, $name) = @_; return $http->get("http://$self->{targets}{$name}/metrics")->{content}; }
 
 # The data of an answer of its HTTP interface, or undef and what is wrong.
@@ -109,7 +112,8 @@ sub ask_for
 	return $read->{data};
 }
 
-# What an expression gives now: a list of { metric => labels, value => number }. Dies where it is none.
+# The present value of an expression: a list of { metric => labels, value => number }. Dies if the
+# expression is invalid.
 sub query
 {
 	my ($self, $expression) = @_;
@@ -118,12 +122,12 @@ sub query
 	return map { { metric => $_->{metric}, value => $_->{value}[1] } } @{ $data->{result} };
 }
 
-# The value of an expression that gives one, or ''.
+# The value of an expression that has one value, or ''.
 sub value_of { my ($self, $expression) = @_; my @found = eval { $self->query($expression) }; return @found == 1 ? $found[0]{value} : ''; }
 
 sub rules { my ($self) = @_; my $data = $self->ask_for('rules'); return $data ? map { @{ $_->{rules} } } @{ $data->{groups} } : (); }
 
-# The alerts that fire, or wait for their time to come, as "alert instance".
+# The alerts that fire or are pending, as "alert instance".
 sub alerts
 {
 	my ($self, $state) = @_;
@@ -132,7 +136,7 @@ sub alerts
 }
 sub firing { my ($self) = @_; return $self->alerts('firing'); }
 
-# Ends all of them; returns how many did not end when they were told to.
+# Ends all of them; returns how many did not end when asked.
 sub finish
 {
 	my $stubborn = 0;

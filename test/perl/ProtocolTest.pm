@@ -1,7 +1,8 @@
-# What the tests of the registry protocol share: fresh registries, and the protocol's functions called by SQL as a keeper would.
+# What the tests of the registry's protocol share: new registries, and calls of the protocol's
+# functions by SQL, as a keeper calls them.
 #
-# Ticks there are of any time, so clocks are not judged; whoever releases a lease by SQL may then have used all of its window,
-# and that is what is kept.
+# Ticks are of any time, so clocks are not judged. A node that releases a lease by SQL may then have
+# used its whole window, so the watermark is the window's end.
 package ProtocolTest;
 
 use strict;
@@ -17,7 +18,7 @@ our @EXPORT = qw($max_tick protocol_server registry try_sql state_of new_secret 
 # The last tick of all layouts here.
 our $max_tick = (1 << 41) - 1;
 
-# A server that is started, for registries.
+# A running server for registries.
 sub protocol_server
 {
 	my ($name) = @_;
@@ -28,7 +29,8 @@ sub protocol_server
 
 my ($databases, $secrets) = (0, 0);
 
-# A fresh registry, with a layout of datacenter and worker bits unless it is the default. Returns a session, in a list with its database.
+# A new registry, with a layout of datacenter and worker bits, or the default layout. Returns a
+# session, in a list with its database.
 sub registry
 {
 	my ($server, $datacenter_bits, $worker_bits) = @_;
@@ -56,13 +58,12 @@ sub try_sql
 
 sub state_of { return (try_sql(@_))[0]; }
 
-# A lease secret that no other lease has, and the hash of one, in hexadecimal digits.
+# A lease secret that no other lease has, and the hash of a secret, in hexadecimal digits.
 sub new_secret { return sprintf('\x%08x%024x', $$, ++$secrets); }
 sub hash_of { return sha256_hex(pack('H*', substr($_[0], 2))); }
 
-# A lease whose window has the whole duration at once: a first window is shorter, and an extend
-# makes it as long. Returns ($lease, SQLSTATE, error text): a lease is { id, secret, worker, start,
-# end }.
+# A lease whose window has the whole duration at once: the first window is shorter, and an extend
+# follows. Returns ($lease, SQLSTATE, error text): a lease is { id, secret, worker, start, end }.
 sub acquire
 {
 	my ($session, $now, $duration, $datacenter) = @_;
@@ -95,7 +96,7 @@ sub release
 	return try_sql($session, "SELECT snowflake_lease_release($lease->{id}, '$lease->{secret}', $last, 0)");
 }
 
-# An acquire as a node asks. Returns "lease_id|worker_id|window_start|window_end", or SQLSTATE.
+# An acquire as a node calls it. Returns "lease_id|worker_id|window_start|window_end", or SQLSTATE.
 sub lease_acquire
 {
 	my ($session, $now, $duration, $secret, $seen, $before) = @_;
@@ -104,8 +105,8 @@ sub lease_acquire
 	return $state eq '00000' ? $text : $state;
 }
 
-# SQL that makes pg_temp.lease(node, now_tick, duration), for statements that draw leases: their
-# windows end when the duration has passed. The registry's extension is in this schema.
+# SQL that creates pg_temp.lease(node, now_tick, duration), for statements that acquire leases: the
+# window ends when the duration has passed. The argument is the schema of the registry's extension.
 sub lease_function
 {
 	my ($schema) = @_;
@@ -124,9 +125,9 @@ sub lease_function
 	};
 }
 
-# An acquire whose transaction stays open until the advisory lock 1 can be had: then it commits, or
-# is rolled back with fails => 1. Returns the lease while it is open. Option: schema, of the
-# extension.
+# An acquire whose transaction stays open until it gets the advisory lock 1. Then it commits, or
+# with fails => 1 it is rolled back. Returns the lease while the transaction is open. Option:
+# schema, of the extension.
 sub begin_acquire
 {
 	my ($session, $now, %options) = @_;
@@ -150,7 +151,7 @@ sub begin_acquire
 	return \%lease;
 }
 
-# Waits until it has ended. Returns SQLSTATE.
+# Waits until the transaction has ended. Returns SQLSTATE.
 sub end_acquire { return state_of($_[0], 'SELECT 1'); }
 
 # Returns the window's end, or the error.

@@ -1,6 +1,6 @@
 # What the tests of snowflake_id share: databases with objects of every kind that depend on the
-# type, what must come through a copy of them, and a client that speaks PostgreSQL's protocol in its
-# binary format, which psql cannot.
+# type, what a copy of them must contain, and a client that uses the binary format of PostgreSQL's
+# protocol, which psql cannot.
 package PublicTest;
 
 use strict;
@@ -13,17 +13,17 @@ use Test::More;
 
 our @EXPORT = qw(%schema_of execute make_public public_facts goes_on binary_session binary_query);
 
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Databases
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 sub execute { my ($server, $dbname, @statements) = @_; return $server->safe_psql($dbname, join(";\n", @statements)); }
 
-# Databases, and where the extension is in each.
+# Databases, and the schema of the extension in each.
 our %schema_of = (plain => 'public', apart => '"Other ids"');
 
-# Objects of every kind that depend on the type. Options: domain => what its domain has besides a
-# CHECK that needs no cast.
+# Objects of every kind that depend on the type. Options: domain => further clauses of its domain
+# besides a CHECK that needs no cast.
 sub make_public
 {
 	my ($server, $dbname, %options) = @_;
@@ -62,7 +62,7 @@ sub make_public
 
 my @tables = qw(orders lines notes parted ranged seen recent api.lines);
 
-# What must come along, each as text. With an empty search_path every name shows its schema.
+# What a copy must contain, each as text. With an empty search_path every name shows its schema.
 sub public_facts
 {
 	my ($server, $dbname) = @_;
@@ -86,14 +86,14 @@ sub public_facts
 	return \%facts;
 }
 
-# What must hold of a database that goes on from there.
+# Checks a database that continues from such a copy.
 sub goes_on
 {
 	my ($server, $dbname, $was, $name) = @_;
 	my $schema = $schema_of{$was};
 	my $type = "$schema.snowflake_id";
 	my $last = execute($server, $dbname, 'SELECT max(id) FROM orders');
-	# As a session whose search_path contains nothing.
+	# A session with an empty search_path.
 	my $empty = "SET search_path = ''";
 	is(execute($server, $dbname, $empty, 'INSERT INTO public.orders (n) SELECT generate_series(1, 50) RETURNING id > ' . $last) =~ s/\n//gr, 't' x 50,
 		"$name: the default issues ids above those that came along");
@@ -115,9 +115,9 @@ sub goes_on
 	return;
 }
 
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # The binary protocol
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 # A message's type and contents.
 sub receive
@@ -149,8 +149,9 @@ sub binary_session
 	}
 }
 
-# Runs a statement: parameters and results are in the binary format. Returns { parameters => [types],
-# columns => [[name, type, format]...], rows => [[bytes...]...], state => SQLSTATE, message }.
+# Runs a statement: parameters and results are in the binary format. Returns { parameters =>
+# [types], columns => [[name, type, format]...], rows => [[bytes...]...], state => SQLSTATE, message
+# }.
 sub binary_query
 {
 	my ($socket, $sql, @parameters) = @_;

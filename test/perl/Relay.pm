@@ -1,15 +1,16 @@
-# A TCP relay on 127.0.0.1 in a process of its own, between a node and its registry: what a network does to connections,
-# without root. It ends with the test.
+# A TCP relay on 127.0.0.1, in its own process, between a node and its registry. It does to
+# connections what a network can do, without root. It ends with the test.
 #
-#   pass             forwards; whatever was held back goes out at once
-#   pass forgotten   forwards, but not what was in the queue or under way during a stall: those never hear anything again
-#   delay SECONDS    each answer comes that much later
-#   hold TEXT        answers on connections on which TEXT was sent are held back
-#   cut TEXT         connections on which TEXT was sent are reset when the answer comes
-#   drop             a network that is gone: nothing is forwarded, nothing is closed, a SYN is not answered
+#   pass             forwards; held answers are sent at once
+#   pass forgotten   forwards, but connections that were queued or in progress during a stall get
+#                    nothing any more
+#   delay SECONDS    each answer is sent that much later
+#   hold TEXT        holds answers on connections on which TEXT was sent
+#   cut TEXT         resets connections on which TEXT was sent when the answer arrives
+#   drop             a network that is gone: forwards nothing, closes nothing, answers no SYN
 #   stall            a host that hangs: as drop, but its kernel still completes the handshake of TCP
-#   target PORT      new connections lead there, those of now are reset
-#   forget           the connections of now never hear anything again, not even that they are closed
+#   target PORT      new connections go to this port, present connections are reset
+#   forget           present connections get nothing any more, not even when they are closed
 package Relay;
 
 use strict;
@@ -43,7 +44,7 @@ sub new
 
 sub port { return $_[0]->{port}; }
 
-# Sends a command; returns what the relay says to it.
+# Sends a command; returns the relay's answer.
 sub tell
 {
 	my ($self, $command) = @_;
@@ -54,23 +55,23 @@ sub tell
 	return $answer;
 }
 
-# How many connections have an answer held back; how many of these the node has closed meanwhile.
+# How many connections have a held answer; how many of these the node has closed meanwhile.
 sub held { return $_[0]->tell('held'); }
 sub given_up { return $_[0]->tell('given_up'); }
 
 sub finish
 {
 	my ($self) = @_;
-	# Closing would not be enough: a relay that was started later has a copy.
+	# Closing would not be enough: a relay that was started later has a copy of the socket.
 	kill 'TERM', $self->{pid};
 	waitpid $self->{pid}, 0;
 	close $self->{control};
 	return;
 }
 
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # The relay's own process
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 sub run
 {
@@ -136,7 +137,7 @@ sub obey
 	$relay->{argument} = $argument;
 	if ($mode eq 'drop')
 	{
-		# With its queue of connections full, the kernel answers no SYN.
+		# When its queue of connections is full, the kernel answers no SYN.
 		listen $relay->{listener}, 0;
 		for (1 .. 3)
 		{

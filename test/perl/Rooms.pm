@@ -1,4 +1,4 @@
-# The rooms of the source, as the table of src/README.md draws them.
+# The rooms of the source, from the table in src/README.md.
 package Rooms;
 
 use strict;
@@ -17,7 +17,7 @@ sub may_know
 	return \%may_know;
 }
 
-# Whether a file may know another, both named from src/ on. The roof puts the rooms together when the
+# Whether a file may know another; both paths begin below src/. The roof connects the rooms when the
 # library is loaded.
 sub allowed
 {

@@ -1,5 +1,6 @@
-# What the tests of runs share, which are numbers that a backend has taken and hands out from its own memory: a server whose clock
-# stands still, and sessions that hold a run, in a transaction.
+# What the tests of runs share: a server whose clock stands still, and sessions that hold a run in a
+# transaction. A run is a series of numbers that a backend has reserved and issues from its own
+# memory.
 package RunsTest;
 
 use strict;
@@ -13,7 +14,7 @@ use Test::More;
 our @EXPORT = qw($server $next_tick start columns numbers stand_at session_with_run finish);
 
 our $server;
-# Where the clock stands.
+# The tick at which the clock stands.
 our $next_tick;
 
 sub start
@@ -21,21 +22,21 @@ sub start
 	my ($name) = @_;
 	$server = new_server($name, clock => 1, patient => 1, conf => "log_statement = none\nautovacuum = off\n");
 	start_server($server);
-	# The first lease writes the layout down, which ends every run.
+	# The first lease writes the layout, which ends every run.
 	$server->safe_psql('postgres', 'CREATE EXTENSION snowflake');
 	$server->safe_psql('postgres', 'SELECT snowflake_nextval()');
 	$next_tick = now_ms() - $epoch_ms;
 	return;
 }
 
-# Of the status, as a list.
+# Columns of the status, as a list.
 sub columns { return split /\|/, status($server, $_[0]); }
 
-# As many ids as are wanted, by a session.
+# So many ids, from a session.
 sub numbers { return remember(split /\n/, (ask($_[0], "SELECT snowflake_nextval() FROM generate_series(1, $_[1])"))[0]); }
 
-# Lets both clocks stand, at a tick, so many microseconds into it. Between two such times the steady clock goes on by as much as the wall
-# clock, but never back.
+# Stops both clocks so many microseconds after the beginning of a tick. Between two such times the
+# monotonic clock moves by as much as the wall clock, but never back.
 sub stand_at
 {
 	my ($tick, $us) = @_;
@@ -43,10 +44,11 @@ sub stand_at
 	return;
 }
 
-# A session that holds a run of which much is left, at a clock that stands. Returns the session, the tick and the last id.
+# A session that holds a run with many numbers left, while the clock stands still. Returns the
+# session, the tick and the last id.
 sub session_with_run
 {
-	# Each time later than all before, which the node's clock has not passed yet.
+	# Each tick is later than all previous ticks, so the node's clock has not passed it yet.
 	$next_tick += 1000;
 	stand_at($next_tick);
 	my $session = session($server);

@@ -1,5 +1,5 @@
-# The schedule of test/soak: which faults, in which order, how far apart, and the seed of every choice that a fault makes. A seed has
-# one schedule, whatever the servers do.
+# The schedule of test/soak: which faults, in which order, how far apart, and the seed of every
+# choice that a fault makes. A seed always has the same schedule, whatever the servers do.
 package Schedule;
 
 use strict;
@@ -7,7 +7,8 @@ use warnings;
 
 use Digest::MD5 qw(md5);
 
-# How often each kind comes. What takes servers a second must be rare, or they do nothing else.
+# How often each kind comes. Faults that take servers a second must be rare, or the servers do
+# nothing else.
 my %often = (
 	'session cancelled' => 140, 'backend terminated' => 120, 'backend paused' => 40, 'backend killed' => 7,
 	'keeper terminated' => 80, 'keeper paused' => 30, 'keeper killed' => 7,
@@ -31,9 +32,9 @@ sub new
 	return bless { seed => $seed, count => 0, mean_pause => $mean_pause, kinds => \@kinds, all => $all }, $class;
 }
 
-# Returns (pause before it in seconds, kind, seed of its choices). Leaves Perl's generator to others.
-# Each draw is made from the seed and its number: if each seeded the next one by srand(), with 32
-# bits, all seeds would soon run into the same cycle.
+# Returns (pause before it in seconds, kind, seed of its choices). Does not use Perl's random
+# generator. Each value is computed from the seed and its number: if each value seeded the next one
+# by srand(), with 32 bits, all seeds would soon reach the same cycle.
 sub next
 {
 	my ($self) = @_;

@@ -1,4 +1,5 @@
-# What t/scripts/ shares: test/run, test/demo and test/soak, run beside each other, interrupted at chosen moments, and what they leave.
+# What t/scripts/ shares: test/run, test/demo and test/soak run at the same time and are interrupted
+# at chosen moments, and the tests check what they leave.
 package Scripts;
 
 use strict;
@@ -14,7 +15,8 @@ use Time::HiRes qw(time sleep);
 
 our @EXPORT = qw(run_all folder_of processes_in);
 
-# A compiler that takes what was compiled already, when the library under test was built, so that a script's build takes a second.
+# A compiler that reuses the object files of the library under test, so that a script's build takes
+# a second.
 chomp(my $built = `pwd`);
 my $programs = File::Temp::tempdir('scripts_XXXX', TMPDIR => 1, CLEANUP => 1);
 my $makefiles = dirname(qx("\${SNOWFLAKE_PG_CONFIG:-pg_config}" --pgxs));
@@ -26,15 +28,15 @@ for ((i = 1; i < \$#; i++)); do
   next=\$((i + 1))
   if [[ \${!i} = -o && \${!next} = src/*.o && -f $built/\${!next} ]]; then exec cp "$built/\${!next}" "\${!next}"; fi
 done
-# Not this program again, if the compiler is a wrapper that looks for another one.
+# If the compiler is a wrapper that looks for another one, it must not find this program again.
 PATH=\${PATH#$programs:} exec $compiler "\$@"
 END
 chmod 0755, "$programs/$name" or die "$!";
 
-# The folder that a script said it works in.
+# The work folder that a script printed.
 sub folder_of { my ($said) = @_; return $said =~ m{(/\S*/snowflake-(?:test|demo|soak)\.\w+)} ? $1 : undef; }
 
-# Processes that stand in a folder or have its name among their arguments, as lines.
+# Processes that run in a folder or have its name in their arguments, as lines.
 sub processes_in
 {
 	my ($folder) = @_;
@@ -49,9 +51,10 @@ sub processes_in
 	return join("\n", @found);
 }
 
-# run_all({ name, command => [...], until => sub { ... }, signal => ..., group => 1 }, ...): runs all of them at once. Where `until`, which
-# is asked with what a script said so far, is true, the signal is sent: to the script alone, or to its group as a terminal does. A
-# `command` of one string is for bash. Adds to each: said, errors, status, seconds (from the signal to the end).
+# run_all({ name, command => [...], until => sub { ... }, signal => ..., group => 1 }, ...): runs
+# all of them at once. `until` gets a script's output so far. When it returns true, the signal is
+# sent, to the script alone or, as a terminal does, to its group. bash runs a `command` of one
+# string. Adds to each: said, errors, status, seconds (from the signal to the end).
 sub run_all
 {
 	my @cases = @_;
@@ -106,7 +109,7 @@ sub start
 	open STDIN, '<', '/dev/null' or die "$!";
 	open STDOUT, '>', $case->{output} or die "$!";
 	open STDERR, '>', "$case->{output}.errors" or die "$!";
-	# What test/run gives to a TAP test is not what a user has.
+	# A user does not have the environment that test/run sets for TAP tests.
 	delete @ENV{ grep { /^(?:PG|TEST|SNOWFLAKE_(?!PG_CONFIG))/ } keys %ENV };
 	$ENV{PG_CONFIG} = delete $ENV{SNOWFLAKE_PG_CONFIG};
 	$ENV{PATH} = "$programs:$ENV{PATH}";

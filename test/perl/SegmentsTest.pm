@@ -1,5 +1,5 @@
-# What the tests of segments share: a registry, nodes that reach it as a role that may fetch ranges and nothing else, clients that take
-# numbers in every way, and numbers compared.
+# What the tests of segments share: a registry; nodes that use it with a role that may only acquire
+# ranges; clients that get numbers in every way; and comparisons of numbers.
 package SegmentsTest;
 
 use strict;
@@ -16,8 +16,8 @@ our @EXPORT = qw(value place fetching_role segments_registry create_segment segm
 # The function that a node calls, for the role "node".
 sub fetching_role { return 'CREATE ROLE node LOGIN; GRANT EXECUTE ON FUNCTION snowflake_segment_ranges TO node'; }
 
-# A registry that is started, of the segment "ticket" unless told. Options: segments => { name => arguments of
-# snowflake_create_segment() after the name }, and as for new_server.
+# A running registry, by default with the segment "ticket". Options: segments => { name => arguments
+# of snowflake_create_segment() after the name }, and as for new_server.
 sub segments_registry
 {
 	my ($name, %options) = @_;
@@ -36,7 +36,7 @@ sub create_segment
 	return value($registry, "SELECT snowflake_create_segment('$name'" . ($arguments ? ", $arguments" : '') . ')', $dbname);
 }
 
-# A server that is a node of a registry, started. Options: as for new_server.
+# A running server that is a node of a registry. Options: as for new_server.
 sub segment_node
 {
 	my ($name, $place, %options) = @_;
@@ -47,7 +47,7 @@ sub segment_node
 	return $node;
 }
 
-# A server that is registry and node, started. Options: as for segments_registry.
+# A running server that is registry and node. Options: as for segments_registry.
 sub own_node { my ($name, %options) = @_; return segments_registry($name, preload => 1, %options); }
 
 # So many numbers, in the order of the calls.
@@ -60,7 +60,7 @@ sub numbers
 
 sub number { my ($node, $segment, $dbname) = @_; return (numbers($node, 1, $segment, $dbname))[0]; }
 
-# Columns of the view, of one segment.
+# Columns of the view for one segment.
 sub shown
 {
 	my ($server, $what, $segment, $dbname) = @_;
@@ -68,10 +68,10 @@ sub shown
 	return value($server, "SELECT $what FROM snowflake_segments WHERE name = '$segment'", $dbname);
 }
 
-# The last number that the registry handed out.
+# The last number that the registry allocated.
 sub handed_out { my ($registry, $segment) = @_; return shown($registry, 'next_value', $segment) - 1; }
 
-# Takes all numbers that a node has, while nothing else takes any; returns the highest.
+# Gets all numbers that a node has, while no other client gets any; returns the highest.
 sub use_up
 {
 	my ($node, $segment) = @_;
@@ -79,8 +79,9 @@ sub use_up
 	return $highest;
 }
 
-# A script for clients that takes numbers of the segment "ticket" in every way, into tables `kept`, whose keys the clients are told, and
-# `copied`, whose they are not; and rolls some back. `times` turns, each with a pause in s.
+# A script for clients that gets numbers of the segment "ticket" in every way, and rolls some back.
+# The numbers go into the tables `kept`, whose keys are returned to the clients, and `copied`, whose
+# keys are not. It runs `times` turns, each with a pause in s.
 sub numbers_in_every_way
 {
 	my (%load) = @_;

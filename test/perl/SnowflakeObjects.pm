@@ -1,6 +1,6 @@
-# The extension's objects, in the schema ids, with all that the catalogs know of them but for OIDs, places in files and
-# figures of use: two ways to the same objects must lead to the same facts. Objects are compared by name, because they may
-# have been created in different order.
+# The extension's objects, in the schema ids, with everything in the catalogs about them except
+# OIDs, file names and statistics: two ways to the same objects must lead to the same content.
+# Objects are compared by name, because they may have been created in a different order.
 package SnowflakeObjects;
 
 use strict;
@@ -22,7 +22,7 @@ sub catalog
 
 my $ours = q{relnamespace = 'ids'::regnamespace AND relkind <> 't'};
 my $relation = "IN (SELECT oid FROM pg_class WHERE $ours)";
-# By catalog and OID: after pg_upgrade objects of different catalogs may well have the same.
+# By catalog and OID: after pg_upgrade, objects of different catalogs can have the same OID.
 my $object = q{IN (SELECT classid, objid FROM pg_depend WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
 	AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake'))};
 my @parts = (
@@ -59,13 +59,14 @@ my @parts = (
 	  . " FROM pg_description WHERE (classoid, objoid) $object",
 	"SELECT 'first rights on ' || pg_describe_object(classoid, objoid, objsubid), to_jsonb(initprivs::text)"
 	  . " FROM pg_init_privs WHERE (classoid, objoid) $object",
-	# The members are among them, and what the twin of COPY is found by.
+	# These include the extension's members, and the dependencies by which COPY's function is found.
 	"SELECT pg_describe_object(classid, objid, objsubid) || ' needs ' || pg_describe_object(refclassid, refobjid, refobjsubid),"
 	  . " to_jsonb(deptype) FROM pg_depend WHERE (classid, objid) $object OR (refclassid, refobjid) $object"
 	  . " OR refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake')");
 
-# One line for each object or part of one, as it is after the change if there is one, which is undone. A toast table and its
-# index have a number in their names, and nothing that could differ.
+# One line for each object or part of an object, after the change, if there is one; the change is
+# rolled back. A toast table and its index have a number in their names, and nothing else that could
+# differ.
 sub object_facts
 {
 	my ($server, $dbname, $change) = @_;
@@ -75,7 +76,7 @@ sub object_facts
 	return [ split /\n/, $facts ];
 }
 
-# What one has and the other has not.
+# What one has and the other does not.
 sub difference
 {
 	my ($got, $expected) = @_;

@@ -1,6 +1,6 @@
-# How test/soak compares rows: those of the table `outbox` with those that readers have got, while
-# it runs and afterwards, and those of the converted tables with those whose insert was confirmed.
-# t/scripts/soak plants faults to show that these checks notice them.
+# How test/soak compares rows. While it runs and afterwards, it compares the rows of the table
+# `outbox` with those that readers have got. It compares the rows of the converted tables with the
+# confirmed inserts. t/scripts/soak plants faults to show that these checks notice them.
 package SoakChecks;
 
 use strict;
@@ -11,12 +11,12 @@ use PostgreSQL::Test::Utils;
 
 our @EXPORT = qw($check_consumer consumer_checked reader_differences compare_tokens);
 
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # While it runs
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 # Counts the rows of the last minutes that the reader in the database has passed or has, and among
-# them those that it missed, has twice or should not have.
+# them the rows that it missed, has twice or should not have.
 our $check_consumer = <<'SQL';
 SELECT 'passed ' || count(*) || ' wrong ' || count(*) FILTER (WHERE o.id IS NULL OR c.times IS DISTINCT FROM 1)
 FROM (SELECT id FROM outbox WHERE id > snowflake_id_at(now() - interval '3 min') AND id <= (SELECT last FROM position)) o
@@ -26,9 +26,9 @@ SQL
 # Reads a line of its output: (rows, wrong rows), or nothing if it is another line.
 sub consumer_checked { my ($line) = @_; return $line =~ /^passed (\d+) wrong (\d+)$/; }
 
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Afterwards
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 my ($id, $token) = ('^[0-9]+$', '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$');
 
@@ -45,9 +45,9 @@ sub sorted_lines
 
 sub rows_of { my ($server, $sql) = @_; return sprintf q{psql -XAtq -d '%s' -c 'COPY (%s) TO STDOUT'}, $server->connstr('postgres'), $sql; }
 
-# Returns what `comm` shows, at most 20 lines: rows of the outbox that a reader missed, and rows that
-# it has twice or should not have. A reader wrote its rows into the file, or without one into the
-# table `consumed`.
+# Returns the output of `comm`, at most 20 lines: rows of the outbox that a reader missed, and rows
+# that it has twice or should not have. A reader wrote its rows into the file, or without a file
+# into the table `consumed`.
 sub reader_differences
 {
 	my ($server, $file) = @_;

@@ -1,5 +1,6 @@
-# What the tests of rights share: a server with ordinary roles, and the traps that they plant: functions that write down who ran
-# them, and try to make their owner a superuser. For the keeper, a registry whose tables are bob's.
+# What the tests of rights share: a server with ordinary roles, and the traps that they plant, which
+# are functions that record the role that ran them, and try to make their owner a superuser. For the
+# keeper, a registry whose tables belong to bob.
 package Traps;
 
 use strict;
@@ -16,7 +17,8 @@ our @EXPORT = qw($server sql as_role state_is plant prepare went_off gained_noth
 our $server;
 my $db = 'postgres';
 
-# Starts the server with the extension, and with alice, bob and carol, who are ordinary roles. Options: as for new_server.
+# Starts the server with the extension and the ordinary roles alice, bob and carol. Options: as for
+# new_server.
 sub start
 {
 	my ($name, %options) = @_;
@@ -59,8 +61,9 @@ sub plant
 	return;
 }
 
-# Gives each of the roles a schema of its name in the database, with what traps are made of. Traps write into traps.seen. Those that
-# claim to be immutable may stand anywhere; harmless() stands in checks until it is replaced.
+# Creates a schema for each of the roles, with its name and the functions for traps. Traps write
+# into traps.seen. Traps that are declared immutable can be used anywhere; checks use harmless()
+# until it is replaced.
 sub prepare
 {
 	my ($database, @roles) = @_;
@@ -99,7 +102,8 @@ sub springs
 	};
 }
 
-# The traps that went off since the last call, and whom they ran as: an attack that never runs proves nothing.
+# The traps that ran since the last call, and the roles that they ran as: an attack that never runs
+# proves nothing.
 sub went_off
 {
 	my ($database) = @_;
@@ -108,7 +112,7 @@ sub went_off
 		TRUNCATE traps.seen});
 }
 
-# To be asked before went_off(), which forgets.
+# Must be called before went_off(), which empties traps.seen.
 sub gained_nothing
 {
 	my ($name, $database) = @_;
@@ -120,9 +124,9 @@ sub gained_nothing
 	return;
 }
 
-# ---------------------------------------------------------------------------------------------------------------------
-# A registry whose tables are bob's, and the keeper that works on them
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
+# A registry whose tables belong to bob, and its keeper
+# --------------------------------------------------------------------------------------------------
 
 sub tables { return qw(snowflake_registry snowflake_watermark snowflake_layout snowflake_origin snowflake_segment snowflake_range); }
 sub acquire
@@ -141,7 +145,7 @@ sub start_keeper
 
 sub give_tables_to_bob { sql(map { "ALTER TABLE $_ OWNER TO bob" } tables()); return; }
 
-# Ends the keeper, which releases its lease if it can, so that the next call has another started.
+# Ends the keeper, which releases its lease if it can. The next call starts another one.
 sub new_keeper
 {
 	my $keeper = q{FROM pg_stat_activity WHERE backend_type = 'snowflake keeper' AND datname = 'postgres'};
@@ -149,7 +153,8 @@ sub new_keeper
 	return wait_until('the keeper ends', sub { sql("SELECT count(*) $keeper") eq '0' });
 }
 
-# Lets the keeper release (if it can), acquire and extend. Returns whether ids flow and the window moved.
+# Lets the keeper release (if it can), acquire and extend. Returns whether ids were issued and the
+# window was extended.
 sub keeper_works
 {
 	my ($what) = @_;

@@ -1,4 +1,5 @@
-# What the tests of versions share: a server, the versions of the extension that were released, and databases that have one of them.
+# What the tests of versions share: a server, the released versions of the extension, and databases
+# with one of them.
 package VersionsTest;
 
 use strict;
@@ -15,8 +16,8 @@ our @EXPORT = qw($server $newest @released sql objects fresh create is_renewed s
 
 our ($server, $newest, @released);
 
-# The server has an installation of its own. As long as one version alone is there, a next one is
-# made up, so that what upgrades to it is tested before there is one.
+# The server has its own installation. While only one version exists, the next version is invented,
+# so that upgrades are tested before there is one.
 sub start
 {
 	my $home = own_installation();
@@ -32,7 +33,8 @@ sub start
 	return;
 }
 
-# What an upgrade script does: first what may wait for readers, the registry's tables last.
+# The content of an upgrade script: first the commands that may wait for readers, then the
+# registry's tables.
 sub make_next
 {
 	my ($scripts) = @_;
@@ -53,7 +55,7 @@ sub sql { my ($dbname, @statements) = @_; return $server->safe_psql($dbname, joi
 
 sub objects { return object_facts($server, @_); }
 
-# What CREATE EXTENSION makes today, in a database "fresh".
+# What CREATE EXTENSION creates now, in a database "fresh".
 sub fresh
 {
 	sql('postgres', 'CREATE DATABASE fresh');
@@ -61,7 +63,7 @@ sub fresh
 	return objects('fresh');
 }
 
-# Databases that have it.
+# Databases that have this version.
 sub create
 {
 	my ($version, @dbnames) = @_;
@@ -85,7 +87,7 @@ sub is_renewed
 	}), "$name: the keeper moves the window");
 }
 
-# Looks at the log at the end.
+# Checks the log at the end.
 sub stop
 {
 	unlike(slurp_file($server->logfile), qr/terminated by signal|PANIC|TRAP/, 'nothing crashed');
