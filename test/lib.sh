@@ -32,12 +32,13 @@ as_user() {
   "$@"
 }
 
-# Prints /dev/shm, if it has room for the servers of all tests, in memory that nobody needs, and may hold
-# programs. Tests create and remove many files, which a file system on a disk makes most of their cost.
+# Whether memory that nobody needs has room for the servers of all tests.
+memory_has_room() { [[ $(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo) -ge $((10 << 20)) ]]; }
+
+# Prints /dev/shm, if it has room for them, too, and may hold programs.
 memory_folder() {
   local program
-  [[ $(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1) -ge $((6 << 20)) &&
-    $(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo) -ge $((10 << 20)) ]] || return 1
+  memory_has_room && [[ $(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1) -ge $((6 << 20)) ]] || return 1
   program=$(mktemp /dev/shm/snowflake-program.XXXXXX) || return 1
   if ! { install -m 700 "$(type -P true)" "$program" && "$program"; } 2>/dev/null; then rm -f "$program" && return 1; fi
   rm -f "$program"
@@ -45,17 +46,37 @@ memory_folder() {
 }
 
 # make_work_folder NAME: sets `work`, a new folder that the unprivileged user owns, and goes there. Paths of sockets must
-# stay below 107 bytes, so a deep TMPDIR is not for us.
+# stay below 107 bytes, so a deep TMPDIR is not for us. If `work_in_memory` is set, root mounts a file system in memory
+# there; it is empty afterwards if that is refused.
 make_work_folder() {
   local parent=${TMPDIR:-/tmp}
   if [[ ${#parent} -gt 50 ]]; then parent=/tmp; fi
   if [[ -n $unprivileged_user ]] && ! runuser -u "$unprivileged_user" -- test -x "$parent"; then parent=/tmp; fi
   work=$(mktemp -d "$parent/$1.XXXXXX")
   work=$(cd "$work" && pwd -P)
+  if [[ -n ${work_in_memory:-} ]]; then mount -t tmpfs -o mode=755 snowflake-test "$work" 2>/dev/null || work_in_memory=; fi
   mkdir "$work/tmp"
   give_to_user "$work"
   cd "$work" || exit
 }
+
+# keep_work_folder: on the disk, at the same place.
+keep_work_folder() {
+  if [[ -n ${work_in_memory:-} ]]; then
+    cp -a "$work" "$work.kept"
+    leave_memory
+    rmdir "$work"
+    mv "$work.kept" "$work"
+  fi
+}
+
+remove_work_folder() {
+  if [[ -n ${work_in_memory:-} ]]; then leave_memory; fi
+  rm -rf "$work"
+}
+
+# A process that is just ending may still have it as its folder.
+leave_memory() { umount "$work" 2>/dev/null || umount --lazy "$work"; }
 
 give_to_user() {
   if [[ -n $unprivileged_user ]]; then chown -R -h "$unprivileged_user:" "$@"; fi

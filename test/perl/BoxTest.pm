@@ -5,6 +5,7 @@ package BoxTest;
 use strict;
 use warnings;
 
+use Cwd qw(getcwd);
 use Exporter 'import';
 use NodesTest;
 use PostgreSQL::Test::Utils;
@@ -119,8 +120,9 @@ sub log_since { my ($server, $since) = @_; return slurp_file($server->logfile, $
 # Namespaces in which an ordinary user may mount.
 my @unshare = qw(unshare --user --map-current-user --keep-caps --mount);
 
-# Whether the kernel and the system's rules allow this user to create them.
-sub can_unshare { return system("@unshare mount -t tmpfs none /dev/shm >/dev/null 2>&1") == 0; }
+# Whether the kernel and the system's rules allow this user to create them. A /dev/shm that contains
+# the test itself cannot be replaced.
+sub can_unshare { return getcwd() !~ m{^/dev/shm/} && system("@unshare mount -t tmpfs none /dev/shm >/dev/null 2>&1") == 0; }
 
 # Starts a server after commands of bash that affect only the server and its children: "ulimit" or,
 # with mounts => 1, "mount".

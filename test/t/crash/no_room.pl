@@ -28,7 +28,7 @@ my @cases = (
 );
 if (!can_unshare())
 {
-	diag('skipped: all that needs another /dev/shm: this user may not have name spaces of his own');
+	diag('skipped: all that needs another /dev/shm: this user may not create name spaces, or the test runs there');
 	@cases = grep { @$_ == 2 } @cases;
 }
 

@@ -84,7 +84,7 @@ SKIP:
 {
 	if (!can_unshare())
 	{
-		diag('skipped: an object of another user: this one can make none, and may not have name spaces of his own');
+		diag('skipped: an object of another user: this user may not create name spaces, or the test runs in /dev/shm');
 		skip 'no name spaces', 1;
 	}
 	# An object of root, which this user can neither open nor remove.
