@@ -76,7 +76,7 @@ INSERT INTO i_always (n) VALUES (1), (2);
 INSERT INTO i_default (n) VALUES (1), (2);
 INSERT INTO s_small (n) VALUES (1), (2);
 INSERT INTO s_big (n) VALUES (1), (2);
--- Numbers that were drawn and are not in the table.
+-- Numbers that were allocated and are not in the table.
 INSERT INTO s_ahead (n) SELECT generate_series(1, 10);
 DELETE FROM s_ahead;
 -- Numbers that the sequence has not reached.
@@ -139,7 +139,7 @@ SELECT next_here FROM snowflake_segments WHERE name = 'shared';
 SELECT snowflake_convert('second', 'id', 'shared', true);
 SELECT snowflake_convert('second', 'id', 'shared');
 SELECT fill('first', 3), fill('second', 3);
--- Far above what was handed out.
+-- Far above what was allocated.
 INSERT INTO third VALUES (1000000, 1);
 SELECT snowflake_convert('third', 'id', 'shared');
 SELECT fill('first', 3), fill('second', 3), fill('third', 3);
@@ -438,7 +438,7 @@ DROP TABLE elsewhere;
 DROP SCHEMA "Other ids";
 
 --
--- A registry elsewhere shows nobody what it has handed out: only where there is nothing to be above.
+-- A registry elsewhere shows nobody what it has allocated, so it works only if there is nothing to be above.
 --
 CREATE TABLE far (id serial, n int);
 INSERT INTO far VALUES (-1, 1);

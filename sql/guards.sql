@@ -325,7 +325,7 @@ UNION ALL SELECT 4, n, '', what, ddl FROM (VALUES
     (2, 'function', 'ALTER EXTENSION snowflake DROP FUNCTION snowflake_guard()'),
     (3, 'its code', $$CREATE OR REPLACE FUNCTION snowflake_guard() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END'$$),
     (4, 'its settings', 'ALTER FUNCTION snowflake_guard() SET search_path = public')) d(n, what, ddl);
--- A move, a return and a draw, in this order.
+-- A row that moves, a release and an acquire, in this order.
 CREATE FUNCTION after(name text, what text) RETURNS void LANGUAGE sql AS $$
     SELECT undone(c.ddl, 'format(''%s %s %s'', extend(''f'', 1003, ''100 s''), release(''f'', 1013), (acquire(''x'', 1003)).worker)')
     FROM change c WHERE c.name = $1 AND c.what = $2 $$;
@@ -429,7 +429,7 @@ SELECT snowflake_settled();
 SELECT settles_until FROM snowflake_origin;
 SELECT snowflake_settled();
 
--- What the forms for nodes of this version are asked. Nothing of it draws or moves a lease.
+-- Requests to the forms for nodes of this version. None acquires or extends a lease.
 CREATE TEMP TABLE before AS SELECT (SELECT count(*) FROM snowflake_registry) AS leases, last_lease_id FROM snowflake_origin;
 CREATE FUNCTION refused(call text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
@@ -477,7 +477,7 @@ SELECT snowflake_lease_acquire('x', 0, 9223372036854775807, '10 s', sha256(uuid_
 SELECT window_end, timeline, raised_tick FROM snowflake_lease_extend(-9223372036854775808, sha256(uuid_send(gen_random_uuid())), 1020, '10 s', 0, 0, 0);
 SELECT window_end, timeline, raised_tick FROM snowflake_lease_extend(0, sha256(uuid_send(gen_random_uuid())), -9223372036854775808, '10 s', 9223372036854775807, 0, 0);
 SELECT snowflake_lease_release(-9223372036854775808, uuid_send(gen_random_uuid()), 9223372036854775807, -9223372036854775808);
--- No window that begins before is to be had: nothing is drawn.
+-- No window begins early enough: nothing is acquired.
 SELECT snowflake_lease_acquire('x', 0, 1020, '10 s', sha256(uuid_send(gen_random_uuid())), 0, 1020), snowflake_lease_acquire('x', 0, 1020, '10 s', sha256(uuid_send(gen_random_uuid())), 0, -9223372036854775808);
 SELECT (SELECT count(*) FROM snowflake_registry) = leases AS same, o.last_lease_id = before.last_lease_id AS same FROM before, snowflake_origin o;
 
@@ -506,7 +506,7 @@ SELECT snowflake_lease_release(lease_id, secret, 1100, 0) FROM lease WHERE name 
 SELECT lease FROM acquire('again', 1200, '10 s', :'secret');
 DELETE FROM lease WHERE name = 'again' AND lease_id NOT IN (SELECT lease_id FROM snowflake_registry);
 
--- A lease is its role's: with the secret another one can neither move nor release it, and draws one of its own.
+-- A lease belongs to its role. With its secret, another role can neither extend nor release it, and acquires a lease of its own.
 CREATE ROLE regress_snowflake_one;
 CREATE ROLE regress_snowflake_two;
 GRANT EXECUTE ON FUNCTION snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release
@@ -530,7 +530,7 @@ SET ROLE regress_snowflake_two;
 SELECT extend('one', 1305, '10 s'), extend('two', 1305, '10 s');
 RESET SESSION AUTHORIZATION;
 REVOKE regress_snowflake_two FROM regress_snowflake_one;
--- Both are given back by whom they are.
+-- Each role releases its own lease.
 SET SESSION AUTHORIZATION regress_snowflake_one;
 SELECT release('one', 1306), release('two', 1306);
 SET SESSION AUTHORIZATION regress_snowflake_two;
@@ -540,26 +540,26 @@ RESET SESSION AUTHORIZATION;
 -- How many leases a role may have: those that have not ended.
 SET snowflake.max_leases_per_role = 1;
 SET SESSION AUTHORIZATION regress_snowflake_one;
-SELECT lease > 0 AS drawn FROM acquire('first', 1400, '10 s', :'secret');
-SELECT lease > 0 AS drawn FROM acquire('second', 1400);
+SELECT lease > 0 AS acquired FROM acquire('first', 1400, '10 s', :'secret');
+SELECT lease > 0 AS acquired FROM acquire('second', 1400);
 \echo :SQLSTATE
-SELECT lease > 0 AS drawn FROM acquire('second', 1409, '10 s');
+SELECT lease > 0 AS acquired FROM acquire('second', 1409, '10 s');
 \echo :SQLSTATE
 -- The same request is no second lease, and another role has its own bound.
-SELECT lease > 0 AS drawn FROM acquire('first', 1401, '10 s', :'secret');
+SELECT lease > 0 AS acquired FROM acquire('first', 1401, '10 s', :'secret');
 SET SESSION AUTHORIZATION regress_snowflake_two;
-SELECT lease > 0 AS drawn FROM acquire('third', 1401);
+SELECT lease > 0 AS acquired FROM acquire('third', 1401);
 SET SESSION AUTHORIZATION regress_snowflake_one;
-SELECT lease > 0 AS drawn FROM acquire('second', 1411);
+SELECT lease > 0 AS acquired FROM acquire('second', 1411);
 RESET SESSION AUTHORIZATION;
 RESET snowflake.max_leases_per_role;
 
 -- How long a lease may last, whatever is asked for.
 SHOW snowflake.max_lease_duration;
-SELECT lease > 0 AS drawn FROM acquire('long', 3000, '1 day');
+SELECT lease > 0 AS acquired FROM acquire('long', 3000, '1 day');
 SELECT extend('long', 3000, '1 day'), extend('long', 3000, '30 min');
 SET snowflake.max_lease_duration = '1 s';
-SELECT lease > 0 AS drawn, window_end - window_start AS seconds FROM acquire('short', 9000);
+SELECT lease > 0 AS acquired, window_end - window_start AS seconds FROM acquire('short', 9000);
 SELECT extend('short', 9000, '1 day');
 SELECT extend('short', 9000, '25 h');
 RESET snowflake.max_lease_duration;
@@ -604,8 +604,8 @@ INSERT INTO snowflake_layout VALUES (true, 0, 1000000, 31, 0, 2, 10, false);
 SET snowflake.max_clock_skew = '100s';
 CREATE FUNCTION clock() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT floor(extract(epoch FROM clock_timestamp()))::bigint';
 -- What other nodes' clocks can show passes.
-SELECT worker IS NOT NULL AS drawn FROM acquire('behind', clock() - 90);
-SELECT worker IS NOT NULL AS drawn FROM acquire('ahead', clock() + 90);
+SELECT worker IS NOT NULL AS acquired FROM acquire('behind', clock() - 90);
+SELECT worker IS NOT NULL AS acquired FROM acquire('ahead', clock() + 90);
 \set VERBOSITY sqlstate
 SELECT acquire('x', clock() + 110);
 SELECT :'LAST_ERROR_SQLSTATE', regexp_replace(:'LAST_ERROR_MESSAGE', '[-0-9.]+ s', '... s');
@@ -616,7 +616,7 @@ SELECT :'LAST_ERROR_SQLSTATE', regexp_replace(:'LAST_ERROR_MESSAGE', '[-0-9.]+ s
 SELECT snowflake_lease_extend(1, sha256(uuid_send(gen_random_uuid())), -9223372036854775808, '10 s', 0, 0, 0);
 SELECT :'LAST_ERROR_SQLSTATE', regexp_replace(:'LAST_ERROR_MESSAGE', '[-0-9.]+ s', '... s');
 \set VERBOSITY default
--- What is held cannot have been granted, and what is given back cannot have been used.
+-- A held end cannot have been granted, and a released tick cannot have been used.
 SELECT extend('ahead', clock(), '1000 s', clock() + 3690) AS held \gset
 SELECT :held >= clock() + 3680 AS granted, settling_us <= 3900 * 1000000::bigint AS as_long_as_a_lease FROM snowflake_origin;
 \set VERBOSITY sqlstate
@@ -637,12 +637,12 @@ SELECT :'LAST_ERROR_SQLSTATE', regexp_replace(:'LAST_ERROR_MESSAGE', '[-0-9.]+ s
 -- Whoever gives it back, the watermark is no lower than what its node can have used by now, and no higher than the window.
 SELECT release('ahead', window_start - 1) FROM lease WHERE name = 'ahead';
 SELECT last_tick - clock() BETWEEN 100 AND 102 AS clock_and_skew_and_lead FROM snowflake_watermark;
-SELECT lease > 0 AS drawn FROM acquire('brief', clock(), '5 s');
+SELECT lease > 0 AS acquired FROM acquire('brief', clock(), '5 s');
 SELECT release('brief', window_start - 1) FROM lease WHERE name = 'brief';
 SELECT count(*) FROM snowflake_watermark w JOIN lease l USING (worker_id) WHERE l.name = 'brief' AND w.last_tick = l.window_end - 1;
 SELECT snowflake_settled();
 
--- An empty snowflake_origin is a loss, whoever comes upon it: who draws, the operator, or who raises.
+-- An empty snowflake_origin is a loss, whether an acquire, the operator or snowflake_raise() finds it.
 \set empty 'ALTER TABLE snowflake_origin DISABLE TRIGGER snowflake_guard; DELETE FROM snowflake_origin; ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard;'
 CREATE FUNCTION settles() RETURNS text LANGUAGE sql VOLATILE AS $$
     SELECT count(*) || ' row, settles' FROM snowflake_origin WHERE settles_until > now() AND started_at IS NOT NULL $$;

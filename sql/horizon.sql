@@ -69,7 +69,7 @@ SELECT horizon_pid, horizon_gid, horizon_since = snowflake_timestamp(:prepared) 
 COMMIT PREPARED 'holds the horizon';
 CALL wait_until(format('snowflake_horizon() > %s', :later));
 SELECT string_agg(payload, ' ' ORDER BY id) FROM outbox WHERE id < snowflake_horizon();
--- One that has drawn nothing does not.
+-- One that has issued nothing does not.
 BEGIN;
 INSERT INTO outbox VALUES (1, 'by hand');
 PREPARE TRANSACTION 'holds nothing';

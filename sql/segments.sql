@@ -11,7 +11,7 @@ SELECT snowflake_segment_currval('other');
 SELECT name, next_value, max_value, step, max_step, jsonb_array_length(holders) AS holders, holders -> 0 -> 'from' AS held_from,
     holders -> 0 -> 'to' AS held_to, next_here, left_here, rate > 0 AS rate, lasts > '0' AS lasts FROM snowflake_segments;
 
--- The keeper of a database that issues nothing else draws no lease.
+-- The keeper of a database that issues nothing else acquires no lease.
 CREATE DATABASE regress_snowflake_segments;
 \set here :DBNAME
 \c regress_snowflake_segments
@@ -166,7 +166,7 @@ BEGIN;
 SELECT snowflake_segment_ranges('n', '{asked}', '{0}', '{0}', '{0}', '{0}', ARRAY[:hash]);
 ROLLBACK;
 
--- A node names a number that was never handed out: commits are lost, and the next range of every segment leaves out what they may have handed out.
+-- A node names a number that was never allocated: commits are lost, and the next range of every segment leaves out what they may have allocated.
 SELECT last_value FROM snowflake_segment WHERE name = 'asked';
 SELECT regress_ask(:hash, 131, 0, 0) AS above_it;
 SELECT skips FROM snowflake_segment WHERE name = 'ticket';

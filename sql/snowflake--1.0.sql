@@ -99,7 +99,7 @@ CREATE TABLE snowflake_origin (
     settles_until     pg_catalog.timestamptz,
     settling_us       bigint NOT NULL DEFAULT 0,
     loss_known        boolean NOT NULL DEFAULT false,
-    word_at           pg_catalog.timestamptz
+    settle_called_at           pg_catalog.timestamptz
 );
 COMMENT ON TABLE snowflake_origin IS
     'One row. It records the server that the registry was on when a node last called the '
@@ -135,7 +135,7 @@ COMMENT ON COLUMN snowflake_origin.settling_us IS
 COMMENT ON COLUMN snowflake_origin.loss_known IS
     'Whether a loss of commits was noticed since the server was started. If true, further '
     'evidence belongs to that loss.';
-COMMENT ON COLUMN snowflake_origin.word_at IS 'When snowflake_settle() was last called';
+COMMENT ON COLUMN snowflake_origin.settle_called_at IS 'When snowflake_settle() was last called';
 
 -- Segments: small numbers for many servers.
 
@@ -148,10 +148,10 @@ CREATE TABLE snowflake_segment (
     step             integer NOT NULL CHECK (step OPERATOR(pg_catalog.>) 0),
     max_step         integer NOT NULL CHECK (max_step OPERATOR(pg_catalog.>=) step),
     period_at        pg_catalog.timestamptz,
-    handed           bigint NOT NULL DEFAULT 0 CHECK (handed OPERATOR(pg_catalog.>=) 0::bigint),
-    handed_before    bigint NOT NULL DEFAULT 0 CHECK (handed_before OPERATOR(pg_catalog.>=) 0::bigint),
+    allocated           bigint NOT NULL DEFAULT 0 CHECK (allocated OPERATOR(pg_catalog.>=) 0::bigint),
+    allocated_before    bigint NOT NULL DEFAULT 0 CHECK (allocated_before OPERATOR(pg_catalog.>=) 0::bigint),
     newest           bigint NOT NULL DEFAULT 0 CHECK (newest OPERATOR(pg_catalog.>=) 0::bigint),
-    drawn_elsewhere  boolean NOT NULL DEFAULT false,
+    allocated_elsewhere  boolean NOT NULL DEFAULT false,
     skips            integer NOT NULL DEFAULT 0 CHECK (skips OPERATOR(pg_catalog.>=) 0),
     dropped_at       pg_catalog.timestamptz,
     usage_role       pg_catalog.name CHECK (usage_role OPERATOR(pg_catalog.<>) ''::pg_catalog.name)
@@ -171,14 +171,14 @@ COMMENT ON COLUMN snowflake_segment.max_value IS 'Last number that may be alloca
 COMMENT ON COLUMN snowflake_segment.step IS 'Smallest size of a range';
 COMMENT ON COLUMN snowflake_segment.max_step IS 'Largest size of a range';
 COMMENT ON COLUMN snowflake_segment.period_at IS
-    'Start of the period for which the column handed counts numbers. A period is as long as the '
+    'Start of the period for which the column allocated counts numbers. A period is as long as the '
     'registry''s lease_duration.';
-COMMENT ON COLUMN snowflake_segment.handed IS
+COMMENT ON COLUMN snowflake_segment.allocated IS
     'How many numbers were allocated in the period that starts at period_at';
-COMMENT ON COLUMN snowflake_segment.handed_before IS
+COMMENT ON COLUMN snowflake_segment.allocated_before IS
     'How many numbers were allocated in the previous period';
 COMMENT ON COLUMN snowflake_segment.newest IS 'Size of the newest range';
-COMMENT ON COLUMN snowflake_segment.drawn_elsewhere IS
+COMMENT ON COLUMN snowflake_segment.allocated_elsewhere IS
     'Whether a range was allocated to a node other than this database''s own';
 COMMENT ON COLUMN snowflake_segment.skips IS
     'How many times the next range skips as many numbers as lost commits may have allocated';
@@ -198,7 +198,7 @@ CREATE TABLE snowflake_range (
     held_from   bigint NOT NULL,
     newest_from bigint NOT NULL,
     held_to     bigint NOT NULL,
-    drawn_at    pg_catalog.timestamptz NOT NULL,
+    acquired_at    pg_catalog.timestamptz NOT NULL,
     PRIMARY KEY (segment_id, here, role, node)
 );
 COMMENT ON TABLE snowflake_range IS
@@ -214,7 +214,7 @@ COMMENT ON COLUMN snowflake_range.secret_hash IS
 COMMENT ON COLUMN snowflake_range.held_from IS 'First number that the node can release as unused';
 COMMENT ON COLUMN snowflake_range.newest_from IS 'First number of the newest range';
 COMMENT ON COLUMN snowflake_range.held_to IS 'Last number of the newest range';
-COMMENT ON COLUMN snowflake_range.drawn_at IS 'When the newest range was acquired';
+COMMENT ON COLUMN snowflake_range.acquired_at IS 'When the newest range was acquired';
 
 -- What a dump carries. Leases, watermarks and the origin of another server must not be restored.
 SELECT pg_catalog.pg_extension_config_dump('snowflake_layout'::pg_catalog.regclass, ''::pg_catalog.text);
@@ -296,7 +296,7 @@ COMMENT ON TRIGGER snowflake_guard ON snowflake_origin IS 'Only the protocol wri
 CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
     UPDATE OF singleton, system_identifier, timeline, started_at, clean_at, last_lease_id,
         jumped_from, jumped_to, raised_tick, longest_us, settles_until, settling_us, loss_known,
-        word_at
+        settle_called_at
     ON snowflake_origin
     FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard_table;
@@ -315,7 +315,7 @@ COMMENT ON TRIGGER snowflake_guard_after ON snowflake_segment IS
     'The name of a segment does not change, and its last number does not fall';
 CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
     UPDATE OF name, segment_id, first_value, last_value, max_value, step, max_step, period_at,
-        handed, handed_before, newest, drawn_elsewhere, skips, dropped_at, usage_role
+        allocated, allocated_before, newest, allocated_elsewhere, skips, dropped_at, usage_role
     ON snowflake_segment
     FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_segment ENABLE ALWAYS TRIGGER snowflake_guard_table;
@@ -328,7 +328,7 @@ ALTER TABLE snowflake_range ENABLE ALWAYS TRIGGER snowflake_guard;
 COMMENT ON TRIGGER snowflake_guard ON snowflake_range IS
     'Only the registry''s functions write ranges';
 CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
-    UPDATE OF segment_id, here, role, node, secret_hash, held_from, newest_from, held_to, drawn_at
+    UPDATE OF segment_id, here, role, node, secret_hash, held_from, newest_from, held_to, acquired_at
     ON snowflake_range
     FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_range ENABLE ALWAYS TRIGGER snowflake_guard_table;
@@ -365,7 +365,7 @@ CREATE FUNCTION snowflake_lease_acquire(
     OUT lease_id bigint, OUT worker_id integer, OUT window_start bigint, OUT window_end bigint,
     OUT epoch_ms bigint, OUT tick_us bigint, OUT timestamp_bits integer, OUT datacenter_bits integer,
     OUT worker_bits integer, OUT sequence_bits integer, OUT sequence_first boolean,
-    OUT system_identifier bigint, OUT timeline bigint, OUT raised_tick bigint, OUT word_us bigint,
+    OUT system_identifier bigint, OUT timeline bigint, OUT raised_tick bigint, OUT settle_called_us bigint,
     OUT workers_free bigint)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_lease_acquire(pg_catalog.text, integer, bigint, interval, pg_catalog.bytea, bigint, bigint) IS
@@ -377,7 +377,7 @@ highest lease id of this registry that the node has seen, or 0. If start_before 
 lease is acquired only if its window can start before that tick.
 
 Returns the lease, the registry''s layout, and the system identifier and timeline of the
-registry''s server. raised_tick is the tick that snowflake_raise() has excluded. word_us is the
+registry''s server. raised_tick is the tick that snowflake_raise() has excluded. settle_called_us is the
 time of the last snowflake_settle() in microseconds since 1970-01-01 00:00 UTC. workers_free is
 the number of worker ids of the datacenter that no other node holds, or -1 if these worker ids
 were not counted. All columns are null if the window cannot start before start_before, or if the
@@ -392,7 +392,7 @@ REVOKE ALL ON FUNCTION snowflake_lease_acquire(pg_catalog.text, integer, bigint,
 CREATE FUNCTION snowflake_lease_extend(
     lease_id bigint, secret_hash pg_catalog.bytea, now_tick bigint, duration interval, held_until bigint,
     worker_id integer, window_start bigint,
-    OUT window_end bigint, OUT system_identifier bigint, OUT timeline bigint, OUT raised_tick bigint, OUT word_us bigint)
+    OUT window_end bigint, OUT system_identifier bigint, OUT timeline bigint, OUT raised_tick bigint, OUT settle_called_us bigint)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_lease_extend(bigint, pg_catalog.bytea, bigint, interval, bigint, integer, bigint) IS
 'Extends a lease. The function moves the end of the lease''s window to now_tick plus duration, but
@@ -428,7 +428,7 @@ CREATE FUNCTION snowflake_segment_ranges(
     secrets pg_catalog.bytea[],
     OUT segment_ids bigint[], OUT range_last bigint[], OUT range_count bigint[],
     OUT usage_roles pg_catalog.text[],
-    OUT system_identifier bigint, OUT timeline bigint, OUT word_us bigint, OUT known pg_catalog.text)
+    OUT system_identifier bigint, OUT timeline bigint, OUT settle_called_us bigint, OUT known pg_catalog.text)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_segment_ranges(pg_catalog.text, pg_catalog.text[], bigint[], bigint[], bigint[], bigint[], pg_catalog.bytea[]) IS
 'Allocates ranges of segments to the node with this name, or releases unused numbers of the
@@ -1047,8 +1047,8 @@ CREATE FUNCTION snowflake_get_status(
     OUT state pg_catalog.text, OUT node pg_catalog.text, OUT worker integer, OUT lease_id bigint,
     OUT window_start pg_catalog.timestamptz, OUT window_end pg_catalog.timestamptz, OUT ids_flow_for interval,
     OUT last_id bigint, OUT lead interval, OUT clock_lead interval, OUT clock_bridged bigint, OUT keeper_pid integer,
-    OUT ids_taken bigint, OUT ids_given_back bigint, OUT runs_taken bigint, OUT clock_waits bigint, OUT lease_waits bigint,
-    OUT failed_calls bigint, OUT failed_segment_calls bigint, OUT clock_steps_back bigint, OUT leases_drawn bigint,
+    OUT ids_taken bigint, OUT ids_returned bigint, OUT runs_taken bigint, OUT clock_waits bigint, OUT lease_waits bigint,
+    OUT failed_calls bigint, OUT failed_segment_calls bigint, OUT clock_steps_back bigint, OUT leases_acquired bigint,
     OUT registry_here boolean, OUT registry_answers bigint, OUT registry_failures bigint,
     OUT answer_seconds double precision, OUT since_answer_seconds double precision, OUT ranges_failing boolean,
     OUT last_error pg_catalog.text, OUT last_error_code pg_catalog.text, OUT last_error_at pg_catalog.timestamptz,
@@ -1061,8 +1061,8 @@ consistent read.';
 
 CREATE VIEW snowflake_status AS
     SELECT s.state, s.node, s.worker, s.lease_id, s.window_start, s.window_end, s.ids_flow_for, s.last_id, s.lead, s.keeper_pid,
-           s.ids_taken OPERATOR(pg_catalog.-) s.ids_given_back AS ids_taken, s.runs_taken, s.clock_waits, s.lease_waits,
-           s.clock_steps_back, s.leases_drawn, s.last_error, s.last_error_code, s.last_error_at, s.end_of_life, s.advice,
+           s.ids_taken OPERATOR(pg_catalog.-) s.ids_returned AS ids_taken, s.runs_taken, s.clock_waits, s.lease_waits,
+           s.clock_steps_back, s.leases_acquired, s.last_error, s.last_error_code, s.last_error_at, s.end_of_life, s.advice,
            s.clock_lead, s.clock_bridged, s.horizon, s.horizon_age, s.horizon_pid, p.gid AS horizon_gid,
            coalesce(s.horizon_since, p.prepared) AS horizon_since
     FROM snowflake_get_status() s
@@ -1098,7 +1098,7 @@ COMMENT ON COLUMN snowflake_status.lease_waits IS
     'Calls that waited for a lease or for an extension of the window';
 COMMENT ON COLUMN snowflake_status.clock_steps_back IS
     'Steps back of the clock after which another worker id was acquired';
-COMMENT ON COLUMN snowflake_status.leases_drawn IS 'Leases acquired since the server was started';
+COMMENT ON COLUMN snowflake_status.leases_acquired IS 'Leases acquired since the server was started';
 COMMENT ON COLUMN snowflake_status.last_error IS
     'Error of the keeper''s last attempt to acquire, extend or release a lease. Null if the '
     'attempt succeeded. Only members of pg_read_all_settings see the parts that may name the '
@@ -1143,13 +1143,13 @@ CREATE VIEW snowflake_metrics AS
            coalesce(s.clock_bridged, 0::bigint) AS clock_bridged_total,
            s.clock_steps_back AS clock_steps_back_total,
            s.ids_taken AS ids_taken_total,
-           s.ids_given_back AS ids_given_back_total,
+           s.ids_returned AS ids_returned_total,
            s.runs_taken AS runs_taken_total,
            s.clock_waits AS clock_waits_total,
            s.lease_waits AS lease_waits_total,
            s.failed_calls AS failed_calls_total,
            s.failed_segment_calls AS failed_segment_calls_total,
-           s.leases_drawn AS leases_drawn_total,
+           s.leases_acquired AS leases_acquired_total,
            s.registry_answers AS registry_answers_total,
            s.registry_failures AS registry_failures_total,
            s.answer_seconds AS registry_answer_seconds,
@@ -1199,8 +1199,8 @@ COMMENT ON COLUMN snowflake_metrics.clock_steps_back_total IS
     'Steps back of the clock after which another worker id was acquired';
 COMMENT ON COLUMN snowflake_metrics.ids_taken_total IS
     'Numbers that sessions have taken since the server was started, including '
-    'ids_given_back_total';
-COMMENT ON COLUMN snowflake_metrics.ids_given_back_total IS
+    'ids_returned_total';
+COMMENT ON COLUMN snowflake_metrics.ids_returned_total IS
     'Numbers that sessions took and returned unused. Sessions can take these numbers again.';
 COMMENT ON COLUMN snowflake_metrics.runs_taken_total IS 'How often sessions took numbers';
 COMMENT ON COLUMN snowflake_metrics.clock_waits_total IS 'Calls that waited for the clock';
@@ -1210,7 +1210,7 @@ COMMENT ON COLUMN snowflake_metrics.failed_calls_total IS
     'Calls for ids that failed, or were cancelled while they waited';
 COMMENT ON COLUMN snowflake_metrics.failed_segment_calls_total IS
     'Calls for numbers of segments that failed, or were cancelled while they waited';
-COMMENT ON COLUMN snowflake_metrics.leases_drawn_total IS
+COMMENT ON COLUMN snowflake_metrics.leases_acquired_total IS
     'Leases acquired since the server was started';
 COMMENT ON COLUMN snowflake_metrics.registry_answers_total IS
     'Requests of the keeper that the registry answered';
@@ -1262,7 +1262,7 @@ CREATE VIEW snowflake_segments AS
     LEFT JOIN LATERAL (
         SELECT pg_catalog.jsonb_agg(
                    pg_catalog.jsonb_build_object('node'::pg_catalog.text, r.node, 'role'::pg_catalog.text, pg_catalog.pg_get_userbyid(r.role),
-                                                 'from'::pg_catalog.text, r.held_from, 'to'::pg_catalog.text, r.held_to, 'since'::pg_catalog.text, r.drawn_at)
+                                                 'from'::pg_catalog.text, r.held_from, 'to'::pg_catalog.text, r.held_to, 'since'::pg_catalog.text, r.acquired_at)
                    ORDER BY r.held_to) AS holders
         FROM snowflake_range r WHERE r.segment_id OPERATOR(pg_catalog.=) s.segment_id) h ON true;
 COMMENT ON VIEW snowflake_segments IS

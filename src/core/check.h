@@ -10,7 +10,7 @@
 #include "core/layout.h"
 
 namespace snowflake {
-struct HandedOut {
+struct LeaseHistory {
   Tick watermark;     // kNoWatermark: none
   Tick window_start;  // of the lease in use; none if it is not before the end
   Tick window_end;
@@ -23,14 +23,14 @@ enum class IdProblem : int32_t {
   kNeverHandedOut,  // of a tick that no lease of its worker id had
 };
 
-// `latest` is the highest tick that a clock can show by now. `handed_out` is null if the worker id
+// `latest` is the highest tick that a clock can show by now. `history` is null if the worker id
 // was never leased.
-constexpr IdProblem ProblemOf(const Layout &layout, int64_t id, Tick latest, const HandedOut *handed_out) {
+constexpr IdProblem ProblemOf(const Layout &layout, int64_t id, Tick latest, const LeaseHistory *history) {
   if (id < 0 || !layout.Holds(id)) return IdProblem::kForeign;
   const Tick tick = layout.Unpack(id).tick;
   if (tick > latest) return IdProblem::kFuture;
-  const bool covered = handed_out != nullptr && (tick <= handed_out->watermark ||
-                                                 (tick >= handed_out->window_start && tick < handed_out->window_end));
+  const bool covered = history != nullptr &&
+                       (tick <= history->watermark || (tick >= history->window_start && tick < history->window_end));
   return covered ? IdProblem::kNone : IdProblem::kNeverHandedOut;
 }
 

@@ -11,14 +11,14 @@ namespace snowflake {
 struct Standing {
   int64_t system_identifier;
   int64_t timeline;
-  Tick raised_tick;  // ids must be of a later tick
-  int64_t word_us;   // when the operator last reported lost commits there: it overrules the timeline
+  Tick raised_tick;          // ids must be of a later tick
+  int64_t settle_called_us;  // when the operator last reported lost commits there: it overrules the timeline
 };
 
 // A word of the future would hide earlier ones. Further ahead than clocks may differ, it is
 // ignored.
-constexpr int64_t PlausibleWord(int64_t word_us, int64_t now_us) {
-  return word_us > now_us + kMaxLeaseUs ? 0 : word_us;
+constexpr int64_t PlausibleSettleCall(int64_t settle_called_us, int64_t now_us) {
+  return settle_called_us > now_us + kMaxLeaseUs ? 0 : settle_called_us;
 }
 
 inline constexpr int kMaxNodeName = 256;  // bytes

@@ -106,7 +106,7 @@ constexpr Decision Take(Generator *g, Tick now, int64_t want, const Terms &terms
 
 // Takes back the unissued end of a run, so that a session that leaves a tick wastes none of it.
 // False: numbers above it were taken meanwhile, or the lease is another one, so it is lost.
-constexpr bool GiveBack(Generator *g, const Secret &secret, const Run &rest) {
+constexpr bool ReturnRun(Generator *g, const Secret &secret, const Run &rest) {
   if (!g->open || g->lease.secret != secret || rest.tick != g->last_tick ||
       int64_t{rest.sequence} + rest.count != g->next_sequence)
     return false;

@@ -70,7 +70,7 @@ struct Local {
 };
 
 // A transaction's first id.
-struct Drawn {
+struct FirstId {
   int64_t first;
   Local by;
   Xid xid;  // once it is being prepared
@@ -96,7 +96,7 @@ inline bool Holds(const HorizonSlot &slot, const Local &by, int64_t id) {
 
 // Requires: the generator's lock. An id that is claimed also requires that Claim() allowed it, and
 // that no sample was taken or chosen since.
-inline void NoteDrawn(HorizonSlot *slot, uint32_t database, const Local &by, bool of_worker, int64_t first) {
+inline void NoteFirstId(HorizonSlot *slot, uint32_t database, const Local &by, bool of_worker, int64_t first) {
   const auto release = std::memory_order_release;
   const bool goes_on = IsOf(*slot, by);
   if (!goes_on) slot->lxid.store(0, release);
@@ -153,41 +153,41 @@ constexpr int64_t SealIds(Generator *g, const Layout &layout, Tick now) {
 //   Moment TakeMoment()                      P, sorted; its xids are the Server's
 // `left` has room for twice Slots(). `holder` is what holds the horizon back; all zero: nothing.
 template <typename Server>
-int64_t TakeSample(Server *server, Drawn *left, Moment *moment, Drawn *holder) {
+int64_t TakeSample(Server *server, FirstId *left, Moment *moment, FirstId *holder) {
   int64_t horizon = server->Seal();
   *holder = {};
-  const auto hold = [&](const Drawn &drawn) {
-    if (drawn.first >= horizon) return;
-    horizon = drawn.first;
-    *holder = drawn;
+  const auto hold = [&](const FirstId &id) {
+    if (id.first >= horizon) return;
+    horizon = id.first;
+    *holder = id;
   };
   int32_t count = 0;
   for (int32_t i = 0; i < server->Slots(); ++i) {
     if (const HorizonSlot *slot = server->Slot(i)) {
       // Order: lxid is written last and read first, so that the others are not of an earlier
       // transaction. All three before Runs(): a transaction has its lxid before it has ids.
-      Drawn drawn = {};
+      FirstId id = {};
       const uint32_t lxid = slot->lxid.load(std::memory_order_acquire);
-      drawn.by.lxid = lxid;
-      drawn.by.pid = slot->pid.load(std::memory_order_acquire);
-      drawn.first = slot->first.load(std::memory_order_acquire);
-      if (lxid != 0 && server->Runs(i, drawn.by)) {
-        hold(drawn);
+      id.by.lxid = lxid;
+      id.by.pid = slot->pid.load(std::memory_order_acquire);
+      id.first = slot->first.load(std::memory_order_acquire);
+      if (lxid != 0 && server->Runs(i, id.by)) {
+        hold(id);
         continue;
       }
       if (lxid != 0 && slot->of_worker.load(std::memory_order_acquire)) {
         // Order: after Runs(), because the transaction was shown as prepared before it left. lxid
         // once more, because what overwrites `first` has cleared lxid before, and moved both.
-        drawn.xid = server->PreparedBy(i, lxid);
-        drawn.by = {};
-        if (drawn.xid != 0 && slot->lxid.load(std::memory_order_acquire) == lxid) left[count++] = drawn;
+        id.xid = server->PreparedBy(i, lxid);
+        id.by = {};
+        if (id.xid != 0 && slot->lxid.load(std::memory_order_acquire) == lxid) left[count++] = id;
       }
       // Order: after Runs(), because the transaction had its xid here before it left. xid before
       // first, because they are overwritten after the transaction has another slot. That slot is
       // read later, so both come before it.
-      drawn = {0, {}, slot->xid.load(std::memory_order_acquire)};
-      drawn.first = slot->first.load(std::memory_order_acquire);
-      if (drawn.xid != 0) left[count++] = drawn;
+      id = {0, {}, slot->xid.load(std::memory_order_acquire)};
+      id.first = slot->first.load(std::memory_order_acquire);
+      if (id.xid != 0) left[count++] = id;
     }
     if (const Xid unknown = server->Unknown(i)) left[count++] = {0, {}, unknown};
   }

@@ -24,7 +24,7 @@ inline constexpr int kMaxRetired = 4;
 struct RegistrySeen {
   int64_t system_identifier;  // 0: nothing yet
   int64_t timeline;
-  int64_t word_us;
+  int64_t settle_called_us;
   int64_t lease_id;
 };
 
@@ -50,7 +50,7 @@ struct NodeState {
 };
 
 // What may be done about a clock that is behind.
-struct Patience {
+struct ClockPolicy {
   int64_t max_lead_us;  // how far ahead of the clock an id may be
   ClockLimits clock;
   bool new_worker;  // beyond that: another worker id instead of an error
@@ -59,7 +59,7 @@ struct Patience {
 // --- Calls ---
 
 // How many numbers a process takes at once: 1 first in a tick of the clock, then twice as many.
-struct Appetite {
+struct RunSizing {
   Tick tick;
   int64_t count;
 
@@ -90,26 +90,27 @@ constexpr bool MayLead(const NodeState &node) {
 }
 
 // Moves a clock that is behind to the earliest tick left, if that may be bridged or `any_lead`.
-constexpr void CatchUp(NodeState *node, const Patience &patience, bool any_lead) {
+constexpr void CatchUp(NodeState *node, const ClockPolicy &policy, bool any_lead) {
   const Generator &g = node->generator;
-  if (!g.open || !IsBehind(g, NowOf(*node, g.layout), MaxLead(g.layout, patience.max_lead_us))) return;
+  if (!g.open || !IsBehind(g, NowOf(*node, g.layout), MaxLead(g.layout, policy.max_lead_us))) return;
   const int64_t to_us = g.layout.UnixUsAt(EarliestLeft(g));
-  if ((any_lead && MayLead(*node)) || to_us - node->clock.read.wall_us <= patience.clock.max_bridge_us)
-    BridgeTo(&node->clock, to_us, patience.clock);
+  if ((any_lead && MayLead(*node)) || to_us - node->clock.read.wall_us <= policy.clock.max_bridge_us)
+    BridgeTo(&node->clock, to_us, policy.clock);
 }
 
 // No worker id is available that helps: ids go on with the present one.
-constexpr void GoOnWithoutBetter(NodeState *node, const Patience &patience) {
+constexpr void KeepPresentWorker(NodeState *node, const ClockPolicy &policy) {
   if (!node->generator.open || !node->new_worker_wanted) return;
   node->new_worker_wanted = false;
   node->next_secret = {};
-  CatchUp(node, patience, true);
+  CatchUp(node, policy, true);
 }
 
 // --- The keeper's view, and the end of a lease ---
 
 // The input of core/keeper.h. If another worker id does not help, the request for it is dropped.
-constexpr KeeperView See(NodeState *node, int64_t lease_duration_us, const Patience &patience, bool leaving) {
+constexpr KeeperView ViewForKeeper(NodeState *node, int64_t lease_duration_us, const ClockPolicy &policy,
+                                   bool leaving) {
   const Generator &g = node->generator;
   KeeperView view = {};
   view.lease_duration_us = lease_duration_us;
@@ -119,7 +120,7 @@ constexpr KeeperView See(NodeState *node, int64_t lease_duration_us, const Patie
   bool behind = false;
   if (g.open) {
     const Tick now = NowOf(*node, g.layout);
-    const Tick max_lead = MaxLead(g.layout, patience.max_lead_us);
+    const Tick max_lead = MaxLead(g.layout, policy.max_lead_us);
     view.window_left_us = g.layout.UnixUsAt(g.lease.window_end) - node->clock.shown_us;
     view.future = BeginsInFuture(g, now, max_lead);
     behind = IsBehind(g, now, max_lead);
@@ -255,28 +256,28 @@ constexpr bool IsPlausibleRaise(const Layout &layout, Tick raised_tick, Tick now
 // word overrules the timeline: then the server without that word is the old one.
 constexpr bool IsOlder(const Standing &standing, const RegistrySeen &seen, int64_t now_us) {
   if (standing.system_identifier != seen.system_identifier) return false;
-  const int64_t word_us = PlausibleWord(standing.word_us, now_us);
-  const int64_t seen_us = PlausibleWord(seen.word_us, now_us);
-  return word_us < seen_us || (word_us == seen_us && standing.timeline < seen.timeline);
+  const int64_t settle_called_us = PlausibleSettleCall(standing.settle_called_us, now_us);
+  const int64_t seen_us = PlausibleSettleCall(seen.settle_called_us, now_us);
+  return settle_called_us < seen_us || (settle_called_us == seen_us && standing.timeline < seen.timeline);
 }
 
 // After the operator's word, lease ids may continue below those that were seen.
-constexpr bool HasNewWord(const Standing &standing, const RegistrySeen &seen, int64_t now_us) {
-  return PlausibleWord(standing.word_us, now_us) > PlausibleWord(seen.word_us, now_us);
+constexpr bool HasNewSettleCall(const Standing &standing, const RegistrySeen &seen, int64_t now_us) {
+  return PlausibleSettleCall(standing.settle_called_us, now_us) > PlausibleSettleCall(seen.settle_called_us, now_us);
 }
 
 constexpr void NoteStanding(RegistrySeen *seen, const Standing &standing, int64_t lease_id, int64_t now_us) {
-  if (lease_id > seen->lease_id || HasNewWord(standing, *seen, now_us)) seen->lease_id = lease_id;
+  if (lease_id > seen->lease_id || HasNewSettleCall(standing, *seen, now_us)) seen->lease_id = lease_id;
   seen->system_identifier = standing.system_identifier;
   seen->timeline = standing.timeline;
-  seen->word_us = PlausibleWord(standing.word_us, now_us);
+  seen->settle_called_us = PlausibleSettleCall(standing.settle_called_us, now_us);
 }
 
-constexpr void Note(NodeState *node, const Standing &standing, int64_t lease_id, const Patience &patience) {
+constexpr void Note(NodeState *node, const Standing &standing, int64_t lease_id, const ClockPolicy &policy) {
   NoteStanding(&node->seen, standing, lease_id, node->clock.shown_us);
   const Tick before = EarliestLeft(node->generator);
   RaiseTo(&node->generator, standing.raised_tick);
-  if (EarliestLeft(node->generator) > before) CatchUp(node, patience, patience.new_worker);
+  if (EarliestLeft(node->generator) > before) CatchUp(node, policy, policy.new_worker);
 }
 
 // The registry refused the clock of a request: if the wall clock differs, they take turns.
@@ -302,27 +303,27 @@ struct AcquireAsked {
 };
 
 // The requested beginning of a window: above all issued ids, unless the clock stepped back.
-constexpr Tick StartFrom(const Generator &g, const Layout &layout, Tick clock, const Patience &patience) {
+constexpr Tick StartFrom(const Generator &g, const Layout &layout, Tick clock, const ClockPolicy &policy) {
   const Tick first_unused = FirstUnused(g, layout);
   if (first_unused <= clock) return clock;
-  const bool stepped_back = first_unused - 1 - clock > MaxLead(layout, patience.max_lead_us) && patience.new_worker;
+  const bool stepped_back = first_unused - 1 - clock > MaxLead(layout, policy.max_lead_us) && policy.new_worker;
   return g.open || stepped_back ? clock : first_unused;
 }
 
 // `fresh` is an unused secret.
 constexpr AcquireAsked AskForLease(NodeState *node, const Layout &layout, int64_t duration_us, const Secret &fresh,
-                                   const Patience &patience) {
+                                   const ClockPolicy &policy) {
   const Generator &g = node->generator;
   AcquireAsked asked = {};
   const Tick clock = layout.TickAt(AskingUs(*node));
   asked.new_worker = g.open && node->new_worker_wanted;
-  asked.request.now = StartFrom(g, layout, clock, patience);
+  asked.request.now = StartFrom(g, layout, clock, policy);
   asked.request.duration_us = duration_us;
   // Another lease helps only if it begins earlier, and after a step back only if usable at once.
   asked.request.start_before = kAnyStart;
   if (g.open && g.layout == layout) {
     asked.request.start_before = EarliestLeft(g);
-    const Tick at_once = clock + MaxLead(layout, patience.max_lead_us) + 1;
+    const Tick at_once = clock + MaxLead(layout, policy.max_lead_us) + 1;
     if (asked.new_worker && at_once < asked.request.start_before)
       asked.request.start_before = at_once > 0 ? at_once : 0;
   }
@@ -355,14 +356,14 @@ constexpr AnswerFault FaultOf(const NodeState &node, const Layout &layout, const
       Judge(layout, request.datacenter, answer.lease, asked.since, asked.until, request.duration_us);
   if (fault != AnswerFault::kNone) return fault;
   if (!IsPlausibleRaise(layout, answer.standing.raised_tick, request.now)) return AnswerFault::kRaised;
-  const bool old =
-      answer.lease.lease_id <= request.seen_lease_id && !HasNewWord(answer.standing, node.seen, node.clock.shown_us);
+  const bool old = answer.lease.lease_id <= request.seen_lease_id &&
+                   !HasNewSettleCall(answer.standing, node.seen, node.clock.shown_us);
   return old ? AnswerFault::kLeaseOld : AnswerFault::kNone;
 }
 
 // The answer to an acquire. Not used with a fault, while `stopping`, or if it begins too late.
 constexpr TakenLease TakeLease(NodeState *node, const Layout &layout, const AcquireAsked &asked,
-                               const AcquireAnswer &answer, bool stopping, const Patience &patience) {
+                               const AcquireAnswer &answer, bool stopping, const ClockPolicy &policy) {
   Lease lease = answer.lease;
   TakenLease taken = {FaultOf(*node, layout, asked, answer), false, false, {}};
   // A copy may have requested it, too: ForgetLease().
@@ -373,7 +374,7 @@ constexpr TakenLease TakeLease(NodeState *node, const Layout &layout, const Acqu
   node->next_secret = {};
   if (taken.fault != AnswerFault::kNone || stopping || lease.window_start >= asked.request.start_before) {
     Retire(node, {lease.lease_id, lease.secret, lease.worker, lease.window_start - 1, lease.window_end, false});
-    GoOnWithoutBetter(node, patience);
+    KeepPresentWorker(node, policy);
     return taken;
   }
   taken.opened = true;
@@ -383,20 +384,20 @@ constexpr TakenLease TakeLease(NodeState *node, const Layout &layout, const Acqu
   Open(&node->generator, layout, lease);
   node->clock.earliest_us = layout.epoch_us();
   // If the clock is right again, or never was behind, ids go on in order.
-  if (last - NowOf(*node, layout) <= MaxLead(layout, patience.max_lead_us)) RaiseTo(&node->generator, last);
+  if (last - NowOf(*node, layout) <= MaxLead(layout, policy.max_lead_us)) RaiseTo(&node->generator, last);
   AcceptedClock(node);
-  CatchUp(node, patience, patience.new_worker);
-  Note(node, answer.standing, lease.lease_id, patience);
+  CatchUp(node, policy, policy.new_worker);
+  Note(node, answer.standing, lease.lease_id, policy);
   node->workers_free = answer.workers_free;
   node->lease_wanted = node->new_worker_wanted = node->window_wanted = false;
   return taken;
 }
 
 // A request with the wall clock asks for a longer window, by the lead of the node's clock.
-constexpr ExtendRequest AskForWindow(const NodeState &node, int64_t duration_us, const Patience &patience) {
+constexpr ExtendRequest AskForWindow(const NodeState &node, int64_t duration_us, const ClockPolicy &policy) {
   const Generator &g = node.generator;
   const Lease &lease = g.lease;
-  const Tick now = ExtendFrom(g, g.layout.TickAt(AskingUs(node)), MaxLead(g.layout, patience.max_lead_us));
+  const Tick now = ExtendFrom(g, g.layout.TickAt(AskingUs(node)), MaxLead(g.layout, policy.max_lead_us));
   const int64_t ahead_us = node.clock.shown_us - AskingUs(node), most_us = kMaxLeaseUs - duration_us;
   const int64_t longer_us = ahead_us > most_us ? most_us : ahead_us;
   if (longer_us > 0) duration_us += longer_us;
@@ -406,7 +407,7 @@ constexpr ExtendRequest AskForWindow(const NodeState &node, int64_t duration_us,
 
 // The answer to an extend, which counts only for the lease in place.
 constexpr AnswerFault TakeWindow(NodeState *node, const ExtendRequest &asked, const ExtendAnswer &answer, bool stopping,
-                                 const Patience &patience) {
+                                 const ClockPolicy &policy) {
   if (IsOlder(answer.standing, node->seen, node->clock.shown_us)) return AnswerFault::kTimeline;
   if (!IsPlausibleEnd(node->generator.layout, answer.window_end, asked.held_until, asked.now))
     return AnswerFault::kWindow;
@@ -415,7 +416,7 @@ constexpr AnswerFault TakeWindow(NodeState *node, const ExtendRequest &asked, co
   if (stopping) return AnswerFault::kNone;
   MoveWindowEnd(&node->generator, asked.lease_id, answer.window_end);
   AcceptedClock(node);
-  Note(node, answer.standing, asked.lease_id, patience);
+  Note(node, answer.standing, asked.lease_id, policy);
   node->window_wanted = false;
   return AnswerFault::kNone;
 }

@@ -65,7 +65,7 @@ struct Origin {
   int64_t settles_until_us;  // 0: it does not settle
   int64_t settling_us;       // for how long, in all
   bool loss_known;           // a loss was noticed in this life: skipped ids prove the same one
-  int64_t word_us;           // when the operator last reported lost commits
+  int64_t settle_called_us;  // when the operator last reported lost commits
 };
 
 enum class Loss {
@@ -74,10 +74,10 @@ enum class Loss {
   kOtherSystem,
   kEmptyOrigin,
   kEmptyTables,
-  kLease,    // a node has one that the registry does not know, ...
-  kHeldEnd,  // ... or an end of its window, ...
-  kRange,    // ... or a number of a segment
-  kWord,     // the operator reported it
+  kLease,       // a node has one that the registry does not know, ...
+  kHeldEnd,     // ... or an end of its window, ...
+  kRange,       // ... or a number of a segment
+  kSettleCall,  // the operator reported it
 };
 
 constexpr bool IsInPlace(const Origin &origin, const Here &here) {
@@ -375,7 +375,7 @@ constexpr Grant GrantLease(const Layout &layout, const AcquireRequest &request, 
 }
 
 // The window's end, unless it has a later one, if an earlier request has acquired the lease.
-constexpr Tick EndForDrawn(const Layout &layout, const AcquireRequest &request) {
+constexpr Tick EndForAcquired(const Layout &layout, const AcquireRequest &request) {
   return WindowEnd(layout, FromEpoch(request.now), FirstWindowUs(request));
 }
 

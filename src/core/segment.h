@@ -47,8 +47,8 @@ struct Segment {
 
   // How much was allocated in the period that began at `period_us` and the one before.
   int64_t period_us;
-  int64_t handed;
-  int64_t handed_before;
+  int64_t allocated;
+  int64_t allocated_before;
   int64_t newest;  // the newest range's size
 };
 
@@ -62,7 +62,7 @@ constexpr int64_t Plus(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_
 constexpr int64_t LeftOf(const Segment &segment) { return segment.max_value - segment.last_value; }
 
 // Up to `wanted` numbers, or the last ones. `period_us` is how long commits may take to a standby.
-constexpr Range HandOut(Segment *segment, int64_t wanted, int64_t now_us, int64_t period_us) {
+constexpr Range Allocate(Segment *segment, int64_t wanted, int64_t now_us, int64_t period_us) {
   const int64_t left = LeftOf(*segment);
   const int64_t size = Clamp(wanted, segment->step, segment->max_step);
   const int64_t count = size < left ? size : left;
@@ -71,12 +71,12 @@ constexpr Range HandOut(Segment *segment, int64_t wanted, int64_t now_us, int64_
   if (count <= 0) return range;
   const int64_t since_us = now_us - segment->period_us;
   if (since_us >= period_us) {
-    segment->handed_before = since_us < 2 * period_us ? segment->handed : 0;
-    segment->handed = 0;
+    segment->allocated_before = since_us < 2 * period_us ? segment->allocated : 0;
+    segment->allocated = 0;
   }
   // After a step back of the clock more is counted than necessary.
   if (since_us >= period_us || since_us < 0) segment->period_us = now_us;
-  segment->handed = Plus(segment->handed, count);
+  segment->allocated = Plus(segment->allocated, count);
   segment->newest = count;
   return range;
 }
@@ -133,7 +133,7 @@ constexpr void Admit(Segment *segment, int64_t seen) {
 constexpr void SkipLost(Segment *segment, int32_t times) {
   const int64_t ranges = segment->newest > segment->step ? segment->newest : segment->step;
   const int64_t least = ranges > INT64_MAX / kSkippedRanges ? INT64_MAX : kSkippedRanges * ranges;
-  int64_t skipped = Plus(segment->handed, segment->handed_before);
+  int64_t skipped = Plus(segment->allocated, segment->allocated_before);
   if (skipped < least) skipped = least;
   const int64_t left = LeftOf(*segment);
   segment->last_value += skipped <= left / times ? skipped * times : left;

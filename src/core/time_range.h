@@ -33,7 +33,7 @@ constexpr Tick FirstTick(const Layout &layout, const Cut &cut) {
 }
 
 // The smallest nonnegative id whose timestamp is `unix_us` or later; false: there is none.
-constexpr bool FirstId(const Layout &layout, int64_t unix_us, int64_t *id) {
+constexpr bool FirstIdAt(const Layout &layout, int64_t unix_us, int64_t *id) {
   const Tick tick = FirstTick(layout, {unix_us, false});
   if (tick > layout.max_tick()) return false;
   *id = layout.Pack({tick > 0 ? tick : 0, 0, 0});

@@ -45,7 +45,7 @@ inline uint64_t HashOfRegistry() {
   return DatumGetUInt64(hash_any_extended(text, static_cast<int>(strlen(settings.registry)), 0));
 }
 
-inline Patience PatienceNow() {
+inline ClockPolicy ClockPolicyNow() {
   return {settings.max_lead_ms * kUsPerMs,
           {settings.max_bridge_ms * kUsPerMs, settings.max_leap_ms * kUsPerMs},
           settings.on_clock_step_back == static_cast<int>(OnClockStepBack::kNewWorker)};

@@ -112,7 +112,7 @@ void CheckSpans(const Layout &layout, Input *input) {
 
   const int64_t since = TimeNear(time, input);
   int64_t first = -1;
-  if (FirstId(layout, since, &first)) {
+  if (FirstIdAt(layout, since, &first)) {
     REQUIRE(first >= 0);
     REQUIRE((id >= first) == (time >= since));
   } else {

@@ -29,12 +29,12 @@ my @layout = (1735689600000, 1000, 41, 0, 10, 12, 'f');
 my @good = (
 	lookup => { columns => [ 'nspname', 'ours', 'f1' .. 'f5', 'place' ], rows => [ [ 'public', 1, ('public') x 5, '' ] ] },
 	layout => { columns => [ 'l1' .. 'l7' ], rows => [ [@layout] ] },
-	acquire => { columns => [ 'lease_id', 'worker_id', 'window_start', 'window_end', 'l1' .. 'l7', 'system_identifier', 'timeline', 'raised_tick', 'word_us', 'workers_free' ],
+	acquire => { columns => [ 'lease_id', 'worker_id', 'window_start', 'window_end', 'l1' .. 'l7', 'system_identifier', 'timeline', 'raised_tick', 'settle_called_us', 'workers_free' ],
 		rows => [ [ 7, 3, 'NOW', 'END', @layout, 1, 1, -1, 1000 ] ] },
-	extend => { columns => [ 'window_end', 'system_identifier', 'timeline', 'raised_tick', 'word_us' ], rows => [ [ 'END', 1, 1, -1, 0 ] ] },
+	extend => { columns => [ 'window_end', 'system_identifier', 'timeline', 'raised_tick', 'settle_called_us' ], rows => [ [ 'END', 1, 1, -1, 0 ] ] },
 	release => { columns => ['answer'], rows => [ ['t'] ] },
 	authentication => {},
-	ranges => { columns => [ 'segment_id', 'last', 'numbers', 'role', 'system_identifier', 'timeline', 'word_us', 'known' ], rows => [ [ 5, 10, 10, '', 1, 1, 0, '' ] ] });
+	ranges => { columns => [ 'segment_id', 'last', 'numbers', 'role', 'system_identifier', 'timeline', 'settle_called_us', 'known' ], rows => [ [ 5, 10, 10, '', 1, 1, 0, '' ] ] });
 
 sub new
 {
@@ -149,7 +149,7 @@ sub reply
 	for my $row (@{ $answer->{rows} })
 	{
 		# A row without the time of a snowflake_settle() call gets null.
-		my ($word) = grep { $columns[$_] eq 'word_us' } 0 .. $#columns;
+		my ($word) = grep { $columns[$_] eq 'settle_called_us' } 0 .. $#columns;
 		my @row = @$row;
 		splice @row, $word, 0, 0 if defined $word && @row == $#columns;
 		my @values = map { defined $_ ? $_ eq 'NOW' ? $now : $_ eq 'END' ? $now + 5000 : $_ : undef } @row;

@@ -13,7 +13,7 @@ namespace snowflake {
 namespace {
 
 constexpr Tick kNow = 360000000;
-constexpr Patience kPatience = {5 * kMs, {kMinute, kDay}, true};
+constexpr ClockPolicy kPatience = {5 * kMs, {kMinute, kDay}, true};
 
 Secret SecretOf(uint8_t first) {
   Secret secret = {};

@@ -12,8 +12,8 @@ namespace {
 
 constexpr Tick kLatest = 5000;
 
-IdProblem Problem(Tick tick, const HandedOut *handed_out, const Layout &layout = kDefaultLayout) {
-  return ProblemOf(layout, layout.Pack({tick, 7, 9}), kLatest, handed_out);
+IdProblem Problem(Tick tick, const LeaseHistory *history, const Layout &layout = kDefaultLayout) {
+  return ProblemOf(layout, layout.Pack({tick, 7, 9}), kLatest, history);
 }
 
 TEST(Check, AWorkerIdThatWasNeverLeasedHasIssuedNothing) {
@@ -22,35 +22,35 @@ TEST(Check, AWorkerIdThatWasNeverLeasedHasIssuedNothing) {
 }
 
 TEST(Check, ThoseUpToTheWatermarkMayHaveBeenIssued) {
-  const HandedOut ended = {1000, 0, 0};
+  const LeaseHistory ended = {1000, 0, 0};
   EXPECT_EQ(Problem(0, &ended), IdProblem::kNone);
   EXPECT_EQ(Problem(1000, &ended), IdProblem::kNone);
   EXPECT_EQ(Problem(1001, &ended), IdProblem::kNeverHandedOut);
 }
 
 TEST(Check, ThoseOfTheLiveWindowMayHaveBeenIssued) {
-  const HandedOut live = {1000, 2000, 3000};
+  const LeaseHistory live = {1000, 2000, 3000};
   EXPECT_EQ(Problem(1000, &live), IdProblem::kNone);
   EXPECT_EQ(Problem(1001, &live), IdProblem::kNeverHandedOut);
   EXPECT_EQ(Problem(1999, &live), IdProblem::kNeverHandedOut);
   EXPECT_EQ(Problem(2000, &live), IdProblem::kNone);
   EXPECT_EQ(Problem(2999, &live), IdProblem::kNone);
   EXPECT_EQ(Problem(3000, &live), IdProblem::kNeverHandedOut);
-  const HandedOut first = {kNoWatermark, 0, 10};
+  const LeaseHistory first = {kNoWatermark, 0, 10};
   EXPECT_EQ(Problem(0, &first), IdProblem::kNone);
   EXPECT_EQ(Problem(10, &first), IdProblem::kNeverHandedOut);
 }
 
 // Whatever the registry knows: a window reaches further than any clock.
 TEST(Check, TheFutureIsToldFromWhatWasNeverHandedOut) {
-  const HandedOut live = {kNoWatermark, 0, 100000};
+  const LeaseHistory live = {kNoWatermark, 0, 100000};
   EXPECT_EQ(Problem(kLatest, &live), IdProblem::kNone);
   EXPECT_EQ(Problem(kLatest + 1, &live), IdProblem::kFuture);
   EXPECT_EQ(Problem(kLatest + 1, nullptr), IdProblem::kFuture);
 }
 
 TEST(Check, WhatTheLayoutDoesNotMakeIsForeign) {
-  const HandedOut all = {kDefaultLayout.max_tick(), 0, 0};
+  const LeaseHistory all = {kDefaultLayout.max_tick(), 0, 0};
   EXPECT_EQ(ProblemOf(kDefaultLayout, -1, kLatest, &all), IdProblem::kForeign);
   EXPECT_EQ(ProblemOf(kDefaultLayout, std::numeric_limits<int64_t>::min(), kLatest, &all), IdProblem::kForeign);
   constexpr Layout kNarrow = {0, 1000, 41, 0, 5, 7, false};  // 53 bits

@@ -171,32 +171,32 @@ TEST(Take, OnlyAFreshTickOfTheClockIsJittered) {
   ExpectRun(Take(&first, 100, 1, jittered), 100, 77, 1, 0);     // the window's first tick
 }
 
-TEST(GiveBack, TheUnusedEndIsTakenAgain) {
+TEST(ReturnRun, TheUnusedEndIsTakenAgain) {
   Generator g = Opened(kDefaultLayout, 7, 100, 200);
   ExpectRun(Take(&g, 100, 256, kTerms), 100, 0, 256, 0);
-  EXPECT_TRUE(GiveBack(&g, g.lease.secret, {100, 7, 10, 246}));
+  EXPECT_TRUE(ReturnRun(&g, g.lease.secret, {100, 7, 10, 246}));
   ExpectRun(Take(&g, 100, 4, kTerms), 100, 10, 4, 0);
   // Also of a tick that was borrowed, when the clock has come closer.
   Generator full = Opened(kDefaultLayout, 7, 100, 200);
   Take(&full, 100, 4096, kTerms);
   ExpectRun(Take(&full, 100, 256, kTerms), 101, 0, 256, 1);
-  EXPECT_TRUE(GiveBack(&full, full.lease.secret, {101, 7, 200, 56}));
+  EXPECT_TRUE(ReturnRun(&full, full.lease.secret, {101, 7, 200, 56}));
   ExpectRun(Take(&full, 101, 256, kTerms), 101, 200, 256, 0);
 }
 
-TEST(GiveBack, NothingComesBackFromUnderOthersOrAnotherLease) {
+TEST(ReturnRun, NothingComesBackFromUnderOthersOrAnotherLease) {
   Generator g = Opened(kDefaultLayout, 7, 100, 200);
   Take(&g, 100, 256, kTerms);
   Take(&g, 100, 1, kTerms);  // another session's
   Generator before = g;
-  EXPECT_FALSE(GiveBack(&g, g.lease.secret, {100, 7, 10, 246}));
+  EXPECT_FALSE(ReturnRun(&g, g.lease.secret, {100, 7, 10, 246}));
   EXPECT_TRUE(Same(g, before));
 
   Generator later = Opened(kDefaultLayout, 7, 100, 200);
   Take(&later, 100, 256, kTerms);
   Take(&later, 101, 256, kTerms);
   before = later;
-  EXPECT_FALSE(GiveBack(&later, later.lease.secret, {100, 7, 10, 246}));
+  EXPECT_FALSE(ReturnRun(&later, later.lease.secret, {100, 7, 10, 246}));
   EXPECT_TRUE(Same(later, before));
 
   Generator other = Opened(kDefaultLayout, 7, 100, 200);
@@ -207,11 +207,11 @@ TEST(GiveBack, NothingComesBackFromUnderOthersOrAnotherLease) {
   Open(&other, kDefaultLayout, lease);
   Take(&other, 100, 256, kTerms);
   before = other;
-  EXPECT_FALSE(GiveBack(&other, mine, {100, 7, 10, 246}));
+  EXPECT_FALSE(ReturnRun(&other, mine, {100, 7, 10, 246}));
   EXPECT_TRUE(Same(other, before));
 
   Close(&other);
-  EXPECT_FALSE(GiveBack(&other, other.lease.secret, {100, 7, 10, 246}));
+  EXPECT_FALSE(ReturnRun(&other, other.lease.secret, {100, 7, 10, 246}));
 }
 
 TEST(Terms, MaxLeadIsAtLeastOneTick) {
@@ -541,7 +541,7 @@ class Schedule {
     const int32_t rest = static_cast<int32_t>(1 + Below(run->count - 1));
     const bool newest = since == 0 && g_.open && run->lease_id == g_.lease.lease_id;
     const Generator before = g_;
-    const bool back = GiveBack(&g_, SecretOf(run->lease_id), {run->tick, run->worker, run->sequence + run->count - rest, rest});
+    const bool back = ReturnRun(&g_, SecretOf(run->lease_id), {run->tick, run->worker, run->sequence + run->count - rest, rest});
     ASSERT_EQ(back, newest);
     if (!back) {
       ASSERT_TRUE(Same(g_, before));

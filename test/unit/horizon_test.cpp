@@ -74,14 +74,14 @@ TEST(SealIds, NumbersThatAreBelowDoNotComeBack) {
   Generator g = Opened(kDefaultLayout, 1, 0, 1000);
   const Terms terms = {5, 0};
   const auto first = Take(&g, 10, 16, terms).run;
-  ASSERT_TRUE(GiveBack(&g, g.lease.secret, {first.tick, first.worker, 12, 4}));
+  ASSERT_TRUE(ReturnRun(&g, g.lease.secret, {first.tick, first.worker, 12, 4}));
   EXPECT_EQ(SealIds(&g, kDefaultLayout, 10), kDefaultLayout.Pack({10, 1, 12}));
-  EXPECT_FALSE(GiveBack(&g, g.lease.secret, {first.tick, first.worker, 8, 4}));
+  EXPECT_FALSE(ReturnRun(&g, g.lease.secret, {first.tick, first.worker, 8, 4}));
   const auto second = Take(&g, 10, 16, terms).run;
   EXPECT_EQ(second.sequence, 12);
-  EXPECT_TRUE(GiveBack(&g, g.lease.secret, second)) << "all of it was taken since";
+  EXPECT_TRUE(ReturnRun(&g, g.lease.secret, second)) << "all of it was taken since";
   EXPECT_EQ(SealIds(&g, kDefaultLayout, 11), LowestId(kDefaultLayout, 11));
-  EXPECT_FALSE(GiveBack(&g, g.lease.secret, {first.tick, first.worker, 10, 2}));
+  EXPECT_FALSE(ReturnRun(&g, g.lease.secret, {first.tick, first.worker, 10, 2}));
 }
 
 TEST(Samples, ThinOutWithAge) {
@@ -141,14 +141,14 @@ TEST(Claim, BeforeAnythingWasTold) {
 TEST(Holds, WhatTheTransactionTookAndLater) {
   HorizonSlot slot = {};
   EXPECT_FALSE(Holds(slot, {7, 3}, 500));
-  NoteDrawn(&slot, 1, {7, 3}, false, 500);
+  NoteFirstId(&slot, 1, {7, 3}, false, 500);
   EXPECT_TRUE(Holds(slot, {7, 3}, 500));
   EXPECT_TRUE(Holds(slot, {7, 3}, kMax));
   EXPECT_FALSE(Holds(slot, {7, 3}, 499));
   EXPECT_FALSE(Holds(slot, {7, 4}, 500)) << "a transaction later";
   EXPECT_FALSE(Holds(slot, {8, 3}, 500));
-  NoteDrawn(&slot, 1, {7, 3}, false, 20);
-  NoteDrawn(&slot, 1, {7, 3}, false, 600);
+  NoteFirstId(&slot, 1, {7, 3}, false, 20);
+  NoteFirstId(&slot, 1, {7, 3}, false, 600);
   EXPECT_TRUE(Holds(slot, {7, 3}, 20));
 }
 
@@ -381,7 +381,7 @@ class World {
         if (broken_ == Broken::kNumbersComeBack) generator_.sealed_tick = -1;
         const Run rest = {drawer->run.tick, drawer->run.worker, drawer->run.sequence + drawer->run.count - drawer->left,
                           drawer->left};
-        given_back += GiveBack(&generator_, drawer->secret, rest);
+        given_back += ReturnRun(&generator_, drawer->secret, rest);
         drawer->left = 0;
       }
       const Decision decision = Take(&generator_, now_, 1 + Below(6), {3, 0});
@@ -397,7 +397,7 @@ class World {
       HorizonSlot *slot = &slots_[index];
       const Local by = {process->pid, t->lxid};
       if (!IsOf(*slot, by) && slot->of_worker && broken_ != Broken::kNotKept) Keep(slot, index);
-      if (!worker || broken_ != Broken::kWorkersForget) NoteDrawn(slot, 1, by, worker, first);
+      if (!worker || broken_ != Broken::kWorkersForget) NoteFirstId(slot, 1, by, worker, first);
     }
     const Run &run = drawer->run;
     const int64_t id = kNarrow.Pack({run.tick, run.worker, run.sequence + run.count - drawer->left});
@@ -429,7 +429,7 @@ class World {
         return;
       }
       if (!IsOf(*slot, by) && slot->of_worker) Keep(slot, index);
-      NoteDrawn(slot, 1, by, false, id);
+      NoteFirstId(slot, 1, by, false, id);
       NoteHighest();
       if (samples_.count < before && broken_ != Broken::kNotLowered) LowerHorizon(&box_, Record(highest_));
     }
@@ -475,7 +475,7 @@ class World {
       places_[t.prepared] = {true, -1, 0, t.xid};
       running_.insert(t.xid);
     }
-    for (HorizonSlot &slot : slots_) NoteDrawn(&slot, 0, {0, 0}, false, 0), slot.lxid = 0, slot.xid = 0, slot.pid = 0;
+    for (HorizonSlot &slot : slots_) NoteFirstId(&slot, 0, {0, 0}, false, 0), slot.lxid = 0, slot.xid = 0, slot.pid = 0;
     polls_.clear();
     samples_ = {};
     KeptHorizon record = {};
@@ -548,7 +548,7 @@ class World {
 
   void Sample() {
     ++samples_taken;
-    Drawn left[2 * (kProcesses + kPrepared)], holder;
+    FirstId left[2 * (kProcesses + kPrepared)], holder;
     Moment moment = {};
     sampling_ = true;
     const int64_t horizon = TakeSample(this, left, &moment, &holder);

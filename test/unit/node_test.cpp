@@ -82,31 +82,31 @@ TEST(Standing, TheOperatorsWordOverrulesTheTimeline) {
   RegistrySeen seen = {7, 3, 50, 1000};
   NoteStanding(&seen, {7, 3, kNoWatermark, 50}, 900, kNowUs);
   EXPECT_EQ(seen.lease_id, 1000);
-  EXPECT_TRUE(HasNewWord({7, 2, kNoWatermark, 60}, seen, kNowUs));
+  EXPECT_TRUE(HasNewSettleCall({7, 2, kNoWatermark, 60}, seen, kNowUs));
   NoteStanding(&seen, {7, 2, kNoWatermark, 60}, 900, kNowUs);
   EXPECT_EQ(seen.lease_id, 900) << "ids may go back";
   EXPECT_EQ(seen.timeline, 2);
-  EXPECT_FALSE(HasNewWord({7, 2, kNoWatermark, 60}, seen, kNowUs));
+  EXPECT_FALSE(HasNewSettleCall({7, 2, kNoWatermark, 60}, seen, kNowUs));
 }
 
 TEST(Standing, AWordOfTheFutureCountsAsNone) {
-  for (const int64_t word_us : {kNowUs + kMaxLeaseUs + 1, INT64_MAX}) {
-    const Standing standing = {7, 3, kNoWatermark, word_us};
+  for (const int64_t settle_called_us : {kNowUs + kMaxLeaseUs + 1, INT64_MAX}) {
+    const Standing standing = {7, 3, kNoWatermark, settle_called_us};
     RegistrySeen seen = {7, 3, 0, 1000};
-    EXPECT_FALSE(HasNewWord(standing, seen, kNowUs));
-    EXPECT_TRUE(IsOlder({7, 2, kNoWatermark, word_us}, seen, kNowUs));
+    EXPECT_FALSE(HasNewSettleCall(standing, seen, kNowUs));
+    EXPECT_TRUE(IsOlder({7, 2, kNoWatermark, settle_called_us}, seen, kNowUs));
     NoteStanding(&seen, standing, 1001, kNowUs);
-    EXPECT_EQ(seen.word_us, 0);
-    EXPECT_FALSE(IsOlder({7, 3, kNoWatermark, 0}, {7, 3, word_us, 1}, kNowUs)) << "seen while the clock was wrong";
-    EXPECT_TRUE(HasNewWord({7, 1, kNoWatermark, kNowUs}, {7, 3, word_us, 1}, kNowUs));
+    EXPECT_EQ(seen.settle_called_us, 0);
+    EXPECT_FALSE(IsOlder({7, 3, kNoWatermark, 0}, {7, 3, settle_called_us, 1}, kNowUs)) << "seen while the clock was wrong";
+    EXPECT_TRUE(HasNewSettleCall({7, 1, kNoWatermark, kNowUs}, {7, 3, settle_called_us, 1}, kNowUs));
   }
-  EXPECT_TRUE(HasNewWord({7, 2, kNoWatermark, kNowUs + kMaxLeaseUs}, {7, 3, 0, 1}, kNowUs));
+  EXPECT_TRUE(HasNewSettleCall({7, 2, kNoWatermark, kNowUs + kMaxLeaseUs}, {7, 3, 0, 1}, kNowUs));
 }
 
 constexpr Tick kMinute = 60 * 1000;
 constexpr Tick kHour = 60 * kMinute;
-constexpr Patience kPatience = {5 * kUsPerMs, {kMinute * kUsPerMs, 24 * kHour *kUsPerMs}, true};
-constexpr Patience kFailing = {kPatience.max_lead_us, kPatience.clock, false};
+constexpr ClockPolicy kPatience = {5 * kUsPerMs, {kMinute * kUsPerMs, 24 * kHour *kUsPerMs}, true};
+constexpr ClockPolicy kFailing = {kPatience.max_lead_us, kPatience.clock, false};
 constexpr Tick kNow = 100 * kHour;
 constexpr int64_t kDuration = 60000 * kUsPerMs;
 
@@ -296,15 +296,15 @@ TEST(Node, GoesOnUnderALeaseThatBeginsAheadOfTheClock) {
     for (const bool fails : {false, true}) {
       NodeState node = {};
       Show(&node, kNow);
-      const Patience &patience = fails ? kFailing : kPatience;
-      const AcquireAsked asked = AskForLease(&node, kDefaultLayout, kDuration, SecretOf(1), patience);
+      const ClockPolicy &policy = fails ? kFailing : kPatience;
+      const AcquireAsked asked = AskForLease(&node, kDefaultLayout, kDuration, SecretOf(1), policy);
       ASSERT_TRUE(
-          TakeLease(&node, kDefaultLayout, asked, Granted(10, 3, kNow + ahead, kNow + ahead + 10000), false, patience)
+          TakeLease(&node, kDefaultLayout, asked, Granted(10, 3, kNow + ahead, kNow + ahead + 10000), false, policy)
               .opened);
       const bool goes_on = !fails || ahead <= kMinute;
       EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).outcome, goes_on ? Outcome::kRun : Outcome::kClockBehind) << ahead;
       EXPECT_EQ(Shown(node), goes_on ? kNow + ahead : kNow) << ahead;
-      EXPECT_EQ(See(&node, kDuration, patience, false).future, !goes_on) << ahead;
+      EXPECT_EQ(ViewForKeeper(&node, kDuration, policy, false).future, !goes_on) << ahead;
     }
   }
 }
@@ -315,15 +315,15 @@ TEST(Node, GoesOnWhereThereIsNoBetterWorker) {
     Step(&node, kNow - kHour);
     EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).outcome, Outcome::kClockBehind);
     node.new_worker_wanted = true;
-    EXPECT_TRUE(See(&node, kDuration, kPatience, false).lease_wanted);
+    EXPECT_TRUE(ViewForKeeper(&node, kDuration, kPatience, false).lease_wanted);
     return node;
   };
   NodeState node = behind();
   Ask(&node, 2);
-  GoOnWithoutBetter(&node, kPatience);
+  KeepPresentWorker(&node, kPatience);
   EXPECT_EQ(Shown(node), kNow + 5);
   EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).run.tick, kNow + 5);
-  EXPECT_FALSE(See(&node, kDuration, kPatience, false).lease_wanted);
+  EXPECT_FALSE(ViewForKeeper(&node, kDuration, kPatience, false).lease_wanted);
   EXPECT_EQ(node.next_secret, Secret{});
   Step(&node, kNow - kHour + 100, 100);
   EXPECT_EQ(Shown(node), kNow + 55) << "at half speed";
@@ -334,15 +334,15 @@ TEST(Node, GoesOnWhereThereIsNoBetterWorker) {
 
   node = behind();
   node.new_worker_wanted = false;
-  GoOnWithoutBetter(&node, kPatience);
+  KeepPresentWorker(&node, kPatience);
   EXPECT_EQ(Shown(node), kNow - kHour) << "nobody wanted one";
   node.new_worker_wanted = true;
   CloseLease(&node);
-  GoOnWithoutBetter(&node, kPatience);
+  KeepPresentWorker(&node, kPatience);
   EXPECT_EQ(Shown(node), kNow - kHour) << "no lease to go on under";
   NodeState never = {};
   never.new_worker_wanted = true;
-  GoOnWithoutBetter(&never, kPatience);
+  KeepPresentWorker(&never, kPatience);
 }
 
 // G9: order is given up for another worker id only where ids then follow the clock.
@@ -368,7 +368,7 @@ TEST(Node, GoesOnWhereTheClockIsBeforeTheEpoch) {
   Step(&node, -5000);
   node.new_worker_wanted = true;
   EXPECT_EQ(Ask(&node, 2).request.start_before, 0) << "nothing can begin so early";
-  GoOnWithoutBetter(&node, kPatience);
+  KeepPresentWorker(&node, kPatience);
   EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).run.tick, kNow + 5);
 }
 
@@ -480,10 +480,10 @@ TEST(Node, DropsAWishThatNoLongerHelps) {
   node.new_worker_wanted = true;
   Show(&node, kNow - 5000);
   Ask(&node, 2);
-  EXPECT_TRUE(See(&node, kDuration, kPatience, false).lease_wanted);
+  EXPECT_TRUE(ViewForKeeper(&node, kDuration, kPatience, false).lease_wanted);
   EXPECT_EQ(node.next_secret, SecretOf(2));
   Show(&node, kNow + 6);
-  EXPECT_FALSE(See(&node, kDuration, kPatience, false).lease_wanted);
+  EXPECT_FALSE(ViewForKeeper(&node, kDuration, kPatience, false).lease_wanted);
   EXPECT_EQ(node.next_secret, Secret{}) << "what it drew begins too early for a clock that is right again";
 }
 
@@ -514,13 +514,13 @@ TEST(Node, GoesOnAboveTheHorizonOfALifeBefore) {
 }
 
 TEST(Node, IsHungrierTheMoreItIsAskedInOneTick) {
-  Appetite appetite = {};
-  EXPECT_EQ(appetite.Next(5, 1, 256), 1);
-  EXPECT_EQ(appetite.Next(5, 1, 256), 2);
-  EXPECT_EQ(appetite.Next(5, 1, 256), 4);
-  EXPECT_EQ(appetite.Next(6, 1, 256), 1);
-  EXPECT_EQ(appetite.Next(6, 100, 256), 100) << "what is sure to be asked for";
-  EXPECT_EQ(appetite.Next(6, 1, 150), 150) << "max_run";
+  RunSizing sizing = {};
+  EXPECT_EQ(sizing.Next(5, 1, 256), 1);
+  EXPECT_EQ(sizing.Next(5, 1, 256), 2);
+  EXPECT_EQ(sizing.Next(5, 1, 256), 4);
+  EXPECT_EQ(sizing.Next(6, 1, 256), 1);
+  EXPECT_EQ(sizing.Next(6, 100, 256), 100) << "what is sure to be asked for";
+  EXPECT_EQ(sizing.Next(6, 1, 150), 150) << "max_run";
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ TEST(Life, CountsPromotions) {
   EXPECT_EQ(since({8, 5, 9, kClockUs}), 1) << "timelines of different systems cannot be compared";
   EXPECT_EQ(since({7, 2, 9, kClockUs}), 0) << "a restart";
   EXPECT_EQ(PromotionsSince({}, {7, 5, 9, kClockUs}, Loss::kEmptyOrigin), 1);
-  for (const Loss loss : {Loss::kLease, Loss::kHeldEnd, Loss::kRange, Loss::kWord})
+  for (const Loss loss : {Loss::kLease, Loss::kHeldEnd, Loss::kRange, Loss::kSettleCall})
     EXPECT_EQ(PromotionsSince(Recorded(), {7, 2, 9, kClockUs}, loss), 0);
 }
 
@@ -382,8 +382,8 @@ TEST(Granting, WindowsGrow) {
   EXPECT_EQ(lease.window_end, kFirstWindowUs / kUsPerMs);
   GrantLease(layout, Asked(0, 2 * kSecondUs), kNoWatermark, kNoWatermark, &lease);
   EXPECT_EQ(lease.window_end, 2000);
-  EXPECT_EQ(EndForDrawn(layout, Asked(7, 600 * kSecondUs)), 7 + kFirstWindowUs / kUsPerMs);
-  EXPECT_EQ(EndForDrawn(layout, Asked(7, 2 * kSecondUs)), 2007);
+  EXPECT_EQ(EndForAcquired(layout, Asked(7, 600 * kSecondUs)), 7 + kFirstWindowUs / kUsPerMs);
+  EXPECT_EQ(EndForAcquired(layout, Asked(7, 2 * kSecondUs)), 2007);
 }
 
 TEST(Granting, NothingIsDrawnThatBeginsTooLate) {

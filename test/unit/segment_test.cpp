@@ -20,7 +20,7 @@ Segment Make(int64_t start = 1, int64_t step = 1000, int64_t max_value = INT64_M
   return {start - 1, max_value, step, max_step, 0, 0, 0, 0};
 }
 
-Range Ask(Segment *segment, int64_t wanted) { return HandOut(segment, wanted, kStart, kPeriod); }
+Range Ask(Segment *segment, int64_t wanted) { return Allocate(segment, wanted, kStart, kPeriod); }
 
 // Up to `count` numbers of one call after the other, as a node hands them out.
 std::vector<int64_t> Take(Ranges *ranges, int64_t count, int64_t now_us) {
@@ -136,11 +136,11 @@ TEST(Segment, SkipsWhatMayBeLost) {
   Segment segment = Make();
   SkipLost(&segment, 1);
   EXPECT_EQ(segment.last_value, 10000) << "ten ranges at least";
-  for (int i = 0; i < 50; ++i) HandOut(&segment, 0, kStart + i * kMinute / 10, kPeriod);
+  for (int i = 0; i < 50; ++i) Allocate(&segment, 0, kStart + i * kMinute / 10, kPeriod);
   int64_t before = segment.last_value;
   SkipLost(&segment, 1);
   EXPECT_EQ(segment.last_value - before, 50000) << "as much as of late";
-  HandOut(&segment, 20000, kStart + 3 * kPeriod, kPeriod);
+  Allocate(&segment, 20000, kStart + 3 * kPeriod, kPeriod);
   before = segment.last_value;
   SkipLost(&segment, 1);
   EXPECT_EQ(segment.last_value - before, 200000) << "ten of the newest one's size; what was long ago does not count";
@@ -154,7 +154,7 @@ TEST(Segment, SkipsNoLessThanAPeriodHandedOut) {
   int64_t now_us = kStart;
   for (int i = 0; i < 20000; ++i) {
     now_us += Below(&random, i % 100 == 0 ? 3 * kPeriod : kPeriod / 20);
-    handed.push_back({now_us, HandOut(&segment, Below(&random, 5000), now_us, kPeriod).left});
+    handed.push_back({now_us, Allocate(&segment, Below(&random, 5000), now_us, kPeriod).left});
     int64_t within = 0;
     for (size_t k = handed.size(); k-- > 0 && handed[k].first > now_us - kPeriod;) within += handed[k].second;
     Segment copy = segment;
@@ -179,7 +179,7 @@ TEST(Segment, SkipsWhatWasSkippedBefore) {
       now_us += Below(&random, kPeriod / 20);
       if (skips > 0) SkipLost(&segment, skips);
       skips = 0;
-      return HandOut(&segment, size, now_us, kPeriod);
+      return Allocate(&segment, size, now_us, kPeriod);
     };
     for (int64_t before = 1 + Below(&random, 30); before > 0; --before) hand_out();
     const Segment standby = segment;
@@ -323,7 +323,7 @@ TEST(Ranges, KeepUpWithARegistryThatIsFarAway) {
     }
     if (Take(&ranges, rate_per_ms, now_us).size() < rate_per_ms) ++missing_ms, last_missing_ms = ms;
     if (ranges.wanted && arrives_us == 0) {
-      under_way = HandOut(&segment, SizeToAskFor(ranges, now_us, answer_us), now_us, kPeriod);
+      under_way = Allocate(&segment, SizeToAskFor(ranges, now_us, answer_us), now_us, kPeriod);
       arrives_us = now_us + answer_us;
     }
   }
@@ -379,7 +379,7 @@ TEST(SegmentProperty, RangesFollowTheRate) {
       used_here += got;
       if (got < asked) ++stalled_ms, stalled_late_ms += ms >= 10000;
       if (ranges.wanted && arrives_us == 0) {
-        under_way = HandOut(&segment, SizeToAskFor(ranges, now_us, answer_us), now_us, kPeriod);
+        under_way = Allocate(&segment, SizeToAskFor(ranges, now_us, answer_us), now_us, kPeriod);
         const int64_t late = Below(&answers, 20) == 0 ? 20 : 1;
         asked_us = now_us;
         arrives_us = now_us + typical_us * late * (50 + Below(&answers, 100)) / 100;
@@ -450,7 +450,7 @@ TEST(SegmentProperty, NoNumberTwice) {
         case 4:
         case 5:
         case 6: {
-          const Range range = HandOut(&segment, SizeToAskFor(*ranges, now_us, below(kSecond)), now_us, kPeriod);
+          const Range range = Allocate(&segment, SizeToAskFor(*ranges, now_us, below(kSecond)), now_us, kPeriod);
           if (range.left == 0) break;
           HoldRange(&node->holding, range);
           ASSERT_TRUE(IsPlausible(*ranges, range));

@@ -198,7 +198,7 @@ class Registry {
   }
 
   // A copy of an earlier moment is started; on a new timeline, if it was recovered from an archive.
-  void PutBack(int64_t at_us, const Committed &copy, bool new_timeline) {
+  void Restore(int64_t at_us, const Committed &copy, bool new_timeline) {
     in_doubt_ = true;
     Lose(at_us, copy, new_timeline ? timeline_ + 1 : copy.tables.origin.timeline);
   }
@@ -463,7 +463,7 @@ class Schedule {
     if (chance < 40 || (one_loss && losses_ > 0)) return HandOver();
     if (chance < 47 && kind_ != Kind::kOneFailover) return copies_.push_back(registry_.Copy(now_us_));
     const bool failover = kind_ == Kind::kOneFailover || (kind_ == Kind::kSeveral && random_.Percent(50));
-    return failover ? FailOver() : PutBack();
+    return failover ? FailOver() : Restore();
   }
 
   void Restart(bool cleanly) {
@@ -487,11 +487,11 @@ class Schedule {
     StartAgain(15 * kSecond);
   }
 
-  void PutBack() {
+  void Restore() {
     if (copies_.empty()) return copies_.push_back(registry_.Copy(now_us_));
     ++losses_;
     const size_t which = static_cast<size_t>(random_.Below(static_cast<int64_t>(copies_.size())));
-    registry_.PutBack(now_us_, copies_[which], random_.Percent(40));
+    registry_.Restore(now_us_, copies_[which], random_.Percent(40));
     CutOffSome();
     StartAgain(20 * kSecond);
     const int64_t word = kind_ == Kind::kWordFirst ? 0 : kind_ == Kind::kNoWord ? 2 : random_.Below(3);

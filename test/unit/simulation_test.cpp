@@ -37,7 +37,7 @@ constexpr int64_t kMaxLeadUs = 5 * kMs;
 constexpr int64_t kMaxBridgeUs = kSecond;
 constexpr int64_t kMaxLeapUs = 10 * kSecond;
 constexpr int64_t kMaxSkewUs = 10 * kSecond;
-constexpr Patience kPatience = {kMaxLeadUs, {kMaxBridgeUs, kMaxLeapUs}, true};
+constexpr ClockPolicy kPatience = {kMaxLeadUs, {kMaxBridgeUs, kMaxLeapUs}, true};
 
 // Which rules the registry follows, and what else is bent to show what they are for.
 struct Rules {
@@ -238,7 +238,7 @@ class Registry {
 
   // The same node, asking again because it has had no answer.
   Answer Again(int64_t at_us, const AcquireRequest &request, Row *row) {
-    row->lease.window_end = std::max(row->lease.window_end, EndForDrawn(layout_, request));
+    row->lease.window_end = std::max(row->lease.window_end, EndForAcquired(layout_, request));
     row->renewed_us = at_us;
     const Lease lease = row->lease;
     Commit(at_us);
@@ -537,7 +537,7 @@ class Simulation {
     SimulatedNode &node = nodes_[i];
     if (!node.up || node.exchange != 0 || node.paused_until_us > now_us_) return;
     ReadClock(i, ReadingOf(i));
-    const KeeperView view = See(&node.state, world_.duration_us, kPatience, node.leaving);
+    const KeeperView view = ViewForKeeper(&node.state, world_.duration_us, kPatience, node.leaving);
     Keep(i);
     const KeeperStep step = node.keeper.Next(view, now_us_);
     const int64_t wake = ++node.wake;
@@ -570,7 +570,7 @@ class Simulation {
       if (nodes_[i].exchange != exchange) return;
       nodes_[i].exchange = 0;
       if (action == KeeperAction::kAcquire && outcome != KeeperOutcome::kDone)
-        GoOnWithoutBetter(&nodes_[i].state, kPatience);
+        KeepPresentWorker(&nodes_[i].state, kPatience);
       Keep(i);
       nodes_[i].keeper.Done(action, outcome, now_us_);
       Step(i);

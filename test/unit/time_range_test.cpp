@@ -100,7 +100,7 @@ TEST(TimeRange, ComparingWithTheFirstIdIsComparingTimes) {
     const std::vector<int64_t> ids = Ids(&random, layout);
     for (int64_t unix_us : Times(&random, layout)) {
       int64_t first = 0;
-      if (!FirstId(layout, unix_us, &first)) {
+      if (!FirstIdAt(layout, unix_us, &first)) {
         for (int64_t id : ids) ASSERT_LT(TimeOf(layout, id), unix_us);
         continue;
       }
@@ -140,13 +140,13 @@ TEST(TimeRange, BeingWithinTheSpanIsBeingWithinTheTimes) {
 TEST(TimeRange, ATimeInsideATickGivesTheNextTicksFirstId) {
   const Layout &seconds = Of("uid_generator");
   int64_t id = -1;
-  ASSERT_TRUE(FirstId(seconds, seconds.epoch_us() + 1000000, &id));
+  ASSERT_TRUE(FirstIdAt(seconds, seconds.epoch_us() + 1000000, &id));
   EXPECT_EQ(id, int64_t{1} << 35);
-  ASSERT_TRUE(FirstId(seconds, seconds.epoch_us() + 1000001, &id));
+  ASSERT_TRUE(FirstIdAt(seconds, seconds.epoch_us() + 1000001, &id));
   EXPECT_EQ(id, int64_t{2} << 35);
-  ASSERT_TRUE(FirstId(seconds, seconds.epoch_us() + 1999999, &id));
+  ASSERT_TRUE(FirstIdAt(seconds, seconds.epoch_us() + 1999999, &id));
   EXPECT_EQ(id, int64_t{2} << 35);
-  ASSERT_TRUE(FirstId(seconds, seconds.epoch_us() + 2000000, &id));
+  ASSERT_TRUE(FirstIdAt(seconds, seconds.epoch_us() + 2000000, &id));
   EXPECT_EQ(id, int64_t{2} << 35);
 }
 
@@ -155,7 +155,7 @@ TEST(TimeRange, BeforeTheEpochItIsZero) {
     for (int64_t unix_us : {kInfinitePast, kInfinitePast + 1, layout.epoch_us() - layout.tick_us, layout.epoch_us() - 1,
                             layout.epoch_us()}) {
       int64_t id = -1;
-      ASSERT_TRUE(FirstId(layout, unix_us, &id));
+      ASSERT_TRUE(FirstIdAt(layout, unix_us, &id));
       EXPECT_EQ(id, 0);
     }
 }
@@ -164,10 +164,10 @@ TEST(TimeRange, AfterTheLastTickThereIsNone) {
   for (const Layout &layout : Layouts()) {
     const int64_t last = layout.UnixUsAt(layout.max_tick());
     int64_t id = -1;
-    ASSERT_TRUE(FirstId(layout, last, &id));
+    ASSERT_TRUE(FirstIdAt(layout, last, &id));
     EXPECT_EQ(id, layout.Pack({layout.max_tick(), 0, 0}));
     for (int64_t unix_us : {last + 1, last + layout.tick_us, kInfiniteFuture - 1, kInfiniteFuture})
-      EXPECT_FALSE(FirstId(layout, unix_us, &id)) << unix_us;
+      EXPECT_FALSE(FirstIdAt(layout, unix_us, &id)) << unix_us;
   }
 }
 
@@ -200,8 +200,8 @@ TEST(TimeRange, TimesAmongNegativeIdsAreRefused) {
   const int64_t end = layout.UnixUsAt(layout.max_readable_tick() + 1);
   const Cut early = {layout.epoch_us(), false};
   int64_t id = 0;
-  EXPECT_FALSE(FirstId(layout, turn, &id));
-  EXPECT_TRUE(FirstId(layout, turn - layout.tick_us, &id));
+  EXPECT_FALSE(FirstIdAt(layout, turn, &id));
+  EXPECT_TRUE(FirstIdAt(layout, turn - layout.tick_us, &id));
   // Up to the turn, and not beyond it.
   EXPECT_EQ(IdsBetween(layout, early, {turn, false}).kind, SpanKind::kOpen);
   EXPECT_EQ(IdsBetween(layout, early, {turn - 1, true}).kind, SpanKind::kOpen);

@@ -87,7 +87,7 @@ Relation OpenToFill(Oid table) { return OpenOwn(table, RowExclusiveLock, "snowfl
 
 // As the table's owner, without the triggers of users, and whatever policies say.
 template <typename Body>
-void Unseen(Oid owner, Body body) {
+void WithoutUserTriggers(Oid owner, Body body) {
   const SecurityContext outer = EnterSecurityContext(owner, SECURITY_NOFORCE_RLS);
   SetForLevel("session_replication_role", "replica");
   body();
@@ -176,7 +176,7 @@ bool FillBatch(Fill *fill, const ItemPointerData &first, ItemPointerData *from, 
   bool more = false;
   *left = false;
   if (MakeStatements(fill, table))
-    Unseen(table->rd_rel->relowner, [&] {
+    WithoutUserTriggers(table->rd_rel->relowner, [&] {
       int64_t count = 0;
       more = FillRows(*fill, from, to, &count);
       fill->rows += count;

@@ -62,16 +62,16 @@ bool IsRecovered(NodeBlock *node) {
 void AdmitRecovered(NodeBlock *node, const Layout &layout, Oid extension) {
   const uint64_t registry = HashOfRegistry();
   const int64_t timeline = AsksOwnTables() ? GetWALInsertionTimeLine() : 0;
-  const Patience patience = PatienceNow();
+  const ClockPolicy policy = ClockPolicyNow();
   const ClockReading reading = ReadClocks();
   ChangeNode(node, [&] {
     if (!node->recovered) return;
     node->recovered = false;
-    Read(&node->state.clock, reading, patience.clock);
+    Read(&node->state.clock, reading, policy.clock);
     const bool other_layout = node->extension == extension && node->state.generator.layout != layout;
     const bool followed = timeline != 0 && node->state.seen.timeline != timeline;
     if (node->registry != registry || other_layout || followed) CloseLease(&node->state);
-    CatchUp(&node->state, patience, false);
+    CatchUp(&node->state, policy, false);
   });
 }
 

@@ -22,7 +22,7 @@ void LowerInBox(NodeBlock *node, const HorizonBlock &horizon) {
 }
 
 void NoteClaimed(NodeBlock *node, const OwnSlot &own, int64_t id) {
-  WithLock(node, LW_EXCLUSIVE, [&] { NoteDrawn(own.slot, MyDatabaseId, own.by, own.is_leaders, id); });
+  WithLock(node, LW_EXCLUSIVE, [&] { NoteFirstId(own.slot, MyDatabaseId, own.by, own.is_leaders, id); });
 }
 
 pg_noinline Claimed ClaimUnderLock(NodeBlock *node, Oid fn_oid, Oid extension, const OwnSlot &own, int64_t id) {

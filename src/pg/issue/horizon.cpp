@@ -26,7 +26,7 @@ constexpr int64_t kNoteAskedUs = 1000 * 1000;
 // P, and the room that TakeSample() needs.
 struct {
   Xid *running;
-  Drawn *left;
+  FirstId *left;
 } scratch;
 
 // The sample that this process returned last. For the same snapshot the next result is not lower,
@@ -42,7 +42,7 @@ void MakeScratch() {
   if (scratch.left != nullptr) return;
   const Size slots = static_cast<Size>(HorizonSlots());
   scratch.left =
-      static_cast<Drawn *>(MemoryContextAllocZero(TopMemoryContext, 2 * slots * (sizeof(Drawn) + sizeof(Xid))));
+      static_cast<FirstId *>(MemoryContextAllocZero(TopMemoryContext, 2 * slots * (sizeof(FirstId) + sizeof(Xid))));
   scratch.running = reinterpret_cast<Xid *>(scratch.left + 2 * slots);
   last.running = scratch.running + slots;
 }
@@ -59,7 +59,7 @@ struct Server {
 
   int64_t Seal() {
     const ClockReading reading = ReadClocks();
-    const ClockLimits limits = PatienceNow().clock;
+    const ClockLimits limits = ClockPolicyNow().clock;
     int64_t lowest = 0;
     WithBox(node, [&](BoxSlot *box) {
       Read(&node->state.clock, reading, limits);

@@ -34,7 +34,7 @@ int64_t SampleForAskers(NodeBlock *node);
 // What the view shows; horizon 0: no session has asked for it, or nothing is known yet.
 struct HorizonShown {
   int64_t horizon;
-  Drawn holder;
+  FirstId holder;
   Layout layout;
 };
 HorizonShown ShowHorizon(NodeBlock *node, Oid extension);

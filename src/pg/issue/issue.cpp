@@ -34,7 +34,7 @@ struct {
 
 int64_t last_id = -1;
 
-Appetite appetite = {};
+RunSizing sizing = {};
 
 // A clock that does not move for this long is broken, not slow.
 constexpr int64_t kClockStandsUs = 1000 * 1000;
@@ -59,12 +59,12 @@ struct RunAttempt {
 
 RunAttempt TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
   const ClockReading reading = ReadClocks();
-  const ClockLimits limits = PatienceNow().clock;
+  const ClockLimits limits = ClockPolicyNow().clock;
   const uint32 random = pg_prng_uint32(&pg_global_prng_state);
   const int64_t max_lead_us = settings.max_lead_ms * kUsPerMs;
   const int64_t max_run = settings.max_run;
   // How many ids a transaction needs says nothing about the next one.
-  if (run.lxid != LocalXid(MyProc)) appetite = {};
+  if (run.lxid != LocalXid(MyProc)) sizing = {};
   const Run rest = {run.taken.tick, run.taken.worker, run.taken.sequence + run.taken.count - run.left, run.left};
   DropRun();
   const OwnSlot own = SlotOfTransaction();
@@ -73,7 +73,7 @@ RunAttempt TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
   WithBox(node, [&](BoxSlot *slot) {
     Generator *g = &node->state.generator;
     Read(&node->state.clock, reading, limits);
-    if (rest.count > 0 && GiveBack(g, run.secret, rest)) node->counters.ids_given_back += rest.count;
+    if (rest.count > 0 && ReturnRun(g, run.secret, rest)) node->counters.ids_returned += rest.count;
     attempt.keeper_missing = node->keeper_pid == 0;
     if (!g->open || node->extension != extension) {
       attempt.decision.outcome = Outcome::kNoLease;
@@ -88,14 +88,14 @@ RunAttempt TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
 
     const Terms terms = {attempt.max_lead,
                          static_cast<int64_t>(random % FreshLimit(g->layout, settings.sequence_jitter))};
-    attempt.decision = TakeOrAsk(&node->state, appetite.Next(attempt.now, ahead, max_run), terms);
+    attempt.decision = TakeOrAsk(&node->state, sizing.Next(attempt.now, ahead, max_run), terms);
     attempt.issued = g->last_tick >= g->lease.window_start;
     attempt.may_lead = MayLead(node->state);
     if (attempt.decision.outcome == Outcome::kRun) {
       const Run &taken = attempt.decision.run;
       if (slot != nullptr) StoreLastTick(slot, taken.tick);
-      NoteDrawn(own.slot, MyDatabaseId, own.by, own.is_leaders,
-                g->layout.Pack({taken.tick, taken.worker, taken.sequence}));
+      NoteFirstId(own.slot, MyDatabaseId, own.by, own.is_leaders,
+                  g->layout.Pack({taken.tick, taken.worker, taken.sequence}));
       node->counters.ids_taken += taken.count;
       ++node->counters.runs_taken;
     }
@@ -245,7 +245,7 @@ void WaitForLease(NodeBlock *node, IdWait *wait, const RunAttempt &attempt) {
 // The wall clock stepped back by more than may be bridged, or the lease begins in the future.
 void HandleClockBehind(NodeBlock *node, IdWait *wait, const RunAttempt &attempt) {
   // If ids may not be ahead of the clock, another worker id does not help either.
-  if (!PatienceNow().new_worker || !attempt.may_lead) ReportClockBehind(attempt, nullptr);
+  if (!ClockPolicyNow().new_worker || !attempt.may_lead) ReportClockBehind(attempt, nullptr);
   WithLock(node, LW_EXCLUSIVE, [&] { node->state.new_worker_wanted = true; });
   WaitForLease(node, wait, attempt);
 }

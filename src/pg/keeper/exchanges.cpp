@@ -70,12 +70,12 @@ RegistryAnswer Acquire(int64_t duration_us) {
   NodeBlock *node = keeping.node;
   const Layout layout = LocalLayout(keeping.target.extension);
   const Secret fresh = NewSecret();
-  const Patience patience = PatienceNow();
+  const ClockPolicy policy = ClockPolicyNow();
   const ClockReading reading = ReadClocks();
   AcquireAsked asked = {};
   ChangeNode(node, [&] {
-    Read(&node->state.clock, reading, patience.clock);
-    asked = AskForLease(&node->state, layout, duration_us, fresh, patience);
+    Read(&node->state.clock, reading, policy.clock);
+    asked = AskForLease(&node->state, layout, duration_us, fresh, policy);
   });
   asked.request.node = node->node_name;
   asked.request.datacenter = settings.datacenter;
@@ -90,10 +90,10 @@ RegistryAnswer Acquire(int64_t duration_us) {
   LWLock *samples = &HorizonOf(node)->lock;
   LWLockAcquire(samples, LW_EXCLUSIVE);
   ChangeNode(node, [&] {
-    taken = TakeLease(&node->state, layout, asked, answer, stopping, patience);
+    taken = TakeLease(&node->state, layout, asked, answer, stopping, policy);
     if (!taken.opened) return;
     node->extension = keeping.target.extension;
-    ++node->counters.leases_drawn;
+    ++node->counters.leases_acquired;
     if (asked.new_worker) ++node->counters.clock_steps_back;
   });
   LWLockRelease(samples);
@@ -108,13 +108,13 @@ RegistryAnswer Acquire(int64_t duration_us) {
 RegistryAnswer Extend(int64_t duration_us) {
   pgstat_report_activity(STATE_RUNNING, "extending the lease");
   NodeBlock *node = keeping.node;
-  const Patience patience = PatienceNow();
+  const ClockPolicy policy = ClockPolicyNow();
   const ClockReading reading = ReadClocks();
   ExtendRequest request = {};
   int32_t worker = 0;
   ChangeNode(node, [&] {
-    Read(&node->state.clock, reading, patience.clock);
-    request = AskForWindow(node->state, duration_us, patience);
+    Read(&node->state.clock, reading, policy.clock);
+    request = AskForWindow(node->state, duration_us, policy);
     worker = node->state.generator.lease.worker;
   });
   ExtendAnswer answer = {};
@@ -122,7 +122,7 @@ RegistryAnswer Extend(int64_t duration_us) {
   const bool stopping = stop_requested;
   AnswerFault fault = AnswerFault::kNone;
   ChangeNode(node, [&] {
-    fault = extended ? TakeWindow(&node->state, request, answer, stopping, patience)
+    fault = extended ? TakeWindow(&node->state, request, answer, stopping, policy)
                      : LoseLease(&node->state, request.lease_id, answer.standing);
   });
   if (fault == AnswerFault::kTimeline) ReportOlderTimeline(answer.standing, LastSeen());

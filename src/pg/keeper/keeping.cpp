@@ -20,8 +20,8 @@ void ReportOlderTimeline(const Standing &standing, const RegistrySeen &seen) {
       "It is on timeline %lld, but this node has seen timeline %lld. The node accepts the older timeline only after a "
       "call of snowflake_settle() in the registry's database.",
       Long(standing.timeline), Long(seen.timeline));
-  if (standing.word_us < seen.word_us)
-    detail = psprintf("It has no record that snowflake_settle() was called at %s.", Time(seen.word_us));
+  if (standing.settle_called_us < seen.settle_called_us)
+    detail = psprintf("It has no record that snowflake_settle() was called at %s.", Time(seen.settle_called_us));
   ereport(ERROR,
           (errcode(kNoLease), errmsg("the registry answers from an older timeline"), errdetail_internal("%s", detail),
            errhint("If an old primary has come back, stop it. If this server is to be the registry from now on, call"

@@ -219,12 +219,12 @@ KeeperView Observe(bool leaving) {
   NodeBlock *node = keeping.node;
   const ClockReading reading = ReadClocks();
   const int64_t lease_duration_us = settings.lease_duration_ms * kUsPerMs;
-  const Patience patience = PatienceNow();
+  const ClockPolicy policy = ClockPolicyNow();
   KeeperView view = {};
   bool other_extension = false;
   ChangeNode(node, [&] {
-    Read(&node->state.clock, reading, patience.clock);
-    view = See(&node->state, lease_duration_us, patience, leaving);
+    Read(&node->state.clock, reading, policy.clock);
+    view = ViewForKeeper(&node->state, lease_duration_us, policy, leaving);
     // If a backend misses a lease although there is one, it asks under another extension than the
     // lease's.
     other_extension = node->state.generator.open && node->state.lease_wanted;
@@ -254,11 +254,11 @@ void MoveToRegistry() {
 
 // An acquire brought no other worker id, although the clock is behind: ids go on, ahead of it.
 void GoOn() {
-  const Patience patience = PatienceNow();
-  ChangeNode(keeping.node, [&] { GoOnWithoutBetter(&keeping.node->state, patience); });
+  const ClockPolicy policy = ClockPolicyNow();
+  ChangeNode(keeping.node, [&] { KeepPresentWorker(&keeping.node->state, policy); });
 }
 
-void Carry(const KeeperStep &step, int64_t now_us) {
+void Perform(const KeeperStep &step, int64_t now_us) {
   const RegistryAnswer answer = ActInTime(step);
   if (answer == RegistryAnswer::kGone) LookAtCatalogs();
   const int64_t done_us = MonotonicUs();
@@ -337,7 +337,7 @@ bool Step() {
     case KeeperAction::kSleep:
       Sleep(Min(Min(step.until_us, self.next_watch_us), sampling ? now_us + sample_in_us : PG_INT64_MAX));
       return true;
-    default: Carry(step, now_us); return true;
+    default: Perform(step, now_us); return true;
   }
 }
 

@@ -168,7 +168,7 @@ Layout LayoutFrom(RemoteRow *row) {
   return LayoutFromDatums(values);
 }
 
-constexpr const char *kStandingColumns = "system_identifier, timeline, raised_tick, word_us";
+constexpr const char *kStandingColumns = "system_identifier, timeline, raised_tick, settle_called_us";
 
 Standing StandingFrom(RemoteRow *row) { return {row->Int8(), row->Int8(), row->Int8(), row->Int8()}; }
 
@@ -242,8 +242,8 @@ bool AskForRanges(Session *session, const RangesRequest &request, bool secret, R
   if (count == 0) return true;
   Remote *remote = &session->remote;
   StringInfoData statement;
-  BeginStatement(session, kRanges, "segment_id, last, numbers, role, system_identifier, timeline, word_us, known",
-                 &statement);
+  BeginStatement(session, kRanges,
+                 "segment_id, last, numbers, role, system_identifier, timeline, settle_called_us, known", &statement);
   appendStringInfoString(&statement, "$1");
   const int most = 1 + kRangeArrays * count;
   Oid *types = static_cast<Oid *>(palloc(sizeof(Oid) * most));

@@ -132,7 +132,8 @@ Value SessionRole() { return Of(OIDOID, ObjectIdGetDatum(GetSessionUserId())); }
 Value HashValue(const SecretHash &hash) { return Of(BYTEAOID, SecretHashDatum(hash)); }
 
 Standing StandingOf(const Origin &origin) {
-  return {static_cast<int64_t>(GetSystemIdentifier()), GetWALInsertionTimeLine(), origin.raised_tick, origin.word_us};
+  return {static_cast<int64_t>(GetSystemIdentifier()), GetWALInsertionTimeLine(), origin.raised_tick,
+          origin.settle_called_us};
 }
 
 }  // namespace snowflake

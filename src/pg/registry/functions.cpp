@@ -19,7 +19,7 @@ void StandingToDatums(const Standing &standing, Datum *values) {
   values[0] = Int64GetDatum(standing.system_identifier);
   values[1] = Int64GetDatum(standing.timeline);
   values[2] = Int64GetDatum(standing.raised_tick);
-  values[3] = Int64GetDatum(standing.word_us);
+  values[3] = Int64GetDatum(standing.settle_called_us);
 }
 
 template <int kCount>
@@ -222,7 +222,7 @@ SNOWFLAKE_FUNCTION(snowflake_segment_ranges) {
                           RolesDatum(answer, count),
                           Int64GetDatum(answer.standing.system_identifier),
                           Int64GetDatum(answer.standing.timeline),
-                          Int64GetDatum(answer.standing.word_us),
+                          Int64GetDatum(answer.standing.settle_called_us),
                           CStringGetTextDatum(answer.known)};
   return RowOf(fcinfo, values);
 }

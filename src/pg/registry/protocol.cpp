@@ -178,7 +178,7 @@ bool FindAcquired(const Tables &tables, const AcquireRequest &request, AcquireAn
   Execute(tables,
           "UPDATE snowflake_registry SET window_end = greatest(window_end, $3), renewed_at = clock_timestamp()"
           " WHERE secret_hash = $1 AND role = $2 RETURNING lease_id, worker_id::bigint, window_start, window_end",
-          HashValue(request.secret_hash), SessionRole(), Int8(EndForDrawn(answer->layout, request)));
+          HashValue(request.secret_hash), SessionRole(), Int8(EndForAcquired(answer->layout, request)));
   if (Rows() == 0) return false;
   answer->lease = {Int8Result(0, 1), {}, static_cast<int32_t>(Int8Result(0, 2)), Int8Result(0, 3), Int8Result(0, 4)};
   answer->workers_free = -1;

@@ -21,8 +21,8 @@ struct SegmentRow {
 
 SegmentRow ReadSegment(const Tables &tables, const char *name, bool lock) {
   Execute(tables,
-          psprintf("SELECT segment_id, last_value, max_value, step::bigint, max_step::bigint, period_at, handed,"
-                   " handed_before, newest, skips::bigint, usage_role FROM snowflake_segment"
+          psprintf("SELECT segment_id, last_value, max_value, step::bigint, max_step::bigint, period_at, allocated,"
+                   " allocated_before, newest, skips::bigint, usage_role FROM snowflake_segment"
                    " WHERE name = $1 AND dropped_at IS NULL%s",
                    lock ? " FOR UPDATE" : ""),
           TextValue(name));
@@ -35,7 +35,8 @@ SegmentRow ReadSegment(const Tables &tables, const char *name, bool lock) {
   if (!is_null) strlcpy(row.usage_role, NameStr(*DatumGetName(usage_role)), sizeof(row.usage_role));
   const Segment &s = row.segment;
   const bool sound = row.segment_id > 0 && s.last_value >= 0 && s.last_value <= s.max_value && s.step >= 1 &&
-                     s.step <= s.max_step && s.handed >= 0 && s.handed_before >= 0 && s.newest >= 0 && row.skips >= 0;
+                     s.step <= s.max_step && s.allocated >= 0 && s.allocated_before >= 0 && s.newest >= 0 &&
+                     row.skips >= 0;
   if (!sound) ReportForeignTable("snowflake_segment");
   return row;
 }
@@ -44,9 +45,9 @@ SegmentRow ReadSegment(const Tables &tables, const char *name, bool lock) {
 void WriteSegment(const Tables &tables, const SegmentRow &row, bool elsewhere = false) {
   const Segment &s = row.segment;
   Execute(tables,
-          "UPDATE snowflake_segment SET last_value = $2, period_at = $3, handed = $4, handed_before = $5, newest = $6,"
-          " skips = $7, drawn_elsewhere = drawn_elsewhere OR $8 WHERE segment_id = $1 RETURNING last_value",
-          Int8(row.segment_id), Int8(s.last_value), TimeValue(s.period_us), Int8(s.handed), Int8(s.handed_before),
+          "UPDATE snowflake_segment SET last_value = $2, period_at = $3, allocated = $4, allocated_before = $5,"
+          " newest = $6, skips = $7, allocated_elsewhere = allocated_elsewhere OR $8 WHERE segment_id = $1 RETURNING last_value",
+          Int8(row.segment_id), Int8(s.last_value), TimeValue(s.period_us), Int8(s.allocated), Int8(s.allocated_before),
           Int8(s.newest), Int4(row.skips), Bool(elsewhere));
   CheckWritten("snowflake_segment", s.last_value);
 }
@@ -65,10 +66,10 @@ void WriteHolding(const Tables &tables, int64_t segment_id, const RangesRequest 
                   const Holding &holding) {
   Execute(tables,
           "INSERT INTO snowflake_range (segment_id, here, role, node, secret_hash, held_from, newest_from, held_to,"
-          " drawn_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())"
+          " acquired_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())"
           " ON CONFLICT (segment_id, here, role, node) DO UPDATE SET secret_hash = excluded.secret_hash,"
           " held_from = excluded.held_from, newest_from = excluded.newest_from, held_to = excluded.held_to,"
-          " drawn_at = excluded.drawn_at",
+          " acquired_at = excluded.acquired_at",
           Int8(segment_id), Bool(request.here), SessionRole(), TextValue(request.node), HashValue(ask.secret.hash),
           Int8(holding.from), Int8(holding.newest), Int8(holding.to));
   CheckWritten("snowflake_range");
@@ -110,7 +111,7 @@ RangeAnswer ExchangeRange(const Tables &tables, const RangesRequest &request, co
   Holding holding = ReadHolding(tables, row.segment_id, request, ask);
   Range range = {};
   // For at most a lease's duration commits may be under way to a standby.
-  if (ask.wanted >= 0) range = HandOut(segment, ask.wanted, NowUnixUs(), settings.lease_duration_ms * kUsPerMs);
+  if (ask.wanted >= 0) range = Allocate(segment, ask.wanted, NowUnixUs(), settings.lease_duration_ms * kUsPerMs);
   const bool closes = ask.wanted < 0 && same && holding.to > 0, back = closes && ask.secret != Secret{};
   if (back) TakeBack(segment, &holding, {ask.highest, ask.unused});
   if (closes && !back) KeepFrom(&holding, Plus(HeldUpTo(ask), 1));
@@ -243,7 +244,7 @@ void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64
 void ProtocolDropSegment(Oid extension, const char *name) {
   RunCall("snowflake_drop_segment", extension, [&](const Tables &tables, const Origin &) {
     const Value segment_id = Int8(LockSegment(tables, name).segment_id);
-    Execute(tables, "SELECT drawn_elsewhere FROM snowflake_segment WHERE segment_id = $1", segment_id);
+    Execute(tables, "SELECT allocated_elsewhere FROM snowflake_segment WHERE segment_id = $1", segment_id);
     const bool held = BoolResult(0, 1);
     // Other nodes that have numbers of it keep them.
     Execute(tables, "DELETE FROM snowflake_range WHERE segment_id = $1 AND here", segment_id);

@@ -7,7 +7,7 @@
 
 namespace snowflake {
 namespace {
-// Why it settles, in the order of Loss; the operator gives the reason of kWord.
+// Why it settles, in the order of Loss; the operator gives the reason of kSettleCall.
 constexpr const char *kReasons[] = {"",
                                     "its server is on another timeline, as after a failover",
                                     "its server has another system identifier, as after pg_upgrade",
@@ -16,7 +16,7 @@ constexpr const char *kReasons[] = {"",
                                     "a node holds a lease that it has no record of",
                                     "a node holds a longer window than it has on record",
                                     "a node has had numbers of a segment that it never allocated"};
-static_assert(lengthof(kReasons) == static_cast<size_t>(Loss::kWord));
+static_assert(lengthof(kReasons) == static_cast<size_t>(Loss::kSettleCall));
 const char *ReasonOf(Loss loss) { return kReasons[static_cast<size_t>(loss)]; }
 
 void SettleBecause(const Tables &tables, const char *reason, int64_t promotions, Origin *origin) {
@@ -76,7 +76,7 @@ Here HereNow() {
 Origin ReadOrigin(const Tables &tables) {
   Execute(tables,
           "SELECT system_identifier, timeline, started_at, clean_at, last_lease_id, jumped_from, jumped_to,"
-          " raised_tick, longest_us, settles_until, settling_us, loss_known, word_at FROM snowflake_origin");
+          " raised_tick, longest_us, settles_until, settling_us, loss_known, settle_called_at FROM snowflake_origin");
   if (Rows() == 0) {
     Origin none = {};
     none.raised_tick = kNoWatermark;
@@ -93,11 +93,12 @@ void WriteOrigin(const Tables &tables, const Origin &origin) {
   Execute(tables,
           "UPDATE snowflake_origin SET system_identifier = $1, timeline = $2, started_at = nullif($3, 'epoch'),"
           " clean_at = nullif($4, 'epoch'), last_lease_id = $5, jumped_from = $6, jumped_to = $7, longest_us = $8,"
-          " settles_until = nullif($9, 'epoch'), settling_us = $10, loss_known = $11, word_at = nullif($12, 'epoch')",
+          " settles_until = nullif($9, 'epoch'), settling_us = $10, loss_known = $11, "
+          " settle_called_at = nullif($12, 'epoch')",
           Int8(origin.system_identifier), Int8(origin.timeline), TimeValue(origin.started_us),
           TimeValue(origin.clean_us), Int8(origin.last_lease_id), Int8(origin.jumped_from), Int8(origin.jumped_to),
           Int8(origin.longest_us), TimeValue(origin.settles_until_us), Int8(origin.settling_us),
-          Bool(origin.loss_known), TimeValue(origin.word_us));
+          Bool(origin.loss_known), TimeValue(origin.settle_called_us));
   CheckWritten("snowflake_origin");
 }
 
@@ -142,7 +143,7 @@ void BeginSettling(const Tables &tables, const Layout &layout, const char *reaso
   const Loss loss = Recognize(tables, layout, 0, &origin);
   SettleBecause(tables, reason, PromotionsSince(record, HereNow(), loss), &origin);
   const int64_t now_us = NowUnixUs();
-  origin.word_us = Max(PlausibleWord(origin.word_us, now_us) + 1, now_us);
+  origin.settle_called_us = Max(PlausibleSettleCall(origin.settle_called_us, now_us) + 1, now_us);
   WriteOrigin(tables, origin);
 }
 

@@ -21,7 +21,7 @@ constexpr int32_t kNoWorker = -1;
 
 struct WorkerHistory {
   int32_t worker;  // the key
-  HandedOut handed_out;
+  LeaseHistory history;
 };
 
 // A row of the result.
@@ -51,11 +51,11 @@ HTAB *MakeTable(const char *name, Size key, Size entry) {
   return hash_create(name, 256, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
-HandedOut *HistoryOf(Check *check, int32_t worker) {
+LeaseHistory *HistoryOf(Check *check, int32_t worker) {
   bool found = false;
   WorkerHistory *known = static_cast<WorkerHistory *>(hash_search(check->known, &worker, HASH_ENTER, &found));
-  if (!found) known->handed_out = {kNoWatermark, 0, 0};
-  return &known->handed_out;
+  if (!found) known->history = {kNoWatermark, 0, 0};
+  return &known->history;
 }
 
 void ReadRegistry(Oid extension, Check *check) {
@@ -63,9 +63,9 @@ void ReadRegistry(Oid extension, Check *check) {
   AsOwner(tables, [&] {
     Execute(tables, "SELECT worker_id::bigint, window_start, window_end FROM snowflake_registry");
     for (int64_t i = 0; i < Rows(); ++i) {
-      HandedOut *handed_out = HistoryOf(check, static_cast<int32_t>(Int8Result(i, 1)));
-      handed_out->window_start = Int8Result(i, 2);
-      handed_out->window_end = Int8Result(i, 3);
+      LeaseHistory *history = HistoryOf(check, static_cast<int32_t>(Int8Result(i, 1)));
+      history->window_start = Int8Result(i, 2);
+      history->window_end = Int8Result(i, 3);
     }
     Execute(tables, "SELECT worker_id::bigint, last_tick FROM snowflake_watermark");
     for (int64_t i = 0; i < Rows(); ++i)
@@ -77,7 +77,7 @@ void CountId(const Check &check, int64_t id) {
   const int32_t worker = check.layout.Unpack(id).worker;
   const WorkerHistory *known =
       static_cast<const WorkerHistory *>(hash_search(check.known, &worker, HASH_FIND, nullptr));
-  const IdProblem problem = ProblemOf(check.layout, id, check.latest, known != nullptr ? &known->handed_out : nullptr);
+  const IdProblem problem = ProblemOf(check.layout, id, check.latest, known != nullptr ? &known->history : nullptr);
   if (problem == IdProblem::kNone) return;
   const ProblemGroup::Key key = {problem, problem == IdProblem::kForeign ? kNoWorker : worker};
   bool found = false;
@@ -144,7 +144,7 @@ const char *ProblemText(const Check &check, IdProblem problem) {
     case IdProblem::kForeign: return "not of this database's layout";
     case IdProblem::kFuture: return "of the future";
     case IdProblem::kNeverHandedOut:
-      return check.compares ? "never handed out by this registry" : "not compared: the registry is in another database";
+      return check.compares ? "never allocated by this registry" : "not compared: the registry is in another database";
   }
   return "";
 }

@@ -40,7 +40,7 @@ SNOWFLAKE_FUNCTION(snowflake_id_at) {
   const TimestampTz ts = PG_GETARG_TIMESTAMPTZ(0);
   const Layout &layout = LayoutArgument(fcinfo, 1);
   int64_t id = 0;
-  if (unlikely(!FirstId(layout, UnixUsFromTimestamp(ts), &id))) ReportNoIdAt(ts, layout);
+  if (unlikely(!FirstIdAt(layout, UnixUsFromTimestamp(ts), &id))) ReportNoIdAt(ts, layout);
   PG_RETURN_INT64(id);
 }
 

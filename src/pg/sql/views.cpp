@@ -107,9 +107,9 @@ void AddLease(StatusRow *row, const NodeBlock *node, const NodeShot &shot, int64
 
 void AddCounters(StatusRow *row, const Counters &counters) {
   constexpr int64_t Counters::*kInOrder[] = {
-      &Counters::ids_taken,   &Counters::ids_given_back, &Counters::runs_taken,           &Counters::clock_waits,
-      &Counters::lease_waits, &Counters::failed_calls,   &Counters::failed_segment_calls, &Counters::clock_steps_back,
-      &Counters::leases_drawn};
+      &Counters::ids_taken,      &Counters::ids_returned, &Counters::runs_taken,           &Counters::clock_waits,
+      &Counters::lease_waits,    &Counters::failed_calls, &Counters::failed_segment_calls, &Counters::clock_steps_back,
+      &Counters::leases_acquired};
   for (const auto counter : kInOrder) row->Add(Int64GetDatum(counters.*counter), HasSharedMemory());
 }
 
@@ -146,7 +146,7 @@ void AddOutlook(StatusRow *row, Oid fn_oid, const NodeBlock *node, const NodeSho
 
 void AddHorizon(StatusRow *row, const HorizonShown &shown, int64_t now_us) {
   const auto time_of = [&](int64_t id) { return shown.layout.UnixUsAt(shown.layout.Unpack(id).tick); };
-  const Drawn &holder = shown.holder;
+  const FirstId &holder = shown.holder;
   row->Add(Int64GetDatum(shown.horizon), shown.horizon != 0);
   row->Add(Positive(now_us - time_of(shown.horizon)), shown.horizon != 0);
   row->Add(Int32GetDatum(holder.by.pid), holder.by.pid != 0);
@@ -165,7 +165,7 @@ SNOWFLAKE_FUNCTION(snowflake_get_status) {
     shown = ShowHorizon(node, extension);
     CopyNode(node, extension, &shot);
   }
-  Read(&shot.state.clock, ReadClocks(), PatienceNow().clock);
+  Read(&shot.state.clock, ReadClocks(), ClockPolicyNow().clock);
   const int64_t now_us = shot.state.clock.shown_us;
   StatusRow row = {};
   AddLease(&row, node, shot, now_us);

@@ -120,12 +120,12 @@ void NoteIssuer(Oid database) {
 
 void ForgetIssuer(Oid database) { unlink(DatabaseFile(kIssuers, database).path); }
 
-void ForEachKeptHorizon(void (*put_back)(const KeptHorizon &kept)) {
+void ForEachKeptHorizon(void (*restore)(const KeptHorizon &kept)) {
   ForEachDatabaseFile(kHorizons, [&](Oid database) {
     Record record;
     const FileName file = DatabaseFile(kHorizons, database), next = DatabaseFile(kHorizons, database, ".new");
     if (HasFiles(database)) {
-      if (ReadRecord(file, &record)) put_back(record.kept);
+      if (ReadRecord(file, &record)) restore(record.kept);
     } else {
       unlink(file.path);
       unlink(next.path);

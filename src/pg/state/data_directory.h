@@ -24,7 +24,7 @@ void NoteIssuer(Oid database);
 void ForgetIssuer(Oid database);
 
 // Horizons; skips files that are not whole.
-void ForEachKeptHorizon(void (*put_back)(const KeptHorizon &kept));
+void ForEachKeptHorizon(void (*restore)(const KeptHorizon &kept));
 
 // Of this database; the padding of `kept` is zero. False: it is not written. The first of several
 // failures is logged.

@@ -24,7 +24,7 @@ struct alignas(128) HorizonBlock {
   Samples samples;
   std::atomic<int64_t> answered;  // the highest that was, or may have been, reported
   std::atomic<int64_t> highest;   // the same, or the newest sample's: the highest that may be reported
-  Drawn holder;                   // what held back the newest sample taken, kept only if higher, ...
+  FirstId holder;                 // what held back the newest sample taken, kept only if higher, ...
   int64_t taken_us;               // ... and when that was, by the monotonic clock
   int64_t asked_us;               // when the horizon was last requested; 0: never
   int64_t stored;                 // the limit of reports that the data directory has; 0: none

@@ -18,14 +18,14 @@ namespace snowflake {
 // They only grow while the server runs, because monitoring computes rates from them.
 struct Counters {
   int64_t ids_taken;
-  int64_t ids_given_back;  // of these
+  int64_t ids_returned;  // of these
   int64_t runs_taken;
   int64_t clock_waits;
   int64_t lease_waits;
   int64_t failed_calls;          // ended by an error or cancelled while they waited for an id, ...
   int64_t failed_segment_calls;  // ... or for a number of a segment
   int64_t clock_steps_back;
-  int64_t leases_drawn;
+  int64_t leases_acquired;
 };
 
 // The keeper's requests to the registry.

@@ -9,7 +9,7 @@ namespace {
 BoxState *shared = nullptr;
 
 // No other process has the block yet. If a changed box has a node twice, only the first is used.
-bool PutBackNode(int number, const Kept &kept) {
+bool RestoreNode(int number, const Kept &kept) {
   NodeBlock *node = NodeAt(number);
   for (int i = 0; i < number; ++i)
     if (NodeAt(i)->database == kept.database) return false;
@@ -25,7 +25,7 @@ bool PutBackNode(int number, const Kept &kept) {
 }
 
 // The same for a horizon that may have been reported, and whose node may have no lease.
-bool PutBackHorizon(int number, const KeptHorizon &kept) {
+bool RestoreHorizon(int number, const KeptHorizon &kept) {
   NodeBlock *node = NodeAt(number);
   for (int i = 0; i < NodeSlots(); ++i)
     if (i != number && NodeAt(i)->database == kept.database) return false;
@@ -36,19 +36,19 @@ bool PutBackHorizon(int number, const KeptHorizon &kept) {
   horizon->layout = kept.layout;
   horizon->answered = horizon->highest = kept.horizon;
   if (!node->recovered && kept.horizon > 0)
-    RecoverHorizon(&node->state, kept.layout, kept.horizon, ReadClocks(), PatienceNow().clock);
+    RecoverHorizon(&node->state, kept.layout, kept.horizon, ReadClocks(), ClockPolicyNow().clock);
   return true;
 }
 
 // Takes what the box has from before the restart, and empties the rest. Returns whether there is a
 // lease.
-bool PutBack(int number) {
+bool Restore(int number) {
   BoxSlot *slot = SlotOf(number);
   Kept kept = {};
-  const bool is_used = Load(*slot, &kept) && PutBackNode(number, kept);
+  const bool is_used = Load(*slot, &kept) && RestoreNode(number, kept);
   if (!is_used) Empty(slot);
   KeptHorizon horizon = {};
-  if (LoadHorizon(*slot, &horizon) && PutBackHorizon(number, horizon))
+  if (LoadHorizon(*slot, &horizon) && RestoreHorizon(number, horizon))
     HorizonOf(NodeAt(number))->shown = horizon.horizon;
   else
     EmptyHorizon(slot);
@@ -56,7 +56,7 @@ bool PutBack(int number) {
 }
 
 // For horizons that the box does not have.
-void PutBackFromDirectory(const KeptHorizon &kept) {
+void RestoreFromDirectory(const KeptHorizon &kept) {
   int number = -1;
   for (int i = 0; i < NodeSlots(); ++i) {
     const Oid database = NodeAt(i)->database;
@@ -67,7 +67,7 @@ void PutBackFromDirectory(const KeptHorizon &kept) {
   HorizonBlock *horizon = HorizonOf(NodeAt(number));
   // What was reported is below the limit, and what was issued, below the clock. Neither is shown,
   // because a transaction that was prepared may have ids below it.
-  if (horizon->answered == 0 && PutBackHorizon(number, kept)) {
+  if (horizon->answered == 0 && RestoreHorizon(number, kept)) {
     const int64_t now = LowestId(kept.layout, kept.layout.TickAt(NowUnixUs()));
     horizon->answered = horizon->highest = Max(kept.horizon, now);
   }
@@ -80,12 +80,12 @@ void RestoreNodes(BoxState *state, const char *block) {
   shared = state;
   shared->id = OpenBlackBox(block, NodeSlots());
   int leases = 0;
-  for (int i = 0; i < NodeSlots() && shared->id != 0; ++i) leases += PutBack(i);
+  for (int i = 0; i < NodeSlots() && shared->id != 0; ++i) leases += Restore(i);
   if (leases > 0)
     ereport(LogLevel(LOG), (errmsg_plural("snowflake: %d database continues with its previous lease",
                                           "snowflake: %d databases continue with their previous leases",
                                           static_cast<unsigned long>(leases), leases)));
-  ForEachKeptHorizon(PutBackFromDirectory);
+  ForEachKeptHorizon(RestoreFromDirectory);
 }
 
 void UseBox(BoxState *state, const char *block) {

@@ -83,7 +83,7 @@ for my $ahead_s ($year_s, 2 * $day_s + int(rand($year_s)))
 		ok($said->($log, qr/DETAIL: +It showed $today .* later $then .*in 10 minutes/), "... with both times, of $today and $then");
 		$leap->(0);
 		$is_near->($off_s->(), 'back again, ids are of the present');
-		is(status($server, 'clock_lead < interval \'1 ms\', clock_bridged, clock_steps_back, worker, leases_drawn'), "t|0|0|$worker|1", '... and nothing is left of it');
+		is(status($server, 'clock_lead < interval \'1 ms\', clock_bridged, clock_steps_back, worker, leases_acquired'), "t|0|0|$worker|1", '... and nothing is left of it');
 		unlike(slurp_file($server->logfile, $log), qr/stepped back/, '... not even a step back');
 		$trials++;
 	};
@@ -98,7 +98,7 @@ subtest 'ahead by a year for good' => sub {
 	unlike(slurp_file($server->logfile, $log), qr/so ids follow/, '... and nothing is said yet');
 	$pass->(30);
 	$is_near->($off_s->() - $year_s, 'then they follow');
-	is(status($server, "state, clock_lead < interval '1 ms', worker, leases_drawn"), "issuing|t|$worker|1", '... under the same lease');
+	is(status($server, "state, clock_lead < interval '1 ms', worker, leases_acquired"), "issuing|t|$worker|1", '... under the same lease');
 	ok($said->($log, qr/LOG: .*the clock leapt forward and stayed there, so ids follow/), '... and the log says so');
 	cmp_ok($furthest_s->(), '>', $year_s, 'now the window is where the clock is');
 	$trials++;
@@ -111,7 +111,7 @@ subtest 'max_leap = 0: followed at once' => sub {
 	$is_near->($off_s->() - 2 * $year_s, 'an id is of the new time');
 	ok($said->($log, qr/LOG: .*the clock stepped forward by \d+\.\d+ s/), '... and the log names the leap');
 	unlike(slurp_file($server->logfile, $log), qr/not followed/, '... which nothing holds');
-	is(status($server, 'worker, leases_drawn'), "$worker|1", '... under the same lease');
+	is(status($server, 'worker, leases_acquired'), "$worker|1", '... under the same lease');
 	$trials++;
 };
 

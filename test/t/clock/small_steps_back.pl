@@ -14,7 +14,7 @@ use SnowflakeTest;
 use Test::More;
 
 my $server = new_clock_server('small');
-my $counters = 'clock_waits, leases_drawn, clock_steps_back';
+my $counters = 'clock_waits, leases_acquired, clock_steps_back';
 
 # The last step that the log reports, in seconds; 0: none.
 sub step_in_log

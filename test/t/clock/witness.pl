@@ -46,7 +46,7 @@ sub witnessed
 	subtest $name => sub {
 		$code->($node, $one, $flow);
 		is($falls, 0, 'no id is below one before it, or of another worker id (G9)');
-		is(status($node, 'leases_drawn'), 1, 'one lease was drawn');
+		is(status($node, 'leases_acquired'), 1, 'one lease was drawn');
 	};
 	$trials++;
 	$session->quit;

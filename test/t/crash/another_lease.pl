@@ -28,7 +28,7 @@ my (%seen, $twice, %highest);
 sub go_on
 {
 	my ($db, $what) = @_;
-	my ($rc, $out, $err) = $node->psql($db, 'SELECT snowflake_nextvals(1000); SELECT lease_id || $$ of $$ || worker, leases_drawn FROM snowflake_status');
+	my ($rc, $out, $err) = $node->psql($db, 'SELECT snowflake_nextvals(1000); SELECT lease_id || $$ of $$ || worker, leases_acquired FROM snowflake_status');
 	my @ids = split /\n/, $out // '';
 	my ($lease, $drawn) = split /\|/, pop @ids // '';
 	local $Test::Builder::Level = $Test::Builder::Level + 1;

@@ -32,7 +32,7 @@ sub goes_on
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	cmp_ok($after[0], '>', $before[-1], 'ids flow, in order');
 	is(status($server, 'worker, lease_id'), $lease, '... under the same lease');
-	is(status($server, 'lease_waits, leases_drawn, clock_steps_back'), '0|0|0', '... and nobody waited');
+	is(status($server, 'lease_waits, leases_acquired, clock_steps_back'), '0|0|0', '... and nobody waited');
 	return (tick_of($after[-1]) + $epoch_ms - now_ms()) / 1000 - $passed_s;
 }
 
@@ -67,7 +67,7 @@ subtest 'new_worker: back by 1 h between a crash and a start' => sub {
 	$crash->(sub { $off_by->(-$hour_s) });
 	my @after = issue($server, 2000);
 	isnt(worker_of($after[0]), $worker, 'ids flow with another worker id');
-	is(status($server, 'leases_drawn, clock_steps_back'), '1|1', '... which was acquired because of it');
+	is(status($server, 'leases_acquired, clock_steps_back'), '1|1', '... which was acquired because of it');
 	follows_the_clock($server);
 	$worker = worker_of($after[0]);
 	$crash->(sub { $off_by->(0) });

@@ -36,7 +36,7 @@ move_clock($server, 0);
 is(next_id(), 'SF002', 'with the clock put right the only free worker id was used up to later');
 is(status('worker'), $worker, '... it is the same one');
 is(status("window_start > now() + interval '50 min'"), 't', '... whose window begins in an hour');
-my $drawn = status('leases_drawn');
+my $drawn = status('leases_acquired');
 my $first = $server->safe_psql('postgres', q{SELECT last_value FROM snowflake_registry_lease_id_seq});
 
 # Meanwhile the keeper asks the registry. If no lease would be better, it acquires none and logs
@@ -44,7 +44,7 @@ my $first = $server->safe_psql('postgres', q{SELECT last_value FROM snowflake_re
 ok(wait_until('the keeper to ask', sub { $server->safe_psql('postgres', q{SELECT last_value FROM snowflake_registry_lease_id_seq}) > $first }),
 	'the keeper asks whether another one helps');
 is(next_id(), 'SF002', '... none does');
-is(status('leases_drawn'), $drawn, '... so none was acquired');
+is(status('leases_acquired'), $drawn, '... so none was acquired');
 is(status('last_error IS NULL'), 't', '... which is no error');
 is($server->safe_psql('postgres', 'SELECT count(*) FROM snowflake_registry'), '2', '... or left behind');
 
@@ -70,7 +70,7 @@ for my $why ('the other worker id was used up to later', 'every worker id is lea
 	$server->safe_psql('postgres', lease_function() . "SELECT pg_temp.lease('other', $now_tick, '1 day')") if $why =~ /leased/;
 	move_clock($server, 0);
 	my $before = $server->safe_psql('postgres', 'SELECT snowflake_nextval()');
-	my $counters = status('leases_drawn, clock_steps_back, clock_waits');
+	my $counters = status('leases_acquired, clock_steps_back, clock_waits');
 	move_clock($server, -90);
 	for my $which ('the first id', 'the next')
 	{
@@ -79,7 +79,7 @@ for my $why ('the other worker id was used up to later', 'every worker id is lea
 		$before = $after;
 	}
 	is(status(q{state, worker, clock_lead BETWEEN '60 s' AND '91 s'}), "issuing|$worker|t", '... of the same worker id, and leads the clock');
-	is(status('leases_drawn, clock_steps_back, clock_waits'), $counters, '... no worker id was acquired, and nobody waited for the clock');
+	is(status('leases_acquired, clock_steps_back, clock_waits'), $counters, '... no worker id was acquired, and nobody waited for the clock');
 }
 move_clock($server, 0);
 is(next_id(), '00000', 'the clock put right, ids flow');

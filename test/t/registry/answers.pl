@@ -81,7 +81,7 @@ refused("lease $_", qr/^SF001 implausible response from registry \(Its lease id 
   for 0, '4611686018427387904', '9223372036854775807';
 refused('a warning', qr/^08006 the registry did not confirm its answer \(It warned: hardly\.\)/, acquire => { first => notice(M => 'hardly') });
 refused('... that comes last', qr/^08006 the registry did not confirm its answer \(It warned: lately\.\)/, acquire => { last => notice(M => 'lately') });
-is(status($node, 'leases_drawn'), '0', 'none of these was a lease');
+is(status($node, 'leases_acquired'), '0', 'none of these was a lease');
 
 # What is no warning of the answer.
 $fake->answer(map({ $_ => { first => notice(C => '42602', M => 'invalid configuration parameter name') . notice(S => 'NOTICE', V => 'NOTICE') } } qw(lookup layout acquire)),
@@ -98,7 +98,7 @@ refused('a raise beyond all clocks', qr/^SF001 implausible response from registr
 	extend => { rows => [ [ 'END', 1, 1, 9223372036854775807 ] ] });
 $fake->answer;
 ok(wait_until('ids', sub { ($node->psql('postgres', 'SELECT snowflake_nextval()'))[0] == 0 }), '... stops no ids');
-is(status($node, 'leases_drawn'), '1', '... of the lease in hand');
+is(status($node, 'leases_acquired'), '1', '... of the lease in hand');
 
 # snowflake_settle() was called there, if it is believed, in a time that no registry gets past.
 $fake->answer(extend => { rows => [ [ 'END', 1, 1, -1, 9223372036854775807 ] ] });

@@ -63,7 +63,7 @@ $swapped->query_safe(q{
 	CREATE TABLE decoy.snowflake_origin (singleton boolean PRIMARY KEY DEFAULT true, system_identifier bigint, timeline bigint,
 		started_at timestamptz, clean_at timestamptz, last_lease_id bigint, jumped_from bigint, jumped_to bigint,
 		raised_tick bigint NOT NULL DEFAULT -1, longest_us bigint, settles_until timestamptz, settling_us bigint, loss_known boolean,
-		word_at timestamptz);
+		settle_called_at timestamptz);
 	CREATE TRIGGER trap BEFORE INSERT ON decoy.snowflake_registry FOR EACH ROW EXECUTE FUNCTION bob.fire('tables');
 	CREATE TRIGGER trap BEFORE INSERT ON decoy.snowflake_origin FOR EACH ROW EXECUTE FUNCTION bob.fire('tables')});
 my $holder = $server->background_psql('swapped', extra_params => [ '-U', 'bob' ]);

@@ -64,7 +64,7 @@ sub columns
 {
 	my ($server) = @_;
 	my %columns;
-	for my $line (split /\n/, value($server, 'SELECT name, last_value, handed + handed_before, newest FROM snowflake_segment'))
+	for my $line (split /\n/, value($server, 'SELECT name, last_value, handed + allocated_before, newest FROM snowflake_segment'))
 	{
 		my ($name, @values) = split /\|/, $line;
 		@{ $columns{$name} }{qw(last handed newest)} = @values;
