@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "length.h"
 #include "random.h"
 #include "times.h"
 
@@ -352,10 +353,11 @@ TEST(SegmentProperty, RangesFollowTheRate) {
     for (int64_t i = below(decades * 10); i > 0; --i) value *= 1.2589;
     return static_cast<int64_t>(value);
   };
-  constexpr int64_t kSecondsEach = 120, kWorlds = 300;
+  constexpr int64_t kSecondsEach = 120;
+  const int64_t worlds = AtLength(60, 300);
   int64_t used = 0, taken = 0, stalled_ms = 0, stalled_late_ms = 0;
   std::vector<double> factors;
-  for (int world = 0; world < kWorlds; ++world) {
+  for (int world = 0; world < worlds; ++world) {
     const int64_t steady_per_s = magnitude(1, 4), burst = magnitude(100, 3), burst_every_ms = magnitude(500, 2);
     const int64_t typical_us = magnitude(kMs, 2);
     std::mt19937_64 answers(random());  // of their own, so that the loads are the same whatever is decided
@@ -390,13 +392,13 @@ TEST(SegmentProperty, RangesFollowTheRate) {
     factors.push_back(static_cast<double>(segment.last_value) / static_cast<double>(used_here + 2000));
   }
   std::sort(factors.begin(), factors.end());
-  std::cout << "# figures: " << kWorlds << " loads of " << kSecondsEach << " s: " << taken << " numbers taken for "
+  std::cout << "# figures: " << worlds << " loads of " << kSecondsEach << " s: " << taken << " numbers taken for "
             << used << " used; of one load at most " << factors.back() << " times, in the median "
             << factors[factors.size() / 2] << "; callers waited "
-            << static_cast<double>(stalled_ms) / (kWorlds * kSecondsEach) << " ms in a second, after the first 10 s "
-            << static_cast<double>(stalled_late_ms) / (kWorlds * (kSecondsEach - 10)) << std::endl;
+            << static_cast<double>(stalled_ms) / (worlds * kSecondsEach) << " ms in a second, after the first 10 s "
+            << static_cast<double>(stalled_late_ms) / (worlds * (kSecondsEach - 10)) << std::endl;
   EXPECT_LT(factors.back(), 12) << "what is taken follows what is used";
-  EXPECT_LT(stalled_late_ms, kWorlds * (kSecondsEach - 10) / 10) << "and callers hardly ever wait";
+  EXPECT_LT(stalled_late_ms, worlds * (kSecondsEach - 10) / 10) << "and callers hardly ever wait";
 }
 
 // G11. Nodes take, crash, are shut down and ask, answers are lost and late, the segment is raised: no number twice, and none below what
@@ -405,7 +407,7 @@ TEST(SegmentProperty, NoNumberTwice) {
   std::mt19937_64 random = SeededRandom(20261124);
   const auto below = [&](int64_t limit) { return Below(&random, limit); };
   int64_t trials = 0, issued = 0, without_gaps = 0;
-  for (int world = 0; world < 300; ++world) {
+  for (int64_t world = 0, worlds = AtLength(100, 300); world < worlds; ++world) {
     const int64_t first = 1 + below(3);
     Segment segment = Make(first, 1 + below(50), below(2) ? INT64_MAX : 20000, 50 + below(1000));
     const bool faults = below(2) > 0;

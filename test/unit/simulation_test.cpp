@@ -27,6 +27,7 @@
 #include "core/box.h"
 #include "core/node.h"
 #include "core/ring.h"
+#include "length.h"
 #include "times.h"
 
 namespace snowflake {
@@ -832,23 +833,26 @@ class Simulation {
   Totals count_;
 };
 
-uint64_t FirstSeed() {
-  const char *given = std::getenv("SNOWFLAKE_SEED");
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : 20250104;
-}
+constexpr uint64_t kUsualSeed = 20250104;
 
-uint64_t Seeds(uint64_t usual) {
-  const char *given = std::getenv("SNOWFLAKE_SIM_SEEDS");
+uint64_t SeedOr(uint64_t usual) {
+  const char *given = std::getenv("SNOWFLAKE_SEED");
   return given != nullptr ? std::strtoull(given, nullptr, 10) : usual;
 }
 
+uint64_t Seeds(int64_t usual) {
+  const char *given = std::getenv("SNOWFLAKE_SIM_SEEDS");
+  return given != nullptr ? std::strtoull(given, nullptr, 10) : static_cast<uint64_t>(usual);
+}
+
 // Runs the seeds until one breaks a guarantee; says which one, and why.
-std::string FirstBroken(const World &world, uint64_t seeds) {
+std::string FirstBroken(const World &world, uint64_t seeds, uint64_t usual_seed = kUsualSeed) {
   Totals totals;
   std::string broken;
-  std::cout << "seed " << FirstSeed() << std::endl;
-  ::testing::Test::RecordProperty("seed", std::to_string(FirstSeed()));
-  for (uint64_t seed = FirstSeed(); seed < FirstSeed() + seeds && broken.empty(); ++seed) {
+  const uint64_t first = SeedOr(usual_seed);
+  std::cout << "seed " << first << std::endl;
+  ::testing::Test::RecordProperty("seed", std::to_string(first));
+  for (uint64_t seed = first; seed < first + seeds && broken.empty(); ++seed) {
     Simulation simulation(world, seed);
     if (!simulation.Run()) broken = "seed " + std::to_string(seed) + ": " + simulation.why();
     simulation.AddTo(&totals);
@@ -871,13 +875,13 @@ constexpr World kFailovers = {"lost commits", 8, 8, 400 * kSecond, 10 * kSecond,
 constexpr World kFailing = {"", 5, 8, 400 * kSecond, 10 * kSecond, 200 * kMs, false, 20 * kSecond, {}};
 
 // G1, G2, G3: whatever fails and whatever the clocks do, as long as the registry keeps what it acknowledged.
-TEST(Simulation, NoIdTwice) { EXPECT_EQ(FirstBroken(kCrowded, Seeds(200)), ""); }
+TEST(Simulation, NoIdTwice) { EXPECT_EQ(FirstBroken(kCrowded, Seeds(AtLength(80, 200))), ""); }
 
 // G1, G4, G6, G8: and ids flow again when the faults are over.
-TEST(Simulation, NoIdTwiceAndServiceComesBack) { EXPECT_EQ(FirstBroken(kSoundClocks, Seeds(100)), ""); }
+TEST(Simulation, NoIdTwiceAndServiceComesBack) { EXPECT_EQ(FirstBroken(kSoundClocks, Seeds(AtLength(40, 100))), ""); }
 
 // G1, as far as section 4 softens its assumption.
-TEST(Simulation, NoIdTwiceAfterFailoversThatLoseCommits) { EXPECT_EQ(FirstBroken(kFailovers, Seeds(60)), ""); }
+TEST(Simulation, NoIdTwiceAfterFailoversThatLoseCommits) { EXPECT_EQ(FirstBroken(kFailovers, Seeds(AtLength(25, 60))), ""); }
 
 // The proof that the tests above can fail: without the watermarks ids repeat ...
 TEST(Simulation, WithoutWatermarksIdsRepeat) {
@@ -895,12 +899,13 @@ TEST(Simulation, WithoutSettlingIdsRepeatAfterFailovers) {
   EXPECT_NE(FirstBroken(world, 1000).find("repeated"), std::string::npos);
 }
 
-// ... or when an extend is granted to a lease's number alone: a failover brings numbers back, but no secrets.
+// ... or when an extend is granted to a lease's number alone: a failover brings numbers back, but
+// no secrets. One world in some hundreds shows it, so the search begins shortly before such a one.
 TEST(Simulation, WithoutSecretsIdsRepeatAfterFailovers) {
   World world = kFailing;
   world.name = "secrets ignored";
   world.rules.secrets = false;
-  EXPECT_NE(FirstBroken(world, 1000).find("repeated"), std::string::npos);
+  EXPECT_NE(FirstBroken(world, 1000, 20250355).find("repeated"), std::string::npos);
 }
 
 }  // namespace
