@@ -13,8 +13,8 @@ our @EXPORT = qw($each $max_lead_ms sessions_server run_together call_order tick
 
 our $max_lead_ms = 5;
 
-# How many ids each of many sessions issues: 250,000, and fewer where the server is slow. Other counts follow from it.
-our $each = 5000 * (int(50 / slowness()) || 1);
+# How many ids each of many sessions issues: 250,000 at length, and fewer where the server is slow. Other counts follow from it.
+our $each = 5000 * (int(at_length(20, 50) / slowness()) || 1);
 
 # With a table that sessions wait at, and a layout unless it is the default one.
 sub sessions_server

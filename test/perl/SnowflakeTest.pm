@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use PsqlDriver;
 use Time::HiRes qw(time sleep clock_gettime);
 
-our @EXPORT = qw(new_server preloading start_server move_clock let_pass freeze_clock freeze_wall_clock run_clock now_ms seed slowness wait_until
+our @EXPORT = qw(new_server preloading start_server move_clock let_pass freeze_clock freeze_wall_clock run_clock now_ms seed at_length slowness wait_until
   query_error standby_of follow subscription_errors);
 
 # The superuser's name, whoever runs the tests.
@@ -187,11 +187,16 @@ sub seed
 	return $seed;
 }
 
-# Polls a condition for up to 60 s, where nothing slows the servers down.
+# How long, or how often, a test with a length of its own does what it does: the short form is that
+# of the default run, the long one that of test/run --all.
+sub at_length { my ($short, $long) = @_; return $ENV{SNOWFLAKE_ALL} ? $long : $short; }
+
+# Polls a condition. The limit is for what never happens: what usually takes a second takes a
+# minute on a machine that is busy with something else.
 sub wait_until
 {
 	my ($what, $condition) = @_;
-	my $deadline = time() + 60 * slowness();
+	my $deadline = time() + 240 * slowness();
 	# Looks cost more than what they wait for: most start a client.
 	for (my $pause = 0.02; time() < $deadline; $pause *= 1.3 if $pause < 0.3)
 	{

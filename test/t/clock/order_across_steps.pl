@@ -57,7 +57,7 @@ subtest 'a wall clock that comes back to a tick revives no run' => sub {
 	ask($_, 'RESET snowflake.max_run') for @sessions;
 	my ($one, $other) = @sessions;
 	my $revived = 0;
-	for my $round (1 .. 60)
+	for my $round (1 .. at_length(20, 60))
 	{
 		# All is caught up, and stands at a time of its own.
 		my $now = some_ms($server) + 20;

@@ -4,7 +4,8 @@
 # time, or by nothing, misses rows in the same run. And the horizon never falls, and is not far behind while transactions are short.
 #
 # What each poller was delivered is compared with the rows that logical decoding has of the table. The seed decides the transactions and the faults, their order and their
-# moments; what the server is doing at that moment it does not decide. SNOWFLAKE_MIXTURE_SECONDS is for how long (30 by default).
+# moments; what the server is doing at that moment it does not decide. SNOWFLAKE_MIXTURE_SECONDS is for how long (12 by default, 30 in
+# test/run --all).
 # HorizonTest.pm has the transactions and the pollers.
 use strict;
 use warnings;
@@ -17,7 +18,7 @@ use SnowflakeTest;
 use Test::More;
 use Time::HiRes qw(time sleep);
 
-my $seconds = $ENV{SNOWFLAKE_MIXTURE_SECONDS} || 30;
+my $seconds = $ENV{SNOWFLAKE_MIXTURE_SECONDS} || at_length(12, 30);
 my $seed = seed();
 
 my $server = new_server('node', clock => 1, conf => q{

@@ -78,7 +78,7 @@ sub model_watermarks
 
 my $trials = 0;
 my %kinds;
-PLAN: for my $plan ([ 0, 3, 1500 ], [ 1, 2, 1000 ], [ 0, 1, 500 ], [ 0, 6, 1500 ])
+PLAN: for my $plan ([ 0, 3, at_length(500, 1500) ], [ 1, 2, at_length(350, 1000) ], [ 0, 1, at_length(200, 500) ], [ 0, 6, at_length(500, 1500) ])
 {
 	my ($datacenter_bits, $worker_bits, $operations) = @$plan;
 	my $session = registry($server, $datacenter_bits, $worker_bits);

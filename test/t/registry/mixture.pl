@@ -7,7 +7,7 @@
 # it is only done where the ring is large enough for settling to hold back what they may have handed out.
 #
 # The seed decides the ring's size, the faults, their order and their moments; what the servers are doing at that moment it
-# does not decide. SNOWFLAKE_MIXTURE_SECONDS is for how long (60 by default). Mixture.pm has how each fault is brought about.
+# does not decide. SNOWFLAKE_MIXTURE_SECONDS is for how long (20 by default, 60 in test/run --all). Mixture.pm has how each fault is brought about.
 use strict;
 use warnings;
 
@@ -17,7 +17,7 @@ use SnowflakeTest;
 use Test::More;
 use Time::HiRes qw(time);
 
-my $seconds = $ENV{SNOWFLAKE_MIXTURE_SECONDS} || 60;
+my $seconds = $ENV{SNOWFLAKE_MIXTURE_SECONDS} || at_length(20, 60);
 my $seed = seed();
 
 # The fewer worker ids, the sooner one is used again.

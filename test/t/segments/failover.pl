@@ -18,7 +18,7 @@ use SnowflakeTest;
 use Test::More;
 
 my $seed = seed();
-my $failovers = $ENV{SNOWFLAKE_TRIALS} || 3;
+my $failovers = $ENV{SNOWFLAKE_TRIALS} || at_length(2, 3);
 
 # name => the size of its ranges. They do not grow: then ten of them are known before they are lost.
 my %step = map { ("s$_" => 10 * (1 + $_ % 4)) } 1 .. 12;

@@ -12,7 +12,7 @@ use Test::More;
 my $server = sessions_server('millions');
 my $parallel = 4 * $each;
 
-# 16 sessions in four ways of asking, and two parallel queries: five million ids at full speed.
+# 16 sessions in four ways of asking, and two parallel queries: two million ids at full speed, and five at length.
 my $sessions = 16;
 my ($start_ms, $end_ms);
 
