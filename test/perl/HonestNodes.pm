@@ -52,7 +52,7 @@ sub start
 		$nodes->safe_psql('postgres', "ALTER DATABASE $name SET snowflake.registry = '$conninfo'");
 		$nodes->safe_psql($name, 'SELECT snowflake_nextval()');
 		$clients{$name} = start_clients($nodes, 2,
-			"COPY (SELECT snowflake_nextval() FROM generate_series(1, 20)) TO STDOUT;\nSELECT pg_sleep(0.02);\n", dbname => $name);
+			"COPY (SELECT snowflake_nextval() FROM generate_series(1, 20)) TO STDOUT;\nSELECT pg_sleep(0.02);\n" x 20, dbname => $name);
 	}
 	return;
 }

@@ -19,12 +19,12 @@ sub quiet { return "log_statement = none\nwal_retrieve_retry_interval = 100ms\na
 
 sub script
 {
-	return q{
-COPY (SELECT snowflake_nextval() FROM generate_series(1, 300)) TO STDOUT;
+	return <<'SQL' x 10;
+COPY (SELECT snowflake_nextval() FROM generate_series(1, 100)) TO STDOUT;
 SELECT snowflake_nextval();
-SELECT snowflake_nextvals(50);
-SELECT FROM pg_sleep(0.01);
-};
+SELECT snowflake_nextvals(20);
+SELECT FROM pg_sleep(0.04);
+SQL
 }
 
 sub value { my ($server, $sql) = @_; return $server->safe_psql($db, $sql); }

@@ -238,6 +238,17 @@ sub figures
 	return;
 }
 
+# The time limit of such a session is for each of its queries, and not for its life.
+{
+	my $original = \&PostgreSQL::Test::Cluster::background_psql;
+	no warnings 'redefine';
+	*PostgreSQL::Test::Cluster::background_psql = sub {
+		my $session = $original->(@_);
+		$session->set_query_timer_restart;
+		return $session;
+	};
+}
+
 # Runs SQL in a session of background_psql; returns (what it printed, its errors).
 sub ask
 {

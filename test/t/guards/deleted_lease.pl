@@ -20,11 +20,11 @@ my $conninfo = sprintf 'host=%s port=%s dbname=postgres', $server->host, $server
 sub registry { return $server->safe_psql('postgres', $_[0]); }
 sub lease_of { return registry("SELECT $_[1] FROM snowflake_registry WHERE node LIKE '%/$_[0]'"); }
 
-my $script = q{
+my $script = <<'SQL' x 20;
 COPY (SELECT snowflake_nextval() FROM generate_series(1, 200)) TO STDOUT;
 SELECT snowflake_nextvals(50);
-SELECT FROM pg_sleep(0.005);
-};
+SELECT FROM pg_sleep(0.03);
+SQL
 my %clients;
 
 sub load { my ($node) = @_; return $clients{$node} = start_clients($server, 1, $script, dbname => $node); }

@@ -53,19 +53,19 @@ sub repeatable
 }
 
 my %scripts = (
-	'read committed' => poller_script((poll($horizon) . pause_ms(10)) x 40),
-	'with a limit' => poller_script(map { poll($horizon, 1 + int rand 60) . pause_ms(10) } 1 .. 40),
+	'read committed' => poller_script((poll($horizon) . pause_ms(30)) x 40),
+	'with a limit' => poller_script(map { poll($horizon, 1 + int rand 60) . pause_ms(30) } 1 .. 40),
 	'repeatable read' => poller_script(map { repeatable() } 1 .. 3),
-	'in many scans' => poller_script($prepare_many_scans, map { many_scans($_) . pause_ms(10) } 1 .. 40),
+	'in many scans' => poller_script($prepare_many_scans, map { many_scans($_) . pause_ms(30) } 1 .. 40),
 	'with a cursor' => poller_script(map { cursor_script(pause_ms(rand 100)) } 1 .. 5));
 my %naive = (
-	'below now() - 100 ms' => poller_script((poll("snowflake_id_at(now() - interval '100 ms')") . pause_ms(20)) x 40),
-	'without a bound' => poller_script((poll() . pause_ms(20)) x 40));
+	'below now() - 100 ms' => poller_script((poll("snowflake_id_at(now() - interval '100 ms')") . pause_ms(40)) x 40),
+	'without a bound' => poller_script((poll() . pause_ms(40)) x 40));
 my %pollers = map { $_->[0] => start_clients($server, 1, $_->[1]) } map { [ $_, $scripts{$_} // $naive{$_} ] } sort keys %scripts, keys %naive;
-my $consumer = start_clients($server, 1, (consumer_script() . pause_ms(20)) x 40);
+my $consumer = start_clients($server, 1, (consumer_script() . pause_ms(40)) x 40);
 
 # Sessions that ask one after the other.
-my $asked = start_clients($server, 1, "SELECT $horizon;\n" x 20 . pause_ms(20), rest => 0);
+my $asked = start_clients($server, 1, ("SELECT $horizon;\n" x 20 . pause_ms(100)) x 10, rest => 0);
 
 subtest 'while transactions are short the horizon is not far behind' => sub {
 	my $writers = start_clients($server, 16, ("INSERT INTO outbox (how) VALUES ('short');\n" . pause_ms(5)) x 100);

@@ -15,7 +15,7 @@ my $node = new_server('node', conf => "snowflake.lease_duration = 6s\nsnowflake.
 start_server($node);
 value($node, 'CREATE EXTENSION snowflake');
 
-my $moving = start_clients($node, 1, 'COPY (SELECT snowflake_nextval() FROM generate_series(1, 200)) TO STDOUT;' . "\nSELECT pg_sleep(0.02);\n");
+my $moving = start_clients($node, 1, 'COPY (SELECT snowflake_nextval() FROM generate_series(1, 200)) TO STDOUT;' . "\nSELECT pg_sleep(0.02);\n" x 20);
 my $before = client_bytes($moving);
 ok(wait_until('the load to run', sub { client_bytes($moving) > $before + 1000 }), 'a client takes ids throughout');
 is(leases($registry, 'fleet'), '1', 'there is a lease at the first place');
