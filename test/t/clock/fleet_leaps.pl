@@ -1,6 +1,7 @@
 # A fleet whose clocks all leap ahead for a minute and come back, on one registry with 32 worker ids for 20 nodes: the 12 that are left are
 # of use to some, and the others go on by bridging, however large the step. Ids flow on all of them all the time, and none is issued twice
 # (G1, G5, G9). The registry's clock stays where it is and its operator lets nodes differ by so much, or it leaps with them.
+# Not in the default run: 20 nodes under load for minutes.
 
 use strict;
 use warnings;
@@ -43,6 +44,9 @@ my $nodes = make_nodes('nodes', clock => 1, conf => sprintf("snowflake.start_tim
 my @nodes = map { begin_node($nodes, "node_$_", place($registry), pause => '\! sleep 0.4') } 1 .. $fleet;
 my @loads = map { $_->{load} } @nodes;
 
+# How long a node is without an id if no clock leaps, in s: what other leaps are judged beside.
+my $usual = 0;
+
 sub count_nodes { return scalar(grep { value($nodes, "SELECT $_[0] FROM snowflake_status", $_->{name}) eq 't' } @nodes); }
 
 sub leaps
@@ -53,14 +57,14 @@ sub leaps
 	$move->($hours * $hour_s);
 	watch_a_minute(\@loads, \$longest, $nodes, $registry);
 	figures('%s: ahead, no node was without an id for longer than %.1f s', $name, $longest);
-	cmp_ok($longest, '<', 5 * slowness(), 'ahead, ids flow on all nodes all the time');
+	cmp_ok($longest, '<', 5 * slowness() + 3 * $usual, 'ahead, ids flow on all nodes all the time');
 	ok(wait_until('all to issue', sub { count_nodes("state = 'issuing' AND clock_lead < interval '1 s'") == $fleet }), '... which all issue by the clock that leapt');
 
 	$longest = 0;
 	$move->(-$hours * $hour_s);
 	watch_a_minute(\@loads, \$longest, $nodes, $registry) for 1 .. 2;
 	figures('%s: back again, no node was without an id for longer than %.1f s', $name, $longest);
-	cmp_ok($longest, '<', 5 * slowness(), 'back again, ids flow on all nodes all the time');
+	cmp_ok($longest, '<', 5 * slowness() + 3 * $usual, 'back again, ids flow on all nodes all the time');
 	ok(wait_until('all to issue', sub { count_nodes("state = 'issuing'") == $fleet }), '... which all issue');
 	my $bridge = count_nodes("clock_lead > interval '30 min'");
 	figures('%s: %d nodes drew another worker id, %d go on by bridging', $name, $fleet - $bridge, $bridge);
@@ -76,11 +80,8 @@ sub leaps
 	return;
 }
 
-{
-	my $longest = 0;
-	watch_a_minute(\@loads, \$longest, $nodes, $registry);
-	figures('before, no node was without an id for longer than %.1f s', $longest);
-}
+watch_a_minute(\@loads, \$usual, $nodes, $registry);
+figures('before, no node was without an id for longer than %.1f s', $usual);
 subtest 'ahead by an hour, the registry as well' => sub { leaps('same', 1, $nodes, $registry); };
 subtest 'ahead by an hour, at a registry with the true clock' => sub {
 	value($registry, q{ALTER DATABASE postgres SET snowflake.max_clock_skew = '2h'});

@@ -6,6 +6,8 @@
 # exceeds k + 2 sqrt(35 k) + 70 with a probability below exp(-35), so one of the 127 does in fewer than one run of 1e13.
 # A thousand ids and more are expected in each class, so the measure is close to that; its tail may be a thousand times
 # as thick and there is still less than one false alarm in 1e9 runs.
+# Not in the default run: hundreds of thousands of ids, and as many classes of them; unit/Spread
+# shows the same of the core.
 
 use strict;
 use warnings;
@@ -68,7 +70,11 @@ $server->append_conf('postgresql.conf', 'snowflake.sequence_jitter = 0');
 $server->reload;
 ok(wait_until('the setting', sub { $server->safe_psql('postgres', q{LOAD 'snowflake'; SHOW snowflake.sequence_jitter}) eq '0' }),
 	'the jitter is 0');
-is(uneven(database('without_jitter')), join(' ', map { 2 * $_ } 1 .. 64), '... and ids are uneven for every even n');
+# Every id has the sequence 0, so for an even n half of the classes are empty, whatever the ticks
+# are: the probability of failing is 0. For an odd n the ticks alone decide, and a busy machine
+# gives this session some more often than others; unit/Spread judges them with ticks of its own.
+is(join(' ', grep { $_ =~ /[02468]$/ } split / /, uneven(database('without_jitter'))), join(' ', map { 2 * $_ } 1 .. 64),
+	'... and ids are uneven for every even n');
 
 $server->stop('fast');
 done_testing();
