@@ -119,7 +119,7 @@ sub under_load
 	append_to_file("$folder/hundred.sql", sprintf($insert, 100));
 	my ($out, $error) = ('', '');
 	my $load = IPC::Run::start(
-		[ 'pgbench', '-n', '-c', 16, '-j', 2, '-T', $seconds * slowness(), '-R', 4000, '-D', 'n=0', '-f', "$folder/one.sql\@30", '-f', "$folder/hundred.sql\@1",
+		[ 'pgbench', '-n', '-c', 16, '-j', 2, '-T', $seconds * slowness(), '-R', 2000, '-D', 'n=0', '-f', "$folder/one.sql\@30", '-f', "$folder/hundred.sql\@1",
 			'-l', '--log-prefix', "$folder/log", $server->connstr('postgres') ],
 		'<', '/dev/null', '>', \$out, '2>', \$error);
 	wait_until('the first ids', sub { $server->safe_psql('postgres', "SELECT count(*) FROM ids WHERE session >= $run * 100") > 1000 });

@@ -71,7 +71,7 @@ sub begin_node
 	value($nodes, "ALTER DATABASE $name SET snowflake.registry = '$place'");
 	my ($state, $error) = query_error($nodes, $name, q{SET snowflake.start_timeout = '20s'; SELECT snowflake_nextval()});
 	die "$name has no id: $error\n" if $state ne '00000';
-	my $load = start_clients($nodes, 1, "COPY (SELECT snowflake_nextval() FROM generate_series(1, 100)) TO STDOUT;\n$pause\n" x ($options{pause} ? 10 : 40),
+	my $load = start_clients($nodes, 1, "COPY (SELECT snowflake_nextval() FROM generate_series(1, 100)) TO STDOUT;\n$pause\n" x ($options{pause} ? 20 : 40),
 		dbname => $name);
 	return { server => $nodes, name => $name, load => $load };
 }

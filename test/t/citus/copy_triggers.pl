@@ -1,6 +1,7 @@
 # What a COPY's defaults and triggers insert into Citus's tables, with VALUES: Citus evaluates the parts of what it is given while COPY's own
 # defaults are still to come. COPY into a table of this node and into distributed, reference and local tables of Citus, and what is
 # inserted meanwhile: each row has its id, none twice.
+# Not in the default run: it needs Citus, which is built for it.
 
 use strict;
 use warnings;

@@ -1,6 +1,7 @@
 # The horizon of a distributed table: a bare snowflake_horizon(), which Citus has the workers evaluate,
 # is refused there, and says what to write instead; that misses no row of those who write through the
 # node that reads. What a user runs on all nodes gets each node's own.
+# Not in the default run: it needs Citus, which is built for it.
 use strict;
 use warnings;
 

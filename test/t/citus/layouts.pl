@@ -1,5 +1,6 @@
 # A layout of another kind. Citus does not take it to other nodes: a node that has another one than the registry gets no id, so that none is
 # wrong; with the layout on all of them ids are as it says, and times in a query mean on workers what they mean on the coordinator.
+# Not in the default run: it needs Citus, which is built for it.
 
 use strict;
 use warnings;

@@ -1,6 +1,7 @@
 # All nodes write at once (G1): rows one by one, many at a time and by COPY, through each node, while a third worker joins and takes shards,
 # a worker is killed and comes back, and so does the coordinator, which is the registry. No id twice. A worker goes on under the worker id
 # that it had, and issues while the coordinator is down. SNOWFLAKE_CITUS_ROWS is how many rows there must be at the end, at least.
+# Not in the default run: it needs Citus, which is built for it.
 
 use strict;
 use warnings;

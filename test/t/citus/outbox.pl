@@ -5,6 +5,7 @@
 # Why the page's outbox is as it is: a plain table is not committed together with the workers; a default is evaluated on the node
 # through which a client writes, whose ids the coordinator's horizon does not cover, so that snowflake_claim refuses some; and a reader
 # on another node is refused. SNOWFLAKE_MIXTURE_SECONDS is for how long (20 by default).
+# Not in the default run: it needs Citus, which is built for it.
 use strict;
 use warnings;
 

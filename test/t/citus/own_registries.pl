@@ -1,5 +1,6 @@
 # Nodes whose registries are their own: what they issue differs by chance alone. Here a layout of two worker ids leaves no chance to three nodes.
 # The status of each worker says so, and its log.
+# Not in the default run: it needs Citus, which is built for it.
 
 use strict;
 use warnings;

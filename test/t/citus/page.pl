@@ -1,5 +1,6 @@
 # doc/citus.md, run from that file, block by block: a cluster by its recipe, with a password for the nodes; the check that all share the
 # registry, on such a cluster and on one that does not; tables, COPY, partitions, tables that are converted, a reference table's new column.
+# Not in the default run: it needs Citus, which is built for it.
 
 use strict;
 use warnings;

@@ -1,6 +1,7 @@
 # Workers evaluate the default, too, where clients talk to the coordinator alone: INSERT ... SELECT between tables that are distributed in
 # different ways, and calls in a query of a distributed table. No id twice. Citus repeats rows where it runs a repartitioned INSERT ... SELECT
 # from a cached plan again in one transaction, with any default: doc/citus.md has the setting that avoids it.
+# Not in the default run: it needs Citus, which is built for it.
 
 use strict;
 use warnings;

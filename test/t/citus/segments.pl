@@ -3,6 +3,7 @@
 # SELECT that moves rows between workers. Meanwhile a node joins, takes shards, is disabled and comes back, and servers, keepers and
 # sessions are killed. No number twice, also among those that were rolled back; they rise within each session; at the end every node
 # issues again. SNOWFLAKE_MIXTURE_SECONDS is for how long (30 by default); the seed decides the faults and their order.
+# Not in the default run: it needs Citus, which is built for it.
 use strict;
 use warnings;
 

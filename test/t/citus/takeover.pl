@@ -3,6 +3,7 @@
 # Workers issue meanwhile, and afterwards every node issues again, under a lease in the new registry (G6). Of all ids and numbers that
 # clients were told or that are in tables, also those of commits that were lost, none is there twice (G1, G11). The reader of the outbox
 # misses no row that is there.
+# Not in the default run: it needs Citus, which is built for it.
 use strict;
 use warnings;
 

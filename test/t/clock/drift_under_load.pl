@@ -1,6 +1,7 @@
 # What else a wall clock may do under sessions that issue all the time (G9): an hour ahead and back within a minute, where max_leap holds
 # such a leap; ten seconds on one spot; and a run that is a hundredth too slow or too fast. No error, no id below one before it in its
 # session, one worker id and one lease all along.
+# Not in the default run: sessions issue for half a minute while the clock moves.
 
 use strict;
 use warnings;

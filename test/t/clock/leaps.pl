@@ -1,4 +1,5 @@
 # The log says when the wall clock leapt or stepped back, once for each time, with both times and what becomes of ids (G5, G9).
+# Not in the default run: the log is waited for, as often as the keeper looks.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
 # Steps, leaps and stops of the clock at random, restarts among them, under load and by seed: no id twice (G1), falling ids
 # only after a step back that the log names (G2), no id beyond the clock (G3), and ids never cease for long (G5).
+# Not in the default run: sessions issue for half a minute while the clock moves.
 
 use strict;
 use warnings;

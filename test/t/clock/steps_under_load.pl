@@ -1,6 +1,7 @@
 # Steps back of the wall clock by up to max_bridge, and again while one is being bridged, are not noticed by sessions that issue all the
 # time: no error, no id below one before it in its session, one worker id and one lease all along (G9). How long the longest call
 # takes, with and without a step, is shown.
+# Not in the default run: sessions issue for half a minute while the clock moves.
 
 use strict;
 use warnings;

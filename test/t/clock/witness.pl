@@ -2,6 +2,7 @@
 # with the former, and where that is refused because it is too far from the registry's clock (max_clock_skew) with the latter. So windows
 # move while a step back is bridged that the registry's clock took, too; and a leap that was held is believed as soon as the registry
 # bears it out. Where the registry bears out neither, SF002 says so. Ids are in order, of one worker id, all the time (G9).
+# Not in the default run: windows have to end again and again.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
 # pg_upgrade brings the tables of a database in which snowflake.adopt_keys is on as they were, and adopts none of them (section 14 of the
 # design). Old is SNOWFLAKE_OLD_PG_CONFIG's server.
+# Not in the default run: pg_upgrade of many databases.
 
 use strict;
 use warnings;

@@ -4,6 +4,7 @@
 #
 # The seed decides the shapes, the kinds of kill and their moments, but not what the server is doing
 # then. For more kills: SNOWFLAKE_TRIALS=50 TEST_TIMEOUT=1200 test/run t/convert/online_kills
+# Not in the default run: kills at random moments.
 use strict;
 use warnings;
 

@@ -1,5 +1,6 @@
 # An online conversion of published tables, and on a server with a standby: the subscriber gets every row, also those that are
 # written meanwhile, and snowflake_fill() waits for a standby that is behind, says so, and goes on when it has caught up.
+# Not in the default run: conversions beside replicas under load.
 
 use strict;
 use warnings;

@@ -1,6 +1,7 @@
 # A dump brings the layout along, and nothing of who holds which worker id (section 4 of the design): a restored database
 # decodes the ids that came with it, and issues its own under a lease of its own (G1). Tried with layouts and schemas, in plain and
 # in custom format, in one transaction and by several jobs, on the same server, on another one, and over a database that issues.
+# Not in the default run: dumps of many databases, and as many restores.
 
 use strict;
 use warnings;

@@ -3,6 +3,7 @@
 # another system, as after a failover: its registry settles. The old server is left as it was.
 #
 # By copying; t/copies/pg_upgrade_links is by links. Old is SNOWFLAKE_OLD_PG_CONFIG's server.
+# Not in the default run: pg_upgrade of many databases.
 
 use strict;
 use warnings;

@@ -1,6 +1,7 @@
 # A dump of an old server by the new version's pg_dump, restored into a server of the new version: it carries the layout alone
 # (section 4 of the design), and what was issued. The restored database issues above that, under a lease of a registry of its own
 # (G1).
+# Not in the default run: pg_upgrade of many databases.
 
 use strict;
 use warnings;

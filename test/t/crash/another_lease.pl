@@ -1,6 +1,7 @@
 # A lease that a crash left behind, and that does not fit what the server finds when it comes back, is not used: not one of an extension
 # that was dropped, of another registry, of a database that was dropped, nor one that has expired meanwhile. Ids go on under another, above
 # all before, and none comes twice (G1).
+# Not in the default run: kills at random moments.
 use strict;
 use warnings;
 

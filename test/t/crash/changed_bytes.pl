@@ -2,6 +2,7 @@
 # all ids of that lease where the lease goes on, under a lease that nobody had where it does not, and none comes twice.
 #
 # The seed decides what is changed. Half of the changes are where something is kept, the others anywhere.
+# Not in the default run: 60 restarts.
 use strict;
 use warnings;
 

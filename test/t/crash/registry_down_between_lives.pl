@@ -1,6 +1,7 @@
 # A registry that cannot be reached while a node is shut down and started again. The lease that nobody could be told of stays the node's:
 # ids flow with the first call, under the same lease, and it goes on once the registry is back; where the lease is gone by then another
 # is drawn. A release that the registry may have heard of ends the lease, whatever became of the answer (G1).
+# Not in the default run: many restarts of a server under load.
 use strict;
 use warnings;
 

@@ -4,6 +4,9 @@
 # registry's leader itself; none is issued twice.
 #
 # Nodes have a list of hosts and find whoever can be written to. Where Patroni or etcd cannot be had, the test is skipped.
+# Not in the default run: it needs Patroni and etcd, and waits for their failovers. It takes a
+# minute of processor time: two agents, etcd, and servers that are started and rewound again and
+# again.
 use strict;
 use warnings;
 

@@ -2,6 +2,7 @@
 # refuse it until snowflake_settle() was called there, and go on within a window after that. No id is issued twice.
 #
 # Where Patroni or etcd cannot be had, the test is skipped.
+# Not in the default run: it needs Patroni and etcd, and waits for their failovers.
 use strict;
 use warnings;
 

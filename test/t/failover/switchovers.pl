@@ -19,7 +19,7 @@ my (%workers, @files, @held_back);
 sub load
 {
 	my ($server) = @_;
-	my $load = start_clients($server, 1, "COPY (SELECT snowflake_nextval() FROM generate_series(1, 300)) TO STDOUT;\n");
+	my $load = start_clients($server, 1, "COPY (SELECT snowflake_nextval() FROM generate_series(1, 300)) TO STDOUT;\nSELECT FROM pg_sleep(0.03);\n" x 20);
 	push @files, @{ $load->{files} };
 	return $load;
 }

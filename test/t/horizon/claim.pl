@@ -2,6 +2,7 @@
 # a higher horizon, the insert fails with SF007 (G12). It does so for every way to write a row, for the transaction in every form, and
 # over a restart. What it cannot see, and what doc/horizon.md says of it: rows that appear without an insert, and triggers that are
 # not fired.
+# Not in the default run: it waits often for what must not happen.
 use strict;
 use warnings;
 

@@ -1,6 +1,7 @@
 # A command gets one answer from snowflake_horizon(), however many of its scans, arms and rescans ask
 # and however long it takes: with two answers, the cursor of a reader moves past rows that the first
 # scan left out. The next command gets a newer one, also within a function or a transaction.
+# Not in the default run: pollers beside writers for many seconds.
 use strict;
 use warnings;
 

@@ -1,6 +1,7 @@
 # What doc/horizon.md has, run from that file: its readers in SQL and in Python, woken and polling, of one node and of two that are
 # gathered, and on a standby, beside writers whose transactions end in another order than they drew. Each reader gets each row once;
 # the same reader without the horizon misses some.
+# Not in the default run: it runs a whole page, with readers and writers at once.
 
 use strict;
 use warnings;

@@ -1,6 +1,7 @@
 # Pools of ids next to a reader of an outbox: writers wait, roll back and die. A pool that lives longer than a transaction loses rows;
 # with the trigger snowflake_claim() it loses none, and inserts are refused; a pool that ends with its transaction does neither.
 # The seed decides what the writers do, and not when they do it. SNOWFLAKE_TRIALS is how many transactions each kind of pool has (320).
+# Not in the default run: hundreds of transactions with waits, for each kind of pool.
 use strict;
 use warnings;
 

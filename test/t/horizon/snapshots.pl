@@ -1,5 +1,6 @@
 # Which horizon a snapshot gets: an old one an old horizon, of just before it was taken, and again and again the same; and what goes on
 # while nobody writes: the horizon, by the clock, without WAL, without transactions. A minute after the last call it is left alone.
+# Not in the default run: it waits often for what must not happen.
 use strict;
 use warnings;
 

@@ -2,6 +2,7 @@
 # ids in the table. Then the same with ids of the type snowflake_id, as the page's table has it.
 #
 # The libraries are Debian 14's: test/clients makes a system that has them.
+# Not in the default run: it needs foreign software.
 
 use strict;
 use warnings;

@@ -6,6 +6,8 @@
 # end, rows are lost.
 #
 # The driver is Debian's; test/run unpacks it where there is a compiler.
+# Not in the default run: it needs foreign software. It takes a minute of processor time, which goes
+# into the Java compiler and into a virtual machine for each pool.
 
 use strict;
 use warnings;

@@ -3,6 +3,7 @@
 # snowflake_id, as the page's table has it.
 #
 # The clients are npm's: test/clients fetches them into the folder that SNOWFLAKE_NODE_MODULES names.
+# Not in the default run: it needs foreign software.
 
 use strict;
 use warnings;

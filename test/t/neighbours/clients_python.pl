@@ -3,6 +3,7 @@
 # the type snowflake_id, as the page's table has it.
 #
 # The packages are Debian's; test/run unpacks them.
+# Not in the default run: it needs foreign software, and drivers run what the page has for minutes.
 
 use strict;
 use warnings;

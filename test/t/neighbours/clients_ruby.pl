@@ -2,6 +2,7 @@
 # the ids in the table. Then the same with ids of the type snowflake_id, as the page's table has it.
 #
 # ActiveRecord is Debian's: test/clients makes a system that has it.
+# Not in the default run: it needs foreign software.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
 # The migrations of Knex, Sequelize and TypeORM, as these tools write them, in databases in which snowflake.adopt_keys is on: the
 # catalogs, inserts one by one and many at once, and what is found to do afterwards (doc/clients.md, Migrations).
+# Not in the default run: it needs foreign software, a framework and its migrations.
 
 use strict;
 use warnings;

@@ -2,6 +2,8 @@
 # inserts one by one and many at once, what resets sequences, and what the tools find to do afterwards (doc/clients.md, Migrations).
 #
 # The packages are Debian's; test/run unpacks them.
+# Not in the default run: it needs foreign software. It takes 40 s of processor time, for frameworks
+# that are started for each step of their migrations.
 
 use strict;
 use warnings;

@@ -2,6 +2,7 @@
 # and many at once, what resets sequences, and the two forms of a dumped schema (doc/clients.md, Migrations).
 #
 # ActiveRecord is Debian's: test/clients makes a system that has it.
+# Not in the default run: it needs foreign software, a framework and its migrations.
 
 use strict;
 use warnings;

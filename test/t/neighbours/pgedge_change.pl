@@ -1,5 +1,6 @@
 # From pgEdge's extension of the same name to this one, as doc/pgedge.md has it: in one session, with the layout of its ids, and above
 # those that are there. Its setting in the configuration file is a warning, and keeps no other setting from being read.
+# Not in the default run: it needs foreign software.
 
 use strict;
 use warnings;

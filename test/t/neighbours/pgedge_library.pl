@@ -1,5 +1,6 @@
 # A library that has of ours what pgEdge's has takes the place of ours: our extension cannot be created, and its objects that are
 # there do not work, each with PostgreSQL's own words; once ours is back they do.
+# Not in the default run: it needs foreign software.
 
 use strict;
 use warnings;

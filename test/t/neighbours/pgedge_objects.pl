@@ -1,6 +1,7 @@
 # Another extension called snowflake, pgEdge's, whose objects meet our library: each call, CREATE EXTENSION and ALTER EXTENSION is
 # refused and says why, preloaded or not; no keeper works for it, or goes on when it takes the place of ours; as a registry it
 # gives no lease. Databases that have ours are not disturbed.
+# Not in the default run: it needs foreign software.
 
 use strict;
 use warnings;

@@ -2,6 +2,7 @@
 # rule is silent while all is well and fires for what it is made for, and every query of the dashboard has an answer.
 #
 # test/run unpacks both.
+# Not in the default run: it needs foreign software.
 
 use strict;
 use warnings;

@@ -1,6 +1,7 @@
 # A crash loop does not use up the ring of 8 worker ids: a process is killed as soon as the server is back, again and again. Where the
 # machine goes on all lives share one worker id (G10). Where each life ends with a reboot it costs a worker id for as long as a first
 # window lasts, 10 s.
+# Not in the default run: many restarts of a server under load.
 use strict;
 use warnings;
 

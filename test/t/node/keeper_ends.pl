@@ -2,6 +2,7 @@
 # shutdown ends although they go on for ever, and a command that wants the database has it within the 5 s that PostgreSQL gives it.
 #
 # Each trigger has a database, and a keeper, of its own. They are all ended by one shutdown.
+# Not in the default run: many restarts of a server under load.
 
 use strict;
 use warnings;

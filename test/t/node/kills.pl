@@ -3,6 +3,7 @@
 # again: after a shutdown under another lease, after a crash under the same one (t/crash/random_kills looks at crashes alone).
 #
 # The seed decides the kinds of kill and their moments; what the server is doing at that moment it does not decide.
+# Not in the default run: kills at random moments.
 use strict;
 use warnings;
 

@@ -1,6 +1,7 @@
 # Worker ids are acquired round and round the common part (section 4 of the design): each lease gets the next one, from its place on,
 # that nobody has and whose last window lies behind. 1,030 leases in a row, with live ones in between that are released in any
 # order: never a live worker id, never a window that begins below where the last one of its worker id ended (G1).
+# Not in the default run: a ring is used up, again and again.
 use strict;
 use warnings;
 

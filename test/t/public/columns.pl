@@ -4,6 +4,7 @@
 # neither the table nor an index on its columns. What is refused is refused with a clear error.
 #
 # SNOWFLAKE_TRIALS is how many rows each table has.
+# Not in the default run: many rows in many tables.
 
 use strict;
 use warnings;

@@ -2,6 +2,7 @@
 # was: types, defaults, domains, arrays, views, indexes, constraints, partitions and rows; and goes
 # on from there. The extension is in the schema public, or in another one that no search_path
 # contains. t/public/pg_upgrade has the same for pg_upgrade.
+# Not in the default run: dumps of many databases, and as many restores.
 
 use strict;
 use warnings;

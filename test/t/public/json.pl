@@ -5,6 +5,7 @@
 #
 # SNOWFLAKE_TRIALS is how many ids make each of these journeys. Without node the JSON goes back as
 # the server wrote it.
+# Not in the default run: many rows in many tables.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
 # pg_upgrade takes a database with columns of type snowflake_id to the new server as it was, as
 # t/public/copies has it for dumps. Old is SNOWFLAKE_OLD_PG_CONFIG's server.
+# Not in the default run: pg_upgrade of many databases.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
 # What a registry says is judged where it is read: an answer that cannot be is an error that says what is wrong with it, and nothing of it
 # is used; one that was not confirmed is none.
+# Not in the default run: windows have to end again and again.
 use strict;
 use warnings;
 

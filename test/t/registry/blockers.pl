@@ -3,6 +3,7 @@
 #
 # Each way of blocking is in databases of its own, so that all nodes wait at the same time. Two of them hold up only who
 # draws a lease: those nodes have none.
+# Not in the default run: many sessions that lock and wait.
 use strict;
 use warnings;
 

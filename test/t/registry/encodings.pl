@@ -1,5 +1,6 @@
 # A node's name is for people: one that an encoding cannot hold, the registry's or the node's own, keeps no node from its lease, and
 # makes no text that cannot be read.
+# Not in the default run: databases of every encoding.
 use strict;
 use warnings;
 

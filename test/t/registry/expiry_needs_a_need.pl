@@ -1,5 +1,6 @@
 # Leases expire only where no other worker id is free, one at a time, and by the earlier of two clocks: a single acquire with a clock
 # that is a day ahead takes away no more than the one worker id that it needs.
+# Not in the default run: windows have to end again and again.
 use strict;
 use warnings;
 

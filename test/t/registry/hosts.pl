@@ -1,4 +1,5 @@
 # How a node reaches its registry: one connection for each exchange, and a host that hangs does not hide the next one in the list.
+# Not in the default run: windows have to end again and again.
 use strict;
 use warnings;
 

@@ -1,5 +1,6 @@
 # A registry whose answers come late, also when the node has given up meanwhile: one worker id in all, because the request carries the node's
 # secret, and asking again gives the same lease.
+# Not in the default run: windows have to end again and again.
 use strict;
 use warnings;
 

@@ -1,6 +1,7 @@
 # What the network does between a node and its registry: dropped, reset, answers late or never, a host that hangs or is replaced. As
 # long as the window lasts no call fails or waits (G4); then calls fail with SF001 and the reason, after start_timeout; once it is
 # over ids flow again, under the same lease, and no id comes twice (G1). Each fault is held until a call fails.
+# Not in the default run: windows have to end again and again.
 use strict;
 use warnings;
 

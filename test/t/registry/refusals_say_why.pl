@@ -1,6 +1,7 @@
 # A node that gets no lease, or cannot move or give back the one that it has, says why, in the words
 # of the registry (section 5 of the design): a database without the extension, a host that is not
 # there, a function that its role may not execute, and a ring of which every worker id is leased.
+# Not in the default run: each advice is brought about.
 use strict;
 use warnings;
 

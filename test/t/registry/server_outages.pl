@@ -1,6 +1,7 @@
 # What becomes of the registry's server: stopped, paused, killed, its disk full. As long as the window lasts no call of a node fails
 # or waits (G4); then calls fail with SF001 and the reason, after start_timeout; once the server is back ids flow again, under the
 # same lease, and no id comes twice (G1). Each fault is held until a call fails.
+# Not in the default run: windows have to end again and again.
 use strict;
 use warnings;
 

@@ -4,6 +4,7 @@
 # is made, preloaded or not, and for an extension that requires this one. Only what has the name of a
 # function that a view calls, and fits as well, keeps the extension out, as any object does that has
 # the name of one of its own.
+# Not in the default run: extensions that are created by many roles.
 
 use strict;
 use warnings;

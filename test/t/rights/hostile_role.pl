@@ -4,6 +4,8 @@
 # The fuzzer calls the functions with arguments that a seed makes up, by the hundred thousand: bounds, odd times, leases and secrets
 # of its own, secrets of others that it cannot know and, in one part, the honest nodes' own role. SNOWFLAKE_FUZZ_CALLS: how many,
 # however long that takes.
+# Not in the default run: a fuzzer, which takes a minute of processor time for its hundred thousand
+# calls.
 
 use strict;
 use warnings;

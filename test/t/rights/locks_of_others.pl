@@ -1,5 +1,6 @@
 # A role that may connect and create temporary tables takes every lock that it can, and keeps it, in open and in prepared
 # transactions: ids flow on for ten windows all the same, with a registry here and elsewhere.
+# Not in the default run: many sessions that lock and wait.
 use strict;
 use warnings;
 

@@ -1,5 +1,6 @@
 # test/run and test/demo copy the folder that they are in, also while an editor or another build
 # writes into it. If it cannot be copied they fail.
+# Not in the default run: it starts whole runs of the scripts.
 
 use strict;
 use warnings;

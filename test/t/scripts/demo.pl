@@ -1,5 +1,6 @@
 # test/demo: leaves a server that `test/demo stop` stops and removes, and where it is interrupted, by a signal or a closed pipe,
 # nothing at all. `stop` removes nothing else, and nothing while the server runs.
+# Not in the default run: it starts whole runs of the scripts.
 
 use strict;
 use warnings;

@@ -1,4 +1,5 @@
 # test/release makes the archive and the notes of a release only of a tree that is ready for it.
+# Not in the default run: it starts whole runs of the scripts.
 
 use strict;
 use warnings;

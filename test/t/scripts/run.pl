@@ -1,6 +1,7 @@
 # test/run, interrupted by a signal or a closed pipe: it ends what it has started, removes its
 # folder, counts nothing as failed, and does not end as a run does in which all passed. --keep
 # keeps. A test that reaches its time limit says so, and how to raise it.
+# Not in the default run: it starts whole runs of the scripts.
 
 use strict;
 use warnings;

@@ -1,6 +1,7 @@
 # A registry that is away, or far away. While it is down a node goes on for as long as its two ranges last; then calls fail with SF005,
 # which says of which segment, why, and how long ago; when it is back they go on by themselves. And a registry that answers in 200 ms
 # keeps nobody waiting once ranges have grown: at 100,000 numbers a second, from a cold start with ranges of 1,000.
+# Not in the default run: windows have to end again and again.
 use strict;
 use warnings;
 

@@ -2,6 +2,7 @@
 # numbers; rows of a COPY have consecutive ones in the order of the file, but where a range ends; whoever writes meanwhile, no number comes
 # twice; a raise under load is at once one for all sessions; a column of type integer ends with PostgreSQL's own error.
 # SNOWFLAKE_COPY_ROWS is how many rows are copied (1,000,000 by default).
+# Not in the default run: many rows in many tables.
 use strict;
 use warnings;
 

@@ -1,6 +1,7 @@
 # Segments come and go: a thousand of them in 64 places of shared memory, names of every kind, segments, databases and extensions that
 # are dropped and created again, another registry. A segment that was not used for 10 s makes room, and gives back what it has; what
 # is dropped leaves its place; and no number comes twice where somebody still has some.
+# Not in the default run: many roles and places.
 use strict;
 use warnings;
 

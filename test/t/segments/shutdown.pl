@@ -1,6 +1,7 @@
 # What of a segment's numbers becomes a gap. A node that is shut down gives the end of its ranges back: alone it leaves no gap at all,
 # however often; of three that share a registry, none but what later ranges force. After a crash the next number is above all that the
 # node had: how many are left out is shown.
+# Not in the default run: many lives of three servers.
 use strict;
 use warnings;
 

@@ -1,5 +1,6 @@
 # A node of one version under a registry of another, each with each (section 4 of the design): it draws a lease, moves its window,
 # gives the lease back, and goes on when one of the two is updated.
+# Not in the default run: it builds and installs released versions.
 
 use strict;
 use warnings;
