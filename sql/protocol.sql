@@ -187,6 +187,18 @@ SELECT (snowflake_lease_extend(1, sha256(uuid_send(gen_random_uuid())), :now_tic
 SELECT snowflake_lease_release(1, uuid_send(gen_random_uuid()), 0, 0);
 SET snowflake.max_clock_skew = 0;
 
+-- An acquire, an extend and a request for ranges remove the mark of a clean shutdown.
+\set mark 'ALTER TABLE snowflake_origin DISABLE TRIGGER snowflake_guard; UPDATE snowflake_origin SET clean_at = now(); ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard;'
+:mark
+SELECT lease_id AS marked FROM snowflake_lease_acquire('marked', 0, 2010, '1 min', sha256('marked'), 0, NULL) \gset
+SELECT clean_at IS NULL AS removed FROM snowflake_origin;
+:mark
+SELECT window_end IS NOT NULL AS extended FROM snowflake_lease_extend(:marked, sha256('marked'), 2010, '1 min', 0, 0, 0);
+SELECT clean_at IS NULL AS removed FROM snowflake_origin;
+:mark
+SELECT cardinality(segment_ids) AS ranges FROM snowflake_segment_ranges('marked', '{}', '{}', '{}', '{}', '{}', '{}');
+SELECT clean_at IS NULL AS removed FROM snowflake_origin;
+
 -- Before the epoch: the window starts with it.
 DROP VIEW registry, watermark;
 DELETE FROM snowflake_registry;

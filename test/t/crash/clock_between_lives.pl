@@ -48,6 +48,20 @@ for my $policy (qw(new_worker error))
 	};
 }
 
+# The keeper writes most of the black box, but not the last tick: that must be of the last id.
+subtest 'back by 30 s between a crash and a start, and the keeper wrote nothing for seconds before' => sub {
+	ok(wait_until('a long window', sub { status($server, "window_end > clock_timestamp() + '20 s'") eq 't' }), 'the window is long enough');
+	kill 'STOP', keeper_pid($server);
+	sleep 5;
+	my @before = issue($server, 2000);
+	kill_server($server, children => 1);
+	$off_by->(-30);
+	start_server($server);
+	my @after = issue($server, 2000);
+	cmp_ok($after[0], '>', $before[-1], 'ids flow, in order');
+	goes_on(sub { $off_by->(0) });
+};
+
 subtest 'error: back by 1 h between a crash and a start' => sub {
 	my @before = issue($server, 2000);
 	my $worker = status($server, 'worker');

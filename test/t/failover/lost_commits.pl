@@ -111,6 +111,8 @@ begin('middle', $anywhere);
 all_different();
 ok(ids_flow($_), "$_ issues after the first failover") for qw(early lost steady middle);
 is(value($next, 'postgres', 'SELECT settles_until > clock_timestamp() FROM snowflake_origin'), 't', 'the registry settles');
+my $why = qr/registry settles until .*: its server is on another timeline/;
+like(slurp_file($next->logfile), $why, '... by itself, whatever nodes tell it');
 is(value($nodes, $_, 'SELECT state FROM snowflake_status'), 'issuing', "$_ lives on, cut off") for qw(early lost);
 ok(wait_until('steady to be heard of', sub { value($next, 'postgres', q{SELECT count(*) FROM snowflake_registry WHERE node LIKE '%/steady' AND renewed_at > (SELECT acquired_at FROM snowflake_registry WHERE node LIKE '%/middle')}) eq '1' }),
 	'the node that follows moves its window in the new registry');
@@ -129,6 +131,7 @@ begin('late', $anywhere);
 all_different();
 ok(ids_flow($_), "$_ issues after the second failover") for qw(steady middle lost_too late);
 is(value($last, 'postgres', q{SELECT timeline || ' ' || (settles_until > clock_timestamp()) FROM snowflake_origin}), '3 true', 'the registry settles again');
+like(slurp_file($last->logfile), $why, '... by itself');
 
 # What is acquired next: with "late", half of the reserve, from the other end than the one that "lost_too" has its worker id from.
 my ($rc, $drawn, $refused) = $last->psql('postgres',

@@ -10,6 +10,7 @@ use SnowflakeTest;
 use Test::More;
 
 my $old = make_registry('old');
+value($old, q{GRANT EXECUTE ON FUNCTION snowflake_segment_ranges TO node; SELECT snowflake_create_segment('ticket')});
 my $new = standby_of($old, 'new');
 my $nodes = make_nodes('nodes', conf => "snowflake.lease_duration = 12s\n");
 my @nodes = map { begin_node($nodes, "node_$_", place($old, $new)) } 1 .. 3;
@@ -36,10 +37,14 @@ ok(wait_until('the windows to end', sub { value($nodes, 'SELECT window_end < clo
 my ($state, $error) = query_error($nodes, 'node_4', 'SELECT snowflake_nextval()');
 is($state, 'SF001', '... and rather than a lease of the old primary nodes have none');
 like($error, qr/older timeline/, '... and say why');
+($state, $error) = query_error($nodes, 'node_4', q{SELECT snowflake_segment_nextval('ticket')});
+is($state, 'SF005', 'nor do they use its numbers of segments');
+like($error, qr/older timeline/, '... and say why');
 
 $old->stop('immediate');
 $new->start;
 ok(ids_flow($_), "$_->{name} issues when the promoted one is back") for @nodes;
+ok(wait_until('a number', sub { (query_error($nodes, 'node_4', q{SELECT snowflake_segment_nextval('ticket')}))[0] eq '00000' }), '... and has numbers of segments');
 all_different('with the promoted one back', @nodes);
 none_twice('nodes beside an old primary that came back', @nodes);
 $_->stop('immediate') for $nodes, $new;

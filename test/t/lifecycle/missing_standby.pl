@@ -51,6 +51,9 @@ subtest 'a fast shutdown while the first lease waits for a synchronous standby' 
 	ok(keeper_waits_for('SyncRep'), 'the keeper waits');
 	my ($state) = query_error($server, 'postgres', "SET snowflake.start_timeout = '200ms'; SELECT snowflake_nextval()");
 	is($state, 'SF001', 'a lease that is not acknowledged issues nothing');
+	$server->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE backend_type = 'snowflake keeper'});
+	($state) = query_error($server, 'postgres', "SET snowflake.start_timeout = '500ms'; SELECT snowflake_nextval()");
+	is($state, 'SF001', '... nor after pg_cancel_backend(), which does not end the wait');
 	stop_in_time($server, 'fast', 'a fast shutdown with a first lease waiting for a standby');
 	$session->{run}->finish;
 	unlike($session->{stdout}, qr/id:/, 'no id was issued');

@@ -48,10 +48,11 @@ my $load = "COPY (SELECT snowflake_nextval() FROM generate_series(1, 300)) TO ST
 my %loads = map { $_ => start_clients($nodes{$_}, 2, $load) } qw(a b);
 my %log_from = map { $_ => -s $nodes{$_}->logfile } qw(a b);
 my $woken = 0;
+my %leases_of;
 for my $round (1 .. $rounds)
 {
 	my @lease;
-	my $query = "SELECT lease_id, node, worker_id FROM $schema.snowflake_registry WHERE worker_id <> $taken";
+	my $query = "SELECT lease_id, node, worker_id, secret_hash FROM $schema.snowflake_registry WHERE worker_id <> $taken";
 	wait_until('a lease', sub { @lease = split /\|/, value($registry, $query, 'narrow'); @lease });
 	my ($holder) = $lease[1] =~ /node (\w)/;
 	my $other = $holder eq 'a' ? 'b' : 'a';
@@ -62,6 +63,7 @@ for my $round (1 .. $rounds)
 	my @next;
 	my $drawn = wait_until('the other node to acquire',
 		sub { @next = split /\|/, value($registry, $query, 'narrow'); @next && $next[0] > $lease[0] && $next[1] eq "node $other" });
+	$leases_of{ $_->[3] }{ $_->[0] } = 1 for \@lease, \@next;
 	$size = client_bytes($loads{$other});
 	wait_until('ids', sub { client_bytes($loads{$other}) > $size + 20_000 });
 	resume_server($nodes{$holder});
@@ -74,6 +76,7 @@ value($_, q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend
 stop_clients($_) for values %loads;
 
 is($woken, $rounds, 'pauses in which the other node got the same worker id');
+is(scalar(grep { keys %$_ > 1 } values %leases_of), 0, 'no two leases had the same secret');
 my ($ids, $duplicates) = compare_ids(map { @{ $_->{files} } } values %loads);
 is($duplicates, 0, "duplicates among $ids");
 cmp_ok($ids, '>', 20_000, 'ids were compared');

@@ -20,6 +20,8 @@ subtest 'a run and a change of the lease (G1)' => sub {
 		'the keeper releases the lease');
 	is($server->safe_psql('postgres', "SELECT last_tick FROM snowflake_watermark WHERE worker_id = $worker"), $tick,
 		'with a last tick that is not below the run\'s');
+	ok(wait_until('it to end', sub { (columns('keeper_pid IS NULL'))[0] eq 't' }), '... and ends');
+	is($server->safe_psql('postgres', 'SELECT clean_at IS NULL FROM snowflake_origin'), 't', '... which is no clean shutdown of the registry');
 	my $other = session($server);
 	my @theirs = numbers($other, 300);
 	isnt(worker_of($theirs[0]) . ' ' . tick_of($theirs[0]), "$worker $tick", 'another session issues under another lease');
