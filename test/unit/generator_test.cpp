@@ -410,7 +410,7 @@ class Schedule {
   }
 
   int64_t taken() const { return taken_; }
-  int64_t given_back() const { return given_back_; }
+  int64_t returned() const { return returned_; }
   const std::map<Outcome, int64_t> &outcomes() const { return outcomes_; }
 
  private:
@@ -550,7 +550,7 @@ class Schedule {
     }
     run->count -= rest;
     taken_ -= rest;
-    given_back_ += rest;
+    returned_ += rest;
     last_id_ = layout_.Pack({run->tick, run->worker, run->sequence + run->count - 1});
   }
 
@@ -590,7 +590,7 @@ class Schedule {
   int64_t last_id_ = -1;
   int64_t lease_id_ = 0;
   int64_t taken_ = 0;
-  int64_t given_back_ = 0;
+  int64_t returned_ = 0;
   std::map<int32_t, Tick> watermark_;
   std::map<Outcome, int64_t> outcomes_;
   std::vector<Numbers> runs_;
@@ -601,7 +601,7 @@ TEST(TakeProperty, NoNumberTwiceRisingWithinALeaseInsideTheWindowAndTheLead) {
   const uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : 20250103;
   std::cout << "seed " << seed << std::endl;
   RecordProperty("seed", std::to_string(seed));
-  int64_t taken = 0, given_back = 0;
+  int64_t taken = 0, returned = 0;
   std::map<Outcome, int64_t> outcomes;
   const int64_t layouts = AtLength(60, 250);
   for (uint64_t i = 0; i < static_cast<uint64_t>(layouts) && !HasFailure(); ++i) {
@@ -609,15 +609,15 @@ TEST(TakeProperty, NoNumberTwiceRisingWithinALeaseInsideTheWindowAndTheLead) {
     Schedule schedule(seed + i, 60000);
     schedule.Run();
     taken += schedule.taken();
-    given_back += schedule.given_back();
+    returned += schedule.returned();
     for (const auto &[outcome, count] : schedule.outcomes()) outcomes[outcome] += count;
   }
   EXPECT_GE(taken, AtLength(200000, 1000000));
-  EXPECT_GE(given_back, AtLength(20000, 100000));
+  EXPECT_GE(returned, AtLength(20000, 100000));
   for (Outcome outcome : {Outcome::kRun, Outcome::kNoLease, Outcome::kWindowEnd, Outcome::kTickUsedUp,
                           Outcome::kClockBehind, Outcome::kTimeUsedUp})
     EXPECT_GT(outcomes[outcome], AtLength(100, 1000)) << static_cast<int>(outcome);
-  std::cout << layouts << " layouts, " << taken << " ids, " << given_back << " given back" << std::endl;
+  std::cout << layouts << " layouts, " << taken << " ids, " << returned << " returned" << std::endl;
 }
 
 }  // namespace

@@ -241,7 +241,7 @@ class World {
     for (auto &poll : polls_) Answer(&poll);
   }
 
-  int64_t rows = 0, violations = 0, answers = 0, useful = 0, prepared = 0, samples_taken = 0, given_back = 0, falls = 0,
+  int64_t rows = 0, violations = 0, answers = 0, useful = 0, prepared = 0, samples_taken = 0, returned = 0, falls = 0,
           one_by_one = 0, claims = 0, refused = 0, crashes = 0;
 
   // What TakeSample() asks; others go on between any two questions.
@@ -288,8 +288,8 @@ class World {
 
   void OpenLease() {
     Lease lease = {};
-    lease.lease_id = ++leases_drawn_;
-    lease.secret.bytes[0] = static_cast<uint8_t>(leases_drawn_);
+    lease.lease_id = ++leases_acquired_;
+    lease.secret.bytes[0] = static_cast<uint8_t>(leases_acquired_);
     lease.worker = static_cast<int32_t>(Below(1024));
     const Tick last = generator_.last_tick;
     lease.window_start = now_ - Below(3);
@@ -382,7 +382,7 @@ class World {
         if (broken_ == Broken::kNumbersComeBack) generator_.sealed_tick = -1;
         const Run rest = {drawer->run.tick, drawer->run.worker, drawer->run.sequence + drawer->run.count - drawer->left,
                           drawer->left};
-        given_back += ReturnRun(&generator_, drawer->secret, rest);
+        returned += ReturnRun(&generator_, drawer->secret, rest);
         drawer->left = 0;
       }
       const Decision decision = Take(&generator_, now_, 1 + Below(6), {3, 0});
@@ -587,7 +587,7 @@ class World {
   Broken broken_;
   Course course_;
   Tick now_ = 1000000;
-  int64_t leases_drawn_ = 0;
+  int64_t leases_acquired_ = 0;
   Generator generator_ = {};
   Xid next_xid_ = 0xfffff000, xmax_ = 0xfffff000;
   std::set<Xid> running_;
@@ -612,7 +612,7 @@ class World {
 };
 
 struct Totals {
-  int64_t rows = 0, violations = 0, answers = 0, useful = 0, prepared = 0, samples = 0, given_back = 0, falls = 0,
+  int64_t rows = 0, violations = 0, answers = 0, useful = 0, prepared = 0, samples = 0, returned = 0, falls = 0,
           one_by_one = 0, claims = 0, refused = 0, crashes = 0;
 };
 
@@ -628,7 +628,7 @@ Totals RunWorlds(Broken broken, Course course, int64_t worlds) {
     totals.useful += world->useful;
     totals.prepared += world->prepared;
     totals.samples += world->samples_taken;
-    totals.given_back += world->given_back;
+    totals.returned += world->returned;
     totals.falls += world->falls;
     totals.one_by_one += world->one_by_one;
     totals.claims += world->claims;
@@ -645,14 +645,14 @@ TEST_P(Horizon, NothingBelowItAppears) {
   const Totals totals = RunWorlds(Broken::kNothing, GetParam(), worlds);
   std::cout << totals.rows << " rows, " << totals.prepared << " transactions prepared, " << totals.samples
             << " samples, " << totals.answers << " answers, " << totals.useful << " higher than all before, "
-            << totals.given_back << " runs given back, " << totals.claims << " ids claimed, " << totals.refused
+            << totals.returned << " runs returned, " << totals.claims << " ids claimed, " << totals.refused
             << " of them refused, " << totals.crashes << " crashes, " << totals.violations << " rows below an answer\n";
   EXPECT_EQ(totals.violations, 0);
   EXPECT_EQ(totals.falls, 0) << "lower than what was said before the snapshot";
   EXPECT_GT(totals.useful, totals.answers / 20) << "the horizon does not go on";
   EXPECT_GT(totals.one_by_one, 100 * worlds);
   EXPECT_GT(totals.prepared, 10 * worlds);
-  EXPECT_GT(totals.given_back, 10 * worlds);
+  EXPECT_GT(totals.returned, 10 * worlds);
   EXPECT_GT(totals.refused, 10 * worlds);
   EXPECT_GT(totals.claims - totals.refused, 10 * worlds);
   if (GetParam() == Course::kClaimed) {

@@ -64,16 +64,16 @@ sub columns
 {
 	my ($server) = @_;
 	my %columns;
-	for my $line (split /\n/, value($server, 'SELECT name, last_value, handed + allocated_before, newest FROM snowflake_segment'))
+	for my $line (split /\n/, value($server, 'SELECT name, last_value, allocated + allocated_before, newest FROM snowflake_segment'))
 	{
 		my ($name, @values) = split /\|/, $line;
-		@{ $columns{$name} }{qw(last handed newest)} = @values;
+		@{ $columns{$name} }{qw(last allocated newest)} = @values;
 	}
 	return %columns;
 }
 
 # How many numbers may be lost of a segment with this row.
-sub promised { my ($row, $segment) = @_; return max($row->{handed}, 10 * max($row->{newest}, $step{$segment})); }
+sub promised { my ($row, $segment) = @_; return max($row->{allocated}, 10 * max($row->{newest}, $step{$segment})); }
 
 # The dead primary comes back as a standby of the new one.
 sub rebuild
