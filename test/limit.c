@@ -28,7 +28,7 @@
 
 /* How many limits of silence of processor time. */
 #define PROCESSOR_LIMITS 4
-/* Between two looks at the processes, and after SIGTERM until SIGKILL, in seconds. */
+/* Between two looks at the processes, at most, and after SIGTERM until SIGKILL, in seconds. */
 #define LOOK_S 5
 #define GRACE_S 10
 
@@ -128,6 +128,7 @@ static off_t printed(void)
 int main(int argc, char **argv)
 {
 	const long limit_s = argc > 3 ? atol(argv[1]) : 0;
+	const long look_s = limit_s < LOOK_S ? limit_s : LOOK_S;
 	long looked_s, silent_s = 0, ended_s = 0;
 	char reason[128] = "";
 	sigset_t watched, before;
@@ -174,7 +175,7 @@ int main(int argc, char **argv)
 			kill(command, signal);
 		if (ended_s != 0 && now_s() - ended_s >= GRACE_S)
 			visit_descendants(getpid(), end_now, NULL);
-		if (ended_s != 0 || elapsed_s < LOOK_S)
+		if (ended_s != 0 || elapsed_s < look_s)
 			continue;
 		visit_descendants(getpid(), look_at, &look);
 		looked_s += elapsed_s;
