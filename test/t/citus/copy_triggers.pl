@@ -1,6 +1,7 @@
-# What a COPY's defaults and triggers insert into Citus's tables, with VALUES: Citus evaluates the parts of what it is given while COPY's own
-# defaults are still to come. COPY into a table of this node and into distributed, reference and local tables of Citus, and what is
-# inserted meanwhile: each row has its id, none twice.
+# During a COPY, defaults and triggers insert rows with VALUES into Citus's tables. Citus then
+# evaluates parts of these statements before COPY has evaluated its own defaults. COPY runs into a
+# table of this node and into distributed, reference and local tables of Citus. Each row gets its
+# id, and no id appears twice.
 # Not in the default run: it needs Citus, which is built for it.
 
 use strict;
@@ -27,7 +28,7 @@ value($coordinator, q{
 	END $$;
 	CREATE FUNCTION see_it() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM see(NEW.n); RETURN NEW; END $$});
 
-# Each row of the COPY sees: three rows for `seen`, one for `listed`.
+# For each row of the COPY: three rows for `seen`, one for `listed`.
 sub copies
 {
 	my ($what, $table) = @_;

@@ -1,5 +1,6 @@
-# One server grows into a cluster while clients write (G1): its table is distributed as it is, its registry becomes that of all nodes, and ids
-# go on under the lease that it has. No id twice, and none below those of before. doc/citus.md has the steps.
+# One server grows into a cluster while clients write (G1). The server's table is distributed as it
+# is, and its registry becomes the registry of all nodes. Ids continue under the server's lease. No
+# id appears twice, and none is smaller than the previous ids. doc/citus.md has the steps.
 # Not in the default run: it needs Citus, which is built for it.
 
 use strict;

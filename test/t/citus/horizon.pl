@@ -1,6 +1,7 @@
-# The horizon of a distributed table: a bare snowflake_horizon(), which Citus has the workers evaluate,
-# is refused there, and says what to write instead; that misses no row of those who write through the
-# node that reads. What a user runs on all nodes gets each node's own.
+# The horizon of a distributed table. Citus lets the workers evaluate a bare snowflake_horizon().
+# They refuse the call, and the error says what to write instead. With that form, the reader misses
+# no row of clients that write through the reader's node. If a user runs the function on all nodes,
+# each node returns its own horizon.
 # Not in the default run: it needs Citus, which is built for it.
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# A layout of another kind. Citus does not take it to other nodes: a node that has another one than the registry gets no id, so that none is
-# wrong; with the layout on all of them ids are as it says, and times in a query mean on workers what they mean on the coordinator.
+# A layout that is not the default. Citus does not copy the layout to other nodes. A node whose
+# layout differs from the registry's gets no id, so there are no wrong ids. If all nodes have the
+# layout, ids follow it, and times in a query mean the same on workers as on the coordinator.
 # Not in the default run: it needs Citus, which is built for it.
 
 use strict;
@@ -15,7 +16,7 @@ value($coordinator, q{SELECT snowflake_set_layout('javascript')});
 value($coordinator, q{CREATE TABLE orders (tenant int, id bigint DEFAULT snowflake_nextval());
 	SELECT create_distributed_table('orders', 'tenant')});
 value($coordinator, 'INSERT INTO orders SELECT generate_series(1, 1000)');
-# Evaluated on workers.
+# Workers evaluate these.
 my $since = sub { value($coordinator, "SELECT count(*) FROM orders WHERE id >= snowflake_id_at(now() - interval '$_[0]')") };
 is($since->('1 hour'), '0', 'workers with another layout do not find the rows of the last hour');
 my $refused = q{SET snowflake.start_timeout = '1s'; SELECT snowflake_nextval()};

@@ -1,6 +1,8 @@
-# All nodes write at once (G1): rows one by one, many at a time and by COPY, through each node, while a third worker joins and takes shards,
-# a worker is killed and comes back, and so does the coordinator, which is the registry. No id twice. A worker goes on under the worker id
-# that it had, and issues while the coordinator is down. SNOWFLAKE_CITUS_ROWS is how many rows there must be at the end, at least.
+# All nodes write at the same time (G1), through each node: single rows, many rows in one statement,
+# and COPY. Meanwhile a third worker joins and takes shards, a worker is killed and comes back, and
+# so does the coordinator, which is the registry. No id appears twice. A worker continues under its
+# worker id, and issues ids while the coordinator is down. SNOWFLAKE_CITUS_ROWS sets the minimum
+# number of rows at the end.
 # Not in the default run: it needs Citus, which is built for it.
 
 use strict;
@@ -12,7 +14,7 @@ use Test::More;
 use Time::HiRes qw(time);
 
 CitusTest::start();
-# No key: an id that is there twice is counted, not refused.
+# Without a primary key, so that equal ids are counted, not refused.
 value($coordinator, q{CREATE TABLE orders (tenant int NOT NULL, id bigint NOT NULL DEFAULT snowflake_nextval(), way text);
 	SELECT create_distributed_table('orders', 'tenant')});
 
@@ -27,7 +29,7 @@ my @loads = map { load_of($_, 2, $script) } $coordinator, @workers;
 
 sub rows { return value($coordinator, 'SELECT count(*) FROM orders'); }
 
-# Rows that arrive from now on.
+# Checks that more rows arrive.
 sub rows_flow
 {
 	my ($what) = @_;
@@ -72,13 +74,13 @@ my $more = $ENV{SNOWFLAKE_CITUS_ROWS} // 0;
 while (rows() < $more) { last unless rows_flow('more'); }
 stop_loads(@loads);
 my $seconds = time() - $started;
-# What a killed node had prepared is decided now.
+# Transactions that a killed node had prepared are resolved now.
 value($_, 'SELECT recover_prepared_transactions()') for $coordinator, @workers;
 my ($rows, $ids, $nodes) = rows_and_ids('orders');
 is($ids, $rows, "$rows rows, $ids ids");
 is($nodes, 4, 'all nodes have drawn ids');
 is(value($coordinator, 'SELECT count(*) FROM snowflake_registry'), '4', '... under a lease each');
-# What clients were told has been committed.
+# Rows that clients were told of are committed.
 my ($told, $twice) = compare_ids(map { @{ $_->{files} } } @loads);
 is($twice, 0, "$told ids that clients were told, none twice");
 figures('%d rows in %.0f s, %d distinct ids, %d nodes, %d duplicates', $rows, $seconds, $ids, $nodes, $rows - $ids);

@@ -1,10 +1,13 @@
-# An outbox on the coordinator, a local table of Citus, for changes of distributed tables: the page's outbox, written through every node
-# in transactions of one and of many shards, while workers are killed; its reader on the coordinator misses no row, and gets none twice,
-# also if it is killed with the coordinator. The outbox and the tables agree: each change has its row, and each row its change.
+# An outbox on the coordinator, a local table of Citus, records changes of distributed tables.
+# Clients write to the page's outbox through every node, in transactions of one shard and of many
+# shards, while workers are killed. The outbox's reader on the coordinator misses no row, and gets
+# none twice, even if it is killed with the coordinator. The outbox and the tables agree: each
+# change has its row, and each row its change.
 #
-# Why the page's outbox is as it is: a plain table is not committed together with the workers; a default is evaluated on the node
-# through which a client writes, whose ids the coordinator's horizon does not cover, so that snowflake_claim refuses some; and a reader
-# on another node is refused. SNOWFLAKE_MIXTURE_SECONDS is for how long (20 by default).
+# The test also shows why the page's outbox is as it is. A plain table is not committed together
+# with the workers. A default is evaluated on the node through which a client writes. The
+# coordinator's horizon does not cover that node's ids, so snowflake_claim refuses some of them. A
+# reader on another node is refused. SNOWFLAKE_MIXTURE_SECONDS sets the duration (20 by default).
 # Not in the default run: it needs Citus, which is built for it.
 use strict;
 use warnings;
@@ -30,7 +33,7 @@ value($_, 'SELECT snowflake_nextval()') for @nodes;
 my $own = value($coordinator, 'SELECT worker FROM snowflake_status');
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Why it is as it is
+# Why the outbox is as it is
 # ---------------------------------------------------------------------------------------------------------------------
 
 my $write = block_of('doc/citus.md', 'INSERT INTO outbox .payload');
@@ -44,7 +47,7 @@ my ($state, $error) = query_error($workers[0], $db, 'SELECT id FROM outbox WHERE
 is($state, '0A000', 'a reader on a worker is refused');
 like($error, qr/HINT:.*on the node that has it/, '... and told where to read');
 
-# With a default and the trigger of the horizon instead.
+# With a default and the horizon's trigger instead.
 value($coordinator, q{CREATE TABLE claimed (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), payload text);
 	CREATE TRIGGER claim BEFORE INSERT ON claimed FOR EACH ROW EXECUTE FUNCTION snowflake_claim('id');
 	SELECT citus_add_local_table_to_metadata('claimed')});
@@ -63,7 +66,8 @@ is(join(' ', %{ $said{coordinator} }), '00000 100', 'a default and snowflake_cla
 is(join(' ', sort grep { $_ !~ /^(00000|SF007)$/ } keys %{ $said{worker_1} }), '', '... and through a worker covered or refused');
 figures('with a default, %d of 100 rows through a worker are refused (SF007)', $said{worker_1}{SF007} // 0);
 
-# A commit that fails after the workers have theirs: PostgreSQL looks for serialization failures last.
+# The commit fails after the workers have committed, because PostgreSQL checks for serialization
+# failures last.
 value($coordinator, q{CREATE TABLE plain (id bigint DEFAULT snowflake_nextval(), payload text);
 	CREATE TABLE skew (n int); INSERT INTO skew VALUES (1)});
 sub torn
@@ -91,7 +95,7 @@ is(torn('outbox'), '0|0', '... and a local table of Citus has neither');
 value($coordinator, q{TRUNCATE outbox; UPDATE account SET changes = 0;
 	CREATE TABLE consumed (id bigint, payload text);
 	SELECT citus_add_local_table_to_metadata('consumed')});
-# The page's reader, whose work is done in the same database.
+# The page's reader, which does its work in the same database.
 my $batch = block_of('doc/citus.md', 'WITH batch');
 my $reader = $batch =~ s/^(?=SELECT id, payload FROM batch)/INSERT INTO consumed /mr;
 my $change = 'UPDATE account SET changes = changes + 1 WHERE tenant';

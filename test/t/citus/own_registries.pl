@@ -1,5 +1,5 @@
-# Nodes whose registries are their own: what they issue differs by chance alone. Here a layout of two worker ids leaves no chance to three nodes.
-# The status of each worker says so, and its log.
+# Each node has its own registry, so only chance makes their ids differ. Here three nodes have a
+# layout of two worker ids, so ids must repeat. Each worker's status and log warn of this.
 # Not in the default run: it needs Citus, which is built for it.
 
 use strict;

@@ -1,5 +1,6 @@
-# doc/citus.md, run from that file, block by block: a cluster by its recipe, with a password for the nodes; the check that all share the
-# registry, on such a cluster and on one that does not; tables, COPY, partitions, tables that are converted, a reference table's new column.
+# Runs doc/citus.md block by block: a cluster by the page's recipe, with a password for the nodes;
+# the check that all nodes share the registry, on this cluster and on one whose nodes do not;
+# tables, COPY, partitions, tables that are converted, and a new column of a reference table.
 # Not in the default run: it needs Citus, which is built for it.
 
 use strict;
@@ -30,7 +31,7 @@ my %node = map { $_->name => $_ } $coordinator, @workers;
 my $folder = PostgreSQL::Test::Utils::tempdir();
 my $here = 'host=127.0.0.1 port=' . $coordinator->port;
 
-# What the page says, for these servers. Citus knows them by their ports.
+# The page's code, changed for these servers, which Citus distinguishes by their ports.
 sub here
 {
 	my ($text) = @_;
@@ -44,7 +45,7 @@ sub here
 
 sub run_block { my ($what) = @_; return value($coordinator, here(text('sql', $what))); }
 
-# Cells of a table, ours or the page's, with digits made equal.
+# The cells of a table, of this run or of the page, with all digits made equal.
 sub cells
 {
 	my ($text) = @_;
@@ -67,7 +68,7 @@ is(join(' ', everywhere(q{SELECT count(*) FROM pg_roles WHERE rolname = 'snowfla
 my @drawn = cells(run_block(q{'SELECT snowflake_nextval\(\)'}));
 is(join(' ', @drawn), join(' ', ('N.N.N.N|t|N') x 3), 'each node draws an id');
 
-# The check, with names for what differs by its port alone.
+# The check, with names in place of values that differ only by the port.
 my $check = text('sql', 'AS shared') =~ s/SELECT nodename/SELECT CASE nodeport WHEN PORT_1 THEN 'coordinator' WHEN PORT_2 THEN 'worker1' WHEN PORT_3 THEN 'worker2' ELSE 'worker3' END/r;
 $check =~ s/PORT_(\d)/($coordinator, @workers)[$1 - 1]->port/ge;
 my (undef, @page) = cells(block('sql', 'AS shared')->{output});
@@ -108,7 +109,7 @@ value($coordinator, 'DROP TABLE event_2026_10');
 is(join(' ', everywhere(q{SELECT count(*) FROM pg_class WHERE relname ~ '^event_2026_10(_\d+)?$'})), '0 0 0', 'a partition is dropped everywhere');
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What is there already
+# Existing tables
 # ---------------------------------------------------------------------------------------------------------------------
 
 sub rows_through_all { my ($table) = @_; value($_, "INSERT INTO $table (tenant) SELECT n % 10 FROM generate_series(1, 1000) n") for $coordinator, @workers; return; }
@@ -135,7 +136,7 @@ value($coordinator, q{CREATE TABLE country (name text);
 	CREATE TABLE careless AS TABLE country;
 	SELECT create_reference_table('careless');
 	ALTER TABLE careless ADD COLUMN id bigint DEFAULT snowflake_nextval(), ADD COLUMN u uuid DEFAULT gen_random_uuid()});
-# How many different replicas of a column there are.
+# The number of different replicas of a column.
 my $replicas = sub { value($coordinator, qq{SELECT count(DISTINCT result) FROM run_command_on_placements('$_[0]', 'SELECT string_agg($_[1]::text, '','' ORDER BY $_[1]) FROM %s')}) };
 is($replicas->('careless', 'id'), '3', 'ADD COLUMN on a reference table: each replica has other ids');
 is($replicas->('careless', 'u'), '3', '... and other uuids');
@@ -178,6 +179,6 @@ ok(wait_until('ids', sub { !grep { !/^\d+$/ } everywhere('SELECT snowflake_nextv
 ok(wait_until('the check', sub { join("\n", cells(value($coordinator, $check))) eq join("\n", @page) }), '... and the check says so');
 is(join(' ', map { value($_, 'SELECT snowflake_nextval() > (SELECT max(id) FROM orders)') } $coordinator, @workers), 't t t', 'ids go on above those that are there');
 
-# Others have a test of their own, and the output of a block is no block that is run.
+# Other blocks have their own tests, and a block's output is not run.
 is(rest_of('doc/citus.md'), '', 'all of the page was run');
 finish();

@@ -1,6 +1,8 @@
-# Workers evaluate the default, too, where clients talk to the coordinator alone: INSERT ... SELECT between tables that are distributed in
-# different ways, and calls in a query of a distributed table. No id twice. Citus repeats rows where it runs a repartitioned INSERT ... SELECT
-# from a cached plan again in one transaction, with any default: doc/citus.md has the setting that avoids it.
+# Workers evaluate the default even if clients connect only to the coordinator: in INSERT ... SELECT
+# between tables that are distributed in different ways, and in calls in a query of a distributed
+# table. No id appears twice. If a repartitioned INSERT ... SELECT runs again in one transaction
+# from a cached plan, Citus repeats rows, whatever the default is. doc/citus.md has the setting that
+# prevents this.
 # Not in the default run: it needs Citus, which is built for it.
 
 use strict;
@@ -30,7 +32,7 @@ is("$rows $ids", '200000 200000', 'no id twice');
 is($nodes, 2, 'workers have drawn them');
 figures('INSERT ... SELECT, repartitioned: %d rows in %.1f s, %d distinct ids of %d nodes', $rows, $seconds, $ids, $nodes);
 
-# Where the default is evaluated follows the plan, and all of them are of one registry.
+# The plan decides where the default is evaluated, and all nodes share one registry.
 value($coordinator, q{TRUNCATE orders;
 	CREATE TABLE taken AS SELECT snowflake_nextval() AS id FROM source;
 	INSERT INTO taken SELECT snowflake_nextval() FROM generate_series(1, 50000);

@@ -1,8 +1,11 @@
-# Segments under the recipe (G11): a default in tables that are distributed by the number, by another column and in other ways, in a
-# reference table and in a local table of Citus, written through every node, one by one, many at a time, by COPY and by an INSERT ...
-# SELECT that moves rows between workers. Meanwhile a node joins, takes shards, is disabled and comes back, and servers, keepers and
-# sessions are killed. No number twice, also among those that were rolled back; they rise within each session; at the end every node
-# issues again. SNOWFLAKE_MIXTURE_SECONDS is for how long (30 by default); the seed decides the faults and their order.
+# Segments with the page's recipe (G11). The default is in tables that are distributed by the
+# number, by another column and in other ways, in a reference table and in a local table of Citus.
+# Clients write through every node: single rows, many rows in one statement, COPY, and an INSERT ...
+# SELECT that moves rows between workers. Meanwhile a node joins, takes shards, is disabled and
+# comes back, and servers, keepers and sessions are killed. No number appears twice, including
+# numbers that were rolled back. Numbers rise within each session. At the end every node issues
+# again. SNOWFLAKE_MIXTURE_SECONDS sets the duration (30 by default). The seed decides the faults
+# and their order.
 # Not in the default run: it needs Citus, which is built for it.
 use strict;
 use warnings;
@@ -18,12 +21,12 @@ use Time::HiRes qw(time sleep);
 my $seconds = ($ENV{SNOWFLAKE_MIXTURE_SECONDS} || 30) * slowness();
 my $seed = seed();
 
-# What a killed node had prepared is decided soon, or it would block others.
+# Transactions that a killed node had prepared are resolved soon; otherwise they would block others.
 my $conf = "restart_after_crash = on\nsnowflake.start_timeout = 5s\ncitus.recover_2pc_interval = 1s\n";
 CitusTest::start(conf => $conf);
 
 # ---------------------------------------------------------------------------------------------------------------------
-# As the page has it
+# As on the page
 # ---------------------------------------------------------------------------------------------------------------------
 
 sub block { my ($what) = @_; return block_of('doc/citus.md', $what); }
@@ -36,7 +39,7 @@ like((query_error($coordinator, $db, q{UPDATE ticket SET id = snowflake_segment_
 	'UPDATE is refused');
 like((query_error($coordinator, $db, q{MERGE INTO ticket t USING (SELECT 7 AS tenant, 0 AS id) s ON t.tenant = s.tenant AND t.id = s.id
 	WHEN NOT MATCHED THEN INSERT (tenant) VALUES (s.tenant)}))[1], qr/IMMUTABLE functions/, '... and MERGE');
-# Plans that are kept do not keep a number.
+# Cached plans do not store a number.
 is(value($coordinator, q{SET plan_cache_mode = force_generic_plan;
 	PREPARE one AS INSERT INTO ticket (tenant) VALUES (7);} . 'EXECUTE one;' x 10 . 'SELECT count(*), count(DISTINCT id), max(id) FROM ticket'),
 	'11|11|11', 'a prepared statement');
@@ -61,7 +64,8 @@ is(value($coordinator, q{SELECT count(*), count(DISTINCT id), pg_typeof(min(id))
 # Load and faults
 # ---------------------------------------------------------------------------------------------------------------------
 
-# Small ranges, so that there are many. No key: a number that is there twice is counted, not refused.
+# Small ranges, so that there are many of them. Without a primary key, so that equal numbers are
+# counted, not refused.
 value($coordinator, q{
 	SELECT snowflake_create_segment('load', step => 50, max_step => 2000);
 	CREATE TABLE by_tenant (tenant int, n int NOT NULL DEFAULT snowflake_segment_nextval('load'));
@@ -92,7 +96,7 @@ SELECT snowflake_segment_nextval('load') FROM generate_series(1, 5);
 ROLLBACK;
 SELECT snowflake_segment_nextval('load') FROM source WHERE tenant = 5;
 SQL
-# The last statement is evaluated on the workers, whose numbers need not rise in this session.
+# Workers evaluate the last statement, and their numbers need not rise in this session.
 $script =~ s/(SELECT snowflake_segment_nextval\('load'\) FROM source.*?;)/\\echo elsewhere\n$1\n\\echo here/g;
 my @loads = map { load_of($_, 2, $script) } $coordinator, @workers;
 
@@ -111,7 +115,7 @@ add_node($third);
 push @loads, load_of($third, 2, $script);
 rows_flow('a node joins');
 
-# Under load Citus may refuse, or run into a deadlock that it ends: what counts is what is there afterwards.
+# Under load Citus may refuse, or end a deadlock with an error. The test checks the rows at the end.
 sub try { my ($sql) = @_; my ($code) = $coordinator->psql($db, "SET statement_timeout = '30s'; SET lock_timeout = '10s'; $sql", timeout => 60); return $code == 0; }
 
 sub any_node { return ($coordinator, @workers)[ rand(1 + @workers) ]; }
@@ -164,7 +168,7 @@ until (time() > $end)
 }
 diag("trials $trials, seed $seed: " . join(', ', map { "$_ $happened{$_}" } sort keys %happened));
 
-### All is well again
+### All faults are over
 
 back($_) for $coordinator, @workers;
 rows_flow('rows flow at the end');
@@ -174,7 +178,7 @@ is(join(' ', map { /^\d+$/ ? 'issues' : $_ } everywhere(q{SELECT snowflake_segme
 is(value($coordinator, q{SELECT count(DISTINCT result) FROM run_command_on_placements('listed', 'SELECT count(*) || '' '' || sum(n) FROM %s')}), '1',
 	'the replicas of the reference table agree');
 
-# Told: numbers that are in no table, because nothing was inserted or it was rolled back.
+# Numbers that only clients received: nothing was inserted, or the transaction was rolled back.
 my @files = map { @{ $_->{files} } } @loads;
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/numbers';
 append_to_file($dump, value($coordinator, join(' UNION ALL ', map { "SELECT n FROM $_" } @tables)) . "\n");

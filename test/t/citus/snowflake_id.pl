@@ -1,6 +1,7 @@
-# Tables that are distributed by a column of the type snowflake_id: rows spread evenly, a condition on the id reads one shard, whatever
-# the type of the value, tables that are distributed by the same type are joined where they are, and ids are unique through each node.
-# Citus asks for equal types: a column of type bigint cannot be co-located with one of this type, nor be joined with it.
+# Tables that are distributed by a column of the type snowflake_id. Rows are spread evenly. A
+# condition on the id reads one shard, whatever the type of the value. Tables that are distributed
+# by the same type are joined locally. Ids are unique through each node. Citus requires equal types:
+# a column of type bigint cannot be co-located with a column of this type, nor joined with it.
 # Not in the default run: it needs Citus, which is built for it.
 use strict;
 use warnings;

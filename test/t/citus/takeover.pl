@@ -1,8 +1,10 @@
-# A standby of the coordinator takes over, twice, while clients write ids, numbers of a segment and an outbox through all nodes: a
-# synchronous standby, and one that has not got the last commits of the registry. The operator does what the page says, in its order.
-# Workers issue meanwhile, and afterwards every node issues again, under a lease in the new registry (G6). Of all ids and numbers that
-# clients were told or that are in tables, also those of commits that were lost, none is there twice (G1, G11). The reader of the outbox
-# misses no row that is there.
+# A standby of the coordinator takes over, twice, while clients get ids and numbers of a segment and
+# write to an outbox through all nodes. The first standby is synchronous, the second lacks the
+# registry's last commits. The operator follows the steps of the page in their order. Meanwhile
+# workers issue ids. Afterwards every node issues again, under a lease in the new registry (G6). The
+# test compares all ids and numbers that clients received or that are in tables, including those of
+# lost commits. None appears twice (G1, G11). The outbox's reader misses no row that is in the
+# outbox.
 # Not in the default run: it needs Citus, which is built for it.
 use strict;
 use warnings;
@@ -22,7 +24,7 @@ $coordinator->reload;
 
 sub block { my ($what) = @_; return block_of('doc/citus.md', $what); }
 
-# Citus has made a key, which must be readable for its owner only, also where the backup is copied to.
+# Citus has created a key that only its owner may read, also in the copy of the backup.
 sub coordinators_standby
 {
 	my ($name) = @_;
@@ -34,7 +36,7 @@ sub coordinators_standby
 	return $server;
 }
 
-# What the page says, for these servers.
+# The page's code, changed for these servers.
 my $standby = coordinators_standby('standby');
 sub here
 {
@@ -99,7 +101,7 @@ sub rows_flow
 
 sub lease_of { my ($node) = @_; return value($node, 'SELECT lease_id FROM snowflake_status'); }
 
-# Each node has renewed its lease in the registry that is there now.
+# Checks that each node has extended its lease in the present registry.
 sub all_share
 {
 	my $since = value($coordinator, 'SELECT clock_timestamp()');
@@ -111,7 +113,7 @@ sub all_share
 	return ok(wait_until('the leases', $shared), 'every node issues again, under a lease in the new registry');
 }
 
-# What the operator does. Workers issue meanwhile.
+# The operator's steps. Workers issue ids meanwhile.
 sub take_over
 {
 	ok(kill_server($coordinator, children => 1), 'the coordinator is gone');
@@ -168,7 +170,7 @@ rows_flow('rows flow with another standby');
 all_share();
 $coordinator->wait_for_catchup($standby, 'replay', $coordinator->lsn('insert'));
 kill 'STOP', split /\n/, value($coordinator, q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'walsender'});
-# What the standby does not know: the lease of a worker that was restarted, and ranges.
+# The standby does not know the new lease of a restarted worker, nor the newest ranges.
 my $known = $standby->safe_psql($db, 'SELECT max(lease_id) FROM snowflake_registry');
 $workers[0]->restart;
 value($workers[0], 'SELECT snowflake_nextval()');
@@ -185,7 +187,7 @@ all_share();
 is(join(' ', map { /^\d+$/ ? 'issues' : $_ } everywhere(q{SELECT snowflake_segment_nextval('ticket')})), 'issues issues issues', '... and numbers of the segment');
 
 # ---------------------------------------------------------------------------------------------------------------------
-# All of it
+# All ids and numbers
 # ---------------------------------------------------------------------------------------------------------------------
 
 stop_loads(@ids, @numbers);

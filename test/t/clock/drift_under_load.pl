@@ -1,6 +1,7 @@
-# What else a wall clock may do under sessions that issue all the time (G9): an hour ahead and back within a minute, where max_leap holds
-# such a leap; ten seconds on one spot; and a run that is a hundredth too slow or too fast. No error, no id below one before it in its
-# session, one worker id and one lease all along.
+# Other faults of a wall clock while sessions issue ids all the time (G9). The clock goes an hour
+# ahead and back within a minute, and max_leap holds this leap. It stands still for ten seconds. It
+# runs a hundredth too slow or too fast. There is no error, no id is smaller than the previous id of
+# its session, and the worker id and the lease do not change.
 # Not in the default run: sessions issue for half a minute while the clock moves.
 
 use strict;
@@ -32,7 +33,7 @@ $longest = under_load($server, 'ahead by an hour and back', 6, sub {
 	}
 });
 is(status($server, 'clock_bridged'), 0, '... so on the way back there is nothing to bridge');
-# The keeper, which looks every two seconds, may have come for the second alone.
+# The keeper, which runs every two seconds, may have seen only the second one.
 ok(wait_until('the warning', sub { slurp_file($server->logfile) =~ /WARNING:.* the clock leapt forward by 3600 s, which is not followed yet/ }),
 	'... and the log warns of the leap');
 figures('ahead by an hour and back twice: the longest call took %.1f ms', $longest);
@@ -58,7 +59,7 @@ for my $sign (-1, 1)
 	$longest = under_load($server, "$what by a hundredth", 6, sub {
 		my ($offset_s, $last) = (0, time());
 		my $end = $last + 4;
-		# In moves that are no steps, however long this program was held up in between.
+		# In moves that are too small to be steps, even if this program was delayed in between.
 		while ((my $now = time()) < $end)
 		{
 			my $drift_s = ($now - $last) / 100;

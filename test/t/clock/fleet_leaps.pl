@@ -1,6 +1,8 @@
-# A fleet whose clocks all leap ahead for a minute and come back, on one registry with 32 worker ids for 20 nodes: the 12 that are left are
-# of use to some, and the others go on by bridging, however large the step. Ids flow on all of them all the time, and none is issued twice
-# (G1, G5, G9). The registry's clock stays where it is and its operator lets nodes differ by so much, or it leaps with them.
+# The clocks of 20 nodes leap ahead for a minute and come back, under one registry with 32 worker
+# ids. The 12 free worker ids serve some of the nodes. The other nodes bridge the step, whatever its
+# size. All nodes issue ids all the time, and no id is issued twice (G1, G5, G9). In one case the
+# registry's clock does not move, and its operator allows the difference. In the other case it
+# leaps, too.
 # Not in the default run: 20 nodes under load for minutes.
 
 use strict;
@@ -16,7 +18,8 @@ use Time::HiRes qw(time sleep);
 my $fleet = 20;
 my $hour_s = 3600;
 
-# Lets a minute pass, most of it by moving all clocks. How long any of the nodes was without an id is noted in $longest, in s.
+# Lets a minute pass, mostly by moving all clocks. Stores in $longest how long any of the nodes was
+# without an id, in s.
 sub watch_a_minute
 {
 	my ($loads, $longest, @servers) = @_;
@@ -44,7 +47,7 @@ my $nodes = make_nodes('nodes', clock => 1, conf => sprintf("snowflake.start_tim
 my @nodes = map { begin_node($nodes, "node_$_", place($registry), pause => '\! sleep 0.4') } 1 .. $fleet;
 my @loads = map { $_->{load} } @nodes;
 
-# How long a node is without an id if no clock leaps, in s: what other leaps are judged beside.
+# How long a node is without an id if no clock leaps, in s. The leaps' times are compared with this.
 my $usual = 0;
 
 sub count_nodes { return scalar(grep { value($nodes, "SELECT $_[0] FROM snowflake_status", $_->{name}) eq 't' } @nodes); }
@@ -74,7 +77,7 @@ sub leaps
 	my @errors = grep { -s $_ } map { s/out$/err/r } map { @{ $_->{files} } } @loads;
 	is(scalar @errors, 0, 'no call failed') or diag(slurp_file($errors[0]));
 
-	# Until no id and no watermark lies ahead any more.
+	# Until no id and no watermark is ahead of the clock.
 	let_pass($_, 2 * $hours * $hour_s + 60) for $nodes, $registry;
 	wait_until('all to be caught up', sub { count_nodes("state = 'issuing' AND clock_lead < interval '1 s'") == $fleet });
 	return;
@@ -85,7 +88,7 @@ figures('before, no node was without an id for longer than %.1f s', $usual);
 subtest 'ahead by an hour, the registry as well' => sub { leaps('same', 1, $nodes, $registry); };
 subtest 'ahead by an hour, at a registry with the true clock' => sub {
 	value($registry, q{ALTER DATABASE postgres SET snowflake.max_clock_skew = '2h'});
-	# It holds for new connections.
+	# The setting applies to new connections.
 	value($registry, q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'node'});
 	leaps('true', 1, $nodes);
 };

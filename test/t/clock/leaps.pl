@@ -1,5 +1,6 @@
-# The log says when the wall clock leapt or stepped back, once for each time, with both times and what becomes of ids (G5, G9).
-# Not in the default run: the log is waited for, as often as the keeper looks.
+# The log reports each leap and each step back of the wall clock once, with both times and the
+# effect on ids (G5, G9).
+# Not in the default run: it waits for the log, which the keeper writes only at its intervals.
 
 use strict;
 use warnings;
@@ -35,7 +36,8 @@ for my $step (
 {
 	my ($to, $message, $ids) = (@$step, '');
 	my $offset = -s $server->logfile;
-	# So that no time passes between two looks which a small step could hide in.
+	# The call reads the clock, so the time since the last reading is too short to hide a small
+	# step.
 	$server->safe_psql('postgres', 'SELECT snowflake_nextval()');
 	move_clock($server, $to);
 	$server->safe_psql('postgres', 'SELECT snowflake_nextval()');

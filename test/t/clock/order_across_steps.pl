@@ -1,6 +1,7 @@
-# With max_run = 1 ids rise in the order of their calls, whichever session each comes from and whatever steps back the wall clock takes (G2,
-# G9): two sessions and more call in turn. And a run that a session has left is timed by the steady clock, so that a wall clock that comes
-# back to the run's tick does not revive it: an id of a call after it in another session would be above.
+# If max_run is 1, ids rise in the order of the calls, whichever session calls and however the wall
+# clock steps back (G2, G9). Two and more sessions call in turn. The monotonic clock limits a run
+# that a session has left. So the run does not become valid again when the wall clock comes back to
+# its tick. If it did, the session would issue an id below a later call's id of another session.
 
 use strict;
 use warnings;
@@ -19,7 +20,7 @@ call($_) for @sessions;
 my $worker = status($server, 'worker');
 my ($last, $smaller, $failed, $calls, $trials) = (0, 0, 0, 0, 0);
 
-# The next id, of any of the sessions, has to be above all before it.
+# The next id of any of the sessions must be above all previous ids.
 my $next = sub {
 	my ($session) = @_;
 	my $id = call($session // $sessions[ rand @sessions ]);
@@ -38,7 +39,7 @@ subtest 'with max_run = 1, ids of calls in turn rise over steps back' => sub {
 		$next->() for 1 .. 5;
 		move_clock($server, -$back_ms / 1000);
 		$next->() for 1 .. 5 + rand(20);
-		# Again, while that is being bridged.
+		# Again, while that step is being bridged.
 		my $more_ms = $back_ms > 30_000 ? 900 : $back_ms > 1000 ? 29_000 : $back_ms;
 		move_clock($server, -($back_ms + $more_ms) / 1000);
 		$next->() for 1 .. 5 + rand(20);
@@ -59,10 +60,11 @@ subtest 'a wall clock that comes back to a tick revives no run' => sub {
 	my $revived = 0;
 	for my $round (1 .. at_length(20, 60))
 	{
-		# All is caught up, and stands at a time of its own.
+		# The node's clock has caught up. Each round has a different time.
 		my $now = some_ms($server) + 20;
 		stand_at($server, $now);
-		# The first in a tick takes 1, then 2, 4, ...: of the third run 2 and more are left.
+		# The first call in a tick takes 1 number, the next ones 2, 4 and so on. Of the third run 2
+		# or more are left.
 		my $first = (map { call($one) } 1 .. 5)[-1];
 		my $ms = (3, 4, 10, 900)[ rand 4 ];
 		stand_at($server, $now + $ms);
@@ -71,7 +73,7 @@ subtest 'a wall clock that comes back to a tick revives no run' => sub {
 		my $after = call($one);
 		$revived++ if $after !~ /^\d{6,}$/ || $after <= $between || $between <= $first;
 		run_clock($server);
-		# What the clock leads by is gone after twice the step.
+		# The lead is gone after twice the step.
 		wait_until('the clock to catch up', sub { some_ms($server) > $now + $ms });
 		$trials++;
 	}

@@ -1,5 +1,6 @@
-# Steps, leaps and stops of the clock at random, restarts among them, under load and by seed: no id twice (G1), falling ids
-# only after a step back that the log names (G2), no id beyond the clock (G3), and ids never cease for long (G5).
+# The clock steps, leaps and stops at random, with restarts, under load. The seed decides the moves.
+# No id appears twice (G1), ids fall only after a step back that the log reports (G2), no id is
+# ahead of the clock (G3), and ids never stop for long (G5).
 # Not in the default run: sessions issue for half a minute while the clock moves.
 
 use strict;
@@ -34,7 +35,7 @@ SQL
 			$highest_s = $offset_s if $offset_s > $highest_s;
 			move_clock($wild, $offset_s);
 		};
-		# A span between the two, as often small as large.
+		# A duration between the two limits, small and large ones with the same probability.
 		my $span = sub { return $_[0] * ($_[1] / $_[0])**rand(); };
 		my $restart = sub { $restarts++; $wild->stop($_[0]); $step->($_[1]); start_server($wild); };
 		my @kinds = (
@@ -56,7 +57,7 @@ SQL
 		for my $move (1 .. $moves)
 		{
 			$kinds[ rand @kinds ]->();
-			# With error the clients may have to wait for the clock, so it is brought forward.
+			# With error the clients may have to wait for the clock, so it is moved forward.
 			if ($policy eq 'error' && rand() < 0.5) { sleep($span->(0.01, 0.5)); $step->($highest_s - $offset_s + 1); }
 			elsif ($policy eq 'error') { sleep($span->(0.01, 0.5)); next; }
 			$silent++ unless $ids_flow->();

@@ -1,6 +1,7 @@
-# Steps back of the wall clock by up to max_bridge, and again while one is being bridged, are not noticed by sessions that issue all the
-# time: no error, no id below one before it in its session, one worker id and one lease all along (G9). How long the longest call
-# takes, with and without a step, is shown.
+# The wall clock steps back by up to max_bridge, and again during the bridging of a step. Sessions
+# that issue ids all the time do not notice: there is no error, no id is smaller than the previous
+# id of its session, and the worker id and the lease do not change (G9). The test reports the
+# longest call with and without a step.
 # Not in the default run: sessions issue for half a minute while the clock moves.
 
 use strict;
@@ -25,7 +26,7 @@ figures('without a step the longest call took %.1f ms', $still);
 
 my $trials = 0;
 
-# The readings of 16 sessions are dense, but one may come when such a step is over.
+# 16 sessions read the clock often, but a reading may come only after such a step is over.
 for my $back_ms (1, 3)
 {
 	my $rounds = 20;
@@ -55,7 +56,7 @@ for my $case ([ '50 ms', 0.05, 0.05 ], [ '1 s', 1, 1 ], [ '30 s', 30, 29 ], [ '5
 	my $longest = under_load($server, "back by $name", 5, sub {
 		sleep(0.2 + rand(0.3));
 		move_clock($server, -$back_s);
-		# While a bridge of twice the step stands.
+		# While a bridge of twice the step is in progress.
 		sleep($back_s < 1 ? rand($back_s) : 0.3 + rand(0.7));
 		cmp_ok(status($server, 'extract(epoch FROM clock_lead)'), '>', $back_s * 0.3, '... the clock of ids leads') if $back_s > 1;
 		move_clock($server, -$back_s - $more_s);

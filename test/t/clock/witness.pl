@@ -1,8 +1,11 @@
-# A registry on another server is the witness of which clock of a node is right: the one that its ids go by, or the wall clock. A node asks
-# with the former, and where that is refused because it is too far from the registry's clock (max_clock_skew) with the latter. So windows
-# move while a step back is bridged that the registry's clock took, too; and a leap that was held is believed as soon as the registry
-# bears it out. Where the registry bears out neither, SF002 says so. Ids are in order, of one worker id, all the time (G9).
-# Not in the default run: windows have to end again and again.
+# A registry on another server shows which clock of a node is right: the node's clock, which its ids
+# use, or the wall clock. A node sends the node's clock in its requests. If the registry refuses the
+# request because this clock differs too much from the registry's clock (max_clock_skew), the node
+# sends the wall clock. So the window moves while the node bridges a step back, if the registry's
+# clock made the same step. A leap that was held is accepted as soon as the registry confirms it. If
+# the registry confirms neither clock, SF002 reports this. Ids are in order and have one worker id
+# all the time (G9).
+# Not in the default run: it waits for windows to end many times.
 
 use strict;
 use warnings;
@@ -35,9 +38,9 @@ sub witnessed
 		$falls++ if $id <= $last || ($id >> 12 & 31) != $worker;
 		$last = $id;
 		$ids++;
-		return sprintf('%.1f', ($id >> 17) / 1000 + $epoch_ms / 1000 - time());    # from the time of this program, in s
+		return sprintf('%.1f', ($id >> 17) / 1000 + $epoch_ms / 1000 - time());    # relative to this program's time, in s
 	};
-	# Ids for so many seconds: what failed, if anything.
+	# Gets ids for so many seconds, and returns the error, if any.
 	my $flow = sub {
 		my $end = time() + $_[0];
 		while (time() < $end) { my $id = $one->(); return $id if $id !~ /^-?[\d.]+$/; sleep(0.02); }
@@ -55,7 +58,7 @@ sub witnessed
 	return;
 }
 
-# Windows that were moved, and the keeper content with it.
+# The window has moved, and the keeper reports no error.
 sub moves
 {
 	my ($node, $what) = @_;
@@ -75,7 +78,7 @@ witnessed('back_by_59_s_as_the_registry', sub {
 	cmp_ok($lead_s, '>', 45, '... the clock of ids leads, ...');
 	cmp_ok($lead_s, '<', 56, '... by less and less');
 	is(status($node, 'clock_bridged'), 1, '... which is one step');
-	# Until it has caught up.
+	# Until the clock has caught up.
 	for (1 .. 30) { let_pass($_, 4) for $registry, $node; $one->(); }
 	is(status($node, "state, clock_lead < interval '1 ms', last_error IS NULL"), 'issuing|t|t', 'then they are one clock again');
 	moves($node, '... and the window moves');
@@ -124,7 +127,7 @@ witnessed('wrong_by_an_hour', sub {
 
 	move_clock($node, -$hour_s);
 	is($flow->(8), '', 'back by an hour, ids flow as long as the registry bears their clock out');
-	# At half speed, it does not for ever.
+	# At half speed the lead does not last for ever.
 	my $id = '';
 	for (1 .. 20) { let_pass($_, 4) for $registry, $node; $id = $one->(); last if $id !~ /^-?[\d.]+$/; }
 	is($id, 'SF002', '... and then a call fails');

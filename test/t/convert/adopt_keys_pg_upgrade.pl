@@ -1,5 +1,5 @@
-# pg_upgrade brings the tables of a database in which snowflake.adopt_keys is on as they were, and adopts none of them (section 14 of the
-# design). Old is SNOWFLAKE_OLD_PG_CONFIG's server.
+# pg_upgrade of a database in which snowflake.adopt_keys is on keeps the tables unchanged, and
+# adopts none of them (section 14 of the design). SNOWFLAKE_OLD_PG_CONFIG names the old server.
 # Not in the default run: pg_upgrade of many databases.
 
 use strict;

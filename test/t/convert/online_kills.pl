@@ -1,9 +1,10 @@
-# An online conversion that is killed at random moments and run again ends like one that was not
-# disturbed, while clients write. If it is abandoned at a random moment, a dump is equal to the one
-# from before, and so are the rows.
+# An online conversion that is killed at random moments and run again has the same result as an
+# undisturbed one, while clients write. If it is abandoned at a random moment, the dump and the rows
+# are the same as before the conversion.
 #
 # The seed decides the shapes, the kinds of kill and their moments, but not what the server is doing
-# then. For more kills: SNOWFLAKE_TRIALS=50 TEST_TIMEOUT=1200 test/run t/convert/online_kills
+# at those moments. For more kills: SNOWFLAKE_TRIALS=50 TEST_TIMEOUT=1200 test/run
+# t/convert/online_kills
 # Not in the default run: kills at random moments.
 use strict;
 use warnings;
@@ -29,7 +30,7 @@ my @kinds = grep {
 	my $shape = $_;
 	$server->pg_version >= ($shape->{since} // 15) && (!$shape->{with} || grep { $_ eq $shape->{with} } @there) && $shape->{name} !~ /^(empty|plain)$/
 } @shapes;
-# Each once before one comes again.
+# Each kind is used once before one is used again.
 my @next;
 sub next_shape { @next = @kinds unless @next; return splice @next, rand @next, 1; }
 
@@ -37,7 +38,7 @@ my (@errors, %happened, %during);
 my ($life, $lives, $killed, $abandoned, $conversions, $late) = ('', 0, 0, 0, 0, 0);
 sub wrong { my ($what) = @_; push @errors, "$life: $what" if $what ne ''; return $what ne ''; }
 
-# A psql of its own that runs these statements one by one.
+# A separate psql that runs these statements one by one.
 my $folder = PostgreSQL::Test::Utils::tempdir();
 sub start_statements
 {
@@ -117,7 +118,7 @@ sub step_of
 	return $statement =~ /(snowflake_\w+)\(/ && $1 =~ /^snowflake_(try|fill)$/ ? $1 : lc(($statement =~ /\b(VALIDATE|CREATE\s+(?:UNIQUE\s+)?INDEX|ANALYZE|ADD|DROP)\b/i)[0] // 'other');
 }
 
-# Small tables, and some that take a while to be filled.
+# Small tables, and some that take some time to fill.
 sub begin_life
 {
 	my ($shape) = @_;
@@ -167,7 +168,7 @@ for (1 .. $abandons)
 	my ($before, $exact, $writers) = begin_life($shape);
 	my @statements = eval { online_statements($server, $shape) };
 	wrong($@);
-	# The last one is the switch.
+	# The last statement is the switch.
 	my $n = int rand(@statements || 1);
 	my $run = start_statements($shape, @statements[ 0 .. $n - 1 ]);
 	if (rand() < 0.5) { sleep(rand(0.03 * $n)); sessions('conversion', 'pg_cancel_backend(pid)'); }
@@ -183,7 +184,7 @@ for (1 .. $abandons)
 is(join("\n", @errors), '', "$abandoned conversions that were abandoned left nothing behind");
 is($abandoned, $abandons, 'all were');
 
-# The comparison tells the order of columns.
+# The comparison detects a different order of columns.
 my $serial = shape_named('serial');
 make_shape($server, $serial);
 my $exact = dump_of($server, exact => 1);

@@ -1,9 +1,9 @@
-# What an online conversion cannot do is refused before its first statement, with the object's name
-# and a hint. Its procedures check their arguments. Code that belongs to a table's owner never gets
-# more rights than the owner, whoever converts the table. If tables have changed since the switch
-# was made, the switch fails and changes nothing.
-# Not in the default run: conversions that are refused, 30 s of processor time for a schema that is
-# made anew for each of a hundred of them, and two calls.
+# If an online conversion cannot convert an object, it is refused before its first statement, with
+# the object's name and a hint. Its procedures check their arguments. Code of a table's owner never
+# gets more rights than the owner, whoever converts the table. If tables have changed since the
+# switch was made, the switch fails and changes nothing.
+# Not in the default run: refused conversions, and two calls; it needs 30 s of processor time,
+# because it makes a new schema for each of a hundred conversions.
 use strict;
 use warnings;
 
@@ -21,7 +21,7 @@ $server->safe_psql('postgres', q{
 	CREATE ROLE mallory LOGIN;
 	CREATE EXTENSION btree_gist;}) if $server->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name = 'btree_gist'});
 
-# In a schema of its own, r, which is alice's. Returns the SQLSTATE and the text of the error.
+# In the separate schema r, which alice owns. Returns the SQLSTATE and the text of the error.
 sub try_as
 {
 	my ($role, $sql) = @_;
@@ -45,7 +45,7 @@ sub catalogs
 	return $server->safe_psql('postgres', join ' UNION ALL ', map { "SELECT md5(string_agg(xmin || ' ' || ctid, ',' ORDER BY ctid)) FROM $_" } @catalogs);
 }
 
-### What is refused
+### Refusals
 
 # [what, setup, what the error names, its SQLSTATE, as => who calls, call => the arguments,
 # hint => 0 if it needs none].
@@ -134,13 +134,13 @@ for my $case (@cases)
 	next if $state eq '00000';
 	like($text, $named, '... by its name');
 	like($text, qr/HINT:  \S.*[.?]$/m, '... with a hint') unless defined $with{hint};
-	# What is refused there is so with the smaller target, too, if the type is the reason.
+	# If the type is the reason, the smaller target is refused, too.
 	next unless $states == $dependent && !$with{call};
 	($state) = try_as($as, "SELECT snowflake_convert($call, online => true, target => 'bigint')");
 	like($state, $states, '... and with the target bigint');
 }
 anew($serial);
-# What has such a name, and is not in the way, stays.
+# Objects with such a name that do not interfere are kept.
 anew("$serial CREATE INDEX snowflake_new_n ON r.t (n); ALTER TABLE r.t ADD CONSTRAINT snowflake_new_id CHECK (n > 0); CREATE TABLE r.snowflake_new_c (t_id int REFERENCES r.t)");
 is(convert_online($server, { name => 'r' }), '', 'a table with other objects of such names is converted');
 is($server->safe_psql('postgres', q{SELECT to_regclass('r.snowflake_new_n'), (SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'snowflake_new_id'), to_regclass('r.snowflake_new_c')}),
@@ -192,10 +192,10 @@ for my $case ([ 'bob', q{snowflake_try('DROP TABLE r.t')} ], [ 'bob', q{snowflak
 	is($state, '42501', "CALL $case->[1] by a role that may not") or diag($text);
 }
 
-# A lock that is held is waited for in short tries, between which others get theirs.
+# The procedure waits for a lock in short tries. Between them other sessions get their locks.
 my $holder = $server->background_psql('postgres', on_error_die => 1);
 $holder->query_safe('BEGIN; LOCK TABLE r.t IN ACCESS SHARE MODE');
-# How long the longest of some reads takes, in s: as a control first while nobody tries.
+# The duration of the longest of some reads, in s. As a control it is first measured without a try.
 sub longest_read
 {
 	my $longest = 0;
@@ -219,7 +219,8 @@ $holder->query_safe('COMMIT');
 $run->finish;
 is($err, '', '... until it gets the lock');
 is($server->safe_psql('postgres', q{SELECT count(*) FROM pg_attribute WHERE attrelid = 'r.t'::regclass AND attname = 'tried'}), '1', '... and does it');
-# A cancellation that coincides with the end of a try is lost: PostgreSQL then reports the lock_timeout alone.
+# If a cancellation arrives just as a try ends, PostgreSQL loses it and only reports the
+# lock_timeout.
 for my $case (
 	[ 'while it waits for the lock', sub { $server->safe_psql('postgres', sprintf q{SET statement_timeout = '%ds'; DO $$BEGIN
 		LOOP PERFORM pg_cancel_backend(pid) FROM pg_locks WHERE NOT granted AND relation = 'r.t'::regclass AND clock_timestamp() - waitstart < '50ms'; EXIT WHEN FOUND; END LOOP;
@@ -240,7 +241,7 @@ for my $case (
 }
 $holder->quit;
 
-# Rows that others have locked are filled when they are free, and the view says so.
+# Rows that other sessions have locked are filled when they are unlocked, and the view reports this.
 anew("$serial INSERT INTO r.t (n) SELECT generate_series(1, 2000)");
 my @fills = online_statements($server, { name => 'r' });
 is((try_as('alice', $fills[0]))[0], '00000', 'a conversion begins');
@@ -261,7 +262,7 @@ is($server->safe_psql('postgres', 'SELECT count(*) FROM r.t WHERE snowflake_new_
 is($progress->('alice'), '', '... and the view is empty');
 is(convert_online($server, { name => 'r' }), '', '... and the rest is done');
 
-# An update that a trigger prevents is an error, and not tried for ever.
+# An update that a trigger prevents is an error, and is not repeated for ever.
 anew("$serial INSERT INTO r.t (n) SELECT generate_series(1, 50); CREATE FUNCTION r.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN IF OLD.n = 7 THEN RETURN NULL; END IF; RETURN NEW; END';
 	CREATE TRIGGER keeps BEFORE UPDATE ON r.t FOR EACH ROW EXECUTE FUNCTION r.f(); ALTER TABLE r.t ENABLE ALWAYS TRIGGER keeps");
 like(convert_online($server, { name => 'r' }), qr/55000: a trigger keeps rows of table t from being filled.*HINT/s, 'a trigger that prevents updates');
@@ -269,7 +270,8 @@ is((try_as('alice', 'ALTER TABLE r.t DISABLE TRIGGER keeps'))[0], '00000', '... 
 is(convert_online($server, { name => 'r' }), '', '... and the conversion ends');
 is($server->safe_psql('postgres', q{SELECT count(*), (SELECT tgenabled FROM pg_trigger WHERE tgname = 'keeps') FROM r.t WHERE id = n}), '50|D', '... with all rows');
 
-# A member of the owner does it, too, and one that is in a transaction of another kind.
+# A member of the owner's role can do this, too. With another isolation level it is refused or does
+# no harm.
 anew("$serial INSERT INTO r.t (n) SELECT generate_series(1, 50); CREATE VIEW r.v AS SELECT id FROM r.t");
 is(convert_online($server, { name => 'r', as => 'dave' }), '', 'a member of the owner converts a table');
 is($server->safe_psql('postgres', q{SELECT count(*), (SELECT relowner::regrole FROM pg_class WHERE oid = 'r.v'::regclass) FROM r.t WHERE id = n}), '50|alice', '... and the view is still the owner\'s');
@@ -331,7 +333,7 @@ for my $case (
 	}
 	else
 	{
-		# A table that has another name is not found by PostgreSQL.
+		# PostgreSQL does not find a table that was renamed.
 		like($state, qr/^(55000|42P01)$/, "$what: the switch fails");
 		like($text, $state eq '42P01' ? qr/relation "r\.c" does not exist/ : qr/HINT:.*snowflake_convert/s, '... and says what to do') or diag($text);
 		is(catalogs(), $before, '... and has changed nothing');
@@ -345,7 +347,8 @@ for my $case (
 	is((try_as('alice', q{SELECT snowflake_convert('r.t', 'id', online => true, abandon => true)}))[2], '', 'there is nothing to abandon after the switch');
 }
 
-### Two conversions at once, of tables to which the same one refers: one may have to wait for the other
+### Two conversions at the same time, of tables that refer to the same table: one may have to wait
+### for the other
 
 for my $shared ('PRIMARY KEY (a_id, b_id)', 'CONSTRAINT c_check CHECK (a_id <> b_id + 1000000)', 'UNIQUE (n)')
 {
@@ -368,7 +371,7 @@ for my $shared ('PRIMARY KEY (a_id, b_id)', 'CONSTRAINT c_check CHECK (a_id <> b
 	is(remains($server), '', '... and nothing else is there');
 }
 
-### A renamed column: nobody can write until it has its name again, and the error says so
+### A renamed column: all writes fail until it has its name again, and the error says so
 
 anew("$serial CREATE TABLE r.c (t_id int CONSTRAINT up REFERENCES r.t, n int); INSERT INTO r.t (n) SELECT generate_series(1, 50); INSERT INTO r.c SELECT id, n FROM r.t");
 my @renamed = online_statements($server, { name => 'r' });
@@ -404,7 +407,8 @@ for my $role ('alice', 'postgres')
 
 ### Hostile owners
 
-# What mallory hangs on her table tells the log who calls it, and tries to make her a superuser.
+# Mallory's code on her table writes to the log which role calls it, and tries to make her a
+# superuser.
 my $spy = q{
 	CREATE SCHEMA m;
 	CREATE FUNCTION m.spy(what text) RETURNS void LANGUAGE plpgsql AS $$BEGIN
@@ -448,11 +452,11 @@ my $spy = q{
 	INSERT INTO m.c SELECT id, 1 FROM m.t;
 	CREATE VIEW m.v AS SELECT id, m.by_default() AS n FROM m.t WHERE m.is_fine(id);
 	GRANT ALL ON SCHEMA m TO PUBLIC;};
-# The default path, and one on which her schema comes before PostgreSQL's own.
+# The default path, and one with her schema before pg_catalog.
 for my $path ('"$user", public', 'm, pg_catalog, public')
 {
 	$server->safe_psql('postgres', 'SET client_min_messages = warning; DROP SCHEMA IF EXISTS m CASCADE; GRANT CREATE ON DATABASE postgres TO mallory');
-	# She herself: whoever has set her role could set another one.
+	# As mallory herself: a session that only set her role could set another one.
 	is((try_as('mallory', $spy))[1], '', 'mallory prepares her table');
 	my $from = -s $server->logfile;
 	my $shape = { name => 'm', as => 'postgres' };
@@ -467,7 +471,7 @@ for my $path ('"$user", public', 'm, pg_catalog, public')
 	$server->safe_psql('postgres', 'ALTER ROLE mallory NOSUPERUSER');
 	is($server->safe_psql('postgres', 'SELECT count(*) FROM m.t JOIN m.c ON c.t_id OPERATOR(pg_catalog.=) t.id'), '30', '... and every row is there');
 }
-# The spy does tell.
+# The planted code does write to the log.
 my $from = -s $server->logfile;
 $server->safe_psql('postgres', q{INSERT INTO m.t (note) VALUES ('x')});
 like(slurp_file($server->logfile, $from), qr/spy: default as postgres/, 'her code would tell');

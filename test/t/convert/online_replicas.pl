@@ -1,5 +1,6 @@
-# An online conversion of published tables, and on a server with a standby: the subscriber gets every row, also those that are
-# written meanwhile, and snowflake_fill() waits for a standby that is behind, says so, and goes on when it has caught up.
+# An online conversion of published tables, and one on a server with a standby. The subscriber gets
+# every row, including rows that are written during the conversion. snowflake_fill() waits for a
+# standby that is behind, reports this, and continues when the standby has caught up.
 # Not in the default run: conversions beside replicas under load.
 
 use strict;
@@ -43,7 +44,7 @@ my $clients = start_clients($server, 2, q{
 	UPDATE items SET n = n + 1 WHERE id = (SELECT 1 + (random() * 20000)::integer);
 });
 
-### A standby that replays nothing keeps the fill waiting
+### A standby that replays nothing makes the fill wait
 
 my $standby = standby_of($server, 'standby');
 sub psql_says

@@ -2,9 +2,9 @@
 # Afterwards every row is as the clients recorded it, and a dump differs from the one before only in
 # the column's type, default and sequence, and in the order of columns.
 #
-# The comparisons are tested, too: they must notice a change of one row, and of one object.
-# Not in the default run: a conversion under load of each of 27 tables, 30 s of processor time for
-# them, for clients and for dumps.
+# The test also checks its comparisons: they must detect a change of one row, and of one object.
+# Not in the default run: a conversion under load for each of 27 tables; it needs 30 s of processor
+# time for the conversions, the clients and the dumps.
 use strict;
 use warnings;
 
@@ -62,7 +62,7 @@ for my $shape (@converted)
 
 sub last_of { my ($shape, $sequence) = @_; return $server->safe_psql('postgres', 'SELECT last_value FROM ' . relation_of($shape, $sequence)); }
 
-# It goes on where it was, and its largest number is bigint's unless it had another one of its own.
+# The sequence continues at its value, and its maximum is bigint's unless it had a different one.
 sub check_sequence
 {
 	my ($shape, $last) = @_;
@@ -75,7 +75,7 @@ sub check_sequence
 	return;
 }
 
-# Entry by entry, and each to the shape that it belongs to.
+# Compares entry by entry, each with the shape that it belongs to.
 my $expected = converted_dump($before, grep { !$_->{failed} } @converted);
 my $found = dump_of($server);
 my @differences = differences($expected, $found);
@@ -95,7 +95,7 @@ for my $shape (@converted)
 is(join("\n\n", @differences), '', 'nor is there a difference elsewhere');
 is(remains($server), '', 'nothing remains of the conversion');
 
-### What the comparisons must see
+### Changes that the comparisons must detect
 
 for my $shape (grep { !$_->{failed} } @converted)
 {
