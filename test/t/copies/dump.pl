@@ -1,6 +1,7 @@
-# A dump brings the layout along, and nothing of who holds which worker id (section 4 of the design): a restored database
-# decodes the ids that came with it, and issues its own under a lease of its own (G1). Tried with layouts and schemas, in plain and
-# in custom format, in one transaction and by several jobs, on the same server, on another one, and over a database that issues.
+# A dump contains the layout, but not the holders of worker ids (section 4 of the design). A
+# restored database decodes the ids in its tables, and issues new ids under its own lease (G1). The
+# test uses several layouts and schemas, and restores plain and custom formats, in one transaction
+# and with several jobs, on the same server, on another server, and over a database that issues ids.
 # Not in the default run: dumps of many databases, and as many restores.
 
 use strict;
@@ -37,7 +38,7 @@ for my $case ([ 'default', 'public' ], [ 'other', 'public' ], [ 'default', 'ids'
 	check_restored($from, "${source}_jobs", $source, $layout, $schema, "custom, two jobs, $name");
 }
 
-### Restored again over itself: --clean drops the extension with its leases and makes it anew
+### Restored again over itself: --clean drops the extension with its leases and creates it again
 
 $to->safe_psql('source_1_fc', 'SELECT snowflake_nextval()');
 my $since = $to->safe_psql('source_1_fc', 'SELECT clock_timestamp()');

@@ -1,6 +1,7 @@
-# A registry in the database that it is for (G1): the primary fails over while it lives on for a moment, and draws leases that the
-# promoted standby never hears of; it is rewound with pg_rewind, follows, and is promoted again. Every id that reached a client of
-# either is compared.
+# A registry in the database that uses it (G1). The primary fails over but runs on for a moment, and
+# grants leases that the promoted standby does not know. Then pg_rewind rewinds the primary, which
+# becomes a standby and is promoted again. The test compares every id that reached a client of
+# either server.
 
 use strict;
 use warnings;
@@ -17,12 +18,12 @@ my $second = standby_of($first, 'second');
 my $on_first = load($first, script() . 'INSERT INTO kept SELECT FROM generate_series(1, 10) RETURNING id;');
 ok(ids_flow($on_first), 'the primary issues');
 
-# Both at once, as when nobody has fenced off the old primary yet.
+# Both run at the same time, as if the old primary were not fenced off yet.
 $second->promote;
 my $on_second = load($second, script() . 'INSERT INTO kept SELECT FROM generate_series(1, 10) RETURNING id;');
 ok(ids_flow($on_second), 'the promoted standby issues');
 ok(ids_flow($on_first), '... while the old primary still does');
-# Leases of the old primary that the new one never hears of.
+# Leases of the old primary that the new primary does not know.
 value($first, q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'snowflake keeper'});
 ok(ids_flow($on_first), '... and draws another worker id');
 stop_clients($on_first);

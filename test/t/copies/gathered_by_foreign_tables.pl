@@ -1,6 +1,6 @@
-# Tables of three nodes, each filled by its own DEFAULT, come together by postgres_fdw: in one table with a foreign partition on
-# each node, and in one with a primary key (G1). Tries to find an id that conflicts or a row that is missing; a conflict that is
-# made by hand is noticed.
+# Tables of three nodes, each filled by its own DEFAULT, are gathered with postgres_fdw: in one
+# table with a foreign partition on each node, and in one table with a primary key (G1). The test
+# looks for conflicting ids and missing rows, and detects a conflict that it makes itself.
 
 use strict;
 use warnings;
@@ -49,8 +49,8 @@ my $partitions = $central->safe_psql('gathered', 'SELECT count(*) FROM (SELECT t
 is($partitions, 3, 'spread over the partitions');
 is(all_rows('gathered', 'gathered'), all_rows(), 'the rows are those of the nodes');
 
-# A row inserted through a foreign table gets its id from the node: postgres_fdw sends a value for every column that the foreign table has;
-# the others get the node's DEFAULT.
+# A row inserted through a foreign table gets its id from the node. postgres_fdw sends a value for
+# every column of the foreign table, and the other columns get the node's DEFAULT.
 my $name = $names[0];
 $central->safe_psql('gathered', qq{
 	CREATE FOREIGN TABLE ${name}_new (region text, amount integer)
@@ -60,7 +60,7 @@ $central->safe_psql('gathered', qq{
 is($central->safe_psql('gathered', "SELECT count(*), count(DISTINCT id) FROM everywhere WHERE amount < 0"), '100|100', 'rows with ids of the node');
 $nodes[0]->safe_psql('postgres', 'DELETE FROM orders WHERE amount < 0');
 
-# An id of one node, put by hand into another.
+# An id of one node, inserted by hand on another.
 my $taken = $nodes[0]->safe_psql('postgres', 'SELECT max(id) FROM orders');
 $nodes[1]->safe_psql('postgres', "INSERT INTO orders (id, amount) VALUES ($taken, 0)");
 my ($state) = query_error($central, 'gathered', 'TRUNCATE gathered; INSERT INTO gathered SELECT * FROM everywhere');

@@ -1,6 +1,6 @@
-# Tables of three nodes, each filled by its own DEFAULT, come together by logical replication in one table with a primary key,
-# while the nodes go on (G1). Tries to find an id that conflicts or a row that is missing; a conflict that is made by hand is
-# noticed.
+# Tables of three nodes, each filled by its own DEFAULT, are gathered by logical replication in one
+# table with a primary key, while the nodes continue to issue ids (G1). The test looks for
+# conflicting ids and missing rows, and detects a conflict that it makes itself.
 
 use strict;
 use warnings;
@@ -19,7 +19,7 @@ for my $node (@nodes)
 {
 	my $name = $node->name;
 	my $source = sprintf 'host=%s port=%s dbname=postgres', $node->host, $node->port;
-	# Half of the rows come by the first copy, the others one by one.
+	# Half of the rows arrive by the initial copy, the others one by one.
 	$central->safe_psql('subscribed', "CREATE SUBSCRIPTION $name CONNECTION '$source' PUBLICATION orders WITH (streaming = off)");
 }
 is(fill(), 0, 'sessions that failed');
@@ -34,12 +34,12 @@ is($central->safe_psql('subscribed', 'SELECT string_agg(region || n, \' \' ORDER
 # Each later version has more of these counters, some under other names.
 is($central->safe_psql('subscribed', q{SELECT count(*) >= 2 * count(DISTINCT subid), sum(counter.value::bigint)
 	FROM pg_stat_subscription_stats s, jsonb_each_text(to_jsonb(s)) counter WHERE counter.key ~ '_error_count$|^confl_'}), 't|0', 'conflicts');
-# From PostgreSQL 18 on a conflict has a message of its own.
+# From PostgreSQL 18 on a conflict has its own message.
 my $conflict = qr/duplicate key|conflict=insert_exists/;
 unlike(slurp_file($central->logfile), $conflict, 'none in the log');
 is(all_rows('subscribed', 'orders'), all_rows(), 'the rows are those of the nodes');
 
-# An id of one node, put by hand into another.
+# An id of one node, inserted by hand on another.
 my $taken = $nodes[0]->safe_psql('postgres', 'SELECT max(id) FROM orders');
 $nodes[1]->safe_psql('postgres', "INSERT INTO orders (id, amount) VALUES ($taken, 0)");
 ok(wait_until('the subscriber to fail', sub { slurp_file($central->logfile) =~ $conflict }), 'the subscriber notices a conflict');

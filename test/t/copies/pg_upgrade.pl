@@ -1,8 +1,10 @@
-# pg_upgrade takes everything to the new server as it was: layout, leases of other nodes and watermarks, so that G1 holds
-# across it; what it carries is a registry, and no lease of the new server (section 4 of the design). The new server is
-# another system, as after a failover: its registry settles. The old server is left as it was.
+# pg_upgrade transfers the layout, other nodes' leases and the watermarks unchanged to the new
+# server, so G1 also holds across the upgrade. It transfers a registry, but no lease of the new
+# server (section 4 of the design). As after a failover, the new server is a different system, so
+# its registry settles. The old server does not change.
 #
-# By copying; t/copies/pg_upgrade_links is by links. Old is SNOWFLAKE_OLD_PG_CONFIG's server.
+# This test copies the files; t/copies/pg_upgrade_links uses links. SNOWFLAKE_OLD_PG_CONFIG names
+# the old server.
 # Not in the default run: pg_upgrade of many databases.
 
 use strict;

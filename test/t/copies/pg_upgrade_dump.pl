@@ -1,6 +1,7 @@
-# A dump of an old server by the new version's pg_dump, restored into a server of the new version: it carries the layout alone
-# (section 4 of the design), and what was issued. The restored database issues above that, under a lease of a registry of its own
-# (G1).
+# The new version's pg_dump dumps an old server, and the dump is restored into a server of the new
+# version. The dump contains the rows, and of the extension only the layout (section 4 of the
+# design). The restored database issues ids above the ids in the rows, under a lease of its own
+# registry (G1).
 # Not in the default run: pg_upgrade of many databases.
 
 use strict;
@@ -14,7 +15,7 @@ use Test::More;
 PgUpgrade::start_old();
 my $new = upgrade_target('new', preload => 1);
 start_server($new);
-# Roles are no part of a database's dump.
+# A database's dump does not contain roles.
 sql($new, 'postgres', 'CREATE ROLE writer LOGIN');
 my %format = (shop => 'custom', named => 'plain', other => 'custom', crashed => 'plain', silent => 'custom');
 make_databases(keys %format);

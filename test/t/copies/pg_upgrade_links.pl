@@ -1,5 +1,6 @@
-# pg_upgrade --link: the new server has the old one's own files, and everything is as it was (section 4 of the design).
-# t/copies/pg_upgrade has, for copies, what is in no file of a table: layouts and schemas. A node on another server, whose registry is upgraded, keeps its lease (G1).
+# pg_upgrade --link: the new server uses the old server's files, and everything is unchanged
+# (section 4 of the design). t/copies/pg_upgrade tests, with copies, what no table's file contains:
+# layouts and schemas. A node on another server, whose registry is upgraded, keeps its lease (G1).
 # Not in the default run: pg_upgrade of many databases.
 
 use strict;

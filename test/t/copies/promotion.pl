@@ -1,8 +1,11 @@
-# A standby that is promoted issues at once, also to a session that it refused before, and no id or worker id that the old primary,
-# which lives on, issued or still issues (G1, G6 and "Settling", section 4 of the design).
+# A promoted standby issues ids at once, also to a session that it refused before. It uses no id and
+# no worker id that the old primary, which runs on, has issued or still issues (G1, G6 and
+# "Settling", section 4 of the design).
 #
-# The promoted server's registry is a copy that may lack the newest commits. So it notices the new timeline, lets nothing expire
-# for one lease duration, and new leases come from the reserve alone. Promoted again meanwhile, they come from its other end.
+# The promoted server's registry is a copy that may lack the newest commits. So when it detects the
+# new timeline, it lets no lease expire for one lease duration, and grants new leases only from the
+# reserve. If the server is promoted again during this time, new leases come from the other end of
+# the reserve.
 
 use strict;
 use warnings;
@@ -30,7 +33,7 @@ my $session = $standby->background_psql($db, on_error_stop => 0);
 $session->query('SELECT snowflake_nextval()');
 $session->{stderr} = '';
 
-### Promoted, while the old primary lives on
+### Promoted, while the old primary runs on
 
 $standby->promote;
 my $id = $session->query_safe('SELECT snowflake_nextval()');
@@ -41,7 +44,7 @@ push @new, split /\n/, value($standby, 'INSERT INTO t (n) SELECT generate_series
 push @old, split /\n/, value($primary, 'INSERT INTO t (n) SELECT generate_series(1, 100) RETURNING id');
 push @old, ids($primary, 1000);
 
-# The next worker ids that the old primary draws, as its nodes come and go.
+# The next worker ids that the old primary acquires, as its nodes start and end.
 my %old_workers = map { $_ => 1 } split /\n/, value($primary, lease_function() . q{
 	SELECT worker_id FROM snowflake_registry
 	UNION SELECT (pg_temp.lease('node ' || n, extract(epoch FROM now())::bigint * 1000 - 1735689600000, '1 min')).worker_id

@@ -1,6 +1,6 @@
-# Of eight worker ids two are the reserve, which alone is used while a promoted registry settles ("Settling", section 4 of the
-# design); the others are held back, which the error (SF004) says. After half of the time that the registry settles, not earlier and
-# not later, everything is there again.
+# Two of eight worker ids are the reserve. Only these two are used while a promoted registry settles
+# ("Settling", section 4 of the design). The others are held back, and the error (SF004) says so.
+# After half of the settling time, neither earlier nor later, all worker ids are available again.
 
 use strict;
 use warnings;
@@ -36,7 +36,7 @@ for my $try (1 .. 3000)
 	my ($state, $text) = try_sql($session,
 		"SELECT extract(epoch FROM clock_timestamp())"
 		  . " FROM snowflake_lease_acquire('n', 0, $tick, '8 s', sha256(uuid_send(gen_random_uuid())), 0, NULL)");
-	# The registry looked at its clock in between.
+	# The registry read its clock in between.
 	push @tries, [ $state, $state eq '00000' ? $text : $began ];
 	($detail) = $text =~ /DETAIL:\s+(.*)/ if $state eq 'SF004' && !defined $detail;
 	last if $state eq '00000' && $try > 3;

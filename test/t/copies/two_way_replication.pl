@@ -1,6 +1,7 @@
-# Logical replication in both directions (G1): two nodes of one registry write into the same table under load, one of them crashes
-# and draws another worker id, and there is no conflict: both have the same rows in the end. t/copies/gathered_by_replication has
-# many nodes into one.
+# Logical replication in both directions (G1). Two nodes of one registry write into the same table
+# under load. One of them crashes and acquires another worker id. There is no conflict, and in the
+# end both have the same rows. t/copies/gathered_by_replication tests replication from many nodes
+# into one.
 
 use strict;
 use warnings;
@@ -23,8 +24,9 @@ for my $name (@names)
 		CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), node text NOT NULL DEFAULT '$name', n int);
 		INSERT INTO orders (n) SELECT generate_series(1, 1000)});
 }
-# From 16 on a subscription can leave out what its publisher has got from elsewhere. Before, each node publishes the rows
-# that it has made itself: no row goes back to where it came from, but a node may only change rows of its own.
+# From 16 on a subscription can leave out rows that its publisher received from elsewhere. Before,
+# each node publishes the rows that it made itself. Then no row returns to its origin, but a node
+# may change only its own rows.
 my $has_origin = $nodes{east}->pg_version >= 16;
 diag('on PostgreSQL 15 each direction has a row filter, because "origin = none" came with 16') unless $has_origin;
 for my $name (@names)
@@ -33,8 +35,8 @@ for my $name (@names)
 	value($nodes{$name}, 'ALTER TABLE orders REPLICA IDENTITY FULL') unless $has_origin;
 	value($nodes{$name}, "CREATE PUBLICATION $name FOR TABLE orders $filter");
 }
-# The rows that were there go over before there is a subscription: copied by one, they would come back by the other, for
-# a copy has no origin. The filter keeps them apart by itself.
+# Existing rows are transferred before there is a subscription. If one subscription copied them, the
+# other would send them back, because copied rows have no origin. The filter alone prevents that.
 my @pairs = ([ 'east', 'west' ], [ 'west', 'east' ]);
 for my $pair ($has_origin ? @pairs : ())
 {
@@ -64,7 +66,7 @@ for my $name (@names)
 my $errors = q{SELECT count(*) >= 2, sum(counter.value::bigint)
 	FROM pg_stat_subscription_stats s, jsonb_each_text(to_jsonb(s)) counter WHERE counter.key ~ '_error_count$|^confl_'};
 is(value($nodes{$_}, $errors), 't|0', "no conflict at $_") for @names;
-# A node that comes back from a reboot draws another worker id while the other writes on.
+# After a reboot a node acquires another worker id while the other node continues to write.
 my $before = worker($nodes{west});
 $nodes{west}->stop('immediate');
 lose_box($nodes{west});
@@ -86,7 +88,8 @@ for my $name (@names)
 	append_to_file("$loads{$name}{folder}/all", join("\n", @ids, ''));
 	is(value($nodes{$other}, "CREATE TEMP TABLE said (id bigint); COPY said FROM '$loads{$name}{folder}/all'; "
 		. "SELECT count(*) FROM said LEFT JOIN orders USING (id) WHERE node IS DISTINCT FROM '$name'"), '0', scalar(@ids) . " ids that reached clients of $name are rows at $other");
-	# The crash cut the connection, and the next worker may find the one before still leaving.
+	# The crash cut the connection, and the next worker may meet the previous one, which is still
+	# ending.
 	my @conflicts = grep { /(ERROR|conflict)/ && !/could not (receive data|connect)|server closed the connection|origin with ID \d+ is already active/ } split /\n/, slurp_file($nodes{$name}->logfile);
 	is("@conflicts", '', "... and $name has had no conflict to the end");
 }

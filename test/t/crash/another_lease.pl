@@ -1,6 +1,6 @@
-# A lease that a crash left behind, and that does not fit what the server finds when it comes back, is not used: not one of an extension
-# that was dropped, of another registry, of a database that was dropped, nor one that has expired meanwhile. Ids go on under another, above
-# all before, and none comes twice (G1).
+# After a crash the server does not use a lease that does not match what it finds when it starts: a
+# lease of a dropped extension, of another registry or of a dropped database, or a lease that has
+# expired. Ids continue under another lease, above all previous ids, and none appears twice (G1).
 # Not in the default run: kills at random moments.
 use strict;
 use warnings;
@@ -25,7 +25,8 @@ value($node, 'CREATE EXTENSION snowflake; ' . small_layout(), 'base');
 
 my (%seen, $twice, %highest);
 
-# A thousand ids of a database, each above all that the same name had before. Returns the lease, and how many were drawn in this life.
+# Gets a thousand ids of a database, each above all previous ids of the same name. Returns the
+# lease, and the number of ids since the start.
 sub go_on
 {
 	my ($db, $what) = @_;
@@ -96,7 +97,8 @@ subtest 'a database dropped and created anew' => sub {
 		my ($old) = go_on('anew', 'at first');
 		value($node, 'DROP DATABASE anew');
 		crash();
-		# The second time, with the number of the one before: its extension has that of the template.
+		# The second time with the same number as the previous database: its extension has the
+		# template's number.
 		value($node, 'CREATE DATABASE anew ' . ($again ? "OID $oid " : '') . 'TEMPLATE base');
 		value($node, "ALTER DATABASE anew SET snowflake.registry = '$place{first}'");
 		my ($new, $drawn) = go_on('anew', 'then');

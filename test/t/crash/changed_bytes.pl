@@ -1,7 +1,10 @@
-# A black box whose bytes were changed while the server was down is refused or right, never wrong: ids flow with the first call, above
-# all ids of that lease where the lease goes on, under a lease that nobody had where it does not, and none comes twice.
+# The bytes of a black box change while the server is down. The server either refuses the box or
+# uses correct content. Ids are issued with the first call. If the lease continues, they are above
+# all its previous ids. Otherwise they are issued under a lease that no node had before. No id
+# appears twice.
 #
-# The seed decides what is changed. Half of the changes are where something is kept, the others anywhere.
+# The seed decides the changes. Half of the changes are where the box has content, the others
+# anywhere.
 # Not in the default run: 60 restarts.
 use strict;
 use warnings;
@@ -27,7 +30,7 @@ start_server($server);
 value($server, 'CREATE DATABASE other');
 value($server, 'CREATE EXTENSION snowflake', $_) for qw(postgres other);
 
-# What a life's first call gives, and under which lease.
+# The result of the first call after a start, and its lease.
 sub look
 {
 	my ($db) = @_;
@@ -43,7 +46,7 @@ my ($size, $slot) = (-s $box, slot_size($server, read_box($box)));
 my $used = $slots_from + 2 * $slot;
 cmp_ok($used, '<', $size, "$used of $size bytes are in use: a header and two slots of $slot bytes");
 
-# Each changes the bytes that it is told, from anywhere in the first $in of them.
+# Each of these changes the given bytes, anywhere in the first $in of them.
 sub range { my ($in, $most) = @_; my $from = int rand $in; my $length = 1 + int rand $most; return ($from, $from + $length > $in ? $in - $from : $length); }
 my %changes = (
 	'random bytes' => sub { my ($bytes, $in) = @_; substr($$bytes, int rand $in, 1) = chr int rand 256 for 1 .. 1 + int rand 64; },
@@ -85,7 +88,8 @@ for my $i (0 .. $#plan)
 		$count{ $is_same ? 'right' : 'refused' }++;
 		$node{$db} = $now;
 	}
-	# An object that is no box of this server: all but the path, which is for people, and which box it is.
+	# An object that is not this server's box: everything except the path, which is for people, and
+	# the box's identity.
 	my $is_unusable =
 	  length $after != $size || substr($after, $directory_from, 88) ne substr($before, $directory_from, 88) || substr($after, 0, 8) eq "\0" x 8;
 	my $said = scalar(() = log_since($server, $log) =~ /$unusable/g);

@@ -1,9 +1,11 @@
-# Kills at random moments under load, half of them while the registry cannot be reached. A crash costs nothing (G10): each life issues
-# with its first calls, of several sessions at once, under the one lease and worker id of all lives, and above all ids of the lives
-# before; none is issued twice (G1), and the registry has one row.
+# Kills at random moments under load, half of them while the registry is unavailable. A crash costs
+# nothing (G10). After each start the first calls of several sessions get ids at once, always under
+# the same lease and worker id, and above all previous ids. No id is issued twice (G1), and the
+# registry has one row.
 #
-# The seed decides the kinds of kill and their moments; what the server is doing at that moment it does not decide. As many kills as the
-# contract names take some minutes: SNOWFLAKE_TRIALS=200 TEST_TIMEOUT=900 test/run t/crash/random_kills
+# The seed decides the kinds of kill and their moments, but not what the server is doing at those
+# moments. The number of kills that the contract names takes some minutes: SNOWFLAKE_TRIALS=200
+# TEST_TIMEOUT=900 test/run t/crash/random_kills
 use strict;
 use warnings;
 
@@ -22,15 +24,15 @@ my $began = time();
 my $seed = seed();
 
 my ($registry, $relay, $place) = distant_registry();
-# Nobody waits for ever: what is not there within a second is an error.
+# No call waits for ever: if there is no id within a second, this is an error.
 my $node = new_node('node', place => $place, conf => "snowflake.start_timeout = 1s\n");
 
 # Runs long enough to be hit within, pauses, single calls, and transactions that are rolled back.
 value($node, 'CREATE TABLE kept (id bigint DEFAULT snowflake_nextval())');
 my $script = ids_in_every_way(times => 500, copied => 100, rolled_back => 10, at_once => 20, pause => 0.008);
 
-# Each kind as often as the others, half of them cut off, and no more than two of those in a row: windows are short where a node
-# crashes all the time.
+# Each kind is used as often as the others, half of them while cut off, and no more than two of
+# those in a row, because windows are short if a node crashes all the time.
 my @kinds = sort keys %crashes;
 my @plan = shuffle(map { $kinds[ $_ % @kinds ] } 0 .. $trials - 1);
 my @cut;
@@ -43,7 +45,7 @@ while (@cut < $trials)
 my (@lives, @errors, %workers, %leases, %missed);
 my ($cut_off, $with_registry, $waits, $drawn) = (0, 0, 0, 0);
 
-# All that issue in one life: sessions, and a call from here at the same time.
+# All that issue after one start: sessions, and a call of this program at the same time.
 sub live
 {
 	my ($n) = @_;
@@ -68,7 +70,7 @@ for my $n (1 .. $trials)
 	$relay->tell($cut ? (qw(drop stall))[ rand 2 ] : 'pass forgotten');
 	my $renewed = lease_row($registry, 'renewed_at');
 	sleep(rand(0.4));
-	# Who loses the server does not come back for the life after.
+	# A client that loses the server ends, and is not used after the next start.
 	append_to_file("$lives[-1]{folder}/stop", '');
 	my $happened;
 	for (1 .. 50) { last if $happened = $crashes{$name}->($node); }
@@ -86,7 +88,7 @@ append_to_file("$lives[-1]{folder}/stop", '');
 value($node, q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()});
 stop_clients($lives[-1]);
 
-# Errors that clients saw: that a server dies is none.
+# Errors that clients saw, except the server's death.
 for my $life (@lives)
 {
 	push @errors, grep { /ERROR:/ } map { -e $_ ? split /\n/, slurp_file($_) : () } glob "$life->{folder}/*.err";

@@ -1,6 +1,7 @@
-# A registry that cannot be reached while a node is shut down and started again. The lease that nobody could be told of stays the node's:
-# ids flow with the first call, under the same lease, and it goes on once the registry is back; where the lease is gone by then another
-# is drawn. A release that the registry may have heard of ends the lease, whatever became of the answer (G1).
+# The registry is unavailable while a node is shut down and started again. The node keeps the lease
+# that it could not release: ids are issued with the first call, under the same lease, which
+# continues when the registry is back. If the lease is gone by then, the node acquires another one.
+# If the registry may have received the release, the lease ends, even if the answer was lost (G1).
 # Not in the default run: many restarts of a server under load.
 use strict;
 use warnings;
@@ -17,7 +18,7 @@ my ($registry, $relay, $place) = distant_registry();
 my $node = new_node('node', place => $place, conf => "snowflake.lease_duration = 1min\nsnowflake.start_timeout = 3s\n");
 my $highest = 0;
 
-# The first call of a life, and a thousand ids more: above all before.
+# The first call after a start, and a thousand ids more: all above the previous ids.
 sub go_on
 {
 	my ($what) = @_;
@@ -31,7 +32,7 @@ sub go_on
 	return $call;
 }
 
-# Longer than the lives without a registry that follow.
+# Longer than the following restarts without a registry.
 sub window_of_20_s
 {
 	return wait_until('a window of 20 s', sub { lease_row($registry, 'window_end > ' . node_tick() . ' + 15000') eq 't' });
@@ -92,7 +93,7 @@ for my $what (qw(hold cut))
 {
 	subtest "the answer to its release is lost: $what" => sub {
 		my ($lease, $heard);
-		# A keeper that is slow gives up before it has asked, and keeps the lease.
+		# A slow keeper gives up before it has sent its request, and keeps the lease.
 		for my $try (1 .. 5)
 		{
 			$lease = value($node, 'SELECT lease_id FROM snowflake_status');

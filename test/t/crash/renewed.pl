@@ -1,5 +1,6 @@
-# snowflake_renew(), for a machine that was copied with its memory: what the node has been leased is never used again here, not after a
-# crash, nor by a session that took numbers before. It is not given back either, because the other of the two goes on with it.
+# snowflake_renew() is for a machine that was copied with its memory. The node never uses its
+# previous leases again, neither after a crash nor in a session that has a run of numbers. It does
+# not release them either, because the other machine still uses them.
 use strict;
 use warnings;
 
@@ -12,7 +13,7 @@ use Time::HiRes qw(time);
 
 need_boxes();
 my $registry = registry_server(streaming => 1);
-# Ticks of half a second: a session's numbers last as long.
+# Ticks of half a second, so a session's numbers last as long.
 new_registry($registry, 'fleet', layout => q{(true, 1735689600000, 500000, 38, 0, 10, 15, false)});
 my $server = new_server('renewed', streaming => 1, preload => 1,
 	conf => "snowflake.start_timeout = 20s\nsnowflake.lease_duration = 10s\nsnowflake.sequence_jitter = 1\nsnowflake.registry = '" . at($registry, 'fleet') . "'\n");
@@ -22,13 +23,13 @@ value($server, 'CREATE EXTENSION snowflake; INSERT INTO snowflake_layout SELECT 
 sub row_of { my ($lease) = @_; return value($registry, "SELECT worker_id, window_end FROM $schema.snowflake_registry WHERE lease_id = $lease", 'fleet'); }
 sub workers { my (@ids) = @_; return value($server, 'SELECT string_agg(DISTINCT (snowflake_decode(id)).worker::text, \' \') FROM unnest(ARRAY[' . join(',', @ids) . ']::bigint[]) id'); }
 
-# Before anything was leased, it is nothing.
+# Before the first lease, the call does nothing.
 value($server, 'SELECT snowflake_renew()');
 is(leases($registry, 'fleet'), '0', 'before any lease it draws none');
 value($server, 'CREATE ROLE nobody LOGIN');
 is((as_role($server, 'postgres', 'nobody', 'SELECT snowflake_renew()'))[0], '42501', 'it is not for PUBLIC');
 
-# A question that has had no answer is not asked again: a copy may ask it, too.
+# A request that had no response is not repeated, because a copy may repeat it, too.
 $registry->stop('fast');
 value($server, q{ALTER SYSTEM SET snowflake.start_timeout = '100ms'});
 $server->reload;
@@ -44,7 +45,7 @@ ok(flows($server), 'ids flow');
 
 my ($lease, $worker) = first_call($server);
 my $session = $server->background_psql('postgres', on_error_stop => 0);
-# So that numbers are left.
+# So that the session has unused numbers.
 ask($session, 'SET snowflake.max_run = 1000');
 ask($session, 'SELECT count(snowflake_nextval()) FROM generate_series(1, 20)');
 is(workers((ask($session, 'SELECT snowflake_nextval()'))[0]), $worker, 'a session has numbers of the first lease');
@@ -64,7 +65,7 @@ $session->quit;
 die_and_start($server);
 is(life($server), "$next|$its_worker", 'after a crash the second lease goes on');
 
-# The registry is down: what there is, is the box.
+# The registry is down, so only the box is left.
 $registry->stop('fast');
 value($server, 'SELECT snowflake_renew()');
 value($server, q{ALTER SYSTEM SET snowflake.start_timeout = '1s'});
@@ -81,7 +82,7 @@ my ($third) = first_call($server);
 ok($third != $lease && $third != $next, '... under a third lease');
 isnt(row_of($_), '', "lease $_ is in the registry") for $lease, $next;
 
-# Again, and again.
+# Several more times.
 my %had = map { $_ => 1 } $lease, $next, $third;
 for my $time (1 .. 3)
 {
@@ -90,7 +91,7 @@ for my $time (1 .. 3)
 	ok(!$had{$its_lease}++, 'each time it is a lease that was not there before');
 }
 
-# A standby is a node of its own.
+# A standby is a separate node.
 my $standby = standby_of($server, 'standby');
 my ($standby_lease) = first_call($standby);
 my $primary_lease = status($server, 'lease_id');
@@ -101,7 +102,7 @@ is((first_call($server))[0], $primary_lease, '... and its primary goes on');
 $standby->stop('fast');
 
 $server->stop('fast');
-# All but the last of each, which alone came back.
+# All but the last lease of each, which alone was released.
 isnt(row_of($_), '', "lease $_ did not come back") for $lease, $next, $third, $standby_lease;
 is(row_of($primary_lease), '', 'the last one did');
 is(taken_twice(), 0, 'no id was issued twice');

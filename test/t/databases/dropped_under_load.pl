@@ -1,5 +1,6 @@
-# While sessions issue, the extension is dropped and created again and again: no deadlock, no crash, no id twice, ids that rise
-# in each session across all drops, and no error but those that say that the extension was gone (G1, G2).
+# While sessions issue ids, the extension is dropped and created again many times. There is no
+# deadlock, no crash and no equal id. Ids rise in each session across all drops. The only errors say
+# that the extension does not exist (G1, G2).
 
 use strict;
 use warnings;
@@ -15,7 +16,7 @@ DatabaseTest::start('under_load');
 
 create_database('d9');
 $server->safe_psql('d9', 'CREATE TABLE issued (session int, n bigint GENERATED ALWAYS AS IDENTITY, id bigint, state text); CREATE TABLE stop (i int)');
-# Each call is a transaction of its own, so that no session keeps locks on what is to be dropped.
+# Each call is a separate transaction, so no session keeps locks on the extension.
 my @load = map { $server->background_psql('d9', on_error_stop => 0) } 1 .. 3;
 for my $i (0 .. $#load)
 {
@@ -68,7 +69,8 @@ unlike($log, qr/terminated by signal|PANIC/, 'without a crash');
 is($server->safe_psql('d9', 'SELECT count(*) - count(DISTINCT id) FROM issued WHERE id IS NOT NULL'), '0', 'no id was issued twice');
 is($server->safe_psql('d9', q{SELECT count(*) FROM (SELECT id, lag(id) OVER (PARTITION BY session ORDER BY n) AS before
 	FROM issued WHERE id IS NOT NULL) x WHERE id <= before}), '0', 'ids rose in every session, across all drops');
-# 42883: the function was gone; 55000, SF001: it went during the call. A cache lookup that fails says the same (XX000).
+# 42883: the function did not exist; 55000, SF001: it was dropped during the call. A failed cache
+# lookup means the same (XX000).
 my $errors = $server->safe_psql('d9', q{SELECT state, count(*) FROM issued WHERE state IS NOT NULL
 	AND state !~ '^(42883|55000|SF001|3F000) ' GROUP BY 1});
 is($errors, '', 'what failed said that the extension was gone, or had no lease');

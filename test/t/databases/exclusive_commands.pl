@@ -1,8 +1,9 @@
-# Commands that need a database for themselves are not kept from it by its keeper, and its ids stay unique and rise (G1, G2,
-# G8; section 5 of the design).
+# The keeper does not block commands that need a database for themselves, and the database's ids
+# stay unique and rise (G1, G2, G8; section 5 of the design).
 #
-# PostgreSQL waits 5 s for everybody to leave a database that it drops, renames, moves or copies, and then gives up. The keeper
-# is one of those who must leave: right after ids were issued, from outside and from inside, and while it is on its way.
+# PostgreSQL waits 5 s until all sessions have left a database that it drops, renames, moves or
+# copies, and then fails. The keeper must leave, too. The test runs the commands right after ids
+# were issued, from another database and from the same one, and while the keeper is starting.
 
 use strict;
 use warnings;
@@ -19,7 +20,7 @@ ids_flow('d1', 'dropped', 'd1');
 succeeds('postgres', 'DROP DATABASE d1', 'd1');
 is(keepers('d1'), '', 'no keeper is left');
 
-# The same name again is another database: its place is its own.
+# A database with the same name again is a different database, with its own slot.
 create_database('d1');
 ids_flow('d1', 'dropped and created', 'the second d1');
 
@@ -41,7 +42,7 @@ for my $strategy ('wal_log', 'file_copy')
 	ids_flow("copy_$strategy", "copy_$strategy", "the copy, $strategy");
 }
 
-# TEMPLATE from the very database, as its only client.
+# TEMPLATE from the same database, as its only client.
 ids_flow('d2_renamed', 'd2', 'before TEMPLATE from inside');
 succeeds('d2_renamed', 'CREATE DATABASE copy_inside TEMPLATE d2_renamed', 'd2_renamed');
 ids_flow('d2_renamed', 'd2', 'the template, from inside');
@@ -54,7 +55,7 @@ is(leases('d2_renamed'), '0', 'the lease was released');
 ids_flow('d2_renamed', 'd2', 'after SET TABLESPACE');
 succeeds('postgres', 'DROP DATABASE d2_renamed WITH (FORCE)', 'd2_renamed');
 
-# While sessions come and go and ask for ids, so that a keeper may be on its way.
+# Sessions come and go and request ids, so a keeper may be starting.
 for my $round (1 .. 3)
 {
 	create_database('busy');
