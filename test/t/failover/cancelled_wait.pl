@@ -1,6 +1,7 @@
-# A registry whose commits wait for a synchronous standby: a wait that is cancelled ends with a WARNING, the commit is on the primary
-# alone, and the answer comes. A node does not take that for an answer, so the failover that loses the commit gives nobody else its
-# worker id while it issues.
+# A registry's commits wait for a synchronous standby. If a wait is cancelled, the commit exists
+# only on the primary, and the statement returns its result with a WARNING. A node does not accept
+# this result. So if a failover loses the commit, no other node gets its worker id while it issues
+# ids.
 use strict;
 use warnings;
 
@@ -15,7 +16,7 @@ my $nodes = make_nodes('nodes', conf => "snowflake.lease_duration = 8s\n");
 my $place = place($first, $second);
 my @nodes = map { begin_node($nodes, "node_$_", $place) } 1 .. 2;
 
-# The standby is cut off, and commits wait for it from now on.
+# The standby is cut off, and from now on commits wait for it.
 $first->wait_for_catchup($second, 'replay', $first->lsn('flush'));
 $second->append_conf('postgresql.conf', "primary_conninfo = ''");
 $second->reload;
@@ -24,7 +25,7 @@ $first->append_conf('postgresql.conf', "synchronous_standby_names = '*'");
 $first->reload;
 my $known = value($first, 'SELECT max(lease_id) FROM snowflake_registry');
 
-# Cancels what waits for the standby, for as long as it takes.
+# Cancels the sessions that wait for the standby; called repeatedly.
 my $cancelled = 0;
 my $cancel = sub { $cancelled += value($first, q{SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'}); };
 value($nodes, 'CREATE DATABASE late TEMPLATE base');
@@ -36,7 +37,7 @@ ok(wait_until('its row to be committed on the primary alone', sub {
 }), 'the lease of another node is committed on the primary alone');
 is(value($nodes, q{SELECT count(*) FROM snowflake_status WHERE lease_id IS NOT NULL}, 'late'), '0', '... which does not count on it');
 is(client_bytes($late->{load}), length("connection\n") * (() = PostgreSQL::Test::Utils::slurp_file($late->{load}{files}[0]) =~ /connection/g), '... and has issued nothing');
-# Windows that were moved on the primary alone do not count either.
+# Moves of the window that only the primary has do not count either.
 my $end = value($nodes, 'SELECT window_end FROM snowflake_status', 'node_1');
 $cancel->() for 1 .. 20;
 is(value($nodes, 'SELECT window_end FROM snowflake_status', 'node_1'), $end, 'nor are windows longer for that');

@@ -1,14 +1,16 @@
-# A registry that fails over to an asynchronous standby and loses its newest commits, twice ("Settling", section 4 of the
-# design).
+# A registry fails over to an asynchronous standby and loses its newest commits, twice ("Settling",
+# section 4 of the design).
 #
-# Registries: first -> next -> last, each a standby of the one before. Nodes, all of them databases of one server:
-#   early      its lease is known to all, its newest moves of the window are lost; cut off with the first registry, it lives on
-#   steady     follows the registry wherever it goes
-#   lost       its lease is lost with the first registry, and it is cut off with it
-#   middle     drawn from the second registry, follows
-#   lost_too   its lease is lost with the second registry, and it is cut off with it
-#   late       drawn from the third registry
-# All ids of all nodes are compared in the end.
+# Registries: first -> next -> last, each a standby of the one before. The nodes are databases of
+# one server:
+#   early      all registries know its lease, but its last moves of the window are lost; it is cut
+#              off together with the first registry, and runs on
+#   steady     always follows the registry
+#   lost       its lease is lost with the first registry, and it is cut off together with it
+#   middle     acquired its lease from the second registry, follows
+#   lost_too   its lease is lost with the second registry, and it is cut off together with it
+#   late       acquired its lease from the third registry
+# In the end the test compares all ids of all nodes.
 
 use strict;
 use warnings;
@@ -46,7 +48,8 @@ value($nodes, 'base', "CREATE EXTENSION snowflake; INSERT INTO snowflake_layout 
 
 my (%loads, %worker);
 
-# A node begins: its first id, within the time that the call has for it, and a client that takes ids from then on.
+# A node starts: it gets its first id within the call's time limit, and a client gets ids from then
+# on.
 sub begin
 {
 	my ($name, $conninfo) = @_;
@@ -67,7 +70,7 @@ sub ids_flow
 {
 	my ($name) = @_;
 	my $before = client_bytes($loads{$name});
-	# A line "connection" is no id.
+	# A line "connection" contains no id.
 	return wait_until("ids of $name", sub { client_bytes($loads{$name}) > $before + 1000 });
 }
 
@@ -80,7 +83,7 @@ sub all_different
 	return is(scalar(grep { $_ > 1 } values %seen), 0, 'every node has a worker id of its own: ' . join(', ', map { "$_ $worker{$_}" } sort keys %worker));
 }
 
-# From here on nothing that the one commits reaches the other.
+# From here on the other server receives none of this server's commits.
 sub cut
 {
 	my ($primary, $standby) = @_;
@@ -97,13 +100,13 @@ begin('steady', $anywhere);
 
 ok(cut($first, $next), 'the standby is cut off');
 begin('lost', place($first));
-# "early" must look as if it had ended, in the standby, while it lives on.
+# On the standby "early" must look as if its window had ended, although it runs on.
 my $known_end = value($next, 'postgres', "SELECT snowflake_tick_timestamp(window_end) FROM snowflake_registry WHERE node LIKE '%/early'");
 ok(wait_until('the lease that the standby knows to end', sub { value($next, 'postgres', "SELECT clock_timestamp() > '$known_end'") eq 't' }),
 	'in the standby the lease of "early" has ended');
 is(value($next, 'postgres', q{SELECT count(*) FROM snowflake_registry WHERE node LIKE '%/lost'}), '0', '... which has not heard of "lost"');
 my $early_renewed = renewed($first, 'early');
-# Just after its window was moved it lives longest.
+# A node whose window has just moved can issue for the longest time.
 ok(wait_until('a move of the window', sub { renewed($first, 'early') ne $early_renewed }), '... while "early" moves its window in the primary');
 $first->stop('immediate');
 $next->promote;
@@ -117,7 +120,7 @@ is(value($nodes, $_, 'SELECT state FROM snowflake_status'), 'issuing', "$_ lives
 ok(wait_until('steady to be heard of', sub { value($next, 'postgres', q{SELECT count(*) FROM snowflake_registry WHERE node LIKE '%/steady' AND renewed_at > (SELECT acquired_at FROM snowflake_registry WHERE node LIKE '%/middle')}) eq '1' }),
 	'the node that follows moves its window in the new registry');
 
-### The second one, while it settles
+### The second failover, while the registry settles
 
 ok(wait_until('the third to follow the second', sub { value($last, 'postgres', 'SELECT received_tli = 2 FROM pg_stat_wal_receiver') eq 't' }), 'the third registry follows');
 ok(cut($next, $last), '... and is cut off');
@@ -133,7 +136,8 @@ ok(ids_flow($_), "$_ issues after the second failover") for qw(steady middle los
 is(value($last, 'postgres', q{SELECT timeline || ' ' || (settles_until > clock_timestamp()) FROM snowflake_origin}), '3 true', 'the registry settles again');
 like(slurp_file($last->logfile), $why, '... by itself');
 
-# What is acquired next: with "late", half of the reserve, from the other end than the one that "lost_too" has its worker id from.
+# The next leases: with "late", half of the reserve, from the other end than the worker id of
+# "lost_too".
 my ($rc, $drawn, $refused) = $last->psql('postgres',
 	"\\set VERBOSITY verbose\n" . "SELECT worker_id FROM $acquire;\n" x 4);
 die $refused if $rc != 0 && $refused !~ /ERROR:\s+SF004:/;
@@ -142,7 +146,7 @@ my %held = reverse %worker;
 is(join(', ', grep { defined } map { $held{$_} } @fillers), '', 'none of the next ' . @fillers . ' worker ids is held by a node');
 cmp_ok(scalar(@fillers), '>=', 1, '... and there are some');
 
-### When it has settled
+### After settling
 
 ok(wait_until('it to settle', sub { value($last, 'postgres', 'SELECT settles_until < clock_timestamp() FROM snowflake_origin') eq 't' }), 'the time is over');
 # A keeper reads a database's settings when it starts.

@@ -1,12 +1,14 @@
-# A registry that Patroni runs, with etcd. Planned switchovers hold nothing back, and neither does a leader that is killed while its replica
-# is synchronous, when a callback says that nothing was lost. Then leaders are killed of whose leases an asynchronous replica lacks the
-# newest; each comes back as a replica. At last etcd stands still, so that the leader gives up. Throughout, nodes issue ids, and the
-# registry's leader itself; none is issued twice.
+# Patroni runs the registry, with etcd. Planned switchovers hold nothing back. Nor does the kill of
+# a leader whose replica is synchronous, because a callback reports that nothing was lost. Then
+# leaders are killed while an asynchronous replica lacks their newest leases, and each comes back as
+# a replica. Finally etcd is stopped, so the leader is demoted. All the time the nodes and the
+# registry's leader issue ids, and no id is issued twice.
 #
-# Nodes have a list of hosts and find whoever can be written to. Where Patroni or etcd cannot be had, the test is skipped.
-# Not in the default run: it needs Patroni and etcd, and waits for their failovers. It takes a
-# minute of processor time: two agents, etcd, and servers that are started and rewound again and
-# again.
+# Nodes have a list of hosts and find the host that accepts writes. If Patroni or etcd is not
+# available, the test is skipped.
+# Not in the default run: it needs Patroni and etcd, and waits for their failovers. It needs a
+# minute of processor time for two agents, etcd, and servers that are started and rewound many
+# times.
 use strict;
 use warnings;
 
@@ -23,7 +25,7 @@ my ($version, $missing) = Patroni::version();
 plan skip_all => "there is no $missing; apt-get install patroni etcd-server" unless $version;
 seed();
 
-# A lease outlasts a failover, even if it was to be extended just then.
+# A lease lasts longer than a failover, even if it was to be extended just then.
 my $lease = 4 * Patroni::ttl() * slowness();
 my $skew = 2;
 my %parameters = (shared_preload_libraries => 'snowflake', 'snowflake.max_clock_skew' => "${skew}s", 'snowflake.lease_duration' => "${lease}s",
@@ -37,7 +39,7 @@ my $place = $registry->place('postgres', 'node');
 my $nodes = make_nodes('nodes', conf => "snowflake.lease_duration = ${lease}s\n");
 my @steady = map { begin_node($nodes, "steady_$_", $place) } 1 .. 2;
 my @nodes = @steady;
-# Where it can be written to, the registry's database issues ids, too.
+# On the primary, the registry's database issues ids, too.
 my $own = { name => 'the leader', load => start_clients($registry, 1, "COPY (SELECT snowflake_nextval() FROM generate_series(1, 20)) TO STDOUT;\nSELECT FROM pg_sleep(0.02);\n" x 20) };
 my @slowest;    # failovers and switchovers, in seconds
 
@@ -51,21 +53,21 @@ sub all_well
 	return all_different($what, @nodes);
 }
 
-# Draws all worker ids that are free, and those of nodes that are gone; gives them back.
+# Acquires all free worker ids, and those of nodes that have ended, and releases them.
 sub nothing_held_back
 {
 	my ($what) = @_;
 	my $free = 32 - value($leader, 'SELECT count(*) FROM snowflake_registry');
 	my @drawn = draw($leader, 32);
 	cmp_ok(scalar(@drawn), '>=', $free, "$what: all $free free worker ids can be had");
-	# Nobody used them, so that they are free at once.
+	# No node used them, so they are free at once.
 	value($leader, join ';', map { "UPDATE snowflake_registry SET renewed_at = now() - interval '1 min' WHERE worker_id = $_; SELECT snowflake_evict($_, now() - interval '1 min')" } @drawn);
 	return;
 }
 
 my $kills = 0;
 
-# The leader dies with all that belongs to it; another takes its place.
+# The leader's server and agent are killed, and another leader is elected.
 sub kill_leader
 {
 	my $old = $leader;
@@ -77,7 +79,7 @@ sub kill_leader
 	return $old;
 }
 
-# A node that begins, and its lease.
+# A node that starts, and its lease.
 sub begin_another
 {
 	my ($name) = @_;
@@ -108,7 +110,7 @@ for my $n (1 .. 2)
 nothing_held_back('after switchovers');
 
 # ---------------------------------------------------------------------------------------------------------------------
-# A leader that dies and lost nothing, as a callback tells its successor
+# Leaders that die without loss, which a callback reports to the successor
 # ---------------------------------------------------------------------------------------------------------------------
 
 $registry->on_promotion('SELECT snowflake_settled()');
@@ -127,7 +129,7 @@ $registry->on_promotion(undef);
 $registry->synchronous(0);
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Leaders that die with leases that nobody else knows
+# Leaders that die with leases that no other server knows
 # ---------------------------------------------------------------------------------------------------------------------
 
 for my $n (1 .. 2)
@@ -146,7 +148,7 @@ for my $n (1 .. 2)
 }
 
 # ---------------------------------------------------------------------------------------------------------------------
-# etcd stands still for longer than the leader may go on without it
+# etcd is stopped for longer than the leader may run without it
 # ---------------------------------------------------------------------------------------------------------------------
 
 my $size = logs();

@@ -1,7 +1,8 @@
-# Under Patroni a leader freezes, another is promoted and dies, and then the first goes on and takes the lock. On its old timeline nodes
-# refuse it until snowflake_settle() was called there, and go on within a window after that. No id is issued twice.
+# Under Patroni a leader freezes, and another one is promoted and crashes. Then the first one
+# continues and takes the lock. On its old timeline nodes refuse it until snowflake_settle() is
+# called there, and continue within a window after the call. No id is issued twice.
 #
-# Where Patroni or etcd cannot be had, the test is skipped.
+# If Patroni or etcd is not available, the test is skipped.
 # Not in the default run: it needs Patroni and etcd, and waits for their failovers.
 use strict;
 use warnings;
@@ -17,7 +18,7 @@ use version;
 my ($version, $missing) = Patroni::version();
 plan skip_all => "there is no $missing; apt-get install patroni etcd-server" unless $version;
 
-# A lease outlasts a failover.
+# A lease lasts longer than a failover.
 my $lease = 4 * Patroni::ttl() * slowness();
 my %parameters = (shared_preload_libraries => 'snowflake', 'snowflake.lease_duration' => "${lease}s", fsync => 'off', autovacuum => 'off',
 	wal_retrieve_retry_interval => '100ms');
@@ -43,7 +44,7 @@ ok(wait_until('the lock to end', sub { !$registry->has_leader }), 'it dies, and 
 $registry->thaw_member($old);
 ok(wait_until('the lock', sub { $registry->has_leader }), 'the first thaws and takes the lock');
 is($registry->wait_leader, $old, '... as the leader that it was');
-# Patroni 3.2 has demoted it first, and promotes it: a failover like others.
+# Patroni 3.2 has demoted it first, and promotes it: an ordinary failover.
 my $kept = version->parse($version) < version->parse('3.2.0');
 is(value($old, $timeline), $kept ? '1' : '2', $kept ? '... on its old timeline' : '... on a new timeline');
 if ($kept)
@@ -64,7 +65,8 @@ ok(ids_flow($_), "then $_->{name} issues") for @nodes;
 my $took = time() - $from;
 cmp_ok($took, '<', $lease, '... within a window');
 all_different('with the old leader', @nodes);
-# Two timelines of the same number: Patroni cannot tell that the other has to be rewound.
+# Both timelines have the same number, so Patroni cannot detect that the other server must be
+# rewound.
 if ($kept)
 {
 	$registry->start_member($new);

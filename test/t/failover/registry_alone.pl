@@ -1,6 +1,7 @@
-# A registry whose server issues no ids has a keeper as soon as a node asks it. So planned switchovers lose nothing and hold nothing
-# back: ten in a row, with 32 worker ids and nodes that draw some in between. On PostgreSQL 15 and 16 the server has to preload the
-# library for that: otherwise the registry settles, and segments leave numbers out.
+# A registry whose server issues no ids has a keeper as soon as a node calls it. So planned
+# switchovers lose nothing and hold nothing back: ten in a row, with 32 worker ids and nodes that
+# acquire some of them in between. On PostgreSQL 15 and 16 the server must preload the library for
+# this. Otherwise the registry settles, and segments skip numbers.
 use strict;
 use warnings;
 
@@ -17,7 +18,7 @@ is(value($primary, $keepers), '0', 'a registry that nobody has asked has no keep
 my (%held, $refused);
 for my $n (1 .. 10)
 {
-	# Its sessions ask several at a time: one keeper comes.
+	# Several of its sessions call at the same time: only one keeper starts.
 	my @drawn = eval { draw($primary, 3) };
 	$refused = $@, last if @drawn != 3;
 	$held{$_}++ for @drawn;
@@ -32,13 +33,14 @@ is($refused, undef, 'worker ids can be had after each');
 is(scalar(keys %held), 30, '... and all are different');
 unlike(PostgreSQL::Test::Utils::slurp_file($_->logfile), qr/SF004|held back/, 'nothing was ever held back on ' . $_->name) for $primary, $standby;
 
-# A failover before which nobody has asked: the clean shutdown after it does not hide it.
+# A failover before the first call of a node. The clean shutdown after it does not hide the
+# failover.
 
 draw($primary, 1);
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('flush'));
 $primary->stop('immediate');
 $standby->promote;
-# What is rolled back brings the keeper and records nothing.
+# A call that is rolled back starts the keeper and records nothing.
 my $acquire = q{snowflake_lease_acquire('n', 0, } . node_tick() . q{, '10 s', sha256('n'), 0, NULL)};
 is((query_error($standby, 'postgres', "SELECT 1 / ($acquire IS NULL)::integer"))[0], '22012', 'after a failover the first call is rolled back');
 ok(wait_until('the keeper', sub { value($standby, $keepers) eq '1' }), '... and brings the keeper');
@@ -49,7 +51,7 @@ draw($standby, 1);
 is(value($standby, 'SELECT settles_until > clock_timestamp() FROM snowflake_origin'), 't', '... and yet the registry settles');
 $standby->stop('fast');
 
-# No state block: no keeper, and no mark.
+# Without a state block there is no keeper, and no mark.
 
 if ($primary->pg_version < 17)
 {

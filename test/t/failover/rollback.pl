@@ -1,7 +1,8 @@
-# A registry that is rolled back while its nodes live, by a base backup that is started without recovery.signal: neither system
-# identifier nor timeline tell of it. With the operator's word, given before any node asks, only the reserve is used; without it
-# the registry goes on elsewhere in the common part until a node names a lease that was lost. Compared are the worker ids of all nodes
-# that issue at the same time, and all ids. SNOWFLAKE_SEED repeats a run.
+# A registry is rolled back while its nodes run: a base backup starts without recovery.signal, so
+# neither the system identifier nor the timeline changes. If the operator calls snowflake_settle()
+# before any node calls the registry, it uses only the reserve. Without this call, it continues at
+# another slot of the common part until a node names a lease that was lost. The test compares the
+# worker ids of all nodes that issue at the same time, and all ids. SNOWFLAKE_SEED repeats a run.
 # Not in the default run: two registries that are rolled back under ten nodes; t/failover/evidence
 # has a third.
 use strict;

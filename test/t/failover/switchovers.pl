@@ -1,5 +1,6 @@
-# Planned switchovers of a registry lose nothing, so they hold nothing back: six in a row, each a fast shutdown of the primary and a
-# promotion of its standby, with 32 worker ids and the registry's own node issuing under load.
+# Planned switchovers of a registry lose nothing, so they hold nothing back. There are six in a row,
+# each a fast shutdown of the primary and a promotion of its standby, with 32 worker ids, while the
+# registry's own node issues under load.
 use strict;
 use warnings;
 
@@ -24,7 +25,7 @@ sub load
 	return $load;
 }
 
-# A node elsewhere, whose lease goes along.
+# A node on another server, whose lease survives the switchovers.
 my ($other, $lease, $secret) = split /\|/, value($one, lease_function()
 	  . q{SELECT worker_id, lease_id, secret FROM pg_temp.lease('other', } . node_tick() . q{, '10 min')});
 my $load = load($primary);
@@ -36,7 +37,7 @@ for my $n (1 .. 6)
 	stop_clients($load);
 	$primary->stop('fast');
 	$standby->promote;
-	# Every other time that node asks first.
+	# In every second round that node calls first.
 	isnt(value($standby, "SELECT window_end FROM snowflake_lease_extend($lease, sha256('$secret'), " . node_tick() . q{, '10 min', 0, 0, 0)}), '',
 		'... the promoted standby extends a lease') if $n % 2 == 0;
 	my ($state, $error) = query_error($standby, 'postgres', 'SELECT snowflake_nextval()');
@@ -49,27 +50,28 @@ for my $n (1 .. 6)
 	push @held_back, grep { /SF004|held back until/ } split /\n/, PostgreSQL::Test::Utils::slurp_file($primary->logfile);
 }
 is("@held_back", '', 'nothing was ever held back');
-# On a slow machine the first windows, of ten seconds, end meanwhile, and a worker id comes twice: once there is no other.
+# On a slow machine the first windows, of ten seconds, end meanwhile, and a worker id is used again
+# once there is no other.
 my %drawn = map { $_ => 1 } draw($primary, 31);
 my @drawn = sort { $a <=> $b } keys %drawn;
 is(scalar(@drawn), 30, 'all other worker ids can be had at once');
 is(scalar(grep { $_ == $other } @drawn), 0, '... but for the one that a node has');
-# Nobody has issued under these.
+# No node has issued ids under these.
 value($primary, "UPDATE snowflake_registry SET renewed_at = now() - interval '1 min' WHERE worker_id = $_; SELECT snowflake_evict($_, now() - interval '1 min')") for @drawn;
 stop_clients($load);
 my ($ids, $twice) = compare_ids(@files);
 is($twice, 0, "none of $ids ids was issued twice");
 figures('%d ids across six switchovers under worker ids %s, %d duplicates', $ids, join(' ', sort { $a <=> $b } keys %workers), $twice);
 
-### What a mark does not say
+### What a mark does not show
 
-# A keeper that is ended alone leaves others behind that go on.
+# If only the keeper is ended, other processes continue.
 value($primary, 'SELECT snowflake_nextval()');
 value($primary, 'SELECT pg_terminate_backend(keeper_pid) FROM snowflake_status');
 ok(wait_until('the keeper to end', sub { value($primary, 'SELECT keeper_pid IS NULL FROM snowflake_status') eq 't' }), 'a keeper is ended by hand');
 is(value($primary, 'SELECT clean_at IS NULL FROM snowflake_origin'), 't', '... which is no clean shutdown');
 
-# After the mark, nothing may come that is lost: an immediate shutdown leaves none.
+# After the mark, nothing that could be lost may follow: an immediate shutdown leaves no mark.
 value($primary, 'SELECT snowflake_nextval()');
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('flush'));
 $primary->stop('immediate');

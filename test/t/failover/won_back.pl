@@ -1,5 +1,6 @@
-# An old leader that wins back on its old timeline: nodes refuse it, and the error says that only an operator can change that, and how.
-# After snowflake_settle() there they accept it, and go on, with ids of their own each.
+# An old leader becomes the registry again, on its old timeline. Nodes refuse it, and the error says
+# that only an operator can change this, and how. After snowflake_settle() was called there, they
+# accept it and continue, each with different ids.
 use strict;
 use warnings;
 

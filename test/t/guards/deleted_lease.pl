@@ -1,8 +1,10 @@
-# The rows of live nodes deleted from a full registry (G1): a worker id that is free that way is free above all that its node may
-# have issued, whether that node hears of it or not. Every id that reached a client of any node is compared.
+# The rows of running nodes are deleted from a full registry (G1). A deleted lease's worker id
+# becomes free only above everything that its node may have issued, whether or not the node learns
+# of the deletion. The test compares every id that reached a client of any node.
 #
-# Four worker ids and five nodes, each a database of one server. The keeper of the first node is stopped, so that it does not learn
-# of what happens to its lease and issues to the end of its window.
+# There are four worker ids and five nodes, each a database of one server. The first node's keeper
+# is stopped. So the node does not learn what happens to its lease, and issues ids until the end of
+# its window.
 use strict;
 use warnings;
 
@@ -37,7 +39,7 @@ sub ids_flow
 	return;
 }
 
-# Its keeper, stopped where it sleeps, and not in an exchange with the registry.
+# The node's keeper, stopped while it sleeps, and not in an exchange with the registry.
 sub cut_off
 {
 	my ($node) = @_;
@@ -85,7 +87,7 @@ kill 'CONT', $keeper;
 ok(wait_until('node1 to lose its lease', sub { $server->safe_psql('node1', 'SELECT state FROM snowflake_status') eq 'no lease' }), 'node1 finds its lease gone');
 like((query_error($server, 'node1', 'SELECT snowflake_nextval()'))[0], qr/^SF00[14]$/, '... and there is no other');
 
-# The operator's word frees a worker id at once.
+# The operator's call frees a worker id at once.
 stop_clients($clients{node2});
 my $dead = cut_off('node2');
 $worker = lease_of('node2', 'worker_id');
@@ -94,7 +96,7 @@ ids_flow('node1', 'node1 issues');
 is(lease_of('node1', 'worker_id'), $worker, '... under the worker id of node2');
 kill $_, $dead for qw(TERM CONT);
 
-# All rows of live nodes at once.
+# All rows of running nodes at once.
 registry('DELETE FROM snowflake_registry');
 my @others = grep { $_ ne 'node2' } @nodes;
 ids_flow($_, "$_ issues after all rows were deleted") for @others;

@@ -1,8 +1,10 @@
-# The extension dropped at a registry whose nodes live (G1): a new registry would hand out their worker ids before they ask. It is
-# refused, however it is dropped, and in a session that has nothing to do with the library, too; not where only this database's own
-# node holds a lease.
+# The extension is dropped in a registry whose nodes run (G1). A new registry would grant their
+# worker ids before the nodes call it. So the drop is refused, in whatever way it is done, also in a
+# session that does not use the library. It is allowed only if no node but this database's own has a
+# lease.
 #
-# Four worker ids and four nodes, each a database of one server. The registry is on another one, which does not preload the library.
+# There are four worker ids and four nodes, each a database of one server. The registry is on
+# another server, which does not preload the library.
 use strict;
 use warnings;
 
@@ -53,7 +55,7 @@ my %workers = map { $server->safe_psql("node$_", 'SELECT worker FROM snowflake_s
 is(keys(%workers), 4, 'somebody drops the extension and creates it again: a fourth node has a worker id of its own');
 flows("node$_") for 1 .. 4;
 
-# Each in a session of its own, in which the library is not loaded.
+# Each in a separate session that has not loaded the library.
 my $schema = 'DROP SCHEMA s CASCADE';
 for my $drop ('DROP EXTENSION snowflake', 'DROP EXTENSION snowflake CASCADE', $schema, 'DROP OWNED BY owner', 'DROP OWNED BY owner CASCADE',
 	"DO \$\$BEGIN EXECUTE '$schema'; END\$\$", "SET session_replication_role = replica; $schema", "SET ROLE owner; $schema",
@@ -64,16 +66,16 @@ for my $drop ('DROP EXTENSION snowflake', 'DROP EXTENSION snowflake CASCADE', $s
 	is($state, '55000', $drop);
 	like($error, qr/cannot drop the registry of snowflake while nodes hold leases\nDETAIL:  4 leases .* the last until \d{4}-.*\nHINT:  .*snowflake_evict/, '... with the figures');
 }
-# Neither the drop nor a call that meets it is ended by a deadlock.
+# Neither the drop nor a concurrent call ends in a deadlock.
 my $tick = q{floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1735689600000};
 my $callers = start_clients($registry, 4, "SELECT window_end FROM s.snowflake_lease_extend(1, sha256(uuid_send(gen_random_uuid())), $tick, '1 min', 0, 0, 0);\n" x 200, dbname => 'ids', rest => 0);
 my %met;
 my $drops = at_length(12, 40);
-# The operator's word, in the same transaction: nobody can draw in between.
+# The operator's call, in the same transaction, so no node can acquire a lease in between.
 my $evict = 'SELECT s.snowflake_evict(worker_id, clock_timestamp()) FROM s.snowflake_registry';
 $met{ (query_error($registry, 'ids', $schema))[0] }++ for 1 .. $drops;
 $met{ (query_error($registry, 'ids', "BEGIN; $evict; DROP EXTENSION snowflake; ROLLBACK"))[0] }++ for 1 .. $drops / 2;
-# An extend may come between the time that evict is given and its lock.
+# An extend may come after evict's time was computed and before evict takes the lock.
 $met{'00000'} += delete $met{22023} // 0;
 is_deeply(\%met, { 55000 => $drops, '00000' => $drops / 2 }, 'beside calls without a pause, too');
 stop_clients($callers);
@@ -90,7 +92,7 @@ ok(wait_until('no extend in between', sub {
 	return $rc == 0;
 }), 'leases that were evicted do not hinder it');
 is($evicted, "t\nt\nt\nt\n0", '... all of them');
-# Nodes that were stopped have given theirs back.
+# Nodes that were shut down have released their leases.
 $server->stop('fast');
 ids("DROP EXTENSION snowflake");
 is(ids($count), '0', 'nor do nodes that were stopped');
@@ -104,7 +106,7 @@ for my $drop ('DROP EXTENSION snowflake', 'DROP SCHEMA s CASCADE')
 	is($server->safe_psql('postgres', 'SELECT count(*) FROM s.snowflake_registry'), '1', 'a node holds a lease of its own registry');
 	is((query_error($server, 'postgres', $drop))[0], '00000', "... $drop");
 }
-# Beside another's, which counts until its window and max_clock_skew are over.
+# Together with another node's lease, which counts until its window and max_clock_skew are over.
 $server->safe_psql('postgres', 'CREATE EXTENSION snowflake; SELECT snowflake_nextval()');
 $server->safe_psql('postgres', "SELECT * FROM snowflake_lease_acquire('other', 0, $tick, '1 s', sha256(uuid_send(gen_random_uuid())), 0, NULL)");
 my ($state, $error) = query_error($server, 'postgres', q{SET snowflake.max_clock_skew = '1h'; DROP EXTENSION snowflake});
@@ -114,7 +116,7 @@ ok(wait_until('the window to end', sub { $server->safe_psql('postgres', q{SELECT
 is((query_error($server, 'postgres', q{SET snowflake.max_clock_skew = '1h'; DROP EXTENSION snowflake}))[0], '55000', '... whose clock may be behind');
 is((query_error($server, 'postgres', 'SET snowflake.max_clock_skew = 0; DROP EXTENSION snowflake'))[0], '00000', '... or may not');
 
-# What is not as it was made can be dropped, too.
+# A registry whose objects were changed can be dropped, too.
 for my $change ('ALTER TABLE snowflake_registry RENAME window_end TO x', 'ALTER TABLE snowflake_layout RENAME tick_us TO x', 'UPDATE snowflake_layout SET tick_us = 0')
 {
 	$server->safe_psql('postgres', 'CREATE EXTENSION snowflake; ' . lease_function() . "SELECT * FROM pg_temp.lease('other', $tick, '1 min')");
@@ -124,7 +126,8 @@ for my $change ('ALTER TABLE snowflake_registry RENAME window_end TO x', 'ALTER 
 }
 $server->stop('fast');
 
-# Where the library is gone, nothing that the event trigger fires at works before it is disabled.
+# Without the library, every command that fires the event trigger fails until the trigger is
+# disabled.
 ids("CREATE EXTENSION snowflake; UPDATE pg_proc SET probin = '\$libdir/gone' WHERE proname = 'snowflake_guard_drop'");
 is((query_error($registry, 'ids', 'DROP EXTENSION snowflake'))[0], '58P01', 'without the library the drop fails');
 is((query_error($registry, 'ids', 'ALTER EVENT TRIGGER _snowflake_guard_drop DISABLE; DROP EXTENSION snowflake'))[0], '00000', '... unless the event trigger is disabled');

@@ -1,5 +1,6 @@
-# A layout that comes by logical replication is taken where there is none, by the initial copy and later, and is what every session
-# there goes by from then on. Where there is one, it stays.
+# A layout arrives by logical replication, in the initial copy and later. A database without a
+# layout takes it, and from then on every session there uses it. A database with a layout keeps its
+# own.
 use strict;
 use warnings;
 
@@ -26,7 +27,7 @@ sub subscribe
 	return ok(wait_until('every table', sub { $target->safe_psql($db, q{SELECT count(*) FROM pg_subscription_rel WHERE srsubstate <> 'r'}) eq '0' }), "$db: subscribed");
 }
 
-# What comes before it has been applied.
+# The earlier changes have been applied.
 sub pass_mark
 {
 	my ($db) = @_;
@@ -37,7 +38,7 @@ sub pass_mark
 my $epoch = q{SELECT (extract(epoch FROM snowflake_timestamp(0)) * 1000)::bigint};
 my %epochs = (snowflake => '1735689600000', twitter => '1288834974657');
 
-# Sessions that have read a layout before there is one.
+# Sessions that read the layout before it exists.
 my %sessions = map { $_ => $target->background_psql($_) } qw(copied streamed refused);
 is((ask($sessions{$_}, $epoch))[0], $epochs{snowflake}, "$_: the default to begin with") for sort keys %sessions;
 
@@ -54,7 +55,7 @@ is($target->safe_psql('streamed', $epoch), $epochs{twitter}, 'streamed: the layo
 is((ask($sessions{streamed}, $epoch))[0], $epochs{twitter}, '... and what a session goes by that was there before');
 is((ask($sessions{streamed}, q{SELECT count(*) FROM snowflake_nextvals(10) id, snowflake_decode(id, 'twitter') WHERE ts > now() - interval '1 minute'}))[0], '10', '... and issues by');
 
-# Where a worker id was leased under one, it stays, and replication goes on.
+# If a worker id was leased under the layout, the layout stays, and replication continues.
 is((ask($sessions{refused}, q{SELECT snowflake_nextval() > 0}))[0], 't', 'refused: ids are issued');
 $source->safe_psql('refused', q{SELECT snowflake_set_layout('twitter')});
 subscribe('refused');

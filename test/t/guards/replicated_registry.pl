@@ -1,5 +1,6 @@
-# Logical replication of all tables, the registry's among them: FOR ALL TABLES with the initial copy, later changes, and the
-# registry's tables in both directions. Rows of other tables arrive, each server's registry stays its own, and both issue ids.
+# Logical replication of all tables, including the registry's: FOR ALL TABLES with the initial copy,
+# later changes, and the registry's tables in both directions. Rows of other tables arrive. Each
+# server keeps its own registry, and both issue ids.
 use strict;
 use warnings;
 
@@ -20,7 +21,7 @@ sub subscribe
 		$servers{$from}->host, $servers{$from}->port));
 }
 
-# What of a registry does not change by itself while its node lives.
+# The parts of a registry that do not change by themselves while its node runs.
 sub registry_of
 {
 	my ($name) = @_;
@@ -44,7 +45,8 @@ sub issues
 	return;
 }
 
-# Its lease is deleted, which leaves a watermark behind: the next extension finds it gone, and it draws another.
+# The node's lease is deleted, which leaves a watermark. The next extend finds the lease gone, and
+# the node acquires another one.
 sub renew
 {
 	my ($name) = @_;
@@ -83,7 +85,7 @@ arrived('beside changes of the registry');
 is(registry_of('target'), $own, 'the registry of the target is its own');
 issues('target', 'on');
 
-# Back again, but for the rows, which would go round before 16.
+# In the other direction, without the rows, which before 16 would circulate.
 value('target', 'CREATE PUBLICATION back FOR TABLE snowflake_registry, snowflake_watermark, snowflake_layout, snowflake_origin, snowflake_segment, snowflake_range');
 subscribe('source', 'target', 'back', '');
 ok(wait_until('every table', sub { value('source', q{SELECT count(*) FILTER (WHERE srsubstate = 'r') FROM pg_subscription_rel}) eq '6' }), 'the registry is copied back');

@@ -1,8 +1,9 @@
-# The trigger snowflake_claim(): the horizon covers rows whose ids were issued before their transaction, or elsewhere; if a reader has
-# a higher horizon, the insert fails with SF007 (G12). It does so for every way to write a row, for the transaction in every form, and
-# over a restart. What it cannot see, and what doc/horizon.md says of it: rows that appear without an insert, and triggers that are
-# not fired.
-# Not in the default run: it waits often for what must not happen.
+# With the trigger snowflake_claim(), the horizon also covers rows whose ids were issued before
+# their transaction or on another node. If a reader has a higher horizon, the insert fails with
+# SF007 (G12). The test writes rows in every way, in every form of transaction, and over a restart.
+# It also shows the limits that doc/horizon.md names: rows that appear without an insert, and
+# triggers that are not fired.
+# Not in the default run: it often waits to show that something does not happen.
 use strict;
 use warnings;
 
@@ -24,9 +25,9 @@ my $outbox = q{CREATE TABLE %1$s (id bigint PRIMARY KEY DEFAULT snowflake_nextva
 	CREATE TRIGGER claim BEFORE INSERT OR UPDATE ON %1$s FOR EACH ROW EXECUTE FUNCTION snowflake_claim('id');};
 value('CREATE EXTENSION snowflake;' . sprintf $outbox, 'outbox');
 
-# An id that no reader has passed, or one that a reader has.
+# An id above every reader's horizon, or one below a reader's horizon.
 sub passed { my $id = nextval(); wait_until('the horizon', sub { horizon() > $id }) or die; return $id; }
-# Readers read no more: samples go on, because the keeper takes them for a minute.
+# Readers no longer read. Samples continue, because the keeper takes them for a minute.
 my $samples = 'SELECT horizon FROM snowflake_status';
 sub sampled { my ($id) = @_; return wait_until('a sample', sub { (value($samples) || 0) > $id }); }
 
@@ -63,7 +64,8 @@ is(state("INSERT INTO outbox VALUES ($highest)"), '00000', '... and one at it is
 is(state("INSERT INTO outbox VALUES ($highest)"), '23505', '... once');
 value('DELETE FROM outbox');
 
-### A claim holds the horizon: by every command that inserts, and drops samples that no reader has
+### A claim holds back the horizon, for every command that inserts, and drops samples that no reader
+### has
 
 value(q{CREATE TABLE source (id bigint, payload text);
 	CREATE TABLE parted (id bigint DEFAULT snowflake_nextval(), payload text) PARTITION BY LIST (payload);
@@ -100,7 +102,7 @@ for my $i (0 .. $#ways)
 	my $reported = horizon();
 	my $early = nextval();
 	sampled($early);
-	# Of two sessions at once, so that what one waits for the other has not ended.
+	# Two sessions at the same time, so that the transaction that one waits for has not ended.
 	my ($errors) = (ask($open, 'BEGIN; ' . sprintf $sql, $early))[1];
 	is($errors, '', "$way: an id of before is accepted");
 	select undef, undef, undef, 0.3;
@@ -123,7 +125,7 @@ for my $i (0 .. $#ways)
 	is($again, 'SF007', '... and the id is refused') unless $way eq 'UPDATE' || $way eq 'MERGE';
 }
 
-# An id that does not change, or a row that does not move, is not looked at.
+# The trigger ignores an id that does not change, and a row that does not move.
 value('TRUNCATE outbox, parted');
 value(q{INSERT INTO outbox (payload) VALUES ('x'); INSERT INTO parted (payload) VALUES ('x')});
 passed();
@@ -134,7 +136,7 @@ is(state(q{UPDATE parted SET payload = 'y'}), 'SF007', 'a row that moves to anot
 is(state(q{INSERT INTO outbox SELECT id, 'again' FROM outbox ON CONFLICT DO NOTHING}), 'SF007', 'a conflict is found after the trigger');
 is(state(q{MERGE INTO outbox USING outbox o ON outbox.id = o.id WHEN MATCHED THEN UPDATE SET payload = 'merged'}), '00000', 'MERGE that updates other columns is none of it');
 
-### Triggers: how they may be made
+### Triggers: how they may be created
 
 value(q{CREATE DOMAIN outbox_id AS bigint; CREATE DOMAIN public_id AS snowflake_id CHECK (VALUE > 0);
 	CREATE TABLE kinds (a int, dropped int, public snowflake_id, domain outbox_id, domains public_id, "odd name" bigint, small int, text text, made bigint GENERATED ALWAYS AS (a::bigint) STORED);
@@ -157,7 +159,7 @@ is(trigger_state(q{BEFORE DELETE ON kinds FOR EACH ROW EXECUTE FUNCTION snowflak
 is(trigger_state(q{BEFORE TRUNCATE ON kinds EXECUTE FUNCTION snowflake_claim('public')}, 'TRUNCATE kinds'), '39P01', 'for TRUNCATE');
 is(state('SELECT snowflake_claim()'), '39P01', 'it cannot be called');
 is(trigger_state(for_column('public'), 'INSERT INTO kinds (public) VALUES (NULL)'), '00000', 'a null passes');
-# The later trigger has the last word.
+# The later trigger decides.
 value(q{CREATE FUNCTION set_id() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.id := 1; RETURN NEW; END $$;
 	CREATE TABLE ordered (id bigint); CREATE TRIGGER claim BEFORE INSERT ON ordered FOR EACH ROW EXECUTE FUNCTION snowflake_claim('id');
 	CREATE TRIGGER a BEFORE INSERT ON ordered FOR EACH ROW EXECUTE FUNCTION set_id()});
@@ -167,7 +169,7 @@ is(state('INSERT INTO ordered VALUES (snowflake_nextval())'), '00000', '... one 
 
 ### Transactions
 
-# With an old snapshot: what was reported, not what it sees, decides.
+# With an old snapshot: the reported horizon decides, not what the snapshot sees.
 my $reader = session();
 for my $level ('REPEATABLE READ', 'SERIALIZABLE')
 {
@@ -183,7 +185,7 @@ for my $level ('REPEATABLE READ', 'SERIALIZABLE')
 	like((ask($open, "INSERT INTO outbox VALUES ($late, 'x')"))[1], qr/is below the horizon/, '... but not if a reader has a higher horizon');
 	ask($_, 'ROLLBACK') for $open, $reader;
 }
-# A snapshot of before the claim, which is used after it: the sample is gone.
+# A snapshot from before the claim that is used after it: the sample is gone.
 $reader->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
 my $kept = nextval();
 sampled($kept);
@@ -192,7 +194,7 @@ $open->query_safe("BEGIN; INSERT INTO outbox VALUES ($kept, 'x')");
 cmp_ok($reader->query_safe('SELECT snowflake_horizon()'), '<=', $kept, 'a reader with an older snapshot does not get the sample that is gone');
 $_->query_safe('COMMIT') for $open, $reader;
 
-# Ids that parallel workers took are the transaction's own; others are not.
+# Ids that parallel workers took belong to the transaction; others do not.
 value('CREATE TABLE numbers AS SELECT i FROM generate_series(1, 20) i; ALTER TABLE numbers SET (parallel_workers = 2)');
 $open->query_safe('SET parallel_leader_participation = off; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0');
 my $draws = 'SELECT array_agg(id) AS ids FROM (SELECT snowflake_nextval() AS id FROM numbers) d';
@@ -212,7 +214,7 @@ for my $end ('COMMIT', "PREPARE TRANSACTION 'p'")
 }
 ask($open, "RESET $_") for 'parallel_leader_participation', 'parallel_setup_cost', 'parallel_tuple_cost', 'min_parallel_table_scan_size';
 
-# Procedures: each transaction is one.
+# Procedures: each of their transactions counts separately.
 value(q{CREATE PROCEDURE writes(given bigint) LANGUAGE plpgsql AS $$ BEGIN INSERT INTO outbox (payload) VALUES ('x'); COMMIT; PERFORM pg_sleep(0.5); INSERT INTO outbox VALUES (given, 'x'); END $$});
 my $clients = start_clients($server, 1, "SELECT snowflake_horizon() FROM pg_sleep(0.01);\n" x 50);
 is(state('CALL writes(' . nextval() . ')'), 'SF007', 'ids of a procedure\'s earlier transaction are of an earlier transaction');
@@ -220,7 +222,7 @@ stop_clients($clients);
 
 ### Over a restart
 
-# What is reported before is not passed after, whatever is left of it.
+# The horizon that was reported before the restart also holds after it, whatever is left of the box.
 for my $mode ('fast', 'immediate')
 {
 	for my $box ('', 'out')
@@ -272,7 +274,7 @@ value('ALTER TABLE outbox ENABLE TRIGGER claim');
 move_clock($server, 5);
 ok(wait_until('the clock', sub { state(q{INSERT INTO outbox (payload) VALUES ('x')}) eq '00000' }), '... until the clock has passed the horizon');
 
-### Rows that appear otherwise
+### Rows that appear without an insert
 
 my $lost = passed();
 value("CREATE TABLE other (LIKE outbox INCLUDING ALL); INSERT INTO other VALUES ($lost, 'x')");
@@ -289,7 +291,7 @@ value('ALTER TABLE outbox ENABLE ALWAYS TRIGGER claim');
 is(state("SET session_replication_role = replica;\nINSERT INTO outbox VALUES (4, 'x')"), 'SF007', '... unless it is ENABLE ALWAYS');
 value('ALTER TABLE outbox ENABLE TRIGGER claim; ALTER TABLE child NO INHERIT outbox; DELETE FROM outbox');
 
-# Dumps: rows come before triggers, unless the table is there.
+# Dumps: rows are restored before triggers, unless the table exists already.
 my $row = passed();
 value("ALTER TABLE outbox DISABLE TRIGGER claim; INSERT INTO outbox VALUES ($row, 'dumped'); ALTER TABLE outbox ENABLE TRIGGER claim");
 my $dump = $server->basedir . '/dump.sql';
@@ -324,7 +326,7 @@ ok(wait_until('the error', sub { slurp_file($subscriber->logfile, $offset) =~ /E
 there('ALTER TABLE replicated ENABLE TRIGGER claim');
 ok(wait_until('the row', sub { there("SELECT count(*) FROM replicated WHERE id = $theirs + 1") eq '1' }), '... until the trigger is as it was');
 
-### Rights
+### Privileges
 
 value(q{CREATE ROLE app; GRANT CREATE ON SCHEMA public TO app; SET ROLE app; CREATE TABLE of_app (id bigint);
 	CREATE TRIGGER claim BEFORE INSERT ON of_app FOR EACH ROW EXECUTE FUNCTION snowflake_claim('id')});

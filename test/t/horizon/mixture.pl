@@ -1,12 +1,16 @@
-# Who reads a table by its key below snowflake_horizon() misses no row and reads none twice, whatever those do who write it (G12): 16
-# writers draw and wait, claim ids that others drew, roll back, use savepoints and parallel workers, commit in procedures, copy, prepare, and are cancelled,
-# terminated and killed, while the clock steps back and the keeper and the server are killed and restarted. Whoever bounds a read by the
-# time, or by nothing, misses rows in the same run. And the horizon never falls, and is not far behind while transactions are short.
+# A reader that reads a table by its key below snowflake_horizon() misses no row and reads no row
+# twice, whatever the writers do (G12). 16 writers get ids and wait, claim ids that others got, roll
+# back, use savepoints and parallel workers, commit in procedures, run COPY, prepare transactions,
+# and are cancelled, terminated and killed. Meanwhile the clock steps back, and the keeper and the
+# server are killed and restarted. In the same run, a reader that uses a time as its limit, or no
+# limit, misses rows. The horizon never falls, and is only a little behind while transactions are
+# short.
 #
-# What each poller was delivered is compared with the rows that logical decoding has of the table. The seed decides the transactions and the faults, their order and their
-# moments; what the server is doing at that moment it does not decide. SNOWFLAKE_MIXTURE_SECONDS is for how long (12 by default, 30 in
-# test/run --all).
-# HorizonTest.pm has the transactions and the pollers. At length it takes 40 s of processor time, for 16 writers and eight readers.
+# The test compares the rows that each poller got with the table's rows in logical decoding. The
+# seed decides the transactions and the faults, their order and their moments, but not what the
+# server is doing at those moments. SNOWFLAKE_MIXTURE_SECONDS sets the duration (12 by default, 30
+# in test/run --all). HorizonTest.pm has the transactions and the pollers. The long form needs 40 s
+# of processor time, for 16 writers and eight readers.
 use strict;
 use warnings;
 
@@ -41,7 +45,7 @@ value(q{SELECT pg_create_logical_replication_slot('written', 'test_decoding')});
 like(value("BEGIN; $in_workers EXPLAIN (ANALYZE, VERBOSE) $drawn"), qr/Workers Launched: [12].*snowflake_nextval\(\).*Worker 0:/s, 'parallel workers draw ids');
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Pollers, and what becomes of the horizon
+# Pollers, and checks of the horizon
 # ---------------------------------------------------------------------------------------------------------------------
 
 my $horizon = 'snowflake_horizon()';
@@ -64,12 +68,12 @@ my %naive = (
 my %pollers = map { $_->[0] => start_clients($server, 1, $_->[1]) } map { [ $_, $scripts{$_} // $naive{$_} ] } sort keys %scripts, keys %naive;
 my $consumer = start_clients($server, 1, (consumer_script() . pause_ms(40)) x 40);
 
-# Sessions that ask one after the other.
+# Sessions that call snowflake_horizon() one after the other.
 my $asked = start_clients($server, 1, ("SELECT $horizon;\n" x 20 . pause_ms(100)) x 10, rest => 0);
 
 subtest 'while transactions are short the horizon is not far behind' => sub {
 	my $writers = start_clients($server, 16, ("INSERT INTO outbox (how) VALUES ('short');\n" . pause_ms(5)) x 100);
-	# A first call may answer 0.
+	# A first call may return 0.
 	ok(wait_until('a horizon', sub { value("SELECT $horizon > 0") eq 't' }), 'there is one');
 	my $age = "SELECT extract(epoch FROM clock_timestamp() - snowflake_timestamp($horizon));\n" . pause_ms(20);
 	my ($rc, $out) = $server->psql('postgres', $age x 150);
@@ -78,7 +82,7 @@ subtest 'while transactions are short the horizon is not far behind' => sub {
 	is(scalar @ages, 150, 'ages were read');
 	my $median = $ages[ @ages / 2 ];
 	figures('age of the horizon under 16 writers: median %.0f ms, largest %.0f ms', 1000 * $median, 1000 * $ages[-1]);
-	# Usually some 10 ms, but what else the machine does is in it.
+	# Usually some 10 ms, but other load of the machine adds to it.
 	cmp_ok($median, '<', 2 * slowness(), 'in the median');
 };
 
@@ -92,7 +96,7 @@ my $writers = start_clients($server, 16, one_of($folder) x 10);
 
 my $ending = start_clients($server, 1, ($end_prepared . pause_ms(200)) x 20);
 
-# By less than max_bridge in all.
+# By less than max_bridge in total.
 my $behind = 0;
 sub step_back
 {
@@ -104,13 +108,13 @@ sub step_back
 }
 sub catch_up { return 0 if !$behind; $behind = 0; move_clock($server, 0); return 1; }
 
-# By more than the restart takes, and than pollers lag; the keeper has given its worker id back.
+# By more than the restart takes, and than pollers lag. The keeper has released its lease.
 sub restart_behind { return signal_one($server, 0, $keeper) && stop_for($server, 'fast', 0) && step_back(3 + rand 7); }
 
 my $crashes = 0;
 sub crash { my ($happened) = @_; $crashes++ if $happened; return $happened; }
 
-# These are rare: each waits until the server is up.
+# These faults are rare, because each waits until the server is up.
 sub once_up
 {
 	my ($fault) = @_;
@@ -145,7 +149,7 @@ my %kinds = (
 my ($count, %times) = bring_about($seconds, %kinds);
 run_pending(1);
 stop_clients($writers);
-# What was delivered only once all was quiet says nothing.
+# Rows that pollers got only after the load show nothing.
 my %under_way = map { $_ => last_delivered($pollers{$_}) } keys %pollers;
 
 subtest 'faults of all kinds happened' => sub { faults_happened($seconds, \%kinds, $count, \%times) };
@@ -165,7 +169,7 @@ subtest 'when all is quiet, every poller comes to the end' => sub {
 stop_clients($_) for values %pollers, $consumer, $asked;
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What they were delivered
+# What the pollers got
 # ---------------------------------------------------------------------------------------------------------------------
 
 value('CREATE TABLE delivered (poller text, id bigint)');
@@ -177,7 +181,7 @@ is(value('SELECT count(*), count(DISTINCT id), count(o.id) FROM decoded d FULL J
 	'logical decoding has the rows of the table');
 my ($rows, $distinct_ways) = split /\|/, value('SELECT count(*), count(DISTINCT how) FROM outbox');
 
-# Returns (missed, delivered again, delivered but not in the table).
+# Returns (missed, received again, received but not in the table).
 sub faults_of
 {
 	my ($name) = @_;

@@ -1,6 +1,7 @@
-# A command gets one answer from snowflake_horizon(), however many of its scans, arms and rescans ask
-# and however long it takes: with two answers, the cursor of a reader moves past rows that the first
-# scan left out. The next command gets a newer one, also within a function or a transaction.
+# Within a command, snowflake_horizon() always returns the same value, however many of its scans,
+# arms and rescans call it, and however long the command runs. With two values, a reader's cursor
+# would move past rows that the first scan left out. The next command gets a newer value, also
+# within a function or a transaction.
 # Not in the default run: pollers beside writers for many seconds.
 use strict;
 use warnings;
@@ -31,10 +32,10 @@ INSERT INTO held VALUES (1, 0), (2, 0)});
 ok(wait_until('the first horizon', sub { value('SELECT snowflake_horizon()') > 0 }), 'there is a horizon');
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Answers within one command
+# Values within one command
 # ---------------------------------------------------------------------------------------------------------------------
 
-# Nobody ends a transaction meanwhile, so every sample holds for every one of these snapshots. Each
+# No transaction ends meanwhile, so every sample is valid for every one of these snapshots. Each
 # query returns horizons, with pauses between them in which samples are taken.
 my $debug_parallel = value('SHOW server_version_num') >= 160000 ? 'debug_parallel_query' : 'force_parallel_mode';
 my $later = 'SELECT i FROM (SELECT i, pg_sleep(0.03) FROM generate_series(1, 4) i) s OFFSET 0';
@@ -49,7 +50,7 @@ my %commands = (
 	'what writes and what reads' => "WITH w AS (UPDATE hashed SET payload = snowflake_horizon() WHERE pg_sleep(0.01) IS NOT NULL RETURNING payload::bigint AS h) SELECT h FROM w UNION ALL SELECT snowflake_horizon()",
 );
 
-# How many different ones a command got, and of how many.
+# How many different values a command got, and how many values in all.
 sub answers
 {
 	my ($before, $sql) = @_;
@@ -77,14 +78,14 @@ for my $name (sort keys %commands)
 	is($different, 1, "$name, prepared");
 }
 
-# Rows of a parallel scan, which its leader compares.
+# Rows of a parallel scan, which the leader compares.
 my $parallel = 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; ALTER TABLE hashed_0 SET (parallel_workers = 2); ALTER TABLE hashed_1 SET (parallel_workers = 2);';
 my $gathered = "SELECT snowflake_horizon() FROM (SELECT id, payload FROM hashed OFFSET 0) h WHERE id < snowflake_horizon() AND pg_sleep(0.01) IS NOT NULL";
 like(value("$parallel EXPLAIN (COSTS OFF) $gathered"), qr/Gather/, 'a parallel plan');
 is((answers($parallel, $gathered))[0], 1, '... has one');
 
-# A cursor keeps its own while others end transactions, and a row that had to be waited for is compared
-# with the same one again.
+# A cursor keeps its value while other sessions end transactions. If the command waits for a row, it
+# compares that row with the same value again.
 my $session = $server->background_psql('postgres');
 $session->query_safe("BEGIN; DECLARE c CURSOR FOR SELECT snowflake_horizon() FROM generate_series(1, 5)");
 my %fetched;
@@ -111,7 +112,7 @@ $waiting->quit;
 # The next command
 # ---------------------------------------------------------------------------------------------------------------------
 
-# On a server where nothing ends, but the clock goes on.
+# On a server on which no transaction ends, while the clock continues.
 value(q{SET statement_timeout = '60s'; DO $$ DECLARE h bigint := snowflake_horizon(); BEGIN WHILE snowflake_horizon() = h LOOP PERFORM pg_sleep(0.01); END LOOP; END $$});
 pass('a loop in a function sees the horizon rise');
 $session->query_safe('BEGIN');
@@ -128,10 +129,10 @@ for my $level ('REPEATABLE READ', 'SERIALIZABLE')
 $session->quit;
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What it is for
+# Why it is necessary
 # ---------------------------------------------------------------------------------------------------------------------
 
-# A reader that takes 50 ms in the first partition, just after a row came to either.
+# A reader that spends 50 ms in the first partition, just after a row was inserted into either.
 value(q{
 CREATE TABLE listed (id bigint DEFAULT snowflake_nextval(), kind text, PRIMARY KEY (id, kind)) PARTITION BY LIST (kind);
 CREATE TABLE listed_a PARTITION OF listed FOR VALUES IN ('a');
@@ -145,7 +146,7 @@ END $$});
 my $rounds = 20;
 my ($last, $missed) = (0, 0);
 my $reader = $server->background_psql('postgres');
-# The horizon that somebody asked for less than 10 ms ago is not above these rows.
+# The horizon that a session got less than 10 ms ago is not above these rows.
 my $round = q{
 SELECT snowflake_horizon() AS h \gset
 INSERT INTO listed (kind) VALUES ('a');
@@ -163,7 +164,7 @@ is($missed, 0, "a reader of a partitioned table misses no row in $rounds rounds"
 figures('%d rows missed in %d rounds', $missed, $rounds);
 $reader->quit;
 
-# Beside writers whose transactions are so short that the horizon rises between two of them.
+# Together with writers whose transactions are so short that the horizon rises between two of them.
 my $writers = start_clients($server, 3, "INSERT INTO outbox (how) VALUES ('short');\nSELECT FROM pg_sleep(0.01);\n" x 100);
 my $polls = join '', map { many_scans($_) . "SELECT FROM pg_sleep(0.005);\n" } 1 .. 100;
 my @pollers = map { start_clients($server, 1, poller_script($prepare_many_scans, $polls)) } 1 .. 3;

@@ -1,7 +1,8 @@
-# What doc/horizon.md has, run from that file: its readers in SQL and in Python, woken and polling, of one node and of two that are
-# gathered, and on a standby, beside writers whose transactions end in another order than they drew. Each reader gets each row once;
-# the same reader without the horizon misses some.
-# Not in the default run: it runs a whole page, with readers and writers at once.
+# Runs the readers of doc/horizon.md from the page, in SQL and in Python: waiting and polling, of
+# one node, of two nodes whose rows are gathered, and on a standby. Meanwhile the writers'
+# transactions end in a different order than they got their ids. Each reader gets each row once. The
+# same reader without the horizon misses some rows.
+# Not in the default run: it runs a whole page, with readers and writers at the same time.
 
 use strict;
 use warnings;
@@ -19,13 +20,13 @@ sub block { my ($language, $what) = @_; return block_of('doc/horizon.md', $what,
 my $server = new_server('server', streaming => 1,
 	conf => "log_statement = none\nautovacuum = off\nwal_level = logical\nmax_connections = 50\nmax_worker_processes = 20\nmax_wal_senders = 10\nmax_replication_slots = 10\n");
 start_server($server);
-# Two nodes, and what they write gathered: three databases.
+# Two nodes and the database that gathers their rows: three databases.
 my @nodes = (app => 'berlin', paris => 'paris');
 my %name_of = @nodes;
 my @databases = ('app', 'paris', 'gathered');
 sub value { my ($dbname, $sql) = @_; return $server->safe_psql($dbname, $sql); }
 
-# In SQL_ASCII Python has bytes where the page has text.
+# In SQL_ASCII Python gets bytes instead of text.
 value('postgres', "CREATE DATABASE $_ TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'") for @databases;
 value('app', 'CREATE EXTENSION snowflake;' . block('sql', 'CREATE TABLE outbox '));
 value('app', block('sql', 'CREATE TRIGGER outbox_notify'));
@@ -51,10 +52,10 @@ my ($error) = query_error($standby, 'app', 'SELECT snowflake_horizon()');
 is($error, '25006', 'no horizon on a standby');
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Writers and readers at once
+# Writers and readers at the same time
 # ---------------------------------------------------------------------------------------------------------------------
 
-# Transactions that end in another order than they drew, some not at all.
+# Transactions that end in a different order than they got their ids, and some that are rolled back.
 my $write = q{
 BEGIN; INSERT INTO %1$s (payload) VALUES ('slow'); SELECT FROM pg_sleep(random() * 0.2); INSERT INTO %1$s (payload) VALUES ('slow'); COMMIT;
 INSERT INTO %1$s (payload) VALUES ('one');
@@ -67,7 +68,7 @@ my @writers = (
 	start_clients($server, 3, sprintf($write, 'outbox') x 3, dbname => 'app'),
 	map { start_clients($server, 2, sprintf($write, 'event') x 3, dbname => $_) } keys %name_of);
 
-# A reader in SQL is two clients at once, who read in turns.
+# A reader in SQL consists of two clients at the same time, which read in turns.
 sub read_in_turns
 {
 	my ($dbname, $sql) = @_;
@@ -86,7 +87,7 @@ my @horizons = map { start_clients($server, 1, $write_horizon x 20, dbname => $_
 # A reader in Python prints ids.
 my $folder = PostgreSQL::Test::Utils::tempdir();
 my $program = block('python', 'def poll') . block('python', 'def listen');
-# What of a second look is not to help where it is shown that NOTIFY wakes.
+# Without the page's periodic look, to show that NOTIFY wakes the reader.
 (my $woken = $program) =~ s/\[\], 1\.0\)/[], 600)/ or die 'no pause to be longer';
 my %python;
 sub start_python
@@ -103,10 +104,11 @@ PYTHON
 start_python('poll', 'poll', $program);
 start_python('listen', 'listen', $program);
 
-# What a reader has delivered: [node|]id|payload.
+# The rows that a reader delivered: [node|]id|payload.
 sub delivered { return map { my $file = $_; -e $file ? map { s/\|\w+$//r } grep { /\d\|\w+$/ } split(/\n/, slurp_file($file)) : () } @_; }
 
-# On the standby: by the horizon that was written down, and by one that was taken together with a place in the WAL.
+# On the standby: with the horizon that was stored in a table, and with one that was read together
+# with a position in the WAL.
 my %there = (written => [0], place => [0]);
 sub read_there
 {
@@ -129,10 +131,10 @@ read_standby() while time() < $until;
 stop_clients($_) for @writers;
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What they got
+# What the readers got
 # ---------------------------------------------------------------------------------------------------------------------
 
-# Whether it was each row once; `rising`: in the order of ids.
+# Whether the reader got each row once; `rising`: in the order of ids.
 sub got
 {
 	my ($what, $look, $rows, $rising) = @_;
@@ -165,7 +167,8 @@ my $missed = grep { !$seen{$_} } @outbox;
 cmp_ok($missed, '>', 0, "without the horizon $missed rows are missed");
 figures('%d rows, %d missed without the horizon', scalar(@outbox), $missed);
 
-# Without ever looking by itself. A notification may come too early for a row on a machine that is busy: the next one makes up for it.
+# Without any periodic look. On a busy machine a notification may come before its row is below the
+# horizon; the next notification makes up for it.
 $_->kill_kill for values %python;
 value('app', q{INSERT INTO outbox_reader (name, last_id) SELECT 'woken', last_id FROM outbox_reader WHERE name = 'poll'});
 start_python('woken', 'listen', $woken);

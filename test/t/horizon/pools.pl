@@ -1,6 +1,8 @@
-# Pools of ids next to a reader of an outbox: writers wait, roll back and die. A pool that lives longer than a transaction loses rows;
-# with the trigger snowflake_claim() it loses none, and inserts are refused; a pool that ends with its transaction does neither.
-# The seed decides what the writers do, and not when they do it. SNOWFLAKE_TRIALS is how many transactions each kind of pool has (320).
+# Pools of ids and a reader of an outbox, while writers wait, roll back and die. If a pool lives
+# longer than a transaction, rows are lost. With the trigger snowflake_claim() no row is lost, and
+# some inserts are refused. If the pool ends with its transaction, no row is lost and no insert is
+# refused. The seed decides what the writers do, but not when. SNOWFLAKE_TRIALS sets the number of
+# transactions for each kind of pool (320).
 # Not in the default run: hundreds of transactions with waits, for each kind of pool.
 use strict;
 use warnings;
@@ -18,7 +20,7 @@ $server->safe_psql('postgres', 'CREATE EXTENSION snowflake');
 make_pool_outbox($server);
 $ENV{$_->[0]} = $_->[1] for [ PGHOST => $server->host ], [ PGPORT => $server->port ], [ PGDATABASE => 'postgres' ];
 
-# In the order of ids, as pools give them.
+# In the order of ids, as pools issue them.
 my $writer = <<'PYTHON' . pool_driver();
 from collections import deque
 

@@ -1,6 +1,8 @@
-# Which horizon a snapshot gets: an old one an old horizon, of just before it was taken, and again and again the same; and what goes on
-# while nobody writes: the horizon, by the clock, without WAL, without transactions. A minute after the last call it is left alone.
-# Not in the default run: it waits often for what must not happen.
+# The horizon that a snapshot gets: an old snapshot gets an old horizon, from just before the
+# snapshot was taken, and always the same one. While no transaction writes, the horizon continues to
+# rise with the clock, without WAL and without transactions. A minute after the last call it is no
+# longer sampled.
+# Not in the default run: it often waits to show that something does not happen.
 use strict;
 use warnings;
 
@@ -15,8 +17,8 @@ my $insert = q{INSERT INTO outbox (payload) VALUES ('x') RETURNING id};
 value($insert);
 my $session = $server->background_psql('postgres');
 
-# Samples of which nobody who asks took one: between the question and the snapshot are seconds, and what is written after it makes later
-# samples of no use to it.
+# Samples that no caller took. Between the request and the snapshot are seconds, and what is written
+# after the snapshot makes later samples useless for it.
 my $asked = value('SELECT snowflake_horizon()');
 sleep 3;
 my $at = $session->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT extract(epoch FROM clock_timestamp())');
@@ -34,7 +36,7 @@ for (1 .. 300) { value('SELECT snowflake_horizon()') if $_ % 30 == 0; value($ins
 is($session->query_safe('SELECT snowflake_horizon()'), $old, 'the old snapshot has the same one as before');
 $session->query_safe('COMMIT');
 
-# A cursor's is that of when it was opened, though it is read later.
+# A cursor's horizon is that of its opening, even if it is read later.
 $session->query_safe('BEGIN; DECLARE c CURSOR FOR SELECT id, snowflake_horizon() FROM outbox ORDER BY id');
 my $written = value($insert);
 ok(wait_until('the horizon', sub { value('SELECT snowflake_horizon()') > $written }), 'the horizon goes on');
@@ -43,7 +45,7 @@ is(scalar(grep { (split /\|/)[1] > $written } @rows), 0, 'a cursor has a horizon
 is(scalar(grep { (split /\|/)[0] >= $written } @rows), 0, '... and does not see it');
 $session->query_safe('COMMIT');
 
-# Nothing is written, and nobody asks.
+# No transaction writes, and no session calls snowflake_horizon().
 my $quiet = q{SELECT pg_current_wal_insert_lsn(), (SELECT pg_snapshot_xmax(pg_current_snapshot()))};
 value('CHECKPOINT');
 value('SELECT snowflake_horizon()');
@@ -53,12 +55,13 @@ sleep 2;
 my $transactions = value($count);
 sleep 4;
 cmp_ok(value($count) - $transactions, '<=', 3, 'the keeper takes samples without transactions');
-# The keeper writes when it moves the window, which it does every few seconds at first, and then less and less often.
+# The keeper writes when it moves the window: every few seconds at first, and then less and less
+# often.
 ok(wait_until('a time without WAL', sub { my $before = value($quiet); sleep 4; return value($quiet) eq $before; }), '... and without WAL');
 my ($newest, $now) = split /\|/, value('SELECT snowflake_timestamp(snowflake_horizon()), now()');
 is(value("SELECT timestamptz '$now' - timestamptz '$newest' < interval '5 s'"), 't', 'the horizon went on with the clock');
 
-# Every connection that may be has its place.
+# There is a slot for every possible connection.
 is(value('SELECT count(*) FROM generate_series(1, 1000) WHERE snowflake_horizon() > 0'), '1000', 'with a thousand connections');
 $session->quit;
 $server->stop;
