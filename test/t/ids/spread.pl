@@ -1,11 +1,12 @@
-# Ids of a quiet system spread evenly over id % n, for n of 2 to 128, with snowflake.sequence_jitter as it is, and do
-# not with 0. Ticks of 10 microseconds make a quiet system of a session's loop, which is fast enough to touch nearly all
-# of them: what is looked at is the first id of each tick.
+# The ids of a quiet system are spread evenly over id % n, for n from 2 to 128, with the default
+# snowflake.sequence_jitter. With 0 they are not. With ticks of 10 microseconds a session's loop is
+# like a quiet system: it gets ids in nearly every tick. The test counts the first id of each tick.
 #
-# The measure is Pearson's chi-squared against equal shares. A chi-squared variable of k = n - 1 degrees of freedom
-# exceeds k + 2 sqrt(35 k) + 70 with a probability below exp(-35), so one of the 127 does in fewer than one run of 1e13.
-# A thousand ids and more are expected in each class, so the measure is close to that; its tail may be a thousand times
-# as thick and there is still less than one false alarm in 1e9 runs.
+# The measure is Pearson's chi-squared against equal shares. A chi-squared variable of k = n - 1
+# degrees of freedom exceeds k + 2 sqrt(35 k) + 70 with a probability below exp(-35), so one of the
+# 127 does in fewer than one run of 1e13. Each class has an expected count of a thousand ids or
+# more, so the measure is close to this distribution. Even if its tail is a thousand times as thick,
+# there is less than one false alarm in 1e9 runs.
 # Not in the default run: hundreds of thousands of ids, and as many classes of them; unit/Spread
 # shows the same of the core.
 
@@ -31,13 +32,14 @@ sub database
 	return $name;
 }
 
-# The n from 2 to 128 over which the first ids of many ticks are not even, and some of the figures.
+# The n from 2 to 128 for which the first ids of many ticks are not spread evenly, and some of the
+# figures.
 sub uneven
 {
 	my ($name) = @_;
 	my $session = $server->background_psql($name);
 	$session->query_safe('CREATE TABLE first (id bigint)');
-	# As many calls as it takes, whatever one costs here.
+	# As many calls as necessary, however long a call takes here.
 	my $count = 0;
 	while ($count < $ticks)
 	{
@@ -71,8 +73,8 @@ $server->reload;
 ok(wait_until('the setting', sub { $server->safe_psql('postgres', q{LOAD 'snowflake'; SHOW snowflake.sequence_jitter}) eq '0' }),
 	'the jitter is 0');
 # Every id has the sequence 0, so for an even n half of the classes are empty, whatever the ticks
-# are: the probability of failing is 0. For an odd n the ticks alone decide, and a busy machine
-# gives this session some more often than others; unit/Spread judges them with ticks of its own.
+# are: the probability of failing is 0. For an odd n only the ticks decide, and on a busy machine
+# this session gets some of them more often than others. unit/Spread tests them with its own ticks.
 is(join(' ', grep { $_ =~ /[02468]$/ } split / /, uneven(database('without_jitter'))), join(' ', map { 2 * $_ } 1 .. 64),
 	'... and ids are uneven for every even n');
 

@@ -1,7 +1,8 @@
-# The Go of doc/clients.md: each block is run as it stands there, and what it brings back are the
-# ids in the table. Then the same with ids of the type snowflake_id, as the page's table has it.
+# Runs each block of Go in doc/clients.md as it is on the page, and checks that the ids that it
+# returns are the ids in the table. Then it does the same with ids of the type snowflake_id, as in
+# the page's table.
 #
-# The libraries are Debian 14's: test/clients makes a system that has them.
+# The libraries are Debian 14's: test/clients makes a system that contains them.
 # Not in the default run: it needs foreign software.
 
 use strict;
@@ -20,7 +21,7 @@ left_out_unless($go && -d "$libraries/src/github.com/jackc/pgx/v5" && -d "$libra
 
 my $server = client_server();
 my $folder = PostgreSQL::Test::Utils::tempdir();
-# Debian's libraries lie where Go looked before it had modules.
+# Debian's libraries are where Go looked before it had modules.
 @ENV{qw(GO111MODULE GOPATH GOCACHE GOFLAGS)} = ('off', "$folder:$libraries", "$folder/cache", '');
 my ($pgx) = recipe('pgx');
 my ($gorm) = recipe('GORM');
@@ -88,7 +89,7 @@ are_the_tables($server, [ map { $_->{id} } @{ $seen->{gorm} } ], 'GORM', 'articl
 is($server->safe_psql('postgres', q{SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'articles'::regclass}), 'snowflake_nextval()',
 	'... by the default that AutoMigrate made');
 
-# Types are those of Values(). Each program is built once, and is told what to do by its arguments.
+# Types are those of Values(). Each program is built once, and its arguments select what it does.
 my $register = (remedy_of('pgx'))[-1];
 $program = write_program("$folder/src/forms/main.go", <<"GO");
 package main

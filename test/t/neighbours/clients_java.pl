@@ -1,13 +1,13 @@
-# The Java of doc/clients.md, as far as it needs no more than PostgreSQL's driver: what it brings
-# back are the ids in the table. Then the same with ids of the type snowflake_id, as the page's
-# table has it.
+# Runs the Java of doc/clients.md that needs only PostgreSQL's driver, and checks that the ids that
+# it returns are the ids in the table. Then it does the same with ids of the type snowflake_id, as
+# in the page's table.
 #
-# Beside a reader of an outbox, the generator's ids lose no row, because its pool ends with the transaction; if nobody tells it of the
-# end, rows are lost.
+# Beside a reader of an outbox, the generator's ids lose no row, because its pool ends with the
+# transaction. If the generator is not told of the transaction's end, rows are lost.
 #
-# The driver is Debian's; test/run unpacks it where there is a compiler.
-# Not in the default run: it needs foreign software. It takes a minute of processor time, which goes
-# into the Java compiler and into a virtual machine for each pool.
+# The driver is Debian's; test/run unpacks it if a Java compiler is installed.
+# Not in the default run: it needs foreign software. It needs a minute of processor time for the
+# Java compiler and for a virtual machine for each pool.
 
 use strict;
 use warnings;
@@ -26,11 +26,12 @@ left_out_unless($java && program_in('javac') && $driver, 'JDBC', 'apt-get instal
 my $server = client_server();
 my $folder = PostgreSQL::Test::Utils::tempdir();
 my ($code) = recipe('JDBC');
-# The generator of the page with what Hibernate gives it, so that what it asks of the driver is run.
+# The page's generator with the arguments that Hibernate passes, so that its calls of the driver are
+# run.
 my ($generator) = map { $_->{text} } grep { $_->{heading} eq 'Hibernate' } recipes();
 $generator =~ s/^\@IdGeneratorType.*\n//m;
 $generator =~ s/^public class/static class/m;
-# A session that tells its synchronizations of the end of each transaction, as Hibernate does.
+# A session that tells its synchronizations of each transaction's end, like Hibernate.
 my $hibernate = <<'JAVA';
   interface Work { void execute(Connection connection) throws SQLException; }
   interface IdentifierGenerator { Object generate(SharedSessionContractImplementor session, Object entity); }
@@ -92,8 +93,8 @@ are_the_tables($server, [ $seen->[0] ], 'JDBC');
 are_drawn($server, $seen->[1], 100, "Hibernate's generator");
 is($seen->[2], 'SF001', 'the SQLSTATE of an error');
 
-# Types are those of getObject(). The row is looked for ten times, because the driver soon asks for
-# binary values of types that it knows.
+# Types are those of getObject(). The row is read ten times, because the driver soon requests binary
+# values of types that it knows.
 my ($get_integer) = remedy_of('JDBC');
 my $forms = write_program("$folder/Forms.java", <<"JAVA");
 import java.sql.*;
@@ -170,7 +171,8 @@ class Forms {
 JAVA
 each_form($server, 'item', sub { my ($form) = @_; is_as_told($server, 'JDBC', $form, run_program($java, '-cp', $driver, $forms)); });
 
-# Beside a reader. What a writer does is as in PoolsTest.pm; one that dies closes the connection under its session.
+# Together with a reader. Writers act as in PoolsTest.pm; a writer that dies closes the connection
+# under its session.
 make_pool_outbox($server);
 sub pools
 {

@@ -1,8 +1,9 @@
-# The JavaScript of doc/clients.md: each block is run as it stands there, what it brings back are
-# the ids in the table, and what the page warns of happens. Then the same with ids of the type
-# snowflake_id, as the page's table has it.
+# Runs each block of JavaScript in doc/clients.md as it is on the page. The ids that it returns are
+# the ids in the table, and what the page warns of happens. Then it does the same with ids of the
+# type snowflake_id, as in the page's table.
 #
-# The clients are npm's: test/clients fetches them into the folder that SNOWFLAKE_NODE_MODULES names.
+# The clients are npm's: test/clients downloads them into the folder that SNOWFLAKE_NODE_MODULES
+# names.
 # Not in the default run: it needs foreign software.
 
 use strict;
@@ -31,7 +32,7 @@ sub version_of
 	return decode_json(slurp_file("$modules/$module/package.json"))->{version};
 }
 
-# Runs the block, and prints what the expression then is, BigInt as strings.
+# Runs the block, and prints the value of the expression, BigInt as strings.
 sub javascript
 {
 	my ($name, $code, $result) = @_;
@@ -39,7 +40,7 @@ sub javascript
 	return run_program($node, write_program("$folder/$name.mjs", $code, $print));
 }
 
-# Whether all are like that.
+# Whether all values match.
 sub all_are
 {
 	my ($pattern, $ids, $what) = @_;
@@ -51,7 +52,7 @@ my $string = qr/^\d+$/;
 my $bigint = qr/^\d+n$/;
 sub digits { my ($ids) = @_; return [ map { s/n$//r } @{ $ids // [] } ]; }
 
-# The block of a client, unless it is not there.
+# The block of a client, unless the client is missing.
 sub block_of
 {
 	my ($heading, $module) = @_;
@@ -62,8 +63,8 @@ sub block_of
 	return recipe($heading);
 }
 
-# What the programs share that meet ids of the type: they print what is_as_told() compares with the
-# page.
+# Code that the programs share that handle ids of the type. They print what is_as_told() compares
+# with the page.
 write_program("$folder/forms.mjs", <<'JAVASCRIPT');
 export const known = process.env.CLIENTS_KNOWN_ID
 
@@ -104,7 +105,7 @@ export async function report({ one, many, given, find, kinds = [String, BigInt] 
 }
 JAVASCRIPT
 
-# Lets a client meet ids in each form; `more` is called with the form afterwards.
+# Lets a client handle ids in each form; `more` is called with the form afterwards.
 sub in_each_form
 {
 	my ($client, $module, $code, $more) = @_;
@@ -238,7 +239,7 @@ datasource db {
 }
 PRISMA
 	my $out;
-	# What it would otherwise download is for migrations; and it tells of new versions.
+	# Its other downloads are for migrations, and it reports new versions.
 	local $ENV{PRISMA_SCHEMA_ENGINE_BINARY} = '/bin/true';
 	local $ENV{CHECKPOINT_DISABLE} = 1;
 	ok(IPC::Run::run([ $node, "$modules/prisma/build/index.js", 'generate', '--schema', "$folder/schema.prisma" ], '<', '/dev/null', '>', \$out, '2>&1'),

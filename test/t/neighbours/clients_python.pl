@@ -1,9 +1,9 @@
-# The Python of doc/clients.md: each block is run as it stands there, what it brings back are the
-# ids in the table, and the number of statements is what the page says. Then the same with ids of
-# the type snowflake_id, as the page's table has it.
+# Runs each block of Python in doc/clients.md as it is on the page. The ids that it returns are the
+# ids in the table, and the number of statements is the number on the page. Then it does the same
+# with ids of the type snowflake_id, as in the page's table.
 #
 # The packages are Debian's; test/run unpacks them.
-# Not in the default run: it needs foreign software, and drivers run what the page has for minutes.
+# Not in the default run: it needs foreign software, and drivers run the page's code for minutes.
 
 use strict;
 use warnings;
@@ -15,7 +15,7 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-# The page itself: who runs what.
+# The page itself names the test of each block.
 my @others = grep { !$_->{not_run} && !($_->{test} && -e "test/$_->{test}.pl") } recipes();
 is(join(', ', map { $_->{heading} } @others), '', 'each block of the page is run by a test that is there, or says why not');
 my $tests = join '', map { slurp_file($_) } glob 'test/t/neighbours/clients_*.pl';
@@ -28,15 +28,15 @@ my ($python, %version) = python_of_debian(qw(psycopg psycopg2 sqlalchemy django)
 my $server = client_server();
 my $folder = PostgreSQL::Test::Utils::tempdir();
 
-# Runs the block, and prints what the expression then is.
+# Runs the block, and prints the value of the expression.
 sub python
 {
 	my ($name, $code, $result) = @_;
 	return run_program($python, write_program("$folder/page_$name.py", $code, "import json\nprint(json.dumps($result))\n"));
 }
 
-# What the programs share that meet ids of the type: they print what is_as_told() compares with the
-# page.
+# Code that the programs share that handle ids of the type. They print what is_as_told() compares
+# with the page.
 write_program("$folder/forms.py", <<'PYTHON');
 import json
 import os
@@ -80,7 +80,7 @@ def report(one, many, given, find):
 PYTHON
 $ENV{PYTHONPATH} = join ':', $folder, grep { length } $ENV{PYTHONPATH} // '';
 
-# Runs a program that prints what it saw.
+# Runs a program that prints its results.
 sub form_of { my ($name, @code) = @_; return run_program($python, write_program("$folder/form_$name.py", @code)); }
 
 ### Drivers
@@ -165,7 +165,7 @@ PYTHON
 	});
 }
 
-# A view that casts cannot have a default of its own: it would be written.
+# A view that casts cannot have its own default, because the default would be written.
 $server->safe_psql('postgres', q{CREATE SCHEMA api; CREATE VIEW api.item AS SELECT id::snowflake_id AS id, name FROM item;
 	ALTER VIEW api.item ALTER id SET DEFAULT snowflake_nextval()});
 is((query_error($server, 'postgres', q{INSERT INTO api.item (name) VALUES ('first')}))[0], '0A000', 'a default of a view that casts is an error');
@@ -176,7 +176,7 @@ $server->safe_psql('postgres', q{ALTER VIEW api.item ALTER id DROP DEFAULT; INSE
 if (($version{sqlalchemy} // '') =~ /^2\./ && $version{psycopg2})
 {
 	my ($code) = recipe('SQLAlchemy');
-	# What a committed object's id is, without asking the server.
+	# A committed object's id, without a query to the server.
 	my $known = '[__import__("sqlalchemy").inspect(item).identity[0] for item in items]';
 	for my $driver (grep { $version{$_} } 'psycopg2', 'psycopg')
 	{
@@ -208,7 +208,7 @@ with Session(engine) as session:
 PYTHON
 	});
 	is($inserts, 1, '... by one INSERT');
-	# By Core, too, which begins a transaction after it has computed the defaults.
+	# Also with Core, which begins a transaction after it has computed the defaults.
 	is_deeply(python('ends', $code . <<'PYTHON', 'left'), [ (49, 0) x 4, 0 ], 'a pool ends with its transaction, however that ends');
 left = []
 
@@ -242,7 +242,8 @@ with engine.connect() as connection:
     count(connection)
 PYTHON
 
-	# Beside a reader: the recipe as it is, and with a pool that lasts as long as its process.
+	# Together with a reader: the recipe as on the page, and with a pool that lives as long as its
+	# process.
 	make_pool_outbox($server);
 	my $seed = seed();
 	my $writer = $code =~ s/^with .*//msr =~ s/^class Item.*?\n\n\n/class Item(Base):

@@ -1,7 +1,8 @@
-# The Ruby of doc/clients.md: each block is run as it stands there, and what models bring back are
-# the ids in the table. Then the same with ids of the type snowflake_id, as the page's table has it.
+# Runs each block of Ruby in doc/clients.md as it is on the page, and checks that the models' ids
+# are the ids in the table. Then it does the same with ids of the type snowflake_id, as in the
+# page's table.
 #
-# ActiveRecord is Debian's: test/clients makes a system that has it.
+# ActiveRecord is Debian's: test/clients makes a system that contains it.
 # Not in the default run: it needs foreign software.
 
 use strict;
@@ -43,7 +44,7 @@ is($seen->[2], 'SF001', '... and the SQLSTATE of an error');
 my ($attribute) = remedy_of('Rails');
 for my $integers (0, 1)
 {
-	# A view has no primary key that Rails could see.
+	# Rails sees no primary key of a view.
 	my $forms = join "\n", <<'RUBY', $model, q{Article.primary_key = "id"}, $integers ? "Article.$attribute" : '', <<'RUBY';
 require "active_record"
 require "json"

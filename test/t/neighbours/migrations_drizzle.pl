@@ -1,5 +1,6 @@
-# The migrations of Drizzle, as drizzle-kit writes them, in databases in which snowflake.adopt_keys is on: the catalogs, inserts one by one
-# and many at once, and what is found to do afterwards (doc/clients.md, Migrations).
+# Drizzle's migrations, as drizzle-kit writes them, in databases in which snowflake.adopt_keys is
+# on. The test checks the catalogs, inserts of one row and of many rows, and which changes the tool
+# finds afterwards (doc/clients.md, Migrations).
 # Not in the default run: it needs foreign software, a framework and its migrations.
 
 use strict;
@@ -62,7 +63,7 @@ like($pushes->(), qr/ALTER TABLE "author" ALTER COLUMN "id" DROP DEFAULT/, '... 
 $db = $migrates->('int', 'drizzle_int');
 is((grep { / bigint snowflake/ } columns_of($db)), 4, 'Drizzle, keys of 32 bits: adopted');
 my ($well, $out) = command_says($site, $node, 'use.mjs');
-# Whether the insert of a rounded id fails is chance, because one in 32 or so is not rounded.
+# It is random whether the insert of a rounded id fails, because about one in 32 ids is not rounded.
 ok(!$well || !decode_json((split /\n/, $out)[-1])->[0], '... but Drizzle reads them as numbers');
 $db = $migrates->('int', 'drizzle_int_bigint', adopt_keys => 'bigint');
 is_deeply(javascript_uses($site), [ JSON::PP::true, 1, 100 ], '... with adopt_keys = bigint they keep their sequences');

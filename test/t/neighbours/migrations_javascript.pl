@@ -1,5 +1,6 @@
-# The migrations of Knex, Sequelize and TypeORM, as these tools write them, in databases in which snowflake.adopt_keys is on: the
-# catalogs, inserts one by one and many at once, and what is found to do afterwards (doc/clients.md, Migrations).
+# The migrations of Knex, Sequelize and TypeORM, as these tools write them, in databases in which
+# snowflake.adopt_keys is on. The test checks the catalogs, inserts of one row and of many rows, and
+# which changes the tools find afterwards (doc/clients.md, Migrations).
 # Not in the default run: it needs foreign software, a framework and its migrations.
 
 use strict;
@@ -137,14 +138,14 @@ JAVASCRIPT
 		is_deeply(javascript_uses($site), [ 'string', 'a', 100 ], "TypeORM, $key: tables work");
 		are_adopted($db, "TypeORM, $key", 4);
 		nothing_changed($db, '... a second migration:run does nothing', sub { like($typeorm->('migration:run'), qr/No migrations are pending/) });
-		# What the page warns of.
+		# The page warns of this.
 		$typeorm->('migration:generate', '--outputJs', 'migrations/Again');
 		my ($again) = glob "$site/migrations/*Again.js";
 		like(slurp_file($again), $key eq 'int' ? qr/ALTER TABLE "author" DROP COLUMN "id"/ : qr/CREATE SEQUENCE IF NOT EXISTS "author_id_seq"/,
 			'... migration:generate would bring the sequences back');
 		$typeorm->('migration:revert');
 	}
-	# What the page advises: entities that say what the column is.
+	# The page advises this: entities that state the column's type.
 	local $ENV{KEY} = 'bigint';
 	my ($column) = recipe('Migrations in TypeORM');
 	chomp $column;

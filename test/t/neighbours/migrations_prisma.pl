@@ -1,5 +1,6 @@
-# The migrations of Prisma, as Prisma writes them, in databases in which snowflake.adopt_keys is on: the catalogs, inserts one by one
-# and many at once, and what is found to do afterwards (doc/clients.md, Migrations).
+# Prisma's migrations, as Prisma writes them, in databases in which snowflake.adopt_keys is on. The
+# test checks the catalogs, inserts of one row and of many rows, and which changes the tool finds
+# afterwards (doc/clients.md, Migrations).
 # Not in the default run: it needs foreign software, a framework and its migrations.
 
 use strict;
@@ -15,8 +16,8 @@ use Test::More;
 
 my ($server, $node, $modules) = javascript_server();
 
-# Of Prisma 7's migrations npm has the command only; what they are carried out by is downloaded from elsewhere. Prisma 6.19 has it in its
-# package, too, and uses it if the configuration says so.
+# Of Prisma 7's migrations npm has only the command, which downloads the program that carries them
+# out. Prisma 6.19 has this program in its package, too, and uses it if the configuration says so.
 my $models = <<'PRISMA';
 model Author {
   id       BigInt   @id @default(autoincrement())
@@ -59,7 +60,7 @@ await prisma.tag.create({ data: { name: 't', books: { connect: (await prisma.boo
 console.log(JSON.stringify([typeof a.id, b.mentorId === a.id, count, await prisma.book.count({ where: { authorId: a.id, tags: { some: { name: 't' } } } })]))
 process.exit(0)
 JAVASCRIPT
-# What they would otherwise download is not used; and they tell of new versions.
+# Their other downloads are not used, and they report new versions.
 local @ENV{qw(PRISMA_SCHEMA_ENGINE_BINARY PRISMA_QUERY_ENGINE_LIBRARY CHECKPOINT_DISABLE)} = ('/bin/true', '/bin/true', 1);
 my $prisma = sub { my @command = @_; return command_runs("Prisma: @command[0, 1]", $site, $node, "$modules/prisma6/build/index.js", @command) };
 my $db = fresh_database('prisma');
@@ -74,7 +75,7 @@ are_adopted($db, 'Prisma', 3);
 nothing_changed($db, '... a second deploy does nothing', sub { like($prisma->('migrate', 'deploy'), qr/No pending migrations/) });
 like($prisma->('migrate', 'status'), qr/up to date/, '... status finds nothing');
 
-# The extension by a migration of its own.
+# The extension in a separate migration.
 my ($migration) = map { $_->{text} } grep { $_->{heading} eq 'Migrations in Prisma' } blocks_of('doc/clients.md');
 $db = fresh_database('prisma_extension', schema => undef);
 write_program("$site/migrations/0_snowflake/migration.sql", $migration);

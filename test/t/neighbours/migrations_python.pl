@@ -1,8 +1,10 @@
-# The migrations of Django and Alembic, as these tools write them, in databases in which snowflake.adopt_keys is on: the catalogs,
-# inserts one by one and many at once, what resets sequences, and what the tools find to do afterwards (doc/clients.md, Migrations).
+# The migrations of Django and Alembic, as these tools write them, in databases in which
+# snowflake.adopt_keys is on. The test checks the catalogs, inserts of one row and of many rows, the
+# commands that reset sequences, and which changes the tools find afterwards (doc/clients.md,
+# Migrations).
 #
 # The packages are Debian's; test/run unpacks them.
-# Not in the default run: it needs foreign software. It takes 40 s of processor time, for frameworks
+# Not in the default run: it needs foreign software. It needs 40 s of processor time for frameworks
 # that are started for each step of their migrations.
 
 use strict;
@@ -106,7 +108,8 @@ PYTHON
 		like($django->('migrate'), qr/No migrations to apply/, 'migrate finds nothing');
 	};
 
-	# The default of new projects. Django's own applications have keys of 32 bits, and keep them.
+	# The default of new projects. Django's own applications have keys of 32 bits, and keep these
+	# keys.
 	my $db = $fresh->('BigAutoField', 'bigint');
 	$django->('makemigrations', 'shop');
 	$django->('migrate');
@@ -120,7 +123,8 @@ PYTHON
 	$resets->($db);
 	$works->('... afterwards');
 
-	# All keys. The framework does not know that its own are wider now: from Django 5.0 on it does not even ask for such a row.
+	# All keys. The framework does not know that its own keys are wider now. From Django 5.0 on it
+	# does not even query such a row.
 	$db = $fresh->('BigAutoField', 'on');
 	$django->('makemigrations', 'shop');
 	command_says($site, $python, '-m', 'django', 'migrate');
@@ -131,7 +135,7 @@ PYTHON
 		. "print('\"yes\"' if User.objects.filter(pk=u.pk).exists() else '\"no\"')\n";
 	like(run_program($python, write_program("$site/wide.py", $code)), $wide, '... a model of 32 bits finds its row in Django 3 and 4 only');
 
-	# The extension by a migration that goes first.
+	# The extension in a migration that runs first.
 	my ($migration) = recipe('Migrations in Django');
 	$db = $fresh->('BigAutoField', 'bigint');
 	$server->safe_psql($db, 'DROP EXTENSION snowflake');
@@ -201,7 +205,7 @@ PYTHON
 	unlike($written->(), qr/op\.\w/, '... autogenerate finds nothing');
 	$alembic->('downgrade', 'base');
 
-	# What the page warns of: keys of 32 bits, and the extension beside the tables.
+	# The page warns of this: keys of 32 bits, and an extension in the tables' migration.
 	$db = fresh_database('alembic_integer');
 	$begin->('Integer');
 	$migrates->();
@@ -221,7 +225,7 @@ PYTHON
 	$alembic->('revision', '--autogenerate', '-m', 'again');
 	like($written->(), qr/op\.drop_table\('snowflake_registry'\)/, '... the extension in the schema of the tables: autogenerate would drop its tables');
 
-	# The extension by a revision.
+	# The extension in a revision.
 	my ($revision) = recipe('Migrations in Alembic');
 	$db = fresh_database('alembic_extension', schema => undef);
 	$begin->('BigInteger');

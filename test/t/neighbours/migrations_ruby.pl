@@ -1,7 +1,8 @@
-# The migrations of Rails, as they are written by hand, in databases in which snowflake.adopt_keys is on: the catalogs, inserts one by one
-# and many at once, what resets sequences, and the two forms of a dumped schema (doc/clients.md, Migrations).
+# Rails' migrations, as users write them, in databases in which snowflake.adopt_keys is on. The test
+# checks the catalogs, inserts of one row and of many rows, the commands that reset sequences, and
+# both forms of a dumped schema (doc/clients.md, Migrations).
 #
-# ActiveRecord is Debian's: test/clients makes a system that has it.
+# ActiveRecord is Debian's: test/clients makes a system that contains it.
 # Not in the default run: it needs foreign software, a framework and its migrations.
 
 use strict;
@@ -89,7 +90,7 @@ ok(ruby('fixtures', 'connection.insert_fixtures_set({ "tags" => [{ "name" => "fi
 ok(ruby('truncate', 'connection.truncate_tables("notes"); puts Note.create!(tag: Tag.first).id.to_json') > 2**40, '... truncate_tables restarts nothing');
 is(ruby('down', 'Initial.migrate(:down); puts connection.tables.grep_v(/\Asnowflake_/).size'), 0, '... the migration can be undone');
 
-# schema.rb, from a database whose extension came by a migration, into another.
+# schema.rb, from a database whose extension was created by a migration, is loaded into another.
 $db = fresh_database('rails_extension', schema => undef);
 is_deeply(ruby('extension', "AddSnowflake.migrate(:up)\nInitial.migrate(:up)\n$use\nputs seen.to_json"), \@seen, 'the extension comes by a migration: tables work');
 are_adopted($db, 'Rails, extension by a migration', 4);

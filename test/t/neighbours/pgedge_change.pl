@@ -1,5 +1,6 @@
-# From pgEdge's extension of the same name to this one, as doc/pgedge.md has it: in one session, with the layout of its ids, and above
-# those that are there. Its setting in the configuration file is a warning, and keeps no other setting from being read.
+# The change from pgEdge's extension of the same name to this one, as in doc/pgedge.md: in one
+# session, with the layout of pgEdge's ids, and with new ids above the existing ones. pgEdge's
+# setting in the configuration file causes a warning, and the other settings are still read.
 # Not in the default run: it needs foreign software.
 
 use strict;
@@ -19,13 +20,13 @@ start_server($server);
 value($server, 'CREATE EXTENSION snowflake; CREATE DATABASE theirs');
 write_theirs($home, 0);
 value($server, create_theirs(), 'theirs');
-# Its columns have its function as their default.
+# The columns' defaults call pgEdge's function.
 value($server, q{
 	CREATE TABLE item (id bigint PRIMARY KEY DEFAULT snowflake.nextval(), n int);
 	INSERT INTO item VALUES (170505378935607296, 1), (170505378935607297, 2)}, 'theirs');
 
 subtest 'changing over' => sub {
-	# All in one session, which was refused before.
+	# All in one session, in which calls were refused before.
 	my $session = $server->background_psql('theirs', on_error_stop => 0);
 	like((ask($session, 'SELECT snowflake.nextval()'))[1], qr/has a different extension/, 'refused');
 	my ($out, $err) = ask($session, block_of('doc/pgedge.md', "set_layout\\('pgedge'\\)"));

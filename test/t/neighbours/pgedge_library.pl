@@ -1,5 +1,5 @@
-# A library that has of ours what pgEdge's has takes the place of ours: our extension cannot be created, and its objects that are
-# there do not work, each with PostgreSQL's own words; once ours is back they do.
+# A library with pgEdge's functions replaces our library. Our extension cannot be created, and its
+# existing objects fail, each with PostgreSQL's own error. When our library is back, they work.
 # Not in the default run: it needs foreign software.
 
 use strict;

@@ -1,6 +1,7 @@
-# Another extension called snowflake, pgEdge's, whose objects meet our library: each call, CREATE EXTENSION and ALTER EXTENSION is
-# refused and says why, preloaded or not; no keeper works for it, or goes on when it takes the place of ours; as a registry it
-# gives no lease. Databases that have ours are not disturbed.
+# Objects of a different extension named snowflake, pgEdge's, use our library. Each call, CREATE
+# EXTENSION and ALTER EXTENSION is refused with an error that says why, whether or not the library
+# is preloaded. No keeper works for this extension, and a keeper ends if it replaces ours. As a
+# registry it grants no lease. Databases with our extension are not disturbed.
 # Not in the default run: it needs foreign software.
 
 use strict;
@@ -29,7 +30,7 @@ subtest 'another extension called snowflake: its objects, our library' => sub {
 
 	write_theirs($home, 0);
 	value($server, $create_theirs, 'theirs');
-	# Its columns have its function as their default.
+	# The columns' defaults call pgEdge's function.
 	value($server, q{
 		CREATE TABLE item (id bigint PRIMARY KEY DEFAULT snowflake.nextval(), n int);
 		INSERT INTO item VALUES (170505378935607296, 1), (170505378935607297, 2)}, 'theirs');

@@ -1,7 +1,8 @@
-# What doc/monitoring has for Prometheus, tried with Debian's Prometheus and postgres_exporter: numbers arrive under their names and meanings, each
-# rule is silent while all is well and fires for what it is made for, and every query of the dashboard has an answer.
+# Tests doc/monitoring's files for Prometheus with Debian's Prometheus and postgres_exporter. The
+# metrics have their documented names and meanings. Each rule is silent without a fault and fires
+# for its fault. Every query of the dashboard returns a result.
 #
-# test/run unpacks both.
+# test/run unpacks both programs.
 # Not in the default run: it needs foreign software.
 
 use strict;
@@ -24,7 +25,7 @@ figures('Prometheus %s, postgres_exporter %s', map { Prometheus::version($_) } q
 my $here = POSIX::getcwd();
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 
-### The rules by themselves, over an hour in which all is well and one in which something is not.
+### The rules alone, over an hour without faults and over an hour with a fault.
 
 my ($status, $said) = Prometheus::promtool('check', 'rules', "$here/$folder/alerts.yaml");
 is($status, 0, 'promtool takes the rules') or diag($said);
@@ -55,7 +56,7 @@ my @cases = (
 	[ Advice => advice => 1 ],
 	[ NoBlackBox => black_box => 0 ],
 	[ Unseen => issuing => '_' ],
-	# What must wake nobody.
+	# States that may fire no alert.
 	[ '' => issuing => 0, idle => 1 ],
 	[ '' => map { $_ => 'NaN' } qw(ids_flow_seconds since_registry_answer_seconds registry_answer_seconds horizon_age_seconds) ],
 	[ '' => map { $_ => 'NaN' } qw(issuing idle) ],
@@ -70,7 +71,7 @@ for my $case (@cases)
 	{
 		my $segment = $metric =~ /^segment_/ ? ', segment="s"' : '';
 		my $later = exists $ill{$metric} ? "$ill{$metric}x100" : "$well{$metric}x100";
-		# The notation has neither exponents nor a NaN that is repeated.
+		# The notation has neither exponents nor a repeated NaN.
 		$later = 'NaN ' x 100 if $later =~ /^NaN/;
 		my $values = sprintf('%sx119 %s', $well{$metric}, $later) =~ s/(\d+e\+?\d+)/sprintf '%d', $1/ger;
 		$series .= qq(      - {series: 'snowflake_$metric\{job="p", instance="i", datname="d"$segment\}', values: '$values'}\n);
@@ -86,7 +87,7 @@ is($status, 0, scalar(@cases) . ' cases: each rule fires for what it is made for
 my %seen = map { ("Snowflake$_->[0]" => 1) } grep { $_->[0] } @cases;
 is_deeply([ grep { !$seen{$_} } slurp_file("$folder/alerts.yaml") =~ /^ +- alert: (\w+)/mg ], [], 'no rule has no case');
 
-### A registry, a node of it with a second database, and what watches them
+### A registry, a node of it with a second database, and the monitoring programs
 
 my $lease = 8 * slowness();
 my $registry = new_server('registry', preload => 1, conf => quiet());
@@ -100,7 +101,7 @@ value($node, $_) for 'CREATE EXTENSION snowflake', 'CREATE DATABASE second', $ro
 value($node, q{SELECT snowflake_nextval(); SELECT snowflake_segment_nextval('ticket'); SELECT snowflake_horizon()});
 value($node, 'CREATE EXTENSION snowflake', 'second');
 
-# The rules as they are, but for the time that they wait.
+# The rules unchanged, except for the time that they wait.
 append_to_file("$scratch/alerts.yaml", slurp_file("$folder/alerts.yaml") =~ s/^( +for:) \S+$/$1 1s/gmr);
 my $prometheus = Prometheus->new(
 	rules => "$scratch/alerts.yaml", queries => "$here/$folder/queries.yaml", role => 'prometheus',
@@ -133,7 +134,8 @@ is(system("'" . Prometheus::program('promtool') . "' check metrics <$scratch/met
   or diag(slurp_file("$scratch/lint"));
 is(-s "$scratch/lint", 0, '... at all');
 
-# Somebody holds a table for himself: a node's numbers come all the same, as soon as the exporter's role has given the others up.
+# A session locks a table exclusively. The node's numbers still arrive, as soon as the exporter's
+# role has given up the other ones.
 my $session = $node->background_psql('second', on_error_stop => 0);
 $session->query_safe('BEGIN; LOCK TABLE snowflake_segment IN ACCESS EXCLUSIVE MODE');
 my $locked = $prometheus->exposed('node');
@@ -143,7 +145,7 @@ $session->query_safe('COMMIT');
 like($prometheus->exposed('node'), qr/^pg_exporter_last_scrape_error 0$/m, '... until they do');
 $session->quit;
 
-### All is well, and every query has an answer
+### No fault, and every query returns a result
 
 ok(wait_until('all rules', sub { !grep { $_->{health} ne 'ok' } $prometheus->rules }), 'all rules are evaluated');
 my @rules = $prometheus->rules;
@@ -167,7 +169,7 @@ for my $target (@targets)
 	ok(wait_until($expression, sub { my @found = $prometheus->query($expression); @found > 0 }), "$target->[0]: $expression");
 }
 
-### The registry is away
+### The registry is unavailable
 
 $registry->stop('immediate');
 my %fired;
@@ -181,7 +183,7 @@ ok(fires("Snowflake$_ node"), "Snowflake$_ fires") for qw(NotIssuing CallsFail);
 is_deeply([ grep { !/^Snowflake(IdsWillStop|RegistryFailing|NotIssuing|CallsFail) node$/ } sort keys %fired ], [], 'no other alert does');
 is($prometheus->value_of('snowflake_idle{instance="node", datname="second"}'), 1, 'the database that nobody asked is idle still');
 
-### ... and back
+### ... and available again
 
 start_server($registry);
 ok(wait_until('silence', sub { !grep { !/CallsFail/ } $prometheus->alerts }), 'once it answers, they end');

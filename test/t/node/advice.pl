@@ -1,4 +1,5 @@
-# What snowflake_status.advice says although ids flow, and the log once, when the lease is drawn.
+# The advice that snowflake_status.advice shows although ids are issued, and that the log reports
+# once, when the lease is acquired.
 use strict;
 use warnings;
 
@@ -11,7 +12,8 @@ use Test::More;
 my $server = new_server('advised', conf => "wal_level = logical\nmax_worker_processes = 13\n");
 start_server($server);
 
-# A database with these statements before its first id; returns its advice and what the log says of it.
+# Runs these statements in a new database before its first id. Returns its advice and the log's
+# lines about it.
 my $databases = 0;
 
 sub advice_after
@@ -39,7 +41,7 @@ like($advice, qr/^$chance.*snowflake\.registry\.$/, 'a subscriber whose registry
 is($warnings, 1, '... is warned once');
 like($log, qr/WARNING:  snowflake keeper: $chance.*\n.*HINT:  Give all of them the same registry/, '... with a hint');
 
-# Who draws ranges of segments alone is warned, too.
+# A node that only acquires ranges of segments is warned, too.
 my $segments = 'segments';
 $server->safe_psql('postgres', "CREATE DATABASE $segments");
 $server->safe_psql($segments, $_) for $create, q{CREATE SUBSCRIPTION s2 CONNECTION 'dbname=nowhere' PUBLICATION p WITH (connect = false)},
@@ -53,7 +55,7 @@ is(scalar(() = slurp_file($server->logfile, $from) =~ /WARNING:  snowflake keepe
 $server->safe_psql($segments, q{ALTER SUBSCRIPTION s2 SET (slot_name = NONE)});
 $server->safe_psql($segments, 'DROP SUBSCRIPTION s2');
 
-# It draws another one: no news.
+# It acquires another lease: nothing new is logged.
 my $end = -s $server->logfile;
 $server->safe_psql($db, 'SELECT pg_terminate_backend(keeper_pid) FROM snowflake_status');
 wait_until('the keeper to leave', sub { $server->safe_psql($db, 'SELECT keeper_pid IS NULL FROM snowflake_status') eq 't' });
@@ -67,7 +69,8 @@ ok(wait_until('no advice', sub { $server->safe_psql($db, 'SELECT advice IS NULL 
 	'without the subscription the next window takes it away');
 is($server->safe_psql($db, 'SELECT leases_acquired FROM snowflake_status'), $drawn, '... of the same lease');
 
-# Another database's subscription is none of this one's business, nor is one of a node whose registry is shared.
+# Another database's subscription causes no advice here, nor does one on a node with a shared
+# registry.
 $server->safe_psql('postgres', q{CREATE EXTENSION snowflake; CREATE SUBSCRIPTION other CONNECTION 'dbname=nowhere' PUBLICATION p WITH (connect = false)});
 ($advice, $warnings) = advice_after($create);
 is("$advice $warnings", ' 0', 'a subscription of another database');
@@ -86,7 +89,7 @@ my $shared = sprintf q{ALTER DATABASE db7 SET snowflake.registry = 'host=%s port
 is($server->safe_psql('db7', 'SHOW snowflake.registry') =~ /db1/, 1, 'a registry that is shared');
 unlike($advice, $chance, '... and a subscription, too');
 
-# Four worker ids, of which the node takes the last.
+# Four worker ids, of which the node acquires the last.
 my $now = 'extract(epoch FROM now())::bigint * 1000 - 1735689600000';
 ($advice, $warnings, $log) = advice_after($create, q{SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 0, 2, 12)},
 	lease_function() . qq{SELECT pg_temp.lease('node ' || n, $now, '1 hour') FROM generate_series(1, 3) n});
@@ -97,12 +100,12 @@ like($advice, qr/^less than a tenth of the worker ids is free: 1 of 16\. When no
 is($warnings, 1, '... of which the log warns');
 $server->safe_psql($db, q{DELETE FROM snowflake_registry WHERE node LIKE 'node %'});
 ok(wait_until('no advice', sub { $server->safe_psql($db, 'SELECT advice IS NULL FROM snowflake_status') eq 't' }), '... until others are free again');
-# What a crash leaves behind is as good as free when its window is over.
+# A lease that a crash left counts as free when its window is over.
 ($advice) = advice_after($create, q{SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 0, 4, 12)},
 	lease_function() . qq{SELECT pg_temp.lease('node ' || n, $now - 5000, '1 s') FROM generate_series(1, 15) n});
 is($advice, '', 'leases whose windows are over are free');
 
-# The launcher of logical replication takes one, the keepers take all others.
+# The launcher of logical replication takes one background worker, and keepers take all others.
 ($advice, $warnings, $log) = advice_after($create);
 like($advice, qr/^12 databases of this server issue ids, and there are 13 background workers\. Raise max_worker_processes/, 'no background worker is left');
 

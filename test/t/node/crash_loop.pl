@@ -1,6 +1,7 @@
-# A crash loop does not use up the ring of 8 worker ids: a process is killed as soon as the server is back, again and again. Where the
-# machine goes on all lives share one worker id (G10). Where each life ends with a reboot it costs a worker id for as long as a first
-# window lasts, 10 s.
+# A crash loop does not use up the ring of 8 worker ids. A process is killed as soon as the server
+# is up, many times. If the machine does not reboot, the node keeps its worker id across all crashes
+# (G10). If each crash is followed by a reboot, it costs a worker id for the length of a first
+# window, 10 s.
 # Not in the default run: many restarts of a server under load.
 use strict;
 use warnings;
@@ -12,14 +13,14 @@ use SnowflakeTest;
 use Test::More;
 use Time::HiRes qw(time sleep);
 
-# Any process will do, and the checkpointer is always there.
+# Any process would do, and the checkpointer always exists.
 sub crash
 {
 	my ($server) = @_;
 	return kill_and_wait($server, value($server, q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'}));
 }
 
-# No more than 7 while one window lasts.
+# At most 7 while one window lasts.
 sub reboot
 {
 	my ($server, $began) = @_;
@@ -44,7 +45,7 @@ for my $loop ([ 'crash', 40, \&crash, 1 ], [ 'reboot', 16, \&reboot, 8 ])
 	{
 		my $round = time();
 		my ($rc, $out, $err);
-		# The first call may meet a server that is not back yet.
+		# At the first call the server may not be up yet.
 		ok(0, 'the server is back') unless wait_until('the server', sub {
 			($rc, $out, $err) = $server->psql('postgres', "\\set VERBOSITY verbose\nSELECT snowflake_nextvals(300); SELECT worker FROM snowflake_status");
 			return $rc == 0 || ($err // '') =~ /ERROR: /;

@@ -1,7 +1,8 @@
-# The keeper runs what others have hung on the registry's tables, and ends in time all the same (section 5 of the design): a
-# shutdown ends although they go on for ever, and a command that wants the database has it within the 5 s that PostgreSQL gives it.
+# The keeper runs triggers that others put on the registry's tables, and still ends in time (section
+# 5 of the design). A shutdown ends even if these triggers run for ever. A command that needs the
+# database gets it within PostgreSQL's 5 s.
 #
-# Each trigger has a database, and a keeper, of its own. They are all ended by one shutdown.
+# Each trigger has its own database and keeper. One shutdown ends all of them.
 # Not in the default run: many restarts of a server under load.
 
 use strict;
@@ -12,7 +13,7 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-# One third of a second from one extension to the next.
+# A third of a second from one extend to the next.
 my $server = new_server('keeper_ends',
 	conf => "snowflake.lease_duration = 1s\nmax_worker_processes = 32\nsnowflake.max_databases = 32\nmax_prepared_transactions = 2\n");
 start_server($server);
@@ -27,7 +28,7 @@ my $catches_at_work = q{
 		BEGIN LOOP PERFORM 1; END LOOP; EXCEPTION WHEN query_canceled THEN NULL; END;
 	END LOOP;};
 
-# The trigger's function waits where everybody can see it, by an advisory lock that it holds.
+# The trigger's function waits, and its advisory lock shows every session that it does.
 sub plpgsql
 {
 	my ($body) = @_;
@@ -36,7 +37,8 @@ sub plpgsql
 }
 sub c { return "CREATE FUNCTION hostile() RETURNS trigger LANGUAGE c AS '$ENV{SNOWFLAKE_TEST_C}/registry_triggers', '$_[0]'"; }
 
-# database => the function, and what it is hung on. An extension is an UPDATE, a release a DELETE.
+# database => the function, and its trigger's event and table. An extend is an UPDATE, a release a
+# DELETE.
 my %triggers = (
 	control => undef,
 	catching_update => [ plpgsql($catches), 'UPDATE' ],
@@ -60,7 +62,7 @@ sub keeper
 	return $server->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE backend_type = 'snowflake keeper' AND datname = '$db'");
 }
 
-# Whether the keeper is inside the trigger.
+# Whether the keeper is running the trigger.
 sub is_inside
 {
 	my ($db, $pid) = @_;
@@ -93,7 +95,7 @@ for my $db (qw(catching_update working_update twice_update))
 	ok(wait_until("$db: the trigger", sub { is_inside($db, $keepers{$db}) }), "$db: the keeper is inside the trigger");
 }
 
-### An error that the keeper meets while it is told to stop does not keep it from giving its worker id back.
+### If the keeper gets an error while it is told to stop, it still releases its lease.
 
 ok(wait_until('failing: the keeper to end', sub { keeper('failing') eq '' }), 'a keeper is told to stop as it fails');
 is($server->safe_psql('failing', 'SELECT count(*) FROM snowflake_registry'), '0', '... and gives its worker id back');
@@ -106,13 +108,13 @@ ok(is_inside('twice_update', $pid), 'told to stop once, the trigger goes on');
 ok(wait_until('twice_update: the keeper to end', sub { kill 'TERM', $pid; keeper('twice_update') eq '' }), 'told again, the keeper ends');
 like(lines_of($pid), qr/FATAL:  terminating background worker "snowflake keeper"/, '... as a process that is ended');
 
-# One signal may come as two.
+# Two signals may arrive as one.
 $pid = $keepers{signalled};
 kill 'TERM', $pid for 1 .. 20;
 ok(wait_until('signalled: the keeper to end', sub { keeper('signalled') eq '' }), 'the same signal twice, the keeper ends');
 like(lines_of($pid), qr/released worker id \d+/, '... and gives its worker id back');
 
-### A command that wants the database for itself
+### A command that needs the database for itself
 
 my ($rc, $out, $err) = $server->psql('postgres', 'DROP DATABASE dropped_delete');
 is($rc, 0, 'DROP DATABASE does not fail because of a trigger') or diag($err);
@@ -120,12 +122,13 @@ like(lines_of($keepers{dropped_delete}), qr/FATAL:  terminating background worke
 
 ### One shutdown for all
 
-# A release that is under way: the lease goes back where it came from when the registry is another one.
+# During a release: the lease returns to the registry that it came from if the registry has changed.
 $server->append_conf('postgresql.conf', "snowflake.registry = 'host=/nowhere'");
 kill 'HUP', $keepers{moving_delete};
 ok(wait_until('moving_delete: the trigger', sub { is_inside('moving_delete', $keepers{moving_delete}) }), 'moving_delete: the keeper is inside the trigger');
 
-# A lock that outlives its session: of the row, because the keeper waits for none of the table.
+# A lock that outlives its session. It locks the row, because the keeper does not wait for a lock on
+# the table.
 $server->safe_psql('locked', q{BEGIN; UPDATE snowflake_registry SET node = node; PREPARE TRANSACTION 'lock'});
 ok(wait_until('locked: the keeper to wait', sub {
 	$server->safe_psql('postgres', "SELECT count(*) FROM pg_locks WHERE pid = $keepers{locked} AND NOT granted") eq '1' }), 'locked: the keeper waits for the lock');

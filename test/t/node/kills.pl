@@ -1,8 +1,10 @@
-# Kills at random moments under load. Tries to break G1: whatever is killed, whenever, no id that ever reached a client is
-# issued again, not even one whose transaction was rolled back or whose session died right after. And after each kill ids flow
-# again: after a shutdown under another lease, after a crash under the same one (t/crash/random_kills looks at crashes alone).
+# Kills at random moments under load. The test tries to break G1: whatever is killed, and whenever,
+# no id that ever reached a client is issued again, not even an id whose transaction was rolled back
+# or whose session died right afterwards. After each kill ids are issued again: after a shutdown
+# under another lease, after a crash under the same lease (t/crash/random_kills tests only crashes).
 #
-# The seed decides the kinds of kill and their moments; what the server is doing at that moment it does not decide.
+# The seed decides the kinds of kill and their moments, but not what the server is doing at those
+# moments.
 # Not in the default run: kills at random moments.
 use strict;
 use warnings;
@@ -20,14 +22,14 @@ my $seed = seed();
 my $server = new_server('kills', conf => q{
 log_statement = none
 restart_after_crash = on
-# Extensions are under way all the time.
+# So that an extend is nearly always in progress.
 snowflake.lease_duration = 1s
 });
 start_server($server);
 $server->safe_psql('postgres', 'CREATE EXTENSION snowflake; CREATE TABLE kept (id bigint DEFAULT snowflake_nextval())');
 
-# Runs long enough to be hit within, pauses, single calls, and transactions that are rolled back. The pauses keep the
-# number of ids within what can be compared.
+# Runs that are long enough for kills to hit them, pauses, single calls, and transactions that are
+# rolled back. The pauses limit the number of ids, which the test must compare.
 my $script = ids_in_every_way(times => 200, copied => 400, rolled_back => 20, kept => 5, at_once => 50, pause => 0.004);
 my $clients = start_clients($server, $clients_count, $script);
 
@@ -69,7 +71,7 @@ for my $i (reverse 1 .. $#plan)
 	@plan[ $i, $j ] = @plan[ $j, $i ];
 }
 
-# From clients that are being killed all the time, ids do arrive.
+# Ids arrive although clients are killed all the time.
 sub ids_flow
 {
 	my $size = client_bytes($clients);
@@ -81,7 +83,7 @@ for my $name (@plan)
 {
 	$silent++ unless ids_flow();
 	push @lives, (split /\|/, $server->safe_psql('postgres', 'SELECT worker, extract(epoch FROM window_start) FROM snowflake_status'))[ 0, 1 ];
-	# At a random moment after that: what the kill hits is chance.
+	# At a random moment after that, so chance decides what the kill hits.
 	sleep(rand(0.6));
 	my $happened = $kinds{$name}->();
 	for (1 .. 20)
@@ -126,7 +128,8 @@ subtest 'every id decodes to a time within the test' => sub {
 };
 
 subtest 'no worker id was leased twice for overlapping windows' => sub {
-	# Each life as the status showed it: the same worker id again only with a later window.
+	# The lease after each start, as the status showed it: the same worker id appears again only
+	# with a later window.
 	my (%start, $overlaps);
 	$overlaps = 0;
 	while (my ($worker, $window_start) = splice @lives, 0, 2)

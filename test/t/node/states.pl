@@ -1,5 +1,6 @@
-# snowflake_status tells the truth, and snowflake_metrics the same in numbers: what a call would get now, for how long ids flow, and of a registry's address only to those who
-# may see all settings.
+# snowflake_status shows the node's true state, and snowflake_metrics shows the same in numbers:
+# what a call would return now, and for how long ids can be issued. Only roles that may see all
+# settings see a registry's address.
 use strict;
 use warnings;
 
@@ -15,7 +16,7 @@ my $issue = "SET snowflake.start_timeout = '300ms'; SELECT snowflake_nextval()";
 sub status { return $_[0]->safe_psql($db, "SELECT $_[1] FROM snowflake_status"); }
 sub metrics { return split /\|/, $_[0]->safe_psql($db, "SELECT $_[1] FROM snowflake_metrics"); }
 
-# What fails says so in the view: the state, that no ids flow, and the SQLSTATE of a call.
+# The view shows each failure: the state, that no ids are issued, and the SQLSTATE of a call.
 sub fails_as
 {
 	my ($server, $state, $flow, $code) = @_;
@@ -51,7 +52,8 @@ subtest 'idle, issuing, and a clock that is behind' => sub {
 	$server->safe_psql($db, 'SELECT pg_terminate_backend(keeper_pid) FROM snowflake_status');
 	ok(wait_until('idle', sub { status($server, 'state') eq 'idle' }), 'a keeper that was told to leave leaves an idle node');
 
-	# It starts in the past: no worker id that is free may be used then, and nobody stepped back.
+	# The clock starts in the past, so no free worker id may be used then, although it did not step
+	# back.
 	$server->stop('fast');
 	move_clock($server, 0);
 	start_server($server);
@@ -67,7 +69,7 @@ subtest 'idle, issuing, and a clock that is behind' => sub {
 	$server->stop('fast');
 };
 
-### A registry that is down, and what others may see of it
+### A registry that is down, and what other roles may see of it
 
 subtest 'the window ends while the registry is down' => sub {
 	my $registry = new_server('registry');
@@ -119,7 +121,7 @@ subtest 'the window ends while the registry is down' => sub {
 	cmp_ok((metrics($node, $counted))[1], '>', $answers, '... and that is counted');
 	is(join('|', metrics($node, 'issuing, registry_failing, last_error_timestamp_seconds IS NULL')), '1|0|t', '... and the numbers say so');
 
-	# Refused, for a reason that names a role there.
+	# Refused for a reason that contains a role of the registry.
 	$registry->safe_psql($db, 'ALTER TABLE snowflake_origin OWNER TO pg_monitor');
 	ok(wait_until('a refusal', sub { status($node, 'last_error_code') eq '42501' }), 'refused');
 	is($node->safe_psql($db, 'SET ROLE nobody; SELECT last_error FROM snowflake_status'), 'the registry refused', 'others read that it refused');
@@ -130,7 +132,7 @@ subtest 'the window ends while the registry is down' => sub {
 	$_->stop('immediate') for $node, $registry;
 };
 
-### Idle is who nobody has asked, whatever the registry does
+### The state is idle if no id was requested, whatever the registry does
 
 subtest 'a registry that was never reached' => sub {
 	my $registry = new_server('away');
@@ -151,7 +153,7 @@ subtest 'a registry that was never reached' => sub {
 	$node->restart;
 	is(status($node, 'state, last_error'), 'idle|', 'in a new life nobody has asked yet');
 
-	# Who asks for numbers of a segment has not asked for an id.
+	# A call for numbers of a segment does not request an id.
 	is((query_error($node, $db, q{SET snowflake.start_timeout = '300ms'; SELECT snowflake_segment_nextval('ticket')}))[0], 'SF005', 'a segment has no numbers');
 	is(join('|', metrics($node, 'state, idle, failed_calls_total, failed_segment_calls_total, registry_failing, ranges_failing')), 'idle|1|0|1|0|1',
 		'... which says nothing of ids');
@@ -188,7 +190,7 @@ subtest 'held back after a promotion' => sub {
 	is($standby->safe_psql($db, 'SELECT snowflake_settled()'), 't', 'nothing was lost');
 	ok(wait_until('an id', sub { $standby->psql($db, $issue) == 0 }), 'ids flow');
 	is(status($standby, 'state, last_error'), 'issuing|', 'and the state says so');
-	# A node elsewhere, whose registry it is, hears of it, too.
+	# A node on another server that uses this registry reports this, too.
 	my $node = new_server('elsewhere', conf => sprintf("snowflake.registry = 'host=%s port=%d dbname=%s'\n", $standby->host, $standby->port, $db));
 	start_server($node);
 	$node->safe_psql($db, q{CREATE EXTENSION snowflake; SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 0, 1, 12)});
