@@ -1,7 +1,8 @@
-# Random acquires, extends and releases against a model of the registry's rules (section 4 of the design): each answer, every lease
-# and every watermark is what the model says, in rings of several sizes, with clocks that drift, step and lie at the edges. Under
-# attack is G1: windows of one worker id never overlap, whatever is acquired, extended, released or left to expire, in whatever
-# order and with whatever clocks.
+# Random acquires, extends and releases are compared with a model of the registry's rules (section 4
+# of the design). Each result, lease and watermark agrees with the model, in rings of several sizes,
+# with clocks that drift, step and have extreme values. The test tries to break G1: windows of one
+# worker id never overlap, whatever leases are acquired, extended, released or left to expire, in
+# whatever order and with whatever clocks.
 #
 # SNOWFLAKE_SEED repeats a run.
 use strict;
@@ -15,7 +16,7 @@ use Test::More;
 my $seed = seed();
 my $server = protocol_server('random_operations');
 
-# The rules once more, in Perl: leases by worker id, watermarks by worker id, nothing else.
+# The rules again, in Perl: leases by worker id, watermarks by worker id, nothing else.
 my %model;
 
 sub model_reset
@@ -25,7 +26,7 @@ sub model_reset
 	return;
 }
 
-# What acquire must answer for a lease id: (worker, start, end), or SQLSTATE alone.
+# The expected result of acquire for a lease id: (worker, start, end), or only the SQLSTATE.
 sub model_acquire
 {
 	my ($lease_id, $now, $ticks, $datacenter) = @_;
@@ -33,7 +34,8 @@ sub model_acquire
 	return 'SF003' if $now > $max_tick;
 	my %live = %{ $model{live} };
 	my %mark = %{ $model{mark} };
-	# Round and round the common part, two thirds of the ring, every other time backwards; then the reserve, from its middle.
+	# In circular order in the common part, two thirds of the ring, in every second round backwards;
+	# then in the reserve, from its middle.
 	my $common = $model{ring} - int($model{ring} / 3);
 	my $middle = $common + int($model{ring} / 6);
 	my @common = map { ($lease_id + $_) % $common } 0 .. $common - 1;
@@ -41,7 +43,7 @@ sub model_acquire
 	my @ring = map { $datacenter * $model{ring} + $_ } @common, $middle .. $model{ring} - 1, reverse $common .. $middle - 1;
 	my @free = grep { !$live{$_} } @ring;
 	my ($worker) = grep { ($mark{$_} // -1) < $now } @free;
-	# Of the leases that have ended by both clocks the first, and only where no other worker id will do.
+	# The first lease that has ended by both clocks, and only if no other worker id is available.
 	my $clock = now_ms() - 1_735_689_600_000;
 	my $ended = $now < $clock ? $now : $clock;
 	if (!defined $worker)
@@ -88,7 +90,7 @@ PLAN: for my $plan ([ 0, 3, at_length(500, 1500) ], [ 1, 2, at_length(350, 1000)
 	my $failed = 0;
 	for my $n (1 .. $operations)
 	{
-		# The clock drifts on, and now and then it is wrong: back, forward, at the edges.
+		# The clock drifts, and sometimes it is wrong: behind, ahead, or at a limit.
 		$clock += int(rand(4000));
 		$clock -= int(rand(100_000)) if rand() < 0.05;
 		$clock += int(rand(200_000)) if rand() < 0.05;
@@ -96,7 +98,7 @@ PLAN: for my $plan ([ 0, 3, at_length(500, 1500) ], [ 1, 2, at_length(350, 1000)
 		$now = (-1, 0, $max_tick - int(rand(3000)), $max_tick + 1)[ int(rand(4)) ] if rand() < 0.02;
 		my $seconds = 1 + int(rand(rand() < 0.8 ? 20 : 300));
 		my $lease = @history ? $history[ int(rand(@history)) ] : undef;
-		# The younger ones more often: they are still leased.
+		# Newer leases more often, because they are still valid.
 		$lease = $history[ -1 - int(rand(@history > 8 ? 8 : @history)) ] if @history && rand() < 0.8;
 		my ($what, $got, $expected) = ('acquire');
 		if (!$lease || rand() < 0.45)

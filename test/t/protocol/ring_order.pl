@@ -1,7 +1,9 @@
-# Worker ids are acquired round and round the common part (section 4 of the design): each lease gets the next one, from its place on,
-# that nobody has and whose last window lies behind. 1,030 leases in a row, with live ones in between that are released in any
-# order: never a live worker id, never a window that begins below where the last one of its worker id ended (G1).
-# Not in the default run: a ring is used up, again and again.
+# Worker ids are acquired in circular order in the common part (section 4 of the design). Each lease
+# gets the next worker id, from the registry's slot on, that no node has and whose last window is in
+# the past. The test acquires 1,030 leases in a row, and releases other leases in any order
+# meanwhile. No lease gets a worker id that is in use, and no window begins below the end of its
+# worker id's last window (G1).
+# Not in the default run: it uses up a ring many times.
 use strict;
 use warnings;
 
@@ -22,14 +24,16 @@ for my $i (1 .. 1030)
 	die "lease $i: $text" unless $lease;
 	my $worker = $lease->{worker};
 	++$wrong if $live{$worker};
-	# In the ring's order: from lease_id on, over those that live, or may have been used up to now.
+	# In the ring's order: from lease_id on, without worker ids that are leased, or may have been
+	# used up to now.
 	my $expected = $lease->{id} % 683;
 	while ($live{$expected} || ($last_end{$expected} // -1) >= $now) { $expected = ($expected + 1) % 683; ++$skipped; }
 	++$wrong if $worker != $expected;
 	++$overlaps if exists $last_end{$worker} && $lease->{start} <= $last_end{$worker};
 	++$wraps if defined $previous && $worker < $previous;
 	$previous = $worker;
-	# Every fifth lives on, to be released much later; the first of all to the end, so that the ring meets it again.
+	# Every fifth lease is kept, and released much later. The first one is kept until the end, so
+	# that the ring meets it again.
 	$live{$worker} = $lease;
 	$first //= $worker;
 	my @give = $i % 5 != 1 ? ($lease) : keys %live > 150 ? $live{ (grep { $_ != $first } keys %live)[0] } : ();

@@ -1,9 +1,9 @@
-# A column of type snowflake_id is stored, indexed, referred to, partitioned, copied and replicated
-# as a bigint column is: the same pages, the fast path of COPY, foreign keys to and from bigint, the
-# same partitions, the same bytes in the binary format. ALTER TYPE in either direction rewrites
-# neither the table nor an index on its columns. What is refused is refused with a clear error.
+# A column of type snowflake_id is stored, indexed, referenced, partitioned, copied and replicated
+# like a bigint column: the same pages, COPY's fast path, foreign keys to and from bigint, the same
+# partitions, the same bytes in the binary format. ALTER TYPE in either direction rewrites neither
+# the table nor an index on its columns. What is not supported fails with a clear error.
 #
-# SNOWFLAKE_TRIALS is how many rows each table has.
+# SNOWFLAKE_TRIALS sets the number of rows in each table.
 # Not in the default run: many rows in many tables.
 
 use strict;
@@ -25,7 +25,7 @@ my %types = (typed => 'snowflake_id', plain => 'bigint');
 
 sub state_of { my ($sql) = @_; return (query_error($server, $db, $sql))[0]; }
 
-# An error with its SQLSTATE and its words.
+# An error with its SQLSTATE and its message.
 sub refused
 {
 	my ($sql, $state, $words, $name) = @_;
@@ -35,7 +35,7 @@ sub refused
 	return like($text, $words, '... and says why');
 }
 
-# The files of tables and of their indexes, one on a line.
+# The files of tables and of their indexes, one in a line.
 sub files
 {
 	my $names = join ', ', map { "'$_'::regclass" } @_;
@@ -99,7 +99,7 @@ subtest 'COPY' => sub {
 	goes_in_many('a partition', "COPY way (n) FROM '$file'", 'way_1');
 	ids_are_good('way', $rows, 'a partition');
 
-	# In both formats the type's files are those of bigint, and each reads the other's.
+	# In both formats the type's files equal those of bigint, and each type reads the other's.
 	for my $format ('text', 'csv', 'binary')
 	{
 		my %written;
@@ -139,7 +139,7 @@ subtest 'ALTER TYPE' => sub {
 	my $rows_before = value($content);
 	is(scalar(() = $before =~ /\n/g), 8, 'two tables with seven indexes');
 	my $default = q{SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'head'::regclass};
-	# One column after the other, so that each foreign key is between both types for a time.
+	# One column after the other, so that each foreign key is temporarily between both types.
 	for my $type ('snowflake_id', 'bigint', 'snowflake_id')
 	{
 		for my $column ('head.id', 'tail.head_id', 'head.parent', 'tail.id', 'head.last_tail')
@@ -157,7 +157,7 @@ subtest 'ALTER TYPE' => sub {
 				. " AND attrelid IN ('head'::regclass, 'tail'::regclass)"), $type, 'the columns have the type');
 	}
 
-	# Arrays contain their type, and indexes on expressions are built anew at every change of type.
+	# Arrays contain their type, and indexes on expressions are rebuilt at every change of type.
 	value('ALTER TABLE head ALTER ids TYPE snowflake_id[]');
 	isnt(files('head', 'tail'), $before, 'a table with an array column is written anew');
 	is(value($content), $rows_before, '... and its rows are as they were');
@@ -168,7 +168,7 @@ subtest 'ALTER TYPE' => sub {
 	is(join(' ', map { /^(\w+)/ } @changed), 'head_text', 'an index on an expression is built anew, and neither the table nor its other indexes');
 	is(value(q{SET enable_seqscan = off; SELECT count(*) FROM head WHERE snowflake_to_text(id, 'base58') > '0'}), $many, '... and that index has every row');
 
-	# What PostgreSQL refuses for any two types.
+	# PostgreSQL refuses these for any two types.
 	value(q{CREATE TABLE seen (id bigint PRIMARY KEY); CREATE VIEW view_of_seen AS SELECT id FROM seen});
 	refused('ALTER TABLE seen ALTER id TYPE snowflake_id', '0A000', qr/used by a view/, 'a column in a view');
 	value('DROP VIEW view_of_seen');
@@ -219,7 +219,7 @@ subtest 'foreign keys' => sub {
 	}
 };
 
-# What PostgreSQL finds by the types of both columns, of which it knows no cast between these two.
+# PostgreSQL chooses these by the types of both columns, and knows no cast between these two types.
 subtest 'foreign keys that PostgreSQL refuses' => sub {
 	value('CREATE TABLE narrow (id integer PRIMARY KEY)');
 	refused('CREATE TABLE refused (id snowflake_id REFERENCES narrow)', '42804', qr/incompatible types: snowflake_id and integer/, 'a reference of the type to an integer');
@@ -256,7 +256,7 @@ subtest 'partitions' => sub {
 		is(value("SELECT count(*) FROM typed.by_$way a JOIN pg_class c ON c.oid = a.tableoid JOIN"
 				. " (plain.by_$way b JOIN pg_class d ON d.oid = b.tableoid) USING (id) WHERE c.relname <> d.relname"), 0, '... each in the same one');
 	}
-	# A partition of the other type is refused, and attached when it has the type.
+	# A partition of the other type is refused, and attached once it has the type.
 	value(q{
 		SET search_path = typed, public;
 		ALTER TABLE by_hash DETACH PARTITION hash_3;
@@ -288,7 +288,7 @@ subtest 'partitions' => sub {
 };
 
 subtest 'indexes' => sub {
-	# The same rows come back, by each index and by none.
+	# The same rows are returned, with each index and without one.
 	value('ANALYZE shuffled_typed, shuffled_plain');
 	my @ids = split /\n/, value("SELECT id FROM shuffled_plain ORDER BY md5(id::text || 'chosen' || '$seed') LIMIT 40");
 	my %scans = (
@@ -394,7 +394,7 @@ subtest 'the binary protocol' => sub {
 	is_deeply([ map { length } @{ $got->{rows}[0] } ], [ 8, 4, 8 ], 'eight bytes');
 	is_deeply([ map { unpack 'q>', $_ } @{ $got->{rows}[0] }[ 0, 2 ] ], [ $id, $id ], '... which are the id, as of bigint');
 	is_deeply($got->{parameters}, [20], 'a parameter without a type that is compared with an id is a bigint');
-	# A parameter whose type the column gives is of the type.
+	# A parameter whose type comes from the column has the column's type.
 	value('CREATE TABLE binary_ids (id snowflake_id, n bigint)');
 	my @all = split /\n/, value('SELECT id FROM typed ORDER BY id LIMIT 200');
 	my %types_of_parameters;
@@ -426,7 +426,7 @@ subtest 'a view of that type over a bigint column' => sub {
 	is(value('SELECT count(*), count(DISTINCT id), max(n) FROM base'), '99|99|1100', 'rows are inserted, changed and deleted through it; the table issues the ids');
 	is(value(q{SELECT jsonb_typeof(to_jsonb(f)->'id') || pg_typeof(f.id) FROM face f LIMIT 1}), 'stringsnowflake_id', 'its ids are of the type');
 	like(value('INSERT INTO face (n) VALUES (0) RETURNING row_to_json(face)'), qr/^\{"id":"\d+","n":0\}$/, '... also in RETURNING');
-	# To PostgreSQL the cast makes the column an expression.
+	# For PostgreSQL the cast makes the column an expression.
 	refused('INSERT INTO face VALUES (5, 5)', '0A000', qr/cannot insert into column "id" of view "face"/, 'an id cannot be given through it');
 	refused('UPDATE face SET id = 5::bigint', '0A000', qr/cannot update column "id" of view "face"/, '... or changed');
 };
@@ -466,7 +466,7 @@ subtest 'functions of the extension' => sub {
 	is(value(q{SELECT count(*) FROM snowflake_check('typed.by_hash', 'id')}), '0', '... in partitions, too');
 
 	refused(q{SELECT snowflake_convert('called', 'id')}, '42804', qr/It is of type (public\.)?snowflake_id.*HINT/s, 'snowflake_convert() of a column of the type');
-	# A column of the type may refer to the one that is converted: it is wide enough.
+	# A column of the type may refer to the converted column, because it is wide enough.
 	value(q{
 		CREATE TABLE serials (id bigserial PRIMARY KEY);
 		INSERT INTO serials SELECT FROM generate_series(1, 100);
@@ -479,8 +479,8 @@ subtest 'functions of the extension' => sub {
 	is(value('SELECT count(*) FROM serials JOIN referring USING (id)'), 101, '... also when both are of the type');
 };
 
-# Between two databases, whose columns are of both types: one that is bigint here is of the type
-# there, and the other way round.
+# Between two databases with columns of both types: a column that is bigint in one is of the type in
+# the other.
 subtest 'logical replication' => sub {
 	my $there = 'there';
 	value("CREATE DATABASE $there");
@@ -496,7 +496,7 @@ subtest 'logical replication' => sub {
 			CREATE TABLE whole (id $other, n integer);
 			ALTER TABLE whole REPLICA IDENTITY FULL});
 	}
-	# Here `sent` goes there, and `received` comes from there; by subscriptions in both formats.
+	# `sent` is replicated from here, and `received` to here, by subscriptions in both formats.
 	for my $case ([ 'out', $db, $there, 'sent, whole', 'binary = false' ], [ 'back', $there, $db, 'received', 'binary = true' ])
 	{
 		my ($name, $from, $to, $tables, $options) = @$case;
@@ -504,7 +504,7 @@ subtest 'logical replication' => sub {
 		$sql->($from, "INSERT INTO $table (n, parent, ids) SELECT i, i, ARRAY[i, 249788568795254815]::bigint[]::"
 			  . ($from eq $db ? 'snowflake_id' : 'bigint') . '[] FROM generate_series(1, 500) i');
 		$sql->($from, "CREATE PUBLICATION $name FOR TABLE $tables");
-		# A subscription of the same server waits for itself if it makes its slot.
+		# A subscription within one server would wait for itself if it created its slot.
 		$sql->($from, "SELECT pg_create_logical_replication_slot('$name', 'pgoutput')");
 		$sql->($to, "CREATE SUBSCRIPTION $name CONNECTION '" . $server->connstr($from) =~ s{'}{''}gr . "' PUBLICATION $name WITH (create_slot = false, $options)");
 		ok(wait_until("the copy of $name", sub { $sql->($to, "SELECT count(*) FILTER (WHERE srsubstate IN ('r', 's')) = count(*) FROM pg_subscription_rel") eq 't' }),

@@ -1,7 +1,7 @@
-# A database with columns of type snowflake_id comes through a dump and a physical standby as it
-# was: types, defaults, domains, arrays, views, indexes, constraints, partitions and rows; and goes
-# on from there. The extension is in the schema public, or in another one that no search_path
-# contains. t/public/pg_upgrade has the same for pg_upgrade.
+# A dump and a physical standby keep a database with columns of type snowflake_id unchanged: types,
+# defaults, domains, arrays, views, indexes, constraints, partitions and rows. The copy then issues
+# ids. The extension is in the schema public, or in a schema that no search_path contains.
+# t/public/pg_upgrade tests the same with pg_upgrade.
 # Not in the default run: dumps of many databases, and as many restores.
 
 use strict;
@@ -43,7 +43,7 @@ for my $dbname (sort keys %schema_of)
 		is_deeply(public_facts($to, $target), $facts, '... everything is as it was');
 		goes_on($to, $target, $dbname, $name);
 	}
-	# A dump of the rows alone, and into bigint columns.
+	# A dump of the rows only, also into bigint columns.
 	$from->command_ok([ 'pg_dump', '--no-sync', '--data-only', '-t', 'lines', '-t', 'ranged*', '-f', "$dir/rows", $dbname ], "$dbname: pg_dump of rows");
 	execute($to, 'postgres', "CREATE DATABASE bigs_$dbname");
 	execute($to, "bigs_$dbname", 'CREATE TABLE lines (id bigint, order_id bigint, item bigint)', map { "CREATE TABLE ranged_$_ (id bigint, n integer)" } 0, 1);

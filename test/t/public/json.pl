@@ -1,10 +1,10 @@
-# Ids in JSON, out to JavaScript and back into the table: through to_jsonb(), row_to_json(),
-# jsonb_agg() and arrays, then JSON.parse() and JSON.stringify() in node, then back by
-# jsonb_to_record(), jsonb_populate_recordset() and COPY. Of a column of type snowflake_id, and of
-# a view of an API's schema over a bigint column, no id changes. Of a bigint column nearly all do.
+# Ids in JSON, sent to JavaScript and stored in the table again: with to_jsonb(), row_to_json(),
+# jsonb_agg() and arrays, then JSON.parse() and JSON.stringify() in node, then jsonb_to_record(),
+# jsonb_populate_recordset() and COPY. No id of a column of type snowflake_id changes, nor an id of
+# a view in an API's schema over a bigint column. Nearly all ids of a bigint column change.
 #
-# SNOWFLAKE_TRIALS is how many ids make each of these journeys. Without node the JSON goes back as
-# the server wrote it.
+# SNOWFLAKE_TRIALS sets the number of ids for each of these ways. Without node, the test returns the
+# JSON as the server wrote it.
 # Not in the default run: many rows in many tables.
 
 use strict;
@@ -42,7 +42,7 @@ my %source = (
 	view => { from => 'api.item', row => 'api.item', table => 'back_plain', type => 'snowflake_id' },
 	bigint => { from => 'plain', row => 'plain', table => 'back_plain', type => 'bigint' });
 
-# How a table leaves, a JSON value on each line, and how it comes back.
+# How a table is written, a JSON value in each line, and how it is read back.
 my $lines = q{TRUNCATE json_line; COPY json_line FROM '<file>'; INSERT INTO <table>};
 my %journey = (
 	to_jsonb => {
@@ -51,14 +51,14 @@ my %journey = (
 	jsonb_agg => {
 		out => 'SELECT jsonb_agg(t ORDER BY n) FROM <from> t GROUP BY n / 5000',
 		back => "$lines SELECT r.id, r.n FROM json_line, jsonb_populate_recordset(NULL::<row>, j) r" },
-	# JavaScript itself writes what COPY reads.
+	# JavaScript itself writes the input of COPY.
 	row_to_json => { out => 'SELECT row_to_json(t) FROM <from> t', back => q{COPY <table> FROM '<file>' (FORMAT csv)}, csv => 1 },
 	arrays => {
 		out => q{SELECT jsonb_build_object('first', min(n), 'ids', array_agg(id ORDER BY n)) FROM <from> GROUP BY n / 1000},
 		back => "$lines SELECT e.id, r.first + e.o - 1 FROM json_line, jsonb_to_record(j) r(first integer, ids <type>[]),"
 		  . ' unnest(r.ids) WITH ORDINALITY e(id, o)' });
 
-# What an application does with a line: it parses it, looks at the ids and sends it on.
+# What an application does with a line: it parses it, reads the ids and sends it on.
 my $script = <<'JAVASCRIPT';
 const fs = require('fs');
 const [from, to, csv] = process.argv.slice(1);
@@ -88,8 +88,8 @@ sub in_javascript
 	return decode_json($out);
 }
 
-# Reads a file back into a source's table; returns how many rows came back, and how many ids are
-# missing or not the same.
+# Reads a file back into a source's table. Returns how many rows were read, and how many ids are
+# missing or have changed.
 sub come_back
 {
 	my ($source, $back) = @_;

@@ -1,5 +1,5 @@
-# pg_upgrade takes a database with columns of type snowflake_id to the new server as it was, as
-# t/public/copies has it for dumps. Old is SNOWFLAKE_OLD_PG_CONFIG's server.
+# pg_upgrade keeps a database with columns of type snowflake_id unchanged, as t/public/copies shows
+# for dumps. SNOWFLAKE_OLD_PG_CONFIG names the old server.
 # Not in the default run: pg_upgrade of many databases.
 
 use strict;
@@ -17,8 +17,8 @@ make_public($old, $_) for sort keys %schema_of;
 
 # For pg_upgrade, pg_dump writes the objects of extensions one by one, and domains before casts,
 # because it does not know that an expression needs a cast. So pg_upgrade fails if a domain over the
-# type has a CHECK or a default that needs one; <@ needs none. It is PostgreSQL's, for every type
-# with casts, and the reason why domains here have nothing of the kind.
+# type has a CHECK or a default that needs a cast; <@ needs none. This limit is PostgreSQL's, for
+# every type with casts. Therefore the domains here have no such expression.
 my %domains = (
 	compared => 'CHECK (VALUE > 0)',
 	with_default => 'DEFAULT snowflake_nextval()',

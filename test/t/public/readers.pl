@@ -1,10 +1,11 @@
-# The readers of doc/public-ids.md, in Python and JavaScript, against the server: they unmask what the server masks, of every size, sign,
-# prefix and key; refuse what it refuses; mask what it unmasks; and read times and base58 as it does. They are taken from the page, and so
-# is what the page does with a file of keys.
+# Compares the readers of doc/public-ids.md, in Python and JavaScript, with the server. They unmask
+# what the server masks, of every size, sign, prefix and key, refuse what the server refuses, mask
+# what the server unmasks, and read times and base58 like the server. The readers, and the steps for
+# a file of keys, are taken from the page.
 #
-# SNOWFLAKE_TRIALS sets how many texts the server masks.
-# Not in the default run: a hundred thousand texts of every kind are read, which takes 30 s of
-# processor time, for the masking by AES in Python and in JavaScript.
+# SNOWFLAKE_TRIALS sets the number of texts that the server masks.
+# Not in the default run: it reads a hundred thousand texts of every kind, and needs 30 s of
+# processor time for the masking by AES in Python and in JavaScript.
 
 use strict;
 use warnings;
@@ -23,7 +24,7 @@ my $trials = $ENV{SNOWFLAKE_TRIALS} // 100_000;
 my $seed = seed();
 my $alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-# A block that the page gives to this test.
+# A block of the page that names this test.
 sub mine
 {
 	my ($what, $language) = @_;
@@ -56,14 +57,14 @@ sub write_keys
 	return;
 }
 
-# The digit that tells which key masks, in a new session.
+# The digit that shows which key masks, in a new session.
 sub masking_digit
 {
 	my ($rc, $out) = $server->psql('postgres', q{SELECT left(snowflake_mask(0, ''), 1)});
 	return $rc == 0 ? $out : 'none';
 }
 
-# Has the server read the file; sessions that begin afterwards have its keys.
+# Makes the server read the file. Sessions that start afterwards have its keys.
 sub reload
 {
 	my $load_time = 'SELECT pg_conf_load_time()';
@@ -72,7 +73,7 @@ sub reload
 	return wait_until('the reload', sub { $server->safe_psql('postgres', $load_time) ne $before });
 }
 
-### What the page does with a file of keys
+### The page's steps for a file of keys
 
 my $make = mine('snowflake\.keys', 'sh')->{text};
 my $set = mine('snowflake\.mask_key_file')->{text};
@@ -117,7 +118,7 @@ like($plan_and_row[-1], qr/^\d+\|77$/, '... and finds the row');
 my %keys = (1 => undef, 57 => undef);
 $keys{ 2 + int rand 55 } = undef while keys %keys < 5;
 $keys{$_} = join '', map { sprintf '%08x', int rand 2**32 } 1 .. 8 for sort keys %keys;
-# Around the lengths where FF1 needs another block for the tweak, and the longest.
+# Near the lengths at which FF1 needs another block for the tweak, and the greatest length.
 my @prefixes = ('', 'a', 'order', 'a_b', map { join '', map { chr(97 + int rand 26) } 1 .. $_ } 9, 10, 11, 25, 26, 27, 42, 43, 62, 63);
 my $prefix_array = 'ARRAY[' . join(',', map { "'$_'" } @prefixes) . ']::text[]';
 $server->safe_psql('postgres', <<"SQL");
@@ -162,7 +163,7 @@ cmp_ok($sizes, '>=', 60, '... of ids of all sizes');
 cmp_ok($negative, '>', $trials / 3, '... and both signs');
 $server->safe_psql('postgres', "COPY trial TO '$folder/masked'");
 
-# Changed texts, each with what the server makes of it.
+# Changed texts, each with the server's result.
 my $changed = 3000;
 $server->safe_psql('postgres', <<"SQL");
 CREATE UNLOGGED TABLE changed AS
@@ -181,7 +182,8 @@ my ($accepted) = $server->safe_psql('postgres', q{SELECT count(*) FILTER (WHERE 
 cmp_ok($accepted, '>=', $changed / 5, "of $changed texts, most of them changed, the server accepts those that are whole");
 cmp_ok($accepted, '<', $changed / 4, '... and few others');
 
-# Times and base58. In the layout's first minute no id was issued: the server returns no time for such numbers.
+# Times and base58. No id was issued in the layout's first minute: the server returns no time for
+# such numbers.
 my $plain = int($trials / 5) + 1000;
 $server->safe_psql('postgres', <<"SQL");
 COPY (SELECT id, CASE WHEN id < 251658240000 THEN 'none' ELSE (extract(epoch FROM (snowflake_decode(id)).ts) * 1000)::bigint::text END,
@@ -195,7 +197,7 @@ SQL
 my $keys_json = encode_json({ map { $_ => $keys{$_} } keys %keys });
 append_to_file("$folder/keys.json", $keys_json);
 
-# Runs a program, whose last line is JSON.
+# Runs a program whose last line is JSON.
 sub run_reader
 {
 	my ($what, @command) = @_;
@@ -229,7 +231,7 @@ sub check_reader
 my @python_blocks = map { mine($_, 'python')->{text} } 'def time_of', 'def unmask';
 my @javascript_blocks = map { mine($_, 'javascript')->{text} } 'const timeOf', 'function unmask';
 
-# Debian's package is of Debian's Python.
+# Debian's package is for Debian's Python.
 my ($python) = grep { IPC::Run::run([ $_, '-c', 'import cryptography' ], '2>', '/dev/null') }
   grep { defined } program_in('python3', '/usr/bin'), program_in('python3');
 if ($python)
@@ -267,7 +269,7 @@ print(json.dumps({"count": count, "wrong": len(wrong), "first": wrong[:3]}))
 PYTHON
 	check_reader('Python', $python, $program);
 
-	# What a program masks with the page's round function, the server unmasks.
+	# The server unmasks what a program masks with the page's round function.
 	my $by_python = int($trials / 5);
 	$program = write_program("$folder/mask.py", @python_blocks, <<"PYTHON");
 import json

@@ -1,6 +1,6 @@
-# A node changes its registry while it works, without a restart and without an id twice (G1): to another one, back to its own
-# tables, and to the first again. Each time it draws a lease at the new place and releases the one at the old, while a client takes
-# ids.
+# A node changes its registry while it runs, without a restart and without equal ids (G1): to
+# another registry, back to its own tables, and to the first one again. Each time it acquires a
+# lease from the new registry and releases the one of the old registry, while a client gets ids.
 use strict;
 use warnings;
 

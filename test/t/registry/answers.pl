@@ -1,6 +1,7 @@
-# What a registry says is judged where it is read: an answer that cannot be is an error that says what is wrong with it, and nothing of it
-# is used; one that was not confirmed is none.
-# Not in the default run: windows have to end again and again.
+# The node checks each response of the registry. An invalid response causes an error that says what
+# is wrong, and the node uses no part of it. A response whose transaction was not confirmed is
+# ignored.
+# Not in the default run: it waits for windows to end many times.
 use strict;
 use warnings;
 
@@ -22,7 +23,7 @@ value($node, 'CREATE EXTENSION snowflake');
 sub value { my ($server, $sql) = @_; return $server->safe_psql('postgres', $sql); }
 sub status { return value($_[0], "SELECT $_[1] FROM snowflake_status"); }
 
-# Asks until the error is there.
+# Requests an id until the error occurs.
 sub refused
 {
 	my ($name, $error, %answers) = @_;
@@ -72,7 +73,7 @@ $long = refused('a long value of odd bytes', qr/is "\\xff\\xfeooo/, layout => { 
 cmp_ok(length($long), '<', 520, '... is cut');
 is(status($node, 'octet_length(convert_to(last_error, current_setting($$server_encoding$$))) > 0'), 't', '... and can be stored');
 
-# Memory that the keeper has had at most, in kB.
+# The keeper's maximum memory so far, in kB.
 sub peak { my ($kb) = slurp_file('/proc/' . status($node, 'keeper_pid') . '/status') =~ /VmHWM:\s+(\d+)/; return $kb; }
 my $before = peak();
 refused('rows without end', qr/It has too many rows/, layout => { rows => [ [ ('o' x 1000) x 7 ] ], without_end => 1 });
@@ -84,7 +85,7 @@ refused('a warning', qr/^08006 the registry did not confirm its answer \(It warn
 refused('... that comes last', qr/^08006 the registry did not confirm its answer \(It warned: lately\.\)/, acquire => { last => notice(M => 'lately') });
 is(status($node, 'leases_acquired'), '0', 'none of these was a lease');
 
-# What is no warning of the answer.
+# Warnings that the response did not cause.
 $fake->answer(map({ $_ => { first => notice(C => '42602', M => 'invalid configuration parameter name') . notice(S => 'NOTICE', V => 'NOTICE') } } qw(lookup layout acquire)),
 	extend => { first => error(C => 'XX003') });
 ok(wait_until('ids', sub { ($node->psql('postgres', 'SELECT snowflake_nextval()'))[0] == 0 }), 'a notice, and a warning of a setting, do not matter')
@@ -101,7 +102,8 @@ $fake->answer;
 ok(wait_until('ids', sub { ($node->psql('postgres', 'SELECT snowflake_nextval()'))[0] == 0 }), '... stops no ids');
 is(status($node, 'leases_acquired'), '1', '... of the lease in hand');
 
-# snowflake_settle() was called there, if it is believed, in a time that no registry gets past.
+# If the node believed this response, it would remember a call of snowflake_settle() at a time that
+# no registry can exceed.
 $fake->answer(extend => { rows => [ [ 'END', 1, 1, -1, 9223372036854775807 ] ] });
 my $moved = status($node, 'window_end');
 ok(wait_until('the window to move', sub { $node->psql('postgres', 'SELECT snowflake_nextval()'); status($node, 'window_end') ne $moved }), "an operator's word of the future");
@@ -110,7 +112,7 @@ $moved = status($node, 'window_end');
 ok(wait_until('the window to move', sub { $node->psql('postgres', 'SELECT snowflake_nextval()'); status($node, 'window_end') ne $moved }), '... is none: who does not know it is believed');
 is(status($node, 'last_error'), '', '... without an error');
 
-# Ranges of segments, a row for each. A call that waits has the answer as its detail.
+# Ranges of segments, one row for each. A call that waits shows the response as its detail.
 sub ranges_refused
 {
 	my ($name, $error, @row) = @_;

@@ -1,8 +1,9 @@
-# Whoever makes the registry's tables wait is named: by the last error of each node and by SF001, to those who may read
-# it, and by the error of an operator's own call. With a registry here and elsewhere.
+# If a session blocks the registry's tables, three errors name it: the last error of each node,
+# SF001 for roles that may read this, and the error of an operator's own call. The registry is in
+# this database or in another one.
 #
-# Each way of blocking is in databases of its own, so that all nodes wait at the same time. Two of them hold up only who
-# draws a lease: those nodes have none.
+# Each way of blocking has its own databases, so all nodes wait at the same time. Two of the ways
+# block only acquires, so their nodes have no lease.
 # Not in the default run: many sessions that lock and wait.
 use strict;
 use warnings;
@@ -20,7 +21,7 @@ my %blocks = (
 	call => 'SELECT %s.snowflake_settled()',
 	prepared => 'LOCK TABLE %s.snowflake_watermark',
 	dropped => 'DROP EXTENSION snowflake');
-# A drop waits for nodes elsewhere, and so is refused.
+# A drop waits for nodes on other servers, and so is refused.
 my @remote = grep { $_ ne 'dropped' } sort keys %blocks;
 my $conf = "max_prepared_transactions = 20\nmax_worker_processes = 40\n";
 
@@ -36,7 +37,7 @@ value($many, "CREATE DATABASE local_$_ TEMPLATE base") for keys %blocks;
 
 my (@held, @nodes);
 
-# Blocks one node; it is named by `who`, a pattern.
+# Blocks one node. The pattern `who` names the blocker.
 sub block
 {
 	my ($server, $db, $node, $way) = @_;

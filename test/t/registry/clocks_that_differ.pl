@@ -1,6 +1,6 @@
-# Nodes whose clocks differ from the registry's: within snowflake.max_clock_skew they work, however they drift and step, and repeat
-# no id (G1); beyond it they are refused, with both clocks in the error, until the clock is right or the limit is set wider for
-# their role.
+# The nodes' clocks differ from the registry's clock. Within snowflake.max_clock_skew the nodes
+# work, however their clocks drift and step, and repeat no id (G1). Beyond it they are refused, with
+# both clocks in the error, until the clock is right or their role has a higher limit.
 use strict;
 use warnings;
 
@@ -23,7 +23,7 @@ for my $i (1, 2)
 take($_, 1000) for @clocked;
 is(leases($registry, 'clocks'), '2', 'nodes whose clocks are off by 5 s either way work');
 
-# Each by itself: one drifts, the other steps.
+# Each separately: one clock drifts, the other steps.
 for my $step (0 .. 40)
 {
 	move_clock($clocked[0], 5 - $step / 4);
@@ -45,7 +45,7 @@ for my $offset (15, -15)
 	value($clocked[0], 'CREATE EXTENSION snowflake', $db);
 	my ($state, $text) = query_error($clocked[0], $db, 'SELECT snowflake_nextval()');
 	is($state, 'SF002', "a clock that is off by $offset s is refused");
-	# The way takes its time, too, and it counts for one of the two.
+	# The transfer takes time, too, which counts against one of the two.
 	like($text, qr/off by -?1\d\.\d+ s.*node's clock shows 20\d\d-.*registry's 20\d\d-.*max_clock_skew is 10000 ms/s, '... with both clocks');
 }
 is(status($clocked[0], 'last_error_code', 'aft'), 'SF002', 'snowflake_status says so');

@@ -1,5 +1,5 @@
-# A node's name is for people: one that an encoding cannot hold, the registry's or the node's own, keeps no node from its lease, and
-# makes no text that cannot be read.
+# A node's name is for people. A name that the encoding of the registry or of the node cannot
+# represent does not prevent a lease, and causes no unreadable text.
 # Not in the default run: databases of every encoding.
 use strict;
 use warnings;
@@ -14,7 +14,7 @@ start_server($registry);
 my $many = new_server('many', conf => "log_statement = none\nsnowflake.start_timeout = 2s\nmax_worker_processes = 40\nsnowflake.max_databases = 40\n");
 start_server($many);
 
-# Bytes go as they are: a database in SQL_ASCII takes all.
+# Bytes are sent unchanged: a database in SQL_ASCII accepts all of them.
 $ENV{PGCLIENTENCODING} = 'SQL_ASCII';
 sub value { my ($server, $db, $sql) = @_; return $server->safe_psql($db, $sql); }
 sub create { my ($server, $name, $encoding) = @_; return value($server, 'template_bytes', qq{CREATE DATABASE "$name" TEMPLATE template0 ENCODING '$encoding' LC_COLLATE 'C' LC_CTYPE 'C'}); }
@@ -29,7 +29,7 @@ for my $encoding (qw(UTF8 EUC_JP SQL_ASCII))
 	value($registry, "at_$encoding", 'CREATE EXTENSION snowflake');
 }
 
-# Whether all that a client reads there is valid.
+# Whether all text that a client reads there is valid.
 sub readable
 {
 	my ($server, $db, $sql) = @_;
@@ -38,8 +38,8 @@ sub readable
 	return $error eq '' ? $out : $error;
 }
 
-my $euro = "\xe2\x82\xac";     # UTF-8, and no EUC_JP; each of the bytes is a character of WIN1252 and LATIN1
-my $broken = "\xff\xfe\xa4";   # no UTF-8 and no EUC_JP
+my $euro = "\xe2\x82\xac";     # UTF-8, but invalid as EUC_JP; each of the bytes is a character of WIN1252 and LATIN1
+my $broken = "\xff\xfe\xa4";   # invalid as UTF-8 and as EUC_JP
 my %shown = (
 	UTF8 => { $euro => $euro, $broken => '\xff\xfe\xa4' },
 	EUC_JP => { $euro => '\xe2\x82\xac', $broken => '\xff\xfe\xa4' },
@@ -54,7 +54,7 @@ for my $own (@encodings)
 		for my $odd ($euro, $broken)
 		{
 			next if $odd eq $broken && $at ne 'UTF8';
-			# The name of the database is the node's.
+			# The database's name is the node's name.
 			my $db = "$own at $at $odd";
 			create($many, $db, $own);
 			value($many, 'template_bytes', qq{ALTER DATABASE "$db" SET snowflake.registry = '$place'});
@@ -71,7 +71,7 @@ for my $own (@encodings)
 }
 is(readable($registry, 'at_UTF8', 'SELECT count(*) FROM snowflake_workers WHERE node IS NOT NULL'), '10', 'all names can be read at a registry in UTF-8');
 
-# In its own database, too.
+# Also in its own database.
 for my $own (@encodings)
 {
 	my $db = "$own alone $broken";
@@ -83,7 +83,7 @@ for my $own (@encodings)
 		qr/^\d+$/, '... under a valid name') unless $own eq 'SQL_ASCII';
 }
 
-# Names are bounded, and cut between characters.
+# Names have a maximum length, and are cut between characters.
 my $long = $euro x 200;
 create($many, 'long', 'UTF8');
 value($many, 'template_bytes', qq{ALTER DATABASE long SET snowflake.node_name = '$long'; ALTER DATABASE long SET snowflake.registry = 'host=@{[$registry->host]} port=@{[$registry->port]} dbname=at_UTF8'});

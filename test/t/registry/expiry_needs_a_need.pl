@@ -1,6 +1,7 @@
-# Leases expire only where no other worker id is free, one at a time, and by the earlier of two clocks: a single acquire with a clock
-# that is a day ahead takes away no more than the one worker id that it needs.
-# Not in the default run: windows have to end again and again.
+# A lease expires only if no other worker id is free. Leases expire one at a time, and by the
+# earlier of two clocks. An acquire with a clock that is a day ahead takes only the one worker id
+# that it needs.
+# Not in the default run: it waits for windows to end many times.
 use strict;
 use warnings;
 
@@ -12,13 +13,13 @@ use Test::More;
 my $day_ms = 86_400_000;
 sub leases { return value($_[0], 'SELECT count(*) FROM snowflake_registry'); }
 
-### A registry that does not judge clocks
+### A registry that does not compare clocks
 
 {
 	my $registry = make_registry('registry', conf => "snowflake.max_clock_skew = 0\n");
 	my $nodes = make_nodes('nodes', conf => "snowflake.lease_duration = 30s\n");
 	my @nodes = map { begin_node($nodes, "node_$_", place($registry)) } 1 .. 6;
-	# Of nodes that have ended since, but for the last.
+	# All nodes but the last have ended since.
 	is(scalar(draw($registry, 25, duration => '1 s')), 25, '31 of 32 worker ids are out');
 	my $rows = value($registry, q{SELECT string_agg(worker_id::text, ' ' ORDER BY worker_id) FROM snowflake_registry WHERE node LIKE '%/node%'});
 	is(scalar(draw($registry, 1, ahead => $day_ms)), 1, 'a node a day ahead draws the last one');
@@ -38,7 +39,7 @@ sub leases { return value($_[0], 'SELECT count(*) FROM snowflake_registry'); }
 	$_->stop('immediate') for $nodes, $registry;
 }
 
-### A registry in the node's own database, whose clock is the node's
+### A registry in the node's own database, so both have the same clock
 
 {
 	my $server = new_server('own', clock => 1, conf => "snowflake.lease_duration = 1min\nsnowflake.start_timeout = 10s\n");
@@ -48,7 +49,7 @@ sub leases { return value($_[0], 'SELECT count(*) FROM snowflake_registry'); }
 	draw($server, 20, duration => '1 min');
 	my $before = value($server, q{SELECT string_agg(lease_id || ':' || worker_id, ' ' ORDER BY lease_id) FROM snowflake_registry WHERE node = 'drawn'});
 	move_clock($server, 86_400);
-	# After a reboot it draws anew.
+	# After a reboot it acquires a new lease.
 	$server->stop('immediate');
 	lose_box($server);
 	start_server($server);

@@ -1,5 +1,6 @@
-# How a node reaches its registry: one connection for each exchange, and a host that hangs does not hide the next one in the list.
-# Not in the default run: windows have to end again and again.
+# How a node connects to its registry: with one connection for each exchange. A host that hangs does
+# not prevent the use of the next host in the list.
+# Not in the default run: it waits for windows to end many times.
 use strict;
 use warnings;
 
@@ -50,7 +51,7 @@ sub moves
 	});
 }
 
-# Connections by TCP, and exchanges: each begins with one statement.
+# TCP connections, and exchanges, each of which begins with one statement.
 sub count_since
 {
 	my ($size) = @_;

@@ -1,5 +1,7 @@
-# What snowflake_workers says of nodes that are not heard of: late first, expired when their windows have ended, and neither of one
-# that lives. Beyond its window a node issues nothing (G1). One node's keeper stands still, the server of another is killed.
+# How snowflake_workers shows nodes that no longer extend their leases: first as late, then as
+# expired when their windows have ended. It shows a running node as neither. After the end of its
+# window a node issues nothing (G1). One node's keeper is stopped, and another node's server is
+# killed.
 use strict;
 use warnings;
 
@@ -28,7 +30,7 @@ my $seen = sub {
 	return value($registry, "SELECT $what FROM $schema.snowflake_workers WHERE node LIKE '%$name'", 'fleet') eq 't';
 };
 kill_server($killed, children => 1);
-# Both at once: neither stays late for long.
+# Both at once: neither node is shown as late for long.
 my %late;
 ok(wait_until('both to be late', sub {
 	$late{$_} ||= $seen->($_, 'late AND NOT expired') for 'halted', 'killed';

@@ -1,6 +1,6 @@
-# A registry whose answers come late, also when the node has given up meanwhile: one worker id in all, because the request carries the node's
-# secret, and asking again gives the same lease.
-# Not in the default run: windows have to end again and again.
+# A registry responds late, sometimes after the node has given up. The node uses only one worker id,
+# because each request contains its lease secret, so a repeated request gets the same lease.
+# Not in the default run: it waits for windows to end many times.
 use strict;
 use warnings;
 
@@ -19,7 +19,7 @@ my $relay = Relay->new($registry->port);
 my $place = "host=127.0.0.1 port=$relay->{port} dbname=postgres user=node";
 my $nodes = make_nodes('nodes', conf => "snowflake.lease_duration = 60s\n");
 
-# A node that begins while answers are late.
+# A node that starts while responses are late.
 sub begin_late
 {
 	my ($name, $command) = @_;
@@ -32,7 +32,7 @@ sub begin_late
 }
 
 {
-	# The answer to the acquire itself, alone, is later than the node waits.
+	# Only the response to the acquire itself comes later than the node waits.
 	begin_late('late', 'hold lease_acquire(');
 	ok(wait_until('a lease to be drawn', sub { value($registry, q{SELECT count(*) FROM snowflake_registry WHERE node LIKE '%/late'}) eq '1' }), 'a lease is drawn');
 	ok(wait_until('the node to give up', sub { $relay->given_up > 0 }), '... and the node gives up waiting for the answer');

@@ -1,13 +1,17 @@
-# Three nodes, one registry and a random mixture of faults. Tries to break G1: whatever is paused, killed, restarted, cut off,
-# failed over or given another time, in whatever order, and however many of these at once, no id that ever reached a client of
-# any node is issued again, not even one that was rolled back. And G6: when all is well again, every node issues again.
+# Three nodes, one registry and a random mixture of faults. The test tries to break G1: nodes are
+# paused, killed, restarted, cut off, failed over or given another time, in any order, several of
+# them at the same time. No id that ever reached a client of any node is issued again, not even one
+# that was rolled back. It also tries to break G6: when all faults are over, every node issues
+# again.
 #
-# The third node is a copy of the second, data directory, name and all. Each reaches the registry through a relay of its own,
-# which is also the address that moves when the registry is failed over to its asynchronous standby. That loses commits, so
-# it is only done where the ring is large enough for settling to hold back what they may have handed out.
+# The third node is a copy of the second, with its data directory and name. Each node reaches the
+# registry through its own relay. When the registry fails over to its asynchronous standby, the
+# relay's target changes. This failover loses commits, so the test does it only if the ring is large
+# enough for settling to hold back the worker ids that the lost commits may have granted.
 #
-# The seed decides the ring's size, the faults, their order and their moments; what the servers are doing at that moment it
-# does not decide. SNOWFLAKE_MIXTURE_SECONDS is for how long (20 by default, 60 in test/run --all). Mixture.pm has how each fault is brought about.
+# The seed decides the ring's size, the faults, their order and their moments, but not what the
+# servers are doing at those moments. SNOWFLAKE_MIXTURE_SECONDS sets the duration (20 by default, 60
+# in test/run --all). Mixture.pm has the code of each fault.
 use strict;
 use warnings;
 
@@ -20,7 +24,7 @@ use Time::HiRes qw(time);
 my $seconds = $ENV{SNOWFLAKE_MIXTURE_SECONDS} || at_length(20, 60);
 my $seed = seed();
 
-# The fewer worker ids, the sooner one is used again.
+# The fewer worker ids there are, the sooner one is used again.
 my $worker_bits = (2, 3, 10, 10)[ rand 4 ];
 make_world($worker_bits, standby => $worker_bits == 10);
 
@@ -34,7 +38,7 @@ my $started = time();
 my ($count, %times) = bring_about($seconds, %kinds);
 
 # ---------------------------------------------------------------------------------------------------------------------
-# All is well again
+# All faults are over
 # ---------------------------------------------------------------------------------------------------------------------
 
 heal();
@@ -47,7 +51,7 @@ subtest 'every node issues again (G6)' => sub {
 		  or diag($node->psql('postgres', 'TABLE snowflake_status', extra_params => ['-x'], timeout => 10) // '');
 	}
 	figures('all nodes issued %.1f s after the last fault was healed', time() - $healed);
-	# And to the clients: what they were in the middle of must not hang.
+	# The clients' connections, too: their present statements must not hang.
 	for my $i (0 .. $#nodes)
 	{
 		my $size = client_bytes($clients[$i]);
@@ -56,7 +60,7 @@ subtest 'every node issues again (G6)' => sub {
 };
 
 my $enough = 1000 * $seconds;
-# 19 digits and a line's end each, and as much again for what is no id.
+# 19 digits and a line end each, and as much again for other output.
 wait_until('enough ids', sub { my $bytes = 0; $bytes += client_bytes($_) for @clients; $bytes > 2 * 20 * $enough });
 stop_clients($_) for @clients;
 my $over = time();

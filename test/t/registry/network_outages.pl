@@ -1,7 +1,9 @@
-# What the network does between a node and its registry: dropped, reset, answers late or never, a host that hangs or is replaced. As
-# long as the window lasts no call fails or waits (G4); then calls fail with SF001 and the reason, after start_timeout; once it is
-# over ids flow again, under the same lease, and no id comes twice (G1). Each fault is held until a call fails.
-# Not in the default run: windows have to end again and again.
+# Network faults between a node and its registry: packets are dropped, connections are reset,
+# responses are late or missing, a host hangs or is replaced. As long as the window lasts, no call
+# fails or waits (G4). Then calls fail with SF001 and the reason, after start_timeout. After the
+# fault, ids are issued again, under the same lease, and no id appears twice (G1). Each fault lasts
+# until a call fails.
+# Not in the default run: it waits for windows to end many times.
 use strict;
 use warnings;
 
@@ -27,12 +29,12 @@ is($dropped, 'ok', 'no SYN was answered meanwhile');
 outage($node, 'host hangs', begin => sub { $relay->tell('stall') }, end => $pass,
 	reason => qr/last error, .*could not connect to the registry in time/);
 
-# A host that completed the handshake and then was replaced, without a word to those who were waiting for it. The keeper
-# gives an answer 5 s.
+# A host that completed the handshake and then was replaced, and tells nothing to clients that wait
+# for it. The keeper waits 5 s for a response.
 outage($node, 'host replaced', begin => sub { $relay->tell('stall') },
 	end => sub { $relay->tell('pass forgotten') }, reason => qr/keeper had no answer from the registry within 1/);
 
-# No exchange ends before its window does: nothing fails, and yet there is no window.
+# No exchange ends before its window does: nothing fails, but the window ends.
 outage($node, 'slow answers', begin => sub { $relay->tell('delay 3') }, end => $pass, warnings => 0,
 	reason => qr/keeper had no answer from the registry within 1/);
 

@@ -1,7 +1,7 @@
-# A node that gets no lease, or cannot move or give back the one that it has, says why, in the words
-# of the registry (section 5 of the design): a database without the extension, a host that is not
-# there, a function that its role may not execute, and a ring of which every worker id is leased.
-# Not in the default run: each advice is brought about.
+# A node that gets no lease, or cannot extend or release its lease, reports the reason in the
+# registry's own words (section 5 of the design): the database lacks the extension, the host does
+# not exist, its role may not execute a function, or every worker id of the ring is leased.
+# Not in the default run: it causes each advice.
 use strict;
 use warnings;
 
@@ -24,7 +24,7 @@ new_node($many, 'astray', 'host=/nowhere dbname=x user=node');
 ok(wait_until('the refusal', sub { (query_error($many, 'astray', 'SELECT snowflake_nextval()'))[1] =~ m{SF001.*/nowhere}s }),
 	'a registry that cannot be reached: SF001, and where');
 
-# A grant that was forgotten: each of the three functions.
+# A missing grant, for each of the three functions.
 my @functions = map { "snowflake_lease_$_" } qw(acquire extend release);
 for my $forgotten (@functions)
 {

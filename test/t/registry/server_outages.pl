@@ -1,7 +1,8 @@
-# What becomes of the registry's server: stopped, paused, killed, its disk full. As long as the window lasts no call of a node fails
-# or waits (G4); then calls fail with SF001 and the reason, after start_timeout; once the server is back ids flow again, under the
-# same lease, and no id comes twice (G1). Each fault is held until a call fails.
-# Not in the default run: windows have to end again and again.
+# Faults of the registry's server: it is stopped, paused or killed, or its disk is full. As long as
+# the window lasts, no call of a node fails or waits (G4). Then calls fail with SF001 and the
+# reason, after start_timeout. When the server is back, ids are issued again, under the same lease,
+# and no id appears twice (G1). Each fault lasts until a call fails.
+# Not in the default run: it waits for windows to end many times.
 use strict;
 use warnings;
 
@@ -22,7 +23,7 @@ my $unreachable = qr/last error, .*(?:could not connect to|lost the connection t
 
 outage($node, 'stopped', begin => sub { $registry->stop('fast') }, end => sub { start_registry($registry) }, reason => $unreachable);
 
-# A call fails a second before the keeper gives up, unless the machine stands still meanwhile.
+# A call fails a second before the keeper gives up, unless the machine is stopped meanwhile.
 outage($node, 'paused', begin => sub { pause_server($registry) }, end => sub { resume_server($registry) },
 	reason => qr/had no answer from the registry within 1|in time/, warnings => '0|1');
 
@@ -35,7 +36,7 @@ SKIP:
 	outage($node, 'disk full', begin => sub { $disk->fill }, reason => qr/last error/,
 		end => sub {
 			$disk->empty;
-			# A server that cannot write its log of changes goes down.
+			# A server that cannot write its WAL shuts down.
 			kill_server($registry, children => 1) if -e $registry->data_dir . '/postmaster.pid';
 			$registry->kill9;
 			start_registry($registry);

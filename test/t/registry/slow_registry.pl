@@ -1,6 +1,7 @@
-# A registry whose answers come 3 s late each does not touch calls under a long lease (G4): none waits for the keeper and none
-# fails, also while the registry is paused and then gets killed; and the window is moved all the same.
-# Not in the default run: windows have to end again and again.
+# A registry takes 3 s for each response. Under a long lease calls are not affected (G4): no call
+# waits for the keeper and no call fails, even while the registry is paused and then killed. The
+# window still moves.
+# Not in the default run: it waits for windows to end many times.
 use strict;
 use warnings;
 

@@ -1,5 +1,6 @@
-# A setting that leads to this very database, over a connection: what the operator's functions do to the registry's tables they
-# do here, as soon as the keeper has found out. Where it leads to another database or server they still refuse.
+# A setting that names this database itself, over a connection. As soon as the keeper has detected
+# this, the operator's functions work on the registry's tables here. If the setting names another
+# database or server, they still refuse.
 use strict;
 use warnings;
 
@@ -49,15 +50,15 @@ start_server($copy);
 value($copy, 'SELECT snowflake_nextval()');
 refused($copy, 'postgres', 'on a copy');
 
-# Another setting is another registry.
+# Another setting means another registry.
 $server->append_conf('postgresql.conf', "snowflake.registry = '" . place($other) . "'\n");
 $server->reload;
 ok(wait_until('the setting', sub { (query_error($server, 'postgres', $create))[0] eq '55000' }), 'refused once the setting leads elsewhere');
 
 $_->stop('fast') for $copy, $other, $server;
 
-# The first answer is enough, whatever the keeper has still to do: processes pause where they have released a lock
-# (test/c/slow_release.c).
+# The first response is enough, whatever else the keeper has to do: processes pause after they have
+# released a lock (test/c/slow_release.c).
 my $trials = 12;
 $ENV{SNOWFLAKE_PAUSE_US} = 20000;
 my $paused = segments_registry('paused', segments => {}, conf => "shared_preload_libraries = 'snowflake, $ENV{SNOWFLAKE_TEST_C}/slow_release.so'\nmax_worker_processes = 32\n");

@@ -1,7 +1,8 @@
-# Three servers under load draw from one registry, which preloads nothing: three worker ids and no id twice (G1, sections 4 and 5 of
-# the design), though clients roll back and connections are killed. One lease each is enough, for longer than it lasts.
+# Three servers under load acquire leases from one registry, which preloads nothing. They have three
+# worker ids and no equal ids (G1, sections 4 and 5 of the design), although clients roll back and
+# connections are killed. Each server needs only one lease, for longer than a lease's duration.
 #
-# SNOWFLAKE_LOAD_SECONDS: how long they are kept under load: 7 unless told, 15 in test/run --all.
+# SNOWFLAKE_LOAD_SECONDS sets the duration of the load (7 by default, 15 in test/run --all).
 use strict;
 use warnings;
 
@@ -30,7 +31,8 @@ is(value($_, 'SELECT count(*) FROM snowflake_registry'), '0', 'no node leases fr
 is(value($_, 'SELECT snowflake_nextval() > 0; SELECT count(*) FROM snowflake_layout'), "t\n1", 'but it keeps the layout') for @nodes;
 my @first_end = map { status($_, 'window_end') } @nodes;
 
-# Each connection takes ids, some of them in a transaction that is rolled back. Some connections are killed while they do.
+# Each connection gets ids, some of them in a transaction that is rolled back. Some connections are
+# killed meanwhile.
 my $script = q{
 BEGIN;
 COPY (SELECT snowflake_nextval() FROM generate_series(1, 500)) TO STDOUT;
@@ -48,7 +50,7 @@ while (time() < $end)
 		SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
 		ORDER BY random() LIMIT 1) victim}) for @nodes;
 }
-# However slow the machine is: 19 digits and a line's end each.
+# However slow the machine is: 19 digits and a line end each.
 my $enough = 10_000 * $load_seconds;
 ok(wait_until('enough ids', sub { my $bytes = 0; $bytes += client_bytes($_) for @loads; $bytes > 1.1 * 20 * $enough }), 'ids flow on');
 for my $i (0 .. 2)
