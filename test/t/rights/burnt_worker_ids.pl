@@ -1,6 +1,7 @@
-# A hostile role that burns worker ids (G1, G4): it draws all that it may, again and again, and gives each back as late as it may
-# be. No watermark gets further ahead than a lease goes, nor, once it is free, than the skew; the honest nodes are not without ids
-# for long.
+# A hostile role uses up worker ids (G1, G4). It acquires as many leases as it may, again and again,
+# and releases each with the highest tick that it may. No watermark is further ahead than a lease's
+# window can be, nor, once the worker id is free, than the skew. The honest nodes are never long
+# without ids.
 
 use strict;
 use warnings;
@@ -14,7 +15,7 @@ use Test::More;
 HonestNodes::start();
 my $tick = tick();
 
-# As long a window as there is, by the clock that is furthest ahead.
+# The longest possible window, with the clock that is furthest ahead.
 my $turn = "SELECT lease_id AS l, secret AS t, window_end AS e FROM pg_temp.lease('x', $tick, '1 h') \\gset\n"
   . "SELECT window_end AS e FROM ids.snowflake_lease_extend(:l, sha256(:'t'), $tick + 9000, '1 h', 0, 0, 0) \\gset\n"
   . "SELECT ids.snowflake_lease_release(:l, :'t', :e - 1, 0);\n"

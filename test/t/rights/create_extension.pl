@@ -1,9 +1,9 @@
-# CREATE EXTENSION in a schema in which bob may create (section 10 of the design): the install
-# script, and the views that it makes, call PostgreSQL's own functions and operators, whatever bob
-# has that fits the types of a call better, or only looks so. Nothing of his runs, and the extension
-# is made, preloaded or not, and for an extension that requires this one. Only what has the name of a
-# function that a view calls, and fits as well, keeps the extension out, as any object does that has
-# the name of one of its own.
+# CREATE EXTENSION in a schema in which bob may create objects (section 10 of the design). The
+# install script, and the views that it creates, call PostgreSQL's own functions and operators, even
+# if bob has objects that match the types of a call better, or only seem to. None of bob's code
+# runs, and the extension is created, preloaded or not, and for an extension that requires this one.
+# CREATE EXTENSION fails only if an object has the name of a function that a view calls and matches
+# equally well, or has the name of one of the extension's own objects.
 # Not in the default run: extensions that are created by many roles.
 
 use strict;
@@ -20,14 +20,14 @@ my ($version) = slurp_file("$folder/snowflake.control") =~ /^default_version = '
 my $script = slurp_file("$folder/snowflake--$version.sql") =~ s/^--.*//mgr;
 append_to_file("$folder/needs_it.control", "default_version = '1'\nrequires = 'snowflake'\n");
 append_to_file("$folder/needs_it--1.sql", 'SELECT 1;');
-# What a script is like that says less.
+# A script with less protection would look like this.
 append_to_file("$folder/careless.control", "default_version = '1'\n");
 append_to_file("$folder/careless--1.sql",
 	"SELECT 2::double precision * 3;\nSELECT floor(3::real);\nSELECT to_char('now'::timestamptz, 'YYYY'::name);");
 
-# Every name that the script calls as a function, and every operator that it might: for each there
-# is one of bob's for all pairs of types. A call that is not qualified is his, unless PostgreSQL has
-# one of the very types.
+# For every name that the script calls as a function, and every operator that it might use, bob has
+# a function or operator for all pairs of types. An unqualified call would use bob's, unless
+# PostgreSQL has one with exactly these types.
 my %names = map { $_ => 1 } $script =~ /\b([a-z]\w*)\s*\(/g, 'floor', 'to_char';
 my $names = join(', ', map { "'$_'" } sort keys %names);
 my $generated = qq{
@@ -70,7 +70,7 @@ my $generated = qq{
 	END \$\$;
 };
 
-# What fits as well, or less well, or what a later call might take instead.
+# Objects that match equally well, or less well, or that a later call might use instead.
 my @beside = (
 	[ 'pg_get_serial_sequence(anyelement, anyelement)' => 'text' ],
 	[ 'pg_get_serial_sequence(VARIADIC text[])' => 'text' ],
@@ -78,8 +78,8 @@ my @beside = (
 	[ 'random(int DEFAULT 1, int DEFAULT 1, int DEFAULT 1)' => 'float8' ],
 	[ q{clock_timestamp(VARIADIC int[] DEFAULT '{}')} => 'timestamptz' ],
 	[ 'snowflake_tick_timestamp(numeric)' => 'timestamptz' ]);
-# The names of the extension's own functions, with arguments that need not be given. With the very types of one of the script's,
-# CREATE FUNCTION would fail.
+# The names of the extension's own functions, with optional arguments. With exactly the types of one
+# of the script's functions, CREATE FUNCTION would fail.
 my %called = map { $_ => 1 } map { /\b(snowflake_\w+)\(/g } $script =~ /^CREATE VIEW.*?;$/msg;
 my ($free, $of_views) = ([], []);
 for my $name (sort keys %{ { map { $_ => 1 } $script =~ /^CREATE FUNCTION (\w+)/mg } })
@@ -95,7 +95,7 @@ my $beside = "SET search_path = bob;\n" . join('', map {
 	CREATE DOMAIN bob.regclass AS pg_catalog.text;
 };
 
-# An event trigger of the superuser's own, whose function calls what it likes, is nobody's trap.
+# A superuser's own event trigger, whose function calls unqualified names, is no attack.
 my $mine = q{
 	CREATE FUNCTION traps.mine() RETURNS int LANGUAGE sql AS 'SELECT 1';
 	CREATE FUNCTION traps.note() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN PERFORM traps.mine(); END';
@@ -130,7 +130,7 @@ for my $preload (1, 0, $server_version >= 17 ? 'session' : ())
 		is($server->safe_psql('trapped', 'SELECT count(*) FROM bob.snowflake_origin'), '1', '... and the origin is written');
 		next if $extension ne 'snowflake';
 
-		# Each has a row, and what it computes of it.
+		# Each view has a row, with the values that it computes.
 		($state, $text) = query_error($server, 'trapped', q{
 			SELECT bob.snowflake_lease_acquire('n', 0, 1000, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 			SELECT bob.snowflake_settle('test');

@@ -1,10 +1,11 @@
-# A node's role that wants to do harm (G1, G4): whatever it asks of the registry's functions, two honest nodes of the same
-# registry issue no equal ids, and are not without ids for long.
+# A node's role is hostile (G1, G4). Whatever it calls of the registry's functions, two honest nodes
+# of the same registry issue no equal ids, and are never long without ids.
 #
-# The fuzzer calls the functions with arguments that a seed makes up, by the hundred thousand: bounds, odd times, leases and secrets
-# of its own, secrets of others that it cannot know and, in one part, the honest nodes' own role. SNOWFLAKE_FUZZ_CALLS: how many,
-# however long that takes.
-# Not in the default run: a fuzzer, which takes a minute of processor time for its hundred thousand
+# The fuzzer calls the functions a hundred thousand times with arguments that a seed generates:
+# bounds, odd times, its own leases and secrets, secrets of others that it cannot know and, in one
+# part, the role of the honest nodes. SNOWFLAKE_FUZZ_CALLS sets the number of calls, however long
+# they take.
+# Not in the default run: a fuzzer, which needs a minute of processor time for its hundred thousand
 # calls.
 
 use strict;
@@ -18,7 +19,7 @@ use Time::HiRes qw(time);
 
 my $seed = seed();
 my $calls = $ENV{SNOWFLAKE_FUZZ_CALLS} // 100_000;
-# A role begins no more pieces after that: a slow machine makes fewer calls.
+# After that time a role begins no more pieces: a slow machine makes fewer calls.
 my $enough_s = 60 * slowness();
 HonestNodes::start();
 my $tick = tick();
@@ -58,7 +59,7 @@ my $begin = join '', map { "\\set l$_ 1\n\\set e$_ 1\n\\set t$_ '\\\\x1111111111
 my (%answers, $asked);
 for my $role (qw(hostile honest))
 {
-	# In pieces, because a script of all of them would be too large for one run.
+	# In pieces, because one script with all calls would be too large for one run.
 	my ($done, $started) = (0, time());
 	while ($done < $calls / 2 && (time() - $started < $enough_s || $ENV{SNOWFLAKE_FUZZ_CALLS}))
 	{

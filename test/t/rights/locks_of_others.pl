@@ -1,5 +1,6 @@
-# A role that may connect and create temporary tables takes every lock that it can, and keeps it, in open and in prepared
-# transactions: ids flow on for ten windows all the same, with a registry here and elsewhere.
+# A role that may connect and create temporary tables takes every lock that it can, and keeps the
+# locks in open and in prepared transactions. Ids are still issued for ten windows, with the
+# registry in this database and in another one.
 # Not in the default run: many sessions that lock and wait.
 use strict;
 use warnings;
@@ -18,7 +19,7 @@ value($many, 'CREATE DATABASE here TEMPLATE base');
 my @members = qw(snowflake_registry snowflake_watermark snowflake_layout snowflake_origin snowflake_segment snowflake_range);
 my @held;
 
-# The role in a database: what it does stays under way.
+# The role in a database: its transactions stay open.
 sub take_locks
 {
 	my ($server, $db) = @_;
@@ -30,7 +31,7 @@ sub take_locks
 		push @held, $session;
 		return $session;
 	};
-	# What is refused may not leave a lock behind.
+	# A refused statement may not leave a lock behind.
 	my $refused = sub {
 		my ($sql) = @_;
 		my $in = $session->();
@@ -79,7 +80,7 @@ for my $db (qw(here elsewhere))
 	is(last_error($many, $db), '', '... without an error');
 }
 
-# What stays open in an operator's transaction, and holds the registry's lock.
+# An operator's transaction that stays open, and holds the registry's lock.
 value($registry, 'CREATE DATABASE owned');
 value($registry, 'CREATE EXTENSION snowflake', 'owned');
 for my $call ('snowflake_evict(1, now())', q{snowflake_settle('a test')}, 'snowflake_settled()', 'snowflake_raise(1)')

@@ -1,6 +1,7 @@
-# A node's role that wants to do harm (G1, G4) asks the registry for what it may not have: transactions that stay open, clocks that
-# are ahead, leases of a day, bounds of its own, the operator's functions, the tables. It is refused each by its own SQLSTATE, and
-# has no more leases than it may; two honest nodes of the same registry go on.
+# A hostile node's role (G1, G4) requests from the registry what it may not have: transactions that
+# stay open, clocks that are ahead, leases of a day, its own bounds, the operator's functions, the
+# tables. Each request is refused with its own SQLSTATE, and the role has no more leases than it
+# may. Two honest nodes of the same registry continue.
 
 use strict;
 use warnings;
@@ -34,7 +35,7 @@ for my $case (
 	my ($state) = $stderr =~ /ERROR:\s+(\w{5}):/;
 	is($state // 'none', $wanted, $what) or diag(substr($stderr, 0, 500));
 }
-# What comes after a call can still make a transaction block of its transaction.
+# The statement after a call can still put the call's transaction into a transaction block.
 my $call = "SELECT ids.snowflake_lease_acquire('x', 0, $tick, '10 s', sha256($secret), 0, NULL)";
 my $prepare = q{PREPARE TRANSACTION 'p'};
 my $state_of = sub { return pipeline($registry, 'postgres', 'hostile', @_) };
@@ -44,7 +45,7 @@ is($state_of->($call, 'BEGIN', $prepare), '0A000', '... but not if it has drawn 
 is(sql('SELECT count(*) FROM pg_prepared_xacts'), '0', '... and there is none');
 is($state_of->('BEGIN', $call, 'COMMIT'), '25001', 'statements sent at once are no way round, either');
 
-# Before the library is loaded anybody can set anything.
+# Before the library is loaded, every role can set everything.
 my ($bounds) = run_as('hostile', "SET snowflake.max_leases_per_role = 0;\nSET snowflake.max_lease_duration = '1 d';\nSET snowflake.max_clock_skew = 0;\n"
 	  . "SELECT ids.snowflake_get_layout() \\g /dev/null\nSHOW snowflake.max_leases_per_role;\nSHOW snowflake.max_lease_duration;\nSHOW snowflake.max_clock_skew;");
 is($bounds, "16\n1h\n10s\n", 'bounds that it sets for itself are of no effect');

@@ -1,5 +1,5 @@
-# test/run and test/demo copy the folder that they are in, also while an editor or another build
-# writes into it. If it cannot be copied they fail.
+# test/run and test/demo copy the folder that they are in, even while an editor or another build
+# writes to it. If the folder cannot be copied, they fail.
 # Not in the default run: it starts whole runs of the scripts.
 
 use strict;
@@ -24,7 +24,7 @@ while (!$writer)
 	POSIX::_exit(0) if getppid() == 1;
 }
 
-# A tar that does what follows when it has made an archive.
+# A tar that runs the following code when it has made an archive.
 sub tar_that
 {
 	my ($name, $then) = @_;
@@ -41,7 +41,7 @@ like(slurp_file("$folder/statuses"), qr/^1$/m, '... which tar has noticed');
 unlike($whole{errors}, qr/tar:/, '... and the user need not');
 like($whole{said}, qr/^1 passed, 0 failed$/m, '... and the test has run');
 
-# Something is missing from the archive.
+# A file is missing from the archive.
 my %broken = (name => 'broken', command => [ tar_that('fails', 'exit 2') . " $folder/source/test/run meta" ]);
 run_all(\%broken);
 isnt($broken{status}, 0, 'test/run fails where its folder cannot be copied');

@@ -1,5 +1,6 @@
-# test/demo: leaves a server that `test/demo stop` stops and removes, and where it is interrupted, by a signal or a closed pipe,
-# nothing at all. `stop` removes nothing else, and nothing while the server runs.
+# test/demo leaves a server that `test/demo stop` stops and removes. If it is interrupted, by a
+# signal or a closed pipe, it leaves nothing. `stop` removes nothing else, and nothing while the
+# server runs.
 # Not in the default run: it starts whole runs of the scripts.
 
 use strict;
@@ -40,7 +41,7 @@ my ($stop) = $whole{said} =~ /^  stop it and remove everything:  (.*)$/m;
 like($stop, qr{^/.*/test/demo stop \Q$folder\E$}, 'says how it is stopped') or $stop = "test/demo stop $folder";
 isnt(processes_in("$folder/demo/data"), '', 'its server runs');
 
-# A server that is told to stop and stands still.
+# A server that is stopped (SIGSTOP) and then told to shut down.
 my $postmaster = (split /\n/, slurp_file("$folder/demo/data/postmaster.pid"))[0];
 kill 'STOP', $postmaster;
 my %stuck = (name => 'stop', command => ["PGCTLTIMEOUT=1 $stop"]);

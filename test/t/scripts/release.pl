@@ -1,4 +1,4 @@
-# test/release makes the archive and the notes of a release only of a tree that is ready for it.
+# test/release makes the archive and the notes of a release only if the tree is ready for it.
 # Not in the default run: it starts whole runs of the scripts.
 
 use strict;
@@ -14,7 +14,7 @@ my $version = $meta->{version};
 my $folder = PostgreSQL::Test::Utils::tempdir();
 system_or_bail('cp', '-a', '.', "$folder/source");
 
-# The faults that the script finds, for a tag.
+# The faults that the script finds for a tag.
 sub release
 {
 	my ($tag) = @_;

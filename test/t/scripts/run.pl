@@ -1,6 +1,6 @@
-# test/run, interrupted by a signal or a closed pipe: it ends what it has started, removes its
-# folder, counts nothing as failed, and does not end as a run does in which all passed. --keep
-# keeps. A test that reaches its time limit says so, and how to raise it.
+# If test/run is interrupted by a signal or a closed pipe, it ends what it has started, removes its
+# folder, counts nothing as failed, and does not report that all tests passed. With --keep it keeps
+# the folder. If a test reaches its time limit, the message says so, and how to raise the limit.
 # Not in the default run: it starts whole runs of the scripts.
 
 use strict;

@@ -1,8 +1,8 @@
-# test/soak stops cleanly when it is interrupted: after its schedule has begun it checks what there
-# is, before that it leaves nothing. One seed has one schedule. And what compares ids, numbers and
-# rows, while they are taken and afterwards, notices planted faults.
-# Not in the default run: it starts whole runs of the script. It takes 40 s of processor time, for
-# their servers, and for clients that take ids as fast as they can.
+# An interrupted test/soak stops cleanly. After its schedule has begun, it checks what exists;
+# before that, it leaves nothing. The same seed always gives the same schedule. The comparisons of
+# ids, numbers and rows, during the load and afterwards, detect planted faults.
+# Not in the default run: it starts whole runs of the script. It needs 40 s of processor time for
+# their servers, and for clients that get ids as fast as they can.
 
 use strict;
 use warnings;
@@ -26,7 +26,7 @@ subtest 'one seed has one schedule' => sub {
 	ok(join("\n", $of->(5)) eq join("\n", @one), 'it is the same, whatever else draws from the generator');
 	my %draws = map { $_ => 1 } @one;
 	is(scalar(grep { $draws{$_} } $of->(6)), 0, 'another seed has no draw of it');
-	# Two or three are expected to come again: so many are drawn among 2^31.
+	# Two or three are expected to repeat, because so many are taken at random from 2^31.
 	my %choices = map { (split)[-1] => 1 } @one;
 	cmp_ok(scalar(keys %choices), '>', @one - 20, 'the choices are different ones');
 	my %times;
@@ -66,9 +66,9 @@ CREATE TABLE counted (number bigint DEFAULT snowflake_segment_nextval('ticket'))
 	return;
 }
 
-# Takes from these databases, ids of so many milliseconds ago. Returns what was found, how many ids,
-# equal ids and equal numbers sorting finds, how many ids were taken, and how many were too late to
-# be compared.
+# Gets ids of so many milliseconds ago, and numbers, from these databases. Returns what the
+# comparison found, how many ids, equal ids and equal numbers sorting finds, how many ids were
+# taken, and how many came too late to be compared.
 sub taken
 {
 	my ($ms_ago, @dbnames) = @_;
@@ -78,7 +78,7 @@ sub taken
 	mkdir $files or die "$files: $!";
 	my $pid = open2(my $from, my $to, "$folder/clients", $files, 1);
 	syswrite $to, join('', map { "start $_ 1 " . $server->connstr($_) . "\n" } @dbnames) . "pace 200000\n";
-	# Two lines of figures are from two seconds.
+	# Two lines of figures come from two seconds.
 	my ($said, $lines) = ('', 0);
 	while (defined(my $line = <$from>))
 	{
@@ -131,8 +131,8 @@ subtest 'equal ids in tables' => sub {
 	is(join(' ', (compare_ids(@files))[ 0, 1 ]), '4 1', 'are found');
 };
 
-# A table whose ids are even, and two readers that have all of them: one has them in the database,
-# and one has written them into a file.
+# A table whose ids are even, and two readers that have all of them: one in the database, the other
+# in a file.
 sql(q{
 CREATE EXTENSION snowflake;
 CREATE TABLE outbox (id bigint);

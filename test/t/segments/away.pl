@@ -1,7 +1,9 @@
-# A registry that is away, or far away. While it is down a node goes on for as long as its two ranges last; then calls fail with SF005,
-# which says of which segment, why, and how long ago; when it is back they go on by themselves. And a registry that answers in 200 ms
-# keeps nobody waiting once ranges have grown: at 100,000 numbers a second, from a cold start with ranges of 1,000.
-# Not in the default run: windows have to end again and again.
+# A registry that is unavailable, or far away. While it is down, a node continues until its two
+# ranges are used up. Then calls fail with SF005, and the error names the segment, the registry's
+# last error, and how long ago that error was. When the registry is back, the node continues by
+# itself. If the registry takes 200 ms to respond, no call waits once ranges have grown: at 100,000
+# numbers a second, from a cold start with ranges of 1,000.
+# Not in the default run: it waits for windows to end many times.
 use strict;
 use warnings;
 
@@ -28,7 +30,7 @@ sub away
 {
 	my ($name, $reason, $begin, $end) = @_;
 	subtest $name => sub {
-		# A tenth of a range is what the next one is asked for at.
+		# The next range is requested when a tenth of the present one is left.
 		ok(wait_until('two ranges', sub { take(150); left() > 1000 }), 'the node has two ranges');
 		$begin->();
 		my $left = left();
@@ -43,7 +45,7 @@ sub away
 		ok(defined $ago && $ago < 30 * slowness(), '... and how long ago') or diag($error);
 		like($error, qr/HINT: .*as soon as the registry allocates a range/, '... and what happens next');
 		is((query_error($node, 'postgres', q{SET snowflake.start_timeout = 0; SELECT snowflake_segment_nextval('ticket')}))[0], 'SF005', 'a call that may not wait fails, too');
-		# One that waits is answered when the registry is back.
+		# A call that waits gets a number when the registry is back.
 		my $session = $node->background_psql('postgres', on_error_stop => 0);
 		$session->{stdin} .= "SET snowflake.start_timeout = '120s'; SELECT snowflake_segment_nextval('ticket');\n";
 		$session->{run}->pump_nb;
@@ -64,8 +66,9 @@ away('stopped', qr/Connection refused|server closed the connection|could not con
 away('cut off', qr/time|closed/i, sub { $relay->tell('drop') }, sub { $relay->tell('pass forgotten') });
 is($duplicates, 0, 'of ' . keys(%issued) . ' numbers none was issued twice');
 
-# Calls one after the other at that rate, for so many seconds. Returns (numbers, the longest call in
-# ms while ranges grow, for so many seconds, and after, how many took more than 400 ms after).
+# Makes calls one after the other at that rate, for so many seconds. Returns (numbers, the longest
+# call in ms while ranges grow, for so many seconds, and afterwards, how many took more than 400 ms
+# afterwards).
 sub calls
 {
 	my ($segment, $seconds, $growing) = @_;
@@ -104,8 +107,8 @@ subtest 'a registry that is far away' => sub {
 	figures('a registry that answers in 200 ms: %d numbers in 7 s, the longest call %.1f ms in the first 5 s, %.1f ms after; %d after took more than 400 ms', $numbers, $first, $later, $slow);
 	cmp_ok(value($registry, q{SELECT newest FROM snowflake_segment WHERE name = 'far'}), '>', 8000, 'ranges have grown');
 	# An exchange takes some 0.8 s, and each range is at most eight times as long as what was used
-	# before. A caller that waited for each range would wait all the time. A busy machine may stand
-	# still now and then.
+	# before. A call that waited for each range would wait all the time. A busy machine may pause
+	# occasionally.
 	cmp_ok($slow, '<=', 3, 'and nobody waits for the next after the first seconds');
 	$relay->tell('pass');
 };

@@ -1,7 +1,9 @@
-# Segments in bulk: COPY puts rows in many at a time, as with a serial column, and so do INSERT ... SELECT and parallel queries get their
-# numbers; rows of a COPY have consecutive ones in the order of the file, but where a range ends; whoever writes meanwhile, no number comes
-# twice; a raise under load is at once one for all sessions; a column of type integer ends with PostgreSQL's own error.
-# SNOWFLAKE_COPY_ROWS is how many rows are copied (1,000,000 by default).
+# Many numbers of a segment at once. COPY inserts many rows at a time, as with a serial column.
+# INSERT ... SELECT and parallel queries get their numbers in the same way. A COPY's rows have
+# consecutive numbers in the order of the file, except at the end of a range. Whatever writes at the
+# same time, no number appears twice. A raise under load takes effect at once for all sessions. A
+# column of type integer ends with PostgreSQL's own error. SNOWFLAKE_COPY_ROWS sets the number of
+# copied rows (1,000,000 by default).
 # Not in the default run: many rows in many tables.
 use strict;
 use warnings;
@@ -55,7 +57,7 @@ subtest 'many rows' => sub {
 		$took{$table} = time() - $since;
 	}
 	ids_are_good('bulk', $many, 'a COPY');
-	# This node alone has numbers of it: ranges follow on each other.
+	# Only this node has numbers of the segment, so ranges follow each other without gaps.
 	is(value('SELECT max(id) - min(id) + 1 FROM bulk'), $many, '... without a gap');
 	figures('COPY of %d rows: %.2f s, of a serial column %.2f s', $many, @took{qw(bulk like_bulk)});
 	my $last = value('SELECT max(id) FROM bulk');
@@ -86,7 +88,7 @@ INSERT INTO mixed (n) SELECT generate_series(1, 300) RETURNING id;
 	{
 		my $size = client_bytes($clients);
 		wait_until('numbers', sub { client_bytes($clients) > $size + 5000 });
-		# No call that begins after it has a smaller number, in whatever session.
+		# No call that begins after the raise gets a smaller number, in any session.
 		my ($floor, $next) = split /\n/, value(q{SELECT snowflake_raise_segment('ticket', next_value + 5000) FROM snowflake_segments WHERE name = 'ticket'; SELECT snowflake_segment_nextval('ticket')});
 		$below++ if $next < $floor;
 		$below += value("SELECT count(*) FROM (SELECT snowflake_segment_nextval('ticket') AS id FROM generate_series(1, 100)) n WHERE id < $floor");
@@ -94,7 +96,7 @@ INSERT INTO mixed (n) SELECT generate_series(1, 300) RETURNING id;
 	is($below, 0, 'none is below what the segment was raised to');
 	stop_clients($clients);
 	my $name = $server->basedir . '/silent';
-	# Of what COPY put in, clients were told nothing.
+	# Clients did not receive the numbers that COPY inserted.
 	value("COPY (SELECT id FROM mixed UNION ALL SELECT id FROM bulk UNION ALL SELECT id FROM gathered) TO '$name'");
 	my ($keys, $twice) = compare_ids($name);
 	is($twice, 0, "of $keys keys none is twice");

@@ -1,10 +1,13 @@
-# A registry that fails over and loses commits hands no number out again. A pair of servers, each in turn the other's standby; three
-# nodes, databases of one server, that follow to whichever can be written to; segments with small ranges. What is lost stays within
-# what is promised: ranges as many as were handed out in the last lease duration, or ten. Each segment of each failover is a trial.
+# A registry that fails over and loses commits allocates no number twice. The registry is a pair of
+# servers, each in turn the other's standby. Three nodes, databases of one server, follow the server
+# that accepts writes. Segments have small ranges. Lost numbers stay within what is promised: as
+# many ranges as were allocated in the last lease duration, or ten. Each segment of each failover is
+# a trial.
 #
-# Where nothing is lost, nothing is left out: with a synchronous standby no more than the rule says, with the operator's word
-# (snowflake_settled()) and after a clean handover nothing. And files of an earlier moment, put back in place, are noticed by
-# what nodes know. SNOWFLAKE_SEED repeats a run, SNOWFLAKE_TRIALS says how many failovers.
+# If nothing is lost, no more numbers are skipped than necessary: with a synchronous standby no more
+# than the rule says; after the operator's call of snowflake_settled(), and after a clean handover,
+# none. If files of an earlier moment are restored, the nodes' knowledge reveals it. SNOWFLAKE_SEED
+# repeats a run, SNOWFLAKE_TRIALS sets the number of failovers.
 use strict;
 use warnings;
 
@@ -20,7 +23,7 @@ use Test::More;
 my $seed = seed();
 my $failovers = $ENV{SNOWFLAKE_TRIALS} || at_length(2, 3);
 
-# name => the size of its ranges. They do not grow: then ten of them are known before they are lost.
+# name => the size of its ranges. They do not grow, so ten of them are known before they are lost.
 my %step = map { ("s$_" => 10 * (1 + $_ % 4)) } 1 .. 12;
 my @segments = sort keys %step;
 my @names = qw(north east south);
@@ -41,7 +44,8 @@ for my $name (@names)
 my (%issued, %last);
 my ($numbers, $duplicates, $falls) = (0, 0, 0);
 
-# So many numbers of each of these segments on a node, in turn, so that one exchange fetches ranges of many; they are compared with all others.
+# Gets so many numbers of each of these segments on a node, in turn, so that one exchange acquires
+# ranges of many segments. The numbers are compared with all others.
 sub take
 {
 	my ($name, %counts) = @_;
@@ -72,10 +76,10 @@ sub columns
 	return %columns;
 }
 
-# How many numbers may be lost of a segment with this row.
+# How many numbers of a segment with this row may be lost.
 sub promised { my ($row, $segment) = @_; return max($row->{allocated}, 10 * max($row->{newest}, $step{$segment})); }
 
-# The dead primary comes back as a standby of the new one.
+# The stopped primary becomes a standby of the new one.
 sub rebuild
 {
 	my ($old, $new, $backup) = @_;
@@ -88,7 +92,7 @@ sub rebuild
 
 sub catch_up { return $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert')); }
 
-# Another server is the primary.
+# The other server becomes the primary.
 sub fail_over
 {
 	kill_server($primary, children => 1);
@@ -99,8 +103,9 @@ sub fail_over
 
 my ($lost, $lost_issued, $trials) = (0, 0, 0);
 
-# Commits from here on are lost: the standby hears no more of them. After so many earlier losses, nodes draw as many ranges as may be
-# lost, less what they may have under way.
+# Commits from here on are lost, because the standby no longer receives them. After so many earlier
+# losses, nodes acquire as many ranges as may be lost, less those that they may be acquiring
+# already.
 sub lose_ranges
 {
 	my ($skips) = @_;
@@ -122,15 +127,16 @@ subtest 'an asynchronous standby' => sub {
 	{
 		my $rounds = 1 + int rand(3);
 		for (1 .. $rounds) { take($_, map { ($_ => 1 + int rand(2 * $step{$_})) } @segments) for shuffle(@names); }
-		# Of an earlier loss the standby knows, but not of the numbers that the primary then leaves out.
+		# The standby knows of an earlier loss, but not the numbers that the primary then skips.
 		my $told = int rand(2);
 		value($primary, "SELECT snowflake_settle('a loss before the loss')") if $told;
 		catch_up();
 		my @senders = split /\n/, value($primary, q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'walsender'});
 		kill 'STOP', @senders;
-		# A keeper may have fetched ranges meanwhile: the standby gets what was sent of that.
+		# A keeper may have acquired ranges meanwhile: the standby gets what was sent of those
+		# commits.
 		my $sent = value($primary, 'SELECT sent_lsn FROM pg_stat_replication');
-		# If that ends within a record, the standby waits for the rest.
+		# If the WAL ends within a record, the standby waits for the rest.
 		my $looks = 0;
 		wait_until('the standby to replay what was sent', sub { ++$looks > 30 || value($standby, "SELECT pg_last_wal_replay_lsn() >= '$sent'") eq 't' });
 		my %known = lose_ranges($told);
@@ -142,10 +148,10 @@ subtest 'an asynchronous standby' => sub {
 		my @lost = grep { $at_the_end{$_}{last} > $known{$_}{last} } @segments;
 		cmp_ok(scalar(@lost), '>', @segments / 3, '... and of most segments something');
 		$lost += $at_the_end{$_}{last} - $known{$_}{last} for @lost;
-		# Numbers that the new primary would hand out again.
+		# Numbers that the new primary would allocate again.
 		for my $segment (@lost) { $lost_issued += grep { $_ > $known{$segment}{last} } keys %{ $issued{$segment} }; }
 		$trials += @segments;
-		# Some use up what they have, and others ask at once.
+		# Some nodes first use up their ranges, and others call the registry at once.
 		for my $name (shuffle(@names))
 		{
 			my %left = rand() < 0.5 ? () : left($name);
@@ -156,7 +162,8 @@ subtest 'an asynchronous standby' => sub {
 	cmp_ok($lost_issued, '>', $failovers * @segments, 'numbers that were lost had been issued');
 };
 
-# By how much the next range of each segment, which one node asks for, is above the last that the new primary knew.
+# The distance from the last number that the new primary knew to the next range of each segment,
+# which one node acquires.
 sub skipped
 {
 	my (%known) = @_;
@@ -202,7 +209,7 @@ subtest 'with the word that nothing is lost' => sub {
 };
 
 subtest 'a clean handover' => sub {
-	# The registry's database is a node itself: its keeper says that nothing is missing.
+	# The registry's database is a node itself: its keeper reports that nothing is missing.
 	number($primary, 's1');
 	take($_, map { ($_ => 3 * $step{$_}) } @segments) for @names;
 	$primary->stop('fast');
@@ -225,7 +232,7 @@ subtest 'files of an earlier moment' => sub {
 	take('east', map { ($_ => 2 * $step{$_}) } @segments);
 	my %now = columns($primary);
 	is(join(' ', grep { $now{$_}{last} <= $known{$_}{last} } @segments), '', 'ranges are handed out');
-	# A node that still wants one asks as soon as the registry is back.
+	# A node that still needs a range requests it as soon as the registry is back.
 	for my $name (@names)
 	{
 		wait_until('the next ranges', sub { my %left = left($name); return !grep { $left{$_} < $step{$_} } keys %left });
@@ -237,7 +244,8 @@ subtest 'files of an earlier moment' => sub {
 	$primary->start;
 	%now = columns($primary);
 	is(join(' ', grep { $now{$_}{last} != $known{$_}{last} } @segments), '', '... and forgotten');
-	# The node that has them names them, of one segment; then all are known to have lost some.
+	# The node that has the numbers names them, of one segment. Then all segments are known to have
+	# lost some.
 	my %left = left('east');
 	take('east', s1 => $left{s1} + 1);
 	like(slurp_file($primary->logfile), qr/registry settles until .*: a node has had numbers of a segment that it never allocated/, 'a node tells it');

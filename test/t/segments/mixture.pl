@@ -1,11 +1,15 @@
-# Three nodes of 16 sessions each, a registry elsewhere and a random mixture of faults. Tries to break G11: whatever is killed, paused,
-# restarted or copied, whenever, no number of a segment is issued again, neither by the same node nor by another, not even one whose
-# transaction was rolled back or whose session died. Numbers rise within each connection; after snowflake_raise_segment() a node that
-# has used up what it had issues none below; and when all is well again, every node issues again.
+# Three nodes of 16 sessions each, a registry on another server and a random mixture of faults. The
+# test tries to break G11: whatever is killed, paused, restarted or copied, and whenever, no number
+# of a segment is issued again, neither by the same node nor by another, not even a number whose
+# transaction was rolled back or whose session died. Numbers rise within each connection. After
+# snowflake_raise_segment() a node that has used up its ranges issues no number below the raise.
+# When all faults are over, every node issues again.
 #
-# What clients were answered is compared, and the integer keys of the tables of all nodes, which are gathered in one. The seed decides
-# the faults, their order and their moments; what the servers are doing at that moment it does not decide. SNOWFLAKE_MIXTURE_SECONDS is
-# for how long (15 by default, 45 in test/run --all). At length it takes 40 s of processor time, for 48 sessions and more.
+# The test compares the numbers that clients received, and the integer keys of all nodes' tables,
+# which are gathered in one table. The seed decides the faults, their order and their moments, but
+# not what the servers are doing at those moments. SNOWFLAKE_MIXTURE_SECONDS sets the duration (15
+# by default, 45 in test/run --all). The long form needs 40 s of processor time, for 48 sessions and
+# more.
 use strict;
 use warnings;
 
@@ -21,11 +25,11 @@ my $seconds = $ENV{SNOWFLAKE_MIXTURE_SECONDS} || at_length(15, 45);
 my $sessions = 16;
 my $seed = seed();
 
-# What is written by a commit that does not wait for the disk is lost with the process.
+# A commit that does not wait for the disk is lost with the process.
 $registry = segments_registry('registry', segments => { ticket => 'step => 500, max_step => 20000' },
 	conf => "restart_after_crash = on\nsynchronous_commit = off\n");
 my $conf = "restart_after_crash = on\nsnowflake.start_timeout = 2s\n";
-# Copies of one machine, as they come from a template.
+# Copies of one machine, as if made from a template.
 push @nodes, segment_node('node1', place($registry), conf => $conf);
 value($nodes[0], tables_of_tickets());
 number($nodes[0]);
@@ -34,14 +38,14 @@ $nodes[0]->backup_fs_cold('template');
 push @nodes, map { new_server("node$_", from => [ $nodes[0], 'template' ]) } 2, 3;
 start_server($_) for @nodes;
 
-# A long run pauses more, so that its numbers can still be compared.
+# A long run pauses more often, so that its numbers can still be compared.
 my ($per_turn, $most) = (90, 20_000_000);
 my $pause = $seconds * $sessions * @nodes * $per_turn / $most;
 $pause = 0.3 if $pause < 0.3;
 my $script = numbers_in_every_way(times => 10, at_once => 50, rolled_back => 10, kept => 10, copied => 20, pause => $pause);
 my @loads = map { start_clients($_, $sessions, $script, rest => 0.5) } @nodes;
 
-# What was handed out grows by load too; a raise adds little to that.
+# Load raises the last allocated number, too; a raise adds little to it.
 my ($raises, $raised) = (0, 0);
 
 sub raise
@@ -63,7 +67,7 @@ sub raise
 	return 1;
 }
 
-# A machine is copied, with a server that runs on it, and both go on: under the same name, too.
+# A machine is copied together with its running server, and both continue, under the same name.
 sub copy_node
 {
 	return 0 if @nodes > 3 + $seconds / 60;
@@ -71,7 +75,7 @@ sub copy_node
 	return 0 unless kill_for($node, 0, sub { $node->backup_fs_cold('copy_' . @nodes) });
 	my $copy = new_server('node' . (@nodes + 1), from => [ $node, 'copy_' . @nodes ]);
 	start_server($copy);
-	# The rows are the other's.
+	# The rows are the original's.
 	value($copy, 'TRUNCATE kept, copied');
 	push @nodes, $copy;
 	push @loads, start_clients($copy, $sessions, $script, rest => 0.5);

@@ -1,7 +1,8 @@
-# Segments come and go: a thousand of them in 64 places of shared memory, names of every kind, segments, databases and extensions that
-# are dropped and created again, another registry. A segment that was not used for 10 s makes room, and gives back what it has; what
-# is dropped leaves its place; and no number comes twice where somebody still has some.
-# Not in the default run: many roles and places.
+# Segments are created and dropped: a thousand of them share 64 slots of shared memory, with names
+# of every kind. Segments, databases and extensions are dropped and created again, and the registry
+# changes. A segment that was not used for 10 s frees its slot and returns its numbers. A dropped
+# segment leaves its slot. No number appears twice while a node still has some.
+# Not in the default run: many roles and slots.
 use strict;
 use warnings;
 
@@ -15,7 +16,8 @@ my $node = segment_node('node', place($central), clock => 1, preload => 1, conf 
 
 sub error { my ($server, $sql, $dbname) = @_; return query_error($server, $dbname // 'postgres', $sql); }
 
-# All that was not used until now makes room. What was used a moment ago, the keeper has yet to see.
+# All segments that were not used until now free their slots. The keeper has yet to see what was
+# used a moment ago.
 sub makes_room
 {
 	my ($server, $sql, $dbname) = @_;
@@ -86,7 +88,7 @@ subtest 'names of every kind' => sub {
 	like($error, qr/DETAIL:  The registry has: .*"back\\slash\\", "größer", "it's", "null", .*\.\.\.\nHINT:  Create it/, '... with those that are');
 	is(value($node, q{SELECT snowflake_segment_nextval(NULL) IS NULL}), 't', 'NULL has no number');
 
-	# Bytes go as they are, so that in another encoding than the registry's there are only ASCII's names.
+	# Bytes are sent unchanged, so if the encoding differs from the registry's, all names are ASCII.
 	value($node, q{CREATE DATABASE latin ENCODING LATIN1 LOCALE 'C' TEMPLATE template0});
 	value($node, 'CREATE EXTENSION snowflake', 'latin');
 	is((error($node, q{SET client_encoding = 'UTF8'; SELECT snowflake_segment_nextval('größer')}, 'latin'))[0], '42704', 'a name in another encoding');
@@ -181,7 +183,8 @@ subtest 'another registry by a reload' => sub {
 	is($number, 1000000, 'nothing of the new one was left out');
 };
 
-# A transaction that is left open holds the segment that it has raised, and no other that a node asks for together with it.
+# An open transaction locks the segment that it has raised, and no other segment that a node
+# requests together with it.
 subtest 'a segment that somebody holds' => sub {
 	value($central, q{SELECT snowflake_create_segment(name, step => 10, max_step => 10) FROM (VALUES ('held'), ('free')) s (name)});
 	numbers($central, 3, $_) for qw(held free);

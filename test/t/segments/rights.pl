@@ -1,7 +1,8 @@
-# Who may do what with segments. A node's role that may execute one function gets ranges and nothing else; another role can neither take
-# nor give back what it has, whatever it knows and whatever arguments it sends; ordinary users draw numbers, and do not create, drop or
-# raise. A transaction that only reads, and a standby whose registry is elsewhere, have numbers, too; what writes to the registry is
-# refused there. SNOWFLAKE_SEED repeats a run.
+# Privileges on segments. A node's role that may execute one function gets ranges and nothing else.
+# Another role can neither take nor return the node's numbers, whatever it knows and whatever
+# arguments it sends. Ordinary users get numbers, but do not create, drop or raise segments. A
+# read-only transaction, and a standby whose registry is on another server, get numbers, too;
+# functions that write to the registry are refused there. SNOWFLAKE_SEED repeats a run.
 use strict;
 use warnings;
 
@@ -22,7 +23,7 @@ my $duplicates = 0;
 sub take { my ($server, $count) = @_; $duplicates += grep { $issued{$_}++ } numbers($server, $count); return; }
 
 take($node, 250);
-# Until it has asked for all that it will.
+# Until the node has made all its requests.
 ok(wait_until('two ranges', sub { take($node, 10); shown($node, 'left_here') > 150 }), 'the node has ranges');
 my $held = '';
 wait_until('what it asked for', sub {
@@ -54,7 +55,7 @@ my ($name, $hash, $id) = split /\|/, value($registry, q{SELECT node, secret_hash
 sub row { return value($registry, "SELECT r FROM snowflake_range r WHERE node = '$name' AND role = 'node'::regrole"); }
 my $row = row();
 
-# A call with these arguments; wanted is below 0: to close, or with a secret to give back.
+# A call with these arguments. wanted is below 0: to close, or with a secret to return numbers.
 sub ranges
 {
 	my (%arguments) = (node => "'$name'", secrets => "ARRAY['$hash'::bytea]", names => q{'{ticket}'}, ids => "'{$id}'", highest => q{'{0}'}, unused => q{'{0}'}, wanted => q{'{-1}'}, @_);
@@ -131,7 +132,7 @@ subtest 'arguments at random' => sub {
 		my $count = int rand(4);
 		my $array = sub { my ($pick) = @_; return 'ARRAY[' . join(',', map { $pick->() } 1 .. $count) . ']'; };
 		my $number = sub { return sprintf q{'%s'::bigint}, $numbers[ rand @numbers ] };
-		# Often near what was handed out, which the answers tell.
+		# Often near allocated numbers, which the results show.
 		my $near = sub { return rand() < 0.5 ? $number->() : sprintf ':last + %d', rand(300) - 150 };
 		$sql .= sprintf "SELECT coalesce(max(l), :last) AS last FROM (SELECT unnest(range_last) AS l FROM snowflake_segment_ranges(%s, %s::text[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bytea[])) a WHERE l > 0 \\gset\n",
 		  $nodes[ rand @nodes ], $array->(sub { q{'} . $names[ rand @names ] . q{'} }), $array->(sub { rand() < 0.7 ? $id : $number->() }), (map { $array->($_) } $near, $number, $number), $array->(sub { $secrets[ rand @secrets ] });
@@ -165,7 +166,7 @@ subtest 'transactions that only read, and standbys' => sub {
 	take($standbys[1], 500);
 	take($_, 200) for $node, $standbys[1], $node;
 	is($duplicates, 0, 'a standby whose registry is elsewhere has numbers of its own');
-	# The one who may not.
+	# The role without privileges.
 	value($registry, 'REVOKE EXECUTE ON FUNCTION snowflake_segment_ranges FROM node');
 	use_up($node);
 	($state, $error) = query_error($node, 'postgres', q{SELECT snowflake_segment_nextval('ticket')});

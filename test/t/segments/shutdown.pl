@@ -1,7 +1,8 @@
-# What of a segment's numbers becomes a gap. A node that is shut down gives the end of its ranges back: alone it leaves no gap at all,
-# however often; of three that share a registry, none but what later ranges force. After a crash the next number is above all that the
-# node had: how many are left out is shown.
-# Not in the default run: many lives of three servers.
+# Which of a segment's numbers are skipped. A node that is shut down returns the rest of its ranges.
+# A single node leaves no gap, however often it is restarted. Three nodes that share a registry
+# leave only the gaps that later ranges force. After a crash the next number is above all numbers of
+# the node. The test reports how many are skipped.
+# Not in the default run: many restarts of three servers.
 use strict;
 use warnings;
 
@@ -58,7 +59,7 @@ subtest 'three nodes of one registry' => sub {
 	my @nodes = map { segment_node("node$_", place($registry)) } 1 .. 3;
 	my ($duplicates, %issued) = (0);
 	my $take = sub { my ($node, $count) = @_; $duplicates += grep { $issued{$_}++ } numbers($node, $count); return; };
-	# Until it has its next range: then it asks for none.
+	# Until the node has its next range, after which it requests none.
 	my $fill = sub {
 		my ($node) = @_;
 		$take->($node, 10);
@@ -76,7 +77,8 @@ subtest 'three nodes of one registry' => sub {
 			my ($next, $left) = split /\|/, shown($node, 'next_here, left_here');
 			my ($newest, $to) = split /\|/, value($registry, sprintf q{SELECT newest_from, held_to FROM snowflake_range WHERE node LIKE '%s%%'}, $node->name);
 			$node->stop('fast');
-			# The newest of all comes back, and what its node had before where the one follows on the other.
+			# The newest range of all is returned, and the node's previous range if the two are
+			# consecutive.
 			my $follows = $next + $left - 1 == $to;
 			my $expected = $to != $end ? $end : $follows ? $next - 1 : $newest - 1;
 			$to == $end && $follows ? $whole++ : $forced++;
@@ -94,7 +96,7 @@ subtest 'three nodes of one registry' => sub {
 	$registry->stop('fast');
 };
 
-# A raise to a number that a node holds: the end of its range does not come back below it.
+# A raise to a number that a node has: the rest of the node's range is not returned below it.
 subtest 'a raise within a range' => sub {
 	my $registry = own_node('raised');
 	my @nodes = map { segment_node("holder$_", place($registry)) } 1 .. 2;
@@ -110,13 +112,13 @@ subtest 'a raise within a range' => sub {
 		cmp_ok(number($registry), '>=', $floor, '... nor is it here');
 		start_server($_) for @nodes;
 	}
-	# The registry's own node: at once.
+	# On the registry's own node, the raise takes effect at once.
 	my $floor = handed_out($registry) - 10;
 	value($registry, "SELECT snowflake_raise_segment('ticket', $floor)");
 	is(number($registry), $floor, 'here it is the next number');
 	$registry->restart;
 	is(number($registry), $floor + 1, '... and after a shutdown nothing is left out');
-	# One that is rolled back costs what the node had, and no more.
+	# A raise that is rolled back costs only the numbers that the node had.
 	my $end = handed_out($registry);
 	value($registry, q{BEGIN; SELECT snowflake_raise_segment('ticket', 1000000000000); ROLLBACK});
 	my ($state, $error) = query_error($registry, 'postgres', q{SELECT snowflake_segment_nextval('ticket')});
@@ -125,7 +127,7 @@ subtest 'a raise within a range' => sub {
 	$_->stop('fast') for @nodes, $registry;
 };
 
-# Whatever the registry's server commits like, a range is on disk before a node hears of it.
+# Whatever synchronous_commit the registry's server has, a range is on disk before a node gets it.
 subtest 'a registry that is killed after its answer' => sub {
 	my $registry = segments_registry('killed', conf => "synchronous_commit = off\nwal_writer_delay = 10s\n");
 	my $lost = 0;

@@ -1,7 +1,9 @@
-# A segment with a usage_role: on each server, those who have the privileges of the server's own role of that name get
-# numbers, and superusers do. If there is no such role, only superusers get any. The current user counts, in COPY, in a
-# column's default and in a function with SECURITY DEFINER. GRANT and REVOKE on a server take effect at once; another
-# usage_role, by UPDATE in the registry, with a node's next range. All of this on the registry's own node and on another.
+# A segment with a usage_role. On each server, roles that have the privileges of the server's own
+# role of that name get numbers, and so do superusers. If there is no such role, only superusers get
+# numbers. The current user counts, in COPY, in a column's default and in a function with SECURITY
+# DEFINER. GRANT and REVOKE on a server take effect at once. A change of usage_role, by UPDATE in
+# the registry, takes effect with a node's next range. The test does all of this on the registry's
+# own node and on another.
 use strict;
 use warnings;
 
@@ -64,7 +66,7 @@ for my $server ($node, $registry)
 		is(state_of($server, 'seller', qq{$take; SELECT snowflake_segment_currval('ticket')}), '00000', '... and as the one that has it');
 		value($server, q{REVOKE hostile FROM seller});
 
-		# By way of others' rights.
+		# With other roles' privileges.
 		value($server, q{CREATE TABLE sold (id integer DEFAULT snowflake_segment_nextval('ticket'), n int); GRANT INSERT ON sold TO PUBLIC;
 			CREATE FUNCTION sell() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS $$ SELECT snowflake_segment_nextval('ticket') $$;
 			CREATE FUNCTION sell_as_caller() RETURNS bigint LANGUAGE sql AS $$ SELECT snowflake_segment_nextval('ticket') $$;
@@ -76,7 +78,7 @@ for my $server ($node, $registry)
 		is(state_of($server, 'seller', "COPY sold (n) FROM STDIN;\n1\n2\n\\.\n"), '00000', 'a member copies');
 		is(value($server, 'SELECT count(*), count(DISTINCT id) FROM sold'), '2|2', '... both rows with a number');
 
-		# At once, in sessions that have had numbers.
+		# At once, also in sessions that have had numbers.
 		my $session = $server->background_psql('postgres', on_error_stop => 0, extra_params => [ '-U', 'seller' ]);
 		like($session->query($take), qr/^\d+$/, 'a session of a member has a number');
 		value($server, q{REVOKE "Sales ""x""" FROM seller});
@@ -87,7 +89,7 @@ for my $server ($node, $registry)
 	};
 }
 
-# Numbers are used up until the node has asked for its next range.
+# Uses up numbers until the node has requested its next range.
 sub comes
 {
 	my ($server, $what, $begin, $wanted) = @_;

@@ -1,5 +1,6 @@
-# Sessions and parallel queries that issue millions of ids at full speed never get one twice (G1), each process gets rising
-# ones (G2), and all of them carry the node's worker id and a time within the run (G3).
+# Sessions and parallel queries issue millions of ids at full speed. No id appears twice (G1), the
+# ids of each process rise (G2), and all ids have the node's worker id and a time within the run
+# (G3).
 
 use strict;
 use warnings;
@@ -12,7 +13,8 @@ use Test::More;
 my $server = sessions_server('millions');
 my $parallel = 4 * $each;
 
-# 16 sessions in four ways of asking, and two parallel queries: two million ids at full speed, and five at length.
+# 16 sessions that get ids in four ways, and two parallel queries: two million ids at full speed,
+# and five million in the long form.
 my $sessions = 16;
 my ($start_ms, $end_ms);
 
@@ -27,13 +29,14 @@ subtest '16 sessions and parallel queries issue millions of ids' => sub {
 			# a default, in many transactions
 			join('; ', ("INSERT INTO ids_$i (pid) SELECT pg_backend_pid() FROM generate_series(1, $fifth)") x 5),
 			"INSERT INTO ids_$i (id, pid) SELECT id, pg_backend_pid() FROM snowflake_nextvals($each) AS id",
-			# single calls, some of them rolled back: their ids are gone, and come again to nobody
+			# single calls, some of them rolled back: their ids are lost and never issued again
 			"DO \$\$ DECLARE k int; BEGIN FOR k IN 1..$each LOOP INSERT INTO ids_$i (pid) VALUES (pg_backend_pid());"
 			  . " IF k % $tenth = 0 THEN BEGIN PERFORM snowflake_nextval(); RAISE division_by_zero; EXCEPTION WHEN division_by_zero THEN END; END IF;"
 			  . " END LOOP; END \$\$",
 		)[ $i % 4 ];
 	}
-	# pg_backend_pid() alone would keep the plan out of the workers, and a volatile PL/pgSQL function may not run there.
+	# pg_backend_pid() alone would prevent a parallel plan, and a volatile PL/pgSQL function may not
+	# run in workers.
 	$server->safe_psql('postgres', qq{
 CREATE TYPE issued AS (pid int, id bigint);
 CREATE FUNCTION issue() RETURNS issued LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -85,7 +88,8 @@ subtest 'ids rise strictly within each process (G2)' => sub {
 	$falls += $server->safe_psql('postgres', "SELECT count(*) FROM (SELECT id <= lag(id) OVER (ORDER BY n) AS fall FROM ids_$_) t WHERE fall")
 	  for 1 .. $sessions;
 	is($falls, 0, 'sessions');
-	# Rows of one process pass the Gather node in their order, so the table's order is that of its calls.
+	# Rows of one process pass the Gather node in order, so the table's order is the order of its
+	# calls.
 	is($server->safe_psql('postgres', 'SELECT count(*) FROM (SELECT (r).id <= lag((r).id) OVER (PARTITION BY (r).pid ORDER BY ctid) AS fall'
 			. ' FROM parallel_pid) t WHERE fall'), 0, 'parallel workers');
 };

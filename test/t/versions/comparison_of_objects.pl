@@ -1,5 +1,5 @@
-# The comparison of objects that other tests rely on (SnowflakeObjects.pm) knows facts of every kind, and notices each of many
-# small changes.
+# The comparison of objects in SnowflakeObjects.pm, which other tests rely on, lists facts of every
+# kind, and detects each of many small changes.
 
 use strict;
 use warnings;
@@ -19,7 +19,7 @@ for my $kind ('pg_extension', 'pg_proc', 'pg_class', 'pg_attribute', 'constraint
 	cmp_ok(scalar(grep { /^$kind / } @$fresh), '>', 0, "facts of the kind $kind are compared");
 }
 
-# The comparison sees what differs.
+# The comparison detects differences.
 for my $change (
 	'ALTER FUNCTION ids.snowflake_nextval() STABLE', 'ALTER FUNCTION ids.snowflake_currval() PARALLEL SAFE',
 	'ALTER FUNCTION ids.snowflake_decode(bigint) COST 2', 'ALTER FUNCTION ids.snowflake_timestamp(bigint) CALLED ON NULL INPUT',

@@ -1,5 +1,6 @@
-# A node of one version under a registry of another, each with each (section 4 of the design): it draws a lease, moves its window,
-# gives the lease back, and goes on when one of the two is updated.
+# A node of one version and a registry of another, in every combination (section 4 of the design).
+# The node acquires a lease, extends it and releases it, and continues when one of the two is
+# updated.
 # Not in the default run: it builds and installs released versions.
 
 use strict;
@@ -35,7 +36,8 @@ sub check_registry
 	return;
 }
 
-# Objects of released versions, under this library, among themselves and with the newest.
+# Objects of released versions, with this library, compared with each other and with the newest
+# version.
 for my $registry (@released, $newest)
 {
 	for my $node (@released, $newest) { check_registry($registry, $node) unless $registry eq $newest && $node eq $newest; }

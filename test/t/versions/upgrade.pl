@@ -1,5 +1,6 @@
-# ALTER EXTENSION UPDATE takes every released version to the newest while sessions issue in every way there is (G1), waits for none
-# of them, and leaves what CREATE EXTENSION makes, object by object; so does a dump that is restored.
+# ALTER EXTENSION UPDATE updates every released version to the newest while sessions issue ids in
+# every possible way (G1). It waits for none of these sessions. The result has the same objects as
+# CREATE EXTENSION makes. So has a restored dump.
 
 use strict;
 use warnings;
@@ -14,7 +15,8 @@ VersionsTest::start();
 
 my $fresh = fresh();
 
-# Sessions issue in every way there is, in one that stays open, in short ones and under COPY, while the extension is updated.
+# Sessions issue ids in every possible way, in a long session, in short ones and in COPY, while the
+# extension is updated.
 sub check_update
 {
 	my ($version) = @_;
@@ -39,7 +41,7 @@ sub check_update
 	};
 	ok($flows->(), "$name: ids flow before");
 
-	# As good as undone.
+	# An update that is rolled back changes nothing.
 	my $before = objects('used');
 	sql('used', 'BEGIN', "ALTER EXTENSION snowflake UPDATE", 'INSERT INTO item (n) VALUES (-3)', 'ROLLBACK');
 	is(difference(objects('used'), $before), '', "$name: an update that was rolled back leaves nothing");
@@ -65,7 +67,7 @@ sub check_update
 	sql('used', 'DROP TABLE item');
 	is(difference(objects('used'), $fresh), '', "$name: the objects are those of a new extension");
 
-	# A dump of it makes a new extension; what it holds is the layout.
+	# A dump of it creates a new extension and contains only the layout.
 	$server->command_ok([ 'pg_dump', '--no-sync', '-Fc', '-f', $server->basedir . '/used.dump', 'used' ], "$name: pg_dump");
 	sql('postgres', 'CREATE DATABASE restored');
 	$server->command_ok([ 'pg_restore', '--exit-on-error', '-d', 'restored', $server->basedir . '/used.dump' ], "$name: pg_restore");
