@@ -1,4 +1,4 @@
-// AES by libcrypto, for what is encrypted in tests.
+// AES by libcrypto, for encryption in tests.
 #pragma once
 
 #include <cstdint>

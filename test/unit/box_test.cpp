@@ -34,7 +34,7 @@ void Keep(BoxSlot *slot, const NodeState &node) {
   Store(slot, [&](Kept *kept) { *kept = {5, 16384, 77, node, "a:5432/b"}; });
 }
 
-// What is recovered; a node without anything where that is nothing.
+// The recovered state; an empty node if there is nothing to recover.
 NodeState Recovered(const BoxSlot &slot) {
   Kept kept = {};
   return Load(slot, &kept) ? kept.state : NodeState{};
@@ -87,7 +87,7 @@ TEST(Box, IsNoneWhereItIsEmpty) {
   EXPECT_FALSE(Load(slot, &kept)) << "a keeper that ends in good order leaves nothing";
 }
 
-// Between any two of its stores a process may be killed.
+// A process may be killed between any two of its stores.
 TEST(Box, IsNoneWhileItIsWritten) {
   BoxSlot slot = {};
   Kept kept = {};
@@ -165,7 +165,7 @@ TEST(Box, ForgetsWishesAndCounts) {
   EXPECT_EQ(node.clock.events + node.clock.bridged, 0);
 }
 
-// A clock that did not believe a leap before the crash does not believe it afterwards.
+// A clock that did not follow a leap before the crash does not follow it afterwards.
 TEST(Box, KeepsTheClock) {
   BoxSlot slot = {};
   NodeState node = Holding();
@@ -180,7 +180,7 @@ TEST(Box, KeepsTheClock) {
   EXPECT_EQ(node.clock.mode, ClockMode::kWall) << "the ten minutes are not counted anew";
 }
 
-// CRC-32C of "123456789", and of nothing.
+// CRC-32C of "123456789", and of the empty string.
 KeptHorizon HorizonOf(int64_t id) {
   KeptHorizon horizon;
   std::memset(static_cast<void *>(&horizon), 0, sizeof(horizon));
@@ -213,7 +213,7 @@ TEST(Box, HasTheHorizonOfBeforeWhileTheNextIsWritten) {
   BoxSlot slot = {};
   StoreHorizon(&slot, HorizonOf(100));
   StoreHorizon(&slot, HorizonOf(101));
-  // Its writer was killed.
+  // The process that was writing it was killed.
   HorizonRecord *next = &slot.horizons[NewestRecord(slot) == 0 ? 1 : 0];
   next->kept.horizon = 102;
   EXPECT_EQ(RecoveredHorizon(slot), 101);
@@ -243,7 +243,7 @@ TEST(Box, ChecksumIsTheStandardOne) {
   EXPECT_EQ(Checksum("", 0), 0u);
 }
 
-// Bytes that somebody changed: it is right, or none.
+// Changed bytes: the content is right, or there is none.
 TEST(Box, WithBytesChangedIsRightOrNone) {
   std::mt19937_64 random = SeededRandom(20261122);
   const auto below = [&](size_t limit) { return static_cast<size_t>(Below(&random, static_cast<int64_t>(limit))); };

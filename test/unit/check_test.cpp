@@ -1,4 +1,4 @@
-// What becomes of an id that is held against a registry.
+// The result of checking an id against a registry.
 #include "core/check.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(Check, ThoseOfTheLiveWindowMayHaveBeenIssued) {
   EXPECT_EQ(Problem(10, &first), IdProblem::kNeverHandedOut);
 }
 
-// Whatever the registry knows: a window reaches further than any clock.
+// Whatever the registry knows: a window is ahead of every clock.
 TEST(Check, TheFutureIsToldFromWhatWasNeverHandedOut) {
   const LeaseHistory live = {kNoWatermark, 0, 100000};
   EXPECT_EQ(Problem(kLatest, &live), IdProblem::kNone);
@@ -57,7 +57,7 @@ TEST(Check, WhatTheLayoutDoesNotMakeIsForeign) {
   EXPECT_EQ(ProblemOf(kNarrow, int64_t{1} << 53, kLatest, &all), IdProblem::kForeign);
   EXPECT_EQ(ProblemOf(kNarrow, (int64_t{1} << 53) - 1, kLatest, &all), IdProblem::kFuture);
   EXPECT_EQ(ProblemOf(kNarrow, 0, kLatest, &all), IdProblem::kNone);
-  // One that takes in the sign can be read there, and has issued nothing.
+  // A layout that includes the sign bit can be read there, and has issued nothing.
   constexpr Layout kWhole = {0, 1000, 41, 0, 13, 10, false};
   EXPECT_EQ(ProblemOf(kWhole, -1, kLatest, &all), IdProblem::kForeign);
 }

@@ -1,4 +1,4 @@
-// The node's clock, at readings that are made up: every order of steps, and what holds whatever the readings are.
+// The node's clock with invented readings: every order of steps, and what holds for all readings.
 #include "core/clock.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kStart = 1800000000 * kSecond;
 constexpr ClockLimits kLimits = {kMinute, kDay};
 
-// Both clocks of a machine, and a node's.
+// Both clocks of a machine, and the clock of a node.
 struct World {
   int64_t wall_us = kStart;
   int64_t steady_us = 100 * kSecond;
@@ -29,7 +29,7 @@ struct World {
     Read(&clock, {wall_us, steady_us}, limits);
     return clock.shown_us;
   }
-  // Time passes, read every so often.
+  // Time passes, with a reading at each interval.
   int64_t Pass(int64_t us, int64_t every_us = kMs, bool frozen = false) {
     for (int64_t passed = 0; passed < us;) {
       const int64_t now = every_us < us - passed ? every_us : us - passed;
@@ -76,7 +76,7 @@ TEST(Clock, BridgesAStepBackAtHalfSpeedUntilTwiceTheStep) {
   }
 }
 
-// Whoever reads it every microsecond sees half speed, too.
+// A caller that reads it every microsecond sees half speed, too.
 TEST(Clock, AddsUpShortTimesBetweenReadings) {
   World world;
   const int64_t before = world.Step(-kSecond);
@@ -197,7 +197,7 @@ TEST(Clock, HoldsALeapForTenMinutes) {
   EXPECT_EQ(farther.Pass(kMs), before + 10 * kMinute + 730 * kDay);
 }
 
-// It is held from when it was noticed, not from the last reading on.
+// A leap is held from the time when it was noticed, not from the last reading on.
 TEST(Clock, HoldsALeapOfAnIdleNode) {
   World world;
   world.steady_us += kHour;
@@ -264,7 +264,8 @@ TEST(Clock, BearsWallClocksThatCannotBe) {
   }
 }
 
-// Random readings of random steps, both clocks frozen at times, suspends that the steady clock does not see, all kinds of limits.
+// Random readings of random steps. Both clocks stand still at times, the monotonic clock does not
+// count some suspends, and the limits are of all kinds.
 TEST(Clock, KeepsItsPromisesWhateverTheReadingsAre) {
   const char *given = std::getenv("SNOWFLAKE_SEED");
   const uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();

@@ -1,4 +1,5 @@
-// FF1: NIST's samples, and what any such encryption does, in strings of many radixes and lengths.
+// FF1: NIST's samples, and properties of every such encryption, for strings of many radixes and
+// lengths.
 #include "core/ff1.h"
 
 #include <cstring>
@@ -99,7 +100,7 @@ TEST(Ff1, Numerals) {
   EXPECT_FALSE(valid(2, -2));
 }
 
-// Every radix and length, tweaks of every length around a block's.
+// Every radix and length, and tweaks with lengths near a block's.
 TEST(Ff1, DecryptsWhatItEncrypts) {
   std::mt19937_64 random = SeededRandom(20261123);
   std::vector<uint8_t> key(32);
@@ -130,7 +131,7 @@ TEST(Ff1, DecryptsWhatItEncrypts) {
   std::cout << trials << " trials" << std::endl;
 }
 
-// The smallest strings are permuted: all are reached, each once.
+// The smallest strings are permuted: each one is reached once.
 TEST(Ff1, Permutes) {
   const Aes cipher(Bytes(kKey256));
   const Numerals numerals = {10, 6};

@@ -1,4 +1,4 @@
-// The one decision: every outcome at its limits, and a million ids under clocks and leases that do what they like.
+// Take(): every outcome at its limits, and a million ids under random clocks and leases.
 #include "core/generator.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ void ExpectRun(const Decision &d, Tick tick, int32_t sequence, int32_t count, Ti
   EXPECT_EQ(d.lead, lead);
 }
 
-// Expects a refusal that leaves no trace.
+// Expects a refusal that changes nothing.
 void ExpectRefused(Generator *g, Tick now, Outcome outcome, Tick lead) {
   const Generator before = *g;
   const Decision d = Take(g, now, 1, kTerms);
@@ -82,7 +82,7 @@ TEST(Take, AWantBiggerThanWhatIsLeftGetsTheRest) {
   ExpectRun(Take(&g, 110, 1000000, kTerms), 111, 0, 4096, 1);
 }
 
-// G3: a full tick borrows from the lead, up to max_lead and not one tick more.
+// G3: when a tick's numbers are used up, the lead grows, up to max_lead and not one tick more.
 TEST(Take, AUsedUpTickBorrowsUpToMaxLead) {
   Generator g = Opened(kDefaultLayout, 3, 100, 200);
   for (Tick lead = 0; lead <= kTerms.max_lead; ++lead)
@@ -91,7 +91,7 @@ TEST(Take, AUsedUpTickBorrowsUpToMaxLead) {
   ExpectRun(Take(&g, 111, 1, kTerms), 116, 0, 1, 5);
 }
 
-// G5: a small step back is bridged by counting on in the last tick.
+// G5: a small step back is bridged, and numbers continue in the last tick.
 TEST(Take, ASmallStepBackGoesOnInTheLastTick) {
   Generator g = Opened(kDefaultLayout, 3, 100, 200);
   ExpectRun(Take(&g, 120, 10, kTerms), 120, 0, 10, 0);
@@ -107,7 +107,7 @@ TEST(Take, AWindowInTheFutureIsWaitedForUpToTheLead) {
   ExpectRun(Take(&g, 95, 1, kTerms), 100, 0, 1, 5);
 }
 
-// G1: nothing at or beyond the window's end, whether the clock or the lead reaches it.
+// G1: no id at or beyond the window's end, whether the clock or the lead reaches it.
 TEST(Take, TheWindowEndIsNeverPassed) {
   Generator g = Opened(kDefaultLayout, 3, 100, 102);
   ExpectRun(Take(&g, 101, 4096, kTerms), 101, 0, 4096, 0);
@@ -126,7 +126,7 @@ TEST(Take, AnEmptyWindowGivesNothing) {
   EXPECT_EQ(LastTickOfLease(g), 99);
 }
 
-// G7: the last id is the layout's largest, and nothing comes after it, whatever the clock shows.
+// G7: the last id is the layout's largest, and none follows it, whatever the clock shows.
 TEST(Take, TheLastIdIsTheMaximumThenTheTimeIsUsedUp) {
   const Layout layouts[] = {kDefaultLayout,
                             {0, 1000, 41, 0, 13, 10, false},   // from the sign bit on
@@ -153,7 +153,7 @@ TEST(Take, TheLastIdIsTheMaximumThenTheTimeIsUsedUp) {
   }
 }
 
-// A window that claims more than the layout holds must not help.
+// A window beyond the layout's end does not help.
 TEST(Take, NoWindowReachesBeyondTheLayout) {
   Generator g = Opened(kDefaultLayout, 3, kDefaultLayout.max_tick() - 5, std::numeric_limits<Tick>::max());
   ExpectRefused(&g, kDefaultLayout.max_tick() + 1, Outcome::kTimeUsedUp, 0);
@@ -177,7 +177,7 @@ TEST(ReturnRun, TheUnusedEndIsTakenAgain) {
   ExpectRun(Take(&g, 100, 256, kTerms), 100, 0, 256, 0);
   EXPECT_TRUE(ReturnRun(&g, g.lease.secret, {100, 7, 10, 246}));
   ExpectRun(Take(&g, 100, 4, kTerms), 100, 10, 4, 0);
-  // Also of a tick that was borrowed, when the clock has come closer.
+  // Also a borrowed tick, when the clock has come closer.
   Generator full = Opened(kDefaultLayout, 7, 100, 200);
   Take(&full, 100, 4096, kTerms);
   ExpectRun(Take(&full, 100, 256, kTerms), 101, 0, 256, 1);
@@ -315,8 +315,8 @@ TEST(Lease, AWindowEndNeverMovesBack) {
   EXPECT_EQ(g.lease.window_end, 201);
 }
 
-// G2: where a new lease must start for ids to keep rising.
-// A window that is no longer than the lead would otherwise be asked for again and again until the clock's next tick.
+// G2: where a new lease must start for ids to keep rising. A window that is no longer than the lead
+// would otherwise be requested again and again until the clock's next tick.
 TEST(Lease, ExtendFromReachesTheTickThatIsWantedNext) {
   const Layout layout = {0, 1000000, 41, 0, 5, 6, false};
   Generator g = {};
@@ -390,7 +390,7 @@ TEST(Lease, AWindowThatIsStillToBegin) {
   EXPECT_FALSE(BeginsInFuture(g, 100, 5)) << "closed";
 }
 
-// What a registry would do for this node alone: a watermark for each worker id.
+// What a registry would do for this node alone: store a watermark for each worker id.
 class Schedule {
  public:
   Schedule(uint64_t seed, int64_t numbers) : random_(seed), numbers_left_(numbers) { layout_ = RandomLayout(); }
@@ -442,7 +442,7 @@ class Schedule {
 
   void MoveClock() {
     const int64_t kind = Below(100);
-    if (kind < 40) return;  // frozen, or simply the same tick
+    if (kind < 40) return;  // the clock stands still, or the same tick
     if (kind < 90)
       clock_ += 1 + Below(3);
     else if (kind < 94)
@@ -452,8 +452,8 @@ class Schedule {
     else if (kind < 98)
       clock_ -= Below(1000);
     else
-      clock_ += g_.last_tick > clock_ ? Below(g_.last_tick - clock_ + 1) : 0;  // drifts to where it was
-    // Beyond the layout only by a little, or all that is left of the run is refusals.
+      clock_ += g_.last_tick > clock_ ? Below(g_.last_tick - clock_ + 1) : 0;  // drifts to the last tick
+    // Only a little beyond the layout's end, or the rest of the run would be refusals.
     if (clock_ > layout_.max_tick() + 3) clock_ = layout_.max_tick() + 3 - Below(60);
   }
 
@@ -533,12 +533,12 @@ class Schedule {
     return secret;
   }
 
-  // A session leaves the end of its run unused, once others have taken theirs or not.
+  // A session leaves the end of its run unused, whether or not others have taken runs since.
   void GiveBackOnce() {
     if (runs_.empty()) return;
     const size_t since = static_cast<size_t>(Below(std::min<int64_t>(3, static_cast<int64_t>(runs_.size()))));
     Numbers *run = &runs_[runs_.size() - 1 - since];
-    if (run->count < 2) return;  // one was issued at least
+    if (run->count < 2) return;  // at least one was issued
     const int32_t rest = static_cast<int32_t>(1 + Below(run->count - 1));
     const bool newest = since == 0 && g_.open && run->lease_id == g_.lease.lease_id;
     const Generator before = g_;
@@ -554,7 +554,7 @@ class Schedule {
     last_id_ = layout_.Pack({run->tick, run->worker, run->sequence + run->count - 1});
   }
 
-  // A refusal has its reason in what is known from outside, and changes nothing.
+  // A refusal has a reason that is known from outside, and changes nothing.
   void CheckRefusal(const Decision &d, const Terms &terms, const Generator &before) {
     ASSERT_TRUE(Same(g_, before));
     const Tick reached = std::max({clock_, highest_, start_});
@@ -586,7 +586,7 @@ class Schedule {
   Layout layout_ = {};
   Generator g_ = {};
   Tick clock_ = 0, start_ = 0, end_ = 0;
-  Tick highest_ = -1;  // in the lease in place
+  Tick highest_ = -1;  // in the present lease
   int64_t last_id_ = -1;
   int64_t lease_id_ = 0;
   int64_t taken_ = 0;

@@ -1,5 +1,5 @@
-// The horizon: which snapshots a sample holds for, which samples are kept, and a server whose transactions do what they like while
-// samples are taken.
+// The horizon: which snapshots a sample is valid for, which samples are kept, and a server with
+// random transactions while samples are taken.
 #include "core/horizon.h"
 
 #include <algorithm>
@@ -103,7 +103,7 @@ TEST(Samples, ThinOutWithAge) {
         ASSERT_GT(samples.kept[k].taken_us, samples.kept[k - 1].taken_us);
       }
       if (k + 1 == samples.count) continue;
-      // Who has a snapshot that is a little older than the next one gets this one.
+      // A snapshot that is a little older than the next sample gets this one.
       const double age = static_cast<double>(now_us - samples.kept[k + 1].taken_us + kUnnoticedUs);
       ASSERT_LT(static_cast<double>(now_us - samples.kept[k].taken_us), 6 * age) << "sample " << k << " of " << i;
     }
@@ -168,12 +168,12 @@ TEST(Samples, ThatAreDroppedLeaveTheirPlaces) {
   }
 }
 
-// Eight processes, three places for prepared transactions, in the layout with few numbers to a tick.
+// Eight processes, three slots for prepared transactions, in the layout with few numbers to a tick.
 constexpr Layout kNarrow = {1735689600000, kUsPerMs, 41, 0, 10, 4, false};
 constexpr int kProcesses = 8;
 constexpr int kPrepared = 3;
 
-// What is left out of the rules, to see that the test notices.
+// The rule that is left out, to see that the test detects this.
 enum class Broken {
   kNothing,
   kAnySample,
@@ -189,9 +189,9 @@ enum class Broken {
 struct Transaction {
   uint32_t lxid = 0;
   Xid xid = 0;
-  int preparing = 0;  // how far it has come
+  int preparing = 0;  // the steps done so far
   bool recovered = false;
-  int prepared = -1;  // its place then
+  int prepared = -1;  // its slot then
   std::vector<int64_t> rows;
 };
 
@@ -203,10 +203,11 @@ struct Process {
   Secret secret = {};
   int32_t left = 0;
   uint32_t run_lxid = 0;
-  bool unaware = false;  // of what its parallel workers do: it has not loaded the library
+  bool unaware = false;  // of its parallel workers' ids: it has not loaded the library
 };
 
-// A prepared transaction's, and whose it was. It stays after its end, until there is another.
+// The slot of a prepared transaction, and the process that prepared it. It stays after the
+// transaction's end, until the slot is used again.
 struct Place {
   bool taken = false;
   int process = -1;
@@ -214,19 +215,19 @@ struct Place {
   Xid xid = 0;
 };
 
-// A statement of a poller, from its snapshot to its answer.
+// A statement of a poller, from its snapshot to its result.
 struct Poll {
   Xid xmax;
   std::vector<Xid> running;
-  int64_t answered;             // the highest that anybody had been told then
+  int64_t answered;             // the highest horizon reported until then
   int64_t lowest_since = kMax;  // of what was committed after the snapshot
 };
 
-// What happens besides the transactions.
+// What happens in addition to the transactions.
 enum class Course {
   kSteps,    // the clock steps by a little
-  kLeases,   // there is a lease after the other, whose ids are larger
-  kClaimed,  // the same, but smaller; every row's id is claimed, and the server crashes
+  kLeases,   // one lease follows the other, with larger ids
+  kClaimed,  // the same with smaller ids; every row's id is claimed, and the server crashes
 };
 
 class World {
@@ -244,7 +245,7 @@ class World {
   int64_t rows = 0, violations = 0, answers = 0, useful = 0, prepared = 0, samples_taken = 0, returned = 0, falls = 0,
           one_by_one = 0, claims = 0, refused = 0, crashes = 0;
 
-  // What TakeSample() asks; others go on between any two questions.
+  // The functions that TakeSample() calls. Other processes continue between any two calls.
   int64_t Seal() {
     if (broken_ == Broken::kMomentFirst) SeeMoment();
     const int64_t lowest = SealIds(&generator_, kNarrow, now_);
@@ -340,7 +341,7 @@ class World {
     if (t->preparing > 0) return Prepare(process);
     if (t->lxid == 0) {
       if (Below(20) == 0) {
-        // Another session, whose local numbers follow on those of the one before.
+        // Another session, whose local numbers continue those of the previous session.
         process->pid = ++last_pid_;
         process->left = 0;
         process->unaware = Below(2) == 0;
@@ -354,7 +355,7 @@ class World {
     if (what < 5) return Draw(process, true);
     if (what < 6) return AssignXid(t);
     if (what < 7) {
-      ++next_xid_;  // a subtransaction's
+      ++next_xid_;  // for a subtransaction
       return;
     }
     if (what < 8 && t->xid != 0) {
@@ -370,7 +371,8 @@ class World {
     running_.insert(t->xid);
   }
 
-  // Of a run, by a parallel worker or by the process itself; what is written needs an xid.
+  // From a run, by a parallel worker or by the process itself. A transaction that writes needs an
+  // xid.
   void Draw(Process *process, bool worker) {
     Transaction *t = &process->transaction;
     const int index = static_cast<int>(process - processes_);
@@ -409,13 +411,13 @@ class World {
     t->rows.push_back(id);
   }
 
-  // An id that somebody drew, or none did.
+  // An id that some process got, or that no process got.
   void ClaimOne(Process *process) {
     const int64_t id = pool_[Below(std::size(pool_))];
     Write(process, Below(4) == 0 ? id + static_cast<int64_t>(Below(2000)) - 1000 : id);
   }
 
-  // As the trigger does. A session that has the trigger has loaded the library.
+  // Like the trigger. A session that has the trigger has loaded the library.
   void Write(Process *process, int64_t id) {
     const int index = static_cast<int>(process - processes_);
     const Local by = {process->pid, process->transaction.lxid};
@@ -449,7 +451,7 @@ class World {
     return record;
   }
 
-  // To the server, rarely.
+  // Faults of the server, rarely.
   void Befall(uint32_t what) {
     if (what == 0) Crash();
     if (what > 1) return;
@@ -457,7 +459,7 @@ class World {
     OpenLease();
   }
 
-  // What is left are transactions that were prepared, and the box.
+  // Only prepared transactions and the box are left.
   void Crash() {
     ++crashes;
     for (auto &[process, left] : leaving_) prepared_.push_back(left);
@@ -491,7 +493,7 @@ class World {
         MovePrepared(*slot, lxid, &slots_[kProcesses + i], places_[i].xid);
   }
 
-  // In an instant, as others see it.
+  // At one moment, as other processes see it.
   void End(Transaction *t, bool commit) {
     if (t->xid != 0) {
       running_.erase(t->xid);
@@ -577,7 +579,8 @@ class World {
     ++answers;
     useful += answer > highest_answer_;
     if (answer > poll->lowest_since) ++violations;
-    // Unless others were told more meanwhile: then what its snapshot is too old for was of more use.
+    // Unless a higher horizon was reported meanwhile: then a sample that is too new for its
+    // snapshot was more useful.
     if (answer < poll->answered && poll->answered == highest_answer_) ++falls;
     one_by_one += poll->answered == highest_answer_;
     highest_answer_ = std::max(highest_answer_, answer);
@@ -603,7 +606,7 @@ class World {
   int64_t sampled_us_ = 0;
   std::vector<Xid> xids_[kSamples];
   std::deque<Poll> polls_;
-  int64_t highest_answer_ = 0;  // of all lives of the server
+  int64_t highest_answer_ = 0;  // across all restarts of the server
   int64_t shown_ = 0, answered_ = 0, highest_ = 0;
   BoxSlot box_ = {};
   bool sampling_ = false;

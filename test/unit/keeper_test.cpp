@@ -1,4 +1,4 @@
-// When the keeper talks to the registry, and about what.
+// When the keeper calls the registry, and with which request.
 #include "core/keeper.h"
 
 #include <gtest/gtest.h>
@@ -89,7 +89,7 @@ TEST(Keeper, DrawsALeaseAtOnce) {
   ExpectAction(at_zero.Next(kUnleased, 0), KeeperAction::kAcquire);
 }
 
-// Counted from the question: the window that was asked for begins there, however long the answer takes.
+// Counted from the request: the requested window begins there, however long the response takes.
 TEST(Keeper, ExtendsEveryThirdOfTheWindow) {
   Keeper keeper = Settled();
   int64_t now = kStart;
@@ -98,13 +98,13 @@ TEST(Keeper, ExtendsEveryThirdOfTheWindow) {
     ExpectSleep(keeper.Next(kLeased, now), due);
     ExpectSleep(keeper.Next(Leased(kDuration / 3 * 2), due - 1), due);
     ExpectAsk(keeper.Next(Leased(kDuration / 3 * 2), due), KeeperAction::kExtend, kDuration);
-    Done(&keeper, KeeperAction::kExtend, due + kSecond);  // the registry took its time
+    Done(&keeper, KeeperAction::kExtend, due + kSecond);  // the registry was slow
     ExpectSleep(keeper.Next(Leased(kDuration - kSecond), due + kSecond), due + kDuration / 3);
     now = due;
   }
 }
 
-// A crash soon after the lease was drawn takes the worker id away for seconds.
+// A crash soon after the acquire makes the worker id unavailable for seconds.
 TEST(Keeper, WindowsGrowFromTenSecondsToTheLeaseDuration) {
   Keeper keeper;
   int64_t now = kStart;
@@ -131,7 +131,8 @@ TEST(Keeper, AShortLeaseDurationIsTheFirstWindow) {
   }
 }
 
-// A window that was moved in spite of a slow registry is as long as it was asked for, and grows on.
+// A window that was moved although the registry is slow has the requested length, and continues to
+// grow.
 TEST(Keeper, WindowsGrowHoweverLongAnAnswerTakes) {
   Keeper keeper;
   ExpectAsk(keeper.Next(kUnleased, kStart), KeeperAction::kAcquire, kDuration);
@@ -142,7 +143,7 @@ TEST(Keeper, WindowsGrowHoweverLongAnAnswerTakes) {
   ExpectAsk(keeper.Next(Leased(2 * kFirst - 30 * kSecond), kStart + 37 * kSecond), KeeperAction::kExtend, 4 * kFirst);
 }
 
-// A registry may grant less than it was asked for.
+// A registry may grant less than was requested.
 TEST(Keeper, ExtendsByTheLengthThatWasGranted) {
   Keeper keeper = Settled();
   const int64_t now = kStart + kDuration / 3;
@@ -164,7 +165,7 @@ TEST(Keeper, ARaisedLeaseDurationIsAskedForAtOnce) {
   ExpectSleep(keeper.Next(Leased(hour, hour), now + 100 * kMs), now + 100 * kMs + hour / 3);
 }
 
-// ... once, also by a registry that grants no more, and in the middle of growing.
+// ... once, also if a registry grants no more, and while the window grows.
 TEST(Keeper, ARaisedLeaseDurationIsAskedForOnce) {
   Keeper keeper;
   keeper.Next(kUnleased, kStart);
@@ -181,7 +182,7 @@ TEST(Keeper, ALoweredLeaseDurationLeavesTheWindowAsItIs) {
   int64_t left = kDuration;
   const int64_t shorter = 3 * kSecond;
   ExpectSleep(keeper.Next(Leased(left, shorter), now), now + kDuration / 3);
-  // What is left of it is looked after until it is as short as asked for.
+  // The rest of the window is used until it is as short as requested.
   while (left > shorter) {
     const KeeperStep sleep = keeper.Next(Leased(left, shorter), now);
     ExpectSleep(sleep, now + left / 3);
@@ -194,7 +195,7 @@ TEST(Keeper, ALoweredLeaseDurationLeavesTheWindowAsItIs) {
   ExpectSleep(keeper.Next(Leased(left, shorter), now), now + shorter / 3);
 }
 
-// The clock leapt while the registry was asked: what it granted is over already.
+// The clock leapt during the request: the granted window is over already.
 TEST(Keeper, AWindowThatIsOverIsNotExtendedWithoutAPause) {
   Keeper keeper = Settled();
   const int64_t now = kStart + kDuration / 3;
@@ -219,7 +220,7 @@ TEST(Keeper, AnInheritedLeaseIsCheckedAtOnce) {
   ExpectSleep(keeper.Next(Leased(kFirst), kStart + 100 * kMs), kStart + 100 * kMs + kFirst / 3);
 }
 
-// What its keeper had asked for is still there.
+// The window that its keeper had requested is still there.
 TEST(Keeper, AnInheritedWindowIsAsLongAsItIs) {
   Keeper keeper;
   ExpectAction(keeper.Next(Leased(300 * kSecond), kStart), KeeperAction::kExtend);
@@ -228,7 +229,7 @@ TEST(Keeper, AnInheritedWindowIsAsLongAsItIs) {
   ExpectAsk(keeper.Next(Leased(200 * kSecond), kStart + 100 * kSecond), KeeperAction::kExtend, kDuration);
 }
 
-// After each crash, too, there is more time left for an outage.
+// After each crash, too, a longer outage can be survived.
 TEST(Keeper, AnInheritedWindowGrowsAtOnce) {
   const int64_t left = 100 * kSecond;
   Keeper keeper;
@@ -253,11 +254,12 @@ TEST(Keeper, ALostLeaseIsReplacedAtOnce) {
   Keeper keeper = Settled();
   const int64_t now = kStart + kDuration / 3;
   ExpectAction(keeper.Next(kLeased, now), KeeperAction::kExtend);
-  Done(&keeper, KeeperAction::kExtend, now);  // it answered: the lease is gone
+  Done(&keeper, KeeperAction::kExtend, now);  // the response: the lease is gone
   ExpectAsk(keeper.Next(kUnleased, now), KeeperAction::kAcquire, kDuration);
 }
 
-// G5: a step back of the clock is answered with another worker id, before the window is looked after.
+// G5: after a step back of the clock the keeper first acquires another worker id, then extends the
+// window.
 TEST(Keeper, AnotherLeaseIsDrawnWhenOneIsWanted) {
   Keeper keeper = Settled();
   ExpectAction(keeper.Next(LeaseWanted(kLeased), kStart + 1), KeeperAction::kAcquire);
@@ -266,7 +268,8 @@ TEST(Keeper, AnotherLeaseIsDrawnWhenOneIsWanted) {
   ExpectSleep(keeper.Next(Leased(kFirst - 1), kStart + 2), kStart + 1 + kFirst / 3);
 }
 
-// A window that is still to begin was the best that the registry had. Others give worker ids back meanwhile.
+// A window that is still to begin was the registry's best. Meanwhile other nodes release worker
+// ids.
 TEST(Keeper, ANodeThatCannotIssueYetAsksForABetterLeaseEveryThreeSeconds) {
   const KeeperView future = Future(Leased(3610 * kSecond));
   Keeper keeper;
@@ -279,15 +282,15 @@ TEST(Keeper, ANodeThatCannotIssueYetAsksForABetterLeaseEveryThreeSeconds) {
     ExpectAsk(keeper.Next(future, now), KeeperAction::kAcquire, kDuration);
     keeper.Done(KeeperAction::kAcquire, KeeperOutcome::kAnswered, now + kSecond);
   }
-  // One that does not answer is asked with the usual pauses.
+  // A registry that does not respond is called with the usual pauses.
   ExpectAction(keeper.Next(future, now + 3 * kSecond), KeeperAction::kAcquire);
   Fail(&keeper, KeeperAction::kAcquire, now + 3 * kSecond);
   ExpectSleep(keeper.Next(future, now + 3 * kSecond), now + 3 * kSecond + 100 * kMs);
-  // The clock has reached the window, or been put right.
+  // The clock has reached the window, or was corrected.
   ExpectSleep(keeper.Next(Leased(3600 * kSecond), now + 3 * kSecond), kStart + 3611 * kSecond / 3);
 }
 
-// Asking for a better one neither delays the lease in place nor counts as its extension.
+// A request for a better lease neither delays the extend of the present one nor counts as it.
 TEST(Keeper, ALeaseThatIsStillToBeginIsExtendedInTime) {
   Keeper keeper;
   ExpectAction(keeper.Next(kUnleased, kStart), KeeperAction::kAcquire);
@@ -330,7 +333,8 @@ TEST(KeeperPause, IsAtMostHalfASecondWhenSomebodyWaits) {
   EXPECT_EQ(PauseUs(2147483647, true), 500 * kMs);
 }
 
-// Nodes that lost their registry at the same instant come back spread over one pause, half of it before and half after.
+// Nodes that lost their registry at the same time call it again spread over one pause, half of it
+// before and half after.
 TEST(KeeperPause, IsSpread) {
   for (int32_t spread : {0, 250, 500, 999}) {
     Keeper keeper = Settled();
@@ -354,7 +358,7 @@ TEST(Keeper, ARegistryThatDoesNotAnswerIsTriedWithGrowingPauses) {
   ExpectAction(keeper.Next(kUnleased, now), KeeperAction::kAcquire);
   Done(&keeper, KeeperAction::kAcquire, now);
   Fail(&keeper, KeeperAction::kExtend, now);
-  ExpectSleep(keeper.Next(WindowWanted(kLeased), now), now + PauseUs(1, true));  // an answer resets the pause
+  ExpectSleep(keeper.Next(WindowWanted(kLeased), now), now + PauseUs(1, true));  // a response resets the pause
 }
 
 TEST(Keeper, SomebodyWhoWaitsShortensAPauseThatHasBegun) {
@@ -375,7 +379,7 @@ TEST(Keeper, AFailedExtensionIsNotPutOffByAThirdOfTheLease) {
   ExpectSleep(keeper.Next(kLeased, now), now + PauseUs(1, false));
 }
 
-// G4: ids go on while the registry is away; a window survives two lost extensions.
+// G4: ids continue while the registry is unavailable; a window survives two lost extends.
 TEST(Keeper, ThreeTriesFitIntoAWindow) {
   for (int64_t duration : {kSecond, kFirst, kDuration, 86400 * kSecond}) {
     Keeper keeper = Settled(duration);
@@ -408,13 +412,13 @@ TEST(Keeper, AReleaseIsRepeatedWithAPauseOfItsOwn) {
     ExpectAction(keeper.Next(Retiring(kLeased), now), KeeperAction::kRelease);
     Fail(&keeper, KeeperAction::kRelease, now);
     ExpectSleep(keeper.Next(Retiring(kLeased), now), now + PauseUs(failures, false));
-    // It neither delays the lease in place ...
+    // It neither delays the present lease ...
     ExpectAction(keeper.Next(Retiring(WindowWanted(kLeased)), now), KeeperAction::kExtend);
     now += PauseUs(failures, false);
   }
   Done(&keeper, KeeperAction::kRelease, now);
   ExpectAction(keeper.Next(Retiring(kLeased), now), KeeperAction::kRelease);  // the next one: no pause is left
-  // ... nor moves its next extension.
+  // ... nor moves its next extend.
   ExpectSleep(keeper.Next(kLeased, now), kStart + kDuration / 3);
 }
 
@@ -426,7 +430,7 @@ TEST(Keeper, ARegistryThatIsAwayDoesNotStopTheReleaseOfAnotherTry) {
   ExpectSleep(keeper.Next(Retiring(WindowWanted(kLeased)), kStart), kStart + 100 * kMs);
 }
 
-// G8: a clean shutdown gives back every lease that it can.
+// G8: a clean shutdown releases every lease that it can.
 TEST(Keeper, LeavingGivesBackEveryRetiredLeaseThenExits) {
   Keeper keeper = Settled();
   const KeeperView leaving = Leaving(Retiring(kLeased));

@@ -1,4 +1,5 @@
-// The bit ruler: exact inverses, order, floors before the epoch, and the limits of what a layout may be.
+// The layout of ids: exact inverses, order, rounding down before the epoch, and the limits of
+// layouts.
 #include "core/layout.h"
 
 #include <vector>
@@ -74,7 +75,7 @@ TEST(Layout, PackIsTheInverseOfUnpackForEveryIdThatTheLayoutHolds) {
   }
 }
 
-// The fields cover every bit below the sign, touch, and do not overlap.
+// The fields cover every bit below the sign, are adjacent, and do not overlap.
 TEST(Layout, FieldsAtTheirLimits) {
   for (const Named &named : kLayouts) {
     SCOPED_TRACE(named.name);
@@ -152,7 +153,7 @@ TEST(Layout, TickAtAndUnixUsAtAreInverse) {
   }
 }
 
-// The sanitizers watch that none of it is undefined; the order of times must survive.
+// The sanitizers check that there is no undefined behaviour. The order of times must be kept.
 TEST(Layout, AnyTimeIsAllowed) {
   const Layout finest = {kMaxEpochMs, 1, 41, 0, 10, 12, false};
   for (const Layout &layout : {kDefaultLayout, kSonyflake, kUidGenerator, kCockroachdb, finest}) {
@@ -257,7 +258,7 @@ TEST(LayoutCheck, Epoch) {
   }
 }
 
-// The first microsecond after the last tick must be a time that an int64 holds.
+// The first microsecond after the last tick must be representable as an int64.
 TEST(LayoutCheck, EndsTooLate) {
   Layout layout = {0, 1000, 53, 0, 5, 5, false};
   const int64_t latest_ms = (kMax - (int64_t{1} << 53) * 1000) / 1000;

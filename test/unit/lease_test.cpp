@@ -1,4 +1,5 @@
-// Windows and the ring of worker ids. The choice and the halving are held against models that look at every place.
+// Windows and the ring of worker ids. The choice and the halving are compared with models that
+// examine every slot.
 #include "core/ring.h"
 
 #include <vector>

@@ -1,4 +1,5 @@
-// How much a test with a length of its own does: the short form in the default run, the long one in `test/run --all`.
+// How much a test with two lengths does: the short form in the default run, the long form in
+// `test/run --all`.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// Masked ids as text, and files of keys: what is read is what is written, and nothing else is read. A text looks random: each
-// bit of an id changes each bit of the text in half of the cases, and a wrong text is accepted once in 65,536 times.
+// Masked ids as text, and files of keys. Each written text is read back, and no other text is read.
+// A text looks random: each bit of an id changes each bit of the text in half of the cases, and a
+// wrong text is accepted once in 65,536 times.
 //
 // Optimized: it takes seconds, and half a minute without.
 #include "core/mask.h"
@@ -47,7 +48,8 @@ TEST(Mask, IdsAreHalvesWithSixteenZeros) {
   EXPECT_TRUE((HalvesOf(-1) == Halves{kHalf - 1, kHalf - 0x10000}));
 }
 
-// By another implementation of FF1, in Python: prefixes around the lengths at which the tweak needs a block more.
+// From another implementation of FF1, in Python: prefixes with lengths at which the tweak needs
+// another block.
 TEST(Mask, PrefixesOfManyLengths) {
   struct Vector {
     size_t prefix;
@@ -118,12 +120,13 @@ std::vector<uint8_t> RandomKey(std::mt19937_64 *random) {
   return key;
 }
 
-// Chi-squared with n degrees of freedom is nearly normal for large n: this is how many standard deviations it is off.
+// Chi-squared with n degrees of freedom is nearly normal for large n. Returns the distance from its
+// mean in standard deviations.
 double Deviations(double chi_squared, int degrees) {
   return std::abs(chi_squared - degrees) / std::sqrt(2.0 * degrees);
 }
 
-// What half of `trials` is to be, squared and in units of its variance.
+// The squared deviation from half of `trials`, in units of its variance.
 double Square(int64_t count, int64_t trials) {
   const double off = static_cast<double>(count) - static_cast<double>(trials) / 2;
   return off * off / (static_cast<double>(trials) / 4);
@@ -137,7 +140,7 @@ TEST(Mask, EachBitOfAnIdChangesHalfOfTheBits) {
   for (int trial = 0; trial < kIds; ++trial) {
     const Aes cipher(RandomKey(&random));
     const Ff1<Aes> ff1(cipher, kMaskNumerals, "order");
-    // As ids are: those of one layout differ in few bits.
+    // Like real ids: the ids of one layout differ in few bits.
     const int64_t id = static_cast<int64_t>(random()) >> random() % 64;
     const Halves before = ff1.Encrypt(HalvesOf(id));
     for (int bit = 0; bit < kIdBits; ++bit) {
@@ -186,7 +189,7 @@ TEST(Mask, WrongTextsAreAcceptedOnceIn65536Times) {
   }
   std::cout << "accepted of " << kTrials << " texts: with another prefix " << accepted[0] << ", another key "
             << accepted[1] << ", another digit " << accepted[2] << std::endl;
-  // 15.3 are expected; Poisson's distribution leaves this range once in a million times.
+  // 15.3 are expected. Poisson's distribution is outside this range once in a million times.
   const int all = accepted[0] + accepted[1] + accepted[2];
   EXPECT_GE(all, 2);
   EXPECT_LE(all, 38);
@@ -217,7 +220,7 @@ TEST(MaskKeys, TheLastLineMasks) {
     EXPECT_EQ(keys.bytes[2][i], i);
     EXPECT_EQ(keys.bytes[57][i], 0xff);
   }
-  // Without a last end of line.
+  // Without a newline at the end.
   ASSERT_TRUE(Read("01 " + kHex, &keys).fault == MaskKeysFault::kNone);
   EXPECT_EQ(keys.masking, 1);
   EXPECT_FALSE(keys.present[57]);

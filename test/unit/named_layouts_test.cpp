@@ -1,5 +1,5 @@
-// The named layouts: their numbers, ids that their systems published, and that reading and writing are exact inverses
-// for every id that they can hold.
+// The named layouts: their numbers, ids that their systems published, and that reading and writing
+// are exact inverses for every id of the layout.
 #include "core/named_layouts.h"
 
 #include <map>
@@ -43,7 +43,7 @@ TEST(NamedLayouts, AreFoundByTheirNameAlone) {
   EXPECT_EQ(FindNamedLayout(std::string_view()), nullptr);
 }
 
-// The design's table, once more and by hand.
+// The table of the design, copied by hand.
 TEST(NamedLayouts, Numbers) {
   struct Row {
     const char *name;
@@ -93,7 +93,7 @@ TEST(NamedLayouts, Widths) {
   }
 }
 
-// Ids that others published, with what they say of them.
+// Ids that others published, with the values that they state.
 TEST(NamedLayouts, PublishedIds) {
   struct Published {
     const char *layout;
@@ -234,9 +234,9 @@ TEST(NamedLayouts, WhatDoesNotFit) {
   }
 }
 
-// What snowflake_set_layout() takes on 2026-01-01.
+// What snowflake_set_layout() accepts on 2026-01-01.
 TEST(NamedLayouts, WhichMayBegin) {
-  const std::set<std::string_view> refused = {"mastodon", "cockroachdb", "tidb_tso",  // for reading only
+  const std::set<std::string_view> refused = {"mastodon", "cockroachdb", "tidb_tso",  // only for reading
                                               "uid_generator",                        // ended in 2024
                                               "pgactive"};                            // negative from 2034 on
   for (const NamedLayout &named : kNamedLayouts)
@@ -250,7 +250,7 @@ TEST(NamedLayouts, TenYearsMustBeLeft) {
   for (const char *name : {"snowflake", "instagram", "clickhouse", "sonyflake_1"}) {
     SCOPED_TRACE(name);
     const Layout &layout = Of(name);
-    // For a layout from the sign bit on the end is where ids turn negative.
+    // A layout that includes the sign bit ends where ids become negative.
     const int64_t end_us = layout.UnixUsAt(layout.max_tick() + 1);
     EXPECT_TRUE(layout.MayBegin(end_us - ten_years_us));
     EXPECT_FALSE(layout.MayBegin(end_us - ten_years_us + 1));

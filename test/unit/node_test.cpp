@@ -5,7 +5,7 @@
 namespace snowflake {
 namespace {
 
-// Asked at ticks 90 to 100, for 100 ticks of a millisecond.
+// Requests at ticks 90 to 100, for 100 ticks of a millisecond.
 TEST(Window, AnImplausibleAnswerIsNotBelieved) {
   const Layout split = {0, 1000, 41, 5, 5, 12, false};
   const Tick last = split.max_tick();
@@ -120,13 +120,13 @@ AcquireAnswer Granted(int64_t lease_id, int32_t worker, Tick start, Tick end) {
   return {{lease_id, {}, worker, start, end}, kDefaultLayout, {7, 2, kNoWatermark}, 100};
 }
 
-// The node's clock, and the wall clock as well.
+// Sets the node's clock, and the wall clock as well.
 void Show(NodeState *node, Tick tick) {
   node->clock = {};
   Read(&node->clock, {kDefaultLayout.UnixUsAt(tick), 1}, kPatience.clock);
 }
 
-// The wall clock, `passed` ticks of the steady clock later.
+// The wall clock, `passed` ticks of the monotonic clock later.
 void Step(NodeState *node, Tick tick, Tick passed = 0) {
   Read(&node->clock, {kDefaultLayout.UnixUsAt(tick), node->clock.read.steady_us + passed * kUsPerMs}, kPatience.clock);
 }
@@ -278,7 +278,8 @@ TEST(Node, BeginsAboveItsOwnIdsUnlessTheClockSteppedBack) {
   EXPECT_EQ(StartFrom(node.generator, kDefaultLayout, kNow - 5000, kFailing), kNow + 6);
 }
 
-// G9: order stays, too, where another lease begins below what was issued: after an answer that came when the clock was right again.
+// G9: ids stay in order also if another lease begins below issued ids: after a response that came
+// when the clock was right again.
 TEST(Node, GoesOnAboveItsIdsUnderAnyLease) {
   NodeState node = Holding(kNow + 5);
   Show(&node, kNow - 40000);
@@ -345,7 +346,7 @@ TEST(Node, GoesOnWhereThereIsNoBetterWorker) {
   KeepPresentWorker(&never, kPatience);
 }
 
-// G9: order is given up for another worker id only where ids then follow the clock.
+// G9: order is given up for another worker id only if ids then follow the clock.
 TEST(Node, AsksForNoWorkerThatCannotBeUsedAtOnce) {
   for (const Tick ahead : {Tick{5}, Tick{6}}) {
     NodeState node = Holding(kNow + 5);
@@ -383,7 +384,7 @@ TEST(Node, BelievesALeapFromBeforeTheEpoch) {
   }
 }
 
-// A window that is moved in time must not hide the step from whoever asks for another worker id.
+// A window that is moved in time must not hide the step from a call that needs another worker id.
 TEST(Node, DoesNotGoOnBecauseItsWindowWasMoved) {
   NodeState node = Holding(kNow + 5);
   Step(&node, kNow - kHour);
@@ -403,7 +404,7 @@ TEST(Node, GoesOnAboveATickThatWasRaised) {
   EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).run.tick, kNow + 3001);
 }
 
-// The registry is the witness of which clock is right.
+// The registry shows which clock is right.
 TEST(Node, AsksWithTheWallClockWhereItsOwnIsRefused) {
   NodeState node = Holding(kNow + 5);
   RefusedForSkew(&node);
@@ -439,7 +440,7 @@ TEST(Node, AsksWithTheWallClockWhereItsOwnIsRefused) {
   EXPECT_FALSE(node.ask_by_wall) << "the wall clock has caught up";
 }
 
-// A copy of this node has asked with the same secret, perhaps.
+// A copy of this node may have sent a request with the same secret.
 TEST(Node, TakesNoLeaseThatItAskedForBeforeItWasTold) {
   NodeState node = {};
   Show(&node, kNow);

@@ -1,4 +1,4 @@
-// Randomness that one seed repeats, with every standard library.
+// Random numbers that one seed repeats, with every standard library.
 #pragma once
 
 #include <cstdlib>

@@ -48,7 +48,7 @@ TEST(Life, BeginsWithAnotherStartTimelineOrSystem) {
   EXPECT_FALSE(origin.loss_known);
 }
 
-// The loss that is noticed there.
+// The loss that is detected.
 Loss Moved(Origin origin, const Here &here) { return BeginLife(&origin, here, kRing, 0); }
 
 TEST(Life, OfAnotherTimelineOrSystemTellsOfALoss) {
@@ -263,7 +263,7 @@ TEST(Order, HasEveryPlaceOnceHoweverSmallTheRing) {
     }
 }
 
-// What one slot holds.
+// The content of one slot.
 struct Slot {
   bool leased;
   Tick window_end;
@@ -323,7 +323,7 @@ TEST(Choosing, AgreesWithItsModel) {
         live += at.window_end > over;
         first_end = std::min(first_end, at.window_end);
       }
-      // Whether or not it is in the way, and beside a lease, too.
+      // Whether or not the watermark blocks the slot, and also together with a lease.
       if (at.watermark >= now || below(2) == 0) choosing.Offer({slot, 0, 0, at.watermark});
     }
     const Choice choice = choosing.Finish(), model = ModelChoice(ring, lease_id, settling, now, over);

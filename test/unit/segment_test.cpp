@@ -23,7 +23,7 @@ Segment Make(int64_t start = 1, int64_t step = 1000, int64_t max_value = INT64_M
 
 Range Ask(Segment *segment, int64_t wanted) { return Allocate(segment, wanted, kStart, kPeriod); }
 
-// Up to `count` numbers of one call after the other, as a node hands them out.
+// Up to `count` numbers, one call after the other, as a node issues them.
 std::vector<int64_t> Take(Ranges *ranges, int64_t count, int64_t now_us) {
   std::vector<int64_t> numbers;
   int64_t number = 0;
@@ -43,7 +43,7 @@ int64_t TakeOne(Ranges *ranges, int64_t now_us = kStart) {
   return numbers.empty() ? 0 : numbers[0];
 }
 
-// A node that has put one range in place and used up so much of it by now.
+// A node that has one range and has used so many of its numbers by now.
 Ranges Using(int64_t size, int64_t used) {
   Ranges ranges = {};
   PutRange(&ranges, {size, size});
@@ -147,7 +147,8 @@ TEST(Segment, SkipsWhatMayBeLost) {
   EXPECT_EQ(segment.last_value - before, 200000) << "ten of the newest one's size; what was long ago does not count";
 }
 
-// Whenever it fails: what was handed out in a period before is covered, also where the period has just begun anew.
+// Whenever it fails, the numbers that were allocated in the period before are covered, also if the
+// present period has just begun.
 TEST(Segment, SkipsNoLessThanAPeriodHandedOut) {
   std::mt19937_64 random = SeededRandom(20261123);
   Segment segment = Make();
@@ -165,8 +166,9 @@ TEST(Segment, SkipsNoLessThanAPeriodHandedOut) {
   std::cout << "# trials 20000 failovers" << std::endl;
 }
 
-// The standby knows of up to three losses, after each of which numbers are skipped. The registry notices perhaps one more, or was promoted
-// just now. It hands out ten ranges; then it fails over, and all that the standby does not know is lost. Nothing is handed out again.
+// The standby knows of up to three losses, after each of which numbers are skipped. The registry
+// may have detected one more, or was just promoted. It allocates ten ranges. Then it fails over,
+// and everything that the standby does not know is lost. No number is allocated twice.
 TEST(Segment, SkipsWhatWasSkippedBefore) {
   constexpr int kFailovers = 40000;
   std::mt19937_64 random = SeededRandom(20261125);
@@ -309,7 +311,8 @@ TEST(Ranges, AsksForWhatLasts) {
   EXPECT_EQ(SizeToAskFor(ranges, kStart + 4 * kMinute, kMs), 2000) << "but the one before was short";
 }
 
-// A hundred thousand numbers a second, with a registry that takes 200 ms: doubling alone would leave callers without numbers eight times.
+// A hundred thousand numbers a second, with a registry that takes 200 ms: if ranges only doubled,
+// calls would be without numbers eight times.
 TEST(Ranges, KeepUpWithARegistryThatIsFarAway) {
   constexpr int64_t answer_us = 200 * kMs, rate_per_ms = 100;
   Segment segment = Make();
@@ -333,7 +336,7 @@ TEST(Ranges, KeepUpWithARegistryThatIsFarAway) {
             << std::endl;
 }
 
-// A burst uses up a tenth of the first range at once, while the registry takes 5 s for an answer.
+// A burst uses up a tenth of the first range at once, while the registry takes 5 s to respond.
 TEST(Ranges, ABurstAsksForNoMoreThanItUsed) {
   Ranges ranges = Using(1000, 100);
   EXPECT_EQ(SizeToAskFor(ranges, kStart + 50, 5 * kSecond), 2000) << "doubled, as eight times 100 is less";
@@ -342,9 +345,9 @@ TEST(Ranges, ABurstAsksForNoMoreThanItUsed) {
   EXPECT_EQ(SizeToAskFor(ranges, kStart + 600, 5 * kSecond), 8 * 1200) << "eight times what it used";
 }
 
-// Loads of every kind, with bursts, against registries of every distance, whose answers vary and
-// some of which are very late. Counted is what a crash would cost, and how long callers are without
-// numbers.
+// Loads of every kind, with bursts, with registries of every distance, whose response times vary
+// and are sometimes very long. The test counts the numbers that a crash would cost, and how long
+// calls are without numbers.
 TEST(SegmentProperty, RangesFollowTheRate) {
   std::mt19937_64 random = SeededRandom(20261125);
   const auto below = [&](int64_t limit) { return Below(&random, limit); };
@@ -360,7 +363,7 @@ TEST(SegmentProperty, RangesFollowTheRate) {
   for (int world = 0; world < worlds; ++world) {
     const int64_t steady_per_s = magnitude(1, 4), burst = magnitude(100, 3), burst_every_ms = magnitude(500, 2);
     const int64_t typical_us = magnitude(kMs, 2);
-    std::mt19937_64 answers(random());  // of their own, so that the loads are the same whatever is decided
+    std::mt19937_64 answers(random());  // a separate generator, so that the loads do not depend on the decisions
     Segment segment = Make();
     Ranges ranges = {};
     int64_t arrives_us = 0, asked_us = 0, answer_us = 0, missing = 0, used_here = 0;
@@ -372,7 +375,7 @@ TEST(SegmentProperty, RangesFollowTheRate) {
         PutRange(&ranges, under_way);
         arrives_us = 0;
       }
-      // Callers wait for what was missing; a client of a bulk load draws a thousand in a millisecond.
+      // Callers wait for missing numbers. A client of a bulk load gets a thousand in a millisecond.
       missing += steady_per_s * (ms + 1) / 1000 - steady_per_s * ms / 1000;
       if (below(burst_every_ms) == 0) missing += burst;
       const int64_t asked = std::min<int64_t>(missing, 1000);
@@ -401,8 +404,8 @@ TEST(SegmentProperty, RangesFollowTheRate) {
   EXPECT_LT(stalled_late_ms, worlds * (kSecondsEach - 10) / 10) << "and callers hardly ever wait";
 }
 
-// G11. Nodes take, crash, are shut down and ask, answers are lost and late, the segment is raised: no number twice, and none below what
-// it was raised to.
+// G11. Nodes take numbers, crash, are shut down and request ranges; responses are lost or late; the
+// segment is raised. No number appears twice, and none is below a raise.
 TEST(SegmentProperty, NoNumberTwice) {
   std::mt19937_64 random = SeededRandom(20261124);
   const auto below = [&](int64_t limit) { return Below(&random, limit); };
@@ -472,7 +475,7 @@ TEST(SegmentProperty, NoNumberTwice) {
     }
     ASSERT_LE(seen.empty() ? 0 : *seen.rbegin(), segment.max_value);
     if (lost) continue;
-    // All that was handed out is issued, or in somebody's hands.
+    // All allocated numbers are issued, or some node has them.
     int64_t held = 0;
     for (const Node &node : nodes) held += node.ranges.current.left + node.ranges.next.left;
     ASSERT_EQ(static_cast<int64_t>(seen.size()) + held, segment.last_value - first + 1) << "world " << world;

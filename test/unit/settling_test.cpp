@@ -1,10 +1,11 @@
-// Registries that are restarted, failed over and put back while nodes acquire and extend leases, in random
-// schedules: no worker id is in use twice, as far as "Settling" in section 4 of the design promises it. The
-// decisions are core/ring.h's; here are rows, nodes and what happens to them.
+// Registries are restarted, failed over and restored while nodes acquire and extend leases, in
+// random schedules. No worker id is in use twice, as far as "Settling" in section 4 of the design
+// promises it. core/ring.h makes the decisions. Here are the rows, the nodes and the faults.
 //
-// 1. One seed is one schedule. Clocks are right and no answer is lost: what these do is simulation_test.cpp's.
-// 2. A schedule is out of the promise as soon as something happens that the design excepts (Excepted). What
-//    becomes of those is only told.
+// 1. One seed is one schedule. Clocks are right and no response is lost: simulation_test.cpp tests
+//    wrong clocks and lost responses.
+// 2. A schedule is no longer covered by the promise as soon as an exception of the design occurs
+//    (Excepted). The test only reports the results of these schedules.
 // 3. A test that cannot fail proves nothing: with one rule switched off worker ids must repeat.
 //
 // Optimized: it takes some seconds, and a minute without.
@@ -30,24 +31,24 @@ namespace {
 constexpr int64_t kSkewUs = 10 * kSecond;
 constexpr int64_t kStartUs = 1000000000 * kSecond;
 
-// Switched off one by one, to show what they are for.
+// These rules are switched off one by one, to show their purpose.
 struct Rules {
-  bool reserve = true;   // while it settles, worker ids that are not acquired ordinarily
-  bool longest = true;   // it settles as long as the longest lease, whoever's evidence begins it
-  bool adoption = true;  // a lease that was lost is taken in again
-  bool jump = true;      // lease ids jump when a life begins, so that lost ones tell of the loss
+  bool reserve = true;   // during settling, worker ids that are not acquired ordinarily
+  bool longest = true;   // it settles as long as the longest lease, whichever lease shows the loss
+  bool adoption = true;  // a lost lease is recorded again
+  bool jump = true;      // lease ids jump at each start, so that lost ones reveal the loss
 };
 
-// What may happen to the registry in a schedule, besides restarts and planned hand-overs.
+// What may happen to the registry in a schedule, in addition to restarts and planned switchovers.
 enum class Kind { kOneFailover, kWordFirst, kNoWord, kSeveral };
 
-// What the design does not promise anything for.
+// Cases for which the design promises nothing.
 enum Excepted : int {
   kCommonPartFull = 1,  // more leases than the common part holds
   kReserveUsedUp = 2,   // more than the reserve holds, or than half of it if such leases were lost
-  kSameEnd = 4,         // leases of the reserve were lost that may live, and the new timeline uses the same end
-  kUnknownLoss = 8,     // a lease is granted before anything tells the registry of the loss
-  kLongerLeases = 16,   // the first lease that was longer than the registry's own setting is lost itself
+  kSameEnd = 4,         // lost leases of the reserve may be in use, and the new timeline uses the same end
+  kUnknownLoss = 8,     // a lease is granted before anything shows the registry the loss
+  kLongerLeases = 16,   // the first lease that is longer than the registry's own setting is lost itself
 };
 
 class Random {
@@ -74,7 +75,7 @@ struct Worker {
   Tick watermark;
 };
 
-// What is committed: worker ids that were leased, in ascending order.
+// The committed state: worker ids that were leased, in ascending order.
 struct Tables {
   std::vector<Worker> workers;
   Origin origin = {};
@@ -127,7 +128,7 @@ class Registry {
       choosing.Offer({worker.id, 0, 0, worker.watermark});
     }
     const Choice choice = choosing.Finish();
-    Commit(at_us);  // what was noticed stays, whatever comes of it
+    Commit(at_us);  // a detected loss stays recorded, whatever the result is
     const bool expired = choice.what == Chosen::kExpired;
     if (choice.what == Chosen::kNone || choice.what == Chosen::kLater || (expired && settles)) return false;
     Worker *worker = tables_.At(static_cast<int32_t>(choice.slot));
@@ -178,18 +179,18 @@ class Registry {
     Commit(at_us);
   }
 
-  // --- What happens to it ---
+  // --- Faults ---
 
   void Start(int64_t at_us) { started_us_ = at_us; }
-  // A standby has all up to a clean shutdown.
+  // A standby has everything up to a clean shutdown.
   void ForgetPast(int64_t at_us) { history_ = {{at_us, tables_}}; }
   void HandOver(int64_t at_us) {
     ++timeline_;
     if (lost_until_us_[timeline_ % 2] > at_us) excepted_ |= kSameEnd;
   }
 
-  // Loses what was committed in the last `lag_us`. If that is all since a clean restart, the mark of it
-  // says that nothing was lost.
+  // Loses what was committed in the last `lag_us`. If that is everything since a clean restart, the
+  // restart's mark says that nothing was lost.
   void FailOver(int64_t at_us, int64_t lag_us) {
     while (history_.size() > 1 && history_.back().at_us > at_us - lag_us) {
       history_.pop_back();
@@ -224,7 +225,7 @@ class Registry {
     while (history_.size() > 1 && history_[1].at_us < at_us - kRememberUs) history_.pop_front();
   }
 
-  // As pg/registry/settling.cpp does it.
+  // Like pg/registry/settling.cpp.
   void Look(int64_t at_us, int64_t duration_us, int64_t named) {
     Origin *origin = &tables_.origin;
     const Here here = HereAt(at_us);
@@ -269,7 +270,7 @@ class Registry {
     Commit(at_us);
   }
 
-  // What of the promise this grant is out of.
+  // Records which exception of the promise applies to this grant.
   void Except(int64_t at_us, const Choice &choice, bool settles, bool downwards) {
     const bool of_reserve = choice.slot >= CommonSize(ring());
     if (in_doubt_) excepted_ |= kUnknownLoss;
@@ -295,8 +296,8 @@ class Registry {
   int excepted_ = 0;
   bool in_doubt_ = false;
   int64_t longest_us_ = 0;         // whatever the registry knows
-  int64_t granted_us_[2] = {};     // of the reserve, while it settled, from its lower and its upper end
-  int64_t lost_until_us_[2] = {};  // such a lease that was lost may live until then
+  int64_t granted_us_[2] = {};     // from the reserve during settling, from its lower and its upper end
+  int64_t lost_until_us_[2] = {};  // such a lost lease may be in use until then
   bool beyond_half_ = false;
   bool half_only_ = false;
 };
@@ -505,7 +506,7 @@ class Schedule {
     registry_.Start(down_until_us_);
   }
 
-  // From the registry that goes on.
+  // From the registry that continues.
   void CutOffSome() {
     for (Node &node : nodes_)
       if (node.leased && random_.Percent(30))
@@ -547,7 +548,7 @@ Totals RunAll(Kind kind, const Rules &rules, int32_t worker_bits, uint64_t sched
   return totals;
 }
 
-// 3,200 schedules for each ring, of 8, 32 and 1,024 worker ids; 10,000 at length.
+// 3,200 schedules for each ring, of 8, 32 and 1,024 worker ids; 10,000 in the long form.
 class Settles : public ::testing::TestWithParam<int32_t> {};
 
 TEST_P(Settles, NoWorkerIdIsInUseTwice) {
@@ -561,7 +562,8 @@ TEST_P(Settles, NoWorkerIdIsInUseTwice) {
 
 INSTANTIATE_TEST_SUITE_P(Rings, Settles, ::testing::Values(3, 5, 10));
 
-// The proof that the test above can fail: without a rule worker ids repeat where the design promises that they do not.
+// Proves that the test above can fail: without a rule, worker ids repeat although the design
+// promises that they do not.
 bool Fails(Kind kind, const Rules &rules, int32_t worker_bits = 5) {
   std::string broken;
   RunAll(kind, rules, worker_bits, 2500, &broken);

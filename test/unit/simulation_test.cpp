@@ -1,11 +1,14 @@
-// One registry and some nodes in a world of their own, where everything fails that can: messages are lost, delayed or
-// overtaken, processes crash, are paused and cloned, clocks step, drift and freeze, the registry goes away or fails
-// over to a copy that lacks its newest commits. One seed is one run, and every id of the run is remembered.
+// One registry and some nodes in a simulated world in which everything fails that can fail.
+// Messages are lost, delayed or overtaken. Processes crash, are paused and cloned. Clocks step,
+// drift and stand still. The registry becomes unavailable, or fails over to a copy that lacks its
+// newest commits. One seed is one run, and every id of the run is remembered.
 //
-// 1. What nodes and the registry decide is the core's own code: node.h, keeper.h, generator.h and ring.h. Here are only rows,
-//    messages and processes.
-// 2. Nothing here reads a clock or the machine's randomness: the same seed gives the same run everywhere.
-// 3. A test that cannot fail proves nothing: with one rule of the registry switched off it must find a repeated id.
+// 1. The core's own code makes the decisions of nodes and registry: node.h, keeper.h, generator.h
+//    and ring.h. Here are only rows, messages and processes.
+// 2. Nothing here reads a clock or the machine's randomness: the same seed gives the same run
+//    everywhere.
+// 3. A test that cannot fail proves nothing: with one rule of the registry switched off it must
+//    find a repeated id.
 //
 // Optimized: it runs for 25 s, and for a minute without.
 #include <algorithm>
@@ -40,14 +43,15 @@ constexpr int64_t kMaxLeapUs = 10 * kSecond;
 constexpr int64_t kMaxSkewUs = 10 * kSecond;
 constexpr ClockPolicy kPatience = {kMaxLeadUs, {kMaxBridgeUs, kMaxLeapUs}, true};
 
-// Which rules the registry follows, and what else is bent to show what they are for.
+// The rules that the registry follows, and other rules that can be switched off to show their
+// purpose.
 struct Rules {
   bool watermarks = true;
   bool settling = true;
   bool secrets = true;
 };
 
-// What may go wrong besides messages and the registry's commits. A run has some of them.
+// Faults in addition to those of messages and the registry's commits. A run has some of them.
 enum class Fault {
   kCrash,
   kReboot,
@@ -87,7 +91,7 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// Section 4: rows, and what a failover leaves of them. What becomes of them is decided by core/ring.h.
+// Section 4: the rows, and what a failover leaves of them. core/ring.h decides how they change.
 class Registry {
  public:
   enum class Status { kDone, kGone, kNoWorker, kTimeUsedUp, kNothingBetter, kSkewed };
@@ -119,7 +123,7 @@ class Registry {
     Choosing choosing(ring, lease_id, SettlingOf(now_.origin, Here(at_us), false), now, over);
     for (int64_t slot = 0; slot < ring; ++slot) Offer(static_cast<int32_t>(slot), &choosing);
     const Choice choice = choosing.Finish();
-    Commit(at_us);  // what was noticed stays, whatever comes of it
+    Commit(at_us);  // a detected loss stays recorded, whatever the result is
     if (choice.what == Chosen::kNone) return {Status::kNoWorker, {}, {}};
     if (choice.what == Chosen::kExpired) Drop(choice.lease_id);
 
@@ -155,7 +159,7 @@ class Registry {
     Look(at_us, 0, request.lease_id);
     const Row *row = Find(request.lease_id, request.secret.hash);
     if (row == nullptr) return {Status::kGone, {}, {}};
-    // Refused, as for the node's own mistake: the row then goes by expiry.
+    // Refused because of the node's own mistake: the row then expires.
     Tick watermark = kNoWatermark;
     if (!WatermarkOfRelease(layout_, request, row->lease.window_start, row->lease.window_end, &watermark))
       return {Status::kDone, {}, {}};
@@ -165,7 +169,8 @@ class Registry {
     return {Status::kDone, {}, {}};
   }
 
-  // Back to what was committed `loss_us` ago. A sequence comes back at a number that was logged but perhaps not used.
+  // Back to the state committed `loss_us` ago. A sequence is restored to a number that was logged
+  // but may be unused.
   void Failover(int64_t at_us, int64_t loss_us) {
     while (history_.size() > 1 && history_.back().at_us > at_us - loss_us) {
       history_.pop_back();
@@ -181,7 +186,7 @@ class Registry {
 
   void Restart(int64_t at_us) { started_us_ = at_us; }
 
-  // G1: what the registry has on disk must cover every tick that is in use.
+  // G1: the registry's disk must cover every tick in use.
   bool Covers(int32_t worker, Tick tick) const {
     if (WatermarkOf(worker) >= tick) return true;
     for (const auto &[id, row] : now_.rows)
@@ -218,7 +223,7 @@ class Registry {
   snowflake::Here Here(int64_t at_us) const { return {1, timeline_, started_us_, at_us}; }
   Standing Stand() const { return {1, timeline_, kNoWatermark, 0}; }
 
-  // As pg/registry/settling.cpp does it.
+  // Like pg/registry/settling.cpp.
   void Look(int64_t at_us, int64_t duration_us, int64_t named) {
     Origin *origin = &now_.origin;
     origin->longest_us = std::max(origin->longest_us, duration_us);
@@ -237,7 +242,7 @@ class Registry {
     if (rules_.settling && !now_.origin.loss_known) Settle(&now_.origin, Here(at_us), 0, 0);
   }
 
-  // The same node, asking again because it has had no answer.
+  // The same node repeats its request because it got no response.
   Answer Again(int64_t at_us, const AcquireRequest &request, Row *row) {
     row->lease.window_end = std::max(row->lease.window_end, EndForAcquired(layout_, request));
     row->renewed_us = at_us;
@@ -252,7 +257,8 @@ class Registry {
     if (rules_.watermarks && WatermarkOf(worker) != kNoWatermark) choosing->Offer({worker, 0, 0, WatermarkOf(worker)});
   }
 
-  // Like a sequence: outside the transaction, and written to the log ahead of use; one that came back goes on above.
+  // Like a sequence: outside the transaction, and logged before use. A restored sequence continues
+  // above.
   int64_t NextLeaseId() {
     sequence_ = std::max(sequence_ + 1, now_.origin.last_lease_id + 1);
     if (sequence_ > logged_) logged_ = sequence_ + kLoggedAhead;
@@ -264,7 +270,7 @@ class Registry {
     return known != now_.watermarks.end() ? known->second : kNoWatermark;
   }
 
-  // A lost lease's number is given out again; its secret is not.
+  // A lost lease's number is granted again; its secret is not.
   Row *Find(int64_t lease_id, const SecretHash &hash) {
     const auto row = now_.rows.find(lease_id);
     if (row == now_.rows.end()) return nullptr;
@@ -300,11 +306,11 @@ class Registry {
   int64_t lost_commits_ = 0;
 };
 
-// A wall clock over the true time.
+// A wall clock as a function of the true time.
 struct Clock {
   int64_t base_us;
   int64_t set_at_us;
-  int64_t parts_per_million;  // 0: frozen
+  int64_t parts_per_million;  // 0: stands still
 
   int64_t At(int64_t true_us) const { return base_us + (true_us - set_at_us) / 1000 * parts_per_million / 1000; }
   void Set(int64_t true_us, int64_t shows_us, int64_t rate) { *this = {shows_us, true_us, rate}; }
@@ -320,13 +326,13 @@ struct SimulatedNode {
   NodeState state = {};  // shared memory
   std::shared_ptr<BoxSlot> box = std::make_shared<BoxSlot>();
 
-  // The keeper's own.
+  // The keeper's own state.
   Keeper keeper;
-  int64_t exchange = 0;  // the one it waits for; 0: none
-  int64_t wake = 0;      // the newest deadline; older ones mean nothing
+  int64_t exchange = 0;  // the exchange that it waits for; 0: none
+  int64_t wake = 0;      // the newest deadline; older ones are ignored
   bool leaving = false;
 
-  int64_t last_id = -1;  // in this life, since the clock went back
+  int64_t last_id = -1;  // since the start, and since the clock stepped back
   int64_t last_issue_us = 0;
 };
 
@@ -353,7 +359,7 @@ class Simulation {
     if (world.failover_us > 0) After(world.failover_us / 2 + random_.Below(world.failover_us), [this] { FailOver(); });
   }
 
-  // False when an id was repeated, or another guarantee was broken; why() says which.
+  // False if an id was repeated, or another guarantee was broken; why() says which.
   bool Run() {
     RunUntil(kStartUs + world_.run_us);
     Heal();
@@ -425,7 +431,7 @@ class Simulation {
 
   ClockReading ReadingOf(size_t i) const { return {nodes_[i].clock.At(now_us_), now_us_}; }
 
-  // G9: it goes back after a step of more than it may bridge, and then alone.
+  // G9: the node's clock steps back only after a step of more than max_bridge.
   void ReadClock(size_t i, const ClockReading &reading) {
     NodeClock *clock = &nodes_[i].state.clock;
     const NodeClock before = *clock;
@@ -448,7 +454,7 @@ class Simulation {
     Step(i);
   }
 
-  // G10: what the box has goes on at once, in order, with nobody asked.
+  // G10: ids continue at once under the box's lease, in order, without any request.
   void LookIntoBox(size_t i) {
     SimulatedNode &node = nodes_[i];
     Kept kept = {};
@@ -471,7 +477,7 @@ class Simulation {
     if (Take(&g, now, 1, {max_lead, 0}).outcome != Outcome::kRun) Broken("a crash cost something");
   }
 
-  // What the server does under the lock whenever the keeper has changed the state.
+  // The server does this under the lock whenever the keeper has changed the state.
   void Keep(size_t i) {
     SimulatedNode &node = nodes_[i];
     Store(node.box.get(), [&](Kept *kept) { kept->state = node.state; });
@@ -479,7 +485,7 @@ class Simulation {
 
   void Issue(size_t i) {
     const ClockReading reading = ReadingOf(i);
-    // Between reading the clock and taking the lock a process may be held up for long.
+    // Between reading the clock and taking the lock a process may be delayed for a long time.
     const bool held_up = random_.Percent(5);
     const int64_t bursts = 1 + random_.Below(3);
     if (held_up)
@@ -561,7 +567,7 @@ class Simulation {
     }
   }
 
-  // One exchange: a request, an answer, either may be lost or take its time; and a deadline.
+  // One exchange: a request and a response, either of which may be lost or late; and a deadline.
   void Exchange(size_t i, KeeperAction action, bool reached, std::function<Registry::Answer()> ask,
                 std::function<void(const Registry::Answer &, bool expected)> take) {
     SimulatedNode &node = nodes_[i];
@@ -614,7 +620,7 @@ class Simulation {
           if (!expected || answer.status != Registry::Status::kDone) return;
           const TakenLease taken =
               TakeLease(&nodes_[i].state, layout_, asked, answer.lease, nodes_[i].leaving, kPatience);
-          if (taken.fault == AnswerFault::kTimeline) return;  // on its way since before a failover
+          if (taken.fault == AnswerFault::kTimeline) return;  // sent before a failover
           if (taken.fault != AnswerFault::kNone) return Broken("an implausible lease");
           if (!taken.opened) return;
           ++count_.leases;
@@ -626,7 +632,8 @@ class Simulation {
     Exchange(
         i, KeeperAction::kExtend, true, [this, asked] { return registry_.Extend(now_us_, asked); },
         [this, i, asked](const Registry::Answer &answer, bool) {
-          // Also an answer that nobody expects any more: it is for this lease, or it moves nothing.
+          // Also a response that is no longer expected: it is for this lease, or it changes
+          // nothing.
           NodeState *state = &nodes_[i].state;
           if (answer.status == Registry::Status::kDone) {
             const AnswerFault fault = TakeWindow(state, asked, answer.window, false, kPatience);
@@ -675,7 +682,7 @@ class Simulation {
     node.keeper = Keeper();
     node.exchange = 0;
     node.paused_until_us = 0;
-    // A kill may come while the box is being written, and a reboot takes it away.
+    // A kill may come while the box is being written, and a reboot removes the box.
     if (random_.Percent(3)) Empty(node.box.get());
     if (random_.Percent(3)) node.box->last_tick_inverted.store(node.state.generator.last_tick);
   }
@@ -685,7 +692,7 @@ class Simulation {
     After(random_.Below(2 * kSecond), [this, i] { Start(i); });
   }
 
-  // G8: the generator is closed at once, and what the keeper was doing is interrupted.
+  // G8: the generator is closed at once, and the keeper is interrupted.
   void Leave(size_t i) {
     SimulatedNode &node = nodes_[i];
     if (!node.up || node.leaving || node.paused_until_us > now_us_) return;
@@ -735,15 +742,15 @@ class Simulation {
     }
   }
 
-  // Its successor finds the lease in shared memory.
+  // The next keeper finds the lease in shared memory.
   void CrashKeeper(size_t i) {
     nodes_[i].keeper = Keeper();
     nodes_[i].exchange = 0;
     if (!nodes_[i].leaving) InNode(i, random_.Below(kSecond), [this, i] { Step(i); });
   }
 
-  // A copied data directory: no shared memory comes with it, and its clock is that of the original's machine. Or a copied machine,
-  // with its memory, that is told so before it issues anything.
+  // A copied data directory: without shared memory, and with the clock of the original's machine.
+  // Or a copied machine with its memory, on which ForgetLease() is called before it issues an id.
   void Clone(size_t i) {
     if (nodes_.size() >= kMostNodes) return;
     SimulatedNode copy;
@@ -779,7 +786,7 @@ class Simulation {
       registry_.Restart(now_us_);
     else
       registry_.Failover(now_us_, random_.Below(5 * kSecond));
-    // Now and then the copy fails as well.
+    // Sometimes the copy fails as well.
     const int64_t usual_us = world_.failover_us / 2 + random_.Below(world_.failover_us);
     After(random_.Percent(20) ? random_.Below(world_.duration_us) : usual_us, [this] { FailOver(); });
   }
@@ -795,13 +802,14 @@ class Simulation {
     }
   }
 
-  // G4, G6: with sound clocks and a registry that answers, every node issues, whatever happened before.
+  // G4, G6: with sound clocks and a registry that responds, every node issues, whatever happened
+  // before.
   void CheckEveryNodeIssues() {
     for (size_t i = 0; i < nodes_.size(); ++i)
       if (now_us_ - nodes_[i].last_issue_us > 5 * kSecond) Broken("node " + std::to_string(i) + " issues nothing");
   }
 
-  // G8: the lease's row is gone, and its watermark covers all that was used.
+  // G8: the lease's row is gone, and its watermark covers all used ticks.
   void ShutDown() {
     healed_ = Healed::kShutDown;
     std::vector<Lease> leases;
@@ -810,7 +818,7 @@ class Simulation {
       Leave(i);
     }
     RunUntil(now_us_ + 10 * kSecond);
-    if (world_.failover_us > 0) return;  // a row may look shorter than what was used: it goes by expiry
+    if (world_.failover_us > 0) return;  // a row may cover less than was used: it expires
     for (const Lease &lease : leases)
       if (registry_.Has(lease.lease_id)) Broken("a clean shutdown left its row behind");
   }
@@ -821,7 +829,7 @@ class Simulation {
   Registry registry_;
   std::vector<SimulatedNode> nodes_;
   std::priority_queue<Event> events_;
-  std::unordered_map<uint64_t, uint64_t> ids_;  // tick and worker -> the sequence numbers that were handed out
+  std::unordered_map<uint64_t, uint64_t> ids_;  // tick and worker -> the sequence numbers that were issued
   int64_t now_us_ = kStartUs;
   int64_t order_ = 0;
   int64_t exchanges_ = 0;
@@ -865,25 +873,27 @@ std::string FirstBroken(const World &world, uint64_t seeds, uint64_t usual_seed 
   return broken;
 }
 
-// 16 worker ids for up to 12 nodes, and leases of two seconds: ids are reused all the time.
+// 16 worker ids for up to 12 nodes, and leases of two seconds: worker ids are reused all the time.
 constexpr World kCrowded = {"no lost commits", 4, 6, 60 * kSecond, 2 * kSecond, 50 * kMs, true, 0, {}};
-// The same with clocks that are right, where service must come back as well.
+// The same with clocks that are right. Here every node must also issue again.
 constexpr World kSoundClocks = {"sound clocks", 4, 6, 60 * kSecond, 2 * kSecond, 50 * kMs, false, 0, {}};
 // Losses of up to 5 s every 100 s.
 constexpr World kFailovers = {"lost commits", 8, 8, 400 * kSecond, 10 * kSecond, 200 * kMs, false, 100 * kSecond, {}};
-// To show what a rule is for: a short ring, on which a lost worker id comes round again soon, and losses all the time.
+// To show a rule's purpose: a short ring, in which a lost worker id is soon acquired again, and
+// losses all the time.
 constexpr World kFailing = {"", 5, 8, 400 * kSecond, 10 * kSecond, 200 * kMs, false, 20 * kSecond, {}};
 
-// G1, G2, G3: whatever fails and whatever the clocks do, as long as the registry keeps what it acknowledged.
+// G1, G2, G3: whatever fails and whatever the clocks do, as long as the registry keeps every commit
+// that it acknowledged.
 TEST(Simulation, NoIdTwice) { EXPECT_EQ(FirstBroken(kCrowded, Seeds(AtLength(80, 200))), ""); }
 
-// G1, G4, G6, G8: and ids flow again when the faults are over.
+// G1, G4, G6, G8: ids are also issued again when the faults are over.
 TEST(Simulation, NoIdTwiceAndServiceComesBack) { EXPECT_EQ(FirstBroken(kSoundClocks, Seeds(AtLength(40, 100))), ""); }
 
-// G1, as far as section 4 softens its assumption.
+// G1, as far as section 4 weakens its assumption.
 TEST(Simulation, NoIdTwiceAfterFailoversThatLoseCommits) { EXPECT_EQ(FirstBroken(kFailovers, Seeds(AtLength(25, 60))), ""); }
 
-// The proof that the tests above can fail: without the watermarks ids repeat ...
+// Proves that the tests above can fail: without the watermarks ids repeat ...
 TEST(Simulation, WithoutWatermarksIdsRepeat) {
   World world = kCrowded;
   world.name = "watermarks ignored";
@@ -891,7 +901,7 @@ TEST(Simulation, WithoutWatermarksIdsRepeat) {
   EXPECT_NE(FirstBroken(world, 200).find("repeated"), std::string::npos);
 }
 
-// ... and so they do after failovers without settling ...
+// ... and they repeat after failovers without settling ...
 TEST(Simulation, WithoutSettlingIdsRepeatAfterFailovers) {
   World world = kFailing;
   world.name = "no settling";
@@ -899,8 +909,9 @@ TEST(Simulation, WithoutSettlingIdsRepeatAfterFailovers) {
   EXPECT_NE(FirstBroken(world, 1000).find("repeated"), std::string::npos);
 }
 
-// ... or when an extend is granted to a lease's number alone: a failover brings numbers back, but
-// no secrets. One world in some hundreds shows it, so the search begins shortly before such a one.
+// ... or if an extend needs only a lease's number: after a failover numbers are granted again, but
+// not secrets. One world in some hundreds shows it, so the search begins shortly before such a
+// world.
 TEST(Simulation, WithoutSecretsIdsRepeatAfterFailovers) {
   World world = kFailing;
   world.name = "secrets ignored";

@@ -1,10 +1,13 @@
-// Ids of a quiet system, one in each tick, spread evenly over id % n for every n up to 128: shards, partitions and
-// buckets all get the same share. Starting every tick at sequence 0 does not do that, and the same test says so.
+// The ids of a quiet system, one in each tick, are spread evenly over id % n for every n up to 128.
+// So all shards, partitions and buckets get the same share. If every tick starts at sequence 0 this
+// is not so, and the same test shows it.
 //
-// The measure is Pearson's chi-squared against equal shares. A chi-squared variable of k degrees of freedom exceeds k +
-// 2 sqrt(k x) + 2 x with a probability below exp(-x). With x = 35 that is 6.3e-16 for one n and 8.1e-14 for all 127 of
-// a sample: less than 1e-9 for all samples of a run together, whatever seed SNOWFLAKE_SEED gives, even if the true
-// distribution of the measure, with a thousand and more expected in each class, has a tail a hundred times as thick.
+// The measure is Pearson's chi-squared against equal shares. A chi-squared variable of k degrees of
+// freedom exceeds k + 2 sqrt(k x) + 2 x with a probability below exp(-x). With x = 35 that is
+// 6.3e-16 for one n and 8.1e-14 for all 127 of a sample. For all samples of a run together it is
+// less than 1e-9, whatever seed SNOWFLAKE_SEED gives. That holds even if the true distribution of
+// the measure, with a thousand and more expected in each class, has a tail a hundred times as
+// thick.
 #include "core/generator.h"
 
 #include <cmath>
@@ -73,7 +76,7 @@ std::vector<int> Multiples(int of) {
   return multiples;
 }
 
-// With jitter every n passes; without it every even n fails, and by far.
+// With jitter every n passes; without it every even n fails by far.
 TEST(Spread, OneIdInEachTickIsEvenWithJitterAndNotWithout) {
   std::mt19937_64 random = SeededRandom(20250101);
   for (const Tick gap : {Tick{1}, Tick{0}}) {
@@ -81,9 +84,9 @@ TEST(Spread, OneIdInEachTickIsEvenWithJitterAndNotWithout) {
     const std::vector<int64_t> with = QuietIds(&random, kDefaultLayout, 128, gap);
     const std::vector<int64_t> without = QuietIds(&random, kDefaultLayout, 0, gap);
     EXPECT_EQ(Uneven(with), std::vector<int>());
-    // An odd n is evened by the ticks alone.
+    // For an odd n the ticks alone make the shares even.
     EXPECT_EQ(Uneven(without), Multiples(2));
-    // All in one class of two.
+    // All ids are in one class of two.
     EXPECT_EQ(ChiSquared(without, 2), kTicks);
     EXPECT_LT(ChiSquared(with, 2), Limit(2));
     std::cout << "figures: chi-squared for n = 2, 3, 100, 128 with jitter";
@@ -96,7 +99,7 @@ TEST(Spread, OneIdInEachTickIsEvenWithJitterAndNotWithout) {
   }
 }
 
-// Why the jitter is 128 and a power of two: the test sees anything less.
+// Why the jitter is 128 and a power of two: the test detects smaller values and other factors.
 TEST(Spread, LessJitterIsSeen) {
   std::mt19937_64 random = SeededRandom(20250101);
   EXPECT_EQ(Uneven(QuietIds(&random, kDefaultLayout, 64, 1)), Multiples(128));
@@ -107,7 +110,7 @@ TEST(Spread, LessJitterIsSeen) {
   EXPECT_EQ(Uneven(QuietIds(&random, kDefaultLayout, 96, 1)), Multiples(64));
 }
 
-// A narrow sequence field has less to give: 1/32 of its numbers.
+// For a narrow sequence field the jitter is smaller: 1/32 of its numbers.
 TEST(Spread, ANarrowSequenceSpreadsAsFarAsItsJitter) {
   std::mt19937_64 random = SeededRandom(20250101);
   const Layout layout = {1735689600000, 1000, 41, 0, 5, 7, false};

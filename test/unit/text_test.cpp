@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 
-// Small and large ids as frequent as one another.
+// Small and large ids with the same frequency.
 int64_t RandomId(std::mt19937_64 *random) {
   const uint64_t bits = (*random)();
   return static_cast<int64_t>((bits >> 1) >> ((*random)() % 63));
@@ -61,7 +61,8 @@ std::vector<int64_t> Edges(const TextEncoding &encoding) {
   return edges;
 }
 
-// What a byte is worth to a reader, written down once more from the alphabets' definitions: -1 foreign, -2 ignored.
+// The value of a byte for the reader, derived again from the alphabets' definitions: -1 foreign, -2
+// ignored.
 int Worth(const TextEncoding &encoding, char c) {
   const std::string name = encoding.name;
   std::string digits;
@@ -178,7 +179,7 @@ TEST(Text, OrderIsThatOfTheIds) {
           << encoding.name << " " << edges[i];
     for (int i = 0; i < 20000; ++i) {
       const int64_t a = RandomId(&random);
-      // Near ones differ in their last digits alone.
+      // Neighbouring ids differ only in their last digits.
       const int64_t b = i % 2 == 0        ? RandomId(&random)
                         : a < kMax - 5000 ? a + static_cast<int64_t>(random() % 5000)
                                           : a;
@@ -188,7 +189,8 @@ TEST(Text, OrderIsThatOfTheIds) {
   }
 }
 
-// Every text that differs in one byte from that of an id: another id if the byte is a digit, a fault if it is not.
+// Every text that differs in one byte from an id's text is another id if the byte is a digit, and
+// invalid otherwise.
 TEST(Text, EverySingleCorruption) {
   std::mt19937_64 random = SeededRandom(20250101);
   int64_t others = 0, foreign = 0, too_big = 0, ignored = 0;
@@ -275,7 +277,7 @@ TEST(Text, CrockfordIsForgiving) {
                            "lI",
                            "0000000000-0iL"})
     ExpectRead(base32, text, 33);
-  // Hyphens are no digits, and nothing else is ignored.
+  // Hyphens are ignored, and nothing else is.
   EXPECT_EQ(ExpectFault(base32, "-", TextFault::kWidth).digits, 0);
   EXPECT_EQ(ExpectFault(base32, std::string(13, '-'), TextFault::kWidth).digits, 0);
   EXPECT_EQ(ExpectFault(base32, "06XVDC4ZZX40-", TextFault::kWidth).digits, 12);

@@ -1,4 +1,5 @@
-// Times and ids: comparing ids is comparing timestamps, for every id that is not negative, at random and at the edges.
+// Times and ids: comparing ids is comparing timestamps, for every non-negative id, at random and at
+// the limits.
 #include "core/time_range.h"
 
 #include <vector>
@@ -17,7 +18,8 @@ const Layout &Of(std::string_view name) { return FindNamedLayout(name)->layout; 
 
 bool HasNegative(const Layout &layout) { return layout.total_bits() == 64; }
 
-// The named ones, and others: longest ticks, shortest ticks, nearly nothing, as much time as there is.
+// The named layouts, and others: longest ticks, shortest ticks, hardly any time, as much time as
+// possible.
 std::vector<Layout> Layouts() {
   std::vector<Layout> layouts = {{1000, kMaxTickUs, 20, 0, 10, 12, false},
                                  {0, 1, 62, 0, 1, 0, false},
@@ -30,7 +32,7 @@ std::vector<Layout> Layouts() {
   return layouts;
 }
 
-// Ticks that matter, and their neighbours.
+// Interesting ticks, and their neighbours.
 std::vector<Tick> Ticks(std::mt19937_64 *random, const Layout &layout) {
   std::vector<Tick> ticks;
   for (Tick tick : {Tick{0}, Tick{1}, Tick{2}, layout.max_tick() / 2, layout.max_tick() - 1, layout.max_tick()})
@@ -193,7 +195,7 @@ TEST(TimeRange, WhatIsUnboundedOrInfinite) {
   }
 }
 
-// Where ids are negative, which sort before all others.
+// If ids are negative, they sort before all others.
 TEST(TimeRange, TimesAmongNegativeIdsAreRefused) {
   const Layout &layout = Of("instagram");
   const int64_t turn = layout.UnixUsAt(layout.max_tick() + 1);
@@ -202,7 +204,7 @@ TEST(TimeRange, TimesAmongNegativeIdsAreRefused) {
   int64_t id = 0;
   EXPECT_FALSE(FirstIdAt(layout, turn, &id));
   EXPECT_TRUE(FirstIdAt(layout, turn - layout.tick_us, &id));
-  // Up to the turn, and not beyond it.
+  // Up to the change of sign, and not beyond it.
   EXPECT_EQ(IdsBetween(layout, early, {turn, false}).kind, SpanKind::kOpen);
   EXPECT_EQ(IdsBetween(layout, early, {turn - 1, true}).kind, SpanKind::kOpen);
   EXPECT_EQ(IdsBetween(layout, early, {turn, true}).kind, SpanKind::kUpperNegative);
