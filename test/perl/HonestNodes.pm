@@ -1,6 +1,6 @@
-# Two honest nodes, databases of one server, under load on a registry that a hostile role may use as they do: what the tests of
-# such a role share. The honest nodes' clients take ids all the time; in the end all of these are compared, and how long a node was
-# without.
+# What the tests of a hostile role share: two honest nodes, databases of one server, under load, and
+# a registry that the hostile role may use like them. The honest nodes' clients get ids all the
+# time. At the end the module compares all ids, and reports how long a node was without one.
 package HonestNodes;
 
 use strict;
@@ -23,7 +23,7 @@ sub sql { my ($text) = @_; return $registry->safe_psql('postgres', $text); }
 # The registry's clock as a tick.
 sub tick { return 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1735689600000'; }
 
-# Starts the registry, in the schema ids, and the nodes, and lets them issue.
+# Starts the registry, in the schema ids, and the nodes, and lets the nodes issue ids.
 sub start
 {
 	$registry = new_server('registry', preload => 0,
@@ -57,7 +57,8 @@ sub start
 	return;
 }
 
-# Runs statements as a role, each in a transaction of its own whatever became of the one before. Returns what they printed, and errors.
+# Runs statements as a role, each in a separate transaction even if the previous one failed. Returns
+# their output, and errors.
 sub run_as
 {
 	my ($role, $text) = @_;
@@ -67,7 +68,8 @@ sub run_as
 	return ($stdout, $stderr);
 }
 
-# Ends the load, and looks what became of it; stops the servers. Returns how many ids there were, and duplicates.
+# Ends the load, checks its results, and stops the servers. Returns the number of ids and of
+# duplicates.
 sub honest_nodes_are_well
 {
 	for my $name (sort keys %clients)
@@ -91,7 +93,8 @@ sub honest_nodes_are_well
 			$last = $at;
 		}
 		figures('%s was without ids for %d ms at most, among %d', $name, $longest, scalar @ticks);
-		# A window has 10 s. What a hostile role burns it could take away for an hour.
+		# A window is 10 s long. A hostile role that uses up worker ids could block a node for an
+		# hour.
 		cmp_ok($longest, '<', 60_000 * slowness(), "$name was not without ids for long");
 	}
 	my ($ids, $duplicates) = compare_ids(map { @{ $_->{files} } } values %clients);

@@ -1,5 +1,5 @@
-# What the tests of a shared registry have in common: a registry of 32 worker ids, and nodes under load that are databases of one
-# server.
+# What the tests of a shared registry have in common: a registry of 32 worker ids, and nodes under
+# load that are databases of one server.
 package RegistryTest;
 
 use strict;
@@ -17,10 +17,10 @@ our @EXPORT = qw(value small_layout make_registry serve_nodes place make_nodes b
 
 sub value { my ($server, $sql, $dbname) = @_; return $server->safe_psql($dbname // 'postgres', $sql); }
 
-# The default layout but for 5 bits of worker id.
+# The default layout, but with 5 bits of worker id.
 sub small_layout { return 'INSERT INTO snowflake_layout VALUES (true, 1735689600000, 1000, 41, 0, 5, 12, false)'; }
 
-# A registry that is started, for nodes of the role "node". Options: as for new_server.
+# A running registry for nodes of the role "node". Options: as for new_server.
 sub make_registry
 {
 	my ($name, %options) = @_;
@@ -31,7 +31,7 @@ sub make_registry
 	return $registry;
 }
 
-# Makes a registry of a server.
+# Makes a server a registry.
 sub serve_nodes
 {
 	my ($server) = @_;
@@ -41,7 +41,7 @@ sub serve_nodes
 			snowflake_lease_release TO node});
 }
 
-# Where nodes find the registry: on the first of these servers that can be written to.
+# The nodes' setting for the registry: the first of these servers that accepts writes.
 sub place
 {
 	my (@servers) = @_;
@@ -61,8 +61,9 @@ sub make_nodes
 	return $nodes;
 }
 
-# A node begins to issue: a database of its own, and a client that takes ids from then on. Dies when it gets no id within 20 s.
-# Options: pause => what the client does between two statements. pg_sleep() is no pause where the wall clock steps back.
+# A node starts: a new database, and a client that gets ids from then on. Dies if it gets no id
+# within 20 s. Options: pause => what the client does between two statements. pg_sleep() is no pause
+# if the wall clock steps back.
 sub begin_node
 {
 	my ($nodes, $name, $place, %options) = @_;
@@ -76,7 +77,7 @@ sub begin_node
 	return { server => $nodes, name => $name, load => $load };
 }
 
-# The keeper of a node goes, and the next one asks another registry.
+# Ends the keeper of a node; the next keeper calls another registry.
 sub move_node
 {
 	my ($node, $place) = @_;
@@ -85,16 +86,16 @@ sub move_node
 	return;
 }
 
-# Ids that arrive from now on.
+# Checks that more ids arrive.
 sub ids_flow
 {
 	my ($node) = @_;
 	my $before = client_bytes($node->{load});
-	# A line "connection" is no id.
+	# A line "connection" contains no id.
 	return wait_until("ids of $node->{name}", sub { client_bytes($node->{load}) > $before + 1000 });
 }
 
-# Whether all nodes that issue at the moment have worker ids of their own.
+# Whether all nodes that issue at the moment have different worker ids.
 sub all_different
 {
 	my ($what, @nodes) = @_;
@@ -108,7 +109,7 @@ sub all_different
 	return is(join(', ', @twice), '', "$what: " . keys(%names) . ' nodes have a worker id each');
 }
 
-# Ends the loads, and compares all that they were sent.
+# Ends the loads, and compares all ids that clients received.
 sub none_twice
 {
 	my ($what, @nodes) = @_;
@@ -121,8 +122,9 @@ sub none_twice
 # SQL for the clock of a server as a tick.
 sub node_tick { return q{(floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1735689600000)}; }
 
-# Draws worker ids by SQL as nodes of the role "node" do, until $count are drawn or no more are to be had; returns them.
-# Options: duration, role => another role, ahead => by how many ms the node's clock is.
+# Acquires worker ids by SQL like nodes of the role "node", until it has $count or no more are
+# available. Returns them. Options: duration, role => another role, ahead => by how many ms the
+# node's clock is ahead.
 sub draw
 {
 	my ($server, $count, %options) = @_;
@@ -146,7 +148,7 @@ sub draw
 
 my $registries = 0;
 
-# Nodes reach it as soon as the operator lets them.
+# Nodes reach it as soon as the operator allows it.
 sub let_nodes
 {
 	my ($registry, $let) = @_;
@@ -159,7 +161,9 @@ sub let_nodes
 	return;
 }
 
-# A registry with nodes that is rolled back while they live, to before some of them. Options: how => 'backup' or 'files', word => whether the operator gives his, first => who asks first.
+# A registry is rolled back while its nodes run, to a time before some of them started. Options: how
+# => 'backup' or 'files', word => whether the operator calls snowflake_settle(), first => which node
+# calls first.
 sub roll_back
 {
 	my ($nodes, %options) = @_;
@@ -207,7 +211,7 @@ sub roll_back
 	  if $options{word} || $options{first} eq 'extends';
 	ok(ids_flow($_), "... $_->{name} issues") for @nodes, @late;
 	all_different("$what, later", @nodes, @late);
-	# All have asked by now, and nothing that was lost lives any more.
+	# All nodes have called by now, and no lost lease is in use any more.
 	ok(wait_until('all nodes to be known', sub { value($registry, "SELECT count(*) FROM snowflake_registry WHERE window_end > " . node_tick()) == @nodes + @late }),
 		'... and every node has a lease that the registry knows');
 	none_twice("nodes, $what", @nodes, @late);

@@ -1,5 +1,5 @@
-# What the tests of servers that are copies of each other share: clients that take ids of any server all the time, every id of
-# which is compared, and pg_rewind.
+# What the tests of servers that are copies of each other share: clients that get ids from any
+# server all the time, the comparison of all these ids, and pg_rewind.
 package ReplicationTest;
 
 use strict;
@@ -13,7 +13,7 @@ use Test::More;
 our @EXPORT = qw(quiet script value ids worker load ids_flow none_twice rewind start_registry);
 
 my $db = 'postgres';
-my @files;    # what clients of any server were sent
+my @files;    # what clients of any server received
 
 sub quiet { return "log_statement = none\nwal_retrieve_retry_interval = 100ms\nautovacuum = off\nwal_keep_size = 256MB\n"; }
 
@@ -39,12 +39,12 @@ sub load
 	return $clients;
 }
 
-# Ids that arrive from now on.
+# Checks that more ids arrive.
 sub ids_flow
 {
 	my ($clients) = @_;
 	my $before = client_bytes($clients);
-	# A line "connection" is no id.
+	# A line "connection" contains no id.
 	return wait_until('ids', sub { client_bytes($clients) > $before + 20_000 });
 }
 
@@ -59,21 +59,21 @@ sub none_twice
 	return;
 }
 
-# Makes a standby of the new primary out of the old one, which has been stopped.
+# Makes the old primary, which has been stopped, a standby of the new one.
 sub rewind
 {
 	my ($old, $new) = @_;
-	# What was written since a promotion is compared with the source's checkpoint.
+	# pg_rewind compares what was written since a promotion with the source's checkpoint.
 	value($new, 'CHECKPOINT');
 	my $conf = slurp_file($old->data_dir . '/postgresql.conf');
 	ok(run_log([ 'pg_rewind', '--no-sync', '--target-pgdata', $old->data_dir, '--source-server', $new->connstr($db) ]), 'pg_rewind of the old primary') or die "the old primary is no standby";
-	# It has brought the other's settings along.
+	# pg_rewind has copied the other server's settings.
 	unlink $old->data_dir . '/postgresql.conf';
 	append_to_file($old->data_dir . '/postgresql.conf', $conf);
 	return follow($old, $new);
 }
 
-# A registry on a server of its own; returns it, and where nodes find it.
+# A registry on a separate server. Returns it, and the nodes' setting for it.
 sub start_registry
 {
 	my $registry = new_server('registry', preload => 0, conf => quiet());

@@ -1,4 +1,5 @@
-# What the tests of many sessions share: a server for them, scripts that begin at once, and calls whose order is known.
+# What the tests of many sessions share: a server for them, scripts that start at the same time, and
+# calls whose order is known.
 package SessionsTest;
 
 use strict;
@@ -13,10 +14,11 @@ our @EXPORT = qw($each $max_lead_ms sessions_server run_together call_order tick
 
 our $max_lead_ms = 5;
 
-# How many ids each of many sessions issues: 250,000 at length, and fewer where the server is slow. Other counts follow from it.
+# How many ids each of many sessions issues: 250,000 in the long form, and fewer if the server is
+# slow. Other counts depend on it.
 our $each = 5000 * (int(at_length(20, 50) / slowness()) || 1);
 
-# With a table that sessions wait at, and a layout unless it is the default one.
+# With a table at which sessions wait, and a layout unless it is the default one.
 sub sessions_server
 {
 	my ($name, $layout) = @_;
@@ -36,7 +38,8 @@ autovacuum = off
 	return $server;
 }
 
-# Starts one psql for each script, all at once, and waits for all. Each waits at the gate first.
+# Starts one psql for each script, all at the same time, and waits for all. Each first waits at the
+# gate.
 sub run_together
 {
 	my ($server, @scripts) = @_;
@@ -66,8 +69,8 @@ sub run_together
 	return $good == @scripts;
 }
 
-# From [start, end, id] of many calls: how many have an id that is not above that of every call that ended before they
-# began, and by how many ticks the worst of them lies below.
+# From [start, end, id] of many calls: how many have an id that is not above the id of every call
+# that ended before they began, and by how many ticks the worst of them is below.
 sub order_broken
 {
 	my ($calls, $timestamp_shift) = @_;
@@ -90,13 +93,14 @@ sub order_broken
 	return ($broken, $worst_ticks);
 }
 
-# By the counter: the exact order of the calls.
+# By the counter, which gives the exact order of the calls.
 sub call_order { my ($calls, $shift) = @_; return order_broken([ map { [ @$_[ 0, 4, 2 ] ] } @$calls ], $shift); }
 
-# By the clock: the order of calls that are more than a tick of 1 ms apart.
+# By the clock, which gives the order of calls that are more than a tick of 1 ms apart.
 sub tick_order { my ($calls, $shift) = @_; return order_broken([ map { [ $_->[1] - 1000, $_->[3], $_->[2] ] } @$calls ], $shift); }
 
-# Sessions that note a shared counter and the clock before and after each call: [counter, us, id, us, counter].
+# Sessions that record a shared counter and the clock before and after each call: [counter, us, id,
+# us, counter].
 sub counted_calls
 {
 	my ($server, $sessions, $calls, $settings) = @_;

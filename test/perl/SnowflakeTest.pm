@@ -1,4 +1,5 @@
-# What the TAP tests share: servers with the library preloaded, a clock that can be moved, and ids compared.
+# What the TAP tests share: servers with the library preloaded, a clock that can be moved, and
+# comparisons of ids.
 package SnowflakeTest;
 
 use strict;
@@ -14,17 +15,18 @@ use Time::HiRes qw(time sleep clock_gettime);
 our @EXPORT = qw(new_server preloading start_server move_clock let_pass freeze_clock freeze_wall_clock run_clock now_ms seed at_length slowness wait_until
   query_error standby_of follow subscription_errors);
 
-# The superuser's name, whoever runs the tests.
+# The superuser's name, whichever user runs the tests.
 $ENV{PGUSER} = 'postgres';
 
-# What a test dies of stands in its log only; whoever reads the run wants to know, too.
+# The error that ends a test is only in its log. Print it, so that the run shows it, too.
 $SIG{__DIE__} = sub { Test::More::diag("died: $_[0]") unless $^S // 1 };
 
-# A server of its own, initialised, not started. Options: conf => lines for postgresql.conf, clock => 1 for a clock
-# that can be moved, streaming => 1, preload => as for preloading(),
-# late => 1 where no keeper comes before the first call, so that what is left of the last one can be looked at,
-# patient => 1 where it does not matter how soon a first lease is there, from => [server, backup] to start as a copy of another,
-# initdb => [arguments], home => the folder of another installation than the one under test.
+# A new server, initialised, not started. Options: conf => lines for postgresql.conf, clock => 1 for
+# a clock that can be moved, streaming => 1, preload => as for preloading(), late => 1 if no keeper
+# shall start before the first call, so that the test can examine what the last one left, patient =>
+# 1 if the time of the first lease does not matter, from => [server, backup] to start as a copy of
+# another server, initdb => [arguments], home => the folder of another installation than the one
+# under test.
 sub new_server
 {
 	my ($name, %options) = @_;
@@ -45,7 +47,7 @@ sub new_server
 		$preload .= sprintf("\nsnowflake.start_timeout = %ds", 60 * slowness()) if $options{patient};
 		$server->append_conf('postgresql.conf', "$preload\n" . ($options{conf} // ''));
 	}
-	# In the place of the folder that says which databases issued before.
+	# In place of the folder that records which databases issued before.
 	append_to_file($server->data_dir . '/snowflake.databases', '') if $options{late};
 	if ($options{clock})
 	{
@@ -56,16 +58,16 @@ sub new_server
 	return $server;
 }
 
-# The line of postgresql.conf that preloads the library: 1 with the server, 'session' with each session, 0 not at all.
-# Without an argument what SNOWFLAKE_PRELOAD says.
+# The line of postgresql.conf that preloads the library: 1 with the server, 'session' with each
+# session, 0 not at all. Without an argument SNOWFLAKE_PRELOAD decides.
 sub preloading
 {
 	my $way = shift // $ENV{SNOWFLAKE_PRELOAD} // 1;
 	return $way ? ($way eq 'session' ? 'session' : 'shared') . "_preload_libraries = 'snowflake'" : '';
 }
 
-# Like $server->start, under the server's own clock and with its own disk if it has these. A server that is restarted after a crash
-# keeps them.
+# Like $server->start, with the server's own clock and its own disk if it has these. A server that
+# is restarted after a crash keeps them.
 sub start_server
 {
 	my ($server) = @_;
@@ -77,8 +79,9 @@ sub start_server
 	return $server->start;
 }
 
-# Both clocks: the wall clock's offset, or the time at which it stands. While it stands so does the steady clock, but for what the wall
-# clock goes on; `$alone`: the steady clock runs. The steady clock never goes back.
+# Sets both clocks: the wall clock's offset, or the time at which it stands still. While it stands
+# still, so does the monotonic clock, except for what the wall clock moves forward. With `$alone`
+# the monotonic clock runs. The monotonic clock never steps back.
 sub write_clock
 {
 	my ($server, $offset_ns, $frozen_ns, $alone) = @_;
@@ -96,7 +99,7 @@ sub write_clock
 	{
 		$steady_ns = $stood->{steady} - $boottime_ns;
 	}
-	# Written in place: the servers have the file mapped.
+	# Overwritten in place, because the servers have mapped the file.
 	my $mode = -e $server->{snowflake_clock} ? '+<:raw' : '>:raw';
 	open(my $file, $mode, $server->{snowflake_clock}) or die "clock: $!";
 	syswrite $file, pack('q<q<q<q<', $offset_ns, $frozen_ns, $steady_ns, $steady_frozen_ns) or die "clock: $!";
@@ -114,7 +117,7 @@ sub move_clock
 	return;
 }
 
-# Lets so many seconds pass at once, by both clocks.
+# Lets so many seconds pass at once, on both clocks.
 sub let_pass
 {
 	my ($server, $seconds) = @_;
@@ -133,7 +136,7 @@ sub freeze_clock
 	return;
 }
 
-# Stops its wall clock alone.
+# Stops only its wall clock.
 sub freeze_wall_clock
 {
 	my ($server) = @_;
@@ -141,7 +144,7 @@ sub freeze_wall_clock
 	return;
 }
 
-# Lets a frozen clock jump to the real time plus the offset and run again.
+# Lets a stopped clock jump to the real time plus the offset and run again.
 sub run_clock
 {
 	my ($server) = @_;
@@ -161,7 +164,8 @@ sub standby_of
 	return $standby;
 }
 
-# An old primary goes on as a standby of the new one. Returns whether it streams, beside those that did.
+# An old primary becomes a standby of the new one. Returns whether it streams, in addition to the
+# previous standbys.
 sub follow
 {
 	my ($old, $new) = @_;
@@ -187,17 +191,17 @@ sub seed
 	return $seed;
 }
 
-# How long, or how often, a test with a length of its own does what it does: the short form is that
-# of the default run, the long one that of test/run --all.
+# How long, or how often, a test with two lengths runs: the short form is that of the default run,
+# the long one that of test/run --all.
 sub at_length { my ($short, $long) = @_; return $ENV{SNOWFLAKE_ALL} ? $long : $short; }
 
-# Polls a condition. The limit is for what never happens: what usually takes a second takes a
-# minute on a machine that is busy with something else.
+# Polls a condition. The limit is for conditions that never become true: what usually takes a second
+# takes a minute on a busy machine.
 sub wait_until
 {
 	my ($what, $condition) = @_;
 	my $deadline = time() + 240 * slowness();
-	# Looks cost more than what they wait for: most start a client.
+	# Checks cost more than the wait itself, because most start a client.
 	for (my $pause = 0.02; time() < $deadline; $pause *= 1.3 if $pause < 0.3)
 	{
 		return 1 if $condition->();
@@ -207,7 +211,7 @@ sub wait_until
 	return 0;
 }
 
-# Runs SQL that must fail; returns (SQLSTATE, whole error text with detail and hint).
+# Runs SQL that must fail. Returns (SQLSTATE, whole error text with detail and hint).
 sub query_error
 {
 	my ($server, $dbname, $sql) = @_;
@@ -216,7 +220,8 @@ sub query_error
 	return ($rc == 0 ? '00000' : $state // '?????', $err);
 }
 
-# SQL that counts what the subscriptions of a server failed at. Each later version has more of these counters, some under other names.
+# SQL that counts the failures of a server's subscriptions. Each later version has more of these
+# counters, some with other names.
 sub subscription_errors
 {
 	return q{SELECT coalesce(sum(counter.value::bigint), 0) FROM pg_stat_subscription_stats s, jsonb_each_text(to_jsonb(s)) counter
@@ -230,7 +235,8 @@ sub subscription_errors
 push @EXPORT, qw(figures ask start_clients stop_clients client_bytes compare_ids ready_count falls_within wait_ready server_processes
   ids_in_every_way kill_and_wait kill_server says_path boxes_of box_of lose_box pause_server resume_server stop_in_time);
 
-# What this run measured. At the start of a line, also from within a subtest, so that test/run shows it.
+# Prints what this run measured, at the start of a line, also from within a subtest, so that
+# test/run shows it.
 sub figures
 {
 	my ($format, @values) = @_;
@@ -238,7 +244,7 @@ sub figures
 	return;
 }
 
-# The time limit of such a session is for each of its queries, and not for its life.
+# The time limit of such a session applies to each of its queries, not to the whole session.
 {
 	my $original = \&PostgreSQL::Test::Cluster::background_psql;
 	no warnings 'redefine';
@@ -249,7 +255,7 @@ sub figures
 	};
 }
 
-# Runs SQL in a session of background_psql; returns (what it printed, its errors).
+# Runs SQL in a session of background_psql. Returns (its output, its errors).
 sub ask
 {
 	my ($session, $sql) = @_;
@@ -258,7 +264,8 @@ sub ask
 	return ($out, $session->{stderr});
 }
 
-# A script for them that takes ids in every way, into a table `kept`, too, and rolls some back. `times` turns, each with a pause in s.
+# A script for these clients that gets ids in every way, also into a table `kept`, and rolls some
+# back. It has `times` turns, each with a pause in s.
 sub ids_in_every_way
 {
 	my (%load) = @_;
@@ -274,10 +281,12 @@ SELECT FROM pg_sleep($load{pause});
 SQL
 }
 
-# Starts $count clients that run the script again and again, each in a new connection, until they are told to stop,
-# whatever becomes of the server. What the server sends is kept, a file for each client; each connection begins with a
-# line "connection". COPY ... TO STDOUT lets ids arrive one by one, so that those of a statement that never ended are kept.
-# Options: dbname, rest => seconds between two connections (where a server is down for long, many clients would do nothing but try).
+# Starts $count clients that run the script again and again, each time in a new connection, until
+# they are told to stop, whatever happens to the server. The server's output is stored, in one file
+# for each client, and each connection begins with a line "connection". COPY ... TO STDOUT lets ids
+# arrive one by one, so that ids of an unfinished statement are stored, too. Options: dbname, rest
+# => seconds between two connections (if a server is down for long, many clients would only try to
+# connect).
 sub start_clients
 {
 	my ($server, $count, $script, %options) = @_;
@@ -289,12 +298,12 @@ sub start_clients
 	for my $i (1 .. $count)
 	{
 		push @{ $clients->{files} }, "$folder/$i.out";
-		# The clients end with this program, however it ends.
+		# The clients end with this program, in whatever way it ends.
 		push @{ $clients->{runs} },
 		  IPC::Run::start(
 			[
 				'bash', '-c',
-				# To wait for what nobody writes is to sleep without another process.
+				# Waiting for input that never comes is a sleep without another process.
 				'cd "$1" && exec {nothing}<> <(:) || exit; while kill -0 "$4" 2>/dev/null && [ ! -e stop ]; do '
 				  . 'psql -XAtq -d "$2" -f script.sql >>"$3.out" 2>>"$3.err" </dev/null; read -rt "$5" -u "$nothing"; done',
 				'bash', $folder, $server->connstr($options{dbname} // 'postgres'), $i, $$, $options{rest} // 0.02
@@ -313,7 +322,7 @@ sub stop_clients
 	return;
 }
 
-# How much the clients have been sent so far, in bytes: it grows while ids arrive.
+# How much output the clients have received so far, in bytes. It grows while ids arrive.
 sub client_bytes
 {
 	my ($clients) = @_;
@@ -322,8 +331,9 @@ sub client_bytes
 	return $bytes;
 }
 
-# Looks for ids that occur twice in files, where a line that is a number is an id. Returns (ids, duplicates, lowest,
-# highest). Ids are sorted as text of one width, outside of Perl: there are millions.
+# Looks for equal ids in files, in which a line that is a number is an id. Returns (ids, duplicates,
+# lowest, highest). Ids are sorted as text of equal width, outside of Perl, because there are
+# millions.
 sub compare_ids
 {
 	my (@files) = @_;
@@ -359,7 +369,7 @@ sub compare_ids
 	return ($ids, $duplicates, $lowest, $last eq '' ? undef : $last + 0);
 }
 
-# How many ids in files of clients are not above the one before them in the same connection.
+# How many ids in files of clients are not above the previous id of the same connection.
 sub falls_within
 {
 	my (@files) = @_;
@@ -377,7 +387,7 @@ sub falls_within
 	return $falls;
 }
 
-# How often the server has become ready since its log began: a crash restart counts.
+# How often the server has become ready since its log began. A crash restart counts.
 sub ready_count
 {
 	my ($server) = @_;
@@ -392,7 +402,8 @@ sub wait_ready
 	return wait_until('the server to be ready again', sub { ready_count($server) > $before });
 }
 
-# Kills a process of a server that then starts all others again. False where it was gone already: the load has its own course.
+# Kills a process of a server, which then restarts all others. False if it was gone already, because
+# the load continues meanwhile.
 sub kill_and_wait
 {
 	my ($server, $pid) = @_;
@@ -402,7 +413,7 @@ sub kill_and_wait
 	return wait_ready($server, $before);
 }
 
-# The processes of a server that is running, its postmaster first.
+# The processes of a running server, its postmaster first.
 sub server_processes
 {
 	my ($server) = @_;
@@ -417,7 +428,7 @@ sub server_processes
 	return @pids;
 }
 
-# All processes of a server stand still, also those that were just being started.
+# Stops all processes of a server, also those that were just being started.
 sub pause_server
 {
 	my ($server) = @_;
@@ -426,7 +437,7 @@ sub pause_server
 	return;
 }
 
-# ... and go on, the postmaster last.
+# ... and continues them, the postmaster last.
 sub resume_server
 {
 	my ($server) = @_;
@@ -443,15 +454,15 @@ sub kill_server
 	my @pids = server_processes($server);
 	kill 'KILL', $options{children} ? @pids : $postmaster;
 	$server->kill9;
-	# A dead one that nobody has waited for yet still counts for who starts the server again.
+	# A dead process that is not yet reaped still prevents the server's next start.
 	return wait_until('the processes of the server to end', sub { !grep { -e "/proc/$_" } @pids });
 }
 
-# Whether a black box says, to people, that it is this server's: in its header, src/pg/state/black_box.cpp.
+# Whether the text in a black box names this server: in its header, src/pg/state/black_box.cpp.
 sub says_path { my ($server, $bytes) = @_; return length $bytes >= 272 && unpack('x16 Z256', $bytes) eq $server->data_dir; }
 
-# The objects that do. Two servers that had the same place one after the other have one each. Others' servers may stop at any time, and
-# other users' objects cannot be read.
+# The objects that name this server. If two servers had the same place one after the other, each has
+# an object. Other servers may stop at any time, and other users' objects cannot be read.
 sub boxes_of
 {
 	my ($server) = @_;
@@ -473,10 +484,11 @@ sub box_of
 	return $boxes[0];
 }
 
-# What a reboot does to a server that is down: its black box is gone.
+# The effect of a reboot on a server that is down: its black box is gone.
 sub lose_box { my ($server) = @_; my $box = box_of($server); unlink $box or die "$box: $!"; return; }
 
-# Whether a shutdown ends where something would keep the server up for ever, or for longer than pg_ctl waits. How long it took is shown.
+# Whether a shutdown ends although something would keep the server up for ever, or for longer than
+# pg_ctl waits. Shows how long it took.
 sub stop_in_time
 {
 	my ($server, $mode, $what) = @_;
