@@ -1,6 +1,7 @@
-# The shared memory object is removed while the server runs, as systemd does with what it calls a logged-out user's (RemoveIPC). The
-# server says so once, in its log and its views, and every process goes on writing to the memory. So a crash that the postmaster
-# survives costs nothing; it makes a new object. A crash of the postmaster costs a lease.
+# The shared memory object is removed while the server runs, as systemd does after a logout
+# (RemoveIPC). The server reports this once, in its log and its views, and every process continues
+# to write to the memory. If the postmaster survives a crash, the crash costs nothing, and the
+# server makes a new object. If the postmaster crashes, the node needs another lease.
 use strict;
 use warnings;
 
@@ -19,13 +20,13 @@ my %life = map { $_ => life($server, $_) } qw(postgres second);
 my $box = box_of($server);
 my $lost = qr/WARNING:  snowflake keeper: the shared memory object "[^"]*" was lost while the server ran\n.*DETAIL:  (.*)/;
 
-# What the views of both databases say.
+# What the views of both databases report.
 sub shown { return join ' ', map { value($server, 'SELECT black_box, advice FROM snowflake_metrics', $_) } qw(postgres second); }
 is(shown(), '1|0 1|0', 'there is a black box');
 
 my $looked = 0;
 
-# Takes the object away, and waits until a keeper has seen that, and the other one had time to.
+# Removes the object, and waits until one keeper has noticed it, and the other one had time to.
 sub take_away
 {
 	my ($how, $away) = @_;
@@ -64,7 +65,7 @@ unlike(log_since($server, $log), qr/snowflake: .*(?:lost|missing)/, '... of whic
 ok(kill_backend($server), 'a session is killed');
 is(life($server), $life{postgres}, '... and the lease goes on');
 
-# Another object, with the bytes of before, is not what the server writes to.
+# The server does not write to another object with the previous bytes.
 my $bytes = read_box($box);
 take($server, 1000);
 take_away('replaced', sub { plant($box, sub { open(my $file, '>:raw', $_[0]) or die $!; chmod 0600, $_[0]; print $file 'x' . substr($bytes, 1); }) });
@@ -85,12 +86,12 @@ like(log_since($server, $log), qr/HINT:  .*RemoveIPC/, '... and what may have ta
 die_and_start($server);
 is(life($server), "$lease|$worker", 'that lease has a box again');
 
-# The crash comes before a keeper has looked.
+# The crash comes before a keeper has checked.
 my $second = life($server, 'second');
 kill 'STOP', my @keepers = map { value($server, 'SELECT keeper_pid FROM snowflake_status', $_) } qw(postgres second);
 unlink $box or die "$box: $!";
 take($server, 1000);
-# PostgreSQL 19 waits for a minute for who does not answer.
+# PostgreSQL 19 waits for a minute for a process that does not respond.
 kill 'KILL', $keepers[1];
 ok(kill_and_wait($server, $keepers[0]), 'removed just before a crash');
 is(life($server), "$lease|$worker", '... the lease goes on');

@@ -1,6 +1,7 @@
-# The shared memory object is truncated while the server runs: what is cut off cannot be written to any more. A keeper gives the box up
-# for all processes, and nothing crashes. From then on nobody writes to the object, so no start of the server may believe it, not even
-# if it is made as long as before and has its name again: another lease is drawn, and no id comes twice.
+# The shared memory object is truncated while the server runs, so the truncated part can no longer
+# be written to. A keeper gives up the box for all processes, and nothing crashes. From then on no
+# process writes to the object. So no start of the server may accept it, even if it gets its former
+# length and name again: the node acquires another lease, and no id appears twice.
 use strict;
 use warnings;
 
@@ -17,12 +18,12 @@ value($server, 'CREATE DATABASE second');
 value($server, 'CREATE EXTENSION snowflake', 'second');
 my @databases = qw(postgres second);
 
-# Another name of the object, by which it can be found when it has lost its own.
+# Another name of the object, by which it can be found after it has lost its own.
 my $kept = "/dev/shm/kept.$$";
 END { unlink $kept if defined $kept; }
 sub keep { my ($box) = @_; unlink $kept; link $box, $kept or die "$kept: $!"; return -s $kept; }
 
-# What is left is the header and the first slots, which both databases have, or nothing.
+# The rest is the header and the first slots, which both databases have, or nothing.
 my %left = ('all but the first page' => 4096, 'all of it' => 0);
 my %crashes = ('a session is killed' => \&kill_backend, 'all processes are killed' => \&die_and_start);
 for my $cut (sort keys %left)
@@ -47,7 +48,7 @@ for my $cut (sort keys %left)
 		truncate $kept, $size or die "$kept: $!";
 		take($server, 1000, $_) for @databases;
 		is(ready_count($server), $ready, '... and nothing crashed');
-		# It has its name again before the server starts.
+		# It gets its name back before the server starts.
 		rename $kept, $box or die "$box: $!";
 		$crashes{$crash}->($server);
 		isnt(life($server, $_), $life{$_}, "made as long as it was, it is not believed after $crash, in $_") for @databases;
@@ -56,8 +57,8 @@ for my $cut (sort keys %left)
 	}
 }
 
-# Just before a crash, so that no keeper sees it: the postmaster, too, must not touch what lies behind the end. What is as long as before
-# by then is right or refused.
+# Just before a crash, so that no keeper notices it: the postmaster, too, must not touch the memory
+# behind the end. An object that has its former length again by then is either correct or refused.
 for my $grown (0, 1)
 {
 	my %life = map { $_ => life($server, $_) } @databases;
@@ -66,7 +67,7 @@ for my $grown (0, 1)
 	truncate $kept, 4096 or die "$kept: $!";
 	truncate $kept, $size or die "$kept: $!" if $grown;
 	take($server, 1000);
-	# PostgreSQL 19 waits for a minute for who does not answer.
+	# PostgreSQL 19 waits for a minute for a process that does not respond.
 	kill 'KILL', $keepers[1];
 	ok(kill_and_wait($server, $keepers[0]), 'truncated, ' . ($grown ? 'made as long as before, ' : '') . 'and the keeper is killed: PostgreSQL starts again');
 	isnt(life($server, $_), $life{$_}, '... with another lease') for $grown ? () : @databases;

@@ -39,8 +39,9 @@ $server->safe_psql('d8', 'CREATE EXTENSION snowflake; ALTER TABLE t ALTER id SET
 is($server->safe_psql('d8', 'SELECT n FROM t ORDER BY id DESC LIMIT 1'), '11', 'created again, ids go on above those there');
 ids_flow('d8', 'd8', 'created again');
 
-# A keeper that comes because another server's node calls acquires no lease: nobody has asked this extension for an id, although
-# somebody has asked the one before, in vain.
+# A keeper that starts because another server's node calls acquires no lease. No session has
+# requested an id from this extension, although one had requested an id from the previous extension,
+# in vain.
 $server->safe_psql('d8', 'DROP EXTENSION snowflake CASCADE');
 ok(keeper_is_gone('d8'), 'dropped again');
 $server->safe_psql('d8', 'CREATE EXTENSION snowflake');

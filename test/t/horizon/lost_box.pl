@@ -33,7 +33,7 @@ sub restart_without_box
 }
 
 is(limit(), -1, 'nobody has asked');
-# The postmaster has the memory, although nobody finds it by its name.
+# The postmaster has the memory, although no process finds it by its name.
 my $first = drawn();
 ok(wait_until('the horizon', sub { horizon() > $first }), 'there is a horizon');
 lose_box($server);

@@ -1,5 +1,6 @@
-# A segment makes room for others when it was not used for 10 s, also if its database has no keeper that could see when it was: all of
-# max_worker_processes are taken. And it has numbers again when there is a keeper.
+# A segment that was not used for 10 s frees its slot for others, even if its database has no keeper
+# to notice this, because all of max_worker_processes are in use. It has numbers again when there is
+# a keeper.
 use strict;
 use warnings;
 
