@@ -1,8 +1,9 @@
 # What test/run, test/demo and test/bench share. Sourced by bash; expects `set -euo pipefail`.
 #
-# The rule: nothing outside one work folder is changed, and no server is touched that these scripts did not start. So they
-# copy the server's programs, install the extension into the copy, and do all of it as a user without privileges, because
-# PostgreSQL refuses to run as root. The one exception is packages that are missing, and that is announced.
+# The rule: the scripts change nothing outside one work folder, and touch no server that they did
+# not start. So they copy the server's programs and install the extension into the copy. They do all
+# of this as a user without privileges, because PostgreSQL refuses to run as root. The one exception
+# is missing packages, whose installation is announced.
 # shellcheck shell=bash
 
 project_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -1,5 +1,5 @@
-# What test/package, test/bare, test/clients and test/matrix share: Debian systems of their own, made by mmdebstrap, and steps in
-# them. Sourced by bash after lib.sh; needs root.
+# What test/package, test/bare, test/clients and test/matrix share: separate Debian systems, made by
+# mmdebstrap, and steps in them. Sourced by bash after lib.sh; needs root.
 # shellcheck shell=bash disable=SC2154
 
 # Prints why there can be no roots on this machine, if so.

@@ -1,7 +1,9 @@
-# A server of which every process is watched, by valgrind or by the compiler's sanitizers. Sourced by test/run.
+# A server whose processes are all watched, by valgrind or by the compiler's sanitizers. Sourced by
+# test/run.
 #
-# A script in the place of the copied server's `postgres` starts the real one under watch, so whatever starts a server
-# starts a watched one: pg_ctl, the TAP tests, single-user mode. Each process has a file of its own in $work/reports.
+# A script in place of the copied server's `postgres` starts the real one under watch. So pg_ctl,
+# the TAP tests and single-user mode all start a watched server. Each process has its own file in
+# $work/reports.
 # shellcheck shell=bash disable=SC2154
 
 # What a report looks like in such a file, at its moment: a process that is killed later writes no summary.
