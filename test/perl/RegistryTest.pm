@@ -77,7 +77,7 @@ sub begin_node
 	return { server => $nodes, name => $name, load => $load };
 }
 
-# Ends the keeper of a node; the next keeper calls another registry.
+# Sets another registry for a node and ends its keeper, so that the next keeper uses that registry.
 sub move_node
 {
 	my ($node, $place) = @_;
