@@ -1,5 +1,7 @@
 // The horizon: which snapshots a sample is valid for, which samples are kept, and a server with
 // random transactions while samples are taken.
+//
+// Optimized: it takes a second or a few, and ten or more without.
 #include "core/horizon.h"
 
 #include <algorithm>

@@ -554,7 +554,7 @@ class Settles : public ::testing::TestWithParam<int32_t> {};
 TEST_P(Settles, NoWorkerIdIsInUseTwice) {
   for (Kind kind : {Kind::kOneFailover, Kind::kWordFirst, Kind::kNoWord, Kind::kSeveral}) {
     std::string broken;
-    const Totals totals = RunAll(kind, {}, GetParam(), static_cast<uint64_t>(AtLength(800, 2500)), &broken);
+    const Totals totals = RunAll(kind, {}, GetParam(), static_cast<uint64_t>(AtLength(500, 2500)), &broken);
     EXPECT_EQ(broken, "");
     EXPECT_GT(totals.promised, totals.schedules / 3);
   }

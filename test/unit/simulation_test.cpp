@@ -885,13 +885,13 @@ constexpr World kFailing = {"", 5, 8, 400 * kSecond, 10 * kSecond, 200 * kMs, fa
 
 // G1, G2, G3: whatever fails and whatever the clocks do, as long as the registry keeps every commit
 // that it acknowledged.
-TEST(Simulation, NoIdTwice) { EXPECT_EQ(FirstBroken(kCrowded, Seeds(AtLength(80, 200))), ""); }
+TEST(Simulation, NoIdTwice) { EXPECT_EQ(FirstBroken(kCrowded, Seeds(AtLength(40, 200))), ""); }
 
 // G1, G4, G6, G8: ids are also issued again when the faults are over.
-TEST(Simulation, NoIdTwiceAndServiceComesBack) { EXPECT_EQ(FirstBroken(kSoundClocks, Seeds(AtLength(40, 100))), ""); }
+TEST(Simulation, NoIdTwiceAndServiceComesBack) { EXPECT_EQ(FirstBroken(kSoundClocks, Seeds(AtLength(20, 100))), ""); }
 
 // G1, as far as section 4 weakens its assumption.
-TEST(Simulation, NoIdTwiceAfterFailoversThatLoseCommits) { EXPECT_EQ(FirstBroken(kFailovers, Seeds(AtLength(25, 60))), ""); }
+TEST(Simulation, NoIdTwiceAfterFailoversThatLoseCommits) { EXPECT_EQ(FirstBroken(kFailovers, Seeds(AtLength(15, 60))), ""); }
 
 // Proves that the tests above can fail: without the watermarks ids repeat ...
 TEST(Simulation, WithoutWatermarksIdsRepeat) {

@@ -8,7 +8,7 @@
 #
 # The test compares the rows that each poller got with the table's rows in logical decoding. The
 # seed decides the transactions and the faults, their order and their moments, but not what the
-# server is doing at those moments. SNOWFLAKE_MIXTURE_SECONDS sets the duration (12 by default, 30
+# server is doing at those moments. SNOWFLAKE_MIXTURE_SECONDS sets the duration (8 by default, 30
 # in test/run --all). HorizonTest.pm has the transactions and the pollers. The long form needs 40 s
 # of processor time, for 16 writers and eight readers.
 use strict;
@@ -22,7 +22,7 @@ use SnowflakeTest;
 use Test::More;
 use Time::HiRes qw(time sleep);
 
-my $seconds = $ENV{SNOWFLAKE_MIXTURE_SECONDS} || at_length(12, 30);
+my $seconds = $ENV{SNOWFLAKE_MIXTURE_SECONDS} || at_length(8, 30);
 my $seed = seed();
 
 my $server = new_server('node', clock => 1, conf => q{

@@ -10,7 +10,7 @@
 # enough for settling to hold back the worker ids that the lost commits may have granted.
 #
 # The seed decides the ring's size, the faults, their order and their moments, but not what the
-# servers are doing at those moments. SNOWFLAKE_MIXTURE_SECONDS sets the duration (20 by default, 60
+# servers are doing at those moments. SNOWFLAKE_MIXTURE_SECONDS sets the duration (12 by default, 60
 # in test/run --all). Mixture.pm has the code of each fault.
 use strict;
 use warnings;
@@ -21,7 +21,7 @@ use SnowflakeTest;
 use Test::More;
 use Time::HiRes qw(time);
 
-my $seconds = $ENV{SNOWFLAKE_MIXTURE_SECONDS} || at_length(20, 60);
+my $seconds = $ENV{SNOWFLAKE_MIXTURE_SECONDS} || at_length(12, 60);
 my $seed = seed();
 
 # The fewer worker ids there are, the sooner one is used again.

@@ -13,7 +13,7 @@ use Test::More;
 use Time::HiRes qw(time sleep);
 
 seed();
-my $load_seconds = $ENV{SNOWFLAKE_LOAD_SECONDS} // at_length(7, 15);
+my $load_seconds = $ENV{SNOWFLAKE_LOAD_SECONDS} // at_length(5, 15);
 my $registry = registry_server();
 new_registry($registry, 'fleet');
 is(value($registry, 'SHOW shared_preload_libraries'), '', 'the registry preloads nothing');

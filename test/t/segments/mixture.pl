@@ -7,7 +7,7 @@
 #
 # The test compares the numbers that clients received, and the integer keys of all nodes' tables,
 # which are gathered in one table. The seed decides the faults, their order and their moments, but
-# not what the servers are doing at those moments. SNOWFLAKE_MIXTURE_SECONDS sets the duration (15
+# not what the servers are doing at those moments. SNOWFLAKE_MIXTURE_SECONDS sets the duration (10
 # by default, 45 in test/run --all). The long form needs 40 s of processor time, for 48 sessions and
 # more.
 use strict;
@@ -21,7 +21,7 @@ use SnowflakeTest;
 use Test::More;
 use Time::HiRes qw(time);
 
-my $seconds = $ENV{SNOWFLAKE_MIXTURE_SECONDS} || at_length(15, 45);
+my $seconds = $ENV{SNOWFLAKE_MIXTURE_SECONDS} || at_length(10, 45);
 my $sessions = 16;
 my $seed = seed();
 
