@@ -1,6 +1,5 @@
 # The log reports each leap and each step back of the wall clock once, with both times and the
 # effect on ids (G5, G9).
-# Not in the default run: it waits for the log, which the keeper writes only at its intervals.
 
 use strict;
 use warnings;

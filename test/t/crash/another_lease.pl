@@ -1,7 +1,6 @@
 # After a crash the server does not use a lease that does not match what it finds when it starts: a
 # lease of a dropped extension, of another registry or of a dropped database, or a lease that has
 # expired. Ids continue under another lease, above all previous ids, and none appears twice (G1).
-# Not in the default run: kills at random moments.
 use strict;
 use warnings;
 

@@ -2,7 +2,6 @@
 # snapshot was taken, and always the same one. While no transaction writes, the horizon continues to
 # rise with the clock, without WAL and without transactions. A minute after the last call it is no
 # longer sampled.
-# Not in the default run: it often waits to show that something does not happen.
 use strict;
 use warnings;
 

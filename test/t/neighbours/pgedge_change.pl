@@ -1,7 +1,6 @@
 # The change from pgEdge's extension of the same name to this one, as in doc/pgedge.md: in one
 # session, with the layout of pgEdge's ids, and with new ids above the existing ones. pgEdge's
 # setting in the configuration file causes a warning, and the other settings are still read.
-# Not in the default run: it needs foreign software.
 
 use strict;
 use warnings;

@@ -1,6 +1,5 @@
 # A library with pgEdge's functions replaces our library. Our extension cannot be created, and its
 # existing objects fail, each with PostgreSQL's own error. When our library is back, they work.
-# Not in the default run: it needs foreign software.
 
 use strict;
 use warnings;

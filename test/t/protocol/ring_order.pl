@@ -3,7 +3,6 @@
 # the past. The test acquires 1,030 leases in a row, and releases other leases in any order
 # meanwhile. No lease gets a worker id that is in use, and no window begins below the end of its
 # worker id's last window (G1).
-# Not in the default run: it uses up a ring many times.
 use strict;
 use warnings;
 

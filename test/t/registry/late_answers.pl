@@ -1,6 +1,5 @@
 # A registry responds late, sometimes after the node has given up. The node uses only one worker id,
 # because each request contains its lease secret, so a repeated request gets the same lease.
-# Not in the default run: it waits for windows to end many times.
 use strict;
 use warnings;
 
