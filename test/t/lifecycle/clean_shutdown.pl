@@ -1,6 +1,7 @@
 # A node has one row in the registry while it runs. A clean shutdown, also under load, deletes the
 # row and leaves the watermark: the last tick that was issued (G8). No previous id is issued again
 # (G1).
+# Runs alone: it bounds the time of a shutdown.
 
 use strict;
 use warnings;

@@ -2,6 +2,7 @@
 # acknowledged it, so no failover can lose what ids depend on (G1; section 4 of the design). The
 # standby does not exist, so the keeper's commits would wait forever. Nevertheless a fast shutdown
 # ends, and its release waits for no standby.
+# Runs alone: it bounds the time of a shutdown.
 
 use strict;
 use warnings;

@@ -1,6 +1,7 @@
 # A fast shutdown ends although locks that are never released block the keeper's access to the
 # registry, both with a lease and while the keeper acquires one. Afterwards ids are issued, and no
 # previous id again (G1). The test reports how long the shutdown took.
+# Runs alone: it bounds the time of a shutdown.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
 # The system's resolver hangs (test/c/slow_resolver.c). Nevertheless a fast shutdown ends, the error
 # says what failed, and the keeper reaches the next host of the list.
+# Runs alone: it bounds the time of a shutdown.
 use strict;
 use warnings;
 

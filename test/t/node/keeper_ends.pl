@@ -4,6 +4,7 @@
 #
 # Each trigger has its own database and keeper. One shutdown ends all of them.
 # Not in the default run: many restarts of a server under load.
+# Runs alone: it bounds the time of a shutdown.
 
 use strict;
 use warnings;

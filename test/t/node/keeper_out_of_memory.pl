@@ -4,6 +4,7 @@
 #
 # test/c/no_memory.c makes one malloc() of the keeper fail. A wait for a lightweight lock ignores
 # cancellations, so the test limits each call from outside.
+# Runs alone: it bounds the time of a shutdown.
 use strict;
 use warnings;
 

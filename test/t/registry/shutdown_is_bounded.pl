@@ -5,6 +5,7 @@
 #
 # If the shutdown waited for the registry, it would never end in this test, so the test's limit is
 # generous.
+# Runs alone: it bounds the time of a shutdown.
 use strict;
 use warnings;
 
