@@ -77,6 +77,11 @@ void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {
   }
   // A registry that takes a lease back, or has a range, may still be unable to assign a lease.
   const bool mends = action != KeeperAction::kRelease || keeping.failed == KeeperAction::kRelease;
+  // Whoever sees that the error is gone finds this in the log.
+  if (mends && keeping.failed != KeeperAction::kSleep && (!ranges || keeping.failed == KeeperAction::kRanges)) {
+    ereport(LOG, (errmsg("snowflake keeper: the registry answers again")));
+    keeping.failed = KeeperAction::kSleep;
+  }
   bool leased = false;
   WithLock(node, LW_EXCLUSIVE, [&] {
     ++node->exchanges.answered;
@@ -87,10 +92,6 @@ void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {
   });
   if (!mends) return;
   ConditionVariableBroadcast(&node->changed);
-  if (keeping.failed != KeeperAction::kSleep && (!ranges || keeping.failed == KeeperAction::kRanges)) {
-    ereport(LOG, (errmsg("snowflake keeper: the registry answers again")));
-    keeping.failed = KeeperAction::kSleep;
-  }
   // A node with a lease was advised when it acquired that.
   if (ranges && !leased && !keeping.advised) {
     AcquireAnswer none = {};
