@@ -1,6 +1,6 @@
 # snowflake_renew() is for a machine that was copied with its memory. The node never uses its
-# previous leases again, neither after a crash nor in a session that has a run of numbers. It does
-# not release them either, because the other machine still uses them.
+# previous leases and ranges again, neither after a crash nor in a session that has a run of
+# numbers. It does not release them either, because the other machine still uses them.
 use strict;
 use warnings;
 
@@ -84,9 +84,13 @@ isnt(row_of($_), '', "lease $_ is in the registry") for $lease, $next;
 
 # Several more times.
 my %had = map { $_ => 1 } $lease, $next, $third;
+value($registry, "SELECT $schema.snowflake_create_segment('numbers', step => 100)", 'fleet');
+sub number { return value($server, "SELECT snowflake_segment_nextval('numbers')"); }
 for my $time (1 .. 3)
 {
+	my $range = int((number() - 1) / 100);
 	value($server, 'SELECT snowflake_renew()');
+	cmp_ok(int((number() - 1) / 100), '>', $range, 'no number of a range that a copy may have');
 	my ($its_lease) = first_call($server);
 	ok(!$had{$its_lease}++, 'each time it is a lease that was not there before');
 }
