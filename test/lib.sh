@@ -1,9 +1,9 @@
-# What test/run, test/demo and test/bench share. Sourced by bash; expects `set -euo pipefail`.
+# Functions for the scripts in test/. bash sources this file, with `set -euo pipefail`.
 #
 # The rule: the scripts change nothing outside one work folder, and touch no server that they did
 # not start. So they copy the server's programs and install the extension into the copy. They do all
-# of this as a user without privileges, because PostgreSQL refuses to run as root. The one exception
-# is missing packages, whose installation is announced.
+# of this as a user without privileges, because PostgreSQL refuses to run as root. The only
+# exception is missing packages: the scripts announce that they install these.
 # shellcheck shell=bash
 
 project_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -17,7 +17,7 @@ die() {
 # The user
 # ---------------------------------------------------------------------------------------------------------------------
 
-# Sets unprivileged_user: who runs everything. Empty for the user who called.
+# Sets unprivileged_user, the user that runs everything. It is empty if the caller is not root.
 choose_user() {
   unprivileged_user=
   if [[ $(id -u) -eq 0 ]]; then
@@ -25,18 +25,18 @@ choose_user() {
   fi
 }
 
-# as_user COMMAND...: runs it without privileges, with the work folder as its home. Signals that bash ignores in
-# background commands are set back to what every program expects.
+# as_user COMMAND...: runs the command without privileges, with the work folder as its home. In
+# background commands bash ignores some signals, so their default actions are restored.
 as_user() {
   set -- env --default-signal="INT,QUIT" HOME="$work" TMPDIR="$work/tmp" "$@"
   if [[ -n $unprivileged_user ]]; then set -- runuser -u "$unprivileged_user" -- "$@"; fi
   "$@"
 }
 
-# Whether memory that nobody needs has room for the servers of all tests.
+# Whether enough memory is available for the servers of all tests.
 memory_has_room() { [[ $(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo) -ge $((10 << 20)) ]]; }
 
-# Prints /dev/shm, if it has room for them, too, and may hold programs.
+# Prints /dev/shm if it also has enough room, and if programs in it can be executed.
 memory_folder() {
   local program
   memory_has_room && [[ $(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1) -ge $((6 << 20)) ]] || return 1
@@ -46,9 +46,10 @@ memory_folder() {
   echo /dev/shm
 }
 
-# make_work_folder NAME: sets `work`, a new folder that the unprivileged user owns, and goes there. Paths of sockets must
-# stay below 107 bytes, so a deep TMPDIR is not for us. If `work_in_memory` is set, root mounts a file system in memory
-# there; it is empty afterwards if that is refused.
+# make_work_folder NAME: makes a folder that the unprivileged user owns, sets `work` to it, and
+# changes to it. The path of a socket must be shorter than 107 bytes, so a long TMPDIR is not used.
+# If `work_in_memory` is set, root mounts a file system in memory there; if the mount fails,
+# `work_in_memory` becomes empty.
 make_work_folder() {
   local parent=${TMPDIR:-/tmp}
   if [[ ${#parent} -gt 50 ]]; then parent=/tmp; fi
@@ -61,7 +62,7 @@ make_work_folder() {
   cd "$work" || exit
 }
 
-# keep_work_folder: on the disk, at the same place.
+# keep_work_folder: copies a work folder in memory to the disk, with the same path.
 keep_work_folder() {
   if [[ -n ${work_in_memory:-} ]]; then
     cp -a "$work" "$work.kept"
@@ -76,14 +77,14 @@ remove_work_folder() {
   rm -rf "$work"
 }
 
-# A process that is just ending may still have it as its folder.
+# A process that is ending may still use the folder.
 leave_memory() { umount "$work" 2>/dev/null || umount --lazy "$work"; }
 
 give_to_user() {
   if [[ -n $unprivileged_user ]]; then chown -R -h "$unprivileged_user:" "$@"; fi
 }
 
-# A session's settings must not lead a test to another server.
+# The caller's environment must not lead a test to another server.
 forget_pg_environment() {
   local name
   for name in $(compgen -e PG); do
@@ -97,10 +98,10 @@ forget_pg_environment() {
 }
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What has to be installed
+# Packages
 # ---------------------------------------------------------------------------------------------------------------------
 
-# Whether a pg_config belongs to a server that can be copied and built against.
+# Whether pg_config belongs to a server that can be copied and built against.
 pg_config_is_whole() {
   local pg_config=$1 pgxs
   [[ -x $pg_config ]] || return 1
@@ -110,7 +111,7 @@ pg_config_is_whole() {
     -x $("$pg_config" --bindir)/initdb && -x $("$pg_config" --bindir)/postgres ]]
 }
 
-# Versions of Debian's packages, from the newest down, whose program $1 is there.
+# Prints the versions of Debian's packages that have the program $1, newest first.
 debian_versions_with() {
   local program
   for program in /usr/lib/postgresql/*/bin/"$1"; do
@@ -121,12 +122,13 @@ debian_versions_with() {
   done | sort -rn
 }
 
-# Sets PG_CONFIG, unless the environment did: the newest server that is whole. Fails if there is none.
+# Sets PG_CONFIG, if the environment does not, to the newest complete server. Fails if there is
+# none.
 find_pg_config() {
   local version
   if [[ -n ${PG_CONFIG:-} ]]; then
-    PG_CONFIG=$(command -v "$PG_CONFIG") || die "there is no $PG_CONFIG"
-    pg_config_is_whole "$PG_CONFIG" || die "$PG_CONFIG: the server, its headers or its test programs are not there"
+    PG_CONFIG=$(command -v "$PG_CONFIG") || die "there is no program $PG_CONFIG"
+    pg_config_is_whole "$PG_CONFIG" || die "$PG_CONFIG: the server, its headers or its test programs are missing"
     return 0
   fi
   for version in $(debian_versions_with pg_config); do
@@ -138,8 +140,9 @@ find_pg_config() {
   return 1
 }
 
-# Which server to install, if there is none: the one whose headers alone are missing, or Debian's own version, which apt
-# does not know before its first update.
+# Prints which version to install if no server is complete: the newest one that is installed, which
+# then lacks only headers, otherwise Debian's own. Before its first update apt does not know that
+# version.
 version_to_install() {
   local version
   version=$(debian_versions_with postgres | sed -n 1p)
@@ -157,17 +160,17 @@ newest_clang() {
   printf '%s\n' "$program"
 }
 
-# Whether it is there, with the fuzzer's library.
+# Whether clang is installed, with the fuzzer's library.
 clang_can_fuzz() {
   local program
   program=$(newest_clang) && compgen -G "$("$program" -print-resource-dir)/lib/*/libclang_rt.fuzzer*.a" >/dev/null
 }
 
-# clang_to_install: the version of the newest that apt knows, if a package is called by its number.
+# clang_to_install: prints the highest N for which apt knows a package clang-N, if there is one.
 clang_to_install() { { apt-cache search --names-only '^clang-[0-9]+$' 2>/dev/null || true; } | sed -n 's/^clang-\([0-9]*\) .*/\1/p' | sort -n | tail -n 1; }
 
-# missing_packages KIND...: prints the packages that are missing for these: `build`, and `test`, `fuzz`, `model`, `bench` or `citus` for
-# what only they need; `clang` for the newest clang that there is.
+# missing_packages KIND...: prints the missing packages. `build` needs only those that every kind
+# needs; `test`, `fuzz`, `model`, `bench` and `citus` need more, and `clang` means the newest clang.
 missing_packages() {
   local version clang kinds=" $* "
   command -v g++ >/dev/null || echo g++
@@ -196,11 +199,11 @@ missing_packages() {
   fi
   if [[ $kinds = *" bench "* ]]; then command -v gnuplot >/dev/null || echo gnuplot-nox; fi
   if [[ $kinds = *" citus "* ]]; then
-    # Headers that those of Debian's server include, where Citus includes them.
+    # The headers of Debian's server that Citus includes need these headers.
     [[ -f /usr/include/zstd.h ]] || echo libzstd-dev
     [[ -f /usr/include/gssapi/gssapi.h ]] || echo libkrb5-dev
     [[ -f /usr/include/unicode/ucol.h ]] || echo libicu-dev
-    # 18's headers say that there is libcurl, whatever Citus is told.
+    # PostgreSQL 18's headers promise libcurl, whatever options Citus is configured with.
     command -v curl-config >/dev/null || echo libcurl4-openssl-dev
     command -v xz >/dev/null || echo xz-utils
   fi
@@ -211,7 +214,7 @@ missing_packages() {
   fi
 }
 
-# need_packages KIND...: installs what is missing for all of these, or says how to.
+# need_packages KIND...: installs the packages that are missing for these kinds, or prints how to.
 need_packages() {
   local missing as_root=()
   mapfile -t missing < <(missing_packages "$@" | sort -u)
@@ -224,7 +227,7 @@ need_packages() {
     fi
     echo "installing what is missing: ${missing[*]}"
     "${as_root[@]}" apt-get update -qq >/dev/null
-    # Which server there is to install is known only now.
+    # Before the update apt may not have known which server to install.
     mapfile -t missing < <(missing_packages "$@" | sort -u)
     install_without_server "${missing[@]}"
     hash -r
@@ -234,8 +237,8 @@ need_packages() {
   find_pg_config
 }
 
-# Debian's server packages create a cluster and start it, unless a file in createcluster.d says otherwise. It is there
-# while they are being installed and no longer.
+# Debian's server packages create and start a cluster, unless a file in createcluster.d forbids it.
+# This file exists only during the installation.
 install_without_server() (
   folder=/etc/postgresql-common/createcluster.d
   file=$folder/snowflake-tests.conf
@@ -257,7 +260,7 @@ install_without_server() (
   fi
 )
 
-# The mirror of Debian that this machine's apt uses.
+# Prints the mirror of Debian that this machine's apt uses.
 debian_mirror() {
   local mirror
   # shellcheck disable=SC2016
@@ -265,7 +268,7 @@ debian_mirror() {
   printf '%s\n' "${mirror:-http://deb.debian.org/debian}"
 }
 
-# debian_suite VERSION: which release of Debian has this PostgreSQL.
+# debian_suite VERSION: prints the release of Debian that has this version of PostgreSQL.
 debian_suite() {
   case $1 in
     15) echo bookworm ;;
@@ -276,7 +279,7 @@ debian_suite() {
   esac
 }
 
-# debian_version SUITE: the other way round; nothing for a release that is not known.
+# debian_version SUITE: prints the version of PostgreSQL in this release, or nothing.
 debian_version() {
   local version
   for version in 15 17 18; do
@@ -288,16 +291,17 @@ debian_version() {
 # Source and server
 # ---------------------------------------------------------------------------------------------------------------------
 
-# logged NAME COMMAND...: in the copied source, quietly unless it fails; then the script ends.
+# logged NAME COMMAND...: runs the command in the copied source. If the command fails, prints the
+# end of its output and ends the script.
 logged() {
   local log=$work/logs/$1.log
   shift
   (cd "$work/src" && as_user "$@") >"$log" 2>&1 </dev/null || { tail -n 50 "$log" >&2; exit 1; }
 }
 
-# copy_source FOLDER: the working tree, with neither history nor build products. The checkout may
-# belong to somebody else. Something may be written into it meanwhile, by an editor or another
-# build; tar exits with 1 then.
+# copy_source FOLDER: copies the working tree, without its history and its build products. The
+# checkout may belong to another user. If an editor or another build writes into it at the same
+# time, tar exits with 1.
 copy_source() {
   mkdir -p "$1"
   { tar -C "$project_root" --warning=no-file-changed --warning=no-file-removed --exclude=./.git \
@@ -307,14 +311,14 @@ copy_source() {
   give_to_user "$1"
 }
 
-# copy_server PREFIX [VARIABLE]: copies the server whose pg_config the variable names, PG_CONFIG unless told, and sets it to
-# the copy's. A server finds its files by where its program lies, so a copy works as long as the folders keep their places
-# to each other.
+# copy_server PREFIX [VARIABLE]: copies the server whose pg_config is the variable's value, by
+# default PG_CONFIG's, and sets the variable to the copy's pg_config. A server finds its files
+# relative to its program, so the copy works if its folders keep their relative positions.
 copy_server() {
   local prefix=$1 bindir top version
   local -n config=${2:-PG_CONFIG}
   bindir=$("$config" --bindir)
-  # Debian's folders, here or in another root.
+  # Debian's folders, below / or in another root.
   if [[ $bindir =~ ^(/.*)/lib/postgresql/([0-9]+)/bin$ ]]; then
     top=${BASH_REMATCH[1]}
     version=${BASH_REMATCH[2]}
@@ -331,23 +335,23 @@ copy_server() {
       *) die "$config: the server's folders are not under $top, so it cannot be copied" ;;
     esac
     mkdir -p "$prefix"
-    # test/source_server leaves there what it built the server from.
+    # test/source_server leaves the server's source there.
     tar -C "$top" --exclude=./src -cf - . | tar -C "$prefix" -xf -
     config=$prefix/bin/pg_config
   fi
-  # What may have been installed into the original is not what is being tested.
+  # An extension that is installed in the original is not the one under test.
   rm -f "$("$config" --pkglibdir)/snowflake.so" "$("$config" --sharedir)"/extension/snowflake{--*.sql,.control}
   give_to_user "$prefix"
   server_bin=$("$PG_CONFIG" --bindir)
 }
 
-# apt_knows PACKAGE...: whether apt knows all of them. The exit status of `apt-cache show` is 0 if it
+# apt_knows PACKAGE...: whether apt knows all of these packages. `apt-cache show` exits with 0 if it
 # knows one of them, or a package that mentions one.
 apt_knows() {
   [[ $(apt-cache show --no-all-versions "$@" 2>/dev/null | grep -c '^Package: ') -eq $# ]]
 }
 
-# know_packages PACKAGE...: has apt fetch its lists if it does not know all of them.
+# know_packages PACKAGE...: updates apt's lists unless apt knows all of these packages.
 know_packages() {
   local as_root=()
   if apt_knows "$@"; then return 0; fi
@@ -355,13 +359,13 @@ know_packages() {
   "${as_root[@]}" apt-get update -qq >/dev/null 2>&1 || true
 }
 
-# unpack_packages FOLDER PACKAGE...: downloads those that can be had.
+# unpack_packages FOLDER PACKAGE...: downloads and unpacks those that are available.
 unpack_packages() (
   mkdir -p "$1"
   cd "$1" || exit 1
   shift
-  # All at once, because apt takes longer to begin than to fetch one. It fetches none if it cannot
-  # have one of them.
+  # One call for all packages, because apt's start takes longer than a download. If one package is
+  # not available, this call downloads none.
   apt-get download -qq "$@" >/dev/null 2>&1 ||
     for package in "$@"; do apt-get download -qq "$package" >/dev/null 2>&1 || true; done
   for package in *.deb; do
@@ -370,9 +374,9 @@ unpack_packages() (
   done
 )
 
-# unpack_neighbours FOLDER: what Debian has of other programs that tests set beside snowflake, for this server's
-# version: pgbouncer into FOLDER, pg_partman into the copied server. Unpacked and not installed, because an installed
-# pgbouncer starts a service. Returns 1 where they cannot be had; their tests are then skipped.
+# unpack_neighbours FOLDER: unpacks pgbouncer into FOLDER, and pg_partman into the copied server.
+# They are not installed, because an installed pgbouncer starts a service. Returns 1 if they are not
+# available; their tests are then skipped.
 unpack_neighbours() {
   local folder=$1 version control package libraries packages=()
   control=$("$PG_CONFIG" --sharedir)/extension/pg_partman.control
@@ -398,8 +402,9 @@ unpack_neighbours() {
   give_to_user "$folder"
 }
 
-# unpack_beside FOLDER PACKAGE...: Debian's packages with what they lack here, as apt would install them. Unpacked and not installed, because
-# tests must not change the system, and some start services. Returns 1 where they cannot be had; their tests are then skipped.
+# unpack_beside FOLDER PACKAGE...: unpacks Debian's packages, and the packages that apt would
+# install with them. They are not installed, because tests must not change the system, and some
+# packages start services. Returns 1 if they are not available; their tests are then skipped.
 unpack_beside() {
   local folder=$1 all
   shift
@@ -410,9 +415,9 @@ unpack_beside() {
   give_to_user "$folder"
 }
 
-# make_server FOLDER [SETTING...]: makes a cluster with its superuser `postgres` in FOLDER/data and starts it. Only its
-# socket in FOLDER/socket leads to it, and only its owner (and root) may use that. SNOWFLAKE_PRELOAD=session preloads
-# the library with each session, 0 not at all.
+# make_server FOLDER [SETTING...]: makes a cluster in FOLDER/data, with the superuser `postgres`,
+# and starts it. It listens only on a socket in FOLDER/socket, which only its owner and root can
+# use. SNOWFLAKE_PRELOAD=session preloads the library with each session, 0 not at all.
 make_server() {
   local folder=$1 setting preload="shared_preload_libraries = 'snowflake'"
   shift
@@ -436,12 +441,13 @@ stop_server() {
   as_user "$server_bin/pg_ctl" -s -w -t "${PGCTLTIMEOUT:-$((60 * ${SNOWFLAKE_SLOWNESS:-1}))}" -m fast -D "$1/data" stop
 }
 
-# tap_environment FOLDER: sets `tap_environment`, the command that gives a program with PostgreSQL's Perl modules its environment and that
-# folder for its servers, and `tap_perl`, the Perl that finds these modules and the project's.
+# tap_environment FOLDER: sets `tap_environment`, a command that sets the environment of programs
+# with PostgreSQL's Perl modules, with this folder for their servers; and `tap_perl`, the Perl that
+# finds these modules and the project's.
 tap_environment() {
   local test_programs
   test_programs=$(dirname "$("$PG_CONFIG" --pgxs)")/../test
-  # The first is PostgreSQL 15's name for the place, the other two are what later versions ask for.
+  # PostgreSQL 15 reads TESTDIR, later versions read the other two.
   tap_environment=(env TESTDIR="$1" TESTDATADIR="$1/tmp_check" TESTLOGDIR="$1/tmp_check/log"
     PATH="$server_bin:$PATH" PG_REGRESS="$test_programs/regress/pg_regress"
     PGCTLTIMEOUT=$((60 * ${SNOWFLAKE_SLOWNESS:-1})) SNOWFLAKE_CLOCK_SHIM="$work/tmp/clock_shim.so"
@@ -449,7 +455,7 @@ tap_environment() {
   tap_perl=(perl -I "$test_programs/perl" -I test/perl)
 }
 
-# end_children: what this shell runs in the background. bash need not say that they were killed.
+# end_children: ends this shell's background jobs. bash must not report them as killed.
 end_children() {
   local children
   mapfile -t children < <(jobs -p)
@@ -457,14 +463,17 @@ end_children() {
   if [[ ${#children[@]} -gt 0 ]]; then kill "${children[@]}" 2>/dev/null || true; fi
 }
 
-# sweep FOLDER: ends what still runs inside it, whoever started it: first whatever could start more, then servers by their own
-# pid file, so that they leave no shared memory behind, then the rest. Then what they keep in shared memory for their next life.
+# sweep FOLDER: ends all processes whose working folder is inside FOLDER. First come those that are
+# not servers, because they could start more. Servers get a signal by their pid files, so that they
+# remove their shared memory. Then all others are killed. At the end it removes the shared memory
+# that servers keep for their next start.
 sweep() {
   local folder=$1 file pid round
   kill_inside "$folder" but_servers
   while IFS= read -r file; do
     pid=$(head -n 1 "$file" 2>/dev/null) || continue
-    # A server without a postmaster, as initdb starts some, has a minus there; it ends when nobody is left who writes to it.
+    # If a server has no postmaster, as in initdb, this is a negative number. Such a server ends
+    # when the process that writes to it has ended.
     [[ $pid =~ ^-?[0-9]+$ && $(readlink "/proc/${pid#-}/cwd") = "$(dirname "$file")" ]] || continue
     if [[ $pid = -* ]]; then
       pid=${pid#-}
@@ -481,8 +490,9 @@ sweep() {
   remove_boxes "$folder"
 }
 
-# remove_boxes FOLDER: the shared memory objects that snowflake keeps for servers inside it, which a killed server leaves behind. Each has
-# its server's data directory as a text, from its byte 16 on. They are files only on some systems.
+# remove_boxes FOLDER: removes the shared memory objects of servers inside FOLDER, which killed
+# servers leave behind. From byte 16 on, each contains the path of its server's data directory. They
+# are files only on some systems.
 remove_boxes() {
   local file place
   for file in /dev/shm/snowflake.*; do
@@ -492,7 +502,8 @@ remove_boxes() {
   done
 }
 
-# processes_in FOLDER [but_servers]: sets `processes`, those that have their working folder there, without this shell.
+# processes_in FOLDER [but_servers]: sets `processes` to those whose working folder is inside
+# FOLDER, except this shell. `but_servers` also leaves out the processes of servers.
 processes_in() {
   local link pid place
   processes=()
@@ -504,8 +515,8 @@ processes_in() {
   done < <(find /proc/[0-9]*/cwd -maxdepth 0 -printf '%p %l\n' 2>/dev/null)
 }
 
-# kill_inside FOLDER [but_servers]: every process that has its working folder there, until there is none: one that ends may just
-# have started another.
+# kill_inside FOLDER [but_servers]: kills these processes until none is left, because a process that
+# ends may just have started another.
 kill_inside() {
   local round
   for ((round = 0; round < 100; round++)); do

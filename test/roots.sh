@@ -1,22 +1,24 @@
-# What test/package, test/bare, test/clients and test/matrix share: separate Debian systems, made by
-# mmdebstrap, and steps in them. Sourced by bash after lib.sh; needs root.
+# Functions for scripts that work in separate Debian systems, made by mmdebstrap: test/bare,
+# test/clients, test/matrix, test/package and test/portable. bash sources this file after lib.sh.
+# They need root.
 # shellcheck shell=bash disable=SC2154
 
-# Prints why there can be no roots on this machine, if so.
+# Prints why no systems can be made on this machine, or nothing.
 no_roots() {
   if [[ $(id -u) -ne 0 ]]; then
-    echo "$0 needs root, to make systems of their own and to enter them"
+    echo "$0 needs root, to make separate systems and to enter them"
   elif ! command -v apt-get >/dev/null; then
-    echo "$0 needs Debian or one of its kin: there is no apt-get here"
+    echo "$0 needs Debian or a derivative: there is no apt-get here"
   elif ! unshare --mount --pid --ipc --fork true 2>/dev/null; then
-    echo "nothing may be mounted here, not even by root"
+    echo "root may not mount anything here"
   elif ! command -v mmdebstrap >/dev/null; then
     echo "installing what is missing: mmdebstrap" >&2
     (apt-get update -qq >/dev/null && install_without_server mmdebstrap) >&2 || echo "mmdebstrap cannot be installed"
   fi
 }
 
-# bootstrap FOLDER SUITE VARIANT PACKAGES SOURCE-OR-OPTION...: a mirror may be a snapshot whose time has run out.
+# bootstrap FOLDER SUITE VARIANT PACKAGES SOURCE-OR-OPTION...: makes a system. Its mirror may be a
+# snapshot that is no longer valid.
 bootstrap() {
   local folder=$1 suite=$2 variant=$3 packages=$4
   shift 4
@@ -24,7 +26,8 @@ bootstrap() {
     "$suite" "$folder" "$@"
 }
 
-# make_debian FOLDER SUITE VARIANT [PACKAGES [OPTION...]]: where no installation starts a service, for there is no init.
+# make_debian FOLDER SUITE VARIANT [PACKAGES [OPTION...]]: makes a Debian in which packages start no
+# services, because it has no init.
 make_debian() {
   local folder=$1
   bootstrap "$1" "$2" "$3" "${4:-}" "deb $(debian_mirror) $2 main" "${@:5}"
@@ -32,7 +35,8 @@ make_debian() {
   chmod +x "$folder/usr/sbin/policy-rc.d"
 }
 
-# enter FOLDER COMMAND...: replaces this shell by the command there, where mounts, processes and shared memory are its own.
+# enter FOLDER COMMAND...: replaces this shell by the command in that system, with separate mounts,
+# processes and shared memory.
 enter() {
   # shellcheck disable=SC2016
   exec unshare --mount --pid --ipc --fork --kill-child --propagation private bash -c '
@@ -44,7 +48,8 @@ enter() {
     exec chroot "$@"' bash "$@"
 }
 
-# in_root FOLDER SCRIPT [ARGUMENT...]: runs a script there. Its processes end with it, and what it mounts goes with it.
+# in_root FOLDER SCRIPT [ARGUMENT...]: runs a script in that system. When it ends, its processes
+# end, and its mounts disappear.
 in_root() {
   # shellcheck disable=SC2016
   unshare --mount --pid --ipc --fork --kill-child --propagation private bash -c '
@@ -56,7 +61,8 @@ in_root() {
 passed=0
 failed=0
 
-# begin_steps NAME: for the beginning of a script of steps, in a work folder of that name. `keep` says whether it stays.
+# begin_steps NAME: begins a script of steps, in a work folder of that name. If `keep` is set, the
+# folder stays.
 begin_steps() {
   local unfit
   work=
@@ -64,19 +70,19 @@ begin_steps() {
   trap 'failed=1; exit 130' INT TERM HUP
   unfit=$(no_roots)
   [[ -z $unfit ]] || die "$unfit"
-  # Whose the copied source is to be is known in the roots only.
+  # The user that owns the copied source exists only in the roots.
   unprivileged_user=
   make_work_folder "$1"
 }
 
-# step NAME COMMAND...: a test that is one command; what it prints is in `log`. What comes later needs what came before, so the first
-# failure ends it.
+# step NAME COMMAND...: runs a test that is one command, with its output in `log`. Later steps need
+# earlier ones, so the first failure ends the script.
 step() {
   local name=$1 started=$SECONDS status
   log=$work/logs/$1.log
   shift
   mkdir -p "$(dirname "$log")"
-  # Not inside of an `if`, where a command that fails would end nothing.
+  # In an `if`, `set -e` would not end the command at a failure.
   set +e
   (set -e; "$@") >"$log" 2>&1 </dev/null
   status=$?
@@ -92,7 +98,8 @@ step() {
   fi
 }
 
-# finish_steps [KEEP]: for the end of a script of steps. Without `optional` at least one must have passed.
+# finish_steps [KEEP]: ends a script of steps. Unless `optional` is set, at least one step must have
+# passed.
 finish_steps() {
   trap - EXIT
   cd /
@@ -100,7 +107,7 @@ finish_steps() {
     if [[ -n ${1:-} || $failed -gt 0 ]]; then
       echo "logs: $work/logs; roots: $(echo "$work"/*/*/)"
     else
-      # Everything that was mounted there went with the name space that it was mounted in.
+      # Mounts in these folders have disappeared with their mount namespaces.
       rm -rf --one-file-system "$work"
     fi
   fi

@@ -6,35 +6,37 @@
 # $work/reports.
 # shellcheck shell=bash disable=SC2154
 
-# What a report looks like in such a file, at its moment: a process that is killed later writes no summary.
+# The beginning of a report in such a file. A summary alone is not sufficient, because a process
+# that is killed later writes none.
 report_pattern='^==[0-9]+== REPORT|ERROR SUMMARY: [1-9]|ERROR: AddressSanitizer|AddressSanitizer:DEADLYSIGNAL'
 watched=0
 
-# For the library: in place of the server's own flags, because its -fwrapv would make signed overflow defined.
+# The library's flags, in place of the server's, whose -fwrapv would make signed overflow defined.
 sanitizer_flags='-g -O1 -fno-strict-aliasing -fno-omit-frame-pointer -fsanitize=address,undefined'
 sanitizer_flags+=' -fno-sanitize-recover=undefined'
 
-# prepare_watch valgrind|sanitizers: what it needs of the machine and of the server of PG_CONFIG.
+# prepare_watch valgrind|sanitizers: checks the machine and the server of PG_CONFIG.
 prepare_watch() {
   case $1 in
     valgrind)
-      command -v valgrind >/dev/null || die "there is no valgrind here; its package is called so"
+      command -v valgrind >/dev/null || die "valgrind is not installed; install the package valgrind"
       suppressions=$("$PG_CONFIG" --bindir)/../src/src/tools/valgrind.supp
       [[ -f $suppressions ]] || die "--valgrind needs a server that test/source_server has built; see test/README.md"
       "$PG_CONFIG" --cppflags | grep -q -e -DUSE_VALGRIND ||
-        die "$PG_CONFIG: the server was built without CPPFLAGS=-DUSE_VALGRIND, so that valgrind would miss most"
+        die "$PG_CONFIG: the server was built without CPPFLAGS=-DUSE_VALGRIND, so valgrind would miss most faults"
       ;;
     sanitizers)
       [[ $(g++ -print-file-name=libasan.so) = /* ]] || die "g++ has no libasan"
-      # Programs that translate their messages wait for ever for a lock of libintl when libasan is preloaded.
+      # If libasan is preloaded, programs that translate their messages wait forever for a lock of
+      # libintl.
       ! "$PG_CONFIG" --configure | grep -q -e --enable-nls ||
         die "--sanitizers needs a server without --enable-nls, such as test/source_server builds; see test/README.md"
       ;;
   esac
 }
 
-# watch_server valgrind|sanitizers: from here on the copied server is watched. The files' names begin with the time, for
-# numbers of processes come again.
+# watch_server valgrind|sanitizers: from now on the copied server is watched. The names of its files
+# begin with the time, because process ids are reused.
 watch_server() {
   local program=$server_bin/postgres name="$work/reports/\$(date +%s%N)" library libraries=() command
   mkdir "$work/reports"
@@ -48,12 +50,12 @@ watch_server() {
     sanitizers)
       for library in asan ubsan stdc++; do libraries+=("$(g++ -print-file-name="lib$library.so")"); done
       command="env LD_PRELOAD=\"${libraries[*]} \$LD_PRELOAD\" UBSAN_OPTIONS=\"print_stacktrace=1:log_path=$name\""
-      # verbosity, so that each start writes a file
+      # With verbosity=1, each start writes a file.
       command+=" ASAN_OPTIONS=\"detect_leaks=0:abort_on_error=1:allocator_may_return_null=1:verbosity=1:log_path=$name\""
       ;;
   esac
   mv "$program" "$program.bin"
-  # What initdb starts has nothing of snowflake in it, and takes minutes under valgrind.
+  # The processes that initdb starts do not load snowflake, and would take minutes under valgrind.
   cat >"$program" <<END
 #!/bin/sh
 case "\$*" in
@@ -61,14 +63,15 @@ case "\$*" in
 esac
 exec $command "$program.bin" "\$@"
 END
-  # `pg_ctl restart` would start what was running before, by the name that the real one wrote down.
+  # `pg_ctl restart` would start the program whose path the server has recorded, which is the real
+  # one.
   mv "$server_bin/pg_ctl" "$server_bin/pg_ctl.bin"
   printf '#!/bin/sh\nexec "%s" "$@" -p "%s"\n' "$server_bin/pg_ctl.bin" "$program" >"$server_bin/pg_ctl"
   chmod +x "$program" "$server_bin/pg_ctl"
   give_to_user "$program" "$server_bin/pg_ctl"
 }
 
-# count_reports NAME: fails with what the processes that ended since the last call have brought to light.
+# count_reports NAME: fails if processes that ended since the last call have written reports.
 count_reports() {
   local files=() found=() starts
   mapfile -t files < <(find "$work/reports" -maxdepth 1 -type f)
