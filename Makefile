@@ -19,7 +19,8 @@ REGRESS = $(patsubst %.sql,%,$(notdir $(filter-out $(top)sql/snowflake--%,$(sort
 ISOLATION = $(patsubst %.spec,%,$(notdir $(sort $(wildcard $(top)test/isolation/specs/*.spec))))
 ISOLATION_OPTS = --inputdir=$(top)test/isolation
 
-# The server's headers are not ours to warn about: -isystem. Their old `register` is no C++17.
+# -isystem, because warnings about the server's headers are not ours. -Wno-register, because old
+# headers use `register`, which C++17 does not have.
 PG_CPPFLAGS = -isystem $(includedir_server) -isystem $(libpq_srcdir) -I$(top)src
 SHLIB_LINK_INTERNAL = $(libpq)
 PG_CXXFLAGS = -std=gnu++17 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility=hidden \
@@ -28,21 +29,22 @@ PG_CXXFLAGS = -std=gnu++17 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fv
 
 EXTRA_CLEAN = $(OBJS:.o=.d) libcrypto.stamp output_iso
 
-# No bitcode: the hot path lives in a process's own state, which the JIT does not inline, and building it would need the
-# very clang that the server was built with.
+# No bitcode: the hot path is in a process's own state, which the JIT does not inline, and the build
+# would need the same clang that built the server.
 override with_llvm = no
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
-# PGXS takes the server's own folders, whatever prefix says, unless the server is 18 or later and was built to be moved by it.
+# PGXS uses the server's own folders and ignores prefix, unless the server is 18 or later and was
+# built to be relocated by it.
 ifeq ($(origin prefix)$(filter $(prefix)/%,$(datadir)),command line)
 $(error prefix=$(prefix) would be ignored here; DESTDIR=, datadir= and pkglibdir= are not, see doc/containers.md)
 endif
 
-# libcrypto masks ids. LIBCRYPTO=no builds without it. The stamp is written here, if it differs.
-# Releases of GNU make differ in whether they remove a backslash before # inside of $(shell).
+# libcrypto masks ids. LIBCRYPTO=no builds without it. The stamp is written only if this choice
+# changes. Releases of GNU make differ in whether they remove a backslash before # in $(shell).
 hash := \#
 LIBCRYPTO ?= $(shell echo '$(hash)include <openssl/evp.h>' | $(CXX) $(CPPFLAGS) -E -x c++ - >/dev/null 2>&1 && echo yes)
 libcrypto := $(filter-out no,$(LIBCRYPTO))
@@ -58,15 +60,15 @@ without-libcrypto:
 	@echo "building without libcrypto: snowflake_mask() and snowflake_unmask() will raise an error"
 endif
 
-# PGXS tracks no header dependencies, and a build outside the source tree needs its folders: their full names, because VPATH
-# would find those of the source.
+# PGXS tracks no header dependencies. A build outside the source tree needs the folders of its
+# object files, by their full names, because VPATH would find those of the source.
 folders = $(patsubst %/,%,$(sort $(dir $(addprefix $(CURDIR)/,$(OBJS)))))
 $(OBJS): $(top)Makefile | $(folders)
 $(folders):
 	$(MKDIR_P) $@
 -include $(OBJS:.o=.d)
 
-# pgEdge's extension has the same name, the same library and the same file names: the two must not be mixed.
+# pgEdge's extension has the same name, library and file names: the two must not be mixed.
 installed_control = $(DESTDIR)$(datadir)/extension/snowflake.control
 install installdirs installdirs-lib: refuse-namesake
 .PHONY: refuse-namesake
@@ -77,7 +79,7 @@ refuse-namesake:
 	  exit 1; \
 	fi
 
-# PGXS would put all DOCS into one folder, and then no page's link leads to another.
+# PGXS would put all DOCS into one folder, which would break the links between pages.
 pages = $(patsubst $(top)%,%,$(wildcard $(addprefix $(top),README.md CHANGELOG.md LICENSE src/README.md test/README.md test/bench/figures.md test/bench/figures.svg \
 	doc/*.md doc/*/*)))
 pages_folder = $(DESTDIR)$(docdir)/$(docmoduledir)/$(EXTENSION)
@@ -91,7 +93,7 @@ install-pages: refuse-namesake
 uninstall-pages:
 	rm -rf '$(pages_folder)'
 
-# META.json's own version stands before that of anything in it.
+# The first version in META.json is its own.
 archive = $(EXTENSION)-$(firstword $(shell sed -n 's/^ *"version": "\(.*\)".*/\1/p' $(top)META.json))
 
 .PHONY: dist

@@ -1,13 +1,13 @@
 /*
- * Runs a command, and ends it if it comes to no end: if its processes have used too much processor
- * time, or if they neither print nor compute. Elapsed time is no limit, because it says more about
- * the machine than about the command.
+ * Runs a command, and ends it if its processes have used too much processor time, or if they
+ * neither print nor compute. Elapsed time is no limit, because it says more about the machine than
+ * about the command.
  *
  *     limit SECONDS FILE COMMAND [ARGUMENT...]
  *
  * The command may use four times SECONDS of processor time. It may be silent for SECONDS: its
- * standard output, a file, does not grow, and no process of it is running or waits for the disk. Its
- * processes are all that descend from it: an orphan, such as a server that pg_ctl has started,
+ * standard output, a file, does not grow, and none of its processes is running or waits for the
+ * disk. Its processes are all its descendants: an orphan, such as a server that pg_ctl has started,
  * becomes a child of this process.
  *
  * FILE then has a line: the processor time in seconds and, if the command was ended, why. The exit
@@ -26,9 +26,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How many limits of silence of processor time. */
+/* The limit of processor time, as a multiple of the limit of silence. */
 #define PROCESSOR_LIMITS 4
-/* Between two looks at the processes, at most, and after SIGTERM until SIGKILL, in seconds. */
+/* At most between two looks at the processes, and from SIGTERM to SIGKILL, in seconds. */
 #define LOOK_S 5
 #define GRACE_S 10
 
@@ -103,7 +103,8 @@ static long now_s(void)
 	return now.tv_sec;
 }
 
-/* Waits for those that have ended. Returns whether the command, whose status is set, is one of them. */
+/* Waits for children that have ended. Returns whether the command is one of them, and sets its
+ * status. */
 static int reap(pid_t command, int *status)
 {
 	int ended = 0, its;

@@ -1,23 +1,25 @@
 /*
- * A wall clock and a steady clock that can be moved, for one process tree.
+ * A wall clock and a steady clock that can be moved, for a process and its children.
  *
- * Preloaded (LD_PRELOAD), it answers clock_gettime() for CLOCK_REALTIME, CLOCK_REALTIME_COARSE and CLOCK_TAI,
- * gettimeofday() and time(), and clock_gettime() for CLOCK_BOOTTIME, from 32 bytes of the file that SNOWFLAKE_CLOCK_FILE
- * names:
+ * A library for LD_PRELOAD. It replaces clock_gettime() for CLOCK_REALTIME, CLOCK_REALTIME_COARSE,
+ * CLOCK_TAI and CLOCK_BOOTTIME, gettimeofday() and time(). It reads 32 bytes of the file that
+ * SNOWFLAKE_CLOCK_FILE names:
  *
  *     int64 offset_ns           added to the real clock
  *     int64 frozen_ns           0: the clock runs; otherwise it stands still at this many nanoseconds since 1970
  *     int64 steady_offset_ns    the same for CLOCK_BOOTTIME
  *     int64 steady_frozen_ns
  *
- * The file is mapped shared, so that whoever writes it moves the clock of every process that has it mapped, at once and
- * without a word to them. It has to be there, 32 bytes long, before the first process looks; without it the clocks are the
- * real ones. CLOCK_MONOTONIC stays as it is: timeouts and sleeps last as long as they should.
+ * All processes map the file shared, so a write to it moves the clocks of all of them at once. The
+ * file must exist, with 32 bytes, before the first process reads it; otherwise the clocks are the
+ * real ones. CLOCK_MONOTONIC stays as it is, so timeouts and sleeps keep their lengths.
  *
- * Write it in place: a file renamed over it is not seen. Each word is read whole, but they are not read together.
+ * Write the file in place: if another file is renamed to its name, the processes do not see it.
+ * Each field is read atomically, but not all of them together.
  *
- * It allocates nothing and takes no lock, so it may be called from a signal handler and on either side of a fork. Two
- * threads that come first at the same time both map the file, and one mapping stays unused.
+ * The library allocates nothing and takes no lock, so it may be called from a signal handler and
+ * before and after a fork. If two threads make the first call at the same time, both map the file,
+ * and one mapping stays unused.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -44,7 +46,7 @@ struct clock_file {
 
 static const int64_t kNsPerSecond = 1000000000;
 
-/* What stands for the file when there is none. */
+/* Used if there is no file. */
 static const struct clock_file real_clock;
 
 static const struct clock_file *mapped;
@@ -56,7 +58,7 @@ static const struct clock_file *MapClockFile(void) {
   if (fd < 0) return &real_clock;
   struct stat about;
   void *at = MAP_FAILED;
-  /* Reading beyond the end of a file that is too short would be a SIGBUS. */
+  /* A read beyond the end of a short file would be a SIGBUS. */
   if (fstat(fd, &about) == 0 && about.st_size >= (off_t)sizeof(struct clock_file))
     at = mmap(NULL, sizeof(struct clock_file), PROT_READ, MAP_SHARED, fd, 0);
   close(fd);
@@ -87,7 +89,8 @@ static void SetFromNs(struct timespec *out, int64_t ns) {
 
 typedef int (*clock_gettime_fn)(clockid_t, struct timespec *);
 
-/* The C library's own, which need not enter the kernel. Looked up before main(): dlsym() is not for signal handlers. */
+/* The C library's function, which need not enter the kernel. It is looked up before main(), because
+ * a signal handler must not call dlsym(). */
 static clock_gettime_fn real_clock_gettime;
 
 __attribute__((constructor)) static void FindRealClock(void) {
