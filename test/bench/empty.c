@@ -1,4 +1,4 @@
-/* What a call of any C function costs: the floor that the others are compared with. */
+/* The cost of a call of any C function, which is the minimum for the others. */
 #include "postgres.h"
 #include "fmgr.h"
 

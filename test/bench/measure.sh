@@ -1,28 +1,29 @@
-# What the parts of test/bench/run share. Sourced by bash, after ../lib.sh; expects work, server_bin, mode, rows, part.
+# Functions for the parts of test/bench/run. bash sources this file after ../lib.sh, with work,
+# server_bin, mode, rows and part.
 #
-# A part says what it is about, declares its figures, and writes one sample for each contender and round. All of it is
-# lines of `rows`, fields separated by tabs; render.awk makes medians, quartiles, ratios and tables of them. Names have
-# no commas.
+# A part describes itself, declares its figures, and writes one sample for each contender and round.
+# These are lines in the file `rows`, with fields separated by tabs. render.awk makes tables of
+# them. Names contain no commas.
 # shellcheck shell=bash disable=SC2154
 
 # row FIELD...
 row() { (IFS=$'\t' && printf '%s\n' "$*") >>"$rows"; }
 
-# about TITLE TEXT...: the texts are joined.
+# about TITLE TEXT...: describes the part. The texts are joined.
 about() { row part "$part" "$1" "${*:2}"; }
 
-# figure WHAT UNIT [REFERENCE [headline]]: what the contenders are measured by, and which of them the others are set
-# against. A headline is among those that come first.
+# figure WHAT UNIT [REFERENCE [headline]]: declares a figure, and the contender with which the
+# others are compared. Headlines are shown first.
 figure() { row figure "$part" "$1" "$2" "${3:-}" "${4:-}"; }
 
-# sample WHAT CONTENDER VALUE, in the present round
+# sample WHAT CONTENDER VALUE: in the present round
 sample() {
   [[ $3 =~ ^-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?$ ]] || die "$part, $1, $2: \"$3\" is no number"
   row sample "$part" "$1" "$2" "$round" "$3"
 }
 
-# in_turns ROUNDS COMMAND CONTENDER...: calls the command for each contender once in a round, and begins each round with
-# another one.
+# in_turns ROUNDS COMMAND CONTENDER...: calls the command once in each round for each contender.
+# Each round begins with another contender.
 in_turns() {
   local rounds=$1 command=$2 i
   shift 2
@@ -45,13 +46,13 @@ tool() {
 
 client() { tool psql -X -q -v ON_ERROR_STOP=1 "$@"; }
 
-# value DATABASE SQL: what the query returns.
+# value DATABASE SQL: prints what the query returns.
 value() { client -d "$1" -At -c "$2"; }
 
-# ms_of DATABASE SQL: how long the statement takes as a client sees it, without the connection.
+# ms_of DATABASE SQL: prints the time of the statement in the client, without the connection.
 ms_of() { client -d "$1" -c '\timing on' -c "$2" | sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p'; }
 
-# tps_of DATABASE SQL PGBENCH-OPTION...: transactions per second.
+# tps_of DATABASE SQL PGBENCH-OPTION...: prints transactions per second.
 tps_of() {
   local database=$1 sql=$2
   shift 2
@@ -61,13 +62,14 @@ tps_of() {
 # calc EXPRESSION
 calc() { awk "BEGIN { printf \"%.10g\n\", $1 }"; }
 
-# make_wide DATABASE: with a sequence field that is wide enough not to be the limit: 131,072 ids per millisecond.
+# make_wide DATABASE: creates a layout whose sequence field is not the limit, with 131,072 ids per
+# millisecond.
 make_wide() {
   client -d "$1" -c 'CREATE EXTENSION snowflake' \
     -c 'INSERT INTO snowflake_layout VALUES (true, 1735689600000, 1000, 41, 0, 5, 17, false)'
 }
 
-# Sets `keys`: the contenders for a primary key on this server.
+# Sets `keys` to the contenders for a primary key on this server.
 find_keys() {
   keys=(snowflake identity 'random uuid')
   if [[ -n $(value main "SELECT to_regprocedure('pg_catalog.uuidv7()')") ]]; then keys+=(uuidv7); fi
@@ -79,7 +81,7 @@ table_of() { echo "${part}_${1//[^a-z0-9]/_}"; }
 # database_of CONTENDER
 database_of() { if [[ $1 = *wide ]]; then echo wide; else echo main; fi; }
 
-# make_table CONTENDER [CONSTRAINT]: a table whose id comes from the contender.
+# make_table CONTENDER [CONSTRAINT]: creates a table whose id comes from the contender.
 make_table() {
   local id
   case $1 in
@@ -98,7 +100,7 @@ make_table() {
   client -d "$(database_of "$1")" -c "CREATE TABLE $(table_of "$1") (id $id ${2:-}, v integer)"
 }
 
-# call_of CONTENDER: what calls it.
+# call_of CONTENDER: prints the SQL that calls it.
 call_of() {
   case $1 in
     'empty C function') echo 'empty_call()' ;;
@@ -109,7 +111,8 @@ call_of() {
   esac
 }
 
-# cost_of_calls WHAT CONTENDER...: of one call in one backend, without that of an empty C function. Makes what the next one calls.
+# cost_of_calls WHAT CONTENDER...: measures one call in one backend, minus that of an empty C
+# function. Also creates the objects for rate_of_calls().
 cost_of_calls() {
   local what=$1 place=0 contender contenders="(0, 'empty', 'empty_call()')"
   shift
@@ -122,17 +125,18 @@ cost_of_calls() {
     -f "$work/src/test/bench/parts/calls.sql" >>"$rows"
 }
 
-# rate_of_calls CONTENDER SESSIONS CALLS SECONDS: calls per second of all sessions together, so many in each statement. The seconds
-# begin before the sessions do.
+# rate_of_calls CONTENDER SESSIONS CALLS SECONDS: prints the calls per second of all sessions
+# together, with so many calls in each statement. The seconds begin before the sessions start.
 rate_of_calls() {
   local sql tps
   sql="SELECT count(x) FROM (SELECT $(call_of "$1") AS x FROM generate_series(1, $3) OFFSET 0) q"
-  # nextval() writes WAL, and a transaction that did so would wait for the disk.
+  # nextval() writes WAL, so its transaction would wait for the disk.
   tps=$(PGOPTIONS='-c synchronous_commit=off' tps_of wide "$sql" -c "$2" -j 2 -T "$4")
   calc "$tps * $3"
 }
 
-# make_copied ROWS: the file that copy_rows() reads, and the floor of its contenders.
+# make_copied ROWS: creates the file that copy_rows() reads, and the function empty_default(), the
+# minimum for the contenders.
 make_copied() {
   copied=$1
   client -d main -c "COPY (SELECT generate_series(1, $copied)) TO '$work/tmp/copy'" \
@@ -140,7 +144,7 @@ make_copied() {
           AS '$work/tmp/empty.so', 'empty_call'"
 }
 
-# copy_rows CONTENDER, into its empty table, measured as `what`.
+# copy_rows CONTENDER: copies into its empty table, as the figure `what`.
 copy_rows() {
   local database table ms
   database=$(database_of "$1")
@@ -150,16 +154,16 @@ copy_rows() {
   sample "$what" "$1" "$(calc "$copied * 1000 / $ms")"
 }
 
-# CPU time that the server has used, those of its processes included that have ended, in clock ticks: the postmaster waits
-# for each of them. Which of its children live on is the same before and after.
-#     server_ticks [SERVER]                main unless told
+# server_ticks [SERVER]: prints the CPU time that the server (by default main) has used, in clock
+# ticks. It includes processes that have ended, because the postmaster waits for each of them. The
+# same processes must be running before and after a measurement.
 server_ticks() {
   local postmaster stat fields pid sum=0
   postmaster=$(head -n 1 "$work/${1:-main}/data/postmaster.pid")
   for stat in /proc/[0-9]*/stat; do
     stat=$(cat "$stat" 2>/dev/null) || continue
     pid=${stat%% *}
-    # After the name: state, parent, ... utime, stime, and those of the children waited for.
+    # After the name: state, parent, ... utime, stime, and both of the children that ended
     read -r -a fields <<<"${stat##*) }"
     [[ $pid -eq $postmaster || ${fields[1]} -eq $postmaster ]] || continue
     sum=$((sum + fields[11] + fields[12]))

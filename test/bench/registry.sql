@@ -1,4 +1,5 @@
--- A registry with as many live leases as the psql variable says, and what times calls in it. The nodes' clock is the server's.
+-- A registry with as many live leases as the psql variable `leases` says, and a procedure that
+-- times calls in it. The nodes' clock is the server's.
 \set ON_ERROR_STOP on
 SET client_min_messages = warning;
 CREATE EXTENSION snowflake;
@@ -6,7 +7,7 @@ CREATE EXTENSION snowflake;
 CREATE FUNCTION now_tick() RETURNS bigint LANGUAGE sql VOLATILE
     AS $$SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1735689600000$$;
 
--- As long as leases may last, so that none of them ends.
+-- With the longest lease duration, so that no lease expires
 CREATE TABLE leases AS
     SELECT n, uuid_send(gen_random_uuid()) AS secret, NULL::bigint AS lease_id FROM generate_series(1, :leases) n;
 UPDATE leases SET lease_id =
@@ -18,8 +19,9 @@ VACUUM ANALYZE;
 
 CREATE TABLE measured (call text, ms double precision);
 
--- Each call in a transaction of its own, as a node's are, the commit included. What was acquired is given back outside of the
--- time, so that the number of live leases stays. The first calls of a session are not counted.
+-- Each call runs in its own transaction, as a node's call does, and its time includes the commit.
+-- The time does not include the release of acquired leases, which keeps the number of live leases
+-- constant. The first calls of a session are not counted.
 CREATE PROCEDURE time_calls(calls integer) LANGUAGE plpgsql AS $$
 DECLARE
     started timestamptz;

@@ -1,9 +1,9 @@
-# Makes tables of what the parts of test/bench/run have measured: see measure.sh for the lines that it reads.
+# Makes tables of what the parts of test/bench/run have measured. measure.sh describes the input.
 #
 #     awk -v form=text|markdown|csv [-v only=PART] [-v spread=yes] -f render.awk ROWS
 #
-# A figure's median and quartiles are those of its rounds, the ratio is the median of the ratios to the reference within
-# a round; `spread` adds to the text the quartiles of these ratios.
+# A figure has the median and the quartiles of its rounds. The ratio is the median of the ratios to
+# the reference within a round. `spread` adds the quartiles of these ratios to the text.
 
 BEGIN { FS = "\t" }
 
@@ -41,7 +41,7 @@ function quantile(list, n, q,    place, i) {
   return i < n ? list[i] + (list[i + 1] - list[i]) * (place - i) : list[n]
 }
 
-# Sets ratio ("" where there is none) and its quartiles, median, low and high of one contender.
+# Sets ratio ("" without one) and its quartiles, and median, low and high, of one contender.
 function summarize(part, what, name,    r, n, m, list, ratios, beside) {
   beside = reference[part, what]
   n = m = 0
@@ -88,7 +88,7 @@ function terminal(    p, w, c, part, what, name) {
   }
 }
 
-# First the headlines, then each part with its contenders side by side.
+# The headlines, then each part with its contenders side by side.
 function markdown(    p, w, part, what) {
   print "\nMedians of several rounds with their quartiles; the ratio is that to what stands beside."
   print "All contenders follow, × is their ratio.\n"
@@ -119,7 +119,7 @@ function headline_row(part, what,    c, name, row, beside, share) {
   return row " | `" beside "` | " with_spread() " | " share " |"
 }
 
-# A table for each stretch of figures that begin with the same contender.
+# One table for consecutive figures that begin with the same contender.
 function side_by_side(part,    w, first) {
   printf "\n### %s\n\n%s\n", title[part], text[part]
   for (w = first = 1; w <= what_count[part]; w++) {
@@ -163,7 +163,7 @@ function ratio_spread() {
   return ratio == "" || spread == "" ? "" : sprintf("   %.3f (%.3f to %.3f)", ratio, ratio_low, ratio_high)
 }
 
-# Three digits that count, and commas between thousands.
+# Three significant digits, with commas between thousands.
 function number(x,    digits, grouped) {
   if (x < 0) return "-" number(-x)
   if (x > 0 && x < 0.9995) return sprintf("%.3f", x)

@@ -1,4 +1,5 @@
-# What the benchmarks share that compare contenders in turns, on a server of their own. Sourced by bash, after ../lib.sh; expects rounds.
+# Functions for benchmarks that compare contenders in turns, on a private server. bash sources this
+# file after ../lib.sh, with rounds.
 
 finish() {
   [[ -n $work ]] || return 0
@@ -7,13 +8,13 @@ finish() {
   rm -rf "$work"
 }
 
-# client ARGUMENT...: psql, in the database `database`.
+# client ARGUMENT...: runs psql in the database `database`.
 database=postgres
 client() {
   as_user env PGHOST="$work/db/socket" PGUSER=postgres PGDATABASE="$database" "$server_bin/psql" -XAtq -v ON_ERROR_STOP=1 "$@"
 }
 
-# build: into a work folder of its own.
+# build: builds and installs the extension, in a work folder.
 build() {
   forget_pg_environment
   need_packages build
@@ -34,7 +35,8 @@ describe_run() {
   echo
 }
 
-# head_of TITLE, then ratios NAME for each line: the median and quartiles of the numbers on standard input.
+# head_of TITLE prints the head of a table. ratios NAME prints a row: the median and the quartiles
+# of the numbers on standard input.
 head_of() { printf '%-62s %6s %6s %6s\n' "$1" median lower upper; }
 ratios() {
   sort -g | awk -v name="$1" '{ at[NR] = $1 } END {

@@ -1,5 +1,5 @@
--- Cost of one call in one backend. Psql variables: empty_library, contenders (as rows), rounds, calls; part and what go into the
--- rows that it prints.
+-- The cost of one call in one backend. Psql variables: empty_library, contenders (as rows), rounds,
+-- calls; and part and what for the printed rows.
 SET client_min_messages = warning;
 CREATE OR REPLACE FUNCTION empty_call() RETURNS bigint LANGUAGE c VOLATILE PARALLEL SAFE AS :'empty_library';
 CREATE SEQUENCE IF NOT EXISTS s;
@@ -9,7 +9,7 @@ CREATE TEMP TABLE contender (place integer, name text, call text);
 INSERT INTO contender VALUES :contenders;
 CREATE TEMP TABLE measured (round integer, place integer, name text, ns double precision);
 
--- The rounds take turns, each begins with another contender; round 0 only warms up.
+-- Contenders take turns, and each round begins with another one. Round 0 only warms up.
 CREATE PROCEDURE pg_temp.measure(rounds integer, calls integer) LANGUAGE plpgsql AS $$
 DECLARE
     c record;

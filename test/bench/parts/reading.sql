@@ -18,7 +18,7 @@ BEGIN
     seq := (id & 4095)::int;
 END$$;
 
--- They must say the same, or the comparison is none.
+-- If the results differ, the comparison is meaningless.
 DO $$
 BEGIN
     IF EXISTS (SELECT FROM (SELECT id FROM reading_ids LIMIT 10000) i

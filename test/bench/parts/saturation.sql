@@ -6,8 +6,8 @@ CREATE FUNCTION cpu_seconds(hz integer DEFAULT :hz) RETURNS double precision LAN
     FROM string_to_array(regexp_replace(pg_read_file('/proc/self/stat'), '^.*\) ', ''), ' ') f
 $$;
 
--- Ids per second, and processor time per second. It draws at once, but counts only from `from` on: by then the lead
--- that a quiet node has in store is used up.
+-- Ids per second, and processor time per second. It takes ids at once, but counts only from `from`
+-- on: by then the lead of an idle node is used up.
 CREATE FUNCTION draw("from" timestamptz, during interval, OUT ids_per_s double precision, OUT cpu double precision)
 LANGUAGE plpgsql AS $$
 DECLARE
