@@ -90,8 +90,8 @@ function terminal(    p, w, c, part, what, name) {
 
 # The headlines, then each part with its contenders side by side.
 function markdown(    p, w, part, what) {
-  print "\nMedians of several rounds with their quartiles; the ratio is that to what stands beside."
-  print "All contenders follow, × is their ratio.\n"
+  print "\nMedians of several rounds with their quartiles. The ratio is that to the contender beside it."
+  print "Then all contenders; × is their ratio.\n"
   print "| | unit | snowflake | beside it | | ratio |\n|---|---|---|---|---|---|"
   for (p = 1; p <= part_count; p++) {
     part = parts[p]
