@@ -6,7 +6,8 @@
  * SNOWFLAKE_CLOCK_FILE names:
  *
  *     int64 offset_ns           added to the real clock
- *     int64 frozen_ns           0: the clock runs; otherwise it stands still at this many nanoseconds since 1970
+ *     int64 frozen_ns           0: the clock runs; otherwise it stands still at this time, in
+ *                               nanoseconds since 1970
  *     int64 steady_offset_ns    the same for CLOCK_BOOTTIME
  *     int64 steady_frozen_ns
  *

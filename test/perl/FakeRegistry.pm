@@ -4,13 +4,14 @@
 # The call determines the answer: lookup, layout, acquire, extend, release, ranges. Each answer is a
 # hash:
 #
-#   columns, rows    the row description and the rows; undef is a null. NOW and END are the node's clock in ticks, and 5 s later
+#   columns, rows    the row description and the rows; undef is a null. NOW is the node's clock in
+#                    ticks, and END is 5 s later
 #   first            messages that come before them
 #   last             messages that come after the end of the rows, before the server is ready again
 #   without_end      rows again and again, until nobody listens
 #
-# `authentication` => { asks => 3 } first asks for the password in clear, as the messages of the protocol number it (5: as an MD5
-# hash). passwords() returns what it was sent.
+# `authentication` => { asks => 3 } first requests the password in clear text. The number is that of
+# the protocol's message; 5 requests an MD5 hash. passwords() returns what the registry received.
 package FakeRegistry;
 
 use strict;

@@ -152,7 +152,8 @@ sub run_clock
 	return;
 }
 
-# A streaming standby of a server, made by pg_basebackup and started. Options: conf => lines for postgresql.conf.
+# A streaming standby of a server, made by pg_basebackup and started. Options: conf => lines for
+# postgresql.conf.
 sub standby_of
 {
 	my ($primary, $name, %options) = @_;
@@ -182,7 +183,8 @@ sub now_ms { return int(time() * 1000); }
 # How many times longer than usual everything may take; see test/run.
 sub slowness { return $ENV{SNOWFLAKE_SLOWNESS} || 1; }
 
-# The seed of this run: SNOWFLAKE_SEED, or a new one. It is printed, so that a failure can be repeated.
+# The seed of this run: SNOWFLAKE_SEED, or a new one. It is printed, so that a failure can be
+# repeated.
 sub seed
 {
 	my $seed = $ENV{SNOWFLAKE_SEED} // int(rand(2**31));
@@ -228,9 +230,9 @@ sub subscription_errors
 		WHERE counter.key ~ '_error_count$'};
 }
 
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Sessions, clients under load, kills
-# ---------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 push @EXPORT, qw(figures ask start_clients stop_clients client_bytes compare_ids ready_count falls_within wait_ready server_processes
   ids_in_every_way kill_and_wait kill_server says_path boxes_of box_of lose_box pause_server resume_server stop_in_time);
@@ -445,7 +447,8 @@ sub resume_server
 	return;
 }
 
-# SIGKILL to the postmaster, and with children => 1 to all of its processes at once; returns when all are gone.
+# SIGKILL to the postmaster, and with children => 1 to all of its processes at once. Returns when
+# all are gone.
 sub kill_server
 {
 	my ($server, %options) = @_;
