@@ -1,10 +1,10 @@
 # snowflake: built with PGXS.
 #
 #   make                 the library; WERROR=1 turns warnings into errors
-#   make install         and the pages of doc/, beside the server's
+#   make install         installs it, and the pages of doc/ beside the server's pages
 #   make installcheck    pg_regress and isolation tests, as any superuser, on a running server with
 #                        shared_preload_libraries = 'snowflake' and max_prepared_transactions = 5
-#   make dist            the archive for PGXN, of what is committed
+#   make dist            the archive for PGXN, from HEAD
 #
 # For another server than the first in PATH: make PG_CONFIG=/path/to/pg_config
 

@@ -22,7 +22,7 @@ sub left_out_unless
 {
 	my ($there, $what, $how) = @_;
 	return if $there;
-	print { Test::More->builder->failure_output } "# skipped: $what, which is not there; $how\n";
+	print { Test::More->builder->failure_output } "# skipped: $what, which is not installed; $how\n";
 	plan skip_all => $what;
 	return;
 }
