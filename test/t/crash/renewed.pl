@@ -84,7 +84,7 @@ isnt(row_of($_), '', "lease $_ is in the registry") for $lease, $next;
 
 # Several more times.
 my %had = map { $_ => 1 } $lease, $next, $third;
-value($registry, "SELECT $schema.snowflake_create_segment('numbers', step => 100)", 'fleet');
+value($registry, "SELECT $schema.snowflake_create_segment('numbers', step => 100); GRANT EXECUTE ON FUNCTION $schema.snowflake_segment_ranges TO node", 'fleet');
 sub number { return value($server, "SELECT snowflake_segment_nextval('numbers')"); }
 for my $time (1 .. 3)
 {
