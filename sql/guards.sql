@@ -537,7 +537,7 @@ SET SESSION AUTHORIZATION regress_snowflake_two;
 SELECT release('two', 1306);
 RESET SESSION AUTHORIZATION;
 
--- How many leases a role may have: those that have not ended.
+-- How many leases a role may have. One that has ended makes room.
 SET snowflake.max_leases_per_role = 1;
 SET SESSION AUTHORIZATION regress_snowflake_one;
 SELECT lease > 0 AS acquired FROM acquire('first', 1400, '10 s', :'secret');

@@ -353,6 +353,18 @@ class Choosing {
 // By the earlier clock: a node whose clock is ahead must not end the leases of all nodes.
 constexpr Tick OverBy(Tick node_now, Tick registry_now) { return node_now < registry_now ? node_now : registry_now; }
 
+// --- The leases of a role ---
+
+// Whether a role has as many leases as it may have; 0: any number. An expired lease counts, because
+// an extend revives it.
+constexpr bool IsAtLimit(int64_t leases, int64_t limit) { return limit > 0 && leases >= limit; }
+
+// Whether such a role gets another lease in place of this one, which is the one of its leases whose
+// window ends first.
+constexpr bool MakesRoom(Tick window_end, Tick over, const Settling &settling) {
+  return !settling.active && window_end <= over;
+}
+
 // --- Leases and their ends ---
 
 constexpr Tick FromEpoch(Tick now) { return now > 0 ? now : 0; }

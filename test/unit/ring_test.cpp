@@ -347,6 +347,19 @@ TEST(Choosing, ExpiryIsJudgedByTheEarlierClock) {
   EXPECT_EQ(OverBy(300, 200), 200);
 }
 
+TEST(LimitOfARole, CountsExpiredLeasesAndMakesRoomByThem) {
+  EXPECT_FALSE(IsAtLimit(1000000, 0)) << "no limit";
+  EXPECT_FALSE(IsAtLimit(0, 1));
+  EXPECT_FALSE(IsAtLimit(1, 2));
+  EXPECT_TRUE(IsAtLimit(2, 2));
+  EXPECT_TRUE(IsAtLimit(3, 2)) << "the limit was lowered";
+  Settling settling = {};
+  EXPECT_TRUE(MakesRoom(100, 100, settling));
+  EXPECT_FALSE(MakesRoom(101, 100, settling)) << "it has not expired";
+  settling.active = settling.half_over = true;
+  EXPECT_FALSE(MakesRoom(100, 100, settling)) << "a lost commit may have extended it";
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Windows and watermarks
 // ---------------------------------------------------------------------------------------------------------------------

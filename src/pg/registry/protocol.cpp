@@ -65,15 +65,6 @@ struct Ring {
   int64_t size;
 };
 
-// How many leases the session's role has, if that is as many as it may have; else -1. Leases whose
-// window is over do not count; they stay until their worker ids are needed.
-int64_t AllLeasesOfRole(const Tables &tables, Tick over) {
-  if (settings.max_leases_per_role == 0) return -1;
-  Execute(tables, "SELECT count(*) FROM snowflake_registry WHERE role = $1 AND window_end > $2", SessionRole(),
-          Int8(over));
-  return Int8Result(0, 1) >= settings.max_leases_per_role ? Int8Result(0, 1) : -1;
-}
-
 // Reads and offers what is taken; the slots in between were never used, or long ago.
 void Offer(const Tables &tables, const Ring &ring, Tick now, Choosing *choosing) {
   Execute(tables,
@@ -90,10 +81,59 @@ void Offer(const Tables &tables, const Ring &ring, Tick now, Choosing *choosing)
 
 // False if the lease is gone, or its window was moved meanwhile.
 bool Expire(const Tables &tables, int64_t lease_id, Tick over, int32_t worker) {
-  Execute(tables, "DELETE FROM snowflake_registry WHERE lease_id = $1 AND window_end <= $2 RETURNING window_end",
+  Execute(tables, "SELECT window_end FROM snowflake_registry WHERE lease_id = $1 AND window_end <= $2 FOR UPDATE",
           Int8(lease_id), Int8(over));
   if (Rows() == 0) return false;
-  RaiseWatermark(tables, worker, WatermarkOfWindow(Int8Result(0, 1)));
+  const Tick window_end = Int8Result(0, 1);
+  Execute(tables, "DELETE FROM snowflake_registry WHERE lease_id = $1", Int8(lease_id));
+  CheckWritten("snowflake_registry");
+  RaiseWatermark(tables, worker, WatermarkOfWindow(window_end));
+  return true;
+}
+
+// The leases of the session's role, and which of them ends first.
+struct RoleLeases {
+  int64_t count;
+  int64_t lease_id;
+  int32_t worker;
+  Tick window_end;
+};
+
+RoleLeases LeasesOfRole(const Tables &tables) {
+  Execute(tables,
+          "SELECT count(*) OVER (), lease_id, worker_id::bigint, window_end FROM snowflake_registry WHERE role = $1"
+          " ORDER BY window_end, lease_id LIMIT 1",
+          SessionRole());
+  if (Rows() == 0) return {};
+  return {Int8Result(0, 1), Int8Result(0, 2), static_cast<int32_t>(Int8Result(0, 3)), Int8Result(0, 4)};
+}
+
+[[noreturn]] void ReportLimit(const Layout &layout, const RoleLeases &held, const Settling &settling) {
+  const char *role = GetUserNameFromId(GetSessionUserId(), true);
+  if (settling.active)
+    ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("too many leases for role \"%s\"", role),
+                    errdetail("It has %lld; snowflake.max_leases_per_role is %d. The registry settles until %s, and no "
+                              "lease expires before.",
+                              Long(held.count), settings.max_leases_per_role, Time(settling.until_us)),
+                    errhint("If nothing was lost, call snowflake_settled() in the registry's database.")));
+  ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("too many leases for role \"%s\"", role),
+                  errdetail("It has %lld; snowflake.max_leases_per_role is %d. The first of these leases ends at %s "
+                            "unless it is extended.",
+                            Long(held.count), settings.max_leases_per_role, Time(layout.UnixUsAt(held.window_end))),
+                  errhint("The lease of a node that crashed counts until its window ends. If the node is certainly "
+                          "dead, free its worker id with snowflake_evict(worker_id, dead_since) in the registry's "
+                          "database.")));
+}
+
+// Leaves room for another lease of the session's role. False as Choose().
+bool MakeRoom(const Tables &tables, const Layout &layout, const Settling &settling, Tick over) {
+  while (settings.max_leases_per_role > 0) {
+    const RoleLeases held = LeasesOfRole(tables);
+    if (!IsAtLimit(held.count, settings.max_leases_per_role)) break;
+    if (settling.noticed) return false;
+    if (!MakesRoom(held.window_end, over, settling)) ReportLimit(layout, held, settling);
+    Expire(tables, held.lease_id, over, held.worker);
+  }
   return true;
 }
 
@@ -119,19 +159,13 @@ bool Expire(const Tables &tables, int64_t lease_id, Tick over, int32_t worker) {
                    "more nodes.")));
 }
 
-// Chooses the lease's worker id, and reads its watermark. False if all that is free is held back
-// and the loss was noticed just now; later that is SF004.
+// Chooses the lease's worker id, and reads its watermark. False if a loss that was noticed just now
+// prevents it; later that is an error.
 bool Choose(const Tables &tables, const Ring &ring, const Settling &settling, Tick now, AcquireAnswer *answer,
             Tick *watermark) {
   const Layout &layout = answer->layout;
   const Tick over = OverBy(now, layout.TickAt(NowUnixUs()));
-  const int64_t leases = AllLeasesOfRole(tables, over);
-  if (leases >= 0)
-    ereport(ERROR,
-            (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-             errmsg("too many leases for role \"%s\"", GetUserNameFromId(GetSessionUserId(), true)),
-             errdetail("It has %lld; snowflake.max_leases_per_role is %d.", Long(leases), settings.max_leases_per_role),
-             errhint("Leases of nodes that crashed count until their windows end.")));
+  if (!MakeRoom(tables, layout, settling, over)) return false;
   for (;;) {
     Choosing choosing(ring.size, answer->lease.lease_id, settling, now, over);
     Offer(tables, ring, now, &choosing);
@@ -226,8 +260,9 @@ bool AdoptLease(const Tables &tables, const Layout &layout, const ExtendRequest 
   if (!MayAdopt(layout, request, last_lease_id, WatermarkOf(tables, request.worker))) return false;
   Execute(tables, "SELECT 1 FROM snowflake_registry WHERE worker_id = $1 OR lease_id = $2 OR secret_hash = $3",
           Int4(request.worker), Int8(request.lease_id), HashValue(request.secret_hash));
-  if (Rows() > 0 || AllLeasesOfRole(tables, OverBy(FromEpoch(request.now), layout.TickAt(NowUnixUs()))) >= 0)
-    return false;
+  if (Rows() > 0) return false;
+  // Nothing expires for it: this lease shows that commits were lost.
+  if (IsAtLimit(LeasesOfRole(tables).count, settings.max_leases_per_role)) return false;
   CheckHeld(layout, HeldUntil(layout, request.held_until), kNoWatermark, request.latest_end);
   answer->window_end = EndForExtend(layout, request);
   Insert(tables, "unknown", request.secret_hash,
