@@ -6,7 +6,7 @@ RESET client_min_messages;
 
 -- Volatility, strictness, parallel safety.
 SELECT p.oid::regprocedure AS function, provolatile AS volatile, proisstrict AS strict, proparallel AS parallel,
-    has_function_privilege('pg_monitor', p.oid, 'EXECUTE') AS public
+    has_function_privilege('public', p.oid, 'EXECUTE') AS public
 FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
 WHERE d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake') ORDER BY 1;
 

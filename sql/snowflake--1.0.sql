@@ -1249,7 +1249,10 @@ CREATE FUNCTION snowflake_get_segments(
     OUT usage_role pg_catalog.name) RETURNS SETOF pg_catalog.record
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_get_segments() IS
-'Returns what the view snowflake_segments shows of this node.';
+'Returns what the view snowflake_segments shows of this node. A role that reads the view needs
+EXECUTE on this function.';
+REVOKE ALL ON FUNCTION snowflake_get_segments() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION snowflake_get_segments() TO pg_read_all_stats;
 
 CREATE VIEW snowflake_segments AS
     SELECT coalesce(s.name, n.name) AS name,
