@@ -92,5 +92,21 @@ SET application_name = 'citus_run_command gpid=10000000042';
 SELECT snowflake_horizon() > 0 AS told;
 RESET application_name;
 
+-- The trigger is not for temporary tables: claims in turns would hold the horizon back, and everybody may create such a table.
+CREATE TEMP TABLE own (id bigint, name text) PARTITION BY LIST (name);
+CREATE TEMP TABLE own_part PARTITION OF own DEFAULT;
+CREATE TRIGGER own_claim BEFORE INSERT OR UPDATE ON own FOR EACH ROW EXECUTE FUNCTION snowflake_claim('id');
+INSERT INTO own VALUES (7);
+\echo :SQLSTATE
+INSERT INTO own_part VALUES (snowflake_nextval());
+INSERT INTO own_part VALUES (NULL);
+COPY own FROM stdin;
+9223372036854775807	name
+\.
+CREATE UNLOGGED TABLE unlogged (id bigint);
+CREATE TRIGGER unlogged_claim BEFORE INSERT ON unlogged FOR EACH ROW EXECUTE FUNCTION snowflake_claim('id');
+INSERT INTO unlogged VALUES (snowflake_nextval());
+DROP TABLE own, unlogged;
+
 DROP TABLE outbox;
 DROP PROCEDURE wait_until;

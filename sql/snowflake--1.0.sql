@@ -620,8 +620,8 @@ of these. The horizon then also covers rows whose ids were not issued in the tra
 inserts them. If a higher horizon was already reported, the insert fails. If the trigger is created
 BEFORE INSERT OR UPDATE, an id that changes is treated in the same way. A null is not checked.
 Errors: 39P01 if the trigger is created in another way, 42703 and 42804 if there is no such column
-or it has another type, 55000 if the library must be preloaded and is not, SF007 if a reported
-horizon is above the id.';
+or it has another type, 42809 for a temporary table, 55000 if the library must be preloaded and is
+not, SF007 if a reported horizon is above the id.';
 
 -- Reading.
 

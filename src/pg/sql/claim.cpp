@@ -25,6 +25,18 @@ void CheckEvent(const TriggerData *trigger) {
                     errhint("Create it with BEFORE INSERT ... FOR EACH ROW.")));
 }
 
+// Two sessions could hold the horizon back without end, by claiming the same id in turns. The
+// privilege TEMPORARY, which everybody has at first, must not be enough for that.
+void CheckTable(const TriggerData *trigger) {
+  const Relation table = trigger->tg_relation;
+  if (table->rd_rel->relpersistence == RELPERSISTENCE_TEMP)
+    ereport(ERROR,
+            (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+             errmsg("snowflake_claim() cannot be used on temporary table \"%s\"", RelationGetRelationName(table)),
+             errdetail("No other session reads the table, so no reader of the horizon would miss its rows."),
+             errhint("Drop the trigger \"%s\".", trigger->tg_trigger->tgname), errtable(table)));
+}
+
 AttrNumber FindColumn(const TriggerData *trigger) {
   const Trigger *self = trigger->tg_trigger;
   if (self->tgnargs != 1)
@@ -48,6 +60,7 @@ AttrNumber FindColumn(const TriggerData *trigger) {
 AttrNumber ClaimedColumn(FunctionCallInfo fcinfo, const TriggerData *trigger) {
   void **kept = &fcinfo->flinfo->fn_extra;
   if (unlikely(*kept == nullptr)) {
+    CheckTable(trigger);
     AttrNumber *column = static_cast<AttrNumber *>(MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(AttrNumber)));
     *column = FindColumn(trigger);
     *kept = column;

@@ -28,7 +28,7 @@ sub value { my ($dbname, $sql) = @_; return $server->safe_psql($dbname, $sql); }
 
 # In SQL_ASCII Python gets bytes instead of text.
 value('postgres', "CREATE DATABASE $_ TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'") for @databases;
-value('app', 'CREATE EXTENSION snowflake;' . block('sql', 'CREATE TABLE outbox '));
+value('app', block('sql', 'CREATE TABLE outbox '));
 value('app', block('sql', 'CREATE TRIGGER outbox_notify'));
 value('app', q{INSERT INTO outbox_reader (name) VALUES ('naive'), ('poll'), ('listen')});
 value($_, 'CREATE EXTENSION snowflake') for 'paris', 'gathered';
@@ -189,11 +189,33 @@ is(slurp_file("$folder/$_.err"), '', "$_ in Python says nothing") for grep { -s 
 
 my $session = $server->background_psql('app');
 my ($pid) = ask($session, q{BEGIN; INSERT INTO outbox (payload) VALUES ('long'); SELECT pg_backend_pid()});
-my $status = block('sql', 'FROM snowflake_status') =~ s/;\s*$//r;
+my $status = block('sql', 'SELECT horizon, horizon_age') =~ s/;\s*$//r;
 is(value('app', "SELECT horizon > 0, horizon_age > '0', horizon_pid, horizon_since < now() FROM ($status) s"), "t|t|$pid|t", 'the status says what holds the horizon back');
 is(value('app', "SELECT count(*) FROM outbox WHERE payload = 'long'"), '0', '... which has not ended');
 ask($session, 'ROLLBACK');
-$session->quit;
+
+# Two sessions that claim the same id in turns, and a role that may no longer create the trigger.
+my ($tables, $revoke) = split /^(?=REVOKE)/m, block('sql', 'REVOKE EXECUTE');
+value('app', 'CREATE ROLE one; CREATE ROLE two; GRANT CREATE ON SCHEMA public TO one, two; SET ROLE one; CREATE TABLE turns (id bigint); CREATE TRIGGER claim BEFORE INSERT ON turns FOR EACH ROW EXECUTE FUNCTION snowflake_claim(\'id\')');
+is(value('app', $tables), join("\n", map { s/postgres/value('app', 'SELECT current_user')/er } 'outbox|outbox_claim|postgres', 'event|event_claim|postgres', 'turns|claim|one'), 'the tables with the trigger');
+my $claimed = value('app', 'SELECT snowflake_nextval()');
+my @turns = ($session, $server->background_psql('app'));
+my ($holds) = block('sql', 'JOIN pg_stat_activity') =~ s/;\s*$//r;
+my %seen_as;
+ask($turns[0], "SET ROLE one; BEGIN; INSERT INTO turns VALUES ($claimed)");
+for my $turn (1 .. 4)
+{
+	select undef, undef, undef, 0.3;
+	++$seen_as{ value('app', "SELECT usename = current_user, horizon_since = snowflake_timestamp($claimed), $turn = 1 OR xact_start > horizon_since + interval '0.2 s', query LIKE 'INSERT%' FROM ($holds) h") };
+	ask($turns[ $turn % 2 ], "SET ROLE one; BEGIN; INSERT INTO turns VALUES ($claimed)");
+	ask($turns[ 1 - $turn % 2 ], 'COMMIT');
+}
+is_deeply(\%seen_as, { 't|t|t|t' => 4 }, 'the query shows who holds the horizon back in turns');
+ask($turns[0], 'COMMIT');
+value('app', $revoke);
+is((query_error($server, 'app', q{SET ROLE two; CREATE TABLE more (id bigint); CREATE TRIGGER claim BEFORE INSERT ON more FOR EACH ROW EXECUTE FUNCTION snowflake_claim('id')}))[0], '42501', 'a role without EXECUTE cannot create the trigger');
+is((query_error($server, 'app', 'SET ROLE one; INSERT INTO turns VALUES (snowflake_nextval())'))[0], '00000', '... and triggers that exist stay');
+$_->quit for @turns;
 
 value('app', q{INSERT INTO outbox (payload) SELECT 'plan' FROM generate_series(1, 20000); ANALYZE outbox});
 my ($plan) = $page =~ /EXPLAIN .*?^```\n```\n(.*?)^```/ms;
