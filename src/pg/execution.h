@@ -17,6 +17,7 @@ extern "C" {
 #include "nodes/supportnodes.h"
 #include "parser/analyze.h"
 #include "parser/parse_coerce.h"
+#include "tcop/pquery.h"
 #include "tcop/utility.h"
 #include "utils/resowner.h"
 #include "utils/tuplestore.h"

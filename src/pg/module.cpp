@@ -21,6 +21,7 @@ PGDLLEXPORT void _PG_init(void);
 void _PG_init(void) {
   const bool preloading = process_shared_preload_libraries_in_progress;
   DefineSettings(preloading, {CheckConnectionString, CheckMaskKeyFile, AssignMaskKeyFile});
+  WatchMaskKeyFile();
   WatchRegistry();
   WatchParsing();
   WatchCopies();

@@ -79,7 +79,8 @@ bool LookSafely(const AcquireAnswer &answer, Advised *advised) {
   return error == nullptr;
 }
 
-constexpr uint32_t kEach[] = {kAdviceOwnRegistry, kAdviceFewWorkers, kAdviceFewKeepers, kAdvicePassword, kAdviceNoBox};
+constexpr uint32_t kEach[] = {kAdviceOwnRegistry, kAdviceFewWorkers, kAdviceFewKeepers,
+                              kAdvicePassword,    kAdviceNoBox,      kAdviceMaskKeys};
 
 struct Wording {
   const char *what, *to_do;
@@ -105,6 +106,10 @@ Wording TextOf(uint32_t bit, const Advised &advised) {
       return {"there is no black box: after a crash of this server new leases are acquired",
               "The server's log says why. Make room for POSIX shared memory, or set RemoveIPC=no in logind.conf, and "
               "restart the server."};
+    case kAdviceMaskKeys:
+      return {
+          "the file of snowflake.mask_key_file was refused: ids are masked with the keys from before, or not at all",
+          "The server's log says why. Mend the file or the setting, and reload the configuration."};
     default:
       return {psprintf("%d databases of this server issue ids, and there are %d background workers", advised.databases,
                        max_worker_processes),

@@ -2,6 +2,7 @@
 // message shows what is in the file.
 #include "pg/sql/mask_keys.h"
 
+#include "pg/execution.h"
 #include "pg/processes.h"
 
 #include <fcntl.h>
@@ -11,7 +12,9 @@
 namespace snowflake {
 namespace {
 const MaskKeys *current = nullptr;
-bool used = false;  // in this process
+bool used = false;     // in this process
+bool refused = false;  // the file that this process, or the postmaster before it, was to use
+bool defined = false;  // the setting, for as long as this process lives
 
 // 57 keys and some lines of comment.
 constexpr size_t kMaxFile = 16384;
@@ -102,21 +105,29 @@ MaskKeys *KeysIn(const char *path) {
 
 bool CheckMaskKeyFile(char **value, void **extra, GucSource source) {
   // A parallel worker masks nothing. A file that is broken by now must not fail its query.
-  if (**value == '\0' || InitializingParallelWorker) return true;
-  *extra = KeysIn(*value);
+  if (InitializingParallelWorker) return true;
+  if (**value != '\0') *extra = KeysIn(*value);
+  const bool good = **value == '\0' || *extra != nullptr;
+  // What a command checks, which is ALTER SYSTEM, is not yet to be used.
+  if (defined && ActivePortal != nullptr) return good;
+  refused = !good;
   // PostgreSQL logs what the postmaster refuses at a reload, not what a session does.
-  if (*extra == nullptr && used && source == PGC_S_FILE)
+  if (refused && used && source == PGC_S_FILE)
     ereport(LOG, (errmsg("could not use the keys in file \"%s\"", *value),
                   errdetail_internal("%s", GUC_check_errdetail_string),
                   errhint("Mend the file and reload; until then this session keeps its old keys.")));
-  return *extra != nullptr;
+  return good;
 }
 
 void AssignMaskKeyFile(const char *value, void *extra) { current = static_cast<const MaskKeys *>(extra); }
+
+void WatchMaskKeyFile() { defined = true; }
 
 const MaskKeys *CurrentMaskKeys() {
   used = true;
   return current;
 }
+
+bool MaskKeysAreRefused() { return refused; }
 
 }  // namespace snowflake

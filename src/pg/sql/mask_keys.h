@@ -10,7 +10,13 @@ namespace snowflake {
 bool CheckMaskKeyFile(char **value, void **extra, GucSource source);
 void AssignMaskKeyFile(const char *value, void *extra);
 
+// Called once per load of the library, when the setting is defined.
+void WatchMaskKeyFile();
+
 // The keys of this process, or null.
 const MaskKeys *CurrentMaskKeys();
+
+// Whether the newest reload, or the start, refused the file.
+bool MaskKeysAreRefused();
 
 }  // namespace snowflake

@@ -8,6 +8,7 @@
 #include "pg/keeper/advice.h"
 #include "pg/rows.h"
 #include "pg/settings.h"
+#include "pg/sql/mask_keys.h"
 #include "pg/state/state_block.h"
 
 namespace snowflake {
@@ -138,8 +139,10 @@ void AddOutlook(StatusRow *row, Oid fn_oid, const NodeBlock *node, const NodeSho
   const Layout layout = g.open ? g.layout : DatabaseLayout(fn_oid);
   row->Add(TimeDatum(layout.UnixUsAt(layout.max_tick() + 1)));
   const bool has_box = HasSharedMemory() && HasBox();
-  const uint32_t advice = node == nullptr ? 0 : shot.advice | (has_box ? 0u : uint32_t{kAdviceNoBox});
-  const char *text = advice == 0 ? "" : AdviceText({advice, free, workers, NodeSlotsInUse()});
+  uint32_t advice = node == nullptr ? 0 : shot.advice | (has_box ? 0u : uint32_t{kAdviceNoBox});
+  if (MaskKeysAreRefused()) advice |= kAdviceMaskKeys;
+  const int databases = (advice & kAdviceFewKeepers) != 0 ? NodeSlotsInUse() : 0;
+  const char *text = advice == 0 ? "" : AdviceText({advice, free, workers, databases});
   row->Add(CStringGetTextDatum(text), advice != 0);
   row->Add(BoolGetDatum(has_box), HasSharedMemory());
 }

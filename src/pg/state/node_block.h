@@ -45,13 +45,15 @@ struct RegistryError {
   char message[512];
 };
 
-// Advice to the operator while ids flow: bits of NodeBlock::advice.
+// Advice to the operator while ids flow: bits of NodeBlock::advice, but the last two, which are not
+// of a node.
 enum Advice : uint32_t {
   kAdviceOwnRegistry = 1,  // other servers' rows come here, but they have another registry
   kAdviceFewWorkers = 2,   // less than a tenth of the worker ids is free
   kAdviceFewKeepers = 4,   // keepers take all background workers (max_worker_processes)
   kAdvicePassword = 8,     // libpq sends the registry's password in clear if the server asks for that
   kAdviceNoBox = 16,       // the server has no black box
+  kAdviceMaskKeys = 32,    // the file of the keys that mask ids was refused
 };
 
 // A node. Aligned to two cache lines, so that neighbours do not share one.

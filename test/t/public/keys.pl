@@ -53,6 +53,7 @@ sub refusal
 }
 
 my $mask = q{SELECT snowflake_mask(249788568795254815, 'order')};
+my $advised = q{SELECT advice ~ 'the file of snowflake.mask_key_file was refused.*reload' FROM snowflake_status};
 my %text;
 
 ### Without keys
@@ -64,6 +65,7 @@ my ($state, $error) = query_error($server, 'postgres', $mask);
 is($state, '55000', 'without a file there is no key');
 like($error, qr/HINT:.*snowflake\.mask_key_file.*|DETAIL:.*snowflake\.mask_key_file/, '... and the error names the setting');
 is((query_error($server, 'postgres', q{SELECT snowflake_unmask('order_2aaaaaaaaaaaaaa', 'order')}))[0], '55000', '... to read, either');
+is($server->safe_psql('postgres', $advised), '', '... which is no reason for advice');
 
 ### Rotation, in a session that runs
 
@@ -125,7 +127,7 @@ my @refused = (
 	[ 'a directory' => sub { unlink $path; mkdir $path, 0700 }, qr/It is not a regular file/ ],
 	[ 'a pipe' => sub { rmdir $path; rename $fifo, $path }, qr/It is not a regular file/ ]);
 
-$session = $server->background_psql('postgres');
+$session = $server->background_psql('postgres', on_error_stop => 0);
 $session->query_safe($mask);
 for my $case (@refused)
 {
@@ -138,6 +140,8 @@ for my $case (@refused)
 	is($new_state, $preloaded ? '00000' : '55000', '... a new one has what the server has, or reads the file itself');
 	like($said, $reason, '... and says why not') unless $preloaded;
 	like(slurp_file($server->logfile, $from), qr/LOG:.*could not use the keys in file.*\n.*DETAIL:.*$reason/, '... and the old one logs it');
+	is($session->query_safe($advised), 't', '... the status says it, in the old session');
+	is($server->safe_psql('postgres', $advised), 't', '... and in a new one');
 	like($server->safe_psql('postgres', q{SELECT coalesce(error, '') FROM pg_file_settings WHERE name = 'snowflake.mask_key_file'}),
 		qr/could not be applied/, '... pg_file_settings shows it') if $preloaded;
 	# A parallel worker does not read the file.
@@ -146,6 +150,17 @@ for my $case (@refused)
 	my ($refused_state) = query_error($server, 'postgres', "LOAD 'snowflake'; ALTER SYSTEM SET snowflake.mask_key_file = '$path'");
 	is($refused_state, '22023', '... ALTER SYSTEM refuses it');
 }
+unlink $path;
+write_keys(lines(1, 2, 57));
+reload();
+ok(wait_until('no advice', sub { $session->query_safe($advised) eq '' && $server->safe_psql('postgres', $advised) eq '' }), 'when the file is right again, there is no advice');
+# A file that a command tries is not the server's.
+my $tried = -s $server->logfile;
+$session->query(q{ALTER SYSTEM SET snowflake.mask_key_file = '/nonexistent'});
+like($session->{stderr}, qr/invalid value for parameter "snowflake.mask_key_file"/, 'ALTER SYSTEM refuses a missing file');
+$session->{stderr} = '';
+is($session->query_safe($advised), '', '... which is no reason for advice');
+unlike(slurp_file($server->logfile, $tried), qr/could not use the keys/, '... and none for the log');
 $session->quit;
 unlink $path;
 
@@ -155,10 +170,13 @@ $server->restart;
 $server->safe_psql('postgres', "LOAD 'snowflake'");
 like(slurp_file($server->logfile, $before), qr/WARNING:.*invalid value for parameter "snowflake.mask_key_file"/, 'missing at the start: a warning');
 is((query_error($server, 'postgres', $mask))[0], '55000', '... and there is no key');
+is($server->safe_psql('postgres', $advised), 't', '... which the status says before anybody has asked for an id');
+is($server->safe_psql('postgres', 'SELECT advice FROM snowflake_metrics'), '1', '... and the metrics count');
 is($server->safe_psql('postgres', 'SELECT snowflake_nextval() > 0'), 't', '... but there are ids');
 write_keys(lines(1, 2, 57));
 reload();
 is(wait_until('the keys', sub { (query_error($server, 'postgres', $mask))[0] eq '00000' }), 1, '... until the file is there and a reload');
+is($server->safe_psql('postgres', $advised), '', '... nor advice');
 
 ### Texts that are refused
 
