@@ -2,6 +2,7 @@
 #include "pg/state/black_box.h"
 
 #include "pg/processes.h"
+#include "pg/state/data_directory.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -204,8 +205,17 @@ const char *MakeObject(int slots, Mapping *mapping) {
   return nullptr;
 }
 
+// Whether this server can have had leases. If it is a standby, or a backup that is started for the
+// first time, its files are those of another server.
+bool MayHaveIssued() {
+  for (const char *file : {BACKUP_LABEL_FILE, STANDBY_SIGNAL_FILE, RECOVERY_SIGNAL_FILE})
+    if (access(file, F_OK) == 0) return false;
+  return HasIssuer();
+}
+
 // Shared memory is gone after a reboot, or if systemd-logind removed it as a logged-out user's.
 void TellMissing() {
+  if (!MayHaveIssued()) return;
   bool sound = false;
   ControlFileData *control = get_controlfile(DataDir, &sound);
   const bool clean = control->state == DB_SHUTDOWNED || control->state == DB_SHUTDOWNED_IN_RECOVERY;

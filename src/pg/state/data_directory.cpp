@@ -113,12 +113,24 @@ void ForEachIssuer(int most, void (*start)(Oid database)) {
   });
 }
 
+bool HasIssuer() {
+  bool found = false;
+  ForEachDatabaseFile(kIssuers, [&](Oid database) {
+    found = HasFiles(database);
+    return !found;
+  });
+  return found;
+}
+
 void NoteIssuer(Oid database) {
   const int fd = OpenDatabaseFile(kIssuers, DatabaseFile(kIssuers, database));
   if (fd >= 0) close(fd);
 }
 
-void ForgetIssuer(Oid database) { unlink(DatabaseFile(kIssuers, database).path); }
+void ForgetIssuer(Oid database) {
+  unlink(DatabaseFile(kIssuers, database).path);
+  rmdir(kIssuers);  // only if it is empty
+}
 
 void ForEachKeptHorizon(void (*restore)(const KeptHorizon &kept)) {
   ForEachDatabaseFile(kHorizons, [&](Oid database) {

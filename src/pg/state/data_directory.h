@@ -6,7 +6,7 @@
 //    that ends. So nothing about it is an error or a wait. It is written when a keeper puts its
 //    first lease in place, and removed with the extension. The next start removes those of dropped
 //    databases, and a clean shutdown removes it if the server ran for more than a day and the
-//    database issued nothing.
+//    database issued nothing. The folder goes with the last file.
 // 2. snowflake.horizons has a file for each database whose horizon was requested, which is needed
 //    if the black box is lost: a limit, some seconds ahead of the node's clock. No horizon above it
 //    is reported. Only the database's keeper writes it. It is not synced to disk: a loss of power
@@ -20,6 +20,8 @@
 namespace snowflake {
 // Databases that issued ids. In the postmaster, before recovery: at most so many.
 void ForEachIssuer(int most, void (*start)(Oid database));
+// Whether there is any; in a copy of a data directory, of the original.
+bool HasIssuer();
 void NoteIssuer(Oid database);
 void ForgetIssuer(Oid database);
 

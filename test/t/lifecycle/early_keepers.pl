@@ -89,5 +89,16 @@ is(early(1), 'issues', 'a database that issued before');
 move_clock($server, 2 * 86400);
 restart();
 is(issuers(), '', '... and not for more than a day of the server is forgotten');
+ok(!-e $folder, '... and the folder is gone');
+
+### Nothing is left when the extension is gone
+
+value($server, 'SELECT snowflake_nextval()', 'issues');
+is(issuers(), oids('issues'), 'a database that issues ids again');
+value($server, 'DROP EXTENSION snowflake', $_) for qw(issues serves);
+ok(wait_until('the keeper to leave', sub { !-e $folder }), 'without the extension there is no file, and no folder');
+$server->stop('fast');
+is(join(' ', glob $server->data_dir . '/*snowflake*'), '', '... nor anything else in the data directory');
+start_server($server);
 $server->stop('fast');
 done_testing();
