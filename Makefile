@@ -96,9 +96,14 @@ uninstall-pages:
 # The first version in META.json is its own.
 archive = $(EXTENSION)-$(firstword $(shell sed -n 's/^ *"version": "\(.*\)".*/\1/p' $(top)META.json))
 
+# git leaves an empty file if it fails.
 .PHONY: dist
 dist:
-	git -C $(top). archive --format=zip --prefix=$(archive)/ --output=$(CURDIR)/$(archive).zip HEAD
+	@git -C $(top). archive --format=zip --prefix=$(archive)/ --output=$(CURDIR)/$(archive).zip.new HEAD || { \
+	  rm -f $(archive).zip.new; \
+	  echo "make dist makes the archive of what is committed: run it in a clone of the repository" >&2; \
+	  exit 1; }
+	mv $(archive).zip.new $(archive).zip
 
 print-%:
 	@echo $($*)
