@@ -99,7 +99,8 @@ my $node = new_server('node', preload => 1,
 start_server($node);
 value($node, $_) for 'CREATE EXTENSION snowflake', 'CREATE DATABASE second', $role;
 value($node, q{SELECT snowflake_nextval(); SELECT snowflake_segment_nextval('ticket'); SELECT snowflake_horizon()});
-value($node, 'CREATE EXTENSION snowflake', 'second');
+# One of the extensions is in a schema of its own.
+value($node, 'CREATE SCHEMA ids; CREATE EXTENSION snowflake SCHEMA ids; ' . block_of('doc/monitoring.md', 'GRANT USAGE'), 'second');
 
 # The rules unchanged, except for the time that they wait.
 append_to_file("$scratch/alerts.yaml", slurp_file("$folder/alerts.yaml") =~ s/^( +for:) \S+$/$1 1s/gmr);
@@ -137,7 +138,7 @@ is(-s "$scratch/lint", 0, '... at all');
 # A session locks a table exclusively. The node's numbers still arrive, as soon as the exporter's
 # role has given up the other ones.
 my $session = $node->background_psql('second', on_error_stop => 0);
-$session->query_safe('BEGIN; LOCK TABLE snowflake_segment IN ACCESS EXCLUSIVE MODE');
+$session->query_safe('BEGIN; LOCK TABLE ids.snowflake_segment IN ACCESS EXCLUSIVE MODE');
 my $locked = $prometheus->exposed('node');
 like($locked, qr/^snowflake_idle\{datname="second",[^}]*\} 1$/m, 'where a table is locked, numbers of the node come');
 like($locked, qr/^pg_exporter_last_scrape_error 1$/m, '... and the exporter says that others do not');
