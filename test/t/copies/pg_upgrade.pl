@@ -23,6 +23,15 @@ make_databases(@names);
 my ($last) = sort { $b <=> $a } @{ $issued{crashed} };
 my $crashed_worker = sql($old, 'crashed', "SELECT worker FROM snowflake_decode($last)");
 
+# Segments of two more registries: 25 numbers of each.
+my @segments = qw(left_out settled);
+for my $dbname (@segments)
+{
+	sql($old, 'postgres', "CREATE DATABASE $dbname");
+	sql($old, $dbname, 'CREATE EXTENSION snowflake', q{SELECT snowflake_create_segment('ticket', step => 10, max_step => 10)});
+	sql($old, $dbname, q{SELECT max(snowflake_segment_nextval('ticket')) FROM generate_series(1, 25)});
+}
+
 my $before = stopped_state(@names);
 like($before->{crashed}{registry}, qr/^\(\d+,$crashed_worker,/, 'a crashed node leaves a live lease to the upgrade');
 is($before->{other}{registry}, '', '... and one that ended in order leaves none');
@@ -39,6 +48,11 @@ $old->stop('fast');
 start_server($copied);
 check_upgraded($copied, $_, $before->{$_}, 'copied') for @names;
 check_shop($copied, 'copied');
+is(sql($copied, $_, 'SELECT last_value FROM snowflake_segment'), 25, "$_: the segment as it was") for @segments;
+is(sql($copied, 'left_out', q{SELECT snowflake_segment_nextval('ticket')}), 326, 'the next range of a segment leaves out numbers, as after a failover');
+is(sql($copied, 'settled', 'SELECT snowflake_settled()'), 't', '... unless the operator says that nothing was lost');
+is(sql($copied, 'settled', q{SELECT snowflake_segment_nextval('ticket')}), 26, '... and then it leaves out none');
+is(sql($copied, 'settled', 'SELECT snowflake_nextval() > 0, settles_until IS NULL FROM snowflake_origin'), 't|t', '... and the registry does not settle');
 is(sql($copied, 'shop', 'SHOW snowflake.lease_duration'), '20min', "a database's setting");
 is($copied->safe_psql('shop', 'SHOW snowflake.start_timeout', extra_params => [ '-U', 'writer' ]), '7s', "a role's setting");
 note_ids('shop', $copied->safe_psql('shop', 'INSERT INTO event (n) VALUES (1) RETURNING id', extra_params => [ '-U', 'writer' ]));
