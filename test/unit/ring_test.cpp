@@ -245,6 +245,12 @@ TEST(Order, WhileSettlingBeginsAtAnEndOfTheReserveThatTheTimelineSays) {
             Slots({{30, 22}, {31, 31}, {slot + 1, 21}, {0, slot}}));
 }
 
+// As doc/layouts.md says.
+TEST(Order, KeepsNoReserveOfTwoSlots) {
+  const int64_t reserves[][2] = {{2, 0}, {4, 1}, {8, 2}, {16, 5}, {32, 10}, {1024, 341}};
+  for (const auto &[size, reserve] : reserves) EXPECT_EQ(size - CommonSize(size), reserve) << size;
+}
+
 TEST(Order, HasEveryPlaceOnceHoweverSmallTheRing) {
   std::mt19937_64 random = SeededRandom(20250107);
   for (int64_t size : {1, 2, 3, 4, 5, 6, 8, 11, 12, 13, 16, 64, 1024})

@@ -32,5 +32,26 @@ cmp_ok($lease->{worker}, '<', 22, '... the others can be had');
 is($session->query_safe('SELECT clock_timestamp() > settles_until - settling_us / 2 * interval $$1 us$$ FROM snowflake_origin'), 't', '... and not earlier');
 $session->quit;
 
+# Small rings: two worker ids have no reserve, four have one, eight have two. A node that has a lease
+# keeps it.
+for my $ring ([ 1, 0 ], [ 2, 1 ], [ 3, 2 ])
+{
+	my ($bits, $reserve) = @$ring;
+	$session = registry($server, 0, $bits);
+	my ($before) = acquire($session, $now, '2 s');
+	$session->query_safe(q{SET snowflake.lease_duration = '4 s'; SELECT snowflake_settle('test')});
+	my $acquired = 0;
+	($lease, $state, $text) = acquire($session, $now, '2 s');
+	while ($lease) { ++$acquired; ($lease, $state, $text) = acquire($session, $now, '2 s'); }
+	is($acquired, $reserve, "$bits worker bits: while it settles $reserve leases can be acquired");
+	my ($all, $leased) = (1 << $bits, 1 + $reserve);
+	like($text, qr/SF004.*Of $all worker ids, $leased are leased, and ${\($all - $leased)} are held back until /s, '... and then all others are held back');
+	is((extend($session, $before, $now + 1000, '2 s'))[1], $now + 3000, '... but a lease goes on');
+	next if $reserve;
+	ok(wait_until('half of the time', sub { defined((acquire($session, $now, '2 s'))[0]) }), '... until half of the time is over');
+	is($session->query_safe('SELECT clock_timestamp() BETWEEN settles_until - settling_us / 2 * interval $$1 us$$ AND settles_until FROM snowflake_origin'), 't', '... and before it has settled');
+}
+continue { $session->quit; }
+
 $server->stop('fast');
 done_testing();
