@@ -74,6 +74,16 @@ ok((acquire($session, 20_000))[0], 'when it has settled, the role gets a lease')
 is($session->query_safe('SELECT count(*) FROM snowflake_registry'), 1, '... in place of the other');
 $session->quit;
 
+# A trigger that keeps the expired lease does not keep the call from ending.
+($session) = registry($server, 0, 1);
+$session->query_safe(q{CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+	CREATE TRIGGER a_keep BEFORE DELETE ON snowflake_registry FOR EACH ROW EXECUTE FUNCTION keep()});
+acquire($session, 1000, '10 s') for 1 .. 2;
+is((acquire($session, 20_000))[1], '55000', 'an expired lease that a trigger keeps is an error, if its worker id is needed');
+$limit->(2);
+is((acquire($session, 20_000))[1], '55000', '... and if its role is at its limit');
+$session->quit;
+
 # Random schedules: in each, a role with a limit of its own acquires and extends leases in several
 # sessions at once. All share one clock, and any session may extend the lease of another.
 my $schedules = at_length(150, 1000);
