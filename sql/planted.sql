@@ -11,7 +11,7 @@ SET snowflake.max_clock_skew = 0;
 INSERT INTO snowflake_layout VALUES (true, 0, 1000000, 31, 0, 2, 10, false);
 SELECT setval('snowflake_registry_lease_id_seq', 5) = 5 AS ring;
 ALTER TABLE snowflake_origin DISABLE TRIGGER snowflake_guard;
-UPDATE snowflake_origin SET last_lease_id = 3;
+UPDATE snowflake_origin SET last_lease_id = 3, started_at = pg_postmaster_start_time();
 ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard;
 
 CREATE FUNCTION acquire(name text) RETURNS integer LANGUAGE sql

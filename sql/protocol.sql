@@ -12,7 +12,7 @@ INSERT INTO snowflake_layout VALUES (true, 0, 1000000, 31, 0, 2, 10, false);
 SELECT setval('snowflake_registry_lease_id_seq', 6) = 6 AS ring;
 -- Lease ids do not go back by themselves.
 ALTER TABLE snowflake_origin DISABLE TRIGGER snowflake_guard;
-UPDATE snowflake_origin SET last_lease_id = 4;
+UPDATE snowflake_origin SET last_lease_id = 4, started_at = pg_postmaster_start_time();
 ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard;
 
 CREATE TABLE lease (name text, lease_id bigint, secret bytea, worker_id int, window_start bigint, window_end bigint);

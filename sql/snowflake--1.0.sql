@@ -90,6 +90,7 @@ CREATE TABLE snowflake_origin (
     system_identifier bigint NOT NULL,
     timeline          bigint NOT NULL,
     started_at        pg_catalog.timestamptz,
+    database_oid      bigint NOT NULL,
     clean_at          pg_catalog.timestamptz,
     last_lease_id     bigint NOT NULL,
     jumped_from       bigint NOT NULL DEFAULT 0,
@@ -99,17 +100,19 @@ CREATE TABLE snowflake_origin (
     settles_until     pg_catalog.timestamptz,
     settling_us       bigint NOT NULL DEFAULT 0,
     loss_known        boolean NOT NULL DEFAULT false,
-    settle_called_at           pg_catalog.timestamptz
+    settle_called_at  pg_catalog.timestamptz
 );
 COMMENT ON TABLE snowflake_origin IS
-    'One row. It records the server that the registry was on when a node last called the '
-    'registry, and how the registry settles after lost commits.';
+    'One row. It records the server and the database that the registry was on when a node last '
+    'called the registry, and how the registry settles after lost commits.';
 COMMENT ON COLUMN snowflake_origin.singleton IS 'Always true, so that there is at most one row';
 COMMENT ON COLUMN snowflake_origin.system_identifier IS
     'System identifier of the recorded server';
 COMMENT ON COLUMN snowflake_origin.timeline IS 'Timeline of the recorded server';
 COMMENT ON COLUMN snowflake_origin.started_at IS
     'When the recorded server was started. Null before the first call of a node.';
+COMMENT ON COLUMN snowflake_origin.database_oid IS
+    'OID of the recorded database. A database that was copied from it has another one.';
 COMMENT ON COLUMN snowflake_origin.clean_at IS
     'When the recorded server was shut down cleanly. The column becomes null when the next lease '
     'is acquired or extended, or at the next call for a segment. If a server finds a time in '
@@ -118,7 +121,7 @@ COMMENT ON COLUMN snowflake_origin.last_lease_id IS
     'Number of the newest lease, or the number above which lease ids continue';
 COMMENT ON COLUMN snowflake_origin.jumped_from IS
     'Lease ids above this id and up to jumped_to were skipped when the server was started or '
-    'promoted. If a node names a skipped id, the node holds a lost lease.';
+    'promoted, or the database copied. If a node names a skipped id, the node holds a lost lease.';
 COMMENT ON COLUMN snowflake_origin.jumped_to IS 'Last lease id that was skipped';
 COMMENT ON COLUMN snowflake_origin.raised_tick IS
     'Highest tick that snowflake_raise() has excluded for all nodes of this registry. -1 if '
@@ -294,9 +297,9 @@ CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_or
 ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard;
 COMMENT ON TRIGGER snowflake_guard ON snowflake_origin IS 'Only the protocol writes to the table';
 CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
-    UPDATE OF singleton, system_identifier, timeline, started_at, clean_at, last_lease_id,
-        jumped_from, jumped_to, raised_tick, longest_us, settles_until, settling_us, loss_known,
-        settle_called_at
+    UPDATE OF singleton, system_identifier, timeline, started_at, database_oid, clean_at,
+        last_lease_id, jumped_from, jumped_to, raised_tick, longest_us, settles_until, settling_us,
+        loss_known, settle_called_at
     ON snowflake_origin
     FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard_table;
@@ -372,9 +375,9 @@ COMMENT ON FUNCTION snowflake_lease_acquire(pg_catalog.text, integer, bigint, in
 'Acquires a lease on a worker id for the node with this name in this datacenter. now_tick is the
 tick that the node''s clock shows. duration is 1 second to 1 day, and is limited to
 snowflake.max_lease_duration. secret_hash is the SHA-256 of the lease secret. If the role already
-has a lease with this hash, the function extends and returns that lease. seen_lease_id is the
-highest lease id of this registry that the node has seen, or 0. If start_before is not null, a
-lease is acquired only if its window can start before that tick.
+has a lease with this hash, the function extends and returns that lease. seen_lease_id is the id of
+the newest lease that the node had from this registry, or 0. If start_before is not null, a lease is
+acquired only if its window can start before that tick.
 
 Returns the lease, the registry''s layout, and the system identifier and timeline of the
 registry''s server. raised_tick is the tick that snowflake_raise() has excluded. settle_called_us is the

@@ -29,7 +29,7 @@ struct AcquireRequest {
   Tick now;
   int64_t duration_us;
   SecretHash secret_hash;  // a repeated request with the same hash gets the same lease
-  int64_t seen_lease_id;   // the highest that the node has seen of this registry; 0: none
+  int64_t seen_lease_id;   // of the node's newest lease of this registry; 0: none
   Tick start_before;       // no lease unless its window begins before
 };
 

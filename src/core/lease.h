@@ -36,7 +36,7 @@ struct Secret {
 };
 
 // Registries neither reach nor believe higher lease ids, nor do nodes, so that nothing overflows. A
-// registry would have to be restarted a thousand million times to get there.
+// registry would have to be restarted thirty million times to get there.
 inline constexpr int64_t kHighestLeaseId = INT64_MAX / 2;
 
 struct Lease {

@@ -25,7 +25,7 @@ struct RegistrySeen {
   int64_t system_identifier;  // 0: nothing yet
   int64_t timeline;
   int64_t settle_called_us;
-  int64_t lease_id;
+  int64_t lease_id;  // the newest from there: a registry that has lost it is to hear of it
 };
 
 // All zero is a node that never had a lease.
@@ -224,7 +224,6 @@ enum class AnswerFault {
   kLeaseId,   // no registry assigns it
   kWorker,    // not of the datacenter
   kWindow,    // not what was asked for
-  kLeaseOld,  // not above one that was seen
   kTimeline,  // older than one that was seen
   kRaised,    // it excludes ticks far ahead
 };
@@ -261,20 +260,15 @@ constexpr bool IsOlder(const Standing &standing, const RegistrySeen &seen, int64
   return settle_called_us < seen_us || (settle_called_us == seen_us && standing.timeline < seen.timeline);
 }
 
-// After the operator's word, lease ids may continue below those that were seen.
-constexpr bool HasNewSettleCall(const Standing &standing, const RegistrySeen &seen, int64_t now_us) {
-  return PlausibleSettleCall(standing.settle_called_us, now_us) > PlausibleSettleCall(seen.settle_called_us, now_us);
-}
-
-constexpr void NoteStanding(RegistrySeen *seen, const Standing &standing, int64_t lease_id, int64_t now_us) {
-  if (lease_id > seen->lease_id || HasNewSettleCall(standing, *seen, now_us)) seen->lease_id = lease_id;
+constexpr void NoteStanding(RegistrySeen *seen, const Standing &standing, int64_t now_us) {
   seen->system_identifier = standing.system_identifier;
   seen->timeline = standing.timeline;
   seen->settle_called_us = PlausibleSettleCall(standing.settle_called_us, now_us);
 }
 
-constexpr void Note(NodeState *node, const Standing &standing, int64_t lease_id, const ClockPolicy &policy) {
-  NoteStanding(&node->seen, standing, lease_id, node->clock.shown_us);
+constexpr void Note(NodeState *node, const Standing &standing, const ClockPolicy &policy) {
+  NoteStanding(&node->seen, standing, node->clock.shown_us);
+  node->seen.lease_id = node->generator.lease.lease_id;
   const Tick before = EarliestLeft(node->generator);
   RaiseTo(&node->generator, standing.raised_tick);
   if (EarliestLeft(node->generator) > before) CatchUp(node, policy, policy.new_worker);
@@ -355,10 +349,8 @@ constexpr AnswerFault FaultOf(const NodeState &node, const Layout &layout, const
   const AnswerFault fault =
       Judge(layout, request.datacenter, answer.lease, asked.since, asked.until, request.duration_us);
   if (fault != AnswerFault::kNone) return fault;
-  if (!IsPlausibleRaise(layout, answer.standing.raised_tick, request.now)) return AnswerFault::kRaised;
-  const bool old = answer.lease.lease_id <= request.seen_lease_id &&
-                   !HasNewSettleCall(answer.standing, node.seen, node.clock.shown_us);
-  return old ? AnswerFault::kLeaseOld : AnswerFault::kNone;
+  return IsPlausibleRaise(layout, answer.standing.raised_tick, request.now) ? AnswerFault::kNone
+                                                                            : AnswerFault::kRaised;
 }
 
 // The answer to an acquire. Not used with a fault, while `stopping`, or if it begins too late.
@@ -387,7 +379,7 @@ constexpr TakenLease TakeLease(NodeState *node, const Layout &layout, const Acqu
   if (last - NowOf(*node, layout) <= MaxLead(layout, policy.max_lead_us)) RaiseTo(&node->generator, last);
   AcceptedClock(node);
   CatchUp(node, policy, policy.new_worker);
-  Note(node, answer.standing, lease.lease_id, policy);
+  Note(node, answer.standing, policy);
   node->workers_free = answer.workers_free;
   node->lease_wanted = node->new_worker_wanted = node->window_wanted = false;
   return taken;
@@ -416,7 +408,7 @@ constexpr AnswerFault TakeWindow(NodeState *node, const ExtendRequest &asked, co
   if (stopping) return AnswerFault::kNone;
   MoveWindowEnd(&node->generator, asked.lease_id, answer.window_end);
   AcceptedClock(node);
-  Note(node, answer.standing, asked.lease_id, policy);
+  Note(node, answer.standing, policy);
   node->window_wanted = false;
   return AnswerFault::kNone;
 }

@@ -8,12 +8,14 @@
 // 2. A window's end does not fall.
 // 3. Leases are acquired from the common part, or while the registry settles after a loss from the
 //    reserve. So lost leases and later ones differ in worker id, however many restarts were lost.
-// 4. A life of a registry begins with the first exchange that finds another start, timeline or
-//    system identifier of its server than the recorded one, and is recorded before it assigns
-//    anything. Lease ids then jump by random strides. A skipped id in use proves a loss.
-// 5. A restarted server may have older files, which it cannot detect. So it goes on at a random
-//    slot of the farther half of the common part, in the other direction: away from what a server
-//    with the same files acquired, which went on from the old slot.
+// 4. A life of a registry begins with the first exchange that finds another start, timeline,
+//    system identifier or database than the recorded one, and is recorded before it assigns
+//    anything. Lease ids then jump by random strides. An id in use that is skipped, or above all
+//    that were granted, proves a loss, however far above.
+// 5. A restarted server may have older files, which it cannot detect, and a copied database has an
+//    original. So it goes on at a random slot of the farther half of the common part, in the other
+//    direction: away from what the same files acquired elsewhere, which went on from the old slot.
+//    What never acquired anything may be a template of many, and begins at a random slot.
 // 6. Settling lasts as long as any lease can that the registry may have assigned. Until its end
 //    nothing expires, because a lost extend makes a row look older than its lease.
 //
@@ -30,10 +32,11 @@ inline constexpr int64_t kLeaseIdStride = int64_t{1} << 22;
 
 // A life begins up to twice as many strides further on. The more there are, the less likely two
 // servers with the same files use the same ids. The random bits above choose the slot.
-inline constexpr uint64_t kMostStrides = 400;
+inline constexpr uint64_t kMostStrides = 1 << 14;
 
-// A lease id further ahead is no proof of a loss: it would use up the numbers.
-inline constexpr int64_t kFarthestEvidence = int64_t{1} << 32;
+// Lease ids that nodes name raise the registry's own by no more in one life, so that a role cannot
+// use up the numbers. Five hundred lost lives fit in.
+inline constexpr int64_t kFarthestRaise = int64_t{1} << 46;
 
 // Planned switchovers take seconds. An older mark is of a cold copy, whose original went on.
 inline constexpr int64_t kCleanLastsUs = int64_t{10} * 60 * 1000 * kUsPerMs;
@@ -44,6 +47,7 @@ struct Here {
   int64_t system_identifier;
   int64_t timeline;
   int64_t started_us;
+  int64_t database_oid;
   int64_t clock_us;
 };
 
@@ -51,10 +55,11 @@ struct Here {
 struct Origin {
   bool found;
 
-  // Of the server when the last life began. 0 as the start: none has begun.
+  // Of server and database when the last life began. 0 as the start: none has begun.
   int64_t system_identifier;
   int64_t timeline;
   int64_t started_us;
+  int64_t database_oid;
   int64_t clean_us;  // when it was shut down cleanly; 0: it was not, or something came after
 
   int64_t last_lease_id;           // the highest of a lease that is not lost
@@ -82,7 +87,7 @@ enum class Loss {
 
 constexpr bool IsInPlace(const Origin &origin, const Here &here) {
   return origin.found && origin.system_identifier == here.system_identifier && origin.timeline == here.timeline &&
-         origin.started_us == here.started_us;
+         origin.started_us == here.started_us && origin.database_oid == here.database_oid;
 }
 
 // The mark proves that the previous timeline ended with it.
@@ -102,34 +107,45 @@ constexpr int64_t StartSlot(int64_t lease_id, int64_t common) {
   return TurnsBack(lease_id) ? common - 1 - slot : slot;
 }
 
-// The id from which a life goes on, with the slot and direction of the last one, or after a restart
-// a slot of the farther half and the other direction.
-constexpr int64_t JumpFrom(int64_t last, int64_t common, bool restarted, uint64_t random) {
+// Where a life begins on the ring.
+enum class Place {
+  kSame,     // with the slot and direction of the last one
+  kFarther,  // at a slot of the farther half, in the other direction
+  kAny,
+};
+
+// The id from which a life goes on.
+constexpr int64_t JumpFrom(int64_t last, int64_t common, Place place, uint64_t random) {
   if (last >= kHighestLeaseId) return last;
+  const int64_t chance = static_cast<int64_t>(random / kMostStrides);
   const int64_t half = common / 2;
   // One more, because the next lease is a step back from there.
-  const int64_t by =
-      restarted ? half + 1 + static_cast<int64_t>(random / kMostStrides % static_cast<uint64_t>(common - half)) : 0;
+  const int64_t by = place == Place::kFarther ? half + 1 + chance % (common - half)
+                     : place == Place::kAny   ? chance % common
+                                              : 0;
   const int64_t from = StartSlot(last, common);
   const int64_t slot = (from + (TurnsBack(last) ? common - by : by)) % common;
-  const int64_t strides = 2 * static_cast<int64_t>(random % kMostStrides + 1) + (restarted ? 1 : 0);
+  const int64_t strides = 2 * static_cast<int64_t>(random % kMostStrides + 1) + (place == Place::kFarther ? 1 : 0);
   const int64_t floor = (last / kLeaseIdStride + strides) * kLeaseIdStride;
   const int64_t remainder = TurnsBack(floor) ? common - 1 - slot : slot;
   return floor + (remainder - floor % common + common) % common;
 }
 
-// To be called unless IsInPlace(). Returns the loss that it notices.
+// To be called unless IsInPlace(). Returns the loss that it notices. A database that was copied is
+// like a server that was restarted: nothing was lost, and its original goes on.
 constexpr Loss BeginLife(Origin *origin, const Here &here, int64_t ring_size, uint64_t random) {
   const bool same_system = origin->system_identifier == here.system_identifier;
   const bool restarted = same_system && origin->timeline == here.timeline;
   const bool lossless = restarted || WasHandedOver(*origin, here);
-  const bool unused = restarted && origin->started_us == 0;
-  origin->jumped_from = origin->last_lease_id;
-  if (!unused) origin->last_lease_id = JumpFrom(origin->last_lease_id, CommonSize(ring_size), restarted, random);
+  const Place place = origin->started_us == 0 ? Place::kAny : restarted ? Place::kFarther : Place::kSame;
+  // If the last life neither granted anything nor noticed a loss, what it skipped stays skipped.
+  if (origin->loss_known || origin->last_lease_id != origin->jumped_to) origin->jumped_from = origin->last_lease_id;
+  origin->last_lease_id = JumpFrom(origin->last_lease_id, CommonSize(ring_size), place, random);
   origin->jumped_to = origin->last_lease_id;
   origin->system_identifier = here.system_identifier;
   origin->timeline = here.timeline;
   origin->started_us = here.started_us;
+  origin->database_oid = here.database_oid;
   origin->clean_us = 0;
   origin->loss_known = false;
   if (lossless) return Loss::kNone;
@@ -145,16 +161,20 @@ constexpr int64_t PromotionsSince(const Origin &record, const Here &here, Loss l
 
 // --- Settling ---
 
-// Whether a node with this lease proves an unknown loss of commits.
+// The highest lease id that ids rise above in this life.
+constexpr int64_t HighestRaise(const Origin &origin) { return origin.jumped_to + kFarthestRaise; }
+
+// Whether a node with this lease proves an unknown loss of commits, or ids have to rise.
 constexpr bool IsEvidence(const Origin &origin, int64_t named) {
-  const bool above =
-      named > origin.last_lease_id && named <= kHighestLeaseId && named - origin.last_lease_id <= kFarthestEvidence;
-  return above || (!origin.loss_known && named > origin.jumped_from && named <= origin.jumped_to);
+  if (named > origin.last_lease_id)
+    return named <= kHighestLeaseId && (!origin.loss_known || named <= HighestRaise(origin));
+  return !origin.loss_known && named > origin.jumped_from && named <= origin.jumped_to;
 }
 
 // Ids go on above all that were lost with this one. Two strides keep the direction.
 constexpr void GoAbove(Origin *origin, int64_t named) {
-  if (named > origin->last_lease_id) origin->last_lease_id = named + 2 * kLeaseIdStride;
+  if (named > origin->last_lease_id && named <= HighestRaise(*origin))
+    origin->last_lease_id = named + 2 * kLeaseIdStride;
 }
 
 // When settling ends. The clock may have been ahead when it began, so at most settling_us from now.
@@ -409,11 +429,14 @@ constexpr Tick EndForExtend(const Layout &layout, const ExtendRequest &request) 
 }
 
 // Whether an unknown lease is recorded again as its node has it: the registry has passed its id,
-// and its worker id was not used since it began.
-constexpr bool MayAdopt(const Layout &layout, const ExtendRequest &request, int64_t last_lease_id, Tick watermark) {
-  return request.lease_id > 0 && request.lease_id <= last_lease_id && request.worker >= 0 &&
+// and its worker id was not used since it began. If its window is over, it must have been lost
+// before this life: later another lease may have had the worker id, and be lost itself.
+constexpr bool MayAdopt(const Layout &layout, const ExtendRequest &request, const Origin &origin, Tick watermark) {
+  const Tick held_until = HeldUntil(layout, request.held_until);
+  const bool lost = request.lease_id > origin.jumped_from || held_until > FromEpoch(request.now);
+  return lost && request.lease_id > 0 && request.lease_id <= origin.last_lease_id && request.worker >= 0 &&
          request.worker < layout.worker_count() && request.window_start > watermark && request.window_start >= 0 &&
-         request.window_start < HeldUntil(layout, request.held_until);
+         request.window_start < held_until;
 }
 
 // The watermark of a lease that expires or is deleted by hand.

@@ -25,14 +25,18 @@
  *   lost lease has the worker id (DELETES). It would not help to refuse to extend a window that is
  *   over: a window that is still open is extended, too.
  *
- * Two things are not modelled. When the reserve is used up and half of the time has passed, a
- * registry uses the common part, which is an accepted risk. A registry adopts a lease that it does
- * not know, which changes nothing for the node (unit/settling_test.cpp).
+ * Two things are not modelled, but for -DRESTARTS the second. When the reserve is used up and half
+ * of the time has passed, a registry uses the common part, which is an accepted risk. A registry
+ * adopts a lease that it does not know.
  *
  * With -DSILENT no timeline shows the loss, as if a copy of the registry was restored: the half of
  * the reserve is then the same, and there is one loss. The only evidence is an exchange that names
  * a lost lease, which the skipped lease ids show, or a later window end than its row has. It is
  * sufficient if it comes before the next lease is acquired, and not if it comes later (UNHEARD).
+ *
+ * With -DRESTARTS the registry is restarted between the commits that are lost, any number of times.
+ * After a restart, acquires begin anywhere in the common part. A second claim is that a lost lease
+ * whose worker id is free is adopted. With -DWORD the operator reports the loss at once.
  *
  * Each rule that can be broken has a flag, and spin must then find a counterexample: see #ifdef,
  * and `runs`.
@@ -79,6 +83,9 @@ typedef Node {
   unsigned left : 3;
   bit fresh;                      /* the standby does not know its highest lease id */
   bit lost                        /* ... or did not, when it took over */
+#ifdef RESTARTS
+  ; bit far                       /* it acquired that lease after more than one restart that is lost */
+#endif
 }
 
 Place place[RING];
@@ -91,13 +98,16 @@ unsigned used : RING;             /* worker ids, in this tick */
 bit hangs;                        /* the standby */
 unsigned lost : 3;                /* commits that it has not received */
 unsigned failovers : 2;
+#ifdef RESTARTS
+unsigned restarts : 2;            /* while it hangs; 2: more than one */
+#endif
 bit unnoticed;                    /* the registry does not know yet that it has failed over */
 bit in_doubt;                     /* no timeline shows this, and rows are missing or too short */
 
 unsigned settles : 3;             /* for so many ticks */
 unsigned kept_settles : 3;
 
-hidden byte p, q, best, many, n;  /* scratch, dead between two steps */
+hidden byte p, q, best, many, n, adopts;  /* scratch, dead between two steps */
 
 #ifdef NO_SETTLING
 #define BLIND false
@@ -110,6 +120,11 @@ hidden byte p, q, best, many, n;  /* scratch, dead between two steps */
 #define DOUBTFUL in_doubt
 #endif
 #define MAY_COMMIT (!hangs || lost < LOSS)
+#ifdef NEAR_ONLY
+#define HEARD(who) (!node[who].far)
+#else
+#define HEARD(who) true
+#endif
 
 inline Committed() {
   if
@@ -147,8 +162,8 @@ inline Look(who) {
      in_doubt = 0
 #else
      if
-     :: in_doubt -> Settle()
-     :: else
+     :: in_doubt && HEARD(who) -> Settle()
+     :: else -> in_doubt = 0
      fi
 #endif
   :: else
@@ -172,6 +187,22 @@ inline HearEnd(who) {
 #endif
   :: else
   fi
+}
+
+/* Once a lost lease has a row again, its node names nothing that is lost. */
+inline Adopt(who) {
+#ifdef RESTARTS
+  if
+  :: node[who].lost && !place[node[who].worker].holder && !place[node[who].worker].ruled_out ->
+     adopts = HEARD(who);
+     assert(adopts);
+     place[node[who].worker].holder = who + 1; place[node[who].worker].left = node[who].left;
+     node[who].lost = 0; node[who].far = 0
+  :: else
+  fi
+#else
+  skip
+#endif
 }
 
 inline Leave(at, until) {
@@ -268,6 +299,10 @@ proctype World() {
        COPY(kept, place); kept_last = last; kept_settles = settles; hangs = 1
      }
 
+#ifdef RESTARTS
+  :: atomic { last = (last + 1) % COMMON; restarts = (hangs && restarts < 2 -> restarts + 1 : restarts) }
+#endif
+
   :: atomic { hangs ->
 #ifdef SILENT
        for (p : 0 .. RING - 1) {
@@ -284,6 +319,13 @@ proctype World() {
        for (p : 0 .. RING - 1) { kept[p].holder = 0; kept[p].left = 0; kept[p].ruled_out = 0 }
        for (n : 0 .. NODES - 1) { node[n].lost = node[n].fresh; node[n].fresh = 0 }
        last = kept_last; kept_last = 0; settles = kept_settles; kept_settles = 0; hangs = 0; lost = 0;
+#ifdef RESTARTS
+       restarts = 0;
+       for (n : 0 .. NODES - 1) { node[n].far = node[n].far && node[n].lost }
+#endif
+#ifdef WORD
+       Settle();
+#endif
        failovers++
      }
   od
@@ -356,6 +398,9 @@ proctype ANode(byte me) {
              place[best].holder = me + 1;
              node[me].open = 1; node[me].worker = best; node[me].wait = place[best].ruled_out;
              node[me].left = place[best].left; node[me].fresh = hangs; node[me].lost = 0;
+#ifdef RESTARTS
+             node[me].far = (hangs && restarts == 2);
+#endif
              Use(me)
           :: skip                 /* the answer is lost */
           fi
@@ -367,6 +412,7 @@ proctype ANode(byte me) {
   :: atomic { node[me].open && MAY_COMMIT ->
        Look(me);
        HearEnd(me);
+       Adopt(me);
        if
        :: KNOWN(me) ->
           q = node[me].worker;
@@ -401,7 +447,12 @@ proctype ANode(byte me) {
      }
 
   /* crash, or closed and never released */
-  :: atomic { node[me].open || node[me].fresh || node[me].lost -> Close(me); node[me].fresh = 0; node[me].lost = 0 }
+  :: atomic { node[me].open || node[me].fresh || node[me].lost ->
+       Close(me); node[me].fresh = 0; node[me].lost = 0;
+#ifdef RESTARTS
+       node[me].far = 0
+#endif
+     }
   od
 }
 

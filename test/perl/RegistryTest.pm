@@ -12,8 +12,8 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-our @EXPORT = qw(value small_layout make_registry serve_nodes place make_nodes begin_node move_node ids_flow all_different none_twice
-  node_tick draw roll_back);
+our @EXPORT = qw(value small_layout make_registry serve_nodes place make_nodes begin_node move_node restart_registry ids_flow all_different none_twice
+  node_tick draw leases roll_back);
 
 sub value { my ($server, $sql, $dbname) = @_; return $server->safe_psql($dbname // 'postgres', $sql); }
 
@@ -84,6 +84,35 @@ sub move_node
 	value($node->{server}, "ALTER DATABASE $node->{name} SET snowflake.registry = '$place'");
 	value($node->{server}, 'SELECT pg_terminate_backend(keeper_pid) FROM snowflake_status', $node->{name});
 	return;
+}
+
+# A registry is shut down cleanly and started, so many times. Each time one of the nodes acquires
+# another lease, and in the end all do, so that none has a lease of before. Returns whether they did.
+sub restart_registry
+{
+	my ($registry, $times, @nodes) = @_;
+	for (1 .. $times)
+	{
+		$registry->restart;
+		return 0 unless acquire_again($nodes[ rand @nodes ]);
+	}
+	return acquire_again(@nodes);
+}
+
+# These nodes give their leases back and acquire others.
+sub acquire_again
+{
+	my (@nodes) = @_;
+	my %before = map { $_ => 1 } '', split / /, leases(@nodes);
+	value($_->{server}, 'SELECT pg_terminate_backend(keeper_pid) FROM snowflake_status', $_->{name}) for @nodes;
+	return wait_until('other leases', sub { !grep { $before{ leases($_) } } @nodes });
+}
+
+# The lease ids of nodes, '' for a node without a lease.
+sub leases
+{
+	my (@nodes) = @_;
+	return join(' ', map { value($_->{server}, 'SELECT lease_id FROM snowflake_status', $_->{name}) } @nodes);
 }
 
 # Checks that more ids arrive.
@@ -163,12 +192,13 @@ sub let_nodes
 
 # A registry is rolled back while its nodes run, to a time before some of them started. Options: how
 # => 'backup' or 'files', word => whether the operator calls snowflake_settle(), first => which node
-# calls first.
+# calls first, restarts => how often it was restarted meanwhile.
 sub roll_back
 {
 	my ($nodes, %options) = @_;
 	my $n = ++$registries;
-	my $what = join(', ', $options{how}, $options{word} ? 'with the operator\'s word' : 'without a word', "$options{first} first");
+	my $restarts = $options{restarts} // 0;
+	my $what = join(', ', $options{how}, $restarts ? "$restarts restarts ago" : (), $options{word} ? 'with the operator\'s word' : 'without a word', "$options{first} first");
 	my $registry = make_registry("registry_$n");
 	my $place = place($registry);
 	my ($before, $lost, $after) = (2 + int(rand(2)), 2 + int(rand(3)), 2);
@@ -187,7 +217,9 @@ sub roll_back
 		$registry->start;
 	}
 	push @nodes, map { begin_node($nodes, "lost_${n}_$_", $place) } 1 .. $lost;
+	ok(restart_registry($registry, $restarts, @nodes), "$what: all nodes have leases that the state does not know") if $restarts;
 	all_different("$what, before", @nodes);
+	my $leases = leases(@nodes);
 	$registry->stop($options{how} eq 'backup' ? 'immediate' : 'fast');
 	my $conf = slurp_file($registry->data_dir . '/postgresql.conf');
 	rename $registry->data_dir, $registry->basedir . '/original' or die "rename: $!";
@@ -211,6 +243,7 @@ sub roll_back
 	  if $options{word} || $options{first} eq 'extends';
 	ok(ids_flow($_), "... $_->{name} issues") for @nodes, @late;
 	all_different("$what, later", @nodes, @late);
+	is(leases(@nodes), $leases, '... and no node has lost its lease') if $options{word} || $options{first} eq 'extends';
 	# All nodes have called by now, and no lost lease is in use any more.
 	ok(wait_until('all nodes to be known', sub { value($registry, "SELECT count(*) FROM snowflake_registry WHERE window_end > " . node_tick()) == @nodes + @late }),
 		'... and every node has a lease that the registry knows');

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t kSecondUs = 1000 * 1000;
 constexpr int64_t kClockUs = 1000 * kSecondUs;
+constexpr int64_t kDatabase = 16384;
 constexpr int64_t kRing = 32;
 constexpr int64_t kCommon = CommonSize(kRing);
 
@@ -23,28 +24,31 @@ Origin Recorded() {
   origin.system_identifier = 7;
   origin.timeline = 2;
   origin.started_us = 5;
+  origin.database_oid = kDatabase;
   origin.last_lease_id = 100;
   origin.raised_tick = kNoWatermark;
   return origin;
 }
 
-Here There() { return {7, 2, 5, kClockUs}; }
+Here There() { return {7, 2, 5, kDatabase, kClockUs}; }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Lives
 // ---------------------------------------------------------------------------------------------------------------------
 
-TEST(Life, BeginsWithAnotherStartTimelineOrSystem) {
+TEST(Life, BeginsWithAnotherStartTimelineSystemOrDatabase) {
   EXPECT_TRUE(IsInPlace(Recorded(), There()));
-  EXPECT_FALSE(IsInPlace(Recorded(), {7, 2, 6, kClockUs}));
-  EXPECT_FALSE(IsInPlace(Recorded(), {7, 3, 5, kClockUs}));
-  EXPECT_FALSE(IsInPlace(Recorded(), {8, 2, 5, kClockUs}));
+  EXPECT_FALSE(IsInPlace(Recorded(), {7, 2, 6, kDatabase, kClockUs}));
+  EXPECT_FALSE(IsInPlace(Recorded(), {7, 3, 5, kDatabase, kClockUs}));
+  EXPECT_FALSE(IsInPlace(Recorded(), {8, 2, 5, kDatabase, kClockUs}));
+  EXPECT_FALSE(IsInPlace(Recorded(), {7, 2, 5, kDatabase + 1, kClockUs}));
   EXPECT_FALSE(IsInPlace(Origin{}, There())) << "nothing was recorded yet";
   Origin origin = Recorded();
   origin.clean_us = 1;
   origin.loss_known = true;
-  BeginLife(&origin, {8, 4, 9, kClockUs}, kRing, 0);
-  EXPECT_TRUE(IsInPlace(origin, {8, 4, 9, kClockUs}));
+  const Here there = {8, 4, 9, kDatabase + 1, kClockUs};
+  BeginLife(&origin, there, kRing, 0);
+  EXPECT_TRUE(IsInPlace(origin, there));
   EXPECT_EQ(origin.clean_us, 0);
   EXPECT_FALSE(origin.loss_known);
 }
@@ -53,27 +57,30 @@ TEST(Life, BeginsWithAnotherStartTimelineOrSystem) {
 Loss Moved(Origin origin, const Here &here) { return BeginLife(&origin, here, kRing, 0); }
 
 TEST(Life, OfAnotherTimelineOrSystemTellsOfALoss) {
-  EXPECT_EQ(Moved(Recorded(), {7, 3, 9, kClockUs}), Loss::kFailover);
-  EXPECT_EQ(Moved(Recorded(), {7, 1, 9, kClockUs}), Loss::kFailover) << "an old primary";
-  EXPECT_EQ(Moved(Recorded(), {8, 2, 9, kClockUs}), Loss::kOtherSystem);
-  EXPECT_EQ(Moved(Recorded(), {7, 2, 9, kClockUs}), Loss::kNone) << "a restart";
+  EXPECT_EQ(Moved(Recorded(), {7, 3, 9, kDatabase, kClockUs}), Loss::kFailover);
+  EXPECT_EQ(Moved(Recorded(), {7, 1, 9, kDatabase, kClockUs}), Loss::kFailover) << "an old primary";
+  EXPECT_EQ(Moved(Recorded(), {8, 2, 9, kDatabase, kClockUs}), Loss::kOtherSystem);
+  EXPECT_EQ(Moved(Recorded(), {7, 2, 9, kDatabase, kClockUs}), Loss::kNone) << "a restart";
+  EXPECT_EQ(Moved(Recorded(), {7, 2, 5, kDatabase + 1, kClockUs}), Loss::kNone) << "CREATE DATABASE ... TEMPLATE";
+  EXPECT_EQ(Moved(Recorded(), {7, 3, 9, kDatabase + 1, kClockUs}), Loss::kFailover) << "copied after a promotion";
+  EXPECT_EQ(Moved(Recorded(), {8, 2, 9, kDatabase + 1, kClockUs}), Loss::kOtherSystem);
 }
 
 TEST(Life, CountsPromotions) {
   const auto since = [](const Here &here) { return PromotionsSince(Recorded(), here, Moved(Recorded(), here)); };
-  EXPECT_EQ(since({7, 3, 9, kClockUs}), 1);
-  EXPECT_EQ(since({7, 5, 9, kClockUs}), 3) << "of servers that recorded nothing that is left";
-  EXPECT_EQ(since({7, 1, 9, kClockUs}), 1) << "an old primary";
-  EXPECT_EQ(since({8, 5, 9, kClockUs}), 1) << "timelines of different systems cannot be compared";
-  EXPECT_EQ(since({7, 2, 9, kClockUs}), 0) << "a restart";
-  EXPECT_EQ(PromotionsSince({}, {7, 5, 9, kClockUs}, Loss::kEmptyOrigin), 1);
+  EXPECT_EQ(since({7, 3, 9, kDatabase, kClockUs}), 1);
+  EXPECT_EQ(since({7, 5, 9, kDatabase, kClockUs}), 3) << "of servers that recorded nothing that is left";
+  EXPECT_EQ(since({7, 1, 9, kDatabase, kClockUs}), 1) << "an old primary";
+  EXPECT_EQ(since({8, 5, 9, kDatabase, kClockUs}), 1) << "timelines of different systems cannot be compared";
+  EXPECT_EQ(since({7, 2, 9, kDatabase, kClockUs}), 0) << "a restart";
+  EXPECT_EQ(PromotionsSince({}, {7, 5, 9, kDatabase, kClockUs}, Loss::kEmptyOrigin), 1);
   for (const Loss loss : {Loss::kLease, Loss::kHeldEnd, Loss::kRange, Loss::kSettleCall})
-    EXPECT_EQ(PromotionsSince(Recorded(), {7, 2, 9, kClockUs}, loss), 0);
+    EXPECT_EQ(PromotionsSince(Recorded(), {7, 2, 9, kDatabase, kClockUs}, loss), 0);
 }
 
 TEST(Life, AFreshMarkOfTheTimelineJustBeforeTellsOfNone) {
   Origin origin = Recorded();
-  const Here next = {7, 3, 9, kClockUs};
+  const Here next = {7, 3, 9, kDatabase, kClockUs};
   for (int64_t off_us : {int64_t{0}, kCleanLastsUs - 1, 1 - kCleanLastsUs}) {
     origin.clean_us = kClockUs + off_us;
     EXPECT_EQ(Moved(origin, next), Loss::kNone) << off_us;
@@ -83,17 +90,54 @@ TEST(Life, AFreshMarkOfTheTimelineJustBeforeTellsOfNone) {
     EXPECT_EQ(Moved(origin, next), Loss::kFailover) << "a cold copy's: " << off_us;
   }
   origin.clean_us = kClockUs;
-  EXPECT_EQ(Moved(origin, {8, 3, 9, kClockUs}), Loss::kOtherSystem) << "a server that pg_upgrade made";
-  EXPECT_EQ(Moved(origin, {7, 4, 9, kClockUs}), Loss::kFailover) << "somebody was promoted in between";
-  EXPECT_EQ(Moved(origin, {7, 1, 9, kClockUs}), Loss::kFailover);
+  EXPECT_EQ(Moved(origin, {8, 3, 9, kDatabase, kClockUs}), Loss::kOtherSystem) << "a server that pg_upgrade made";
+  EXPECT_EQ(Moved(origin, {7, 4, 9, kDatabase, kClockUs}), Loss::kFailover) << "somebody was promoted in between";
+  EXPECT_EQ(Moved(origin, {7, 1, 9, kDatabase, kClockUs}), Loss::kFailover);
 }
 
-TEST(Life, TheFirstOfAllDoesNotJump) {
+// How often lives that begin here begin at each slot of the common part.
+std::vector<int64_t> Begins(const Origin &origin, const Here &here, int64_t lives) {
+  std::mt19937_64 random = SeededRandom(20250109);
+  std::vector<int64_t> count(kCommon);
+  for (int64_t i = 0; i < lives; ++i) {
+    Origin copy = origin;
+    BeginLife(&copy, here, kRing, random());
+    ++count[static_cast<size_t>(StartSlot(copy.last_lease_id + 1, kCommon))];
+  }
+  return count;
+}
+
+// The bounds are nine standard deviations wide: by chance, a correct count is outside in less than
+// one of 10^15 runs.
+TEST(Life, OfATemplateBeginsAtAnySlot) {
+  constexpr int64_t kLives = 22000;
   Origin origin = Recorded();
   origin.started_us = 0;
+  for (const Here &here : {There(), Here{7, 2, 9, kDatabase + 1, kClockUs}, Here{7, 3, 9, kDatabase, kClockUs}}) {
+    for (int64_t times : Begins(origin, here, kLives)) {
+      EXPECT_GT(times, kLives / kCommon - 9 * 32);
+      EXPECT_LT(times, kLives / kCommon + 9 * 32);
+    }
+  }
   EXPECT_EQ(BeginLife(&origin, There(), kRing, 3), Loss::kNone);
-  EXPECT_EQ(origin.last_lease_id, 100);
   EXPECT_FALSE(IsEvidence(origin, 100));
+}
+
+TEST(Life, OfACopiedDatabaseOrARestartedServerBeginsInTheFartherHalf) {
+  constexpr int64_t kLives = 22000;
+  for (const Here &here : {Here{7, 2, 5, kDatabase + 1, kClockUs}, Here{7, 2, 9, kDatabase, kClockUs}}) {
+    const std::vector<int64_t> count = Begins(Recorded(), here, kLives);
+    const int64_t from = StartSlot(Recorded().last_lease_id, kCommon);
+    for (int64_t by = 0; by < kCommon; ++by) {
+      const int64_t times = count[static_cast<size_t>((from + by) % kCommon)];
+      if (by < kCommon / 2) {
+        EXPECT_EQ(times, 0) << "the original goes on there";
+      } else {
+        EXPECT_GT(times, 2 * kLives / kCommon - 9 * 43);
+        EXPECT_LT(times, 2 * kLives / kCommon + 9 * 43);
+      }
+    }
+  }
 }
 
 TEST(Life, LeaseIdsJumpToTheSamePlaceOrAfterARestartToTheFartherHalf) {
@@ -102,30 +146,36 @@ TEST(Life, LeaseIdsJumpToTheSamePlaceOrAfterARestartToTheFartherHalf) {
     const int64_t common = 1 + Below(&random, i % 2 == 0 ? 8 : 700);
     const int64_t last = Below(&random, 1000 * kLeaseIdStride);
     const uint64_t chance = random();
-    const int64_t same = JumpFrom(last, common, false, chance);
+    const int64_t farthest = last + (2 * static_cast<int64_t>(kMostStrides) + 2) * kLeaseIdStride;
+    const int64_t same = JumpFrom(last, common, Place::kSame, chance);
     ASSERT_GT(same, last + kLeaseIdStride) << last;
-    ASSERT_LT(same, last + kFarthestEvidence) << last;
+    ASSERT_LT(same, farthest) << last;
     ASSERT_EQ(TurnsBack(same), TurnsBack(last)) << last;
     ASSERT_EQ(StartSlot(same, common), StartSlot(last, common)) << last;
-    const int64_t other = JumpFrom(last, common, true, chance);
+    const int64_t other = JumpFrom(last, common, Place::kFarther, chance);
     ASSERT_GT(other, last) << last;
+    ASSERT_LT(other, farthest) << last;
     ASSERT_NE(TurnsBack(other), TurnsBack(last)) << last;
     const int64_t by = (StartSlot(other + 1, common) - StartSlot(last, common) + common) % common;
     ASSERT_GE(TurnsBack(last) ? (common - by) % common : by, common > 1 ? common / 2 : 0) << last;
+    const int64_t any = JumpFrom(last, common, Place::kAny, chance);
+    ASSERT_GT(any, last + kLeaseIdStride) << last;
+    ASSERT_LT(any, farthest) << last;
+    ASSERT_EQ(TurnsBack(any), TurnsBack(last)) << last;
   }
-  EXPECT_NE(JumpFrom(100, kCommon, false, 1), JumpFrom(100, kCommon, false, 2));
-  EXPECT_EQ(JumpFrom(kHighestLeaseId, kCommon, true, 7), kHighestLeaseId);
+  EXPECT_NE(JumpFrom(100, kCommon, Place::kSame, 1), JumpFrom(100, kCommon, Place::kSame, 2));
+  EXPECT_EQ(JumpFrom(kHighestLeaseId, kCommon, Place::kFarther, 7), kHighestLeaseId);
 }
 
 TEST(Life, AnIdThatWasJumpedOverOrIsAboveTheHighestTellsOfALoss) {
   EXPECT_FALSE(IsEvidence(Recorded(), 100));
   EXPECT_TRUE(IsEvidence(Recorded(), 101));
-  EXPECT_TRUE(IsEvidence(Recorded(), 100 + kFarthestEvidence));
-  EXPECT_FALSE(IsEvidence(Recorded(), 101 + kFarthestEvidence));
+  EXPECT_TRUE(IsEvidence(Recorded(), kHighestLeaseId)) << "however far above";
+  EXPECT_FALSE(IsEvidence(Recorded(), kHighestLeaseId + 1)) << "no registry grants it";
   EXPECT_FALSE(IsEvidence(Recorded(), std::numeric_limits<int64_t>::max()));
   EXPECT_FALSE(IsEvidence(Recorded(), std::numeric_limits<int64_t>::min()));
   Origin origin = Recorded();
-  BeginLife(&origin, {7, 2, 9, kClockUs}, kRing, 3);
+  BeginLife(&origin, {7, 2, 9, kDatabase, kClockUs}, kRing, 3);
   const int64_t to = origin.last_lease_id;
   EXPECT_FALSE(IsEvidence(origin, 100));
   EXPECT_TRUE(IsEvidence(origin, 101));
@@ -139,6 +189,63 @@ TEST(Life, AnIdThatWasJumpedOverOrIsAboveTheHighestTellsOfALoss) {
   EXPECT_EQ(origin.last_lease_id, to + 5);
   GoAbove(&origin, to + 6);
   EXPECT_EQ(origin.last_lease_id, to + 6 + 2 * kLeaseIdStride);
+}
+
+// A registry that was put back is restarted before a node calls.
+TEST(Life, WithoutALeaseLeavesSkippedIdsSkipped) {
+  const Here first = {7, 2, 9, kDatabase, kClockUs}, second = {7, 2, 10, kDatabase, kClockUs};
+  Origin origin = Recorded();
+  BeginLife(&origin, first, kRing, 3);
+  const Origin found = origin;
+  BeginLife(&origin, second, kRing, 4);
+  EXPECT_TRUE(IsEvidence(origin, 101));
+  EXPECT_TRUE(IsEvidence(origin, found.jumped_to));
+  EXPECT_TRUE(IsEvidence(origin, origin.jumped_to));
+  origin = found;
+  origin.loss_known = true;
+  BeginLife(&origin, second, kRing, 4);
+  EXPECT_FALSE(IsEvidence(origin, 101)) << "it was adopted, or has ended";
+  origin = found;
+  ++origin.last_lease_id;
+  BeginLife(&origin, second, kRing, 4);
+  EXPECT_FALSE(IsEvidence(origin, origin.jumped_from)) << "it was granted";
+}
+
+TEST(Life, AnyNumberOfLostLivesLeadsToIdsThatLeaseIdsRiseAbove) {
+  std::mt19937_64 random = SeededRandom(20250110);
+  for (int lives = 1; lives <= 500; ++lives) {
+    const Origin old = Recorded();
+    Origin lost = old, found = old;
+    for (int i = 0; i < lives; ++i) BeginLife(&lost, {7, 2, 10 + i, kDatabase, kClockUs}, kRing, random());
+    BeginLife(&found, {7, 2, 9, kDatabase, kClockUs}, kRing, random());
+    const int64_t named = ++lost.last_lease_id;
+    ASSERT_TRUE(IsEvidence(found, named)) << lives;
+    GoAbove(&found, named);
+    ASSERT_GE(found.last_lease_id, named) << lives;
+  }
+}
+
+TEST(Life, ARoleCanRaiseLeaseIdsOnlySoFar) {
+  Origin origin = Recorded();
+  BeginLife(&origin, {7, 2, 9, kDatabase, kClockUs}, kRing, 3);
+  const int64_t before = origin.last_lease_id, highest = before + kFarthestRaise;
+  origin.loss_known = true;
+  EXPECT_FALSE(IsEvidence(origin, highest + 1)) << "the loss is known, and ids do not rise";
+  origin.loss_known = false;
+  EXPECT_TRUE(IsEvidence(origin, highest + 1)) << "yet it proves a loss";
+  GoAbove(&origin, highest + 1);
+  EXPECT_EQ(origin.last_lease_id, before);
+  GoAbove(&origin, highest);
+  EXPECT_EQ(origin.last_lease_id, highest + 2 * kLeaseIdStride);
+  GoAbove(&origin, highest + 2 * kLeaseIdStride + 1);
+  EXPECT_EQ(origin.last_lease_id, highest + 2 * kLeaseIdStride) << "once in a life";
+  BeginLife(&origin, {7, 2, 10, kDatabase, kClockUs}, kRing, 4);
+  EXPECT_TRUE(IsEvidence(origin, origin.last_lease_id + 1));
+
+  origin.last_lease_id = kHighestLeaseId - 1;
+  BeginLife(&origin, {7, 2, 11, kDatabase, kClockUs}, kRing, 4);
+  EXPECT_GT(HighestRaise(origin), kHighestLeaseId) << "nothing overflows";
+  EXPECT_FALSE(IsEvidence(origin, std::numeric_limits<int64_t>::max()));
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -160,12 +267,12 @@ TEST(Settling, LastsAsLongAsTheLongestLease) {
 TEST(Settling, IsNotShortened) {
   Origin origin = Recorded();
   Settle(&origin, There(), 60 * kSecondUs, 0);
-  const Here later = {7, 2, 5, kClockUs + 20 * kSecondUs};
+  const Here later = {7, 2, 5, kDatabase, kClockUs + 20 * kSecondUs};
   Settle(&origin, later, kSecondUs, 0);
   EXPECT_EQ(origin.settles_until_us, kClockUs + 60 * kSecondUs);
   Settle(&origin, later, 60 * kSecondUs, 0);
   EXPECT_EQ(origin.settles_until_us, kClockUs + 80 * kSecondUs) << "a further loss makes it longer";
-  const Here put_right = {7, 2, 5, kClockUs - 3600 * kSecondUs};
+  const Here put_right = {7, 2, 5, kDatabase, kClockUs - 3600 * kSecondUs};
   EXPECT_EQ(SettlesUntil(origin, put_right), put_right.clock_us + 60 * kSecondUs) << "the clock was ahead";
   EXPECT_TRUE(HasNews(origin, put_right, 0));
   EXPECT_FALSE(HasNews(origin, later, 0));
@@ -180,8 +287,8 @@ TEST(Settling, IsOverWhenItsTimeIs) {
   EXPECT_TRUE(now.active && now.noticed);
   EXPECT_FALSE(now.half_over);
   EXPECT_EQ(now.half_us, kClockUs);
-  EXPECT_TRUE(SettlingOf(origin, {7, 2, 5, kClockUs + 1}, false).half_over);
-  EXPECT_FALSE(SettlingOf(origin, {7, 2, 5, kClockUs + 30 * kSecondUs}, false).active);
+  EXPECT_TRUE(SettlingOf(origin, {7, 2, 5, kDatabase, kClockUs + 1}, false).half_over);
+  EXPECT_FALSE(SettlingOf(origin, {7, 2, 5, kDatabase, kClockUs + 30 * kSecondUs}, false).active);
   Origin next = origin;
   ++next.timeline;
   EXPECT_NE(SettlingOf(next, There(), false).downwards, now.downwards);
@@ -222,7 +329,7 @@ TEST(Order, GoesRoundTheCommonPartAndThenFromTheMiddleOfTheReserve) {
   const int64_t up = 5 * kCommon + 8;
   ASSERT_FALSE(TurnsBack(up));
   EXPECT_EQ(Tried(OrdinaryOrder(kRing, up), kRing), Slots({{8, 21}, {0, 7}, {27, 31}, {26, 22}}));
-  const int64_t down = JumpFrom(up, kCommon, true, 0);
+  const int64_t down = JumpFrom(up, kCommon, Place::kFarther, 0);
   const int64_t slot = StartSlot(down, kCommon);
   ASSERT_TRUE(TurnsBack(down));
   ASSERT_GT(slot, 0);
@@ -432,13 +539,18 @@ TEST(Adoption, TakesALeaseInAsItsNodeHasIt) {
   request.worker = 7;
   request.window_start = 100;
   request.held_until = 200;
-  EXPECT_TRUE(MayAdopt(layout, request, 50, 99));
-  EXPECT_FALSE(MayAdopt(layout, request, 50, 100)) << "another lease of the worker id was used since";
-  EXPECT_FALSE(MayAdopt(layout, request, 49, 99)) << "an id that is yet to be granted";
+  request.now = 150;
+  Origin origin = {};
+  origin.last_lease_id = origin.jumped_from = 50;
+  EXPECT_TRUE(MayAdopt(layout, request, origin, 99));
+  EXPECT_FALSE(MayAdopt(layout, request, origin, 100)) << "another lease of the worker id was used since";
+  --origin.last_lease_id;
+  EXPECT_FALSE(MayAdopt(layout, request, origin, 99)) << "an id that is yet to be granted";
+  ++origin.last_lease_id;
   const auto changed = [&](auto change) {
     ExtendRequest other = request;
     change(&other);
-    return MayAdopt(layout, other, 50, kNoWatermark);
+    return MayAdopt(layout, other, origin, kNoWatermark);
   };
   EXPECT_TRUE(changed([](ExtendRequest *) {}));
   EXPECT_FALSE(changed([](ExtendRequest *r) { r->lease_id = 0; }));
@@ -446,6 +558,10 @@ TEST(Adoption, TakesALeaseInAsItsNodeHasIt) {
   EXPECT_FALSE(changed([](ExtendRequest *r) { r->worker = 1024; }));
   EXPECT_FALSE(changed([](ExtendRequest *r) { r->window_start = -1; }));
   EXPECT_FALSE(changed([](ExtendRequest *r) { r->window_start = 200; })) << "it has no window";
+  const auto late = [](ExtendRequest *r) { r->now = 200; };
+  EXPECT_FALSE(changed(late)) << "lost earlier, and its window is over";
+  --origin.jumped_from;
+  EXPECT_TRUE(changed(late)) << "of the newest loss";
 }
 
 TEST(Watermarks, CoverWhatWasUsed) {

@@ -16,6 +16,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -37,10 +38,16 @@ struct Rules {
   bool longest = true;   // it settles as long as the longest lease, whichever lease shows the loss
   bool adoption = true;  // a lost lease is recorded again
   bool jump = true;      // lease ids jump at each start, so that lost ones reveal the loss
+  bool far = true;       // what nodes name counts, however many restarts are lost
 };
 
 // What may happen to the registry in a schedule, in addition to restarts and planned switchovers.
-enum class Kind { kOneFailover, kWordFirst, kNoWord, kSeveral };
+// In the last two, a state of 1 to 20 restarts ago takes its place: RunRestartsAgo().
+enum class Kind { kOneFailover, kWordFirst, kNoWord, kSeveral, kRestartsAgoWord, kRestartsAgo };
+constexpr bool IsRestartsAgo(Kind kind) { return kind == Kind::kRestartsAgoWord || kind == Kind::kRestartsAgo; }
+
+// Without `far`, lease ids count only as far above the registry's own as one restart can lead.
+constexpr int64_t kFarthestNear = static_cast<int64_t>(kMostStrides) * 64 / 25 * kLeaseIdStride;
 
 // Cases for which the design promises nothing.
 enum Excepted : int {
@@ -67,6 +74,7 @@ struct Row {
   int64_t lease_id;  // 0: none
   uint64_t secret;
   Tick window_start, window_end;
+  int64_t losses;  // that the registry had when it granted the lease
 };
 
 struct Worker {
@@ -106,6 +114,7 @@ class Registry {
     tables_.origin.system_identifier = 1;
     tables_.origin.timeline = timeline_;
     tables_.origin.started_us = started_us_;
+    tables_.origin.database_oid = 1;
     tables_.origin.last_lease_id = 1 + random_->Below(100000);
     tables_.origin.raised_tick = kNoWatermark;
     Commit(kStartUs);
@@ -113,8 +122,10 @@ class Registry {
 
   // --- The protocol ---
 
-  bool Acquire(int64_t at_us, uint64_t secret, int64_t named, int64_t duration_us, Held *held) {
-    Look(at_us, duration_us, named);
+  // `seen` is the node's newest lease.
+  bool Acquire(int64_t at_us, uint64_t secret, const Row &seen, int64_t duration_us, Held *held) {
+    Look(at_us, duration_us, seen);
+    CheckHeard();
     for (const Worker &worker : tables_.workers)
       if (worker.row.lease_id != 0 && worker.row.secret == secret) return *held = {worker.id, worker.row}, true;
     const Tick now = layout_.TickAt(at_us);
@@ -135,7 +146,7 @@ class Registry {
     if (expired) Leave(worker, WatermarkOfWindow(worker->row.window_end));
     Except(at_us, choice, settles, settling.downwards);
     const Tick start = WindowStart(now, worker->watermark);
-    worker->row = {lease_id, secret, start, WindowEnd(layout_, start, std::min(duration_us, kFirstWindowUs))};
+    worker->row = {lease_id, secret, start, WindowEnd(layout_, start, std::min(duration_us, kFirstWindowUs)), losses_};
     *held = {worker->id, worker->row};
     tables_.origin.last_lease_id = lease_id;
     Commit(at_us);
@@ -144,15 +155,19 @@ class Registry {
 
   // False: the lease is gone.
   bool Extend(int64_t at_us, Held *held, int64_t duration_us) {
-    Look(at_us, duration_us, held->row.lease_id);
+    Look(at_us, duration_us, held->row);
     const Tick end = std::max(held->row.window_end, WindowEnd(layout_, layout_.TickAt(at_us), duration_us));
     Worker *worker = tables_.At(held->worker);
     const bool leased = worker->row.lease_id != 0;
     const bool known = leased && worker->row.secret == held->row.secret;
-    const bool adopts = rules_.adoption && !leased && worker->watermark < held->row.window_start;
-    if (!known && !adopts) return Commit(at_us), false;
+    const bool free = !leased && worker->watermark < held->row.window_start;
+    const bool adopts = rules_.adoption && free && MayAdopt(at_us, *held, worker->watermark);
+    adopted_ += adopts;
+    not_adopted_ += free && !adopts && held->row.window_end > layout_.TickAt(at_us);
+    if (!known && !adopts) return Commit(at_us), CheckHeard(), false;
     if (adopts && held->worker >= CommonSize(ring())) granted_us_[0] = granted_us_[1] = at_us;
     if (adopts || held->row.window_end > worker->row.window_end) Lost(at_us);
+    CheckHeard();
     held->row.window_end = std::max(end, worker->row.window_end);
     worker->row = held->row;
     Commit(at_us);
@@ -160,21 +175,29 @@ class Registry {
   }
 
   void Release(int64_t at_us, const Held &held) {
-    Look(at_us, 0, held.row.lease_id);
+    Look(at_us, 0, held.row);
+    CheckHeard();
     Worker *worker = tables_.At(held.worker);
     if (worker->row.lease_id == held.row.lease_id && worker->row.secret == held.row.secret)
       Leave(worker, layout_.TickAt(at_us));
     Commit(at_us);
   }
 
+  // A lease whose answer its node refuses. It may have used the window by another clock.
+  void Refuse(int64_t at_us, const Held &held) {
+    Leave(tables_.At(held.worker), std::min(layout_.TickAt(at_us + kSkewUs), held.row.window_end - 1));
+    Commit(at_us);
+  }
+
   void Word(int64_t at_us) {
-    Look(at_us, 0, 0);
+    Look(at_us, 0, {});
     Settle(at_us);
+    tables_.origin.settle_called_us = at_us;
     Commit(at_us);
   }
 
   void Mark(int64_t at_us) {
-    Look(at_us, 0, 0);
+    Look(at_us, 0, {});
     tables_.origin.clean_us = at_us;
     Commit(at_us);
   }
@@ -208,12 +231,16 @@ class Registry {
   Committed Copy(int64_t at_us) const { return {at_us, tables_}; }
   Tick TickAt(int64_t at_us) const { return layout_.TickAt(at_us); }
   int excepted() const { return excepted_; }
+  int64_t word_us() const { return tables_.origin.settle_called_us; }
+  int64_t adopted() const { return adopted_; }
+  int64_t not_adopted() const { return not_adopted_; }
+  bool unheard() const { return unheard_; }
 
  private:
   static constexpr int64_t kRememberUs = 5 * kSecond;
 
   int64_t ring() const { return layout_.worker_count(); }
-  Here HereAt(int64_t at_us) const { return {1, timeline_, started_us_, at_us}; }
+  Here HereAt(int64_t at_us) const { return {1, timeline_, started_us_, 1, at_us}; }
 
   void Leave(Worker *worker, Tick watermark) {
     worker->watermark = std::max(worker->watermark, watermark);
@@ -226,7 +253,8 @@ class Registry {
   }
 
   // Like pg/registry/settling.cpp.
-  void Look(int64_t at_us, int64_t duration_us, int64_t named) {
+  void Look(int64_t at_us, int64_t duration_us, const Row &seen) {
+    int64_t named = seen.lease_id;
     Origin *origin = &tables_.origin;
     const Here here = HereAt(at_us);
     origin->longest_us = std::max(origin->longest_us, duration_us);
@@ -239,9 +267,32 @@ class Registry {
       if (!rules_.jump) origin->last_lease_id = origin->jumped_from = origin->jumped_to = last;
     }
     origin->clean_us = 0;
+    // From now on the registry has no excuse.
+    if (in_doubt_ && named > known_lease_id_ && seen.losses < losses_) reported_ = true, in_doubt_ = false;
+    if (!rules_.far && named - origin->last_lease_id > kFarthestNear) named = 0;
     lost |= IsEvidence(*origin, named) && !origin->loss_known;
     if (IsEvidence(*origin, named)) GoAbove(origin, named);
     if (lost) Settle(at_us);
+  }
+
+  // A node has reported a lost lease. The registry may have taken it for its own only if it was
+  // restarted again after it had granted others.
+  void CheckHeard() {
+    unheard_ |= reported_ && !tables_.origin.loss_known && (excepted_ & kUnknownLoss) == 0;
+    reported_ = false;
+  }
+
+  // No two leases have one id.
+  bool MayAdopt(int64_t at_us, const Held &held, Tick watermark) const {
+    for (const Worker &worker : tables_.workers)
+      if (worker.row.lease_id == held.row.lease_id) return false;
+    ExtendRequest request = {};
+    request.lease_id = held.row.lease_id;
+    request.worker = held.worker;
+    request.now = layout_.TickAt(at_us);
+    request.window_start = held.row.window_start;
+    request.held_until = held.row.window_end;
+    return snowflake::MayAdopt(layout_, request, tables_.origin, watermark);
   }
 
   void Lost(int64_t at_us) {
@@ -259,6 +310,8 @@ class Registry {
   }
 
   void Lose(int64_t at_us, const Committed &kept, int64_t timeline) {
+    ++losses_;
+    known_lease_id_ = kept.tables.origin.last_lease_id;
     for (int end = 0; end < 2; ++end)
       if (granted_us_[end] > kept.at_us) lost_until_us_[end] = at_us + longest_us_ + kSkewUs;
     if (lost_until_us_[timeline % 2] > at_us) excepted_ |= kSameEnd;
@@ -295,6 +348,11 @@ class Registry {
 
   int excepted_ = 0;
   bool in_doubt_ = false;
+  int64_t losses_ = 0;
+  int64_t known_lease_id_ = 0;  // after the last one: earlier leases with a higher id are lost
+  bool reported_ = false;       // such a node calls
+  bool unheard_ = false;        // ... and the registry did not notice the loss
+  int64_t adopted_ = 0, not_adopted_ = 0;  // lost leases; not although in use and their worker id free
   int64_t longest_us_ = 0;         // whatever the registry knows
   int64_t granted_us_[2] = {};     // from the reserve during settling, from its lower and its upper end
   int64_t lost_until_us_[2] = {};  // such a lost lease may be in use until then
@@ -307,28 +365,69 @@ struct Node {
   Held held = {};
   bool refused = false;
   uint64_t secret = 0;
-  int64_t seen_lease_id = 0;
+  Row seen = {};  // its newest lease
+  int64_t seen_word_us = 0;
   int64_t window_us = 0, duration_us = 0;
   int64_t next_us = 0, cut_off_until_us = 0;
+  int64_t without_since_us = 0;  // it has no id to issue
+  Tick uses_from = 0;            // ticks, up to the window's end
+};
+
+// The ticks of a worker id that a node used: [from, to).
+struct Use {
+  int32_t worker;
+  Tick from, to;
+  const Node *node;
 };
 
 struct Totals {
   int64_t schedules = 0, promised = 0, repeated = 0, broken = 0, acquired = 0, refused = 0;
+  int64_t adopted = 0, not_adopted = 0, unheard = 0, twice = 0, longest_us = 0;
 };
 
 class Schedule {
  public:
   Schedule(Kind kind, const Rules &rules, int32_t worker_bits, uint64_t seed)
       : kind_(kind),
+        rules_(rules),
         random_(seed),
         lease_us_(Duration()),
         registry_(rules, worker_bits, random_.Percent(70) ? lease_us_ : lease_us_ / 4, &random_) {
     const int64_t ring = int64_t{1} << worker_bits;
-    nodes_.resize(static_cast<size_t>(random_.Between(2, std::clamp<int64_t>(ring * 8 / 10, 2, 30))));
+    if (IsRestartsAgo(kind))
+      nodes_.resize(6);
+    else
+      nodes_.resize(static_cast<size_t>(random_.Between(2, std::clamp<int64_t>(ring * 8 / 10, 2, 30))));
     for (Node &node : nodes_) node.duration_us = random_.Percent(20) ? 10 * kSecond : lease_us_;
   }
 
   void Run(Totals *totals) {
+    if (IsRestartsAgo(kind_))
+      RunRestartsAgo();
+    else
+      RunRandomly();
+    ++totals->schedules;
+    totals->promised += registry_.excepted() == 0;
+    totals->repeated += repeated_;
+    totals->broken += broken();
+    totals->acquired += acquired_;
+    totals->refused += refused_;
+    totals->adopted += registry_.adopted();
+    totals->not_adopted += registry_.not_adopted();
+    totals->unheard += registry_.unheard();
+    totals->twice += UsedTwice();
+    totals->longest_us = std::max(totals->longest_us, longest_us_);
+  }
+
+  bool broken() const { return repeated_ && registry_.excepted() == 0; }
+
+ private:
+  struct Event {
+    int64_t at_us;
+    std::function<void()> act;
+  };
+
+  void RunRandomly() {
     for (size_t i = 0; i < nodes_.size(); ++i)
       if (random_.Percent(60)) At(now_us_ + random_.Below(kMinute), [this, i] { Begin(i); });
     if (random_.Percent(50))
@@ -344,21 +443,26 @@ class Schedule {
       at_us += Pause();
     }
     RunUntil(at_us + 2 * lease_us_ + kMinute);
-    ++totals->schedules;
-    totals->promised += registry_.excepted() == 0;
-    totals->repeated += repeated_;
-    totals->broken += repeated_ && registry_.excepted() == 0;
-    totals->acquired += acquired_;
-    totals->refused += refused_;
   }
 
-  bool broken() const { return repeated_ && registry_.excepted() == 0; }
-
- private:
-  struct Event {
-    int64_t at_us;
-    std::function<void()> act;
-  };
+  // Six nodes issue throughout, or up to two of them from the loss on. The registry is restarted up
+  // to 20 times; between restarts nodes are restarted, too, so that they acquire other leases. Then
+  // its state of before these restarts takes its place: a standby that was down is promoted, or the
+  // files are restored.
+  void RunRestartsAgo() {
+    const size_t first = static_cast<size_t>(random_.Between(4, 6));
+    for (size_t i = 0; i < first; ++i) At(now_us_ + random_.Below(20 * kSecond), [this, i] { Begin(i); });
+    int64_t at_us = now_us_ + random_.Between(25 * kSecond, kMinute);
+    for (int64_t restarts = random_.Between(1, 20); restarts > 0; --restarts) {
+      At(at_us, [this] { Restart(random_.Percent(80)); });
+      at_us += random_.Between(4 * kSecond, 30 * kSecond);
+      for (int64_t n = random_.Below(3); n > 0; --n) At(at_us - kSecond, [this, first] { BeginAnew(first); });
+    }
+    At(at_us + random_.Below(lease_us_), [this] { RestoreFirstCopy(); });
+    at_us += lease_us_;
+    for (size_t i = first; i < nodes_.size(); ++i) At(at_us + random_.Below(lease_us_), [this, i] { Begin(i); });
+    RunUntil(at_us + 3 * lease_us_ + kMinute);
+  }
 
   int64_t Duration() {
     static constexpr int64_t kDurations[] = {10 * kSecond, 30 * kSecond, 2 * kMinute, 10 * kMinute};
@@ -402,17 +506,25 @@ class Schedule {
 
   // --- Nodes ---
 
+  void BeginAnew(size_t among) {
+    const size_t i = static_cast<size_t>(random_.Below(static_cast<int64_t>(among)));
+    if (!nodes_[i].up || !nodes_[i].leased || !Reaches(nodes_[i])) return;
+    End(i, true);
+    At(now_us_ + random_.Below(kSecond), [this, i] { Begin(i); });
+  }
+
   void Begin(size_t i) {
     if (nodes_[i].up) return;
     const int64_t duration_us = nodes_[i].duration_us;
     nodes_[i] = {};
     nodes_[i].up = true;
     nodes_[i].duration_us = duration_us;
-    nodes_[i].next_us = now_us_;
+    nodes_[i].next_us = nodes_[i].without_since_us = now_us_;
   }
 
   void End(size_t i, bool cleanly) {
     Node *node = &nodes_[i];
+    if (node->leased) StopUse(node);
     if (node->up && node->leased && cleanly && Reaches(*node)) registry_.Release(now_us_, node->held);
     node->up = node->leased = false;
   }
@@ -424,9 +536,15 @@ class Schedule {
       node->next_us = now_us_ + random_.Between(100 * kMs, node->leased ? 3 * kSecond : kSecond);
     } else if (!node->leased) {
       if (node->secret == 0) node->secret = random_.Bits() | 1;
-      if (!registry_.Acquire(now_us_, node->secret, node->seen_lease_id, node->duration_us, &node->held)) {
+      if (!registry_.Acquire(now_us_, node->secret, node->seen, node->duration_us, &node->held)) {
         refused_ += !node->refused;
         node->refused = true;
+        node->next_us = now_us_ + random_.Between(250 * kMs, 750 * kMs);
+        return;
+      }
+      if (!rules_.far && node->held.row.lease_id <= node->seen.lease_id && registry_.word_us() <= node->seen_word_us) {
+        registry_.Refuse(now_us_, node->held);
+        node->secret = 0;
         node->next_us = now_us_ + random_.Between(250 * kMs, 750 * kMs);
         return;
       }
@@ -434,17 +552,62 @@ class Schedule {
       node->leased = true;
       node->refused = false;
       node->secret = 0;
-      node->seen_lease_id = std::max(node->seen_lease_id, node->held.row.lease_id);
+      node->seen = node->held.row;
+      node->seen_word_us = registry_.word_us();
       node->window_us = std::min(node->duration_us, kFirstWindowUs);
       node->next_us = now_us_ + node->window_us / 3;
+      StartUse(node);
       CheckAlone(*node);
     } else {
       node->window_us = std::min(node->duration_us, 2 * node->window_us);
       const bool lapsed = node->held.row.window_end <= registry_.TickAt(now_us_);
+      const Held before = node->held;
       node->leased = registry_.Extend(now_us_, &node->held, node->window_us);
       node->next_us = now_us_ + (node->leased ? node->window_us / 3 : 0);
-      if (node->leased && lapsed) CheckAlone(*node);
+      if (node->leased) node->seen_word_us = registry_.word_us();
+      if (node->leased && !lapsed) return;
+      StopUse(node, before.row.window_end);
+      if (!node->leased) return;
+      StartUse(node);
+      CheckAlone(*node);
     }
+  }
+
+  // --- What nodes use ---
+
+  void StartUse(Node *node) {
+    NoteWait(*node);
+    node->uses_from = std::max(node->held.row.window_start, registry_.TickAt(now_us_));
+  }
+
+  // As long as the node reaches the registry.
+  void NoteWait(const Node &node) {
+    const int64_t since_us = std::max({node.without_since_us, node.cut_off_until_us, down_until_us_});
+    longest_us_ = std::max(longest_us_, now_us_ - since_us);
+  }
+
+  void StopUse(Node *node, Tick window_end) {
+    const Tick now = registry_.TickAt(now_us_), to = std::min(now, window_end);
+    node->without_since_us = now_us_ - (now - to) * kMs;
+    if (to > node->uses_from) uses_.push_back({node->held.worker, node->uses_from, to, node});
+  }
+  void StopUse(Node *node) { StopUse(node, node->held.row.window_end); }
+
+  // How many pairs of worker id and tick two nodes used, when all has ended.
+  int64_t UsedTwice() {
+    for (Node &node : nodes_) {
+      if (node.up && node.leased)
+        StopUse(&node);
+      else if (node.up)
+        NoteWait(node);
+    }
+    std::sort(uses_.begin(), uses_.end(),
+              [](const Use &a, const Use &b) { return std::tie(a.worker, a.from) < std::tie(b.worker, b.from); });
+    int64_t ticks = 0;
+    for (size_t i = 0; i < uses_.size(); ++i)
+      for (size_t k = i + 1; k < uses_.size() && uses_[k].worker == uses_[i].worker && uses_[k].from < uses_[i].to; ++k)
+        ticks += std::min(uses_[i].to, uses_[k].to) - uses_[k].from;
+    return ticks;
   }
 
   void CheckAlone(const Node &node) {
@@ -469,8 +632,10 @@ class Schedule {
   }
 
   void Restart(bool cleanly) {
+    const bool needs_copy = IsRestartsAgo(kind_) && copies_.empty();
+    if (needs_copy && random_.Percent(50)) copies_.push_back(registry_.Copy(now_us_));  // without the mark
     if (cleanly) registry_.Mark(now_us_);
-    if (cleanly && random_.Percent(50)) copies_.push_back(registry_.Copy(now_us_));
+    if ((cleanly && random_.Percent(50)) || (needs_copy && copies_.empty())) copies_.push_back(registry_.Copy(now_us_));
     if (cleanly) registry_.ForgetPast(now_us_);
     StartAgain(3 * kSecond);
   }
@@ -501,6 +666,14 @@ class Schedule {
     if (word == 1) At(down_until_us_ + random_.Below(lease_us_), [this] { registry_.Word(now_us_); });
   }
 
+  void RestoreFirstCopy() {
+    registry_.Restore(now_us_, copies_.front(), random_.Percent(40));
+    if (random_.Percent(50)) CutOffSome();
+    StartAgain(20 * kSecond);
+    if (kind_ == Kind::kRestartsAgoWord) registry_.Word(down_until_us_);
+    if (random_.Percent(30)) At(down_until_us_ + random_.Below(3 * kSecond), [this] { Restart(random_.Percent(80)); });
+  }
+
   void StartAgain(int64_t at_most_us) {
     down_until_us_ = now_us_ + random_.Between(kSecond / 5, at_most_us);
     registry_.Start(down_until_us_);
@@ -515,6 +688,7 @@ class Schedule {
   }
 
   const Kind kind_;
+  const Rules rules_;
   Random random_;
   const int64_t lease_us_;
   Registry registry_;
@@ -526,6 +700,8 @@ class Schedule {
   int losses_ = 0;
   bool repeated_ = false;
   int64_t acquired_ = 0, refused_ = 0;
+  std::vector<Use> uses_;
+  int64_t longest_us_ = 0;  // that a node has no id although the registry is up
 };
 
 Totals RunAll(Kind kind, const Rules &rules, int32_t worker_bits, uint64_t schedules, std::string *broken) {
@@ -536,7 +712,8 @@ Totals RunAll(Kind kind, const Rules &rules, int32_t worker_bits, uint64_t sched
     schedule.Run(&totals);
     if (schedule.broken() && broken->empty()) *broken = "schedule " + std::to_string(i);
   }
-  static const char *const kNames[] = {"one failover", "put back, word first", "put back, no word", "several losses"};
+  static const char *const kNames[] = {"one failover",   "put back, word first", "put back, no word",
+                                       "several losses", "restarts ago, word first", "restarts ago, no word"};
   const auto percent = [&](int64_t count, int64_t of) {
     return 100.0 * static_cast<double>(count) / static_cast<double>(of);
   };
@@ -545,6 +722,11 @@ Totals RunAll(Kind kind, const Rules &rules, int32_t worker_bits, uint64_t sched
             << percent(totals.repeated, totals.schedules) << " %) a worker id was in use twice, " << totals.broken
             << " of them within the promise; " << percent(totals.refused, totals.acquired) << " % of "
             << totals.acquired << " acquires were refused" << std::endl;
+  if (IsRestartsAgo(kind))
+    std::cout << "    " << totals.twice << " ticks used twice; " << totals.adopted << " leases adopted, "
+              << totals.not_adopted << " in use not although their worker ids were free; " << totals.unheard
+              << " reports did not show the loss; longest time without ids "
+              << static_cast<double>(totals.longest_us) / kSecond << " s" << std::endl;
   return totals;
 }
 
@@ -557,10 +739,27 @@ TEST_P(Settles, NoWorkerIdIsInUseTwice) {
     const Totals totals = RunAll(kind, {}, GetParam(), static_cast<uint64_t>(AtLength(500, 2500)), &broken);
     EXPECT_EQ(broken, "");
     EXPECT_GT(totals.promised, totals.schedules / 3);
+    EXPECT_EQ(totals.unheard, 0);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Rings, Settles, ::testing::Values(3, 5, 10));
+
+// 400 schedules for each ring, and 10,000 in the long form. In the two larger rings nobody waits.
+TEST_P(Settles, AfterAnyNumberOfRestarts) {
+  for (Kind kind : {Kind::kRestartsAgoWord, Kind::kRestartsAgo}) {
+    std::string broken;
+    const Totals totals = RunAll(kind, {}, GetParam(), static_cast<uint64_t>(AtLength(200, 5000)), &broken);
+    EXPECT_EQ(broken, "");
+    EXPECT_GT(totals.promised, totals.schedules / 2);
+    EXPECT_EQ(totals.unheard, 0) << "one report is enough";
+    EXPECT_GT(totals.adopted, totals.schedules / 4);
+    EXPECT_EQ(totals.not_adopted, 0);
+    if (GetParam() > 3) {
+      EXPECT_LT(totals.longest_us, 5 * kSecond);
+    }
+  }
+}
 
 // Proves that the test above can fail: without a rule, worker ids repeat although the design
 // promises that they do not.
@@ -581,6 +780,20 @@ TEST(Settling, ForAsLongAsTheAskingNodesLeaseAloneWorkerIdsRepeat) {
   Rules rules;
   rules.longest = false;
   EXPECT_TRUE(Fails(Kind::kWordFirst, rules));
+}
+
+// Lost leases look too far away to be true: their nodes lose them, and are refused other leases.
+TEST(Settling, WithEvidenceOfOneRestartAloneALossIsUnknown) {
+  Rules rules;
+  rules.far = false;
+  std::string broken;
+  const auto schedules = static_cast<uint64_t>(AtLength(100, 1000));
+  const Totals word = RunAll(Kind::kRestartsAgoWord, rules, 5, schedules, &broken);
+  EXPECT_GT(word.not_adopted, word.adopted);
+  const Totals none = RunAll(Kind::kRestartsAgo, rules, 5, schedules, &broken);
+  EXPECT_GT(none.not_adopted, none.adopted);
+  EXPECT_GT(none.unheard, none.schedules / 4);
+  EXPECT_GT(none.longest_us, 5 * kMinute);
 }
 
 // These two make repeated worker ids rarer beyond what is promised.

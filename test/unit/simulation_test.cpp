@@ -220,7 +220,7 @@ class Registry {
     return judges_clocks_ && std::abs(layout_.UnixUsAt(tick) - at_us) > kMaxSkewUs;
   }
 
-  snowflake::Here Here(int64_t at_us) const { return {1, timeline_, started_us_, at_us}; }
+  snowflake::Here Here(int64_t at_us) const { return {1, timeline_, started_us_, 1, at_us}; }
   Standing Stand() const { return {1, timeline_, kNoWatermark, 0}; }
 
   // Like pg/registry/settling.cpp.

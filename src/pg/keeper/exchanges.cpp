@@ -42,11 +42,6 @@ void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireReq
                               Long(lease.window_start), Long(lease.window_end), Long(request.now),
                               Seconds(request.duration_us)));
     case AnswerFault::kRaised: ReportRaise(answer.standing.raised_tick, request.now);
-    case AnswerFault::kLeaseOld:
-      ReportUnusable(
-          psprintf("Its lease id is %lld, but lease %lld was seen before. If the registry has lost commits, call "
-                   "snowflake_settle() in its database.",
-                   Long(lease.lease_id), Long(request.seen_lease_id)));
   }
 }
 

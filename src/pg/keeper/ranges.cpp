@@ -114,7 +114,7 @@ void JudgeStanding(const Standing &standing) {
   ChangeNode(keeping.node, [&] {
     seen = keeping.node->state.seen;
     older = IsOlder(standing, seen, now_us);
-    if (!older) NoteStanding(&keeping.node->state.seen, standing, seen.lease_id, now_us);
+    if (!older) NoteStanding(&keeping.node->state.seen, standing, now_us);
   });
   if (older) ReportOlderTimeline(standing, seen);
 }

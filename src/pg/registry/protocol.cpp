@@ -256,8 +256,7 @@ void CheckHeld(const Layout &layout, Tick held_until, Tick known, Tick latest) {
 // Stores a lease that its node holds and whose row the registry lost. False if the lease is gone.
 bool AdoptLease(const Tables &tables, const Layout &layout, const ExtendRequest &request, ExtendAnswer *answer) {
   LockRegistry(tables);
-  const int64_t last_lease_id = ReadOrigin(tables).last_lease_id;
-  if (!MayAdopt(layout, request, last_lease_id, WatermarkOf(tables, request.worker))) return false;
+  if (!MayAdopt(layout, request, ReadOrigin(tables), WatermarkOf(tables, request.worker))) return false;
   Execute(tables, "SELECT 1 FROM snowflake_registry WHERE worker_id = $1 OR lease_id = $2 OR secret_hash = $3",
           Int4(request.worker), Int8(request.lease_id), HashValue(request.secret_hash));
   if (Rows() > 0) return false;

@@ -55,7 +55,9 @@ Loss Recognize(const Tables &tables, const Layout &layout, int64_t named, Origin
   }
   origin->settles_until_us = SettlesUntil(*origin, here);
   if (!IsInPlace(*origin, here)) {
-    if (loss == Loss::kNone && HasLostLeases(tables, *origin)) loss = Loss::kEmptyTables;
+    // The keeper of a database that is copied releases its lease first.
+    const bool copied = origin->database_oid != here.database_oid;
+    if (loss == Loss::kNone && !copied && HasLostLeases(tables, *origin)) loss = Loss::kEmptyTables;
     const Loss moved = BeginLife(origin, here, layout.workers_per_datacenter(), pg_prng_uint64(&pg_global_prng_state));
     if (moved != Loss::kNone) loss = moved;
   }
@@ -70,13 +72,14 @@ Loss Recognize(const Tables &tables, const Layout &layout, int64_t named, Origin
 
 Here HereNow() {
   return {static_cast<int64_t>(GetSystemIdentifier()), GetWALInsertionTimeLine(), UnixUsFromTimestamp(PgStartTime),
-          NowUnixUs()};
+          MyDatabaseId, NowUnixUs()};
 }
 
 Origin ReadOrigin(const Tables &tables) {
   Execute(tables,
-          "SELECT system_identifier, timeline, started_at, clean_at, last_lease_id, jumped_from, jumped_to,"
-          " raised_tick, longest_us, settles_until, settling_us, loss_known, settle_called_at FROM snowflake_origin");
+          "SELECT system_identifier, timeline, started_at, database_oid, clean_at, last_lease_id, jumped_from,"
+          " jumped_to, raised_tick, longest_us, settles_until, settling_us, loss_known, settle_called_at"
+          " FROM snowflake_origin");
   if (Rows() == 0) {
     Origin none = {};
     none.raised_tick = kNoWatermark;
@@ -84,21 +87,21 @@ Origin ReadOrigin(const Tables &tables) {
   }
   const auto number = [](int column) { return Int8Result(0, column); };
   const auto time = [](int column) { return TimeResult(0, column); };
-  return {true,      number(1), number(2), time(3),  time(4),    number(5),         number(6),
-          number(7), number(8), number(9), time(10), number(11), BoolResult(0, 12), time(13)};
+  return {true,      number(1), number(2), time(3),   number(4), time(5),    number(6),         number(7),
+          number(8), number(9), number(10), time(11), number(12), BoolResult(0, 13), time(14)};
 }
 
 void WriteOrigin(const Tables &tables, const Origin &origin) {
   Assert(IsLocked(tables.origin, ShareUpdateExclusiveLock));  // Requires: the registry's lock.
   Execute(tables,
           "UPDATE snowflake_origin SET system_identifier = $1, timeline = $2, started_at = nullif($3, 'epoch'),"
-          " clean_at = nullif($4, 'epoch'), last_lease_id = $5, jumped_from = $6, jumped_to = $7, longest_us = $8,"
-          " settles_until = nullif($9, 'epoch'), settling_us = $10, loss_known = $11, "
-          " settle_called_at = nullif($12, 'epoch')",
+          " database_oid = $4, clean_at = nullif($5, 'epoch'), last_lease_id = $6, jumped_from = $7, jumped_to = $8,"
+          " longest_us = $9, settles_until = nullif($10, 'epoch'), settling_us = $11, loss_known = $12,"
+          " settle_called_at = nullif($13, 'epoch')",
           Int8(origin.system_identifier), Int8(origin.timeline), TimeValue(origin.started_us),
-          TimeValue(origin.clean_us), Int8(origin.last_lease_id), Int8(origin.jumped_from), Int8(origin.jumped_to),
-          Int8(origin.longest_us), TimeValue(origin.settles_until_us), Int8(origin.settling_us),
-          Bool(origin.loss_known), TimeValue(origin.settle_called_us));
+          Int8(origin.database_oid), TimeValue(origin.clean_us), Int8(origin.last_lease_id), Int8(origin.jumped_from),
+          Int8(origin.jumped_to), Int8(origin.longest_us), TimeValue(origin.settles_until_us),
+          Int8(origin.settling_us), Bool(origin.loss_known), TimeValue(origin.settle_called_us));
   CheckWritten("snowflake_origin");
 }
 
@@ -169,9 +172,11 @@ void MarkClean(const Tables &tables, const Layout &layout) {
 
 void MakeOrigin(const Tables &tables) {
   if (ReadOrigin(tables).found) return;
-  Execute(tables, "INSERT INTO snowflake_origin (system_identifier, timeline, last_lease_id) VALUES ($1, $2, $3)",
-          Int8(static_cast<int64_t>(GetSystemIdentifier())), Int8(GetWALInsertionTimeLine()),
-          Int8(NextLeaseId(tables, 0)));
+  const Here here = HereNow();
+  Execute(tables,
+          "INSERT INTO snowflake_origin (system_identifier, timeline, database_oid, last_lease_id)"
+          " VALUES ($1, $2, $3, $4)",
+          Int8(here.system_identifier), Int8(here.timeline), Int8(here.database_oid), Int8(NextLeaseId(tables, 0)));
 }
 
 }  // namespace snowflake

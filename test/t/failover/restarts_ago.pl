@@ -1,0 +1,52 @@
+# A state of several restarts ago takes a registry's place: a standby that was down meanwhile is
+# promoted, or files are restored, with and without snowflake_settle(). The registry settles at the
+# first report, nodes keep their leases, and nodes that begin then have other worker ids. The test
+# compares all ids.
+# SNOWFLAKE_SEED repeats a run.
+# Not in the default run: three registries are restarted a dozen times under twenty nodes;
+# t/failover/evidence has a fourth.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use PostgreSQL::Test::Utils;
+use RegistryTest;
+use SnowflakeTest;
+use Test::More;
+
+seed();
+my $nodes = make_nodes('nodes', conf => "snowflake.lease_duration = 9s\nsnowflake.start_timeout = 5s\n");
+
+### A standby that was down is promoted
+
+my $primary = make_registry('primary');
+my $standby = standby_of($primary, 'standby');
+my @nodes = map { begin_node($nodes, "node_$_", place($primary, $standby)) } 1 .. 3;
+$primary->wait_for_catchup($standby, 'replay', $primary->lsn('flush'));
+$standby->stop('fast');
+push @nodes, map { begin_node($nodes, "node_$_", place($primary, $standby)) } 4 .. 6;
+ok(restart_registry($primary, 6, @nodes), 'the primary is restarted six times');
+my $leases = leases(@nodes);
+$primary->stop('immediate');
+$standby->start;
+$standby->promote;
+push @nodes, my $late = begin_node($nodes, 'late', place($primary, $standby));
+all_different('a new node', @nodes);
+is(value($standby, 'SELECT settles_until > clock_timestamp() FROM snowflake_origin'), 't', 'the registry settles');
+ok(wait_until('all to be known', sub { value($standby, 'SELECT count(*) FROM snowflake_registry WHERE window_end > ' . node_tick()) == @nodes }),
+	'it adopts what it does not know');
+ok(ids_flow($_), "... $_->{name} issues") for @nodes;
+is(leases(@nodes[ 0 .. 5 ]), $leases, '... and no node has lost its lease');
+unlike(slurp_file($nodes->logfile), qr/implausible response from registry/, '... nor refused the registry');
+cmp_ok(scalar(() = slurp_file($standby->logfile) =~ /restored lease/g), '>=', 3, '... as its log says');
+none_twice('six nodes under a registry of six restarts ago, and a new one', @nodes);
+value($nodes, "ALTER DATABASE $_->{name} ALLOW_CONNECTIONS false") for @nodes;
+value($nodes, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '$_->{name}'") for @nodes;
+$standby->stop('fast');
+
+### Files of several restarts ago
+
+roll_back($nodes, how => 'files', word => 1, first => 'acquires', restarts => 2 + int(rand(4)));
+roll_back($nodes, how => 'files', word => 0, first => 'extends', restarts => 2 + int(rand(4)));
+$nodes->stop('immediate');
+done_testing();
