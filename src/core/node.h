@@ -349,8 +349,7 @@ constexpr AnswerFault FaultOf(const NodeState &node, const Layout &layout, const
   const AnswerFault fault =
       Judge(layout, request.datacenter, answer.lease, asked.since, asked.until, request.duration_us);
   if (fault != AnswerFault::kNone) return fault;
-  return IsPlausibleRaise(layout, answer.standing.raised_tick, request.now) ? AnswerFault::kNone
-                                                                            : AnswerFault::kRaised;
+  return IsPlausibleRaise(layout, answer.standing.raised_tick, request.now) ? AnswerFault::kNone : AnswerFault::kRaised;
 }
 
 // The answer to an acquire. Not used with a fault, while `stopping`, or if it begins too late.

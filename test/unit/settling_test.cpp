@@ -352,7 +352,8 @@ class Registry {
   int64_t known_lease_id_ = 0;  // after the last one: earlier leases with a higher id are lost
   bool reported_ = false;       // such a node calls
   bool unheard_ = false;        // ... and the registry did not notice the loss
-  int64_t adopted_ = 0, not_adopted_ = 0;  // lost leases; not although in use and their worker id free
+  // Lost leases; those that were not although they are in use and their worker id is free.
+  int64_t adopted_ = 0, not_adopted_ = 0;
   int64_t longest_us_ = 0;         // whatever the registry knows
   int64_t granted_us_[2] = {};     // from the reserve during settling, from its lower and its upper end
   int64_t lost_until_us_[2] = {};  // such a lost lease may be in use until then
@@ -712,7 +713,7 @@ Totals RunAll(Kind kind, const Rules &rules, int32_t worker_bits, uint64_t sched
     schedule.Run(&totals);
     if (schedule.broken() && broken->empty()) *broken = "schedule " + std::to_string(i);
   }
-  static const char *const kNames[] = {"one failover",   "put back, word first", "put back, no word",
+  static const char *const kNames[] = {"one failover",   "put back, word first",     "put back, no word",
                                        "several losses", "restarts ago, word first", "restarts ago, no word"};
   const auto percent = [&](int64_t count, int64_t of) {
     return 100.0 * static_cast<double>(count) / static_cast<double>(of);

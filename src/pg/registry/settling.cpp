@@ -87,7 +87,7 @@ Origin ReadOrigin(const Tables &tables) {
   }
   const auto number = [](int column) { return Int8Result(0, column); };
   const auto time = [](int column) { return TimeResult(0, column); };
-  return {true,      number(1), number(2), time(3),   number(4), time(5),    number(6),         number(7),
+  return {true,      number(1), number(2),  time(3),  number(4),  time(5),           number(6), number(7),
           number(8), number(9), number(10), time(11), number(12), BoolResult(0, 13), time(14)};
 }
 
@@ -100,8 +100,8 @@ void WriteOrigin(const Tables &tables, const Origin &origin) {
           " settle_called_at = nullif($13, 'epoch')",
           Int8(origin.system_identifier), Int8(origin.timeline), TimeValue(origin.started_us),
           Int8(origin.database_oid), TimeValue(origin.clean_us), Int8(origin.last_lease_id), Int8(origin.jumped_from),
-          Int8(origin.jumped_to), Int8(origin.longest_us), TimeValue(origin.settles_until_us),
-          Int8(origin.settling_us), Bool(origin.loss_known), TimeValue(origin.settle_called_us));
+          Int8(origin.jumped_to), Int8(origin.longest_us), TimeValue(origin.settles_until_us), Int8(origin.settling_us),
+          Bool(origin.loss_known), TimeValue(origin.settle_called_us));
   CheckWritten("snowflake_origin");
 }
 
