@@ -25,9 +25,9 @@
  *   lost lease has the worker id (DELETES). It would not help to refuse to extend a window that is
  *   over: a window that is still open is extended, too.
  *
- * Two things are not modelled, but for -DRESTARTS the second. When the reserve is used up and half
- * of the time has passed, a registry uses the common part, which is an accepted risk. A registry
- * adopts a lease that it does not know.
+ * Two things are not modelled. When the reserve is used up and half of the time has passed, a
+ * registry uses the common part, which is an accepted risk. A registry adopts a lease that it does
+ * not know, which only -DRESTARTS models.
  *
  * With -DSILENT no timeline shows the loss, as if a copy of the registry was restored: the half of
  * the reserve is then the same, and there is one loss. The only evidence is an exchange that names
