@@ -702,14 +702,14 @@ COMMENT ON FUNCTION snowflake_range(pg_catalog.tstzrange) IS
 every id that is not negative, the condition id <@ snowflake_range(during) is equivalent to
 snowflake_timestamp(id) <@ during. The result has no upper bound if during ends after the
 layout''s last tick.
-Errors: 22003 for a bound at which ids are negative.';
+Errors: 22003 for a finite bound at which ids are negative.';
 
 CREATE FUNCTION snowflake_range(during pg_catalog.tstzrange, layout pg_catalog.text) RETURNS pg_catalog.int8range
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_range(pg_catalog.tstzrange, pg_catalog.text) IS
 'Returns the range of ids whose timestamps are within during, in a named layout of the view
 snowflake_layouts. The result has no upper bound if during ends after the layout''s last tick.
-Errors: 22003 for a bound at which ids are negative, 22023 for an unknown layout.';
+Errors: 22003 for a finite bound at which ids are negative, 22023 for an unknown layout.';
 
 -- Ids as text.
 

@@ -55,6 +55,11 @@ SELECT snowflake_range('[2026-01-01 00:00+00, 2100-01-01 00:00+00]', 'instagram'
 \echo :SQLSTATE
 SELECT snowflake_range('[2050-01-01 00:00+00,)', 'instagram');
 \echo :SQLSTATE
+-- Only infinity is infinite: a finite time is among the negative ids, however late it is.
+SELECT snowflake_range('[2026-01-01 00:00+00, 294276-12-31 23:59:59.999999+00]', 'instagram');
+\echo :SQLSTATE
+SELECT snowflake_range('[294247-01-10 04:00:54.775807+00,)', 'instagram');
+\echo :SQLSTATE
 SELECT snowflake_range('(,)', 'no such layout');
 \echo :SQLSTATE
 

@@ -6,7 +6,8 @@
 //
 // 1. It never shows less than before, except in FollowWall(), or after a step beyond max_bridge.
 // 2. It never shows less than the wall clock, except while a leap is held.
-// 3. It is ahead of the wall clock by at most max_bridge and what BridgeTo() adds.
+// 3. It is ahead of the wall clock by at most max_bridge, or kStepUs if that is more, and what
+//    KeepLead() adds.
 // 4. It runs at least at half the monotonic clock's speed, or stands if that would break 3.
 //
 // Readings are passed in; one that comes late, after newer ones, changes nothing.
@@ -68,8 +69,12 @@ inline constexpr int64_t kStepUs = 500;
 // Below this a leap is not reported: clocks are slewed, and systems sleep.
 inline constexpr int64_t kLeapUs = 1000 * 1000;
 
-// Wall clocks are clamped to this, some 73,000 years from 1970, so that no sum overflows.
+// Times are clamped to this, some 73,000 years from 1970, so that no sum overflows.
 inline constexpr int64_t kFarthestUs = int64_t{1} << 61;
+
+constexpr int64_t Clamped(int64_t unix_us) {
+  return unix_us > kFarthestUs ? kFarthestUs : unix_us < -kFarthestUs ? -kFarthestUs : unix_us;
+}
 
 // How far it is ahead of the wall clock; below 0: behind.
 constexpr int64_t LeadUs(const NodeClock &clock) { return clock.shown_us - clock.read.wall_us; }
@@ -80,6 +85,12 @@ constexpr void FollowWall(NodeClock *clock) {
   clock->lead_extra_us = 0;
 }
 
+// The clock may be as far ahead as it is, whatever the limits are.
+constexpr void KeepLead(NodeClock *clock, const ClockLimits &limits) {
+  const int64_t extra_us = LeadUs(*clock) - limits.max_bridge_us;
+  if (extra_us > clock->lead_extra_us) clock->lead_extra_us = extra_us;
+}
+
 // From here on the clock shows at least that, however far ahead: ids have to be issued there.
 constexpr void BridgeTo(NodeClock *clock, int64_t us, const ClockLimits &limits) {
   if (us <= clock->shown_us) return;
@@ -87,8 +98,7 @@ constexpr void BridgeTo(NodeClock *clock, int64_t us, const ClockLimits &limits)
   clock->mode = ClockMode::kBridged;
   clock->noticed = true;
   clock->since = {us, clock->read.steady_us};
-  const int64_t extra_us = LeadUs(*clock) - limits.max_bridge_us;
-  if (extra_us > clock->lead_extra_us) clock->lead_extra_us = extra_us;
+  KeepLead(clock, limits);
 }
 
 // The wall clock leapt beyond max_leap: full speed until that is over or has lasted for kHoldUs.
@@ -111,18 +121,18 @@ constexpr ClockEvent Bridge(NodeClock *clock, const ClockReading &since, int64_t
                             const ClockLimits &limits) {
   const int64_t wall_us = clock->read.wall_us;
   const int64_t latest_us = wall_us + limits.max_bridge_us + clock->lead_extra_us;
-  if (clock->shown_us > latest_us) {
-    const bool notable = clock->shown_us - wall_us > kStepUs;
+  if (clock->shown_us > latest_us + kStepUs) {
     FollowWall(clock);
-    return notable ? ClockEvent::kSteppedBack : ClockEvent::kNone;
+    return ClockEvent::kSteppedBack;
   }
   if (clock->mode != ClockMode::kBridged) clock->noticed = false;
   clock->mode = ClockMode::kBridged;
   clock->since = since;
-  clock->shown_us = half_us;
-  if (half_us > latest_us) {
-    clock->shown_us = latest_us;
-    clock->since = {latest_us, clock->read.steady_us};
+  if (half_us <= latest_us) {
+    clock->shown_us = half_us;
+  } else {
+    if (clock->shown_us < latest_us) clock->shown_us = latest_us;
+    clock->since = {clock->shown_us, clock->read.steady_us};
   }
   if (LeadUs(*clock) < clock->lead_extra_us) clock->lead_extra_us = LeadUs(*clock);
   if (!stepped && (clock->noticed || LeadUs(*clock) <= kStepUs)) return ClockEvent::kNone;
@@ -147,8 +157,7 @@ constexpr ClockEvent Move(NodeClock *clock, const ClockReading &last, const Cloc
 
 // Takes a reading. From then on `shown_us` is the time.
 constexpr void Read(NodeClock *clock, ClockReading now, const ClockLimits &limits) {
-  if (now.wall_us > kFarthestUs) now.wall_us = kFarthestUs;
-  if (now.wall_us < -kFarthestUs) now.wall_us = -kFarthestUs;
+  now.wall_us = Clamped(now.wall_us);
   const ClockReading last = clock->read;
   if (now.steady_us < last.steady_us) return;
   clock->read = now;
@@ -160,6 +169,17 @@ constexpr void Read(NodeClock *clock, ClockReading now, const ClockLimits &limit
   clock->after = now;
   ++clock->events;
   if (event == ClockEvent::kBridged) ++clock->bridged;
+}
+
+// Before the first reading after a restart. Nothing was issued meanwhile, so no more time counts as
+// passed than the wall clock has moved on: the monotonic clock may be another one by now, because a
+// container can have one of its own.
+constexpr void Resume(NodeClock *clock, const ClockReading &now) {
+  const int64_t moved_us = Clamped(now.wall_us) - clock->shown_us;
+  const int64_t more_us = now.steady_us - clock->read.steady_us - (moved_us > 0 ? moved_us : 0);
+  if (more_us <= 0) return;
+  clock->read.steady_us += more_us;
+  clock->since.steady_us += more_us;
 }
 
 }  // namespace snowflake

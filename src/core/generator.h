@@ -97,7 +97,8 @@ constexpr Decision Take(Generator *g, Tick now, int64_t want, const Terms &terms
   if (tick >= g->lease.window_end) return {Outcome::kWindowEnd, {}, tick - now};
 
   const int64_t left = g->layout.sequence_count() - sequence;
-  const int64_t count = want < left ? want : left;
+  int64_t count = want < left ? want : left;
+  if (count > INT32_MAX) count = INT32_MAX;
   g->last_tick = tick;
   g->next_sequence = sequence + count;
   return {
@@ -178,11 +179,13 @@ constexpr Retired Close(Generator *g) {
   return {g->lease.lease_id, g->lease.secret, g->lease.worker, LastTickOfLease(*g), g->lease.window_end, false};
 }
 
-// Every id from now on is of a later tick. If that is beyond the window, ids wait for an extension.
+// Every id from now on is of a later tick, also if a run returns. If that is beyond the window, ids
+// wait for an extension.
 constexpr void RaiseTo(Generator *g, Tick tick) {
   if (!g->open || g->last_tick > tick) return;
   g->last_tick = tick;
   g->next_sequence = g->layout.sequence_count();
+  Seal(g, tick);
 }
 
 // An answer that overtakes another does not shorten a window in use.

@@ -154,7 +154,11 @@ struct Layout {
   }
 
   // How long ids can still be issued; below 0 once that is over.
-  constexpr int64_t UsLeft(int64_t now_us) const { return UnixUsAt(max_tick() + 1) - now_us; }
+  constexpr int64_t UsLeft(int64_t now_us) const {
+    int64_t left_us = 0;
+    if (__builtin_sub_overflow(UnixUsAt(max_tick() + 1), now_us, &left_us)) return std::numeric_limits<int64_t>::max();
+    return left_us;
+  }
 
   // Whether a database may begin with this layout now.
   constexpr bool MayBegin(int64_t now_us) const {

@@ -5,6 +5,8 @@
 // 2. An acquire without an answer is repeated with its secret, to cost no second worker id.
 // 3. Ids and requests use the node's clock. The caller has taken a reading before (core/clock.h).
 // 4. Answers are judged before they are used; a lease that is not used is released.
+// 5. A setting is not a clock: after a change of limits no clock steps, no id falls, and no call
+//    fails.
 //
 // Locking: the server calls this under the lock of the NodeState. Clocks and secrets are passed in.
 #pragma once
@@ -28,10 +30,27 @@ struct RegistrySeen {
   int64_t lease_id;  // the newest from there: a registry that has lost it is to hear of it
 };
 
+// No max_lead is larger.
+inline constexpr int64_t kMostLeadUs = int64_t{10} * 1000 * kUsPerMs;
+
+// How far ids and the clock may lead, and what may be done about a clock that is behind.
+struct ClockPolicy {
+  int64_t max_lead_us;  // how far ahead of the clock an id may be
+  ClockLimits clock;
+  bool new_worker;  // beyond that: another worker id instead of an error
+};
+
 // All zero is a node that never had a lease.
 struct NodeState {
   NodeClock clock;
   Generator generator;
+
+  // In force for all processes: SetPolicy().
+  ClockPolicy policy;
+  // How far ids were ahead when max_lead was lowered and the clock showed `lead_since_us`. They may
+  // still be that, less half of what the clock has moved on since.
+  int64_t lead_left_us;
+  int64_t lead_since_us;
 
   Retired retired[kMaxRetired];  // the oldest first
   int retired_count;
@@ -49,12 +68,40 @@ struct NodeState {
   bool ask_by_wall;  // the registry refused the node's clock; perhaps it accepts the wall clock
 };
 
-// What may be done about a clock that is behind.
-struct ClockPolicy {
-  int64_t max_lead_us;  // how far ahead of the clock an id may be
-  ClockLimits clock;
-  bool new_worker;  // beyond that: another worker id instead of an error
-};
+// --- Limits ---
+
+constexpr Tick NowOf(const NodeState &node, const Layout &layout) { return layout.TickAt(node.clock.shown_us); }
+
+// How far an id may be ahead of the clock. What is left of a larger max_lead shrinks more slowly
+// than the clock moves on, so no id that it allowed is too far ahead later.
+constexpr Tick MaxLead(const NodeState &node, const Layout &layout) {
+  const int64_t passed_us = node.clock.shown_us - node.lead_since_us;
+  const int64_t left_us = node.lead_left_us - (passed_us > 0 ? passed_us / 2 : 0);
+  return MaxLead(layout, left_us > node.policy.max_lead_us ? left_us : node.policy.max_lead_us);
+}
+
+// Puts other limits in force. What ids and the clock lead by stays allowed.
+constexpr void SetPolicy(NodeState *node, const ClockPolicy &policy) {
+  const Layout &layout = node->generator.layout;
+  if (policy.clock.max_bridge_us < node->policy.clock.max_bridge_us) KeepLead(&node->clock, policy.clock);
+  const bool lowered = policy.max_lead_us < node->policy.max_lead_us && layout.tick_us > 0;
+  const Tick before = lowered ? MaxLead(*node, layout) : 0;
+  node->policy = policy;
+  if (!lowered) return;
+  const Tick now = NowOf(*node, layout), lead = EarliestLeft(node->generator) - now;
+  // If it is larger, the clock has stepped back. If it is still allowed, it shrinks already.
+  if (lead > before || lead <= MaxLead(*node, layout)) return;
+  // `lead` ticks, and one less for every two that the clock moves on.
+  node->lead_left_us = (lead + 1) * layout.tick_us - 1;
+  node->lead_since_us = layout.UnixUsAt(now);
+}
+
+// After a restart with the state of before.
+constexpr void Resume(NodeState *node, const ClockReading &reading, const ClockPolicy &policy) {
+  Resume(&node->clock, reading);
+  Read(&node->clock, reading, node->policy.clock);
+  SetPolicy(node, policy);
+}
 
 // --- Calls ---
 
@@ -72,8 +119,6 @@ struct RunSizing {
   }
 };
 
-constexpr Tick NowOf(const NodeState &node, const Layout &layout) { return layout.TickAt(node.clock.shown_us); }
-
 // Take() of the generator, with a request to the keeper for what is missing.
 constexpr Decision TakeOrAsk(NodeState *node, int64_t want, const Terms &terms) {
   Generator *g = &node->generator;
@@ -90,27 +135,27 @@ constexpr bool MayLead(const NodeState &node) {
 }
 
 // Moves a clock that is behind to the earliest tick left, if that may be bridged or `any_lead`.
-constexpr void CatchUp(NodeState *node, const ClockPolicy &policy, bool any_lead) {
+constexpr void CatchUp(NodeState *node, bool any_lead) {
   const Generator &g = node->generator;
-  if (!g.open || !IsBehind(g, NowOf(*node, g.layout), MaxLead(g.layout, policy.max_lead_us))) return;
-  const int64_t to_us = g.layout.UnixUsAt(EarliestLeft(g));
-  if ((any_lead && MayLead(*node)) || to_us - node->clock.read.wall_us <= policy.clock.max_bridge_us)
-    BridgeTo(&node->clock, to_us, policy.clock);
+  const ClockLimits &limits = node->policy.clock;
+  if (!g.open || !IsBehind(g, NowOf(*node, g.layout), MaxLead(*node, g.layout))) return;
+  const int64_t to_us = Clamped(g.layout.UnixUsAt(EarliestLeft(g)));
+  if ((any_lead && MayLead(*node)) || to_us - node->clock.read.wall_us <= limits.max_bridge_us)
+    BridgeTo(&node->clock, to_us, limits);
 }
 
 // No worker id is available that helps: ids go on with the present one.
-constexpr void KeepPresentWorker(NodeState *node, const ClockPolicy &policy) {
+constexpr void KeepPresentWorker(NodeState *node) {
   if (!node->generator.open || !node->new_worker_wanted) return;
   node->new_worker_wanted = false;
   node->next_secret = {};
-  CatchUp(node, policy, true);
+  CatchUp(node, true);
 }
 
 // --- The keeper's view, and the end of a lease ---
 
 // The input of core/keeper.h. If another worker id does not help, the request for it is dropped.
-constexpr KeeperView ViewForKeeper(NodeState *node, int64_t lease_duration_us, const ClockPolicy &policy,
-                                   bool leaving) {
+constexpr KeeperView ViewForKeeper(NodeState *node, int64_t lease_duration_us, bool leaving) {
   const Generator &g = node->generator;
   KeeperView view = {};
   view.lease_duration_us = lease_duration_us;
@@ -120,8 +165,8 @@ constexpr KeeperView ViewForKeeper(NodeState *node, int64_t lease_duration_us, c
   bool behind = false;
   if (g.open) {
     const Tick now = NowOf(*node, g.layout);
-    const Tick max_lead = MaxLead(g.layout, policy.max_lead_us);
-    view.window_left_us = g.layout.UnixUsAt(g.lease.window_end) - node->clock.shown_us;
+    const Tick max_lead = MaxLead(*node, g.layout);
+    view.window_left_us = Clamped(g.layout.UnixUsAt(g.lease.window_end)) - node->clock.shown_us;
     view.future = BeginsInFuture(g, now, max_lead);
     behind = IsBehind(g, now, max_lead);
   }
@@ -193,13 +238,13 @@ constexpr void Recover(NodeState *node, Tick last_tick) {
 }
 
 // A restart without a lease: nothing below the horizon may appear. If the clock is behind it by no
-// more than may be bridged, clock and next lease go on from there.
-constexpr void RecoverHorizon(NodeState *node, const Layout &layout, int64_t horizon, const ClockReading &reading,
-                              const ClockLimits &limits) {
+// more than may be bridged, and an id could lead, clock and next lease go on from there.
+constexpr void RecoverHorizon(NodeState *node, const Layout &layout, int64_t horizon, const ClockReading &reading) {
+  const ClockLimits &limits = node->policy.clock;
   Read(&node->clock, reading, limits);
   const Tick last = layout.Unpack(horizon - 1).tick;
   const int64_t to_us = layout.UnixUsAt(last + 1);
-  if (to_us > node->clock.read.wall_us + limits.max_bridge_us) return;
+  if (to_us > node->clock.read.wall_us + limits.max_bridge_us + kMostLeadUs) return;
   node->generator.layout = layout;
   node->generator.last_tick = last;
   BridgeTo(&node->clock, to_us, limits);
@@ -233,7 +278,8 @@ constexpr AnswerFault Judge(const Layout &layout, int32_t datacenter, const Leas
                             int64_t duration_us) {
   if (lease.lease_id <= 0 || lease.lease_id > kHighestLeaseId) return AnswerFault::kLeaseId;
   const int64_t ring = layout.workers_per_datacenter();
-  if (lease.worker < datacenter * ring || lease.worker >= (datacenter + 1) * ring) return AnswerFault::kWorker;
+  const int64_t first = datacenter * ring;
+  if (lease.worker < first || lease.worker - first >= ring) return AnswerFault::kWorker;
   const Tick from = lease.window_start > until ? lease.window_start : until;
   const bool fits = lease.window_start >= (since > 0 ? since : 0) && lease.window_start < lease.window_end &&
                     lease.window_start <= layout.max_tick() && lease.window_end <= WindowEnd(layout, from, duration_us);
@@ -266,12 +312,12 @@ constexpr void NoteStanding(RegistrySeen *seen, const Standing &standing, int64_
   seen->settle_called_us = PlausibleSettleCall(standing.settle_called_us, now_us);
 }
 
-constexpr void Note(NodeState *node, const Standing &standing, const ClockPolicy &policy) {
+constexpr void Note(NodeState *node, const Standing &standing) {
   NoteStanding(&node->seen, standing, node->clock.shown_us);
   node->seen.lease_id = node->generator.lease.lease_id;
   const Tick before = EarliestLeft(node->generator);
   RaiseTo(&node->generator, standing.raised_tick);
-  if (EarliestLeft(node->generator) > before) CatchUp(node, policy, policy.new_worker);
+  if (EarliestLeft(node->generator) > before) CatchUp(node, node->policy.new_worker);
 }
 
 // The registry refused the clock of a request: if the wall clock differs, they take turns.
@@ -297,27 +343,26 @@ struct AcquireAsked {
 };
 
 // The requested beginning of a window: above all issued ids, unless the clock stepped back.
-constexpr Tick StartFrom(const Generator &g, const Layout &layout, Tick clock, const ClockPolicy &policy) {
-  const Tick first_unused = FirstUnused(g, layout);
+constexpr Tick StartFrom(const NodeState &node, const Layout &layout, Tick clock) {
+  const Tick first_unused = FirstUnused(node.generator, layout);
   if (first_unused <= clock) return clock;
-  const bool stepped_back = first_unused - 1 - clock > MaxLead(layout, policy.max_lead_us) && policy.new_worker;
-  return g.open || stepped_back ? clock : first_unused;
+  const bool stepped_back = first_unused - 1 - clock > MaxLead(node, layout) && node.policy.new_worker;
+  return node.generator.open || stepped_back ? clock : first_unused;
 }
 
 // `fresh` is an unused secret.
-constexpr AcquireAsked AskForLease(NodeState *node, const Layout &layout, int64_t duration_us, const Secret &fresh,
-                                   const ClockPolicy &policy) {
+constexpr AcquireAsked AskForLease(NodeState *node, const Layout &layout, int64_t duration_us, const Secret &fresh) {
   const Generator &g = node->generator;
   AcquireAsked asked = {};
   const Tick clock = layout.TickAt(AskingUs(*node));
   asked.new_worker = g.open && node->new_worker_wanted;
-  asked.request.now = StartFrom(g, layout, clock, policy);
+  asked.request.now = StartFrom(*node, layout, clock);
   asked.request.duration_us = duration_us;
   // Another lease helps only if it begins earlier, and after a step back only if usable at once.
   asked.request.start_before = kAnyStart;
   if (g.open && g.layout == layout) {
     asked.request.start_before = EarliestLeft(g);
-    const Tick at_once = clock + MaxLead(layout, policy.max_lead_us) + 1;
+    const Tick at_once = clock + MaxLead(*node, layout) + 1;
     if (asked.new_worker && at_once < asked.request.start_before)
       asked.request.start_before = at_once > 0 ? at_once : 0;
   }
@@ -354,7 +399,7 @@ constexpr AnswerFault FaultOf(const NodeState &node, const Layout &layout, const
 
 // The answer to an acquire. Not used with a fault, while `stopping`, or if it begins too late.
 constexpr TakenLease TakeLease(NodeState *node, const Layout &layout, const AcquireAsked &asked,
-                               const AcquireAnswer &answer, bool stopping, const ClockPolicy &policy) {
+                               const AcquireAnswer &answer, bool stopping) {
   Lease lease = answer.lease;
   TakenLease taken = {FaultOf(*node, layout, asked, answer), false, false, {}};
   // A copy may have requested it, too: ForgetLease().
@@ -365,7 +410,7 @@ constexpr TakenLease TakeLease(NodeState *node, const Layout &layout, const Acqu
   node->next_secret = {};
   if (taken.fault != AnswerFault::kNone || stopping || lease.window_start >= asked.request.start_before) {
     Retire(node, {lease.lease_id, lease.secret, lease.worker, lease.window_start - 1, lease.window_end, false});
-    KeepPresentWorker(node, policy);
+    KeepPresentWorker(node);
     return taken;
   }
   taken.opened = true;
@@ -374,21 +419,24 @@ constexpr TakenLease TakeLease(NodeState *node, const Layout &layout, const Acqu
   if (taken.replaced) Retire(node, taken.old = Close(&node->generator));
   Open(&node->generator, layout, lease);
   node->clock.earliest_us = layout.epoch_us();
-  // If the clock is right again, or never was behind, ids go on in order.
-  if (last - NowOf(*node, layout) <= MaxLead(layout, policy.max_lead_us)) RaiseTo(&node->generator, last);
+  // If the clock is right again, or never was behind, ids go on in order. Otherwise they begin anew.
+  if (last - NowOf(*node, layout) <= MaxLead(*node, layout))
+    RaiseTo(&node->generator, last);
+  else
+    node->lead_left_us = 0;
   AcceptedClock(node);
-  CatchUp(node, policy, policy.new_worker);
-  Note(node, answer.standing, policy);
+  CatchUp(node, node->policy.new_worker);
+  Note(node, answer.standing);
   node->workers_free = answer.workers_free;
   node->lease_wanted = node->new_worker_wanted = node->window_wanted = false;
   return taken;
 }
 
 // A request with the wall clock asks for a longer window, by the lead of the node's clock.
-constexpr ExtendRequest AskForWindow(const NodeState &node, int64_t duration_us, const ClockPolicy &policy) {
+constexpr ExtendRequest AskForWindow(const NodeState &node, int64_t duration_us) {
   const Generator &g = node.generator;
   const Lease &lease = g.lease;
-  const Tick now = ExtendFrom(g, g.layout.TickAt(AskingUs(node)), MaxLead(g.layout, policy.max_lead_us));
+  const Tick now = ExtendFrom(g, g.layout.TickAt(AskingUs(node)), MaxLead(node, g.layout));
   const int64_t ahead_us = node.clock.shown_us - AskingUs(node), most_us = kMaxLeaseUs - duration_us;
   const int64_t longer_us = ahead_us > most_us ? most_us : ahead_us;
   if (longer_us > 0) duration_us += longer_us;
@@ -397,8 +445,8 @@ constexpr ExtendRequest AskForWindow(const NodeState &node, int64_t duration_us,
 }
 
 // The answer to an extend, which counts only for the lease in place.
-constexpr AnswerFault TakeWindow(NodeState *node, const ExtendRequest &asked, const ExtendAnswer &answer, bool stopping,
-                                 const ClockPolicy &policy) {
+constexpr AnswerFault TakeWindow(NodeState *node, const ExtendRequest &asked, const ExtendAnswer &answer,
+                                 bool stopping) {
   if (IsOlder(answer.standing, node->seen, node->clock.shown_us)) return AnswerFault::kTimeline;
   if (!IsPlausibleEnd(node->generator.layout, answer.window_end, asked.held_until, asked.now))
     return AnswerFault::kWindow;
@@ -407,7 +455,7 @@ constexpr AnswerFault TakeWindow(NodeState *node, const ExtendRequest &asked, co
   if (stopping) return AnswerFault::kNone;
   MoveWindowEnd(&node->generator, asked.lease_id, answer.window_end);
   AcceptedClock(node);
-  Note(node, answer.standing, policy);
+  Note(node, answer.standing);
   node->window_wanted = false;
   return AnswerFault::kNone;
 }

@@ -430,8 +430,8 @@ constexpr Tick EndForExtend(const Layout &layout, const ExtendRequest &request) 
 
 // Whether an unknown lease is recorded again as its node has it: the registry has passed its id,
 // and its worker id was not used since it began. If its window is over, its id must be above those
-// of earlier lives: a lease that was lost earlier has ended, and its worker id may by now be that of
-// another lost lease.
+// of earlier lives: a lease that was lost earlier has ended, and its worker id may by now be that
+// of another lost lease.
 constexpr bool MayAdopt(const Layout &layout, const ExtendRequest &request, const Origin &origin, Tick watermark) {
   const Tick held_until = HeldUntil(layout, request.held_until);
   const bool lost = request.lease_id > origin.jumped_from || held_until > FromEpoch(request.now);

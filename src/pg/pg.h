@@ -141,10 +141,13 @@ inline TimestampTz TimestampFromUnixUs(int64_t unix_us) {
   return IS_VALID_TIMESTAMP(us) ? us : DT_NOEND;
 }
 
-// The inverse. Saturates for infinite times, and from the year 294247 on, where int64 ends.
+// The inverse: the extremes are the infinities alone. From the year 294247 on, where int64 ends,
+// the result is the last microsecond before, which is later than any tick.
 inline int64_t UnixUsFromTimestamp(TimestampTz ts) {
   if (TIMESTAMP_IS_NOBEGIN(ts)) return PG_INT64_MIN;
-  return ts > PG_INT64_MAX - kPostgresEpochUs ? PG_INT64_MAX : ts + kPostgresEpochUs;
+  if (TIMESTAMP_IS_NOEND(ts)) return PG_INT64_MAX;
+  constexpr int64_t last_us = PG_INT64_MAX - 1;
+  return ts > last_us - kPostgresEpochUs ? last_us : ts + kPostgresEpochUs;
 }
 
 }  // namespace snowflake

@@ -1,7 +1,6 @@
 // Defines the settings and checks their values.
 #include "pg/settings.h"
 
-#include "core/layout.h"
 #include "core/lease.h"
 
 namespace snowflake {
@@ -111,8 +110,8 @@ void DefineSettings(bool preloading, const SettingHooks &hooks) {
   DefineInt("snowflake.max_leases_per_role", "Maximum number of leases of a role in this registry.",
             "0 means no limit.", &settings.max_leases_per_role, 0, 0, PG_INT32_MAX, PGC_SUSET);
   DefineInt("snowflake.max_lead", "Maximum time by which an id's timestamp may be ahead of the clock.",
-            "Counted in ticks of the layout, rounded down, at least one.", &settings.max_lead_ms, 5, 0, 10 * 1000,
-            PGC_SIGHUP, GUC_UNIT_MS);
+            "Counted in ticks of the layout, rounded down, at least one.", &settings.max_lead_ms, 5, 0,
+            static_cast<int>(kMostLeadUs / kUsPerMs), PGC_SIGHUP, GUC_UNIT_MS);
   DefineInt("snowflake.max_bridge", "Maximum time by which ids may be ahead of a wall clock that stepped back.",
             "Ids go on in order, at half speed, until it has caught up. 0 disables this.", &settings.max_bridge_ms,
             60 * 1000, 0, kDayMs, PGC_SIGHUP, GUC_UNIT_MS);

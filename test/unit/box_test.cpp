@@ -24,6 +24,7 @@ Secret SecretOf(uint8_t first) {
 // Holds lease 10 of worker id 3, and has used the tick kNow.
 NodeState Holding() {
   NodeState node = {};
+  node.policy = kPatience;
   Read(&node.clock, {kDefaultLayout.UnixUsAt(kNow), 1}, kPatience.clock);
   Open(&node.generator, kDefaultLayout, {10, SecretOf(1), 3, kNow - 5, kNow + 10000});
   Take(&node.generator, kNow, 1, {5, 0});

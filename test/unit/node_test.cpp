@@ -1,6 +1,10 @@
 #include "core/node.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
+
+#include "random.h"
 
 namespace snowflake {
 namespace {
@@ -116,30 +120,37 @@ AcquireAnswer Granted(int64_t lease_id, int32_t worker, Tick start, Tick end) {
   return {{lease_id, {}, worker, start, end}, kDefaultLayout, {7, 2, kNoWatermark}, 100};
 }
 
+NodeState NodeWith(const ClockPolicy &policy) {
+  NodeState node = {};
+  node.policy = policy;
+  return node;
+}
+
 // Sets the node's clock, and the wall clock as well.
 void Show(NodeState *node, Tick tick) {
   node->clock = {};
-  Read(&node->clock, {kDefaultLayout.UnixUsAt(tick), 1}, kPatience.clock);
+  Read(&node->clock, {kDefaultLayout.UnixUsAt(tick), 1}, node->policy.clock);
 }
 
 // The wall clock, `passed` ticks of the monotonic clock later.
 void Step(NodeState *node, Tick tick, Tick passed = 0) {
-  Read(&node->clock, {kDefaultLayout.UnixUsAt(tick), node->clock.read.steady_us + passed * kUsPerMs}, kPatience.clock);
+  Read(&node->clock, {kDefaultLayout.UnixUsAt(tick), node->clock.read.steady_us + passed * kUsPerMs},
+       node->policy.clock);
 }
 
 Tick Shown(const NodeState &node) { return NowOf(node, kDefaultLayout); }
 
 AcquireAsked Ask(NodeState *node, uint8_t secret) {
-  return AskForLease(node, kDefaultLayout, kDuration, SecretOf(secret), kPatience);
+  return AskForLease(node, kDefaultLayout, kDuration, SecretOf(secret));
 }
 
 TakenLease Put(NodeState *node, const AcquireAsked &asked, const AcquireAnswer &answer, bool stopping = false) {
-  return TakeLease(node, kDefaultLayout, asked, answer, stopping, kPatience);
+  return TakeLease(node, kDefaultLayout, asked, answer, stopping);
 }
 
 // A node that holds lease 10 of worker id 3, and has issued up to the tick `used`.
 NodeState Holding(Tick used) {
-  NodeState node = {};
+  NodeState node = NodeWith(kPatience);
   Show(&node, kNow);
   Put(&node, Ask(&node, 1), Granted(10, 3, kNow, kNow + 10000));
   if (used >= kNow) Take(&node.generator, used, 1, {5, 0});
@@ -185,7 +196,7 @@ TEST(Node, TakesALeaseWithALowerId) {
 }
 
 TEST(Node, AsksAgainWithTheSameSecretUntilThereIsAnAnswer) {
-  NodeState node = {};
+  NodeState node = NodeWith(kPatience);
   Show(&node, kNow);
   const AcquireAsked first = Ask(&node, 1);
   Show(&node, kNow - 50);
@@ -241,8 +252,8 @@ TEST(Node, LeavesAnOldPrimarysAnswerAlone) {
   EXPECT_EQ(Put(&node, asked, answer, false).fault, AnswerFault::kTimeline);
   EXPECT_EQ(node.retired_count, 0);
   EXPECT_EQ(node.next_secret, SecretOf(9)) << "the primary may know of this request";
-  const ExtendRequest extend = AskForWindow(node, kDuration, kPatience);
-  EXPECT_EQ(TakeWindow(&node, extend, {kNow + 60000, {7, 1, kNoWatermark}}, false, kPatience), AnswerFault::kTimeline);
+  const ExtendRequest extend = AskForWindow(node, kDuration);
+  EXPECT_EQ(TakeWindow(&node, extend, {kNow + 60000, {7, 1, kNoWatermark}}, false), AnswerFault::kTimeline);
   EXPECT_EQ(LoseLease(&node, 10, {7, 1, kNoWatermark}), AnswerFault::kTimeline);
   EXPECT_EQ(node.generator.lease.window_end, kNow + 10000);
   EXPECT_TRUE(node.generator.open);
@@ -252,23 +263,23 @@ TEST(Node, MovesTheWindowOfItsOwnLeaseOnly) {
   NodeState node = Holding(kNow + 5);
   node.window_wanted = true;
   Show(&node, kNow + 100);
-  const ExtendRequest asked = AskForWindow(node, kDuration, kPatience);
+  const ExtendRequest asked = AskForWindow(node, kDuration);
   EXPECT_EQ(asked.lease_id, 10);
   EXPECT_EQ(asked.held_until, kNow + 10000);
   const Standing standing = {7, 2, kNoWatermark};
-  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 60000, standing}, true, kPatience), AnswerFault::kNone);
+  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 60000, standing}, true), AnswerFault::kNone);
   EXPECT_EQ(node.generator.lease.window_end, kNow + 10000) << "told to stop";
-  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 60000, standing}, false, kPatience), AnswerFault::kNone);
+  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 60000, standing}, false), AnswerFault::kNone);
   EXPECT_EQ(node.generator.lease.window_end, kNow + 60000);
   EXPECT_FALSE(node.window_wanted);
-  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 20000, standing}, false, kPatience), AnswerFault::kNone);
+  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 20000, standing}, false), AnswerFault::kNone);
   EXPECT_EQ(node.generator.lease.window_end, kNow + 60000) << "an answer that was overtaken";
   ExtendRequest other = asked;
   other.lease_id = 9;
-  TakeWindow(&node, other, {kNow + 90000, standing}, false, kPatience);
+  TakeWindow(&node, other, {kNow + 90000, standing}, false);
   EXPECT_EQ(node.generator.lease.window_end, kNow + 60000);
-  EXPECT_EQ(TakeWindow(&node, asked, {INT64_MAX, standing}, false, kPatience), AnswerFault::kWindow);
-  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 60000, {7, 2, INT64_MAX}}, false, kPatience), AnswerFault::kRaised);
+  EXPECT_EQ(TakeWindow(&node, asked, {INT64_MAX, standing}, false), AnswerFault::kWindow);
+  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 60000, {7, 2, INT64_MAX}}, false), AnswerFault::kRaised);
   EXPECT_EQ(LoseLease(&node, 9, standing), AnswerFault::kNone);
   EXPECT_TRUE(node.generator.open) << "another lease's";
   EXPECT_EQ(LoseLease(&node, 10, standing), AnswerFault::kNone);
@@ -279,11 +290,11 @@ TEST(Node, BeginsAboveItsOwnIdsUnlessTheClockSteppedBack) {
   NodeState node = Holding(kNow + 5);
   CloseLease(&node);
   ASSERT_EQ(node.retired_count, 1);
-  EXPECT_EQ(StartFrom(node.generator, kDefaultLayout, kNow, kPatience), kNow + 6)
-      << "just as far behind as ids may lead";
-  EXPECT_EQ(StartFrom(node.generator, kDefaultLayout, kNow + 6, kPatience), kNow + 6);
-  EXPECT_EQ(StartFrom(node.generator, kDefaultLayout, kNow - 1, kPatience), kNow - 1);
-  EXPECT_EQ(StartFrom(node.generator, kDefaultLayout, kNow - 5000, kFailing), kNow + 6);
+  EXPECT_EQ(StartFrom(node, kDefaultLayout, kNow), kNow + 6) << "just as far behind as ids may lead";
+  EXPECT_EQ(StartFrom(node, kDefaultLayout, kNow + 6), kNow + 6);
+  EXPECT_EQ(StartFrom(node, kDefaultLayout, kNow - 1), kNow - 1);
+  node.policy = kFailing;
+  EXPECT_EQ(StartFrom(node, kDefaultLayout, kNow - 5000), kNow + 6);
 }
 
 // G9: ids stay in order also if another lease begins below issued ids: after a response that came
@@ -303,17 +314,13 @@ TEST(Node, GoesOnAboveItsIdsUnderAnyLease) {
 TEST(Node, GoesOnUnderALeaseThatBeginsAheadOfTheClock) {
   for (const Tick ahead : {Tick{6}, Tick{1000}, kMinute, kHour}) {
     for (const bool fails : {false, true}) {
-      NodeState node = {};
+      NodeState node = NodeWith(fails ? kFailing : kPatience);
       Show(&node, kNow);
-      const ClockPolicy &policy = fails ? kFailing : kPatience;
-      const AcquireAsked asked = AskForLease(&node, kDefaultLayout, kDuration, SecretOf(1), policy);
-      ASSERT_TRUE(
-          TakeLease(&node, kDefaultLayout, asked, Granted(10, 3, kNow + ahead, kNow + ahead + 10000), false, policy)
-              .opened);
+      ASSERT_TRUE(Put(&node, Ask(&node, 1), Granted(10, 3, kNow + ahead, kNow + ahead + 10000)).opened);
       const bool goes_on = !fails || ahead <= kMinute;
       EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).outcome, goes_on ? Outcome::kRun : Outcome::kClockBehind) << ahead;
       EXPECT_EQ(Shown(node), goes_on ? kNow + ahead : kNow) << ahead;
-      EXPECT_EQ(ViewForKeeper(&node, kDuration, policy, false).future, !goes_on) << ahead;
+      EXPECT_EQ(ViewForKeeper(&node, kDuration, false).future, !goes_on) << ahead;
     }
   }
 }
@@ -324,15 +331,15 @@ TEST(Node, GoesOnWhereThereIsNoBetterWorker) {
     Step(&node, kNow - kHour);
     EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).outcome, Outcome::kClockBehind);
     node.new_worker_wanted = true;
-    EXPECT_TRUE(ViewForKeeper(&node, kDuration, kPatience, false).lease_wanted);
+    EXPECT_TRUE(ViewForKeeper(&node, kDuration, false).lease_wanted);
     return node;
   };
   NodeState node = behind();
   Ask(&node, 2);
-  KeepPresentWorker(&node, kPatience);
+  KeepPresentWorker(&node);
   EXPECT_EQ(Shown(node), kNow + 5);
   EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).run.tick, kNow + 5);
-  EXPECT_FALSE(ViewForKeeper(&node, kDuration, kPatience, false).lease_wanted);
+  EXPECT_FALSE(ViewForKeeper(&node, kDuration, false).lease_wanted);
   EXPECT_EQ(node.next_secret, Secret{});
   Step(&node, kNow - kHour + 100, 100);
   EXPECT_EQ(Shown(node), kNow + 55) << "at half speed";
@@ -343,15 +350,15 @@ TEST(Node, GoesOnWhereThereIsNoBetterWorker) {
 
   node = behind();
   node.new_worker_wanted = false;
-  KeepPresentWorker(&node, kPatience);
+  KeepPresentWorker(&node);
   EXPECT_EQ(Shown(node), kNow - kHour) << "nobody wanted one";
   node.new_worker_wanted = true;
   CloseLease(&node);
-  KeepPresentWorker(&node, kPatience);
+  KeepPresentWorker(&node);
   EXPECT_EQ(Shown(node), kNow - kHour) << "no lease to go on under";
   NodeState never = {};
   never.new_worker_wanted = true;
-  KeepPresentWorker(&never, kPatience);
+  KeepPresentWorker(&never);
 }
 
 // G9: order is given up for another worker id only if ids then follow the clock.
@@ -377,13 +384,13 @@ TEST(Node, GoesOnWhereTheClockIsBeforeTheEpoch) {
   Step(&node, -5000);
   node.new_worker_wanted = true;
   EXPECT_EQ(Ask(&node, 2).request.start_before, 0) << "nothing can begin so early";
-  KeepPresentWorker(&node, kPatience);
+  KeepPresentWorker(&node);
   EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).run.tick, kNow + 5);
 }
 
 TEST(Node, BelievesALeapFromBeforeTheEpoch) {
   for (const Tick from : {Tick{-1}, Tick{0}}) {
-    NodeState node = {};
+    NodeState node = NodeWith(kPatience);
     Show(&node, from);
     ASSERT_TRUE(Put(&node, Ask(&node, 1), Granted(10, 3, 0, 10000)).opened);
     Step(&node, kNow);
@@ -396,8 +403,8 @@ TEST(Node, BelievesALeapFromBeforeTheEpoch) {
 TEST(Node, DoesNotGoOnBecauseItsWindowWasMoved) {
   NodeState node = Holding(kNow + 5);
   Step(&node, kNow - kHour);
-  const ExtendRequest asked = AskForWindow(node, kDuration, kPatience);
-  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 10000, {7, 2, kNoWatermark}}, false, kPatience), AnswerFault::kNone);
+  const ExtendRequest asked = AskForWindow(node, kDuration);
+  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 10000, {7, 2, kNoWatermark}}, false), AnswerFault::kNone);
   EXPECT_EQ(Shown(node), kNow - kHour);
   EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).outcome, Outcome::kClockBehind);
 }
@@ -420,15 +427,15 @@ TEST(Node, AsksWithTheWallClockWhereItsOwnIsRefused) {
 
   Step(&node, kNow + 100 * 24 * kHour);
   EXPECT_EQ(Shown(node), kNow) << "a leap that is not believed";
-  EXPECT_EQ(AskForWindow(node, kDuration, kPatience).now, kNow);
+  EXPECT_EQ(AskForWindow(node, kDuration).now, kNow);
   RefusedForSkew(&node);
-  const ExtendRequest asked = AskForWindow(node, kDuration, kPatience);
+  const ExtendRequest asked = AskForWindow(node, kDuration);
   EXPECT_EQ(asked.now, kNow + 100 * 24 * kHour);
   EXPECT_EQ(asked.duration_us, kDuration);
   NodeState refused = node;
   RefusedForSkew(&refused);
-  EXPECT_EQ(AskForWindow(refused, kDuration, kPatience).now, kNow) << "neither: by turns";
-  EXPECT_EQ(TakeWindow(&node, asked, {asked.now + kMinute, {7, 2, kNoWatermark}}, false, kPatience),
+  EXPECT_EQ(AskForWindow(refused, kDuration).now, kNow) << "neither: by turns";
+  EXPECT_EQ(TakeWindow(&node, asked, {asked.now + kMinute, {7, 2, kNoWatermark}}, false),
             AnswerFault::kNone);
   EXPECT_EQ(Shown(node), kNow + 100 * 24 * kHour) << "it was no mistake";
   EXPECT_FALSE(node.ask_by_wall);
@@ -437,20 +444,20 @@ TEST(Node, AsksWithTheWallClockWhereItsOwnIsRefused) {
   Step(&node, kNow - 30000);
   EXPECT_EQ(Shown(node), kNow);
   RefusedForSkew(&node);
-  const ExtendRequest bridged = AskForWindow(node, kDuration, kPatience);
+  const ExtendRequest bridged = AskForWindow(node, kDuration);
   EXPECT_EQ(bridged.now, kNow - 30000);
   EXPECT_EQ(bridged.duration_us, kDuration + 30000 * kUsPerMs) << "the window is to last as long";
-  TakeWindow(&node, bridged, {kNow + 30000, {7, 2, kNoWatermark}}, false, kPatience);
+  TakeWindow(&node, bridged, {kNow + 30000, {7, 2, kNoWatermark}}, false);
   EXPECT_EQ(Shown(node), kNow) << "order stays";
   EXPECT_TRUE(node.ask_by_wall);
   Step(&node, kNow + 30000, 60000);
-  TakeWindow(&node, AskForWindow(node, kDuration, kPatience), {kNow + 90000, {7, 2, kNoWatermark}}, false, kPatience);
+  TakeWindow(&node, AskForWindow(node, kDuration), {kNow + 90000, {7, 2, kNoWatermark}}, false);
   EXPECT_FALSE(node.ask_by_wall) << "the wall clock has caught up";
 }
 
 // A copy of this node may have sent a request with the same secret.
 TEST(Node, TakesNoLeaseThatItAskedForBeforeItWasTold) {
-  NodeState node = {};
+  NodeState node = NodeWith(kPatience);
   Show(&node, kNow);
   const AcquireAsked asked = Ask(&node, 1);
   ForgetLease(&node);
@@ -461,7 +468,7 @@ TEST(Node, TakesNoLeaseThatItAskedForBeforeItWasTold) {
 }
 
 TEST(Node, BelievesALeaseOfTheLatestClockThatItWasAskedWith) {
-  NodeState node = {};
+  NodeState node = NodeWith(kPatience);
   Show(&node, kNow);
   Ask(&node, 1);
   Show(&node, kNow - 2 * kMinute);
@@ -471,7 +478,7 @@ TEST(Node, BelievesALeaseOfTheLatestClockThatItWasAskedWith) {
 }
 
 TEST(Node, KeepsTheNewestRetiredLeases) {
-  NodeState node = {};
+  NodeState node = NodeWith(kPatience);
   for (int64_t lease_id = 1; lease_id <= kMaxRetired + 2; ++lease_id) Retire(&node, {lease_id, {}, 0, 0, 0, false});
   ASSERT_EQ(node.retired_count, kMaxRetired);
   EXPECT_EQ(node.retired[0].lease_id, 3);
@@ -489,18 +496,18 @@ TEST(Node, DropsAWishThatNoLongerHelps) {
   node.new_worker_wanted = true;
   Show(&node, kNow - 5000);
   Ask(&node, 2);
-  EXPECT_TRUE(ViewForKeeper(&node, kDuration, kPatience, false).lease_wanted);
+  EXPECT_TRUE(ViewForKeeper(&node, kDuration, false).lease_wanted);
   EXPECT_EQ(node.next_secret, SecretOf(2));
   Show(&node, kNow + 6);
-  EXPECT_FALSE(ViewForKeeper(&node, kDuration, kPatience, false).lease_wanted);
+  EXPECT_FALSE(ViewForKeeper(&node, kDuration, false).lease_wanted);
   EXPECT_EQ(node.next_secret, Secret{}) << "what it drew begins too early for a clock that is right again";
 }
 
 TEST(Node, GoesOnAboveTheHorizonOfALifeBefore) {
   const int64_t horizon = kDefaultLayout.Pack({kNow, 7, 3});
   const auto recovered = [&](Tick clock) {
-    NodeState node = {};
-    RecoverHorizon(&node, kDefaultLayout, horizon, {kDefaultLayout.UnixUsAt(clock), 1}, kPatience.clock);
+    NodeState node = NodeWith(kPatience);
+    RecoverHorizon(&node, kDefaultLayout, horizon, {kDefaultLayout.UnixUsAt(clock), 1});
     return node;
   };
   const auto first_id = [](NodeState node) {
@@ -513,6 +520,9 @@ TEST(Node, GoesOnAboveTheHorizonOfALifeBefore) {
   EXPECT_GT(first_id(recovered(kNow)), horizon) << "not in its tick, which other worker ids share";
   EXPECT_GT(first_id(recovered(kNow - 5000)), horizon) << "the clock stepped back";
   EXPECT_EQ(Shown(recovered(kNow - 2 * kMinute)), kNow - 2 * kMinute) << "by more than may be bridged";
+  NodeState unbridged = NodeWith({0, {0, 0}, false});
+  RecoverHorizon(&unbridged, kDefaultLayout, horizon, {kDefaultLayout.UnixUsAt(kNow - 9000), 1});
+  EXPECT_GT(first_id(unbridged), horizon) << "ids were ahead, and not the clock behind";
 
   NodeState node = recovered(kNow);
   Step(&node, kNow - 5000, 100);
@@ -520,6 +530,211 @@ TEST(Node, GoesOnAboveTheHorizonOfALifeBefore) {
   node = recovered(kNow - 5000);
   node.ask_by_wall = true;
   EXPECT_GT(first_id(node), horizon) << "the registry wants to be asked by the wall clock";
+}
+
+// --- Changes of settings ---
+
+constexpr Layout kHundredths = {0, 10 * kUsPerMs, 39, 0, 16, 8, true};
+constexpr Layout kSeconds = {1700000000000, 1000 * kUsPerMs, 28, 0, 22, 13, false};
+
+constexpr ClockPolicy WithLead(int64_t max_lead_ms) {
+  return {max_lead_ms * kUsPerMs, kPatience.clock, kPatience.new_worker};
+}
+
+// A node under a long lease, whose clock runs.
+struct Running {
+  Layout layout;
+  NodeState node;
+  int64_t wall_us = int64_t{1800000000} * 1000 * kUsPerMs + 123;
+  int64_t steady_us = 1;
+
+  Running(const Layout &layout, const ClockPolicy &policy) : layout(layout), node(NodeWith(policy)) {
+    Pass(0);
+    Open(&node.generator, layout, {10, SecretOf(1), 3, layout.TickAt(wall_us), layout.max_tick()});
+  }
+  void Pass(int64_t us) {
+    wall_us += us;
+    steady_us += us;
+    Read(&node.clock, {wall_us, steady_us}, node.policy.clock);
+  }
+  Decision TakeAll() { return TakeOrAsk(&node, layout.sequence_count(), {MaxLead(node, layout), 0}); }
+  // All that may be used by now. Returns how far the last tick is ahead of the clock.
+  Tick UseUp() {
+    while (TakeAll().outcome == Outcome::kRun) {
+    }
+    EXPECT_EQ(TakeAll().outcome, Outcome::kTickUsedUp);
+    return node.generator.last_tick - NowOf(node, layout);
+  }
+};
+
+// G2, G9: at full speed, and with nothing to issue.
+TEST(Limits, ALoweredLeadGoesAtHalfOfTheClocksSpeed) {
+  for (const Layout &layout : {kDefaultLayout, kHundredths, kSeconds}) {
+    for (const int64_t lowered_ms : {0, 5, 2000}) {
+      Running running(layout, WithLead(10000));
+      const Tick lead = running.UseUp(), least = MaxLead(layout, lowered_ms * kUsPerMs);
+      ASSERT_EQ(lead, 10000 * kUsPerMs / layout.tick_us);
+      const int64_t shown_us = running.node.clock.shown_us;
+      SetPolicy(&running.node, WithLead(lowered_ms));
+      EXPECT_EQ(running.node.clock.shown_us, shown_us) << "the clock is right";
+      EXPECT_EQ(running.UseUp(), lead) << "not one tick more";
+      Running idle = running;
+      for (Tick passed = 1; passed <= 2 * lead; ++passed) {
+        running.Pass(layout.tick_us);
+        ASSERT_EQ(running.UseUp(), std::max(lead - passed / 2, least));
+        idle.Pass(layout.tick_us);
+        ASSERT_NE(Running(idle).TakeAll().outcome, Outcome::kClockBehind);
+      }
+      EXPECT_EQ(running.UseUp(), least);
+      EXPECT_EQ(running.node.clock.events, 0);
+      EXPECT_FALSE(ViewForKeeper(&running.node, kDuration, false).lease_wanted);
+    }
+  }
+}
+
+// Limits that change all the time add up to no more than the largest.
+TEST(Limits, LeadsOfSettingsDoNotAddUp) {
+  for (const Layout &layout : {kDefaultLayout, kHundredths, kSeconds}) {
+    Running running(layout, WithLead(10000));
+    for (int i = 0; i < 200; ++i) {
+      ASSERT_LE(running.UseUp(), 10000 * kUsPerMs / layout.tick_us);
+      SetPolicy(&running.node, WithLead(i % 3 == 0 ? 10000 : i % 3 == 1 ? 0 : 4000));
+      running.Pass(i % 7 * layout.tick_us / 3);
+    }
+  }
+}
+
+TEST(Limits, EndALeadThatNobodyUsed) {
+  Running running(kDefaultLayout, WithLead(10000));
+  running.TakeAll();
+  SetPolicy(&running.node, WithLead(5));
+  EXPECT_EQ(running.UseUp(), 5);
+}
+
+// Nor does the clock step, whatever it bridges.
+TEST(Limits, ALoweredMaxBridgeIsNoStep) {
+  Running running(kDefaultLayout, kPatience);
+  running.Pass(1000);
+  running.wall_us -= 30000 * kUsPerMs;
+  running.Pass(0);
+  const int64_t shown_us = running.node.clock.shown_us;
+  running.UseUp();
+  SetPolicy(&running.node, {0, {0, 0}, false});
+  running.Pass(1000 * kUsPerMs);
+  EXPECT_EQ(running.node.clock.shown_us, shown_us + 500 * kUsPerMs) << "half speed";
+  EXPECT_EQ(running.TakeAll().outcome, Outcome::kRun);
+  EXPECT_EQ(running.node.clock.events, 1);
+}
+
+TEST(Limits, HideNoStepOfTheClock) {
+  for (const int64_t lowered_ms : {0, 5, 10000}) {
+    Running running(kDefaultLayout, WithLead(10000));
+    running.UseUp();
+    Running before = running;
+    SetPolicy(&running.node, WithLead(lowered_ms));
+    for (Running *stepped : {&before, &running}) {
+      stepped->wall_us -= kHour * kUsPerMs;
+      stepped->Pass(0);
+      SetPolicy(&stepped->node, WithLead(lowered_ms));
+      EXPECT_EQ(stepped->TakeAll().outcome, Outcome::kClockBehind);
+    }
+    // Under another worker id nothing is left of the lead.
+    running.node.new_worker_wanted = true;
+    const AcquireAsked asked = Ask(&running.node, 2);
+    ASSERT_TRUE(Put(&running.node, asked, Granted(11, 4, asked.request.now, asked.request.now + kMinute)).opened);
+    EXPECT_EQ(running.UseUp(), std::max(lowered_ms, int64_t{1}));
+  }
+}
+
+// G2: a lease that is acquired after the lead was lowered begins above the ids of before.
+TEST(Limits, LeaveIdsInOrderUnderTheNextLease) {
+  Running running(kDefaultLayout, WithLead(10000));
+  running.UseUp();
+  const Tick last = running.node.generator.last_tick;
+  CloseLease(&running.node);
+  SetPolicy(&running.node, WithLead(0));
+  running.Pass(100 * kUsPerMs);
+  const AcquireAsked asked = Ask(&running.node, 2);
+  EXPECT_EQ(asked.request.now, last + 1);
+  ASSERT_TRUE(Put(&running.node, asked, Granted(11, 4, last + 1, last + 60000)).opened);
+  EXPECT_EQ(running.TakeAll().run.tick, last + 1);
+  NodeState never = {};
+  SetPolicy(&never, WithLead(10000));
+  SetPolicy(&never, WithLead(0));
+}
+
+// Before the first call after a crash the settings may have changed.
+TEST(Limits, AreTheNewOnesAfterARestart) {
+  Running running(kDefaultLayout, WithLead(10000));
+  const Tick lead = running.UseUp();
+  ClockPolicy none = {0, {0, 0}, false};
+  Recover(&running.node, running.node.generator.last_tick);
+  running.wall_us += 100 * kUsPerMs;
+  running.steady_us += 100 * kUsPerMs;
+  Resume(&running.node, {running.wall_us, running.steady_us}, none);
+  EXPECT_FALSE(running.node.policy.new_worker);
+  EXPECT_EQ(running.UseUp(), lead - 100);
+  for (int i = 0; i < 100; ++i) running.Pass(200 * kUsPerMs);
+  EXPECT_EQ(running.UseUp(), 1);
+}
+
+// Times pass, limits change, and ids are taken, all at random: with a clock that is right no call
+// finds it behind, and the lead is what the limits allow or have allowed.
+TEST(Limits, MayChangeInAnyWay) {
+  std::mt19937_64 random = SeededRandom(20261130);
+  const auto below = [&](int64_t limit) { return Below(&random, limit); };
+  const auto limits = [&] {
+    const int64_t leads_ms[] = {0, 1, 5, 100, 999, 1000, 1001, 9999, 10000};
+    const int64_t bridges_us[] = {0, 1, kUsPerMs, kMinute * kUsPerMs}, leaps_us[] = {0, kUsPerMs, kHour *kUsPerMs};
+    return ClockPolicy{leads_ms[below(9)] * kUsPerMs, {bridges_us[below(4)], leaps_us[below(3)]}, below(2) == 0};
+  };
+  for (int run = 0; run < 300; ++run) {
+    SCOPED_TRACE(run);
+    const Layout layout = run % 3 == 0 ? kDefaultLayout : run % 3 == 1 ? kHundredths : kSeconds;
+    Running running(layout, limits());
+    int64_t allowed_us = running.node.policy.max_lead_us;
+    Tick last = 0;
+    for (int i = 0; i < 300; ++i) {
+      const int64_t shown_us = running.node.clock.shown_us;
+      running.Pass(below(3) == 0 ? below(3 * layout.tick_us) : below(2) == 0 ? below(1000 * kUsPerMs) : below(50));
+      const int64_t moved_us = running.node.clock.shown_us - shown_us;
+      ASSERT_GE(moved_us, 0);
+      allowed_us = std::max(allowed_us - moved_us / 2, running.node.policy.max_lead_us);
+      if (below(4) == 0) SetPolicy(&running.node, limits());
+      allowed_us = std::max(allowed_us, running.node.policy.max_lead_us);
+      for (int64_t takes = below(50); takes > 0; --takes) {
+        const Decision d = running.TakeAll();
+        ASSERT_TRUE(d.outcome == Outcome::kRun || d.outcome == Outcome::kTickUsedUp);
+        if (d.outcome != Outcome::kRun) break;
+        ASSERT_GE(d.run.tick, last);
+        last = d.run.tick;
+        ASSERT_LE(d.lead, 1 + allowed_us / layout.tick_us);
+      }
+    }
+    ASSERT_EQ(running.node.clock.events, 0);
+  }
+}
+
+// A returned run does not reopen a raised tick, whoever sealed which number before.
+TEST(Raise, IsSealed) {
+  const Layout layout = {0, 1000, 41, 0, 10, 4, false};
+  for (Tick raised = 98; raised <= 103; ++raised) {
+    for (Tick sealed = 99; sealed <= 103; ++sealed) {
+      for (int32_t unused = 0; unused <= 16; ++unused) {
+        Generator g = {};
+        Open(&g, layout, {1, {}, 3, 99, 200});
+        const Decision d = Take(&g, 100, 16, {5, 0});
+        ASSERT_EQ(d.run.count, 16);
+        if (sealed > 99) Seal(&g, sealed);
+        RaiseTo(&g, raised);
+        ReturnRun(&g, {}, {100, 3, 16 - unused, unused});
+        const Decision next = Take(&g, 100, 1, {5, 0});
+        ASSERT_EQ(next.outcome, Outcome::kRun);
+        EXPECT_GT(next.run.tick, raised);
+        EXPECT_GE(next.run.tick, sealed);
+      }
+    }
+  }
 }
 
 TEST(Node, IsHungrierTheMoreItIsAskedInOneTick) {

@@ -1,7 +1,7 @@
 // One registry and some nodes in a simulated world in which everything fails that can fail.
 // Messages are lost, delayed or overtaken. Processes crash, are paused and cloned. Clocks step,
-// drift and stand still. The registry becomes unavailable, or fails over to a copy that lacks its
-// newest commits. One seed is one run, and every id of the run is remembered.
+// drift and stand still, and settings change. The registry becomes unavailable, or fails over to a
+// copy that lacks its newest commits. One seed is one run, and every id of the run is remembered.
 //
 // 1. The core's own code makes the decisions of nodes and registry: node.h, keeper.h, generator.h
 //    and ring.h. Here are only rows, messages and processes.
@@ -37,11 +37,8 @@ namespace snowflake {
 namespace {
 
 constexpr int64_t kExchangeTimeoutUs = 2 * kSecond;
-constexpr int64_t kMaxLeadUs = 5 * kMs;
-constexpr int64_t kMaxBridgeUs = kSecond;
-constexpr int64_t kMaxLeapUs = 10 * kSecond;
 constexpr int64_t kMaxSkewUs = 10 * kSecond;
-constexpr ClockPolicy kPatience = {kMaxLeadUs, {kMaxBridgeUs, kMaxLeapUs}, true};
+constexpr ClockPolicy kPatience = {5 * kMs, {kSecond, 10 * kSecond}, true};
 
 // The rules that the registry follows, and other rules that can be switched off to show their
 // purpose.
@@ -49,6 +46,7 @@ struct Rules {
   bool watermarks = true;
   bool settling = true;
   bool secrets = true;
+  bool limits = true;
 };
 
 // Faults in addition to those of messages and the registry's commits. A run has some of them.
@@ -77,6 +75,7 @@ struct World {
   int64_t issue_every_us;  // mean, for each node
   bool clock_faults;
   int64_t failover_us;  // mean time between failovers that lose commits, and restarts; 0: none
+  bool changing_limits;
   Rules rules;
 };
 
@@ -318,6 +317,8 @@ struct Clock {
 
 struct SimulatedNode {
   Clock clock = {};
+  int64_t steady_us = 0;             // what its monotonic clock is ahead of the others'
+  ClockPolicy settings = kPatience;  // which the keeper puts in force
   bool up = false;
   int64_t incarnation = 0;  // a crash ends one
   int64_t paused_until_us = 0;
@@ -338,7 +339,7 @@ struct SimulatedNode {
 
 struct Totals {
   int64_t trials = 0, faults = 0, leases = 0, ids = 0, lost_commits = 0, extensions = 0, releases = 0, bridged = 0;
-  int64_t recovered = 0, renewed = 0;
+  int64_t recovered = 0, renewed = 0, changes = 0;
 };
 
 class Simulation {
@@ -346,6 +347,7 @@ class Simulation {
   Simulation(const World &world, uint64_t seed)
       : world_(world),
         random_(seed),
+        changes_(~seed),
         layout_{0, kMs, 41, 0, world.worker_bits, 6, random_.Percent(50)},
         registry_(layout_, world.rules, seed, random_.Below(1000)) {
     for (bool &enabled : enabled_) enabled = random_.Percent(60);
@@ -356,6 +358,7 @@ class Simulation {
       After(random_.Below(kSecond), [this, i] { Start(i); });
     }
     After(random_.Below(kSecond), [this] { FaultAtRandom(); });
+    if (world.changing_limits) After(changes_.Below(kSecond), [this] { ChangeLimits(); });
     if (world.failover_us > 0) After(world.failover_us / 2 + random_.Below(world.failover_us), [this] { FailOver(); });
   }
 
@@ -381,6 +384,7 @@ class Simulation {
     totals->bridged += count_.bridged;
     totals->recovered += count_.recovered;
     totals->renewed += count_.renewed;
+    totals->changes += count_.changes;
     totals->lost_commits += registry_.lost_commits();
   }
 
@@ -388,6 +392,7 @@ class Simulation {
   // Hours after the layout's epoch, so that a clock may step back by hours.
   static constexpr int64_t kStartUs = 10 * kHour;
   static constexpr size_t kMostNodes = 12;
+  static constexpr int64_t kLargestLeadUs = 300 * kMs;
 
   struct Event {
     int64_t at_us;
@@ -429,16 +434,25 @@ class Simulation {
     });
   }
 
-  ClockReading ReadingOf(size_t i) const { return {nodes_[i].clock.At(now_us_), now_us_}; }
+  ClockReading ReadingOf(size_t i) const {
+    return {nodes_[i].clock.At(now_us_), now_us_ + nodes_[i].steady_us};
+  }
 
-  // G9: the node's clock steps back only after a step of more than max_bridge.
   void ReadClock(size_t i, const ClockReading &reading) {
-    NodeClock *clock = &nodes_[i].state.clock;
-    const NodeClock before = *clock;
-    Read(clock, reading, kPatience.clock);
-    count_.bridged += clock->bridged - before.bridged;
-    if (clock->shown_us >= before.shown_us) return;
-    if (before.shown_us - reading.wall_us <= kMaxBridgeUs) Broken("a step back was not bridged");
+    NodeState *state = &nodes_[i].state;
+    const NodeState before = *state;
+    Read(&state->clock, reading, state->policy.clock);
+    CheckClock(i, before, reading);
+  }
+
+  // G9: the node's clock steps back only after a step of more than could be bridged before.
+  void CheckClock(size_t i, const NodeState &before, const ClockReading &reading) {
+    const NodeClock &clock = nodes_[i].state.clock;
+    count_.bridged += clock.bridged - before.clock.bridged;
+    if (clock.shown_us >= before.clock.shown_us) return;
+    const int64_t step_us = before.clock.shown_us - reading.wall_us;
+    const int64_t bridged_us = std::max(before.policy.clock.max_bridge_us, LeadUs(before.clock));
+    if (!world_.clock_faults || step_us <= bridged_us) Broken("a step back was not bridged");
     nodes_[i].last_id = -1;
   }
 
@@ -460,18 +474,23 @@ class Simulation {
     Kept kept = {};
     if (!Load(*node.box, &kept)) {
       node.last_id = -1;
+      node.state.policy = node.settings;
       return;
     }
     node.state = kept.state;
     const ClockReading reading = ReadingOf(i);
     Generator g = node.state.generator;
-    if (layout_.UnixUsAt(g.last_tick) - reading.wall_us > kMaxBridgeUs) node.last_id = -1;
-    ReadClock(i, reading);
-    CatchUp(&node.state, kPatience, false);
+    const int64_t lead_us = layout_.UnixUsAt(g.last_tick) - reading.wall_us;
+    if (world_.clock_faults && lead_us > node.settings.clock.max_bridge_us) node.last_id = -1;
+    const NodeState before = node.state;
+    Resume(&node.state, reading, node.settings);
+    CheckClock(i, before, reading);
+    if (node.state.clock.shown_us > std::max(before.clock.shown_us, reading.wall_us)) Broken("time passed between two lives");
+    CatchUp(&node.state, false);
     if (!g.open) return;
     ++count_.recovered;
     const Tick now = NowOf(node.state, layout_);
-    const Tick max_lead = MaxLead(layout_, kMaxLeadUs);
+    const Tick max_lead = MaxLead(node.state, layout_);
     if (IsBehind(g, now, max_lead) || std::max(now, g.last_tick + 1) >= g.lease.window_end) return;
     if (g.last_tick + 1 - now > max_lead) return;
     if (Take(&g, now, 1, {max_lead, 0}).outcome != Outcome::kRun) Broken("a crash cost something");
@@ -489,17 +508,17 @@ class Simulation {
     const bool held_up = random_.Percent(5);
     const int64_t bursts = 1 + random_.Below(3);
     if (held_up)
-      InNode(i, random_.Below(2 * kSecond), [this, i, reading] { TakeOne(i, reading); });
+      InNode(i, random_.Below(2 * kSecond), [this, i, reading] { TakeOne(i, reading, 1 + random_.Below(40)); });
     else
-      for (int64_t burst = 0; burst < bursts; ++burst) TakeOne(i, reading);
+      for (int64_t burst = 0; burst < bursts; ++burst) TakeOne(i, reading, 1 + random_.Below(40));
     InNode(i, 1 + random_.Below(2 * world_.issue_every_us), [this, i] { Issue(i); });
   }
 
-  void TakeOne(size_t i, const ClockReading &reading) {
+  Outcome TakeOne(size_t i, const ClockReading &reading, int64_t want) {
     SimulatedNode &node = nodes_[i];
-    const Terms terms = {MaxLead(layout_, kMaxLeadUs), random_.Below(FreshLimit(layout_, 128))};
     ReadClock(i, reading);
-    const Decision decision = TakeOrAsk(&node.state, 1 + random_.Below(40), terms);
+    const Terms terms = {MaxLead(node.state, layout_), random_.Below(FreshLimit(layout_, 128))};
+    const Decision decision = TakeOrAsk(&node.state, want, terms);
     switch (decision.outcome) {
       case Outcome::kRun:
         StoreLastTick(node.box.get(), decision.run.tick);
@@ -510,12 +529,22 @@ class Simulation {
         Step(i);
         break;
       case Outcome::kClockBehind:
-        node.state.new_worker_wanted = true;
+        if (!world_.clock_faults && node.state.generator.last_tick >= node.state.generator.lease.window_start)
+          Broken("a clock that is right is behind");
+        node.state.new_worker_wanted = node.state.policy.new_worker;
         Step(i);
         break;
       case Outcome::kTickUsedUp:
       case Outcome::kTimeUsedUp:
         break;
+    }
+    return decision.outcome;
+  }
+
+  // At full speed, until the clock moves on.
+  void UseUp(size_t i) {
+    if (!nodes_[i].up || nodes_[i].paused_until_us > now_us_) return;
+    while (TakeOne(i, ReadingOf(i), layout_.sequence_count()) == Outcome::kRun) {
     }
   }
 
@@ -530,7 +559,7 @@ class Simulation {
     *taken |= numbers;
     if (world_.failover_us == 0 && world_.rules.watermarks && !registry_.Covers(run.worker, run.tick))
       Broken("a tick was used that the registry does not know of");
-    if (decision.lead > terms.max_lead) Broken("an id leads the clock too far");
+    if (decision.lead > terms.max_lead || decision.lead > kLargestLeadUs / kMs) Broken("an id leads the clock too far");
     const int64_t first = layout_.Pack({run.tick, run.worker, run.sequence});
     if (first <= node.last_id) Broken("ids do not rise");
     node.last_id = layout_.Pack({run.tick, run.worker, run.sequence + run.count - 1});
@@ -544,7 +573,11 @@ class Simulation {
     SimulatedNode &node = nodes_[i];
     if (!node.up || node.exchange != 0 || node.paused_until_us > now_us_) return;
     ReadClock(i, ReadingOf(i));
-    const KeeperView view = ViewForKeeper(&node.state, world_.duration_us, kPatience, node.leaving);
+    if (world_.rules.limits)
+      SetPolicy(&node.state, node.settings);
+    else
+      node.state.policy = node.settings;
+    const KeeperView view = ViewForKeeper(&node.state, world_.duration_us, node.leaving);
     Keep(i);
     const KeeperStep step = node.keeper.Next(view, now_us_);
     const int64_t wake = ++node.wake;
@@ -577,7 +610,7 @@ class Simulation {
       if (nodes_[i].exchange != exchange) return;
       nodes_[i].exchange = 0;
       if (action == KeeperAction::kAcquire && outcome != KeeperOutcome::kDone)
-        KeepPresentWorker(&nodes_[i].state, kPatience);
+        KeepPresentWorker(&nodes_[i].state);
       Keep(i);
       nodes_[i].keeper.Done(action, outcome, now_us_);
       Step(i);
@@ -612,14 +645,13 @@ class Simulation {
       fresh.bytes[i] = fresh.hash.bytes[i] = static_cast<uint8_t>(random_.Below(256));
     // What a node has seen of the registry is evidence of a loss, too.
     if (!world_.rules.settling) nodes_[i].state.seen = {};
-    const AcquireAsked asked = AskForLease(&nodes_[i].state, layout_, duration_us, fresh, kPatience);
+    const AcquireAsked asked = AskForLease(&nodes_[i].state, layout_, duration_us, fresh);
     Keep(i);
     Exchange(
         i, KeeperAction::kAcquire, true, [this, asked] { return registry_.Acquire(now_us_, asked.request); },
         [this, i, asked](const Registry::Answer &answer, bool expected) {
           if (!expected || answer.status != Registry::Status::kDone) return;
-          const TakenLease taken =
-              TakeLease(&nodes_[i].state, layout_, asked, answer.lease, nodes_[i].leaving, kPatience);
+          const TakenLease taken = TakeLease(&nodes_[i].state, layout_, asked, answer.lease, nodes_[i].leaving);
           if (taken.fault == AnswerFault::kTimeline) return;  // sent before a failover
           if (taken.fault != AnswerFault::kNone) return Broken("an implausible lease");
           if (!taken.opened) return;
@@ -628,7 +660,7 @@ class Simulation {
   }
 
   void Extend(size_t i, int64_t duration_us) {
-    const ExtendRequest asked = AskForWindow(nodes_[i].state, duration_us, kPatience);
+    const ExtendRequest asked = AskForWindow(nodes_[i].state, duration_us);
     Exchange(
         i, KeeperAction::kExtend, true, [this, asked] { return registry_.Extend(now_us_, asked); },
         [this, i, asked](const Registry::Answer &answer, bool) {
@@ -636,7 +668,7 @@ class Simulation {
           // nothing.
           NodeState *state = &nodes_[i].state;
           if (answer.status == Registry::Status::kDone) {
-            const AnswerFault fault = TakeWindow(state, asked, answer.window, false, kPatience);
+            const AnswerFault fault = TakeWindow(state, asked, answer.window, false);
             if (fault == AnswerFault::kTimeline) return;
             if (fault != AnswerFault::kNone) return Broken("an implausible window");
             ++count_.extensions;
@@ -682,6 +714,8 @@ class Simulation {
     node.keeper = Keeper();
     node.exchange = 0;
     node.paused_until_us = 0;
+    // It may start again with a monotonic clock of its own, as a container.
+    if (world_.changing_limits && changes_.Percent(20)) node.steady_us += changes_.Below(30 * kHour);
     // A kill may come while the box is being written, and a reboot removes the box.
     if (random_.Percent(3)) Empty(node.box.get());
     if (random_.Percent(3)) node.box->last_tick_inverted.store(node.state.generator.last_tick);
@@ -749,12 +783,13 @@ class Simulation {
     if (!nodes_[i].leaving) InNode(i, random_.Below(kSecond), [this, i] { Step(i); });
   }
 
-  // A copied data directory: without shared memory, and with the clock of the original's machine.
+  // A copied data directory: without shared memory, and with the clocks of the original's machine.
   // Or a copied machine with its memory, on which ForgetLease() is called before it issues an id.
   void Clone(size_t i) {
     if (nodes_.size() >= kMostNodes) return;
     SimulatedNode copy;
     copy.clock = nodes_[i].clock;
+    copy.steady_us = nodes_[i].steady_us;
     if (random_.Percent(50)) {
       copy.state = nodes_[i].state;
       ForgetLease(&copy.state);
@@ -777,6 +812,21 @@ class Simulation {
     if (fault == Fault::kClockDrifts)
       clock->Set(now_us_, shows_us, random_.Percent(30) ? 0 : 900000 + random_.Below(200000));
     if (fault == Fault::kClockIsSet) clock->Set(now_us_, now_us_, 1000000);
+  }
+
+  // Limits are lowered when they are used up, more often than not.
+  void ChangeLimits() {
+    if (healed_ != Healed::kNo) return;
+    After(1 + changes_.Below(kSecond / 2), [this] { ChangeLimits(); });
+    const size_t i = static_cast<size_t>(changes_.Below(static_cast<int64_t>(nodes_.size())));
+    const int64_t leads_us[] = {0, kMs, 5 * kMs, 50 * kMs, kLargestLeadUs};
+    const int64_t bridges_us[] = {0, kMs, 100 * kMs, kSecond, 5 * kSecond}, leaps_us[] = {0, 10 * kSecond, kDay};
+    nodes_[i].settings = {leads_us[changes_.Below(5)],
+                          {bridges_us[changes_.Below(5)], leaps_us[changes_.Below(3)]},
+                          changes_.Percent(60)};
+    ++count_.changes;
+    if (changes_.Percent(70)) UseUp(i);
+    InNode(i, changes_.Below(50 * kMs), [this, i] { Step(i); });
   }
 
   void FailOver() {
@@ -825,6 +875,7 @@ class Simulation {
 
   const World world_;
   Random random_;
+  Random changes_;  // of limits; without them the seed of a run means the same
   const Layout layout_;
   Registry registry_;
   std::vector<SimulatedNode> nodes_;
@@ -868,26 +919,27 @@ std::string FirstBroken(const World &world, uint64_t seeds, uint64_t usual_seed 
   std::cout << world.name << ": " << totals.trials << " trials, " << totals.faults << " faults, " << totals.leases
             << " leases, " << totals.extensions << " extensions, " << totals.releases << " releases, "
             << totals.lost_commits << " lost commits, " << totals.bridged << " steps back bridged, " << totals.recovered
-            << " leases recovered, " << totals.renewed << " renewed, " << totals.ids << " ids"
+            << " leases recovered, " << totals.renewed << " renewed, " << totals.changes << " changes of limits, "
+            << totals.ids << " ids"
             << (broken.empty() ? "" : "; " + broken) << std::endl;
   return broken;
 }
 
 // 16 worker ids for up to 12 nodes, and leases of two seconds: worker ids are reused all the time.
-constexpr World kCrowded = {"no lost commits", 4, 6, 60 * kSecond, 2 * kSecond, 50 * kMs, true, 0, {}};
+constexpr World kCrowded = {"no lost commits", 4, 6, 60 * kSecond, 2 * kSecond, 50 * kMs, true, 0, true, {}};
 // The same with clocks that are right. Here every node must also issue again.
-constexpr World kSoundClocks = {"sound clocks", 4, 6, 60 * kSecond, 2 * kSecond, 50 * kMs, false, 0, {}};
+constexpr World kSoundClocks = {"sound clocks", 4, 6, 60 * kSecond, 2 * kSecond, 50 * kMs, false, 0, true, {}};
 // Losses of up to 5 s every 100 s.
-constexpr World kFailovers = {"lost commits", 8, 8, 400 * kSecond, 10 * kSecond, 200 * kMs, false, 100 * kSecond, {}};
+constexpr World kFailovers = {"lost commits", 8, 8, 400 * kSecond, 10 * kSecond, 200 * kMs, false, 100 * kSecond, false, {}};
 // To show a rule's purpose: a short ring, in which a lost worker id is soon acquired again, and
 // losses all the time.
-constexpr World kFailing = {"", 5, 8, 400 * kSecond, 10 * kSecond, 200 * kMs, false, 20 * kSecond, {}};
+constexpr World kFailing = {"", 5, 8, 400 * kSecond, 10 * kSecond, 200 * kMs, false, 20 * kSecond, false, {}};
 
-// G1, G2, G3: whatever fails and whatever the clocks do, as long as the registry keeps every commit
+// G1, G2, G3: whatever fails, whatever the clocks do, and whatever settings say, as long as the registry keeps every commit
 // that it acknowledged.
 TEST(Simulation, NoIdTwice) { EXPECT_EQ(FirstBroken(kCrowded, Seeds(AtLength(40, 200))), ""); }
 
-// G1, G4, G6, G8: ids are also issued again when the faults are over.
+// G1, G4, G6, G8: ids are also issued again when the faults are over. No setting makes a clock step.
 TEST(Simulation, NoIdTwiceAndServiceComesBack) { EXPECT_EQ(FirstBroken(kSoundClocks, Seeds(AtLength(20, 100))), ""); }
 
 // G1, as far as section 4 weakens its assumption.
@@ -917,6 +969,14 @@ TEST(Simulation, WithoutSecretsIdsRepeatAfterFailovers) {
   world.name = "secrets ignored";
   world.rules.secrets = false;
   EXPECT_NE(FirstBroken(world, 1000, 20250355).find("repeated"), std::string::npos);
+}
+
+// ... or if limits change without regard for what ids lead by.
+TEST(Simulation, WithoutSetPolicyASettingIsAStep) {
+  World world = kSoundClocks;
+  world.name = "limits replaced";
+  world.rules.limits = false;
+  EXPECT_NE(FirstBroken(world, 50).find("a clock that is right is behind"), std::string::npos);
 }
 
 }  // namespace

@@ -62,16 +62,15 @@ bool IsRecovered(NodeBlock *node) {
 void AdmitRecovered(NodeBlock *node, const Layout &layout, Oid extension) {
   const uint64_t registry = HashOfRegistry();
   const int64_t timeline = AsksOwnTables() ? GetWALInsertionTimeLine() : 0;
-  const ClockPolicy policy = ClockPolicyNow();
   const ClockReading reading = ReadClocks();
   ChangeNode(node, [&] {
     if (!node->recovered) return;
     node->recovered = false;
-    Read(&node->state.clock, reading, policy.clock);
+    Read(&node->state.clock, reading, node->state.policy.clock);
     const bool other_layout = node->extension == extension && node->state.generator.layout != layout;
     const bool followed = timeline != 0 && node->state.seen.timeline != timeline;
     if (node->registry != registry || other_layout || followed) CloseLease(&node->state);
-    CatchUp(&node->state, policy, false);
+    CatchUp(&node->state, false);
   });
 }
 

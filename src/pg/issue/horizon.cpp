@@ -59,10 +59,9 @@ struct Server {
 
   int64_t Seal() {
     const ClockReading reading = ReadClocks();
-    const ClockLimits limits = ClockPolicyNow().clock;
     int64_t lowest = 0;
     WithBox(node, [&](BoxSlot *box) {
-      Read(&node->state.clock, reading, limits);
+      Read(&node->state.clock, reading, node->state.policy.clock);
       Generator *g = &node->state.generator, others = *g;
       others.open = false;
       if (node->extension != horizon->extension) g = &others;

@@ -53,26 +53,25 @@ struct RunAttempt {
   int64_t steady_us;  // ... and when
   Tick now;
   bool issued;    // ids, under the lease
-  bool may_lead;  // ids may be ahead of the clock
+  bool may_lead;    // ids may be ahead of the clock
+  bool new_worker;  // otherwise another worker id may be acquired
   bool keeper_missing;
 };
 
 RunAttempt TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
   const ClockReading reading = ReadClocks();
-  const ClockLimits limits = ClockPolicyNow().clock;
   const uint32 random = pg_prng_uint32(&pg_global_prng_state);
-  const int64_t max_lead_us = settings.max_lead_ms * kUsPerMs;
   const int64_t max_run = settings.max_run;
   // How many ids a transaction needs says nothing about the next one.
   if (run.lxid != LocalXid(MyProc)) sizing = {};
-  const Run rest = {run.taken.tick, run.taken.worker, run.taken.sequence + run.taken.count - run.left, run.left};
+  const Run rest = {run.taken.tick, run.taken.worker, run.taken.sequence + (run.taken.count - run.left), run.left};
   DropRun();
   const OwnSlot own = SlotOfTransaction();
   KeepPrepared(own);
   RunAttempt attempt = {};
   WithBox(node, [&](BoxSlot *slot) {
     Generator *g = &node->state.generator;
-    Read(&node->state.clock, reading, limits);
+    Read(&node->state.clock, reading, node->state.policy.clock);
     if (rest.count > 0 && ReturnRun(g, run.secret, rest)) node->counters.ids_returned += rest.count;
     attempt.keeper_missing = node->keeper_pid == 0;
     if (!g->open || node->extension != extension) {
@@ -84,13 +83,14 @@ RunAttempt TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
     attempt.clock_us = node->state.clock.shown_us;
     attempt.steady_us = node->state.clock.read.steady_us;
     attempt.now = g->layout.TickAt(attempt.clock_us);
-    attempt.max_lead = MaxLead(g->layout, max_lead_us);
+    attempt.max_lead = MaxLead(node->state, g->layout);
 
     const Terms terms = {attempt.max_lead,
                          static_cast<int64_t>(random % FreshLimit(g->layout, settings.sequence_jitter))};
     attempt.decision = TakeOrAsk(&node->state, sizing.Next(attempt.now, ahead, max_run), terms);
     attempt.issued = g->last_tick >= g->lease.window_start;
     attempt.may_lead = MayLead(node->state);
+    attempt.new_worker = node->state.policy.new_worker;
     if (attempt.decision.outcome == Outcome::kRun) {
       const Run &taken = attempt.decision.run;
       if (slot != nullptr) StoreLastTick(slot, taken.tick);
@@ -245,7 +245,7 @@ void WaitForLease(NodeBlock *node, IdWait *wait, const RunAttempt &attempt) {
 // The wall clock stepped back by more than may be bridged, or the lease begins in the future.
 void HandleClockBehind(NodeBlock *node, IdWait *wait, const RunAttempt &attempt) {
   // If ids may not be ahead of the clock, another worker id does not help either.
-  if (!ClockPolicyNow().new_worker || !attempt.may_lead) ReportClockBehind(attempt, nullptr);
+  if (!attempt.new_worker || !attempt.may_lead) ReportClockBehind(attempt, nullptr);
   WithLock(node, LW_EXCLUSIVE, [&] { node->state.new_worker_wanted = true; });
   WaitForLease(node, wait, attempt);
 }

@@ -65,12 +65,11 @@ RegistryAnswer Acquire(int64_t duration_us) {
   NodeBlock *node = keeping.node;
   const Layout layout = LocalLayout(keeping.target.extension);
   const Secret fresh = NewSecret();
-  const ClockPolicy policy = ClockPolicyNow();
   const ClockReading reading = ReadClocks();
   AcquireAsked asked = {};
   ChangeNode(node, [&] {
-    Read(&node->state.clock, reading, policy.clock);
-    asked = AskForLease(&node->state, layout, duration_us, fresh, policy);
+    Read(&node->state.clock, reading, node->state.policy.clock);
+    asked = AskForLease(&node->state, layout, duration_us, fresh);
   });
   asked.request.node = node->node_name;
   asked.request.datacenter = settings.datacenter;
@@ -85,7 +84,7 @@ RegistryAnswer Acquire(int64_t duration_us) {
   LWLock *samples = &HorizonOf(node)->lock;
   LWLockAcquire(samples, LW_EXCLUSIVE);
   ChangeNode(node, [&] {
-    taken = TakeLease(&node->state, layout, asked, answer, stopping, policy);
+    taken = TakeLease(&node->state, layout, asked, answer, stopping);
     if (!taken.opened) return;
     node->extension = keeping.target.extension;
     ++node->counters.leases_acquired;
@@ -103,13 +102,12 @@ RegistryAnswer Acquire(int64_t duration_us) {
 RegistryAnswer Extend(int64_t duration_us) {
   pgstat_report_activity(STATE_RUNNING, "extending the lease");
   NodeBlock *node = keeping.node;
-  const ClockPolicy policy = ClockPolicyNow();
   const ClockReading reading = ReadClocks();
   ExtendRequest request = {};
   int32_t worker = 0;
   ChangeNode(node, [&] {
-    Read(&node->state.clock, reading, policy.clock);
-    request = AskForWindow(node->state, duration_us, policy);
+    Read(&node->state.clock, reading, node->state.policy.clock);
+    request = AskForWindow(node->state, duration_us);
     worker = node->state.generator.lease.worker;
   });
   ExtendAnswer answer = {};
@@ -117,7 +115,7 @@ RegistryAnswer Extend(int64_t duration_us) {
   const bool stopping = stop_requested;
   AnswerFault fault = AnswerFault::kNone;
   ChangeNode(node, [&] {
-    fault = extended ? TakeWindow(&node->state, request, answer, stopping, policy)
+    fault = extended ? TakeWindow(&node->state, request, answer, stopping)
                      : LoseLease(&node->state, request.lease_id, answer.standing);
   });
   if (fault == AnswerFault::kTimeline) ReportOlderTimeline(answer.standing, LastSeen());

@@ -219,12 +219,13 @@ KeeperView Observe(bool leaving) {
   NodeBlock *node = keeping.node;
   const ClockReading reading = ReadClocks();
   const int64_t lease_duration_us = settings.lease_duration_ms * kUsPerMs;
-  const ClockPolicy policy = ClockPolicyNow();
+  const ClockPolicy policy = ClockPolicySet();
   KeeperView view = {};
   bool other_extension = false;
   ChangeNode(node, [&] {
-    Read(&node->state.clock, reading, policy.clock);
-    view = ViewForKeeper(&node->state, lease_duration_us, policy, leaving);
+    Read(&node->state.clock, reading, node->state.policy.clock);
+    SetPolicy(&node->state, policy);
+    view = ViewForKeeper(&node->state, lease_duration_us, leaving);
     // If a backend misses a lease although there is one, it asks under another extension than the
     // lease's.
     other_extension = node->state.generator.open && node->state.lease_wanted;
@@ -254,8 +255,7 @@ void MoveToRegistry() {
 
 // An acquire brought no other worker id, although the clock is behind: ids go on, ahead of it.
 void GoOn() {
-  const ClockPolicy policy = ClockPolicyNow();
-  ChangeNode(keeping.node, [&] { KeepPresentWorker(&keeping.node->state, policy); });
+  ChangeNode(keeping.node, [] { KeepPresentWorker(&keeping.node->state); });
 }
 
 void Perform(const KeeperStep &step, int64_t now_us) {

@@ -57,9 +57,9 @@ void CopyNode(NodeBlock *node, Oid extension, NodeShot *shot) {
 }
 
 // What a call would get now.
-const char *StateOfLease(Generator g, int64_t now_us) {
-  const Terms terms = {MaxLead(g.layout, settings.max_lead_ms * kUsPerMs), 0};
-  switch (Take(&g, g.layout.TickAt(now_us), 1, terms).outcome) {
+const char *StateOfLease(NodeState state) {
+  const Terms terms = {MaxLead(state, state.generator.layout), 0};
+  switch (TakeOrAsk(&state, 1, terms).outcome) {
     case Outcome::kNoLease: break;
     case Outcome::kRun:
     case Outcome::kTickUsedUp: return "issuing";
@@ -71,11 +71,11 @@ const char *StateOfLease(Generator g, int64_t now_us) {
 }
 
 // Idle: as far as this process can know, the first call will acquire a lease.
-const char *StateText(const NodeBlock *node, const NodeShot &shot, int64_t now_us) {
+const char *StateText(const NodeBlock *node, const NodeShot &shot) {
   if (!HasSharedMemory()) return "not preloaded";
   // Even with an open lease, which it may have from its time as the primary.
   if (RegistryIsHere() && RecoveryInProgress()) return "standby";
-  if (shot.state.generator.open) return StateOfLease(shot.state.generator, now_us);
+  if (shot.state.generator.open) return StateOfLease(shot.state);
   if (node == nullptr) return NodeSlotsInUse() < NodeSlots() ? "idle" : "no lease";
   if (shot.error.message[0] != '\0') return shot.error.held_back ? "held back" : "no lease";
   // Without a lease, the keeper may be there for segments alone.
@@ -88,7 +88,7 @@ Datum Positive(int64_t us) { return IntervalDatum(Max(us, int64_t{0})); }
 void AddLease(StatusRow *row, const NodeBlock *node, const NodeShot &shot, int64_t now_us) {
   const Generator &g = shot.state.generator;
   const bool has_lease = g.lease.lease_id != 0;
-  const char *state = StateText(node, shot, now_us);
+  const char *state = StateText(node, shot);
   const int64_t end_us = g.layout.UnixUsAt(g.lease.window_end);
   row->Add(CStringGetTextDatum(state));
   row->Add(CStringGetTextDatum(shot.node_name), shot.node_name[0] != '\0');
@@ -168,7 +168,7 @@ SNOWFLAKE_FUNCTION(snowflake_get_status) {
     shown = ShowHorizon(node, extension);
     CopyNode(node, extension, &shot);
   }
-  Read(&shot.state.clock, ReadClocks(), ClockPolicyNow().clock);
+  Read(&shot.state.clock, ReadClocks(), shot.state.policy.clock);
   const int64_t now_us = shot.state.clock.shown_us;
   StatusRow row = {};
   AddLease(&row, node, shot, now_us);

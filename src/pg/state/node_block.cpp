@@ -1,6 +1,8 @@
 // Makes, finds and frees the slots of nodes.
 #include "pg/state/node_block.h"
 
+#include "pg/settings.h"
+
 namespace snowflake {
 namespace {
 struct alignas(128) Nodes {
@@ -50,6 +52,11 @@ NodeBlock *NodeOf(Oid database) {
   for (int i = 0; i < nodes->slots; ++i)
     if (nodes->at[i].database == database) return &nodes->at[i];
   return nullptr;
+}
+
+void GiveNode(NodeBlock *node, Oid database) {
+  node->database = database;
+  node->state.policy = ClockPolicySet();
 }
 
 void FreeNode(NodeBlock *node) {

@@ -105,6 +105,10 @@ LWLock *SlotsLock();
 // The node of a database; InvalidOid: a free slot. nullptr: there is none. Requires: SlotsLock().
 NodeBlock *NodeOf(Oid database);
 
+// A free slot is this database's from here on, with the limits that this process's settings say.
+// Requires: SlotsLock(), exclusively, or a block that no other process has yet.
+void GiveNode(NodeBlock *node, Oid database);
+
 // It is of no database any more. Requires: SlotsLock(), exclusively.
 void FreeNode(NodeBlock *node);
 

@@ -19,6 +19,7 @@ bool RestoreNode(int number, const Kept &kept) {
   node->extension = kept.extension;
   node->recovered = true;
   node->state = kept.state;
+  Resume(&node->state, ReadClocks(), ClockPolicySet());
   node->registry = kept.registry;
   memcpy(node->node_name, kept.node_name, sizeof(node->node_name));
   return true;
@@ -29,14 +30,14 @@ bool RestoreHorizon(int number, const KeptHorizon &kept) {
   NodeBlock *node = NodeAt(number);
   for (int i = 0; i < NodeSlots(); ++i)
     if (i != number && NodeAt(i)->database == kept.database) return false;
-  if (!OidIsValid(node->database)) node->database = kept.database;
+  if (!OidIsValid(node->database)) GiveNode(node, kept.database);
   if (node->database != kept.database) return false;
   HorizonBlock *horizon = HorizonOf(node);
   horizon->extension = kept.extension;
   horizon->layout = kept.layout;
   horizon->answered = horizon->highest = kept.horizon;
   if (!node->recovered && kept.horizon > 0)
-    RecoverHorizon(&node->state, kept.layout, kept.horizon, ReadClocks(), ClockPolicyNow().clock);
+    RecoverHorizon(&node->state, kept.layout, kept.horizon, ReadClocks());
   return true;
 }
 

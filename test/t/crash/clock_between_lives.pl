@@ -1,7 +1,9 @@
 # If the wall clock is moved between a crash and the next start, this is handled as if the server
 # had not stopped. A small step back is bridged, a large step back is handled by on_clock_step_back,
-# and a leap is not followed, whether it came before the crash or after it. Ids are in order
-# wherever order is promised (G9, G10), and no id is issued twice (G1).
+# and a leap is not followed, whether it came before the crash or after it. If the monotonic clock is
+# another one after the crash, as in a container that is started again with its /dev/shm, ids are of
+# the present (G3). Ids are in order wherever order is promised (G9, G10), and no id is issued twice
+# (G1).
 
 use strict;
 use warnings;
@@ -9,6 +11,7 @@ use warnings;
 use lib 'test/perl';
 use ClockTest;
 use IdsTest;
+use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
@@ -88,6 +91,15 @@ subtest 'new_worker: back by 1 h between a crash and a start' => sub {
 	my @later = issue($server, 2000);
 	cmp_ok($later[0], '>', $after[-1], 'right again, ids flow in order');
 	is(worker_of($later[0]), $worker, '... with the same worker id');
+	follows_the_clock($server);
+};
+
+subtest 'another monotonic clock after a crash' => sub {
+	my $log_end = -s $server->logfile;
+	my $off_s = goes_on(sub { $server->{snowflake_steady_offset_ns} += int(100_000 * 1e9); $off_by->(0) });
+	ok(abs($off_s) < 10 * slowness(), '... which are of the present') or diag($off_s);
+	is(status($server, "clock_lead < '1 s', clock_bridged"), 't|0', '... and nothing is bridged');
+	unlike(slurp_file($server->logfile, $log_end), qr/the clock stepped back/, '... nor does the log speak of a step');
 	follows_the_clock($server);
 };
 
