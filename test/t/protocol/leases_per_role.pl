@@ -53,6 +53,9 @@ $session->quit;
 
 # Lost commits.
 ($session) = registry($server, 0, 5);
+# The id below the newest one is no skipped one, which would prove a loss by itself.
+my ($earlier) = acquire($session, 1000, '10 s');
+release($session, $earlier, $earlier->{start});
 my ($known) = acquire($session, 1000, '10 s');
 $limit->(1);
 my $last = $session->query_safe('SELECT last_lease_id FROM snowflake_origin');
