@@ -214,7 +214,10 @@ TEST(Extremes, ARegistryBearsAnyRequest) {
       const ExtendRequest extend = {extremes.Near({}), {}, now, duration_us, extremes.Near({last}),
                                     static_cast<int32_t>(extremes.Near({}) % kMaxInt), extremes.Near({last}), 0};
       EXPECT_LE(EndForExtend(layout, extend), last + 1);
-      MayAdopt(layout, extend, extremes.Near({kHighestLeaseId}), watermark);
+      Origin origin = {};
+      origin.jumped_from = extremes.Near({kHighestLeaseId});
+      origin.last_lease_id = extremes.Near({kHighestLeaseId});
+      MayAdopt(layout, extend, origin, watermark);
       Tick released = 0;
       const Tick start = std::max(std::min(extremes.Near({last}), last), Tick{0}), end = last + 1;
       if (WatermarkOfRelease(layout, {1, {}, extremes.Near({start, end}), extremes.Near({end}), 0, extremes.Near({end})},
