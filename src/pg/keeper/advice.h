@@ -11,8 +11,7 @@ struct Advised {
   uint32_t advice;
   int64_t workers_free;
   int64_t workers;
-  int databases;        // that issue ids
-  const char *standby;  // what the registry's error says
+  int databases;  // that issue ids
 };
 
 // After a lease or, with an answer that counts no worker ids, a first range was acquired. A failure
