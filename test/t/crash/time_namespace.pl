@@ -1,0 +1,47 @@
+# A server that is started again in another time namespace, as in a new container with the /dev/shm
+# of the old one, has another monotonic clock. If that is further ahead, ids go on in order under the
+# previous lease, and are of the present (G3, G10). If it is behind, which looks like a reboot, the
+# node acquires another lease (G6).
+
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use IdsTest;
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+use Time::HiRes qw(time);
+
+my @further = qw(unshare --user --map-current-user --time --boottime 100000);
+plan skip_all => 'unshare cannot make time namespaces here' if system("@further true 2>/dev/null") != 0;
+
+my $server = new_server('moved', patient => 1);
+start_server($server);
+$server->safe_psql('postgres', 'CREATE EXTENSION snowflake');
+
+# How far an id is ahead of the true time, in s.
+sub ahead_s { my ($id) = @_; return ($epoch_ms + tick_of($id)) / 1000 - time(); }
+
+my @before = issue($server, 2000);
+my $lease = status($server, 'worker, lease_id');
+$server->stop('immediate');
+my $log_end = -s $server->logfile;
+is(system(@further, 'pg_ctl', '-w', '-D', $server->data_dir, '-l', $server->logfile, 'start'), 0, 'the server starts in another time namespace');
+$server->_update_pid(1);
+my @after = issue($server, 2000);
+cmp_ok($after[0], '>', $before[-1], 'ids go on, in order');
+is(status($server, 'worker, lease_id'), $lease, '... under the same lease');
+cmp_ok(ahead_s($after[-1]), '<', 1, '... and are of the present');
+is(status($server, "clock_lead < '1 s', clock_bridged"), 't|0', '... by a clock that bridges nothing');
+unlike(slurp_file($server->logfile, $log_end), qr/the clock stepped back/, '... nor does the log speak of a step');
+
+$server->stop('immediate');
+start_server($server);
+my @later = issue($server, 2000);
+isnt(status($server, 'worker, lease_id'), $lease, 'back in the first one, the node acquires another lease');
+cmp_ok(ahead_s($later[-1]), '<', 1, '... and ids are of the present');
+is(repeated(), 0, 'no id was repeated (G1)');
+
+$server->stop;
+done_testing();
