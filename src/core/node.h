@@ -96,10 +96,13 @@ constexpr void SetPolicy(NodeState *node, const ClockPolicy &policy) {
   node->lead_since_us = layout.UnixUsAt(now);
 }
 
+// Takes a reading of the clocks, by the limits in force.
+constexpr void Read(NodeState *node, const ClockReading &reading) { Read(&node->clock, reading, node->policy.clock); }
+
 // After a restart with the state of before.
 constexpr void Resume(NodeState *node, const ClockReading &reading, const ClockPolicy &policy) {
   Resume(&node->clock, reading);
-  Read(&node->clock, reading, node->policy.clock);
+  Read(node, reading);
   SetPolicy(node, policy);
 }
 
@@ -241,7 +244,7 @@ constexpr void Recover(NodeState *node, Tick last_tick) {
 // more than may be bridged, and an id could lead, clock and next lease go on from there.
 constexpr void RecoverHorizon(NodeState *node, const Layout &layout, int64_t horizon, const ClockReading &reading) {
   const ClockLimits &limits = node->policy.clock;
-  Read(&node->clock, reading, limits);
+  Read(node, reading);
   const Tick last = layout.Unpack(horizon - 1).tick;
   const int64_t to_us = layout.UnixUsAt(last + 1);
   if (to_us > node->clock.read.wall_us + limits.max_bridge_us + kMostLeadUs) return;

@@ -47,7 +47,7 @@ inline uint64_t HashOfRegistry() {
 
 // What the settings of this process say. What is in force for all is in NodeState: the keeper puts
 // it there, and the process that creates the node.
-inline ClockPolicy ClockPolicySet() {
+inline ClockPolicy ConfiguredPolicy() {
   return {settings.max_lead_ms * kUsPerMs,
           {settings.max_bridge_ms * kUsPerMs, settings.max_leap_ms * kUsPerMs},
           settings.on_clock_step_back == static_cast<int>(OnClockStepBack::kNewWorker)};

@@ -36,7 +36,7 @@ std::vector<Layout> Layouts() {
         for (const int32_t worker_bits : {1, 21, kMaxFieldBits})
           for (const int32_t sequence_bits : {1, kMaxFieldBits})
             for (int32_t timestamp_bits = 1; timestamp_bits <= 63; ++timestamp_bits) {
-              const Layout layout = {epoch_ms,    tick_us,       timestamp_bits,           datacenter_bits,
+              const Layout layout = {epoch_ms,    tick_us,       timestamp_bits,         datacenter_bits,
                                      worker_bits, sequence_bits, timestamp_bits % 2 != 0};
               Layout longer = layout;
               ++longer.timestamp_bits;
@@ -141,8 +141,9 @@ TEST(Extremes, ANodeBearsAnyClock) {
   for (const Layout &layout : Layouts()) {
     const Tick last = layout.max_tick();
     const int64_t end_us = layout.UnixUsAt(last + 1);
-    const int64_t walls_us[] = {kMin,         -kFarthestUs,       -1, 0, layout.epoch_us(), layout.UnixUsAt(last / 2),
-                                end_us - kMs, end_us, kFarthestUs, kMax};
+    const int64_t walls_us[] = {
+        kMin,         -kFarthestUs, -1,          0,   layout.epoch_us(), layout.UnixUsAt(last / 2),
+        end_us - kMs, end_us,       kFarthestUs, kMax};
     for (const int64_t wall_us : walls_us)
       for (const int64_t then_us : walls_us)
         for (const Tick start : {Tick{0}, last / 2, last})
@@ -159,7 +160,8 @@ TEST(Extremes, ANodeBearsAnyClock) {
             Read(&node.clock, {wall_us, 1}, policy.clock);
             const AcquireAsked asked = AskForLease(&node, layout, kMaxLeaseUs, kSecret);
             const Tick from = std::max(start, asked.request.now);
-            TakeLease(&node, layout, asked, {{1, {}, 0, from, WindowEnd(layout, from, kMaxLeaseUs)}, layout, {}, 0}, false);
+            TakeLease(&node, layout, asked, {{1, {}, 0, from, WindowEnd(layout, from, kMaxLeaseUs)}, layout, {}, 0},
+                      false);
             if (!node.generator.open) Open(&node.generator, layout, {1, kSecret, 0, start, last + 1});
             check();
             Read(&node.clock, {then_us, kDay}, policy.clock);
@@ -211,8 +213,14 @@ TEST(Extremes, ARegistryBearsAnyRequest) {
         EXPECT_LE(lease.window_end, last + 1);
       }
       EXPECT_LE(EndForAcquired(layout, acquire), last + 1);
-      const ExtendRequest extend = {extremes.Near({}), {}, now, duration_us, extremes.Near({last}),
-                                    static_cast<int32_t>(extremes.Near({}) % kMaxInt), extremes.Near({last}), 0};
+      const ExtendRequest extend = {extremes.Near({}),
+                                    {},
+                                    now,
+                                    duration_us,
+                                    extremes.Near({last}),
+                                    static_cast<int32_t>(extremes.Near({}) % kMaxInt),
+                                    extremes.Near({last}),
+                                    0};
       EXPECT_LE(EndForExtend(layout, extend), last + 1);
       Origin origin = {};
       origin.jumped_from = extremes.Near({kHighestLeaseId});
@@ -220,8 +228,9 @@ TEST(Extremes, ARegistryBearsAnyRequest) {
       MayAdopt(layout, extend, origin, watermark);
       Tick released = 0;
       const Tick start = std::max(std::min(extremes.Near({last}), last), Tick{0}), end = last + 1;
-      if (WatermarkOfRelease(layout, {1, {}, extremes.Near({start, end}), extremes.Near({end}), 0, extremes.Near({end})},
-                             start, end, &released)) {
+      if (WatermarkOfRelease(layout,
+                             {1, {}, extremes.Near({start, end}), extremes.Near({end}), 0, extremes.Near({end})}, start,
+                             end, &released)) {
         EXPECT_GE(released, start - 1);
       }
       EXPECT_LT(WatermarkOfEvicted(start, end, extremes.Near({end})), end);

@@ -66,7 +66,7 @@ void AdmitRecovered(NodeBlock *node, const Layout &layout, Oid extension) {
   ChangeNode(node, [&] {
     if (!node->recovered) return;
     node->recovered = false;
-    Read(&node->state.clock, reading, node->state.policy.clock);
+    Read(&node->state, reading);
     const bool other_layout = node->extension == extension && node->state.generator.layout != layout;
     const bool followed = timeline != 0 && node->state.seen.timeline != timeline;
     if (node->registry != registry || other_layout || followed) CloseLease(&node->state);

@@ -61,7 +61,7 @@ struct Server {
     const ClockReading reading = ReadClocks();
     int64_t lowest = 0;
     WithBox(node, [&](BoxSlot *box) {
-      Read(&node->state.clock, reading, node->state.policy.clock);
+      Read(&node->state, reading);
       Generator *g = &node->state.generator, others = *g;
       others.open = false;
       if (node->extension != horizon->extension) g = &others;

@@ -52,7 +52,7 @@ struct RunAttempt {
   int64_t clock_us;   // what the node's clock showed, ...
   int64_t steady_us;  // ... and when
   Tick now;
-  bool issued;    // ids, under the lease
+  bool issued;      // ids, under the lease
   bool may_lead;    // ids may be ahead of the clock
   bool new_worker;  // otherwise another worker id may be acquired
   bool keeper_missing;
@@ -71,7 +71,7 @@ RunAttempt TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
   RunAttempt attempt = {};
   WithBox(node, [&](BoxSlot *slot) {
     Generator *g = &node->state.generator;
-    Read(&node->state.clock, reading, node->state.policy.clock);
+    Read(&node->state, reading);
     if (rest.count > 0 && ReturnRun(g, run.secret, rest)) node->counters.ids_returned += rest.count;
     attempt.keeper_missing = node->keeper_pid == 0;
     if (!g->open || node->extension != extension) {

@@ -68,7 +68,7 @@ RegistryAnswer Acquire(int64_t duration_us) {
   const ClockReading reading = ReadClocks();
   AcquireAsked asked = {};
   ChangeNode(node, [&] {
-    Read(&node->state.clock, reading, node->state.policy.clock);
+    Read(&node->state, reading);
     asked = AskForLease(&node->state, layout, duration_us, fresh);
   });
   asked.request.node = node->node_name;
@@ -106,7 +106,7 @@ RegistryAnswer Extend(int64_t duration_us) {
   ExtendRequest request = {};
   int32_t worker = 0;
   ChangeNode(node, [&] {
-    Read(&node->state.clock, reading, node->state.policy.clock);
+    Read(&node->state, reading);
     request = AskForWindow(node->state, duration_us);
     worker = node->state.generator.lease.worker;
   });

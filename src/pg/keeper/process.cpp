@@ -219,11 +219,11 @@ KeeperView Observe(bool leaving) {
   NodeBlock *node = keeping.node;
   const ClockReading reading = ReadClocks();
   const int64_t lease_duration_us = settings.lease_duration_ms * kUsPerMs;
-  const ClockPolicy policy = ClockPolicySet();
+  const ClockPolicy policy = ConfiguredPolicy();
   KeeperView view = {};
   bool other_extension = false;
   ChangeNode(node, [&] {
-    Read(&node->state.clock, reading, node->state.policy.clock);
+    Read(&node->state, reading);
     SetPolicy(&node->state, policy);
     view = ViewForKeeper(&node->state, lease_duration_us, leaving);
     // If a backend misses a lease although there is one, it asks under another extension than the

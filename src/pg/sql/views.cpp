@@ -168,7 +168,7 @@ SNOWFLAKE_FUNCTION(snowflake_get_status) {
     shown = ShowHorizon(node, extension);
     CopyNode(node, extension, &shot);
   }
-  Read(&shot.state.clock, ReadClocks(), shot.state.policy.clock);
+  Read(&shot.state, ReadClocks());
   const int64_t now_us = shot.state.clock.shown_us;
   StatusRow row = {};
   AddLease(&row, node, shot, now_us);

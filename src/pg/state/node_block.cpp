@@ -56,7 +56,7 @@ NodeBlock *NodeOf(Oid database) {
 
 void GiveNode(NodeBlock *node, Oid database) {
   node->database = database;
-  node->state.policy = ClockPolicySet();
+  node->state.policy = ConfiguredPolicy();
 }
 
 void FreeNode(NodeBlock *node) {

@@ -19,7 +19,7 @@ bool RestoreNode(int number, const Kept &kept) {
   node->extension = kept.extension;
   node->recovered = true;
   node->state = kept.state;
-  Resume(&node->state, ReadClocks(), ClockPolicySet());
+  Resume(&node->state, ReadClocks(), ConfiguredPolicy());
   node->registry = kept.registry;
   memcpy(node->node_name, kept.node_name, sizeof(node->node_name));
   return true;
@@ -36,8 +36,7 @@ bool RestoreHorizon(int number, const KeptHorizon &kept) {
   horizon->extension = kept.extension;
   horizon->layout = kept.layout;
   horizon->answered = horizon->highest = kept.horizon;
-  if (!node->recovered && kept.horizon > 0)
-    RecoverHorizon(&node->state, kept.layout, kept.horizon, ReadClocks());
+  if (!node->recovered && kept.horizon > 0) RecoverHorizon(&node->state, kept.layout, kept.horizon, ReadClocks());
   return true;
 }
 
