@@ -597,7 +597,7 @@ sub bring_about
 	my ($seconds, %kinds) = @_;
 	my @names = sort keys %kinds;
 	my @faults = map { [ $_, $kinds{$_} ] } @names;
-	my ($count, %times) = (0);
+	my ($count, %times, %tries) = (0);
 	my $end = time() + $seconds;
 	my $next = time();
 	# A slow machine, or one on which a shutdown had to wait, gets enough time for each kind.
@@ -613,6 +613,8 @@ sub bring_about
 				$count++;
 				$times{ $kind->[0] }++;
 			}
+			# If its server is down at this moment, a kind gets another turn.
+			elsif (!$times{ $kind->[0] } && $tries{ $kind->[0] }++ < 5) { push @faults, $kind; }
 			# Faults in quick succession, and sometimes enough time to recover.
 			$next = time() + (rand() < 0.1 ? rand(4) : rand(0.5));
 		}
