@@ -474,7 +474,7 @@ class Simulation {
     Kept kept = {};
     if (!Load(*node.box, &kept)) {
       node.last_id = -1;
-      node.state.policy = node.settings;
+      SetPolicy(&node.state, node.settings);  // a copy has the original's memory, and no box
       return;
     }
     node.state = kept.state;
@@ -790,6 +790,7 @@ class Simulation {
     SimulatedNode copy;
     copy.clock = nodes_[i].clock;
     copy.steady_us = nodes_[i].steady_us;
+    copy.settings = nodes_[i].settings;
     if (random_.Percent(50)) {
       copy.state = nodes_[i].state;
       ForgetLease(&copy.state);
