@@ -21,6 +21,18 @@ constexpr int64_t PlausibleSettleCall(int64_t settle_called_us, int64_t now_us) 
   return settle_called_us > now_us + kMaxLeaseUs ? 0 : settle_called_us;
 }
 
+// Where a registry is, and as whom it is asked: OIDs there. In a server with the same system
+// identifier this is the same registry, and leases are the node's own.
+struct RegistryPlace {
+  uint32_t database;
+  uint32_t extension;
+  uint32_t role;
+
+  constexpr bool operator==(const RegistryPlace &other) const {
+    return database == other.database && extension == other.extension && role == other.role;
+  }
+};
+
 inline constexpr int kMaxNodeName = 256;  // bytes
 
 struct AcquireRequest {

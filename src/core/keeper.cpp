@@ -44,8 +44,13 @@ KeeperStep Keeper::Next(const KeeperView &view, int64_t now_us) {
     window_us_ = std::max(view.window_left_us + now_us - window_since_us_, kMinLeaseUs);
   }
 
+  const bool call_waits = view.lease_wanted || view.window_wanted;
+  if (view.moving) {
+    const int64_t due_us = NextTry(exchanges_, call_waits || view.numbers_missing);
+    return {due_us <= now_us ? KeeperAction::kProbe : KeeperAction::kSleep, due_us, 0};
+  }
   const Exchange next = NextExchange(view);
-  int64_t due_us = std::max(next.from_us, NextTry(exchanges_, view.lease_wanted || view.window_wanted));
+  int64_t due_us = std::max(next.from_us, NextTry(exchanges_, call_waits));
   if (due_us <= now_us) {
     asked_us_ = now_us;
     asked_lease_us_ = view.lease_duration_us;
@@ -87,7 +92,7 @@ void Keeper::Done(KeeperAction action, KeeperOutcome outcome, int64_t now_us, in
   Tries &tries = action == KeeperAction::kRelease ? releases_ : action == KeeperAction::kRanges ? ranges_ : exchanges_;
   const bool failed = outcome == KeeperOutcome::kFailed;
   tries = {now_us, failed ? tries.failures + 1 : 0};
-  if (failed || &tries != &exchanges_) return;
+  if (failed || &tries != &exchanges_ || action == KeeperAction::kProbe) return;
   if (action == KeeperAction::kAcquire) acquired_us_ = asked_us_;
   if (outcome != KeeperOutcome::kDone) return;
   window_is_new_ = true;

@@ -6,6 +6,8 @@
 // 2. Windows grow from kFirstWindowUs on: each extension doubles them, up to the lease duration.
 // 3. A raised lease duration is requested at once, because the registry may soon be unavailable.
 // 4. A node that issues only numbers of segments needs no lease.
+// 5. If the setting names another registry, that one is probed. Until it answers, nothing is
+//    requested of the previous one: that may be an old primary beside its successor.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +19,7 @@ enum class KeeperAction {
   kExtend,   // the window
   kRelease,  // one retired lease
   kRanges,   // acquire ranges of segments, and release those of segments that make room; all while leaving
+  kProbe,    // the registry that the setting names now
   kExit,
 };
 
@@ -32,6 +35,7 @@ struct KeeperView {
   bool ranges_wanted;      // a segment's next range, or room for another segment
   bool numbers_missing;    // ... and a call waits for it
   bool ranges_held;        // there are ranges to release
+  bool moving;             // the setting names another registry than the one in use
   bool leaving;            // shutdown, or nothing is left to keep: the lease is retired already
 };
 

@@ -62,6 +62,7 @@ struct NodeState {
   bool window_wanted;
 
   RegistrySeen seen;
+  RegistryPlace place;                        // of the registry that was seen
   Secret next_secret;                         // of the acquire that has no answer yet; all zero: none
   Tick next_secret_since, next_secret_until;  // the earliest and the latest clock of its requests
   int64_t workers_free;                       // at the newest acquire; below 0: not counted
@@ -157,6 +158,9 @@ constexpr void KeepPresentWorker(NodeState *node) {
 
 // --- The keeper's view, and the end of a lease ---
 
+// No id was requested yet.
+constexpr bool IsIdle(const NodeState &node) { return node.generator.lease.lease_id == 0 && !node.lease_wanted; }
+
 // The input of core/keeper.h. If another worker id does not help, the request for it is dropped.
 constexpr KeeperView ViewForKeeper(NodeState *node, int64_t lease_duration_us, bool leaving) {
   const Generator &g = node->generator;
@@ -164,7 +168,7 @@ constexpr KeeperView ViewForKeeper(NodeState *node, int64_t lease_duration_us, b
   view.lease_duration_us = lease_duration_us;
   view.leaving = leaving;
   view.leased = g.open;
-  view.idle = g.lease.lease_id == 0 && !node->lease_wanted;
+  view.idle = IsIdle(*node);
   bool behind = false;
   if (g.open) {
     const Tick now = NowOf(*node, g.layout);
@@ -257,10 +261,17 @@ constexpr void RecoverHorizon(NodeState *node, const Layout &layout, int64_t hor
 constexpr void ForgetRegistry(NodeState *node) {
   node->retired_count = 0;
   node->seen = {};
+  node->place = {};
   node->next_secret = {};
   node->next_secret_since = node->next_secret_until = 0;
   node->workers_free = -1;
   node->ask_by_wall = false;
+}
+
+// Whether another address leads to the registry that was seen: the lease goes on there. A copy of
+// its server counts as the same one, as at an address that did not change.
+constexpr bool IsSameRegistry(const NodeState &node, int64_t system_identifier, const RegistryPlace &place) {
+  return node.seen.system_identifier != 0 && node.seen.system_identifier == system_identifier && node.place == place;
 }
 
 // --- Exchanges with the registry ---

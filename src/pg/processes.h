@@ -17,6 +17,7 @@ extern "C" {
 #include "postmaster/interrupt.h"
 #include "postmaster/postmaster.h"
 #include "replication/logicalworker.h"
+#include "replication/syncrep.h"
 #include "storage/bufmgr.h"
 #include "storage/fd.h"
 #include "storage/ipc.h"
@@ -77,6 +78,10 @@ inline uint32 LocalXid(const volatile PGPROC *proc) {
   return proc->lxid;
 #endif
 }
+
+// Whether a process waits for a synchronous standby to confirm its commit. It keeps its locks.
+// Order: none. What changes meanwhile only makes a message out of date.
+inline bool AwaitsStandby(const volatile PGPROC *proc) { return proc->wait_event_info == WAIT_EVENT_SYNC_REP; }
 
 // 16 renamed the function. `index` counts from 1.
 inline const PgBackendStatus &BackendStatusAt(int index) {

@@ -29,6 +29,18 @@ inline bool IsHeldBack(const ErrorData &error) {
          strcmp(error.column_name, kHeldBackColumn) == 0;
 }
 
+// The same for an error that ends a wait for a session, whose commit waits for a synchronous
+// standby.
+inline constexpr const char *kStandbyColumn = "synchronous_standby_names";
+inline bool IsForStandby(const ErrorData &error) {
+  return error.column_name != nullptr && strcmp(error.column_name, kStandbyColumn) == 0;
+}
+inline constexpr const char *kAwaitsStandby = "the registry waits for a synchronous standby";
+inline constexpr const char *kStandbyToDo =
+    "Start a standby that synchronous_standby_names of the registry's server names, or remove it from there and "
+    "reload. "
+    "Ending sessions does not help.";
+
 // Whether an error ends or replaces a wait for a lock on the registry's tables.
 inline bool EndsWait(int sqlstate) {
   return sqlstate == ERRCODE_LOCK_NOT_AVAILABLE || sqlstate == ERRCODE_QUERY_CANCELED ||

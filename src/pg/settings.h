@@ -39,11 +39,13 @@ inline bool AsksOwnTables() { return settings.registry[0] == '\0'; }
 bool RegistryIsHere();
 extern bool (*registry_leads_here)();
 
-// A hash of the connection string, to tell registries apart.
-inline uint64_t HashOfRegistry() {
-  const auto *text = reinterpret_cast<const unsigned char *>(settings.registry);
-  return DatumGetUInt64(hash_any_extended(text, static_cast<int>(strlen(settings.registry)), 0));
+// A hash of a connection string, to tell registries apart.
+inline uint64_t HashOfRegistry(const char *conninfo) {
+  const auto *text = reinterpret_cast<const unsigned char *>(conninfo);
+  return DatumGetUInt64(hash_any_extended(text, static_cast<int>(strlen(conninfo)), 0));
 }
+inline uint64_t HashOfRegistry() { return HashOfRegistry(settings.registry); }
+inline uint64_t HashOfOwnTables() { return HashOfRegistry(""); }
 
 // What the settings of this process say. What is in force for all is in NodeState: the keeper puts
 // it there, and the process that creates the node.

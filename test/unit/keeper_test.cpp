@@ -50,6 +50,11 @@ KeeperView Retiring(KeeperView view) {
   return view;
 }
 
+KeeperView Moving(KeeperView view) {
+  view.moving = true;
+  return view;
+}
+
 KeeperView Leaving(KeeperView view) {
   view.leased = false;
   view.leaving = true;
@@ -526,6 +531,36 @@ TEST(Keeper, LeavingAsksARegistryThatIsAwayOnce) {
     Fail(&keeper, action, kStart);
     ExpectAction(keeper.Next(leaving, kStart), KeeperAction::kExit);
   }
+}
+
+TEST(Keeper, AnotherRegistryIsProbedInPlaceOfAllElse) {
+  for (const KeeperView &view :
+       {kLeased, WindowWanted(kLeased), kUnleased, Retiring(kLeased), RangesWanted(kLeased, true)}) {
+    Keeper keeper;
+    const KeeperView moving = Moving(view);
+    const bool waited_for = view.window_wanted || view.numbers_missing;
+    int64_t now = kStart;
+    for (int failures = 1; failures < 10; ++failures) {
+      ExpectAction(keeper.Next(moving, now), KeeperAction::kProbe);
+      Fail(&keeper, KeeperAction::kProbe, now);
+      ExpectSleep(keeper.Next(moving, now), now + PauseUs(failures, waited_for));
+      now += PauseUs(failures, waited_for);
+    }
+  }
+}
+
+TEST(Keeper, AProbeIsNoNewWindow) {
+  Keeper keeper = Settled();
+  ExpectAction(keeper.Next(Moving(kLeased), kStart + kSecond), KeeperAction::kProbe);
+  Done(&keeper, KeeperAction::kProbe, kStart + kSecond);
+  ExpectSleep(keeper.Next(kLeased, kStart + kSecond), kStart + kDuration / 3);
+}
+
+TEST(Keeper, LeavingProbesNothing) {
+  Keeper keeper = Settled();
+  ExpectAction(keeper.Next(Leaving(Moving(Retiring(kLeased))), kStart), KeeperAction::kRelease);
+  Done(&keeper, KeeperAction::kRelease, kStart);
+  ExpectAction(keeper.Next(Leaving(Moving(kLeased)), kStart), KeeperAction::kExit);
 }
 
 }  // namespace

@@ -103,6 +103,21 @@ TEST(Standing, AWordOfTheFutureCountsAsNone) {
   EXPECT_FALSE(IsOlder({7, 2, kNoWatermark, kNowUs + kMaxLeaseUs}, {7, 3, 0, 1}, kNowUs));
 }
 
+TEST(Standing, AnotherAddressLeadsToTheSameRegistryIfServerDatabaseExtensionAndRoleAreTheSame) {
+  NodeState node = {};
+  const RegistryPlace place = {5, 16384, 16400};
+  EXPECT_FALSE(IsSameRegistry(node, 0, {})) << "nothing was seen yet";
+  node.seen.system_identifier = 7;
+  node.place = place;
+  EXPECT_TRUE(IsSameRegistry(node, 7, place));
+  EXPECT_FALSE(IsSameRegistry(node, 8, place));
+  EXPECT_FALSE(IsSameRegistry(node, 7, {6, 16384, 16400}));
+  EXPECT_FALSE(IsSameRegistry(node, 7, {5, 16385, 16400}));
+  EXPECT_FALSE(IsSameRegistry(node, 7, {5, 16384, 16401})) << "leases belong to a role";
+  ForgetRegistry(&node);
+  EXPECT_FALSE(IsSameRegistry(node, 7, place));
+}
+
 constexpr Tick kMinute = 60 * 1000;
 constexpr Tick kHour = 60 * kMinute;
 constexpr ClockPolicy kPatience = {5 * kUsPerMs, {kMinute * kUsPerMs, 24 * kHour *kUsPerMs}, true};

@@ -60,16 +60,16 @@ bool IsRecovered(NodeBlock *node) {
 }
 
 void AdmitRecovered(NodeBlock *node, const Layout &layout, Oid extension) {
-  const uint64_t registry = HashOfRegistry();
-  const int64_t timeline = AsksOwnTables() ? GetWALInsertionTimeLine() : 0;
+  const uint64_t own_tables = HashOfOwnTables();
+  const int64_t timeline = RecoveryInProgress() ? 0 : GetWALInsertionTimeLine();
   const ClockReading reading = ReadClocks();
   ChangeNode(node, [&] {
     if (!node->recovered) return;
     node->recovered = false;
     Read(&node->state, reading);
     const bool other_layout = node->extension == extension && node->state.generator.layout != layout;
-    const bool followed = timeline != 0 && node->state.seen.timeline != timeline;
-    if (node->registry != registry || other_layout || followed) CloseLease(&node->state);
+    const bool followed = node->registry == own_tables && node->state.seen.timeline != timeline;
+    if (other_layout || followed) CloseLease(&node->state);
     CatchUp(&node->state, false);
   });
 }

@@ -8,9 +8,9 @@ namespace snowflake {
 Oid CallersExtension(Oid fn_oid);
 NodeBlock *ThisNode(Oid fn_oid, Oid extension);
 
-// A lease that was recovered after a crash goes on only under the same registry and layout, and not
-// if this server has followed another one since, which then had the registry. The first call or the
-// keeper checks that.
+// A lease that was recovered after a crash goes on only under the same layout. One of the registry
+// here does not if this server has followed another one since, which then had the registry. The
+// first call or the keeper checks that. If the setting names another registry, the keeper decides.
 bool IsRecovered(NodeBlock *node);
 void AdmitRecovered(NodeBlock *node, const Layout &layout, Oid extension);
 

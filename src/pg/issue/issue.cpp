@@ -159,6 +159,7 @@ void WaitForClock(NodeBlock *node, IdWait *wait, int64_t now_us, int64_t until_u
 const char *WhatToDoAbout(const RegistryError &error) {
   if (error.message[0] == '\0')
     return "Check in pg_stat_activity what the keeper (backend_type \"snowflake keeper\") waits for.";
+  if (error.standby) return kStandbyToDo;
   if (error.held_back)
     return "If nothing was lost, call snowflake_settled() in the registry's database. Otherwise wait.";
   if (error.sqlstate == kAllLeased)
@@ -234,8 +235,7 @@ void WaitForLease(NodeBlock *node, IdWait *wait, const RunAttempt &attempt) {
   static uint32 event = 0;
   if (event == 0) event = WaitEventNamed("SnowflakeLease");
   if (WaitForKeeper(node, &wait->lease, event)) return;
-  RegistryError error = {};
-  WithLock(node, LW_SHARED, [&] { error = node->error; });
+  const RegistryError error = NewestError(node, &NodeBlock::error);
   // Without the step back, the lease that the node has would be enough.
   if (attempt.decision.outcome == Outcome::kClockBehind && wait->lease.why == NoLeaseReason::kRegistry)
     ReportClockBehind(attempt, &error);

@@ -13,6 +13,9 @@ namespace {
 // A keeper starts within milliseconds, or never if its start failed: then another is asked for.
 constexpr int64_t kAskAgainUs = 1000 * 1000;
 
+// Standbys that are there confirm a commit within this time.
+constexpr int64_t kLongCommitUs = 1000 * 1000;
+
 // How soon a refused start is tried again: parallel workers come and go.
 constexpr long kSlotWaitMs = 20;
 
@@ -113,8 +116,29 @@ int DetailOfRegistry(const KeeperWait &wait, const RegistryError &error) {
                    WhatRegistrySaid(error));
 }
 
+RegistryError NewestError(NodeBlock *node, RegistryError NodeBlock::*kind) {
+  RegistryError error = {};
+  int keeper_pid = 0;
+  int64_t asked_us = 0;
+  WithLock(node, LW_SHARED, [&] {
+    error = node->*kind;
+    keeper_pid = node->keeper_pid;
+    asked_us = node->exchanges.asked_us;
+  });
+  if (error.message[0] == '\0') error = {};
+  if (keeper_pid == 0 || asked_us == 0 || SteadyUs() - asked_us < kLongCommitUs) return error;
+  const PGPROC *keeper = BackendPidGetProc(keeper_pid);
+  if (keeper == nullptr || !AwaitsStandby(keeper)) return error;
+  error = {ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, NowUnixUs(), true, false, true, {}};
+  SetMessage(&error,
+             psprintf("the keeper's commit waits for a synchronous standby (synchronous_standby_names is \"%s\")",
+                      SyncRepStandbyNames));
+  return error;
+}
+
 const char *WhatRegistrySaid(const RegistryError &error) {
   if (error.for_all || has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_SETTINGS)) return pstrdup(error.message);
+  if (error.standby) return kAwaitsStandby;
   if (ERRCODE_TO_CATEGORY(error.sqlstate) == ERRCODE_CONNECTION_EXCEPTION) return "the registry does not answer";
   return EndsWait(error.sqlstate) ? "the registry's tables are locked" : "the registry refused";
 }

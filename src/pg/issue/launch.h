@@ -48,6 +48,10 @@ bool WaitForKeeper(NodeBlock *node, KeeperWait *wait, uint32 event);
 int DetailOfSlots(const KeeperWait &wait);
 int DetailOfRegistry(const KeeperWait &wait, const RegistryError &error);
 
+// The error of the keeper's newest request for leases or for ranges. If the keeper's own commit
+// waits for a synchronous standby, the request does not end, and that is its error.
+RegistryError NewestError(NodeBlock *node, RegistryError NodeBlock::*kind);
+
 // The registry's last error. Only members of pg_read_all_settings see addresses and roles in it.
 const char *WhatRegistrySaid(const RegistryError &error);
 

@@ -139,18 +139,19 @@ void WakeKeeperOrAsk(NodeBlock *node) {
     ereport(ERROR,
             (errcode(kNoNumbers), errmsg("cannot start the keeper that acquires numbers of segment \"%s\"", segment),
              DetailOfSlots(wait)));
-  ereport(ERROR, (errcode(kNoNumbers), errmsg("segment \"%s\" has no numbers left on this node", segment),
-                  DetailOfRegistry(wait, error),
-                  errhint("The keeper goes on trying; numbers flow as soon as the registry allocates a range.")));
+  ereport(ERROR,
+          (errcode(kNoNumbers), errmsg("segment \"%s\" has no numbers left on this node", segment),
+           DetailOfRegistry(wait, error),
+           errhint("%s", error.standby
+                             ? kStandbyToDo
+                             : "The keeper goes on trying; numbers flow as soon as the registry allocates a range.")));
 }
 
 void Pause(NodeBlock *node, NumberWait *wait, const char *name) {
   static uint32 event = 0;
   if (event == 0) event = WaitEventNamed("SnowflakeSegment");
   if (WaitForKeeper(node, &wait->keeper, event)) return;
-  RegistryError error = {};
-  WithLock(node, LW_SHARED, [&] { error = node->ranges_error; });
-  ReportNoNumbers(wait->keeper, name, error);
+  ReportNoNumbers(wait->keeper, name, NewestError(node, &NodeBlock::ranges_error));
 }
 
 [[noreturn]] void ReportTooManySegments() {

@@ -47,7 +47,7 @@ bool IsCitusWorker() {
 
 // In a transaction.
 Advised LookForAdvice(const AcquireAnswer &answer) {
-  Advised advised = {0, answer.workers_free, answer.layout.workers_per_datacenter(), NodeSlotsInUse()};
+  Advised advised = {0, answer.workers_free, answer.layout.workers_per_datacenter(), NodeSlotsInUse(), nullptr};
   if (keeping.registry->is_here && (Subscribes() || IsCitusWorker())) advised.advice |= kAdviceOwnRegistry;
   if (advised.workers_free >= 0 && advised.workers_free * 10 < advised.workers) advised.advice |= kAdviceFewWorkers;
   // PostgreSQL starts one of its own, the launcher of logical replication: none is left.
@@ -80,7 +80,8 @@ bool LookSafely(const AcquireAnswer &answer, Advised *advised) {
 }
 
 constexpr uint32_t kEach[] = {kAdviceOwnRegistry, kAdviceFewWorkers, kAdviceFewKeepers,
-                              kAdvicePassword,    kAdviceNoBox,      kAdviceMaskKeys};
+                              kAdvicePassword,    kAdviceNoBox,      kAdviceStandby,
+                              kAdviceMaskKeys};
 
 struct Wording {
   const char *what, *to_do;
@@ -102,6 +103,7 @@ Wording TextOf(uint32_t bit, const Advised &advised) {
       return {"the registry's password is sent in clear text to any server that answers in its place and asks for it",
               "Add sslmode=verify-full to snowflake.registry, or use a certificate. From version 16 on, libpq does not "
               "send it in clear text, but this libpq is older."};
+    case kAdviceStandby: return {advised.standby, kStandbyToDo};
     case kAdviceNoBox:
       return {"there is no black box: after a crash of this server new leases are acquired",
               "The server's log says why. Make room for POSIX shared memory, or set RemoveIPC=no in logind.conf, and "
@@ -145,7 +147,8 @@ void AdviseAgain() {
     standing.layout = node->state.generator.layout;
     standing.workers_free = node->state.workers_free;
   });
-  if (before == 0) return;
+  // What was found at another address of the registry may differ.
+  if (before == 0 && keeping.advised) return;
   if (keeping.registry->is_here && (before & kAdviceFewWorkers) != 0) {
     standing.workers_free = LocalWorkersFree(keeping.target.extension, standing.layout);
     WithLock(node, LW_EXCLUSIVE, [&] { node->state.workers_free = standing.workers_free; });

@@ -11,7 +11,8 @@ struct Advised {
   uint32_t advice;
   int64_t workers_free;
   int64_t workers;
-  int databases;  // that issue ids
+  int databases;        // that issue ids
+  const char *standby;  // what the registry's error says
 };
 
 // After a lease or, with an answer that counts no worker ids, a first range was acquired. A failure

@@ -65,16 +65,20 @@ RegistryAnswer Acquire(int64_t duration_us) {
   NodeBlock *node = keeping.node;
   const Layout layout = LocalLayout(keeping.target.extension);
   const Secret fresh = NewSecret();
-  const ClockReading reading = ReadClocks();
   AcquireAsked asked = {};
-  ChangeNode(node, [&] {
-    Read(&node->state, reading);
-    asked = AskForLease(&node->state, layout, duration_us, fresh);
-  });
-  asked.request.node = node->node_name;
-  asked.request.datacenter = settings.datacenter;
+  auto ask = [&] {
+    const ClockReading reading = ReadClocks();
+    ChangeNode(node, [&] {
+      Read(&node->state, reading);
+      asked = AskForLease(&node->state, layout, duration_us, fresh);
+    });
+    asked.request.node = node->node_name;
+    asked.request.datacenter = settings.datacenter;
+    return asked.request;
+  };
   AcquireAnswer answer = {};
-  const RegistryAnswer outcome = keeping.registry->acquire(&keeping.target, layout, asked.request, &answer);
+  const RegistryAnswer outcome =
+      keeping.registry->acquire(&keeping.target, layout, AskBy<AcquireRequest>(&ask), &answer);
   if (outcome == RegistryAnswer::kBusy && asked.request.start_before != kAnyStart)
     return RegistryAnswer::kNothingBetter;
   if (outcome != RegistryAnswer::kDone) return outcome;
@@ -87,6 +91,7 @@ RegistryAnswer Acquire(int64_t duration_us) {
     taken = TakeLease(&node->state, layout, asked, answer, stopping);
     if (!taken.opened) return;
     node->extension = keeping.target.extension;
+    node->state.place = keeping.target.place;
     ++node->counters.leases_acquired;
     if (asked.new_worker) ++node->counters.clock_steps_back;
   });
@@ -102,21 +107,25 @@ RegistryAnswer Acquire(int64_t duration_us) {
 RegistryAnswer Extend(int64_t duration_us) {
   pgstat_report_activity(STATE_RUNNING, "extending the lease");
   NodeBlock *node = keeping.node;
-  const ClockReading reading = ReadClocks();
   ExtendRequest request = {};
   int32_t worker = 0;
-  ChangeNode(node, [&] {
-    Read(&node->state, reading);
-    request = AskForWindow(node->state, duration_us);
-    worker = node->state.generator.lease.worker;
-  });
+  auto ask = [&] {
+    const ClockReading reading = ReadClocks();
+    ChangeNode(node, [&] {
+      Read(&node->state, reading);
+      request = AskForWindow(node->state, duration_us);
+      worker = node->state.generator.lease.worker;
+    });
+    return request;
+  };
   ExtendAnswer answer = {};
-  const bool extended = keeping.registry->extend(&keeping.target, request, &answer);
+  const bool extended = keeping.registry->extend(&keeping.target, AskBy<ExtendRequest>(&ask), &answer);
   const bool stopping = stop_requested;
   AnswerFault fault = AnswerFault::kNone;
   ChangeNode(node, [&] {
     fault = extended ? TakeWindow(&node->state, request, answer, stopping)
                      : LoseLease(&node->state, request.lease_id, answer.standing);
+    if (extended && fault == AnswerFault::kNone) node->state.place = keeping.target.place;
   });
   if (fault == AnswerFault::kTimeline) ReportOlderTimeline(answer.standing, LastSeen());
   if (fault == AnswerFault::kRaised) ReportRaise(answer.standing.raised_tick, request.now);
@@ -146,6 +155,31 @@ RegistryAnswer Release(bool hurry) {
   else
     ereport(LOG, (errmsg("snowflake keeper: had no worker id to release, lease %lld was gone", lease_id)));
   return released ? RegistryAnswer::kDone : RegistryAnswer::kGone;
+}
+
+RegistryAnswer Probe() {
+  pgstat_report_activity(STATE_RUNNING, "probing another registry");
+  NodeBlock *node = keeping.node;
+  RegistryTarget target = {};
+  target.extension = keeping.target.extension;
+  target.conninfo = settings.registry;
+  const Registry &registry = AsksOwnTables() ? kLocalRegistry : kRemoteRegistry;
+  Wanted wanted = {true, UsesSegments()};
+  WithLock(node, LW_SHARED, [&] { wanted.leases = !IsIdle(node->state); });
+  int64_t system_identifier = 0;
+  if (!registry.probe(&target, LocalLayout(target.extension), wanted, &system_identifier)) return RegistryAnswer::kGone;
+  const uint64_t address = HashOfRegistry();
+  bool same = false;
+  ChangeNode(node, [&] {
+    same = IsSameRegistry(node->state, system_identifier, target.place);
+    if (!same) return;
+    node->registry = address;
+    node->registry_is_here = target.leads_here;
+  });
+  if (!same) return RegistryAnswer::kAnother;
+  UseRegistry();
+  keeping.advised = false;
+  return RegistryAnswer::kDone;
 }
 
 }  // namespace snowflake

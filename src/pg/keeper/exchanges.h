@@ -12,6 +12,10 @@ RegistryAnswer Extend(int64_t duration_us);
 // The oldest lease that waits to be released. In a hurry it takes no longer than a shutdown may.
 RegistryAnswer Release(bool hurry);
 
+// The registry that snowflake.registry names now. If it is the one in use, at another address, the
+// node goes on there with its lease; otherwise nothing changes yet (kAnother).
+RegistryAnswer Probe();
+
 // What this database's segments want of the keeper.
 void ObserveRanges(KeeperView *view);
 // For all segments that want a range. While leaving, all ranges are released.

@@ -43,17 +43,12 @@ void Detach(int, Datum) {
   ConditionVariableBroadcast(&keeping.node->changed);
 }
 
-void ChooseRegistry() {
-  keeping.registry = AsksOwnTables() ? &kLocalRegistry : &kRemoteRegistry;
-  keeping.target.conninfo = MemoryContextStrdup(TopMemoryContext, settings.registry);
-}
-
 void ForgetAnswers() {
   NodeBlock *node = keeping.node;
   Assert(IsHeldExclusively(node->lock));  // Requires: the node's lock.
   ForgetRegistry(&node->state);
   node->advice = 0;
-  keeping.target.in_clear = node->registry_is_here = false;
+  node->registry_is_here = false;
   node->error.message[0] = node->ranges_error.message[0] = '\0';
 }
 
@@ -70,31 +65,35 @@ NodeBlock *NodeToKeep() {
 
 }  // namespace
 
+bool IsMoving() { return keeping.node->registry != HashOfRegistry(); }
+
+void UseRegistry() {
+  const bool own_tables = keeping.node->registry == HashOfOwnTables();
+  const char *conninfo = own_tables ? "" : IsMoving() ? nullptr : settings.registry;
+  keeping.registry = own_tables ? &kLocalRegistry : &kRemoteRegistry;
+  RegistryTarget *target = &keeping.target;
+  if (target->conninfo != nullptr) pfree(target->conninfo);
+  *target = {keeping.node, target->extension, nullptr, {}, false, false, false};
+  if (conninfo != nullptr) target->conninfo = MemoryContextStrdup(TopMemoryContext, conninfo);
+}
+
 bool Attach() {
-  NodeBlock *node = keeping.node = keeping.target.node = NodeToKeep();
+  NodeBlock *node = keeping.node = NodeToKeep();
   if (node == nullptr) return false;
   const bool early = StartedWithServer();
-  bool taken = false, moved = false;
-  const uint64_t registry = HashOfRegistry();
+  bool taken = false;
   ChangeNode(node, [&] {
     taken = node->keeper_pid != 0;
     if (taken) return;
     node->keeper_pid = MyProcPid;
     node->keeper_latch = MyLatch;
-    // To this registry, a lease of another would look like a lost commit.
-    if (node->registry != registry) {
-      moved = node->registry != 0;
-      node->state.generator.open = false;
-      ForgetAnswers();
-    }
-    node->registry = registry;
+    node->exchanges.asked_us = 0;
     // So that the first call need not wait for a lease.
     node->state.lease_wanted |= early && !node->state.generator.open;
   });
   if (taken) return false;
-  if (moved) FreeSegments();
   before_shmem_exit(Detach, Datum{0});
-  ChooseRegistry();
+  UseRegistry();
   return true;
 }
 
@@ -124,8 +123,7 @@ void FollowRegistry() {
     ForgetAnswers();
     keeping.node->registry = registry;
   });
-  pfree(keeping.target.conninfo);
-  ChooseRegistry();
+  UseRegistry();
 }
 
 void SetExtension(Oid extension) {

@@ -13,6 +13,7 @@ struct Keeping {
   const Registry *registry;
   KeeperAction failed;  // what failed last and has not succeeded since; kSleep: nothing
   int failed_sqlstate;  // ... and with what
+  bool hung;            // the log has an exchange that hung, and not yet its cause
   int64_t ranges_us;    // how long the last exchange for ranges took
   bool ranges_failed;   // ... or that it had no answer
   int ranges_from;      // the slot of the segment that is then asked for next
@@ -36,6 +37,13 @@ void NameNode();
 
 // Goes on with this extension's registry. If that differs from the previous one, its lease is void.
 void SetExtension(Oid extension);
+
+// Whether snowflake.registry names another registry than the one in use.
+bool IsMoving();
+
+// Finds the address of the registry in use: the setting's or, if that has changed meanwhile, none,
+// except for this database's own tables.
+void UseRegistry();
 
 // Goes on with the registry that snowflake.registry leads to. The old one's lease was released, or
 // could not be.

@@ -63,9 +63,15 @@ const char *Shown(const char *from) {
                   detail[0] != '\0' ? errdetail_internal("%s", detail) : 0));
 }
 
-[[noreturn]] void ReportSilence(PGconn *connection, const char *what) {
-  ereport(ERROR, (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("%s", what),
-                  errdetail("No answer from \"%s\", port %s.", Shown(PQhost(connection)), Shown(PQport(connection)))));
+// If only the newest statement has no answer, its session waits for something. The next exchange
+// finds that session in its way, and learns from the registry what it waits for.
+[[noreturn]] void ReportSilence(Remote *remote, const char *what) {
+  remote->hangs = remote->answered;
+  ereport(ERROR,
+          (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("%s", what),
+           errdetail("No answer from \"%s\", port %s%s.", Shown(PQhost(remote->connection)),
+                     Shown(PQport(remote->connection)),
+                     remote->hangs ? ", which answers other statements. The next request will name the cause" : "")));
 }
 
 // Of an error, and not of a success or a warning; 0 when it is none.
@@ -291,14 +297,15 @@ bool IsBusy(PGconn *connection) {
 }
 
 // Sends what is queued and waits until the answer is there.
-void SendAndReceive(PGconn *connection, int64_t deadline_us) {
+void SendAndReceive(Remote *remote) {
+  PGconn *connection = remote->connection;
   for (;;) {
     const int left = PQflush(connection);
     if (left < 0) ReportConnection(connection, "could not send to the registry");
     if (left == 0 && !IsBusy(connection)) return;
     const int socket_events = left > 0 ? WL_SOCKET_WRITEABLE | WL_SOCKET_READABLE : WL_SOCKET_READABLE;
-    if (!Await(PQsocket(connection), socket_events, deadline_us))
-      ReportSilence(connection, "the registry did not answer in time");
+    if (!Await(PQsocket(connection), socket_events, remote->answer_us))
+      ReportSilence(remote, "the registry did not answer in time");
     if (PQconsumeInput(connection) == 0) ReportConnection(connection, "lost the connection to the registry");
   }
 }
@@ -307,7 +314,7 @@ void SendAndReceive(PGconn *connection, int64_t deadline_us) {
 // server commits in between.
 bool ReceiveRow(Remote *remote) {
   for (;;) {
-    SendAndReceive(remote->connection, remote->answer_us);
+    SendAndReceive(remote);
     PQclear(remote->result);
     remote->result = PQgetResult(remote->connection);
     if (remote->result == nullptr) return false;
@@ -351,7 +358,7 @@ void RemoteOpen(Remote *remote, const char *conninfo, int64_t deadline_us) {
   }
   PGconn *connection = remote->connection;
   if (!connected && failure == nullptr && PQstatus(connection) != CONNECTION_BAD)
-    ReportSilence(connection, "could not connect to the registry in time");
+    ReportSilence(remote, "could not connect to the registry in time");
   if (!connected || PQsetnonblocking(connection, 1) != 0)
     ReportConnection(connection, "could not connect to the registry", failure);
   remote->silent = true;
@@ -391,6 +398,7 @@ void RemoteEnd(Remote *remote) {
     ereport(ERROR, (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("the registry did not confirm its answer"),
                     errdetail("It warned: %s.", remote->warning)));
   remote->silent = false;
+  remote->answered = true;
 }
 
 RemoteRow RemoteCall(Remote *remote, const char *statement, int count, const Oid *types, const char *const *values) {

@@ -27,6 +27,8 @@ struct Remote {
   int64_t deadline_us;     // monotonic, as the next
   int64_t answer_us;       // when the newest call's answer must be complete
   bool silent;             // connected, and the newest call has no answer
+  bool answered;           // a call has had its answer
+  bool hangs;              // ... and the newest one has none in time
   bool in_clear;           // a password was sent, and could go in clear to any host
   char warning[256];       // of the newest call
 };

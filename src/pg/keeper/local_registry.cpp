@@ -5,6 +5,7 @@
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/keeper/registry.h"
+#include "pg/registry/calls.h"
 #include "pg/registry/segments.h"
 #include "pg/registry/tables.h"
 #include "pg/settings.h"
@@ -52,8 +53,55 @@ bool AskHere(Oid extension, Need need, Ask ask) {
 // it.
 void Hurry() { enable_timeout_after(STATEMENT_TIMEOUT, 1500); }
 
-// The postmaster writes so into its lock file before it tells others. If only a keeper is ended,
-// others go on.
+// The same, of the node's own requests.
+template <typename Ask>
+bool AskTarget(RegistryTarget *target, Ask ask) {
+  target->place = {MyDatabaseId, target->extension, GetSessionUserId()};
+  target->hangs = false;
+  return AskHere(target->extension, kNeeded, ask);
+}
+
+RegistryAnswer AcquireHere(RegistryTarget *target, const Layout &, const Asking<AcquireRequest> &ask,
+                           AcquireAnswer *answer) {
+  bool acquired = false;
+  if (!AskTarget(target, [&] { acquired = ProtocolAcquire(target->extension, ask(), answer); }))
+    return RegistryAnswer::kGone;
+  return acquired ? RegistryAnswer::kDone : RegistryAnswer::kBusy;
+}
+
+bool ExtendHere(RegistryTarget *target, const Asking<ExtendRequest> &ask, ExtendAnswer *answer) {
+  bool extended = false;
+  AskTarget(target, [&] { extended = ProtocolExtend(target->extension, ask(), answer); });
+  return extended;
+}
+
+bool ReleaseHere(RegistryTarget *target, const ReleaseRequest &request, bool hurry, BeforeRelease before) {
+  bool released = false;
+  if (hurry) Hurry();
+  AskTarget(target, [&] {
+    before(request.lease_id);
+    released = ProtocolRelease(target->extension, request);
+  });
+  return released;
+}
+
+bool AcquireRangesHere(RegistryTarget *target, const RangesRequest &request, bool hurry, RangesAnswer *answer) {
+  if (hurry) Hurry();
+  return AskTarget(target, [&] { ProtocolRanges(target->extension, request, answer); });
+}
+
+bool ProbeHere(RegistryTarget *target, const Layout &, const Wanted &, int64_t *system_identifier) {
+  *system_identifier = static_cast<int64_t>(GetSystemIdentifier());
+  return AskTarget(target, [&] {
+    CheckCall("snowflake_lease_acquire");
+    FindTables(target->extension);
+  });
+}
+
+}  // namespace
+
+const Registry kLocalRegistry = {true, AcquireHere, ExtendHere, ReleaseHere, AcquireRangesHere, ProbeHere};
+
 bool ServerIsStopping() {
   FILE *file = AllocateFile("postmaster.pid", "r");
   if (file == nullptr) return false;
@@ -64,39 +112,6 @@ bool ServerIsStopping() {
   FreeFile(file);
   return stopping;
 }
-
-RegistryAnswer AcquireHere(RegistryTarget *target, const Layout &, const AcquireRequest &request,
-                           AcquireAnswer *answer) {
-  bool acquired = false;
-  if (!AskHere(target->extension, kNeeded, [&] { acquired = ProtocolAcquire(target->extension, request, answer); }))
-    return RegistryAnswer::kGone;
-  return acquired ? RegistryAnswer::kDone : RegistryAnswer::kBusy;
-}
-
-bool ExtendHere(RegistryTarget *target, const ExtendRequest &request, ExtendAnswer *answer) {
-  bool extended = false;
-  AskHere(target->extension, kNeeded, [&] { extended = ProtocolExtend(target->extension, request, answer); });
-  return extended;
-}
-
-bool ReleaseHere(RegistryTarget *target, const ReleaseRequest &request, bool hurry, BeforeRelease before) {
-  bool released = false;
-  if (hurry) Hurry();
-  AskHere(target->extension, kNeeded, [&] {
-    before(request.lease_id);
-    released = ProtocolRelease(target->extension, request);
-  });
-  return released;
-}
-
-bool AcquireRangesHere(RegistryTarget *target, const RangesRequest &request, bool hurry, RangesAnswer *answer) {
-  if (hurry) Hurry();
-  return AskHere(target->extension, kNeeded, [&] { ProtocolRanges(target->extension, request, answer); });
-}
-
-}  // namespace
-
-const Registry kLocalRegistry = {true, AcquireHere, ExtendHere, ReleaseHere, AcquireRangesHere};
 
 void MarkCleanLocally(Oid extension) {
   if (ServerIsStopping()) AskHere(extension, kOptional, [&] { ProtocolMarkClean(extension); });

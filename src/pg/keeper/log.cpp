@@ -4,6 +4,7 @@
 #include "pg/keeper/advice.h"
 #include "pg/keeper/keeping.h"
 #include "pg/report.h"
+#include "pg/settings.h"
 
 namespace snowflake {
 namespace {
@@ -67,7 +68,7 @@ void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {
   NodeBlock *node = keeping.node;
   const int64_t answered_us = SteadyUs();
   const bool ranges = action == KeeperAction::kRanges;
-  if (!ranges && action != KeeperAction::kRelease) {
+  if (action == KeeperAction::kAcquire || action == KeeperAction::kExtend) {
     const bool slow = took_us > duration_us / Keeper::kExtensionsPerWindow;
     if (slow && !keeping.slow)
       ereport(WARNING, (errmsg("snowflake keeper: the registry took %.1f s to answer", Seconds(took_us)),
@@ -88,6 +89,7 @@ void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {
     node->exchanges.took_us = took_us;
     node->exchanges.answered_us = answered_us;
     if (mends) (node->*ErrorOf(action)).message[0] = '\0';
+    if (action == KeeperAction::kProbe) node->ranges_error.message[0] = '\0';
     leased = node->state.generator.lease.lease_id != 0;
   });
   if (!mends) return;
@@ -101,32 +103,54 @@ void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {
   }
 }
 
-void RecordFailure(KeeperAction action, int sqlstate, const char *message, const char *detail, bool held_back) {
+void RecordFailure(KeeperAction action, const ErrorData &failure) {
+  const int sqlstate = failure.sqlerrcode;
+  const bool probe = action == KeeperAction::kProbe;
   RegistryError error = {};
   error.sqlstate = sqlstate;
   error.at_us = NowUnixUs();
-  const bool names_blocker = EndsWait(sqlstate) && detail != nullptr;
-  error.for_all = (keeping.registry->is_here || NamesNobody(sqlstate)) && !names_blocker;
-  error.held_back = held_back;
-  if (detail)
-    snprintf(error.message, sizeof(error.message), "%s (%s)", message, detail);
-  else
-    strlcpy(error.message, message, sizeof(error.message));
-  error.message[pg_mbcliplen(error.message, static_cast<int>(strlen(error.message)), sizeof(error.message) - 1)] = '\0';
-  // Logged once, not with every try; but an error may follow the request to ask again.
+  error.held_back = IsHeldBack(failure);
+  error.standby = IsForStandby(failure);
+  const bool names_blocker = EndsWait(sqlstate) && failure.detail != nullptr;
+  const bool is_here = probe ? AsksOwnTables() : keeping.registry->is_here;
+  error.for_all = (is_here || NamesNobody(sqlstate)) && !names_blocker;
+  const char *message = error.standby ? kAwaitsStandby : failure.message;
+  SetMessage(&error,
+             psprintf("%s%s%s", probe ? "snowflake.registry was changed, and its registry cannot be used yet: " : "",
+                      message, failure.detail != nullptr ? psprintf(" (%s)", failure.detail) : ""));
+  // Logged once, not with every try; but an error may follow the request to ask again, and the cause
+  // a request that hung.
+  const bool hangs = !probe && keeping.target.hangs && sqlstate == ERRCODE_CONNECTION_FAILURE;
   const bool known = keeping.failed != KeeperAction::kSleep &&
-                     (keeping.failed_sqlstate == sqlstate || keeping.failed_sqlstate != ERRCODE_OBJECT_IN_USE);
+                     (keeping.failed_sqlstate == sqlstate || keeping.failed_sqlstate != ERRCODE_OBJECT_IN_USE) &&
+                     !(keeping.hung && names_blocker);
   keeping.failed = action;
   keeping.failed_sqlstate = sqlstate;
+  if (!known) keeping.hung = hangs;
   WithLock(keeping.node, LW_EXCLUSIVE, [&] {
     ++keeping.node->exchanges.failed;
-    keeping.node->*ErrorOf(action) = error;
+    for (const auto kind : {&NodeBlock::error, &NodeBlock::ranges_error}) {
+      if (!probe && kind != ErrorOf(action)) continue;
+      RegistryError *shown = &(keeping.node->*kind);
+      // A request that hangs after one that found why waits for the same.
+      if (hangs && shown->standby && shown->message[0] != '\0')
+        shown->at_us = error.at_us;
+      else
+        *shown = error;
+    }
   });
   ConditionVariableBroadcast(&keeping.node->changed);
   if (!known)
     ereport(WARNING, (sqlstate == ERRCODE_CONNECTION_FAILURE
                           ? errmsg("snowflake keeper: cannot reach the registry: %s", error.message)
-                          : errmsg("snowflake keeper: the registry refused: %s", error.message)));
+                          : errmsg("snowflake keeper: the registry refused: %s", error.message),
+                      error.standby ? errhint("%s", kStandbyToDo) : 0));
+}
+
+void ForgetFailures() {
+  keeping.failed = KeeperAction::kSleep;
+  WithLock(keeping.node, LW_EXCLUSIVE,
+           [] { keeping.node->error.message[0] = keeping.node->ranges_error.message[0] = '\0'; });
 }
 
 }  // namespace snowflake

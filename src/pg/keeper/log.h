@@ -11,6 +11,9 @@ void TellClockEvents();
 
 // How the last exchange went; and how long it took, compared with the window that it asked for.
 void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us);
-void RecordFailure(KeeperAction action, int sqlstate, const char *message, const char *detail, bool held_back = false);
+void RecordFailure(KeeperAction action, const ErrorData &failure);
+
+// Failures that no longer matter, because the registry that they are of is not asked again.
+void ForgetFailures();
 
 }  // namespace snowflake

@@ -45,7 +45,8 @@ struct Process {
   bool catalogs_changed;  // since they were last read
   bool leaving;
   bool marked_clean;
-  bool moving;       // to another registry
+  bool moving;       // snowflake.registry names another registry, which is probed
+  bool probed;       // ... and has answered: the old one is left
   bool move_failed;  // the old one did not release its lease
 };
 Process self;
@@ -195,22 +196,30 @@ void Sleep(int64_t until_us) {
 }
 
 RegistryAnswer Act(const KeeperStep &step) {
-  const bool leaving = self.leaving || self.moving;
+  const bool leaving = self.leaving || self.probed;
   switch (step.action) {
     case KeeperAction::kAcquire: return Acquire(step.duration_us);
     case KeeperAction::kExtend: return Extend(step.duration_us);
     case KeeperAction::kRanges: return ExchangeRanges(leaving);
     case KeeperAction::kRelease: return Release(leaving);
+    case KeeperAction::kProbe: return Probe();
     default: MarkCleanLocally(keeping.target.extension); return RegistryAnswer::kDone;
   }
 }
 
+// For those who see the keeper wait.
+void NoteExchange(int64_t asked_us) {
+  WithLock(keeping.node, LW_EXCLUSIVE, [&] { keeping.node->exchanges.asked_us = asked_us; });
+}
+
 // The protocol's tables may have triggers of others, which may not end by themselves.
 RegistryAnswer ActInTime(const KeeperStep &step) {
+  NoteExchange(SteadyUs());
   enable_timeout_every(self.leave_timeout, TimestampTzPlusMilliseconds(GetCurrentTimestamp(), kLeaveCheckMs),
                        kLeaveCheckMs);
   const RegistryAnswer answer = Act(step);
   disable_timeout(self.leave_timeout, false);
+  NoteExchange(0);
   return answer;
 }
 
@@ -233,12 +242,33 @@ KeeperView Observe(bool leaving) {
   });
   if (other_extension) LookAtCatalogs();
   ObserveRanges(&view);
+  view.moving = self.moving;
+  // Nothing can be released where no connection leads.
+  if (leaving && keeping.target.conninfo == nullptr) view.retired = view.ranges_held = false;
   return view;
+}
+
+// A new keeper of the core has no pauses, and extends a lease at once.
+void EndMove() {
+  self.keeper = Keeper();
+  self.moving = self.probed = self.move_failed = false;
+}
+
+// At the start, and after each reload.
+void LookAtRegistry() {
+  const bool moved = self.moving;
+  EndMove();
+  self.moving = IsMoving();
+  // It is the former one again.
+  if (moved && !self.moving) {
+    UseRegistry();
+    ForgetFailures();
+  }
 }
 
 // The lease and the ranges are released at the old registry, with one try for each, before the new
 // one assigns any.
-void MoveToRegistry() {
+void LeaveRegistry() {
   CloseGenerator();
   const KeeperView view = Observe(true);
   if ((view.retired || view.ranges_held) && !self.move_failed) {
@@ -249,8 +279,7 @@ void MoveToRegistry() {
     return;
   }
   FollowRegistry();
-  self.keeper = Keeper();
-  self.moving = false;
+  EndMove();
 }
 
 // An acquire brought no other worker id, although the clock is behind: ids go on, ahead of it.
@@ -267,10 +296,20 @@ void Perform(const KeeperStep &step, int64_t now_us) {
                                                                            : KeeperOutcome::kDone;
   self.keeper.Done(step.action, outcome, done_us, Spread());
   if (step.action == KeeperAction::kAcquire && answer != RegistryAnswer::kDone) GoOn();
-  if (answer == RegistryAnswer::kBusy)
-    RecordFailure(step.action, ERRCODE_OBJECT_IN_USE, "it has just detected a failover", nullptr);
-  else
-    RecordSuccess(step.action, done_us - now_us, step.duration_us);
+  if (answer == RegistryAnswer::kBusy) {
+    ErrorData busy = {};
+    busy.sqlerrcode = ERRCODE_OBJECT_IN_USE;
+    busy.message = pstrdup("it has just detected a failover");
+    RecordFailure(step.action, busy);
+    return;
+  }
+  RecordSuccess(step.action, done_us - now_us, step.duration_us);
+  if (step.action != KeeperAction::kProbe || answer == RegistryAnswer::kGone) return;
+  self.probed = answer == RegistryAnswer::kAnother;
+  if (!self.probed) EndMove();
+  ereport(LOG,
+          (self.probed ? errmsg("snowflake keeper: follows snowflake.registry to another registry")
+                       : errmsg("snowflake keeper: follows snowflake.registry to another address of its registry")));
 }
 
 // Before the keeper ends in good order. A database that issued no id in more than a day gets no
@@ -295,8 +334,7 @@ void Reload() {
   ConfigReloadPending = false;
   ProcessConfigFile(PGC_SIGHUP);
   NameNode();
-  self.moving = strcmp(keeping.target.conninfo, settings.registry) != 0;
-  self.move_failed = false;
+  if (self.moving || IsMoving()) LookAtRegistry();
 }
 
 // One step; false when the keeper is done.
@@ -305,6 +343,8 @@ bool Step() {
   self.future = false;
   if (stop_requested && !self.leaving) {
     QueryCancelPending = false;  // what was under way has ended
+    // The registry in use gives no other lease any more: the next keeper goes on with this one.
+    if (self.moving && !self.probed && !ServerIsStopping()) return false;
     Leave("it was asked to stop");
   }
   if (BoxIsCut()) LookAfterBox();
@@ -312,8 +352,8 @@ bool Step() {
   CHECK_FOR_INTERRUPTS();
   if (IsOverdue()) return false;
   if (ConfigReloadPending) Reload();
-  if (self.moving && !self.leaving) {
-    MoveToRegistry();
+  if (self.probed && !self.leaving) {
+    LeaveRegistry();
     return true;
   }
   if (!self.leaving && MonotonicUs() >= self.next_watch_us) {
@@ -323,6 +363,12 @@ bool Step() {
 
   const int64_t now_us = MonotonicUs();
   const KeeperView view = Observe(self.leaving);
+  // Then the change costs nothing.
+  if (view.moving && !self.leaving && !view.leased && !view.retired && !view.ranges_held) {
+    FollowRegistry();
+    EndMove();
+    return true;
+  }
   TellClockEvents();
   const int64_t sample_in_us = SampleForAskers(keeping.node);
   const bool sampling = !self.leaving && sample_in_us < PG_INT64_MAX;
@@ -359,6 +405,7 @@ void KeepError() {
 void HandleError() {
   const ErrorData *error = self.error;
   self.error = nullptr;
+  NoteExchange(0);
   if (self.action == KeeperAction::kExit) return;
   // Reading the catalogs counts as a try to keep the lease, and is repeated.
   const KeeperAction action = self.action == KeeperAction::kSleep ? KeeperAction::kAcquire : self.action;
@@ -367,7 +414,7 @@ void HandleError() {
   const bool answered = action == KeeperAction::kAcquire && self.future && error->sqlerrcode == kAllLeased;
   self.keeper.Done(action, answered ? KeeperOutcome::kAnswered : KeeperOutcome::kFailed, MonotonicUs(), Spread());
   if (error->sqlerrcode == kClockBehind) ChangeNode(keeping.node, [] { RefusedForSkew(&keeping.node->state); });
-  if (action == KeeperAction::kAcquire) GoOn();
+  if (action == KeeperAction::kAcquire || action == KeeperAction::kProbe) GoOn();
   if (answered) return;
   // A shutdown, or a command that wants the database, canceled it: that is no failure of the
   // registry.
@@ -379,7 +426,7 @@ void HandleError() {
       NodeState *state = &keeping.node->state;
       DropRetired(state, state->retired[0].lease_id);
     });
-  RecordFailure(action, error->sqlerrcode, error->message, error->detail, IsHeldBack(*error));
+  RecordFailure(action, *error);
 }
 
 bool ProtectedStep() {
@@ -412,6 +459,7 @@ extern "C" PGDLLEXPORT void snowflake_keeper_main(Datum database) {
   PinSettings();
   if (!Attach()) proc_exit(0);
   NameNode();
+  LookAtRegistry();
   self.leave_timeout = RegisterTimeout(USER_TIMEOUT, HandleLeaveTimeout);
   self.catalogs_changed = true;
   CacheRegisterRelcacheCallback(OnRelcacheChange, Datum{0});

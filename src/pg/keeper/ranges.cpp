@@ -114,7 +114,9 @@ void JudgeStanding(const Standing &standing) {
   ChangeNode(keeping.node, [&] {
     seen = keeping.node->state.seen;
     older = IsOlder(standing, seen, now_us);
-    if (!older) NoteStanding(&keeping.node->state.seen, standing, now_us);
+    if (older) return;
+    NoteStanding(&keeping.node->state.seen, standing, now_us);
+    keeping.node->state.place = keeping.target.place;
   });
   if (older) ReportOlderTimeline(standing, seen);
 }

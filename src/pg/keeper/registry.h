@@ -11,16 +11,41 @@ enum class RegistryAnswer {
   kGone,           // the lease or the extension is missing
   kBusy,           // ask again: the registry has just noticed a failover
   kNothingBetter,  // no window can begin before what was asked for
+  kAnother,        // a probe found another registry than the one in use
 };
 
 struct NodeBlock;
 
 struct RegistryTarget {
-  NodeBlock *node;  // a connection finds out whether its registry is in its own database
+  NodeBlock *node;  // a connection finds out whether its registry is in its own database; null: of a probe
   Oid extension;    // the node's own, in this database
-  char *conninfo;   // snowflake.registry
-  bool in_clear;    // found over a connection: a password may go in clear to any host that answers
+  char *conninfo;   // snowflake.registry; null: its former value, which is not known
+
+  // What the newest exchange found.
+  RegistryPlace place;
+  bool leads_here;  // a connection leads to this database
+  bool in_clear;    // a password may go in clear to any host that answers
+  bool hangs;       // the server answered, but not the exchange's last statement
 };
+
+// What a node requests of a registry.
+struct Wanted {
+  bool leases, ranges;
+};
+
+// Makes a request right before it is sent: it names the node's clock, and a connection takes time.
+template <typename Request>
+struct Asking {
+  Request (*make)(void *by);
+  void *by;
+  Request operator()() const { return make(by); }
+};
+
+// By a lambda, which must outlive it.
+template <typename Request, typename Make>
+Asking<Request> AskBy(Make *make) {
+  return {[](void *by) -> Request { return (*static_cast<Make *>(by))(); }, make};
+}
 
 // Called right before the registry receives a release.
 using BeforeRelease = void (*)(int64_t lease_id);
@@ -30,15 +55,22 @@ using BeforeRelease = void (*)(int64_t lease_id);
 // returns kBusy whenever the registry assigned nothing.
 struct Registry {
   bool is_here;
-  RegistryAnswer (*acquire)(RegistryTarget *target, const Layout &layout, const AcquireRequest &request,
+  RegistryAnswer (*acquire)(RegistryTarget *target, const Layout &layout, const Asking<AcquireRequest> &ask,
                             AcquireAnswer *answer);
-  bool (*extend)(RegistryTarget *target, const ExtendRequest &request, ExtendAnswer *answer);
+  bool (*extend)(RegistryTarget *target, const Asking<ExtendRequest> &ask, ExtendAnswer *answer);
   bool (*release)(RegistryTarget *target, const ReleaseRequest &request, bool hurry, BeforeRelease before);
   bool (*ranges)(RegistryTarget *target, const RangesRequest &request, bool hurry, RangesAnswer *answer);
+  // Whether the node could have leases or ranges there: an ERROR if not. Changes nothing there. The
+  // answer is the system identifier, with what is in the target.
+  bool (*probe)(RegistryTarget *target, const Layout &layout, const Wanted &wanted, int64_t *system_identifier);
 };
 
 extern const Registry kLocalRegistry;   // in this database
 extern const Registry kRemoteRegistry;  // in another, over libpq
+
+// Whether the server ends, not only this process. The postmaster writes so into its lock file
+// before it tells others.
+bool ServerIsStopping();
 
 // If the server ends: where its own registry goes on, nothing that it committed can be missing.
 void MarkCleanLocally(Oid extension);

@@ -46,18 +46,23 @@ constexpr RemoteFunction kFunctions[kFunctionCount] = {
 struct Session {
   Remote remote;
   const char *schemas[kFunctionCount];  // quoted; nullptr: no such function
+  const char *denied;                   // names of functions that the role may not execute
 };
+
+void CheckFunction(const Session *session, int index) {
+  if (session->schemas[index] == nullptr)
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("the registry's extension has no function %s() that this version can call", kFunctions[index].name),
+             errhint("Run ALTER EXTENSION snowflake UPDATE there.")));
+}
 
 // The statement up to the arguments. `columns` are those of the answer; a function without named
 // ones has one called answer.
 void BeginStatement(const Session *session, int index, const char *columns, StringInfo statement) {
-  const RemoteFunction &function = kFunctions[index];
-  if (session->schemas[index] == nullptr)
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("the registry's extension has no function %s() that this version can call", function.name),
-                    errhint("Run ALTER EXTENSION snowflake UPDATE there.")));
+  CheckFunction(session, index);
   initStringInfo(statement);
-  appendStringInfo(statement, "SELECT %s FROM %s.%s(", columns, session->schemas[index], function.name);
+  appendStringInfo(statement, "SELECT %s FROM %s.%s(", columns, session->schemas[index], kFunctions[index].name);
 }
 
 RemoteRow CallFunction(Session *session, int index, const char *columns, const char *const *values) {
@@ -70,15 +75,17 @@ RemoteRow CallFunction(Session *session, int index, const char *columns, const c
 }
 
 // The extension's schema, null without one; how many functions of ours it has; the schema of each;
-// and which server, database and extension this is, as LookUp() spells it. All names are qualified,
-// because a role may have any search_path.
+// those that the role may not execute; when the server was started; and which database, extension
+// and role these are. All names are qualified, because a role may have any search_path.
 const char *LookUpStatement() {
-  StringInfoData text;
+  StringInfoData text, named;
   initStringInfo(&text);
+  initStringInfo(&named);
   appendStringInfoString(&text,
-                         "SELECT n.nspname, member.*, pg_catalog.concat(pg_catalog.encode("
-                         "pg_catalog.timestamptz_send(pg_catalog.pg_postmaster_start_time()), 'hex'), ' ', b.oid, ' ',"
-                         " e.oid) AS target FROM pg_catalog.pg_database b"
+                         "SELECT n.nspname, member.*, pg_catalog.encode(pg_catalog.timestamptz_send("
+                         "pg_catalog.pg_postmaster_start_time()), 'hex') AS started, b.oid AS database,"
+                         " e.oid AS extension, r.oid AS role FROM pg_catalog.pg_database b"
+                         " JOIN pg_catalog.pg_roles r ON pg_catalog.nameeq(r.rolname, session_user)"
                          " LEFT JOIN pg_catalog.pg_extension e ON e.extname OPERATOR(pg_catalog.=) 'snowflake'"
                          " LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace"
                          " CROSS JOIN LATERAL (SELECT pg_catalog.count(*) FILTER (WHERE pg_catalog.nameeq(p.proname, "
@@ -90,7 +97,12 @@ const char *LookUpStatement() {
                      function.name);
     for (int i = 0; i < function.count; ++i) appendStringInfo(&text, "%s%u", i > 0 ? " " : "", function.types[i]);
     appendStringInfoString(&text, "'))");
+    appendStringInfo(&named, "%spg_catalog.nameeq(p.proname, '%s')", named.len > 0 ? " OR " : "", function.name);
   }
+  appendStringInfo(&text,
+                   ", pg_catalog.string_agg(p.proname::pg_catalog.text, ' ') FILTER (WHERE (%s)"
+                   " AND NOT pg_catalog.has_function_privilege(p.oid, 'EXECUTE')) AS denied",
+                   named.data);
   appendStringInfoString(
       &text,
       " FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) d.objid"
@@ -103,7 +115,7 @@ const char *LookUpStatement() {
   return text.data;
 }
 
-void LookUp(Session *session, const RegistryTarget *target) {
+void LookUp(Session *session, RegistryTarget *target) {
   RemoteRow row = RemoteCall(&session->remote, LookUpStatement(), 0, nullptr, nullptr);
   if (row.PassNull())
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -114,12 +126,16 @@ void LookUp(Session *session, const RegistryTarget *target) {
   CopyPresentable(theirs, sizeof(theirs), row.Name());
   if (row.Int8() == 0) ReportNamesake("the registry's database", theirs);
   for (const char *&schema : session->schemas) schema = row.PassNull() ? nullptr : row.Name();
+  session->denied = row.PassNull() ? "" : row.Text();
   // No other server, database or extension has the same three, not even a copy of this one.
-  const char *here =
-      psprintf("%016llx %u %u", static_cast<unsigned long long>(PgStartTime), MyDatabaseId, target->extension);
-  const bool is_here = strcmp(row.Text(), here) == 0;
+  const char *started = psprintf("%016llx", static_cast<unsigned long long>(PgStartTime));
+  const bool same_server = strcmp(row.Text(), started) == 0;
+  target->place = {row.ObjectId(), row.ObjectId(), row.ObjectId()};
+  target->leads_here =
+      same_server && target->place.database == MyDatabaseId && target->place.extension == target->extension;
   // Before the exchange: whoever receives its answer may call a function of the registry at once.
-  WithLock(target->node, LW_EXCLUSIVE, [&] { target->node->registry_is_here = is_here; });
+  if (target->node != nullptr)
+    WithLock(target->node, LW_EXCLUSIVE, [&] { target->node->registry_is_here = target->leads_here; });
 }
 
 // Runs `talk` on a connection of its own, and returns what it returns.
@@ -127,6 +143,7 @@ template <typename Talk>
 bool WithRegistry(RegistryTarget *target, bool hurry, Talk talk) {
   Session session = {};
   volatile bool done = false;
+  target->hangs = false;
   PG_TRY();
   {
     RemoteOpen(&session.remote, target->conninfo, MonotonicUs() + (hurry ? kHurryUs : kExchangeUs));
@@ -136,6 +153,7 @@ bool WithRegistry(RegistryTarget *target, bool hurry, Talk talk) {
   }
   PG_CATCH();
   {
+    target->hangs = session.remote.hangs;
     RemoteClose(&session.remote);
     PG_RE_THROW();
   }
@@ -192,26 +210,31 @@ bool AcquireLease(Session *session, const AcquireRequest &request, AcquireAnswer
   return true;
 }
 
-RegistryAnswer AcquireThere(RegistryTarget *target, const Layout &layout, const AcquireRequest &request,
+// Ticks of another layout would only look like a clock that is off.
+void CheckLayoutThere(Session *session, const Layout &layout) {
+  RemoteRow row = CallFunction(session, kGetLayout, kLayoutColumnList, nullptr);
+  const Layout theirs = LayoutFrom(&row);
+  if (theirs != layout)
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the registry has another layout"),
+             errdetail("This database's layout has %s; the registry's has %s.", DescribeLayout(layout),
+                       DescribeLayout(theirs)),
+             errhint("Set the registry's layout here with snowflake_set_layout(), before the first id is issued.")));
+}
+
+RegistryAnswer AcquireThere(RegistryTarget *target, const Layout &layout, const Asking<AcquireRequest> &ask,
                             AcquireAnswer *answer) {
   const bool acquired = WithRegistry(target, false, [&](Session *session) {
-    RemoteRow row = CallFunction(session, kGetLayout, kLayoutColumnList, nullptr);
-    const Layout theirs = LayoutFrom(&row);
-    // Ticks of another layout would only look like a clock that is off.
-    if (theirs != layout)
-      ereport(ERROR,
-              (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the registry has another layout"),
-               errdetail("This database's layout has %s; the registry's has %s.", DescribeLayout(layout),
-                         DescribeLayout(theirs)),
-               errhint("Set the registry's layout here with snowflake_set_layout(), before the first id is issued.")));
+    CheckLayoutThere(session, layout);
     if (!RecoveryInProgress()) KeepLocalLayout(target->extension);
-    return AcquireLease(session, request, answer);
+    return AcquireLease(session, ask(), answer);
   });
   return acquired ? RegistryAnswer::kDone : RegistryAnswer::kBusy;
 }
 
-bool ExtendThere(RegistryTarget *target, const ExtendRequest &request, ExtendAnswer *answer) {
+bool ExtendThere(RegistryTarget *target, const Asking<ExtendRequest> &ask, ExtendAnswer *answer) {
   return WithRegistry(target, false, [&](Session *session) {
+    const ExtendRequest request = ask();
     const char *const values[] = {Int8Text(request.lease_id),    BytesText(SecretHashDatum(request.secret_hash)),
                                   Int8Text(request.now),         DurationText(request.duration_us),
                                   Int8Text(request.held_until),  psprintf("%d", request.worker),
@@ -293,8 +316,35 @@ bool AcquireRangesThere(RegistryTarget *target, const RangesRequest &request, bo
   });
 }
 
+void CheckMayCall(const Session *session, int index) {
+  CheckFunction(session, index);
+  const char *name = kFunctions[index].name;
+  if (strstr(session->denied, name) != nullptr)
+    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied for function %s", name)));
+}
+
+// An extend or an acquire would name a lease of this node, and a registry takes one that it never
+// granted for a loss. So this only examines what they need.
+bool ProbeThere(RegistryTarget *target, const Layout &layout, const Wanted &wanted, int64_t *system_identifier) {
+  return WithRegistry(target, false, [&](Session *session) {
+    for (const int function : {kAcquire, kExtend, kRelease})
+      if (wanted.leases) CheckMayCall(session, function);
+    if (wanted.ranges) CheckMayCall(session, kRanges);
+    CheckLayoutThere(session, layout);
+    RemoteRow row = RemoteCall(&session->remote,
+                               "SELECT system_identifier, pg_catalog.pg_is_in_recovery() AS recovery"
+                               " FROM pg_catalog.pg_control_system()",
+                               0, nullptr, nullptr);
+    *system_identifier = row.Int8();
+    if (row.Bool())
+      ereport(ERROR, (errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION), errmsg("the registry's server is a standby"),
+                      errhint("Name its primary in snowflake.registry.")));
+    return true;
+  });
+}
+
 }  // namespace
 
-const Registry kRemoteRegistry = {false, AcquireThere, ExtendThere, ReleaseThere, AcquireRangesThere};
+const Registry kRemoteRegistry = {false, AcquireThere, ExtendThere, ReleaseThere, AcquireRangesThere, ProbeThere};
 
 }  // namespace snowflake

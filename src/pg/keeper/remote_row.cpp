@@ -44,6 +44,7 @@ int64_t RemoteRow::Integer(int64_t lowest, int64_t highest, const char *kind) {
 
 int64_t RemoteRow::Int8() { return Integer(PG_INT64_MIN, PG_INT64_MAX, "bigint"); }
 int32_t RemoteRow::Int4() { return static_cast<int32_t>(Integer(PG_INT32_MIN, PG_INT32_MAX, "integer")); }
+Oid RemoteRow::ObjectId() { return static_cast<Oid>(Integer(0, PG_UINT32_MAX, "oid")); }
 
 bool RemoteRow::Bool() {
   const char *value = Next(1, "boolean");

@@ -19,6 +19,7 @@ class RemoteRow {
 
   int64_t Int8();
   int32_t Int4();
+  Oid ObjectId();
   bool Bool();
   // As the registry spells it, in its own encoding.
   char *Name();

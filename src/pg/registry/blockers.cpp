@@ -1,19 +1,28 @@
-// Finds the transaction that blocks a call, in PostgreSQL's lock table and statistics.
+// Finds the transaction that blocks a call, in PostgreSQL's lock table, processes and statistics.
 #include "pg/registry/blockers.h"
 
 #include "pg/extension.h"
 #include "pg/report.h"
+#include "pg/catalogs.h"
 #include "pg/processes.h"
 
 namespace snowflake {
 namespace {
+// How many waits for locks are followed from one process to the next.
+constexpr int kLongestChain = 20;
+
 struct Blocker {
   int pid;
   TransactionId prepared;  // instead of a process
   Oid role;
   TimestampTz since;  // its transaction's start; 0: not known
-  bool waits;
+  bool waits_for_lock;
+  bool waits_for_standby;
+  uint32 wait_event;
+  int holder;  // of the tables, if that waits for this one; 0: itself
 };
+
+bool IsFound(const Blocker &blocker) { return blocker.pid != 0 || TransactionIdIsValid(blocker.prepared); }
 
 TimestampTz TransactionStart(int pid) {
   const int count = pgstat_fetch_stat_numbackends();
@@ -24,26 +33,58 @@ TimestampTz TransactionStart(int pid) {
   return 0;
 }
 
+// Order: none. What changes meanwhile only makes the message out of date.
+Blocker BlockerAt(const volatile PGPROC *proc) {
+  return {proc->pid,
+          InvalidTransactionId,
+          proc->roleId,
+          TransactionStart(proc->pid),
+          proc->waitLock != nullptr,
+          AwaitsStandby(proc),
+          proc->wait_event_info,
+          0};
+}
+
 Blocker BlockerOf(const VirtualTransactionId &vxid) {
-  // Order: none. What changes meanwhile only makes the message out of date.
   const volatile PGPROC *proc = VirtualTransactionIdIsValid(vxid) ? HolderOf(vxid) : nullptr;
-  if (proc != nullptr && proc->pid != 0 && LocalXid(proc) == vxid.localTransactionId)
-    return {proc->pid, InvalidTransactionId, proc->roleId, TransactionStart(proc->pid), proc->waitLock != nullptr};
+  if (proc != nullptr && proc->pid != 0 && LocalXid(proc) == vxid.localTransactionId) return BlockerAt(proc);
   bool more = false;
   const bool prepared = !VirtualTransactionIdIsValid(vxid);
-  return {0, prepared ? vxid.localTransactionId : TwoPhaseGetXidByVirtualXID(vxid, &more), InvalidOid, 0, false};
+  Blocker blocker = {};
+  blocker.prepared = prepared ? vxid.localTransactionId : TwoPhaseGetXidByVirtualXID(vxid, &more);
+  return blocker;
+}
+
+// Which process one waits for; 0: a prepared transaction, or none any more.
+int BlockingPid(int pid) {
+  ArrayType *pids = DatumGetArrayTypeP(DirectFunctionCall1(pg_blocking_pids, Int32GetDatum(pid)));
+  return ArrayGetNItems(ARR_NDIM(pids), ARR_DIMS(pids)) > 0 ? *reinterpret_cast<int32 *>(ARR_DATA_PTR(pids)) : 0;
+}
+
+// The end of the chain of waits that begins with one that has locked the tables. Nothing if that is
+// this process.
+Blocker EndOf(Blocker blocker) {
+  const int holder = blocker.pid;
+  for (int steps = 0; blocker.waits_for_lock && steps < kLongestChain; ++steps) {
+    const int pid = BlockingPid(blocker.pid);
+    if (pid == MyProcPid) return {};
+    const PGPROC *proc = pid != 0 ? BackendPidGetProc(pid) : nullptr;
+    if (proc == nullptr) break;
+    blocker = BlockerAt(proc);
+  }
+  if (blocker.pid != holder) blocker.holder = holder;
+  return blocker;
 }
 
 // One that itself waits for a lock is at most a link of a chain. Of the others, the oldest is
-// first.
+// first. If several chains lead to it, its own locks count.
 bool ComesFirst(const Blocker &a, const Blocker &b) {
-  if (a.waits != b.waits) return b.waits;
+  if (a.waits_for_lock != b.waits_for_lock) return b.waits_for_lock;
+  if (a.pid == b.pid) return a.holder == 0;
   return a.since != 0 && (b.since == 0 || a.since < b.since);
 }
 
-bool IsFound(const Blocker &blocker) { return blocker.pid != 0 || TransactionIdIsValid(blocker.prepared); }
-
-// Whose locks on the extension's tables conflict with `mode`.
+// Whose locks on the extension's tables conflict with `mode`, or whom that one waits for.
 Blocker FindBlocker(Oid extension, LOCKMODE mode) {
   Blocker blocker = {};
   pgstat_clear_backend_activity_snapshot();
@@ -53,7 +94,7 @@ Blocker FindBlocker(Oid extension, LOCKMODE mode) {
     int count = 0;
     const VirtualTransactionId *vxids = GetLockConflicts(&tag, mode, &count);
     for (int i = 0; i < count; ++i) {
-      const Blocker other = BlockerOf(vxids[i]);
+      const Blocker other = EndOf(BlockerOf(vxids[i]));
       // One that is not found has ended.
       if (IsFound(other) && (!IsFound(blocker) || ComesFirst(other, blocker))) blocker = other;
     }
@@ -62,17 +103,33 @@ Blocker FindBlocker(Oid extension, LOCKMODE mode) {
   return blocker;
 }
 
-// Null: there is none.
-char *DescribeBlocker(Oid extension, LOCKMODE mode) {
-  const Blocker blocker = FindBlocker(extension, mode);
-  if (!IsFound(blocker)) return nullptr;
+// "Process 7 of role "x"", with when its transaction began.
+char *DescribeProcess(const Blocker &blocker, const char *does) {
+  StringInfoData text;
+  initStringInfo(&text);
+  appendStringInfo(&text, "Process %d", blocker.pid);
+  const char *role = OidIsValid(blocker.role) ? GetUserNameFromId(blocker.role, true) : nullptr;
+  if (role != nullptr) appendStringInfo(&text, " of role \"%s\"", role);
+  appendStringInfo(&text, " %s", does);
+  if (blocker.since != 0)
+    appendStringInfo(&text, " in a transaction that began %.1f s ago", Seconds(GetCurrentTimestamp() - blocker.since));
+  return text.data;
+}
+
+char *Describe(const Blocker &blocker) {
   if (blocker.pid == 0)
     return psprintf("The prepared transaction %u has locked the registry's tables.", blocker.prepared);
-  const char *role = OidIsValid(blocker.role) ? GetUserNameFromId(blocker.role, true) : nullptr;
-  const char *of_role = role != nullptr ? psprintf(" of role \"%s\"", role) : "";
-  if (blocker.since == 0) return psprintf("Process %d%s has locked the registry's tables.", blocker.pid, of_role);
-  return psprintf("Process %d%s has locked the registry's tables in a transaction that began %.1f s ago.", blocker.pid,
-                  of_role, Seconds(GetCurrentTimestamp() - blocker.since));
+  if (blocker.waits_for_standby)
+    return psprintf("%s; synchronous_standby_names is \"%s\".",
+                    DescribeProcess(blocker, "waits for a synchronous standby"), SyncRepStandbyNames);
+  const char *event = pgstat_get_wait_event(blocker.wait_event);
+  const char *waits = event != nullptr ? psprintf(" It waits for %s.", event) : "";
+  if (blocker.holder == 0)
+    return psprintf("%s.%s", DescribeProcess(blocker, "has locked the registry's tables"), waits);
+  return psprintf(
+      "%s.%s",
+      DescribeProcess(blocker, psprintf("blocks process %d, which has locked the registry's tables,", blocker.holder)),
+      waits);
 }
 
 }  // namespace
@@ -85,14 +142,22 @@ void RethrowWithBlocker(Oid extension) {
   MemoryContextSwitchTo(TopTransactionContext);
   ErrorData *error = CopyErrorData();
   FlushErrorState();
-  if (error->detail == nullptr) error->detail = DescribeBlocker(extension, ExclusiveLock);
+  if (error->detail == nullptr) {
+    const Blocker blocker = FindBlocker(extension, ExclusiveLock);
+    if (IsFound(blocker)) error->detail = Describe(blocker);
+    if (blocker.waits_for_standby) {
+      error->column_name = pstrdup(kStandbyColumn);
+      error->hint = pstrdup(kStandbyToDo);
+    }
+  }
   ReThrowError(error);
 }
 
 void ReportChanging(Oid extension) {
-  const char *blocker = DescribeBlocker(extension, RowShareLock);
+  const Blocker blocker = FindBlocker(extension, RowShareLock);
   ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE), errmsg("the registry's tables are locked"),
-                  blocker != nullptr ? errdetail_internal("%s", blocker) : 0));
+                  IsFound(blocker) ? errdetail_internal("%s", Describe(blocker)) : 0,
+                  blocker.waits_for_standby ? err_generic_string(PG_DIAG_COLUMN_NAME, kStandbyColumn) : 0));
 }
 
 }  // namespace snowflake

@@ -11,6 +11,10 @@ namespace {
 // Twice the statement_timeout that nodes set for themselves, so they never reach it.
 constexpr int kTransactionMs = 10 * 1000;
 
+// As nodes set it, who give up after 5 s. A pooler may not let their settings through, and then
+// nobody would name what blocks them.
+constexpr int kLockMs = 4 * 1000;
+
 constexpr int kNotRegistered = -1;
 int timeout = kNotRegistered;
 const char *limited = nullptr;  // the function that this transaction called; null: none
@@ -65,13 +69,13 @@ void ForbidPrepare(const char *function) {
 }
 
 // A function's own SET clause would end before the commit that it is meant for.
-void SetSynchronousCommit(const char *value) {
-  set_config_option("synchronous_commit", value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
+void SetInTransaction(const char *name, const char *value) {
+  set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
 }
 
 // As safely as synchronous_commit = on at least.
 void CommitDurably() {
-  if (synchronous_commit < SYNCHRONOUS_COMMIT_ON) SetSynchronousCommit("on");
+  if (synchronous_commit < SYNCHRONOUS_COMMIT_ON) SetInTransaction("synchronous_commit", "on");
 }
 
 }  // namespace
@@ -89,6 +93,7 @@ void LimitTransaction(const char *function) {
     deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), kTransactionMs);
     enable_timeout_at(static_cast<TimeoutId>(timeout), deadline);
   }
+  if (LockTimeout == 0 || LockTimeout > kLockMs) SetInTransaction("lock_timeout", psprintf("%d", kLockMs));
   limited = function;
 }
 
@@ -125,7 +130,7 @@ Tables BeginOperatorsCall(const char *function, Oid extension, LOCKMODE tables_m
   return tables;
 }
 
-void CommitLocally() { SetSynchronousCommit("local"); }
+void CommitLocally() { SetInTransaction("synchronous_commit", "local"); }
 
 Value SessionRole() { return Of(OIDOID, ObjectIdGetDatum(GetSessionUserId())); }
 

@@ -31,8 +31,8 @@ struct NodeShot {
   Counters counters;
   Exchanges exchanges;
   RegistryError error;
+  RegistryError ranges_error;
   uint32_t advice;
-  bool ranges_failing;
   int keeper_pid;
   char node_name[sizeof(NodeBlock::node_name)];
 };
@@ -49,11 +49,11 @@ void CopyNode(NodeBlock *node, Oid extension, NodeShot *shot) {
     if (node->extension == extension || !OidIsValid(node->extension)) shot->advice = node->advice;
     shot->counters = node->counters;
     shot->exchanges = node->exchanges;
-    shot->error = node->error;
-    shot->ranges_failing = node->ranges_error.message[0] != '\0';
     shot->keeper_pid = node->keeper_pid;
     memcpy(shot->node_name, node->node_name, sizeof(shot->node_name));
   });
+  shot->error = NewestError(node, &NodeBlock::error);
+  shot->ranges_error = NewestError(node, &NodeBlock::ranges_error);
 }
 
 // What a call would get now.
@@ -123,7 +123,7 @@ void AddExchanges(StatusRow *row, const NodeShot &shot) {
   row->Add(Int64GetDatum(exchanges.failed), HasSharedMemory());
   row->Add(Float8GetDatum(Seconds(exchanges.took_us)), exchanges.answered > 0);
   row->Add(Float8GetDatum(Seconds(SteadyUs() - exchanges.answered_us)), exchanges.answered > 0);
-  row->Add(BoolGetDatum(shot.ranges_failing), HasSharedMemory());
+  row->Add(BoolGetDatum(shot.ranges_error.message[0] != '\0'), HasSharedMemory());
   row->Add(CStringGetTextDatum(failed ? WhatRegistrySaid(error) : ""), failed);
   row->Add(CStringGetTextDatum(unpack_sql_state(error.sqlstate)), failed);
   row->Add(TimeDatum(error.at_us), failed);
@@ -139,10 +139,13 @@ void AddOutlook(StatusRow *row, Oid fn_oid, const NodeBlock *node, const NodeSho
   const Layout layout = g.open ? g.layout : DatabaseLayout(fn_oid);
   row->Add(TimeDatum(layout.UnixUsAt(layout.max_tick() + 1)));
   const bool has_box = HasSharedMemory() && HasBox();
-  uint32_t advice = node == nullptr ? 0 : shot.advice | (has_box ? 0u : uint32_t{kAdviceNoBox});
+  const RegistryError *waits = shot.error.standby ? &shot.error : &shot.ranges_error;
+  const char *standby = waits->standby ? WhatRegistrySaid(*waits) : nullptr;
+  const uint32_t found = (has_box ? 0u : uint32_t{kAdviceNoBox}) | (standby != nullptr ? uint32_t{kAdviceStandby} : 0u);
+  uint32_t advice = node == nullptr ? 0 : shot.advice | found;
   if (MaskKeysAreRefused()) advice |= kAdviceMaskKeys;
   const int databases = (advice & kAdviceFewKeepers) != 0 ? NodeSlotsInUse() : 0;
-  const char *text = advice == 0 ? "" : AdviceText({advice, free, workers, databases});
+  const char *text = advice == 0 ? "" : AdviceText({advice, free, workers, databases, standby});
   row->Add(CStringGetTextDatum(text), advice != 0);
   row->Add(BoolGetDatum(has_box), HasSharedMemory());
 }

@@ -34,6 +34,7 @@ struct Exchanges {
   int64_t failed;
   int64_t took_us;      // the newest that was answered, ...
   int64_t answered_us;  // ... and when, by the monotonic clock; 0: none was
+  int64_t asked_us;     // when the one under way began, by the same clock; 0: none is
 };
 
 // The error of the keeper's last request; message[0] is 0 if it succeeded.
@@ -42,18 +43,25 @@ struct RegistryError {
   int64_t at_us;
   bool for_all;    // readable by every role: no address and no names of the registry
   bool held_back;  // free worker ids are held back while the registry settles
+  bool standby;    // the registry's commits wait for a synchronous standby
   char message[512];
 };
 
-// Advice to the operator while ids flow: bits of NodeBlock::advice, but the last two, which are not
-// of a node.
+inline void SetMessage(RegistryError *error, const char *message) {
+  const int length = static_cast<int>(strlen(message));
+  strlcpy(error->message, message, static_cast<size_t>(pg_mbcliplen(message, length, sizeof(error->message) - 1)) + 1);
+}
+
+// Advice to the operator while ids flow: bits of NodeBlock::advice, but the last three, which are
+// found when they are shown.
 enum Advice : uint32_t {
   kAdviceOwnRegistry = 1,  // other servers' rows come here, but they have another registry
   kAdviceFewWorkers = 2,   // less than a tenth of the worker ids is free
   kAdviceFewKeepers = 4,   // keepers take all background workers (max_worker_processes)
   kAdvicePassword = 8,     // libpq sends the registry's password in clear if the server asks for that
   kAdviceNoBox = 16,       // the server has no black box
-  kAdviceMaskKeys = 32,    // the file of the keys that mask ids was refused
+  kAdviceStandby = 32,     // the registry's commits wait for a synchronous standby
+  kAdviceMaskKeys = 64,    // the file of the keys that mask ids was refused
 };
 
 // A node. Aligned to two cache lines, so that neighbours do not share one.

@@ -97,6 +97,14 @@ SegmentRef FindOrMakeSegment(Oid extension, const char *name, SegmentRef *longes
   return segment;
 }
 
+bool UsesSegments() {
+  bool uses = false;
+  LWLockAcquire(SlotsLock(), LW_SHARED);
+  for (int i = 0; i < SegmentSlots(); ++i) uses |= SegmentSlotAt(i)->database == MyDatabaseId;
+  LWLockRelease(SlotsLock());
+  return uses;
+}
+
 void FreeSegment(const SegmentRef &segment) {
   LWLockAcquire(SlotsLock(), LW_EXCLUSIVE);
   if (segment.slot->incarnation == segment.incarnation) Free(segment.slot);

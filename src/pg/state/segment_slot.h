@@ -61,6 +61,8 @@ struct SegmentRef {
 SegmentRef FindSegment(Oid extension, const char *name);
 // The same, made if missing. If no slot is free, `longest_idle` is the one unused for longest.
 SegmentRef FindOrMakeSegment(Oid extension, const char *name, SegmentRef *longest_idle);
+// Whether this database has slots.
+bool UsesSegments();
 // Frees the slot if it is still that segment's, or all of this database; their numbers are lost.
 void FreeSegment(const SegmentRef &segment);
 void FreeSegments();

@@ -1,7 +1,7 @@
 # Behind pgbouncer in transaction mode eight clients share three server sessions (G1). No id is
 # issued twice, ids rise within each server session, and "the last id" is the session's. A node also
 # reaches a registry through pgbouncer, although pgbouncer may refuse settings that a connection
-# sends.
+# sends, and learns what the registry waits for.
 #
 # pgbouncer is Debian's package; test/run unpacks it.
 
@@ -18,7 +18,7 @@ my $db = 'postgres';
 my $unpacked = $ENV{SNOWFLAKE_NEIGHBOURS} // '/nowhere';
 my ($pgbouncer) = grep { -x } (map { "$_/pgbouncer" } split(/:/, $ENV{PATH}), '/usr/sbin'), "$unpacked/usr/sbin/pgbouncer";
 left_out_unless($pgbouncer, 'pgbouncer', 'apt-get install pgbouncer');
-my $server = new_server('server', preload => 1, conf => quiet());
+my $server = new_server('server', preload => 1, streaming => 1, conf => quiet());
 start_server($server);
 value($server, 'CREATE EXTENSION snowflake');
 
@@ -105,6 +105,14 @@ like(value($server, 'SELECT snowflake_nextval()', 'behind'), qr/^\d+$/, 'a regis
 my $end = value($server, 'SELECT window_end FROM snowflake_status', 'behind');
 ok(wait_until('the window to move', sub { value($server, "SELECT window_end > '$end' FROM snowflake_status", 'behind') eq 't' }), '... and the window moves');
 is(value($server, q{SELECT count(*) FROM snowflake_registry WHERE node LIKE '%/behind'}), '1', '... of the lease there');
+my $error = sub { value($server, q{SELECT coalesce(last_error, '') FROM snowflake_status}, 'behind') };
+for my $names ('gone', '')
+{
+	value($server, "ALTER SYSTEM SET synchronous_standby_names = '$names'");
+	$server->reload;
+	ok(wait_until('the error', sub { $names ? $error->() =~ /^the registry waits for a synchronous standby \(.*"gone"/ : $error->() eq '' }),
+		$names ? 'a node says which standby the registry waits for' : '... until it does not');
+}
 value($server, 'DROP DATABASE behind');
 ok(wait_until('the lease to go', sub { value($server, q{SELECT count(*) FROM snowflake_registry WHERE node LIKE '%/behind'}) eq '0' }), '... until it goes back');
 $bouncer->signal('INT');

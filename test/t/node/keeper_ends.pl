@@ -124,7 +124,7 @@ like(lines_of($keepers{dropped_delete}), qr/FATAL:  terminating background worke
 ### One shutdown for all
 
 # During a release: the lease returns to the registry that it came from if the registry has changed.
-$server->append_conf('postgresql.conf', "snowflake.registry = 'host=/nowhere'");
+$server->append_conf('postgresql.conf', sprintf("snowflake.registry = 'host=%s port=%d dbname=control'", $server->host, $server->port));
 kill 'HUP', $keepers{moving_delete};
 ok(wait_until('moving_delete: the trigger', sub { is_inside('moving_delete', $keepers{moving_delete}) }), 'moving_delete: the keeper is inside the trigger');
 

@@ -1,15 +1,20 @@
 # The registry's server sets how far a node's clock may differ (section 10 of the design): in
 # postgresql.conf, for a database or for a role. A node's role cannot change the limit: not by SET,
 # before or after the library is loaded, not by ALTER ROLE, and not by an option of its connection.
+#
+# A connection that takes longer than the limit is no clock that is off.
 use strict;
 use warnings;
 
 use lib 'test/perl';
 use NodesTest;
+use PostgreSQL::Test::Utils;
+use Relay;
 use SnowflakeTest;
 use Test::More;
 
-my $registry = registry_server();
+my $registry = registry_server(conf => "listen_addresses = '127.0.0.1'\n");
+append_to_file($registry->data_dir . '/pg_hba.conf', "host all node 127.0.0.1/32 trust\n");
 new_registry($registry, 'skews');
 my $ask = sub {
 	my ($seconds, $first) = @_;
@@ -42,5 +47,17 @@ is((as_role($registry, 'skews', 'node', 'ALTER ROLE node SET snowflake.max_clock
 }
 value($registry, q{ALTER ROLE node SET snowflake.max_clock_skew = 0});
 is($ask->(3600), '00000', '0: not judged at all');
+
+# Each answer comes after 2 s: an acquire is sent after 6 s, and an extend after 4 s.
+value($registry, q{ALTER ROLE node SET snowflake.max_clock_skew = '3s'});
+my $relay = Relay->new($registry->port);
+my $nodes = base_server('nodes', conf => "snowflake.start_timeout = 60s\nsnowflake.lease_duration = 20s\n");
+new_node($nodes, 'far', "host=127.0.0.1 port=$relay->{port} dbname=skews user=node sslmode=disable gssencmode=disable");
+$relay->tell('delay 2');
+like(value($nodes, 'SELECT snowflake_nextval()', 'far'), qr/^\d+$/, 'a node with a slow connection has a lease');
+ok(moves($nodes, 'far'), '... whose window moves');
+is(value($nodes, 'SELECT registry_failures_total FROM snowflake_metrics', 'far'), '0', '... and nothing was refused');
+$nodes->stop('fast');
+$relay->finish;
 $registry->stop('fast');
 done_testing();
