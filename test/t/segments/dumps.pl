@@ -109,6 +109,8 @@ subtest 'a subscription to all tables' => sub {
 	value($to, 'CREATE DATABASE copied');
 	value($to, qq{CREATE SCHEMA "Some where"; CREATE EXTENSION snowflake SCHEMA "Some where"; $path SELECT snowflake_create_segment('ticket', start => 1000000, step => 10);
 		CREATE TABLE public.tickets (id integer PRIMARY KEY DEFAULT snowflake_segment_nextval('ticket'), n int); SELECT snowflake_segment_nextval('ticket')}, 'copied');
+	# The next range is acquired when the first number of this one is used.
+	ok(wait_until('the next range', sub { last_value($to, 'copied') > 1000009 }), 'the subscriber has its next range');
 	my $own = segments($to, 'copied');
 	value($from, 'CREATE PUBLICATION everything FOR ALL TABLES', 'source');
 	value($to, 'CREATE SUBSCRIPTION everything CONNECTION ' . sprintf("'host=%s port=%s dbname=source'", $from->host, $from->port) . ' PUBLICATION everything', 'copied');
