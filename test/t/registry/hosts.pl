@@ -69,7 +69,8 @@ for my $ports ($registry->port, $registry->port . ",$nobody", "$nobody," . $regi
 	$node->stop('fast');
 	my ($connections, $exchanges) = count_since($size);
 	cmp_ok($exchanges, '>=', 5, "$exchanges exchanges");
-	is($connections, $exchanges, '... with one connection each, with ' . ($ports =~ /^$nobody/ ? 'nobody at the first host' : $ports =~ /,/ ? 'a list of hosts' : 'one host'));
+	# The shutdown may interrupt one before its first statement.
+	ok($connections == $exchanges || $connections == $exchanges + 1, "... with one connection each ($connections), with " . ($ports =~ /^$nobody/ ? 'nobody at the first host' : $ports =~ /,/ ? 'a list of hosts' : 'one host'));
 }
 
 for my $refusal ('unsupported startup parameter: options', 'command-line options are not supported')
