@@ -19,7 +19,9 @@ struct Blocker {
   bool waits_for_lock;
   bool waits_for_standby;
   uint32 wait_event;
-  int holder;  // of the tables, if that waits for this one; 0: itself
+  bool behind_prepared;  // it waits for a prepared transaction
+  int holder;            // of the tables, if that waits for this one; 0: itself
+  bool holder_waits;     // for the tables, too, and is ahead of the call
 };
 
 bool IsFound(const Blocker &blocker) { return blocker.pid != 0 || TransactionIdIsValid(blocker.prepared); }
@@ -42,7 +44,9 @@ Blocker BlockerAt(const volatile PGPROC *proc) {
           proc->waitLock != nullptr,
           AwaitsStandby(proc),
           proc->wait_event_info,
-          0};
+          false,
+          0,
+          false};
 }
 
 Blocker BlockerOf(const VirtualTransactionId &vxid) {
@@ -55,10 +59,12 @@ Blocker BlockerOf(const VirtualTransactionId &vxid) {
   return blocker;
 }
 
-// Which process one waits for; 0: a prepared transaction, or none any more.
+constexpr int kNone = -1;
+
+// Which process one waits for; 0: a prepared transaction.
 int BlockingPid(int pid) {
   ArrayType *pids = DatumGetArrayTypeP(DirectFunctionCall1(pg_blocking_pids, Int32GetDatum(pid)));
-  return ArrayGetNItems(ARR_NDIM(pids), ARR_DIMS(pids)) > 0 ? *reinterpret_cast<int32 *>(ARR_DATA_PTR(pids)) : 0;
+  return ArrayGetNItems(ARR_NDIM(pids), ARR_DIMS(pids)) > 0 ? *reinterpret_cast<int32 *>(ARR_DATA_PTR(pids)) : kNone;
 }
 
 // The end of the chain of waits that begins with one that has locked the tables. Nothing if that is
@@ -68,7 +74,8 @@ Blocker EndOf(Blocker blocker) {
   for (int steps = 0; blocker.waits_for_lock && steps < kLongestChain; ++steps) {
     const int pid = BlockingPid(blocker.pid);
     if (pid == MyProcPid) return {};
-    const PGPROC *proc = pid != 0 ? BackendPidGetProc(pid) : nullptr;
+    blocker.behind_prepared = pid == 0;
+    const PGPROC *proc = pid > 0 ? BackendPidGetProc(pid) : nullptr;
     if (proc == nullptr) break;
     blocker = BlockerAt(proc);
   }
@@ -82,6 +89,27 @@ bool ComesFirst(const Blocker &a, const Blocker &b) {
   if (a.waits_for_lock != b.waits_for_lock) return b.waits_for_lock;
   if (a.pid == b.pid) return a.holder == 0;
   return a.since != 0 && (b.since == 0 || a.since < b.since);
+}
+
+// Whom a process waits for that is itself first in the queue for a lock on a table that no call
+// takes, such as VACUUM FULL. That one's own lock need not conflict with a call.
+Blocker AheadInQueue(Oid extension) {
+  Blocker blocker = {};
+  const LockData *locks = GetLockStatusData();
+  ForEachTable(extension, [&](Oid table) {
+    LOCKTAG tag;
+    SET_LOCKTAG_RELATION(tag, MyDatabaseId, table);
+    for (int i = 0; i < locks->nelements; ++i) {
+      const LockInstanceData &lock = locks->locks[i];
+      if (lock.waitLockMode <= ShareRowExclusiveLock || memcmp(&lock.locktag, &tag, sizeof(tag)) != 0) continue;
+      const PGPROC *proc = lock.pid != MyProcPid ? BackendPidGetProc(lock.pid) : nullptr;
+      const Blocker other = proc != nullptr ? EndOf(BlockerAt(proc)) : Blocker{};
+      if (IsFound(other) && (!IsFound(blocker) || ComesFirst(other, blocker))) blocker = other;
+    }
+    return true;
+  });
+  blocker.holder_waits = true;
+  return blocker;
 }
 
 // Whose locks on the extension's tables conflict with `mode`, or whom that one waits for.
@@ -100,7 +128,7 @@ Blocker FindBlocker(Oid extension, LOCKMODE mode) {
     }
     return true;
   });
-  return blocker;
+  return IsFound(blocker) ? blocker : AheadInQueue(extension);
 }
 
 // "Process 7 of role "x"", with when its transaction began.
@@ -123,13 +151,14 @@ char *Describe(const Blocker &blocker) {
     return psprintf("%s; synchronous_standby_names is \"%s\".",
                     DescribeProcess(blocker, "waits for a synchronous standby"), SyncRepStandbyNames);
   const char *event = pgstat_get_wait_event(blocker.wait_event);
-  const char *waits = event != nullptr ? psprintf(" It waits for %s.", event) : "";
-  if (blocker.holder == 0)
-    return psprintf("%s.%s", DescribeProcess(blocker, "has locked the registry's tables"), waits);
-  return psprintf(
-      "%s.%s",
-      DescribeProcess(blocker, psprintf("blocks process %d, which has locked the registry's tables,", blocker.holder)),
-      waits);
+  const char *waits = blocker.behind_prepared ? " It waits for a prepared transaction."
+                      : event != nullptr      ? psprintf(" It waits for %s.", event)
+                                              : "";
+  const char *does = blocker.holder_waits ? "waits to lock" : "has locked";
+  const char *blocks = blocker.holder == 0 ? "" : psprintf("blocks process %d, which ", blocker.holder);
+  const char *comma = blocker.holder == 0 ? "" : ",";
+  return psprintf("%s.%s", DescribeProcess(blocker, psprintf("%s%s the registry's tables%s", blocks, does, comma)),
+                  waits);
 }
 
 }  // namespace

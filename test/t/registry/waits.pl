@@ -16,7 +16,7 @@ use SnowflakeTest;
 use Test::More;
 use Time::HiRes qw(time sleep);
 
-my $registry = registry_server(streaming => 1, conf => "log_statement = none\nlisten_addresses = '127.0.0.1'\n");
+my $registry = registry_server(streaming => 1, conf => "log_statement = none\nlisten_addresses = '127.0.0.1'\nmax_prepared_transactions = 1\n");
 append_to_file($registry->data_dir . '/pg_hba.conf', "host all node 127.0.0.1/32 trust\n");
 $registry->reload;
 my $relay = Relay->new($registry->port);
@@ -148,6 +148,40 @@ subtest 'the transaction waits for another one' => sub {
 		qr/Process $end of role "postgres" blocks process $link, which has locked the registry's tables, in a transaction that began \d+\.\d s ago\. It waits for ClientRead\./);
 	$first->quit;
 	$second->quit;
+	mends('direct');
+};
+
+# Neither the transaction's lock nor the one that is waited for would stop a call by itself.
+subtest 'a lock that is waited for is ahead of the calls' => sub {
+	for my $case ([ $registry, 'direct' ], [ $nodes, 'queued' ])
+	{
+		my ($server, $db) = @$case;
+		if ($db eq 'queued') { value($nodes, 'CREATE DATABASE queued TEMPLATE base'); ok(flows($nodes, $db), "$db: ids flow"); }
+		my ($reader, $vacuum) = map { $server->background_psql($db) } 1 .. 2;
+		my ($end, $link) = map { $_->query_safe('SELECT pg_backend_pid()') } $reader, $vacuum;
+		$reader->query_safe('BEGIN');
+		$reader->query_safe('LOCK TABLE snowflake_origin IN ACCESS SHARE MODE');
+		$vacuum->{stdin} .= "VACUUM FULL snowflake_origin;\n";
+		$vacuum->{run}->pump_nb;
+		says($db, 'whom it waits for is named',
+			qr/Process $end of role "postgres" blocks process $link, which waits to lock the registry's tables, in a transaction that began \d+\.\d s ago\. It waits for ClientRead\./);
+		$_->quit for $reader, $vacuum;
+		mends($db);
+	}
+};
+
+subtest 'the transaction waits for a prepared one' => sub {
+	my $session = $registry->background_psql('direct');
+	my $pid = $session->query_safe('SELECT pg_backend_pid()');
+	value($registry, q{BEGIN; LOCK TABLE elsewhere; PREPARE TRANSACTION 'p'}, 'direct');
+	$session->query_safe('BEGIN');
+	$session->query_safe('LOCK TABLE snowflake_registry IN SHARE MODE');
+	$session->{stdin} .= "LOCK TABLE elsewhere;\n";
+	$session->{run}->pump_nb;
+	says('direct', 'which is said',
+		qr/Process $pid of role "postgres" has locked the registry's tables in a transaction that began \d+\.\d s ago\. It waits for a prepared transaction\./);
+	value($registry, q{ROLLBACK PREPARED 'p'}, 'direct');
+	$session->quit;
 	mends('direct');
 };
 
