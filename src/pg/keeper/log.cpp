@@ -9,8 +9,10 @@
 namespace snowflake {
 namespace {
 // Whether everybody may read an error of a registry on another server: what the protocol itself
-// refuses, and what is short or in use there. Others name an address, a port or a role.
+// refuses, and what is short or in use there. Others name an address, a port or a role, and so does
+// that a role has too many leases.
 bool NamesNobody(int sqlstate) {
+  if (sqlstate == ERRCODE_CONFIGURATION_LIMIT_EXCEEDED) return false;
   const int category = ERRCODE_TO_CATEGORY(sqlstate);
   return category == MAKE_SQLSTATE('S', 'F', '0', '0', '0') || category == ERRCODE_INSUFFICIENT_RESOURCES ||
          category == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
