@@ -256,13 +256,19 @@ void CheckHeld(const Layout &layout, Tick held_until, Tick known, Tick latest) {
 // Stores a lease that its node holds and whose row the registry lost. False if the lease is gone.
 bool AdoptLease(const Tables &tables, const Layout &layout, const ExtendRequest &request, ExtendAnswer *answer) {
   LockRegistry(tables);
-  if (!MayAdopt(layout, request, ReadOrigin(tables), WatermarkOf(tables, request.worker))) return false;
+  const Origin origin = ReadOrigin(tables);
+  if (!MayAdopt(layout, request, origin, WatermarkOf(tables, request.worker))) return false;
   Execute(tables, "SELECT 1 FROM snowflake_registry WHERE worker_id = $1 OR lease_id = $2 OR secret_hash = $3",
           Int4(request.worker), Int8(request.lease_id), HashValue(request.secret_hash));
   if (Rows() > 0) return false;
-  // Nothing expires for it: this lease shows that commits were lost.
-  if (IsAtLimit(LeasesOfRole(tables).count, settings.max_leases_per_role)) return false;
-  CheckHeld(layout, HeldUntil(layout, request.held_until), kNoWatermark, request.latest_end);
+  const Tick held_until = HeldUntil(layout, request.held_until);
+  CheckHeld(layout, held_until, kNoWatermark, request.latest_end);
+  // Nothing expires for it. While the registry settles, the node may use up the window that it has:
+  // the leases that count may be earlier ones of the same nodes.
+  if (IsAtLimit(LeasesOfRole(tables).count, settings.max_leases_per_role)) {
+    answer->window_end = held_until;
+    return SettlingOf(origin, HereNow(), false).active;
+  }
   answer->window_end = EndForExtend(layout, request);
   Insert(tables, "unknown", request.secret_hash,
          {request.lease_id, {}, request.worker, request.window_start, answer->window_end});

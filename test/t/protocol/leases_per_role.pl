@@ -67,6 +67,8 @@ is($settles->(), 'f', '... and proves nothing');
 my $seen = $last + 5;
 is(lease_acquire($session, 20_000, '10 s', new_secret(), $seen), '|||', 'a loss that an acquire shows is recorded, although the role is at its limit');
 is($settles->(), 't', '... so the registry settles');
+is((try_sql($session, "SELECT window_end FROM snowflake_lease_extend($unknown, sha256('$unknown'), 20000, '1 min', 25000, $free, 2000)"))[1], '25000', 'then the node of a lost lease may use its window up');
+is($leases->(), $known->{id}, '... and no lease is added');
 ($state, $text) = (acquire($session, 20_000))[ 1, 2 ];
 is($state, '53400', 'while it settles, no lease expires');
 like($text, qr/DETAIL:  It has 1; snowflake\.max_leases_per_role is 1\. The registry settles until .*, and no lease expires before\.$/m, '... which the error says');
