@@ -202,6 +202,9 @@ int main(int argc, char **argv)
 		fclose(file);
 	}
 	if (reason[0] != '\0')
+	{
+		visit_descendants(getpid(), end_now, NULL);
 		return 124;
+	}
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -7,6 +7,7 @@ use warnings;
 use lib 'test/perl';
 use File::Temp ();
 use PostgreSQL::Test::Utils;
+use SnowflakeTest;
 use Test::More;
 use Time::HiRes qw(time);
 
@@ -26,8 +27,10 @@ sub limited
 is_deeply([ (limited(2, 'exit 3'))[ 0, 2 ] ], [ 3, '' ], 'the exit status is the command\'s');
 is((limited(2, 'kill -9 $$'))[0], 137, '... or says which signal ended it');
 is_deeply([ (limited(2, 'sleep 60'))[ 0, 2 ] ], [ 124, 'ended after 2 s of silence' ], 'silence has a limit');
-is_deeply([ (limited(1, '(while :; do :; done) & disown; exec sleep 1000'))[ 0, 2 ] ], [ 124, 'ended after 4 s of processor time' ],
+is_deeply([ (limited(1, "(echo \$BASHPID >$folder/orphan; while :; do :; done) & disown; exec sleep 1000"))[ 0, 2 ] ], [ 124, 'ended after 4 s of processor time' ],
 	'processor time has one, and that of a child counts');
+my $orphan = slurp_file("$folder/orphan");
+ok(wait_until('the orphan to end', sub { !kill(0, $orphan) }), '... which is ended, too');
 is((limited(3, 'for i in 1 2 3 4 5 6; do echo $i; sleep 1; done'))[0], 0, 'what prints is not silent');
 is((limited(2, 'kill -STOP $$'))[2], 'ended after 2 s of silence', 'what stands still is silent');
 is((limited(2, "trap \"\" TERM; while :; do sleep 1; done"))[0], 124, 'what ignores a signal is ended');
