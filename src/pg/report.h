@@ -38,8 +38,7 @@ inline bool IsForStandby(const ErrorData &error) {
 inline constexpr const char *kAwaitsStandby = "the registry waits for a synchronous standby";
 inline constexpr const char *kStandbyToDo =
     "Start a standby that synchronous_standby_names of the registry's server names, or remove it from there and "
-    "reload. "
-    "Ending sessions does not help.";
+    "reload. Ending sessions does not help.";
 
 // Whether an error ends or replaces a wait for a lock on the registry's tables.
 inline bool EndsWait(int sqlstate) {

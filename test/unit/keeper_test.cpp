@@ -87,6 +87,18 @@ Keeper Settled(int64_t duration_us = kDuration) {
   return keeper;
 }
 
+// Tries that fail, each after a longer pause. Returns when the last pause ends.
+int64_t ExpectGrowingPauses(Keeper *keeper, const KeeperView &view, KeeperAction action, bool waited_for, int tries) {
+  int64_t now = kStart;
+  for (int failures = 1; failures <= tries; ++failures) {
+    ExpectAction(keeper->Next(view, now), action);
+    Fail(keeper, action, now);
+    ExpectSleep(keeper->Next(view, now), now + PauseUs(failures, waited_for));
+    now += PauseUs(failures, waited_for);
+  }
+  return now;
+}
+
 TEST(Keeper, DrawsALeaseAtOnce) {
   Keeper keeper;
   ExpectAction(keeper.Next(kUnleased, kStart), KeeperAction::kAcquire);
@@ -353,13 +365,7 @@ TEST(KeeperPause, IsSpread) {
 
 TEST(Keeper, ARegistryThatDoesNotAnswerIsTriedWithGrowingPauses) {
   Keeper keeper;
-  int64_t now = kStart;
-  for (int failures = 1; failures < 12; ++failures) {
-    ExpectAction(keeper.Next(kUnleased, now), KeeperAction::kAcquire);
-    Fail(&keeper, KeeperAction::kAcquire, now);
-    ExpectSleep(keeper.Next(kUnleased, now), now + PauseUs(failures, false));
-    now += PauseUs(failures, false);
-  }
+  const int64_t now = ExpectGrowingPauses(&keeper, kUnleased, KeeperAction::kAcquire, false, 11);
   ExpectAction(keeper.Next(kUnleased, now), KeeperAction::kAcquire);
   Done(&keeper, KeeperAction::kAcquire, now);
   Fail(&keeper, KeeperAction::kExtend, now);
@@ -537,15 +543,7 @@ TEST(Keeper, AnotherRegistryIsProbedInPlaceOfAllElse) {
   for (const KeeperView &view :
        {kLeased, WindowWanted(kLeased), kUnleased, Retiring(kLeased), RangesWanted(kLeased, true)}) {
     Keeper keeper;
-    const KeeperView moving = Moving(view);
-    const bool waited_for = view.window_wanted || view.numbers_missing;
-    int64_t now = kStart;
-    for (int failures = 1; failures < 10; ++failures) {
-      ExpectAction(keeper.Next(moving, now), KeeperAction::kProbe);
-      Fail(&keeper, KeeperAction::kProbe, now);
-      ExpectSleep(keeper.Next(moving, now), now + PauseUs(failures, waited_for));
-      now += PauseUs(failures, waited_for);
-    }
+    ExpectGrowingPauses(&keeper, Moving(view), KeeperAction::kProbe, view.window_wanted || view.numbers_missing, 9);
   }
 }
 
