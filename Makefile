@@ -10,24 +10,32 @@
 
 top := $(dir $(firstword $(MAKEFILE_LIST)))
 
-EXTENSION = snowflake
+EXTENSION = snowflake snowflake_convert
 MODULE_big = snowflake
-DATA = $(patsubst $(top)%,%,$(wildcard $(top)sql/snowflake--*.sql))
-OBJS = $(patsubst $(top)%.cpp,%.o,$(sort $(wildcard $(addprefix $(top)src/,core/*.cpp pg/*.cpp pg/*/*.cpp))))
+scripts = $(wildcard $(top)sql/snowflake--*.sql $(top)sql/snowflake_convert--*.sql)
+DATA = $(patsubst $(top)%,%,$(scripts))
+objects_of = $(patsubst $(top)%.cpp,%.o,$(sort $(wildcard $(addprefix $(top)src/,$(1)))))
+OBJS = $(call objects_of,core/*.cpp pg/*.cpp pg/*/*.cpp)
 
-REGRESS = $(patsubst %.sql,%,$(notdir $(filter-out $(top)sql/snowflake--%,$(sort $(wildcard $(top)sql/*.sql)))))
+# The library of the extension snowflake_convert: its own files, and some of src/pg without a state.
+convert_library = snowflake_convert$(DLSUFFIX)
+queries = src/convert/queries.h
+convert_objects = $(call objects_of,convert/*.cpp) $(addprefix src/pg/,extension.o report.o security_context.o)
+
+REGRESS = $(patsubst %.sql,%,$(notdir $(filter-out $(scripts),$(sort $(wildcard $(top)sql/*.sql)))))
 ISOLATION = $(patsubst %.spec,%,$(notdir $(sort $(wildcard $(top)test/isolation/specs/*.spec))))
 ISOLATION_OPTS = --inputdir=$(top)test/isolation
 
 # -isystem, because warnings about the server's headers are not ours. -Wno-register, because old
 # headers use `register`, which C++17 does not have.
-PG_CPPFLAGS = -isystem $(includedir_server) -isystem $(libpq_srcdir) -I$(top)src
+PG_CPPFLAGS = -isystem $(includedir_server) -isystem $(libpq_srcdir) -I$(top)src -Isrc
 SHLIB_LINK_INTERNAL = $(libpq)
 PG_CXXFLAGS = -std=gnu++17 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility=hidden \
 	-Wall -Wextra -Wno-unused-parameter -Wno-register $(if $(WERROR),-Werror) -MMD -MP \
 	-ffile-prefix-map=$(top)=
 
-EXTRA_CLEAN = $(OBJS:.o=.d) libcrypto.stamp output_iso
+all_objects = $(sort $(OBJS) $(convert_objects))
+EXTRA_CLEAN = $(all_objects:.o=.d) $(convert_objects) $(convert_library) $(queries) libcrypto.stamp output_iso
 
 # No bitcode: the hot path is in a process's own state, which the JIT does not inline, and the build
 # would need the same clang that built the server.
@@ -64,13 +72,31 @@ endif
 # it, and the unit tests, which UBSan watches, are compiled without it.
 $(filter src/core/%,$(OBJS)): override CXXFLAGS += -fno-wrapv
 
-# PGXS tracks no header dependencies. A build outside the source tree needs the folders of its
+# PGXS makes one library. This is the other one, linked in the same way.
+all: $(convert_library)
+install: install-convert
+uninstall: uninstall-convert
+$(convert_library): $(convert_objects)
+	$(LINK.shared) -o $@ $(convert_objects) $(LDFLAGS) $(LDFLAGS_SL) $(BE_DLLLIBS)
+.PHONY: install-convert uninstall-convert
+install-convert: $(convert_library) | installdirs
+	$(INSTALL_SHLIB) $(convert_library) '$(DESTDIR)$(pkglibdir)/'
+uninstall-convert:
+	rm -f '$(DESTDIR)$(pkglibdir)/$(convert_library)'
+
+# The queries of conversions, as constants.
+$(queries): $(wildcard $(top)src/convert/queries/*.sql) $(top)src/convert/queries.awk | $(folders)
+	@awk -f $(top)src/convert/queries.awk $(sort $(filter %.sql,$^)) >$@.new
+	@mv $@.new $@
+
+# PGXS tracks no header dependencies, and the first build has none. A build outside the source tree needs the folders of its
 # object files, by their full names, because VPATH would find those of the source.
-folders = $(patsubst %/,%,$(sort $(dir $(addprefix $(CURDIR)/,$(OBJS)))))
-$(OBJS): $(top)Makefile | $(folders)
+folders = $(patsubst %/,%,$(sort $(dir $(addprefix $(CURDIR)/,$(all_objects)))))
+$(all_objects): $(top)Makefile | $(folders)
+$(convert_objects): | $(queries)
 $(folders):
 	$(MKDIR_P) $@
--include $(OBJS:.o=.d)
+-include $(all_objects:.o=.d)
 
 # pgEdge's extension has the same name, library and file names: the two must not be mixed.
 installed_control = $(DESTDIR)$(datadir)/extension/snowflake.control
@@ -86,7 +112,7 @@ refuse-namesake:
 # PGXS would put all DOCS into one folder, which would break the links between pages.
 pages = $(patsubst $(top)%,%,$(wildcard $(addprefix $(top),README.md CHANGELOG.md LICENSE src/README.md test/README.md test/bench/figures.md test/bench/figures.svg \
 	doc/*.md doc/*/*)))
-pages_folder = $(DESTDIR)$(docdir)/$(docmoduledir)/$(EXTENSION)
+pages_folder = $(DESTDIR)$(docdir)/$(docmoduledir)/snowflake
 install: install-pages
 uninstall: uninstall-pages
 .PHONY: install-pages uninstall-pages
@@ -98,7 +124,7 @@ uninstall-pages:
 	rm -rf '$(pages_folder)'
 
 # The first version in META.json is its own.
-archive = $(EXTENSION)-$(firstword $(shell sed -n 's/^ *"version": "\(.*\)".*/\1/p' $(top)META.json))
+archive = snowflake-$(firstword $(shell sed -n 's/^ *"version": "\(.*\)".*/\1/p' $(top)META.json))
 
 # git leaves an empty file if it fails.
 .PHONY: dist

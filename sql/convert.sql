@@ -2,6 +2,7 @@
 SET client_min_messages = warning;
 DROP EXTENSION IF EXISTS snowflake CASCADE;
 CREATE EXTENSION snowflake;
+CREATE EXTENSION snowflake_convert;
 RESET client_min_messages;
 \set SHOW_CONTEXT never
 
@@ -599,8 +600,8 @@ DROP TABLE pg_depend;
 CREATE SCHEMA "Other ids";
 ALTER EXTENSION snowflake SET SCHEMA "Other ids";
 CREATE TABLE elsewhere (id serial PRIMARY KEY);
-SELECT "Other ids".snowflake_convert('elsewhere', 'id');
-SELECT "Other ids".snowflake_convert('elsewhere', 'id');
+SELECT snowflake_convert('elsewhere', 'id');
+SELECT snowflake_convert('elsewhere', 'id');
 INSERT INTO elsewhere DEFAULT VALUES;
 SELECT * FROM shape('elsewhere');
 ALTER EXTENSION snowflake SET SCHEMA public;
@@ -691,4 +692,4 @@ DROP TABLE kept;
 
 DROP FUNCTION shape, sequences, is_new, says, trig, undo;
 DROP ROLE regress_snowflake_other;
-DROP EXTENSION snowflake;
+DROP EXTENSION snowflake_convert, snowflake;

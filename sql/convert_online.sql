@@ -3,6 +3,7 @@
 SET client_min_messages = warning;
 DROP EXTENSION IF EXISTS snowflake CASCADE;
 CREATE EXTENSION snowflake;
+CREATE EXTENSION snowflake_convert;
 RESET client_min_messages;
 \set SHOW_CONTEXT never
 \set VERBOSITY terse
@@ -179,4 +180,4 @@ DROP TABLE orders, items, wide, narrow, stored, rows_of;
 DROP FUNCTION shape, trig;
 DROP OWNED BY regress_snowflake_other;
 DROP ROLE regress_snowflake_other;
-DROP EXTENSION snowflake;
+DROP EXTENSION snowflake_convert, snowflake;

@@ -2,6 +2,7 @@
 SET client_min_messages = warning;
 DROP EXTENSION IF EXISTS snowflake CASCADE;
 CREATE EXTENSION snowflake;
+CREATE EXTENSION snowflake_convert;
 RESET client_min_messages;
 \set SHOW_CONTEXT never
 
@@ -430,7 +431,7 @@ DROP FUNCTION snowflake_segment_nextval(name), snowflake_create_segment(text, in
 CREATE SCHEMA "Other ids";
 ALTER EXTENSION snowflake SET SCHEMA "Other ids";
 CREATE TABLE elsewhere (id serial PRIMARY KEY, n int);
-SELECT "Other ids".snowflake_convert('elsewhere', 'id', 'elsewhere');
+SELECT snowflake_convert('elsewhere', 'id', 'elsewhere');
 SELECT fill('elsewhere', 2);
 ALTER EXTENSION snowflake SET SCHEMA public;
 SELECT snowflake_convert('elsewhere', 'id', 'elsewhere');
@@ -513,4 +514,4 @@ DROP VIEW segments;
 DROP OWNED BY regress_snowflake_owner, regress_snowflake_other;
 DROP ROLE regress_snowflake_owner, regress_snowflake_other;
 DELETE FROM snowflake_range WHERE NOT here;
-DROP EXTENSION snowflake;
+DROP EXTENSION snowflake_convert, snowflake;

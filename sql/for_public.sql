@@ -3,6 +3,7 @@
 SET client_min_messages = warning;
 DROP EXTENSION IF EXISTS snowflake CASCADE;
 CREATE EXTENSION snowflake;
+CREATE EXTENSION snowflake_convert;
 RESET client_min_messages;
 
 CREATE TEMP TABLE reason (object text PRIMARY KEY, why text NOT NULL CHECK (length(why) > 10));
@@ -59,7 +60,7 @@ INSERT INTO reason VALUES
 
 CREATE TEMP VIEW member AS
 SELECT classid, objid FROM pg_depend
-WHERE deptype = 'e' AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake');
+WHERE deptype = 'e' AND refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('snowflake', 'snowflake_convert'));
 CREATE TEMP VIEW for_public AS
 SELECT objid::regprocedure::text AS object FROM member
 WHERE classid = 'pg_proc'::regclass AND has_function_privilege('public', objid, 'EXECUTE')

@@ -2,13 +2,14 @@
 SET client_min_messages = warning;
 DROP EXTENSION IF EXISTS snowflake CASCADE;
 CREATE EXTENSION snowflake;
+CREATE EXTENSION snowflake_convert;
 RESET client_min_messages;
 
 -- Volatility, strictness, parallel safety.
 SELECT p.oid::regprocedure AS function, provolatile AS volatile, proisstrict AS strict, proparallel AS parallel,
     has_function_privilege('public', p.oid, 'EXECUTE') AS public
 FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
-WHERE d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake') ORDER BY 1;
+WHERE d.refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('snowflake', 'snowflake_convert')) ORDER BY 1;
 
 -- Rights on tables and views.
 CREATE ROLE regress_snowflake_nobody;
@@ -35,14 +36,14 @@ DROP ROLE regress_snowflake_nobody;
 -- Nothing without a comment.
 SELECT pg_describe_object(d.classid, d.objid, 0) AS without_comment
 FROM pg_depend d WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
-    AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake')
+    AND refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('snowflake', 'snowflake_convert'))
     AND classid IN ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_event_trigger'::regclass)
     AND pg_describe_object(classid, objid, 0) !~ '_seq$'
     AND obj_description(objid, classid::regclass::name) IS NULL;
 
 SELECT attrelid::regclass AS relation, attname AS without_comment
 FROM pg_attribute JOIN pg_class c ON c.oid = attrelid JOIN pg_depend d ON d.objid = c.oid AND d.classid = 'pg_class'::regclass
-WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e' AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'snowflake')
+WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e' AND refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('snowflake', 'snowflake_convert'))
     AND relkind IN ('r', 'v') AND attnum > 0 AND NOT attisdropped AND col_description(attrelid, attnum) IS NULL ORDER BY 1, attnum;
 
 -- The views.
@@ -67,6 +68,7 @@ FROM pg_shmem_allocations WHERE name = 'snowflake';
 -- Relocatable: the functions find their tables wherever they are.
 CREATE SCHEMA "Other schema";
 ALTER EXTENSION snowflake SET SCHEMA "Other schema";
+ALTER EXTENSION snowflake_convert SET SCHEMA "Other schema";
 SELECT "Other schema".snowflake_nextval() > 0 AS issued;
 SELECT count(*) FROM "Other schema".snowflake_workers;
 ALTER SCHEMA "Other schema" RENAME TO "Yet another";

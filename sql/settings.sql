@@ -11,7 +11,6 @@ SHOW snowflake.lease_duration;
 SHOW snowflake.max_lead;
 SHOW snowflake.max_bridge;
 SHOW snowflake.max_leap;
-SHOW snowflake.adopt_keys;
 
 \set SHOW_CONTEXT never
 SET snowflake.lease_duration = '1 day 1ms';
@@ -29,8 +28,6 @@ SET snowflake.max_lead = '5ms';
 SET snowflake.max_bridge = '5ms';
 \echo :SQLSTATE
 SET snowflake.max_leap = '1h';
-\echo :SQLSTATE
-SET snowflake.adopt_keys = 'maybe';
 \echo :SQLSTATE
 SET snowflake.max_wait = '5ms';
 \echo :SQLSTATE
@@ -69,7 +66,5 @@ SET snowflake.datacenter = 1;
 SET snowflake.lease_duration = '1h';
 SET snowflake.start_timeout = '1s';
 SHOW snowflake.start_timeout;
-SET snowflake.adopt_keys = on;
-SHOW snowflake.adopt_keys;
 RESET ROLE;
 DROP ROLE regress_snowflake_nobody;

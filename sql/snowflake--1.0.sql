@@ -886,146 +886,29 @@ COMMENT ON COLUMN snowflake_layouts.negative_until IS
     'Negative ids can only be read. Null if the layout does not use the sign bit.';
 GRANT SELECT ON snowflake_layouts TO PUBLIC;
 
--- Converting and checking tables.
+-- For the extension snowflake_convert, and checking tables.
 
-CREATE FUNCTION snowflake_convert(
-    relation pg_catalog.regclass, column_name pg_catalog.name, dry_run boolean DEFAULT false,
-    online boolean DEFAULT false, abandon boolean DEFAULT false, target pg_catalog.text DEFAULT 'ids'::pg_catalog.text)
-    RETURNS SETOF pg_catalog.text
-    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
-    SET row_security = off;
-COMMENT ON FUNCTION snowflake_convert(pg_catalog.regclass, name, boolean, boolean, boolean, pg_catalog.text) IS
-'Changes a smallint, integer or bigint column to bigint DEFAULT snowflake_nextval(), and widens
-the columns that refer to the column. The column may be plain, serial or identity. If the target
-is ''bigint'' instead of ''ids'', the column is only widened and keeps its default, identity and
-sequence. Returns the statements that it executes. With dry_run, the function only returns the
-statements. The caller must own all tables that change.
-
-With online, the function executes nothing. It returns the statements of a conversion that blocks
-other sessions only for moments. Run them one by one, in order, outside a transaction block. If the
-function is called again, it returns the statements that are left. With online and abandon, it
-returns the statements that undo a conversion that has not reached the last statement.
-Errors: 22004 for a null, 22023 for another target or for abandon without online; 42501, 42703,
-42804, 42809, 42P01, 42P16, 2BP01 or 55000 if the column cannot be converted. If the function
-executes the statements, also 25006 in a read-only transaction, and 55000 at any isolation level
-except read committed.';
-
-CREATE FUNCTION snowflake_check_switch(
-    relation pg_catalog.regclass, column_name pg_catalog.name, target pg_catalog.text, checksum pg_catalog.text)
-    RETURNS pg_catalog.void
-    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
-    SET row_security = off;
-COMMENT ON FUNCTION snowflake_check_switch(pg_catalog.regclass, name, pg_catalog.text, pg_catalog.text) IS
-'Part of the last statement of an online conversion. checksum is the MD5 of that statement. The
-function fails unless all steps before it are done and the statement is what snowflake_convert()
-would return now.
-Errors: 55000 if the tables have changed since, and the errors of snowflake_convert().';
-
-CREATE FUNCTION snowflake_follow() RETURNS pg_catalog.trigger
-    AS 'MODULE_PATHNAME' LANGUAGE C;
-COMMENT ON FUNCTION snowflake_follow() IS
-'Trigger function of an online conversion. Before each row is inserted or updated, the function
-copies the column that its first argument names to the column that its second argument names.';
-
-CREATE PROCEDURE snowflake_try(statements pg_catalog.text, owner_of pg_catalog.regclass DEFAULT NULL::pg_catalog.regclass)
-    AS 'MODULE_PATHNAME' LANGUAGE C;
-COMMENT ON PROCEDURE snowflake_try(pg_catalog.text, pg_catalog.regclass) IS
-'Executes statements that need a strong lock for a moment, all in one transaction and with the
-rights of the caller, or of the owner of the table owner_of. The search_path is pg_catalog. The
-procedure waits at most 0.1 s for each lock. If a lock is not available, the procedure undoes the
-attempt, pauses and tries again, for up to ten minutes.
-Errors: 22004 if statements is null, 25001 in a transaction block, 42501 if the caller does not
-have the owner''s rights, 42P01, 55P03 or 40P01 after ten minutes, and the errors of the
-statements.';
-
-CREATE PROCEDURE snowflake_fill(relation pg_catalog.regclass, max_lag bigint DEFAULT 67108864)
-    AS 'MODULE_PATHNAME' LANGUAGE C;
-COMMENT ON PROCEDURE snowflake_fill(pg_catalog.regclass, bigint) IS
-'Fills the new columns of an online conversion in a table and in its partitions and children. Each
-batch takes about 50 ms and is committed. The procedure pauses while a replica is more than max_lag
-bytes behind, and while other sessions wait for locks on the table or its rows. It does not fire
-triggers that fire on origin. The view snowflake_progress shows how far it is. If the procedure is
-ended, call it again. Only the owner of the table may call it.
-Errors: 22004 for a null, 22023 if max_lag is negative, 25001 in a transaction block, 25006 in a
-read-only transaction, 42501, 42P01, and 55000 at any isolation level except read committed, or if
-a trigger prevents an update.';
-
-CREATE FUNCTION snowflake_get_progress(
-    OUT pid integer, OUT relation pg_catalog.regclass, OUT blocks_total bigint, OUT blocks_done bigint,
-    OUT rows_filled bigint, OUT waits_for pg_catalog.text)
-    RETURNS SETOF pg_catalog.record
-    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION snowflake_get_progress() IS
-'Returns the rows of the view snowflake_progress.';
-
-CREATE VIEW snowflake_progress AS
-    SELECT pid, relation, blocks_total, blocks_done, rows_filled, waits_for FROM snowflake_get_progress();
-COMMENT ON VIEW snowflake_progress IS
-    'One row for each call of snowflake_fill() that is running in this database';
-COMMENT ON COLUMN snowflake_progress.pid IS 'Process that runs the call';
-COMMENT ON COLUMN snowflake_progress.relation IS
-    'Table that is being filled. Like the next columns, it is null for members of neither the '
-    'caller''s role nor pg_read_all_stats.';
-COMMENT ON COLUMN snowflake_progress.blocks_total IS 'Blocks that the table had at the start';
-COMMENT ON COLUMN snowflake_progress.blocks_done IS
-    'Blocks that have been read. If rows were locked by others, the procedure reads their blocks '
-    'again, and the number falls.';
-COMMENT ON COLUMN snowflake_progress.rows_filled IS 'Rows of the table that were filled in this call';
-COMMENT ON COLUMN snowflake_progress.waits_for IS
-    'What the procedure waits for: replicas, locks (other sessions wait for a lock), rows (other '
-    'sessions have locked the rows that are left), or null';
-GRANT SELECT ON snowflake_progress TO PUBLIC;
-
-CREATE FUNCTION snowflake_adopt_keys() RETURNS pg_catalog.event_trigger
-    AS 'MODULE_PATHNAME' LANGUAGE C;
-COMMENT ON FUNCTION snowflake_adopt_keys() IS
-'Function of the event trigger _snowflake_adopt_keys. If snowflake.adopt_keys is on, the function
-changes the serial and identity columns of a new table to bigint DEFAULT snowflake_nextval(), and
-the columns that come to refer to ids to bigint. If the setting is bigint, narrower serial and
-identity columns stay as they are.
-Errors: as snowflake_convert().';
-REVOKE ALL ON FUNCTION snowflake_adopt_keys() FROM PUBLIC;
-
--- As with _snowflake_guard_drop, the name sorts before others.
-CREATE EVENT TRIGGER _snowflake_adopt_keys ON ddl_command_end WHEN TAG IN ('CREATE TABLE', 'CREATE SCHEMA', 'ALTER TABLE')
-    EXECUTE FUNCTION snowflake_adopt_keys();
-COMMENT ON EVENT TRIGGER _snowflake_adopt_keys IS
-    'Lets serial and identity columns of new tables take their ids from snowflake_nextval(), if '
-    'snowflake.adopt_keys says so';
+CREATE FUNCTION snowflake_least_new_id() RETURNS bigint
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_least_new_id() IS
+'Returns what the extension snowflake_convert needs about ids: nothing smaller is issued in this
+layout from now on, unless the clock steps back.
+Errors: 22023 if ids can only be read in the layout, SF003 if the layout''s time is used up.';
+REVOKE ALL ON FUNCTION snowflake_least_new_id() FROM PUBLIC;
 
 CREATE FUNCTION snowflake_segment_standing(
     name pg_catalog.text, for_update boolean,
-    OUT dropped boolean, OUT first_value bigint, OUT last_value bigint, OUT max_value bigint, OUT holder pg_catalog.text, OUT held_to bigint)
+    OUT registry_here boolean, OUT dropped boolean, OUT first_value bigint, OUT last_value bigint, OUT max_value bigint, OUT holder pg_catalog.text, OUT held_to bigint)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_segment_standing(pg_catalog.text, boolean) IS
-'Returns what snowflake_convert() needs about a segment of this registry. The column dropped shows
+'Returns what the extension snowflake_convert needs about a segment. registry_here shows whether
+the registry is in this database; if it is not, all other columns are null. The column dropped shows
 whether the segment is dropped. first_value, last_value and max_value are as in the table
 snowflake_segment. If no segment has that name, these columns are null. The column holder is the
 other node that holds the highest number, and held_to is that number. If no other node holds a
 number, both columns are null. for_update locks the segment until the transaction ends.
-Errors: 22004 for a null, 55000 if the registry is in another database.';
+Errors: 22004 for a null.';
 REVOKE ALL ON FUNCTION snowflake_segment_standing(pg_catalog.text, boolean) FROM PUBLIC;
-
-CREATE FUNCTION snowflake_convert(relation pg_catalog.regclass, column_name pg_catalog.name, segment pg_catalog.text, dry_run boolean DEFAULT false) RETURNS SETOF pg_catalog.text
-    AS 'MODULE_PATHNAME', 'snowflake_convert_segment' LANGUAGE C VOLATILE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
-    SET row_security = off;
-COMMENT ON FUNCTION snowflake_convert(pg_catalog.regclass, name, pg_catalog.text, boolean) IS
-'Gives a smallint, integer or bigint column the default snowflake_segment_nextval(segment). The
-column may be plain, serial or identity, and keeps its type. First the segment is created or
-raised, so that its next number is above the numbers of the column and of the dropped sequence. If
-the segment already starts above these numbers, this step is omitted. The step requires EXECUTE on
-snowflake_create_segment() or snowflake_raise_segment(). A new segment has numbers only after the
-commit. Returns the statements that it executes. With dry_run, the function only returns the
-statements. The caller must own all tables that change.
-
-The conversion is refused with 55000 if another node may hold a number that is in the column. If
-the registry is in another database, the conversion is refused if the column or its sequence has a
-number above 0.
-Errors: 22003 if the column''s type has no number left, 22004 for a null, 22023 for an invalid
-name of a segment, and the errors of the other form.';
 
 CREATE FUNCTION snowflake_check(
     relation pg_catalog.regclass, column_name pg_catalog.name,

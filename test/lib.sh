@@ -305,7 +305,7 @@ logged() {
 copy_source() {
   mkdir -p "$1"
   { tar -C "$project_root" --warning=no-file-changed --warning=no-file-removed --exclude=./.git \
-    --exclude='*.o' --exclude='*.so' --exclude='*.bc' --exclude='*.d' --exclude=./results --exclude=./output_iso \
+    --exclude='*.o' --exclude='*.so' --exclude='*.bc' --exclude='*.d' --exclude=./src/convert/queries.h --exclude=./results --exclude=./output_iso \
     --exclude=./tmp_check --exclude=./tmp_check_iso --exclude=./log --exclude='./regression.*' --exclude=./test/.server \
     -cf - . || [[ $? -eq 1 ]]; } | tar -C "$1" --no-same-owner -xf -
   give_to_user "$1"
@@ -340,7 +340,7 @@ copy_server() {
     config=$prefix/bin/pg_config
   fi
   # An extension that is installed in the original is not the one under test.
-  rm -f "$("$config" --pkglibdir)/snowflake.so" "$("$config" --sharedir)"/extension/snowflake{--*.sql,.control}
+  rm -f "$("$config" --pkglibdir)"/snowflake{,_convert}.so "$("$config" --sharedir)"/extension/snowflake{,_convert}{--*.sql,.control}
   give_to_user "$prefix"
   server_bin=$("$PG_CONFIG" --bindir)
 }

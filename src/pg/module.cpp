@@ -14,7 +14,7 @@ using namespace snowflake;
 
 extern "C" {
 
-SNOWFLAKE_MODULE_MAGIC;
+SNOWFLAKE_MODULE_MAGIC("snowflake");
 
 PGDLLEXPORT void _PG_init(void);
 

@@ -50,9 +50,9 @@ extern "C" {
 
 // From 18 on a library has a name and a version, which pg_get_loaded_modules() shows.
 #if PG_VERSION_NUM >= 180000
-#define SNOWFLAKE_MODULE_MAGIC PG_MODULE_MAGIC_EXT(.name = "snowflake", .version = SNOWFLAKE_VERSION)
+#define SNOWFLAKE_MODULE_MAGIC(library) PG_MODULE_MAGIC_EXT(.name = library, .version = SNOWFLAKE_VERSION)
 #else
-#define SNOWFLAKE_MODULE_MAGIC PG_MODULE_MAGIC
+#define SNOWFLAKE_MODULE_MAGIC(library) PG_MODULE_MAGIC
 #endif
 
 // A function that SQL calls. Before 16 PG_FUNCTION_INFO_V1 does not export it.

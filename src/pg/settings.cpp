@@ -25,14 +25,6 @@ const config_enum_entry kStepBackOptions[] = {
     {nullptr, 0, false},
 };
 
-const config_enum_entry kAdoptKeysOptions[] = {
-    {"off", static_cast<int>(AdoptKeys::kOff), false},       {"on", static_cast<int>(AdoptKeys::kOn), false},
-    {"bigint", static_cast<int>(AdoptKeys::kBigint), false}, {"false", static_cast<int>(AdoptKeys::kOff), true},
-    {"true", static_cast<int>(AdoptKeys::kOn), true},        {"no", static_cast<int>(AdoptKeys::kOff), true},
-    {"yes", static_cast<int>(AdoptKeys::kOn), true},         {"0", static_cast<int>(AdoptKeys::kOff), true},
-    {"1", static_cast<int>(AdoptKeys::kOn), true},           {nullptr, 0, false},
-};
-
 bool CheckJitter(int *value, void **extra, GucSource source) {
   if (*value == 0 || (*value & (*value - 1)) == 0) return true;
   GUC_check_errdetail("%d is neither 0 nor a power of two, so ids would not spread evenly over id %% n.", *value);
@@ -130,10 +122,6 @@ void DefineSettings(bool preloading, const SettingHooks &hooks) {
             "1 keeps ids in exact call order across sessions.", &settings.max_run, 256, 1, 1 << 20, PGC_SUSET);
   DefineInt("snowflake.start_timeout", "How long a call waits for a lease.", nullptr, &settings.start_timeout_ms, 5000,
             0, 60 * 60 * 1000, PGC_USERSET, GUC_UNIT_MS);
-  DefineCustomEnumVariable("snowflake.adopt_keys", "Serial and identity columns of new tables take ids.",
-                           "They become bigint DEFAULT snowflake_nextval(); bigint leaves out narrower columns.",
-                           &settings.adopt_keys, static_cast<int>(AdoptKeys::kOff), kAdoptKeysOptions, PGC_USERSET,
-                           kInParallel, nullptr, nullptr, nullptr);
   // Only the postmaster can make its own variables; these may be set without preloading, too.
   const GucContext at_start = preloading ? PGC_POSTMASTER : PGC_SIGHUP;
   DefineInt("snowflake.max_databases", "Maximum number of databases of this server that can issue ids.",

@@ -6,7 +6,6 @@
 
 namespace snowflake {
 enum class OnClockStepBack : int { kNewWorker, kError };
-enum class AdoptKeys : int { kOff, kOn, kBigint };
 
 struct Settings {
   char *registry;
@@ -26,7 +25,6 @@ struct Settings {
   int start_timeout_ms;
   int max_databases;
   int max_segments;
-  int adopt_keys;
 };
 
 extern Settings settings;

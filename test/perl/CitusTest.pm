@@ -73,7 +73,7 @@ sub start
 	my $conf = $options{conf} // '';
 	$coordinator = start_node('coordinator', streaming => $options{streaming}, conf => "citus.shard_count = 8\n$conf");
 	add_workers(conf => $conf);
-	value($coordinator, 'CREATE EXTENSION snowflake');
+	value($coordinator, 'CREATE EXTENSION snowflake; CREATE EXTENSION snowflake_convert');
 	everywhere("SELECT $options{layout}") if $options{layout};
 	share_registry() if $options{registry} // 1;
 	return;

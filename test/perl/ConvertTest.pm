@@ -28,6 +28,7 @@ sub convert_server
 	start_server($server);
 	$server->safe_psql('postgres', q{
 		CREATE EXTENSION snowflake;
+		CREATE EXTENSION snowflake_convert;
 		CREATE ROLE alice LOGIN;
 		CREATE ROLE bob LOGIN;
 		CREATE ROLE carol LOGIN;

@@ -1,4 +1,4 @@
-# What the tests of migrations share: databases in which snowflake.adopt_keys is on, and the content
+# What the tests of migrations share: databases in which snowflake_convert.adopt_keys is on, and the content
 # of the catalogs after a tool's own migration has run there.
 #
 # Each tool makes the same tables from its own models: authors, who may have another author as their
@@ -38,8 +38,8 @@ sub fresh_database
 	my $mode = $options{adopt_keys} // 'on';
 	my $schema = exists $options{schema} ? $options{schema} : 'snowflake';
 	$server->safe_psql('postgres', "CREATE DATABASE $name");
-	$server->safe_psql('postgres', "ALTER DATABASE $name SET snowflake.adopt_keys = $mode");
-	$server->safe_psql($name, "CREATE SCHEMA IF NOT EXISTS $schema; CREATE EXTENSION snowflake SCHEMA $schema") if $schema;
+	$server->safe_psql('postgres', "ALTER DATABASE $name SET snowflake_convert.adopt_keys = $mode");
+	$server->safe_psql($name, "CREATE SCHEMA IF NOT EXISTS $schema; CREATE EXTENSION snowflake SCHEMA $schema; CREATE EXTENSION snowflake_convert SCHEMA $schema") if $schema;
 	$ENV{PGDATABASE} = $name;
 	$ENV{DATABASE_URL} = sprintf 'postgresql://%s@127.0.0.1:%d/%s', $ENV{PGUSER}, $server->port, $name;
 	return $name;

@@ -26,6 +26,7 @@ sub start
 	start_server($server);
 	sql(q{
 		CREATE EXTENSION snowflake;
+		CREATE EXTENSION snowflake_convert;
 		CREATE ROLE alice LOGIN;
 		CREATE ROLE bob LOGIN;
 		CREATE ROLE carol LOGIN IN ROLE alice, bob});

@@ -108,6 +108,7 @@ my $checking = start_clients($first, 1, ($check_consumer . "SELECT FROM pg_sleep
 
 # A serial key that becomes ids while others write; then the next table. Whoever is interrupted goes on, or goes back.
 $first->safe_psql('postgres', q{
+	CREATE EXTENSION snowflake_convert;
 CREATE TABLE legacy (id serial PRIMARY KEY, token uuid);
 CREATE SEQUENCE legacies;
 CREATE FUNCTION next_legacy() RETURNS void LANGUAGE plpgsql AS $$

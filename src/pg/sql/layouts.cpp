@@ -143,6 +143,15 @@ SNOWFLAKE_FUNCTION(snowflake_set_layout) {
 
 // The statement trigger of snowflake_layout: plain DML does not invalidate other sessions' caches.
 // The install script fires it to have the origin written, before there can be a lease.
+SNOWFLAKE_FUNCTION(snowflake_least_new_id) {
+  const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
+  CheckLayout(layout, true);
+  const int64_t now_us = NowUnixUs();
+  const Tick now = layout.TickAt(now_us);
+  if (now > layout.max_tick()) ReportTimeUsedUp(layout, now_us);
+  PG_RETURN_INT64(layout.Pack({now < 0 ? 0 : now, 0, 0}));
+}
+
 SNOWFLAKE_FUNCTION(snowflake_layout_changed) {
   if (!CALLED_AS_TRIGGER(fcinfo)) ReportNotTrigger("snowflake_layout_changed");
   const TriggerData *trigger = reinterpret_cast<TriggerData *>(fcinfo->context);

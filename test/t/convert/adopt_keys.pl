@@ -1,4 +1,4 @@
-# snowflake.adopt_keys beyond one session's tables (section 14 of the design). Dumps in every form
+# snowflake_convert.adopt_keys beyond one session's tables (section 14 of the design). Dumps in every form
 # restore tables unchanged. Roles get no additional rights, and code that others planted is not
 # called. The setting needs no loaded library, and can be switched off.
 
@@ -30,15 +30,15 @@ my $adopted = 'bigint ids.snowflake_nextval()';
 ### No library is loaded: the setting is a placeholder, and the first CREATE TABLE loads the library
 
 $server->safe_psql('postgres', 'CREATE DATABASE shop');
-on('CREATE SCHEMA ids; CREATE EXTENSION snowflake SCHEMA ids; ALTER DATABASE shop SET snowflake.adopt_keys = on');
+on('CREATE SCHEMA ids; CREATE EXTENSION snowflake SCHEMA ids; CREATE EXTENSION snowflake_convert SCHEMA ids; ALTER DATABASE shop SET snowflake_convert.adopt_keys = on');
 on('CREATE TABLE first (id serial PRIMARY KEY)');
 is(column('first'), $adopted, 'a session without the library adopts');
 on('CREATE TABLE second (id serial PRIMARY KEY, first_id integer); ALTER TABLE second ADD FOREIGN KEY (first_id) REFERENCES first');
 is(column('second', 'first_id'), 'bigint', '... and widens');
-on('ALTER ROLE CURRENT_USER IN DATABASE shop SET snowflake.adopt_keys = off; ');
+on('ALTER ROLE CURRENT_USER IN DATABASE shop SET snowflake_convert.adopt_keys = off; ');
 on('CREATE TABLE third (id serial PRIMARY KEY)');
 like(column('third'), qr/^integer nextval/, "a role's setting counts");
-on('ALTER ROLE CURRENT_USER IN DATABASE shop RESET snowflake.adopt_keys');
+on('ALTER ROLE CURRENT_USER IN DATABASE shop RESET snowflake_convert.adopt_keys');
 on('SET session_replication_role = replica; CREATE TABLE fourth (id serial PRIMARY KEY)');
 like(column('fourth'), qr/^integer nextval/, 'a session that applies changes of others adopts nothing');
 if ($server->pg_version >= 17)
@@ -55,7 +55,7 @@ $server->append_conf('postgresql.conf', preloading(1));
 $server->restart;
 
 # From 17 on a partition has an identity, which is its parent's.
-on('SET snowflake.adopt_keys = off; CREATE TABLE parts (id bigint GENERATED ALWAYS AS IDENTITY, at date) PARTITION BY RANGE (at)');
+on('SET snowflake_convert.adopt_keys = off; CREATE TABLE parts (id bigint GENERATED ALWAYS AS IDENTITY, at date) PARTITION BY RANGE (at)');
 my $error = (query_error($server, 'shop', 'CREATE TABLE part PARTITION OF parts DEFAULT; INSERT INTO parts (at) VALUES (now())'))[0];
 is($error, '00000', 'a partition of a table with an identity is created');
 is(on('SELECT max(id) FROM parts'), '1', "... and has its parent's numbers");
@@ -63,9 +63,9 @@ is(on('SELECT max(id) FROM parts'), '1', "... and has its parent's numbers");
 ### The extension and the table in one transaction
 
 $server->safe_psql('postgres', 'CREATE DATABASE at_once');
-$server->safe_psql('at_once', 'BEGIN; CREATE EXTENSION snowflake; SET snowflake.adopt_keys = on; CREATE TABLE t (id serial PRIMARY KEY, n int); COMMIT');
+$server->safe_psql('at_once', 'BEGIN; CREATE EXTENSION snowflake_convert CASCADE; SET snowflake_convert.adopt_keys = on; CREATE TABLE t (id serial PRIMARY KEY, n int); COMMIT');
 is($server->safe_psql('at_once', 'INSERT INTO t (n) VALUES (1) RETURNING id > 1::bigint << 40'), 't', 'extension and table in one transaction: ids after the commit');
-is((query_error($server, 'at_once', 'BEGIN; DROP EXTENSION snowflake CASCADE; CREATE EXTENSION snowflake; SET snowflake.adopt_keys = on;
+is((query_error($server, 'at_once', 'BEGIN; DROP EXTENSION snowflake CASCADE; CREATE EXTENSION snowflake_convert CASCADE; SET snowflake_convert.adopt_keys = on;
 	CREATE TABLE u (id serial PRIMARY KEY, n int); INSERT INTO u (n) VALUES (1); COMMIT'))[0], '55000', '... and none before');
 
 ### Rights
@@ -75,7 +75,7 @@ on('CREATE ROLE alice; CREATE ROLE bob; CREATE ROLE outside; CREATE SCHEMA work;
 on('SET ROLE alice; CREATE TABLE work.author (id serial PRIMARY KEY, name text); GRANT REFERENCES, SELECT ON work.author TO bob');
 is(column('work.author'), $adopted, 'an ordinary role adopts in its own table');
 on(q{SET ROLE alice; INSERT INTO work.author (name) VALUES ('a')});
-fails('SET ROLE outside; CREATE TABLE work.nothing (id serial PRIMARY KEY)', '42501', qr/permission denied for schema ids.*CONTEXT:.*because of snowflake.adopt_keys/s,
+fails('SET ROLE outside; CREATE TABLE work.nothing (id serial PRIMARY KEY)', '42501', qr/permission denied for schema ids.*CONTEXT:.*because of snowflake_convert.adopt_keys/s,
 	'a role without USAGE on the schema of the extension cannot');
 fails('SET ROLE bob; CREATE TABLE work.book (id serial PRIMARY KEY, author_id integer REFERENCES work.author)', '42501',
 	qr/cannot convert a table together with table work.author.*HINT.*CONTEXT:.*column author_id of table work.book/s, "a narrow column that refers to another role's table");
@@ -116,7 +116,7 @@ sub schema_of
 	my ($out, $err) = run_command([ 'pg_dump', '--schema-only', '--no-owner', '-d', $server->connstr($dbname) ]);
 	return $out =~ s/^(?:--|\\(?:un)?restrict|SELECT pg_catalog.set_config).*\n//mgr =~ s/^SET .*\n//mgr;
 }
-on(q{SET snowflake.adopt_keys = off;
+on(q{SET snowflake_convert.adopt_keys = off;
 	CREATE TABLE old_serial (id serial PRIMARY KEY, "Number" smallserial);
 	CREATE TABLE old_identity (id integer GENERATED ALWAYS AS IDENTITY (START 7) PRIMARY KEY, serial_id integer REFERENCES old_serial);
 	CREATE TABLE old_narrow (id bigint PRIMARY KEY DEFAULT ids.snowflake_nextval(), author_id integer REFERENCES work.author, first_id smallint);
@@ -125,7 +125,7 @@ on(q{SET snowflake.adopt_keys = off;
 	CREATE TABLE old_part PARTITION OF old_parts DEFAULT;
 	CREATE TABLE old_inherits (more serial) INHERITS (old_serial);
 	INSERT INTO old_serial DEFAULT VALUES; INSERT INTO old_identity DEFAULT VALUES; INSERT INTO old_parts (at) VALUES (now());
-	ALTER DATABASE shop SET snowflake.adopt_keys = on});
+	ALTER DATABASE shop SET snowflake_convert.adopt_keys = on});
 my $before = schema_of('shop');
 like($before, qr/CREATE TABLE public.old_narrow \(\s+id bigint DEFAULT ids.snowflake_nextval\(\) NOT NULL,\s+author_id integer/, 'the dump has a narrow column');
 my @dump = ('pg_dump', '-d', $server->connstr('shop'));
@@ -140,7 +140,7 @@ my %restores = (
 for my $way (sort keys %restores)
 {
 	$server->safe_psql('postgres', "CREATE DATABASE back_$way");
-	$server->safe_psql('postgres', "ALTER DATABASE back_$way SET snowflake.adopt_keys = on");
+	$server->safe_psql('postgres', "ALTER DATABASE back_$way SET snowflake_convert.adopt_keys = on");
 	$server->command_ok([ @$_, $server->connstr("back_$way") ], "restored, $way: $_->[-2]") for @{ $restores{$way} };
 	is(schema_of("back_$way"), $before, '... as it was');
 	is($server->safe_psql("back_$way", 'INSERT INTO old_serial DEFAULT VALUES RETURNING id'), '2', '... a sequence goes on');

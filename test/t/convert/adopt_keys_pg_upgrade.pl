@@ -1,4 +1,4 @@
-# pg_upgrade of a database in which snowflake.adopt_keys is on keeps the tables unchanged, and
+# pg_upgrade of a database in which snowflake_convert.adopt_keys is on keeps the tables unchanged, and
 # adopts none of them (section 14 of the design). SNOWFLAKE_OLD_PG_CONFIG names the old server.
 # Not in the default run: pg_upgrade of many databases.
 
@@ -18,17 +18,17 @@ my $columns = q{SELECT attrelid::regclass, attname, atttypid::regtype, attidenti
 PgUpgrade::start_old();
 my $new = upgrade_target('upgraded', preload => 1);
 sql($old, 'postgres', 'CREATE DATABASE shop');
-sql($old, 'shop', 'CREATE SCHEMA ids', 'CREATE EXTENSION snowflake SCHEMA ids', 'CREATE TABLE serial (id serial PRIMARY KEY)',
+sql($old, 'shop', 'CREATE SCHEMA ids', 'CREATE EXTENSION snowflake SCHEMA ids', 'CREATE EXTENSION snowflake_convert SCHEMA ids', 'CREATE TABLE serial (id serial PRIMARY KEY)',
 	'CREATE TABLE identity (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY)',
 	'CREATE TABLE issuing (id bigint PRIMARY KEY DEFAULT ids.snowflake_nextval())', 'CREATE TABLE narrow (id integer REFERENCES issuing)',
-	'ALTER DATABASE shop SET snowflake.adopt_keys = on');
+	'ALTER DATABASE shop SET snowflake_convert.adopt_keys = on');
 my $before = sql($old, 'shop', $columns);
 like($before, qr/^identity\|id\|integer\|a\|\nissuing.*\nnarrow\|id\|integer\|\|\nserial\|id\|integer\|\|nextval/, 'keys of every kind');
 $old->stop('fast');
 pg_upgrade($new);
 start_server($new);
 is(sql($new, 'shop', $columns), $before, 'pg_upgrade leaves tables as they were');
-is(sql($new, 'shop', 'SHOW snowflake.adopt_keys'), 'on', '... and the setting');
+is(sql($new, 'shop', 'SHOW snowflake_convert.adopt_keys'), 'on', '... and the setting');
 sql($new, 'shop', 'CREATE TABLE later (id serial PRIMARY KEY)');
 like(sql($new, 'shop', $columns), qr/^later\|id\|bigint\|\|ids.snowflake_nextval/m, '... tables that come later are adopted');
 $new->stop('fast');

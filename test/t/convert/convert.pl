@@ -17,6 +17,7 @@ start_server($server);
 my $db = 'postgres';
 $server->safe_psql($db, q{
 	CREATE EXTENSION snowflake;
+	CREATE EXTENSION snowflake_convert;
 	CREATE TABLE orders (id serial PRIMARY KEY, n int);
 	CREATE TABLE items (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, order_id int NOT NULL REFERENCES orders, tries int);
 	INSERT INTO orders (n) SELECT generate_series(1, 20000);
@@ -113,7 +114,7 @@ sub state_of_conversion
 	return query_error($server, 'other', q{SELECT snowflake_convert('t', 'id')});
 }
 # Seconds since 2025, 3 bits of worker and 2 of sequence.
-other('CREATE EXTENSION snowflake', 'INSERT INTO snowflake_layout VALUES (true, 1735689600000, 1000000, 31, 0, 3, 2, false)');
+other('CREATE EXTENSION snowflake_convert CASCADE', 'INSERT INTO snowflake_layout VALUES (true, 1735689600000, 1000000, 31, 0, 3, 2, false)');
 freeze_clock($server);
 $limit = other('SELECT (floor(extract(epoch FROM clock_timestamp()))::bigint - 1735689600) << 5');
 other('CREATE TABLE t (id bigint)', "INSERT INTO t VALUES ($limit)");

@@ -22,7 +22,7 @@ my $tables = q{
 	CREATE TABLE items (id bigserial PRIMARY KEY, order_id integer NOT NULL REFERENCES orders, n integer);
 };
 my $statements = q{SELECT snowflake_convert('orders', 'id', online => true)};
-value($_, "CREATE EXTENSION snowflake; $tables") for $server, $subscriber;
+value($_, "CREATE EXTENSION snowflake_convert CASCADE; $tables") for $server, $subscriber;
 value($server, q{
 	INSERT INTO orders (note) SELECT 'order ' || n FROM generate_series(1, 20000) n;
 	INSERT INTO items (order_id, n) SELECT id, 1 FROM orders;

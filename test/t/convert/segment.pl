@@ -15,6 +15,7 @@ use Time::HiRes qw(sleep);
 
 my $registry = own_node('registry', segments => { shared => 'start => 50000, step => 100', busy => 'step => 100' });
 my $node = segment_node('other', place($registry));
+value($_, "CREATE EXTENSION snowflake_convert") for $registry, $node;
 
 sub convert
 {

@@ -13,7 +13,7 @@ use Test::More;
 my $db = 'postgres';
 my $primary = new_server('primary', streaming => 1, conf => "snowflake.max_clock_skew = 0\n");
 start_server($primary);
-value($primary, 'CREATE EXTENSION snowflake; CREATE TABLE t (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), n int);'
+value($primary, 'CREATE EXTENSION snowflake_convert CASCADE; CREATE TABLE t (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), n int);'
 	  . ' CREATE TABLE old (id bigserial)');
 value($primary, 'INSERT INTO t (n) SELECT generate_series(1, 100)');
 my $standby = standby_of($primary, 'standby');

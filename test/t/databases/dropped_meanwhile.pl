@@ -18,9 +18,9 @@ for my $call ('snowflake_nextval()', 'snowflake_timestamp(1)', 'snowflake_get_la
 	q{snowflake_segment_nextval('s')}, 'snowflake_raise(1)', q{snowflake_settle('x')}, 'state FROM snowflake_status',
 	q{snowflake_convert('t', 'id')})
 {
-	$server->safe_psql('d', 'DROP EXTENSION IF EXISTS snowflake; CREATE EXTENSION snowflake; DROP TABLE IF EXISTS t; CREATE TABLE t (id int)');
+	$server->safe_psql('d', 'DROP EXTENSION IF EXISTS snowflake CASCADE; CREATE EXTENSION snowflake_convert CASCADE; DROP TABLE IF EXISTS t; CREATE TABLE t (id int)');
 	my $dropping = $server->background_psql('d');
-	ask($dropping, 'BEGIN; DROP EXTENSION snowflake');
+	ask($dropping, 'BEGIN; DROP EXTENSION snowflake CASCADE');
 	my $caller = $server->background_psql('d', on_error_stop => 0);
 	my ($pid) = ask($caller, q{SET snowflake.start_timeout = '1s'; SELECT pg_backend_pid()});
 	ask($caller, '\set VERBOSITY verbose');

@@ -1,5 +1,5 @@
 # The migrations of Knex, Sequelize and TypeORM, as these tools write them, in databases in which
-# snowflake.adopt_keys is on. The test checks the catalogs, inserts of one row and of many rows, and
+# snowflake_convert.adopt_keys is on. The test checks the catalogs, inserts of one row and of many rows, and
 # which changes the tools find afterwards (doc/clients.md, Migrations).
 # Not in the default run: it needs foreign software, a framework and its migrations.
 

@@ -1,4 +1,4 @@
-# Prisma's migrations, as Prisma writes them, in databases in which snowflake.adopt_keys is on. The
+# Prisma's migrations, as Prisma writes them, in databases in which snowflake_convert.adopt_keys is on. The
 # test checks the catalogs, inserts of one row and of many rows, and which changes the tool finds
 # afterwards (doc/clients.md, Migrations).
 # Not in the default run: it needs foreign software, a framework and its migrations.

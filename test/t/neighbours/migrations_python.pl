@@ -1,5 +1,5 @@
 # The migrations of Django and Alembic, as these tools write them, in databases in which
-# snowflake.adopt_keys is on. The test checks the catalogs, inserts of one row and of many rows, the
+# snowflake_convert.adopt_keys is on. The test checks the catalogs, inserts of one row and of many rows, the
 # commands that reset sequences, and which changes the tools find afterwards (doc/clients.md,
 # Migrations).
 #
@@ -138,7 +138,7 @@ PYTHON
 	# The extension in a migration that runs first.
 	my ($migration) = recipe('Migrations in Django');
 	$db = $fresh->('BigAutoField', 'bigint');
-	$server->safe_psql($db, 'DROP EXTENSION snowflake');
+	$server->safe_psql($db, 'DROP EXTENSION snowflake CASCADE');
 	$django->('makemigrations', 'shop');
 	write_program("$site/shop/migrations/0000_snowflake.py", $migration);
 	$django->('migrate');

@@ -1,4 +1,4 @@
-# Rails' migrations, as users write them, in databases in which snowflake.adopt_keys is on. The test
+# Rails' migrations, as users write them, in databases in which snowflake_convert.adopt_keys is on. The test
 # checks the catalogs, inserts of one row and of many rows, the commands that reset sequences, and
 # both forms of a dumped schema (doc/clients.md, Migrations).
 #
@@ -79,7 +79,7 @@ is_deeply(ruby('reset', 'puts [connection.reset_pk_sequence!("authors"), connect
 is_deeply(ruby('bare', 'begin; connection.reset_pk_sequence!("authors"); rescue => e; puts e.cause.class.name.to_json; end', 1), 'PG::UndefinedTable',
 	'... without it, it fails');
 is(ruby('others', <<'RUBY'), 7, '... where there is a sequence, it is reset');
-connection.execute("SET snowflake.adopt_keys = off")
+connection.execute("SET snowflake_convert.adopt_keys = off")
 connection.create_table(:olds) { |t| t.string :name }
 connection.execute("INSERT INTO olds VALUES (6)")
 connection.reset_pk_sequence!("olds")

@@ -13,6 +13,7 @@ my $server = segments_registry('server', preload => 1, segments => {});
 my $other = segment_node('other', place($server));
 value($server, 'GRANT EXECUTE ON FUNCTION snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release TO node; CREATE DATABASE beside');
 value($server, 'CREATE EXTENSION snowflake', 'beside');
+value($server, 'CREATE EXTENSION snowflake_convert');
 $server->append_conf('postgresql.conf', "snowflake.registry = '" . place($server) . "'\n");
 $server->reload;
 

@@ -37,12 +37,12 @@ sub change
 
 change('CHANGELOG.md', qr/^## \[\Q$version\E\] - .*/m, "## [$version] - unreleased");
 system_or_bail('cp', '/dev/null', "$folder/source/test/released");
-my @scripts = map { s/^\Q$folder\E\/source\///r } glob "$folder/source/sql/snowflake--*.sql";
+my @scripts = map { s/^\Q$folder\E\/source\///r } glob "$folder/source/sql/snowflake{,_convert}--*.sql";
 is(release("v$version"), join("\n", "CHANGELOG.md has no date for $version", map { "test/released does not have the SHA-256 of $_" } @scripts),
 	'a version without a date, whose scripts may still change');
 
 change('CHANGELOG.md', qr/unreleased/, '2026-12-01');
-system_or_bail('sh', '-c', "cd '$folder/source' && sha256sum sql/snowflake--*.sql >test/released");
+system_or_bail('sh', '-c', "cd '$folder/source' && sha256sum sql/snowflake*--*.sql >test/released");
 is(release("v$version.1"), "v$version.1 is not v$version, which META.json has", 'a tag of another version');
 ok(!-e "$folder/out", '... makes nothing');
 

@@ -29,7 +29,6 @@ my %settings = (
 	sequence_jitter => [ '128', 'sighup', '0', '1048576', '-1', '3', '100', '1048577', '2097152' ],
 	max_run => [ '256', 'superuser', '1', '1048576', '0', '-1', '1048577' ],
 	start_timeout => [ 5 * slowness() . 's', 'user', '0', '1h', '-1', q{'3600001ms'} ],
-	adopt_keys => [ 'off', 'user', 'on', 'off', q{'maybe'}, '2' ],
 	max_databases => [ '16', 'postmaster', '1', '10000', '0', '10001' ]);
 
 for my $name (sort keys %settings)

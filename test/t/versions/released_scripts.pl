@@ -11,14 +11,15 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-# Returns the faults of the scripts in $folder; $newest is the next version, and $list contains the
-# released versions.
+# Returns the faults of an extension's scripts in $folder; $newest is the next version, and $list
+# contains the released versions.
 sub faults
 {
-	my ($folder, $newest, $list) = @_;
+	my ($folder, $newest, $list, $name) = @_;
+	$name //= 'snowflake';
 	my %digest_of = map { reverse split } grep { /^[^#]/ } split /\n/, slurp_file($list);
 	my @faults;
-	for my $script (sort keys %digest_of)
+	for my $script (grep { /\/$name--/ } sort keys %digest_of)
 	{
 		if (!-e "$folder/$script") { push @faults, "$script is gone"; }
 		elsif (Digest::SHA->new(256)->addfile("$folder/$script")->hexdigest ne $digest_of{$script})
@@ -27,9 +28,9 @@ sub faults
 		}
 	}
 	my (@first, %version_after);
-	for my $script (map { s/^\Q$folder\E\///r } glob "$folder/sql/snowflake--*.sql")
+	for my $script (map { s/^\Q$folder\E\///r } glob "$folder/sql/$name--*.sql")
 	{
-		my ($from, $to) = $script =~ /snowflake--([^-]+)(?:--([^-]+))?\.sql$/;
+		my ($from, $to) = $script =~ /$name--([^-]+)(?:--([^-]+))?\.sql$/;
 		if (defined $to) { $version_after{$from} = $to; }
 		else { push @first, $from; }
 		push @faults, "$script is not in the list" if ($to // $from) ne $newest && !$digest_of{$script};
@@ -45,7 +46,7 @@ sub faults
 }
 
 my ($newest) = slurp_file('snowflake.control') =~ /^default_version = '(.*)'$/m;
-is(faults('.', $newest, 'test/released'), '', "the scripts that lead to version $newest");
+is(faults('.', $newest, 'test/released', $_), '', "the scripts of $_ that lead to version $newest") for 'snowflake', 'snowflake_convert';
 
 ### After a release: the next version has its own script
 

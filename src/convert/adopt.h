@@ -1,0 +1,7 @@
+// The setting of adoption.
+#pragma once
+
+namespace snowflake {
+void DefineAdoption();
+
+}  // namespace snowflake

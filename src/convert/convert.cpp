@@ -1,0 +1,301 @@
+// snowflake_convert(): a column becomes bigint DEFAULT snowflake_nextval(), or gets the numbers of
+// a segment. Arguments, result and errors: COMMENT ON in the install script.
+//
+// 1. Everything is done by ALTER TABLE and DROP SEQUENCE, and every name in a statement is
+//    qualified. The caller needs the rights that these take. But they run with the rights of the
+//    table's owner only, and reach no code that belongs to another owner's table: no role's code
+//    gets more rights than the role.
+// 2. All locks are acquired before the checks, so nothing changes between checks and statements.
+// 3. No lock keeps a schema from being renamed. So the result is checked afterwards, by OID: if
+//    anything is left to do, an ERROR undoes all of it.
+#include "convert/convert.h"
+
+#include "core/segment.h"
+#include "convert/attempts.h"
+#include "convert/online.h"
+#include "convert/segment.h"
+#include "pg/extension.h"
+#include "pg/report.h"
+
+namespace snowflake {
+namespace {
+void CheckColumn(const IdColumn &column, bool first) {
+  const auto refuse = [&](int code, const char *detail, const char *hint) {
+    CannotConvert(code, column.described, detail, hint);
+  };
+  if (first && !column.root)
+    refuse(ERRCODE_WRONG_OBJECT_TYPE, psprintf("It is inherited from %s.", column.roots),
+           psprintf("Convert it in %s; this one changes with it.", column.roots));
+  if (column.own && column.generated)
+    refuse(ERRCODE_WRONG_OBJECT_TYPE, "It is a generated column.",
+           "Make it a plain column first: ALTER TABLE ... ALTER COLUMN ... DROP EXPRESSION.");
+  if (column.narrow) {
+    if (column.root_count > 1)
+      refuse(ERRCODE_INVALID_TABLE_DEFINITION,
+             psprintf("It is inherited from %s, and its type cannot be changed in all of them at once.", column.roots),
+             "Let its table inherit from one of them only: ALTER TABLE ... NO INHERIT.");
+    if (column.typed_table)
+      refuse(ERRCODE_WRONG_OBJECT_TYPE, "Its table is a typed table.",
+             "Make it a plain table first: ALTER TABLE ... NOT OF.");
+  } else if (column.own && !IsInteger(column.type)) {
+    refuse(ERRCODE_DATATYPE_MISMATCH, psprintf("It is of type %s; ids are bigint.", column.type_name),
+           "Only columns of type smallint, integer or bigint can be converted.");
+  } else if (!column.own && !IsBinaryCoercible(column.type, INT8OID)) {
+    // For a column that refers, snowflake_id and domains are wide enough.
+    refuse(ERRCODE_DATATYPE_MISMATCH,
+           psprintf("It refers to the converted column and is of type %s; ids are bigint.", column.type_name),
+           "Only columns of type smallint, integer or bigint can be widened. Change its type first.");
+  }
+}
+
+void CheckIds(const Conversion &conversion, const IdColumn &column) {
+  // Ids that snowflake issued may even be of the next tick.
+  if (column.issues) return;
+  const int64_t smallest = DatumGetInt64(OidFunctionCall0(FindFunction(Snowflake(), "snowflake_least_new_id", 0).oid));
+  int64_t largest = 0;
+  if (LargestId(conversion, column, &largest) && largest >= smallest)
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+         errmsg("%s has ids that are larger than new ids", column.described),
+         errdetail("Its largest id is %lld; new ids begin at %lld.", Long(largest), Long(smallest)),
+         errhint("Give these rows smaller ids first, or use a layout with an earlier epoch, whose ids are larger.")));
+}
+
+void CheckColumns(const Conversion &conversion, const IdColumns &columns) {
+  if (columns.count == 0) ReportNoColumn(conversion.table, conversion.column);
+  for (int64_t i = 0; i < columns.count; ++i) CheckColumn(columns.all[i], i == 0);
+  char *foreign_key = nullptr, *from = nullptr;
+  if (!OnlyWidens(conversion) && TakesIdsFromElsewhere(columns, &foreign_key, &from))
+    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
+                  psprintf("It takes its ids from %s through the foreign key \"%s\".", from, foreign_key),
+                  psprintf("Convert %s; this one changes with it.", from));
+  if (OnlyWidens(conversion)) return;
+  if (const char *users = OtherUsersOfSequences(columns))
+    ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+                    errmsg("cannot drop a sequence that other objects depend on"), errdetail("%s", users),
+                    errhint("Convert those columns first, or let them take their values from elsewhere.")));
+  if (conversion.segment == nullptr) CheckIds(conversion, columns.all[0]);
+}
+
+// What ALTER TABLE cannot do.
+void CheckDirect(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls) {
+  if (conversion.segment == nullptr && OnlineHasBegun(columns))
+    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
+                  "An online conversion of it has begun.",
+                  "Call snowflake_convert() with online => true, and run the statements that it returns. With abandon "
+                  "=> true they undo that conversion.");
+  if (const char *objects = ObjectsOnNarrow(columns))
+    ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+                    errmsg("cannot change the type of columns that other objects depend on"), errdetail("%s", objects),
+                    errhint("Drop these objects, convert, and create them again.")));
+  if (not_nulls.of_partition)
+    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, not_nulls.of_partition,
+                  "It has its own NOT NULL constraint besides the inherited one, so its type cannot be changed.",
+                  "Detach the partition and attach it again; it then has only the inherited one.");
+}
+
+bool LacksDefault(const Conversion &conversion, const IdColumns &columns) {
+  bool lacks = false;
+  for (int64_t i = 0; i < columns.count; ++i) lacks |= columns.all[i].own && !columns.all[i].issues;
+  return lacks && !OnlyWidens(conversion);
+}
+
+// One statement for each table at a top; ALTER TABLE passes it on. So each is rewritten only once.
+// `types`: whether types change, too.
+List *AlterStatements(const Conversion &conversion, const IdColumns &columns, bool types) {
+  List *statements = NIL;
+  const bool default_missing = LacksDefault(conversion, columns);
+  for (int64_t i = 0; i < columns.count;) {
+    const IdColumn &first = columns.all[i];
+    const bool sets_default = i == 0 && default_missing;
+    StringInfoData actions;
+    initStringInfo(&actions);
+    for (; i < columns.count && columns.all[i].table == first.table; ++i)
+      if (types && columns.all[i].root && columns.all[i].narrow)
+        appendStringInfo(&actions, "%sALTER COLUMN %s TYPE bigint", actions.len > 0 ? ", " : "",
+                         columns.all[i].name_sql);
+    if (sets_default)
+      appendStringInfo(&actions, "%sALTER COLUMN %s SET DEFAULT %s", actions.len > 0 ? ", " : "", first.name_sql,
+                       conversion.nextval);
+    if (actions.len > 0)
+      statements = lappend(statements, psprintf("ALTER TABLE %s %s;", first.table_sql, actions.data));
+  }
+  return statements;
+}
+
+// `types`: as above; `not_nulls` is empty if they do not change.
+List *Statements(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls, bool types) {
+  const bool only_widens = OnlyWidens(conversion);
+  // An identity takes no default, and a sequence cannot be dropped while a default uses it.
+  List *statements = only_widens ? NIL : IdentityStatements(columns);
+  statements = list_concat(statements, not_nulls.apart);
+  statements = list_concat(statements, AlterStatements(conversion, columns, types));
+  statements = list_concat(statements, not_nulls.together);
+  return list_concat(statements, only_widens ? SequenceTypeStatements(columns) : SequenceStatements(columns));
+}
+
+// What follows the switch of an online conversion: the old column has gone with its identity or
+// sequence. A column that was bigint already has them.
+List *StatementsAfterSwitch(const Conversion &conversion, const IdColumns &columns) {
+  if (columns.all[0].narrow) return AlterStatements(conversion, columns, false);
+  return Statements(conversion, columns, {}, false);
+}
+
+// Each in a security context of its own, which ends what the statement has set.
+void ExecuteStatements(const Conversion &conversion, List *statements) {
+  ListCell *cell = nullptr;
+  foreach (cell, statements) {
+    const char *statement = static_cast<const char *>(lfirst(cell));
+    AsTableOwner(conversion, [&] {
+      const int rc = SPI_execute(statement, false, 0);
+      if (rc != SPI_OK_UTILITY) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), statement);
+    });
+  }
+}
+
+// `result`: nullptr if nobody asked for the statements.
+void Return(ReturnSetInfo *result, List *statements) {
+  if (result == nullptr) return;
+  ListCell *cell = nullptr;
+  foreach (cell, statements) {
+    Datum value = CStringGetTextDatum(static_cast<const char *>(lfirst(cell)));
+    bool is_null = false;
+    tuplestore_putvalues(result->setResult, result->setDesc, &value, &is_null);
+  }
+}
+
+void ReportNothingLeft(const Conversion &conversion, const IdColumn &column) {
+  if (OnlyWidens(conversion))
+    ereport(NOTICE, (errmsg("%s and what refers to it are already bigint", column.described)));
+  else if (conversion.segment == nullptr)
+    ereport(NOTICE, (errmsg("%s already takes its ids from snowflake_nextval()", column.described)));
+  else
+    ereport(NOTICE, (errmsg("%s already takes its numbers from segment \"%s\"", column.described, conversion.segment)));
+}
+
+void Convert(Conversion conversion, ReturnSetInfo *result) {
+  FindNextval(&conversion);
+  const IdColumns columns = LockColumns(&conversion);
+  const NotNulls not_nulls = FindNotNulls(columns);
+  CheckColumns(conversion, columns);
+  CheckDirect(conversion, columns, not_nulls);
+  List *statements = Statements(conversion, columns, not_nulls, true);
+  if (statements == NIL && result != nullptr) ReportNothingLeft(conversion, columns.all[0]);
+  SegmentChange change = {};
+  if (conversion.segment != nullptr) change = PlanSegment(conversion, columns);
+  if (change.statement != nullptr) Return(result, list_make1(const_cast<char *>(change.statement)));
+  Return(result, statements);
+  if (conversion.dry_run) return;
+  ExecuteChange(conversion, change);
+  ExecuteStatements(conversion, statements);
+  const IdColumns now = FindColumns(conversion);
+  if (Statements(conversion, now, FindNotNulls(now), true) != NIL)
+    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
+                  "A schema was renamed or an event trigger interfered during the conversion.", "Try again.");
+}
+
+// Executes nothing.
+void ConvertOnline(Conversion conversion, bool abandon, ReturnSetInfo *result) {
+  FindNextval(&conversion);
+  const IdColumns columns = LockColumns(&conversion);
+  if (columns.count == 0) ReportNoColumn(conversion.table, conversion.column);
+  if (abandon) {
+    List *statements = AbandonSteps(conversion, columns);
+    if (statements == NIL)
+      ereport(NOTICE, (errmsg("no online conversion of %s has begun, or it has ended", columns.all[0].described)));
+    return Return(result, statements);
+  }
+  CheckColumns(conversion, columns);
+  CheckOnline(columns);
+  List *statements = OnlineSteps(conversion, columns, StatementsAfterSwitch(conversion, columns));
+  if (statements == NIL) ReportNothingLeft(conversion, columns.all[0]);
+  Return(result, statements);
+}
+
+// The first two arguments. A conversion that executes nothing locks as a dry run does.
+Conversion ConversionOf(FunctionCallInfo fcinfo, bool dry_run) {
+  Conversion conversion = {};
+  conversion.extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
+  conversion.dry_run = dry_run;
+  conversion.table = PG_GETARG_OID(0);
+  conversion.column = NameStr(*PG_GETARG_NAME(1));
+  conversion.target = "ids";
+  return conversion;
+}
+
+const char *TargetOf(const char *target) {
+  if (strcmp(target, "ids") == 0 || strcmp(target, "bigint") == 0) return target;
+  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid target \"%s\" of a conversion", target),
+                  errdetail("A column is converted to \"ids\", or only widened to \"bigint\"."),
+                  errhint("For the numbers of a segment, write segment => instead of target =>.")));
+}
+
+}  // namespace
+
+void ConvertColumn(Oid fn_oid, Oid table, const char *column, bool widen) {
+  Conversion conversion = {};
+  conversion.extension = ExtensionOfFunction(fn_oid);
+  conversion.table = table;
+  conversion.column = column;
+  conversion.target = widen ? "bigint" : "ids";
+  Convert(conversion, nullptr);
+}
+
+SNOWFLAKE_FUNCTION(snowflake_convert) {
+  CheckNotNull(fcinfo, "snowflake_convert", {"relation", "column_name", "dry_run", "online", "abandon", "target"});
+  const bool dry_run = PG_GETARG_BOOL(2), online = PG_GETARG_BOOL(3), abandon = PG_GETARG_BOOL(4);
+  if (abandon && !online)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("abandon needs online => true"),
+                    errdetail("Only an online conversion can be abandoned; another one is one transaction.")));
+  if (!dry_run && !online) CheckMayChange("snowflake_convert");
+  InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+  ReturnSetInfo *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+  SPI_connect();
+  Conversion conversion = ConversionOf(fcinfo, dry_run || online);
+  conversion.target = TargetOf(text_to_cstring(PG_GETARG_TEXT_PP(5)));
+  if (online)
+    ConvertOnline(conversion, abandon, result);
+  else
+    Convert(conversion, result);
+  SPI_finish();
+  return Datum{0};
+}
+
+SNOWFLAKE_FUNCTION(snowflake_check_switch) {
+  CheckNotNull(fcinfo, "snowflake_check_switch", {"relation", "column_name", "target", "checksum"});
+  SPI_connect();
+  Conversion conversion = ConversionOf(fcinfo, true);
+  conversion.target = TargetOf(text_to_cstring(PG_GETARG_TEXT_PP(2)));
+  FindNextval(&conversion);
+  const IdColumns columns = LockColumns(&conversion);
+  CheckColumns(conversion, columns);
+  CheckOnline(columns);
+  CheckSwitch(conversion, columns, StatementsAfterSwitch(conversion, columns), text_to_cstring(PG_GETARG_TEXT_PP(3)));
+  SPI_finish();
+  PG_RETURN_VOID();
+}
+
+SNOWFLAKE_FUNCTION(snowflake_convert_segment) {
+  CheckNotNull(fcinfo, "snowflake_convert", {"relation", "column_name", "segment", "dry_run"});
+  const char *segment = text_to_cstring(PG_GETARG_TEXT_PP(2));
+  const bool dry_run = PG_GETARG_BOOL(3);
+  CheckSegmentName(strlen(segment));
+  // An untyped 'true' is probably meant for dry_run.
+  bool meant_dry_run = false;
+  if (parse_bool(segment, &meant_dry_run))
+    ereport(ERROR,
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("cannot convert to a segment called \"%s\"", segment),
+             errdetail("This value may be meant for the boolean argument dry_run."),
+             errhint("For a dry run, write dry_run => true.")));
+  if (!dry_run) CheckMayChange("snowflake_convert");
+  InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+  SPI_connect();
+  Conversion conversion = ConversionOf(fcinfo, dry_run);
+  conversion.segment = segment;
+  Convert(conversion, reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo));
+  SPI_finish();
+  return Datum{0};
+}
+
+}  // namespace snowflake

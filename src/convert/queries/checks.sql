@@ -1,0 +1,16 @@
+-- The check constraints of a user, which no table inherits.
+-- Parameters: oid[], smallint[]
+:wide
+:keys
+:indexes
+:gone
+SELECT f.conrelid::regclass::text, quote_ident(c.new), CASE WHEN f.connoinherit THEN ' NO INHERIT' ELSE '' END,
+    n.oid IS NULL, f.convalidated AND NOT coalesce(n.convalidated, false), f.conrelid, f.conbin::text
+FROM pg_constraint f LEFT JOIN LATERAL (SELECT 'snowflake_new_' || CASE WHEN octet_length(f.conname) < 49
+    THEN f.conname ELSE md5(f.conname) END) AS c(new) ON true
+LEFT JOIN pg_constraint n ON n.conrelid = f.conrelid AND n.conname = c.new
+    AND n.oid NOT IN (SELECT oid FROM gone_constraints)
+WHERE f.contype = 'c' AND f.conislocal AND f.coninhcount = 0 AND EXISTS (
+        SELECT FROM wide w WHERE w.relation = f.conrelid AND w.number = ANY (f.conkey) AND w.same <> f.conname)
+    AND (n.oid IS NULL OR f.convalidated AND NOT n.convalidated)
+ORDER BY 1, 2

@@ -1,0 +1,42 @@
+-- $1: the table, $2: the column, $3: whether to leave out what is only widened. An inherited column
+-- has the same name at both ends.
+-- Parameters: oid, name, boolean
+WITH RECURSIVE held(relation, number, own) AS (
+    SELECT attrelid, attnum, true FROM pg_attribute
+    WHERE attrelid = $1 AND attname = $2 AND attnum > 0 AND NOT attisdropped
+    UNION
+    SELECT step.* FROM held h JOIN pg_attribute a ON a.attrelid = h.relation AND a.attnum = h.number,
+    LATERAL (
+        SELECT f.conrelid, k.referring, false
+        FROM pg_constraint f, unnest(f.conkey, f.confkey) AS k(referring, referred)
+        WHERE f.contype = 'f' AND f.confrelid = h.relation AND k.referred = h.number
+        UNION ALL
+        SELECT i.inhrelid, c.attnum, h.own FROM pg_inherits i
+        JOIN pg_attribute c ON c.attrelid = i.inhrelid AND c.attname = a.attname
+        WHERE i.inhparent = h.relation
+        UNION ALL
+        SELECT i.inhparent, p.attnum, false FROM pg_inherits i
+        JOIN pg_attribute p ON p.attrelid = i.inhparent AND p.attname = a.attname AND p.attnum > 0
+        WHERE i.inhrelid = h.relation) AS step)
+SELECT h.relation, h.number, format('%I.%I', n.nspname, c.relname), quote_ident(a.attname),
+    pg_describe_object('pg_class'::regclass, h.relation, h.number), up.roots, up.root_count,
+    a.atttypid, format_type(a.atttypid, a.atttypmod), h.own, up.root, a.attgenerated <> '', c.reloftype <> 0,
+    d.adbin::text, quote_ident('snowflake_new_' || CASE WHEN octet_length(a.attname) < 49 THEN a.attname
+        ELSE md5(a.attname) END)
+FROM (SELECT relation, number, bool_or(own) AS own FROM held GROUP BY 1, 2 HAVING bool_or(own) OR NOT $3) AS h
+JOIN pg_class c ON c.oid = h.relation JOIN pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_attribute a ON a.attrelid = h.relation AND a.attnum = h.number
+LEFT JOIN pg_attrdef d ON d.adrelid = h.relation AND d.adnum = h.number,
+LATERAL (
+    WITH RECURSIVE up(relation) AS (
+        SELECT h.relation
+        UNION
+        SELECT i.inhparent FROM up JOIN pg_inherits i ON i.inhrelid = up.relation
+        JOIN pg_attribute p ON p.attrelid = i.inhparent AND p.attname = a.attname AND p.attnum > 0)
+    SELECT string_agg(pg_describe_object('pg_class'::regclass, up.relation, 0), ', ' ORDER BY up.relation),
+        count(*), bool_or(up.relation = h.relation)
+    FROM up WHERE NOT EXISTS (
+        SELECT FROM pg_inherits i
+        JOIN pg_attribute p ON p.attrelid = i.inhparent AND p.attname = a.attname AND p.attnum > 0
+        WHERE i.inhrelid = up.relation)) AS up(roots, root_count, root)
+ORDER BY h.relation <> $1, h.relation, a.attname <> $2, h.number

@@ -1,0 +1,22 @@
+-- All foreign keys with a narrow column at either end; `own`: it is no copy for a partition. `head`
+-- is what `definition` begins with, up to the columns that it refers to.
+, keys AS (
+    SELECT f.*, f.conparentid = 0 AS own, r.relkind AS kind, t.relkind AS referred_kind,
+        f.conrelid::regclass::text AS tab, f.confrelid::regclass::text AS referred,
+        'snowflake_new_' || CASE WHEN octet_length(f.conname) < 49 THEN f.conname ELSE md5(f.conname) END AS new,
+            c.olds, c.news, c.referred_olds, c.referred_news,
+        pg_get_constraintdef(f.oid) AS definition,
+        format('FOREIGN KEY (%s) REFERENCES %s(%s)', c.olds, f.confrelid::regclass, c.referred_olds) AS head
+    FROM pg_constraint f JOIN pg_class r ON r.oid = f.conrelid JOIN pg_class t ON t.oid = f.confrelid,
+    LATERAL (
+        SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY k.nth) AS olds,
+            string_agg(quote_ident(coalesce(w.new, a.attname)), ', ' ORDER BY k.nth) AS news,
+            string_agg(quote_ident(b.attname), ', ' ORDER BY k.nth) AS referred_olds,
+            string_agg(quote_ident(coalesce(x.new, b.attname)), ', ' ORDER BY k.nth) AS referred_news,
+            bool_or(w.new IS NOT NULL OR x.new IS NOT NULL) AS any
+        FROM unnest(f.conkey, f.confkey) WITH ORDINALITY AS k(referring, referred, nth)
+        JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = k.referring
+        JOIN pg_attribute b ON b.attrelid = f.confrelid AND b.attnum = k.referred
+        LEFT JOIN wide w ON w.relation = f.conrelid AND w.number = k.referring
+        LEFT JOIN wide x ON x.relation = f.confrelid AND x.number = k.referred) AS c
+    WHERE f.contype = 'f' AND c.any)

@@ -1,0 +1,30 @@
+-- $1 and $2: the narrow columns. All but what ALTER TABLE rebuilds by itself. It cannot rebuild a
+-- foreign key that refers to a partition if the partition has its unique index from above. The
+-- columns of a partition key depend on its table.
+-- Parameters: oid[], smallint[]
+WITH narrow AS (SELECT * FROM unnest($1, $2) AS n(relation, number)),
+objects AS (
+    SELECT n.*, CASE WHEN r.rulename = '_RETURN' THEN pg_describe_object('pg_class'::regclass, r.ev_class, 0)
+        WHEN x.oid IS NOT NULL THEN 'generated ' || pg_describe_object('pg_class'::regclass, x.adrelid, x.adnum)
+        ELSE pg_describe_object(d.classid, d.objid, d.objsubid) END AS object
+    FROM narrow n
+    JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = n.relation
+        AND d.refobjsubid = n.number
+    LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+    LEFT JOIN pg_attrdef x ON d.classid = 'pg_attrdef'::regclass AND x.oid = d.objid
+    WHERE x.adnum IS DISTINCT FROM n.number
+        AND d.classid NOT IN ('pg_class'::regclass, 'pg_constraint'::regclass, 'pg_statistic_ext'::regclass)
+    UNION
+    SELECT n.*, pg_describe_object('pg_constraint'::regclass, f.oid, 0)
+    FROM narrow n
+    JOIN pg_constraint f ON f.contype = 'f' AND f.confrelid = n.relation AND n.number = ANY (f.confkey)
+        AND f.conparentid = 0
+    JOIN pg_class x ON x.oid = f.conindid AND x.relispartition
+    UNION
+    SELECT n.*, 'partition key of ' || pg_describe_object(d.classid, d.objid, 0)
+    FROM narrow n
+    JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = n.relation AND d.objsubid = n.number
+        AND d.refclassid = d.classid AND d.refobjid = d.objid AND d.refobjsubid = 0)
+SELECT string_agg(line, E'\n' ORDER BY line COLLATE "C")
+FROM (SELECT object || ' depends on ' || pg_describe_object('pg_class'::regclass, relation, number)
+      FROM objects) AS l(line)

@@ -1,0 +1,122 @@
+-- Parameters: oid[], smallint[]
+:wide
+:keys
+:indexes
+:views
+, lines AS (
+    SELECT CASE WHEN r.rulename = '_RETURN' THEN pg_describe_object('pg_class'::regclass, r.ev_class, 0)
+            WHEN x.oid IS NOT NULL THEN 'generated ' || pg_describe_object('pg_class'::regclass, x.adrelid,
+                x.adnum)
+            ELSE pg_describe_object(d.classid, d.objid, d.objsubid) END
+        || ' depends on ' || pg_describe_object('pg_class'::regclass, w.relation, w.number) AS line
+    FROM wide w
+    JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = w.relation
+        AND d.refobjsubid = w.number
+    LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+    LEFT JOIN pg_attrdef x ON d.classid = 'pg_attrdef'::regclass AND x.oid = d.objid
+    LEFT JOIN pg_trigger t ON d.classid = 'pg_trigger'::regclass AND t.oid = d.objid
+    LEFT JOIN pg_constraint f ON d.classid = 'pg_constraint'::regclass AND f.oid = d.objid
+    WHERE CASE d.classid
+        WHEN 'pg_rewrite'::regclass THEN r.rulename <> '_RETURN' OR NOT EXISTS (
+            SELECT FROM pg_class v WHERE v.oid = r.ev_class AND v.relkind = 'v')
+        WHEN 'pg_attrdef'::regclass THEN x.adnum <> w.number
+        WHEN 'pg_trigger'::regclass THEN t.tgconstraint <> 0 AND NOT t.tgisinternal
+        WHEN 'pg_constraint'::regclass THEN f.contype = 'x'
+        ELSE d.classid NOT IN ('pg_class'::regclass, 'pg_policy'::regclass, 'pg_publication_rel'::regclass,
+            'pg_statistic_ext'::regclass) END
+    UNION
+    SELECT 'partition key of ' || pg_describe_object('pg_class'::regclass, w.relation, 0) || ' depends on '
+        || pg_describe_object('pg_class'::regclass, w.relation, w.number)
+    FROM wide w JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = w.relation
+        AND d.objsubid = w.number AND d.refclassid = d.classid AND d.refobjid = w.relation AND d.refobjsubid = 0
+    UNION
+    SELECT pg_describe_object('pg_constraint'::regclass, oid, 0) || ' refers to a partitioned table or a partition'
+    FROM keys WHERE own AND (referred_kind = 'p'
+        OR EXISTS (SELECT FROM pg_class p WHERE p.oid = confrelid AND p.relispartition))
+    UNION
+    SELECT pg_describe_object('pg_constraint'::regclass, oid, 0) || ' has a definition that is not understood'
+    FROM keys WHERE left(definition, length(head)) <> head
+    UNION
+    SELECT pg_describe_object('pg_class'::regclass, a.attrelid, a.attnum) || ' is not of this conversion'
+    FROM wide w JOIN pg_attribute a ON a.attrelid = w.relation AND a.attnum = w.new_number
+    WHERE a.atttypid <> 'bigint'::regtype OR w.root AND NOT EXISTS (
+        SELECT FROM pg_constraint k WHERE k.conrelid = w.relation AND k.conname = w.same)
+    UNION
+    SELECT pg_describe_object('pg_class'::regclass, c.oid, 0) || ' has the name of an index to be built'
+    FROM indexes i JOIN pg_class c ON c.relname = i.new AND c.relnamespace = i.relnamespace
+    WHERE NOT EXISTS (
+        SELECT FROM wide w JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid
+            AND d.refclassid = d.classid AND d.refobjid = w.relation AND d.refobjsubid = w.new_number
+        WHERE w.relation = i.indrelid)
+    UNION
+    SELECT pg_describe_object('pg_trigger'::regclass, t.oid, 0) || ' is not of this conversion'
+    FROM wide w JOIN pg_trigger t ON t.tgrelid = w.relation AND t.tgname = '~' || w.new
+        JOIN pg_proc p ON p.oid = t.tgfoid
+    WHERE p.proname <> 'snowflake_follow'
+    UNION
+    SELECT pg_describe_object('pg_trigger'::regclass, t.oid, 0)
+        || ' is deferred, and fires in any role of the session'
+    FROM wide w JOIN pg_trigger t ON t.tgrelid = w.relation AND t.tginitdeferred AND t.tgenabled IN ('A', 'R')
+    UNION
+    SELECT pg_describe_object('pg_constraint'::regclass, n.oid, 0) || ' has the name of a constraint to be made'
+    FROM (
+        SELECT relation, c.name FROM wide, LATERAL (VALUES (same), (filled)) AS c(name) WHERE root
+        UNION
+        SELECT conrelid, new FROM keys
+        UNION
+        SELECT f.conrelid, 'snowflake_new_' || CASE WHEN octet_length(f.conname) < 49 THEN f.conname
+            ELSE md5(f.conname) END FROM pg_constraint f JOIN wide w ON w.relation = f.conrelid
+        WHERE f.contype = 'c' AND w.number = ANY (f.conkey)) AS made(relation, name)
+    JOIN pg_constraint n ON n.conrelid = made.relation AND n.conname = made.name
+    WHERE NOT EXISTS (SELECT FROM wide w WHERE w.relation = n.conrelid AND w.new_number = ANY (n.conkey)
+                      OR w.relation = n.confrelid AND w.new_number = ANY (n.confkey))
+    UNION
+    SELECT pg_describe_object(d.classid, d.objid, d.objsubid) || ' has the type of rows of ' || w.tab
+    FROM wide w JOIN pg_class c ON c.oid = w.relation JOIN pg_type y ON y.oid = c.reltype
+    JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid IN (y.oid, y.typarray)
+        AND d.classid IN ('pg_class'::regclass, 'pg_type'::regclass) AND d.deptype = 'n'
+    UNION
+    SELECT pg_describe_object('pg_rewrite'::regclass, r.oid, 0) || ' rewrites statements'
+    FROM wide w JOIN pg_rewrite r ON r.ev_class = w.relation
+    UNION
+    SELECT pg_describe_object('pg_trigger'::regclass, t.oid, 0) || ' would fire after the conversion''s trigger'
+    FROM wide w JOIN pg_trigger t ON t.tgrelid = w.relation AND t.tgtype & 3 = 3 AND NOT t.tgisinternal
+        AND t.tgname >= '~snowflake_new_' AND t.tgname <> '~' || w.new AND t.tgname NOT LIKE '~snowflake\_new\_%'
+    UNION
+    SELECT pg_describe_object('pg_class'::regclass, w.relation, w.number) || ' is both inherited and local'
+    FROM wide w JOIN pg_attribute a ON a.attrelid = w.relation AND a.attnum = w.number
+    WHERE a.attislocal AND a.attinhcount > 0
+    UNION
+    SELECT pg_describe_object('pg_class'::regclass, w.relation, w.number)
+        || ' is not null, and that of the table above is not'
+    FROM wide w JOIN pg_attribute a ON a.attrelid = w.top AND a.attname = w.old WHERE w.attnotnull
+        AND NOT a.attnotnull
+    UNION
+    SELECT pg_describe_object('pg_class'::regclass, i.indexrelid, 0)
+        || ' has an operator class without one for bigint: '
+        || oc.opcname
+    FROM indexes i, unnest(i.indkey) WITH ORDINALITY AS u(key, nth) JOIN wide w ON w.number = u.key,
+        pg_opclass oc
+    WHERE w.relation = i.indrelid AND u.nth <= i.indnkeyatts AND oc.oid = i.indclass[u.nth - 1]
+        AND NOT oc.opcdefault
+        AND NOT EXISTS (
+            SELECT FROM pg_opclass b WHERE b.opcmethod = oc.opcmethod AND b.opcnamespace = oc.opcnamespace
+                AND b.opcname = regexp_replace(oc.opcname, 'int[24]', 'int8') AND b.opcintype = 'bigint'::regtype)
+    UNION
+    SELECT CASE WHEN d.classid = 'pg_rewrite'::regclass
+            THEN pg_describe_object('pg_class'::regclass, (SELECT ev_class FROM pg_rewrite WHERE oid = d.objid), 0)
+            ELSE pg_describe_object(d.classid, d.objid, d.objsubid) END || ' depends on view ' || v.name
+    FROM views v JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = v.view
+            OR d.refclassid = 'pg_type'::regclass AND d.refobjid = (SELECT reltype FROM pg_class
+                WHERE oid = v.view)
+    WHERE d.deptype IN ('n', 'a') AND NOT (d.classid = 'pg_rewrite'::regclass AND EXISTS (
+        SELECT FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class
+        WHERE r.oid = d.objid AND r.rulename = '_RETURN' AND c.relkind = 'v'))
+    UNION
+    SELECT 'view ' || v.name || ' belongs to ' || pg_get_userbyid(c.relowner) FROM views v
+        JOIN pg_class c ON c.oid = v.view
+    WHERE NOT pg_has_role(c.relowner, 'USAGE')
+    UNION
+    SELECT 'view ' || v.name || ' belongs to an extension' FROM views v JOIN pg_depend d
+        ON d.classid = 'pg_class'::regclass AND d.objid = v.view AND d.deptype = 'e')
+SELECT string_agg(line, E'\n' ORDER BY line COLLATE "C") FROM lines

@@ -1,0 +1,13 @@
+-- Parameters: oid[], smallint[]
+:wide
+:on_narrow
+SELECT pg_get_statisticsobjdef(s.oid)
+    || CASE WHEN s.stxstattarget >= 0 THEN format(E';\nALTER STATISTICS %I.%I SET STATISTICS %s', n.nspname,
+        s.stxname,
+           s.stxstattarget) ELSE '' END
+    || CASE WHEN obj_description(s.oid, 'pg_statistic_ext') IS NULL THEN ''
+       ELSE format(E';\nCOMMENT ON STATISTICS %I.%I IS %L', n.nspname, s.stxname,
+           obj_description(s.oid, 'pg_statistic_ext')) END
+FROM pg_statistic_ext s JOIN pg_namespace n ON n.oid = s.stxnamespace
+WHERE ('pg_statistic_ext'::regclass, s.oid) IN (SELECT * FROM on_narrow)
+ORDER BY n.nspname, s.stxname

@@ -1,0 +1,10 @@
+-- $1: the table, $2: other tables that change.
+-- Parameters: oid, oid[]
+SELECT c.oid, c.oid = $1, c.relkind, c.relpersistence, e.extname, pg_has_role(c.relowner, 'USAGE'),
+    pg_describe_object('pg_class'::regclass, c.oid, 0), c.relowner
+FROM pg_class c
+LEFT JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.objsubid = 0
+    AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+LEFT JOIN pg_extension e ON e.oid = d.refobjid
+WHERE c.oid = $1 OR c.oid = ANY ($2)
+ORDER BY c.oid <> $1, c.oid

@@ -1,0 +1,22 @@
+-- $1 and $2: the narrow columns. Those that are inherited from nowhere are roots; `top` is the
+-- table of the root that a column is inherited from, `level` how many tables are above it. `same`
+-- and `filled` are the check constraints of the new column: it equals the old one, and is not null.
+-- `new_number` is null until it is there.
+WITH RECURSIVE narrow AS (
+    SELECT n.relation, n.number, n.nth, n.relation::regclass::text AS tab, c.relkind, c.relispartition,
+        a.attname AS old, 'snowflake_new_' || CASE WHEN octet_length(a.attname) < 49 THEN a.attname
+            ELSE md5(a.attname) END AS new, a.attinhcount = 0 AS root, a.attnotnull, up.*
+    FROM unnest($1, $2) WITH ORDINALITY AS n(relation, number, nth)
+    JOIN pg_class c ON c.oid = n.relation
+    JOIN pg_attribute a ON a.attrelid = n.relation AND a.attnum = n.number,
+    LATERAL (
+        WITH RECURSIVE up(relation) AS (
+            SELECT n.relation
+            UNION
+            SELECT i.inhparent FROM up JOIN pg_inherits i ON i.inhrelid = up.relation)
+        SELECT min(t.attrelid) FILTER (WHERE t.attinhcount = 0) AS top, count(*) AS level
+        FROM up JOIN pg_attribute t ON t.attrelid = up.relation AND t.attname = a.attname) AS up),
+wide AS (
+    SELECT *, 'snowflake_same_' || substr(new, 15) AS same, 'snowflake_full_' || substr(new, 15) AS filled,
+        (SELECT attnum FROM pg_attribute WHERE attrelid = relation AND attname = new) AS new_number
+    FROM narrow)

@@ -1,0 +1,59 @@
+// A query of the catalogs by SPI, and the fields of its rows. All of it runs between SPI_connect()
+// and SPI_finish(), whose memory holds the results.
+#pragma once
+
+#include "pg/spi.h"
+
+namespace snowflake {
+// The texts of a query in queries/, which are one behind the other: at most four parts and its own.
+struct QueryParts {
+  const char *texts[5];
+};
+
+// One query; with read_only off it gets a snapshot of its own.
+template <typename... Values>
+void Query(const char *query, Values... values) {
+  Oid types[] = {values.type..., InvalidOid};
+  Datum datums[] = {values.datum..., Datum{0}};
+  const int rc = SPI_execute_with_args(query, sizeof...(values), types, datums, nullptr, false, 0);
+  if (rc != SPI_OK_SELECT) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), query);
+}
+
+template <typename... Values>
+void Query(const QueryParts &parts, Values... values) {
+  StringInfoData query;
+  initStringInfo(&query);
+  for (const char *text : parts.texts)
+    if (text != nullptr) appendStringInfoString(&query, text);
+  Query(query.data, values...);
+}
+
+inline Value OidValue(Oid oid) { return Of(OIDOID, ObjectIdGetDatum(oid)); }
+
+// Fields that may be null are read as text.
+inline char *Text(int64_t row, int field) {
+  return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, field);
+}
+
+inline Datum Field(int64_t row, int field) {
+  bool is_null = false;
+  return SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, field, &is_null);
+}
+inline Oid OidField(int64_t row, int field) { return DatumGetObjectId(Field(row, field)); }
+inline bool BoolField(int64_t row, int field) { return DatumGetBool(Field(row, field)); }
+
+// A field of all rows.
+inline List *Texts(int field) {
+  List *texts = NIL;
+  for (int64_t row = 0; row < Rows(); ++row) texts = lappend(texts, Text(row, field));
+  return texts;
+}
+
+// The first fields of all rows of a query.
+template <typename... Values>
+List *Texts(const QueryParts &parts, Values... values) {
+  Query(parts, values...);
+  return Texts(1);
+}
+
+}  // namespace snowflake
