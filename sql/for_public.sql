@@ -49,14 +49,15 @@ INSERT INTO reason VALUES
 ('snowflake_layouts', 'See snowflake_get_layouts().'),
 ('snowflake_status', 'State and counters of this node, as of pg_stat_database. Prepared transactions come from pg_prepared_xacts, which is for PUBLIC.'),
 ('snowflake_metrics', 'The same in numbers.'),
-('snowflake_convert(regclass,name,boolean,boolean,boolean,text)', 'Judged with the conversion.'),
-('snowflake_convert(regclass,name,text,boolean)', 'Judged with the conversion.'),
-('snowflake_check_switch(regclass,name,text,text)', 'Judged with the conversion.'),
-('snowflake_follow()', 'Judged with the conversion.'),
-('snowflake_try(text,regclass)', 'Judged with the conversion.'),
-('snowflake_fill(regclass,bigint)', 'Judged with the conversion.'),
-('snowflake_get_progress()', 'Judged with the conversion.'),
-('snowflake_progress', 'Judged with the conversion.');
+('snowflake_convert(regclass,name,boolean,boolean,boolean,text)', 'Changes only tables whose owner''s rights the caller has. Code of the tables runs with the rights of their owner.'),
+('snowflake_convert(regclass,name,text,boolean)', 'The same. Creating or raising the segment takes EXECUTE on the function that does it.'),
+('snowflake_convert_all(regnamespace,boolean,boolean)', 'The same for all tables of a schema.'),
+('snowflake_check_switch(regclass,name,text,text)', 'Changes nothing. It needs the same rights as the conversion.'),
+('snowflake_follow()', 'A trigger, for tables of the own: it copies a column of a row to another one of the same row.'),
+('snowflake_try(text,regclass)', 'Executes statements with the rights of the caller, as if the caller had sent them.'),
+('snowflake_fill(regclass,bigint)', 'Changes only tables whose owner''s rights the caller has, and in them only columns of a conversion.'),
+('snowflake_get_progress()', 'Shows tables and figures only to members of the caller''s role and of pg_read_all_stats.'),
+('snowflake_progress', 'See snowflake_get_progress().');
 
 CREATE TEMP VIEW member AS
 SELECT classid, objid FROM pg_depend

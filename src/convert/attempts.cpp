@@ -7,6 +7,7 @@
 //    for the search_path pg_catalog.
 #include "convert/attempts.h"
 
+#include "convert/subtransaction.h"
 #include "pg/report.h"
 #include "pg/security_context.h"
 #include "pg/spi.h"
@@ -49,26 +50,7 @@ Oid OwnerFor(FunctionCallInfo fcinfo) {
 
 // Null: the attempt succeeded. An error that is not about a lock is raised again.
 const ErrorData *TryOnce(const char *statements, Oid table_owner) {
-  MemoryContext context = CurrentMemoryContext;
-  ResourceOwner owner = CurrentResourceOwner;
-  ErrorData *volatile error = nullptr;
-  BeginInternalSubTransaction(nullptr);
-  MemoryContextSwitchTo(context);
-  PG_TRY();
-  {
-    RunStatements(statements, table_owner);
-    ReleaseCurrentSubTransaction();
-  }
-  PG_CATCH();
-  {
-    MemoryContextSwitchTo(context);
-    error = CopyErrorData();
-    FlushErrorState();
-    RollbackAndReleaseCurrentSubTransaction();
-  }
-  PG_END_TRY();
-  MemoryContextSwitchTo(context);
-  CurrentResourceOwner = owner;
+  ErrorData *error = Attempted([&] { RunStatements(statements, table_owner); });
   if (error != nullptr && error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE &&
       error->sqlerrcode != ERRCODE_T_R_DEADLOCK_DETECTED)
     ReThrowError(error);

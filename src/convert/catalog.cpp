@@ -162,12 +162,17 @@ IdColumns FindColumns(const Conversion &conversion) {
     columns.all[row] = {OidField(row, 1), number,  text(3),  text(4),  text(5),  text(6),  roots,  type,
                         narrow,           text(9), flag(10), flag(11), flag(12), flag(13), issues, text(15)};
   }
-  columns.own = SetOf(columns, [](const IdColumn &column) { return column.own; });
-  columns.narrow = SetOf(columns, [](const IdColumn &column) { return column.narrow; });
-  const bool all = OnlyWidens(conversion);
-  columns.keep = SetOf(columns, [all](const IdColumn &column) { return column.narrow && (all || !column.own); });
-  for (int64_t i = 0; i < columns.count; ++i) columns.narrow_count += columns.all[i].narrow;
+  MakeSets(conversion, &columns);
   return columns;
+}
+
+void MakeSets(const Conversion &conversion, IdColumns *columns) {
+  columns->own = SetOf(*columns, [](const IdColumn &column) { return column.own; });
+  columns->narrow = SetOf(*columns, [](const IdColumn &column) { return column.narrow; });
+  const bool all = OnlyWidens(conversion);
+  columns->keep = SetOf(*columns, [all](const IdColumn &column) { return column.narrow && (all || !column.own); });
+  columns->narrow_count = 0;
+  for (int64_t i = 0; i < columns->count; ++i) columns->narrow_count += columns->all[i].narrow;
 }
 
 IdColumns LockColumns(Conversion *conversion) {
@@ -181,6 +186,8 @@ IdColumns LockColumns(Conversion *conversion) {
 }
 
 char *ObjectsOnNarrow(const IdColumns &columns) { return OneText(kObjectsOnNarrow, columns.narrow); }
+
+char *DisabledKeys(const IdColumns &columns) { return OneText(kDisabledKeys, columns.narrow); }
 
 char *OtherUsersOfSequences(const IdColumns &columns) { return OneText(kOtherUsers, columns.own); }
 

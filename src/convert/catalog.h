@@ -71,6 +71,9 @@ struct IdColumns {
   ColumnSet keep;  // narrow, and with the default that they have
 };
 
+// Fills the sets of columns from the columns.
+void MakeSets(const Conversion &conversion, IdColumns *columns);
+
 inline bool OnlyWidens(const Conversion &conversion) { return strcmp(conversion.target, "bigint") == 0; }
 
 // A function of an extension. Error: 55000.
@@ -96,6 +99,8 @@ IdColumns LockColumns(Conversion *conversion);
 
 // What would stop ALTER TABLE, or lose its sequence: a line for each, null if there is nothing.
 char *ObjectsOnNarrow(const IdColumns &columns);
+// Foreign keys whose triggers are disabled, which a change of type would enable.
+char *DisabledKeys(const IdColumns &columns);
 char *OtherUsersOfSequences(const IdColumns &columns);
 
 // Whether a foreign key takes the ids from another table: which, and from what column.

@@ -62,6 +62,8 @@ void CheckIds(const Conversion &conversion, const IdColumn &column) {
          errhint("Give these rows smaller ids first, or use a layout with an earlier epoch, whose ids are larger.")));
 }
 
+}  // namespace
+
 void CheckColumns(const Conversion &conversion, const IdColumns &columns) {
   if (columns.count == 0) ReportNoColumn(conversion.table, conversion.column);
   for (int64_t i = 0; i < columns.count; ++i) CheckColumn(columns.all[i], i == 0);
@@ -78,7 +80,6 @@ void CheckColumns(const Conversion &conversion, const IdColumns &columns) {
   if (conversion.segment == nullptr) CheckIds(conversion, columns.all[0]);
 }
 
-// What ALTER TABLE cannot do.
 void CheckDirect(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls) {
   if (conversion.segment == nullptr && OnlineHasBegun(columns))
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
@@ -89,6 +90,10 @@ void CheckDirect(const Conversion &conversion, const IdColumns &columns, const N
     ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
                     errmsg("cannot change the type of columns that other objects depend on"), errdetail("%s", objects),
                     errhint("Drop these objects, convert, and create them again.")));
+  if (const char *keys = DisabledKeys(columns))
+    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
+                  psprintf("Triggers of foreign keys are disabled: %s. Keys that are made again have them enabled.", keys),
+                  "Enable them, or drop these foreign keys first.");
   if (not_nulls.of_partition)
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, not_nulls.of_partition,
                   "It has its own NOT NULL constraint besides the inherited one, so its type cannot be changed.",
@@ -101,6 +106,7 @@ bool LacksDefault(const Conversion &conversion, const IdColumns &columns) {
   return lacks && !OnlyWidens(conversion);
 }
 
+namespace {
 // One statement for each table at a top; ALTER TABLE passes it on. So each is rewritten only once.
 // `types`: whether types change, too.
 List *AlterStatements(const Conversion &conversion, const IdColumns &columns, bool types) {
@@ -124,7 +130,8 @@ List *AlterStatements(const Conversion &conversion, const IdColumns &columns, bo
   return statements;
 }
 
-// `types`: as above; `not_nulls` is empty if they do not change.
+}  // namespace
+
 List *Statements(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls, bool types) {
   const bool only_widens = OnlyWidens(conversion);
   // An identity takes no default, and a sequence cannot be dropped while a default uses it.
@@ -135,12 +142,15 @@ List *Statements(const Conversion &conversion, const IdColumns &columns, const N
   return list_concat(statements, only_widens ? SequenceTypeStatements(columns) : SequenceStatements(columns));
 }
 
+namespace {
 // What follows the switch of an online conversion: the old column has gone with its identity or
 // sequence. A column that was bigint already has them.
 List *StatementsAfterSwitch(const Conversion &conversion, const IdColumns &columns) {
   if (columns.all[0].narrow) return AlterStatements(conversion, columns, false);
   return Statements(conversion, columns, {}, false);
 }
+
+}  // namespace
 
 // Each in a security context of its own, which ends what the statement has set.
 void ExecuteStatements(const Conversion &conversion, List *statements) {
@@ -154,7 +164,6 @@ void ExecuteStatements(const Conversion &conversion, List *statements) {
   }
 }
 
-// `result`: nullptr if nobody asked for the statements.
 void Return(ReturnSetInfo *result, List *statements) {
   if (result == nullptr) return;
   ListCell *cell = nullptr;
@@ -165,6 +174,7 @@ void Return(ReturnSetInfo *result, List *statements) {
   }
 }
 
+namespace {
 void ReportNothingLeft(const Conversion &conversion, const IdColumn &column) {
   if (OnlyWidens(conversion))
     ereport(NOTICE, (errmsg("%s and what refers to it are already bigint", column.described)));

@@ -1,11 +1,26 @@
-// Converting a column as a part of another command.
+// The parts of a direct conversion.
 #pragma once
 
-#include "pg/pg.h"
+#include "convert/catalog.h"
 
 namespace snowflake {
 // Executes what snowflake_convert() would. `widen`: the column, and those that refer to it, only
 // become bigint. Requires: SPI_connect(), and pg_catalog as the search_path.
 void ConvertColumn(Oid fn_oid, Oid table, const char *column, bool widen);
+
+// Refuse what cannot be converted at all, and what ALTER TABLE cannot do.
+void CheckColumns(const Conversion &conversion, const IdColumns &columns);
+void CheckDirect(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls);
+
+// Whether one of the converted columns does not have the new default.
+bool LacksDefault(const Conversion &conversion, const IdColumns &columns);
+
+// What is left of a conversion; with `types` also of the types. `not_nulls` is empty without.
+List *Statements(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls, bool types);
+
+void ExecuteStatements(const Conversion &conversion, List *statements);
+
+// Adds them to a function's result; nullptr: nobody asked for them.
+void Return(ReturnSetInfo *result, List *statements);
 
 }  // namespace snowflake

@@ -1,0 +1,299 @@
+// snowflake_convert_all(): all keys of a schema become ids in one transaction. Arguments, result
+// and errors: COMMENT ON in the install script.
+//
+// 1. Each key is examined by itself, as snowflake_convert() would. What it refuses is collected, so
+//    that all refusals are in one error, before anything is changed.
+// 2. The keys of one owner are converted together. ALTER TABLE would rebuild the foreign keys of a
+//    table, and so read both tables, once for each statement. So those between the tables are
+//    dropped first, each table is altered once, and each foreign key is added once.
+// 3. As with snowflake_convert(), the result is checked afterwards.
+#include "convert/attempts.h"
+#include "convert/convert.h"
+#include "convert/queries.h"
+#include "convert/subtransaction.h"
+#include "pg/extension.h"
+#include "pg/processes.h"
+#include "pg/report.h"
+
+namespace snowflake {
+namespace {
+struct Key {
+  Conversion conversion;
+  IdColumns columns;
+};
+
+// What is collected while all keys are examined.
+struct Refusals {
+  List *lines;  // none twice
+  int keys;
+  int code;
+};
+
+bool IsRefusal(int code) {
+  constexpr int codes[] = {ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+                           ERRCODE_WRONG_OBJECT_TYPE,                ERRCODE_DATATYPE_MISMATCH,
+                           ERRCODE_INVALID_TABLE_DEFINITION,         ERRCODE_INSUFFICIENT_PRIVILEGE};
+  for (const int known : codes)
+    if (code == known) return true;
+  return false;
+}
+
+List *AddText(List *texts, const char *text) {
+  ListCell *cell = nullptr;
+  foreach (cell, texts)
+    if (strcmp(static_cast<const char *>(lfirst(cell)), text) == 0) return texts;
+  return lappend(texts, pstrdup(text));
+}
+
+// The lines of a detail are objects, each with what it depends on, or the reason for the message.
+void Note(Refusals *refusals, const ErrorData &error) {
+  refusals->keys += 1;
+  if (refusals->code == 0 || error.sqlerrcode == ERRCODE_INSUFFICIENT_PRIVILEGE)
+    refusals->code = error.sqlerrcode;
+  else if (refusals->code != error.sqlerrcode && refusals->code != ERRCODE_INSUFFICIENT_PRIVILEGE)
+    refusals->code = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+  if (error.sqlerrcode != ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST) {
+    const char *detail = error.detail != nullptr ? psprintf(": %s", error.detail) : "";
+    refusals->lines = AddText(refusals->lines, psprintf("%s%s", error.message, detail));
+    return;
+  }
+  char *rest = pstrdup(error.detail);
+  for (char *line = strsep(&rest, "\n"); line != nullptr; line = strsep(&rest, "\n"))
+    refusals->lines = AddText(refusals->lines, line);
+}
+
+const char *Joined(const List *texts) {
+  StringInfoData all;
+  initStringInfo(&all);
+  ListCell *cell = nullptr;
+  foreach (cell, texts) appendStringInfo(&all, "%s%s", all.len > 0 ? "\n" : "", static_cast<const char *>(lfirst(cell)));
+  return all.data;
+}
+
+// The keys, as they are now, and unlocked. Tables of extensions are left out.
+List *FindKeys(Oid schema, const Conversion &all) {
+  Query(kKeysOfSchema, OidValue(schema), OidValue(all.nextval_oid));
+  List *keys = NIL;
+  for (int64_t row = 0; row < Rows(); ++row) {
+    if (const char *extension = Text(row, 4)) {
+      ereport(NOTICE, (errmsg("%s is left out, because it belongs to the extension \"%s\"", Text(row, 3), extension)));
+      continue;
+    }
+    Key *key = static_cast<Key *>(palloc0(sizeof(Key)));
+    key->conversion = all;
+    key->conversion.table = OidField(row, 1);
+    key->conversion.column = Text(row, 2);
+    keys = lappend(keys, key);
+  }
+  return keys;
+}
+
+// Locks what the keys' conversions change, and refuses if one of them has to be refused.
+void Examine(List *keys, const char *schema) {
+  Refusals refusals = {};
+  ListCell *cell = nullptr;
+  foreach (cell, keys) {
+    Key *key = static_cast<Key *>(lfirst(cell));
+    ErrorData *error = Attempted([&] {
+      key->columns = LockColumns(&key->conversion);
+      CheckColumns(key->conversion, key->columns);
+      CheckDirect(key->conversion, key->columns, FindNotNulls(key->columns));
+    });
+    if (error == nullptr) continue;
+    if (!IsRefusal(error->sqlerrcode)) ReThrowError(error);
+    Note(&refusals, *error);
+  }
+  if (refusals.keys > 0)
+    ereport(ERROR, (errcode(refusals.code),
+                    errmsg("cannot convert %d of the %d keys of schema %s", refusals.keys, list_length(keys), schema),
+                    errdetail("%s", Joined(refusals.lines)),
+                    errhint("Change or drop these objects, call the function again, and create them again. Or convert "
+                            "the other keys one by one with snowflake_convert().")));
+}
+
+List *KeysOf(List *keys, Oid owner) {
+  List *found = NIL;
+  ListCell *cell = nullptr;
+  foreach (cell, keys)
+    if (static_cast<const Key *>(lfirst(cell))->conversion.owner == owner) found = lappend(found, lfirst(cell));
+  return found;
+}
+
+// All columns of the keys of one owner, each once. `issues` says of a key whether it has the new
+// default.
+IdColumns Together(const Conversion &owners, List *keys) {
+  IdColumns together = {};
+  ListCell *cell = nullptr;
+  foreach (cell, keys) together.count += static_cast<const Key *>(lfirst(cell))->columns.count;
+  together.all = static_cast<IdColumn *>(palloc(sizeof(IdColumn) * (together.count + 1)));
+  together.count = 0;
+  foreach (cell, keys) {
+    const Key &key = *static_cast<const Key *>(lfirst(cell));
+    for (int64_t i = 0; i < key.columns.count; ++i) {
+      const IdColumn &column = key.columns.all[i];
+      int64_t at = 0;
+      while (at < together.count && !(together.all[at].table == column.table && together.all[at].number == column.number))
+        ++at;
+      IdColumn *here = &together.all[at];
+      if (at == together.count) {
+        together.all[together.count++] = column;
+        here->issues = true;
+      }
+      here->own = here->own || column.own;
+      if (i == 0) here->issues = !LacksDefault(key.conversion, key.columns);
+    }
+  }
+  MakeSets(owners, &together);
+  return together;
+}
+
+// Each table once, in the order of the columns.
+List *AlterTables(const Conversion &owners, const IdColumns &columns, bool defaults) {
+  List *statements = NIL, *done = NIL;
+  for (int64_t first = 0; first < columns.count; ++first) {
+    const IdColumn &table = columns.all[first];
+    if (list_member_oid(done, table.table)) continue;
+    done = lappend_oid(done, table.table);
+    StringInfoData actions;
+    initStringInfo(&actions);
+    const auto add = [&](const char *column, const char *what) {
+      appendStringInfo(&actions, "%sALTER COLUMN %s %s", actions.len > 0 ? ", " : "", column, what);
+    };
+    for (int64_t i = first; i < columns.count; ++i) {
+      const IdColumn &column = columns.all[i];
+      if (column.table != table.table) continue;
+      if (column.root && column.narrow) add(column.name_sql, "TYPE bigint");
+      if (defaults && !column.issues) add(column.name_sql, psprintf("SET DEFAULT %s", owners.nextval));
+    }
+    if (actions.len > 0) statements = lappend(statements, psprintf("ALTER TABLE %s %s;", table.table_sql, actions.data));
+  }
+  return statements;
+}
+
+struct ForeignKeys {
+  List *drop, *add;
+};
+
+ForeignKeys FindForeignKeys(const IdColumns &columns) {
+  Query(kKeysBetween, columns.narrow.tables, columns.narrow.numbers);
+  ForeignKeys keys = {};
+  for (int64_t row = 0; row < Rows(); ++row) {
+    keys.drop = lappend(keys.drop, Text(row, 2));
+    keys.add = lappend(keys.add, Text(row, 3));
+    if (Text(row, 5) != nullptr) keys.add = lappend(keys.add, Text(row, 4));
+  }
+  return keys;
+}
+
+List *StatementsTogether(const Conversion &owners, const IdColumns &columns, const ForeignKeys &keys) {
+  const NotNulls not_nulls = FindNotNulls(columns);
+  List *statements = IdentityStatements(columns);
+  statements = list_concat(statements, keys.drop);
+  statements = list_concat(statements, not_nulls.apart);
+  statements = list_concat(statements, AlterTables(owners, columns, true));
+  statements = list_concat(statements, not_nulls.together);
+  statements = list_concat(statements, keys.add);
+  return list_concat(statements, SequenceStatements(columns));
+}
+
+// The types alone, a statement for each table: PostgreSQL keeps foreign keys between columns of
+// different width.
+List *StatementsApart(const Conversion &owners, const IdColumns &columns) {
+  const NotNulls not_nulls = FindNotNulls(columns);
+  List *statements = list_concat(not_nulls.apart, AlterTables(owners, columns, false));
+  return list_concat(statements, not_nulls.together);
+}
+
+// Whether nothing is left to do, and the foreign keys are what they were.
+void CheckDone(List *keys, const IdColumns &columns, const ForeignKeys &before) {
+  const ForeignKeys after = FindForeignKeys(columns);
+  bool same = list_length(after.add) == list_length(before.add);
+  for (int i = 0; same && i < list_length(before.add); ++i)
+    same = strcmp(static_cast<const char *>(list_nth(before.add, i)), static_cast<const char *>(list_nth(after.add, i))) == 0;
+  ListCell *cell = nullptr;
+  foreach (cell, keys) {
+    const Key &key = *static_cast<const Key *>(lfirst(cell));
+    const IdColumns now = FindColumns(key.conversion);
+    if (same && now.count > 0 && Statements(key.conversion, now, FindNotNulls(now), true) == NIL) continue;
+    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, key.columns.all[0].described,
+                  "A schema was renamed or an event trigger interfered during the conversion.", "Try again.");
+  }
+}
+
+// A new table, its toast table, their indexes and types are locked beside the old ones, and so are
+// the constraints, triggers and defaults that are made again. On random schemas these figures were
+// never too low, and up to a half too high (t/convert/convert_all).
+constexpr int64_t kLocksOfCatalogs = 50;
+constexpr int64_t kLocksOfKey = 4;
+constexpr int64_t kLocksOfTable = 22;
+constexpr int64_t kLocksOfIndex = 5;
+constexpr int64_t kLocksOfForeignKey = 7;
+
+void SayNeeds(const IdColumns &columns, int64_t keys) {
+  Query(kNeeds, columns.narrow.tables, columns.narrow.numbers);
+  const int64_t tables = DatumGetInt64(Field(0, 1));
+  if (tables == 0) return;
+  const int64_t locks = kLocksOfCatalogs + kLocksOfKey * keys + kLocksOfTable * tables +
+                        kLocksOfIndex * DatumGetInt64(Field(0, 2)) + kLocksOfForeignKey * DatumGetInt64(Field(0, 4));
+  const int64_t room = static_cast<int64_t>(max_locks_per_xact) * (MaxBackends + max_prepared_xacts);
+  const char *size = TextDatumGetCString(DirectFunctionCall1(pg_size_pretty, Field(0, 3)));
+  ereport(NOTICE,
+          (errmsg_plural("%lld table is written anew, which takes up to %s of disk, and as much WAL",
+                         "%lld tables are written anew, which takes up to %s of disk, and as much WAL",
+                         static_cast<unsigned long>(tables), Long(tables), size),
+           errdetail("About %lld locks are needed. The server has room for %lld of all sessions.", Long(locks), Long(room)),
+           locks > room / 2 ? errhint("Raise max_locks_per_transaction, or convert in parts.") : 0));
+}
+
+}  // namespace
+
+SNOWFLAKE_FUNCTION(snowflake_convert_all) {
+  CheckNotNull(fcinfo, "snowflake_convert_all", {"schema", "dry_run", "in_parts"});
+  const Oid schema = PG_GETARG_OID(0);
+  const bool in_parts = PG_GETARG_BOOL(2), looks_only = PG_GETARG_BOOL(1) || in_parts;
+  const char *name = get_namespace_name(schema);
+  if (name == nullptr)
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_SCHEMA), errmsg("schema with OID %u does not exist", schema),
+                    errhint("Name a schema that exists.")));
+  if (!looks_only) CheckMayChange("snowflake_convert_all");
+  InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+  ReturnSetInfo *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+  SPI_connect();
+  Conversion all = {};
+  all.extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
+  all.dry_run = looks_only;
+  all.target = "ids";
+  FindNextval(&all);
+  const char *schema_sql = quote_identifier(name);
+  List *keys = FindKeys(schema, all), *owners = NIL;
+  Examine(keys, schema_sql);
+  bool any = false;
+  ListCell *cell = nullptr;
+  foreach (cell, keys) owners = list_append_unique_oid(owners, static_cast<const Key *>(lfirst(cell))->conversion.owner);
+  foreach (cell, owners) {
+    Conversion of_owner = all;
+    of_owner.owner = lfirst_oid(cell);
+    List *owners_keys = KeysOf(keys, of_owner.owner);
+    const IdColumns columns = Together(of_owner, owners_keys);
+    const ForeignKeys foreign_keys = FindForeignKeys(columns);
+    SayNeeds(columns, list_length(owners_keys));
+    List *statements =
+        in_parts ? StatementsApart(of_owner, columns) : StatementsTogether(of_owner, columns, foreign_keys);
+    Return(result, statements);
+    any = any || statements != NIL;
+    if (looks_only) continue;
+    ExecuteStatements(of_owner, statements);
+    CheckDone(owners_keys, columns, foreign_keys);
+  }
+  if (keys == NIL)
+    ereport(NOTICE, (errmsg("schema %s has no keys that could be converted", schema_sql)));
+  else if (!any)
+    ereport(NOTICE, (errmsg("all keys of schema %s already take their ids from snowflake_nextval()", schema_sql)));
+  if (in_parts && any)
+    Return(result, list_make1(psprintf("SELECT %s(%s);", FindFunction(all.extension, "snowflake_convert_all", 3).name_sql,
+                                       quote_literal_cstr(schema_sql))));
+  SPI_finish();
+  return Datum{0};
+}
+
+}  // namespace snowflake
