@@ -29,7 +29,7 @@ sub fails
 
 ### What it needs
 
-fails('CREATE EXTENSION snowflake_convert', '55000', qr/required extension "snowflake" is not installed.*CASCADE/s, 'alone it cannot be created');
+fails('CREATE EXTENSION snowflake_convert', '42704', qr/required extension "snowflake" is not installed.*CASCADE/s, 'alone it cannot be created');
 append_to_file("$extensions/snowflake--other.sql", "CREATE FUNCTION theirs() RETURNS int LANGUAGE sql AS 'SELECT 1';\n");
 fails(q{CREATE SCHEMA theirs; CREATE EXTENSION snowflake SCHEMA theirs VERSION 'other'; CREATE EXTENSION snowflake_convert}, '55000',
 	qr/this database has a different extension named snowflake/, 'another extension called snowflake is not enough');
