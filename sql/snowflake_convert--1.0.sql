@@ -53,6 +53,31 @@ Errors: 22004 for a null, 3F000 if there is no such schema; 42501, 42804, 42809,
 55000 if a key cannot be converted. If the function executes the statements, also 25006 in a
 read-only transaction, and 55000 at any isolation level except read committed.';
 
+CREATE FUNCTION snowflake_convert_warnings(
+    relation pg_catalog.regclass, column_name pg_catalog.name, online boolean DEFAULT false,
+    target pg_catalog.text DEFAULT 'ids'::pg_catalog.text, OUT kind pg_catalog.text, OUT object pg_catalog.text,
+    OUT message pg_catalog.text, OUT detail pg_catalog.text, OUT hint pg_catalog.text)
+    RETURNS SETOF pg_catalog.record
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET row_security = off;
+COMMENT ON FUNCTION snowflake_convert_warnings(pg_catalog.regclass, name, boolean, pg_catalog.text) IS
+'Returns what may stop working when snowflake_convert() has converted the column with the same
+arguments, although nothing in the catalogs depends on the column. Names, statistics and the texts
+of functions are searched, so some rows are false alarms, and some causes are not found. A dry run,
+and the first call of an online conversion, show the same as notices. The column kind is
+
+- unreferenced: a column that may refer to a converted one without a foreign key, and is too narrow;
+- function: a function that may take, hold or return ids as integers;
+- sequence: a function or default that may use a sequence that the conversion drops;
+- publication: a publication with a column that becomes bigint;
+- column_order: a table whose columns change their order. Only for online => true.
+
+The other columns are what the warning is about, the warning, why it is there, and what to do. The
+function changes nothing and reads only catalogs. The caller must own all tables that change.
+Errors: 22004 for a null, 22023 for another target; 42501, 42703, 42809, 42P01 or 55000 if
+snowflake_convert() cannot convert the table.';
+
 CREATE FUNCTION snowflake_check_switch(
     relation pg_catalog.regclass, column_name pg_catalog.name, target pg_catalog.text, checksum pg_catalog.text)
     RETURNS pg_catalog.void

@@ -167,6 +167,7 @@ IdColumns FindColumns(const Conversion &conversion) {
 }
 
 void MakeSets(const Conversion &conversion, IdColumns *columns) {
+  columns->every = SetOf(*columns, [](const IdColumn &) { return true; });
   columns->own = SetOf(*columns, [](const IdColumn &column) { return column.own; });
   columns->narrow = SetOf(*columns, [](const IdColumn &column) { return column.narrow; });
   const bool all = OnlyWidens(conversion);

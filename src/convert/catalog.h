@@ -66,6 +66,7 @@ struct IdColumns {
   int64_t count;
   IdColumn *all;  // the one that is converted first, then by table
   int64_t narrow_count;
+  ColumnSet every;
   ColumnSet own;
   ColumnSet narrow;
   ColumnSet keep;  // narrow, and with the default that they have

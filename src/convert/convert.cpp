@@ -14,6 +14,7 @@
 #include "convert/attempts.h"
 #include "convert/online.h"
 #include "convert/segment.h"
+#include "convert/warnings.h"
 #include "pg/extension.h"
 #include "pg/report.h"
 
@@ -196,7 +197,10 @@ void Convert(Conversion conversion, ReturnSetInfo *result) {
   if (conversion.segment != nullptr) change = PlanSegment(conversion, columns);
   if (change.statement != nullptr) Return(result, list_make1(const_cast<char *>(change.statement)));
   Return(result, statements);
-  if (conversion.dry_run) return;
+  if (conversion.dry_run) {
+    if (statements != NIL && conversion.segment == nullptr) NoticeWarnings(conversion, columns, false);
+    return;
+  }
   ExecuteChange(conversion, change);
   ExecuteStatements(conversion, statements);
   const IdColumns now = FindColumns(conversion);
@@ -221,6 +225,7 @@ void ConvertOnline(Conversion conversion, bool abandon, ReturnSetInfo *result) {
   List *statements = OnlineSteps(conversion, columns, StatementsAfterSwitch(conversion, columns));
   if (statements == NIL) ReportNothingLeft(conversion, columns.all[0]);
   Return(result, statements);
+  if (statements != NIL && !OnlineHasBegun(columns)) NoticeWarnings(conversion, columns, true);
 }
 
 // The first two arguments. A conversion that executes nothing locks as a dry run does.
@@ -268,6 +273,20 @@ SNOWFLAKE_FUNCTION(snowflake_convert) {
     ConvertOnline(conversion, abandon, result);
   else
     Convert(conversion, result);
+  SPI_finish();
+  return Datum{0};
+}
+
+SNOWFLAKE_FUNCTION(snowflake_convert_warnings) {
+  CheckNotNull(fcinfo, "snowflake_convert_warnings", {"relation", "column_name", "online", "target"});
+  InitMaterializedSRF(fcinfo, 0);
+  SPI_connect();
+  Conversion conversion = ConversionOf(fcinfo, true);
+  conversion.target = TargetOf(text_to_cstring(PG_GETARG_TEXT_PP(3)));
+  FindNextval(&conversion);
+  const IdColumns columns = LockColumns(&conversion);
+  if (columns.count == 0) ReportNoColumn(conversion.table, conversion.column);
+  ReturnWarnings(fcinfo, conversion, columns, PG_GETARG_BOOL(2));
   SPI_finish();
   return Datum{0};
 }
