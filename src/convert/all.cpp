@@ -11,6 +11,7 @@
 #include "convert/convert.h"
 #include "convert/queries.h"
 #include "convert/subtransaction.h"
+#include "convert/warnings.h"
 #include "pg/extension.h"
 #include "pg/processes.h"
 #include "pg/report.h"
@@ -281,7 +282,10 @@ SNOWFLAKE_FUNCTION(snowflake_convert_all) {
         in_parts ? StatementsApart(of_owner, columns) : StatementsTogether(of_owner, columns, foreign_keys);
     Return(result, statements);
     any = any || statements != NIL;
-    if (looks_only) continue;
+    if (looks_only) {
+      NoticeWarnings(of_owner, columns, false);
+      continue;
+    }
     ExecuteStatements(of_owner, statements);
     CheckDone(owners_keys, columns, foreign_keys);
   }

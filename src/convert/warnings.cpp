@@ -54,11 +54,16 @@ void NoticeWarnings(const Conversion &conversion, const IdColumns &columns, bool
                      errhint("%s", warning.hint)));
   }
   if (count <= kShown) return;
-  ereport(NOTICE, (errmsg("%d more warnings are not shown", count - kShown),
-                   errhint("To see them, run SELECT * FROM %s(%s, %s%s%s).",
-                           FindFunction(conversion.extension, "snowflake_convert_warnings", 4).name_sql,
-                           quote_literal_cstr(columns.all[0].table_sql), quote_literal_cstr(conversion.column),
-                           online ? ", online => true" : "", OnlyWidens(conversion) ? ", target => 'bigint'" : "")));
+  if (conversion.column == nullptr)
+    ereport(NOTICE, (errmsg("%d more warnings are not shown", count - kShown),
+                     errhint("%s() returns those of one key.",
+                             FindFunction(conversion.extension, "snowflake_convert_warnings", 4).name_sql)));
+  else
+    ereport(NOTICE, (errmsg("%d more warnings are not shown", count - kShown),
+                     errhint("To see them, run SELECT * FROM %s(%s, %s%s%s).",
+                             FindFunction(conversion.extension, "snowflake_convert_warnings", 4).name_sql,
+                             quote_literal_cstr(columns.all[0].table_sql), quote_literal_cstr(conversion.column),
+                             online ? ", online => true" : "", OnlyWidens(conversion) ? ", target => 'bigint'" : "")));
 }
 
 void ReturnWarnings(FunctionCallInfo fcinfo, const Conversion &conversion, const IdColumns &columns, bool online) {
