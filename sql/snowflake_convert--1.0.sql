@@ -112,12 +112,14 @@ CREATE PROCEDURE snowflake_fill(relation pg_catalog.regclass, max_lag bigint DEF
 COMMENT ON PROCEDURE snowflake_fill(pg_catalog.regclass, bigint) IS
 'Fills the new columns of an online conversion in a table and in its partitions and children. Each
 batch takes about 50 ms and is committed. The procedure pauses while a replica is more than max_lag
-bytes behind, and while other sessions wait for locks on the table or its rows. It does not fire
-triggers that fire on origin. The view snowflake_progress shows how far it is. If the procedure is
-ended, call it again. Only the owner of the table may call it.
+bytes behind, and while other sessions wait for locks on the table or its rows. If the caller may
+not see how far replicas are behind, a NOTICE says so. The procedure fires no triggers, not even
+those that are ENABLE ALWAYS, and policies hide no rows from it. Constraints, generated columns and
+indexes are kept, with the rights of the table''s owner. The view snowflake_progress shows how far it
+is. If the procedure is ended, call it again. Only the owner of the table may call it.
 Errors: 22004 for a null, 22023 if max_lag is negative, 25001 in a transaction block, 25006 in a
-read-only transaction, 42501, 42P01, and 55000 at any isolation level except read committed, or if
-a trigger prevents an update.';
+read-only transaction, 42501, 42P01, 55000 at any isolation level except read committed, or if the
+table is not as the conversion made it, and the errors of the table''s constraints.';
 
 CREATE FUNCTION snowflake_get_progress(
     OUT pid integer, OUT relation pg_catalog.regclass, OUT blocks_total bigint, OUT blocks_done bigint,

@@ -4,12 +4,15 @@
 //    blocks that the table has at the start finds all others.
 // 2. A batch locks the rows that nobody else has locked, updates them and commits. What it skipped
 //    is left for the next walk. The check constraint, once validated, proves that nothing is left.
-// 3. The update has the rights of the table's owner, and fires no trigger of a user: for others it
-//    changes nothing. Triggers that are ENABLE ALWAYS or REPLICA do fire.
+// 3. The update fires no trigger, so no foreign key and no deferred constraint is checked either.
+//    It gives nobody rights that the table's owner lacks: it writes no value but the one that the
+//    conversion's check constraint demands, and no column that needs those checks. Code of the
+//    table runs with the owner's rights.
 // 4. Progress is in the backend's own status entry, as that of PostgreSQL's commands is. It needs
 //    no table and no shared memory of the extension, and it ends with the command.
 #include "convert/attempts.h"
-#include "convert/query.h"
+#include "convert/queries.h"
+#include "pg/extension.h"
 #include "pg/report.h"
 #include "pg/rows.h"
 #include "pg/security_context.h"
@@ -31,121 +34,360 @@ enum Progress { kBlocksTotal, kBlocksDone, kRowsFilled, kWaitsFor };
 enum Waits { kNothing, kReplicas, kLocks, kRows };
 constexpr const char *kWaits[] = {nullptr, "replicas", "locks", "rows"};
 
-// A batch lasts about this long, and so does the wait of whoever needs one of its rows.
-constexpr int64_t kBatchUs = 50 * 1000;
-constexpr int64_t kFewestRows = 16;
-constexpr int64_t kMostRows = 16384;
-// What one query reads. Blocks that are filled already are passed quickly.
-constexpr BlockNumber kBlocksAtOnce = 1024;
+// A batch lasts this long, and so does the wait of whoever needs one of its rows. While others
+// wait, it becomes shorter, but its commit must not cost more than its rows.
+constexpr int64_t kLongestBatchUs = 50 * 1000;
+constexpr int64_t kShortestBatchUs = 2 * 1000;
 constexpr int64_t kPauseUs = 100 * 1000;
 
-// How far replicas are behind, and whether somebody waits for the table or for this transaction.
-constexpr char kOthers[] = R"(
-SELECT coalesce((SELECT max(pg_wal_lsn_diff(pg_current_wal_insert_lsn(), replay_lsn))::int8 FROM pg_stat_replication
-                 WHERE state = 'streaming'), 0),
-    EXISTS (SELECT FROM pg_locks WHERE NOT granted
-            AND (relation = $1 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-                OR transactionid = pg_current_xact_id_if_assigned()::xid)))";
-
 struct Fill {
-  Oid table;
+  Oid extension;
   int64_t max_lag;
-  const char *select, *update;
-  int64_t most_rows;
+  bool said_hidden;
+  Oid table;
+  int64_t batch_us;
   int64_t rows;
+};
+
+// Through blocks [first block of `next`, end), of which [first_left, end_left) have rows that are
+// left. A table in another file is walked through from the beginning.
+struct Walk {
+  Oid file;
+  ItemPointerData next;
+  BlockNumber end;
+  BlockNumber first_left, end_left;
 };
 
 void Show(Progress what, int64_t value) { pgstat_progress_update_param(what, value); }
 
-// The two statements for the table's columns that have a new one; false: there is none. The
-// triggers that keep these in step name both.
-bool MakeStatements(Fill *fill, Relation table) {
-  StringInfoData set, differ;
-  initStringInfo(&set);
-  initStringInfo(&differ);
+// --- Which columns ---
+
+// A narrow column, its type, and the new column.
+struct Pair {
+  AttrNumber from;
+  Oid type;
+  AttrNumber to;
+};
+
+// What pull_varattnos() calls a column. 0 is the whole row.
+int Bit(AttrNumber column) { return column - FirstLowInvalidHeapAttributeNumber; }
+
+Bitmapset *ColumnsIn(void *expression) {
+  Bitmapset *columns = nullptr;
+  pull_varattnos(static_cast<Node *>(expression), 1, &columns);
+  return columns;
+}
+
+bool Uses(const Bitmapset *used, const Bitmapset *columns) {
+  return bms_overlap(used, columns) || bms_is_member(Bit(InvalidAttrNumber), used);
+}
+
+[[noreturn]] void ReportCannotFill(Relation table, const char *detail) {
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                  errmsg("cannot fill table %s", RelationGetRelationName(table)), errdetail_internal("%s", detail),
+                  errhint("Undo what has changed since the conversion began. Or call snowflake_convert() with online "
+                          "=> true and abandon => true, run the statements, and begin again.")));
+}
+
+const char *NameOf(Relation table, AttrNumber column) {
+  return NameStr(TupleDescAttr(RelationGetDescr(table), column - 1)->attname);
+}
+
+// The type of a stored column; InvalidOid: there is no such column.
+Oid TypeOf(Relation table, int column) {
+  if (column <= 0 || TupleDescAttr(RelationGetDescr(table), column - 1)->attgenerated != '\0') return InvalidOid;
+  return SPI_gettypeid(RelationGetDescr(table), column);
+}
+
+Pair PairOf(Relation table, const Trigger &trigger) {
   const TupleDesc columns = RelationGetDescr(table);
+  const int from = SPI_fnumber(columns, trigger.tgargs[0]), to = SPI_fnumber(columns, trigger.tgargs[1]);
+  const Oid type = TypeOf(table, from);
+  if ((type != INT2OID && type != INT4OID) || TypeOf(table, to) != INT8OID)
+    ReportCannotFill(table, psprintf(_("Trigger \"%s\" does not name a narrow column and a bigint column."),
+                                     trigger.tgname));
+  return {static_cast<AttrNumber>(from), type, static_cast<AttrNumber>(to)};
+}
+
+// new IS NOT DISTINCT FROM old, as PostgreSQL parses it.
+Node *IsSame(const Pair &pair) {
+  List *equal = list_make2(makeString(pstrdup("pg_catalog")), makeString(pstrdup("=")));
+  DistinctExpr *distinct = makeNode(DistinctExpr);
+  distinct->opno = OpernameGetOprid(equal, INT8OID, pair.type);
+  distinct->opfuncid = get_opcode(distinct->opno);
+  distinct->opresulttype = BOOLOID;
+  distinct->args = list_make2(makeVar(1, pair.to, INT8OID, -1, InvalidOid, 0),
+                              makeVar(1, pair.from, pair.type, -1, InvalidOid, 0));
+  return reinterpret_cast<Node *>(makeBoolExpr(NOT_EXPR, list_make1(distinct), -1));
+}
+
+// Null: there is none.
+const ConstrCheck *CheckOf(Relation table, const Pair &pair) {
+  const TupleConstr *constraints = RelationGetDescr(table)->constr;
+  const Node *same = IsSame(pair);
+  for (int i = 0; constraints != nullptr && i < constraints->num_check; ++i) {
+    const ConstrCheck &check = constraints->check[i];
+    if (IsEnforced(check) && equal(stringToNode(check.ccbin), same)) return &check;
+  }
+  return nullptr;
+}
+
+// Those columns and what is generated from them.
+Bitmapset *WithGenerated(Relation table, Bitmapset *columns) {
+  Bitmapset *all = bms_copy(columns);
+  const TupleConstr *constraints = RelationGetDescr(table)->constr;
+  for (int i = 0; constraints != nullptr && i < constraints->num_defval; ++i) {
+    const AttrDefault &value = constraints->defval[i];
+    if (TupleDescAttr(RelationGetDescr(table), value.adnum - 1)->attgenerated != '\0' &&
+        Uses(ColumnsIn(stringToNode(value.adbin)), columns))
+      all = bms_add_member(all, Bit(value.adnum));
+  }
+  return all;
+}
+
+// Whether one of the columns is in this array of a row of pg_constraint.
+bool HasAny(HeapTuple constraint, AttrNumber attribute, const Bitmapset *columns) {
+  bool is_null = false;
+  const Datum value = SysCacheGetAttr(CONSTROID, constraint, attribute, &is_null);
+  const ArrayType *array = DatumGetArrayTypeP(value);
+  const int16 *numbers = reinterpret_cast<const int16 *>(ARR_DATA_PTR(array));
+  for (int i = 0; i < ARR_DIMS(array)[0]; ++i)
+    if (bms_is_member(Bit(numbers[i]), columns)) return true;
+  return false;
+}
+
+// A foreign key from or to the table, which the trigger would check.
+void CheckForeignKey(Relation table, const Trigger &trigger, const Bitmapset *columns) {
+  HeapTuple tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(trigger.tgconstraint));
+  if (!HeapTupleIsValid(tuple)) elog(ERROR, "cache lookup failed for constraint %u", trigger.tgconstraint);
+  const FormData_pg_constraint &key = *reinterpret_cast<Form_pg_constraint>(GETSTRUCT(tuple));
+  const bool from = key.conrelid == RelationGetRelid(table) && HasAny(tuple, Anum_pg_constraint_conkey, columns);
+  const bool to = key.confrelid == RelationGetRelid(table) && HasAny(tuple, Anum_pg_constraint_confkey, columns);
+  if (key.convalidated && (from || to))
+    ReportCannotFill(table, psprintf(_("Foreign key \"%s\" uses a new column and has been validated."),
+                                     NameStr(key.conname)));
+  ReleaseSysCache(tuple);
+}
+
+void CheckForeignKeys(Relation table, const Bitmapset *columns) {
+  for (int i = 0; i < table->trigdesc->numtriggers; ++i)
+    if (RI_FKey_trigger_type(table->trigdesc->triggers[i].tgfoid) != RI_TRIGGER_NONE)
+      CheckForeignKey(table, table->trigdesc->triggers[i], columns);
+}
+
+void CheckIndex(Relation table, Relation index, const Bitmapset *columns) {
+  const IndexInfo *info = BuildIndexInfo(index);
+  Bitmapset *used = bms_union(ColumnsIn(info->ii_Expressions), ColumnsIn(info->ii_Predicate));
+  for (int i = 0; i < info->ii_NumIndexKeyAttrs; ++i)
+    if (info->ii_IndexAttrNumbers[i] != 0) used = bms_add_member(used, Bit(info->ii_IndexAttrNumbers[i]));
+  if (Uses(used, columns))
+    ReportCannotFill(table, psprintf(_("The constraint of index \"%s\" uses a new column and is deferrable."),
+                                     RelationGetRelationName(index)));
+}
+
+void CheckIndexes(Relation table, const Bitmapset *columns) {
+  ListCell *cell = nullptr;
+  foreach (cell, RelationGetIndexList(table)) {
+    Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+    if (!index->rd_index->indimmediate) CheckIndex(table, index, columns);
+    index_close(index, AccessShareLock);
+  }
+}
+
+// A list of Pair, without those whose check constraint is valid: their rows are filled. NIL: the
+// table is in no conversion, or needs nothing. Error: 55000 if a trigger or a column is not as a
+// conversion makes it.
+List *PairsToFill(Oid extension, Relation table) {
+  List *pairs = NIL;
+  Bitmapset *columns = nullptr;
   for (int i = 0; table->trigdesc != nullptr && i < table->trigdesc->numtriggers; ++i) {
     const Trigger &trigger = table->trigdesc->triggers[i];
-    if (trigger.tgnargs != 2 || trigger.tgname[0] != '~' || strcmp(trigger.tgname + 1, trigger.tgargs[1]) != 0)
+    if (trigger.tgnargs != 2 || getExtensionOfObject(ProcedureRelationId, trigger.tgfoid) != extension ||
+        strcmp(get_func_name(trigger.tgfoid), "snowflake_follow") != 0)
       continue;
-    const int number = SPI_fnumber(columns, trigger.tgargs[1]);
-    if (SPI_fnumber(columns, trigger.tgargs[0]) <= 0 || number <= 0 || SPI_gettypeid(columns, number) != INT8OID)
-      continue;
-    const char *from = quote_identifier(trigger.tgargs[0]), *to = quote_identifier(trigger.tgargs[1]);
-    appendStringInfo(&set, "%s%s = %s", set.len > 0 ? ", " : "", to, from);
-    appendStringInfo(&differ, "%s%s IS DISTINCT FROM %s", differ.len > 0 ? " OR " : "", to, from);
+    const Pair pair = PairOf(table, trigger);
+    const ConstrCheck *check = CheckOf(table, pair);
+    if (check == nullptr)
+      ReportCannotFill(table, psprintf(_("No check constraint states that \"%s\" IS NOT DISTINCT FROM \"%s\"."),
+                                       NameOf(table, pair.to), NameOf(table, pair.from)));
+    if (check->ccvalid) continue;
+    pairs = lappend(pairs, memcpy(palloc(sizeof(Pair)), &pair, sizeof(Pair)));
+    columns = bms_add_member(columns, Bit(pair.to));
   }
-  const char *name =
-      quote_qualified_identifier(get_namespace_name(RelationGetNamespace(table)), RelationGetRelationName(table));
-  fill->select = psprintf("SELECT ctid FROM ONLY %s WHERE ctid >= $1 AND ctid < $2 AND (%s)", name, differ.data);
-  fill->update = psprintf("UPDATE ONLY %s SET %s WHERE ctid = ANY ($1)", name, set.data);
-  return set.len > 0;
+  if (pairs == NIL) return NIL;
+  columns = WithGenerated(table, columns);
+  CheckForeignKeys(table, columns);
+  CheckIndexes(table, columns);
+  return pairs;
 }
+
+// --- Rows ---
+
+struct Writer {
+  const List *pairs;
+  EState *state;
+  ResultRelInfo *target;
+  LockTupleMode lock;
+  TupleTableSlot *found, *locked, *changed;
+};
+
+Writer BeginWriting(Relation table, const List *pairs) {
+  Bitmapset *columns = nullptr;
+  const ListCell *cell = nullptr;
+  foreach (cell, pairs) columns = bms_add_member(columns, Bit(static_cast<const Pair *>(lfirst(cell))->to));
+  Writer writer = {pairs, StateForUpdate(table, columns), makeNode(ResultRelInfo), {}, nullptr, nullptr, nullptr};
+  writer.state->es_snapshot = GetActiveSnapshot();
+  writer.state->es_output_cid = GetCurrentCommandId(true);
+  InitResultRelInfo(writer.target, table, 1, nullptr, 0);
+  writer.target->ri_TrigDesc = nullptr;
+  writer.target->ri_TrigFunctions = nullptr;
+  writer.target->ri_TrigWhenExprs = nullptr;
+  ExecOpenIndices(writer.target, false);
+  writer.lock = ExecUpdateLockMode(writer.state, writer.target);
+  writer.found = table_slot_create(table, &writer.state->es_tupleTable);
+  writer.locked = table_slot_create(table, &writer.state->es_tupleTable);
+  writer.changed = ExecInitExtraTupleSlot(writer.state, RelationGetDescr(table), &TTSOpsVirtual);
+  return writer;
+}
+
+void EndWriting(const Writer &writer) {
+  ExecCloseIndices(writer.target);
+  ExecResetTupleTable(writer.state->es_tupleTable, false);
+  FreeExecutorState(writer.state);
+}
+
+// The value of a narrow column as the new one has it.
+Datum Widened(TupleTableSlot *row, const Pair &pair, bool *is_null) {
+  const Datum value = slot_getattr(row, pair.from, is_null);
+  if (*is_null) return Datum{0};
+  return Int64GetDatum(pair.type == INT2OID ? DatumGetInt16(value) : DatumGetInt32(value));
+}
+
+bool IsFilled(const Writer &writer, TupleTableSlot *row) {
+  const ListCell *cell = nullptr;
+  foreach (cell, writer.pairs) {
+    const Pair &pair = *static_cast<const Pair *>(lfirst(cell));
+    bool is_null = false, was_null = false;
+    const Datum wanted = Widened(row, pair, &is_null), now = slot_getattr(row, pair.to, &was_null);
+    if (is_null != was_null || (!is_null && DatumGetInt64(wanted) != DatumGetInt64(now))) return false;
+  }
+  return true;
+}
+
+// False: somebody else has locked or changed the row.
+bool Lock(const Writer &writer) {
+  Relation table = writer.target->ri_RelationDesc;
+  TM_FailureData failure;
+  const TM_Result result =
+      table_tuple_lock(table, &writer.found->tts_tid, writer.state->es_snapshot, writer.locked,
+                       writer.state->es_output_cid, writer.lock, LockWaitSkip, 0, &failure);
+  if (result == TM_SelfModified || result == TM_Invisible)
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("a row of table %s was changed while it was being filled", RelationGetRelationName(table)),
+             errdetail("A function in a constraint, generated column or index of the table changed it."),
+             errhint("Change the function so that it only reads.")));
+  return result == TM_Ok;
+}
+
+void Write(const Writer &writer) {
+  const TupleDesc columns = RelationGetDescr(writer.target->ri_RelationDesc);
+  TupleTableSlot *row = writer.changed;
+  slot_getallattrs(writer.locked);
+  ExecClearTuple(row);
+  for (int i = 0; i < columns->natts; ++i) {
+    row->tts_values[i] = writer.locked->tts_values[i];
+    row->tts_isnull[i] = writer.locked->tts_isnull[i] || TupleDescAttr(columns, i)->attisdropped;
+  }
+  const ListCell *cell = nullptr;
+  foreach (cell, writer.pairs) {
+    const Pair &pair = *static_cast<const Pair *>(lfirst(cell));
+    row->tts_values[pair.to - 1] = Widened(writer.locked, pair, &row->tts_isnull[pair.to - 1]);
+  }
+  ExecStoreVirtualTuple(row);
+  row->tts_tableOid = RelationGetRelid(writer.target->ri_RelationDesc);
+  // Only triggers before an update would use an EPQState.
+  ExecSimpleRelationUpdate(writer.target, writer.state, nullptr, writer.locked, row);
+  ResetPerTupleExprContext(writer.state);
+}
+
+void NoteLeft(Walk *walk, BlockNumber block) {
+  walk->first_left = Min(walk->first_left, block);
+  walk->end_left = Max(walk->end_left, block + 1);
+}
+
+void WalkThrough(Walk *walk, BlockNumber begin, BlockNumber end) {
+  ItemPointerSet(&walk->next, begin, FirstOffsetNumber);
+  walk->end = end;
+  walk->first_left = end;
+  walk->end_left = begin;
+}
+
+// One batch of rows. False: the blocks have no more.
+bool FillRows(Fill *fill, Relation table, const List *pairs, Walk *walk) {
+  const int64_t until_us = MonotonicUs() + fill->batch_us;
+  const Writer writer = BeginWriting(table, pairs);
+  ItemPointerData last;
+  ItemPointerSet(&last, walk->end - 1, MaxOffsetNumber);
+  TableScanDesc scan = BeginTidScan(table, GetActiveSnapshot(), &walk->next, &last);
+  bool more = true, in_time = true;
+  while (in_time && (more = table_scan_getnextslot_tidrange(scan, ForwardScanDirection, writer.found))) {
+    CHECK_FOR_INTERRUPTS();
+    const ItemPointer row = &writer.found->tts_tid;
+    ItemPointerSet(&walk->next, ItemPointerGetBlockNumber(row), OffsetNumberNext(ItemPointerGetOffsetNumber(row)));
+    if (!IsFilled(writer, writer.found)) {
+      if (Lock(writer)) {
+        Write(writer);
+        ++fill->rows;
+      } else {
+        NoteLeft(walk, ItemPointerGetBlockNumber(row));
+      }
+    }
+    in_time = MonotonicUs() < until_us;
+  }
+  table_endscan(scan);
+  EndWriting(writer);
+  return more;
+}
+
+// --- Batches ---
 
 // Locks the table until the transaction ends.
 Relation OpenToFill(Oid table) { return OpenOwn(table, RowExclusiveLock, "snowflake_fill"); }
 
-// As the table's owner, without the triggers of users, and whatever policies say.
-template <typename Body>
-void WithoutUserTriggers(Oid owner, Body body) {
-  const SecurityContext outer = EnterSecurityContext(owner, SECURITY_NOFORCE_RLS);
-  SetForLevel("session_replication_role", "replica");
-  body();
-  LeaveSecurityContext(outer);
-}
-
-Value Tid(ItemPointerData *tid) { return Of(TIDOID, PointerGetDatum(tid)); }
-
-// Locked rows are updated, unless a trigger prevents it. Filling would then never end.
-void CheckFilled(const Fill &fill, int64_t updated, int64_t locked) {
-  if (updated == locked) return;
-  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                  errmsg("a trigger keeps rows of table %s from being filled", get_rel_name(fill.table)),
-                  errdetail("Of %lld rows, %lld were updated.", Long(locked), Long(updated)),
-                  errhint("Disable the trigger that is ENABLE ALWAYS or ENABLE REPLICA and returns null, or change "
-                          "these rows, and call snowflake_fill() again.")));
-}
-
-// One batch of rows from `from` on, which moves behind them. False: the blocks have no more.
-bool FillRows(const Fill &fill, ItemPointerData *from, ItemPointerData *to, int64_t *count) {
-  Query(psprintf("%s LIMIT " INT64_FORMAT " FOR NO KEY UPDATE SKIP LOCKED", fill.select, fill.most_rows), Tid(from),
-        Tid(to));
-  *count = Rows();
-  if (*count == 0) return false;
-  SPITupleTable *found = SPI_tuptable;
-  Datum *rows = static_cast<Datum *>(palloc(sizeof(Datum) * static_cast<Size>(*count)));
-  bool is_null = false;
-  ItemPointerData last = *from;
-  for (int64_t i = 0; i < *count; ++i) {
-    rows[i] = SPI_getbinval(found->vals[i], found->tupdesc, 1, &is_null);
-    ItemPointer row = reinterpret_cast<ItemPointer>(DatumGetPointer(rows[i]));
-    if (ItemPointerCompare(row, &last) > 0) last = *row;
+// One batch. False: the walk is at its end. Even a look at the table's indexes can run its code,
+// because PostgreSQL evaluates constants in their expressions.
+bool FillBatch(Fill *fill, Walk *walk) {
+  Relation table = OpenToFill(fill->table);
+  if (table->rd_rel->relfilenode != walk->file) {
+    walk->file = table->rd_rel->relfilenode;
+    WalkThrough(walk, 0, RelationGetNumberOfBlocks(table));
+    Show(kBlocksTotal, walk->end);
   }
-  ArrayType *all =
-      construct_array(rows, static_cast<int>(*count), TIDOID, sizeof(ItemPointerData), false, TYPALIGN_SHORT);
-  Oid type = TIDARRAYOID;
-  Datum ids = PointerGetDatum(all);
-  const int rc = SPI_execute_with_args(fill.update, 1, &type, &ids, nullptr, false, 0);
-  if (rc != SPI_OK_UPDATE) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), fill.update);
-  CheckFilled(fill, Rows(), *count);
-  SPI_freetuptable(found);
-  *from = last;
-  ItemPointerSetOffsetNumber(from, OffsetNumberNext(ItemPointerGetOffsetNumber(&last)));
-  return *count == fill.most_rows;
+  const SecurityContext outer = EnterSecurityContext(table->rd_rel->relowner);
+  PushActiveSnapshot(GetTransactionSnapshot());
+  const List *pairs = PairsToFill(fill->extension, table);
+  const bool more = pairs != NIL && walk->end > 0 && FillRows(fill, table, pairs, walk);
+  PopActiveSnapshot();
+  LeaveSecurityContext(outer);
+  table_close(table, NoLock);
+  return more;
 }
 
-bool IsLeft(const Fill &fill, ItemPointerData *from, ItemPointerData *to) {
-  Query(psprintf("%s LIMIT 1", fill.select), Tid(from), Tid(to));
-  const bool is_left = Rows() > 0;
-  SPI_freetuptable(SPI_tuptable);
-  return is_left;
+void SayHidden(Fill *fill) {
+  if (fill->said_hidden) return;
+  fill->said_hidden = true;
+  ereport(NOTICE, (errmsg("role \"%s\" cannot see how far replicas are behind", GetUserNameFromId(GetUserId(), false)),
+                   errdetail("snowflake_fill() does not pause for them."),
+                   errhint("Grant pg_read_all_stats to the role, or watch pg_stat_replication as another role.")));
 }
 
-// What others need; the batch before lasted that long.
-Waits WhatOthersNeed(const Fill &fill) {
-  const SecurityContext outer = EnterSecurityContext(BOOTSTRAP_SUPERUSERID);
-  Query(kOthers, OidValue(fill.table));
-  const Waits waits = DatumGetInt64(Field(0, 1)) > fill.max_lag ? kReplicas : BoolField(0, 2) ? kLocks : kNothing;
+// What others need, as far as the caller may see it.
+Waits WhatOthersNeed(Fill *fill) {
+  const SecurityContext outer = EnterSecurityContext(GetUserId());
+  Query(kOthers, OidValue(fill->table));
+  if (BoolField(0, 2)) SayHidden(fill);
+  const Waits waits = DatumGetInt64(Field(0, 1)) > fill->max_lag ? kReplicas : BoolField(0, 3) ? kLocks : kNothing;
   SPI_freetuptable(SPI_tuptable);
   LeaveSecurityContext(outer);
   return waits;
@@ -153,84 +395,43 @@ Waits WhatOthersNeed(const Fill &fill) {
 
 // Commits, and pauses for as long as others need it.
 void Commit(Fill *fill, int64_t lasted_us) {
-  Waits waits = WhatOthersNeed(*fill);
+  Waits waits = WhatOthersNeed(fill);
   SPI_commit();
   Show(kRowsFilled, fill->rows);
-  if (lasted_us > 2 * kBatchUs || waits != kNothing)
-    fill->most_rows = Max(fill->most_rows / 2, kFewestRows);
-  else if (lasted_us < kBatchUs)
-    fill->most_rows = Min(fill->most_rows * 2, kMostRows);
+  fill->batch_us = waits != kNothing ? Max(fill->batch_us / 2, kShortestBatchUs)
+                                     : Min(fill->batch_us * 2, kLongestBatchUs);
   Show(kWaitsFor, waits);
   if (waits == kLocks) PauseFor(Max(2 * lasted_us, kPauseUs));
   while (waits == kReplicas) {
     PauseFor(kPauseUs);
-    waits = WhatOthersNeed(*fill);
+    waits = WhatOthersNeed(fill);
     SPI_commit();
   }
   Show(kWaitsFor, kNothing);
 }
 
-// One batch. False: there are no more rows that nobody has locked; `left` says whether others are.
-bool FillBatch(Fill *fill, const ItemPointerData &first, ItemPointerData *from, ItemPointerData *to, bool *left) {
-  Relation table = OpenToFill(fill->table);
-  bool more = false;
-  *left = false;
-  if (MakeStatements(fill, table))
-    WithoutUserTriggers(table->rd_rel->relowner, [&] {
-      int64_t count = 0;
-      more = FillRows(*fill, from, to, &count);
-      fill->rows += count;
-      *from = more ? *from : first;
-      *left = !more && IsLeft(*fill, from, to);
-    });
-  table_close(table, NoLock);
-  return more;
-}
-
-// Blocks [first, end): fills what nobody has locked. Returns whether something is left.
-bool FillBlocks(Fill *fill, BlockNumber first, BlockNumber end) {
-  ItemPointerData begin, from, to;
-  ItemPointerSet(&begin, first, FirstOffsetNumber);
-  ItemPointerSet(&to, end, InvalidOffsetNumber);
-  from = begin;
+// Walks until nobody has locked or changed a row before it was filled.
+void FillTable(Fill *fill) {
+  Walk walk = {};
   MemoryContext batch = AllocSetContextCreate(CurrentMemoryContext, "snowflake_fill", ALLOCSET_DEFAULT_SIZES);
-  bool more = true, left = false;
-  while (more) {
-    const TimestampTz since = GetCurrentTimestamp();
+  pgstat_progress_start_command(FillCommand(), fill->table);
+  for (bool more = true; more;) {
+    const int64_t since_us = MonotonicUs();
     MemoryContext outer = MemoryContextSwitchTo(batch);
-    more = FillBatch(fill, begin, &from, &to, &left);
+    more = FillBatch(fill, &walk);
     MemoryContextSwitchTo(outer);
     MemoryContextReset(batch);
-    Commit(fill, GetCurrentTimestamp() - since);
-  }
-  MemoryContextDelete(batch);
-  return left;
-}
-
-void FillTable(Fill *fill) {
-  Relation table = OpenToFill(fill->table);
-  BlockNumber begin = 0, end = RelationGetNumberOfBlocks(table);
-  const bool any = MakeStatements(fill, table);
-  table_close(table, NoLock);
-  if (!any) return;
-  pgstat_progress_start_command(FillCommand(), fill->table);
-  Show(kBlocksTotal, end);
-  while (begin < end) {
-    BlockNumber first_left = end, end_left = end;
-    for (BlockNumber first = begin; first < end; first += kBlocksAtOnce) {
-      const BlockNumber next = end - first > kBlocksAtOnce ? first + kBlocksAtOnce : end;
-      Show(kBlocksDone, first);
-      if (!FillBlocks(fill, first, next)) continue;
-      if (first_left == end) first_left = first;
-      end_left = next;
-    }
-    begin = first_left;
-    end = end_left;
-    if (begin == end) break;
+    Show(kBlocksDone, more ? ItemPointerGetBlockNumberNoCheck(&walk.next) : walk.end);
+    Commit(fill, MonotonicUs() - since_us);
+    if (more || walk.first_left >= walk.end_left) continue;
     Show(kWaitsFor, kRows);
     PauseFor(kPauseUs);
+    Show(kWaitsFor, kNothing);
+    WalkThrough(&walk, walk.first_left, walk.end_left);
+    more = true;
   }
   pgstat_progress_end_command();
+  MemoryContextDelete(batch);
 }
 
 // The table and what inherits from it, as far as it has rows of its own.
@@ -254,9 +455,12 @@ SNOWFLAKE_FUNCTION(snowflake_fill) {
   CheckMayChange("snowflake_fill");
   SPI_connect_ext(SPI_OPT_NONATOMIC);
   relation_close(OpenToFill(PG_GETARG_OID(0)), NoLock);
+  Fill fill = {ExtensionOfFunction(fcinfo->flinfo->fn_oid), max_lag, false, InvalidOid, 0, 0};
   ListCell *cell = nullptr;
   foreach (cell, TablesBelow(PG_GETARG_OID(0))) {
-    Fill fill = {lfirst_oid(cell), max_lag, nullptr, nullptr, kFewestRows, 0};
+    fill.table = lfirst_oid(cell);
+    fill.batch_us = kLongestBatchUs;
+    fill.rows = 0;
     FillTable(&fill);
   }
   SPI_finish();

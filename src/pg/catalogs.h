@@ -9,6 +9,7 @@ extern "C" {
 #include "access/relation.h"
 #include "access/table.h"
 #include "catalog/dependency.h"
+#include "catalog/namespace.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
@@ -73,6 +74,15 @@ inline RangeType *MakeRange(TypeCacheEntry *type, RangeBound *lower, RangeBound 
   return make_range(type, lower, upper, empty, nullptr);
 #else
   return make_range(type, lower, upper, empty);
+#endif
+}
+
+// From 18 on a check constraint need not be enforced.
+inline bool IsEnforced(const ConstrCheck &check) {
+#if PG_VERSION_NUM >= 180000
+  return check.ccenforced;
+#else
+  return true;
 #endif
 }
 

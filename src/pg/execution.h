@@ -6,6 +6,7 @@
 
 extern "C" {
 #include "access/tableam.h"
+#include "catalog/index.h"
 #include "commands/event_trigger.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
@@ -15,8 +16,10 @@ extern "C" {
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
+#include "optimizer/optimizer.h"
 #include "parser/analyze.h"
 #include "parser/parse_coerce.h"
+#include "parser/parse_relation.h"
 #include "tcop/pquery.h"
 #include "tcop/utility.h"
 #include "utils/resowner.h"
@@ -38,6 +41,39 @@ inline TableScanDesc BeginScan(Relation table, Snapshot snapshot) {
 #else
   return table_beginscan(table, snapshot, 0, nullptr);
 #endif
+}
+
+// The same, of the rows from `first` to `last`.
+inline TableScanDesc BeginTidScan(Relation table, Snapshot snapshot, ItemPointer first, ItemPointer last) {
+#if PG_VERSION_NUM >= 190000
+  return table_beginscan_tidrange(table, snapshot, first, last, SO_NONE);
+#else
+  return table_beginscan_tidrange(table, snapshot, first, last);
+#endif
+}
+
+// For updates of columns of a table, which is number 1. 16 moved the columns out of the table's
+// entry, 18 takes the numbers of tables that are not pruned.
+inline EState *StateForUpdate(Relation table, Bitmapset *columns) {
+  EState *state = CreateExecutorState();
+  RangeTblEntry *entry = makeNode(RangeTblEntry);
+  entry->rtekind = RTE_RELATION;
+  entry->relid = RelationGetRelid(table);
+  entry->relkind = table->rd_rel->relkind;
+  entry->rellockmode = RowExclusiveLock;
+#if PG_VERSION_NUM >= 160000
+  List *permissions = NIL;
+  addRTEPermissionInfo(&permissions, entry)->updatedCols = columns;
+#endif
+#if PG_VERSION_NUM >= 180000
+  ExecInitRangeTable(state, list_make1(entry), permissions, bms_make_singleton(1));
+#elif PG_VERSION_NUM >= 160000
+  ExecInitRangeTable(state, list_make1(entry), permissions);
+#else
+  entry->updatedCols = columns;
+  ExecInitRangeTable(state, list_make1(entry));
+#endif
+  return state;
 }
 
 // 16 declared the mutator's arguments.

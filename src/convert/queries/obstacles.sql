@@ -54,10 +54,6 @@
         JOIN pg_proc p ON p.oid = t.tgfoid
     WHERE p.proname <> 'snowflake_follow'
     UNION
-    SELECT pg_describe_object('pg_trigger'::regclass, t.oid, 0)
-        || ' is deferred, and fires in any role of the session'
-    FROM wide w JOIN pg_trigger t ON t.tgrelid = w.relation AND t.tginitdeferred AND t.tgenabled IN ('A', 'R')
-    UNION
     SELECT pg_describe_object('pg_constraint'::regclass, n.oid, 0) || ' has the name of a constraint to be made'
     FROM (
         SELECT relation, c.name FROM wide, LATERAL (VALUES (same), (filled)) AS c(name) WHERE root
