@@ -150,19 +150,19 @@ GRANT SELECT ON snowflake_progress TO PUBLIC;
 CREATE FUNCTION snowflake_adopt_keys() RETURNS pg_catalog.event_trigger
     AS 'MODULE_PATHNAME' LANGUAGE C;
 COMMENT ON FUNCTION snowflake_adopt_keys() IS
-'Function of the event trigger _snowflake_adopt_keys. If snowflake_convert.adopt_keys is on, the function
-changes the serial and identity columns of a new table to bigint DEFAULT snowflake_nextval(), and
-the columns that come to refer to ids to bigint. If the setting is bigint, narrower serial and
-identity columns stay as they are.
-Errors: as snowflake_convert().';
+'Function of the event trigger _snowflake_adopt_keys. If snowflake_convert.adopt_keys is on, it
+changes CREATE TABLE: serial and identity columns of type bigint become bigint NOT NULL DEFAULT
+snowflake_nextval(), with a notice for each. Temporary tables, tables of extensions and columns that
+refer to another table by a foreign key of the command are left as they are.
+Errors: 42804 if a smallint or integer column of the command refers to such a column.';
 REVOKE ALL ON FUNCTION snowflake_adopt_keys() FROM PUBLIC;
 
 -- As with _snowflake_guard_drop, the name sorts before others.
-CREATE EVENT TRIGGER _snowflake_adopt_keys ON ddl_command_end WHEN TAG IN ('CREATE TABLE', 'CREATE SCHEMA', 'ALTER TABLE')
+CREATE EVENT TRIGGER _snowflake_adopt_keys ON ddl_command_start WHEN TAG IN ('CREATE TABLE', 'CREATE SCHEMA')
     EXECUTE FUNCTION snowflake_adopt_keys();
 COMMENT ON EVENT TRIGGER _snowflake_adopt_keys IS
-    'Lets serial and identity columns of new tables take their ids from snowflake_nextval(), if '
-    'snowflake_convert.adopt_keys says so';
+    'Lets bigint keys of new tables take their ids from snowflake_nextval(), if '
+    'snowflake_convert.adopt_keys is on';
 
 CREATE FUNCTION snowflake_convert(relation pg_catalog.regclass, column_name pg_catalog.name, segment pg_catalog.text, dry_run boolean DEFAULT false) RETURNS SETOF pg_catalog.text
     AS 'MODULE_PATHNAME', 'snowflake_convert_segment' LANGUAGE C VOLATILE PARALLEL UNSAFE

@@ -1,176 +1,277 @@
-// snowflake_convert.adopt_keys: CREATE TABLE gives serial and identity columns the default
-// snowflake_nextval(), and columns that come to refer to ids become bigint.
+// snowflake_convert.adopt_keys: in CREATE TABLE, a bigint column that is serial or an identity
+// becomes bigint NOT NULL DEFAULT snowflake_nextval().
 //
-// 1. The event trigger _snowflake_adopt_keys calls this after the command, in any session: if the
-//    library is not loaded, the call loads it. A key that cannot be adopted is an ERROR, so no
-//    table silently keeps a sequence.
-// 2. What a dump, an extension's script or pg_upgrade creates is as it is meant to be. pg_dump adds
-//    sequences by ALTER TABLE, which gives no default here, and marks its scripts by
-//    check_function_bodies.
-// 3. All of it runs with the rights of the command's role, and reaches others' code only as
-//    snowflake_convert() does. The setting is off meanwhile, so the statements of a conversion do
-//    not begin another.
+// 1. The event trigger _snowflake_adopt_keys calls this before the command, and this changes the
+//    command's parse tree. The rest is as if the command had been written so: rights, errors, what
+//    dumps and replicas get. The tree belongs to this execution, because ProcessUtility() copies
+//    the tree of a plan that is kept.
+// 2. What is not a key by the tree keeps what it has: nothing is widened. A narrow column that
+//    refers to an adopted key would refuse each id, so it is an error now. Catalogs are read only
+//    for the tables that such columns name.
+// 3. Dumps add sequences by ALTER TABLE, so they are restored as they are.
 #include "convert/adopt.h"
 
-#include "convert/convert.h"
-#include "convert/query.h"
-#include "pg/report.h"
-#include "pg/security_context.h"
 #include "pg/catalogs.h"
+#include "pg/execution.h"
+#include "pg/extension.h"
+#include "pg/report.h"
 
 namespace snowflake {
 namespace {
-enum class AdoptKeys : int { kOff, kOn, kBigint };
+bool adopt_keys = false;
 
-const config_enum_entry kAdoptKeysOptions[] = {
-    {"off", static_cast<int>(AdoptKeys::kOff), false},       {"on", static_cast<int>(AdoptKeys::kOn), false},
-    {"bigint", static_cast<int>(AdoptKeys::kBigint), false}, {"false", static_cast<int>(AdoptKeys::kOff), true},
-    {"true", static_cast<int>(AdoptKeys::kOn), true},        {"no", static_cast<int>(AdoptKeys::kOff), true},
-    {"yes", static_cast<int>(AdoptKeys::kOn), true},         {"0", static_cast<int>(AdoptKeys::kOff), true},
-    {"1", static_cast<int>(AdoptKeys::kOn), true},           {nullptr, 0, false},
+struct Command {
+  List *tables;   // CreateStmt
+  Oid schema;     // of the tables; InvalidOid: the command creates it
+  List *adopted;  // ColumnDef
 };
 
-int adopt_keys;
-
-// The keys of tables that the command created: columns with a sequence of their own, which refer to
-// no other table.
-constexpr char kKeys[] = R"(
-SELECT DISTINCT c.oid, a.attnum, a.attname::text, pg_describe_object('pg_class'::regclass, c.oid, a.attnum),
-    a.atttypid
-FROM pg_event_trigger_ddl_commands() e
-JOIN pg_class c ON e.classid = 'pg_class'::regclass AND c.oid = e.objid AND c.relpersistence <> 't'
-JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
-JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass
-    AND d.refobjid = c.oid AND d.refobjsubid = a.attnum AND d.deptype IN ('a', 'i')
-JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S'
-WHERE e.command_tag = 'CREATE TABLE'
-    AND (d.deptype = 'i' OR EXISTS (
-        SELECT FROM pg_attrdef x
-        JOIN pg_depend u ON u.classid = 'pg_attrdef'::regclass AND u.objid = x.oid AND u.refobjid = s.oid
-            AND u.refclassid = 'pg_class'::regclass
-        WHERE x.adrelid = c.oid AND x.adnum = a.attnum))
-    AND NOT EXISTS (
-        SELECT FROM pg_constraint f
-        WHERE f.contype = 'f' AND f.conrelid = c.oid AND f.confrelid <> c.oid AND a.attnum = ANY (f.conkey))
-ORDER BY c.oid, a.attnum)";
-
-// Columns of the command's tables that are narrower than the ids to which they refer: from which a
-// foreign key leads, over any number of steps, to a default that calls snowflake_nextval().
-constexpr char kReferring[] = R"(
-WITH RECURSIVE refers(relation, number, to_relation, to_number) AS (
-    SELECT f.conrelid, k.referring, f.confrelid, k.referred
-    FROM pg_event_trigger_ddl_commands() e
-    JOIN pg_class c ON e.classid = 'pg_class'::regclass AND c.oid = e.objid AND c.relpersistence <> 't'
-    JOIN pg_constraint f ON f.contype = 'f' AND f.conrelid = c.oid,
-    unnest(f.conkey, f.confkey) AS k(referring, referred)
-    UNION
-    SELECT r.relation, r.number, f.confrelid, k.referred
-    FROM refers r JOIN pg_constraint f ON f.contype = 'f' AND f.conrelid = r.to_relation,
-    unnest(f.conkey, f.confkey) AS k(referring, referred)
-    WHERE k.referring = r.to_number)
-SELECT DISTINCT a.attrelid, a.attnum, a.attname::text,
-    pg_describe_object('pg_class'::regclass, a.attrelid, a.attnum), a.atttypid
-FROM refers r
-JOIN pg_attribute a ON a.attrelid = r.relation AND a.attnum = r.number
-    AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype)
-JOIN pg_attrdef x ON x.adrelid = r.to_relation AND x.adnum = r.to_number
-JOIN pg_depend u ON u.classid = 'pg_attrdef'::regclass AND u.objid = x.oid AND u.refclassid = 'pg_proc'::regclass
-JOIN pg_proc p ON p.oid = u.refobjid AND p.proname = 'snowflake_nextval'
-JOIN pg_depend m ON m.classid = 'pg_proc'::regclass AND m.objid = p.oid AND m.deptype = 'e'
-    AND m.refclassid = 'pg_extension'::regclass
-JOIN pg_extension o ON o.oid = m.refobjid AND o.extname = 'snowflake'
-ORDER BY a.attrelid, a.attnum)";
-
-struct KeyColumn {
-  Oid table;
-  const char *name;
-  const char *described;
-  Oid type;
-};
-
-// The columns that a query finds. They stay until SPI_finish().
-List *FindColumns(const char *query) {
-  Query(query);
-  List *columns = NIL;
-  for (int64_t row = 0; row < Rows(); ++row) {
-    KeyColumn *column = static_cast<KeyColumn *>(palloc(sizeof(KeyColumn)));
-    *column = {OidField(row, 1), Text(row, 3), Text(row, 4), OidField(row, 5)};
-    columns = lappend(columns, column);
-  }
-  return columns;
+// InvalidOid: the column is not serial.
+Oid SerialType(const ColumnDef &column) {
+  const TypeName *type = column.typeName;
+  if (type == nullptr || list_length(type->names) != 1 || type->pct_type || type->arrayBounds != NIL) return InvalidOid;
+  const char *name = strVal(linitial(type->names));
+  const auto is = [&](const char *one, const char *other) {
+    return strcmp(name, one) == 0 || strcmp(name, other) == 0;
+  };
+  if (is("bigserial", "serial8")) return INT8OID;
+  if (is("serial", "serial4")) return INT4OID;
+  return is("smallserial", "serial2") ? INT2OID : InvalidOid;
 }
 
-void SayWhy(void *described) {
-  errcontext("while adopting %s, because of snowflake_convert.adopt_keys", static_cast<const char *>(described));
+// InvalidOid: the tree does not say it, or there is no such type.
+Oid TypeOf(const ColumnDef &column) {
+  const Oid serial = SerialType(column);
+  if (OidIsValid(serial) || column.typeName == nullptr) return serial;
+  return LookupTypeNameOid(nullptr, column.typeName, true);
 }
 
-void AdoptColumn(Oid fn_oid, const KeyColumn &column, bool widen) {
-  ErrorContextCallback why = {};
-  why.callback = SayWhy;
-  why.arg = const_cast<char *>(column.described);
-  why.previous = error_context_stack;
-  error_context_stack = &why;
-  ConvertColumn(fn_oid, column.table, column.name, widen);
-  error_context_stack = why.previous;
-  ereport(NOTICE, (widen ? errmsg("%s is now bigint, because it refers to ids", column.described)
-                         : errmsg("%s now takes its ids from snowflake_nextval()", column.described)));
-}
-
-void AdoptColumns(Oid fn_oid, const char *query, bool widen, bool only_bigint = false) {
+Constraint *FindConstraint(const ColumnDef &column, ConstrType type) {
   ListCell *cell = nullptr;
-  foreach (cell, FindColumns(query)) {
-    const KeyColumn &column = *static_cast<const KeyColumn *>(lfirst(cell));
-    if (!only_bigint || column.type == INT8OID) AdoptColumn(fn_oid, column, widen);
+  foreach (cell, column.constraints)
+    if (lfirst_node(Constraint, cell)->contype == type) return lfirst_node(Constraint, cell);
+  return nullptr;
+}
+
+ColumnDef *FindColumn(const CreateStmt &table, const char *name) {
+  ListCell *cell = nullptr;
+  foreach (cell, table.tableElts) {
+    ColumnDef *column = static_cast<ColumnDef *>(lfirst(cell));
+    if (IsA(column, ColumnDef) && strcmp(column->colname, name) == 0) return column;
+  }
+  return nullptr;
+}
+
+// Calls visit(constraint, names of its columns) for each constraint of that type.
+template <typename Visit>
+void ForEachConstraint(const CreateStmt &table, ConstrType type, Visit visit) {
+  ListCell *cell = nullptr, *of_column = nullptr;
+  foreach (cell, table.tableElts) {
+    const Node *element = static_cast<const Node *>(lfirst(cell));
+    if (IsA(element, Constraint)) {
+      const Constraint &constraint = *reinterpret_cast<const Constraint *>(element);
+      if (constraint.contype == type) visit(constraint, type == CONSTR_FOREIGN ? constraint.fk_attrs : constraint.keys);
+    } else if (IsA(element, ColumnDef)) {
+      const ColumnDef &column = *reinterpret_cast<const ColumnDef *>(element);
+      foreach (of_column, column.constraints)
+        if (lfirst_node(Constraint, of_column)->contype == type)
+          visit(*lfirst_node(Constraint, of_column), list_make1(makeString(column.colname)));
+    }
   }
 }
 
-bool AddsForeignKey(const List *constraints) {
+// The table of this command that a name means; nullptr: it means another one. A name without a
+// schema that is also a table's of the command is taken for that table.
+const CreateStmt *FindTable(const Command &command, const RangeVar &name) {
+  if (name.schemaname != nullptr && get_namespace_oid(name.schemaname, true) != command.schema) return nullptr;
   ListCell *cell = nullptr;
-  foreach (cell, constraints)
-    if (lfirst_node(Constraint, cell)->contype == CONSTR_FOREIGN) return true;
-  return false;
+  foreach (cell, command.tables)
+    if (strcmp(lfirst_node(CreateStmt, cell)->relation->relname, name.relname) == 0)
+      return lfirst_node(CreateStmt, cell);
+  return nullptr;
 }
 
-// Whether there may be something to do after this command.
-bool Concerns(const Node *command) {
-  if (!IsA(command, AlterTableStmt)) return IsA(command, CreateStmt) || IsA(command, CreateSchemaStmt);
-  ListCell *cell = nullptr;
-  foreach (cell, reinterpret_cast<const AlterTableStmt *>(command)->cmds) {
-    const AlterTableCmd *action = lfirst_node(AlterTableCmd, cell);
-    if (action->subtype == AT_AddConstraint && castNode(Constraint, action->def)->contype == CONSTR_FOREIGN)
-      return true;
-    if (action->subtype == AT_AddColumn && AddsForeignKey(castNode(ColumnDef, action->def)->constraints)) return true;
+// A column that refers to another table takes its values from there.
+bool IsKey(const Command &command, const CreateStmt &table, const ColumnDef &column) {
+  if (TypeOf(column) != INT8OID || (!OidIsValid(SerialType(column)) && !FindConstraint(column, CONSTR_IDENTITY)))
+    return false;
+  bool refers = false;
+  ForEachConstraint(table, CONSTR_FOREIGN, [&](const Constraint &key, const List *columns) {
+    ListCell *cell = nullptr;
+    foreach (cell, columns)
+      refers |= strcmp(strVal(lfirst(cell)), column.colname) == 0 && FindTable(command, *key.pktable) != &table;
+  });
+  return !refers;
+}
+
+Oid ExtensionSchema() { return SchemaOfExtension(get_extension_oid("snowflake", false)); }
+
+// What PostgreSQL itself does with a serial column, with another function.
+void AdoptKey(const CreateStmt &table, ColumnDef *column) {
+  // The event trigger's memory ends before the command.
+  MemoryContext outer = MemoryContextSwitchTo(GetMemoryChunkContext(column));
+  Constraint *value = nullptr;
+  if (OidIsValid(SerialType(*column))) {
+    column->typeName->names = NIL;
+    column->typeName->typeOid = INT8OID;
+    value = makeNode(Constraint);
+    value->location = -1;
+    column->constraints = lappend(column->constraints, value);
+  } else {
+    value = FindConstraint(*column, CONSTR_IDENTITY);
   }
-  return false;
+  value->contype = CONSTR_DEFAULT;
+  value->raw_expr = reinterpret_cast<Node *>(makeFuncCall(
+      list_make2(makeString(get_namespace_name(ExtensionSchema())), makeString(pstrdup("snowflake_nextval"))), NIL,
+      COERCE_EXPLICIT_CALL, -1));
+  column->constraints = lappend(column->constraints, NotNullConstraint());
+  MemoryContextSwitchTo(outer);
+
+  StringInfoData options;
+  initStringInfo(&options);
+  ListCell *cell = nullptr;
+  foreach (cell, value->options)
+    appendStringInfo(&options, "%s%s", options.len > 0 ? ", " : "", lfirst_node(DefElem, cell)->defname);
+  ereport(NOTICE,
+          (errmsg("column \"%s\" of table \"%s\" now takes its ids from snowflake_nextval()", column->colname,
+                  table.relation->relname),
+           options.len > 0 ? errdetail("It has no sequence, so these options have no effect: %s.", options.data) : 0));
 }
 
-void AdoptKey(Oid fn_oid) {
-  const bool only_bigint = adopt_keys == static_cast<int>(AdoptKeys::kBigint);
-  const SecurityContext outer = EnterSecurityContext(GetUserId());
-  SetForLevel("snowflake_convert.adopt_keys", "off");
-  SetForLevel("row_security", "off");  // as snowflake_convert() has it
-  SPI_connect();
-  AdoptColumns(fn_oid, kKeys, false, only_bigint);
-  AdoptColumns(fn_oid, kReferring, true);
-  SPI_finish();
-  LeaveSecurityContext(outer);
+List *PrimaryKey(const CreateStmt &table) {
+  List *names = NIL;
+  ForEachConstraint(table, CONSTR_PRIMARY, [&](const Constraint &, List *columns) { names = columns; });
+  return names;
+}
+
+List *PrimaryKey(Relation table) {
+  RelationGetIndexList(table);  // which sets rd_pkindex
+  if (!OidIsValid(table->rd_pkindex)) return NIL;
+  List *names = NIL;
+  Relation index = index_open(table->rd_pkindex, AccessShareLock);
+  for (int i = 0; i < index->rd_index->indnkeyatts; ++i)
+    names = lappend(names, makeString(get_attname(RelationGetRelid(table), index->rd_index->indkey.values[i], false)));
+  index_close(index, AccessShareLock);
+  return names;
+}
+
+// The function whose result a default is; InvalidOid: it is something else.
+Oid FunctionOf(const Node *value) {
+  return value != nullptr && IsA(value, FuncExpr) ? reinterpret_cast<const FuncExpr *>(value)->funcid : InvalidOid;
+}
+
+bool TakesIds(Relation table, const char *column) {
+  const AttrNumber number = get_attnum(RelationGetRelid(table), column);
+  const Oid function = number > 0 ? FunctionOf(build_column_default(table, number)) : InvalidOid;
+  return OidIsValid(function) && get_func_namespace(function) == ExtensionSchema() &&
+         strcmp(get_func_name(function), "snowflake_nextval") == 0;
+}
+
+bool IsNarrow(const ColumnDef *column) {
+  Oid type = column != nullptr ? TypeOf(*column) : InvalidOid;
+  if (OidIsValid(type)) type = getBaseType(type);
+  return type == INT2OID || type == INT4OID;
+}
+
+void CheckForeignKey(const Command &command, const CreateStmt &table, const Constraint &key, const List *columns) {
+  bool narrow = false;
+  ListCell *cell = nullptr, *other = nullptr;
+  foreach (cell, columns) narrow |= IsNarrow(FindColumn(table, strVal(lfirst(cell))));
+  if (!narrow) return;
+  const CreateStmt *own = FindTable(command, *key.pktable);
+  // If there is no such table, the command fails.
+  Relation there = own == nullptr ? relation_openrv_extended(key.pktable, AccessShareLock, true) : nullptr;
+  if (own == nullptr && there == nullptr) return;
+  const List *referred = key.pk_attrs != NIL ? key.pk_attrs : own != nullptr ? PrimaryKey(*own) : PrimaryKey(there);
+  forboth(cell, columns, other, referred) {
+    const ColumnDef *column = FindColumn(table, strVal(lfirst(cell)));
+    const char *name = strVal(lfirst(other));
+    if (!IsNarrow(column)) continue;
+    if (own != nullptr ? list_member_ptr(command.adopted, FindColumn(*own, name)) : TakesIds(there, name))
+      ereport(ERROR,
+              (errcode(ERRCODE_DATATYPE_MISMATCH),
+               errmsg("column \"%s\" of table \"%s\" is too narrow for ids", column->colname, table.relation->relname),
+               errdetail("It is of type %s and refers to column \"%s\" of table \"%s\", which takes its ids from "
+                         "snowflake_nextval().",
+                         format_type_be(TypeOf(*column)), name, key.pktable->relname),
+               errhint("Make it bigint.")));
+  }
+  if (there != nullptr) relation_close(there, AccessShareLock);
+}
+
+// PostgreSQL makes the columns of LIKE after this.
+void NoteCopies(const CreateStmt &table, const TableLikeClause &like) {
+  if ((like.options & (CREATE_TABLE_LIKE_IDENTITY | CREATE_TABLE_LIKE_DEFAULTS)) == 0) return;
+  Relation source = relation_openrv_extended(like.relation, AccessShareLock, true);
+  if (source == nullptr) return;
+  for (int i = 0; i < source->rd_att->natts; ++i) {
+    const FormData_pg_attribute &column = *TupleDescAttr(source->rd_att, i);
+    if (column.attisdropped || column.atttypid != INT8OID) continue;
+    const Node *value = build_column_default(source, column.attnum);
+    if (value == nullptr) continue;
+    const bool identity = IsA(value, NextValueExpr) && (like.options & CREATE_TABLE_LIKE_IDENTITY) != 0;
+    const bool copied = FunctionOf(value) == F_NEXTVAL && (like.options & CREATE_TABLE_LIKE_DEFAULTS) != 0;
+    if (identity || copied)
+      ereport(NOTICE, (errmsg("column \"%s\" of table \"%s\" takes its numbers from a sequence",
+                              NameStr(column.attname), table.relation->relname),
+                       errdetail("LIKE copies it from table \"%s\".", like.relation->relname),
+                       errhint("snowflake_convert() can convert it.")));
+  }
+  relation_close(source, AccessShareLock);
+}
+
+void AdoptKeys(Command *command) {
+  ListCell *cell = nullptr, *element = nullptr;
+  foreach (cell, command->tables) {
+    const CreateStmt &table = *lfirst_node(CreateStmt, cell);
+    foreach (element, table.tableElts) {
+      Node *node = static_cast<Node *>(lfirst(element));
+      if (IsA(node, TableLikeClause)) NoteCopies(table, *castNode(TableLikeClause, node));
+      if (!IsA(node, ColumnDef) || !IsKey(*command, table, *castNode(ColumnDef, node))) continue;
+      AdoptKey(table, castNode(ColumnDef, node));
+      command->adopted = lappend(command->adopted, node);
+    }
+  }
+  foreach (cell, command->tables) {
+    const CreateStmt &table = *lfirst_node(CreateStmt, cell);
+    ForEachConstraint(table, CONSTR_FOREIGN, [&](const Constraint &key, const List *columns) {
+      CheckForeignKey(*command, table, key, columns);
+    });
+  }
+}
+
+bool IsTemporary(const CreateStmt &table) { return table.relation->relpersistence == RELPERSISTENCE_TEMP; }
+
+void AdoptKeysOf(Node *tree) {
+  Command command = {};
+  if (IsA(tree, CreateStmt)) {
+    CreateStmt *table = castNode(CreateStmt, tree);
+    // Also finds out whether the table is in pg_temp.
+    Oid existing = InvalidOid;
+    command.schema = RangeVarGetAndCheckCreationNamespace(table->relation, NoLock, &existing);
+    if (!OidIsValid(existing) && !IsTemporary(*table)) command.tables = list_make1(table);
+  } else if (IsA(tree, CreateSchemaStmt)) {
+    ListCell *cell = nullptr;
+    foreach (cell, castNode(CreateSchemaStmt, tree)->schemaElts)
+      if (IsA(lfirst(cell), CreateStmt) && !IsTemporary(*lfirst_node(CreateStmt, cell)))
+        command.tables = lappend(command.tables, lfirst(cell));
+  }
+  AdoptKeys(&command);
 }
 
 }  // namespace
 
 void DefineAdoption() {
-  DefineCustomEnumVariable("snowflake_convert.adopt_keys", "Serial and identity columns of new tables take ids.",
-                           "They become bigint DEFAULT snowflake_nextval(); bigint leaves out narrower columns.",
-                           &adopt_keys, static_cast<int>(AdoptKeys::kOff), kAdoptKeysOptions, PGC_USERSET,
-                           GUC_ALLOW_IN_PARALLEL, nullptr, nullptr, nullptr);
+  DefineCustomBoolVariable("snowflake_convert.adopt_keys", "Keys of new tables take ids.",
+                           "CREATE TABLE gives serial and identity columns of type bigint the default "
+                           "snowflake_nextval().",
+                           &adopt_keys, false, PGC_USERSET, GUC_ALLOW_IN_PARALLEL, nullptr, nullptr, nullptr);
 }
 
 SNOWFLAKE_FUNCTION(snowflake_adopt_keys) {
   if (!CALLED_AS_EVENT_TRIGGER(fcinfo)) ReportNotTrigger("snowflake_adopt_keys");
-  const bool restores = creating_extension || !check_function_bodies || IsBinaryUpgrade;
-  const Node *command = reinterpret_cast<const EventTriggerData *>(fcinfo->context)->parsetree;
-  const bool off = adopt_keys == static_cast<int>(AdoptKeys::kOff);
-  if (!off && !restores && Concerns(command)) AdoptKey(fcinfo->flinfo->fn_oid);
+  if (adopt_keys && !creating_extension)
+    AdoptKeysOf(reinterpret_cast<const EventTriggerData *>(fcinfo->context)->parsetree);
   return Datum{0};
 }
 

@@ -27,6 +27,8 @@ extern "C" {
 #include "commands/dbcommands.h"
 #include "commands/extension.h"
 #include "commands/sequence.h"
+#include "parser/parse_type.h"
+#include "rewrite/rewriteHandler.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -84,6 +86,18 @@ inline bool IsEnforced(const ConstrCheck &check) {
 #else
   return true;
 #endif
+}
+
+// NOT NULL, as the grammar has it for a column. 18 made it a constraint that may be without effect.
+inline Constraint *NotNullConstraint() {
+  Constraint *constraint = makeNode(Constraint);
+  constraint->contype = CONSTR_NOTNULL;
+  constraint->initially_valid = true;
+  constraint->location = -1;
+#if PG_VERSION_NUM >= 180000
+  constraint->is_enforced = true;
+#endif
+  return constraint;
 }
 
 inline bool IsLocked(Oid relation, LOCKMODE mode) {

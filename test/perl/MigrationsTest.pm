@@ -1,5 +1,5 @@
-# What the tests of migrations share: databases in which snowflake_convert.adopt_keys is on, and the content
-# of the catalogs after a tool's own migration has run there.
+# What the tests of migrations share: databases in which snowflake_convert.adopt_keys is on, and the
+# content of the catalogs after a tool's own migration has run there.
 #
 # Each tool makes the same tables from its own models: authors, who may have another author as their
 # mentor; books, each of one author; tags; and a table that joins books and tags.
@@ -17,8 +17,8 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-our @EXPORT = qw(migration_server fresh_database command_runs command_says are_adopted nothing_changed columns_of javascript_server javascript_project
-  javascript_uses);
+our @EXPORT = qw(migration_server fresh_database command_runs command_says are_adopted none_is_adopted nothing_changed columns_of javascript_server
+  javascript_project javascript_uses);
 
 my $server;
 
@@ -30,8 +30,8 @@ sub migration_server
 	return $server;
 }
 
-# A new database, to which the environment leads. `schema`: the extension's schema; undef: there is
-# no extension. `adopt_keys`: the setting's value.
+# A new database, to which the environment leads. `schema`: the extensions' schema; undef: there are
+# none. `adopt_keys`: the setting's value.
 sub fresh_database
 {
 	my ($name, %options) = @_;
@@ -77,19 +77,19 @@ sub columns_of
 		ORDER BY c.relname COLLATE "C", a.attnum});
 }
 
-# Checks in the catalogs that so many keys get ids, that each referring column is bigint, and that
-# no sequence is left; and that each key has rows, all with ids of a moment ago. `but` names tables
-# whose keys need no rows.
+# Checks in the catalogs that so many keys get ids, that each column that refers to them is bigint,
+# and that so many sequences are left; and that each of these keys has rows, all with ids of a moment
+# ago. `but` names tables whose keys need no rows.
 sub are_adopted
 {
-	my ($db, $what, $keys, @but) = @_;
+	my ($db, $what, $keys, $sequences, @but) = @_;
 	my @adopted = grep { / bigint (?:snowflake\.)?snowflake_nextval\(\)$/ } columns_of($db);
 	is(scalar @adopted, $keys, "$what: keys that take ids") or diag(join "\n", columns_of($db));
-	is($server->safe_psql($db, q{SELECT string_agg(DISTINCT a.atttypid::regtype::text, ' ') FROM pg_constraint f
-			JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = ANY (f.conkey) WHERE f.contype = 'f'}),
+	is($server->safe_psql($db, q{SELECT string_agg(DISTINCT a.atttypid::regtype::text, ' ') FROM pg_constraint f, unnest(conkey, confkey) AS k(referring, referred),
+			pg_attribute a, pg_attrdef d WHERE f.contype = 'f' AND a.attrelid = conrelid AND a.attnum = referring
+			AND d.adrelid = confrelid AND d.adnum = referred AND pg_get_expr(adbin, adrelid) ~ 'snowflake_nextval'}),
 		'bigint', '... columns that refer to them are bigint');
-	is($server->safe_psql($db, q{SELECT count(*) FROM pg_class WHERE relkind = 'S' AND oid >= 16384 AND relname !~ '^snowflake_'}),
-		'0', '... no sequence is left');
+	is(sequences($db), $sequences, '... other keys have their sequences');
 	for (@adopted)
 	{
 		my ($table, $column) = /^(.*)\.(\S+) bigint/;
@@ -101,6 +101,17 @@ sub are_adopted
 	}
 	return;
 }
+
+# Checks that every key has its sequence.
+sub none_is_adopted
+{
+	my ($db, $what, $sequences) = @_;
+	is(sequences($db), $sequences, "$what: keys have their sequences") or diag(join "\n", columns_of($db));
+	is((grep { /snowflake/ } columns_of($db)), 0, '... none takes ids');
+	return;
+}
+
+sub sequences { my ($db) = @_; return $server->safe_psql($db, q{SELECT count(*) FROM pg_class WHERE relkind = 'S' AND oid >= 16384 AND relname !~ '^snowflake_'}); }
 
 sub nothing_changed
 {

@@ -1,15 +1,20 @@
-# snowflake_convert.adopt_keys beyond one session's tables (section 14 of the design). Dumps in every form
-# restore tables unchanged. Roles get no additional rights, and code that others planted is not
-# called. The setting needs no loaded library, and can be switched off.
+# snowflake_convert.adopt_keys beyond one session's tables (section 14 of the design). The setting
+# needs no loaded library, and ends with the extension, also if the library's file is missing. Roles
+# get no additional rights. Scripts of extensions and dumps in every form make their tables unchanged.
 
 use strict;
 use warnings;
 
+use Installation;
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-my $server = new_server('adopting', preload => 0, conf => "max_worker_processes = 20\n");
+my $home = own_installation();
+my $scripts = installed($home, 'sharedir') . '/extension';
+append_to_file("$scripts/makes_keys.control", "default_version = '1'\n");
+append_to_file("$scripts/makes_keys--1.sql", 'CREATE TABLE made_by_script (id bigserial PRIMARY KEY, first_id integer REFERENCES public.first);');
+my $server = new_server('adopting', home => $home, preload => 0, conf => "max_worker_processes = 20\n");
 start_server($server);
 my $dir = PostgreSQL::Test::Utils::tempdir();
 
@@ -30,82 +35,65 @@ my $adopted = 'bigint ids.snowflake_nextval()';
 ### No library is loaded: the setting is a placeholder, and the first CREATE TABLE loads the library
 
 $server->safe_psql('postgres', 'CREATE DATABASE shop');
-on('CREATE SCHEMA ids; CREATE EXTENSION snowflake SCHEMA ids; CREATE EXTENSION snowflake_convert SCHEMA ids; ALTER DATABASE shop SET snowflake_convert.adopt_keys = on');
-on('CREATE TABLE first (id serial PRIMARY KEY)');
+on('CREATE SCHEMA ids; CREATE EXTENSION snowflake SCHEMA ids; CREATE SCHEMA tools; CREATE EXTENSION snowflake_convert SCHEMA tools;
+	ALTER DATABASE shop SET snowflake_convert.adopt_keys = on');
+on('CREATE TABLE first (id bigserial PRIMARY KEY)');
 is(column('first'), $adopted, 'a session without the library adopts');
-on('CREATE TABLE second (id serial PRIMARY KEY, first_id integer); ALTER TABLE second ADD FOREIGN KEY (first_id) REFERENCES first');
-is(column('second', 'first_id'), 'bigint', '... and widens');
-on('ALTER ROLE CURRENT_USER IN DATABASE shop SET snowflake_convert.adopt_keys = off; ');
-on('CREATE TABLE third (id serial PRIMARY KEY)');
-like(column('third'), qr/^integer nextval/, "a role's setting counts");
+fails('CREATE TABLE second (id bigserial PRIMARY KEY, first_id integer REFERENCES first)', '42804',
+	qr/column "first_id" of table "second" is too narrow for ids.*type integer and refers to column "id" of table "first".*HINT/s, '... and refuses a narrow reference');
+on('ALTER ROLE CURRENT_USER IN DATABASE shop SET snowflake_convert.adopt_keys = off');
+on('CREATE TABLE third (id bigserial PRIMARY KEY)');
+like(column('third'), qr/^bigint nextval/, "a role's setting counts");
 on('ALTER ROLE CURRENT_USER IN DATABASE shop RESET snowflake_convert.adopt_keys');
-on('SET session_replication_role = replica; CREATE TABLE fourth (id serial PRIMARY KEY)');
-like(column('fourth'), qr/^integer nextval/, 'a session that applies changes of others adopts nothing');
+on('SET session_replication_role = replica; CREATE TABLE fourth (id bigserial PRIMARY KEY)');
+like(column('fourth'), qr/^bigint nextval/, 'a session that applies changes of others adopts nothing');
 if ($server->pg_version >= 17)
 {
-	on('SET event_triggers = off; CREATE TABLE fifth (id serial PRIMARY KEY)');
-	like(column('fifth'), qr/^integer nextval/, 'event_triggers = off');
+	on('SET event_triggers = off; CREATE TABLE fifth (id bigserial PRIMARY KEY)');
+	like(column('fifth'), qr/^bigint nextval/, 'event_triggers = off');
 }
-on('ALTER EVENT TRIGGER _snowflake_adopt_keys DISABLE; CREATE TABLE sixth (id serial PRIMARY KEY)');
-like(column('sixth'), qr/^integer nextval/, 'the event trigger is disabled');
-on('ALTER EVENT TRIGGER _snowflake_adopt_keys ENABLE');
+on('CREATE EXTENSION makes_keys');
+like(column('made_by_script'), qr/^bigint nextval/, 'an extension creates its tables as its script says');
 
 # Before 17 ids need a preloaded library.
 $server->append_conf('postgresql.conf', preloading(1));
 $server->restart;
 
-# From 17 on a partition has an identity, which is its parent's.
-on('SET snowflake_convert.adopt_keys = off; CREATE TABLE parts (id bigint GENERATED ALWAYS AS IDENTITY, at date) PARTITION BY RANGE (at)');
-my $error = (query_error($server, 'shop', 'CREATE TABLE part PARTITION OF parts DEFAULT; INSERT INTO parts (at) VALUES (now())'))[0];
-is($error, '00000', 'a partition of a table with an identity is created');
-is(on('SELECT max(id) FROM parts'), '1', "... and has its parent's numbers");
-
-### The extension and the table in one transaction
+### The extensions and the table in one transaction
 
 $server->safe_psql('postgres', 'CREATE DATABASE at_once');
-$server->safe_psql('at_once', 'BEGIN; CREATE EXTENSION snowflake_convert CASCADE; SET snowflake_convert.adopt_keys = on; CREATE TABLE t (id serial PRIMARY KEY, n int); COMMIT');
+$server->safe_psql('at_once', 'BEGIN; CREATE EXTENSION snowflake_convert CASCADE; SET snowflake_convert.adopt_keys = on; CREATE TABLE t (id bigserial PRIMARY KEY, n int); COMMIT');
 is($server->safe_psql('at_once', 'INSERT INTO t (n) VALUES (1) RETURNING id > 1::bigint << 40'), 't', 'extension and table in one transaction: ids after the commit');
-is((query_error($server, 'at_once', 'BEGIN; DROP EXTENSION snowflake CASCADE; CREATE EXTENSION snowflake_convert CASCADE; SET snowflake_convert.adopt_keys = on;
-	CREATE TABLE u (id serial PRIMARY KEY, n int); INSERT INTO u (n) VALUES (1); COMMIT'))[0], '55000', '... and none before');
 
 ### Rights
 
 on('CREATE ROLE alice; CREATE ROLE bob; CREATE ROLE outside; CREATE SCHEMA work; GRANT USAGE, CREATE ON SCHEMA work TO alice, bob, outside;
 	GRANT USAGE ON SCHEMA ids TO alice, bob');
-on('SET ROLE alice; CREATE TABLE work.author (id serial PRIMARY KEY, name text); GRANT REFERENCES, SELECT ON work.author TO bob');
-is(column('work.author'), $adopted, 'an ordinary role adopts in its own table');
+on('SET ROLE alice; CREATE TABLE work.author (id bigserial PRIMARY KEY, name text); GRANT REFERENCES, SELECT, INSERT ON work.author TO bob');
+is(column('work.author'), $adopted, 'an ordinary role adopts, without rights in the schema of snowflake_convert');
 on(q{SET ROLE alice; INSERT INTO work.author (name) VALUES ('a')});
-fails('SET ROLE outside; CREATE TABLE work.nothing (id serial PRIMARY KEY)', '42501', qr/permission denied for schema ids.*CONTEXT:.*because of snowflake_convert.adopt_keys/s,
-	'a role without USAGE on the schema of the extension cannot');
-fails('SET ROLE bob; CREATE TABLE work.book (id serial PRIMARY KEY, author_id integer REFERENCES work.author)', '42501',
-	qr/cannot convert a table together with table work.author.*HINT.*CONTEXT:.*column author_id of table work.book/s, "a narrow column that refers to another role's table");
-is(on(q{SELECT count(*) FROM pg_class WHERE relname IN ('nothing', 'book', 'book_id_seq', 'nothing_id_seq')}), '0', '... and nothing is created');
-on('SET ROLE bob; CREATE TABLE work.book (id serial PRIMARY KEY, author_id bigint REFERENCES work.author)');
-is(column('work.book'), $adopted, '... one of 64 bits may');
-on('CREATE FUNCTION work.make() RETURNS void LANGUAGE sql SECURITY DEFINER AS $$CREATE TABLE work.made (id serial PRIMARY KEY)$$;
+fails('SET ROLE outside; CREATE TABLE work.nothing (id bigserial PRIMARY KEY)', '42501', qr/permission denied for schema ids/, 'a role without USAGE on the schema of snowflake cannot');
+is(on(q{SELECT count(*) FROM pg_class WHERE relname IN ('nothing', 'nothing_id_seq')}), '0', '... and nothing is created');
+on('SET ROLE bob; CREATE TABLE work.book (id bigserial PRIMARY KEY, author_id bigint REFERENCES work.author)');
+is(column('work.book'), $adopted, "a reference to another role's table");
+fails('REVOKE EXECUTE ON FUNCTION ids.snowflake_nextval() FROM PUBLIC; SET ROLE bob; INSERT INTO work.book DEFAULT VALUES', '42501', qr/permission denied for function snowflake_nextval/,
+	'the default needs EXECUTE, as one that is written by hand');
+on('GRANT EXECUTE ON FUNCTION ids.snowflake_nextval() TO PUBLIC');
+on('CREATE FUNCTION work.make() RETURNS void LANGUAGE sql SECURITY DEFINER AS $$CREATE TABLE work.made (id bigserial PRIMARY KEY)$$;
 	ALTER FUNCTION work.make() OWNER TO alice; SET ROLE bob; SELECT work.make()');
 is(column('work.made') . on(q{SELECT ' ' || relowner::regrole FROM pg_class WHERE relname = 'made'}), "$adopted alice", 'SECURITY DEFINER: the table is adopted, and the definer owns it');
+on('CREATE SCHEMA of_alice AUTHORIZATION alice CREATE TABLE made (id bigserial PRIMARY KEY)');
+is(column('of_alice.made'), $adopted, 'CREATE SCHEMA AUTHORIZATION');
 
-# The event trigger does not call objects that a role created to shadow PostgreSQL's names.
-on(q{CREATE TABLE public.called (who name); GRANT INSERT ON public.called TO PUBLIC; CREATE SCHEMA planted AUTHORIZATION bob});
+# Objects that another role created to shadow PostgreSQL's names are not called.
+on('CREATE SCHEMA planted AUTHORIZATION bob');
 on(q{SET ROLE bob; SET search_path = planted;
-	CREATE FUNCTION trap(name, name) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN INSERT INTO public.called VALUES (current_user); RETURN true; END$$;
-	CREATE FUNCTION trap(oid, oid) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN INSERT INTO public.called VALUES (current_user); RETURN true; END$$;
-	CREATE FUNCTION trap(text, text) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN INSERT INTO public.called VALUES (current_user); RETURN true; END$$;
-	CREATE OPERATOR = (LEFTARG = name, RIGHTARG = name, FUNCTION = trap);
-	CREATE OPERATOR = (LEFTARG = oid, RIGHTARG = oid, FUNCTION = trap);
-	CREATE OPERATOR <> (LEFTARG = oid, RIGHTARG = oid, FUNCTION = trap);
-	CREATE OPERATOR = (LEFTARG = text, RIGHTARG = text, FUNCTION = trap);
-	CREATE FUNCTION snowflake_nextval() RETURNS bigint LANGUAGE plpgsql AS $$BEGIN INSERT INTO public.called VALUES (current_user); RETURN 1; END$$;
-	CREATE FUNCTION pg_event_trigger_ddl_commands(OUT classid oid, OUT objid oid, OUT command_tag text) RETURNS SETOF record LANGUAGE plpgsql AS
-		$$BEGIN INSERT INTO public.called VALUES (current_user); RETURN; END$$;
-	CREATE FUNCTION pg_describe_object(oid, oid, integer) RETURNS text LANGUAGE plpgsql AS $$BEGIN INSERT INTO public.called VALUES (current_user); RETURN 'x'; END$$;
-	CREATE TABLE pg_depend (); CREATE TABLE pg_attribute (); CREATE TABLE pg_constraint ()});
-on('SET search_path = planted, pg_catalog; CREATE TABLE work.safe (id serial PRIMARY KEY, author_id integer REFERENCES public.first)');
-on('SET search_path = planted, pg_catalog; CREATE TABLE planted.safe (id serial PRIMARY KEY, safe_id integer REFERENCES work.safe)');
-is(join(' ', map { column(@$_) } [ 'work.safe' ], [ 'work.safe', 'author_id' ], [ 'planted.safe' ], [ 'planted.safe', 'safe_id' ]), "$adopted bigint $adopted bigint",
-	"a superuser's table is adopted, with planted names in front");
-is(on('SELECT count(*) FROM public.called'), '0', '... none of which was called');
+	CREATE FUNCTION snowflake_nextval() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';
+	CREATE FUNCTION nextval(regclass) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';
+	CREATE DOMAIN bigserial AS text; CREATE DOMAIN int8 AS text});
+on('SET search_path = planted, ids, pg_catalog; CREATE TABLE work.safe (id bigserial PRIMARY KEY); CREATE TABLE work.text (id int8 PRIMARY KEY)');
+is(column('work.safe'), $adopted, 'with planted names in front, the function is the one of the extension');
+is(column('work.text'), 'planted.int8', '... and a name means the type that it means without adoption');
 on('DROP SCHEMA planted CASCADE');
 
 ### Dumps: adopted keys and other keys are restored unchanged
@@ -116,14 +104,14 @@ sub schema_of
 	my ($out, $err) = run_command([ 'pg_dump', '--schema-only', '--no-owner', '-d', $server->connstr($dbname) ]);
 	return $out =~ s/^(?:--|\\(?:un)?restrict|SELECT pg_catalog.set_config).*\n//mgr =~ s/^SET .*\n//mgr;
 }
-on(q{SET snowflake_convert.adopt_keys = off;
-	CREATE TABLE old_serial (id serial PRIMARY KEY, "Number" smallserial);
-	CREATE TABLE old_identity (id integer GENERATED ALWAYS AS IDENTITY (START 7) PRIMARY KEY, serial_id integer REFERENCES old_serial);
+on(q{DROP EXTENSION makes_keys; SET snowflake_convert.adopt_keys = off;
+	CREATE TABLE old_serial (id bigserial PRIMARY KEY, "Number" serial);
+	CREATE TABLE old_identity (id bigint GENERATED ALWAYS AS IDENTITY (START 7) PRIMARY KEY, serial_id bigint REFERENCES old_serial);
 	CREATE TABLE old_narrow (id bigint PRIMARY KEY DEFAULT ids.snowflake_nextval(), author_id integer REFERENCES work.author, first_id smallint);
 	ALTER TABLE old_narrow ADD FOREIGN KEY (first_id) REFERENCES first;
-	CREATE TABLE old_parts (id integer GENERATED BY DEFAULT AS IDENTITY, at date) PARTITION BY RANGE (at);
+	CREATE TABLE old_parts (id bigint GENERATED BY DEFAULT AS IDENTITY, at date) PARTITION BY RANGE (at);
 	CREATE TABLE old_part PARTITION OF old_parts DEFAULT;
-	CREATE TABLE old_inherits (more serial) INHERITS (old_serial);
+	CREATE TABLE old_inherits (more bigserial) INHERITS (old_serial);
 	INSERT INTO old_serial DEFAULT VALUES; INSERT INTO old_identity DEFAULT VALUES; INSERT INTO old_parts (at) VALUES (now());
 	ALTER DATABASE shop SET snowflake_convert.adopt_keys = on});
 my $before = schema_of('shop');
@@ -145,5 +133,24 @@ for my $way (sort keys %restores)
 	is(schema_of("back_$way"), $before, '... as it was');
 	is($server->safe_psql("back_$way", 'INSERT INTO old_serial DEFAULT VALUES RETURNING id'), '2', '... a sequence goes on');
 }
+
+### Another schema, and the end
+
+on('ALTER SCHEMA ids RENAME TO numbers; CREATE TABLE renamed (id bigserial PRIMARY KEY)');
+is(column('renamed'), 'bigint numbers.snowflake_nextval()', "the schema's new name");
+on('ALTER EVENT TRIGGER _snowflake_adopt_keys DISABLE; CREATE TABLE disabled (id bigserial PRIMARY KEY)');
+like(column('disabled'), qr/^bigint nextval/, 'the event trigger is disabled');
+on('ALTER EVENT TRIGGER _snowflake_adopt_keys ENABLE');
+
+my $library = installed($home, 'pkglibdir') . '/snowflake_convert.so';
+rename $library, "$library.away" or die "rename $library: $!";
+fails('CREATE TABLE none (id bigserial PRIMARY KEY)', '58P01', qr/could not access file "(?:\$libdir\/)?snowflake_convert"/, "without the library's file CREATE TABLE fails");
+is((query_error($server, 'shop', 'ALTER TABLE first ADD COLUMN number integer; CREATE TABLE copy AS TABLE first; DROP TABLE copy'))[0], '00000', '... other commands do not');
+is((query_error($server, 'shop', 'ALTER EVENT TRIGGER _snowflake_adopt_keys DISABLE; CREATE TABLE away (id bigserial PRIMARY KEY)'))[0], '00000', '... nor does it with a disabled event trigger');
+is((query_error($server, 'shop', 'ALTER EVENT TRIGGER _snowflake_adopt_keys ENABLE; DROP EXTENSION snowflake_convert; CREATE TABLE later (id bigserial PRIMARY KEY)'))[0], '00000',
+	'the extension can be dropped without the file');
+like(column('later'), qr/^bigint nextval/, '... which ends adoption, although the setting is on');
+is(column('renamed'), 'bigint numbers.snowflake_nextval()', '... adopted keys stay');
+is(on('INSERT INTO renamed DEFAULT VALUES RETURNING id > 1::bigint << 40'), 't', '... and issue ids');
 $server->stop('fast');
 done_testing();

@@ -1,6 +1,6 @@
-# Prisma's migrations, as Prisma writes them, in databases in which snowflake_convert.adopt_keys is on. The
-# test checks the catalogs, inserts of one row and of many rows, and which changes the tool finds
-# afterwards (doc/clients.md, Migrations).
+# Prisma's migrations, as Prisma writes them, in databases in which snowflake_convert.adopt_keys is
+# on. The test checks the catalogs, inserts of one row and of many rows, and which changes the tool
+# finds afterwards (doc/clients.md, Migrations).
 # Not in the default run: it needs foreign software, a framework and its migrations.
 
 use strict;
@@ -71,7 +71,7 @@ $prisma->('migrate', 'deploy');
 # Prisma 7 would read the other configuration in the project's folder.
 command_runs('Prisma 7: generate', PostgreSQL::Test::Utils::tempdir(), $node, "$modules/prisma/build/index.js", 'generate', '--schema', "$site/schema.prisma");
 is_deeply(javascript_uses($site), [ 'bigint', JSON::PP::true, 100, 100 ], '... tables work');
-are_adopted($db, 'Prisma', 3);
+are_adopted($db, 'Prisma', 3, 0);
 nothing_changed($db, '... a second deploy does nothing', sub { like($prisma->('migrate', 'deploy'), qr/No pending migrations/) });
 like($prisma->('migrate', 'status'), qr/up to date/, '... status finds nothing');
 
@@ -81,7 +81,7 @@ $db = fresh_database('prisma_extension', schema => undef);
 write_program("$site/migrations/0_snowflake/migration.sql", $migration);
 $prisma->('migrate', 'deploy');
 is_deeply(javascript_uses($site), [ 'bigint', JSON::PP::true, 100, 100 ], '... with the extension by a migration, tables work');
-are_adopted($db, 'Prisma, extension by a migration', 3);
+are_adopted($db, 'Prisma, extension by a migration', 3, 0);
 
 $server->stop('fast');
 no_recipe_left();
