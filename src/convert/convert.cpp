@@ -166,7 +166,6 @@ void ExecuteStatements(const Conversion &conversion, List *statements) {
 }
 
 void Return(ReturnSetInfo *result, List *statements) {
-  if (result == nullptr) return;
   ListCell *cell = nullptr;
   foreach (cell, statements) {
     Datum value = CStringGetTextDatum(static_cast<const char *>(lfirst(cell)));
@@ -192,7 +191,7 @@ void Convert(Conversion conversion, ReturnSetInfo *result) {
   CheckColumns(conversion, columns);
   CheckDirect(conversion, columns, not_nulls);
   List *statements = Statements(conversion, columns, not_nulls, true);
-  if (statements == NIL && result != nullptr) ReportNothingLeft(conversion, columns.all[0]);
+  if (statements == NIL) ReportNothingLeft(conversion, columns.all[0]);
   SegmentChange change = {};
   if (conversion.segment != nullptr) change = PlanSegment(conversion, columns);
   if (change.statement != nullptr) Return(result, list_make1(const_cast<char *>(change.statement)));
@@ -247,15 +246,6 @@ const char *TargetOf(const char *target) {
 }
 
 }  // namespace
-
-void ConvertColumn(Oid fn_oid, Oid table, const char *column, bool widen) {
-  Conversion conversion = {};
-  conversion.extension = ExtensionOfFunction(fn_oid);
-  conversion.table = table;
-  conversion.column = column;
-  conversion.target = widen ? "bigint" : "ids";
-  Convert(conversion, nullptr);
-}
 
 SNOWFLAKE_FUNCTION(snowflake_convert) {
   CheckNotNull(fcinfo, "snowflake_convert", {"relation", "column_name", "dry_run", "online", "abandon", "target"});

@@ -4,10 +4,6 @@
 #include "convert/catalog.h"
 
 namespace snowflake {
-// Executes what snowflake_convert() would. `widen`: the column, and those that refer to it, only
-// become bigint. Requires: SPI_connect(), and pg_catalog as the search_path.
-void ConvertColumn(Oid fn_oid, Oid table, const char *column, bool widen);
-
 // Refuse what cannot be converted at all, and what ALTER TABLE cannot do.
 void CheckColumns(const Conversion &conversion, const IdColumns &columns);
 void CheckDirect(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls);
@@ -20,7 +16,7 @@ List *Statements(const Conversion &conversion, const IdColumns &columns, const N
 
 void ExecuteStatements(const Conversion &conversion, List *statements);
 
-// Adds them to a function's result; nullptr: nobody asked for them.
+// Adds them to a function's result.
 void Return(ReturnSetInfo *result, List *statements);
 
 }  // namespace snowflake
