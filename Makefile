@@ -48,7 +48,7 @@ include $(PGXS)
 # PGXS uses the server's own folders and ignores prefix, unless the server is 18 or later and was
 # built to be relocated by it.
 ifeq ($(origin prefix)$(filter $(prefix)/%,$(datadir)),command line)
-$(error prefix=$(prefix) would be ignored here; DESTDIR=, datadir= and pkglibdir= are not, see doc/containers.md)
+$(error prefix=$(prefix) would be ignored here; DESTDIR=, datadir= and pkglibdir= are not, see doc/installing.md)
 endif
 
 # libcrypto masks ids. LIBCRYPTO=no builds without it. The stamp is written only if this choice

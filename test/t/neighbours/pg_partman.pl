@@ -1,4 +1,4 @@
-# pg_partman with ranges of ids, as doc/time-ranges.md shows it: partitions of one day each, ids in
+# pg_partman with ranges of ids, as doc/operating.md shows it: partitions of one day each, ids in
 # the partition of their day, maintenance ahead of the highest id, and retention by the time in the
 # ids.
 #
@@ -19,9 +19,9 @@ value($server, 'CREATE EXTENSION snowflake');
 
 my $version = value($server, q{SELECT default_version FROM pg_available_extensions WHERE name = 'pg_partman'});
 value($server, 'CREATE SCHEMA partman; CREATE EXTENSION pg_partman SCHEMA partman');
-my ($parent) = block_of('doc/time-ranges.md', 'PARTITION BY RANGE') =~ /^(CREATE TABLE event .*?;)/ms;
+my ($parent) = block_of('doc/operating.md', 'PARTITION BY RANGE') =~ /^(CREATE TABLE event .*?;)/ms;
 value($server, $parent);
-my $create = block_of('doc/time-ranges.md', 'partman\.create_parent');
+my $create = block_of('doc/operating.md', 'partman\.create_parent');
 if ($version =~ /^4\./) { $create =~ s/(event', 'id'), /$1, 'native', / or die 'no place for the type'; }
 value($server, $create);
 

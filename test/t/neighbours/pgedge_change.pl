@@ -1,4 +1,4 @@
-# The change from pgEdge's extension of the same name to this one, as in doc/pgedge.md: in one
+# The change from pgEdge's extension of the same name to this one, as in doc/layouts.md: in one
 # session, with the layout of pgEdge's ids, and with new ids above the existing ones. pgEdge's
 # setting in the configuration file causes a warning, and the other settings are still read.
 
@@ -28,7 +28,7 @@ subtest 'changing over' => sub {
 	# All in one session, in which calls were refused before.
 	my $session = $server->background_psql('theirs', on_error_stop => 0);
 	like((ask($session, 'SELECT snowflake.nextval()'))[1], qr/has a different extension/, 'refused');
-	my ($out, $err) = ask($session, block_of('doc/pgedge.md', "set_layout\\('pgedge'\\)"));
+	my ($out, $err) = ask($session, block_of('doc/layouts.md', "set_layout\\('pgedge'\\)"));
 	unlike($err, qr/ERROR/, 'dropped, and ours created with the layout of its ids, as the page has it');
 	($out, $err) = ask($session, 'INSERT INTO item (n) VALUES (4) RETURNING id');
 	like($out, qr/^\d+$/, 'the same session issues') or diag($err);

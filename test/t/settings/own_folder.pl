@@ -1,6 +1,6 @@
 # From PostgreSQL 18 on, the extension can be in its own folder and nowhere else, as container
 # platforms mount it. PostgreSQL finds it by extension_control_path and dynamic_library_path.
-# Everything works, preloaded and not. doc/containers.md describes this.
+# Everything works, preloaded and not. doc/installing.md describes this.
 
 use strict;
 use warnings;
@@ -26,13 +26,14 @@ my $home = "$there/bare" . substr($bin =~ s{/bin$}{}r, length $root);
 command_ok([ 'make', '-s', "PG_CONFIG=$home/bin/pg_config", 'uninstall' ], 'make uninstall');
 is(output_of([ 'find', "$there/bare", '-name', '*snowflake*' ]), '', '... leaves a server without the extension');
 my $extension = "$there/extension";
-my $page = slurp_file('doc/containers.md') =~ s{/opt/snowflake}{$extension}gr;
-my ($install) = $page =~ /^make (install DESTDIR=.*)$/m or die "doc/containers.md does not say how it is installed\n";
+my $page = slurp_file('doc/installing.md') =~ s{/opt/snowflake}{$extension}gr;
+my ($install) = $page =~ /^make (install DESTDIR=.*)$/m or die "doc/installing.md does not say how it is installed\n";
 my @paths = $page =~ /^((?:extension_control|dynamic_library)_path = .*)$/mg;
-is(scalar @paths, 2, 'doc/containers.md has both paths');
+is(scalar @paths, 2, 'doc/installing.md has both paths');
 command_ok([ 'make', '-s', "PG_CONFIG=$bin/pg_config", split(/ /, $install) ], 'installed as it says, into a folder of its own');
 is(output_of([ 'sh', '-c', "cd '$extension' && ls -d lib/* share/* share/extension/*.control share/doc/extension/snowflake/doc" ]),
-	join("\n", qw(lib/snowflake.so share/doc share/doc/extension/snowflake/doc share/extension share/extension/snowflake.control)), '... whose layout is this');
+	join("\n", qw(lib/snowflake.so lib/snowflake_convert.so share/doc share/doc/extension/snowflake/doc share/extension share/extension/snowflake.control
+		share/extension/snowflake_convert.control)), '... whose layout is this');
 
 # `make install prefix=...`: if PostgreSQL's makefiles ignore it, it is refused, and nothing is
 # installed.
