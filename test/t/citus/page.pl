@@ -112,6 +112,7 @@ is(join(' ', everywhere(q{SELECT count(*) FROM pg_class WHERE relname ~ '^event_
 # Existing tables
 # ---------------------------------------------------------------------------------------------------------------------
 
+value($coordinator, 'CREATE EXTENSION snowflake_convert');
 sub rows_through_all { my ($table) = @_; value($_, "INSERT INTO $table (tenant) SELECT n % 10 FROM generate_series(1, 1000) n") for $coordinator, @workers; return; }
 
 for my $case ([ 'invoice', 'serial', 'tenant', qr/ALTER COLUMN TYPE/ ], [ 'by_id_too', 'bigserial', 'id', qr/involving partition column/ ], [ 'in_place', 'bigserial', 'tenant' ])
