@@ -53,9 +53,9 @@ INSERT INTO reason VALUES
 ('snowflake_convert(regclass,name,text,boolean)', 'The same. Creating or raising the segment takes EXECUTE on the function that does it.'),
 ('snowflake_convert_all(regnamespace,boolean,boolean)', 'The same for all tables of a schema.'),
 ('snowflake_convert_warnings(regclass,name,boolean,text)', 'For owners of the tables. Reads catalogs with the rights of the caller, and executes no code of the tables.'),
-('snowflake_check_switch(regclass,name,text,text)', 'Changes nothing. It needs the same rights as the conversion.'),
+('snowflake_check_switch(regclass,name,text,text)', 'Changes nothing, and is for sessions of the table''s owner.'),
 ('snowflake_follow()', 'A trigger, for tables of the own: it copies a column of a row to another one of the same row.'),
-('snowflake_try(text,regclass)', 'Executes statements with the rights of the caller, as if the caller had sent them.'),
+('snowflake_try(text)', 'Executes statements with the rights of the caller, as if the caller had sent them.'),
 ('snowflake_fill(regclass,bigint)', 'Changes only tables whose owner''s rights the caller has, and in them only columns of a conversion.'),
 ('snowflake_get_progress()', 'Shows tables and figures only to members of the caller''s role and of pg_read_all_stats.'),
 ('snowflake_progress', 'See snowflake_get_progress().');

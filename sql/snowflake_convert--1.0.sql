@@ -24,7 +24,8 @@ statements. The caller must own all tables that change.
 With online, the function executes nothing. It returns the statements of a conversion that blocks
 other sessions only for moments. Run them one by one, in order, outside a transaction block. If the
 function is called again, it returns the statements that are left. With online and abandon, it
-returns the statements that undo a conversion that has not reached the last statement.
+returns the statements that undo a conversion that has not reached the last statement. The owner of
+the table must have opened the session itself, and must own all that the statements touch.
 Errors: 22004 for a null, 22023 for another target or for abandon without online; 42501, 42703,
 42804, 42809, 42P01, 42P16, 2BP01 or 55000 if the column cannot be converted. If the function
 executes the statements, also 25006 in a read-only transaction, and 55000 at any isolation level
@@ -96,16 +97,15 @@ COMMENT ON FUNCTION snowflake_follow() IS
 'Trigger function of an online conversion. Before each row is inserted or updated, the function
 copies the column that its first argument names to the column that its second argument names.';
 
-CREATE PROCEDURE snowflake_try(statements pg_catalog.text, owner_of pg_catalog.regclass DEFAULT NULL::pg_catalog.regclass)
+CREATE PROCEDURE snowflake_try(statements pg_catalog.text)
     AS 'MODULE_PATHNAME' LANGUAGE C;
-COMMENT ON PROCEDURE snowflake_try(pg_catalog.text, pg_catalog.regclass) IS
+COMMENT ON PROCEDURE snowflake_try(pg_catalog.text) IS
 'Executes statements that need a strong lock for a moment, all in one transaction and with the
-rights of the caller, or of the owner of the table owner_of. The search_path is pg_catalog. The
-procedure waits at most 0.1 s for each lock. If a lock is not available, the procedure undoes the
-attempt, pauses and tries again, for up to ten minutes.
-Errors: 22004 if statements is null, 25001 in a transaction block, 42501 if the caller does not
-have the owner''s rights, 42P01, 55P03 or 40P01 after ten minutes, and the errors of the
-statements.';
+rights of the caller. The search_path is pg_catalog. The procedure waits at most 0.1 s for each
+lock. If a lock is not available, the procedure undoes the attempt, pauses and tries again, for up
+to ten minutes.
+Errors: 22004 if statements is null, 25001 in a transaction block, 55P03 or 40P01 after ten
+minutes, and the errors of the statements.';
 
 CREATE PROCEDURE snowflake_fill(relation pg_catalog.regclass, max_lag bigint DEFAULT 67108864)
     AS 'MODULE_PATHNAME' LANGUAGE C;
@@ -116,7 +116,8 @@ bytes behind, and while other sessions wait for locks on the table or its rows. 
 not see how far replicas are behind, a NOTICE says so. The procedure fires no triggers, not even
 those that are ENABLE ALWAYS, and policies hide no rows from it. Constraints, generated columns and
 indexes are kept, with the rights of the table''s owner. The view snowflake_progress shows how far it
-is. If the procedure is ended, call it again. Only the owner of the table may call it.
+is. If the procedure is ended, call it again. Only the owner of the table may call it, in a session
+that it opened itself.
 Errors: 22004 for a null, 22023 if max_lag is negative, 25001 in a transaction block, 25006 in a
 read-only transaction, 42501, 42P01, 55000 at any isolation level except read committed, or if the
 table is not as the conversion made it, and the errors of the table''s constraints.';

@@ -3,15 +3,15 @@
 //
 // 1. An attempt is a subtransaction. If it fails, it has no effect and keeps no lock.
 // 2. Between two attempts the transaction ends, so that its snapshot holds no vacuum back.
-// 3. The statements run with the caller's rights, or with those of a table's owner. They are made
-//    for the search_path pg_catalog.
+// 3. The statements run with the caller's rights, as any SQL does. They are made for the settings
+//    of PinSettings(), among them the search_path pg_catalog.
 #include "convert/attempts.h"
 
+#include "convert/queries.h"
 #include "convert/subtransaction.h"
+#include "pg/processes.h"
 #include "pg/report.h"
 #include "pg/security_context.h"
-#include "pg/spi.h"
-#include "pg/processes.h"
 
 namespace snowflake {
 namespace {
@@ -19,12 +19,11 @@ constexpr int64_t kFirstPauseUs = 100 * 1000;
 constexpr int64_t kLongestPauseUs = 3 * 1000 * 1000;
 constexpr int64_t kGiveUpUs = int64_t{600} * 1000 * 1000;
 
-// `owner`: InvalidOid for the caller.
-void RunStatements(const char *statements, Oid owner) {
-  SecurityContext outer = {};
-  if (OidIsValid(owner)) outer = EnterSecurityContext(owner);
+void RunStatements(const char *statements) {
   const int guc_level = NewGUCNestLevel();
-  SetForLevel("search_path", "pg_catalog, pg_temp");
+  PinSettings();
+  // Indexes of partitioned tables have none of their own.
+  SetForLevel("default_tablespace", "");
   SetForLevel("lock_timeout", "100ms");
   // What waits for this long ends an autovacuum that is in the way.
   SetForLevel("deadlock_timeout", "50ms");
@@ -36,25 +35,19 @@ void RunStatements(const char *statements, Oid owner) {
              errhint("Leave out BEGIN, COMMIT and the like.")));
   if (rc < 0) elog(ERROR, "SPI failed: %s", SPI_result_code_string(rc));
   AtEOXact_GUC(false, guc_level);
-  if (OidIsValid(owner)) LeaveSecurityContext(outer);
-}
-
-// The owner of the table that was named; InvalidOid if none was.
-Oid OwnerFor(FunctionCallInfo fcinfo) {
-  if (PG_ARGISNULL(1)) return InvalidOid;
-  Relation table = OpenOwn(PG_GETARG_OID(1), AccessShareLock, "snowflake_try");
-  const Oid owner = table->rd_rel->relowner;
-  relation_close(table, AccessShareLock);
-  return owner;
 }
 
 // Null: the attempt succeeded. An error that is not about a lock is raised again.
-const ErrorData *TryOnce(const char *statements, Oid table_owner) {
-  ErrorData *error = Attempted([&] { RunStatements(statements, table_owner); });
+const ErrorData *TryOnce(const char *statements) {
+  ErrorData *error = Attempted([&] { RunStatements(statements); });
   if (error != nullptr && error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE &&
       error->sqlerrcode != ERRCODE_T_R_DEADLOCK_DETECTED)
     ReThrowError(error);
   return error;
+}
+
+int CompareLines(const ListCell *a, const ListCell *b) {
+  return strcmp(static_cast<const char *>(lfirst(a)), static_cast<const char *>(lfirst(b)));
 }
 
 }  // namespace
@@ -74,14 +67,65 @@ void CheckMayChange(const char *function) {
   if (XactIsoLevel != XACT_READ_COMMITTED) ReportIsolation(function);
 }
 
-Relation OpenOwn(Oid table, LOCKMODE mode, const char *procedure) {
+void CheckSession(Oid owner, const char *described) {
+  const Oid role = GetAuthenticatedUserId();
+  const bool unchanged = role == GetSessionUserId() && role == GetUserId();
+  if (unchanged && (role == owner || (superuser_arg(role) && superuser_arg(owner)))) return;
+  const char *owner_name = GetUserNameFromId(owner, false);
+  ereport(ERROR,
+          (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("must be connected as the owner of %s", described),
+           errdetail("It belongs to %s. The session was opened as %s, and its role is now %s. Code of the table runs "
+                     "in it, and can undo SET ROLE and SET SESSION AUTHORIZATION.",
+                     owner_name, GetUserNameFromId(role, false), GetUserNameFromId(GetUserId(), false)),
+           errhint("Connect as %s, if necessary after ALTER ROLE %s LOGIN, or convert without online.", owner_name,
+                   quote_identifier(owner_name))));
+}
+
+List *CodeOfOthers(Value tables) {
+  if (!superuser()) return NIL;
+  const int guc_level = NewGUCNestLevel();
+  PinSettings();
+  List *lines = Texts(kCodeOfOthers, tables);
+  AtEOXact_GUC(false, guc_level);
+  return lines;
+}
+
+const char *Listed(List *lines) {
+  StringInfoData all;
+  initStringInfo(&all);
+  list_sort(lines, CompareLines);
+  const char *last = nullptr;
+  ListCell *cell = nullptr;
+  foreach (cell, lines) {
+    const char *line = static_cast<const char *>(lfirst(cell));
+    if (last == nullptr || strcmp(line, last) != 0) appendStringInfo(&all, "%s%s", all.len > 0 ? "\n" : "", line);
+    last = line;
+  }
+  return all.data;
+}
+
+void CheckCode(Oid table) {
+  if (!superuser()) return;
+  List *lines = CodeOfOthers(OidsValue(find_all_inheritors(table, AccessShareLock, nullptr)));
+  if (lines == NIL) return;
+  ereport(ERROR,
+          (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+           errmsg("cannot convert table %s online as a superuser", get_rel_name(table)), errdetail("%s", Listed(lines)),
+           errhint("Give these objects to a superuser, or convert without online.")));
+}
+
+Relation OpenOwn(Oid table, LOCKMODE mode) {
   Relation relation = try_relation_open(table, mode);
   if (relation == nullptr) ReportNoRelation(table);
-  if (!has_privs_of_role(GetUserId(), relation->rd_rel->relowner))
-    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                    errmsg("must be owner of table %s", RelationGetRelationName(relation)),
-                    errhint("Call %s() as the table's owner.", procedure)));
+  CheckSession(relation->rd_rel->relowner, psprintf("table %s", RelationGetRelationName(relation)));
   return relation;
+}
+
+void PinSettings() {
+  SetForLevel("search_path", "pg_catalog, pg_temp");
+  SetForLevel("DateStyle", "ISO, YMD");
+  SetForLevel("IntervalStyle", "postgres");
+  SetForLevel("extra_float_digits", "1");
 }
 
 void PauseFor(int64_t us) {
@@ -97,10 +141,9 @@ SNOWFLAKE_FUNCTION(snowflake_try) {
   CheckMayCommit(fcinfo, "snowflake_try");
   SPI_connect_ext(SPI_OPT_NONATOMIC);
   const char *statements = text_to_cstring(PG_GETARG_TEXT_PP(0));
-  const Oid owner = OwnerFor(fcinfo);
   const TimestampTz since = GetCurrentTimestamp();
   int64_t pause_us = kFirstPauseUs;
-  while (const ErrorData *error = TryOnce(statements, owner)) {
+  while (const ErrorData *error = TryOnce(statements)) {
     const int64_t waited_us = GetCurrentTimestamp() - since;
     if (waited_us > kGiveUpUs)
       ereport(ERROR,

@@ -2,8 +2,8 @@
 // transactions of their own.
 #pragma once
 
-#include "pg/pg.h"
 #include "pg/catalogs.h"
+#include "pg/spi.h"
 
 namespace snowflake {
 // Error: 25001 in a transaction block, or in a function.
@@ -12,8 +12,27 @@ void CheckMayCommit(FunctionCallInfo fcinfo, const char *procedure);
 // Errors: 25006, and 55000 at any isolation level except read committed.
 void CheckMayChange(const char *function);
 
-// For a caller with its owner's rights. Errors: 42P01, 42501.
-Relation OpenOwn(Oid table, LOCKMODE mode, const char *procedure);
+// Code of a table runs in the session that converts it online, with the rights of the session. So
+// this has to be a session of the owner from its start on: that code can undo SET ROLE and SET
+// SESSION AUTHORIZATION. Superusers also may convert each other's tables. Error: 42501.
+void CheckSession(Oid owner, const char *described);
+
+// For a superuser: a line for each object that the catalogs show on these tables, an array of OIDs,
+// and that does not belong to a superuser. Between SPI_connect() and SPI_finish().
+List *CodeOfOthers(Value tables);
+
+// The same for a table and what inherits from it. Error: 42501.
+void CheckCode(Oid table);
+
+// Lines for an error's detail: sorted, and each once.
+const char *Listed(List *lines);
+
+// For CheckSession(). Errors: 42P01, 42501.
+Relation OpenOwn(Oid table, LOCKMODE mode);
+
+// What statements are made with and executed with, until the present nest level of settings ends:
+// the names, dates and numbers in them mean the same in every session.
+void PinSettings();
 
 // Outside of a transaction's locks. A signal ends the pause early.
 void PauseFor(int64_t us);

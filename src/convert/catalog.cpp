@@ -55,8 +55,7 @@ ColumnSet SetOf(const IdColumns &columns, Select select) {
 
 // Refuses what is no table, or not the caller's. Returns the owner of the one that was named.
 Oid CheckTables(const Conversion &conversion, const IdColumns &columns) {
-  const auto changes = [](const IdColumn &column) { return column.own || column.narrow; };
-  Query(kTables, OidValue(conversion.table), SetOf(columns, changes).tables);
+  Query(kTables, OidValue(conversion.table), columns.tables);
   if (Rows() == 0 || OidField(0, 1) != conversion.table) ReportNoRelation(conversion.table);
   for (int64_t row = 0; row < Rows(); ++row) {
     const bool other = !BoolField(row, 2);
@@ -83,7 +82,7 @@ Oid CheckTables(const Conversion &conversion, const IdColumns &columns) {
           psprintf("It belongs to the extension \"%s\", and a dump does not contain changes to an extension's tables.",
                    extension),
           "Only the extension itself should change it.");
-    if (!BoolField(row, 6))
+    if (!BoolField(row, 6) && !(other && conversion.online))
       ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("must be owner of %s", described),
                       other ? errdetail("It inherits or refers to the converted column and changes with it.") : 0,
                       errhint("Call the function as a role that owns all affected tables.")));
@@ -92,11 +91,12 @@ Oid CheckTables(const Conversion &conversion, const IdColumns &columns) {
 }
 
 // Refuses tables of others. Returns whether it locked something that was not locked when read.
-bool LockFurther(const Conversion &conversion, const IdColumns &columns, List **locked) {
-  Query(kLocks, OidValue(conversion.table), columns.own.tables, columns.own.numbers, columns.narrow.tables,
-        columns.narrow.numbers, OidValue(conversion.owner));
-  for (int64_t row = 0; row < Rows(); ++row)
-    if (BoolField(row, 5))
+bool LockFurther(const Conversion &conversion, IdColumns *columns, List **locked) {
+  Query(kLocks, OidValue(conversion.table), columns->own.tables, columns->own.numbers, columns->narrow.tables,
+        columns->narrow.numbers, OidValue(conversion.owner));
+  for (int64_t row = 0; row < Rows(); ++row) {
+    columns->of_others |= BoolField(row, 5);
+    if (BoolField(row, 5) && !conversion.online)
       ereport(ERROR,
               (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("cannot convert a table together with %s", Text(row, 2)),
                errdetail("It belongs to %s, and the converted table to %s. Code attached to one of them would run with "
@@ -104,8 +104,10 @@ bool LockFurther(const Conversion &conversion, const IdColumns &columns, List **
                          Text(row, 3), Text(row, 4)),
                errhint("Detach it or drop its foreign key first, or give both tables the same owner with ALTER TABLE "
                        "... OWNER TO.")));
+  }
   const int before = list_length(*locked);
   for (int64_t row = 0; row < Rows(); ++row) {
+    if (BoolField(row, 5)) continue;
     LockRelationOid(OidField(row, 1), conversion.dry_run ? AccessShareLock : AccessExclusiveLock);
     *locked = list_append_unique_oid(*locked, OidField(row, 1));
   }
@@ -128,8 +130,8 @@ Function FindFunction(Oid extension, const char *name, int16_t arguments) {
         Of(INT2OID, Int16GetDatum(arguments)));
   if (Rows() != 1)
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("extension \"%s\" has no function %s() with %d arguments", get_extension_name(extension), name,
-                           arguments),
+                    errmsg("extension \"%s\" has no function %s() with %d arguments", get_extension_name(extension),
+                           name, arguments),
                     errdetail("The function was removed from it, or the extension is of another version."),
                     errhint("Drop the extension and create it again, or update it.")));
   return {OidField(0, 1), Text(0, 2)};
@@ -170,6 +172,7 @@ void MakeSets(const Conversion &conversion, IdColumns *columns) {
   columns->every = SetOf(*columns, [](const IdColumn &) { return true; });
   columns->own = SetOf(*columns, [](const IdColumn &column) { return column.own; });
   columns->narrow = SetOf(*columns, [](const IdColumn &column) { return column.narrow; });
+  columns->tables = SetOf(*columns, [](const IdColumn &column) { return column.own || column.narrow; }).tables;
   const bool all = OnlyWidens(conversion);
   columns->keep = SetOf(*columns, [all](const IdColumn &column) { return column.narrow && (all || !column.own); });
   columns->narrow_count = 0;
@@ -182,7 +185,7 @@ IdColumns LockColumns(Conversion *conversion) {
   do {
     columns = FindColumns(*conversion);
     conversion->owner = CheckTables(*conversion, columns);
-  } while (LockFurther(*conversion, columns, &locked));
+  } while (LockFurther(*conversion, &columns, &locked));
   return columns;
 }
 

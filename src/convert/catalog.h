@@ -11,6 +11,7 @@ namespace snowflake {
 struct Conversion {
   Oid extension;  // this one, snowflake_convert
   bool dry_run;
+  bool online;  // tables of others are left to CheckOnline(), and not locked
   Oid table;
   Oid owner;  // known once the table is locked
   const char *column;
@@ -70,6 +71,8 @@ struct IdColumns {
   ColumnSet own;
   ColumnSet narrow;
   ColumnSet keep;  // narrow, and with the default that they have
+  Value tables;    // of all that change
+  bool of_others;  // some of these, or what refers to them, belong to others; only if online
 };
 
 // Fills the sets of columns from the columns.

@@ -49,7 +49,9 @@ void CheckColumn(const IdColumn &column, bool first) {
   }
 }
 
+// Reads the table, which plans with the expressions of its owner.
 void CheckIds(const Conversion &conversion, const IdColumn &column) {
+  if (OnlyWidens(conversion) || conversion.segment != nullptr) return;
   // Ids that snowflake issued may even be of the next tick.
   if (column.issues) return;
   const int64_t smallest = DatumGetInt64(OidFunctionCall0(FindFunction(Snowflake(), "snowflake_least_new_id", 0).oid));
@@ -78,11 +80,11 @@ void CheckColumns(const Conversion &conversion, const IdColumns &columns) {
     ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
                     errmsg("cannot drop a sequence that other objects depend on"), errdetail("%s", users),
                     errhint("Convert those columns first, or let them take their values from elsewhere.")));
-  if (conversion.segment == nullptr) CheckIds(conversion, columns.all[0]);
 }
 
 void CheckDirect(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls) {
-  if (conversion.segment == nullptr && OnlineHasBegun(columns))
+  CheckIds(conversion, columns.all[0]);
+  if (conversion.segment == nullptr && OnlineHasBegun(conversion, columns))
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
                   "An online conversion of it has begun.",
                   "Call snowflake_convert() with online => true, and run the statements that it returns. With abandon "
@@ -92,9 +94,10 @@ void CheckDirect(const Conversion &conversion, const IdColumns &columns, const N
                     errmsg("cannot change the type of columns that other objects depend on"), errdetail("%s", objects),
                     errhint("Drop these objects, convert, and create them again.")));
   if (const char *keys = DisabledKeys(columns))
-    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
-                  psprintf("Triggers of foreign keys are disabled: %s. Keys that are made again have them enabled.", keys),
-                  "Enable them, or drop these foreign keys first.");
+    CannotConvert(
+        ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
+        psprintf("Triggers of foreign keys are disabled: %s. Keys that are made again have them enabled.", keys),
+        "Enable them, or drop these foreign keys first.");
   if (not_nulls.of_partition)
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, not_nulls.of_partition,
                   "It has its own NOT NULL constraint besides the inherited one, so its type cannot be changed.",
@@ -208,23 +211,40 @@ void Convert(Conversion conversion, ReturnSetInfo *result) {
                   "A schema was renamed or an event trigger interfered during the conversion.", "Try again.");
 }
 
+bool MayConvertDirectly(const Conversion &conversion, const IdColumns &columns) {
+  return ObjectsOnNarrow(columns) == nullptr && DisabledKeys(columns) == nullptr &&
+         FindNotNulls(columns).of_partition == nullptr && !OnlineHasBegun(conversion, columns);
+}
+
+// What an online conversion needs, for the call that returns its statements and for its switch.
+// Nothing that users have written is parsed, planned or executed before the rights are known.
+IdColumns CheckedOnline(Conversion *conversion, bool abandon) {
+  PinSettings();
+  // The queries of the catalogs are estimated far too high.
+  SetForLevel("jit", "off");
+  FindNextval(conversion);
+  conversion->online = true;
+  const IdColumns columns = LockColumns(conversion);
+  if (columns.count == 0) ReportNoColumn(conversion->table, conversion->column);
+  CheckSession(conversion->owner, psprintf("table %s", columns.all[0].table_sql));
+  if (abandon) return columns;
+  CheckColumns(*conversion, columns);
+  CheckOnline(*conversion, columns, MayConvertDirectly);
+  CheckIds(*conversion, columns.all[0]);
+  return columns;
+}
+
 // Executes nothing.
 void ConvertOnline(Conversion conversion, bool abandon, ReturnSetInfo *result) {
-  FindNextval(&conversion);
-  const IdColumns columns = LockColumns(&conversion);
-  if (columns.count == 0) ReportNoColumn(conversion.table, conversion.column);
-  if (abandon) {
-    List *statements = AbandonSteps(conversion, columns);
-    if (statements == NIL)
-      ereport(NOTICE, (errmsg("no online conversion of %s has begun, or it has ended", columns.all[0].described)));
-    return Return(result, statements);
-  }
-  CheckColumns(conversion, columns);
-  CheckOnline(columns);
-  List *statements = OnlineSteps(conversion, columns, StatementsAfterSwitch(conversion, columns));
-  if (statements == NIL) ReportNothingLeft(conversion, columns.all[0]);
+  const IdColumns columns = CheckedOnline(&conversion, abandon);
+  List *statements = abandon ? AbandonSteps(conversion, columns)
+                             : OnlineSteps(conversion, columns, StatementsAfterSwitch(conversion, columns));
+  if (statements == NIL && abandon)
+    ereport(NOTICE, (errmsg("no online conversion of %s has begun, or it has ended", columns.all[0].described)));
+  else if (statements == NIL)
+    ReportNothingLeft(conversion, columns.all[0]);
   Return(result, statements);
-  if (statements != NIL && !OnlineHasBegun(columns)) NoticeWarnings(conversion, columns, true);
+  if (statements != NIL && !abandon && !OnlineHasBegun(conversion, columns)) NoticeWarnings(conversion, columns, true);
 }
 
 // The first two arguments. A conversion that executes nothing locks as a dry run does.
@@ -286,10 +306,7 @@ SNOWFLAKE_FUNCTION(snowflake_check_switch) {
   SPI_connect();
   Conversion conversion = ConversionOf(fcinfo, true);
   conversion.target = TargetOf(text_to_cstring(PG_GETARG_TEXT_PP(2)));
-  FindNextval(&conversion);
-  const IdColumns columns = LockColumns(&conversion);
-  CheckColumns(conversion, columns);
-  CheckOnline(columns);
+  const IdColumns columns = CheckedOnline(&conversion, false);
   CheckSwitch(conversion, columns, StatementsAfterSwitch(conversion, columns), text_to_cstring(PG_GETARG_TEXT_PP(3)));
   SPI_finish();
   PG_RETURN_VOID();

@@ -4,7 +4,8 @@
 #include "convert/catalog.h"
 
 namespace snowflake {
-// Refuse what cannot be converted at all, and what ALTER TABLE cannot do.
+// Refuse what cannot be converted at all, from the catalogs alone; and what cannot be converted
+// directly: what ALTER TABLE cannot do, and too large ids, for which the table is read.
 void CheckColumns(const Conversion &conversion, const IdColumns &columns);
 void CheckDirect(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls);
 

@@ -353,7 +353,7 @@ bool FillRows(Fill *fill, Relation table, const List *pairs, Walk *walk) {
 // --- Batches ---
 
 // Locks the table until the transaction ends.
-Relation OpenToFill(Oid table) { return OpenOwn(table, RowExclusiveLock, "snowflake_fill"); }
+Relation OpenToFill(Oid table) { return OpenOwn(table, RowExclusiveLock); }
 
 // One batch. False: the walk is at its end. Even a look at the table's indexes can run its code,
 // because PostgreSQL evaluates constants in their expressions.
@@ -455,6 +455,7 @@ SNOWFLAKE_FUNCTION(snowflake_fill) {
   CheckMayChange("snowflake_fill");
   SPI_connect_ext(SPI_OPT_NONATOMIC);
   relation_close(OpenToFill(PG_GETARG_OID(0)), NoLock);
+  CheckCode(PG_GETARG_OID(0));
   Fill fill = {ExtensionOfFunction(fcinfo->flinfo->fn_oid), max_lag, false, InvalidOid, 0, 0};
   ListCell *cell = nullptr;
   foreach (cell, TablesBelow(PG_GETARG_OID(0))) {

@@ -1,70 +1,16 @@
 // The steps before the switch of an online conversion, and the way back.
 #include "convert/online.h"
 
+#include "convert/attempts.h"
+#include "convert/made.h"
+#include "convert/qualified.h"
 #include "convert/queries.h"
 #include "convert/switch.h"
+#include "pg/execution.h"
 #include "pg/report.h"
 
 namespace snowflake {
 namespace {
-// Expressions of tables have no parameters. So the parameter mark + n can stand for column n.
-struct Marking {
-  const IdColumns *columns;
-  Oid table;
-  int mark;
-};
-
-bool IsNarrow(const IdColumns &columns, Oid table, AttrNumber number) {
-  bool narrow = false;
-  for (int64_t i = 0; i < columns.count; ++i)
-    narrow |= columns.all[i].narrow && columns.all[i].table == table && columns.all[i].number == number;
-  return narrow;
-}
-
-Node *MarkColumns(Node *node, void *context) {
-  if (node == nullptr) return nullptr;
-  if (!IsA(node, Var)) return MutateTree(node, MarkColumns, context);
-  const Marking *marking = static_cast<Marking *>(context);
-  const Var *var = castNode(Var, node);
-  if (!IsNarrow(*marking->columns, marking->table, var->varattno)) return static_cast<Node *>(copyObjectImpl(node));
-  Param *param = makeNode(Param);
-  param->paramkind = PARAM_EXTERN;
-  param->paramid = marking->mark + var->varattno;
-  param->paramtype = var->vartype;
-  param->paramtypmod = var->vartypmod;
-  param->paramcollid = var->varcollid;
-  param->location = -1;
-  return reinterpret_cast<Node *>(param);
-}
-
-const char *Replaced(const char *text, const char *from, const char *to) {
-  StringInfoData all;
-  initStringInfo(&all);
-  while (const char *found = strstr(text, from)) {
-    appendBinaryStringInfo(&all, text, static_cast<int>(found - text));
-    appendStringInfoString(&all, to);
-    text = found + strlen(from);
-  }
-  appendStringInfoString(&all, text);
-  return all.data;
-}
-
-// The SQL of an expression of a table, with the new columns instead of the narrow ones.
-const char *OnNewColumns(const IdColumns &columns, Oid table, Node *expression) {
-  List *context = deparse_context_for(get_rel_name(table), table);
-  Marking marking = {&columns, table, 100 * 10000};
-  // A literal may look like the mark of a column, which has up to four digits.
-  const char *before = deparse_expression(expression, context, false, false);
-  while (strstr(before, psprintf("$%d", marking.mark / 10000)) != nullptr) marking.mark += 10000;
-  const char *sql = deparse_expression(MarkColumns(expression, &marking), context, false, false);
-  for (int64_t i = 0; i < columns.count; ++i) {
-    const IdColumn &column = columns.all[i];
-    if (column.narrow && column.table == table)
-      sql = Replaced(sql, psprintf("$%d", marking.mark + column.number), column.new_sql);
-  }
-  return sql;
-}
-
 const char *Joined(List *statements) {
   StringInfoData all;
   initStringInfo(&all);
@@ -88,14 +34,19 @@ struct Extension {
 };
 
 Extension FunctionsOf(const Conversion &conversion) {
-  return {FindFunction(conversion.extension, "snowflake_try", 2).name_sql, FindFunction(conversion.extension, "snowflake_fill", 2).name_sql,
-          FindFunction(conversion.extension, "snowflake_follow", 0).name_sql,
-          FindFunction(conversion.extension, "snowflake_check_switch", 4).name_sql};
+  const auto name = [&](const char *function, int16_t arguments) {
+    return FindFunction(conversion.extension, function, arguments).name_sql;
+  };
+  return {name("snowflake_try", 1), name("snowflake_fill", 2), name("snowflake_follow", 0),
+          name("snowflake_check_switch", 4)};
 }
 
-char *Attempt(const Extension &extension, const char *statements, const char *owner_of = nullptr) {
-  return psprintf("CALL %s(%s%s%s);", extension.attempt, Quoted(statements),
-                  owner_of != nullptr ? ", owner_of => " : "", owner_of != nullptr ? quote_literal_cstr(owner_of) : "");
+Value Follow(const Conversion &conversion) {
+  return OidValue(FindFunction(conversion.extension, "snowflake_follow", 0).oid);
+}
+
+char *Attempt(const Extension &extension, const char *statements) {
+  return psprintf("CALL %s(%s::pg_catalog.text);", extension.attempt, Quoted(statements));
 }
 
 List *Attempts(const Extension &extension, List *statements) {
@@ -124,6 +75,14 @@ struct IndexToBuild {
   const char *relation, *table_sql, *unique, *new_sql, *method, *keys, *rest, *expressions, *predicate;
 };
 
+// CheckOnline() has found out that it can be written.
+const char *Qualified(const IdColumns &columns, const IndexToBuild &index, Node *expression) {
+  const char *part = nullptr;
+  const char *sql = QualifiedSql(columns, OidOf(index.relation), expression, &part);
+  if (sql == nullptr) elog(ERROR, "an expression of index %s contains %s", index.new_sql, part);
+  return sql;
+}
+
 const char *KeysOf(const IdColumns &columns, const IndexToBuild &index) {
   StringInfoData keys;
   initStringInfo(&keys);
@@ -131,8 +90,7 @@ const char *KeysOf(const IdColumns &columns, const IndexToBuild &index) {
   int next = 0;
   for (const char *c = index.keys; *c != '\0'; ++c) {
     if (*c == '\x01')
-      appendStringInfoString(
-          &keys, OnNewColumns(columns, OidOf(index.relation), static_cast<Node *>(list_nth(expressions, next++))));
+      appendStringInfoString(&keys, Qualified(columns, index, static_cast<Node *>(list_nth(expressions, next++))));
     else
       appendStringInfoChar(&keys, *c);
   }
@@ -141,14 +99,12 @@ const char *KeysOf(const IdColumns &columns, const IndexToBuild &index) {
 
 const char *PredicateOf(const IdColumns &columns, const IndexToBuild &index) {
   if (index.predicate == nullptr) return "";
-  Node *node = static_cast<Node *>(stringToNode(index.predicate));
-  if (IsA(node, List)) node = reinterpret_cast<Node *>(make_ands_explicit(castNode(List, node)));
-  return psprintf(" WHERE %s", OnNewColumns(columns, OidOf(index.relation), node));
+  return psprintf(" WHERE %s", Qualified(columns, index, static_cast<Node *>(stringToNode(index.predicate))));
 }
 
-List *IndexSteps(const IdColumns &columns) {
+List *IndexSteps(const IdColumns &columns, const Made &made) {
   List *steps = NIL;
-  Query(kIndexesToBuild, columns.narrow.tables, columns.narrow.numbers);
+  Query(kIndexesToBuild, columns.narrow.tables, columns.narrow.numbers, made.indexes);
   ListCell *cell = nullptr;
   foreach (cell, Copied<IndexToBuild>()) {
     const IndexToBuild &index = *static_cast<const IndexToBuild *>(lfirst(cell));
@@ -163,8 +119,7 @@ struct ConstraintToAdd {
   const char *table_sql, *new_sql, *definition, *add, *validate, *relation, *expression;
 };
 
-// A constraint is added for a moment, and validated while others write. The validation runs code of
-// the table's owner.
+// A constraint is added for a moment, and validated while others write.
 List *ConstraintSteps(const Extension &extension, const IdColumns &columns) {
   List *steps = NIL;
   ListCell *cell = nullptr;
@@ -179,37 +134,33 @@ List *ConstraintSteps(const Extension &extension, const IdColumns &columns) {
           steps, Attempt(extension, psprintf("ALTER TABLE %s ADD CONSTRAINT %s %s%s NOT VALID", constraint.table_sql,
                                              constraint.new_sql, check, constraint.definition)));
     if (IsTrue(constraint.validate))
-      steps = lappend(
-          steps, Attempt(extension,
-                         psprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", constraint.table_sql, constraint.new_sql),
-                         constraint.table_sql));
+      steps = lappend(steps, Attempt(extension, psprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", constraint.table_sql,
+                                                         constraint.new_sql)));
   }
   return steps;
 }
 
-List *CheckSteps(const Extension &extension, const IdColumns &columns) {
-  Query(kChecks, columns.narrow.tables, columns.narrow.numbers);
-  return ConstraintSteps(extension, columns);
-}
-
-List *ForeignKeySteps(const Extension &extension, const IdColumns &columns) {
-  Query(kForeignKeys, columns.narrow.tables, columns.narrow.numbers);
-  return ConstraintSteps(extension, columns);
-}
-
 // Those up to the switch, without ANALYZE, which leaves nothing that could be found.
 List *StepsBefore(const Extension &extension, const IdColumns &columns) {
-  const auto texts = [&](const QueryParts &query, auto... more) {
-    return Texts(query, columns.narrow.tables, columns.narrow.numbers, more...);
+  const Made made = FindMade(columns);
+  const auto query = [&](const QueryParts &parts, auto... more) {
+    return Texts(parts, columns.narrow.tables, columns.narrow.numbers, more...);
   };
-  List *steps = Attempts(extension, texts(kAdd, TextValue(extension.follow)));
-  steps = list_concat(steps, Attempts(extension, texts(kDropGone)));
-  steps = list_concat(steps, texts(kDropGoneIndexes));
-  steps = list_concat(steps, texts(kFill, TextValue(extension.fill)));
-  steps = list_concat(steps, texts(kValidate));
-  steps = list_concat(steps, IndexSteps(columns));
-  steps = list_concat(steps, CheckSteps(extension, columns));
-  return list_concat(steps, ForeignKeySteps(extension, columns));
+  const auto attempts = [&](const QueryParts &parts, auto... more) {
+    return Attempts(extension, query(parts, more...));
+  };
+  const auto constraints = [&](const QueryParts &parts) {
+    query(parts, made.checks, made.indexes);
+    return ConstraintSteps(extension, columns);
+  };
+  List *steps = attempts(kAdd, TextValue(extension.follow));
+  steps = list_concat(steps, attempts(kDropGone, made.checks, made.indexes));
+  steps = list_concat(steps, query(kDropGoneIndexes, made.checks, made.indexes));
+  steps = list_concat(steps, query(kFill, TextValue(extension.fill)));
+  steps = list_concat(steps, attempts(kValidate));
+  steps = list_concat(steps, IndexSteps(columns, made));
+  steps = list_concat(steps, constraints(kChecks));
+  return list_concat(steps, constraints(kForeignKeys));
 }
 
 const char *SwitchText(const IdColumns &columns, List *defaults) {
@@ -228,29 +179,75 @@ char *Switch(const Extension &extension, const Conversion &conversion, const IdC
   ListCell *cell = nullptr;
   foreach (cell, TablesOfSwitch(columns))
     appendStringInfo(&tables, "%s%s", tables.len > 0 ? ", " : "", static_cast<const char *>(lfirst(cell)));
-  return Attempt(extension,
-                 psprintf("LOCK TABLE %s;\nSELECT %s(%s, %s, %s, '%s');\n%s", tables.data, extension.check,
-                          quote_literal_cstr(columns.all[0].table_sql), quote_literal_cstr(conversion.column),
-                          quote_literal_cstr(conversion.target), ChecksumOf(text), text));
+  return Attempt(extension, psprintf("LOCK TABLE %s;\nSELECT %s(%s::regclass, %s::name, %s::text, '%s'::text);\n%s",
+                                     tables.data, extension.check, quote_literal_cstr(columns.all[0].table_sql),
+                                     quote_literal_cstr(conversion.column), quote_literal_cstr(conversion.target),
+                                     ChecksumOf(text), text));
 }
 
-List *WhatToAbandon(const IdColumns &columns) {
-  return Texts(kAbandon, columns.narrow.tables, columns.narrow.numbers);
+List *WhatToAbandon(const Conversion &conversion, const IdColumns &columns) {
+  return Texts(kAbandon, columns.narrow.tables, columns.narrow.numbers, Follow(conversion), FindTies(columns));
+}
+
+// --- What is refused ---
+
+// Lines for the indexes whose expressions cannot be written for any search_path.
+List *Expressions(const IdColumns &columns) {
+  List *lines = NIL;
+  Query(kExpressions, columns.narrow.tables, columns.narrow.numbers);
+  for (int64_t row = 0; row < Rows(); ++row) {
+    const char *expressions = Text(row, 3), *predicate = Text(row, 4), *part = nullptr;
+    List *nodes = expressions != nullptr ? castNode(List, stringToNode(expressions)) : NIL;
+    if (predicate != nullptr) nodes = lappend(nodes, stringToNode(predicate));
+    ListCell *cell = nullptr;
+    foreach (cell, nodes)
+      if (part == nullptr) QualifiedSql(columns, OidField(row, 1), static_cast<Node *>(lfirst(cell)), &part);
+    if (part != nullptr)
+      lines =
+          lappend(lines, psprintf("%s contains %s, which cannot be written for every search_path", Text(row, 2), part));
+  }
+  return lines;
+}
+
+// What belongs to other roles, or is where the owner may not create.
+List *RightsLacking(const IdColumns &columns) {
+  const ColumnSet &narrow = columns.narrow;
+  Query(kTouchedRelations, narrow.tables, narrow.numbers, columns.tables);
+  List *touched = NIL;
+  for (int64_t row = 0; row < Rows(); ++row) touched = lappend_oid(touched, OidField(row, 1));
+  List *lines = CodeOfOthers(OidsValue(touched));
+  lines = list_concat(lines, Texts(kForeignOwners, narrow.tables, narrow.numbers, columns.tables));
+  return list_concat(lines, Texts(kSchemas, narrow.tables, narrow.numbers));
+}
+
+List *Obstacles(const Conversion &conversion, const IdColumns &columns) {
+  const ColumnSet &narrow = columns.narrow;
+  const Value ties = FindTies(columns);
+  List *lines = Texts(kObstacles, narrow.tables, narrow.numbers, Follow(conversion), ties);
+  lines =
+      list_concat(lines, Texts(kNotCarried, narrow.tables, narrow.numbers, columns.keep.tables, columns.keep.numbers));
+  lines = list_concat(lines, Texts(kOthersMayCreate, narrow.tables, narrow.numbers));
+  return list_concat(lines, Expressions(columns));
 }
 
 }  // namespace
 
-void CheckOnline(const IdColumns &columns) {
-  Query(kObstacles, columns.narrow.tables, columns.narrow.numbers);
-  if (const char *obstacles = Text(0, 1))
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert these columns online"),
-                    errdetail("%s", obstacles),
-                    errhint("Drop these objects, convert, and create them again, or convert without online.")));
-  Query(kSchemas, columns.narrow.tables, columns.narrow.numbers);
-  if (Rows() > 0)
-    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied for schema %s", Text(0, 1)),
-                    errdetail("An online conversion creates indexes in the schemas of its tables."),
-                    errhint("Grant CREATE on the schema to the owner of the tables, or convert without online.")));
+void CheckOnline(const Conversion &conversion, const IdColumns &columns, MayConvert may_directly) {
+  List *rights = RightsLacking(columns);
+  List *obstacles = Obstacles(conversion, columns);
+  List *of_rows = Texts(kRowTypes, columns.narrow.tables, columns.narrow.numbers);
+  const bool rows_used = of_rows != NIL;
+  obstacles = list_concat(obstacles, of_rows);
+  if (rights == NIL && obstacles == NIL) return;
+  const bool direct = !rows_used && !columns.of_others && may_directly(conversion, columns);
+  const char *to_do = rights == NIL      ? "Drop these objects, convert, and create them again"
+                      : obstacles == NIL ? "Give these objects the owner of the tables, and the owner these rights"
+                                         : "Change these owners and rights, drop the other objects, convert, and "
+                                           "create them again";
+  ereport(ERROR,
+          (errcode(rights != NIL ? ERRCODE_INSUFFICIENT_PRIVILEGE : ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+           errmsg("cannot convert these columns online"), errdetail("%s", Listed(list_concat(rights, obstacles))),
+           errhint("%s%s.", to_do, direct ? ", or convert without online" : "")));
 }
 
 List *OnlineSteps(const Conversion &conversion, const IdColumns &columns, List *defaults) {
@@ -261,10 +258,12 @@ List *OnlineSteps(const Conversion &conversion, const IdColumns &columns, List *
   return lappend(steps, Switch(extension, conversion, columns, defaults));
 }
 
-bool OnlineHasBegun(const IdColumns &columns) { return columns.narrow_count > 0 && WhatToAbandon(columns) != NIL; }
+bool OnlineHasBegun(const Conversion &conversion, const IdColumns &columns) {
+  return columns.narrow_count > 0 && WhatToAbandon(conversion, columns) != NIL;
+}
 
 List *AbandonSteps(const Conversion &conversion, const IdColumns &columns) {
-  return Attempts(FunctionsOf(conversion), WhatToAbandon(columns));
+  return Attempts(FunctionsOf(conversion), WhatToAbandon(conversion, columns));
 }
 
 void CheckSwitch(const Conversion &conversion, const IdColumns &columns, List *defaults, const char *checksum) {

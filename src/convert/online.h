@@ -1,7 +1,8 @@
 // An online conversion: the statements that are left of it, in order. Nothing is executed here.
 //
 // 1. What is left follows from the catalogs alone: the new columns, indexes and constraints have
-//    names made from the old ones. So a step that was ended is simply done again.
+//    names made from the old ones, and are recognised by what they are. So a step that was ended is
+//    simply done again.
 // 2. A new column equals the old one, by a trigger and by a check constraint. So the switch is a
 //    matter of names: it changes the catalogs and reads no table.
 // 3. The switch is made from the old objects alone. So it is the same text before the first step
@@ -11,15 +12,17 @@
 #include "convert/catalog.h"
 
 namespace snowflake {
-// Errors: 55000 with what keeps the narrow columns from being converted online, 42501.
-void CheckOnline(const IdColumns &columns);
+// Errors: 42501 or 55000 with all that keeps the columns from being converted online. Then
+// `may_directly` says whether a hint to convert them without online would help.
+using MayConvert = bool (*)(const Conversion &, const IdColumns &);
+void CheckOnline(const Conversion &conversion, const IdColumns &columns, MayConvert may_directly);
 
 // `defaults`: what gives the converted column its new default at the end. If nothing is narrow,
 // that is all.
 List *OnlineSteps(const Conversion &conversion, const IdColumns &columns, List *defaults);
 
 // Whether there is anything to abandon.
-bool OnlineHasBegun(const IdColumns &columns);
+bool OnlineHasBegun(const Conversion &conversion, const IdColumns &columns);
 
 // What undoes the steps before the switch.
 List *AbandonSteps(const Conversion &conversion, const IdColumns &columns);

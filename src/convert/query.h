@@ -2,6 +2,7 @@
 // and SPI_finish(), whose memory holds the results.
 #pragma once
 
+#include "pg/catalogs.h"
 #include "pg/spi.h"
 
 namespace snowflake {
@@ -29,6 +30,13 @@ void Query(const QueryParts &parts, Values... values) {
 }
 
 inline Value OidValue(Oid oid) { return Of(OIDOID, ObjectIdGetDatum(oid)); }
+inline Value OidsValue(List *oids) {
+  Datum *datums = static_cast<Datum *>(palloc(sizeof(Datum) * (static_cast<Size>(list_length(oids)) + 1)));
+  ListCell *cell = nullptr;
+  foreach (cell, oids) datums[foreach_current_index(cell)] = ObjectIdGetDatum(lfirst_oid(cell));
+  ArrayType *array = construct_array(datums, list_length(oids), OIDOID, sizeof(Oid), true, TYPALIGN_INT);
+  return Of(OIDARRAYOID, PointerGetDatum(array));
+}
 
 // Fields that may be null are read as text.
 inline char *Text(int64_t row, int field) {

@@ -1,8 +1,7 @@
--- The check constraints of a user, which no table inherits.
--- Parameters: oid[], smallint[]
+-- The check constraints of a user, which no table inherits. $3 and $4 as in gone.sql.
+-- Parameters: oid[], smallint[], oid[], oid[]
 :wide
 :keys
-:indexes
 :gone
 SELECT f.conrelid::regclass::text, quote_ident(c.new), CASE WHEN f.connoinherit THEN ' NO INHERIT' ELSE '' END,
     n.oid IS NULL, f.convalidated AND NOT coalesce(n.convalidated, false), f.conrelid, f.conbin::text

@@ -1,17 +1,18 @@
--- Those of tables with rows. Unique ones come last: ON CONFLICT, which means the old one, fails on
--- them. `keys` and `include` have \x01 for each expression.
--- Parameters: oid[], smallint[]
+-- Those of tables with rows, but $3: those that are there. Unique ones come last: ON CONFLICT, which
+-- means the old one, fails on them. `keys` has \x01 for each expression. A tablespace that the
+-- session has as its default is not the one of an index that has none.
+-- Parameters: oid[], smallint[], oid[]
 :wide
-:keys
 :indexes
-:gone
 SELECT i.indrelid, i.tab, CASE WHEN i.indisunique THEN 'UNIQUE ' ELSE '' END, quote_ident(i.new), m.amname, k.keys,
     coalesce(' INCLUDE (' || k.include || ')', '') || CASE WHEN i.indnullsnotdistinct THEN ' NULLS NOT DISTINCT'
         ELSE '' END
         || coalesce(' WITH (' || array_to_string(i.reloptions, ', ') || ')', '')
-        || coalesce(' TABLESPACE ' || quote_ident(s.spcname), ''),
+        || CASE WHEN i.reltablespace <> 0 OR current_setting('default_tablespace') <> ''
+           THEN ' TABLESPACE ' || quote_ident(s.spcname) ELSE '' END,
     i.indexprs::text, i.indpred::text
-FROM indexes i JOIN pg_am m ON m.oid = i.relam LEFT JOIN pg_tablespace s ON s.oid = i.reltablespace,
+FROM indexes i JOIN pg_am m ON m.oid = i.relam JOIN pg_database b ON b.datname = current_database()
+JOIN pg_tablespace s ON s.oid = CASE i.reltablespace WHEN 0 THEN b.dattablespace ELSE i.reltablespace END,
 LATERAL (
     SELECT string_agg(
             CASE WHEN u.key = 0 THEN E'(\x01)' ELSE quote_ident(coalesce(w.new, a.attname)) END
@@ -35,6 +36,6 @@ LATERAL (
     LEFT JOIN pg_opclass oc ON oc.oid = p.class LEFT JOIN pg_namespace onsp ON onsp.oid = oc.opcnamespace
     LEFT JOIN pg_collation co ON co.oid = p.collation LEFT JOIN pg_namespace cn ON cn.oid = co.collnamespace) AS k
 WHERE i.kind = 'i' AND NOT EXISTS (
-    SELECT FROM built b WHERE b.indrelid = i.indrelid AND b.relname = i.new
-        AND b.indexrelid NOT IN (SELECT indexrelid FROM gone_indexes))
+    SELECT FROM pg_index n JOIN pg_class c ON c.oid = n.indexrelid
+    WHERE n.indexrelid = ANY ($3) AND n.indrelid = i.indrelid AND c.relname = i.new)
 ORDER BY i.indisunique, i.tab, i.name

@@ -1,4 +1,7 @@
--- Parameters: oid[], smallint[]
+-- A line for each object that keeps narrow columns from being converted online. $3: the function of
+-- the conversion's triggers, $4: the check constraints of the conversion that tie new columns to old
+-- ones. Nothing is the conversion's because of its name.
+-- Parameters: oid[], smallint[], oid, oid[]
 :wide
 :keys
 :indexes
@@ -37,10 +40,14 @@
     SELECT pg_describe_object('pg_constraint'::regclass, oid, 0) || ' has a definition that is not understood'
     FROM keys WHERE left(definition, length(head)) <> head
     UNION
-    SELECT pg_describe_object('pg_class'::regclass, a.attrelid, a.attnum) || ' is not of this conversion'
+    SELECT pg_describe_object('pg_class'::regclass, a.attrelid, a.attnum) || ' has the name of a column to be added'
     FROM wide w JOIN pg_attribute a ON a.attrelid = w.relation AND a.attnum = w.new_number
-    WHERE a.atttypid <> 'bigint'::regtype OR w.root AND NOT EXISTS (
-        SELECT FROM pg_constraint k WHERE k.conrelid = w.relation AND k.conname = w.same)
+    WHERE a.atttypid <> 'bigint'::regtype OR a.atthasdef OR a.attidentity <> '' OR NOT EXISTS (
+        SELECT FROM pg_constraint k WHERE k.conrelid = w.relation AND k.conname = w.same AND k.oid = ANY ($4))
+    UNION
+    SELECT pg_describe_object('pg_class'::regclass, a.attrelid, a.attnum)
+        || ' has the name that the old column gets for a moment'
+    FROM wide w JOIN pg_attribute a ON a.attrelid = w.relation AND a.attname = 'snowflake_old_' || substr(w.new, 15)
     UNION
     SELECT pg_describe_object('pg_class'::regclass, c.oid, 0) || ' has the name of an index to be built'
     FROM indexes i JOIN pg_class c ON c.relname = i.new AND c.relnamespace = i.relnamespace
@@ -49,15 +56,18 @@
             AND d.refclassid = d.classid AND d.refobjid = w.relation AND d.refobjsubid = w.new_number
         WHERE w.relation = i.indrelid)
     UNION
-    SELECT pg_describe_object('pg_trigger'::regclass, t.oid, 0) || ' is not of this conversion'
+    SELECT pg_describe_object('pg_trigger'::regclass, t.oid, 0) || ' has the name of a trigger to be made'
     FROM wide w JOIN pg_trigger t ON t.tgrelid = w.relation AND t.tgname = '~' || w.new
-        JOIN pg_proc p ON p.oid = t.tgfoid
-    WHERE p.proname <> 'snowflake_follow'
+    WHERE t.tgfoid <> $3 OR t.tgtype <> 23 OR t.tgenabled <> 'A' OR t.tgqual IS NOT NULL OR t.tgattr::text <> ''
+        OR t.tgargs <> convert_to(w.old, getdatabaseencoding()) || decode('00', 'hex')
+            || convert_to(w.new, getdatabaseencoding()) || decode('00', 'hex')
+    UNION
+    SELECT pg_describe_object('pg_constraint'::regclass, n.oid, 0) || ' has the name of a constraint to be made'
+    FROM wide w JOIN pg_constraint n ON n.conrelid = w.relation AND n.conname IN (w.same, w.filled)
+    WHERE n.oid <> ALL ($4)
     UNION
     SELECT pg_describe_object('pg_constraint'::regclass, n.oid, 0) || ' has the name of a constraint to be made'
     FROM (
-        SELECT relation, c.name FROM wide, LATERAL (VALUES (same), (filled)) AS c(name) WHERE root
-        UNION
         SELECT conrelid, new FROM keys
         UNION
         SELECT f.conrelid, 'snowflake_new_' || CASE WHEN octet_length(f.conname) < 49 THEN f.conname
@@ -67,17 +77,12 @@
     WHERE NOT EXISTS (SELECT FROM wide w WHERE w.relation = n.conrelid AND w.new_number = ANY (n.conkey)
                       OR w.relation = n.confrelid AND w.new_number = ANY (n.confkey))
     UNION
-    SELECT pg_describe_object(d.classid, d.objid, d.objsubid) || ' has the type of rows of ' || w.tab
-    FROM wide w JOIN pg_class c ON c.oid = w.relation JOIN pg_type y ON y.oid = c.reltype
-    JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid IN (y.oid, y.typarray)
-        AND d.classid IN ('pg_class'::regclass, 'pg_type'::regclass) AND d.deptype = 'n'
-    UNION
     SELECT pg_describe_object('pg_rewrite'::regclass, r.oid, 0) || ' rewrites statements'
     FROM wide w JOIN pg_rewrite r ON r.ev_class = w.relation
     UNION
     SELECT pg_describe_object('pg_trigger'::regclass, t.oid, 0) || ' would fire after the conversion''s trigger'
     FROM wide w JOIN pg_trigger t ON t.tgrelid = w.relation AND t.tgtype & 3 = 3 AND NOT t.tgisinternal
-        AND t.tgname >= '~snowflake_new_' AND t.tgname <> '~' || w.new AND t.tgname NOT LIKE '~snowflake\_new\_%'
+        AND t.tgname >= '~snowflake_new_' AND t.tgfoid <> $3
     UNION
     SELECT pg_describe_object('pg_class'::regclass, w.relation, w.number) || ' is both inherited and local'
     FROM wide w JOIN pg_attribute a ON a.attrelid = w.relation AND a.attnum = w.number
@@ -103,16 +108,9 @@
             THEN pg_describe_object('pg_class'::regclass, (SELECT ev_class FROM pg_rewrite WHERE oid = d.objid), 0)
             ELSE pg_describe_object(d.classid, d.objid, d.objsubid) END || ' depends on view ' || v.name
     FROM views v JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = v.view
-            OR d.refclassid = 'pg_type'::regclass AND d.refobjid = (SELECT reltype FROM pg_class
-                WHERE oid = v.view)
+            OR d.refclassid = 'pg_type'::regclass AND d.refobjid IN (
+                SELECT unnest(ARRAY[t.oid, t.typarray]) FROM pg_type t WHERE t.typrelid = v.view)
     WHERE d.deptype IN ('n', 'a') AND NOT (d.classid = 'pg_rewrite'::regclass AND EXISTS (
         SELECT FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class
-        WHERE r.oid = d.objid AND r.rulename = '_RETURN' AND c.relkind = 'v'))
-    UNION
-    SELECT 'view ' || v.name || ' belongs to ' || pg_get_userbyid(c.relowner) FROM views v
-        JOIN pg_class c ON c.oid = v.view
-    WHERE NOT pg_has_role(c.relowner, 'USAGE')
-    UNION
-    SELECT 'view ' || v.name || ' belongs to an extension' FROM views v JOIN pg_depend d
-        ON d.classid = 'pg_class'::regclass AND d.objid = v.view AND d.deptype = 'e')
-SELECT string_agg(line, E'\n' ORDER BY line COLLATE "C") FROM lines
+        WHERE r.oid = d.objid AND r.rulename = '_RETURN' AND c.relkind = 'v')))
+SELECT line FROM lines

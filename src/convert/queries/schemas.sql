@@ -1,6 +1,20 @@
--- Indexes are made in the schemas of their tables.
+-- Where the role that converts lacks the right to create what is created again.
 -- Parameters: oid[], smallint[]
 :wide
-SELECT quote_ident(n.nspname) FROM wide w JOIN pg_class c ON c.oid = w.relation
-    JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE NOT has_schema_privilege(n.oid, 'CREATE') ORDER BY 1 LIMIT 1
+:indexes
+:views
+SELECT DISTINCT 'schema ' || n.nspname || ' is not one in which ' || current_user || ' may create'
+FROM pg_namespace n
+WHERE NOT has_schema_privilege(n.oid, 'CREATE') AND n.oid IN (
+    SELECT c.relnamespace FROM wide w JOIN pg_class c ON c.oid = w.relation
+    UNION ALL
+    SELECT c.relnamespace FROM views v JOIN pg_class c ON c.oid = v.view
+    UNION ALL
+    SELECT s.stxnamespace FROM wide w
+    JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = w.relation
+        AND d.refobjsubid = w.number AND d.classid = 'pg_statistic_ext'::regclass
+    JOIN pg_statistic_ext s ON s.oid = d.objid)
+UNION
+SELECT 'tablespace ' || s.spcname || ' is not one in which ' || current_user || ' may create'
+FROM indexes i JOIN pg_tablespace s ON s.oid = i.reltablespace
+WHERE NOT has_tablespace_privilege(s.oid, 'CREATE')

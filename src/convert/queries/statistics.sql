@@ -1,7 +1,8 @@
 -- Parameters: oid[], smallint[]
 :wide
 :on_narrow
-SELECT pg_get_statisticsobjdef(s.oid)
+SELECT pg_get_statisticsobjdef(s.oid) || format(E';\nALTER STATISTICS %I.%I OWNER TO %I', n.nspname, s.stxname,
+        pg_get_userbyid(s.stxowner))
     || CASE WHEN s.stxstattarget >= 0 THEN format(E';\nALTER STATISTICS %I.%I SET STATISTICS %s', n.nspname,
         s.stxname,
            s.stxstattarget) ELSE '' END

@@ -1,0 +1,32 @@
+-- The indexes whose fields are those that the steps would give them. Whether their expressions are,
+-- too, is not found out here.
+-- Parameters: oid[], smallint[]
+:wide
+:indexes
+SELECT n.indexrelid, n.indrelid, i.indkey::text, n.indkey::text, i.indexprs::text, n.indexprs::text,
+    i.indpred::text, n.indpred::text
+FROM indexes i
+JOIN pg_class c ON c.relname = i.new AND c.relnamespace = i.relnamespace
+JOIN pg_index n ON n.indexrelid = c.oid AND n.indrelid = i.indrelid
+WHERE i.kind = 'i' AND n.indisvalid AND n.indisunique = i.indisunique
+    AND n.indnullsnotdistinct = i.indnullsnotdistinct AND n.indnkeyatts = i.indnkeyatts AND n.indnatts = i.indnatts
+    AND n.indcollation::text = i.indcollation::text AND n.indoption::text = i.indoption::text
+    AND c.relam = i.relam AND c.reloptions IS NOT DISTINCT FROM i.reloptions AND c.reltablespace = i.reltablespace
+    AND NOT EXISTS (
+        SELECT FROM wide w WHERE w.relation = i.indrelid AND w.new_number IS NULL AND (
+            w.number = ANY (i.indkey) OR EXISTS (
+                SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = i.indexrelid
+                    AND d.refclassid = d.classid AND d.refobjid = w.relation AND d.refobjsubid = w.number)))
+    AND NOT EXISTS (
+        SELECT FROM unnest(i.indkey, n.indkey) WITH ORDINALITY AS u(key, made, nth)
+        LEFT JOIN wide w ON w.relation = i.indrelid AND w.number = u.key
+        LEFT JOIN pg_attribute b ON b.attrelid = i.indexrelid AND b.attnum = u.nth
+        LEFT JOIN pg_attribute a ON a.attrelid = n.indexrelid AND a.attnum = u.nth
+        LEFT JOIN pg_opclass o ON o.oid = i.indclass[u.nth - 1] AND u.nth <= i.indnkeyatts
+        LEFT JOIN pg_opclass m ON m.oid = n.indclass[u.nth - 1] AND u.nth <= i.indnkeyatts
+        WHERE u.key <> 0 AND u.made <> coalesce(w.new_number, u.key)
+            OR a.attoptions IS DISTINCT FROM b.attoptions
+            OR m.oid <> o.oid AND NOT (
+                (u.key = 0 OR w.new IS NOT NULL) AND m.opcmethod = o.opcmethod AND m.opcdefault = o.opcdefault
+                AND (o.opcdefault OR m.opcname = regexp_replace(o.opcname, 'int[24]', 'int8')
+                    AND m.opcnamespace = o.opcnamespace)))

@@ -1,0 +1,30 @@
+-- Functions and operators outside of pg_catalog that are used by what is parsed again, if they are in
+-- schemas in which others may create a better match for the wider type.
+-- Parameters: oid[], smallint[]
+:wide
+:views
+, parsed(classid, objid) AS (
+    SELECT d.classid, d.objid FROM wide w
+    JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = w.relation
+        AND d.refobjsubid = w.number
+    UNION
+    SELECT 'pg_rewrite'::regclass, r.oid FROM views v JOIN pg_rewrite r ON r.ev_class = v.view),
+used AS (
+    SELECT d.refclassid AS classid, d.refobjid AS objid, coalesce(f.pronamespace, o.oprnamespace) AS namespace,
+        coalesce(f.proowner, o.oprowner) AS owner
+    FROM parsed p JOIN pg_depend d ON d.classid = p.classid AND d.objid = p.objid
+    LEFT JOIN pg_proc f ON d.refclassid = 'pg_proc'::regclass AND f.oid = d.refobjid
+    LEFT JOIN pg_operator o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid
+    LEFT JOIN pg_trigger t ON d.classid = 'pg_trigger'::regclass AND t.oid = d.objid
+    WHERE d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass) AND t.tgfoid IS DISTINCT FROM d.refobjid),
+creators AS (
+    SELECT u.*, n.nspname, CASE c.role WHEN 'pg_database_owner'::regrole THEN b.datdba ELSE c.role END AS role
+    FROM used u JOIN pg_namespace n ON n.oid = u.namespace JOIN pg_database b ON b.datname = current_database(),
+    LATERAL (
+        SELECT n.nspowner
+        UNION
+        SELECT grantee FROM aclexplode(n.nspacl) WHERE privilege_type = 'CREATE') AS c(role))
+SELECT DISTINCT pg_describe_object(classid, objid, 0) || ' is used, and ' || CASE role WHEN 0 THEN 'PUBLIC'
+    ELSE pg_get_userbyid(role) END || ' may create others in schema ' || nspname
+FROM creators
+WHERE role <> owner AND role NOT IN (SELECT oid FROM pg_roles WHERE rolsuper OR rolname = current_user)
