@@ -14,7 +14,7 @@ my $server = new_server('server', preload => 0);
 start_server($server);
 $server->safe_psql('postgres', q{
 	CREATE ROLE owner SUPERUSER; SET ROLE owner;
-	CREATE SCHEMA "Other schema"; CREATE EXTENSION snowflake SCHEMA "Other schema"});
+	CREATE SCHEMA "Other schema"; CREATE EXTENSION snowflake SCHEMA "Other schema"; CREATE EXTENSION snowflake_convert SCHEMA "Other schema"});
 
 # What test/reference prints for the database's present state, and its errors.
 sub printed
