@@ -292,11 +292,11 @@ sub nothing_left
 
 # The schema in a dump: the name of each entry => its statements. Without `exact` the result omits
 # what has no meaning: the order of columns and of a table's statements, and the grantor of a
-# privilege.
+# privilege. Other options: dbname, and `without`, a pattern of schemas to leave out.
 sub dump_of
 {
 	my ($server, %options) = @_;
-	my @command = ('pg_dump', '--schema-only', '--no-sync', '-N', 'record_*', $server->connstr('postgres'));
+	my @command = ('pg_dump', '--schema-only', '--no-sync', '-N', $options{without} // 'record_*', $server->connstr($options{dbname} // 'postgres'));
 	my ($text, $errors);
 	IPC::Run::run(\@command, '>', \$text, '2>', \$errors) or die "pg_dump: $errors";
 	my %entries;
