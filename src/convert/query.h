@@ -20,13 +20,14 @@ void Query(const char *query, Values... values) {
   if (rc != SPI_OK_SELECT) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), query);
 }
 
+// The same, with a plan that the session keeps.
+void RunQuery(const QueryParts &query, int count, Oid *types, Datum *values);
+
 template <typename... Values>
-void Query(const QueryParts &parts, Values... values) {
-  StringInfoData query;
-  initStringInfo(&query);
-  for (const char *text : parts.texts)
-    if (text != nullptr) appendStringInfoString(&query, text);
-  Query(query.data, values...);
+void Query(const QueryParts &query, Values... values) {
+  Oid types[] = {values.type..., InvalidOid};
+  Datum datums[] = {values.datum..., Datum{0}};
+  RunQuery(query, sizeof...(values), types, datums);
 }
 
 inline Value OidValue(Oid oid) { return Of(OIDOID, ObjectIdGetDatum(oid)); }

@@ -30,16 +30,12 @@ List *Found(List *warnings, const QueryParts &query, const ColumnSet &set) {
 List *FindWarnings(const Conversion &conversion, const IdColumns &columns, bool online) {
   const bool widens = OnlyWidens(conversion);
   if (widens && columns.narrow_count == 0) return NIL;
-  // The planner overestimates the queries. To compile them would take longer than to run them.
-  const int guc_level = NewGUCNestLevel();
-  SetForLevel("jit", "off");
   List *warnings = NIL;
   if (online) warnings = Found(warnings, kWarningsOrder, columns.narrow);
   warnings = Found(warnings, kWarningsPublications, columns.narrow);
   if (!widens) warnings = Found(warnings, kWarningsSequences, columns.own);
   warnings = Found(warnings, kWarningsColumns, columns.every);
   warnings = Found(warnings, kWarningsFunctions, columns.every);
-  AtEOXact_GUC(false, guc_level);
   return warnings;
 }
 

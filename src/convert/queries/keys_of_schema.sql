@@ -1,6 +1,6 @@
 -- The keys of the tables of a schema ($1): integer columns in a unique index that get their numbers
 -- from a sequence of their own or from snowflake_nextval() ($2). A column that refers to another
--- table is no key: it becomes wide with that table's. The tables of extensions come last.
+-- table is no key: it becomes wide with that table's. The tables of other extensions come last.
 -- Parameters: oid, oid
 SELECT c.oid, a.attname, pg_describe_object('pg_class'::regclass, c.oid, a.attnum), e.extname
 FROM pg_class c
@@ -9,7 +9,7 @@ JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND a.attinhcount = 0
 LEFT JOIN pg_depend m ON m.classid = 'pg_class'::regclass AND m.objid = c.oid AND m.objsubid = 0
     AND m.refclassid = 'pg_extension'::regclass AND m.deptype = 'e'
 LEFT JOIN pg_extension e ON e.oid = m.refobjid
-WHERE c.relnamespace = $1 AND c.relkind IN ('r', 'p')
+WHERE c.relnamespace = $1 AND c.relkind IN ('r', 'p') AND e.extname IS DISTINCT FROM 'snowflake'
     AND EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisunique AND a.attnum = ANY (i.indkey))
     AND (EXISTS (
         SELECT FROM pg_attrdef x JOIN pg_depend u ON u.classid = 'pg_attrdef'::regclass AND u.objid = x.oid

@@ -1,0 +1,45 @@
+// Keeps the plans of queries: to plan them takes longer than to run them, and the switch of an
+// online conversion runs many of them while it holds its locks.
+#include "convert/query.h"
+
+#include "pg/security_context.h"
+
+namespace snowflake {
+namespace {
+struct KeptPlan {
+  const QueryParts *query;
+  SPIPlanPtr plan;
+};
+List *kept_plans = NIL;
+
+SPIPlanPtr PlanOf(const QueryParts &query, int count, Oid *types) {
+  ListCell *cell = nullptr;
+  foreach (cell, kept_plans)
+    if (static_cast<const KeptPlan *>(lfirst(cell))->query == &query) return static_cast<KeptPlan *>(lfirst(cell))->plan;
+  StringInfoData text;
+  initStringInfo(&text);
+  for (const char *part : query.texts)
+    if (part != nullptr) appendStringInfoString(&text, part);
+  SPIPlanPtr plan = SPI_prepare_cursor(text.data, count, types, CURSOR_OPT_GENERIC_PLAN);
+  if (plan == nullptr) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(SPI_result), text.data);
+  if (SPI_keepplan(plan) != 0) elog(ERROR, "SPI_keepplan failed");
+  MemoryContext outer = MemoryContextSwitchTo(TopMemoryContext);
+  KeptPlan *kept = static_cast<KeptPlan *>(palloc(sizeof(KeptPlan)));
+  *kept = {&query, plan};
+  kept_plans = lappend(kept_plans, kept);
+  MemoryContextSwitchTo(outer);
+  return plan;
+}
+
+}  // namespace
+
+void RunQuery(const QueryParts &query, int count, Oid *types, Datum *values) {
+  // The planner overestimates the queries. To compile them would take longer than to run them.
+  const int guc_level = NewGUCNestLevel();
+  SetForLevel("jit", "off");
+  const int rc = SPI_execute_plan(PlanOf(query, count, types), values, nullptr, false, 0);
+  if (rc != SPI_OK_SELECT) elog(ERROR, "SPI failed: %s", SPI_result_code_string(rc));
+  AtEOXact_GUC(false, guc_level);
+}
+
+}  // namespace snowflake
