@@ -62,7 +62,7 @@ sub client_server
 {
 	my $server = new_server('clients', initdb => [ '--encoding=UTF8', '--locale=C' ], conf => "listen_addresses = '127.0.0.1'\nlog_statement = all\nautovacuum = off\n");
 	start_server($server);
-	$server->safe_psql('postgres', 'CREATE EXTENSION snowflake; SELECT snowflake_nextval()');
+	$server->safe_psql('postgres', 'CREATE EXTENSION snowflake_convert CASCADE; SELECT snowflake_nextval()');
 	@ENV{qw(PGHOST PGPORT PGDATABASE)} = ('127.0.0.1', $server->port, 'postgres');
 	$ENV{DATABASE_URL} = sprintf 'postgresql://%s@127.0.0.1:%d/postgres', $ENV{PGUSER}, $server->port;
 	fresh_items($server);
