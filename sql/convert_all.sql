@@ -113,10 +113,12 @@ INSERT INTO a (n) VALUES (1), (2);
 INSERT INTO b (a_id) VALUES (1), (2);
 INSERT INTO c (a_id, b_id) VALUES (1, 2), (2, 1);
 SELECT snowflake_convert_all('parts', in_parts => true);
-ALTER TABLE parts.c ALTER COLUMN a_id TYPE bigint, ALTER COLUMN b_id TYPE bigint;
+SELECT snowflake_convert_all('parts', part => 'parts.c', dry_run => true);
+SELECT snowflake_convert_all('parts', part => 'parts.c');
+SELECT snowflake_convert_all('parts', part => 'parts.c');
 INSERT INTO c (a_id, b_id) VALUES (3, 1);
 INSERT INTO a DEFAULT VALUES RETURNING id;
-ALTER TABLE parts.a ALTER COLUMN id TYPE bigint;
+SELECT snowflake_convert_all('parts', part => 'parts.a');
 SELECT snowflake_convert_all('parts', in_parts => true);
 SELECT snowflake_convert_all('parts', in_parts => true) AS statement
 \gexec
@@ -125,11 +127,25 @@ INSERT INTO b (a_id) SELECT id FROM a ORDER BY id LIMIT 1 RETURNING id > 1000000
 DELETE FROM b WHERE id = 2;
 SELECT count(*) FROM c;
 
+-- A part's statements run as the owner of its table, too, and with a search_path of their own.
+CREATE SCHEMA trap AUTHORIZATION regress_snowflake_shopper;
+SET ROLE regress_snowflake_shopper;
+CREATE FUNCTION trap.who() RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS $$
+    BEGIN RAISE NOTICE 'as %, with %', current_user, current_setting('search_path'); RETURN true; END $$;
+CREATE TABLE trap.t (id serial PRIMARY KEY, n int, CHECK (id > 0 AND trap.who()));
+SET client_min_messages = warning;
+INSERT INTO trap.t (n) VALUES (1);
+RESET client_min_messages;
+RESET ROLE;
+SELECT snowflake_convert_all('trap', in_parts => true) AS statement
+\gexec
+
 -- Arguments.
 \set VERBOSITY terse
 SELECT snowflake_convert_all(NULL);
 SELECT snowflake_convert_all('parts', NULL);
 SELECT snowflake_convert_all('parts', false, NULL);
+SELECT snowflake_convert_all('parts', in_parts => true, part => 'parts.c');
 SELECT snowflake_convert_all('missing');
 SELECT snowflake_convert_all(123456789);
 SELECT snowflake_convert_all('pg_catalog');
@@ -143,6 +159,6 @@ SELECT snowflake_convert_all('empty');
 ROLLBACK;
 DROP EVENT TRIGGER regress_snowflake_rewrites;
 SET client_min_messages = warning;
-DROP SCHEMA shop, other, parts, empty CASCADE;
+DROP SCHEMA shop, other, parts, trap, empty CASCADE;
 DROP ROLE regress_snowflake_shopper;
 DROP EXTENSION snowflake_convert, snowflake;

@@ -32,12 +32,13 @@ executes the statements, also 25006 in a read-only transaction, and 55000 at any
 except read committed.';
 
 CREATE FUNCTION snowflake_convert_all(
-    schema pg_catalog.regnamespace, dry_run boolean DEFAULT false, in_parts boolean DEFAULT false)
+    schema pg_catalog.regnamespace, dry_run boolean DEFAULT false, in_parts boolean DEFAULT false,
+    part pg_catalog.regclass DEFAULT NULL)
     RETURNS SETOF pg_catalog.text
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     SET row_security = off;
-COMMENT ON FUNCTION snowflake_convert_all(pg_catalog.regnamespace, boolean, boolean) IS
+COMMENT ON FUNCTION snowflake_convert_all(pg_catalog.regnamespace, boolean, boolean, pg_catalog.regclass) IS
 'Converts all keys of the tables of a schema, as snowflake_convert() would one by one: columns of
 type smallint, integer or bigint that have a sequence of their own and are in a unique index, and
 do not refer to another table. The columns that refer to them become bigint, in other schemas, too.
@@ -47,10 +48,10 @@ transaction. Returns the statements that it executes. With dry_run, the function
 statements. A notice says how much disk and how many locks the conversion needs. The caller must own
 all tables that change. Tables of extensions are left out.
 
-With in_parts, the function executes nothing. It returns a statement for each table that makes its
-columns bigint, and a last one that then changes all defaults at once. Run them one by one, in any
-order but the last.
-Errors: 22004 for a null, 3F000 if there is no such schema; 42501, 42804, 42809, 42P16, 2BP01 or
+With in_parts, the function executes nothing. It returns a call for each table that makes its columns
+bigint, and a last one that then changes all defaults at once. Run them one by one, in any order but
+the last. The calls for the tables have the argument part: only that table and those below it change.
+Errors: 22004 for a null, 22023 for in_parts with a part, 3F000 if there is no such schema; 42501, 42804, 42809, 42P16, 2BP01 or
 55000 if a key cannot be converted. If the function executes the statements, also 25006 in a
 read-only transaction, and 55000 at any isolation level except read committed.';
 

@@ -197,12 +197,47 @@ List *StatementsTogether(const Conversion &owners, const IdColumns &columns, con
   return list_concat(statements, SequenceStatements(columns));
 }
 
-// The types alone, a statement for each table: PostgreSQL keeps foreign keys between columns of
+// The types of one table and of those below it. PostgreSQL keeps foreign keys between columns of
 // different width.
-List *StatementsApart(const Conversion &owners, const IdColumns &columns) {
-  const NotNulls not_nulls = FindNotNulls(columns);
-  List *statements = list_concat(not_nulls.apart, AlterTables(owners, columns, false));
+List *StatementsOfPart(const Conversion &owners, const IdColumns &part) {
+  const NotNulls not_nulls = FindNotNulls(part);
+  List *statements = list_concat(not_nulls.apart, AlterTables(owners, part, false));
   return list_concat(statements, not_nulls.together);
+}
+
+// A call for each table at the top whose types change. It is a call, because ALTER TABLE runs code
+// of the table, with the rights and the search_path of whoever executes it.
+List *CallsOfParts(const char *function, const char *schema, const IdColumns &columns) {
+  List *calls = NIL;
+  for (int64_t i = 0; i < columns.count; ++i) {
+    const IdColumn &column = columns.all[i];
+    if (column.root && column.narrow)
+      calls = AddText(calls, psprintf("SELECT %s(%s, part => %s);", function, schema,
+                                      quote_literal_cstr(column.table_sql)));
+  }
+  return calls;
+}
+
+// Locks that table and those below it. Returns their columns; none if it is no table at the top of
+// these columns.
+IdColumns LockPart(const Conversion &owners, const IdColumns &columns, Oid table, LOCKMODE mode) {
+  IdColumns part = {};
+  part.all = static_cast<IdColumn *>(palloc(sizeof(IdColumn) * (columns.count + 1)));
+  bool is_top = false;
+  for (int64_t i = 0; i < columns.count; ++i) is_top |= columns.all[i].root && columns.all[i].table == table;
+  if (is_top) {
+    LockRelationOid(table, mode);
+    List *tables = find_all_inheritors(table, mode, nullptr);
+    for (int64_t i = 0; i < columns.count; ++i)
+      if (list_member_oid(tables, columns.all[i].table)) part.all[part.count++] = columns.all[i];
+  }
+  MakeSets(owners, &part);
+  return part;
+}
+
+[[noreturn]] void ReportInterference(const IdColumn &column) {
+  CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, column.described,
+                "A schema was renamed or an event trigger interfered during the conversion.", "Try again.");
 }
 
 // Whether nothing is left to do, and the foreign keys are what they were.
@@ -216,8 +251,7 @@ void CheckDone(List *keys, const IdColumns &columns, const ForeignKeys &before) 
     const Key &key = *static_cast<const Key *>(lfirst(cell));
     const IdColumns now = FindColumns(key.conversion);
     if (same && now.count > 0 && Statements(key.conversion, now, FindNotNulls(now), true) == NIL) continue;
-    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, key.columns.all[0].described,
-                  "A schema was renamed or an event trigger interfered during the conversion.", "Try again.");
+    ReportInterference(key.columns.all[0]);
   }
 }
 
@@ -246,12 +280,26 @@ void SayNeeds(const IdColumns &columns, int64_t keys) {
            locks > room / 2 ? errhint("Raise max_locks_per_transaction, or convert in parts.") : 0));
 }
 
+List *ConvertPart(const Conversion &owners, const IdColumns &part, bool dry_run) {
+  List *statements = StatementsOfPart(owners, part);
+  if (dry_run || statements == NIL) return statements;
+  SayNeeds(part, 0);
+  ExecuteStatements(owners, statements);
+  for (int64_t i = 0; i < part.count; ++i)
+    if (part.all[i].narrow && get_atttype(part.all[i].table, part.all[i].number) != INT8OID)
+      ReportInterference(part.all[i]);
+  return statements;
+}
+
 }  // namespace
 
 SNOWFLAKE_FUNCTION(snowflake_convert_all) {
   CheckNotNull(fcinfo, "snowflake_convert_all", {"schema", "dry_run", "in_parts"});
-  const Oid schema = PG_GETARG_OID(0);
-  const bool in_parts = PG_GETARG_BOOL(2), looks_only = PG_GETARG_BOOL(1) || in_parts;
+  const Oid schema = PG_GETARG_OID(0), part = PG_ARGISNULL(3) ? InvalidOid : PG_GETARG_OID(3);
+  const bool in_parts = PG_GETARG_BOOL(2), dry_run = PG_GETARG_BOOL(1), looks_only = dry_run || in_parts;
+  if (in_parts && OidIsValid(part))
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("in_parts and part exclude each other"),
+                    errdetail("in_parts returns a call for each part.")));
   const char *name = get_namespace_name(schema);
   if (name == nullptr)
     ereport(ERROR, (errcode(ERRCODE_UNDEFINED_SCHEMA), errmsg("schema with OID %u does not exist", schema),
@@ -262,10 +310,12 @@ SNOWFLAKE_FUNCTION(snowflake_convert_all) {
   SPI_connect();
   Conversion all = {};
   all.extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
-  all.dry_run = looks_only;
+  all.dry_run = looks_only || OidIsValid(part);  // a part locks nothing else
   all.target = "ids";
   FindNextval(&all);
   const char *schema_sql = quote_identifier(name);
+  const char *function = FindFunction(all.extension, "snowflake_convert_all", 4).name_sql;
+  const char *schema_literal = quote_literal_cstr(schema_sql);
   List *keys = FindKeys(schema, all), *owners = NIL;
   Examine(keys, schema_sql);
   bool any = false;
@@ -276,10 +326,17 @@ SNOWFLAKE_FUNCTION(snowflake_convert_all) {
     of_owner.owner = lfirst_oid(cell);
     List *owners_keys = KeysOf(keys, of_owner.owner);
     const IdColumns columns = Together(of_owner, owners_keys);
+    if (OidIsValid(part)) {
+      const IdColumns now = LockPart(of_owner, columns, part, dry_run ? AccessShareLock : AccessExclusiveLock);
+      List *done = ConvertPart(of_owner, now, dry_run);
+      Return(result, done);
+      any = any || done != NIL;
+      continue;
+    }
     const ForeignKeys foreign_keys = FindForeignKeys(columns);
     SayNeeds(columns, list_length(owners_keys));
     List *statements =
-        in_parts ? StatementsApart(of_owner, columns) : StatementsTogether(of_owner, columns, foreign_keys);
+        in_parts ? CallsOfParts(function, schema_literal, columns) : StatementsTogether(of_owner, columns, foreign_keys);
     Return(result, statements);
     any = any || statements != NIL;
     if (looks_only) {
@@ -291,11 +348,11 @@ SNOWFLAKE_FUNCTION(snowflake_convert_all) {
   }
   if (keys == NIL)
     ereport(NOTICE, (errmsg("schema %s has no keys that could be converted", schema_sql)));
+  else if (!any && OidIsValid(part))
+    ereport(NOTICE, (errmsg("no column of table %s has to become bigint", get_rel_name(part))));
   else if (!any)
     ereport(NOTICE, (errmsg("all keys of schema %s already take their ids from snowflake_nextval()", schema_sql)));
-  if (in_parts && any)
-    Return(result, list_make1(psprintf("SELECT %s(%s);", FindFunction(all.extension, "snowflake_convert_all", 3).name_sql,
-                                       quote_literal_cstr(schema_sql))));
+  if (in_parts && any) Return(result, list_make1(psprintf("SELECT %s(%s);", function, schema_literal)));
   SPI_finish();
   return Datum{0};
 }
