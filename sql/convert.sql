@@ -690,6 +690,34 @@ SELECT snowflake_convert('kept', 'id');
 SELECT * FROM shape('kept');
 DROP TABLE kept;
 
+-- What ALTER TABLE takes from indexes and statistics objects that it makes again is given back.
+CREATE TABLE tuned (id serial PRIMARY KEY, n int);
+CREATE INDEX tuned_expression ON tuned ((id + n));
+ALTER INDEX tuned_expression ALTER COLUMN 1 SET STATISTICS 44;
+ALTER INDEX tuned_expression DEPENDS ON EXTENSION snowflake;
+CREATE STATISTICS tuned_both ON id, n FROM tuned;
+ALTER STATISTICS tuned_both SET STATISTICS 55;
+SELECT snowflake_convert('tuned', 'id');
+SELECT attstattarget FROM pg_attribute WHERE attrelid = 'tuned_expression'::regclass AND attstattarget >= 0
+UNION ALL SELECT stxstattarget FROM pg_statistic_ext WHERE stxname = 'tuned_both';
+SELECT count(*) FROM pg_depend WHERE objid = 'tuned_expression'::regclass AND deptype = 'x';
+DROP TABLE tuned;
+-- The indexes of partitions are made out of the one above: what they have of their own would be lost.
+CREATE TABLE parted (id serial, n int NOT NULL) PARTITION BY LIST (n);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1);
+CREATE TABLE parted_2 PARTITION OF parted FOR VALUES IN (2);
+CREATE UNIQUE INDEX parted_key ON parted (id, n);
+ALTER TABLE parted_1 REPLICA IDENTITY USING INDEX parted_1_id_n_idx;
+COMMENT ON INDEX parted_2_id_n_idx IS 'the second';
+ALTER INDEX parted_2_id_n_idx SET (fillfactor = 70);
+SELECT snowflake_convert('parted', 'id');
+SELECT snowflake_convert_all('public');
+ALTER TABLE parted_1 REPLICA IDENTITY DEFAULT;
+COMMENT ON INDEX parted_2_id_n_idx IS NULL;
+ALTER INDEX parted_2_id_n_idx RESET (fillfactor);
+SELECT snowflake_convert('parted', 'id');
+DROP TABLE parted;
+
 DROP FUNCTION shape, sequences, is_new, says, trig, undo;
 DROP ROLE regress_snowflake_other;
 DROP EXTENSION snowflake_convert, snowflake;

@@ -193,6 +193,7 @@ List *StatementsTogether(const Conversion &owners, const IdColumns &columns, con
   statements = list_concat(statements, not_nulls.apart);
   statements = list_concat(statements, AlterTables(owners, columns, true));
   statements = list_concat(statements, not_nulls.together);
+  statements = list_concat(statements, KeptProperties(columns));
   statements = list_concat(statements, keys.add);
   return list_concat(statements, SequenceStatements(columns));
 }
@@ -202,7 +203,8 @@ List *StatementsTogether(const Conversion &owners, const IdColumns &columns, con
 List *StatementsOfPart(const Conversion &owners, const IdColumns &part) {
   const NotNulls not_nulls = FindNotNulls(part);
   List *statements = list_concat(not_nulls.apart, AlterTables(owners, part, false));
-  return list_concat(statements, not_nulls.together);
+  statements = list_concat(statements, not_nulls.together);
+  return list_concat(statements, KeptProperties(part));
 }
 
 // A call for each table at the top whose types change. It is a call, because ALTER TABLE runs code

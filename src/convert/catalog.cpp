@@ -193,6 +193,8 @@ char *ObjectsOnNarrow(const IdColumns &columns) { return OneText(kObjectsOnNarro
 
 char *DisabledKeys(const IdColumns &columns) { return OneText(kDisabledKeys, columns.narrow); }
 
+char *OwnOfPartitions(const IdColumns &columns) { return OneText(kOwnOfPartitions, columns.narrow); }
+
 char *OtherUsersOfSequences(const IdColumns &columns) { return OneText(kOtherUsers, columns.own); }
 
 bool TakesIdsFromElsewhere(const IdColumns &columns, char **foreign_key, char **from) {
@@ -221,6 +223,10 @@ List *SequenceStatements(const IdColumns &columns) { return SequencesOf(columns,
 List *SequenceTypeStatements(const IdColumns &columns) {
   Query(kNarrowSequences, columns.own.tables, columns.own.numbers);
   return Texts(1);
+}
+
+List *KeptProperties(const IdColumns &columns) {
+  return Texts(kKeptProperties, columns.narrow.tables, columns.narrow.numbers);
 }
 
 bool LargestId(const Conversion &conversion, const IdColumn &column, int64_t *id) {

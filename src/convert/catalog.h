@@ -105,6 +105,8 @@ IdColumns LockColumns(Conversion *conversion);
 char *ObjectsOnNarrow(const IdColumns &columns);
 // Foreign keys whose triggers are disabled, which a change of type would enable.
 char *DisabledKeys(const IdColumns &columns);
+// Indexes of partitions with something of their own that a change of type would lose.
+char *OwnOfPartitions(const IdColumns &columns);
 char *OtherUsersOfSequences(const IdColumns &columns);
 
 // Whether a foreign key takes the ids from another table: which, and from what column.
@@ -125,6 +127,10 @@ List *SequenceStatements(const IdColumns &columns);
 
 // Statements that widen the sequences of serial columns.
 List *SequenceTypeStatements(const IdColumns &columns);
+
+// Statements that follow a change of type, and give indexes and statistics objects back what it
+// takes from them.
+List *KeptProperties(const IdColumns &columns);
 
 // The largest id in the table and in what inherits from it; false if there is none.
 bool LargestId(const Conversion &conversion, const IdColumn &column, int64_t *id);

@@ -98,6 +98,11 @@ void CheckDirect(const Conversion &conversion, const IdColumns &columns, const N
         ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
         psprintf("Triggers of foreign keys are disabled: %s. Keys that are made again have them enabled.", keys),
         "Enable them, or drop these foreign keys first.");
+  if (const char *indexes = OwnOfPartitions(columns))
+    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
+                  psprintf("PostgreSQL makes indexes of partitions anew, and what they have of their own is lost: %s.",
+                           indexes),
+                  "Take this from them first, and give it to the new indexes after the conversion.");
   if (not_nulls.of_partition)
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, not_nulls.of_partition,
                   "It has its own NOT NULL constraint besides the inherited one, so its type cannot be changed.",
@@ -143,6 +148,7 @@ List *Statements(const Conversion &conversion, const IdColumns &columns, const N
   statements = list_concat(statements, not_nulls.apart);
   statements = list_concat(statements, AlterStatements(conversion, columns, types));
   statements = list_concat(statements, not_nulls.together);
+  if (types) statements = list_concat(statements, KeptProperties(columns));
   return list_concat(statements, only_widens ? SequenceTypeStatements(columns) : SequenceStatements(columns));
 }
 
@@ -212,7 +218,7 @@ void Convert(Conversion conversion, ReturnSetInfo *result) {
 }
 
 bool MayConvertDirectly(const Conversion &conversion, const IdColumns &columns) {
-  return ObjectsOnNarrow(columns) == nullptr && DisabledKeys(columns) == nullptr &&
+  return ObjectsOnNarrow(columns) == nullptr && DisabledKeys(columns) == nullptr && OwnOfPartitions(columns) == nullptr &&
          FindNotNulls(columns).of_partition == nullptr && !OnlineHasBegun(conversion, columns);
 }
 

@@ -1,0 +1,28 @@
+-- Statements that give indexes and statistics objects on narrow columns ($1 and $2) what ALTER TABLE
+-- does not give them when it makes them again.
+-- Parameters: oid[], smallint[]
+WITH made(classid, objid) AS (
+    SELECT DISTINCT d.classid, d.objid FROM unnest($1, $2) AS n(relation, number)
+    JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = n.relation
+        AND d.refobjsubid = n.number
+    UNION
+    SELECT 'pg_class'::regclass, f.conindid FROM unnest($1, $2) AS n(relation, number)
+    JOIN pg_constraint f ON f.conrelid = n.relation AND n.number = ANY (f.conkey)
+        AND f.contype IN ('p', 'u', 'x')),
+indexes AS (
+    SELECT c.oid, format('ALTER INDEX %I.%I', s.nspname, c.relname) AS alter
+    FROM made m JOIN pg_class c ON c.oid = m.objid AND c.relkind IN ('i', 'I') AND NOT c.relispartition
+    JOIN pg_namespace s ON s.oid = c.relnamespace
+    WHERE m.classid = 'pg_class'::regclass)
+SELECT format('%s ALTER COLUMN %s SET STATISTICS %s;', i.alter, a.attnum, a.attstattarget) AS statement
+FROM indexes i JOIN pg_attribute a ON a.attrelid = i.oid AND a.attstattarget >= 0
+UNION ALL
+SELECT format('%s DEPENDS ON EXTENSION %I;', i.alter, e.extname)
+FROM indexes i JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = i.oid AND d.deptype = 'x'
+JOIN pg_extension e ON e.oid = d.refobjid
+UNION ALL
+SELECT format('ALTER STATISTICS %I.%I SET STATISTICS %s;', n.nspname, s.stxname, s.stxstattarget)
+FROM made m JOIN pg_statistic_ext s ON s.oid = m.objid AND s.stxstattarget >= 0
+JOIN pg_namespace n ON n.oid = s.stxnamespace
+WHERE m.classid = 'pg_statistic_ext'::regclass
+ORDER BY statement
