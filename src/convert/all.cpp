@@ -278,8 +278,11 @@ void SayNeeds(const IdColumns &columns, int64_t keys) {
           (errmsg_plural("%lld table is written anew, which takes up to %s of disk, and as much WAL",
                          "%lld tables are written anew, which takes up to %s of disk, and as much WAL",
                          static_cast<unsigned long>(tables), Long(tables), size),
-           errdetail("About %lld locks are needed. The server has room for %lld of all sessions.", Long(locks), Long(room)),
-           locks > room / 2 ? errhint("Raise max_locks_per_transaction, or convert in parts.") : 0));
+           errdetail("About %lld locks are needed.", Long(locks)),
+           locks <= room / 2 ? 0
+                             : errhint("The server has room for %lld locks of all sessions: raise "
+                                       "max_locks_per_transaction, or convert in parts.",
+                                       Long(room))));
 }
 
 List *ConvertPart(const Conversion &owners, const IdColumns &part, bool dry_run) {

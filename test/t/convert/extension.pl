@@ -57,7 +57,7 @@ fails('DROP EXTENSION snowflake_convert', '2BP01', qr/trigger ~snowflake_new_id 
 
 # Without the library, writers of this table fail, and nobody else.
 rename $library, "$library.gone" or die "$library: $!";
-fails('INSERT INTO begun (n) VALUES (3)', '58P01', qr/could not access file "\$libdir\/snowflake_convert"/, 'writers of the table need the library');
+fails('INSERT INTO begun (n) VALUES (3)', '58P01', qr/could not access file "(?:\$libdir\/)?snowflake_convert"/, 'writers of the table need the library');
 is(sql('UPDATE done SET n = n; INSERT INTO done (n) VALUES (3) RETURNING n'), 3, '... others do not');
 is(sql('SELECT count(*) FROM begun'), 2, '... nor do readers');
 # What the page says to do then, or after DROP EXTENSION ... CASCADE, which leaves the check constraint.
