@@ -84,6 +84,19 @@
     FROM wide w JOIN pg_trigger t ON t.tgrelid = w.relation AND t.tgtype & 3 = 3 AND NOT t.tgisinternal
         AND t.tgname >= '~snowflake_new_' AND t.tgfoid <> $3
     UNION
+    SELECT pg_describe_object('pg_class'::regclass, c.oid, 0) || ' has no replica identity, and publication '
+        || p.pubname || ' publishes its updates'
+    FROM wide w JOIN pg_class c ON c.oid = w.relation AND c.relkind = 'r' JOIN pg_publication p ON p.pubupdate
+    WHERE pg_relation_is_publishable(c.oid) AND CASE c.relreplident WHEN 'f' THEN false WHEN 'n' THEN true
+            ELSE NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND CASE c.relreplident
+                WHEN 'd' THEN i.indisprimary ELSE i.indisreplident END) END
+        AND (p.puballtables OR EXISTS (
+            SELECT FROM (SELECT c.oid UNION ALL SELECT pg_partition_ancestors(c.oid)) AS t(relation)
+            JOIN pg_class a ON a.oid = t.relation
+            WHERE EXISTS (SELECT FROM pg_publication_rel r WHERE r.prpubid = p.oid AND r.prrelid = a.oid)
+                OR EXISTS (SELECT FROM pg_publication_namespace n WHERE n.pnpubid = p.oid
+                    AND n.pnnspid = a.relnamespace)))
+    UNION
     SELECT pg_describe_object('pg_class'::regclass, w.relation, w.number) || ' is both inherited and local'
     FROM wide w JOIN pg_attribute a ON a.attrelid = w.relation AND a.attnum = w.number
     WHERE a.attislocal AND a.attinhcount > 0

@@ -175,6 +175,9 @@ for my $case (
 	[ 'an identity\'s sequence that another table uses', "$identity CREATE TABLE r.o (n int DEFAULT nextval('r.t_id_seq'))", qr/default value for column n of table r\.o depends on sequence r\.t_id_seq/, 'bigint' ],
 	[ 'an identity\'s sequence that a view uses', "$identity CREATE VIEW r.o AS SELECT last_value FROM r.t_id_seq", qr/view r\.o depends on sequence r\.t_id_seq/, 'bigint' ],
 	[ 'an identity\'s sequence that is not logged', "$identity ALTER SEQUENCE r.t_id_seq SET UNLOGGED", qr/sequence r\.t_id_seq is not logged/, 'bigint' ],
+	[ 'no replica identity in a publication', "CREATE TABLE r.t (id serial UNIQUE, n int); RESET ROLE; CREATE PUBLICATION refused FOR ALL TABLES WITH (publish = 'update')", qr/table r\.t has no replica identity, and publication refused publishes its updates/ ],
+	[ 'no replica identity of a partition', "CREATE TABLE r.t (id serial, n int) PARTITION BY LIST (n); CREATE TABLE r.t_1 PARTITION OF r.t FOR VALUES IN (1); RESET ROLE; CREATE PUBLICATION refused FOR TABLE r.t", qr/table r\.t_1 has no replica identity, and publication refused publishes its updates/ ],
+	[ 'a replica identity that is nothing', "$serial ALTER TABLE r.t REPLICA IDENTITY NOTHING; RESET ROLE; CREATE PUBLICATION refused FOR TABLES IN SCHEMA r", qr/table r\.t has no replica identity, and publication refused publishes its updates/ ],
 	[ 'the name of an old column', "$serial ALTER TABLE r.t ADD snowflake_old_id text", qr/column snowflake_old_id of table r\.t has the name that the old column gets/ ],
 	[ 'IS DISTINCT FROM in an index', "$serial CREATE INDEX i ON r.t ((id IS DISTINCT FROM n))", qr/index r\.i contains IS DISTINCT FROM/ ],
 	[ 'NULLIF in an index', "$serial CREATE INDEX i ON r.t (NULLIF(id, 3))", qr/index r\.i contains NULLIF/ ],
@@ -193,6 +196,7 @@ for my $case (
 	is(catalogs(), $before, '... and nothing has changed');
 	is((try_as('alice', q{SELECT snowflake_convert('r.t', 'id', online => true)}))[0], '00000', '... but not if it goes anyway') if $only && $what !~ /uses$/;
 	$server->safe_psql('postgres', 'ALTER EXTENSION plpgsql DROP VIEW r.v') if $what eq 'a view of an extension';
+	$server->safe_psql('postgres', 'DROP PUBLICATION IF EXISTS refused');
 }
 anew("$serial CREATE MATERIALIZED VIEW r.m AS SELECT id FROM r.t; CREATE INDEX i ON r.t (NULLIF(id, 3)); GRANT SELECT, REFERENCES ON r.t TO bob; SET ROLE bob; CREATE VIEW r.v AS SELECT id FROM r.t; CREATE TABLE r.c (t_id int REFERENCES r.t)");
 my ($all_state, $all) = try_as('alice', q{SELECT snowflake_convert('r.t', 'id', online => true)});
