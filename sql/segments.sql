@@ -94,6 +94,25 @@ CREATE TABLE regress_small (id integer DEFAULT snowflake_segment_nextval('of int
 INSERT INTO regress_small DEFAULT VALUES RETURNING id;
 INSERT INTO regress_small DEFAULT VALUES RETURNING id;
 
+-- A number is used up for each row that conflicts, but not by what inserts only rows that are missing.
+SELECT snowflake_create_segment('upsert', max_step => 1000);
+CREATE TABLE regress_upsert (id integer PRIMARY KEY DEFAULT snowflake_segment_nextval('upsert'), name text UNIQUE);
+INSERT INTO regress_upsert (name) VALUES ('a') RETURNING id;
+INSERT INTO regress_upsert (name) SELECT 'a' FROM generate_series(1, 10) ON CONFLICT DO NOTHING;
+INSERT INTO regress_upsert (name) VALUES ('b') RETURNING id;
+INSERT INTO regress_upsert (name) SELECT name FROM (VALUES ('a'), ('b'), ('c')) new (name)
+    WHERE NOT EXISTS (SELECT FROM regress_upsert r WHERE r.name = new.name) ON CONFLICT DO NOTHING RETURNING id;
+MERGE INTO regress_upsert r USING (VALUES ('a'), ('b'), ('d')) new (name) ON r.name = new.name WHEN NOT MATCHED THEN INSERT (name) VALUES (new.name);
+SELECT id FROM regress_upsert WHERE name = 'd';
+-- Rows with given numbers collide, unless the segment is raised.
+INSERT INTO regress_upsert VALUES (15, 'given'), (17, 'given, too');
+INSERT INTO regress_upsert (name) VALUES ('e');
+INSERT INTO regress_upsert (name) VALUES ('e') RETURNING id;
+SELECT snowflake_raise_segment('upsert', (SELECT max(id) + 1 FROM regress_upsert)) > 17;
+INSERT INTO regress_upsert (name) VALUES ('f') RETURNING id;
+DROP TABLE regress_upsert;
+SELECT snowflake_drop_segment('upsert');
+
 -- Raised: never back.
 SELECT snowflake_create_segment('raised', max_step => 1000);
 SELECT snowflake_segment_nextval('raised');
