@@ -144,3 +144,64 @@ DROP TABLE small, named;
 DROP SEQUENCE numbers, runs;
 DROP FUNCTION check_orders, planted;
 DROP ROLE regress_snowflake_reader;
+
+\set VERBOSITY terse
+-- A worker id that is set aside for ids of old rows: no node gets it, even if all others are leased, also after they expired.
+SET client_min_messages = warning;
+DROP EXTENSION snowflake CASCADE;
+CREATE EXTENSION snowflake;
+RESET client_min_messages;
+SELECT snowflake_set_layout('2020-01-01 00:00+00', '1 ms', 44, 0, 3, 12);
+\set now 'extract(epoch FROM clock_timestamp())::bigint * 1000 - 1577836800000'
+CREATE TABLE old_orders (id bigint);
+INSERT INTO old_orders SELECT snowflake_encode('2021-01-01 00:00+00'::timestamptz + n * interval '1 hour', 7, n % 10) FROM generate_series(1, 1000) n;
+SELECT problem, worker, ids FROM snowflake_check('old_orders', 'id');
+SELECT snowflake_set_aside(7);
+SELECT problem, worker, ids FROM snowflake_check('old_orders', 'id');
+INSERT INTO old_orders VALUES (snowflake_encode(now() + interval '1 day', 7, 0)), (snowflake_encode(now(), 6, 0));
+SELECT problem, worker, ids FROM snowflake_check('old_orders', 'id');
+SELECT worker, node, role, late, expired FROM snowflake_workers;
+SELECT workers_held, workers_free, leases_late FROM snowflake_registry_metrics;
+SET snowflake.max_clock_skew = 0;
+SELECT count(DISTINCT worker_id), max(worker_id) FROM generate_series(1, 7) n,
+    LATERAL snowflake_lease_acquire('node ' || n, 0, :now - 60000, '1 s', sha256(uuid_send(gen_random_uuid())), 0, NULL);
+SELECT count(DISTINCT worker_id), max(worker_id) FROM generate_series(1, 7) n,
+    LATERAL snowflake_lease_acquire('later ' || n, 0, :now, '1 hour', sha256(uuid_send(gen_random_uuid())), 0, NULL);
+SELECT FROM snowflake_lease_acquire('last', 0, :now, '1 hour', sha256('last'), 0, NULL);
+\echo :SQLSTATE
+RESET snowflake.max_clock_skew;
+-- Nobody can extend or shorten it. Deleted by hand, it stays set aside.
+SELECT lease_id AS aside, secret_hash AS hash FROM snowflake_registry WHERE worker_id = 7 \gset
+SELECT window_end FROM snowflake_lease_extend(:aside, :'hash', :now, '1 min', 0, 7, 0);
+UPDATE snowflake_registry SET window_end = 1 WHERE worker_id = 7;
+\echo :SQLSTATE
+BEGIN;
+DELETE FROM snowflake_registry WHERE worker_id = 7;
+SELECT snowflake_timestamp(id) > '2500-01-01' AS watermark FROM snowflake_watermark, snowflake_encode(snowflake_tick_timestamp(last_tick), 7, 0) id WHERE worker_id = 7;
+ROLLBACK;
+-- What cannot be set aside: the worker id of a node, one that was leased before, none of the layout, any while it settles.
+SELECT snowflake_set_aside(7);
+\echo :SQLSTATE
+SELECT snowflake_set_aside(8);
+\echo :SQLSTATE
+SELECT snowflake_set_aside(NULL);
+\echo :SQLSTATE
+DELETE FROM snowflake_registry WHERE worker_id = 3;
+SELECT snowflake_set_aside(3);
+\echo :SQLSTATE
+SET snowflake.registry = 'host=/nowhere';
+SELECT snowflake_set_aside(3);
+\echo :SQLSTATE
+RESET snowflake.registry;
+-- It does not hinder a drop of the registry. Evicted, it is for nodes again, from then on.
+SELECT count(snowflake_evict(worker_id, clock_timestamp())) FROM snowflake_registry WHERE node <> 'set aside';
+BEGIN;
+DROP EXTENSION snowflake CASCADE;
+\echo :SQLSTATE
+ROLLBACK;
+SELECT snowflake_evict(7, clock_timestamp());
+SELECT last_tick >= :now - 1000 AS from_now_on FROM snowflake_watermark WHERE worker_id = 7;
+SELECT snowflake_settle('a test');
+SELECT snowflake_set_aside(7);
+\echo :SQLSTATE
+DROP TABLE old_orders;

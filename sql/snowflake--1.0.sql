@@ -30,7 +30,8 @@ COMMENT ON COLUMN snowflake_registry.worker_id IS
     'Worker id that the node holds, datacenter bits included';
 COMMENT ON COLUMN snowflake_registry.node IS 'Name of the node, for people';
 COMMENT ON COLUMN snowflake_registry.role IS
-    'Role that acquired the lease. Only this role can extend or release it.';
+    'Role that acquired the lease. Only this role can extend or release it. 0 if the worker id was '
+    'set aside.';
 COMMENT ON COLUMN snowflake_registry.secret_hash IS
     'SHA-256 of the lease secret. To extend the lease, the node sends the hash. The node sends '
     'the secret only to release the lease.';
@@ -469,6 +470,17 @@ snowflake.max_lead. If snowflake.max_clock_skew is 0, the next lease starts abov
 Returns false if no node holds the worker id.
 Errors: 22004 for a null, 22023 for a time that is infinite, in the future or before renewed_at.';
 REVOKE ALL ON FUNCTION snowflake_evict(integer, pg_catalog.timestamptz) FROM PUBLIC;
+
+CREATE FUNCTION snowflake_set_aside(worker_id integer) RETURNS pg_catalog.void
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_set_aside(integer) IS
+'Sets a worker id aside, for ids that snowflake_encode() makes: no node ever gets this worker id.
+The view snowflake_workers shows it as the node "set aside". snowflake_check() accepts its ids,
+except ids of the future. It fixes the layout, as the first lease does. snowflake_evict(worker_id,
+now()) undoes it: nodes can then get the worker id, and issue ids of later times under it.
+Errors: 22004 for a null, 22023 if the layout has no such worker id, 55000 if the worker id is or
+was leased, while the registry settles, or if the registry is in another database.';
+REVOKE ALL ON FUNCTION snowflake_set_aside(integer) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_settle(reason pg_catalog.text) RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -1192,7 +1204,7 @@ CREATE VIEW snowflake_workers AS
                ((snowflake_tick_timestamp(r.window_end) OPERATOR(pg_catalog.-) r.renewed_at)
                    OPERATOR(pg_catalog./) 2::double precision)) AS late,
            snowflake_tick_timestamp(r.window_end) OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp() AS expired,
-           pg_catalog.pg_get_userbyid(r.role) AS role
+           CASE WHEN r.role OPERATOR(pg_catalog.<>) 0::pg_catalog.oid THEN pg_catalog.pg_get_userbyid(r.role) END AS role
     FROM snowflake_registry r;
 COMMENT ON VIEW snowflake_workers IS
     'One row for each lease in the registry. The row shows which node holds which worker id.';
@@ -1217,7 +1229,8 @@ COMMENT ON COLUMN snowflake_workers.expired IS
     'Whether the window is over. If no other worker id is free, the next node that acquires a '
     'lease may get this worker id.';
 COMMENT ON COLUMN snowflake_workers.role IS
-    'Role that acquired the lease. Only this role can extend or release it.';
+    'Role that acquired the lease. Only this role can extend or release it. Null if the worker id '
+    'was set aside.';
 GRANT SELECT ON snowflake_workers TO pg_read_all_stats;
 
 CREATE FUNCTION snowflake_get_ring(OUT workers bigint, OUT common bigint)

@@ -454,6 +454,15 @@ constexpr bool WatermarkOfRelease(const Layout &layout, const ReleaseRequest &re
   return true;
 }
 
+// The window of a worker id that is set aside: all ticks. It is never over, and no node has it.
+constexpr Lease WholeTime(const Layout &layout, int64_t lease_id, int32_t worker) {
+  return {lease_id, {}, worker, 0, layout.max_tick() + 1};
+}
+
+constexpr bool IsWholeTime(const Layout &layout, Tick window_start, Tick window_end) {
+  return window_start == 0 && window_end > layout.max_tick();
+}
+
 // The same if its node is dead and cannot have used a tick after `last_tick`.
 constexpr Tick WatermarkOfEvicted(Tick window_start, Tick window_end, Tick last_tick) {
   const Tick used = last_tick > window_start - 1 ? last_tick : window_start - 1;

@@ -239,6 +239,17 @@ SNOWFLAKE_FUNCTION(snowflake_evict) {
   PG_RETURN_BOOL(ProtocolEvict(ExtensionOfCall(fcinfo), PG_GETARG_INT32(0), dead_since, last_tick));
 }
 
+SNOWFLAKE_FUNCTION(snowflake_set_aside) {
+  CheckNotNull(fcinfo, "snowflake_set_aside", {"worker_id"});
+  if (!RegistryIsHere())
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("the registry is in another database"),
+                    errdetail("Only the registry assigns worker ids."),
+                    errhint("Call snowflake_set_aside() in the registry's database.")));
+  ProtocolSetAside(ExtensionOfCall(fcinfo), PG_GETARG_INT32(0));
+  PG_RETURN_VOID();
+}
+
 SNOWFLAKE_FUNCTION(snowflake_settle) {
   CheckNotNull(fcinfo, "snowflake_settle", {"reason"});
   ProtocolSettle(ExtensionOfCall(fcinfo), text_to_cstring(PG_GETARG_TEXT_PP(0)));

@@ -3,6 +3,7 @@
 
 #include "pg/database_layout.h"
 #include "pg/registry/calls.h"
+#include "pg/registry/secrets.h"
 #include "pg/registry/settling.h"
 #include "pg/registry/tables.h"
 #include "pg/report.h"
@@ -197,13 +198,14 @@ void CheckDatacenter(const Layout &layout, int32_t datacenter) {
              errhint("Set snowflake.datacenter within these limits.")));
 }
 
-void Insert(const Tables &tables, const char *node, const SecretHash &secret_hash, const Lease &lease) {
+void Insert(const Tables &tables, const char *node, const Value &role, const SecretHash &secret_hash,
+            const Lease &lease) {
   Execute(tables,
           "INSERT INTO snowflake_registry (lease_id, worker_id, node, secret_hash, acquired_at, renewed_at,"
           " window_start, window_end, role) OVERRIDING SYSTEM VALUE"
           " VALUES ($1, $2, $3, $4, clock_timestamp(), clock_timestamp(), $5, $6, $7)",
           Int8(lease.lease_id), Int4(lease.worker), TextValue(node), HashValue(secret_hash), Int8(lease.window_start),
-          Int8(lease.window_end), SessionRole());
+          Int8(lease.window_end), role);
   CheckWritten("snowflake_registry");
 }
 
@@ -217,6 +219,26 @@ bool FindAcquired(const Tables &tables, const AcquireRequest &request, AcquireAn
   answer->lease = {Int8Result(0, 1), {}, static_cast<int32_t>(Int8Result(0, 2)), Int8Result(0, 3), Int8Result(0, 4)};
   answer->workers_free = -1;
   return true;
+}
+
+// Raises an error if ids may have been issued under a worker id, or may be while it settles.
+void CheckNeverUsed(const Tables &tables, const Origin &origin, int32_t worker) {
+  const Settling settling = SettlingOf(origin, HereNow(), false);
+  if (settling.active)
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("no worker id can be set aside while the registry settles"),
+                    errdetail("It settles until %s. A lost commit may have assigned the worker id.",
+                              Time(settling.until_us)),
+                    errhint("Try again later. If nothing was lost, call snowflake_settled().")));
+  Execute(tables, "SELECT node FROM snowflake_registry WHERE worker_id = $1", Int4(worker));
+  if (Rows() > 0)
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("worker id %d is leased", worker),
+                    errdetail("It is leased to \"%s\".", TextDatumGetCString(Result(0, 1, TEXTOID))),
+                    errhint("Choose a worker id that is in neither snowflake_registry nor snowflake_watermark.")));
+  if (WatermarkOf(tables, worker) != kNoWatermark)
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("worker id %d was leased before", worker),
+                    errdetail("Ids up to its watermark may have been issued."),
+                    errhint("Choose a worker id that is in neither snowflake_registry nor snowflake_watermark.")));
 }
 
 bool AcquireLocked(const Tables &tables, const AcquireRequest &request, AcquireAnswer *answer) {
@@ -242,7 +264,7 @@ bool AcquireLocked(const Tables &tables, const AcquireRequest &request, AcquireA
     case Grant::kTimeUsedUp: ReportTimeUsedUp(layout, layout.UnixUsAt(lease->window_start));
     case Grant::kGranted: break;
   }
-  Insert(tables, request.node, request.secret_hash, *lease);
+  Insert(tables, request.node, SessionRole(), request.secret_hash, *lease);
   origin.last_lease_id = lease->lease_id;
   origin.clean_us = 0;
   WriteOrigin(tables, origin);
@@ -270,7 +292,7 @@ bool AdoptLease(const Tables &tables, const Layout &layout, const ExtendRequest 
     return SettlingOf(origin, HereNow(), false).active;
   }
   answer->window_end = EndForExtend(layout, request);
-  Insert(tables, "unknown", request.secret_hash,
+  Insert(tables, "unknown", SessionRole(), request.secret_hash,
          {request.lease_id, {}, request.worker, request.window_start, answer->window_end});
   NoticeLoss(tables, Loss::kLease);
   ereport(LOG,
@@ -396,6 +418,26 @@ bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since, Tick l
     }
     RaiseWatermark(tables, worker, WatermarkOfEvicted(window_start, window_end, last_tick));
     return true;
+  });
+}
+
+void ProtocolSetAside(Oid extension, int32_t worker) {
+  const Tables tables = BeginOperatorsCall("snowflake_set_aside", extension);
+  AsOwner(tables, [&] {
+    const Layout layout = EnsureLayout(tables);
+    Origin origin = DetectLoss(tables, layout, {});
+    if (worker < 0 || worker >= layout.worker_count())
+      ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("worker id %d does not fit the layout", worker),
+                      errdetail("It must be between 0 and %lld.", Long(layout.worker_count() - 1)),
+                      errhint("Choose a worker id within these limits.")));
+    CheckNeverUsed(tables, origin, worker);
+    const int64_t lease_id = NextLeaseId(tables, origin.last_lease_id);
+    // No role has this OID, so the lease counts for no role, and nobody can extend or release it.
+    Insert(tables, "set aside", Of(OIDOID, ObjectIdGetDatum(InvalidOid)), NewSecret().hash,
+           WholeTime(layout, lease_id, worker));
+    origin.last_lease_id = lease_id;
+    origin.clean_us = 0;
+    WriteOrigin(tables, origin);
   });
 }
 

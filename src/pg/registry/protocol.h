@@ -42,6 +42,10 @@ void ProtocolMarkClean(Oid extension);
 // whether a node had the worker id. Error: 22023 if its lease was extended since.
 bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since, Tick last_tick);
 
+// No node ever gets this worker id, which was never leased, unless the operator evicts it. Errors:
+// 22023 if the layout has no such worker id, 55000 if it was leased or the registry settles.
+void ProtocolSetAside(Oid extension, int32_t worker);
+
 // The operator's word: commits were lost, or were not. The second returns whether it ended
 // anything.
 void ProtocolSettle(Oid extension, const char *reason);

@@ -7,6 +7,7 @@
 //    trigger _snowflake_guard_drop calls a function of the library, which loads it.
 // 3. The lease and ranges of this database's own node do not count: its ids go on above the last.
 // 4. What is not as the extension made it can always be dropped, which may be the only repair.
+#include "core/ring.h"
 #include "pg/database_layout.h"
 #include "pg/state/data_directory.h"
 #include "pg/state/state_block.h"
@@ -69,9 +70,11 @@ void CheckLeases(Oid registry, const Layout &layout) {
   // A node's clock may be behind this one.
   const int64_t skew_us = settings.max_clock_skew_ms * kUsPerMs, from_us = NowUnixUs() - skew_us;
   int64_t count = 0, last_us = 0;
-  const TypedColumn columns[] = {{"secret_hash", BYTEAOID}, {"window_end", INT8OID}};
+  const TypedColumn columns[] = {{"secret_hash", BYTEAOID}, {"window_start", INT8OID}, {"window_end", INT8OID}};
   ForEachRow(registry, columns, [&](const Datum *row) {
-    const int64_t until_us = layout.UnixUsAt(DatumGetInt64(row[1]));
+    const Tick window_start = DatumGetInt64(row[1]), window_end = DatumGetInt64(row[2]);
+    const int64_t until_us = layout.UnixUsAt(window_end);
+    if (IsWholeTime(layout, window_start, window_end)) return;  // set aside: no node has it
     if (until_us <= from_us || (node != nullptr && IsOwn(own, DatumGetByteaPP(row[0])))) return;
     ++count;
     last_us = Max(last_us, until_us);
