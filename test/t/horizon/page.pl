@@ -1,5 +1,5 @@
-# Runs the readers of doc/horizon.md from the page, in SQL and in Python: waiting and polling, of
-# one node, of two nodes whose rows are gathered, and on a standby. Meanwhile the writers'
+# Runs the readers of doc/horizon.md from the page, in SQL, in Python and through a view: waiting and
+# polling, of one node, of two nodes whose rows are gathered, and on a standby. Meanwhile the writers'
 # transactions end in a different order than they got their ids. Each reader gets each row once. The
 # same reader without the horizon misses some rows.
 # Not in the default run: it runs a whole page, with readers and writers at the same time.
@@ -30,6 +30,7 @@ sub value { my ($dbname, $sql) = @_; return $server->safe_psql($dbname, $sql); }
 value('postgres', "CREATE DATABASE $_ TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'") for @databases;
 value('app', block('sql', 'CREATE TABLE outbox '));
 value('app', block('sql', 'CREATE TRIGGER outbox_notify'));
+value('app', block('sql', 'CREATE VIEW outbox_ready'));
 value('app', q{INSERT INTO outbox_reader (name) VALUES ('naive'), ('poll'), ('listen')});
 value($_, 'CREATE EXTENSION snowflake') for 'paris', 'gathered';
 value($_, block('sql', 'CREATE TABLE event ') . block('sql', 'CREATE TABLE event_horizon')) for @databases;
@@ -126,8 +127,16 @@ sub read_standby
 	read_there('place', $horizon);
 	return;
 }
+# A tool that polls, with the page's view.
+my ($sql_of_tool) = $page =~ /`(SELECT \* FROM outbox_ready WHERE id > \d+ ORDER BY id)`/ or die 'no statement of a tool';
+my @polled = (0);
+sub read_view { push @polled, map { s/\|.*//r } split /\n/, value('app', $sql_of_tool =~ s/\d+/$polled[-1]/r); return; }
 my $until = time() + 3 * slowness();
-read_standby() while time() < $until;
+while (time() < $until)
+{
+	read_view();
+	read_standby();
+}
 stop_clients($_) for @writers;
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -157,6 +166,7 @@ got('in SQL', sub { delivered(@{ $sql{mail}{files} }) }, \@outbox);
 got('gathered', sub { delivered(@{ $sql{gathered}{files} }) }, \@events);
 got('polling in Python', sub { delivered("$folder/poll.out") }, \@outbox, 1);
 got('listening in Python', sub { delivered("$folder/listen.out") }, \@outbox, 1);
+got('through the view', sub { read_view(); my (undef, @ids) = @polled; @ids }, \@outbox, 1);
 for my $way (sort keys %there)
 {
 	got("on the standby ($way)", sub { read_standby(); my (undef, @ids) = @{ $there{$way} }; @ids }, \@berlin, 1);
