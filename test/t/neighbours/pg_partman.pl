@@ -2,6 +2,9 @@
 # the partition of their day, maintenance ahead of the highest id, and retention by the time in the
 # ids.
 #
+# If no rows come for ten days, the next row falls into the default partition, and maintenance fails.
+# The page's repair mends this, and the page's daily job prevents it.
+#
 # pg_partman is Debian's package; test/run unpacks it.
 
 use strict;
@@ -48,6 +51,41 @@ is(value($server, $in_theirs), '0', '... which are used');
 value($server, q{UPDATE partman.part_config SET retention = snowflake_id_at('2025-01-02 00:00+00', 'snowflake')::text WHERE parent_table = 'public.event'});
 value($server, q{SELECT partman.run_maintenance('public.event')});
 is(value($server, "SELECT min(lower) > now(), (SELECT count(*) FROM event) FROM ($bounds) b"), 't|1', 'and retention drops what is older than that by a day');
+
+# Ten days without rows.
+my $in_default = 'SELECT count(*) FROM ONLY event_default';
+sub ten_days_ago
+{
+	value($server, q{DROP TABLE event; DELETE FROM partman.part_config});
+	value($server, $parent);
+	value($server, $create =~ s/date_trunc\('day', now\(\)\)/date_trunc('day', now() - interval '10 days')/r);
+	value($server, q{INSERT INTO event VALUES (snowflake_encode(now() - interval '10 days', 0, 0), 'old'); SELECT partman.run_maintenance('public.event')});
+	is(value($server, "SELECT max(upper) < now() FROM ($bounds) b"), 't', 'after ten days without rows maintenance has made no partition for today');
+	return;
+}
+ten_days_ago();
+value($server, q{INSERT INTO event (body) VALUES ('new')});
+is(value($server, $in_default), '1', '... the next row falls into the default one');
+my (undef, undef, $error) = $server->psql('postgres', q{SELECT partman.run_maintenance('public.event')});
+like($error, qr/default partition .* would be violated/, '... and maintenance fails');
+# The procedure commits, so it cannot be part of a string of several statements.
+value($server, $_) for grep { /\S/ } split /;\n/, block_of('doc/operating.md', 'partman\.partition_data_proc');
+is(value($server, $in_default), '0', 'the repair moves the row out of the default partition');
+is(value($server, $in_theirs), '0', '... into the one of its day');
+value($server, q{INSERT INTO event (body) VALUES ('newer')});
+value($server, q{SELECT partman.run_maintenance('public.event')});
+is(value($server, $in_default), '0', '... and later rows are not there either');
+
+ten_days_ago();
+my $daily = block_of('doc/operating.md', 'partman\.create_partition_id');
+for my $day ('first', 'again')
+{
+	value($server, $daily);
+	value($server, q{INSERT INTO event (body) VALUES ('new')});
+	is(value($server, $in_default), '0', "the daily job, $day: rows have a partition");
+	is(value($server, $in_theirs), '0', '... of their day');
+}
+is(value($server, "SELECT max(upper) > now() + interval '3 days' FROM ($bounds) b"), 't', '... and there are partitions for the next days');
 
 $server->stop('fast');
 done_testing();
