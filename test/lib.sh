@@ -374,7 +374,8 @@ unpack_packages() (
   done
 )
 
-# unpack_neighbours FOLDER: unpacks pgbouncer into FOLDER, and pg_partman into the copied server.
+# unpack_neighbours FOLDER: unpacks pgbouncer into FOLDER, and pg_partman and pglogical into the copied
+# server.
 # They are not installed, because an installed pgbouncer starts a service. Returns 1 if they are not
 # available; their tests are then skipped.
 unpack_neighbours() {
@@ -383,7 +384,7 @@ unpack_neighbours() {
   version=$("$PG_CONFIG" --version | sed 's/^PostgreSQL \([0-9]*\).*/\1/')
   command -v pgbouncer >/dev/null || [[ -x /usr/sbin/pgbouncer ]] || packages+=(pgbouncer)
   if [[ ! -f $control && $PG_CONFIG = */lib/postgresql/*/bin/pg_config ]]; then
-    packages+=("postgresql-$version-partman")
+    packages+=("postgresql-$version-partman" "postgresql-$version-pglogical")
   fi
   [[ ${#packages[@]} -gt 0 ]] || return 0
   command -v apt-get >/dev/null || return 1
