@@ -2,7 +2,8 @@
 # the partition of their day, maintenance ahead of the highest id, and retention by the time in the
 # ids.
 #
-# If no rows come for ten days, the next row falls into the default partition, and maintenance fails.
+# If no rows come for ten days, the next rows fall into the default partition, and maintenance fails
+# or does nothing.
 # The page's repair mends this, and the page's daily job prevents it.
 #
 # pg_partman is Debian's package; test/run unpacks it.
@@ -67,12 +68,15 @@ ten_days_ago();
 value($server, q{INSERT INTO event (body) VALUES ('new')});
 is(value($server, $in_default), '1', '... the next row falls into the default one');
 my (undef, undef, $error) = $server->psql('postgres', q{SELECT partman.run_maintenance('public.event')});
-like($error, qr/default partition .* would be violated/, '... and maintenance fails');
+if ($version =~ /^4\./) { like($error, qr/default partition .* would be violated/, '... and maintenance fails'); }
+else { is($error, '', '... and maintenance says nothing'); }
+value($server, q{INSERT INTO event (body) VALUES ('newer')});
+is(value($server, $in_default), '2', '... and later rows fall there, too');
 # The procedure commits, so it cannot be part of a string of several statements.
 value($server, $_) for grep { /\S/ } split /;\n/, block_of('doc/operating.md', 'partman\.partition_data_proc');
-is(value($server, $in_default), '0', 'the repair moves the row out of the default partition');
-is(value($server, $in_theirs), '0', '... into the one of its day');
-value($server, q{INSERT INTO event (body) VALUES ('newer')});
+is(value($server, $in_default), '0', 'the repair moves the rows out of the default partition');
+is(value($server, $in_theirs), '0', '... into the one of their day');
+value($server, q{INSERT INTO event (body) VALUES ('newest')});
 value($server, q{SELECT partman.run_maintenance('public.event')});
 is(value($server, $in_default), '0', '... and later rows are not there either');
 

@@ -83,7 +83,7 @@ for my $db (qw(here elsewhere))
 # An operator's transaction that stays open, and holds the registry's lock.
 value($registry, 'CREATE DATABASE owned');
 value($registry, 'CREATE EXTENSION snowflake', 'owned');
-for my $call ('snowflake_evict(1, now())', q{snowflake_settle('a test')}, 'snowflake_settled()', 'snowflake_raise(1)')
+for my $call ('snowflake_set_aside(5)', 'snowflake_evict(1, now())', q{snowflake_settle('a test')}, 'snowflake_settled()', 'snowflake_raise(1)')
 {
 	my ($state) = query_error($registry, 'owned', "BEGIN; SELECT $call; PREPARE TRANSACTION 'p'");
 	is($state, '0A000', "$call is not prepared");

@@ -23,6 +23,7 @@ for my $case (
 	[ 'a name of 250 MB', "SELECT ids.snowflake_lease_acquire(repeat('x', 250000000), 0, $tick, '10 s', sha256($secret), 0, NULL);", '22023' ],
 	[ 'the secret instead of its hash', "SELECT ids.snowflake_lease_acquire('x', 0, $tick, '10 s', $secret, 0, NULL);", '22023' ],
 	[ 'more than a day', "SELECT ids.snowflake_lease_acquire('x', 0, $tick, '25 h', sha256($secret), 0, NULL);", '22023' ],
+	[ 'setting aside', 'SELECT ids.snowflake_set_aside(5);', '42501' ],
 	[ 'evicting others', 'SELECT ids.snowflake_evict(1, now());', '42501' ],
 	[ 'settling', q{SELECT ids.snowflake_settle('x');}, '42501' ],
 	[ 'settled', 'SELECT ids.snowflake_settled();', '42501' ],
