@@ -89,6 +89,22 @@ List *FindKeys(Oid schema, const Conversion &all) {
   return keys;
 }
 
+// Those whose conversions change the table. To examine all would take too long for each part.
+List *KeysAbove(List *keys, Oid table) {
+  Query(kColumnsAbove, OidValue(table));
+  List *found = NIL;
+  ListCell *cell = nullptr;
+  foreach (cell, keys) {
+    const Conversion &key = static_cast<const Key *>(lfirst(cell))->conversion;
+    const AttrNumber number = get_attnum(key.table, key.column);
+    bool above = false;
+    for (int64_t row = 0; row < Rows(); ++row)
+      above |= OidField(row, 1) == key.table && DatumGetInt16(Field(row, 2)) == number;
+    if (above) found = lappend(found, lfirst(cell));
+  }
+  return found;
+}
+
 // Locks what the keys' conversions change, and refuses if one of them has to be refused.
 void Examine(List *keys, const char *schema) {
   Refusals refusals = {};
@@ -322,6 +338,7 @@ SNOWFLAKE_FUNCTION(snowflake_convert_all) {
   const char *function = FindFunction(all.extension, "snowflake_convert_all", 4).name_sql;
   const char *schema_literal = quote_literal_cstr(schema_sql);
   List *keys = FindKeys(schema, all), *owners = NIL;
+  if (OidIsValid(part)) keys = KeysAbove(keys, part);
   Examine(keys, schema_sql);
   bool any = false;
   ListCell *cell = nullptr;
@@ -351,10 +368,10 @@ SNOWFLAKE_FUNCTION(snowflake_convert_all) {
     ExecuteStatements(of_owner, statements);
     CheckDone(owners_keys, columns, foreign_keys);
   }
-  if (keys == NIL)
+  if (!any && OidIsValid(part))
+    ereport(NOTICE, (errmsg("no column of this part has to become bigint")));
+  else if (keys == NIL)
     ereport(NOTICE, (errmsg("schema %s has no keys that could be converted", schema_sql)));
-  else if (!any && OidIsValid(part))
-    ereport(NOTICE, (errmsg("no column of table %s has to become bigint", get_rel_name(part))));
   else if (!any)
     ereport(NOTICE, (errmsg("all keys of schema %s already take their ids from snowflake_nextval()", schema_sql)));
   if (in_parts && any) Return(result, list_make1(psprintf("SELECT %s(%s);", function, schema_literal)));
