@@ -476,8 +476,8 @@ CREATE FUNCTION snowflake_set_aside(worker_id integer) RETURNS pg_catalog.void
 COMMENT ON FUNCTION snowflake_set_aside(integer) IS
 'Sets a worker id aside, for ids that snowflake_encode() makes: no node ever gets this worker id.
 The view snowflake_workers shows it as the node "set aside". snowflake_check() accepts its ids,
-except ids of the future. It fixes the layout, as the first lease does. snowflake_evict(worker_id,
-now()) undoes it: nodes can then get the worker id, and issue ids of later times under it.
+except ids of the future. It fixes the layout, as the first lease does. snowflake_evict() undoes it:
+nodes can then get the worker id, and issue ids of later times under it.
 Errors: 22004 for a null, 22023 if the layout has no such worker id, 55000 if the worker id is or
 was leased, while the registry settles, or if the registry is in another database.';
 REVOKE ALL ON FUNCTION snowflake_set_aside(integer) FROM PUBLIC;
