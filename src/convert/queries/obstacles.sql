@@ -19,13 +19,15 @@
     LEFT JOIN pg_attrdef x ON d.classid = 'pg_attrdef'::regclass AND x.oid = d.objid
     LEFT JOIN pg_trigger t ON d.classid = 'pg_trigger'::regclass AND t.oid = d.objid
     LEFT JOIN pg_constraint f ON d.classid = 'pg_constraint'::regclass AND f.oid = d.objid
+        OR d.classid = 'pg_class'::regclass AND f.conindid = d.objid AND f.contype = 'x'
     WHERE CASE d.classid
         WHEN 'pg_rewrite'::regclass THEN r.rulename <> '_RETURN' OR NOT EXISTS (
             SELECT FROM pg_class v WHERE v.oid = r.ev_class AND v.relkind = 'v')
         WHEN 'pg_attrdef'::regclass THEN x.adnum <> w.number
         WHEN 'pg_trigger'::regclass THEN t.tgconstraint <> 0 AND NOT t.tgisinternal
         WHEN 'pg_constraint'::regclass THEN f.contype = 'x'
-        ELSE d.classid NOT IN ('pg_class'::regclass, 'pg_policy'::regclass, 'pg_publication_rel'::regclass,
+        WHEN 'pg_class'::regclass THEN f.contype = 'x'
+        ELSE d.classid NOT IN ('pg_policy'::regclass, 'pg_publication_rel'::regclass,
             'pg_statistic_ext'::regclass) END
     UNION
     SELECT 'partition key of ' || pg_describe_object('pg_class'::regclass, w.relation, 0) || ' depends on '
