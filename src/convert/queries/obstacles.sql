@@ -39,6 +39,11 @@
     FROM keys WHERE own AND (referred_kind = 'p'
         OR EXISTS (SELECT FROM pg_class p WHERE p.oid = confrelid AND p.relispartition))
     UNION
+    -- Of two such keys, the one on the old columns has to act first. But triggers of foreign keys fire
+    -- in the order of their OIDs as texts.
+    SELECT pg_describe_object('pg_constraint'::regclass, oid, 0) || ' sets defaults'
+    FROM keys WHERE own AND 'd' IN (confdeltype, confupdtype)
+    UNION
     SELECT pg_describe_object('pg_constraint'::regclass, oid, 0) || ' has a definition that is not understood'
     FROM keys WHERE left(definition, length(head)) <> head
     UNION

@@ -179,6 +179,8 @@ for my $case (
 	[ 'no replica identity of a partition', "CREATE TABLE r.t (id serial, n int) PARTITION BY LIST (n); CREATE TABLE r.t_1 PARTITION OF r.t FOR VALUES IN (1); RESET ROLE; CREATE PUBLICATION refused FOR TABLE r.t", qr/table r\.t_1 has no replica identity, and publication refused publishes its updates/ ],
 	[ 'a replica identity that is nothing', "$serial ALTER TABLE r.t REPLICA IDENTITY NOTHING; RESET ROLE; CREATE PUBLICATION refused FOR TABLES IN SCHEMA r", qr/table r\.t has no replica identity, and publication refused publishes its updates/ ],
 	[ 'an exclusion constraint with a condition', "CREATE TABLE r.t (id serial, n int4range, EXCLUDE USING gist (n WITH &&) WHERE (id > 3))", qr/index r\.t_n_excl depends on column id of table r\.t/ ],
+	[ 'ON DELETE SET DEFAULT', "$serial CREATE TABLE r.c (t_id int DEFAULT 1 CONSTRAINT up REFERENCES r.t ON DELETE SET DEFAULT)", qr/constraint up on table r\.c sets defaults/ ],
+	[ 'ON UPDATE SET DEFAULT', "$serial CREATE TABLE r.c (t_id int DEFAULT 1 CONSTRAINT up REFERENCES r.t ON UPDATE SET DEFAULT)", qr/constraint up on table r\.c sets defaults/ ],
 	[ 'the name of an old column', "$serial ALTER TABLE r.t ADD snowflake_old_id text", qr/column snowflake_old_id of table r\.t has the name that the old column gets/ ],
 	[ 'IS DISTINCT FROM in an index', "$serial CREATE INDEX i ON r.t ((id IS DISTINCT FROM n))", qr/index r\.i contains IS DISTINCT FROM/ ],
 	[ 'NULLIF in an index', "$serial CREATE INDEX i ON r.t (NULLIF(id, 3))", qr/index r\.i contains NULLIF/ ],
