@@ -136,8 +136,7 @@ List *KeysOf(List *keys, Oid owner) {
   return found;
 }
 
-// All columns of the keys of one owner, each once. `issues` says of a key whether it has the new
-// default.
+// All columns of the keys of one owner, each once.
 IdColumns Together(const Conversion &owners, List *keys) {
   IdColumns together = {};
   ListCell *cell = nullptr;
@@ -152,39 +151,13 @@ IdColumns Together(const Conversion &owners, List *keys) {
       while (at < together.count && !(together.all[at].table == column.table && together.all[at].number == column.number))
         ++at;
       IdColumn *here = &together.all[at];
-      if (at == together.count) {
-        together.all[together.count++] = column;
-        here->issues = true;
-      }
-      here->own = here->own || column.own;
-      if (i == 0) here->issues = !LacksDefault(key.conversion, key.columns);
+      if (at == together.count) together.all[together.count++] = column;
+      here->own |= column.own;
+      here->gets_default |= column.gets_default;
     }
   }
   MakeSets(owners, &together);
   return together;
-}
-
-// Each table once, in the order of the columns.
-List *AlterTables(const Conversion &owners, const IdColumns &columns, bool defaults) {
-  List *statements = NIL, *done = NIL;
-  for (int64_t first = 0; first < columns.count; ++first) {
-    const IdColumn &table = columns.all[first];
-    if (list_member_oid(done, table.table)) continue;
-    done = lappend_oid(done, table.table);
-    StringInfoData actions;
-    initStringInfo(&actions);
-    const auto add = [&](const char *column, const char *what) {
-      appendStringInfo(&actions, "%sALTER COLUMN %s %s", actions.len > 0 ? ", " : "", column, what);
-    };
-    for (int64_t i = first; i < columns.count; ++i) {
-      const IdColumn &column = columns.all[i];
-      if (column.table != table.table) continue;
-      if (column.root && column.narrow) add(column.name_sql, "TYPE bigint");
-      if (defaults && !column.issues) add(column.name_sql, psprintf("SET DEFAULT %s", owners.nextval));
-    }
-    if (actions.len > 0) statements = lappend(statements, psprintf("ALTER TABLE %s %s;", table.table_sql, actions.data));
-  }
-  return statements;
 }
 
 struct ForeignKeys {
@@ -207,7 +180,7 @@ List *StatementsTogether(const Conversion &owners, const IdColumns &columns, con
   List *statements = IdentityStatements(columns);
   statements = list_concat(statements, keys.drop);
   statements = list_concat(statements, not_nulls.apart);
-  statements = list_concat(statements, AlterTables(owners, columns, true));
+  statements = list_concat(statements, AlterStatements(owners, columns, true, true));
   statements = list_concat(statements, not_nulls.together);
   statements = list_concat(statements, KeptProperties(columns));
   statements = list_concat(statements, keys.add);
@@ -218,7 +191,7 @@ List *StatementsTogether(const Conversion &owners, const IdColumns &columns, con
 // different width.
 List *StatementsOfPart(const Conversion &owners, const IdColumns &part) {
   const NotNulls not_nulls = FindNotNulls(part);
-  List *statements = list_concat(not_nulls.apart, AlterTables(owners, part, false));
+  List *statements = list_concat(not_nulls.apart, AlterStatements(owners, part, true, false));
   statements = list_concat(statements, not_nulls.together);
   return list_concat(statements, KeptProperties(part));
 }

@@ -162,7 +162,9 @@ IdColumns FindColumns(const Conversion &conversion) {
     const int64_t roots = DatumGetInt64(Field(row, 7));
     const bool issues = IsOurs(conversion, text(14));
     columns.all[row] = {OidField(row, 1), number,  text(3),  text(4),  text(5),  text(6),  roots,  type,
-                        narrow,           text(9), flag(10), flag(11), flag(12), flag(13), issues, text(15)};
+                        narrow,           text(9), flag(10), flag(11), flag(12), flag(13), issues, text(15),
+                        false};
+    if (columns.all[row].own && !issues && !OnlyWidens(conversion)) columns.all[0].gets_default = true;
   }
   MakeSets(conversion, &columns);
   return columns;

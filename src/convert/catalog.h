@@ -54,6 +54,7 @@ struct IdColumn {
   bool typed_table;
   bool issues;          // it has the new default
   const char *new_sql;  // what an online conversion calls the column that is to replace it
+  bool gets_default;    // it is set here, and passed on, because it or a column below lacks it
 };
 
 inline bool IsInteger(Oid type) { return type == INT2OID || type == INT4OID || type == INT8OID; }

@@ -109,44 +109,33 @@ void CheckDirect(const Conversion &conversion, const IdColumns &columns, const N
                   "Detach the partition and attach it again; it then has only the inherited one.");
 }
 
-bool LacksDefault(const Conversion &conversion, const IdColumns &columns) {
-  bool lacks = false;
-  for (int64_t i = 0; i < columns.count; ++i) lacks |= columns.all[i].own && !columns.all[i].issues;
-  return lacks && !OnlyWidens(conversion);
-}
-
-namespace {
-// One statement for each table at a top; ALTER TABLE passes it on. So each is rewritten only once.
-// `types`: whether types change, too.
-List *AlterStatements(const Conversion &conversion, const IdColumns &columns, bool types) {
-  List *statements = NIL;
-  const bool default_missing = LacksDefault(conversion, columns);
-  for (int64_t i = 0; i < columns.count;) {
-    const IdColumn &first = columns.all[i];
-    const bool sets_default = i == 0 && default_missing;
+List *AlterStatements(const Conversion &conversion, const IdColumns &columns, bool types, bool defaults) {
+  List *statements = NIL, *done = NIL;
+  for (int64_t first = 0; first < columns.count; ++first) {
+    const IdColumn &table = columns.all[first];
+    if (list_member_oid(done, table.table)) continue;
+    done = lappend_oid(done, table.table);
     StringInfoData actions;
     initStringInfo(&actions);
-    for (; i < columns.count && columns.all[i].table == first.table; ++i)
-      if (types && columns.all[i].root && columns.all[i].narrow)
-        appendStringInfo(&actions, "%sALTER COLUMN %s TYPE bigint", actions.len > 0 ? ", " : "",
-                         columns.all[i].name_sql);
-    if (sets_default)
-      appendStringInfo(&actions, "%sALTER COLUMN %s SET DEFAULT %s", actions.len > 0 ? ", " : "", first.name_sql,
-                       conversion.nextval);
-    if (actions.len > 0)
-      statements = lappend(statements, psprintf("ALTER TABLE %s %s;", first.table_sql, actions.data));
+    const auto add = [&](const IdColumn &column, const char *what) {
+      if (column.table == table.table)
+        appendStringInfo(&actions, "%sALTER COLUMN %s %s", actions.len > 0 ? ", " : "", column.name_sql, what);
+    };
+    for (int64_t i = first; types && i < columns.count; ++i)
+      if (columns.all[i].root && columns.all[i].narrow) add(columns.all[i], "TYPE bigint");
+    for (int64_t i = first; defaults && i < columns.count; ++i)
+      if (columns.all[i].gets_default) add(columns.all[i], psprintf("SET DEFAULT %s", conversion.nextval));
+    if (actions.len > 0) statements = lappend(statements, psprintf("ALTER TABLE %s %s;", table.table_sql, actions.data));
   }
   return statements;
 }
-
-}  // namespace
 
 List *Statements(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls, bool types) {
   const bool only_widens = OnlyWidens(conversion);
   // An identity takes no default, and a sequence cannot be dropped while a default uses it.
   List *statements = only_widens ? NIL : IdentityStatements(columns);
   statements = list_concat(statements, not_nulls.apart);
-  statements = list_concat(statements, AlterStatements(conversion, columns, types));
+  statements = list_concat(statements, AlterStatements(conversion, columns, types, true));
   statements = list_concat(statements, not_nulls.together);
   if (types) statements = list_concat(statements, KeptProperties(columns));
   return list_concat(statements, only_widens ? SequenceTypeStatements(columns) : SequenceStatements(columns));
@@ -156,7 +145,7 @@ namespace {
 // What follows the switch of an online conversion: the old column has gone with its identity or
 // sequence. A column that was bigint already has them.
 List *StatementsAfterSwitch(const Conversion &conversion, const IdColumns &columns) {
-  if (columns.all[0].narrow) return AlterStatements(conversion, columns, false);
+  if (columns.all[0].narrow) return AlterStatements(conversion, columns, false, true);
   return Statements(conversion, columns, {}, false);
 }
 

@@ -9,8 +9,9 @@ namespace snowflake {
 void CheckColumns(const Conversion &conversion, const IdColumns &columns);
 void CheckDirect(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls);
 
-// Whether one of the converted columns does not have the new default.
-bool LacksDefault(const Conversion &conversion, const IdColumns &columns);
+// One statement for each table at a top; ALTER TABLE passes it on. So each is rewritten only once.
+// `types`, `defaults`: what changes.
+List *AlterStatements(const Conversion &conversion, const IdColumns &columns, bool types, bool defaults);
 
 // What is left of a conversion; with `types` also of the types. `not_nulls` is empty without.
 List *Statements(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls, bool types);

@@ -35,17 +35,6 @@ Node *Parsed(Oid table, const char *sql, ParseExprKind kind) {
 
 Node *AsNode(const char *text) { return text != nullptr ? static_cast<Node *>(stringToNode(text)) : nullptr; }
 
-// Rows of a query, which others overwrite, as arrays of texts.
-List *TextRows(int fields) {
-  List *rows = NIL;
-  for (int64_t row = 0; row < Rows(); ++row) {
-    char **texts = static_cast<char **>(palloc(sizeof(char *) * static_cast<Size>(fields)));
-    for (int i = 0; i < fields; ++i) texts[i] = Text(row, i + 1);
-    rows = lappend(rows, texts);
-  }
-  return rows;
-}
-
 bool IsPredicate(const IdColumns &columns, Oid table, Node *old, Node *made) {
   if (old == nullptr || made == nullptr) return old == made;
   const char *part = nullptr;
@@ -75,33 +64,41 @@ bool AreKeys(const IdColumns &columns, Oid table, const char *old_keys, const ch
   return true;
 }
 
-Oid OidOf(const char *digits) { return static_cast<Oid>(strtoul(digits, nullptr, 10)); }
+// A check constraint, and what it would be: SQL, or the expression of the old one.
+struct Check {
+  const char *constraint, *table, *expression, *wanted;
+};
 
 List *MadeChecks(const IdColumns &columns) {
   List *made = NIL;
   Query(kMadeChecks, columns.narrow.tables, columns.narrow.numbers);
   ListCell *cell = nullptr;
-  foreach (cell, TextRows(4)) {
-    char **texts = static_cast<char **>(lfirst(cell));
-    const Oid table = OidOf(texts[1]);
-    const char *sql = OnNewColumns(columns, table, AsNode(texts[3]));
-    if (equal(Parsed(table, sql, EXPR_KIND_CHECK_CONSTRAINT), AsNode(texts[2])))
-      made = lappend_oid(made, OidOf(texts[0]));
+  foreach (cell, Copied<Check>()) {
+    const Check &check = *static_cast<const Check *>(lfirst(cell));
+    const Oid table = OidOf(check.table);
+    const char *sql = OnNewColumns(columns, table, AsNode(check.wanted));
+    if (equal(Parsed(table, sql, EXPR_KIND_CHECK_CONSTRAINT), AsNode(check.expression)))
+      made = lappend_oid(made, OidOf(check.constraint));
   }
   return made;
 }
+
+// An index on new columns, and the one that it is made for.
+struct IndexPair {
+  const char *made, *table, *old_keys, *made_keys, *old_expressions, *made_expressions, *old_predicate, *made_predicate;
+};
 
 List *MadeIndexes(const IdColumns &columns) {
   List *made = NIL;
   Query(kMadeIndexes, columns.narrow.tables, columns.narrow.numbers);
   ListCell *cell = nullptr;
-  foreach (cell, TextRows(8)) {
-    char **texts = static_cast<char **>(lfirst(cell));
-    const Oid table = OidOf(texts[1]);
-    if (AreKeys(columns, table, texts[2], texts[3], reinterpret_cast<List *>(AsNode(texts[4])),
-                reinterpret_cast<List *>(AsNode(texts[5]))) &&
-        IsPredicate(columns, table, AsNode(texts[6]), AsNode(texts[7])))
-      made = lappend_oid(made, OidOf(texts[0]));
+  foreach (cell, Copied<IndexPair>()) {
+    const IndexPair &pair = *static_cast<const IndexPair *>(lfirst(cell));
+    const Oid table = OidOf(pair.table);
+    if (AreKeys(columns, table, pair.old_keys, pair.made_keys, reinterpret_cast<List *>(AsNode(pair.old_expressions)),
+                reinterpret_cast<List *>(AsNode(pair.made_expressions))) &&
+        IsPredicate(columns, table, AsNode(pair.old_predicate), AsNode(pair.made_predicate)))
+      made = lappend_oid(made, OidOf(pair.made));
   }
   return made;
 }
@@ -112,10 +109,10 @@ Value FindTies(const IdColumns &columns) {
   List *ties = NIL;
   Query(kTies, columns.narrow.tables, columns.narrow.numbers);
   ListCell *cell = nullptr;
-  foreach (cell, TextRows(4)) {
-    char **texts = static_cast<char **>(lfirst(cell));
-    if (equal(Parsed(OidOf(texts[1]), texts[3], EXPR_KIND_CHECK_CONSTRAINT), AsNode(texts[2])))
-      ties = lappend_oid(ties, OidOf(texts[0]));
+  foreach (cell, Copied<Check>()) {
+    const Check &check = *static_cast<const Check *>(lfirst(cell));
+    if (equal(Parsed(OidOf(check.table), check.wanted, EXPR_KIND_CHECK_CONSTRAINT), AsNode(check.expression)))
+      ties = lappend_oid(ties, OidOf(check.constraint));
   }
   return OidsValue(ties);
 }

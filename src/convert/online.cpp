@@ -55,21 +55,7 @@ List *Attempts(const Extension &extension, List *statements) {
   return statements;
 }
 
-// The rows of a query, which the next query would overwrite, as a list of Row: a struct of texts.
-template <typename Row>
-List *Copied() {
-  List *rows = NIL;
-  for (int64_t row = 0; row < Rows(); ++row) {
-    const char **texts = static_cast<const char **>(palloc(sizeof(Row)));
-    for (size_t i = 0; i < sizeof(Row) / sizeof(char *); ++i) texts[i] = Text(row, static_cast<int>(i) + 1);
-    rows = lappend(rows, texts);
-  }
-  return rows;
-}
-
 bool IsTrue(const char *boolean) { return boolean != nullptr && boolean[0] == 't'; }
-
-Oid OidOf(const char *digits) { return static_cast<Oid>(strtoul(digits, nullptr, 10)); }
 
 struct IndexToBuild {
   const char *relation, *table_sql, *unique, *new_sql, *method, *keys, *rest, *expressions, *predicate;

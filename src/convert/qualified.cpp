@@ -11,6 +11,15 @@ extern "C" {
 
 namespace snowflake {
 namespace {
+// nullptr: the column stays as it is.
+const IdColumn *NarrowColumn(const IdColumns &columns, Oid table, AttrNumber number) {
+  for (int64_t i = 0; i < columns.count; ++i) {
+    const IdColumn &column = columns.all[i];
+    if (column.narrow && column.table == table && column.number == number) return &column;
+  }
+  return nullptr;
+}
+
 struct Writer {
   const IdColumns *columns;
   Oid table;
@@ -53,12 +62,8 @@ void WriteVar(Writer *writer, const Var &var) {
     writer->part = "a system column or a whole row";
     return;
   }
-  for (int64_t i = 0; i < writer->columns->count; ++i) {
-    const IdColumn &column = writer->columns->all[i];
-    if (column.narrow && column.table == writer->table && column.number == var.varattno)
-      return Put(writer, column.new_sql);
-  }
-  Put(writer, quote_identifier(get_attname(writer->table, var.varattno, false)));
+  const IdColumn *narrow = NarrowColumn(*writer->columns, writer->table, var.varattno);
+  Put(writer, narrow != nullptr ? narrow->new_sql : quote_identifier(get_attname(writer->table, var.varattno, false)));
 }
 
 void WriteConst(Writer *writer, const Const &constant) {
@@ -235,19 +240,13 @@ struct Marking {
   int mark;
 };
 
-bool IsNarrow(const IdColumns &columns, Oid table, AttrNumber number) {
-  bool narrow = false;
-  for (int64_t i = 0; i < columns.count; ++i)
-    narrow |= columns.all[i].narrow && columns.all[i].table == table && columns.all[i].number == number;
-  return narrow;
-}
-
 Node *MarkColumns(Node *node, void *context) {
   if (node == nullptr) return nullptr;
   if (!IsA(node, Var)) return MutateTree(node, MarkColumns, context);
   const Marking *marking = static_cast<Marking *>(context);
   const Var *var = castNode(Var, node);
-  if (!IsNarrow(*marking->columns, marking->table, var->varattno)) return static_cast<Node *>(copyObjectImpl(node));
+  if (NarrowColumn(*marking->columns, marking->table, var->varattno) == nullptr)
+    return static_cast<Node *>(copyObjectImpl(node));
   Param *param = makeNode(Param);
   param->paramkind = PARAM_EXTERN;
   param->paramid = marking->mark + var->varattno;

@@ -58,6 +58,20 @@ inline List *Texts(int field) {
   return texts;
 }
 
+// Rows, which the next query would overwrite, as a list of Row: a struct of the first fields.
+template <typename Row>
+List *Copied() {
+  List *rows = NIL;
+  for (int64_t row = 0; row < Rows(); ++row) {
+    const char **texts = static_cast<const char **>(palloc(sizeof(Row)));
+    for (size_t i = 0; i < sizeof(Row) / sizeof(char *); ++i) texts[i] = Text(row, static_cast<int>(i) + 1);
+    rows = lappend(rows, texts);
+  }
+  return rows;
+}
+
+inline Oid OidOf(const char *digits) { return static_cast<Oid>(strtoul(digits, nullptr, 10)); }
+
 // The first fields of all rows of a query.
 template <typename... Values>
 List *Texts(const QueryParts &parts, Values... values) {
