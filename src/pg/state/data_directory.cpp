@@ -1,5 +1,5 @@
 // Names, finds, reads and writes the files; a horizon has a checksum, and replaces the one before
-// as a whole.
+// as a whole and durably.
 #include "pg/state/data_directory.h"
 
 #include "pg/processes.h"
@@ -25,9 +25,11 @@ FileName DatabaseFile(const char *folder, Oid database, const char *suffix = "")
   return file;
 }
 
-// Opens such a file to be written anew, and makes a missing folder; below 0: failed, see errno.
+// Opens such a file to be written anew, and makes a missing folder; below 0: failed, see errno. A
+// folder that a loss of power could remove again is removed at once, so that the next call makes it.
 int OpenDatabaseFile(const char *folder, const FileName &file) {
-  mkdir(folder, static_cast<mode_t>(pg_dir_create_mode));
+  if (mkdir(folder, static_cast<mode_t>(pg_dir_create_mode)) == 0 && fsync_fname_ext(".", true, true, DEBUG1) != 0)
+    rmdir(folder);
   return open(file.path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, static_cast<mode_t>(pg_file_create_mode));
 }
 
@@ -153,7 +155,7 @@ bool WriteKeptHorizon(const KeptHorizon &kept) {
   memcpy(static_cast<void *>(&record.kept), &kept, sizeof(kept));
   record.seal = SealOf(record.kept);
   const FileName file = DatabaseFile(kHorizons, MyDatabaseId), next = DatabaseFile(kHorizons, MyDatabaseId, ".new");
-  const bool written = WriteRecord(next, record) && rename(next.path, file.path) == 0;
+  const bool written = WriteRecord(next, record) && durable_rename(next.path, file.path, DEBUG1) == 0;
   if (!written && !logged)
     ereport(WARNING, (errcode_for_file_access(), errmsg("could not write file \"%s\": %m", file.path),
                       errdetail("The horizon of ids does not rise until this file is written.")));

@@ -9,9 +9,9 @@
 //    database issued nothing. The folder goes with the last file.
 // 2. snowflake.horizons has a file for each database whose horizon was requested, which is needed
 //    if the black box is lost: a limit, some seconds ahead of the node's clock. No horizon above it
-//    is reported. Only the database's keeper writes it. It is not synced to disk: a loss of power
-//    is not covered. In a copy of the data directory it does no harm: that node's clock begins no
-//    further ahead. The next start removes those of dropped databases.
+//    is reported. Only the database's keeper writes it, and syncs it to disk. In a copy of the data
+//    directory it does no harm: that node's clock begins no further ahead. The next start removes
+//    those of dropped databases.
 #pragma once
 
 #include "core/box.h"
