@@ -26,7 +26,7 @@ FileName DatabaseFile(const char *folder, Oid database, const char *suffix = "")
 }
 
 // Opens such a file to be written anew, and makes a missing folder; below 0: failed, see errno. A
-// folder that a loss of power could remove again is removed at once, so that the next call makes it.
+// folder that a loss of power could undo is removed at once, so that the next call makes it.
 int OpenDatabaseFile(const char *folder, const FileName &file) {
   if (mkdir(folder, static_cast<mode_t>(pg_dir_create_mode)) == 0 && fsync_fname_ext(".", true, true, DEBUG1) != 0)
     rmdir(folder);
