@@ -170,7 +170,7 @@ clang_can_fuzz() {
 clang_to_install() { { apt-cache search --names-only '^clang-[0-9]+$' 2>/dev/null || true; } | sed -n 's/^clang-\([0-9]*\) .*/\1/p' | sort -n | tail -n 1; }
 
 # missing_packages KIND...: prints the missing packages. `build` needs only those that every kind
-# needs; `test`, `fuzz`, `model`, `bench` and `citus` need more, and `clang` means the newest clang.
+# needs; `test`, `fuzz`, `model`, `power`, `bench` and `citus` need more, and `clang` means the newest clang.
 missing_packages() {
   local version clang kinds=" $* "
   command -v g++ >/dev/null || echo g++
@@ -196,6 +196,13 @@ missing_packages() {
   if [[ $kinds = *" model "* ]]; then
     command -v spin >/dev/null || echo spin
     command -v gcc >/dev/null || echo gcc
+  fi
+  if [[ $kinds = *" power "* ]]; then
+    command -v qemu-system-x86_64 >/dev/null || echo qemu-system-x86
+    command -v nbdkit >/dev/null || echo nbdkit
+    [[ -f /usr/include/nbdkit-plugin.h ]] || echo nbdkit-plugin-dev
+    command -v cpio >/dev/null || echo cpio
+    command -v xz >/dev/null || echo xz-utils
   fi
   if [[ $kinds = *" bench "* ]]; then command -v gnuplot >/dev/null || echo gnuplot-nox; fi
   if [[ $kinds = *" citus "* ]]; then
