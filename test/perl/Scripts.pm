@@ -1,5 +1,5 @@
-# What t/scripts/ shares: test/run, test/demo and test/soak run at the same time and are interrupted
-# at chosen moments, and the tests check what they leave.
+# What t/scripts/ shares: test/run, test/demo, test/soak and test/powercut run at the same time and
+# are interrupted at chosen moments, and the tests check what they leave.
 package Scripts;
 
 use strict;
@@ -34,7 +34,7 @@ END
 chmod 0755, "$programs/$name" or die "$!";
 
 # The work folder that a script printed.
-sub folder_of { my ($said) = @_; return $said =~ m{(/\S*/snowflake-(?:test|demo|soak)\.\w+)} ? $1 : undef; }
+sub folder_of { my ($said) = @_; return $said =~ m{(/\S*/snowflake-(?:test|demo|soak|power)\.\w+)} ? $1 : undef; }
 
 # Processes that run in a folder or have its name in their arguments, as lines.
 sub processes_in
@@ -68,6 +68,7 @@ sub run_all
 			if (waitpid($case->{pid}, 1) > 0)
 			{
 				$case->{status} = $?;
+				Test::More::note("$case->{name}: ended");
 				$case->{seconds} = time() - ($case->{signalled} // $case->{started});
 			}
 			elsif (!$case->{signalled} && $case->{until} && $case->{until}->($case->{said}))
