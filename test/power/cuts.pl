@@ -236,7 +236,7 @@ sub look_and_open
 	note_longest('power to the first id', $machine->{on_at});
 	need('postgres', $id >> 12 & 1023, ($id >> 22) + 1);
 	append_to_file("$folder/first_ids", "$id\n");
-	die "cut $cut: the node had its old lease\n" if $machine->said !~ m{acquired worker id \d+ for node "[^"]*/postgres"};
+	wait_until('a new lease', sub { $machine->said =~ m{acquired worker id \d+ for node "[^"]*/postgres"} }) or die "cut $cut: the node had its old lease\n";
 	return;
 }
 
