@@ -42,6 +42,8 @@ OwnSlot SlotOfTransaction() {
 
 void KeepPrepared(const OwnSlot &own) {
   const HorizonSlot &slot = *own.slot;
+  // Order: none. If another process of this transaction has changed these, it moved the earlier
+  // transaction before.
   if (IsOf(slot, own.by) || !slot.of_worker.load(std::memory_order_relaxed)) return;
   const uint32_t lxid = slot.lxid.load(std::memory_order_acquire);
   const int proc_number = static_cast<int>(own.slot - HorizonSlotAt(0));

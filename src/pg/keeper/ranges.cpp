@@ -55,6 +55,7 @@ Collected Collect(bool leaving) {
     RangeAsk *ask = &all.asks[all.count];
     const int number = (keeping.ranges_from + i) % slots;
     SegmentSlot *slot = SegmentSlotAt(number);
+    // Order: none, as in ObserveRanges(), which has seen what is wanted.
     if (slot->database != MyDatabaseId) continue;
     const Secret fresh = NewSecret();
     bool ours = false, empty = false;
