@@ -21,7 +21,7 @@ use Test::More;
 use Time::HiRes qw(time sleep);
 
 our @EXPORT = qw($registry $standby @registries @nodes $drift %slowest $keeper $backend $guard $briefly $settles make_world issues start_load node run_pending nothing_pending
-  signal_one pause_for pause_one stop_for kill_for fail_over switch_over back_up restore copy_node evict fill_disk wrong_clock act faults bring_about
+  signal_one pause_for pause_one stop_for kill_for fail_over switch_over back_up restore copy_node evict fill_disk wrong_clock act change_settings readdress_registry faults bring_about
   faults_happened heal end_world);
 
 # Restores the guard: a session that is interrupted without the guard leaves it off.
@@ -137,9 +137,11 @@ sub add_node
 sub start_by_relay
 {
 	my ($node, $relay) = @_;
-	$node->append_conf('postgresql.conf', sprintf "snowflake.registry = 'host=127.0.0.1 port=%d user=%s dbname=postgres'\n", $relay->port, $user);
+	$node->append_conf('postgresql.conf', sprintf "snowflake.registry = '%s'\n", address_by($relay));
 	return start_server($node);
 }
+
+sub address_by { my ($relay) = @_; return sprintf 'host=127.0.0.1 port=%d user=%s dbname=postgres', $relay->port, $user; }
 
 sub issues
 {
@@ -525,6 +527,22 @@ sub end_acts
 		unlink delete $acts{running}{$pid};
 	}
 	return;
+}
+
+# Settings of a node change with one reload.
+sub change_settings
+{
+	my ($node, %values) = @_;
+	return act(join('', map { "ALTER SYSTEM SET snowflake.$_ = '$values{$_}';\n" } sort keys %values) . 'SELECT pg_reload_conf();', on => $node);
+}
+
+# The registry gets another address, as far as the node can tell: it acquires a lease there, and
+# leaves the one that it has.
+my $addresses = 0;
+sub readdress_registry
+{
+	my $number = int rand @nodes;
+	return change_settings($nodes[$number], registry => address_by($relays[$number]) . ' application_name=address_' . ++$addresses);
 }
 
 # Invalid calls, by a role that may do nothing else.

@@ -73,6 +73,7 @@ sub process
 sub turn_on
 {
 	my ($self, %options) = @_;
+	$self->{options} = \%options;
 	my ($socket, $control) = ("$parts/$self->{name}.nbd", "$parts/$self->{name}.control");
 	unlink $socket, $control;
 	$self->{nbdkit} = $self->process('nbdkit', 'nbdkit', '--foreground', '--unix', $socket, "$parts/lossy_disk.so", "file=$self->{disk}",
@@ -83,7 +84,7 @@ sub turn_on
 	my $now = sprintf '%04d-%02d-%02dT%02d:%02d:%02d', $now[5] + 1900, $now[4] + 1, @now[ 3, 2, 1, 0 ];
 	$self->{on_at} = time();
 	$self->{log_from} = -s $self->{log} // 0;
-	$self->{qemu} = $self->process('qemu', qw(qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -m 384 -smp 2 -accel), 'tcg,thread=multi',
+	$self->{qemu} = $self->process('qemu', qw(qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -m 384 -accel tcg),
 		'-machine', 'q35,usb=off', '-cpu', 'max', '-kernel', "$parts/kernel", '-initrd', "$parts/initial",
 		'-append', "console=ttyS0 quiet panic=-1 mitigations=off options=\"$inside" . ($options{options} ? " $options{options}" : '') . $follows . '"' . ($follows && ' standby=1'),
 		'-rtc', "base=$now", '-chardev', "file,id=log,path=$self->{log},append=on", '-serial', 'chardev:log',
@@ -94,11 +95,27 @@ sub turn_on
 	return;
 }
 
-# Waits until its server is ready. False: it does not start.
+# Waits until its server is ready. False: it does not start. Rarely an emulated kernel stops before it starts any process;
+# then the machine is turned on again, which is one more cut.
+our $hung = 0;
 sub is_ready
 {
 	my ($self) = @_;
-	return wait_until("$self->{name} to be ready", sub { $self->said =~ /ready to accept (?:read-only )?connections/ || !$self->is_on }) && $self->is_on;
+	for (1 .. 5)
+	{
+		my $limit = time() + 60;
+		my $begun = sub { $self->said =~ /starting PostgreSQL/ };
+		wait_until("$self->{name} to start", sub { $begun->() || !$self->is_on || time() > $limit });
+		if ($begun->() || !$self->is_on)
+		{
+			return wait_until("$self->{name} to be ready", sub { $self->said =~ /ready to accept (?:read-only )?connections/ || !$self->is_on })
+			  && $self->is_on;
+		}
+		$hung++;
+		$self->cut;
+		$self->turn_on(%{ $self->{options} });
+	}
+	return 0;
 }
 
 # SQL through the side entrance.

@@ -20,6 +20,7 @@ my %often = (
 	'node paused' => 2, 'node stopped' => 2, 'node shut down' => 2, 'node killed' => 2, 'node rebooted' => 2, 'node restarted' => 2,
 	'node evicted' => 1, 'node copied' => 1, 'disk of a node full' => 1, 'database created again' => 3,
 	'registry paused' => 1, 'registry stopped' => 1, 'registry restarted' => 1, 'registry killed' => 1, 'disk of the registry full' => 1,
+	'settings changed' => 60, 'registry readdressed' => 10,
 	'registry failed over' => 2, 'registry switched over' => 1, 'registry backed up' => 1, 'registry restored' => 0.2);
 
 sub kinds { return sort keys %often; }

@@ -45,7 +45,26 @@ sub copied { return copy_node(sub { $_[0]->safe_psql('postgres', 'TRUNCATE kept,
 sub clock_wrong { my $node = node(); return wrong_clock($node, $node == $nodes[0] ? 15 : undef); }
 $settles = 40;
 
+# Windows stay as short as the registry's settling allows, and ids as near to the clock as clients check.
+my %values = (
+	max_lead => [qw(0 1ms 100ms 1s)],
+	max_bridge => [qw(0 1s 1min)],
+	max_leap => [qw(100ms 1d)],
+	on_clock_step_back => [qw(new_worker error)],
+	sequence_jitter => [qw(0 1 128 1048576)],
+	max_run => [qw(1 2 256 1048576)],
+	lease_duration => [qw(1s 2s)],
+	start_timeout => [qw(1s 3s)]);
+my @settings = sort keys %values;
+sub settings
+{
+	my %chosen = map { my $name = $settings[ rand @settings ]; ($name => $values{$name}[ rand @{ $values{$name} } ]) } 1 .. 2;
+	return change_settings(node(), %chosen);
+}
+
 my %more = (
+	'settings changed' => \&settings,
+	'registry readdressed' => \&readdress_registry,
 	'clock wrong' => \&clock_wrong,
 	'session cancelled' => sub { signal_one(node(), 'INT', $backend) },
 	'node evicted' => sub { evict(node()) },
