@@ -54,7 +54,7 @@ sub make_disk
 {
 	my ($folder, $disk) = @_;
 	local $ENV{PATH} = "$ENV{PATH}:/usr/sbin:/sbin";
-	PostgreSQL::Test::Utils::system_or_bail('mke2fs', '-q', '-F', '-t', 'ext4', '-E', 'lazy_itable_init=0', '-d', $folder, $disk, '512M');
+	PostgreSQL::Test::Utils::system_or_bail('mke2fs', '-q', '-F', '-t', 'ext4', '-b', 4096, '-E', 'lazy_itable_init=0', '-d', $folder, $disk, '512M');
 	return;
 }
 
