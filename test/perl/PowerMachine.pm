@@ -69,7 +69,7 @@ sub process
 }
 
 # Turns the machine on. Options: keep, seed, lie (of power/lossy_disk.c); behind => by how many seconds its clock is behind;
-# follows => the machine whose standby its server is; options => of the server.
+# follows => the machine whose standby its server is; forgets => 1 if the server's horizons are removed; options => of the server.
 sub turn_on
 {
 	my ($self, %options) = @_;
@@ -86,7 +86,7 @@ sub turn_on
 	$self->{log_from} = -s $self->{log} // 0;
 	$self->{qemu} = $self->process('qemu', qw(qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -m 384 -accel tcg),
 		'-machine', 'q35,usb=off', '-cpu', 'max', '-kernel', "$parts/kernel", '-initrd', "$parts/initial",
-		'-append', "console=ttyS0 quiet panic=-1 mitigations=off options=\"$inside" . ($options{options} ? " $options{options}" : '') . $follows . '"' . ($follows && ' standby=1'),
+		'-append', "console=ttyS0 quiet panic=-1 mitigations=off options=\"$inside" . ($options{options} ? " $options{options}" : '') . $follows . '"' . ($follows && ' standby=1') . ($options{forgets} ? ' forgets=1' : ''),
 		'-rtc', "base=$now", '-chardev', "file,id=log,path=$self->{log},append=on", '-serial', 'chardev:log',
 		'-monitor', "unix:$control,server=on,wait=off",
 		'-drive', "file=$parts/root,format=raw,if=virtio,readonly=on",

@@ -218,7 +218,8 @@ my $most_behind = 30;
 sub chances
 {
 	my %chances = (seed => int(rand(2**31)), keep => (0, 1, rand)[ rand 3 ], behind => int((0, rand 3, rand $most_behind)[ rand 3 ]));
-	return (%chances, $fault eq 'disk' ? (lie => 3000, keep => 0) : $fault eq 'fsync' ? (options => '-c fsync=off') : ());
+	my %faults = (disk => { lie => 3000, keep => 0 }, fsync => { options => '-c fsync=off' }, horizon => { forgets => 1, behind => 15 + int rand 15 });
+	return (%chances, %{ $faults{$fault} // {} });
 }
 
 sub note_longest { my ($what, $since) = @_; $longest{$what} = max($longest{$what} // 0, time() - $since); return; }
@@ -334,8 +335,8 @@ say_line('%s', $_) for @lost[ 0 .. min($#lost, 20) ];
 my @readers = ('reader', 'reader with a cursor');
 stop_clients($clients{$_}) for grep { !/reader|consumer|ending/ } keys %clients;
 sub value { my ($sql) = @_; return $server->safe_psql('postgres', $sql); }
-# With a fault, rows that were delivered may be gone.
-if (!$fault)
+# If something is not flushed, rows that were delivered may be gone.
+if (!$fault || $fault eq 'horizon')
 {
 	ok(wait_until('the last prepared transactions', sub { value('SELECT count(*) FROM pg_prepared_xacts') == 0 }), 'none is prepared');
 	my $last_row = value('SELECT max(id) FROM outbox');
@@ -385,7 +386,11 @@ for my $name (@readers, 'consumer')
 }
 my $rows = value('SELECT count(*) FROM outbox');
 
-if ($fault)
+if ($fault eq 'horizon')
+{
+	cmp_ok($missed, '>', 0, "with the fault, rows were missed, after $cut cuts");
+}
+elsif ($fault)
 {
 	cmp_ok(scalar(@lost), '>', 0, "with the fault, leases that were acknowledged were lost, after $cut cuts");
 }

@@ -1,6 +1,6 @@
-# test/powercut finds nothing on a disk that keeps what was flushed, and finds leases that were
-# acknowledged and lost on one that lies, or if the server does not flush. Interrupted, it checks
-# what there is, and leaves nothing.
+# test/powercut finds nothing on a disk that keeps what was flushed. It finds leases that were
+# acknowledged and lost on one that lies, or if the server does not flush, and rows that were missed
+# if a node forgets its horizon. Interrupted, it checks what there is, and leaves nothing.
 # Not in the default run: it starts virtual machines without hardware support, and needs three
 # minutes of processor time for them.
 # SNOWFLAKE_SEED repeats a run.
@@ -20,6 +20,7 @@ my $seed = seed();
 my @cases = (
 	{ name => 'no fault', command => [ 'test/powercut', '--cuts', 2, '--standby', 2, '--seed', $seed ] },
 	(map { { name => "fault: $_", command => [ 'test/powercut', '--cuts', 20, '--standby', 0, '--seed', $seed, '--fault', $_ ] } } qw(fsync disk)),
+	{ name => 'fault: horizon', command => [ 'test/powercut', '--cuts', 3, '--standby', 0, '--seed', $seed, '--fault', 'horizon' ] },
 	{ name => 'early', command => [ 'test/powercut', '--seed', $seed ], until => sub { $_[0] =~ /working in/ }, signal => 'INT', group => 1 },
 	{ name => 'under way', command => [ 'test/powercut', '--cuts', 1000, '--seed', $seed ], until => sub { $_[0] =~ /1 cuts/ }, signal => 'INT', group => 1 });
 run_all(@cases);
@@ -36,5 +37,5 @@ for my $case (@cases)
 }
 like($cases[0]{said}, qr/^seed $seed: 5 cuts .* 0 lost$/m, 'all cuts, and nothing lost');
 like($cases[$_]{said}, qr/^cut \d+: \w+: worker id \d+ up to -?\d+ instead of \d+$/m, "$cases[$_]{name}: it says what is lost") for 1, 2;
-like($cases[4]{said}, qr/^stopping: .*^\d+ passed, 0 failed$/ms, 'interrupted under way, it has checked what there is');
+like($cases[5]{said}, qr/^stopping: .*^\d+ passed, 0 failed$/ms, 'interrupted under way, it has checked what there is');
 done_testing();
