@@ -45,14 +45,14 @@ shared_buffers = 32MB
 max_wal_size = 128MB
 checkpoint_timeout = 30s
 snowflake.lease_duration = 20s
-snowflake.max_clock_skew = 1min
+snowflake.max_clock_skew = 2min
 snowflake.start_timeout = 5s
 };
 sub address { my ($server, $dbname, $host) = @_; return sprintf 'host=%s port=%d dbname=%s user=postgres', $host // '127.0.0.1', $server->port, $dbname; }
 sub let_in { my ($server) = @_; $server->append_conf('pg_hba.conf', "host all all $_/32 trust\nhost replication all $_/32 trust") for '127.0.0.1', $PowerMachine::outside; return; }
 
 # A registry on this machine, for a node in the machine.
-my $distant = new_server('distant', conf => "listen_addresses = '127.0.0.1'\nlog_statement = none\nsnowflake.max_clock_skew = 1min\n");
+my $distant = new_server('distant', conf => "listen_addresses = '127.0.0.1'\nlog_statement = none\nsnowflake.max_clock_skew = 2min\n");
 let_in($distant);
 start_server($distant);
 $distant->safe_psql('postgres', 'CREATE EXTENSION snowflake');
@@ -214,11 +214,11 @@ my ($cut, $promoted) = (0, 0);
 # How a machine is turned on. A clock on a board has whole seconds, and loses more when its battery is low: the server's
 # clock is then behind what it was before the cut. That of a standby is not behind by more than a failover takes, because
 # it does not know which horizons the primary reported.
-my $most_behind = 30;
+my $most_behind = 60;
 sub chances
 {
 	my %chances = (seed => int(rand(2**31)), keep => (0, 1, rand)[ rand 3 ], behind => int((0, rand 3, rand $most_behind)[ rand 3 ]));
-	my %faults = (disk => { lie => 3000, keep => 0 }, fsync => { options => '-c fsync=off' }, horizon => { forgets => 1, behind => 15 + int rand 15 });
+	my %faults = (disk => { lie => 3000, keep => 0 }, fsync => { options => '-c fsync=off' }, horizon => { forgets => 1, behind => 50 + int rand 10 });
 	return (%chances, %{ $faults{$fault} // {} });
 }
 
