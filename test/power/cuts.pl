@@ -218,7 +218,7 @@ my $most_behind = 60;
 sub chances
 {
 	my %chances = (seed => int(rand(2**31)), keep => (0, 1, rand)[ rand 3 ], behind => int((0, rand 3, rand $most_behind)[ rand 3 ]));
-	my %faults = (disk => { lie => 3000, keep => 0 }, fsync => { options => '-c fsync=off' }, horizon => { forgets => 1, behind => 50 + int rand 10 });
+	my %faults = (disk => { lie => 3000, keep => 0 }, fsync => { options => '-c fsync=off' }, horizon => { forgets => 1, behind => $cut % 2 ? 55 : 0 });
 	return (%chances, %{ $faults{$fault} // {} });
 }
 
