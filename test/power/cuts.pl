@@ -107,18 +107,18 @@ my $pause = "SELECT FROM pg_sleep(0.05);\n";
 my $stops = "\\set ON_ERROR_STOP on\n";
 sub ids { my ($times) = @_; return $stops . ids_in_every_way(times => $times, copied => 50, rolled_back => 5, at_once => 20, kept => 5, pause => 0.03); }
 my $numbers = $stops . ("COPY (SELECT snowflake_segment_nextval('ticket') FROM generate_series(1, 20)) TO STDOUT;\n"
-	  . "INSERT INTO counted SELECT FROM generate_series(1, 5) RETURNING number;\n$pause") x 50;
+	  . "INSERT INTO counted SELECT FROM generate_series(1, 5) RETURNING number;\n$pause") x 20;
 
 transactions("$folder/transactions", 100);
 my %clients;
 sub load { my ($name, $where, $count, $script, $dbname) = @_; $clients{$name} = start_clients($where, $count, $script, dbname => $dbname // 'postgres', rest => 0.5); return; }
 sub start_all
 {
-	load('ids', $server, 2, ids(50));
-	load('far ids', $server, 1, ids(50), 'far');
+	load('ids', $server, 2, ids(20));
+	load('far ids', $server, 1, ids(20), 'far');
 	load('numbers', $server, 1, $numbers);
 	load('far numbers', $server, 1, $numbers, 'far');
-	load('leases', $server, 2, $stops . $lease x 100, 'shared');
+	load('leases', $server, 2, $stops . $lease x 20, 'shared');
 	load("$_ ids", $nodes, 1, ids(20), $_) for @nodes;
 	load("$_ numbers", $nodes, 1, $numbers, $_) for @nodes;
 	load('writers', $server, 3, join '', (one_of("$folder/transactions") . $pause) x 20);
