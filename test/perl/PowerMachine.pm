@@ -103,7 +103,7 @@ sub is_ready
 	my ($self) = @_;
 	for (1 .. 5)
 	{
-		my $limit = time() + 60;
+		my $limit = time() + 120;
 		my $begun = sub { $self->said =~ /starting PostgreSQL/ };
 		wait_until("$self->{name} to start", sub { $begun->() || !$self->is_on || time() > $limit });
 		if ($begun->() || !$self->is_on)
