@@ -3,7 +3,6 @@
 # if a node forgets its horizon. Interrupted, it checks what there is, and leaves nothing.
 # Not in the default run: it starts virtual machines without hardware support, and needs six minutes
 # of processor time for them.
-# Runs alone: the machines are slow, and slower beside other tests.
 # SNOWFLAKE_SEED repeats a run.
 use strict;
 use warnings;
