@@ -117,17 +117,17 @@ inline load(from, order, at) {
   (order) != ACQUIRE || !is_pending(at)
 }
 
-inline look(at, variable, most) {
+inline look(issued_at, variable, most) {
   if
-  :: !is_pending(at) -> variable = access(at).value
-  :: is_pending(at) ->
-    access(at).kind = GUESSED;
-    access(at).value = 0;
+  :: !is_pending(issued_at) -> variable = access(issued_at).value
+  :: is_pending(issued_at) ->
+    access(issued_at).kind = GUESSED;
+    access(issued_at).value = 0;
     do
-    :: access(at).value < most -> access(at).value++
+    :: access(issued_at).value < most -> access(issued_at).value++
     :: break
     od;
-    variable = access(at).value
+    variable = access(issued_at).value
   fi
 }
 
