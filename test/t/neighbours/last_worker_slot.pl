@@ -41,7 +41,7 @@ $waiting->quit;
 $narrow->append_conf('postgresql.conf', 'max_worker_processes = 2');
 $narrow->restart;
 like(value($narrow, 'SELECT snowflake_nextval()'), qr/^\d+$/, 'with a slot more both run');
-ok($leader->(), '... beside each other');
+ok(wait_until('the other worker', $leader), '... beside each other');
 $narrow->stop('fast');
 
 done_testing();
