@@ -32,7 +32,7 @@ finish() {
   if [[ -z $keep && ($failed -eq 0 || $status -eq 130) ]]; then
     rm -rf "$work"
   else
-    echo "logs: $work/logs; servers: $work/tap; what clients got: $work/tap $work/$parts"
+    echo "logs: $work/logs; servers, and what clients got: $work/tap $work/$parts"
   fi
   echo "$passed passed, $failed failed"
   exit "$status"

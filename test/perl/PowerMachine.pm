@@ -27,7 +27,7 @@ sub new
 	my $folder = $server->basedir . '/disk';
 	mkdir $folder or die "$folder: $!";
 	rename $server->data_dir, "$folder/data" or die "$folder: $!";
-	make_disk($folder, $self->{disk});
+	PostgreSQL::Test::Utils::system_or_bail('mke2fs', '-q', '-F', '-t', 'ext4', '-b', 4096, '-E', 'lazy_itable_init=0', '-d', $folder, $self->{disk}, '512M');
 	$server->{_host} = '127.0.0.1';
 	return $self;
 }
@@ -47,14 +47,6 @@ sub copy_disk
 {
 	my ($self, $other) = @_;
 	PostgreSQL::Test::Utils::system_or_bail('cp', '--sparse=always', $other->{disk}, $self->{disk});
-	return;
-}
-
-sub make_disk
-{
-	my ($folder, $disk) = @_;
-	local $ENV{PATH} = "$ENV{PATH}:/usr/sbin:/sbin";
-	PostgreSQL::Test::Utils::system_or_bail('mke2fs', '-q', '-F', '-t', 'ext4', '-b', 4096, '-E', 'lazy_itable_init=0', '-d', $folder, $disk, '512M');
 	return;
 }
 
