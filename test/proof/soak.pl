@@ -116,14 +116,14 @@ printf $to_clients "start scratch 1 %s\n", $second->connstr('scratch');
 # Rows: those who write them, and readers whose cursor is in a file or in the database.
 make_outbox($first);
 transactions($first->basedir . '/transactions', 300);
-my $writers = start_clients($first, 4, (one_of($first->basedir . '/transactions') . "SELECT FROM pg_sleep(0.1);\n") x 20);
-my $ending = start_clients($first, 1, ($end_prepared . "SELECT FROM pg_sleep(0.3);\n") x 20);
+my $writers = start_clients($first, 4, join '', (one_of($first->basedir . '/transactions') . "SELECT FROM pg_sleep(0.1);\n") x 20);
+my $ending = start_clients($first, 1, join '', ($end_prepared . "SELECT FROM pg_sleep(0.3);\n") x 20);
 my $pause = "SELECT FROM pg_sleep(0.1);\n";
 my %readers = map { $_->[0] => start_clients($first, 1, $_->[1]) } (
 	[ 'read committed', poller_script((poll('snowflake_horizon()') . $pause) x 40) ],
 	[ 'with a cursor', poller_script((cursor_script($pause)) x 10) ]);
-my $consumer = start_clients($first, 1, (consumer_script() . $pause) x 40);
-my $checking = start_clients($first, 1, ($check_consumer . "SELECT FROM pg_sleep(3);\n") x 10);
+my $consumer = start_clients($first, 1, join '', (consumer_script() . $pause) x 40);
+my $checking = start_clients($first, 1, join '', ($check_consumer . "SELECT FROM pg_sleep(3);\n") x 10);
 
 # A serial key that becomes ids while others write; then the next table. Whoever is interrupted goes on, or goes back.
 $first->safe_psql('postgres', q{
