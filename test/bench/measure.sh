@@ -52,6 +52,10 @@ value() { client -d "$1" -At -c "$2"; }
 # ms_of DATABASE SQL: prints the time of the statement in the client, without the connection.
 ms_of() { client -d "$1" -c '\timing on' -c "$2" | sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p'; }
 
+# start_seconds CLIENTS: prints how long pgbench runs in addition, because its time begins before so
+# many sessions start.
+start_seconds() { echo "$(($1 / 20))"; }
+
 # tps_of DATABASE SQL PGBENCH-OPTION...: prints transactions per second.
 tps_of() {
   local database=$1 sql=$2
@@ -126,12 +130,12 @@ cost_of_calls() {
 }
 
 # rate_of_calls CONTENDER SESSIONS CALLS SECONDS: prints the calls per second of all sessions
-# together, with so many calls in each statement. The seconds begin before the sessions start.
+# together, with so many calls in each statement.
 rate_of_calls() {
   local sql tps
   sql="SELECT count(x) FROM (SELECT $(call_of "$1") AS x FROM generate_series(1, $3) OFFSET 0) q"
   # nextval() writes WAL, so its transaction would wait for the disk.
-  tps=$(PGOPTIONS='-c synchronous_commit=off' tps_of wide "$sql" -c "$2" -j 2 -T "$4")
+  tps=$(PGOPTIONS='-c synchronous_commit=off' tps_of wide "$sql" -c "$2" -j 2 -T "$(($4 + $(start_seconds "$2")))")
   calc "$tps * $3"
 }
 
