@@ -77,6 +77,8 @@ $server->stop('fast');
 start_server($server);
 is((query_error($server, 'postgres', 'SELECT snowflake_nextval()'))[0], 'SF001', '... nor after a clean shutdown');
 $registry->start;
+value($server, q{ALTER SYSTEM RESET snowflake.start_timeout});
+$server->reload;
 ok(flows($server), 'with the registry ids flow');
 my ($third) = first_call($server);
 ok($third != $lease && $third != $next, '... under a third lease');
