@@ -241,7 +241,7 @@ sub expected_dump
 	for my $key (@keys)
 	{
 		my ($table, $column, $sequence) = @$key;
-		$expected{ $entry{ 'TABLE ' . $plain->($table) } } =~ s/^(    \Q$column\E bigint)( NOT NULL)/$1 DEFAULT public.snowflake_nextval()$2/m;
+		$expected{ $entry{ 'TABLE ' . $plain->($table) } } =~ s/^(    \Q$column\E bigint)( (?:CONSTRAINT \S+ )?NOT NULL)/$1 DEFAULT public.snowflake_nextval()$2/m;
 		delete $expected{ $entry{$_} // '' } for 'DEFAULT ' . $plain->($table) . ' ' . $plain->($column), map { "$_ " . $plain->($sequence) } 'SEQUENCE', 'SEQUENCE OWNED BY';
 	}
 	return \%expected;
