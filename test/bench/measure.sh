@@ -52,16 +52,24 @@ value() { client -d "$1" -At -c "$2"; }
 # ms_of DATABASE SQL: prints the time of the statement in the client, without the connection.
 ms_of() { client -d "$1" -c '\timing on' -c "$2" | sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p'; }
 
-# start_seconds CLIENTS: prints how long pgbench runs in addition, because its time begins before so
-# many sessions start.
-start_seconds() { echo "$(($1 / 20))"; }
-
 # tps_of DATABASE SQL PGBENCH-OPTION...: prints transactions per second.
 tps_of() {
   local database=$1 sql=$2
   shift 2
   tool pgbench -n -f - "$@" "$database" <<<"$sql" | sed -n 's/^tps = \([0-9.]*\).*/\1/p'
 }
+
+# connection_ms DATABASE: prints how long pgbench takes to start 20 sessions.
+connection_ms() {
+  tool pgbench -n -f - -c 20 -j 2 -t 1 "$1" <<<'SELECT 1' | sed -n 's/^initial connection time = \([0-9]*\).*/\1/p'
+}
+
+# start_seconds CLIENTS: prints twice the seconds that so many sessions take to start.
+start_seconds() { echo "$(($1 * 2 * ms_of_20_connections / 20000))"; }
+
+# tps_during DATABASE SQL CLIENTS SECONDS PGBENCH-OPTION...: prints transactions per second.
+# pgbench's time begins before its sessions start, so it gets more.
+tps_during() { tps_of "$1" "$2" "${@:5}" -c "$3" -j 2 -T "$(($4 + $(start_seconds "$3")))"; }
 
 # calc EXPRESSION
 calc() { awk "BEGIN { printf \"%.10g\n\", $1 }"; }
@@ -135,7 +143,7 @@ rate_of_calls() {
   local sql tps
   sql="SELECT count(x) FROM (SELECT $(call_of "$1") AS x FROM generate_series(1, $3) OFFSET 0) q"
   # nextval() writes WAL, so its transaction would wait for the disk.
-  tps=$(PGOPTIONS='-c synchronous_commit=off' tps_of wide "$sql" -c "$2" -j 2 -T "$(($4 + $(start_seconds "$2")))")
+  tps=$(PGOPTIONS='-c synchronous_commit=off' tps_during wide "$sql" "$2" "$4")
   calc "$tps * $3"
 }
 
