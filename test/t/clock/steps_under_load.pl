@@ -20,18 +20,18 @@ my $server = new_clock_server('loaded', conf => "max_connections = 40\nshared_bu
 issue($server, 10);
 
 my $bridged = sub { return status($server, 'clock_bridged'); };
-my $still = under_load($server, 'no step', 4, sub { });
+my $still = under_load($server, 'no step', sub { sleep(4); });
 is($bridged->(), 0, 'nothing to bridge');
 figures('without a step the longest call took %.1f ms', $still);
 
 my $trials = 0;
 
 # 16 sessions read the clock often, but a reading may come only after such a step is over.
-for my $back_ms (1, 3)
+for my $back_ms (1, 3, 50)
 {
 	my $rounds = 20;
 	my $before = $bridged->();
-	my $longest = under_load($server, "back by $back_ms ms", 4, sub {
+	my $longest = under_load($server, "back by $back_ms ms", sub {
 		for (1 .. $rounds)
 		{
 			move_clock($server, -$back_ms / 1000);
@@ -46,18 +46,19 @@ for my $back_ms (1, 3)
 	my $count = $bridged->() - $before;
 	cmp_ok($count, '<=', 2 * $rounds, '... no more steps than there were are counted');
 	cmp_ok($count, '>', 0, '... but some');
+	is(status($server, 'extract(epoch FROM clock_lead) < 0.001'), 't', '... and the clock has caught up');
 	figures('%d steps back by %d ms: the longest call took %.1f ms, %d steps counted', 2 * $rounds, $back_ms, $longest, $count);
 }
 
-for my $case ([ '50 ms', 0.05, 0.05 ], [ '1 s', 1, 1 ], [ '30 s', 30, 29 ], [ '59 s', 59, 0.9 ])
+for my $case ([ '1 s', 1, 1 ], [ '30 s', 30, 29 ], [ '59 s', 59, 0.9 ])
 {
 	my ($name, $back_s, $more_s) = @$case;
 	my $before = $bridged->();
-	my $longest = under_load($server, "back by $name", 5, sub {
+	my $longest = under_load($server, "back by $name", sub {
 		sleep(0.2 + rand(0.3));
 		move_clock($server, -$back_s);
 		# While a bridge of twice the step is in progress.
-		sleep($back_s < 1 ? rand($back_s) : 0.3 + rand(0.7));
+		sleep(0.3 + rand(0.7));
 		cmp_ok(status($server, 'extract(epoch FROM clock_lead)'), '>', $back_s * 0.3, '... the clock of ids leads') if $back_s > 1;
 		move_clock($server, -$back_s - $more_s);
 		sleep(0.5 + rand(0.5));
@@ -66,7 +67,7 @@ for my $case ([ '50 ms', 0.05, 0.05 ], [ '1 s', 1, 1 ], [ '30 s', 30, 29 ], [ '5
 	});
 	$trials += 2;
 	is($bridged->() - $before, 2, '... both steps are counted');
-	is(status($server, "extract(epoch FROM clock_lead) < 0.001"), 't', '... and the clock has caught up');
+	is(status($server, 'extract(epoch FROM clock_lead) < 0.001'), 't', '... and the clock has caught up');
 	figures('back by %s, and by %g s while that was bridged: the longest call took %.1f ms', $name, $more_s, $longest);
 }
 
