@@ -102,8 +102,9 @@ value($node, q{SELECT snowflake_nextval(); SELECT snowflake_segment_nextval('tic
 # One of the extensions is in a schema of its own.
 value($node, 'CREATE SCHEMA ids; CREATE EXTENSION snowflake SCHEMA ids; ' . block_of('doc/monitoring.md', 'GRANT USAGE'), 'second');
 
-# The rules unchanged, except for the time that they wait.
-append_to_file("$scratch/alerts.yaml", slurp_file("$folder/alerts.yaml") =~ s/^( +for:) \S+$/$1 1s/gmr);
+# The rules unchanged, except for the time that they wait, and that a busy machine's registry is not
+# slow.
+append_to_file("$scratch/alerts.yaml", slurp_file("$folder/alerts.yaml") =~ s/^( +for:) \S+$/$1 1s/gmr =~ s/(snowflake_registry_answer_seconds >) 1$/$1 60/mr);
 my $prometheus = Prometheus->new(
 	rules => "$scratch/alerts.yaml", queries => "$here/$folder/queries.yaml", role => 'prometheus',
 	servers => { node => [ $node, $db, 'second' ], registry => [ $registry, $db ] });
