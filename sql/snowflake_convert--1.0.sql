@@ -31,27 +31,24 @@ Errors: 22004 for a null, 22023 for another target or for abandon without online
 executes the statements, also 25006 in a read-only transaction, and 55000 at any isolation level
 except read committed.';
 
-CREATE FUNCTION snowflake_convert_all(
-    schema pg_catalog.regnamespace, dry_run boolean DEFAULT false, in_parts boolean DEFAULT false,
-    part pg_catalog.regclass DEFAULT NULL)
+CREATE FUNCTION snowflake_convert_all(schema pg_catalog.regnamespace, dry_run boolean DEFAULT false)
     RETURNS SETOF pg_catalog.text
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     SET row_security = off;
-COMMENT ON FUNCTION snowflake_convert_all(pg_catalog.regnamespace, boolean, boolean, pg_catalog.regclass) IS
+COMMENT ON FUNCTION snowflake_convert_all(pg_catalog.regnamespace, boolean) IS
 'Converts all keys of the tables of a schema, as snowflake_convert() would one by one: columns of
-type smallint, integer or bigint that have a sequence of their own and are in a unique index, and
-do not refer to another table. The columns that refer to them become bigint, in other schemas, too.
-If a key cannot be converted, none is: the error names everything that is in the way. Foreign keys
-between the tables are dropped first and added last, and each table is altered once, all in one
-transaction. Returns the statements that it executes. With dry_run, the function only returns the
-statements. A notice says how much disk and how many locks the conversion needs. The caller must own
-all tables that change. Tables of extensions are left out.
+type smallint, integer or bigint that are in a unique index and take their numbers from a sequence,
+and do not refer to another table. The sequence belongs to the column, or nothing else uses it. The
+columns that refer to them become bigint, in other schemas, too. If a key cannot be converted, none
+is: the error names everything that is in the way. A notice names what is left out and why: other
+columns that take numbers from a sequence, primary keys without a sequence, and tables of extensions.
 
-With in_parts, the function executes nothing. It returns a call for each table that makes its columns
-bigint, and a last one that then changes all defaults at once. Run them one by one, in any order but
-the last. The calls for the tables have the argument part: only that table and those below it change.
-Errors: 22004 for a null, 22023 for in_parts with a part, 3F000 if there is no such schema; 42501, 42804, 42809, 42P16, 2BP01 or
+Foreign keys between the tables are dropped first and added last, and each table is altered once, all
+in one transaction. Returns the statements that it executes. With dry_run, the function only returns
+the statements; run them in one transaction. A notice says how much disk and how many locks the
+conversion needs. The caller must own all tables that change.
+Errors: 22004 for a null, 3F000 if there is no such schema; 42501, 42804, 42809, 42P16, 2BP01 or
 55000 if a key cannot be converted. If the function executes the statements, also 25006 in a
 read-only transaction, and 55000 at any isolation level except read committed.';
 

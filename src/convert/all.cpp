@@ -71,15 +71,11 @@ const char *Joined(const List *texts) {
   return all.data;
 }
 
-// The keys, as they are now, and unlocked. Tables of extensions are left out.
+// The keys, as they are now, and unlocked.
 List *FindKeys(Oid schema, const Conversion &all) {
   Query(kKeysOfSchema, OidValue(schema), OidValue(all.nextval_oid));
   List *keys = NIL;
   for (int64_t row = 0; row < Rows(); ++row) {
-    if (const char *extension = Text(row, 4)) {
-      ereport(NOTICE, (errmsg("%s is left out, because it belongs to the extension \"%s\"", Text(row, 3), extension)));
-      continue;
-    }
     Key *key = static_cast<Key *>(palloc0(sizeof(Key)));
     key->conversion = all;
     key->conversion.table = OidField(row, 1);
@@ -87,22 +83,6 @@ List *FindKeys(Oid schema, const Conversion &all) {
     keys = lappend(keys, key);
   }
   return keys;
-}
-
-// Those whose conversions change the table. To examine all would take too long for each part.
-List *KeysAbove(List *keys, Oid table) {
-  Query(kColumnsAbove, OidValue(table));
-  List *found = NIL;
-  ListCell *cell = nullptr;
-  foreach (cell, keys) {
-    const Conversion &key = static_cast<const Key *>(lfirst(cell))->conversion;
-    const AttrNumber number = get_attnum(key.table, key.column);
-    bool above = false;
-    for (int64_t row = 0; row < Rows(); ++row)
-      above |= OidField(row, 1) == key.table && DatumGetInt16(Field(row, 2)) == number;
-    if (above) found = lappend(found, lfirst(cell));
-  }
-  return found;
 }
 
 // Locks what the keys' conversions change, and refuses if one of them has to be refused.
@@ -160,6 +140,17 @@ IdColumns Together(const Conversion &owners, List *keys) {
   return together;
 }
 
+// Names what else may hold ids. Whether there is nothing.
+bool SayLeftOut(Oid schema, const char *schema_sql, const IdColumns &columns) {
+  List *lines = Texts(kLeftOut, OidValue(schema), columns.own.tables, columns.own.numbers);
+  if (lines == NIL) return true;
+  ereport(NOTICE, (errmsg_plural("%d column of schema %s is left out", "%d columns of schema %s are left out",
+                                 static_cast<unsigned long>(list_length(lines)), list_length(lines), schema_sql),
+                   errdetail_internal("%s", Joined(lines)),
+                   errhint("If a column holds ids, snowflake_convert() may be able to convert it.")));
+  return false;
+}
+
 struct ForeignKeys {
   List *drop, *add;
 };
@@ -180,50 +171,11 @@ List *StatementsTogether(const Conversion &owners, const IdColumns &columns, con
   List *statements = IdentityStatements(columns);
   statements = list_concat(statements, keys.drop);
   statements = list_concat(statements, not_nulls.apart);
-  statements = list_concat(statements, AlterStatements(owners, columns, true, true));
+  statements = list_concat(statements, AlterStatements(owners, columns, true));
   statements = list_concat(statements, not_nulls.together);
   statements = list_concat(statements, KeptProperties(columns));
   statements = list_concat(statements, keys.add);
   return list_concat(statements, SequenceStatements(columns));
-}
-
-// The types of one table and of those below it. PostgreSQL keeps foreign keys between columns of
-// different width.
-List *StatementsOfPart(const Conversion &owners, const IdColumns &part) {
-  const NotNulls not_nulls = FindNotNulls(part);
-  List *statements = list_concat(not_nulls.apart, AlterStatements(owners, part, true, false));
-  statements = list_concat(statements, not_nulls.together);
-  return list_concat(statements, KeptProperties(part));
-}
-
-// A call for each table at the top whose types change. It is a call, because ALTER TABLE runs code
-// of the table, with the rights and the search_path of whoever executes it.
-List *CallsOfParts(const char *function, const char *schema, const IdColumns &columns) {
-  List *calls = NIL;
-  for (int64_t i = 0; i < columns.count; ++i) {
-    const IdColumn &column = columns.all[i];
-    if (column.root && column.narrow)
-      calls = AddText(calls, psprintf("SELECT %s(%s, part => %s);", function, schema,
-                                      quote_literal_cstr(column.table_sql)));
-  }
-  return calls;
-}
-
-// Locks that table and those below it. Returns their columns; none if it is no table at the top of
-// these columns.
-IdColumns LockPart(const Conversion &owners, const IdColumns &columns, Oid table, LOCKMODE mode) {
-  IdColumns part = {};
-  part.all = static_cast<IdColumn *>(palloc(sizeof(IdColumn) * (columns.count + 1)));
-  bool is_top = false;
-  for (int64_t i = 0; i < columns.count; ++i) is_top |= columns.all[i].root && columns.all[i].table == table;
-  if (is_top) {
-    LockRelationOid(table, mode);
-    List *tables = find_all_inheritors(table, mode, nullptr);
-    for (int64_t i = 0; i < columns.count; ++i)
-      if (list_member_oid(tables, columns.all[i].table)) part.all[part.count++] = columns.all[i];
-  }
-  MakeSets(owners, &part);
-  return part;
 }
 
 [[noreturn]] void ReportInterference(const IdColumn &column) {
@@ -270,49 +222,35 @@ void SayNeeds(const IdColumns &columns, int64_t keys) {
            errdetail("About %lld locks are needed.", Long(locks)),
            locks <= room / 2 ? 0
                              : errhint("The server has room for %lld locks of all sessions: raise "
-                                       "max_locks_per_transaction, or convert in parts.",
+                                       "max_locks_per_transaction, or convert some keys before with "
+                                       "snowflake_convert().",
                                        Long(room))));
-}
-
-List *ConvertPart(const Conversion &owners, const IdColumns &part, bool dry_run) {
-  List *statements = StatementsOfPart(owners, part);
-  if (dry_run || statements == NIL) return statements;
-  SayNeeds(part, 0);
-  ExecuteStatements(owners, statements);
-  for (int64_t i = 0; i < part.count; ++i)
-    if (part.all[i].narrow && get_atttype(part.all[i].table, part.all[i].number) != INT8OID)
-      ReportInterference(part.all[i]);
-  return statements;
 }
 
 }  // namespace
 
 SNOWFLAKE_FUNCTION(snowflake_convert_all) {
-  CheckNotNull(fcinfo, "snowflake_convert_all", {"schema", "dry_run", "in_parts"});
-  const Oid schema = PG_GETARG_OID(0), part = PG_ARGISNULL(3) ? InvalidOid : PG_GETARG_OID(3);
-  const bool in_parts = PG_GETARG_BOOL(2), dry_run = PG_GETARG_BOOL(1), looks_only = dry_run || in_parts;
-  if (in_parts && OidIsValid(part))
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("in_parts and part exclude each other"),
-                    errdetail("in_parts returns a call for each part.")));
+  CheckNotNull(fcinfo, "snowflake_convert_all", {"schema", "dry_run"});
+  const Oid schema = PG_GETARG_OID(0);
+  const bool dry_run = PG_GETARG_BOOL(1);
   const char *name = get_namespace_name(schema);
   if (name == nullptr)
     ereport(ERROR, (errcode(ERRCODE_UNDEFINED_SCHEMA), errmsg("schema with OID %u does not exist", schema),
                     errhint("Name a schema that exists.")));
-  if (!looks_only) CheckMayChange("snowflake_convert_all");
+  if (!dry_run) CheckMayChange("snowflake_convert_all");
+  PinSettings();
   InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
   ReturnSetInfo *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
   SPI_connect();
   Conversion all = {};
   all.extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
-  all.dry_run = looks_only || OidIsValid(part);  // a part locks nothing else
+  all.dry_run = dry_run;
   all.target = "ids";
   FindNextval(&all);
   const char *schema_sql = quote_identifier(name);
-  const char *function = FindFunction(all.extension, "snowflake_convert_all", 4).name_sql;
-  const char *schema_literal = quote_literal_cstr(schema_sql);
   List *keys = FindKeys(schema, all), *owners = NIL;
-  if (OidIsValid(part)) keys = KeysAbove(keys, part);
   Examine(keys, schema_sql);
+  const bool whole = SayLeftOut(schema, schema_sql, Together(all, keys));
   bool any = false;
   ListCell *cell = nullptr;
   foreach (cell, keys) owners = list_append_unique_oid(owners, static_cast<const Key *>(lfirst(cell))->conversion.owner);
@@ -321,33 +259,24 @@ SNOWFLAKE_FUNCTION(snowflake_convert_all) {
     of_owner.owner = lfirst_oid(cell);
     List *owners_keys = KeysOf(keys, of_owner.owner);
     const IdColumns columns = Together(of_owner, owners_keys);
-    if (OidIsValid(part)) {
-      const IdColumns now = LockPart(of_owner, columns, part, dry_run ? AccessShareLock : AccessExclusiveLock);
-      List *done = ConvertPart(of_owner, now, dry_run);
-      Return(result, done);
-      any = any || done != NIL;
-      continue;
-    }
     const ForeignKeys foreign_keys = FindForeignKeys(columns);
     SayNeeds(columns, list_length(owners_keys));
-    List *statements =
-        in_parts ? CallsOfParts(function, schema_literal, columns) : StatementsTogether(of_owner, columns, foreign_keys);
+    List *statements = StatementsTogether(of_owner, columns, foreign_keys);
     Return(result, statements);
     any = any || statements != NIL;
-    if (looks_only) {
+    if (dry_run) {
       NoticeWarnings(of_owner, columns, false);
       continue;
     }
     ExecuteStatements(of_owner, statements);
     CheckDone(owners_keys, columns, foreign_keys);
   }
-  if (!any && OidIsValid(part))
-    ereport(NOTICE, (errmsg("no column of this part has to become bigint")));
-  else if (keys == NIL)
+  if (keys == NIL)
     ereport(NOTICE, (errmsg("schema %s has no keys that could be converted", schema_sql)));
-  else if (!any)
+  else if (!any && whole)
     ereport(NOTICE, (errmsg("all keys of schema %s already take their ids from snowflake_nextval()", schema_sql)));
-  if (in_parts && any) Return(result, list_make1(psprintf("SELECT %s(%s);", function, schema_literal)));
+  else if (!any)
+    ereport(NOTICE, (errmsg("the other keys of schema %s already take their ids from snowflake_nextval()", schema_sql)));
   SPI_finish();
   return Datum{0};
 }

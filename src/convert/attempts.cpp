@@ -22,6 +22,7 @@ constexpr int64_t kGiveUpUs = int64_t{600} * 1000 * 1000;
 void RunStatements(const char *statements) {
   const int guc_level = NewGUCNestLevel();
   PinSettings();
+  SetForLevel("lc_monetary", "C");
   // Indexes of partitioned tables have none of their own.
   SetForLevel("default_tablespace", "");
   SetForLevel("lock_timeout", "100ms");
@@ -122,10 +123,17 @@ Relation OpenOwn(Oid table, LOCKMODE mode) {
 }
 
 void PinSettings() {
-  SetForLevel("search_path", "pg_catalog, pg_temp");
-  SetForLevel("DateStyle", "ISO, YMD");
-  SetForLevel("IntervalStyle", "postgres");
-  SetForLevel("extra_float_digits", "1");
+  constexpr const char *kPinned[][2] = {{"search_path", "pg_catalog, pg_temp"},
+                                        {"standard_conforming_strings", "on"},
+                                        {"transform_null_equals", "off"},
+                                        {"array_nulls", "on"},
+                                        {"xmloption", "content"},
+                                        {"quote_all_identifiers", "off"},
+                                        {"DateStyle", "ISO"},
+                                        {"IntervalStyle", "postgres"},
+                                        {"extra_float_digits", "1"},
+                                        {"bytea_output", "hex"}};
+  for (const auto &[name, value] : kPinned) SetForLevel(name, value);
 }
 
 void PauseFor(int64_t us) {

@@ -144,7 +144,8 @@ void FindNextval(Conversion *conversion) {
   const Function nextval =
       FindFunction(Snowflake(), ids ? "snowflake_nextval" : "snowflake_segment_nextval", ids ? 0 : 1);
   conversion->nextval_oid = nextval.oid;
-  conversion->nextval = psprintf("%s(%s)", nextval.name_sql, ids ? "" : quote_literal_cstr(conversion->segment));
+  const char *argument = ids ? "" : psprintf("%s::pg_catalog.text", quote_literal_cstr(conversion->segment));
+  conversion->nextval = psprintf("%s(%s)", nextval.name_sql, argument);
 }
 
 IdColumns FindColumns(const Conversion &conversion) {

@@ -109,7 +109,7 @@ void CheckDirect(const Conversion &conversion, const IdColumns &columns, const N
                   "Detach the partition and attach it again; it then has only the inherited one.");
 }
 
-List *AlterStatements(const Conversion &conversion, const IdColumns &columns, bool types, bool defaults) {
+List *AlterStatements(const Conversion &conversion, const IdColumns &columns, bool types) {
   List *statements = NIL, *done = NIL;
   for (int64_t first = 0; first < columns.count; ++first) {
     const IdColumn &table = columns.all[first];
@@ -123,7 +123,7 @@ List *AlterStatements(const Conversion &conversion, const IdColumns &columns, bo
     };
     for (int64_t i = first; types && i < columns.count; ++i)
       if (columns.all[i].root && columns.all[i].narrow) add(columns.all[i], "TYPE bigint");
-    for (int64_t i = first; defaults && i < columns.count; ++i)
+    for (int64_t i = first; i < columns.count; ++i)
       if (columns.all[i].gets_default) add(columns.all[i], psprintf("SET DEFAULT %s", conversion.nextval));
     if (actions.len > 0) statements = lappend(statements, psprintf("ALTER TABLE %s %s;", table.table_sql, actions.data));
   }
@@ -135,7 +135,7 @@ List *Statements(const Conversion &conversion, const IdColumns &columns, const N
   // An identity takes no default, and a sequence cannot be dropped while a default uses it.
   List *statements = only_widens ? NIL : IdentityStatements(columns);
   statements = list_concat(statements, not_nulls.apart);
-  statements = list_concat(statements, AlterStatements(conversion, columns, types, true));
+  statements = list_concat(statements, AlterStatements(conversion, columns, types));
   statements = list_concat(statements, not_nulls.together);
   if (types) statements = list_concat(statements, KeptProperties(columns));
   return list_concat(statements, only_widens ? SequenceTypeStatements(columns) : SequenceStatements(columns));
@@ -145,7 +145,7 @@ namespace {
 // What follows the switch of an online conversion: the old column has gone with its identity or
 // sequence. A column that was bigint already has them.
 List *StatementsAfterSwitch(const Conversion &conversion, const IdColumns &columns) {
-  if (columns.all[0].narrow) return AlterStatements(conversion, columns, false, true);
+  if (columns.all[0].narrow) return AlterStatements(conversion, columns, false);
   return Statements(conversion, columns, {}, false);
 }
 
@@ -214,7 +214,9 @@ bool MayConvertDirectly(const Conversion &conversion, const IdColumns &columns) 
 // What an online conversion needs, for the call that returns its statements and for its switch.
 // Nothing that users have written is parsed, planned or executed before the rights are known.
 IdColumns CheckedOnline(Conversion *conversion, bool abandon) {
-  PinSettings();
+  // Texts with constants are compared with those that another session has made.
+  SetForLevel("TimeZone", "UTC");
+  SetForLevel("lc_monetary", "C");
   // The queries of the catalogs are estimated far too high.
   SetForLevel("jit", "off");
   FindNextval(conversion);
@@ -269,6 +271,7 @@ SNOWFLAKE_FUNCTION(snowflake_convert) {
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("abandon needs online => true"),
                     errdetail("Only an online conversion can be abandoned; another one is one transaction.")));
   if (!dry_run && !online) CheckMayChange("snowflake_convert");
+  PinSettings();
   InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
   ReturnSetInfo *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
   SPI_connect();
@@ -284,6 +287,7 @@ SNOWFLAKE_FUNCTION(snowflake_convert) {
 
 SNOWFLAKE_FUNCTION(snowflake_convert_warnings) {
   CheckNotNull(fcinfo, "snowflake_convert_warnings", {"relation", "column_name", "online", "target"});
+  PinSettings();
   InitMaterializedSRF(fcinfo, 0);
   SPI_connect();
   Conversion conversion = ConversionOf(fcinfo, true);
@@ -298,6 +302,7 @@ SNOWFLAKE_FUNCTION(snowflake_convert_warnings) {
 
 SNOWFLAKE_FUNCTION(snowflake_check_switch) {
   CheckNotNull(fcinfo, "snowflake_check_switch", {"relation", "column_name", "target", "checksum"});
+  PinSettings();
   SPI_connect();
   Conversion conversion = ConversionOf(fcinfo, true);
   conversion.target = TargetOf(text_to_cstring(PG_GETARG_TEXT_PP(2)));
@@ -320,6 +325,7 @@ SNOWFLAKE_FUNCTION(snowflake_convert_segment) {
              errdetail("This value may be meant for the boolean argument dry_run."),
              errhint("For a dry run, write dry_run => true.")));
   if (!dry_run) CheckMayChange("snowflake_convert");
+  PinSettings();
   InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
   SPI_connect();
   Conversion conversion = ConversionOf(fcinfo, dry_run);

@@ -10,8 +10,8 @@ void CheckColumns(const Conversion &conversion, const IdColumns &columns);
 void CheckDirect(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls);
 
 // One statement for each table at a top; ALTER TABLE passes it on. So each is rewritten only once.
-// `types`, `defaults`: what changes.
-List *AlterStatements(const Conversion &conversion, const IdColumns &columns, bool types, bool defaults);
+// `types`: whether the types change, too.
+List *AlterStatements(const Conversion &conversion, const IdColumns &columns, bool types);
 
 // What is left of a conversion; with `types` also of the types. `not_nulls` is empty without.
 List *Statements(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls, bool types);

@@ -10,6 +10,9 @@
 //    table runs with the owner's rights.
 // 4. Progress is in the backend's own status entry, as that of PostgreSQL's commands is. It needs
 //    no table and no shared memory of the extension, and it ends with the command.
+// 5. Others may change the table's entry in pg_class, comment on it, grant rights on it. Then the
+//    next look-up of anything rebuilds its relcache entry: only the TupleDesc stays until the end of
+//    the transaction. So triggers are read in a copy.
 #include "convert/attempts.h"
 #include "convert/queries.h"
 #include "pg/extension.h"
@@ -123,8 +126,8 @@ Node *IsSame(const Pair &pair) {
 
 // Null: there is none.
 const ConstrCheck *CheckOf(Relation table, const Pair &pair) {
-  const TupleConstr *constraints = RelationGetDescr(table)->constr;
   const Node *same = IsSame(pair);
+  const TupleConstr *constraints = RelationGetDescr(table)->constr;
   for (int i = 0; constraints != nullptr && i < constraints->num_check; ++i) {
     const ConstrCheck &check = constraints->check[i];
     if (IsEnforced(check) && equal(stringToNode(check.ccbin), same)) return &check;
@@ -156,23 +159,22 @@ bool HasAny(HeapTuple constraint, AttrNumber attribute, const Bitmapset *columns
   return false;
 }
 
-// A foreign key from or to the table, which the trigger would check.
-void CheckForeignKey(Relation table, const Trigger &trigger, const Bitmapset *columns) {
-  HeapTuple tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(trigger.tgconstraint));
-  if (!HeapTupleIsValid(tuple)) elog(ERROR, "cache lookup failed for constraint %u", trigger.tgconstraint);
+// A foreign key from or to the table. A plain update of the row would check it, valid or not.
+void CheckForeignKey(Relation table, Oid constraint, const Bitmapset *columns) {
+  HeapTuple tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(constraint));
+  if (!HeapTupleIsValid(tuple)) elog(ERROR, "cache lookup failed for constraint %u", constraint);
   const FormData_pg_constraint &key = *reinterpret_cast<Form_pg_constraint>(GETSTRUCT(tuple));
   const bool from = key.conrelid == RelationGetRelid(table) && HasAny(tuple, Anum_pg_constraint_conkey, columns);
   const bool to = key.confrelid == RelationGetRelid(table) && HasAny(tuple, Anum_pg_constraint_confkey, columns);
-  if (key.convalidated && (from || to))
-    ReportCannotFill(table, psprintf(_("Foreign key \"%s\" uses a new column and has been validated."),
-                                     NameStr(key.conname)));
+  if (from || to)
+    ReportCannotFill(table, psprintf(_("Foreign key \"%s\" uses a new column."), NameStr(key.conname)));
   ReleaseSysCache(tuple);
 }
 
-void CheckForeignKeys(Relation table, const Bitmapset *columns) {
-  for (int i = 0; i < table->trigdesc->numtriggers; ++i)
-    if (RI_FKey_trigger_type(table->trigdesc->triggers[i].tgfoid) != RI_TRIGGER_NONE)
-      CheckForeignKey(table, table->trigdesc->triggers[i], columns);
+void CheckForeignKeys(Relation table, const TriggerDesc &triggers, const Bitmapset *columns) {
+  for (int i = 0; i < triggers.numtriggers; ++i)
+    if (RI_FKey_trigger_type(triggers.triggers[i].tgfoid) != RI_TRIGGER_NONE)
+      CheckForeignKey(table, triggers.triggers[i].tgconstraint, columns);
 }
 
 void CheckIndex(Relation table, Relation index, const Bitmapset *columns) {
@@ -198,10 +200,11 @@ void CheckIndexes(Relation table, const Bitmapset *columns) {
 // table is in no conversion, or needs nothing. Error: 55000 if a trigger or a column is not as a
 // conversion makes it.
 List *PairsToFill(Oid extension, Relation table) {
+  const TriggerDesc *triggers = CopyTriggerDesc(table->trigdesc);
   List *pairs = NIL;
   Bitmapset *columns = nullptr;
-  for (int i = 0; table->trigdesc != nullptr && i < table->trigdesc->numtriggers; ++i) {
-    const Trigger &trigger = table->trigdesc->triggers[i];
+  for (int i = 0; triggers != nullptr && i < triggers->numtriggers; ++i) {
+    const Trigger &trigger = triggers->triggers[i];
     if (trigger.tgnargs != 2 || getExtensionOfObject(ProcedureRelationId, trigger.tgfoid) != extension ||
         strcmp(get_func_name(trigger.tgfoid), "snowflake_follow") != 0)
       continue;
@@ -216,7 +219,7 @@ List *PairsToFill(Oid extension, Relation table) {
   }
   if (pairs == NIL) return NIL;
   columns = WithGenerated(table, columns);
-  CheckForeignKeys(table, columns);
+  CheckForeignKeys(table, *triggers, columns);
   CheckIndexes(table, columns);
   return pairs;
 }

@@ -1,5 +1,5 @@
 // A writer of expressions. It knows the kinds that indexes mostly consist of and that can be
-// written with qualified names. IS DISTINCT FROM, NULLIF, CASE with an operand and comparisons of
+// written with qualified names, and read in every session as they were written. IS DISTINCT FROM, NULLIF, CASE with an operand and comparisons of
 // rows find an operator called = or < by the search_path, so they are not among them.
 #include "convert/qualified.h"
 
@@ -66,10 +66,28 @@ void WriteVar(Writer *writer, const Var &var) {
   Put(writer, narrow != nullptr ? narrow->new_sql : quote_identifier(get_attname(writer->table, var.varattno, false)));
 }
 
+// Whether the text of its values means the same in every session: not with another lc_monetary,
+// xmloption or, for the parts of a row, array_nulls.
+bool IsReadAlike(Oid type) {
+  type = getBaseType(type);
+  if (const Oid element = get_element_type(type)) return IsReadAlike(element);
+  if (const Oid subtype = get_range_subtype(type)) return IsReadAlike(subtype);
+  return type != MONEYOID && type != XMLOID && !type_is_rowtype(type);
+}
+
 void WriteConst(Writer *writer, const Const &constant) {
   if (constant.constisnull) {
     Put(writer, "NULL::");
     return PutType(writer, constant.consttype, constant.consttypmod);
+  }
+  if (!IsReadAlike(constant.consttype)) {
+    writer->part = psprintf("a constant of type %s", format_type_be(constant.consttype));
+    return;
+  }
+  if (OidIsValid(get_base_element_type(constant.consttype)) &&
+      array_contains_nulls(DatumGetArrayTypeP(constant.constvalue))) {
+    writer->part = "an array with a null";
+    return;
   }
   if (constant.consttype == BOOLOID) return Put(writer, DatumGetBool(constant.constvalue) ? "true" : "false");
   Oid output = InvalidOid;

@@ -66,15 +66,15 @@ void CheckOtherNodes(const Conversion &conversion, const IdColumns &columns, con
 }
 
 SegmentChange Creating(const Conversion &conversion, int64_t from, int64_t max_value, const Function &create) {
-  const char *statement =
-      psprintf("SELECT %s(%s, start => %lld, step => %d, max_value => %lld, max_step => %d);", create.name_sql,
-               quote_literal_cstr(conversion.segment), Long(from), kStep, Long(max_value), kMaxStep);
+  const char *statement = psprintf(
+      "SELECT %s(%s::pg_catalog.text, %lld::pg_catalog.int8, %d, %lld::pg_catalog.int8, %d, NULL::pg_catalog.name);",
+      create.name_sql, quote_literal_cstr(conversion.segment), Long(from), kStep, Long(max_value), kMaxStep);
   return {statement, create.oid, true, from, max_value};
 }
 
 SegmentChange Raising(const Conversion &conversion, int64_t from, const Function &raise) {
-  const char *statement =
-      psprintf("SELECT %s(%s, %lld);", raise.name_sql, quote_literal_cstr(conversion.segment), Long(from));
+  const char *statement = psprintf("SELECT %s(%s::pg_catalog.text, %lld::pg_catalog.int8);", raise.name_sql,
+                                   quote_literal_cstr(conversion.segment), Long(from));
   return {statement, raise.oid, false, from, 0};
 }
 

@@ -13,6 +13,7 @@
 
 namespace snowflake {
 // The segment is created, or raised, by a call with the caller's rights; `statement` does the same.
+// It has all arguments with their types, so that no other function of the name can be called.
 struct SegmentChange {
   const char *statement;  // nullptr: nothing is to be done
   Oid function;

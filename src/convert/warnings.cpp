@@ -56,10 +56,11 @@ void NoticeWarnings(const Conversion &conversion, const IdColumns &columns, bool
                              FindFunction(conversion.extension, "snowflake_convert_warnings", 4).name_sql)));
   else
     ereport(NOTICE, (errmsg("%d more warnings are not shown", count - kShown),
-                     errhint("To see them, run SELECT * FROM %s(%s, %s%s%s).",
+                     errhint("To see them, run SELECT * FROM %s(%s::pg_catalog.regclass, %s::pg_catalog.name, %s, "
+                             "%s::pg_catalog.text);",
                              FindFunction(conversion.extension, "snowflake_convert_warnings", 4).name_sql,
                              quote_literal_cstr(columns.all[0].table_sql), quote_literal_cstr(conversion.column),
-                             online ? ", online => true" : "", OnlyWidens(conversion) ? ", target => 'bigint'" : "")));
+                             online ? "true" : "false", quote_literal_cstr(conversion.target))));
 }
 
 void ReturnWarnings(FunctionCallInfo fcinfo, const Conversion &conversion, const IdColumns &columns, bool online) {

@@ -1,6 +1,7 @@
 -- What is on new columns and has a name of the conversion, but is not as the steps would make it now:
--- what it was made for was dropped since, or replaced, or the index was not completed. $3: the check
--- constraints and $4: the indexes that are as the steps would make them.
+-- what it was made for was dropped since, or replaced, or the index was not completed, or the foreign
+-- key is earlier than the rows are filled. $3: the check constraints and $4: the indexes that are as
+-- the steps would make them.
 , gone_indexes AS (
     SELECT i.indexrelid, c.relname, n.nspname
     FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -17,6 +18,10 @@ gone_constraints AS (
         AND EXISTS (SELECT FROM wide w WHERE w.relation = f.conrelid AND w.new_number = ANY (f.conkey)
                     OR w.relation = f.confrelid AND w.new_number = ANY (f.confkey))
         AND (f.contype = 'c' AND f.oid <> ALL ($3)
-            OR f.contype = 'f' AND (f.conindid IN (SELECT indexrelid FROM gone_indexes) OR NOT EXISTS (
+            OR f.contype = 'f' AND (f.conindid IN (SELECT indexrelid FROM gone_indexes) OR EXISTS (
+                SELECT FROM wide w WHERE (w.relation = f.conrelid AND w.new_number = ANY (f.conkey)
+                    OR w.relation = f.confrelid AND w.new_number = ANY (f.confkey)) AND NOT EXISTS (
+                    SELECT FROM pg_constraint s WHERE s.conrelid = w.relation AND s.conname = w.same
+                        AND s.convalidated)) OR NOT EXISTS (
                 SELECT FROM keys k WHERE k.conrelid = f.conrelid AND k.new = f.conname
                     AND k.new_definition = regexp_replace(pg_get_constraintdef(f.oid), ' NOT VALID$', ''))))))

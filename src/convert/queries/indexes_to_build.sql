@@ -1,6 +1,6 @@
 -- Those of tables with rows, but $3: those that are there. Unique ones come last: ON CONFLICT, which
--- means the old one, fails on them. `keys` has \x01 for each expression. A tablespace that the
--- session has as its default is not the one of an index that has none.
+-- means the old one, fails on them. `keys` has \x01 for each expression. The tablespace is always
+-- named, because the session that builds the index may have another one as its default.
 -- Parameters: oid[], smallint[], oid[]
 :wide
 :indexes
@@ -8,8 +8,7 @@ SELECT i.indrelid, i.tab, CASE WHEN i.indisunique THEN 'UNIQUE ' ELSE '' END, qu
     coalesce(' INCLUDE (' || k.include || ')', '') || CASE WHEN i.indnullsnotdistinct THEN ' NULLS NOT DISTINCT'
         ELSE '' END
         || coalesce(' WITH (' || array_to_string(i.reloptions, ', ') || ')', '')
-        || CASE WHEN i.reltablespace <> 0 OR current_setting('default_tablespace') <> ''
-           THEN ' TABLESPACE ' || quote_ident(s.spcname) ELSE '' END,
+        || ' TABLESPACE ' || quote_ident(s.spcname),
     i.indexprs::text, i.indpred::text
 FROM indexes i JOIN pg_am m ON m.oid = i.relam JOIN pg_database b ON b.datname = current_database()
 JOIN pg_tablespace s ON s.oid = CASE i.reltablespace WHEN 0 THEN b.dattablespace ELSE i.reltablespace END,

@@ -169,6 +169,9 @@ my @errors = (
 	[ 'another check of that name', '', 'ALTER TABLE r.t DROP CONSTRAINT same_snowflake_new_id; ALTER TABLE r.t ADD CONSTRAINT same_snowflake_new_id CHECK (snowflake_new_id IS NOT DISTINCT FROM n) NOT VALID', qr/No check constraint/ ],
 	[ 'a foreign key', 'CREATE TABLE r.p (id bigint PRIMARY KEY);', 'ALTER TABLE r.t ADD CONSTRAINT up FOREIGN KEY (snowflake_new_id) REFERENCES r.p', qr/Foreign key "up"/ ],
 	[ 'a foreign key to it', '', 'CREATE UNIQUE INDEX u ON r.t (snowflake_new_id); ALTER TABLE r.t ADD UNIQUE USING INDEX u; CREATE TABLE r.c (id bigint CONSTRAINT to_it REFERENCES r.t (snowflake_new_id))', qr/Foreign key "to_it"/ ],
+	[ 'a foreign key that is not valid', 'CREATE TABLE r.p (id bigint PRIMARY KEY);', 'ALTER TABLE r.t ADD CONSTRAINT up FOREIGN KEY (snowflake_new_id) REFERENCES r.p NOT VALID', qr/Foreign key "up"/, 0, '23503' ],
+	[ 'one of another owner that is not valid', '', 'ALTER TABLE r.t ADD g bigint GENERATED ALWAYS AS (coalesce(snowflake_new_id, -id)) STORED UNIQUE; GRANT REFERENCES ON r.t TO bob; RESET ROLE; CREATE TABLE r.c AS SELECT g FROM r.t;
+		ALTER TABLE r.c OWNER TO bob; SET ROLE bob; ALTER TABLE r.c ADD CONSTRAINT to_it FOREIGN KEY (g) REFERENCES r.t (g) NOT VALID', qr/Foreign key "to_it"/, 0, '23503' ],
 	[ 'a foreign key of a generated column', 'CREATE TABLE r.p (id bigint PRIMARY KEY);',
 		'ALTER TABLE r.t ADD g bigint GENERATED ALWAYS AS (snowflake_new_id * 2) STORED; ALTER TABLE r.t ADD CONSTRAINT up FOREIGN KEY (g) REFERENCES r.p', qr/Foreign key "up"/ ],
 	[ 'a foreign key of a partitioned table', 'CREATE TABLE r.p (id bigint PRIMARY KEY);', 'ALTER TABLE r.t ADD CONSTRAINT up FOREIGN KEY (snowflake_new_id) REFERENCES r.p', qr/Foreign key "up"/, 1 ],
@@ -177,7 +180,7 @@ my @errors = (
 	[ 'a deferrable exclusion', '', 'ALTER TABLE r.t ADD CONSTRAINT apart EXCLUDE USING btree ((snowflake_new_id + 1) WITH =) DEFERRABLE INITIALLY DEFERRED', qr/index "apart"/ ]);
 for my $case (@errors)
 {
-	my ($what, $before, $change, $detail, $partitioned) = @$case;
+	my ($what, $before, $change, $detail, $partitioned, $update) = @$case;
 	my $table = $partitioned ? 'CREATE TABLE r.t (id int, n int) PARTITION BY LIST (n); CREATE TABLE r.part PARTITION OF r.t DEFAULT' : 'CREATE TABLE r.t (id int, n int)';
 	anew("$table; INSERT INTO r.t SELECT g, g FROM generate_series(1, 5) g; $before " . begun('r.t', 'id') . $change);
 	my $was = value('SELECT array_agg(ctid ORDER BY ctid) FROM r.t');
@@ -186,13 +189,14 @@ for my $case (@errors)
 	like($text, qr/cannot fill table \w+\n.*DETAIL:  (?:.*$detail)/s, '... is named');
 	like($text, qr/HINT:.*abandon/, '... with a hint');
 	is(value('SELECT array_agg(ctid ORDER BY ctid) FROM r.t'), $was, '... and nothing is written');
+	is((try_as('alice', 'UPDATE r.t SET id = id'))[0], $update, '... as nothing by UPDATE') if $update;
 }
 anew('CREATE TABLE r.t (id int, n int); INSERT INTO r.t SELECT g, g FROM generate_series(1, 5) g; CREATE TABLE r.p (id bigint PRIMARY KEY); INSERT INTO r.p SELECT id FROM r.t;'
-	  . begun('r.t', 'id') . "ALTER TABLE r.t ADD CONSTRAINT up FOREIGN KEY (snowflake_new_id) REFERENCES r.p NOT VALID, ADD UNIQUE (id, n) DEFERRABLE, ADD FOREIGN KEY (n) REFERENCES r.p");
-is((fill('alice', 'r.t'))[0], '00000', 'a foreign key that is not valid, and constraints of other columns');
+	  . begun('r.t', 'id') . 'ALTER TABLE r.t ADD UNIQUE (id, n) DEFERRABLE, ADD FOREIGN KEY (n) REFERENCES r.p');
+is((fill('alice', 'r.t'))[0], '00000', 'constraints of other columns');
 is(unfilled('r.t', 'id'), '0', '... are in nobody\'s way');
-is((try_as('alice', 'ALTER TABLE r.t VALIDATE CONSTRAINT same_snowflake_new_id, VALIDATE CONSTRAINT up'))[0], '00000', '... and are validated');
-is((fill('alice', 'r.t'))[0], '00000', '... after which there is nothing to fill');
+is((try_as('alice', 'ALTER TABLE r.t VALIDATE CONSTRAINT same_snowflake_new_id, ADD FOREIGN KEY (snowflake_new_id) REFERENCES r.p'))[0], '00000', 'what is filled gets a foreign key');
+is((fill('alice', 'r.t'))[0], '00000', '... and there is nothing to fill');
 for my $case (
 	[ 'a row that violates a check', 'ALTER TABLE r.t ADD CHECK (n <> 3) NOT VALID', '23514' ],
 	[ 'a function that changes the row', q{CREATE FUNCTION r.change(i int) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN IF NOT pg_try_advisory_xact_lock(1) THEN RETURN true; END IF;
