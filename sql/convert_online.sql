@@ -174,6 +174,25 @@ INSERT INTO narrow DEFAULT VALUES;
 \echo :SQLSTATE
 SELECT snowflake_follow();
 
+-- What a session has set changes nothing in the statements: each setting, beside those before it.
+CREATE TABLE noted (id serial PRIMARY KEY, at timestamptz, raw bytea, tags text[], note text CHECK (id > 0 OR note ~ '^\d+$'), CHECK (id > 0 OR raw <> '\x5c41'),
+    CHECK (id > 0 OR at > '2026-02-01 12:00+05:30'), CHECK (id > 0 OR at + interval '-1 mons +2 days' > at), CHECK (id > 0 OR (id = NULL) IS NULL), CHECK (id > 0 OR tags <> '{a,NULL}'),
+    CHECK (id * '0.12345678901234567'::float8 < 1e30));
+CREATE INDEX ON noted (id) WHERE note <> 'a\b';
+COMMENT ON COLUMN noted.id IS 'it''s a \ backslash';
+CREATE FUNCTION statements() RETURNS text LANGUAGE sql AS $$ SELECT md5(string_agg(s, ' ')) FROM snowflake_convert('noted', 'id', online => true) s $$;
+SET client_min_messages = warning;
+SELECT statements() AS plain \gset
+BEGIN;
+SELECT name, set_config(name, value, true), statements() = :'plain' AS same
+FROM (VALUES ('TimeZone', 'Asia/Kolkata'), ('DateStyle', 'SQL, DMY'), ('IntervalStyle', 'sql_standard'), ('extra_float_digits', '-9'), ('bytea_output', 'escape'),
+    ('quote_all_identifiers', 'on'), ('transform_null_equals', 'on'), ('array_nulls', 'off'), ('xmloption', 'document'), ('default_tablespace', 'pg_default'),
+    ('standard_conforming_strings', 'off')) AS v(name, value);
+ROLLBACK;
+RESET client_min_messages;
+DROP FUNCTION statements();
+DROP TABLE noted;
+
 DROP MATERIALIZED VIEW cached;
 DROP VIEW "left";
 DROP TABLE orders, items, wide, narrow, stored, rows_of;

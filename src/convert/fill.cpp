@@ -10,9 +10,9 @@
 //    table runs with the owner's rights.
 // 4. Progress is in the backend's own status entry, as that of PostgreSQL's commands is. It needs
 //    no table and no shared memory of the extension, and it ends with the command.
-// 5. Others may change the table's entry in pg_class, comment on it, grant rights on it. Then the
-//    next look-up of anything rebuilds its relcache entry: only the TupleDesc stays until the end of
-//    the transaction. So triggers are read in a copy.
+// 5. Others may grant rights on the table meanwhile, or comment on it. Then the next look-up of
+//    anything rebuilds its relcache entry: only the TupleDesc stays until the transaction ends. So
+//    triggers are read in a copy.
 #include "convert/attempts.h"
 #include "convert/queries.h"
 #include "pg/extension.h"

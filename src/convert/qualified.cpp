@@ -1,6 +1,7 @@
 // A writer of expressions. It knows the kinds that indexes mostly consist of and that can be
-// written with qualified names, and read in every session as they were written. IS DISTINCT FROM, NULLIF, CASE with an operand and comparisons of
-// rows find an operator called = or < by the search_path, so they are not among them.
+// written with qualified names, and read in every session as they were written. IS DISTINCT FROM,
+// NULLIF, CASE with an operand and comparisons of rows find an operator called = or < by the
+// search_path, so they are not among them.
 #include "convert/qualified.h"
 
 #include "pg/execution.h"

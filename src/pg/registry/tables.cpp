@@ -67,10 +67,10 @@ void CheckAsMade(const MadeTable &made) {
              errdetail("A crash would empty it, and worker ids that are leased would be assigned again."),
              errhint("Use ALTER TABLE ... SET LOGGED. If the server has crashed meanwhile, first stop all "
                      "nodes, or wait until their windows have ended.")));
-  // pg_class still marks rules and children after the last one is gone.
-  const bool has_children = row->relhassubclass && find_inheritance_children(relation, NoLock) != NIL;
   // The statement runs as the table's owner, to whom policies apply only if they are forced.
   const bool has_policies = row->relrowsecurity && row->relforcerowsecurity;
+  // pg_class still marks rules and children after the last one is gone.
+  const bool has_children = row->relhassubclass && find_inheritance_children(relation, NoLock) != NIL;
   if (table->rd_rules != nullptr || has_policies || has_children) ReportForeignTable(made.name);
   if (!HasGuard(table, guard, kRowGuard) || (made.has_table_guard && !HasGuard(table, guard, kTableGuard)) ||
       (made.has_after_guard && !HasGuard(table, guard, kAfterGuard)))

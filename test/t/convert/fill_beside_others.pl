@@ -3,8 +3,8 @@
 # error speaks of a trigger, a check constraint or a column that is right.
 #
 # For longer: SNOWFLAKE_FILL_SECONDS=600 TEST_TIMEOUT=900 test/run t/convert/fill_beside_others
-# Not in the default run: nine sessions at full speed. test/asserts --discard-caches, which is part
-# of .ci/run, finds the same faults at once.
+# Not in the default run: nine sessions at full speed. t/caches/fill, which .ci/run runs on a server
+# with assertions, finds the same faults at once.
 use strict;
 use warnings;
 

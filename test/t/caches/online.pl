@@ -1,0 +1,22 @@
+# An online conversion without caches: what has been made is recognised, and what is left is returned.
+# One call takes most of a minute, because PostgreSQL plans some fifty queries anew from the disk.
+# Not in the default run: it needs a server with assertions; .ci/run runs it.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use CachesTest;
+use SnowflakeTest;
+use Test::More;
+
+my $server = caches_server('online', q{CREATE TABLE t (id serial PRIMARY KEY, n int, CHECK (id > 0)); CREATE INDEX i ON t ((id % 10)) WHERE n > 2; INSERT INTO t (n) SELECT 1 FROM generate_series(1, 5)});
+my $call = q{snowflake_convert('r.t', 'id', online => true)};
+my $as_alice = sub { return $server->safe_psql('postgres', $_[0], connstr => $server->connstr('postgres') . ' user=alice') };
+# All but the index, the check and the switch.
+my @statements = map { pack 'H*', $_ } split /\n/, $as_alice->("SELECT encode(convert_to(s, 'UTF8'), 'hex') FROM $call s");
+$as_alice->("$_\n;") for grep { !/snowflake_new_i |snowflake_new_t_id_check|LOCK TABLE/ } @statements;
+my $expected = $as_alice->("SELECT string_agg(s, ' ') FROM $call s");
+like($expected, qr/\ACREATE INDEX CONCURRENTLY snowflake_new_i .*snowflake_new_t_id_check.*LOCK TABLE/s, 'statements are left');
+my ($out, $err) = forgetful("SELECT string_agg(s, ' ') FROM $call s;");
+is("$out$err", $expected, '... and are the same without caches');
+end_of_caches();
