@@ -106,9 +106,10 @@ SegmentChange PlanSegment(const Conversion &conversion, const IdColumns &columns
           psprintf("The registry is in another database, so the numbers that nodes hold cannot be seen from "
                    "here. The numbers of the column or its sequence go up to %lld.",
                    Long(last)),
-          psprintf("In the registry's database, %s creates such a segment, and %s raises one of which no node "
-                   "holds smaller numbers. Then set the default here with ALTER TABLE.",
-                   creating.statement, raising.statement));
+          psprintf("In the registry's database, create a segment from %lld to %lld with snowflake_create_segment(), "
+                   "or with snowflake_raise_segment() raise one to %lld of which no node holds smaller numbers. Then "
+                   "set the default here with ALTER TABLE.",
+                   Long(last + 1), Long(most), Long(last + 1)));
     return {};
   }
   if (found.exists && found.last_value >= most)
