@@ -125,6 +125,24 @@ CREATE TABLE numbered (id integer DEFAULT next_number() PRIMARY KEY);
 CREATE TABLE loose (id bigint GENERATED ALWAYS AS IDENTITY, n numeric DEFAULT nextval('split_seq') PRIMARY KEY);
 CREATE TABLE sub_user (id serial PRIMARY KEY REFERENCES users, UNIQUE (id));
 CREATE TABLE line (id integer, n integer, PRIMARY KEY (id, n));
+CREATE TABLE parent_without (id integer, note text);
+CREATE TABLE child_with (PRIMARY KEY (id)) INHERITS (parent_without);
+CREATE SEQUENCE child_seq;
+ALTER TABLE child_with ALTER id SET DEFAULT nextval('child_seq');
+CREATE TABLE many (id integer, r integer) PARTITION BY LIST (r);
+CREATE TABLE many_1 PARTITION OF many FOR VALUES IN (1);
+CREATE TABLE many_2 (id serial PRIMARY KEY, r integer);
+ALTER TABLE many ATTACH PARTITION many_2 FOR VALUES IN (2);
+CREATE SEQUENCE of_domain;
+CREATE DOMAIN number AS integer DEFAULT nextval('of_domain');
+CREATE DOMAIN number_too AS number;
+CREATE TABLE of_type (id number_too PRIMARY KEY, n number UNIQUE);
+CREATE TABLE uniquely (n integer UNIQUE DEFAULT next_number(), m integer UNIQUE);
+-- Sequences of other columns that are converted in the same call.
+CREATE TABLE x_owner (id serial PRIMARY KEY);
+CREATE TABLE y_owner (id serial PRIMARY KEY);
+ALTER TABLE x_owner ALTER id SET DEFAULT nextval('y_owner_id_seq');
+ALTER TABLE y_owner ALTER id SET DEFAULT nextval('x_owner_id_seq');
 CREATE TABLE inherited_user (PRIMARY KEY (id)) INHERITS (users);
 CREATE TABLE public.regress_above (id integer DEFAULT nextval('users_seq') PRIMARY KEY);
 CREATE TABLE below (PRIMARY KEY (id)) INHERITS (public.regress_above);
@@ -140,7 +158,7 @@ SELECT relname FROM pg_class WHERE relnamespace = 'desk'::regnamespace AND relki
 SELECT snowflake_convert_all('desk');
 DROP VIEW seen;
 SELECT snowflake_convert_all('desk');
-DROP TABLE queues, right_side, codes, numbered, loose, sub_user, line, tickets;
+DROP TABLE queues, right_side, codes, numbered, loose, sub_user, line, tickets, parent_without, child_with, many, of_type, uniquely;
 SELECT snowflake_convert_all('desk');
 SELECT snowflake_convert_all('desk');
 

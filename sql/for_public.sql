@@ -51,7 +51,7 @@ INSERT INTO reason VALUES
 ('snowflake_metrics', 'The same in numbers.'),
 ('snowflake_convert(regclass,name,boolean,boolean,boolean,text)', 'Changes only tables whose owner''s rights the caller has. Code of the tables runs with the rights of their owner.'),
 ('snowflake_convert(regclass,name,text,boolean)', 'The same. Creating or raising the segment takes EXECUTE on the function that does it.'),
-('snowflake_convert_all(regnamespace,boolean,boolean,regclass)', 'The same for all tables of a schema.'),
+('snowflake_convert_all(regnamespace,boolean)', 'The same for all tables of a schema.'),
 ('snowflake_convert_warnings(regclass,name,boolean,text)', 'For owners of the tables. Reads catalogs with the rights of the caller, and executes no code of the tables.'),
 ('snowflake_check_switch(regclass,name,text,text)', 'Changes nothing, and is for sessions of the table''s owner.'),
 ('snowflake_follow()', 'A trigger, for tables of the own: it copies a column of a row to another one of the same row.'),

@@ -42,12 +42,13 @@ type smallint, integer or bigint that are in a unique index and take their numbe
 and do not refer to another table. The sequence belongs to the column, or nothing else uses it. The
 columns that refer to them become bigint, in other schemas, too. If a key cannot be converted, none
 is: the error names everything that is in the way. A notice names what is left out and why: other
-columns that take numbers from a sequence, primary keys without a sequence, and tables of extensions.
+columns that take numbers from a sequence, integer primary keys without a sequence, unique columns
+with another default, and tables of extensions.
 
-Foreign keys between the tables are dropped first and added last, and each table is altered once, all
-in one transaction. Returns the statements that it executes. With dry_run, the function only returns
-the statements; run them in one transaction. A notice says how much disk and how many locks the
-conversion needs. The caller must own all tables that change.
+Foreign keys between the tables are dropped first and added last, and each table is altered once,
+all in one transaction. Returns the statements that it executes. With dry_run, the function only
+returns the statements; run them in one transaction. A notice says how much disk and how many locks
+the conversion needs. The caller must own all tables that change.
 Errors: 22004 for a null, 3F000 if there is no such schema; 42501, 42804, 42809, 42P16, 2BP01 or
 55000 if a key cannot be converted. If the function executes the statements, also 25006 in a
 read-only transaction, and 55000 at any isolation level except read committed.';
@@ -99,9 +100,10 @@ CREATE PROCEDURE snowflake_try(statements pg_catalog.text)
     AS 'MODULE_PATHNAME' LANGUAGE C;
 COMMENT ON PROCEDURE snowflake_try(pg_catalog.text) IS
 'Executes statements that need a strong lock for a moment, all in one transaction and with the
-rights of the caller. The search_path is pg_catalog. The procedure waits at most 0.1 s for each
-lock. If a lock is not available, the procedure undoes the attempt, pauses and tries again, for up
-to ten minutes.
+rights of the caller. The search_path is pg_catalog. Unless a statement is VALIDATE CONSTRAINT,
+other settings that change how SQL is read are pinned, too. The procedure waits at most 0.1 s for
+each lock. If a lock is not available, the procedure undoes the attempt, pauses and tries again, for
+up to ten minutes.
 Errors: 22004 if statements is null, 25001 in a transaction block, 55P03 or 40P01 after ten
 minutes, and the errors of the statements.';
 

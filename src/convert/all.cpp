@@ -21,12 +21,12 @@ namespace {
 struct Key {
   Conversion conversion;
   IdColumns columns;
+  bool refused;
 };
 
 // What is collected while all keys are examined.
 struct Refusals {
   List *lines;  // none twice
-  int keys;
   int code;
 };
 
@@ -48,7 +48,6 @@ List *AddText(List *texts, const char *text) {
 
 // The lines of a detail are objects, each with what it depends on, or the reason for the message.
 void Note(Refusals *refusals, const ErrorData &error) {
-  refusals->keys += 1;
   if (refusals->code == 0 || error.sqlerrcode == ERRCODE_INSUFFICIENT_PRIVILEGE)
     refusals->code = error.sqlerrcode;
   else if (refusals->code != error.sqlerrcode && refusals->code != ERRCODE_INSUFFICIENT_PRIVILEGE)
@@ -85,24 +84,39 @@ List *FindKeys(Oid schema, const Conversion &all) {
   return keys;
 }
 
+// All columns of the keys, each once.
+IdColumns Together(const Conversion &owners, List *keys);
+
 // Locks what the keys' conversions change, and refuses if one of them has to be refused.
-void Examine(List *keys, const char *schema) {
+void Examine(const Conversion &all, List *keys, const char *schema) {
   Refusals refusals = {};
+  const auto check = [&](Key *key, auto body) {
+    ErrorData *error = Attempted(body);
+    if (error == nullptr) return;
+    if (!IsRefusal(error->sqlerrcode)) ReThrowError(error);
+    Note(&refusals, *error);
+    key->refused = true;
+  };
   ListCell *cell = nullptr;
   foreach (cell, keys) {
     Key *key = static_cast<Key *>(lfirst(cell));
-    ErrorData *error = Attempted([&] {
+    check(key, [&] {
       key->columns = LockColumns(&key->conversion);
       CheckColumns(key->conversion, key->columns);
       CheckDirect(key->conversion, key->columns, FindNotNulls(key->columns));
     });
-    if (error == nullptr) continue;
-    if (!IsRefusal(error->sqlerrcode)) ReThrowError(error);
-    Note(&refusals, *error);
   }
-  if (refusals.keys > 0)
+  const IdColumns together = Together(all, keys);
+  int refused = 0;
+  foreach (cell, keys) {
+    Key *key = static_cast<Key *>(lfirst(cell));
+    // None: they could not be locked.
+    if (key->columns.count > 0) check(key, [&] { CheckSequences(all, key->columns, together.own); });
+    refused += key->refused;
+  }
+  if (refused > 0)
     ereport(ERROR, (errcode(refusals.code),
-                    errmsg("cannot convert %d of the %d keys of schema %s", refusals.keys, list_length(keys), schema),
+                    errmsg("cannot convert %d of the %d keys of schema %s", refused, list_length(keys), schema),
                     errdetail("%s", Joined(refusals.lines)),
                     errhint("Change or drop these objects, call the function again, and create them again. Or convert "
                             "the other keys one by one with snowflake_convert().")));
@@ -116,7 +130,6 @@ List *KeysOf(List *keys, Oid owner) {
   return found;
 }
 
-// All columns of the keys of one owner, each once.
 IdColumns Together(const Conversion &owners, List *keys) {
   IdColumns together = {};
   ListCell *cell = nullptr;
@@ -238,7 +251,6 @@ SNOWFLAKE_FUNCTION(snowflake_convert_all) {
     ereport(ERROR, (errcode(ERRCODE_UNDEFINED_SCHEMA), errmsg("schema with OID %u does not exist", schema),
                     errhint("Name a schema that exists.")));
   if (!dry_run) CheckMayChange("snowflake_convert_all");
-  PinSettings();
   InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
   ReturnSetInfo *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
   SPI_connect();
@@ -249,7 +261,7 @@ SNOWFLAKE_FUNCTION(snowflake_convert_all) {
   FindNextval(&all);
   const char *schema_sql = quote_identifier(name);
   List *keys = FindKeys(schema, all), *owners = NIL;
-  Examine(keys, schema_sql);
+  Examine(all, keys, schema_sql);
   const bool whole = SayLeftOut(schema, schema_sql, Together(all, keys));
   bool any = false;
   ListCell *cell = nullptr;

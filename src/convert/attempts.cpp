@@ -4,7 +4,8 @@
 // 1. An attempt is a subtransaction. If it fails, it has no effect and keeps no lock.
 // 2. Between two attempts the transaction ends, so that its snapshot holds no vacuum back.
 // 3. The statements run with the caller's rights, as any SQL does. They are made for the settings
-//    of PinSettings(), among them the search_path pg_catalog.
+//    of PinSettings(), among them the search_path pg_catalog, and run under them unless they
+//    evaluate rows.
 #include "convert/attempts.h"
 
 #include "convert/queries.h"
@@ -13,16 +14,40 @@
 #include "pg/report.h"
 #include "pg/security_context.h"
 
+extern "C" {
+#include "parser/parser.h"
+}
+
 namespace snowflake {
 namespace {
 constexpr int64_t kFirstPauseUs = 100 * 1000;
 constexpr int64_t kLongestPauseUs = 3 * 1000 * 1000;
 constexpr int64_t kGiveUpUs = int64_t{600} * 1000 * 1000;
 
-void RunStatements(const char *statements) {
+// VALIDATE CONSTRAINT does. Its text has nothing that settings decide on.
+bool EvaluatesRows(const char *statements) {
   const int guc_level = NewGUCNestLevel();
   PinSettings();
-  SetForLevel("lc_monetary", "C");
+  List *parsed = raw_parser(statements, RAW_PARSE_DEFAULT);
+  AtEOXact_GUC(false, guc_level);
+  ListCell *cell = nullptr, *command = nullptr;
+  foreach (cell, parsed) {
+    Node *statement = lfirst_node(RawStmt, cell)->stmt;
+    if (!IsA(statement, AlterTableStmt)) continue;
+    foreach (command, castNode(AlterTableStmt, statement)->cmds)
+      if (lfirst_node(AlterTableCmd, command)->subtype == AT_ValidateConstraint) return true;
+  }
+  return false;
+}
+
+void RunStatements(const char *statements) {
+  const bool evaluates_rows = EvaluatesRows(statements);
+  const int guc_level = NewGUCNestLevel();
+  SetForLevel("search_path", "pg_catalog, pg_temp");
+  if (!evaluates_rows) {
+    PinSettings();
+    SetForLevel("lc_monetary", "C");
+  }
   // Indexes of partitioned tables have none of their own.
   SetForLevel("default_tablespace", "");
   SetForLevel("lock_timeout", "100ms");
@@ -120,20 +145,6 @@ Relation OpenOwn(Oid table, LOCKMODE mode) {
   if (relation == nullptr) ReportNoRelation(table);
   CheckSession(relation->rd_rel->relowner, psprintf("table %s", RelationGetRelationName(relation)));
   return relation;
-}
-
-void PinSettings() {
-  constexpr const char *kPinned[][2] = {{"search_path", "pg_catalog, pg_temp"},
-                                        {"standard_conforming_strings", "on"},
-                                        {"transform_null_equals", "off"},
-                                        {"array_nulls", "on"},
-                                        {"xmloption", "content"},
-                                        {"quote_all_identifiers", "off"},
-                                        {"DateStyle", "ISO"},
-                                        {"IntervalStyle", "postgres"},
-                                        {"extra_float_digits", "1"},
-                                        {"bytea_output", "hex"}};
-  for (const auto &[name, value] : kPinned) SetForLevel(name, value);
 }
 
 void PauseFor(int64_t us) {

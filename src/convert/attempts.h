@@ -30,12 +30,6 @@ const char *Listed(List *lines);
 // For CheckSession(). Errors: 42P01, 42501.
 Relation OpenOwn(Oid table, LOCKMODE mode);
 
-// Until the present nest level of settings ends, SQL is read and written in one way, whatever the
-// session has set. The time zone is not among these settings: the caller's functions in checks and
-// indexes may use it, and PostgreSQL writes constants with their offset. Every function of a
-// conversion calls this before anything else.
-void PinSettings();
-
 // Outside of a transaction's locks. A signal ends the pause early.
 void PauseFor(int64_t us);
 

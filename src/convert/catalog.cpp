@@ -198,7 +198,10 @@ char *DisabledKeys(const IdColumns &columns) { return OneText(kDisabledKeys, col
 
 char *OwnOfPartitions(const IdColumns &columns) { return OneText(kOwnOfPartitions, columns.narrow); }
 
-char *OtherUsersOfSequences(const IdColumns &columns) { return OneText(kOtherUsers, columns.own); }
+char *OtherUsersOfSequences(const IdColumns &columns, const ColumnSet &together) {
+  Query(kOtherUsers, columns.own.tables, columns.own.numbers, together.tables, together.numbers);
+  return Text(0, 1);
+}
 
 bool TakesIdsFromElsewhere(const IdColumns &columns, char **foreign_key, char **from) {
   Query(kElsewhere, columns.own.tables, columns.own.numbers);

@@ -108,7 +108,8 @@ char *ObjectsOnNarrow(const IdColumns &columns);
 char *DisabledKeys(const IdColumns &columns);
 // Indexes of partitions with something of their own that a change of type would lose.
 char *OwnOfPartitions(const IdColumns &columns);
-char *OtherUsersOfSequences(const IdColumns &columns);
+// Other than columns that are converted together with these.
+char *OtherUsersOfSequences(const IdColumns &columns, const ColumnSet &together);
 
 // Whether a foreign key takes the ids from another table: which, and from what column.
 bool TakesIdsFromElsewhere(const IdColumns &columns, char **foreign_key, char **from);

@@ -12,7 +12,9 @@
 
 #include "core/segment.h"
 #include "convert/attempts.h"
+#include "convert/made.h"
 #include "convert/online.h"
+#include "convert/query.h"
 #include "convert/segment.h"
 #include "convert/warnings.h"
 #include "pg/extension.h"
@@ -75,8 +77,11 @@ void CheckColumns(const Conversion &conversion, const IdColumns &columns) {
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
                   psprintf("It takes its ids from %s through the foreign key \"%s\".", from, foreign_key),
                   psprintf("Convert %s; this one changes with it.", from));
+}
+
+void CheckSequences(const Conversion &conversion, const IdColumns &columns, const ColumnSet &together) {
   if (OnlyWidens(conversion)) return;
-  if (const char *users = OtherUsersOfSequences(columns))
+  if (const char *users = OtherUsersOfSequences(columns, together))
     ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
                     errmsg("cannot drop a sequence that other objects depend on"), errdetail("%s", users),
                     errhint("Convert those columns first, or let them take their values from elsewhere.")));
@@ -107,6 +112,14 @@ void CheckDirect(const Conversion &conversion, const IdColumns &columns, const N
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, not_nulls.of_partition,
                   "It has its own NOT NULL constraint besides the inherited one, so its type cannot be changed.",
                   "Detach the partition and attach it again; it then has only the inherited one.");
+  List *changed = NIL;
+  AsTableOwner(conversion, [&] { changed = ChangedBySettings(columns); });
+  if (changed != NIL)
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("cannot convert %s under the settings of this session", columns.all[0].described),
+             errdetail("PostgreSQL would make these objects again with other constants: %s", Listed(changed)),
+             errhint("Reset DateStyle, extra_float_digits, array_nulls and xmloption in the session, and call again.")));
 }
 
 List *AlterStatements(const Conversion &conversion, const IdColumns &columns, bool types) {
@@ -187,6 +200,7 @@ void Convert(Conversion conversion, ReturnSetInfo *result) {
   const IdColumns columns = LockColumns(&conversion);
   const NotNulls not_nulls = FindNotNulls(columns);
   CheckColumns(conversion, columns);
+  CheckSequences(conversion, columns, columns.own);
   CheckDirect(conversion, columns, not_nulls);
   List *statements = Statements(conversion, columns, not_nulls, true);
   if (statements == NIL) ReportNothingLeft(conversion, columns.all[0]);
@@ -211,23 +225,34 @@ bool MayConvertDirectly(const Conversion &conversion, const IdColumns &columns) 
          FindNotNulls(columns).of_partition == nullptr && !OnlineHasBegun(conversion, columns);
 }
 
-// What an online conversion needs, for the call that returns its statements and for its switch.
-// Nothing that users have written is parsed, planned or executed before the rights are known.
-IdColumns CheckedOnline(Conversion *conversion, bool abandon) {
-  // Texts with constants are compared with those that another session has made.
+// Texts with constants are compared with those that another session has made. The queries of the
+// catalogs are estimated far too high.
+void PinTexts() {
+  PinSettings();
   SetForLevel("TimeZone", "UTC");
   SetForLevel("lc_monetary", "C");
-  // The queries of the catalogs are estimated far too high.
   SetForLevel("jit", "off");
+}
+
+// What an online conversion needs, for the call that returns its statements and for its switch.
+// Nothing that users have written is parsed, planned or executed before the rights are known.
+// Texts are pinned from here on.
+IdColumns CheckedOnline(Conversion *conversion, bool abandon) {
+  const int guc_level = NewGUCNestLevel();
+  PinTexts();
   FindNextval(conversion);
   conversion->online = true;
   const IdColumns columns = LockColumns(conversion);
   if (columns.count == 0) ReportNoColumn(conversion->table, conversion->column);
   CheckSession(conversion->owner, psprintf("table %s", columns.all[0].table_sql));
-  if (abandon) return columns;
-  CheckColumns(*conversion, columns);
-  CheckOnline(*conversion, columns, MayConvertDirectly);
-  CheckIds(*conversion, columns.all[0]);
+  if (!abandon) {
+    CheckColumns(*conversion, columns);
+    CheckSequences(*conversion, columns, columns.own);
+    CheckOnline(*conversion, columns, MayConvertDirectly);
+  }
+  AtEOXact_GUC(false, guc_level);
+  if (!abandon) CheckIds(*conversion, columns.all[0]);
+  PinTexts();
   return columns;
 }
 
@@ -271,7 +296,6 @@ SNOWFLAKE_FUNCTION(snowflake_convert) {
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("abandon needs online => true"),
                     errdetail("Only an online conversion can be abandoned; another one is one transaction.")));
   if (!dry_run && !online) CheckMayChange("snowflake_convert");
-  PinSettings();
   InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
   ReturnSetInfo *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
   SPI_connect();
@@ -287,7 +311,6 @@ SNOWFLAKE_FUNCTION(snowflake_convert) {
 
 SNOWFLAKE_FUNCTION(snowflake_convert_warnings) {
   CheckNotNull(fcinfo, "snowflake_convert_warnings", {"relation", "column_name", "online", "target"});
-  PinSettings();
   InitMaterializedSRF(fcinfo, 0);
   SPI_connect();
   Conversion conversion = ConversionOf(fcinfo, true);
@@ -302,7 +325,6 @@ SNOWFLAKE_FUNCTION(snowflake_convert_warnings) {
 
 SNOWFLAKE_FUNCTION(snowflake_check_switch) {
   CheckNotNull(fcinfo, "snowflake_check_switch", {"relation", "column_name", "target", "checksum"});
-  PinSettings();
   SPI_connect();
   Conversion conversion = ConversionOf(fcinfo, true);
   conversion.target = TargetOf(text_to_cstring(PG_GETARG_TEXT_PP(2)));
@@ -325,7 +347,6 @@ SNOWFLAKE_FUNCTION(snowflake_convert_segment) {
              errdetail("This value may be meant for the boolean argument dry_run."),
              errhint("For a dry run, write dry_run => true.")));
   if (!dry_run) CheckMayChange("snowflake_convert");
-  PinSettings();
   InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
   SPI_connect();
   Conversion conversion = ConversionOf(fcinfo, dry_run);

@@ -4,9 +4,11 @@
 #include "convert/catalog.h"
 
 namespace snowflake {
-// Refuse what cannot be converted at all, from the catalogs alone; and what cannot be converted
-// directly: what ALTER TABLE cannot do, and too large ids, for which the table is read.
+// Refuse what cannot be converted at all, from the catalogs alone; sequences to be dropped that
+// others use than the columns that are converted together; and what cannot be converted directly:
+// what ALTER TABLE cannot do, and too large ids, for which the table is read.
 void CheckColumns(const Conversion &conversion, const IdColumns &columns);
+void CheckSequences(const Conversion &conversion, const IdColumns &columns, const ColumnSet &together);
 void CheckDirect(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls);
 
 // One statement for each table at a top; ALTER TABLE passes it on. So each is rewritten only once.

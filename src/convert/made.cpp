@@ -83,6 +83,22 @@ List *MadeChecks(const IdColumns &columns) {
   return made;
 }
 
+struct Remade {
+  const char *described, *table, *expression;
+};
+
+// The expressions, written and read.
+Node *Again(Oid table, Node *expression) {
+  List *context = deparse_context_for(get_rel_name(table), table), *parsed = NIL;
+  List *expressions = IsA(expression, List) ? castNode(List, expression) : list_make1(expression);
+  ListCell *cell = nullptr;
+  foreach (cell, expressions) {
+    const char *sql = deparse_expression(static_cast<Node *>(lfirst(cell)), context, false, false);
+    parsed = lappend(parsed, Parsed(table, sql, EXPR_KIND_INDEX_EXPRESSION));
+  }
+  return reinterpret_cast<Node *>(parsed);
+}
+
 // An index on new columns, and the one that it is made for.
 struct IndexPair {
   const char *made, *table, *old_keys, *made_keys, *old_expressions, *made_expressions, *old_predicate, *made_predicate;
@@ -115,6 +131,22 @@ Value FindTies(const IdColumns &columns) {
       ties = lappend_oid(ties, OidOf(check.constraint));
   }
   return OidsValue(ties);
+}
+
+List *ChangedBySettings(const IdColumns &columns) {
+  List *lines = NIL;
+  Query(kRemade, columns.narrow.tables, columns.narrow.numbers);
+  ListCell *cell = nullptr;
+  foreach (cell, Copied<Remade>()) {
+    const Remade &remade = *static_cast<const Remade *>(lfirst(cell));
+    Node *expression = AsNode(remade.expression), *here = Again(OidOf(remade.table), expression);
+    const int guc_level = NewGUCNestLevel();
+    PinSettings();
+    Node *pinned = Again(OidOf(remade.table), expression);
+    AtEOXact_GUC(false, guc_level);
+    if (!equal(here, pinned)) lines = lappend(lines, const_cast<char *>(remade.described));
+  }
+  return lines;
 }
 
 Made FindMade(const IdColumns &columns) { return {OidsValue(MadeChecks(columns)), OidsValue(MadeIndexes(columns))}; }

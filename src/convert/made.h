@@ -16,4 +16,8 @@ struct Made {
 };
 Made FindMade(const IdColumns &columns);
 
+// Lines for what ALTER TABLE makes again from its text, if the session's settings change a constant
+// in it on the way. As the tables' owner: this parses the expressions of users.
+List *ChangedBySettings(const IdColumns &columns);
+
 }  // namespace snowflake

@@ -33,9 +33,24 @@ SPIPlanPtr PlanOf(const QueryParts &query, int count, Oid *types) {
 
 }  // namespace
 
+void PinSettings() {
+  constexpr const char *kPinned[][2] = {{"search_path", "pg_catalog, pg_temp"},
+                                        {"standard_conforming_strings", "on"},
+                                        {"transform_null_equals", "off"},
+                                        {"array_nulls", "on"},
+                                        {"xmloption", "content"},
+                                        {"quote_all_identifiers", "off"},
+                                        {"DateStyle", "ISO"},
+                                        {"IntervalStyle", "postgres"},
+                                        {"extra_float_digits", "1"},
+                                        {"bytea_output", "hex"}};
+  for (const auto &[name, value] : kPinned) SetForLevel(name, value);
+}
+
 void RunQuery(const QueryParts &query, int count, Oid *types, Datum *values) {
   // The planner overestimates the queries. To compile them would take longer than to run them.
   const int guc_level = NewGUCNestLevel();
+  PinSettings();
   SetForLevel("jit", "off");
   const int rc = SPI_execute_plan(PlanOf(query, count, types), values, nullptr, false, 0);
   if (rc != SPI_OK_SELECT) elog(ERROR, "SPI failed: %s", SPI_result_code_string(rc));

@@ -6,6 +6,11 @@
 #include "pg/spi.h"
 
 namespace snowflake {
+// Until the present nest level of settings ends, SQL is read and written in one way, whatever the
+// session has set. Never while rows are evaluated: functions of checks and indexes must see the
+// settings that the table's own sessions have.
+void PinSettings();
+
 // The texts of a query in queries/, which are one behind the other: at most four parts and its own.
 struct QueryParts {
   const char *texts[5];

@@ -18,7 +18,7 @@ gone_constraints AS (
         AND EXISTS (SELECT FROM wide w WHERE w.relation = f.conrelid AND w.new_number = ANY (f.conkey)
                     OR w.relation = f.confrelid AND w.new_number = ANY (f.confkey))
         AND (f.contype = 'c' AND f.oid <> ALL ($3)
-            OR f.contype = 'f' AND (f.conindid IN (SELECT indexrelid FROM gone_indexes) OR EXISTS (
+            OR f.contype = 'f' AND f.conrelid IN (SELECT conrelid FROM keys) AND (f.conindid IN (SELECT indexrelid FROM gone_indexes) OR EXISTS (
                 SELECT FROM wide w WHERE (w.relation = f.conrelid AND w.new_number = ANY (f.conkey)
                     OR w.relation = f.confrelid AND w.new_number = ANY (f.confkey)) AND NOT EXISTS (
                     SELECT FROM pg_constraint s WHERE s.conrelid = w.relation AND s.conname = w.same

@@ -86,6 +86,9 @@ lines(line) AS (
     FROM identities s JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.oid AND d.deptype = 'n'
     LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
     UNION
+    SELECT pg_describe_object('pg_class'::regclass, s.oid, 0) || ' cannot be read by its owner'
+    FROM identities s WHERE NOT has_sequence_privilege(s.oid, 'SELECT')
+    UNION
     SELECT pg_describe_object('pg_class'::regclass, s.oid, 0) || ' is not logged, or its table is not'
     FROM identities s JOIN pg_class c ON c.oid = s.relation WHERE s.relpersistence <> c.relpersistence)
 SELECT line FROM lines

@@ -1,5 +1,6 @@
--- $1 and $2: the converted columns.
--- Parameters: oid[], smallint[]
+-- $1 and $2: the converted columns, $3 and $4: those that are converted together with them. A serial
+-- column's sequence is dropped when all of these have their new defaults, an identity's before.
+-- Parameters: oid[], smallint[], oid[], smallint[]
 SELECT string_agg(line, E'\n' ORDER BY line COLLATE "C")
 FROM (SELECT CASE WHEN r.rulename = '_RETURN' THEN pg_describe_object('pg_class'::regclass, r.ev_class, 0)
           ELSE pg_describe_object(u.classid, u.objid, u.objsubid) END
@@ -13,4 +14,6 @@ FROM (SELECT CASE WHEN r.rulename = '_RETURN' THEN pg_describe_object('pg_class'
       LEFT JOIN pg_rewrite r ON u.classid = 'pg_rewrite'::regclass AND r.oid = u.objid
       LEFT JOIN pg_attrdef x ON u.classid = 'pg_attrdef'::regclass AND x.oid = u.objid
       WHERE NOT EXISTS (SELECT FROM unnest($1, $2) AS o(relation, number)
-                        WHERE o.relation = x.adrelid AND o.number = x.adnum)) AS l(line)
+                        WHERE o.relation = x.adrelid AND o.number = x.adnum)
+          AND NOT EXISTS (SELECT FROM unnest($3, $4) AS o(relation, number)
+                          WHERE d.deptype = 'a' AND o.relation = x.adrelid AND o.number = x.adnum)) AS l(line)

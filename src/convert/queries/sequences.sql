@@ -1,8 +1,11 @@
 , sequences AS (
     SELECT w.*, d.deptype, q.*, d.objid::regclass::text AS name, a.attidentity, s.relacl, s.relowner,
         'conversion.s' || md5(d.objid::regclass::text) AS kept,
-        CASE WHEN q.seqmax IN (32767, 2147483647) THEN 9223372036854775807 ELSE q.seqmax END AS new_max,
-        CASE WHEN q.seqmin IN (-32768, -2147483648) THEN -9223372036854775808 ELSE q.seqmin END AS new_min
+        -- As ALTER SEQUENCE: the limits of the type become those of bigint, others stay.
+        CASE WHEN (q.seqtypid, q.seqmax) IN (('smallint'::regtype, 32767), ('integer'::regtype, 2147483647))
+            THEN 9223372036854775807 ELSE q.seqmax END AS new_max,
+        CASE WHEN (q.seqtypid, q.seqmin) IN (('smallint'::regtype, -32768), ('integer'::regtype, -2147483648))
+            THEN -9223372036854775808 ELSE q.seqmin END AS new_min
     FROM wide w JOIN pg_attribute a ON a.attrelid = w.relation AND a.attnum = w.number
     JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = w.relation
         AND d.refobjsubid = w.number

@@ -185,6 +185,7 @@ for my $case (
 	[ 'IS DISTINCT FROM in an index', "$serial CREATE INDEX i ON r.t ((id IS DISTINCT FROM n))", qr/index r\.i contains IS DISTINCT FROM/ ],
 	[ 'a constant in an index that lc_monetary decides on', "$serial ALTER TABLE r.t ADD price money; CREATE INDEX i ON r.t (id) WHERE price > '12.50'", qr/index r\.i contains a constant of type money/ ],
 	[ 'a null in an array in an index, which array_nulls decides on', "$serial ALTER TABLE r.t ADD tags text[]; CREATE INDEX i ON r.t (id) WHERE tags <> '{a,NULL}'", qr/index r\.i contains an array with a null/ ],
+	[ 'an identity whose sequence its owner cannot read', 'CREATE TABLE r.t (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY); REVOKE ALL ON SEQUENCE r.t_id_seq FROM alice', qr/sequence r\.t_id_seq cannot be read by its owner/, 'bigint' ],
 	[ 'NULLIF in an index', "$serial CREATE INDEX i ON r.t (NULLIF(id, 3))", qr/index r\.i contains NULLIF/ ],
 	[ 'CASE with an operand in an index', "$serial CREATE INDEX i ON r.t ((CASE id WHEN 3 THEN 1 END))", qr/index r\.i contains CASE with an operand/ ],
 	[ 'a comparison of rows in an index', "$serial CREATE INDEX i ON r.t (id) WHERE (id, n) > (1, 2)", qr/index r\.i contains a comparison of rows/ ],
@@ -354,6 +355,20 @@ is($server->safe_psql('postgres', q{SELECT count(*), (SELECT tgenabled FROM pg_t
 	like($error, qr/\A\z|55000: .*isolation/s, 'another isolation level is refused, or does no harm');
 }
 is(convert_online($server, { name => 'r' }), '', '... and the conversion ends');
+
+# Another role's foreign key that looks like one of the conversion is not touched.
+anew("$serial INSERT INTO r.t (n) SELECT generate_series(1, 50)");
+my @steps = online_statements($server, { name => 'r' });
+try_as('alice', "$_\n;\n") for grep { !/LOCK TABLE/ } @steps;
+is((try_as('alice', 'ALTER TABLE r.t ADD UNIQUE (snowflake_new_id); GRANT REFERENCES ON r.t TO bob'))[0], '00000', 'bob may refer to a table');
+is((try_as('bob', 'CREATE TABLE r.x (a bigint, CONSTRAINT snowflake_new_evil FOREIGN KEY (a) REFERENCES r.t (snowflake_new_id))'))[0], '00000', '... and has a key with a name like those of the conversion');
+is(scalar(grep { /snowflake_new_evil/ } online_statements($server, { name => 'r' })), 0, '... which no step drops');
+
+# An identity's limits, unless they are its type's, stay.
+anew('CREATE TABLE r.t (id int GENERATED ALWAYS AS IDENTITY (MINVALUE -32768 MAXVALUE 32767 CYCLE) PRIMARY KEY, n int); CREATE TABLE r.u (id smallint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, n int)');
+is(convert_online($server, { name => 'r', table => $_, target => 'bigint' }), '', "an identity stays: $_") for 't', 'u';
+is($server->safe_psql('postgres', q{SELECT seqmin, seqmax, seqcycle FROM pg_sequence WHERE seqrelid IN ('r.t_id_seq'::regclass, 'r.u_id_seq'::regclass) ORDER BY seqmax}),
+	"-32768|32767|t\n1|9223372036854775807|f", '... with its limits');
 
 # psql without ON_ERROR_STOP: filling was cancelled, and what follows was done all the same.
 anew("$serial INSERT INTO r.t (n) SELECT generate_series(1, 50); CREATE TABLE r.c (t_id int CONSTRAINT up REFERENCES r.t); INSERT INTO r.c SELECT id FROM r.t");
