@@ -47,19 +47,21 @@ found AS (
     JOIN pg_class c ON c.oid = s.relation JOIN pg_namespace n ON n.oid = c.relnamespace
     JOIN pg_attribute a ON a.attrelid = s.relation AND a.attnum = s.number
     JOIN narrow_type t ON t.oid = a.atttypid),
--- What statistics say, if the caller may see them.
-measured AS (
-    SELECT f.relation, f.number, v.low, v.high,
+-- What statistics say, if the caller may see them. Materialized, because the values of other columns
+-- are no integers.
+statistic AS MATERIALIZED (
+    SELECT f.relation, f.number, s.histogram_bounds::text AS bounds, s.most_common_vals::text AS common,
         CASE WHEN s.n_distinct < 0 THEN -s.n_distinct * f.reltuples ELSE s.n_distinct END AS different
     FROM (
         SELECT relation, number, nspname, relname, attname, reltuples FROM found WHERE counted
         UNION ALL
         SELECT relation, number, nspname, relname, attname, 0 FROM affected WHERE key) AS f
     JOIN pg_stats s ON s.schemaname = f.nspname AND s.tablename = f.relname AND s.attname = f.attname
-        AND s.inherited = EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = f.relation),
-    -- That the values are integers is known of f, so f has to be joined before.
-    LATERAL (SELECT min(value), max(value) FROM unnest(CASE WHEN f.relation IS NOT NULL THEN
-        s.histogram_bounds::text::bigint[] || s.most_common_vals::text::bigint[] END) AS u(value)) AS v(low, high)),
+        AND s.inherited = EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = f.relation)),
+measured AS (
+    SELECT s.relation, s.number, v.low, v.high, s.different
+    FROM statistic s, LATERAL (
+        SELECT min(value), max(value) FROM unnest(s.bounds::bigint[] || s.common::bigint[]) AS u(value)) AS v(low, high)),
 judged AS (
     SELECT f.*, k.described AS key, m.low, m.high, km.low AS key_low, km.high AS key_high,
         m.low >= -1 AND m.high <= km.high * 1.1 + 100 AND m.high > km.high * 0.1 AND m.different > 10 AS fits,
