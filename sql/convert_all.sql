@@ -148,7 +148,7 @@ CREATE TABLE public.regress_above (id integer DEFAULT nextval('users_seq') PRIMA
 CREATE TABLE below (PRIMARY KEY (id)) INHERITS (public.regress_above);
 INSERT INTO users (name) VALUES ('a'), ('b');
 SELECT snowflake_convert_all('desk', dry_run => true);
-DROP TABLE below, public.regress_above;
+DROP TABLE below, inherited_user, public.regress_above;
 ALTER TABLE loose ALTER n DROP DEFAULT;
 SELECT snowflake_convert_all('desk');
 INSERT INTO users (name) VALUES ('c') RETURNING id > 1000000 AS id;
