@@ -1,13 +1,16 @@
 -- What is on new columns and has a name of the conversion, but is not as the steps would make it now:
 -- what it was made for was dropped since, or replaced, or the index was not completed, or the foreign
--- key is earlier than the rows are filled. $3: the check constraints and $4: the indexes that are as
--- the steps would make them.
+-- key is earlier than the rows are filled. Other owners' foreign keys may have such names, too. $3:
+-- the check constraints and $4: the indexes that are as the steps would make them.
 , gone_indexes AS (
     SELECT i.indexrelid, c.relname, n.nspname
     FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE i.indexrelid <> ALL ($4) AND c.relname LIKE 'snowflake\_new\_%' AND EXISTS (
         SELECT FROM wide w JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = i.indexrelid
             AND d.refclassid = d.classid AND d.refobjid = w.relation AND d.refobjsubid = w.new_number)),
+unfilled AS (
+    SELECT relation, new_number FROM wide w WHERE NOT EXISTS (
+        SELECT FROM pg_constraint s WHERE s.conrelid = w.relation AND s.conname = w.same AND s.convalidated)),
 gone_constraints AS (
     SELECT f.oid, f.conrelid::regclass::text AS tab, f.conname
     FROM pg_constraint f
@@ -18,10 +21,11 @@ gone_constraints AS (
         AND EXISTS (SELECT FROM wide w WHERE w.relation = f.conrelid AND w.new_number = ANY (f.conkey)
                     OR w.relation = f.confrelid AND w.new_number = ANY (f.confkey))
         AND (f.contype = 'c' AND f.oid <> ALL ($3)
-            OR f.contype = 'f' AND f.conrelid IN (SELECT conrelid FROM keys) AND (f.conindid IN (SELECT indexrelid FROM gone_indexes) OR EXISTS (
-                SELECT FROM wide w WHERE (w.relation = f.conrelid AND w.new_number = ANY (f.conkey)
-                    OR w.relation = f.confrelid AND w.new_number = ANY (f.confkey)) AND NOT EXISTS (
-                    SELECT FROM pg_constraint s WHERE s.conrelid = w.relation AND s.conname = w.same
-                        AND s.convalidated)) OR NOT EXISTS (
-                SELECT FROM keys k WHERE k.conrelid = f.conrelid AND k.new = f.conname
-                    AND k.new_definition = regexp_replace(pg_get_constraintdef(f.oid), ' NOT VALID$', ''))))))
+            OR f.contype = 'f' AND (SELECT relowner FROM pg_class WHERE oid = f.conrelid) IN (
+                SELECT relowner FROM wide w JOIN pg_class c ON c.oid = w.relation)
+            AND (f.conindid IN (SELECT indexrelid FROM gone_indexes)
+                OR EXISTS (SELECT FROM unfilled u WHERE u.relation = f.conrelid AND u.new_number = ANY (f.conkey)
+                           OR u.relation = f.confrelid AND u.new_number = ANY (f.confkey))
+                OR NOT EXISTS (
+                    SELECT FROM keys k WHERE k.conrelid = f.conrelid AND k.new = f.conname
+                        AND k.new_definition = regexp_replace(pg_get_constraintdef(f.oid), ' NOT VALID$', ''))))))

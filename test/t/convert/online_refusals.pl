@@ -364,6 +364,15 @@ is((try_as('alice', 'ALTER TABLE r.t ADD UNIQUE (snowflake_new_id); GRANT REFERE
 is((try_as('bob', 'CREATE TABLE r.x (a bigint, CONSTRAINT snowflake_new_evil FOREIGN KEY (a) REFERENCES r.t (snowflake_new_id))'))[0], '00000', '... and has a key with a name like those of the conversion');
 is(scalar(grep { /snowflake_new_evil/ } online_statements($server, { name => 'r' })), 0, '... which no step drops');
 
+# The conversion's own one is dropped when the table no longer refers.
+anew("$serial INSERT INTO r.t (n) SELECT generate_series(1, 50); CREATE TABLE r.c (t_id int CONSTRAINT up REFERENCES r.t)");
+@steps = online_statements($server, { name => 'r' });
+try_as('alice', "$_\n;\n") for grep { !/LOCK TABLE/ } @steps;
+try_as('alice', 'ALTER TABLE r.c DROP CONSTRAINT up');
+is(scalar(grep { /DROP CONSTRAINT snowflake_new_up/ } online_statements($server, { name => 'r' })), 1, 'a foreign key that was made for one that is gone is dropped');
+is(convert_online($server, { name => 'r' }), '', '... and the conversion ends');
+is($server->safe_psql('postgres', q{SELECT count(*) FROM pg_constraint WHERE connamespace = 'r'::regnamespace AND contype = 'f'}), '0', '... without it');
+
 # An identity's limits, unless they are its type's, stay.
 anew('CREATE TABLE r.t (id int GENERATED ALWAYS AS IDENTITY (MINVALUE -32768 MAXVALUE 32767 CYCLE) PRIMARY KEY, n int); CREATE TABLE r.u (id smallint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, n int)');
 is(convert_online($server, { name => 'r', table => $_, target => 'bigint' }), '', "an identity stays: $_") for 't', 'u';
