@@ -85,10 +85,32 @@ List *FindKeys(Oid schema, const Conversion &all) {
 }
 
 // All columns of the keys, each once.
-IdColumns Together(const Conversion &owners, List *keys);
+IdColumns Together(const Conversion &owners, List *keys) {
+  IdColumns together = {};
+  ListCell *cell = nullptr;
+  foreach (cell, keys) together.count += static_cast<const Key *>(lfirst(cell))->columns.count;
+  together.all = static_cast<IdColumn *>(palloc(sizeof(IdColumn) * (together.count + 1)));
+  together.count = 0;
+  foreach (cell, keys) {
+    const Key &key = *static_cast<const Key *>(lfirst(cell));
+    for (int64_t i = 0; i < key.columns.count; ++i) {
+      const IdColumn &column = key.columns.all[i];
+      int64_t at = 0;
+      while (at < together.count && !(together.all[at].table == column.table && together.all[at].number == column.number))
+        ++at;
+      IdColumn *here = &together.all[at];
+      if (at == together.count) together.all[together.count++] = column;
+      here->own |= column.own;
+      here->gets_default |= column.gets_default;
+    }
+  }
+  MakeSets(owners, &together);
+  return together;
+}
 
-// Locks what the keys' conversions change, and refuses if one of them has to be refused.
-void Examine(const Conversion &all, List *keys, const char *schema) {
+// Locks what the keys' conversions change, and refuses if one of them has to be refused. Returns
+// their columns.
+IdColumns Examine(const Conversion &all, List *keys, const char *schema) {
   Refusals refusals = {};
   const auto check = [&](Key *key, auto body) {
     ErrorData *error = Attempted(body);
@@ -120,6 +142,7 @@ void Examine(const Conversion &all, List *keys, const char *schema) {
                     errdetail("%s", Joined(refusals.lines)),
                     errhint("Change or drop these objects, call the function again, and create them again. Or convert "
                             "the other keys one by one with snowflake_convert().")));
+  return together;
 }
 
 List *KeysOf(List *keys, Oid owner) {
@@ -128,29 +151,6 @@ List *KeysOf(List *keys, Oid owner) {
   foreach (cell, keys)
     if (static_cast<const Key *>(lfirst(cell))->conversion.owner == owner) found = lappend(found, lfirst(cell));
   return found;
-}
-
-IdColumns Together(const Conversion &owners, List *keys) {
-  IdColumns together = {};
-  ListCell *cell = nullptr;
-  foreach (cell, keys) together.count += static_cast<const Key *>(lfirst(cell))->columns.count;
-  together.all = static_cast<IdColumn *>(palloc(sizeof(IdColumn) * (together.count + 1)));
-  together.count = 0;
-  foreach (cell, keys) {
-    const Key &key = *static_cast<const Key *>(lfirst(cell));
-    for (int64_t i = 0; i < key.columns.count; ++i) {
-      const IdColumn &column = key.columns.all[i];
-      int64_t at = 0;
-      while (at < together.count && !(together.all[at].table == column.table && together.all[at].number == column.number))
-        ++at;
-      IdColumn *here = &together.all[at];
-      if (at == together.count) together.all[together.count++] = column;
-      here->own |= column.own;
-      here->gets_default |= column.gets_default;
-    }
-  }
-  MakeSets(owners, &together);
-  return together;
 }
 
 // Names what else may hold ids. Whether there is nothing.
@@ -261,8 +261,7 @@ SNOWFLAKE_FUNCTION(snowflake_convert_all) {
   FindNextval(&all);
   const char *schema_sql = quote_identifier(name);
   List *keys = FindKeys(schema, all), *owners = NIL;
-  Examine(all, keys, schema_sql);
-  const bool whole = SayLeftOut(schema, schema_sql, Together(all, keys));
+  const bool whole = SayLeftOut(schema, schema_sql, Examine(all, keys, schema_sql));
   bool any = false;
   ListCell *cell = nullptr;
   foreach (cell, keys) owners = list_append_unique_oid(owners, static_cast<const Key *>(lfirst(cell))->conversion.owner);

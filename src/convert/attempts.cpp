@@ -43,8 +43,9 @@ bool EvaluatesRows(const char *statements) {
 void RunStatements(const char *statements) {
   const bool evaluates_rows = EvaluatesRows(statements);
   const int guc_level = NewGUCNestLevel();
-  SetForLevel("search_path", "pg_catalog, pg_temp");
-  if (!evaluates_rows) {
+  if (evaluates_rows) {
+    SetForLevel("search_path", "pg_catalog, pg_temp");
+  } else {
     PinSettings();
     SetForLevel("lc_monetary", "C");
   }
