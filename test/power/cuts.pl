@@ -408,7 +408,7 @@ say_line('seed %d: %d cuts in %d s, %d standbys promoted; %d leases of clients a
 	$promoted, $told{lease} // 0, $told{ids} // 0, $told{'worker ids compared'} // 0, scalar @lost);
 say_line('%d ids (%d twice), %d numbers (%d twice), %d windows (%d overlap), %d rows (%d missed by one of three readers)',
 	$compared{ids}, $twice{ids}, $compared{numbers}, $twice{numbers}, $windows, $overlaps, $rows, $missed);
-say_line('%d times an emulated kernel had to be started again', $PowerMachine::hung) if $PowerMachine::hung;
+say_line('%d times an emulated machine had to be turned on again', $PowerMachine::hung) if $PowerMachine::hung;
 say_line('longest, in s: %s', join(', ', map { sprintf '%s %.1f', $_, $longest{$_} } sort keys %longest));
 $_->cut for grep { $_->is_on } $machine, $second;
 $_->stop('immediate') for $nodes, $distant;
