@@ -12,8 +12,8 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-our @EXPORT = qw(need_boxes read_box write_box $directory_from $slots_from slot_size plant die_and_start kill_backend begin life first_call log_since $none
-  $gone $unusable $taken_away start_within can_unshare);
+our @EXPORT = qw(need_boxes read_box write_box $directory_from $slots_from slot_size plant die_and_start kill_backend stop_with_keepers begin life first_call log_since
+  $none $gone $unusable $taken_away start_within can_unshare);
 
 # Messages of the log, each once for a start, with the object's name if an object exists.
 our $none = qr/WARNING:  snowflake: there is no black box; after a crash/;
@@ -83,6 +83,17 @@ sub die_and_start
 	my ($server) = @_;
 	kill_server($server, children => 1) or die 'processes of ' . $server->name . " are left\n";
 	start_server($server);
+	return;
+}
+
+# Stops a server on which so many keepers hold leases. A keeper that has just been started does not
+# release the lease that the box has.
+sub stop_with_keepers
+{
+	my ($server, $keepers) = @_;
+	my $holding = q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'snowflake keeper' AND query LIKE 'holding worker id %'};
+	ok(wait_until('the keepers', sub { value($server, $holding) == $keepers }), 'keepers hold the leases');
+	$server->stop('fast');
 	return;
 }
 

@@ -108,7 +108,7 @@ SKIP:
 	skip 'few trials', 2 if $trials < 30;
 	cmp_ok($count{$_} // 0, '>', 0, "some were $_") for qw(right refused);
 }
-$server->stop('fast');
+stop_with_keepers($server, scalar keys %node);
 ok(!-e $box, 'a clean shutdown leaves no object behind');
 $registry->stop('smart');
 done_testing();

@@ -97,6 +97,6 @@ ok(kill_and_wait($server, $keepers[0]), 'removed just before a crash');
 is(life($server), "$lease|$worker", '... the lease goes on');
 is(life($server, 'second'), $second, '... in both databases');
 is(taken_twice(), 0, 'no id was issued twice');
-$server->stop('fast');
+stop_with_keepers($server, 2);
 ok(!-e $box, 'a clean shutdown leaves no object behind');
 done_testing();

@@ -74,8 +74,6 @@ for my $grown (0, 1)
 	life($server, $_) for @databases;
 	is(taken_twice(), 0, '... and no id was issued twice');
 }
-# A keeper that has just been started does not release the lease that the box has.
-wait_until('the keepers', sub { value($server, q{SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'holding worker id %' AND backend_type = 'snowflake keeper'}) == @databases });
-$server->stop('fast');
+stop_with_keepers($server, scalar @databases);
 is(scalar(boxes_of($server)), 0, 'a clean shutdown leaves no object behind');
 done_testing();
