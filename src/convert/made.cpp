@@ -72,14 +72,12 @@ struct Check {
 List *MadeChecks(const IdColumns &columns) {
   List *made = NIL;
   Query(kMadeChecks, columns.narrow.tables, columns.narrow.numbers);
-  ListCell *cell = nullptr;
-  foreach (cell, Copied<Check>()) {
-    const Check &check = *static_cast<const Check *>(lfirst(cell));
+  ForEachRow<Check>([&](const Check &check) {
     const Oid table = OidOf(check.table);
     const char *sql = OnNewColumns(columns, table, AsNode(check.wanted));
     if (equal(Parsed(table, sql, EXPR_KIND_CHECK_CONSTRAINT), AsNode(check.expression)))
       made = lappend_oid(made, OidOf(check.constraint));
-  }
+  });
   return made;
 }
 
@@ -107,15 +105,13 @@ struct IndexPair {
 List *MadeIndexes(const IdColumns &columns) {
   List *made = NIL;
   Query(kMadeIndexes, columns.narrow.tables, columns.narrow.numbers);
-  ListCell *cell = nullptr;
-  foreach (cell, Copied<IndexPair>()) {
-    const IndexPair &pair = *static_cast<const IndexPair *>(lfirst(cell));
+  ForEachRow<IndexPair>([&](const IndexPair &pair) {
     const Oid table = OidOf(pair.table);
     if (AreKeys(columns, table, pair.old_keys, pair.made_keys, reinterpret_cast<List *>(AsNode(pair.old_expressions)),
                 reinterpret_cast<List *>(AsNode(pair.made_expressions))) &&
         IsPredicate(columns, table, AsNode(pair.old_predicate), AsNode(pair.made_predicate)))
       made = lappend_oid(made, OidOf(pair.made));
-  }
+  });
   return made;
 }
 
@@ -124,28 +120,24 @@ List *MadeIndexes(const IdColumns &columns) {
 Value FindTies(const IdColumns &columns) {
   List *ties = NIL;
   Query(kTies, columns.narrow.tables, columns.narrow.numbers);
-  ListCell *cell = nullptr;
-  foreach (cell, Copied<Check>()) {
-    const Check &check = *static_cast<const Check *>(lfirst(cell));
+  ForEachRow<Check>([&](const Check &check) {
     if (equal(Parsed(OidOf(check.table), check.wanted, EXPR_KIND_CHECK_CONSTRAINT), AsNode(check.expression)))
       ties = lappend_oid(ties, OidOf(check.constraint));
-  }
+  });
   return OidsValue(ties);
 }
 
 List *ChangedBySettings(const IdColumns &columns) {
   List *lines = NIL;
   Query(kRemade, columns.narrow.tables, columns.narrow.numbers);
-  ListCell *cell = nullptr;
-  foreach (cell, Copied<Remade>()) {
-    const Remade &remade = *static_cast<const Remade *>(lfirst(cell));
+  ForEachRow<Remade>([&](const Remade &remade) {
     Node *expression = AsNode(remade.expression), *here = Again(OidOf(remade.table), expression);
     const int guc_level = NewGUCNestLevel();
     PinSettings();
     Node *pinned = Again(OidOf(remade.table), expression);
     AtEOXact_GUC(false, guc_level);
     if (!equal(here, pinned)) lines = lappend(lines, const_cast<char *>(remade.described));
-  }
+  });
   return lines;
 }
 

@@ -91,13 +91,11 @@ const char *PredicateOf(const IdColumns &columns, const IndexToBuild &index) {
 List *IndexSteps(const IdColumns &columns, const Made &made) {
   List *steps = NIL;
   Query(kIndexesToBuild, columns.narrow.tables, columns.narrow.numbers, made.indexes);
-  ListCell *cell = nullptr;
-  foreach (cell, Copied<IndexToBuild>()) {
-    const IndexToBuild &index = *static_cast<const IndexToBuild *>(lfirst(cell));
+  ForEachRow<IndexToBuild>([&](const IndexToBuild &index) {
     steps = lappend(steps, psprintf("CREATE %sINDEX CONCURRENTLY %s ON %s USING %s (%s)%s%s;", index.unique,
                                     index.new_sql, index.table_sql, index.method, KeysOf(columns, index), index.rest,
                                     PredicateOf(columns, index)));
-  }
+  });
   return steps;
 }
 
@@ -108,9 +106,7 @@ struct ConstraintToAdd {
 // A constraint is added for a moment, and validated while others write.
 List *ConstraintSteps(const Extension &extension, const IdColumns &columns) {
   List *steps = NIL;
-  ListCell *cell = nullptr;
-  foreach (cell, Copied<ConstraintToAdd>()) {
-    const ConstraintToAdd &constraint = *static_cast<const ConstraintToAdd *>(lfirst(cell));
+  ForEachRow<ConstraintToAdd>([&](const ConstraintToAdd &constraint) {
     const char *check = "";
     if (constraint.expression != nullptr)
       check = psprintf("CHECK (%s)", OnNewColumns(columns, OidOf(constraint.relation),
@@ -122,7 +118,7 @@ List *ConstraintSteps(const Extension &extension, const IdColumns &columns) {
     if (IsTrue(constraint.validate))
       steps = lappend(steps, Attempt(extension, psprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", constraint.table_sql,
                                                          constraint.new_sql)));
-  }
+  });
   return steps;
 }
 

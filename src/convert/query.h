@@ -63,16 +63,18 @@ inline List *Texts(int field) {
   return texts;
 }
 
-// Rows, which the next query would overwrite, as a list of Row: a struct of the first fields.
-template <typename Row>
-List *Copied() {
+// Calls `visit` with each row, a struct of its first fields. All rows are copied first, because a
+// query of `visit` would overwrite them.
+template <typename Row, typename Visit>
+void ForEachRow(Visit visit) {
   List *rows = NIL;
   for (int64_t row = 0; row < Rows(); ++row) {
     const char **texts = static_cast<const char **>(palloc(sizeof(Row)));
     for (size_t i = 0; i < sizeof(Row) / sizeof(char *); ++i) texts[i] = Text(row, static_cast<int>(i) + 1);
     rows = lappend(rows, texts);
   }
-  return rows;
+  ListCell *cell = nullptr;
+  foreach (cell, rows) visit(*static_cast<const Row *>(lfirst(cell)));
 }
 
 inline Oid OidOf(const char *digits) { return static_cast<Oid>(strtoul(digits, nullptr, 10)); }
