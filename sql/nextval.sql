@@ -82,8 +82,4 @@ BEGIN
     END LOOP;
 END $$;
 
--- One id at a time, in exact order.
-SET snowflake.max_run = 1;
-SELECT count(*), count(DISTINCT x) FROM snowflake_nextvals(10000) x;
-RESET snowflake.max_run;
 DROP TABLE item;

@@ -54,7 +54,7 @@ SELECT snowflake_nextval() > 0 AS issued;
 SELECT state, worker BETWEEN 0 AND 1023 AS worker, window_end > now() AS window_end,
     ids_flow_for BETWEEN interval '1 s' AND interval '10 min' AS ids_flow_for, last_id >= snowflake_currval() AS last_id,
     lead < interval '1 s' AS lead, keeper_pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database()
-        AND backend_type = 'snowflake keeper' AND query LIKE 'holding worker id %') AS keeper, ids_taken > 0 AS ids, runs_taken > 0 AS runs,
+        AND backend_type = 'snowflake keeper' AND query LIKE 'holding worker id %') AS keeper, ids_taken > 0 AS ids,
     leases_acquired > 0 AS acquired, last_error, clock_lead BETWEEN '0' AND '1 s' AS clock_lead, clock_bridged >= 0 AS bridged
 FROM snowflake_status;
 SELECT w.worker = s.worker AS worker, w.node = s.node AS node, w.lease_id = s.lease_id AS lease, w.age >= '0' AS age,

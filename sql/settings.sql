@@ -15,11 +15,7 @@ SHOW snowflake.max_leap;
 \set SHOW_CONTEXT never
 SET snowflake.lease_duration = '1 day 1ms';
 \echo :SQLSTATE
-SET snowflake.max_run = 0;
-\echo :SQLSTATE
-SET snowflake.max_run = -1;
-\echo :SQLSTATE
-SET snowflake.max_run = 'many';
+SET snowflake.datacenter = 'many';
 \echo :SQLSTATE
 SET snowflake.datacenter = -1;
 \echo :SQLSTATE
@@ -60,7 +56,6 @@ RESET snowflake.lease_duration;
 
 CREATE ROLE regress_snowflake_nobody;
 SET ROLE regress_snowflake_nobody;
-SET snowflake.max_run = 1;
 SET snowflake.node_name = 'mine';
 SET snowflake.datacenter = 1;
 SET snowflake.lease_duration = '1h';

@@ -945,7 +945,7 @@ CREATE FUNCTION snowflake_get_status(
     OUT state pg_catalog.text, OUT node pg_catalog.text, OUT worker integer, OUT lease_id bigint,
     OUT window_start pg_catalog.timestamptz, OUT window_end pg_catalog.timestamptz, OUT ids_flow_for interval,
     OUT last_id bigint, OUT lead interval, OUT clock_lead interval, OUT clock_bridged bigint, OUT keeper_pid integer,
-    OUT ids_taken bigint, OUT ids_returned bigint, OUT runs_taken bigint, OUT clock_waits bigint, OUT lease_waits bigint,
+    OUT ids_taken bigint, OUT clock_waits bigint, OUT lease_waits bigint,
     OUT failed_calls bigint, OUT failed_segment_calls bigint, OUT clock_steps_back bigint, OUT leases_acquired bigint,
     OUT registry_here boolean, OUT registry_answers bigint, OUT registry_failures bigint,
     OUT answer_seconds double precision, OUT since_answer_seconds double precision, OUT ranges_failing boolean,
@@ -959,7 +959,7 @@ consistent read.';
 
 CREATE VIEW snowflake_status AS
     SELECT s.state, s.node, s.worker, s.lease_id, s.window_start, s.window_end, s.ids_flow_for, s.last_id, s.lead, s.keeper_pid,
-           s.ids_taken OPERATOR(pg_catalog.-) s.ids_returned AS ids_taken, s.runs_taken, s.clock_waits, s.lease_waits,
+           s.ids_taken, s.clock_waits, s.lease_waits,
            s.clock_steps_back, s.leases_acquired, s.last_error, s.last_error_code, s.last_error_at, s.end_of_life, s.advice,
            s.clock_lead, s.clock_bridged, s.horizon, s.horizon_age, s.horizon_pid, p.gid AS horizon_gid,
            coalesce(s.horizon_since, p.prepared) AS horizon_since
@@ -989,8 +989,7 @@ COMMENT ON COLUMN snowflake_status.lead IS
     'if the tick is not ahead.';
 COMMENT ON COLUMN snowflake_status.keeper_pid IS 'Process id of the keeper, null if none runs';
 COMMENT ON COLUMN snowflake_status.ids_taken IS
-    'Numbers that sessions have issued, or lost with a run, since the server was started';
-COMMENT ON COLUMN snowflake_status.runs_taken IS 'How often sessions took numbers';
+    'Ids that sessions have taken since the server was started';
 COMMENT ON COLUMN snowflake_status.clock_waits IS 'Calls that waited for the clock';
 COMMENT ON COLUMN snowflake_status.lease_waits IS
     'Calls that waited for a lease or for an extension of the window';
@@ -1041,8 +1040,6 @@ CREATE VIEW snowflake_metrics AS
            coalesce(s.clock_bridged, 0::bigint) AS clock_bridged_total,
            s.clock_steps_back AS clock_steps_back_total,
            s.ids_taken AS ids_taken_total,
-           s.ids_returned AS ids_returned_total,
-           s.runs_taken AS runs_taken_total,
            s.clock_waits AS clock_waits_total,
            s.lease_waits AS lease_waits_total,
            s.failed_calls AS failed_calls_total,
@@ -1096,11 +1093,7 @@ COMMENT ON COLUMN snowflake_metrics.clock_bridged_total IS
 COMMENT ON COLUMN snowflake_metrics.clock_steps_back_total IS
     'Steps back of the clock after which another worker id was acquired';
 COMMENT ON COLUMN snowflake_metrics.ids_taken_total IS
-    'Numbers that sessions have taken since the server was started, including '
-    'ids_returned_total';
-COMMENT ON COLUMN snowflake_metrics.ids_returned_total IS
-    'Numbers that sessions took and returned unused. Sessions can take these numbers again.';
-COMMENT ON COLUMN snowflake_metrics.runs_taken_total IS 'How often sessions took numbers';
+    'Ids that sessions have taken since the server was started';
 COMMENT ON COLUMN snowflake_metrics.clock_waits_total IS 'Calls that waited for the clock';
 COMMENT ON COLUMN snowflake_metrics.lease_waits_total IS
     'Calls that waited for a lease or for an extension of the window';

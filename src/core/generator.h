@@ -1,10 +1,10 @@
 // The generator, which decides the next ids: Take(state, now, want) -> (outcome, run).
 //
 // 1. Inside a window no (tick, sequence) pair is issued twice: (last_tick, next_sequence) only
-//    rises, except for numbers that return unissued.
+//    rises, except for numbers of the open run that nobody issued (open_run.h).
 // 2. No tick outside [window_start, window_end) is ever used, nor one that the layout cannot hold.
 // 3. A tick is ahead of the clock by at most max_lead.
-// 4. The state changes only with numbers that are taken, returned or sealed, and with the lease.
+// 4. The state changes only with numbers that are taken, given back or sealed, and with the lease.
 //
 // Locking: the server calls it under the generator's lock.
 #pragma once
@@ -22,9 +22,7 @@ struct Generator {
   Tick last_tick;         // outlives the lease
   int64_t next_sequence;  // the numbers of last_tick below this one are gone
   bool open;              // whether ids may be issued under the lease
-  // Nothing before this is issued under the lease from now on: Seal().
-  Tick sealed_tick;
-  int64_t sealed_sequence;
+  Tick sealed_tick;       // nothing before it is issued under the lease from now on: Seal()
 };
 
 // Settings, in the layout's measures.
@@ -105,32 +103,17 @@ constexpr Decision Take(Generator *g, Tick now, int64_t want, const Terms &terms
       Outcome::kRun, {tick, g->lease.worker, static_cast<int32_t>(sequence), static_cast<int32_t>(count)}, tick - now};
 }
 
-// Takes back the unissued end of a run, so that a session that leaves a tick wastes none of it.
-// False: numbers above it were taken meanwhile, or the lease is another one, so it is lost.
-constexpr bool ReturnRun(Generator *g, const Secret &secret, const Run &rest) {
-  if (!g->open || g->lease.secret != secret || rest.tick != g->last_tick ||
-      int64_t{rest.sequence} + rest.count != g->next_sequence)
-    return false;
-  if (rest.tick < g->sealed_tick || (rest.tick == g->sealed_tick && rest.sequence < g->sealed_sequence)) return false;
-  g->next_sequence = rest.sequence;
-  return true;
-}
-
 struct Position {
   Tick tick;
   int64_t sequence;
 };
 
 // Returns the next number for a clock that shows `now`, beyond the tick's if those are used up, and
-// fixes it: nothing before it is issued then, even if the clock steps back or numbers return.
+// fixes it: nothing before it is issued then, even if the clock steps back.
 constexpr Position Seal(Generator *g, Tick now) {
   const Tick earliest = EarliestLeft(*g);
-  const Tick tick = earliest > now ? earliest : now;
-  int64_t sequence = tick == g->last_tick ? g->next_sequence : 0;
-  if (tick == g->sealed_tick && sequence < g->sealed_sequence) sequence = g->sealed_sequence;
-  g->sealed_tick = tick;
-  g->sealed_sequence = sequence;
-  return {tick, sequence};
+  g->sealed_tick = earliest > now ? earliest : now;
+  return {g->sealed_tick, g->sealed_tick == g->last_tick ? g->next_sequence : 0};
 }
 
 // The lease's highest tick that may have been used, which its release reports.
@@ -169,7 +152,6 @@ constexpr void Open(Generator *g, const Layout &layout, const Lease &lease) {
   g->last_tick = lease.window_start - 1;
   g->next_sequence = layout.sequence_count();
   g->sealed_tick = lease.window_start;
-  g->sealed_sequence = 0;
   g->open = true;
 }
 
@@ -179,13 +161,11 @@ constexpr Retired Close(Generator *g) {
   return {g->lease.lease_id, g->lease.secret, g->lease.worker, LastTickOfLease(*g), g->lease.window_end, false};
 }
 
-// Every id from now on is of a later tick, also if a run returns. If that is beyond the window, ids
-// wait for an extension.
+// Every id from now on is of a later tick. If that is beyond the window, ids wait for an extension.
 constexpr void RaiseTo(Generator *g, Tick tick) {
   if (!g->open || g->last_tick > tick) return;
   g->last_tick = tick;
   g->next_sequence = g->layout.sequence_count();
-  Seal(g, tick);
 }
 
 // An answer that overtakes another does not shorten a window in use.

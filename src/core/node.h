@@ -109,20 +109,6 @@ constexpr void Resume(NodeState *node, const ClockReading &reading, const ClockP
 
 // --- Calls ---
 
-// How many numbers a process takes at once: 1 first in a tick of the clock, then twice as many.
-struct RunSizing {
-  Tick tick;
-  int64_t count;
-
-  constexpr int64_t Next(Tick now, int64_t ahead, int64_t most) {
-    count = tick == now ? count * 2 : 1;
-    tick = now;
-    if (count < ahead) count = ahead;
-    if (count > most) count = most;
-    return count;
-  }
-};
-
 // Take() of the generator, with a request to the keeper for what is missing.
 constexpr Decision TakeOrAsk(NodeState *node, int64_t want, const Terms &terms) {
   Generator *g = &node->generator;

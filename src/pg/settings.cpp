@@ -118,8 +118,6 @@ void DefineSettings(bool preloading, const SettingHooks &hooks) {
   DefineInt("snowflake.sequence_jitter", "A fresh tick starts at a random sequence number below this.",
             "0 or a power of two; 0 starts every tick at 0.", &settings.sequence_jitter, 128, 0, kMaxJitter, PGC_SIGHUP,
             0, CheckJitter);
-  DefineInt("snowflake.max_run", "Maximum number of sequence numbers that a session takes at once.",
-            "1 keeps ids in exact call order across sessions.", &settings.max_run, 256, 1, 1 << 20, PGC_SUSET);
   DefineInt("snowflake.start_timeout", "How long a call waits for a lease.", nullptr, &settings.start_timeout_ms, 5000,
             0, 60 * 60 * 1000, PGC_USERSET, GUC_UNIT_MS);
   // Only the postmaster can make its own variables; these may be set without preloading, too.

@@ -129,7 +129,7 @@ sub writes { my ($most) = @_; return join '', map { one(@writes)->() . pause() }
 sub transaction
 {
 	my $level = one('READ COMMITTED', 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE');
-	my $body = "BEGIN ISOLATION LEVEL $level;\n" . one('', "SET LOCAL snowflake.max_run = 1;\n") . pause() . writes(3);
+	my $body = "BEGIN ISOLATION LEVEL $level;\n" . pause() . writes(3);
 	my $end = rand();
 	return "${body}COMMIT;\n" if $end < 0.65;
 	return "${body}ROLLBACK;\n" if $end < 0.8;

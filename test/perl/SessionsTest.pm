@@ -1,16 +1,18 @@
 # What the tests of many sessions share: a server for them, scripts that start at the same time, and
-# calls whose order is known.
+# sessions whose calls are recorded, to compare the order of calls with the order of ids.
 package SessionsTest;
 
 use strict;
 use warnings;
 
 use Exporter 'import';
+use List::Util qw(sum0);
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-our @EXPORT = qw($each $max_lead_ms sessions_server run_together call_order tick_order counted_calls);
+our @EXPORT = qw($each $max_lead_ms sessions_server run_together prepare_recording start_recording stop_recording recorded
+  compare_calls calls_in_order);
 
 our $max_lead_ms = 5;
 
@@ -18,19 +20,21 @@ our $max_lead_ms = 5;
 # slow. Other counts depend on it.
 our $each = 5000 * (int(at_length(20, 50) / slowness()) || 1);
 
-# With a table at which sessions wait, and a layout unless it is the default one.
+# With a table at which sessions wait, and a layout unless it is the default one. Options: as for
+# new_server().
 sub sessions_server
 {
-	my ($name, $layout) = @_;
-	my $server = new_server($name, patient => 1, conf => q{
+	my ($name, $layout, %options) = @_;
+	my $server = new_server($name, patient => 1, %options, conf => q{
 log_statement = none
 max_connections = 60
 max_worker_processes = 24
 max_parallel_workers = 20
+max_prepared_transactions = 20
 shared_buffers = 256MB
 work_mem = 128MB
 autovacuum = off
-});
+} . ($options{conf} // ''));
 	start_server($server);
 	$server->safe_psql('postgres', 'CREATE EXTENSION snowflake; CREATE TABLE gate ()');
 	$server->safe_psql('postgres', 'INSERT INTO snowflake_layout (epoch_ms, tick_us, timestamp_bits, datacenter_bits, worker_bits,'
@@ -69,53 +73,146 @@ sub run_together
 	return $good == @scripts;
 }
 
-# From [start, end, id] of many calls: how many have an id that is not above the id of every call
-# that ended before they began, and by how many ticks the worst of them is below.
-sub order_broken
+# --------------------------------------------------------------------------------------------------
+# Sessions whose calls are recorded, by test/c/order.c
+# --------------------------------------------------------------------------------------------------
+
+# Of a session's calls of record_calls(), some transactions are prepared in between.
+my $recorded_script = q{
+\set VERBOSITY verbose
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+SET max_parallel_workers_per_gather = 2; SET parallel_leader_participation = off;
+SELECT format('ROLLBACK PREPARED %L', gid) FROM pg_prepared_xacts WHERE gid = 'order_' || :'n' \gexec
+} . q{
+CALL record_calls(:'folder', :n, :calls / 4, :every);
+BEGIN;
+SELECT FROM record_some(:'folder', :n);
+PREPARE TRANSACTION :'gid';
+SELECT FROM record_some(:'folder', :n);
+COMMIT PREPARED :'gid';
+} x 4;
+
+# Prepares a server for so many sessions: functions, tables and a folder for the records.
+sub prepare_recording
 {
-	my ($calls, $timestamp_shift) = @_;
-	my @events = sort { $a->[0] <=> $b->[0] || $a->[1] <=> $b->[1] }
-	  map { ([ $_->[0], 0, $_ ], [ $_->[1], 1, $_ ]) } @$calls;
-	my ($highest, $broken, $worst_ticks, %floor) = (-1, 0, 0);
-	for my $event (@events)
-	{
-		my $id = $event->[2][2];
-		if (!$event->[1]) { $floor{$id} = $highest; next; }
-		my $floor = delete $floor{$id};
-		if ($id <= $floor)
-		{
-			$broken++;
-			my $ticks = ($floor >> $timestamp_shift) - ($id >> $timestamp_shift);
-			$worst_ticks = $ticks if $ticks > $worst_ticks;
-		}
-		$highest = $id if $id > $highest;
-	}
-	return ($broken, $worst_ticks);
+	my ($server, $sessions) = @_;
+	my $folder = $server->basedir . '/calls';
+	mkdir $folder or die "$folder: $!";
+	append_to_file("$folder/script.sql", $recorded_script);
+	append_to_file("$folder/rows", join '', map { "$_\n" } 1 .. 20);
+	my $file = "$ENV{SNOWFLAKE_TEST_C}/order";
+	$server->safe_psql('postgres', qq{
+CREATE PROCEDURE record_calls(folder text, session int, calls bigint, every_ms bigint) LANGUAGE c AS '$file';
+CREATE FUNCTION record_some(folder text, session int) RETURNS void LANGUAGE c AS '$file';
+CREATE TABLE big AS SELECT i FROM generate_series(1, 300) i;
+ALTER TABLE big SET (parallel_workers = 2);
+ANALYZE big} . join '', map { "; CREATE UNLOGGED TABLE $_ (id bigint DEFAULT snowflake_nextval(), n int)" } tables_of($sessions));
+	my $recording = { server => $server, sessions => $sessions, folder => $folder, runs => [] };
+	# Beside the records, so that the folder's only other content is what this needs.
+	system('g++', '-std=gnu++17', '-O2', 'test/proof/order.cpp', '-o', "$folder/compare") == 0 or die "order.cpp does not build\n";
+	return $recording;
 }
 
-# By the counter, which gives the exact order of the calls.
-sub call_order { my ($calls, $shift) = @_; return order_broken([ map { [ @$_[ 0, 4, 2 ] ] } @$calls ], $shift); }
+sub tables_of { my ($sessions) = @_; return map { ("rows_$_", "copied_$_") } 1 .. $sessions; }
 
-# By the clock, which gives the order of calls that are more than a tick of 1 ms apart.
-sub tick_order { my ($calls, $shift) = @_; return order_broken([ map { [ $_->[1] - 1000, $_->[3], $_->[2] ] } @$calls ], $shift); }
-
-# Sessions that record a shared counter and the clock before and after each call: [counter, us, id,
-# us, counter].
-sub counted_calls
+# The bits of an id that are the worker id, of the datacenter and in it.
+sub worker_mask
 {
-	my ($server, $sessions, $calls, $settings) = @_;
-	$server->safe_psql('postgres', 'DROP SEQUENCE IF EXISTS counter; CREATE SEQUENCE counter');
-	my $clock = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
-	my @scripts;
-	for my $i (1 .. $sessions)
+	my ($server) = @_;
+	return $server->safe_psql('postgres', q{SELECT ((1::bigint << datacenter_bits + worker_bits) - 1)
+		<< CASE WHEN sequence_first THEN 0 ELSE sequence_bits END FROM snowflake_get_layout()});
+}
+
+# Starts the sessions, all at the same time. Each ends after so many calls, or goes on, in one
+# connection after the other, until stop_recording(). Options: calls => of all sessions together;
+# every_ms => between two turns.
+sub start_recording
+{
+	my ($recording, %options) = @_;
+	my ($server, $folder) = @$recording{qw(server folder)};
+	my $calls = int(($options{calls} // 1e6) / $recording->{sessions});
+	unlink glob "$folder/{stop,go}";
+	for my $n (1 .. $recording->{sessions})
 	{
-		$server->safe_psql('postgres', "DROP TABLE IF EXISTS counted_$i; CREATE UNLOGGED TABLE counted_$i (s int, b bigint, id bigint, a bigint, e int)");
-		push @scripts, "$settings; INSERT INTO counted_$i SELECT nextval('counter'), $clock, snowflake_nextval(), $clock, nextval('counter')"
-		  . " FROM generate_series(1, $calls)";
+		push @{ $recording->{runs} },
+		  IPC::Run::start(
+			[
+				'bash', '-c', 'cd "$1" && exec {nothing}<> <(:) || exit; while kill -0 "$3" 2>/dev/null; do '
+				  . 'psql -XAtq -v ON_ERROR_STOP=1 "${@:4}" -d "$2" -f script.sql >>out 2>>err </dev/null; '
+				  . ($options{calls} ? 'break' : '[ ! -e stop ] || break; read -rt 0.1 -u "$nothing"') . '; done; true',
+				'bash', $folder, $server->connstr('postgres'), $$, '-v', "folder=$folder", '-v', "n=$n", '-v', "gid=order_$n",
+				'-v', "calls=$calls", '-v', 'every=' . ($options{every_ms} // 0)
+			],
+			'<', '/dev/null', '>', "$folder/bash.$n", '2>&1');
 	}
-	ok(run_together($server, @scripts), 'all sessions end well');
-	my $union = join ' UNION ALL ', map { "SELECT * FROM counted_$_" } 1 .. $sessions;
-	return [ map { [ split /\|/ ] } split /\n/, $server->safe_psql('postgres', $union) ];
+	wait_until('all sessions', sub {
+		$server->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'CALL record_calls%'}) == $recording->{sessions};
+	});
+	append_to_file("$folder/go", '');
+	return;
+}
+
+# Waits for the end of all sessions. Returns their errors.
+sub stop_recording
+{
+	my ($recording, %options) = @_;
+	append_to_file("$recording->{folder}/stop", '') unless $options{wait};
+	$_->finish for @{ $recording->{runs} };
+	$recording->{runs} = [];
+	return errors_of($recording);
+}
+
+sub errors_of
+{
+	my ($recording) = @_;
+	my $file = "$recording->{folder}/err";
+	return -e $file ? slurp_file($file) =~ /^(psql:.*(?:ERROR|FATAL|PANIC|error):? .*)$/mg : ();
+}
+
+# How many calls the sessions have recorded by now, or a few more.
+sub recorded
+{
+	my ($recording) = @_;
+	# The blocks that a file has are those that were written.
+	return sum0(map { (stat)[12] * 512 / 32 } grep { !/\.ids$/ } glob "$recording->{folder}/[0-9]*");
+}
+
+# Compares what was recorded of one extension, by default the present one. Returns a hash: calls,
+# ids, twice, fell, across, allowed, near, and how many calls of each kind there were.
+sub compare_calls
+{
+	my ($recording, %options) = @_;
+	my $server = $recording->{server};
+	my $extension = $options{extension} // $server->safe_psql('postgres', q{SELECT 'snowflake_nextval()'::regprocedure::oid});
+	my $mask = $options{mask} // worker_mask($server);
+	my ($out, $error) = ('', '');
+	my $run = IPC::Run::start([ 'bash', '-c', 'cd "$1" && exec ./compare "$2" steps "$3".*', 'bash', $recording->{folder}, $mask, $extension ],
+		'<', '/dev/null', '>', \$out, '2>', \$error);
+	$run->finish or die "compare: $error\n";
+	my @lines = split /\n/, $out;
+	my %found;
+	(@found{qw(calls ids twice fell across allowed near)}, my @kinds) = split / /, pop @lines;
+	$found{kinds} = { map { split /=/ } @kinds };
+	diag($_) for @lines;
+	return \%found;
+}
+
+# Records so many calls, of sessions that do all there is, and checks that their ids are in the order
+# of the calls. Returns what compare_calls() returns.
+sub calls_in_order
+{
+	my ($recording, $calls, $what) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	start_recording($recording, calls => $calls);
+	is(join("\n", stop_recording($recording, wait => 1)), '', "$what: no call fails");
+	my $found = compare_calls($recording);
+	is($found->{fell} + $found->{across}, 0, "... of $found->{calls} calls none gets an id below that of a call that ended before it began (G2)");
+	is($found->{twice}, 0, "... of $found->{ids} ids none is issued twice (G1)");
+	is(scalar(keys %{ $found->{kinds} }), 11, '... in all ways to call');
+	cmp_ok($found->{near}, '>', $found->{calls} / 2000, '... while other sessions call, too');
+	figures('%s: %d calls, %d within 10 us of another session\'s; %d ids; %d calls out of order, %d ids twice',
+		$what, @$found{qw(calls near ids)}, $found->{fell} + $found->{across}, $found->{twice});
+	return $found;
 }
 
 1;

@@ -206,7 +206,6 @@ class Session {
     connection_ = PQconnectdb(conninfo_.c_str());
     last_id_ = last_number_ = kNone;
     if (PQstatus(connection_) != CONNECTION_OK) return false;
-    if (Random(4) == 0) Execute("SET snowflake.max_run = 1");
     return true;
   }
 

@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/open_run.h"
 #include "length.h"
 #include "opened.h"
 
@@ -22,8 +23,8 @@ namespace {
 constexpr Terms kTerms = {5, 0};
 
 bool Same(const Lease &a, const Lease &b) {
-  return a.lease_id == b.lease_id && std::memcmp(&a.secret, &b.secret, sizeof(Secret)) == 0 &&
-         a.worker == b.worker && a.window_start == b.window_start && a.window_end == b.window_end;
+  return a.lease_id == b.lease_id && std::memcmp(&a.secret, &b.secret, sizeof(Secret)) == 0 && a.worker == b.worker &&
+         a.window_start == b.window_start && a.window_end == b.window_end;
 }
 
 bool Same(const Generator &a, const Generator &b) {
@@ -129,9 +130,9 @@ TEST(Take, AnEmptyWindowGivesNothing) {
 // G7: the last id is the layout's largest, and none follows it, whatever the clock shows.
 TEST(Take, TheLastIdIsTheMaximumThenTheTimeIsUsedUp) {
   const Layout layouts[] = {kDefaultLayout,
-                            {0, 1000, 41, 0, 13, 10, false},   // from the sign bit on
-                            {0, 10000, 39, 0, 16, 8, true},    // the sequence above the worker
-                            {0, 1000, 41, 0, 5, 7, false},     // 53 bits
+                            {0, 1000, 41, 0, 13, 10, false},  // from the sign bit on
+                            {0, 10000, 39, 0, 16, 8, true},   // the sequence above the worker
+                            {0, 1000, 41, 0, 5, 7, false},    // 53 bits
                             {0, 86400000000, 9, 2, 3, 1, true}};
   for (const Layout &layout : layouts) {
     const Tick last = layout.max_tick();
@@ -162,57 +163,14 @@ TEST(Take, NoWindowReachesBeyondTheLayout) {
 TEST(Take, OnlyAFreshTickOfTheClockIsJittered) {
   const Terms jittered = {5, 77};
   Generator g = Opened(kDefaultLayout, 3, 100, 200);
-  ExpectRun(Take(&g, 98, 1, jittered), 100, 0, 1, 2);           // borrowed from the lead
-  ExpectRun(Take(&g, 100, 1, jittered), 100, 1, 1, 0);          // begun
-  ExpectRun(Take(&g, 105, 5000, jittered), 105, 77, 4019, 0);   // fresh
-  ExpectRun(Take(&g, 105, 1, jittered), 106, 0, 1, 1);          // borrowed
-  ExpectRun(Take(&g, 106, 1, jittered), 106, 1, 1, 0);          // the clock has caught up with it
+  ExpectRun(Take(&g, 98, 1, jittered), 100, 0, 1, 2);          // borrowed from the lead
+  ExpectRun(Take(&g, 100, 1, jittered), 100, 1, 1, 0);         // begun
+  ExpectRun(Take(&g, 105, 5000, jittered), 105, 77, 4019, 0);  // fresh
+  ExpectRun(Take(&g, 105, 1, jittered), 106, 0, 1, 1);         // borrowed
+  ExpectRun(Take(&g, 106, 1, jittered), 106, 1, 1, 0);         // the clock has caught up with it
   ExpectRun(Take(&g, 107, 1, jittered), 107, 77, 1, 0);
   Generator first = Opened(kDefaultLayout, 3, 100, 200);
-  ExpectRun(Take(&first, 100, 1, jittered), 100, 77, 1, 0);     // the window's first tick
-}
-
-TEST(ReturnRun, TheUnusedEndIsTakenAgain) {
-  Generator g = Opened(kDefaultLayout, 7, 100, 200);
-  ExpectRun(Take(&g, 100, 256, kTerms), 100, 0, 256, 0);
-  EXPECT_TRUE(ReturnRun(&g, g.lease.secret, {100, 7, 10, 246}));
-  ExpectRun(Take(&g, 100, 4, kTerms), 100, 10, 4, 0);
-  // Also a borrowed tick, when the clock has come closer.
-  Generator full = Opened(kDefaultLayout, 7, 100, 200);
-  Take(&full, 100, 4096, kTerms);
-  ExpectRun(Take(&full, 100, 256, kTerms), 101, 0, 256, 1);
-  EXPECT_TRUE(ReturnRun(&full, full.lease.secret, {101, 7, 200, 56}));
-  ExpectRun(Take(&full, 101, 256, kTerms), 101, 200, 256, 0);
-}
-
-TEST(ReturnRun, NothingComesBackFromUnderOthersOrAnotherLease) {
-  Generator g = Opened(kDefaultLayout, 7, 100, 200);
-  Take(&g, 100, 256, kTerms);
-  Take(&g, 100, 1, kTerms);  // another session's
-  Generator before = g;
-  EXPECT_FALSE(ReturnRun(&g, g.lease.secret, {100, 7, 10, 246}));
-  EXPECT_TRUE(Same(g, before));
-
-  Generator later = Opened(kDefaultLayout, 7, 100, 200);
-  Take(&later, 100, 256, kTerms);
-  Take(&later, 101, 256, kTerms);
-  before = later;
-  EXPECT_FALSE(ReturnRun(&later, later.lease.secret, {100, 7, 10, 246}));
-  EXPECT_TRUE(Same(later, before));
-
-  Generator other = Opened(kDefaultLayout, 7, 100, 200);
-  const Secret mine = other.lease.secret;
-  Take(&other, 100, 256, kTerms);
-  Lease lease = other.lease;
-  lease.secret.bytes[15] = 1;
-  Open(&other, kDefaultLayout, lease);
-  Take(&other, 100, 256, kTerms);
-  before = other;
-  EXPECT_FALSE(ReturnRun(&other, mine, {100, 7, 10, 246}));
-  EXPECT_TRUE(Same(other, before));
-
-  Close(&other);
-  EXPECT_FALSE(ReturnRun(&other, other.lease.secret, {100, 7, 10, 246}));
+  ExpectRun(Take(&first, 100, 1, jittered), 100, 77, 1, 0);  // the window's first tick
 }
 
 TEST(Terms, MaxLeadIsAtLeastOneTick) {
@@ -474,7 +432,6 @@ class Schedule {
     const Tick watermark = watermark_.try_emplace(worker, kNoWatermark).first->second;
     Lease lease = {};
     lease.lease_id = ++lease_id_;
-    lease.secret = SecretOf(lease_id_);
     lease.worker = worker;
     const Tick wanted = after_step_back ? clock_ : std::max(clock_, FirstUnused(g_, layout_));
     lease.window_start = start_ = WindowStart(wanted, watermark);
@@ -527,31 +484,22 @@ class Schedule {
     runs_.push_back({d.run.worker, d.run.tick, d.run.sequence, d.run.count, before.lease.lease_id});
   }
 
-  static Secret SecretOf(int64_t lease_id) {
-    Secret secret = {};
-    std::memcpy(secret.bytes, &lease_id, sizeof(lease_id));
-    return secret;
-  }
-
-  // A session leaves the end of its run unused, whether or not others have taken runs since.
+  // The newest run was an open one, and ends before all of it is issued.
   void GiveBackOnce() {
-    if (runs_.empty()) return;
-    const size_t since = static_cast<size_t>(Below(std::min<int64_t>(3, static_cast<int64_t>(runs_.size()))));
-    Numbers *run = &runs_[runs_.size() - 1 - since];
-    if (run->count < 2) return;  // at least one was issued
-    const int32_t rest = static_cast<int32_t>(1 + Below(run->count - 1));
-    const bool newest = since == 0 && g_.open && run->lease_id == g_.lease.lease_id;
-    const Generator before = g_;
-    const bool back = ReturnRun(&g_, SecretOf(run->lease_id), {run->tick, run->worker, run->sequence + run->count - rest, rest});
-    ASSERT_EQ(back, newest);
-    if (!back) {
-      ASSERT_TRUE(Same(g_, before));
+    if (runs_.empty() || !g_.open) return;
+    Numbers *run = &runs_.back();
+    if (run->count < 2 || run->count > kMostOfRun || run->lease_id != g_.lease.lease_id || run->tick != g_.last_tick ||
+        run->sequence + run->count != g_.next_sequence)
       return;
-    }
-    run->count -= rest;
-    taken_ -= rest;
-    returned_ += rest;
-    last_id_ = layout_.Pack({run->tick, run->worker, run->sequence + run->count - 1});
+    const int32_t issued = static_cast<int32_t>(1 + Below(run->count - 1));
+    OpenRun open = {};
+    BeginRun(&open, {run->tick, run->worker, static_cast<int32_t>(run->sequence), static_cast<int32_t>(run->count)},
+             issued, 1);
+    ASSERT_EQ(EndRun(&open, &g_), issued);
+    returned_ += run->count - issued;
+    taken_ -= run->count - issued;
+    run->count = issued;
+    last_id_ = layout_.Pack({run->tick, run->worker, static_cast<int32_t>(run->sequence + run->count - 1)});
   }
 
   // A refusal has a reason that is known from outside, and changes nothing.

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/open_run.h"
 #include "random.h"
 
 namespace snowflake {
@@ -97,7 +98,8 @@ TEST(Standing, AWordOfTheFutureCountsAsNone) {
     EXPECT_TRUE(IsOlder({7, 2, kNoWatermark, settle_called_us}, seen, kNowUs));
     NoteStanding(&seen, standing, kNowUs);
     EXPECT_EQ(seen.settle_called_us, 0);
-    EXPECT_FALSE(IsOlder({7, 3, kNoWatermark, 0}, {7, 3, settle_called_us, 1}, kNowUs)) << "seen while the clock was wrong";
+    EXPECT_FALSE(IsOlder({7, 3, kNoWatermark, 0}, {7, 3, settle_called_us, 1}, kNowUs))
+        << "seen while the clock was wrong";
     EXPECT_FALSE(IsOlder({7, 1, kNoWatermark, kNowUs}, {7, 3, settle_called_us, 1}, kNowUs));
   }
   EXPECT_FALSE(IsOlder({7, 2, kNoWatermark, kNowUs + kMaxLeaseUs}, {7, 3, 0, 1}, kNowUs));
@@ -450,8 +452,7 @@ TEST(Node, AsksWithTheWallClockWhereItsOwnIsRefused) {
   NodeState refused = node;
   RefusedForSkew(&refused);
   EXPECT_EQ(AskForWindow(refused, kDuration).now, kNow) << "neither: by turns";
-  EXPECT_EQ(TakeWindow(&node, asked, {asked.now + kMinute, {7, 2, kNoWatermark}}, false),
-            AnswerFault::kNone);
+  EXPECT_EQ(TakeWindow(&node, asked, {asked.now + kMinute, {7, 2, kNoWatermark}}, false), AnswerFault::kNone);
   EXPECT_EQ(Shown(node), kNow + 100 * 24 * kHour) << "it was no mistake";
   EXPECT_FALSE(node.ask_by_wall);
 
@@ -700,7 +701,7 @@ TEST(Limits, MayChangeInAnyWay) {
   const auto below = [&](int64_t limit) { return Below(&random, limit); };
   const auto limits = [&] {
     const int64_t leads_ms[] = {0, 1, 5, 100, 999, 1000, 1001, 9999, 10000};
-    const int64_t bridges_us[] = {0, 1, kUsPerMs, kMinute * kUsPerMs}, leaps_us[] = {0, kUsPerMs, kHour *kUsPerMs};
+    const int64_t bridges_us[] = {0, 1, kUsPerMs, kMinute * kUsPerMs}, leaps_us[] = {0, kUsPerMs, kHour * kUsPerMs};
     return ClockPolicy{leads_ms[below(9)] * kUsPerMs, {bridges_us[below(4)], leaps_us[below(3)]}, below(2) == 0};
   };
   for (int run = 0; run < 300; ++run) {
@@ -730,19 +731,21 @@ TEST(Limits, MayChangeInAnyWay) {
   }
 }
 
-// A returned run does not reopen a raised tick, whoever sealed which number before.
+// Whoever sealed which number before, and however many of the tick are issued.
 TEST(Raise, IsSealed) {
   const Layout layout = {0, 1000, 41, 0, 10, 4, false};
   for (Tick raised = 98; raised <= 103; ++raised) {
     for (Tick sealed = 99; sealed <= 103; ++sealed) {
-      for (int32_t unused = 0; unused <= 16; ++unused) {
+      for (int32_t issued = 1; issued <= 16; ++issued) {
         Generator g = {};
         Open(&g, layout, {1, {}, 3, 99, 200});
         const Decision d = Take(&g, 100, 16, {5, 0});
         ASSERT_EQ(d.run.count, 16);
+        OpenRun open = {};
+        BeginRun(&open, d.run, issued, 1);
+        EndRun(&open, &g);
         if (sealed > 99) Seal(&g, sealed);
         RaiseTo(&g, raised);
-        ReturnRun(&g, {}, {100, 3, 16 - unused, unused});
         const Decision next = Take(&g, 100, 1, {5, 0});
         ASSERT_EQ(next.outcome, Outcome::kRun);
         EXPECT_GT(next.run.tick, raised);
@@ -750,16 +753,6 @@ TEST(Raise, IsSealed) {
       }
     }
   }
-}
-
-TEST(Node, IsHungrierTheMoreItIsAskedInOneTick) {
-  RunSizing sizing = {};
-  EXPECT_EQ(sizing.Next(5, 1, 256), 1);
-  EXPECT_EQ(sizing.Next(5, 1, 256), 2);
-  EXPECT_EQ(sizing.Next(5, 1, 256), 4);
-  EXPECT_EQ(sizing.Next(6, 1, 256), 1);
-  EXPECT_EQ(sizing.Next(6, 100, 256), 100) << "what is sure to be asked for";
-  EXPECT_EQ(sizing.Next(6, 1, 150), 150) << "max_run";
 }
 
 }  // namespace

@@ -1,14 +1,13 @@
-// A process's run, the calls that take one, and what they wait for.
+// Issues ids from the open run (core/open_run.h), opens runs, and waits for what is missing.
 //
-// 1. A run's numbers were taken from the generator under its lock, so no other process has them.
-//    That holds after the lease, too: its release reports a last tick that is not below the run's.
-//    The rest of a run is forgotten here before it goes back under the lock, or it is lost.
-// 2. A run is used only within the tick of the node's clock in which it was taken, even if its
-//    numbers are of another tick. So it is ahead of that clock by no more than when it was taken
-//    (G3), and ids of calls more than a tick apart are in order across sessions (G2). The monotonic
-//    clock decides when the tick ends, so no step of the wall clock makes a run last longer or
-//    usable again (G9). A call reads one clock once and divides nothing.
-// 3. A run is used only within its transaction, whose first id is noted with it (core/horizon.h).
+// 1. A process issues from a run without the lock only within the tick of the node's clock in which
+//    the run was opened, even if its numbers are of another tick. So an id is ahead of that clock
+//    by no more than when the run was opened (G3). The monotonic clock decides when the tick ends,
+//    so no step of the wall clock makes a run last longer (G9). A call reads one clock once.
+// 2. It does so only in a transaction whose first id it took under the lock, and noted there
+//    (core/horizon.h).
+// 3. A call that joins the run of others judges nothing. What it cannot take from that run, it
+//    leaves to TakeOrAsk(), by a reading of both clocks.
 #include "pg/issue/issue.h"
 
 #include "pg/database_layout.h"
@@ -22,32 +21,45 @@
 
 namespace snowflake {
 namespace {
+// What this process knows of an open run.
 struct {
-  int64_t until_us;  // usable before, by SteadyUs()
-  int64_t next_id;
-  int64_t step;  // from one sequence number to the next
-  int32_t left;
-  uint32_t lxid;  // the transaction that took it
-  Run taken;      // where its rest goes back
-  Secret secret;
+  std::atomic<uint64_t> *word;
+  uint64_t serial;  // 0: of none
+  int64_t until_us;
+  int64_t first_id;  // the first that anybody issues from it
+  int64_t step;      // from one sequence number to the next
+  int32_t count;
+  int32_t most;   // for one call
+  uint32_t lxid;  // the transaction whose first id is noted
 } run;
 
 int64_t last_id = -1;
 
-RunSizing sizing = {};
-
 // A clock that does not move for this long is broken, not slow.
 constexpr int64_t kClockStandsUs = 1000 * 1000;
 
-void DropRun() { run.left = 0; }
+void ForgetRun() { run.serial = 0; }
 
-inline bool RunIsUsable() { return run.left > 0 && run.lxid == LocalXid(MyProc) && SteadyUs() < run.until_us; }
+// Numbers of a run: how many, and how many were issued before. None: it cannot be used any more.
+struct Share {
+  int32_t first;
+  int32_t count;
+};
 
-// What one attempt at the generator showed.
-struct RunAttempt {
+inline Share TakeShare(int32_t most) {
+  Share share = {0, 0};
+  if (run.serial != 0 && run.lxid == LocalXid(MyProc) && SteadyUs() < run.until_us)
+    share.count = Issue(run.word, run.serial, run.count, Min(most, run.most), &share.first);
+  return share;
+}
+
+// What one attempt showed.
+struct Attempt {
   Decision decision;
+  Share share;      // of the run, for kRun
+  uint64_t serial;  // of the run
+  int64_t until_us;
   Layout layout;
-  Secret secret;
   Tick max_lead;
   int64_t clock_us;   // what the node's clock showed, ...
   int64_t steady_us;  // ... and when
@@ -58,69 +70,95 @@ struct RunAttempt {
   bool keeper_missing;
 };
 
-RunAttempt TakeRun(NodeBlock *node, Oid extension, int64_t ahead) {
+void NoteShare(const OwnSlot &own, const Layout &layout, const Run &taken, int32_t first) {
+  NoteFirstId(own.slot, MyDatabaseId, own.by, own.is_leaders,
+              layout.Pack({taken.tick, taken.worker, taken.sequence + first}));
+}
+
+// Issues from the run that another process, or an earlier transaction, has opened.
+bool JoinRun(NodeBlock *node, Oid extension, const OwnSlot &own, int64_t steady_us, int32_t most, Attempt *attempt) {
+  OpenRun *open = &node->run;
+  const auto is_over = [&] { return steady_us >= open->until_us.load(std::memory_order_relaxed); };
+  if (is_over()) return false;
+  WithLock(node, LW_EXCLUSIVE, [&] {
+    const Generator &g = node->state.generator;
+    if (node->extension != extension || is_over()) return;
+    attempt->share.count =
+        Issue(&open->word, open->serial, open->run.count, Min(most, MostAtOnce(g.layout)), &attempt->share.first);
+    if (attempt->share.count == 0) return;
+    attempt->decision = {Outcome::kRun, open->run, 0};
+    attempt->serial = open->serial;
+    attempt->until_us = open->until_us.load(std::memory_order_relaxed);
+    attempt->layout = g.layout;
+    attempt->keeper_missing = node->keeper_pid == 0;
+    NoteShare(own, g.layout, open->run, attempt->share.first);
+  });
+  return attempt->share.count > 0;
+}
+
+void OpenNextRun(NodeBlock *node, Oid extension, const OwnSlot &own, int32_t most, Attempt *attempt) {
   const ClockReading reading = ReadClocks();
   const uint32 random = pg_prng_uint32(&pg_global_prng_state);
-  const int64_t max_run = settings.max_run;
-  // How many ids a transaction needs says nothing about the next one.
-  if (run.lxid != LocalXid(MyProc)) sizing = {};
-  const Run rest = {run.taken.tick, run.taken.worker, run.taken.sequence + (run.taken.count - run.left), run.left};
-  DropRun();
-  const OwnSlot own = SlotOfTransaction();
-  KeepPrepared(own);
-  RunAttempt attempt = {};
   WithBox(node, [&](BoxSlot *slot) {
     Generator *g = &node->state.generator;
     Read(&node->state, reading);
-    if (rest.count > 0 && ReturnRun(g, run.secret, rest)) node->counters.ids_returned += rest.count;
-    attempt.keeper_missing = node->keeper_pid == 0;
+    attempt->keeper_missing = node->keeper_pid == 0;
     if (!g->open || node->extension != extension) {
-      attempt.decision.outcome = Outcome::kNoLease;
+      attempt->decision.outcome = Outcome::kNoLease;
       return;
     }
-    attempt.layout = g->layout;
-    attempt.secret = g->lease.secret;
-    attempt.clock_us = node->state.clock.shown_us;
-    attempt.steady_us = node->state.clock.read.steady_us;
-    attempt.now = g->layout.TickAt(attempt.clock_us);
-    attempt.max_lead = MaxLead(node->state, g->layout);
+    attempt->layout = g->layout;
+    attempt->clock_us = node->state.clock.shown_us;
+    attempt->steady_us = node->state.clock.read.steady_us;
+    attempt->now = g->layout.TickAt(attempt->clock_us);
+    attempt->max_lead = MaxLead(node->state, g->layout);
 
-    const Terms terms = {attempt.max_lead,
+    const Terms terms = {attempt->max_lead,
                          static_cast<int64_t>(random % FreshLimit(g->layout, settings.sequence_jitter))};
-    attempt.decision = TakeOrAsk(&node->state, sizing.Next(attempt.now, ahead, max_run), terms);
-    attempt.issued = g->last_tick >= g->lease.window_start;
-    attempt.may_lead = MayLead(node->state);
-    attempt.new_worker = node->state.policy.new_worker;
-    if (attempt.decision.outcome == Outcome::kRun) {
-      const Run &taken = attempt.decision.run;
-      if (slot != nullptr) StoreLastTick(slot, taken.tick);
-      NoteFirstId(own.slot, MyDatabaseId, own.by, own.is_leaders,
-                  g->layout.Pack({taken.tick, taken.worker, taken.sequence}));
-      node->counters.ids_taken += taken.count;
-      ++node->counters.runs_taken;
-    }
+    attempt->decision = TakeOrAsk(&node->state, kMostOfRun, terms);
+    attempt->issued = g->last_tick >= g->lease.window_start;
+    attempt->may_lead = MayLead(node->state);
+    attempt->new_worker = node->state.policy.new_worker;
+    if (attempt->decision.outcome != Outcome::kRun) return;
+    const Run &taken = attempt->decision.run;
+    if (slot != nullptr) StoreLastTick(slot, taken.tick);
+    attempt->share = {0, Min(most, Min(MostAtOnce(g->layout), taken.count))};
+    // One less, because the microseconds of the two clocks do not begin at the same moment.
+    attempt->until_us = attempt->steady_us + g->layout.UnixUsAt(attempt->now + 1) - attempt->clock_us - 1;
+    BeginRun(&node->run, taken, attempt->share.count, attempt->until_us);
+    attempt->serial = node->run.serial;
+    NoteShare(own, g->layout, taken, 0);
   });
+}
+
+Attempt Try(NodeBlock *node, Oid extension, int32_t most) {
+  ForgetRun();
+  const OwnSlot own = SlotOfTransaction();
+  KeepPrepared(own);
+  Attempt attempt = {};
+  if (!JoinRun(node, extension, own, SteadyUs(), most, &attempt)) OpenNextRun(node, extension, own, most, &attempt);
   return attempt;
 }
 
 // The wait for the lock may have outlasted the tick that the clock showed before it.
-bool IsStale(const RunAttempt &attempt) {
+bool IsStale(const Attempt &attempt) {
   return attempt.layout.TickAt(attempt.clock_us + SteadyUs() - attempt.steady_us) > attempt.now;
 }
 
-void KeepRun(NodeBlock *node, const RunAttempt &attempt) {
+Share KeepRun(NodeBlock *node, const Attempt &attempt) {
   // Ids go on while the window lasts, but only a keeper extends it.
   if (attempt.keeper_missing) EnsureKeeper(node);
   const Layout &layout = attempt.layout;
   const Run &taken = attempt.decision.run;
-  // One less, because the microseconds of the two clocks do not begin at the same moment.
-  run.until_us = attempt.steady_us + layout.UnixUsAt(attempt.now + 1) - attempt.clock_us - 1;
-  run.next_id = layout.Pack({taken.tick, taken.worker, taken.sequence});
+  run.word = &node->run.word;
+  run.serial = attempt.serial;
+  run.until_us = attempt.until_us;
+  run.first_id = layout.Pack({taken.tick, taken.worker, taken.sequence});
   run.step = int64_t{1} << layout.sequence_shift();
-  run.left = taken.count;
+  run.count = taken.count;
+  run.most = MostAtOnce(layout);
   run.lxid = LocalXid(MyProc);
-  run.taken = taken;
-  run.secret = attempt.secret;
+  return attempt.share;
 }
 
 // One call's waits.
@@ -144,8 +182,8 @@ void WaitForClock(NodeBlock *node, IdWait *wait, int64_t now_us, int64_t until_u
   if (event == 0) event = WaitEventNamed("SnowflakeClock");
   const int64_t left_us = until_us - now_us;
   if (left_us < kUsPerMs) {
-    // A latch counts in milliseconds, so it would wake the call in the middle of a tick, and a run
-    // that is not used up when its tick ends is lost.
+    // A latch counts in milliseconds, so it would wake the call in the middle of a tick, whose numbers
+    // up to then were lost.
     pgstat_report_wait_start(event);
     pg_usleep(left_us > 1 ? left_us : 1);
     pgstat_report_wait_end();
@@ -202,7 +240,7 @@ const char *WhatToDoAbout(const RegistryError &error) {
 }
 
 // `tried`: the registry was asked for another worker id, and this is its error.
-[[noreturn]] void ReportClockBehind(const RunAttempt &attempt, const RegistryError *tried) {
+[[noreturn]] void ReportClockBehind(const Attempt &attempt, const RegistryError *tried) {
   const int64_t now_us = attempt.clock_us, epoch_us = attempt.layout.epoch_us();
   const int64_t ahead_us = attempt.layout.UnixUsAt(attempt.now + attempt.decision.lead);
   const double behind_s = Seconds(ahead_us - now_us);
@@ -230,7 +268,7 @@ const char *WhatToDoAbout(const RegistryError &error) {
                   errhint("Set the clock right, or wait.")));
 }
 
-void WaitForLease(NodeBlock *node, IdWait *wait, const RunAttempt &attempt) {
+void WaitForLease(NodeBlock *node, IdWait *wait, const Attempt &attempt) {
   if (wait->lease.since_us == 0) CountUp(node, &Counters::lease_waits);
   static uint32 event = 0;
   if (event == 0) event = WaitEventNamed("SnowflakeLease");
@@ -243,14 +281,14 @@ void WaitForLease(NodeBlock *node, IdWait *wait, const RunAttempt &attempt) {
 }
 
 // The wall clock stepped back by more than may be bridged, or the lease begins in the future.
-void HandleClockBehind(NodeBlock *node, IdWait *wait, const RunAttempt &attempt) {
+void HandleClockBehind(NodeBlock *node, IdWait *wait, const Attempt &attempt) {
   // If ids may not be ahead of the clock, another worker id does not help either.
   if (!attempt.new_worker || !attempt.may_lead) ReportClockBehind(attempt, nullptr);
   WithLock(node, LW_EXCLUSIVE, [&] { node->state.new_worker_wanted = true; });
   WaitForLease(node, wait, attempt);
 }
 
-void HandleTickUsedUp(NodeBlock *node, IdWait *wait, const RunAttempt &attempt) {
+void HandleTickUsedUp(NodeBlock *node, IdWait *wait, const Attempt &attempt) {
   if (wait->clock_since_us != 0 && attempt.clock_us <= wait->clock_from_us) {
     const int64_t waited_us = MonotonicUs() - wait->clock_since_us;
     if (waited_us > kClockStandsUs && waited_us > settings.start_timeout_ms * kUsPerMs)
@@ -264,7 +302,7 @@ void HandleTickUsedUp(NodeBlock *node, IdWait *wait, const RunAttempt &attempt) 
 }
 
 // Waits for what the first attempt lacked, and tries again. Few calls come here.
-void WaitForRun(NodeBlock *node, Oid fn_oid, Oid extension, int64_t ahead, RunAttempt attempt) {
+Share WaitForRun(NodeBlock *node, Oid fn_oid, Oid extension, int32_t most, Attempt attempt) {
   IdWait wait = {};
   for (;;) {
     switch (attempt.decision.outcome) {
@@ -285,39 +323,34 @@ void WaitForRun(NodeBlock *node, Oid fn_oid, Oid extension, int64_t ahead, RunAt
       case Outcome::kTimeUsedUp: ReportTimeUsedUp(attempt.layout, attempt.clock_us);
     }
     CHECK_FOR_INTERRUPTS();
-    attempt = TakeRun(node, extension, ahead);
+    attempt = Try(node, extension, most);
   }
 }
 
-pg_noinline void NextRun(Oid fn_oid, int64_t ahead) {
+pg_noinline Share TakeShareUnderLock(Oid fn_oid, int32_t most) {
   const Oid extension = CallersExtension(fn_oid);
   NodeBlock *node = ThisNode(fn_oid, extension);
-  OnLayoutChange(DropRun);
+  OnLayoutChange(ForgetRun);
   CHECK_FOR_INTERRUPTS();
-  const RunAttempt attempt = TakeRun(node, extension, ahead);
+  const Attempt attempt = Try(node, extension, most);
   if (likely(attempt.decision.outcome == Outcome::kRun)) return KeepRun(node, attempt);
-  CountFailure(node, &Counters::failed_calls, [&] { WaitForRun(node, fn_oid, extension, ahead, attempt); });
+  Share share = {0, 0};
+  CountFailure(node, &Counters::failed_calls, [&] { share = WaitForRun(node, fn_oid, extension, most, attempt); });
+  return share;
+}
+
+inline Ids Take(Oid fn_oid, int32_t most) {
+  Share share = TakeShare(most);
+  if (unlikely(share.count == 0)) share = TakeShareUnderLock(fn_oid, most);
+  const Ids ids = {run.first_id + run.step * share.first, run.step, share.count};
+  last_id = ids.first + ids.step * (ids.count - 1);
+  return ids;
 }
 
 }  // namespace
 
-int64_t NextId(Oid fn_oid, int64_t ahead) {
-  if (!RunIsUsable()) NextRun(fn_oid, ahead);
-  --run.left;
-  last_id = run.next_id;
-  run.next_id += run.step;
-  return last_id;
-}
-
-Ids NextIds(Oid fn_oid, int32_t most) {
-  if (!RunIsUsable()) NextRun(fn_oid, most);
-  const Ids ids = {run.next_id, run.step, most < run.left ? most : run.left};
-  run.left -= ids.count;
-  run.next_id += ids.step * ids.count;
-  last_id = run.next_id - run.step;
-  return ids;
-}
-
+Ids NextIds(Oid fn_oid, int32_t most) { return Take(fn_oid, most); }
+int64_t NextId(Oid fn_oid) { return Take(fn_oid, 1).first; }
 int64_t LastId() { return last_id; }
 
 }  // namespace snowflake

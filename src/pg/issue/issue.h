@@ -1,12 +1,12 @@
-// Issues ids (section 3): from this process's own run, or from a new run of the node's generator.
+// Issues ids (section 3): numbers of the node's open run, or of a new one.
 #pragma once
 
 #include "pg/pg.h"
 
 namespace snowflake {
-// The next id. The extension is found through `fn_oid`, the SQL function that asks; `ahead` is how
-// many ids the caller is sure to ask for, this one included. Raises the errors of section 9.
-int64_t NextId(Oid fn_oid, int64_t ahead);
+// The extension is found through `fn_oid`, the SQL function that asks. Raises the errors of
+// section 9.
+int64_t NextId(Oid fn_oid);
 
 // Up to `most` ids at one reading of the clock: first, first + step, and so on; at least one.
 struct Ids {

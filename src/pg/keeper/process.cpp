@@ -316,9 +316,11 @@ void Perform(const KeeperStep &step, int64_t now_us) {
 // keeper at the server's next start.
 void TidyUp() {
   int64_t taken = 0;
-  WithLock(keeping.node, LW_SHARED, [&] { taken = keeping.node->counters.ids_taken; });
+  ChangeNode(keeping.node, [&] {
+    taken = keeping.node->counters.ids_taken;
+    ForgetQuestion(&keeping.node->state);
+  });
   if (taken == 0 && GetCurrentTimestamp() - PgStartTime > USECS_PER_DAY) ForgetIssuer(MyDatabaseId);
-  ChangeNode(keeping.node, [] { ForgetQuestion(&keeping.node->state); });
 }
 
 // After the releases. If only the keeper ends, this does nothing. It is not repeated after an

@@ -140,7 +140,7 @@ SNOWFLAKE_FUNCTION(snowflake_copy_nextval) {
     CheckMayExecute(function);
     fcinfo->flinfo->fn_extra = fcinfo->flinfo;
   }
-  PG_RETURN_INT64(NextId(function, 1));
+  PG_RETURN_INT64(NextId(function));
 }
 
 SNOWFLAKE_FUNCTION(snowflake_copy_segment_nextval) {

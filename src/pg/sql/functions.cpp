@@ -68,7 +68,7 @@ SNOWFLAKE_FUNCTION(snowflake_get_layout) {
   PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls)));
 }
 
-SNOWFLAKE_FUNCTION(snowflake_nextval) { PG_RETURN_INT64(NextId(fcinfo->flinfo->fn_oid, 1)); }
+SNOWFLAKE_FUNCTION(snowflake_nextval) { PG_RETURN_INT64(NextId(fcinfo->flinfo->fn_oid)); }
 
 SNOWFLAKE_FUNCTION(snowflake_nextvals) {
   const int32 count = PG_GETARG_INT32(0);
@@ -82,8 +82,7 @@ SNOWFLAKE_FUNCTION(snowflake_nextvals) {
   if (SRF_IS_FIRSTCALL()) SRF_FIRSTCALL_INIT()->max_calls = static_cast<uint64>(count);
   FuncCallContext *context = SRF_PERCALL_SETUP();
   if (context->call_cntr >= context->max_calls) SRF_RETURN_DONE(context);
-  const int64_t left = static_cast<int64_t>(context->max_calls - context->call_cntr);
-  SRF_RETURN_NEXT(context, Int64GetDatum(NextId(fcinfo->flinfo->fn_oid, left)));
+  SRF_RETURN_NEXT(context, Int64GetDatum(NextId(fcinfo->flinfo->fn_oid)));
 }
 
 SNOWFLAKE_FUNCTION(snowflake_currval) {

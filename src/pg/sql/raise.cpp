@@ -1,8 +1,8 @@
 // snowflake_raise() makes all later ids larger; snowflake_renew() is for a machine that was copied
 // with its memory. COMMENT ON has their arguments and errors.
 //
-// 1. Raising returns after the wall clock has passed the id's tick, and after a further tick by
-//    SteadyUs(): no session uses an older run for longer, so later ids are larger.
+// 1. Raising returns after the wall clock has passed the id's tick, and the open run has ended. So
+//    later ids are larger, whichever session takes them.
 // 2. The registry and the generator store the tick for clocks that are behind, here or elsewhere.
 #include "pg/database_layout.h"
 #include "pg/extension.h"
@@ -23,12 +23,6 @@ void WaitAWhile(int64_t ms) {
   WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, static_cast<long>(Min(ms, look_ms)), event);
   ResetLatch(MyLatch);
   CHECK_FOR_INTERRUPTS();
-}
-
-// Waits as long as any session may use a run that it has taken before.
-void WaitForRunsToEnd(int64_t tick_us) {
-  for (const int64_t until_us = SteadyUs() + tick_us; SteadyUs() < until_us;)
-    WaitAWhile((until_us - SteadyUs()) / kUsPerMs + 1);
 }
 
 void WaitUntilPast(const Layout &layout, Tick tick) {
@@ -54,7 +48,6 @@ void RaiseThisNode(Oid extension, const Layout &layout, Tick tick) {
     Generator *g = &node->state.generator;
     if (node->extension == extension && g->layout == layout) RaiseTo(g, tick);
   });
-  WaitForRunsToEnd(layout.tick_us);
 }
 
 }  // namespace
@@ -81,14 +74,9 @@ SNOWFLAKE_FUNCTION(snowflake_raise) {
 SNOWFLAKE_FUNCTION(snowflake_renew) {
   NodeBlock *node = FindNode(MyDatabaseId);
   if (node == nullptr) PG_RETURN_VOID();
-  int64_t tick_us = 0;
-  ChangeNode(node, [&] {
-    ForgetLease(&node->state);
-    tick_us = node->state.generator.layout.tick_us;
-  });
+  ChangeNode(node, [&] { ForgetLease(&node->state); });
   FreeSegments();
   WakeKeeper(node);
-  WaitForRunsToEnd(tick_us);
   PG_RETURN_VOID();
 }
 

@@ -7,19 +7,19 @@
 //
 // Locking: SlotsLock() guards which database has which slot, here and among the segments. It is
 // taken before a node's lock, never after. A node's lock guards everything in NodeBlock below it
-// but the condition variable. No ERROR, palloc or system call under it, so the code under it is a
-// lambda that only computes.
+// but the condition variable and what is atomic. Whatever reads or changes the generator, the clock
+// or the count of ids goes through WithBox() (node_box.h), which ends the open run. No ERROR,
+// palloc or system call under the lock, so the code under it is a lambda that only computes.
 #pragma once
 
 #include "core/node.h"
+#include "core/open_run.h"
 #include "pg/pg.h"
 
 namespace snowflake {
 // They only grow while the server runs, because monitoring computes rates from them.
 struct Counters {
-  int64_t ids_taken;
-  int64_t ids_returned;  // of these
-  int64_t runs_taken;
+  int64_t ids_taken;  // but for those of the open run
   int64_t clock_waits;
   int64_t lease_waits;
   int64_t failed_calls;          // ended by an error or cancelled while they waited for an id, ...
@@ -93,6 +93,7 @@ struct alignas(128) NodeBlock {
   char segments_known[256];    // from the registry, when one was missing
 
   ConditionVariable changed;  // a lease came or went, a window moved, a try failed
+  OpenRun run;
 };
 
 // Both clocks, again if the process was delayed between them.

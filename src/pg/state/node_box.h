@@ -40,10 +40,14 @@ BoxSlot *SlotOf(const NodeBlock *node);
 void KeepInBox(const NodeBlock *node, BoxSlot *slot);
 void KeepHorizonInBox(const NodeBlock *node, const HorizonBlock &horizon, int64_t id, BoxSlot *slot);
 
-// WithLock(), exclusively, with the node's slot in the black box or nullptr.
+// WithLock(), exclusively, after the end of the open run, with the node's slot in the black box or
+// nullptr.
 template <typename Critical>
 inline void WithBox(NodeBlock *node, Critical critical) {
-  WithLock(node, LW_EXCLUSIVE, [&] { critical(SlotOf(node)); });
+  WithLock(node, LW_EXCLUSIVE, [&] {
+    node->counters.ids_taken += EndRun(&node->run, &node->state.generator);
+    critical(SlotOf(node));
+  });
 }
 
 // For what is to outlive a crash: all that the keeper changes, except for its own state.

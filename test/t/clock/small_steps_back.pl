@@ -34,7 +34,6 @@ for my $case ([ '1min', 3, 5, 50, 1000, 59_000 ], [ '0', 3, 5 ])
 	subtest "max_bridge = $max_bridge: while the clock stands ids go on in the last tick" => sub {
 		setting($server, 'snowflake.max_bridge', $max_bridge);
 		my $session = session($server);
-		ask($session, 'SET snowflake.max_run = 1');    # each call reads the clock
 		call($session);
 		my $worker = status($server, 'worker');
 		my $now = some_ms($server) + 100;
@@ -69,7 +68,6 @@ for my $case ([ '1min', 3, 5, 50, 1000, 59_000 ], [ '0', 3, 5 ])
 subtest 'back by up to max_bridge: ids go on at half speed, until the clock has caught up' => sub {
 	setting($server, 'snowflake.max_bridge', '1min');
 	my $session = session($server);
-	ask($session, 'SET snowflake.max_run = 1');
 	my $last = call($session);
 	my $worker = worker_of($last);
 	my $lead = sub { return status($server, 'extract(epoch FROM clock_lead)') };

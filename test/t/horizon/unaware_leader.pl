@@ -27,7 +27,7 @@ my $parallel = 'SET parallel_leader_participation = off; SET parallel_setup_cost
 my $draws = q{WITH d AS MATERIALIZED (SELECT drawn() AS id FROM numbers) SELECT array_agg(id) AS ids, min(id) AS least FROM d};
 sub unaware { my $session = $server->background_psql('postgres', on_error_stop => 0); $session->query_safe($parallel); return $session; }
 # Whether the session has loaded the library: then the library's settings exist.
-sub is_aware { return $_[0]->query_safe(q{SELECT count(*) FROM pg_settings WHERE name = 'snowflake.max_run'}); }
+sub is_aware { return $_[0]->query_safe(q{SELECT count(*) FROM pg_settings WHERE name = 'snowflake.max_lead'}); }
 
 # Prepares a transaction under this name, and returns its lowest id.
 sub prepares

@@ -48,9 +48,9 @@ subtest 'its setting in the configuration file' => sub {
 	is((query_error($server, $db, 'SHOW snowflake.node'))[0], '42704', 'nobody sees it');
 	is((query_error($server, $db, 'SET snowflake.node = 5'))[0], '42602', '... or sets it');
 	$size = -s $server->logfile;
-	$server->append_conf('postgresql.conf', 'snowflake.max_run = 17');
+	$server->append_conf('postgresql.conf', 'snowflake.start_timeout = 17s');
 	$server->reload;
-	ok(wait_until('the other setting', sub { value($server, 'SHOW snowflake.max_run') eq '17' }), 'a reload takes the other settings')
+	ok(wait_until('the other setting', sub { value($server, 'SHOW snowflake.start_timeout') eq '17s' }), 'a reload takes the other settings')
 	  or diag(slurp_file($server->logfile, $size));
 };
 

@@ -42,4 +42,27 @@ ALTER TABLE t ALTER id SET DEFAULT snowflake_nextval()});
 	$_->quit for $session, $other;
 };
 
+subtest 'a run, and an extension that is created again in its transaction' => sub {
+	my ($session, $tick, $last) = session_with_run();
+	my ($out, $error) = ask($session, 'SET client_min_messages = warning; DROP EXTENSION snowflake CASCADE; CREATE EXTENSION snowflake; SELECT snowflake_nextval()');
+	is($out, '', 'no id');
+	like($error, qr/cannot issue ids in the transaction that created the extension/, '... but an error');
+	ask($session, 'ROLLBACK');
+	$session->quit;
+};
+
+subtest 'a run, and an extension that is created again while the keeper does not notice' => sub {
+	my ($session, $tick, $last) = session_with_run();
+	my ($pid) = columns('keeper_pid');
+	numbers($session, 1);
+	ask($session, 'COMMIT');
+	kill 'STOP', $pid;
+	$server->safe_psql('postgres', q{SET client_min_messages = warning; BEGIN; DROP EXTENSION snowflake CASCADE; CREATE EXTENSION snowflake; COMMIT});
+	my ($out, $error) = ask($session, q{SET snowflake.start_timeout = '100ms'; SELECT snowflake_nextval()});
+	is($out, '', 'no id of the old extension');
+	like($error, qr/cannot issue ids without a lease/, '... but an error');
+	kill 'CONT', $pid;
+	$session->quit;
+};
+
 finish();

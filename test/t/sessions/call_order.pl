@@ -1,6 +1,9 @@
-# Across sessions, ids follow the order of calls: with max_run = 1 exactly, by default for calls
-# that are more than a tick apart (G2). A shared counter and the clock, read before and after each
-# call, show the order.
+# Ids are in the order of the calls (G2): an id that is requested after another call has returned is
+# larger, whichever sessions call and however: directly, by a default, in rows of COPY, many at once,
+# in parallel queries, in transactions that are prepared or rolled back. Eight sessions call as fast
+# as they can, and record when each call began and ended.
+#
+# SNOWFLAKE_CALLS sets how many calls they make.
 
 use strict;
 use warnings;
@@ -11,28 +14,12 @@ use SnowflakeTest;
 use Test::More;
 
 my $server = sessions_server('order');
-
-subtest 'with max_run = 1 ids follow call order across sessions exactly (G2)' => sub {
-	my $rows = counted_calls($server, 4, $each * 4 / 25, 'SET snowflake.max_run = 1');
-	my ($broken) = call_order($rows, 22);
-	is($broken, 0, 'calls out of order among ' . @$rows);
-};
-
-subtest 'two sessions that take turns with max_run = 1 issue rising ids (G2)' => sub {
-	my @pair = map { my $s = $server->background_psql('postgres'); ask($s, 'SET snowflake.max_run = 1'); $s } 1 .. 2;
-	my @ids = map { ask($pair[ $_ % 2 ], 'SELECT snowflake_nextval()') } 1 .. 200;
-	@ids = grep { /\d/ } @ids;
-	is(scalar @ids, 200, 'ids');
-	is(scalar(grep { $ids[$_] <= $ids[ $_ - 1 ] } 1 .. $#ids), 0, 'that did not rise');
-	$_->quit for @pair;
-};
-
-subtest 'by default ids of calls more than a tick apart follow call order across sessions (G2)' => sub {
-	my $rows = counted_calls($server, 4, $each * 4 / 25, 'RESET snowflake.max_run');
-	is((tick_order($rows, 22))[0], 0, 'calls out of order');
-	my ($broken, $ticks) = call_order($rows, 22);
-	figures('by default %d of %d calls were out of their exact order, by %d ticks at most', $broken, scalar @$rows, $ticks);
-};
+my $recording = prepare_recording($server, 8);
+calls_in_order($recording, $ENV{SNOWFLAKE_CALLS} || 400_000 / slowness(), 'in the default layout');
+like($server->safe_psql('postgres', 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;'
+		. ' SET parallel_leader_participation = off; EXPLAIN (ANALYZE, COSTS OFF) SELECT snowflake_nextval() FROM big'),
+	qr/Gather.*Workers Launched: [1-9]/s, 'parallel workers call, too');
+is($server->safe_psql('postgres', 'SELECT leases_acquired FROM snowflake_status'), 1, 'one worker id was enough');
 
 $server->stop;
 done_testing();

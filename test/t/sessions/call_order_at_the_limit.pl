@@ -1,5 +1,9 @@
-# Ids follow the order of calls also if every number of every tick is used up (G2). With few numbers
-# in a tick, the sessions are always ahead of the clock and wait for it.
+# Ids are in the order of the calls (G2), also if every number of every tick is used up, so that the
+# sessions are always ahead of the clock and wait for it; if ticks last a second; and if a tick has
+# so many numbers that a run of ids is only a part of them.
+#
+# SNOWFLAKE_CALLS sets how many calls the sessions make in the last of these layouts, a quarter of
+# them in each other one.
 
 use strict;
 use warnings;
@@ -9,19 +13,18 @@ use SessionsTest;
 use SnowflakeTest;
 use Test::More;
 
-my $server = sessions_server('narrow', '1735689600000, 1000, 41, 0, 10, 6, false');
+my $calls = $ENV{SNOWFLAKE_CALLS} || 300_000 / slowness();
+for my $case ([ 'narrow', 'with 64 ids in a millisecond', $calls / 4, '1000, 41, 0, 10, 6, false' ],
+	[ 'seconds', 'with 65,536 ids in a second', $calls / 4, '1000000, 31, 0, 10, 16, true' ],
+	[ 'parts', 'with 1,048,576 ids in a second', $calls, '1000000, 31, 0, 10, 20, false' ])
+{
+	my ($name, $what, $count, $layout) = @$case;
+	my $server = sessions_server($name, "1735689600000, $layout");
+	calls_in_order(prepare_recording($server, 8), $count, $what);
+	my ($waits, $leases) = split /\|/, $server->safe_psql('postgres', 'SELECT clock_waits, leases_acquired FROM snowflake_status');
+	cmp_ok($waits, '>', 0, '... which wait for the clock') if $count < $calls;
+	is($leases, 1, '... and one worker id is enough');
+	$server->stop;
+}
 
-subtest 'call order when every number of every tick is used up (G2)' => sub {
-	my ($broken, $ticks) = call_order(counted_calls($server, 8, $each / 50, 'SET snowflake.max_run = 1'), 16);
-	is($broken, 0, 'with max_run = 1, calls out of order');
-	my $rows = counted_calls($server, 8, $each / 50, 'RESET snowflake.max_run');
-	($broken, $ticks) = tick_order($rows, 16);
-	is($broken, 0, 'by default, calls out of order that were more than a tick apart');
-	($broken, $ticks) = call_order($rows, 16);
-	figures('at the limit %d of %d calls were out of their exact order, by %d ticks at most', $broken, scalar @$rows, $ticks);
-	my %seen;
-	is(scalar(grep { $seen{ $_->[2] }++ } @$rows), 0, 'no duplicate');
-};
-
-$server->stop;
 done_testing();

@@ -40,8 +40,6 @@ sub set_all
 for my $values (
 	{ sequence_jitter => 0 },
 	{ sequence_jitter => 1048576 },
-	{ max_run => 1 },
-	{ max_run => 1048576 },
 	{ max_lead => 0 },
 	{ max_lead => '10s' },
 	{ max_bridge => 0 },
@@ -49,8 +47,8 @@ for my $values (
 	{ max_leap => '1ms' },
 	{ lease_duration => '1s' },
 	{ lease_duration => '1d' },
-	{ sequence_jitter => 0, max_run => 1, max_lead => 0, max_bridge => 0, max_leap => '1ms', lease_duration => '1s', start_timeout => '1h' },
-	{ sequence_jitter => 1048576, max_run => 1048576, max_lead => '10s', max_bridge => '1d', max_leap => '2147483647ms', lease_duration => '1d', start_timeout => '0' })
+	{ sequence_jitter => 0, max_lead => 0, max_bridge => 0, max_leap => '1ms', lease_duration => '1s', start_timeout => '1h' },
+	{ sequence_jitter => 1048576, max_lead => '10s', max_bridge => '1d', max_leap => '2147483647ms', lease_duration => '1d', start_timeout => '0' })
 {
 	my $name = join(', ', map { "$_ = $values->{$_}" } sort keys %$values);
 	set_all(%$values);

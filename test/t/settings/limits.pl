@@ -27,7 +27,6 @@ my %settings = (
 	max_leap => [ '1d', 'sighup', '0', '2147483647ms', '-1', q{'2147483648ms'} ],
 	on_clock_step_back => [ 'new_worker', 'sighup', 'error', 'new_worker', q{'stop'}, q{''} ],
 	sequence_jitter => [ '128', 'sighup', '0', '1048576', '-1', '3', '100', '1048577', '2097152' ],
-	max_run => [ '256', 'superuser', '1', '1048576', '0', '-1', '1048577' ],
 	start_timeout => [ 5 * slowness() . 's', 'user', '0', '1h', '-1', q{'3600001ms'} ],
 	max_databases => [ '16', 'postmaster', '1', '10000', '0', '10001' ]);
 

@@ -1,6 +1,6 @@
 # If a session first uses the library in a parallel query, its settings still apply, in the leader
-# and in the workers, wherever they were set. So ids follow the order of calls if max_run is 1, and
-# a node whose registry is on another server keeps its lease (section 5 of the design, G10).
+# and in the workers, wherever they were set. So a node whose registry is on another server keeps its
+# lease (section 5 of the design, G10).
 
 use strict;
 use warnings;
@@ -13,21 +13,21 @@ use Test::More;
 my $registry = registry_server();
 plan(skip_all => 'before 17 the library is preloaded') if $registry->pg_version < 17;
 new_registry($registry, 'ids');
-my $node = new_server('node', preload => 0, conf => "restart_after_crash = on\nsnowflake.max_run = 16\nsnowflake.max_lead = 4ms\n");
+my $node = new_server('node', preload => 0, conf => "restart_after_crash = on\nsnowflake.node_name = 'file'\nsnowflake.max_lead = 4ms\n");
 start_server($node);
 value($node, q{
 	CREATE EXTENSION snowflake;
 	CREATE ROLE app LOGIN;
 	ALTER DATABASE postgres SET snowflake.lease_duration = '30s';
 	ALTER ROLE app SET snowflake.start_timeout = '3s';
-	GRANT SET ON PARAMETER snowflake.max_run TO app;
+	GRANT SET ON PARAMETER snowflake.node_name TO app;
 	CREATE TABLE big AS SELECT generate_series(1, 2000) i;
 	ALTER TABLE big SET (parallel_workers = 2);
 	GRANT SELECT ON big TO app;
 	ANALYZE big;
 	CREATE FUNCTION look() RETURNS text LANGUAGE plpgsql PARALLEL SAFE AS $$
 	BEGIN
-		RETURN concat_ws('|', pg_backend_pid(), snowflake_nextval() > 0, current_setting('snowflake.max_run'),
+		RETURN concat_ws('|', pg_backend_pid(), snowflake_nextval() > 0, current_setting('snowflake.node_name'),
 			current_setting('snowflake.max_lead'), current_setting('snowflake.lease_duration'),
 			current_setting('snowflake.start_timeout'));
 	END $$});
@@ -47,13 +47,13 @@ sub first_use
 	return ($out, $err);
 }
 
-my $expected = 't|1|4ms|30s|3s';
+my $expected = 't|mine|4ms|30s|3s';
 for my $leader ('on', 'off')
 {
 	my ($processes, $wrong, $told) = (0, '', '');
 	for my $trial (1 .. 10)
 	{
-		my ($out, $err) = first_use($leader, 'SET snowflake.max_run = 1');
+		my ($out, $err) = first_use($leader, q{SET snowflake.node_name = 'mine'});
 		my @lines = split /\n/, $out;
 		$processes += @lines - 1;
 		$wrong .= "$_\n" for grep { !/^(then\|)?\d+\|\Q$expected\E$/ } @lines;
