@@ -5,8 +5,8 @@
  *
  * Each process writes a file for each kind of call and each extension whose function it called,
  * FOLDER/EXTENSION.PROCESS.KIND, of records of four int64: begin and end in ns, lowest and highest
- * id. For kinds of calls that return several ids, EXTENSION.PROCESS.KIND.ids has all of them. A file
- * is mapped, so what was recorded outlives the process, however that ends. Zeros follow the
+ * id. For kinds of calls that return several ids, EXTENSION.PROCESS.KIND.ids has all of them. The
+ * files are mapped, so what was recorded outlives the process, however that ends. Zeros follow the
  * last record.
  */
 #define _GNU_SOURCE
@@ -191,7 +191,7 @@ static void call_in_subtransactions(int calls) {
   }
 }
 
-/* Records the statement's rows. A statement whose ids have several worker ids is a call for each. */
+/* Records the statement's rows. A statement with ids of several worker ids is a call for each. */
 static void note_rows(enum kind kind, int64 begin, int64 end) {
   const uint64 rows = SPI_processed;
   int64 lowest[8], highest[8];

@@ -108,7 +108,6 @@ CREATE TABLE big AS SELECT i FROM generate_series(1, 300) i;
 ALTER TABLE big SET (parallel_workers = 2);
 ANALYZE big} . join '', map { "; CREATE UNLOGGED TABLE $_ (id bigint DEFAULT snowflake_nextval(), n int)" } tables_of($sessions));
 	my $recording = { server => $server, sessions => $sessions, folder => $folder, runs => [] };
-	# Beside the records, so that the folder's only other content is what this needs.
 	system('g++', '-std=gnu++17', '-O2', 'test/proof/order.cpp', '-o', "$folder/compare") == 0 or die "order.cpp does not build\n";
 	return $recording;
 }
@@ -197,8 +196,8 @@ sub compare_calls
 	return \%found;
 }
 
-# Records so many calls, of sessions that do all there is, and checks that their ids are in the order
-# of the calls. Returns what compare_calls() returns.
+# Records so many calls of all kinds, and checks that their ids are in the order of the calls.
+# Returns what compare_calls() returns.
 sub calls_in_order
 {
 	my ($recording, $calls, $what) = @_;

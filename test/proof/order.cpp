@@ -11,11 +11,12 @@
 //    began before that call's end is not compared with later calls of other worker ids any more,
 //    because it may be of the worker id before.
 // 3. "near" are calls that began less than kNearNs after a call of another process, and none of
-//    their own process in between. Without them a run shows nothing about the order across sessions.
+//    their own process in between. Without them a run shows nothing about the order across
+//    sessions.
 //
-// It prints a line for each of the first falls, then a line with the numbers of calls, ids, ids that
-// occur again, calls that fell, that fell across, that a step allowed, that were near, and for each
-// kind of call how many there were.
+// It prints a line for each of the first falls. The last line has the numbers of calls, ids, ids
+// that occur again, calls that fell, that fell across, that a step allowed, that were near, and for
+// each kind of call how many there were.
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 # Ids are in the order of the calls (G2): an id that is requested after another call has returned is
-# larger, whichever sessions call and however: directly, by a default, in rows of COPY, many at once,
-# in parallel queries, in transactions that are prepared or rolled back. Eight sessions call as fast
-# as they can, and record when each call began and ended.
+# larger, whichever sessions call and however: directly, by a default, in rows of COPY, many at
+# once, in parallel queries, in transactions that are prepared or rolled back. Eight sessions call
+# as fast as they can, and record when each call began and ended.
 #
 # SNOWFLAKE_CALLS sets how many calls they make.
 

@@ -1,10 +1,10 @@
 # Ids are in the order of the calls (G2) while servers crash and stop, clocks step, leap and stop,
 # settings change, and leases, worker ids and layouts are replaced. Eight sessions call in all ways.
-# The one exception is a step back of the clock by more than max_bridge, to which a node responds with
-# another worker id (G5): it allows one fall, and to no other worker id than that.
+# The one exception is a step back of the clock by more than max_bridge, to which a node responds
+# with another worker id (G5): each such step may let ids fall once, from one worker id to another.
 #
-# No fault but such a step is a reason for an error SF002, and no fault costs more worker ids than it
-# must. Calls of one extension are compared; DROP EXTENSION with CREATE EXTENSION begins anew.
+# Only such a step is a reason for an error SF002, and no fault costs more worker ids than it must.
+# Calls of one extension are compared; DROP EXTENSION with CREATE EXTENSION begins anew.
 #
 # The seed decides which faults happen and when. SNOWFLAKE_CALLS sets how many calls the sessions
 # make; each kind of fault happens at least once.
@@ -44,7 +44,7 @@ sub lead { return value('SELECT greatest(extract(epoch FROM clock_lead), 0) FROM
 my $raised = 0;
 
 # --------------------------------------------------------------------------------------------------
-# Extensions: [function, mask of the worker id, worker ids acquired before]
+# Extensions: [function, mask of the worker id]
 # --------------------------------------------------------------------------------------------------
 
 my @extensions;
@@ -167,8 +167,8 @@ my %faults = (
 	'another extension' => sub {
 		my $defaults = join ';', map { "ALTER TABLE $_ ALTER id SET DEFAULT snowflake_nextval()" } SessionsTest::tables_of(8);
 		my $layout = $layouts[ rand @layouts ];
-		# A lease that snowflake_renew() has forgotten would keep the registry. It can be evicted when the
-		# clock is past its renewal.
+		# A lease that snowflake_renew() has forgotten would keep the registry. It can be evicted when
+		# the clock is past its renewal.
 		my $forgotten = 'FROM snowflake_registry WHERE worker_id IS DISTINCT FROM (SELECT worker FROM snowflake_status)';
 		my $renewed = value("SELECT extract(epoch FROM max(renewed_at)) $forgotten") || 0;
 		move_to($renewed - time() + 1) if $renewed >= shown();

@@ -1,8 +1,8 @@
 # Events of one account have ids in the order of its versions (G2). A transaction inserts the lines
 # of an order, waits for the account's row, and inserts an event with the version that it gave the
-# account. Eight sessions wait for the rows of few accounts, so the ids of lines are requested before
-# other sessions' events, and the event's id after them. The lines' ids are requested in each of the
-# ways in which applications request them.
+# account. Eight sessions wait for the rows of few accounts, so a transaction requests the ids of
+# its lines before, and its event's id after, other sessions request theirs. The lines' ids are
+# requested in each of the ways in which applications request them.
 #
 # SNOWFLAKE_EVENTS sets how many events there are.
 
