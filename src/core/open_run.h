@@ -5,9 +5,9 @@
 //    was returned is smaller (G2).
 // 2. A run takes the rest of a tick. Its end gives back what was not issued, so nothing is wasted.
 //    While a run is open, the generator counts all its numbers as taken.
-// 3. Whatever reads or changes the generator or the clock ends the run first. From then on none of
-//    its numbers is issued: a serial number never comes again, so a process that was stopped
-//    anywhere in Issue() finds another one.
+// 3. Whatever reads how far ids are, or changes the generator or the clock, ends the run first.
+//    From then on none of its numbers is issued: a serial number never comes again, so a process
+//    that was stopped anywhere in Issue() finds another one.
 //
 // Locking: BeginRun() and EndRun() need the generator's lock. Issue() needs none, but what its
 // caller knows of the run was read under it. Order: none. The changes of one atomic have one order,

@@ -2,7 +2,7 @@
  * program, as the literature does.
  *
  * Each `outcome` needs a reordering. ARM forbids it with the orders ONE and OTHER, and allows it if
- * one of them is missing. COHERENCE needs no order. FORWARDED is allowed.
+ * one of them is missing. COHERENCE needs no order. FORWARDED, UNORDERED and BETWEEN are allowed.
  */
 #define MP 1
 #define FENCES 2
@@ -16,6 +16,10 @@
 #define COHERENCE 10
 #define FORWARDED 11
 #define GUESS 12
+#define ATOMIC 13
+#define EXCHANGES 14
+#define UNORDERED 15
+#define BETWEEN 16
 
 #define X 0                       /* places */
 #define Y 1
@@ -24,6 +28,7 @@
 
 #define ONE 1                     /* orders */
 #define OTHER 2
+#define NEITHER 3
 #include "processor.pml"
 
 #define program(number, accesses) \
@@ -92,6 +97,30 @@ program(1, load(X, PLAIN, at); load(X, PLAIN, at))
 program(0, store(X, 1, PLAIN); load(X, ACQUIRE, at); load(Y, PLAIN, at))
 program(1, store(Y, 1, PLAIN); load(Y, ACQUIRE, at); load(X, PLAIN, at))
 #define outcome (value(0, 1) == 1 && value(0, 2) == 0 && value(1, 1) == 1 && value(1, 2) == 0)
+
+#elif TEST == ATOMIC              /* neither change is lost */
+program(0, load_exclusive(X, ONE, at); !is_pending(at); store_exclusive(X, value(0, 0) + 1, ONE))
+program(1, load_exclusive(X, OTHER, at); !is_pending(at);
+        store_exclusive(X, value(1, 0) + 1, OTHER))
+#define outcome (memory[X] != 2)
+
+#elif TEST == EXCHANGES           /* message passing: the later change finds the earlier one */
+program(0, load_exclusive(X, NEITHER, at); store_exclusive(X, 1, NEITHER);
+        store(Y, 1, release(ONE)))
+program(1, load(Y, acquire(OTHER), at); load_exclusive(X, NEITHER, at);
+        store_exclusive(X, 2, NEITHER))
+#define outcome (value(1, 0) == 1 && value(1, 1) == 0)
+
+#elif TEST == UNORDERED           /* message passing by changes, which order nothing */
+program(0, store(X, 1, PLAIN); load_exclusive(Y, NEITHER, at); store_exclusive(Y, 1, NEITHER))
+program(1, load(Y, ACQUIRE, at); load(X, PLAIN, at))
+#define outcome (value(1, 0) == 1 && value(1, 1) == 0)
+
+#elif TEST == BETWEEN             /* another store between both halves of a change */
+program(0, load_exclusive(X, NEITHER, at); !is_pending(at); store_exclusive(X, 1, NEITHER);
+        store(Y, 1, PLAIN))
+program(1, load(Y, ACQUIRE, at); load(X, PLAIN, at))
+#define outcome (value(1, 0) == 1 && value(1, 1) == 0)
 #endif
 
 init {

@@ -14,6 +14,11 @@
  * - read_barrier(): later accesses wait for earlier loads. release_fence(): later stores wait for
  *   all earlier accesses. full_barrier(): later accesses wait for all earlier ones.
  *
+ * An atomic change is two accesses, load_exclusive() and store_exclusive(), as on ARM without its
+ * atomic instructions: nobody else changes this place between them, and other accesses of the
+ * thread may come before, after and between them. If the store does not follow, others wait, and
+ * the run shows nothing.
+ *
  * Loads are speculated. If a program looks at a value that is not loaded yet, it guesses one, and
  * the load is performed only when memory has this value. If it never has, the thread stops there,
  * and the run shows nothing. Stores are not speculated: after branch(), later stores wait for
@@ -35,9 +40,11 @@
 
 #define LOAD 1                    /* kinds of accesses */
 #define GUESSED 2
-#define STORE 3                   /* this and the next can be seen by others */
-#define LOCK 4
-#define UNLOCK 5
+#define LOAD_EXCLUSIVE 3
+#define STORE 4                   /* this and the next can be seen by others */
+#define STORE_EXCLUSIVE 5
+#define LOCK 6
+#define UNLOCK 7
 
 #define EXCLUSIVE 1               /* what a lock's place counts up by: several processes share it */
 #define SHARED 2
@@ -62,6 +69,7 @@ typedef Thread {
 }
 
 byte memory[PLACES];
+int reserved;                     /* by who has loaded exclusively, a bit for each place */
 Thread threads[THREADS];
 
 #define bit(i) (1 << (i))
@@ -83,7 +91,8 @@ inline issue(new_kind, new_place, new_value, order) {
       i--;
       if
       :: access(i).place != new_place
-      :: access(i).place == new_place && new_kind < STORE && access(i).kind == STORE ->
+      :: access(i).place == new_place && new_kind < LOAD_EXCLUSIVE &&
+         (access(i).kind == STORE || access(i).kind == STORE_EXCLUSIVE) ->
         access(self.issued).own = i;
         break
       :: else -> access(self.issued).after = access(self.issued).after | bit(i)
@@ -109,6 +118,15 @@ inline issue(new_kind, new_place, new_value, order) {
 #define store(place, value, order) issue(STORE, place, value, order)
 #define lock(place, mode) issue(LOCK, place, mode, ACQUIRE)
 #define unlock(place, mode) issue(UNLOCK, place, mode, RELEASE)
+
+/* Both with the same label, which takes away that they are exclusive. `at` as for load(). */
+inline load_exclusive(from, label, at) {
+  at = self.issued;
+  issue((WITHOUT == label -> LOAD : LOAD_EXCLUSIVE), from, 0, PLAIN)
+}
+
+#define store_exclusive(place, value, label) \
+  issue((WITHOUT == label -> STORE : STORE_EXCLUSIVE), place, value, PLAIN)
 
 /* `at` is how to look at it later. If it acquires, nothing later is issued before it is done. */
 inline load(from, order, at) {
@@ -154,19 +172,29 @@ inline read_barrier(label) {
 #define loaded(i) (is_own(i) -> access(access(i).own).value : in_memory(i))
 #define may_share(i) (access(i).value == SHARED && !(in_memory(i) & EXCLUSIVE))
 #define may_lock(i) (in_memory(i) == 0 || may_share(i))
+#define is_change(i) (access(i).kind == LOAD_EXCLUSIVE || access(i).kind == STORE)
+#define may_change(i) (!is_change(i) || !(reserved >> access(i).place & 1))
 #define may_load(i) (access(i).kind != GUESSED || loaded(i) == access(i).value)
 #define is_next(i) \
   (is_pending(i) && (access(i).after & self.pending) == 0 && \
-   (access(i).kind != LOCK || may_lock(i)) && may_load(i))
+   (access(i).kind != LOCK || may_lock(i)) && may_load(i) && may_change(i))
 
 inline do_access(i) {
   if
   :: access(i).kind == LOAD -> access(i).value = loaded(i)
+  :: access(i).kind == LOAD_EXCLUSIVE ->
+    access(i).value = in_memory(i);
+    reserved = reserved | bit(access(i).place)
   :: access(i).kind == STORE -> in_memory(i) = access(i).value
+  :: access(i).kind == STORE_EXCLUSIVE ->
+    in_memory(i) = access(i).value;
+    reserved = reserved & ~bit(access(i).place)
   :: access(i).kind == LOCK -> in_memory(i) = in_memory(i) + access(i).value
   :: access(i).kind == UNLOCK -> in_memory(i) = in_memory(i) - access(i).value
   :: else
   fi;
+  access(i).after = 0;                /* no longer of use: fewer states */
+  access(i).own = WINDOW;
   self.pending = self.pending & ~bit(i)
 }
 

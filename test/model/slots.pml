@@ -5,7 +5,9 @@
  * that is still to come.
  *
  * Transaction 1 took the id 1, and transaction 2 of the same process takes the id 2; in the slot,
- * their lxids are 1 and 2. Transaction 2 does not end. TEST says how transaction 1 ends:
+ * their lxids are 1 and 2. Transaction 2 does not end. Both are first ids, taken and noted under
+ * the lock. Later ids of a transaction are larger and change nothing in its slot. They, and the end
+ * of the open run, are in open_run.pml. TEST says how transaction 1 ends:
  *
  * - COMMITS: it takes its id while the sample is taken, and commits.
  * - PREPARES: it is prepared, and OnTransaction() moves it to the slot TO.
@@ -244,7 +246,7 @@ proctype Process(byte me) {
 /* Nobody changes what a single taker reads, so the order of its reads means nothing. */
 #define ALONE (TEST == TAKERS -> PLAIN : ACQUIRE)
 
-/* TakeRun() in a process of transaction 2. */
+/* Try() in a process of transaction 2. */
 proctype Taker(byte me, worker) {
   thread;
   byte lxid, by, of_worker, of_prepared, first, database, again;

@@ -65,6 +65,15 @@ std::atomic<int64_t> ids, numbers, lost_connections, errors, late, found, highes
 std::atomic<int64_t> pace{100000};
 std::atomic<bool> stopping;
 
+// The highest id that was given under each worker id. On a node ids rise in the order of calls; a
+// worker id that goes to another node begins above all that was issued under it.
+using Highest = std::array<int64_t, 1 << kWorkerBits>;
+std::array<std::atomic<int64_t>, 1 << kWorkerBits> highest_ids;
+
+void Raise(std::atomic<int64_t> *highest, int64_t value) {
+  for (int64_t before = *highest; value > before && !highest->compare_exchange_weak(before, value);) continue;
+}
+
 void Found(const std::string &what, const std::string &where, int64_t value) {
   static std::mutex lock;
   static std::map<std::string, int> shown;
@@ -204,7 +213,7 @@ class Session {
     if (connection_ != nullptr) ++lost_connections;
     PQfinish(connection_);
     connection_ = PQconnectdb(conninfo_.c_str());
-    last_id_ = last_number_ = kNone;
+    last_number_ = kNone;
     if (PQstatus(connection_) != CONNECTION_OK) return false;
     return true;
   }
@@ -247,6 +256,7 @@ class Session {
   template <typename Keep>
   void Take(const std::string &statement, Keep keep) {
     statement_began_tick_ = NowTick();
+    for (size_t i = 0; i < given_before_.size(); ++i) given_before_[i] = highest_ids[i];
     PGresult *result = PQexecParams(connection_, statement.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 1);
     if (PQresultStatus(result) == PGRES_COPY_OUT) {
       char *row = nullptr;
@@ -275,10 +285,12 @@ class Session {
       case GivenIds::kNew: break;
     }
     // Only a node that was given another worker id may go back.
-    if (id <= last_id_ && Worker(id) == Worker(last_id_)) Found("an id that is not above the one before:", name_, id);
+    int64_t &before = given_before_[static_cast<size_t>(Worker(id))];
+    if (id <= before) Found("an id that is not above one of an earlier call:", name_, id);
+    before = id;
+    Raise(&highest_ids[static_cast<size_t>(Worker(id))], id);
     if (Tick(id) < statement_began_tick_ - kRememberedTicks || Tick(id) > NowTick() + kClocksAheadMs)
       Found("an id of another time:", name_, id);
-    last_id_ = id;
   }
 
   void KeepNumber(int64_t number) {
@@ -287,8 +299,7 @@ class Session {
     if (!given_numbers.Add(number)) Found("a number twice:", name_, number);
     if (number <= last_number_) Found("a number that is not above the one before:", name_, number);
     last_number_ = number;
-    for (int64_t highest = highest_number; number > highest && !highest_number.compare_exchange_weak(highest, number);)
-      continue;
+    Raise(&highest_number, number);
   }
 
   const std::string name_;
@@ -298,7 +309,7 @@ class Session {
   std::FILE *numbers_;
   PGconn *connection_ = nullptr;
   int64_t statement_began_tick_ = 0;
-  int64_t last_id_ = kNone;
+  Highest given_before_ = {};  // when its statement began, or in it
   int64_t last_number_ = kNone;
 };
 

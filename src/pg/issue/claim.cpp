@@ -52,7 +52,7 @@ Claimed ClaimId(Oid fn_oid, int64_t id) {
   const Oid extension = CallersExtension(fn_oid);
   NodeBlock *node = ThisNode(fn_oid, extension);
   const OwnSlot own = SlotOfTransaction();
-  // Order: after the transaction took ids, which was under the generator's lock.
+  // Order: after the transaction learnt of the run of its ids, under the generator's lock.
   if (likely(Holds(*own.slot, own.by, id) && id >= HorizonOf(node)->highest.load())) return {true, true, 0};
   return ClaimUnderLock(node, fn_oid, extension, own, id);
 }

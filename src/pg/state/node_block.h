@@ -7,8 +7,8 @@
 //
 // Locking: SlotsLock() guards which database has which slot, here and among the segments. It is
 // taken before a node's lock, never after. A node's lock guards everything in NodeBlock below it
-// but the condition variable and what is atomic. Whatever reads or changes the generator, the clock
-// or the count of ids goes through WithBox() (node_box.h), which ends the open run. No ERROR,
+// but the condition variable and what is atomic. Whatever reads how far ids are, or changes the
+// generator or the clock, goes through WithBox() (node_box.h), which ends the open run. No ERROR,
 // palloc or system call under the lock, so the code under it is a lambda that only computes.
 #pragma once
 
