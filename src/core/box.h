@@ -73,7 +73,7 @@ inline uint64_t SealOf(const Sealed &sealed) {
   return uint64_t{1} << 32 | Checksum(&sealed, sizeof(sealed));
 }
 
-// Of the run that is issued next, or of what ids have to be above.
+// Of the run that is opened next, or of what ids have to be above.
 inline void StoreLastTick(BoxSlot *slot, Tick tick) {
   slot->last_tick.store(tick, std::memory_order_release);
   slot->last_tick_inverted.store(~tick, std::memory_order_release);

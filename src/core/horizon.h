@@ -4,8 +4,9 @@
 // transaction in progress if that is lower. Then P: which transactions are in progress. h holds for
 // every snapshot to which all that had ended at P has ended, too.
 //
-// 1. A transaction's first id is in its slot, written under the generator's lock together with its
-//    run. So a transaction with an id below h that is not found in progress had ended before P.
+// 1. A transaction's first id is taken under the generator's lock, and is in its slot before the
+//    lock is released. So a transaction with an id below h that is not found in progress had ended
+//    before P.
 // 2. Slots are read without the lock: what is written after h was read is not below it.
 // 3. A slot counts while PostgreSQL shows its transaction in progress. Nothing clears it.
 // 4. A prepared transaction leaves its process. Its slot then has its xid, too, and later another

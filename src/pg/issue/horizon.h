@@ -1,5 +1,5 @@
 // The horizon, section 12 of the design: what PostgreSQL says of transactions, for core/horizon.h.
-// A transaction's first run notes its first id (issue.cpp). Calls take samples, and so does the
+// A transaction's first call notes its first id (issue.cpp). Calls take samples, and so does the
 // keeper for a while after the last call.
 //
 // This rests on what PostgreSQL does; test/t/horizon/promises.pl checks each:

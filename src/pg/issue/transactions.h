@@ -1,4 +1,4 @@
-// The transactions that have taken runs: the slot of each in shared memory, and where it moves when
+// The transactions that have taken ids: the slot of each in shared memory, and where it moves when
 // the transaction is prepared. The horizon is taken from these slots (horizon.h).
 #pragma once
 
@@ -16,7 +16,7 @@ struct OwnSlot {
 };
 OwnSlot SlotOfTransaction();
 
-// Before the transaction's first run is taken: the slot may still have an earlier transaction,
+// Before the transaction's first id is taken: the slot may still have an earlier transaction,
 // which is prepared and whose process does not know that its parallel workers drew ids.
 void KeepPrepared(const OwnSlot &own);
 
