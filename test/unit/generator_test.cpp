@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <random>
 #include <string>
@@ -348,27 +349,31 @@ TEST(Lease, AWindowThatIsStillToBegin) {
   EXPECT_FALSE(BeginsInFuture(g, 100, 5)) << "closed";
 }
 
-// What a registry would do for this node alone: store a watermark for each worker id.
+// What a registry would do for this node alone: store a watermark for each worker id. Processes
+// issue from the open run, also from what they know of runs that have ended.
 class Schedule {
  public:
   Schedule(uint64_t seed, int64_t numbers) : random_(seed), numbers_left_(numbers) { layout_ = RandomLayout(); }
 
-  void Run() {
+  void Go() {
     clock_ = Below(2) == 0 ? Below(layout_.max_tick() / 2 + 1) : layout_.max_tick() - Below(300);
     if (clock_ < 0) clock_ = 0;
     Draw(false);
-    for (int step = 0; step < 40000 && numbers_left_ > 0 && !::testing::Test::HasFatalFailure(); ++step) {
+    for (int step = 0; step < 40000 && numbers_left_ > 0 && !::testing::Test::HasFailure(); ++step) {
       MoveClock();
       if (Below(200) == 0) Draw(false);
       if (Below(30) == 0) Extend(Below(2) == 0 ? g_.lease.lease_id : g_.lease.lease_id - 1);
-      TakeOnce();
-      if (Below(3) == 0) GiveBackOnce();
+      if (Below(100) == 0) Raise();
+      if (Below(30) == 0) SealOnce();
+      IssueOnce(&processes_[Below(static_cast<int64_t>(std::size(processes_)))]);
     }
+    EndOpenRun();
     CheckNoNumberTwice();
   }
 
   int64_t taken() const { return taken_; }
   int64_t returned() const { return returned_; }
+  int64_t too_late() const { return too_late_; }
   const std::map<Outcome, int64_t> &outcomes() const { return outcomes_; }
 
  private:
@@ -376,10 +381,15 @@ class Schedule {
     int32_t worker;
     Tick tick;
     int32_t sequence, count;
-    int64_t lease_id;
     bool operator<(const Numbers &other) const {
       return std::tie(worker, tick, sequence) < std::tie(other.worker, other.tick, other.sequence);
     }
+  };
+
+  // What a process knows of a run.
+  struct Known {
+    uint64_t serial;  // 0: of none
+    Run run;
   };
 
   int64_t Below(int64_t limit) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(limit)); }
@@ -417,11 +427,12 @@ class Schedule {
 
   // Released with its last tick, or lost and expired with its whole window.
   void Retire() {
+    EndOpenRun();
     if (!g_.open) return;
     const Retired retired = Close(&g_);
     ASSERT_GE(retired.last_tick, start_ - 1);
     ASSERT_LT(retired.last_tick, end_);
-    ASSERT_EQ(retired.last_tick, std::max(highest_, start_ - 1));
+    ASSERT_EQ(retired.last_tick, std::min(std::max(highest_, start_ - 1), end_ - 1));
     Tick *watermark = &watermark_.try_emplace(retired.worker, kNoWatermark).first->second;
     *watermark = std::max(*watermark, Below(2) == 0 ? retired.last_tick : end_ - 1);
   }
@@ -438,31 +449,89 @@ class Schedule {
     lease.window_end = end_ = WindowEnd(layout_, start_, layout_.tick_us * (1 + Below(100)));
     if (lease.window_start > layout_.max_tick()) return;  // the layout's time is used up: no lease
     Open(&g_, layout_, lease);
-    highest_ = -1;
+    highest_ = raised_ = -1;
+    sealed_ = {-1, 0};
     last_id_ = -1;
   }
 
   void Extend(int64_t lease_id) {
+    EndOpenRun();
     const Tick end = WindowEnd(layout_, std::max<Tick>(clock_ - Below(50), 0), layout_.tick_us * (1 + Below(100)));
     MoveWindowEnd(&g_, lease_id, end);
     if (g_.open && lease_id == g_.lease.lease_id) end_ = std::max(end_, end);
   }
 
-  void TakeOnce() {
+  void Raise() {
+    EndOpenRun();
+    if (!g_.open) return;
+    raised_ = std::min(g_.last_tick + Below(4) - 1, layout_.max_tick());
+    RaiseTo(&g_, raised_);
+    highest_ = std::max(highest_, raised_);
+  }
+
+  void SealOnce() {
+    EndOpenRun();
+    if (!g_.open) return;
+    sealed_ = Seal(&g_, clock_);
+  }
+
+  // Like a call: without the lock, then under it, from the run that is open or from another one.
+  void IssueOnce(Known *known) {
+    if (known->serial != 0 && Below(4) != 0 && IssueFrom(*known)) return;
+    if (open_.serial != 0 && Below(2) == 0) {
+      *known = {open_.serial, open_.run};
+      if (IssueFrom(*known)) return;
+    }
+    EndOpenRun();
+    TakeOnce(known);
+  }
+
+  // Nothing that was not issued is left out, whoever issues next.
+  bool IssueFrom(const Known &known) {
+    const bool is_open = is_open_ && known.serial == open_.serial;
+    const int32_t most = int32_t{1} << Below(13);
+    int32_t first = -1;
+    const int32_t count = Issue(&open_.word, known.serial, known.run.count, most, &first);
+    EXPECT_EQ(count, is_open ? std::min(most, known.run.count - issued_) : 0);
+    too_late_ += !is_open;
+    if (count == 0) return false;
+    EXPECT_EQ(first, issued_);
+    NoteIssued(known.run, count);
+    return true;
+  }
+
+  void EndOpenRun() {
+    const int32_t issued = EndRun(&open_, &g_);
+    EXPECT_EQ(issued, is_open_ ? issued_ : 0);
+    if (!is_open_) return;
+    is_open_ = false;
+    EXPECT_EQ(g_.last_tick, open_.run.tick);
+    EXPECT_EQ(g_.next_sequence, open_.run.sequence + issued_);
+    returned_ += open_.run.count - issued_;
+  }
+
+  void TakeOnce(Known *known) {
     const Terms terms = {1 + Below(6), Below(FreshLimit(layout_, Below(200)))};
-    const int64_t want = int64_t{1} << Below(13);
+    const int64_t want = Below(2) == 0 ? int64_t{1} << Below(13) : kMostOfRun;
     const Generator before = g_;
     const Decision d = Take(&g_, clock_, want, terms);
     ++outcomes_[d.outcome];
-    if (d.outcome == Outcome::kRun)
+    if (d.outcome == Outcome::kRun) {
       CheckRun(d, want, terms, before);
-    else
+      is_open_ = true;
+      issued_ = 0;
+      const int32_t count = static_cast<int32_t>(1 + Below(d.run.count));
+      BeginRun(&open_, d.run, count, 1);
+      *known = {open_.serial, d.run};
+      NoteIssued(d.run, count);
+    } else {
       CheckRefusal(d, terms, before);
+    }
     if (d.outcome == Outcome::kNoLease && Below(20) == 0) Draw(false);
     if (d.outcome == Outcome::kClockBehind && IsBehind(g_, clock_, terms.max_lead) && Below(5) == 0) Draw(true);
   }
 
-  // G1, G2, G3 for one run.
+  // G1, G3 for one run.
   void CheckRun(const Decision &d, int64_t want, const Terms &terms, const Generator &before) {
     ASSERT_TRUE(d.run.tick >= start_ && d.run.tick < end_ && d.run.tick <= layout_.max_tick());
     ASSERT_EQ(d.lead, d.run.tick - clock_);
@@ -470,42 +539,34 @@ class Schedule {
     ASSERT_EQ(d.run.worker, before.lease.worker);
     ASSERT_TRUE(d.run.sequence >= 0 && d.run.count >= 1 && d.run.count <= want);
     ASSERT_LE(int64_t{d.run.sequence} + d.run.count, layout_.sequence_count());
-    if (d.run.tick != before.last_tick) {
+    if (d.run.tick == before.last_tick)
+      ASSERT_EQ(d.run.sequence, before.next_sequence);
+    else
       ASSERT_EQ(d.run.sequence, d.lead > 0 ? 0 : terms.first_sequence);
-    }
-    const int64_t first = layout_.Pack({d.run.tick, d.run.worker, d.run.sequence});
-    const int64_t last = layout_.Pack({d.run.tick, d.run.worker, d.run.sequence + d.run.count - 1});
-    ASSERT_GT(first, last_id_);
-    ASSERT_GE(last, first);
-    last_id_ = last;
+    ASSERT_GT(d.run.tick, raised_);
+    ASSERT_TRUE(d.run.tick > sealed_.tick || (d.run.tick == sealed_.tick && d.run.sequence >= sealed_.sequence));
     highest_ = d.run.tick;
-    taken_ += d.run.count;
-    numbers_left_ -= d.run.count;
-    runs_.push_back({d.run.worker, d.run.tick, d.run.sequence, d.run.count, before.lease.lease_id});
   }
 
-  // The newest run was an open one, and ends before all of it is issued.
-  void GiveBackOnce() {
-    if (runs_.empty() || !g_.open) return;
-    Numbers *run = &runs_.back();
-    if (run->count < 2 || run->count > kMostOfRun || run->lease_id != g_.lease.lease_id || run->tick != g_.last_tick ||
-        run->sequence + run->count != g_.next_sequence)
-      return;
-    const int32_t issued = static_cast<int32_t>(1 + Below(run->count - 1));
-    OpenRun open = {};
-    BeginRun(&open, {run->tick, run->worker, static_cast<int32_t>(run->sequence), static_cast<int32_t>(run->count)},
-             issued, 1);
-    ASSERT_EQ(EndRun(&open, &g_), issued);
-    returned_ += run->count - issued;
-    taken_ -= run->count - issued;
-    run->count = issued;
-    last_id_ = layout_.Pack({run->tick, run->worker, static_cast<int32_t>(run->sequence + run->count - 1)});
+  // G2, for the run's next `count` numbers.
+  void NoteIssued(const Run &run, int32_t count) {
+    const int32_t sequence = run.sequence + issued_;
+    const int64_t first = layout_.Pack({run.tick, run.worker, sequence});
+    const int64_t last = layout_.Pack({run.tick, run.worker, sequence + count - 1});
+    ASSERT_GT(first, last_id_);
+    ASSERT_GE(last, first);
+    ASSERT_EQ(run.worker, g_.lease.worker);
+    last_id_ = last;
+    issued_ += count;
+    taken_ += count;
+    numbers_left_ -= count;
+    runs_.push_back({run.worker, run.tick, sequence, count});
   }
 
   // A refusal has a reason that is known from outside, and changes nothing.
   void CheckRefusal(const Decision &d, const Terms &terms, const Generator &before) {
     ASSERT_TRUE(Same(g_, before));
-    const Tick reached = std::max({clock_, highest_, start_});
+    const Tick reached = std::max({clock_, highest_, start_, sealed_.tick});
     switch (d.outcome) {
       case Outcome::kNoLease: ASSERT_FALSE(before.open); break;
       case Outcome::kWindowEnd: ASSERT_TRUE(clock_ + d.lead >= end_ && d.lead <= terms.max_lead); break;
@@ -534,11 +595,18 @@ class Schedule {
   Layout layout_ = {};
   Generator g_ = {};
   Tick clock_ = 0, start_ = 0, end_ = 0;
-  Tick highest_ = -1;  // in the present lease
+  OpenRun open_ = {};
+  bool is_open_ = false;
+  int32_t issued_ = 0;  // of the newest run
+  Known processes_[4] = {};
+  // In the present lease.
+  Tick highest_ = -1, raised_ = -1;
+  Position sealed_ = {-1, 0};
   int64_t last_id_ = -1;
   int64_t lease_id_ = 0;
   int64_t taken_ = 0;
   int64_t returned_ = 0;
+  int64_t too_late_ = 0;  // calls with a run that has ended
   std::map<int32_t, Tick> watermark_;
   std::map<Outcome, int64_t> outcomes_;
   std::vector<Numbers> runs_;
@@ -549,23 +617,26 @@ TEST(TakeProperty, NoNumberTwiceRisingWithinALeaseInsideTheWindowAndTheLead) {
   const uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : 20250103;
   std::cout << "seed " << seed << std::endl;
   RecordProperty("seed", std::to_string(seed));
-  int64_t taken = 0, returned = 0;
+  int64_t taken = 0, returned = 0, too_late = 0;
   std::map<Outcome, int64_t> outcomes;
   const int64_t layouts = AtLength(60, 250);
   for (uint64_t i = 0; i < static_cast<uint64_t>(layouts) && !HasFailure(); ++i) {
     SCOPED_TRACE("seed " + std::to_string(seed + i));
     Schedule schedule(seed + i, 60000);
-    schedule.Run();
+    schedule.Go();
     taken += schedule.taken();
     returned += schedule.returned();
+    too_late += schedule.too_late();
     for (const auto &[outcome, count] : schedule.outcomes()) outcomes[outcome] += count;
   }
   EXPECT_GE(taken, AtLength(200000, 1000000));
   EXPECT_GE(returned, AtLength(20000, 100000));
+  EXPECT_GE(too_late, AtLength(20000, 100000));
   for (Outcome outcome : {Outcome::kRun, Outcome::kNoLease, Outcome::kWindowEnd, Outcome::kTickUsedUp,
                           Outcome::kClockBehind, Outcome::kTimeUsedUp})
     EXPECT_GT(outcomes[outcome], AtLength(100, 1000)) << static_cast<int>(outcome);
-  std::cout << layouts << " layouts, " << taken << " ids, " << returned << " returned" << std::endl;
+  std::cout << layouts << " layouts, " << taken << " ids, " << returned << " given back, " << too_late
+            << " calls with a run that had ended" << std::endl;
 }
 
 }  // namespace

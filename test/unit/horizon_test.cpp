@@ -181,6 +181,7 @@ enum class Broken {
   kMomentFirst,
   kRunOutlivesSeal,
   kRunOutlivesTransaction,
+  kSerialIgnored,
   kNotMoved,
   kWorkersForget,
   kNotKept,
@@ -293,6 +294,11 @@ class World {
     return kNarrow.Pack({run.tick, run.worker, run.sequence + place});
   }
 
+  bool IssueOne(const Run &run, uint64_t serial, int32_t *first) {
+    if (broken_ == Broken::kSerialIgnored) serial = open_.word >> kIssuedBits;
+    return Issue(&open_.word, serial, run.count, 1, first) > 0;
+  }
+
   void EndOpenRun() {
     const int32_t issued = EndRun(&open_, &generator_);
     returned += issued > 0 && issued < open_.run.count;
@@ -391,10 +397,10 @@ class World {
     Process *drawer = worker ? &own : process;
     const bool goes_on = drawer->run_lxid == t->lxid || broken_ == Broken::kRunOutlivesTransaction;
     int32_t first = 0;
-    if (drawer->serial == 0 || !goes_on || Issue(&open_.word, drawer->serial, drawer->run.count, 1, &first) == 0) {
+    if (drawer->serial == 0 || !goes_on || !IssueOne(drawer->run, drawer->serial, &first)) {
       HorizonSlot *slot = &slots_[index];
       const Local by = {process->pid, t->lxid};
-      if (Below(3) == 0 || Issue(&open_.word, open_.serial, open_.run.count, 1, &first) == 0) {
+      if (Below(3) == 0 || !IssueOne(open_.run, open_.serial, &first)) {
         EndOpenRun();
         const Decision decision = Take(&generator_, now_, 1 + Below(6), {3, 0});
         if (decision.outcome != Outcome::kRun) {
@@ -687,15 +693,16 @@ TEST_P(BrokenHorizon, IsNoticed) {
 }
 
 std::string NameOf(const testing::TestParamInfo<Broken> &info) {
-  static const char *const names[] = {"Nothing",  "AnySample",     "MomentFirst", "NumbersComeBack", "RunsGoOn",
-                                      "NotMoved", "WorkersForget", "NotKept",     "NotLowered"};
+  static const char *const names[] = {
+      "Nothing",       "AnySample", "MomentFirst",   "RunOutlivesSeal", "RunOutlivesTransaction",
+      "SerialIgnored", "NotMoved",  "WorkersForget", "NotKept",         "NotLowered"};
   return names[static_cast<int>(info.param)];
 }
 
 INSTANTIATE_TEST_SUITE_P(Rules, BrokenHorizon,
                          testing::Values(Broken::kAnySample, Broken::kMomentFirst, Broken::kRunOutlivesSeal,
-                                         Broken::kRunOutlivesTransaction, Broken::kNotMoved, Broken::kWorkersForget,
-                                         Broken::kNotKept, Broken::kNotLowered),
+                                         Broken::kRunOutlivesTransaction, Broken::kSerialIgnored, Broken::kNotMoved,
+                                         Broken::kWorkersForget, Broken::kNotKept, Broken::kNotLowered),
                          NameOf);
 
 }  // namespace
