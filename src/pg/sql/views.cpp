@@ -15,7 +15,7 @@ namespace snowflake {
 namespace {
 // A row of snowflake_get_status(): its columns in their order.
 struct StatusRow {
-  Datum values[40];
+  Datum values[38];
   bool nulls[lengthof(values)];
   int count;
 
