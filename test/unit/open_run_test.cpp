@@ -1,4 +1,6 @@
 // The run that all processes of a node issue from: its edges, and threads in place of processes.
+//
+// Optimized: its threads run for a second, and for five without.
 #include "core/open_run.h"
 
 #include <algorithm>
@@ -31,6 +33,7 @@ TEST(OpenRun, IssuesEachNumberOnce) {
   EXPECT_EQ(IssueFrom(&open, 1, &first), 0) << "none was ever open";
   BeginRun(&open, RunOf(10), 1, 5);
   EXPECT_EQ(open.until_us.load(), 5);
+  EXPECT_EQ(IssueFrom(&open, 0, &first), 0) << "none was wanted";
   EXPECT_EQ(IssueFrom(&open, 1, &first), 1);
   EXPECT_EQ(first, 1);
   EXPECT_EQ(IssueFrom(&open, 5, &first), 5);
@@ -46,6 +49,30 @@ TEST(OpenRun, IssuesEachNumberOnce) {
   EXPECT_EQ(EndRun(&open, &g), 0) << "none is open";
   EXPECT_EQ(g.next_sequence, 10);
   EXPECT_EQ(IssueFrom(&open, 1, &first), 0) << "it has ended";
+}
+
+TEST(OpenRun, OfOneNumber) {
+  Generator g = Opened(kDefaultLayout, 7, 100, 200);
+  OpenRun open = {};
+  BeginRun(&open, Take(&g, 100, 1, {5, 0}).run, 1, 1);
+  int32_t first = 0;
+  EXPECT_EQ(IssueFrom(&open, 1, &first), 0);
+  EXPECT_EQ(EndRun(&open, &g), 1);
+  EXPECT_EQ(Take(&g, 100, 1, {5, 0}).run.sequence, 1);
+}
+
+TEST(OpenRun, OfAsManyNumbersAsTheWordCounts) {
+  Generator g = Opened(kDefaultLayout, 7, 100, 200);
+  OpenRun open = {};
+  BeginRun(&open, RunOf(kMostOfRun), 1, 1);
+  int32_t first = 0;
+  for (int32_t issued = 1; issued < kMostOfRun; ++issued) {
+    ASSERT_EQ(IssueFrom(&open, 1, &first), 1);
+    ASSERT_EQ(first, issued);
+  }
+  for (const int32_t most : {1, std::numeric_limits<int32_t>::max()}) EXPECT_EQ(IssueFrom(&open, most, &first), 0);
+  EXPECT_EQ(open.word >> kIssuedBits, open.serial);
+  EXPECT_EQ(EndRun(&open, &g), kMostOfRun);
 }
 
 TEST(OpenRun, EndGivesBackWhatIsLeft) {
@@ -85,11 +112,49 @@ TEST(OpenRun, ServesNobodyWhoKnowsAnother) {
   }
 }
 
+// The next number has the word of no run, and then words come again.
+TEST(OpenRun, HasNumbersForEightYears) {
+  constexpr int64_t kRunsOfAYear = int64_t{1000000} * 3600 * 24 * 366;
+  EXPECT_GE(static_cast<int64_t>(kHighestSerial) / kRunsOfAYear, 8);
+  EXPECT_EQ(WordOf(kHighestSerial + 1), 0u);
+  EXPECT_EQ(WordOf(kHighestSerial + 2), WordOf(1));
+
+  Generator g = Opened(kDefaultLayout, 7, 100, 200);
+  OpenRun open = {};
+  open.serial = kHighestSerial - 1;
+  BeginRun(&open, RunOf(kMostOfRun), 1, 1);
+  EXPECT_EQ(open.serial, kHighestSerial);
+  int32_t first = 0;
+  EXPECT_EQ(IssueFrom(&open, kMostOfRun, &first), kMostOfRun - 1);
+  EXPECT_EQ(open.word, std::numeric_limits<uint64_t>::max());
+  EXPECT_EQ(IssueFrom(&open, 1, &first), 0) << "used up";
+  EXPECT_EQ(EndRun(&open, &g), kMostOfRun);
+  EXPECT_EQ(IssueFrom(&open, 1, &first), 0) << "it has ended";
+}
+
 TEST(OpenRun, LeavesOthersSome) {
-  for (int32_t bits = 0; bits <= 22; ++bits) {
-    const Layout layout = {0, 1000, 41 - std::max(bits - 12, 0), 0, 10, bits, false};
+  for (int32_t bits = 0; bits <= kMaxFieldBits; ++bits) {
+    const Layout layout = {0, 1000, 22, 0, 10, bits, false};
     EXPECT_EQ(MostAtOnce(layout), bits <= 4 ? 1 : std::min(1 << (bits - 4), kMostOfRun)) << bits;
   }
+}
+
+TEST(OpenRun, HasTheLastNumbersOfTheLargestTick) {
+  const Layout layout = {0, 1000, 22, 0, 10, kMaxFieldBits, false};
+  Generator g = Opened(layout, 1023, layout.max_tick() - 1, layout.max_tick() + 1);
+  g.last_tick = layout.max_tick();
+  g.next_sequence = layout.sequence_count() - kMostOfRun;
+  OpenRun open = {};
+  for (const int32_t issued : {kMostOfRun - 1, 1}) {
+    const Decision d = Take(&g, layout.max_tick(), kMostOfRun, {1, 0});
+    ASSERT_EQ(d.outcome, Outcome::kRun);
+    BeginRun(&open, d.run, issued, 1);
+    ASSERT_EQ(EndRun(&open, &g), issued);
+    const Parts last = {d.run.tick, d.run.worker, d.run.sequence + (issued - 1)};
+    EXPECT_EQ(layout.Unpack(layout.Pack(last)).sequence, last.sequence);
+  }
+  EXPECT_EQ(g.next_sequence, layout.sequence_count());
+  EXPECT_EQ(Take(&g, layout.max_tick(), 1, {1, 0}).outcome, Outcome::kTimeUsedUp);
 }
 
 // A tick with more numbers than a run has.
@@ -120,9 +185,9 @@ TEST(OpenRun, CoversAPartOfALargeTick) {
 // lease, under a mutex in place of the generator's lock.
 class Threads {
  public:
-  // Each id with the count of the calls that had returned before it was requested, and after.
+  // A call's ids, and how many calls had begun or returned when it began and when it returned.
   struct Call {
-    int64_t id;
+    int64_t first, last;
     int64_t before, after;
   };
 
@@ -138,56 +203,93 @@ class Threads {
     stop_ = true;
     other.join();
     std::lock_guard<std::mutex> lock(mutex_);
-    issued_ += EndRun(&open_, &g_);
+    EndOpenRun();
   }
 
   int64_t changes() const { return changes_; }
+  int64_t too_late() const { return too_late_; }
 
   void Check() {
     std::vector<Call> all;
-    for (const auto &calls : calls_) all.insert(all.end(), calls.begin(), calls.end());
-    EXPECT_EQ(issued_, static_cast<int64_t>(all.size())) << "ids";
-    std::sort(all.begin(), all.end(), [](const Call &a, const Call &b) { return a.id < b.id; });
+    int64_t fell_of_one = 0, ids = 0;
+    for (auto &calls : calls_) {
+      for (size_t i = 1; i < calls.size(); ++i) fell_of_one += calls[i].first <= calls[i - 1].last;
+      all.insert(all.end(), calls.begin(), calls.end());
+      std::vector<Call>().swap(calls);
+    }
+    std::sort(all.begin(), all.end(), [](const Call &a, const Call &b) { return a.first < b.first; });
     int64_t twice = 0, fell = 0, latest = 0;
     for (size_t i = 0; i < all.size(); ++i) {
-      if (i > 0 && all[i].id == all[i - 1].id) ++twice;
+      ids += all[i].last - all[i].first + 1;
+      if (i > 0 && all[i].first <= all[i - 1].last) ++twice;
       // A smaller id was requested after this one was returned.
       if (all[i].after < latest) ++fell;
       latest = std::max(latest, all[i].before);
     }
+    EXPECT_EQ(issued_, ids);
     EXPECT_EQ(twice, 0);
+    EXPECT_EQ(fell_of_one, 0);
     EXPECT_EQ(fell, 0);
     EXPECT_EQ(late_, 0) << "issued from a run after it had ended";
   }
 
  private:
+  // What a thread knows of a run.
+  struct Known {
+    uint64_t serial;  // 0: of none
+    Run run;
+  };
+
+  // Order: release and acquire, as of whatever tells a process that another's call has returned.
+  int64_t CountCall() { return clock_.fetch_add(1, std::memory_order_acq_rel); }
+
   void Session(std::vector<Call> *calls, int seed, int64_t count) {
     auto random = SeededRandom(static_cast<uint64_t>(20261127 + seed));
-    uint64_t serial = 0;
-    Run run = {};
+    Known known = {}, former = {};
     calls->reserve(static_cast<size_t>(count));
     for (int64_t i = 0; i < count; ++i) {
-      const int64_t before = clock_.fetch_add(1);
+      const int32_t most = random() % 8 == 0 ? 5 : 1;
+      const int64_t before = CountCall();
+      // On few processors threads seldom change in the middle of a call.
+      if (random() % 128 == 0) std::this_thread::yield();
       const uint64_t ended = ended_.load(std::memory_order_acquire);
-      int32_t first = 0;
-      if (serial == 0 || random() % 64 == 0 || Issue(&open_.word, serial, run.count, 1, &first) == 0) {
-        std::lock_guard<std::mutex> lock(mutex_);
-        if (IssueFrom(&open_, 1, &first) == 0) {
-          issued_ += EndRun(&open_, &g_);
-          ended_.store(open_.serial, std::memory_order_release);
-          Decision d = Take(&g_, now_, kMostOfRun, {5, 0});
-          while (d.outcome != Outcome::kRun) d = Take(&g_, ++now_, kMostOfRun, {5, 0});
-          BeginRun(&open_, d.run, 1, 1);
-          first = 0;
-        }
-        run = open_.run;
-        serial = open_.serial;
-      } else if (serial <= ended) {
-        ++late_;
+      int32_t first = 0, issued = 0;
+      if (former.serial != 0 && random() % 16 == 0)
+        late_ += Issue(&open_.word, former.serial, former.run.count, most, &first) > 0;
+      if (known.serial != 0 && random() % 64 != 0) {
+        issued = Issue(&open_.word, known.serial, known.run.count, most, &first);
+        if (known.serial <= ended) ++(issued > 0 ? late_ : too_late_);
       }
-      calls->push_back(
-          {kDefaultLayout.Pack({run.tick, run.worker, run.sequence + first}), before, clock_.fetch_add(1)});
+      if (issued == 0) {
+        if (known.serial < ended) former = known;
+        issued = IssueUnderLock(most, &known, &first);
+      }
+      const int32_t sequence = known.run.sequence + first;
+      calls->push_back({kDefaultLayout.Pack({known.run.tick, known.run.worker, sequence}),
+                        kDefaultLayout.Pack({known.run.tick, known.run.worker, sequence + (issued - 1)}), before,
+                        CountCall()});
     }
+  }
+
+  int32_t IssueUnderLock(int32_t most, Known *known, int32_t *first) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    int32_t issued = IssueFrom(&open_, most, first);
+    if (issued == 0) {
+      EndOpenRun();
+      Decision d = Take(&g_, now_, kMostOfRun, {5, 0});
+      while (d.outcome != Outcome::kRun) d = Take(&g_, ++now_, kMostOfRun, {5, 0});
+      issued = std::min(most, d.run.count);
+      BeginRun(&open_, d.run, issued, 1);
+      *first = 0;
+    }
+    *known = {open_.serial, open_.run};
+    return issued;
+  }
+
+  // Requires: the mutex.
+  void EndOpenRun() {
+    issued_ += EndRun(&open_, &g_);
+    ended_.store(open_.serial, std::memory_order_release);
   }
 
   void Change() {
@@ -195,8 +297,7 @@ class Threads {
     while (!stop_) {
       {
         std::lock_guard<std::mutex> lock(mutex_);
-        issued_ += EndRun(&open_, &g_);
-        ended_.store(open_.serial, std::memory_order_release);
+        EndOpenRun();
         const uint64_t what = random() % 5;
         if (what == 0) RaiseTo(&g_, g_.last_tick);
         if (what == 1) Seal(&g_, now_ + 1);
@@ -211,6 +312,7 @@ class Threads {
         }
         ++changes_;
       }
+      std::this_thread::yield();
       for (uint64_t i = random() % 2000; i > 0; --i) clock_.load(std::memory_order_relaxed);
     }
   }
@@ -221,20 +323,21 @@ class Threads {
   std::mutex mutex_;
   int64_t issued_ = 0, changes_ = 0;
   std::atomic<uint64_t> ended_ = 0;  // the newest run of which nothing is issued any more
-  std::atomic<int64_t> clock_ = 0, late_ = 0;
+  std::atomic<int64_t> clock_ = 0, late_ = 0, too_late_ = 0;
   std::atomic<bool> stop_ = false;
   std::vector<std::vector<Call>> calls_;
 };
 
 TEST(OpenRun, OfThreads) {
   constexpr int kThreads = 4;
-  const int64_t calls = AtLength(200000, 2000000);
+  const int64_t calls = AtLength(750000, 2000000);
   Threads threads;
   threads.Go(kThreads, calls);
   threads.Check();
-  std::cout << "# " << kThreads * calls << " calls of " << kThreads << " threads, " << threads.changes()
-            << " trials (changes meanwhile)\n";
+  std::cout << "# " << kThreads * calls << " calls of " << kThreads << " threads, " << threads.too_late()
+            << " with a run that had ended, " << threads.changes() << " trials (changes meanwhile)\n";
   EXPECT_GT(threads.changes(), 100);
+  EXPECT_GT(threads.too_late(), 1000);
 }
 
 }  // namespace

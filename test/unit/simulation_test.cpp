@@ -3,12 +3,12 @@
 // drift and stand still, and settings change. The registry becomes unavailable, or fails over to a
 // copy that lacks its newest commits. One seed is one run, and every id of the run is remembered.
 //
-// 1. The core's own code makes the decisions of nodes and registry: node.h, keeper.h, generator.h
-//    and ring.h. Here are only rows, messages and processes.
+// 1. The core's own code makes the decisions of nodes and registry: node.h, keeper.h, generator.h,
+//    open_run.h and ring.h. Here are only rows, messages and processes.
 // 2. Nothing here reads a clock or the machine's randomness: the same seed gives the same run
 //    everywhere.
-// 3. A test that cannot fail proves nothing: with one rule of the registry switched off it must
-//    find a repeated id.
+// 3. A test that cannot fail proves nothing: with one rule of the registry or of the open run
+//    switched off it must find a repeated id.
 //
 // Optimized: it runs for 25 s, and for a minute without.
 #include <algorithm>
@@ -29,6 +29,7 @@
 
 #include "core/box.h"
 #include "core/node.h"
+#include "core/open_run.h"
 #include "core/ring.h"
 #include "length.h"
 #include "times.h"
@@ -40,13 +41,13 @@ constexpr int64_t kExchangeTimeoutUs = 2 * kSecond;
 constexpr int64_t kMaxSkewUs = 10 * kSecond;
 constexpr ClockPolicy kPatience = {5 * kMs, {kSecond, 10 * kSecond}, true};
 
-// The rules that the registry follows, and other rules that can be switched off to show their
-// purpose.
+// The rules that registry and nodes follow, and that can be switched off to show their purpose.
 struct Rules {
   bool watermarks = true;
   bool settling = true;
   bool secrets = true;
   bool limits = true;
+  bool serials = true;
 };
 
 // Faults in addition to those of messages and the registry's commits. A run has some of them.
@@ -315,6 +316,13 @@ struct Clock {
   void Set(int64_t true_us, int64_t shows_us, int64_t rate) { *this = {shows_us, true_us, rate}; }
 };
 
+// What a backend knows of a run.
+struct Backend {
+  uint64_t serial = 0;  // 0: of none
+  snowflake::Run run = {};
+  int64_t until_us = 0;
+};
+
 struct SimulatedNode {
   Clock clock = {};
   int64_t steady_us = 0;             // what its monotonic clock is ahead of the others'
@@ -324,7 +332,12 @@ struct SimulatedNode {
   int64_t paused_until_us = 0;
   int64_t cut_off_until_us = 0;  // from the registry
 
-  NodeState state = {};  // shared memory
+  // Shared memory.
+  NodeState state = {};
+  std::shared_ptr<OpenRun> open = std::make_shared<OpenRun>();
+  int32_t issued = 0;  // from the newest run
+
+  std::vector<Backend> backends{3};
   std::shared_ptr<BoxSlot> box = std::make_shared<BoxSlot>();
 
   // The keeper's own state.
@@ -339,7 +352,7 @@ struct SimulatedNode {
 
 struct Totals {
   int64_t trials = 0, faults = 0, leases = 0, ids = 0, lost_commits = 0, extensions = 0, releases = 0, bridged = 0;
-  int64_t recovered = 0, renewed = 0, changes = 0;
+  int64_t recovered = 0, renewed = 0, changes = 0, too_late = 0;
 };
 
 class Simulation {
@@ -348,6 +361,7 @@ class Simulation {
       : world_(world),
         random_(seed),
         changes_(~seed),
+        calls_(seed ^ 1),
         layout_{0, kMs, 41, 0, world.worker_bits, 6, random_.Percent(50)},
         registry_(layout_, world.rules, seed, random_.Below(1000)) {
     for (bool &enabled : enabled_) enabled = random_.Percent(60);
@@ -385,6 +399,7 @@ class Simulation {
     totals->recovered += count_.recovered;
     totals->renewed += count_.renewed;
     totals->changes += count_.changes;
+    totals->too_late += count_.too_late;
     totals->lost_commits += registry_.lost_commits();
   }
 
@@ -434,12 +449,23 @@ class Simulation {
     });
   }
 
-  ClockReading ReadingOf(size_t i) const {
-    return {nodes_[i].clock.At(now_us_), now_us_ + nodes_[i].steady_us};
+  ClockReading ReadingOf(size_t i) const { return {nodes_[i].clock.At(now_us_), now_us_ + nodes_[i].steady_us}; }
+
+  // Like WithBox() of the server: whatever reads or changes the generator or the clock ends the run.
+  NodeState *Locked(size_t i) {
+    SimulatedNode &node = nodes_[i];
+    Generator *g = &node.state.generator;
+    const bool open = node.open->word != 0;
+    const snowflake::Run &run = node.open->run;
+    if (open && (g->last_tick != run.tick || g->next_sequence != run.sequence + run.count))
+      Broken("the generator changed while a run was open");
+    if (EndRun(node.open.get(), g) != (open ? node.issued : 0))
+      Broken("a run ended with other numbers than were issued");
+    return &node.state;
   }
 
   void ReadClock(size_t i, const ClockReading &reading) {
-    NodeState *state = &nodes_[i].state;
+    NodeState *state = Locked(i);
     const NodeState before = *state;
     Read(&state->clock, reading, state->policy.clock);
     CheckClock(i, before, reading);
@@ -485,7 +511,8 @@ class Simulation {
     const NodeState before = node.state;
     Resume(&node.state, reading, node.settings);
     CheckClock(i, before, reading);
-    if (node.state.clock.shown_us > std::max(before.clock.shown_us, reading.wall_us)) Broken("time passed between two lives");
+    if (node.state.clock.shown_us > std::max(before.clock.shown_us, reading.wall_us))
+      Broken("time passed between two lives");
     CatchUp(&node.state, false);
     if (!g.open) return;
     ++count_.recovered;
@@ -499,7 +526,7 @@ class Simulation {
   // The server does this under the lock whenever the keeper has changed the state.
   void Keep(size_t i) {
     SimulatedNode &node = nodes_[i];
-    Store(node.box.get(), [&](Kept *kept) { kept->state = node.state; });
+    Store(node.box.get(), [&](Kept *kept) { kept->state = *Locked(i); });
   }
 
   void Issue(size_t i) {
@@ -514,20 +541,39 @@ class Simulation {
     InNode(i, 1 + random_.Below(2 * world_.issue_every_us), [this, i] { Issue(i); });
   }
 
+  // Like a call of the server, whose first step is the reading: without the lock, then under it,
+  // from the run that is open or from another one.
   Outcome TakeOne(size_t i, const ClockReading &reading, int64_t want) {
     SimulatedNode &node = nodes_[i];
+    const int64_t jitter = random_.Below(FreshLimit(layout_, 128));
+    Backend *backend = &node.backends[static_cast<size_t>(calls_.Below(3))];
+    const int32_t most = static_cast<int32_t>(want);
+    if (reading.steady_us < backend->until_us && IssueFrom(i, *backend, most)) return Outcome::kRun;
+    OpenRun *open = node.open.get();
+    if (reading.steady_us < open->until_us) {
+      *backend = {open->serial, open->run, open->until_us};
+      if (IssueFrom(i, *backend, most)) return Outcome::kRun;
+    }
     ReadClock(i, reading);
-    const Terms terms = {MaxLead(node.state, layout_), random_.Below(FreshLimit(layout_, 128))};
-    const Decision decision = TakeOrAsk(&node.state, want, terms);
+    const Terms terms = {MaxLead(node.state, layout_), jitter};
+    const Decision decision = TakeOrAsk(&node.state, kMostOfRun, terms);
     switch (decision.outcome) {
-      case Outcome::kRun:
+      case Outcome::kRun: {
+        if (decision.lead > terms.max_lead || decision.lead > kLargestLeadUs / kMs)
+          Broken("an id leads the clock too far");
         StoreLastTick(node.box.get(), decision.run.tick);
-        Remember(i, decision, terms);
+        const int64_t shown_us = node.state.clock.shown_us;
+        const int64_t until_us =
+            node.state.clock.read.steady_us + layout_.UnixUsAt(layout_.TickAt(shown_us) + 1) - shown_us - 1;
+        const int32_t issued = std::min(most, decision.run.count);
+        BeginRun(open, decision.run, issued, until_us);
+        node.issued = 0;
+        *backend = {open->serial, open->run, until_us};
+        Remember(i, decision.run, 0, issued);
         break;
+      }
       case Outcome::kNoLease:
-      case Outcome::kWindowEnd:
-        Step(i);
-        break;
+      case Outcome::kWindowEnd: Step(i); break;
       case Outcome::kClockBehind:
         if (!world_.clock_faults && node.state.generator.last_tick >= node.state.generator.lease.window_start)
           Broken("a clock that is right is behind");
@@ -535,10 +581,22 @@ class Simulation {
         Step(i);
         break;
       case Outcome::kTickUsedUp:
-      case Outcome::kTimeUsedUp:
-        break;
+      case Outcome::kTimeUsedUp: break;
     }
     return decision.outcome;
+  }
+
+  bool IssueFrom(size_t i, const Backend &backend, int32_t most) {
+    OpenRun *open = nodes_[i].open.get();
+    const bool ended = open->word == 0 || backend.serial != open->serial;
+    count_.too_late += ended;
+    int32_t first = 0;
+    const uint64_t serial = world_.rules.serials ? backend.serial : open->word >> kIssuedBits;
+    const int32_t issued = snowflake::Issue(&open->word, serial, backend.run.count, most, &first);
+    if (issued == 0) return false;
+    if (ended && world_.rules.serials) Broken("a run that had ended was issued from");
+    Remember(i, backend.run, first, issued);
+    return true;
   }
 
   // At full speed, until the clock moves on.
@@ -548,23 +606,23 @@ class Simulation {
     }
   }
 
-  // G1, G2, G3 for one run.
-  void Remember(size_t i, const Decision &decision, const Terms &terms) {
+  // G1, G2 for some numbers of a run.
+  void Remember(size_t i, const snowflake::Run &run, int32_t first, int32_t count) {
     SimulatedNode &node = nodes_[i];
-    const snowflake::Run &run = decision.run;
     uint64_t *taken = &ids_[static_cast<uint64_t>(run.tick) << 16 | static_cast<uint64_t>(run.worker)];
-    const uint64_t numbers = (run.count == 64 ? ~uint64_t{0} : (uint64_t{1} << run.count) - 1) << run.sequence;
+    const int32_t sequence = run.sequence + first;
+    const uint64_t numbers = (count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1) << sequence;
     if ((*taken & numbers) != 0)
       Broken("worker " + std::to_string(run.worker) + " repeated a number of tick " + std::to_string(run.tick));
     *taken |= numbers;
     if (world_.failover_us == 0 && world_.rules.watermarks && !registry_.Covers(run.worker, run.tick))
       Broken("a tick was used that the registry does not know of");
-    if (decision.lead > terms.max_lead || decision.lead > kLargestLeadUs / kMs) Broken("an id leads the clock too far");
-    const int64_t first = layout_.Pack({run.tick, run.worker, run.sequence});
-    if (first <= node.last_id) Broken("ids do not rise");
-    node.last_id = layout_.Pack({run.tick, run.worker, run.sequence + run.count - 1});
+    const int64_t id = layout_.Pack({run.tick, run.worker, sequence});
+    if (id <= node.last_id) Broken("ids do not rise");
+    node.last_id = layout_.Pack({run.tick, run.worker, sequence + count - 1});
     node.last_issue_us = now_us_;
-    count_.ids += run.count;
+    node.issued += count;
+    count_.ids += count;
   }
 
   // --- The keeper ---
@@ -587,16 +645,12 @@ class Simulation {
         return InNode(i, step.until_us - now_us_, [this, i, wake] {
           if (nodes_[i].wake == wake) Step(i);
         });
-      case KeeperAction::kExit:
-        return Stop(i);
-      case KeeperAction::kAcquire:
-        return Acquire(i, step.duration_us);
-      case KeeperAction::kExtend:
-        return Extend(i, step.duration_us);
-      case KeeperAction::kRelease:
-        return Release(i);
-      case KeeperAction::kRanges:
-        return Broken("the keeper asks for ranges of segments, of which there are none");
+      case KeeperAction::kExit: return Stop(i);
+      case KeeperAction::kAcquire: return Acquire(i, step.duration_us);
+      case KeeperAction::kExtend: return Extend(i, step.duration_us);
+      case KeeperAction::kRelease: return Release(i);
+      case KeeperAction::kProbe: return Broken("the keeper probes a registry whose address did not change");
+      case KeeperAction::kRanges: return Broken("the keeper asks for ranges of segments, of which there are none");
     }
   }
 
@@ -609,8 +663,7 @@ class Simulation {
     const auto end = [this, i, exchange, action](KeeperOutcome outcome) {
       if (nodes_[i].exchange != exchange) return;
       nodes_[i].exchange = 0;
-      if (action == KeeperAction::kAcquire && outcome != KeeperOutcome::kDone)
-        KeepPresentWorker(&nodes_[i].state);
+      if (action == KeeperAction::kAcquire && outcome != KeeperOutcome::kDone) KeepPresentWorker(Locked(i));
       Keep(i);
       nodes_[i].keeper.Done(action, outcome, now_us_);
       Step(i);
@@ -624,7 +677,7 @@ class Simulation {
       InNode(i, Delay(), [this, i, exchange, end, take, answer] {
         const bool expected = nodes_[i].exchange == exchange;
         if (answer.status == Registry::Status::kSkewed)
-          RefusedForSkew(&nodes_[i].state);
+          RefusedForSkew(Locked(i));
         else
           take(answer, expected);
         Keep(i);
@@ -651,7 +704,7 @@ class Simulation {
         i, KeeperAction::kAcquire, true, [this, asked] { return registry_.Acquire(now_us_, asked.request); },
         [this, i, asked](const Registry::Answer &answer, bool expected) {
           if (!expected || answer.status != Registry::Status::kDone) return;
-          const TakenLease taken = TakeLease(&nodes_[i].state, layout_, asked, answer.lease, nodes_[i].leaving);
+          const TakenLease taken = TakeLease(Locked(i), layout_, asked, answer.lease, nodes_[i].leaving);
           if (taken.fault == AnswerFault::kTimeline) return;  // sent before a failover
           if (taken.fault != AnswerFault::kNone) return Broken("an implausible lease");
           if (!taken.opened) return;
@@ -666,7 +719,7 @@ class Simulation {
         [this, i, asked](const Registry::Answer &answer, bool) {
           // Also a response that is no longer expected: it is for this lease, or it changes
           // nothing.
-          NodeState *state = &nodes_[i].state;
+          NodeState *state = Locked(i);
           if (answer.status == Registry::Status::kDone) {
             const AnswerFault fault = TakeWindow(state, asked, answer.window, false);
             if (fault == AnswerFault::kTimeline) return;
@@ -686,7 +739,7 @@ class Simulation {
     Exchange(
         i, KeeperAction::kRelease, reached, [this, asked] { return registry_.Release(now_us_, asked); },
         [this, i, asked](const Registry::Answer &, bool) {
-          DropRetired(&nodes_[i].state, asked.lease_id);
+          DropRetired(Locked(i), asked.lease_id);
           ++count_.releases;
         });
   }
@@ -711,6 +764,8 @@ class Simulation {
     ++node.incarnation;
     node.up = false;
     node.state = {};
+    node.open = std::make_shared<OpenRun>();
+    node.backends.assign(node.backends.size(), {});
     node.keeper = Keeper();
     node.exchange = 0;
     node.paused_until_us = 0;
@@ -730,7 +785,7 @@ class Simulation {
   void Leave(size_t i) {
     SimulatedNode &node = nodes_[i];
     if (!node.up || node.leaving || node.paused_until_us > now_us_) return;
-    CloseLease(&node.state);
+    CloseLease(Locked(i));
     Keep(i);
     node.exchange = 0;
     node.leaving = true;
@@ -746,33 +801,21 @@ class Simulation {
     const size_t i = static_cast<size_t>(random_.Below(static_cast<int64_t>(nodes_.size())));
     SimulatedNode &node = nodes_[i];
     switch (static_cast<Fault>(kind)) {
-      case Fault::kCrash:
-        Crash(i);
-        return After(random_.Below(3 * kSecond), [this, i] { Start(i); });
+      case Fault::kCrash: Crash(i); return After(random_.Below(3 * kSecond), [this, i] { Start(i); });
       case Fault::kReboot:
         Crash(i);
         Empty(node.box.get());
         return After(random_.Below(10 * kSecond), [this, i] { Start(i); });
-      case Fault::kShutdown:
-        return Leave(i);
-      case Fault::kPause:
-        node.paused_until_us = now_us_ + random_.Below(3 * world_.duration_us);
-        return;
-      case Fault::kCutOff:
-        node.cut_off_until_us = now_us_ + random_.Below(3 * world_.duration_us);
-        return;
-      case Fault::kRegistryDown:
-        registry_down_until_us_ = now_us_ + random_.Below(world_.duration_us);
-        return;
-      case Fault::kKeeperCrash:
-        return CrashKeeper(i);
-      case Fault::kClone:
-        return Clone(i);
+      case Fault::kShutdown: return Leave(i);
+      case Fault::kPause: node.paused_until_us = now_us_ + random_.Below(3 * world_.duration_us); return;
+      case Fault::kCutOff: node.cut_off_until_us = now_us_ + random_.Below(3 * world_.duration_us); return;
+      case Fault::kRegistryDown: registry_down_until_us_ = now_us_ + random_.Below(world_.duration_us); return;
+      case Fault::kKeeperCrash: return CrashKeeper(i);
+      case Fault::kClone: return Clone(i);
       case Fault::kClockStepsBack:
       case Fault::kClockLeaps:
       case Fault::kClockDrifts:
-      case Fault::kClockIsSet:
-        return ClockFault(i, static_cast<Fault>(kind));
+      case Fault::kClockIsSet: return ClockFault(i, static_cast<Fault>(kind));
     }
   }
 
@@ -876,7 +919,9 @@ class Simulation {
 
   const World world_;
   Random random_;
-  Random changes_;  // of limits; without them the seed of a run means the same
+  // Without them the seed of a run means the same.
+  Random changes_;  // of limits
+  Random calls_;    // by which backend
   const Layout layout_;
   Registry registry_;
   std::vector<SimulatedNode> nodes_;
@@ -921,7 +966,7 @@ std::string FirstBroken(const World &world, uint64_t seeds, uint64_t usual_seed 
             << " leases, " << totals.extensions << " extensions, " << totals.releases << " releases, "
             << totals.lost_commits << " lost commits, " << totals.bridged << " steps back bridged, " << totals.recovered
             << " leases recovered, " << totals.renewed << " renewed, " << totals.changes << " changes of limits, "
-            << totals.ids << " ids"
+            << totals.ids << " ids, " << totals.too_late << " calls with a run that had ended"
             << (broken.empty() ? "" : "; " + broken) << std::endl;
   return broken;
 }
@@ -931,20 +976,23 @@ constexpr World kCrowded = {"no lost commits", 4, 6, 60 * kSecond, 2 * kSecond, 
 // The same with clocks that are right. Here every node must also issue again.
 constexpr World kSoundClocks = {"sound clocks", 4, 6, 60 * kSecond, 2 * kSecond, 50 * kMs, false, 0, true, {}};
 // Losses of up to 5 s every 100 s.
-constexpr World kFailovers = {"lost commits", 8, 8, 400 * kSecond, 10 * kSecond, 200 * kMs, false, 100 * kSecond, false, {}};
+constexpr World kFailovers = {"lost commits", 8,     8, 400 * kSecond, 10 * kSecond, 200 * kMs, false,
+                              100 * kSecond,  false, {}};
 // To show a rule's purpose: a short ring, in which a lost worker id is soon acquired again, and
 // losses all the time.
 constexpr World kFailing = {"", 5, 8, 400 * kSecond, 10 * kSecond, 200 * kMs, false, 20 * kSecond, false, {}};
 
-// G1, G2, G3: whatever fails, whatever the clocks do, and whatever settings say, as long as the registry keeps every commit
-// that it acknowledged.
+// G1, G2, G3: whatever fails, whatever the clocks do, and whatever settings say, as long as the
+// registry keeps every commit that it acknowledged.
 TEST(Simulation, NoIdTwice) { EXPECT_EQ(FirstBroken(kCrowded, Seeds(AtLength(40, 200))), ""); }
 
 // G1, G4, G6, G8: ids are also issued again when the faults are over. No setting makes a clock step.
 TEST(Simulation, NoIdTwiceAndServiceComesBack) { EXPECT_EQ(FirstBroken(kSoundClocks, Seeds(AtLength(20, 100))), ""); }
 
 // G1, as far as section 4 weakens its assumption.
-TEST(Simulation, NoIdTwiceAfterFailoversThatLoseCommits) { EXPECT_EQ(FirstBroken(kFailovers, Seeds(AtLength(15, 60))), ""); }
+TEST(Simulation, NoIdTwiceAfterFailoversThatLoseCommits) {
+  EXPECT_EQ(FirstBroken(kFailovers, Seeds(AtLength(15, 60))), "");
+}
 
 // Proves that the tests above can fail: without the watermarks ids repeat ...
 TEST(Simulation, WithoutWatermarksIdsRepeat) {
@@ -970,6 +1018,14 @@ TEST(Simulation, WithoutSecretsIdsRepeatAfterFailovers) {
   world.name = "secrets ignored";
   world.rules.secrets = false;
   EXPECT_NE(FirstBroken(world, 1000, 20250355).find("repeated"), std::string::npos);
+}
+
+// ... or if a backend goes on with a run that is not the open one ...
+TEST(Simulation, WithoutSerialNumbersIdsRepeat) {
+  World world = kSoundClocks;
+  world.name = "serial numbers ignored";
+  world.rules.serials = false;
+  EXPECT_NE(FirstBroken(world, 50).find("repeated"), std::string::npos);
 }
 
 // ... or if limits change without regard for what ids lead by.
