@@ -602,7 +602,7 @@ class Simulation {
   // At full speed, until the clock moves on.
   void UseUp(size_t i) {
     if (!nodes_[i].up || nodes_[i].paused_until_us > now_us_) return;
-    while (TakeOne(i, ReadingOf(i), layout_.sequence_count()) == Outcome::kRun) {
+    while (why_.empty() && TakeOne(i, ReadingOf(i), layout_.sequence_count()) == Outcome::kRun) {
     }
   }
 
