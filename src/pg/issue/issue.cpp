@@ -339,7 +339,7 @@ pg_noinline Share TakeShareUnderLock(Oid fn_oid, int32_t most) {
   return share;
 }
 
-inline Ids Take(Oid fn_oid, int32_t most) {
+inline Ids TakeIds(Oid fn_oid, int32_t most) {
   Share share = TakeShare(most);
   if (unlikely(share.count == 0)) share = TakeShareUnderLock(fn_oid, most);
   const Ids ids = {run.first_id + run.step * share.first, run.step, share.count};
@@ -349,8 +349,8 @@ inline Ids Take(Oid fn_oid, int32_t most) {
 
 }  // namespace
 
-Ids NextIds(Oid fn_oid, int32_t most) { return Take(fn_oid, most); }
-int64_t NextId(Oid fn_oid) { return Take(fn_oid, 1).first; }
+Ids NextIds(Oid fn_oid, int32_t most) { return TakeIds(fn_oid, most); }
+int64_t NextId(Oid fn_oid) { return TakeIds(fn_oid, 1).first; }
 int64_t LastId() { return last_id; }
 
 }  // namespace snowflake
