@@ -73,6 +73,13 @@ struct NodeState {
 
 constexpr Tick NowOf(const NodeState &node, const Layout &layout) { return layout.TickAt(node.clock.shown_us); }
 
+// When the clock's tick ends, by the monotonic clock. One less, because the microseconds of the two
+// clocks do not begin at the same moment.
+constexpr int64_t TickEndUs(const NodeState &node, const Layout &layout) {
+  const NodeClock &clock = node.clock;
+  return clock.read.steady_us + layout.UnixUsAt(NowOf(node, layout) + 1) - clock.shown_us - 1;
+}
+
 // How far an id may be ahead of the clock. What is left of a larger max_lead shrinks more slowly
 // than the clock moves on, so no id that it allowed is too far ahead later.
 constexpr Tick MaxLead(const NodeState &node, const Layout &layout) {

@@ -619,7 +619,7 @@ TEST(TakeProperty, NoNumberTwiceRisingWithinALeaseInsideTheWindowAndTheLead) {
   RecordProperty("seed", std::to_string(seed));
   int64_t taken = 0, returned = 0, too_late = 0;
   std::map<Outcome, int64_t> outcomes;
-  const int64_t layouts = AtLength(60, 250);
+  const int64_t layouts = AtLength(120, 500);
   for (uint64_t i = 0; i < static_cast<uint64_t>(layouts) && !HasFailure(); ++i) {
     SCOPED_TRACE("seed " + std::to_string(seed + i));
     Schedule schedule(seed + i, 60000);
@@ -634,7 +634,7 @@ TEST(TakeProperty, NoNumberTwiceRisingWithinALeaseInsideTheWindowAndTheLead) {
   EXPECT_GE(too_late, AtLength(20000, 100000));
   for (Outcome outcome : {Outcome::kRun, Outcome::kNoLease, Outcome::kWindowEnd, Outcome::kTickUsedUp,
                           Outcome::kClockBehind, Outcome::kTimeUsedUp})
-    EXPECT_GT(outcomes[outcome], AtLength(50, 500)) << static_cast<int>(outcome);
+    EXPECT_GT(outcomes[outcome], AtLength(100, 1000)) << static_cast<int>(outcome);
   std::cout << layouts << " layouts, " << taken << " ids, " << returned << " given back, " << too_late
             << " calls with a run that had ended" << std::endl;
 }

@@ -731,6 +731,17 @@ TEST(Limits, MayChangeInAnyWay) {
   }
 }
 
+// Whatever the wall clock shows; a microsecond early, never late.
+TEST(Node, TicksEndByTheMonotonicClock) {
+  const Layout layout = {0, 1000, 41, 0, 10, 4, false};
+  NodeState node = {};
+  for (const int64_t shown_us : {5000000, 5000001, 5000999}) {
+    node.clock.shown_us = shown_us;
+    node.clock.read = {1, 77};
+    EXPECT_EQ(TickEndUs(node, layout), 77 + 5001000 - shown_us - 1) << shown_us;
+  }
+}
+
 // Whoever sealed which number before, and however many of the tick are issued.
 TEST(Raise, IsSealed) {
   const Layout layout = {0, 1000, 41, 0, 10, 4, false};

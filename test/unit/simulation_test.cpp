@@ -562,9 +562,7 @@ class Simulation {
         if (decision.lead > terms.max_lead || decision.lead > kLargestLeadUs / kMs)
           Broken("an id leads the clock too far");
         StoreLastTick(node.box.get(), decision.run.tick);
-        const int64_t shown_us = node.state.clock.shown_us;
-        const int64_t until_us =
-            node.state.clock.read.steady_us + layout_.UnixUsAt(layout_.TickAt(shown_us) + 1) - shown_us - 1;
+        const int64_t until_us = TickEndUs(node.state, layout_);
         const int32_t issued = std::min(most, decision.run.count);
         BeginRun(open, decision.run, issued, until_us);
         node.issued = 0;

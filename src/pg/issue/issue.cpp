@@ -40,7 +40,7 @@ constexpr int64_t kClockStandsUs = 1000 * 1000;
 
 void ForgetRun() { run.serial = 0; }
 
-// Numbers of a run: how many, and how many were issued before. None: it cannot be used any more.
+// Numbers of a run: how many, and how many were issued before. None: the run cannot be used.
 struct Share {
   int32_t first;
   int32_t count;
@@ -123,8 +123,7 @@ void OpenNextRun(NodeBlock *node, Oid extension, const OwnSlot &own, int32_t mos
     const Run &taken = attempt->decision.run;
     if (slot != nullptr) StoreLastTick(slot, taken.tick);
     attempt->share = {0, Min(most, Min(MostAtOnce(g->layout), taken.count))};
-    // One less, because the microseconds of the two clocks do not begin at the same moment.
-    attempt->until_us = attempt->steady_us + g->layout.UnixUsAt(attempt->now + 1) - attempt->clock_us - 1;
+    attempt->until_us = TickEndUs(node->state, g->layout);
     BeginRun(&node->run, taken, attempt->share.count, attempt->until_us);
     attempt->serial = node->run.serial;
     NoteShare(own, g->layout, taken, 0);
