@@ -7,9 +7,11 @@
 //    id, or a session's own calls are not in order, the call "fell".
 // 2. If the worker ids differ, the call "fell across", unless a step of the clock allows it. STEPS
 //    is a file of lines "FROM UNTIL": between these moments, in ns, the clock stepped back by more
-//    than a node bridges, and calls got ids under another worker id. A step allows one fall. What
-//    began before that call's end is not compared with later calls of other worker ids any more,
-//    because it may be of the worker id before.
+//    than a node bridges, and calls got ids under another worker id. A step allows one fall, below
+//    an id that was requested before the step's end: later ids are not of the worker id before. The
+//    call that fell may come later, if all sessions were away. What began before its end is not
+//    compared with later calls of other worker ids any more, because it may be of the worker id
+//    before.
 // 3. "near" are calls that began less than kNearNs after a call of another process, and none of
 //    their own process in between. Without them a run shows nothing about the order across
 //    sessions.
@@ -145,12 +147,13 @@ std::vector<Step> ReadSteps(const char *name) {
   return steps;
 }
 
-// Whether a step allows that this call fell. That step, and those before it, allow no other one.
-bool UseStep(std::vector<Step> *steps, const Call &call) {
+// Whether a step allows that this call fell below an id that was requested then. That step, and
+// those before it, allow no other one.
+bool UseStep(std::vector<Step> *steps, const Call &call, int64_t requested) {
   bool allowed = false;
   for (Step &step : *steps) {
     if (step.from > call.end) continue;
-    allowed |= !step.used && call.begin <= step.until;
+    allowed |= !step.used && requested <= step.until;
     step.used = true;
   }
   return allowed;
@@ -188,7 +191,8 @@ int main(int count, char **arguments) {
 
   size_t calls = 0, fell = 0, across = 0, allowed = 0, near = 0;
   Floors floors;
-  int64_t highest = -1, not_before = INT64_MIN;  // what began before that does not count for `highest`
+  int64_t highest = -1, requested = 0;  // of all worker ids, and when
+  int64_t not_before = INT64_MIN;       // what began before that does not count for `highest`
   std::vector<Call> last_of(processes.size(), {0, 0, 0, -1});
   struct {
     int64_t begin;
@@ -204,7 +208,9 @@ int main(int count, char **arguments) {
       const Call &before = ended.call();
       int64_t *floor = floors.Of(before.highest & mask);
       *floor = std::max(*floor, before.highest);
-      if (before.begin >= not_before) highest = std::max(highest, before.highest);
+      if (before.begin < not_before || before.highest <= highest) continue;
+      highest = before.highest;
+      requested = before.begin;
     }
 
     const char *fault = nullptr;
@@ -215,7 +221,7 @@ int main(int count, char **arguments) {
       ++fell;
       fault = "fell";
     } else if (call.lowest <= highest) {
-      if (UseStep(&steps, call)) {
+      if (UseStep(&steps, call, requested)) {
         ++allowed;
         highest = -1;
         not_before = call.end;
@@ -226,8 +232,8 @@ int main(int count, char **arguments) {
       }
     }
     if (fault != nullptr && fell + across <= kShown)
-      std::printf("%s %s from %" PRId64 " until %" PRId64 ": %" PRId64 " to %" PRId64 " after %" PRId64 "\n", fault, file.name,
-                  call.begin, call.end, call.lowest, call.highest, above);
+      std::printf("%s %s from %" PRId64 " until %" PRId64 ": %" PRId64 " to %" PRId64 " after %" PRId64 "\n", fault,
+                  file.name, call.begin, call.end, call.lowest, call.highest, above);
     last_of[file.process] = call;
 
     if (previous.process != file.process && call.begin - previous.begin < kNearNs) ++near;
