@@ -98,10 +98,17 @@ CREATE TABLE snowflake_origin (
     jumped_to         bigint NOT NULL DEFAULT 0,
     raised_tick       bigint NOT NULL DEFAULT -1,
     longest_us        bigint NOT NULL DEFAULT 0,
-    settles_until     pg_catalog.timestamptz,
     settling_us       bigint NOT NULL DEFAULT 0,
+    settling_left_us  bigint NOT NULL DEFAULT 0,
+    counted_us        bigint NOT NULL DEFAULT 0,
+    settles_until     pg_catalog.timestamptz,
+    floor_at          pg_catalog.timestamptz,
     loss_known        boolean NOT NULL DEFAULT false,
-    settle_called_at  pg_catalog.timestamptz
+    settle_called_at  pg_catalog.timestamptz,
+    clock_offset_us   bigint NOT NULL DEFAULT 0,
+    clock_since_us    bigint NOT NULL DEFAULT 0,
+    step_offset_us    bigint NOT NULL DEFAULT 0,
+    step_since_us     bigint NOT NULL DEFAULT 0
 );
 COMMENT ON TABLE snowflake_origin IS
     'One row. It records the server and the database that the registry was on when a node last '
@@ -130,16 +137,36 @@ COMMENT ON COLUMN snowflake_origin.raised_tick IS
 COMMENT ON COLUMN snowflake_origin.longest_us IS
     'Longest lease duration that a node has requested, in microseconds. 0 before the first '
     'lease.';
-COMMENT ON COLUMN snowflake_origin.settles_until IS
-    'Until this time no lease expires, and worker ids are assigned from the upper third of each '
-    'ring. Null if the registry does not settle.';
 COMMENT ON COLUMN snowflake_origin.settling_us IS
-    'Time in microseconds for which the registry settles. Settling began at settles_until minus '
-    'this time.';
+    'Time in microseconds for which the registry settles in all. While it settles, no lease expires, '
+    'and worker ids are assigned from the upper third of each ring. 0 if the registry does not '
+    'settle and floor_at needs no change.';
+COMMENT ON COLUMN snowflake_origin.settling_left_us IS
+    'Time in microseconds for which the registry still settled when the monotonic clock of its '
+    'server showed counted_us';
+COMMENT ON COLUMN snowflake_origin.counted_us IS
+    'Time of the monotonic clock in microseconds. Each start of the server has a monotonic clock of '
+    'its own.';
+COMMENT ON COLUMN snowflake_origin.settles_until IS
+    'When settling ends, if the server''s wall clock is not set meanwhile: nothing depends on this '
+    'time. Null if the registry does not settle.';
+COMMENT ON COLUMN snowflake_origin.floor_at IS
+    'Windows of new leases begin after this time, because a window up to it may have been lost. '
+    'Null if there is no such time.';
 COMMENT ON COLUMN snowflake_origin.loss_known IS
     'Whether a loss of commits was noticed since the server was started. If true, further '
     'evidence belongs to that loss.';
 COMMENT ON COLUMN snowflake_origin.settle_called_at IS 'When snowflake_settle() was last called';
+COMMENT ON COLUMN snowflake_origin.clock_offset_us IS
+    'By how many microseconds the wall clock of the recorded server is ahead of its monotonic '
+    'clock, according to the time that the registry goes by';
+COMMENT ON COLUMN snowflake_origin.clock_since_us IS
+    'Since when, by the monotonic clock in microseconds, the wall clock has kept that time';
+COMMENT ON COLUMN snowflake_origin.step_offset_us IS
+    'The same as clock_offset_us after a step of the wall clock, which the registry follows after '
+    'ten minutes';
+COMMENT ON COLUMN snowflake_origin.step_since_us IS
+    'Since when the wall clock has kept the time after that step. 0 if there is no such step.';
 
 -- Segments: small numbers for many servers.
 
@@ -299,8 +326,9 @@ ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard;
 COMMENT ON TRIGGER snowflake_guard ON snowflake_origin IS 'Only the protocol writes to the table';
 CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
     UPDATE OF singleton, system_identifier, timeline, started_at, database_oid, clean_at,
-        last_lease_id, jumped_from, jumped_to, raised_tick, longest_us, settles_until, settling_us,
-        loss_known, settle_called_at
+        last_lease_id, jumped_from, jumped_to, raised_tick, longest_us, settling_us,
+        settling_left_us, counted_us, settles_until, floor_at, loss_known, settle_called_at,
+        clock_offset_us, clock_since_us, step_offset_us, step_since_us
     ON snowflake_origin
     FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard_table;
@@ -366,19 +394,21 @@ COMMENT ON EVENT TRIGGER _snowflake_guard_drop IS
 
 CREATE FUNCTION snowflake_lease_acquire(
     node pg_catalog.text, datacenter integer, now_tick bigint, duration interval, secret_hash pg_catalog.bytea, seen_lease_id bigint, start_before bigint,
-    OUT lease_id bigint, OUT worker_id integer, OUT window_start bigint, OUT window_end bigint,
+    leapt boolean DEFAULT false, OUT lease_id bigint, OUT worker_id integer, OUT window_start bigint, OUT window_end bigint,
     OUT epoch_ms bigint, OUT tick_us bigint, OUT timestamp_bits integer, OUT datacenter_bits integer,
     OUT worker_bits integer, OUT sequence_bits integer, OUT sequence_first boolean,
     OUT system_identifier bigint, OUT timeline bigint, OUT raised_tick bigint, OUT settle_called_us bigint,
     OUT workers_free bigint)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake_lease_acquire(pg_catalog.text, integer, bigint, interval, pg_catalog.bytea, bigint, bigint) IS
+COMMENT ON FUNCTION snowflake_lease_acquire(pg_catalog.text, integer, bigint, interval, pg_catalog.bytea, bigint, bigint, boolean) IS
 'Acquires a lease on a worker id for the node with this name in this datacenter. now_tick is the
 tick that the node''s clock shows. duration is 1 second to 1 day, and is limited to
 snowflake.max_lease_duration. secret_hash is the SHA-256 of the lease secret. If the role already
 has a lease with this hash, the function extends and returns that lease. seen_lease_id is the id of
 the newest lease that the node had from this registry, or 0. If start_before is not null, a lease is
-acquired only if its window can start before that tick.
+acquired only if its window can start before that tick. leapt says that the node''s wall clock shows
+now_tick after a leap that the node does not follow yet. The registry accepts such a tick only if
+its own clock has not stepped for ten minutes.
 
 Returns the lease, the registry''s layout, and the system identifier and timeline of the
 registry''s server. raised_tick is the tick that snowflake_raise() has excluded. settle_called_us is the
@@ -387,22 +417,22 @@ the number of worker ids of the datacenter that no other node holds, or -1 if th
 were not counted. All columns are null if the window cannot start before start_before, or if the
 registry has just noticed lost commits and therefore has no lease for this role. In the second case,
 call the function again.
-Errors: 22004 if any argument except start_before is null, 22023 for an invalid argument, 25001 in
+Errors: 22004 if any argument except start_before and leapt is null, 22023 for an invalid argument, 25001 in
 a transaction block, 53400 if the role has snowflake.max_leases_per_role leases and none of them
 expires, SF002 if the clocks differ by more than snowflake.max_clock_skew, SF003 if the layout''s
 time is used up, SF004 if every worker id is leased or held back.';
-REVOKE ALL ON FUNCTION snowflake_lease_acquire(pg_catalog.text, integer, bigint, interval, pg_catalog.bytea, bigint, bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION snowflake_lease_acquire(pg_catalog.text, integer, bigint, interval, pg_catalog.bytea, bigint, bigint, boolean) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_lease_extend(
     lease_id bigint, secret_hash pg_catalog.bytea, now_tick bigint, duration interval, held_until bigint,
-    worker_id integer, window_start bigint,
+    worker_id integer, window_start bigint, leapt boolean DEFAULT false,
     OUT window_end bigint, OUT system_identifier bigint, OUT timeline bigint, OUT raised_tick bigint, OUT settle_called_us bigint)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake_lease_extend(bigint, pg_catalog.bytea, bigint, interval, bigint, integer, bigint) IS
+COMMENT ON FUNCTION snowflake_lease_extend(bigint, pg_catalog.bytea, bigint, interval, bigint, integer, bigint, boolean) IS
 'Extends a lease. The function moves the end of the lease''s window to now_tick plus duration, but
 never back. held_until is the end of the window in the node''s copy of the lease. worker_id and
 window_start are also from that copy. If the row of the lease was lost, the registry restores the
-lease from these values.
+lease from these values. leapt is as in snowflake_lease_acquire().
 
 Returns the new end of the window. The columns about the registry are as in
 snowflake_lease_acquire(). window_end is null if the lease no longer exists or belongs to another
@@ -410,7 +440,7 @@ role.
 Errors: 22004 for a null, 22023 for an invalid argument, 25001 in a transaction block, SF002 if
 the clocks differ by more than snowflake.max_clock_skew, or if held_until is further ahead than a
 window can reach.';
-REVOKE ALL ON FUNCTION snowflake_lease_extend(bigint, pg_catalog.bytea, bigint, interval, bigint, integer, bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION snowflake_lease_extend(bigint, pg_catalog.bytea, bigint, interval, bigint, integer, bigint, boolean) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_lease_release(lease_id bigint, secret pg_catalog.bytea, last_tick bigint, held_until bigint) RETURNS boolean
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;

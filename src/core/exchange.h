@@ -43,6 +43,7 @@ struct AcquireRequest {
   SecretHash secret_hash;  // a repeated request with the same hash gets the same lease
   int64_t seen_lease_id;   // of the node's newest lease of this registry; 0: none
   Tick start_before;       // no lease unless its window begins before
+  bool leapt;              // `now` is of a wall clock that leapt, which the node does not follow yet
 };
 
 struct AcquireAnswer {
@@ -60,7 +61,7 @@ struct ExtendRequest {
   Tick held_until;    // the window's end that the node has
   int32_t worker;     // as the node has it
   Tick window_start;  // likewise
-  Tick latest_end;    // a later end is refused unless the registry has it
+  bool leapt;         // as above
 };
 
 struct ExtendAnswer {
@@ -73,8 +74,6 @@ struct ReleaseRequest {
   Secret secret;
   Tick last_tick;
   Tick held_until;  // as above
-  Tick latest_end;  // as above
-  Tick floor;       // the watermark is no lower, within the window
 };
 
 // Of one segment: what the node releases, and how much it asks for.

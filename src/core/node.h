@@ -334,12 +334,16 @@ constexpr int64_t AskingUs(const NodeState &node) {
   return node.ask_by_wall ? node.clock.read.wall_us : node.clock.shown_us;
 }
 
-// The registry accepted the clock of a request. If that was a wall clock ahead of the node's, the
-// leap was right. A lead shrinks by itself, in order; until then requests use the wall clock.
-constexpr void AcceptedClock(NodeState *node) {
-  if (!node->ask_by_wall) return;
-  if (LeadUs(node->clock) < 0) FollowWall(&node->clock);
-  node->ask_by_wall = LeadUs(node->clock) != 0;
+// Such a time is accepted only by a registry that has kept its own: it may have leapt, too.
+constexpr bool AsksByLeap(const NodeState &node) { return node.ask_by_wall && LeadUs(node.clock) < 0; }
+
+// The registry accepted the clock of a request. If that was of a leap, and the clock has not leapt
+// again since, the leap was right. A lead shrinks by itself, in order; until then requests use the
+// wall clock.
+constexpr void AcceptedClock(NodeState *node, bool leapt, int64_t asked_us) {
+  const bool leapt_again = node->clock.read.wall_us - asked_us > node->policy.clock.max_leap_us;
+  if (leapt && !leapt_again && LeadUs(node->clock) < 0) FollowWall(&node->clock);
+  node->ask_by_wall = node->ask_by_wall && LeadUs(node->clock) != 0;
 }
 
 // An acquire under way. Its request lacks the node's name and datacenter.
@@ -373,6 +377,7 @@ constexpr AcquireAsked AskForLease(NodeState *node, const Layout &layout, int64_
     if (asked.new_worker && at_once < asked.request.start_before)
       asked.request.start_before = at_once > 0 ? at_once : 0;
   }
+  asked.request.leapt = AsksByLeap(*node);
   asked.request.seen_lease_id = node->seen.lease_id;
   if (node->next_secret == Secret{}) {
     node->next_secret = fresh;
@@ -431,7 +436,7 @@ constexpr TakenLease TakeLease(NodeState *node, const Layout &layout, const Acqu
     RaiseTo(&node->generator, last);
   else
     node->lead_left_us = 0;
-  AcceptedClock(node);
+  AcceptedClock(node, asked.request.leapt, layout.UnixUsAt(asked.request.now));
   CatchUp(node, node->policy.new_worker);
   Note(node, answer.standing);
   node->workers_free = answer.workers_free;
@@ -448,7 +453,7 @@ constexpr ExtendRequest AskForWindow(const NodeState &node, int64_t duration_us)
   const int64_t longer_us = ahead_us > most_us ? most_us : ahead_us;
   if (longer_us > 0) duration_us += longer_us;
   return {lease.lease_id,     lease.secret.hash, now, duration_us, lease.window_end, lease.worker,
-          lease.window_start, lease.window_end};
+          lease.window_start, AsksByLeap(node)};
 }
 
 // The answer to an extend, which counts only for the lease in place.
@@ -461,7 +466,7 @@ constexpr AnswerFault TakeWindow(NodeState *node, const ExtendRequest &asked, co
   // A shutdown ends a wait for a synchronous standby without its acknowledgement.
   if (stopping) return AnswerFault::kNone;
   MoveWindowEnd(&node->generator, asked.lease_id, answer.window_end);
-  AcceptedClock(node);
+  AcceptedClock(node, asked.leapt, node->generator.layout.UnixUsAt(asked.now));
   Note(node, answer.standing);
   node->window_wanted = false;
   return AnswerFault::kNone;
@@ -481,7 +486,7 @@ constexpr void NoteAsked(NodeState *node, int64_t lease_id) {
 }
 
 constexpr ReleaseRequest AskToRelease(const Retired &retired) {
-  return {retired.lease_id, retired.secret, retired.last_tick, retired.window_end, retired.window_end, kNoWatermark};
+  return {retired.lease_id, retired.secret, retired.last_tick, retired.window_end};
 }
 
 }  // namespace snowflake

@@ -18,13 +18,18 @@
 //    What never acquired anything may be a template of many, and begins at a random slot.
 // 6. Settling lasts as long as any lease can that the registry may have assigned. Until its end
 //    nothing expires, because a lost extend makes a row look older than its lease.
+// 7. Settling is counted by the monotonic clock. What is left is recorded every second, because a
+//    start of the server has a monotonic clock of its own.
+// 8. Settling leaves a floor for new windows, above every window that may have been lost, so that a
+//    clock that steps back later brings none of them back. It is of a confirmed time.
 //
-// Locking: the server calls this under the registry's lock. Clocks are passed in, in Unix us.
+// Locking: the server calls this under the registry's lock. Clocks are passed in.
 #pragma once
 
 #include <cstdint>
 
 #include "core/exchange.h"
+#include "core/kept_time.h"
 
 namespace snowflake {
 // More leases than one life assigns. The direction on the ring alternates with each stride.
@@ -38,6 +43,9 @@ inline constexpr uint64_t kMostStrides = 1 << 14;
 // use up the numbers. Five hundred lost lives fit in.
 inline constexpr int64_t kFarthestRaise = int64_t{1} << 46;
 
+// How often a registry records how long it settles yet: a start of its server repeats that much.
+inline constexpr int64_t kCountedUs = int64_t{1000} * kUsPerMs;
+
 // Planned switchovers take seconds. An older mark is of a cold copy, whose original went on.
 inline constexpr int64_t kCleanLastsUs = int64_t{10} * 60 * 1000 * kUsPerMs;
 
@@ -48,7 +56,7 @@ struct Here {
   int64_t timeline;
   int64_t started_us;
   int64_t database_oid;
-  int64_t clock_us;
+  ClockReading clock;
 };
 
 // What the registry has recorded about itself: snowflake_origin.
@@ -67,10 +75,14 @@ struct Origin {
   Tick raised_tick;
 
   int64_t longest_us;        // the longest lease duration requested; 0: none
-  int64_t settles_until_us;  // 0: it does not settle
-  int64_t settling_us;       // for how long, in all
+  int64_t settling_us;       // for how long it settles, in all; 0: it has left its floor, or none is due
+  int64_t settling_left_us;  // ... and for how long yet, when the monotonic clock showed
+  int64_t counted_us;        // ... this, in this life
+  int64_t settles_until_us;  // the same by the wall clock, for people; 0: it does not settle
+  int64_t floor_us;          // new windows begin above; 0: there is none
   bool loss_known;           // a loss was noticed in this life: skipped ids prove the same one
   int64_t settle_called_us;  // when the operator last reported lost commits
+  KeptTime time;
 };
 
 enum class Loss {
@@ -92,9 +104,9 @@ constexpr bool IsInPlace(const Origin &origin, const Here &here) {
 
 // The mark proves that the previous timeline ended with it.
 constexpr bool WasHandedOver(const Origin &origin, const Here &here) {
-  return origin.clean_us > here.clock_us - kCleanLastsUs && origin.clean_us < here.clock_us + kCleanLastsUs &&
-         origin.clean_us != 0 && origin.system_identifier == here.system_identifier &&
-         here.timeline == origin.timeline + 1;
+  const int64_t now_us = here.clock.wall_us;
+  return origin.clean_us > now_us - kCleanLastsUs && origin.clean_us < now_us + kCleanLastsUs && origin.clean_us != 0 &&
+         origin.system_identifier == here.system_identifier && here.timeline == origin.timeline + 1;
 }
 
 constexpr int64_t CommonSize(int64_t ring_size) { return ring_size - ring_size / 3; }
@@ -148,6 +160,8 @@ constexpr Loss BeginLife(Origin *origin, const Here &here, int64_t ring_size, ui
   origin->database_oid = here.database_oid;
   origin->clean_us = 0;
   origin->loss_known = false;
+  origin->counted_us = here.clock.steady_us;
+  origin->time = KeepFrom(here.clock);
   if (lossless) return Loss::kNone;
   return same_system ? Loss::kFailover : Loss::kOtherSystem;
 }
@@ -177,43 +191,94 @@ constexpr void GoAbove(Origin *origin, int64_t named) {
     origin->last_lease_id = named + 2 * kLeaseIdStride;
 }
 
-// When settling ends. The clock may have been ahead when it began, so at most settling_us from now.
-constexpr int64_t SettlesUntil(const Origin &origin, const Here &here) {
-  const int64_t latest_us = here.clock_us + origin.settling_us;
-  return origin.settles_until_us < latest_us ? origin.settles_until_us : latest_us;
+constexpr int64_t SettlingLeftUs(const Origin &origin, const Here &here) {
+  const int64_t left_us = origin.settling_left_us - (here.clock.steady_us - origin.counted_us);
+  return left_us > 0 ? left_us : 0;
+}
+
+constexpr bool IsFloorDue(const Origin &origin, const Here &here) {
+  return origin.settling_us > 0 && SettlingLeftUs(origin, here) == 0 && IsConfirmed(origin.time, here.clock);
+}
+
+// The floor is of the present, less what a node's clock may be behind. So with clocks that are
+// right it delays no window.
+constexpr void PassTime(Origin *origin, const Here &here, int64_t skew_us) {
+  origin->settling_left_us = SettlingLeftUs(*origin, here);
+  origin->counted_us = here.clock.steady_us;
+  origin->settles_until_us = origin->settling_left_us > 0 ? here.clock.wall_us + origin->settling_left_us : 0;
+  origin->time = After(origin->time, here.clock);
+  if (!IsFloorDue(*origin, here)) return;
+  origin->settling_us = 0;
+  if (here.clock.wall_us - skew_us > origin->floor_us) origin->floor_us = here.clock.wall_us - skew_us;
+}
+
+// Whether that is to be recorded.
+constexpr bool HasPassed(const Origin &origin, const Here &here) {
+  if (!(After(origin.time, here.clock) == origin.time)) return true;
+  if (origin.settling_left_us == 0) return IsFloorDue(origin, here);
+  return here.clock.steady_us - origin.counted_us >= kCountedUs || SettlingLeftUs(origin, here) == 0;
 }
 
 // Whether there is anything to record before an exchange of a node with this lease.
 constexpr bool HasNews(const Origin &origin, const Here &here, int64_t named) {
-  return !IsInPlace(origin, here) || IsEvidence(origin, named) || SettlesUntil(origin, here) != origin.settles_until_us;
+  return !IsInPlace(origin, here) || IsEvidence(origin, named) || HasPassed(origin, here);
 }
 
-// Until any lost lease has expired by the clock of its node. Nothing shortens it.
+// Until any lost lease has expired by the clock of its node, and any new one begins later: the two
+// clocks may differ by twice the skew. Nothing shortens it.
 constexpr void Settle(Origin *origin, const Here &here, int64_t own_lease_us, int64_t skew_us) {
-  const int64_t until_us =
-      here.clock_us + skew_us + (origin->longest_us > own_lease_us ? origin->longest_us : own_lease_us);
-  const int64_t known_us = SettlesUntil(*origin, here);
-  origin->settles_until_us = until_us > known_us ? until_us : known_us;
-  origin->settling_us = origin->settles_until_us - here.clock_us;
+  const int64_t longest_us = origin->longest_us > own_lease_us ? origin->longest_us : own_lease_us;
+  const int64_t left_us = SettlingLeftUs(*origin, here);
+  origin->settling_us = longest_us + 2 * skew_us > left_us ? longest_us + 2 * skew_us : left_us;
+  origin->settling_left_us = origin->settling_us;
+  origin->counted_us = here.clock.steady_us;
+  origin->settles_until_us = here.clock.wall_us + origin->settling_left_us;
   origin->loss_known = true;
 }
 
 struct Settling {
   bool active;
   bool noticed;  // just now
-  int64_t until_us;
-  int64_t half_us;  // from then on the common part is used if the reserve is used up
-  bool half_over;
-  bool downwards;  // the reserve is used from its upper end on
-  uint64_t start;  // chooses the slot in the first quarter
+  int64_t left_us;
+  int64_t half_us;   // until the common part is used if the reserve is used up; 0: it is
+  int64_t until_us;  // by the wall clock, for people
+  bool downwards;    // the reserve is used from its upper end on
+  uint64_t start;    // chooses the slot in the first quarter
 };
 
 // Timelines alternate between the ends of the reserve, because leases of settling can be lost, too.
 constexpr Settling SettlingOf(const Origin &origin, const Here &here, bool noticed) {
-  if (origin.settles_until_us <= here.clock_us) return {};
-  const int64_t half_us = origin.settles_until_us - origin.settling_us / 2;
+  const int64_t left_us = SettlingLeftUs(origin, here), half_us = left_us - origin.settling_us / 2;
+  if (left_us == 0) return {};
   const uint64_t start = static_cast<uint64_t>(origin.started_us) * 0x9E3779B97F4A7C15u >> 32;
-  return {true, noticed, origin.settles_until_us, half_us, here.clock_us > half_us, origin.timeline % 2 != 0, start};
+  return {true, noticed, left_us, half_us > 0 ? half_us : 0, here.clock.wall_us + left_us, origin.timeline % 2 != 0,
+          start};
+}
+
+// --- Clocks ---
+
+// By how many ticks two clocks may differ.
+constexpr Tick SkewTicks(const Layout &layout, int64_t skew_us) { return layout.TicksIn(skew_us) + 1; }
+
+constexpr bool IsNear(const Layout &layout, Tick tick, int64_t us, int64_t skew_us) {
+  const Tick at = layout.TickAt(us), allowed = SkewTicks(layout, skew_us);
+  return tick >= at - allowed && tick <= at + allowed;
+}
+
+// Whether a node's clock may be right: the registry's shows that time, or did before it stepped. A
+// leap that the node does not follow yet is right only by a confirmed time.
+constexpr bool AcceptsClock(const Layout &layout, const KeptTime &time, const ClockReading &clock, Tick now, bool leapt,
+                            int64_t skew_us) {
+  if (leapt && !IsConfirmed(time, clock)) return false;
+  return IsNear(layout, now, clock.wall_us, skew_us) || IsNear(layout, now, HeldUs(time, clock), skew_us);
+}
+
+// The same of a node that extends a lease in use. Such a node goes on though the registry's clock
+// is wrong. But a clock that is ahead of it by more than a window could be ahead by ever more.
+constexpr bool AcceptsHolder(const Layout &layout, const KeptTime &time, const ClockReading &clock, Tick now,
+                             Tick window_start, Tick window_end, int64_t duration_us) {
+  const Tick latest = layout.TickAt(LatestUs(time, clock)) + layout.TicksIn(duration_us);
+  return now >= window_start && now < window_end && now <= latest;
 }
 
 // --- The choice of a worker id ---
@@ -323,7 +388,7 @@ class Choosing {
     for (int i = 0; i < 4; ++i) {
       const int64_t slot = order_.stretches[i].Free();
       const bool held_back = settling_.active && i >= 2;
-      if (slot < 0 || (held_back && !settling_.half_over)) continue;
+      if (slot < 0 || (held_back && settling_.half_us > 0)) continue;
       return {held_back ? Chosen::kHeldBack : Chosen::kFree, slot, 0, 0};
     }
     if (!settling_.active && expired_.lease_id != 0) return {Chosen::kExpired, expired_.slot, expired_.lease_id, 0};
@@ -350,7 +415,7 @@ class Choosing {
   }
 
   constexpr void OfferWatermark(const Taken &taken) {
-    if (settling_.active && !settling_.half_over && taken.slot < reserve_from_) return;
+    if (settling_.half_us > 0 && taken.slot < reserve_from_) return;
     if (lowest_ >= 0 && taken.watermark >= lowest_tick_) return;
     lowest_ = taken.slot;
     lowest_tick_ = taken.watermark;
@@ -395,10 +460,16 @@ constexpr int64_t FirstWindowUs(const AcquireRequest &request) {
   return request.duration_us < kFirstWindowUs ? request.duration_us : kFirstWindowUs;
 }
 
+// The tick above which new windows begin.
+constexpr Tick FloorOf(const Layout &layout, const Origin &origin) {
+  const Tick floor = origin.floor_us > 0 ? layout.TickAt(origin.floor_us) : kNoWatermark;
+  return floor > origin.raised_tick ? floor : origin.raised_tick;
+}
+
 // The window of a new lease on a worker id with this watermark.
-constexpr Grant GrantLease(const Layout &layout, const AcquireRequest &request, Tick watermark, Tick raised_tick,
+constexpr Grant GrantLease(const Layout &layout, const AcquireRequest &request, Tick watermark, Tick floor,
                            Lease *lease) {
-  const Tick above = watermark > raised_tick ? watermark : raised_tick;
+  const Tick above = watermark > floor ? watermark : floor;
   lease->window_start = WindowStart(FromEpoch(request.now), above);
   if (request.start_before != kAnyStart && lease->window_start >= request.start_before) return Grant::kTooLate;
   if (lease->window_start > layout.max_tick()) return Grant::kTimeUsedUp;
@@ -443,14 +514,15 @@ constexpr bool MayAdopt(const Layout &layout, const ExtendRequest &request, cons
 // The watermark of a lease that expires or is deleted by hand.
 constexpr Tick WatermarkOfWindow(Tick window_end) { return window_end - 1; }
 
-// The watermark of a lease that is released; false: its last tick is impossible.
+// The watermark of a lease that is released: within the window, no lower than the floor. False: its
+// last tick is impossible.
 constexpr bool WatermarkOfRelease(const Layout &layout, const ReleaseRequest &request, Tick window_start,
-                                  Tick window_end, Tick *watermark) {
+                                  Tick window_end, Tick floor, Tick *watermark) {
   const Tick held_until = HeldUntil(layout, request.held_until);
   const Tick end = window_end > held_until ? window_end : held_until;
   if (request.last_tick < window_start - 1 || request.last_tick >= end) return false;
-  const Tick floor = request.floor < end - 1 ? request.floor : end - 1;
-  *watermark = request.last_tick > floor ? request.last_tick : floor;
+  const Tick least = floor < end - 1 ? floor : end - 1;
+  *watermark = request.last_tick > least ? request.last_tick : least;
   return true;
 }
 
@@ -463,8 +535,11 @@ constexpr bool IsWholeTime(const Layout &layout, Tick window_start, Tick window_
   return window_start == 0 && window_end > layout.max_tick();
 }
 
-// The same if its node is dead and cannot have used a tick after `last_tick`.
-constexpr Tick WatermarkOfEvicted(Tick window_start, Tick window_end, Tick last_tick) {
+// The same if its node is dead and cannot have used a tick after `last_tick` by the registry's
+// clock. If the window ends later than one that was requested by that clock at `renewed`, the
+// node's clock is ahead, and any tick of the window may be used.
+constexpr Tick WatermarkOfEvicted(Tick window_start, Tick window_end, Tick last_tick, Tick latest_end) {
+  if (window_end > latest_end) return window_end - 1;
   const Tick used = last_tick > window_start - 1 ? last_tick : window_start - 1;
   return used < window_end - 1 ? used : window_end - 1;
 }

@@ -219,7 +219,7 @@ TEST(Extremes, ARegistryBearsAnyRequest) {
                                     extremes.Near({last}),
                                     static_cast<int32_t>(extremes.Near({}) % kMaxInt),
                                     extremes.Near({last}),
-                                    0};
+                                    false};
       EXPECT_LE(EndForExtend(layout, extend), last + 1);
       Origin origin = {};
       origin.jumped_from = extremes.Near({kHighestLeaseId});
@@ -227,12 +227,11 @@ TEST(Extremes, ARegistryBearsAnyRequest) {
       MayAdopt(layout, extend, origin, watermark);
       Tick released = 0;
       const Tick start = std::max(std::min(extremes.Near({last}), last), Tick{0}), end = last + 1;
-      if (WatermarkOfRelease(layout,
-                             {1, {}, extremes.Near({start, end}), extremes.Near({end}), 0, extremes.Near({end})}, start,
-                             end, &released)) {
+      if (WatermarkOfRelease(layout, {1, {}, extremes.Near({start, end}), extremes.Near({end})}, start, end,
+                             extremes.Near({end}), &released)) {
         EXPECT_GE(released, start - 1);
       }
-      EXPECT_LT(WatermarkOfEvicted(start, end, extremes.Near({end})), end);
+      EXPECT_LT(WatermarkOfEvicted(start, end, extremes.Near({end}), extremes.Near({end})), end);
       const LeaseHistory history = {watermark, start, end};
       ProblemOf(layout, extremes.Near({}), extremes.Near({last}), &history);
     }

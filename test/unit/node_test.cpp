@@ -444,15 +444,26 @@ TEST(Node, AsksWithTheWallClockWhereItsOwnIsRefused) {
 
   Step(&node, kNow + 100 * 24 * kHour);
   EXPECT_EQ(Shown(node), kNow) << "a leap that is not believed";
-  EXPECT_EQ(AskForWindow(node, kDuration).now, kNow);
+  const ExtendRequest held = AskForWindow(node, kDuration);
+  EXPECT_EQ(held.now, kNow);
+  EXPECT_FALSE(held.leapt);
   RefusedForSkew(&node);
   const ExtendRequest asked = AskForWindow(node, kDuration);
   EXPECT_EQ(asked.now, kNow + 100 * 24 * kHour);
   EXPECT_EQ(asked.duration_us, kDuration);
+  EXPECT_TRUE(asked.leapt) << "a registry that leapt, too, is not to accept it";
   NodeState refused = node;
   RefusedForSkew(&refused);
   EXPECT_EQ(AskForWindow(refused, kDuration).now, kNow) << "neither: by turns";
-  EXPECT_EQ(TakeWindow(&node, asked, {asked.now + kMinute, {7, 2, kNoWatermark}}, false), AnswerFault::kNone);
+  const ExtendAnswer answer = {asked.now + kMinute, {7, 2, kNoWatermark}};
+  NodeState late = node;
+  TakeWindow(&late, held, {kNow + kMinute, {7, 2, kNoWatermark}}, false);
+  EXPECT_EQ(Shown(late), kNow) << "of an earlier request, which says nothing about the leap";
+  NodeState again = node;
+  Step(&again, kNow + 300 * 24 * kHour);
+  TakeWindow(&again, asked, answer, false);
+  EXPECT_EQ(Shown(again), kNow) << "that is another leap";
+  EXPECT_EQ(TakeWindow(&node, asked, answer, false), AnswerFault::kNone);
   EXPECT_EQ(Shown(node), kNow + 100 * 24 * kHour) << "it was no mistake";
   EXPECT_FALSE(node.ask_by_wall);
 

@@ -13,10 +13,15 @@ namespace snowflake {
 namespace {
 
 constexpr int64_t kSecondUs = 1000 * 1000;
-constexpr int64_t kClockUs = 1000 * kSecondUs;
+constexpr int64_t kDayUs = 86400 * kSecondUs;
+constexpr int64_t kClockUs = int64_t{1750000000} * kSecondUs;
 constexpr int64_t kDatabase = 16384;
 constexpr int64_t kRing = 32;
 constexpr int64_t kCommon = CommonSize(kRing);
+
+// By both clocks.
+constexpr ClockReading At(int64_t passed_us) { return {kClockUs + passed_us, 1 + passed_us}; }
+constexpr ClockReading kClock = At(0);
 
 Origin Recorded() {
   Origin origin = {};
@@ -27,10 +32,12 @@ Origin Recorded() {
   origin.database_oid = kDatabase;
   origin.last_lease_id = 100;
   origin.raised_tick = kNoWatermark;
+  origin.counted_us = kClock.steady_us;
+  origin.time = KeepFrom(kClock);
   return origin;
 }
 
-Here There() { return {7, 2, 5, kDatabase, kClockUs}; }
+Here There(int64_t passed_us = 0) { return {7, 2, 5, kDatabase, At(passed_us)}; }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Lives
@@ -38,15 +45,15 @@ Here There() { return {7, 2, 5, kDatabase, kClockUs}; }
 
 TEST(Life, BeginsWithAnotherStartTimelineSystemOrDatabase) {
   EXPECT_TRUE(IsInPlace(Recorded(), There()));
-  EXPECT_FALSE(IsInPlace(Recorded(), {7, 2, 6, kDatabase, kClockUs}));
-  EXPECT_FALSE(IsInPlace(Recorded(), {7, 3, 5, kDatabase, kClockUs}));
-  EXPECT_FALSE(IsInPlace(Recorded(), {8, 2, 5, kDatabase, kClockUs}));
-  EXPECT_FALSE(IsInPlace(Recorded(), {7, 2, 5, kDatabase + 1, kClockUs}));
+  EXPECT_FALSE(IsInPlace(Recorded(), {7, 2, 6, kDatabase, kClock}));
+  EXPECT_FALSE(IsInPlace(Recorded(), {7, 3, 5, kDatabase, kClock}));
+  EXPECT_FALSE(IsInPlace(Recorded(), {8, 2, 5, kDatabase, kClock}));
+  EXPECT_FALSE(IsInPlace(Recorded(), {7, 2, 5, kDatabase + 1, kClock}));
   EXPECT_FALSE(IsInPlace(Origin{}, There())) << "nothing was recorded yet";
   Origin origin = Recorded();
   origin.clean_us = 1;
   origin.loss_known = true;
-  const Here there = {8, 4, 9, kDatabase + 1, kClockUs};
+  const Here there = {8, 4, 9, kDatabase + 1, kClock};
   BeginLife(&origin, there, kRing, 0);
   EXPECT_TRUE(IsInPlace(origin, there));
   EXPECT_EQ(origin.clean_us, 0);
@@ -57,30 +64,30 @@ TEST(Life, BeginsWithAnotherStartTimelineSystemOrDatabase) {
 Loss Moved(Origin origin, const Here &here) { return BeginLife(&origin, here, kRing, 0); }
 
 TEST(Life, OfAnotherTimelineOrSystemTellsOfALoss) {
-  EXPECT_EQ(Moved(Recorded(), {7, 3, 9, kDatabase, kClockUs}), Loss::kFailover);
-  EXPECT_EQ(Moved(Recorded(), {7, 1, 9, kDatabase, kClockUs}), Loss::kFailover) << "an old primary";
-  EXPECT_EQ(Moved(Recorded(), {8, 2, 9, kDatabase, kClockUs}), Loss::kOtherSystem);
-  EXPECT_EQ(Moved(Recorded(), {7, 2, 9, kDatabase, kClockUs}), Loss::kNone) << "a restart";
-  EXPECT_EQ(Moved(Recorded(), {7, 2, 5, kDatabase + 1, kClockUs}), Loss::kNone) << "CREATE DATABASE ... TEMPLATE";
-  EXPECT_EQ(Moved(Recorded(), {7, 3, 9, kDatabase + 1, kClockUs}), Loss::kFailover) << "copied after a promotion";
-  EXPECT_EQ(Moved(Recorded(), {8, 2, 9, kDatabase + 1, kClockUs}), Loss::kOtherSystem);
+  EXPECT_EQ(Moved(Recorded(), {7, 3, 9, kDatabase, kClock}), Loss::kFailover);
+  EXPECT_EQ(Moved(Recorded(), {7, 1, 9, kDatabase, kClock}), Loss::kFailover) << "an old primary";
+  EXPECT_EQ(Moved(Recorded(), {8, 2, 9, kDatabase, kClock}), Loss::kOtherSystem);
+  EXPECT_EQ(Moved(Recorded(), {7, 2, 9, kDatabase, kClock}), Loss::kNone) << "a restart";
+  EXPECT_EQ(Moved(Recorded(), {7, 2, 5, kDatabase + 1, kClock}), Loss::kNone) << "CREATE DATABASE ... TEMPLATE";
+  EXPECT_EQ(Moved(Recorded(), {7, 3, 9, kDatabase + 1, kClock}), Loss::kFailover) << "copied after a promotion";
+  EXPECT_EQ(Moved(Recorded(), {8, 2, 9, kDatabase + 1, kClock}), Loss::kOtherSystem);
 }
 
 TEST(Life, CountsPromotions) {
   const auto since = [](const Here &here) { return PromotionsSince(Recorded(), here, Moved(Recorded(), here)); };
-  EXPECT_EQ(since({7, 3, 9, kDatabase, kClockUs}), 1);
-  EXPECT_EQ(since({7, 5, 9, kDatabase, kClockUs}), 3) << "of servers that recorded nothing that is left";
-  EXPECT_EQ(since({7, 1, 9, kDatabase, kClockUs}), 1) << "an old primary";
-  EXPECT_EQ(since({8, 5, 9, kDatabase, kClockUs}), 1) << "timelines of different systems cannot be compared";
-  EXPECT_EQ(since({7, 2, 9, kDatabase, kClockUs}), 0) << "a restart";
-  EXPECT_EQ(PromotionsSince({}, {7, 5, 9, kDatabase, kClockUs}, Loss::kEmptyOrigin), 1);
+  EXPECT_EQ(since({7, 3, 9, kDatabase, kClock}), 1);
+  EXPECT_EQ(since({7, 5, 9, kDatabase, kClock}), 3) << "of servers that recorded nothing that is left";
+  EXPECT_EQ(since({7, 1, 9, kDatabase, kClock}), 1) << "an old primary";
+  EXPECT_EQ(since({8, 5, 9, kDatabase, kClock}), 1) << "timelines of different systems cannot be compared";
+  EXPECT_EQ(since({7, 2, 9, kDatabase, kClock}), 0) << "a restart";
+  EXPECT_EQ(PromotionsSince({}, {7, 5, 9, kDatabase, kClock}, Loss::kEmptyOrigin), 1);
   for (const Loss loss : {Loss::kLease, Loss::kHeldEnd, Loss::kRange, Loss::kSettleCall})
-    EXPECT_EQ(PromotionsSince(Recorded(), {7, 2, 9, kDatabase, kClockUs}, loss), 0);
+    EXPECT_EQ(PromotionsSince(Recorded(), {7, 2, 9, kDatabase, kClock}, loss), 0);
 }
 
 TEST(Life, AFreshMarkOfTheTimelineJustBeforeTellsOfNone) {
   Origin origin = Recorded();
-  const Here next = {7, 3, 9, kDatabase, kClockUs};
+  const Here next = {7, 3, 9, kDatabase, kClock};
   for (int64_t off_us : {int64_t{0}, kCleanLastsUs - 1, 1 - kCleanLastsUs}) {
     origin.clean_us = kClockUs + off_us;
     EXPECT_EQ(Moved(origin, next), Loss::kNone) << off_us;
@@ -90,9 +97,9 @@ TEST(Life, AFreshMarkOfTheTimelineJustBeforeTellsOfNone) {
     EXPECT_EQ(Moved(origin, next), Loss::kFailover) << "a cold copy's: " << off_us;
   }
   origin.clean_us = kClockUs;
-  EXPECT_EQ(Moved(origin, {8, 3, 9, kDatabase, kClockUs}), Loss::kOtherSystem) << "a server that pg_upgrade made";
-  EXPECT_EQ(Moved(origin, {7, 4, 9, kDatabase, kClockUs}), Loss::kFailover) << "somebody was promoted in between";
-  EXPECT_EQ(Moved(origin, {7, 1, 9, kDatabase, kClockUs}), Loss::kFailover);
+  EXPECT_EQ(Moved(origin, {8, 3, 9, kDatabase, kClock}), Loss::kOtherSystem) << "a server that pg_upgrade made";
+  EXPECT_EQ(Moved(origin, {7, 4, 9, kDatabase, kClock}), Loss::kFailover) << "somebody was promoted in between";
+  EXPECT_EQ(Moved(origin, {7, 1, 9, kDatabase, kClock}), Loss::kFailover);
 }
 
 // How often lives that begin here begin at each slot of the common part.
@@ -113,7 +120,7 @@ TEST(Life, OfATemplateBeginsAtAnySlot) {
   constexpr int64_t kLives = 22000;
   Origin origin = Recorded();
   origin.started_us = 0;
-  for (const Here &here : {There(), Here{7, 2, 9, kDatabase + 1, kClockUs}, Here{7, 3, 9, kDatabase, kClockUs}}) {
+  for (const Here &here : {There(), Here{7, 2, 9, kDatabase + 1, kClock}, Here{7, 3, 9, kDatabase, kClock}}) {
     for (int64_t times : Begins(origin, here, kLives)) {
       EXPECT_GT(times, kLives / kCommon - 9 * 32);
       EXPECT_LT(times, kLives / kCommon + 9 * 32);
@@ -125,7 +132,7 @@ TEST(Life, OfATemplateBeginsAtAnySlot) {
 
 TEST(Life, OfACopiedDatabaseOrARestartedServerBeginsInTheFartherHalf) {
   constexpr int64_t kLives = 22000;
-  for (const Here &here : {Here{7, 2, 5, kDatabase + 1, kClockUs}, Here{7, 2, 9, kDatabase, kClockUs}}) {
+  for (const Here &here : {Here{7, 2, 5, kDatabase + 1, kClock}, Here{7, 2, 9, kDatabase, kClock}}) {
     const std::vector<int64_t> count = Begins(Recorded(), here, kLives);
     const int64_t from = StartSlot(Recorded().last_lease_id, kCommon);
     for (int64_t by = 0; by < kCommon; ++by) {
@@ -175,7 +182,7 @@ TEST(Life, AnIdThatWasJumpedOverOrIsAboveTheHighestTellsOfALoss) {
   EXPECT_FALSE(IsEvidence(Recorded(), std::numeric_limits<int64_t>::max()));
   EXPECT_FALSE(IsEvidence(Recorded(), std::numeric_limits<int64_t>::min()));
   Origin origin = Recorded();
-  BeginLife(&origin, {7, 2, 9, kDatabase, kClockUs}, kRing, 3);
+  BeginLife(&origin, {7, 2, 9, kDatabase, kClock}, kRing, 3);
   const int64_t to = origin.last_lease_id;
   EXPECT_FALSE(IsEvidence(origin, 100));
   EXPECT_TRUE(IsEvidence(origin, 101));
@@ -193,7 +200,7 @@ TEST(Life, AnIdThatWasJumpedOverOrIsAboveTheHighestTellsOfALoss) {
 
 // A registry that was put back is restarted before a node calls.
 TEST(Life, WithoutALeaseLeavesSkippedIdsSkipped) {
-  const Here first = {7, 2, 9, kDatabase, kClockUs}, second = {7, 2, 10, kDatabase, kClockUs};
+  const Here first = {7, 2, 9, kDatabase, kClock}, second = {7, 2, 10, kDatabase, kClock};
   Origin origin = Recorded();
   BeginLife(&origin, first, kRing, 3);
   const Origin found = origin;
@@ -216,8 +223,8 @@ TEST(Life, AnyNumberOfLostLivesLeadsToIdsThatLeaseIdsRiseAbove) {
   for (int lives = 1; lives <= 500; ++lives) {
     const Origin old = Recorded();
     Origin lost = old, found = old;
-    for (int i = 0; i < lives; ++i) BeginLife(&lost, {7, 2, 10 + i, kDatabase, kClockUs}, kRing, random());
-    BeginLife(&found, {7, 2, 9, kDatabase, kClockUs}, kRing, random());
+    for (int i = 0; i < lives; ++i) BeginLife(&lost, {7, 2, 10 + i, kDatabase, kClock}, kRing, random());
+    BeginLife(&found, {7, 2, 9, kDatabase, kClock}, kRing, random());
     const int64_t named = ++lost.last_lease_id;
     ASSERT_TRUE(IsEvidence(found, named)) << lives;
     GoAbove(&found, named);
@@ -227,7 +234,7 @@ TEST(Life, AnyNumberOfLostLivesLeadsToIdsThatLeaseIdsRiseAbove) {
 
 TEST(Life, ARoleCanRaiseLeaseIdsOnlySoFar) {
   Origin origin = Recorded();
-  BeginLife(&origin, {7, 2, 9, kDatabase, kClockUs}, kRing, 3);
+  BeginLife(&origin, {7, 2, 9, kDatabase, kClock}, kRing, 3);
   const int64_t before = origin.last_lease_id, highest = before + kFarthestRaise;
   origin.loss_known = true;
   EXPECT_FALSE(IsEvidence(origin, highest + 1)) << "the loss is known, and ids do not rise";
@@ -239,11 +246,11 @@ TEST(Life, ARoleCanRaiseLeaseIdsOnlySoFar) {
   EXPECT_EQ(origin.last_lease_id, highest + 2 * kLeaseIdStride);
   GoAbove(&origin, highest + 2 * kLeaseIdStride + 1);
   EXPECT_EQ(origin.last_lease_id, highest + 2 * kLeaseIdStride) << "once in a life";
-  BeginLife(&origin, {7, 2, 10, kDatabase, kClockUs}, kRing, 4);
+  BeginLife(&origin, {7, 2, 10, kDatabase, kClock}, kRing, 4);
   EXPECT_TRUE(IsEvidence(origin, origin.last_lease_id + 1));
 
   origin.last_lease_id = kHighestLeaseId - 1;
-  BeginLife(&origin, {7, 2, 11, kDatabase, kClockUs}, kRing, 4);
+  BeginLife(&origin, {7, 2, 11, kDatabase, kClock}, kRing, 4);
   EXPECT_GT(HighestRaise(origin), kHighestLeaseId) << "nothing overflows";
   EXPECT_FALSE(IsEvidence(origin, std::numeric_limits<int64_t>::max()));
 }
@@ -252,46 +259,202 @@ TEST(Life, ARoleCanRaiseLeaseIdsOnlySoFar) {
 // Settling
 // ---------------------------------------------------------------------------------------------------------------------
 
-TEST(Settling, LastsAsLongAsTheLongestLease) {
+TEST(Settling, LastsAsLongAsTheLongestLeaseAndTwiceTheSkew) {
   Origin origin = Recorded();
   Settle(&origin, There(), 60 * kSecondUs, 10 * kSecondUs);
-  EXPECT_EQ(origin.settles_until_us, kClockUs + 70 * kSecondUs) << "the registry's own setting";
-  EXPECT_EQ(origin.settling_us, 70 * kSecondUs);
+  EXPECT_EQ(SettlingLeftUs(origin, There()), 80 * kSecondUs) << "the registry's own setting";
+  EXPECT_EQ(origin.settling_us, 80 * kSecondUs);
+  EXPECT_EQ(origin.settles_until_us, kClockUs + 80 * kSecondUs);
   EXPECT_TRUE(origin.loss_known);
   origin = Recorded();
   origin.longest_us = 600 * kSecondUs;
   Settle(&origin, There(), 60 * kSecondUs, 10 * kSecondUs);
-  EXPECT_EQ(origin.settles_until_us, kClockUs + 610 * kSecondUs) << "that of a node";
+  EXPECT_EQ(SettlingLeftUs(origin, There()), 620 * kSecondUs) << "that of a node";
+}
+
+// The lost lease's node was ahead by the skew, and the next one's is behind by as much.
+TEST(Settling, EndsWhenALostWindowIsOverForAnyNode) {
+  const int64_t skew_us = 10 * kSecondUs, lease_us = 60 * kSecondUs;
+  Origin origin = Recorded();
+  Settle(&origin, There(), lease_us, skew_us);
+  const Tick lost_end = WindowEnd(kDefaultLayout, kDefaultLayout.TickAt(kClockUs + skew_us), lease_us);
+  const int64_t end_us = kClockUs + SettlingLeftUs(origin, There());
+  EXPECT_EQ(kDefaultLayout.TickAt(end_us - skew_us), lost_end);
 }
 
 TEST(Settling, IsNotShortened) {
   Origin origin = Recorded();
   Settle(&origin, There(), 60 * kSecondUs, 0);
-  const Here later = {7, 2, 5, kDatabase, kClockUs + 20 * kSecondUs};
+  const Here later = There(20 * kSecondUs);
   Settle(&origin, later, kSecondUs, 0);
-  EXPECT_EQ(origin.settles_until_us, kClockUs + 60 * kSecondUs);
+  EXPECT_EQ(SettlingLeftUs(origin, later), 40 * kSecondUs);
   Settle(&origin, later, 60 * kSecondUs, 0);
-  EXPECT_EQ(origin.settles_until_us, kClockUs + 80 * kSecondUs) << "a further loss makes it longer";
-  const Here put_right = {7, 2, 5, kDatabase, kClockUs - 3600 * kSecondUs};
-  EXPECT_EQ(SettlesUntil(origin, put_right), put_right.clock_us + 60 * kSecondUs) << "the clock was ahead";
-  EXPECT_TRUE(HasNews(origin, put_right, 0));
-  EXPECT_FALSE(HasNews(origin, later, 0));
+  EXPECT_EQ(SettlingLeftUs(origin, later), 60 * kSecondUs) << "a further loss makes it longer";
+}
+
+TEST(Settling, IsCountedWhateverTheWallClockShows) {
+  Origin origin = Recorded();
+  Settle(&origin, There(), 60 * kSecondUs, 0);
+  for (int64_t off_us : {-kDayUs, -3600 * kSecondUs, kDayUs}) {
+    const Here now = {7, 2, 5, kDatabase, {kClockUs + off_us, 1 + 20 * kSecondUs}};
+    EXPECT_EQ(SettlingLeftUs(origin, now), 40 * kSecondUs);
+    EXPECT_EQ(SettlingOf(origin, now, false).until_us, kClockUs + off_us + 40 * kSecondUs) << "for people";
+  }
+}
+
+TEST(Settling, GoesOnAfterARestart) {
+  Origin origin = Recorded();
+  Settle(&origin, There(), 60 * kSecondUs, 0);
+  EXPECT_FALSE(HasPassed(origin, There(kCountedUs - 1)));
+  ASSERT_TRUE(HasPassed(origin, There(20 * kSecondUs)));
+  PassTime(&origin, There(20 * kSecondUs), 0);
+  EXPECT_EQ(origin.settling_left_us, 40 * kSecondUs);
+  const Here next = {7, 2, 9, kDatabase, {kClockUs + kDayUs, 77}};
+  BeginLife(&origin, next, kRing, 0);
+  EXPECT_EQ(SettlingLeftUs(origin, next), 40 * kSecondUs) << "the monotonic clock is another one";
+  const Here before = {7, 2, 9, kDatabase, {kClockUs, 1}};
+  EXPECT_EQ(SettlingLeftUs(origin, before), 40 * kSecondUs + 76) << "a clock that goes back shortens nothing";
 }
 
 TEST(Settling, IsOverWhenItsTimeIs) {
   Origin origin = Recorded();
   EXPECT_FALSE(SettlingOf(origin, There(), true).active);
-  origin.settles_until_us = kClockUs + 30 * kSecondUs;
-  origin.settling_us = 60 * kSecondUs;
-  const Settling now = SettlingOf(origin, There(), true);
+  Settle(&origin, There(), 60 * kSecondUs, 0);
+  const Settling now = SettlingOf(origin, There(30 * kSecondUs - 1), true);
   EXPECT_TRUE(now.active && now.noticed);
-  EXPECT_FALSE(now.half_over);
-  EXPECT_EQ(now.half_us, kClockUs);
-  EXPECT_TRUE(SettlingOf(origin, {7, 2, 5, kDatabase, kClockUs + 1}, false).half_over);
-  EXPECT_FALSE(SettlingOf(origin, {7, 2, 5, kDatabase, kClockUs + 30 * kSecondUs}, false).active);
+  EXPECT_EQ(now.half_us, 1);
+  EXPECT_EQ(SettlingOf(origin, There(30 * kSecondUs), false).half_us, 0);
+  EXPECT_TRUE(SettlingOf(origin, There(60 * kSecondUs - 1), false).active);
+  EXPECT_FALSE(SettlingOf(origin, There(60 * kSecondUs), false).active);
   Origin next = origin;
   ++next.timeline;
-  EXPECT_NE(SettlingOf(next, There(), false).downwards, now.downwards);
+  EXPECT_NE(SettlingOf(next, There(), false).downwards, SettlingOf(origin, There(), false).downwards);
+}
+
+TEST(Settling, LeavesAFloorOfAConfirmedTime) {
+  const int64_t skew_us = 10 * kSecondUs;
+  Origin origin = Recorded();
+  Settle(&origin, There(), 60 * kSecondUs, skew_us);
+  PassTime(&origin, There(80 * kSecondUs), skew_us);
+  EXPECT_FALSE(SettlingOf(origin, There(80 * kSecondUs), false).active);
+  EXPECT_EQ(origin.floor_us, 0) << "the time was kept for less than ten minutes";
+  EXPECT_EQ(origin.settles_until_us, 0);
+  EXPECT_FALSE(HasPassed(origin, There(kHoldUs - 1)));
+  ASSERT_TRUE(HasPassed(origin, There(kHoldUs)));
+  PassTime(&origin, There(kHoldUs), skew_us);
+  EXPECT_EQ(origin.floor_us, kClockUs + kHoldUs - skew_us) << "no later than any node's clock";
+  EXPECT_EQ(origin.settling_us, 0);
+  EXPECT_FALSE(HasPassed(origin, There(2 * kHoldUs))) << "it moves no further";
+  const Here back = {7, 2, 5, kDatabase, {kClockUs, 1 + 2 * kHoldUs}};
+  Settle(&origin, back, kSecondUs, skew_us);
+  PassTime(&origin, {7, 2, 5, kDatabase, {kClockUs + 2 * kHoldUs, 1 + 4 * kHoldUs}}, skew_us);
+  EXPECT_EQ(origin.floor_us, kClockUs + kHoldUs - skew_us) << "the clock stepped back just now, as far as is known";
+  PassTime(&origin, {7, 2, 5, kDatabase, {kClockUs + 3 * kHoldUs, 1 + 5 * kHoldUs}}, skew_us);
+  EXPECT_EQ(origin.floor_us, kClockUs + 3 * kHoldUs - skew_us);
+}
+
+TEST(Settling, FloorIsThatOfNewWindows) {
+  Origin origin = Recorded();
+  EXPECT_EQ(FloorOf(kDefaultLayout, origin), kNoWatermark);
+  origin.floor_us = kClockUs;
+  EXPECT_EQ(FloorOf(kDefaultLayout, origin), kDefaultLayout.TickAt(kClockUs));
+  origin.raised_tick = kDefaultLayout.TickAt(kClockUs) + 7;
+  EXPECT_EQ(FloorOf(kDefaultLayout, origin), origin.raised_tick);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Clocks
+// ---------------------------------------------------------------------------------------------------------------------
+
+constexpr Layout kMs = kDefaultLayout;
+constexpr int64_t kSkewUs = 10 * kSecondUs;
+constexpr Tick kTick = kMs.TickAt(kClockUs);
+
+bool Accepts(const KeptTime &time, const ClockReading &clock, Tick now) {
+  return AcceptsClock(kMs, time, clock, now, false, kSkewUs);
+}
+
+TEST(RegistryClock, AcceptsWhatDiffersByTheSkew) {
+  const KeptTime time = KeepFrom(kClock);
+  EXPECT_TRUE(Accepts(time, kClock, kTick));
+  EXPECT_TRUE(Accepts(time, kClock, kTick - 10001) && Accepts(time, kClock, kTick + 10001));
+  EXPECT_FALSE(Accepts(time, kClock, kTick - 10002) || Accepts(time, kClock, kTick + 10002));
+  EXPECT_FALSE(Accepts(time, kClock, INT64_MIN) || Accepts(time, kClock, INT64_MAX));
+}
+
+TEST(RegistryClock, HoldsTheTimeOfBeforeAStep) {
+  for (int64_t step_us : {-7 * kDayUs, -3600 * kSecondUs, 2 * kDayUs, 5 * 365 * kDayUs}) {
+    KeptTime time = KeepFrom(kClock);
+    const auto after = [&](int64_t passed_us) { return ClockReading{kClockUs + passed_us + step_us, 1 + passed_us}; };
+    time = After(time, after(kSecondUs));
+    EXPECT_TRUE(Accepts(time, after(kSecondUs), kTick + 1000)) << "a node that did not step";
+    EXPECT_TRUE(Accepts(time, after(kSecondUs), kTick + 1000 + step_us / 1000)) << "a node that did";
+    EXPECT_FALSE(Accepts(time, after(kSecondUs), kTick + step_us / 2000));
+    EXPECT_FALSE(IsConfirmed(time, after(kSecondUs)));
+    EXPECT_TRUE(After(time, after(kHoldUs)) == time) << "ten minutes from when it was noticed";
+    const ClockReading back = At(kHoldUs);
+    EXPECT_EQ(After(time, back).offset_us, KeepFrom(kClock).offset_us) << "it was taken back";
+    EXPECT_EQ(After(time, back).step_since_us, 0);
+    EXPECT_FALSE(IsConfirmed(After(time, back), back)) << "and may step again";
+    EXPECT_TRUE(IsConfirmed(After(time, back), At(2 * kHoldUs)));
+    const KeptTime followed = After(time, after(kSecondUs + kHoldUs));
+    EXPECT_FALSE(Accepts(followed, after(kSecondUs + kHoldUs), kTick + 601000));
+    EXPECT_TRUE(IsConfirmed(followed, after(kSecondUs + kHoldUs)));
+  }
+}
+
+TEST(RegistryClock, FollowsATimeThatWasKeptAllTheTime) {
+  const auto stepped = [](int64_t passed_us, int64_t step_us) {
+    return ClockReading{kClockUs + passed_us + step_us, 1 + passed_us};
+  };
+  KeptTime time = After(KeepFrom(kClock), stepped(kSecondUs, kDayUs));
+  time = After(time, stepped(kHoldUs, 2 * kDayUs));
+  EXPECT_EQ(time.step_since_us, 1 + kHoldUs) << "another step";
+  time = After(time, stepped(2 * kHoldUs - 1, 2 * kDayUs));
+  EXPECT_EQ(time.offset_us, KeepFrom(kClock).offset_us);
+  time = After(time, stepped(2 * kHoldUs, 2 * kDayUs));
+  EXPECT_TRUE(time == (KeptTime{KeepFrom(kClock).offset_us + 2 * kDayUs, 1 + kHoldUs, 0, 0}));
+}
+
+TEST(RegistryClock, IsSlewedWithoutAStep) {
+  const KeptTime time = KeepFrom(kClock);
+  for (int64_t off_us : {-kLeapUs, int64_t{-1}, int64_t{0}, kLeapUs})
+    EXPECT_TRUE(After(time, {kClockUs + off_us, 1}) == time) << off_us;
+  EXPECT_FALSE(After(time, {kClockUs + kLeapUs + 1, 1}) == time);
+}
+
+TEST(RegistryClock, ConfirmsNoLeapInAYoungLifeOrAfterAStep) {
+  const KeptTime time = KeepFrom(kClock);
+  const auto confirms = [&](const ClockReading &clock) {
+    return AcceptsClock(kMs, After(time, clock), clock, kMs.TickAt(clock.wall_us), true, kSkewUs);
+  };
+  EXPECT_FALSE(confirms(At(kHoldUs - 1)));
+  EXPECT_TRUE(confirms(At(kHoldUs)));
+  EXPECT_FALSE(confirms({kClockUs + kDayUs, 1 + kHoldUs}));
+  EXPECT_FALSE(AcceptsClock(kMs, time, At(kHoldUs), kTick, true, kSkewUs)) << "it confirms another time";
+}
+
+TEST(RegistryClock, AtItsExtremes) {
+  for (int64_t wall_us : {INT64_MIN, int64_t{-1}, int64_t{0}, INT64_MAX})
+    for (int64_t steady_us : {int64_t{1}, kFarthestUs}) {
+      const ClockReading reading = {wall_us, steady_us};
+      const KeptTime time = After(KeepFrom(kClock), reading);
+      EXPECT_FALSE(IsConfirmed(time, reading));
+      EXPECT_LE(EarliestUs(time, reading), LatestUs(time, reading));
+    }
+}
+
+// A right node goes on under a registry whose clock is wrong.
+TEST(RegistryClock, DoesNotStopANodeInItsWindow) {
+  const KeptTime time = KeepFrom(kClock);
+  const auto holds = [&](Tick now, Tick start, Tick end) {
+    return AcceptsHolder(kMs, time, kClock, now, start, end, 60 * kSecondUs);
+  };
+  EXPECT_TRUE(holds(100, 100, 200)) << "however far behind";
+  EXPECT_FALSE(holds(99, 100, 200) || holds(200, 100, 200)) << "not in its window";
+  EXPECT_TRUE(holds(kTick + 60000, 100, kTick + 60001)) << "ahead by as much as a lease lasts";
+  EXPECT_FALSE(holds(kTick + 60001, 100, kTick + 99999));
+  EXPECT_FALSE(holds(INT64_MAX, 100, INT64_MAX));
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -319,8 +482,7 @@ std::vector<int64_t> Tried(const Order &order, int64_t ring_size) {
 std::vector<int64_t> Slots(std::initializer_list<std::pair<int64_t, int64_t>> stretches) {
   std::vector<int64_t> slots;
   for (const auto &[from, to] : stretches)
-    for (int64_t slot = from; slot != to + (from <= to ? 1 : -1); slot += from <= to ? 1 : -1)
-      slots.push_back(slot);
+    for (int64_t slot = from; slot != to + (from <= to ? 1 : -1); slot += from <= to ? 1 : -1) slots.push_back(slot);
   return slots;
 }
 
@@ -348,8 +510,7 @@ TEST(Order, WhileSettlingBeginsAtAnEndOfTheReserveThatTheTimelineSays) {
   const int64_t down = kLeaseIdStride;
   const int64_t slot = StartSlot(down, kCommon);
   ASSERT_TRUE(TurnsBack(down) && slot < kCommon - 1);
-  EXPECT_EQ(Tried(SettlingOrder(kRing, down, settling), kRing),
-            Slots({{30, 22}, {31, 31}, {slot + 1, 21}, {0, slot}}));
+  EXPECT_EQ(Tried(SettlingOrder(kRing, down, settling), kRing), Slots({{30, 22}, {31, 31}, {slot + 1, 21}, {0, slot}}));
 }
 
 // As doc/layouts.md says.
@@ -388,7 +549,7 @@ struct Slot {
 Choice ModelChoice(const std::vector<Slot> &ring, int64_t lease_id, const Settling &settling, Tick now, Tick over) {
   const int64_t size = static_cast<int64_t>(ring.size());
   const auto at = [&](int64_t slot) { return ring[static_cast<size_t>(slot)]; };
-  const bool all = !settling.active || settling.half_over;
+  const bool all = !settling.active || settling.half_us == 0;
   const std::vector<int64_t> order =
       Tried(settling.active ? SettlingOrder(size, lease_id, settling) : OrdinaryOrder(size, lease_id), size);
   for (int64_t slot : order) {
@@ -421,7 +582,7 @@ TEST(Choosing, AgreesWithItsModel) {
     }
     Settling settling = {};
     settling.active = below(2) == 0;
-    settling.half_over = below(2) == 0;
+    settling.half_us = settling.active && below(2) == 0;
     settling.downwards = below(2) == 0;
     settling.start = random() >> 32;
     const int64_t lease_id = 1 + below(3 * kLeaseIdStride);
@@ -469,7 +630,7 @@ TEST(LimitOfARole, CountsExpiredLeasesAndMakesRoomByThem) {
   Settling settling = {};
   EXPECT_TRUE(MakesRoom(100, 100, settling));
   EXPECT_FALSE(MakesRoom(101, 100, settling)) << "it has not expired";
-  settling.active = settling.half_over = true;
+  settling.active = true;
   EXPECT_FALSE(MakesRoom(100, 100, settling)) << "a lost commit may have extended it";
 }
 
@@ -523,10 +684,11 @@ TEST(Granting, NothingIsDrawnThatBeginsTooLate) {
 
 TEST(Windows, AnEndIsNoLowerThanTheNodeHolds) {
   const Layout &layout = kDefaultLayout;
-  EXPECT_EQ(EndForExtend(layout, {1, {}, 100, kSecondUs, 0, 0}), 1100);
-  EXPECT_EQ(EndForExtend(layout, {1, {}, -100, kSecondUs, 0, 0}), 1000);
-  EXPECT_EQ(EndForExtend(layout, {1, {}, 100, kSecondUs, 5000, 0}), 5000);
-  EXPECT_EQ(EndForExtend(layout, {1, {}, 100, kSecondUs, std::numeric_limits<Tick>::max(), 0}), layout.max_tick() + 1);
+  EXPECT_EQ(EndForExtend(layout, {1, {}, 100, kSecondUs, 0, 0, 0, false}), 1100);
+  EXPECT_EQ(EndForExtend(layout, {1, {}, -100, kSecondUs, 0, 0, 0, false}), 1000);
+  EXPECT_EQ(EndForExtend(layout, {1, {}, 100, kSecondUs, 5000, 0, 0, false}), 5000);
+  EXPECT_EQ(EndForExtend(layout, {1, {}, 100, kSecondUs, std::numeric_limits<Tick>::max(), 0, 0, false}),
+            layout.max_tick() + 1);
   EXPECT_TRUE(IsHeldTooFar(11, 9, 10));
   EXPECT_FALSE(IsHeldTooFar(10, 9, 10));
   EXPECT_FALSE(IsHeldTooFar(11, 11, 10)) << "the registry knows of it";
@@ -568,7 +730,7 @@ TEST(Watermarks, CoverWhatWasUsed) {
   const Layout &layout = kDefaultLayout;
   Tick watermark = kNoWatermark;
   const auto release = [&](Tick last_tick, Tick held_until, Tick floor) {
-    return WatermarkOfRelease(layout, {1, {}, last_tick, held_until, 0, floor}, 100, 200, &watermark);
+    return WatermarkOfRelease(layout, {1, {}, last_tick, held_until}, 100, 200, floor, &watermark);
   };
   EXPECT_TRUE(release(150, 0, kNoWatermark));
   EXPECT_EQ(watermark, 150);
@@ -586,9 +748,10 @@ TEST(Watermarks, CoverWhatWasUsed) {
   EXPECT_FALSE(release(std::numeric_limits<Tick>::min(), 0, kNoWatermark));
   EXPECT_FALSE(release(std::numeric_limits<Tick>::max(), std::numeric_limits<Tick>::max(), kNoWatermark));
   EXPECT_EQ(WatermarkOfWindow(200), 199);
-  EXPECT_EQ(WatermarkOfEvicted(100, 200, 150), 150);
-  EXPECT_EQ(WatermarkOfEvicted(100, 200, 50), 99);
-  EXPECT_EQ(WatermarkOfEvicted(100, 200, 250), 199);
+  EXPECT_EQ(WatermarkOfEvicted(100, 200, 150, 200), 150);
+  EXPECT_EQ(WatermarkOfEvicted(100, 200, 50, 200), 99);
+  EXPECT_EQ(WatermarkOfEvicted(100, 200, 250, 200), 199);
+  EXPECT_EQ(WatermarkOfEvicted(100, 200, 150, 199), 199) << "its node's clock is ahead of the registry's";
 }
 
 }  // namespace

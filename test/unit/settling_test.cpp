@@ -2,8 +2,8 @@
 // random schedules. No worker id is in use twice, as far as "Settling" in section 4 of the design
 // promises it. core/ring.h makes the decisions. Here are the rows, the nodes and the faults.
 //
-// 1. One seed is one schedule. Clocks are right and no response is lost: simulation_test.cpp tests
-//    wrong clocks and lost responses.
+// 1. One seed is one schedule. No response is lost: simulation_test.cpp tests lost responses, and
+//    what nodes do about their own clocks. Here a node follows its clock at once, wherever it goes.
 // 2. A schedule is no longer covered by the promise as soon as an exception of the design occurs
 //    (Excepted). The test only reports the results of these schedules.
 // 3. A test that cannot fail proves nothing: with one rule switched off worker ids must repeat.
@@ -39,12 +39,29 @@ struct Rules {
   bool adoption = true;  // a lost lease is recorded again
   bool jump = true;      // lease ids jump at each start, so that lost ones reveal the loss
   bool far = true;       // what nodes name counts, however many restarts are lost
+  bool steady = true;    // settling is counted by a clock that nobody sets
+  bool floor = true;     // it leaves a floor for new windows
+  bool counts = true;    // what is left is recorded, so that a restart does not begin anew
 };
 
 // What may happen to the registry in a schedule, in addition to restarts and planned switchovers.
-// In the last two, a state of 1 to 20 restarts ago takes its place: RunRestartsAgo().
-enum class Kind { kOneFailover, kWordFirst, kNoWord, kSeveral, kRestartsAgoWord, kRestartsAgo };
+// In the next two, a state of 1 to 20 restarts ago takes its place: RunRestartsAgo(). In the last
+// ones, clocks are wrong: RunClocks().
+enum class Kind {
+  kOneFailover,
+  kWordFirst,
+  kNoWord,
+  kSeveral,
+  kRestartsAgoWord,
+  kRestartsAgo,
+  kClockAtFailover,  // wrong when the registry fails over, and right before it has settled
+  kClockTooLong,     // ... or only afterwards
+  kClockLater,       // right when it settles; later it steps back
+  kClockBefore,      // wrong when leases are granted that are lost with the failover
+  kCrashLoop,        // right, and the registry is started again and again while it settles
+};
 constexpr bool IsRestartsAgo(Kind kind) { return kind == Kind::kRestartsAgoWord || kind == Kind::kRestartsAgo; }
+constexpr bool HasClocks(Kind kind) { return kind >= Kind::kClockAtFailover; }
 
 // Without `far`, lease ids count only as far above the registry's own as one restart can lead.
 constexpr int64_t kFarthestNear = static_cast<int64_t>(kMostStrides) * 64 / 25 * kLeaseIdStride;
@@ -56,6 +73,8 @@ enum Excepted : int {
   kSameEnd = 4,         // lost leases of the reserve may be in use, and the new timeline uses the same end
   kUnknownLoss = 8,     // a lease is granted before anything shows the registry the loss
   kLongerLeases = 16,   // the first lease that is longer than the registry's own setting is lost itself
+  kClockAtEnd = 32,     // the clock is behind when settling ends, or again before it has left its floor
+  kClockAtLoss = 64,    // the clock of a node was ahead when it got a lease that is lost
 };
 
 class Random {
@@ -122,18 +141,24 @@ class Registry {
 
   // --- The protocol ---
 
-  // `seen` is the node's newest lease.
-  bool Acquire(int64_t at_us, uint64_t secret, const Row &seen, int64_t duration_us, Held *held) {
+  // By how much its clock is ahead.
+  void SetClock(int64_t off_us, bool judges) {
+    off_us_ = off_us;
+    judges_ = judges;
+  }
+
+  // `now` is by the node's clock, and `seen` its newest lease.
+  bool Acquire(int64_t at_us, Tick now, uint64_t secret, const Row &seen, int64_t duration_us, Held *held) {
     Look(at_us, duration_us, seen);
     CheckHeard();
+    if (!Accepts(at_us, now)) return Commit(at_us), false;
     for (const Worker &worker : tables_.workers)
       if (worker.row.lease_id != 0 && worker.row.secret == secret) return *held = {worker.id, worker.row}, true;
-    const Tick now = layout_.TickAt(at_us);
     const int64_t lease_id = tables_.origin.last_lease_id + 1;
     Settling settling = SettlingOf(tables_.origin, HereAt(at_us), false);
     const bool settles = settling.active;
     if (!rules_.reserve) settling = {};
-    Choosing choosing(ring(), lease_id, settling, now, now);
+    Choosing choosing(ring(), lease_id, settling, now, OverBy(now, layout_.TickAt(at_us + off_us_)));
     for (const Worker &worker : tables_.workers) {
       if (worker.row.lease_id != 0) choosing.Offer({worker.id, worker.row.lease_id, worker.row.window_end, 0});
       choosing.Offer({worker.id, 0, 0, worker.watermark});
@@ -145,41 +170,46 @@ class Registry {
     Worker *worker = tables_.At(static_cast<int32_t>(choice.slot));
     if (expired) Leave(worker, WatermarkOfWindow(worker->row.window_end));
     Except(at_us, choice, settles, settling.downwards);
-    const Tick start = WindowStart(now, worker->watermark);
+    const Tick start = WindowStart(now, std::max(worker->watermark, FloorOf(layout_, tables_.origin)));
     worker->row = {lease_id, secret, start, WindowEnd(layout_, start, std::min(duration_us, kFirstWindowUs)), losses_};
+    if (start > layout_.TickAt(at_us + kSkewUs)) ahead_us_ = at_us;
     *held = {worker->id, worker->row};
     tables_.origin.last_lease_id = lease_id;
     Commit(at_us);
     return true;
   }
 
-  // False: the lease is gone.
-  bool Extend(int64_t at_us, Held *held, int64_t duration_us) {
+  enum class Extended { kDone, kGone, kRefused };
+  Extended Extend(int64_t at_us, Tick now, Held *held, int64_t duration_us) {
     Look(at_us, duration_us, held->row);
-    const Tick end = std::max(held->row.window_end, WindowEnd(layout_, layout_.TickAt(at_us), duration_us));
+    const Tick end = std::max(held->row.window_end, WindowEnd(layout_, now, duration_us));
     Worker *worker = tables_.At(held->worker);
     const bool leased = worker->row.lease_id != 0;
     const bool known = leased && worker->row.secret == held->row.secret;
+    const bool holds = known && AcceptsHolder(layout_, tables_.origin.time, HereAt(at_us).clock, now,
+                                              worker->row.window_start, worker->row.window_end, duration_us);
+    if (!holds && !Accepts(at_us, now)) return Commit(at_us), CheckHeard(), Extended::kRefused;
     const bool free = !leased && worker->watermark < held->row.window_start;
-    const bool adopts = rules_.adoption && free && MayAdopt(at_us, *held, worker->watermark);
+    const bool adopts = rules_.adoption && free && MayAdopt(now, *held, worker->watermark);
     adopted_ += adopts;
-    not_adopted_ += free && !adopts && held->row.window_end > layout_.TickAt(at_us);
-    if (!known && !adopts) return Commit(at_us), CheckHeard(), false;
+    not_adopted_ += free && !adopts && held->row.window_end > now;
+    if (!known && !adopts) return Commit(at_us), CheckHeard(), Extended::kGone;
     if (adopts && held->worker >= CommonSize(ring())) granted_us_[0] = granted_us_[1] = at_us;
     if (adopts || held->row.window_end > worker->row.window_end) Lost(at_us);
     CheckHeard();
     held->row.window_end = std::max(end, worker->row.window_end);
     worker->row = held->row;
+    if (now > layout_.TickAt(at_us + kSkewUs)) ahead_us_ = at_us;
     Commit(at_us);
-    return true;
+    return Extended::kDone;
   }
 
-  void Release(int64_t at_us, const Held &held) {
+  void Release(int64_t at_us, Tick last, const Held &held) {
     Look(at_us, 0, held.row);
     CheckHeard();
     Worker *worker = tables_.At(held.worker);
     if (worker->row.lease_id == held.row.lease_id && worker->row.secret == held.row.secret)
-      Leave(worker, layout_.TickAt(at_us));
+      Leave(worker, std::clamp(last, held.row.window_start - 1, held.row.window_end - 1));
     Commit(at_us);
   }
 
@@ -235,12 +265,21 @@ class Registry {
   int64_t adopted() const { return adopted_; }
   int64_t not_adopted() const { return not_adopted_; }
   bool unheard() const { return unheard_; }
+  bool settles(int64_t at_us) const { return SettlingOf(tables_.origin, HereAt(at_us), false).active; }
+  bool HasFloor() const { return tables_.origin.floor_us != 0; }
+  int64_t longest_us() const { return std::max(longest_us_, own_lease_us_) + 2 * kSkewUs; }
 
  private:
   static constexpr int64_t kRememberUs = 5 * kSecond;
 
   int64_t ring() const { return layout_.worker_count(); }
-  Here HereAt(int64_t at_us) const { return {1, timeline_, started_us_, 1, at_us}; }
+  Here HereAt(int64_t at_us) const {
+    const int64_t wall_us = at_us + off_us_;
+    return {1, timeline_, started_us_, 1, {wall_us, rules_.steady ? at_us - kStartUs + 1 : wall_us}};
+  }
+  bool Accepts(int64_t at_us, Tick now) const {
+    return !judges_ || AcceptsClock(layout_, tables_.origin.time, HereAt(at_us).clock, now, false, kSkewUs);
+  }
 
   void Leave(Worker *worker, Tick watermark) {
     worker->watermark = std::max(worker->watermark, watermark);
@@ -265,7 +304,13 @@ class Registry {
       const int64_t last = origin->last_lease_id;
       lost = BeginLife(origin, here, ring(), random_->Bits()) != Loss::kNone;
       if (!rules_.jump) origin->last_lease_id = origin->jumped_from = origin->jumped_to = last;
+      if (!rules_.counts) origin->settling_left_us = origin->settling_us;
     }
+    const bool settled = origin->settling_left_us > 0 && SettlingLeftUs(*origin, here) == 0;
+    PassTime(origin, here, kSkewUs);
+    const bool due = origin->settling_us > 0 && origin->settling_left_us == 0;
+    if ((settled || due) && off_us_ < 0) excepted_ |= kClockAtEnd;
+    if (!rules_.floor) origin->floor_us = 0;
     origin->clean_us = 0;
     // From now on the registry has no excuse.
     if (in_doubt_ && named > known_lease_id_ && seen.losses < losses_) reported_ = true, in_doubt_ = false;
@@ -283,13 +328,13 @@ class Registry {
   }
 
   // No two leases have one id.
-  bool MayAdopt(int64_t at_us, const Held &held, Tick watermark) const {
+  bool MayAdopt(Tick now, const Held &held, Tick watermark) const {
     for (const Worker &worker : tables_.workers)
       if (worker.row.lease_id == held.row.lease_id) return false;
     ExtendRequest request = {};
     request.lease_id = held.row.lease_id;
     request.worker = held.worker;
-    request.now = layout_.TickAt(at_us);
+    request.now = now;
     request.window_start = held.row.window_start;
     request.held_until = held.row.window_end;
     return snowflake::MayAdopt(layout_, request, tables_.origin, watermark);
@@ -313,7 +358,8 @@ class Registry {
     ++losses_;
     known_lease_id_ = kept.tables.origin.last_lease_id;
     for (int end = 0; end < 2; ++end)
-      if (granted_us_[end] > kept.at_us) lost_until_us_[end] = at_us + longest_us_ + kSkewUs;
+      if (granted_us_[end] > kept.at_us) lost_until_us_[end] = at_us + longest_us_ + 2 * kSkewUs;
+    if (ahead_us_ > kept.at_us) excepted_ |= kClockAtLoss;
     if (lost_until_us_[timeline % 2] > at_us) excepted_ |= kSameEnd;
     if (lost_until_us_[1 - timeline % 2] > at_us) half_only_ = true;
     if (half_only_ && beyond_half_) excepted_ |= kReserveUsedUp;
@@ -345,8 +391,11 @@ class Registry {
   int64_t timeline_ = 1;
   int64_t started_us_ = kStartUs;
   int64_t asked_us_ = 0;
+  int64_t off_us_ = 0;
+  bool judges_ = false;
 
   int excepted_ = 0;
+  int64_t ahead_us_ = 0;  // when a node whose clock was ahead got a window
   bool in_doubt_ = false;
   int64_t losses_ = 0;
   int64_t known_lease_id_ = 0;  // after the last one: earlier leases with a higher id are lost
@@ -372,18 +421,21 @@ struct Node {
   int64_t next_us = 0, cut_off_until_us = 0;
   int64_t without_since_us = 0;  // it has no id to issue
   Tick uses_from = 0;            // ticks, up to the window's end
+  bool follows = false;          // the clock that is wrong
+  int64_t off_us = 0;            // from what it follows, at most the skew
 };
 
 // The ticks of a worker id that a node used: [from, to).
 struct Use {
   int32_t worker;
   Tick from, to;
-  const Node *node;
+  uint64_t secret;
 };
 
 struct Totals {
   int64_t schedules = 0, promised = 0, repeated = 0, broken = 0, acquired = 0, refused = 0;
   int64_t adopted = 0, not_adopted = 0, unheard = 0, twice = 0, longest_us = 0;
+  int64_t overlaps = 0, unsettled = 0, floors = 0;
 };
 
 class Schedule {
@@ -395,32 +447,50 @@ class Schedule {
         lease_us_(Duration()),
         registry_(rules, worker_bits, random_.Percent(70) ? lease_us_ : lease_us_ / 4, &random_) {
     const int64_t ring = int64_t{1} << worker_bits;
-    if (IsRestartsAgo(kind))
+    if (IsRestartsAgo(kind) || HasClocks(kind))
       nodes_.resize(6);
     else
       nodes_.resize(static_cast<size_t>(random_.Between(2, std::clamp<int64_t>(ring * 8 / 10, 2, 30))));
     for (Node &node : nodes_) node.duration_us = random_.Percent(20) ? 10 * kSecond : lease_us_;
+    if (!HasClocks(kind)) return;
+    const int64_t follow = random_.Percent(70) ? 100 : random_.Below(100);
+    for (Node &node : nodes_) {
+      if (kind == Kind::kCrashLoop) node.duration_us = 10 * kSecond;  // what they ask counts
+      node.follows = random_.Percent(follow);
+      node.off_us = random_.Percent(50) ? random_.Between(-kSkewUs, kSkewUs) : 0;
+    }
+    judges_ = random_.Percent(50);
+    SetClock(0);
   }
 
   void Run(Totals *totals) {
     if (IsRestartsAgo(kind_))
       RunRestartsAgo();
+    else if (HasClocks(kind_))
+      RunClocks();
     else
       RunRandomly();
     ++totals->schedules;
     totals->promised += registry_.excepted() == 0;
     totals->repeated += repeated_;
-    totals->broken += broken();
     totals->acquired += acquired_;
     totals->refused += refused_;
     totals->adopted += registry_.adopted();
     totals->not_adopted += registry_.not_adopted();
     totals->unheard += registry_.unheard();
-    totals->twice += UsedTwice();
+    totals->twice += twice_ = UsedTwice();
     totals->longest_us = std::max(totals->longest_us, longest_us_);
+    overlaps_ = Overlaps();
+    totals->overlaps += overlaps_ > 0;
+    totals->unsettled += registry_.settles(now_us_);
+    totals->floors += registry_.HasFloor();
+    totals->broken += broken();
   }
 
-  bool broken() const { return repeated_ && registry_.excepted() == 0; }
+  // A node whose clock stepped back has its worker id for longer, but no further ticks.
+  bool broken() const {
+    return registry_.excepted() == 0 && (HasClocks(kind_) ? twice_ > 0 || overlaps_ > 0 : repeated_);
+  }
 
  private:
   struct Event {
@@ -464,6 +534,79 @@ class Schedule {
     for (size_t i = first; i < nodes_.size(); ++i) At(at_us + random_.Below(lease_us_), [this, i] { Begin(i); });
     RunUntil(at_us + 3 * lease_us_ + kMinute);
   }
+
+  // Six nodes follow the registry's clock, or some do, or none. Two begin when the registry fails
+  // over and others have lost their leases, two when it has settled, and some after each step.
+  void RunClocks() {
+    const int64_t settling_us = registry_.longest_us(), from_us = now_us_;
+    for (size_t i = 0; i < 4; ++i) At(now_us_ + random_.Below(20 * kSecond), [this, i] { Begin(i); });
+    if (kind_ == Kind::kClockBefore) Wrong(from_us, random_.Percent(70) ? Off() : -Off());
+    const int64_t loss_us = from_us + random_.Between(30 * kSecond, kMinute);
+    for (int64_t n = random_.Between(1, 3); n > 0; --n)
+      At(loss_us - random_.Below(5 * kSecond), [this] { BeginAnew(4); });
+    At(loss_us, [this] { FailOver(); });
+    if (kind_ == Kind::kClockBefore) Right(loss_us + random_.Below(2 * kSecond));
+    for (size_t i = 0; i < 6; ++i)
+      if (i >= 4 || random_.Percent(30)) At(loss_us + random_.Below(settling_us), [this, i] { Begin(i); });
+    int64_t end_us = loss_us + settling_us + random_.Below(15 * kSecond);
+    if (kind_ == Kind::kClockAtFailover || kind_ == Kind::kClockTooLong) {
+      Wrong(loss_us, Off());
+      const bool longer = kind_ == Kind::kClockTooLong;
+      end_us = loss_us + (longer ? settling_us + 20 * kSecond + random_.Below(settling_us)
+                                 : random_.Between(kSecond, settling_us - 5 * kSecond));
+      if (random_.Percent(20)) Wrong(loss_us + (end_us - loss_us) / 2, Off());
+      Right(end_us);
+      end_us = std::max(end_us, loss_us + settling_us + 20 * kSecond);
+    }
+    if (kind_ == Kind::kCrashLoop)
+      for (int64_t at_us = loss_us; at_us < loss_us + 4 * settling_us;
+           at_us += random_.Between(4 * kSecond, 10 * kSecond))
+        At(at_us, [this] { StartAgain(kSecond); });
+    AcquireAnew(end_us);
+    if (kind_ == Kind::kClockLater) {
+      end_us = std::max(end_us, loss_us + settling_us + 11 * kMinute) + random_.Below(10 * kMinute);
+      const int64_t back_us = end_us - (loss_us - 10 * kSecond) - random_.Below(settling_us);
+      Wrong(end_us, random_.Percent(80) ? -back_us : Off());
+      AcquireAnew(end_us);
+      const int64_t later_us = end_us + kMinute + random_.Below(2 * settling_us);
+      if (random_.Percent(50)) Right(later_us);
+      end_us = later_us;
+    }
+    AcquireAnew(end_us);
+    RunUntil(end_us + 2 * lease_us_ + kMinute);
+  }
+
+  int64_t Off() {
+    static constexpr int64_t kOff[] = {30 * kSecond, 5 * kMinute, kHour, 2 * kDay};
+    const int64_t off_us = kOff[random_.Below(4)];
+    return random_.Percent(75) ? -off_us : off_us;
+  }
+
+  void Wrong(int64_t at_us, int64_t off_us) {
+    At(at_us, [this, off_us] { SetClock(off_us); });
+  }
+  void Right(int64_t at_us) { Wrong(at_us, 0); }
+
+  // All nodes, one after the other: worker ids go round.
+  void AcquireAnew(int64_t at_us) {
+    for (size_t i = 0; i < 6; ++i)
+      for (int64_t times = random_.Between(1, 3); times > 0; --times) {
+        const int64_t when_us = at_us + kSecond + random_.Below(40 * kSecond);
+        At(when_us, [this, i] { End(i, random_.Percent(50)); });
+        At(when_us + random_.Below(2 * kSecond), [this, i] { Begin(i); });
+      }
+  }
+
+  void SetClock(int64_t off_us) {
+    for (Node &node : nodes_)
+      if (node.leased) StopUse(&node);
+    off_us_ = off_us;
+    registry_.SetClock(off_us, judges_);
+    for (Node &node : nodes_)
+      if (node.leased) node.uses_from = std::max(node.uses_from, std::min(TickOf(node), node.held.row.window_end));
+  }
+
+  Tick TickOf(const Node &node) const { return registry_.TickAt(now_us_ + node.off_us + (node.follows ? off_us_ : 0)); }
 
   int64_t Duration() {
     static constexpr int64_t kDurations[] = {10 * kSecond, 30 * kSecond, 2 * kMinute, 10 * kMinute};
@@ -516,17 +659,22 @@ class Schedule {
 
   void Begin(size_t i) {
     if (nodes_[i].up) return;
-    const int64_t duration_us = nodes_[i].duration_us;
+    const Node before = nodes_[i];
     nodes_[i] = {};
     nodes_[i].up = true;
-    nodes_[i].duration_us = duration_us;
+    nodes_[i].duration_us = before.duration_us;
+    nodes_[i].follows = before.follows;
+    nodes_[i].off_us = before.off_us;
     nodes_[i].next_us = nodes_[i].without_since_us = now_us_;
   }
 
   void End(size_t i, bool cleanly) {
     Node *node = &nodes_[i];
     if (node->leased) StopUse(node);
-    if (node->up && node->leased && cleanly && Reaches(*node)) registry_.Release(now_us_, node->held);
+    if (node->up && node->leased && cleanly && Reaches(*node)) {
+      registry_.Release(now_us_, node->uses_from - 1, node->held);
+      windows_[node->held.row.secret].to = node->uses_from;
+    }
     node->up = node->leased = false;
   }
 
@@ -537,10 +685,10 @@ class Schedule {
       node->next_us = now_us_ + random_.Between(100 * kMs, node->leased ? 3 * kSecond : kSecond);
     } else if (!node->leased) {
       if (node->secret == 0) node->secret = random_.Bits() | 1;
-      if (!registry_.Acquire(now_us_, node->secret, node->seen, node->duration_us, &node->held)) {
+      if (!registry_.Acquire(now_us_, TickOf(*node), node->secret, node->seen, node->duration_us, &node->held)) {
         refused_ += !node->refused;
         node->refused = true;
-        node->next_us = now_us_ + random_.Between(250 * kMs, 750 * kMs);
+        node->next_us = now_us_ + random_.Between(250 * kMs, kind_ == Kind::kClockLater ? 10 * kSecond : 750 * kMs);
         return;
       }
       if (!rules_.far && node->held.row.lease_id <= node->seen.lease_id && registry_.word_us() <= node->seen_word_us) {
@@ -561,9 +709,15 @@ class Schedule {
       CheckAlone(*node);
     } else {
       node->window_us = std::min(node->duration_us, 2 * node->window_us);
-      const bool lapsed = node->held.row.window_end <= registry_.TickAt(now_us_);
+      const bool lapsed = node->held.row.window_end <= TickOf(*node);
       const Held before = node->held;
-      node->leased = registry_.Extend(now_us_, &node->held, node->window_us);
+      const Registry::Extended extended = registry_.Extend(now_us_, TickOf(*node), &node->held, node->window_us);
+      if (extended == Registry::Extended::kRefused) {
+        node->next_us = now_us_ + random_.Between(kSecond, 2 * kSecond);
+        return;
+      }
+      node->leased = extended == Registry::Extended::kDone;
+      if (node->leased) NoteWindow(*node);
       node->next_us = now_us_ + (node->leased ? node->window_us / 3 : 0);
       if (node->leased) node->seen_word_us = registry_.word_us();
       if (node->leased && !lapsed) return;
@@ -578,7 +732,15 @@ class Schedule {
 
   void StartUse(Node *node) {
     NoteWait(*node);
-    node->uses_from = std::max(node->held.row.window_start, registry_.TickAt(now_us_));
+    NoteWindow(*node);
+    node->uses_from = std::max(node->held.row.window_start, TickOf(*node));
+  }
+
+  void NoteWindow(const Node &node) {
+    const Row &row = node.held.row;
+    Use *window =
+        &windows_.try_emplace(row.secret, Use{node.held.worker, row.window_start, 0, row.secret}).first->second;
+    window->to = std::max(window->to, row.window_end);
   }
 
   // As long as the node reaches the registry.
@@ -588,9 +750,11 @@ class Schedule {
   }
 
   void StopUse(Node *node, Tick window_end) {
-    const Tick now = registry_.TickAt(now_us_), to = std::min(now, window_end);
+    const Tick now = TickOf(*node), to = std::min(now, window_end);
     node->without_since_us = now_us_ - (now - to) * kMs;
-    if (to > node->uses_from) uses_.push_back({node->held.worker, node->uses_from, to, node});
+    if (to <= node->uses_from) return;
+    uses_.push_back({node->held.worker, node->uses_from, to, node->held.row.secret});
+    node->uses_from = to;
   }
   void StopUse(Node *node) { StopUse(node, node->held.row.window_end); }
 
@@ -602,19 +766,32 @@ class Schedule {
       else if (node.up)
         NoteWait(node);
     }
-    std::sort(uses_.begin(), uses_.end(),
+    return TicksTwice(&uses_);
+  }
+
+  // The same of windows, whether their ticks were used or not.
+  int64_t Overlaps() {
+    std::vector<Use> windows;
+    for (const auto &[secret, window] : windows_) windows.push_back(window);
+    return TicksTwice(&windows);
+  }
+
+  static int64_t TicksTwice(std::vector<Use> *uses) {
+    std::sort(uses->begin(), uses->end(),
               [](const Use &a, const Use &b) { return std::tie(a.worker, a.from) < std::tie(b.worker, b.from); });
     int64_t ticks = 0;
-    for (size_t i = 0; i < uses_.size(); ++i)
-      for (size_t k = i + 1; k < uses_.size() && uses_[k].worker == uses_[i].worker && uses_[k].from < uses_[i].to; ++k)
-        ticks += std::min(uses_[i].to, uses_[k].to) - uses_[k].from;
+    for (size_t i = 0; i < uses->size(); ++i) {
+      const Use &use = (*uses)[i];
+      for (size_t k = i + 1; k < uses->size() && (*uses)[k].worker == use.worker && (*uses)[k].from < use.to; ++k)
+        if ((*uses)[k].secret != use.secret) ticks += std::min(use.to, (*uses)[k].to) - (*uses)[k].from;
+    }
     return ticks;
   }
 
   void CheckAlone(const Node &node) {
     for (const Node &other : nodes_)
       if (&other != &node && other.up && other.leased && other.held.worker == node.held.worker &&
-          other.held.row.window_end > registry_.TickAt(now_us_))
+          other.held.row.window_end > TickOf(other))
         repeated_ = true;
   }
 
@@ -683,9 +860,10 @@ class Schedule {
   // From the registry that continues.
   void CutOffSome() {
     for (Node &node : nodes_)
-      if (node.leased && random_.Percent(30))
-        node.cut_off_until_us = now_us_ + (random_.Percent(50) ? random_.Between(kSecond, 30 * kSecond)
-                                                               : random_.Between(kSecond, 2 * lease_us_));
+      if (node.leased && random_.Percent(HasClocks(kind_) ? 70 : 30))
+        node.cut_off_until_us =
+            now_us_ + (random_.Percent(HasClocks(kind_) ? 20 : 50) ? random_.Between(kSecond, 30 * kSecond)
+                                                                   : random_.Between(kSecond, 2 * lease_us_));
   }
 
   const Kind kind_;
@@ -702,19 +880,33 @@ class Schedule {
   bool repeated_ = false;
   int64_t acquired_ = 0, refused_ = 0;
   std::vector<Use> uses_;
+  std::map<uint64_t, Use> windows_;  // by the lease's secret
+  int64_t twice_ = 0, overlaps_ = 0;
+  int64_t off_us_ = 0;  // by which the clock that the registry follows is ahead
+  bool judges_ = false;
   int64_t longest_us_ = 0;  // that a node has no id although the registry is up
 };
 
-Totals RunAll(Kind kind, const Rules &rules, int32_t worker_bits, uint64_t schedules, std::string *broken) {
+Totals RunAll(Kind kind, const Rules &rules, int32_t worker_bits, uint64_t schedules, std::string *broken,
+              bool stops = false) {
   Totals totals;
   const uint64_t first = SeededRandom(20250108)();
-  for (uint64_t i = 0; i < schedules; ++i) {
+  for (uint64_t i = 0; i < schedules && !(stops && !broken->empty()); ++i) {
     Schedule schedule(kind, rules, worker_bits, first + i);
     schedule.Run(&totals);
     if (schedule.broken() && broken->empty()) *broken = "schedule " + std::to_string(i);
   }
-  static const char *const kNames[] = {"one failover",   "put back, word first",     "put back, no word",
-                                       "several losses", "restarts ago, word first", "restarts ago, no word"};
+  static const char *const kNames[] = {"one failover",
+                                       "put back, word first",
+                                       "put back, no word",
+                                       "several losses",
+                                       "restarts ago, word first",
+                                       "restarts ago, no word",
+                                       "clock wrong at the failover",
+                                       "clock wrong for longer",
+                                       "clock steps back later",
+                                       "clock wrong before the failover",
+                                       "crash loop"};
   const auto percent = [&](int64_t count, int64_t of) {
     return 100.0 * static_cast<double>(count) / static_cast<double>(of);
   };
@@ -723,6 +915,11 @@ Totals RunAll(Kind kind, const Rules &rules, int32_t worker_bits, uint64_t sched
             << percent(totals.repeated, totals.schedules) << " %) a worker id was in use twice, " << totals.broken
             << " of them within the promise; " << percent(totals.refused, totals.acquired) << " % of "
             << totals.acquired << " acquires were refused" << std::endl;
+  if (HasClocks(kind))
+    std::cout << "    " << totals.twice << " ticks used twice; windows overlap in " << totals.overlaps << " ("
+              << percent(totals.overlaps, totals.schedules) << " %); longest time without ids "
+              << static_cast<double>(totals.longest_us) / kSecond << " s; " << totals.floors << " left a floor, "
+              << totals.unsettled << " settle at the end" << std::endl;
   if (IsRestartsAgo(kind))
     std::cout << "    " << totals.twice << " ticks used twice; " << totals.adopted << " leases adopted, "
               << totals.not_adopted << " in use not although their worker ids were free; " << totals.unheard
@@ -762,11 +959,28 @@ TEST_P(Settles, AfterAnyNumberOfRestarts) {
   }
 }
 
+// Wrong clocks: 300 schedules of each kind and ring; 20,000 in the long form.
+TEST_P(Settles, WhateverTheClocksDo) {
+  for (Kind kind :
+       {Kind::kClockAtFailover, Kind::kClockTooLong, Kind::kClockLater, Kind::kClockBefore, Kind::kCrashLoop}) {
+    std::string broken;
+    const Totals totals = RunAll(kind, {}, GetParam(), static_cast<uint64_t>(AtLength(300, 20000)), &broken);
+    EXPECT_EQ(broken, "");
+    EXPECT_EQ(totals.unsettled, 0) << "every outage has an end";
+    if (GetParam() > 3) {
+      EXPECT_GT(totals.promised, totals.schedules / 8);
+    }
+    if (kind == Kind::kClockLater) {
+      EXPECT_EQ(totals.floors, totals.schedules);
+    }
+  }
+}
+
 // Proves that the test above can fail: without a rule, worker ids repeat although the design
 // promises that they do not.
 bool Fails(Kind kind, const Rules &rules, int32_t worker_bits = 5) {
   std::string broken;
-  RunAll(kind, rules, worker_bits, 2500, &broken);
+  RunAll(kind, rules, worker_bits, 20000, &broken, true);
   return !broken.empty();
 }
 
@@ -781,6 +995,26 @@ TEST(Settling, ForAsLongAsTheAskingNodesLeaseAloneWorkerIdsRepeat) {
   Rules rules;
   rules.longest = false;
   EXPECT_TRUE(Fails(Kind::kWordFirst, rules));
+}
+
+// Settling that ends by the wall clock ends as soon as a clock that was behind is set right.
+TEST(Settling, ByTheWallClockWorkerIdsRepeat) {
+  Rules rules;
+  rules.steady = false;
+  EXPECT_TRUE(Fails(Kind::kClockAtFailover, rules));
+}
+
+TEST(Settling, WithoutAFloorWorkerIdsRepeatOnceTheClockStepsBack) {
+  Rules rules;
+  rules.floor = false;
+  EXPECT_TRUE(Fails(Kind::kClockLater, rules));
+}
+
+TEST(Settling, CountedAnewAtEachStartItDoesNotEnd) {
+  Rules rules;
+  rules.counts = false;
+  std::string broken;
+  EXPECT_GT(RunAll(Kind::kCrashLoop, rules, 5, 100, &broken).unsettled, 50);
 }
 
 // Lost leases look too far away to be true: their nodes lose them, and are refused other leases.

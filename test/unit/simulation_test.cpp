@@ -39,6 +39,7 @@ namespace {
 
 constexpr int64_t kExchangeTimeoutUs = 2 * kSecond;
 constexpr int64_t kMaxSkewUs = 10 * kSecond;
+constexpr int64_t kYear = 365 * kDay;
 constexpr ClockPolicy kPatience = {5 * kMs, {kSecond, 10 * kSecond}, true};
 
 // The rules that registry and nodes follow, and that can be switched off to show their purpose.
@@ -48,6 +49,7 @@ struct Rules {
   bool secrets = true;
   bool limits = true;
   bool serials = true;
+  bool held = true;  // the registry holds its time after a step, and confirms no leap then
 };
 
 // Faults in addition to those of messages and the registry's commits. A run has some of them.
@@ -78,6 +80,8 @@ struct World {
   int64_t failover_us;  // mean time between failovers that lose commits, and restarts; 0: none
   bool changing_limits;
   Rules rules;
+  bool registry_clock;    // its clock steps
+  int64_t leap_every_us;  // mean time between leaps of many clocks, which are taken back; 0: none
 };
 
 class Random {
@@ -89,6 +93,16 @@ class Random {
 
  private:
   std::mt19937_64 engine_;
+};
+
+// A wall clock as a function of the true time.
+struct Clock {
+  int64_t base_us;
+  int64_t set_at_us;
+  int64_t parts_per_million;  // 0: stands still
+
+  int64_t At(int64_t true_us) const { return base_us + (true_us - set_at_us) / 1000 * parts_per_million / 1000; }
+  void Set(int64_t true_us, int64_t shows_us, int64_t rate) { *this = {shows_us, true_us, rate}; }
 };
 
 // Section 4: the rows, and what a failover leaves of them. core/ring.h decides how they change.
@@ -108,17 +122,18 @@ class Registry {
     now_.origin.raised_tick = kNoWatermark;
     BeginLife(&now_.origin, Here(0), layout_.worker_count(), 0);
     judges_clocks_ = random_.Percent(50);
+    clock.Set(0, 0, 1000000);
   }
 
   Answer Acquire(int64_t at_us, const AcquireRequest &request) {
-    if (IsSkewed(at_us, request.now)) return {Status::kSkewed, {}, {}};
+    if (IsSkewed(at_us, request.now, request.leapt)) return {Status::kSkewed, {}, {}};
     const int64_t ring = layout_.worker_count();
     const Tick now = FromEpoch(request.now);
     Look(at_us, request.duration_us, request.seen_lease_id);
     for (auto &[id, row] : now_.rows)
       if (rules_.secrets && row.lease.secret.hash == request.secret_hash) return Again(at_us, request, &row);
 
-    const Tick over = OverBy(now, layout_.TickAt(at_us));
+    const Tick over = OverBy(now, layout_.TickAt(clock.At(at_us)));
     const int64_t lease_id = NextLeaseId();
     Choosing choosing(ring, lease_id, SettlingOf(now_.origin, Here(at_us), false), now, over);
     for (int64_t slot = 0; slot < ring; ++slot) Offer(static_cast<int32_t>(slot), &choosing);
@@ -132,7 +147,7 @@ class Registry {
     lease.secret.hash = request.secret_hash;
     lease.worker = static_cast<int32_t>(choice.slot);
     const Tick watermark = rules_.watermarks ? WatermarkOf(lease.worker) : kNoWatermark;
-    const Grant grant = GrantLease(layout_, request, watermark, kNoWatermark, &lease);
+    const Grant grant = GrantLease(layout_, request, watermark, FloorOf(layout_, now_.origin), &lease);
     if (grant == Grant::kTooLate) return {Status::kNothingBetter, {}, {}};
     if (grant == Grant::kTimeUsedUp) return {Status::kTimeUsedUp, {}, {}};
     now_.rows[lease_id] = {lease, at_us};
@@ -142,9 +157,10 @@ class Registry {
   }
 
   Answer Extend(int64_t at_us, const ExtendRequest &request) {
-    if (IsSkewed(at_us, request.now)) return {Status::kSkewed, {}, {}};
-    Look(at_us, request.duration_us, request.lease_id);
     Row *row = Find(request.lease_id, request.secret_hash);
+    if (IsSkewed(at_us, request.now, request.leapt) && (row == nullptr || !MayHold(at_us, request, row->lease)))
+      return {Status::kSkewed, {}, {}};
+    Look(at_us, request.duration_us, request.lease_id);
     if (row == nullptr) return {Status::kGone, {}, {0, Stand()}};
     const Tick known = row->lease.window_end;
     row->lease.window_end = std::max(known, EndForExtend(layout_, request));
@@ -161,7 +177,7 @@ class Registry {
     if (row == nullptr) return {Status::kGone, {}, {}};
     // Refused because of the node's own mistake: the row then expires.
     Tick watermark = kNoWatermark;
-    if (!WatermarkOfRelease(layout_, request, row->lease.window_start, row->lease.window_end, &watermark))
+    if (!WatermarkOfRelease(layout_, request, row->lease.window_start, row->lease.window_end, kNoWatermark, &watermark))
       return {Status::kDone, {}, {}};
     Raise(row->lease.worker, watermark);
     now_.rows.erase(row->lease.lease_id);
@@ -194,6 +210,16 @@ class Registry {
     return false;
   }
 
+  // The last tick that a worker id may have used.
+  Tick Latest() const {
+    Tick latest = kNoWatermark;
+    for (const auto &[id, row] : now_.rows) latest = std::max(latest, row.lease.window_end - 1);
+    for (const auto &[worker, watermark] : now_.watermarks) latest = std::max(latest, watermark);
+    return latest;
+  }
+
+  Clock clock = {};  // its server's
+
   bool Has(int64_t lease_id) const { return now_.rows.count(lease_id) != 0; }
   int64_t lost_commits() const { return lost_commits_; }
 
@@ -216,11 +242,24 @@ class Registry {
     State state;
   };
 
-  bool IsSkewed(int64_t at_us, Tick tick) const {
-    return judges_clocks_ && std::abs(layout_.UnixUsAt(tick) - at_us) > kMaxSkewUs;
+  snowflake::Here Here(int64_t at_us) const { return {1, timeline_, started_us_, 1, {clock.At(at_us), at_us + 1}}; }
+
+  KeptTime TimeAt(int64_t at_us) const {
+    const snowflake::Here here = Here(at_us);
+    return IsInPlace(now_.origin, here) && rules_.held ? After(now_.origin.time, here.clock) : KeepFrom(here.clock);
   }
 
-  snowflake::Here Here(int64_t at_us) const { return {1, timeline_, started_us_, 1, at_us}; }
+  bool IsSkewed(int64_t at_us, Tick tick, bool leapt) const {
+    return judges_clocks_ &&
+           !AcceptsClock(layout_, TimeAt(at_us), Here(at_us).clock, tick, leapt && rules_.held, kMaxSkewUs);
+  }
+
+  bool MayHold(int64_t at_us, const ExtendRequest &request, const Lease &lease) const {
+    return rules_.held && !request.leapt &&
+           AcceptsHolder(layout_, TimeAt(at_us), Here(at_us).clock, request.now, lease.window_start, lease.window_end,
+                         request.duration_us);
+  }
+
   Standing Stand() const { return {1, timeline_, kNoWatermark, 0}; }
 
   // Like pg/registry/settling.cpp.
@@ -231,15 +270,16 @@ class Registry {
     bool lost = false;
     if (!IsInPlace(*origin, Here(at_us)))
       lost = BeginLife(origin, Here(at_us), layout_.worker_count(), random_.Bits()) != Loss::kNone;
+    PassTime(origin, Here(at_us), kMaxSkewUs);
     lost |= IsEvidence(*origin, named) && !origin->loss_known;
     if (IsEvidence(*origin, named)) GoAbove(origin, named);
     if (!lost) return;
-    Settle(origin, Here(at_us), 0, 0);
+    Settle(origin, Here(at_us), 0, kMaxSkewUs);
     Commit(at_us);
   }
 
   void Lost(int64_t at_us) {
-    if (rules_.settling && !now_.origin.loss_known) Settle(&now_.origin, Here(at_us), 0, 0);
+    if (rules_.settling && !now_.origin.loss_known) Settle(&now_.origin, Here(at_us), 0, kMaxSkewUs);
   }
 
   // The same node repeats its request because it got no response.
@@ -306,16 +346,6 @@ class Registry {
   int64_t lost_commits_ = 0;
 };
 
-// A wall clock as a function of the true time.
-struct Clock {
-  int64_t base_us;
-  int64_t set_at_us;
-  int64_t parts_per_million;  // 0: stands still
-
-  int64_t At(int64_t true_us) const { return base_us + (true_us - set_at_us) / 1000 * parts_per_million / 1000; }
-  void Set(int64_t true_us, int64_t shows_us, int64_t rate) { *this = {shows_us, true_us, rate}; }
-};
-
 // What a backend knows of a run.
 struct Backend {
   uint64_t serial = 0;  // 0: of none
@@ -352,7 +382,7 @@ struct SimulatedNode {
 
 struct Totals {
   int64_t trials = 0, faults = 0, leases = 0, ids = 0, lost_commits = 0, extensions = 0, releases = 0, bridged = 0;
-  int64_t recovered = 0, renewed = 0, changes = 0, too_late = 0;
+  int64_t recovered = 0, renewed = 0, changes = 0, too_late = 0, leaps = 0;
 };
 
 class Simulation {
@@ -362,6 +392,7 @@ class Simulation {
         random_(seed),
         changes_(~seed),
         calls_(seed ^ 1),
+        leaps_(~seed ^ 1),
         layout_{0, kMs, 41, 0, world.worker_bits, 6, random_.Percent(50)},
         registry_(layout_, world.rules, seed, random_.Below(1000)) {
     for (bool &enabled : enabled_) enabled = random_.Percent(60);
@@ -372,6 +403,8 @@ class Simulation {
       After(random_.Below(kSecond), [this, i] { Start(i); });
     }
     After(random_.Below(kSecond), [this] { FaultAtRandom(); });
+    if (world.registry_clock) After(leaps_.Below(5 * kSecond), [this] { StepRegistry(); });
+    if (world.leap_every_us > 0) After(leaps_.Below(world.leap_every_us), [this] { Leap(); });
     if (world.changing_limits) After(changes_.Below(kSecond), [this] { ChangeLimits(); });
     if (world.failover_us > 0) After(world.failover_us / 2 + random_.Below(world.failover_us), [this] { FailOver(); });
   }
@@ -400,6 +433,7 @@ class Simulation {
     totals->renewed += count_.renewed;
     totals->changes += count_.changes;
     totals->too_late += count_.too_late;
+    totals->leaps += count_.leaps;
     totals->lost_commits += registry_.lost_commits();
   }
 
@@ -487,6 +521,8 @@ class Simulation {
   void Start(size_t i) {
     SimulatedNode &node = nodes_[i];
     if (node.up || healed_ == Healed::kShutDown) return;
+    // Without its box it could not know that its clock has leapt.
+    if (leaping_) return After(kSecond, [this, i] { Start(i); });
     node.up = true;
     node.leaving = false;
     LookIntoBox(i);
@@ -545,6 +581,7 @@ class Simulation {
   // from the run that is open or from another one.
   Outcome TakeOne(size_t i, const ClockReading &reading, int64_t want) {
     SimulatedNode &node = nodes_[i];
+    if (!node.up) return Outcome::kNoLease;  // the call before let it exit
     const int64_t jitter = random_.Below(FreshLimit(layout_, 128));
     Backend *backend = &node.backends[static_cast<size_t>(calls_.Below(3))];
     const int32_t most = static_cast<int32_t>(want);
@@ -617,6 +654,7 @@ class Simulation {
       Broken("a tick was used that the registry does not know of");
     const int64_t id = layout_.Pack({run.tick, run.worker, sequence});
     if (id <= node.last_id) Broken("ids do not rise");
+    if (world_.leap_every_us > 0 && layout_.UnixUsAt(run.tick) > now_us_ + kSecond) Broken("an id is of the future");
     node.last_id = layout_.Pack({run.tick, run.worker, sequence + count - 1});
     node.last_issue_us = now_us_;
     node.issued += count;
@@ -805,7 +843,9 @@ class Simulation {
         Empty(node.box.get());
         return After(random_.Below(10 * kSecond), [this, i] { Start(i); });
       case Fault::kShutdown: return Leave(i);
-      case Fault::kPause: node.paused_until_us = now_us_ + random_.Below(3 * world_.duration_us); return;
+      case Fault::kPause:
+        if (node.up) node.paused_until_us = now_us_ + random_.Below(3 * world_.duration_us);
+        return;
       case Fault::kCutOff: node.cut_off_until_us = now_us_ + random_.Below(3 * world_.duration_us); return;
       case Fault::kRegistryDown: registry_down_until_us_ = now_us_ + random_.Below(world_.duration_us); return;
       case Fault::kKeeperCrash: return CrashKeeper(i);
@@ -815,6 +855,35 @@ class Simulation {
       case Fault::kClockDrifts:
       case Fault::kClockIsSet: return ClockFault(i, static_cast<Fault>(kind));
     }
+  }
+
+  void StepRegistry() {
+    if (healed_ != Healed::kNo) return;
+    After(1 + leaps_.Below(10 * kSecond), [this] { StepRegistry(); });
+    const int64_t sizes_us[] = {kSecond, 20 * kSecond, kHour, kDay};
+    const int64_t off_us = leaps_.Percent(30) ? 0 : leaps_.Below(sizes_us[leaps_.Below(4)]);
+    registry_.clock.Set(now_us_, now_us_ + (leaps_.Percent(50) ? off_us : -off_us), 1000000);
+  }
+
+  // By days or years, for seconds or almost ten minutes: of all clocks, of the registry's alone, or
+  // of most nodes'. The registry may be restarted or promoted meanwhile.
+  void Leap() {
+    if (healed_ != Healed::kNo) return;
+    ++count_.leaps;
+    leaping_ = true;
+    const int64_t size_us = leaps_.Percent(50) ? 2 * kDay : 5 * kYear, kind = leaps_.Below(3);
+    const int64_t lasts_us = leaps_.Percent(50) ? 12 * kSecond : 9 * kMinute;
+    if (kind < 2) registry_.clock.Set(now_us_, now_us_ + size_us, 1000000);
+    for (SimulatedNode &node : nodes_)
+      if (kind == 0 || (kind == 2 && leaps_.Percent(80))) node.clock.Set(now_us_, now_us_ + size_us, 1000000);
+    if (leaps_.Percent(20)) After(leaps_.Below(lasts_us), [this] { registry_.Restart(now_us_); });
+    if (leaps_.Percent(20)) After(leaps_.Below(lasts_us), [this] { registry_.Failover(now_us_, 0); });
+    After(lasts_us, [this] {
+      registry_.clock.Set(now_us_, now_us_, 1000000);
+      for (SimulatedNode &node : nodes_) node.clock.Set(now_us_, now_us_, 1000000);
+      leaping_ = false;
+    });
+    After(lasts_us + world_.leap_every_us / 2 + leaps_.Below(world_.leap_every_us), [this] { Leap(); });
   }
 
   // The next keeper finds the lease in shared memory.
@@ -887,6 +956,10 @@ class Simulation {
 
   void Heal() {
     healed_ = Healed::kYes;
+    registry_.clock.Set(now_us_, now_us_, 1000000);
+    if (leaping_)
+      for (SimulatedNode &node : nodes_) node.clock.Set(now_us_, now_us_, 1000000);
+    leaping_ = false;
     registry_down_until_us_ = 0;
     for (size_t i = 0; i < nodes_.size(); ++i) {
       nodes_[i].paused_until_us = std::min(nodes_[i].paused_until_us, now_us_);
@@ -899,6 +972,7 @@ class Simulation {
   void CheckEveryNodeIssues() {
     for (size_t i = 0; i < nodes_.size(); ++i)
       if (now_us_ - nodes_[i].last_issue_us > 5 * kSecond) Broken("node " + std::to_string(i) + " issues nothing");
+    if (layout_.UnixUsAt(registry_.Latest()) > now_us_ + 2 * kDay - kHour) Broken("a worker id is lost to a leap");
   }
 
   // G8: the lease's row is gone, and its watermark covers all used ticks.
@@ -920,6 +994,7 @@ class Simulation {
   // Without them the seed of a run means the same.
   Random changes_;  // of limits
   Random calls_;    // by which backend
+  Random leaps_;    // of the registry's clock, and of many
   const Layout layout_;
   Registry registry_;
   std::vector<SimulatedNode> nodes_;
@@ -930,6 +1005,7 @@ class Simulation {
   int64_t exchanges_ = 0;
   int64_t registry_down_until_us_ = 0;
   int64_t loss_percent_ = 0;
+  bool leaping_ = false;
   bool enabled_[kFaults] = {};
   Healed healed_ = Healed::kNo;
   std::string why_;
@@ -964,21 +1040,25 @@ std::string FirstBroken(const World &world, uint64_t seeds, uint64_t usual_seed 
             << " leases, " << totals.extensions << " extensions, " << totals.releases << " releases, "
             << totals.lost_commits << " lost commits, " << totals.bridged << " steps back bridged, " << totals.recovered
             << " leases recovered, " << totals.renewed << " renewed, " << totals.changes << " changes of limits, "
-            << totals.ids << " ids, " << totals.too_late << " calls with a run that had ended"
-            << (broken.empty() ? "" : "; " + broken) << std::endl;
+            << totals.leaps << " leaps of many clocks, " << totals.ids << " ids, " << totals.too_late
+            << " calls with a run that had ended" << (broken.empty() ? "" : "; " + broken) << std::endl;
   return broken;
 }
 
 // 16 worker ids for up to 12 nodes, and leases of two seconds: worker ids are reused all the time.
-constexpr World kCrowded = {"no lost commits", 4, 6, 60 * kSecond, 2 * kSecond, 50 * kMs, true, 0, true, {}};
+constexpr World kCrowded = {"no lost commits", 4, 6, 60 * kSecond, 2 * kSecond, 50 * kMs, true, 0, true, {}, true, 0};
 // The same with clocks that are right. Here every node must also issue again.
-constexpr World kSoundClocks = {"sound clocks", 4, 6, 60 * kSecond, 2 * kSecond, 50 * kMs, false, 0, true, {}};
+constexpr World kSoundClocks = {"sound clocks", 4, 6,    60 * kSecond, 2 * kSecond, 50 * kMs,
+                                false,          0, true, {},           false,       0};
+// Clocks that leap by days or years and are taken back within ten minutes. Each node must have an
+// id of the present all the time.
+constexpr World kLeaps = {"leaps", 6, 5, kHour / 2, 10 * kSecond, 500 * kMs, false, 0, false, {}, false, kMinute};
 // Losses of up to 5 s every 100 s.
-constexpr World kFailovers = {"lost commits", 8,     8, 400 * kSecond, 10 * kSecond, 200 * kMs, false,
-                              100 * kSecond,  false, {}};
+constexpr World kFailovers = {
+    "lost commits", 8, 8, 400 * kSecond, 10 * kSecond, 200 * kMs, false, 100 * kSecond, false, {}, true, 0};
 // To show a rule's purpose: a short ring, in which a lost worker id is soon acquired again, and
 // losses all the time.
-constexpr World kFailing = {"", 5, 8, 400 * kSecond, 10 * kSecond, 200 * kMs, false, 20 * kSecond, false, {}};
+constexpr World kFailing = {"", 5, 8, 400 * kSecond, 10 * kSecond, 200 * kMs, false, 20 * kSecond, false, {}, false, 0};
 
 // G1, G2, G3: whatever fails, whatever the clocks do, and whatever settings say, as long as the
 // registry keeps every commit that it acknowledged.
@@ -986,6 +1066,9 @@ TEST(Simulation, NoIdTwice) { EXPECT_EQ(FirstBroken(kCrowded, Seeds(AtLength(40,
 
 // G1, G4, G6, G8: ids are also issued again when the faults are over. No setting makes a clock step.
 TEST(Simulation, NoIdTwiceAndServiceComesBack) { EXPECT_EQ(FirstBroken(kSoundClocks, Seeds(AtLength(20, 100))), ""); }
+
+// G9: a leap that is taken back within ten minutes, of however many clocks.
+TEST(Simulation, NoIdOfTheFuture) { EXPECT_EQ(FirstBroken(kLeaps, Seeds(AtLength(20, 500))), ""); }
 
 // G1, as far as section 4 weakens its assumption.
 TEST(Simulation, NoIdTwiceAfterFailoversThatLoseCommits) {
@@ -1024,6 +1107,14 @@ TEST(Simulation, WithoutSerialNumbersIdsRepeat) {
   world.name = "serial numbers ignored";
   world.rules.serials = false;
   EXPECT_NE(FirstBroken(world, 50).find("repeated"), std::string::npos);
+}
+
+// ... or are of the future if a registry that leapt confirms the leaps of others ...
+TEST(Simulation, WithoutAHeldTimeALeapOfAllIsFollowed) {
+  World world = kLeaps;
+  world.name = "leaps confirmed by a registry that leapt";
+  world.rules.held = false;
+  EXPECT_NE(FirstBroken(world, 50).find("of the future"), std::string::npos);
 }
 
 // ... or if limits change without regard for what ids lead by.

@@ -64,14 +64,14 @@ bool AskTarget(RegistryTarget *target, Ask ask) {
 RegistryAnswer AcquireHere(RegistryTarget *target, const Layout &, const Asking<AcquireRequest> &ask,
                            AcquireAnswer *answer) {
   bool acquired = false;
-  if (!AskTarget(target, [&] { acquired = ProtocolAcquire(target->extension, ask(), answer); }))
+  if (!AskTarget(target, [&] { acquired = ProtocolAcquire(target->extension, By::kOwnNode, ask(), answer); }))
     return RegistryAnswer::kGone;
   return acquired ? RegistryAnswer::kDone : RegistryAnswer::kBusy;
 }
 
 bool ExtendHere(RegistryTarget *target, const Asking<ExtendRequest> &ask, ExtendAnswer *answer) {
   bool extended = false;
-  AskTarget(target, [&] { extended = ProtocolExtend(target->extension, ask(), answer); });
+  AskTarget(target, [&] { extended = ProtocolExtend(target->extension, By::kOwnNode, ask(), answer); });
   return extended;
 }
 
@@ -80,7 +80,7 @@ bool ReleaseHere(RegistryTarget *target, const ReleaseRequest &request, bool hur
   if (hurry) Hurry();
   AskTarget(target, [&] {
     before(request.lease_id);
-    released = ProtocolRelease(target->extension, request);
+    released = ProtocolRelease(target->extension, By::kOwnNode, request);
   });
   return released;
 }

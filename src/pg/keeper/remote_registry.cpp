@@ -25,7 +25,7 @@ constexpr int64_t kExchangeUs = 60 * 1000 * 1000;
 constexpr int64_t kHurryUs = 1800 * 1000;
 
 // The functions, by name and types of arguments.
-constexpr int kMostArguments = 7;
+constexpr int kMostArguments = 8;
 constexpr int kRangeArrays = 6;
 static_assert(1 + kRangeArrays * kMostRanges <= PG_UINT16_MAX, "a statement cannot have so many parameters");
 struct RemoteFunction {
@@ -35,8 +35,8 @@ struct RemoteFunction {
 };
 enum { kAcquire, kExtend, kRelease, kRanges, kGetLayout, kFunctionCount };
 constexpr RemoteFunction kFunctions[kFunctionCount] = {
-    {"snowflake_lease_acquire", 7, {TEXTOID, INT4OID, INT8OID, INTERVALOID, BYTEAOID, INT8OID, INT8OID}},
-    {"snowflake_lease_extend", 7, {INT8OID, BYTEAOID, INT8OID, INTERVALOID, INT8OID, INT4OID, INT8OID}},
+    {"snowflake_lease_acquire", 8, {TEXTOID, INT4OID, INT8OID, INTERVALOID, BYTEAOID, INT8OID, INT8OID, BOOLOID}},
+    {"snowflake_lease_extend", 8, {INT8OID, BYTEAOID, INT8OID, INTERVALOID, INT8OID, INT4OID, INT8OID, BOOLOID}},
     {"snowflake_lease_release", 4, {INT8OID, BYTEAOID, INT8OID, INT8OID}},
     {"snowflake_segment_ranges",
      1 + kRangeArrays,
@@ -163,6 +163,7 @@ bool WithRegistry(RegistryTarget *target, bool hurry, Talk talk) {
 }
 
 const char *Int8Text(int64_t value) { return psprintf("%lld", Long(value)); }
+const char *BoolText(bool value) { return value ? "t" : "f"; }
 const char *DurationText(int64_t us) { return psprintf("%lld microseconds", Long(us)); }
 const char *BytesText(Datum bytes) { return DatumGetCString(DirectFunctionCall1(byteaout, bytes)); }
 
@@ -198,7 +199,8 @@ bool AcquireLease(Session *session, const AcquireRequest &request, AcquireAnswer
                                 DurationText(request.duration_us),
                                 BytesText(SecretHashDatum(request.secret_hash)),
                                 Int8Text(request.seen_lease_id),
-                                request.start_before == kAnyStart ? nullptr : Int8Text(request.start_before)};
+                                request.start_before == kAnyStart ? nullptr : Int8Text(request.start_before),
+                                BoolText(request.leapt)};
   const char *columns = psprintf("lease_id, worker_id, window_start, window_end, %s, %s, workers_free",
                                  kLayoutColumnList, kStandingColumns);
   RemoteRow row = CallFunction(session, kAcquire, columns, values);
@@ -235,10 +237,10 @@ RegistryAnswer AcquireThere(RegistryTarget *target, const Layout &layout, const 
 bool ExtendThere(RegistryTarget *target, const Asking<ExtendRequest> &ask, ExtendAnswer *answer) {
   return WithRegistry(target, false, [&](Session *session) {
     const ExtendRequest request = ask();
-    const char *const values[] = {Int8Text(request.lease_id),    BytesText(SecretHashDatum(request.secret_hash)),
-                                  Int8Text(request.now),         DurationText(request.duration_us),
-                                  Int8Text(request.held_until),  psprintf("%d", request.worker),
-                                  Int8Text(request.window_start)};
+    const char *const values[] = {Int8Text(request.lease_id),     BytesText(SecretHashDatum(request.secret_hash)),
+                                  Int8Text(request.now),          DurationText(request.duration_us),
+                                  Int8Text(request.held_until),   psprintf("%d", request.worker),
+                                  Int8Text(request.window_start), BoolText(request.leapt)};
     RemoteRow row = CallFunction(session, kExtend, psprintf("window_end, %s", kStandingColumns), values);
     const bool extended = !row.PassNull();
     if (extended) answer->window_end = row.Int8();

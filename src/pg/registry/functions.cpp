@@ -30,40 +30,6 @@ Datum RowOf(FunctionCallInfo fcinfo, const Datum (&values)[kCount], bool first_i
   return HeapTupleGetDatum(heap_form_tuple(row, const_cast<Datum *>(values), nulls));
 }
 
-// If it does not judge clocks, a registry bounds nothing by them.
-bool JudgesClocks() { return settings.max_clock_skew_ms > 0; }
-
-// By how many ticks a node's clock may be off.
-Tick SkewTicks(const Layout &layout) { return layout.TicksIn(settings.max_clock_skew_ms * kUsPerMs) + 1; }
-
-// Ids of a node whose clock is wrong would be unique, but their timestamps would be wrong. Nodes
-// that call by SQL are those of other servers.
-void CheckClock(const Layout &layout, Tick node_tick) {
-  const int64_t now_us = NowUnixUs();
-  const Tick now = layout.TickAt(now_us);
-  const Tick allowed = SkewTicks(layout);
-  if (JudgesClocks() && (node_tick < now - allowed || node_tick > now + allowed))
-    ereport(ERROR, (errcode(kClockBehind),
-                    errmsg("the node's clock is off by %.3f s", Seconds(layout.UnixUsAt(node_tick)) - Seconds(now_us)),
-                    errdetail("The node's clock shows %s, the registry's %s; snowflake.max_clock_skew is %d ms there.",
-                              Time(layout.UnixUsAt(node_tick)), Time(now_us), settings.max_clock_skew_ms),
-                    errhint("Set the clock right on the server where it is wrong.")));
-}
-
-// The last tick that a node can have used at a time of this server's clock. The node's clock may be
-// ahead of that, and its tick ahead of its clock by max_lead, which is assumed to be the same here.
-Tick LastUsable(const Layout &layout, int64_t at_us) {
-  if (!JudgesClocks()) return layout.max_tick();
-  const Tick lead = SkewTicks(layout) + MaxLead(layout, settings.max_lead_ms * kUsPerMs);
-  return Min(layout.TickAt(at_us) + lead, layout.max_tick());
-}
-
-// The latest end of a window that begins now for another server's node.
-Tick LatestEnd(const Layout &layout) {
-  if (!JudgesClocks()) return layout.max_tick() + 1;
-  return layout.TickAt(NowUnixUs()) + SkewTicks(layout) + layout.TicksIn(settings.max_lease_duration_ms * kUsPerMs);
-}
-
 // What the registry's operator allows at most. A duration that no lease can have is an error later.
 int64_t GrantedUs(const Interval *duration) {
   const int64_t days = static_cast<int64_t>(duration->month) * DAYS_PER_MONTH + duration->day;
@@ -138,10 +104,10 @@ SNOWFLAKE_FUNCTION(snowflake_lease_acquire) {
                                   GrantedUs(PG_GETARG_INTERVAL_P(3)),
                                   SecretHashFromDatum(PG_GETARG_DATUM(4)),
                                   PG_GETARG_INT64(5),
-                                  PG_ARGISNULL(6) ? kAnyStart : PG_GETARG_INT64(6)};
-  CheckClock(DatabaseLayout(fcinfo->flinfo->fn_oid), request.now);
+                                  PG_ARGISNULL(6) ? kAnyStart : PG_GETARG_INT64(6),
+                                  !PG_ARGISNULL(7) && PG_GETARG_BOOL(7)};
   AcquireAnswer answer = {};
-  const bool acquired = ProtocolAcquire(ExtensionOfCall(fcinfo), request, &answer);
+  const bool acquired = ProtocolAcquire(ExtensionOfCall(fcinfo), By::kSql, request, &answer);
   after_answer();
   if (!acquired) PG_RETURN_NULL();
   const Lease &lease = answer.lease;
@@ -156,16 +122,14 @@ SNOWFLAKE_FUNCTION(snowflake_lease_acquire) {
 
 SNOWFLAKE_FUNCTION(snowflake_lease_extend) {
   CheckNotNull(fcinfo, "snowflake_lease_extend",
-               {"lease_id", "secret_hash", "now_tick", "duration", "held_until", "worker_id", "window_start"});
+               {"lease_id", "secret_hash", "now_tick", "duration", "held_until", "worker_id", "window_start", "leapt"});
   LimitTransaction("snowflake_lease_extend");
-  const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
-  CheckClock(layout, PG_GETARG_INT64(2));
   const ExtendRequest request = {PG_GETARG_INT64(0), SecretHashFromDatum(PG_GETARG_DATUM(1)),
                                  PG_GETARG_INT64(2), GrantedUs(PG_GETARG_INTERVAL_P(3)),
                                  PG_GETARG_INT64(4), PG_GETARG_INT32(5),
-                                 PG_GETARG_INT64(6), LatestEnd(layout)};
+                                 PG_GETARG_INT64(6), PG_GETARG_BOOL(7)};
   ExtendAnswer answer = {};
-  const bool found = ProtocolExtend(ExtensionOfCall(fcinfo), request, &answer);
+  const bool found = ProtocolExtend(ExtensionOfCall(fcinfo), By::kSql, request, &answer);
   after_answer();
   Datum values[1 + kStandingColumns] = {Int64GetDatum(answer.window_end)};
   StandingToDatums(answer.standing, &values[1]);
@@ -175,13 +139,9 @@ SNOWFLAKE_FUNCTION(snowflake_lease_extend) {
 SNOWFLAKE_FUNCTION(snowflake_lease_release) {
   CheckNotNull(fcinfo, "snowflake_lease_release", {"lease_id", "secret", "last_tick", "held_until"});
   LimitTransaction("snowflake_lease_release");
-  const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
-  const Tick last_tick = PG_GETARG_INT64(2);
-  // The watermark is what the node can have used up to now, whoever releases the lease.
-  const Tick latest = LastUsable(layout, NowUnixUs());
-  if (settings.max_clock_skew_ms > 0 && last_tick > latest) ReportTickAhead(layout.UnixUsAt(last_tick), NowUnixUs());
-  PG_RETURN_BOOL(ProtocolRelease(ExtensionOfCall(fcinfo), {PG_GETARG_INT64(0), SecretFromDatum(PG_GETARG_DATUM(1)),
-                                                           last_tick, PG_GETARG_INT64(3), LatestEnd(layout), latest}));
+  PG_RETURN_BOOL(ProtocolRelease(
+      ExtensionOfCall(fcinfo), By::kSql,
+      {PG_GETARG_INT64(0), SecretFromDatum(PG_GETARG_DATUM(1)), PG_GETARG_INT64(2), PG_GETARG_INT64(3)}));
 }
 
 SNOWFLAKE_FUNCTION(snowflake_segment_ranges) {
@@ -235,15 +195,13 @@ SNOWFLAKE_FUNCTION(snowflake_evict) {
                     errmsg("invalid value for dead_since: \"%s\"", timestamptz_to_str(dead_since)),
                     errdetail("It must be finite and in the past, because another node may issue every id above it."),
                     errhint("Make sure that the node is dead, and give the time when it died, or now().")));
-  const Tick last_tick = LastUsable(DatabaseLayout(fcinfo->flinfo->fn_oid), UnixUsFromTimestamp(dead_since));
-  PG_RETURN_BOOL(ProtocolEvict(ExtensionOfCall(fcinfo), PG_GETARG_INT32(0), dead_since, last_tick));
+  PG_RETURN_BOOL(ProtocolEvict(ExtensionOfCall(fcinfo), PG_GETARG_INT32(0), dead_since));
 }
 
 SNOWFLAKE_FUNCTION(snowflake_set_aside) {
   CheckNotNull(fcinfo, "snowflake_set_aside", {"worker_id"});
   if (!RegistryIsHere())
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("the registry is in another database"),
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the registry is in another database"),
                     errdetail("Only the registry assigns worker ids."),
                     errhint("Call snowflake_set_aside() in the registry's database.")));
   ProtocolSetAside(ExtensionOfCall(fcinfo), PG_GETARG_INT32(0));

@@ -225,11 +225,11 @@ bool FindAcquired(const Tables &tables, const AcquireRequest &request, AcquireAn
 void CheckNeverUsed(const Tables &tables, const Origin &origin, int32_t worker) {
   const Settling settling = SettlingOf(origin, HereNow(), false);
   if (settling.active)
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("no worker id can be set aside while the registry settles"),
-                    errdetail("It settles until %s. A lost commit may have assigned the worker id.",
-                              Time(settling.until_us)),
-                    errhint("Try again later. If nothing was lost, call snowflake_settled().")));
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("no worker id can be set aside while the registry settles"),
+             errdetail("It settles until %s. A lost commit may have assigned the worker id.", Time(settling.until_us)),
+             errhint("Try again later. If nothing was lost, call snowflake_settled().")));
   Execute(tables, "SELECT node FROM snowflake_registry WHERE worker_id = $1", Int4(worker));
   if (Rows() > 0)
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("worker id %d is leased", worker),
@@ -241,17 +241,23 @@ void CheckNeverUsed(const Tables &tables, const Origin &origin, int32_t worker) 
                     errhint("Choose a worker id that is in neither snowflake_registry nor snowflake_watermark.")));
 }
 
-bool AcquireLocked(const Tables &tables, const AcquireRequest &request, AcquireAnswer *answer) {
+bool AcquireLocked(const Tables &tables, By by, const AcquireRequest &request, AcquireAnswer *answer) {
   Assert(IsLocked(tables.origin, ShareUpdateExclusiveLock));  // Requires: the registry's lock.
   const Layout layout = answer->layout = EnsureLayout(tables);
   CheckDatacenter(layout, request.datacenter);
+  Origin origin = ReadOrigin(tables);
+  const Here here = HereNow();
+  if (JudgesClocks(by) || request.leapt) CheckClock(layout, TimeOf(origin, here), here, request.now, request.leapt);
   const Tick now = FromEpoch(request.now);
   if (now > layout.max_tick()) ReportTimeUsedUp(layout, layout.UnixUsAt(now));
 
-  Origin origin = ReadOrigin(tables);
+  const int64_t longest_us = origin.longest_us;
   const bool noticed = DetectLossLocked(tables, layout, {request.duration_us, request.seen_lease_id}, &origin);
   answer->standing = StandingOf(origin);
-  if (FindAcquired(tables, request, answer)) return true;
+  if (FindAcquired(tables, request, answer)) {
+    if (origin.longest_us > longest_us) WriteOrigin(tables, origin);
+    return true;
+  }
 
   Lease *lease = &answer->lease;
   lease->lease_id = NextLeaseId(tables, origin.last_lease_id);
@@ -259,7 +265,7 @@ bool AcquireLocked(const Tables &tables, const AcquireRequest &request, AcquireA
   const Settling settling = SettlingOf(origin, HereNow(), noticed);
   Tick watermark = kNoWatermark;
   if (!Choose(tables, {request.datacenter * size, size}, settling, now, answer, &watermark)) return false;
-  switch (GrantLease(layout, request, watermark, origin.raised_tick, lease)) {
+  switch (GrantLease(layout, request, watermark, FloorOf(layout, origin), lease)) {
     case Grant::kTooLate: return false;
     case Grant::kTimeUsedUp: ReportTimeUsedUp(layout, layout.UnixUsAt(lease->window_start));
     case Grant::kGranted: break;
@@ -271,12 +277,29 @@ bool AcquireLocked(const Tables &tables, const AcquireRequest &request, AcquireA
   return true;
 }
 
-void CheckHeld(const Layout &layout, Tick held_until, Tick known, Tick latest) {
-  if (IsHeldTooFar(held_until, known, latest)) ReportTickAhead(layout.UnixUsAt(held_until), NowUnixUs());
+void CheckHeld(const Layout &layout, By by, const Origin &origin, Tick held_until, Tick known) {
+  const Here here = HereNow();
+  const KeptTime time = TimeOf(origin, here);
+  if (by == By::kSql && IsHeldTooFar(held_until, known, LatestEnd(layout, time, here)))
+    ReportTickAhead(layout.UnixUsAt(held_until), LatestUs(time, here.clock));
+}
+
+// The clock of a node that extends a lease. Error: SF002.
+void CheckExtender(const Tables &tables, const Layout &layout, const Origin &origin, const ExtendRequest &request) {
+  const Here here = HereNow();
+  const KeptTime time = TimeOf(origin, here);
+  Execute(tables,
+          "SELECT window_start, window_end FROM snowflake_registry"
+          " WHERE lease_id = $1 AND secret_hash = $2 AND role = $3",
+          Int8(request.lease_id), HashValue(request.secret_hash), SessionRole());
+  if (Rows() > 0 && !request.leapt &&
+      AcceptsHolder(layout, time, here.clock, request.now, Int8Result(0, 1), Int8Result(0, 2), request.duration_us))
+    return;
+  CheckClock(layout, time, here, request.now, request.leapt);
 }
 
 // Stores a lease that its node holds and whose row the registry lost. False if the lease is gone.
-bool AdoptLease(const Tables &tables, const Layout &layout, const ExtendRequest &request, ExtendAnswer *answer) {
+bool AdoptLease(const Tables &tables, By by, const Layout &layout, const ExtendRequest &request, ExtendAnswer *answer) {
   LockRegistry(tables);
   const Origin origin = ReadOrigin(tables);
   if (!MayAdopt(layout, request, origin, WatermarkOf(tables, request.worker))) return false;
@@ -284,7 +307,7 @@ bool AdoptLease(const Tables &tables, const Layout &layout, const ExtendRequest 
           Int4(request.worker), Int8(request.lease_id), HashValue(request.secret_hash));
   if (Rows() > 0) return false;
   const Tick held_until = HeldUntil(layout, request.held_until);
-  CheckHeld(layout, held_until, kNoWatermark, request.latest_end);
+  CheckHeld(layout, by, origin, held_until, kNoWatermark);
   // Nothing expires for it. While the registry settles, the node may use up the window that it has:
   // the leases that count may be earlier ones of the same nodes.
   if (IsAtLimit(LeasesOfRole(tables).count, settings.max_leases_per_role)) {
@@ -303,29 +326,22 @@ bool AdoptLease(const Tables &tables, const Layout &layout, const ExtendRequest 
 
 }  // namespace
 
-void ReportTickAhead(int64_t tick_us, int64_t registry_us) {
-  ereport(ERROR,
-          (errcode(kClockBehind),
-           errmsg("the tick is %.3f s ahead of the registry's clock", Seconds(tick_us) - Seconds(registry_us)),
-           errdetail("The tick's time is %s, the registry's clock shows %s; snowflake.max_clock_skew is %d ms there.",
-                     Time(tick_us), Time(registry_us), settings.max_clock_skew_ms),
-           errhint("Set the clock right on the server where it is wrong.")));
-}
-
-bool ProtocolAcquire(Oid extension, const AcquireRequest &request, AcquireAnswer *answer) {
+bool ProtocolAcquire(Oid extension, By by, const AcquireRequest &request, AcquireAnswer *answer) {
   CheckDuration(request.duration_us);
   const Tables tables = BeginCall("snowflake_lease_acquire", extension);
-  return ResultAsOwner(tables, [&] { return AcquireLocked(tables, request, answer); });
+  return ResultAsOwner(tables, [&] { return AcquireLocked(tables, by, request, answer); });
 }
 
-bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *answer) {
+bool ProtocolExtend(Oid extension, By by, const ExtendRequest &request, ExtendAnswer *answer) {
   CheckDuration(request.duration_us);
   // MarkClean() waits for this lock, and a call that it does not wait for sees its mark.
   const Tables tables = BeginCall("snowflake_lease_extend", extension, RowExclusiveLock);
   return ResultAsOwner(tables, [&] {
     const Layout layout = ReadLayout(tables.layout);
     const Tick held_until = HeldUntil(layout, request.held_until);
-    const bool same_system = ReadOrigin(tables).system_identifier == HereNow().system_identifier;
+    const Origin before = ReadOrigin(tables);
+    if (JudgesClocks(by) || request.leapt) CheckExtender(tables, layout, before, request);
+    const bool same_system = before.system_identifier == HereNow().system_identifier;
     const Origin origin = DetectLoss(tables, layout, {request.duration_us, request.lease_id});
     NoticeActivity(tables, origin);
     answer->standing = StandingOf(origin);
@@ -335,10 +351,11 @@ bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *a
             " WHERE r.lease_id = $1 AND secret_hash = $2 AND role = $4 AND o.lease_id = $1"
             " RETURNING r.window_end, o.window_end",
             Int8(request.lease_id), HashValue(request.secret_hash), Int8(EndForExtend(layout, request)), SessionRole());
-    if (Rows() == 0) return same_system && AdoptLease(tables, layout, request, answer);
+    if (Rows() == 0) return same_system && AdoptLease(tables, by, layout, request, answer);
     answer->window_end = Int8Result(0, 1);
-    CheckHeld(layout, held_until, Int8Result(0, 2), request.latest_end);
-    if (held_until > Int8Result(0, 2)) NoticeLoss(tables, Loss::kHeldEnd);
+    const Tick known = Int8Result(0, 2);
+    CheckHeld(layout, by, origin, held_until, known);
+    if (held_until > known) NoticeLoss(tables, Loss::kHeldEnd);
     return true;
   });
 }
@@ -356,14 +373,19 @@ int64_t ProtocolWorkersFree(Oid extension, const Layout &layout, int32_t datacen
   return ring - Max(others, int64_t{0});
 }
 
-bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
+bool ProtocolRelease(Oid extension, By by, const ReleaseRequest &request) {
   CheckCall("snowflake_lease_release");
   const Tables tables = FindTables(extension);
   // To lose a release is no worse than a crash, and a missing standby must not hang a shutdown.
   CommitLocally();
   return ResultAsOwner(tables, [&] {
     const Layout layout = ReadLayout(tables.layout);
-    DetectLoss(tables, layout, {0, request.lease_id});
+    const Origin origin = DetectLoss(tables, layout, {0, request.lease_id});
+    const Here here = HereNow();
+    const int64_t now_us = LatestUs(TimeOf(origin, here), here.clock);
+    // The watermark is what the node can have used up to now, whoever releases the lease.
+    const Tick latest = by == By::kSql ? LastUsable(layout, now_us) : kNoWatermark;
+    if (JudgesClocks(by) && request.last_tick > latest) ReportTickAhead(layout.UnixUsAt(request.last_tick), now_us);
     Execute(tables,
             "DELETE FROM snowflake_registry WHERE lease_id = $1 AND secret_hash = $2 AND role = $3"
             " RETURNING worker_id::bigint, window_start, window_end",
@@ -372,9 +394,9 @@ bool ProtocolRelease(Oid extension, const ReleaseRequest &request) {
     const int32_t worker = static_cast<int32_t>(Int8Result(0, 1));
     const Tick window_start = Int8Result(0, 2);
     const Tick window_end = Int8Result(0, 3);
-    CheckHeld(layout, HeldUntil(layout, request.held_until), window_end, request.latest_end);
+    CheckHeld(layout, by, origin, HeldUntil(layout, request.held_until), window_end);
     Tick watermark = kNoWatermark;
-    if (!WatermarkOfRelease(layout, request, window_start, window_end, &watermark))
+    if (!WatermarkOfRelease(layout, request, window_start, window_end, latest, &watermark))
       ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                       errmsg("last tick %lld is outside the lease", Long(request.last_tick)),
                       errdetail("It is neither in the lease's window nor the tick before it."),
@@ -393,11 +415,12 @@ void ProtocolMarkClean(Oid extension) {
   AsOwner(tables, [&] { MarkClean(tables, ReadLayout(tables.layout)); });
 }
 
-bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since, Tick last_tick) {
+bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since) {
   // The transaction may go on to drop the extension, so no other call may be under way or begin.
   const Tables tables = BeginOperatorsCall("snowflake_evict", extension, ExclusiveLock);
   return ResultAsOwner(tables, [&] {
-    DetectLoss(tables, ReadLayout(tables.layout), {});
+    const Layout layout = ReadLayout(tables.layout);
+    const Origin origin = DetectLoss(tables, layout, {});
     Execute(tables,
             "DELETE FROM snowflake_registry WHERE worker_id = $1 RETURNING window_start, window_end, renewed_at",
             Int4(worker));
@@ -416,7 +439,9 @@ bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since, Tick l
                timestamptz_to_str(renewed_at), since),
            errhint("Make sure that the node is dead, and give the time when it died, or now().")));
     }
-    RaiseWatermark(tables, worker, WatermarkOfEvicted(window_start, window_end, last_tick));
+    const Tick last_tick = LastUsable(layout, UnixUsFromTimestamp(dead_since));
+    const Tick latest_end = LastUsable(layout, UnixUsFromTimestamp(renewed_at)) + layout.TicksIn(origin.longest_us);
+    RaiseWatermark(tables, worker, WatermarkOfEvicted(window_start, window_end, last_tick, latest_end));
     return true;
   });
 }

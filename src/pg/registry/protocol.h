@@ -14,33 +14,30 @@
 // several owners.
 #pragma once
 
-#include "core/exchange.h"
-#include "pg/pg.h"
+#include "pg/registry/clocks.h"
 
 namespace snowflake {
-// SF002: a node names a tick further ahead of this server's clock than max_clock_skew allows.
-[[noreturn]] void ReportTickAhead(int64_t tick_us, int64_t registry_us);
-
 // Acquires a lease. False if no window can begin in time for the node. Also false if a loss was
 // noticed just now and all that is free is held back: that must be committed, so it is no error,
-// and the next try gets SF004. Errors: SF003, SF004.
-bool ProtocolAcquire(Oid extension, const AcquireRequest &request, AcquireAnswer *answer);
+// and the next try gets SF004. Errors: SF002, SF003, SF004.
+bool ProtocolAcquire(Oid extension, By by, const AcquireRequest &request, AcquireAnswer *answer);
 
-// Moves the window's end, never back. False if the lease is gone.
-bool ProtocolExtend(Oid extension, const ExtendRequest &request, ExtendAnswer *answer);
+// Moves the window's end, never back. False if the lease is gone. Error: SF002.
+bool ProtocolExtend(Oid extension, By by, const ExtendRequest &request, ExtendAnswer *answer);
 
 // How many worker ids of a datacenter no other node holds.
 int64_t ProtocolWorkersFree(Oid extension, const Layout &layout, int32_t datacenter);
 
 // Releases a lease and keeps its last tick as its worker id's watermark. False if it was gone.
-bool ProtocolRelease(Oid extension, const ReleaseRequest &request);
+// Error: SF002.
+bool ProtocolRelease(Oid extension, By by, const ReleaseRequest &request);
 
 // The server is about to end, and all that was committed is on disk: a successor has lost nothing.
 void ProtocolMarkClean(Oid extension);
 
-// The operator's word: the node is dead since then, and cannot have used a later tick. Returns
-// whether a node had the worker id. Error: 22023 if its lease was extended since.
-bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since, Tick last_tick);
+// The operator's word: the node is dead since then. Returns whether a node had the worker id.
+// Error: 22023 if its lease was extended since.
+bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since);
 
 // No node ever gets this worker id, which was never leased, unless the operator evicts it. Errors:
 // 22023 if the layout has no such worker id, 55000 if it was leased or the registry settles.

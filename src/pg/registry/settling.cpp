@@ -1,6 +1,7 @@
 // Reads and writes snowflake_origin; what a loss is and how long settling lasts is in core/ring.h.
 #include "pg/registry/settling.h"
 
+#include "pg/registry/clocks.h"
 #include "pg/report.h"
 #include "pg/settings.h"
 #include "pg/catalogs.h"
@@ -21,7 +22,7 @@ const char *ReasonOf(Loss loss) { return kReasons[static_cast<size_t>(loss)]; }
 
 void SettleBecause(const Tables &tables, const char *reason, int64_t promotions, Origin *origin) {
   Assert(IsLocked(tables.origin, ShareUpdateExclusiveLock));  // Requires: the registry's lock.
-  Settle(origin, HereNow(), settings.lease_duration_ms * kUsPerMs, settings.max_clock_skew_ms * kUsPerMs);
+  Settle(origin, HereNow(), settings.lease_duration_ms * kUsPerMs, SkewUs());
   // Lost commits may have allocated ranges, too.
   Execute(tables, "UPDATE snowflake_segment SET skips = least(skips + $1, $2)", Int4(SkipsOf(promotions)),
           Int4(kMostSkips));
@@ -53,7 +54,6 @@ Loss Recognize(const Tables &tables, const Layout &layout, int64_t named, Origin
     origin->longest_us = settings.max_lease_duration_ms * kUsPerMs;
     loss = Loss::kEmptyOrigin;
   }
-  origin->settles_until_us = SettlesUntil(*origin, here);
   if (!IsInPlace(*origin, here)) {
     // The keeper of a database that is copied releases its lease first.
     const bool copied = origin->database_oid != here.database_oid;
@@ -61,6 +61,7 @@ Loss Recognize(const Tables &tables, const Layout &layout, int64_t named, Origin
     const Loss moved = BeginLife(origin, here, layout.workers_per_datacenter(), pg_prng_uint64(&pg_global_prng_state));
     if (moved != Loss::kNone) loss = moved;
   }
+  PassTime(origin, here, SkewUs());
   if (IsEvidence(*origin, named)) {
     if (loss == Loss::kNone && !origin->loss_known) loss = Loss::kLease;
     GoAbove(origin, named);
@@ -71,15 +72,19 @@ Loss Recognize(const Tables &tables, const Layout &layout, int64_t named, Origin
 }  // namespace
 
 Here HereNow() {
-  return {static_cast<int64_t>(GetSystemIdentifier()), GetWALInsertionTimeLine(), UnixUsFromTimestamp(PgStartTime),
-          MyDatabaseId, NowUnixUs()};
+  return {static_cast<int64_t>(GetSystemIdentifier()),
+          GetWALInsertionTimeLine(),
+          UnixUsFromTimestamp(PgStartTime),
+          MyDatabaseId,
+          {NowUnixUs(), SteadyUs()}};
 }
 
 Origin ReadOrigin(const Tables &tables) {
   Execute(tables,
           "SELECT system_identifier, timeline, started_at, database_oid, clean_at, last_lease_id, jumped_from,"
-          " jumped_to, raised_tick, longest_us, settles_until, settling_us, loss_known, settle_called_at"
-          " FROM snowflake_origin");
+          " jumped_to, raised_tick, longest_us, settling_us, settling_left_us, counted_us, settles_until, floor_at,"
+          " loss_known, settle_called_at, clock_offset_us, clock_since_us, step_offset_us, step_since_us FROM "
+          "snowflake_origin");
   if (Rows() == 0) {
     Origin none = {};
     none.raised_tick = kNoWatermark;
@@ -87,8 +92,27 @@ Origin ReadOrigin(const Tables &tables) {
   }
   const auto number = [](int column) { return Int8Result(0, column); };
   const auto time = [](int column) { return TimeResult(0, column); };
-  return {true,      number(1), number(2),  time(3),  number(4),  time(5),           number(6), number(7),
-          number(8), number(9), number(10), time(11), number(12), BoolResult(0, 13), time(14)};
+  Origin origin = {};
+  origin.found = true;
+  origin.system_identifier = number(1);
+  origin.timeline = number(2);
+  origin.started_us = time(3);
+  origin.database_oid = number(4);
+  origin.clean_us = time(5);
+  origin.last_lease_id = number(6);
+  origin.jumped_from = number(7);
+  origin.jumped_to = number(8);
+  origin.raised_tick = number(9);
+  origin.longest_us = number(10);
+  origin.settling_us = number(11);
+  origin.settling_left_us = number(12);
+  origin.counted_us = number(13);
+  origin.settles_until_us = time(14);
+  origin.floor_us = time(15);
+  origin.loss_known = BoolResult(0, 16);
+  origin.settle_called_us = time(17);
+  origin.time = {number(18), number(19), number(20), number(21)};
+  return origin;
 }
 
 void WriteOrigin(const Tables &tables, const Origin &origin) {
@@ -96,12 +120,16 @@ void WriteOrigin(const Tables &tables, const Origin &origin) {
   Execute(tables,
           "UPDATE snowflake_origin SET system_identifier = $1, timeline = $2, started_at = nullif($3, 'epoch'),"
           " database_oid = $4, clean_at = nullif($5, 'epoch'), last_lease_id = $6, jumped_from = $7, jumped_to = $8,"
-          " longest_us = $9, settles_until = nullif($10, 'epoch'), settling_us = $11, loss_known = $12,"
-          " settle_called_at = nullif($13, 'epoch')",
+          " longest_us = $9, settling_us = $10, settling_left_us = $11, counted_us = $12,"
+          " settles_until = nullif($13, 'epoch'), floor_at = nullif($14, 'epoch'), loss_known = $15,"
+          " settle_called_at = nullif($16, 'epoch'), clock_offset_us = $17, clock_since_us = $18,"
+          " step_offset_us = $19, step_since_us = $20",
           Int8(origin.system_identifier), Int8(origin.timeline), TimeValue(origin.started_us),
           Int8(origin.database_oid), TimeValue(origin.clean_us), Int8(origin.last_lease_id), Int8(origin.jumped_from),
-          Int8(origin.jumped_to), Int8(origin.longest_us), TimeValue(origin.settles_until_us), Int8(origin.settling_us),
-          Bool(origin.loss_known), TimeValue(origin.settle_called_us));
+          Int8(origin.jumped_to), Int8(origin.longest_us), Int8(origin.settling_us), Int8(origin.settling_left_us),
+          Int8(origin.counted_us), TimeValue(origin.settles_until_us), TimeValue(origin.floor_us),
+          Bool(origin.loss_known), TimeValue(origin.settle_called_us), Int8(origin.time.offset_us),
+          Int8(origin.time.since_us), Int8(origin.time.step_offset_us), Int8(origin.time.step_since_us));
   CheckWritten("snowflake_origin");
 }
 
@@ -155,7 +183,7 @@ bool EndSettling(const Tables &tables, const Layout &layout) {
   Origin origin = ReadOrigin(tables);
   const bool lost = Recognize(tables, layout, 0, &origin) != Loss::kNone;
   const bool settles = SettlingOf(origin, HereNow(), false).active;
-  origin.settles_until_us = origin.settling_us = 0;
+  origin.settling_us = origin.settling_left_us = origin.settles_until_us = origin.floor_us = 0;
   origin.loss_known = false;
   WriteOrigin(tables, origin);
   Execute(tables, "UPDATE snowflake_segment SET skips = 0");

@@ -20,11 +20,12 @@ my @planted = map { "CREATE FUNCTION public.snowflake_$_ $body" } (
 	'lease_acquire(text, int, bigint, text)',
 	'lease_acquire(text, int, bigint, text, text, bigint, bigint)',
 	'lease_acquire(text, int, bigint, interval, uuid, bigint, text)',
-	'lease_acquire(text, int, bigint, interval, bytea, bigint, bigint, VARIADIC int[])',
-	'lease_acquire(text, int, bigint, interval, text, bigint, bigint, int DEFAULT 1)',
+	'lease_acquire(text, int, bigint, interval, bytea, bigint, bigint, boolean, VARIADIC int[])',
+	'lease_acquire(text, int, bigint, interval, text, bigint, bigint, boolean, int DEFAULT 1)',
 	'lease_acquire(text, VARIADIC anyarray)',
 	'lease_extend(bigint, text, bigint, interval, bigint)',
 	'lease_extend(bigint, uuid, bigint, interval, VARIADIC bigint[])',
+	'lease_extend(bigint, bytea, bigint, interval, bigint, int, bigint, int)',
 	'lease_extend(int, uuid, bigint, interval, bigint, int DEFAULT 1)',
 	'lease_extend(anyelement, uuid, anyelement, interval, anyelement)',
 	'lease_release(bigint, text, bigint, bigint)',
@@ -39,7 +40,7 @@ is(value($registry, 'SELECT count(*) FROM caught', 'hijacked'), '0', 'none of th
 # PostgreSQL cannot tell these from the extension's functions, so it refuses the call: nobody gets
 # the secret.
 value($registry, "SET SESSION AUTHORIZATION mallory; CREATE FUNCTION
-	public.snowflake_lease_acquire(text, int, bigint, interval, bytea, bigint, bigint, int DEFAULT 1) $body", 'hijacked');
+	public.snowflake_lease_acquire(text, int, bigint, interval, bytea, bigint, bigint, boolean, int DEFAULT 1) $body", 'hijacked');
 new_node($many, 'stopped', at($registry, 'hijacked'));
 my ($state, $text) = query_error($many, 'stopped', 'SELECT snowflake_nextval()');
 is($state, 'SF001', 'one that is its prefix stops the node');

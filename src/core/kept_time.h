@@ -1,0 +1,67 @@
+// The time that a registry goes by: what its server's wall clock has kept for a while.
+//
+// A reading of both clocks has an offset, by which the wall clock is ahead of the monotonic one.
+// Only a step of the wall clock changes it.
+//
+// 1. After a step the time of before is held for kHoldUs, by the monotonic clock. Only then is the
+//    new one followed, if it was kept all that time.
+// 2. A time is confirmed once it was kept for kHoldUs without a step.
+// 3. A record belongs to one life: the next start of the server has another monotonic clock.
+#pragma once
+
+#include <cstdint>
+
+#include "core/clock.h"
+
+namespace snowflake {
+struct KeptTime {
+  int64_t offset_us;  // of the time that is kept,
+  int64_t since_us;   // ... by the monotonic clock since then
+  int64_t step_offset_us;
+  int64_t step_since_us;  // 0: there is no step that is not followed yet
+};
+
+constexpr int64_t OffsetUs(const ClockReading &reading) { return Clamped(reading.wall_us) - reading.steady_us; }
+
+// Below a leap it is no step: clocks are slewed, and a second is inserted.
+constexpr bool IsOffBy(const ClockReading &reading, int64_t offset_us) {
+  const int64_t off_us = OffsetUs(reading) - offset_us;
+  return off_us > kLeapUs || off_us < -kLeapUs;
+}
+
+constexpr KeptTime KeepFrom(const ClockReading &reading) { return {OffsetUs(reading), reading.steady_us, 0, 0}; }
+
+constexpr int64_t HeldUs(const KeptTime &time, const ClockReading &reading) {
+  return Clamped(reading.steady_us + time.offset_us);
+}
+
+// The later and the earlier one of the wall clock and the time that is held.
+constexpr int64_t LatestUs(const KeptTime &time, const ClockReading &reading) {
+  const int64_t held_us = HeldUs(time, reading);
+  return held_us > reading.wall_us ? held_us : reading.wall_us;
+}
+constexpr int64_t EarliestUs(const KeptTime &time, const ClockReading &reading) {
+  const int64_t held_us = HeldUs(time, reading);
+  return held_us < reading.wall_us ? held_us : reading.wall_us;
+}
+
+// What this reading makes of it. A step that is taken back is a step, too: the clock is not sure.
+constexpr KeptTime After(KeptTime time, const ClockReading &reading) {
+  const bool stepped = time.step_since_us != 0;
+  if (!IsOffBy(reading, time.offset_us)) return stepped ? KeptTime{time.offset_us, reading.steady_us, 0, 0} : time;
+  if (!stepped || IsOffBy(reading, time.step_offset_us))
+    return {time.offset_us, time.since_us, OffsetUs(reading), reading.steady_us};
+  if (reading.steady_us - time.step_since_us < kHoldUs) return time;
+  return {time.step_offset_us, time.step_since_us, 0, 0};
+}
+
+constexpr bool operator==(const KeptTime &a, const KeptTime &b) {
+  return a.offset_us == b.offset_us && a.since_us == b.since_us && a.step_offset_us == b.step_offset_us &&
+         a.step_since_us == b.step_since_us;
+}
+
+constexpr bool IsConfirmed(const KeptTime &time, const ClockReading &reading) {
+  return time.step_since_us == 0 && !IsOffBy(reading, time.offset_us) && reading.steady_us - time.since_us >= kHoldUs;
+}
+
+}  // namespace snowflake

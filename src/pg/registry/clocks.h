@@ -1,0 +1,34 @@
+// How the registry judges clocks. Only calls by SQL are judged: they are of nodes of other servers,
+// while this database's own node has the registry's clock. core/ring.h decides.
+#pragma once
+
+#include "core/ring.h"
+#include "pg/pg.h"
+
+namespace snowflake {
+enum class By { kOwnNode, kSql };
+
+// By how much clocks may differ.
+int64_t SkewUs();
+
+// If it does not judge clocks, a registry bounds nothing by them.
+bool JudgesClocks(By by);
+
+// The time that the registry goes by, whether this life is recorded yet or not.
+KeptTime TimeOf(const Origin &origin, const Here &here);
+
+// Error: SF002 if a node's clock is too far off, or has leapt and the registry's time is not
+// confirmed.
+void CheckClock(const Layout &layout, const KeptTime &time, const Here &here, Tick now, bool leapt);
+
+// The last tick that a node can have used by that time of the registry. Its clock may be ahead of
+// that, and its tick ahead of its clock by max_lead, which is assumed to be the same here.
+Tick LastUsable(const Layout &layout, int64_t at_us);
+
+// The latest end of a window that begins now for another server's node.
+Tick LatestEnd(const Layout &layout, const KeptTime &time, const Here &here);
+
+// Error: SF002 with the time of the tick, and the registry's.
+[[noreturn]] void ReportTickAhead(int64_t tick_us, int64_t registry_us);
+
+}  // namespace snowflake
