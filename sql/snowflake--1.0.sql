@@ -495,7 +495,8 @@ COMMENT ON FUNCTION snowflake_evict(integer, pg_catalog.timestamptz) IS
 must stay dead until its window ends. If the node''s server is started again without a reboot, the
 server continues under its lease. Therefore do not start the server before the window ends. The
 next lease of the worker id starts above dead_since plus snowflake.max_clock_skew and
-snowflake.max_lead. If snowflake.max_clock_skew is 0, the next lease starts above the window.
+snowflake.max_lead. If snowflake.max_clock_skew is 0, or the window ends so late that the node''s
+clock must be ahead of the registry''s, the next lease starts above the window.
 
 Returns false if no node holds the worker id.
 Errors: 22004 for a null, 22023 for a time that is infinite, in the future or before renewed_at.';
@@ -525,7 +526,8 @@ CREATE FUNCTION snowflake_settled() RETURNS boolean
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_settled() IS
 'Records that no commit of this registry was lost. The registry stops settling, and does not
-settle again because of its present server.
+settle again because of its present server. The time after which windows of new leases begin is
+taken away as well.
 
 Returns false if the registry did not settle and had no reason to settle.';
 REVOKE ALL ON FUNCTION snowflake_settled() FROM PUBLIC;

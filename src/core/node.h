@@ -66,7 +66,7 @@ struct NodeState {
   Secret next_secret;                         // of the acquire that has no answer yet; all zero: none
   Tick next_secret_since, next_secret_until;  // the earliest and the latest clock of its requests
   int64_t workers_free;                       // at the newest acquire; below 0: not counted
-  bool ask_by_wall;  // the registry refused the node's clock; perhaps it accepts the wall clock
+  bool ask_by_wall;  // the registry refused the node's clock, or was not asked about a leap yet
 };
 
 // --- Limits ---
@@ -104,8 +104,13 @@ constexpr void SetPolicy(NodeState *node, const ClockPolicy &policy) {
   node->lead_since_us = layout.UnixUsAt(now);
 }
 
-// Takes a reading of the clocks, by the limits in force.
-constexpr void Read(NodeState *node, const ClockReading &reading) { Read(&node->clock, reading, node->policy.clock); }
+// Takes a reading of the clocks, by the limits in force. The registry is asked about a leap that is
+// not followed.
+constexpr void Read(NodeState *node, const ClockReading &reading) {
+  const bool held = node->clock.mode == ClockMode::kHeld;
+  Read(&node->clock, reading, node->policy.clock);
+  if (!held && node->clock.mode == ClockMode::kHeld) node->ask_by_wall = true;
+}
 
 // After a restart with the state of before.
 constexpr void Resume(NodeState *node, const ClockReading &reading, const ClockPolicy &policy) {

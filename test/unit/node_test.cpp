@@ -146,13 +146,12 @@ NodeState NodeWith(const ClockPolicy &policy) {
 // Sets the node's clock, and the wall clock as well.
 void Show(NodeState *node, Tick tick) {
   node->clock = {};
-  Read(&node->clock, {kDefaultLayout.UnixUsAt(tick), 1}, node->policy.clock);
+  Read(node, {kDefaultLayout.UnixUsAt(tick), 1});
 }
 
 // The wall clock, `passed` ticks of the monotonic clock later.
 void Step(NodeState *node, Tick tick, Tick passed = 0) {
-  Read(&node->clock, {kDefaultLayout.UnixUsAt(tick), node->clock.read.steady_us + passed * kUsPerMs},
-       node->policy.clock);
+  Read(node, {kDefaultLayout.UnixUsAt(tick), node->clock.read.steady_us + passed * kUsPerMs});
 }
 
 Tick Shown(const NodeState &node) { return NowOf(node, kDefaultLayout); }
@@ -444,10 +443,11 @@ TEST(Node, AsksWithTheWallClockWhereItsOwnIsRefused) {
 
   Step(&node, kNow + 100 * 24 * kHour);
   EXPECT_EQ(Shown(node), kNow) << "a leap that is not believed";
-  const ExtendRequest held = AskForWindow(node, kDuration);
+  NodeState held_to = node;
+  RefusedForSkew(&held_to);
+  const ExtendRequest held = AskForWindow(held_to, kDuration);
   EXPECT_EQ(held.now, kNow);
   EXPECT_FALSE(held.leapt);
-  RefusedForSkew(&node);
   const ExtendRequest asked = AskForWindow(node, kDuration);
   EXPECT_EQ(asked.now, kNow + 100 * 24 * kHour);
   EXPECT_EQ(asked.duration_us, kDuration);

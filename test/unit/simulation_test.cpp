@@ -250,8 +250,9 @@ class Registry {
   }
 
   bool IsSkewed(int64_t at_us, Tick tick, bool leapt) const {
-    return judges_clocks_ &&
-           !AcceptsClock(layout_, TimeAt(at_us), Here(at_us).clock, tick, leapt && rules_.held, kMaxSkewUs);
+    leapt = leapt && rules_.held;
+    if (!judges_clocks_) return leapt;
+    return !AcceptsClock(layout_, TimeAt(at_us), Here(at_us).clock, tick, leapt, kMaxSkewUs);
   }
 
   bool MayHold(int64_t at_us, const ExtendRequest &request, const Lease &lease) const {
@@ -501,7 +502,7 @@ class Simulation {
   void ReadClock(size_t i, const ClockReading &reading) {
     NodeState *state = Locked(i);
     const NodeState before = *state;
-    Read(&state->clock, reading, state->policy.clock);
+    Read(state, reading);
     CheckClock(i, before, reading);
   }
 

@@ -14,14 +14,16 @@ KeptTime TimeOf(const Origin &origin, const Here &here) {
   return IsInPlace(origin, here) ? After(origin.time, here.clock) : KeepFrom(here.clock);
 }
 
-void CheckClock(const Layout &layout, const KeptTime &time, const Here &here, Tick now, bool leapt) {
-  if (AcceptsClock(layout, time, here.clock, now, leapt, SkewUs())) return;
+void CheckClock(By by, const Layout &layout, const KeptTime &time, const Here &here, Tick now, bool leapt) {
+  const bool judges = JudgesClocks(by);
+  if (judges ? AcceptsClock(layout, time, here.clock, now, leapt, SkewUs()) : !leapt) return;
   const int64_t node_us = layout.UnixUsAt(now), wall_us = here.clock.wall_us;
   const char *shown = psprintf("The node's clock shows %s, the registry's %s", Time(node_us), Time(wall_us));
   const int skew_ms = settings.max_clock_skew_ms;
-  if (leapt && AcceptsClock(layout, time, here.clock, now, false, SkewUs()))
+  if (leapt && (!judges || AcceptsClock(layout, time, here.clock, now, false, SkewUs())))
     ereport(ERROR, (errcode(kClockBehind), errmsg("the registry cannot confirm that the node's clock leapt"),
-                    errdetail("%s, but not for ten minutes yet without a step.", shown),
+                    judges ? errdetail("%s, but not for ten minutes yet without a step.", shown)
+                           : errdetail("It judges no clocks, or has the clock of the node."),
                     errhint("The node follows its clock ten minutes after the leap.")));
   ereport(ERROR,
           (errcode(kClockBehind), errmsg("the node's clock is off by %.3f s", Seconds(node_us) - Seconds(wall_us)),

@@ -17,9 +17,9 @@ bool JudgesClocks(By by);
 // The time that the registry goes by, whether this life is recorded yet or not.
 KeptTime TimeOf(const Origin &origin, const Here &here);
 
-// Error: SF002 if a node's clock is too far off, or has leapt and the registry's time is not
-// confirmed.
-void CheckClock(const Layout &layout, const KeptTime &time, const Here &here, Tick now, bool leapt);
+// Error: SF002 if a node's clock is too far off, or has leapt and the registry cannot confirm that:
+// it judges no clocks, has this clock itself, or stepped in the last ten minutes.
+void CheckClock(By by, const Layout &layout, const KeptTime &time, const Here &here, Tick now, bool leapt);
 
 // The last tick that a node can have used by that time of the registry. Its clock may be ahead of
 // that, and its tick ahead of its clock by max_lead, which is assumed to be the same here.

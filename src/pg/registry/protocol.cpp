@@ -247,7 +247,7 @@ bool AcquireLocked(const Tables &tables, By by, const AcquireRequest &request, A
   CheckDatacenter(layout, request.datacenter);
   Origin origin = ReadOrigin(tables);
   const Here here = HereNow();
-  if (JudgesClocks(by) || request.leapt) CheckClock(layout, TimeOf(origin, here), here, request.now, request.leapt);
+  CheckClock(by, layout, TimeOf(origin, here), here, request.now, request.leapt);
   const Tick now = FromEpoch(request.now);
   if (now > layout.max_tick()) ReportTimeUsedUp(layout, layout.UnixUsAt(now));
 
@@ -285,7 +285,9 @@ void CheckHeld(const Layout &layout, By by, const Origin &origin, Tick held_unti
 }
 
 // The clock of a node that extends a lease. Error: SF002.
-void CheckExtender(const Tables &tables, const Layout &layout, const Origin &origin, const ExtendRequest &request) {
+void CheckExtender(const Tables &tables, By by, const Layout &layout, const Origin &origin,
+                   const ExtendRequest &request) {
+  if (!JudgesClocks(by) && !request.leapt) return;
   const Here here = HereNow();
   const KeptTime time = TimeOf(origin, here);
   Execute(tables,
@@ -295,7 +297,7 @@ void CheckExtender(const Tables &tables, const Layout &layout, const Origin &ori
   if (Rows() > 0 && !request.leapt &&
       AcceptsHolder(layout, time, here.clock, request.now, Int8Result(0, 1), Int8Result(0, 2), request.duration_us))
     return;
-  CheckClock(layout, time, here, request.now, request.leapt);
+  CheckClock(by, layout, time, here, request.now, request.leapt);
 }
 
 // Stores a lease that its node holds and whose row the registry lost. False if the lease is gone.
@@ -340,7 +342,7 @@ bool ProtocolExtend(Oid extension, By by, const ExtendRequest &request, ExtendAn
     const Layout layout = ReadLayout(tables.layout);
     const Tick held_until = HeldUntil(layout, request.held_until);
     const Origin before = ReadOrigin(tables);
-    if (JudgesClocks(by) || request.leapt) CheckExtender(tables, layout, before, request);
+    CheckExtender(tables, by, layout, before, request);
     const bool same_system = before.system_identifier == HereNow().system_identifier;
     const Origin origin = DetectLoss(tables, layout, {request.duration_us, request.lease_id});
     NoticeActivity(tables, origin);

@@ -62,13 +62,25 @@ void ForEachRow(Oid relation, const TypedColumn (&columns)[count], Row row) {
   table_close(table, AccessShareLock);
 }
 
+// The earlier one of the wall clock and the time that the registry holds after a step.
+int64_t EarliestNowUs(Oid origin) {
+  const ClockReading now = {NowUnixUs(), SteadyUs()};
+  int64_t earliest_us = now.wall_us;
+  const TypedColumn columns[] = {{"started_at", TIMESTAMPTZOID}, {"clock_offset_us", INT8OID}};
+  ForEachRow(origin, columns, [&](const Datum *row) {
+    if (DatumGetTimestampTz(row[0]) != PgStartTime) return;  // of another monotonic clock
+    earliest_us = EarliestUs({DatumGetInt64(row[1]), 0, 0, 0}, now);
+  });
+  return earliest_us;
+}
+
 // Raises an error if leases of other nodes are in use.
-void CheckLeases(Oid registry, const Layout &layout) {
+void CheckLeases(Oid registry, Oid origin, const Layout &layout) {
   NodeState own = {};
   NodeBlock *node = FindNode(MyDatabaseId);
   if (node != nullptr) WithLock(node, LW_SHARED, [&] { own = node->state; });
   // A node's clock may be behind this one.
-  const int64_t skew_us = settings.max_clock_skew_ms * kUsPerMs, from_us = NowUnixUs() - skew_us;
+  const int64_t skew_us = settings.max_clock_skew_ms * kUsPerMs, from_us = EarliestNowUs(origin) - skew_us;
   int64_t count = 0, last_us = 0;
   const TypedColumn columns[] = {{"secret_hash", BYTEAOID}, {"window_start", INT8OID}, {"window_end", INT8OID}};
   ForEachRow(registry, columns, [&](const Datum *row) {
@@ -144,14 +156,15 @@ void CheckDrop(Oid relation) {
     const Oid ranges = TableBeside(relation, "snowflake_range"), segments = TableBeside(relation, "snowflake_segment");
     if (OidIsValid(ranges) && OidIsValid(segments)) CheckRanges(ranges, segments);
   }
-  if (!is("snowflake_registry") && !is("snowflake_layout")) return;
+  if (!is("snowflake_registry") && !is("snowflake_layout") && !is("snowflake_origin")) return;
   // An extension that takes this one's place has issued no id yet.
   ForgetIssuer(MyDatabaseId);
   const Oid registry = TableBeside(relation, "snowflake_registry");
   const Oid layout_table = TableBeside(relation, "snowflake_layout");
-  if (!OidIsValid(registry) || !OidIsValid(layout_table)) return;
+  const Oid origin = TableBeside(relation, "snowflake_origin");
+  if (!OidIsValid(registry) || !OidIsValid(layout_table) || !OidIsValid(origin)) return;
   Layout layout;
-  if (ReadSoundLayout(layout_table, &layout)) CheckLeases(registry, layout);
+  if (ReadSoundLayout(layout_table, &layout)) CheckLeases(registry, origin, layout);
 }
 
 void OnAccess(ObjectAccessType access, Oid catalog, Oid object, int column, void *argument) {

@@ -99,7 +99,6 @@ witnessed('back_by_59_s_alone', sub {
 # As of a virtual machine that stood still for an hour, with its monotonic clock.
 witnessed('a_leap_that_was_right', sub {
 	my ($node, $one, $flow) = @_;
-	my $log = -s $node->logfile;
 	let_pass($registry, $hour_s);
 	move_clock($node, $hour_s);
 	my $began = time();
@@ -110,7 +109,6 @@ witnessed('a_leap_that_was_right', sub {
 	cmp_ok($took, '<', 8 * slowness(), '... which is with the next exchange, or the one after');
 	is($flow->(3), '', '... then ids flow');
 	is(status($node, "state, clock_lead < interval '1 ms', last_error IS NULL"), 'issuing|t|t', '... by the wall clock');
-	like(slurp_file($node->logfile, $log), qr/registry refused: the node's clock is off by -3[56]\d\d\.\d{3} s/, '... which the registry refused before by the old time');
 	moves($node, '... and the window moves');
 }, "snowflake.max_leap = 1min\n");
 
