@@ -74,4 +74,10 @@ constexpr bool IsBelieved(const StartClock &start, const ClockReading &reading) 
   return !start.doubted && reading.steady_us >= start.since.steady_us;
 }
 
+// Whether a horizon may be reported by a node's clock that took this reading: a clock that holds a
+// leap goes on from before it.
+constexpr bool MayReport(const StartClock &start, const NodeClock &clock, int64_t max_leap_us) {
+  return IsBelieved(start, clock.read) || IsNearSign(start, {clock.shown_us, clock.read.steady_us}, max_leap_us);
+}
+
 }  // namespace snowflake

@@ -95,6 +95,19 @@ TEST(Start, DoubtsLateReadings) {
   EXPECT_FALSE(late.Believes());
 }
 
+TEST(Start, LetsReportWhatAHeldClockShows) {
+  const Server server(400 * kDay);
+  const auto may = [&](int64_t shown_us) {
+    NodeClock clock = {};
+    clock.shown_us = shown_us;
+    clock.read = server.now;
+    return MayReport(server.start, clock, kDay);
+  };
+  EXPECT_TRUE(may(kSign + kDay)) << "a leap that is held since a crash";
+  EXPECT_FALSE(may(kSign + kDay + 1));
+  EXPECT_FALSE(may(kSign + 400 * kDay)) << "... or since another wrong time";
+}
+
 TEST(Start, BelievesTheOperator) {
   Server server(400 * kDay);
   Believe(&server.start, server.now);

@@ -191,13 +191,12 @@ int64_t HighestFor(const NodeBlock *node, HorizonBlock *horizon, const Moment &s
 
 // Of the keeper, before it takes a sample: what may be reported is in the data directory first.
 // After a step back of the clock, what was reported may be further ahead. While the clock of this
-// start is in doubt, the limit stays, unless the node's clock does not follow that. Returns whether
-// the limit has risen.
+// start is in doubt, the limit stays. Returns whether it has risen.
 bool StoreLimit(NodeBlock *node, HorizonBlock *horizon) {
   Assert(IsHeldExclusively(horizon->file_lock));  // Requires: the lock of the file.
   NodeClock clock;
   WithLock(node, LW_SHARED, [&] { clock = node->state.clock; });
-  if (!ReadStart(clock.read) && clock.mode != ClockMode::kHeld) return false;
+  if (!MayReportBy(clock)) return false;
   LWLockAcquire(&horizon->lock, LW_SHARED);
   const Layout layout = horizon->layout;
   KeptHorizon kept;

@@ -379,7 +379,6 @@ bool Step() {
     WatchDatabase(MonotonicUs());
     if (self.leaving) return true;
   }
-  LookForSigns();
 
   const int64_t now_us = MonotonicUs();
   const KeeperView view = Observe(self.leaving);
@@ -389,6 +388,7 @@ bool Step() {
     EndMove();
     return true;
   }
+  if (!view.moving) LookForSigns();
   TellClockEvents();
   const int64_t sample_in_us = SampleForAskers(keeping.node);
   const bool sampling = !self.leaving && sample_in_us < PG_INT64_MAX;

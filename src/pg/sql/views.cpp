@@ -132,11 +132,11 @@ void AddExchanges(StatusRow *row, const NodeShot &shot) {
 }
 
 // Advice that is found when it is shown.
-uint32_t AdviceNow(const NodeShot &shot, const HorizonShown &horizon, bool has_box, bool standby) {
+uint32_t AdviceNow(const NodeShot &shot, const HorizonShown &horizon, bool has_box, bool standby, bool doubted) {
   uint32_t advice = shot.advice;
   if (!has_box) advice |= kAdviceNoBox;
   if (standby) advice |= kAdviceStandby;
-  if (!ReadStart(shot.state.clock.read)) advice |= kAdviceStart;
+  if (doubted) advice |= kAdviceStart;
   if (IsOfFuture(horizon.layout, horizon.highest, LatestUs(shot.state))) advice |= kAdviceFuture;
   return advice;
 }
@@ -153,12 +153,13 @@ void AddOutlook(StatusRow *row, Oid fn_oid, const NodeBlock *node, const NodeSho
   const bool has_box = HasSharedMemory() && HasBox();
   const RegistryError *waits = shot.error.standby ? &shot.error : &shot.ranges_error;
   const char *standby = waits->standby ? WhatRegistrySaid(*waits) : nullptr;
-  uint32_t advice = node == nullptr ? 0 : AdviceNow(shot, horizon, has_box, standby != nullptr);
+  const StartClock start = node == nullptr ? StartClock{} : ReadStart(shot.state.clock.read);
+  uint32_t advice = node == nullptr ? 0 : AdviceNow(shot, horizon, has_box, standby != nullptr, start.doubted);
   if (MaskKeysAreRefused()) advice |= kAdviceMaskKeys;
   const int databases = (advice & kAdviceFewKeepers) != 0 ? NodeSlotsInUse() : 0;
-  const int64_t sign_us = (advice & kAdviceStart) != 0 ? ShowStart().sign_us : 0;
   const int64_t horizon_us = (advice & kAdviceFuture) != 0 ? TimeOf(horizon.layout, horizon.highest) : 0;
-  const char *text = advice == 0 ? "" : AdviceText({advice, free, workers, databases, standby, sign_us, horizon_us});
+  const char *text =
+      advice == 0 ? "" : AdviceText({advice, free, workers, databases, standby, start.sign_us, horizon_us});
   row->Add(CStringGetTextDatum(text), advice != 0);
   row->Add(BoolGetDatum(has_box), HasSharedMemory());
 }

@@ -90,12 +90,13 @@ void RestoreFromDirectory(const KeptHorizon &kept) {
   }
   // What was reported is below the limit, and what was issued, below the clock. Neither is shown,
   // because a transaction that was prepared may have ids below it. A clock in doubt says nothing.
+  const bool doubted = IsStartDoubted();
   if (horizon->answered == 0 && RestoreHorizon(number, kept)) {
     const int64_t now = LowestId(kept.layout, kept.layout.TickAt(NowUnixUs()));
-    horizon->answered = horizon->highest = Max(kept.horizon, ShowStart().doubted ? 0 : now);
+    horizon->answered = horizon->highest = Max(kept.horizon, doubted ? 0 : now);
   }
   // An older file is one that was put back.
-  if (horizon->resets == kept.resets) horizon->stored = kept.horizon;
+  if (horizon->resets == kept.resets) horizon->stored = doubted ? horizon->highest.load() : kept.horizon;
 }
 
 }  // namespace

@@ -74,20 +74,22 @@ void CompareStart(const ClockReading &reading, int64_t sign_us) {
   }
 }
 
-bool ReadStart(const ClockReading &reading) {
+StartClock ReadStart(const ClockReading &reading) {
   LWLockAcquire(&start->lock, LW_EXCLUSIVE);
   const bool ended = Read(&start->clock, reading, MaxLeapUs());
-  const bool believed = IsBelieved(start->clock, reading);
+  const StartClock clock = start->clock;
   LWLockRelease(&start->lock);
   if (ended) TellBelieved(reading);
-  return believed;
+  return clock;
 }
 
-StartClock ShowStart() {
+bool MayReportBy(const NodeClock &clock) { return MayReport(ReadStart(clock.read), clock, MaxLeapUs()); }
+
+bool IsStartDoubted() {
   LWLockAcquire(&start->lock, LW_SHARED);
-  const StartClock shown = start->clock;
+  const bool doubted = start->clock.doubted;
   LWLockRelease(&start->lock);
-  return shown;
+  return doubted;
 }
 
 bool ConfirmStart(const ClockReading &reading) {
@@ -99,7 +101,7 @@ bool ConfirmStart(const ClockReading &reading) {
   return doubted;
 }
 
-bool IsSignWanted() { return !start->of_before && ShowStart().doubted; }
+bool IsSignWanted() { return !start->of_before && IsStartDoubted(); }
 
 void NoteSignOfLife(int64_t sign_us) {
   LWLockAcquire(&start->lock, LW_EXCLUSIVE);

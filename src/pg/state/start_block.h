@@ -30,11 +30,13 @@ void UseStart(StartBlock *memory);
 // directory. No other process has the block yet.
 void CompareStart(const ClockReading &reading, int64_t sign_us);
 
-// Takes a reading. Returns whether its wall clock is believed.
-bool ReadStart(const ClockReading &reading);
+// Takes a reading.
+StartClock ReadStart(const ClockReading &reading);
 
-// The same without a change, for views.
-StartClock ShowStart();
+// The same for what a node's clock has read. Returns whether a horizon may be reported by it.
+bool MayReportBy(const NodeClock &clock);
+
+bool IsStartDoubted();
 
 // The operator says that the clock is right. False: it was not in doubt.
 bool ConfirmStart(const ClockReading &reading);
