@@ -155,8 +155,8 @@ constexpr void KeepPresentWorker(NodeState *node) {
   CatchUp(node, true);
 }
 
-// The operator says that ids were of a wrong time: the clock gives up what it leads by beyond what is
-// bridged, and the keeper is asked for a worker id whose ids are of the present.
+// The operator says that ids were of a wrong time: the clock gives up what it leads by beyond what
+// is bridged, and the keeper is asked for a worker id whose ids are of the present.
 constexpr void GoBack(NodeState *node) {
   const Generator &g = node->generator;
   if (node->clock.shown_us > LatestUs(*node)) FollowWall(&node->clock);

@@ -1,8 +1,8 @@
 // Whether the wall clock of a start of the server is believed.
 //
-// A clock that steps while the server runs is found out by the monotonic clock (core/clock.h). While
-// the server is off, nothing measures the time. So a start compares its wall clock with the last
-// sign of life, and doubts a clock that is later by more than max_leap.
+// While the server runs, the monotonic clock shows that the wall clock steps (core/clock.h). While
+// it is off, nothing measures the time. So a start compares its wall clock with the last sign of
+// life, and doubts a clock that is later by more than max_leap.
 //
 // 1. The doubt ends when the wall clock has kept its time for kHoldUs by the monotonic clock, when
 //    somebody confirms it, or when it has stepped to a time near the sign of life.

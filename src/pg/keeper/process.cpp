@@ -174,8 +174,8 @@ void WatchDatabase(int64_t now_us) {
   }
 }
 
-// Recovery and the registry may have newer signs of life than a start of the server can read. Before
-// the first exchange, because that writes by a clock that may be wrong.
+// Recovery and the registry may have newer signs of life than a start of the server can read.
+// Before the first exchange, because that writes by a clock that may be wrong.
 void LookForSigns() {
   NodeBlock *node = keeping.node;
   if (self.looked_for_signs || !OidIsValid(keeping.target.extension) || RecoveryInProgress()) return;

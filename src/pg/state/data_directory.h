@@ -12,8 +12,8 @@
 //    is reported. It is written under the horizon's `file_lock`, by the database's keeper or to
 //    take the horizon back, and synced to disk. In a copy of the data directory it does no harm:
 //    that node's clock begins no further ahead. The next start removes those of dropped databases.
-// 3. snowflake.doubt exists while the clock of a start is in doubt (start_block.h), and has the last
-//    sign of life before that: what is found after it was written under the doubtful clock.
+// 3. snowflake.doubt exists while the clock of a start is in doubt (start_block.h), and has the
+//    last sign of life before that: later ones may have been written by the doubtful clock.
 #pragma once
 
 #include "core/box.h"

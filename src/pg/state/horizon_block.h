@@ -8,9 +8,10 @@
 //    memory, the black box or the data directory have of an earlier number does not count.
 //
 // Locking: `file_lock` is held while the limit in the data directory is written and put into
-// `stored`. It is taken before the horizon's lock. A horizon's lock guards all of HorizonBlock but the two atomics, the xids of its
-// samples, and what the black box has of the horizon. It is taken before the node's lock, never
-// after. The slots of transactions have no lock: core/horizon.h says who writes to them.
+// `stored`. It is taken before the horizon's lock. A horizon's lock guards all of HorizonBlock but
+// the two atomics, the xids of its samples, and what the black box has of the horizon. It is taken
+// before the node's lock, never after. The slots of transactions have no lock: core/horizon.h says
+// who writes to them.
 #pragma once
 
 #include "core/box.h"

@@ -1,9 +1,9 @@
 // Whether the wall clock of this start of the server is believed (core/start.h), for all databases.
 //
 // 1. Signs of life are the newest of: the checkpoint of pg_control, horizons and clocks that the
-//    black box has, limits of horizons in the data directory; and what a keeper finds after recovery
-//    (NoteSignOfLife()). After a crash that the postmaster survives, also its own start. What is
-//    ahead of the clock is none.
+//    black box has, limits of horizons in the data directory, and what a keeper finds later
+//    (NoteSignOfLife()). After a crash that the postmaster survives, the time since its own start
+//    counts, too. What is ahead of the clock does not count.
 // 2. While the clock is in doubt, a file has the sign of life from before the doubt
 //    (data_directory.h). A start that finds it looks for no other: the doubtful clock has left its
 //    own.
