@@ -226,11 +226,12 @@ bool StoreAhead(NodeBlock *node) {
 // What is reported, or may be after a loss of the black box.
 int64_t HighestKnown(const HorizonBlock &horizon) {
   Assert(IsHeld(horizon.lock));  // Requires: the horizon's lock.
-  return Max(Max(horizon.highest.load(), horizon.shown), horizon.stored);
+  return Max(horizon.highest.load(), horizon.stored);
 }
 
-// Before the horizon is taken back: the lowest limit that is right by the present clock. Returns
-// whether the horizon is of the future.
+// Before the horizon is taken back: the lowest limit that is right by the present clock, a sample.
+// If a prepared transaction hides that, it is the clock's time: what is in the past stays reported.
+// Returns whether the horizon is of the future.
 bool FindRightLimit(NodeBlock *node, HorizonBlock *horizon, HorizonReset *reset, KeptHorizon *kept) {
   Assert(IsHeldExclusively(horizon->lock));  // Requires: the horizon's lock.
   const ClockReading reading = ReadClocks();
@@ -245,7 +246,8 @@ bool FindRightLimit(NodeBlock *node, HorizonBlock *horizon, HorizonReset *reset,
   });
   Moment moment = {};
   if (of_future) {
-    reset->after = LookForSample(node, horizon, &moment);
+    const int64_t sampled = LookForSample(node, horizon, &moment);
+    reset->after = sampled > 0 ? sampled : LowestId(layout, layout.TickAt(reset->clock_us));
     ToKeep(node, *horizon, reset->after, kept);
     ++kept->resets;
   }
@@ -255,15 +257,22 @@ bool FindRightLimit(NodeBlock *node, HorizonBlock *horizon, HorizonReset *reset,
 // Forgets every horizon of the future, and begins with a new sample below the new limit.
 void BeginAnew(NodeBlock *node, HorizonBlock *horizon, const KeptHorizon &kept) {
   Moment moment = {};
-  const int64_t id = Min(LookForSample(node, horizon, &moment), kept.horizon);
+  const int64_t sampled = LookForSample(node, horizon, &moment);
+  const int64_t id = sampled > 0 ? Min(sampled, kept.horizon) : kept.horizon;
   horizon->resets = kept.resets;
   horizon->shown = 0;
   horizon->samples.count = 0;
   horizon->stored = kept.horizon;
   horizon->answered = horizon->highest = id;
+  BoxSlot *box = SlotOf(node);
+  // What the box has is shown after a crash.
+  if (sampled == 0) {
+    if (box != nullptr) EmptyHorizon(box);
+    return;
+  }
   KeptHorizon in_box;
   ToKeep(node, *horizon, id, &in_box);
-  if (BoxSlot *box = SlotOf(node)) LowerHorizon(box, in_box);
+  if (box != nullptr) LowerHorizon(box, in_box);
   KeepSample(node, horizon, id, moment);
 }
 
