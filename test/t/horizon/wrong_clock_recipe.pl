@@ -19,7 +19,7 @@ sub block { return block_of('doc/horizon.md', $_[0], 'sql'); }
 value(block('CREATE TABLE outbox '));
 sub horizon { return value('SELECT snowflake_horizon()'); }
 sub advice { return value('SELECT coalesce(advice, \'\') FROM snowflake_status'); }
-sub rises { my ($what) = @_; my $id = value('SELECT max(id) FROM outbox'); return ok(wait_until('the horizon', sub { horizon() > $id }), $what); }
+sub rises { my ($what) = @_; my $id = value('SELECT max(id) FROM outbox'); return ok(wait_until('the horizon', sub { horizon() > $id }), $what) || die "it does not rise\n"; }
 
 sub restart
 {
