@@ -75,7 +75,7 @@ my %cases = (
 for my $case (sort keys %cases)
 {
 	start_with(@{ $cases{$case} });
-	is(insert(), '', "a crash $case");
+	is(insert(), '', "a crash $case") or die "rows are refused\n";
 	my $id = value('SELECT max(id) FROM outbox WHERE id < ' . $future);
 	ok(wait_until('the horizon', sub { my $horizon = value('SELECT snowflake_horizon()'); $horizon > $id && $horizon < $ahead }), '... and the horizon is of the present');
 	ok(wait_until('the file', sub { horizon_in(slurp_file($file)) < $ahead }), '... and so is its limit');
