@@ -551,6 +551,31 @@ issued under a new lease. Call the function in a copy of a running machine befor
 requests an id from the copy.';
 REVOKE ALL ON FUNCTION snowflake_renew() FROM PUBLIC;
 
+CREATE FUNCTION snowflake_confirm_clock() RETURNS boolean
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_confirm_clock() IS
+'Confirms that this server''s clock is right, although it was more than snowflake.max_leap ahead of
+the last sign of life when the server was started. From then on snowflake_horizon() rises in all
+databases of the server. Without this call it rises when the clock has kept its time for ten
+minutes.
+
+Returns false if the clock was not in doubt.';
+REVOKE ALL ON FUNCTION snowflake_confirm_clock() FROM PUBLIC;
+
+CREATE FUNCTION snowflake_reset_horizon(OUT horizon_before bigint, OUT horizon_after bigint)
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_reset_horizon() IS
+'Takes back a horizon of the future, after a clock that was wrong was set right. Rows with ids of
+the present are accepted again by snowflake_claim, and readers get them. If ids are still of the
+wrong time, the node acquires another worker id. What readers have stored stays as it is: reset it,
+too.
+
+horizon_before is the highest horizon that was reported or may have been, horizon_after the new one:
+no id below it is issued or accepted from now on.
+Errors: 25006 during recovery, 55000 if the horizon is not more than a minute ahead of the clock,
+58030 if the data directory cannot be written.';
+REVOKE ALL ON FUNCTION snowflake_reset_horizon() FROM PUBLIC;
+
 CREATE FUNCTION snowflake_create_segment(
     name pg_catalog.text, start bigint DEFAULT 1, step integer DEFAULT 1000, max_value bigint DEFAULT 9223372036854775807, max_step integer DEFAULT 1000000,
     usage_role pg_catalog.name DEFAULT NULL)

@@ -33,6 +33,7 @@ struct KeptHorizon {
   uint32_t database;
   uint32_t extension;
   Layout layout;
+  int64_t resets;  // how often an operator took it back: what is of an earlier number does not count
   int64_t horizon;
 };
 
@@ -109,14 +110,18 @@ inline bool Load(const BoxSlot &slot, Kept *kept) {
   return true;
 }
 
-// The higher one of those that are whole; -1: none.
+constexpr bool IsNewer(const KeptHorizon &a, const KeptHorizon &b) {
+  return a.resets != b.resets ? a.resets > b.resets : a.horizon > b.horizon;
+}
+
+// Of those that are whole; -1: none.
 inline int NewestRecord(const BoxSlot &slot) {
   int newest = -1;
   for (int i = 0; i < 2; ++i) {
     const HorizonRecord &record = slot.horizons[i];
     const uint64_t seal = record.seal.load(std::memory_order_acquire);
     if (seal == 0 || seal != SealOf(record.kept)) continue;
-    if (newest < 0 || record.kept.horizon > slot.horizons[newest].kept.horizon) newest = i;
+    if (newest < 0 || IsNewer(record.kept, slot.horizons[newest].kept)) newest = i;
   }
   return newest;
 }

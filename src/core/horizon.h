@@ -124,23 +124,35 @@ inline void MovePrepared(const HorizonSlot &from, uint32_t lxid, HorizonSlot *to
 
 // --- Samples ---
 
+// A horizon, or its limit, that is further ahead of the clock is of a wrong clock.
+inline constexpr int64_t kFutureUs = int64_t{60} * 1000 * 1000;
+
 // The lowest id of a tick under any worker id; above all ids if the layout does not hold the tick.
 constexpr int64_t LowestId(const Layout &layout, Tick tick) {
   if (tick > layout.max_tick()) return std::numeric_limits<int64_t>::max();
   return tick < 0 ? 0 : layout.Pack({tick, 0, 0});
 }
 
-// The lowest id that is still to come, by a clock that shows `now`. It is fixed for the lease in
-// place; a later lease begins above what was issued, and is not used before `now`.
-constexpr int64_t SealIds(Generator *g, const Layout &layout, Tick now) {
+// The lowest id that is still to come under the lease in place, which is fixed, and under a later
+// one, by a clock that shows `now`. A later lease begins above what was issued, and is not used
+// before `now`. But if what was issued is out of reach, because the clock stepped back, another
+// worker id is used from `now` on.
+constexpr int64_t SealIds(Generator *g, const Layout &layout, Tick now, Tick max_lead) {
+  const bool stepped_back = g->lease.lease_id != 0 && FirstUnused(*g, layout) - 1 - now > max_lead;
   if (!g->open || g->layout != layout) {
-    const Tick unused = g->lease.lease_id != 0 ? FirstUnused(*g, layout) : now;
+    const Tick unused = g->lease.lease_id != 0 && !stepped_back ? FirstUnused(*g, layout) : now;
     return LowestId(layout, unused > now ? unused : now);
   }
   const Position next = Seal(g, now);
+  if (next.tick - now > max_lead) return LowestId(layout, now);
   if (next.sequence >= layout.sequence_count()) return LowestId(layout, next.tick + 1);
   if (next.sequence == 0 || next.tick > layout.max_tick()) return LowestId(layout, next.tick);
   return layout.Pack({next.tick, g->lease.worker, static_cast<int32_t>(next.sequence)});
+}
+
+// Whether a horizon cannot come from a clock that was right, if that shows `now_us`.
+constexpr bool IsOfFuture(const Layout &layout, int64_t horizon, int64_t now_us) {
+  return horizon > 0 && horizon > LowestId(layout, layout.TickAt(now_us + kFutureUs) + 1);
 }
 
 // Takes h, then P. A Server has

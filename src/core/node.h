@@ -88,6 +88,12 @@ constexpr Tick MaxLead(const NodeState &node, const Layout &layout) {
   return MaxLead(layout, left_us > node.policy.max_lead_us ? left_us : node.policy.max_lead_us);
 }
 
+// The latest time that ids have a reason to be of: no clock that is bridged leads by more.
+constexpr int64_t LatestUs(const NodeState &node) {
+  const int64_t latest_us = node.clock.read.wall_us + node.policy.clock.max_bridge_us;
+  return node.clock.shown_us < latest_us ? node.clock.shown_us : latest_us;
+}
+
 // Puts other limits in force. What ids and the clock lead by stays allowed.
 constexpr void SetPolicy(NodeState *node, const ClockPolicy &policy) {
   const Layout &layout = node->generator.layout;
@@ -152,6 +158,14 @@ constexpr void KeepPresentWorker(NodeState *node) {
   node->new_worker_wanted = false;
   node->next_secret = {};
   CatchUp(node, true);
+}
+
+// The operator says that ids were of a wrong time: the clock gives up what it leads by beyond what
+// is bridged, and the keeper is asked for a worker id whose ids are of the present.
+constexpr void GoBack(NodeState *node) {
+  const Generator &g = node->generator;
+  if (node->clock.shown_us > LatestUs(*node)) FollowWall(&node->clock);
+  if (IsBehind(g, NowOf(*node, g.layout), MaxLead(*node, g.layout))) node->new_worker_wanted = true;
 }
 
 // --- The keeper's view, and the end of a lease ---

@@ -9,6 +9,7 @@ extern "C" {
 #include "access/transam.h"
 #include "access/twophase.h"
 #include "access/xlog.h"
+#include "access/xlogrecovery.h"
 #include "catalog/pg_control.h"
 #include "common/controldata_utils.h"
 #include "common/file_perm.h"

@@ -239,6 +239,20 @@ TEST(Box, HasALowerHorizonOnlyIfToldSo) {
   }
 }
 
+// A reset writes the new record, then it ends the old one. It may be killed in between.
+TEST(Box, HasTheHorizonThatWasTakenBack) {
+  for (int stored = 0; stored < 4; ++stored) {
+    BoxSlot slot = {};
+    for (int i = 0; i < stored; ++i) StoreHorizon(&slot, HorizonOf(100 + i));
+    KeptHorizon taken_back = HorizonOf(50);
+    taken_back.resets = 1;
+    StoreHorizon(&slot, taken_back);
+    EXPECT_EQ(RecoveredHorizon(slot), 50);
+    StoreHorizon(&slot, HorizonOf(200));
+    EXPECT_EQ(RecoveredHorizon(slot), 50) << "of before the reset";
+  }
+}
+
 TEST(Box, ChecksumIsTheStandardOne) {
   EXPECT_EQ(Checksum("123456789", 9), 0xE3069283u);
   EXPECT_EQ(Checksum("", 0), 0u);

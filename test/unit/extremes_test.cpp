@@ -179,7 +179,7 @@ TEST(Extremes, ANodeBearsAnyClock) {
             AskForLease(&node, layout, kMaxLeaseUs, kSecret);
             KeepPresentWorker(&node);
             check();
-            EXPECT_GE(SealIds(&node.generator, layout, NowOf(node, layout)), 0);
+            EXPECT_GE(SealIds(&node.generator, layout, NowOf(node, layout), MaxLead(node, layout)), 0);
             Recover(&node, node.generator.last_tick);
             Resume(&node, {wall_us, 2 * kDay}, policy);
             check();

@@ -54,24 +54,43 @@ TEST(LowestId, AtTheLayoutsEnds) {
   EXPECT_EQ(LowestId(kDefaultLayout, kDefaultLayout.max_tick() + 1), kMax);
 }
 
+TEST(IsOfFuture, AMinuteAheadOfTheClock) {
+  const int64_t now_us = kDefaultLayout.UnixUsAt(1000);
+  const auto ahead = [&](int64_t ms) {
+    return IsOfFuture(kDefaultLayout, LowestId(kDefaultLayout, 1000 + ms), now_us);
+  };
+  EXPECT_FALSE(ahead(0));
+  EXPECT_FALSE(ahead(60001)) << "the tick that begins within it ends";
+  EXPECT_TRUE(ahead(60002));
+  EXPECT_TRUE(IsOfFuture(kDefaultLayout, kMax, now_us));
+  EXPECT_FALSE(IsOfFuture(kDefaultLayout, kMax, kDefaultLayout.UnixUsAt(kDefaultLayout.max_tick()))) << "it ends";
+  EXPECT_FALSE(IsOfFuture(kDefaultLayout, 0, -kFarthestUs));
+  EXPECT_FALSE(IsOfFuture(Layout{}, 0, now_us)) << "no horizon, no layout";
+}
+
 TEST(SealIds, IsTheNextIdOrLower) {
   const Terms terms = {5, 0};
   Generator g = Opened(kDefaultLayout, 700, 100, 1000);
-  EXPECT_EQ(SealIds(&g, kDefaultLayout, 50), LowestId(kDefaultLayout, 100)) << "before its window";
-  EXPECT_EQ(SealIds(&g, kDefaultLayout, 200), LowestId(kDefaultLayout, 200));
+  EXPECT_EQ(SealIds(&g, kDefaultLayout, 50, 1000), LowestId(kDefaultLayout, 100)) << "before its window";
+  EXPECT_EQ(SealIds(&g, kDefaultLayout, 200, 1000), LowestId(kDefaultLayout, 200));
   EXPECT_EQ(Take(&g, 198, 1, terms).run.tick, 200) << "the clock steps back";
-  EXPECT_EQ(SealIds(&g, kDefaultLayout, 198), kDefaultLayout.Pack({200, 700, 1}));
+  EXPECT_EQ(SealIds(&g, kDefaultLayout, 198, 1000), kDefaultLayout.Pack({200, 700, 1}));
   Take(&g, 200, 4095, terms);
-  EXPECT_EQ(SealIds(&g, kDefaultLayout, 200), LowestId(kDefaultLayout, 201)) << "the tick is used up";
+  EXPECT_EQ(SealIds(&g, kDefaultLayout, 200, 1000), LowestId(kDefaultLayout, 201)) << "the tick is used up";
   EXPECT_EQ(Take(&g, 150, 1, terms).outcome, Outcome::kClockBehind);
   g.open = false;
-  EXPECT_EQ(SealIds(&g, kDefaultLayout, 150), LowestId(kDefaultLayout, 201)) << "a lease later";
-  EXPECT_EQ(SealIds(&g, kDefaultLayout, 300), LowestId(kDefaultLayout, 300));
+  EXPECT_EQ(SealIds(&g, kDefaultLayout, 150, 1000), LowestId(kDefaultLayout, 201)) << "a lease later";
+  EXPECT_EQ(SealIds(&g, kDefaultLayout, 300, 1000), LowestId(kDefaultLayout, 300));
+  g.open = true;
+  EXPECT_EQ(SealIds(&g, kDefaultLayout, 150, 49), LowestId(kDefaultLayout, 150)) << "another worker id is used then";
+  EXPECT_EQ(SealIds(&g, kDefaultLayout, 150, 50), LowestId(kDefaultLayout, 201)) << "within max_lead";
+  g.open = false;
+  EXPECT_EQ(SealIds(&g, kDefaultLayout, 150, 49), LowestId(kDefaultLayout, 150)) << "... without a lease, too";
   Generator never = {};
-  EXPECT_EQ(SealIds(&never, kDefaultLayout, 300), LowestId(kDefaultLayout, 300));
-  EXPECT_EQ(SealIds(&never, kDefaultLayout, -300), 0);
+  EXPECT_EQ(SealIds(&never, kDefaultLayout, 300, 1000), LowestId(kDefaultLayout, 300));
+  EXPECT_EQ(SealIds(&never, kDefaultLayout, -300, 1000), 0);
   Generator end = Opened(kDefaultLayout, 1, kDefaultLayout.max_tick(), kDefaultLayout.max_tick() + 1);
-  EXPECT_EQ(SealIds(&end, kDefaultLayout, kDefaultLayout.max_tick() + 9), kMax);
+  EXPECT_EQ(SealIds(&end, kDefaultLayout, kDefaultLayout.max_tick() + 9, 1000), kMax);
 }
 
 TEST(SealIds, GoesOnFromWhatWasIssued) {
@@ -80,10 +99,10 @@ TEST(SealIds, GoesOnFromWhatWasIssued) {
   OpenRun open = {};
   BeginRun(&open, Take(&g, 10, 16, terms).run, 12, 1);
   EndRun(&open, &g);
-  EXPECT_EQ(SealIds(&g, kDefaultLayout, 10), kDefaultLayout.Pack({10, 1, 12}));
-  EXPECT_EQ(SealIds(&g, kDefaultLayout, 9), kDefaultLayout.Pack({10, 1, 12}));
+  EXPECT_EQ(SealIds(&g, kDefaultLayout, 10, 1000), kDefaultLayout.Pack({10, 1, 12}));
+  EXPECT_EQ(SealIds(&g, kDefaultLayout, 9, 1000), kDefaultLayout.Pack({10, 1, 12}));
   EXPECT_EQ(Take(&g, 9, 16, terms).run.sequence, 12);
-  EXPECT_EQ(SealIds(&g, kDefaultLayout, 11), LowestId(kDefaultLayout, 11));
+  EXPECT_EQ(SealIds(&g, kDefaultLayout, 11, 1000), LowestId(kDefaultLayout, 11));
 }
 
 TEST(Samples, ThinOutWithAge) {
@@ -251,7 +270,7 @@ class World {
   int64_t Seal() {
     if (broken_ == Broken::kMomentFirst) SeeMoment();
     if (broken_ != Broken::kRunOutlivesSeal) EndOpenRun();
-    const int64_t lowest = SealIds(&generator_, kNarrow, now_);
+    const int64_t lowest = SealIds(&generator_, kNarrow, now_, 3);
     Others();
     return lowest;
   }

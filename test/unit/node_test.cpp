@@ -377,6 +377,25 @@ TEST(Node, GoesOnWhereThereIsNoBetterWorker) {
   KeepPresentWorker(&never);
 }
 
+// The operator takes back a horizon of a wrong time.
+TEST(Node, GoesBackIfItIsTold) {
+  NodeState node = Holding(kNow + 5);
+  GoBack(&node);
+  EXPECT_FALSE(node.new_worker_wanted) << "nothing was wrong";
+  Step(&node, kNow - kHour);
+  node.new_worker_wanted = true;
+  Ask(&node, 2);
+  KeepPresentWorker(&node);
+  ASSERT_EQ(Shown(node), kNow + 5) << "no worker id was free";
+  EXPECT_EQ(LatestUs(node), node.clock.read.wall_us + node.policy.clock.max_bridge_us);
+  GoBack(&node);
+  EXPECT_EQ(Shown(node), kNow - kHour);
+  EXPECT_EQ(LatestUs(node), node.clock.shown_us);
+  EXPECT_TRUE(ViewForKeeper(&node, kDuration, false).lease_wanted) << "another one may be free by now";
+  ASSERT_TRUE(Put(&node, Ask(&node, 3), Granted(11, 4, kNow - kHour, kNow - kHour + 5000)).opened);
+  EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).run.tick, kNow - kHour);
+}
+
 // G9: order is given up for another worker id only if ids then follow the clock.
 TEST(Node, AsksForNoWorkerThatCannotBeUsedAtOnce) {
   for (const Tick ahead : {Tick{5}, Tick{6}}) {

@@ -7,6 +7,7 @@
 #include "pg/settings.h"
 #include "pg/state/data_directory.h"
 #include "pg/state/node_box.h"
+#include "pg/state/start_block.h"
 #include "pg/processes.h"
 
 namespace snowflake {
@@ -34,6 +35,7 @@ struct {
 struct {
   Oid extension;
   Layout layout;
+  int64_t resets;
   Sample sample;
   Xid *running;
 } last;
@@ -65,7 +67,8 @@ struct Server {
       Generator *g = &node->state.generator, others = *g;
       others.open = false;
       if (node->extension != horizon->extension) g = &others;
-      lowest = SealIds(g, horizon->layout, horizon->layout.TickAt(node->state.clock.shown_us));
+      const Layout &layout = horizon->layout;
+      lowest = SealIds(g, layout, layout.TickAt(node->state.clock.shown_us), MaxLead(node->state, layout));
       if (box != nullptr && g->open) StoreLastTick(box, Max(g->last_tick, g->sealed_tick - 1));
     });
     return lowest;
@@ -120,21 +123,28 @@ struct Server {
   }
 };
 
-// Keeps only a horizon above what was or may be reported: an older sample of the same one holds for
-// more snapshots, and what is in the black box must not be below what was reported before it.
-void SampleNode(NodeBlock *node, HorizonBlock *horizon) {
+int64_t LookForSample(NodeBlock *node, HorizonBlock *horizon, Moment *moment) {
   Assert(IsHeldExclusively(horizon->lock));  // Requires: the horizon's lock.
   Server server = {node, horizon};
   horizon->taken_us = SteadyUs();
-  Moment moment = {};
-  int64_t id = TakeSample(&server, scratch.left, &moment, &horizon->holder);
-  if (id > horizon->stored) id = horizon->stored;
-  if (id <= horizon->highest) return;
-  if (BoxSlot *box = SlotOf(node)) KeepHorizonInBox(node, *horizon, id, box);
+  return TakeSample(&server, scratch.left, moment, &horizon->holder);
+}
+
+void KeepSample(NodeBlock *node, HorizonBlock *horizon, int64_t id, const Moment &moment) {
   const int32_t place = MakeRoom(&horizon->samples, horizon->answered, horizon->taken_us);
   memcpy(SampleXids(node, place), moment.running, sizeof(Xid) * static_cast<Size>(moment.count));
   Add(&horizon->samples, {id, horizon->taken_us, moment.xmax, moment.count, place});
   NoteHighest(horizon);
+}
+
+// Keeps only a horizon above what was or may be reported: an older sample of the same one holds for
+// more snapshots, and what is in the black box must not be below what was reported before it.
+void SampleNode(NodeBlock *node, HorizonBlock *horizon) {
+  Moment moment = {};
+  const int64_t id = Min(LookForSample(node, horizon, &moment), horizon->stored);
+  if (id <= horizon->highest) return;
+  if (BoxSlot *box = SlotOf(node)) KeepHorizonInBox(node, *horizon, id, box);
+  KeepSample(node, horizon, id, moment);
 }
 
 // Whether sessions have asked for the horizon lately.
@@ -160,6 +170,7 @@ void Follow(NodeBlock *node, HorizonBlock *horizon, Oid extension, const Layout 
 int64_t HighestFor(const NodeBlock *node, HorizonBlock *horizon, const Moment &seen) {
   Assert(IsHeld(horizon->lock));  // Requires: the horizon's lock.
   const bool last_holds = last.extension == horizon->extension && last.layout == horizon->layout &&
+                          last.resets == horizon->resets &&
                           Covers({last.sample.xmax, last.running, last.sample.running}, seen);
   const int64_t before = last_holds ? last.sample.horizon : horizon->shown;
   const Samples &samples = horizon->samples;
@@ -167,7 +178,7 @@ int64_t HighestFor(const NodeBlock *node, HorizonBlock *horizon, const Moment &s
     const Sample &sample = samples.kept[i];
     const Xid *running = SampleXids(node, sample.place);
     if (!Covers({sample.xmax, running, sample.running}, seen)) continue;
-    last = {horizon->extension, horizon->layout, sample, last.running};
+    last = {horizon->extension, horizon->layout, horizon->resets, sample, last.running};
     memcpy(last.running, running, sizeof(Xid) * static_cast<Size>(sample.running));
     // Order: none among processes that raise it. Decisions by it hold the lock exclusively.
     int64_t answered = horizon->answered;
@@ -179,12 +190,13 @@ int64_t HighestFor(const NodeBlock *node, HorizonBlock *horizon, const Moment &s
 }
 
 // Of the keeper, before it takes a sample: what may be reported is in the data directory first.
-// After a step back of the clock, what was reported may be further ahead. Returns whether the limit
-// has risen.
-bool StoreAhead(NodeBlock *node) {
-  HorizonBlock *horizon = HorizonOf(node);
+// After a step back of the clock, what was reported may be further ahead. While the clock of this
+// start is in doubt, the limit stays. Returns whether it has risen.
+bool StoreLimit(NodeBlock *node, HorizonBlock *horizon) {
+  Assert(IsHeldExclusively(horizon->file_lock));  // Requires: the lock of the file.
   NodeClock clock;
   WithLock(node, LW_SHARED, [&] { clock = node->state.clock; });
+  if (!MayReportBy(clock)) return false;
   LWLockAcquire(&horizon->lock, LW_SHARED);
   const Layout layout = horizon->layout;
   KeptHorizon kept;
@@ -201,6 +213,67 @@ bool StoreAhead(NodeBlock *node) {
   if (same) horizon->stored = kept.horizon;
   LWLockRelease(&horizon->lock);
   return same;
+}
+
+bool StoreAhead(NodeBlock *node) {
+  HorizonBlock *horizon = HorizonOf(node);
+  LWLockAcquire(&horizon->file_lock, LW_EXCLUSIVE);
+  const bool risen = StoreLimit(node, horizon);
+  LWLockRelease(&horizon->file_lock);
+  return risen;
+}
+
+// What is reported, or may be after a loss of the black box.
+int64_t HighestKnown(const HorizonBlock &horizon) {
+  Assert(IsHeld(horizon.lock));  // Requires: the horizon's lock.
+  return Max(horizon.highest.load(), horizon.stored);
+}
+
+// Before the horizon is taken back: the lowest limit that is right by the present clock, a sample.
+// If a prepared transaction hides that, it is the clock's time: what is in the past stays reported.
+// Returns whether the horizon is of the future.
+bool FindRightLimit(NodeBlock *node, HorizonBlock *horizon, HorizonReset *reset, KeptHorizon *kept) {
+  Assert(IsHeldExclusively(horizon->lock));  // Requires: the horizon's lock.
+  const ClockReading reading = ReadClocks();
+  const Layout &layout = horizon->layout;
+  bool of_future = false;
+  reset->before = HighestKnown(*horizon);
+  ChangeNode(node, [&] {
+    Read(&node->state, reading);
+    reset->clock_us = LatestUs(node->state);
+    of_future = IsOfFuture(layout, reset->before, reset->clock_us);
+    if (of_future) GoBack(&node->state);
+  });
+  Moment moment = {};
+  if (of_future) {
+    const int64_t sampled = LookForSample(node, horizon, &moment);
+    reset->after = sampled > 0 ? sampled : LowestId(layout, layout.TickAt(reset->clock_us));
+    ToKeep(node, *horizon, reset->after, kept);
+    ++kept->resets;
+  }
+  return of_future;
+}
+
+// Forgets every horizon of the future, and begins with a new sample below the new limit.
+void BeginAnew(NodeBlock *node, HorizonBlock *horizon, const KeptHorizon &kept) {
+  Moment moment = {};
+  const int64_t sampled = LookForSample(node, horizon, &moment);
+  const int64_t id = sampled > 0 ? Min(sampled, kept.horizon) : kept.horizon;
+  horizon->resets = kept.resets;
+  horizon->shown = 0;
+  horizon->samples.count = 0;
+  horizon->stored = kept.horizon;
+  horizon->answered = horizon->highest = id;
+  BoxSlot *box = SlotOf(node);
+  // What the box has is shown after a crash.
+  if (sampled == 0) {
+    if (box != nullptr) EmptyHorizon(box);
+    return;
+  }
+  KeptHorizon in_box;
+  ToKeep(node, *horizon, id, &in_box);
+  if (box != nullptr) LowerHorizon(box, in_box);
+  KeepSample(node, horizon, id, moment);
 }
 
 // Whether Citus opened this session to execute a part of another node's statement. Its sessions
@@ -294,10 +367,35 @@ HorizonShown ShowHorizon(NodeBlock *node, Oid extension) {
   if (horizon->extension == extension) {
     const bool asked = horizon->asked_us != 0 || horizon->answered != 0;
     if (asked && !RecoveryInProgress()) SampleNode(node, horizon);
-    shown = {NewestHorizon(*horizon), horizon->holder, horizon->layout};
+    shown = {NewestHorizon(*horizon), HighestKnown(*horizon), horizon->holder, horizon->layout};
   }
   LWLockRelease(&horizon->lock);
   return shown;
+}
+
+HorizonReset ResetHorizon(Oid fn_oid) {
+  const Oid extension = CallersExtension(fn_oid);
+  NodeBlock *node = ThisNode(fn_oid, extension);
+  const Layout layout = DatabaseLayout(fn_oid);
+  HorizonBlock *horizon = HorizonOf(node);
+  MakeScratch();
+  HorizonReset reset = {};
+  KeptHorizon kept;
+  LWLockAcquire(&horizon->file_lock, LW_EXCLUSIVE);
+  LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
+  Follow(node, horizon, extension, layout);
+  reset.outcome = FindRightLimit(node, horizon, &reset, &kept) ? HorizonReset::kDone : HorizonReset::kNotOfFuture;
+  LWLockRelease(&horizon->lock);
+  // A crash from here on finds that what the black box has was taken back.
+  if (reset.outcome == HorizonReset::kDone && !WriteKeptHorizon(kept)) reset.outcome = HorizonReset::kNotWritten;
+  if (reset.outcome == HorizonReset::kDone) {
+    LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
+    BeginAnew(node, horizon, kept);
+    LWLockRelease(&horizon->lock);
+  }
+  LWLockRelease(&horizon->file_lock);
+  WakeKeeper(node);
+  return reset;
 }
 
 }  // namespace snowflake

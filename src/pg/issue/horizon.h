@@ -31,9 +31,19 @@ int64_t Horizon(Oid fn_oid);
 // microseconds the next is due; INT64_MAX: not before a session asks.
 int64_t SampleForAskers(NodeBlock *node);
 
+// After a wrong clock was set right, takes back a horizon of the future. What lies before the
+// present stays reported: the new horizon is that of a sample taken now.
+struct HorizonReset {
+  enum { kDone, kNotOfFuture, kNotWritten } outcome;
+  int64_t before, after;
+  int64_t clock_us;
+};
+HorizonReset ResetHorizon(Oid fn_oid);
+
 // What the view shows; horizon 0: no session has asked for it, or nothing is known yet.
 struct HorizonShown {
   int64_t horizon;
+  int64_t highest;  // that was reported, or may have been after a loss of the black box
   FirstId holder;
   Layout layout;
 };

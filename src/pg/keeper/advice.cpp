@@ -47,7 +47,7 @@ bool IsCitusWorker() {
 
 // In a transaction.
 Advised LookForAdvice(const AcquireAnswer &answer) {
-  Advised advised = {0, answer.workers_free, answer.layout.workers_per_datacenter(), NodeSlotsInUse(), nullptr};
+  Advised advised = {0, answer.workers_free, answer.layout.workers_per_datacenter(), NodeSlotsInUse(), nullptr, 0, 0};
   if (keeping.registry->is_here && (Subscribes() || IsCitusWorker())) advised.advice |= kAdviceOwnRegistry;
   if (advised.workers_free >= 0 && advised.workers_free * 10 < advised.workers) advised.advice |= kAdviceFewWorkers;
   // PostgreSQL starts one of its own, the launcher of logical replication: none is left.
@@ -79,9 +79,8 @@ bool LookSafely(const AcquireAnswer &answer, Advised *advised) {
   return error == nullptr;
 }
 
-constexpr uint32_t kEach[] = {kAdviceOwnRegistry, kAdviceFewWorkers, kAdviceFewKeepers,
-                              kAdvicePassword,    kAdviceNoBox,      kAdviceStandby,
-                              kAdviceMaskKeys};
+constexpr uint32_t kEach[] = {kAdviceOwnRegistry, kAdviceFewWorkers, kAdviceFewKeepers, kAdvicePassword, kAdviceNoBox,
+                              kAdviceStandby,     kAdviceMaskKeys,   kAdviceStart,      kAdviceFuture};
 
 struct Wording {
   const char *what, *to_do;
@@ -112,6 +111,17 @@ Wording TextOf(uint32_t bit, const Advised &advised) {
       return {
           "the file of snowflake.mask_key_file was refused: ids are masked with the keys from before, or not at all",
           "The server's log says why. Mend the file or the setting, and reload the configuration."};
+    case kAdviceStart:
+      return {psprintf("the clock is in doubt: when the server was started, it was far ahead of the last sign of life, "
+                       "%s; snowflake_horizon() does not rise until the clock has kept its time for %lld minutes",
+                       Time(advised.sign_us), Long(kHoldUs / 60 / USECS_PER_SEC)),
+              "If the clock is right, call snowflake_confirm_clock(). Otherwise set it right."};
+    case kAdviceFuture:
+      return {psprintf("the horizon is of the future, %s: the clock was wrong, and rows with ids below the horizon are "
+                       "refused or missed",
+                       Time(advised.horizon_us)),
+              "When the clock is right, call snowflake_reset_horizon(). Then give the rows that snowflake_check() "
+              "lists as of the future new ids, and reset their readers."};
     default:
       return {psprintf("%d databases of this server issue ids, and there are %d background workers", advised.databases,
                        max_worker_processes),

@@ -13,6 +13,8 @@ struct Advised {
   int64_t workers;
   int databases;        // that issue ids
   const char *standby;  // what the registry's error says
+  int64_t sign_us;      // the last sign of life before this start
+  int64_t horizon_us;   // the time of the horizon
 };
 
 // After a lease or, with an answer that counts no worker ids, a first range was acquired. A failure

@@ -2,6 +2,7 @@
 //
 // Every transaction runs in a security-restricted operation: the protocol itself enters the
 // security context of the tables' owner, and this one is for what only happens at commit.
+#include "core/start.h"
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/keeper/registry.h"
@@ -121,6 +122,21 @@ int64_t LocalWorkersFree(Oid extension, const Layout &layout) {
   int64_t free = -1;
   AskHere(extension, kOptional, [&] { free = ProtocolWorkersFree(extension, layout, settings.datacenter); });
   return free;
+}
+
+int64_t LocalSignOfLife(Oid extension, const Layout &layout, int64_t now_us) {
+  int64_t newest = kNoWatermark;
+  AskHere(extension, kOptional, [&] {
+    const Tables tables = FindTables(extension);
+    AsOwner(tables, [&] {
+      Execute(tables,
+              "SELECT coalesce(max(t), $2) FROM (SELECT last_tick AS t FROM snowflake_watermark UNION ALL SELECT "
+              "window_end FROM snowflake_registry) s WHERE t <= $1",
+              Int8(layout.TickAt(now_us)), Int8(kNoWatermark));
+      newest = Int8Result(0, 1);
+    });
+  });
+  return newest == kNoWatermark ? kNoSign : layout.UnixUsAt(newest);
 }
 
 Oid FindExtension() {

@@ -16,6 +16,7 @@
 #include "pg/keeper/registry.h"
 #include "pg/report.h"
 #include "pg/state/data_directory.h"
+#include "pg/state/start_block.h"
 #include "pg/catalogs.h"
 #include "pg/processes.h"
 
@@ -44,6 +45,7 @@ struct Process {
   int64_t next_watch_us;
   bool catalogs_changed;  // since they were last read
   bool leaving;
+  bool looked_for_signs;  // of life before this start of the server
   bool marked_clean;
   bool moving;       // snowflake.registry names another registry, which is probed
   bool probed;       // ... and has answered: the old one is left
@@ -170,6 +172,21 @@ void WatchDatabase(int64_t now_us) {
     ChangeNode(keeping.node, [] { ForgetExtension(&keeping.node->state); });
     Leave("the extension is gone");
   }
+}
+
+// Recovery and the registry may have newer signs of life than a start of the server can read.
+// Before the first exchange, because that writes by a clock that may be wrong.
+void LookForSigns() {
+  NodeBlock *node = keeping.node;
+  if (self.looked_for_signs || !OidIsValid(keeping.target.extension) || RecoveryInProgress()) return;
+  self.looked_for_signs = true;
+  bool exchanged = false;
+  WithLock(node, LW_SHARED, [&] { exchanged = node->exchanges.answered > 0; });
+  if (exchanged || !IsSignWanted()) return;
+  if (const TimestampTz replayed = GetLatestXTime()) NoteSignOfLife(UnixUsFromTimestamp(replayed));
+  if (!keeping.registry->is_here) return;
+  const Layout layout = LocalLayout(keeping.target.extension);
+  NoteSignOfLife(LocalSignOfLife(keeping.target.extension, layout, NowUnixUs()));
 }
 
 int32_t Spread() { return static_cast<int32_t>(pg_prng_uint64_range(&pg_global_prng_state, 0, 999)); }
@@ -371,6 +388,7 @@ bool Step() {
     EndMove();
     return true;
   }
+  if (!view.moving) LookForSigns();
   TellClockEvents();
   const int64_t sample_in_us = SampleForAskers(keeping.node);
   const bool sampling = !self.leaving && sample_in_us < PG_INT64_MAX;

@@ -1,4 +1,5 @@
 // The trigger snowflake_claim(): rows of tables that are read below the horizon.
+#include "core/horizon.h"
 #include "pg/database_layout.h"
 #include "pg/issue/claim.h"
 #include "pg/report.h"
@@ -78,7 +79,9 @@ AttrNumber ClaimedColumn(FunctionCallInfo fcinfo, const TriggerData *trigger) {
                            "below it would miss this row.",
                            Long(claimed.horizon), Time(layout.UnixUsAt(layout.Unpack(claimed.horizon).tick)))
                : errdetail("No horizon is below 0, so readers would miss this row."),
-           claimed.own
+           IsOfFuture(layout, claimed.horizon, NowUnixUs())
+               ? errhint("The clock was wrong. When it is right, a superuser can call snowflake_reset_horizon().")
+           : claimed.own
                ? errhint("The clock stepped back, and ids are smaller than before. Insert the row when the clock has "
                          "passed the time of the horizon.")
                : errhint("Let the transaction that inserts the row request its id, for example by the column's "

@@ -83,6 +83,8 @@ const char *StateText(const NodeBlock *node, const NodeShot &shot) {
   return shot.state.lease_wanted || keeps ? "no lease" : "idle";
 }
 
+int64_t TimeOf(const Layout &layout, int64_t id) { return layout.UnixUsAt(layout.Unpack(id).tick); }
+
 Datum Positive(int64_t us) { return IntervalDatum(Max(us, int64_t{0})); }
 
 void AddLease(StatusRow *row, const NodeBlock *node, const NodeShot &shot, int64_t now_us) {
@@ -129,7 +131,17 @@ void AddExchanges(StatusRow *row, const NodeShot &shot) {
   row->Add(TimeDatum(error.at_us), failed);
 }
 
-void AddOutlook(StatusRow *row, Oid fn_oid, const NodeBlock *node, const NodeShot &shot) {
+// Advice that is found when it is shown.
+uint32_t AdviceNow(const NodeShot &shot, const HorizonShown &horizon, bool has_box, bool standby, bool doubted) {
+  uint32_t advice = shot.advice;
+  if (!has_box) advice |= kAdviceNoBox;
+  if (standby) advice |= kAdviceStandby;
+  if (doubted) advice |= kAdviceStart;
+  if (IsOfFuture(horizon.layout, horizon.highest, LatestUs(shot.state))) advice |= kAdviceFuture;
+  return advice;
+}
+
+void AddOutlook(StatusRow *row, Oid fn_oid, const NodeBlock *node, const NodeShot &shot, const HorizonShown &horizon) {
   const Generator &g = shot.state.generator;
   const int64_t workers = g.layout.workers_per_datacenter(), free = shot.state.workers_free;
   const bool counted = g.lease.lease_id != 0 && free >= 0;
@@ -141,17 +153,19 @@ void AddOutlook(StatusRow *row, Oid fn_oid, const NodeBlock *node, const NodeSho
   const bool has_box = HasSharedMemory() && HasBox();
   const RegistryError *waits = shot.error.standby ? &shot.error : &shot.ranges_error;
   const char *standby = waits->standby ? WhatRegistrySaid(*waits) : nullptr;
-  const uint32_t found = (has_box ? 0u : uint32_t{kAdviceNoBox}) | (standby != nullptr ? uint32_t{kAdviceStandby} : 0u);
-  uint32_t advice = node == nullptr ? 0 : shot.advice | found;
+  const StartClock start = node == nullptr ? StartClock{} : ReadStart(shot.state.clock.read);
+  uint32_t advice = node == nullptr ? 0 : AdviceNow(shot, horizon, has_box, standby != nullptr, start.doubted);
   if (MaskKeysAreRefused()) advice |= kAdviceMaskKeys;
   const int databases = (advice & kAdviceFewKeepers) != 0 ? NodeSlotsInUse() : 0;
-  const char *text = advice == 0 ? "" : AdviceText({advice, free, workers, databases, standby});
+  const int64_t horizon_us = (advice & kAdviceFuture) != 0 ? TimeOf(horizon.layout, horizon.highest) : 0;
+  const char *text =
+      advice == 0 ? "" : AdviceText({advice, free, workers, databases, standby, start.sign_us, horizon_us});
   row->Add(CStringGetTextDatum(text), advice != 0);
   row->Add(BoolGetDatum(has_box), HasSharedMemory());
 }
 
 void AddHorizon(StatusRow *row, const HorizonShown &shown, int64_t now_us) {
-  const auto time_of = [&](int64_t id) { return shown.layout.UnixUsAt(shown.layout.Unpack(id).tick); };
+  const auto time_of = [&](int64_t id) { return TimeOf(shown.layout, id); };
   const FirstId &holder = shown.holder;
   row->Add(Int64GetDatum(shown.horizon), shown.horizon != 0);
   row->Add(Positive(now_us - time_of(shown.horizon)), shown.horizon != 0);
@@ -177,7 +191,7 @@ SNOWFLAKE_FUNCTION(snowflake_get_status) {
   AddLease(&row, node, shot, now_us);
   AddCounters(&row, shot.counters);
   AddExchanges(&row, shot);
-  AddOutlook(&row, fcinfo->flinfo->fn_oid, node, shot);
+  AddOutlook(&row, fcinfo->flinfo->fn_oid, node, shot, shown);
   AddHorizon(&row, shown, now_us);
   Assert(row.count == lengthof(row.values));
   return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), row.values, row.nulls));

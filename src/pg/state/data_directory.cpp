@@ -13,6 +13,8 @@ namespace snowflake {
 namespace {
 constexpr const char *kIssuers = "snowflake.databases";
 constexpr const char *kHorizons = "snowflake.horizons";
+constexpr const char *kDoubt = "snowflake.doubt";
+constexpr const char *kNewDoubt = "snowflake.doubt.new";
 
 struct FileName {
   char path[MAXPGPATH];
@@ -25,12 +27,16 @@ FileName DatabaseFile(const char *folder, Oid database, const char *suffix = "")
   return file;
 }
 
+int OpenFile(const char *path) {
+  return open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, static_cast<mode_t>(pg_file_create_mode));
+}
+
 // Opens such a file to be written anew, and makes a missing folder; below 0: failed, see errno. A
 // folder that a loss of power could undo is removed at once, so that the next call makes it.
 int OpenDatabaseFile(const char *folder, const FileName &file) {
   if (mkdir(folder, static_cast<mode_t>(pg_dir_create_mode)) == 0 && fsync_fname_ext(".", true, true, DEBUG1) != 0)
     rmdir(folder);
-  return open(file.path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, static_cast<mode_t>(pg_file_create_mode));
+  return OpenFile(file.path);
 }
 
 // InvalidOid: it is no such file.
@@ -75,22 +81,29 @@ bool HasFiles(Oid database) {
   return found;
 }
 
+template <typename Kept>
 struct Record {
   uint64_t seal;
-  KeptHorizon kept;
+  Kept kept;
 };
 
-bool ReadRecord(const FileName &file, Record *record) {
-  const int fd = open(file.path, O_RDONLY | O_CLOEXEC);
+template <typename Kept>
+bool ReadRecord(const char *path, Record<Kept> *record) {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
   const bool whole = read(fd, record, sizeof(*record)) == sizeof(*record) && record->seal == SealOf(record->kept);
   close(fd);
   return whole;
 }
 
-bool WriteRecord(const FileName &file, const Record &record) {
-  const int fd = OpenDatabaseFile(kHorizons, file);
+// `kept` has no padding that is not zero.
+template <typename Kept>
+bool WriteRecord(int fd, const Kept &kept) {
   if (fd < 0) return false;
+  Record<Kept> record;
+  memset(static_cast<void *>(&record), 0, sizeof(record));
+  memcpy(static_cast<void *>(&record.kept), &kept, sizeof(kept));
+  record.seal = SealOf(record.kept);
   errno = 0;
   const bool written = write(fd, &record, sizeof(record)) == sizeof(record);
   const int saved_errno = errno == 0 ? ENOSPC : errno;
@@ -134,12 +147,12 @@ void ForgetIssuer(Oid database) {
   rmdir(kIssuers);  // only if it is empty
 }
 
-void ForEachKeptHorizon(void (*restore)(const KeptHorizon &kept)) {
+void ForEachKeptHorizon(void (*visit)(const KeptHorizon &kept)) {
   ForEachDatabaseFile(kHorizons, [&](Oid database) {
-    Record record;
+    Record<KeptHorizon> record;
     const FileName file = DatabaseFile(kHorizons, database), next = DatabaseFile(kHorizons, database, ".new");
     if (HasFiles(database)) {
-      if (ReadRecord(file, &record)) restore(record.kept);
+      if (ReadRecord(file.path, &record)) visit(record.kept);
     } else {
       unlink(file.path);
       unlink(next.path);
@@ -150,17 +163,29 @@ void ForEachKeptHorizon(void (*restore)(const KeptHorizon &kept)) {
 
 bool WriteKeptHorizon(const KeptHorizon &kept) {
   static bool logged = false;
-  Record record;
-  memset(static_cast<void *>(&record), 0, sizeof(record));
-  memcpy(static_cast<void *>(&record.kept), &kept, sizeof(kept));
-  record.seal = SealOf(record.kept);
   const FileName file = DatabaseFile(kHorizons, MyDatabaseId), next = DatabaseFile(kHorizons, MyDatabaseId, ".new");
-  const bool written = WriteRecord(next, record) && durable_rename(next.path, file.path, DEBUG1) == 0;
+  const bool written =
+      WriteRecord(OpenDatabaseFile(kHorizons, next), kept) && durable_rename(next.path, file.path, DEBUG1) == 0;
   if (!written && !logged)
     ereport(WARNING, (errcode_for_file_access(), errmsg("could not write file \"%s\": %m", file.path),
                       errdetail("The horizon of ids does not rise until this file is written.")));
   logged = !written;
   return written;
 }
+
+bool ReadDoubt(int64_t *sign_us) {
+  Record<int64_t> record = {};
+  if (!ReadRecord(kDoubt, &record)) return false;
+  *sign_us = record.kept;
+  return true;
+}
+
+void WriteDoubt(int64_t sign_us) {
+  if (!WriteRecord(OpenFile(kNewDoubt), sign_us) || durable_rename(kNewDoubt, kDoubt, DEBUG1) != 0)
+    ereport(WARNING, (errcode_for_file_access(), errmsg("could not write file \"%s\": %m", kDoubt),
+                      errdetail("If the server is restarted, the clock is no longer in doubt.")));
+}
+
+void ForgetDoubt() { durable_unlink(kDoubt, DEBUG1); }
 
 }  // namespace snowflake

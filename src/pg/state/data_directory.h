@@ -1,5 +1,5 @@
-// Files of the data directory for the next start of the server: one for each database, with its OID
-// as its name, in a folder for each purpose.
+// Files of the data directory for the next start of the server. Of the first two kinds there is one
+// for each database, with its OID as its name, in a folder for each kind.
 //
 // 1. snowflake.databases has an empty file for each database that issued ids. It is a hint: a
 //    missing file delays the first call until a keeper has started, a wrong one starts a keeper
@@ -9,9 +9,11 @@
 //    database issued nothing. The folder goes with the last file.
 // 2. snowflake.horizons has a file for each database whose horizon was requested, which is needed
 //    if the black box is lost: a limit, some seconds ahead of the node's clock. No horizon above it
-//    is reported. Only the database's keeper writes it, and syncs it to disk. In a copy of the data
-//    directory it does no harm: that node's clock begins no further ahead. The next start removes
-//    those of dropped databases.
+//    is reported. It is written under the horizon's `file_lock`, by the database's keeper or to
+//    take the horizon back, and synced to disk. In a copy of the data directory it does no harm:
+//    that node's clock begins no further ahead. The next start removes those of dropped databases.
+// 3. snowflake.doubt exists while the clock of a start is in doubt (start_block.h), and has the
+//    last sign of life before that: later ones may have been written by the doubtful clock.
 #pragma once
 
 #include "core/box.h"
@@ -26,10 +28,16 @@ void NoteIssuer(Oid database);
 void ForgetIssuer(Oid database);
 
 // Horizons; skips files that are not whole.
-void ForEachKeptHorizon(void (*restore)(const KeptHorizon &kept));
+void ForEachKeptHorizon(void (*visit)(const KeptHorizon &kept));
 
 // Of this database; the padding of `kept` is zero. False: it is not written. The first of several
 // failures is logged.
 bool WriteKeptHorizon(const KeptHorizon &kept);
+
+// The last sign of life, in Unix microseconds. False: no clock was in doubt. A failure to write it
+// is a WARNING.
+bool ReadDoubt(int64_t *sign_us);
+void WriteDoubt(int64_t sign_us);
+void ForgetDoubt();
 
 }  // namespace snowflake

@@ -36,7 +36,10 @@ void MakeHorizons(void *memory, int node_slots, int tranche) {
   Horizons *made = static_cast<Horizons *>(memory);
   made->node_slots = node_slots;
   made->transaction_slots = MostTransactions();
-  for (int i = 0; i < node_slots; ++i) LWLockInitialize(&made->at[i].lock, tranche);
+  for (int i = 0; i < node_slots; ++i) {
+    LWLockInitialize(&made->at[i].lock, tranche);
+    LWLockInitialize(&made->at[i].file_lock, tranche);
+  }
 }
 
 void UseHorizons(void *memory) { horizons = static_cast<Horizons *>(memory); }
@@ -52,7 +55,8 @@ Xid *SampleXids(const NodeBlock *node, int32_t number) {
 
 void FreeHorizon(HorizonBlock *horizon) {
   Assert(IsHeldExclusively(*SlotsLock()));  // Requires: the lock of the slots.
-  memset(reinterpret_cast<char *>(horizon) + sizeof(horizon->lock), 0, sizeof(*horizon) - sizeof(horizon->lock));
+  constexpr Size locks = offsetof(HorizonBlock, extension);
+  memset(reinterpret_cast<char *>(horizon) + locks, 0, sizeof(*horizon) - locks);
 }
 
 int64_t NewestHorizon(const HorizonBlock &horizon) {
@@ -72,6 +76,7 @@ void ToKeep(const NodeBlock *node, const HorizonBlock &horizon, int64_t id, Kept
   kept->database = node->database;
   kept->extension = horizon.extension;
   kept->layout = horizon.layout;
+  kept->resets = horizon.resets;
   kept->horizon = id;
 }
 

@@ -2,12 +2,16 @@
 // ids, of which samples are made.
 //
 // 1. Node and horizon have the same number.
-// 2. `answered` does not fall, nor `highest` below it, while extension and layout stay.
+// 2. `answered` does not fall, nor `highest` below it, while extension, layout and `resets` stay.
 // 3. Nothing above `stored` is reported.
+// 4. An operator may take the horizon back (issue/horizon.h). That counts `resets` up, and what
+//    memory, the black box or the data directory have of an earlier number does not count.
 //
-// Locking: a horizon's lock guards all of HorizonBlock but the two atomics, the xids of its
-// samples, and what the black box has of the horizon. It is taken before the node's lock, never
-// after. The slots of transactions have no lock: core/horizon.h says who writes to them.
+// Locking: `file_lock` is held while the limit in the data directory is written and put into
+// `stored`. It is taken before the horizon's lock. A horizon's lock guards all of HorizonBlock but
+// the two atomics, the xids of its samples, and what the black box has of the horizon. It is taken
+// before the node's lock, never after. The slots of transactions have no lock: core/horizon.h says
+// who writes to them.
 #pragma once
 
 #include "core/box.h"
@@ -18,6 +22,7 @@ namespace snowflake {
 // A node's horizon.
 struct alignas(128) HorizonBlock {
   LWLock lock;
+  LWLock file_lock;
   Oid extension;  // whose ids the samples are of, ...
   Layout layout;  // ... and in which layout
   int64_t shown;  // before the restart: it holds for every snapshot since
@@ -28,6 +33,7 @@ struct alignas(128) HorizonBlock {
   int64_t taken_us;               // ... and when that was, by the monotonic clock
   int64_t asked_us;               // when the horizon was last requested; 0: never
   int64_t stored;                 // the limit of reports that the data directory has; 0: none
+  int64_t resets;
 };
 
 // Memory for the horizons of so many nodes, with the slots of all transactions that can be in

@@ -52,7 +52,7 @@ inline void SetMessage(RegistryError *error, const char *message) {
   strlcpy(error->message, message, static_cast<size_t>(pg_mbcliplen(message, length, sizeof(error->message) - 1)) + 1);
 }
 
-// Advice to the operator while ids flow: bits of NodeBlock::advice, but the last three, which are
+// Advice to the operator while ids flow: bits of NodeBlock::advice, but the last five, which are
 // found when they are shown.
 enum Advice : uint32_t {
   kAdviceOwnRegistry = 1,  // other servers' rows come here, but they have another registry
@@ -62,6 +62,8 @@ enum Advice : uint32_t {
   kAdviceNoBox = 16,       // the server has no black box
   kAdviceStandby = 32,     // the registry's commits wait for a synchronous standby
   kAdviceMaskKeys = 64,    // the file of the keys that mask ids was refused
+  kAdviceStart = 128,      // the clock of this start of the server is in doubt
+  kAdviceFuture = 256,     // the horizon is of a wrong clock
 };
 
 // A node. Aligned to two cache lines, so that neighbours do not share one.

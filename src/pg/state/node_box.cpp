@@ -3,10 +3,24 @@
 
 #include "pg/settings.h"
 #include "pg/state/data_directory.h"
+#include "pg/state/start_block.h"
 
 namespace snowflake {
 namespace {
 BoxState *shared = nullptr;
+
+// While a block is made.
+ClockReading made_at;
+int64_t newest_sign_us;
+
+// What is ahead of the clock is of a wrong time.
+void FindSign(int64_t us) {
+  if (us <= made_at.wall_us) newest_sign_us = Max(newest_sign_us, us);
+}
+
+void FindSignOfHorizon(const KeptHorizon &kept) {
+  if (kept.horizon > 0) FindSign(kept.layout.UnixUsAt(kept.layout.Unpack(kept.horizon).tick));
+}
 
 // No other process has the block yet. If a changed box has a node twice, only the first is used.
 bool RestoreNode(int number, const Kept &kept) {
@@ -19,6 +33,7 @@ bool RestoreNode(int number, const Kept &kept) {
   node->extension = kept.extension;
   node->recovered = true;
   node->state = kept.state;
+  if (kept.state.clock.read.steady_us != 0) FindSign(kept.state.clock.read.wall_us);
   Resume(&node->state, ReadClocks(), ConfiguredPolicy());
   node->registry = kept.registry;
   memcpy(node->node_name, kept.node_name, sizeof(node->node_name));
@@ -35,6 +50,7 @@ bool RestoreHorizon(int number, const KeptHorizon &kept) {
   HorizonBlock *horizon = HorizonOf(node);
   horizon->extension = kept.extension;
   horizon->layout = kept.layout;
+  horizon->resets = kept.resets;
   horizon->answered = horizon->highest = kept.horizon;
   if (!node->recovered && kept.horizon > 0) RecoverHorizon(&node->state, kept.layout, kept.horizon, ReadClocks());
   return true;
@@ -48,10 +64,12 @@ bool Restore(int number) {
   const bool is_used = Load(*slot, &kept) && RestoreNode(number, kept);
   if (!is_used) Empty(slot);
   KeptHorizon horizon = {};
-  if (LoadHorizon(*slot, &horizon) && RestoreHorizon(number, horizon))
+  if (LoadHorizon(*slot, &horizon) && RestoreHorizon(number, horizon)) {
     HorizonOf(NodeAt(number))->shown = horizon.horizon;
-  else
+    FindSignOfHorizon(horizon);
+  } else {
     EmptyHorizon(slot);
+  }
   return is_used && kept.state.generator.open;
 }
 
@@ -65,13 +83,20 @@ void RestoreFromDirectory(const KeptHorizon &kept) {
   }
   if (number < 0) return;
   HorizonBlock *horizon = HorizonOf(NodeAt(number));
+  // A crash came between the two: the box has what was taken back.
+  if (horizon->resets < kept.resets) {
+    horizon->answered = horizon->shown = 0;
+    if (BoxSlot *slot = shared->id != 0 ? SlotOf(number) : nullptr) EmptyHorizon(slot);
+  }
   // What was reported is below the limit, and what was issued, below the clock. Neither is shown,
-  // because a transaction that was prepared may have ids below it.
+  // because a transaction that was prepared may have ids below it. A clock in doubt says nothing.
+  const bool doubted = IsStartDoubted();
   if (horizon->answered == 0 && RestoreHorizon(number, kept)) {
     const int64_t now = LowestId(kept.layout, kept.layout.TickAt(NowUnixUs()));
-    horizon->answered = horizon->highest = Max(kept.horizon, now);
+    horizon->answered = horizon->highest = Max(kept.horizon, doubted ? 0 : now);
   }
-  horizon->stored = kept.horizon;
+  // An older file is one that was put back.
+  if (horizon->resets == kept.resets) horizon->stored = doubted ? horizon->highest.load() : kept.horizon;
 }
 
 }  // namespace
@@ -79,12 +104,16 @@ void RestoreFromDirectory(const KeptHorizon &kept) {
 void RestoreNodes(BoxState *state, const char *block) {
   shared = state;
   shared->id = OpenBlackBox(block, NodeSlots());
+  made_at = ReadClocks();
+  newest_sign_us = kNoSign;
   int leases = 0;
   for (int i = 0; i < NodeSlots() && shared->id != 0; ++i) leases += Restore(i);
   if (leases > 0)
     ereport(LogLevel(LOG), (errmsg_plural("snowflake: %d database continues with its previous lease",
                                           "snowflake: %d databases continue with their previous leases",
                                           static_cast<unsigned long>(leases), leases)));
+  ForEachKeptHorizon(FindSignOfHorizon);
+  CompareStart(made_at, newest_sign_us);
   ForEachKeptHorizon(RestoreFromDirectory);
 }
 

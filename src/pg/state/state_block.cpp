@@ -13,20 +13,21 @@ struct alignas(128) StateBlock {
   int node_slots;
   int segment_slots;
   BoxState box;
+  StartBlock start;
   // Then the nodes, the segments and the horizons.
 };
 
 // A library with another layout of the block counts this up. Sessions of the old library go on with
 // their own block, lease and keeper, so nothing is issued twice.
-constexpr const char *kMemoryName = "snowflake 2";
+constexpr const char *kMemoryName = "snowflake 3";
 constexpr int kNamedSlots = 64;
 
 // Locks and pointers have other sizes on other processors, and 32-bit x86 aligns int64_t to 4
 // bytes. All the rest has the same size everywhere.
-static_assert(MAXIMUM_ALIGNOF != 8 ||
-                  (offsetof(NodeBlock, changed) == sizeof(LWLock) + 2 * sizeof(Latch *) + 2536 &&
-                   offsetof(SegmentSlot, used_us) == MAXALIGN(sizeof(slock_t)) + 384 &&
-                   offsetof(HorizonBlock, stored) == sizeof(LWLock) + 632 && offsetof(HorizonSlot, of_worker) == 24),
+static_assert(MAXIMUM_ALIGNOF != 8 || (offsetof(NodeBlock, changed) == sizeof(LWLock) + 2 * sizeof(Latch *) + 2536 &&
+                                       offsetof(SegmentSlot, used_us) == MAXALIGN(sizeof(slock_t)) + 384 &&
+                                       offsetof(HorizonBlock, resets) == 2 * sizeof(LWLock) + 640 &&
+                                       offsetof(HorizonSlot, of_worker) == 24),
               "the block is laid out otherwise: count kMemoryName up, then say the new size here");
 
 StateBlock *state = nullptr;
@@ -55,6 +56,7 @@ void UseParts(StateBlock *block) {
   UseNodes(NodesOf(block));
   UseSegments(SegmentsOf(block));
   UseHorizons(HorizonsOf(block));
+  UseStart(&block->start);
   RegisterTranche(block->tranche, "snowflake");
 }
 
@@ -66,6 +68,7 @@ void FillBlock(StateBlock *block, int node_slots, int segment_slots) {
   MakeNodes(NodesOf(block), node_slots, block->tranche);
   MakeSegments(SegmentsOf(block), segment_slots);
   MakeHorizons(HorizonsOf(block), node_slots, block->tranche);
+  MakeStart(&block->start, block->tranche);
   UseParts(block);
   RestoreNodes(&block->box, kMemoryName);
 }

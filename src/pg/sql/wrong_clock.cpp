@@ -1,0 +1,51 @@
+// What an operator says about the clock: snowflake_confirm_clock() that it is right although the
+// server was off for long; snowflake_reset_horizon() that it was wrong. COMMENT ON has results and
+// errors.
+#include "pg/database_layout.h"
+#include "pg/issue/horizon.h"
+#include "pg/issue/launch.h"
+#include "pg/report.h"
+#include "pg/rows.h"
+#include "pg/state/data_directory.h"
+#include "pg/state/state_block.h"
+#include "pg/processes.h"
+
+namespace snowflake {
+namespace {
+[[noreturn]] void ReportNotOfFuture(const HorizonReset &reset, const Layout &layout) {
+  ereport(ERROR,
+          (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the horizon is not of the future"),
+           reset.before == 0 ? errdetail("No horizon was reported.")
+                             : errdetail("It is at most %s, and the clock shows %s.",
+                                         Time(layout.UnixUsAt(layout.Unpack(reset.before).tick)), Time(reset.clock_us)),
+           errhint("A horizon is taken back only after a clock that was wrong was set right. If it is ahead of the "
+                   "clock by less than %lld s, wait.",
+                   Long(kFutureUs / USECS_PER_SEC))));
+}
+
+}  // namespace
+
+SNOWFLAKE_FUNCTION(snowflake_confirm_clock) {
+  if (!HasSharedMemory() || !ConfirmStart(ReadClocks())) PG_RETURN_BOOL(false);
+  if (NodeBlock *node = FindNode(MyDatabaseId)) WakeKeeper(node);
+  PG_RETURN_BOOL(true);
+}
+
+SNOWFLAKE_FUNCTION(snowflake_reset_horizon) {
+  if (RecoveryInProgress())
+    ereport(ERROR, (errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION), errmsg("cannot take the horizon back during recovery"),
+                    errdetail("A standby reports no horizon."), errhint("Call the function on the primary.")));
+  const HorizonReset reset = ResetHorizon(fcinfo->flinfo->fn_oid);
+  if (reset.outcome == HorizonReset::kNotOfFuture) ReportNotOfFuture(reset, DatabaseLayout(fcinfo->flinfo->fn_oid));
+  if (reset.outcome == HorizonReset::kNotWritten)
+    ereport(ERROR, (errcode(ERRCODE_IO_ERROR), errmsg("could not take the horizon back"),
+                    errdetail("The file in \"snowflake.horizons\" could not be written, so nothing was changed."),
+                    errhint("The server's log says why.")));
+  ereport(LOG_SERVER_ONLY,
+          (errmsg("snowflake: the horizon was taken back from %lld to %lld", Long(reset.before), Long(reset.after))));
+  Datum values[] = {Int64GetDatum(reset.before), Int64GetDatum(reset.after)};
+  bool nulls[lengthof(values)] = {};
+  return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls));
+}
+
+}  // namespace snowflake

@@ -1,0 +1,111 @@
+# If the server is started with a wrong clock, no horizon of the wrong time is reported for ten
+# minutes, so nothing is left of it when the clock is right again. A server that was off for three
+# days with a right clock reports no higher horizon for ten minutes, unless a call confirms its clock,
+# the registry has a newer sign of life, or max_leap is 0.
+use strict;
+use warnings;
+
+use lib 'test/perl';
+use Pages;
+use PostgreSQL::Test::Utils;
+use SnowflakeTest;
+use Test::More;
+
+my $day = 86400;
+my $server = new_server('node', clock => 1, patient => 1, conf => "log_statement = none\nautovacuum = off\ncheckpoint_timeout = 1d\n");
+start_server($server);
+sub value { return $server->safe_psql('postgres', $_[0]); }
+sub block { return block_of('doc/horizon.md', $_[0], 'sql'); }
+value(block('CREATE TABLE outbox '));
+sub insert { return ($server->psql('postgres', q{INSERT INTO outbox (payload) VALUES (gen_random_uuid())}))[2]; }
+sub horizon { return value('SELECT snowflake_horizon()'); }
+sub advice { return value('SELECT coalesce(advice, \'\') FROM snowflake_status'); }
+my $newest = 'SELECT coalesce(max(id), 0) FROM outbox';
+sub rises { my ($what) = @_; my $id = value($newest); return ok(wait_until('the horizon', sub { horizon() > $id }), $what) || die "it does not rise\n"; }
+my $doubt = $server->data_dir . '/snowflake.doubt';
+
+# Starts the server again when its clocks have been set; the log from there on.
+sub restart
+{
+	my ($mode, $set) = @_;
+	$server->stop($mode);
+	my $from = -s $server->logfile;
+	$set->();
+	start_server($server);
+	return sub { slurp_file($server->logfile, $from) };
+}
+
+# Whether the horizon has stood still for two limits of the keeper.
+sub stands
+{
+	my ($highest, $what) = @_;
+	my @higher = grep { $_ > $highest } map { select undef, undef, undef, 0.5; horizon() } 1 .. 5;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	return is(scalar(@higher), 0, $what);
+}
+
+insert();
+rises('readers poll');
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Less than ten minutes
+# ---------------------------------------------------------------------------------------------------------------------
+
+my $log = restart('fast', sub { move_clock($server, 400 * $day) });
+my $limit = value("SELECT snowflake_id_at(now() - interval '399 days')");
+like($log->(), qr/(?:WARNING|LOG):  snowflake: the clock shows .*, 400\.0 days after the last sign of life/, 'a start 400 days later is told');
+like(advice(), qr/^the clock is in doubt: .* snowflake_confirm_clock\(\)/, '... and advised');
+is(insert(), '', 'ids are issued');
+is(value("SELECT max(id) > snowflake_id_at(now() - interval '1 day') FROM outbox"), 't', '... of that time');
+stands($limit, '... and no horizon of that time is reported');
+restart('immediate', sub { lose_box($server) if -d '/dev/shm' });
+stands($limit, '... nor after a crash without a black box');
+restart('fast', sub { });
+stands($limit, '... nor after a restart, although a checkpoint was written meanwhile');
+ok(-e $doubt, 'a file keeps the doubt');
+move_clock($server, 0);
+ok(wait_until('the advice', sub { advice() !~ /in doubt/ }), 'when the clock is right again, it is not in doubt');
+is(advice(), '', '... and all is well') or die "it is not\n";
+is(insert(), '', '... and rows are accepted') or die "they are not\n";
+ok(wait_until('the horizon', sub { horizon() > value("$newest WHERE id < $limit") }), '... and the horizon rises above them');
+ok(!-e $doubt, '... and nothing is left of the doubt');
+is((query_error($server, 'postgres', 'SELECT snowflake_reset_horizon()'))[0], '55000', 'no horizon is to be taken back');
+value(block('2\. if there are rows'));
+is(value("SELECT count(*) FROM snowflake_check('outbox', 'id')"), '0', 'the row of the wrong time gets a new id');
+rises('... below the horizon');
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Off for three days
+# ---------------------------------------------------------------------------------------------------------------------
+
+restart('fast', sub { let_pass($server, 3 * $day) });
+$limit = value("SELECT snowflake_id_at(now() - interval '1 day')");
+insert();
+stands($limit, 'after three days no horizon is reported');
+let_pass($server, 590);
+stands($limit, '... for ten minutes');
+let_pass($server, 10);
+rises('... and then it is');
+$log = restart('fast', sub { let_pass($server, 3 * $day) });
+insert();
+is(value(block('confirm_clock')), 't', 'the call that ends the wait');
+rises('... for the horizon');
+is(value(block('confirm_clock')), 'f', 'nothing to confirm');
+like($log->(), qr/LOG:  snowflake: the clock is not in doubt any more/, 'the log has it');
+
+# A crash, whose last checkpoint and horizon are older than a day, while the registry is not.
+let_pass($server, 1.5 * $day);
+insert();
+ok(wait_until('an extension', sub { value('SELECT window_start > now() - interval \'1 day\' OR window_end > now() FROM snowflake_status') eq 't' }), 'the registry extends');
+$log = restart('immediate', sub { let_pass($server, 60); lose_box($server) if -d '/dev/shm'; unlink glob $server->data_dir . '/snowflake.horizons/*' });
+like($log->(), qr/last sign of life/, 'an old checkpoint');
+insert();
+rises('... but the registry has a newer sign of life');
+
+value('ALTER SYSTEM SET snowflake.max_leap = 0');
+unlike(restart('fast', sub { let_pass($server, 3 * $day) })->(), qr/last sign of life/, 'max_leap = 0');
+insert();
+rises('... doubts no clock');
+
+$server->stop;
+done_testing();
