@@ -12,7 +12,8 @@
  * expires, and worker ids come from the reserve, on alternate timelines from its lower and its
  * upper half. Ordinarily they come from the common part, round and round.
  *
- * All times are counted from the present tick, so the length of a run is not limited.
+ * All times are counted from the present tick, so the length of a run is not limited. They are times
+ * of the monotonic clock: a wall clock may show anything, and is set at any moment (WALL).
  *
  * The claim holds under these conditions. If one of them is not met, spin finds a tick that is used
  * twice:
@@ -293,6 +294,11 @@ proctype World() {
          Use(n)
        }
      }
+
+#ifdef WALL
+  /* settling is counted by a wall clock that was behind, and is set right */
+  :: atomic { settles > 0 -> settles = 0 }
+#endif
 
   /* the standby hangs: commits from now on are lost with the failover */
   :: atomic { !hangs && failovers < FAILOVERS ->
