@@ -205,7 +205,9 @@ constexpr bool IsFloorDue(const Origin &origin, const Here &here) {
 constexpr void PassTime(Origin *origin, const Here &here, int64_t skew_us) {
   origin->settling_left_us = SettlingLeftUs(*origin, here);
   origin->counted_us = here.clock.steady_us;
-  origin->settles_until_us = origin->settling_left_us > 0 ? here.clock.wall_us + origin->settling_left_us : 0;
+  const int64_t until_us = origin->settling_left_us > 0 ? here.clock.wall_us + origin->settling_left_us : 0;
+  if (until_us - origin->settles_until_us > kLeapUs || until_us - origin->settles_until_us < -kLeapUs)
+    origin->settles_until_us = until_us;
   origin->time = After(origin->time, here.clock);
   if (!IsFloorDue(*origin, here)) return;
   origin->settling_us = 0;
@@ -238,21 +240,23 @@ constexpr void Settle(Origin *origin, const Here &here, int64_t own_lease_us, in
 
 struct Settling {
   bool active;
-  bool noticed;  // just now
-  int64_t left_us;
-  int64_t half_us;   // until the common part is used if the reserve is used up; 0: it is
-  int64_t until_us;  // by the wall clock, for people
-  bool downwards;    // the reserve is used from its upper end on
-  uint64_t start;    // chooses the slot in the first quarter
+  bool noticed;     // just now
+  bool holds_back;  // half of it is not over: the common part is not used
+  bool downwards;   // the reserve is used from its upper end on
+  uint64_t start;   // chooses the slot in the first quarter
+
+  // By the wall clock, for people.
+  int64_t half_us;
+  int64_t until_us;
 };
 
 // Timelines alternate between the ends of the reserve, because leases of settling can be lost, too.
 constexpr Settling SettlingOf(const Origin &origin, const Here &here, bool noticed) {
-  const int64_t left_us = SettlingLeftUs(origin, here), half_us = left_us - origin.settling_us / 2;
+  const int64_t left_us = SettlingLeftUs(origin, here), second_us = origin.settling_us / 2;
   if (left_us == 0) return {};
   const uint64_t start = static_cast<uint64_t>(origin.started_us) * 0x9E3779B97F4A7C15u >> 32;
-  return {true, noticed, left_us, half_us > 0 ? half_us : 0, here.clock.wall_us + left_us, origin.timeline % 2 != 0,
-          start};
+  const int64_t until_us = here.clock.wall_us + left_us;
+  return {true, noticed, left_us > second_us, origin.timeline % 2 != 0, start, until_us - second_us, until_us};
 }
 
 // --- Clocks ---
@@ -388,7 +392,7 @@ class Choosing {
     for (int i = 0; i < 4; ++i) {
       const int64_t slot = order_.stretches[i].Free();
       const bool held_back = settling_.active && i >= 2;
-      if (slot < 0 || (held_back && settling_.half_us > 0)) continue;
+      if (slot < 0 || (held_back && settling_.holds_back)) continue;
       return {held_back ? Chosen::kHeldBack : Chosen::kFree, slot, 0, 0};
     }
     if (!settling_.active && expired_.lease_id != 0) return {Chosen::kExpired, expired_.slot, expired_.lease_id, 0};
@@ -415,7 +419,7 @@ class Choosing {
   }
 
   constexpr void OfferWatermark(const Taken &taken) {
-    if (settling_.half_us > 0 && taken.slot < reserve_from_) return;
+    if (settling_.holds_back && taken.slot < reserve_from_) return;
     if (lowest_ >= 0 && taken.watermark >= lowest_tick_) return;
     lowest_ = taken.slot;
     lowest_tick_ = taken.watermark;

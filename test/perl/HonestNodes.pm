@@ -39,8 +39,8 @@ sub start
 		ALTER ROLE hostile SET snowflake.max_leases_per_role = 16;
 		ALTER ROLE honest SET snowflake.max_leases_per_role = 24;
 		GRANT USAGE ON SCHEMA ids TO honest, hostile;
-		GRANT EXECUTE ON FUNCTION ids.snowflake_lease_acquire(text, integer, bigint, interval, bytea, bigint, bigint),
-			ids.snowflake_lease_extend(bigint, bytea, bigint, interval, bigint, integer, bigint), ids.snowflake_lease_release(bigint, bytea, bigint, bigint)
+		GRANT EXECUTE ON FUNCTION ids.snowflake_lease_acquire(text, integer, bigint, interval, bytea, bigint, bigint, boolean),
+			ids.snowflake_lease_extend(bigint, bytea, bigint, interval, bigint, integer, bigint, boolean), ids.snowflake_lease_release(bigint, bytea, bigint, bigint)
 			TO honest, hostile});
 	$nodes = new_server('nodes', conf => "snowflake.lease_duration = ${window_s}s\nsnowflake.start_timeout = ${window_s}s\nmax_worker_processes = 16\n");
 	start_server($nodes);

@@ -322,8 +322,9 @@ TEST(Settling, IsOverWhenItsTimeIs) {
   Settle(&origin, There(), 60 * kSecondUs, 0);
   const Settling now = SettlingOf(origin, There(30 * kSecondUs - 1), true);
   EXPECT_TRUE(now.active && now.noticed);
-  EXPECT_EQ(now.half_us, 1);
-  EXPECT_EQ(SettlingOf(origin, There(30 * kSecondUs), false).half_us, 0);
+  EXPECT_TRUE(now.holds_back);
+  EXPECT_EQ(now.half_us, kClockUs + 30 * kSecondUs) << "for people";
+  EXPECT_FALSE(SettlingOf(origin, There(30 * kSecondUs), false).holds_back);
   EXPECT_TRUE(SettlingOf(origin, There(60 * kSecondUs - 1), false).active);
   EXPECT_FALSE(SettlingOf(origin, There(60 * kSecondUs), false).active);
   Origin next = origin;
@@ -549,7 +550,7 @@ struct Slot {
 Choice ModelChoice(const std::vector<Slot> &ring, int64_t lease_id, const Settling &settling, Tick now, Tick over) {
   const int64_t size = static_cast<int64_t>(ring.size());
   const auto at = [&](int64_t slot) { return ring[static_cast<size_t>(slot)]; };
-  const bool all = !settling.active || settling.half_us == 0;
+  const bool all = !settling.holds_back;
   const std::vector<int64_t> order =
       Tried(settling.active ? SettlingOrder(size, lease_id, settling) : OrdinaryOrder(size, lease_id), size);
   for (int64_t slot : order) {
@@ -582,7 +583,7 @@ TEST(Choosing, AgreesWithItsModel) {
     }
     Settling settling = {};
     settling.active = below(2) == 0;
-    settling.half_us = settling.active && below(2) == 0;
+    settling.holds_back = settling.active && below(2) == 0;
     settling.downwards = below(2) == 0;
     settling.start = random() >> 32;
     const int64_t lease_id = 1 + below(3 * kLeaseIdStride);

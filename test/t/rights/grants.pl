@@ -41,8 +41,8 @@ state_is('alice', q{CREATE TEMP TABLE mine (i int);
 ### A node's role in a registry: EXECUTE on the three functions, and nothing else
 
 sql(
-	'GRANT EXECUTE ON FUNCTION snowflake_lease_acquire(text, integer, bigint, interval, bytea, bigint, bigint) TO node',
-	'GRANT EXECUTE ON FUNCTION snowflake_lease_extend(bigint, bytea, bigint, interval, bigint, integer, bigint) TO node',
+	'GRANT EXECUTE ON FUNCTION snowflake_lease_acquire(text, integer, bigint, interval, bytea, bigint, bigint, boolean) TO node',
+	'GRANT EXECUTE ON FUNCTION snowflake_lease_extend(bigint, bytea, bigint, interval, bigint, integer, bigint, boolean) TO node',
 	'GRANT EXECUTE ON FUNCTION snowflake_lease_release(bigint, bytea, bigint, bigint) TO node');
 is($server->safe_psql($db, q{
 		SELECT uuid_send(gen_random_uuid()) AS secret \gset

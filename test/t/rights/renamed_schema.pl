@@ -24,9 +24,9 @@ prepare('swapped', 'bob');
 my $swapped = $server->background_psql('swapped', extra_params => [ '-U', 'bob' ]);
 $swapped->query_safe(q{
 	CREATE SCHEMA decoy;
-	CREATE FUNCTION decoy.snowflake_lease_extend(bigint, bytea, bigint, interval, bigint, integer, bigint) RETURNS bigint LANGUAGE plpgsql AS
+	CREATE FUNCTION decoy.snowflake_lease_extend(bigint, bytea, bigint, interval, bigint, integer, bigint, boolean) RETURNS bigint LANGUAGE plpgsql AS
 		$$BEGIN PERFORM bob.spring('extend'); RETURN null; END$$;
-	CREATE FUNCTION decoy.snowflake_lease_acquire(text, integer, bigint, interval, bytea, bigint, bigint) RETURNS bigint LANGUAGE plpgsql AS
+	CREATE FUNCTION decoy.snowflake_lease_acquire(text, integer, bigint, interval, bytea, bigint, bigint, boolean) RETURNS bigint LANGUAGE plpgsql AS
 		$$BEGIN PERFORM bob.spring('acquire'); RETURN null; END$$;
 	CREATE FUNCTION decoy.snowflake_lease_release(bigint, bytea, bigint, bigint) RETURNS boolean LANGUAGE plpgsql AS
 		$$BEGIN PERFORM bob.spring('release'); RETURN true; END$$});
@@ -49,7 +49,7 @@ is($server->safe_psql('swapped', 'SELECT ids.snowflake_nextval() > 0'), 't', 'id
 
 # The same while an acquire waits for the registry's lock: it continues with the tables of its own
 # extension.
-$server->safe_psql('swapped', 'GRANT EXECUTE ON FUNCTION ids.snowflake_lease_acquire(text, integer, bigint, interval, bytea, bigint, bigint) TO bob');
+$server->safe_psql('swapped', 'GRANT EXECUTE ON FUNCTION ids.snowflake_lease_acquire(text, integer, bigint, interval, bytea, bigint, bigint, boolean) TO bob');
 $swapped->query_safe(q{
 	SET client_min_messages = warning;
 	DROP SCHEMA decoy CASCADE;

@@ -16,8 +16,8 @@ Traps::start_keeper('security');
 
 sql(
 	'CREATE ROLE node LOGIN', 'GRANT CREATE ON DATABASE postgres TO node',
-	'GRANT EXECUTE ON FUNCTION snowflake_lease_acquire(text, integer, bigint, interval, bytea, bigint, bigint),'
-	  . ' snowflake_lease_extend(bigint, bytea, bigint, interval, bigint, integer, bigint), snowflake_lease_release(bigint, bytea, bigint, bigint) TO node');
+	'GRANT EXECUTE ON FUNCTION snowflake_lease_acquire(text, integer, bigint, interval, bytea, bigint, bigint, boolean),'
+	  . ' snowflake_lease_extend(bigint, bytea, bigint, interval, bigint, integer, bigint, boolean), snowflake_lease_release(bigint, bytea, bigint, bigint) TO node');
 sql(q{CREATE TABLE called (who name); GRANT INSERT ON called TO node});
 my (undef, $answer) = as_role('node', q{
 	CREATE SCHEMA shadows;
@@ -58,7 +58,7 @@ plant('bob', q{
 		$$BEGIN PERFORM bob.spring('operator'); RETURN $1 = $2; END$$;
 	CREATE OPERATOR bob.= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = bob.operator_trap);
 	CREATE OPERATOR public.= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = bob.operator_trap);
-	CREATE FUNCTION bob.snowflake_lease_extend(bigint, bytea, bigint, interval, bigint, integer, bigint) RETURNS bigint LANGUAGE sql AS
+	CREATE FUNCTION bob.snowflake_lease_extend(bigint, bytea, bigint, interval, bigint, integer, bigint, boolean) RETURNS bigint LANGUAGE sql AS
 		$$SELECT bob.spring('search_path'); SELECT 1::bigint$$;
 	CREATE FUNCTION bob.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$SELECT bob.spring('search_path'); SELECT now()$$;
 });
