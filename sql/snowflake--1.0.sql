@@ -415,8 +415,8 @@ registry''s server. raised_tick is the tick that snowflake_raise() has excluded.
 time of the last snowflake_settle() in microseconds since 1970-01-01 00:00 UTC. workers_free is
 the number of worker ids of the datacenter that no other node holds, or -1 if these worker ids
 were not counted. All columns are null if the window cannot start before start_before, or if the
-registry has just noticed lost commits and therefore has no lease for this role. In the second case,
-call the function again.
+registry settles, has no lease for this role, and has just recorded lost commits or how long it
+still settles. In the second case, call the function again.
 Errors: 22004 if any argument except start_before and leapt is null, 22023 for an invalid argument, 25001 in
 a transaction block, 53400 if the role has snowflake.max_leases_per_role leases and none of them
 expires, SF002 if the clocks differ by more than snowflake.max_clock_skew, SF003 if the layout''s

@@ -226,6 +226,13 @@ constexpr bool HasNews(const Origin &origin, const Here &here, int64_t named) {
   return !IsInPlace(origin, here) || IsEvidence(origin, named) || HasPassed(origin, here);
 }
 
+// ... even if nothing can be granted. If nobody else has an exchange that succeeds, settling would
+// begin anew at each start of the server.
+constexpr bool IsUrgent(const Origin &origin, const Here &here, int64_t named) {
+  const bool counted = origin.settling_left_us == 0 || here.clock.steady_us - origin.counted_us < 10 * kCountedUs;
+  return !IsInPlace(origin, here) || IsEvidence(origin, named) || !counted;
+}
+
 // Until any lost lease has expired by the clock of its node, and any new one begins later: the two
 // clocks may differ by twice the skew. Nothing shortens it.
 constexpr void Settle(Origin *origin, const Here &here, int64_t own_lease_us, int64_t skew_us) {
@@ -240,7 +247,7 @@ constexpr void Settle(Origin *origin, const Here &here, int64_t own_lease_us, in
 
 struct Settling {
   bool active;
-  bool noticed;     // just now
+  bool noticed;     // there is a record to be committed, whatever else fails
   bool holds_back;  // half of it is not over: the common part is not used
   bool downwards;   // the reserve is used from its upper end on
   uint64_t start;   // chooses the slot in the first quarter

@@ -316,6 +316,15 @@ TEST(Settling, GoesOnAfterARestart) {
   EXPECT_EQ(SettlingLeftUs(origin, before), 40 * kSecondUs + 76) << "a clock that goes back shortens nothing";
 }
 
+TEST(Settling, IsRecordedEvenIfNothingIsGranted) {
+  Origin origin = Recorded();
+  EXPECT_FALSE(IsUrgent(origin, There(kDayUs), 0)) << "it does not settle";
+  Settle(&origin, There(), 60 * kSecondUs, 0);
+  EXPECT_FALSE(IsUrgent(origin, There(10 * kCountedUs - 1), 0));
+  EXPECT_TRUE(IsUrgent(origin, There(10 * kCountedUs), 0));
+  EXPECT_TRUE(IsUrgent(Recorded(), {7, 2, 6, kDatabase, kClock}, 0)) << "another life";
+}
+
 TEST(Settling, IsOverWhenItsTimeIs) {
   Origin origin = Recorded();
   EXPECT_FALSE(SettlingOf(origin, There(), true).active);

@@ -160,7 +160,7 @@ bool MakeRoom(const Tables &tables, const Layout &layout, const Settling &settli
                    "more nodes.")));
 }
 
-// Chooses the lease's worker id, and reads its watermark. False if a loss that was noticed just now
+// Chooses the lease's worker id, and reads its watermark. False if what was recorded just now
 // prevents it; later that is an error.
 bool Choose(const Tables &tables, const Ring &ring, const Settling &settling, Tick now, AcquireAnswer *answer,
             Tick *watermark) {
@@ -251,13 +251,9 @@ bool AcquireLocked(const Tables &tables, By by, const AcquireRequest &request, A
   const Tick now = FromEpoch(request.now);
   if (now > layout.max_tick()) ReportTimeUsedUp(layout, layout.UnixUsAt(now));
 
-  const int64_t longest_us = origin.longest_us;
   const bool noticed = DetectLossLocked(tables, layout, {request.duration_us, request.seen_lease_id}, &origin);
   answer->standing = StandingOf(origin);
-  if (FindAcquired(tables, request, answer)) {
-    if (origin.longest_us > longest_us) WriteOrigin(tables, origin);
-    return true;
-  }
+  if (FindAcquired(tables, request, answer)) return true;
 
   Lease *lease = &answer->lease;
   lease->lease_id = NextLeaseId(tables, origin.last_lease_id);

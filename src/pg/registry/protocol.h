@@ -17,9 +17,9 @@
 #include "pg/registry/clocks.h"
 
 namespace snowflake {
-// Acquires a lease. False if no window can begin in time for the node. Also false if a loss was
-// noticed just now and all that is free is held back: that must be committed, so it is no error,
-// and the next try gets SF004. Errors: SF002, SF003, SF004.
+// Acquires a lease. False if no window can begin in time for the node. Also false if all that is
+// free is held back, and a loss, or how long it settles yet, is to be recorded: that must be
+// committed, so it is no error, and the next try gets SF004. Errors: SF002, SF003, SF004.
 bool ProtocolAcquire(Oid extension, By by, const AcquireRequest &request, AcquireAnswer *answer);
 
 // Moves the window's end, never back. False if the lease is gone. Error: SF002.

@@ -136,12 +136,13 @@ void WriteOrigin(const Tables &tables, const Origin &origin) {
 bool DetectLossLocked(const Tables &tables, const Layout &layout, const Notice &notice, Origin *origin) {
   Assert(IsLocked(tables.origin, ShareUpdateExclusiveLock));  // Requires: the registry's lock.
   const Origin record = *origin;
-  const bool news = HasNews(*origin, HereNow(), notice.named);
+  const Here here = HereNow();
+  const bool news = HasNews(record, here, notice.named);
   const Loss loss = news ? Recognize(tables, layout, notice.named, origin) : Loss::kNone;
   origin->longest_us = Max(origin->longest_us, notice.duration_us);
-  if (loss != Loss::kNone) SettleBecause(tables, ReasonOf(loss), PromotionsSince(record, HereNow(), loss), origin);
-  if (news) WriteOrigin(tables, *origin);
-  return news;
+  if (loss != Loss::kNone) SettleBecause(tables, ReasonOf(loss), PromotionsSince(record, here, loss), origin);
+  if (news || origin->longest_us > record.longest_us) WriteOrigin(tables, *origin);
+  return IsUrgent(record, here, notice.named);
 }
 
 Origin DetectLoss(const Tables &tables, const Layout &layout, const Notice &notice) {
@@ -149,7 +150,7 @@ Origin DetectLoss(const Tables &tables, const Layout &layout, const Notice &noti
   if (!HasNews(origin, HereNow(), notice.named) && notice.duration_us <= origin.longest_us) return origin;
   LockRegistry(tables);
   origin = ReadOrigin(tables);
-  if (!DetectLossLocked(tables, layout, notice, &origin)) WriteOrigin(tables, origin);
+  DetectLossLocked(tables, layout, notice, &origin);
   return origin;
 }
 

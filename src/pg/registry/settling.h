@@ -28,8 +28,8 @@ struct Notice {
 // records both and the longest duration. Returns the record.
 Origin DetectLoss(const Tables &tables, const Layout &layout, const Notice &notice);
 
-// The same under the registry's lock. Updates `origin`, and records all of it but a new longest
-// duration. Returns whether there was anything else to record.
+// The same under the registry's lock. Updates and records `origin`. Returns whether that is to be
+// committed even if nothing can be granted.
 bool DetectLossLocked(const Tables &tables, const Layout &layout, const Notice &notice, Origin *origin);
 
 // A node named something that this registry never granted, so commits are lost. A loss counts only
