@@ -160,8 +160,8 @@ bool MakeRoom(const Tables &tables, const Layout &layout, const Settling &settli
                    "more nodes.")));
 }
 
-// Chooses the lease's worker id, and reads its watermark. False if what was recorded just now
-// prevents it; later that is an error.
+// Chooses the lease's worker id, and reads its watermark. False if none is free, and what was
+// recorded just now is to be committed; otherwise that is an error.
 bool Choose(const Tables &tables, const Ring &ring, const Settling &settling, Tick now, AcquireAnswer *answer,
             Tick *watermark) {
   const Layout &layout = answer->layout;
