@@ -45,6 +45,12 @@ void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireReq
   }
 }
 
+// A registry that has the node's own clock cannot say which time is right.
+void ReadForRequest(NodeState *node, const ClockReading &reading) {
+  Read(node, reading);
+  if (keeping.registry->is_here) node->ask_by_wall = false;
+}
+
 void LogLease(const AcquireAsked &asked, const AcquireAnswer &answer, const TakenLease &taken) {
   const Lease &lease = answer.lease;
   const int64_t step_us = (taken.old.last_tick - asked.request.now) * answer.layout.tick_us;
@@ -69,7 +75,7 @@ RegistryAnswer Acquire(int64_t duration_us) {
   auto ask = [&] {
     const ClockReading reading = ReadClocks();
     ChangeNode(node, [&] {
-      Read(&node->state, reading);
+      ReadForRequest(&node->state, reading);
       asked = AskForLease(&node->state, layout, duration_us, fresh);
     });
     asked.request.node = node->node_name;
@@ -112,7 +118,7 @@ RegistryAnswer Extend(int64_t duration_us) {
   auto ask = [&] {
     const ClockReading reading = ReadClocks();
     ChangeNode(node, [&] {
-      Read(&node->state, reading);
+      ReadForRequest(&node->state, reading);
       request = AskForWindow(node->state, duration_us);
       worker = node->state.generator.lease.worker;
     });

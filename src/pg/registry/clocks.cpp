@@ -23,7 +23,7 @@ void CheckClock(By by, const Layout &layout, const KeptTime &time, const Here &h
   if (leapt && (!judges || AcceptsClock(layout, time, here.clock, now, false, SkewUs())))
     ereport(ERROR, (errcode(kClockBehind), errmsg("the registry cannot confirm that the node's clock leapt"),
                     judges ? errdetail("%s, but not for ten minutes yet without a step.", shown)
-                           : errdetail("It judges no clocks, or has the clock of the node."),
+                           : errdetail("It judges no clocks: snowflake.max_clock_skew is 0 there."),
                     errhint("The node follows its clock ten minutes after the leap.")));
   ereport(ERROR,
           (errcode(kClockBehind), errmsg("the node's clock is off by %.3f s", Seconds(node_us) - Seconds(wall_us)),

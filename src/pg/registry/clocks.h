@@ -18,7 +18,7 @@ bool JudgesClocks(By by);
 KeptTime TimeOf(const Origin &origin, const Here &here);
 
 // Error: SF002 if a node's clock is too far off, or has leapt and the registry cannot confirm that:
-// it judges no clocks, has this clock itself, or stepped in the last ten minutes.
+// it judges no clocks, or its own clock stepped in the last ten minutes.
 void CheckClock(By by, const Layout &layout, const KeptTime &time, const Here &here, Tick now, bool leapt);
 
 // The last tick that a node can have used by that time of the registry. Its clock may be ahead of
