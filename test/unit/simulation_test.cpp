@@ -1052,8 +1052,8 @@ constexpr World kCrowded = {"no lost commits", 4, 6, 60 * kSecond, 2 * kSecond, 
 constexpr World kSoundClocks = {"sound clocks", 4, 6,    60 * kSecond, 2 * kSecond, 50 * kMs,
                                 false,          0, true, {},           false,       0};
 // Clocks that leap by days or years and are taken back within ten minutes. Each node must have an
-// id of the present all the time.
-constexpr World kLeaps = {"leaps", 6, 5, kHour / 2, 10 * kSecond, 500 * kMs, false, 0, false, {}, false, kMinute};
+// id of the present all the time. A node that is paused sees the clock between two leaps.
+constexpr World kLeaps = {"leaps", 6, 5, kHour / 2, 10 * kSecond, 500 * kMs, false, 0, false, {}, false, 2 * kMinute};
 // Losses of up to 5 s every 100 s.
 constexpr World kFailovers = {
     "lost commits", 8, 8, 400 * kSecond, 10 * kSecond, 200 * kMs, false, 100 * kSecond, false, {}, true, 0};

@@ -61,7 +61,6 @@ for my $seconds (60, 3600)
 		wait_until('the reader', sub { value("SELECT max(last_id) > snowflake_id_at(now() - interval '200 days') FROM outbox_reader") eq 't' });
 	}
 	else { is((grep { select undef, undef, undef, 0.5; horizon() > value("SELECT snowflake_id_at(now() - interval '200 days')") } 1 .. 4), 0, 'a minute: nothing is reported'); }
-	my $of_wrong_time = value($wrong);
 	my $session = $server->background_psql('postgres');
 	my ($remembered) = ask($session, 'SELECT snowflake_horizon()');
 	move_clock($server, $true_s);
@@ -72,6 +71,8 @@ for my $seconds (60, 3600)
 		like(advice(), qr/^the horizon is of the future, .* snowflake_reset_horizon\(\)/, '... and there is advice');
 		like((query_error($server, 'postgres', 'INSERT INTO outbox (payload) VALUES (1)'))[1], qr/HINT:.*snowflake_reset_horizon/s, '... and a hint');
 	}
+	# The last of them may have been under way when the clock was set.
+	my $of_wrong_time = value($wrong =~ s/-/+/r);
 	my $first = $seconds > 600 ? block('1\. only if the horizon') : '';
 	$server->safe_psql('postgres', $first . block('2\. if there are rows'));
 	my $after = -s $server->logfile;
