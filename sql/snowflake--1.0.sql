@@ -538,7 +538,9 @@ COMMENT ON FUNCTION snowflake_raise(bigint) IS
 'Makes all later ids of this node larger than the given id. If the registry is in this database,
 each node of the registry issues only larger ids after that node has extended its lease. Nodes
 extend a lease when a third of its window has passed. The function returns when the clock has
-passed the id''s timestamp.
+passed the id''s timestamp. The clock is the server''s or, while this node bridges a step back of it,
+the node''s. In that case the function does not wait for ids of this node, and ids of the registry''s
+other nodes will be as far ahead of their clocks.
 Errors: 22003 for an id that is negative or that the layout cannot hold, 22004 for a null, 22023
 if the id''s timestamp is more than snowflake.max_clock_skew ahead of the clock.';
 REVOKE ALL ON FUNCTION snowflake_raise(bigint) FROM PUBLIC;
@@ -989,8 +991,9 @@ COMMENT ON FUNCTION snowflake_check(pg_catalog.regclass, name) IS
 For each problem and worker id, the function returns one row with the count of the ids, the smallest
 id and the largest id. The column problem says that the ids are not of this database''s layout, are
 in the future by more than snowflake.max_clock_skew, or are of times for which their worker id was
-never leased. If the ids are not of the layout, worker is null. If the function returns no row, all
-is well. If the registry is in another database, the function does not compare ids with the
+never leased. The future begins after the time of the server''s clock or, while this node bridges a
+step back of it, of the node''s clock. If the ids are not of the layout, worker is null. If the
+function returns no row, all is well. If the registry is in another database, the function does not compare ids with the
 registry''s leases. All other ids are then returned, too, with a problem that says so.
 Errors: 22004 for a null, 42501 if the caller may not read the column, 42703, 42804, 42809 or
 42P01 if it is not such a column of a table, 55000 at any isolation level except read committed.';

@@ -5,7 +5,9 @@
 //    alone: a plan would evaluate expressions of indexes and statistics with the caller's rights.
 // 2. The rows are those of the statement's snapshot, and the registry is read after it was taken:
 //    each id that is seen had a lease by then.
-// 3. Only the registry's history of each worker id and the rows of the result are kept in memory.
+// 3. Ids are of the future by the later one of the wall clock and this node's clock, which is ahead
+//    while it bridges a step back.
+// 4. Only the registry's history of each worker id and the rows of the result are kept in memory.
 #include "core/check.h"
 #include "core/lease.h"
 #include "pg/database_layout.h"
@@ -14,6 +16,7 @@
 #include "pg/report.h"
 #include "pg/rows.h"
 #include "pg/settings.h"
+#include "pg/state/state_block.h"
 
 namespace snowflake {
 namespace {
@@ -188,8 +191,8 @@ SNOWFLAKE_FUNCTION(snowflake_check) {
 
   Check check = {};
   check.layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
-  check.latest =
-      check.layout.TickAt(NowUnixUs() + Max(settings.max_clock_skew_ms, settings.max_lead_ms) * kUsPerMs) + 1;
+  const int64_t latest_us = LatestUs(FindNode(MyDatabaseId));
+  check.latest = check.layout.TickAt(latest_us + Max(settings.max_clock_skew_ms, settings.max_lead_ms) * kUsPerMs) + 1;
   check.compares = RegistryIsHere();
   check.known = MakeTable("snowflake worker ids", sizeof(int32_t), sizeof(WorkerHistory));
   check.groups = MakeTable("snowflake check", sizeof(ProblemGroup::Key), sizeof(ProblemGroup));

@@ -1,8 +1,9 @@
 // snowflake_raise() makes all later ids larger; snowflake_renew() is for a machine that was copied
 // with its memory. COMMENT ON has their arguments and errors.
 //
-// 1. Raising returns after the wall clock has passed the id's tick, and the open run has ended. So
-//    later ids are larger, whichever session takes them.
+// 1. Raising returns after the wall clock has passed the id's tick, or this node's clock while it
+//    bridges a step back, and the open run has ended. So later ids are larger, whichever session
+//    takes them.
 // 2. The registry and the generator store the tick for clocks that are behind, here or elsewhere.
 #include "pg/database_layout.h"
 #include "pg/extension.h"
@@ -28,7 +29,7 @@ void WaitAWhile(int64_t ms) {
 void WaitUntilPast(const Layout &layout, Tick tick) {
   const int64_t tick_us = layout.UnixUsAt(tick);
   for (;;) {
-    const int64_t now_us = NowUnixUs();
+    const int64_t now_us = LatestUs(FindNode(MyDatabaseId));
     if (layout.TickAt(now_us) > tick) return;
     if (tick_us - now_us > settings.max_clock_skew_ms * kUsPerMs)
       ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),

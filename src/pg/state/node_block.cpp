@@ -26,6 +26,14 @@ ClockReading ReadClocks() {
   return reading;
 }
 
+int64_t LatestUs(NodeBlock *node) {
+  NodeState state = {};
+  if (node != nullptr) WithLock(node, LW_SHARED, [&] { state = node->state; });
+  const ClockReading reading = ReadClocks();
+  Read(&state, reading);
+  return Max(reading.wall_us, LatestUs(state));
+}
+
 Size SizeOfNodes(int slots) {
   return add_size(offsetof(Nodes, at), mul_size(static_cast<Size>(slots), sizeof(NodeBlock)));
 }
