@@ -21,7 +21,7 @@ use Test::More;
 use Time::HiRes qw(time sleep);
 
 our @EXPORT = qw($registry $standby @registries @nodes $drift %slowest $keeper $backend $guard $briefly $settles make_world issues start_load node run_pending nothing_pending
-  signal_one pause_for pause_one stop_for kill_for fail_over switch_over back_up restore copy_node evict fill_disk wrong_clock act change_settings readdress_registry faults bring_about
+  signal_one pause_for pause_one stop_for kill_for fail_over switch_over back_up restore copy_node evict fill_disk wrong_clock fail_over_wrong fail_over_crashing registry_clock_steps registry_clock_wrong registry_is_right leap_together step_back_together start_wrong act change_settings readdress_registry faults bring_about
   faults_happened heal end_world);
 
 # Restores the guard: a session that is interrupted without the guard leaves it off.
@@ -34,11 +34,14 @@ sub up_to { my ($longest) = @_; return $longest * rand()**$briefly; }
 our $drift = 4;      # seconds that a clock may be off without being refused
 my $wrong = 3600;    # seconds off that the registry refuses
 
+# The registry's clock is wrong by another time, or it would agree with a node whose clock is wrong.
+my $registry_wrong = 7200;
+
 # The epoch of the ids.
 my $epoch_s = 1735689600;
 
 our ($registry, $standby, @registries, @nodes);
-my (@relays, $user, $disks);
+my (@relays, $user, $disks, $clocks);
 
 # --------------------------------------------------------------------------------------------------
 # The servers and their clients
@@ -47,16 +50,16 @@ my (@relays, $user, $disks);
 # Makes servers with a ring of so many worker bits. With a standby, commits can be lost: only a
 # large ring can hold back the worker ids that they may have granted. Options: standby => 1; conf =>
 # lines for postgresql.conf of all servers; base => what each node's database contains besides the
-# extension; disks => 1: disks can be full.
+# extension; disks => 1: disks can be full; clocks => 1: the clocks of the registries can be wrong, too.
 sub make_world
 {
 	my ($worker_bits, %options) = @_;
 	my $sequence_bits = 22 - $worker_bits;
 	my $layout = "INSERT INTO snowflake_layout VALUES (true, ${epoch_s}000, 1000, 41, 0, $worker_bits, $sequence_bits, false)";
 	my $conf = "log_statement = none\nrestart_after_crash = on\n" . ($options{conf} // '');
-	$disks = $options{disks};
+	($disks, $clocks) = @options{qw(disks clocks)};
 
-	$registry = new_server('registry', streaming => 1,
+	$registry = new_server('registry', streaming => 1, clock => $clocks,
 		conf => "$conf\nsnowflake.lease_duration = 2s\nlisten_addresses = '127.0.0.1'\nwal_receiver_status_interval = 1s\nwal_retrieve_retry_interval = 100ms\nwal_keep_size = 128MB\n");
 	append_to_file($registry->data_dir . '/pg_hba.conf', "host all all 127.0.0.1/32 trust\n");
 	give_disk($registry);
@@ -99,6 +102,11 @@ sub registry_of
 	$server->init_from_backup($of, $backup, %as);
 	push @registries, $server;
 	give_disk($server);
+	if ($clocks)
+	{
+		$server->{snowflake_clock} = $server->basedir . '/clock';
+		move_clock($server, 0);
+	}
 	start_server($server);
 	return $server;
 }
@@ -169,6 +177,8 @@ sub start_load
 # --------------------------------------------------------------------------------------------------
 
 my @pending;    # [when, what]
+my %acts;       # sessions for which the test does not wait
+my $acts_folder;
 my %down;       # name => 1 while a server is stopped or paused
 our %slowest;   # how a server was stopped => the longest time that it took, in seconds
 
@@ -325,18 +335,127 @@ sub standby_follows
 	return !$timed_out && !$rc && $out eq '1';
 }
 
-# What the standby has not received by then is lost.
+# Whether the registry has noticed the last loss, and has settled since. Crashes prolong that.
+sub has_settled
+{
+	my ($rc, $out) = $registry->psql('postgres',
+		"SELECT settling_left_us = 0 AND timeline = ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int FROM snowflake_origin",
+		timeout => 5, timed_out => \my $timed_out);
+	return !$timed_out && !$rc && $out eq 't';
+}
+
+# What the standby has not received by then is lost. Gets by how many seconds the clock of the new
+# registry is wrong.
 sub fail_over
 {
-	return 0 if time() - $lost < $settles || !standby_follows();
+	my ($wrong_by) = @_;
+	return 0 if time() - $lost < $settles || !standby_follows() || !has_settled();
 	my @senders = processes($registry, qr/walsender/);
 	kill 'STOP', @senders;
 	sleep(rand(1));
 	return 0 unless kill_server($registry, children => 1);
 	$registry->kill9;
+	move_clock($standby, $wrong_by) if $wrong_by;
 	$standby->promote;
 	$lost = time();
 	return replace_registry($standby);
+}
+
+# --- The registry's clock ---
+
+# Sessions that sleep would otherwise do so until a clock that went back has caught up.
+sub wake_sleepers { return act(q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'}, on => $_[0]); }
+
+# A server that has been replaced is gone, with its clock.
+sub set_registry_right
+{
+	my ($server) = @_;
+	return if !-e $server->{snowflake_clock};
+	move_clock($server, 0);
+	wake_sleepers($server) if $server == $registry;
+	return;
+}
+
+sub registry_is_right { return abs($registry->{snowflake_offset_ns} // 0) < 1e9; }
+sub either_way { return rand() < 0.5 ? $_[0] : -$_[0]; }
+
+# Its clock is set right while the registry settles, or afterwards.
+sub fail_over_wrong
+{
+	return 0 unless fail_over(either_way($registry_wrong));
+	my $new = $registry;
+	later(rand() < 0.5 ? rand(10) : $settles + rand(20), sub { set_registry_right($new) });
+	return 1;
+}
+
+sub fail_over_crashing
+{
+	return 0 unless fail_over();
+	my $at = 0;
+	later($at += 1 + rand(4), sub { $lost = time() if kill_for($registry, 1) }) for 1 .. 3;
+	return 1;
+}
+
+# By less than what nodes' clocks may be off besides.
+sub registry_clock_steps { move_clock($registry, rand() - 0.5); return 1; }
+
+sub registry_clock_wrong
+{
+	my $server = $registry;
+	move_clock($server, either_way($registry_wrong));
+	later(up_to(3), sub { set_registry_right($server) });
+	return 1;
+}
+
+# --- Clocks that step together ---
+
+sub some_drift { return (rand(2) - 1) * $drift; }
+
+sub step_together
+{
+	my ($by, $longest, @which) = @_;
+	my @servers = ($registry, $standby);
+	move_clock($_, $by + some_drift() / 10) for @servers;
+	move_clock($_, $by + some_drift() / 10) for @which;
+	later(up_to($longest), sub {
+		move_clock($_, some_drift()) for @which;
+		set_registry_right($_) for @servers;
+		delete $down{ $_->name } for @which;
+		wake_sleepers($_) for @which;
+	});
+	return 1;
+}
+
+# The common time server is days ahead for seconds. Nodes do not follow such a leap, unless they know no
+# other time: none is started meanwhile, and no database is made.
+sub leap_together
+{
+	end_acts(0);
+	return 0 if %{ $acts{running} // {} } || grep { $down{ $_->name } } @nodes;
+	$down{ $_->name } = 1 for @nodes;
+	return step_together(86400 * (2 + rand(3)), 5, @nodes);
+}
+
+# It is behind by less than ids are compared, but by more than some nodes bridge: these may get worker
+# ids for this time. The first node is left out, because its horizon would refuse rows.
+sub step_back_together
+{
+	return 0 if grep { $down{ $_->name } } @nodes[ 1 .. $#nodes ];
+	$down{ $_->name } = 1 for @nodes[ 1 .. $#nodes ];
+	return step_together(-20, 3, @nodes[ 1 .. $#nodes ]);
+}
+
+# The server of a node is started with a wrong clock, which is set right within seconds.
+sub start_wrong
+{
+	my ($node, $ahead) = @_;
+	return 0 if $down{ $node->name };
+	stop_server($node, rand() < 0.5 ? 'fast' : 'immediate');
+	reboot($node) if rand() < 0.5;
+	move_clock($node, rand() < 0.5 ? $ahead // $wrong : -$wrong);
+	start_server($node);
+	later(rand(3), sub { move_clock($node, some_drift()) });
+	return 1;
 }
 
 # Nothing is lost: the standby has all of the registry's WAL, including the last checkpoint.
@@ -373,7 +492,7 @@ sub back_up
 sub restore
 {
 	my ($then) = @_;
-	return 0 if !$backed_up || $down{ $registry->name } || time() - $lost < $settles;
+	return 0 if !$backed_up || $down{ $registry->name } || time() - $lost < $settles || !has_settled();
 	my ($rc, $over) = $registry->psql('postgres', sprintf(
 		"SELECT max(tick) / 1000.0 + $epoch_s + %d FROM (SELECT window_end FROM snowflake_registry UNION ALL SELECT last_tick FROM snowflake_watermark) t (tick)", 2 * $drift),
 		timeout => 5, timed_out => \my $timed_out);
@@ -491,8 +610,6 @@ sub disturb
 # What an operator, other software or a replica does to the registry or another server by SQL, in a
 # session for which the test does not wait. Returns whether the session began: a refused statement
 # counts, too.
-my %acts;
-my $acts_folder;
 
 sub act
 {
@@ -660,9 +777,9 @@ sub heal
 	run_pending(1);
 	end_acts(1);
 	insist($registry, $guard);
-	move_clock($_, 0) for @nodes;
+	move_clock($_, 0) for @nodes, $clocks ? ($registry, $standby || ()) : ();
 	# pg_sleep() uses the wall clock: if it began an hour ahead, it would sleep for that hour.
-	insist($_, q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'}) for @nodes;
+	insist($_, q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'}) for @nodes, $clocks ? $registry : ();
 	# While a ring with few worker ids settles, none is left for the nodes. Here no commit was lost.
 	insist($registry, 'SELECT snowflake_settled()') unless $standby;
 	return;

@@ -43,6 +43,7 @@ sub copied { return copy_node(sub { $_[0]->safe_psql('postgres', 'TRUNCATE kept,
 # A horizon that is an hour ahead refuses rows for an hour. One that a step back bridges does not, but then windows are longer, and the
 # registry settles for longer.
 sub clock_wrong { my $node = node(); return wrong_clock($node, $node == $nodes[0] ? 15 : undef); }
+sub started_wrong { my $node = node(); return start_wrong($node, $node == $nodes[0] ? 15 : undef); }
 $settles = 40;
 
 # Windows stay as short as the registry's settling allows, and ids as near to the clock as clients check.
@@ -65,6 +66,15 @@ my %more = (
 	'settings changed' => \&settings,
 	'registry readdressed' => \&readdress_registry,
 	'clock wrong' => \&clock_wrong,
+	'clocks leapt together' => \&leap_together,
+	'clocks stepped back together' => \&step_back_together,
+	'node started with a wrong clock' => \&started_wrong,
+	'registry clock stepped' => \&registry_clock_steps,
+	'registry clock wrong' => \&registry_clock_wrong,
+	'registry failed over with a wrong clock' => \&fail_over_wrong,
+	'registry failed over and crashing' => \&fail_over_crashing,
+	# Nodes compare the times of such calls, so the operator makes none while the clock is wrong.
+	'registry told to settle' => sub { return registry_is_right() && act(q{SELECT snowflake_settle('mixture')}) },
 	'session cancelled' => sub { signal_one(node(), 'INT', $backend) },
 	'node evicted' => sub { evict(node()) },
 	'node copied' => \&copied,
@@ -84,7 +94,7 @@ my $began = time();
 sub say_line { my ($format, @values) = @_; print { Test::More->builder->failure_output } sprintf("$format\n", @values); return; }
 sub clock_face { my $s = int(time() - $began); return sprintf '%d:%02d:%02d', $s / 3600, $s / 60 % 60, $s % 60; }
 
-make_world(10, standby => 1, disks => 1, conf => q{
+make_world(10, standby => 1, disks => 1, clocks => 1, conf => q{
 max_wal_size = 256MB
 max_connections = 80
 max_prepared_transactions = 30
