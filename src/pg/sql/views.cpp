@@ -110,8 +110,8 @@ void AddLease(StatusRow *row, const NodeBlock *node, const NodeShot &shot, int64
 
 void AddCounters(StatusRow *row, const Counters &counters) {
   constexpr int64_t Counters::*kInOrder[] = {
-      &Counters::ids_taken,    &Counters::clock_waits,          &Counters::lease_waits,
-      &Counters::failed_calls, &Counters::failed_segment_calls, &Counters::clock_steps_back,
+      &Counters::ids_taken,      &Counters::clock_waits,          &Counters::lease_waits,
+      &Counters::failed_calls,   &Counters::failed_segment_calls, &Counters::clock_steps_back,
       &Counters::leases_acquired};
   for (const auto counter : kInOrder) row->Add(Int64GetDatum(counters.*counter), HasSharedMemory());
 }
