@@ -438,7 +438,11 @@ bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since) {
            errhint("Make sure that the node is dead, and give the time when it died, or now().")));
     }
     const Tick last_tick = LastUsable(layout, UnixUsFromTimestamp(dead_since));
-    const Tick latest_end = LastUsable(layout, UnixUsFromTimestamp(renewed_at)) + layout.TicksIn(origin.longest_us);
+    // No node had a worker id that was set aside.
+    const Tick latest_end =
+        IsWholeTime(layout, window_start, window_end)
+            ? window_end
+            : LastUsable(layout, UnixUsFromTimestamp(renewed_at)) + layout.TicksIn(origin.longest_us);
     RaiseWatermark(tables, worker, WatermarkOfEvicted(window_start, window_end, last_tick, latest_end));
     return true;
   });
