@@ -312,12 +312,13 @@ sub cut_exchange
 	return 0;
 }
 
-sub drift_clock { move_clock($_[0], (rand(2) - 1) * $drift); return 1; }
+sub some_drift { return (rand(2) - 1) * $drift; }
+sub drift_clock { move_clock($_[0], some_drift()); return 1; }
 
 sub wrong_clock
 {
 	my ($node, $ahead) = @_;
-	my $then = (rand(2) - 1) * $drift;
+	my $then = some_drift();
 	move_clock($node, rand() < 0.5 ? $ahead // $wrong : -$wrong);
 	later(up_to(3), sub { move_clock($node, $then) });
 	return 1;
@@ -408,8 +409,6 @@ sub registry_clock_wrong
 }
 
 # --- Clocks that step together ---
-
-sub some_drift { return (rand(2) - 1) * $drift; }
 
 sub step_together
 {
