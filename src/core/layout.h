@@ -136,6 +136,9 @@ struct Layout {
             static_cast<int32_t>(bits >> sequence_shift() & static_cast<uint64_t>(sequence_count() - 1))};
   }
 
+  // The Unix microsecond at which an id's tick begins.
+  constexpr int64_t UnixUsOf(int64_t id) const { return UnixUsAt(Unpack(id).tick); }
+
   // Whether ids of this layout can be read, and with `to_issue` also whether they can be issued.
   constexpr LayoutFault Check(bool to_issue) const {
     if (timestamp_bits < 1 || timestamp_bits > 63 || datacenter_bits < 0 || worker_bits < 0 || sequence_bits < 0 ||

@@ -89,7 +89,7 @@ constexpr Tick MaxLead(const NodeState &node, const Layout &layout) {
 }
 
 // The latest time that ids have a reason to be of: no clock that is bridged leads by more.
-constexpr int64_t LatestUs(const NodeState &node) {
+constexpr int64_t LatestIdUs(const NodeState &node) {
   const int64_t latest_us = node.clock.read.wall_us + node.policy.clock.max_bridge_us;
   return node.clock.shown_us < latest_us ? node.clock.shown_us : latest_us;
 }
@@ -164,7 +164,7 @@ constexpr void KeepPresentWorker(NodeState *node) {
 // is bridged, and the keeper is asked for a worker id whose ids are of the present.
 constexpr void GoBack(NodeState *node) {
   const Generator &g = node->generator;
-  if (node->clock.shown_us > LatestUs(*node)) FollowWall(&node->clock);
+  if (node->clock.shown_us > LatestIdUs(*node)) FollowWall(&node->clock);
   if (IsBehind(g, NowOf(*node, g.layout), MaxLead(*node, g.layout))) node->new_worker_wanted = true;
 }
 

@@ -387,10 +387,10 @@ TEST(Node, GoesBackIfItIsTold) {
   Ask(&node, 2);
   KeepPresentWorker(&node);
   ASSERT_EQ(Shown(node), kNow + 5) << "no worker id was free";
-  EXPECT_EQ(LatestUs(node), node.clock.read.wall_us + node.policy.clock.max_bridge_us);
+  EXPECT_EQ(LatestIdUs(node), node.clock.read.wall_us + node.policy.clock.max_bridge_us);
   GoBack(&node);
   EXPECT_EQ(Shown(node), kNow - kHour);
-  EXPECT_EQ(LatestUs(node), node.clock.shown_us);
+  EXPECT_EQ(LatestIdUs(node), node.clock.shown_us);
   EXPECT_TRUE(ViewForKeeper(&node, kDuration, false).lease_wanted) << "another one may be free by now";
   ASSERT_TRUE(Put(&node, Ask(&node, 3), Granted(11, 4, kNow - kHour, kNow - kHour + 5000)).opened);
   EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).run.tick, kNow - kHour);

@@ -1004,43 +1004,36 @@ bool Fails(Kind kind, const Rules &rules, int32_t worker_bits = 5) {
   return !broken.empty();
 }
 
-TEST(Settling, WithoutTheReserveWorkerIdsRepeat) {
+Rules Without(bool Rules::*rule) {
   Rules rules;
-  rules.reserve = false;
-  EXPECT_TRUE(Fails(Kind::kOneFailover, rules));
-  EXPECT_TRUE(Fails(Kind::kWordFirst, rules, 10));
+  rules.*rule = false;
+  return rules;
+}
+
+TEST(Settling, WithoutTheReserveWorkerIdsRepeat) {
+  EXPECT_TRUE(Fails(Kind::kOneFailover, Without(&Rules::reserve)));
+  EXPECT_TRUE(Fails(Kind::kWordFirst, Without(&Rules::reserve), 10));
 }
 
 TEST(Settling, ForAsLongAsTheAskingNodesLeaseAloneWorkerIdsRepeat) {
-  Rules rules;
-  rules.longest = false;
-  EXPECT_TRUE(Fails(Kind::kWordFirst, rules));
+  EXPECT_TRUE(Fails(Kind::kWordFirst, Without(&Rules::longest)));
 }
 
 // Settling that ends by the wall clock ends as soon as a clock that was behind is set right.
-TEST(Settling, ByTheWallClockWorkerIdsRepeat) {
-  Rules rules;
-  rules.steady = false;
-  EXPECT_TRUE(Fails(Kind::kClockAtFailover, rules));
-}
+TEST(Settling, ByTheWallClockWorkerIdsRepeat) { EXPECT_TRUE(Fails(Kind::kClockAtFailover, Without(&Rules::steady))); }
 
 TEST(Settling, WithoutAFloorWorkerIdsRepeatOnceTheClockStepsBack) {
-  Rules rules;
-  rules.floor = false;
-  EXPECT_TRUE(Fails(Kind::kClockLater, rules));
+  EXPECT_TRUE(Fails(Kind::kClockLater, Without(&Rules::floor)));
 }
 
 TEST(Settling, CountedAnewAtEachStartItDoesNotEnd) {
-  Rules rules;
-  rules.counts = false;
   std::string broken;
-  EXPECT_GT(RunAll(Kind::kCrashLoop, rules, 5, 100, &broken).unsettled, 50);
+  EXPECT_GT(RunAll(Kind::kCrashLoop, Without(&Rules::counts), 5, 100, &broken).unsettled, 50);
 }
 
 // Lost leases look too far away to be true: their nodes lose them, and are refused other leases.
 TEST(Settling, WithEvidenceOfOneRestartAloneALossIsUnknown) {
-  Rules rules;
-  rules.far = false;
+  const Rules rules = Without(&Rules::far);
   std::string broken;
   const auto schedules = static_cast<uint64_t>(AtLength(100, 1000));
   const Totals word = RunAll(Kind::kRestartsAgoWord, rules, 5, schedules, &broken);
@@ -1054,12 +1047,9 @@ TEST(Settling, WithEvidenceOfOneRestartAloneALossIsUnknown) {
 // These two make repeated worker ids rarer beyond what is promised.
 TEST(Settling, WithoutAJumpOfLeaseIdsOrAdoptionWorkerIdsRepeatMoreOften) {
   std::string broken;
-  Rules no_jump, no_adoption;
-  no_jump.jump = false;
-  no_adoption.adoption = false;
-  EXPECT_GT(RunAll(Kind::kNoWord, no_jump, 5, 1000, &broken).repeated,
+  EXPECT_GT(RunAll(Kind::kNoWord, Without(&Rules::jump), 5, 1000, &broken).repeated,
             2 * RunAll(Kind::kNoWord, {}, 5, 1000, &broken).repeated);
-  EXPECT_GT(RunAll(Kind::kWordFirst, no_adoption, 5, 1000, &broken).repeated,
+  EXPECT_GT(RunAll(Kind::kWordFirst, Without(&Rules::adoption), 5, 1000, &broken).repeated,
             2 * RunAll(Kind::kWordFirst, {}, 5, 1000, &broken).repeated);
 }
 

@@ -77,8 +77,6 @@ std::vector<int64_t> Ids(std::mt19937_64 *random, const Layout &layout) {
   return ids;
 }
 
-int64_t TimeOf(const Layout &layout, int64_t id) { return layout.UnixUsAt(layout.Unpack(id).tick); }
-
 bool Within(const IdSpan &span, int64_t id) {
   switch (span.kind) {
     case SpanKind::kBounded:
@@ -103,12 +101,12 @@ TEST(TimeRange, ComparingWithTheFirstIdIsComparingTimes) {
     for (int64_t unix_us : Times(&random, layout)) {
       int64_t first = 0;
       if (!FirstIdAt(layout, unix_us, &first)) {
-        for (int64_t id : ids) ASSERT_LT(TimeOf(layout, id), unix_us);
+        for (int64_t id : ids) ASSERT_LT(layout.UnixUsOf(id), unix_us);
         continue;
       }
       ASSERT_TRUE(layout.Holds(first));
       ASSERT_GE(first, 0);
-      for (int64_t id : ids) ASSERT_EQ(id >= first, TimeOf(layout, id) >= unix_us) << id << " " << unix_us;
+      for (int64_t id : ids) ASSERT_EQ(id >= first, layout.UnixUsOf(id) >= unix_us) << id << " " << unix_us;
     }
   }
 }
@@ -128,7 +126,7 @@ TEST(TimeRange, BeingWithinTheSpanIsBeingWithinTheTimes) {
           ++kinds[static_cast<int>(span.kind)];
           if (span.kind == SpanKind::kLowerNegative || span.kind == SpanKind::kUpperNegative) continue;
           for (size_t i = Below(&random, 7); i < ids.size(); i += 7)
-            ASSERT_EQ(Within(span, ids[i]), Within(TimeOf(layout, ids[i]), lower, upper))
+            ASSERT_EQ(Within(span, ids[i]), Within(layout.UnixUsOf(ids[i]), lower, upper))
                 << ids[i] << " " << from << " " << to << " " << bounds;
         }
       }

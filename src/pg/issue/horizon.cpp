@@ -240,7 +240,7 @@ bool FindRightLimit(NodeBlock *node, HorizonBlock *horizon, HorizonReset *reset,
   reset->before = HighestKnown(*horizon);
   ChangeNode(node, [&] {
     Read(&node->state, reading);
-    reset->clock_us = LatestUs(node->state);
+    reset->clock_us = LatestIdUs(node->state);
     of_future = IsOfFuture(layout, reset->before, reset->clock_us);
     if (of_future) GoBack(&node->state);
   });

@@ -125,17 +125,8 @@ int64_t LocalWorkersFree(Oid extension, const Layout &layout) {
 }
 
 int64_t LocalSignOfLife(Oid extension, const Layout &layout, int64_t now_us) {
-  int64_t newest = kNoWatermark;
-  AskHere(extension, kOptional, [&] {
-    const Tables tables = FindTables(extension);
-    AsOwner(tables, [&] {
-      Execute(tables,
-              "SELECT coalesce(max(t), $2) FROM (SELECT last_tick AS t FROM snowflake_watermark UNION ALL SELECT "
-              "window_end FROM snowflake_registry) s WHERE t <= $1",
-              Int8(layout.TickAt(now_us)), Int8(kNoWatermark));
-      newest = Int8Result(0, 1);
-    });
-  });
+  Tick newest = kNoWatermark;
+  AskHere(extension, kOptional, [&] { newest = ProtocolNewestTick(extension, layout.TickAt(now_us)); });
   return newest == kNoWatermark ? kNoSign : layout.UnixUsAt(newest);
 }
 

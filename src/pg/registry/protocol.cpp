@@ -246,8 +246,7 @@ bool AcquireLocked(const Tables &tables, By by, const AcquireRequest &request, A
   const Layout layout = answer->layout = EnsureLayout(tables);
   CheckDatacenter(layout, request.datacenter);
   Origin origin = ReadOrigin(tables);
-  const Here here = HereNow();
-  CheckClock(by, layout, TimeOf(origin, here), here, request.now, request.leapt);
+  CheckClock(by, layout, origin, request.now, request.leapt);
   const Tick now = FromEpoch(request.now);
   if (now > layout.max_tick()) ReportTimeUsedUp(layout, layout.UnixUsAt(now));
 
@@ -274,26 +273,22 @@ bool AcquireLocked(const Tables &tables, By by, const AcquireRequest &request, A
 }
 
 void CheckHeld(const Layout &layout, By by, const Origin &origin, Tick held_until, Tick known) {
-  const Here here = HereNow();
-  const KeptTime time = TimeOf(origin, here);
-  if (by == By::kSql && IsHeldTooFar(held_until, known, LatestEnd(layout, time, here)))
-    ReportTickAhead(layout.UnixUsAt(held_until), LatestUs(time, here.clock));
+  if (by == By::kSql && IsHeldTooFar(held_until, known, LatestEnd(layout, origin)))
+    ReportTickAhead(layout.UnixUsAt(held_until), LatestNowUs(origin));
 }
 
 // The clock of a node that extends a lease. Error: SF002.
 void CheckExtender(const Tables &tables, By by, const Layout &layout, const Origin &origin,
                    const ExtendRequest &request) {
-  if (!JudgesClocks(by) && !request.leapt) return;
-  const Here here = HereNow();
-  const KeptTime time = TimeOf(origin, here);
+  if (IsAccepted(by, layout, origin, request.now, request.leapt)) return;
   Execute(tables,
           "SELECT window_start, window_end FROM snowflake_registry"
           " WHERE lease_id = $1 AND secret_hash = $2 AND role = $3",
           Int8(request.lease_id), HashValue(request.secret_hash), SessionRole());
   if (Rows() > 0 && !request.leapt &&
-      AcceptsHolder(layout, time, here.clock, request.now, Int8Result(0, 1), Int8Result(0, 2), request.duration_us))
+      IsAcceptedHolder(layout, origin, request.now, Int8Result(0, 1), Int8Result(0, 2), request.duration_us))
     return;
-  CheckClock(by, layout, time, here, request.now, request.leapt);
+  CheckClock(by, layout, origin, request.now, request.leapt);
 }
 
 // Stores a lease that its node holds and whose row the registry lost. False if the lease is gone.
@@ -371,6 +366,17 @@ int64_t ProtocolWorkersFree(Oid extension, const Layout &layout, int32_t datacen
   return ring - Max(others, int64_t{0});
 }
 
+Tick ProtocolNewestTick(Oid extension, Tick now) {
+  const Tables tables = FindTables(extension);
+  return ResultAsOwner(tables, [&] {
+    Execute(tables,
+            "SELECT coalesce(max(t), $2) FROM (SELECT last_tick AS t FROM snowflake_watermark"
+            " UNION ALL SELECT window_end FROM snowflake_registry) s WHERE t <= $1",
+            Int8(now), Int8(kNoWatermark));
+    return Int8Result(0, 1);
+  });
+}
+
 bool ProtocolRelease(Oid extension, By by, const ReleaseRequest &request) {
   CheckCall("snowflake_lease_release");
   const Tables tables = FindTables(extension);
@@ -379,8 +385,7 @@ bool ProtocolRelease(Oid extension, By by, const ReleaseRequest &request) {
   return ResultAsOwner(tables, [&] {
     const Layout layout = ReadLayout(tables.layout);
     const Origin origin = DetectLoss(tables, layout, {0, request.lease_id});
-    const Here here = HereNow();
-    const int64_t now_us = LatestUs(TimeOf(origin, here), here.clock);
+    const int64_t now_us = LatestNowUs(origin);
     // The watermark is what the node can have used up to now, whoever releases the lease.
     const Tick latest = by == By::kSql ? LastUsable(layout, now_us) : kNoWatermark;
     if (JudgesClocks(by) && request.last_tick > latest) ReportTickAhead(layout.UnixUsAt(request.last_tick), now_us);

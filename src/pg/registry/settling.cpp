@@ -4,7 +4,6 @@
 #include "pg/registry/clocks.h"
 #include "pg/report.h"
 #include "pg/settings.h"
-#include "pg/catalogs.h"
 
 namespace snowflake {
 namespace {
@@ -70,14 +69,6 @@ Loss Recognize(const Tables &tables, const Layout &layout, int64_t named, Origin
 }
 
 }  // namespace
-
-Here HereNow() {
-  return {static_cast<int64_t>(GetSystemIdentifier()),
-          GetWALInsertionTimeLine(),
-          UnixUsFromTimestamp(PgStartTime),
-          MyDatabaseId,
-          {NowUnixUs(), SteadyUs()}};
-}
 
 Origin ReadOrigin(const Tables &tables) {
   Execute(tables,

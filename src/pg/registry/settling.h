@@ -10,9 +10,6 @@
 #include "pg/registry/tables.h"
 
 namespace snowflake {
-// The server that this is, and its clock.
-Here HereNow();
-
 // Error: 55000 if the record is malformed.
 Origin ReadOrigin(const Tables &tables);
 

@@ -191,7 +191,7 @@ SNOWFLAKE_FUNCTION(snowflake_check) {
 
   Check check = {};
   check.layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
-  const int64_t latest_us = LatestUs(FindNode(MyDatabaseId));
+  const int64_t latest_us = LatestIdUs(FindNode(MyDatabaseId));
   check.latest = check.layout.TickAt(latest_us + Max(settings.max_clock_skew_ms, settings.max_lead_ms) * kUsPerMs) + 1;
   check.compares = RegistryIsHere();
   check.known = MakeTable("snowflake worker ids", sizeof(int32_t), sizeof(WorkerHistory));

@@ -77,10 +77,10 @@ AttrNumber ClaimedColumn(FunctionCallInfo fcinfo, const TriggerData *trigger) {
            claimed.horizon > 0
                ? errdetail("snowflake_horizon() has returned %lld, of %s. Readers that have read the rows "
                            "below it would miss this row.",
-                           Long(claimed.horizon), Time(layout.UnixUsAt(layout.Unpack(claimed.horizon).tick)))
+                           Long(claimed.horizon), Time(layout.UnixUsOf(claimed.horizon)))
                : errdetail("No horizon is below 0, so readers would miss this row."),
            IsOfFuture(layout, claimed.horizon, NowUnixUs())
-               ? errhint("The clock was wrong. When it is right, a superuser can call snowflake_reset_horizon().")
+               ? errhint("The clock is wrong, or was. When it is right, a superuser can call snowflake_reset_horizon().")
            : claimed.own
                ? errhint("The clock stepped back, and ids are smaller than before. Insert the row when the clock has "
                          "passed the time of the horizon.")

@@ -7,8 +7,8 @@
 //    trigger _snowflake_guard_drop calls a function of the library, which loads it.
 // 3. The lease and ranges of this database's own node do not count: its ids go on above the last.
 // 4. What is not as the extension made it can always be dropped, which may be the only repair.
-#include "core/ring.h"
 #include "pg/database_layout.h"
+#include "pg/registry/clocks.h"
 #include "pg/state/data_directory.h"
 #include "pg/state/state_block.h"
 #include "pg/report.h"
@@ -80,7 +80,7 @@ void CheckLeases(Oid registry, Oid origin, const Layout &layout) {
   NodeBlock *node = FindNode(MyDatabaseId);
   if (node != nullptr) WithLock(node, LW_SHARED, [&] { own = node->state; });
   // A node's clock may be behind this one.
-  const int64_t skew_us = settings.max_clock_skew_ms * kUsPerMs, from_us = EarliestNowUs(origin) - skew_us;
+  const int64_t skew_us = SkewUs(), from_us = EarliestNowUs(origin) - skew_us;
   int64_t count = 0, last_us = 0;
   const TypedColumn columns[] = {{"secret_hash", BYTEAOID}, {"window_start", INT8OID}, {"window_end", INT8OID}};
   ForEachRow(registry, columns, [&](const Datum *row) {

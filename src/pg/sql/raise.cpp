@@ -29,9 +29,9 @@ void WaitAWhile(int64_t ms) {
 void WaitUntilPast(const Layout &layout, Tick tick) {
   const int64_t tick_us = layout.UnixUsAt(tick);
   for (;;) {
-    const int64_t now_us = LatestUs(FindNode(MyDatabaseId));
+    const int64_t now_us = LatestIdUs(FindNode(MyDatabaseId));
     if (layout.TickAt(now_us) > tick) return;
-    if (tick_us - now_us > settings.max_clock_skew_ms * kUsPerMs)
+    if (tick_us - now_us > SkewUs())
       ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                       errmsg("the id is %.3f s ahead of the clock", Seconds(tick_us) - Seconds(now_us)),
                       errdetail("The id's time is %s, the clock shows %s; snowflake.max_clock_skew is %d ms, and "

@@ -83,8 +83,6 @@ const char *StateText(const NodeBlock *node, const NodeShot &shot) {
   return shot.state.lease_wanted || keeps ? "no lease" : "idle";
 }
 
-int64_t TimeOf(const Layout &layout, int64_t id) { return layout.UnixUsAt(layout.Unpack(id).tick); }
-
 Datum Positive(int64_t us) { return IntervalDatum(Max(us, int64_t{0})); }
 
 void AddLease(StatusRow *row, const NodeBlock *node, const NodeShot &shot, int64_t now_us) {
@@ -137,7 +135,7 @@ uint32_t AdviceNow(const NodeShot &shot, const HorizonShown &horizon, bool has_b
   if (!has_box) advice |= kAdviceNoBox;
   if (standby) advice |= kAdviceStandby;
   if (doubted) advice |= kAdviceStart;
-  if (IsOfFuture(horizon.layout, horizon.highest, LatestUs(shot.state))) advice |= kAdviceFuture;
+  if (IsOfFuture(horizon.layout, horizon.highest, LatestIdUs(shot.state))) advice |= kAdviceFuture;
   return advice;
 }
 
@@ -157,7 +155,7 @@ void AddOutlook(StatusRow *row, Oid fn_oid, const NodeBlock *node, const NodeSho
   uint32_t advice = node == nullptr ? 0 : AdviceNow(shot, horizon, has_box, standby != nullptr, start.doubted);
   if (MaskKeysAreRefused()) advice |= kAdviceMaskKeys;
   const int databases = (advice & kAdviceFewKeepers) != 0 ? NodeSlotsInUse() : 0;
-  const int64_t horizon_us = (advice & kAdviceFuture) != 0 ? TimeOf(horizon.layout, horizon.highest) : 0;
+  const int64_t horizon_us = (advice & kAdviceFuture) != 0 ? horizon.layout.UnixUsOf(horizon.highest) : 0;
   const char *text =
       advice == 0 ? "" : AdviceText({advice, free, workers, databases, standby, start.sign_us, horizon_us});
   row->Add(CStringGetTextDatum(text), advice != 0);
@@ -165,7 +163,7 @@ void AddOutlook(StatusRow *row, Oid fn_oid, const NodeBlock *node, const NodeSho
 }
 
 void AddHorizon(StatusRow *row, const HorizonShown &shown, int64_t now_us) {
-  const auto time_of = [&](int64_t id) { return TimeOf(shown.layout, id); };
+  const auto time_of = [&](int64_t id) { return shown.layout.UnixUsOf(id); };
   const FirstId &holder = shown.holder;
   row->Add(Int64GetDatum(shown.horizon), shown.horizon != 0);
   row->Add(Positive(now_us - time_of(shown.horizon)), shown.horizon != 0);

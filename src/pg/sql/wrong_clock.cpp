@@ -17,7 +17,7 @@ namespace {
           (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the horizon is not of the future"),
            reset.before == 0 ? errdetail("No horizon was reported.")
                              : errdetail("It is at most %s, and the clock shows %s.",
-                                         Time(layout.UnixUsAt(layout.Unpack(reset.before).tick)), Time(reset.clock_us)),
+                                         Time(layout.UnixUsOf(reset.before)), Time(reset.clock_us)),
            errhint("A horizon is taken back only after a clock that was wrong was set right. If it is ahead of the "
                    "clock by less than %lld s, wait.",
                    Long(kFutureUs / USECS_PER_SEC))));

@@ -26,12 +26,12 @@ ClockReading ReadClocks() {
   return reading;
 }
 
-int64_t LatestUs(NodeBlock *node) {
+int64_t LatestIdUs(NodeBlock *node) {
   NodeState state = {};
   if (node != nullptr) WithLock(node, LW_SHARED, [&] { state = node->state; });
   const ClockReading reading = ReadClocks();
   Read(&state, reading);
-  return Max(reading.wall_us, LatestUs(state));
+  return Max(reading.wall_us, LatestIdUs(state));
 }
 
 Size SizeOfNodes(int slots) {

@@ -103,7 +103,7 @@ ClockReading ReadClocks();
 
 // The latest time that ids have a reason to be of: that of the wall clock, or of this node while it
 // bridges a step back. nullptr: there is no node. A step that nobody has seen yet is seen here.
-int64_t LatestUs(NodeBlock *node);
+int64_t LatestIdUs(NodeBlock *node);
 
 // Memory for so many nodes, which is zero; makes the nodes in it; from here on they are this
 // process's.

@@ -19,7 +19,7 @@ void FindSign(int64_t us) {
 }
 
 void FindSignOfHorizon(const KeptHorizon &kept) {
-  if (kept.horizon > 0) FindSign(kept.layout.UnixUsAt(kept.layout.Unpack(kept.horizon).tick));
+  if (kept.horizon > 0) FindSign(kept.layout.UnixUsOf(kept.horizon));
 }
 
 // No other process has the block yet. If a changed box has a node twice, only the first is used.
