@@ -1,6 +1,7 @@
 // Reads and writes snowflake_origin; what a loss is and how long settling lasts is in core/ring.h.
 #include "pg/registry/settling.h"
 
+#include "pg/catalogs.h"
 #include "pg/registry/clocks.h"
 #include "pg/report.h"
 #include "pg/settings.h"
