@@ -267,12 +267,15 @@ bool FindAddresses(Host *host, int64_t deadline_us, const char **failure) {
 bool Connect(Remote *remote, const Endpoint &endpoint, Host host, int64_t deadline_us, const char **failure) {
   *failure = nullptr;
   if (!FindAddresses(&host, deadline_us, failure)) return false;
+  StringInfoData settings;
+  initStringInfo(&settings);
+  appendStringInfo(&settings, "%s %s", endpoint.options, kSettings);
+  for (const auto &pin : kQuickPlans) appendStringInfo(&settings, " -c %s=%s", pin[0], pin[1]);
+  if (learned.version >= kVersion17) appendStringInfoString(&settings, kSettingsOf17);
   for (bool bare = learned.bare;; bare = true) {
     PQfinish(remote->connection);
     remote->connection = nullptr;
-    const char *settings =
-        psprintf("%s %s%s", endpoint.options, kSettings, learned.version >= kVersion17 ? kSettingsOf17 : "");
-    remote->connection = Start(endpoint, host, bare ? nullptr : settings);
+    remote->connection = Start(endpoint, host, bare ? nullptr : settings.data);
     PQsetNoticeReceiver(remote->connection, ReceiveNotice, remote);
     if (Finish(remote->connection, deadline_us)) {
       learned.bare = bare;

@@ -59,7 +59,10 @@ template <typename Ask>
 bool AskTarget(RegistryTarget *target, Ask ask) {
   target->place = {MyDatabaseId, target->extension, GetSessionUserId()};
   target->hangs = false;
-  return AskHere(target->extension, kNeeded, ask);
+  asking_registry = true;
+  const bool asked = AskHere(target->extension, kNeeded, ask);
+  asking_registry = false;
+  return asked;
 }
 
 RegistryAnswer AcquireHere(RegistryTarget *target, const Layout &, const Asking<AcquireRequest> &ask,

@@ -144,6 +144,7 @@ bool WithRegistry(RegistryTarget *target, bool hurry, Talk talk) {
   Session session = {};
   volatile bool done = false;
   target->hangs = false;
+  asking_registry = true;
   PG_TRY();
   {
     RemoteOpen(&session.remote, target->conninfo, MonotonicUs() + (hurry ? kHurryUs : kExchangeUs));
@@ -159,6 +160,7 @@ bool WithRegistry(RegistryTarget *target, bool hurry, Talk talk) {
   }
   PG_END_TRY();
   RemoteClose(&session.remote);
+  asking_registry = false;
   return done;
 }
 
@@ -228,7 +230,9 @@ RegistryAnswer AcquireThere(RegistryTarget *target, const Layout &layout, const 
                             AcquireAnswer *answer) {
   const bool acquired = WithRegistry(target, false, [&](Session *session) {
     CheckLayoutThere(session, layout);
+    asking_registry = false;
     if (!RecoveryInProgress()) KeepLocalLayout(target->extension);
+    asking_registry = true;
     return AcquireLease(session, ask(), answer);
   });
   return acquired ? RegistryAnswer::kDone : RegistryAnswer::kBusy;
