@@ -4,6 +4,7 @@
 
 #include "pg/database_layout.h"
 #include "pg/keeper/advice.h"
+#include "pg/keeper/blame.h"
 #include "pg/keeper/keeping.h"
 #include "pg/registry/secrets.h"
 #include "pg/report.h"
@@ -32,7 +33,8 @@ RegistrySeen LastSeen() {
            errdetail("It ends at %s, and ids are at %s. The registry assigns no more while it settles and the role has as"
                      " many leases as it may, or if ids are further ahead of its clock than windows may be long.",
                      Time(node.generator.layout.UnixUsAt(window_end)), Time(node.clock.shown_us)),
-           errhint("See snowflake.max_leases_per_role and snowflake.max_lease_duration on the registry.")));
+           errhint("See snowflake.max_leases_per_role and snowflake.max_lease_duration on the registry."),
+           BlameRegistry()));
 }
 
 void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireRequest &request, const Layout &layout) {
@@ -43,7 +45,8 @@ void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireReq
     case AnswerFault::kLayout:
       ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the layout was changed meanwhile"),
                       errdetail("Here it is %s; in the registry it is %s.", DescribeLayout(layout),
-                                DescribeLayout(answer.layout))));
+                                DescribeLayout(answer.layout)),
+                      BlameRegistry()));
     case AnswerFault::kLeaseId: ReportUnusable(psprintf("Its lease id is %lld.", Long(lease.lease_id)));
     case AnswerFault::kWorker:
       ReportUnusable(psprintf("Its worker id is %d; a worker id of datacenter %d was requested.", lease.worker,

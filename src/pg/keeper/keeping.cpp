@@ -5,6 +5,7 @@
 
 #include "pg/issue/caller.h"
 #include "pg/issue/launch.h"
+#include "pg/keeper/blame.h"
 #include "pg/presentable.h"
 #include "pg/report.h"
 #include "pg/settings.h"
@@ -25,12 +26,13 @@ void ReportOlderTimeline(const Standing &standing, const RegistrySeen &seen) {
   ereport(ERROR,
           (errcode(kNoLease), errmsg("the registry answers from an older timeline"), errdetail_internal("%s", detail),
            errhint("If an old primary has come back, stop it. If this server is to be the registry from now on, call"
-                   " snowflake_settle() in its database.")));
+                   " snowflake_settle() in its database."),
+           BlameRegistry()));
 }
 
 void ReportUnusable(const char *what) {
   ereport(ERROR, (errcode(kNoLease), errmsg("implausible response from registry"), errdetail_internal("%s", what),
-                  errhint("Check snowflake.registry, and which roles may change that database.")));
+                  errhint("Check snowflake.registry, and which roles may change that database."), BlameRegistry()));
 }
 
 namespace {

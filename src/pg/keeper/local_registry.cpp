@@ -5,6 +5,7 @@
 #include "core/start.h"
 #include "pg/database_layout.h"
 #include "pg/extension.h"
+#include "pg/keeper/blame.h"
 #include "pg/keeper/registry.h"
 #include "pg/registry/calls.h"
 #include "pg/registry/segments.h"
@@ -59,9 +60,9 @@ template <typename Ask>
 bool AskTarget(RegistryTarget *target, Ask ask) {
   target->place = {MyDatabaseId, target->extension, GetSessionUserId()};
   target->hangs = false;
-  asking_registry = true;
+  registry_failed = true;
   const bool asked = AskHere(target->extension, kNeeded, ask);
-  asking_registry = false;
+  registry_failed = false;
   return asked;
 }
 

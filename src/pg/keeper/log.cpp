@@ -2,6 +2,7 @@
 #include "pg/keeper/log.h"
 
 #include "pg/keeper/advice.h"
+#include "pg/keeper/blame.h"
 #include "pg/keeper/keeping.h"
 #include "pg/report.h"
 #include "pg/settings.h"
@@ -125,7 +126,7 @@ void RecordFailure(KeeperAction action, const ErrorData &failure) {
   error.standby = IsForStandby(failure);
   const bool names_blocker = EndsWait(sqlstate) && failure.detail != nullptr;
   const bool is_here = probe ? AsksOwnTables() : keeping.registry->is_here;
-  const bool own = !is_here && !asking_registry;
+  const bool own = !registry_failed;
   error.for_all = (is_here || own || NamesNobody(sqlstate)) && !names_blocker;
   const char *message = error.standby ? kAwaitsStandby : failure.message;
   SetMessage(&error,

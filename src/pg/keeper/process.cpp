@@ -14,6 +14,7 @@
 // 6. What is to be done is read from the state of things, not from a message that it has changed. So
 //    nothing is forgotten because something else failed.
 #include "pg/issue/horizon.h"
+#include "pg/keeper/blame.h"
 #include "pg/keeper/exchanges.h"
 #include "pg/keeper/keeping.h"
 #include "pg/keeper/libpq.h"
@@ -298,7 +299,7 @@ void NoteExchange(int64_t asked_us) {
 
 // The protocol's tables may have triggers of others, which may not end by themselves.
 RegistryAnswer ActInTime(const KeeperStep &step) {
-  asking_registry = self.gave_way = false;
+  registry_failed = self.gave_way = false;
   NoteExchange(SteadyUs());
   enable_timeout_every(self.leave_timeout, TimestampTzPlusMilliseconds(GetCurrentTimestamp(), kLeaveCheckMs),
                        kLeaveCheckMs);
@@ -376,7 +377,7 @@ void Perform(const KeeperStep &step, int64_t now_us) {
     ErrorData busy = {};
     busy.sqlerrcode = ERRCODE_OBJECT_IN_USE;
     busy.message = pstrdup("it has just detected a failover");
-    asking_registry = true;
+    registry_failed = true;
     RecordFailure(step.action, busy);
     return;
   }

@@ -65,10 +65,6 @@ struct Registry {
   bool (*probe)(RegistryTarget *target, const Layout &layout, const Wanted &wanted, int64_t *system_identifier);
 };
 
-// An ERROR of an exchange is the registry's, or of the way to it. Otherwise this server could not
-// ask, or could not use the answer.
-inline bool asking_registry = false;
-
 extern const Registry kLocalRegistry;   // in this database
 extern const Registry kRemoteRegistry;  // in another, over libpq
 
