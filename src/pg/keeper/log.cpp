@@ -25,6 +25,13 @@ constexpr int64_t kTellAgainUs = 60 * 1000 * 1000;
 
 const char *WithParentheses(const char *detail) { return detail != nullptr ? psprintf(" (%s)", detail) : ""; }
 
+void TellOwnFailure(const RegistryError &error) {
+  const int64_t now_us = MonotonicUs();
+  if (keeping.told_us != 0 && now_us - keeping.told_us < kTellAgainUs) return;
+  keeping.told_us = now_us;
+  ereport(WARNING, (errmsg("snowflake keeper: failed %s", error.message)));
+}
+
 // Errors of leases and of ranges are shown side by side.
 RegistryError NodeBlock::*ErrorOf(KeeperAction action) {
   return action == KeeperAction::kRanges ? &NodeBlock::ranges_error : &NodeBlock::error;
@@ -93,7 +100,7 @@ void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {
   const bool mends = action != KeeperAction::kRelease || keeping.failed == KeeperAction::kRelease;
   // Whoever sees that the error is gone finds this in the log.
   if (mends && keeping.failed != KeeperAction::kSleep && (!ranges || keeping.failed == KeeperAction::kRanges)) {
-    ereport(LOG, (errmsg("snowflake keeper: the registry answers again")));
+    if (!keeping.failed_here) ereport(LOG, (errmsg("snowflake keeper: the registry answers again")));
     keeping.failed = KeeperAction::kSleep;
   }
   bool leased = false;
@@ -135,11 +142,12 @@ void RecordFailure(KeeperAction action, const ErrorData &failure) {
   // Logged once, not with every try; but an error may follow the request to ask again, and the cause
   // a request that hung.
   const bool hangs = !probe && keeping.target.hangs && sqlstate == ERRCODE_CONNECTION_FAILURE;
-  const bool known = keeping.failed != KeeperAction::kSleep &&
+  const bool known = keeping.failed != KeeperAction::kSleep && !keeping.failed_here &&
                      (keeping.failed_sqlstate == sqlstate || keeping.failed_sqlstate != ERRCODE_OBJECT_IN_USE) &&
                      !(keeping.hung && names_blocker);
   keeping.failed = action;
   keeping.failed_sqlstate = sqlstate;
+  keeping.failed_here = own;
   if (!known) keeping.hung = hangs;
   WithLock(keeping.node, LW_EXCLUSIVE, [&] {
     ++keeping.node->exchanges.failed;
@@ -154,9 +162,10 @@ void RecordFailure(KeeperAction action, const ErrorData &failure) {
     }
   });
   ConditionVariableBroadcast(&keeping.node->changed);
-  if (!known)
-    ereport(WARNING, (own ? errmsg("snowflake keeper: failed %s", error.message)
-                      : sqlstate == ERRCODE_CONNECTION_FAILURE
+  if (own)
+    TellOwnFailure(error);
+  else if (!known)
+    ereport(WARNING, (sqlstate == ERRCODE_CONNECTION_FAILURE
                           ? errmsg("snowflake keeper: cannot reach the registry: %s", error.message)
                           : errmsg("snowflake keeper: the registry refused: %s", error.message),
                       error.standby ? errhint("%s", kStandbyToDo) : 0));
@@ -172,10 +181,7 @@ void RecordOwnFailure(const ErrorData &failure, bool shown) {
     WithLock(keeping.node, LW_EXCLUSIVE, [&] { keeping.node->error = error; });
     ConditionVariableBroadcast(&keeping.node->changed);
   }
-  const int64_t now_us = MonotonicUs();
-  if (keeping.told_us != 0 && now_us - keeping.told_us < kTellAgainUs) return;
-  keeping.told_us = now_us;
-  ereport(WARNING, (errmsg("snowflake keeper: failed %s", error.message)));
+  TellOwnFailure(error);
 }
 
 void ForgetFailures() {
