@@ -476,8 +476,8 @@ constexpr ExtendRequest AskForWindow(const NodeState &node, int64_t duration_us)
           lease.window_start, AsksByLeap(node)};
 }
 
-// The answer to an extend, which counts only for the lease in place. If no id can be issued after
-// it, that is a fault: otherwise the call that waits for the window would have it asked again at once.
+// The answer to an extend, which counts only for the lease in place. If the window is over all the
+// same, that is a fault: the call that waits for it would have it asked for again at once.
 constexpr AnswerFault TakeWindow(NodeState *node, const ExtendRequest &asked, const ExtendAnswer &answer,
                                  bool stopping) {
   if (IsOlder(answer.standing, node->seen, node->clock.shown_us)) return AnswerFault::kTimeline;

@@ -11,8 +11,8 @@
 // 5. After each ERROR comes a pause, which is decided where nothing can fail: KeepError(). An
 //    exchange that fails has the core's pauses, a chore waits for the next round, and everything
 //    else that fails is this server's own failure.
-// 6. What is to be done is read from the state of things, not from a message that it has changed. So
-//    nothing is forgotten because something else failed.
+// 6. What is to be done is read from the state of things, not from a message that it has changed.
+//    So nothing is forgotten because something else failed.
 #include "pg/issue/horizon.h"
 #include "pg/keeper/blame.h"
 #include "pg/keeper/exchanges.h"
@@ -44,12 +44,12 @@ constexpr int kLeaveCheckMs = 200;
 // What the keeper is about. Only Enter() sets it.
 //
 //   kKeeps  -> kProbes  the setting names another registry
-//   kProbes -> kKeeps   that is the same one at another address; or nothing is held of the one in use,
-//                       and the node goes on with the other
+//   kProbes -> kKeeps   it is the same one at another address, or nothing is held of the one in use
 //   kProbes -> kMoves   another one has answered
-//   kMoves  -> kKeeps   what was held was returned, or tried: the node goes on with the other
-//   kProbes, kMoves -> kKeeps, kProbes   the setting names the one in use again, or a third one
-//   all     -> kEnds    the process is to end; nothing follows
+//   kMoves  -> kKeeps   what was held was returned, or tried: on with the other one
+//   kProbes, kMoves -> kKeeps   the setting names the one in use again
+//   kMoves  -> kProbes  the setting names a third one
+//   all     -> kEnds    the process is to end
 enum class Phase {
   kKeeps,   // the lease of the registry in use
   kProbes,  // the registry that the setting names; the one in use is not asked any more

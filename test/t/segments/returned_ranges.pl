@@ -1,5 +1,6 @@
-# What a keeper returns of a range is nobody's from then on, although the registry has yet to answer: a number that is asked for
-# meanwhile is not issued again (G11).
+# What a keeper returns of a range is nobody's from then on, although the registry has yet to answer:
+# a number that is asked for meanwhile is not issued again (G11). A keeper that leaves a registry
+# returns its ranges, whatever became of its lease.
 use strict;
 use warnings;
 
@@ -26,4 +27,25 @@ cmp_ok($number, '>', $last, 'a number that is asked for meanwhile');
 cmp_ok(number($node), '>', $number, '... is not issued again');
 $_->quit for $holder, $session;
 $node->stop('fast');
+
+# Whatever became of the lease: the role may acquire one, but not release it.
+my $registry = segments_registry('registry');
+value($registry, 'GRANT EXECUTE ON FUNCTION snowflake_lease_acquire, snowflake_lease_extend TO node; ');
+for my $end ('a shutdown', 'a change of the registry')
+{
+	my $node = segment_node($end =~ s/\W//gr, place($registry));
+	value($node, 'SELECT snowflake_nextval()');
+	my $last = number($node);
+	cmp_ok(handed_out($registry), '>', $last, "$end: the node has more numbers than it has issued");
+	if ($end eq 'a shutdown') { $node->stop('fast'); }
+	else
+	{
+		$node->append_conf('postgresql.conf', "snowflake.registry = ''");
+		$node->reload;
+	}
+	ok(wait_until('the numbers', sub { handed_out($registry) == $last }), '... which it returns, although its lease is refused');
+	is(value($registry, 'SELECT count(*) > 0 FROM snowflake_registry'), 't', '... and stays');
+	$node->stop('fast') unless $end eq 'a shutdown';
+}
+$registry->stop('fast');
 done_testing();
