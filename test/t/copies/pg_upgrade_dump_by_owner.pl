@@ -1,7 +1,7 @@
 # The owner of a database, without a superuser, dumps it from an older version of PostgreSQL and
 # restores it into a newer version, and the other way around. Rows, layout and segments arrive, and
 # new ids and numbers are above those in the dump (G1, G11).
-# Not in the default run: needs a server of another version to show more than t/copies/dump_by_roles.
+# Not in the default run: with one version it shows no more than t/copies/dump_by_roles.
 
 use strict;
 use warnings;
@@ -29,20 +29,21 @@ for my $step (0 .. 1)
 	my $inserted = 'INSERT INTO ticket SELECT FROM generate_series(1, 150) RETURNING id, number';
 	sql($source, $from, $inserted);
 	my $settings = 'SELECT l, name, max_value, step, max_step, usage_role FROM snowflake_layout l, snowflake_segment';
-	my ($rows, $allocated) = (sql($source, $from, 'SELECT t FROM ticket t ORDER BY id'), sql($source, $from, 'SELECT last_value FROM snowflake_segment'));
+	my $rows = q{SELECT max(id), count(*), md5(string_agg(t::text, ' ' ORDER BY id)) FROM ticket t};
+	my ($before, $allocated) = (sql($source, $from, $rows), sql($source, $from, 'SELECT last_value FROM snowflake_segment'));
 	$new->command_ok([ "$new_bin/pg_dump", '--no-sync', '--no-comments', '-f', $file, '-d', $source->connstr($from) . ' user=carol' ], "dumped $name");
-	# pg_dump sets this from version 17 on.
-	my $text = slurp_file($file) =~ s/^SET transaction_timeout = 0;\n//mr;
+	# What the other server may not have: a setting since 17, and what 15.20 writes (test/README.md).
+	my $text = slurp_file($file) =~ s/^SET transaction_timeout = 0;$//mr =~ s/^ALTER TABLE .* SET \(pg_attver=\d+\);$//mgr;
 	open(my $out, '>', $file) or die $!;
 	print $out $text;
 	close $out;
 	sql($target, 'postgres', "CREATE DATABASE $to OWNER carol");
 	sql($target, $to, 'CREATE EXTENSION snowflake');
 	$new->command_ok([ "$new_bin/psql", '-Xq', '-v', 'ON_ERROR_STOP=1', '-o', '/dev/null', '-f', $file, '-d', $target->connstr($to) . ' user=carol' ], "restored $name");
-	is(sql($target, $to, 'SELECT t FROM ticket t ORDER BY id'), $rows, "$name: the rows");
+	is(sql($target, $to, $rows), $before, "$name: the rows");
 	is(sql($target, $to, $settings), sql($source, $from, $settings), "$name: layout and segment");
 	cmp_ok(sql($target, $to, 'SELECT last_value FROM snowflake_segment'), '>=', $allocated, "$name: the segment is no lower");
-	my ($last) = $rows =~ /\((\d+),\d+\)\z/;
+	my ($last) = $before =~ /^(\d+)/;
 	my @new = map { [ split /\|/ ] } split /\n/, sql($target, $to, $inserted);
 	is(scalar(grep { $_->[0] <= $last || $_->[1] <= $allocated } @new), 0, "$name: new ids and numbers are above all in the dump");
 }
