@@ -15,7 +15,9 @@ WHERE d.refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('snowflake',
 CREATE ROLE regress_snowflake_nobody;
 SELECT relname, relkind, has_table_privilege('regress_snowflake_nobody', c.oid, 'SELECT') AS public,
     has_table_privilege('pg_monitor', c.oid, 'SELECT') AS monitor,
-    has_table_privilege('regress_snowflake_nobody', c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE') AS writable
+    has_table_privilege('regress_snowflake_nobody', c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE') AS writable,
+    (SELECT string_agg(lower(p), ', ') FROM unnest('{SELECT,INSERT,UPDATE,DELETE,TRUNCATE,REFERENCES,TRIGGER}'::text[]) p
+     WHERE has_table_privilege('pg_database_owner', c.oid, p)) AS owner_of_database
 FROM pg_class c WHERE relname LIKE 'snowflake%' AND relkind IN ('r', 'v') ORDER BY 1;
 
 SET ROLE regress_snowflake_nobody;

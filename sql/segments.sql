@@ -236,8 +236,21 @@ SELECT snowflake_segment_ranges('n', '{asked}', '{0}', '{0}', '{0}', '{0}', ARRA
 SELECT FROM snowflake_segments;
 SELECT FROM snowflake_segment;
 SELECT FROM snowflake_range;
+-- Errors name segments to roles that may read the view, and to no others, even if they may call the function.
+SELECT snowflake_segment_nextval('missing');
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION snowflake_drop_segment(text), snowflake_raise_segment(text, bigint) TO regress_snowflake_nobody;
+SET ROLE regress_snowflake_nobody;
+SELECT snowflake_drop_segment('missing');
+SELECT snowflake_raise_segment('missing', 1);
+RESET ROLE;
+GRANT pg_read_all_stats TO regress_snowflake_nobody;
+SET ROLE regress_snowflake_nobody;
+SELECT snowflake_segment_nextval('missing');
+SELECT snowflake_drop_segment('missing');
 RESET ROLE;
 REVOKE USAGE ON SCHEMA public FROM regress_snowflake_nobody;
+REVOKE EXECUTE ON FUNCTION snowflake_drop_segment(text), snowflake_raise_segment(text, bigint) FROM regress_snowflake_nobody;
 DROP ROLE regress_snowflake_nobody;
 
 DROP TABLE regress_ticket, regress_small;

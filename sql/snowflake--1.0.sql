@@ -250,6 +250,8 @@ COMMENT ON COLUMN snowflake_range.acquired_at IS 'When the newest range was acqu
 -- What a dump carries. Leases, watermarks and the origin of another server must not be restored.
 SELECT pg_catalog.pg_extension_config_dump('snowflake_layout'::pg_catalog.regclass, ''::pg_catalog.text);
 SELECT pg_catalog.pg_extension_config_dump('snowflake_segment'::pg_catalog.regclass, 'WHERE dropped_at IS NULL'::pg_catalog.text);
+-- The database's owner dumps it, and restores the dump into a database whose extension is not its own.
+GRANT SELECT, INSERT ON snowflake_layout, snowflake_segment TO pg_database_owner;
 
 -- Guards: writes that bypass the protocol must not lead to equal ids.
 -- snowflake_guard_table names each column in its UPDATE OF, and does nothing on an UPDATE.

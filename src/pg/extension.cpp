@@ -67,6 +67,11 @@ Oid SchemaOfExtension(Oid extension, bool *created_here) {
   return now;
 }
 
+bool MaySeeSegments(Oid extension, Oid role) {
+  const Oid view = get_relname_relid("snowflake_segments", SchemaOfExtension(extension));
+  return OidIsValid(view) && pg_class_aclcheck(view, role, ACL_SELECT) == ACLCHECK_OK;
+}
+
 void CheckNotNamesake(Oid extension) {
   const Oid schema = SchemaOfExtension(extension);
   if (OidIsValid(schema) && !HasOurTables(schema)) ReportNamesake("this database", get_namespace_name(schema));

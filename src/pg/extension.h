@@ -15,6 +15,9 @@ bool Runs(Oid function, const char *code);
 // InvalidOid: there is none. `created_here`: this transaction created it there, or moved it there.
 Oid SchemaOfExtension(Oid extension, bool *created_here = nullptr);
 
+// Whether a role may read the view snowflake_segments, which shows the names of segments.
+bool MaySeeSegments(Oid extension, Oid role);
+
 // What depends on an object, in the order in which a drop visits it (findDependentObjects() scans
 // by the same index), until `visit` returns false.
 template <typename Visit>

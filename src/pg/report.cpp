@@ -67,7 +67,9 @@ void CheckSegmentName(size_t bytes) {
 void ReportNoSegment(const char *name, const char *known) {
   ereport(ERROR,
           (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("segment \"%s\" does not exist", name),
-           known[0] != '\0' ? errdetail("The registry has: %s.", known) : errdetail("The registry has no segments."),
+           known == nullptr   ? errdetail("Roles that may read the view snowflake_segments see which segments exist.")
+           : known[0] != '\0' ? errdetail("The registry has: %s.", known)
+                              : errdetail("The registry has no segments."),
            errhint("Create it with snowflake_create_segment() in the registry's database.")));
 }
 

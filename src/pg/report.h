@@ -54,7 +54,7 @@ inline bool EndsWait(int sqlstate) {
 [[noreturn]] void ReportIsolation(const char *function);
 // Error: 22023 unless a segment can have a name of that length.
 void CheckSegmentName(size_t bytes);
-// `known`: the names of the registry's segments, or "".
+// `known`: the names of the registry's segments, or ""; nullptr if the caller may not see them.
 [[noreturn]] void ReportNoSegment(const char *name, const char *known);
 [[noreturn]] void ReportNotTrigger(const char *function);
 [[noreturn]] void ReportNoRelation(Oid relation);

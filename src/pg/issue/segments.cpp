@@ -7,6 +7,7 @@
 // 3. The keeper acquires ranges. A call that finds no number waits for it, as for a lease.
 #include "pg/issue/segments.h"
 
+#include "pg/extension.h"
 #include "pg/issue/caller.h"
 #include "pg/issue/launch.h"
 #include "pg/report.h"
@@ -216,7 +217,7 @@ void CheckAnswer(const SegmentUse *use, const NumberAttempt &attempt, const Numb
   NodeBlock *node = FindNode(MyDatabaseId);
   char known[sizeof(node->segments_known)];
   WithLock(node, LW_SHARED, [&] { memcpy(known, node->segments_known, sizeof(known)); });
-  ReportNoSegment(use->key.name, known);
+  ReportNoSegment(use->key.name, MaySeeSegments(use->key.extension, GetUserId()) ? known : nullptr);
 }
 
 int64_t WaitForNumber(NodeBlock *node, Oid fn_oid, SegmentUse *use) {

@@ -2,6 +2,7 @@
 #include "pg/registry/segments.h"
 
 #include "pg/database_layout.h"
+#include "pg/extension.h"
 #include "pg/registry/calls.h"
 #include "pg/registry/protocol.h"
 #include "pg/registry/tables.h"
@@ -164,11 +165,11 @@ char *KnownSegments(const Tables &tables) {
   return names.data;
 }
 
-// Error: 42704 if it does not exist.
-SegmentRow LockSegment(const Tables &tables, const char *name) {
+// Error: 42704 if it does not exist. It is the error of `caller`, not of the tables' owner.
+SegmentRow LockSegment(const Tables &tables, const char *name, Oid caller) {
   const SegmentRow row = ReadSegment(tables, name, true);
   if (row.segment_id != 0) return row;
-  ReportNoSegment(name, KnownSegments(tables));
+  ReportNoSegment(name, MaySeeSegments(tables.extension, caller) ? KnownSegments(tables) : nullptr);
 }
 
 int CompareNames(const void *a, const void *b) {
@@ -242,8 +243,9 @@ void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64
 }
 
 void ProtocolDropSegment(Oid extension, const char *name) {
+  const Oid caller = GetUserId();
   RunCall("snowflake_drop_segment", extension, [&](const Tables &tables, const Origin &) {
-    const Value segment_id = Int8(LockSegment(tables, name).segment_id);
+    const Value segment_id = Int8(LockSegment(tables, name, caller).segment_id);
     Execute(tables, "SELECT allocated_elsewhere FROM snowflake_segment WHERE segment_id = $1", segment_id);
     const bool held = BoolResult(0, 1);
     // Other nodes that have numbers of it keep them.
@@ -258,8 +260,9 @@ void ProtocolDropSegment(Oid extension, const char *name) {
 
 int64_t ProtocolRaiseSegment(Oid extension, const char *name, int64_t value) {
   int64_t next = 0;
+  const Oid caller = GetUserId();
   RunCall("snowflake_raise_segment", extension, [&](const Tables &tables, const Origin &) {
-    SegmentRow row = LockSegment(tables, name);
+    SegmentRow row = LockSegment(tables, name, caller);
     if (value < 1 || value > row.segment.max_value)
       ereport(ERROR,
               (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("segment \"%s\" has no number %lld", name, Long(value)),

@@ -24,7 +24,7 @@ void SettleBecause(const Tables &tables, const char *reason, int64_t promotions,
   Assert(IsLocked(tables.origin, ShareUpdateExclusiveLock));  // Requires: the registry's lock.
   Settle(origin, HereNow(), settings.lease_duration_ms * kUsPerMs, SkewUs());
   // Lost commits may have allocated ranges, too.
-  Execute(tables, "UPDATE snowflake_segment SET skips = least(skips + $1, $2)", Int4(SkipsOf(promotions)),
+  Execute(tables, "UPDATE snowflake_segment SET skips = least(skips::bigint + $1, $2)", Int4(SkipsOf(promotions)),
           Int4(kMostSkips));
   ereport(LOG, (errmsg("snowflake registry settles until %s: %s", Time(origin->settles_until_us), reason),
                 errdetail("Until then, no lease expires, and worker ids are assigned from the upper third alone, which "
