@@ -57,6 +57,8 @@ enum class Phase {
   kEnds,    // likewise, and then exits
 };
 
+constexpr size_t kChoreCount = 5;
+
 struct Process {
   Keeper keeper;
   MemoryContext step_context;
@@ -167,10 +169,14 @@ bool GiveWay() {
   return true;
 }
 
-// The core's keeper of before would have its pauses. At the end it has the tries that were made.
+// The core's keeper of before would have its pauses. At the end it has the tries that were made, and
+// there is no round any more.
 void Enter(Phase phase) {
   self.phase = phase;
-  if (phase != Phase::kEnds) self.keeper = Keeper();
+  if (phase == Phase::kEnds)
+    self.chore = kChoreCount;
+  else
+    self.keeper = Keeper();
 }
 
 void Leave(const char *reason) {
@@ -226,7 +232,7 @@ void LookAtExtension() {
 
 // What is looked at in each round. If one of them fails, the round goes on with the next one.
 constexpr void (*kChores[])() = {ReadSettings, LookAfterBox, LookAtDatabase, LookAtExtension, LookAtName};
-constexpr size_t kChoreCount = lengthof(kChores);
+static_assert(lengthof(kChores) == kChoreCount);
 
 void GoOnWithRound() {
   for (; self.chore < kChoreCount && self.phase != Phase::kEnds; ++self.chore) kChores[self.chore]();
