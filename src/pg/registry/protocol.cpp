@@ -46,11 +46,12 @@ Layout EnsureLayout(const Tables &tables) {
   return layout;
 }
 
+// To be called once for each lease that ends.
 void RaiseWatermark(const Tables &tables, int32_t worker, Tick last_tick) {
   Execute(tables,
-          "INSERT INTO snowflake_watermark AS w (worker_id, last_tick) VALUES ($1, $2)"
-          " ON CONFLICT (worker_id) DO UPDATE SET last_tick = greatest(w.last_tick, excluded.last_tick)"
-          " RETURNING last_tick",
+          "INSERT INTO snowflake_watermark AS w (worker_id, last_tick, leases_ended) VALUES ($1, $2, 1)"
+          " ON CONFLICT (worker_id) DO UPDATE SET last_tick = greatest(w.last_tick, excluded.last_tick),"
+          " leases_ended = w.leases_ended + 1 RETURNING last_tick",
           Int4(worker), Int8(last_tick));
   CheckWritten("snowflake_watermark", last_tick);
 }
@@ -199,7 +200,8 @@ void CheckDatacenter(const Layout &layout, int32_t datacenter) {
 }
 
 void Insert(const Tables &tables, const char *node, const Value &role, const SecretHash &secret_hash,
-            const Lease &lease) {
+            const Lease &lease, Origin *origin) {
+  Assert(IsLocked(tables.origin, ShareUpdateExclusiveLock));  // Requires: the registry's lock.
   Execute(tables,
           "INSERT INTO snowflake_registry (lease_id, worker_id, node, secret_hash, acquired_at, renewed_at,"
           " window_start, window_end, role) OVERRIDING SYSTEM VALUE"
@@ -207,6 +209,10 @@ void Insert(const Tables &tables, const char *node, const Value &role, const Sec
           Int8(lease.lease_id), Int4(lease.worker), TextValue(node), HashValue(secret_hash), Int8(lease.window_start),
           Int8(lease.window_end), role);
   CheckWritten("snowflake_registry");
+  origin->last_lease_id = Max(origin->last_lease_id, lease.lease_id);
+  ++origin->leases_begun;
+  origin->clean_us = 0;
+  WriteOrigin(tables, *origin);
 }
 
 // Extends the lease that the node acquired by an earlier request, whose answer was lost or late.
@@ -265,10 +271,7 @@ bool AcquireLocked(const Tables &tables, By by, const AcquireRequest &request, A
     case Grant::kTimeUsedUp: ReportTimeUsedUp(layout, layout.UnixUsAt(lease->window_start));
     case Grant::kGranted: break;
   }
-  Insert(tables, request.node, SessionRole(), request.secret_hash, *lease);
-  origin.last_lease_id = lease->lease_id;
-  origin.clean_us = 0;
-  WriteOrigin(tables, origin);
+  Insert(tables, request.node, SessionRole(), request.secret_hash, *lease, &origin);
   return true;
 }
 
@@ -294,7 +297,7 @@ void CheckExtender(const Tables &tables, By by, const Layout &layout, const Orig
 // Stores a lease that its node holds and whose row the registry lost. False if the lease is gone.
 bool AdoptLease(const Tables &tables, By by, const Layout &layout, const ExtendRequest &request, ExtendAnswer *answer) {
   LockRegistry(tables);
-  const Origin origin = ReadOrigin(tables);
+  Origin origin = ReadOrigin(tables);
   if (!MayAdopt(layout, request, origin, WatermarkOf(tables, request.worker))) return false;
   Execute(tables, "SELECT 1 FROM snowflake_registry WHERE worker_id = $1 OR lease_id = $2 OR secret_hash = $3",
           Int4(request.worker), Int8(request.lease_id), HashValue(request.secret_hash));
@@ -309,7 +312,7 @@ bool AdoptLease(const Tables &tables, By by, const Layout &layout, const ExtendR
   }
   answer->window_end = EndForExtend(layout, request);
   Insert(tables, "unknown", SessionRole(), request.secret_hash,
-         {request.lease_id, {}, request.worker, request.window_start, answer->window_end});
+         {request.lease_id, {}, request.worker, request.window_start, answer->window_end}, &origin);
   NoticeLoss(tables, Loss::kLease);
   ereport(LOG,
           (errmsg("snowflake registry: restored lease %lld of worker id %d", Long(request.lease_id), request.worker),
@@ -466,10 +469,7 @@ void ProtocolSetAside(Oid extension, int32_t worker) {
     const int64_t lease_id = NextLeaseId(tables, origin.last_lease_id);
     // No role has this OID, so the lease counts for no role, and nobody can extend or release it.
     Insert(tables, "set aside", Of(OIDOID, ObjectIdGetDatum(InvalidOid)), NewSecret().hash,
-           WholeTime(layout, lease_id, worker));
-    origin.last_lease_id = lease_id;
-    origin.clean_us = 0;
-    WriteOrigin(tables, origin);
+           WholeTime(layout, lease_id, worker), &origin);
   });
 }
 
