@@ -280,6 +280,19 @@ void CheckHeld(const Layout &layout, By by, const Origin &origin, Tick held_unti
     ReportTickAhead(layout.UnixUsAt(held_until), LatestNowUs(origin));
 }
 
+// Moves the end of a lease's window. False if the lease is gone, or its window ends before `least`.
+bool MoveEnd(const Tables &tables, const Layout &layout, const ExtendRequest &request, Tick least,
+             ExtendAnswer *answer) {
+  Execute(tables,
+          "UPDATE snowflake_registry SET window_end = greatest(window_end, $3), renewed_at = clock_timestamp()"
+          " WHERE lease_id = $1 AND secret_hash = $2 AND role = $4 AND window_end >= $5 RETURNING window_end",
+          Int8(request.lease_id), HashValue(request.secret_hash), Int8(EndForExtend(layout, request)), SessionRole(),
+          Int8(least));
+  if (Rows() == 0) return false;
+  answer->window_end = Int8Result(0, 1);
+  return true;
+}
+
 // The clock of a node that extends a lease. Error: SF002.
 void CheckExtender(const Tables &tables, By by, const Layout &layout, const Origin &origin,
                    const ExtendRequest &request) {
@@ -341,18 +354,16 @@ bool ProtocolExtend(Oid extension, By by, const ExtendRequest &request, ExtendAn
     const Origin origin = DetectLoss(tables, layout, {request.duration_us, request.lease_id});
     NoticeActivity(tables, origin);
     answer->standing = StandingOf(origin);
+    if (MoveEnd(tables, layout, request, held_until, answer)) return true;
+    // The lease is gone, or its node has a later end. The registry's lock comes before the row's.
     Execute(tables,
-            "UPDATE snowflake_registry r SET window_end = greatest(r.window_end, $3), renewed_at = clock_timestamp()"
-            " FROM (SELECT lease_id, window_end FROM snowflake_registry) o"
-            " WHERE r.lease_id = $1 AND secret_hash = $2 AND role = $4 AND o.lease_id = $1"
-            " RETURNING r.window_end, o.window_end",
-            Int8(request.lease_id), HashValue(request.secret_hash), Int8(EndForExtend(layout, request)), SessionRole());
+            "SELECT window_end FROM snowflake_registry WHERE lease_id = $1 AND secret_hash = $2 AND role = $3",
+            Int8(request.lease_id), HashValue(request.secret_hash), SessionRole());
     if (Rows() == 0) return same_system && AdoptLease(tables, by, layout, request, answer);
-    answer->window_end = Int8Result(0, 1);
-    const Tick known = Int8Result(0, 2);
+    const Tick known = Int8Result(0, 1);
     CheckHeld(layout, by, origin, held_until, known);
     if (held_until > known) NoticeLoss(tables, Loss::kHeldEnd);
-    return true;
+    return MoveEnd(tables, layout, request, 0, answer);
   });
 }
 
