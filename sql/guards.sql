@@ -147,7 +147,7 @@ INSERT INTO snowflake_watermark VALUES (1, 5) ON CONFLICT (worker_id) DO UPDATE 
 \echo :SQLSTATE
 INSERT INTO snowflake_watermark VALUES (1, 5) ON CONFLICT DO NOTHING;
 INSERT INTO snowflake_watermark VALUES (1, 2100), (3, 0) ON CONFLICT (worker_id) DO UPDATE SET last_tick = excluded.last_tick;
-COPY snowflake_watermark FROM stdin;
+COPY snowflake_watermark (worker_id, last_tick) FROM stdin;
 100	5
 \.
 TABLE watermark;
@@ -230,7 +230,7 @@ INSERT INTO snowflake_registry (worker_id, node, secret_hash, acquired_at, renew
     VALUES (50, 'x', sha256('x'), now(), now(), 0, 100);
 UPDATE snowflake_watermark SET last_tick = 0 WHERE worker_id = 1;
 DELETE FROM snowflake_watermark WHERE worker_id = 1;
-COPY snowflake_watermark FROM stdin;
+COPY snowflake_watermark (worker_id, last_tick) FROM stdin;
 101	5
 \.
 UPDATE snowflake_origin SET last_lease_id = 0;

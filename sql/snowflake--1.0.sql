@@ -51,8 +51,9 @@ SELECT pg_catalog.setval(
         pg_catalog.floor(pg_catalog.random() OPERATOR(pg_catalog.*) 4194304::double precision)::bigint);
 
 CREATE TABLE snowflake_watermark (
-    worker_id integer PRIMARY KEY,
-    last_tick bigint NOT NULL
+    worker_id    integer PRIMARY KEY,
+    last_tick    bigint NOT NULL,
+    leases_ended bigint NOT NULL DEFAULT 0
 );
 COMMENT ON TABLE snowflake_watermark IS
     'One row for each worker id on which a lease has ended. The row remains afterwards.';
@@ -60,6 +61,8 @@ COMMENT ON COLUMN snowflake_watermark.worker_id IS 'Worker id, datacenter bits i
 COMMENT ON COLUMN snowflake_watermark.last_tick IS
     'Highest tick that an ended lease of the worker id may have used. The next lease starts '
     'above this tick.';
+COMMENT ON COLUMN snowflake_watermark.leases_ended IS
+    'How many leases of the worker id have ended';
 
 CREATE TABLE snowflake_layout (
     singleton       boolean PRIMARY KEY DEFAULT true CHECK (singleton),
@@ -94,6 +97,7 @@ CREATE TABLE snowflake_origin (
     database_oid      bigint NOT NULL,
     clean_at          pg_catalog.timestamptz,
     last_lease_id     bigint NOT NULL,
+    leases_begun      bigint NOT NULL DEFAULT 0,
     jumped_from       bigint NOT NULL DEFAULT 0,
     jumped_to         bigint NOT NULL DEFAULT 0,
     raised_tick       bigint NOT NULL DEFAULT -1,
@@ -127,6 +131,9 @@ COMMENT ON COLUMN snowflake_origin.clean_at IS
     'this column, the server has received all commits.';
 COMMENT ON COLUMN snowflake_origin.last_lease_id IS
     'Number of the newest lease, or the number above which lease ids continue';
+COMMENT ON COLUMN snowflake_origin.leases_begun IS
+    'How many leases have been inserted into snowflake_registry. If they are neither there nor '
+    'counted in snowflake_watermark, leases were lost.';
 COMMENT ON COLUMN snowflake_origin.jumped_from IS
     'Lease ids above this id and up to jumped_to were skipped when the server was started or '
     'promoted, or the database copied. If a node names a skipped id, the node holds a lost lease.';
@@ -304,7 +311,7 @@ CREATE TRIGGER snowflake_guard_after AFTER UPDATE ON snowflake_watermark
 ALTER TABLE snowflake_watermark ENABLE ALWAYS TRIGGER snowflake_guard_after;
 COMMENT ON TRIGGER snowflake_guard_after ON snowflake_watermark IS 'Watermarks do not fall';
 CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
-    UPDATE OF worker_id, last_tick
+    UPDATE OF worker_id, last_tick, leases_ended
     ON snowflake_watermark
     FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_watermark ENABLE ALWAYS TRIGGER snowflake_guard_table;
@@ -328,7 +335,7 @@ ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard;
 COMMENT ON TRIGGER snowflake_guard ON snowflake_origin IS 'Only the protocol writes to the table';
 CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
     UPDATE OF singleton, system_identifier, timeline, started_at, database_oid, clean_at,
-        last_lease_id, jumped_from, jumped_to, raised_tick, longest_us, settling_us,
+        last_lease_id, leases_begun, jumped_from, jumped_to, raised_tick, longest_us, settling_us,
         settling_left_us, counted_us, settles_until, floor_at, loss_known, settle_called_at,
         clock_offset_us, clock_since_us, step_offset_us, step_since_us
     ON snowflake_origin

@@ -72,6 +72,7 @@ struct Origin {
 
   int64_t last_lease_id;           // the highest of a lease that is not lost
   int64_t jumped_from, jumped_to;  // ids above the one, up to the other, are only of lost leases
+  int64_t leases_begun;            // as many are in the registry, or have left it for a watermark
   Tick raised_tick;
 
   int64_t longest_us;        // the longest lease duration requested; 0: none
@@ -90,7 +91,7 @@ enum class Loss {
   kFailover,
   kOtherSystem,
   kEmptyOrigin,
-  kEmptyTables,
+  kEmptyTables,  // of leases, watermarks or both
   kLease,       // a node has one that the registry does not know, ...
   kHeldEnd,     // ... or an end of its window, ...
   kRange,       // ... or a number of a segment

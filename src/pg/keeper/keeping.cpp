@@ -117,8 +117,9 @@ void NameNode() {
   } else {
     char host[128] = "localhost";
     gethostname(host, sizeof(host) - 1);
-    CopyPresentable(name, sizeof(name),
-                    psprintf("%s:%d/%s", cluster_name[0] != '\0' ? cluster_name : host, PostPortNumber, DatabaseName()));
+    // A primary and its standbys have one cluster_name, and are nodes of their own.
+    CopyPresentable(name, sizeof(name), psprintf("%s%s%s:%d/%s", cluster_name, cluster_name[0] != '\0' ? "@" : "", host,
+                                                 PostPortNumber, DatabaseName()));
   }
   ChangeNode(keeping.node, [&] { memcpy(keeping.node->node_name, name, sizeof(name)); });
 }

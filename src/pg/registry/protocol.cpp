@@ -12,6 +12,9 @@
 
 namespace snowflake {
 namespace {
+// Whose leases are adopted: an extend has no name.
+constexpr const char *kUnknownNode = "unknown";
+
 void CheckDuration(int64_t duration_us) {
   if (duration_us < kMinLeaseUs || duration_us > kMaxLeaseUs)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("lease duration out of range"),
@@ -46,11 +49,12 @@ Layout EnsureLayout(const Tables &tables) {
   return layout;
 }
 
+// To be called once for each lease that ends.
 void RaiseWatermark(const Tables &tables, int32_t worker, Tick last_tick) {
   Execute(tables,
-          "INSERT INTO snowflake_watermark AS w (worker_id, last_tick) VALUES ($1, $2)"
-          " ON CONFLICT (worker_id) DO UPDATE SET last_tick = greatest(w.last_tick, excluded.last_tick)"
-          " RETURNING last_tick",
+          "INSERT INTO snowflake_watermark AS w (worker_id, last_tick, leases_ended) VALUES ($1, $2, 1)"
+          " ON CONFLICT (worker_id) DO UPDATE SET last_tick = greatest(w.last_tick, excluded.last_tick),"
+          " leases_ended = w.leases_ended + 1 RETURNING last_tick",
           Int4(worker), Int8(last_tick));
   CheckWritten("snowflake_watermark", last_tick);
 }
@@ -199,7 +203,8 @@ void CheckDatacenter(const Layout &layout, int32_t datacenter) {
 }
 
 void Insert(const Tables &tables, const char *node, const Value &role, const SecretHash &secret_hash,
-            const Lease &lease) {
+            const Lease &lease, Origin *origin) {
+  Assert(IsLocked(tables.origin, ShareUpdateExclusiveLock));  // Requires: the registry's lock.
   Execute(tables,
           "INSERT INTO snowflake_registry (lease_id, worker_id, node, secret_hash, acquired_at, renewed_at,"
           " window_start, window_end, role) OVERRIDING SYSTEM VALUE"
@@ -207,6 +212,10 @@ void Insert(const Tables &tables, const char *node, const Value &role, const Sec
           Int8(lease.lease_id), Int4(lease.worker), TextValue(node), HashValue(secret_hash), Int8(lease.window_start),
           Int8(lease.window_end), role);
   CheckWritten("snowflake_registry");
+  origin->last_lease_id = Max(origin->last_lease_id, lease.lease_id);
+  ++origin->leases_begun;
+  origin->clean_us = 0;
+  WriteOrigin(tables, *origin);
 }
 
 // Extends the lease that the node acquired by an earlier request, whose answer was lost or late.
@@ -265,16 +274,52 @@ bool AcquireLocked(const Tables &tables, By by, const AcquireRequest &request, A
     case Grant::kTimeUsedUp: ReportTimeUsedUp(layout, layout.UnixUsAt(lease->window_start));
     case Grant::kGranted: break;
   }
-  Insert(tables, request.node, SessionRole(), request.secret_hash, *lease);
-  origin.last_lease_id = lease->lease_id;
-  origin.clean_us = 0;
-  WriteOrigin(tables, origin);
+  Insert(tables, request.node, SessionRole(), request.secret_hash, *lease, &origin);
   return true;
 }
 
 void CheckHeld(const Layout &layout, By by, const Origin &origin, Tick held_until, Tick known) {
   if (by == By::kSql && IsHeldTooFar(held_until, known, LatestEnd(layout, origin)))
     ReportTickAhead(layout.UnixUsAt(held_until), LatestNowUs(origin));
+}
+
+// Moves the end of a lease's window, and passes on when that was done before. False if the lease is
+// gone, or its window ends before `least`.
+bool MoveEnd(const Tables &tables, const Layout &layout, const ExtendRequest &request, Tick least,
+             ExtendAnswer *answer, int64_t *before_us) {
+  Execute(tables,
+          "UPDATE snowflake_registry r SET window_end = greatest(r.window_end, $3), renewed_at = clock_timestamp()"
+          " FROM (SELECT lease_id, renewed_at FROM snowflake_registry) o"
+          " WHERE r.lease_id = $1 AND secret_hash = $2 AND role = $4 AND window_end >= $5 AND o.lease_id = $1"
+          " RETURNING r.window_end, o.renewed_at",
+          Int8(request.lease_id), HashValue(request.secret_hash), Int8(EndForExtend(layout, request)), SessionRole(),
+          Int8(least));
+  if (Rows() == 0) return false;
+  answer->window_end = Int8Result(0, 1);
+  *before_us = TimeResult(0, 2);
+  return true;
+}
+
+// A clone that has its original's name and role: both have a lease and extend it. After a node has
+// acquired another lease, it extends the earlier one at most once more, if a request was late.
+// Logged once a minute, by the extend that is the first in it of the last lease but one.
+void NoticeNamesake(const Tables &tables, const ExtendRequest &request, int64_t before_us) {
+  constexpr int64_t kMinuteUs = int64_t{60} * 1000 * kUsPerMs;
+  if (before_us / kMinuteUs == NowUnixUs() / kMinuteUs) return;
+  Execute(tables,
+          "SELECT r.node, r.worker_id::bigint, o.worker_id::bigint FROM snowflake_registry r, snowflake_registry o"
+          " WHERE r.lease_id = $1 AND r.node <> $2 AND o.node = r.node AND o.role = r.role AND o.lease_id > r.lease_id"
+          " AND o.acquired_at < $3 AND o.renewed_at > o.acquired_at + interval '1 s' AND o.window_end > $4",
+          Int8(request.lease_id), TextValue(kUnknownNode), TimeValue(before_us), Int8(request.now));
+  if (Rows() != 1) return;
+  ereport(LOG,
+          (errmsg("snowflake registry: two nodes have the name \"%s\" and the role \"%s\"",
+                  TextDatumGetCString(Result(0, 1, TEXTOID)), GetUserNameFromId(GetSessionUserId(), true)),
+           errdetail("Both extend their leases, of worker ids %lld and %lld.", Long(Int8Result(0, 2)),
+                     Long(Int8Result(0, 3))),
+           errhint("If one of them is a clone that should not run, stop it. Otherwise give it a snowflake.node_name and"
+                   " a role of its own."),
+           errhidestmt(true)));
 }
 
 // The clock of a node that extends a lease. Error: SF002.
@@ -291,10 +336,25 @@ void CheckExtender(const Tables &tables, By by, const Layout &layout, const Orig
   CheckClock(by, layout, origin, request.now, request.leapt);
 }
 
+// Once a minute, because a role can report any number of leases that it never had.
+void LogAdopted(const Tables &tables, const ExtendRequest &request) {
+  Execute(tables,
+          "SELECT count(*), count(*) FILTER (WHERE acquired_at >= date_trunc('minute', clock_timestamp()))"
+          " FROM snowflake_registry WHERE node = $1",
+          TextValue(kUnknownNode));
+  if (Int8Result(0, 2) > 1) return;
+  ereport(LOG,
+          (errmsg("snowflake registry: restored lease %lld of worker id %d", Long(request.lease_id), request.worker),
+           errdetail("Its node holds it, and the registry had lost it. Of the registry's leases, %lld were restored;"
+                     " their nodes are shown as \"%s\".",
+                     Long(Int8Result(0, 1)), kUnknownNode),
+           errhidestmt(true)));
+}
+
 // Stores a lease that its node holds and whose row the registry lost. False if the lease is gone.
 bool AdoptLease(const Tables &tables, By by, const Layout &layout, const ExtendRequest &request, ExtendAnswer *answer) {
   LockRegistry(tables);
-  const Origin origin = ReadOrigin(tables);
+  Origin origin = ReadOrigin(tables);
   if (!MayAdopt(layout, request, origin, WatermarkOf(tables, request.worker))) return false;
   Execute(tables, "SELECT 1 FROM snowflake_registry WHERE worker_id = $1 OR lease_id = $2 OR secret_hash = $3",
           Int4(request.worker), Int8(request.lease_id), HashValue(request.secret_hash));
@@ -308,12 +368,10 @@ bool AdoptLease(const Tables &tables, By by, const Layout &layout, const ExtendR
     return SettlingOf(origin, HereNow(), false).active;
   }
   answer->window_end = EndForExtend(layout, request);
-  Insert(tables, "unknown", SessionRole(), request.secret_hash,
-         {request.lease_id, {}, request.worker, request.window_start, answer->window_end});
+  Insert(tables, kUnknownNode, SessionRole(), request.secret_hash,
+         {request.lease_id, {}, request.worker, request.window_start, answer->window_end}, &origin);
   NoticeLoss(tables, Loss::kLease);
-  ereport(LOG,
-          (errmsg("snowflake registry: restored lease %lld of worker id %d", Long(request.lease_id), request.worker),
-           errdetail("Its node holds it, and the registry had lost it.")));
+  LogAdopted(tables, request);
   return true;
 }
 
@@ -338,18 +396,20 @@ bool ProtocolExtend(Oid extension, By by, const ExtendRequest &request, ExtendAn
     const Origin origin = DetectLoss(tables, layout, {request.duration_us, request.lease_id});
     NoticeActivity(tables, origin);
     answer->standing = StandingOf(origin);
+    int64_t before_us = 0;
+    if (MoveEnd(tables, layout, request, held_until, answer, &before_us)) {
+      NoticeNamesake(tables, request, before_us);
+      return true;
+    }
+    // The lease is gone, or its node has a later end. The registry's lock comes before the row's.
     Execute(tables,
-            "UPDATE snowflake_registry r SET window_end = greatest(r.window_end, $3), renewed_at = clock_timestamp()"
-            " FROM (SELECT lease_id, window_end FROM snowflake_registry) o"
-            " WHERE r.lease_id = $1 AND secret_hash = $2 AND role = $4 AND o.lease_id = $1"
-            " RETURNING r.window_end, o.window_end",
-            Int8(request.lease_id), HashValue(request.secret_hash), Int8(EndForExtend(layout, request)), SessionRole());
+            "SELECT window_end FROM snowflake_registry WHERE lease_id = $1 AND secret_hash = $2 AND role = $3",
+            Int8(request.lease_id), HashValue(request.secret_hash), SessionRole());
     if (Rows() == 0) return same_system && AdoptLease(tables, by, layout, request, answer);
-    answer->window_end = Int8Result(0, 1);
-    const Tick known = Int8Result(0, 2);
+    const Tick known = Int8Result(0, 1);
     CheckHeld(layout, by, origin, held_until, known);
     if (held_until > known) NoticeLoss(tables, Loss::kHeldEnd);
-    return true;
+    return MoveEnd(tables, layout, request, 0, answer, &before_us);
   });
 }
 
@@ -466,10 +526,7 @@ void ProtocolSetAside(Oid extension, int32_t worker) {
     const int64_t lease_id = NextLeaseId(tables, origin.last_lease_id);
     // No role has this OID, so the lease counts for no role, and nobody can extend or release it.
     Insert(tables, "set aside", Of(OIDOID, ObjectIdGetDatum(InvalidOid)), NewSecret().hash,
-           WholeTime(layout, lease_id, worker));
-    origin.last_lease_id = lease_id;
-    origin.clean_us = 0;
-    WriteOrigin(tables, origin);
+           WholeTime(layout, lease_id, worker), &origin);
   });
 }
 

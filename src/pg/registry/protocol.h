@@ -4,9 +4,10 @@
 //
 // 1. One acquire at a time: it holds the registry's lock, a self-conflicting lock on
 //    snowflake_origin, to its end. extend and release need only their row's lock; an extend also
-//    blocks the mark of a clean shutdown, which says that nothing came after it.
+//    blocks the mark of a clean shutdown, which says that nothing came after it. Who needs both
+//    locks takes the registry's first.
 // 2. A row leaves snowflake_registry and its watermark enters snowflake_watermark in one
-//    transaction.
+//    transaction. Both are counted, so that rows that are lost are missed.
 // 3. A lease belongs to the session's role that acquired it: for another role it is gone.
 //
 // Errors common to all: 22023 for arguments, 25006 if nothing can be written, 55000 for any

@@ -13,7 +13,7 @@ constexpr const char *kReasons[] = {"",
                                     "its server is on another timeline, as after a failover",
                                     "its server has another system identifier, as after pg_upgrade",
                                     "its snowflake_origin was empty",
-                                    "its leases are gone, as those of an unlogged table after a crash",
+                                    "leases or watermarks are gone, as those of an unlogged table after a crash",
                                     "a node holds a lease that it has no record of",
                                     "a node holds a longer window than it has on record",
                                     "a node has had numbers of a segment that it never allocated"};
@@ -31,14 +31,12 @@ void SettleBecause(const Tables &tables, const char *reason, int64_t promotions,
                           "no lost lease has.")));
 }
 
-// A row leaves for a watermark, so once a lease was acquired the two tables are never both empty.
-// Without a lease, the mark of a clean shutdown shows that none was lost.
-bool HasLostLeases(const Tables &tables, const Origin &origin) {
-  if (origin.longest_us == 0) return false;
-  Execute(tables, "SELECT 1 FROM snowflake_registry LIMIT 1");
-  if (Rows() > 0) return false;
-  Execute(tables, "SELECT 1 FROM snowflake_watermark LIMIT 1");
-  return Rows() == 0 || origin.clean_us == 0;
+// Leases that are there, and those that have ended.
+int64_t LeasesOnRecord(const Tables &tables) {
+  Execute(tables,
+          "SELECT coalesce(sum(leases), 0)::bigint FROM (SELECT leases_ended AS leases FROM snowflake_watermark"
+          " UNION ALL SELECT 1 FROM snowflake_registry) on_record");
+  return Int8Result(0, 1);
 }
 
 // Brings the record up to date, but neither writes it nor settles.
@@ -55,9 +53,9 @@ Loss Recognize(const Tables &tables, const Layout &layout, int64_t named, Origin
     loss = Loss::kEmptyOrigin;
   }
   if (!IsInPlace(*origin, here)) {
-    // The keeper of a database that is copied releases its lease first.
-    const bool copied = origin->database_oid != here.database_oid;
-    if (loss == Loss::kNone && !copied && HasLostLeases(tables, *origin)) loss = Loss::kEmptyTables;
+    const int64_t leases = LeasesOnRecord(tables);
+    if (loss == Loss::kNone && leases != origin->leases_begun) loss = Loss::kEmptyTables;
+    origin->leases_begun = leases;
     const Loss moved = BeginLife(origin, here, layout.workers_per_datacenter(), pg_prng_uint64(&pg_global_prng_state));
     if (moved != Loss::kNone) loss = moved;
   }
@@ -75,8 +73,8 @@ Origin ReadOrigin(const Tables &tables) {
   Execute(tables,
           "SELECT system_identifier, timeline, started_at, database_oid, clean_at, last_lease_id, jumped_from,"
           " jumped_to, raised_tick, longest_us, settling_us, settling_left_us, counted_us, settles_until, floor_at,"
-          " loss_known, settle_called_at, clock_offset_us, clock_since_us, step_offset_us, step_since_us FROM "
-          "snowflake_origin");
+          " loss_known, settle_called_at, clock_offset_us, clock_since_us, step_offset_us, step_since_us,"
+          " leases_begun FROM snowflake_origin");
   if (Rows() == 0) {
     Origin none = {};
     none.raised_tick = kNoWatermark;
@@ -104,6 +102,7 @@ Origin ReadOrigin(const Tables &tables) {
   origin.loss_known = BoolResult(0, 16);
   origin.settle_called_us = time(17);
   origin.time = {number(18), number(19), number(20), number(21)};
+  origin.leases_begun = number(22);
   return origin;
 }
 
@@ -115,13 +114,14 @@ void WriteOrigin(const Tables &tables, const Origin &origin) {
           " longest_us = $9, settling_us = $10, settling_left_us = $11, counted_us = $12,"
           " settles_until = nullif($13, 'epoch'), floor_at = nullif($14, 'epoch'), loss_known = $15,"
           " settle_called_at = nullif($16, 'epoch'), clock_offset_us = $17, clock_since_us = $18,"
-          " step_offset_us = $19, step_since_us = $20",
+          " step_offset_us = $19, step_since_us = $20, leases_begun = $21",
           Int8(origin.system_identifier), Int8(origin.timeline), TimeValue(origin.started_us),
           Int8(origin.database_oid), TimeValue(origin.clean_us), Int8(origin.last_lease_id), Int8(origin.jumped_from),
           Int8(origin.jumped_to), Int8(origin.longest_us), Int8(origin.settling_us), Int8(origin.settling_left_us),
           Int8(origin.counted_us), TimeValue(origin.settles_until_us), TimeValue(origin.floor_us),
           Bool(origin.loss_known), TimeValue(origin.settle_called_us), Int8(origin.time.offset_us),
-          Int8(origin.time.since_us), Int8(origin.time.step_offset_us), Int8(origin.time.step_since_us));
+          Int8(origin.time.since_us), Int8(origin.time.step_offset_us), Int8(origin.time.step_since_us),
+          Int8(origin.leases_begun));
   CheckWritten("snowflake_origin");
 }
 

@@ -14,6 +14,8 @@ my $secret = '\x' . '11' x 16;
 my $first = lease_acquire($session, 1000, '1 min', $secret);
 like($first, qr/\|1000\|11000$/, 'a first window is 10 s long');
 is(lease_acquire($session, 1000, '1 min', $secret), $first, 'the same secret again: the same lease');
+is(lease_acquire($session, 1000, '5 min', $secret), $first, '... also if it is to be for longer');
+is($session->query_safe('SELECT longest_us FROM snowflake_origin'), 300e6, '... which is recorded, because an extend may follow');
 is(lease_acquire($session, 5000, '1 min', $secret), $first =~ s/11000$/15000/r, '... its window moved as far as a first one goes');
 is(lease_acquire($session, 1000, '2 s', $secret), $first =~ s/11000$/15000/r, '... and not back');
 like(lease_acquire($session, 1000, '2 s', new_secret()), qr/\|1000\|3000$/, 'nor is it longer than what was asked for');
