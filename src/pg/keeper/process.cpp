@@ -169,8 +169,8 @@ bool GiveWay() {
   return true;
 }
 
-// The core's keeper of before would have its pauses. At the end it has the tries that were made, and
-// there is no round any more.
+// The core's keeper of before would have its pauses. At the end it has the tries that were made,
+// and there is no round any more.
 void Enter(Phase phase) {
   self.phase = phase;
   if (phase == Phase::kEnds)
