@@ -253,7 +253,7 @@ subtest 'healthy nodes under load' => sub {
 		value($server, "ALTER DATABASE $db SET snowflake.lease_duration = '$duration{$db}'");
 		value($server, 'CREATE EXTENSION snowflake; CREATE TABLE spoke (at timestamptz DEFAULT clock_timestamp(), state text, advice text);'
 			  . 'CREATE TABLE polls (n bigint); SELECT snowflake_nextval()', $db);
-		push @loads, start_clients($server, 1, "SELECT count(snowflake_nextval()) FROM generate_series(1, 20000);\nSELECT FROM pg_sleep(0.01);\n" x 20, dbname => $db);
+		push @loads, start_clients($server, 1, "SELECT count(snowflake_nextval()) FROM generate_series(1, 1000);\nSELECT FROM pg_sleep(0.05);\n" x 20, dbname => $db);
 		$polls{$db} = $server->background_psql($db);
 		$polls{$db}{stdin} .= sprintf(q{
 			DO $$
