@@ -35,13 +35,15 @@ my $nodes = base_server('nodes', conf => "log_statement = none\nsnowflake.lease_
 value($nodes, 'CREATE ROLE nobody LOGIN');
 my %place;
 
-# A node with a registry and a role of its own.
+# A node with a role of its own, at the registry `fleet` or at one of its own.
 sub make_node
 {
-	my ($node, $more) = @_;
+	my ($node, $more, $db) = @_;
 	value($registry, "CREATE ROLE $node LOGIN PASSWORD 'sesame'");
-	new_registry($registry, $node, schema => 'public', roles => $node);
-	$place{$node} = at($registry, $node, $node) . ' ' . ($more // '');
+	new_registry($registry, $node, schema => 'public', roles => $node) if $db;
+	value($registry, "GRANT EXECUTE ON FUNCTION snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release, snowflake_segment_ranges TO $node", 'fleet')
+	  unless $db;
+	$place{$node} = at($registry, $db // 'fleet', $node) . ' ' . ($more // '');
 	new_node($nodes, $node, $place{$node});
 	return;
 }
@@ -60,12 +62,13 @@ my $hba = slurp_file($registry->data_dir . '/pg_hba.conf');
 unlink $registry->data_dir . '/pg_hba.conf';
 $registry->append_conf('pg_hba.conf', "local all password,passfile scram-sha-256\nhost all hanging,certified 127.0.0.1/32 trust\n$hba");
 $registry->reload;
+new_registry($registry, 'fleet', schema => 'public');
 make_node('hanging', 'host=127.0.0.1 port=' . $relay->port . ' sslmode=disable');
 make_node('certified', "host=127.0.0.1 sslmode=verify-ca sslrootcert=$tls/server.crt");
 make_node($_, passfile($_)) for qw(password passfile);
-make_node($_) for qw(revoked diskless locked stopped_keeper numbers);
-value($registry, 'GRANT EXECUTE ON FUNCTION snowflake_segment_ranges TO numbers', 'numbers');
-value($registry, q{SELECT snowflake_create_segment('ticket', step => 1000, max_step => 1000)}, 'numbers');
+make_node($_) for qw(revoked stopped_keeper numbers);
+make_node($_, '', $_) for qw(diskless locked);
+value($registry, q{SELECT snowflake_create_segment('ticket', step => 1000, max_step => 1000)}, 'fleet');
 value($nodes, 'CREATE DATABASE own TEMPLATE base');
 # The configuration file's registry is that of this node alone.
 make_node('moved');
@@ -73,8 +76,6 @@ value($nodes, 'ALTER DATABASE moved RESET snowflake.registry');
 setting($nodes, "snowflake.registry = '$place{moved}'");
 value($nodes, q{ALTER DATABASE own SET snowflake.registry = ''});
 
-# What each node depends on, the fault and how it is mended, and the reason and the advice that
-# superusers read.
 my $fails = q{CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE disk_full USING MESSAGE = ''could not extend file''; END';
 	CREATE TRIGGER no_room BEFORE UPDATE ON snowflake_registry EXECUTE FUNCTION no_room()};
 my $mends = 'DROP FUNCTION no_room() CASCADE';
@@ -82,14 +83,15 @@ my $keeper;
 my $session;
 my $reach = qr/Check that the registry's server runs, can be reached from here, and accepts this node's password or certificate\./;
 my $unanswered = qr/the keeper's request has had no answer for \d+\.\d s|in time/;
+# Of each node the fault, how it is mended, and the reason and the advice that superusers read.
 my %faults = (
 	password => [ sub { value($registry, q{ALTER ROLE password PASSWORD 'another'}) }, sub { value($registry, q{ALTER ROLE password PASSWORD 'sesame'}) },
 		qr/password authentication failed/, $reach ],
 	passfile => [ sub { chmod 0644, $registry->basedir . '/passfile_passfile' }, sub { chmod 0600, $registry->basedir . '/passfile_passfile' },
 		qr/no password supplied/, $reach ],
 	certified => [ sub { certify(-1); $registry->reload }, sub { certify(2); $registry->reload }, qr/certificate/, $reach ],
-	revoked => [ sub { value($registry, 'REVOKE EXECUTE ON FUNCTION snowflake_lease_extend FROM revoked', 'revoked') },
-		sub { value($registry, 'GRANT EXECUTE ON FUNCTION snowflake_lease_extend TO revoked', 'revoked') },
+	revoked => [ sub { value($registry, 'REVOKE EXECUTE ON FUNCTION snowflake_lease_extend FROM revoked', 'fleet') },
+		sub { value($registry, 'GRANT EXECUTE ON FUNCTION snowflake_lease_extend TO revoked', 'fleet') },
 		qr/permission denied for function snowflake_lease_extend/, qr/In the registry's database, the node's role needs .* EXECUTE/ ],
 	diskless => [ sub { value($registry, $fails, 'diskless') }, sub { value($registry, $mends, 'diskless') }, qr/could not extend file/, qr/Make room/ ],
 	own => [ sub { value($nodes, $fails, 'own') }, sub { value($nodes, $mends, 'own') }, qr/could not extend file/, qr/Make room/ ],
@@ -202,40 +204,6 @@ subtest 'the registry is stopped' => sub {
 	ok(wait_until('no advice', sub { advice('numbers') eq '' }), 'with numbers again, there is no advice') or diag(advice('numbers'));
 };
 
-subtest 'an old primary comes back' => sub {
-	my $old = registry_server_of('old');
-	my $new = standby_of($old, 'new');
-	my ($hosts, $ports) = map { my $what = $_; join ',', map { $_->$what } $old, $new } qw(host port);
-	new_node($nodes, 'led', "host=$hosts port=$ports dbname=led user=node target_session_attrs=read-write");
-	ok(flows($nodes, 'led'), 'ids flow');
-	$old->wait_for_catchup($new, 'replay', $old->lsn('flush'));
-	$old->stop('immediate');
-	$new->promote;
-	ok(wait_until('the node to have followed', sub { advice('led') eq '' && has_window('led') && last_error($nodes, 'led') eq '' }), 'the node has followed a failover');
-	$new->stop('immediate');
-	$old->start;
-	my $said = first_advice('led');
-	speaks('led', $said->{led}, qr/./, qr/(?:If an old primary of the registry has come back, stop it|$reach)/);
-	ok(wait_until('the reason', sub { advice('led') =~ /the registry answers from an older timeline .*\. If an old primary of the registry has come back, stop it\./ }),
-		'... which names the old primary');
-	is(status($nodes, 'state', 'led'), 'issuing', '... while ids are issued');
-	$old->stop('immediate');
-	$new->start;
-	falls_silent('led');
-	$new->stop('immediate');
-};
-
-# A registry in a database of its own, whose server can have a standby.
-sub registry_server_of
-{
-	my ($name) = @_;
-	my $server = new_server($name, preload => 0, streaming => 1, conf => "log_statement = none\nwal_retrieve_retry_interval = 100ms\n");
-	start_server($server);
-	value($server, 'CREATE ROLE node LOGIN');
-	new_registry($server, 'led', schema => 'public');
-	return $server;
-}
-
 $nodes->stop('fast');
 $registry->stop('fast');
 $relay->finish;
@@ -243,7 +211,7 @@ $relay->finish;
 # SNOWFLAKE_ADVICE_SECONDS: for how long.
 subtest 'healthy nodes under load' => sub {
 	my $seconds = $ENV{SNOWFLAKE_ADVICE_SECONDS} // at_length(12, 60);
-	my $server = new_server('healthy', conf => "log_statement = none\n");
+	my $server = new_server('healthy', late => 1, conf => "log_statement = none\n");
 	start_server($server);
 	my %duration = (long => '10min', short => '1s');
 	my (@loads, %polls);
@@ -284,6 +252,11 @@ subtest 'healthy nodes under load' => sub {
 		is($db eq 'short' ? $wrongly : $spoke, 0, "$db: no advice");
 	}
 	stop_clients($_) for @loads;
+
+	# Nobody has asked for a keeper yet.
+	kill_server($server, children => 1);
+	start_server($server);
+	is(status($server, q{state, keeper_pid, coalesce(advice, '')}, 'long'), 'issuing||', 'after a crash, there is no advice');
 	$server->stop('fast');
 };
 
