@@ -9,7 +9,7 @@ namespace snowflake {
 namespace {
 constexpr int64_t kFirstPauseUs = 100 * 1000;
 constexpr int64_t kLongestPauseUs = 10 * 1000 * 1000;
-constexpr int64_t kLongestPauseWaitedForUs = 500 * 1000;
+constexpr int64_t kLongestPauseWaitedForUs = 1000 * 1000;
 
 constexpr int64_t kAtOnce = INT64_MIN;
 constexpr int64_t kNever = INT64_MAX;
@@ -30,12 +30,11 @@ int64_t Keeper::NextTry(const Tries &tries, bool waited_for) const {
 
 KeeperStep Keeper::Next(const KeeperView &view, int64_t now_us) {
   if (view.leaving) {
-    // No further try after a failure: an unavailable registry must not delay a shutdown.
     if (!leaving_) releases_.failures = ranges_.failures = 0;
     leaving_ = true;
-    const bool answers = releases_.failures == 0 && ranges_.failures == 0;
-    if (view.retired && answers) return {KeeperAction::kRelease, now_us, 0};
-    return {view.ranges_held && answers ? KeeperAction::kRanges : KeeperAction::kExit, now_us, 0};
+    if (view.retired > releases_.failures) return {KeeperAction::kRelease, now_us, 0, releases_.failures};
+    const bool ranges = view.ranges_held && ranges_.failures == 0;
+    return {ranges ? KeeperAction::kRanges : KeeperAction::kExit, now_us, 0, 0};
   }
   if (window_is_new_) {
     window_is_new_ = false;
@@ -47,7 +46,7 @@ KeeperStep Keeper::Next(const KeeperView &view, int64_t now_us) {
   const bool call_waits = view.lease_wanted || view.window_wanted;
   if (view.moving) {
     const int64_t due_us = NextTry(exchanges_, call_waits || view.numbers_missing);
-    return {due_us <= now_us ? KeeperAction::kProbe : KeeperAction::kSleep, due_us, 0};
+    return {due_us <= now_us ? KeeperAction::kProbe : KeeperAction::kSleep, due_us, 0, 0};
   }
   const Exchange next = NextExchange(view);
   int64_t due_us = std::max(next.from_us, NextTry(exchanges_, call_waits));
@@ -55,15 +54,17 @@ KeeperStep Keeper::Next(const KeeperView &view, int64_t now_us) {
     asked_us_ = now_us;
     asked_lease_us_ = view.lease_duration_us;
     const bool acquire = next.action == KeeperAction::kAcquire;
-    return {next.action, now_us, acquire ? view.lease_duration_us : WindowToAskFor(view)};
+    return {next.action, now_us, acquire ? view.lease_duration_us : WindowToAskFor(view), 0};
   }
   const auto is_due = [&](const Tries &tries, bool waited_for) {
     due_us = std::min(due_us, NextTry(tries, waited_for));
     return due_us <= now_us;
   };
-  if (view.ranges_wanted && is_due(ranges_, view.numbers_missing)) return {KeeperAction::kRanges, now_us, 0};
-  if (view.retired && is_due(releases_, false)) return {KeeperAction::kRelease, now_us, 0};
-  return {KeeperAction::kSleep, due_us, 0};
+  if (view.ranges_wanted && is_due(ranges_, view.numbers_missing)) return {KeeperAction::kRanges, now_us, 0, 0};
+  // One that fails is not in the way of the others.
+  if (view.retired > 0 && is_due(releases_, false))
+    return {KeeperAction::kRelease, now_us, 0, releases_.failures % view.retired};
+  return {KeeperAction::kSleep, due_us, 0, 0};
 }
 
 Keeper::Exchange Keeper::NextExchange(const KeeperView &view) const {
@@ -91,7 +92,7 @@ void Keeper::Done(KeeperAction action, KeeperOutcome outcome, int64_t now_us, in
   spread_ = spread;
   Tries &tries = action == KeeperAction::kRelease ? releases_ : action == KeeperAction::kRanges ? ranges_ : exchanges_;
   const bool failed = outcome == KeeperOutcome::kFailed;
-  tries = {now_us, failed ? tries.failures + 1 : 0};
+  tries = {now_us, failed ? tries.failures + 1 : leaving_ ? tries.failures : 0};
   if (failed || &tries != &exchanges_ || action == KeeperAction::kProbe) return;
   if (action == KeeperAction::kAcquire) acquired_us_ = asked_us_;
   if (outcome != KeeperOutcome::kDone) return;

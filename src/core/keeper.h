@@ -8,6 +8,8 @@
 // 4. A node that issues only numbers of segments needs no lease.
 // 5. If the setting names another registry, that one is probed. Until it answers, nothing is
 //    requested of the previous one: that may be an old primary beside its successor.
+// 6. A registry that is left gets one try for each lease and one for all ranges, whatever became of
+//    the tries before. There is no second one: what is unavailable must not delay a shutdown.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +19,7 @@ enum class KeeperAction {
   kSleep,    // until KeeperStep::until_us, or until the view changes
   kAcquire,  // a lease; once it is in place, the one before it, if any, is retired
   kExtend,   // the window
-  kRelease,  // one retired lease
+  kRelease,  // one retired lease, KeeperStep::retired
   kRanges,   // acquire ranges of segments, and release those of segments that make room; all while leaving
   kProbe,    // the registry that the setting names now
   kExit,
@@ -31,18 +33,19 @@ struct KeeperView {
   bool future;             // ... whose window begins too far ahead for any id yet
   bool lease_wanted;       // a backend needs a lease, or another one because the clock stepped back
   bool window_wanted;      // a backend has reached the window's end
-  bool retired;            // an old lease is to be released
+  int32_t retired;         // how many old leases are to be released
   bool ranges_wanted;      // a segment's next range, or room for another segment
   bool numbers_missing;    // ... and a call waits for it
   bool ranges_held;        // there are ranges to release
   bool moving;             // the setting names another registry than the one in use
-  bool leaving;            // shutdown, or nothing is left to keep: the lease is retired already
+  bool leaving;            // the registry in use, or for good: the lease is retired already
 };
 
 struct KeeperStep {
   KeeperAction action;
   int64_t until_us;
   int64_t duration_us;  // kAcquire: how long windows may become; kExtend: how long a window to ask for
+  int32_t retired;      // kRelease: which one, the oldest is 0
 };
 
 enum class KeeperOutcome {
@@ -94,8 +97,8 @@ class Keeper {
   bool leaving_ = false;
 };
 
-// The pause after `failures` failures in a row: doubling from 100 ms to 10 s, but at most 0.5 s
-// while a call waits, so that ids flow soon after the registry is back.
+// The pause after `failures` failures in a row: doubling from 100 ms to 10 s, but at most 1 s while
+// a call waits, so that ids flow soon after the registry is back.
 int64_t PauseUs(int32_t failures, bool waited_for);
 
 }  // namespace snowflake

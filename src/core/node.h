@@ -195,7 +195,7 @@ constexpr KeeperView ViewForKeeper(NodeState *node, int64_t lease_duration_us, b
   }
   view.lease_wanted = g.open ? node->new_worker_wanted : node->lease_wanted;
   view.window_wanted = g.open && node->window_wanted;
-  view.retired = node->retired_count > 0;
+  view.retired = node->retired_count;
   return view;
 }
 
@@ -295,6 +295,7 @@ enum class AnswerFault {
   kLeaseId,   // no registry assigns it
   kWorker,    // not of the datacenter
   kWindow,    // not what was asked for
+  kEnded,     // the window is over all the same
   kTimeline,  // older than one that was seen
   kRaised,    // it excludes ticks far ahead
 };
@@ -475,7 +476,8 @@ constexpr ExtendRequest AskForWindow(const NodeState &node, int64_t duration_us)
           lease.window_start, AsksByLeap(node)};
 }
 
-// The answer to an extend, which counts only for the lease in place.
+// The answer to an extend, which counts only for the lease in place. If no id can be issued after
+// it, that is a fault: otherwise the call that waits for the window would have it asked again at once.
 constexpr AnswerFault TakeWindow(NodeState *node, const ExtendRequest &asked, const ExtendAnswer &answer,
                                  bool stopping) {
   if (IsOlder(answer.standing, node->seen, node->clock.shown_us)) return AnswerFault::kTimeline;
@@ -487,6 +489,9 @@ constexpr AnswerFault TakeWindow(NodeState *node, const ExtendRequest &asked, co
   MoveWindowEnd(&node->generator, asked.lease_id, answer.window_end);
   AcceptedClock(node, asked.leapt, node->generator.layout.UnixUsAt(asked.now));
   Note(node, answer.standing);
+  const Generator &g = node->generator;
+  const bool ended = ExtendFrom(g, NowOf(*node, g.layout), MaxLead(*node, g.layout)) >= g.lease.window_end;
+  if (g.open && ended) return AnswerFault::kEnded;
   node->window_wanted = false;
   return AnswerFault::kNone;
 }

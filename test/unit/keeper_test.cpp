@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+#include <vector>
+
 #include "core/lease.h"
 #include "times.h"
 
@@ -46,7 +49,7 @@ KeeperView WindowWanted(KeeperView view) {
 }
 
 KeeperView Retiring(KeeperView view) {
-  view.retired = true;
+  view.retired = 1;
   return view;
 }
 
@@ -343,11 +346,11 @@ TEST(KeeperPause, GrowsFrom100MillisecondsTo10Seconds) {
   EXPECT_EQ(PauseUs(2147483647, false), 10 * kSecond);
 }
 
-TEST(KeeperPause, IsAtMostHalfASecondWhenSomebodyWaits) {
+TEST(KeeperPause, IsAtMostASecondWhenSomebodyWaits) {
   EXPECT_EQ(PauseUs(0, true), 0);
-  const int64_t expected_ms[] = {100, 200, 400, 500, 500};
+  const int64_t expected_ms[] = {100, 200, 400, 800, 1000};
   for (int i = 0; i < 5; ++i) EXPECT_EQ(PauseUs(i + 1, true), expected_ms[i] * kMs) << i;
-  EXPECT_EQ(PauseUs(2147483647, true), 500 * kMs);
+  EXPECT_EQ(PauseUs(2147483647, true), kSecond);
 }
 
 // Nodes that lost their registry at the same time call it again spread over one pause, half of it
@@ -377,9 +380,9 @@ TEST(Keeper, SomebodyWhoWaitsShortensAPauseThatHasBegun) {
   const int64_t now = kStart + kDuration;
   for (int i = 0; i < 20; ++i) Fail(&keeper, KeeperAction::kExtend, now);
   ExpectSleep(keeper.Next(kLeased, now), now + 10 * kSecond);
-  ExpectSleep(keeper.Next(WindowWanted(kLeased), now), now + kSecond / 2);
-  ExpectSleep(keeper.Next(LeaseWanted(kLeased), now), now + kSecond / 2);
-  ExpectAction(keeper.Next(WindowWanted(kLeased), now + kSecond / 2), KeeperAction::kExtend);
+  ExpectSleep(keeper.Next(WindowWanted(kLeased), now), now + kSecond);
+  ExpectSleep(keeper.Next(LeaseWanted(kLeased), now), now + kSecond);
+  ExpectAction(keeper.Next(WindowWanted(kLeased), now + kSecond), KeeperAction::kExtend);
 }
 
 TEST(Keeper, AFailedExtensionIsNotPutOffByAThirdOfTheLease) {
@@ -528,14 +531,49 @@ TEST(Keeper, LeavingGivesRangesBackAfterLeases) {
   ExpectAction(keeper.Next(Leaving(kLeased), kStart), KeeperAction::kExit);
 }
 
-TEST(Keeper, LeavingAsksARegistryThatIsAwayOnce) {
-  for (const KeeperAction action : {KeeperAction::kRelease, KeeperAction::kRanges}) {
-    Keeper keeper = Settled();
-    KeeperView leaving = Leaving(RangesHeld(kLeased));
-    leaving.retired = action == KeeperAction::kRelease;
-    ExpectAction(keeper.Next(leaving, kStart), action);
-    Fail(&keeper, action, kStart);
-    ExpectAction(keeper.Next(leaving, kStart), KeeperAction::kExit);
+// However many leases there are, and whichever of the tries fail.
+TEST(Keeper, LeavingTriesEachThingOnce) {
+  for (int32_t leases = 0; leases <= 4; ++leases) {
+    for (int fails = 0; fails < 1 << (leases + 1); ++fails) {
+      Keeper keeper = Settled();
+      std::vector<int> left(leases), tried;
+      std::iota(left.begin(), left.end(), 0);
+      KeeperView leaving = Leaving(RangesHeld(kLeased));
+      bool ranges = false;
+      for (int i = 0; i <= leases; ++i) {
+        leaving.retired = static_cast<int32_t>(left.size());
+        const KeeperStep step = keeper.Next(leaving, kStart + i);
+        const bool failed = (fails >> i & 1) != 0;
+        if (step.action == KeeperAction::kRelease) {
+          tried.push_back(left.at(step.retired));
+          if (!failed) left.erase(left.begin() + step.retired);
+        } else {
+          ExpectAction(step, KeeperAction::kRanges);
+          ranges = true;
+          if (!failed) leaving.ranges_held = false;
+        }
+        keeper.Done(step.action, failed ? KeeperOutcome::kFailed : KeeperOutcome::kDone, kStart + i);
+      }
+      EXPECT_TRUE(ranges);
+      ASSERT_EQ(tried.size(), static_cast<size_t>(leases)) << fails;
+      for (int i = 0; i < leases; ++i) EXPECT_EQ(tried[i], i) << fails;
+      leaving.retired = static_cast<int32_t>(left.size());
+      ExpectAction(keeper.Next(leaving, kStart + 100 * kSecond), KeeperAction::kExit);
+    }
+  }
+}
+
+TEST(Keeper, ALeaseThatIsNotTakenBackIsNotInTheWayOfAnother) {
+  Keeper keeper = Settled();
+  KeeperView view = kLeased;
+  view.retired = 3;
+  int64_t now = kStart + 1;
+  for (int failures = 0; failures < 7; ++failures) {
+    const KeeperStep step = keeper.Next(view, now);
+    ExpectAction(step, KeeperAction::kRelease);
+    EXPECT_EQ(step.retired, failures % 3);
+    Fail(&keeper, KeeperAction::kRelease, now);
+    now += PauseUs(failures + 1, false);
   }
 }
 

@@ -685,7 +685,7 @@ class Simulation {
       case KeeperAction::kExit: return Stop(i);
       case KeeperAction::kAcquire: return Acquire(i, step.duration_us);
       case KeeperAction::kExtend: return Extend(i, step.duration_us);
-      case KeeperAction::kRelease: return Release(i);
+      case KeeperAction::kRelease: return Release(i, step.retired);
       case KeeperAction::kProbe: return Broken("the keeper probes a registry whose address did not change");
       case KeeperAction::kRanges: return Broken("the keeper asks for ranges of segments, of which there are none");
     }
@@ -768,8 +768,8 @@ class Simulation {
         });
   }
 
-  void Release(size_t i) {
-    const ReleaseRequest asked = AskToRelease(nodes_[i].state.retired[0]);
+  void Release(size_t i, int32_t retired) {
+    const ReleaseRequest asked = AskToRelease(nodes_[i].state.retired[retired]);
     const bool reached = nodes_[i].cut_off_until_us <= now_us_ && registry_down_until_us_ <= now_us_;
     if (reached) NoteAsked(&nodes_[i].state, asked.lease_id);
     Keep(i);

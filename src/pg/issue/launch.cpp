@@ -117,7 +117,7 @@ int DetailOfSlots(const KeeperWait &wait) {
 int DetailOfRegistry(const KeeperWait &wait, const RegistryError &error) {
   if (error.message[0] == '\0')
     return errdetail("The keeper had no answer from the registry within %.1f s.", Seconds(wait.waited_us));
-  return errdetail("The registry's last error, %.1f s ago: %s", Seconds(NowUnixUs() - error.at_us),
+  return errdetail("The keeper's last error, %.1f s ago: %s", Seconds(NowUnixUs() - error.at_us),
                    WhatRegistrySaid(error));
 }
 

@@ -56,7 +56,7 @@ int DetailOfRegistry(const KeeperWait &wait, const RegistryError &error);
 // waits for a synchronous standby, the request does not end, and that is its error.
 RegistryError NewestError(NodeBlock *node, RegistryError NodeBlock::*kind);
 
-// The registry's last error. Only members of pg_read_all_settings see addresses and roles in it.
+// The keeper's last error. Only members of pg_read_all_settings see addresses and roles in it.
 const char *WhatRegistrySaid(const RegistryError &error);
 
 // A hint; without an error the keeper is to be looked at.

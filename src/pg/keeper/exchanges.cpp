@@ -4,6 +4,7 @@
 
 #include "pg/database_layout.h"
 #include "pg/keeper/advice.h"
+#include "pg/keeper/blame.h"
 #include "pg/keeper/keeping.h"
 #include "pg/registry/secrets.h"
 #include "pg/report.h"
@@ -24,6 +25,18 @@ RegistrySeen LastSeen() {
       psprintf("It rules out all ticks up to %lld; the request was made at tick %lld.", Long(raised_tick), Long(now)));
 }
 
+[[noreturn]] void ReportEnded(Tick window_end) {
+  NodeState node = {};
+  WithLock(keeping.node, LW_SHARED, [&] { node = keeping.node->state; });
+  ereport(ERROR,
+          (errcode(kNoLease), errmsg("the registry did not extend the window far enough"),
+           errdetail("It ends at %s, and ids are at %s. The registry assigns no more while it settles and the role has as"
+                     " many leases as it may, or if ids are further ahead of its clock than windows may be long.",
+                     Time(node.generator.layout.UnixUsAt(window_end)), Time(node.clock.shown_us)),
+           errhint("See snowflake.max_leases_per_role and snowflake.max_lease_duration on the registry."),
+           BlameRegistry()));
+}
+
 void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireRequest &request, const Layout &layout) {
   const Lease &lease = answer.lease;
   switch (fault) {
@@ -32,7 +45,8 @@ void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireReq
     case AnswerFault::kLayout:
       ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the layout was changed meanwhile"),
                       errdetail("Here it is %s; in the registry it is %s.", DescribeLayout(layout),
-                                DescribeLayout(answer.layout))));
+                                DescribeLayout(answer.layout)),
+                      BlameRegistry()));
     case AnswerFault::kLeaseId: ReportUnusable(psprintf("Its lease id is %lld.", Long(lease.lease_id)));
     case AnswerFault::kWorker:
       ReportUnusable(psprintf("Its worker id is %d; a worker id of datacenter %d was requested.", lease.worker,
@@ -42,6 +56,7 @@ void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireReq
                               Long(lease.window_start), Long(lease.window_end), Long(request.now),
                               Seconds(request.duration_us)));
     case AnswerFault::kRaised: ReportRaise(answer.standing.raised_tick, request.now);
+    case AnswerFault::kEnded: ReportEnded(lease.window_end);
   }
 }
 
@@ -138,6 +153,7 @@ RegistryAnswer Extend(int64_t duration_us) {
   });
   if (fault == AnswerFault::kTimeline) ReportOlderTimeline(answer.standing, LastSeen());
   if (fault == AnswerFault::kRaised) ReportRaise(answer.standing.raised_tick, request.now);
+  if (fault == AnswerFault::kEnded) ReportEnded(answer.window_end);
   if (fault != AnswerFault::kNone)
     ReportUnusable(psprintf("It moved the window's end to tick %lld; the request was made at tick %lld.",
                             Long(answer.window_end), Long(request.now)));
@@ -149,10 +165,11 @@ RegistryAnswer Extend(int64_t duration_us) {
   return extended ? RegistryAnswer::kDone : RegistryAnswer::kGone;
 }
 
-RegistryAnswer Release(bool hurry) {
+RegistryAnswer Release(int number, bool hurry) {
   pgstat_report_activity(STATE_RUNNING, "releasing a worker id");
   Retired retired = {};
-  WithLock(keeping.node, LW_SHARED, [&] { retired = keeping.node->state.retired[0]; });
+  WithLock(keeping.node, LW_SHARED, [&] { retired = keeping.node->state.retired[number]; });
+  keeping.releasing = retired.lease_id;
   const auto before = [](int64_t lease_id) {
     ChangeNode(keeping.node, [&] { NoteAsked(&keeping.node->state, lease_id); });
   };
@@ -188,6 +205,7 @@ RegistryAnswer Probe() {
   if (!same) return RegistryAnswer::kAnother;
   UseRegistry();
   keeping.advised = false;
+  keeping.at_new_address = true;
   return RegistryAnswer::kDone;
 }
 

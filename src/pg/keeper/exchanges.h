@@ -9,8 +9,9 @@
 namespace snowflake {
 RegistryAnswer Acquire(int64_t duration_us);
 RegistryAnswer Extend(int64_t duration_us);
-// The oldest lease that waits to be released. In a hurry it takes no longer than a shutdown may.
-RegistryAnswer Release(bool hurry);
+// One of the leases that wait to be released; the oldest is 0. In a hurry it takes no longer than a
+// shutdown may.
+RegistryAnswer Release(int retired, bool hurry);
 
 // The registry that snowflake.registry names now. If it is the one in use, at another address, the
 // node goes on there with its lease; otherwise nothing changes yet (kAnother).

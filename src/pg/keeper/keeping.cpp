@@ -5,6 +5,7 @@
 
 #include "pg/issue/caller.h"
 #include "pg/issue/launch.h"
+#include "pg/keeper/blame.h"
 #include "pg/presentable.h"
 #include "pg/report.h"
 #include "pg/settings.h"
@@ -25,12 +26,13 @@ void ReportOlderTimeline(const Standing &standing, const RegistrySeen &seen) {
   ereport(ERROR,
           (errcode(kNoLease), errmsg("the registry answers from an older timeline"), errdetail_internal("%s", detail),
            errhint("If an old primary has come back, stop it. If this server is to be the registry from now on, call"
-                   " snowflake_settle() in its database.")));
+                   " snowflake_settle() in its database."),
+           BlameRegistry()));
 }
 
 void ReportUnusable(const char *what) {
   ereport(ERROR, (errcode(kNoLease), errmsg("implausible response from registry"), errdetail_internal("%s", what),
-                  errhint("Check snowflake.registry, and which roles may change that database.")));
+                  errhint("Check snowflake.registry, and which roles may change that database."), BlameRegistry()));
 }
 
 namespace {
@@ -63,18 +65,29 @@ NodeBlock *NodeToKeep() {
   return node;
 }
 
-}  // namespace
+// A database is renamed only while nobody is connected to it.
+const char *DatabaseName() {
+  static char name[NAMEDATALEN] = "";
+  if (name[0] != '\0') return name;
+  MemoryContext caller = CurrentMemoryContext;  // a transaction's end leaves another
+  StartTransactionCommand();
+  const char *database = get_database_name(MyDatabaseId);
+  if (database != nullptr) strlcpy(name, database, sizeof(name));
+  CommitTransactionCommand();
+  MemoryContextSwitchTo(caller);
+  return name;
+}
 
-bool IsMoving() { return keeping.node->registry != HashOfRegistry(); }
+}  // namespace
 
 void UseRegistry() {
   const bool own_tables = keeping.node->registry == HashOfOwnTables();
-  const char *conninfo = own_tables ? "" : IsMoving() ? nullptr : settings.registry;
-  keeping.registry = own_tables ? &kLocalRegistry : &kRemoteRegistry;
+  const bool known = own_tables || keeping.node->registry == HashOfRegistry();
   RegistryTarget *target = &keeping.target;
+  char *conninfo = known ? MemoryContextStrdup(TopMemoryContext, own_tables ? "" : settings.registry) : nullptr;
   if (target->conninfo != nullptr) pfree(target->conninfo);
-  *target = {keeping.node, target->extension, nullptr, {}, false, false, false};
-  if (conninfo != nullptr) target->conninfo = MemoryContextStrdup(TopMemoryContext, conninfo);
+  keeping.registry = own_tables ? &kLocalRegistry : &kRemoteRegistry;
+  *target = {keeping.node, target->extension, conninfo, {}, false, false, false};
 }
 
 bool Attach() {
@@ -104,14 +117,8 @@ void NameNode() {
   } else {
     char host[128] = "localhost";
     gethostname(host, sizeof(host) - 1);
-    MemoryContext caller = CurrentMemoryContext;  // a transaction's end leaves another
-    StartTransactionCommand();
-    const char *database = get_database_name(MyDatabaseId);
-    CopyPresentable(
-        name, sizeof(name),
-        psprintf("%s:%d/%s", cluster_name[0] != '\0' ? cluster_name : host, PostPortNumber, database ? database : ""));
-    CommitTransactionCommand();
-    MemoryContextSwitchTo(caller);
+    CopyPresentable(name, sizeof(name),
+                    psprintf("%s:%d/%s", cluster_name[0] != '\0' ? cluster_name : host, PostPortNumber, DatabaseName()));
   }
   ChangeNode(keeping.node, [&] { memcpy(keeping.node->node_name, name, sizeof(name)); });
 }

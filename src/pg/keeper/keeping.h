@@ -14,9 +14,12 @@ struct Keeping {
   KeeperAction failed;  // what failed last and has not succeeded since; kSleep: nothing
   int failed_sqlstate;  // ... and with what
   bool hung;            // the log has an exchange that hung, and not yet its cause
+  int64_t told_us;      // when the log had the newest failure of this server's own, monotonic; 0: never
   int64_t ranges_us;    // how long the last exchange for ranges took
   bool ranges_failed;   // ... or that it had no answer
   int ranges_from;      // the slot of the segment that is then asked for next
+  int64_t releasing;    // the lease whose release was asked for last
+  bool at_new_address;  // of the registry in use, which has not answered there yet
   bool advised;         // of what an operator should know
   bool slow;            // the last exchange took too long for windows to last
 };
@@ -37,9 +40,6 @@ void NameNode();
 
 // Goes on with this extension's registry. If that differs from the previous one, its lease is void.
 void SetExtension(Oid extension);
-
-// Whether snowflake.registry names another registry than the one in use.
-bool IsMoving();
 
 // Finds the address of the registry in use: the setting's or, if that has changed meanwhile, none,
 // except for this database's own tables.

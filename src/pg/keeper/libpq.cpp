@@ -2,6 +2,7 @@
 #include "pg/keeper/libpq.h"
 
 #include "libpq-fe.h"
+#include "pg/keeper/blame.h"
 #include "pg/keeper/resolver.h"
 #include "pg/presentable.h"
 #include "pg/processes.h"
@@ -60,7 +61,7 @@ const char *Shown(const char *from) {
 [[noreturn]] void ReportConnection(PGconn *connection, const char *what, const char *failure = nullptr) {
   const char *detail = failure != nullptr ? failure : Shown(PQerrorMessage(connection));
   ereport(ERROR, (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("%s", what),
-                  detail[0] != '\0' ? errdetail_internal("%s", detail) : 0));
+                  detail[0] != '\0' ? errdetail_internal("%s", detail) : 0, BlameRegistry()));
 }
 
 // If only the newest statement has no answer, its session waits for something. The next exchange
@@ -71,7 +72,8 @@ const char *Shown(const char *from) {
           (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("%s", what),
            errdetail("No answer from \"%s\", port %s%s.", Shown(PQhost(remote->connection)),
                      Shown(PQport(remote->connection)),
-                     remote->hangs ? ", which answers other statements. The next request will name the cause" : "")));
+                     remote->hangs ? ", which answers other statements. The next request will name the cause" : ""),
+           BlameRegistry()));
 }
 
 // Of an error, and not of a success or a warning; 0 when it is none.
@@ -95,7 +97,7 @@ int ErrorCode(const char *state) {
   const char *column = PQresultErrorField(result, PG_DIAG_COLUMN_NAME);
   ereport(ERROR,
           (errcode(code), errmsg_internal("%s", message), detail[0] != '\0' ? errdetail_internal("%s", detail) : 0,
-           column != nullptr ? err_generic_string(PG_DIAG_COLUMN_NAME, Shown(column)) : 0));
+           column != nullptr ? err_generic_string(PG_DIAG_COLUMN_NAME, Shown(column)) : 0, BlameRegistry()));
 }
 
 // Called inside libpq: nothing here may raise an error. A library that is loaded there may warn of
@@ -267,12 +269,15 @@ bool FindAddresses(Host *host, int64_t deadline_us, const char **failure) {
 bool Connect(Remote *remote, const Endpoint &endpoint, Host host, int64_t deadline_us, const char **failure) {
   *failure = nullptr;
   if (!FindAddresses(&host, deadline_us, failure)) return false;
+  StringInfoData settings;
+  initStringInfo(&settings);
+  appendStringInfo(&settings, "%s %s", endpoint.options, kSettings);
+  for (const auto &pin : kQuickPlans) appendStringInfo(&settings, " -c %s=%s", pin[0], pin[1]);
+  if (learned.version >= kVersion17) appendStringInfoString(&settings, kSettingsOf17);
   for (bool bare = learned.bare;; bare = true) {
     PQfinish(remote->connection);
     remote->connection = nullptr;
-    const char *settings =
-        psprintf("%s %s%s", endpoint.options, kSettings, learned.version >= kVersion17 ? kSettingsOf17 : "");
-    remote->connection = Start(endpoint, host, bare ? nullptr : settings);
+    remote->connection = Start(endpoint, host, bare ? nullptr : settings.data);
     PQsetNoticeReceiver(remote->connection, ReceiveNotice, remote);
     if (Finish(remote->connection, deadline_us)) {
       learned.bare = bare;
@@ -396,7 +401,7 @@ void RemoteEnd(Remote *remote) {
   if (ReceiveRow(remote)) ReportMalformed("It has too many rows.");
   if (remote->warning[0] != '\0')
     ereport(ERROR, (errcode(ERRCODE_CONNECTION_FAILURE), errmsg("the registry did not confirm its answer"),
-                    errdetail("It warned: %s.", remote->warning)));
+                    errdetail("It warned: %s.", remote->warning), BlameRegistry()));
   remote->silent = false;
   remote->answered = true;
 }

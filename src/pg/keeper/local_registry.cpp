@@ -5,6 +5,7 @@
 #include "core/start.h"
 #include "pg/database_layout.h"
 #include "pg/extension.h"
+#include "pg/keeper/blame.h"
 #include "pg/keeper/registry.h"
 #include "pg/registry/calls.h"
 #include "pg/registry/segments.h"
@@ -59,7 +60,10 @@ template <typename Ask>
 bool AskTarget(RegistryTarget *target, Ask ask) {
   target->place = {MyDatabaseId, target->extension, GetSessionUserId()};
   target->hangs = false;
-  return AskHere(target->extension, kNeeded, ask);
+  registry_failed = true;
+  const bool asked = AskHere(target->extension, kNeeded, ask);
+  registry_failed = false;
+  return asked;
 }
 
 RegistryAnswer AcquireHere(RegistryTarget *target, const Layout &, const Asking<AcquireRequest> &ask,

@@ -2,6 +2,7 @@
 #include "pg/keeper/log.h"
 
 #include "pg/keeper/advice.h"
+#include "pg/keeper/blame.h"
 #include "pg/keeper/keeping.h"
 #include "pg/report.h"
 #include "pg/settings.h"
@@ -17,6 +18,12 @@ bool NamesNobody(int sqlstate) {
   return category == MAKE_SQLSTATE('S', 'F', '0', '0', '0') || category == ERRCODE_INSUFFICIENT_RESOURCES ||
          category == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
 }
+
+// So begins the message of what is not the registry's fault.
+constexpr const char *kOnThisServer = "on this server: ";
+constexpr int64_t kTellAgainUs = 60 * 1000 * 1000;
+
+const char *WithParentheses(const char *detail) { return detail != nullptr ? psprintf(" (%s)", detail) : ""; }
 
 // Errors of leases and of ranges are shown side by side.
 RegistryError NodeBlock::*ErrorOf(KeeperAction action) {
@@ -78,6 +85,10 @@ void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {
                                   Seconds(duration_us))));
     keeping.slow = slow;
   }
+  if (keeping.at_new_address && action != KeeperAction::kRelease && action != KeeperAction::kProbe) {
+    keeping.at_new_address = false;
+    ereport(LOG, (errmsg("snowflake keeper: follows snowflake.registry to another address of its registry")));
+  }
   // A registry that takes a lease back, or has a range, may still be unable to assign a lease.
   const bool mends = action != KeeperAction::kRelease || keeping.failed == KeeperAction::kRelease;
   // Whoever sees that the error is gone finds this in the log.
@@ -115,11 +126,12 @@ void RecordFailure(KeeperAction action, const ErrorData &failure) {
   error.standby = IsForStandby(failure);
   const bool names_blocker = EndsWait(sqlstate) && failure.detail != nullptr;
   const bool is_here = probe ? AsksOwnTables() : keeping.registry->is_here;
-  error.for_all = (is_here || NamesNobody(sqlstate)) && !names_blocker;
+  const bool own = !registry_failed;
+  error.for_all = (is_here || own || NamesNobody(sqlstate)) && !names_blocker;
   const char *message = error.standby ? kAwaitsStandby : failure.message;
   SetMessage(&error,
-             psprintf("%s%s%s", probe ? "snowflake.registry was changed, and its registry cannot be used yet: " : "",
-                      message, failure.detail != nullptr ? psprintf(" (%s)", failure.detail) : ""));
+             psprintf("%s%s%s%s", probe ? "snowflake.registry was changed, and its registry cannot be used yet: " : "",
+                      own ? kOnThisServer : "", message, WithParentheses(failure.detail)));
   // Logged once, not with every try; but an error may follow the request to ask again, and the cause
   // a request that hung.
   const bool hangs = !probe && keeping.target.hangs && sqlstate == ERRCODE_CONNECTION_FAILURE;
@@ -143,10 +155,27 @@ void RecordFailure(KeeperAction action, const ErrorData &failure) {
   });
   ConditionVariableBroadcast(&keeping.node->changed);
   if (!known)
-    ereport(WARNING, (sqlstate == ERRCODE_CONNECTION_FAILURE
+    ereport(WARNING, (own ? errmsg("snowflake keeper: failed %s", error.message)
+                      : sqlstate == ERRCODE_CONNECTION_FAILURE
                           ? errmsg("snowflake keeper: cannot reach the registry: %s", error.message)
                           : errmsg("snowflake keeper: the registry refused: %s", error.message),
                       error.standby ? errhint("%s", kStandbyToDo) : 0));
+}
+
+void RecordOwnFailure(const ErrorData &failure, bool shown) {
+  RegistryError error = {};
+  error.sqlstate = failure.sqlerrcode;
+  error.at_us = NowUnixUs();
+  error.for_all = !EndsWait(failure.sqlerrcode) || failure.detail == nullptr;
+  SetMessage(&error, psprintf("%s%s%s", kOnThisServer, failure.message, WithParentheses(failure.detail)));
+  if (shown) {
+    WithLock(keeping.node, LW_EXCLUSIVE, [&] { keeping.node->error = error; });
+    ConditionVariableBroadcast(&keeping.node->changed);
+  }
+  const int64_t now_us = MonotonicUs();
+  if (keeping.told_us != 0 && now_us - keeping.told_us < kTellAgainUs) return;
+  keeping.told_us = now_us;
+  ereport(WARNING, (errmsg("snowflake keeper: failed %s", error.message)));
 }
 
 void ForgetFailures() {

@@ -13,6 +13,9 @@ void TellClockEvents();
 void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us);
 void RecordFailure(KeeperAction action, const ErrorData &failure);
 
+// What failed is no exchange, but this server's own. `shown`: ids end because of it.
+void RecordOwnFailure(const ErrorData &failure, bool shown);
+
 // Failures that no longer matter, because the registry that they are of is not asked again.
 void ForgetFailures();
 

@@ -6,9 +6,15 @@
 //    what is still under way after kLeaveUs, or at a second SIGTERM, ends with the process, which
 //    nothing catches.
 // 3. It must not be the reason why a command on its database or its extension fails: see
-//    WatchDatabase().
-// 4. Without work it costs next to nothing: no transaction, and one look in kWatchUs.
+//    LookAtDatabase().
+// 4. Without work it costs next to nothing: no transaction, and one look in kRoundUs.
+// 5. After each ERROR comes a pause, which is decided where nothing can fail: KeepError(). An
+//    exchange that fails has the core's pauses, a chore waits for the next round, and everything
+//    else that fails is this server's own failure.
+// 6. What is to be done is read from the state of things, not from a message that it has changed. So
+//    nothing is forgotten because something else failed.
 #include "pg/issue/horizon.h"
+#include "pg/keeper/blame.h"
 #include "pg/keeper/exchanges.h"
 #include "pg/keeper/keeping.h"
 #include "pg/keeper/libpq.h"
@@ -24,8 +30,8 @@ namespace snowflake {
 namespace {
 // A command that wants the database to itself waits for 5 s, and releasing a lease at a remote
 // registry may take nearly 2 of them.
-constexpr int64_t kWatchUs = 2 * 1000 * 1000;
-constexpr int64_t kWatchWantedUs = 100 * 1000;
+constexpr int64_t kRoundUs = 2 * 1000 * 1000;
+constexpr int64_t kRoundSoonUs = 100 * 1000;
 constexpr int64_t kGiveWayUs = 1000 * 1000;
 
 // From the moment the keeper is to leave. A shutdown may take 3 s in all.
@@ -35,26 +41,49 @@ constexpr int64_t kLeaveUs = 2 * 1000 * 1000;
 constexpr int64_t kAgainUs = 500 * 1000;
 constexpr int kLeaveCheckMs = 200;
 
+// What the keeper is about. Only Enter() sets it.
+//
+//   kKeeps  -> kProbes  the setting names another registry
+//   kProbes -> kKeeps   that is the same one at another address; or nothing is held of the one in use,
+//                       and the node goes on with the other
+//   kProbes -> kMoves   another one has answered
+//   kMoves  -> kKeeps   what was held was returned, or tried: the node goes on with the other
+//   kProbes, kMoves -> kKeeps, kProbes   the setting names the one in use again, or a third one
+//   all     -> kEnds    the process is to end; nothing follows
+enum class Phase {
+  kKeeps,   // the lease of the registry in use
+  kProbes,  // the registry that the setting names; the one in use is not asked any more
+  kMoves,   // returns what is held to the registry in use
+  kEnds,    // likewise, and then exits
+};
+
 struct Process {
   Keeper keeper;
   MemoryContext step_context;
   TimeoutId leave_timeout;
+  Phase phase;
+  uint64_t wanted;      // the registry that the phase was entered for
   KeeperAction action;  // under way, ...
   bool future;          // ... while the window of the lease in place is still to begin
-  ErrorData *error;     // of the last step; the next one handles it
-  int64_t next_watch_us;
+  size_t chore;         // under way in a round, kChoreCount: no round is
+  int64_t round_us;     // when the newest round began
+  int64_t next_round_us;
+  ErrorData *error;  // of the last step; the next one handles it
+  int failures;      // of this server's own, in a row
+  int64_t pause_until_us;
+  bool chore_failed;      // ... and nothing else
+  bool renamed;           // the node's name may be another one
+  bool reloads;           // the configuration is still to be read
   bool catalogs_changed;  // since they were last read
-  bool leaving;
+  bool gave_way;          // the exchange under way, to a command that wants the database
   bool looked_for_signs;  // of life before this start of the server
   bool marked_clean;
-  bool moving;       // snowflake.registry names another registry, which is probed
-  bool probed;       // ... and has answered: the old one is left
-  bool move_failed;  // the old one did not release its lease
 };
 Process self;
 
 volatile int64_t stop_requested_us = 0;  // monotonic, as the next
 volatile int64_t leave_since_us = 0;     // 0: not leaving
+volatile sig_atomic_t attached = false;  // a step under way may be canceled: the next one releases
 
 void EndAtOnce() { ProcDiePending = InterruptPending = true; }
 
@@ -65,7 +94,7 @@ void HandleStop(SIGNAL_ARGS) {
     stop_requested = true;
     stop_requested_us = now_us;
     if (leave_since_us == 0) leave_since_us = now_us;
-    QueryCancelPending = InterruptPending = true;
+    if (attached) QueryCancelPending = InterruptPending = true;
   } else if (now_us - stop_requested_us >= kAgainUs) {
     EndAtOnce();
   }
@@ -102,45 +131,51 @@ void PinSettings() {
                                             {"session_replication_role", "origin"},
                                             {"zero_damaged_pages", "off"}};
   for (const auto &pin : pins) SetConfigOption(pin[0], pin[1], PGC_SUSET, PGC_S_OVERRIDE);
+  for (const auto &pin : kQuickPlans) SetConfigOption(pin[0], pin[1], PGC_SUSET, PGC_S_OVERRIDE);
   if (kHasTransactionTimeout) SetConfigOption("transaction_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
 }
 
 // DROP DATABASE, RENAME, CREATE DATABASE ... TEMPLATE lock the database and wait up to 5 s for all
 // others to leave it. If a client is connected, they fail anyway; the one that runs the command
-// does not count.
-bool DatabaseIsWanted(bool *refused) {
+// does not count. This takes no lock itself: the table of locks may be full.
+bool DatabaseIsWanted(bool *locked) {
   LOCKTAG tag;
   SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
-  *refused = LockAcquire(&tag, RowExclusiveLock, true, true) == LOCKACQUIRE_NOT_AVAIL;
-  if (!*refused) {
-    LockRelease(&tag, RowExclusiveLock, true);
-    return false;
-  }
-  int holders = 0;
-  const VirtualTransactionId *vxids = GetLockConflicts(&tag, RowExclusiveLock, nullptr);
+  int lockers = 0, holders = 0;
+  const VirtualTransactionId *vxids = GetLockConflicts(&tag, RowExclusiveLock, &lockers);
+  *locked = lockers > 0;
   for (; VirtualTransactionIdIsValid(*vxids); ++vxids) {
     const PGPROC *proc = HolderOf(*vxids);
     // Order: none. If the process has just ended, the next look counts again.
     if (proc != nullptr && proc->databaseId == MyDatabaseId) ++holders;
   }
-  return CountDBConnections(MyDatabaseId) <= holders;
+  return *locked && CountDBConnections(MyDatabaseId) <= holders;
 }
+
+void LookSoon() { self.next_round_us = Min(self.next_round_us, self.round_us + kRoundSoonUs); }
 
 // Whether a wait for a registry must end.
 bool GiveWay() {
   static int64_t asked_us = 0;
   SampleForAskers(keeping.node);
-  bool refused = false;
-  if (self.leaving || MonotonicUs() - asked_us < kGiveWayUs) return false;
+  bool locked = false;
+  if (self.phase == Phase::kEnds || MonotonicUs() - asked_us < kGiveWayUs) return false;
   asked_us = MonotonicUs();
-  if (!DatabaseIsWanted(&refused)) return false;
-  self.next_watch_us = 0;
+  if (!DatabaseIsWanted(&locked)) return false;
+  self.gave_way = true;
+  LookSoon();
   return true;
 }
 
+// The core's keeper of before would have its pauses. At the end it has the tries that were made.
+void Enter(Phase phase) {
+  self.phase = phase;
+  if (phase != Phase::kEnds) self.keeper = Keeper();
+}
+
 void Leave(const char *reason) {
-  if (self.leaving) return;
-  self.leaving = true;
+  if (self.phase == Phase::kEnds) return;
+  Enter(Phase::kEnds);
   if (leave_since_us == 0) leave_since_us = MonotonicUs();
   ereport(DEBUG1, (errmsg_internal("snowflake keeper leaves: %s", reason)));
 }
@@ -150,15 +185,30 @@ void OnRelcacheChange(Datum, Oid) { self.catalogs_changed = true; }
 
 void LookAtCatalogs() {
   self.catalogs_changed = true;
-  self.next_watch_us = 0;
+  LookSoon();
 }
 
-void WatchDatabase(int64_t now_us) {
-  bool refused = false;
-  LookAfterBox();
-  if (DatabaseIsWanted(&refused)) Leave("a command needs the database for itself");
-  self.next_watch_us = now_us + (refused ? kWatchWantedUs : kWatchUs);
-  if (self.leaving) return;
+void ReadSettings() {
+  if (ConfigReloadPending) self.reloads = true;
+  ConfigReloadPending = false;
+  if (!self.reloads) return;
+  ProcessConfigFile(PGC_SIGHUP);
+  self.reloads = false;
+  self.renamed = true;
+}
+
+void LookAtName() {
+  if (self.renamed) NameNode();
+  self.renamed = false;
+}
+
+void LookAtDatabase() {
+  bool locked = false;
+  if (DatabaseIsWanted(&locked)) Leave("a command needs the database for itself");
+  if (locked) LookSoon();
+}
+
+void LookAtExtension() {
   // Outside of a transaction, as idle workers of logical replication do it.
   AcceptInvalidationMessages();
   if (!self.catalogs_changed) return;
@@ -172,6 +222,22 @@ void WatchDatabase(int64_t now_us) {
     ChangeNode(keeping.node, [] { ForgetExtension(&keeping.node->state); });
     Leave("the extension is gone");
   }
+}
+
+// What is looked at in each round. If one of them fails, the round goes on with the next one.
+constexpr void (*kChores[])() = {ReadSettings, LookAfterBox, LookAtDatabase, LookAtExtension, LookAtName};
+constexpr size_t kChoreCount = lengthof(kChores);
+
+void GoOnWithRound() {
+  for (; self.chore < kChoreCount && self.phase != Phase::kEnds; ++self.chore) kChores[self.chore]();
+  self.chore = kChoreCount;
+}
+
+// The next round has its time before anything in this one can fail.
+void BeginRound(int64_t now_us) {
+  self.round_us = now_us;
+  self.next_round_us = now_us + kRoundUs;
+  self.chore = 0;
 }
 
 // Recovery and the registry may have newer signs of life than a start of the server can read.
@@ -212,13 +278,15 @@ void Sleep(int64_t until_us) {
   ResetLatch(MyLatch);
 }
 
+bool IsLeaving() { return self.phase == Phase::kMoves || self.phase == Phase::kEnds; }
+
 RegistryAnswer Act(const KeeperStep &step) {
-  const bool leaving = self.leaving || self.probed;
+  const bool leaving = IsLeaving();
   switch (step.action) {
     case KeeperAction::kAcquire: return Acquire(step.duration_us);
     case KeeperAction::kExtend: return Extend(step.duration_us);
     case KeeperAction::kRanges: return ExchangeRanges(leaving);
-    case KeeperAction::kRelease: return Release(leaving);
+    case KeeperAction::kRelease: return Release(step.retired, leaving);
     case KeeperAction::kProbe: return Probe();
     default: MarkCleanLocally(keeping.target.extension); return RegistryAnswer::kDone;
   }
@@ -231,6 +299,7 @@ void NoteExchange(int64_t asked_us) {
 
 // The protocol's tables may have triggers of others, which may not end by themselves.
 RegistryAnswer ActInTime(const KeeperStep &step) {
+  registry_failed = self.gave_way = false;
   NoteExchange(SteadyUs());
   enable_timeout_every(self.leave_timeout, TimestampTzPlusMilliseconds(GetCurrentTimestamp(), kLeaveCheckMs),
                        kLeaveCheckMs);
@@ -241,8 +310,9 @@ RegistryAnswer ActInTime(const KeeperStep &step) {
 }
 
 // What core/keeper decides by.
-KeeperView Observe(bool leaving) {
+KeeperView Observe() {
   NodeBlock *node = keeping.node;
+  const bool leaving = IsLeaving();
   const ClockReading reading = ReadClocks();
   const int64_t lease_duration_us = settings.lease_duration_ms * kUsPerMs;
   const ClockPolicy policy = ConfiguredPolicy();
@@ -259,44 +329,31 @@ KeeperView Observe(bool leaving) {
   });
   if (other_extension) LookAtCatalogs();
   ObserveRanges(&view);
-  view.moving = self.moving;
+  view.moving = self.phase == Phase::kProbes;
   // Nothing can be released where no connection leads.
-  if (leaving && keeping.target.conninfo == nullptr) view.retired = view.ranges_held = false;
+  if (leaving && keeping.target.conninfo == nullptr) {
+    view.retired = 0;
+    view.ranges_held = false;
+  }
   return view;
 }
 
-// A new keeper of the core has no pauses, and extends a lease at once.
-void EndMove() {
-  self.keeper = Keeper();
-  self.moving = self.probed = self.move_failed = false;
-}
-
-// At the start, and after each reload.
-void LookAtRegistry() {
-  const bool moved = self.moving;
-  EndMove();
-  self.moving = IsMoving();
-  // It is the former one again.
-  if (moved && !self.moving) {
+void FollowSetting() {
+  const uint64_t wanted = HashOfRegistry();
+  if (wanted == self.wanted) return;
+  const bool in_use = wanted == keeping.node->registry;
+  if (in_use) {
     UseRegistry();
     ForgetFailures();
   }
+  Enter(in_use ? Phase::kKeeps : Phase::kProbes);
+  self.wanted = wanted;
 }
 
-// The lease and the ranges are released at the old registry, with one try for each, before the new
-// one assigns any.
-void LeaveRegistry() {
-  CloseGenerator();
-  const KeeperView view = Observe(true);
-  if ((view.retired || view.ranges_held) && !self.move_failed) {
-    self.action = view.retired ? KeeperAction::kRelease : KeeperAction::kRanges;
-    self.move_failed = true;
-    ActInTime({self.action, 0, 0});
-    self.move_failed = false;
-    return;
-  }
+// The registry that was left got back what was held of it, or had its chance.
+void GoOnWithOther() {
   FollowRegistry();
-  EndMove();
+  Enter(Phase::kKeeps);
 }
 
 // An acquire brought no other worker id, although the clock is behind: ids go on, ahead of it.
@@ -306,27 +363,29 @@ void GoOn() {
 
 void Perform(const KeeperStep &step, int64_t now_us) {
   const RegistryAnswer answer = ActInTime(step);
-  if (answer == RegistryAnswer::kGone) LookAtCatalogs();
-  const int64_t done_us = MonotonicUs();
-  const KeeperOutcome outcome = answer == RegistryAnswer::kBusy            ? KeeperOutcome::kFailed
+  const bool gone = answer == RegistryAnswer::kGone;
+  if (gone) LookAtCatalogs();
+  // A lease that is gone is not asked about again. Without the extension nothing is to be asked.
+  const bool again = answer == RegistryAnswer::kBusy ||
+                     (gone && step.action != KeeperAction::kExtend && step.action != KeeperAction::kRelease);
+  const KeeperOutcome outcome = again                                      ? KeeperOutcome::kFailed
                                 : answer == RegistryAnswer::kNothingBetter ? KeeperOutcome::kAnswered
                                                                            : KeeperOutcome::kDone;
-  self.keeper.Done(step.action, outcome, done_us, Spread());
+  self.keeper.Done(step.action, outcome, MonotonicUs(), Spread());
   if (step.action == KeeperAction::kAcquire && answer != RegistryAnswer::kDone) GoOn();
   if (answer == RegistryAnswer::kBusy) {
     ErrorData busy = {};
     busy.sqlerrcode = ERRCODE_OBJECT_IN_USE;
     busy.message = pstrdup("it has just detected a failover");
+    registry_failed = true;
     RecordFailure(step.action, busy);
     return;
   }
-  RecordSuccess(step.action, done_us - now_us, step.duration_us);
-  if (step.action != KeeperAction::kProbe || answer == RegistryAnswer::kGone) return;
-  self.probed = answer == RegistryAnswer::kAnother;
-  if (!self.probed) EndMove();
-  ereport(LOG,
-          (self.probed ? errmsg("snowflake keeper: follows snowflake.registry to another registry")
-                       : errmsg("snowflake keeper: follows snowflake.registry to another address of its registry")));
+  RecordSuccess(step.action, MonotonicUs() - now_us, step.duration_us);
+  if (step.action != KeeperAction::kProbe || gone) return;
+  const bool another = answer == RegistryAnswer::kAnother;
+  Enter(another ? Phase::kMoves : Phase::kKeeps);
+  if (another) ereport(LOG, (errmsg("snowflake keeper: follows snowflake.registry to another registry")));
 }
 
 // Before the keeper ends in good order. A database that issued no id in more than a day gets no
@@ -346,53 +405,48 @@ void MarkCleanOnce() {
   if (!stop_requested || self.marked_clean || !OidIsValid(keeping.target.extension)) return;
   if (!keeping.registry->is_here && !keeping.node->serves) return;
   self.marked_clean = true;
-  if (!RecoveryInProgress()) ActInTime({KeeperAction::kExit, 0, 0});
-}
-
-void Reload() {
-  ConfigReloadPending = false;
-  ProcessConfigFile(PGC_SIGHUP);
-  NameNode();
-  if (self.moving || IsMoving()) LookAtRegistry();
+  if (!RecoveryInProgress()) ActInTime({KeeperAction::kExit, 0, 0, 0});
 }
 
 // One step; false when the keeper is done.
 bool Step() {
   self.action = KeeperAction::kSleep;
   self.future = false;
-  if (stop_requested && !self.leaving) {
+  if (stop_requested && self.phase != Phase::kEnds) {
     QueryCancelPending = false;  // what was under way has ended
     // The registry in use gives no other lease any more: the next keeper goes on with this one.
-    if (self.moving && !self.probed && !ServerIsStopping()) return false;
+    if (self.phase == Phase::kProbes && !ServerIsStopping()) return false;
     Leave("it was asked to stop");
   }
   if (BoxIsCut()) LookAfterBox();
-  if (self.leaving) CloseGenerator();
   CHECK_FOR_INTERRUPTS();
-  if (IsOverdue()) return false;
-  if (ConfigReloadPending) Reload();
-  if (self.probed && !self.leaving) {
-    LeaveRegistry();
-    return true;
+  if (self.phase != Phase::kEnds) {
+    if (self.chore == kChoreCount && (ConfigReloadPending || MonotonicUs() >= self.next_round_us))
+      BeginRound(MonotonicUs());
+    GoOnWithRound();
   }
-  if (!self.leaving && MonotonicUs() >= self.next_watch_us) {
-    WatchDatabase(MonotonicUs());
-    if (self.leaving) return true;
-  }
+  if (self.phase != Phase::kEnds) FollowSetting();
+  if (IsLeaving()) CloseGenerator();
 
   const int64_t now_us = MonotonicUs();
-  const KeeperView view = Observe(self.leaving);
+  const KeeperView view = Observe();
   // Then the change costs nothing.
-  if (view.moving && !self.leaving && !view.leased && !view.retired && !view.ranges_held) {
-    FollowRegistry();
-    EndMove();
+  if (view.moving && !view.leased && view.retired == 0 && !view.ranges_held) {
+    GoOnWithOther();
     return true;
   }
   if (!view.moving) LookForSigns();
   TellClockEvents();
   const int64_t sample_in_us = SampleForAskers(keeping.node);
-  const bool sampling = !self.leaving && sample_in_us < PG_INT64_MAX;
-  const KeeperStep step = self.keeper.Next(view, now_us);
+  const bool sampling = self.phase != Phase::kEnds && sample_in_us < PG_INT64_MAX;
+  KeeperStep step = self.keeper.Next(view, now_us);
+  // Without a look at the catalogs nobody knows whose lease it is.
+  if (!IsLeaving() && !OidIsValid(keeping.target.extension))
+    step = {KeeperAction::kSleep, self.next_round_us, 0, 0};
+  if (self.phase == Phase::kMoves && step.action == KeeperAction::kExit) {
+    GoOnWithOther();
+    return true;
+  }
   self.action = step.action;
   self.future = view.future;
   switch (step.action) {
@@ -401,70 +455,94 @@ bool Step() {
       MarkCleanOnce();
       return false;
     case KeeperAction::kSleep:
-      Sleep(Min(Min(step.until_us, self.next_watch_us), sampling ? now_us + sample_in_us : PG_INT64_MAX));
+      Sleep(Min(Min(step.until_us, self.next_round_us), sampling ? now_us + sample_in_us : PG_INT64_MAX));
       return true;
     default: Perform(step, now_us); return true;
   }
 }
 
-// Called in PG_CATCH: nothing here may look at interrupts, as a message to the log does. Most of a
-// step is outside of a transaction, and then AbortCurrentTransaction() releases nothing. Locks come
-// first, because a copy of the error needs memory.
-void KeepError() {
+bool IsExchange(KeeperAction action) { return action != KeeperAction::kSleep && action != KeeperAction::kExit; }
+
+// That all worker ids are leased also answers the question for a better one, and a registry that
+// refuses to take a lease back will never take it.
+bool IsAnswer(const ErrorData &error) {
+  if (self.action == KeeperAction::kRelease) return error.sqlerrcode == ERRCODE_INVALID_PARAMETER_VALUE;
+  return self.action == KeeperAction::kAcquire && self.future && error.sqlerrcode == kAllLeased;
+}
+
+// Called in PG_CATCH: nothing here may look at interrupts, as a message to the log does, or fail.
+// Most of a step is outside of a transaction, and then AbortCurrentTransaction() releases nothing.
+// Locks come first, because a copy of the error needs memory.
+void KeepError(bool handling) {
   LWLockReleaseAll();
   ConditionVariableCancelSleep();
   pgstat_report_wait_end();
   MemoryContextSwitchTo(self.step_context);
-  self.error = CopyErrorData();
+  self.error = handling ? nullptr : CopyErrorData();
   FlushErrorState();
   disable_all_timeouts(false);
   AbortCurrentTransaction();
+
+  self.catalogs_changed = true;
+  self.chore_failed = !handling && self.chore < kChoreCount;
+  if (self.chore_failed) {
+    ++self.chore;
+  } else if (!handling && IsExchange(self.action)) {
+    const KeeperOutcome outcome = IsAnswer(*self.error) ? KeeperOutcome::kAnswered : KeeperOutcome::kFailed;
+    self.keeper.Done(self.action, outcome, MonotonicUs(), Spread());
+  } else {
+    self.pause_until_us = MonotonicUs() + PauseUs(++self.failures, true);
+  }
 }
 
-// Is a step of its own.
+// Is a step of its own. If it fails, the error is not known to anybody, but steps go on.
 void HandleError() {
   const ErrorData *error = self.error;
+  const KeeperAction action = self.action;
   self.error = nullptr;
   NoteExchange(0);
-  if (self.action == KeeperAction::kExit) return;
-  // Reading the catalogs counts as a try to keep the lease, and is repeated.
-  const KeeperAction action = self.action == KeeperAction::kSleep ? KeeperAction::kAcquire : self.action;
-  self.catalogs_changed = true;
-  // That all worker ids are leased also answers the question for a better one.
-  const bool answered = action == KeeperAction::kAcquire && self.future && error->sqlerrcode == kAllLeased;
-  self.keeper.Done(action, answered ? KeeperOutcome::kAnswered : KeeperOutcome::kFailed, MonotonicUs(), Spread());
+  if (self.chore_failed || !IsExchange(action)) {
+    // Ids go on without a chore, but not without the extension.
+    RecordOwnFailure(*error, !self.chore_failed || !OidIsValid(keeping.target.extension));
+    return;
+  }
   if (error->sqlerrcode == kClockBehind) ChangeNode(keeping.node, [] { RefusedForSkew(&keeping.node->state); });
   if (action == KeeperAction::kAcquire || action == KeeperAction::kProbe) GoOn();
-  if (answered) return;
+  if (action == KeeperAction::kAcquire && self.future && error->sqlerrcode == kAllLeased) return;
   // A shutdown, or a command that wants the database, canceled it: that is no failure of the
   // registry.
-  const bool given_way = stop_requested || self.next_watch_us == 0;
-  if (given_way && error->sqlerrcode == ERRCODE_QUERY_CANCELED && !self.leaving) return;
-  // The registry will never accept this release.
+  const bool given_way = stop_requested || self.gave_way;
+  if (given_way && error->sqlerrcode == ERRCODE_QUERY_CANCELED && self.phase != Phase::kEnds) return;
   if (action == KeeperAction::kRelease && error->sqlerrcode == ERRCODE_INVALID_PARAMETER_VALUE)
-    ChangeNode(keeping.node, [] {
-      NodeState *state = &keeping.node->state;
-      DropRetired(state, state->retired[0].lease_id);
-    });
+    ChangeNode(keeping.node, [] { DropRetired(&keeping.node->state, keeping.releasing); });
   RecordFailure(action, *error);
 }
 
 bool ProtectedStep() {
   MemoryContextSwitchTo(self.step_context);
   volatile bool more = true;
+  const bool handling = self.error != nullptr;
+  if (IsOverdue()) return false;
   PG_TRY();
   {
-    if (self.error != nullptr) {
+    if (handling) {
       HandleError();
     } else {
       MemoryContextReset(self.step_context);
       more = Step();
+      self.failures = 0;
     }
   }
   PG_CATCH();
-  { KeepError(); }
+  { KeepError(handling); }
   PG_END_TRY();
   return more;
+}
+
+// Where nothing can fail. A signal ends it.
+void Pause() {
+  const int64_t left_us = self.pause_until_us - MonotonicUs();
+  if (left_us > 0) pg_usleep(static_cast<long>(left_us));
 }
 
 }  // namespace
@@ -478,14 +556,16 @@ extern "C" PGDLLEXPORT void snowflake_keeper_main(Datum database) {
   BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(database), InvalidOid, BGWORKER_BYPASS_ALLOWCONN);
   PinSettings();
   if (!Attach()) proc_exit(0);
-  NameNode();
-  LookAtRegistry();
+  self.wanted = keeping.node->registry;
   self.leave_timeout = RegisterTimeout(USER_TIMEOUT, HandleLeaveTimeout);
-  self.catalogs_changed = true;
+  self.catalogs_changed = self.renamed = true;
+  self.chore = kChoreCount;
   CacheRegisterRelcacheCallback(OnRelcacheChange, Datum{0});
   self.step_context = AllocSetContextCreate(TopMemoryContext, "snowflake keeper", ALLOCSET_DEFAULT_SIZES);
   remote_give_way = GiveWay;
+  attached = true;
   while (ProtectedStep()) {
+    if (self.error == nullptr) Pause();
   }
   proc_exit(0);
 }

@@ -9,6 +9,7 @@
 // 3. An answer that is lost or late is harmless: an acquire is asked again with its secret, an
 //    extend is repeated, and a release finds nothing the second time.
 #include "pg/database_layout.h"
+#include "pg/keeper/blame.h"
 #include "pg/keeper/libpq.h"
 #include "pg/keeper/registry.h"
 #include "pg/presentable.h"
@@ -54,7 +55,7 @@ void CheckFunction(const Session *session, int index) {
     ereport(ERROR,
             (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
              errmsg("the registry's extension has no function %s() that this version can call", kFunctions[index].name),
-             errhint("Run ALTER EXTENSION snowflake UPDATE there.")));
+             errhint("Run ALTER EXTENSION snowflake UPDATE there."), BlameRegistry()));
 }
 
 // The statement up to the arguments. `columns` are those of the answer; a function without named
@@ -121,10 +122,10 @@ void LookUp(Session *session, RegistryTarget *target) {
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                     errmsg("the registry's database has no extension snowflake"),
                     errdetail("snowflake.registry leads to a database without it."),
-                    errhint("Run CREATE EXTENSION snowflake there; the library need not be preloaded.")));
+                    errhint("Run CREATE EXTENSION snowflake there; the library need not be preloaded."), BlameRegistry()));
   char theirs[NAMEDATALEN];
   CopyPresentable(theirs, sizeof(theirs), row.Name());
-  if (row.Int8() == 0) ReportNamesake("the registry's database", theirs);
+  if (row.Int8() == 0 && BlameRegistry() == 0) ReportNamesake("the registry's database", theirs);
   for (const char *&schema : session->schemas) schema = row.PassNull() ? nullptr : row.Name();
   session->denied = row.PassNull() ? "" : row.Text();
   // No other server, database or extension has the same three, not even a copy of this one.
@@ -221,7 +222,7 @@ void CheckLayoutThere(Session *session, const Layout &layout) {
             (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the registry has another layout"),
              errdetail("This database's layout has %s; the registry's has %s.", DescribeLayout(layout),
                        DescribeLayout(theirs)),
-             errhint("Set the registry's layout here with snowflake_set_layout(), before the first id is issued.")));
+             errhint("Set the registry's layout here with snowflake_set_layout(), before the first id is issued."), BlameRegistry()));
 }
 
 RegistryAnswer AcquireThere(RegistryTarget *target, const Layout &layout, const Asking<AcquireRequest> &ask,
@@ -322,7 +323,8 @@ void CheckMayCall(const Session *session, int index) {
   CheckFunction(session, index);
   const char *name = kFunctions[index].name;
   if (strstr(session->denied, name) != nullptr)
-    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied for function %s", name)));
+    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied for function %s", name),
+                    BlameRegistry()));
 }
 
 // An extend or an acquire would name a lease of this node, and a registry takes one that it never
@@ -340,7 +342,7 @@ bool ProbeThere(RegistryTarget *target, const Layout &layout, const Wanted &want
     *system_identifier = row.Int8();
     if (row.Bool())
       ereport(ERROR, (errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION), errmsg("the registry's server is a standby"),
-                      errhint("Name its primary in snowflake.registry.")));
+                      errhint("Name its primary in snowflake.registry."), BlameRegistry()));
     return true;
   });
 }

@@ -2,12 +2,13 @@
 #include "pg/keeper/remote_row.h"
 
 #include "libpq-fe.h"
+#include "pg/keeper/blame.h"
 #include "pg/presentable.h"
 
 namespace snowflake {
 void ReportMalformed(const char *detail) {
   ereport(ERROR, (errcode(ERRCODE_PROTOCOL_VIOLATION), errmsg("invalid response from registry"),
-                  errdetail_internal("%s", detail)));
+                  errdetail_internal("%s", detail), BlameRegistry()));
 }
 
 void RemoteRow::Refuse(const char *kind) const {

@@ -41,7 +41,7 @@ sub away
 			return $state eq 'SF005' && $error =~ $reason;
 		}), 'then there is none, SF005, which says why') or diag($error);
 		like($error, qr/ERROR:  SF005: segment "ticket" has no numbers left on this node\n/, '... and of which segment');
-		my ($ago) = $error =~ /DETAIL:  The registry's last error, (\d+\.\d) s ago: \S/;
+		my ($ago) = $error =~ /DETAIL:  The keeper's last error, (\d+\.\d) s ago: \S/;
 		ok(defined $ago && $ago < 30 * slowness(), '... and how long ago') or diag($error);
 		like($error, qr/HINT: .*as soon as the registry allocates a range/, '... and what happens next');
 		is((query_error($node, 'postgres', q{SET snowflake.start_timeout = 0; SELECT snowflake_segment_nextval('ticket')}))[0], 'SF005', 'a call that may not wait fails, too');
