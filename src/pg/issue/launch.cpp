@@ -134,7 +134,7 @@ RegistryError NewestError(NodeBlock *node, RegistryError NodeBlock::*kind) {
   if (keeper_pid == 0 || asked_us == 0 || SteadyUs() - asked_us < kLongCommitUs) return error;
   const PGPROC *keeper = BackendPidGetProc(keeper_pid);
   if (keeper == nullptr || !AwaitsStandby(keeper)) return error;
-  error = {ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, NowUnixUs(), true, false, true, {}};
+  error = {ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, NowUnixUs(), true, false, true, false, {}};
   SetMessage(&error,
              psprintf("the keeper's commit waits for a synchronous standby (synchronous_standby_names is \"%s\")",
                       SyncRepStandbyNames));
@@ -154,11 +154,13 @@ const char *WhatToDoAbout(const RegistryError &error) {
   if (error.standby) return kStandbyToDo;
   if (error.held_back)
     return "If nothing was lost, call snowflake_settled() in the registry's database. Otherwise wait.";
+  if (error.own) return "See this server's log. The keeper goes on trying.";
   if (EndsWait(error.sqlstate)) return "End the transaction that has locked the registry's tables, or wait for it.";
   switch (error.sqlstate) {
     case kNoLease:
-      return "If an old primary of the registry has come back, stop it. Otherwise check that snowflake.registry leads "
-             "to the registry.";
+      return "If an old primary of the registry has come back, stop it. If the window was not extended far enough, see "
+             "snowflake.max_leases_per_role and snowflake.max_lease_duration on the registry. Otherwise check that "
+             "snowflake.registry leads to the registry.";
     case kAllLeased:
       return "See snowflake_workers in the registry's database; snowflake_evict() there frees the worker id of a node"
              " that is certainly dead.";

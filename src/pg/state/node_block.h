@@ -46,6 +46,7 @@ struct RegistryError {
   bool for_all;    // readable by every role: no address and no names of the registry
   bool held_back;  // free worker ids are held back while the registry settles
   bool standby;    // the registry's commits wait for a synchronous standby
+  bool own;        // this server is to blame, not the registry
   char message[512];
 };
 
