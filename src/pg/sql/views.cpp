@@ -179,7 +179,9 @@ Wording StopOf(const char *what, Trouble trouble, const NodeShot &shot, const Re
   switch (trouble) {
     case Trouble::kNone: break;
     case Trouble::kFailed: return {why(WhatRegistrySaid(error)), WhatToDoAbout(error)};
-    case Trouble::kLate: return {why(WhyLate(shot)), WhatToDoAbout({})};
+    case Trouble::kLate:
+      if (shot.keeper_pid != 0) return {why(WhyLate(shot)), WhatToDoAbout({})};
+      [[fallthrough]];  // it was expected, and did not start
     case Trouble::kNoKeeper:
       return {why("the keeper does not run"),
               "The next call starts it. If all background workers are in use, raise max_worker_processes and restart "
