@@ -206,7 +206,10 @@ Wording StopOfIds(const char *state, const NodeBlock *node, const NodeShot &shot
     return {"no ids are issued: too many databases of this server issue ids",
             "Raise snowflake.max_databases and restart the server."};
   RegistryError error = shot.error;
-  if (is("clock behind")) error = ErrorOfClock(kClockBehind, "the clock is behind the last id or the lease");
+  // If it need not, the next call gets another worker id.
+  const bool must_wait = !shot.state.policy.new_worker || !MayLead(shot.state);
+  if (is("clock behind") && must_wait)
+    error = ErrorOfClock(kClockBehind, "the clock is behind the last id or the lease");
   if (is("time used up")) error = ErrorOfClock(kTimeUsedUp, "the layout's time is used up");
   const Generator &g = shot.state.generator;
   Outlook outlook = {true, error.message[0] != '\0', shot.has_keeper, 0, UnansweredUs(shot)};
