@@ -1073,8 +1073,9 @@ COMMENT ON COLUMN snowflake_status.last_error_code IS 'SQLSTATE of last_error';
 COMMENT ON COLUMN snowflake_status.last_error_at IS 'When last_error occurred';
 COMMENT ON COLUMN snowflake_status.end_of_life IS 'When the layout''s time is used up';
 COMMENT ON COLUMN snowflake_status.advice IS
-    'What needs attention although ids are issued. Each line is one piece of advice. Null if all '
-    'is well.';
+    'What needs attention. If ids or numbers of segments have stopped or are about to stop, the '
+    'first line says why, until when they are issued, and what to do. Each line is one piece of '
+    'advice. Null if all is well.';
 COMMENT ON COLUMN snowflake_status.clock_lead IS
     'By how much the node''s clock is ahead of the server''s clock after a step back of the '
     'server''s clock. Ids use the node''s clock. Negative while the node''s clock does not '

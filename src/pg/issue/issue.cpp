@@ -193,27 +193,6 @@ void WaitForClock(NodeBlock *node, IdWait *wait, int64_t now_us, int64_t until_u
   ResetLatch(MyLatch);
 }
 
-const char *WhatToDoAbout(const RegistryError &error) {
-  if (error.message[0] == '\0')
-    return "Check in pg_stat_activity what the keeper (backend_type \"snowflake keeper\") waits for.";
-  if (error.standby) return kStandbyToDo;
-  if (error.held_back)
-    return "If nothing was lost, call snowflake_settled() in the registry's database. Otherwise wait.";
-  if (error.sqlstate == kAllLeased)
-    return "See snowflake_workers in the registry's database; snowflake_evict() there frees the worker id of a node"
-           " that is certainly dead.";
-  if (error.sqlstate == kClockBehind) return "Set the clock right on the server where it is wrong.";
-  if (error.sqlstate == kTimeUsedUp)
-    return "Set the clock right if it is wrong; otherwise ids need a layout with a later epoch or a wider timestamp.";
-  // These two are answers: with another layout, without the extension, or not of a registry.
-  if (error.sqlstate == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE)
-    return "The keeper goes on trying; ids flow as soon as this is corrected.";
-  if (error.sqlstate == ERRCODE_PROTOCOL_VIOLATION) return "Check that snowflake.registry leads to a registry.";
-  if (ERRCODE_TO_CATEGORY(error.sqlstate) == ERRCODE_CONNECTION_EXCEPTION)
-    return "The keeper goes on trying; ids flow as soon as the registry answers.";
-  return "The keeper goes on trying; ids flow as soon as it acquires a lease.";
-}
-
 [[noreturn]] void ReportNoLease(const KeeperWait &wait, const RegistryError &error) {
   if (wait.why == NoLeaseReason::kSingleUser)
     ereport(ERROR, (errcode(kNoLease), errmsg("cannot issue ids in single-user mode"),

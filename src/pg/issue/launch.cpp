@@ -72,12 +72,17 @@ NoLeaseReason EnsureKeeper(NodeBlock *node) {
   const int64_t now_us = MonotonicUs();
   bool ask = false;
   WithLock(node, LW_EXCLUSIVE, [&] {
-    ask = node->keeper_pid == 0 && (node->keeper_asked_us == 0 || now_us - node->keeper_asked_us >= kAskAgainUs);
+    ask = !HasKeeper(*node, now_us);
     if (ask) node->keeper_asked_us = now_us;
   });
   if (!ask || Register()) return NoLeaseReason::kRegistry;
   WithLock(node, LW_EXCLUSIVE, [&] { node->keeper_asked_us = 0; });
   return NoLeaseReason::kKeeperSlots;
+}
+
+bool HasKeeper(const NodeBlock &node, int64_t now_us) {
+  const bool asked_for = node.keeper_asked_us != 0 && now_us - node.keeper_asked_us < kAskAgainUs;
+  return node.keeper_pid != 0 || asked_for;
 }
 
 bool WakeKeeper(NodeBlock *node) {
@@ -129,7 +134,7 @@ RegistryError NewestError(NodeBlock *node, RegistryError NodeBlock::*kind) {
   if (keeper_pid == 0 || asked_us == 0 || SteadyUs() - asked_us < kLongCommitUs) return error;
   const PGPROC *keeper = BackendPidGetProc(keeper_pid);
   if (keeper == nullptr || !AwaitsStandby(keeper)) return error;
-  error = {ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, NowUnixUs(), true, false, true, {}};
+  error = {ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, NowUnixUs(), true, false, true, false, {}};
   SetMessage(&error,
              psprintf("the keeper's commit waits for a synchronous standby (synchronous_standby_names is \"%s\")",
                       SyncRepStandbyNames));
@@ -141,6 +146,41 @@ const char *WhatRegistrySaid(const RegistryError &error) {
   if (error.standby) return kAwaitsStandby;
   if (ERRCODE_TO_CATEGORY(error.sqlstate) == ERRCODE_CONNECTION_EXCEPTION) return "the registry does not answer";
   return EndsWait(error.sqlstate) ? "the registry's tables are locked" : "the registry refused";
+}
+
+const char *WhatToDoAbout(const RegistryError &error) {
+  if (error.message[0] == '\0')
+    return "Check in pg_stat_activity what the keeper (backend_type \"snowflake keeper\") waits for.";
+  if (error.standby) return kStandbyToDo;
+  if (error.held_back)
+    return "If nothing was lost, call snowflake_settled() in the registry's database. Otherwise wait.";
+  if (error.own) return "See this server's log. The keeper goes on trying.";
+  if (EndsWait(error.sqlstate)) return "End the transaction that has locked the registry's tables, or wait for it.";
+  switch (error.sqlstate) {
+    case kNoLease:
+      return "If an old primary of the registry has come back, stop it. If the window was not extended far enough, see "
+             "snowflake.max_leases_per_role and snowflake.max_lease_duration on the registry. Otherwise check that "
+             "snowflake.registry leads to the registry.";
+    case kAllLeased:
+      return "See snowflake_workers in the registry's database; snowflake_evict() there frees the worker id of a node"
+             " that is certainly dead.";
+    case kClockBehind: return "Set the clock right on the server where it is wrong.";
+    case kTimeUsedUp:
+      return "Set the clock right if it is wrong; otherwise ids need a layout with a later epoch or a wider timestamp.";
+    case ERRCODE_INSUFFICIENT_PRIVILEGE:
+      return "In the registry's database, the node's role needs USAGE on the extension's schema and EXECUTE on the "
+             "functions of the protocol, and the extension's tables need one owner.";
+    case ERRCODE_DISK_FULL: return "Make room on the disk of the registry's server.";
+    // An answer: with another layout, or without the extension.
+    case ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE:
+      return "Correct this; the keeper goes on trying.";
+    case ERRCODE_PROTOCOL_VIOLATION: return "Check that snowflake.registry leads to a registry.";
+  }
+  // libpq does not say with which SQLSTATE a server refuses a connection.
+  if (ERRCODE_TO_CATEGORY(error.sqlstate) == ERRCODE_CONNECTION_EXCEPTION)
+    return "Check that the registry's server runs, can be reached from here, and accepts this node's password or "
+           "certificate. The keeper goes on trying.";
+  return "See the log of the registry's server. The keeper goes on trying.";
 }
 
 }  // namespace snowflake

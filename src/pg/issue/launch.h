@@ -28,6 +28,10 @@ bool StartedWithServer();
 // Never waits.
 void KeepRegistry();
 
+// Whether one runs, or was requested a moment ago. `now_us` is by MonotonicUs(). Requires: the
+// node's lock.
+bool HasKeeper(const NodeBlock &node, int64_t now_us);
+
 // False if the node has no keeper.
 bool WakeKeeper(NodeBlock *node);
 
@@ -54,5 +58,8 @@ RegistryError NewestError(NodeBlock *node, RegistryError NodeBlock::*kind);
 
 // The keeper's last error. Only members of pg_read_all_settings see addresses and roles in it.
 const char *WhatRegistrySaid(const RegistryError &error);
+
+// A hint; without an error the keeper is to be looked at.
+const char *WhatToDoAbout(const RegistryError &error);
 
 }  // namespace snowflake

@@ -47,7 +47,10 @@ bool IsCitusWorker() {
 
 // In a transaction.
 Advised LookForAdvice(const AcquireAnswer &answer) {
-  Advised advised = {0, answer.workers_free, answer.layout.workers_per_datacenter(), NodeSlotsInUse(), nullptr, 0, 0};
+  Advised advised = {};
+  advised.workers_free = answer.workers_free;
+  advised.workers = answer.layout.workers_per_datacenter();
+  advised.databases = NodeSlotsInUse();
   if (keeping.registry->is_here && (Subscribes() || IsCitusWorker())) advised.advice |= kAdviceOwnRegistry;
   if (advised.workers_free >= 0 && advised.workers_free * 10 < advised.workers) advised.advice |= kAdviceFewWorkers;
   // PostgreSQL starts one of its own, the launcher of logical replication: none is left.
@@ -79,12 +82,8 @@ bool LookSafely(const AcquireAnswer &answer, Advised *advised) {
   return error == nullptr;
 }
 
-constexpr uint32_t kEach[] = {kAdviceOwnRegistry, kAdviceFewWorkers, kAdviceFewKeepers, kAdvicePassword, kAdviceNoBox,
-                              kAdviceStandby,     kAdviceMaskKeys,   kAdviceStart,      kAdviceFuture};
-
-struct Wording {
-  const char *what, *to_do;
-};
+constexpr uint32_t kEach[] = {kAdviceIds,      kAdviceNumbers, kAdviceOwnRegistry, kAdviceFewWorkers, kAdviceFewKeepers,
+                              kAdvicePassword, kAdviceNoBox,   kAdviceMaskKeys,    kAdviceStart,      kAdviceFuture};
 
 Wording TextOf(uint32_t bit, const Advised &advised) {
   switch (bit) {
@@ -102,7 +101,8 @@ Wording TextOf(uint32_t bit, const Advised &advised) {
       return {"the registry's password is sent in clear text to any server that answers in its place and asks for it",
               "Add sslmode=verify-full to snowflake.registry, or use a certificate. From version 16 on, libpq does not "
               "send it in clear text, but this libpq is older."};
-    case kAdviceStandby: return {advised.standby, kStandbyToDo};
+    case kAdviceIds: return advised.ids;
+    case kAdviceNumbers: return advised.numbers;
     case kAdviceNoBox:
       return {"there is no black box: after a crash of this server new leases are acquired",
               "The server's log says why. Make room for POSIX shared memory, or set RemoveIPC=no in logind.conf, and "

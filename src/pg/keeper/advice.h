@@ -1,20 +1,25 @@
-// What an operator should know although ids are issued. The keeper checks it when it acquires or
-// extends a lease; what is new is logged, and the view snowflake_status shows it from then on.
+// What an operator should know while ids are issued. The keeper checks most of it when it acquires
+// or extends a lease; what is new is logged, and the view snowflake_status shows it from then on.
+// That ids are about to stop, the view itself finds out.
 #pragma once
 
 #include "pg/state/node_block.h"
 #include "pg/registry/protocol.h"
 
 namespace snowflake {
+struct Wording {
+  const char *what, *to_do;
+};
+
 // Bits of Advice, and the figures that go with them.
 struct Advised {
   uint32_t advice;
   int64_t workers_free;
   int64_t workers;
-  int databases;        // that issue ids
-  const char *standby;  // what the registry's error says
-  int64_t sign_us;      // the last sign of life before this start
-  int64_t horizon_us;   // the time of the horizon
+  int databases;       // that issue ids
+  int64_t sign_us;     // the last sign of life before this start
+  int64_t horizon_us;  // the time of the horizon
+  Wording ids, numbers;
 };
 
 // After a lease or, with an answer that counts no worker ids, a first range was acquired. A failure

@@ -113,6 +113,7 @@ RegistryAnswer Acquire(int64_t duration_us) {
     if (!taken.opened) return;
     node->extension = keeping.target.extension;
     node->state.place = keeping.target.place;
+    NoteWindow(node);
     ++node->counters.leases_acquired;
     if (asked.new_worker) ++node->counters.clock_steps_back;
   });
@@ -146,7 +147,9 @@ RegistryAnswer Extend(int64_t duration_us) {
   ChangeNode(node, [&] {
     fault = extended ? TakeWindow(&node->state, request, answer, stopping)
                      : LoseLease(&node->state, request.lease_id, answer.standing);
-    if (extended && fault == AnswerFault::kNone) node->state.place = keeping.target.place;
+    if (!extended || fault != AnswerFault::kNone) return;
+    node->state.place = keeping.target.place;
+    NoteWindow(node);
   });
   if (fault == AnswerFault::kTimeline) ReportOlderTimeline(answer.standing, LastSeen());
   if (fault == AnswerFault::kRaised) ReportRaise(answer.standing.raised_tick, request.now);

@@ -134,6 +134,7 @@ void RecordFailure(KeeperAction action, const ErrorData &failure) {
   const bool names_blocker = EndsWait(sqlstate) && failure.detail != nullptr;
   const bool is_here = probe ? AsksOwnTables() : keeping.registry->is_here;
   const bool own = !registry_failed;
+  error.own = own;
   error.for_all = (is_here || own || NamesNobody(sqlstate)) && !names_blocker;
   const char *message = error.standby ? kAwaitsStandby : failure.message;
   SetMessage(&error,
@@ -175,6 +176,7 @@ void RecordOwnFailure(const ErrorData &failure, bool shown) {
   RegistryError error = {};
   error.sqlstate = failure.sqlerrcode;
   error.at_us = NowUnixUs();
+  error.own = true;
   error.for_all = !EndsWait(failure.sqlerrcode) || failure.detail == nullptr;
   SetMessage(&error, psprintf("%s%s%s", kOnThisServer, failure.message, WithParentheses(failure.detail)));
   if (shown) {

@@ -1,15 +1,18 @@
 // What the views snowflake_status and snowflake_metrics read: this node at one moment, copied under
 // its lock. The horizon has a lock of its own and is read first, so that it is behind the clock.
+#include "core/outlook.h"
 #include "core/ring.h"
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/issue/horizon.h"
 #include "pg/issue/launch.h"
 #include "pg/keeper/advice.h"
+#include "pg/report.h"
 #include "pg/rows.h"
 #include "pg/settings.h"
 #include "pg/sql/mask_keys.h"
 #include "pg/state/state_block.h"
+#include "pg/catalogs.h"
 
 namespace snowflake {
 namespace {
@@ -34,10 +37,12 @@ struct NodeShot {
   RegistryError ranges_error;
   uint32_t advice;
   int keeper_pid;
+  bool has_keeper;  // or will have one with the first call
   char node_name[sizeof(NodeBlock::node_name)];
 };
 
 void CopyNode(NodeBlock *node, Oid extension, NodeShot *shot) {
+  const int64_t monotonic_us = MonotonicUs();
   WithBox(node, [&](BoxSlot *) {
     shot->state = node->state;
     // The lease may be that of an extension that was dropped.
@@ -50,6 +55,8 @@ void CopyNode(NodeBlock *node, Oid extension, NodeShot *shot) {
     shot->counters = node->counters;
     shot->exchanges = node->exchanges;
     shot->keeper_pid = node->keeper_pid;
+    // After a crash, ids go on before a keeper starts.
+    shot->has_keeper = HasKeeper(*node, monotonic_us) || node->recovered;
     memcpy(shot->node_name, node->node_name, sizeof(shot->node_name));
   });
   shot->error = NewestError(node, &NodeBlock::error);
@@ -85,10 +92,9 @@ const char *StateText(const NodeBlock *node, const NodeShot &shot) {
 
 Datum Positive(int64_t us) { return IntervalDatum(Max(us, int64_t{0})); }
 
-void AddLease(StatusRow *row, const NodeBlock *node, const NodeShot &shot, int64_t now_us) {
+void AddLease(StatusRow *row, const char *state, const NodeBlock *node, const NodeShot &shot, int64_t now_us) {
   const Generator &g = shot.state.generator;
   const bool has_lease = g.lease.lease_id != 0;
-  const char *state = StateText(node, shot);
   const int64_t end_us = g.layout.UnixUsAt(g.lease.window_end);
   row->Add(CStringGetTextDatum(state));
   row->Add(CStringGetTextDatum(shot.node_name), shot.node_name[0] != '\0');
@@ -129,36 +135,144 @@ void AddExchanges(StatusRow *row, const NodeShot &shot) {
   row->Add(TimeDatum(error.at_us), failed);
 }
 
-// Advice that is found when it is shown.
-uint32_t AdviceNow(const NodeShot &shot, const HorizonShown &horizon, bool has_box, bool standby, bool doubted) {
+// Of this database's segments, the one with the fewest numbers left.
+struct Scarcest {
+  bool known;
+  bool wanted;  // a range, for any segment
+  int64_t left;
+  char name[sizeof(SegmentSlot::name)];
+};
+
+Scarcest FindScarcest() {
+  Scarcest scarcest = {};
+  for (int i = 0; i < SegmentSlots(); ++i) {
+    SegmentSlot *slot = SegmentSlotAt(i);
+    WithMutex(slot, [&] {
+      if (slot->database != MyDatabaseId) return;
+      const int64_t left = slot->ranges.current.left + slot->ranges.next.left;
+      scarcest.wanted |= slot->ranges.wanted;
+      if (scarcest.known && left >= scarcest.left) return;
+      scarcest.known = true;
+      scarcest.left = left;
+      memcpy(scarcest.name, slot->name, sizeof(scarcest.name));
+    });
+  }
+  return scarcest;
+}
+
+// How long the request under way has had no answer.
+int64_t UnansweredUs(const NodeShot &shot) {
+  const int64_t asked_us = shot.exchanges.asked_us;
+  return asked_us == 0 ? 0 : Max(SteadyUs() - asked_us, int64_t{0});
+}
+
+const char *WhyLate(const NodeShot &shot) {
+  const int64_t unanswered_us = UnansweredUs(shot);
+  if (unanswered_us > 0) return psprintf("the keeper's request has had no answer for %.1f s", Seconds(unanswered_us));
+  return psprintf("the keeper (process %d) has not extended the lease for %.1f s", shot.keeper_pid,
+                  Seconds(SteadyUs() - shot.exchanges.extended_us));
+}
+
+// `what` is about to stop, or has stopped.
+Wording StopOf(const char *what, Trouble trouble, const NodeShot &shot, const RegistryError &error) {
+  const auto why = [what](const char *reason) { return psprintf("%s: %s", what, reason); };
+  switch (trouble) {
+    case Trouble::kNone: break;
+    case Trouble::kFailed: return {why(WhatRegistrySaid(error)), WhatToDoAbout(error)};
+    case Trouble::kLate:
+      if (shot.keeper_pid != 0) return {why(WhyLate(shot)), WhatToDoAbout({})};
+      [[fallthrough]];  // it was expected, and did not start
+    case Trouble::kNoKeeper:
+      return {why("the keeper does not run"),
+              "The next call starts it. If all background workers are in use, raise max_worker_processes and restart "
+              "the server."};
+  }
+  return {};
+}
+
+RegistryError ErrorOfClock(int sqlstate, const char *message) {
+  RegistryError error = {};
+  error.sqlstate = sqlstate;
+  error.for_all = true;
+  SetMessage(&error, message);
+  return error;
+}
+
+// All null: ids go on.
+Wording StopOfIds(const char *state, const NodeBlock *node, const NodeShot &shot, int64_t now_us) {
+  const auto is = [state](const char *other) { return strcmp(state, other) == 0; };
+  if (is("idle") || is("standby") || is("not preloaded")) return {};
+  if (node == nullptr)
+    return {"no ids are issued: too many databases of this server issue ids",
+            "Raise snowflake.max_databases and restart the server."};
+  RegistryError error = shot.error;
+  // If it need not, the next call gets another worker id.
+  const bool must_wait = !shot.state.policy.new_worker || !MayLead(shot.state);
+  if (is("clock behind") && must_wait)
+    error = ErrorOfClock(kClockBehind, "the clock is behind the last id or the lease");
+  if (is("time used up")) error = ErrorOfClock(kTimeUsedUp, "the layout's time is used up");
+  const Generator &g = shot.state.generator;
+  Outlook outlook = {true, error.message[0] != '\0', shot.has_keeper, 0, UnansweredUs(shot)};
+  if (g.open) {
+    outlook.window_us = shot.exchanges.window_us;
+    outlook.since_us = SteadyUs() - shot.exchanges.extended_us;
+  }
+  const int64_t end_us = g.layout.UnixUsAt(g.lease.window_end);
+  const char *what = is("issuing") ? psprintf("ids stop at %s, in %.1f s, unless the lease is extended", Time(end_us),
+                                              Seconds(end_us - now_us))
+                                   : "no ids are issued";
+  return StopOf(what, TroubleOf(outlook), shot, error);
+}
+
+// The same for numbers of segments. Roles that may not read snowflake_segments read no name and no
+// number here either.
+Wording StopOfNumbers(const char *state, const NodeShot &shot) {
+  const Scarcest scarcest = FindScarcest();
+  if (!scarcest.known || strcmp(state, "standby") == 0) return {};
+  const RegistryError &error = shot.ranges_error;
+  const Outlook outlook = {scarcest.wanted, error.message[0] != '\0', shot.has_keeper, 0, UnansweredUs(shot)};
+  const bool may_read = has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
+  const char *what = may_read ? psprintf("segments get no more numbers, and \"%s\" has %lld left", scarcest.name,
+                                         Long(scarcest.left))
+                              : "segments get no more numbers";
+  return StopOf(what, TroubleOf(outlook), shot, error);
+}
+
+// Advice that is found when it is shown, but for what stops.
+uint32_t AdviceNow(const NodeShot &shot, const HorizonShown &horizon, bool has_box, bool doubted) {
   uint32_t advice = shot.advice;
   if (!has_box) advice |= kAdviceNoBox;
-  if (standby) advice |= kAdviceStandby;
   if (doubted) advice |= kAdviceStart;
   if (IsOfFuture(horizon.layout, horizon.highest, LatestIdUs(shot.state))) advice |= kAdviceFuture;
   return advice;
 }
 
-void AddOutlook(StatusRow *row, Oid fn_oid, const NodeBlock *node, const NodeShot &shot, const HorizonShown &horizon) {
+void AddOutlook(StatusRow *row, Oid fn_oid, const char *state, const NodeBlock *node, const NodeShot &shot,
+                const HorizonShown &horizon, int64_t now_us) {
   const Generator &g = shot.state.generator;
-  const int64_t workers = g.layout.workers_per_datacenter(), free = shot.state.workers_free;
-  const bool counted = g.lease.lease_id != 0 && free >= 0;
-  row->Add(Int64GetDatum(workers), counted);
-  row->Add(Int64GetDatum(free), counted);
+  Advised advised = {};
+  advised.workers = g.layout.workers_per_datacenter();
+  advised.workers_free = shot.state.workers_free;
+  const bool counted = g.lease.lease_id != 0 && advised.workers_free >= 0;
+  row->Add(Int64GetDatum(advised.workers), counted);
+  row->Add(Int64GetDatum(advised.workers_free), counted);
   // Without an open lease, the layout is read from its table.
   const Layout layout = g.open ? g.layout : DatabaseLayout(fn_oid);
   row->Add(TimeDatum(layout.UnixUsAt(layout.max_tick() + 1)));
   const bool has_box = HasSharedMemory() && HasBox();
-  const RegistryError *waits = shot.error.standby ? &shot.error : &shot.ranges_error;
-  const char *standby = waits->standby ? WhatRegistrySaid(*waits) : nullptr;
-  const StartClock start = node == nullptr ? StartClock{} : ReadStart(shot.state.clock.read);
-  uint32_t advice = node == nullptr ? 0 : AdviceNow(shot, horizon, has_box, standby != nullptr, start.doubted);
-  if (MaskKeysAreRefused()) advice |= kAdviceMaskKeys;
-  const int databases = (advice & kAdviceFewKeepers) != 0 ? NodeSlotsInUse() : 0;
-  const int64_t horizon_us = (advice & kAdviceFuture) != 0 ? horizon.layout.UnixUsOf(horizon.highest) : 0;
-  const char *text =
-      advice == 0 ? "" : AdviceText({advice, free, workers, databases, standby, start.sign_us, horizon_us});
-  row->Add(CStringGetTextDatum(text), advice != 0);
+  advised.ids = StopOfIds(state, node, shot, now_us);
+  if (node != nullptr) {
+    const StartClock start = ReadStart(shot.state.clock.read);
+    advised.advice = AdviceNow(shot, horizon, has_box, start.doubted);
+    advised.sign_us = start.sign_us;
+    advised.numbers = StopOfNumbers(state, shot);
+  }
+  if (advised.ids.what != nullptr) advised.advice |= kAdviceIds;
+  if (advised.numbers.what != nullptr) advised.advice |= kAdviceNumbers;
+  if (MaskKeysAreRefused()) advised.advice |= kAdviceMaskKeys;
+  if ((advised.advice & kAdviceFewKeepers) != 0) advised.databases = NodeSlotsInUse();
+  if ((advised.advice & kAdviceFuture) != 0) advised.horizon_us = horizon.layout.UnixUsOf(horizon.highest);
+  row->Add(CStringGetTextDatum(advised.advice == 0 ? "" : AdviceText(advised)), advised.advice != 0);
   row->Add(BoolGetDatum(has_box), HasSharedMemory());
 }
 
@@ -185,11 +299,12 @@ SNOWFLAKE_FUNCTION(snowflake_get_status) {
   }
   Read(&shot.state, ReadClocks());
   const int64_t now_us = shot.state.clock.shown_us;
+  const char *state = StateText(node, shot);
   StatusRow row = {};
-  AddLease(&row, node, shot, now_us);
+  AddLease(&row, state, node, shot, now_us);
   AddCounters(&row, shot.counters);
   AddExchanges(&row, shot);
-  AddOutlook(&row, fcinfo->flinfo->fn_oid, node, shot, shown);
+  AddOutlook(&row, fcinfo->flinfo->fn_oid, state, node, shot, shown, now_us);
   AddHorizon(&row, shown, now_us);
   Assert(row.count == lengthof(row.values));
   return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), row.values, row.nulls));

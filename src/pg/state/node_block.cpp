@@ -15,6 +15,13 @@ Nodes *nodes = nullptr;
 
 }  // namespace
 
+void NoteWindow(NodeBlock *node) {
+  const NodeState &state = node->state;
+  const Generator &g = state.generator;
+  node->exchanges.extended_us = state.clock.read.steady_us;
+  node->exchanges.window_us = Clamped(g.layout.UnixUsAt(g.lease.window_end)) - state.clock.shown_us;
+}
+
 ClockReading ReadClocks() {
   constexpr int64_t close_us = kStepUs / 5;
   ClockReading reading = {};

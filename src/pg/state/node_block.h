@@ -35,6 +35,8 @@ struct Exchanges {
   int64_t took_us;      // the newest that was answered, ...
   int64_t answered_us;  // ... and when, by the monotonic clock; 0: none was
   int64_t asked_us;     // when the one under way began, by the same clock; 0: none is
+  int64_t extended_us;  // when the window was acquired or last extended, by the same clock, ...
+  int64_t window_us;    // ... and how much of it was left then
 };
 
 // The error of the keeper's last request; message[0] is 0 if it succeeded.
@@ -44,6 +46,7 @@ struct RegistryError {
   bool for_all;    // readable by every role: no address and no names of the registry
   bool held_back;  // free worker ids are held back while the registry settles
   bool standby;    // the registry's commits wait for a synchronous standby
+  bool own;        // this server is to blame, not the registry
   char message[512];
 };
 
@@ -52,18 +55,18 @@ inline void SetMessage(RegistryError *error, const char *message) {
   strlcpy(error->message, message, static_cast<size_t>(pg_mbcliplen(message, length, sizeof(error->message) - 1)) + 1);
 }
 
-// Advice to the operator while ids flow: bits of NodeBlock::advice, but the last five, which are
-// found when they are shown.
+// Advice to the operator: bits of NodeBlock::advice, and six that are found when they are shown.
 enum Advice : uint32_t {
   kAdviceOwnRegistry = 1,  // other servers' rows come here, but they have another registry
   kAdviceFewWorkers = 2,   // less than a tenth of the worker ids is free
   kAdviceFewKeepers = 4,   // keepers take all background workers (max_worker_processes)
   kAdvicePassword = 8,     // libpq sends the registry's password in clear if the server asks for that
   kAdviceNoBox = 16,       // the server has no black box
-  kAdviceStandby = 32,     // the registry's commits wait for a synchronous standby
+  kAdviceIds = 32,         // ids have stopped, or are about to
   kAdviceMaskKeys = 64,    // the file of the keys that mask ids was refused
   kAdviceStart = 128,      // the clock of this start of the server is in doubt
   kAdviceFuture = 256,     // the horizon is of a wrong clock
+  kAdviceNumbers = 512,    // the same as kAdviceIds for numbers of segments
 };
 
 // A node. Aligned to two cache lines, so that neighbours do not share one.
@@ -97,6 +100,10 @@ struct alignas(128) NodeBlock {
   ConditionVariable changed;  // a lease came or went, a window moved, a try failed
   OpenRun run;
 };
+
+// The window was acquired or extended. Requires: the node's lock, or a node that no other process
+// has yet.
+void NoteWindow(NodeBlock *node);
 
 // Both clocks, again if the process was delayed between them.
 ClockReading ReadClocks();

@@ -35,6 +35,7 @@ bool RestoreNode(int number, const Kept &kept) {
   node->state = kept.state;
   if (kept.state.clock.read.steady_us != 0) FindSign(kept.state.clock.read.wall_us);
   Resume(&node->state, ReadClocks(), ConfiguredPolicy());
+  NoteWindow(node);
   node->registry = kept.registry;
   memcpy(node->node_name, kept.node_name, sizeof(node->node_name));
   return true;

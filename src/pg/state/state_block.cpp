@@ -19,12 +19,12 @@ struct alignas(128) StateBlock {
 
 // A library with another layout of the block counts this up. Sessions of the old library go on with
 // their own block, lease and keeper, so nothing is issued twice.
-constexpr const char *kMemoryName = "snowflake 3";
+constexpr const char *kMemoryName = "snowflake 4";
 constexpr int kNamedSlots = 64;
 
 // Locks and pointers have other sizes on other processors, and 32-bit x86 aligns int64_t to 4
 // bytes. All the rest has the same size everywhere.
-static_assert(MAXIMUM_ALIGNOF != 8 || (offsetof(NodeBlock, changed) == sizeof(LWLock) + 2 * sizeof(Latch *) + 2536 &&
+static_assert(MAXIMUM_ALIGNOF != 8 || (offsetof(NodeBlock, changed) == sizeof(LWLock) + 2 * sizeof(Latch *) + 2552 &&
                                        offsetof(SegmentSlot, used_us) == MAXALIGN(sizeof(slock_t)) + 384 &&
                                        offsetof(HorizonBlock, resets) == 2 * sizeof(LWLock) + 640 &&
                                        offsetof(HorizonSlot, of_worker) == 24),

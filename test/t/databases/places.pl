@@ -21,6 +21,7 @@ my ($code, $text) = query_error($server, 'c', q{SET snowflake.start_timeout = '5
 is($code, 'SF001', 'more databases than snowflake.max_databases');
 like($text, qr/snowflake\.max_databases/, '... and why');
 is($server->safe_psql('c', 'SELECT state FROM snowflake_status'), 'no lease', '... whose status can be read');
+like($server->safe_psql('c', 'SELECT advice FROM snowflake_status'), qr/^no ids are issued: too many databases .*Raise snowflake\.max_databases/, '... with advice');
 
 $server->safe_psql('postgres', 'DROP DATABASE b');
 like($server->safe_psql('c', 'SELECT snowflake_nextval()'), qr/^\d+$/,

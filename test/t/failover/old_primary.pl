@@ -31,6 +31,9 @@ ok(wait_until('them to ask there', sub { value($nodes, q{SELECT last_error ~ 'ol
 	"$_->{name} refuses what the old primary says") for @nodes;
 is(value($nodes, 'SELECT count(*) FROM snowflake_status WHERE window_end > clock_timestamp()', $_->{name}), '1', "... $_->{name} still has its window")
   for $nodes[0];
+like(value($nodes, 'SELECT state, advice FROM snowflake_status', $nodes[0]{name}),
+	qr/^issuing\|ids stop at .*, unless the lease is extended: the registry answers from an older timeline .*\. If an old primary of the registry has come back, stop it\./,
+	'... and is advised while it issues ids');
 # A node that has never seen the promoted registry cannot detect this, and neither can the old
 # primary: nothing keeps that node's worker id different.
 ok(wait_until('the windows to end', sub { value($nodes, 'SELECT window_end < clock_timestamp() FROM snowflake_status', 'node_4') eq 't' }), 'windows end');

@@ -26,6 +26,7 @@ subtest 'no place for a keeper: SF001 that names max_worker_processes' => sub {
 	my ($state, $error) = query_error($server, 'other', "SET snowflake.start_timeout = '300ms'; SELECT snowflake_nextval()");
 	is($state, 'SF001', 'the second has none');
 	like($error, qr/DETAIL:.*max_worker_processes.*HINT:.*max_worker_processes/s, 'and the error says why');
+	like($server->safe_psql('other', 'SELECT advice FROM snowflake_status'), qr/no ids are issued: the keeper does not run\. .*raise max_worker_processes/, '... as does the advice');
 	like($server->safe_psql('postgres', 'SELECT snowflake_nextval()'), qr/^\d+$/, 'the first goes on');
 };
 

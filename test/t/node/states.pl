@@ -40,6 +40,7 @@ subtest 'idle, issuing, and a clock that is behind' => sub {
 	my $text = fails_as($server, 'clock behind', '00:00:00', 'SF002');
 	like($text, qr/behind the last id.*DETAIL:  The clock shows .*; ids may have been issued up to/s, 'with the times');
 	is(status($server, q{lead BETWEEN '59 min' AND '61 min', last_error}), 't|', 'lead says by how much');
+	is(status($server, 'advice'), 'no ids are issued: the clock is behind the last id or the lease. Set the clock right on the server where it is wrong.', '... and advice why');
 
 	move_clock($server, -int(time()) + 3600);
 	$text = fails_as($server, 'clock behind', '00:00:00', 'SF002');
@@ -90,7 +91,7 @@ subtest 'the window ends while the registry is down' => sub {
 	is(join('|', metrics($node, q{abs(last_error_timestamp_seconds - extract(epoch FROM (SELECT last_error_at FROM snowflake_status))) < 60,
 		since_registry_answer_seconds > 0.3, registry_answer_seconds < 60})), 't|t|t', '... with times');
 	my $text = fails_as($node, 'window ended', '00:00:00', 'SF001');
-	like($text, qr/HINT:  The keeper goes on trying; ids flow as soon as the registry answers/, 'with a hint');
+	like($text, qr/HINT:  Check that the registry's server runs, can be reached from here, and accepts/, 'with a hint');
 
 	is((metrics($node, $counted))[0], $failed + 1, 'the call that failed is counted');
 	is((query_error($node, $db, "SET statement_timeout = '50ms'; $issue"))[0], '57014', 'one that is cancelled while it waits');
@@ -128,7 +129,7 @@ subtest 'the window ends while the registry is down' => sub {
 	like($node->safe_psql($db, 'SET ROLE watcher; SELECT last_error FROM snowflake_status'), qr/several owners/, 'others who may see all settings read why');
 	wait_until('the end of the window', sub { status($node, 'state') eq 'window ended' });
 	$text = fails_as($node, 'window ended', '00:00:00', 'SF001');
-	like($text, qr/HINT:  The keeper goes on trying; ids flow as soon as it acquires a lease/, 'it had answered, and the hint knows');
+	like($text, qr/HINT:  In the registry's database, .* need one owner/, 'it had answered, and the hint knows');
 	$_->stop('immediate') for $node, $registry;
 };
 

@@ -18,7 +18,7 @@ new_node($many, 'default_layout', at($registry, 'halves'));
 my ($state, $text) = query_error($many, 'default_layout', 'SELECT snowflake_nextval()');
 is($state, 'SF001', 'a node of another layout is refused');
 like($text, qr/has epoch 1735689600000 ms, tick 1000 us, 41 timestamp, 0 datacenter, 10 worker and 12.*41 timestamp, 5 datacenter, 5 worker/s, '... with both layouts');
-like($text, qr/HINT:  The keeper goes on trying; ids flow as soon as this is corrected/, '... the registry had answered, and the hint knows');
+like($text, qr/HINT:  Correct this; the keeper goes on trying/, '... the registry had answered, and the hint knows');
 is(leases($registry, 'halves'), '0', '... and gets no lease');
 
 for my $datacenter (0, 1, 31)
