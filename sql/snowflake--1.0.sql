@@ -207,7 +207,7 @@ COMMENT ON COLUMN snowflake_segment.period_at IS
 COMMENT ON COLUMN snowflake_segment.allocated IS
     'How many numbers were allocated in the period that starts at period_at';
 COMMENT ON COLUMN snowflake_segment.allocated_before IS
-    'How many numbers were allocated in the previous period';
+    'How many numbers were allocated in the last period before in which any were';
 COMMENT ON COLUMN snowflake_segment.newest IS 'Size of the newest range';
 COMMENT ON COLUMN snowflake_segment.allocated_elsewhere IS
     'Whether a range was allocated to a node other than this database''s own';
