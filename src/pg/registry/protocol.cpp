@@ -338,12 +338,15 @@ bool ProtocolExtend(Oid extension, By by, const ExtendRequest &request, ExtendAn
     const Origin origin = DetectLoss(tables, layout, {request.duration_us, request.lease_id});
     NoticeActivity(tables, origin);
     answer->standing = StandingOf(origin);
+    // A node whose clock is ahead gets no longer window by that.
+    const Tick latest = by == By::kSql ? LatestEnd(layout, origin) : layout.max_tick() + 1;
     Execute(tables,
             "UPDATE snowflake_registry r SET window_end = greatest(r.window_end, $3), renewed_at = clock_timestamp()"
             " FROM (SELECT lease_id, window_end FROM snowflake_registry) o"
             " WHERE r.lease_id = $1 AND secret_hash = $2 AND role = $4 AND o.lease_id = $1"
             " RETURNING r.window_end, o.window_end",
-            Int8(request.lease_id), HashValue(request.secret_hash), Int8(EndForExtend(layout, request)), SessionRole());
+            Int8(request.lease_id), HashValue(request.secret_hash), Int8(Min(EndForExtend(layout, request), latest)),
+            SessionRole());
     if (Rows() == 0) return same_system && AdoptLease(tables, by, layout, request, answer);
     answer->window_end = Int8Result(0, 1);
     const Tick known = Int8Result(0, 2);
