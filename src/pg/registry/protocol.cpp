@@ -369,17 +369,6 @@ int64_t ProtocolWorkersFree(Oid extension, const Layout &layout, int32_t datacen
   return ring - Max(others, int64_t{0});
 }
 
-Tick ProtocolNewestTick(Oid extension, Tick now) {
-  const Tables tables = FindTables(extension);
-  return ResultAsOwner(tables, [&] {
-    Execute(tables,
-            "SELECT coalesce(max(t), $2) FROM (SELECT last_tick AS t FROM snowflake_watermark"
-            " UNION ALL SELECT window_end FROM snowflake_registry) s WHERE t <= $1",
-            Int8(now), Int8(kNoWatermark));
-    return Int8Result(0, 1);
-  });
-}
-
 bool ProtocolRelease(Oid extension, By by, const ReleaseRequest &request) {
   CheckCall("snowflake_lease_release");
   const Tables tables = FindTables(extension);
