@@ -214,7 +214,7 @@ COMMENT ON COLUMN snowflake_segment.period_at IS
 COMMENT ON COLUMN snowflake_segment.allocated IS
     'How many numbers were allocated in the period that starts at period_at';
 COMMENT ON COLUMN snowflake_segment.allocated_before IS
-    'How many numbers were allocated in the previous period';
+    'How many numbers were allocated in the last period before in which any were';
 COMMENT ON COLUMN snowflake_segment.newest IS 'Size of the newest range';
 COMMENT ON COLUMN snowflake_segment.allocated_elsewhere IS
     'Whether a range was allocated to a node other than this database''s own';
@@ -566,9 +566,9 @@ CREATE FUNCTION snowflake_confirm_clock() RETURNS boolean
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_confirm_clock() IS
 'Confirms that this server''s clock is right, although it was more than snowflake.max_leap ahead of
-the last sign of life when the server was started. From then on snowflake_horizon() rises in all
-databases of the server. Without this call it rises when the clock has kept its time for ten
-minutes.
+the last sign of life when the server was started, or has leapt by more since then. From then on
+snowflake_horizon() rises in all databases of the server. Without this call it rises when the clock
+has kept its time for ten minutes.
 
 Returns false if the clock was not in doubt.';
 REVOKE ALL ON FUNCTION snowflake_confirm_clock() FROM PUBLIC;

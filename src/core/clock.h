@@ -2,7 +2,8 @@
 //
 // It shows the wall clock unless that steps. A step back is bridged: the clock runs on at half the
 // monotonic clock's speed until the wall clock has caught up. A leap beyond max_leap is followed
-// only after ten minutes, unless the time before it was impossible.
+// only when the wall clock has kept its new time for ten minutes, unless the time before it was
+// impossible.
 //
 // 1. It never shows less than before, except in FollowWall(), or after a step beyond max_bridge.
 // 2. It never shows less than the wall clock, except while a leap is held.
@@ -60,7 +61,7 @@ struct NodeClock {
   int64_t bridged;
 };
 
-// How long a leap has to last before it is followed.
+// How long the wall clock has to keep its time after a leap before it is followed.
 inline constexpr int64_t kHoldUs = int64_t{10} * 60 * 1000 * 1000;
 
 // Below this it is no step: the two clocks are not read in one instant.
@@ -101,17 +102,17 @@ constexpr void BridgeTo(NodeClock *clock, int64_t us, const ClockLimits &limits)
   KeepLead(clock, limits);
 }
 
-// The wall clock leapt beyond max_leap: full speed until that is over or has lasted for kHoldUs.
-constexpr ClockEvent Hold(NodeClock *clock, int64_t passed_us) {
-  if (clock->mode != ClockMode::kHeld) {
-    clock->mode = ClockMode::kHeld;
-    clock->shown_us += passed_us;
+// The wall clock leapt beyond max_leap: full speed until that is over, or until the wall clock has
+// kept its new time for kHoldUs.
+constexpr ClockEvent Hold(NodeClock *clock, int64_t passed_us, bool stepped) {
+  const bool leapt = clock->mode != ClockMode::kHeld || stepped;
+  clock->mode = ClockMode::kHeld;
+  clock->shown_us += passed_us;
+  if (leapt) {
     clock->since = {clock->shown_us, clock->read.steady_us};
     return ClockEvent::kHeld;
   }
-  const int64_t held_us = clock->read.steady_us - clock->since.steady_us;
-  clock->shown_us = clock->since.wall_us + held_us;
-  if (held_us < kHoldUs) return ClockEvent::kNone;
+  if (clock->read.steady_us - clock->since.steady_us < kHoldUs) return ClockEvent::kNone;
   FollowWall(clock);
   return ClockEvent::kFollowed;
 }
@@ -145,7 +146,9 @@ constexpr ClockEvent Move(NodeClock *clock, const ClockReading &last, const Cloc
   const int64_t passed_us = now.steady_us - last.steady_us;
   const int64_t leap_us = now.wall_us - clock->shown_us - passed_us;
   const bool was_possible = clock->shown_us >= clock->earliest_us;
-  if (limits.max_leap_us > 0 && was_possible && leap_us > limits.max_leap_us) return Hold(clock, passed_us);
+  const int64_t step_us = now.wall_us - last.wall_us - passed_us;
+  if (limits.max_leap_us > 0 && was_possible && leap_us > limits.max_leap_us)
+    return Hold(clock, passed_us, step_us > kLeapUs || step_us < -kLeapUs);
   // Since the bridge began, so that short times between readings add up.
   const ClockReading since =
       clock->mode == ClockMode::kBridged ? clock->since : ClockReading{clock->shown_us, last.steady_us};

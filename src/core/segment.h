@@ -45,7 +45,8 @@ struct Segment {
   int64_t step;      // no range is shorter, ...
   int64_t max_step;  // ... or longer than that
 
-  // How much was allocated in the period that began at `period_us` and the one before.
+  // How much was allocated in the period that began at `period_us`, and in the last one before in
+  // which anything was.
   int64_t period_us;
   int64_t allocated;
   int64_t allocated_before;
@@ -70,8 +71,9 @@ constexpr Range Allocate(Segment *segment, int64_t wanted, int64_t now_us, int64
   const Range range = {segment->last_value, count};
   if (count <= 0) return range;
   const int64_t since_us = now_us - segment->period_us;
+  // Also after a long time, because the clock may have leapt.
   if (since_us >= period_us) {
-    segment->allocated_before = since_us < 2 * period_us ? segment->allocated : 0;
+    segment->allocated_before = segment->allocated;
     segment->allocated = 0;
   }
   // After a step back of the clock more is counted than necessary.

@@ -145,7 +145,17 @@ TEST(Segment, SkipsWhatMayBeLost) {
   Allocate(&segment, 20000, kStart + 3 * kPeriod, kPeriod);
   before = segment.last_value;
   SkipLost(&segment, 1);
-  EXPECT_EQ(segment.last_value - before, 200000) << "ten of the newest one's size; what was long ago does not count";
+  EXPECT_EQ(segment.last_value - before, 200000) << "ten of the newest one's size";
+}
+
+// A clock that is set forward seems to begin a period long after the one before.
+TEST(Segment, SkipsWhatWasAllocatedBeforeALeap) {
+  Segment segment = Make();
+  for (int i = 0; i < 50; ++i) Ask(&segment, 0);
+  Allocate(&segment, 0, kStart + 100 * kPeriod, kPeriod);
+  const int64_t before = segment.last_value;
+  SkipLost(&segment, 1);
+  EXPECT_EQ(segment.last_value - before, 51000);
 }
 
 // Whenever it fails, the numbers that were allocated in the period before are covered, also if the

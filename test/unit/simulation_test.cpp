@@ -760,7 +760,7 @@ class Simulation {
           if (answer.status == Registry::Status::kDone) {
             const AnswerFault fault = TakeWindow(state, asked, answer.window, false);
             if (fault == AnswerFault::kTimeline) return;
-            if (fault != AnswerFault::kNone) return Broken("an implausible window");
+            if (fault != AnswerFault::kNone && fault != AnswerFault::kEnded) return Broken("an implausible window");
             ++count_.extensions;
           } else {
             LoseLease(state, asked.lease_id, {});

@@ -95,6 +95,33 @@ TEST(Start, DoubtsLateReadings) {
   EXPECT_FALSE(late.Believes());
 }
 
+// A start that comes while the clock is wrong would take what it wrote for a sign of life.
+TEST(Start, DoubtsALeap) {
+  Server server(0);
+  EXPECT_FALSE(server.Pass(kHour));
+  EXPECT_FALSE(server.Step(kDay)) << "max_leap itself";
+  EXPECT_FALSE(server.Pass(3 * kDay)) << "time that has passed";
+  const ClockReading before = server.now;
+  EXPECT_TRUE(server.Step(kDay + 1));
+  EXPECT_FALSE(server.Believes());
+  EXPECT_EQ(server.start.sign_us, before.wall_us);
+  EXPECT_FALSE(server.Pass(kHoldUs - 1));
+  Server back = server;
+  EXPECT_TRUE(server.Pass(1)) << "it has kept its time";
+  EXPECT_TRUE(server.Believes());
+  EXPECT_TRUE(back.Step(-kDay)) << "it is right again, ...";
+  EXPECT_TRUE(back.Step(400 * kDay)) << "... and wrong again";
+  EXPECT_FALSE(back.Believes());
+  Server late(0);
+  late.Pass(kMinute);
+  EXPECT_FALSE(Read(&late.start, {late.now.wall_us + 400 * kDay, late.now.steady_us - 1}, kDay)) << "a late reading";
+  EXPECT_FALSE(late.Pass(kMinute));
+  EXPECT_TRUE(late.Believes());
+  Server followed(0, 0);
+  followed.now.wall_us += 400 * kDay;
+  EXPECT_FALSE(Read(&followed.start, followed.now, 0)) << "max_leap = 0";
+}
+
 TEST(Start, LetsReportWhatAHeldClockShows) {
   const Server server(400 * kDay);
   const auto may = [&](int64_t shown_us) {

@@ -112,7 +112,7 @@ Wording TextOf(uint32_t bit, const Advised &advised) {
           "the file of snowflake.mask_key_file was refused: ids are masked with the keys from before, or not at all",
           "The server's log says why. Mend the file or the setting, and reload the configuration."};
     case kAdviceStart:
-      return {psprintf("the clock is in doubt: when the server was started, it was far ahead of the last sign of life, "
+      return {psprintf("the clock is in doubt: it is far ahead of the last sign of life of this server, "
                        "%s; snowflake_horizon() does not rise until the clock has kept its time for %lld minutes",
                        Time(advised.sign_us), Long(kHoldUs / 60 / USECS_PER_SEC)),
               "If the clock is right, call snowflake_confirm_clock(). Otherwise set it right."};

@@ -2,7 +2,6 @@
 //
 // Every transaction runs in a security-restricted operation: the protocol itself enters the
 // security context of the tables' owner, and this one is for what only happens at commit.
-#include "core/start.h"
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/keeper/blame.h"
@@ -126,12 +125,6 @@ int64_t LocalWorkersFree(Oid extension, const Layout &layout) {
   int64_t free = -1;
   AskHere(extension, kOptional, [&] { free = ProtocolWorkersFree(extension, layout, settings.datacenter); });
   return free;
-}
-
-int64_t LocalSignOfLife(Oid extension, const Layout &layout, int64_t now_us) {
-  Tick newest = kNoWatermark;
-  AskHere(extension, kOptional, [&] { newest = ProtocolNewestTick(extension, layout.TickAt(now_us)); });
-  return newest == kNoWatermark ? kNoSign : layout.UnixUsAt(newest);
 }
 
 Oid FindExtension() {

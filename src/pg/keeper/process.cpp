@@ -246,19 +246,12 @@ void BeginRound(int64_t now_us) {
   self.chore = 0;
 }
 
-// Recovery and the registry may have newer signs of life than a start of the server can read.
-// Before the first exchange, because that writes by a clock that may be wrong.
+// Recovery may have replayed a newer sign of life than a start of the server can read.
 void LookForSigns() {
-  NodeBlock *node = keeping.node;
-  if (self.looked_for_signs || !OidIsValid(keeping.target.extension) || RecoveryInProgress()) return;
+  if (self.looked_for_signs || RecoveryInProgress()) return;
   self.looked_for_signs = true;
-  bool exchanged = false;
-  WithLock(node, LW_SHARED, [&] { exchanged = node->exchanges.answered > 0; });
-  if (exchanged || !IsSignWanted()) return;
+  if (!IsSignWanted()) return;
   if (const TimestampTz replayed = GetLatestXTime()) NoteSignOfLife(UnixUsFromTimestamp(replayed));
-  if (!keeping.registry->is_here) return;
-  const Layout layout = LocalLayout(keeping.target.extension);
-  NoteSignOfLife(LocalSignOfLife(keeping.target.extension, layout, NowUnixUs()));
 }
 
 int32_t Spread() { return static_cast<int32_t>(pg_prng_uint64_range(&pg_global_prng_state, 0, 999)); }
@@ -441,7 +434,7 @@ bool Step() {
     GoOnWithOther();
     return true;
   }
-  if (!view.moving) LookForSigns();
+  LookForSigns();
   TellClockEvents();
   const int64_t sample_in_us = SampleForAskers(keeping.node);
   const bool sampling = self.phase != Phase::kEnds && sample_in_us < PG_INT64_MAX;

@@ -79,10 +79,6 @@ void MarkCleanLocally(Oid extension);
 // changed.
 int64_t LocalWorkersFree(Oid extension, const Layout &layout);
 
-// The newest time that the registry here has of a lease and that is not after `now_us`; kNoSign:
-// none.
-int64_t LocalSignOfLife(Oid extension, const Layout &layout, int64_t now_us);
-
 // The extension of this database, InvalidOid when there is none.
 Oid FindExtension();
 // This database's layout.

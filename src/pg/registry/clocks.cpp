@@ -70,6 +70,11 @@ int64_t LatestNowUs(const Origin &origin) {
   return LatestUs(clocks.time, clocks.now);
 }
 
+int64_t EarliestNowUs(const Origin &origin) {
+  const Clocks clocks = ClocksOf(origin);
+  return EarliestUs(clocks.time, clocks.now);
+}
+
 Tick LastUsable(const Layout &layout, int64_t at_us) {
   if (!JudgesClocks(By::kSql)) return layout.max_tick();
   const Tick lead = SkewTicks(layout, SkewUs()) + MaxLead(layout, settings.max_lead_ms * kUsPerMs);

@@ -28,8 +28,9 @@ bool IsAcceptedHolder(const Layout &layout, const Origin &origin, Tick now, Tick
 // it judges no clocks, or its own clock stepped in the last ten minutes.
 void CheckClock(By by, const Layout &layout, const Origin &origin, Tick now, bool leapt);
 
-// The later one of the wall clock and the time that the registry holds after a step.
+// The later and the earlier one of the wall clock and the time that is held after a step.
 int64_t LatestNowUs(const Origin &origin);
+int64_t EarliestNowUs(const Origin &origin);
 
 // The last tick that a node can have used by that time of the registry. Its clock may be ahead of
 // that, and its tick ahead of its clock by max_lead, which is assumed to be the same here.

@@ -285,15 +285,14 @@ void CheckHeld(const Layout &layout, By by, const Origin &origin, Tick held_unti
 
 // Moves the end of a lease's window, and passes on when that was done before. False if the lease is
 // gone, or its window ends before `least`.
-bool MoveEnd(const Tables &tables, const Layout &layout, const ExtendRequest &request, Tick least,
-             ExtendAnswer *answer, int64_t *before_us) {
+bool MoveEnd(const Tables &tables, const ExtendRequest &request, Tick end, Tick least, ExtendAnswer *answer,
+             int64_t *before_us) {
   Execute(tables,
           "UPDATE snowflake_registry r SET window_end = greatest(r.window_end, $3), renewed_at = clock_timestamp()"
           " FROM (SELECT lease_id, renewed_at FROM snowflake_registry) o"
           " WHERE r.lease_id = $1 AND secret_hash = $2 AND role = $4 AND window_end >= $5 AND o.lease_id = $1"
           " RETURNING r.window_end, o.renewed_at",
-          Int8(request.lease_id), HashValue(request.secret_hash), Int8(EndForExtend(layout, request)), SessionRole(),
-          Int8(least));
+          Int8(request.lease_id), HashValue(request.secret_hash), Int8(end), SessionRole(), Int8(least));
   if (Rows() == 0) return false;
   answer->window_end = Int8Result(0, 1);
   *before_us = TimeResult(0, 2);
@@ -396,8 +395,11 @@ bool ProtocolExtend(Oid extension, By by, const ExtendRequest &request, ExtendAn
     const Origin origin = DetectLoss(tables, layout, {request.duration_us, request.lease_id});
     NoticeActivity(tables, origin);
     answer->standing = StandingOf(origin);
+    // A node whose clock is ahead gets no longer window by that.
+    const Tick latest = by == By::kSql ? LatestEnd(layout, origin) : layout.max_tick() + 1;
+    const Tick end = Min(EndForExtend(layout, request), latest);
     int64_t before_us = 0;
-    if (MoveEnd(tables, layout, request, held_until, answer, &before_us)) {
+    if (MoveEnd(tables, request, end, held_until, answer, &before_us)) {
       NoticeNamesake(tables, request, before_us);
       return true;
     }
@@ -409,7 +411,7 @@ bool ProtocolExtend(Oid extension, By by, const ExtendRequest &request, ExtendAn
     const Tick known = Int8Result(0, 1);
     CheckHeld(layout, by, origin, held_until, known);
     if (held_until > known) NoticeLoss(tables, Loss::kHeldEnd);
-    return MoveEnd(tables, layout, request, 0, answer, &before_us);
+    return MoveEnd(tables, request, end, 0, answer, &before_us);
   });
 }
 
@@ -424,17 +426,6 @@ int64_t ProtocolWorkersFree(Oid extension, const Layout &layout, int32_t datacen
     return Int8Result(0, 1);
   });
   return ring - Max(others, int64_t{0});
-}
-
-Tick ProtocolNewestTick(Oid extension, Tick now) {
-  const Tables tables = FindTables(extension);
-  return ResultAsOwner(tables, [&] {
-    Execute(tables,
-            "SELECT coalesce(max(t), $2) FROM (SELECT last_tick AS t FROM snowflake_watermark"
-            " UNION ALL SELECT window_end FROM snowflake_registry) s WHERE t <= $1",
-            Int8(now), Int8(kNoWatermark));
-    return Int8Result(0, 1);
-  });
 }
 
 bool ProtocolRelease(Oid extension, By by, const ReleaseRequest &request) {

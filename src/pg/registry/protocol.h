@@ -29,9 +29,6 @@ bool ProtocolExtend(Oid extension, By by, const ExtendRequest &request, ExtendAn
 // How many worker ids of a datacenter no other node holds.
 int64_t ProtocolWorkersFree(Oid extension, const Layout &layout, int32_t datacenter);
 
-// The newest watermark or end of a window that is not after `now`; kNoWatermark: there is none.
-Tick ProtocolNewestTick(Oid extension, Tick now);
-
 // Releases a lease and keeps its last tick as its worker id's watermark. False if it was gone.
 // Error: SF002.
 bool ProtocolRelease(Oid extension, By by, const ReleaseRequest &request);

@@ -4,6 +4,7 @@
 #include "pg/database_layout.h"
 #include "pg/extension.h"
 #include "pg/registry/calls.h"
+#include "pg/registry/clocks.h"
 #include "pg/registry/protocol.h"
 #include "pg/registry/tables.h"
 #include "pg/report.h"
@@ -97,7 +98,7 @@ int64_t HeldUpTo(const RangeAsk &ask) {
   return ask.unused > 0 && ask.unused <= ask.highest ? ask.highest - ask.unused : ask.highest;
 }
 
-RangeAnswer ExchangeRange(const Tables &tables, const RangesRequest &request, const RangeAsk &ask) {
+RangeAnswer ExchangeRange(const Tables &tables, const RangesRequest &request, const RangeAsk &ask, int64_t now_us) {
   SegmentRow row = ReadSegment(tables, ask.name, true);
   if (row.segment_id == 0) return {};
   Segment *segment = &row.segment;
@@ -112,7 +113,7 @@ RangeAnswer ExchangeRange(const Tables &tables, const RangesRequest &request, co
   Holding holding = ReadHolding(tables, row.segment_id, request, ask);
   Range range = {};
   // For at most a lease's duration commits may be under way to a standby.
-  if (ask.wanted >= 0) range = Allocate(segment, ask.wanted, NowUnixUs(), settings.lease_duration_ms * kUsPerMs);
+  if (ask.wanted >= 0) range = Allocate(segment, ask.wanted, now_us, settings.lease_duration_ms * kUsPerMs);
   const bool closes = ask.wanted < 0 && same && holding.to > 0, back = closes && ask.secret != Secret{};
   if (back) TakeBack(segment, &holding, {ask.highest, ask.unused});
   if (closes && !back) KeepFrom(&holding, Plus(HeldUpTo(ask), 1));
@@ -335,7 +336,7 @@ void ProtocolRanges(Oid extension, const RangesRequest &request, RangesAnswer *a
     bool missing = false;
     for (int i = 0; i < request.count; ++i) {
       RangeAnswer *range = &answer->answers[asks[i] - request.asks];
-      *range = ExchangeRange(tables, request, *asks[i]);
+      *range = ExchangeRange(tables, request, *asks[i], EarliestNowUs(origin));
       missing |= range->segment_id == 0;
     }
     strlcpy(answer->known, missing ? KnownSegments(tables) : "", sizeof(answer->known));

@@ -1,4 +1,4 @@
-// Compares the clock of a start with signs of life, and ends the doubt.
+// Compares the clock with signs of life, and begins and ends the doubt.
 #include "pg/state/start_block.h"
 
 #include "pg/report.h"
@@ -50,6 +50,11 @@ void TellDoubt(const StartClock &clock) {
            errhint("If the clock is right, call snowflake_confirm_clock(). Otherwise set it right.")));
 }
 
+void Doubt(const StartClock &clock) {
+  WriteDoubt(clock.sign_us);
+  TellDoubt(clock);
+}
+
 void TellBelieved(const ClockReading &reading) {
   ForgetDoubt();
   ereport(LogLevel(LOG), (errmsg("snowflake: the clock is not in doubt any more; it shows %s", Time(reading.wall_us))));
@@ -76,10 +81,13 @@ void CompareStart(const ClockReading &reading, int64_t sign_us) {
 
 StartClock ReadStart(const ClockReading &reading) {
   LWLockAcquire(&start->lock, LW_EXCLUSIVE);
-  const bool ended = Read(&start->clock, reading, MaxLeapUs());
+  const bool changed = Read(&start->clock, reading, MaxLeapUs());
   const StartClock clock = start->clock;
   LWLockRelease(&start->lock);
-  if (ended) TellBelieved(reading);
+  if (changed && clock.doubted)
+    Doubt(clock);
+  else if (changed)
+    TellBelieved(reading);
   return clock;
 }
 

@@ -1,9 +1,10 @@
-// Whether the wall clock of this start of the server is believed (core/start.h), for all databases.
+// Whether the wall clock of the server is believed (core/start.h), for all databases.
 //
 // 1. Signs of life are the newest of: the checkpoint of pg_control, horizons and clocks that the
-//    black box has, limits of horizons in the data directory, and what a keeper finds later
-//    (NoteSignOfLife()). After a crash that the postmaster survives, the time since its own start
-//    counts, too. What is ahead of the clock does not count.
+//    black box has, limits of horizons in the data directory, and the last commit that recovery
+//    replayed, which a keeper notes later. After a crash that the postmaster survives, the time
+//    since its own start counts, too. What is ahead of the clock does not count. Nor do ticks that
+//    the registry has: they may be of another start with the same wrong clock.
 // 2. While the clock is in doubt, a file has the sign of life from before the doubt
 //    (data_directory.h). A start that finds it looks for no other: the doubtful clock has left its
 //    own.
@@ -20,7 +21,7 @@ namespace snowflake {
 struct StartBlock {
   LWLock lock;
   StartClock clock;
-  bool of_before;  // the doubt began before this start
+  bool of_before;  // there was a doubt before this start
 };
 
 void MakeStart(StartBlock *memory, int tranche);
@@ -41,7 +42,7 @@ bool IsStartDoubted();
 // The operator says that the clock is right. False: it was not in doubt.
 bool ConfirmStart(const ClockReading &reading);
 
-// Of a keeper, once, before its node writes anything by the clock of this start.
+// Of a keeper, once.
 bool IsSignWanted();
 void NoteSignOfLife(int64_t sign_us);
 

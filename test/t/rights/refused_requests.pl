@@ -56,6 +56,13 @@ is($granted, "10000\n", 'a day that was asked for begins with ten seconds');
 	  . " FROM ids.snowflake_lease_acquire('x', 0, $tick, '24 h', sha256($secret), 0, NULL) a,"
 	  . " LATERAL ids.snowflake_lease_extend(a.lease_id, sha256($secret), a.window_start, '24 h', 0, 0, 0) e;");
 is($granted, "3600000\n", '... and is an hour at most');
+# Of a lease in use, an extend is accepted although its clock is ahead.
+($granted) = run_as('hostile', join '', map {
+	'SELECT e.window_end - (' . tick() . ') <= 3600000 + 10000 + 1'
+	  . " FROM ids.snowflake_lease_acquire('x', 0, $tick, '1 h', sha256($secret), 0, NULL) a,"
+	  . " LATERAL ids.snowflake_lease_extend(a.lease_id, sha256($secret), a.window_end - $_, '1 h', 0, 0, 0) e;\n"
+} 120000, 60000, 20000);
+is($granted, "t\nt\nt\n", '... also by a clock that is an hour ahead');
 my ($out) = run_as('hostile', "SELECT ids.snowflake_lease_acquire('x', 0, $tick, '1 s', sha256(uuid_send(gen_random_uuid())), 0, NULL) \\g /dev/null\n" x 30);
 is(sql(q{SELECT count(*) FROM ids.snowflake_registry r JOIN pg_roles o ON o.oid = r.role WHERE o.rolname = 'hostile' AND r.window_end > } . $tick), '16', 'and no role has more leases than it may');
 
