@@ -173,7 +173,7 @@ RESET snowflake.max_clock_skew;
 -- Nobody can extend or shorten it. Deleted by hand, it stays set aside.
 SELECT lease_id AS aside, secret_hash AS hash FROM snowflake_registry WHERE worker_id = 7 \gset
 SELECT window_end FROM snowflake_lease_extend(:aside, :'hash', :now, '1 min', 0, 7, 0);
-UPDATE snowflake_registry SET window_end = 1 WHERE worker_id = 7;
+UPDATE snowflake_registry SET window_end = window_end - 1 WHERE worker_id = 7;
 \echo :SQLSTATE
 BEGIN;
 DELETE FROM snowflake_registry WHERE worker_id = 7;

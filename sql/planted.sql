@@ -103,6 +103,11 @@ CREATE OR REPLACE TRIGGER planted BEFORE INSERT OR UPDATE ON snowflake_registry 
 SELECT acquire('c');
 \echo :SQLSTATE
 SELECT extend('a') = window_end AS stored FROM snowflake_registry WHERE node = 'a';
+-- Nor does an extend shorten the window.
+CREATE FUNCTION planted.shorten() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN new.window_end := old.window_end - 1; RETURN new; END';
+CREATE OR REPLACE TRIGGER planted BEFORE UPDATE ON snowflake_registry FOR EACH ROW EXECUTE FUNCTION planted.shorten();
+SELECT extend('a');
+\echo :SQLSTATE
 DROP TRIGGER planted ON snowflake_registry;
 
 -- And what the registry records of itself.

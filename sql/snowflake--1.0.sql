@@ -278,16 +278,16 @@ CREATE FUNCTION snowflake_guard() RETURNS pg_catalog.trigger
 COMMENT ON FUNCTION snowflake_guard() IS
 'Trigger function of the registry''s tables. The function protects the data that keeps ids unique
 against writes that bypass the protocol. If a lease is deleted, the end of its window is kept as a
-watermark. If a write would lower or remove anything else, the write fails with 55000. Writes of
-logical replication are discarded.';
+watermark. A write that would change a lease, or lower or remove anything else, fails with 55000.
+Writes of logical replication are discarded.';
 REVOKE ALL ON FUNCTION snowflake_guard() FROM PUBLIC;
 
 CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_registry
     FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard;
 COMMENT ON TRIGGER snowflake_guard ON snowflake_registry IS
-    'Only the protocol inserts leases. If a lease is deleted, the end of its window is kept as a '
-    'watermark.';
+    'Only the protocol inserts and changes leases. If a lease is deleted, the end of its window is '
+    'kept as a watermark.';
 CREATE TRIGGER snowflake_guard_after AFTER UPDATE ON snowflake_registry
     FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard_after;

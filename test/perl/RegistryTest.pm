@@ -13,7 +13,7 @@ use SnowflakeTest;
 use Test::More;
 
 our @EXPORT = qw(value small_layout make_registry serve_nodes place make_nodes begin_node move_node restart_registry ids_flow all_different none_twice
-  node_tick draw leases roll_back);
+  node_tick draw unused leases roll_back);
 
 sub value { my ($server, $sql, $dbname) = @_; return $server->safe_psql($dbname // 'postgres', $sql); }
 
@@ -169,6 +169,16 @@ sub draw
 		push @workers, $out if $out ne '';
 	}
 	return @workers;
+}
+
+# No node used these worker ids, so they are free at once: evicted as of a minute ago.
+sub unused
+{
+	my ($server, @workers) = @_;
+	my $then = q{now() - interval '1 min'};
+	return value($server, 'ALTER TABLE snowflake_registry DISABLE TRIGGER snowflake_guard; '
+		  . join('', map { "UPDATE snowflake_registry SET renewed_at = $then WHERE worker_id = $_; " } @workers)
+		  . 'ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard; ' . join('; ', map { "SELECT snowflake_evict($_, $then)" } @workers));
 }
 
 # --------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// Begins calls of the protocol, and watches their transactions by callbacks and a timeout.
+// Begins calls of the protocol, and watches their transactions by callbacks and a timer.
 #include "pg/registry/calls.h"
 
 #include "pg/registry/secrets.h"
@@ -8,31 +8,72 @@
 
 namespace snowflake {
 namespace {
-// Twice the statement_timeout that nodes set for themselves, so they never reach it.
-constexpr int kTransactionMs = 10 * 1000;
-
 // As nodes set it, who give up after 5 s. A pooler may not let their settings through, and then
 // nobody would name what blocks them.
 constexpr int kLockMs = 4 * 1000;
 
-constexpr int kNotRegistered = -1;
-int timeout = kNotRegistered;
+// Between a node's call and its commit there is nothing to do, so this is plenty. Three hostile
+// roles in a row do not use up kLockMs.
+constexpr int kCommitMs = 1000;
+constexpr int kLookMs = 100;
+
+bool watched = false;
 const char *limited = nullptr;  // the function that this transaction called; null: none
-TimestampTz deadline = 0;       // 0: none
+volatile sig_atomic_t expected = false;
 volatile sig_atomic_t overrun = false;
 
-// A session that is idle in its transaction ignores a cancellation, and PL/pgSQL may catch one.
-void HandleOverrun() {
+// Runs in a signal's handler. A session that is idle in its transaction ignores a cancellation, and
+// PL/pgSQL may catch one. From its begin, a commit holds interrupts: to wait for a synchronous
+// standby is no overrun. Everything else holds them for moments, and this is called again.
+void EndOverrun() {
+  if (!expected || InterruptHoldoffCount > 0 || CritSectionCount > 0) return;
   overrun = true;
   ProcDiePending = true;
   InterruptPending = true;
   SetLatch(MyLatch);
 }
 
+// PostgreSQL's timeouts go by the wall clock: if it steps back by two hours, the alarm comes in
+// time, is compared with the clock, and set again for two hours. An error ends them all, although a
+// savepoint keeps the locks.
+#if defined(_POSIX_TIMERS) && _POSIX_TIMERS > 0
+timer_t timer;
+
+void HandleTimer(int) {
+  const int saved_errno = errno;
+  EndOverrun();
+  errno = saved_errno;
+}
+
+void MakeTimer() {
+  // PostgreSQL uses no real-time signal.
+  const int signal = SIGRTMIN + 5;
+  struct sigaction action = {};
+  action.sa_handler = HandleTimer;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigevent event = {};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = signal;
+  if (sigaction(signal, &action, nullptr) != 0 || timer_create(CLOCK_MONOTONIC, &event, &timer) != 0)
+    elog(ERROR, "could not create a timer: %m");
+}
+
+void SetTimer(int first_ms, int period_ms) {
+  const auto time = [](int ms) { return timespec{ms / 1000, ms % 1000 * 1000000L}; };
+  const itimerspec spec = {time(period_ms), time(first_ms)};
+  timer_settime(timer, 0, &spec, nullptr);
+}
+#else
+// Such systems, macOS for one, do not limit transactions.
+void MakeTimer() {}
+void SetTimer(int, int) {}
+#endif
+
 void LogOverrun(int, Datum) {
   if (overrun)
-    ereport(LOG, (errmsg("snowflake registry: ended a session whose transaction took longer than %d s",
-                         kTransactionMs / 1000),
+    ereport(LOG, (errmsg("snowflake registry: ended a session that did not commit within %d s of its call",
+                         kCommitMs / 1000),
                   errdetail("It had called %s().", limited != nullptr ? limited : "the protocol")));
 }
 
@@ -44,22 +85,17 @@ void EndTransaction(XactEvent event, void *) {
         (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("cannot PREPARE a transaction that has called %s()", limited),
          errdetail("It would block the other nodes of the registry, even across restarts."), errhint("Commit it.")));
   if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_ABORT && event != XACT_EVENT_PREPARE) return;
-  disable_timeout(static_cast<TimeoutId>(timeout), false);
+  if (expected) SetTimer(0, 0);
+  expected = false;
   limited = nullptr;
-  deadline = 0;
-}
-
-// An error ends all timeouts, but a savepoint keeps the transaction and its locks.
-void EndSubTransaction(SubXactEvent event, SubTransactionId, SubTransactionId, void *) {
-  if (event == SUBXACT_EVENT_ABORT_SUB && deadline != 0) enable_timeout_at(static_cast<TimeoutId>(timeout), deadline);
 }
 
 void WatchCalls() {
-  if (timeout != kNotRegistered) return;
-  timeout = RegisterTimeout(USER_TIMEOUT, HandleOverrun);
+  if (watched) return;
+  MakeTimer();
   RegisterXactCallback(EndTransaction, nullptr);
-  RegisterSubXactCallback(EndSubTransaction, nullptr);
   before_shmem_exit(LogOverrun, Datum{0});
+  watched = true;
 }
 
 // A prepared transaction would keep the registry's lock, even over restarts.
@@ -89,12 +125,14 @@ void LimitTransaction(const char *function) {
              errdetail("An open transaction would block the other nodes of the registry."),
              errhint("Call it in a statement of its own.")));
   WatchCalls();
-  if (deadline == 0) {
-    deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), kTransactionMs);
-    enable_timeout_at(static_cast<TimeoutId>(timeout), deadline);
-  }
   if (LockTimeout == 0 || LockTimeout > kLockMs) SetInTransaction("lock_timeout", psprintf("%d", kLockMs));
   limited = function;
+}
+
+void ExpectCommit() {
+  if (expected || superuser_arg(GetSessionUserId())) return;
+  expected = true;
+  SetTimer(kCommitMs, kLookMs);
 }
 
 void CheckCall(const char *function) {

@@ -8,10 +8,15 @@
 namespace snowflake {
 // To be called first by each function of the protocol that SQL calls. A node's role must not block
 // others for long, as an open transaction would with the registry's lock, or a lease's. Error:
-// 25001 in a transaction block. A pipeline can still turn the transaction into a block afterwards.
-// So from here on it must not be prepared (0A000), its session ends if it takes longer than a slow
-// registry does, and it waits for each lock for no longer than nodes wait for an answer.
+// 25001 in a transaction block. From here on the transaction must not be prepared (0A000), and
+// waits for each lock for no longer than nodes wait for an answer.
 void LimitTransaction(const char *function);
+
+// To be called last by it. The statement may go on, and a pipeline can still turn its transaction
+// into a block. So if its commit does not begin within a second of the first call, the session
+// ends. The call itself does not count: a slow registry ends nobody. Superusers are free to wait,
+// because they can lock the tables anyway.
+void ExpectCommit();
 
 // To be called before anything else of a call. Errors: 25006 if nothing can be written, 55000 in
 // pg_upgrade's servers and for any isolation level but read committed.

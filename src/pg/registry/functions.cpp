@@ -109,6 +109,7 @@ SNOWFLAKE_FUNCTION(snowflake_lease_acquire) {
   AcquireAnswer answer = {};
   const bool acquired = ProtocolAcquire(ExtensionOfCall(fcinfo), By::kSql, request, &answer);
   after_answer();
+  ExpectCommit();
   if (!acquired) PG_RETURN_NULL();
   const Lease &lease = answer.lease;
   Datum values[5 + kLayoutColumnCount + kStandingColumns] = {Int64GetDatum(lease.lease_id), Int32GetDatum(lease.worker),
@@ -131,6 +132,7 @@ SNOWFLAKE_FUNCTION(snowflake_lease_extend) {
   ExtendAnswer answer = {};
   const bool found = ProtocolExtend(ExtensionOfCall(fcinfo), By::kSql, request, &answer);
   after_answer();
+  ExpectCommit();
   Datum values[1 + kStandingColumns] = {Int64GetDatum(answer.window_end)};
   StandingToDatums(answer.standing, &values[1]);
   return RowOf(fcinfo, values, !found);
@@ -139,9 +141,11 @@ SNOWFLAKE_FUNCTION(snowflake_lease_extend) {
 SNOWFLAKE_FUNCTION(snowflake_lease_release) {
   CheckNotNull(fcinfo, "snowflake_lease_release", {"lease_id", "secret", "last_tick", "held_until"});
   LimitTransaction("snowflake_lease_release");
-  PG_RETURN_BOOL(ProtocolRelease(
+  const bool released = ProtocolRelease(
       ExtensionOfCall(fcinfo), By::kSql,
-      {PG_GETARG_INT64(0), SecretFromDatum(PG_GETARG_DATUM(1)), PG_GETARG_INT64(2), PG_GETARG_INT64(3)}));
+      {PG_GETARG_INT64(0), SecretFromDatum(PG_GETARG_DATUM(1)), PG_GETARG_INT64(2), PG_GETARG_INT64(3)});
+  ExpectCommit();
+  PG_RETURN_BOOL(released);
 }
 
 SNOWFLAKE_FUNCTION(snowflake_segment_ranges) {
@@ -168,6 +172,7 @@ SNOWFLAKE_FUNCTION(snowflake_segment_ranges) {
   answer.answers = static_cast<RangeAnswer *>(palloc0(sizeof(RangeAnswer) * (count + 1)));
   ProtocolRanges(ExtensionOfCall(fcinfo), request, &answer);
   after_answer();
+  ExpectCommit();
 
   int64_t *columns[3];
   for (int64_t *&column : columns) column = static_cast<int64_t *>(palloc(sizeof(int64_t) * (count + 1)));

@@ -8,7 +8,8 @@
 // 2. A lease that is deleted by hand leaves its window's end as watermark: its node may issue ids
 //    until then.
 // 3. A segment that a restored dump brings is taken, or raises the existing one.
-// 4. What must not fall is checked after the row is stored, when no other trigger can change it.
+// 4. What must not fall is checked after the row is stored, when no other trigger can change it. A
+//    lease is updated by the protocol alone, so this finds what a trigger made of its statement.
 // 5. ALTER TABLE fires no row trigger. PostgreSQL itself refuses one that writes other values into
 //    a column, because snowflake_guard_table depends on all columns. Dropped, it is missing.
 #include "pg/database_layout.h"
@@ -111,6 +112,10 @@ HeapTuple Before(const TriggerData *trigger, Oid extension) {
     Refuse("cannot insert a lease of snowflake by hand",
            "Only the registry's own functions can determine which worker id is free, and from which tick on.",
            "Use snowflake_lease_acquire().");
+  // Whoever changes its secret or role takes it over, with the window that its node still uses.
+  if (Is(table, "snowflake_registry") && !remove)
+    Refuse("cannot change a lease of snowflake by hand",
+           "Its node may issue ids until the end of its window, and may extend it even afterwards.", kEvict);
   if (Is(table, "snowflake_watermark") && remove) RefuseNoWatermark();
   if (Is(table, "snowflake_segment") && remove) RefuseNoSegment();
   if (Is(table, "snowflake_segment") && insert && RaiseExisting(trigger, extension)) return nullptr;

@@ -71,7 +71,7 @@ struct Ring {
 };
 
 // Reads and offers what is taken; the slots in between were never used, or long ago.
-void Offer(const Tables &tables, const Ring &ring, Tick now, Choosing *choosing) {
+void Offer(const Tables &tables, const Ring &ring, Tick now, Tick over, const Bitmapset *busy, Choosing *choosing) {
   Execute(tables,
           "SELECT slot, lease_id, window_end, last_tick FROM"
           " (SELECT worker_id - $1 AS slot, lease_id, window_end, 0::bigint AS last_tick FROM snowflake_registry"
@@ -80,13 +80,19 @@ void Offer(const Tables &tables, const Ring &ring, Tick now, Choosing *choosing)
           " WHERE worker_id >= $1 AND worker_id < $1 + $2 AND last_tick >= $3) taken"
           " ORDER BY slot, lease_id DESC",
           Int8(ring.base), Int8(ring.size), Int8(now));
-  for (int64_t i = 0; i < Rows(); ++i)
-    choosing->Offer({Int8Result(i, 1), Int8Result(i, 2), Int8Result(i, 3), Int8Result(i, 4)});
+  for (int64_t i = 0; i < Rows(); ++i) {
+    const int64_t slot = Int8Result(i, 1);
+    const bool is_busy = bms_is_member(static_cast<int>(slot), busy);
+    choosing->Offer({slot, Int8Result(i, 2), is_busy ? over + 1 : Int8Result(i, 3), Int8Result(i, 4)});
+  }
 }
 
-// False if the lease is gone, or its window was moved meanwhile.
+// False if the lease is gone, its window was moved meanwhile, or a call has locked it. Whoever
+// holds the registry's lock does not wait for one that may take its time.
 bool Expire(const Tables &tables, int64_t lease_id, Tick over, int32_t worker) {
-  Execute(tables, "SELECT window_end FROM snowflake_registry WHERE lease_id = $1 AND window_end <= $2 FOR UPDATE",
+  Execute(tables,
+          "SELECT window_end FROM snowflake_registry WHERE lease_id = $1 AND window_end <= $2"
+          " FOR UPDATE SKIP LOCKED",
           Int8(lease_id), Int8(over));
   if (Rows() == 0) return false;
   const Tick window_end = Int8Result(0, 1);
@@ -136,8 +142,8 @@ bool MakeRoom(const Tables &tables, const Layout &layout, const Settling &settli
     const RoleLeases held = LeasesOfRole(tables);
     if (!IsAtLimit(held.count, settings.max_leases_per_role)) break;
     if (settling.noticed) return false;
-    if (!MakesRoom(held.window_end, over, settling)) ReportLimit(layout, held, settling);
-    Expire(tables, held.lease_id, over, held.worker);
+    if (!MakesRoom(held.window_end, over, settling) || !Expire(tables, held.lease_id, over, held.worker))
+      ReportLimit(layout, held, settling);
   }
   return true;
 }
@@ -171,9 +177,10 @@ bool Choose(const Tables &tables, const Ring &ring, const Settling &settling, Ti
   const Layout &layout = answer->layout;
   const Tick over = OverBy(now, layout.TickAt(NowUnixUs()));
   if (!MakeRoom(tables, layout, settling, over)) return false;
+  Bitmapset *busy = nullptr;
   for (;;) {
     Choosing choosing(ring.size, answer->lease.lease_id, settling, now, over);
-    Offer(tables, ring, now, &choosing);
+    Offer(tables, ring, now, over, busy, &choosing);
     const Choice choice = choosing.Finish();
     answer->workers_free = ring.size - choosing.live();
     const int32_t worker = answer->lease.worker = static_cast<int32_t>(ring.base + choice.slot);
@@ -181,8 +188,11 @@ bool Choose(const Tables &tables, const Ring &ring, const Settling &settling, Ti
       if (settling.noticed) return false;
       ReportNoneFree(layout, ring, choosing, settling);
     }
-    // It was being extended or released, and that was waited for.
-    if (choice.what == Chosen::kExpired && !Expire(tables, choice.lease_id, over, worker)) continue;
+    // It is being extended or released.
+    if (choice.what == Chosen::kExpired && !Expire(tables, choice.lease_id, over, worker)) {
+      busy = bms_add_member(busy, static_cast<int>(choice.slot));
+      continue;
+    }
     if (choice.what == Chosen::kHeldBack)
       ereport(LOG, (errmsg("snowflake registry: assigned worker id %d, which was held back until %s", worker,
                            Time(settling.until_us)),
@@ -221,8 +231,9 @@ void Insert(const Tables &tables, const char *node, const Value &role, const Sec
 // Extends the lease that the node acquired by an earlier request, whose answer was lost or late.
 bool FindAcquired(const Tables &tables, const AcquireRequest &request, AcquireAnswer *answer) {
   Execute(tables,
-          "UPDATE snowflake_registry SET window_end = greatest(window_end, $3), renewed_at = clock_timestamp()"
-          " WHERE secret_hash = $1 AND role = $2 RETURNING lease_id, worker_id::bigint, window_start, window_end",
+          "UPDATE snowflake_registry r SET window_end = greatest(window_end, $3), renewed_at = clock_timestamp()"
+          " FROM (SELECT lease_id FROM snowflake_registry WHERE secret_hash = $1 AND role = $2 FOR UPDATE NOWAIT) o"
+          " WHERE r.lease_id = o.lease_id RETURNING r.lease_id, worker_id::bigint, window_start, window_end",
           HashValue(request.secret_hash), SessionRole(), Int8(EndForAcquired(answer->layout, request)));
   if (Rows() == 0) return false;
   answer->lease = {Int8Result(0, 1), {}, static_cast<int32_t>(Int8Result(0, 2)), Int8Result(0, 3), Int8Result(0, 4)};

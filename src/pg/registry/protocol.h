@@ -3,9 +3,9 @@
 // call, and the keeper of this database.
 //
 // 1. One acquire at a time: it holds the registry's lock, a self-conflicting lock on
-//    snowflake_origin, to its end. extend and release need only their row's lock; an extend also
-//    blocks the mark of a clean shutdown, which says that nothing came after it. Who needs both
-//    locks takes the registry's first.
+//    snowflake_origin, to its end, and waits for no row of a lease. extend and release need only
+//    their row's lock; an extend also blocks the mark of a clean shutdown, which says that nothing
+//    came after it. Who needs both locks takes the registry's first.
 // 2. A row leaves snowflake_registry and its watermark enters snowflake_watermark in one
 //    transaction. Both are counted, so that rows that are lost are missed.
 // 3. A lease belongs to the session's role that acquired it: for another role it is gone.

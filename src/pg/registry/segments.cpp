@@ -21,6 +21,10 @@ struct SegmentRow {
   Segment segment;
 };
 
+uint32 NameHash(const char *name) {
+  return hash_bytes(reinterpret_cast<const unsigned char *>(name), static_cast<int>(strlen(name)));
+}
+
 SegmentRow ReadSegment(const Tables &tables, const char *name, bool lock) {
   Execute(tables,
           psprintf("SELECT segment_id, last_value, max_value, step::bigint, max_step::bigint, period_at, allocated,"
@@ -99,6 +103,8 @@ int64_t HeldUpTo(const RangeAsk &ask) {
 }
 
 RangeAnswer ExchangeRange(const Tables &tables, const RangesRequest &request, const RangeAsk &ask, int64_t now_us) {
+  // A row's lock goes to whoever comes first when it is released, and not to those who wait.
+  LockPart(tables.extension, tables.segment, NameHash(ask.name), 1);
   SegmentRow row = ReadSegment(tables, ask.name, true);
   if (row.segment_id == 0) return {};
   Segment *segment = &row.segment;
@@ -173,8 +179,11 @@ SegmentRow LockSegment(const Tables &tables, const char *name, Oid caller) {
   ReportNoSegment(name, MaySeeSegments(tables.extension, caller) ? KnownSegments(tables) : nullptr);
 }
 
-int CompareNames(const void *a, const void *b) {
-  return strcmp((*static_cast<const RangeAsk *const *>(a))->name, (*static_cast<const RangeAsk *const *>(b))->name);
+// By what is locked.
+int CompareHashes(const void *a, const void *b) {
+  const uint32 first = NameHash((*static_cast<const RangeAsk *const *>(a))->name);
+  const uint32 second = NameHash((*static_cast<const RangeAsk *const *>(b))->name);
+  return first < second ? -1 : first > second;
 }
 
 int64_t NewSegmentId() {
@@ -329,7 +338,10 @@ void ProtocolRanges(Oid extension, const RangesRequest &request, RangesAnswer *a
   const RangeAsk **asks = static_cast<const RangeAsk **>(palloc(sizeof(RangeAsk *) * (request.count + 1)));
   for (int i = 0; i < request.count; ++i) asks[i] = &request.asks[i];
   // So that no two nodes wait for each other.
-  qsort(asks, static_cast<size_t>(request.count), sizeof(RangeAsk *), CompareNames);
+  qsort(asks, static_cast<size_t>(request.count), sizeof(RangeAsk *), CompareHashes);
+  // A call keeps its segments locked until its commit. So before it locks anything:
+  CheckCall("snowflake_segment_ranges");
+  if (!request.here) JoinQueue(extension, Queue::kSegments);
   RunCall("snowflake_segment_ranges", extension, [&](const Tables &tables, const Origin &origin) {
     if (HasEvidence(tables, request)) NoticeLoss(tables, Loss::kRange);
     answer->standing = StandingOf(origin);

@@ -165,7 +165,20 @@ bool LockTables(Oid extension, LOCKMODE mode, bool wait) {
   return locked;
 }
 
+// PostgreSQL locks objects as wholes (objsubid 0), so no SQL takes such a lock. pg_locks shows it.
+void LockPart(Oid extension, Oid classid, Oid object, uint16 part) {
+  LOCKTAG tag;
+  SET_LOCKTAG_OBJECT(tag, MyDatabaseId, classid, object, part);
+  NamingBlocker(extension, [&] { LockAcquire(&tag, ExclusiveLock, false, false); });
+}
+
+void JoinQueue(Oid extension, Queue queue) {
+  LockPart(extension, AuthIdRelationId, GetSessionUserId(), static_cast<uint16>(queue));
+}
+
 void LockRegistry(const Tables &tables, LOCKMODE mode) {
+  // The mark of a clean shutdown waits for extends, which may themselves join the queue.
+  if (mode == ShareUpdateExclusiveLock) JoinQueue(tables.extension, Queue::kRegistry);
   NamingBlocker(tables.extension, [&] { LockRelationOid(tables.origin, mode); });
 }
 

@@ -37,7 +37,20 @@ bool LockTables(Oid extension, LOCKMODE mode, bool wait);
 // no table or not the extension's, 42501 if they have several owners.
 Tables FindTables(Oid extension, LOCKMODE mode = RowShareLock);
 
-// The registry's lock, which orders calls: a lock on the table that each of them writes to.
+// What the sessions of one role wait for one at a time. So a role delays others by what one session
+// may, however many it has.
+enum class Queue : uint16 { kRegistry = 1, kSegments = 2 };
+
+// Locks a part of an object, above 0, until the transaction ends. Whoever waits for it gets it in
+// the order of arrival.
+void LockPart(Oid extension, Oid classid, Oid object, uint16 part);
+
+// Joins the session's role's queue until the transaction ends. It comes before what is waited for
+// in it.
+void JoinQueue(Oid extension, Queue queue);
+
+// The registry's lock, which orders calls: a lock on the table that each of them writes to. With
+// ShareUpdateExclusiveLock, one session of a role waits for it at a time.
 void LockRegistry(const Tables &tables, LOCKMODE mode = ShareUpdateExclusiveLock);
 
 // Whether the protocol's own statement fired the current trigger, and not what was planted there.

@@ -60,8 +60,7 @@ sub nothing_held_back
 	my $free = 32 - value($leader, 'SELECT count(*) FROM snowflake_registry');
 	my @drawn = draw($leader, 32);
 	cmp_ok(scalar(@drawn), '>=', $free, "$what: all $free free worker ids can be had");
-	# No node used them, so they are free at once.
-	value($leader, join ';', map { "UPDATE snowflake_registry SET renewed_at = now() - interval '1 min' WHERE worker_id = $_; SELECT snowflake_evict($_, now() - interval '1 min')" } @drawn);
+	unused($leader, @drawn);
 	return;
 }
 

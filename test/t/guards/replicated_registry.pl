@@ -79,7 +79,8 @@ ok(renew('source'), 'the source draws another worker id');
 value('source', q{UPDATE snowflake_watermark SET last_tick = last_tick + 1;
 	INSERT INTO snowflake_watermark SELECT max(n), 1 FROM generate_series(0, 1023) n
 		WHERE n NOT IN (SELECT worker_id FROM snowflake_watermark UNION SELECT worker_id FROM snowflake_registry);
-	UPDATE snowflake_registry SET node = 'renamed'; SELECT snowflake_settle('to change that table, too'); SELECT snowflake_settled()});
+	ALTER TABLE snowflake_registry DISABLE TRIGGER snowflake_guard; UPDATE snowflake_registry SET node = 'renamed';
+	ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard; SELECT snowflake_settle('to change that table, too'); SELECT snowflake_settled()});
 issues('source', 'on');
 arrived('beside changes of the registry');
 is(registry_of('target'), $own, 'the registry of the target is its own');

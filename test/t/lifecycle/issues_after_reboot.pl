@@ -33,7 +33,9 @@ for my $end (@ends)
 		is($server->safe_psql('postgres', 'SELECT count(*) FROM snowflake_registry'), $rows, 'the dead lease\'s row is still there');
 		# The window is an hour long: a call that waited for its end would get no id.
 		my $window_end = $server->safe_psql('postgres',
-			"UPDATE snowflake_registry SET window_end = window_end + 3600000 WHERE worker_id = $worker RETURNING window_end");
+			"ALTER TABLE snowflake_registry DISABLE TRIGGER snowflake_guard;
+			UPDATE snowflake_registry SET window_end = window_end + 3600000 WHERE worker_id = $worker RETURNING window_end;
+			ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard");
 		my $start = time();
 		my @after = issue($server, 20000);
 		my $took_ms = (time() - $start) * 1000;

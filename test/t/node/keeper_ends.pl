@@ -130,7 +130,7 @@ ok(wait_until('moving_delete: the trigger', sub { is_inside('moving_delete', $ke
 
 # A lock that outlives its session. It locks the row, because the keeper does not wait for a lock on
 # the table.
-$server->safe_psql('locked', q{BEGIN; UPDATE snowflake_registry SET node = node; PREPARE TRANSACTION 'lock'});
+$server->safe_psql('locked', q{BEGIN; SELECT FROM snowflake_registry FOR UPDATE; PREPARE TRANSACTION 'lock'});
 ok(wait_until('locked: the keeper to wait', sub {
 	$server->safe_psql('postgres', "SELECT count(*) FROM pg_locks WHERE pid = $keepers{locked} AND NOT granted") eq '1' }), 'locked: the keeper waits for the lock');
 ok(wait_until('sleeping_on_update: the trigger', sub { activity($keepers{sleeping_on_update}) eq 'extending the lease' }),

@@ -32,6 +32,11 @@ is($leases->(), "$second->{id} $third->{id}", '... but one in place of the lease
 isnt($third->{worker}, $first->{worker}, '... with a worker id that was not used for longer');
 is($session->query_safe("SELECT last_tick FROM snowflake_watermark WHERE worker_id = $first->{worker}"), 10_999, '... whose window became the watermark');
 is((extend($session, $first, 11_000))[1], '', '... and which its node cannot extend any more');
+my $holder = $server->background_psql($dbname);
+$holder->query_safe('BEGIN; SELECT FROM snowflake_registry FOR UPDATE');
+is((acquire($session, 50_000, '10 s', 1))[1], '53400', 'a lease that another call has locked makes no room');
+$holder->query_safe('ROLLBACK');
+$holder->quit;
 my ($fourth) = acquire($session, 50_000, '10 s', 1);
 is($leases->(), "$third->{id} $fourth->{id}", 'if several have expired, that goes whose window has been over for longest, also for another datacenter');
 is((extend($session, $third, 51_000, '1 min'))[1], 111_000, 'an expired lease that is left can be extended');

@@ -6,10 +6,11 @@ use warnings;
 
 use lib 'test/perl';
 use ProtocolTest;
+use SnowflakeTest;
 use Test::More;
 
 my $server = protocol_server('one_secret_one_lease');
-my $session = registry($server, 0, 3);
+my ($session, $dbname) = registry($server, 0, 3);
 my $secret = '\x' . '11' x 16;
 my $first = lease_acquire($session, 1000, '1 min', $secret);
 like($first, qr/\|1000\|11000$/, 'a first window is 10 s long');
@@ -18,6 +19,11 @@ is(lease_acquire($session, 1000, '5 min', $secret), $first, '... also if it is t
 is($session->query_safe('SELECT longest_us FROM snowflake_origin'), 300e6, '... which is recorded, because an extend may follow');
 is(lease_acquire($session, 5000, '1 min', $secret), $first =~ s/11000$/15000/r, '... its window moved as far as a first one goes');
 is(lease_acquire($session, 1000, '2 s', $secret), $first =~ s/11000$/15000/r, '... and not back');
+my $holder = $server->background_psql($dbname);
+$holder->query_safe('BEGIN; SELECT FROM snowflake_registry FOR UPDATE');
+is(lease_acquire($session, 1000, '2 s', $secret), '55P03', '... nor waited for, if another call has locked it');
+$holder->query_safe('ROLLBACK');
+$holder->quit;
 like(lease_acquire($session, 1000, '2 s', new_secret()), qr/\|1000\|3000$/, 'nor is it longer than what was asked for');
 is($session->query_safe('SELECT count(*) FROM snowflake_registry'), '2', '... two leases of two secrets');
 is(state_of($session, "SELECT snowflake_lease_acquire('n', 0, 1000, '1 min', '$_', 0, NULL)"), '22023', 'a hash of another length') for '', $secret, '\x' . '11' x 33;
