@@ -503,9 +503,11 @@ COMMENT ON FUNCTION snowflake_evict(integer, pg_catalog.timestamptz) IS
 'Frees the worker id of a dead node. The node must certainly have been dead since dead_since, and
 must stay dead until its window ends. If the node''s server is started again without a reboot, the
 server continues under its lease. Therefore do not start the server before the window ends. The
-next lease of the worker id starts above dead_since plus snowflake.max_clock_skew and
-snowflake.max_lead. If snowflake.max_clock_skew is 0, or the window ends so late that the node''s
-clock must be ahead of the registry''s, the next lease starts above the window.
+next lease of the worker id starts above dead_since plus snowflake.max_clock_skew,
+snowflake.max_bridge and snowflake.max_lead. If snowflake.max_clock_skew is 0, or the window ends so
+late that the node''s clock must be ahead of the registry''s, the next lease starts above the window.
+If the node''s clock was ahead by more than these settings when it died, ids can be issued twice:
+then wait for the end of the window instead.
 
 Returns false if no node holds the worker id.
 Errors: 22004 for a null, 22023 for a time that is infinite, in the future or before renewed_at.';

@@ -61,7 +61,7 @@ sub write_box
 sub slot_size
 {
 	my ($server, $bytes) = @_;
-	my $at = index($bytes, $server->name . ':' . $server->port . '/', $slots_from);
+	my $at = index($bytes, $server->name . '@', $slots_from);
 	die "no node is kept\n" if $at < 0;
 	return ($at + 256 - $slots_from + 63) & ~63;
 }

@@ -482,7 +482,7 @@ void KeepError(bool handling) {
   disable_all_timeouts(false);
   AbortCurrentTransaction();
 
-  self.catalogs_changed = true;
+  LookAtCatalogs();
   self.chore_failed = !handling && self.chore < kChoreCount;
   if (self.chore_failed) {
     ++self.chore;

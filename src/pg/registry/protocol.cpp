@@ -504,7 +504,9 @@ bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since) {
                timestamptz_to_str(renewed_at), since),
            errhint("Make sure that the node is dead, and give the time when it died, or now().")));
     }
-    const Tick last_tick = LastUsable(layout, UnixUsFromTimestamp(dead_since));
+    // Its clock may have been ahead by as much as it bridges, which is assumed to be the same here.
+    const int64_t bridge_us = settings.max_bridge_ms * kUsPerMs;
+    const Tick last_tick = LastUsable(layout, UnixUsFromTimestamp(dead_since) + bridge_us);
     // No node had a worker id that was set aside.
     const Tick latest_end =
         IsWholeTime(layout, window_start, window_end)

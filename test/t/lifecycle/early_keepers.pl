@@ -95,6 +95,7 @@ ok(!-e $folder, '... and the folder is gone');
 
 value($server, 'SELECT snowflake_nextval()', 'issues');
 is(issuers(), oids('issues'), 'a database that issues ids again');
+value($server, 'SELECT snowflake_confirm_clock()', 'issues');  # two days ahead
 value($server, 'DROP EXTENSION snowflake', $_) for qw(issues serves);
 ok(wait_until('the keeper to leave', sub { !-e $folder }), 'without the extension there is no file, and no folder');
 $server->stop('fast');
