@@ -231,11 +231,14 @@ void Insert(const Tables &tables, const char *node, const Value &role, const Sec
 // Extends the lease that the node acquired by an earlier request, whose answer was lost or late.
 bool FindAcquired(const Tables &tables, const AcquireRequest &request, AcquireAnswer *answer) {
   Execute(tables,
-          "UPDATE snowflake_registry r SET window_end = greatest(window_end, $3), renewed_at = clock_timestamp()"
-          " FROM (SELECT lease_id FROM snowflake_registry WHERE secret_hash = $1 AND role = $2 FOR UPDATE NOWAIT) o"
-          " WHERE r.lease_id = o.lease_id RETURNING r.lease_id, worker_id::bigint, window_start, window_end",
-          HashValue(request.secret_hash), SessionRole(), Int8(EndForAcquired(answer->layout, request)));
+          "SELECT lease_id FROM snowflake_registry WHERE secret_hash = $1 AND role = $2 FOR UPDATE NOWAIT",
+          HashValue(request.secret_hash), SessionRole());
   if (Rows() == 0) return false;
+  Execute(tables,
+          "UPDATE snowflake_registry SET window_end = greatest(window_end, $2), renewed_at = clock_timestamp()"
+          " WHERE lease_id = $1 RETURNING lease_id, worker_id::bigint, window_start, window_end",
+          Int8(Int8Result(0, 1)), Int8(EndForAcquired(answer->layout, request)));
+  CheckWritten("snowflake_registry");
   answer->lease = {Int8Result(0, 1), {}, static_cast<int32_t>(Int8Result(0, 2)), Int8Result(0, 3), Int8Result(0, 4)};
   answer->workers_free = -1;
   return true;
@@ -312,10 +315,11 @@ bool MoveEnd(const Tables &tables, const ExtendRequest &request, Tick end, Tick 
 
 // A clone that has its original's name and role: both have a lease and extend it. After a node has
 // acquired another lease, it extends the earlier one at most once more, if a request was late.
-// Logged once a minute, by the extend that is the first in it of the last lease but one.
+// Logged once an hour, by the extend that is the first in it of the last lease but one: to look at
+// each extend would make it dearer by a third.
 void NoticeNamesake(const Tables &tables, const ExtendRequest &request, int64_t before_us) {
-  constexpr int64_t kMinuteUs = int64_t{60} * 1000 * kUsPerMs;
-  if (before_us / kMinuteUs == NowUnixUs() / kMinuteUs) return;
+  constexpr int64_t kHourUs = int64_t{60 * 60} * 1000 * kUsPerMs;
+  if (before_us / kHourUs == NowUnixUs() / kHourUs) return;
   Execute(tables,
           "SELECT r.node, r.worker_id::bigint, o.worker_id::bigint FROM snowflake_registry r, snowflake_registry o"
           " WHERE r.lease_id = $1 AND r.node <> $2 AND o.node = r.node AND o.role = r.role AND o.lease_id > r.lease_id"

@@ -1,6 +1,7 @@
 # What roles can cause by any number of calls is logged once a minute: that leases were restored, as
-# a role can claim of leases that it never had, and that two nodes have one name and role, as a
-# clone with its original's password does. A node that acquires another lease is not taken for two.
+# a role can claim of leases that it never had. Once an hour is logged that two nodes have one name
+# and role, as a clone with its original's password does. A node that acquires another lease is not
+# taken for two.
 use strict;
 use warnings;
 
@@ -23,6 +24,11 @@ my $logged = sub {
 my $next_minute = sub {
 	$offset = -s $server->logfile;
 	let_pass($server, 61 - $session->query_safe(q{SELECT extract(second FROM clock_timestamp())}));
+};
+
+my $next_hour = sub {
+	$offset = -s $server->logfile;
+	let_pass($server, 3601 - $session->query_safe(q{SELECT extract(minute FROM t) * 60 + extract(second FROM t) FROM clock_timestamp() t}));
 };
 
 ### Claims
@@ -60,39 +66,39 @@ my $first = $node->('other', $now);
 my $second = $node->('another', $now);
 for (1 .. 3)
 {
-	$next_minute->();
+	$next_hour->();
 	extend($session, $_, $now += 1000) for $first, $second, $first;
 	is($logged->($two), 0, 'nodes with names of their own');
 }
 
 my $old = $node->('node', $now);
 extend($session, $old, $now += 1000);
-$next_minute->();
+$next_hour->();
 my $new = $node->('node', $now);
 extend($session, $new, $now += 1000);
-$next_minute->();
+$next_hour->();
 extend($session, $_, $now += 1000) for $new, $old;
 is($logged->($two), 0, 'a node with another lease, whose extend of its old one was late');
 for (1 .. 2)
 {
-	$next_minute->();
+	$next_hour->();
 	extend($session, $_, $now += 1000) for $new, $new;
 	is($logged->($two), 0, '... and which goes on');
 }
 
 for (1 .. 2)
 {
-	$next_minute->();
+	$next_hour->();
 	extend($session, $_, $now += 1000) for $old, $new, $old, $new;
 	is($logged->("$two \"node\" and the role \"$ENV{PGUSER}\"\n.*Both extend their leases, of worker ids $old->{worker} and $new->{worker}\\."), 1,
 		'two that extend in turns are two nodes');
 }
 my $third = $node->('node', $now);
 extend($session, $_, $now += 1000) for $old, $new, $third;
-$next_minute->();
+$next_hour->();
 extend($session, $_, $now += 1000) for $old, $new, $third;
 is($logged->($two), 1, 'before a third one extends in turns with them');
-$next_minute->();
+$next_hour->();
 extend($session, $_, $now += 1000) for $old, $new, $third;
 is($logged->($two), 1, '... and then, one message');
 $session->quit;
