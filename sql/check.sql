@@ -200,7 +200,7 @@ DROP EXTENSION snowflake CASCADE;
 \echo :SQLSTATE
 ROLLBACK;
 SELECT snowflake_evict(7, clock_timestamp());
-SELECT last_tick BETWEEN :now - 1000 AND :now + 60000 AS from_now_on FROM snowflake_watermark WHERE worker_id = 7;
+SELECT last_tick BETWEEN :now - 1000 AND :now + 120000 AS from_now_on FROM snowflake_watermark WHERE worker_id = 7;
 SELECT snowflake_settle('a test');
 SELECT snowflake_set_aside(7);
 \echo :SQLSTATE
