@@ -505,6 +505,10 @@ void HandleError() {
     RecordOwnFailure(*error, !self.chore_failed || !OidIsValid(keeping.target.extension));
     return;
   }
+  // If the extension is gone, that is why it failed here.
+  const bool ending = self.phase == Phase::kEnds;
+  if (!ending && (keeping.registry->is_here || !registry_failed)) LookAtExtension();
+  if (!ending && self.phase == Phase::kEnds) return;
   if (error->sqlerrcode == kClockBehind) ChangeNode(keeping.node, [] { RefusedForSkew(&keeping.node->state); });
   if (action == KeeperAction::kAcquire || action == KeeperAction::kProbe) GoOn();
   if (action == KeeperAction::kAcquire && self.future && error->sqlerrcode == kAllLeased) return;
