@@ -275,6 +275,22 @@ TEST(Node, LeavesAnOldPrimarysAnswerAlone) {
   EXPECT_TRUE(node.generator.open);
 }
 
+// The call that waits for the window would have it asked for again at once.
+TEST(Node, TakesNoWindowThatIsOverForAnAnswer) {
+  NodeState node = Holding(kNow + 5);
+  node.window_wanted = true;
+  Show(&node, kNow + 20000);
+  const ExtendRequest asked = AskForWindow(node, kDuration);
+  const Standing standing = {7, 2, kNoWatermark};
+  for (const Tick end : {kNow + 10000, kNow + 20000}) {
+    EXPECT_EQ(TakeWindow(&node, asked, {end, standing}, false), AnswerFault::kEnded) << end - kNow;
+    EXPECT_EQ(node.generator.lease.window_end, end);
+    EXPECT_TRUE(node.window_wanted);
+  }
+  EXPECT_EQ(TakeWindow(&node, asked, {kNow + 20001, standing}, false), AnswerFault::kNone);
+  EXPECT_FALSE(node.window_wanted);
+}
+
 TEST(Node, MovesTheWindowOfItsOwnLeaseOnly) {
   NodeState node = Holding(kNow + 5);
   node.window_wanted = true;
