@@ -5,6 +5,7 @@ use strict;
 use warnings;
 
 use SnowflakeTest;
+use Sys::Hostname;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -64,7 +65,7 @@ for my $own (@encodings)
 			like($out, qr/^\d+$/, "$name: a lease") or diag($error);
 			my $seen = value($registry, "at_$at", qq{SELECT node FROM snowflake_registry ORDER BY lease_id DESC LIMIT 1});
 			my $expected = $own eq $at ? $shown{$own}{$odd} : $escaped->($odd);
-			is($escaped->($seen), $escaped->("many:" . $many->port . "/$own at $at $expected"), '... under a name that says what it is');
+			is($escaped->($seen), $escaped->('many@' . hostname() . ':' . $many->port . "/$own at $at $expected"), '... under a name that says what it is');
 			is(readable($many, $db, q{SELECT state FROM snowflake_status}), 'issuing', '... and a view that can be read');
 		}
 	}
