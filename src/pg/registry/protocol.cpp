@@ -295,7 +295,8 @@ void CheckHeld(const Layout &layout, By by, const Origin &origin, Tick held_unti
 }
 
 // To be called before the node's lease is written to. Whoever has the registry's lock waits for no
-// lease's row: other sessions of its role could keep it waiting, and the lock with it. Error: 55P03.
+// lease's row: other sessions of its role could keep it waiting, and the lock with it. Error:
+// 55P03.
 void LockLease(const Tables &tables, int64_t lease_id, const SecretHash &secret_hash) {
   if (!IsLocked(tables.origin, ShareUpdateExclusiveLock)) return;
   Execute(tables,
