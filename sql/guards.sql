@@ -124,6 +124,9 @@ UPDATE snowflake_watermark SET worker_id = worker_id + 10;
 \echo :SQLSTATE
 UPDATE snowflake_watermark SET worker_id = 10, last_tick = 9223372036854775807 WHERE worker_id = 1;
 DELETE FROM snowflake_watermark WHERE worker_id = 1;
+-- Nor is counted by hand how many leases have ended: a wrong count would look like lost commits.
+UPDATE snowflake_watermark SET leases_ended = leases_ended + 1 WHERE worker_id = 1;
+INSERT INTO snowflake_watermark VALUES (7, 0, 1);
 \echo :SQLSTATE
 \set VERBOSITY terse
 INSERT INTO snowflake_watermark VALUES (1, 5);

@@ -398,8 +398,8 @@ COMMENT ON EVENT TRIGGER _snowflake_guard_drop IS
     'in a session that has not loaded the library';
 
 -- The registry protocol. Errors of all its functions: 22004 and 22023 for arguments, 25001 in a
--- transaction block, 25006 on a standby or in a read-only transaction, 55000 at any isolation level
--- but read committed.
+-- transaction block, 42501 in a security-restricted operation, 25006 on a standby or in a read-only
+-- transaction, 55000 at any isolation level but read committed.
 
 CREATE FUNCTION snowflake_lease_acquire(
     node pg_catalog.text, datacenter integer, now_tick bigint, duration interval, secret_hash pg_catalog.bytea, seen_lease_id bigint, start_before bigint,

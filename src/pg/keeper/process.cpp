@@ -391,10 +391,14 @@ void Perform(const KeeperStep &step, int64_t now_us) {
 // keeper at the server's next start.
 void TidyUp() {
   int64_t taken = 0;
+  bool idle = false;
   ChangeNode(keeping.node, [&] {
     taken = keeping.node->counters.ids_taken;
+    idle = IsIdle(keeping.node->state);
     ForgetQuestion(&keeping.node->state);
   });
+  // Nobody requests what failed: an extension that was dropped leaves no error to the next one.
+  if (idle) ForgetFailures();
   if (taken == 0 && GetCurrentTimestamp() - PgStartTime > USECS_PER_DAY) ForgetIssuer(MyDatabaseId);
 }
 

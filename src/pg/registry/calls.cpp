@@ -124,6 +124,12 @@ void LimitTransaction(const char *function) {
             (errcode(ERRCODE_ACTIVE_SQL_TRANSACTION), errmsg("%s() cannot run inside a transaction block", function),
              errdetail("An open transaction would block the other nodes of the registry."),
              errhint("Call it in a statement of its own.")));
+  // An index may call functions of its owner in a superuser's session, or in that of autovacuum.
+  if (InSecurityRestrictedOperation())
+    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                    errmsg("%s() cannot run within a security-restricted operation", function),
+                    errdetail("The session could block the other nodes of the registry for as long as it likes."),
+                    errhint("Call it in a statement of its own.")));
   WatchCalls();
   if (LockTimeout == 0 || LockTimeout > kLockMs) SetInTransaction("lock_timeout", psprintf("%d", kLockMs));
   limited = function;

@@ -7,9 +7,10 @@
 
 namespace snowflake {
 // To be called first by each function of the protocol that SQL calls. A node's role must not block
-// others for long, as an open transaction would with the registry's lock, or a lease's. Error:
-// 25001 in a transaction block. From here on the transaction must not be prepared (0A000), and
-// waits for each lock for no longer than nodes wait for an answer.
+// others for long, as an open transaction would with the registry's lock, or a lease's. Errors:
+// 25001 in a transaction block, 42501 where others' code runs in the session. From here on the
+// transaction must not be prepared (0A000), and waits for each lock for no longer than nodes wait
+// for an answer.
 void LimitTransaction(const char *function);
 
 // To be called last by it. The statement may go on, and a pipeline can still turn its transaction

@@ -86,6 +86,12 @@ constexpr const char *kBeginsAbove = "The worker id's next lease begins above it
   Refuse("cannot remove a watermark of snowflake", kBeginsAbove, "Drop the extension to remove the registry.");
 }
 
+[[noreturn]] void RefuseCount() {
+  Refuse("cannot change how many leases of snowflake have ended",
+         "A count that is wrong would be taken for lost commits, or would hide them.",
+         "Leave leases_ended as it is, or 0 in a new row.");
+}
+
 [[noreturn]] void RefuseNoSegment() {
   Refuse("cannot remove or rename a segment of snowflake by hand", "Nodes hold ranges of it.",
          "Use snowflake_drop_segment(name).");
@@ -117,6 +123,9 @@ HeapTuple Before(const TriggerData *trigger, Oid extension) {
     Refuse("cannot change a lease of snowflake by hand",
            "Its node may issue ids until the end of its window, and may extend it even afterwards.", kEvict);
   if (Is(table, "snowflake_watermark") && remove) RefuseNoWatermark();
+  if (Is(table, "snowflake_watermark") && insert &&
+      Row{trigger->tg_trigtuple, RelationGetDescr(table)}.Get("leases_ended") != 0)
+    RefuseCount();
   if (Is(table, "snowflake_segment") && remove) RefuseNoSegment();
   if (Is(table, "snowflake_segment") && insert && RaiseExisting(trigger, extension)) return nullptr;
   // Deleting a range declares that its node will not come back.
@@ -146,6 +155,7 @@ void AfterUpdate(const TriggerData *trigger) {
     if (after.Get("last_tick") < before.Get("last_tick"))
       Refuse("cannot lower a watermark of snowflake", kBeginsAbove,
              "If a clock was ahead, the worker id can be used again when all clocks have passed the watermark.");
+    if (changed("leases_ended") && !FiredByProtocol()) RefuseCount();
   } else if (Is(trigger->tg_relation, "snowflake_segment") && !FiredByProtocol()) {
     if (changed("segment_id") || strcmp(before.Name(), after.Name()) != 0) RefuseNoSegment();
     if (after.Get("last_value") < before.Get("last_value"))

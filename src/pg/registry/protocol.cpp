@@ -297,10 +297,21 @@ void CheckHeld(const Layout &layout, By by, const Origin &origin, Tick held_unti
     ReportTickAhead(layout.UnixUsAt(held_until), LatestNowUs(origin));
 }
 
+// To be called before the node's lease is written to. Whoever has the registry's lock waits for no
+// lease's row: other sessions of its role could keep it waiting, and the lock with it. Error:
+// 55P03.
+void LockLease(const Tables &tables, int64_t lease_id, const SecretHash &secret_hash) {
+  if (!IsLocked(tables.origin, ShareUpdateExclusiveLock)) return;
+  Execute(tables,
+          "SELECT 1 FROM snowflake_registry WHERE lease_id = $1 AND secret_hash = $2 AND role = $3 FOR UPDATE NOWAIT",
+          Int8(lease_id), HashValue(secret_hash), SessionRole());
+}
+
 // Moves the end of a lease's window, and passes on when that was done before. False if the lease is
 // gone, or its window ends before `least`.
 bool MoveEnd(const Tables &tables, const ExtendRequest &request, Tick end, Tick least, ExtendAnswer *answer,
              int64_t *before_us) {
+  LockLease(tables, request.lease_id, request.secret_hash);
   Execute(tables,
           "UPDATE snowflake_registry r SET window_end = greatest(r.window_end, $3), renewed_at = clock_timestamp()"
           " FROM (SELECT lease_id, renewed_at FROM snowflake_registry) o"
@@ -455,6 +466,7 @@ bool ProtocolRelease(Oid extension, By by, const ReleaseRequest &request) {
     // The watermark is what the node can have used up to now, whoever releases the lease.
     const Tick latest = by == By::kSql ? LastUsable(layout, now_us) : kNoWatermark;
     if (JudgesClocks(by) && request.last_tick > latest) ReportTickAhead(layout.UnixUsAt(request.last_tick), now_us);
+    LockLease(tables, request.lease_id, request.secret.hash);
     Execute(tables,
             "DELETE FROM snowflake_registry WHERE lease_id = $1 AND secret_hash = $2 AND role = $3"
             " RETURNING worker_id::bigint, window_start, window_end",

@@ -103,8 +103,6 @@ int64_t HeldUpTo(const RangeAsk &ask) {
 }
 
 RangeAnswer ExchangeRange(const Tables &tables, const RangesRequest &request, const RangeAsk &ask, int64_t now_us) {
-  // A row's lock goes to whoever comes first when it is released, and not to those who wait.
-  LockPart(tables.extension, tables.segment, NameHash(ask.name), 1);
   SegmentRow row = ReadSegment(tables, ask.name, true);
   if (row.segment_id == 0) return {};
   Segment *segment = &row.segment;
@@ -193,16 +191,23 @@ int64_t NewSegmentId() {
   return static_cast<int64_t>(random >> 1 | 1);
 }
 
-// Runs `body` as the tables' owner, after what happened to the registry as a whole.
-template <typename Body>
-void RunCall(const char *function, Oid extension, Body body) {
+// Runs `body` as the tables' owner, after what happened to the registry as a whole. `lock` locks
+// what nobody waits for who has the registry's lock.
+template <typename Body, typename Lock>
+void RunCall(const char *function, Oid extension, Body body, Lock lock) {
   // MarkClean() waits for this lock, and a call that it does not wait for sees its mark.
   const Tables tables = BeginCall(function, extension, RowExclusiveLock);
+  lock(tables);
   AsOwner(tables, [&] {
     const Origin origin = DetectLoss(tables, ReadLayout(tables.layout), {});
     NoticeActivity(tables, origin);
     body(tables, origin);
   });
+}
+
+template <typename Body>
+void RunCall(const char *function, Oid extension, Body body) {
+  RunCall(function, extension, body, [](const Tables &) {});
 }
 
 }  // namespace
@@ -342,7 +347,11 @@ void ProtocolRanges(Oid extension, const RangesRequest &request, RangesAnswer *a
   // A call keeps its segments locked until its commit. So before it locks anything:
   CheckCall("snowflake_segment_ranges");
   if (!request.here) JoinQueue(extension, Queue::kSegments);
-  RunCall("snowflake_segment_ranges", extension, [&](const Tables &tables, const Origin &origin) {
+  // A row's lock goes to whoever comes first when it is released, and not to those who wait.
+  const auto lock = [&](const Tables &tables) {
+    for (int i = 0; i < request.count; ++i) LockPart(extension, tables.segment, NameHash(asks[i]->name), 1);
+  };
+  const auto exchange = [&](const Tables &tables, const Origin &origin) {
     if (HasEvidence(tables, request)) NoticeLoss(tables, Loss::kRange);
     answer->standing = StandingOf(origin);
     bool missing = false;
@@ -352,7 +361,8 @@ void ProtocolRanges(Oid extension, const RangesRequest &request, RangesAnswer *a
       missing |= range->segment_id == 0;
     }
     strlcpy(answer->known, missing ? KnownSegments(tables) : "", sizeof(answer->known));
-  });
+  };
+  RunCall("snowflake_segment_ranges", extension, exchange, lock);
 }
 
 }  // namespace snowflake
