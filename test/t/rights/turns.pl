@@ -76,7 +76,8 @@ sub attack
 	my ($what, $count, $hold, $call) = @_;
 	my $clients = start_clients($server, $count,
 		"SET SESSION AUTHORIZATION hostile;\n" . "WITH a AS MATERIALIZED (SELECT * FROM $hold) SELECT pg_sleep(0.95) FROM a;\n" x 10);
-	ok(wait_until('the attack', sub { waiting('postgres') >= $count - 1 }), "$what: all others of $count hostile sessions wait for one");
+	# Not all others: those that wait for four seconds give up, and come again.
+	ok(wait_until('the attack', sub { waiting('postgres') >= 3 }), "$what: of $count hostile sessions others wait for one");
 	my ($failed, @took) = (0);
 	for (1 .. $calls)
 	{
