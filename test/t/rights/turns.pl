@@ -75,7 +75,7 @@ sub attack
 {
 	my ($what, $count, $hold, $call) = @_;
 	my $clients = start_clients($server, $count,
-		"SET SESSION AUTHORIZATION hostile;\n" . "WITH a AS MATERIALIZED (SELECT * FROM $hold) SELECT pg_sleep(0.95) FROM a;\n" x 10);
+		"SET SESSION AUTHORIZATION hostile;\n" . "WITH a AS MATERIALIZED (SELECT * FROM $hold) SELECT pg_sleep(0.95) FROM a;\n" x 2);
 	# Not all others: those that wait for four seconds give up, and come again.
 	ok(wait_until('the attack', sub { waiting('postgres') >= 3 }), "$what: of $count hostile sessions others wait for one");
 	my ($failed, @took) = (0);
