@@ -14,8 +14,8 @@ use SnowflakeTest;
 use Test::More;
 
 my $calls = $ENV{SNOWFLAKE_CALLS} || 300_000 / slowness();
-for my $case ([ 'narrow', 'with 64 ids in a millisecond', $calls / 4, '1000, 41, 0, 10, 6, false' ],
-	[ 'seconds', 'with 65,536 ids in a second', $calls / 4, '1000000, 31, 0, 10, 16, true' ],
+for my $case ([ 'narrow', 'with 16 ids in a millisecond', $calls / 4, '1000, 41, 0, 10, 4, false' ],
+	[ 'seconds', 'with 16,384 ids in a second', $calls / 4, '1000000, 31, 0, 10, 14, true' ],
 	[ 'parts', 'with 1,048,576 ids in a second', $calls, '1000000, 31, 0, 10, 20, false' ])
 {
 	my ($name, $what, $count, $layout) = @$case;
