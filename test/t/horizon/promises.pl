@@ -57,6 +57,7 @@ $server->append_conf('postgresql.conf', "synchronous_standby_names = 'nobody'");
 $server->reload;
 my $writer = $server->background_psql('postgres', on_error_stop => 0);
 my $pid = $writer->query('SELECT pg_backend_pid()');
+wait_until('the setting', sub { $writer->query('SHOW synchronous_standby_names') eq 'nobody' });
 $writer->query_until(qr/started/, "\\echo started\nINSERT INTO outbox (payload) VALUES (1) RETURNING id;\n");
 ok(wait_until('the commit', sub { value("SELECT wait_event FROM pg_stat_activity WHERE pid = $pid") eq 'SyncRep' }), 'a commit waits for a standby');
 sleep 1;

@@ -82,7 +82,9 @@ sub start
 		$sessions{$db} = $server->background_psql($db, on_error_stop => 0, extra_params => [ '-U', 'node' ]);
 		$began{$db} = time();
 		$sessions{$db}->query_until(qr/begun/, "\\echo begun\n$scripts{$db}\n");
-		kill 'STOP', $sessions{$db}{run}{KIDS}[0]{PID} if $db eq 'unread';
+		return if $db ne 'unread';
+		wait_until('its statement', sub { $server->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE datname = 'unread' AND query LIKE 'SELECT a, repeat%'}) eq '1' });
+		kill 'STOP', $sessions{$db}{run}{KIDS}[0]{PID};
 		return;
 	}
 	$sessions{$db} = begin_pipeline($server, $db, 'node', @{ $pipelines{$db} });
