@@ -32,11 +32,14 @@ extern Settings settings;
 // A role or a database may have settings that make the small queries of an exchange slow: a plan
 // that looks dear is compiled first, or waits for workers. So a keeper and its connections have
 // these.
-inline constexpr const char *kQuickPlans[][2] = {
-    {"jit", "off"},           {"max_parallel_workers_per_gather", "0"},
-    {"enable_seqscan", "on"}, {"enable_indexscan", "on"},
-    {"enable_sort", "on"},    {"enable_nestloop", "on"},
-    {"enable_hashjoin", "on"}, {"enable_hashagg", "on"}};
+inline constexpr const char *kQuickPlans[][2] = {{"jit", "off"},
+                                                 {"max_parallel_workers_per_gather", "0"},
+                                                 {"enable_seqscan", "on"},
+                                                 {"enable_indexscan", "on"},
+                                                 {"enable_sort", "on"},
+                                                 {"enable_nestloop", "on"},
+                                                 {"enable_hashjoin", "on"},
+                                                 {"enable_hashagg", "on"}};
 
 inline bool AsksOwnTables() { return settings.registry[0] == '\0'; }
 

@@ -28,13 +28,14 @@ RegistrySeen LastSeen() {
 [[noreturn]] void ReportEnded(Tick window_end) {
   NodeState node = {};
   WithLock(keeping.node, LW_SHARED, [&] { node = keeping.node->state; });
-  ereport(ERROR,
-          (errcode(kNoLease), errmsg("the registry did not extend the window far enough"),
-           errdetail("It ends at %s, and ids are at %s. The registry assigns no more while it settles and the role has as"
-                     " many leases as it may, or if ids are further ahead of its clock than windows may be long.",
-                     Time(node.generator.layout.UnixUsAt(window_end)), Time(node.clock.shown_us)),
-           errhint("See snowflake.max_leases_per_role and snowflake.max_lease_duration on the registry."),
-           BlameRegistry()));
+  ereport(
+      ERROR,
+      (errcode(kNoLease), errmsg("the registry did not extend the window far enough"),
+       errdetail("It ends at %s, and ids are at %s. The registry assigns no more while it settles and the role has as"
+                 " many leases as it may, or if ids are further ahead of its clock than windows may be long.",
+                 Time(node.generator.layout.UnixUsAt(window_end)), Time(node.clock.shown_us)),
+       errhint("See snowflake.max_leases_per_role and snowflake.max_lease_duration on the registry."),
+       BlameRegistry()));
 }
 
 void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireRequest &request, const Layout &layout) {

@@ -118,8 +118,9 @@ void NameNode() {
     char host[128] = "localhost";
     gethostname(host, sizeof(host) - 1);
     // A primary and its standbys have one cluster_name, and are nodes of their own.
-    CopyPresentable(name, sizeof(name), psprintf("%s%s%s:%d/%s", cluster_name, cluster_name[0] != '\0' ? "@" : "", host,
-                                                 PostPortNumber, DatabaseName()));
+    CopyPresentable(name, sizeof(name),
+                    psprintf("%s%s%s:%d/%s", cluster_name, cluster_name[0] != '\0' ? "@" : "", host, PostPortNumber,
+                             DatabaseName()));
   }
   ChangeNode(keeping.node, [&] { memcpy(keeping.node->node_name, name, sizeof(name)); });
 }

@@ -133,13 +133,12 @@ void RecordFailure(KeeperAction action, const ErrorData &failure) {
   error.standby = IsForStandby(failure);
   const bool names_blocker = EndsWait(sqlstate) && failure.detail != nullptr;
   const bool is_here = probe ? AsksOwnTables() : keeping.registry->is_here;
-  const bool own = !registry_failed;
-  error.own = own;
-  error.for_all = (is_here || own || NamesNobody(sqlstate)) && !names_blocker;
+  error.own = !registry_failed;
+  error.for_all = (is_here || error.own || NamesNobody(sqlstate)) && !names_blocker;
   const char *message = error.standby ? kAwaitsStandby : failure.message;
   SetMessage(&error,
              psprintf("%s%s%s%s", probe ? "snowflake.registry was changed, and its registry cannot be used yet: " : "",
-                      own ? kOnThisServer : "", message, WithParentheses(failure.detail)));
+                      error.own ? kOnThisServer : "", message, WithParentheses(failure.detail)));
   // Logged once, not with every try; but an error may follow the request to ask again, and the cause
   // a request that hung.
   const bool hangs = !probe && keeping.target.hangs && sqlstate == ERRCODE_CONNECTION_FAILURE;
@@ -148,7 +147,7 @@ void RecordFailure(KeeperAction action, const ErrorData &failure) {
                      !(keeping.hung && names_blocker);
   keeping.failed = action;
   keeping.failed_sqlstate = sqlstate;
-  keeping.failed_here = own;
+  keeping.failed_here = error.own;
   if (!known) keeping.hung = hangs;
   WithLock(keeping.node, LW_EXCLUSIVE, [&] {
     ++keeping.node->exchanges.failed;
@@ -163,7 +162,7 @@ void RecordFailure(KeeperAction action, const ErrorData &failure) {
     }
   });
   ConditionVariableBroadcast(&keeping.node->changed);
-  if (own)
+  if (error.own)
     TellOwnFailure(error);
   else if (!known)
     ereport(WARNING, (sqlstate == ERRCODE_CONNECTION_FAILURE

@@ -444,8 +444,7 @@ bool Step() {
   const bool sampling = self.phase != Phase::kEnds && sample_in_us < PG_INT64_MAX;
   KeeperStep step = self.keeper.Next(view, now_us);
   // Without a look at the catalogs nobody knows whose lease it is.
-  if (!IsLeaving() && !OidIsValid(keeping.target.extension))
-    step = {KeeperAction::kSleep, self.next_round_us, 0, 0};
+  if (!IsLeaving() && !OidIsValid(keeping.target.extension)) step = {KeeperAction::kSleep, self.next_round_us, 0, 0};
   if (self.phase == Phase::kMoves && step.action == KeeperAction::kExit) {
     GoOnWithOther();
     return true;
@@ -509,18 +508,14 @@ void HandleError() {
     RecordOwnFailure(*error, !self.chore_failed || !OidIsValid(keeping.target.extension));
     return;
   }
-  // If the extension is gone, that is why it failed here.
-  const bool ending = self.phase == Phase::kEnds;
-  if (!ending && (keeping.registry->is_here || !registry_failed)) LookAtExtension();
-  if (!ending && self.phase == Phase::kEnds) return;
   if (error->sqlerrcode == kClockBehind) ChangeNode(keeping.node, [] { RefusedForSkew(&keeping.node->state); });
   if (action == KeeperAction::kAcquire || action == KeeperAction::kProbe) GoOn();
-  if (action == KeeperAction::kAcquire && self.future && error->sqlerrcode == kAllLeased) return;
+  if (action == KeeperAction::kAcquire && IsAnswer(*error)) return;
   // A shutdown, or a command that wants the database, canceled it: that is no failure of the
   // registry.
   const bool given_way = stop_requested || self.gave_way;
   if (given_way && error->sqlerrcode == ERRCODE_QUERY_CANCELED && self.phase != Phase::kEnds) return;
-  if (action == KeeperAction::kRelease && error->sqlerrcode == ERRCODE_INVALID_PARAMETER_VALUE)
+  if (action == KeeperAction::kRelease && IsAnswer(*error))
     ChangeNode(keeping.node, [] { DropRetired(&keeping.node->state, keeping.releasing); });
   RecordFailure(action, *error);
 }

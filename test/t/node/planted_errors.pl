@@ -128,8 +128,6 @@ sub happened
 
 ### Scouts
 
-sub set_conf { my ($server, $line) = @_; setting($server, $line); return; }
-
 sub scout
 {
 	my ($db, $elsewhere) = @_;
@@ -139,7 +137,7 @@ sub scout
 	value($nodes, "SELECT snowflake_segment_nextval('ticket')", $db);
 	value($nodes, 'SELECT snowflake_horizon()', $db);
 	moves($nodes, $db);
-	set_conf($nodes, "snowflake.node_name = '$db'");
+	setting($nodes, "snowflake.node_name = '$db'");
 	moves($nodes, $db);
 	if ($elsewhere)
 	{
@@ -147,7 +145,12 @@ sub scout
 		wait_until('a failure', sub { last_error($nodes, $db) ne '' });
 		$registry->start;
 		moves($nodes, $db);
-		set_conf($nodes, "snowflake.registry = '" . at($registry, $_) . "'") && flows($nodes, $db) && moves($nodes, $db) for qw(second fleet);
+		for my $other (qw(second fleet))
+		{
+			setting($nodes, "snowflake.registry = '" . at($registry, $other) . "'");
+			wait_until("a lease at $other", sub { leases($registry, $other) ne '0' });
+			moves($nodes, $db);
+		}
 	}
 	value($nodes, 'SELECT pg_terminate_backend(keeper_pid) FROM snowflake_status', $db);
 	wait_until('the keeper to end', sub { value($nodes, "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'snowflake keeper' AND datname = '$db'") eq '0' });
