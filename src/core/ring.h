@@ -92,10 +92,10 @@ enum class Loss {
   kOtherSystem,
   kEmptyOrigin,
   kEmptyTables,  // of leases, watermarks or both
-  kLease,       // a node has one that the registry does not know, ...
-  kHeldEnd,     // ... or an end of its window, ...
-  kRange,       // ... or a number of a segment
-  kSettleCall,  // the operator reported it
+  kLease,        // a node has one that the registry does not know, ...
+  kHeldEnd,      // ... or an end of its window, ...
+  kRange,        // ... or a number of a segment
+  kSettleCall,   // the operator reported it
 };
 
 constexpr bool IsInPlace(const Origin &origin, const Here &here) {

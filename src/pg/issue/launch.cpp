@@ -172,8 +172,7 @@ const char *WhatToDoAbout(const RegistryError &error) {
              "functions of the protocol, and the extension's tables need one owner.";
     case ERRCODE_DISK_FULL: return "Make room on the disk of the registry's server.";
     // An answer: with another layout, or without the extension.
-    case ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE:
-      return "Correct this; the keeper goes on trying.";
+    case ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE: return "Correct this; the keeper goes on trying.";
     case ERRCODE_PROTOCOL_VIOLATION: return "Check that snowflake.registry leads to a registry.";
   }
   // libpq does not say with which SQLSTATE a server refuses a connection.

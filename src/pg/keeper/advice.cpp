@@ -117,11 +117,13 @@ Wording TextOf(uint32_t bit, const Advised &advised) {
                        Time(advised.sign_us), Long(kHoldUs / 60 / USECS_PER_SEC)),
               "If the clock is right, call snowflake_confirm_clock(). Otherwise set it right."};
     case kAdviceFuture:
-      return {psprintf("the horizon is of the future, %s: the clock is wrong, or was, and rows with ids below the horizon are "
-                       "refused or missed",
-                       Time(advised.horizon_us)),
-              "When the clock is right, call snowflake_reset_horizon(). Then give the rows that snowflake_check() "
-              "lists as of the future new ids, and reset their readers."};
+      return {
+          psprintf(
+              "the horizon is of the future, %s: the clock is wrong, or was, and rows with ids below the horizon are "
+              "refused or missed",
+              Time(advised.horizon_us)),
+          "When the clock is right, call snowflake_reset_horizon(). Then give the rows that snowflake_check() "
+          "lists as of the future new ids, and reset their readers."};
     default:
       return {psprintf("%d databases of this server issue ids, and there are %d background workers", advised.databases,
                        max_worker_processes),

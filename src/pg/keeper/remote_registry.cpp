@@ -119,10 +119,11 @@ const char *LookUpStatement() {
 void LookUp(Session *session, RegistryTarget *target) {
   RemoteRow row = RemoteCall(&session->remote, LookUpStatement(), 0, nullptr, nullptr);
   if (row.PassNull())
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("the registry's database has no extension snowflake"),
-                    errdetail("snowflake.registry leads to a database without it."),
-                    errhint("Run CREATE EXTENSION snowflake there; the library need not be preloaded."), BlameRegistry()));
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("the registry's database has no extension snowflake"),
+             errdetail("snowflake.registry leads to a database without it."),
+             errhint("Run CREATE EXTENSION snowflake there; the library need not be preloaded."), BlameRegistry()));
   char theirs[NAMEDATALEN];
   CopyPresentable(theirs, sizeof(theirs), row.Name());
   if (row.Int8() == 0 && BlameRegistry() == 0) ReportNamesake("the registry's database", theirs);
@@ -222,7 +223,8 @@ void CheckLayoutThere(Session *session, const Layout &layout) {
             (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the registry has another layout"),
              errdetail("This database's layout has %s; the registry's has %s.", DescribeLayout(layout),
                        DescribeLayout(theirs)),
-             errhint("Set the registry's layout here with snowflake_set_layout(), before the first id is issued."), BlameRegistry()));
+             errhint("Set the registry's layout here with snowflake_set_layout(), before the first id is issued."),
+             BlameRegistry()));
 }
 
 RegistryAnswer AcquireThere(RegistryTarget *target, const Layout &layout, const Asking<AcquireRequest> &ask,

@@ -230,8 +230,7 @@ void Insert(const Tables &tables, const char *node, const Value &role, const Sec
 
 // Extends the lease that the node acquired by an earlier request, whose answer was lost or late.
 bool FindAcquired(const Tables &tables, const AcquireRequest &request, AcquireAnswer *answer) {
-  Execute(tables,
-          "SELECT lease_id FROM snowflake_registry WHERE secret_hash = $1 AND role = $2 FOR UPDATE NOWAIT",
+  Execute(tables, "SELECT lease_id FROM snowflake_registry WHERE secret_hash = $1 AND role = $2 FOR UPDATE NOWAIT",
           HashValue(request.secret_hash), SessionRole());
   if (Rows() == 0) return false;
   Execute(tables,
@@ -430,8 +429,7 @@ bool ProtocolExtend(Oid extension, By by, const ExtendRequest &request, ExtendAn
       return true;
     }
     // The lease is gone, or its node has a later end. The registry's lock comes before the row's.
-    Execute(tables,
-            "SELECT window_end FROM snowflake_registry WHERE lease_id = $1 AND secret_hash = $2 AND role = $3",
+    Execute(tables, "SELECT window_end FROM snowflake_registry WHERE lease_id = $1 AND secret_hash = $2 AND role = $3",
             Int8(request.lease_id), HashValue(request.secret_hash), SessionRole());
     if (Rows() == 0) return same_system && AdoptLease(tables, by, layout, request, answer);
     const Tick known = Int8Result(0, 1);

@@ -232,9 +232,9 @@ Wording StopOfNumbers(const char *state, const NodeShot &shot) {
   const RegistryError &error = shot.ranges_error;
   const Outlook outlook = {scarcest.wanted, error.message[0] != '\0', shot.has_keeper, 0, UnansweredUs(shot)};
   const bool may_read = has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
-  const char *what = may_read ? psprintf("segments get no more numbers, and \"%s\" has %lld left", scarcest.name,
-                                         Long(scarcest.left))
-                              : "segments get no more numbers";
+  const char *what =
+      may_read ? psprintf("segments get no more numbers, and \"%s\" has %lld left", scarcest.name, Long(scarcest.left))
+               : "segments get no more numbers";
   return StopOf(what, TroubleOf(outlook), shot, error);
 }
 
