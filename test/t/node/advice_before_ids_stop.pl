@@ -185,7 +185,7 @@ subtest 'faults of one node each' => sub {
 
 subtest 'the registry is stopped' => sub {
 	# A node that issues numbers alone, and wants another range.
-	value($nodes, q{SELECT count(snowflake_segment_nextval('ticket')) FROM generate_series(1, 50)}, 'numbers');
+	value($nodes, q{SET snowflake.start_timeout = '60s'; SELECT count(snowflake_segment_nextval('ticket')) FROM generate_series(1, 50)}, 'numbers');
 	is(advice('numbers'), '', 'no advice for numbers while all is well');
 	ok(has_window($_), "$_: has a whole window") for 'revoked';
 	$registry->stop('immediate');
