@@ -1014,29 +1014,20 @@ REVOKE ALL ON FUNCTION snowflake_check(pg_catalog.regclass, pg_catalog.name) FRO
 
 CREATE FUNCTION snowflake_get_status(
     OUT state pg_catalog.text, OUT node pg_catalog.text, OUT worker integer, OUT lease_id bigint,
-    OUT window_start pg_catalog.timestamptz, OUT window_end pg_catalog.timestamptz, OUT ids_flow_for interval,
-    OUT last_id bigint, OUT lead interval, OUT clock_lead interval, OUT clock_bridged bigint, OUT keeper_pid integer,
-    OUT ids_taken bigint, OUT clock_waits bigint, OUT lease_waits bigint,
-    OUT failed_calls bigint, OUT failed_segment_calls bigint, OUT clock_steps_back bigint, OUT leases_acquired bigint,
-    OUT registry_here boolean, OUT registry_answers bigint, OUT registry_failures bigint,
-    OUT answer_seconds double precision, OUT since_answer_seconds double precision, OUT ranges_failing boolean,
-    OUT last_error pg_catalog.text, OUT last_error_code pg_catalog.text, OUT last_error_at pg_catalog.timestamptz,
-    OUT workers bigint, OUT workers_free bigint, OUT end_of_life pg_catalog.timestamptz, OUT advice pg_catalog.text,
-    OUT black_box boolean, OUT horizon bigint, OUT horizon_age interval, OUT horizon_pid integer, OUT horizon_xid pg_catalog.xid, OUT horizon_since pg_catalog.timestamptz)
+    OUT window_end pg_catalog.timestamptz, OUT last_id bigint, OUT keeper_pid integer,
+    OUT last_error pg_catalog.text, OUT last_error_code pg_catalog.text, OUT advice pg_catalog.text,
+    OUT horizon bigint, OUT horizon_pid integer, OUT horizon_xid pg_catalog.xid, OUT horizon_since pg_catalog.timestamptz)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION snowflake_get_status() IS
-'Returns what the views snowflake_status and snowflake_metrics show. All values are from one
-consistent read.';
+'Returns what the view snowflake_status shows. All values are from one consistent read.';
 
 CREATE VIEW snowflake_status AS
-    SELECT s.state, s.node, s.worker, s.lease_id, s.window_start, s.window_end, s.ids_flow_for, s.last_id, s.lead, s.keeper_pid,
-           s.ids_taken, s.clock_waits, s.lease_waits,
-           s.clock_steps_back, s.leases_acquired, s.last_error, s.last_error_code, s.last_error_at, s.end_of_life, s.advice,
-           s.clock_lead, s.clock_bridged, s.horizon, s.horizon_age, s.horizon_pid, p.gid AS horizon_gid,
-           coalesce(s.horizon_since, p.prepared) AS horizon_since
+    SELECT s.state, s.node, s.worker, s.lease_id, s.window_end, s.last_id, s.keeper_pid, s.last_error, s.last_error_code, s.advice,
+           s.horizon, s.horizon_pid, p.gid AS horizon_gid, coalesce(s.horizon_since, p.prepared) AS horizon_since
     FROM snowflake_get_status() s
          LEFT JOIN pg_catalog.pg_prepared_xacts p ON p.transaction OPERATOR(pg_catalog.=) s.horizon_xid;
-COMMENT ON VIEW snowflake_status IS 'One row with the state of this node';
+COMMENT ON VIEW snowflake_status IS
+    'One row with the state of this node. The numbers are in snowflake_metrics.';
 COMMENT ON COLUMN snowflake_status.state IS
     'What a call would get now. issuing: an id. idle: no id has been requested yet, and the '
     'first call acquires a lease. clock behind: the clock is behind the last id or the lease by '
@@ -1048,45 +1039,22 @@ COMMENT ON COLUMN snowflake_status.node IS 'Name of the node in the registry';
 COMMENT ON COLUMN snowflake_status.worker IS 'Worker id that the node holds, or held last';
 COMMENT ON COLUMN snowflake_status.lease_id IS
     'Number of the lease that the node holds, or held last';
-COMMENT ON COLUMN snowflake_status.window_start IS 'Ids of the lease have no earlier timestamp';
 COMMENT ON COLUMN snowflake_status.window_end IS
     'Until this time ids are issued even while the registry is unavailable';
-COMMENT ON COLUMN snowflake_status.ids_flow_for IS
-    'Time left until window_end. 0 while calls fail, null without a lease.';
 COMMENT ON COLUMN snowflake_status.last_id IS
     'Highest id that may have been issued under the lease';
-COMMENT ON COLUMN snowflake_status.lead IS
-    'By how much the last tick, or the first tick of the lease, is ahead of the node''s clock. 0 '
-    'if the tick is not ahead.';
 COMMENT ON COLUMN snowflake_status.keeper_pid IS 'Process id of the keeper, null if none runs';
-COMMENT ON COLUMN snowflake_status.ids_taken IS
-    'Ids that sessions have taken since the server was started';
-COMMENT ON COLUMN snowflake_status.clock_waits IS 'Calls that waited for the clock';
-COMMENT ON COLUMN snowflake_status.lease_waits IS
-    'Calls that waited for a lease or for an extension of the window';
-COMMENT ON COLUMN snowflake_status.clock_steps_back IS
-    'Steps back of the clock after which another worker id was acquired';
-COMMENT ON COLUMN snowflake_status.leases_acquired IS 'Leases acquired since the server was started';
 COMMENT ON COLUMN snowflake_status.last_error IS
     'Error of the keeper''s last attempt to acquire, extend or release a lease. Null if the '
     'attempt succeeded. Only members of pg_read_all_settings see the parts that may name the '
     'registry''s address or a role of the registry''s server.';
 COMMENT ON COLUMN snowflake_status.last_error_code IS 'SQLSTATE of last_error';
-COMMENT ON COLUMN snowflake_status.last_error_at IS 'When last_error occurred';
-COMMENT ON COLUMN snowflake_status.end_of_life IS 'When the layout''s time is used up';
 COMMENT ON COLUMN snowflake_status.advice IS
     'What needs attention. If ids or numbers of segments have stopped or are about to stop, the '
     'first line says why, until when they are issued, and what to do. Each line is one piece of '
     'advice. Null if all is well.';
-COMMENT ON COLUMN snowflake_status.clock_lead IS
-    'By how much the node''s clock is ahead of the server''s clock after a step back of the '
-    'server''s clock. Ids use the node''s clock. Negative while the node''s clock does not '
-    'follow a leap of the server''s clock.';
-COMMENT ON COLUMN snowflake_status.clock_bridged IS
-    'Steps back of the server''s clock after which the node''s clock ran on';
 COMMENT ON COLUMN snowflake_status.horizon IS
     'Newest value of snowflake_horizon() for a snapshot taken now. Null before the first call.';
-COMMENT ON COLUMN snowflake_status.horizon_age IS 'How far the horizon is behind the node''s clock';
 COMMENT ON COLUMN snowflake_status.horizon_pid IS
     'Process whose transaction holds the horizon back. Null if there is no such process.';
 COMMENT ON COLUMN snowflake_status.horizon_gid IS
@@ -1096,42 +1064,24 @@ COMMENT ON COLUMN snowflake_status.horizon_since IS
     'When the transaction that holds the horizon back took its first id, or was prepared';
 GRANT SELECT ON snowflake_status TO PUBLIC;
 
+CREATE FUNCTION snowflake_get_metrics(
+    OUT state pg_catalog.text, OUT issuing integer, OUT idle integer, OUT keeper_running integer,
+    OUT registry_here integer, OUT worker integer, OUT ids_flow_seconds double precision,
+    OUT lead_seconds double precision, OUT clock_lead_seconds double precision,
+    OUT clock_bridged_total bigint, OUT clock_steps_back_total bigint, OUT ids_taken_total bigint,
+    OUT clock_waits_total bigint, OUT lease_waits_total bigint, OUT failed_calls_total bigint,
+    OUT failed_segment_calls_total bigint, OUT leases_acquired_total bigint,
+    OUT registry_answers_total bigint, OUT registry_failures_total bigint,
+    OUT registry_answer_seconds double precision,
+    OUT since_registry_answer_seconds double precision, OUT registry_failing integer,
+    OUT ranges_failing integer, OUT horizon_age_seconds double precision, OUT black_box integer,
+    OUT advice integer, OUT end_of_life_seconds double precision)
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION snowflake_get_metrics() IS
+'Returns what the view snowflake_metrics shows. All values are from one consistent read.';
+
 CREATE VIEW snowflake_metrics AS
-    SELECT s.state,
-           CASE WHEN s.ids_taken IS NOT NULL AND s.state OPERATOR(pg_catalog.<>) 'standby'::pg_catalog.text
-               THEN (s.state OPERATOR(pg_catalog.=) 'issuing'::pg_catalog.text)::integer END AS issuing,
-           CASE WHEN s.ids_taken IS NOT NULL AND s.state OPERATOR(pg_catalog.<>) 'standby'::pg_catalog.text
-               THEN (s.state OPERATOR(pg_catalog.=) 'idle'::pg_catalog.text)::integer END AS idle,
-           (s.keeper_pid IS NOT NULL)::integer AS keeper_running,
-           s.registry_here::integer AS registry_here,
-           s.worker,
-           extract(epoch FROM s.ids_flow_for)::double precision AS ids_flow_seconds,
-           extract(epoch FROM s.window_end)::double precision AS window_end_timestamp_seconds,
-           extract(epoch FROM s.lead)::double precision AS lead_seconds,
-           extract(epoch FROM s.clock_lead)::double precision AS clock_lead_seconds,
-           coalesce(s.clock_bridged, 0::bigint) AS clock_bridged_total,
-           s.clock_steps_back AS clock_steps_back_total,
-           s.ids_taken AS ids_taken_total,
-           s.clock_waits AS clock_waits_total,
-           s.lease_waits AS lease_waits_total,
-           s.failed_calls AS failed_calls_total,
-           s.failed_segment_calls AS failed_segment_calls_total,
-           s.leases_acquired AS leases_acquired_total,
-           s.registry_answers AS registry_answers_total,
-           s.registry_failures AS registry_failures_total,
-           s.answer_seconds AS registry_answer_seconds,
-           s.since_answer_seconds AS since_registry_answer_seconds,
-           (s.last_error IS NOT NULL)::integer AS registry_failing,
-           s.ranges_failing::integer AS ranges_failing,
-           extract(epoch FROM s.last_error_at)::double precision AS last_error_timestamp_seconds,
-           s.workers,
-           s.workers_free,
-           extract(epoch FROM s.horizon_age)::double precision AS horizon_age_seconds,
-           s.black_box::integer AS black_box,
-           coalesce(pg_catalog.array_length(pg_catalog.string_to_array(s.advice, E'\n'::pg_catalog.text), 1), 0) AS advice,
-           extract(epoch FROM s.end_of_life)::double precision OPERATOR(pg_catalog.-)
-               extract(epoch FROM pg_catalog.clock_timestamp())::double precision AS end_of_life_seconds
-    FROM snowflake_get_status() s;
+    SELECT * FROM snowflake_get_metrics();
 COMMENT ON VIEW snowflake_metrics IS
     'One row with the state of this node in numbers, for monitoring systems. A value that the '
     'node does not have is null.';
@@ -1152,8 +1102,6 @@ COMMENT ON COLUMN snowflake_metrics.worker IS 'Worker id that the node holds, or
 COMMENT ON COLUMN snowflake_metrics.ids_flow_seconds IS
     'Time for which ids are issued even while the registry is unavailable. 0 while calls fail, '
     'null without a lease.';
-COMMENT ON COLUMN snowflake_metrics.window_end_timestamp_seconds IS
-    'End of the lease''s window, in seconds since 1970-01-01 00:00 UTC';
 COMMENT ON COLUMN snowflake_metrics.lead_seconds IS
     'By how much the last tick is ahead of the node''s clock. 0 if the tick is not ahead.';
 COMMENT ON COLUMN snowflake_metrics.clock_lead_seconds IS
@@ -1188,14 +1136,6 @@ COMMENT ON COLUMN snowflake_metrics.registry_failing IS
     'snowflake_status shows the error.';
 COMMENT ON COLUMN snowflake_metrics.ranges_failing IS
     '1 if the keeper''s last attempt to acquire ranges of segments failed, else 0';
-COMMENT ON COLUMN snowflake_metrics.last_error_timestamp_seconds IS
-    'When the failure of registry_failing occurred, in seconds since 1970-01-01 00:00 UTC. Null '
-    'if there was no failure.';
-COMMENT ON COLUMN snowflake_metrics.workers IS
-    'Worker ids of the node''s datacenter, or of the registry if the layout has no datacenters';
-COMMENT ON COLUMN snowflake_metrics.workers_free IS
-    'How many worker ids of the node''s datacenter (or of the registry) no other node held when '
-    'the lease was acquired';
 COMMENT ON COLUMN snowflake_metrics.horizon_age_seconds IS
     'How far the horizon is behind the node''s clock. Null before the first call of '
     'snowflake_horizon().';
@@ -1261,9 +1201,6 @@ GRANT SELECT ON snowflake_segments TO pg_read_all_stats;
 
 CREATE VIEW snowflake_workers AS
     SELECT r.worker_id AS worker, r.node, r.lease_id, r.acquired_at, r.renewed_at,
-           pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) r.acquired_at AS age,
-           pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) r.renewed_at AS since_renewal,
-           snowflake_tick_timestamp(r.window_start) AS window_start,
            snowflake_tick_timestamp(r.window_end) AS window_end,
            pg_catalog.clock_timestamp() OPERATOR(pg_catalog.>) (r.renewed_at OPERATOR(pg_catalog.+)
                ((snowflake_tick_timestamp(r.window_end) OPERATOR(pg_catalog.-) r.renewed_at)
@@ -1281,10 +1218,6 @@ COMMENT ON COLUMN snowflake_workers.acquired_at IS
     'When the lease was acquired, by the clock of the registry''s server';
 COMMENT ON COLUMN snowflake_workers.renewed_at IS
     'When the lease was last extended, by the clock of the registry''s server';
-COMMENT ON COLUMN snowflake_workers.age IS 'Time since acquired_at';
-COMMENT ON COLUMN snowflake_workers.since_renewal IS
-    'Time since renewed_at. Negative if the clock was ahead when the lease was extended.';
-COMMENT ON COLUMN snowflake_workers.window_start IS 'Ids of the lease have no earlier timestamp';
 COMMENT ON COLUMN snowflake_workers.window_end IS
     'Ids of the lease have earlier timestamps, unless the lease is extended';
 COMMENT ON COLUMN snowflake_workers.late IS
@@ -1318,7 +1251,7 @@ CREATE VIEW snowflake_registry_metrics AS
                ELSE 0::bigint END AS workers_held_back,
            a.leases, a.late AS leases_late, a.expired AS leases_expired,
            coalesce(o.settling_seconds, 0::double precision) AS settling_seconds
-    FROM snowflake_get_status() s
+    FROM snowflake_get_metrics() m
          CROSS JOIN snowflake_get_ring() l
          CROSS JOIN (SELECT pg_catalog.count(*) AS leases,
                             pg_catalog.count(*) FILTER (WHERE late AND NOT expired) AS late,
@@ -1332,7 +1265,7 @@ CREATE VIEW snowflake_registry_metrics AS
                                    pg_catalog.count(*) FILTER (WHERE NOT w.expired) AS held,
                                    pg_catalog.count(*) FILTER (WHERE w.expired) AS expired
                             FROM snowflake_workers w GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 1) f ON true
-    WHERE s.registry_here;
+    WHERE m.registry_here OPERATOR(pg_catalog.=) 1;
 COMMENT ON VIEW snowflake_registry_metrics IS
     'One row with the state of this database''s registry in numbers, for monitoring systems. If '
     'the registry is in another database, the view has no row. The numbers of worker ids are for '

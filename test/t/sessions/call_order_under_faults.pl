@@ -38,7 +38,7 @@ sub refused { return scalar grep { /SF002/ } SessionsTest::errors_of($recording)
 my $offset = 0;
 sub shown { return time() + $offset; }
 sub move_to { $offset = $_[0]; move_clock($server, $offset); return; }
-sub lead { return value('SELECT greatest(extract(epoch FROM clock_lead), 0) FROM snowflake_status') || 0; }
+sub lead { return value('SELECT greatest(clock_lead_seconds, 0) FROM snowflake_metrics') || 0; }
 
 # No id, raised or released, is above this time, which every lease can therefore reach.
 my $raised = 0;
