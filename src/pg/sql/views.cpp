@@ -245,8 +245,7 @@ Advised FindAdvice(const Shown &shown) {
   if (advised.numbers.what != nullptr) advised.advice |= kAdviceNumbers;
   if (MaskKeysAreRefused()) advised.advice |= kAdviceMaskKeys;
   if ((advised.advice & kAdviceFewKeepers) != 0) advised.databases = NodeSlotsInUse();
-  if ((advised.advice & kAdviceFuture) != 0)
-    advised.horizon_us = shown.horizon.layout.UnixUsOf(shown.horizon.highest);
+  if ((advised.advice & kAdviceFuture) != 0) advised.horizon_us = shown.horizon.layout.UnixUsOf(shown.horizon.highest);
   return advised;
 }
 
@@ -314,10 +313,10 @@ SNOWFLAKE_FUNCTION(snowflake_get_metrics) {
   row.SecondsOf(Max(lead_us, int64_t{0}), shown.has_lease());
   row.SecondsOf(LeadUs(shot.state.clock), shown.node != nullptr);
   row.Count(shot.state.clock.bridged);
-  constexpr int64_t Counters::*kInOrder[] = {
-      &Counters::clock_steps_back, &Counters::ids_taken,    &Counters::clock_waits,
-      &Counters::lease_waits,      &Counters::failed_calls, &Counters::failed_segment_calls,
-      &Counters::leases_acquired};
+  constexpr int64_t Counters::*kInOrder[] = {&Counters::clock_steps_back, &Counters::ids_taken,
+                                             &Counters::clock_waits,      &Counters::lease_waits,
+                                             &Counters::failed_calls,     &Counters::failed_segment_calls,
+                                             &Counters::leases_acquired};
   for (const auto counter : kInOrder) row.Count(shot.counters.*counter, counts);
   row.Count(exchanges.answered, counts);
   row.Count(exchanges.failed, counts);
