@@ -58,7 +58,7 @@ SELECT state, worker BETWEEN 0 AND 1023 AS worker, window_end > now() AS window_
         AND backend_type = 'snowflake keeper' AND query LIKE 'holding worker id %') AS keeper, last_error, last_error_code
 FROM snowflake_status;
 SELECT w.worker = s.worker AS worker, w.node = s.node AS node, w.lease_id = s.lease_id AS lease, w.acquired_at <= now() AS acquired,
-    w.renewed_at >= w.acquired_at AS renewed, w.window_end = s.window_end AS window_end, w.expired
+    w.extended_at >= w.acquired_at AS renewed, w.window_end = s.window_end AS window_end, w.expired
 FROM snowflake_workers w, snowflake_status s;
 
 -- The state block; in a segment of its own where nothing is preloaded.

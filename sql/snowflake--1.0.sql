@@ -28,7 +28,7 @@ CREATE TABLE snowflake_registry (
     role         pg_catalog.oid NOT NULL,
     secret_hash  pg_catalog.bytea NOT NULL,
     acquired_at  pg_catalog.timestamptz NOT NULL,
-    renewed_at   pg_catalog.timestamptz NOT NULL,
+    extended_at   pg_catalog.timestamptz NOT NULL,
     window_start bigint NOT NULL,
     window_end   bigint NOT NULL
 );
@@ -50,7 +50,7 @@ COMMENT ON COLUMN snowflake_registry.secret_hash IS
     'secret only to release the lease.';
 COMMENT ON COLUMN snowflake_registry.acquired_at IS
     'When the lease was acquired, by the clock of the registry''s server';
-COMMENT ON COLUMN snowflake_registry.renewed_at IS
+COMMENT ON COLUMN snowflake_registry.extended_at IS
     'When the lease was last extended, by the clock of the registry''s server';
 COMMENT ON COLUMN snowflake_registry.window_start IS 'First tick that the lease may use';
 COMMENT ON COLUMN snowflake_registry.window_end IS 'First tick after the window';
@@ -235,7 +235,7 @@ COMMENT ON COLUMN snowflake_segment.usage_role IS
     'Name of the role whose members may use the numbers. Each server checks its own role of that '
     'name. If null, every role may use the numbers.';
 
-CREATE TABLE snowflake_range (
+CREATE TABLE snowflake_segment_range (
     segment_id  bigint NOT NULL,
     here        boolean NOT NULL,
     role        pg_catalog.oid NOT NULL,
@@ -247,20 +247,20 @@ CREATE TABLE snowflake_range (
     acquired_at pg_catalog.timestamptz NOT NULL,
     PRIMARY KEY (segment_id, here, role, node)
 );
-COMMENT ON TABLE snowflake_range IS
+COMMENT ON TABLE snowflake_segment_range IS
     'One row for each node, role and segment, with the newest ranges that the node has acquired. '
     'If a node will never return, delete its rows.';
-COMMENT ON COLUMN snowflake_range.segment_id IS 'Segment of the ranges';
-COMMENT ON COLUMN snowflake_range.here IS 'Whether the node is this database''s own';
-COMMENT ON COLUMN snowflake_range.role IS 'Role that acquired the ranges';
-COMMENT ON COLUMN snowflake_range.node IS 'Name of the node';
-COMMENT ON COLUMN snowflake_range.secret_hash IS
+COMMENT ON COLUMN snowflake_segment_range.segment_id IS 'Segment of the ranges';
+COMMENT ON COLUMN snowflake_segment_range.here IS 'Whether the node is this database''s own';
+COMMENT ON COLUMN snowflake_segment_range.role IS 'Role that acquired the ranges';
+COMMENT ON COLUMN snowflake_segment_range.node IS 'Name of the node';
+COMMENT ON COLUMN snowflake_segment_range.secret_hash IS
     'SHA-256 of a secret of the node. To acquire ranges, the node sends the hash. The node sends '
     'the secret only to release numbers.';
-COMMENT ON COLUMN snowflake_range.held_from IS 'First number that the node can release as unused';
-COMMENT ON COLUMN snowflake_range.newest_from IS 'First number of the newest range';
-COMMENT ON COLUMN snowflake_range.held_to IS 'Last number of the newest range';
-COMMENT ON COLUMN snowflake_range.acquired_at IS 'When the newest range was acquired';
+COMMENT ON COLUMN snowflake_segment_range.held_from IS 'First number that the node can release as unused';
+COMMENT ON COLUMN snowflake_segment_range.newest_from IS 'First number of the newest range';
+COMMENT ON COLUMN snowflake_segment_range.held_to IS 'Last number of the newest range';
+COMMENT ON COLUMN snowflake_segment_range.acquired_at IS 'When the newest range was acquired';
 
 -- What a dump carries. Leases, watermarks and the origin of another server must not be restored.
 SELECT pg_catalog.pg_extension_config_dump('snowflake_layout'::pg_catalog.regclass, ''::pg_catalog.text);
@@ -304,7 +304,7 @@ ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard_after;
 COMMENT ON TRIGGER snowflake_guard_after ON snowflake_registry IS
     'A lease keeps its number and worker id, and its window''s end does not fall';
 CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
-    UPDATE OF lease_id, worker_id, node, role, secret_hash, acquired_at, renewed_at, window_start,
+    UPDATE OF lease_id, worker_id, node, role, secret_hash, acquired_at, extended_at, window_start,
         window_end
     ON snowflake_registry
     FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
@@ -374,17 +374,17 @@ ALTER TABLE snowflake_segment ENABLE ALWAYS TRIGGER snowflake_guard_table;
 COMMENT ON TRIGGER snowflake_guard_table ON snowflake_segment IS
     'TRUNCATE is refused, and so is a change of a column''s type';
 
-CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_range
+CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_segment_range
     FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
-ALTER TABLE snowflake_range ENABLE ALWAYS TRIGGER snowflake_guard;
-COMMENT ON TRIGGER snowflake_guard ON snowflake_range IS
+ALTER TABLE snowflake_segment_range ENABLE ALWAYS TRIGGER snowflake_guard;
+COMMENT ON TRIGGER snowflake_guard ON snowflake_segment_range IS
     'Only the registry''s functions write ranges. Rows may be deleted.';
 CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
     UPDATE OF segment_id, here, role, node, secret_hash, held_from, newest_from, held_to, acquired_at
-    ON snowflake_range
+    ON snowflake_segment_range
     FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
-ALTER TABLE snowflake_range ENABLE ALWAYS TRIGGER snowflake_guard_table;
-COMMENT ON TRIGGER snowflake_guard_table ON snowflake_range IS
+ALTER TABLE snowflake_segment_range ENABLE ALWAYS TRIGGER snowflake_guard_table;
+COMMENT ON TRIGGER snowflake_guard_table ON snowflake_segment_range IS
     'TRUNCATE is refused, and so is a change of a column''s type';
 
 -- There is no row to delete. The statement fires snowflake_layout_changed, which fills
@@ -525,7 +525,7 @@ snowflake.max_clock_skew is 0, or the window ends so late that the node''s clock
 the registry''s, the next lease starts above the window.
 
 Returns false if no node holds the worker id.
-Errors: 22004 for a null, 22023 for a time that is infinite, in the future or before renewed_at.';
+Errors: 22004 for a null, 22023 for a time that is infinite, in the future or before extended_at.';
 REVOKE ALL ON FUNCTION snowflake_evict(integer, pg_catalog.timestamptz) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_set_aside(worker_id integer) RETURNS pg_catalog.void
@@ -1190,7 +1190,7 @@ CREATE VIEW snowflake_segments AS
                    pg_catalog.jsonb_build_object('node'::pg_catalog.text, r.node, 'role'::pg_catalog.text, pg_catalog.pg_get_userbyid(r.role),
                                                  'from'::pg_catalog.text, r.held_from, 'to'::pg_catalog.text, r.held_to, 'since'::pg_catalog.text, r.acquired_at)
                    ORDER BY r.held_to) AS holders
-        FROM snowflake_range r WHERE r.segment_id OPERATOR(pg_catalog.=) s.segment_id) h ON true;
+        FROM snowflake_segment_range r WHERE r.segment_id OPERATOR(pg_catalog.=) s.segment_id) h ON true;
 COMMENT ON VIEW snowflake_segments IS
     'One row for each segment of this registry, with the numbers that this node has of the '
     'segment. If the registry is in another database, the view has one row for each segment that '
@@ -1199,8 +1199,8 @@ COMMENT ON COLUMN snowflake_segments.name IS 'Name by which nodes ask for number
 COMMENT ON COLUMN snowflake_segments.next_value IS
     'First number of the next range. Null if all numbers are allocated.';
 COMMENT ON COLUMN snowflake_segments.max_value IS 'Last number of the segment';
-COMMENT ON COLUMN snowflake_segments.step IS 'Smallest size of a range';
-COMMENT ON COLUMN snowflake_segments.max_step IS 'Largest size of a range';
+COMMENT ON COLUMN snowflake_segments.step IS 'Fewest numbers of a range';
+COMMENT ON COLUMN snowflake_segments.max_step IS 'Most numbers of a range';
 COMMENT ON COLUMN snowflake_segments.holders IS
     'Newest ranges of each node, with the keys node, role, from, to and since';
 COMMENT ON COLUMN snowflake_segments.next_here IS
@@ -1220,10 +1220,10 @@ GRANT SELECT ON snowflake_segments TO pg_read_all_stats;
 -- Monitoring the registry.
 
 CREATE VIEW snowflake_workers AS
-    SELECT r.worker_id AS worker, r.node, r.lease_id, r.acquired_at, r.renewed_at,
+    SELECT r.worker_id AS worker, r.node, r.lease_id, r.acquired_at, r.extended_at,
            snowflake_tick_timestamp(r.window_end) AS window_end,
-           pg_catalog.clock_timestamp() OPERATOR(pg_catalog.>) (r.renewed_at OPERATOR(pg_catalog.+)
-               ((snowflake_tick_timestamp(r.window_end) OPERATOR(pg_catalog.-) r.renewed_at)
+           pg_catalog.clock_timestamp() OPERATOR(pg_catalog.>) (r.extended_at OPERATOR(pg_catalog.+)
+               ((snowflake_tick_timestamp(r.window_end) OPERATOR(pg_catalog.-) r.extended_at)
                    OPERATOR(pg_catalog./) 2::double precision)) AS late,
            snowflake_tick_timestamp(r.window_end) OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp() AS expired,
            CASE WHEN r.role OPERATOR(pg_catalog.<>) 0::pg_catalog.oid THEN pg_catalog.pg_get_userbyid(r.role) END AS role
@@ -1236,12 +1236,12 @@ COMMENT ON COLUMN snowflake_workers.node IS 'Name of the node';
 COMMENT ON COLUMN snowflake_workers.lease_id IS 'Number of the lease';
 COMMENT ON COLUMN snowflake_workers.acquired_at IS
     'When the lease was acquired, by the clock of the registry''s server';
-COMMENT ON COLUMN snowflake_workers.renewed_at IS
+COMMENT ON COLUMN snowflake_workers.extended_at IS
     'When the lease was last extended, by the clock of the registry''s server';
 COMMENT ON COLUMN snowflake_workers.window_end IS
     'End of the lease''s window. Ids of the lease have earlier timestamps.';
 COMMENT ON COLUMN snowflake_workers.late IS
-    'Whether more than half of the time from renewed_at to window_end has passed. Keepers extend a '
+    'Whether more than half of the time from extended_at to window_end has passed. Keepers extend a '
     'lease when a third of it has passed.';
 COMMENT ON COLUMN snowflake_workers.expired IS
     'Whether the window is over. If no other worker id is free, the next node that acquires a '

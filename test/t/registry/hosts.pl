@@ -114,7 +114,7 @@ subtest 'the first host is the old primary, whose commits wait for a lost standb
 	ok(wait_until('the nodes to get on', sub {
 		$failed += ($_->psql('postgres', 'SELECT snowflake_nextval()'))[0] != 0 for @nodes;
 		$waiting ||= value($registry, q{SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'});
-		return value($successor, "SELECT count(*) FROM snowflake_registry WHERE node IN ('node $names', 'node " . ($names - 1) . "') AND renewed_at > '$promoted'") eq '2';
+		return value($successor, "SELECT count(*) FROM snowflake_registry WHERE node IN ('node $names', 'node " . ($names - 1) . "') AND extended_at > '$promoted'") eq '2';
 	}), 'both nodes move their windows at the new one');
 	cmp_ok($waiting, '>', 0, 'they had asked the old one before');
 	is($failed, 0, 'and no call failed meanwhile');

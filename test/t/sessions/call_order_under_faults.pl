@@ -170,7 +170,7 @@ my %faults = (
 		# A lease that snowflake_renew() has forgotten would keep the registry. It can be evicted when
 		# the clock is past its renewal.
 		my $forgotten = 'FROM snowflake_registry WHERE worker_id IS DISTINCT FROM (SELECT worker FROM snowflake_status)';
-		my $renewed = value("SELECT extract(epoch FROM max(renewed_at)) $forgotten") || 0;
+		my $renewed = value("SELECT extract(epoch FROM max(extended_at)) $forgotten") || 0;
 		move_to($renewed - time() + 1) if $renewed >= shown();
 		wait_until('another extension', sub {
 			$server->psql('postgres', "SELECT snowflake_evict(worker_id, now()) $forgotten");
