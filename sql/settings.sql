@@ -29,13 +29,7 @@ SET snowflake.max_wait = '5ms';
 \echo :SQLSTATE
 SET snowflake.on_clock_step_back = 'error';
 \echo :SQLSTATE
-SET snowflake.sequence_jitter = 128;
-\echo :SQLSTATE
 SET snowflake.no_such_setting = 1;
-\echo :SQLSTATE
-ALTER SYSTEM SET snowflake.sequence_jitter = 3;
-\echo :SQLSTATE
-ALTER SYSTEM SET snowflake.sequence_jitter = -1;
 \echo :SQLSTATE
 ALTER SYSTEM SET snowflake.on_clock_step_back = 'ignore';
 \echo :SQLSTATE

@@ -59,11 +59,15 @@ constexpr Tick MaxLead(const Layout &layout, int64_t max_lead_us) {
   return layout.TicksIn(max_lead_us) > 1 ? layout.TicksIn(max_lead_us) : 1;
 }
 
-// Fresh ticks start below this, so that ids of a quiet system spread over id % n. It is at most
-// 1/32 of the tick's numbers, because skipped numbers are lost.
-constexpr int64_t FreshLimit(const Layout &layout, int64_t jitter) {
-  const int64_t most = layout.sequence_count() / 32;
-  const int64_t limit = jitter < most ? jitter : most;
+// A fresh tick starts at a random number below this, so that ids of a quiet system, one in each
+// tick, spread evenly over id % n for every n up to it: 1,024 in the default layout, which is as
+// many shards as the layout has nodes. It is a power of two, because the factors of two of n are
+// what the ticks do not spread. It is a quarter of the tick's numbers: a larger part spreads over
+// more, but the numbers that are skipped are lost to this tick, and if they are missing, ids are
+// ahead of the clock. With a quarter that needs more calls than 3/4 of what a tick has. At full
+// speed nothing is lost, because ticks that are borrowed from the lead start at 0.
+constexpr int64_t FreshLimit(const Layout &layout) {
+  const int64_t limit = layout.sequence_count() / 4;
   return limit > 1 ? limit : 1;
 }
 

@@ -7,8 +7,6 @@ namespace snowflake {
 Settings settings;
 
 namespace {
-constexpr int kMaxJitter = 1 << 20;
-
 ConnectionString (*check_connection_string)(const char *text) = nullptr;
 
 constexpr int kDayMs = 24 * 60 * 60 * 1000;
@@ -24,13 +22,6 @@ const config_enum_entry kStepBackOptions[] = {
     {"error", static_cast<int>(OnClockStepBack::kError), false},
     {nullptr, 0, false},
 };
-
-bool CheckJitter(int *value, void **extra, GucSource source) {
-  if (*value == 0 || (*value & (*value - 1)) == 0) return true;
-  GUC_check_errdetail("%d is neither 0 nor a power of two, so ids would not spread evenly over id %% n.", *value);
-  GUC_check_errhint("Set it to 0, or to 1, 2, 4, 8 and so on up to %d.", kMaxJitter);
-  return false;
-}
 
 // The message must not repeat the string.
 const char *DetailOf(ConnectionString found) {
@@ -62,8 +53,8 @@ void CheckRegistryThatIsSet() {
 }
 
 void DefineInt(const char *name, const char *what, const char *more, int *value, int initial, int least, int most,
-               GucContext context, int flags = 0, GucIntCheckHook check = nullptr) {
-  DefineCustomIntVariable(name, what, more, value, initial, least, most, context, flags | kInParallel, check, nullptr,
+               GucContext context, int flags = 0) {
+  DefineCustomIntVariable(name, what, more, value, initial, least, most, context, flags | kInParallel, nullptr, nullptr,
                           nullptr);
 }
 
@@ -115,9 +106,6 @@ void DefineSettings(bool preloading, const SettingHooks &hooks) {
       "new_worker acquires another worker id, whose watermark is in the past; error raises an error.",
       &settings.on_clock_step_back, static_cast<int>(OnClockStepBack::kNewWorker), kStepBackOptions, PGC_SIGHUP,
       kInParallel, nullptr, nullptr, nullptr);
-  DefineInt("snowflake.sequence_jitter", "A fresh tick starts at a random sequence number below this.",
-            "0 or a power of two; 0 starts every tick at 0.", &settings.sequence_jitter, 128, 0, kMaxJitter, PGC_SIGHUP,
-            0, CheckJitter);
   DefineInt("snowflake.start_timeout", "How long a call waits for a lease.", nullptr, &settings.start_timeout_ms, 5000,
             0, 60 * 60 * 1000, PGC_USERSET, GUC_UNIT_MS);
   // Only the postmaster can make its own variables; these may be set without preloading, too.

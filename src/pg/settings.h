@@ -20,7 +20,6 @@ struct Settings {
   int max_bridge_ms;
   int max_leap_ms;
   int on_clock_step_back;
-  int sequence_jitter;
   int start_timeout_ms;
   int max_databases;
   int max_segments;

@@ -237,7 +237,7 @@ class Issuing {
   void TakeOnce() {
     max_lead_ = MaxLead(layout_, input_->Next<uint8_t>() * kUsPerMs);
     const int64_t want = 1 + input_->Next<uint16_t>() % 300;
-    const int64_t first = static_cast<int64_t>(input_->Next<uint8_t>()) % FreshLimit(layout_, 128);
+    const int64_t first = static_cast<int64_t>(input_->Next<uint16_t>()) % FreshLimit(layout_);
     const Generator before = g_;
     const Decision d = Take(&g_, clock_, want, {max_lead_, first});
     if (d.outcome != Outcome::kRun) {

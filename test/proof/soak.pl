@@ -52,7 +52,6 @@ my %values = (
 	max_bridge => [qw(0 1s 1min)],
 	max_leap => [qw(100ms 1d)],
 	on_clock_step_back => [qw(new_worker error)],
-	sequence_jitter => [qw(0 1 128 1048576)],
 	lease_duration => [qw(1s 2s)],
 	start_timeout => [qw(1s 3s)]);
 my @settings = sort keys %values;

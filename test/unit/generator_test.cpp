@@ -183,14 +183,12 @@ TEST(Terms, MaxLeadIsAtLeastOneTick) {
   EXPECT_EQ(MaxLead({0, 10, 48, 0, 8, 7, false}, 5000), 500);
 }
 
-TEST(Terms, JitterIsAtMostA32ndOfTheTicksNumbers) {
-  EXPECT_EQ(FreshLimit(kDefaultLayout, 128), 128);
-  EXPECT_EQ(FreshLimit(kDefaultLayout, 100000), 128);
-  EXPECT_EQ(FreshLimit(kDefaultLayout, 16), 16);
-  EXPECT_EQ(FreshLimit(kDefaultLayout, 0), 1);
-  EXPECT_EQ(FreshLimit({0, 1000, 41, 0, 5, 7, false}, 128), 4);
-  EXPECT_EQ(FreshLimit({0, 1000, 41, 0, 5, 5, false}, 128), 1);
-  EXPECT_EQ(FreshLimit({0, 1000, 41, 0, 5, 1, false}, 128), 1);
+TEST(Terms, AFreshTickStartsInTheFirstQuarterOfItsNumbers) {
+  EXPECT_EQ(FreshLimit(kDefaultLayout), 1024);
+  EXPECT_EQ(FreshLimit({0, 1000, 41, 0, 5, 7, false}), 32);
+  EXPECT_EQ(FreshLimit({0, 1000, 41, 0, 5, 3, false}), 2);
+  EXPECT_EQ(FreshLimit({0, 1000, 41, 0, 5, 2, false}), 1);
+  EXPECT_EQ(FreshLimit({0, 1000, 41, 0, 5, 1, false}), 1);
 }
 
 TEST(Lease, OpenPutsTheLastTickJustBeforeTheWindow) {
@@ -511,7 +509,7 @@ class Schedule {
   }
 
   void TakeOnce(Known *known) {
-    const Terms terms = {1 + Below(6), Below(FreshLimit(layout_, Below(200)))};
+    const Terms terms = {1 + Below(6), Below(FreshLimit(layout_))};
     const int64_t want = Below(2) == 0 ? int64_t{1} << Below(13) : kMostOfRun;
     const Generator before = g_;
     const Decision d = Take(&g_, clock_, want, terms);

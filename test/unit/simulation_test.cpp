@@ -583,7 +583,7 @@ class Simulation {
   Outcome TakeOne(size_t i, const ClockReading &reading, int64_t want) {
     SimulatedNode &node = nodes_[i];
     if (!node.up) return Outcome::kNoLease;  // the call before let it exit
-    const int64_t jitter = random_.Below(FreshLimit(layout_, 128));
+    const int64_t jitter = random_.Below(FreshLimit(layout_));
     Backend *backend = &node.backends[static_cast<size_t>(calls_.Below(3))];
     const int32_t most = static_cast<int32_t>(want);
     if (reading.steady_us < backend->until_us && IssueFrom(i, *backend, most)) return Outcome::kRun;

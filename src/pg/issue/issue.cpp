@@ -113,8 +113,7 @@ void OpenNextRun(NodeBlock *node, Oid extension, const OwnSlot &own, int32_t mos
     attempt->now = g->layout.TickAt(attempt->clock_us);
     attempt->max_lead = MaxLead(node->state, g->layout);
 
-    const Terms terms = {attempt->max_lead,
-                         static_cast<int64_t>(random % FreshLimit(g->layout, settings.sequence_jitter))};
+    const Terms terms = {attempt->max_lead, static_cast<int64_t>(random % FreshLimit(g->layout))};
     attempt->decision = TakeOrAsk(&node->state, kMostOfRun, terms);
     attempt->issued = g->last_tick >= g->lease.window_start;
     attempt->may_lead = MayLead(node->state);

@@ -16,7 +16,7 @@ my $registry = registry_server(streaming => 1);
 # Ticks of half a second, so a session's numbers last as long.
 new_registry($registry, 'fleet', layout => q{(true, 1735689600000, 500000, 38, 0, 10, 15, false)});
 my $server = new_server('renewed', streaming => 1, preload => 1,
-	conf => "snowflake.start_timeout = 20s\nsnowflake.lease_duration = 10s\nsnowflake.sequence_jitter = 1\nsnowflake.registry = '" . at($registry, 'fleet') . "'\n");
+	conf => "snowflake.start_timeout = 20s\nsnowflake.lease_duration = 10s\nsnowflake.registry = '" . at($registry, 'fleet') . "'\n");
 start_server($server);
 value($server, 'CREATE EXTENSION snowflake; INSERT INTO snowflake_layout SELECT true, 1735689600000, 500000, 38, 0, 10, 15, false');
 

@@ -92,7 +92,6 @@ sub set
 
 my %values = (
 	max_lead => [qw(0 1ms 5ms 100ms 1s)],
-	sequence_jitter => [qw(0 1 128 4096)],
 	lease_duration => [qw(10s 1min 10min)]);
 
 sub stand

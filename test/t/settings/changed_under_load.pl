@@ -31,7 +31,6 @@ my %values = (
 	max_bridge => [qw(0 1ms 1min 1d)],
 	max_leap => [qw(0 100ms 1d 2147483647ms)],
 	on_clock_step_back => [qw(new_worker error)],
-	sequence_jitter => [qw(0 1 128 1048576)],
 	lease_duration => [qw(1s 10s 10min 1d)],
 	max_lease_duration => [qw(1s 1h 1d)],
 	max_clock_skew => [qw(0 1ms 10s 1d)],

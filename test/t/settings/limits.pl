@@ -26,7 +26,6 @@ my %settings = (
 	max_bridge => [ '1min', 'sighup', '0', '1d', '-1', q{'86400001ms'} ],
 	max_leap => [ '1d', 'sighup', '0', '2147483647ms', '-1', q{'2147483648ms'} ],
 	on_clock_step_back => [ 'new_worker', 'sighup', 'error', 'new_worker', q{'stop'}, q{''} ],
-	sequence_jitter => [ '128', 'sighup', '0', '1048576', '-1', '3', '100', '1048577', '2097152' ],
 	start_timeout => [ 5 * slowness() . 's', 'user', '0', '1h', '-1', q{'3600001ms'} ],
 	max_databases => [ '16', 'postmaster', '1', '10000', '0', '10001' ]);
 
@@ -55,9 +54,6 @@ for my $name (sort keys %settings)
 	$server->safe_psql($db, "ALTER SYSTEM RESET snowflake.$name");
 }
 
-my ($state, $text) = query_error($server, $db, 'ALTER SYSTEM SET snowflake.sequence_jitter = 100');
-like($text, qr/DETAIL:.*power of two/s, 'sequence_jitter: the detail says why');
-like($text, qr/HINT:.*1, 2, 4, 8/s, '... and the hint what to do');
 is((query_error($server, $db, 'SET snowflake.no_such_thing = 1'))[0], '42602', 'an unknown setting is refused');
 isnt((query_error($server, $db, 'ALTER SYSTEM SET snowflake.no_such_thing = 1'))[0], '00000', '... by ALTER SYSTEM too');
 

@@ -19,7 +19,7 @@ $server->safe_psql($db, 'CREATE EXTENSION snowflake');
 
 # With snowflake.* settings in the file, a server without the library starts, and a session can load
 # the library.
-$server->append_conf('postgresql.conf', "snowflake.max_databases = 3\nsnowflake.start_timeout = 7s\nsnowflake.sequence_jitter = 3\n");
+$server->append_conf('postgresql.conf', "snowflake.max_databases = 3\nsnowflake.start_timeout = 7s\n");
 $server->restart;
 is($server->safe_psql($db, 'SELECT snowflake_timestamp(0) IS NOT NULL; SHOW snowflake.start_timeout'), "t\n7s",
 	'settings in the file, without the library');
