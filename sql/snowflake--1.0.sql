@@ -814,7 +814,7 @@ CREATE FUNCTION snowflake_to_text(id bigint, encoding pg_catalog.text) RETURNS p
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_to_text(bigint, pg_catalog.text) IS
 'Returns an id as text of fixed width, in the encoding base32 (Crockford''s, 13 digits), base58
-(11), base62 (11) or hex (16). Under the C collation the texts sort like the ids.
+(11) or base62 (11). Under the C collation the texts sort like the ids.
 Errors: 22003 for a negative id, 22023 for an unknown encoding.';
 
 CREATE FUNCTION snowflake_from_text(id pg_catalog.text, encoding pg_catalog.text) RETURNS bigint

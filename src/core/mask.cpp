@@ -10,6 +10,13 @@ constexpr uint64_t kHalfMask = (uint64_t{1} << kMaskHalfBits) - 1;
 constexpr bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
+// -1: not a hexadecimal digit.
+constexpr int HexValue(char c) {
+  if (IsDigit(c)) return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
 std::string_view TrimLeft(std::string_view text) {
   while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
   return text;
@@ -30,7 +37,7 @@ MaskKeysReading ReadKey(std::string_view line, int line_number, MaskKeys *keys) 
   uint8_t bytes[kMaskKeyBytes];
   for (int i = 0; i < kMaskKeyBytes; ++i) {
     const char *digits = rest.data() + 2 * i;
-    const int high = Hex().values[static_cast<uint8_t>(digits[0])], low = Hex().values[static_cast<uint8_t>(digits[1])];
+    const int high = HexValue(digits[0]), low = HexValue(digits[1]);
     if (high < 0 || low < 0) return malformed;
     bytes[i] = static_cast<uint8_t>(high << 4 | low);
   }

@@ -54,13 +54,11 @@ constexpr TextEncoding kTextEncodings[kTextEncodingCount] = {
     // Bitcoin's alphabet: no 0, O, I, l.
     MakeEncoding("base58", "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz", false),
     MakeEncoding("base62", "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", false),
-    MakeEncoding("hex", "0123456789abcdef", true),
 };
 
 static_assert(IsSound(kTextEncodings[0], 32, 13));
 static_assert(IsSound(kTextEncodings[1], 58, 11));
 static_assert(IsSound(kTextEncodings[2], 62, 11));
-static_assert(IsSound(kTextEncodings[3], 16, 16));
 
 const TextEncoding *FindTextEncoding(std::string_view name) {
   for (const TextEncoding &encoding : kTextEncodings)

@@ -13,7 +13,7 @@
 #include <string_view>
 
 namespace snowflake {
-inline constexpr int32_t kMaxTextWidth = 16;
+inline constexpr int32_t kMaxTextWidth = 13;
 
 struct TextEncoding {
   const char *name;
@@ -41,8 +41,8 @@ struct TextReading {
   size_t at;       // where the foreign byte is, for kForeign
 };
 
-// In the order in which they are shown: base32 (13 digits), base58 (11), base62 (11), hex (16).
-inline constexpr int32_t kTextEncodingCount = 4;
+// In the order in which they are shown: base32 (13 digits), base58 (11), base62 (11).
+inline constexpr int32_t kTextEncodingCount = 3;
 extern const TextEncoding kTextEncodings[kTextEncodingCount];
 
 // Null for an unknown name.
@@ -56,7 +56,6 @@ constexpr std::string_view From(std::string_view text, size_t count) {
 }
 
 inline const TextEncoding &Base58() { return kTextEncodings[1]; }
-inline const TextEncoding &Hex() { return kTextEncodings[3]; }
 
 // Writes `encoding.width` bytes. The id must not be negative.
 void WriteText(const TextEncoding &encoding, int64_t id, char *out);

@@ -27,7 +27,6 @@ char Standard(const TextEncoding &encoding, char c) {
     if (c == 'O') c = '0';
     if (c == '-') return c;
   }
-  if (name == "hex" && c >= 'A' && c <= 'F') c = static_cast<char>(c - 'A' + 'a');
   return c != 0 && std::strchr(encoding.digits, c) != nullptr ? c : '\0';
 }
 

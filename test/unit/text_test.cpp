@@ -71,10 +71,6 @@ int Worth(const TextEncoding &encoding, char c) {
   for (char d = 'a'; d <= 'z'; ++d) digits += d;
   if (name == "base58")
     for (const char without : {'0', 'I', 'O', 'l'}) digits.erase(digits.find(without), 1);
-  if (name == "hex") {
-    digits = "0123456789ABCDEF";
-    if (c >= 'a' && c <= 'f') c = static_cast<char>(c - 'a' + 'A');
-  }
   if (name == "base32") {
     digits = digits.substr(0, 36);
     for (const char without : {'I', 'L', 'O', 'U'}) digits.erase(digits.find(without), 1);
@@ -92,8 +88,7 @@ TEST(Text, EncodingsHaveTheirWidths) {
     const char *name;
     int32_t base, width;
   };
-  const Expected all[kTextEncodingCount] = {
-      {"base32", 32, 13}, {"base58", 58, 11}, {"base62", 62, 11}, {"hex", 16, 16}};
+  const Expected all[kTextEncodingCount] = {{"base32", 32, 13}, {"base58", 58, 11}, {"base62", 62, 11}};
   for (int i = 0; i < kTextEncodingCount; ++i) {
     EXPECT_STREQ(kTextEncodings[i].name, all[i].name);
     EXPECT_EQ(kTextEncodings[i].base, all[i].base);
@@ -103,9 +98,9 @@ TEST(Text, EncodingsHaveTheirWidths) {
 }
 
 TEST(Text, UnknownEncodings) {
-  for (const char *name : {"", " ", "BASE32", "Hex", "base", "base3", "base322", " base32", "base32 ", "base64", "16"})
+  for (const char *name : {"", " ", "BASE32", "hex", "base", "base3", "base322", " base32", "base32 ", "base64", "16"})
     EXPECT_EQ(FindTextEncoding(name), nullptr) << name;
-  EXPECT_EQ(FindTextEncoding(std::string_view("hex\0", 4)), nullptr);
+  EXPECT_EQ(FindTextEncoding(std::string_view("base58\0", 7)), nullptr);
 }
 
 // Every byte, against the alphabets' definitions.
@@ -124,21 +119,20 @@ TEST(Text, EveryByteIsWorthWhatItsAlphabetSays) {
 TEST(Text, KnownTexts) {
   struct Known {
     int64_t id;
-    const char *base32, *base58, *base62, *hex;
+    const char *base32, *base58, *base62;
   };
   const Known known[] = {
-      {0, "0000000000000", "11111111111", "00000000000", "0000000000000000"},
-      {1, "0000000000001", "11111111112", "00000000001", "0000000000000001"},
-      {57, "000000000001S", "1111111111z", "0000000000v", "0000000000000039"},
-      {9007199254740991, "007ZZZZZZZZZZ", "12DLNrMSKug", "00fFgnDxSe7", "001fffffffffffff"},
-      {249788568795254815, "06XVDC4ZZX40Z", "1adWh8rfjUz", "0IS27pUcdMV", "03776d613ffe901f"},
-      {kMax, "7ZZZZZZZZZZZZ", "NQm6nKp8qFC", "AzL8n0Y58m7", "7fffffffffffffff"},
+      {0, "0000000000000", "11111111111", "00000000000"},
+      {1, "0000000000001", "11111111112", "00000000001"},
+      {57, "000000000001S", "1111111111z", "0000000000v"},
+      {9007199254740991, "007ZZZZZZZZZZ", "12DLNrMSKug", "00fFgnDxSe7"},
+      {249788568795254815, "06XVDC4ZZX40Z", "1adWh8rfjUz", "0IS27pUcdMV"},
+      {kMax, "7ZZZZZZZZZZZZ", "NQm6nKp8qFC", "AzL8n0Y58m7"},
   };
   for (const Known &k : known) {
     EXPECT_EQ(Text(Named("base32"), k.id), k.base32);
     EXPECT_EQ(Text(Named("base58"), k.id), k.base58);
     EXPECT_EQ(Text(Named("base62"), k.id), k.base62);
-    EXPECT_EQ(Text(Named("hex"), k.id), k.hex);
   }
 }
 
@@ -258,12 +252,11 @@ TEST(Text, TheFirstIdThatIsTooBig) {
   ExpectFault(Named("base32"), "8000000000000", TextFault::kTooBig);
   ExpectFault(Named("base58"), "NQm6nKp8qFD", TextFault::kTooBig);
   ExpectFault(Named("base62"), "AzL8n0Y58m8", TextFault::kTooBig);
-  ExpectFault(Named("hex"), "8000000000000000", TextFault::kTooBig);
   for (const TextEncoding &encoding : kTextEncodings) {
     const char last = encoding.digits[encoding.base - 1];
     ExpectFault(encoding, std::string(static_cast<size_t>(encoding.width), last), TextFault::kTooBig);
   }
-  ExpectFault(Named("hex"), "10000000000000000", TextFault::kWidth);
+  ExpectFault(Named("base32"), "10000000000000", TextFault::kWidth);
 }
 
 TEST(Text, CrockfordIsForgiving) {
@@ -289,11 +282,8 @@ TEST(Text, CrockfordIsForgiving) {
   }
 }
 
-TEST(Text, OthersForgiveTheCaseOfHexAlone) {
-  ExpectRead(Named("hex"), "03776D613FFE901F", 249788568795254815);
-  ExpectRead(Named("hex"), "03776d613fFE901f", 249788568795254815);
-  ExpectFault(Named("hex"), "0x3776d613ffe901", TextFault::kForeign);
-  ExpectFault(Named("hex"), "03776d61-3ffe901", TextFault::kForeign);
+TEST(Text, OthersForgiveNothing) {
+  ExpectFault(Named("base62"), "0IS27-UcdMV", TextFault::kForeign);
   for (const char c : {'0', 'O', 'I', 'l'})
     EXPECT_EQ(ExpectFault(Named("base58"), std::string("1111111111") + c, TextFault::kForeign).at, 10u);
   ExpectRead(Named("base58"), "1111111111A", 9);
