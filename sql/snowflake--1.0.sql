@@ -953,7 +953,7 @@ CREATE FUNCTION snowflake_get_layouts(
     OUT name pg_catalog.text, OUT epoch pg_catalog.timestamptz, OUT tick interval, OUT timestamp_bits integer, OUT datacenter_bits integer,
     OUT worker_bits integer, OUT sequence_bits integer, OUT sequence_first boolean, OUT total_bits integer,
     OUT settable boolean, OUT end_of_life pg_catalog.timestamptz, OUT negative_until pg_catalog.timestamptz) RETURNS SETOF pg_catalog.record
-    AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE ROWS 18;
+    AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE ROWS 19;
 COMMENT ON FUNCTION snowflake_get_layouts() IS
 'Returns the rows of the view snowflake_layouts.';
 

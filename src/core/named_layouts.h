@@ -33,13 +33,11 @@ inline constexpr NamedLayout kNamedLayouts[] = {
     {"clickhouse", {0, 1000, 41, 0, 10, 12, false}},
     {"cockroachdb", {1420070400000, 10, 48, 0, 15, 0, false}},
     {"yitter", {1582136402000, 1000, 51, 0, 6, 6, false}},
-    {"tidb_tso", {0, 1000, 45, 0, 0, 18, false}},
     {"javascript", {1735689600000, 1000, 41, 0, 5, 7, false}},  // 53 bits: exact in a double
     // aws/pgactive, src/pgactive_seq.c; from the sign bit on: negative from March 2034 on
     {"pgactive", {1475796139634, 1000, 40, 0, 10, 14, false}},
-    // pgdogdev/pgdog, pgdog/src/unique_id.rs; the second one has 53 bits
+    // pgdogdev/pgdog, pgdog/src/unique_id.rs
     {"pgdog", {1764184395000, 1000, 41, 0, 10, 12, false}},
-    {"pgdog_compact", {1764184395000, 1000, 41, 0, 6, 6, false}},
 };
 
 // nullptr: there is none.

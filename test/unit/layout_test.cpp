@@ -30,7 +30,6 @@ constexpr Layout kPgedge10 = {1672531200000, 1000, 41, 0, 10, 12, true};
 constexpr Layout kUidGenerator = {1463673600000, 1000000, 28, 0, 22, 13, false};
 constexpr Layout kCockroachdb = {1420070400000, 10, 48, 0, 15, 0, false};
 constexpr Layout kYitter = {1582136402000, 1000, 51, 0, 6, 6, false};
-constexpr Layout kTidb = {0, 1000, 45, 0, 0, 18, false};
 constexpr Layout kJavascript = {1735689600000, 1000, 41, 0, 5, 7, false};
 constexpr Layout kWidestWorker = {0, 1000, 31, 1, 30, 1, false};
 constexpr Layout kDatacentersSequenceFirst = {0, 1000, 40, 3, 7, 13, true};
@@ -39,8 +38,8 @@ const std::vector<Named> kLayouts = {
     {"snowflake", kDefaultLayout}, {"twitter", kTwitter},         {"clickhouse", kClickhouse},
     {"discord", kDiscord},         {"instagram", kInstagram},     {"mastodon", kMastodon},
     {"sonyflake", kSonyflake},     {"pgedge_1_0", kPgedge10},     {"uid_generator", kUidGenerator},
-    {"cockroachdb", kCockroachdb}, {"yitter", kYitter},           {"tidb_tso", kTidb},
-    {"javascript", kJavascript},   {"widest worker", kWidestWorker},
+    {"cockroachdb", kCockroachdb}, {"yitter", kYitter},           {"javascript", kJavascript},
+    {"widest worker", kWidestWorker},
     {"datacenters, sequence first", kDatacentersSequenceFirst},
 };
 
@@ -274,7 +273,7 @@ TEST(LayoutCheck, EndsTooLate) {
 }
 
 TEST(LayoutCheck, WithoutWorkerOrSequenceItIsForReadingOnly) {
-  for (const Layout &layout : {kMastodon, kTidb, kCockroachdb}) {
+  for (const Layout &layout : {kMastodon, kCockroachdb}) {
     EXPECT_EQ(layout.Check(false), LayoutFault::kNone);
     EXPECT_EQ(layout.Check(true), LayoutFault::kReadOnly);
   }

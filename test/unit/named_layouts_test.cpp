@@ -68,11 +68,9 @@ TEST(NamedLayouts, Numbers) {
       {"clickhouse", 0, 1000, 41, 0, 10, 12, false},
       {"cockroachdb", 1420070400000, 10, 48, 0, 15, 0, false},
       {"yitter", 1582136402000, 1000, 51, 0, 6, 6, false},
-      {"tidb_tso", 0, 1000, 45, 0, 0, 18, false},
       {"javascript", 1735689600000, 1000, 41, 0, 5, 7, false},
       {"pgactive", 1475796139634, 1000, 40, 0, 10, 14, false},
       {"pgdog", 1764184395000, 1000, 41, 0, 10, 12, false},
-      {"pgdog_compact", 1764184395000, 1000, 41, 0, 6, 6, false},
   };
   ASSERT_EQ(std::size(rows), std::size(kNamedLayouts));
   for (const Row &row : rows) {
@@ -83,8 +81,7 @@ TEST(NamedLayouts, Numbers) {
 }
 
 TEST(NamedLayouts, Widths) {
-  const std::map<std::string_view, int> others = {
-      {"instagram", 64}, {"pgactive", 64}, {"javascript", 53}, {"pgdog_compact", 53}};
+  const std::map<std::string_view, int> others = {{"instagram", 64}, {"pgactive", 64}, {"javascript", 53}};
   for (const NamedLayout &named : kNamedLayouts) {
     const auto other = others.find(named.name);
     const int bits = other == others.end() ? 63 : other->second;
@@ -112,7 +109,6 @@ TEST(NamedLayouts, PublishedIds) {
       {"cosid", 295913926632165376, 1647754577924000, 5, 0},
       {"instagram", 2384288897814875714, 1598449407313000, 2675, 578},
       {"mastodon", 103270115826048975, 1575776913849000, 0, 40911},
-      {"tidb_tso", 443852055297916932, 1693161221687000, 0, 4},
       {"cockroachdb", 148656994422095873, 1465436914411040, 1, 0},
       {"leaf", 890399407000784896, 1501122736107000, 1, 0},
       {"leaf", 1116766490855473152, 1555092854595000, 0, 0},
@@ -236,9 +232,9 @@ TEST(NamedLayouts, WhatDoesNotFit) {
 
 // What snowflake_set_layout() accepts on 2026-01-01.
 TEST(NamedLayouts, WhichMayBegin) {
-  const std::set<std::string_view> refused = {"mastodon", "cockroachdb", "tidb_tso",  // only for reading
-                                              "uid_generator",                        // ended in 2024
-                                              "pgactive"};                            // negative from 2034 on
+  const std::set<std::string_view> refused = {"mastodon", "cockroachdb",  // only for reading
+                                              "uid_generator",            // ended in 2024
+                                              "pgactive"};                // negative from 2034 on
   for (const NamedLayout &named : kNamedLayouts)
     EXPECT_EQ(named.layout.MayBegin(k2026Us), refused.count(named.name) == 0) << named.name;
 }
