@@ -57,9 +57,7 @@ INSERT INTO reason VALUES
 ('snowflake_check_switch(regclass,name,text,text)', 'Changes nothing, and is for sessions of the table''s owner.'),
 ('snowflake_follow()', 'A trigger, for tables of the own: it copies a column of a row to another one of the same row.'),
 ('snowflake_try(text)', 'Executes statements with the rights of the caller, as if the caller had sent them.'),
-('snowflake_fill(regclass,bigint)', 'Changes only tables whose owner''s rights the caller has, and in them only columns of a conversion.'),
-('snowflake_get_progress()', 'Shows tables and figures only to members of the caller''s role and of pg_read_all_stats.'),
-('snowflake_progress', 'See snowflake_get_progress().');
+('snowflake_fill(regclass,bigint)', 'Changes only tables whose owner''s rights the caller has, and in them only columns of a conversion.');
 
 CREATE TEMP VIEW member AS
 SELECT classid, objid FROM pg_depend
@@ -106,7 +104,7 @@ SELECT snowflake_nextval() > 0 AS issued;
 SELECT objid::regprocedure AS function, pg_temp.outcome(objid::regprocedure) AS outcome
 FROM member JOIN pg_proc p ON p.oid = objid
 WHERE classid = 'pg_proc'::regclass AND prokind = 'f' AND prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype)
-    AND proname !~ '^snowflake_(convert|check_switch|get_progress)$'
+    AND proname !~ '^snowflake_(convert|check_switch)$'
 ORDER BY outcome, 1;
 RESET ROLE;
 

@@ -142,37 +142,12 @@ batch takes about 50 ms and is committed. The procedure pauses while a replica i
 bytes behind, and while other sessions wait for locks on the table or its rows. If the caller may
 not see how far replicas are behind, a NOTICE says so. The procedure fires no triggers, not even
 those that are ENABLE ALWAYS, and policies hide no rows from it. Constraints, generated columns and
-indexes are kept, with the rights of the table''s owner. The view snowflake_progress shows how far it
-is. If the procedure is ended, call it again. The session must be connected as the table''s owner.
+indexes are kept, with the rights of the table''s owner. Every ten seconds, a NOTICE says how many
+blocks of the table have been read, how many rows filled, and what the procedure waits for. If the
+procedure is ended, call it again. The session must be connected as the table''s owner.
 Errors: 22004 for a null, 22023 if max_lag is negative, 25001 in a transaction block, 25006 in a
 read-only transaction, 42501, 42P01, 55000 at any isolation level except read committed, or if the
 table is not as the conversion made it, and the errors of the table''s constraints.';
-
-CREATE FUNCTION snowflake_get_progress(
-    OUT pid integer, OUT relation pg_catalog.regclass, OUT blocks_total bigint, OUT blocks_done bigint,
-    OUT rows_filled bigint, OUT waits_for pg_catalog.text)
-    RETURNS SETOF pg_catalog.record
-    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION snowflake_get_progress() IS
-'Returns the rows of the view snowflake_progress.';
-
-CREATE VIEW snowflake_progress AS
-    SELECT pid, relation, blocks_total, blocks_done, rows_filled, waits_for FROM snowflake_get_progress();
-COMMENT ON VIEW snowflake_progress IS
-    'One row for each call of snowflake_fill() that is running in this database';
-COMMENT ON COLUMN snowflake_progress.pid IS 'Process that runs the call';
-COMMENT ON COLUMN snowflake_progress.relation IS
-    'Table that is being filled. Like the next columns, it is null for members of neither the '
-    'caller''s role nor pg_read_all_stats.';
-COMMENT ON COLUMN snowflake_progress.blocks_total IS 'Blocks that the table had at the start';
-COMMENT ON COLUMN snowflake_progress.blocks_done IS
-    'Blocks that have been read. If rows were locked by others, the procedure reads their blocks '
-    'again, and the number falls.';
-COMMENT ON COLUMN snowflake_progress.rows_filled IS 'Rows of the table that were filled in this call';
-COMMENT ON COLUMN snowflake_progress.waits_for IS
-    'What the procedure waits for: replicas, locks (other sessions wait for a lock), rows (other '
-    'sessions have locked the rows that are left), or null';
-GRANT SELECT ON snowflake_progress TO PUBLIC;
 
 CREATE FUNCTION snowflake_adopt_keys() RETURNS pg_catalog.event_trigger
     AS 'MODULE_PATHNAME' LANGUAGE C;

@@ -8,8 +8,8 @@
 //    It gives nobody rights that the table's owner lacks: it writes no value but the one that the
 //    conversion's check constraint demands, and no column that needs those checks. Code of the
 //    table runs with the owner's rights.
-// 4. Progress is in the backend's own status entry, as that of PostgreSQL's commands is. It needs
-//    no table and no shared memory of the extension, and it ends with the command.
+// 4. A call that lasts says how far it is, between two batches: so it holds no lock while a client
+//    is slow to read.
 // 5. Others may grant rights on the table meanwhile, or comment on it. Then the next look-up of
 //    anything rebuilds its relcache entry: only the TupleDesc stays until the transaction ends. So
 //    triggers are read in a copy.
@@ -17,25 +17,12 @@
 #include "convert/queries.h"
 #include "pg/extension.h"
 #include "pg/report.h"
-#include "pg/rows.h"
 #include "pg/security_context.h"
 #include "pg/processes.h"
 
 namespace snowflake {
 namespace {
-// None of PostgreSQL's own commands. Copied, because a conversion of a number outside of the enum's
-// range is undefined.
-ProgressCommandType FillCommand() {
-  constexpr int number = 0x534e;
-  ProgressCommandType command;
-  static_assert(sizeof(command) == sizeof(number));
-  memcpy(&command, &number, sizeof(command));
-  return command;
-}
-
-enum Progress { kBlocksTotal, kBlocksDone, kRowsFilled, kWaitsFor };
 enum Waits { kNothing, kReplicas, kLocks, kRows };
-constexpr const char *kWaits[] = {nullptr, "replicas", "locks", "rows"};
 
 // A batch lasts this long, and so does the wait of whoever needs one of its rows. While others
 // wait, it becomes shorter, but its commit must not cost more than its rows.
@@ -43,13 +30,20 @@ constexpr int64_t kLongestBatchUs = 50 * 1000;
 constexpr int64_t kShortestBatchUs = 2 * 1000;
 constexpr int64_t kPauseUs = 100 * 1000;
 
+// A shorter call says nothing.
+constexpr int64_t kReportUs = 10 * 1000 * 1000;
+
 struct Fill {
   Oid extension;
   int64_t max_lag;
   bool said_hidden;
+  int64_t reported_us;  // by the monotonic clock
   Oid table;
+  NameData name;
   int64_t batch_us;
+  BlockNumber blocks, blocks_read;
   int64_t rows;
+  bool reported;
 };
 
 // Through blocks [first block of `next`, end), of which [first_left, end_left) have rows that are
@@ -60,8 +54,6 @@ struct Walk {
   BlockNumber end;
   BlockNumber first_left, end_left;
 };
-
-void Show(Progress what, int64_t value) { pgstat_progress_update_param(what, value); }
 
 // --- Which columns ---
 
@@ -365,8 +357,10 @@ bool FillBatch(Fill *fill, Walk *walk) {
   if (table->rd_rel->relfilenode != walk->file) {
     walk->file = table->rd_rel->relfilenode;
     WalkThrough(walk, 0, RelationGetNumberOfBlocks(table));
-    Show(kBlocksTotal, walk->end);
+    fill->blocks = walk->end;
+    fill->blocks_read = 0;
   }
+  fill->name = table->rd_rel->relname;
   const SecurityContext outer = EnterSecurityContext(table->rd_rel->relowner);
   PushActiveSnapshot(GetTransactionSnapshot());
   const List *pairs = PairsToFill(fill->extension, table);
@@ -396,44 +390,62 @@ Waits WhatOthersNeed(Fill *fill) {
   return waits;
 }
 
-// Commits, and pauses for as long as others need it.
-void Commit(Fill *fill, int64_t lasted_us) {
+void Report(Fill *fill, Waits waits) {
+  const int64_t now_us = MonotonicUs();
+  if (now_us - fill->reported_us < kReportUs) return;
+  fill->reported_us = now_us;
+  fill->reported = true;
+  ereport(NOTICE,
+          (errmsg("filling table \"%s\": %u of %u blocks read, %lld rows filled", NameStr(fill->name),
+                  fill->blocks_read, fill->blocks, Long(fill->rows)),
+           waits == kReplicas ? errdetail("It waits until no replica is more than %lld bytes behind.",
+                                          Long(fill->max_lag))
+           : waits == kLocks  ? errdetail("It pauses because other sessions wait for locks on the table or its rows.")
+           : waits == kRows   ? errdetail("It waits for rows that other sessions have locked.")
+                              : 0));
+}
+
+void ReportEnd(const Fill &fill) {
+  if (!fill.reported) return;
+  ereport(NOTICE, (errmsg_plural("filled %lld row of table \"%s\"", "filled %lld rows of table \"%s\"",
+                                 static_cast<unsigned long>(fill.rows), Long(fill.rows), NameStr(fill.name))));
+}
+
+// Commits, and pauses for as long as others need it, or if only locked rows are left.
+void Commit(Fill *fill, int64_t lasted_us, bool only_locked_rows) {
   Waits waits = WhatOthersNeed(fill);
   SPI_commit();
-  Show(kRowsFilled, fill->rows);
   fill->batch_us = waits != kNothing ? Max(fill->batch_us / 2, kShortestBatchUs)
                                      : Min(fill->batch_us * 2, kLongestBatchUs);
-  Show(kWaitsFor, waits);
-  if (waits == kLocks) PauseFor(Max(2 * lasted_us, kPauseUs));
+  if (waits == kNothing && only_locked_rows) waits = kRows;
+  Report(fill, waits);
+  if (waits == kLocks || waits == kRows) PauseFor(Max(2 * lasted_us, kPauseUs));
   while (waits == kReplicas) {
     PauseFor(kPauseUs);
     waits = WhatOthersNeed(fill);
     SPI_commit();
+    Report(fill, waits);
   }
-  Show(kWaitsFor, kNothing);
 }
 
 // Walks until nobody has locked or changed a row before it was filled.
 void FillTable(Fill *fill) {
   Walk walk = {};
   MemoryContext batch = AllocSetContextCreate(CurrentMemoryContext, "snowflake_fill", ALLOCSET_DEFAULT_SIZES);
-  pgstat_progress_start_command(FillCommand(), fill->table);
   for (bool more = true; more;) {
     const int64_t since_us = MonotonicUs();
     MemoryContext outer = MemoryContextSwitchTo(batch);
     more = FillBatch(fill, &walk);
     MemoryContextSwitchTo(outer);
     MemoryContextReset(batch);
-    Show(kBlocksDone, more ? ItemPointerGetBlockNumberNoCheck(&walk.next) : walk.end);
-    Commit(fill, MonotonicUs() - since_us);
-    if (more || walk.first_left >= walk.end_left) continue;
-    Show(kWaitsFor, kRows);
-    PauseFor(kPauseUs);
-    Show(kWaitsFor, kNothing);
+    fill->blocks_read = Max(fill->blocks_read, more ? ItemPointerGetBlockNumberNoCheck(&walk.next) : walk.end);
+    const bool only_locked_rows = !more && walk.first_left < walk.end_left;
+    Commit(fill, MonotonicUs() - since_us, only_locked_rows);
+    if (!only_locked_rows) continue;
     WalkThrough(&walk, walk.first_left, walk.end_left);
     more = true;
   }
-  pgstat_progress_end_command();
+  ReportEnd(*fill);
   MemoryContextDelete(batch);
 }
 
@@ -459,34 +471,19 @@ SNOWFLAKE_FUNCTION(snowflake_fill) {
   SPI_connect_ext(SPI_OPT_NONATOMIC);
   relation_close(OpenToFill(PG_GETARG_OID(0)), NoLock);
   CheckCode(PG_GETARG_OID(0));
-  Fill fill = {ExtensionOfFunction(fcinfo->flinfo->fn_oid), max_lag, false, InvalidOid, 0, 0};
+  Fill fill = {};
+  fill.extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
+  fill.max_lag = max_lag;
+  fill.reported_us = MonotonicUs();
   ListCell *cell = nullptr;
   foreach (cell, TablesBelow(PG_GETARG_OID(0))) {
     fill.table = lfirst_oid(cell);
     fill.batch_us = kLongestBatchUs;
     fill.rows = 0;
+    fill.reported = false;
     FillTable(&fill);
   }
   SPI_finish();
-  return Datum{0};
-}
-
-SNOWFLAKE_FUNCTION(snowflake_get_progress) {
-  InitMaterializedSRF(fcinfo, 0);
-  const int count = pgstat_fetch_stat_numbackends();
-  for (int i = 1; i <= count; ++i) {
-    const PgBackendStatus &backend = BackendStatusAt(i);
-    if (backend.st_progress_command != FillCommand() || backend.st_databaseid != MyDatabaseId) continue;
-    const bool hidden =
-        !has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS) && !has_privs_of_role(GetUserId(), backend.st_userid);
-    const int64 *shown = backend.st_progress_param;
-    const char *waits = kWaits[Min(static_cast<uint64_t>(shown[kWaitsFor]), static_cast<uint64_t>(kRows))];
-    Datum values[] = {Int32GetDatum(backend.st_procpid),  ObjectIdGetDatum(backend.st_progress_command_target),
-                      Int64GetDatum(shown[kBlocksTotal]), Int64GetDatum(shown[kBlocksDone]),
-                      Int64GetDatum(shown[kRowsFilled]),  waits != nullptr ? CStringGetTextDatum(waits) : Datum{0}};
-    bool nulls[] = {false, hidden, hidden, hidden, hidden, hidden || waits == nullptr};
-    AddRow(fcinfo, values, nulls);
-  }
   return Datum{0};
 }
 
