@@ -75,6 +75,8 @@ constexpr Tick EarliestLeft(const Generator &g) {
 
 // Takes up to `want` (at least 1) numbers for a clock that shows `now`.
 constexpr Decision Take(Generator *g, Tick now, int64_t want, const Terms &terms) {
+  SNOWFLAKE_ASSERT(want >= 1 && terms.max_lead >= 1);
+  SNOWFLAKE_ASSERT(terms.first_sequence >= 0);
   if (!g->open) return {Outcome::kNoLease, {}, 0};
 
   Tick tick = EarliestLeft(*g);
@@ -97,6 +99,10 @@ constexpr Decision Take(Generator *g, Tick now, int64_t want, const Terms &terms
   const int64_t left = g->layout.sequence_count() - sequence;
   int64_t count = want < left ? want : left;
   if (count > INT32_MAX) count = INT32_MAX;
+  SNOWFLAKE_ASSERT(count >= 1);
+  SNOWFLAKE_ASSERT(tick > g->last_tick || (tick == g->last_tick && sequence >= g->next_sequence));
+  SNOWFLAKE_ASSERT(tick >= g->lease.window_start && tick >= g->sealed_tick);
+  SNOWFLAKE_ASSERT(tick - now <= terms.max_lead);
   g->last_tick = tick;
   g->next_sequence = sequence + count;
   return {
@@ -147,6 +153,10 @@ constexpr Tick ExtendFrom(const Generator &g, Tick now, Tick max_lead) {
 
 // Puts a lease in place, with the tick before the window as its last, used up.
 constexpr void Open(Generator *g, const Layout &layout, const Lease &lease) {
+  SNOWFLAKE_ASSERT(!g->open && layout.Check(true) == LayoutFault::kNone);
+  SNOWFLAKE_ASSERT(lease.worker >= 0 && lease.worker < layout.worker_count());
+  SNOWFLAKE_ASSERT(lease.window_start >= 0 && lease.window_start < lease.window_end);
+  SNOWFLAKE_ASSERT(lease.window_end <= layout.max_tick() + 1);
   g->layout = layout;
   g->lease = lease;
   g->last_tick = lease.window_start - 1;
@@ -157,6 +167,7 @@ constexpr void Open(Generator *g, const Layout &layout, const Lease &lease) {
 
 // Ends issuing under the lease and returns what to release.
 constexpr Retired Close(Generator *g) {
+  SNOWFLAKE_ASSERT(g->open);
   g->open = false;
   return {g->lease.lease_id, g->lease.secret, g->lease.worker, LastTickOfLease(*g), g->lease.window_end, false};
 }

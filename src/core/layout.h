@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/assert.h"
+
 namespace snowflake {
 using Tick = int64_t;
 
@@ -117,8 +119,8 @@ struct Layout {
     return PartsFault::kNone;
   }
 
-  // Parts must fit their fields.
   constexpr int64_t Pack(const Parts &parts) const {
+    SNOWFLAKE_ASSERT(Fits(parts) == PartsFault::kNone);
     return static_cast<int64_t>(static_cast<uint64_t>(parts.tick) << timestamp_shift() |
                                 static_cast<uint64_t>(parts.worker) << worker_shift() |
                                 static_cast<uint64_t>(parts.sequence) << sequence_shift());

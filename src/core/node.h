@@ -96,6 +96,7 @@ constexpr int64_t LatestIdUs(const NodeState &node) {
 
 // Puts other limits in force. What ids and the clock lead by stays allowed.
 constexpr void SetPolicy(NodeState *node, const ClockPolicy &policy) {
+  SNOWFLAKE_ASSERT(policy.max_lead_us >= 0 && policy.max_lead_us <= kMostLeadUs);
   const Layout &layout = node->generator.layout;
   if (policy.clock.max_bridge_us < node->policy.clock.max_bridge_us) KeepLead(&node->clock, policy.clock);
   const bool lowered = policy.max_lead_us < node->policy.max_lead_us && layout.tick_us > 0;
@@ -108,6 +109,7 @@ constexpr void SetPolicy(NodeState *node, const ClockPolicy &policy) {
   // `lead` ticks, and one less for every two that the clock moves on.
   node->lead_left_us = (lead + 1) * layout.tick_us - 1;
   node->lead_since_us = layout.UnixUsAt(now);
+  SNOWFLAKE_ASSERT(lead <= MaxLead(*node, layout));
 }
 
 // Takes a reading of the clocks, by the limits in force. The registry is asked about a leap that is
@@ -200,6 +202,7 @@ constexpr KeeperView ViewForKeeper(NodeState *node, int64_t lease_duration_us, b
 }
 
 constexpr void Retire(NodeState *node, const Retired &retired) {
+  SNOWFLAKE_ASSERT(node->retired_count >= 0 && node->retired_count <= kMaxRetired);
   if (node->retired_count == kMaxRetired) {
     for (int i = 1; i < kMaxRetired; ++i) node->retired[i - 1] = node->retired[i];
     --node->retired_count;
@@ -250,6 +253,7 @@ constexpr void Recover(NodeState *node, Tick last_tick) {
       --node->retired_count;
     }
   }
+  SNOWFLAKE_ASSERT(last_tick >= g->last_tick);
   g->last_tick = last_tick;
   g->next_sequence = g->layout.sequence_count();
   node->lease_wanted = node->new_worker_wanted = node->window_wanted = false;
@@ -259,6 +263,7 @@ constexpr void Recover(NodeState *node, Tick last_tick) {
 // A restart without a lease: nothing below the horizon may appear. If the clock is behind it by no
 // more than may be bridged, and an id could lead, clock and next lease go on from there.
 constexpr void RecoverHorizon(NodeState *node, const Layout &layout, int64_t horizon, const ClockReading &reading) {
+  SNOWFLAKE_ASSERT(!node->generator.open && horizon > 0);
   const ClockLimits &limits = node->policy.clock;
   Read(node, reading);
   const Tick last = layout.Unpack(horizon - 1).tick;
@@ -383,6 +388,7 @@ constexpr Tick StartFrom(const NodeState &node, const Layout &layout, Tick clock
 
 // `fresh` is an unused secret.
 constexpr AcquireAsked AskForLease(NodeState *node, const Layout &layout, int64_t duration_us, const Secret &fresh) {
+  SNOWFLAKE_ASSERT(fresh != Secret{});
   const Generator &g = node->generator;
   AcquireAsked asked = {};
   const Tick clock = layout.TickAt(AskingUs(*node));
@@ -466,6 +472,7 @@ constexpr TakenLease TakeLease(NodeState *node, const Layout &layout, const Acqu
 
 // A request with the wall clock asks for a longer window, by the lead of the node's clock.
 constexpr ExtendRequest AskForWindow(const NodeState &node, int64_t duration_us) {
+  SNOWFLAKE_ASSERT(duration_us <= kMaxLeaseUs);
   const Generator &g = node.generator;
   const Lease &lease = g.lease;
   const Tick now = ExtendFrom(g, g.layout.TickAt(AskingUs(node)), MaxLead(node, g.layout));

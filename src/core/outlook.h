@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "core/assert.h"
+
 namespace snowflake {
 enum class Trouble {
   kNone,
@@ -32,6 +34,7 @@ inline constexpr int64_t kOverUs = int64_t{1} * 1000 * 1000;
 // How long the keeper may take.
 constexpr int64_t PatienceUs(int64_t window_us) {
   const int64_t half_us = window_us / 2 > kPatienceUs ? window_us / 2 : kPatienceUs;
+  SNOWFLAKE_ASSERT(window_us <= kPatienceUs || half_us < window_us);  // before ids stop
   return window_us > 0 && window_us + kOverUs < half_us ? window_us + kOverUs : half_us;
 }
 

@@ -116,6 +116,7 @@ constexpr bool TurnsBack(int64_t lease_id) { return lease_id / kLeaseIdStride % 
 
 // The first slot of the common part that is tried for the lease with this id.
 constexpr int64_t StartSlot(int64_t lease_id, int64_t common) {
+  SNOWFLAKE_ASSERT(lease_id >= 0 && common > 0);
   const int64_t slot = lease_id % common;
   return TurnsBack(lease_id) ? common - 1 - slot : slot;
 }
@@ -141,7 +142,9 @@ constexpr int64_t JumpFrom(int64_t last, int64_t common, Place place, uint64_t r
   const int64_t strides = 2 * static_cast<int64_t>(random % kMostStrides + 1) + (place == Place::kFarther ? 1 : 0);
   const int64_t floor = (last / kLeaseIdStride + strides) * kLeaseIdStride;
   const int64_t remainder = TurnsBack(floor) ? common - 1 - slot : slot;
-  return floor + (remainder - floor % common + common) % common;
+  const int64_t next = floor + (remainder - floor % common + common) % common;
+  SNOWFLAKE_ASSERT(next > last && StartSlot(next, common) == slot);
+  return next;
 }
 
 // To be called unless IsInPlace(). Returns the loss that it notices. A database that was copied is
@@ -204,6 +207,7 @@ constexpr bool IsFloorDue(const Origin &origin, const Here &here) {
 // The floor is of the present, less what a node's clock may be behind. So with clocks that are
 // right it delays no window.
 constexpr void PassTime(Origin *origin, const Here &here, int64_t skew_us) {
+  SNOWFLAKE_ASSERT(IsInPlace(*origin, here));  // or its monotonic clock is another one
   origin->settling_left_us = SettlingLeftUs(*origin, here);
   origin->counted_us = here.clock.steady_us;
   const int64_t until_us = origin->settling_left_us > 0 ? here.clock.wall_us + origin->settling_left_us : 0;
@@ -237,6 +241,7 @@ constexpr bool IsUrgent(const Origin &origin, const Here &here, int64_t named) {
 // Until any lost lease has expired by the clock of its node, and any new one begins later: the two
 // clocks may differ by twice the skew. Nothing shortens it.
 constexpr void Settle(Origin *origin, const Here &here, int64_t own_lease_us, int64_t skew_us) {
+  SNOWFLAKE_ASSERT(IsInPlace(*origin, here));
   const int64_t longest_us = origin->longest_us > own_lease_us ? origin->longest_us : own_lease_us;
   const int64_t left_us = SettlingLeftUs(*origin, here);
   origin->settling_us = longest_us + 2 * skew_us > left_us ? longest_us + 2 * skew_us : left_us;
@@ -321,7 +326,9 @@ struct Choice {
 // The slots from `from` to before `to`, in either direction. Taken ones are offered ascending.
 class Stretch {
  public:
-  constexpr Stretch(int64_t from, int64_t to, bool downwards) : next_(from), to_(to), downwards_(downwards) {}
+  constexpr Stretch(int64_t from, int64_t to, bool downwards) : next_(from), to_(to), downwards_(downwards) {
+    SNOWFLAKE_ASSERT(from >= 0 && from <= to);
+  }
 
   constexpr void Offer(int64_t slot) {
     if (slot < next_ || slot >= to_) return;
@@ -386,6 +393,7 @@ class Choosing {
         order_(settling.active ? SettlingOrder(ring_size, lease_id, settling) : OrdinaryOrder(ring_size, lease_id)) {}
 
   constexpr void Offer(const Taken &taken) {
+    SNOWFLAKE_ASSERT(taken.slot >= last_);
     const bool leased = taken.lease_id != 0;
     if (taken.slot == last_ || (!leased && taken.watermark < now_)) return;
     last_ = taken.slot;
@@ -486,6 +494,8 @@ constexpr Grant GrantLease(const Layout &layout, const AcquireRequest &request, 
   if (request.start_before != kAnyStart && lease->window_start >= request.start_before) return Grant::kTooLate;
   if (lease->window_start > layout.max_tick()) return Grant::kTimeUsedUp;
   lease->window_end = WindowEnd(layout, lease->window_start, FirstWindowUs(request));
+  SNOWFLAKE_ASSERT(lease->window_start > watermark && lease->window_start > floor && lease->window_start >= 0);
+  SNOWFLAKE_ASSERT(lease->window_start < lease->window_end && lease->window_end <= layout.max_tick() + 1);
   return Grant::kGranted;
 }
 
@@ -535,6 +545,7 @@ constexpr bool WatermarkOfRelease(const Layout &layout, const ReleaseRequest &re
   if (request.last_tick < window_start - 1 || request.last_tick >= end) return false;
   const Tick least = floor < end - 1 ? floor : end - 1;
   *watermark = request.last_tick > least ? request.last_tick : least;
+  SNOWFLAKE_ASSERT(*watermark >= request.last_tick && *watermark < end);
   return true;
 }
 

@@ -109,6 +109,15 @@ inline int64_t NowUnixUs() { return GetCurrentTimestamp() + kPostgresEpochUs; }
 // For messages.
 inline double Seconds(int64_t us) { return static_cast<double>(us) / USECS_PER_SEC; }
 
+// Ends the process as PostgreSQL's Assert() does. 16 dropped the kind of the failure.
+[[noreturn]] inline void FailAsAssert(const char *condition, const char *file, int line) {
+#if PG_VERSION_NUM >= 160000
+  ExceptionalCondition(condition, file, line);
+#else
+  ExceptionalCondition(condition, "FailedAssertion", file, line);
+#endif
+}
+
 // For assertions.
 inline bool IsHeld(const LWLock &lock) { return LWLockHeldByMe(const_cast<LWLock *>(&lock)); }
 inline bool IsHeldExclusively(const LWLock &lock) {

@@ -104,7 +104,8 @@ TEST(Box, IsNoneWhileItIsWritten) {
   EXPECT_FALSE(Load(slot, &kept)) << "a tick without its complement";
   slot.last_tick_inverted.store(~(kNow + 1));
   EXPECT_TRUE(Load(slot, &kept));
-  StoreLastTick(&slot, kNow - 1);
+  slot.last_tick.store(kNow - 1);
+  slot.last_tick_inverted.store(~(kNow - 1));
   EXPECT_FALSE(Load(slot, &kept)) << "less than when it was sealed";
 }
 

@@ -122,7 +122,8 @@ TEST(Take, TheWindowEndIsNeverPassed) {
 }
 
 TEST(Take, AnEmptyWindowGivesNothing) {
-  Generator g = Opened(kDefaultLayout, 3, 100, 100);
+  Generator g = Opened(kDefaultLayout, 3, 100, 101);
+  g.lease.window_end = 100;
   ExpectRefused(&g, 99, Outcome::kWindowEnd, 1);
   ExpectRefused(&g, 100, Outcome::kWindowEnd, 0);
   EXPECT_EQ(LastTickOfLease(g), 99);
@@ -157,7 +158,8 @@ TEST(Take, TheLastIdIsTheMaximumThenTheTimeIsUsedUp) {
 
 // A window beyond the layout's end does not help.
 TEST(Take, NoWindowReachesBeyondTheLayout) {
-  Generator g = Opened(kDefaultLayout, 3, kDefaultLayout.max_tick() - 5, std::numeric_limits<Tick>::max());
+  Generator g = Opened(kDefaultLayout, 3, kDefaultLayout.max_tick() - 5, kDefaultLayout.max_tick() + 1);
+  g.lease.window_end = std::numeric_limits<Tick>::max();
   ExpectRefused(&g, kDefaultLayout.max_tick() + 1, Outcome::kTimeUsedUp, 0);
 }
 

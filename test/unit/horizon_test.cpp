@@ -314,8 +314,12 @@ class World {
   }
 
   bool IssueOne(const Run &run, uint64_t serial, int32_t *first) {
-    if (broken_ == Broken::kSerialIgnored) serial = open_.word >> kIssuedBits;
-    return Issue(&open_.word, serial, run.count, 1, first) > 0;
+    int32_t count = run.count;
+    if (broken_ == Broken::kSerialIgnored && open_.word != 0) {
+      serial = open_.word >> kIssuedBits;
+      count = std::min(count, open_.run.count);  // so that EndRun() does not notice it first
+    }
+    return Issue(&open_.word, serial, count, 1, first) > 0;
   }
 
   void EndOpenRun() {
@@ -325,6 +329,7 @@ class World {
 
   void OpenLease() {
     EndOpenRun();
+    if (generator_.open) Close(&generator_);
     Lease lease = {};
     lease.lease_id = ++leases_acquired_;
     lease.worker = static_cast<int32_t>(Below(1024));
@@ -510,7 +515,11 @@ class World {
       places_[t.prepared] = {true, -1, 0, t.xid};
       running_.insert(t.xid);
     }
-    for (HorizonSlot &slot : slots_) NoteFirstId(&slot, 0, {0, 0}, false, 0), slot.lxid = 0, slot.xid = 0, slot.pid = 0;
+    for (HorizonSlot &slot : slots_) {
+      slot.lxid = slot.xid = slot.database = 0;
+      slot.first = slot.pid = 0;
+      slot.of_worker = false;
+    }
     polls_.clear();
     samples_ = {};
     KeptHorizon record = {};

@@ -104,8 +104,8 @@ void AddLease(StatusRow *row, const char *state, const NodeBlock *node, const No
   row->Add(TimeDatum(end_us), has_lease);
   row->Add(Positive(strcmp(state, "issuing") == 0 ? end_us - now_us : 0), has_lease && g.open);
   const int32_t last_sequence = static_cast<int32_t>(g.next_sequence - 1);
-  row->Add(Int64GetDatum(g.layout.Pack({g.last_tick, g.lease.worker, last_sequence})),
-           has_lease && g.last_tick >= g.lease.window_start);
+  const bool has_issued = has_lease && g.last_tick >= g.lease.window_start;
+  row->Add(Int64GetDatum(has_issued ? g.layout.Pack({g.last_tick, g.lease.worker, last_sequence}) : 0), has_issued);
   row->Add(Positive(g.layout.UnixUsAt(Max(g.last_tick, g.lease.window_start)) - now_us), has_lease);
   row->Add(IntervalDatum(LeadUs(shot.state.clock)), node != nullptr);
   row->Add(Int64GetDatum(shot.state.clock.bridged), node != nullptr);
