@@ -43,6 +43,21 @@ extern "C" {
 
 #define SNOWFLAKE_VERSION "1.0.0"
 
+// Which spinlock guards what. PostgreSQL does not know who holds one, so no assertion can ask; clang
+// compares each access with this when it compiles (-Wthread-safety, in test/run). A lambda says
+// which lock it runs under, because clang does not see who calls it.
+#ifdef __clang__
+#define SNOWFLAKE_SPINLOCK __attribute__((capability("spinlock")))
+#define SNOWFLAKE_GUARDED_BY(lock) __attribute__((guarded_by(lock)))
+#define SNOWFLAKE_HOLDS(lock) __attribute__((requires_capability(lock)))
+#define SNOWFLAKE_LOCKS_UNCHECKED __attribute__((no_thread_safety_analysis))
+#else
+#define SNOWFLAKE_SPINLOCK
+#define SNOWFLAKE_GUARDED_BY(lock)
+#define SNOWFLAKE_HOLDS(lock)
+#define SNOWFLAKE_LOCKS_UNCHECKED
+#endif
+
 // Minor releases of 15 and 16 brought it in 2024. Needed only without preloading, so from 17 on.
 #ifndef GUC_ALLOW_IN_PARALLEL
 #define GUC_ALLOW_IN_PARALLEL 0

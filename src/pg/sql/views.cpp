@@ -147,7 +147,7 @@ Scarcest FindScarcest() {
   Scarcest scarcest = {};
   for (int i = 0; i < SegmentSlots(); ++i) {
     SegmentSlot *slot = SegmentSlotAt(i);
-    WithMutex(slot, [&] {
+    WithMutex(slot, [&]() SNOWFLAKE_HOLDS(slot->mutex) {
       if (slot->database != MyDatabaseId) return;
       const int64_t left = slot->ranges.current.left + slot->ranges.next.left;
       scarcest.wanted |= slot->ranges.wanted;
