@@ -243,6 +243,8 @@ TEST(Ranges, ARangeOfOneNumberIsOne) {
   EXPECT_EQ(TakeOne(&ranges), INT64_MAX - 1);
   EXPECT_EQ(TakeOne(&ranges), INT64_MAX);
   EXPECT_EQ(TakeOne(&ranges), 0);
+  EXPECT_EQ(CloseRanges(&ranges).left, 0);
+  EXPECT_EQ(ranges.issued, INT64_MAX);
 }
 
 TEST(Ranges, AskOnceForEach) {
