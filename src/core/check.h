@@ -26,7 +26,7 @@ enum class IdProblem : int32_t {
 // `latest` is the highest tick that a clock can show by now. `history` is null if the worker id
 // was never leased.
 constexpr IdProblem ProblemOf(const Layout &layout, int64_t id, Tick latest, const LeaseHistory *history) {
-  if (id < 0 || !layout.Holds(id)) return IdProblem::kForeign;
+  if (id < 0 || !layout.HasRoomFor(id)) return IdProblem::kForeign;
   const Tick tick = layout.Unpack(id).tick;
   if (tick > latest) return IdProblem::kFuture;
   const bool covered = history != nullptr &&

@@ -153,7 +153,7 @@ constexpr Tick ExtendFrom(const Generator &g, Tick now, Tick max_lead) {
 
 // Puts a lease in place, with the tick before the window as its last, used up.
 constexpr void Open(Generator *g, const Layout &layout, const Lease &lease) {
-  SNOWFLAKE_ASSERT(!g->open && layout.Check(true) == LayoutFault::kNone);
+  SNOWFLAKE_ASSERT(!g->open && layout.Fault(true) == LayoutFault::kNone);
   SNOWFLAKE_ASSERT(lease.worker >= 0 && lease.worker < layout.worker_count());
   SNOWFLAKE_ASSERT(lease.window_start >= 0 && lease.window_start < lease.window_end);
   SNOWFLAKE_ASSERT(lease.window_end <= layout.max_tick() + 1);

@@ -164,7 +164,7 @@ constexpr bool IsOfFuture(const Layout &layout, int64_t horizon, int64_t now_us)
 }
 
 // Takes h, then P. A Server has
-//   int64_t Seal()                           the lowest id that is still to come
+//   int64_t LowestToCome()                           the lowest id that is still to come
 //   int32_t Slots()                          how many; those of prepared transactions last
 //   const HorizonSlot *Slot(int32_t i)       nullptr: not of this database
 //   bool Runs(int32_t i, const Local &by)    whether that process still runs that transaction; what
@@ -175,7 +175,7 @@ constexpr bool IsOfFuture(const Layout &layout, int64_t horizon, int64_t now_us)
 // `left` has room for twice Slots(). `holder` is what holds the horizon back; all zero: nothing.
 template <typename Server>
 int64_t TakeSample(Server *server, FirstId *left, Moment *moment, FirstId *holder) {
-  int64_t horizon = server->Seal();
+  int64_t horizon = server->LowestToCome();
   *holder = {};
   const auto hold = [&](const FirstId &id) {
     if (id.first >= horizon) return;
@@ -248,7 +248,7 @@ constexpr int32_t FreePlace(const Samples &samples) {
 
 // Makes room for another and returns the place of its xids. Drops the sample with the smallest hole
 // for the age of its snapshots, but not the `answered` one: later horizons must not be lower.
-constexpr int32_t MakeRoom(Samples *samples, int64_t answered, int64_t now_us) {
+constexpr int32_t MakeRoomForSample(Samples *samples, int64_t answered, int64_t now_us) {
   if (samples->count < kSamples) return FreePlace(*samples);
   Sample *kept = samples->kept;
   int least = 0;
@@ -268,7 +268,7 @@ constexpr int32_t MakeRoom(Samples *samples, int64_t answered, int64_t now_us) {
   return place;
 }
 
-constexpr void Add(Samples *samples, const Sample &sample) {
+constexpr void AddSample(Samples *samples, const Sample &sample) {
   SNOWFLAKE_ASSERT(samples->count < kSamples);
   SNOWFLAKE_ASSERT(samples->count == 0 || sample.horizon > samples->kept[samples->count - 1].horizon);
   samples->kept[samples->count++] = sample;

@@ -29,7 +29,7 @@ constexpr bool IsOffBy(const ClockReading &reading, int64_t offset_us) {
   return off_us > kLeapUs || off_us < -kLeapUs;
 }
 
-constexpr KeptTime KeepFrom(const ClockReading &reading) { return {OffsetUs(reading), reading.steady_us, 0, 0}; }
+constexpr KeptTime KeptSince(const ClockReading &reading) { return {OffsetUs(reading), reading.steady_us, 0, 0}; }
 
 constexpr int64_t HeldUs(const KeptTime &time, const ClockReading &reading) {
   return Clamped(reading.steady_us + time.offset_us);

@@ -344,7 +344,7 @@ constexpr void NoteStanding(RegistrySeen *seen, const Standing &standing, int64_
   seen->settle_called_us = PlausibleSettleCall(standing.settle_called_us, now_us);
 }
 
-constexpr void Note(NodeState *node, const Standing &standing) {
+constexpr void TakeStanding(NodeState *node, const Standing &standing) {
   NoteStanding(&node->seen, standing, node->clock.shown_us);
   node->seen.lease_id = node->generator.lease.lease_id;
   const Tick before = EarliestLeft(node->generator);
@@ -464,7 +464,7 @@ constexpr TakenLease TakeLease(NodeState *node, const Layout &layout, const Acqu
     node->lead_left_us = 0;
   AcceptedClock(node, asked.request.leapt, layout.UnixUsAt(asked.request.now));
   CatchUp(node, node->policy.new_worker);
-  Note(node, answer.standing);
+  TakeStanding(node, answer.standing);
   node->workers_free = answer.workers_free;
   node->lease_wanted = node->new_worker_wanted = node->window_wanted = false;
   return taken;
@@ -495,7 +495,7 @@ constexpr AnswerFault TakeWindow(NodeState *node, const ExtendRequest &asked, co
   if (stopping) return AnswerFault::kNone;
   MoveWindowEnd(&node->generator, asked.lease_id, answer.window_end);
   AcceptedClock(node, asked.leapt, node->generator.layout.UnixUsAt(asked.now));
-  Note(node, answer.standing);
+  TakeStanding(node, answer.standing);
   const Generator &g = node->generator;
   const bool ended = ExtendFrom(g, NowOf(*node, g.layout), MaxLead(*node, g.layout)) >= g.lease.window_end;
   if (g.open && ended) return AnswerFault::kEnded;

@@ -165,7 +165,7 @@ constexpr Loss BeginLife(Origin *origin, const Here &here, int64_t ring_size, ui
   origin->clean_us = 0;
   origin->loss_known = false;
   origin->counted_us = here.clock.steady_us;
-  origin->time = KeepFrom(here.clock);
+  origin->time = KeptSince(here.clock);
   if (lossless) return Loss::kNone;
   return same_system ? Loss::kFailover : Loss::kOtherSystem;
 }
@@ -338,7 +338,7 @@ class Stretch {
   }
 
   // The first slot that is free; -1: none.
-  constexpr int64_t Free() const {
+  constexpr int64_t FirstFree() const {
     if (next_ == to_ || (free_ >= 0 && !downwards_)) return free_;
     return downwards_ ? to_ - 1 : next_;
   }
@@ -406,7 +406,7 @@ class Choosing {
 
   constexpr Choice Finish() const {
     for (int i = 0; i < 4; ++i) {
-      const int64_t slot = order_.stretches[i].Free();
+      const int64_t slot = order_.stretches[i].FirstFree();
       const bool held_back = settling_.active && i >= 2;
       if (slot < 0 || (held_back && settling_.holds_back)) continue;
       return {held_back ? Chosen::kHeldBack : Chosen::kFree, slot, 0, 0};

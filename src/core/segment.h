@@ -129,7 +129,7 @@ constexpr void RaiseTo(Segment *segment, int64_t value) {
 inline constexpr int64_t kRangesBelieved = 1000;
 
 constexpr bool IsEvidence(const Segment &segment, int64_t seen) { return seen > segment.last_value; }
-constexpr bool IsBelieved(const Segment &segment, int64_t seen) {
+constexpr bool IsNumberBelieved(const Segment &segment, int64_t seen) {
   return seen <= segment.max_value && (seen - segment.last_value) / kRangesBelieved <= segment.max_step;
 }
 
@@ -256,7 +256,7 @@ constexpr bool IsPlausible(const Ranges &ranges, const Range &range) {
   return range.left > 0 && range.left <= range.last && range.last - range.left >= Highest(ranges);
 }
 
-constexpr Range From(const Range &range, int64_t floor) {
+constexpr Range RangeFrom(const Range &range, int64_t floor) {
   if (range.left == 0 || range.next() >= floor) return range;
   return {range.last, range.last < floor ? 0 : range.last - floor + 1};
 }
@@ -265,7 +265,7 @@ constexpr Range From(const Range &range, int64_t floor) {
 constexpr bool PutRange(Ranges *ranges, const Range &range) {
   if (ranges->next.left > 0) return false;
   SNOWFLAKE_ASSERT(IsPlausible(*ranges, range));
-  ranges->next = From(range, ranges->floor);
+  ranges->next = RangeFrom(range, ranges->floor);
   ranges->wanted = ranges->next.left == 0;
   // A range requested before the raise may be below; a later one is if the raise was rolled back.
   if (ranges->wanted) ranges->floor = 0;
@@ -274,8 +274,8 @@ constexpr bool PutRange(Ranges *ranges, const Range &range) {
 
 constexpr void RaiseTo(Ranges *ranges, int64_t value) {
   ranges->floor = value > ranges->floor ? value : ranges->floor;
-  ranges->current = From(ranges->current, value);
-  ranges->next = From(ranges->next, value);
+  ranges->current = RangeFrom(ranges->current, value);
+  ranges->next = RangeFrom(ranges->next, value);
 }
 
 // Ends issuing. Returns what can be released: the next range, with an adjacent end of this one.

@@ -41,11 +41,11 @@ Layout NextLayout(Input *input) {
 }
 
 void CheckIds(const Layout &layout, int64_t id) {
-  if (!layout.Holds(id)) {
+  if (!layout.HasRoomFor(id)) {
     // A bit above the timestamp is set, and packing cannot bring it back.
     REQUIRE(layout.total_bits() < 64);
     id &= static_cast<int64_t>((uint64_t{1} << layout.total_bits()) - 1);
-    REQUIRE(layout.Holds(id));
+    REQUIRE(layout.HasRoomFor(id));
   }
   const Parts parts = layout.Unpack(id);
   REQUIRE(layout.Pack(parts) == id);
@@ -68,7 +68,7 @@ void CheckParts(const Layout &layout, const Parts &parts) {
   const Parts most = layout.Unpack(static_cast<int64_t>(~uint64_t{0} >> (64 - layout.total_bits())));
   switch (layout.Fits(parts)) {
     case PartsFault::kNone:
-      REQUIRE(layout.Holds(layout.Pack(parts)));
+      REQUIRE(layout.HasRoomFor(layout.Pack(parts)));
       REQUIRE(layout.Unpack(layout.Pack(parts)) == parts);
       break;
     case PartsFault::kTick:
@@ -301,7 +301,7 @@ class Issuing {
 
 void Check(Input input) {
   const Layout layout = NextLayout(&input);
-  const LayoutFault to_read = layout.Check(false), to_issue = layout.Check(true);
+  const LayoutFault to_read = layout.Fault(false), to_issue = layout.Fault(true);
   if (to_read != LayoutFault::kNone) {
     REQUIRE(to_issue == to_read);
     return;

@@ -406,7 +406,7 @@ class Schedule {
                              static_cast<int32_t>(1 + Below(8)),
                              static_cast<int32_t>(1 + Below(12)),
                              Below(2) == 0};
-      if (layout.Check(true) == LayoutFault::kNone) return layout;
+      if (layout.Fault(true) == LayoutFault::kNone) return layout;
     }
   }
 

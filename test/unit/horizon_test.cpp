@@ -112,8 +112,8 @@ TEST(Samples, ThinOutWithAge) {
   int64_t now_us = 1;
   for (int i = 0; i < 300000; ++i) {
     now_us += 10 * 1000 + static_cast<int64_t>(random() % 90000);
-    const int32_t place = MakeRoom(&samples, 0, now_us);
-    Add(&samples, {i + 1, now_us, 3, 0, place});
+    const int32_t place = MakeRoomForSample(&samples, 0, now_us);
+    AddSample(&samples, {i + 1, now_us, 3, 0, place});
     ASSERT_LE(samples.count, kSamples);
     if (i % 997 != 0 || i < 2000) continue;
     places.clear();
@@ -135,7 +135,8 @@ TEST(Samples, ThinOutWithAge) {
 
 TEST(Claim, OfAnIdThatNobodyHasPassed) {
   Samples samples = {};
-  for (const int64_t horizon : {100, 200, 300}) Add(&samples, {horizon, horizon, 3, 0, MakeRoom(&samples, 0, horizon)});
+  for (const int64_t horizon : {100, 200, 300})
+    AddSample(&samples, {horizon, horizon, 3, 0, MakeRoomForSample(&samples, 0, horizon)});
   EXPECT_FALSE(Claim(&samples, 200, 199)) << "one was told 200";
   EXPECT_FALSE(Claim(&samples, 200, -1));
   EXPECT_EQ(samples.count, 3);
@@ -154,7 +155,7 @@ TEST(Claim, BeforeAnythingWasTold) {
   EXPECT_TRUE(Claim(&samples, 0, 0));
   EXPECT_FALSE(Claim(&samples, 0, -1)) << "0 is told while nothing is known";
   EXPECT_FALSE(Claim(&samples, 0, std::numeric_limits<int64_t>::min()));
-  Add(&samples, {5, 1, 3, 0, MakeRoom(&samples, 0, 1)});
+  AddSample(&samples, {5, 1, 3, 0, MakeRoomForSample(&samples, 0, 1)});
   EXPECT_TRUE(Claim(&samples, 0, 0));
   EXPECT_EQ(samples.count, 0);
 }
@@ -179,10 +180,10 @@ TEST(Samples, ThatAreDroppedLeaveTheirPlaces) {
   int64_t now_us = 1;
   for (int i = 1; i < 20000; ++i) {
     now_us += 10 * 1000;
-    const int32_t place = MakeRoom(&samples, 0, now_us);
+    const int32_t place = MakeRoomForSample(&samples, 0, now_us);
     ASSERT_LT(place, kSamples);
     for (int k = 0; k < samples.count; ++k) ASSERT_NE(samples.kept[k].place, place) << "two at one place";
-    Add(&samples, {10 * i, now_us, 3, 0, place});
+    AddSample(&samples, {10 * i, now_us, 3, 0, place});
     if (i % 40 != 0) continue;
     ASSERT_TRUE(Claim(&samples, 0, samples.kept[random() % static_cast<uint64_t>(samples.count)].horizon + 5));
   }
@@ -267,7 +268,7 @@ class World {
           one_by_one = 0, claims = 0, refused = 0, crashes = 0;
 
   // The functions that TakeSample() calls. Other processes continue between any two calls.
-  int64_t Seal() {
+  int64_t LowestToCome() {
     if (broken_ == Broken::kMomentFirst) SeeMoment();
     if (broken_ != Broken::kRunOutlivesSeal) EndOpenRun();
     const int64_t lowest = SealIds(&generator_, kNarrow, now_, 3);
@@ -599,9 +600,9 @@ class World {
     sampling_ = false;
     const int64_t newest = samples_.count > 0 ? samples_.kept[samples_.count - 1].horizon : shown_;
     if (horizon <= newest) return;
-    const int32_t place = MakeRoom(&samples_, highest_answer_, ++sampled_us_);
+    const int32_t place = MakeRoomForSample(&samples_, highest_answer_, ++sampled_us_);
     xids_[place] = moment_;
-    Add(&samples_, {horizon, sampled_us_, moment_xmax_, static_cast<int32_t>(moment_.size()), place});
+    AddSample(&samples_, {horizon, sampled_us_, moment_xmax_, static_cast<int32_t>(moment_.size()), place});
     StoreHorizon(&box_, Record(horizon));
     NoteHighest();
   }

@@ -120,10 +120,10 @@ TEST(Segment, BelievesEvidenceWithinBounds) {
   Ask(&segment, 0);
   EXPECT_FALSE(IsEvidence(segment, 10));
   EXPECT_TRUE(IsEvidence(segment, 11));
-  EXPECT_TRUE(IsBelieved(segment, 11));
-  EXPECT_TRUE(IsBelieved(segment, 10 + 100 * kRangesBelieved));
-  EXPECT_FALSE(IsBelieved(segment, 10 + 101 * kRangesBelieved));
-  EXPECT_FALSE(IsBelieved(segment, INT64_MAX));
+  EXPECT_TRUE(IsNumberBelieved(segment, 11));
+  EXPECT_TRUE(IsNumberBelieved(segment, 10 + 100 * kRangesBelieved));
+  EXPECT_FALSE(IsNumberBelieved(segment, 10 + 101 * kRangesBelieved));
+  EXPECT_FALSE(IsNumberBelieved(segment, INT64_MAX));
 }
 
 TEST(Segment, IsRaisedAndNeverLowered) {

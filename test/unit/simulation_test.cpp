@@ -246,7 +246,7 @@ class Registry {
 
   KeptTime TimeAt(int64_t at_us) const {
     const snowflake::Here here = Here(at_us);
-    return IsInPlace(now_.origin, here) && rules_.held ? After(now_.origin.time, here.clock) : KeepFrom(here.clock);
+    return IsInPlace(now_.origin, here) && rules_.held ? After(now_.origin.time, here.clock) : KeptSince(here.clock);
   }
 
   bool IsSkewed(int64_t at_us, Tick tick, bool leapt) const {

@@ -147,7 +147,7 @@ void WakeKeeperOrAsk(NodeBlock *node) {
                              : "The keeper goes on trying; numbers flow as soon as the registry allocates a range.")));
 }
 
-void Pause(NodeBlock *node, NumberWait *wait, const char *name) {
+void WaitForRange(NodeBlock *node, NumberWait *wait, const char *name) {
   static uint32 event = 0;
   if (event == 0) event = WaitEventNamed("SnowflakeSegment");
   if (WaitForKeeper(node, &wait->keeper, event)) return;
@@ -197,7 +197,7 @@ void FindSlot(NodeBlock *node, SegmentUse *use, NumberWait *wait) {
     CHECK_FOR_INTERRUPTS();
     if (wait->keeper.since_us != 0 && MonotonicUs() - wait->keeper.since_us >= settings.start_timeout_ms * kUsPerMs)
       ReportTooManySegments();
-    Pause(node, wait, use->key.name);
+    WaitForRange(node, wait, use->key.name);
   }
 }
 
@@ -245,7 +245,7 @@ int64_t WaitForNumber(NodeBlock *node, Oid fn_oid, SegmentUse *use) {
     }
     CheckAnswer(use, attempt, wait);
     CheckRegistryMayAnswer(fn_oid, use->key.extension);
-    Pause(node, &wait, use->key.name);
+    WaitForRange(node, &wait, use->key.name);
   }
 }
 

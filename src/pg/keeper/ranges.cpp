@@ -82,7 +82,7 @@ Collected Collect(bool leaving) {
 }
 
 // False if the answer is impossible.
-bool Put(SegmentSlot *slot, const RangeAnswer &answer) SNOWFLAKE_HOLDS(slot->mutex) {
+bool PutAnswer(SegmentSlot *slot, const RangeAnswer &answer) SNOWFLAKE_HOLDS(slot->mutex) {
   if (memcmp(slot->usage_role, answer.usage_role, sizeof(slot->usage_role)) != 0) {
     memcpy(slot->usage_role, answer.usage_role, sizeof(slot->usage_role));
     ++slot->usage_changes;
@@ -119,7 +119,7 @@ void JudgeStanding(const Standing &standing) {
   if (older) ReportOlderTimeline(standing, seen);
 }
 
-void PutAll(const Collected &all, const RangesAnswer &answer) {
+void PutAnswers(const Collected &all, const RangesAnswer &answer) {
   int wrong = -1;
   for (int i = 0; i < all.count; ++i) {
     const Asked &part = all.parts[i];
@@ -129,7 +129,7 @@ void PutAll(const Collected &all, const RangesAnswer &answer) {
     }
     WithSegment(part.segment, [&]() SNOWFLAKE_HOLDS(part.segment.slot->mutex) {
       part.segment.slot->answered = part.asked;
-      if (!Put(part.segment.slot, answer.answers[i])) wrong = i;
+      if (!PutAnswer(part.segment.slot, answer.answers[i])) wrong = i;
     });
   }
   if (wrong < 0) return;
@@ -175,7 +175,7 @@ RegistryAnswer ExchangeRanges(bool leaving) {
   if (stop_requested && !leaving) return RegistryAnswer::kDone;
   WithLock(keeping.node, LW_EXCLUSIVE,
            [&] { memcpy(keeping.node->segments_known, answer.known, sizeof(answer.known)); });
-  PutAll(all, answer);
+  PutAnswers(all, answer);
   return RegistryAnswer::kDone;
 }
 

@@ -13,7 +13,7 @@
 
 namespace snowflake {
 namespace {
-constexpr int kStandingColumns = 4;
+constexpr int kStandingColumnCount = 4;
 
 void StandingToDatums(const Standing &standing, Datum *values) {
   values[0] = Int64GetDatum(standing.system_identifier);
@@ -112,12 +112,12 @@ SNOWFLAKE_FUNCTION(snowflake_lease_acquire) {
   ExpectCommit();
   if (!acquired) PG_RETURN_NULL();
   const Lease &lease = answer.lease;
-  Datum values[5 + kLayoutColumnCount + kStandingColumns] = {Int64GetDatum(lease.lease_id), Int32GetDatum(lease.worker),
-                                                             Int64GetDatum(lease.window_start),
-                                                             Int64GetDatum(lease.window_end)};
+  Datum values[5 + kLayoutColumnCount + kStandingColumnCount] = {
+      Int64GetDatum(lease.lease_id), Int32GetDatum(lease.worker), Int64GetDatum(lease.window_start),
+      Int64GetDatum(lease.window_end)};
   LayoutToDatums(answer.layout, &values[4]);
   StandingToDatums(answer.standing, &values[4 + kLayoutColumnCount]);
-  values[4 + kLayoutColumnCount + kStandingColumns] = Int64GetDatum(answer.workers_free);
+  values[4 + kLayoutColumnCount + kStandingColumnCount] = Int64GetDatum(answer.workers_free);
   return RowOf(fcinfo, values);
 }
 
@@ -133,7 +133,7 @@ SNOWFLAKE_FUNCTION(snowflake_lease_extend) {
   const bool found = ProtocolExtend(ExtensionOfCall(fcinfo), By::kSql, request, &answer);
   after_answer();
   ExpectCommit();
-  Datum values[1 + kStandingColumns] = {Int64GetDatum(answer.window_end)};
+  Datum values[1 + kStandingColumnCount] = {Int64GetDatum(answer.window_end)};
   StandingToDatums(answer.standing, &values[1]);
   return RowOf(fcinfo, values, !found);
 }

@@ -12,7 +12,7 @@ namespace {
 // For functions that read an id, and perhaps the name of a layout.
 const Layout &LayoutFor(FunctionCallInfo fcinfo, int64_t id) {
   const Layout &layout = LayoutArgument(fcinfo, 1);
-  if (unlikely(!layout.Holds(id))) ReportForeignId(id, layout);
+  if (unlikely(!layout.HasRoomFor(id))) ReportForeignId(id, layout);
   return layout;
 }
 

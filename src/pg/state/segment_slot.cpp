@@ -45,7 +45,7 @@ void AssignSlot(SegmentSlot *slot, Oid database, Oid extension, const char *name
   });
 }
 
-void Free(SegmentSlot *slot) { AssignSlot(slot, InvalidOid, InvalidOid, "", 0); }
+void FreeSlot(SegmentSlot *slot) { AssignSlot(slot, InvalidOid, InvalidOid, "", 0); }
 
 }  // namespace
 
@@ -108,7 +108,7 @@ bool UsesSegments() {
 
 void FreeSegment(const SegmentRef &segment) {
   LWLockAcquire(SlotsLock(), LW_EXCLUSIVE);
-  if (segment.slot->incarnation == segment.incarnation) Free(segment.slot);
+  if (segment.slot->incarnation == segment.incarnation) FreeSlot(segment.slot);
   LWLockRelease(SlotsLock());
 }
 
@@ -121,7 +121,7 @@ void FreeSegments() {
 void FreeSegmentsOf(Oid database) {
   Assert(IsHeldExclusively(*SlotsLock()));  // Requires: the lock of the slots.
   for (int i = 0; i < segments->slots; ++i)
-    if (SegmentSlotAt(i)->database == database) Free(SegmentSlotAt(i));
+    if (SegmentSlotAt(i)->database == database) FreeSlot(SegmentSlotAt(i));
 }
 
 }  // namespace snowflake
