@@ -101,7 +101,8 @@ constexpr Decision Take(Generator *g, Tick now, int64_t want, const Terms &terms
   if (count > INT32_MAX) count = INT32_MAX;
   SNOWFLAKE_ASSERT(count >= 1);
   SNOWFLAKE_ASSERT(tick > g->last_tick || (tick == g->last_tick && sequence >= g->next_sequence));
-  SNOWFLAKE_ASSERT(tick >= g->lease.window_start && tick >= g->sealed_tick);
+  SNOWFLAKE_ASSERT(tick >= g->lease.window_start && tick < g->lease.window_end && tick <= g->layout.max_tick());
+  SNOWFLAKE_ASSERT(tick >= g->sealed_tick);
   SNOWFLAKE_ASSERT(tick - now <= terms.max_lead);
   g->last_tick = tick;
   g->next_sequence = sequence + count;
