@@ -176,7 +176,7 @@ SELECT * FROM shape('held');
 -- Its range is used up as far as the registry knows when it has the next, which does not follow on it: what it had before may not be.
 SELECT fill('held', 0), snowflake_segment_nextval('held');
 SELECT range_count FROM :other;
-SELECT held_from > 109 AS newest_alone FROM snowflake_range WHERE node = 'other';
+SELECT held_from > 109 AS newest_alone FROM snowflake_segment_range WHERE node = 'other';
 SELECT state FROM says($$SELECT snowflake_convert('held', 'id', 'held')$$);
 -- Numbers wholly above what it has: then the segment is raised.
 UPDATE held SET id = id + 1000000;
@@ -188,7 +188,7 @@ DROP TABLE held;
 CREATE TABLE held (id serial, n int);
 SELECT fill('held', 150);
 SELECT state FROM says($$SELECT snowflake_convert('held', 'id', 'held')$$);
-DELETE FROM snowflake_range WHERE node = 'other';
+DELETE FROM snowflake_segment_range WHERE node = 'other';
 SELECT snowflake_convert('held', 'id', 'held');
 SELECT fill('held', 5);
 SELECT count(*), count(DISTINCT id) FROM held;
@@ -513,5 +513,5 @@ DROP FUNCTION shape, sequences, says, fill, undo;
 DROP VIEW segments;
 DROP OWNED BY regress_snowflake_owner, regress_snowflake_other;
 DROP ROLE regress_snowflake_owner, regress_snowflake_other;
-DELETE FROM snowflake_range WHERE NOT here;
+DELETE FROM snowflake_segment_range WHERE NOT here;
 DROP EXTENSION snowflake_convert, snowflake;

@@ -23,7 +23,7 @@ DECLARE
 BEGIN
     FOR c IN SELECT attrelid::regclass AS name, attname, format_type(atttypid, atttypmod) AS type FROM pg_attribute
         WHERE attnum > 0 AND NOT attisdropped AND attrelid IN ('snowflake_registry'::regclass, 'snowflake_watermark'::regclass,
-            'snowflake_origin'::regclass, 'snowflake_segment'::regclass, 'snowflake_range'::regclass) ORDER BY attrelid, attnum
+            'snowflake_origin'::regclass, 'snowflake_segment'::regclass, 'snowflake_segment_range'::regclass) ORDER BY attrelid, attnum
     LOOP
         BEGIN
             EXECUTE format('ALTER TABLE %s ALTER %I TYPE %s USING %2$I', c.name, c.attname, c.type);
@@ -80,7 +80,7 @@ ALTER TABLE snowflake_watermark OWNER TO regress_snowflake_owner;
 ALTER TABLE snowflake_layout OWNER TO regress_snowflake_owner;
 ALTER TABLE snowflake_origin OWNER TO regress_snowflake_owner;
 ALTER TABLE snowflake_segment OWNER TO regress_snowflake_owner;
-ALTER TABLE snowflake_range OWNER TO regress_snowflake_owner;
+ALTER TABLE snowflake_segment_range OWNER TO regress_snowflake_owner;
 SET ROLE regress_snowflake_owner;
 DELETE FROM snowflake_registry WHERE node = 'b';
 RESET ROLE;
@@ -154,7 +154,7 @@ COPY snowflake_origin (system_identifier, timeline, last_lease_id) FROM stdin;
 \echo :SQLSTATE
 
 -- Leases come from the protocol alone.
-INSERT INTO snowflake_registry (worker_id, node, secret_hash, acquired_at, renewed_at, window_start, window_end)
+INSERT INTO snowflake_registry (worker_id, node, secret_hash, acquired_at, extended_at, window_start, window_end)
     VALUES (50, 'x', sha256('x'), now(), now(), 0, 100);
 \echo :SQLSTATE
 INSERT INTO snowflake_registry OVERRIDING SYSTEM VALUE SELECT * FROM snowflake_registry ON CONFLICT DO NOTHING;
@@ -196,7 +196,7 @@ TABLE watermark;
 
 -- MERGE is no way round.
 MERGE INTO snowflake_registry r USING (VALUES ('x')) v(node) ON r.node = v.node
-    WHEN NOT MATCHED THEN INSERT (worker_id, node, secret_hash, acquired_at, renewed_at, window_start, window_end)
+    WHEN NOT MATCHED THEN INSERT (worker_id, node, secret_hash, acquired_at, extended_at, window_start, window_end)
         VALUES (50, v.node, sha256('x'), now(), now(), 0, 100);
 \echo :SQLSTATE
 MERGE INTO snowflake_registry r USING (VALUES ('d')) v(node) ON r.node = v.node WHEN MATCHED THEN UPDATE SET window_end = 0;
@@ -214,7 +214,7 @@ TABLE watermark;
 SET session_replication_role = replica;
 DELETE FROM snowflake_registry;
 UPDATE snowflake_registry SET window_end = 0 WHERE node = 'e';
-INSERT INTO snowflake_registry (worker_id, node, secret_hash, acquired_at, renewed_at, window_start, window_end)
+INSERT INTO snowflake_registry (worker_id, node, secret_hash, acquired_at, extended_at, window_start, window_end)
     VALUES (50, 'x', sha256('x'), now(), now(), 0, 100);
 UPDATE snowflake_watermark SET last_tick = 0 WHERE worker_id = 1;
 DELETE FROM snowflake_watermark WHERE worker_id = 1;
@@ -304,8 +304,8 @@ UNION ALL SELECT 3, n, name, what, format(ddl, name, CASE name WHEN 'snowflake_r
     WHERE name IN ('snowflake_registry', 'snowflake_watermark')
 -- Columns, and the function itself.
 UNION ALL SELECT 4, n, '', what, ddl FROM (VALUES
-    (5, 'columns of two types exchanged', 'ALTER TABLE snowflake_registry RENAME renewed_at TO w;'
-        ' ALTER TABLE snowflake_registry RENAME window_end TO renewed_at; ALTER TABLE snowflake_registry RENAME w TO window_end'),
+    (5, 'columns of two types exchanged', 'ALTER TABLE snowflake_registry RENAME extended_at TO w;'
+        ' ALTER TABLE snowflake_registry RENAME window_end TO extended_at; ALTER TABLE snowflake_registry RENAME w TO window_end'),
     (6, 'column in place of another', 'ALTER TABLE snowflake_watermark RENAME last_tick TO w;'
         ' ALTER TABLE snowflake_watermark ADD last_tick bigint NOT NULL DEFAULT -1'),
     (7, 'column added', 'ALTER TABLE snowflake_watermark ADD remark text'),
@@ -341,7 +341,7 @@ CREATE FUNCTION renamed(name text, col text) RETURNS void LANGUAGE sql AS $$
 SELECT undone('', 'calls()');
 \set VERBOSITY sqlstate
 SELECT format('SELECT renamed(%L, %L)', relname, attname) FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid WHERE attnum > 0
-    AND (relname IN (SELECT name FROM tables) OR relname IN ('snowflake_segment', 'snowflake_range')) ORDER BY relname, attnum \gexec
+    AND (relname IN (SELECT name FROM tables) OR relname IN ('snowflake_segment', 'snowflake_segment_range')) ORDER BY relname, attnum \gexec
 \set VERBOSITY default
 -- The guards need theirs, too.
 SELECT undone('ALTER TABLE snowflake_registry RENAME window_end TO renamed; DELETE FROM snowflake_registry', '1');
@@ -380,7 +380,7 @@ SELECT snowflake_evict(3, now()) AS free, snowflake_evict(-1, now()) AS negative
     snowflake_evict(-2147483648, now()) AS lowest;
 -- Who was heard of since was alive.
 ALTER TABLE snowflake_registry DISABLE TRIGGER snowflake_guard;
-UPDATE snowflake_registry SET renewed_at = to_timestamp(1012.5) WHERE worker_id = 2;
+UPDATE snowflake_registry SET extended_at = to_timestamp(1012.5) WHERE worker_id = 2;
 ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard;
 SELECT snowflake_evict(2, '4713-01-01 00:00:00+00 BC');
 SELECT snowflake_evict(2, to_timestamp(1012));
@@ -653,7 +653,7 @@ EXCEPTION WHEN OTHERS THEN
     RETURN SQLSTATE || ' ' || SQLERRM;
 END $$;
 CREATE TABLE changes AS SELECT * FROM (VALUES (1, 'lease_id = DEFAULT'), (2, 'worker_id = 7'), (3, 'node = ''x'''),
-    (4, 'role = ''regress_snowflake_clerk''::regrole'), (5, 'secret_hash = sha256(''x'')'), (6, 'acquired_at = now()'), (7, 'renewed_at = now()'),
+    (4, 'role = ''regress_snowflake_clerk''::regrole'), (5, 'secret_hash = sha256(''x'')'), (6, 'acquired_at = now()'), (7, 'extended_at = now()'),
     (8, 'window_start = window_start + 1'), (9, 'window_end = window_end - 1'), (10, 'window_end = window_end + 1')) w(n, change);
 CREATE VIEW changed AS
     SELECT node, window_end > clock() AS alive, string_agg(split_part(change, ' ', 1), ' ' ORDER BY n) AS columns, answer

@@ -7,8 +7,11 @@ SET timezone = 'UTC';
 SET datestyle = 'ISO';
 \set SHOW_CONTEXT never
 
+-- When the layout's time is used up.
+\set end_of_life 'SELECT date_trunc(''second'', clock_timestamp() + make_interval(secs => end_of_life_seconds) + interval ''500 ms'') AS end_of_life FROM snowflake_metrics;'
+
 SELECT count(*) AS rows FROM snowflake_layout;
-SELECT end_of_life FROM snowflake_status;
+:end_of_life
 
 -- Ticks of 10 ms, 39 bits of them; 8 bits of sequence above 16 bits of worker id.
 BEGIN;
@@ -21,7 +24,7 @@ SELECT * FROM snowflake_decode((100000::bigint << 24) | (7 << 16) | 4711);
 INSERT INTO snowflake_layout (epoch_ms, tick_us, timestamp_bits, datacenter_bits, worker_bits, sequence_bits, sequence_first)
     VALUES (1409529600000, 10000, 39, 0, 16, 8, true);
 SELECT * FROM snowflake_decode((100::bigint << 24) | (7 << 16) | 4711);
-SELECT end_of_life FROM snowflake_status;
+:end_of_life
 
 -- It may change as long as no worker id was leased.
 UPDATE snowflake_layout SET epoch_ms = 1735689600000;
@@ -79,7 +82,7 @@ RESET client_min_messages;
 INSERT INTO snowflake_layout VALUES (true, 1314220021721, 1000, 41, 0, 13, 10, false);
 SELECT id, d.*  FROM (VALUES (2384288897814875714), (9223372036854775807), (-9223372036854775808), (-1)) v(id), snowflake_decode(id) d;
 -- Issuing ends where ids would turn negative.
-SELECT end_of_life FROM snowflake_status;
+:end_of_life
 SELECT snowflake_nextval() > 0 AS issued;
 
 -- Fewer than 63 bits: an id with a bit above them is none.

@@ -54,13 +54,11 @@ SELECT attname, atttypid::regtype FROM pg_attribute WHERE attrelid = 'snowflake_
 SELECT attname, atttypid::regtype FROM pg_attribute WHERE attrelid = 'snowflake_layouts'::regclass AND attnum > 0 ORDER BY attnum;
 SELECT snowflake_nextval() > 0 AS issued;
 SELECT state, worker BETWEEN 0 AND 1023 AS worker, window_end > now() AS window_end,
-    ids_flow_for BETWEEN interval '1 s' AND interval '10 min' AS ids_flow_for, last_id >= snowflake_currval() AS last_id,
-    lead < interval '1 s' AS lead, keeper_pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database()
-        AND backend_type = 'snowflake keeper' AND query LIKE 'holding worker id %') AS keeper, ids_taken > 0 AS ids,
-    leases_acquired > 0 AS acquired, last_error, clock_lead BETWEEN '0' AND '1 s' AS clock_lead, clock_bridged >= 0 AS bridged
+    last_id >= snowflake_currval() AS last_id, keeper_pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database()
+        AND backend_type = 'snowflake keeper' AND query LIKE 'holding worker id %') AS keeper, last_error, last_error_code
 FROM snowflake_status;
-SELECT w.worker = s.worker AS worker, w.node = s.node AS node, w.lease_id = s.lease_id AS lease, w.age >= '0' AS age,
-    w.since_renewal >= '0' AS renewal, w.window_end = s.window_end AS window_end, w.expired
+SELECT w.worker = s.worker AS worker, w.node = s.node AS node, w.lease_id = s.lease_id AS lease, w.acquired_at <= now() AS acquired,
+    w.extended_at >= w.acquired_at AS renewed, w.window_end = s.window_end AS window_end, w.expired
 FROM snowflake_workers w, snowflake_status s;
 
 -- The state block; in a segment of its own where nothing is preloaded.

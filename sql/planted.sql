@@ -137,12 +137,12 @@ CREATE OR REPLACE TRIGGER planted BEFORE UPDATE ON snowflake_segment FOR EACH RO
 SELECT ranges();
 \echo :SQLSTATE
 DROP TRIGGER planted ON snowflake_segment;
-CREATE TRIGGER planted BEFORE INSERT ON snowflake_range FOR EACH ROW EXECUTE FUNCTION planted.swallow();
+CREATE TRIGGER planted BEFORE INSERT ON snowflake_segment_range FOR EACH ROW EXECUTE FUNCTION planted.swallow();
 SELECT ranges();
 \echo :SQLSTATE
-DROP TRIGGER planted ON snowflake_range;
+DROP TRIGGER planted ON snowflake_segment_range;
 SELECT ranges() IS NOT NULL AS allocated;
-DELETE FROM snowflake_range;
+DELETE FROM snowflake_segment_range;
 SELECT release('a');
 DELETE FROM snowflake_registry WHERE node = 'b';
 SELECT * FROM snowflake_watermark ORDER BY worker_id;

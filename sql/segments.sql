@@ -212,9 +212,9 @@ INSERT INTO snowflake_segment (name, segment_id, last_value, max_value, step, ma
 INSERT INTO snowflake_segment (name, segment_id, last_value, max_value, step, max_step) VALUES ('broken', 7, 10, 9, 1, 1);
 \set VERBOSITY default
 
-INSERT INTO snowflake_range VALUES (1, false, 10, 'n', sha256('n'), 1, 1, 1000, now());
-UPDATE snowflake_range SET held_from = 1;
-TRUNCATE snowflake_range;
+INSERT INTO snowflake_segment_range VALUES (1, false, 10, 'n', sha256('n'), 1, 1, 1000, now());
+UPDATE snowflake_segment_range SET held_from = 1;
+TRUNCATE snowflake_segment_range;
 BEGIN;
 SET LOCAL session_replication_role = replica;
 UPDATE snowflake_segment SET last_value = 0 WHERE name = 'small';
@@ -235,7 +235,7 @@ SELECT snowflake_drop_segment('ticket');
 SELECT snowflake_segment_ranges('n', '{asked}', '{0}', '{0}', '{0}', '{0}', ARRAY[:hash]);
 SELECT FROM snowflake_segments;
 SELECT FROM snowflake_segment;
-SELECT FROM snowflake_range;
+SELECT FROM snowflake_segment_range;
 -- Errors name segments to roles that may read the view, and to no others, even if they may call the function.
 SELECT snowflake_segment_nextval('missing');
 RESET ROLE;
@@ -258,4 +258,4 @@ DROP FUNCTION regress_ask(bytea, bigint, bigint, bigint);
 SELECT snowflake_drop_segment(name) FROM (SELECT name FROM snowflake_segment WHERE dropped_at IS NULL ORDER BY name) s;
 
 -- So that the extension can be dropped.
-DELETE FROM snowflake_range WHERE NOT here;
+DELETE FROM snowflake_segment_range WHERE NOT here;

@@ -1,14 +1,25 @@
 \echo Use "CREATE EXTENSION snowflake" to load this file. \quit
 
+-- A node is a database that issues ids. To issue ids, it acquires a lease on a worker id from its
+-- registry, which is the tables below in this or another database. The lease has a window: a range
+-- of ticks, which are the layout's units of time. The keeper, a background worker of the node,
+-- extends the lease and releases it at a clean shutdown. The watermark of a worker id is the last
+-- tick that an ended lease may have used. If the registry may have lost commits, it settles: no
+-- lease expires until the longest lost lease must be over. The horizon is an id below which no new
+-- row appears. doc/design.md has the rest.
+--
 -- The script runs with a superuser's rights, in a schema where other roles may create objects. If
 -- their function or operator fits the types of a call better than PostgreSQL's own, PostgreSQL
--- chooses it. So every function, operator, cast and type that is executed or stored here is
--- qualified.
+-- chooses it. So whatever is executed or stored here names PostgreSQL's schema, except types that
+-- are key words, and calls the extension's own functions with exactly their types.
+--
+-- PUBLIC may issue and read ids and see the state of this node (sql/for_public.sql has the
+-- reasons), and pg_read_all_stats may see the registry. The rest is revoked from PUBLIC.
 --
 -- test/reference generates doc/reference.md from the comments. An empty line or "Errors:" begins a
 -- paragraph there. Other line breaks in comments are for readers of \df+.
 
--- The registry: which node holds which worker id.
+-- The registry: which node has which worker id.
 
 CREATE TABLE snowflake_registry (
     lease_id     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -17,34 +28,35 @@ CREATE TABLE snowflake_registry (
     role         pg_catalog.oid NOT NULL,
     secret_hash  pg_catalog.bytea NOT NULL,
     acquired_at  pg_catalog.timestamptz NOT NULL,
-    renewed_at   pg_catalog.timestamptz NOT NULL,
+    extended_at   pg_catalog.timestamptz NOT NULL,
     window_start bigint NOT NULL,
     window_end   bigint NOT NULL
 );
 COMMENT ON TABLE snowflake_registry IS
-    'One row for each lease. The row is inserted when a node starts to issue ids, and deleted '
-    'when the node shuts down cleanly.';
+    'One row for each lease, and for each worker id that is set aside. The row of a lease is '
+    'inserted when a node starts to issue ids, and deleted when the node shuts down cleanly. The '
+    'row of a node that crashed is deleted when another node needs its worker id, or by '
+    'snowflake_evict().';
 COMMENT ON COLUMN snowflake_registry.lease_id IS
-    'Number of the lease. It determines the slot at which the search for a free worker id starts.';
+    'Number of the lease. It determines with which worker id the search for a free one begins.';
 COMMENT ON COLUMN snowflake_registry.worker_id IS
     'Worker id that the node holds, datacenter bits included';
-COMMENT ON COLUMN snowflake_registry.node IS 'Name of the node, for people';
+COMMENT ON COLUMN snowflake_registry.node IS 'Name of the node';
 COMMENT ON COLUMN snowflake_registry.role IS
     'Role that acquired the lease. Only this role can extend or release it. 0 if the worker id was '
     'set aside.';
 COMMENT ON COLUMN snowflake_registry.secret_hash IS
-    'SHA-256 of the lease secret. To extend the lease, the node sends the hash. The node sends '
-    'the secret only to release the lease.';
+    'SHA-256 of the lease secret. To extend the lease, the node sends the hash. The node sends the '
+    'secret only to release the lease.';
 COMMENT ON COLUMN snowflake_registry.acquired_at IS
     'When the lease was acquired, by the clock of the registry''s server';
-COMMENT ON COLUMN snowflake_registry.renewed_at IS
+COMMENT ON COLUMN snowflake_registry.extended_at IS
     'When the lease was last extended, by the clock of the registry''s server';
 COMMENT ON COLUMN snowflake_registry.window_start IS 'First tick that the lease may use';
 COMMENT ON COLUMN snowflake_registry.window_end IS 'First tick after the window';
 
--- The ring of a new registry starts at a random slot. So a registry that was dropped and created
--- again does not assign the worker ids of its predecessor first. 2^22 is the stride by which lease
--- ids skip (core/ring.h).
+-- The first lease id is random, so a registry that was dropped and created again does not begin
+-- with the worker ids of its predecessor. Lease ids skip by multiples of 2^22 (core/ring.h).
 SELECT pg_catalog.setval(
     pg_catalog.pg_get_serial_sequence('snowflake_registry'::pg_catalog.text, 'lease_id'::pg_catalog.text)::pg_catalog.regclass,
     1::bigint OPERATOR(pg_catalog.+)
@@ -56,13 +68,12 @@ CREATE TABLE snowflake_watermark (
     leases_ended bigint NOT NULL DEFAULT 0
 );
 COMMENT ON TABLE snowflake_watermark IS
-    'One row for each worker id on which a lease has ended. The row remains afterwards.';
+    'One row for each worker id on which a lease has ended. Rows are never deleted.';
 COMMENT ON COLUMN snowflake_watermark.worker_id IS 'Worker id, datacenter bits included';
 COMMENT ON COLUMN snowflake_watermark.last_tick IS
-    'Highest tick that an ended lease of the worker id may have used. The next lease starts '
-    'above this tick.';
-COMMENT ON COLUMN snowflake_watermark.leases_ended IS
-    'How many leases of the worker id have ended';
+    'Highest tick that an ended lease of the worker id may have used. The next lease starts above '
+    'this tick.';
+COMMENT ON COLUMN snowflake_watermark.leases_ended IS 'How many leases of the worker id have ended';
 
 CREATE TABLE snowflake_layout (
     singleton       boolean PRIMARY KEY DEFAULT true CHECK (singleton),
@@ -115,25 +126,23 @@ CREATE TABLE snowflake_origin (
     step_since_us     bigint NOT NULL DEFAULT 0
 );
 COMMENT ON TABLE snowflake_origin IS
-    'One row. It records the server and the database that the registry was on when a node last '
-    'called the registry, and how the registry settles after lost commits.';
+    'One row. It records on which server and in which database the registry was when a node last '
+    'called it, whether the registry settles, and by which time the registry goes.';
 COMMENT ON COLUMN snowflake_origin.singleton IS 'Always true, so that there is at most one row';
-COMMENT ON COLUMN snowflake_origin.system_identifier IS
-    'System identifier of the recorded server';
+COMMENT ON COLUMN snowflake_origin.system_identifier IS 'System identifier of the recorded server';
 COMMENT ON COLUMN snowflake_origin.timeline IS 'Timeline of the recorded server';
 COMMENT ON COLUMN snowflake_origin.started_at IS
     'When the recorded server was started. Null before the first call of a node.';
 COMMENT ON COLUMN snowflake_origin.database_oid IS
     'OID of the recorded database. A database that was copied from it has another one.';
 COMMENT ON COLUMN snowflake_origin.clean_at IS
-    'When the recorded server was shut down cleanly. The column becomes null when the next lease '
-    'is acquired or extended, or at the next call for a segment. If a server finds a time in '
-    'this column, the server has received all commits.';
+    'When the recorded server was shut down cleanly. Null while nodes use the registry. A server '
+    'that finds a time here has all commits of the registry.';
 COMMENT ON COLUMN snowflake_origin.last_lease_id IS
     'Number of the newest lease, or the number above which lease ids continue';
 COMMENT ON COLUMN snowflake_origin.leases_begun IS
-    'How many leases have been inserted into snowflake_registry. If they are neither there nor '
-    'counted in snowflake_watermark, leases were lost.';
+    'How many leases have been acquired. If this is more than snowflake_registry has rows and '
+    'leases_ended of snowflake_watermark adds up to, leases were lost.';
 COMMENT ON COLUMN snowflake_origin.jumped_from IS
     'Lease ids above this id and up to jumped_to were skipped when the server was started or '
     'promoted, or the database copied. If a node names a skipped id, the node holds a lost lease.';
@@ -142,38 +151,37 @@ COMMENT ON COLUMN snowflake_origin.raised_tick IS
     'Highest tick that snowflake_raise() has excluded for all nodes of this registry. -1 if '
     'snowflake_raise() has not been called.';
 COMMENT ON COLUMN snowflake_origin.longest_us IS
-    'Longest lease duration that a node has requested, in microseconds. 0 before the first '
-    'lease.';
+    'Longest lease duration that a node has requested, in microseconds. 0 before the first lease.';
 COMMENT ON COLUMN snowflake_origin.settling_us IS
-    'Time in microseconds for which the registry settles in all. While it settles, no lease expires, '
-    'and worker ids are assigned from the upper third of each ring. 0 if the registry does not '
-    'settle and floor_at needs no change.';
+    'How long the registry settles in all, in microseconds. While it settles, no lease expires, '
+    'and only the upper third of the worker ids of each datacenter is assigned. 0 if the registry '
+    'does not settle and floor_at needs no change.';
 COMMENT ON COLUMN snowflake_origin.settling_left_us IS
-    'Time in microseconds for which the registry still settled when the monotonic clock of its '
-    'server showed counted_us';
+    'How long the registry still settles, in microseconds, from the time counted_us on';
 COMMENT ON COLUMN snowflake_origin.counted_us IS
-    'Time of the monotonic clock in microseconds. Each start of the server has a monotonic clock of '
-    'its own.';
+    'When settling_left_us was written, by the monotonic clock of the recorded server in '
+    'microseconds';
 COMMENT ON COLUMN snowflake_origin.settles_until IS
-    'When settling ends, if the server''s wall clock is not set meanwhile: nothing depends on this '
-    'time. Null if the registry does not settle.';
+    'When settling ends, if the wall clock is not set meanwhile. Only snowflake_registry_metrics '
+    'reads this column. Null if the registry does not settle.';
 COMMENT ON COLUMN snowflake_origin.floor_at IS
     'Windows of new leases begin after this time, because a window up to it may have been lost. '
     'Null if there is no such time.';
 COMMENT ON COLUMN snowflake_origin.loss_known IS
-    'Whether a loss of commits was noticed since the server was started. If true, further '
-    'evidence belongs to that loss.';
+    'Whether a loss of commits was noticed since the server was started. If true, further evidence '
+    'belongs to that loss.';
 COMMENT ON COLUMN snowflake_origin.settle_called_at IS 'When snowflake_settle() was last called';
 COMMENT ON COLUMN snowflake_origin.clock_offset_us IS
-    'By how many microseconds the wall clock of the recorded server is ahead of its monotonic '
-    'clock, according to the time that the registry goes by';
+    'The registry goes by the monotonic clock of the recorded server plus this, in microseconds. '
+    'Ordinarily the sum is what the wall clock shows.';
 COMMENT ON COLUMN snowflake_origin.clock_since_us IS
-    'Since when, by the monotonic clock in microseconds, the wall clock has kept that time';
+    'Since when the wall clock has shown that sum, by the monotonic clock in microseconds';
 COMMENT ON COLUMN snowflake_origin.step_offset_us IS
-    'The same as clock_offset_us after a step of the wall clock, which the registry follows after '
-    'ten minutes';
+    'After a step of the wall clock, the wall clock minus the monotonic clock, in microseconds. '
+    'When the wall clock has kept this for ten minutes, it becomes clock_offset_us.';
 COMMENT ON COLUMN snowflake_origin.step_since_us IS
-    'Since when the wall clock has kept the time after that step. 0 if there is no such step.';
+    'Since when the wall clock has kept step_offset_us, by the monotonic clock in microseconds. 0 '
+    'if there was no step.';
 
 -- Segments: small numbers for many servers.
 
@@ -186,10 +194,10 @@ CREATE TABLE snowflake_segment (
     step             integer NOT NULL CHECK (step OPERATOR(pg_catalog.>) 0),
     max_step         integer NOT NULL CHECK (max_step OPERATOR(pg_catalog.>=) step),
     period_at        pg_catalog.timestamptz,
-    allocated           bigint NOT NULL DEFAULT 0 CHECK (allocated OPERATOR(pg_catalog.>=) 0::bigint),
-    allocated_before    bigint NOT NULL DEFAULT 0 CHECK (allocated_before OPERATOR(pg_catalog.>=) 0::bigint),
+    allocated        bigint NOT NULL DEFAULT 0 CHECK (allocated OPERATOR(pg_catalog.>=) 0::bigint),
+    allocated_before bigint NOT NULL DEFAULT 0 CHECK (allocated_before OPERATOR(pg_catalog.>=) 0::bigint),
     newest           bigint NOT NULL DEFAULT 0 CHECK (newest OPERATOR(pg_catalog.>=) 0::bigint),
-    allocated_elsewhere  boolean NOT NULL DEFAULT false,
+    allocated_elsewhere boolean NOT NULL DEFAULT false,
     skips            integer NOT NULL DEFAULT 0 CHECK (skips OPERATOR(pg_catalog.>=) 0),
     dropped_at       pg_catalog.timestamptz,
     usage_role       pg_catalog.name CHECK (usage_role OPERATOR(pg_catalog.<>) ''::pg_catalog.name)
@@ -206,28 +214,28 @@ COMMENT ON COLUMN snowflake_segment.last_value IS
     'Last number that was allocated. If no number was allocated, this is the number before the '
     'first number. The value falls only if a node releases the end of the newest range.';
 COMMENT ON COLUMN snowflake_segment.max_value IS 'Last number that may be allocated';
-COMMENT ON COLUMN snowflake_segment.step IS 'Smallest size of a range';
-COMMENT ON COLUMN snowflake_segment.max_step IS 'Largest size of a range';
+COMMENT ON COLUMN snowflake_segment.step IS 'Fewest numbers of a range';
+COMMENT ON COLUMN snowflake_segment.max_step IS 'Most numbers of a range';
 COMMENT ON COLUMN snowflake_segment.period_at IS
     'Start of the period for which the column allocated counts numbers. A period is as long as the '
     'registry''s lease_duration.';
 COMMENT ON COLUMN snowflake_segment.allocated IS
     'How many numbers were allocated in the period that starts at period_at';
 COMMENT ON COLUMN snowflake_segment.allocated_before IS
-    'How many numbers were allocated in the last period before in which any were';
+    'How many numbers were allocated in the newest earlier period in which there was an allocation';
 COMMENT ON COLUMN snowflake_segment.newest IS 'Size of the newest range';
 COMMENT ON COLUMN snowflake_segment.allocated_elsewhere IS
     'Whether a range was allocated to a node other than this database''s own';
 COMMENT ON COLUMN snowflake_segment.skips IS
     'How many times the next range skips as many numbers as lost commits may have allocated';
 COMMENT ON COLUMN snowflake_segment.dropped_at IS
-    'When the segment was dropped. Other nodes may still hold ranges of the segment. A new '
-    'segment of the same name continues above last_value. Null if the segment is not dropped.';
+    'When the segment was dropped. Other nodes may still hold ranges of the segment. A new segment '
+    'of the same name continues above last_value. Null if the segment is not dropped.';
 COMMENT ON COLUMN snowflake_segment.usage_role IS
     'Name of the role whose members may use the numbers. Each server checks its own role of that '
     'name. If null, every role may use the numbers.';
 
-CREATE TABLE snowflake_range (
+CREATE TABLE snowflake_segment_range (
     segment_id  bigint NOT NULL,
     here        boolean NOT NULL,
     role        pg_catalog.oid NOT NULL,
@@ -236,34 +244,36 @@ CREATE TABLE snowflake_range (
     held_from   bigint NOT NULL,
     newest_from bigint NOT NULL,
     held_to     bigint NOT NULL,
-    acquired_at    pg_catalog.timestamptz NOT NULL,
+    acquired_at pg_catalog.timestamptz NOT NULL,
     PRIMARY KEY (segment_id, here, role, node)
 );
-COMMENT ON TABLE snowflake_range IS
-    'One row for each node, role and segment. The row shows the newest ranges that the node has '
-    'acquired. Rows of nodes that no longer exist can be deleted.';
-COMMENT ON COLUMN snowflake_range.segment_id IS 'Segment of the ranges';
-COMMENT ON COLUMN snowflake_range.here IS 'Whether the node is this database''s own';
-COMMENT ON COLUMN snowflake_range.role IS 'Role that acquired the ranges';
-COMMENT ON COLUMN snowflake_range.node IS 'Name of the node';
-COMMENT ON COLUMN snowflake_range.secret_hash IS
+COMMENT ON TABLE snowflake_segment_range IS
+    'One row for each node, role and segment, with the newest ranges that the node has acquired. '
+    'If a node will never return, delete its rows.';
+COMMENT ON COLUMN snowflake_segment_range.segment_id IS 'Segment of the ranges';
+COMMENT ON COLUMN snowflake_segment_range.here IS 'Whether the node is this database''s own';
+COMMENT ON COLUMN snowflake_segment_range.role IS 'Role that acquired the ranges';
+COMMENT ON COLUMN snowflake_segment_range.node IS 'Name of the node';
+COMMENT ON COLUMN snowflake_segment_range.secret_hash IS
     'SHA-256 of a secret of the node. To acquire ranges, the node sends the hash. The node sends '
     'the secret only to release numbers.';
-COMMENT ON COLUMN snowflake_range.held_from IS 'First number that the node can release as unused';
-COMMENT ON COLUMN snowflake_range.newest_from IS 'First number of the newest range';
-COMMENT ON COLUMN snowflake_range.held_to IS 'Last number of the newest range';
-COMMENT ON COLUMN snowflake_range.acquired_at IS 'When the newest range was acquired';
+COMMENT ON COLUMN snowflake_segment_range.held_from IS 'First number that the node can release as unused';
+COMMENT ON COLUMN snowflake_segment_range.newest_from IS 'First number of the newest range';
+COMMENT ON COLUMN snowflake_segment_range.held_to IS 'Last number of the newest range';
+COMMENT ON COLUMN snowflake_segment_range.acquired_at IS 'When the newest range was acquired';
 
 -- What a dump carries. Leases, watermarks and the origin of another server must not be restored.
 SELECT pg_catalog.pg_extension_config_dump('snowflake_layout'::pg_catalog.regclass, ''::pg_catalog.text);
 SELECT pg_catalog.pg_extension_config_dump('snowflake_segment'::pg_catalog.regclass, 'WHERE dropped_at IS NULL'::pg_catalog.text);
--- The database's owner dumps it, and restores the dump into a database whose extension is not its own.
+-- The owner of a database dumps it, and restores the dump into a database whose extension may
+-- belong to another role.
 GRANT SELECT, INSERT ON snowflake_layout, snowflake_segment TO pg_database_owner;
 
--- Guards: writes that bypass the protocol must not lead to equal ids.
--- snowflake_guard_table names each column in its UPDATE OF, and does nothing on an UPDATE.
--- PostgreSQL refuses to change the type of such a column. That could lower it in all rows, by USING,
--- without firing a row trigger. PostgreSQL drops such a column only together with the trigger.
+-- Guards: writes that bypass the protocol must not lead to equal ids. snowflake_guard_after checks
+-- a row as it is stored, because other BEFORE triggers may change it behind snowflake_guard.
+-- snowflake_guard_table names every column, and does nothing on an UPDATE. So ALTER COLUMN TYPE,
+-- which could write other values by USING, is refused by PostgreSQL, and a column is dropped only
+-- together with the trigger, whose absence the protocol notices.
 
 CREATE FUNCTION snowflake_layout_changed() RETURNS pg_catalog.trigger
     AS 'MODULE_PATHNAME' LANGUAGE C;
@@ -279,7 +289,7 @@ COMMENT ON FUNCTION snowflake_guard() IS
 'Trigger function of the registry''s tables. The function protects the data that keeps ids unique
 against writes that bypass the protocol. If a lease is deleted, the end of its window is kept as a
 watermark. A write that would change a lease, or lower or remove anything else, fails with 55000.
-Writes of logical replication are discarded.';
+Writes of logical replication are discarded, except a layout that is written into an empty table.';
 REVOKE ALL ON FUNCTION snowflake_guard() FROM PUBLIC;
 
 CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_registry
@@ -294,13 +304,13 @@ ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard_after;
 COMMENT ON TRIGGER snowflake_guard_after ON snowflake_registry IS
     'A lease keeps its number and worker id, and its window''s end does not fall';
 CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
-    UPDATE OF lease_id, worker_id, node, role, secret_hash, acquired_at, renewed_at, window_start,
+    UPDATE OF lease_id, worker_id, node, role, secret_hash, acquired_at, extended_at, window_start,
         window_end
     ON snowflake_registry
     FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard_table;
 COMMENT ON TRIGGER snowflake_guard_table ON snowflake_registry IS
-    'The table is not truncated, and no column is dropped or changes its type';
+    'TRUNCATE is refused, and so is a change of a column''s type';
 
 CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_watermark
     FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
@@ -316,7 +326,7 @@ CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
     FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_watermark ENABLE ALWAYS TRIGGER snowflake_guard_table;
 COMMENT ON TRIGGER snowflake_guard_table ON snowflake_watermark IS
-    'The table is not truncated, and no column is dropped or changes its type';
+    'TRUNCATE is refused, and so is a change of a column''s type';
 
 CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_layout
     FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
@@ -342,7 +352,7 @@ CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
     FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard_table;
 COMMENT ON TRIGGER snowflake_guard_table ON snowflake_origin IS
-    'The table is not truncated, and no column is dropped or changes its type';
+    'TRUNCATE is refused, and so is a change of a column''s type';
 
 CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_segment
     FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
@@ -353,7 +363,8 @@ CREATE TRIGGER snowflake_guard_after AFTER UPDATE ON snowflake_segment
     FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_segment ENABLE ALWAYS TRIGGER snowflake_guard_after;
 COMMENT ON TRIGGER snowflake_guard_after ON snowflake_segment IS
-    'The name of a segment does not change, and its last number does not fall';
+    'The name of a segment does not change, and its last number falls only if the protocol '
+    'releases numbers';
 CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
     UPDATE OF name, segment_id, first_value, last_value, max_value, step, max_step, period_at,
         allocated, allocated_before, newest, allocated_elsewhere, skips, dropped_at, usage_role
@@ -361,24 +372,24 @@ CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
     FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_segment ENABLE ALWAYS TRIGGER snowflake_guard_table;
 COMMENT ON TRIGGER snowflake_guard_table ON snowflake_segment IS
-    'The table is not truncated, and no column is dropped or changes its type';
+    'TRUNCATE is refused, and so is a change of a column''s type';
 
-CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_range
+CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_segment_range
     FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
-ALTER TABLE snowflake_range ENABLE ALWAYS TRIGGER snowflake_guard;
-COMMENT ON TRIGGER snowflake_guard ON snowflake_range IS
-    'Only the registry''s functions write ranges';
+ALTER TABLE snowflake_segment_range ENABLE ALWAYS TRIGGER snowflake_guard;
+COMMENT ON TRIGGER snowflake_guard ON snowflake_segment_range IS
+    'Only the registry''s functions write ranges. Rows may be deleted.';
 CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
     UPDATE OF segment_id, here, role, node, secret_hash, held_from, newest_from, held_to, acquired_at
-    ON snowflake_range
+    ON snowflake_segment_range
     FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
-ALTER TABLE snowflake_range ENABLE ALWAYS TRIGGER snowflake_guard_table;
-COMMENT ON TRIGGER snowflake_guard_table ON snowflake_range IS
-    'The table is not truncated, and no column is dropped or changes its type';
+ALTER TABLE snowflake_segment_range ENABLE ALWAYS TRIGGER snowflake_guard_table;
+COMMENT ON TRIGGER snowflake_guard_table ON snowflake_segment_range IS
+    'TRUNCATE is refused, and so is a change of a column''s type';
 
--- This fires the layout's trigger, which writes the origin before the first lease. So a standby
--- notices the failover even if it is promoted without having received that lease. A call of a
--- function could be ambiguous if other roles have one of the same name.
+-- There is no row to delete. The statement fires snowflake_layout_changed, which fills
+-- snowflake_origin before the first lease, so that a standby notices a failover even if it is
+-- promoted before it receives that lease.
 DELETE FROM snowflake_layout;
 
 CREATE FUNCTION snowflake_guard_drop() RETURNS pg_catalog.event_trigger
@@ -394,16 +405,17 @@ CREATE EVENT TRIGGER _snowflake_guard_drop ON ddl_command_start WHEN TAG IN ('DR
     EXECUTE FUNCTION snowflake_guard_drop();
 ALTER EVENT TRIGGER _snowflake_guard_drop ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER _snowflake_guard_drop IS
-    'While other nodes hold leases or ranges of segments, the registry cannot be dropped, even '
-    'in a session that has not loaded the library';
+    'While other nodes hold leases or ranges of segments, the registry cannot be dropped, even in '
+    'a session that has not loaded the library';
 
--- The registry protocol. Errors of all its functions: 22004 and 22023 for arguments, 25001 in a
--- transaction block, 42501 in a security-restricted operation, 25006 on a standby or in a read-only
--- transaction, 55000 at any isolation level but read committed.
+-- The registry protocol: what nodes call. In addition to the errors in their comments, the
+-- functions fail with 42501 in a security-restricted operation, 25006 on a standby or in a
+-- read-only transaction, and 55000 at any isolation level except read committed.
 
 CREATE FUNCTION snowflake_lease_acquire(
-    node pg_catalog.text, datacenter integer, now_tick bigint, duration interval, secret_hash pg_catalog.bytea, seen_lease_id bigint, start_before bigint,
-    leapt boolean DEFAULT false, OUT lease_id bigint, OUT worker_id integer, OUT window_start bigint, OUT window_end bigint,
+    node pg_catalog.text, datacenter integer, now_tick bigint, duration interval, secret_hash pg_catalog.bytea,
+    seen_lease_id bigint, start_before bigint, leapt boolean DEFAULT false,
+    OUT lease_id bigint, OUT worker_id integer, OUT window_start bigint, OUT window_end bigint,
     OUT epoch_ms bigint, OUT tick_us bigint, OUT timestamp_bits integer, OUT datacenter_bits integer,
     OUT worker_bits integer, OUT sequence_bits integer, OUT sequence_first boolean,
     OUT system_identifier bigint, OUT timeline bigint, OUT raised_tick bigint, OUT settle_called_us bigint,
@@ -415,27 +427,30 @@ tick that the node''s clock shows. duration is 1 second to 1 day, and is limited
 snowflake.max_lease_duration. secret_hash is the SHA-256 of the lease secret. If the role already
 has a lease with this hash, the function extends and returns that lease. seen_lease_id is the id of
 the newest lease that the node had from this registry, or 0. If start_before is not null, a lease is
-acquired only if its window can start before that tick. leapt says that the node''s wall clock shows
-now_tick after a leap that the node does not follow yet. The registry accepts such a tick only if
-its own clock has not stepped for ten minutes.
+acquired only if its window can start before that tick. leapt says that the node''s wall clock has
+leapt to now_tick, and that the node does not follow it yet. The registry accepts such a tick only
+if its own clock has not stepped for ten minutes.
 
 Returns the lease, the registry''s layout, and the system identifier and timeline of the
-registry''s server. raised_tick is the tick that snowflake_raise() has excluded. settle_called_us is the
-time of the last snowflake_settle() in microseconds since 1970-01-01 00:00 UTC. workers_free is
-the number of worker ids of the datacenter that no other node holds, or -1 if these worker ids
-were not counted. All columns are null if the window cannot start before start_before, or if the
-registry settles, has no lease for this role, and has just recorded lost commits or how long it
-still settles. In the second case, call the function again.
-Errors: 22004 if any argument except start_before and leapt is null, 22023 for an invalid argument, 25001 in
-a transaction block, 53400 if the role has snowflake.max_leases_per_role leases and none of them
-expires, SF002 if the clocks differ by more than snowflake.max_clock_skew, SF003 if the layout''s
-time is used up, SF004 if every worker id is leased or held back.';
+registry''s server. raised_tick is the tick that snowflake_raise() has excluded. settle_called_us is
+the time of the last snowflake_settle() in microseconds since 1970-01-01 00:00 UTC. workers_free is
+the number of worker ids of the datacenter that no other node holds, or -1 if these worker ids were
+not counted.
+
+All columns are null in two cases. The window cannot start before start_before. Or the registry
+settles and has no lease for this role, and this call only recorded that commits were lost or how
+long the registry still settles; then call the function again.
+Errors: 22004 if any argument except start_before and leapt is null, 22023 for an invalid argument,
+25001 in a transaction block, 53400 if the role has snowflake.max_leases_per_role leases and none of
+them expires, SF002 if the clocks differ by more than snowflake.max_clock_skew, SF003 if the
+layout''s time is used up, SF004 if every worker id is leased or held back.';
 REVOKE ALL ON FUNCTION snowflake_lease_acquire(pg_catalog.text, integer, bigint, interval, pg_catalog.bytea, bigint, bigint, boolean) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_lease_extend(
     lease_id bigint, secret_hash pg_catalog.bytea, now_tick bigint, duration interval, held_until bigint,
     worker_id integer, window_start bigint, leapt boolean DEFAULT false,
-    OUT window_end bigint, OUT system_identifier bigint, OUT timeline bigint, OUT raised_tick bigint, OUT settle_called_us bigint)
+    OUT window_end bigint,
+    OUT system_identifier bigint, OUT timeline bigint, OUT raised_tick bigint, OUT settle_called_us bigint)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_lease_extend(bigint, pg_catalog.bytea, bigint, interval, bigint, integer, bigint, boolean) IS
 'Extends a lease. The function moves the end of the lease''s window to now_tick plus duration, but
@@ -456,9 +471,8 @@ CREATE FUNCTION snowflake_lease_release(lease_id bigint, secret pg_catalog.bytea
 COMMENT ON FUNCTION snowflake_lease_release(bigint, pg_catalog.bytea, bigint, bigint) IS
 'Releases a lease. The argument secret is the lease secret. last_tick is the last tick that the
 node used. held_until is the end of the window in the node''s copy of the lease. The watermark of
-the worker id becomes the later of two times: last_tick, or this server''s clock plus
-snowflake.max_clock_skew and snowflake.max_lead. The watermark is never later than the window''s
-last tick.
+the worker id becomes last_tick or, if that is later, the tick of this server''s clock plus
+snowflake.max_clock_skew and snowflake.max_lead, but at most the last tick of the window.
 
 Returns false if the lease no longer exists or belongs to another role.
 Errors: 22004 for a null, 22023 if last_tick is neither in the window nor the tick before it,
@@ -474,43 +488,44 @@ CREATE FUNCTION snowflake_segment_ranges(
     OUT system_identifier bigint, OUT timeline bigint, OUT settle_called_us bigint, OUT known pg_catalog.text)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_segment_ranges(pg_catalog.text, pg_catalog.text[], bigint[], bigint[], bigint[], bigint[], pg_catalog.bytea[]) IS
-'Allocates ranges of segments to the node with this name, or releases unused numbers of the
-segments. Each array has one element for each segment. The array names holds the names of the
-segments. The array segment_ids holds the segment_id that the node has recorded, or 0. The array
-highest holds the highest number that the node has acquired. The array unused holds how many
-numbers up to that number the node has not issued. The array wanted holds how many numbers the
-node requests. The array secrets holds the SHA-256 of a secret, or the secret itself.
+'Allocates ranges of segments to the node with this name, or releases unused numbers. Each array
+has one element for each segment: names its name, segment_ids the segment_id that the node has
+recorded, or 0, highest the highest number that the node has acquired, unused how many numbers up
+to it the node has not issued, wanted how many numbers the node requests, secrets the SHA-256 of a
+secret of the node, or the secret itself. For each segment:
 
-The registry allocates a range of about wanted numbers, and records the range with the hash. If
-wanted is negative, the registry allocates no range. In that case, if secrets holds the hash, the
-registry records that only these unused numbers can be released. If secrets holds the secret
-itself, the registry releases these numbers.
+- if wanted is not negative, the registry allocates a range of about as many numbers, and records it
+  with the hash;
+- if wanted is negative and secrets has the hash, the registry records that only these unused
+  numbers can be released;
+- if wanted is negative and secrets has the secret, the registry releases them.
 
-Returns arrays with one element for each segment. segment_ids holds the segment_id, or 0 if the
-segment does not exist. range_last holds the last number of the range. range_count holds the size
-of the range, or 0 if the segment is used up. usage_roles holds the segment''s usage_role, or an
-empty string if every role may use the numbers. If one of the segments does not exist, the column
-known lists names of existing segments. The other columns are as in snowflake_lease_acquire().
+Returns arrays with one element for each segment: segment_ids is 0 if the segment does not exist,
+range_last the last number of the range, range_count its size, or 0 if none was allocated,
+usage_roles the segment''s usage_role, or an empty string if every role may use the numbers. If a
+segment does not exist, known lists names of existing segments. The other columns are as in
+snowflake_lease_acquire().
 Errors: 22004 for a null, 22023 for arrays that do not match, 25001 in a transaction block, 55000
 if highest is far above all allocated numbers.';
 REVOKE ALL ON FUNCTION snowflake_segment_ranges(pg_catalog.text, pg_catalog.text[], bigint[], bigint[], bigint[], bigint[], pg_catalog.bytea[]) FROM PUBLIC;
 
--- What the operator decides.
+-- For operators.
 
 CREATE FUNCTION snowflake_evict(worker_id integer, dead_since pg_catalog.timestamptz) RETURNS boolean
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_evict(integer, pg_catalog.timestamptz) IS
-'Frees the worker id of a dead node. The node must certainly have been dead since dead_since, and
-must stay dead until its window ends. If the node''s server is started again without a reboot, the
-server continues under its lease. Therefore do not start the server before the window ends. The
-next lease of the worker id starts above dead_since plus snowflake.max_clock_skew,
-snowflake.max_bridge and snowflake.max_lead. If snowflake.max_clock_skew is 0, or the window ends so
-late that the node''s clock must be ahead of the registry''s, the next lease starts above the window.
-If the node''s clock was ahead by more than these settings when it died, ids can be issued twice:
-then wait for the end of the window instead.
+'Frees the worker id of a dead node. Call it only if the node has certainly been dead since
+dead_since, and its server is not started before the window ends: unless the machine was rebooted,
+the server would continue under its lease. If the node''s clock may have been ahead by more than
+snowflake.max_clock_skew, snowflake.max_bridge and snowflake.max_lead together, ids can be issued
+twice: then wait for the end of the window instead.
+
+The next lease of the worker id starts at dead_since plus these settings. If
+snowflake.max_clock_skew is 0, or the window ends so late that the node''s clock must be ahead of
+the registry''s, the next lease starts above the window.
 
 Returns false if no node holds the worker id.
-Errors: 22004 for a null, 22023 for a time that is infinite, in the future or before renewed_at.';
+Errors: 22004 for a null, 22023 for a time that is infinite, in the future or before extended_at.';
 REVOKE ALL ON FUNCTION snowflake_evict(integer, pg_catalog.timestamptz) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_set_aside(worker_id integer) RETURNS pg_catalog.void
@@ -518,8 +533,8 @@ CREATE FUNCTION snowflake_set_aside(worker_id integer) RETURNS pg_catalog.void
 COMMENT ON FUNCTION snowflake_set_aside(integer) IS
 'Sets a worker id aside, for ids that snowflake_encode() makes: no node ever gets this worker id.
 The view snowflake_workers shows it as the node "set aside". snowflake_check() accepts its ids,
-except ids of the future. It fixes the layout, as the first lease does. snowflake_evict() undoes it:
-nodes can then get the worker id, and issue ids of later times under it.
+except ids of the future. The function fixes the layout, as the first lease does. snowflake_evict()
+makes the worker id available to nodes again, which issue ids of later times under it.
 Errors: 22004 for a null, 22023 if the layout has no such worker id, 55000 if the worker id is or
 was leased, while the registry settles, or if the registry is in another database.';
 REVOKE ALL ON FUNCTION snowflake_set_aside(integer) FROM PUBLIC;
@@ -528,17 +543,16 @@ CREATE FUNCTION snowflake_settle(reason pg_catalog.text) RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_settle(pg_catalog.text) IS
 'Records that commits of this registry may have been lost, for example by a restore. The registry
-settles for as long as the longest lease can last. If nodes have seen a newer timeline, they
-accept this registry again. The reason is written to the log.
+settles for as long as the longest lease can last. Nodes accept this registry from then on, even if
+they have seen a newer timeline. The reason is written to the log.
 Errors: 22004 for a null.';
 REVOKE ALL ON FUNCTION snowflake_settle(pg_catalog.text) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_settled() RETURNS boolean
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_settled() IS
-'Records that no commit of this registry was lost. The registry stops settling, and does not
-settle again because of its present server. The time after which windows of new leases begin is
-taken away as well.
+'Records that no commit of this registry was lost. The registry stops settling, and the present
+start of its server is no reason to settle again. floor_at of snowflake_origin becomes null.
 
 Returns false if the registry did not settle and had no reason to settle.';
 REVOKE ALL ON FUNCTION snowflake_settled() FROM PUBLIC;
@@ -547,11 +561,10 @@ CREATE FUNCTION snowflake_raise(id bigint) RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_raise(bigint) IS
 'Makes all later ids of this node larger than the given id. If the registry is in this database,
-each node of the registry issues only larger ids after that node has extended its lease. Nodes
-extend a lease when a third of its window has passed. The function returns when the clock has
-passed the id''s timestamp. The clock is the server''s or, while this node bridges a step back of it,
-the node''s. In that case the function does not wait for ids of this node, and ids of the registry''s
-other nodes will be as far ahead of their clocks.
+each node of the registry issues only larger ids after that node has extended its lease, which it
+does when a third of the window has passed. The function returns when the node''s clock has passed
+the id''s timestamp. While the node bridges a step back, its clock is ahead of the server''s, and
+other nodes of the registry will issue ids that are as far ahead of their clocks.
 Errors: 22003 for an id that is negative or that the layout cannot hold, 22004 for a null, 22023
 if the id''s timestamp is more than snowflake.max_clock_skew ahead of the clock.';
 REVOKE ALL ON FUNCTION snowflake_raise(bigint) FROM PUBLIC;
@@ -563,31 +576,6 @@ COMMENT ON FUNCTION snowflake_renew() IS
 issued under a new lease. Call the function in a copy of a running machine before anything
 requests an id from the copy.';
 REVOKE ALL ON FUNCTION snowflake_renew() FROM PUBLIC;
-
-CREATE FUNCTION snowflake_confirm_clock() RETURNS boolean
-    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake_confirm_clock() IS
-'Confirms that this server''s clock is right, although it was more than snowflake.max_leap ahead of
-the last sign of life when the server was started, or has leapt by more since then. From then on
-snowflake_horizon() rises in all databases of the server. Without this call it rises when the clock
-has kept its time for ten minutes.
-
-Returns false if the clock was not in doubt.';
-REVOKE ALL ON FUNCTION snowflake_confirm_clock() FROM PUBLIC;
-
-CREATE FUNCTION snowflake_reset_horizon(OUT horizon_before bigint, OUT horizon_after bigint)
-    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake_reset_horizon() IS
-'Takes back a horizon of the future, after a clock that was wrong was set right. Rows with ids of
-the present are accepted again by snowflake_claim, and readers get them. If ids are still of the
-wrong time, the node acquires another worker id. What readers have stored stays as it is: reset it,
-too.
-
-horizon_before is the highest horizon that was reported or may have been, horizon_after the new one:
-no id below it is issued or accepted from now on.
-Errors: 25006 during recovery, 55000 if the horizon is not more than a minute ahead of the clock,
-58030 if the data directory cannot be written.';
-REVOKE ALL ON FUNCTION snowflake_reset_horizon() FROM PUBLIC;
 
 CREATE FUNCTION snowflake_create_segment(
     name pg_catalog.text, start bigint DEFAULT 1, step integer DEFAULT 1000, max_value bigint DEFAULT 9223372036854775807, max_step integer DEFAULT 1000000,
@@ -641,7 +629,8 @@ up, SF004 if every worker id is leased, 25006 on a standby whose registry is in 
 55000 if the library must be preloaded and is not, 55000 in the transaction that created the
 extension.';
 
--- The planner finds it for COPY through the support function that both have.
+-- The planner finds it for COPY through the support function that both have. It is STABLE because
+-- COPY inserts one row at a time if a default is volatile (src/pg/sql/copy.cpp).
 CREATE FUNCTION snowflake_copy_nextval(pg_catalog.internal) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE SUPPORT snowflake_nextval_support;
 COMMENT ON FUNCTION snowflake_copy_nextval(pg_catalog.internal) IS
@@ -686,6 +675,8 @@ COMMENT ON FUNCTION snowflake_segment_currval(pg_catalog.text) IS
 Errors: 42501 without the privileges of the segment''s usage_role, 55000 before the session''s
 first number of the segment.';
 
+-- The horizon.
+
 CREATE FUNCTION snowflake_horizon() RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION snowflake_horizon() IS
@@ -708,15 +699,39 @@ Errors: 39P01 if the trigger is created in another way, 42703 and 42804 if there
 or it has another type, 42809 for a temporary table, 55000 if the library must be preloaded and is
 not, SF007 if a reported horizon is above the id.';
 
+CREATE FUNCTION snowflake_confirm_clock() RETURNS boolean
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_confirm_clock() IS
+'Confirms that this server''s clock is right, although it was more than snowflake.max_leap ahead of
+the last sign of life when the server was started, or has leapt by more since then. From then on
+snowflake_horizon() rises in all databases of the server. Without this call it rises when the clock
+has kept its time for ten minutes.
+
+Returns false if the clock was not in doubt.';
+REVOKE ALL ON FUNCTION snowflake_confirm_clock() FROM PUBLIC;
+
+CREATE FUNCTION snowflake_reset_horizon(OUT horizon_before bigint, OUT horizon_after bigint)
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_reset_horizon() IS
+'Takes back a horizon that is in the future because the clock was wrong, when the clock has been set
+right. The trigger snowflake_claim() then accepts rows with ids of the present again, and readers
+get them. If ids are still of the wrong time, the node acquires another worker id. Reset what
+readers have stored, too: the function does not know it.
+
+horizon_before is the highest horizon that was or may have been reported. horizon_after is the new
+horizon: no id below it is issued or accepted from now on.
+Errors: 25006 during recovery, 55000 if the horizon is not more than a minute ahead of the clock,
+58030 if the data directory cannot be written.';
+REVOKE ALL ON FUNCTION snowflake_reset_horizon() FROM PUBLIC;
+
 -- Reading.
 
 CREATE FUNCTION snowflake_decode(id bigint, OUT ts pg_catalog.timestamptz, OUT worker integer, OUT seq integer)
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_decode(bigint) IS
 'Returns the timestamp, worker id and sequence number of an id in this database''s layout. In the
-default layout, all three values are null for numbers below 251658240000. Such numbers would
-belong to the layout''s first minute. No id was issued in that minute, so a table had these
-numbers before it had ids.
+default layout, all three values are null for numbers below 251658240000, which would be of the
+layout''s first minute. No id was issued in that minute, so such a number is older than the ids.
 Errors: 22003 for an id that the layout cannot hold.';
 
 CREATE FUNCTION snowflake_decode(id bigint, layout pg_catalog.text, OUT ts pg_catalog.timestamptz, OUT worker integer, OUT seq integer)
@@ -842,7 +857,7 @@ snowflake.mask_key_file. One in 65,536 invalid texts is not noticed; its result 
 Errors: 0A000 if the library was built without libcrypto, 22023 for an invalid prefix, 22P02 if the
 text has another prefix, was changed or was masked with another key, 55000 if there is no key.';
 
--- The type of ids outside the database.
+-- A type of ids for clients that read JSON.
 
 CREATE TYPE snowflake_id;
 
@@ -876,7 +891,7 @@ COMMENT ON CAST (snowflake_id AS bigint) IS 'The same number';
 CREATE CAST (bigint AS snowflake_id) WITHOUT FUNCTION AS ASSIGNMENT;
 COMMENT ON CAST (bigint AS snowflake_id) IS 'The same number';
 
--- A cast to bigint does not lead on to numeric, and programs cast numbers to numeric.
+-- Programs cast numbers to numeric, and PostgreSQL does not cast in two steps, through bigint.
 CREATE CAST (snowflake_id AS numeric) WITH FUNCTION pg_catalog.numeric(bigint) AS ASSIGNMENT;
 COMMENT ON CAST (snowflake_id AS numeric) IS 'The same number';
 
@@ -892,12 +907,14 @@ COMMENT ON FUNCTION snowflake_id(smallint) IS 'Returns a smallint as snowflake_i
 CREATE CAST (smallint AS snowflake_id) WITH FUNCTION snowflake_id(smallint) AS ASSIGNMENT;
 COMMENT ON CAST (smallint AS snowflake_id) IS 'The same number';
 
--- Of any range: if it took int8range, an untyped left operand of int8range <@ int8range would become an id.
+-- The argument is anyrange: with int8range, PostgreSQL would read '...' <@ int8range as
+-- snowflake_id <@ int8range. The body is a string: pg_upgrade may create this function, for a
+-- domain's CHECK, before the cast.
 CREATE FUNCTION snowflake_id_contained(snowflake_id, pg_catalog.anyrange) RETURNS boolean
-    -- As a string: pg_upgrade may create this function, for a domain's CHECK, before the cast.
     AS 'SELECT $1::bigint OPERATOR(pg_catalog.<@) $2' LANGUAGE sql IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_id_contained(snowflake_id, pg_catalog.anyrange) IS
-'Returns whether an id is within a range of bigint. The planner replaces calls by bigint''s own operator.';
+'Returns whether an id is within a range of bigint. The planner replaces calls by bigint''s own
+operator.';
 CREATE OPERATOR <@ (
     LEFTARG = snowflake_id, RIGHTARG = pg_catalog.anyrange, FUNCTION = snowflake_id_contained);
 COMMENT ON OPERATOR <@ (snowflake_id, pg_catalog.anyrange) IS 'is contained by';
@@ -959,8 +976,8 @@ COMMENT ON COLUMN snowflake_layouts.sequence_first IS
 COMMENT ON COLUMN snowflake_layouts.total_bits IS
     'Sum of the widths. 63 bits fill a bigint up to its sign bit. 64 bits include the sign bit.';
 COMMENT ON COLUMN snowflake_layouts.settable IS
-    'Whether snowflake_set_layout() accepts the layout now. Such a layout has worker and '
-    'sequence bits, and at least ten years left.';
+    'Whether snowflake_set_layout() accepts the layout now. Such a layout has worker and sequence '
+    'bits, and at least ten years left.';
 COMMENT ON COLUMN snowflake_layouts.end_of_life IS
     'When the layout''s time is used up. No id is issued from this time on.';
 COMMENT ON COLUMN snowflake_layouts.negative_until IS
@@ -968,7 +985,7 @@ COMMENT ON COLUMN snowflake_layouts.negative_until IS
     'Negative ids can only be read. Null if the layout does not use the sign bit.';
 GRANT SELECT ON snowflake_layouts TO PUBLIC;
 
--- For the extension snowflake_convert, and checking tables.
+-- For the extension snowflake_convert.
 
 CREATE FUNCTION snowflake_least_new_id() RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -992,20 +1009,23 @@ number, both columns are null. for_update locks the segment until the transactio
 Errors: 22004 for a null.';
 REVOKE ALL ON FUNCTION snowflake_segment_standing(pg_catalog.text, boolean) FROM PUBLIC;
 
+-- Checking tables.
+
 CREATE FUNCTION snowflake_check(
     relation pg_catalog.regclass, column_name pg_catalog.name,
     OUT problem pg_catalog.text, OUT worker integer, OUT ids bigint, OUT first_id bigint, OUT last_id bigint) RETURNS SETOF pg_catalog.record
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE
     SET row_security = off;
 COMMENT ON FUNCTION snowflake_check(pg_catalog.regclass, name) IS
-'Returns the ids of a column, of type bigint or snowflake_id, that this registry cannot have issued.
-For each problem and worker id, the function returns one row with the count of the ids, the smallest
-id and the largest id. The column problem says that the ids are not of this database''s layout, are
-in the future by more than snowflake.max_clock_skew, or are of times for which their worker id was
-never leased. The future begins after the time of the server''s clock or, while this node bridges a
-step back of it, of the node''s clock. If the ids are not of the layout, worker is null. If the
-function returns no row, all is well. If the registry is in another database, the function does not compare ids with the
-registry''s leases. All other ids are then returned, too, with a problem that says so.
+'Returns the ids of a column, of type bigint or snowflake_id, that this registry cannot have issued:
+for each problem and worker id one row with the count of the ids, the smallest id and the largest
+id. If it returns no row, all is well. The column problem says that the ids:
+
+- are not of this database''s layout; then worker is null;
+- are ahead of the node''s clock by more than snowflake.max_clock_skew;
+- are of times for which their worker id was never leased;
+- cannot be compared with leases, because the registry is in another database. Then all ids without
+  another problem have this one.
 Errors: 22004 for a null, 42501 if the caller may not read the column, 42703, 42804, 42809 or
 42P01 if it is not such a column of a table, 55000 at any isolation level except read committed.';
 REVOKE ALL ON FUNCTION snowflake_check(pg_catalog.regclass, pg_catalog.name) FROM PUBLIC;
@@ -1014,127 +1034,77 @@ REVOKE ALL ON FUNCTION snowflake_check(pg_catalog.regclass, pg_catalog.name) FRO
 
 CREATE FUNCTION snowflake_get_status(
     OUT state pg_catalog.text, OUT node pg_catalog.text, OUT worker integer, OUT lease_id bigint,
-    OUT window_start pg_catalog.timestamptz, OUT window_end pg_catalog.timestamptz, OUT ids_flow_for interval,
-    OUT last_id bigint, OUT lead interval, OUT clock_lead interval, OUT clock_bridged bigint, OUT keeper_pid integer,
-    OUT ids_taken bigint, OUT clock_waits bigint, OUT lease_waits bigint,
-    OUT failed_calls bigint, OUT failed_segment_calls bigint, OUT clock_steps_back bigint, OUT leases_acquired bigint,
-    OUT registry_here boolean, OUT registry_answers bigint, OUT registry_failures bigint,
-    OUT answer_seconds double precision, OUT since_answer_seconds double precision, OUT ranges_failing boolean,
-    OUT last_error pg_catalog.text, OUT last_error_code pg_catalog.text, OUT last_error_at pg_catalog.timestamptz,
-    OUT workers bigint, OUT workers_free bigint, OUT end_of_life pg_catalog.timestamptz, OUT advice pg_catalog.text,
-    OUT black_box boolean, OUT horizon bigint, OUT horizon_age interval, OUT horizon_pid integer, OUT horizon_xid pg_catalog.xid, OUT horizon_since pg_catalog.timestamptz)
+    OUT window_end pg_catalog.timestamptz, OUT last_id bigint, OUT keeper_pid integer,
+    OUT last_error pg_catalog.text, OUT last_error_code pg_catalog.text, OUT advice pg_catalog.text,
+    OUT horizon bigint, OUT horizon_pid integer, OUT horizon_xid pg_catalog.xid, OUT horizon_since pg_catalog.timestamptz)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION snowflake_get_status() IS
-'Returns what the views snowflake_status and snowflake_metrics show. All values are from one
-consistent read.';
+'Returns what the view snowflake_status shows. All values are from one consistent read.';
 
 CREATE VIEW snowflake_status AS
-    SELECT s.state, s.node, s.worker, s.lease_id, s.window_start, s.window_end, s.ids_flow_for, s.last_id, s.lead, s.keeper_pid,
-           s.ids_taken, s.clock_waits, s.lease_waits,
-           s.clock_steps_back, s.leases_acquired, s.last_error, s.last_error_code, s.last_error_at, s.end_of_life, s.advice,
-           s.clock_lead, s.clock_bridged, s.horizon, s.horizon_age, s.horizon_pid, p.gid AS horizon_gid,
-           coalesce(s.horizon_since, p.prepared) AS horizon_since
+    SELECT s.state, s.node, s.worker, s.lease_id, s.window_end, s.last_id, s.keeper_pid, s.last_error, s.last_error_code, s.advice,
+           s.horizon, s.horizon_pid, p.gid AS horizon_gid, coalesce(s.horizon_since, p.prepared) AS horizon_since
     FROM snowflake_get_status() s
          LEFT JOIN pg_catalog.pg_prepared_xacts p ON p.transaction OPERATOR(pg_catalog.=) s.horizon_xid;
-COMMENT ON VIEW snowflake_status IS 'One row with the state of this node';
+COMMENT ON VIEW snowflake_status IS
+    'One row with the state of this node. The numbers are in snowflake_metrics.';
 COMMENT ON COLUMN snowflake_status.state IS
-    'What a call would get now. issuing: an id. idle: no id has been requested yet, and the '
-    'first call acquires a lease. clock behind: the clock is behind the last id or the lease by '
-    'more than max_lead. window ended: the registry has not extended the lease. held back: the '
-    'node has no lease, because the registry settles. no lease: the node has no lease. time used '
-    'up: the layout has no time left. standby: the registry is in this database and cannot be '
-    'written. not preloaded: the library must be preloaded and is not.';
+    'What a call would get now. issuing: an id. idle: an id, after it has acquired the first '
+    'lease. clock behind: the clock is behind the last id or the lease by more than max_lead. '
+    'window ended: the registry has not extended the lease. held back: the node has no lease, '
+    'because the registry settles. no lease: the node has none for another reason. time used up: '
+    'the layout has no time left. standby: the registry is in this database and cannot be written. '
+    'not preloaded: the library must be preloaded and is not.';
 COMMENT ON COLUMN snowflake_status.node IS 'Name of the node in the registry';
 COMMENT ON COLUMN snowflake_status.worker IS 'Worker id that the node holds, or held last';
 COMMENT ON COLUMN snowflake_status.lease_id IS
     'Number of the lease that the node holds, or held last';
-COMMENT ON COLUMN snowflake_status.window_start IS 'Ids of the lease have no earlier timestamp';
 COMMENT ON COLUMN snowflake_status.window_end IS
-    'Until this time ids are issued even while the registry is unavailable';
-COMMENT ON COLUMN snowflake_status.ids_flow_for IS
-    'Time left until window_end. 0 while calls fail, null without a lease.';
+    'End of the lease''s window. Ids are issued until then even while the registry is unavailable.';
 COMMENT ON COLUMN snowflake_status.last_id IS
     'Highest id that may have been issued under the lease';
-COMMENT ON COLUMN snowflake_status.lead IS
-    'By how much the last tick, or the first tick of the lease, is ahead of the node''s clock. 0 '
-    'if the tick is not ahead.';
 COMMENT ON COLUMN snowflake_status.keeper_pid IS 'Process id of the keeper, null if none runs';
-COMMENT ON COLUMN snowflake_status.ids_taken IS
-    'Ids that sessions have taken since the server was started';
-COMMENT ON COLUMN snowflake_status.clock_waits IS 'Calls that waited for the clock';
-COMMENT ON COLUMN snowflake_status.lease_waits IS
-    'Calls that waited for a lease or for an extension of the window';
-COMMENT ON COLUMN snowflake_status.clock_steps_back IS
-    'Steps back of the clock after which another worker id was acquired';
-COMMENT ON COLUMN snowflake_status.leases_acquired IS 'Leases acquired since the server was started';
 COMMENT ON COLUMN snowflake_status.last_error IS
     'Error of the keeper''s last attempt to acquire, extend or release a lease. Null if the '
     'attempt succeeded. Only members of pg_read_all_settings see the parts that may name the '
     'registry''s address or a role of the registry''s server.';
 COMMENT ON COLUMN snowflake_status.last_error_code IS 'SQLSTATE of last_error';
-COMMENT ON COLUMN snowflake_status.last_error_at IS 'When last_error occurred';
-COMMENT ON COLUMN snowflake_status.end_of_life IS 'When the layout''s time is used up';
 COMMENT ON COLUMN snowflake_status.advice IS
     'What needs attention. If ids or numbers of segments have stopped or are about to stop, the '
     'first line says why, until when they are issued, and what to do. Each line is one piece of '
     'advice. Null if all is well.';
-COMMENT ON COLUMN snowflake_status.clock_lead IS
-    'By how much the node''s clock is ahead of the server''s clock after a step back of the '
-    'server''s clock. Ids use the node''s clock. Negative while the node''s clock does not '
-    'follow a leap of the server''s clock.';
-COMMENT ON COLUMN snowflake_status.clock_bridged IS
-    'Steps back of the server''s clock after which the node''s clock ran on';
 COMMENT ON COLUMN snowflake_status.horizon IS
     'Newest value of snowflake_horizon() for a snapshot taken now. Null before the first call.';
-COMMENT ON COLUMN snowflake_status.horizon_age IS 'How far the horizon is behind the node''s clock';
 COMMENT ON COLUMN snowflake_status.horizon_pid IS
     'Process whose transaction holds the horizon back. Null if there is no such process.';
 COMMENT ON COLUMN snowflake_status.horizon_gid IS
-    'Prepared transaction that holds the horizon back. Either the transaction has taken ids, or '
-    'it was prepared before the server was started and may have taken ids.';
+    'Prepared transaction that holds the horizon back. Either the transaction has taken ids, or it '
+    'was prepared before the server was started and may have taken ids.';
 COMMENT ON COLUMN snowflake_status.horizon_since IS
     'When the transaction that holds the horizon back took its first id, or was prepared';
 GRANT SELECT ON snowflake_status TO PUBLIC;
 
+CREATE FUNCTION snowflake_get_metrics(
+    OUT state pg_catalog.text, OUT issuing integer, OUT idle integer, OUT keeper_running integer,
+    OUT registry_here integer, OUT worker integer, OUT ids_flow_seconds double precision,
+    OUT lead_seconds double precision, OUT clock_lead_seconds double precision,
+    OUT clock_bridged_total bigint, OUT clock_steps_back_total bigint, OUT ids_taken_total bigint,
+    OUT clock_waits_total bigint, OUT lease_waits_total bigint, OUT failed_calls_total bigint,
+    OUT failed_segment_calls_total bigint, OUT leases_acquired_total bigint,
+    OUT registry_answers_total bigint, OUT registry_failures_total bigint,
+    OUT registry_answer_seconds double precision,
+    OUT since_registry_answer_seconds double precision, OUT registry_failing integer,
+    OUT ranges_failing integer, OUT horizon_age_seconds double precision, OUT black_box integer,
+    OUT advice integer, OUT end_of_life_seconds double precision)
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION snowflake_get_metrics() IS
+'Returns what the view snowflake_metrics shows. All values are from one consistent read.';
+
 CREATE VIEW snowflake_metrics AS
-    SELECT s.state,
-           CASE WHEN s.ids_taken IS NOT NULL AND s.state OPERATOR(pg_catalog.<>) 'standby'::pg_catalog.text
-               THEN (s.state OPERATOR(pg_catalog.=) 'issuing'::pg_catalog.text)::integer END AS issuing,
-           CASE WHEN s.ids_taken IS NOT NULL AND s.state OPERATOR(pg_catalog.<>) 'standby'::pg_catalog.text
-               THEN (s.state OPERATOR(pg_catalog.=) 'idle'::pg_catalog.text)::integer END AS idle,
-           (s.keeper_pid IS NOT NULL)::integer AS keeper_running,
-           s.registry_here::integer AS registry_here,
-           s.worker,
-           extract(epoch FROM s.ids_flow_for)::double precision AS ids_flow_seconds,
-           extract(epoch FROM s.window_end)::double precision AS window_end_timestamp_seconds,
-           extract(epoch FROM s.lead)::double precision AS lead_seconds,
-           extract(epoch FROM s.clock_lead)::double precision AS clock_lead_seconds,
-           coalesce(s.clock_bridged, 0::bigint) AS clock_bridged_total,
-           s.clock_steps_back AS clock_steps_back_total,
-           s.ids_taken AS ids_taken_total,
-           s.clock_waits AS clock_waits_total,
-           s.lease_waits AS lease_waits_total,
-           s.failed_calls AS failed_calls_total,
-           s.failed_segment_calls AS failed_segment_calls_total,
-           s.leases_acquired AS leases_acquired_total,
-           s.registry_answers AS registry_answers_total,
-           s.registry_failures AS registry_failures_total,
-           s.answer_seconds AS registry_answer_seconds,
-           s.since_answer_seconds AS since_registry_answer_seconds,
-           (s.last_error IS NOT NULL)::integer AS registry_failing,
-           s.ranges_failing::integer AS ranges_failing,
-           extract(epoch FROM s.last_error_at)::double precision AS last_error_timestamp_seconds,
-           s.workers,
-           s.workers_free,
-           extract(epoch FROM s.horizon_age)::double precision AS horizon_age_seconds,
-           s.black_box::integer AS black_box,
-           coalesce(pg_catalog.array_length(pg_catalog.string_to_array(s.advice, E'\n'::pg_catalog.text), 1), 0) AS advice,
-           extract(epoch FROM s.end_of_life)::double precision OPERATOR(pg_catalog.-)
-               extract(epoch FROM pg_catalog.clock_timestamp())::double precision AS end_of_life_seconds
-    FROM snowflake_get_status() s;
+    SELECT * FROM snowflake_get_metrics();
 COMMENT ON VIEW snowflake_metrics IS
-    'One row with the state of this node in numbers, for monitoring systems. A value that the '
-    'node does not have is null.';
+    'One row with the state of this node in numbers, for monitoring systems. A value that the node '
+    'does not have is null.';
 COMMENT ON COLUMN snowflake_metrics.state IS
     'What a call would get now, as in snowflake_status. This is the only column that is not a '
     'number.';
@@ -1152,8 +1122,6 @@ COMMENT ON COLUMN snowflake_metrics.worker IS 'Worker id that the node holds, or
 COMMENT ON COLUMN snowflake_metrics.ids_flow_seconds IS
     'Time for which ids are issued even while the registry is unavailable. 0 while calls fail, '
     'null without a lease.';
-COMMENT ON COLUMN snowflake_metrics.window_end_timestamp_seconds IS
-    'End of the lease''s window, in seconds since 1970-01-01 00:00 UTC';
 COMMENT ON COLUMN snowflake_metrics.lead_seconds IS
     'By how much the last tick is ahead of the node''s clock. 0 if the tick is not ahead.';
 COMMENT ON COLUMN snowflake_metrics.clock_lead_seconds IS
@@ -1188,20 +1156,12 @@ COMMENT ON COLUMN snowflake_metrics.registry_failing IS
     'snowflake_status shows the error.';
 COMMENT ON COLUMN snowflake_metrics.ranges_failing IS
     '1 if the keeper''s last attempt to acquire ranges of segments failed, else 0';
-COMMENT ON COLUMN snowflake_metrics.last_error_timestamp_seconds IS
-    'When the failure of registry_failing occurred, in seconds since 1970-01-01 00:00 UTC. Null '
-    'if there was no failure.';
-COMMENT ON COLUMN snowflake_metrics.workers IS
-    'Worker ids of the node''s datacenter, or of the registry if the layout has no datacenters';
-COMMENT ON COLUMN snowflake_metrics.workers_free IS
-    'How many worker ids of the node''s datacenter (or of the registry) no other node held when '
-    'the lease was acquired';
 COMMENT ON COLUMN snowflake_metrics.horizon_age_seconds IS
     'How far the horizon is behind the node''s clock. Null before the first call of '
     'snowflake_horizon().';
 COMMENT ON COLUMN snowflake_metrics.black_box IS
-    '1 if the server has a black box, else 0. With a black box, ids continue under the same '
-    'lease after a crash. Null if the library must be preloaded and is not.';
+    '1 if the server has a black box, else 0. With a black box, ids continue under the same lease '
+    'after a crash. Null if the library must be preloaded and is not.';
 COMMENT ON COLUMN snowflake_metrics.advice IS 'Number of lines of advice in snowflake_status';
 COMMENT ON COLUMN snowflake_metrics.end_of_life_seconds IS
     'Time until the layout''s time is used up';
@@ -1230,7 +1190,7 @@ CREATE VIEW snowflake_segments AS
                    pg_catalog.jsonb_build_object('node'::pg_catalog.text, r.node, 'role'::pg_catalog.text, pg_catalog.pg_get_userbyid(r.role),
                                                  'from'::pg_catalog.text, r.held_from, 'to'::pg_catalog.text, r.held_to, 'since'::pg_catalog.text, r.acquired_at)
                    ORDER BY r.held_to) AS holders
-        FROM snowflake_range r WHERE r.segment_id OPERATOR(pg_catalog.=) s.segment_id) h ON true;
+        FROM snowflake_segment_range r WHERE r.segment_id OPERATOR(pg_catalog.=) s.segment_id) h ON true;
 COMMENT ON VIEW snowflake_segments IS
     'One row for each segment of this registry, with the numbers that this node has of the '
     'segment. If the registry is in another database, the view has one row for each segment that '
@@ -1239,8 +1199,8 @@ COMMENT ON COLUMN snowflake_segments.name IS 'Name by which nodes ask for number
 COMMENT ON COLUMN snowflake_segments.next_value IS
     'First number of the next range. Null if all numbers are allocated.';
 COMMENT ON COLUMN snowflake_segments.max_value IS 'Last number of the segment';
-COMMENT ON COLUMN snowflake_segments.step IS 'Smallest size of a range';
-COMMENT ON COLUMN snowflake_segments.max_step IS 'Largest size of a range';
+COMMENT ON COLUMN snowflake_segments.step IS 'Fewest numbers of a range';
+COMMENT ON COLUMN snowflake_segments.max_step IS 'Most numbers of a range';
 COMMENT ON COLUMN snowflake_segments.holders IS
     'Newest ranges of each node, with the keys node, role, from, to and since';
 COMMENT ON COLUMN snowflake_segments.next_here IS
@@ -1250,8 +1210,8 @@ COMMENT ON COLUMN snowflake_segments.left_here IS
 COMMENT ON COLUMN snowflake_segments.rate IS
     'Numbers per second that this node has issued from its range';
 COMMENT ON COLUMN snowflake_segments.lasts IS
-    'How long left_here lasts at this node''s rate if the registry is unavailable. Null without '
-    'a rate.';
+    'How long left_here lasts at this node''s rate if the registry is unavailable. Null without a '
+    'rate.';
 COMMENT ON COLUMN snowflake_segments.usage_role IS
     'Role whose members may use the numbers. Null if every role may use the numbers. If the '
     'registry is in another database, the role is from the registry''s newest answer.';
@@ -1260,13 +1220,10 @@ GRANT SELECT ON snowflake_segments TO pg_read_all_stats;
 -- Monitoring the registry.
 
 CREATE VIEW snowflake_workers AS
-    SELECT r.worker_id AS worker, r.node, r.lease_id, r.acquired_at, r.renewed_at,
-           pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) r.acquired_at AS age,
-           pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) r.renewed_at AS since_renewal,
-           snowflake_tick_timestamp(r.window_start) AS window_start,
+    SELECT r.worker_id AS worker, r.node, r.lease_id, r.acquired_at, r.extended_at,
            snowflake_tick_timestamp(r.window_end) AS window_end,
-           pg_catalog.clock_timestamp() OPERATOR(pg_catalog.>) (r.renewed_at OPERATOR(pg_catalog.+)
-               ((snowflake_tick_timestamp(r.window_end) OPERATOR(pg_catalog.-) r.renewed_at)
+           pg_catalog.clock_timestamp() OPERATOR(pg_catalog.>) (r.extended_at OPERATOR(pg_catalog.+)
+               ((snowflake_tick_timestamp(r.window_end) OPERATOR(pg_catalog.-) r.extended_at)
                    OPERATOR(pg_catalog./) 2::double precision)) AS late,
            snowflake_tick_timestamp(r.window_end) OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp() AS expired,
            CASE WHEN r.role OPERATOR(pg_catalog.<>) 0::pg_catalog.oid THEN pg_catalog.pg_get_userbyid(r.role) END AS role
@@ -1275,21 +1232,17 @@ COMMENT ON VIEW snowflake_workers IS
     'One row for each lease in the registry. The row shows which node holds which worker id.';
 COMMENT ON COLUMN snowflake_workers.worker IS
     'Worker id that the node holds, datacenter bits included';
-COMMENT ON COLUMN snowflake_workers.node IS 'Name of the node, for people';
+COMMENT ON COLUMN snowflake_workers.node IS 'Name of the node';
 COMMENT ON COLUMN snowflake_workers.lease_id IS 'Number of the lease';
 COMMENT ON COLUMN snowflake_workers.acquired_at IS
     'When the lease was acquired, by the clock of the registry''s server';
-COMMENT ON COLUMN snowflake_workers.renewed_at IS
+COMMENT ON COLUMN snowflake_workers.extended_at IS
     'When the lease was last extended, by the clock of the registry''s server';
-COMMENT ON COLUMN snowflake_workers.age IS 'Time since acquired_at';
-COMMENT ON COLUMN snowflake_workers.since_renewal IS
-    'Time since renewed_at. Negative if the clock was ahead when the lease was extended.';
-COMMENT ON COLUMN snowflake_workers.window_start IS 'Ids of the lease have no earlier timestamp';
 COMMENT ON COLUMN snowflake_workers.window_end IS
-    'Ids of the lease have earlier timestamps, unless the lease is extended';
+    'End of the lease''s window. Ids of the lease have earlier timestamps.';
 COMMENT ON COLUMN snowflake_workers.late IS
-    'Whether half of the window has passed without an extension. Keepers extend a lease when a '
-    'third of its window has passed.';
+    'Whether more than half of the time from extended_at to window_end has passed. Keepers extend a '
+    'lease when a third of it has passed.';
 COMMENT ON COLUMN snowflake_workers.expired IS
     'Whether the window is over. If no other worker id is free, the next node that acquires a '
     'lease may get this worker id.';
@@ -1305,34 +1258,34 @@ COMMENT ON FUNCTION snowflake_get_ring() IS
 registry assigns before others, unless it settles.';
 
 CREATE VIEW snowflake_registry_metrics AS
-    SELECT l.workers,
-           coalesce(f.held, 0::bigint) AS workers_held,
-           l.workers OPERATOR(pg_catalog.-) coalesce(f.held, 0::bigint) AS workers_free,
-           coalesce(f.expired, 0::bigint) AS workers_expired,
-           CASE WHEN o.settling_seconds IS NOT NULL THEN
-               coalesce(f.expired, 0::bigint) OPERATOR(pg_catalog.+) l.common OPERATOR(pg_catalog.-)
+    SELECT ring.workers,
+           coalesce(fullest.held, 0::bigint) AS workers_held,
+           ring.workers OPERATOR(pg_catalog.-) coalesce(fullest.held, 0::bigint) AS workers_free,
+           coalesce(fullest.expired, 0::bigint) AS workers_expired,
+           CASE WHEN settling.seconds IS NOT NULL THEN
+               coalesce(fullest.expired, 0::bigint) OPERATOR(pg_catalog.+) ring.common OPERATOR(pg_catalog.-)
                (SELECT pg_catalog.count(*) FROM snowflake_registry r
-                WHERE (r.worker_id::bigint OPERATOR(pg_catalog./) l.workers)
-                          OPERATOR(pg_catalog.=) coalesce(f.datacenter, 0::bigint)
-                    AND (r.worker_id::bigint OPERATOR(pg_catalog.%) l.workers) OPERATOR(pg_catalog.<) l.common)
+                WHERE (r.worker_id::bigint OPERATOR(pg_catalog./) ring.workers)
+                          OPERATOR(pg_catalog.=) coalesce(fullest.datacenter, 0::bigint)
+                    AND (r.worker_id::bigint OPERATOR(pg_catalog.%) ring.workers) OPERATOR(pg_catalog.<) ring.common)
                ELSE 0::bigint END AS workers_held_back,
-           a.leases, a.late AS leases_late, a.expired AS leases_expired,
-           coalesce(o.settling_seconds, 0::double precision) AS settling_seconds
-    FROM snowflake_get_status() s
-         CROSS JOIN snowflake_get_ring() l
-         CROSS JOIN (SELECT pg_catalog.count(*) AS leases,
+           leases.number AS leases, leases.late AS leases_late, leases.expired AS leases_expired,
+           coalesce(settling.seconds, 0::double precision) AS settling_seconds
+    FROM snowflake_get_metrics() node
+         CROSS JOIN snowflake_get_ring() ring
+         CROSS JOIN (SELECT pg_catalog.count(*) AS number,
                             pg_catalog.count(*) FILTER (WHERE late AND NOT expired) AS late,
                             pg_catalog.count(*) FILTER (WHERE expired) AS expired
-                     FROM snowflake_workers) a
+                     FROM snowflake_workers) leases
          LEFT JOIN (SELECT extract(epoch FROM settles_until OPERATOR(pg_catalog.-) pg_catalog.clock_timestamp())
-                               ::double precision AS settling_seconds
+                               ::double precision AS seconds
                     FROM snowflake_origin
-                    WHERE settles_until OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp()) o ON true
-         LEFT JOIN LATERAL (SELECT w.worker::bigint OPERATOR(pg_catalog./) l.workers AS datacenter,
+                    WHERE settles_until OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp()) settling ON true
+         LEFT JOIN LATERAL (SELECT w.worker::bigint OPERATOR(pg_catalog./) ring.workers AS datacenter,
                                    pg_catalog.count(*) FILTER (WHERE NOT w.expired) AS held,
                                    pg_catalog.count(*) FILTER (WHERE w.expired) AS expired
-                            FROM snowflake_workers w GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 1) f ON true
-    WHERE s.registry_here;
+                            FROM snowflake_workers w GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 1) fullest ON true
+    WHERE node.registry_here OPERATOR(pg_catalog.=) 1;
 COMMENT ON VIEW snowflake_registry_metrics IS
     'One row with the state of this database''s registry in numbers, for monitoring systems. If '
     'the registry is in another database, the view has no row. The numbers of worker ids are for '
@@ -1348,9 +1301,9 @@ COMMENT ON COLUMN snowflake_registry_metrics.workers_held_back IS
     'How many of the free worker ids are held back because the registry settles';
 COMMENT ON COLUMN snowflake_registry_metrics.leases IS 'Leases in all datacenters';
 COMMENT ON COLUMN snowflake_registry_metrics.leases_late IS
-    'Leases that were not extended for half of their window. The window is not over yet.';
+    'Leases that are late (see snowflake_workers), and whose windows are not over yet';
 COMMENT ON COLUMN snowflake_registry_metrics.leases_expired IS
-    'Leases whose windows are over. Their nodes crashed and did not return.';
+    'Leases whose windows are over. Their nodes crashed, or cannot reach the registry.';
 COMMENT ON COLUMN snowflake_registry_metrics.settling_seconds IS
     'Time until the registry has settled. 0 if the registry has settled.';
 GRANT SELECT ON snowflake_registry_metrics TO pg_read_all_stats;

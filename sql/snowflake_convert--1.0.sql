@@ -1,6 +1,10 @@
 \echo Use "CREATE EXTENSION snowflake_convert" to load this file. \quit
 
--- As in the script of the extension snowflake, whatever is executed or stored here is qualified.
+-- As in the script of the extension snowflake, whatever is executed or stored here names
+-- PostgreSQL's schema. Only the event trigger's function is revoked from PUBLIC: the others check
+-- that the caller owns the tables, and run statements with the rights of the caller.
+
+-- Fails unless the extension snowflake is what this library belongs to.
 
 CREATE FUNCTION snowflake_convert_require() RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C;
@@ -14,22 +18,44 @@ CREATE FUNCTION snowflake_convert(
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     SET row_security = off;
-COMMENT ON FUNCTION snowflake_convert(pg_catalog.regclass, name, boolean, boolean, boolean, pg_catalog.text) IS
-'Changes a smallint, integer or bigint column to bigint DEFAULT snowflake_nextval(), and widens
-the columns that refer to the column. The column may be plain, serial or identity. If the target
-is ''bigint'' instead of ''ids'', the column is only widened and keeps its default, identity and
-sequence. Returns the statements that it executes. With dry_run, the function only returns the
-statements. The caller must own all tables that change.
+COMMENT ON FUNCTION snowflake_convert(pg_catalog.regclass, pg_catalog.name, boolean, boolean, boolean, pg_catalog.text) IS
+'Changes a smallint, integer or bigint column, which may be plain, serial or identity, and widens
+the columns that refer to it. If target is ''ids'', the column becomes bigint DEFAULT
+snowflake_nextval(). If target is ''bigint'', the column becomes bigint and keeps its default,
+identity and sequence. Returns the statements that it executes. With dry_run, the function only
+returns the statements. The caller must own all tables that change.
 
 With online, the function executes nothing. It returns the statements of a conversion that blocks
 other sessions only for moments. Run them one by one, in order, outside a transaction block. If the
 function is called again, it returns the statements that are left. With online and abandon, it
-returns the statements that undo a conversion that has not reached the last statement. The owner of
-the table must have opened the session itself, and must own all that the statements touch.
+returns the statements that undo a conversion that has not reached the last statement. The session
+must be connected as the table''s owner, who must own all that the statements touch.
 Errors: 22004 for a null, 22023 for another target or for abandon without online; 42501, 42703,
 42804, 42809, 42P01, 42P16, 2BP01 or 55000 if the column cannot be converted. If the function
 executes the statements, also 25006 in a read-only transaction, and 55000 at any isolation level
 except read committed.';
+
+CREATE FUNCTION snowflake_convert(
+    relation pg_catalog.regclass, column_name pg_catalog.name, segment pg_catalog.text,
+    dry_run boolean DEFAULT false)
+    RETURNS SETOF pg_catalog.text
+    AS 'MODULE_PATHNAME', 'snowflake_convert_segment' LANGUAGE C VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    SET row_security = off;
+COMMENT ON FUNCTION snowflake_convert(pg_catalog.regclass, pg_catalog.name, pg_catalog.text, boolean) IS
+'Gives a smallint, integer or bigint column the default snowflake_segment_nextval(segment). The
+column may be plain, serial or identity, and keeps its type. First the segment is created or
+raised, so that its next number is above the numbers of the column and of the dropped sequence. If
+the segment already starts above these numbers, this step is omitted. The step requires EXECUTE on
+snowflake_create_segment() or snowflake_raise_segment(). A new segment has numbers only after the
+commit. Returns the statements that it executes. With dry_run, the function only returns the
+statements. The caller must own all tables that change.
+
+The conversion is refused with 55000 if another node may hold a number that is in the column. If
+the registry is in another database, the conversion is refused if the column or its sequence has a
+number above 0.
+Errors: 22003 if the column''s type has no number left, 22004 for a null, 22023 for an invalid
+name of a segment, and the errors of the other form.';
 
 CREATE FUNCTION snowflake_convert_all(schema pg_catalog.regnamespace, dry_run boolean DEFAULT false)
     RETURNS SETOF pg_catalog.text
@@ -37,10 +63,10 @@ CREATE FUNCTION snowflake_convert_all(schema pg_catalog.regnamespace, dry_run bo
     SET search_path = pg_catalog, pg_temp
     SET row_security = off;
 COMMENT ON FUNCTION snowflake_convert_all(pg_catalog.regnamespace, boolean) IS
-'Converts all keys of the tables of a schema, as snowflake_convert() would one by one: columns of
-type smallint, integer or bigint that are in a unique index and take their numbers from a sequence,
-and do not refer to another table. The sequence belongs to the column, or nothing else uses it. The
-columns that refer to them become bigint, in other schemas, too. If a key cannot be converted, none
+'Converts all keys of the tables of a schema, as snowflake_convert() would one by one. A key is a
+smallint, integer or bigint column that is in a unique index, takes its numbers from a sequence, and
+does not refer to another table. The sequence belongs to the column, or nothing else uses it.
+Columns that refer to a key become bigint, in other schemas, too. If a key cannot be converted, none
 is: the error names everything that is in the way. A notice names what is left out and why: other
 columns that take numbers from a sequence, integer primary keys without a sequence, unique columns
 with another default, and tables of extensions.
@@ -61,11 +87,11 @@ CREATE FUNCTION snowflake_convert_warnings(
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     SET row_security = off;
-COMMENT ON FUNCTION snowflake_convert_warnings(pg_catalog.regclass, name, boolean, pg_catalog.text) IS
+COMMENT ON FUNCTION snowflake_convert_warnings(pg_catalog.regclass, pg_catalog.name, boolean, pg_catalog.text) IS
 'Returns what may stop working when snowflake_convert() has converted the column with the same
 arguments, although nothing in the catalogs depends on the column. Names, statistics and the texts
 of functions are searched, so some rows are false alarms, and some causes are not found. A dry run,
-and the first call of an online conversion, show the same as notices. The column kind is
+and the first call of an online conversion, show the same as notices. The column kind is:
 
 - unreferenced: a column that may refer to a converted one without a foreign key, and is too narrow;
 - function: a function that may take, hold or return ids as integers;
@@ -73,8 +99,9 @@ and the first call of an online conversion, show the same as notices. The column
 - publication: a publication with a column that becomes bigint;
 - column_order: a table whose columns change their order. Only for online => true.
 
-The other columns are what the warning is about, the warning, why it is there, and what to do. The
-function changes nothing and reads only catalogs. The caller must own all tables that change.
+The column object is what the warning is about, message the warning, detail the reason, hint what
+to do. The function changes nothing and reads only catalogs. The caller must own all tables that
+change.
 Errors: 22004 for a null, 22023 for another target; 42501, 42703, 42809, 42P01 or 55000 if
 snowflake_convert() cannot convert the table.';
 
@@ -84,7 +111,7 @@ CREATE FUNCTION snowflake_check_switch(
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     SET row_security = off;
-COMMENT ON FUNCTION snowflake_check_switch(pg_catalog.regclass, name, pg_catalog.text, pg_catalog.text) IS
+COMMENT ON FUNCTION snowflake_check_switch(pg_catalog.regclass, pg_catalog.name, pg_catalog.text, pg_catalog.text) IS
 'Part of the last statement of an online conversion. checksum is the MD5 of that statement. The
 function fails unless all steps before it are done and the statement is what snowflake_convert()
 would return now.
@@ -116,8 +143,7 @@ bytes behind, and while other sessions wait for locks on the table or its rows. 
 not see how far replicas are behind, a NOTICE says so. The procedure fires no triggers, not even
 those that are ENABLE ALWAYS, and policies hide no rows from it. Constraints, generated columns and
 indexes are kept, with the rights of the table''s owner. The view snowflake_progress shows how far it
-is. If the procedure is ended, call it again. Only the owner of the table may call it, in a session
-that it opened itself.
+is. If the procedure is ended, call it again. The session must be connected as the table''s owner.
 Errors: 22004 for a null, 22023 if max_lag is negative, 25001 in a transaction block, 25006 in a
 read-only transaction, 42501, 42P01, 55000 at any isolation level except read committed, or if the
 table is not as the conversion made it, and the errors of the table''s constraints.';
@@ -158,28 +184,9 @@ refer to another table by a foreign key of the command are left as they are.
 Errors: 42804 if a smallint or integer column of the command refers to such a column.';
 REVOKE ALL ON FUNCTION snowflake_adopt_keys() FROM PUBLIC;
 
--- As with _snowflake_guard_drop, the name sorts before others.
+-- The name sorts before others, as that of _snowflake_guard_drop.
 CREATE EVENT TRIGGER _snowflake_adopt_keys ON ddl_command_start WHEN TAG IN ('CREATE TABLE', 'CREATE SCHEMA')
     EXECUTE FUNCTION snowflake_adopt_keys();
 COMMENT ON EVENT TRIGGER _snowflake_adopt_keys IS
     'Lets bigint keys of new tables take their ids from snowflake_nextval(), if '
     'snowflake_convert.adopt_keys is on';
-
-CREATE FUNCTION snowflake_convert(relation pg_catalog.regclass, column_name pg_catalog.name, segment pg_catalog.text, dry_run boolean DEFAULT false) RETURNS SETOF pg_catalog.text
-    AS 'MODULE_PATHNAME', 'snowflake_convert_segment' LANGUAGE C VOLATILE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
-    SET row_security = off;
-COMMENT ON FUNCTION snowflake_convert(pg_catalog.regclass, name, pg_catalog.text, boolean) IS
-'Gives a smallint, integer or bigint column the default snowflake_segment_nextval(segment). The
-column may be plain, serial or identity, and keeps its type. First the segment is created or
-raised, so that its next number is above the numbers of the column and of the dropped sequence. If
-the segment already starts above these numbers, this step is omitted. The step requires EXECUTE on
-snowflake_create_segment() or snowflake_raise_segment(). A new segment has numbers only after the
-commit. Returns the statements that it executes. With dry_run, the function only returns the
-statements. The caller must own all tables that change.
-
-The conversion is refused with 55000 if another node may hold a number that is in the column. If
-the registry is in another database, the conversion is refused if the column or its sequence has a
-number above 0.
-Errors: 22003 if the column''s type has no number left, 22004 for a null, 22023 for an invalid
-name of a segment, and the errors of the other form.';

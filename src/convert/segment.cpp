@@ -61,7 +61,8 @@ void CheckOtherNodes(const Conversion &conversion, const IdColumns &columns, con
           psprintf("Node \"%s\" may hold numbers of segment \"%s\" up to %lld, and the column's numbers begin at "
                    "%lld, so it could issue one of them again.",
                    found.holder, conversion.segment, Long(found.held_to), Long(smallest)),
-          "Name another segment. If that node will never run again, its row in snowflake_range can be deleted.");
+          "Name another segment. If that node will never run again, its row in snowflake_segment_range can be "
+          "deleted.");
   });
 }
 

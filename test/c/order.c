@@ -276,7 +276,7 @@ static void run_statements(enum kind kind, int calls) {
     if (kind == kDefault) run_prepared(kind, one, i);
     if (kind == kRows) run_prepared(kind, many, up_to(100));
     if (kind == kCopy) run_copy();
-    if (kind == kLook) check(SPI_execute("SELECT ids_taken, snowflake_horizon() FROM snowflake_status", false, 0), "look");
+    if (kind == kLook) check(SPI_execute("SELECT ids_taken_total, snowflake_horizon() FROM snowflake_metrics", false, 0), "look");
     if (kind == kParallel) run(kind, "SELECT snowflake_nextval() FROM big");
   }
 }

@@ -36,7 +36,7 @@ sub tick_of { return $_[0] >> 22; }
 sub worker_of { return $_[0] >> 12 & 1023; }
 
 # Columns of the status, as psql prints them.
-sub status { return $_[0]->safe_psql('postgres', "SELECT $_[1] FROM snowflake_status"); }
+sub status { return $_[0]->safe_psql('postgres', "SELECT $_[1] FROM $node_views"); }
 sub keeper_pid { return status($_[0], 'keeper_pid'); }
 
 sub registry { return $_[0]->safe_psql('postgres', 'SELECT worker_id, window_end FROM snowflake_registry ORDER BY lease_id'); }

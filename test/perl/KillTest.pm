@@ -42,7 +42,7 @@ sub new_node
 sub first_call
 {
 	my ($node) = @_;
-	my ($rc, $out, $err) = $node->psql('postgres', 'SELECT snowflake_nextval(); SELECT worker, lease_id, lease_waits, leases_acquired FROM snowflake_status');
+	my ($rc, $out, $err) = $node->psql('postgres', "SELECT snowflake_nextval(); SELECT worker, lease_id, lease_waits_total, leases_acquired_total FROM $node_views");
 	return { error => $err || "status $rc" } if $rc != 0;
 	my %call;
 	@call{qw(id worker lease waits drawn)} = split /[\n|]/, $out;

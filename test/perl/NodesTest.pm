@@ -116,7 +116,7 @@ sub moves
 	return wait_until('the window to move', sub { status($server, "window_end > '$end'", $db) eq 't' });
 }
 
-sub status { my ($server, $what, $db) = @_; return value($server, "SELECT $what FROM snowflake_status", $db); }
+sub status { my ($server, $what, $db) = @_; return value($server, "SELECT $what FROM $node_views", $db); }
 sub last_error { my ($server, $db) = @_; return status($server, q{coalesce(last_error, '')}, $db); }
 sub setting { my ($server, $line) = @_; $server->append_conf('postgresql.conf', $line); $server->reload; return; }
 

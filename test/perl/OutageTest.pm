@@ -90,7 +90,7 @@ sub call_until_id
 
 sub ids_flow { my ($node, $what) = @_; return ok(defined call_until_id($node), $what); }
 
-sub node_status { my ($node, $what) = @_; return (ask($node->{session}, "SELECT $what FROM snowflake_status"))[0]; }
+sub node_status { my ($node, $what) = @_; return (ask($node->{session}, "SELECT $what FROM $node_views"))[0]; }
 
 sub count_in { my ($text, $pattern) = @_; return scalar(() = $text =~ /$pattern/g); }
 
@@ -106,9 +106,9 @@ sub outage
 	subtest $name => sub {
 		ids_flow($node, 'ids flow before it');
 		# A window that a slow answer has extended may be nearly over.
-		wait_until('no error', sub { node_status($node, "last_error IS NULL AND ids_flow_for > '2.5 s'") eq 't' });
+		wait_until('no error', sub { node_status($node, "last_error IS NULL AND ids_flow_seconds > 2.5") eq 't' });
 		my $log = -s $node->{server}->logfile;
-		my $waits = node_status($node, 'lease_waits');
+		my $waits = node_status($node, 'lease_waits_total');
 		$o{begin}->();
 		my $began = time();
 		my ($last, $call, $count, $slowest) = (undef, undef, 0, 0);
@@ -121,7 +121,7 @@ sub outage
 			$slowest = $call->{seconds} if $call->{seconds} > $slowest;
 			sleep(0.01);
 		}
-		my ($end, $waits_now) = split /\|/, node_status($node, 'extract(epoch FROM window_end), lease_waits');
+		my ($end, $waits_now) = split /\|/, node_status($node, 'extract(epoch FROM window_end), lease_waits_total');
 		my ($failed, $waited) = ($call->{at}, $call->{at} - $call->{since});
 		cmp_ok($count, '>', 0, 'ids flowed on');
 		is($waits_now - $waits, 1, 'only the call that failed waited for the keeper');

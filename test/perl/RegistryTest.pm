@@ -177,7 +177,7 @@ sub unused
 	my ($server, @workers) = @_;
 	my $then = q{now() - interval '1 min'};
 	return value($server, 'ALTER TABLE snowflake_registry DISABLE TRIGGER snowflake_guard; '
-		  . join('', map { "UPDATE snowflake_registry SET renewed_at = $then WHERE worker_id = $_; " } @workers)
+		  . join('', map { "UPDATE snowflake_registry SET extended_at = $then WHERE worker_id = $_; " } @workers)
 		  . 'ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard; ' . join('; ', map { "SELECT snowflake_evict($_, $then)" } @workers));
 }
 

@@ -202,13 +202,20 @@ sub calls_in_order
 {
 	my ($recording, $calls, $what) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	start_recording($recording, calls => $calls);
-	is(join("\n", stop_recording($recording, wait => 1)), '', "$what: no call fails");
-	my $found = compare_calls($recording);
+	# On a busy machine it may take more of them until sessions have met often enough.
+	my ($found, @errors);
+	for (1 .. 10)
+	{
+		start_recording($recording, calls => $calls);
+		@errors = stop_recording($recording, wait => 1);
+		$found = compare_calls($recording);
+		last if @errors || $found->{near} > $calls / 2000 / slowness() ** 2;
+	}
+	is(join("\n", @errors), '', "$what: no call fails");
 	is($found->{fell} + $found->{across}, 0, "... of $found->{calls} calls none gets an id below that of a call that ended before it began (G2)");
 	is($found->{twice}, 0, "... of $found->{ids} ids none is issued twice (G1)");
 	is(scalar(keys %{ $found->{kinds} }), 11, '... in all ways to call');
-	cmp_ok($found->{near}, '>', $found->{calls} / 2000 / slowness() ** 2, '... while other sessions call, too');
+	cmp_ok($found->{near}, '>', $calls / 2000 / slowness() ** 2, '... while other sessions call, too');
 	figures('%s: %d calls, %d within 10 us of another session\'s; %d ids; %d calls out of order, %d ids twice',
 		$what, @$found{qw(calls near ids)}, $found->{fell} + $found->{across}, $found->{twice});
 	return $found;

@@ -13,7 +13,11 @@ use PsqlDriver;
 use Time::HiRes qw(time sleep clock_gettime);
 
 our @EXPORT = qw(new_server preloading start_server move_clock let_pass freeze_clock freeze_wall_clock run_clock now_ms seed at_length slowness wait_until
-  query_error standby_of follow subscription_errors);
+  query_error standby_of follow subscription_errors $node_views);
+
+# FROM this, a query has the columns of snowflake_status, and the numbers of snowflake_metrics.
+our $node_views = 'snowflake_status CROSS JOIN (SELECT ids_flow_seconds, lead_seconds, clock_lead_seconds, clock_bridged_total, clock_steps_back_total,
+	ids_taken_total, clock_waits_total, lease_waits_total, leases_acquired_total FROM snowflake_metrics) numbers';
 
 # The superuser's name, whichever user runs the tests.
 $ENV{PGUSER} = 'postgres';

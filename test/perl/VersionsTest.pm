@@ -81,9 +81,9 @@ sub create
 sub is_renewed
 {
 	my ($dbname, $name) = @_;
-	my $renewed = sql($dbname, 'SELECT max(renewed_at) FROM ids.snowflake_registry');
+	my $renewed = sql($dbname, 'SELECT max(extended_at) FROM ids.snowflake_registry');
 	return ok(wait_until('the window to be moved', sub {
-		sql($dbname, "SELECT max(renewed_at) > '$renewed' FROM ids.snowflake_registry") eq 't'
+		sql($dbname, "SELECT max(extended_at) > '$renewed' FROM ids.snowflake_registry") eq 't'
 	}), "$name: the keeper moves the window");
 }
 

@@ -129,7 +129,7 @@ HeapTuple Before(const TriggerData *trigger, Oid extension) {
   if (Is(table, "snowflake_segment") && remove) RefuseNoSegment();
   if (Is(table, "snowflake_segment") && insert && RaiseExisting(trigger, extension)) return nullptr;
   // Deleting a range declares that its node will not come back.
-  if (Is(table, "snowflake_range") && !remove)
+  if (Is(table, "snowflake_segment_range") && !remove)
     RefuseChange("cannot write a range of snowflake by hand",
                  "Only the registry's own functions can determine which numbers are free.",
                  "Use snowflake_segment_nextval(name).");

@@ -217,7 +217,7 @@ void Insert(const Tables &tables, const char *node, const Value &role, const Sec
             const Lease &lease, Origin *origin) {
   Assert(IsLocked(tables.origin, ShareUpdateExclusiveLock));  // Requires: the registry's lock.
   Execute(tables,
-          "INSERT INTO snowflake_registry (lease_id, worker_id, node, secret_hash, acquired_at, renewed_at,"
+          "INSERT INTO snowflake_registry (lease_id, worker_id, node, secret_hash, acquired_at, extended_at,"
           " window_start, window_end, role) OVERRIDING SYSTEM VALUE"
           " VALUES ($1, $2, $3, $4, clock_timestamp(), clock_timestamp(), $5, $6, $7)",
           Int8(lease.lease_id), Int4(lease.worker), TextValue(node), HashValue(secret_hash), Int8(lease.window_start),
@@ -235,7 +235,7 @@ bool FindAcquired(const Tables &tables, const AcquireRequest &request, AcquireAn
           HashValue(request.secret_hash), SessionRole());
   if (Rows() == 0) return false;
   Execute(tables,
-          "UPDATE snowflake_registry SET window_end = greatest(window_end, $2), renewed_at = clock_timestamp()"
+          "UPDATE snowflake_registry SET window_end = greatest(window_end, $2), extended_at = clock_timestamp()"
           " WHERE lease_id = $1 RETURNING lease_id, worker_id::bigint, window_start, window_end",
           Int8(Int8Result(0, 1)), Int8(EndForAcquired(answer->layout, request)));
   CheckWritten("snowflake_registry");
@@ -313,10 +313,10 @@ bool MoveEnd(const Tables &tables, const ExtendRequest &request, Tick end, Tick 
              int64_t *before_us) {
   LockLease(tables, request.lease_id, request.secret_hash);
   Execute(tables,
-          "UPDATE snowflake_registry r SET window_end = greatest(r.window_end, $3), renewed_at = clock_timestamp()"
-          " FROM (SELECT lease_id, renewed_at FROM snowflake_registry) o"
+          "UPDATE snowflake_registry r SET window_end = greatest(r.window_end, $3), extended_at = clock_timestamp()"
+          " FROM (SELECT lease_id, extended_at FROM snowflake_registry) o"
           " WHERE r.lease_id = $1 AND secret_hash = $2 AND role = $4 AND window_end >= $5 AND o.lease_id = $1"
-          " RETURNING r.window_end, o.renewed_at",
+          " RETURNING r.window_end, o.extended_at",
           Int8(request.lease_id), HashValue(request.secret_hash), Int8(end), SessionRole(), Int8(least));
   if (Rows() == 0) return false;
   answer->window_end = Int8Result(0, 1);
@@ -334,7 +334,7 @@ void NoticeNamesake(const Tables &tables, const ExtendRequest &request, int64_t 
   Execute(tables,
           "SELECT r.node, r.worker_id::bigint, o.worker_id::bigint FROM snowflake_registry r, snowflake_registry o"
           " WHERE r.lease_id = $1 AND r.node <> $2 AND o.node = r.node AND o.role = r.role AND o.lease_id > r.lease_id"
-          " AND o.acquired_at < $3 AND o.renewed_at > o.acquired_at + interval '1 s' AND o.window_end > $4",
+          " AND o.acquired_at < $3 AND o.extended_at > o.acquired_at + interval '1 s' AND o.window_end > $4",
           Int8(request.lease_id), TextValue(kUnknownNode), TimeValue(before_us), Int8(request.now));
   if (Rows() != 1) return;
   ereport(LOG,
@@ -502,13 +502,13 @@ bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since) {
     const Layout layout = ReadLayout(tables.layout);
     const Origin origin = DetectLoss(tables, layout, {});
     Execute(tables,
-            "DELETE FROM snowflake_registry WHERE worker_id = $1 RETURNING window_start, window_end, renewed_at",
+            "DELETE FROM snowflake_registry WHERE worker_id = $1 RETURNING window_start, window_end, extended_at",
             Int4(worker));
     if (Rows() == 0) return false;
     const Tick window_start = Int8Result(0, 1);
     const Tick window_end = Int8Result(0, 2);
-    const TimestampTz renewed_at = DatumGetTimestampTz(Result(0, 3, TIMESTAMPTZOID));
-    if (dead_since < renewed_at) {
+    const TimestampTz extended_at = DatumGetTimestampTz(Result(0, 3, TIMESTAMPTZOID));
+    if (dead_since < extended_at) {
       const char *since = pstrdup(timestamptz_to_str(dead_since));
       ereport(
           ERROR,
@@ -516,7 +516,7 @@ bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since) {
            errmsg("the node of worker id %d was alive after \"%s\"", worker, since),
            errdetail(
                "It acquired or extended its lease at %s by this server's clock, so it cannot have been dead since %s.",
-               timestamptz_to_str(renewed_at), since),
+               timestamptz_to_str(extended_at), since),
            errhint("Make sure that the node is dead, and give the time when it died, or now().")));
     }
     // Its clock may have been ahead by as much as it bridges, which is assumed to be the same here.
@@ -526,7 +526,7 @@ bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since) {
     const Tick latest_end =
         IsWholeTime(layout, window_start, window_end)
             ? window_end
-            : LastUsable(layout, UnixUsFromTimestamp(renewed_at)) + layout.TicksIn(origin.longest_us);
+            : LastUsable(layout, UnixUsFromTimestamp(extended_at)) + layout.TicksIn(origin.longest_us);
     RaiseWatermark(tables, worker, WatermarkOfEvicted(window_start, window_end, last_tick, latest_end));
     return true;
   });

@@ -61,7 +61,7 @@ void WriteSegmentRow(const Tables &tables, const SegmentRow &row, bool elsewhere
 // What the node holds under this secret; a role does not see another's.
 Holding ReadHolding(const Tables &tables, int64_t segment_id, const RangesRequest &request, const RangeAsk &ask) {
   Execute(tables,
-          "SELECT held_from, newest_from, held_to FROM snowflake_range"
+          "SELECT held_from, newest_from, held_to FROM snowflake_segment_range"
           " WHERE segment_id = $1 AND here = $2 AND role = $3 AND node = $4 AND secret_hash = $5 FOR UPDATE",
           Int8(segment_id), Bool(request.here), SessionRole(), TextValue(request.node), HashValue(ask.secret.hash));
   if (Rows() == 0) return {};
@@ -71,20 +71,20 @@ Holding ReadHolding(const Tables &tables, int64_t segment_id, const RangesReques
 void WriteHolding(const Tables &tables, int64_t segment_id, const RangesRequest &request, const RangeAsk &ask,
                   const Holding &holding) {
   Execute(tables,
-          "INSERT INTO snowflake_range (segment_id, here, role, node, secret_hash, held_from, newest_from, held_to,"
-          " acquired_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())"
+          "INSERT INTO snowflake_segment_range (segment_id, here, role, node, secret_hash, held_from, newest_from,"
+          " held_to, acquired_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())"
           " ON CONFLICT (segment_id, here, role, node) DO UPDATE SET secret_hash = excluded.secret_hash,"
           " held_from = excluded.held_from, newest_from = excluded.newest_from, held_to = excluded.held_to,"
           " acquired_at = excluded.acquired_at",
           Int8(segment_id), Bool(request.here), SessionRole(), TextValue(request.node), HashValue(ask.secret.hash),
           Int8(holding.from), Int8(holding.newest), Int8(holding.to));
-  CheckWritten("snowflake_range");
+  CheckWritten("snowflake_segment_range");
 }
 
 // The node has no numbers left, and its secret is invalid: what it did not return is a gap.
 void DropHolding(const Tables &tables, int64_t segment_id, const RangesRequest &request, const RangeAsk &ask) {
   Execute(tables,
-          "DELETE FROM snowflake_range"
+          "DELETE FROM snowflake_segment_range"
           " WHERE segment_id = $1 AND here = $2 AND role = $3 AND node = $4 AND secret_hash = $5",
           Int8(segment_id), Bool(request.here), SessionRole(), TextValue(request.node), HashValue(ask.secret.hash));
 }
@@ -92,7 +92,8 @@ void DropHolding(const Tables &tables, int64_t segment_id, const RangesRequest &
 // Of what nodes hold, no number below `value` comes back.
 void KeepRangesFrom(const Tables &tables, int64_t segment_id, int64_t value) {
   Execute(tables,
-          "UPDATE snowflake_range SET held_from = greatest(held_from, $2), newest_from = greatest(newest_from, $2)"
+          "UPDATE snowflake_segment_range"
+          " SET held_from = greatest(held_from, $2), newest_from = greatest(newest_from, $2)"
           " WHERE segment_id = $1 AND held_to >= $2 - 1",
           Int8(segment_id), Int8(value));
 }
@@ -252,7 +253,7 @@ void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64
                        errdetail("Nodes may hold numbers of the dropped segment of that name.")));
     // Nodes keep the numbers that they have of it.
     if (dropped != 0)
-      Execute(tables, "UPDATE snowflake_range SET segment_id = $2 WHERE segment_id = $1", Int8(dropped),
+      Execute(tables, "UPDATE snowflake_segment_range SET segment_id = $2 WHERE segment_id = $1", Int8(dropped),
               Int8(segment_id));
   });
 }
@@ -264,7 +265,7 @@ void ProtocolDropSegment(Oid extension, const char *name) {
     Execute(tables, "SELECT allocated_elsewhere FROM snowflake_segment WHERE segment_id = $1", segment_id);
     const bool held = BoolResult(0, 1);
     // Other nodes that have numbers of it keep them.
-    Execute(tables, "DELETE FROM snowflake_range WHERE segment_id = $1 AND here", segment_id);
+    Execute(tables, "DELETE FROM snowflake_segment_range WHERE segment_id = $1 AND here", segment_id);
     Execute(tables,
             held ? "UPDATE snowflake_segment SET dropped_at = clock_timestamp() WHERE segment_id = $1"
                  : "DELETE FROM snowflake_segment WHERE segment_id = $1",
@@ -304,7 +305,8 @@ SegmentStanding ProtocolSegmentStanding(Oid extension, const char *name, bool lo
     standing = {true, BoolResult(0, 5), Int8Result(0, 2), Int8Result(0, 3), Int8Result(0, 4), "", 0};
     Execute(
         tables,
-        "SELECT held_to, node FROM snowflake_range WHERE segment_id = $1 AND NOT here ORDER BY held_to DESC LIMIT 1",
+        "SELECT held_to, node FROM snowflake_segment_range WHERE segment_id = $1 AND NOT here"
+        " ORDER BY held_to DESC LIMIT 1",
         Int8(segment_id));
     if (Rows() == 0) return;
     standing.held_to = Int8Result(0, 1);

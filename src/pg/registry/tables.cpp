@@ -32,7 +32,7 @@ struct MadeTable {
 constexpr MadeTable kMadeTables[] = {
     {"snowflake_registry", &Tables::registry, true, true}, {"snowflake_watermark", &Tables::watermark, true, true},
     {"snowflake_layout", &Tables::layout, false, false},   {"snowflake_origin", &Tables::origin, true, false},
-    {"snowflake_segment", &Tables::segment, true, true},   {"snowflake_range", &Tables::range, true, false}};
+    {"snowflake_segment", &Tables::segment, true, true},   {"snowflake_segment_range", &Tables::range, true, false}};
 
 bool HasGuard(Relation table, Oid function, int16_t type) {
   const TriggerDesc *triggers = table->trigdesc;

@@ -133,7 +133,7 @@ void CheckRanges(Oid ranges, Oid segments) {
                     errdetail_plural("%lld range is held: %s.", "%lld ranges are held: %s.",
                                      static_cast<unsigned long>(count), Long(count), shown.data),
                     errhint("Stop these nodes, which then return their numbers. If a node does not exist any more, "
-                            "delete its rows of snowflake_range.")));
+                            "delete its rows of snowflake_segment_range.")));
 }
 
 bool IsOfSnowflake(Oid relation) {
@@ -152,8 +152,9 @@ void CheckDrop(Oid relation) {
   const char *name = get_rel_name(relation);
   const auto is = [&](const char *table) { return strcmp(name, table) == 0; };
   if (name == nullptr || strncmp(name, "snowflake_", strlen("snowflake_")) != 0 || !IsOfSnowflake(relation)) return;
-  if (is("snowflake_range") || is("snowflake_segment")) {
-    const Oid ranges = TableBeside(relation, "snowflake_range"), segments = TableBeside(relation, "snowflake_segment");
+  if (is("snowflake_segment_range") || is("snowflake_segment")) {
+    const Oid ranges = TableBeside(relation, "snowflake_segment_range"),
+              segments = TableBeside(relation, "snowflake_segment");
     if (OidIsValid(ranges) && OidIsValid(segments)) CheckRanges(ranges, segments);
   }
   if (!is("snowflake_registry") && !is("snowflake_layout") && !is("snowflake_origin")) return;

@@ -1,4 +1,4 @@
-// What the views snowflake_status and snowflake_metrics read: this node at one moment, copied under
+// What the views snowflake_status and snowflake_metrics show: this node at one moment, copied under
 // its lock. The horizon has a lock of its own and is read first, so that it is behind the clock.
 #include "core/outlook.h"
 #include "core/ring.h"
@@ -16,15 +16,25 @@
 
 namespace snowflake {
 namespace {
-// A row of snowflake_get_status(): its columns in their order.
-struct StatusRow {
-  Datum values[38];
+struct ResultRow {
+  Datum values[32];
   bool nulls[lengthof(values)];
   int count;
 
   void Add(Datum value, bool known = true) {
     values[count] = value;
     nulls[count++] = !known;
+  }
+  void AddText(const char *text) { Add(text == nullptr ? Datum{0} : CStringGetTextDatum(text), text != nullptr); }
+  void AddInteger(int64_t number, bool known = true) { Add(Int32GetDatum(static_cast<int32_t>(number)), known); }
+  void AddCount(int64_t number, bool known = true) { Add(Int64GetDatum(number), known); }
+  void AddTime(int64_t unix_us, bool known = true) { Add(TimeDatum(unix_us), known); }
+  void AddSeconds(int64_t us, bool known = true) { Add(Float8GetDatum(Seconds(us)), known); }
+
+  Datum ToDatum(FunctionCallInfo fcinfo) {
+    TupleDesc descriptor = ResultDescriptor(fcinfo);
+    Assert(count == descriptor->natts);
+    return HeapTupleGetDatum(heap_form_tuple(descriptor, values, nulls));
   }
 };
 
@@ -88,51 +98,6 @@ const char *StateText(const NodeBlock *node, const NodeShot &shot) {
   // Without a lease, the keeper may be there for segments alone.
   const bool keeps = shot.keeper_pid != 0 && shot.state.generator.lease.lease_id != 0;
   return shot.state.lease_wanted || keeps ? "no lease" : "idle";
-}
-
-Datum Positive(int64_t us) { return IntervalDatum(Max(us, int64_t{0})); }
-
-void AddLease(StatusRow *row, const char *state, const NodeBlock *node, const NodeShot &shot, int64_t now_us) {
-  const Generator &g = shot.state.generator;
-  const bool has_lease = g.lease.lease_id != 0;
-  const int64_t end_us = g.layout.UnixUsAt(g.lease.window_end);
-  row->Add(CStringGetTextDatum(state));
-  row->Add(CStringGetTextDatum(shot.node_name), shot.node_name[0] != '\0');
-  row->Add(Int32GetDatum(g.lease.worker), has_lease);
-  row->Add(Int64GetDatum(g.lease.lease_id), has_lease);
-  row->Add(TimeDatum(g.layout.UnixUsAt(g.lease.window_start)), has_lease);
-  row->Add(TimeDatum(end_us), has_lease);
-  row->Add(Positive(strcmp(state, "issuing") == 0 ? end_us - now_us : 0), has_lease && g.open);
-  const int32_t last_sequence = static_cast<int32_t>(g.next_sequence - 1);
-  const bool has_issued = has_lease && g.last_tick >= g.lease.window_start;
-  row->Add(Int64GetDatum(has_issued ? g.layout.Pack({g.last_tick, g.lease.worker, last_sequence}) : 0), has_issued);
-  row->Add(Positive(g.layout.UnixUsAt(Max(g.last_tick, g.lease.window_start)) - now_us), has_lease);
-  row->Add(IntervalDatum(LeadUs(shot.state.clock)), node != nullptr);
-  row->Add(Int64GetDatum(shot.state.clock.bridged), node != nullptr);
-  row->Add(Int32GetDatum(shot.keeper_pid), shot.keeper_pid != 0);
-}
-
-void AddCounters(StatusRow *row, const Counters &counters) {
-  constexpr int64_t Counters::*kInOrder[] = {
-      &Counters::ids_taken,      &Counters::clock_waits,          &Counters::lease_waits,
-      &Counters::failed_calls,   &Counters::failed_segment_calls, &Counters::clock_steps_back,
-      &Counters::leases_acquired};
-  for (const auto counter : kInOrder) row->Add(Int64GetDatum(counters.*counter), HasSharedMemory());
-}
-
-void AddExchanges(StatusRow *row, const NodeShot &shot) {
-  const Exchanges &exchanges = shot.exchanges;
-  const RegistryError &error = shot.error;
-  const bool failed = error.message[0] != '\0';
-  row->Add(BoolGetDatum(RegistryIsHere()));
-  row->Add(Int64GetDatum(exchanges.answered), HasSharedMemory());
-  row->Add(Int64GetDatum(exchanges.failed), HasSharedMemory());
-  row->Add(Float8GetDatum(Seconds(exchanges.took_us)), exchanges.answered > 0);
-  row->Add(Float8GetDatum(Seconds(SteadyUs() - exchanges.answered_us)), exchanges.answered > 0);
-  row->Add(BoolGetDatum(shot.ranges_error.message[0] != '\0'), HasSharedMemory());
-  row->Add(CStringGetTextDatum(failed ? WhatRegistrySaid(error) : ""), failed);
-  row->Add(CStringGetTextDatum(unpack_sql_state(error.sqlstate)), failed);
-  row->Add(TimeDatum(error.at_us), failed);
 }
 
 // Of this database's segments, the one with the fewest numbers left.
@@ -247,67 +212,128 @@ uint32_t AdviceNow(const NodeShot &shot, const HorizonShown &horizon, bool has_b
   return advice;
 }
 
-void AddOutlook(StatusRow *row, Oid fn_oid, const char *state, const NodeBlock *node, const NodeShot &shot,
-                const HorizonShown &horizon, int64_t now_us) {
-  const Generator &g = shot.state.generator;
+// This node, and what follows from it.
+struct NodeStatus {
+  NodeBlock *node;  // null if it has none yet
+  NodeShot shot;
+  HorizonShown horizon;
+  const char *state;
+  int64_t now_us;
+  bool has_box;
+  Advised advised;
+
+  const Generator &generator() const { return shot.state.generator; }
+  const Lease &lease() const { return generator().lease; }
+  bool has_lease() const { return lease().lease_id != 0; }
+  bool failed() const { return shot.error.message[0] != '\0'; }
+  int64_t TimeAt(Tick tick) const { return generator().layout.UnixUsAt(tick); }
+  bool IsIn(const char *other) const { return strcmp(state, other) == 0; }
+};
+
+Advised FindAdvice(const NodeStatus &shown) {
   Advised advised = {};
-  advised.workers = g.layout.workers_per_datacenter();
-  advised.workers_free = shot.state.workers_free;
-  const bool counted = g.lease.lease_id != 0 && advised.workers_free >= 0;
-  row->Add(Int64GetDatum(advised.workers), counted);
-  row->Add(Int64GetDatum(advised.workers_free), counted);
-  // Without an open lease, the layout is read from its table.
-  const Layout layout = g.open ? g.layout : DatabaseLayout(fn_oid);
-  row->Add(TimeDatum(layout.UnixUsAt(layout.max_tick() + 1)));
-  const bool has_box = HasSharedMemory() && HasBox();
-  advised.ids = StopOfIds(state, node, shot, now_us);
-  if (node != nullptr) {
-    const StartClock start = ReadStart(shot.state.clock.read);
-    advised.advice = AdviceNow(shot, horizon, has_box, start.doubted);
+  advised.workers = shown.generator().layout.workers_per_datacenter();
+  advised.workers_free = shown.shot.state.workers_free;
+  advised.ids = StopOfIds(shown.state, shown.node, shown.shot, shown.now_us);
+  if (shown.node != nullptr) {
+    const StartClock start = ReadStart(shown.shot.state.clock.read);
+    advised.advice = AdviceNow(shown.shot, shown.horizon, shown.has_box, start.doubted);
     advised.sign_us = start.sign_us;
-    advised.numbers = StopOfNumbers(state, shot);
+    advised.numbers = StopOfNumbers(shown.state, shown.shot);
   }
   if (advised.ids.what != nullptr) advised.advice |= kAdviceIds;
   if (advised.numbers.what != nullptr) advised.advice |= kAdviceNumbers;
   if (MaskKeysAreRefused()) advised.advice |= kAdviceMaskKeys;
   if ((advised.advice & kAdviceFewKeepers) != 0) advised.databases = NodeSlotsInUse();
-  if ((advised.advice & kAdviceFuture) != 0) advised.horizon_us = horizon.layout.UnixUsOf(horizon.highest);
-  row->Add(CStringGetTextDatum(advised.advice == 0 ? "" : AdviceText(advised)), advised.advice != 0);
-  row->Add(BoolGetDatum(has_box), HasSharedMemory());
+  if ((advised.advice & kAdviceFuture) != 0) advised.horizon_us = shown.horizon.layout.UnixUsOf(shown.horizon.highest);
+  return advised;
 }
 
-void AddHorizon(StatusRow *row, const HorizonShown &shown, int64_t now_us) {
-  const auto time_of = [&](int64_t id) { return shown.layout.UnixUsOf(id); };
-  const FirstId &holder = shown.holder;
-  row->Add(Int64GetDatum(shown.horizon), shown.horizon != 0);
-  row->Add(Positive(now_us - time_of(shown.horizon)), shown.horizon != 0);
-  row->Add(Int32GetDatum(holder.by.pid), holder.by.pid != 0);
-  row->Add(TransactionIdGetDatum(holder.xid), holder.xid != 0);
-  row->Add(TimeDatum(time_of(holder.first)), holder.first != 0);
+NodeStatus ReadStatus(Oid extension) {
+  NodeStatus shown = {};
+  shown.node = FindNode(MyDatabaseId);
+  if (shown.node != nullptr) {
+    shown.horizon = ShowHorizon(shown.node, extension);
+    CopyNode(shown.node, extension, &shown.shot);
+  }
+  Read(&shown.shot.state, ReadClocks());
+  shown.now_us = shown.shot.state.clock.shown_us;
+  shown.state = StateText(shown.node, shown.shot);
+  shown.has_box = HasSharedMemory() && HasBox();
+  shown.advised = FindAdvice(shown);
+  return shown;
+}
+
+// 0: none was issued under the lease.
+int64_t LastIdOf(const NodeStatus &shown) {
+  const Generator &g = shown.generator();
+  if (!shown.has_lease() || g.last_tick < g.lease.window_start) return 0;
+  return g.layout.Pack({g.last_tick, g.lease.worker, static_cast<int32_t>(g.next_sequence - 1)});
 }
 
 }  // namespace
 
 SNOWFLAKE_FUNCTION(snowflake_get_status) {
-  const Oid extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
-  NodeBlock *node = FindNode(MyDatabaseId);
-  HorizonShown shown = {};
-  NodeShot shot = {};
-  if (node != nullptr) {
-    shown = ShowHorizon(node, extension);
-    CopyNode(node, extension, &shot);
-  }
-  Read(&shot.state, ReadClocks());
-  const int64_t now_us = shot.state.clock.shown_us;
-  const char *state = StateText(node, shot);
-  StatusRow row = {};
-  AddLease(&row, state, node, shot, now_us);
-  AddCounters(&row, shot.counters);
-  AddExchanges(&row, shot);
-  AddOutlook(&row, fcinfo->flinfo->fn_oid, state, node, shot, shown, now_us);
-  AddHorizon(&row, shown, now_us);
-  Assert(row.count == lengthof(row.values));
-  return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), row.values, row.nulls));
+  const NodeStatus shown = ReadStatus(ExtensionOfFunction(fcinfo->flinfo->fn_oid));
+  const NodeShot &shot = shown.shot;
+  const FirstId &holder = shown.horizon.holder;
+  ResultRow row = {};
+  row.AddText(shown.state);
+  row.AddText(shot.node_name[0] != '\0' ? shot.node_name : nullptr);
+  row.AddInteger(shown.lease().worker, shown.has_lease());
+  row.AddCount(shown.lease().lease_id, shown.has_lease());
+  row.AddTime(shown.TimeAt(shown.lease().window_end), shown.has_lease());
+  row.AddCount(LastIdOf(shown), LastIdOf(shown) != 0);
+  row.AddInteger(shot.keeper_pid, shot.keeper_pid != 0);
+  row.AddText(shown.failed() ? WhatRegistrySaid(shot.error) : nullptr);
+  row.AddText(shown.failed() ? unpack_sql_state(shot.error.sqlstate) : nullptr);
+  row.AddText(shown.advised.advice != 0 ? AdviceText(shown.advised) : nullptr);
+  row.AddCount(shown.horizon.horizon, shown.horizon.horizon != 0);
+  row.AddInteger(holder.by.pid, holder.by.pid != 0);
+  row.Add(TransactionIdGetDatum(holder.xid), holder.xid != 0);
+  row.AddTime(shown.horizon.layout.UnixUsOf(holder.first), holder.first != 0);
+  return row.ToDatum(fcinfo);
+}
+
+SNOWFLAKE_FUNCTION(snowflake_get_metrics) {
+  const NodeStatus shown = ReadStatus(ExtensionOfFunction(fcinfo->flinfo->fn_oid));
+  const NodeShot &shot = shown.shot;
+  const Generator &g = shown.generator();
+  const Exchanges &exchanges = shot.exchanges;
+  const bool counts = HasSharedMemory();
+  const bool issues_here = counts && !shown.IsIn("standby");
+  ResultRow row = {};
+  row.AddText(shown.state);
+  row.AddInteger(shown.IsIn("issuing"), issues_here);
+  row.AddInteger(shown.IsIn("idle"), issues_here);
+  row.AddInteger(shot.keeper_pid != 0);
+  row.AddInteger(RegistryIsHere());
+  row.AddInteger(shown.lease().worker, shown.has_lease());
+  const int64_t left_us = shown.IsIn("issuing") ? shown.TimeAt(shown.lease().window_end) - shown.now_us : 0;
+  row.AddSeconds(Max(left_us, int64_t{0}), g.open);
+  const int64_t lead_us = shown.TimeAt(Max(g.last_tick, shown.lease().window_start)) - shown.now_us;
+  row.AddSeconds(Max(lead_us, int64_t{0}), shown.has_lease());
+  row.AddSeconds(LeadUs(shot.state.clock), shown.node != nullptr);
+  row.AddCount(shot.state.clock.bridged);
+  constexpr int64_t Counters::*kInOrder[] = {&Counters::clock_steps_back, &Counters::ids_taken,
+                                             &Counters::clock_waits,      &Counters::lease_waits,
+                                             &Counters::failed_calls,     &Counters::failed_segment_calls,
+                                             &Counters::leases_acquired};
+  for (const auto counter : kInOrder) row.AddCount(shot.counters.*counter, counts);
+  row.AddCount(exchanges.answered, counts);
+  row.AddCount(exchanges.failed, counts);
+  row.AddSeconds(exchanges.took_us, exchanges.answered > 0);
+  row.AddSeconds(SteadyUs() - exchanges.answered_us, exchanges.answered > 0);
+  row.AddInteger(shown.failed());
+  row.AddInteger(shot.ranges_error.message[0] != '\0', counts);
+  const HorizonShown &horizon = shown.horizon;
+  row.AddSeconds(Max(shown.now_us - horizon.layout.UnixUsOf(horizon.horizon), int64_t{0}), horizon.horizon != 0);
+  row.AddInteger(shown.has_box, counts);
+  row.AddInteger(__builtin_popcount(shown.advised.advice));
+  // Without an open lease, the layout is read from its table.
+  const Layout layout = g.open ? g.layout : DatabaseLayout(fcinfo->flinfo->fn_oid);
+  row.AddSeconds(layout.UsLeft(ReadClocks().wall_us));
+  return row.ToDatum(fcinfo);
 }
 
 // The shares of a ring, for snowflake_registry_metrics.

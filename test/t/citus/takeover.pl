@@ -107,7 +107,7 @@ sub all_share
 	my $since = value($coordinator, 'SELECT clock_timestamp()');
 	my $shared = sub {
 		my @leases = eval { map { value($_, 'SELECT snowflake_nextval()'); lease_of($_) } $coordinator, @workers };
-		return @leases == 3 && value($coordinator, sprintf q{SELECT count(DISTINCT worker_id) FROM snowflake_registry WHERE lease_id IN (%s) AND renewed_at > '%s'},
+		return @leases == 3 && value($coordinator, sprintf q{SELECT count(DISTINCT worker_id) FROM snowflake_registry WHERE lease_id IN (%s) AND extended_at > '%s'},
 			join(',', @leases), $since) eq '3';
 	};
 	return ok(wait_until('the leases', $shared), 'every node issues again, under a lease in the new registry');

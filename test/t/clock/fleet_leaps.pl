@@ -36,7 +36,7 @@ sub watch_a_minute
 	for my $part (1 .. 12)
 	{
 		# A new lease's window is short. A busy machine needs its time to extend it.
-		wait_until('all windows to be extended', sub { count_nodes("ids_flow_for > '4.6 s'") == $fleet });
+		wait_until('all windows to be extended', sub { count_nodes("ids_flow_seconds > 4.6") == $fleet });
 		let_pass($_, 4.6) for @servers;
 		my $end = time() + 0.4;
 		while (time() < $end) { $look->(); sleep(0.1); }
@@ -52,7 +52,7 @@ my @loads = map { $_->{load} } @nodes;
 # How long a node is without an id if no clock leaps, in s. The leaps' times are compared with this.
 my $usual = 0;
 
-sub count_nodes { return scalar(grep { value($nodes, "SELECT $_[0] FROM snowflake_status", $_->{name}) eq 't' } @nodes); }
+sub count_nodes { return scalar(grep { value($nodes, "SELECT $_[0] FROM $node_views", $_->{name}) eq 't' } @nodes); }
 
 sub leaps
 {
@@ -63,7 +63,7 @@ sub leaps
 	watch_a_minute(\@loads, \$longest, $nodes, $registry);
 	figures('%s: ahead, no node was without an id for longer than %.1f s', $name, $longest);
 	cmp_ok($longest, '<', 5 * slowness() + 3 * $usual, 'ahead, ids flow on all nodes all the time');
-	ok(wait_until('all to issue', sub { count_nodes("state = 'issuing' AND clock_lead < interval '1 s'") == $fleet }), '... which all issue by the clock that leapt');
+	ok(wait_until('all to issue', sub { count_nodes("state = 'issuing' AND clock_lead_seconds < 1") == $fleet }), '... which all issue by the clock that leapt');
 
 	$longest = 0;
 	$move->(-$hours * $hour_s);
@@ -71,7 +71,7 @@ sub leaps
 	figures('%s: back again, no node was without an id for longer than %.1f s', $name, $longest);
 	cmp_ok($longest, '<', 5 * slowness() + 3 * $usual, 'back again, ids flow on all nodes all the time');
 	ok(wait_until('all to issue', sub { count_nodes("state = 'issuing'") == $fleet }), '... which all issue');
-	my $bridge = count_nodes("clock_lead > interval '30 min'");
+	my $bridge = count_nodes("clock_lead_seconds > 1800");
 	figures('%s: %d nodes drew another worker id, %d go on by bridging', $name, $fleet - $bridge, $bridge);
 	cmp_ok($bridge, '>=', $fleet - 12, '... more than by the 12 worker ids that are left');
 	cmp_ok($bridge, '<', $fleet, '... which are of use to some');
@@ -81,7 +81,7 @@ sub leaps
 
 	# Until no id and no watermark is ahead of the clock.
 	let_pass($_, 2 * $hours * $hour_s + 60) for $nodes, $registry;
-	wait_until('all to be caught up', sub { count_nodes("state = 'issuing' AND clock_lead < interval '1 s'") == $fleet });
+	wait_until('all to be caught up', sub { count_nodes("state = 'issuing' AND clock_lead_seconds < 1") == $fleet });
 	return;
 }
 

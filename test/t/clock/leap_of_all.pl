@@ -79,7 +79,7 @@ sub new_node
 	return $node;
 }
 
-sub of_node { my ($node, $columns) = @_; return value($node->{server}, "SELECT $columns FROM snowflake_status", $node->{name}); }
+sub of_node { my ($node, $columns) = @_; return value($node->{server}, "SELECT $columns FROM $node_views", $node->{name}); }
 
 # The answer to a call, an id or an error, that began at this time.
 sub judge
@@ -162,7 +162,7 @@ sub windows_move
 }
 
 # The leases that nodes have acquired, and how often registries have answered them.
-sub acquired { return sum(map { of_node($_, 'leases_acquired') } @nodes); }
+sub acquired { return sum(map { of_node($_, 'leases_acquired_total') } @nodes); }
 sub answers { return sum(map { value($_->{server}, 'SELECT registry_answers_total FROM snowflake_metrics', $_->{name}) } @nodes); }
 
 my $primary = $registry;
@@ -208,7 +208,7 @@ sub unnoticed
 			failed => 'no call failed');
 		is($seen{$_} // 0, 0, $none{$_}) for qw(future past falls anew acquired lost failed);
 		cmp_ok(furthest_s(), '<', $longest_s + $near_s, 'the registry has no tick of the future');
-		my @wrong = grep { of_node($_, "clock_lead BETWEEN interval '-1 s' AND interval '1 s'") ne 't' } @nodes;
+		my @wrong = grep { of_node($_, "clock_lead_seconds BETWEEN -1 AND 1") ne 't' } @nodes;
 		is(scalar @wrong, 0, 'the clocks of all nodes are right');
 		figures('%s: %.0f s, %d calls, %d answers of the registry, %s; longest wait %.1f s', $name, time() - $began, $calls - $calls_before,
 			answers() - $answers, join(', ', map { ($seen{$_} // 0) . " $_" } qw(future past falls anew acquired lost failed)), $seen{longest});
@@ -247,7 +247,7 @@ sub leap
 		round() for 1 .. 5;
 		if ($late)
 		{
-			is(of_node($late, 'leases_acquired'), 1, '... which was one');
+			is(of_node($late, 'leases_acquired_total'), 1, '... which was one');
 			@nodes = grep { $_ != $late } @nodes;
 			$late->{session}->quit;
 			value($most, "DROP DATABASE $late->{name} WITH (FORCE)");
@@ -311,7 +311,7 @@ if (at_length(0, 1))
 	my $away = sub {
 		my ($code) = @_;
 		my $left_s = int($longest_s * 0.6);
-		ok(wait_until('long windows', sub { round(); !grep { of_node($_, "ids_flow_for > '$left_s s'") ne 't' } @nodes }), 'windows are long');
+		ok(wait_until('long windows', sub { round(); !grep { of_node($_, "ids_flow_seconds > $left_s") ne 't' } @nodes }), 'windows are long');
 		wait_until('the standby to stream', sub { value($registry, q{SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'}) eq '1' });
 		$registry->stop('fast');
 		round() for 1 .. 5;

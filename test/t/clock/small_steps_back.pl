@@ -14,7 +14,7 @@ use SnowflakeTest;
 use Test::More;
 
 my $server = new_clock_server('small');
-my $counters = 'clock_waits, leases_acquired, clock_steps_back';
+my $counters = 'clock_waits_total, leases_acquired_total, clock_steps_back_total';
 
 # The last step that the log reports, in seconds; 0: none.
 sub step_in_log
@@ -40,7 +40,7 @@ for my $case ([ '1min', 3, 5, 50, 1000, 59_000 ], [ '0', 3, 5 ])
 		stand_at($server, $now);
 		my $first = call($session);
 		my $before = status($server, $counters);
-		my $bridged = status($server, 'clock_bridged');
+		my $bridged = status($server, 'clock_bridged_total');
 		my $last = $first;
 		for my $back (@steps)
 		{
@@ -49,12 +49,12 @@ for my $case ([ '1min', 3, 5, 50, 1000, 59_000 ], [ '0', 3, 5 ])
 			cmp_ok($id, '>', $last, "back by $back ms, the id is above the last one");
 			is(tick_of($id), tick_of($first), 'in the same tick');
 			is(worker_of($id), $worker, 'with the same worker id');
-			is(status($server, 'round(extract(epoch FROM clock_lead) * 1000)'), $max_bridge eq '0' ? 0 : $back,
+			is(status($server, 'round(clock_lead_seconds * 1000)'), $max_bridge eq '0' ? 0 : $back,
 				'the status says by how much the node\'s clock leads');
 			$last = $id;
 		}
 		is(status($server, $counters), $before, 'nobody waited, no lease was acquired');
-		is(status($server, 'clock_bridged') - $bridged, $max_bridge eq '0' ? 0 : @steps, 'and what was bridged is counted');
+		is(status($server, 'clock_bridged_total') - $bridged, $max_bridge eq '0' ? 0 : @steps, 'and what was bridged is counted');
 		stand_at($server, $now);
 		# The clock must not step back when it runs again.
 		wait_until('the time at which the clock stands', sub { some_ms($server) > $now });
@@ -70,13 +70,13 @@ subtest 'back by up to max_bridge: ids go on at half speed, until the clock has 
 	my $session = session($server);
 	my $last = call($session);
 	my $worker = worker_of($last);
-	my $lead = sub { return status($server, 'extract(epoch FROM clock_lead)') };
+	my $lead = sub { return status($server, 'clock_lead_seconds') };
 	my $before = status($server, $counters);
 	for my $back_s (1, 30, 59)
 	{
 		# The clock may be behind by milliseconds because it stood still before.
 		cmp_ok($lead->(), '<', 0.05, "back by $back_s s: the node's clock is the server's");
-		my $bridged = status($server, 'clock_bridged');
+		my $bridged = status($server, 'clock_bridged_total');
 		my $log = -s $server->logfile;
 		$last = call($session);
 		run_from($server, some_ms($server) - $back_s * 1000);
@@ -88,7 +88,7 @@ subtest 'back by up to max_bridge: ids go on at half speed, until the clock has 
 			$last = $id;
 		}
 		cmp_ok(abs(step_in_log($log) - $back_s), '<', 0.01, 'the log says by how much');
-		is(status($server, 'clock_bridged'), $bridged + 1, 'and it is counted, once');
+		is(status($server, 'clock_bridged_total'), $bridged + 1, 'and it is counted, once');
 		if ($back_s >= 30)
 		{
 			my $was = $lead->();
@@ -126,7 +126,7 @@ subtest 'back again while an earlier step is bridged' => sub {
 		$last = $id;
 	}
 	is(status($server, $counters), $before, 'nobody waited, no lease was acquired');
-	is(status($server, q{clock_lead BETWEEN '40 s' AND '56 s'}), 't', 'the leads add up');
+	is(status($server, q{clock_lead_seconds BETWEEN 40 AND 56}), 't', 'the leads add up');
 	move_clock($server, 0);
 	follows_the_clock($server, 'the clock put right, ids follow it');
 	$session->quit;

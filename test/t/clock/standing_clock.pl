@@ -16,14 +16,14 @@ my $server = new_clock_server('standing');
 subtest 'a clock that stands: ids go on up to max_lead, then wait, then go on' => sub {
 	my $session = session($server);
 	call($session);
-	my ($waits, $drawn) = split /\|/, status($server, 'clock_waits, leases_acquired');
+	my ($waits, $drawn) = split /\|/, status($server, 'clock_waits_total, leases_acquired_total');
 	my ($pid) = ask($session, 'SELECT pg_backend_pid()');
 	my $now = some_ms($server) + 20;
 	stand_at($server, $now);
 	# More numbers than the 6 ticks have that may be used now.
 	$session->{stdin} .= "SELECT 'ids:' || string_agg(snowflake_nextval()::text, ' ') FROM generate_series(1, 60000);\n";
 	$session->{run}->pump_nb;
-	wait_until('the call to wait', sub { status($server, 'clock_waits') > $waits });
+	wait_until('the call to wait', sub { status($server, 'clock_waits_total') > $waits });
 	is(status($server, 'last_id >> 22'), int($now) - $epoch_ms + $max_lead_ms, 'every tick up to max_lead is used');
 	ok(waits_in_vain($pid), 'the call looks at the clock again and again');
 	is(status($server, 'last_id >> 22'), int($now) - $epoch_ms + $max_lead_ms, 'and none beyond');
@@ -31,7 +31,7 @@ subtest 'a clock that stands: ids go on up to max_lead, then wait, then go on' =
 	$session->{run}->pump until $session->{stdout} =~ /ids:.*\n/ || $session->{stderr} =~ /ERROR/;
 	my @ids = split / /, $session->{stdout} =~ /ids:(.*)\n/ ? $1 : '';
 	is(scalar remember(@ids), 60000, 'the clock runs, and the call ends');
-	is(status($server, 'leases_acquired'), $drawn, 'under the same lease');
+	is(status($server, 'leases_acquired_total'), $drawn, 'under the same lease');
 	is(repeated(), 0, 'no duplicate (G1)');
 	$session->quit;
 };

@@ -27,7 +27,7 @@ for my $policy (qw(new_worker error))
 			my @after = issue($server, 2000);
 			is(scalar @after, 2000, 'ids flow');
 			isnt(worker_of($after[0]), worker_of($before[0]), 'with another worker id');
-			is(status($server, 'leases_acquired, clock_waits'), '1|0', 'at once');
+			is(status($server, 'leases_acquired_total, clock_waits_total'), '1|0', 'at once');
 			follows_the_clock($server);
 			is(repeated(), 0, 'no duplicate (G1)');
 			$end->();

@@ -40,7 +40,7 @@ SKIP:
 	$replica->promote;
 	take($replica, 1000);
 	isnt(status($replica, 'worker'), status($node, 'worker'), 'once promoted it goes on');
-	is(status($replica, 'leases_acquired'), '1', '... under the same lease');
+	is(status($replica, 'leases_acquired_total'), '1', '... under the same lease');
 }
 take($_, 1000) for $clone, $node;
 isnt(status($clone, 'worker'), status($node, 'worker'), 'a clone acquires its own worker id');

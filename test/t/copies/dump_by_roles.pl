@@ -176,7 +176,7 @@ subtest 'what else the owner can do' => sub {
 		  "CREATE TRIGGER t BEFORE INSERT ON $table FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()", "CREATE TABLE t (a text REFERENCES $table)";
 	}
 	is((as_role($to, $db, 'carol', $_))[0], '42501', $_)
-	  for (map { ("TABLE $_", "INSERT INTO $_ SELECT") } qw(snowflake_registry snowflake_watermark snowflake_origin snowflake_range)),
+	  for (map { ("TABLE $_", "INSERT INTO $_ SELECT") } qw(snowflake_registry snowflake_watermark snowflake_origin snowflake_segment_range)),
 	  'UPDATE snowflake_layout SET tick_us = 1', 'UPDATE snowflake_segment SET last_value = 0', q{SELECT snowflake_set_layout('twitter')}, q{SELECT snowflake_create_segment('x')},
 	  q{INSERT INTO snowflake_segment SELECT * FROM snowflake_segment ON CONFLICT (name) DO UPDATE SET last_value = 0};
 	is((as_role($to, $db, 'carol', 'INSERT INTO snowflake_layout VALUES (true, 0, 1000, 41, 0, 10, 12, false)'))[0], '23505', 'no second layout');

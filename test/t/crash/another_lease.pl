@@ -30,7 +30,7 @@ my (%seen, $twice, %highest);
 sub go_on
 {
 	my ($db, $what) = @_;
-	my ($rc, $out, $err) = $node->psql($db, 'SELECT snowflake_nextvals(1000); SELECT lease_id || $$ of $$ || worker, leases_acquired FROM snowflake_status');
+	my ($rc, $out, $err) = $node->psql($db, "SELECT snowflake_nextvals(1000); SELECT lease_id || ' of ' || worker, leases_acquired_total FROM $node_views");
 	my @ids = split /\n/, $out // '';
 	my ($lease, $drawn) = split /\|/, pop @ids // '';
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
@@ -81,7 +81,7 @@ subtest 'another registry' => sub {
 	my ($kept) = go_on('moved', 'while the new one cannot be reached,');
 	is($kept, $old, '... under the lease in hand');
 	value($registry, 'ALTER DATABASE second ALLOW_CONNECTIONS true');
-	ok(wait_until('the new registry', sub { value($node, q{SELECT leases_acquired FROM snowflake_status}, 'moved') eq '1' }), '... and later from that one');
+	ok(wait_until('the new registry', sub { value($node, q{SELECT leases_acquired_total FROM snowflake_metrics}, 'moved') eq '1' }), '... and later from that one');
 	my ($new, $drawn) = go_on('moved', 'then');
 	is($drawn, 1, '... under a lease that was drawn');
 	is(value($registry, q{SELECT lease_id || ' of ' || worker_id FROM snowflake_registry WHERE node LIKE '%/moved'}, 'second'), $new, '... from the new one');

@@ -44,7 +44,7 @@ $on_first = load($first);
 ok(ids_flow($on_first), '... and to others');
 isnt(value($first, 'SELECT lease_id FROM snowflake_status'), (split /\|/, $lease)[1], '... under another lease: others had the registry meanwhile');
 ok(wait_until('its own row', sub { value($first, q{SELECT count(*) FROM snowflake_registry r, snowflake_status s
-	WHERE r.lease_id = s.lease_id AND r.worker_id = s.worker AND r.renewed_at > now() - interval '1 min'}) eq '1' }), '... under a lease that its registry knows');
+	WHERE r.lease_id = s.lease_id AND r.worker_id = s.worker AND r.extended_at > now() - interval '1 min'}) eq '1' }), '... under a lease that its registry knows');
 ok(ids_flow($on_first), '... and goes on');
 stop_clients($on_first);
 none_twice('a primary that crashed and its promoted standby');

@@ -68,7 +68,7 @@ for my $n (1 .. $trials)
 	my $cut = $cut[ $n - 1 ];
 	my $name = $plan[ $n - 1 ];
 	$relay->tell($cut ? (qw(drop stall))[ rand 2 ] : 'pass forgotten');
-	my $renewed = lease_row($registry, 'renewed_at');
+	my $renewed = lease_row($registry, 'extended_at');
 	sleep(rand(0.4));
 	# A client that loses the server ends, and is not used after the next start.
 	append_to_file("$lives[-1]{folder}/stop", '');
@@ -81,7 +81,7 @@ for my $n (1 .. $trials)
 	$waits += $call->{waits} // 1;
 	$drawn += $call->{drawn} // 1;
 	push @errors, "life $n: the lease is not extended"
-	  unless $cut || wait_until('an extension', sub { lease_row($registry, "renewed_at > '$renewed'") eq 't' });
+	  unless $cut || wait_until('an extension', sub { lease_row($registry, "extended_at > '$renewed'") eq 't' });
 }
 $relay->tell('pass forgotten');
 append_to_file("$lives[-1]{folder}/stop", '');

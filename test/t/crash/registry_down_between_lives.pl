@@ -70,7 +70,7 @@ for my $fault (@faults)
 		moves('... and back again moves the window of the lease');
 		is(lease_row($registry, 'worker_id, lease_id'), $lease, '... which is the only one');
 		go_on('later');
-		is(value($node, 'SELECT worker, lease_id, leases_acquired FROM snowflake_status'), "$lease|0", '... under it still');
+		is(value($node, "SELECT worker, lease_id, leases_acquired_total FROM $node_views"), "$lease|0", '... under it still');
 	};
 }
 
@@ -83,7 +83,7 @@ subtest 'its lease is gone when the registry is back' => sub {
 	is(go_on('with no registry')->{lease}, $lease, '... under the same lease');
 	is(value($registry, 'DELETE FROM snowflake_registry RETURNING lease_id'), $lease, 'its owner deletes it');
 	$relay->tell('pass forgotten');
-	ok(wait_until('another lease', sub { value($node, 'SELECT leases_acquired FROM snowflake_status') eq '1' }), 'another lease is drawn');
+	ok(wait_until('another lease', sub { value($node, 'SELECT leases_acquired_total FROM snowflake_metrics') eq '1' }), 'another lease is drawn');
 	isnt(go_on('then')->{lease}, $lease, '... under another lease');
 	is(lease_row($registry, 'worker_id, lease_id'), value($node, 'SELECT worker, lease_id FROM snowflake_status'), '... which is the only one');
 };

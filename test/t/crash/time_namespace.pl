@@ -33,7 +33,7 @@ my @after = issue($server, 2000);
 cmp_ok($after[0], '>', $before[-1], 'ids go on, in order');
 is(status($server, 'worker, lease_id'), $lease, '... under the same lease');
 cmp_ok(ahead_s($after[-1]), '<', 1, '... and are of the present');
-is(status($server, "clock_lead < '1 s', clock_bridged"), 't|0', '... by a clock that bridges nothing');
+is(status($server, "clock_lead_seconds < 1, clock_bridged_total"), 't|0', '... by a clock that bridges nothing');
 unlike(slurp_file($server->logfile, $log_end), qr/the clock stepped back/, '... nor does the log speak of a step');
 
 $server->stop('immediate');

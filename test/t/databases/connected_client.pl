@@ -24,7 +24,7 @@ for my $sql ('DROP DATABASE d3', 'ALTER DATABASE d3 RENAME TO d4', 'CREATE DATAB
 	like($client->query_safe('SELECT snowflake_nextval()'), qr/^\d+$/, '... and ids flow on');
 }
 is(leases('d3'), '1', 'it is still the one lease');
-is($server->safe_psql('d3', 'SELECT leases_acquired FROM snowflake_status'), '1', '... the first');
+is($server->safe_psql('d3', 'SELECT leases_acquired_total FROM snowflake_metrics'), '1', '... the first');
 $client->quit;
 succeeds('postgres', 'DROP DATABASE d3', 'd3');
 

@@ -40,7 +40,7 @@ $server->safe_psql('postgres', 'ALTER DATABASE d5 ALLOW_CONNECTIONS false');
 like($inside->query_safe('SELECT snowflake_nextval()'), qr/^\d+$/, 'a session that was there before connections were refused gets ids');
 isnt(keepers('d5'), '', '... from a new keeper');
 ok(wait_until('the window moves', sub {
-	$inside->query_safe('SELECT count(*) FROM snowflake_registry WHERE renewed_at > acquired_at') eq '1';
+	$inside->query_safe('SELECT count(*) FROM snowflake_registry WHERE extended_at > acquired_at') eq '1';
 }), '... which moves its window');
 is($inside->query_safe('SELECT last_error IS NULL FROM snowflake_status'), 't', '... without errors');
 $server->safe_psql('postgres', 'ALTER DATABASE d5 ALLOW_CONNECTIONS true');

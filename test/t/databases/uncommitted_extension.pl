@@ -36,6 +36,6 @@ like($err, qr/DETAIL: .*committed/, '... and why');
 	SELECT 'id', snowflake_nextval() > 0;}, on_error_stop => 0, extra_params => [ '-v', 'VERBOSITY=verbose' ]);
 is(scalar(() = $err =~ /ERROR:  55000/g), 2, '... nor in its savepoints') or diag($err);
 is($out, "still usable|0\nid|t", '... but once it is committed');
-is($server->safe_psql('d8', 'SELECT leases_acquired FROM snowflake_status'), '1', '... with one lease');
+is($server->safe_psql('d8', 'SELECT leases_acquired_total FROM snowflake_metrics'), '1', '... with one lease');
 
 finish();

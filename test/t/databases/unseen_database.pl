@@ -29,7 +29,7 @@ my $before = $session->query_safe($status);
 is($onlooker->query_safe($look), 'idle', '... again, after one that it does not see got a place');
 is($session->query_safe($status), $before, 'that one still has it');
 $session->query_safe('SELECT snowflake_nextval()');
-is($server->safe_psql('unseen', 'SELECT leases_acquired FROM snowflake_status'), '1', '... with its lease');
+is($server->safe_psql('unseen', 'SELECT leases_acquired_total FROM snowflake_metrics'), '1', '... with its lease');
 like(keepers('unseen'), qr/^\d+$/, '... and its keeper alone');
 $_->quit for $onlooker, $session;
 

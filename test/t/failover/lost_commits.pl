@@ -74,7 +74,7 @@ sub ids_flow
 	return wait_until("ids of $name", sub { client_bytes($loads{$name}) > $before + 1000 });
 }
 
-sub renewed { my ($server, $name) = @_; return value($server, 'postgres', "SELECT renewed_at FROM snowflake_registry WHERE node LIKE '%/$name'"); }
+sub renewed { my ($server, $name) = @_; return value($server, 'postgres', "SELECT extended_at FROM snowflake_registry WHERE node LIKE '%/$name'"); }
 
 sub all_different
 {
@@ -117,7 +117,7 @@ is(value($next, 'postgres', 'SELECT settles_until > clock_timestamp() FROM snowf
 my $why = qr/registry settles until .*: its server is on another timeline/;
 like(slurp_file($next->logfile), $why, '... by itself, whatever nodes tell it');
 is(value($nodes, $_, 'SELECT state FROM snowflake_status'), 'issuing', "$_ lives on, cut off") for qw(early lost);
-ok(wait_until('steady to be heard of', sub { value($next, 'postgres', q{SELECT count(*) FROM snowflake_registry WHERE node LIKE '%/steady' AND renewed_at > (SELECT acquired_at FROM snowflake_registry WHERE node LIKE '%/middle')}) eq '1' }),
+ok(wait_until('steady to be heard of', sub { value($next, 'postgres', q{SELECT count(*) FROM snowflake_registry WHERE node LIKE '%/steady' AND extended_at > (SELECT acquired_at FROM snowflake_registry WHERE node LIKE '%/middle')}) eq '1' }),
 	'the node that follows moves its window in the new registry');
 
 ### The second failover, while the registry settles

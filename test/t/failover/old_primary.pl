@@ -14,7 +14,7 @@ value($old, q{GRANT EXECUTE ON FUNCTION snowflake_segment_ranges TO node; SELECT
 my $new = standby_of($old, 'new');
 my $nodes = make_nodes('nodes', conf => "snowflake.lease_duration = 12s\n");
 my @nodes = map { begin_node($nodes, "node_$_", place($old, $new)) } 1 .. 3;
-my $renewed = sub { value($new, "SELECT count(*) FROM snowflake_registry WHERE renewed_at > '$_[0]'") };
+my $renewed = sub { value($new, "SELECT count(*) FROM snowflake_registry WHERE extended_at > '$_[0]'") };
 
 $old->wait_for_catchup($new, 'replay', $old->lsn('flush'));
 $old->stop('immediate');

@@ -36,7 +36,7 @@ my $new = $registry->wait_leader($old);
 is(value($new, $timeline), '2', 'the leader froze, and another was promoted');
 push @nodes, begin_node($nodes, 'late', $place);
 ok(ids_flow($_), "$_->{name} issues") for @nodes;
-my $renewed = 'SELECT count(*) FROM snowflake_registry WHERE renewed_at > (SELECT acquired_at FROM snowflake_registry ORDER BY lease_id DESC LIMIT 1)';
+my $renewed = 'SELECT count(*) FROM snowflake_registry WHERE extended_at > (SELECT acquired_at FROM snowflake_registry ORDER BY lease_id DESC LIMIT 1)';
 ok(wait_until('all to have moved over', sub { value($new, $renewed) >= 2 }), '... and all have moved over to it');
 
 $registry->kill_member($new);

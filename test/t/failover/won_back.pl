@@ -17,7 +17,7 @@ $old->wait_for_catchup($new, 'replay', $old->lsn('flush'));
 $old->stop('immediate');
 $new->promote;
 push @nodes, begin_node($nodes, 'node_3', place($old, $new));
-ok(wait_until("all to have moved over", sub { value($new, q{SELECT count(*) FROM snowflake_registry WHERE renewed_at > (SELECT max(acquired_at) FROM snowflake_registry)}) >= 2 }),
+ok(wait_until("all to have moved over", sub { value($new, q{SELECT count(*) FROM snowflake_registry WHERE extended_at > (SELECT max(acquired_at) FROM snowflake_registry)}) >= 2 }),
 	'all nodes have followed to the promoted registry');
 
 $new->stop('immediate');

@@ -22,7 +22,7 @@ for my $drop ('DROP EXTENSION snowflake', 'DROP EXTENSION snowflake CASCADE', 'D
 {
 	my ($state, $error) = query_error($registry, 'postgres', $drop);
 	is($state, '55000', $drop);
-	like($error, qr/cannot drop the registry of snowflake while nodes hold ranges of segments\nDETAIL:  \d ranges are held: node "node.*" of segment "ticket" up to \d+.*\nHINT:  .*snowflake_range/, '... with the figures');
+	like($error, qr/cannot drop the registry of snowflake while nodes hold ranges of segments\nDETAIL:  \d ranges are held: node "node.*" of segment "ticket" up to \d+.*\nHINT:  .*snowflake_segment_range/, '... with the figures');
 }
 my $dump = $registry->basedir . '/dump';
 $registry->run_log([ 'pg_dump', '-Fc', '-f', $dump, '-d', $registry->connstr('postgres') ]);
@@ -35,7 +35,7 @@ my ($state) = query_error($registry, 'postgres', 'DROP EXTENSION snowflake');
 is($state, '55000', 'one node is stopped, and returns its numbers: the other one counts');
 kill_server($nodes[1]);
 is((query_error($registry, 'postgres', 'DROP EXTENSION snowflake'))[0], '55000', '... also after a crash');
-is((query_error($registry, 'postgres', 'DELETE FROM snowflake_range WHERE NOT here; DROP EXTENSION snowflake'))[0], '00000', '... until its rows are deleted');
+is((query_error($registry, 'postgres', 'DELETE FROM snowflake_segment_range WHERE NOT here; DROP EXTENSION snowflake'))[0], '00000', '... until its rows are deleted');
 
 $registry->stop('fast');
 done_testing();

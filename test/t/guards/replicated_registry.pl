@@ -87,7 +87,7 @@ is(registry_of('target'), $own, 'the registry of the target is its own');
 issues('target', 'on');
 
 # In the other direction, without the rows, which before 16 would circulate.
-value('target', 'CREATE PUBLICATION back FOR TABLE snowflake_registry, snowflake_watermark, snowflake_layout, snowflake_origin, snowflake_segment, snowflake_range');
+value('target', 'CREATE PUBLICATION back FOR TABLE snowflake_registry, snowflake_watermark, snowflake_layout, snowflake_origin, snowflake_segment, snowflake_segment_range');
 subscribe('source', 'target', 'back', '');
 ok(wait_until('every table', sub { value('source', q{SELECT count(*) FILTER (WHERE srsubstate = 'r') FROM pg_subscription_rel}) eq '6' }), 'the registry is copied back');
 my $of_source = registry_of('source');

@@ -28,7 +28,7 @@ subtest 'one row while the server runs' => sub {
 	my ($worker) = split /\|/, registry($server);
 	is($server->safe_psql('postgres', 'SELECT count(*) FROM snowflake_registry'), 1, 'one row');
 	is(status($server, 'worker'), $worker, 'of the worker id that the status shows');
-	is(status($server, 'leases_acquired'), 1, 'acquired once');
+	is(status($server, 'leases_acquired_total'), 1, 'acquired once');
 	is_deeply(watermarks($server), {}, 'and no watermark yet');
 };
 

@@ -44,7 +44,7 @@ restart();
 is(early(3), 'dropped elsewhere issues', 'they have keepers and leases before anybody asks');
 is(value($server, 'SELECT count(*) FROM snowflake_registry', 'serves'), '1', '... and nobody else acquires one');
 value($server, 'SELECT snowflake_nextval()', 'issues');
-is(value($server, 'SELECT lease_waits FROM snowflake_status', 'issues'), '0', 'the first call waits for none');
+is(value($server, 'SELECT lease_waits_total FROM snowflake_metrics', 'issues'), '0', 'the first call waits for none');
 
 ### Databases and extensions are dropped
 

@@ -48,9 +48,9 @@ for my $crash (@crashes)
 		my @after = issue($server, 20000);
 		my $took_ms = (time() - $start) * 1000;
 		is(scalar @after, 20000, 'the first call succeeds');
-		is(status($server, 'lease_waits, clock_steps_back'), '0|0', '... and waits for no lease');
+		is(status($server, 'lease_waits_total, clock_steps_back_total'), '0|0', '... and waits for no lease');
 		is(status($server, 'worker, lease_id'), $lease, '... under the same lease');
-		is(status($server, 'leases_acquired'), 0, '... which was not acquired again');
+		is(status($server, 'leases_acquired_total'), 0, '... which was not acquired again');
 		my ($lowest) = sort { $a <=> $b } @after;
 		cmp_ok($lowest, '>', $highest, 'ids are above all before');
 		is($server->safe_psql('postgres', 'SELECT worker_id, lease_id FROM snowflake_registry'), $lease, 'it is the only row of the registry');

@@ -19,7 +19,7 @@ start_server($server);
 $server->safe_psql('postgres', 'CREATE EXTENSION snowflake');
 
 # Locks that are not released while the server shuts down.
-for my $case ([ 'the registry', 'snowflake_registry' ], [ 'all six tables', 'snowflake_registry, snowflake_watermark, snowflake_layout, snowflake_origin, snowflake_segment, snowflake_range' ])
+for my $case ([ 'the registry', 'snowflake_registry' ], [ 'all six tables', 'snowflake_registry, snowflake_watermark, snowflake_layout, snowflake_origin, snowflake_segment, snowflake_segment_range' ])
 {
 	my ($name, $tables) = @$case;
 	subtest "a fast shutdown while a prepared transaction locks $name and there is no lease yet" => sub {

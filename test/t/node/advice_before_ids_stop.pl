@@ -113,7 +113,7 @@ sub advice { my ($db) = @_; return status($nodes, q{coalesce(advice, '')}, $db);
 sub has_window
 {
 	my ($db) = @_;
-	return wait_until("$db: the window", sub { status($nodes, sprintf(q{ids_flow_for > '%.1f s'}, 0.9 * $lease), $db) eq 't' });
+	return wait_until("$db: the window", sub { status($nodes, sprintf(q{ids_flow_seconds > %.1f}, 0.9 * $lease), $db) eq 't' });
 }
 
 # Polls nodes until each has advice. Returns what each said first, with the time since the fault and
@@ -126,7 +126,7 @@ sub first_advice
 	wait_until('the advice', sub {
 		for my $db (grep { !$said{$_} } @dbs)
 		{
-			my ($state, $left, $advice) = split /\|/, status($nodes, q{state, extract(epoch FROM ids_flow_for), coalesce(advice, '')}, $db), 3;
+			my ($state, $left, $advice) = split /\|/, status($nodes, q{state, ids_flow_seconds, coalesce(advice, '')}, $db), 3;
 			$said{$db} = { state => $state, left => $left || 0, advice => $advice, after => time() - $since } if $advice ne '';
 		}
 		return keys %said == @dbs;

@@ -40,8 +40,8 @@ sub ask { my ($node, $sql) = @_; return $node->{session}->query($sql) =~ s/\s+\z
 
 # The views need more locks than a process has without the table.
 my $facts = q{
-	SELECT concat_ws('|', keeper_pid, registry_answers + registry_failures, extract(epoch FROM clock_timestamp()), coalesce(last_error, ''))
-	FROM snowflake_get_status()};
+	SELECT concat_ws('|', keeper_pid, registry_answers_total + registry_failures_total, extract(epoch FROM clock_timestamp()), coalesce(last_error, ''))
+	FROM snowflake_get_status(), snowflake_get_metrics()};
 my $error = q{SELECT coalesce(last_error, '') FROM snowflake_get_status()};
 
 sub used { my ($pid) = @_; my @field = split / /, (slurp_file("/proc/$pid/stat") =~ s/^.*\) //r); return ($field[11] + $field[12]) / POSIX::sysconf(POSIX::_SC_CLK_TCK()); }
@@ -140,7 +140,7 @@ $_->{session}->quit, $_->{server}->stop('fast') for $second;
 my $ahead = node('ahead', clock => 1, conf => "snowflake.registry = '$place{$at}'\nsnowflake.node_name = 'ahead'\n");
 setting($registry, "snowflake.max_lease_duration = 2s\nsnowflake.max_clock_skew = 5s");
 move_clock($ahead->{server}, -20);
-ok(wait_until('short windows', sub { ask($ahead, q{SELECT clock_lead > '15 s' AND ids_flow_for < '3 s' FROM snowflake_get_status()}) eq 't' }), 'short windows, and a large lead');
+ok(wait_until('short windows', sub { ask($ahead, q{SELECT clock_lead_seconds > 15 AND ids_flow_seconds < 3 FROM snowflake_metrics}) eq 't' }), 'short windows, and a large lead');
 watch('a lead above max_lease_duration', $ahead, most => 2);
 
 $_->{session}->quit for $node, $ahead;

@@ -84,7 +84,7 @@ for my $db (sort keys %triggers)
 {
 	$server->safe_psql('postgres', "CREATE DATABASE $db");
 	$server->safe_psql($db, 'CREATE EXTENSION snowflake');
-	$server->safe_psql($db, "ALTER TABLE $_ OWNER TO alice") for qw(snowflake_registry snowflake_watermark snowflake_layout snowflake_origin snowflake_segment snowflake_range);
+	$server->safe_psql($db, "ALTER TABLE $_ OWNER TO alice") for qw(snowflake_registry snowflake_watermark snowflake_layout snowflake_origin snowflake_segment snowflake_segment_range);
 	$server->safe_psql($db, 'SELECT snowflake_nextval()');
 	my ($function, $event) = @{ $triggers{$db} // [] };
 	$keepers{$db} = keeper($db);

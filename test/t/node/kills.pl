@@ -82,7 +82,7 @@ my ($kills, $silent, @lives) = (0, 0);
 for my $name (@plan)
 {
 	$silent++ unless ids_flow();
-	push @lives, (split /\|/, $server->safe_psql('postgres', 'SELECT worker, extract(epoch FROM window_start) FROM snowflake_status'))[ 0, 1 ];
+	push @lives, (split /\|/, $server->safe_psql('postgres', 'SELECT s.worker, extract(epoch FROM snowflake_tick_timestamp(window_start)) FROM snowflake_status s LEFT JOIN snowflake_registry USING (lease_id)'))[ 0, 1 ];
 	# At a random moment after that, so chance decides what the kill hits.
 	sleep(rand(0.6));
 	my $happened = $kinds{$name}->();

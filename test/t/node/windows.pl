@@ -18,7 +18,7 @@ $server->safe_psql('postgres', 'CREATE EXTENSION snowflake');
 sub window
 {
 	return $server->safe_psql('postgres',
-		'SELECT extract(epoch FROM snowflake_tick_timestamp(window_end) - renewed_at)::numeric(10, 1) FROM snowflake_registry');
+		'SELECT extract(epoch FROM snowflake_tick_timestamp(window_end) - extended_at)::numeric(10, 1) FROM snowflake_registry');
 }
 sub window_end { return $server->safe_psql('postgres', 'SELECT window_end FROM snowflake_status'); }
 sub set_duration { $server->append_conf('postgresql.conf', "snowflake.lease_duration = $_[0]"); $server->reload; return; }
@@ -26,11 +26,11 @@ sub set_duration { $server->append_conf('postgresql.conf', "snowflake.lease_dura
 # The next two windows, each after a third of the previous one. A trigger records every extension,
 # however late the test checks.
 $server->safe_psql('postgres', q{
-CREATE TABLE moves (n int GENERATED ALWAYS AS IDENTITY, length numeric(10, 1), renewed_at timestamptz);
+CREATE TABLE moves (n int GENERATED ALWAYS AS IDENTITY, length numeric(10, 1), extended_at timestamptz);
 CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-	INSERT INTO public.moves (length, renewed_at)
-		VALUES (extract(epoch FROM public.snowflake_tick_timestamp(NEW.window_end) - NEW.renewed_at), NEW.renewed_at);
+	INSERT INTO public.moves (length, extended_at)
+		VALUES (extract(epoch FROM public.snowflake_tick_timestamp(NEW.window_end) - NEW.extended_at), NEW.extended_at);
 	RETURN NULL;
 END $$;
 CREATE TRIGGER note AFTER INSERT OR UPDATE ON snowflake_registry FOR EACH ROW EXECUTE FUNCTION note()});
@@ -43,7 +43,7 @@ for my $n (2, 3)
 	ok(wait_until("a window of $length s", sub { moved('length', $n) ne '' }) && abs(moved('length', $n) - $length) < 1, "the next one is $length s long");
 }
 is($server->safe_psql('postgres', q{SELECT bool_and(gap > length / 3 - 1)
-	FROM (SELECT n, length, extract(epoch FROM lead(renewed_at) OVER (ORDER BY n) - renewed_at) AS gap FROM moves) m WHERE n <= 2}), 't',
+	FROM (SELECT n, length, extract(epoch FROM lead(extended_at) OVER (ORDER BY n) - extended_at) AS gap FROM moves) m WHERE n <= 2}), 't',
 	'a third of each is over before the next is asked for');
 
 # If the keeper waited for a third of the present window, the second of these would take 40 minutes.
@@ -57,7 +57,7 @@ for my $hours (2, 12)
 
 # The present window stays, and the shorter setting does not extend it earlier.
 my $end = window_end();
-my $looks = $server->safe_psql('postgres', 'SELECT renewed_at FROM snowflake_registry');
+my $looks = $server->safe_psql('postgres', 'SELECT extended_at FROM snowflake_registry');
 set_duration('1s');
 ok(wait_until('the reload', sub { $server->safe_psql('postgres', 'SHOW snowflake.lease_duration') eq '1s' }), 'lease_duration is lowered');
 my $keeper = $server->safe_psql('postgres', 'SELECT keeper_pid FROM snowflake_status');
@@ -65,19 +65,19 @@ sub switches { return slurp_file("/proc/$keeper/status") =~ /^voluntary_ctxt_swi
 my $before = switches();
 ok(wait_until('the keeper to look', sub { switches() > $before + 1 }), '... and the keeper has seen it');
 is(window_end(), $end, 'the present window stays as it is');
-is($server->safe_psql('postgres', 'SELECT renewed_at FROM snowflake_registry'), $looks, '... and was not asked for');
+is($server->safe_psql('postgres', 'SELECT extended_at FROM snowflake_registry'), $looks, '... and was not asked for');
 
 # After a crash the lease still has its window; a new lease begins with 10 s again.
 set_duration('10min');
 kill_and_wait($server, $keeper);
 ok(wait_until('ids', sub { ($server->psql('postgres', 'SELECT snowflake_nextval()'))[0] == 0 }), 'after a crash ids flow');
-ok(wait_until('an extension', sub { $server->safe_psql('postgres', "SELECT renewed_at > '$looks' FROM snowflake_registry") eq 't' }), '... a keeper extends the lease that it found');
+ok(wait_until('an extension', sub { $server->safe_psql('postgres', "SELECT extended_at > '$looks' FROM snowflake_registry") eq 't' }), '... a keeper extends the lease that it found');
 is(window_end(), $end, '... whose window is as long as it was');
 $server->stop('immediate');
 lose_box($server);
 $server->start;
 ok(wait_until('ids', sub { ($server->psql('postgres', 'SELECT snowflake_nextval()'))[0] == 0 }), 'after a reboot ids flow');
-is($server->safe_psql('postgres', q{SELECT string_agg((snowflake_tick_timestamp(window_end) - renewed_at < '11 s')::text, ' ' ORDER BY lease_id)
+is($server->safe_psql('postgres', q{SELECT string_agg((snowflake_tick_timestamp(window_end) - extended_at < '11 s')::text, ' ' ORDER BY lease_id)
 	FROM snowflake_registry}), 'false true', '... under another lease, with a window of 10 s');
 $server->stop('fast');
 done_testing();

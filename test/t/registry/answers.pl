@@ -21,7 +21,7 @@ start_server($node);
 value($node, 'CREATE EXTENSION snowflake');
 
 sub value { my ($server, $sql) = @_; return $server->safe_psql('postgres', $sql); }
-sub status { return value($_[0], "SELECT $_[1] FROM snowflake_status"); }
+sub status { return value($_[0], "SELECT $_[1] FROM $node_views"); }
 
 # Requests an id until the error occurs.
 sub refused
@@ -84,7 +84,7 @@ refused("lease $_", qr/^SF001 implausible response from registry \(Its lease id 
   for 0, '4611686018427387904', '9223372036854775807';
 refused('a warning', qr/^08006 the registry did not confirm its answer \(It warned: hardly\.\)/, acquire => { first => notice(M => 'hardly') });
 refused('... that comes last', qr/^08006 the registry did not confirm its answer \(It warned: lately\.\)/, acquire => { last => notice(M => 'lately') });
-is(status($node, 'leases_acquired'), '0', 'none of these was a lease');
+is(status($node, 'leases_acquired_total'), '0', 'none of these was a lease');
 
 # Warnings that the response did not cause.
 $fake->answer(map({ $_ => { first => notice(C => '42602', M => 'invalid configuration parameter name') . notice(S => 'NOTICE', V => 'NOTICE') } } qw(lookup layout acquire)),
@@ -101,7 +101,7 @@ refused('a raise beyond all clocks', qr/^SF001 implausible response from registr
 	extend => { rows => [ [ 'END', 1, 1, 9223372036854775807 ] ] });
 $fake->answer;
 ok(wait_until('ids', sub { ($node->psql('postgres', 'SELECT snowflake_nextval()'))[0] == 0 }), '... stops no ids');
-is(status($node, 'leases_acquired'), '1', '... of the lease in hand');
+is(status($node, 'leases_acquired_total'), '1', '... of the lease in hand');
 
 # If the node believed this response, it would remember a call of snowflake_settle() at a time that
 # no registry can exceed.

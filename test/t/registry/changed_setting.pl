@@ -68,7 +68,7 @@ sub ids_flow
 sub begins
 {
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	ok(wait_until('a long window', sub { status($node, q{last_error IS NULL AND ids_flow_for > '18 s'}) eq 't' && lease() eq row('fleet') }), 'the window is long');
+	ok(wait_until('a long window', sub { status($node, q{last_error IS NULL AND ids_flow_seconds > 18}) eq 't' && lease() eq row('fleet') }), 'the window is long');
 	return (lease(), status($node, 'window_end'));
 }
 
@@ -145,13 +145,13 @@ for my $end (sort keys %ends)
 
 subtest 'the same registry at another address' => sub {
 	my ($lease, $window_end) = begins();
-	my $waits = status($node, 'lease_waits');
+	my $waits = status($node, 'lease_waits_total');
 	my $log = -s $node->logfile;
 	change(tcp($new->port, 'fleet'));
 	ok(wait_until('the window to move', sub { status($node, 'window_end') gt $window_end }), 'the window moves');
 	like(slurp_file($node->logfile, $log), qr/follows snowflake\.registry to another address of its registry/, '... there');
 	is(lease(), $lease, '... of the same lease');
-	is(status($node, 'lease_waits'), $waits, '... and nobody waited');
+	is(status($node, 'lease_waits_total'), $waits, '... and nobody waited');
 	$old->tell('drop');
 	my $moved = status($node, 'window_end');
 	$node->reload;

@@ -19,7 +19,7 @@ start_server($registry);
 my $user = $registry->safe_psql('postgres', 'CREATE EXTENSION snowflake; SELECT current_user');
 
 sub value { my ($server, $sql) = @_; return $server->safe_psql('postgres', $sql); }
-sub status { my ($server, $what) = @_; return value($server, "SELECT $what FROM snowflake_status"); }
+sub status { my ($server, $what) = @_; return value($server, "SELECT $what FROM $node_views"); }
 
 my $names = 0;
 
@@ -93,7 +93,7 @@ subtest 'the first host takes connections and says nothing' => sub {
 	like(value($node, 'SELECT snowflake_nextval()'), qr/^\d+$/, 'ids flow after one try of it, before the call gives up');
 	figures('an id after %.1f s, with a first host that says nothing', time() - $since);
 	ok(moves($node, 4), 'the window moves');
-	is(status($node, 'lease_waits'), '1', '... in time: no call waits again');
+	is(status($node, 'lease_waits_total'), '1', '... in time: no call waits again');
 	$node->stop('fast');
 	$relay->finish;
 };
@@ -114,7 +114,7 @@ subtest 'the first host is the old primary, whose commits wait for a lost standb
 	ok(wait_until('the nodes to get on', sub {
 		$failed += ($_->psql('postgres', 'SELECT snowflake_nextval()'))[0] != 0 for @nodes;
 		$waiting ||= value($registry, q{SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'});
-		return value($successor, "SELECT count(*) FROM snowflake_registry WHERE node IN ('node $names', 'node " . ($names - 1) . "') AND renewed_at > '$promoted'") eq '2';
+		return value($successor, "SELECT count(*) FROM snowflake_registry WHERE node IN ('node $names', 'node " . ($names - 1) . "') AND extended_at > '$promoted'") eq '2';
 	}), 'both nodes move their windows at the new one');
 	cmp_ok($waiting, '>', 0, 'they had asked the old one before');
 	is($failed, 0, 'and no call failed meanwhile');

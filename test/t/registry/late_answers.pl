@@ -40,7 +40,7 @@ sub begin_late
 	like($nodes->safe_psql('late', q{SET snowflake.start_timeout = '30s'; SELECT snowflake_nextval()}), qr/^\d+$/, '... asks again, and issues');
 	is(value($registry, q{SELECT count(*) FROM snowflake_registry WHERE node LIKE '%/late'}), '1', '... under the one lease');
 	is(value($registry, 'SELECT count(*) FROM snowflake_watermark'), '0', '... and none was given back');
-	is(value($nodes, 'SELECT leases_acquired FROM snowflake_status', 'late'), '1', '... which counts once');
+	is(value($nodes, 'SELECT leases_acquired_total FROM snowflake_metrics', 'late'), '1', '... which counts once');
 	is(value($nodes, 'SELECT lease_id FROM snowflake_status', 'late'), $unknown, '... and is the one that nobody knew of');
 	is(value($nodes, 'SELECT worker FROM snowflake_status', 'late'), value($registry, q{SELECT worker_id FROM snowflake_registry WHERE node LIKE '%/late'}), '... which is the one it has');
 }

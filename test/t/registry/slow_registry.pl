@@ -17,8 +17,8 @@ my $timed = "SELECT id || E'\\nt ' || extract(epoch FROM b - a) FROM "
   . "(SELECT clock_timestamp() AS a, snowflake_nextval() AS id, clock_timestamp() AS b) AS c;\nSELECT FROM pg_sleep(0.005);\n";
 ids_flow($node, 'a node has a lease');
 # A first window is 10 s long.
-ok(wait_until('the window to grow', sub { node_status($node, q{ids_flow_for > '45 s'}) eq 't' }), 'its window grows');
-my ($from, $waits) = split /\|/, node_status($node, 'extract(epoch FROM window_end), lease_waits');
+ok(wait_until('the window to grow', sub { node_status($node, q{ids_flow_seconds > 45}) eq 't' }), 'its window grows');
+my ($from, $waits) = split /\|/, node_status($node, 'extract(epoch FROM window_end), lease_waits_total');
 $node->{relay}->tell('delay 3');
 my $load = start_clients($node->{server}, 1, $timed x 200);
 
@@ -29,7 +29,7 @@ ok(wait_until('the fault to be seen', sub { node_status($node, q{coalesce(last_e
 $registry->start;
 ok(wait_until('the window to move', sub { node_status($node, "extract(epoch FROM window_end) > $from + 15") eq 't' }), 'the window was moved');
 ok(wait_until('calls', sub { client_bytes($load) > 40_000 }), 'calls went on');
-is(node_status($node, 'lease_waits'), $waits, 'none of which waited for the keeper');
+is(node_status($node, 'lease_waits_total'), $waits, 'none of which waited for the keeper');
 stop_clients($load);
 $node->{relay}->tell('pass');
 

@@ -63,7 +63,7 @@ is(scalar(keys %different), 3, "three nodes have three worker ids: @workers");
 is(value($registry, "SELECT string_agg(worker || ' ' || node || ' ' || late || ' ' || expired, ', ' ORDER BY node) FROM $schema.snowflake_workers", 'fleet'),
 	join(', ', map { "$workers[$_ - 1] number $_ false false" } 1 .. 3), 'snowflake_workers on the registry shows them');
 stop_clients($_) for @loads;
-is(status($_, q{leases_acquired || ' ' || coalesce(last_error, 'no error')}), '1 no error', 'one lease was enough, for longer than it lasts') for @nodes;
+is(status($_, q{leases_acquired_total || ' ' || coalesce(last_error, 'no error')}), '1 no error', 'one lease was enough, for longer than it lasts') for @nodes;
 my ($ids, $twice) = compare_ids(map { @{ $_->{files} } } @loads);
 cmp_ok($ids, '>', $enough, "$ids ids");
 is($twice, 0, 'none of them twice');

@@ -149,7 +149,7 @@ for my $preload (1, 0, $server_version >= 17 ? 'session' : ())
 		is($server->safe_psql('trapped', 'SELECT bob.snowflake_nextval() > 0'), 't', 'ids flow') if $preload;
 		gained_nothing('views', 'trapped');
 		is(went_off('trapped'), '', '... nor do views call anything of it');
-		$server->safe_psql('trapped', 'DELETE FROM bob.snowflake_registry; DELETE FROM bob.snowflake_range; DROP EXTENSION snowflake');
+		$server->safe_psql('trapped', 'DELETE FROM bob.snowflake_registry; DELETE FROM bob.snowflake_segment_range; DROP EXTENSION snowflake');
 	}
 	my @answers;
 	for my $function (map { $_->[0] } @$of_views)

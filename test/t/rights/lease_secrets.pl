@@ -39,7 +39,7 @@ ok(moves($many, 'victim'), '... and succeeds in the end');
 
 my $log = slurp_file($registry->logfile);
 like($log, qr/snowflake_lease_acquire\(\$1.*snowflake_lease_extend\(\$1/s, 'the log has the calls');
-my $tables = join "\n", map { value($registry, "SELECT t FROM $schema.$_ t", 'fleet') } qw(snowflake_registry snowflake_watermark snowflake_origin snowflake_segment snowflake_range);
+my $tables = join "\n", map { value($registry, "SELECT t FROM $schema.$_ t", 'fleet') } qw(snowflake_registry snowflake_watermark snowflake_origin snowflake_segment snowflake_segment_range);
 my %hexadecimal;
 $hexadecimal{ lc $_ } = 1 for "$log $activity $tables" =~ /([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{32,})/gi;
 my @found = map { "'" . (/-/ ? $_ : "\\x$_") . "'" } sort keys %hexadecimal;
@@ -56,8 +56,8 @@ my ($state, undef, $end) = as_role($registry, 'fleet', 'node',
 	"SELECT window_end > $now_tick FROM $schema.snowflake_lease_extend($id, '\\x$hash', $now_tick, '10 s', 0, $worker, $start)");
 is("$state $end", '00000 t', 'it can be extended');
 
-ok(wait_until('two ranges', sub { value($registry, "SELECT held_to FROM $schema.snowflake_range", 'fleet') eq '200' }), 'the node has two ranges');
-my ($node, $range_hash, $segment) = split /\|/, value($registry, "SELECT node, encode(secret_hash, 'hex'), segment_id FROM $schema.snowflake_range", 'fleet');
+ok(wait_until('two ranges', sub { value($registry, "SELECT held_to FROM $schema.snowflake_segment_range", 'fleet') eq '200' }), 'the node has two ranges');
+my ($node, $range_hash, $segment) = split /\|/, value($registry, "SELECT node, encode(secret_hash, 'hex'), segment_id FROM $schema.snowflake_segment_range", 'fleet');
 like(slurp_file($registry->logfile), qr/$range_hash/, '... whose hash the log has');
 as_role($registry, 'fleet', 'node', "SELECT $schema.snowflake_segment_ranges('$node', '{ticket}', '{$segment}', '{200}', '{150}', '{-1}', ARRAY[$_])")
   for @candidates, "'\\x$range_hash'::bytea", "substr('\\x$range_hash'::bytea, 1, 16)";

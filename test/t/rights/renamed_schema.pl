@@ -35,9 +35,9 @@ my $renewed = 0;
 for my $round (1 .. 6)
 {
 	$swapped->query_safe('BEGIN; ALTER SCHEMA ids RENAME TO moved; ALTER SCHEMA decoy RENAME TO ids; COMMIT');
-	my $was = $server->safe_psql('swapped', 'SELECT max(renewed_at) FROM moved.snowflake_registry');
+	my $was = $server->safe_psql('swapped', 'SELECT max(extended_at) FROM moved.snowflake_registry');
 	wait_until('the keeper follows its schema', sub {
-		$server->safe_psql('swapped', "SELECT max(renewed_at) > '$was' FROM moved.snowflake_registry") eq 't'
+		$server->safe_psql('swapped', "SELECT max(extended_at) > '$was' FROM moved.snowflake_registry") eq 't'
 		  || $server->safe_psql('swapped', 'SELECT count(*) FROM traps.seen') ne '0';
 	}) and ++$renewed;
 	$swapped->query_safe('BEGIN; ALTER SCHEMA ids RENAME TO decoy; ALTER SCHEMA moved RENAME TO ids; COMMIT');
@@ -55,7 +55,7 @@ $swapped->query_safe(q{
 	DROP SCHEMA decoy CASCADE;
 	CREATE SCHEMA decoy;
 	CREATE TABLE decoy.snowflake_registry (lease_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-		worker_id integer NOT NULL UNIQUE, node text, role oid, secret bytea, acquired_at timestamptz, renewed_at timestamptz,
+		worker_id integer NOT NULL UNIQUE, node text, role oid, secret bytea, acquired_at timestamptz, extended_at timestamptz,
 		window_start bigint, window_end bigint);
 	CREATE TABLE decoy.snowflake_watermark (worker_id integer PRIMARY KEY, last_tick bigint);
 	CREATE TABLE decoy.snowflake_layout (singleton boolean PRIMARY KEY DEFAULT true, epoch_ms bigint, tick_us bigint,

@@ -25,7 +25,7 @@ subtest 'one run for all sessions and calls (G2)' => sub {
 	my ($session, $tick, $last) = session_with_run();
 	my ($other, $third) = map { session($server) } 1 .. 2;
 	ask($other, 'BEGIN');
-	my ($taken) = columns('ids_taken');
+	my ($taken) = columns('ids_taken_total');
 	my @ids;
 	for my $round (1 .. 8)
 	{
@@ -36,7 +36,7 @@ subtest 'one run for all sessions and calls (G2)' => sub {
 		push @ids, ids($session, 'SELECT snowflake_nextval()');
 	}
 	is(gaps($last, @ids), 0, 'three sessions take turns, and each takes the next numbers');
-	is((columns('ids_taken'))[0], $taken + @ids, '... which are counted');
+	is((columns('ids_taken_total'))[0], $taken + @ids, '... which are counted');
 	$last = $ids[-1];
 	ask($third, "COPY t (n) FROM PROGRAM 'seq 5'");
 	is((ask($third, 'SELECT count(*), min(id), max(id) FROM t WHERE id > ' . $last))[0], join('|', 5, $last + 1, $last + 5), 'COPY does, too');

@@ -32,14 +32,14 @@ subtest 'a run is timed by the steady clock, whatever the wall clock does (G9)' 
 	for my $back (1, 4, 50_000)
 	{
 		my ($session, $tick, $last) = session_with_run();
-		my ($waits) = columns('clock_waits');
+		my ($waits) = columns('clock_waits_total');
 		stand_at($tick - $back);
 		my ($id) = numbers($session, 1);
 		is($id, $last + 1, "$back ms back: the run goes on, as no time has passed");
 		my $other = session($server);
 		my @theirs = numbers($other, 10);
 		is($theirs[0], $id + 1, '... in another session, too');
-		is((columns('clock_waits'))[0], $waits, '... which does not wait');
+		is((columns('clock_waits_total'))[0], $waits, '... which does not wait');
 		# The node's clock continues at half speed.
 		stand_at($tick - $back + 2);
 		($id) = numbers($session, 1);

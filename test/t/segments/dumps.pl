@@ -43,7 +43,7 @@ pg_dump('source', "$dir/inserts.sql", '--column-inserts');
 pg_dump('source', "$dir/data.sql", '--data-only', '-t', '"Some where".snowflake_segment', '-t', 'tickets', '-e', 'snowflake');
 is(segments($from, 'source'), $before, 'a dump changes nothing');
 my $text = slurp_file("$dir/plain.sql");
-unlike($text, qr/^COPY .*snowflake_range/m, 'it has nothing of who holds what');
+unlike($text, qr/^COPY .*snowflake_segment_range/m, 'it has nothing of who holds what');
 like($text, qr/^COPY .*snowflake_segment/m, '... and all that is allocated');
 
 my $known = join "\n", grep { !/^dropped/ } split /\n/, $before;
@@ -87,9 +87,9 @@ subtest 'into the same' => sub {
 
 subtest 'what would lower or remove a segment' => sub {
 	my $all = segments($from, 'source');
-	for my $sql ('DELETE FROM snowflake_segment', 'TRUNCATE snowflake_segment', 'TRUNCATE snowflake_segment, snowflake_range', 'UPDATE snowflake_segment SET last_value = last_value - 1',
+	for my $sql ('DELETE FROM snowflake_segment', 'TRUNCATE snowflake_segment', 'TRUNCATE snowflake_segment, snowflake_segment_range', 'UPDATE snowflake_segment SET last_value = last_value - 1',
 		'UPDATE snowflake_segment SET last_value = 0', q{UPDATE snowflake_segment SET name = 'x' WHERE name = 'ticket'}, 'UPDATE snowflake_segment SET segment_id = segment_id + 1',
-		'TRUNCATE snowflake_range', 'UPDATE snowflake_range SET held_from = 1', q{INSERT INTO snowflake_range SELECT 1, false, 10, 'n', sha256('n'), 1, 1, 100, now()},
+		'TRUNCATE snowflake_segment_range', 'UPDATE snowflake_segment_range SET held_from = 1', q{INSERT INTO snowflake_segment_range SELECT 1, false, 10, 'n', sha256('n'), 1, 1, 100, now()},
 		q{MERGE INTO snowflake_segment s USING (SELECT) one ON s.name = 'ticket' WHEN MATCHED THEN DELETE},
 		q{INSERT INTO snowflake_segment (name, segment_id, last_value, max_value, step, max_step) SELECT name, segment_id, 0, max_value, step, max_step FROM snowflake_segment
 			ON CONFLICT (name) DO UPDATE SET last_value = 0})
@@ -99,8 +99,8 @@ subtest 'what would lower or remove a segment' => sub {
 		like($state, $sql =~ /ON CONFLICT/ ? qr/^00000$/ : qr/^55000$/, $sql =~ s/\s+/ /gr) or diag($error);
 	}
 	my (undef, undef, $warning) = $from->psql('source', "$path SET session_replication_role = replica; DELETE FROM snowflake_segment; UPDATE snowflake_segment SET last_value = 0;"
-		  . " DELETE FROM snowflake_range; INSERT INTO snowflake_segment (name, segment_id, last_value, max_value, step, max_step) VALUES ('replicated', 1, 1, 9, 1, 1)");
-	is(() = $warning =~ /WARNING:  what replication writes to table "snowflake_(?:segment|range)" is discarded/g, split(/\n/, $all) * 2 + 1 + value($from, "$path SELECT count(*) FROM snowflake_range", 'source'),
+		  . " DELETE FROM snowflake_segment_range; INSERT INTO snowflake_segment (name, segment_id, last_value, max_value, step, max_step) VALUES ('replicated', 1, 1, 9, 1, 1)");
+	is(() = $warning =~ /WARNING:  what replication writes to table "snowflake_segment(?:_range)?" is discarded/g, split(/\n/, $all) * 2 + 1 + value($from, "$path SELECT count(*) FROM snowflake_segment_range", 'source'),
 		'what a replica writes is discarded, with a WARNING for each row');
 	is(segments($from, 'source'), $all, 'all is as it was');
 };

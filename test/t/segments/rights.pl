@@ -29,7 +29,7 @@ my $held = '';
 wait_until('what it asked for', sub {
 	my $before = $held;
 	sleep 1;
-	return ($held = value($registry, 'SELECT array_agg(r) FROM snowflake_range r')) eq $before;
+	return ($held = value($registry, 'SELECT array_agg(r) FROM snowflake_segment_range r')) eq $before;
 });
 
 sub state_of { my ($role, $sql) = @_; return (as_role($registry, 'postgres', $role, $sql))[0]; }
@@ -40,8 +40,8 @@ subtest 'what the roles may not' => sub {
 		is(state_of($role, "SELECT $_"), '42501', "$role: $_")
 		  for q{snowflake_create_segment('x')}, q{snowflake_drop_segment('ticket')}, q{snowflake_raise_segment('ticket', 100000)};
 		is(state_of($role, $_), '42501', "$role: $_")
-		  for 'TABLE snowflake_segment', 'TABLE snowflake_range', 'TABLE snowflake_segments', 'DELETE FROM snowflake_segment', 'DELETE FROM snowflake_range',
-		  'UPDATE snowflake_segment SET last_value = 0', q{INSERT INTO snowflake_range SELECT}, 'TRUNCATE snowflake_segment';
+		  for 'TABLE snowflake_segment', 'TABLE snowflake_segment_range', 'TABLE snowflake_segments', 'DELETE FROM snowflake_segment', 'DELETE FROM snowflake_segment_range',
+		  'UPDATE snowflake_segment SET last_value = 0', q{INSERT INTO snowflake_segment_range SELECT}, 'TRUNCATE snowflake_segment';
 	}
 	is(state_of('node', q{SELECT snowflake_lease_acquire('x', 0, 0, '10 s', sha256(uuid_send(gen_random_uuid())), 0, NULL)}), '42501', 'node: no lease');
 	is(state_of('stranger', q{SELECT snowflake_segment_ranges('x', '{ticket}', '{0}', '{0}', '{0}', '{0}', ARRAY[sha256('x')])}), '42501', 'stranger: no ranges');
@@ -51,8 +51,8 @@ subtest 'what the roles may not' => sub {
 	is(state_of('reader', 'TABLE snowflake_segments'), '00000', 'who reads statistics sees segments');
 };
 
-my ($name, $hash, $id) = split /\|/, value($registry, q{SELECT node, secret_hash, segment_id FROM snowflake_range JOIN snowflake_segment USING (segment_id) WHERE name = 'ticket' AND node LIKE 'node%'});
-sub row { return value($registry, "SELECT r FROM snowflake_range r WHERE node = '$name' AND role = 'node'::regrole"); }
+my ($name, $hash, $id) = split /\|/, value($registry, q{SELECT node, secret_hash, segment_id FROM snowflake_segment_range JOIN snowflake_segment USING (segment_id) WHERE name = 'ticket' AND node LIKE 'node%'});
+sub row { return value($registry, "SELECT r FROM snowflake_segment_range r WHERE node = '$name' AND role = 'node'::regrole"); }
 my $row = row();
 
 # A call with these arguments. wanted is below 0: to close, or with a secret to return numbers.
@@ -65,7 +65,7 @@ sub ranges
 my $random = 'ARRAY[uuid_send(gen_random_uuid())]';
 subtest 'what another has' => sub {
 	my $end = handed_out($registry);
-	my ($held_to) = value($registry, "SELECT held_to FROM snowflake_range WHERE node = '$name'");
+	my ($held_to) = value($registry, "SELECT held_to FROM snowflake_segment_range WHERE node = '$name'");
 	is($held_to, $end, 'the node has the newest range');
 	for my $case ([ 'hostile', 'another role' ], [ 'node', 'the role', secrets => $random ], [ 'node', 'the role with what looks like the secret', secrets => "ARRAY[substr('$hash'::bytea, 1, 16)]" ],
 		[ 'node', 'the role under another name', node => q{'other'}, secrets => $random ])
@@ -150,7 +150,7 @@ subtest 'arguments at random' => sub {
 	take($node, 500);
 	take($registry, 200);
 	is($duplicates, 0, 'of ' . keys(%issued) . ' numbers none was issued twice');
-	cmp_ok(value($registry, "SELECT max(held_to - newest_from) + 1 FROM snowflake_range WHERE segment_id = $id"), '<=', 1000, 'no range is longer than the segment allows');
+	cmp_ok(value($registry, "SELECT max(held_to - newest_from) + 1 FROM snowflake_segment_range WHERE segment_id = $id"), '<=', 1000, 'no range is longer than the segment allows');
 };
 
 subtest 'transactions that only read, and standbys' => sub {

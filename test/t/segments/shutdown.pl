@@ -27,7 +27,7 @@ subtest 'a node whose registry is its own' => sub {
 		$node->stop($n % 2 ? 'fast' : 'smart');
 		start_server($node);
 		is(handed_out($node), $next - 1, '... and the rest is given back');
-		is(value($node, 'SELECT count(*) FROM snowflake_range'), '0', '... so that it has nothing');
+		is(value($node, 'SELECT count(*) FROM snowflake_segment_range'), '0', '... so that it has nothing');
 	}
 	is(number($node), $next, 'the next number is the one after the last');
 
@@ -64,7 +64,7 @@ subtest 'three nodes of one registry' => sub {
 		my ($node) = @_;
 		$take->($node, 10);
 		my $next = shown($node, 'next_here');
-		return value($registry, sprintf q{SELECT newest_from > %d FROM snowflake_range WHERE node LIKE '%s%%'}, $next, $node->name) eq 't';
+		return value($registry, sprintf q{SELECT newest_from > %d FROM snowflake_segment_range WHERE node LIKE '%s%%'}, $next, $node->name) eq 't';
 	};
 	my ($whole, $forced) = (0, 0);
 	for my $round (1 .. 3)
@@ -75,7 +75,7 @@ subtest 'three nodes of one registry' => sub {
 		{
 			my $end = handed_out($registry);
 			my ($next, $left) = split /\|/, shown($node, 'next_here, left_here');
-			my ($newest, $to) = split /\|/, value($registry, sprintf q{SELECT newest_from, held_to FROM snowflake_range WHERE node LIKE '%s%%'}, $node->name);
+			my ($newest, $to) = split /\|/, value($registry, sprintf q{SELECT newest_from, held_to FROM snowflake_segment_range WHERE node LIKE '%s%%'}, $node->name);
 			$node->stop('fast');
 			# The newest range of all is returned, and the node's previous range if the two are
 			# consecutive.
@@ -83,7 +83,7 @@ subtest 'three nodes of one registry' => sub {
 			my $expected = $to != $end ? $end : $follows ? $next - 1 : $newest - 1;
 			$to == $end && $follows ? $whole++ : $forced++;
 			is(handed_out($registry), $expected, '... of which ' . $node->name . ' gives back ' . ($end - $expected) . " of $left numbers");
-			is(value($registry, sprintf q{SELECT count(*) FROM snowflake_range WHERE node LIKE '%s%%'}, $node->name), '0', '... and has none any more');
+			is(value($registry, sprintf q{SELECT count(*) FROM snowflake_segment_range WHERE node LIKE '%s%%'}, $node->name), '0', '... and has none any more');
 		}
 		start_server($_) for @nodes;
 	}

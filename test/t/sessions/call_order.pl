@@ -19,7 +19,7 @@ calls_in_order($recording, $ENV{SNOWFLAKE_CALLS} || 400_000 / slowness(), 'in th
 like($server->safe_psql('postgres', 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;'
 		. ' SET parallel_leader_participation = off; EXPLAIN (ANALYZE, COSTS OFF) SELECT snowflake_nextval() FROM big'),
 	qr/Gather.*Workers Launched: [1-9]/s, 'parallel workers call, too');
-is($server->safe_psql('postgres', 'SELECT leases_acquired FROM snowflake_status'), 1, 'one worker id was enough');
+is($server->safe_psql('postgres', 'SELECT leases_acquired_total FROM snowflake_metrics'), 1, 'one worker id was enough');
 
 $server->stop;
 done_testing();

@@ -21,7 +21,7 @@ for my $case ([ 'narrow', 'with 16 ids in a millisecond', $calls / 4, '1000, 41,
 	my ($name, $what, $count, $layout) = @$case;
 	my $server = sessions_server($name, "1735689600000, $layout");
 	calls_in_order(prepare_recording($server, 8), $count, $what);
-	my ($waits, $leases) = split /\|/, $server->safe_psql('postgres', 'SELECT clock_waits, leases_acquired FROM snowflake_status');
+	my ($waits, $leases) = split /\|/, $server->safe_psql('postgres', 'SELECT clock_waits_total, leases_acquired_total FROM snowflake_metrics');
 	cmp_ok($waits, '>', 0, '... which wait for the clock') if $count < $calls && slowness() == 1;
 	is($leases, 1, '... and one worker id is enough');
 	$server->stop;

@@ -38,7 +38,7 @@ sub refused { return scalar grep { /SF002/ } SessionsTest::errors_of($recording)
 my $offset = 0;
 sub shown { return time() + $offset; }
 sub move_to { $offset = $_[0]; move_clock($server, $offset); return; }
-sub lead { return value('SELECT greatest(extract(epoch FROM clock_lead), 0) FROM snowflake_status') || 0; }
+sub lead { return value('SELECT greatest(clock_lead_seconds, 0) FROM snowflake_metrics') || 0; }
 
 # No id, raised or released, is above this time, which every lease can therefore reach.
 my $raised = 0;
@@ -170,7 +170,7 @@ my %faults = (
 		# A lease that snowflake_renew() has forgotten would keep the registry. It can be evicted when
 		# the clock is past its renewal.
 		my $forgotten = 'FROM snowflake_registry WHERE worker_id IS DISTINCT FROM (SELECT worker FROM snowflake_status)';
-		my $renewed = value("SELECT extract(epoch FROM max(renewed_at)) $forgotten") || 0;
+		my $renewed = value("SELECT extract(epoch FROM max(extended_at)) $forgotten") || 0;
 		move_to($renewed - time() + 1) if $renewed >= shown();
 		wait_until('another extension', sub {
 			$server->psql('postgres', "SELECT snowflake_evict(worker_id, now()) $forgotten");

@@ -119,7 +119,7 @@ for my $layout (sort keys %layouts)
 	{
 		$changes += change_settings();
 		sleep(rand(0.6));
-		$leads++ if $value->(q{SELECT clock_lead + lead > '3 ms' FROM (SELECT clock_lead, lead FROM snowflake_status) s}) eq 't';
+		$leads++ if $value->(q{SELECT clock_lead_seconds + lead_seconds > 0.003 FROM snowflake_metrics}) eq 't';
 	}
 	$_->{run}->finish for $load, $reader;
 
@@ -127,7 +127,7 @@ for my $layout (sort keys %layouts)
 SELECT sum(count), sum(falls) + count(*) FILTER (WHERE first <= before)
 FROM (SELECT *, lag(last) OVER (PARTITION BY session ORDER BY n) AS before FROM statements) s});
 	my $twice = $value->('SELECT count(*) - count(DISTINCT (first, last)) FROM statements');
-	my ($leases, $steps) = split /\|/, $value->('SELECT leases_acquired, clock_steps_back FROM snowflake_status');
+	my ($leases, $steps) = split /\|/, $value->('SELECT leases_acquired_total, clock_steps_back_total FROM snowflake_metrics');
 	my $fell = $value->('SELECT count(*) FROM (SELECT horizon, lag(horizon) OVER (ORDER BY n) AS before FROM horizons) h WHERE horizon < before');
 	my ($delivered, $missed) = split /\|/, $value->(q{
 SELECT count(d.id), count(*) FILTER (WHERE d.id IS NULL OR r.id IS NULL)

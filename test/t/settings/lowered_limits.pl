@@ -49,7 +49,7 @@ sub goes_on_for_a_while
 	my $end = time() + 0.5;
 	for (my $i = 1; time() < $end; ++$i) { goes_on($i % 3 == 0 ? 100 : 1, $when); sleep(0.03); }
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	is(status($server, 'state, clock_steps_back, worker'), "issuing|0|$worker", '... under the same worker id');
+	is(status($server, 'state, clock_steps_back_total, worker'), "issuing|0|$worker", '... under the same worker id');
 	return;
 }
 
@@ -59,7 +59,7 @@ sub lead
 	set(@high);
 	$server->reload;
 	my $ahead_s = sub { ($epoch_ms + ($horizon >> 14)) / 1000 - time() };
-	ok(wait_until('a lead', sub { goes_on(30000, 'at full speed'); status($server, "lead > '6 s'") eq 't' && $ahead_s->() > 3 }), 'ids are ahead');
+	ok(wait_until('a lead', sub { goes_on(30000, 'at full speed'); status($server, "lead_seconds > 6") eq 't' && $ahead_s->() > 3 }), 'ids are ahead');
 	return;
 }
 
@@ -81,12 +81,12 @@ lead();
 set(@low);
 $server->reload;
 goes_on_for_a_while('lowered by a reload', $worker);
-is(status($server, 'leases_acquired, clock_lead'), '1|00:00:00', '... and the clock is right');
+is(status($server, 'leases_acquired_total, clock_lead_seconds'), '1|0', '... and the clock is right');
 
 lead();
 restart('immediate');
 goes_on_for_a_while('lowered during a crash', $worker);
-is(status($server, 'leases_acquired'), 0, '... under the same lease');
+is(status($server, 'leases_acquired_total'), 0, '... under the same lease');
 
 # The next lease begins above the horizon, and not above the ids that other sessions got. However
 # long the restart takes, no time passes.
@@ -101,10 +101,10 @@ goes_on_for_a_while('and later', $worker);
 
 set(@high);
 $server->reload;
-ok(wait_until('no lead', sub { status($server, "clock_lead < '1 s'") eq 't' }), 'the lead shrinks');
+ok(wait_until('no lead', sub { status($server, "clock_lead_seconds < 1") eq 't' }), 'the lead shrinks');
 move_clock($server, -20);
 goes_on(1, 'after a step back');
-is(status($server, "clock_lead > '15 s'"), 't', 'the clock bridges it');
+is(status($server, "clock_lead_seconds > 15"), 't', 'the clock bridges it');
 set(@low);
 $server->reload;
 goes_on_for_a_while('lowered during a bridge', $worker);

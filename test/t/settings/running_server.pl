@@ -18,7 +18,7 @@ subtest 'without preloading, on a running server' => sub {
 	$server->safe_psql('a', 'CREATE EXTENSION snowflake');
 	my $load = start_clients($server, 3, "SELECT snowflake_nextvals(100);\nSELECT snowflake_nextval();\n" x 100, dbname => 'a');
 	wait_until('ids', sub { client_bytes($load) > 100_000 });
-	is($server->safe_psql('a', 'SELECT state, leases_acquired FROM snowflake_status'), 'issuing|1', 'all sessions have one lease');
+	is($server->safe_psql('a', 'SELECT state, leases_acquired_total FROM snowflake_metrics'), 'issuing|1', 'all sessions have one lease');
 	is($server->safe_psql('a', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'snowflake keeper'}), '1', 'and one keeper');
 	$server->safe_psql('a', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'snowflake keeper'});
 	my $size = client_bytes($load);
@@ -34,7 +34,7 @@ subtest 'without preloading, on a running server' => sub {
 		'ids go on above the last one when the extension is created again');
 	kill_server($server, children => 1);
 	start_server($server);
-	is($server->safe_psql('a', "SELECT snowflake_nextval() > $last; SELECT leases_acquired FROM snowflake_status"), "t\n0", 'and after a crash, under the same lease');
+	is($server->safe_psql('a', "SELECT snowflake_nextval() > $last; SELECT leases_acquired_total FROM snowflake_metrics"), "t\n0", 'and after a crash, under the same lease');
 
 	# More databases than there are slots.
 	my $created = 0;

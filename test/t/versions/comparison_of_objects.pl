@@ -30,7 +30,7 @@ for my $change (
 	'ALTER TABLE ids.snowflake_layout ENABLE TRIGGER snowflake_layout_changed',
 	'ALTER TABLE ids.snowflake_origin ADD COLUMN more int', 'ALTER TABLE ids.snowflake_origin ALTER timeline SET DEFAULT 1',
 	'ALTER TABLE ids.snowflake_registry ALTER node DROP NOT NULL', 'ALTER TABLE ids.snowflake_registry ALTER lease_id SET CYCLE',
-	q{COMMENT ON COLUMN ids.snowflake_status.lead IS 'x'}, 'COMMENT ON FUNCTION ids.snowflake_nextval() IS NULL',
+	q{COMMENT ON COLUMN ids.snowflake_status.node IS 'x'}, 'COMMENT ON FUNCTION ids.snowflake_nextval() IS NULL',
 	'ALTER EXTENSION snowflake DROP FUNCTION ids.snowflake_currval()', 'ALTER VIEW ids.snowflake_status SET (security_barrier)',
 	q{UPDATE pg_extension SET extconfig = NULL WHERE extname = 'snowflake'}, 'CREATE INDEX ON ids.snowflake_watermark (last_tick)')
 {
