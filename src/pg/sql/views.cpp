@@ -25,7 +25,7 @@ struct ResultRow {
     values[count] = value;
     nulls[count++] = !known;
   }
-  void AddText(const char *text) { Add(text == nullptr ? Datum{0} : CStringGetTextDatum(text), text != nullptr); }
+  void AddString(const char *text) { Add(text == nullptr ? Datum{0} : CStringGetTextDatum(text), text != nullptr); }
   void AddInteger(int64_t number, bool known = true) { Add(Int32GetDatum(static_cast<int32_t>(number)), known); }
   void AddCount(int64_t number, bool known = true) { Add(Int64GetDatum(number), known); }
   void AddTime(int64_t unix_us, bool known = true) { Add(TimeDatum(unix_us), known); }
@@ -278,16 +278,16 @@ SNOWFLAKE_FUNCTION(snowflake_get_status) {
   const NodeShot &shot = shown.shot;
   const FirstId &holder = shown.horizon.holder;
   ResultRow row = {};
-  row.AddText(shown.state);
-  row.AddText(shot.node_name[0] != '\0' ? shot.node_name : nullptr);
+  row.AddString(shown.state);
+  row.AddString(shot.node_name[0] != '\0' ? shot.node_name : nullptr);
   row.AddInteger(shown.lease().worker, shown.has_lease());
   row.AddCount(shown.lease().lease_id, shown.has_lease());
   row.AddTime(shown.TimeAt(shown.lease().window_end), shown.has_lease());
   row.AddCount(LastIdOf(shown), LastIdOf(shown) != 0);
   row.AddInteger(shot.keeper_pid, shot.keeper_pid != 0);
-  row.AddText(shown.failed() ? WhatRegistrySaid(shot.error) : nullptr);
-  row.AddText(shown.failed() ? unpack_sql_state(shot.error.sqlstate) : nullptr);
-  row.AddText(shown.advised.advice != 0 ? AdviceText(shown.advised) : nullptr);
+  row.AddString(shown.failed() ? WhatRegistrySaid(shot.error) : nullptr);
+  row.AddString(shown.failed() ? unpack_sql_state(shot.error.sqlstate) : nullptr);
+  row.AddString(shown.advised.advice != 0 ? AdviceText(shown.advised) : nullptr);
   row.AddCount(shown.horizon.horizon, shown.horizon.horizon != 0);
   row.AddInteger(holder.by.pid, holder.by.pid != 0);
   row.Add(TransactionIdGetDatum(holder.xid), holder.xid != 0);
@@ -303,7 +303,7 @@ SNOWFLAKE_FUNCTION(snowflake_get_metrics) {
   const bool counts = HasSharedMemory();
   const bool issues_here = counts && !shown.IsIn("standby");
   ResultRow row = {};
-  row.AddText(shown.state);
+  row.AddString(shown.state);
   row.AddInteger(shown.IsIn("issuing"), issues_here);
   row.AddInteger(shown.IsIn("idle"), issues_here);
   row.AddInteger(shot.keeper_pid != 0);
