@@ -18,9 +18,9 @@ struct LeaseHistory {
 
 enum class IdProblem : int32_t {
   kNone,
-  kForeign,         // the layout has no such ids
-  kFuture,          // later than `latest`
-  kNeverHandedOut,  // of a tick that no lease of its worker id had
+  kForeign,        // the layout has no such ids
+  kFuture,         // later than `latest`
+  kNeverAssigned,  // of a tick that no lease of its worker id had
 };
 
 // `latest` is the highest tick that a clock can show by now. `history` is null if the worker id
@@ -31,7 +31,7 @@ constexpr IdProblem ProblemOf(const Layout &layout, int64_t id, Tick latest, con
   if (tick > latest) return IdProblem::kFuture;
   const bool covered = history != nullptr &&
                        (tick <= history->watermark || (tick >= history->window_start && tick < history->window_end));
-  return covered ? IdProblem::kNone : IdProblem::kNeverHandedOut;
+  return covered ? IdProblem::kNone : IdProblem::kNeverAssigned;
 }
 
 }  // namespace snowflake

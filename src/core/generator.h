@@ -4,7 +4,7 @@
 //    rises, except for numbers of the open run that nobody issued (open_run.h).
 // 2. No tick outside [window_start, window_end) is ever used, nor one that the layout cannot hold.
 // 3. A tick is ahead of the clock by at most max_lead.
-// 4. The state changes only with numbers that are taken, given back or sealed, and with the lease.
+// 4. The state changes only with numbers that are taken, returned or sealed, and with the lease.
 //
 // Locking: the server calls it under the generator's lock.
 #pragma once

@@ -329,8 +329,8 @@ constexpr bool IsPlausibleRaise(const Layout &layout, Tick raised_tick, Tick now
   return raised_tick < WindowEnd(layout, now > 0 ? now : 0, kMaxLeaseUs);
 }
 
-// Whether an answer comes from an old primary: the same server on an older timeline. The operator's
-// word overrules the timeline: then the server without that word is the old one.
+// Whether an answer comes from an old primary: the same server on an older timeline. A call of
+// snowflake_settle() overrules the timeline: then the server without that call is the old one.
 constexpr bool IsOlder(const Standing &standing, const RegistrySeen &seen, int64_t now_us) {
   if (standing.system_identifier != seen.system_identifier) return false;
   const int64_t settle_called_us = PlausibleSettleCall(standing.settle_called_us, now_us);

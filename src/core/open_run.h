@@ -3,7 +3,7 @@
 // 1. One word has the run's serial number and how many of its numbers are issued. Whoever issues
 //    changes it, so ids have one order, that of its changes: no id that is requested after another
 //    was returned is smaller (G2).
-// 2. A run takes the rest of a tick. Its end gives back what was not issued, so nothing is wasted.
+// 2. A run takes the rest of a tick. Its end returns what was not issued, so nothing is wasted.
 //    While a run is open, the generator counts all its numbers as taken.
 // 3. Whatever reads how far ids are, or changes the generator or the clock, ends the run first.
 //    From then on none of its numbers is issued: a serial number never comes again, so a process

@@ -11,7 +11,7 @@
 // 4. A life of a registry begins with the first exchange that finds another start, timeline,
 //    system identifier or database than the recorded one, and is recorded before it assigns
 //    anything. Lease ids then jump by random strides. An id in use that is skipped, or above all
-//    that were granted, proves a loss, however far above.
+//    that were assigned, proves a loss, however far above.
 // 5. A restarted server may have older files, which it cannot detect, and a copied database has an
 //    original. So it goes on at a random slot of the farther half of the common part, in the other
 //    direction: away from what the same files acquired elsewhere, which went on from the old slot.
@@ -154,7 +154,7 @@ constexpr Loss BeginLife(Origin *origin, const Here &here, int64_t ring_size, ui
   const bool restarted = same_system && origin->timeline == here.timeline;
   const bool lossless = restarted || WasHandedOver(*origin, here);
   const Place place = origin->started_us == 0 ? Place::kAny : restarted ? Place::kFarther : Place::kSame;
-  // If the last life neither granted anything nor noticed a loss, what it skipped stays skipped.
+  // If the last life neither assigned anything nor noticed a loss, what it skipped stays skipped.
   if (origin->loss_known || origin->last_lease_id != origin->jumped_to) origin->jumped_from = origin->last_lease_id;
   origin->last_lease_id = JumpFrom(origin->last_lease_id, CommonSize(ring_size), place, random);
   origin->jumped_to = origin->last_lease_id;
@@ -231,7 +231,7 @@ constexpr bool HasNews(const Origin &origin, const Here &here, int64_t named) {
   return !IsInPlace(origin, here) || IsEvidence(origin, named) || HasPassed(origin, here);
 }
 
-// ... even if nothing can be granted. If nobody else has an exchange that succeeds, settling would
+// ... even if nothing can be assigned. If nobody else has an exchange that succeeds, settling would
 // begin anew at each start of the server.
 constexpr bool IsUrgent(const Origin &origin, const Here &here, int64_t named) {
   const bool counted = origin.settling_left_us == 0 || here.clock.steady_us - origin.counted_us < 10 * kCountedUs;
@@ -474,7 +474,7 @@ constexpr bool MakesRoom(Tick window_end, Tick over, const Settling &settling) {
 
 constexpr Tick FromEpoch(Tick now) { return now > 0 ? now : 0; }
 
-enum class Grant { kGranted, kTooLate, kTimeUsedUp };
+enum class Assignment { kAssigned, kTooLate, kTimeUsedUp };
 
 constexpr int64_t FirstWindowUs(const AcquireRequest &request) {
   return request.duration_us < kFirstWindowUs ? request.duration_us : kFirstWindowUs;
@@ -487,16 +487,16 @@ constexpr Tick FloorOf(const Layout &layout, const Origin &origin) {
 }
 
 // The window of a new lease on a worker id with this watermark.
-constexpr Grant GrantLease(const Layout &layout, const AcquireRequest &request, Tick watermark, Tick floor,
-                           Lease *lease) {
+constexpr Assignment AssignWindow(const Layout &layout, const AcquireRequest &request, Tick watermark, Tick floor,
+                                  Lease *lease) {
   const Tick above = watermark > floor ? watermark : floor;
   lease->window_start = WindowStart(FromEpoch(request.now), above);
-  if (request.start_before != kAnyStart && lease->window_start >= request.start_before) return Grant::kTooLate;
-  if (lease->window_start > layout.max_tick()) return Grant::kTimeUsedUp;
+  if (request.start_before != kAnyStart && lease->window_start >= request.start_before) return Assignment::kTooLate;
+  if (lease->window_start > layout.max_tick()) return Assignment::kTimeUsedUp;
   lease->window_end = WindowEnd(layout, lease->window_start, FirstWindowUs(request));
   SNOWFLAKE_ASSERT(lease->window_start > watermark && lease->window_start > floor && lease->window_start >= 0);
   SNOWFLAKE_ASSERT(lease->window_start < lease->window_end && lease->window_end <= layout.max_tick() + 1);
-  return Grant::kGranted;
+  return Assignment::kAssigned;
 }
 
 // The window's end, unless it has a later one, if an earlier request has acquired the lease.

@@ -156,7 +156,7 @@ class Issuing {
   void Go() {
     clock_ = layout_.TickAt(kFirstUnixUs);
     Jump();
-    Draw();
+    Acquire();
     while (input_->left() > 0) {
       const uint8_t operation = input_->Next<uint8_t>();
       if (operation < 160)
@@ -168,7 +168,7 @@ class Issuing {
       else if (operation < 235)
         MoveEnd();
       else if (operation < 250)
-        Draw();
+        Acquire();
       else
         CloseOnce();
     }
@@ -195,7 +195,7 @@ class Issuing {
   }
 
   // A possible answer of a registry: any window above the ticks used under this worker id.
-  void Draw() {
+  void Acquire() {
     if (g_.open) CloseOnce();
     Lease lease = {};
     lease.lease_id = ++leases_;
@@ -208,6 +208,7 @@ class Issuing {
     const AnswerFault fault = Judge(layout_, datacenter, lease, clock_, clock_, duration_us);
     REQUIRE(fault == (lease.window_start <= layout_.max_tick() ? AnswerFault::kNone : AnswerFault::kWindow));
     REQUIRE(lease.window_end > lease.window_start || lease.window_start > layout_.max_tick());
+    if (fault != AnswerFault::kNone) return;
     Open(&g_, layout_, lease);
     REQUIRE(LastTickOfLease(g_) == lease.window_start - 1);
     last_id_ = -1;

@@ -207,7 +207,7 @@ TEST(Extremes, ARegistryBearsAnyRequest) {
       acquire.start_before = extremes.Near({now});
       Lease lease = {};
       const Tick watermark = std::max(extremes.Near({last}), kNoWatermark);
-      if (GrantLease(layout, acquire, watermark, kNoWatermark, &lease) == Grant::kGranted) {
+      if (AssignWindow(layout, acquire, watermark, kNoWatermark, &lease) == Assignment::kAssigned) {
         EXPECT_GT(lease.window_start, watermark);
         EXPECT_LE(lease.window_end, last + 1);
       }

@@ -659,26 +659,28 @@ AcquireRequest Asked(Tick now, int64_t duration_us) {
 TEST(Granting, AWindowBeginsAboveEveryWatermark) {
   const Layout &layout = kDefaultLayout;
   Lease lease = {};
-  EXPECT_EQ(GrantLease(layout, Asked(100, 5 * kSecondUs), 50, kNoWatermark, &lease), Grant::kGranted);
+  EXPECT_EQ(AssignWindow(layout, Asked(100, 5 * kSecondUs), 50, kNoWatermark, &lease), Assignment::kAssigned);
   EXPECT_EQ(lease.window_start, 100);
   EXPECT_EQ(lease.window_end, 5100);
-  EXPECT_EQ(GrantLease(layout, Asked(100, 5 * kSecondUs), 150, kNoWatermark, &lease), Grant::kGranted);
+  EXPECT_EQ(AssignWindow(layout, Asked(100, 5 * kSecondUs), 150, kNoWatermark, &lease), Assignment::kAssigned);
   EXPECT_EQ(lease.window_start, 151);
-  EXPECT_EQ(GrantLease(layout, Asked(100, 5 * kSecondUs), 150, 200, &lease), Grant::kGranted);
+  EXPECT_EQ(AssignWindow(layout, Asked(100, 5 * kSecondUs), 150, 200, &lease), Assignment::kAssigned);
   EXPECT_EQ(lease.window_start, 201) << "above what was raised";
-  EXPECT_EQ(GrantLease(layout, Asked(-100, 5 * kSecondUs), kNoWatermark, kNoWatermark, &lease), Grant::kGranted);
+  EXPECT_EQ(AssignWindow(layout, Asked(-100, 5 * kSecondUs), kNoWatermark, kNoWatermark, &lease),
+            Assignment::kAssigned);
   EXPECT_EQ(lease.window_start, 0);
-  EXPECT_EQ(GrantLease(layout, Asked(0, kSecondUs), layout.max_tick(), kNoWatermark, &lease), Grant::kTimeUsedUp);
-  EXPECT_EQ(GrantLease(layout, Asked(0, kSecondUs), std::numeric_limits<Tick>::max(), kNoWatermark, &lease),
-            Grant::kTimeUsedUp);
+  EXPECT_EQ(AssignWindow(layout, Asked(0, kSecondUs), layout.max_tick(), kNoWatermark, &lease),
+            Assignment::kTimeUsedUp);
+  EXPECT_EQ(AssignWindow(layout, Asked(0, kSecondUs), std::numeric_limits<Tick>::max(), kNoWatermark, &lease),
+            Assignment::kTimeUsedUp);
 }
 
 TEST(Granting, WindowsGrow) {
   const Layout &layout = kDefaultLayout;
   Lease lease = {};
-  GrantLease(layout, Asked(0, 600 * kSecondUs), kNoWatermark, kNoWatermark, &lease);
+  AssignWindow(layout, Asked(0, 600 * kSecondUs), kNoWatermark, kNoWatermark, &lease);
   EXPECT_EQ(lease.window_end, kFirstWindowUs / kUsPerMs);
-  GrantLease(layout, Asked(0, 2 * kSecondUs), kNoWatermark, kNoWatermark, &lease);
+  AssignWindow(layout, Asked(0, 2 * kSecondUs), kNoWatermark, kNoWatermark, &lease);
   EXPECT_EQ(lease.window_end, 2000);
   EXPECT_EQ(EndForAcquired(layout, Asked(7, 600 * kSecondUs)), 7 + kFirstWindowUs / kUsPerMs);
   EXPECT_EQ(EndForAcquired(layout, Asked(7, 2 * kSecondUs)), 2007);
@@ -688,8 +690,8 @@ TEST(Granting, NothingIsDrawnThatBeginsTooLate) {
   Lease lease = {};
   AcquireRequest request = Asked(100, kSecondUs);
   request.start_before = 151;
-  EXPECT_EQ(GrantLease(kDefaultLayout, request, 149, kNoWatermark, &lease), Grant::kGranted);
-  EXPECT_EQ(GrantLease(kDefaultLayout, request, 150, kNoWatermark, &lease), Grant::kTooLate);
+  EXPECT_EQ(AssignWindow(kDefaultLayout, request, 149, kNoWatermark, &lease), Assignment::kAssigned);
+  EXPECT_EQ(AssignWindow(kDefaultLayout, request, 150, kNoWatermark, &lease), Assignment::kTooLate);
 }
 
 TEST(Windows, AnEndIsNoLowerThanTheNodeHolds) {

@@ -147,9 +147,9 @@ class Registry {
     lease.secret.hash = request.secret_hash;
     lease.worker = static_cast<int32_t>(choice.slot);
     const Tick watermark = rules_.watermarks ? WatermarkOf(lease.worker) : kNoWatermark;
-    const Grant grant = GrantLease(layout_, request, watermark, FloorOf(layout_, now_.origin), &lease);
-    if (grant == Grant::kTooLate) return {Status::kNothingBetter, {}, {}};
-    if (grant == Grant::kTimeUsedUp) return {Status::kTimeUsedUp, {}, {}};
+    const Assignment grant = AssignWindow(layout_, request, watermark, FloorOf(layout_, now_.origin), &lease);
+    if (grant == Assignment::kTooLate) return {Status::kNothingBetter, {}, {}};
+    if (grant == Assignment::kTimeUsedUp) return {Status::kTimeUsedUp, {}, {}};
     now_.rows[lease_id] = {lease, at_us};
     now_.origin.last_lease_id = lease_id;
     Commit(at_us);

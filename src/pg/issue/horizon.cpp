@@ -99,7 +99,7 @@ struct Server {
     return 0;
   }
 
-  // It drew ids before the restart. Order: none, because this process connected after that.
+  // It took ids before the restart. Order: none, because this process connected after that.
   Xid Unknown(int32_t i) const {
     if (i < MaxBackends) return 0;
     const volatile PGPROC *proc = &PreparedXactProcs[i - MaxBackends];

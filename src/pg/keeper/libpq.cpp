@@ -151,7 +151,7 @@ struct Endpoint {
 
 // The string overrides these. A host that vanished, or that came back without the connection, is
 // noticed within seconds.
-constexpr const char *kPatience[][2] = {
+constexpr const char *kTimeouts[][2] = {
     {"keepalives_idle", "1"}, {"keepalives_interval", "1"}, {"keepalives_count", "4"}, {"tcp_user_timeout", "2000"}};
 
 // Splits a comma-separated list; returns how many there are.
@@ -205,7 +205,7 @@ PGconn *Start(const Endpoint &endpoint, const Host &host, const char *settings) 
     keywords[count] = keyword;
     values[count++] = value;
   };
-  for (const auto &option : kPatience) add(option[0], option[1]);
+  for (const auto &option : kTimeouts) add(option[0], option[1]);
   // A host in the registry's endpoint could ask for the password itself, or for an MD5 hash of it.
   if (!endpoint.guarded && endpoint.knows_methods) add("require_auth", "!password,!md5");
   add("dbname", endpoint.conninfo);
@@ -228,10 +228,10 @@ bool FinishConnecting(PGconn *connection, int64_t deadline_us) {
   if (PQstatus(connection) == CONNECTION_BAD) return false;
   PostgresPollingStatusType next = PGRES_POLLING_WRITING;
   for (;;) {
-    const int64_t patience_us = PQstatus(connection) == CONNECTION_STARTED ? kReachUs : kAnswerUs;
+    const int64_t wait_us = PQstatus(connection) == CONNECTION_STARTED ? kReachUs : kAnswerUs;
     const int socket_events = next == PGRES_POLLING_READING ? WL_SOCKET_READABLE : WL_SOCKET_WRITEABLE;
     // The socket may be another one each time.
-    if (!Await(PQsocket(connection), socket_events, Min(MonotonicUs() + patience_us, deadline_us))) return false;
+    if (!Await(PQsocket(connection), socket_events, Min(MonotonicUs() + wait_us, deadline_us))) return false;
     next = PQconnectPoll(connection);
     if (next == PGRES_POLLING_OK) return true;
     if (next == PGRES_POLLING_FAILED) return false;

@@ -330,7 +330,7 @@ void CheckMayCall(const Session *session, int index) {
 }
 
 // An extend or an acquire would name a lease of this node, and a registry takes one that it never
-// granted for a loss. So this only examines what they need.
+// assigned for a loss. So this only examines what they need.
 bool ProbeThere(RegistryTarget *target, const Layout &layout, const Wanted &wanted, int64_t *system_identifier) {
   return WithRegistry(target, false, [&](Session *session) {
     for (const int function : {kAcquire, kExtend, kRelease})

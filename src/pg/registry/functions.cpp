@@ -31,7 +31,7 @@ Datum RowOf(FunctionCallInfo fcinfo, const Datum (&values)[kCount], bool first_i
 }
 
 // What the registry's operator allows at most. A duration that no lease can have is an error later.
-int64_t GrantedUs(const Interval *duration) {
+int64_t AllowedUs(const Interval *duration) {
   const int64_t days = static_cast<int64_t>(duration->month) * DAYS_PER_MONTH + duration->day;
   int64_t us = 0;
   if (__builtin_mul_overflow(days, USECS_PER_DAY, &us) || __builtin_add_overflow(us, duration->time, &us))
@@ -101,7 +101,7 @@ SNOWFLAKE_FUNCTION(snowflake_lease_acquire) {
   const AcquireRequest request = {NodeName(fcinfo),
                                   PG_GETARG_INT32(1),
                                   PG_GETARG_INT64(2),
-                                  GrantedUs(PG_GETARG_INTERVAL_P(3)),
+                                  AllowedUs(PG_GETARG_INTERVAL_P(3)),
                                   SecretHashFromDatum(PG_GETARG_DATUM(4)),
                                   PG_GETARG_INT64(5),
                                   PG_ARGISNULL(6) ? kAnyStart : PG_GETARG_INT64(6),
@@ -126,7 +126,7 @@ SNOWFLAKE_FUNCTION(snowflake_lease_extend) {
                {"lease_id", "secret_hash", "now_tick", "duration", "held_until", "worker_id", "window_start", "leapt"});
   LimitTransaction("snowflake_lease_extend");
   const ExtendRequest request = {PG_GETARG_INT64(0), SecretHashFromDatum(PG_GETARG_DATUM(1)),
-                                 PG_GETARG_INT64(2), GrantedUs(PG_GETARG_INTERVAL_P(3)),
+                                 PG_GETARG_INT64(2), AllowedUs(PG_GETARG_INTERVAL_P(3)),
                                  PG_GETARG_INT64(4), PG_GETARG_INT32(5),
                                  PG_GETARG_INT64(6), PG_GETARG_BOOL(7)};
   ExtendAnswer answer = {};

@@ -283,10 +283,10 @@ bool AcquireLocked(const Tables &tables, By by, const AcquireRequest &request, A
   const Settling settling = SettlingOf(origin, HereNow(), noticed);
   Tick watermark = kNoWatermark;
   if (!Choose(tables, {request.datacenter * size, size}, settling, now, answer, &watermark)) return false;
-  switch (GrantLease(layout, request, watermark, FloorOf(layout, origin), lease)) {
-    case Grant::kTooLate: return false;
-    case Grant::kTimeUsedUp: ReportTimeUsedUp(layout, layout.UnixUsAt(lease->window_start));
-    case Grant::kGranted: break;
+  switch (AssignWindow(layout, request, watermark, FloorOf(layout, origin), lease)) {
+    case Assignment::kTooLate: return false;
+    case Assignment::kTimeUsedUp: ReportTimeUsedUp(layout, layout.UnixUsAt(lease->window_start));
+    case Assignment::kAssigned: break;
   }
   Insert(tables, request.node, SessionRole(), request.secret_hash, *lease, &origin);
   return true;

@@ -146,7 +146,7 @@ const char *ProblemText(const IdCheck &check, IdProblem problem) {
     case IdProblem::kNone: break;
     case IdProblem::kForeign: return "not of this database's layout";
     case IdProblem::kFuture: return "of the future";
-    case IdProblem::kNeverHandedOut:
+    case IdProblem::kNeverAssigned:
       return check.compares ? "never allocated by this registry" : "not compared: the registry is in another database";
   }
   return "";
