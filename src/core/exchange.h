@@ -7,8 +7,8 @@
 #include "core/segment.h"
 
 namespace snowflake {
-// What a registry's answers show of it. If its timeline or `settle_called_us` goes back, it has lost
-// commits or is old.
+// What a registry's answers show of it. If its timeline or `settle_called_us` goes back, it has
+// lost commits or is old.
 struct Standing {
   int64_t system_identifier;
   int64_t timeline;

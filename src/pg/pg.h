@@ -43,9 +43,9 @@ extern "C" {
 
 #define SNOWFLAKE_VERSION "1.0.0"
 
-// Which spinlock guards what. No assertion can ask who holds one, so clang compares each access with
-// this (-Wthread-safety, in test/run). A lambda says which lock it runs under, because clang does
-// not see who calls it.
+// Which spinlock guards what. No assertion can ask who holds one, so clang compares each access
+// with this (-Wthread-safety, in test/run). A lambda says which lock it runs under, because clang
+// does not see who calls it.
 #ifdef __clang__
 #define SNOWFLAKE_SPINLOCK __attribute__((capability("spinlock")))
 #define SNOWFLAKE_GUARDED_BY(lock) __attribute__((guarded_by(lock)))
