@@ -237,7 +237,7 @@ TEST(Raise, BeyondTheWindowItWaitsForOneThatReachesSoFar) {
   EXPECT_EQ(g.last_tick, 500) << "without a lease there is nothing to raise";
 }
 
-TEST(Lease, CloseSaysWhatToGiveBack) {
+TEST(Lease, CloseReturnsWhatToRelease) {
   Generator g = Opened(kDefaultLayout, 3, 100, 200);
   g.lease.lease_id = 42;
   g.lease.secret.bytes[15] = 9;
@@ -360,10 +360,10 @@ class Schedule {
   void Go() {
     clock_ = Below(2) == 0 ? Below(layout_.max_tick() / 2 + 1) : layout_.max_tick() - Below(300);
     if (clock_ < 0) clock_ = 0;
-    Draw(false);
+    Acquire(false);
     for (int step = 0; step < 40000 && numbers_left_ > 0 && !::testing::Test::HasFailure(); ++step) {
       MoveClock();
-      if (Below(200) == 0) Draw(false);
+      if (Below(200) == 0) Acquire(false);
       if (Below(30) == 0) Extend(Below(2) == 0 ? g_.lease.lease_id : g_.lease.lease_id - 1);
       if (Below(100) == 0) Raise();
       if (Below(30) == 0) SealOnce();
@@ -439,7 +439,7 @@ class Schedule {
     *watermark = std::max(*watermark, Below(2) == 0 ? retired.last_tick : end_ - 1);
   }
 
-  void Draw(bool after_step_back) {
+  void Acquire(bool after_step_back) {
     Retire();
     const int32_t worker = static_cast<int32_t>(Below(std::min<int64_t>(layout_.worker_count(), 6)));
     const Tick watermark = watermark_.try_emplace(worker, kNoWatermark).first->second;
@@ -529,8 +529,8 @@ class Schedule {
     } else {
       CheckRefusal(d, terms, before);
     }
-    if (d.outcome == Outcome::kNoLease && Below(20) == 0) Draw(false);
-    if (d.outcome == Outcome::kClockBehind && IsBehind(g_, clock_, terms.max_lead) && Below(5) == 0) Draw(true);
+    if (d.outcome == Outcome::kNoLease && Below(20) == 0) Acquire(false);
+    if (d.outcome == Outcome::kClockBehind && IsBehind(g_, clock_, terms.max_lead) && Below(5) == 0) Acquire(true);
   }
 
   // G1, G3 for one run.
@@ -637,7 +637,7 @@ TEST(TakeProperty, NoNumberTwiceRisingWithinALeaseInsideTheWindowAndTheLead) {
   for (Outcome outcome : {Outcome::kRun, Outcome::kNoLease, Outcome::kWindowEnd, Outcome::kTickUsedUp,
                           Outcome::kClockBehind, Outcome::kTimeUsedUp})
     EXPECT_GT(outcomes[outcome], AtLength(100, 1000)) << static_cast<int>(outcome);
-  std::cout << layouts << " layouts, " << taken << " ids, " << returned << " given back, " << too_late
+  std::cout << layouts << " layouts, " << taken << " ids, " << returned << " returned, " << too_late
             << " calls with a run that had ended" << std::endl;
 }
 

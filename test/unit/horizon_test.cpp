@@ -137,23 +137,23 @@ TEST(Claim, OfAnIdThatNobodyHasPassed) {
   Samples samples = {};
   for (const int64_t horizon : {100, 200, 300})
     AddSample(&samples, {horizon, horizon, 3, 0, MakeRoomForSample(&samples, 0, horizon)});
-  EXPECT_FALSE(Claim(&samples, 200, 199)) << "one was told 200";
+  EXPECT_FALSE(Claim(&samples, 200, 199)) << "200 was reported";
   EXPECT_FALSE(Claim(&samples, 200, -1));
   EXPECT_EQ(samples.count, 3);
   EXPECT_TRUE(Claim(&samples, 200, 300)) << "the row at the horizon is not below it";
   EXPECT_EQ(samples.count, 3);
   EXPECT_TRUE(Claim(&samples, 200, 299));
-  EXPECT_EQ(samples.count, 2) << "nobody may be told 300 now";
+  EXPECT_EQ(samples.count, 2) << "300 may not be reported now";
   EXPECT_TRUE(Claim(&samples, 200, 200));
   EXPECT_EQ(samples.count, 2);
   EXPECT_TRUE(Claim(&samples, 200, kMax));
   EXPECT_FALSE(Claim(&samples, kMax, kMax - 1));
 }
 
-TEST(Claim, BeforeAnythingWasTold) {
+TEST(Claim, BeforeAnythingWasReported) {
   Samples samples = {};
   EXPECT_TRUE(Claim(&samples, 0, 0));
-  EXPECT_FALSE(Claim(&samples, 0, -1)) << "0 is told while nothing is known";
+  EXPECT_FALSE(Claim(&samples, 0, -1)) << "0 is reported while nothing is known";
   EXPECT_FALSE(Claim(&samples, 0, std::numeric_limits<int64_t>::min()));
   AddSample(&samples, {5, 1, 3, 0, MakeRoomForSample(&samples, 0, 1)});
   EXPECT_TRUE(Claim(&samples, 0, 0));
@@ -393,8 +393,8 @@ class World {
     }
     const uint32_t what = Below(13);
     if (what == 12) return ClaimOne(process);
-    if (what < 4) return Draw(process, process->unaware);
-    if (what < 5) return Draw(process, true);
+    if (what < 4) return TakeId(process, process->unaware);
+    if (what < 5) return TakeId(process, true);
     if (what < 6) return AssignXid(t);
     if (what < 7) {
       ++next_xid_;  // for a subtransaction
@@ -415,14 +415,14 @@ class World {
 
   // By a parallel worker or by the process itself: from a run that it knows, or under the lock. A
   // transaction that writes needs an xid.
-  void Draw(Process *process, bool worker) {
+  void TakeId(Process *process, bool worker) {
     Transaction *t = &process->transaction;
     const int index = static_cast<int>(process - processes_);
     Process own = {};
-    Process *drawer = worker ? &own : process;
-    const bool goes_on = drawer->run_lxid == t->lxid || broken_ == Broken::kRunOutlivesTransaction;
+    Process *taker = worker ? &own : process;
+    const bool goes_on = taker->run_lxid == t->lxid || broken_ == Broken::kRunOutlivesTransaction;
     int32_t first = 0;
-    if (drawer->serial == 0 || !goes_on || !IssueOne(drawer->run, drawer->serial, &first)) {
+    if (taker->serial == 0 || !goes_on || !IssueOne(taker->run, taker->serial, &first)) {
       HorizonSlot *slot = &slots_[index];
       const Local by = {process->pid, t->lxid};
       if (Below(3) == 0 || !IssueOne(open_.run, open_.serial, &first)) {
@@ -435,13 +435,13 @@ class World {
         first = 0;
         BeginRun(&open_, decision.run, 1, 1);
       }
-      drawer->run = open_.run;
-      drawer->serial = open_.serial;
-      drawer->run_lxid = t->lxid;
+      taker->run = open_.run;
+      taker->serial = open_.serial;
+      taker->run_lxid = t->lxid;
       if (!IsOf(*slot, by) && slot->of_worker && broken_ != Broken::kNotKept) Keep(slot, index);
-      if (!worker || broken_ != Broken::kWorkersForget) NoteFirstId(slot, 1, by, worker, IdOf(drawer->run, first));
+      if (!worker || broken_ != Broken::kWorkersForget) NoteFirstId(slot, 1, by, worker, IdOf(taker->run, first));
     }
-    const int64_t id = IdOf(drawer->run, first);
+    const int64_t id = IdOf(taker->run, first);
     pool_[drawn_++ % std::size(pool_)] = id;
     if (course_ == Course::kClaimed) return Write(process, id);
     AssignXid(t);

@@ -82,7 +82,7 @@ TEST(OpenRun, OfAsManyNumbersAsTheWordCounts) {
   EXPECT_EQ(EndRun(&open, &g), kMostOfRun);
 }
 
-TEST(OpenRun, EndGivesBackWhatIsLeft) {
+TEST(OpenRun, EndReturnsWhatIsLeft) {
   for (const int32_t issued : {1, 2, 255, 4094, 4095, 4096}) {
     Generator g = Opened(kDefaultLayout, 7, 100, 200);
     OpenRun open = {};

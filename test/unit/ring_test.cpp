@@ -178,7 +178,7 @@ TEST(Life, AnIdThatWasJumpedOverOrIsAboveTheHighestTellsOfALoss) {
   EXPECT_FALSE(IsEvidence(Recorded(), 100));
   EXPECT_TRUE(IsEvidence(Recorded(), 101));
   EXPECT_TRUE(IsEvidence(Recorded(), kHighestLeaseId)) << "however far above";
-  EXPECT_FALSE(IsEvidence(Recorded(), kHighestLeaseId + 1)) << "no registry grants it";
+  EXPECT_FALSE(IsEvidence(Recorded(), kHighestLeaseId + 1)) << "no registry assigns it";
   EXPECT_FALSE(IsEvidence(Recorded(), std::numeric_limits<int64_t>::max()));
   EXPECT_FALSE(IsEvidence(Recorded(), std::numeric_limits<int64_t>::min()));
   Origin origin = Recorded();
@@ -188,7 +188,7 @@ TEST(Life, AnIdThatWasJumpedOverOrIsAboveTheHighestTellsOfALoss) {
   EXPECT_TRUE(IsEvidence(origin, 101));
   EXPECT_TRUE(IsEvidence(origin, to));
   origin.last_lease_id += 5;
-  EXPECT_FALSE(IsEvidence(origin, to + 1)) << "granted in this life";
+  EXPECT_FALSE(IsEvidence(origin, to + 1)) << "assigned in this life";
   origin.loss_known = true;
   EXPECT_FALSE(IsEvidence(origin, 101)) << "of the same loss";
   EXPECT_TRUE(IsEvidence(origin, to + 6)) << "ids have to go on above it";
@@ -215,7 +215,7 @@ TEST(Life, WithoutALeaseLeavesSkippedIdsSkipped) {
   origin = found;
   ++origin.last_lease_id;
   BeginLife(&origin, second, kRing, 4);
-  EXPECT_FALSE(IsEvidence(origin, origin.jumped_from)) << "it was granted";
+  EXPECT_FALSE(IsEvidence(origin, origin.jumped_from)) << "it was assigned";
 }
 
 TEST(Life, AnyNumberOfLostLivesLeadsToIdsThatLeaseIdsRiseAbove) {
@@ -316,7 +316,7 @@ TEST(Settling, GoesOnAfterARestart) {
   EXPECT_EQ(SettlingLeftUs(origin, before), 40 * kSecondUs + 76) << "a clock that goes back shortens nothing";
 }
 
-TEST(Settling, IsRecordedEvenIfNothingIsGranted) {
+TEST(Settling, IsRecordedEvenIfNothingIsAssigned) {
   Origin origin = Recorded();
   EXPECT_FALSE(IsUrgent(origin, There(kDayUs), 0)) << "it does not settle";
   Settle(&origin, There(), 60 * kSecondUs, 0);
@@ -656,7 +656,7 @@ AcquireRequest Asked(Tick now, int64_t duration_us) {
   return request;
 }
 
-TEST(Granting, AWindowBeginsAboveEveryWatermark) {
+TEST(Assigning, AWindowBeginsAboveEveryWatermark) {
   const Layout &layout = kDefaultLayout;
   Lease lease = {};
   EXPECT_EQ(AssignWindow(layout, Asked(100, 5 * kSecondUs), 50, kNoWatermark, &lease), Assignment::kAssigned);
@@ -675,7 +675,7 @@ TEST(Granting, AWindowBeginsAboveEveryWatermark) {
             Assignment::kTimeUsedUp);
 }
 
-TEST(Granting, WindowsGrow) {
+TEST(Assigning, WindowsGrow) {
   const Layout &layout = kDefaultLayout;
   Lease lease = {};
   AssignWindow(layout, Asked(0, 600 * kSecondUs), kNoWatermark, kNoWatermark, &lease);
@@ -686,7 +686,7 @@ TEST(Granting, WindowsGrow) {
   EXPECT_EQ(EndForAcquired(layout, Asked(7, 2 * kSecondUs)), 2007);
 }
 
-TEST(Granting, NothingIsDrawnThatBeginsTooLate) {
+TEST(Assigning, NothingIsAssignedThatBeginsTooLate) {
   Lease lease = {};
   AcquireRequest request = Asked(100, kSecondUs);
   request.start_before = 151;
@@ -719,7 +719,7 @@ TEST(Adoption, TakesALeaseInAsItsNodeHasIt) {
   EXPECT_TRUE(MayAdopt(layout, request, origin, 99));
   EXPECT_FALSE(MayAdopt(layout, request, origin, 100)) << "another lease of the worker id was used since";
   --origin.last_lease_id;
-  EXPECT_FALSE(MayAdopt(layout, request, origin, 99)) << "an id that is yet to be granted";
+  EXPECT_FALSE(MayAdopt(layout, request, origin, 99)) << "an id that is yet to be assigned";
   ++origin.last_lease_id;
   const auto changed = [&](auto change) {
     ExtendRequest other = request;
