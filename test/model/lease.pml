@@ -424,7 +424,7 @@ proctype ANode(byte me) {
        Close(me)
 #endif
      }
-#ifdef GIVE_BACK_OPEN
+#ifdef RELEASE_OPEN
   :: atomic { node[me].state == OPEN -> Retire(node[me].worker, node[me].hold, node[me].next) }
 #endif
 
