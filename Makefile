@@ -28,7 +28,9 @@ ISOLATION_OPTS = --inputdir=$(top)test/isolation
 
 # -isystem, because warnings about the server's headers are not ours. -Wno-register, because old
 # headers use `register`, which C++17 does not have.
-PG_CPPFLAGS = -isystem $(includedir_server) -isystem $(libpq_srcdir) -I$(top)src -Isrc
+PG_CPPFLAGS = -isystem $(includedir_server) -isystem $(libpq_srcdir) -I$(top)src -Isrc $(assertions)
+# For a server with assertions, those of src/core, too.
+assertions = $(if $(shell grep -h '^.define USE_ASSERT_CHECKING 1' $(includedir_server)/pg_config*.h),-DSNOWFLAKE_ASSERTIONS)
 SHLIB_LINK_INTERNAL = $(libpq)
 PG_CXXFLAGS = -std=gnu++17 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility=hidden \
 	-Wall -Wextra -Wno-unused-parameter -Wno-register $(if $(WERROR),-Werror) -MMD -MP \

@@ -690,7 +690,7 @@ SELECT snowflake_convert('kept', 'id');
 SELECT * FROM shape('kept');
 DROP TABLE kept;
 
--- What ALTER TABLE takes from indexes and statistics objects that it makes again is given back.
+-- What ALTER TABLE takes from indexes and statistics objects that it makes again is restored.
 CREATE TABLE tuned (id serial PRIMARY KEY, n int);
 CREATE INDEX tuned_expression ON tuned ((id + n));
 ALTER INDEX tuned_expression ALTER COLUMN 1 SET STATISTICS 44;

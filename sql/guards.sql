@@ -364,7 +364,7 @@ SELECT undone('UPDATE snowflake_watermark SET last_tick = 9223372036854775807; I
     $$acquire('x', 1004)$$);
 \echo :SQLSTATE
 
--- The operator's word that a node is dead.
+-- The operator reports that a node is dead.
 TABLE registry;
 SELECT snowflake_evict(NULL, now());
 \echo :SQLSTATE
@@ -409,7 +409,7 @@ SELECT snowflake_settle('x');
 \echo :SQLSTATE
 ROLLBACK;
 
--- His word that commits were lost, or were not.
+-- The operator reports that commits were lost, or were not.
 SELECT snowflake_settle(NULL);
 \echo :SQLSTATE
 SELECT snowflake_settled();
@@ -573,7 +573,7 @@ SELECT snowflake_settled();
 SELECT last_lease_id FROM snowflake_origin \gset
 SELECT window_end FROM snowflake_lease_extend(:last_lease_id + 1, sha256(uuid_send(gen_random_uuid())), 9000, '10 s', 0, 0, 0);
 SELECT last_lease_id > :last_lease_id + 1 AS above, settles_until > now() AS settles FROM snowflake_origin;
--- No registry grants such a lease id.
+-- No registry assigns such a lease id.
 SELECT snowflake_settled();
 SELECT last_lease_id, jumped_to + (1::bigint << 46) AS highest FROM snowflake_origin \gset
 SELECT window_end FROM snowflake_lease_extend(9223372036854775807, sha256(uuid_send(gen_random_uuid())), 9000, '10 s', 0, 0, 0);
@@ -609,9 +609,9 @@ SELECT :'LAST_ERROR_SQLSTATE', regexp_replace(:'LAST_ERROR_MESSAGE', '[-0-9.]+ s
 SELECT snowflake_lease_extend(1, sha256(uuid_send(gen_random_uuid())), -9223372036854775808, '10 s', 0, 0, 0);
 SELECT :'LAST_ERROR_SQLSTATE', regexp_replace(:'LAST_ERROR_MESSAGE', '[-0-9.]+ s', '... s');
 \set VERBOSITY default
--- A held end cannot have been granted, and a released tick cannot have been used.
+-- A held end cannot have been assigned, and a released tick cannot have been used.
 SELECT extend('ahead', clock(), '1000 s', clock() + 3690) AS held \gset
-SELECT :held >= clock() + 3680 AS granted, settling_us <= 3900 * 1000000::bigint AS as_long_as_a_lease FROM snowflake_origin;
+SELECT :held >= clock() + 3680 AS assigned, settling_us <= 3900 * 1000000::bigint AS as_long_as_a_lease FROM snowflake_origin;
 \set VERBOSITY sqlstate
 SELECT extend('ahead', clock(), '1000 s', clock() + 3720);
 SELECT extend('ahead', clock(), '1000 s', 9223372036854775807);
@@ -619,15 +619,15 @@ SELECT release('ahead', clock() + 90, clock() + 3720);
 SELECT release('ahead', clock() + 110);
 SELECT release('ahead', 9223372036854775807, 9223372036854775807);
 \set VERBOSITY default
--- What it was granted before stays, whatever is granted now.
+-- What it was assigned before stays, whatever is assigned now.
 SET snowflake.max_lease_duration = '1 s';
-SELECT extend('ahead', clock(), '1000 s', :held) = :held AS granted;
+SELECT extend('ahead', clock(), '1000 s', :held) = :held AS assigned;
 RESET snowflake.max_lease_duration;
 \set VERBOSITY sqlstate
 SELECT snowflake_lease_release(1, uuid_send(gen_random_uuid()), clock() + 110, 0);
 SELECT :'LAST_ERROR_SQLSTATE', regexp_replace(:'LAST_ERROR_MESSAGE', '[-0-9.]+ s', '... s');
 \set VERBOSITY default
--- Whoever gives it back, the watermark is no lower than what its node can have used by now, and no higher than the window.
+-- Whoever releases it, the watermark is no lower than what its node can have used by now, and no higher than the window.
 SELECT release('ahead', window_start - 1) FROM lease WHERE name = 'ahead';
 SELECT last_tick - clock() BETWEEN 100 AND 102 AS clock_and_skew_and_lead FROM snowflake_watermark;
 SELECT lease > 0 AS acquired FROM acquire('brief', clock(), '5 s');

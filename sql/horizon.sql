@@ -89,7 +89,7 @@ SELECT count(*) > 5 FROM outbox WHERE id < (SELECT snowflake_horizon());
 SET application_name = 'citus_internal gpid=10000000042';
 SELECT payload FROM outbox WHERE id < snowflake_horizon();
 SET application_name = 'citus_run_command gpid=10000000042';
-SELECT snowflake_horizon() > 0 AS told;
+SELECT snowflake_horizon() > 0 AS reported;
 RESET application_name;
 
 -- The trigger is not for temporary tables: claims in turns would hold the horizon back, and everybody may create such a table.

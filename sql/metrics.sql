@@ -49,7 +49,7 @@ DO $$ BEGIN
         PERFORM pg_sleep(0.01);
     END LOOP;
 END $$;
-SELECT snowflake_horizon() > 0 AS told;
+SELECT snowflake_horizon() > 0 AS reported;
 SELECT m.failed_calls_total - b.failed_calls_total AS failed, m.failed_segment_calls_total - b.failed_segment_calls_total AS failed_segments,
     horizon_age_seconds IS NULL AS unasked FROM snowflake_metrics m, (SELECT failed_calls_total, failed_segment_calls_total FROM before) b;
 DROP EXTENSION snowflake;

@@ -69,7 +69,7 @@ SELECT * FROM registry;
 SELECT * FROM watermark;
 SELECT extend('d', 1111), release('d', 1100);
 
--- A release by SQL leaves the window's end, where clocks are not judged; outside the window it is refused, which is not told.
+-- A release by SQL leaves the window's end, where clocks are not judged; outside the window it is refused without a reason.
 SELECT release('b', 1150);
 \echo :SQLSTATE
 SELECT release('b', 998);

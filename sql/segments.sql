@@ -1,4 +1,4 @@
--- Segments: small numbers out of ranges that the registry hands out.
+-- Segments: small numbers out of ranges that the registry allocates.
 
 SET client_min_messages = warning;
 DROP EXTENSION IF EXISTS snowflake CASCADE;
@@ -161,7 +161,7 @@ CREATE FUNCTION regress_ask(secret bytea, highest bigint, unused bigint, wanted 
         ARRAY[(SELECT segment_id FROM snowflake_segment WHERE name = 'asked')], ARRAY[highest], ARRAY[unused], ARRAY[wanted],
         ARRAY[secret]) $$;
 SELECT regress_ask(:hash, 0, 0, 0) AS a_step, regress_ask(:hash, 10, 0, 9223372036854775807) AS the_longest;
--- Nothing comes back without the secret; with it once, and no more than the registry was told before.
+-- Nothing comes back without the secret; with it once, and no more than the registry had heard of before.
 \set secret '''secret, 16 bytes'''
 SELECT regress_ask(:hash, 110, 50, -1) AS kept, regress_ask(:secret, 110, 60, -1) AS too_many;
 SELECT regress_ask(:hash, 110, 0, 0) AS next, regress_ask(:hash, 120, 10, -1) AS kept;

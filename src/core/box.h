@@ -76,6 +76,8 @@ inline uint64_t SealOf(const Sealed &sealed) {
 
 // Of the run that is opened next, or of what ids have to be above.
 inline void StoreLastTick(BoxSlot *slot, Tick tick) {
+  // Otherwise Load() does not believe it.
+  SNOWFLAKE_ASSERT(slot->seal.load(std::memory_order_relaxed) == 0 || tick >= slot->kept.state.generator.last_tick);
   slot->last_tick.store(tick, std::memory_order_release);
   slot->last_tick_inverted.store(~tick, std::memory_order_release);
 }

@@ -18,20 +18,20 @@ struct LeaseHistory {
 
 enum class IdProblem : int32_t {
   kNone,
-  kForeign,         // the layout has no such ids
-  kFuture,          // later than `latest`
-  kNeverHandedOut,  // of a tick that no lease of its worker id had
+  kForeign,        // the layout has no such ids
+  kFuture,         // later than `latest`
+  kNeverAssigned,  // of a tick that no lease of its worker id had
 };
 
 // `latest` is the highest tick that a clock can show by now. `history` is null if the worker id
 // was never leased.
 constexpr IdProblem ProblemOf(const Layout &layout, int64_t id, Tick latest, const LeaseHistory *history) {
-  if (id < 0 || !layout.Holds(id)) return IdProblem::kForeign;
+  if (id < 0 || !layout.HasRoomFor(id)) return IdProblem::kForeign;
   const Tick tick = layout.Unpack(id).tick;
   if (tick > latest) return IdProblem::kFuture;
   const bool covered = history != nullptr &&
                        (tick <= history->watermark || (tick >= history->window_start && tick < history->window_end));
-  return covered ? IdProblem::kNone : IdProblem::kNeverHandedOut;
+  return covered ? IdProblem::kNone : IdProblem::kNeverAssigned;
 }
 
 }  // namespace snowflake

@@ -16,6 +16,8 @@
 
 #include <cstdint>
 
+#include "core/assert.h"
+
 namespace snowflake {
 // Both clocks, read one right after the other.
 struct ClockReading {
@@ -160,12 +162,18 @@ constexpr ClockEvent Move(NodeClock *clock, const ClockReading &last, const Cloc
 
 // Takes a reading. From then on `shown_us` is the time.
 constexpr void Read(NodeClock *clock, ClockReading now, const ClockLimits &limits) {
+  SNOWFLAKE_ASSERT(now.steady_us > 0 && limits.max_bridge_us >= 0);
   now.wall_us = Clamped(now.wall_us);
   const ClockReading last = clock->read;
   if (now.steady_us < last.steady_us) return;
   clock->read = now;
   if (last.steady_us == 0) return FollowWall(clock);
+  const int64_t shown_us = clock->shown_us;
   const ClockEvent event = Move(clock, last, limits);
+  SNOWFLAKE_ASSERT(clock->shown_us >= shown_us || event == ClockEvent::kSteppedBack);
+  SNOWFLAKE_ASSERT(LeadUs(*clock) >= 0 || clock->mode == ClockMode::kHeld);
+  SNOWFLAKE_ASSERT(clock->lead_extra_us >= 0);
+  SNOWFLAKE_ASSERT(LeadUs(*clock) <= limits.max_bridge_us + clock->lead_extra_us + kStepUs);
   if (event == ClockEvent::kNone) return;
   clock->event = event;
   clock->before = last;

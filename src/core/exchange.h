@@ -7,7 +7,8 @@
 #include "core/segment.h"
 
 namespace snowflake {
-// What a registry's answers show of it. It has lost commits or is old if timeline or word go back.
+// What a registry's answers show of it. If its timeline or `settle_called_us` goes back, it has
+// lost commits or is old.
 struct Standing {
   int64_t system_identifier;
   int64_t timeline;
@@ -15,8 +16,8 @@ struct Standing {
   int64_t settle_called_us;  // when the operator last reported lost commits there: it overrules the timeline
 };
 
-// A word of the future would hide earlier ones. Further ahead than clocks may differ, it is
-// ignored.
+// A call of snowflake_settle() in the future would hide earlier ones. Further ahead than clocks may
+// differ, it is ignored.
 constexpr int64_t PlausibleSettleCall(int64_t settle_called_us, int64_t now_us) {
   return settle_called_us > now_us + kMaxLeaseUs ? 0 : settle_called_us;
 }

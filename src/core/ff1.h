@@ -56,11 +56,11 @@ class Ff1 {
   Ff1(const Cipher &cipher, const Numerals &numerals, std::string_view tweak)
       : cipher_(cipher), left_count_(numerals.left_count()), right_count_(numerals.right_count()) {
     for (uint64_t rest = right_count_ - 1; rest > 0; rest >>= 8) ++half_bytes_;
-    Put(3, 3, numerals.radix);
+    PutNumber(3, 3, numerals.radix);
     chain_[6] = kRounds;
     chain_[7] = static_cast<uint8_t>(numerals.left_length());
-    Put(8, 4, static_cast<uint64_t>(numerals.length));
-    Put(12, 4, tweak.size());
+    PutNumber(8, 4, static_cast<uint64_t>(numerals.length));
+    PutNumber(12, 4, tweak.size());
     cipher_(chain_);
     // The tweak is followed by zeros, so that the round's number and its half end a block.
     size_t at = 0;
@@ -96,7 +96,7 @@ class Ff1 {
   static constexpr uint8_t Byte(uint64_t number, int place) { return static_cast<uint8_t>(number >> (8 * place)); }
   constexpr uint64_t CountOf(uint8_t round) const { return round % 2 == 0 ? left_count_ : right_count_; }
 
-  void Put(int at, int bytes, uint64_t number) {
+  void PutNumber(int at, int bytes, uint64_t number) {
     for (int i = 0; i < bytes; ++i) chain_[at + i] = Byte(number, bytes - 1 - i);
   }
 

@@ -4,7 +4,7 @@
 //    rises, except for numbers of the open run that nobody issued (open_run.h).
 // 2. No tick outside [window_start, window_end) is ever used, nor one that the layout cannot hold.
 // 3. A tick is ahead of the clock by at most max_lead.
-// 4. The state changes only with numbers that are taken, given back or sealed, and with the lease.
+// 4. The state changes only with numbers that are taken, returned or sealed, and with the lease.
 //
 // Locking: the server calls it under the generator's lock.
 #pragma once
@@ -79,6 +79,8 @@ constexpr Tick EarliestLeft(const Generator &g) {
 
 // Takes up to `want` (at least 1) numbers for a clock that shows `now`.
 constexpr Decision Take(Generator *g, Tick now, int64_t want, const Terms &terms) {
+  SNOWFLAKE_ASSERT(want >= 1 && terms.max_lead >= 1);
+  SNOWFLAKE_ASSERT(terms.first_sequence >= 0);
   if (!g->open) return {Outcome::kNoLease, {}, 0};
 
   Tick tick = EarliestLeft(*g);
@@ -101,6 +103,11 @@ constexpr Decision Take(Generator *g, Tick now, int64_t want, const Terms &terms
   const int64_t left = g->layout.sequence_count() - sequence;
   int64_t count = want < left ? want : left;
   if (count > INT32_MAX) count = INT32_MAX;
+  SNOWFLAKE_ASSERT(count >= 1);
+  SNOWFLAKE_ASSERT(tick > g->last_tick || (tick == g->last_tick && sequence >= g->next_sequence));
+  SNOWFLAKE_ASSERT(tick >= g->lease.window_start && tick < g->lease.window_end && tick <= g->layout.max_tick());
+  SNOWFLAKE_ASSERT(tick >= g->sealed_tick);
+  SNOWFLAKE_ASSERT(tick - now <= terms.max_lead);
   g->last_tick = tick;
   g->next_sequence = sequence + count;
   return {
@@ -151,6 +158,10 @@ constexpr Tick ExtendFrom(const Generator &g, Tick now, Tick max_lead) {
 
 // Puts a lease in place, with the tick before the window as its last, used up.
 constexpr void Open(Generator *g, const Layout &layout, const Lease &lease) {
+  SNOWFLAKE_ASSERT(!g->open && layout.Fault(true) == LayoutFault::kNone);
+  SNOWFLAKE_ASSERT(lease.worker >= 0 && lease.worker < layout.worker_count());
+  SNOWFLAKE_ASSERT(lease.window_start >= 0 && lease.window_start < lease.window_end);
+  SNOWFLAKE_ASSERT(lease.window_end <= layout.max_tick() + 1);
   g->layout = layout;
   g->lease = lease;
   g->last_tick = lease.window_start - 1;
@@ -161,6 +172,7 @@ constexpr void Open(Generator *g, const Layout &layout, const Lease &lease) {
 
 // Ends issuing under the lease and returns what to release.
 constexpr Retired Close(Generator *g) {
+  SNOWFLAKE_ASSERT(g->open);
   g->open = false;
   return {g->lease.lease_id, g->lease.secret, g->lease.worker, LastTickOfLease(*g), g->lease.window_end, false};
 }

@@ -40,6 +40,13 @@ struct Moment {
   int32_t count;
 };
 
+// What WasRunning() requires.
+constexpr bool IsSorted(const Moment &moment) {
+  for (int32_t i = 1; i < moment.count; ++i)
+    if (moment.running[i - 1] >= moment.running[i]) return false;
+  return true;
+}
+
 // `running` is sorted.
 constexpr bool WasRunning(const Moment &moment, Xid xid) {
   int32_t from = 0, to = moment.count;
@@ -98,6 +105,7 @@ inline bool Holds(const HorizonSlot &slot, const Local &by, int64_t id) {
 // Requires: the generator's lock. An id that is claimed also requires that Claim() allowed it, and
 // that no sample was taken or chosen since.
 inline void NoteFirstId(HorizonSlot *slot, uint32_t database, const Local &by, bool of_worker, int64_t first) {
+  SNOWFLAKE_ASSERT(by.lxid != 0 && first >= 0);
   const auto release = std::memory_order_release;
   const bool goes_on = IsOf(*slot, by);
   if (!goes_on) slot->lxid.store(0, release);
@@ -156,7 +164,7 @@ constexpr bool IsOfFuture(const Layout &layout, int64_t horizon, int64_t now_us)
 }
 
 // Takes h, then P. A Server has
-//   int64_t Seal()                           the lowest id that is still to come
+//   int64_t LowestToCome()                           the lowest id that is still to come
 //   int32_t Slots()                          how many; those of prepared transactions last
 //   const HorizonSlot *Slot(int32_t i)       nullptr: not of this database
 //   bool Runs(int32_t i, const Local &by)    whether that process still runs that transaction; what
@@ -167,7 +175,7 @@ constexpr bool IsOfFuture(const Layout &layout, int64_t horizon, int64_t now_us)
 // `left` has room for twice Slots(). `holder` is what holds the horizon back; all zero: nothing.
 template <typename Server>
 int64_t TakeSample(Server *server, FirstId *left, Moment *moment, FirstId *holder) {
-  int64_t horizon = server->Seal();
+  int64_t horizon = server->LowestToCome();
   *holder = {};
   const auto hold = [&](const FirstId &id) {
     if (id.first >= horizon) return;
@@ -205,6 +213,7 @@ int64_t TakeSample(Server *server, FirstId *left, Moment *moment, FirstId *holde
     if (const Xid unknown = server->Unknown(i)) left[count++] = {0, {}, unknown};
   }
   *moment = server->TakeMoment();
+  SNOWFLAKE_ASSERT(IsSorted(*moment));
   for (int32_t i = 0; i < count; ++i)
     if (WasRunning(*moment, left[i].xid)) hold(left[i]);
   return horizon;
@@ -233,12 +242,13 @@ constexpr int32_t FreePlace(const Samples &samples) {
   for (int i = 0; i < samples.count; ++i) taken |= uint32_t{1} << samples.kept[i].place;
   int32_t place = 0;
   while (taken >> place & 1) ++place;
+  SNOWFLAKE_ASSERT(place < kSamples);
   return place;
 }
 
 // Makes room for another and returns the place of its xids. Drops the sample with the smallest hole
 // for the age of its snapshots, but not the `answered` one: later horizons must not be lower.
-constexpr int32_t MakeRoom(Samples *samples, int64_t answered, int64_t now_us) {
+constexpr int32_t MakeRoomForSample(Samples *samples, int64_t answered, int64_t now_us) {
   if (samples->count < kSamples) return FreePlace(*samples);
   Sample *kept = samples->kept;
   int least = 0;
@@ -251,18 +261,24 @@ constexpr int32_t MakeRoom(Samples *samples, int64_t answered, int64_t now_us) {
     least = i;
     least_hole = hole;
   }
+  SNOWFLAKE_ASSERT(least > 0);
   const int32_t place = kept[least].place;
   --samples->count;
   for (int i = least; i < samples->count; ++i) kept[i] = kept[i + 1];
   return place;
 }
 
-constexpr void Add(Samples *samples, const Sample &sample) { samples->kept[samples->count++] = sample; }
+constexpr void AddSample(Samples *samples, const Sample &sample) {
+  SNOWFLAKE_ASSERT(samples->count < kSamples);
+  SNOWFLAKE_ASSERT(samples->count == 0 || sample.horizon > samples->kept[samples->count - 1].horizon);
+  samples->kept[samples->count++] = sample;
+}
 
 // Whether a transaction may write a row with an id that it did not take: no horizon above the id
 // was reported. `answered` is the highest that was, at least 0. Samples above the id were not
 // reported, and are dropped.
 constexpr bool Claim(Samples *samples, int64_t answered, int64_t id) {
+  SNOWFLAKE_ASSERT(answered >= 0);
   if (id < answered) return false;
   while (samples->count > 0 && samples->kept[samples->count - 1].horizon > id) --samples->count;
   return true;

@@ -64,6 +64,7 @@ KeeperStep Keeper::Next(const KeeperView &view, int64_t now_us) {
   // One that fails is not in the way of the others.
   if (view.retired > 0 && is_due(releases_, false))
     return {KeeperAction::kRelease, now_us, 0, releases_.failures % view.retired};
+  SNOWFLAKE_ASSERT(due_us > now_us);  // or the keeper would go round without a pause
   return {KeeperAction::kSleep, due_us, 0, 0};
 }
 
@@ -89,6 +90,8 @@ int64_t Keeper::WindowToAskFor(const KeeperView &view) const {
 }
 
 void Keeper::Done(KeeperAction action, KeeperOutcome outcome, int64_t now_us, int32_t spread) {
+  SNOWFLAKE_ASSERT(action != KeeperAction::kSleep && action != KeeperAction::kExit);
+  SNOWFLAKE_ASSERT(spread >= 0 && spread < 2 * kNoSpread);
   spread_ = spread;
   Tries &tries = action == KeeperAction::kRelease ? releases_ : action == KeeperAction::kRanges ? ranges_ : exchanges_;
   const bool failed = outcome == KeeperOutcome::kFailed;

@@ -14,6 +14,8 @@
 
 #include <cstdint>
 
+#include "core/assert.h"
+
 namespace snowflake {
 enum class KeeperAction {
   kSleep,    // until KeeperStep::until_us, or until the view changes

@@ -29,7 +29,7 @@ constexpr bool IsOffBy(const ClockReading &reading, int64_t offset_us) {
   return off_us > kLeapUs || off_us < -kLeapUs;
 }
 
-constexpr KeptTime KeepFrom(const ClockReading &reading) { return {OffsetUs(reading), reading.steady_us, 0, 0}; }
+constexpr KeptTime KeptSince(const ClockReading &reading) { return {OffsetUs(reading), reading.steady_us, 0, 0}; }
 
 constexpr int64_t HeldUs(const KeptTime &time, const ClockReading &reading) {
   return Clamped(reading.steady_us + time.offset_us);
@@ -47,6 +47,7 @@ constexpr int64_t EarliestUs(const KeptTime &time, const ClockReading &reading) 
 
 // What this reading makes of it. A step that is taken back is a step, too: the clock is not sure.
 constexpr KeptTime After(KeptTime time, const ClockReading &reading) {
+  SNOWFLAKE_ASSERT(reading.steady_us > 0);  // or its step would be none
   const bool stepped = time.step_since_us != 0;
   if (!IsOffBy(reading, time.offset_us)) return stepped ? KeptTime{time.offset_us, reading.steady_us, 0, 0} : time;
   if (!stepped || IsOffBy(reading, time.step_offset_us))

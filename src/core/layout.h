@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/assert.h"
+
 namespace snowflake {
 using Tick = int64_t;
 
@@ -117,15 +119,15 @@ struct Layout {
     return PartsFault::kNone;
   }
 
-  // Parts must fit their fields.
   constexpr int64_t Pack(const Parts &parts) const {
+    SNOWFLAKE_ASSERT(Fits(parts) == PartsFault::kNone);
     return static_cast<int64_t>(static_cast<uint64_t>(parts.tick) << timestamp_shift() |
                                 static_cast<uint64_t>(parts.worker) << worker_shift() |
                                 static_cast<uint64_t>(parts.sequence) << sequence_shift());
   }
 
   // Whether an id could come from this layout: no bit set above its timestamp.
-  constexpr bool Holds(int64_t id) const {
+  constexpr bool HasRoomFor(int64_t id) const {
     return total_bits() >= 64 || (static_cast<uint64_t>(id) >> total_bits()) == 0;
   }
 
@@ -140,7 +142,7 @@ struct Layout {
   constexpr int64_t UnixUsOf(int64_t id) const { return UnixUsAt(Unpack(id).tick); }
 
   // Whether ids of this layout can be read, and with `to_issue` also whether they can be issued.
-  constexpr LayoutFault Check(bool to_issue) const {
+  constexpr LayoutFault Fault(bool to_issue) const {
     if (timestamp_bits < 1 || timestamp_bits > 63 || datacenter_bits < 0 || worker_bits < 0 || sequence_bits < 0 ||
         datacenter_bits > kMaxDatacenterBits || worker_bits > kMaxFieldBits || sequence_bits > kMaxFieldBits ||
         node_bits() > kMaxFieldBits)
@@ -165,7 +167,7 @@ struct Layout {
 
   // Whether a database may begin with this layout now.
   constexpr bool MayBegin(int64_t now_us) const {
-    return Check(true) == LayoutFault::kNone && epoch_us() <= now_us && UsLeft(now_us) >= kMinYearsLeft * kUsPerYear;
+    return Fault(true) == LayoutFault::kNone && epoch_us() <= now_us && UsLeft(now_us) >= kMinYearsLeft * kUsPerYear;
   }
 
   friend constexpr bool operator==(const Layout &a, const Layout &b) {
@@ -179,7 +181,7 @@ struct Layout {
 // 2025-01-01 00:00 UTC; the milliseconds last until September 2094.
 inline constexpr Layout kDefaultLayout = {1735689600000, kUsPerMs, 41, 0, 10, 12, false};
 
-static_assert(kDefaultLayout.Check(true) == LayoutFault::kNone);
+static_assert(kDefaultLayout.Fault(true) == LayoutFault::kNone);
 static_assert(kDefaultLayout.total_bits() == 63);
 static_assert(kDefaultLayout.Pack({kDefaultLayout.max_tick(), 1023, 4095}) == std::numeric_limits<int64_t>::max());
 static_assert(kDefaultLayout.Unpack(std::numeric_limits<int64_t>::max()) ==

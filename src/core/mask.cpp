@@ -30,10 +30,10 @@ MaskKeysReading ReadKey(std::string_view line, int line_number, MaskKeys *keys) 
   int number = 0;
   for (; at < line.size() && IsDigit(line[at]); ++at)
     if (number < kTooLarge) number = number * 10 + (line[at] - '0');
-  const std::string_view rest = TrimLeft(From(line, at));
+  const std::string_view rest = TrimLeft(TextFrom(line, at));
   constexpr size_t kHexDigits = 2 * kMaskKeyBytes;
   if (at == 0 || rest.size() == line.size() - at || rest.size() < kHexDigits) return malformed;
-  if (!TrimLeft(From(rest, kHexDigits)).empty()) return malformed;
+  if (!TrimLeft(TextFrom(rest, kHexDigits)).empty()) return malformed;
   uint8_t bytes[kMaskKeyBytes];
   for (int i = 0; i < kMaskKeyBytes; ++i) {
     const char *digits = rest.data() + 2 * i;
@@ -71,7 +71,7 @@ MaskedReading ReadMasked(std::string_view text) {
       return {MaskedFault::kForeign, {}, static_cast<size_t>(&c - text.data())};
   if (text.size() != static_cast<size_t>(kMaskWidth)) return {MaskedFault::kWidth, {}, 0};
   uint64_t left = 0, right = 0;
-  for (const char c : From(text, 1)) {
+  for (const char c : TextFrom(text, 1)) {
     right = right * static_cast<uint64_t>(base58.base) + static_cast<uint64_t>(base58.values[static_cast<uint8_t>(c)]);
     left = left * static_cast<uint64_t>(base58.base) + (right >> kMaskHalfBits);
     right &= kHalfMask;

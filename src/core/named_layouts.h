@@ -49,7 +49,7 @@ constexpr const NamedLayout *FindNamedLayout(std::string_view name) {
 
 constexpr bool NamedLayoutsAreSound() {
   for (const NamedLayout &named : kNamedLayouts)
-    if (named.layout.Check(false) != LayoutFault::kNone || FindNamedLayout(named.name) != &named) return false;
+    if (named.layout.Fault(false) != LayoutFault::kNone || FindNamedLayout(named.name) != &named) return false;
   return true;
 }
 static_assert(NamedLayoutsAreSound(), "a named layout is invalid, or two have the same name");

@@ -96,6 +96,7 @@ constexpr int64_t LatestIdUs(const NodeState &node) {
 
 // Puts other limits in force. What ids and the clock lead by stays allowed.
 constexpr void SetPolicy(NodeState *node, const ClockPolicy &policy) {
+  SNOWFLAKE_ASSERT(policy.max_lead_us >= 0 && policy.max_lead_us <= kMostLeadUs);
   const Layout &layout = node->generator.layout;
   if (policy.clock.max_bridge_us < node->policy.clock.max_bridge_us) KeepLead(&node->clock, policy.clock);
   const bool lowered = policy.max_lead_us < node->policy.max_lead_us && layout.tick_us > 0;
@@ -108,6 +109,7 @@ constexpr void SetPolicy(NodeState *node, const ClockPolicy &policy) {
   // `lead` ticks, and one less for every two that the clock moves on.
   node->lead_left_us = (lead + 1) * layout.tick_us - 1;
   node->lead_since_us = layout.UnixUsAt(now);
+  SNOWFLAKE_ASSERT(lead <= MaxLead(*node, layout));
 }
 
 // Takes a reading of the clocks, by the limits in force. The registry is asked about a leap that is
@@ -200,6 +202,7 @@ constexpr KeeperView ViewForKeeper(NodeState *node, int64_t lease_duration_us, b
 }
 
 constexpr void Retire(NodeState *node, const Retired &retired) {
+  SNOWFLAKE_ASSERT(node->retired_count >= 0 && node->retired_count <= kMaxRetired);
   if (node->retired_count == kMaxRetired) {
     for (int i = 1; i < kMaxRetired; ++i) node->retired[i - 1] = node->retired[i];
     --node->retired_count;
@@ -250,6 +253,7 @@ constexpr void Recover(NodeState *node, Tick last_tick) {
       --node->retired_count;
     }
   }
+  SNOWFLAKE_ASSERT(last_tick >= g->last_tick);
   g->last_tick = last_tick;
   g->next_sequence = g->layout.sequence_count();
   node->lease_wanted = node->new_worker_wanted = node->window_wanted = false;
@@ -259,6 +263,7 @@ constexpr void Recover(NodeState *node, Tick last_tick) {
 // A restart without a lease: nothing below the horizon may appear. If the clock is behind it by no
 // more than may be bridged, and an id could lead, clock and next lease go on from there.
 constexpr void RecoverHorizon(NodeState *node, const Layout &layout, int64_t horizon, const ClockReading &reading) {
+  SNOWFLAKE_ASSERT(!node->generator.open && horizon > 0);
   const ClockLimits &limits = node->policy.clock;
   Read(node, reading);
   const Tick last = layout.Unpack(horizon - 1).tick;
@@ -324,8 +329,8 @@ constexpr bool IsPlausibleRaise(const Layout &layout, Tick raised_tick, Tick now
   return raised_tick < WindowEnd(layout, now > 0 ? now : 0, kMaxLeaseUs);
 }
 
-// Whether an answer comes from an old primary: the same server on an older timeline. The operator's
-// word overrules the timeline: then the server without that word is the old one.
+// Whether an answer comes from an old primary: the same server on an older timeline. A call of
+// snowflake_settle() overrules the timeline: then the server without that call is the old one.
 constexpr bool IsOlder(const Standing &standing, const RegistrySeen &seen, int64_t now_us) {
   if (standing.system_identifier != seen.system_identifier) return false;
   const int64_t settle_called_us = PlausibleSettleCall(standing.settle_called_us, now_us);
@@ -339,7 +344,7 @@ constexpr void NoteStanding(RegistrySeen *seen, const Standing &standing, int64_
   seen->settle_called_us = PlausibleSettleCall(standing.settle_called_us, now_us);
 }
 
-constexpr void Note(NodeState *node, const Standing &standing) {
+constexpr void TakeStanding(NodeState *node, const Standing &standing) {
   NoteStanding(&node->seen, standing, node->clock.shown_us);
   node->seen.lease_id = node->generator.lease.lease_id;
   const Tick before = EarliestLeft(node->generator);
@@ -383,6 +388,7 @@ constexpr Tick StartFrom(const NodeState &node, const Layout &layout, Tick clock
 
 // `fresh` is an unused secret.
 constexpr AcquireAsked AskForLease(NodeState *node, const Layout &layout, int64_t duration_us, const Secret &fresh) {
+  SNOWFLAKE_ASSERT(fresh != Secret{});
   const Generator &g = node->generator;
   AcquireAsked asked = {};
   const Tick clock = layout.TickAt(AskingUs(*node));
@@ -458,7 +464,7 @@ constexpr TakenLease TakeLease(NodeState *node, const Layout &layout, const Acqu
     node->lead_left_us = 0;
   AcceptedClock(node, asked.request.leapt, layout.UnixUsAt(asked.request.now));
   CatchUp(node, node->policy.new_worker);
-  Note(node, answer.standing);
+  TakeStanding(node, answer.standing);
   node->workers_free = answer.workers_free;
   node->lease_wanted = node->new_worker_wanted = node->window_wanted = false;
   return taken;
@@ -466,6 +472,7 @@ constexpr TakenLease TakeLease(NodeState *node, const Layout &layout, const Acqu
 
 // A request with the wall clock asks for a longer window, by the lead of the node's clock.
 constexpr ExtendRequest AskForWindow(const NodeState &node, int64_t duration_us) {
+  SNOWFLAKE_ASSERT(duration_us <= kMaxLeaseUs);
   const Generator &g = node.generator;
   const Lease &lease = g.lease;
   const Tick now = ExtendFrom(g, g.layout.TickAt(AskingUs(node)), MaxLead(node, g.layout));
@@ -488,7 +495,7 @@ constexpr AnswerFault TakeWindow(NodeState *node, const ExtendRequest &asked, co
   if (stopping) return AnswerFault::kNone;
   MoveWindowEnd(&node->generator, asked.lease_id, answer.window_end);
   AcceptedClock(node, asked.leapt, node->generator.layout.UnixUsAt(asked.now));
-  Note(node, answer.standing);
+  TakeStanding(node, answer.standing);
   const Generator &g = node->generator;
   const bool ended = ExtendFrom(g, NowOf(*node, g.layout), MaxLead(*node, g.layout)) >= g.lease.window_end;
   if (g.open && ended) return AnswerFault::kEnded;

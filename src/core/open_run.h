@@ -3,7 +3,7 @@
 // 1. One word has the run's serial number and how many of its numbers are issued. Whoever issues
 //    changes it, so ids have one order, that of its changes: no id that is requested after another
 //    was returned is smaller (G2).
-// 2. A run takes the rest of a tick. Its end gives back what was not issued, so nothing is wasted.
+// 2. A run takes the rest of a tick. Its end returns what was not issued, so nothing is wasted.
 //    While a run is open, the generator counts all its numbers as taken.
 // 3. Whatever reads how far ids are, or changes the generator or the clock, ends the run first.
 //    From then on none of its numbers is issued: a serial number never comes again, so a process
@@ -47,6 +47,7 @@ constexpr int32_t MostAtOnce(const Layout &layout) {
 // Issues up to `most` numbers of a run with `count`. Returns how many, and in `first` how many were
 // issued before. 0: the run has ended or is used up.
 inline int32_t Issue(std::atomic<uint64_t> *word, uint64_t serial, int32_t count, int32_t most, int32_t *first) {
+  SNOWFLAKE_ASSERT(count <= kMostOfRun);  // or numbers of the next run would be among them
   uint64_t seen = word->load(std::memory_order_relaxed);
   for (;;) {
     const uint64_t issued = seen - WordOf(serial);
@@ -61,6 +62,9 @@ inline int32_t Issue(std::atomic<uint64_t> *word, uint64_t serial, int32_t count
 
 // Opens a run, of which the caller issues the first `issued` numbers. None is open.
 inline void BeginRun(OpenRun *open, const Run &run, int32_t issued, int64_t until_us) {
+  SNOWFLAKE_ASSERT(open->word.load(std::memory_order_relaxed) == 0);
+  SNOWFLAKE_ASSERT(run.count <= kMostOfRun && issued >= 1 && issued <= run.count);
+  SNOWFLAKE_ASSERT(WordOf(open->serial + 1) > WordOf(open->serial));
   open->run = run;
   open->until_us.store(until_us, std::memory_order_relaxed);
   open->word.store(WordOf(++open->serial) + static_cast<uint64_t>(issued), std::memory_order_relaxed);
@@ -72,6 +76,10 @@ inline int32_t EndRun(OpenRun *open, Generator *g) {
   if (word == 0) return 0;
   open->until_us.store(0, std::memory_order_relaxed);
   const int32_t issued = static_cast<int32_t>(word & kMostOfRun);
+  SNOWFLAKE_ASSERT(word >> kIssuedBits == open->serial && issued <= open->run.count);
+  // Nothing else has changed the generator since (3).
+  SNOWFLAKE_ASSERT(g->last_tick == open->run.tick);
+  SNOWFLAKE_ASSERT(g->next_sequence == int64_t{open->run.sequence} + open->run.count);
   g->next_sequence -= open->run.count - issued;
   return issued;
 }

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "core/assert.h"
+
 namespace snowflake {
 enum class Trouble {
   kNone,
@@ -24,14 +26,15 @@ struct Outlook {
 
 // The keeper extends a window when a third of it is over. On a busy machine half of a short one may
 // pass before.
-inline constexpr int64_t kPatienceUs = int64_t{5} * 1000 * 1000;
+inline constexpr int64_t kLeastLateUs = int64_t{5} * 1000 * 1000;
 
 // A window that is over is extended sooner, unless something is wrong.
 inline constexpr int64_t kOverUs = int64_t{1} * 1000 * 1000;
 
 // How long the keeper may take.
-constexpr int64_t PatienceUs(int64_t window_us) {
-  const int64_t half_us = window_us / 2 > kPatienceUs ? window_us / 2 : kPatienceUs;
+constexpr int64_t LateAfterUs(int64_t window_us) {
+  const int64_t half_us = window_us / 2 > kLeastLateUs ? window_us / 2 : kLeastLateUs;
+  SNOWFLAKE_ASSERT(window_us <= kLeastLateUs || half_us < window_us);  // before ids stop
   return window_us > 0 && window_us + kOverUs < half_us ? window_us + kOverUs : half_us;
 }
 
@@ -39,7 +42,7 @@ constexpr Trouble TroubleOf(const Outlook &outlook) {
   if (outlook.failed) return Trouble::kFailed;
   if (!outlook.wanted) return Trouble::kNone;
   if (!outlook.keeper) return Trouble::kNoKeeper;
-  return outlook.since_us >= PatienceUs(outlook.window_us) ? Trouble::kLate : Trouble::kNone;
+  return outlook.since_us >= LateAfterUs(outlook.window_us) ? Trouble::kLate : Trouble::kNone;
 }
 
 }  // namespace snowflake

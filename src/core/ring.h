@@ -11,7 +11,7 @@
 // 4. A life of a registry begins with the first exchange that finds another start, timeline,
 //    system identifier or database than the recorded one, and is recorded before it assigns
 //    anything. Lease ids then jump by random strides. An id in use that is skipped, or above all
-//    that were granted, proves a loss, however far above.
+//    that were assigned, proves a loss, however far above.
 // 5. A restarted server may have older files, which it cannot detect, and a copied database has an
 //    original. So it goes on at a random slot of the farther half of the common part, in the other
 //    direction: away from what the same files acquired elsewhere, which went on from the old slot.
@@ -116,6 +116,7 @@ constexpr bool TurnsBack(int64_t lease_id) { return lease_id / kLeaseIdStride % 
 
 // The first slot of the common part that is tried for the lease with this id.
 constexpr int64_t StartSlot(int64_t lease_id, int64_t common) {
+  SNOWFLAKE_ASSERT(lease_id >= 0 && common > 0);
   const int64_t slot = lease_id % common;
   return TurnsBack(lease_id) ? common - 1 - slot : slot;
 }
@@ -141,7 +142,9 @@ constexpr int64_t JumpFrom(int64_t last, int64_t common, Place place, uint64_t r
   const int64_t strides = 2 * static_cast<int64_t>(random % kMostStrides + 1) + (place == Place::kFarther ? 1 : 0);
   const int64_t floor = (last / kLeaseIdStride + strides) * kLeaseIdStride;
   const int64_t remainder = TurnsBack(floor) ? common - 1 - slot : slot;
-  return floor + (remainder - floor % common + common) % common;
+  const int64_t next = floor + (remainder - floor % common + common) % common;
+  SNOWFLAKE_ASSERT(next > last && StartSlot(next, common) == slot);
+  return next;
 }
 
 // To be called unless IsInPlace(). Returns the loss that it notices. A database that was copied is
@@ -151,7 +154,7 @@ constexpr Loss BeginLife(Origin *origin, const Here &here, int64_t ring_size, ui
   const bool restarted = same_system && origin->timeline == here.timeline;
   const bool lossless = restarted || WasHandedOver(*origin, here);
   const Place place = origin->started_us == 0 ? Place::kAny : restarted ? Place::kFarther : Place::kSame;
-  // If the last life neither granted anything nor noticed a loss, what it skipped stays skipped.
+  // If the last life neither assigned anything nor noticed a loss, what it skipped stays skipped.
   if (origin->loss_known || origin->last_lease_id != origin->jumped_to) origin->jumped_from = origin->last_lease_id;
   origin->last_lease_id = JumpFrom(origin->last_lease_id, CommonSize(ring_size), place, random);
   origin->jumped_to = origin->last_lease_id;
@@ -162,7 +165,7 @@ constexpr Loss BeginLife(Origin *origin, const Here &here, int64_t ring_size, ui
   origin->clean_us = 0;
   origin->loss_known = false;
   origin->counted_us = here.clock.steady_us;
-  origin->time = KeepFrom(here.clock);
+  origin->time = KeptSince(here.clock);
   if (lossless) return Loss::kNone;
   return same_system ? Loss::kFailover : Loss::kOtherSystem;
 }
@@ -204,6 +207,7 @@ constexpr bool IsFloorDue(const Origin &origin, const Here &here) {
 // The floor is of the present, less what a node's clock may be behind. So with clocks that are
 // right it delays no window.
 constexpr void PassTime(Origin *origin, const Here &here, int64_t skew_us) {
+  SNOWFLAKE_ASSERT(IsInPlace(*origin, here));  // or its monotonic clock is another one
   origin->settling_left_us = SettlingLeftUs(*origin, here);
   origin->counted_us = here.clock.steady_us;
   const int64_t until_us = origin->settling_left_us > 0 ? here.clock.wall_us + origin->settling_left_us : 0;
@@ -227,7 +231,7 @@ constexpr bool HasNews(const Origin &origin, const Here &here, int64_t named) {
   return !IsInPlace(origin, here) || IsEvidence(origin, named) || HasPassed(origin, here);
 }
 
-// ... even if nothing can be granted. If nobody else has an exchange that succeeds, settling would
+// ... even if nothing can be assigned. If nobody else has an exchange that succeeds, settling would
 // begin anew at each start of the server.
 constexpr bool IsUrgent(const Origin &origin, const Here &here, int64_t named) {
   const bool counted = origin.settling_left_us == 0 || here.clock.steady_us - origin.counted_us < 10 * kCountedUs;
@@ -237,6 +241,7 @@ constexpr bool IsUrgent(const Origin &origin, const Here &here, int64_t named) {
 // Until any lost lease has expired by the clock of its node, and any new one begins later: the two
 // clocks may differ by twice the skew. Nothing shortens it.
 constexpr void Settle(Origin *origin, const Here &here, int64_t own_lease_us, int64_t skew_us) {
+  SNOWFLAKE_ASSERT(IsInPlace(*origin, here));
   const int64_t longest_us = origin->longest_us > own_lease_us ? origin->longest_us : own_lease_us;
   const int64_t left_us = SettlingLeftUs(*origin, here);
   origin->settling_us = longest_us + 2 * skew_us > left_us ? longest_us + 2 * skew_us : left_us;
@@ -321,7 +326,9 @@ struct Choice {
 // The slots from `from` to before `to`, in either direction. Taken ones are offered ascending.
 class Stretch {
  public:
-  constexpr Stretch(int64_t from, int64_t to, bool downwards) : next_(from), to_(to), downwards_(downwards) {}
+  constexpr Stretch(int64_t from, int64_t to, bool downwards) : next_(from), to_(to), downwards_(downwards) {
+    SNOWFLAKE_ASSERT(from >= 0 && from <= to);
+  }
 
   constexpr void Offer(int64_t slot) {
     if (slot < next_ || slot >= to_) return;
@@ -331,7 +338,7 @@ class Stretch {
   }
 
   // The first slot that is free; -1: none.
-  constexpr int64_t Free() const {
+  constexpr int64_t FirstFree() const {
     if (next_ == to_ || (free_ >= 0 && !downwards_)) return free_;
     return downwards_ ? to_ - 1 : next_;
   }
@@ -386,6 +393,7 @@ class Choosing {
         order_(settling.active ? SettlingOrder(ring_size, lease_id, settling) : OrdinaryOrder(ring_size, lease_id)) {}
 
   constexpr void Offer(const Taken &taken) {
+    SNOWFLAKE_ASSERT(taken.slot >= last_);
     const bool leased = taken.lease_id != 0;
     if (taken.slot == last_ || (!leased && taken.watermark < now_)) return;
     last_ = taken.slot;
@@ -398,7 +406,7 @@ class Choosing {
 
   constexpr Choice Finish() const {
     for (int i = 0; i < 4; ++i) {
-      const int64_t slot = order_.stretches[i].Free();
+      const int64_t slot = order_.stretches[i].FirstFree();
       const bool held_back = settling_.active && i >= 2;
       if (slot < 0 || (held_back && settling_.holds_back)) continue;
       return {held_back ? Chosen::kHeldBack : Chosen::kFree, slot, 0, 0};
@@ -466,7 +474,7 @@ constexpr bool MakesRoom(Tick window_end, Tick over, const Settling &settling) {
 
 constexpr Tick FromEpoch(Tick now) { return now > 0 ? now : 0; }
 
-enum class Grant { kGranted, kTooLate, kTimeUsedUp };
+enum class Assignment { kAssigned, kTooLate, kTimeUsedUp };
 
 constexpr int64_t FirstWindowUs(const AcquireRequest &request) {
   return request.duration_us < kFirstWindowUs ? request.duration_us : kFirstWindowUs;
@@ -479,14 +487,16 @@ constexpr Tick FloorOf(const Layout &layout, const Origin &origin) {
 }
 
 // The window of a new lease on a worker id with this watermark.
-constexpr Grant GrantLease(const Layout &layout, const AcquireRequest &request, Tick watermark, Tick floor,
-                           Lease *lease) {
+constexpr Assignment AssignWindow(const Layout &layout, const AcquireRequest &request, Tick watermark, Tick floor,
+                                  Lease *lease) {
   const Tick above = watermark > floor ? watermark : floor;
   lease->window_start = WindowStart(FromEpoch(request.now), above);
-  if (request.start_before != kAnyStart && lease->window_start >= request.start_before) return Grant::kTooLate;
-  if (lease->window_start > layout.max_tick()) return Grant::kTimeUsedUp;
+  if (request.start_before != kAnyStart && lease->window_start >= request.start_before) return Assignment::kTooLate;
+  if (lease->window_start > layout.max_tick()) return Assignment::kTimeUsedUp;
   lease->window_end = WindowEnd(layout, lease->window_start, FirstWindowUs(request));
-  return Grant::kGranted;
+  SNOWFLAKE_ASSERT(lease->window_start > watermark && lease->window_start > floor && lease->window_start >= 0);
+  SNOWFLAKE_ASSERT(lease->window_start < lease->window_end && lease->window_end <= layout.max_tick() + 1);
+  return Assignment::kAssigned;
 }
 
 // The window's end, unless it has a later one, if an earlier request has acquired the lease.
@@ -535,6 +545,7 @@ constexpr bool WatermarkOfRelease(const Layout &layout, const ReleaseRequest &re
   if (request.last_tick < window_start - 1 || request.last_tick >= end) return false;
   const Tick least = floor < end - 1 ? floor : end - 1;
   *watermark = request.last_tick > least ? request.last_tick : least;
+  SNOWFLAKE_ASSERT(*watermark >= request.last_tick && *watermark < end);
   return true;
 }
 

@@ -10,6 +10,8 @@
 
 #include <cstdint>
 
+#include "core/assert.h"
+
 namespace snowflake {
 inline constexpr int kMaxSegmentName = 127;  // bytes
 inline constexpr int kMaxRoleName = 63;      // likewise
@@ -19,7 +21,10 @@ struct Range {
   int64_t last;
   int64_t left;
 
-  constexpr int64_t next() const { return last - left + 1; }
+  constexpr int64_t next() const {
+    SNOWFLAKE_ASSERT(left > 0 && left <= last);
+    return last - left + 1;
+  }
 };
 
 // --- The registry's part ---
@@ -65,6 +70,7 @@ constexpr int64_t LeftOf(const Segment &segment) { return segment.max_value - se
 // Up to `wanted` numbers, or the last ones. `period_us` is how long commits may take to a standby.
 constexpr Range Allocate(Segment *segment, int64_t wanted, int64_t now_us, int64_t period_us) {
   const int64_t left = LeftOf(*segment);
+  SNOWFLAKE_ASSERT(left >= 0 && segment->step >= 1 && segment->step <= segment->max_step);
   const int64_t size = Clamp(wanted, segment->step, segment->max_step);
   const int64_t count = size < left ? size : left;
   segment->last_value += count;
@@ -123,7 +129,7 @@ constexpr void RaiseTo(Segment *segment, int64_t value) {
 inline constexpr int64_t kRangesBelieved = 1000;
 
 constexpr bool IsEvidence(const Segment &segment, int64_t seen) { return seen > segment.last_value; }
-constexpr bool IsBelieved(const Segment &segment, int64_t seen) {
+constexpr bool IsNumberBelieved(const Segment &segment, int64_t seen) {
   return seen <= segment.max_value && (seen - segment.last_value) / kRangesBelieved <= segment.max_step;
 }
 
@@ -133,11 +139,13 @@ constexpr void Admit(Segment *segment, int64_t seen) {
 
 // Skips what lost commits may have allocated, so many times.
 constexpr void SkipLost(Segment *segment, int32_t times) {
+  SNOWFLAKE_ASSERT(times >= 1);
   const int64_t ranges = segment->newest > segment->step ? segment->newest : segment->step;
   const int64_t least = ranges > INT64_MAX / kSkippedRanges ? INT64_MAX : kSkippedRanges * ranges;
   int64_t skipped = Plus(segment->allocated, segment->allocated_before);
   if (skipped < least) skipped = least;
   const int64_t left = LeftOf(*segment);
+  SNOWFLAKE_ASSERT(skipped > 0 && left >= 0);
   segment->last_value += skipped <= left / times ? skipped * times : left;
 }
 
@@ -168,6 +176,7 @@ struct Ranges {
 constexpr bool TakeNumber(Ranges *ranges, int64_t *number) {
   if (ranges->current.left == 0) return false;
   *number = ranges->current.next();
+  SNOWFLAKE_ASSERT(*number > ranges->issued && *number >= ranges->floor);
   --ranges->current.left;
   return true;
 }
@@ -187,6 +196,7 @@ constexpr int64_t ScaledUs(int64_t us, int64_t numbers, int64_t used) {
 
 // The next range replaces the current one, which is used up. False: there is none.
 constexpr bool UseNext(Ranges *ranges, int64_t now_us) {
+  SNOWFLAKE_ASSERT(ranges->current.left == 0);
   if (ranges->next.left == 0) return false;
   if (ranges->size > 0) {
     ranges->size_before = ranges->size;
@@ -246,7 +256,7 @@ constexpr bool IsPlausible(const Ranges &ranges, const Range &range) {
   return range.left > 0 && range.left <= range.last && range.last - range.left >= Highest(ranges);
 }
 
-constexpr Range From(const Range &range, int64_t floor) {
+constexpr Range RangeFrom(const Range &range, int64_t floor) {
   if (range.left == 0 || range.next() >= floor) return range;
   return {range.last, range.last < floor ? 0 : range.last - floor + 1};
 }
@@ -254,7 +264,8 @@ constexpr Range From(const Range &range, int64_t floor) {
 // Takes a plausible answer. False: there is a next range already, so it is released.
 constexpr bool PutRange(Ranges *ranges, const Range &range) {
   if (ranges->next.left > 0) return false;
-  ranges->next = From(range, ranges->floor);
+  SNOWFLAKE_ASSERT(IsPlausible(*ranges, range));
+  ranges->next = RangeFrom(range, ranges->floor);
   ranges->wanted = ranges->next.left == 0;
   // A range requested before the raise may be below; a later one is if the raise was rolled back.
   if (ranges->wanted) ranges->floor = 0;
@@ -263,14 +274,14 @@ constexpr bool PutRange(Ranges *ranges, const Range &range) {
 
 constexpr void RaiseTo(Ranges *ranges, int64_t value) {
   ranges->floor = value > ranges->floor ? value : ranges->floor;
-  ranges->current = From(ranges->current, value);
-  ranges->next = From(ranges->next, value);
+  ranges->current = RangeFrom(ranges->current, value);
+  ranges->next = RangeFrom(ranges->next, value);
 }
 
 // Ends issuing. Returns what can be released: the next range, with an adjacent end of this one.
 constexpr Range CloseRanges(Ranges *ranges) {
   const Range current = ranges->current, next = ranges->next;
-  const int64_t issued = current.left < ranges->size ? current.next() - 1 : ranges->issued, floor = ranges->floor;
+  const int64_t issued = current.left < ranges->size ? current.last - current.left : ranges->issued, floor = ranges->floor;
   *ranges = {};
   ranges->issued = issued;
   ranges->floor = floor;

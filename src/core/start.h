@@ -68,6 +68,7 @@ constexpr bool DoubtLeap(StartClock *start, const ClockReading &now, int64_t max
 constexpr bool Read(StartClock *start, ClockReading now, int64_t max_leap_us) {
   now.wall_us = Clamped(now.wall_us);
   if (!start->doubted) return DoubtLeap(start, now, max_leap_us);
+  SNOWFLAKE_ASSERT(start->sign_us != kNoSign);
   if (now.steady_us < start->since.steady_us) return false;
   const int64_t kept_us = now.steady_us - start->since.steady_us;
   const int64_t step_us = now.wall_us - start->since.wall_us - kept_us;

@@ -100,7 +100,7 @@ bool IsPrefix(std::string_view prefix) {
 PrefixedText SplitPrefix(std::string_view text) {
   const size_t end = text.rfind('_');
   if (end == std::string_view::npos) return {false, {}, text};
-  return {true, {text.data(), end}, From(text, end + 1)};
+  return {true, {text.data(), end}, TextFrom(text, end + 1)};
 }
 
 }  // namespace snowflake

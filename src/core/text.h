@@ -50,7 +50,7 @@ const TextEncoding *FindTextEncoding(std::string_view name);
 
 // The text without its first bytes, of which there are at least `count`. Unlike substr() it never
 // throws, and needs nothing of the C++ runtime.
-constexpr std::string_view From(std::string_view text, size_t count) {
+constexpr std::string_view TextFrom(std::string_view text, size_t count) {
   text.remove_prefix(count);
   return text;
 }

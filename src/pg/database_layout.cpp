@@ -124,13 +124,13 @@ Layout ReadLayout(Oid relation) {
 }
 
 bool ReadSoundLayout(Oid relation, Layout *layout) {
-  return ReadTable(relation, layout) && layout->Check(false) == LayoutFault::kNone;
+  return ReadTable(relation, layout) && layout->Fault(false) == LayoutFault::kNone;
 }
 
 bool IsSoundLayout(HeapTuple tuple, TupleDesc descriptor) {
   Layout layout = {};
   if (!FromTuple(tuple, descriptor, &layout)) ReportForeignTable("snowflake_layout");
-  return layout.Check(true) == LayoutFault::kNone;
+  return layout.Fault(true) == LayoutFault::kNone;
 }
 
 const Layout &DatabaseLayout(Oid fn_oid) {
@@ -153,7 +153,7 @@ void WatchLayout(Oid fn_oid) {
 void OnLayoutChange(void (*on_change)()) { cache.on_change = on_change; }
 
 void CheckLayout(const Layout &layout, bool for_issuing) {
-  const LayoutFault fault = layout.Check(for_issuing);
+  const LayoutFault fault = layout.Fault(for_issuing);
   if (fault == LayoutFault::kNone) return;
   ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),
                   errdetail("%s It has %s.", WhatIsWrong(fault), DescribeLayout(layout)),

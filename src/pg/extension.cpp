@@ -45,7 +45,7 @@ Oid ExtensionOfFunction(Oid fn_oid) {
   return extension;
 }
 
-bool Runs(Oid function, const char *code) {
+bool RunsCode(Oid function, const char *code) {
   // Another session may have dropped it meanwhile.
   if (!SearchSysCacheExists1(PROCOID, ObjectIdGetDatum(function))) return false;
   char *library = nullptr, *symbol = nullptr;

@@ -10,7 +10,7 @@ namespace snowflake {
 Oid ExtensionOfFunction(Oid fn_oid);
 
 // Whether a call of this function runs the library's `code` alone, without SECURITY DEFINER or SET.
-bool Runs(Oid function, const char *code);
+bool RunsCode(Oid function, const char *code);
 
 // InvalidOid: there is none. `created_here`: this transaction created it there, or moved it there.
 Oid SchemaOfExtension(Oid extension, bool *created_here = nullptr);

@@ -1,4 +1,5 @@
 // Loads the library: settings and hooks always, shared memory only if the postmaster preloads it.
+#include "core/assert.h"
 #include "pg/issue/launch.h"
 #include "pg/issue/transactions.h"
 #include "pg/keeper/libpq.h"
@@ -19,6 +20,7 @@ SNOWFLAKE_MODULE_MAGIC("snowflake");
 PGDLLEXPORT void _PG_init(void);
 
 void _PG_init(void) {
+  HandleAssertions(FailAsAssert);
   const bool preloading = process_shared_preload_libraries_in_progress;
   DefineSettings(preloading, {CheckConnectionString, CheckMaskKeyFile, AssignMaskKeyFile});
   WatchMaskKeyFile();

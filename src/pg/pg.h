@@ -43,6 +43,21 @@ extern "C" {
 
 #define SNOWFLAKE_VERSION "1.0.0"
 
+// Which spinlock guards what. No assertion can ask who holds one, so clang compares each access
+// with this (-Wthread-safety, in test/run). A lambda says which lock it runs under, because clang
+// does not see who calls it.
+#ifdef __clang__
+#define SNOWFLAKE_SPINLOCK __attribute__((capability("spinlock")))
+#define SNOWFLAKE_GUARDED_BY(lock) __attribute__((guarded_by(lock)))
+#define SNOWFLAKE_HOLDS(lock) __attribute__((requires_capability(lock)))
+#define SNOWFLAKE_LOCKS_UNCHECKED __attribute__((no_thread_safety_analysis))
+#else
+#define SNOWFLAKE_SPINLOCK
+#define SNOWFLAKE_GUARDED_BY(lock)
+#define SNOWFLAKE_HOLDS(lock)
+#define SNOWFLAKE_LOCKS_UNCHECKED
+#endif
+
 // Minor releases of 15 and 16 brought it in 2024. Needed only without preloading, so from 17 on.
 #ifndef GUC_ALLOW_IN_PARALLEL
 #define GUC_ALLOW_IN_PARALLEL 0
@@ -108,6 +123,15 @@ inline int64_t NowUnixUs() { return GetCurrentTimestamp() + kPostgresEpochUs; }
 
 // For messages.
 inline double Seconds(int64_t us) { return static_cast<double>(us) / USECS_PER_SEC; }
+
+// Ends the process as PostgreSQL's Assert() does. 16 dropped the kind of the failure.
+[[noreturn]] inline void FailAsAssert(const char *condition, const char *file, int line) {
+#if PG_VERSION_NUM >= 160000
+  ExceptionalCondition(condition, file, line);
+#else
+  ExceptionalCondition(condition, "FailedAssertion", file, line);
+#endif
+}
 
 // For assertions.
 inline bool IsHeld(const LWLock &lock) { return LWLockHeldByMe(const_cast<LWLock *>(&lock)); }

@@ -11,9 +11,9 @@ CREATE FUNCTION now_tick() RETURNS bigint LANGUAGE sql VOLATILE
 CREATE TABLE leases AS
     SELECT n, uuid_send(gen_random_uuid()) AS secret, NULL::bigint AS lease_id FROM generate_series(1, :leases) n;
 UPDATE leases SET lease_id =
-    (SELECT drawn.lease_id
-     FROM snowflake_lease_acquire('node ' || n, 0, now_tick(), '1 day', sha256(secret), 0, NULL) drawn,
-          LATERAL snowflake_lease_extend(drawn.lease_id, sha256(secret), now_tick(), '1 day', 0, 0, 0) moved);
+    (SELECT acquired.lease_id
+     FROM snowflake_lease_acquire('node ' || n, 0, now_tick(), '1 day', sha256(secret), 0, NULL) acquired,
+          LATERAL snowflake_lease_extend(acquired.lease_id, sha256(secret), now_tick(), '1 day', 0, 0, 0) moved);
 ALTER TABLE leases ADD PRIMARY KEY (n);
 VACUUM ANALYZE;
 
@@ -28,7 +28,7 @@ DECLARE
     acquiring double precision := 0;
     extending double precision := 0;
     own bytea;
-    drawn record;
+    acquired record;
     one record;
     moved bigint;
 BEGIN
@@ -36,11 +36,11 @@ BEGIN
         IF i = 1 THEN acquiring := 0; extending := 0; END IF;
         own := uuid_send(gen_random_uuid());
         started := clock_timestamp();
-        SELECT * INTO drawn
+        SELECT * INTO acquired
             FROM snowflake_lease_acquire('another', 0, now_tick(), '1 min', sha256(own), 0, NULL);
         COMMIT;
         acquiring := acquiring + extract(epoch FROM clock_timestamp() - started);
-        PERFORM snowflake_lease_release(drawn.lease_id, own, drawn.window_start, 0);
+        PERFORM snowflake_lease_release(acquired.lease_id, own, acquired.window_start, 0);
         SELECT * INTO one FROM leases ORDER BY random() LIMIT 1;
         COMMIT;
         started := clock_timestamp();
@@ -48,7 +48,7 @@ BEGIN
             FROM snowflake_lease_extend(one.lease_id, sha256(one.secret), now_tick(), '1 day', 0, 0, 0);
         COMMIT;
         extending := extending + extract(epoch FROM clock_timestamp() - started);
-        IF drawn.lease_id IS NULL OR moved IS NULL THEN RAISE 'a lease is gone'; END IF;
+        IF acquired.lease_id IS NULL OR moved IS NULL THEN RAISE 'a lease is gone'; END IF;
     END LOOP;
     INSERT INTO measured VALUES ('acquire', acquiring * 1000 / calls), ('extend', extending * 1000 / calls);
 END $$;

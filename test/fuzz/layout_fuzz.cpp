@@ -41,11 +41,11 @@ Layout NextLayout(Input *input) {
 }
 
 void CheckIds(const Layout &layout, int64_t id) {
-  if (!layout.Holds(id)) {
+  if (!layout.HasRoomFor(id)) {
     // A bit above the timestamp is set, and packing cannot bring it back.
     REQUIRE(layout.total_bits() < 64);
     id &= static_cast<int64_t>((uint64_t{1} << layout.total_bits()) - 1);
-    REQUIRE(layout.Holds(id));
+    REQUIRE(layout.HasRoomFor(id));
   }
   const Parts parts = layout.Unpack(id);
   REQUIRE(layout.Pack(parts) == id);
@@ -68,7 +68,7 @@ void CheckParts(const Layout &layout, const Parts &parts) {
   const Parts most = layout.Unpack(static_cast<int64_t>(~uint64_t{0} >> (64 - layout.total_bits())));
   switch (layout.Fits(parts)) {
     case PartsFault::kNone:
-      REQUIRE(layout.Holds(layout.Pack(parts)));
+      REQUIRE(layout.HasRoomFor(layout.Pack(parts)));
       REQUIRE(layout.Unpack(layout.Pack(parts)) == parts);
       break;
     case PartsFault::kTick:
@@ -156,7 +156,7 @@ class Issuing {
   void Go() {
     clock_ = layout_.TickAt(kFirstUnixUs);
     Jump();
-    Draw();
+    Acquire();
     while (input_->left() > 0) {
       const uint8_t operation = input_->Next<uint8_t>();
       if (operation < 160)
@@ -168,7 +168,7 @@ class Issuing {
       else if (operation < 235)
         MoveEnd();
       else if (operation < 250)
-        Draw();
+        Acquire();
       else
         CloseOnce();
     }
@@ -195,7 +195,7 @@ class Issuing {
   }
 
   // A possible answer of a registry: any window above the ticks used under this worker id.
-  void Draw() {
+  void Acquire() {
     if (g_.open) CloseOnce();
     Lease lease = {};
     lease.lease_id = ++leases_;
@@ -208,6 +208,7 @@ class Issuing {
     const AnswerFault fault = Judge(layout_, datacenter, lease, clock_, clock_, duration_us);
     REQUIRE(fault == (lease.window_start <= layout_.max_tick() ? AnswerFault::kNone : AnswerFault::kWindow));
     REQUIRE(lease.window_end > lease.window_start || lease.window_start > layout_.max_tick());
+    if (fault != AnswerFault::kNone) return;
     Open(&g_, layout_, lease);
     REQUIRE(LastTickOfLease(g_) == lease.window_start - 1);
     last_id_ = -1;
@@ -301,7 +302,7 @@ class Issuing {
 
 void Check(Input input) {
   const Layout layout = NextLayout(&input);
-  const LayoutFault to_read = layout.Check(false), to_issue = layout.Check(true);
+  const LayoutFault to_read = layout.Fault(false), to_issue = layout.Fault(true);
   if (to_read != LayoutFault::kNone) {
     REQUIRE(to_issue == to_read);
     return;

@@ -137,7 +137,7 @@ inline Leave(id, last) {
 #define FREE(w) (!row[w].there && watermark[w] < TICKS)
 
 /* A new row: the window begins at the clock, but above the watermark. */
-inline Draw(id, by) {
+inline Assign(id, by) {
   for (n : 0 .. WORKERS - 1) { assert(by == 0 || row[n].asker != by) }
 #ifdef NO_WINDOW_FLOOR
   Pick(from, 1, TICKS);
@@ -178,7 +178,7 @@ inline Acquire(by) {
   :: w == WORKERS ->
      AnyFree();
      if
-     :: w < WORKERS -> Draw(w, by + 1)
+     :: w < WORKERS -> Assign(w, by + 1)
      :: else
      fi
   fi;
@@ -220,7 +220,7 @@ proctype WorkerId(byte me) {
   do
   /* acquire, with a secret of a request that was given up and whose lease is gone: no node knows
    * this lease */
-  :: atomic { FREE(me) -> Draw(me, 0) }
+  :: atomic { FREE(me) -> Assign(me, 0) }
 
   /* extend, or acquire with the secret of a live lease; that a node gets the answer is another
    * step */
@@ -424,7 +424,7 @@ proctype ANode(byte me) {
        Close(me)
 #endif
      }
-#ifdef GIVE_BACK_OPEN
+#ifdef RELEASE_OPEN
   :: atomic { node[me].state == OPEN -> Retire(node[me].worker, node[me].hold, node[me].next) }
 #endif
 

@@ -37,7 +37,7 @@
  *
  * With -DRESTARTS the registry is restarted between the commits that are lost, any number of times.
  * After a restart, acquires begin anywhere in the common part. A second claim is that a lost lease
- * whose worker id is free is adopted. With -DWORD the operator reports the loss at once.
+ * whose worker id is free is adopted. With -DREPORTED the operator reports the loss at once.
  *
  * Each rule that can be broken has a flag, and spin must then find a counterexample: see #ifdef,
  * and `runs`.
@@ -329,7 +329,7 @@ proctype World() {
        restarts = 0;
        for (n : 0 .. NODES - 1) { node[n].far = node[n].far && node[n].lost }
 #endif
-#ifdef WORD
+#ifdef REPORTED
        Settle();
 #endif
        failovers++

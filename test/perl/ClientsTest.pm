@@ -169,7 +169,7 @@ sub are_drawn
 {
 	my ($server, $ids, $count, $what) = @_;
 	my %different = map { $_ => 1 } @{ $ids // [] };
-	is(scalar keys %different, $count, "$what: $count ids drawn");
+	is(scalar keys %different, $count, "$what: $count ids taken");
 	is_deeply([ sorted(keys %different) ], [ map { "$_" } @{ $ids // [] } ], '... which rise');
 	my $list = join ',', 0, keys %different;
 	is($server->safe_psql('postgres', qq{SELECT count(*) FILTER (WHERE snowflake_timestamp(i) > now() - interval '5 min'), (SELECT count(*) FROM item WHERE id IN ($list))

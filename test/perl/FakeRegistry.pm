@@ -150,9 +150,9 @@ sub reply
 	for my $row (@{ $answer->{rows} })
 	{
 		# A row without the time of a snowflake_settle() call gets null.
-		my ($word) = grep { $columns[$_] eq 'settle_called_us' } 0 .. $#columns;
+		my ($settle_call) = grep { $columns[$_] eq 'settle_called_us' } 0 .. $#columns;
 		my @row = @$row;
-		splice @row, $word, 0, 0 if defined $word && @row == $#columns;
+		splice @row, $settle_call, 0, 0 if defined $settle_call && @row == $#columns;
 		my @values = map { defined $_ ? $_ eq 'NOW' ? $now : $_ eq 'END' ? $now + 5000 : $_ : undef } @row;
 		$rows .= message('D', pack('n', scalar @values) . join('', map { defined $_ ? pack('N', length $_) . $_ : pack('N', 0xffffffff) } @values));
 	}

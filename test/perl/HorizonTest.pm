@@ -9,7 +9,7 @@ use Exporter 'import';
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 
-our @EXPORT = qw($in_workers $drawn $end_prepared make_outbox transactions one_of poll many_scans $prepare_many_scans poller_script cursor_script consumer_script last_delivered load_delivered);
+our @EXPORT = qw($in_workers $taken $end_prepared make_outbox transactions one_of poll many_scans $prepare_many_scans poller_script cursor_script consumer_script last_delivered load_delivered);
 
 # The tables. Rows with a key are in partitions, and each partition calls snowflake_horizon() by
 # itself. Other rows are written when a transaction of another table commits.
@@ -42,19 +42,19 @@ BEGIN
 END $$;
 CREATE PROCEDURE write_and_commit(turns int, pause float8) LANGUAGE plpgsql AS $$
 DECLARE
-	drawn bigint;
+	taken bigint;
 BEGIN
 	FOR i IN 1 .. turns LOOP
-		drawn := snowflake_nextval();
+		taken := snowflake_nextval();
 		PERFORM pg_sleep(pause);
 		INSERT INTO outbox (how) VALUES ('procedure');
-		INSERT INTO outbox (id, how) VALUES (drawn, 'procedure, drawn before');
+		INSERT INTO outbox (id, how) VALUES (taken, 'procedure, taken before');
 		PERFORM pg_sleep(pause);
 		IF i % 4 = 3 THEN ROLLBACK; ELSE COMMIT; END IF;
 	END LOOP;
 END $$;
 CREATE TRIGGER claim BEFORE INSERT ON outbox FOR EACH ROW EXECUTE FUNCTION snowflake_claim('id');
--- Ids that transactions drew for others: an odd count takes the newest, an even one the oldest.
+-- Ids that transactions took for others: an odd count takes the newest, an even one the oldest.
 CREATE UNLOGGED TABLE pool (id bigint);
 CREATE FUNCTION from_pool(count int) RETURNS SETOF bigint LANGUAGE sql AS $$
 	DELETE FROM pool WHERE id = ANY (ARRAY(SELECT id FROM pool ORDER BY CASE WHEN count % 2 = 0 THEN id ELSE -id END LIMIT count FOR UPDATE SKIP LOCKED)) RETURNING id
@@ -98,7 +98,7 @@ my @writes = (
 	sub { sprintf "INSERT INTO pool SELECT snowflake_nextvals(%d);\n", 1 + rand(6) },
 	sub { sprintf "SELECT claim_from_pool(%d);\n", 1 + rand(4) },
 	sub { "INSERT INTO outbox (how) VALUES ('default');\n" },
-	sub { "SELECT snowflake_nextval() AS id \\gset\n" . pause() . "INSERT INTO outbox (id, how) VALUES (:id, 'drawn before');\n" },
+	sub { "SELECT snowflake_nextval() AS id \\gset\n" . pause() . "INSERT INTO outbox (id, how) VALUES (:id, 'taken before');\n" },
 	sub { "SELECT array_agg(id) AS ids FROM snowflake_nextvals(7) id \\gset\n" . pause() . "INSERT INTO outbox (id, how) SELECT unnest(:'ids'::bigint[]), 'several';\n" },
 	sub { sprintf "INSERT INTO outbox (how) SELECT 'many' FROM generate_series(1, %d);\n", 1 + rand(300) },
 	# Some arrive later than others.
@@ -110,12 +110,12 @@ my @writes = (
 # The leader gets none of these ids, or some.
 our $in_workers = 'SET LOCAL parallel_leader_participation = off; SET LOCAL parallel_setup_cost = 0; SET LOCAL parallel_tuple_cost = 0; '
   . 'SET LOCAL min_parallel_table_scan_size = 0;';
-our $drawn = 'SELECT array_agg(id) AS ids FROM (SELECT snowflake_nextval() AS id FROM numbers) d';
+our $taken = 'SELECT array_agg(id) AS ids FROM (SELECT snowflake_nextval() AS id FROM numbers) d';
 sub parallel
 {
 	my $setting = one($in_workers, "$in_workers SET LOCAL parallel_leader_participation = on;",
 		q{SELECT FROM pg_settings, set_config(name, 'on', true) WHERE name IN ('force_parallel_mode', 'debug_parallel_query');});
-	return "$setting\n$drawn \\gset\n"
+	return "$setting\n$taken \\gset\n"
 	  . pause() . "INSERT INTO outbox (id, how) SELECT unnest(:'ids'::bigint[]), 'parallel';\n";
 }
 

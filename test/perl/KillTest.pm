@@ -45,7 +45,7 @@ sub first_call
 	my ($rc, $out, $err) = $node->psql('postgres', "SELECT snowflake_nextval(); SELECT worker, lease_id, lease_waits_total, leases_acquired_total FROM $node_views");
 	return { error => $err || "status $rc" } if $rc != 0;
 	my %call;
-	@call{qw(id worker lease waits drawn)} = split /[\n|]/, $out;
+	@call{qw(id worker lease waits acquired)} = split /[\n|]/, $out;
 	return \%call;
 }
 

@@ -48,7 +48,7 @@ my (@relays, $user, $disks, $clocks);
 # --------------------------------------------------------------------------------------------------
 
 # Makes servers with a ring of so many worker bits. With a standby, commits can be lost: only a
-# large ring can hold back the worker ids that they may have granted. Options: standby => 1; conf =>
+# large ring can hold back the worker ids that they may have assigned. Options: standby => 1; conf =>
 # lines for postgresql.conf of all servers; base => what each node's database contains besides the
 # extension; disks => 1: disks can be full; clocks => 1: the clocks of the registries can be wrong, too.
 sub make_world
@@ -486,7 +486,7 @@ sub back_up
 
 # The registry and its standby are lost, and the backup takes their place. Before any node can reach
 # it, the operator follows doc/many-servers.md: $then is called with the new server. If the registry
-# has settled since the backup, the leases that it granted then must be over first, by every
+# has settled since the backup, the leases that it assigned then must be over first, by every
 # accepted clock.
 sub restore
 {

@@ -104,7 +104,7 @@ sub lives
 	ok(moves($server, $db), "$name: the window moves") or diag(last_error($server, $db));
 	is(leases($registry, $at), '1', "$name: there is a lease");
 	value($server, "DROP DATABASE $db");
-	ok(wait_until('the lease to go', sub { leases($registry, $at) eq '0' }), "$name: it is given back");
+	ok(wait_until('the lease to go', sub { leases($registry, $at) eq '0' }), "$name: it is released");
 	return;
 }
 

@@ -140,12 +140,12 @@ sub begin_acquire
 		BEGIN
 			SELECT * INTO lease
 				FROM $schema.snowflake_lease_acquire('n', 0, $now, '1 min', sha256('$secret'), 0, NULL);
-			RAISE WARNING 'drew %,%,%,%',
+			RAISE WARNING 'acquired %,%,%,%',
 				lease.lease_id, lease.worker_id, lease.window_start, lease.window_end;
 			PERFORM pg_advisory_xact_lock(1);
 			$end
 		END \$\$;\n};
-	$session->{run}->pump until $session->{stderr} =~ /drew (\d+),(\d+),(\d+),(\d+)\n/;
+	$session->{run}->pump until $session->{stderr} =~ /acquired (\d+),(\d+),(\d+),(\d+)\n/;
 	my %lease = (secret => $secret);
 	@lease{qw(id worker start end)} = ($1, $2, $3, $4);
 	return \%lease;

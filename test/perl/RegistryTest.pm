@@ -13,7 +13,7 @@ use SnowflakeTest;
 use Test::More;
 
 our @EXPORT = qw(value small_layout make_registry serve_nodes place make_nodes begin_node move_node restart_registry ids_flow all_different none_twice
-  node_tick draw unused leases roll_back);
+  node_tick acquire_leases unused leases roll_back);
 
 sub value { my ($server, $sql, $dbname) = @_; return $server->safe_psql($dbname // 'postgres', $sql); }
 
@@ -99,7 +99,7 @@ sub restart_registry
 	return acquire_again(@nodes);
 }
 
-# These nodes give their leases back and acquire others.
+# These nodes release their leases and acquire others.
 sub acquire_again
 {
 	my (@nodes) = @_;
@@ -154,7 +154,7 @@ sub node_tick { return q{(floor(extract(epoch FROM clock_timestamp()) * 1000)::b
 # Acquires worker ids by SQL like nodes of the role "node", until it has $count or no more are
 # available. Returns them. Options: duration, role => another role, ahead => by how many ms the
 # node's clock is ahead.
-sub draw
+sub acquire_leases
 {
 	my ($server, $count, %options) = @_;
 	my $duration = $options{duration} // '10 min';
@@ -162,7 +162,7 @@ sub draw
 	for my $try (1 .. 2 * $count + 1)
 	{
 		last if @workers == $count;
-		my ($rc, $out, $err) = $server->psql('postgres', sprintf(q{SELECT worker_id FROM snowflake_lease_acquire('drawn', 0, %s + %d, '%s', sha256(uuid_send(gen_random_uuid())), 0, NULL)},
+		my ($rc, $out, $err) = $server->psql('postgres', sprintf(q{SELECT worker_id FROM snowflake_lease_acquire('acquired', 0, %s + %d, '%s', sha256(uuid_send(gen_random_uuid())), 0, NULL)},
 			node_tick(), $options{ahead} // 0, $duration), extra_params => [ '-U', $options{role} // 'node' ]);
 		last if $rc != 0 && $err =~ /every worker id is leased/;
 		die $err if $rc != 0;
@@ -201,14 +201,14 @@ sub let_nodes
 }
 
 # A registry is rolled back while its nodes run, to a time before some of them started. Options: how
-# => 'backup' or 'files', word => whether the operator calls snowflake_settle(), first => which node
+# => 'backup' or 'files', settle => whether the operator calls snowflake_settle(), first => which node
 # calls first, restarts => how often it was restarted meanwhile.
 sub roll_back
 {
 	my ($nodes, %options) = @_;
 	my $n = ++$registries;
 	my $restarts = $options{restarts} // 0;
-	my $what = join(', ', $options{how}, $restarts ? "$restarts restarts ago" : (), $options{word} ? 'with the operator\'s word' : 'without a word', "$options{first} first");
+	my $what = join(', ', $options{how}, $restarts ? "$restarts restarts ago" : (), $options{settle} ? 'with snowflake_settle()' : 'without snowflake_settle()', "$options{first} first");
 	my $registry = make_registry("registry_$n");
 	my $place = place($registry);
 	my ($before, $lost, $after) = (2 + int(rand(2)), 2 + int(rand(3)), 2);
@@ -243,17 +243,17 @@ sub roll_back
 	$registry->start;
 	is(value($registry, 'SELECT timeline_id FROM pg_control_checkpoint()'), '1', "$what: the timeline is the same");
 	is(value($registry, q{SELECT count(*) FROM snowflake_registry WHERE node LIKE '%lost%'}), '0', '... and leases are lost');
-	value($registry, q{SELECT snowflake_settle('restored')}) if $options{word};
+	value($registry, q{SELECT snowflake_settle('restored')}) if $options{settle};
 	let_nodes($registry, 1);
 	ok(wait_until('evidence', sub { value($registry, 'SELECT settles_until > clock_timestamp() FROM snowflake_origin') eq 't' }),
 		'... which what the nodes know tells it') if $options{first} eq 'extends';
 	my @late = map { begin_node($nodes, "after_${n}_$_", $place) } 1 .. $after;
 	all_different("$what, at once", @nodes, @late);
 	ok(wait_until('it to settle', sub { value($registry, 'SELECT settles_until > clock_timestamp() FROM snowflake_origin') eq 't' }), '... it settles')
-	  if $options{word} || $options{first} eq 'extends';
+	  if $options{settle} || $options{first} eq 'extends';
 	ok(ids_flow($_), "... $_->{name} issues") for @nodes, @late;
 	all_different("$what, later", @nodes, @late);
-	is(leases(@nodes), $leases, '... and no node has lost its lease') if $options{word} || $options{first} eq 'extends';
+	is(leases(@nodes), $leases, '... and no node has lost its lease') if $options{settle} || $options{first} eq 'extends';
 	# All nodes have called by now, and no lost lease is in use any more.
 	ok(wait_until('all nodes to be known', sub { value($registry, "SELECT count(*) FROM snowflake_registry WHERE window_end > " . node_tick()) == @nodes + @late }),
 		'... and every node has a lease that the registry knows');

@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-our @EXPORT = qw(value place fetching_role segments_registry create_segment segment_node own_node numbers number shown handed_out use_up numbers_in_every_way gather);
+our @EXPORT = qw(value place fetching_role segments_registry create_segment segment_node own_node numbers number shown allocated_up_to use_up numbers_in_every_way gather);
 
 # The function that a node calls, for the role "node".
 sub fetching_role { return 'CREATE ROLE node LOGIN; GRANT EXECUTE ON FUNCTION snowflake_segment_ranges TO node'; }
@@ -69,7 +69,7 @@ sub shown
 }
 
 # The last number that the registry allocated.
-sub handed_out { my ($registry, $segment) = @_; return shown($registry, 'next_value', $segment) - 1; }
+sub allocated_up_to { my ($registry, $segment) = @_; return shown($registry, 'next_value', $segment) - 1; }
 
 # Gets all numbers that a node has, while no other client gets any; returns the highest.
 sub use_up

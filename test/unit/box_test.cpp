@@ -13,7 +13,7 @@ namespace snowflake {
 namespace {
 
 constexpr Tick kNow = 360000000;
-constexpr ClockPolicy kPatience = {5 * kMs, {kMinute, kDay}, true};
+constexpr ClockPolicy kPolicy = {5 * kMs, {kMinute, kDay}, true};
 
 Secret SecretOf(uint8_t first) {
   Secret secret = {};
@@ -24,8 +24,8 @@ Secret SecretOf(uint8_t first) {
 // Holds lease 10 of worker id 3, and has used the tick kNow.
 NodeState Holding() {
   NodeState node = {};
-  node.policy = kPatience;
-  Read(&node.clock, {kDefaultLayout.UnixUsAt(kNow), 1}, kPatience.clock);
+  node.policy = kPolicy;
+  Read(&node.clock, {kDefaultLayout.UnixUsAt(kNow), 1}, kPolicy.clock);
   Open(&node.generator, kDefaultLayout, {10, SecretOf(1), 3, kNow - 5, kNow + 10000});
   Take(&node.generator, kNow, 1, {5, 0});
   return node;
@@ -104,11 +104,12 @@ TEST(Box, IsNoneWhileItIsWritten) {
   EXPECT_FALSE(Load(slot, &kept)) << "a tick without its complement";
   slot.last_tick_inverted.store(~(kNow + 1));
   EXPECT_TRUE(Load(slot, &kept));
-  StoreLastTick(&slot, kNow - 1);
+  slot.last_tick.store(kNow - 1);
+  slot.last_tick_inverted.store(~(kNow - 1));
   EXPECT_FALSE(Load(slot, &kept)) << "less than when it was sealed";
 }
 
-TEST(Box, GivesALeaseBackToWhomNobodyAnswered) {
+TEST(Box, ReopensALeaseThatNobodyWasAskedToRelease) {
   BoxSlot slot = {};
   NodeState node = Holding();
   CloseLease(&node);
@@ -126,7 +127,7 @@ TEST(Box, GivesALeaseBackToWhomNobodyAnswered) {
   EXPECT_EQ(next.retired[0].lease_id, 10) << "asked again";
 }
 
-TEST(Box, GivesNoLeaseBackThatWasReplacedOrLost) {
+TEST(Box, ReopensNoLeaseThatWasReplacedOrLost) {
   BoxSlot slot = {};
   NodeState node = Holding();
   LoseLease(&node, 10, Standing{});
@@ -171,13 +172,13 @@ TEST(Box, KeepsTheClock) {
   BoxSlot slot = {};
   NodeState node = Holding();
   const int64_t wall_us = node.clock.read.wall_us;
-  Read(&node.clock, {wall_us + 400 * kDay, 2}, kPatience.clock);
+  Read(&node.clock, {wall_us + 400 * kDay, 2}, kPolicy.clock);
   ASSERT_EQ(node.clock.mode, ClockMode::kHeld);
   Keep(&slot, node);
   node = Recovered(slot);
-  Read(&node.clock, {wall_us + 400 * kDay + kMinute, 2 + kMinute}, kPatience.clock);
+  Read(&node.clock, {wall_us + 400 * kDay + kMinute, 2 + kMinute}, kPolicy.clock);
   EXPECT_EQ(node.clock.shown_us, wall_us + kMinute + 1);
-  Read(&node.clock, {wall_us + 400 * kDay + 11 * kMinute, 2 + 11 * kMinute}, kPatience.clock);
+  Read(&node.clock, {wall_us + 400 * kDay + 11 * kMinute, 2 + 11 * kMinute}, kPolicy.clock);
   EXPECT_EQ(node.clock.mode, ClockMode::kWall) << "the ten minutes are not counted anew";
 }
 

@@ -17,32 +17,32 @@ IdProblem Problem(Tick tick, const LeaseHistory *history, const Layout &layout =
 }
 
 TEST(Check, AWorkerIdThatWasNeverLeasedHasIssuedNothing) {
-  EXPECT_EQ(Problem(0, nullptr), IdProblem::kNeverHandedOut);
-  EXPECT_EQ(Problem(kLatest, nullptr), IdProblem::kNeverHandedOut);
+  EXPECT_EQ(Problem(0, nullptr), IdProblem::kNeverAssigned);
+  EXPECT_EQ(Problem(kLatest, nullptr), IdProblem::kNeverAssigned);
 }
 
 TEST(Check, ThoseUpToTheWatermarkMayHaveBeenIssued) {
   const LeaseHistory ended = {1000, 0, 0};
   EXPECT_EQ(Problem(0, &ended), IdProblem::kNone);
   EXPECT_EQ(Problem(1000, &ended), IdProblem::kNone);
-  EXPECT_EQ(Problem(1001, &ended), IdProblem::kNeverHandedOut);
+  EXPECT_EQ(Problem(1001, &ended), IdProblem::kNeverAssigned);
 }
 
 TEST(Check, ThoseOfTheLiveWindowMayHaveBeenIssued) {
   const LeaseHistory live = {1000, 2000, 3000};
   EXPECT_EQ(Problem(1000, &live), IdProblem::kNone);
-  EXPECT_EQ(Problem(1001, &live), IdProblem::kNeverHandedOut);
-  EXPECT_EQ(Problem(1999, &live), IdProblem::kNeverHandedOut);
+  EXPECT_EQ(Problem(1001, &live), IdProblem::kNeverAssigned);
+  EXPECT_EQ(Problem(1999, &live), IdProblem::kNeverAssigned);
   EXPECT_EQ(Problem(2000, &live), IdProblem::kNone);
   EXPECT_EQ(Problem(2999, &live), IdProblem::kNone);
-  EXPECT_EQ(Problem(3000, &live), IdProblem::kNeverHandedOut);
+  EXPECT_EQ(Problem(3000, &live), IdProblem::kNeverAssigned);
   const LeaseHistory first = {kNoWatermark, 0, 10};
   EXPECT_EQ(Problem(0, &first), IdProblem::kNone);
-  EXPECT_EQ(Problem(10, &first), IdProblem::kNeverHandedOut);
+  EXPECT_EQ(Problem(10, &first), IdProblem::kNeverAssigned);
 }
 
 // Whatever the registry knows: a window is ahead of every clock.
-TEST(Check, TheFutureIsToldFromWhatWasNeverHandedOut) {
+TEST(Check, TheFutureIsNotWhatWasNeverAssigned) {
   const LeaseHistory live = {kNoWatermark, 0, 100000};
   EXPECT_EQ(Problem(kLatest, &live), IdProblem::kNone);
   EXPECT_EQ(Problem(kLatest + 1, &live), IdProblem::kFuture);

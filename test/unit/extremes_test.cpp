@@ -40,8 +40,8 @@ std::vector<Layout> Layouts() {
                                      worker_bits, sequence_bits, timestamp_bits % 2 != 0};
               Layout longer = layout;
               ++longer.timestamp_bits;
-              if (layout.Check(true) != LayoutFault::kNone) continue;
-              if (timestamp_bits == 1 || longer.Check(true) != LayoutFault::kNone) layouts.push_back(layout);
+              if (layout.Fault(true) != LayoutFault::kNone) continue;
+              if (timestamp_bits == 1 || longer.Fault(true) != LayoutFault::kNone) layouts.push_back(layout);
             }
   return layouts;
 }
@@ -170,7 +170,7 @@ TEST(Extremes, ANodeBearsAnyClock) {
             Keeper keeper;
             for (int i = 0; i < 2; ++i) {
               const KeeperStep step = keeper.Next(ViewForKeeper(&node, kMaxLeaseUs, false), kFarthestUs);
-              keeper.Done(step.action, KeeperOutcome::kDone, kFarthestUs);
+              if (step.action != KeeperAction::kSleep) keeper.Done(step.action, KeeperOutcome::kDone, kFarthestUs);
             }
             RefusedForSkew(&node);
             const ExtendRequest extend = AskForWindow(node, kMinLeaseUs);
@@ -207,7 +207,7 @@ TEST(Extremes, ARegistryBearsAnyRequest) {
       acquire.start_before = extremes.Near({now});
       Lease lease = {};
       const Tick watermark = std::max(extremes.Near({last}), kNoWatermark);
-      if (GrantLease(layout, acquire, watermark, kNoWatermark, &lease) == Grant::kGranted) {
+      if (AssignWindow(layout, acquire, watermark, kNoWatermark, &lease) == Assignment::kAssigned) {
         EXPECT_GT(lease.window_start, watermark);
         EXPECT_LE(lease.window_end, last + 1);
       }
@@ -264,7 +264,7 @@ TEST(Extremes, ASegmentBearsAnyNumber) {
     const Range claimed = {extremes.Near({}), extremes.Near({})};
     if (IsPlausible(ranges, claimed)) EXPECT_GT(claimed.next(), 0);
     const int64_t seen = positive(0);
-    if (IsBelieved(segment, seen)) Admit(&segment, seen);
+    if (IsNumberBelieved(segment, seen)) Admit(&segment, seen);
     SkipLost(&segment, 1 + static_cast<int32_t>(extremes.Below(kMostSkips)));
     RaiseTo(&segment, positive(1));
     ASSERT_LE(segment.last_value, segment.max_value);

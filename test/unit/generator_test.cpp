@@ -122,7 +122,8 @@ TEST(Take, TheWindowEndIsNeverPassed) {
 }
 
 TEST(Take, AnEmptyWindowGivesNothing) {
-  Generator g = Opened(kDefaultLayout, 3, 100, 100);
+  Generator g = Opened(kDefaultLayout, 3, 100, 101);
+  g.lease.window_end = 100;
   ExpectRefused(&g, 99, Outcome::kWindowEnd, 1);
   ExpectRefused(&g, 100, Outcome::kWindowEnd, 0);
   EXPECT_EQ(LastTickOfLease(g), 99);
@@ -157,7 +158,8 @@ TEST(Take, TheLastIdIsTheMaximumThenTheTimeIsUsedUp) {
 
 // A window beyond the layout's end does not help.
 TEST(Take, NoWindowReachesBeyondTheLayout) {
-  Generator g = Opened(kDefaultLayout, 3, kDefaultLayout.max_tick() - 5, std::numeric_limits<Tick>::max());
+  Generator g = Opened(kDefaultLayout, 3, kDefaultLayout.max_tick() - 5, kDefaultLayout.max_tick() + 1);
+  g.lease.window_end = std::numeric_limits<Tick>::max();
   ExpectRefused(&g, kDefaultLayout.max_tick() + 1, Outcome::kTimeUsedUp, 0);
 }
 
@@ -233,7 +235,7 @@ TEST(Raise, BeyondTheWindowItWaitsForOneThatReachesSoFar) {
   EXPECT_EQ(g.last_tick, 500) << "without a lease there is nothing to raise";
 }
 
-TEST(Lease, CloseSaysWhatToGiveBack) {
+TEST(Lease, CloseReturnsWhatToRelease) {
   Generator g = Opened(kDefaultLayout, 3, 100, 200);
   g.lease.lease_id = 42;
   g.lease.secret.bytes[15] = 9;
@@ -356,10 +358,10 @@ class Schedule {
   void Go() {
     clock_ = Below(2) == 0 ? Below(layout_.max_tick() / 2 + 1) : layout_.max_tick() - Below(300);
     if (clock_ < 0) clock_ = 0;
-    Draw(false);
+    Acquire(false);
     for (int step = 0; step < 40000 && numbers_left_ > 0 && !::testing::Test::HasFailure(); ++step) {
       MoveClock();
-      if (Below(200) == 0) Draw(false);
+      if (Below(200) == 0) Acquire(false);
       if (Below(30) == 0) Extend(Below(2) == 0 ? g_.lease.lease_id : g_.lease.lease_id - 1);
       if (Below(100) == 0) Raise();
       if (Below(30) == 0) SealOnce();
@@ -402,7 +404,7 @@ class Schedule {
                              static_cast<int32_t>(1 + Below(8)),
                              static_cast<int32_t>(1 + Below(12)),
                              Below(2) == 0};
-      if (layout.Check(true) == LayoutFault::kNone) return layout;
+      if (layout.Fault(true) == LayoutFault::kNone) return layout;
     }
   }
 
@@ -435,7 +437,7 @@ class Schedule {
     *watermark = std::max(*watermark, Below(2) == 0 ? retired.last_tick : end_ - 1);
   }
 
-  void Draw(bool after_step_back) {
+  void Acquire(bool after_step_back) {
     Retire();
     const int32_t worker = static_cast<int32_t>(Below(std::min<int64_t>(layout_.worker_count(), 6)));
     const Tick watermark = watermark_.try_emplace(worker, kNoWatermark).first->second;
@@ -525,8 +527,8 @@ class Schedule {
     } else {
       CheckRefusal(d, terms, before);
     }
-    if (d.outcome == Outcome::kNoLease && Below(20) == 0) Draw(false);
-    if (d.outcome == Outcome::kClockBehind && IsBehind(g_, clock_, terms.max_lead) && Below(5) == 0) Draw(true);
+    if (d.outcome == Outcome::kNoLease && Below(20) == 0) Acquire(false);
+    if (d.outcome == Outcome::kClockBehind && IsBehind(g_, clock_, terms.max_lead) && Below(5) == 0) Acquire(true);
   }
 
   // G1, G3 for one run.
@@ -633,7 +635,7 @@ TEST(TakeProperty, NoNumberTwiceRisingWithinALeaseInsideTheWindowAndTheLead) {
   for (Outcome outcome : {Outcome::kRun, Outcome::kNoLease, Outcome::kWindowEnd, Outcome::kTickUsedUp,
                           Outcome::kClockBehind, Outcome::kTimeUsedUp})
     EXPECT_GT(outcomes[outcome], AtLength(100, 1000)) << static_cast<int>(outcome);
-  std::cout << layouts << " layouts, " << taken << " ids, " << returned << " given back, " << too_late
+  std::cout << layouts << " layouts, " << taken << " ids, " << returned << " returned, " << too_late
             << " calls with a run that had ended" << std::endl;
 }
 

@@ -112,8 +112,8 @@ TEST(Samples, ThinOutWithAge) {
   int64_t now_us = 1;
   for (int i = 0; i < 300000; ++i) {
     now_us += 10 * 1000 + static_cast<int64_t>(random() % 90000);
-    const int32_t place = MakeRoom(&samples, 0, now_us);
-    Add(&samples, {i + 1, now_us, 3, 0, place});
+    const int32_t place = MakeRoomForSample(&samples, 0, now_us);
+    AddSample(&samples, {i + 1, now_us, 3, 0, place});
     ASSERT_LE(samples.count, kSamples);
     if (i % 997 != 0 || i < 2000) continue;
     places.clear();
@@ -135,26 +135,27 @@ TEST(Samples, ThinOutWithAge) {
 
 TEST(Claim, OfAnIdThatNobodyHasPassed) {
   Samples samples = {};
-  for (const int64_t horizon : {100, 200, 300}) Add(&samples, {horizon, horizon, 3, 0, MakeRoom(&samples, 0, horizon)});
-  EXPECT_FALSE(Claim(&samples, 200, 199)) << "one was told 200";
+  for (const int64_t horizon : {100, 200, 300})
+    AddSample(&samples, {horizon, horizon, 3, 0, MakeRoomForSample(&samples, 0, horizon)});
+  EXPECT_FALSE(Claim(&samples, 200, 199)) << "200 was reported";
   EXPECT_FALSE(Claim(&samples, 200, -1));
   EXPECT_EQ(samples.count, 3);
   EXPECT_TRUE(Claim(&samples, 200, 300)) << "the row at the horizon is not below it";
   EXPECT_EQ(samples.count, 3);
   EXPECT_TRUE(Claim(&samples, 200, 299));
-  EXPECT_EQ(samples.count, 2) << "nobody may be told 300 now";
+  EXPECT_EQ(samples.count, 2) << "300 may not be reported now";
   EXPECT_TRUE(Claim(&samples, 200, 200));
   EXPECT_EQ(samples.count, 2);
   EXPECT_TRUE(Claim(&samples, 200, kMax));
   EXPECT_FALSE(Claim(&samples, kMax, kMax - 1));
 }
 
-TEST(Claim, BeforeAnythingWasTold) {
+TEST(Claim, BeforeAnythingWasReported) {
   Samples samples = {};
   EXPECT_TRUE(Claim(&samples, 0, 0));
-  EXPECT_FALSE(Claim(&samples, 0, -1)) << "0 is told while nothing is known";
+  EXPECT_FALSE(Claim(&samples, 0, -1)) << "0 is reported while nothing is known";
   EXPECT_FALSE(Claim(&samples, 0, std::numeric_limits<int64_t>::min()));
-  Add(&samples, {5, 1, 3, 0, MakeRoom(&samples, 0, 1)});
+  AddSample(&samples, {5, 1, 3, 0, MakeRoomForSample(&samples, 0, 1)});
   EXPECT_TRUE(Claim(&samples, 0, 0));
   EXPECT_EQ(samples.count, 0);
 }
@@ -179,10 +180,10 @@ TEST(Samples, ThatAreDroppedLeaveTheirPlaces) {
   int64_t now_us = 1;
   for (int i = 1; i < 20000; ++i) {
     now_us += 10 * 1000;
-    const int32_t place = MakeRoom(&samples, 0, now_us);
+    const int32_t place = MakeRoomForSample(&samples, 0, now_us);
     ASSERT_LT(place, kSamples);
     for (int k = 0; k < samples.count; ++k) ASSERT_NE(samples.kept[k].place, place) << "two at one place";
-    Add(&samples, {10 * i, now_us, 3, 0, place});
+    AddSample(&samples, {10 * i, now_us, 3, 0, place});
     if (i % 40 != 0) continue;
     ASSERT_TRUE(Claim(&samples, 0, samples.kept[random() % static_cast<uint64_t>(samples.count)].horizon + 5));
   }
@@ -267,7 +268,7 @@ class World {
           one_by_one = 0, claims = 0, refused = 0, crashes = 0;
 
   // The functions that TakeSample() calls. Other processes continue between any two calls.
-  int64_t Seal() {
+  int64_t LowestToCome() {
     if (broken_ == Broken::kMomentFirst) SeeMoment();
     if (broken_ != Broken::kRunOutlivesSeal) EndOpenRun();
     const int64_t lowest = SealIds(&generator_, kNarrow, now_, 3);
@@ -314,8 +315,12 @@ class World {
   }
 
   bool IssueOne(const Run &run, uint64_t serial, int32_t *first) {
-    if (broken_ == Broken::kSerialIgnored) serial = open_.word >> kIssuedBits;
-    return Issue(&open_.word, serial, run.count, 1, first) > 0;
+    int32_t count = run.count;
+    if (broken_ == Broken::kSerialIgnored && open_.word != 0) {
+      serial = open_.word >> kIssuedBits;
+      count = std::min(count, open_.run.count);  // so that EndRun() does not notice it first
+    }
+    return Issue(&open_.word, serial, count, 1, first) > 0;
   }
 
   void EndOpenRun() {
@@ -325,6 +330,7 @@ class World {
 
   void OpenLease() {
     EndOpenRun();
+    if (generator_.open) Close(&generator_);
     Lease lease = {};
     lease.lease_id = ++leases_acquired_;
     lease.worker = static_cast<int32_t>(Below(1024));
@@ -387,8 +393,8 @@ class World {
     }
     const uint32_t what = Below(13);
     if (what == 12) return ClaimOne(process);
-    if (what < 4) return Draw(process, process->unaware);
-    if (what < 5) return Draw(process, true);
+    if (what < 4) return TakeId(process, process->unaware);
+    if (what < 5) return TakeId(process, true);
     if (what < 6) return AssignXid(t);
     if (what < 7) {
       ++next_xid_;  // for a subtransaction
@@ -409,14 +415,14 @@ class World {
 
   // By a parallel worker or by the process itself: from a run that it knows, or under the lock. A
   // transaction that writes needs an xid.
-  void Draw(Process *process, bool worker) {
+  void TakeId(Process *process, bool worker) {
     Transaction *t = &process->transaction;
     const int index = static_cast<int>(process - processes_);
     Process own = {};
-    Process *drawer = worker ? &own : process;
-    const bool goes_on = drawer->run_lxid == t->lxid || broken_ == Broken::kRunOutlivesTransaction;
+    Process *taker = worker ? &own : process;
+    const bool goes_on = taker->run_lxid == t->lxid || broken_ == Broken::kRunOutlivesTransaction;
     int32_t first = 0;
-    if (drawer->serial == 0 || !goes_on || !IssueOne(drawer->run, drawer->serial, &first)) {
+    if (taker->serial == 0 || !goes_on || !IssueOne(taker->run, taker->serial, &first)) {
       HorizonSlot *slot = &slots_[index];
       const Local by = {process->pid, t->lxid};
       if (Below(3) == 0 || !IssueOne(open_.run, open_.serial, &first)) {
@@ -429,13 +435,13 @@ class World {
         first = 0;
         BeginRun(&open_, decision.run, 1, 1);
       }
-      drawer->run = open_.run;
-      drawer->serial = open_.serial;
-      drawer->run_lxid = t->lxid;
+      taker->run = open_.run;
+      taker->serial = open_.serial;
+      taker->run_lxid = t->lxid;
       if (!IsOf(*slot, by) && slot->of_worker && broken_ != Broken::kNotKept) Keep(slot, index);
-      if (!worker || broken_ != Broken::kWorkersForget) NoteFirstId(slot, 1, by, worker, IdOf(drawer->run, first));
+      if (!worker || broken_ != Broken::kWorkersForget) NoteFirstId(slot, 1, by, worker, IdOf(taker->run, first));
     }
-    const int64_t id = IdOf(drawer->run, first);
+    const int64_t id = IdOf(taker->run, first);
     pool_[drawn_++ % std::size(pool_)] = id;
     if (course_ == Course::kClaimed) return Write(process, id);
     AssignXid(t);
@@ -510,7 +516,11 @@ class World {
       places_[t.prepared] = {true, -1, 0, t.xid};
       running_.insert(t.xid);
     }
-    for (HorizonSlot &slot : slots_) NoteFirstId(&slot, 0, {0, 0}, false, 0), slot.lxid = 0, slot.xid = 0, slot.pid = 0;
+    for (HorizonSlot &slot : slots_) {
+      slot.lxid = slot.xid = slot.database = 0;
+      slot.first = slot.pid = 0;
+      slot.of_worker = false;
+    }
     polls_.clear();
     samples_ = {};
     KeptHorizon record = {};
@@ -590,9 +600,9 @@ class World {
     sampling_ = false;
     const int64_t newest = samples_.count > 0 ? samples_.kept[samples_.count - 1].horizon : shown_;
     if (horizon <= newest) return;
-    const int32_t place = MakeRoom(&samples_, highest_answer_, ++sampled_us_);
+    const int32_t place = MakeRoomForSample(&samples_, highest_answer_, ++sampled_us_);
     xids_[place] = moment_;
-    Add(&samples_, {horizon, sampled_us_, moment_xmax_, static_cast<int32_t>(moment_.size()), place});
+    AddSample(&samples_, {horizon, sampled_us_, moment_xmax_, static_cast<int32_t>(moment_.size()), place});
     StoreHorizon(&box_, Record(horizon));
     NoteHighest();
   }

@@ -163,8 +163,8 @@ TEST(Keeper, WindowsGrowHoweverLongAnAnswerTakes) {
   ExpectAsk(keeper.Next(Leased(2 * kFirst - 30 * kSecond), kStart + 37 * kSecond), KeeperAction::kExtend, 4 * kFirst);
 }
 
-// A registry may grant less than was requested.
-TEST(Keeper, ExtendsByTheLengthThatWasGranted) {
+// A registry may assign less than was requested.
+TEST(Keeper, ExtendsByTheLengthThatWasAssigned) {
   Keeper keeper = Settled();
   const int64_t now = kStart + kDuration / 3;
   ExpectAction(keeper.Next(kLeased, now), KeeperAction::kExtend);
@@ -185,7 +185,7 @@ TEST(Keeper, ARaisedLeaseDurationIsAskedForAtOnce) {
   ExpectSleep(keeper.Next(Leased(hour, hour), now + 100 * kMs), now + 100 * kMs + hour / 3);
 }
 
-// ... once, also if a registry grants no more, and while the window grows.
+// ... once, also if a registry assigns no more, and while the window grows.
 TEST(Keeper, ARaisedLeaseDurationIsAskedForOnce) {
   Keeper keeper;
   keeper.Next(kUnleased, kStart);
@@ -215,7 +215,7 @@ TEST(Keeper, ALoweredLeaseDurationLeavesTheWindowAsItIs) {
   ExpectSleep(keeper.Next(Leased(left, shorter), now), now + shorter / 3);
 }
 
-// The clock leapt during the request: the granted window is over already.
+// The clock leapt during the request: the assigned window is over already.
 TEST(Keeper, AWindowThatIsOverIsNotExtendedWithoutAPause) {
   Keeper keeper = Settled();
   const int64_t now = kStart + kDuration / 3;
@@ -412,7 +412,7 @@ TEST(Keeper, ThreeTriesFitIntoAWindow) {
   }
 }
 
-TEST(Keeper, ARetiredLeaseIsGivenBackWhenNothingElseIsDue) {
+TEST(Keeper, ARetiredLeaseIsReleasedWhenNothingElseIsDue) {
   Keeper keeper = Settled();
   ExpectAction(keeper.Next(Retiring(kLeased), kStart + 1), KeeperAction::kRelease);
   ExpectAction(keeper.Next(Retiring(WindowWanted(kLeased)), kStart + 1), KeeperAction::kExtend);
@@ -445,7 +445,7 @@ TEST(Keeper, ARegistryThatIsAwayDoesNotStopTheReleaseOfAnotherTry) {
 }
 
 // G8: a clean shutdown releases every lease that it can.
-TEST(Keeper, LeavingGivesBackEveryRetiredLeaseThenExits) {
+TEST(Keeper, LeavingReleasesEveryRetiredLeaseThenExits) {
   Keeper keeper = Settled();
   const KeeperView leaving = Leaving(Retiring(kLeased));
   for (int i = 0; i < 3; ++i) {

@@ -44,7 +44,7 @@ const std::vector<Named> kLayouts = {
 };
 
 TEST(Layout, EveryLayoutOfTheTableCanBeRead) {
-  for (const Named &named : kLayouts) EXPECT_EQ(named.layout.Check(false), LayoutFault::kNone) << named.name;
+  for (const Named &named : kLayouts) EXPECT_EQ(named.layout.Fault(false), LayoutFault::kNone) << named.name;
 }
 
 TEST(Layout, UnpackIsTheInverseOfPackForRandomParts) {
@@ -55,7 +55,7 @@ TEST(Layout, UnpackIsTheInverseOfPackForRandomParts) {
       const Parts parts = RandomParts(&random, named.layout, named.layout.max_tick());
       const int64_t id = named.layout.Pack(parts);
       ASSERT_GE(id, 0);
-      ASSERT_TRUE(named.layout.Holds(id));
+      ASSERT_TRUE(named.layout.HasRoomFor(id));
       ASSERT_TRUE(named.layout.Unpack(id) == parts) << id;
     }
   }
@@ -68,7 +68,7 @@ TEST(Layout, PackIsTheInverseOfUnpackForEveryIdThatTheLayoutHolds) {
     const int unused = 64 - named.layout.total_bits();
     for (int i = 0; i < 5000; ++i) {
       const int64_t id = static_cast<int64_t>(random() >> unused);
-      ASSERT_TRUE(named.layout.Holds(id));
+      ASSERT_TRUE(named.layout.HasRoomFor(id));
       ASSERT_EQ(named.layout.Pack(named.layout.Unpack(id)), id);
     }
   }
@@ -195,15 +195,15 @@ TEST(Layout, IdsFromTheSignBitOnAreReadToTheirEnd) {
 }
 
 TEST(Layout, HoldsNoIdWithABitAboveItsTimestamp) {
-  EXPECT_TRUE(kDefaultLayout.Holds(0));
-  EXPECT_TRUE(kDefaultLayout.Holds(kMax));
-  EXPECT_FALSE(kDefaultLayout.Holds(-1));
-  EXPECT_FALSE(kDefaultLayout.Holds(kMin));
-  EXPECT_TRUE(kJavascript.Holds((int64_t{1} << 53) - 1));
-  EXPECT_FALSE(kJavascript.Holds(int64_t{1} << 53));
-  EXPECT_FALSE(kJavascript.Holds(-1));
-  EXPECT_TRUE(kInstagram.Holds(-1));
-  EXPECT_TRUE(kInstagram.Holds(kMin));
+  EXPECT_TRUE(kDefaultLayout.HasRoomFor(0));
+  EXPECT_TRUE(kDefaultLayout.HasRoomFor(kMax));
+  EXPECT_FALSE(kDefaultLayout.HasRoomFor(-1));
+  EXPECT_FALSE(kDefaultLayout.HasRoomFor(kMin));
+  EXPECT_TRUE(kJavascript.HasRoomFor((int64_t{1} << 53) - 1));
+  EXPECT_FALSE(kJavascript.HasRoomFor(int64_t{1} << 53));
+  EXPECT_FALSE(kJavascript.HasRoomFor(-1));
+  EXPECT_TRUE(kInstagram.HasRoomFor(-1));
+  EXPECT_TRUE(kInstagram.HasRoomFor(kMin));
 }
 
 Layout With(int32_t timestamp, int32_t datacenter, int32_t worker, int32_t sequence) {
@@ -216,32 +216,31 @@ TEST(LayoutCheck, FieldWidths) {
        {With(0, 0, 10, 12), With(-1, 0, 10, 12), With(64, 0, 0, 0), With(41, -1, 10, 12), With(41, 0, -1, 12),
         With(41, 0, 10, -1), With(20, 11, 0, 1), With(20, 0, 32, 1), With(20, 0, 1, 32), With(20, 10, 22, 1),
         With(lowest, 0, 0, 0), With(1, lowest, lowest, lowest), With(highest, highest, highest, highest)})
-    EXPECT_EQ(layout.Check(false), LayoutFault::kFieldWidth)
+    EXPECT_EQ(layout.Fault(false), LayoutFault::kFieldWidth)
         << layout.timestamp_bits << " " << layout.datacenter_bits << " " << layout.worker_bits << " "
         << layout.sequence_bits;
   for (const Layout &layout : {With(1, 0, 1, 1), With(20, 0, 31, 1), With(20, 0, 1, 31), With(20, 10, 0, 1),
                                With(20, 10, 21, 1), With(62, 0, 0, 0), With(2, 0, 31, 31)})
-    EXPECT_EQ(layout.Check(false), LayoutFault::kNone)
-        << layout.timestamp_bits << " " << layout.datacenter_bits << " " << layout.worker_bits << " "
-        << layout.sequence_bits;
+    EXPECT_EQ(layout.Fault(false), LayoutFault::kNone) << layout.timestamp_bits << " " << layout.datacenter_bits << " "
+                                                       << layout.worker_bits << " " << layout.sequence_bits;
 }
 
 TEST(LayoutCheck, TooWide) {
-  EXPECT_EQ(With(41, 0, 13, 10).Check(true), LayoutFault::kNone) << "64 bits: from the sign bit on";
-  EXPECT_EQ(With(42, 0, 13, 10).Check(true), LayoutFault::kTooWide);
-  EXPECT_EQ(With(63, 0, 31, 31).Check(true), LayoutFault::kTooWide);
-  EXPECT_EQ(With(3, 0, 31, 31).Check(true), LayoutFault::kTooWide);
+  EXPECT_EQ(With(41, 0, 13, 10).Fault(true), LayoutFault::kNone) << "64 bits: from the sign bit on";
+  EXPECT_EQ(With(42, 0, 13, 10).Fault(true), LayoutFault::kTooWide);
+  EXPECT_EQ(With(63, 0, 31, 31).Fault(true), LayoutFault::kTooWide);
+  EXPECT_EQ(With(3, 0, 31, 31).Fault(true), LayoutFault::kTooWide);
 }
 
 TEST(LayoutCheck, TickLength) {
   Layout layout = With(20, 0, 10, 12);
   for (int64_t tick_us : {int64_t{0}, int64_t{-1}, kMin, kMaxTickUs + 1, kMax}) {
     layout.tick_us = tick_us;
-    EXPECT_EQ(layout.Check(true), LayoutFault::kTickLength) << tick_us;
+    EXPECT_EQ(layout.Fault(true), LayoutFault::kTickLength) << tick_us;
   }
   for (int64_t tick_us : {int64_t{1}, int64_t{10}, int64_t{86400} * 1000 * 1000}) {
     layout.tick_us = tick_us;
-    EXPECT_EQ(layout.Check(true), LayoutFault::kNone) << tick_us;
+    EXPECT_EQ(layout.Fault(true), LayoutFault::kNone) << tick_us;
   }
 }
 
@@ -249,11 +248,11 @@ TEST(LayoutCheck, Epoch) {
   Layout layout = kDefaultLayout;
   for (int64_t epoch_ms : {int64_t{-1}, kMin, kMaxEpochMs + 1, kMax}) {
     layout.epoch_ms = epoch_ms;
-    EXPECT_EQ(layout.Check(true), LayoutFault::kEpoch) << epoch_ms;
+    EXPECT_EQ(layout.Fault(true), LayoutFault::kEpoch) << epoch_ms;
   }
   for (int64_t epoch_ms : {int64_t{0}, int64_t{253402300799000}}) {
     layout.epoch_ms = epoch_ms;
-    EXPECT_EQ(layout.Check(true), LayoutFault::kNone) << epoch_ms;
+    EXPECT_EQ(layout.Fault(true), LayoutFault::kNone) << epoch_ms;
   }
 }
 
@@ -263,22 +262,22 @@ TEST(LayoutCheck, EndsTooLate) {
   const int64_t latest_ms = (kMax - (int64_t{1} << 53) * 1000) / 1000;
   ASSERT_LT(latest_ms, kMaxEpochMs);
   layout.epoch_ms = latest_ms;
-  EXPECT_EQ(layout.Check(true), LayoutFault::kNone);
+  EXPECT_EQ(layout.Fault(true), LayoutFault::kNone);
   layout.epoch_ms = latest_ms + 1;
-  EXPECT_EQ(layout.Check(true), LayoutFault::kEndsTooLate);
-  EXPECT_EQ((Layout{0, kMaxTickUs, 26, 0, 10, 12, false}.Check(true)), LayoutFault::kNone);
-  EXPECT_EQ((Layout{0, kMaxTickUs, 27, 0, 10, 12, false}.Check(true)), LayoutFault::kEndsTooLate);
-  EXPECT_EQ(With(63, 0, 0, 1).Check(false), LayoutFault::kEndsTooLate);
-  EXPECT_EQ(With(62, 0, 1, 1).Check(true), LayoutFault::kNone);
+  EXPECT_EQ(layout.Fault(true), LayoutFault::kEndsTooLate);
+  EXPECT_EQ((Layout{0, kMaxTickUs, 26, 0, 10, 12, false}.Fault(true)), LayoutFault::kNone);
+  EXPECT_EQ((Layout{0, kMaxTickUs, 27, 0, 10, 12, false}.Fault(true)), LayoutFault::kEndsTooLate);
+  EXPECT_EQ(With(63, 0, 0, 1).Fault(false), LayoutFault::kEndsTooLate);
+  EXPECT_EQ(With(62, 0, 1, 1).Fault(true), LayoutFault::kNone);
 }
 
 TEST(LayoutCheck, WithoutWorkerOrSequenceItIsForReadingOnly) {
   for (const Layout &layout : {kMastodon, kCockroachdb}) {
-    EXPECT_EQ(layout.Check(false), LayoutFault::kNone);
-    EXPECT_EQ(layout.Check(true), LayoutFault::kReadOnly);
+    EXPECT_EQ(layout.Fault(false), LayoutFault::kNone);
+    EXPECT_EQ(layout.Fault(true), LayoutFault::kReadOnly);
   }
   for (const Layout &layout : {kDefaultLayout, kTwitter, kInstagram, kSonyflake, kUidGenerator, kJavascript})
-    EXPECT_EQ(layout.Check(true), LayoutFault::kNone);
+    EXPECT_EQ(layout.Fault(true), LayoutFault::kNone);
 }
 
 TEST(Layout, EqualityTakesEveryField) {

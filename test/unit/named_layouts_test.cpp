@@ -131,7 +131,7 @@ TEST(NamedLayouts, PublishedIds) {
   for (const Published &known : published) {
     SCOPED_TRACE(known.id);
     const Layout &layout = Of(known.layout);
-    ASSERT_TRUE(layout.Holds(known.id));
+    ASSERT_TRUE(layout.HasRoomFor(known.id));
     const Parts parts = layout.Unpack(known.id);
     EXPECT_EQ(layout.UnixUsAt(parts.tick), known.unix_us);
     EXPECT_EQ(parts.worker, known.worker);
@@ -152,7 +152,7 @@ TEST(NamedLayouts, IdToPartsAndBackForEveryIdThatTheyHold) {
     int negative = 0;
     for (int i = 0; i < 10000; ++i) {
       const int64_t id = static_cast<int64_t>(random() >> unused);
-      ASSERT_TRUE(layout.Holds(id));
+      ASSERT_TRUE(layout.HasRoomFor(id));
       const Parts parts = layout.Unpack(id);
       const Parts again = {layout.TickAt(layout.UnixUsAt(parts.tick)), parts.worker, parts.sequence};
       ASSERT_EQ(layout.Fits(again), PartsFault::kNone) << id;
@@ -175,7 +175,7 @@ TEST(NamedLayouts, PartsToIdAndBack) {
       const Parts given = {layout.TickAt(unix_us), parts.worker, parts.sequence};
       ASSERT_EQ(layout.Fits(given), PartsFault::kNone);
       const int64_t id = layout.Pack(given);
-      ASSERT_TRUE(layout.Holds(id));
+      ASSERT_TRUE(layout.HasRoomFor(id));
       ASSERT_TRUE(layout.Unpack(id) == parts) << id;
       ASSERT_EQ(id<0, parts.tick> layout.max_tick());
     }

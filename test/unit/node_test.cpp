@@ -18,7 +18,7 @@ TEST(Window, AnImplausibleAnswerIsNotBelieved) {
     return Judge(split, 2, {lease_id, {}, worker, start, end}, now - 10, now, 100 * 1000);
   };
   EXPECT_EQ(judge(1, 64, 100, 200), AnswerFault::kNone);
-  EXPECT_EQ(judge(1, 95, 90, 200), AnswerFault::kNone) << "drawn by an earlier request, and moved by this one";
+  EXPECT_EQ(judge(1, 95, 90, 200), AnswerFault::kNone) << "acquired by an earlier request, and moved by this one";
   EXPECT_EQ(judge(1, 64, 150, 250), AnswerFault::kNone) << "above a watermark";
   EXPECT_EQ(judge(1, 64, last, last + 1), AnswerFault::kNone);
   EXPECT_EQ(judge(INT64_MAX / 2, 64, 100, 101), AnswerFault::kNone) << "shorter than was asked for";
@@ -26,7 +26,7 @@ TEST(Window, AnImplausibleAnswerIsNotBelieved) {
   EXPECT_EQ(judge(0, 64, 100, 200), AnswerFault::kLeaseId);
   EXPECT_EQ(judge(-1, 64, 100, 200), AnswerFault::kLeaseId);
   EXPECT_EQ(judge(INT64_MIN, 64, 100, 200), AnswerFault::kLeaseId);
-  EXPECT_EQ(judge(INT64_MAX / 2 + 1, 64, 100, 200), AnswerFault::kLeaseId) << "above what any registry grants";
+  EXPECT_EQ(judge(INT64_MAX / 2 + 1, 64, 100, 200), AnswerFault::kLeaseId) << "above what any registry assigns";
   EXPECT_EQ(judge(INT64_MAX, 64, 100, 200), AnswerFault::kLeaseId);
   EXPECT_EQ(judge(1, 63, 100, 200), AnswerFault::kWorker) << "of datacenter 1";
   EXPECT_EQ(judge(1, 96, 100, 200), AnswerFault::kWorker) << "of datacenter 3";
@@ -82,8 +82,8 @@ TEST(Standing, AnOlderTimelineOfTheSameServerIsOlder) {
 
 TEST(Standing, TheOperatorsWordOverrulesTheTimeline) {
   EXPECT_FALSE(IsOlder({7, 2, kNoWatermark, 60}, {7, 3, 50, 1}, kNowUs));
-  EXPECT_TRUE(IsOlder({7, 2, kNoWatermark, 50}, {7, 3, 50, 1}, kNowUs)) << "a word of before the other timeline";
-  EXPECT_TRUE(IsOlder({7, 3, kNoWatermark, 50}, {7, 2, 60, 1}, kNowUs)) << "the registry that the word was against";
+  EXPECT_TRUE(IsOlder({7, 2, kNoWatermark, 50}, {7, 3, 50, 1}, kNowUs)) << "a call from before the other timeline";
+  EXPECT_TRUE(IsOlder({7, 3, kNoWatermark, 50}, {7, 2, 60, 1}, kNowUs)) << "the registry that was reported";
   RegistrySeen seen = {7, 3, 50, 1000};
   NoteStanding(&seen, {7, 2, kNoWatermark, 60}, kNowUs);
   EXPECT_EQ(seen.timeline, 2);
@@ -122,8 +122,8 @@ TEST(Standing, AnotherAddressLeadsToTheSameRegistryIfServerDatabaseExtensionAndR
 
 constexpr Tick kMinute = 60 * 1000;
 constexpr Tick kHour = 60 * kMinute;
-constexpr ClockPolicy kPatience = {5 * kUsPerMs, {kMinute * kUsPerMs, 24 * kHour *kUsPerMs}, true};
-constexpr ClockPolicy kFailing = {kPatience.max_lead_us, kPatience.clock, false};
+constexpr ClockPolicy kPolicy = {5 * kUsPerMs, {kMinute * kUsPerMs, 24 * kHour *kUsPerMs}, true};
+constexpr ClockPolicy kFailing = {kPolicy.max_lead_us, kPolicy.clock, false};
 constexpr Tick kNow = 100 * kHour;
 constexpr int64_t kDuration = 60000 * kUsPerMs;
 
@@ -133,7 +133,7 @@ Secret SecretOf(uint8_t first) {
   return secret;
 }
 
-AcquireAnswer Granted(int64_t lease_id, int32_t worker, Tick start, Tick end) {
+AcquireAnswer Assigned(int64_t lease_id, int32_t worker, Tick start, Tick end) {
   return {{lease_id, {}, worker, start, end}, kDefaultLayout, {7, 2, kNoWatermark}, 100};
 }
 
@@ -166,9 +166,9 @@ TakenLease Put(NodeState *node, const AcquireAsked &asked, const AcquireAnswer &
 
 // A node that holds lease 10 of worker id 3, and has issued up to the tick `used`.
 NodeState Holding(Tick used) {
-  NodeState node = NodeWith(kPatience);
+  NodeState node = NodeWith(kPolicy);
   Show(&node, kNow);
-  Put(&node, Ask(&node, 1), Granted(10, 3, kNow, kNow + 10000));
+  Put(&node, Ask(&node, 1), Assigned(10, 3, kNow, kNow + 10000));
   if (used >= kNow) Take(&node.generator, used, 1, {5, 0});
   return node;
 }
@@ -186,7 +186,7 @@ TEST(Node, TakesALeaseAndDropsTheOneBefore) {
   node.new_worker_wanted = false;
   EXPECT_EQ(Ask(&node, 2).request.start_before, kNow + 5) << "only an earlier beginning is of use";
   EXPECT_EQ(asked.request.seen_lease_id, 10);
-  const TakenLease taken = Put(&node, asked, Granted(11, 4, kNow - 5000, kNow + 5000));
+  const TakenLease taken = Put(&node, asked, Assigned(11, 4, kNow - 5000, kNow + 5000));
   EXPECT_EQ(taken.fault, AnswerFault::kNone);
   EXPECT_TRUE(taken.opened && taken.replaced);
   EXPECT_EQ(taken.old.last_tick, kNow + 5);
@@ -205,14 +205,14 @@ TEST(Node, TakesALeaseWithALowerId) {
   LoseLease(&node, 10, {7, 2, kNoWatermark});
   const AcquireAsked asked = Ask(&node, 2);
   EXPECT_EQ(asked.request.seen_lease_id, 10);
-  EXPECT_TRUE(Put(&node, asked, Granted(4, 5, kNow + 6, kNow + 5000)).opened);
+  EXPECT_TRUE(Put(&node, asked, Assigned(4, 5, kNow + 6, kNow + 5000)).opened);
   EXPECT_EQ(node.retired_count, 0);
   LoseLease(&node, 4, {7, 2, kNoWatermark});
   EXPECT_EQ(Ask(&node, 3).request.seen_lease_id, 4) << "of which the registry knows";
 }
 
 TEST(Node, AsksAgainWithTheSameSecretUntilThereIsAnAnswer) {
-  NodeState node = NodeWith(kPatience);
+  NodeState node = NodeWith(kPolicy);
   Show(&node, kNow);
   const AcquireAsked first = Ask(&node, 1);
   Show(&node, kNow - 50);
@@ -222,39 +222,39 @@ TEST(Node, AsksAgainWithTheSameSecretUntilThereIsAnAnswer) {
   EXPECT_EQ(first.request.secret_hash, SecretOf(1).hash);
   EXPECT_EQ(second.request.secret_hash, SecretOf(1).hash);
   EXPECT_EQ(third.request.secret_hash, SecretOf(1).hash);
-  EXPECT_EQ(third.since, kNow - 50) << "what the second has drawn is believed";
-  EXPECT_TRUE(Put(&node, third, Granted(1, 0, kNow - 50, kNow + 50)).opened);
+  EXPECT_EQ(third.since, kNow - 50) << "what the second has acquired is believed";
+  EXPECT_TRUE(Put(&node, third, Assigned(1, 0, kNow - 50, kNow + 50)).opened);
   EXPECT_EQ(Ask(&node, 4).request.secret_hash, SecretOf(4).hash);
 }
 
-TEST(Node, GivesBackWhatItDoesNotPutToUse) {
+TEST(Node, ReleasesWhatItDoesNotPutToUse) {
   const auto ask = [](NodeState *node) { return Ask(node, 9); };
   NodeState node = Holding(kNow + 5);
-  TakenLease taken = Put(&node, ask(&node), Granted(11, 1024, kNow, kNow + 5000), false);
+  TakenLease taken = Put(&node, ask(&node), Assigned(11, 1024, kNow, kNow + 5000), false);
   EXPECT_EQ(taken.fault, AnswerFault::kWorker);
   ASSERT_EQ(node.retired_count, 1);
   EXPECT_EQ(node.retired[0].last_tick, kNow - 1) << "nothing was issued";
   EXPECT_EQ(node.generator.lease.worker, 3) << "the lease in hand goes on";
 
   node = Holding(kNow + 5);
-  taken = Put(&node, ask(&node), Granted(11, 4, kNow + 5, kNow + 5000), false);
+  taken = Put(&node, ask(&node), Assigned(11, 4, kNow + 5, kNow + 5000), false);
   EXPECT_EQ(taken.fault, AnswerFault::kNone);
   EXPECT_FALSE(taken.opened) << "it begins no earlier";
   EXPECT_EQ(node.retired_count, 1);
 
   node = Holding(kNow + 5);
-  taken = Put(&node, ask(&node), Granted(11, 4, kNow, kNow + 5000), true);
+  taken = Put(&node, ask(&node), Assigned(11, 4, kNow, kNow + 5000), true);
   EXPECT_FALSE(taken.opened) << "it was told to stop";
   EXPECT_EQ(node.retired_count, 1);
 
   node = Holding(kNow + 5);
-  AcquireAnswer answer = Granted(11, 4, kNow, kNow + 5000);
+  AcquireAnswer answer = Assigned(11, 4, kNow, kNow + 5000);
   answer.layout.epoch_ms += 1;
   EXPECT_EQ(Put(&node, ask(&node), answer, false).fault, AnswerFault::kLayout);
   EXPECT_EQ(node.retired_count, 1);
 
   node = Holding(kNow + 5);
-  answer = Granted(11, 4, kNow, kNow + 5000);
+  answer = Assigned(11, 4, kNow, kNow + 5000);
   answer.standing.raised_tick = INT64_MAX;
   EXPECT_EQ(Put(&node, ask(&node), answer, false).fault, AnswerFault::kRaised);
   EXPECT_TRUE(node.generator.open && node.generator.lease.lease_id == 10);
@@ -263,7 +263,7 @@ TEST(Node, GivesBackWhatItDoesNotPutToUse) {
 TEST(Node, LeavesAnOldPrimarysAnswerAlone) {
   NodeState node = Holding(kNow + 5);
   const AcquireAsked asked = Ask(&node, 9);
-  AcquireAnswer answer = Granted(11, 4, kNow, kNow + 5000);
+  AcquireAnswer answer = Assigned(11, 4, kNow, kNow + 5000);
   answer.standing.timeline = 1;
   EXPECT_EQ(Put(&node, asked, answer, false).fault, AnswerFault::kTimeline);
   EXPECT_EQ(node.retired_count, 0);
@@ -337,7 +337,7 @@ TEST(Node, GoesOnAboveItsIdsUnderAnyLease) {
   node.new_worker_wanted = true;
   const AcquireAsked asked = Ask(&node, 2);
   Show(&node, kNow + 3);
-  ASSERT_TRUE(Put(&node, asked, Granted(11, 4, kNow - 40000, kNow + 20000)).opened);
+  ASSERT_TRUE(Put(&node, asked, Assigned(11, 4, kNow - 40000, kNow + 20000)).opened);
   const Decision next = TakeOrAsk(&node, 1, {5, 0});
   EXPECT_EQ(next.outcome, Outcome::kRun);
   EXPECT_EQ(next.run.tick, kNow + 6);
@@ -346,9 +346,9 @@ TEST(Node, GoesOnAboveItsIdsUnderAnyLease) {
 TEST(Node, GoesOnUnderALeaseThatBeginsAheadOfTheClock) {
   for (const Tick ahead : {Tick{6}, Tick{1000}, kMinute, kHour}) {
     for (const bool fails : {false, true}) {
-      NodeState node = NodeWith(fails ? kFailing : kPatience);
+      NodeState node = NodeWith(fails ? kFailing : kPolicy);
       Show(&node, kNow);
-      ASSERT_TRUE(Put(&node, Ask(&node, 1), Granted(10, 3, kNow + ahead, kNow + ahead + 10000)).opened);
+      ASSERT_TRUE(Put(&node, Ask(&node, 1), Assigned(10, 3, kNow + ahead, kNow + ahead + 10000)).opened);
       const bool goes_on = !fails || ahead <= kMinute;
       EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).outcome, goes_on ? Outcome::kRun : Outcome::kClockBehind) << ahead;
       EXPECT_EQ(Shown(node), goes_on ? kNow + ahead : kNow) << ahead;
@@ -377,7 +377,7 @@ TEST(Node, GoesOnWhereThereIsNoBetterWorker) {
   EXPECT_EQ(Shown(node), kNow + 55) << "at half speed";
 
   node = behind();
-  EXPECT_FALSE(Put(&node, Ask(&node, 2), Granted(11, 4, kNow + 5, kNow + 5000)).opened) << "it begins no earlier";
+  EXPECT_FALSE(Put(&node, Ask(&node, 2), Assigned(11, 4, kNow + 5, kNow + 5000)).opened) << "it begins no earlier";
   EXPECT_EQ(Shown(node), kNow + 5);
 
   node = behind();
@@ -408,7 +408,7 @@ TEST(Node, GoesBackIfItIsTold) {
   EXPECT_EQ(Shown(node), kNow - kHour);
   EXPECT_EQ(LatestIdUs(node), node.clock.shown_us);
   EXPECT_TRUE(ViewForKeeper(&node, kDuration, false).lease_wanted) << "another one may be free by now";
-  ASSERT_TRUE(Put(&node, Ask(&node, 3), Granted(11, 4, kNow - kHour, kNow - kHour + 5000)).opened);
+  ASSERT_TRUE(Put(&node, Ask(&node, 3), Assigned(11, 4, kNow - kHour, kNow - kHour + 5000)).opened);
   EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).run.tick, kNow - kHour);
 }
 
@@ -421,7 +421,7 @@ TEST(Node, AsksForNoWorkerThatCannotBeUsedAtOnce) {
     const AcquireAsked asked = Ask(&node, 2);
     EXPECT_EQ(asked.request.start_before, kNow - kHour + 6);
     const Tick start = kNow - kHour + ahead;
-    EXPECT_EQ(Put(&node, asked, Granted(11, 4, start, start + 5000)).opened, ahead == 5);
+    EXPECT_EQ(Put(&node, asked, Assigned(11, 4, start, start + 5000)).opened, ahead == 5);
     EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).run.tick, ahead == 5 ? start : kNow + 5);
   }
   NodeState node = Holding(0);
@@ -441,9 +441,9 @@ TEST(Node, GoesOnWhereTheClockIsBeforeTheEpoch) {
 
 TEST(Node, BelievesALeapFromBeforeTheEpoch) {
   for (const Tick from : {Tick{-1}, Tick{0}}) {
-    NodeState node = NodeWith(kPatience);
+    NodeState node = NodeWith(kPolicy);
     Show(&node, from);
-    ASSERT_TRUE(Put(&node, Ask(&node, 1), Granted(10, 3, 0, 10000)).opened);
+    ASSERT_TRUE(Put(&node, Ask(&node, 1), Assigned(10, 3, 0, 10000)).opened);
     Step(&node, kNow);
     EXPECT_EQ(Shown(node), from < 0 ? kNow : from);
     EXPECT_EQ(node.clock.event, from < 0 ? ClockEvent::kLeapt : ClockEvent::kHeld);
@@ -462,7 +462,7 @@ TEST(Node, DoesNotGoOnBecauseItsWindowWasMoved) {
 
 TEST(Node, GoesOnAboveATickThatWasRaised) {
   NodeState node = Holding(kNow + 5);
-  AcquireAnswer answer = Granted(11, 4, kNow, kNow + 10000);
+  AcquireAnswer answer = Assigned(11, 4, kNow, kNow + 10000);
   answer.standing.raised_tick = kNow + 3000;
   node.new_worker_wanted = true;
   ASSERT_TRUE(Put(&node, Ask(&node, 2), answer).opened);
@@ -519,28 +519,28 @@ TEST(Node, AsksWithTheWallClockWhereItsOwnIsRefused) {
 
 // A copy of this node may have sent a request with the same secret.
 TEST(Node, TakesNoLeaseThatItAskedForBeforeItWasTold) {
-  NodeState node = NodeWith(kPatience);
+  NodeState node = NodeWith(kPolicy);
   Show(&node, kNow);
   const AcquireAsked asked = Ask(&node, 1);
   ForgetLease(&node);
-  EXPECT_FALSE(Put(&node, asked, Granted(10, 3, kNow, kNow + 10000)).opened);
+  EXPECT_FALSE(Put(&node, asked, Assigned(10, 3, kNow, kNow + 10000)).opened);
   EXPECT_FALSE(node.generator.open);
   EXPECT_EQ(node.retired_count, 0) << "the other may use it";
-  EXPECT_TRUE(Put(&node, Ask(&node, 2), Granted(11, 4, kNow, kNow + 10000)).opened);
+  EXPECT_TRUE(Put(&node, Ask(&node, 2), Assigned(11, 4, kNow, kNow + 10000)).opened);
 }
 
 TEST(Node, BelievesALeaseOfTheLatestClockThatItWasAskedWith) {
-  NodeState node = NodeWith(kPatience);
+  NodeState node = NodeWith(kPolicy);
   Show(&node, kNow);
   Ask(&node, 1);
   Show(&node, kNow - 2 * kMinute);
   const AcquireAsked asked = Ask(&node, 2);
   EXPECT_EQ(asked.until, kNow);
-  EXPECT_TRUE(Put(&node, asked, Granted(10, 3, kNow - kMinute, kNow + kMinute)).opened);
+  EXPECT_TRUE(Put(&node, asked, Assigned(10, 3, kNow - kMinute, kNow + kMinute)).opened);
 }
 
 TEST(Node, KeepsTheNewestRetiredLeases) {
-  NodeState node = NodeWith(kPatience);
+  NodeState node = NodeWith(kPolicy);
   for (int64_t lease_id = 1; lease_id <= kMaxRetired + 2; ++lease_id) Retire(&node, {lease_id, {}, 0, 0, 0, false});
   ASSERT_EQ(node.retired_count, kMaxRetired);
   EXPECT_EQ(node.retired[0].lease_id, 3);
@@ -562,19 +562,19 @@ TEST(Node, DropsAWishThatNoLongerHelps) {
   EXPECT_EQ(node.next_secret, SecretOf(2));
   Show(&node, kNow + 6);
   EXPECT_FALSE(ViewForKeeper(&node, kDuration, false).lease_wanted);
-  EXPECT_EQ(node.next_secret, Secret{}) << "what it drew begins too early for a clock that is right again";
+  EXPECT_EQ(node.next_secret, Secret{}) << "what it acquired begins too early for a clock that is right again";
 }
 
 TEST(Node, GoesOnAboveTheHorizonOfALifeBefore) {
   const int64_t horizon = kDefaultLayout.Pack({kNow, 7, 3});
   const auto recovered = [&](Tick clock) {
-    NodeState node = NodeWith(kPatience);
+    NodeState node = NodeWith(kPolicy);
     RecoverHorizon(&node, kDefaultLayout, horizon, {kDefaultLayout.UnixUsAt(clock), 1});
     return node;
   };
   const auto first_id = [](NodeState node) {
     const Tick asked = Ask(&node, 1).request.now;
-    Put(&node, Ask(&node, 1), Granted(11, 0, asked, asked + 10000));
+    Put(&node, Ask(&node, 1), Assigned(11, 0, asked, asked + 10000));
     const auto run = Take(&node.generator, Shown(node), 1, {5, 0}).run;
     return kDefaultLayout.Pack({run.tick, run.worker, run.sequence});
   };
@@ -600,7 +600,7 @@ constexpr Layout kHundredths = {0, 10 * kUsPerMs, 39, 0, 16, 8, true};
 constexpr Layout kSeconds = {1700000000000, 1000 * kUsPerMs, 28, 0, 22, 13, false};
 
 constexpr ClockPolicy WithLead(int64_t max_lead_ms) {
-  return {max_lead_ms * kUsPerMs, kPatience.clock, kPatience.new_worker};
+  return {max_lead_ms * kUsPerMs, kPolicy.clock, kPolicy.new_worker};
 }
 
 // A node under a long lease, whose clock runs.
@@ -675,7 +675,7 @@ TEST(Limits, EndALeadThatNobodyUsed) {
 
 // Nor does the clock step, whatever it bridges.
 TEST(Limits, ALoweredMaxBridgeIsNoStep) {
-  Running running(kDefaultLayout, kPatience);
+  Running running(kDefaultLayout, kPolicy);
   running.Pass(1000);
   running.wall_us -= 30000 * kUsPerMs;
   running.Pass(0);
@@ -703,7 +703,7 @@ TEST(Limits, HideNoStepOfTheClock) {
     // Under another worker id nothing is left of the lead.
     running.node.new_worker_wanted = true;
     const AcquireAsked asked = Ask(&running.node, 2);
-    ASSERT_TRUE(Put(&running.node, asked, Granted(11, 4, asked.request.now, asked.request.now + kMinute)).opened);
+    ASSERT_TRUE(Put(&running.node, asked, Assigned(11, 4, asked.request.now, asked.request.now + kMinute)).opened);
     EXPECT_EQ(running.UseUp(), std::max(lowered_ms, int64_t{1}));
   }
 }
@@ -718,7 +718,7 @@ TEST(Limits, LeaveIdsInOrderUnderTheNextLease) {
   running.Pass(100 * kUsPerMs);
   const AcquireAsked asked = Ask(&running.node, 2);
   EXPECT_EQ(asked.request.now, last + 1);
-  ASSERT_TRUE(Put(&running.node, asked, Granted(11, 4, last + 1, last + 60000)).opened);
+  ASSERT_TRUE(Put(&running.node, asked, Assigned(11, 4, last + 1, last + 60000)).opened);
   EXPECT_EQ(running.TakeAll().run.tick, last + 1);
   NodeState never = {};
   SetPolicy(&never, WithLead(10000));

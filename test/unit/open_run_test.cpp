@@ -23,6 +23,14 @@ constexpr uint64_t kHighestSerial = (uint64_t{1} << (64 - kIssuedBits)) - 1;
 
 Run RunOf(int32_t count) { return {100, 7, 0, count}; }
 
+// A generator that has taken this run.
+Generator TakenFrom(const Run &run) {
+  Generator g = Opened(kDefaultLayout, run.worker, run.tick, run.tick + 100);
+  g.last_tick = run.tick;
+  g.next_sequence = run.sequence + run.count;
+  return g;
+}
+
 int32_t IssueFrom(OpenRun *open, int32_t most, int32_t *first) {
   return Issue(&open->word, open->serial, open->run.count, most, first);
 }
@@ -41,8 +49,7 @@ TEST(OpenRun, IssuesEachNumberOnce) {
   EXPECT_EQ(IssueFrom(&open, std::numeric_limits<int32_t>::max(), &first), 3) << "what is left";
   EXPECT_EQ(first, 7);
   EXPECT_EQ(IssueFrom(&open, 1, &first), 0) << "used up";
-  Generator g = Opened(kDefaultLayout, 7, 100, 200);
-  g.next_sequence = 10;
+  Generator g = TakenFrom(RunOf(10));
   EXPECT_EQ(EndRun(&open, &g), 10);
   EXPECT_EQ(g.next_sequence, 10);
   EXPECT_EQ(open.until_us.load(), 0);
@@ -62,7 +69,7 @@ TEST(OpenRun, OfOneNumber) {
 }
 
 TEST(OpenRun, OfAsManyNumbersAsTheWordCounts) {
-  Generator g = Opened(kDefaultLayout, 7, 100, 200);
+  Generator g = TakenFrom(RunOf(kMostOfRun));
   OpenRun open = {};
   BeginRun(&open, RunOf(kMostOfRun), 1, 1);
   int32_t first = 0;
@@ -75,7 +82,7 @@ TEST(OpenRun, OfAsManyNumbersAsTheWordCounts) {
   EXPECT_EQ(EndRun(&open, &g), kMostOfRun);
 }
 
-TEST(OpenRun, EndGivesBackWhatIsLeft) {
+TEST(OpenRun, EndReturnsWhatIsLeft) {
   for (const int32_t issued : {1, 2, 255, 4094, 4095, 4096}) {
     Generator g = Opened(kDefaultLayout, 7, 100, 200);
     OpenRun open = {};
@@ -119,7 +126,7 @@ TEST(OpenRun, HasNumbersForEightYears) {
   EXPECT_EQ(WordOf(kHighestSerial + 1), 0u);
   EXPECT_EQ(WordOf(kHighestSerial + 2), WordOf(1));
 
-  Generator g = Opened(kDefaultLayout, 7, 100, 200);
+  Generator g = TakenFrom(RunOf(kMostOfRun));
   OpenRun open = {};
   open.serial = kHighestSerial - 1;
   BeginRun(&open, RunOf(kMostOfRun), 1, 1);

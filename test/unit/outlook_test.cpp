@@ -51,7 +51,7 @@ TEST(Outlook, ButNoLongerThanASecondAfterTheWindow) {
   EXPECT_EQ(TroubleOf(Since(2 * kSecond - 1, kSecond)), Trouble::kNone);
   EXPECT_EQ(TroubleOf(Since(2 * kSecond, kSecond)), Trouble::kLate);
   for (int64_t window_us = kSecond; window_us < 100 * kSecond; window_us += kSecond / 7)
-    EXPECT_LE(PatienceUs(window_us), window_us + kOverUs) << window_us;
+    EXPECT_LE(LateAfterUs(window_us), window_us + kOverUs) << window_us;
 }
 
 TEST(Outlook, WithoutALeaseTheRequestCounts) {

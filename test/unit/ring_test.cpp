@@ -33,7 +33,7 @@ Origin Recorded() {
   origin.last_lease_id = 100;
   origin.raised_tick = kNoWatermark;
   origin.counted_us = kClock.steady_us;
-  origin.time = KeepFrom(kClock);
+  origin.time = KeptSince(kClock);
   return origin;
 }
 
@@ -178,7 +178,7 @@ TEST(Life, AnIdThatWasJumpedOverOrIsAboveTheHighestTellsOfALoss) {
   EXPECT_FALSE(IsEvidence(Recorded(), 100));
   EXPECT_TRUE(IsEvidence(Recorded(), 101));
   EXPECT_TRUE(IsEvidence(Recorded(), kHighestLeaseId)) << "however far above";
-  EXPECT_FALSE(IsEvidence(Recorded(), kHighestLeaseId + 1)) << "no registry grants it";
+  EXPECT_FALSE(IsEvidence(Recorded(), kHighestLeaseId + 1)) << "no registry assigns it";
   EXPECT_FALSE(IsEvidence(Recorded(), std::numeric_limits<int64_t>::max()));
   EXPECT_FALSE(IsEvidence(Recorded(), std::numeric_limits<int64_t>::min()));
   Origin origin = Recorded();
@@ -188,7 +188,7 @@ TEST(Life, AnIdThatWasJumpedOverOrIsAboveTheHighestTellsOfALoss) {
   EXPECT_TRUE(IsEvidence(origin, 101));
   EXPECT_TRUE(IsEvidence(origin, to));
   origin.last_lease_id += 5;
-  EXPECT_FALSE(IsEvidence(origin, to + 1)) << "granted in this life";
+  EXPECT_FALSE(IsEvidence(origin, to + 1)) << "assigned in this life";
   origin.loss_known = true;
   EXPECT_FALSE(IsEvidence(origin, 101)) << "of the same loss";
   EXPECT_TRUE(IsEvidence(origin, to + 6)) << "ids have to go on above it";
@@ -215,7 +215,7 @@ TEST(Life, WithoutALeaseLeavesSkippedIdsSkipped) {
   origin = found;
   ++origin.last_lease_id;
   BeginLife(&origin, second, kRing, 4);
-  EXPECT_FALSE(IsEvidence(origin, origin.jumped_from)) << "it was granted";
+  EXPECT_FALSE(IsEvidence(origin, origin.jumped_from)) << "it was assigned";
 }
 
 TEST(Life, AnyNumberOfLostLivesLeadsToIdsThatLeaseIdsRiseAbove) {
@@ -316,7 +316,7 @@ TEST(Settling, GoesOnAfterARestart) {
   EXPECT_EQ(SettlingLeftUs(origin, before), 40 * kSecondUs + 76) << "a clock that goes back shortens nothing";
 }
 
-TEST(Settling, IsRecordedEvenIfNothingIsGranted) {
+TEST(Settling, IsRecordedEvenIfNothingIsAssigned) {
   Origin origin = Recorded();
   EXPECT_FALSE(IsUrgent(origin, There(kDayUs), 0)) << "it does not settle";
   Settle(&origin, There(), 60 * kSecondUs, 0);
@@ -385,7 +385,7 @@ bool Accepts(const KeptTime &time, const ClockReading &clock, Tick now) {
 }
 
 TEST(RegistryClock, AcceptsWhatDiffersByTheSkew) {
-  const KeptTime time = KeepFrom(kClock);
+  const KeptTime time = KeptSince(kClock);
   EXPECT_TRUE(Accepts(time, kClock, kTick));
   EXPECT_TRUE(Accepts(time, kClock, kTick - 10001) && Accepts(time, kClock, kTick + 10001));
   EXPECT_FALSE(Accepts(time, kClock, kTick - 10002) || Accepts(time, kClock, kTick + 10002));
@@ -394,7 +394,7 @@ TEST(RegistryClock, AcceptsWhatDiffersByTheSkew) {
 
 TEST(RegistryClock, HoldsTheTimeOfBeforeAStep) {
   for (int64_t step_us : {-7 * kDayUs, -3600 * kSecondUs, 2 * kDayUs, 5 * 365 * kDayUs}) {
-    KeptTime time = KeepFrom(kClock);
+    KeptTime time = KeptSince(kClock);
     const auto after = [&](int64_t passed_us) { return ClockReading{kClockUs + passed_us + step_us, 1 + passed_us}; };
     time = After(time, after(kSecondUs));
     EXPECT_TRUE(Accepts(time, after(kSecondUs), kTick + 1000)) << "a node that did not step";
@@ -403,7 +403,7 @@ TEST(RegistryClock, HoldsTheTimeOfBeforeAStep) {
     EXPECT_FALSE(IsConfirmed(time, after(kSecondUs)));
     EXPECT_TRUE(After(time, after(kHoldUs)) == time) << "ten minutes from when it was noticed";
     const ClockReading back = At(kHoldUs);
-    EXPECT_EQ(After(time, back).offset_us, KeepFrom(kClock).offset_us) << "it was taken back";
+    EXPECT_EQ(After(time, back).offset_us, KeptSince(kClock).offset_us) << "it was taken back";
     EXPECT_EQ(After(time, back).step_since_us, 0);
     EXPECT_FALSE(IsConfirmed(After(time, back), back)) << "and may step again";
     EXPECT_TRUE(IsConfirmed(After(time, back), At(2 * kHoldUs)));
@@ -417,24 +417,24 @@ TEST(RegistryClock, FollowsATimeThatWasKeptAllTheTime) {
   const auto stepped = [](int64_t passed_us, int64_t step_us) {
     return ClockReading{kClockUs + passed_us + step_us, 1 + passed_us};
   };
-  KeptTime time = After(KeepFrom(kClock), stepped(kSecondUs, kDayUs));
+  KeptTime time = After(KeptSince(kClock), stepped(kSecondUs, kDayUs));
   time = After(time, stepped(kHoldUs, 2 * kDayUs));
   EXPECT_EQ(time.step_since_us, 1 + kHoldUs) << "another step";
   time = After(time, stepped(2 * kHoldUs - 1, 2 * kDayUs));
-  EXPECT_EQ(time.offset_us, KeepFrom(kClock).offset_us);
+  EXPECT_EQ(time.offset_us, KeptSince(kClock).offset_us);
   time = After(time, stepped(2 * kHoldUs, 2 * kDayUs));
-  EXPECT_TRUE(time == (KeptTime{KeepFrom(kClock).offset_us + 2 * kDayUs, 1 + kHoldUs, 0, 0}));
+  EXPECT_TRUE(time == (KeptTime{KeptSince(kClock).offset_us + 2 * kDayUs, 1 + kHoldUs, 0, 0}));
 }
 
 TEST(RegistryClock, IsSlewedWithoutAStep) {
-  const KeptTime time = KeepFrom(kClock);
+  const KeptTime time = KeptSince(kClock);
   for (int64_t off_us : {-kLeapUs, int64_t{-1}, int64_t{0}, kLeapUs})
     EXPECT_TRUE(After(time, {kClockUs + off_us, 1}) == time) << off_us;
   EXPECT_FALSE(After(time, {kClockUs + kLeapUs + 1, 1}) == time);
 }
 
 TEST(RegistryClock, ConfirmsNoLeapInAYoungLifeOrAfterAStep) {
-  const KeptTime time = KeepFrom(kClock);
+  const KeptTime time = KeptSince(kClock);
   const auto confirms = [&](const ClockReading &clock) {
     return AcceptsClock(kMs, After(time, clock), clock, kMs.TickAt(clock.wall_us), true, kSkewUs);
   };
@@ -448,7 +448,7 @@ TEST(RegistryClock, AtItsExtremes) {
   for (int64_t wall_us : {INT64_MIN, int64_t{-1}, int64_t{0}, INT64_MAX})
     for (int64_t steady_us : {int64_t{1}, kFarthestUs}) {
       const ClockReading reading = {wall_us, steady_us};
-      const KeptTime time = After(KeepFrom(kClock), reading);
+      const KeptTime time = After(KeptSince(kClock), reading);
       EXPECT_FALSE(IsConfirmed(time, reading));
       EXPECT_LE(EarliestUs(time, reading), LatestUs(time, reading));
     }
@@ -456,7 +456,7 @@ TEST(RegistryClock, AtItsExtremes) {
 
 // A right node goes on under a registry whose clock is wrong.
 TEST(RegistryClock, DoesNotStopANodeInItsWindow) {
-  const KeptTime time = KeepFrom(kClock);
+  const KeptTime time = KeptSince(kClock);
   const auto holds = [&](Tick now, Tick start, Tick end) {
     return AcceptsHolder(kMs, time, kClock, now, start, end, 60 * kSecondUs);
   };
@@ -480,7 +480,7 @@ std::vector<int64_t> Tried(const Order &order, int64_t ring_size) {
       Stretch rest = stretch;
       for (int64_t slot = 0; slot < ring_size; ++slot)
         if (taken[static_cast<size_t>(slot)]) rest.Offer(slot);
-      const int64_t slot = rest.Free();
+      const int64_t slot = rest.FirstFree();
       if (slot < 0) break;
       taken[static_cast<size_t>(slot)] = true;
       tried.push_back(slot);
@@ -656,40 +656,42 @@ AcquireRequest Asked(Tick now, int64_t duration_us) {
   return request;
 }
 
-TEST(Granting, AWindowBeginsAboveEveryWatermark) {
+TEST(Assigning, AWindowBeginsAboveEveryWatermark) {
   const Layout &layout = kDefaultLayout;
   Lease lease = {};
-  EXPECT_EQ(GrantLease(layout, Asked(100, 5 * kSecondUs), 50, kNoWatermark, &lease), Grant::kGranted);
+  EXPECT_EQ(AssignWindow(layout, Asked(100, 5 * kSecondUs), 50, kNoWatermark, &lease), Assignment::kAssigned);
   EXPECT_EQ(lease.window_start, 100);
   EXPECT_EQ(lease.window_end, 5100);
-  EXPECT_EQ(GrantLease(layout, Asked(100, 5 * kSecondUs), 150, kNoWatermark, &lease), Grant::kGranted);
+  EXPECT_EQ(AssignWindow(layout, Asked(100, 5 * kSecondUs), 150, kNoWatermark, &lease), Assignment::kAssigned);
   EXPECT_EQ(lease.window_start, 151);
-  EXPECT_EQ(GrantLease(layout, Asked(100, 5 * kSecondUs), 150, 200, &lease), Grant::kGranted);
+  EXPECT_EQ(AssignWindow(layout, Asked(100, 5 * kSecondUs), 150, 200, &lease), Assignment::kAssigned);
   EXPECT_EQ(lease.window_start, 201) << "above what was raised";
-  EXPECT_EQ(GrantLease(layout, Asked(-100, 5 * kSecondUs), kNoWatermark, kNoWatermark, &lease), Grant::kGranted);
+  EXPECT_EQ(AssignWindow(layout, Asked(-100, 5 * kSecondUs), kNoWatermark, kNoWatermark, &lease),
+            Assignment::kAssigned);
   EXPECT_EQ(lease.window_start, 0);
-  EXPECT_EQ(GrantLease(layout, Asked(0, kSecondUs), layout.max_tick(), kNoWatermark, &lease), Grant::kTimeUsedUp);
-  EXPECT_EQ(GrantLease(layout, Asked(0, kSecondUs), std::numeric_limits<Tick>::max(), kNoWatermark, &lease),
-            Grant::kTimeUsedUp);
+  EXPECT_EQ(AssignWindow(layout, Asked(0, kSecondUs), layout.max_tick(), kNoWatermark, &lease),
+            Assignment::kTimeUsedUp);
+  EXPECT_EQ(AssignWindow(layout, Asked(0, kSecondUs), std::numeric_limits<Tick>::max(), kNoWatermark, &lease),
+            Assignment::kTimeUsedUp);
 }
 
-TEST(Granting, WindowsGrow) {
+TEST(Assigning, WindowsGrow) {
   const Layout &layout = kDefaultLayout;
   Lease lease = {};
-  GrantLease(layout, Asked(0, 600 * kSecondUs), kNoWatermark, kNoWatermark, &lease);
+  AssignWindow(layout, Asked(0, 600 * kSecondUs), kNoWatermark, kNoWatermark, &lease);
   EXPECT_EQ(lease.window_end, kFirstWindowUs / kUsPerMs);
-  GrantLease(layout, Asked(0, 2 * kSecondUs), kNoWatermark, kNoWatermark, &lease);
+  AssignWindow(layout, Asked(0, 2 * kSecondUs), kNoWatermark, kNoWatermark, &lease);
   EXPECT_EQ(lease.window_end, 2000);
   EXPECT_EQ(EndForAcquired(layout, Asked(7, 600 * kSecondUs)), 7 + kFirstWindowUs / kUsPerMs);
   EXPECT_EQ(EndForAcquired(layout, Asked(7, 2 * kSecondUs)), 2007);
 }
 
-TEST(Granting, NothingIsDrawnThatBeginsTooLate) {
+TEST(Assigning, NothingIsAssignedThatBeginsTooLate) {
   Lease lease = {};
   AcquireRequest request = Asked(100, kSecondUs);
   request.start_before = 151;
-  EXPECT_EQ(GrantLease(kDefaultLayout, request, 149, kNoWatermark, &lease), Grant::kGranted);
-  EXPECT_EQ(GrantLease(kDefaultLayout, request, 150, kNoWatermark, &lease), Grant::kTooLate);
+  EXPECT_EQ(AssignWindow(kDefaultLayout, request, 149, kNoWatermark, &lease), Assignment::kAssigned);
+  EXPECT_EQ(AssignWindow(kDefaultLayout, request, 150, kNoWatermark, &lease), Assignment::kTooLate);
 }
 
 TEST(Windows, AnEndIsNoLowerThanTheNodeHolds) {
@@ -717,7 +719,7 @@ TEST(Adoption, TakesALeaseInAsItsNodeHasIt) {
   EXPECT_TRUE(MayAdopt(layout, request, origin, 99));
   EXPECT_FALSE(MayAdopt(layout, request, origin, 100)) << "another lease of the worker id was used since";
   --origin.last_lease_id;
-  EXPECT_FALSE(MayAdopt(layout, request, origin, 99)) << "an id that is yet to be granted";
+  EXPECT_FALSE(MayAdopt(layout, request, origin, 99)) << "an id that is yet to be assigned";
   ++origin.last_lease_id;
   const auto changed = [&](auto change) {
     ExtendRequest other = request;

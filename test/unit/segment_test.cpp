@@ -87,7 +87,7 @@ TEST(Segment, TakesBackTheEndOfTheNewestRangeAlone) {
   Holding one = {}, other = {};
   HoldRange(&one, Ask(&segment, 0));
   HoldRange(&other, Ask(&segment, 0));
-  EXPECT_FALSE(TakeBack(&segment, &one, {1000, 500})) << "others were handed out above it";
+  EXPECT_FALSE(TakeBack(&segment, &one, {1000, 500})) << "others were allocated above it";
   EXPECT_TRUE(TakeBack(&segment, &other, {2000, 400}));
   EXPECT_FALSE(TakeBack(&segment, &other, {2000, 400})) << "twice";
   EXPECT_FALSE(TakeBack(&segment, &other, {1600, 0}));
@@ -120,10 +120,10 @@ TEST(Segment, BelievesEvidenceWithinBounds) {
   Ask(&segment, 0);
   EXPECT_FALSE(IsEvidence(segment, 10));
   EXPECT_TRUE(IsEvidence(segment, 11));
-  EXPECT_TRUE(IsBelieved(segment, 11));
-  EXPECT_TRUE(IsBelieved(segment, 10 + 100 * kRangesBelieved));
-  EXPECT_FALSE(IsBelieved(segment, 10 + 101 * kRangesBelieved));
-  EXPECT_FALSE(IsBelieved(segment, INT64_MAX));
+  EXPECT_TRUE(IsNumberBelieved(segment, 11));
+  EXPECT_TRUE(IsNumberBelieved(segment, 10 + 100 * kRangesBelieved));
+  EXPECT_FALSE(IsNumberBelieved(segment, 10 + 101 * kRangesBelieved));
+  EXPECT_FALSE(IsNumberBelieved(segment, INT64_MAX));
 }
 
 TEST(Segment, IsRaisedAndNeverLowered) {
@@ -160,7 +160,7 @@ TEST(Segment, SkipsWhatWasAllocatedBeforeALeap) {
 
 // Whenever it fails, the numbers that were allocated in the period before are covered, also if the
 // present period has just begun.
-TEST(Segment, SkipsNoLessThanAPeriodHandedOut) {
+TEST(Segment, SkipsNoLessThanAPeriodAllocated) {
   std::mt19937_64 random = SeededRandom(20261123);
   Segment segment = Make();
   std::vector<std::pair<int64_t, int64_t>> handed;
@@ -243,6 +243,8 @@ TEST(Ranges, ARangeOfOneNumberIsOne) {
   EXPECT_EQ(TakeOne(&ranges), INT64_MAX - 1);
   EXPECT_EQ(TakeOne(&ranges), INT64_MAX);
   EXPECT_EQ(TakeOne(&ranges), 0);
+  EXPECT_EQ(CloseRanges(&ranges).left, 0);
+  EXPECT_EQ(ranges.issued, INT64_MAX);
 }
 
 TEST(Ranges, AskOnceForEach) {
@@ -433,7 +435,7 @@ TEST(SegmentProperty, NoNumberTwice) {
     std::set<int64_t> seen;
     int64_t now_us = kStart;
     bool lost = false;
-    const auto give_back = [&](Node *node, const Range &rest) {
+    const auto return_range = [&](Node *node, const Range &rest) {
       lost |= rest.left > 0 && !TakeBack(&segment, &node->holding, rest);
       EXPECT_FALSE(TakeBack(&segment, &node->holding, rest)) << "asked again";
     };
@@ -450,7 +452,7 @@ TEST(SegmentProperty, NoNumberTwice) {
           const int64_t left = ranges->current.left + ranges->next.left;
           const Range rest = CloseRanges(ranges);
           lost |= rest.left < left;
-          give_back(node, rest);
+          return_range(node, rest);
           break;
         }
         case 2:
@@ -474,7 +476,7 @@ TEST(SegmentProperty, NoNumberTwice) {
           if (faults && below(10) == 0)
             lost = true;
           else if (!PutRange(ranges, range))
-            give_back(node, range);
+            return_range(node, range);
           break;
         }
         default:

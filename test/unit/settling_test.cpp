@@ -50,19 +50,21 @@ struct Rules {
 // ones, clocks are wrong: RunClocks().
 enum class Kind {
   kOneFailover,
-  kWordFirst,
-  kNoWord,
+  kReportedFirst,
+  kUnreported,
   kSeveral,
-  kRestartsAgoWord,
+  kRestartsAgoReported,
   kRestartsAgo,
   kRestartsAgoUnheard,  // ... and new nodes begin before any of the others reaches it
   kClockAtFailover,     // wrong when the registry fails over, and right before it has settled
   kClockTooLong,        // ... or only afterwards
   kClockLater,          // right when it settles; later it steps back
-  kClockBefore,         // wrong when leases are granted that are lost with the failover
+  kClockBefore,         // wrong when leases are assigned that are lost with the failover
   kCrashLoop,           // right, and the registry is started again and again while it settles
 };
-constexpr bool IsRestartsAgo(Kind kind) { return kind >= Kind::kRestartsAgoWord && kind <= Kind::kRestartsAgoUnheard; }
+constexpr bool IsRestartsAgo(Kind kind) {
+  return kind >= Kind::kRestartsAgoReported && kind <= Kind::kRestartsAgoUnheard;
+}
 constexpr bool HasClocks(Kind kind) { return kind >= Kind::kClockAtFailover; }
 
 // Without `far`, lease ids count only as far above the registry's own as one restart can lead.
@@ -73,7 +75,7 @@ enum Excepted : int {
   kCommonPartFull = 1,  // more leases than the common part holds
   kReserveUsedUp = 2,   // more than the reserve holds, or than half of it if such leases were lost
   kSameEnd = 4,         // lost leases of the reserve may be in use, and the new timeline uses the same end
-  kUnknownLoss = 8,     // a lease is granted before anything shows the registry the loss
+  kUnknownLoss = 8,     // a lease is assigned before anything shows the registry the loss
   kLongerLeases = 16,   // the first lease that is longer than the registry's own setting is lost itself
   kClockAtEnd = 32,     // the clock is behind when settling ends, or again before it has left its floor
   kClockAtLoss = 64,    // the clock of a node was ahead when it got a lease that is lost
@@ -95,7 +97,7 @@ struct Row {
   int64_t lease_id;  // 0: none
   uint64_t secret;
   Tick window_start, window_end;
-  int64_t losses;  // that the registry had when it granted the lease
+  int64_t losses;  // that the registry had when it assigned the lease
 };
 
 struct Worker {
@@ -196,7 +198,7 @@ class Registry {
     adopted_ += adopts;
     not_adopted_ += free && !adopts && held->row.window_end > now;
     if (!known && !adopts) return Commit(at_us), CheckHeard(), Extended::kGone;
-    if (adopts && held->worker >= CommonSize(ring())) granted_us_[0] = granted_us_[1] = at_us;
+    if (adopts && held->worker >= CommonSize(ring())) assigned_us_[0] = assigned_us_[1] = at_us;
     if (adopts || held->row.window_end > worker->row.window_end) Lost(at_us);
     CheckHeard();
     held->row.window_end = std::max(end, worker->row.window_end);
@@ -221,7 +223,7 @@ class Registry {
     Commit(at_us);
   }
 
-  void Word(int64_t at_us) {
+  void CallSettle(int64_t at_us) {
     Look(at_us, 0, {});
     Settle(at_us);
     tables_.origin.settle_called_us = at_us;
@@ -263,7 +265,7 @@ class Registry {
   Committed Copy(int64_t at_us) const { return {at_us, tables_}; }
   Tick TickAt(int64_t at_us) const { return layout_.TickAt(at_us); }
   int excepted() const { return excepted_; }
-  int64_t word_us() const { return tables_.origin.settle_called_us; }
+  int64_t settle_called_us() const { return tables_.origin.settle_called_us; }
   int64_t adopted() const { return adopted_; }
   int64_t not_adopted() const { return not_adopted_; }
   bool unheard() const { return unheard_; }
@@ -323,7 +325,7 @@ class Registry {
   }
 
   // A node has reported a lost lease. The registry may have taken it for its own only if it was
-  // restarted again after it had granted others.
+  // restarted again after it had assigned others.
   void CheckHeard() {
     unheard_ |= reported_ && !tables_.origin.loss_known && (excepted_ & kUnknownLoss) == 0;
     reported_ = false;
@@ -360,7 +362,7 @@ class Registry {
     ++losses_;
     known_lease_id_ = kept.tables.origin.last_lease_id;
     for (int end = 0; end < 2; ++end)
-      if (granted_us_[end] > kept.at_us) lost_until_us_[end] = at_us + longest_us_ + 2 * kSkewUs;
+      if (assigned_us_[end] > kept.at_us) lost_until_us_[end] = at_us + longest_us_ + 2 * kSkewUs;
     if (ahead_us_ > kept.at_us) excepted_ |= kClockAtLoss;
     if (lost_until_us_[timeline % 2] > at_us) excepted_ |= kSameEnd;
     if (lost_until_us_[1 - timeline % 2] > at_us) half_only_ = true;
@@ -371,14 +373,14 @@ class Registry {
     Commit(at_us);
   }
 
-  // Records which exception of the promise applies to this grant.
+  // Records which exception of the promise applies to this assignment.
   void Except(int64_t at_us, const Choice &choice, bool settles, bool downwards) {
     const bool of_reserve = choice.slot >= CommonSize(ring());
     if (in_doubt_) excepted_ |= kUnknownLoss;
     if (!settles && of_reserve) excepted_ |= kCommonPartFull;
     if (choice.what == Chosen::kHeldBack) excepted_ |= kReserveUsedUp;
     if (!settles || !of_reserve) return;
-    granted_us_[downwards] = at_us;
+    assigned_us_[downwards] = at_us;
     const int64_t from_end = downwards ? ring() - 1 - choice.slot : choice.slot - CommonSize(ring());
     beyond_half_ |= from_end >= ring() / 6;
     if (half_only_ && beyond_half_) excepted_ |= kReserveUsedUp;
@@ -406,7 +408,7 @@ class Registry {
   // Lost leases; those that were not although they are in use and their worker id is free.
   int64_t adopted_ = 0, not_adopted_ = 0;
   int64_t longest_us_ = 0;         // whatever the registry knows
-  int64_t granted_us_[2] = {};     // from the reserve during settling, from its lower and its upper end
+  int64_t assigned_us_[2] = {};    // from the reserve during settling, from its lower and its upper end
   int64_t lost_until_us_[2] = {};  // such a lost lease may be in use until then
   bool beyond_half_ = false;
   bool half_only_ = false;
@@ -418,7 +420,7 @@ struct Node {
   bool refused = false;
   uint64_t secret = 0;
   Row seen = {};  // its newest lease
-  int64_t seen_word_us = 0;
+  int64_t seen_settle_us = 0;
   int64_t window_us = 0, duration_us = 0;
   int64_t next_us = 0, cut_off_until_us = 0;
   int64_t without_since_us = 0;  // it has no id to issue
@@ -693,7 +695,8 @@ class Schedule {
         node->next_us = now_us_ + random_.Between(250 * kMs, kind_ == Kind::kClockLater ? 10 * kSecond : 750 * kMs);
         return;
       }
-      if (!rules_.far && node->held.row.lease_id <= node->seen.lease_id && registry_.word_us() <= node->seen_word_us) {
+      if (!rules_.far && node->held.row.lease_id <= node->seen.lease_id &&
+          registry_.settle_called_us() <= node->seen_settle_us) {
         registry_.Refuse(now_us_, node->held);
         node->secret = 0;
         node->next_us = now_us_ + random_.Between(250 * kMs, 750 * kMs);
@@ -704,7 +707,7 @@ class Schedule {
       node->refused = false;
       node->secret = 0;
       node->seen = node->held.row;
-      node->seen_word_us = registry_.word_us();
+      node->seen_settle_us = registry_.settle_called_us();
       node->window_us = std::min(node->duration_us, kFirstWindowUs);
       node->next_us = now_us_ + node->window_us / 3;
       StartUse(node);
@@ -721,7 +724,7 @@ class Schedule {
       node->leased = extended == Registry::Extended::kDone;
       if (node->leased) NoteWindow(*node);
       node->next_us = now_us_ + (node->leased ? node->window_us / 3 : 0);
-      if (node->leased) node->seen_word_us = registry_.word_us();
+      if (node->leased) node->seen_settle_us = registry_.settle_called_us();
       if (node->leased && !lapsed) return;
       StopUse(node, before.row.window_end);
       if (!node->leased) return;
@@ -841,9 +844,9 @@ class Schedule {
     registry_.Restore(now_us_, copies_[which], random_.Percent(40));
     CutOffSome();
     StartAgain(20 * kSecond);
-    const int64_t word = kind_ == Kind::kWordFirst ? 0 : kind_ == Kind::kNoWord ? 2 : random_.Below(3);
-    if (word == 0) registry_.Word(down_until_us_);
-    if (word == 1) At(down_until_us_ + random_.Below(lease_us_), [this] { registry_.Word(now_us_); });
+    const int64_t when = kind_ == Kind::kReportedFirst ? 0 : kind_ == Kind::kUnreported ? 2 : random_.Below(3);
+    if (when == 0) registry_.CallSettle(down_until_us_);
+    if (when == 1) At(down_until_us_ + random_.Below(lease_us_), [this] { registry_.CallSettle(now_us_); });
   }
 
   void RestoreFirstCopy() {
@@ -858,7 +861,7 @@ class Schedule {
         At(down_until_us_ + random_.Below(5 * kSecond), [this, i] { Begin(i); });
       }
     }
-    if (kind_ == Kind::kRestartsAgoWord) registry_.Word(down_until_us_);
+    if (kind_ == Kind::kRestartsAgoReported) registry_.CallSettle(down_until_us_);
     if (random_.Percent(30)) At(down_until_us_ + random_.Below(3 * kSecond), [this] { Restart(random_.Percent(80)); });
   }
 
@@ -907,11 +910,11 @@ Totals RunAll(Kind kind, const Rules &rules, int32_t worker_bits, uint64_t sched
     if (schedule.broken() && broken->empty()) *broken = "schedule " + std::to_string(i);
   }
   static const char *const kNames[] = {"one failover",
-                                       "put back, word first",
-                                       "put back, no word",
+                                       "put back, reported first",
+                                       "put back, not reported",
                                        "several losses",
-                                       "restarts ago, word first",
-                                       "restarts ago, no word",
+                                       "restarts ago, reported first",
+                                       "restarts ago, not reported",
                                        "restarts ago, new nodes first",
                                        "clock wrong at the failover",
                                        "clock wrong for longer",
@@ -943,7 +946,7 @@ Totals RunAll(Kind kind, const Rules &rules, int32_t worker_bits, uint64_t sched
 class Settles : public ::testing::TestWithParam<int32_t> {};
 
 TEST_P(Settles, NoWorkerIdIsInUseTwice) {
-  for (Kind kind : {Kind::kOneFailover, Kind::kWordFirst, Kind::kNoWord, Kind::kSeveral}) {
+  for (Kind kind : {Kind::kOneFailover, Kind::kReportedFirst, Kind::kUnreported, Kind::kSeveral}) {
     std::string broken;
     const Totals totals = RunAll(kind, {}, GetParam(), static_cast<uint64_t>(AtLength(500, 2500)), &broken);
     EXPECT_EQ(broken, "");
@@ -959,7 +962,7 @@ TEST_P(Settles, AfterAnyNumberOfRestarts) {
   // An exception: nothing has shown the loss yet.
   std::string ignored;
   RunAll(Kind::kRestartsAgoUnheard, {}, GetParam(), static_cast<uint64_t>(AtLength(200, 5000)), &ignored);
-  for (Kind kind : {Kind::kRestartsAgoWord, Kind::kRestartsAgo}) {
+  for (Kind kind : {Kind::kRestartsAgoReported, Kind::kRestartsAgo}) {
     std::string broken;
     const Totals totals = RunAll(kind, {}, GetParam(), static_cast<uint64_t>(AtLength(200, 5000)), &broken);
     EXPECT_EQ(broken, "");
@@ -1012,11 +1015,11 @@ Rules Without(bool Rules::*rule) {
 
 TEST(Settling, WithoutTheReserveWorkerIdsRepeat) {
   EXPECT_TRUE(Fails(Kind::kOneFailover, Without(&Rules::reserve)));
-  EXPECT_TRUE(Fails(Kind::kWordFirst, Without(&Rules::reserve), 10));
+  EXPECT_TRUE(Fails(Kind::kReportedFirst, Without(&Rules::reserve), 10));
 }
 
 TEST(Settling, ForAsLongAsTheAskingNodesLeaseAloneWorkerIdsRepeat) {
-  EXPECT_TRUE(Fails(Kind::kWordFirst, Without(&Rules::longest)));
+  EXPECT_TRUE(Fails(Kind::kReportedFirst, Without(&Rules::longest)));
 }
 
 // Settling that ends by the wall clock ends as soon as a clock that was behind is set right.
@@ -1036,8 +1039,8 @@ TEST(Settling, WithEvidenceOfOneRestartAloneALossIsUnknown) {
   const Rules rules = Without(&Rules::far);
   std::string broken;
   const auto schedules = static_cast<uint64_t>(AtLength(100, 1000));
-  const Totals word = RunAll(Kind::kRestartsAgoWord, rules, 5, schedules, &broken);
-  EXPECT_GT(word.not_adopted, word.adopted);
+  const Totals reported = RunAll(Kind::kRestartsAgoReported, rules, 5, schedules, &broken);
+  EXPECT_GT(reported.not_adopted, reported.adopted);
   const Totals none = RunAll(Kind::kRestartsAgo, rules, 5, schedules, &broken);
   EXPECT_GT(none.not_adopted, none.adopted);
   EXPECT_GT(none.unheard, none.schedules / 4);
@@ -1047,10 +1050,10 @@ TEST(Settling, WithEvidenceOfOneRestartAloneALossIsUnknown) {
 // These two make repeated worker ids rarer beyond what is promised.
 TEST(Settling, WithoutAJumpOfLeaseIdsOrAdoptionWorkerIdsRepeatMoreOften) {
   std::string broken;
-  EXPECT_GT(RunAll(Kind::kNoWord, Without(&Rules::jump), 5, 1000, &broken).repeated,
-            2 * RunAll(Kind::kNoWord, {}, 5, 1000, &broken).repeated);
-  EXPECT_GT(RunAll(Kind::kWordFirst, Without(&Rules::adoption), 5, 1000, &broken).repeated,
-            2 * RunAll(Kind::kWordFirst, {}, 5, 1000, &broken).repeated);
+  EXPECT_GT(RunAll(Kind::kUnreported, Without(&Rules::jump), 5, 1000, &broken).repeated,
+            2 * RunAll(Kind::kUnreported, {}, 5, 1000, &broken).repeated);
+  EXPECT_GT(RunAll(Kind::kReportedFirst, Without(&Rules::adoption), 5, 1000, &broken).repeated,
+            2 * RunAll(Kind::kReportedFirst, {}, 5, 1000, &broken).repeated);
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ namespace {
 constexpr int64_t kExchangeTimeoutUs = 2 * kSecond;
 constexpr int64_t kMaxSkewUs = 10 * kSecond;
 constexpr int64_t kYear = 365 * kDay;
-constexpr ClockPolicy kPatience = {5 * kMs, {kSecond, 10 * kSecond}, true};
+constexpr ClockPolicy kPolicy = {5 * kMs, {kSecond, 10 * kSecond}, true};
 
 // The rules that registry and nodes follow, and that can be switched off to show their purpose.
 struct Rules {
@@ -147,9 +147,9 @@ class Registry {
     lease.secret.hash = request.secret_hash;
     lease.worker = static_cast<int32_t>(choice.slot);
     const Tick watermark = rules_.watermarks ? WatermarkOf(lease.worker) : kNoWatermark;
-    const Grant grant = GrantLease(layout_, request, watermark, FloorOf(layout_, now_.origin), &lease);
-    if (grant == Grant::kTooLate) return {Status::kNothingBetter, {}, {}};
-    if (grant == Grant::kTimeUsedUp) return {Status::kTimeUsedUp, {}, {}};
+    const Assignment assignment = AssignWindow(layout_, request, watermark, FloorOf(layout_, now_.origin), &lease);
+    if (assignment == Assignment::kTooLate) return {Status::kNothingBetter, {}, {}};
+    if (assignment == Assignment::kTimeUsedUp) return {Status::kTimeUsedUp, {}, {}};
     now_.rows[lease_id] = {lease, at_us};
     now_.origin.last_lease_id = lease_id;
     Commit(at_us);
@@ -246,7 +246,7 @@ class Registry {
 
   KeptTime TimeAt(int64_t at_us) const {
     const snowflake::Here here = Here(at_us);
-    return IsInPlace(now_.origin, here) && rules_.held ? After(now_.origin.time, here.clock) : KeepFrom(here.clock);
+    return IsInPlace(now_.origin, here) && rules_.held ? After(now_.origin.time, here.clock) : KeptSince(here.clock);
   }
 
   bool IsSkewed(int64_t at_us, Tick tick, bool leapt) const {
@@ -311,7 +311,7 @@ class Registry {
     return known != now_.watermarks.end() ? known->second : kNoWatermark;
   }
 
-  // A lost lease's number is granted again; its secret is not.
+  // A lost lease's number is assigned again; its secret is not.
   Row *Find(int64_t lease_id, const SecretHash &hash) {
     const auto row = now_.rows.find(lease_id);
     if (row == now_.rows.end()) return nullptr;
@@ -357,7 +357,7 @@ struct Backend {
 struct SimulatedNode {
   Clock clock = {};
   int64_t steady_us = 0;             // what its monotonic clock is ahead of the others'
-  ClockPolicy settings = kPatience;  // which the keeper puts in force
+  ClockPolicy settings = kPolicy;    // which the keeper puts in force
   bool up = false;
   int64_t incarnation = 0;  // a crash ends one
   int64_t paused_until_us = 0;
@@ -1093,7 +1093,7 @@ TEST(Simulation, WithoutSettlingIdsRepeatAfterFailovers) {
   EXPECT_NE(Without(kFailing, &Rules::settling, "no settling", 1000).find("repeated"), std::string::npos);
 }
 
-// ... or if an extend needs only a lease's number: after a failover numbers are granted again, but
+// ... or if an extend needs only a lease's number: after a failover numbers are assigned again, but
 // not secrets. One world in some hundreds shows it, so the search begins shortly before such a
 // world.
 TEST(Simulation, WithoutSecretsIdsRepeatAfterFailovers) {

@@ -28,7 +28,7 @@ std::vector<Layout> Layouts() {
                                  {0, 1000, 53, 0, 5, 5, false},
                                  {0, 3, 60, 0, 2, 2, false}};
   for (const NamedLayout &named : kNamedLayouts) layouts.push_back(named.layout);
-  for (const Layout &layout : layouts) EXPECT_EQ(layout.Check(false), LayoutFault::kNone);
+  for (const Layout &layout : layouts) EXPECT_EQ(layout.Fault(false), LayoutFault::kNone);
   return layouts;
 }
 
@@ -104,7 +104,7 @@ TEST(TimeRange, ComparingWithTheFirstIdIsComparingTimes) {
         for (int64_t id : ids) ASSERT_LT(layout.UnixUsOf(id), unix_us);
         continue;
       }
-      ASSERT_TRUE(layout.Holds(first));
+      ASSERT_TRUE(layout.HasRoomFor(first));
       ASSERT_GE(first, 0);
       for (int64_t id : ids) ASSERT_EQ(id >= first, layout.UnixUsOf(id) >= unix_us) << id << " " << unix_us;
     }

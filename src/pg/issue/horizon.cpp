@@ -59,7 +59,7 @@ struct Server {
   NodeBlock *node;
   HorizonBlock *horizon;
 
-  int64_t Seal() {
+  int64_t LowestToCome() {
     const ClockReading reading = ReadClocks();
     int64_t lowest = 0;
     WithBox(node, [&](BoxSlot *box) {
@@ -99,7 +99,7 @@ struct Server {
     return 0;
   }
 
-  // It drew ids before the restart. Order: none, because this process connected after that.
+  // It took ids before the restart. Order: none, because this process connected after that.
   Xid Unknown(int32_t i) const {
     if (i < MaxBackends) return 0;
     const volatile PGPROC *proc = &PreparedXactProcs[i - MaxBackends];
@@ -131,9 +131,9 @@ int64_t LookForSample(NodeBlock *node, HorizonBlock *horizon, Moment *moment) {
 }
 
 void KeepSample(NodeBlock *node, HorizonBlock *horizon, int64_t id, const Moment &moment) {
-  const int32_t place = MakeRoom(&horizon->samples, horizon->answered, horizon->taken_us);
+  const int32_t place = MakeRoomForSample(&horizon->samples, horizon->answered, horizon->taken_us);
   memcpy(SampleXids(node, place), moment.running, sizeof(Xid) * static_cast<Size>(moment.count));
-  Add(&horizon->samples, {id, horizon->taken_us, moment.xmax, moment.count, place});
+  AddSample(&horizon->samples, {id, horizon->taken_us, moment.xmax, moment.count, place});
   NoteHighest(horizon);
 }
 
@@ -153,7 +153,7 @@ bool IsAskedFor(const HorizonBlock &horizon) {
 }
 
 // Samples of another extension's ids, or of another layout's, are dropped.
-void Follow(NodeBlock *node, HorizonBlock *horizon, Oid extension, const Layout &layout) {
+void DropForeignSamples(NodeBlock *node, HorizonBlock *horizon, Oid extension, const Layout &layout) {
   Assert(IsHeldExclusively(horizon->lock));  // Requires: the horizon's lock.
   if (horizon->extension == extension && horizon->layout == layout) return;
   horizon->extension = extension;
@@ -317,7 +317,7 @@ int64_t HighestNow(Oid fn_oid, const SnapshotData &snapshot) {
     LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
     nobody_asked = !IsAskedFor(*horizon);
     horizon->asked_us = now_us;
-    Follow(node, horizon, extension, layout);
+    DropForeignSamples(node, horizon, extension, layout);
     if (now_us - horizon->taken_us >= kAskersSampleUs) SampleNode(node, horizon);
   }
   // A snapshot from before a promotion does not have the transactions in progress in xip.
@@ -383,7 +383,7 @@ HorizonReset ResetHorizon(Oid fn_oid) {
   KeptHorizon kept;
   LWLockAcquire(&horizon->file_lock, LW_EXCLUSIVE);
   LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
-  Follow(node, horizon, extension, layout);
+  DropForeignSamples(node, horizon, extension, layout);
   reset.outcome = FindRightLimit(node, horizon, &reset, &kept) ? HorizonReset::kDone : HorizonReset::kNotOfFuture;
   LWLockRelease(&horizon->lock);
   // A crash from here on finds that what the black box has was taken back.

@@ -54,7 +54,7 @@ inline Share TakeShare(int32_t most) {
 }
 
 // What one attempt showed.
-struct Attempt {
+struct IdAttempt {
   Decision decision;
   Share share;      // of the run, for kRun
   uint64_t serial;  // of the run
@@ -76,7 +76,7 @@ void NoteShare(const OwnSlot &own, const Layout &layout, const Run &taken, int32
 }
 
 // Issues from the run that another process, or an earlier transaction, has opened.
-bool JoinRun(NodeBlock *node, Oid extension, const OwnSlot &own, int64_t steady_us, int32_t most, Attempt *attempt) {
+bool JoinRun(NodeBlock *node, Oid extension, const OwnSlot &own, int64_t steady_us, int32_t most, IdAttempt *attempt) {
   OpenRun *open = &node->run;
   const auto is_over = [&] { return steady_us >= open->until_us.load(std::memory_order_relaxed); };
   if (is_over()) return false;
@@ -96,7 +96,7 @@ bool JoinRun(NodeBlock *node, Oid extension, const OwnSlot &own, int64_t steady_
   return attempt->share.count > 0;
 }
 
-void OpenNextRun(NodeBlock *node, Oid extension, const OwnSlot &own, int32_t most, Attempt *attempt) {
+void OpenNextRun(NodeBlock *node, Oid extension, const OwnSlot &own, int32_t most, IdAttempt *attempt) {
   const ClockReading reading = ReadClocks();
   const uint32 random = pg_prng_uint32(&pg_global_prng_state);
   WithBox(node, [&](BoxSlot *slot) {
@@ -129,21 +129,21 @@ void OpenNextRun(NodeBlock *node, Oid extension, const OwnSlot &own, int32_t mos
   });
 }
 
-Attempt Try(NodeBlock *node, Oid extension, int32_t most) {
+IdAttempt Try(NodeBlock *node, Oid extension, int32_t most) {
   ForgetRun();
   const OwnSlot own = SlotOfTransaction();
   KeepPrepared(own);
-  Attempt attempt = {};
+  IdAttempt attempt = {};
   if (!JoinRun(node, extension, own, SteadyUs(), most, &attempt)) OpenNextRun(node, extension, own, most, &attempt);
   return attempt;
 }
 
 // The wait for the lock may have outlasted the tick that the clock showed before it.
-bool IsStale(const Attempt &attempt) {
+bool IsStale(const IdAttempt &attempt) {
   return attempt.layout.TickAt(attempt.clock_us + SteadyUs() - attempt.steady_us) > attempt.now;
 }
 
-Share KeepRun(NodeBlock *node, const Attempt &attempt) {
+Share KeepRun(NodeBlock *node, const IdAttempt &attempt) {
   // Ids go on while the window lasts, but only a keeper extends it.
   if (attempt.keeper_missing) EnsureKeeper(node);
   const Layout &layout = attempt.layout;
@@ -217,7 +217,7 @@ void WaitForClock(NodeBlock *node, IdWait *wait, int64_t now_us, int64_t until_u
 }
 
 // `tried`: the registry was asked for another worker id, and this is its error.
-[[noreturn]] void ReportClockBehind(const Attempt &attempt, const RegistryError *tried) {
+[[noreturn]] void ReportClockBehind(const IdAttempt &attempt, const RegistryError *tried) {
   const int64_t now_us = attempt.clock_us, epoch_us = attempt.layout.epoch_us();
   const int64_t ahead_us = attempt.layout.UnixUsAt(attempt.now + attempt.decision.lead);
   const double behind_s = Seconds(ahead_us - now_us);
@@ -245,7 +245,7 @@ void WaitForClock(NodeBlock *node, IdWait *wait, int64_t now_us, int64_t until_u
                   errhint("Set the clock right, or wait.")));
 }
 
-void WaitForLease(NodeBlock *node, IdWait *wait, const Attempt &attempt) {
+void WaitForLease(NodeBlock *node, IdWait *wait, const IdAttempt &attempt) {
   if (wait->lease.since_us == 0) CountUp(node, &Counters::lease_waits);
   static uint32 event = 0;
   if (event == 0) event = WaitEventNamed("SnowflakeLease");
@@ -258,14 +258,14 @@ void WaitForLease(NodeBlock *node, IdWait *wait, const Attempt &attempt) {
 }
 
 // The wall clock stepped back by more than may be bridged, or the lease begins in the future.
-void HandleClockBehind(NodeBlock *node, IdWait *wait, const Attempt &attempt) {
+void HandleClockBehind(NodeBlock *node, IdWait *wait, const IdAttempt &attempt) {
   // If ids may not be ahead of the clock, another worker id does not help either.
   if (!attempt.new_worker || !attempt.may_lead) ReportClockBehind(attempt, nullptr);
   WithLock(node, LW_EXCLUSIVE, [&] { node->state.new_worker_wanted = true; });
   WaitForLease(node, wait, attempt);
 }
 
-void HandleTickUsedUp(NodeBlock *node, IdWait *wait, const Attempt &attempt) {
+void HandleTickUsedUp(NodeBlock *node, IdWait *wait, const IdAttempt &attempt) {
   if (wait->clock_since_us != 0 && attempt.clock_us <= wait->clock_from_us) {
     const int64_t waited_us = MonotonicUs() - wait->clock_since_us;
     if (waited_us > kClockStandsUs && waited_us > settings.start_timeout_ms * kUsPerMs)
@@ -279,7 +279,7 @@ void HandleTickUsedUp(NodeBlock *node, IdWait *wait, const Attempt &attempt) {
 }
 
 // Waits for what the first attempt lacked, and tries again. Few calls come here.
-Share WaitForRun(NodeBlock *node, Oid fn_oid, Oid extension, int32_t most, Attempt attempt) {
+Share WaitForRun(NodeBlock *node, Oid fn_oid, Oid extension, int32_t most, IdAttempt attempt) {
   IdWait wait = {};
   for (;;) {
     switch (attempt.decision.outcome) {
@@ -309,7 +309,7 @@ pg_noinline Share TakeShareUnderLock(Oid fn_oid, int32_t most) {
   NodeBlock *node = ThisNode(fn_oid, extension);
   OnLayoutChange(ForgetRun);
   CHECK_FOR_INTERRUPTS();
-  const Attempt attempt = Try(node, extension, most);
+  const IdAttempt attempt = Try(node, extension, most);
   if (likely(attempt.decision.outcome == Outcome::kRun)) return KeepRun(node, attempt);
   Share share = {0, 0};
   CountFailure(node, &Counters::failed_calls, [&] { share = WaitForRun(node, fn_oid, extension, most, attempt); });

@@ -61,8 +61,7 @@ struct NumberAttempt {
   bool usage_changed;  // since this process read it: nothing was taken
 };
 
-// Requires: the slot's mutex.
-inline void TakeOne(SegmentSlot *slot, NumberAttempt *attempt) {
+inline void TakeOne(SegmentSlot *slot, NumberAttempt *attempt) SNOWFLAKE_HOLDS(slot->mutex) {
   slot->used = true;
   attempt->taken = TakeNumber(&slot->ranges, &attempt->number);
   if (attempt->taken && likely(!IsDue(slot->ranges))) return;
@@ -97,7 +96,7 @@ void CheckUsage(const SegmentUse *use) {
 // False if the slot has gone to another segment.
 inline bool TakeFrom(const SegmentUse *use, NumberAttempt *attempt) {
   SegmentSlot *slot = use->segment.slot;
-  return WithSegment(use->segment, [&] {
+  return WithSegment(use->segment, [&]() SNOWFLAKE_HOLDS(slot->mutex) {
     if (likely(slot->usage_changes == use->usage.changes)) TakeOne(slot, attempt);
   });
 }
@@ -106,7 +105,7 @@ inline bool TakeFrom(const SegmentUse *use, NumberAttempt *attempt) {
 bool TakeFromNext(SegmentUse *use, NumberAttempt *attempt) {
   const int64_t now_us = SteadyUs();
   SegmentSlot *slot = use->segment.slot;
-  return WithSegment(use->segment, [&] {
+  return WithSegment(use->segment, [&]() SNOWFLAKE_HOLDS(slot->mutex) {
     attempt->usage_changed = slot->usage_changes != use->usage.changes;
     if (attempt->usage_changed) {
       use->usage.changes = slot->usage_changes;
@@ -148,7 +147,7 @@ void WakeKeeperOrAsk(NodeBlock *node) {
                              : "The keeper goes on trying; numbers flow as soon as the registry allocates a range.")));
 }
 
-void Pause(NodeBlock *node, NumberWait *wait, const char *name) {
+void WaitForRange(NodeBlock *node, NumberWait *wait, const char *name) {
   static uint32 event = 0;
   if (event == 0) event = WaitEventNamed("SnowflakeSegment");
   if (WaitForKeeper(node, &wait->keeper, event)) return;
@@ -168,15 +167,18 @@ void AskForSlot(const SegmentRef &idle) {
   Oid database = InvalidOid;
   const int64_t now_us = SteadyUs();
   bool is_idle = false;
-  const bool is_its = WithSegment(idle, [&] {
-    SegmentSlot *slot = idle.slot;
+  SegmentSlot *slot = idle.slot;
+  const bool is_its = WithSegment(idle, [&]() SNOWFLAKE_HOLDS(slot->mutex) {
     is_idle = slot->leaving || (!slot->used && now_us - slot->used_us >= kIdleUs);
     if (is_idle) slot->leaving = true;
     database = slot->database;
   });
   if (!is_its) return;
   if (!is_idle) {
-    for (int i = 0; i < SegmentSlots(); ++i) WithMutex(SegmentSlotAt(i), [&] { NoteUse(SegmentSlotAt(i), now_us); });
+    for (int i = 0; i < SegmentSlots(); ++i) {
+      SegmentSlot *other = SegmentSlotAt(i);
+      WithMutex(other, [&]() SNOWFLAKE_HOLDS(other->mutex) { NoteUse(other, now_us); });
+    }
     ReportTooManySegments();
   }
   NodeBlock *node = FindNode(database);
@@ -195,7 +197,7 @@ void FindSlot(NodeBlock *node, SegmentUse *use, NumberWait *wait) {
     CHECK_FOR_INTERRUPTS();
     if (wait->keeper.since_us != 0 && MonotonicUs() - wait->keeper.since_us >= settings.start_timeout_ms * kUsPerMs)
       ReportTooManySegments();
-    Pause(node, wait, use->key.name);
+    WaitForRange(node, wait, use->key.name);
   }
 }
 
@@ -243,7 +245,7 @@ int64_t WaitForNumber(NodeBlock *node, Oid fn_oid, SegmentUse *use) {
     }
     CheckAnswer(use, attempt, wait);
     CheckRegistryMayAnswer(fn_oid, use->key.extension);
-    Pause(node, &wait, use->key.name);
+    WaitForRange(node, &wait, use->key.name);
   }
 }
 

@@ -5,7 +5,7 @@
 
 namespace snowflake {
 namespace {
-// Valid while this process prepares a transaction that drew ids.
+// Valid while this process prepares a transaction that took ids.
 FullTransactionId preparing;
 
 void OnTransaction(XactEvent event, void *) {

@@ -17,7 +17,7 @@ struct OwnSlot {
 OwnSlot SlotOfTransaction();
 
 // Before the transaction's first id is taken: the slot may still have an earlier transaction,
-// which is prepared and whose process does not know that its parallel workers drew ids.
+// which is prepared and whose process does not know that its parallel workers took ids.
 void KeepPrepared(const OwnSlot &own);
 
 }  // namespace snowflake

@@ -15,7 +15,7 @@ struct Keeping {
   int failed_sqlstate;  // ... and with what
   bool failed_here;     // ... on this server
   bool hung;            // the log has an exchange that hung, and not yet its cause
-  int64_t told_us;      // when the log had the newest failure of this server's own, monotonic; 0: never
+  int64_t logged_us;    // when the log had the newest failure of this server's own, monotonic; 0: never
   int64_t ranges_us;    // how long the last exchange for ranges took
   bool ranges_failed;   // ... or that it had no answer
   int ranges_from;      // the slot of the segment that is then asked for next

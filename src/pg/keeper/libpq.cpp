@@ -12,7 +12,7 @@ bool (*remote_give_way)() = nullptr;
 
 namespace {
 // How often a wait asks whether to give way.
-constexpr int64_t kGiveWayUs = 100 * 1000;
+constexpr int64_t kAskToGiveWayUs = 100 * 1000;
 // What each host gets at least, however many others are in the list.
 constexpr int64_t kLeastPerHostUs = 500 * 1000;
 // If a host does not answer the first packet, a new connection is better than a longer wait: the
@@ -116,13 +116,13 @@ void ReceiveNotice(void *argument, const PGresult *notice) {
 bool Await(pgsocket socket, int socket_events, int64_t deadline_us) {
   static uint32 event = 0;
   if (event == 0) event = WaitEventNamed("SnowflakeRegistry");
-  int64_t ask_us = MonotonicUs() + kGiveWayUs;
+  int64_t ask_us = MonotonicUs() + kAskToGiveWayUs;
   for (;;) {
     CHECK_FOR_INTERRUPTS();
     const int64_t now_us = MonotonicUs();
     if (now_us >= deadline_us) return false;
     if (now_us >= ask_us) {
-      ask_us = now_us + kGiveWayUs;
+      ask_us = now_us + kAskToGiveWayUs;
       if (remote_give_way != nullptr && remote_give_way())
         ereport(ERROR, (errcode(ERRCODE_QUERY_CANCELED), errmsg("gave up waiting for the registry")));
     }
@@ -151,7 +151,7 @@ struct Endpoint {
 
 // The string overrides these. A host that vanished, or that came back without the connection, is
 // noticed within seconds.
-constexpr const char *kPatience[][2] = {
+constexpr const char *kTimeouts[][2] = {
     {"keepalives_idle", "1"}, {"keepalives_interval", "1"}, {"keepalives_count", "4"}, {"tcp_user_timeout", "2000"}};
 
 // Splits a comma-separated list; returns how many there are.
@@ -205,7 +205,7 @@ PGconn *Start(const Endpoint &endpoint, const Host &host, const char *settings) 
     keywords[count] = keyword;
     values[count++] = value;
   };
-  for (const auto &option : kPatience) add(option[0], option[1]);
+  for (const auto &option : kTimeouts) add(option[0], option[1]);
   // A host in the registry's endpoint could ask for the password itself, or for an MD5 hash of it.
   if (!endpoint.guarded && endpoint.knows_methods) add("require_auth", "!password,!md5");
   add("dbname", endpoint.conninfo);
@@ -224,14 +224,14 @@ PGconn *Start(const Endpoint &endpoint, const Host &host, const char *settings) 
 }
 
 // False when refused or out of time.
-bool Finish(PGconn *connection, int64_t deadline_us) {
+bool FinishConnecting(PGconn *connection, int64_t deadline_us) {
   if (PQstatus(connection) == CONNECTION_BAD) return false;
   PostgresPollingStatusType next = PGRES_POLLING_WRITING;
   for (;;) {
-    const int64_t patience_us = PQstatus(connection) == CONNECTION_STARTED ? kReachUs : kAnswerUs;
+    const int64_t wait_us = PQstatus(connection) == CONNECTION_STARTED ? kReachUs : kAnswerUs;
     const int socket_events = next == PGRES_POLLING_READING ? WL_SOCKET_READABLE : WL_SOCKET_WRITEABLE;
     // The socket may be another one each time.
-    if (!Await(PQsocket(connection), socket_events, Min(MonotonicUs() + patience_us, deadline_us))) return false;
+    if (!Await(PQsocket(connection), socket_events, Min(MonotonicUs() + wait_us, deadline_us))) return false;
     next = PQconnectPoll(connection);
     if (next == PGRES_POLLING_OK) return true;
     if (next == PGRES_POLLING_FAILED) return false;
@@ -279,7 +279,7 @@ bool Connect(Remote *remote, const Endpoint &endpoint, Host host, int64_t deadli
     remote->connection = nullptr;
     remote->connection = Start(endpoint, host, bare ? nullptr : settings.data);
     PQsetNoticeReceiver(remote->connection, ReceiveNotice, remote);
-    if (Finish(remote->connection, deadline_us)) {
+    if (FinishConnecting(remote->connection, deadline_us)) {
       learned.bare = bare;
       learned.version = PQserverVersion(remote->connection);
       return true;

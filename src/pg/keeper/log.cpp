@@ -21,14 +21,14 @@ bool NamesNobody(int sqlstate) {
 
 // So begins the message of what is not the registry's fault.
 constexpr const char *kOnThisServer = "on this server: ";
-constexpr int64_t kTellAgainUs = 60 * 1000 * 1000;
+constexpr int64_t kLogAgainUs = 60 * 1000 * 1000;
 
 const char *WithParentheses(const char *detail) { return detail != nullptr ? psprintf(" (%s)", detail) : ""; }
 
 void TellOwnFailure(const RegistryError &error) {
   const int64_t now_us = MonotonicUs();
-  if (keeping.told_us != 0 && now_us - keeping.told_us < kTellAgainUs) return;
-  keeping.told_us = now_us;
+  if (keeping.logged_us != 0 && now_us - keeping.logged_us < kLogAgainUs) return;
+  keeping.logged_us = now_us;
   ereport(WARNING, (errmsg("snowflake keeper: failed %s", error.message)));
 }
 
@@ -44,8 +44,8 @@ void TellClockEvents() {
   bool news = false;
   WithLock(keeping.node, LW_EXCLUSIVE, [&] {
     clock = keeping.node->state.clock;
-    news = clock.events != keeping.node->clock_events_told;
-    keeping.node->clock_events_told = clock.events;
+    news = clock.events != keeping.node->clock_events_logged;
+    keeping.node->clock_events_logged = clock.events;
   });
   if (!news) return;
   const ClockReading &before = clock.before, &after = clock.after;

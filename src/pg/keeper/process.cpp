@@ -122,7 +122,7 @@ void HandleInterrupt(SIGNAL_ARGS) {
 }
 
 // What ALTER DATABASE or ALTER ROLE set must not reach the protocol.
-void PinSettings() {
+void PinKeeperSettings() {
   static constexpr const char *pins[][2] = {{"search_path", "pg_catalog, pg_temp"},
                                             {"default_transaction_isolation", "read committed"},
                                             {"default_transaction_read_only", "off"},
@@ -556,7 +556,7 @@ extern "C" PGDLLEXPORT void snowflake_keeper_main(Datum database) {
   BackgroundWorkerUnblockSignals();
   // A database that accepts no new connections may still have old ones that issue ids.
   BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(database), InvalidOid, BGWORKER_BYPASS_ALLOWCONN);
-  PinSettings();
+  PinKeeperSettings();
   if (!Attach()) proc_exit(0);
   self.wanted = keeping.node->registry;
   self.leave_timeout = RegisterTimeout(USER_TIMEOUT, HandleLeaveTimeout);

@@ -28,13 +28,11 @@ struct Collected {
 };
 
 // Only the keeper and a drop of the segment take the slot away from this database and extension.
-bool IsOfThisDatabase(const SegmentSlot &slot) {
-  // Requires: the slot's mutex.
+bool IsOfThisDatabase(const SegmentSlot &slot) SNOWFLAKE_HOLDS(slot.mutex) {
   return slot.database == MyDatabaseId && slot.extension == keeping.target.extension;
 }
 
-void CloseSlot(SegmentSlot *slot, RangeAsk *ask) {
-  // Requires: the slot's mutex.
+void CloseSlot(SegmentSlot *slot, RangeAsk *ask) SNOWFLAKE_HOLDS(slot->mutex) {
   const Range rest = CloseRanges(&slot->ranges);
   ask->highest = rest.left > 0 ? rest.last : Highest(slot->ranges);
   ask->unused = rest.left;
@@ -59,7 +57,7 @@ Collected Collect(bool leaving) {
     if (slot->database != MyDatabaseId) continue;
     const Secret fresh = NewSecret();
     bool ours = false, empty = false;
-    WithMutex(slot, [&] {
+    WithMutex(slot, [&]() SNOWFLAKE_HOLDS(slot->mutex) {
       ours = IsOfThisDatabase(*slot) && (leaving || slot->leaving || slot->ranges.wanted);
       if (!ours) return;
       memcpy(part->name, slot->name, sizeof(part->name));
@@ -84,8 +82,7 @@ Collected Collect(bool leaving) {
 }
 
 // False if the answer is impossible.
-bool Put(SegmentSlot *slot, const RangeAnswer &answer) {
-  // Requires: the slot's mutex.
+bool PutAnswer(SegmentSlot *slot, const RangeAnswer &answer) SNOWFLAKE_HOLDS(slot->mutex) {
   if (memcmp(slot->usage_role, answer.usage_role, sizeof(slot->usage_role)) != 0) {
     memcpy(slot->usage_role, answer.usage_role, sizeof(slot->usage_role));
     ++slot->usage_changes;
@@ -122,7 +119,7 @@ void JudgeStanding(const Standing &standing) {
   if (older) ReportOlderTimeline(standing, seen);
 }
 
-void PutAll(const Collected &all, const RangesAnswer &answer) {
+void PutAnswers(const Collected &all, const RangesAnswer &answer) {
   int wrong = -1;
   for (int i = 0; i < all.count; ++i) {
     const Asked &part = all.parts[i];
@@ -130,9 +127,9 @@ void PutAll(const Collected &all, const RangesAnswer &answer) {
       FreeSegment(part.segment);
       continue;
     }
-    WithSegment(part.segment, [&] {
+    WithSegment(part.segment, [&]() SNOWFLAKE_HOLDS(part.segment.slot->mutex) {
       part.segment.slot->answered = part.asked;
-      if (!Put(part.segment.slot, answer.answers[i])) wrong = i;
+      if (!PutAnswer(part.segment.slot, answer.answers[i])) wrong = i;
     });
   }
   if (wrong < 0) return;
@@ -150,7 +147,7 @@ void ObserveRanges(KeeperView *view) {
     SegmentSlot *slot = SegmentSlotAt(i);
     // Order: none. A process that has just taken a slot wakes the keeper, a barrier on both sides.
     if (slot->database != MyDatabaseId) continue;
-    WithMutex(slot, [&] {
+    WithMutex(slot, [&]() SNOWFLAKE_HOLDS(slot->mutex) {
       if (!IsOfThisDatabase(*slot)) return;
       NoteUse(slot, now_us);
       const Ranges &ranges = slot->ranges;
@@ -178,7 +175,7 @@ RegistryAnswer ExchangeRanges(bool leaving) {
   if (stop_requested && !leaving) return RegistryAnswer::kDone;
   WithLock(keeping.node, LW_EXCLUSIVE,
            [&] { memcpy(keeping.node->segments_known, answer.known, sizeof(answer.known)); });
-  PutAll(all, answer);
+  PutAnswers(all, answer);
   return RegistryAnswer::kDone;
 }
 

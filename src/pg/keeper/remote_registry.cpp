@@ -125,14 +125,14 @@ void LookUp(Session *session, RegistryTarget *target) {
              errdetail("snowflake.registry leads to a database without it."),
              errhint("Run CREATE EXTENSION snowflake there; the library need not be preloaded."), BlameRegistry()));
   char theirs[NAMEDATALEN];
-  CopyPresentable(theirs, sizeof(theirs), row.Name());
-  if (row.Int8() == 0 && BlameRegistry() == 0) ReportNamesake("the registry's database", theirs);
-  for (const char *&schema : session->schemas) schema = row.PassNull() ? nullptr : row.Name();
-  session->denied = row.PassNull() ? "" : row.Text();
+  CopyPresentable(theirs, sizeof(theirs), row.ReadName());
+  if (row.ReadInt8() == 0 && BlameRegistry() == 0) ReportNamesake("the registry's database", theirs);
+  for (const char *&schema : session->schemas) schema = row.PassNull() ? nullptr : row.ReadName();
+  session->denied = row.PassNull() ? "" : row.ReadString();
   // No other server, database or extension has the same three, not even a copy of this one.
   const char *started = psprintf("%016llx", static_cast<unsigned long long>(PgStartTime));
-  const bool same_server = strcmp(row.Text(), started) == 0;
-  target->place = {row.ObjectId(), row.ObjectId(), row.ObjectId()};
+  const bool same_server = strcmp(row.ReadString(), started) == 0;
+  target->place = {row.ReadOid(), row.ReadOid(), row.ReadOid()};
   target->leads_here =
       same_server && target->place.database == MyDatabaseId && target->place.extension == target->extension;
   // Before the exchange: whoever receives its answer may call a function of the registry at once.
@@ -182,16 +182,16 @@ Layout LayoutFrom(RemoteRow *row) {
   Datum values[kLayoutColumnCount];
   for (int i = 0; i < kLayoutColumnCount; ++i) {
     const Oid type = kLayoutColumns[i].type;
-    values[i] = type == INT8OID   ? Int64GetDatum(row->Int8())
-                : type == INT4OID ? Int32GetDatum(row->Int4())
-                                  : BoolGetDatum(row->Bool());
+    values[i] = type == INT8OID   ? Int64GetDatum(row->ReadInt8())
+                : type == INT4OID ? Int32GetDatum(row->ReadInt4())
+                                  : BoolGetDatum(row->ReadBool());
   }
   return LayoutFromDatums(values);
 }
 
 constexpr const char *kStandingColumns = "system_identifier, timeline, raised_tick, settle_called_us";
 
-Standing StandingFrom(RemoteRow *row) { return {row->Int8(), row->Int8(), row->Int8(), row->Int8()}; }
+Standing StandingFrom(RemoteRow *row) { return {row->ReadInt8(), row->ReadInt8(), row->ReadInt8(), row->ReadInt8()}; }
 
 // False if the registry assigned nothing.
 bool AcquireLease(Session *session, const AcquireRequest &request, AcquireAnswer *answer) {
@@ -207,10 +207,10 @@ bool AcquireLease(Session *session, const AcquireRequest &request, AcquireAnswer
                                  kLayoutColumnList, kStandingColumns);
   RemoteRow row = CallFunction(session, kAcquire, columns, values);
   if (row.PassNull()) return false;
-  answer->lease = {row.Int8(), {}, row.Int4(), row.Int8(), row.Int8()};
+  answer->lease = {row.ReadInt8(), {}, row.ReadInt4(), row.ReadInt8(), row.ReadInt8()};
   answer->layout = LayoutFrom(&row);
   answer->standing = StandingFrom(&row);
-  answer->workers_free = row.Int8();
+  answer->workers_free = row.ReadInt8();
   return true;
 }
 
@@ -246,7 +246,7 @@ bool ExtendThere(RegistryTarget *target, const Asking<ExtendRequest> &ask, Exten
                                   Int8Text(request.window_start), BoolText(request.leapt)};
     RemoteRow row = CallFunction(session, kExtend, psprintf("window_end, %s", kStandingColumns), values);
     const bool extended = !row.PassNull();
-    if (extended) answer->window_end = row.Int8();
+    if (extended) answer->window_end = row.ReadInt8();
     answer->standing = StandingFrom(&row);
     return extended;
   });
@@ -257,7 +257,7 @@ bool ReleaseThere(RegistryTarget *target, const ReleaseRequest &request, bool hu
     const char *const values[] = {Int8Text(request.lease_id), BytesText(SecretDatum(request.secret)),
                                   Int8Text(request.last_tick), Int8Text(request.held_until)};
     before(request.lease_id);
-    return CallFunction(session, kRelease, "answer", values).Bool();
+    return CallFunction(session, kRelease, "answer", values).ReadBool();
   });
 }
 
@@ -302,12 +302,12 @@ bool AskForRanges(Session *session, const RangesRequest &request, bool secret, R
   for (int i = 0; i < count; ++i) {
     RemoteRow row = RemoteNext(remote);
     RangeAnswer *of = &answer->answers[asked[i]];
-    *of = {row.Int8(), {row.Int8(), row.Int8()}, {}};
+    *of = {row.ReadInt8(), {row.ReadInt8(), row.ReadInt8()}, {}};
     // A name that does not fit our encoding is changed: it names no role here.
-    CopyPresentable(of->usage_role, sizeof(of->usage_role), row.Name(), alphabet);
+    CopyPresentable(of->usage_role, sizeof(of->usage_role), row.ReadName(), alphabet);
     // The same in each row.
-    answer->standing = {row.Int8(), row.Int8(), kNoWatermark, row.Int8()};
-    CopyPresentable(answer->known, sizeof(answer->known), row.Text(), alphabet);
+    answer->standing = {row.ReadInt8(), row.ReadInt8(), kNoWatermark, row.ReadInt8()};
+    CopyPresentable(answer->known, sizeof(answer->known), row.ReadString(), alphabet);
   }
   RemoteEnd(remote);
   return true;
@@ -330,7 +330,7 @@ void CheckMayCall(const Session *session, int index) {
 }
 
 // An extend or an acquire would name a lease of this node, and a registry takes one that it never
-// granted for a loss. So this only examines what they need.
+// assigned for a loss. So this only examines what they need.
 bool ProbeThere(RegistryTarget *target, const Layout &layout, const Wanted &wanted, int64_t *system_identifier) {
   return WithRegistry(target, false, [&](Session *session) {
     for (const int function : {kAcquire, kExtend, kRelease})
@@ -341,8 +341,8 @@ bool ProbeThere(RegistryTarget *target, const Layout &layout, const Wanted &want
                                "SELECT system_identifier, pg_catalog.pg_is_in_recovery() AS recovery"
                                " FROM pg_catalog.pg_control_system()",
                                0, nullptr, nullptr);
-    *system_identifier = row.Int8();
-    if (row.Bool())
+    *system_identifier = row.ReadInt8();
+    if (row.ReadBool())
       ereport(ERROR, (errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION), errmsg("the registry's server is a standby"),
                       errhint("Name its primary in snowflake.registry."), BlameRegistry()));
     return true;

@@ -11,7 +11,7 @@ void ReportMalformed(const char *detail) {
                   errdetail_internal("%s", detail), BlameRegistry()));
 }
 
-void RemoteRow::Refuse(const char *kind) const {
+void RemoteRow::ReportInvalid(const char *kind) const {
   char name[NAMEDATALEN], shown[64];
   const char *real_name = PQfname(row_, column_ - 1);
   CopyPresentable(name, sizeof(name), real_name != nullptr ? real_name : "");
@@ -19,12 +19,12 @@ void RemoteRow::Refuse(const char *kind) const {
   ReportMalformed(psprintf("Its column %d, \"%s\", is \"%s\", which is not a valid %s.", column_, name, shown, kind));
 }
 
-const char *RemoteRow::Next(size_t longest, const char *kind) {
+const char *RemoteRow::NextField(size_t longest, const char *kind) {
   const int column = column_++;
   if (column >= PQnfields(row_)) ReportMalformed(psprintf("It has no column %d.", column_));
   if (PQgetisnull(row_, 0, column)) ReportMalformed(psprintf("Its column %d is null.", column_));
   const char *value = PQgetvalue(row_, 0, column);
-  if (strnlen(value, longest + 1) > longest) Refuse(kind);
+  if (strnlen(value, longest + 1) > longest) ReportInvalid(kind);
   return value;
 }
 
@@ -35,25 +35,25 @@ bool RemoteRow::PassNull() {
 }
 
 int64_t RemoteRow::Integer(int64_t lowest, int64_t highest, const char *kind) {
-  const char *value = Next(strlen("-9223372036854775808"), kind);
+  const char *value = NextField(strlen("-9223372036854775808"), kind);
   char *end = nullptr;
   errno = 0;
   const int64_t number = strtoll(value, &end, 10);
-  if (errno != 0 || end == value || *end != '\0' || number < lowest || number > highest) Refuse(kind);
+  if (errno != 0 || end == value || *end != '\0' || number < lowest || number > highest) ReportInvalid(kind);
   return number;
 }
 
-int64_t RemoteRow::Int8() { return Integer(PG_INT64_MIN, PG_INT64_MAX, "bigint"); }
-int32_t RemoteRow::Int4() { return static_cast<int32_t>(Integer(PG_INT32_MIN, PG_INT32_MAX, "integer")); }
-Oid RemoteRow::ObjectId() { return static_cast<Oid>(Integer(0, PG_UINT32_MAX, "oid")); }
+int64_t RemoteRow::ReadInt8() { return Integer(PG_INT64_MIN, PG_INT64_MAX, "bigint"); }
+int32_t RemoteRow::ReadInt4() { return static_cast<int32_t>(Integer(PG_INT32_MIN, PG_INT32_MAX, "integer")); }
+Oid RemoteRow::ReadOid() { return static_cast<Oid>(Integer(0, PG_UINT32_MAX, "oid")); }
 
-bool RemoteRow::Bool() {
-  const char *value = Next(1, "boolean");
-  if (value[0] != 't' && value[0] != 'f') Refuse("boolean");
+bool RemoteRow::ReadBool() {
+  const char *value = NextField(1, "boolean");
+  if (value[0] != 't' && value[0] != 'f') ReportInvalid("boolean");
   return value[0] == 't';
 }
 
-char *RemoteRow::Text() { return pstrdup(Next(1024, "text")); }
-char *RemoteRow::Name() { return pstrdup(Next(2 * NAMEDATALEN, "name")); }
+char *RemoteRow::ReadString() { return pstrdup(NextField(1024, "text")); }
+char *RemoteRow::ReadName() { return pstrdup(NextField(2 * NAMEDATALEN, "name")); }
 
 }  // namespace snowflake

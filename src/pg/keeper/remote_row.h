@@ -17,19 +17,19 @@ class RemoteRow {
   // Whether the next value is null; if so, it is passed.
   bool PassNull();
 
-  int64_t Int8();
-  int32_t Int4();
-  Oid ObjectId();
-  bool Bool();
+  int64_t ReadInt8();
+  int32_t ReadInt4();
+  Oid ReadOid();
+  bool ReadBool();
   // As the registry spells it, in its own encoding.
-  char *Name();
+  char *ReadName();
   // At most 1 kB.
-  char *Text();
+  char *ReadString();
 
  private:
-  const char *Next(size_t longest, const char *kind);
+  const char *NextField(size_t longest, const char *kind);
   int64_t Integer(int64_t lowest, int64_t highest, const char *kind);
-  [[noreturn]] void Refuse(const char *kind) const;
+  [[noreturn]] void ReportInvalid(const char *kind) const;
 
   const PGresult *row_;
   int column_ = 0;

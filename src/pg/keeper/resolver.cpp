@@ -19,7 +19,7 @@ constexpr char kFound = '+', kFailed = '-';
 void End(int) { _exit(1); }
 
 // As libpq does it.
-int Find(const char *name, int flags, addrinfo **found) {
+int GetAddresses(const char *name, int flags, addrinfo **found) {
   addrinfo hints = {};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
@@ -41,7 +41,7 @@ int Find(const char *name, int flags, addrinfo **found) {
   char text[kMostBytes] = {kFound};
   size_t length = 1;
   addrinfo *found = nullptr;
-  const int failure = Find(name, 0, &found);
+  const int failure = GetAddresses(name, 0, &found);
   for (const addrinfo *at = found; failure == 0 && at != nullptr; at = at->ai_next) {
     char address[NI_MAXHOST];
     if (getnameinfo(at->ai_addr, at->ai_addrlen, address, sizeof(address), nullptr, 0, NI_NUMERICHOST) != 0) continue;
@@ -126,7 +126,7 @@ const char *AddressesOf(const char *name, bool (*await)(int descriptor, int even
 bool IsName(const char *host) {
   if (host == nullptr || host[0] == '\0' || host[0] == '/' || host[0] == '@') return false;
   addrinfo *found = nullptr;
-  if (Find(host, AI_NUMERICHOST, &found) != 0) return true;
+  if (GetAddresses(host, AI_NUMERICHOST, &found) != 0) return true;
   freeaddrinfo(found);
   return false;
 }

@@ -16,7 +16,7 @@ struct Clocks {
 
 Clocks ClocksOf(const Origin &origin) {
   const Here here = HereNow();
-  return {here.clock, IsInPlace(origin, here) ? After(origin.time, here.clock) : KeepFrom(here.clock)};
+  return {here.clock, IsInPlace(origin, here) ? After(origin.time, here.clock) : KeptSince(here.clock)};
 }
 
 }  // namespace

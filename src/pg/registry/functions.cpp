@@ -13,7 +13,7 @@
 
 namespace snowflake {
 namespace {
-constexpr int kStandingColumns = 4;
+constexpr int kStandingColumnCount = 4;
 
 void StandingToDatums(const Standing &standing, Datum *values) {
   values[0] = Int64GetDatum(standing.system_identifier);
@@ -31,7 +31,7 @@ Datum RowOf(FunctionCallInfo fcinfo, const Datum (&values)[kCount], bool first_i
 }
 
 // What the registry's operator allows at most. A duration that no lease can have is an error later.
-int64_t GrantedUs(const Interval *duration) {
+int64_t AllowedUs(const Interval *duration) {
   const int64_t days = static_cast<int64_t>(duration->month) * DAYS_PER_MONTH + duration->day;
   int64_t us = 0;
   if (__builtin_mul_overflow(days, USECS_PER_DAY, &us) || __builtin_add_overflow(us, duration->time, &us))
@@ -101,7 +101,7 @@ SNOWFLAKE_FUNCTION(snowflake_lease_acquire) {
   const AcquireRequest request = {NodeName(fcinfo),
                                   PG_GETARG_INT32(1),
                                   PG_GETARG_INT64(2),
-                                  GrantedUs(PG_GETARG_INTERVAL_P(3)),
+                                  AllowedUs(PG_GETARG_INTERVAL_P(3)),
                                   SecretHashFromDatum(PG_GETARG_DATUM(4)),
                                   PG_GETARG_INT64(5),
                                   PG_ARGISNULL(6) ? kAnyStart : PG_GETARG_INT64(6),
@@ -112,12 +112,12 @@ SNOWFLAKE_FUNCTION(snowflake_lease_acquire) {
   ExpectCommit();
   if (!acquired) PG_RETURN_NULL();
   const Lease &lease = answer.lease;
-  Datum values[5 + kLayoutColumnCount + kStandingColumns] = {Int64GetDatum(lease.lease_id), Int32GetDatum(lease.worker),
-                                                             Int64GetDatum(lease.window_start),
-                                                             Int64GetDatum(lease.window_end)};
+  Datum values[5 + kLayoutColumnCount + kStandingColumnCount] = {
+      Int64GetDatum(lease.lease_id), Int32GetDatum(lease.worker), Int64GetDatum(lease.window_start),
+      Int64GetDatum(lease.window_end)};
   LayoutToDatums(answer.layout, &values[4]);
   StandingToDatums(answer.standing, &values[4 + kLayoutColumnCount]);
-  values[4 + kLayoutColumnCount + kStandingColumns] = Int64GetDatum(answer.workers_free);
+  values[4 + kLayoutColumnCount + kStandingColumnCount] = Int64GetDatum(answer.workers_free);
   return RowOf(fcinfo, values);
 }
 
@@ -126,14 +126,14 @@ SNOWFLAKE_FUNCTION(snowflake_lease_extend) {
                {"lease_id", "secret_hash", "now_tick", "duration", "held_until", "worker_id", "window_start", "leapt"});
   LimitTransaction("snowflake_lease_extend");
   const ExtendRequest request = {PG_GETARG_INT64(0), SecretHashFromDatum(PG_GETARG_DATUM(1)),
-                                 PG_GETARG_INT64(2), GrantedUs(PG_GETARG_INTERVAL_P(3)),
+                                 PG_GETARG_INT64(2), AllowedUs(PG_GETARG_INTERVAL_P(3)),
                                  PG_GETARG_INT64(4), PG_GETARG_INT32(5),
                                  PG_GETARG_INT64(6), PG_GETARG_BOOL(7)};
   ExtendAnswer answer = {};
   const bool found = ProtocolExtend(ExtensionOfCall(fcinfo), By::kSql, request, &answer);
   after_answer();
   ExpectCommit();
-  Datum values[1 + kStandingColumns] = {Int64GetDatum(answer.window_end)};
+  Datum values[1 + kStandingColumnCount] = {Int64GetDatum(answer.window_end)};
   StandingToDatums(answer.standing, &values[1]);
   return RowOf(fcinfo, values, !found);
 }

@@ -27,21 +27,21 @@ struct Row {
   TupleDesc descriptor;
 
   int64_t Get(const char *column) const {
-    const Value value = Find(column);
+    const Value value = ValueOf(column);
     if (value.type != INT8OID && value.type != INT4OID) ReportForeignColumn();
     return value.type == INT8OID ? DatumGetInt64(value.datum) : DatumGetInt32(value.datum);
   }
 
   const char *Name() const {
-    const Value value = Find("name");
+    const Value value = ValueOf("name");
     if (value.type != TEXTOID) ReportForeignColumn();
     return TextDatumGetCString(value.datum);
   }
 
-  bool IsNull(const char *column) const { return Find(column).type == InvalidOid; }
+  bool IsNull(const char *column) const { return ValueOf(column).type == InvalidOid; }
 
  private:
-  Value Find(const char *column) const {
+  Value ValueOf(const char *column) const {
     const int number = SPI_fnumber(descriptor, column);
     if (number <= 0) ReportForeignColumn();
     bool is_null = false;
@@ -77,24 +77,24 @@ constexpr const char *kEvict =
     "Free the worker id of a node that is certainly dead with snowflake_evict(worker_id, dead_since).";
 constexpr const char *kBeginsAbove = "The worker id's next lease begins above it, so that no id is issued twice.";
 
-[[noreturn]] void Refuse(const char *message, const char *detail, const char *hint) {
+[[noreturn]] void RefuseChange(const char *message, const char *detail, const char *hint) {
   ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("%s", message), errdetail("%s", detail),
                   errhint("%s", hint)));
 }
 
 [[noreturn]] void RefuseNoWatermark() {
-  Refuse("cannot remove a watermark of snowflake", kBeginsAbove, "Drop the extension to remove the registry.");
+  RefuseChange("cannot remove a watermark of snowflake", kBeginsAbove, "Drop the extension to remove the registry.");
 }
 
 [[noreturn]] void RefuseCount() {
-  Refuse("cannot change how many leases of snowflake have ended",
-         "A count that is wrong would be taken for lost commits, or would hide them.",
-         "Leave leases_ended as it is, or 0 in a new row.");
+  RefuseChange("cannot change how many leases of snowflake have ended",
+               "A count that is wrong would be taken for lost commits, or would hide them.",
+               "Leave leases_ended as it is, or 0 in a new row.");
 }
 
 [[noreturn]] void RefuseNoSegment() {
-  Refuse("cannot remove or rename a segment of snowflake by hand", "Nodes hold ranges of it.",
-         "Use snowflake_drop_segment(name).");
+  RefuseChange("cannot remove or rename a segment of snowflake by hand", "Nodes hold ranges of it.",
+               "Use snowflake_drop_segment(name).");
 }
 
 HeapTuple Before(const TriggerData *trigger, Oid extension) {
@@ -112,16 +112,16 @@ HeapTuple Before(const TriggerData *trigger, Oid extension) {
   }
   if (Is(table, "snowflake_layout") || FiredByProtocol()) return result;
   if (Is(table, "snowflake_origin"))
-    Refuse("cannot write to snowflake_origin by hand", "It records whether the registry has lost commits.",
-           "Use snowflake_settle(reason) or snowflake_settled().");
+    RefuseChange("cannot write to snowflake_origin by hand", "It records whether the registry has lost commits.",
+                 "Use snowflake_settle(reason) or snowflake_settled().");
   if (Is(table, "snowflake_registry") && insert)
-    Refuse("cannot insert a lease of snowflake by hand",
-           "Only the registry's own functions can determine which worker id is free, and from which tick on.",
-           "Use snowflake_lease_acquire().");
+    RefuseChange("cannot insert a lease of snowflake by hand",
+                 "Only the registry's own functions can determine which worker id is free, and from which tick on.",
+                 "Use snowflake_lease_acquire().");
   // Whoever changes its secret or role takes it over, with the window that its node still uses.
   if (Is(table, "snowflake_registry") && !remove)
-    Refuse("cannot change a lease of snowflake by hand",
-           "Its node may issue ids until the end of its window, and may extend it even afterwards.", kEvict);
+    RefuseChange("cannot change a lease of snowflake by hand",
+                 "Its node may issue ids until the end of its window, and may extend it even afterwards.", kEvict);
   if (Is(table, "snowflake_watermark") && remove) RefuseNoWatermark();
   if (Is(table, "snowflake_watermark") && insert &&
       Row{trigger->tg_trigtuple, RelationGetDescr(table)}.Get("leases_ended") != 0)
@@ -130,9 +130,9 @@ HeapTuple Before(const TriggerData *trigger, Oid extension) {
   if (Is(table, "snowflake_segment") && insert && RaiseExisting(trigger, extension)) return nullptr;
   // Deleting a range declares that its node will not come back.
   if (Is(table, "snowflake_segment_range") && !remove)
-    Refuse("cannot write a range of snowflake by hand",
-           "Only the registry's own functions can determine which numbers are free.",
-           "Use snowflake_segment_nextval(name).");
+    RefuseChange("cannot write a range of snowflake by hand",
+                 "Only the registry's own functions can determine which numbers are free.",
+                 "Use snowflake_segment_nextval(name).");
   if (Is(table, "snowflake_registry") && remove) {
     const Row lease = {trigger->tg_trigtuple, RelationGetDescr(table)};
     ProtocolKeepWatermark(extension, static_cast<int32_t>(lease.Get("worker_id")), lease.Get("window_end") - 1);
@@ -147,20 +147,20 @@ void AfterUpdate(const TriggerData *trigger) {
   const auto changed = [&](const char *column) { return before.Get(column) != after.Get(column); };
   if (Is(trigger->tg_relation, "snowflake_registry")) {
     if (changed("lease_id") || changed("worker_id"))
-      Refuse("cannot change the number or the worker id of a lease of snowflake", kInUse, kEvict);
+      RefuseChange("cannot change the number or the worker id of a lease of snowflake", kInUse, kEvict);
     if (after.Get("window_end") < before.Get("window_end"))
-      Refuse("cannot shorten the window of a lease of snowflake", kInUse, kEvict);
+      RefuseChange("cannot shorten the window of a lease of snowflake", kInUse, kEvict);
   } else if (Is(trigger->tg_relation, "snowflake_watermark")) {
     if (changed("worker_id")) RefuseNoWatermark();
     if (after.Get("last_tick") < before.Get("last_tick"))
-      Refuse("cannot lower a watermark of snowflake", kBeginsAbove,
-             "If a clock was ahead, the worker id can be used again when all clocks have passed the watermark.");
+      RefuseChange("cannot lower a watermark of snowflake", kBeginsAbove,
+                   "If a clock was ahead, the worker id can be used again when all clocks have passed the watermark.");
     if (changed("leases_ended") && !FiredByProtocol()) RefuseCount();
   } else if (Is(trigger->tg_relation, "snowflake_segment") && !FiredByProtocol()) {
     if (changed("segment_id") || strcmp(before.Name(), after.Name()) != 0) RefuseNoSegment();
     if (after.Get("last_value") < before.Get("last_value"))
-      Refuse("cannot lower a segment of snowflake", "Its numbers up to its last_value were allocated.",
-             "Create another segment.");
+      RefuseChange("cannot lower a segment of snowflake", "Its numbers up to its last_value were allocated.",
+                   "Create another segment.");
   }
 }
 
@@ -170,8 +170,8 @@ SNOWFLAKE_FUNCTION(snowflake_guard) {
   if (!CALLED_AS_TRIGGER(fcinfo)) ReportNotTrigger("snowflake_guard");
   const TriggerData *trigger = reinterpret_cast<TriggerData *>(fcinfo->context);
   if (TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event))
-    Refuse("cannot truncate a table of snowflake's registry",
-           "Leases, watermarks and ranges keep ids and numbers unique.", kEvict);
+    RefuseChange("cannot truncate a table of snowflake's registry",
+                 "Leases, watermarks and ranges keep ids and numbers unique.", kEvict);
   if (TRIGGER_FIRED_FOR_STATEMENT(trigger->tg_event)) return Datum{0};
   if (TRIGGER_FIRED_AFTER(trigger->tg_event)) {
     AfterUpdate(trigger);

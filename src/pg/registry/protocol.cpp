@@ -71,7 +71,8 @@ struct Ring {
 };
 
 // Reads and offers what is taken; the slots in between were never used, or long ago.
-void Offer(const Tables &tables, const Ring &ring, Tick now, Tick over, const Bitmapset *busy, Choosing *choosing) {
+void OfferTaken(const Tables &tables, const Ring &ring, Tick now, Tick over, const Bitmapset *busy,
+                Choosing *choosing) {
   Execute(tables,
           "SELECT slot, lease_id, window_end, last_tick FROM"
           " (SELECT worker_id - $1 AS slot, lease_id, window_end, 0::bigint AS last_tick FROM snowflake_registry"
@@ -137,7 +138,7 @@ RoleLeases LeasesOfRole(const Tables &tables) {
 }
 
 // Leaves room for another lease of the session's role. False as Choose().
-bool MakeRoom(const Tables &tables, const Layout &layout, const Settling &settling, Tick over) {
+bool MakeRoomForLease(const Tables &tables, const Layout &layout, const Settling &settling, Tick over) {
   while (settings.max_leases_per_role > 0) {
     const RoleLeases held = LeasesOfRole(tables);
     if (!IsAtLimit(held.count, settings.max_leases_per_role)) break;
@@ -176,11 +177,11 @@ bool Choose(const Tables &tables, const Ring &ring, const Settling &settling, Ti
             Tick *watermark) {
   const Layout &layout = answer->layout;
   const Tick over = OverBy(now, layout.TickAt(NowUnixUs()));
-  if (!MakeRoom(tables, layout, settling, over)) return false;
+  if (!MakeRoomForLease(tables, layout, settling, over)) return false;
   Bitmapset *busy = nullptr;
   for (;;) {
     Choosing choosing(ring.size, answer->lease.lease_id, settling, now, over);
-    Offer(tables, ring, now, over, busy, &choosing);
+    OfferTaken(tables, ring, now, over, busy, &choosing);
     const Choice choice = choosing.Finish();
     answer->workers_free = ring.size - choosing.live();
     const int32_t worker = answer->lease.worker = static_cast<int32_t>(ring.base + choice.slot);
@@ -282,10 +283,10 @@ bool AcquireLocked(const Tables &tables, By by, const AcquireRequest &request, A
   const Settling settling = SettlingOf(origin, HereNow(), noticed);
   Tick watermark = kNoWatermark;
   if (!Choose(tables, {request.datacenter * size, size}, settling, now, answer, &watermark)) return false;
-  switch (GrantLease(layout, request, watermark, FloorOf(layout, origin), lease)) {
-    case Grant::kTooLate: return false;
-    case Grant::kTimeUsedUp: ReportTimeUsedUp(layout, layout.UnixUsAt(lease->window_start));
-    case Grant::kGranted: break;
+  switch (AssignWindow(layout, request, watermark, FloorOf(layout, origin), lease)) {
+    case Assignment::kTooLate: return false;
+    case Assignment::kTimeUsedUp: ReportTimeUsedUp(layout, layout.UnixUsAt(lease->window_start));
+    case Assignment::kAssigned: break;
   }
   Insert(tables, request.node, SessionRole(), request.secret_hash, *lease, &origin);
   return true;

@@ -36,7 +36,7 @@ bool ProtocolRelease(Oid extension, By by, const ReleaseRequest &request);
 // The server is about to end, and all that was committed is on disk: a successor has lost nothing.
 void ProtocolMarkClean(Oid extension);
 
-// The operator's word: the node is dead since then. Returns whether a node had the worker id.
+// The operator reports that the node is dead since then. Returns whether a node had the worker id.
 // Error: 22023 if its lease was extended since.
 bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since);
 
@@ -44,7 +44,7 @@ bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since);
 // 22023 if the layout has no such worker id, 55000 if it was leased or the registry settles.
 void ProtocolSetAside(Oid extension, int32_t worker);
 
-// The operator's word: commits were lost, or were not. The second returns whether it ended
+// The operator reports that commits were lost, or were not. The second returns whether it ended
 // anything.
 void ProtocolSettle(Oid extension, const char *reason);
 bool ProtocolSettled(Oid extension);

@@ -25,7 +25,7 @@ uint32 NameHash(const char *name) {
   return hash_bytes(reinterpret_cast<const unsigned char *>(name), static_cast<int>(strlen(name)));
 }
 
-SegmentRow ReadSegment(const Tables &tables, const char *name, bool lock) {
+SegmentRow ReadSegmentRow(const Tables &tables, const char *name, bool lock) {
   Execute(tables,
           psprintf("SELECT segment_id, last_value, max_value, step::bigint, max_step::bigint, period_at, allocated,"
                    " allocated_before, newest, skips::bigint, usage_role FROM snowflake_segment"
@@ -48,7 +48,7 @@ SegmentRow ReadSegment(const Tables &tables, const char *name, bool lock) {
 }
 
 // `elsewhere`: a range was allocated to another node than this database's own.
-void WriteSegment(const Tables &tables, const SegmentRow &row, bool elsewhere = false) {
+void WriteSegmentRow(const Tables &tables, const SegmentRow &row, bool elsewhere = false) {
   const Segment &s = row.segment;
   Execute(tables,
           "UPDATE snowflake_segment SET last_value = $2, period_at = $3, allocated = $4, allocated_before = $5,"
@@ -104,7 +104,7 @@ int64_t HeldUpTo(const RangeAsk &ask) {
 }
 
 RangeAnswer ExchangeRange(const Tables &tables, const RangesRequest &request, const RangeAsk &ask, int64_t now_us) {
-  SegmentRow row = ReadSegment(tables, ask.name, true);
+  SegmentRow row = ReadSegmentRow(tables, ask.name, true);
   if (row.segment_id == 0) return {};
   Segment *segment = &row.segment;
   // What it had of an earlier segment of that name is not this one's.
@@ -123,7 +123,7 @@ RangeAnswer ExchangeRange(const Tables &tables, const RangesRequest &request, co
   if (back) TakeBack(segment, &holding, {ask.highest, ask.unused});
   if (closes && !back) KeepFrom(&holding, Plus(HeldUpTo(ask), 1));
   if (range.left > 0) HoldRange(&holding, range);
-  WriteSegment(tables, row, range.left > 0 && !request.here);
+  WriteSegmentRow(tables, row, range.left > 0 && !request.here);
   if (back)
     DropHolding(tables, row.segment_id, request, ask);
   else if (closes || range.left > 0)
@@ -139,9 +139,9 @@ bool HasEvidence(const Tables &tables, const RangesRequest &request) {
   for (int i = 0; i < request.count; ++i) {
     const RangeAsk &ask = request.asks[i];
     if (ask.segment_id == 0) continue;
-    const SegmentRow row = ReadSegment(tables, ask.name, false);
+    const SegmentRow row = ReadSegmentRow(tables, ask.name, false);
     if (row.segment_id != ask.segment_id || !IsEvidence(row.segment, HeldUpTo(ask))) continue;
-    if (!IsBelieved(row.segment, HeldUpTo(ask)))
+    if (!IsNumberBelieved(row.segment, HeldUpTo(ask)))
       ereport(ERROR,
               (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                errmsg("a node has numbers of segment \"%s\" that the registry never allocated", ask.name),
@@ -173,7 +173,7 @@ char *KnownSegments(const Tables &tables) {
 
 // Error: 42704 if it does not exist. It is the error of `caller`, not of the tables' owner.
 SegmentRow LockSegment(const Tables &tables, const char *name, Oid caller) {
-  const SegmentRow row = ReadSegment(tables, name, true);
+  const SegmentRow row = ReadSegmentRow(tables, name, true);
   if (row.segment_id != 0) return row;
   ReportNoSegment(name, MaySeeSegments(tables.extension, caller) ? KnownSegments(tables) : nullptr);
 }
@@ -284,7 +284,7 @@ int64_t ProtocolRaiseSegment(Oid extension, const char *name, int64_t value) {
               (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("segment \"%s\" has no number %lld", name, Long(value)),
                errdetail("Its numbers are 1 to %lld.", Long(row.segment.max_value))));
     RaiseTo(&row.segment, value);
-    WriteSegment(tables, row);
+    WriteSegmentRow(tables, row);
     KeepRangesFrom(tables, row.segment_id, value);
     next = Plus(row.segment.last_value, 1);
   });

@@ -21,25 +21,25 @@ struct Notice {
   int64_t named;        // the highest lease id that the node has seen of this registry; 0: none
 };
 
-// To be called before anything is granted, moved or released: begins a life, notices a loss, and
+// To be called before anything is assigned, moved or released: begins a life, notices a loss, and
 // records both and the longest duration. Returns the record.
 Origin DetectLoss(const Tables &tables, const Layout &layout, const Notice &notice);
 
 // The same under the registry's lock. Updates and records `origin`. Returns whether that is to be
-// committed even if nothing can be granted.
+// committed even if nothing can be assigned.
 bool DetectLossLocked(const Tables &tables, const Layout &layout, const Notice &notice, Origin *origin);
 
-// A node named something that this registry never granted, so commits are lost. A loss counts only
+// A node named something that this registry never assigned, so commits are lost. A loss counts only
 // once.
 void NoticeLoss(const Tables &tables, Loss loss);
 
 // Removes the mark of a clean shutdown, because something comes after it.
 void NoticeActivity(const Tables &tables, const Origin &origin);
 
-// The operator's word that commits were lost; `reason` for the log.
+// The operator reports that commits were lost; `reason` for the log.
 void BeginSettling(const Tables &tables, const Layout &layout, const char *reason);
 
-// The opposite word. Returns whether the registry settled, or would have.
+// The operator reports that none were lost. Returns whether the registry settled, or would have.
 bool EndSettling(const Tables &tables, const Layout &layout);
 
 // All up to now is on disk, and the server is about to end.

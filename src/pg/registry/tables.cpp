@@ -128,11 +128,11 @@ Oid GuardOf(const Tables &tables) {
                                     PointerGetDatum(no_arguments), ObjectIdGetDatum(tables.schema));
   if (!OidIsValid(guard) || getExtensionOfObject(ProcedureRelationId, guard) != tables.extension) ReportMovedTables();
   // Its owner may have given it another body.
-  if (!Runs(guard, "snowflake_guard")) ReportNoGuard("snowflake_registry");
+  if (!RunsCode(guard, "snowflake_guard")) ReportNoGuard("snowflake_registry");
   return guard;
 }
 
-char *Qualified(const Tables &tables, const char *command) {
+char *WithSchema(const Tables &tables, const char *command) {
   StringInfoData text;
   initStringInfo(&text);
   while (const char *name = strstr(command, "snowflake_")) {
@@ -210,7 +210,7 @@ Tables FindTables(Oid extension, LOCKMODE mode) {
 
 void ExecuteWith(const Tables &tables, const char *statement_sql, int count, Oid *types, Datum *values) {
   Assert(GetUserId() == tables.owner);  // Requires: AsOwner().
-  const char *command = Qualified(tables, statement_sql);
+  const char *command = WithSchema(tables, statement_sql);
   // A planted trigger may call the protocol again.
   const Statement outer = statement;
   CommandCounterIncrement();

@@ -29,7 +29,7 @@ struct WorkerHistory {
 
 // A row of the result.
 struct ProblemGroup {
-  struct Key {
+  struct GroupKey {
     IdProblem problem;
     int32_t worker;
   } key;
@@ -38,7 +38,7 @@ struct ProblemGroup {
   int64_t last;
 };
 
-struct Check {
+struct IdCheck {
   Layout layout;
   Tick latest;
   bool compares;  // the registry is in this database
@@ -54,14 +54,14 @@ HTAB *MakeTable(const char *name, Size key, Size entry) {
   return hash_create(name, 256, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
-LeaseHistory *HistoryOf(Check *check, int32_t worker) {
+LeaseHistory *HistoryOf(IdCheck *check, int32_t worker) {
   bool found = false;
   WorkerHistory *known = static_cast<WorkerHistory *>(hash_search(check->known, &worker, HASH_ENTER, &found));
   if (!found) known->history = {kNoWatermark, 0, 0};
   return &known->history;
 }
 
-void ReadRegistry(Oid extension, Check *check) {
+void ReadRegistry(Oid extension, IdCheck *check) {
   const Tables tables = FindTables(extension);
   AsOwner(tables, [&] {
     Execute(tables, "SELECT worker_id::bigint, window_start, window_end FROM snowflake_registry");
@@ -76,13 +76,13 @@ void ReadRegistry(Oid extension, Check *check) {
   });
 }
 
-void CountId(const Check &check, int64_t id) {
+void CountId(const IdCheck &check, int64_t id) {
   const int32_t worker = check.layout.Unpack(id).worker;
   const WorkerHistory *known =
       static_cast<const WorkerHistory *>(hash_search(check.known, &worker, HASH_FIND, nullptr));
   const IdProblem problem = ProblemOf(check.layout, id, check.latest, known != nullptr ? &known->history : nullptr);
   if (problem == IdProblem::kNone) return;
-  const ProblemGroup::Key key = {problem, problem == IdProblem::kForeign ? kNoWorker : worker};
+  const ProblemGroup::GroupKey key = {problem, problem == IdProblem::kForeign ? kNoWorker : worker};
   bool found = false;
   ProblemGroup *group = static_cast<ProblemGroup *>(hash_search(check.groups, &key, HASH_ENTER, &found));
   if (!found) *group = {key, 0, id, id};
@@ -91,7 +91,7 @@ void CountId(const Check &check, int64_t id) {
   group->last = Max(group->last, id);
 }
 
-void CheckTable(Relation table, AttrNumber column, const Check &check) {
+void CheckTable(Relation table, AttrNumber column, const IdCheck &check) {
   TupleTableSlot *slot = table_slot_create(table, nullptr);
   TableScanDesc scan = BeginScan(table, GetActiveSnapshot());
   while (table_scan_getnextslot(scan, ForwardScanDirection, slot)) {
@@ -126,7 +126,7 @@ void CheckMayRead(Oid relation, AttrNumber column) {
   check_enable_rls(relation, InvalidOid, false);
 }
 
-void ReadTables(Oid relation, const char *name, const Check &check) {
+void ReadTables(Oid relation, const char *name, const IdCheck &check) {
   ListCell *cell = nullptr;
   foreach (cell, find_all_inheritors(relation, AccessShareLock, nullptr)) {
     Relation table = table_open(lfirst_oid(cell), NoLock);
@@ -141,25 +141,25 @@ void ReadTables(Oid relation, const char *name, const Check &check) {
   }
 }
 
-const char *ProblemText(const Check &check, IdProblem problem) {
+const char *ProblemText(const IdCheck &check, IdProblem problem) {
   switch (problem) {
     case IdProblem::kNone: break;
     case IdProblem::kForeign: return "not of this database's layout";
     case IdProblem::kFuture: return "of the future";
-    case IdProblem::kNeverHandedOut:
+    case IdProblem::kNeverAssigned:
       return check.compares ? "never allocated by this registry" : "not compared: the registry is in another database";
   }
   return "";
 }
 
 int InOrder(const void *left, const void *right) {
-  const ProblemGroup::Key &a = static_cast<const ProblemGroup *>(left)->key,
-                          &b = static_cast<const ProblemGroup *>(right)->key;
+  const ProblemGroup::GroupKey &a = static_cast<const ProblemGroup *>(left)->key,
+                               &b = static_cast<const ProblemGroup *>(right)->key;
   if (a.problem != b.problem) return a.problem < b.problem ? -1 : 1;
   return a.worker < b.worker ? -1 : a.worker > b.worker;
 }
 
-void ReturnGroups(FunctionCallInfo fcinfo, const Check &check) {
+void ReturnGroups(FunctionCallInfo fcinfo, const IdCheck &check) {
   const long count = hash_get_num_entries(check.groups);
   if (count == 0) return;
   ProblemGroup *all =
@@ -189,13 +189,13 @@ SNOWFLAKE_FUNCTION(snowflake_check) {
   if (table == nullptr) ReportNoRelation(relation);
   CheckMayRead(relation, FindIdColumn(relation, name));
 
-  Check check = {};
+  IdCheck check = {};
   check.layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
   const int64_t latest_us = LatestIdUs(FindNode(MyDatabaseId));
   check.latest = check.layout.TickAt(latest_us + Max(settings.max_clock_skew_ms, settings.max_lead_ms) * kUsPerMs) + 1;
   check.compares = RegistryIsHere();
   check.known = MakeTable("snowflake worker ids", sizeof(int32_t), sizeof(WorkerHistory));
-  check.groups = MakeTable("snowflake check", sizeof(ProblemGroup::Key), sizeof(ProblemGroup));
+  check.groups = MakeTable("snowflake check", sizeof(ProblemGroup::GroupKey), sizeof(ProblemGroup));
   if (check.compares) ReadRegistry(ExtensionOfFunction(fcinfo->flinfo->fn_oid), &check);
   ReadTables(relation, name, check);
   ReturnGroups(fcinfo, check);

@@ -28,7 +28,7 @@ void CheckEvent(const TriggerData *trigger) {
 
 // Two sessions could hold the horizon back without end, by claiming the same id in turns. The
 // privilege TEMPORARY, which everybody has at first, must not be enough for that.
-void CheckTable(const TriggerData *trigger) {
+void CheckNotTemporary(const TriggerData *trigger) {
   const Relation table = trigger->tg_relation;
   if (table->rd_rel->relpersistence == RELPERSISTENCE_TEMP)
     ereport(ERROR,
@@ -38,7 +38,7 @@ void CheckTable(const TriggerData *trigger) {
              errhint("Drop the trigger \"%s\".", trigger->tg_trigger->tgname), errtable(table)));
 }
 
-AttrNumber FindColumn(const TriggerData *trigger) {
+AttrNumber ClaimedColumn(const TriggerData *trigger) {
   const Trigger *self = trigger->tg_trigger;
   if (self->tgnargs != 1)
     ereport(ERROR,
@@ -61,9 +61,9 @@ AttrNumber FindColumn(const TriggerData *trigger) {
 AttrNumber ClaimedColumn(FunctionCallInfo fcinfo, const TriggerData *trigger) {
   void **kept = &fcinfo->flinfo->fn_extra;
   if (unlikely(*kept == nullptr)) {
-    CheckTable(trigger);
+    CheckNotTemporary(trigger);
     AttrNumber *column = static_cast<AttrNumber *>(MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(AttrNumber)));
-    *column = FindColumn(trigger);
+    *column = ClaimedColumn(trigger);
     *kept = column;
   }
   return *static_cast<AttrNumber *>(*kept);

@@ -73,8 +73,8 @@ bool PlansDefault(const SupportRequestSimplify *request) {
 
 // The code of a function's twin; nullptr: it has none.
 const char *CodeOfTwin(Oid function) {
-  if (Runs(function, "snowflake_nextval")) return "snowflake_copy_nextval";
-  if (Runs(function, "snowflake_segment_nextval")) return "snowflake_copy_segment_nextval";
+  if (RunsCode(function, "snowflake_nextval")) return "snowflake_copy_nextval";
+  if (RunsCode(function, "snowflake_segment_nextval")) return "snowflake_copy_segment_nextval";
   return nullptr;
 }
 
@@ -84,7 +84,7 @@ Oid FindTwin(Oid support, const char *code) {
   const Oid extension = getExtensionOfObject(ProcedureRelationId, support);
   ForEachDependent(ProcedureRelationId, support, [&](const FormData_pg_depend &depend) {
     if (depend.classid == ProcedureRelationId && OidIsValid(extension) &&
-        getExtensionOfObject(ProcedureRelationId, depend.objid) == extension && Runs(depend.objid, code))
+        getExtensionOfObject(ProcedureRelationId, depend.objid) == extension && RunsCode(depend.objid, code))
       twin = depend.objid;
     return true;
   });

@@ -34,7 +34,7 @@ bool IsOwn(const NodeState &node, const bytea *hash) {
 
 // Each row in which none of these columns is null; none if one is not as the extension made it.
 template <int count, typename Row>
-void ForEachRow(Oid relation, const TypedColumn (&columns)[count], Row row) {
+void ForEachCompleteRow(Oid relation, const TypedColumn (&columns)[count], Row row) {
   Relation table = table_open(relation, AccessShareLock);
   AttrNumber numbers[count];
   bool found = true;
@@ -63,11 +63,11 @@ void ForEachRow(Oid relation, const TypedColumn (&columns)[count], Row row) {
 }
 
 // The earlier one of the wall clock and the time that the registry holds after a step.
-int64_t EarliestNowUs(Oid origin) {
+int64_t EarliestUsOf(Oid origin) {
   const ClockReading now = {NowUnixUs(), SteadyUs()};
   int64_t earliest_us = now.wall_us;
   const TypedColumn columns[] = {{"started_at", TIMESTAMPTZOID}, {"clock_offset_us", INT8OID}};
-  ForEachRow(origin, columns, [&](const Datum *row) {
+  ForEachCompleteRow(origin, columns, [&](const Datum *row) {
     if (DatumGetTimestampTz(row[0]) != PgStartTime) return;  // of another monotonic clock
     earliest_us = EarliestUs({DatumGetInt64(row[1]), 0, 0, 0}, now);
   });
@@ -80,10 +80,10 @@ void CheckLeases(Oid registry, Oid origin, const Layout &layout) {
   NodeBlock *node = FindNode(MyDatabaseId);
   if (node != nullptr) WithLock(node, LW_SHARED, [&] { own = node->state; });
   // A node's clock may be behind this one.
-  const int64_t skew_us = SkewUs(), from_us = EarliestNowUs(origin) - skew_us;
+  const int64_t skew_us = SkewUs(), from_us = EarliestUsOf(origin) - skew_us;
   int64_t count = 0, last_us = 0;
   const TypedColumn columns[] = {{"secret_hash", BYTEAOID}, {"window_start", INT8OID}, {"window_end", INT8OID}};
-  ForEachRow(registry, columns, [&](const Datum *row) {
+  ForEachCompleteRow(registry, columns, [&](const Datum *row) {
     const Tick window_start = DatumGetInt64(row[1]), window_end = DatumGetInt64(row[2]);
     const int64_t until_us = layout.UnixUsAt(window_end);
     if (IsWholeTime(layout, window_start, window_end)) return;  // set aside: no node has it
@@ -107,7 +107,7 @@ void CheckLeases(Oid registry, Oid origin, const Layout &layout) {
 const char *NameOfSegment(Oid segments, int64_t segment_id) {
   const char *name = "?";
   const TypedColumn columns[] = {{"segment_id", INT8OID}, {"name", TEXTOID}};
-  ForEachRow(segments, columns, [&](const Datum *row) {
+  ForEachCompleteRow(segments, columns, [&](const Datum *row) {
     if (DatumGetInt64(row[0]) == segment_id) name = TextDatumGetCString(row[1]);
   });
   return name;
@@ -120,7 +120,7 @@ void CheckRanges(Oid ranges, Oid segments) {
   StringInfoData shown;
   initStringInfo(&shown);
   const TypedColumn columns[] = {{"here", BOOLOID}, {"node", TEXTOID}, {"segment_id", INT8OID}, {"held_to", INT8OID}};
-  ForEachRow(ranges, columns, [&](const Datum *row) {
+  ForEachCompleteRow(ranges, columns, [&](const Datum *row) {
     if (DatumGetBool(row[0]) || ++count > kShown) return;
     appendStringInfo(&shown, "%snode \"%s\" of segment \"%s\" up to %lld", count > 1 ? ", " : "",
                      TextDatumGetCString(row[1]), NameOfSegment(segments, DatumGetInt64(row[2])),

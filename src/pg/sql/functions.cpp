@@ -12,7 +12,7 @@ namespace {
 // For functions that read an id, and perhaps the name of a layout.
 const Layout &LayoutFor(FunctionCallInfo fcinfo, int64_t id) {
   const Layout &layout = LayoutArgument(fcinfo, 1);
-  if (unlikely(!layout.Holds(id))) ReportForeignId(id, layout);
+  if (unlikely(!layout.HasRoomFor(id))) ReportForeignId(id, layout);
   return layout;
 }
 
@@ -43,19 +43,19 @@ void CheckParts(TimestampTz ts, const Parts &parts, const Layout &layout) {
   if (fault == PartsFault::kTick)
     ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
                     errmsg("timestamp %s is out of range", timestamptz_to_str(ts)),
-                    errdetail("%s holds times from %s up to, but not including, %s.", NameOf(layout),
+                    errdetail("%s holds times from %s up to, but not including, %s.", NameOfLayout(layout),
                               Time(layout.epoch_us()), Time(layout.UnixUsAt(layout.max_readable_tick() + 1))),
                     errhint("Use a time within these limits, or a layout that holds it.")));
   if (fault == PartsFault::kWorker)
     ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("worker id %d is out of range", parts.worker),
-                    errdetail("%s has %d datacenter and worker bits, for values from 0 to %lld.", NameOf(layout),
+                    errdetail("%s has %d datacenter and worker bits, for values from 0 to %lld.", NameOfLayout(layout),
                               layout.node_bits(), Long(layout.worker_count() - 1)),
                     errhint("Datacenter and worker together are the worker id.")));
   if (fault == PartsFault::kSequence)
     ereport(ERROR,
             (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("sequence number %d is out of range", parts.sequence),
-             errdetail("%s has %d sequence bits, for values from 0 to %lld.", NameOf(layout), layout.sequence_bits,
-                       Long(layout.sequence_count() - 1)),
+             errdetail("%s has %d sequence bits, for values from 0 to %lld.", NameOfLayout(layout),
+                       layout.sequence_bits, Long(layout.sequence_count() - 1)),
              errhint("Use the next tick for further ids.")));
 }
 

@@ -84,7 +84,7 @@ const Layout &LayoutArgument(FunctionCallInfo fcinfo, int argument) {
   return PG_NARGS() > argument ? NamedLayoutOf(PG_GETARG_TEXT_PP(argument)) : DatabaseLayout(fcinfo->flinfo->fn_oid);
 }
 
-const char *NameOf(const Layout &layout) {
+const char *NameOfLayout(const Layout &layout) {
   for (const NamedLayout &named : kNamedLayouts)
     if (&named.layout == &layout) return psprintf("Layout \"%s\"", named.name.data());
   return "This database's layout";
@@ -92,7 +92,7 @@ const char *NameOf(const Layout &layout) {
 
 void ReportForeignId(int64_t id, const Layout &layout) {
   ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("snowflake id %lld is out of range", Long(id)),
-                  errdetail("%s has ids of %d bits, not negative.", NameOf(layout), layout.total_bits()),
+                  errdetail("%s has ids of %d bits, not negative.", NameOfLayout(layout), layout.total_bits()),
                   errhint("Check where the id comes from; an id of another system needs that system's layout.")));
 }
 

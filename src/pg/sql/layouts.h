@@ -10,7 +10,7 @@ namespace snowflake {
 const Layout &LayoutArgument(FunctionCallInfo fcinfo, int argument);
 
 // For the beginning of a sentence. A named layout is identified by its address.
-const char *NameOf(const Layout &layout);
+const char *NameOfLayout(const Layout &layout);
 
 [[noreturn]] void ReportForeignId(int64_t id, const Layout &layout);
 

@@ -58,7 +58,7 @@ SNOWFLAKE_FUNCTION(snowflake_raise) {
   const int64_t id = PG_GETARG_INT64(0);
   const Oid extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
   const Layout layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
-  if (id < 0 || !layout.Holds(id)) ReportForeignId(id, layout);
+  if (id < 0 || !layout.HasRoomFor(id)) ReportForeignId(id, layout);
   const Tick tick = layout.Unpack(id).tick;
   WaitUntilPast(layout, tick);
   if (RegistryIsHere())

@@ -30,10 +30,18 @@ SegmentRef SegmentOfNode(Oid extension, const char *name) {
 // Raises that; a rollback leaves a gap.
 void RaiseHere(Oid extension, const char *name, int64_t value) {
   const SegmentRef segment = SegmentOfNode(extension, name);
-  if (segment.slot != nullptr) WithSegment(segment, [&] { RaiseTo(&segment.slot->ranges, value); });
+  if (segment.slot != nullptr) 
+    WithSegment(segment, [&]() SNOWFLAKE_HOLDS(segment.slot->mutex) { RaiseTo(&segment.slot->ranges, value); });
 }
 
-void ShowSegment(FunctionCallInfo fcinfo, const SegmentSlot &slot) {
+// A copy of what is shown of a slot.
+struct SegmentShot {
+  Ranges ranges;
+  char name[sizeof(SegmentSlot::name)];
+  char usage_role[sizeof(SegmentSlot::usage_role)];
+};
+
+void ShowSegment(FunctionCallInfo fcinfo, const SegmentShot &slot) {
   const Ranges &ranges = slot.ranges;
   const int64_t left = ranges.current.left + ranges.next.left, used = ranges.size - ranges.current.left;
   const int64_t now_us = SteadyUs();
@@ -126,9 +134,10 @@ SNOWFLAKE_FUNCTION(snowflake_get_segments) {
   const Oid extension = ExtensionOf(fcinfo);
   const int slots = HasSharedMemory() ? SegmentSlots() : 0;
   for (int i = 0; i < slots; ++i) {
-    SegmentSlot *slot = SegmentSlotAt(i), copy = {};
+    SegmentSlot *slot = SegmentSlotAt(i);
+    SegmentShot copy = {};
     bool ours = false;
-    WithMutex(slot, [&] {
+    WithMutex(slot, [&]() SNOWFLAKE_HOLDS(slot->mutex) {
       ours = slot->database == MyDatabaseId && slot->extension == extension && slot->segment_id != 0;
       memcpy(copy.name, slot->name, sizeof(copy.name));
       copy.ranges = slot->ranges;

@@ -26,8 +26,8 @@ RangeType *IdRange(const IdSpan &span) {
   ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
                   errmsg("no id corresponds to the timestamp %s", timestamptz_to_str(ts)),
                   has_negative ? errdetail("%s has negative ids from %s on, which are smaller than all earlier ones.",
-                                           NameOf(layout), Time(layout.UnixUsAt(layout.max_tick() + 1)))
-                               : errdetail("%s has ids up to the timestamp %s.", NameOf(layout),
+                                           NameOfLayout(layout), Time(layout.UnixUsAt(layout.max_tick() + 1)))
+                               : errdetail("%s has ids up to the timestamp %s.", NameOfLayout(layout),
                                            Time(layout.UnixUsAt(layout.max_tick()))),
                   has_negative
                       ? errhint("Compare snowflake_timestamp(id) instead.")

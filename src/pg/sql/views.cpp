@@ -16,7 +16,7 @@
 
 namespace snowflake {
 namespace {
-struct Row {
+struct ResultRow {
   Datum values[32];
   bool nulls[lengthof(values)];
   int count;
@@ -25,13 +25,13 @@ struct Row {
     values[count] = value;
     nulls[count++] = !known;
   }
-  void Text(const char *text) { Add(text == nullptr ? Datum{0} : CStringGetTextDatum(text), text != nullptr); }
-  void Integer(int64_t number, bool known = true) { Add(Int32GetDatum(static_cast<int32_t>(number)), known); }
-  void Count(int64_t number, bool known = true) { Add(Int64GetDatum(number), known); }
-  void Time(int64_t unix_us, bool known = true) { Add(TimeDatum(unix_us), known); }
-  void SecondsOf(int64_t us, bool known = true) { Add(Float8GetDatum(Seconds(us)), known); }
+  void AddString(const char *text) { Add(text == nullptr ? Datum{0} : CStringGetTextDatum(text), text != nullptr); }
+  void AddInteger(int64_t number, bool known = true) { Add(Int32GetDatum(static_cast<int32_t>(number)), known); }
+  void AddCount(int64_t number, bool known = true) { Add(Int64GetDatum(number), known); }
+  void AddTime(int64_t unix_us, bool known = true) { Add(TimeDatum(unix_us), known); }
+  void AddSeconds(int64_t us, bool known = true) { Add(Float8GetDatum(Seconds(us)), known); }
 
-  Datum Return(FunctionCallInfo fcinfo) {
+  Datum ToDatum(FunctionCallInfo fcinfo) {
     TupleDesc descriptor = ResultDescriptor(fcinfo);
     Assert(count == descriptor->natts);
     return HeapTupleGetDatum(heap_form_tuple(descriptor, values, nulls));
@@ -112,7 +112,7 @@ Scarcest FindScarcest() {
   Scarcest scarcest = {};
   for (int i = 0; i < SegmentSlots(); ++i) {
     SegmentSlot *slot = SegmentSlotAt(i);
-    WithMutex(slot, [&] {
+    WithMutex(slot, [&]() SNOWFLAKE_HOLDS(slot->mutex) {
       if (slot->database != MyDatabaseId) return;
       const int64_t left = slot->ranges.current.left + slot->ranges.next.left;
       scarcest.wanted |= slot->ranges.wanted;
@@ -213,7 +213,7 @@ uint32_t AdviceNow(const NodeShot &shot, const HorizonShown &horizon, bool has_b
 }
 
 // This node, and what follows from it.
-struct Shown {
+struct NodeStatus {
   NodeBlock *node;  // null if it has none yet
   NodeShot shot;
   HorizonShown horizon;
@@ -227,10 +227,10 @@ struct Shown {
   bool has_lease() const { return lease().lease_id != 0; }
   bool failed() const { return shot.error.message[0] != '\0'; }
   int64_t TimeAt(Tick tick) const { return generator().layout.UnixUsAt(tick); }
-  bool Is(const char *other) const { return strcmp(state, other) == 0; }
+  bool IsIn(const char *other) const { return strcmp(state, other) == 0; }
 };
 
-Advised FindAdvice(const Shown &shown) {
+Advised FindAdvice(const NodeStatus &shown) {
   Advised advised = {};
   advised.workers = shown.generator().layout.workers_per_datacenter();
   advised.workers_free = shown.shot.state.workers_free;
@@ -249,8 +249,8 @@ Advised FindAdvice(const Shown &shown) {
   return advised;
 }
 
-Shown Show(Oid extension) {
-  Shown shown = {};
+NodeStatus ReadStatus(Oid extension) {
+  NodeStatus shown = {};
   shown.node = FindNode(MyDatabaseId);
   if (shown.node != nullptr) {
     shown.horizon = ShowHorizon(shown.node, extension);
@@ -264,74 +264,76 @@ Shown Show(Oid extension) {
   return shown;
 }
 
-int64_t LastId(const Shown &shown) {
+// 0: none was issued under the lease.
+int64_t LastIdOf(const NodeStatus &shown) {
   const Generator &g = shown.generator();
+  if (!shown.has_lease() || g.last_tick < g.lease.window_start) return 0;
   return g.layout.Pack({g.last_tick, g.lease.worker, static_cast<int32_t>(g.next_sequence - 1)});
 }
 
 }  // namespace
 
 SNOWFLAKE_FUNCTION(snowflake_get_status) {
-  const Shown shown = Show(ExtensionOfFunction(fcinfo->flinfo->fn_oid));
+  const NodeStatus shown = ReadStatus(ExtensionOfFunction(fcinfo->flinfo->fn_oid));
   const NodeShot &shot = shown.shot;
   const FirstId &holder = shown.horizon.holder;
-  Row row = {};
-  row.Text(shown.state);
-  row.Text(shot.node_name[0] != '\0' ? shot.node_name : nullptr);
-  row.Integer(shown.lease().worker, shown.has_lease());
-  row.Count(shown.lease().lease_id, shown.has_lease());
-  row.Time(shown.TimeAt(shown.lease().window_end), shown.has_lease());
-  row.Count(LastId(shown), shown.has_lease() && shown.generator().last_tick >= shown.lease().window_start);
-  row.Integer(shot.keeper_pid, shot.keeper_pid != 0);
-  row.Text(shown.failed() ? WhatRegistrySaid(shot.error) : nullptr);
-  row.Text(shown.failed() ? unpack_sql_state(shot.error.sqlstate) : nullptr);
-  row.Text(shown.advised.advice != 0 ? AdviceText(shown.advised) : nullptr);
-  row.Count(shown.horizon.horizon, shown.horizon.horizon != 0);
-  row.Integer(holder.by.pid, holder.by.pid != 0);
+  ResultRow row = {};
+  row.AddString(shown.state);
+  row.AddString(shot.node_name[0] != '\0' ? shot.node_name : nullptr);
+  row.AddInteger(shown.lease().worker, shown.has_lease());
+  row.AddCount(shown.lease().lease_id, shown.has_lease());
+  row.AddTime(shown.TimeAt(shown.lease().window_end), shown.has_lease());
+  row.AddCount(LastIdOf(shown), LastIdOf(shown) != 0);
+  row.AddInteger(shot.keeper_pid, shot.keeper_pid != 0);
+  row.AddString(shown.failed() ? WhatRegistrySaid(shot.error) : nullptr);
+  row.AddString(shown.failed() ? unpack_sql_state(shot.error.sqlstate) : nullptr);
+  row.AddString(shown.advised.advice != 0 ? AdviceText(shown.advised) : nullptr);
+  row.AddCount(shown.horizon.horizon, shown.horizon.horizon != 0);
+  row.AddInteger(holder.by.pid, holder.by.pid != 0);
   row.Add(TransactionIdGetDatum(holder.xid), holder.xid != 0);
-  row.Time(shown.horizon.layout.UnixUsOf(holder.first), holder.first != 0);
-  return row.Return(fcinfo);
+  row.AddTime(shown.horizon.layout.UnixUsOf(holder.first), holder.first != 0);
+  return row.ToDatum(fcinfo);
 }
 
 SNOWFLAKE_FUNCTION(snowflake_get_metrics) {
-  const Shown shown = Show(ExtensionOfFunction(fcinfo->flinfo->fn_oid));
+  const NodeStatus shown = ReadStatus(ExtensionOfFunction(fcinfo->flinfo->fn_oid));
   const NodeShot &shot = shown.shot;
   const Generator &g = shown.generator();
   const Exchanges &exchanges = shot.exchanges;
   const bool counts = HasSharedMemory();
-  const bool issues_here = counts && !shown.Is("standby");
-  Row row = {};
-  row.Text(shown.state);
-  row.Integer(shown.Is("issuing"), issues_here);
-  row.Integer(shown.Is("idle"), issues_here);
-  row.Integer(shot.keeper_pid != 0);
-  row.Integer(RegistryIsHere());
-  row.Integer(shown.lease().worker, shown.has_lease());
-  const int64_t left_us = shown.Is("issuing") ? shown.TimeAt(shown.lease().window_end) - shown.now_us : 0;
-  row.SecondsOf(Max(left_us, int64_t{0}), g.open);
+  const bool issues_here = counts && !shown.IsIn("standby");
+  ResultRow row = {};
+  row.AddString(shown.state);
+  row.AddInteger(shown.IsIn("issuing"), issues_here);
+  row.AddInteger(shown.IsIn("idle"), issues_here);
+  row.AddInteger(shot.keeper_pid != 0);
+  row.AddInteger(RegistryIsHere());
+  row.AddInteger(shown.lease().worker, shown.has_lease());
+  const int64_t left_us = shown.IsIn("issuing") ? shown.TimeAt(shown.lease().window_end) - shown.now_us : 0;
+  row.AddSeconds(Max(left_us, int64_t{0}), g.open);
   const int64_t lead_us = shown.TimeAt(Max(g.last_tick, shown.lease().window_start)) - shown.now_us;
-  row.SecondsOf(Max(lead_us, int64_t{0}), shown.has_lease());
-  row.SecondsOf(LeadUs(shot.state.clock), shown.node != nullptr);
-  row.Count(shot.state.clock.bridged);
+  row.AddSeconds(Max(lead_us, int64_t{0}), shown.has_lease());
+  row.AddSeconds(LeadUs(shot.state.clock), shown.node != nullptr);
+  row.AddCount(shot.state.clock.bridged);
   constexpr int64_t Counters::*kInOrder[] = {&Counters::clock_steps_back, &Counters::ids_taken,
                                              &Counters::clock_waits,      &Counters::lease_waits,
                                              &Counters::failed_calls,     &Counters::failed_segment_calls,
                                              &Counters::leases_acquired};
-  for (const auto counter : kInOrder) row.Count(shot.counters.*counter, counts);
-  row.Count(exchanges.answered, counts);
-  row.Count(exchanges.failed, counts);
-  row.SecondsOf(exchanges.took_us, exchanges.answered > 0);
-  row.SecondsOf(SteadyUs() - exchanges.answered_us, exchanges.answered > 0);
-  row.Integer(shown.failed());
-  row.Integer(shot.ranges_error.message[0] != '\0', counts);
+  for (const auto counter : kInOrder) row.AddCount(shot.counters.*counter, counts);
+  row.AddCount(exchanges.answered, counts);
+  row.AddCount(exchanges.failed, counts);
+  row.AddSeconds(exchanges.took_us, exchanges.answered > 0);
+  row.AddSeconds(SteadyUs() - exchanges.answered_us, exchanges.answered > 0);
+  row.AddInteger(shown.failed());
+  row.AddInteger(shot.ranges_error.message[0] != '\0', counts);
   const HorizonShown &horizon = shown.horizon;
-  row.SecondsOf(Max(shown.now_us - horizon.layout.UnixUsOf(horizon.horizon), int64_t{0}), horizon.horizon != 0);
-  row.Integer(shown.has_box, counts);
-  row.Integer(__builtin_popcount(shown.advised.advice));
+  row.AddSeconds(Max(shown.now_us - horizon.layout.UnixUsOf(horizon.horizon), int64_t{0}), horizon.horizon != 0);
+  row.AddInteger(shown.has_box, counts);
+  row.AddInteger(__builtin_popcount(shown.advised.advice));
   // Without an open lease, the layout is read from its table.
   const Layout layout = g.open ? g.layout : DatabaseLayout(fcinfo->flinfo->fn_oid);
-  row.SecondsOf(layout.UsLeft(ReadClocks().wall_us));
-  return row.Return(fcinfo);
+  row.AddSeconds(layout.UsLeft(ReadClocks().wall_us));
+  return row.ToDatum(fcinfo);
 }
 
 // The shares of a ring, for snowflake_registry_metrics.

@@ -92,7 +92,7 @@ struct alignas(128) NodeBlock {
   uint64_t registry;  // the hashed connection string of the answers
   uint32_t advice;
   bool registry_is_here;      // although the connection string is not empty; as its last answer showed
-  int64_t clock_events_told;  // how many are in the log
+  int64_t clock_events_logged;  // how many are in the log
 
   RegistryError ranges_error;  // of the last request for ranges
   char segments_known[256];    // from the registry, when one was missing

@@ -29,7 +29,7 @@ SegmentRef RefOf(SegmentSlot *slot) {
 // Owner and name change together under the mutex.
 void AssignSlot(SegmentSlot *slot, Oid database, Oid extension, const char *name, int64_t now_us) {
   Assert(IsHeldExclusively(*SlotsLock()));  // Requires: the lock of the slots.
-  WithMutex(slot, [&] {
+  WithMutex(slot, [&]() SNOWFLAKE_HOLDS(slot->mutex) {
     ++slot->incarnation;
     slot->database = database;
     slot->extension = extension;
@@ -45,7 +45,7 @@ void AssignSlot(SegmentSlot *slot, Oid database, Oid extension, const char *name
   });
 }
 
-void Free(SegmentSlot *slot) { AssignSlot(slot, InvalidOid, InvalidOid, "", 0); }
+void FreeSlot(SegmentSlot *slot) { AssignSlot(slot, InvalidOid, InvalidOid, "", 0); }
 
 }  // namespace
 
@@ -71,7 +71,9 @@ SegmentRef FindSegment(Oid extension, const char *name) {
   return segment;
 }
 
-SegmentRef FindOrMakeSegment(Oid extension, const char *name, SegmentRef *longest_idle) {
+// Order: none. Its reads without the mutex only choose; a call that loses its slot sees another
+// incarnation.
+SegmentRef FindOrMakeSegment(Oid extension, const char *name, SegmentRef *longest_idle) SNOWFLAKE_LOCKS_UNCHECKED {
   SegmentSlot *idle = nullptr;
   const int64_t now_us = SteadyUs();
   LWLockAcquire(SlotsLock(), LW_EXCLUSIVE);
@@ -82,8 +84,7 @@ SegmentRef FindOrMakeSegment(Oid extension, const char *name, SegmentRef *longes
       free_slot = other;
       break;
     }
-    // A name without a segment needs no slot. Order: none. These reads without the mutex only
-    // choose; a call that loses its slot sees another incarnation.
+    // A name without a segment needs no slot.
     if (other->answer == SegmentAnswer::kNoSegment && !other->ranges.wanted) free_slot = other;
     if (idle == nullptr || other->used_us < idle->used_us) idle = other;
   }
@@ -107,7 +108,7 @@ bool UsesSegments() {
 
 void FreeSegment(const SegmentRef &segment) {
   LWLockAcquire(SlotsLock(), LW_EXCLUSIVE);
-  if (segment.slot->incarnation == segment.incarnation) Free(segment.slot);
+  if (segment.slot->incarnation == segment.incarnation) FreeSlot(segment.slot);
   LWLockRelease(SlotsLock());
 }
 
@@ -120,7 +121,7 @@ void FreeSegments() {
 void FreeSegmentsOf(Oid database) {
   Assert(IsHeldExclusively(*SlotsLock()));  // Requires: the lock of the slots.
   for (int i = 0; i < segments->slots; ++i)
-    if (SegmentSlotAt(i)->database == database) Free(SegmentSlotAt(i));
+    if (SegmentSlotAt(i)->database == database) FreeSlot(SegmentSlotAt(i));
 }
 
 }  // namespace snowflake

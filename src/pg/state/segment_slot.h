@@ -5,9 +5,9 @@
 // 2. `incarnation` counts up whenever the slot goes to another segment, so a reference that was
 //    kept shows whether the slot is still the same segment's.
 //
-// Locking: a slot's mutex guards all of it, for a few instructions. Owner and name change only with
-// SlotsLock() held exclusively, too, which is taken before. Code that acts on an earlier read under
-// the mutex uses WithSegment().
+// Locking: a slot's mutex guards all of it, for a few instructions. Owner, name and incarnation
+// change only with SlotsLock() held exclusively, too, which is taken before; whoever holds that may
+// read them. Code that acts on an earlier read under the mutex uses WithSegment().
 #pragma once
 
 #include "core/lease.h"
@@ -18,25 +18,30 @@ namespace snowflake {
 // The registry's last answer about a segment.
 enum class SegmentAnswer { kNone, kNumbers, kNoSegment, kUsedUp };
 
+using Spinlock SNOWFLAKE_SPINLOCK = slock_t;
+
 // A node's numbers of one segment. A call touches one cache line.
 struct alignas(128) SegmentSlot {
-  slock_t mutex;
+  Spinlock mutex;
   uint32_t incarnation;  // counts up whenever the slot goes to another segment
   Oid database;          // the owner is these two and the name; InvalidOid: a free slot
   Oid extension;
-  bool used;               // by a call, since NoteUse()
-  bool leaving;            // a call waits for the slot; ends when the slot is freed, or used after all
-  uint32_t usage_changes;  // of `usage_role`; 0: every role
-  Ranges ranges;
+  // By a call, since NoteUse().
+  bool used SNOWFLAKE_GUARDED_BY(mutex);
+  // A call waits for the slot; ends when the slot is freed, or used after all.
+  bool leaving SNOWFLAKE_GUARDED_BY(mutex);
+  uint32_t usage_changes SNOWFLAKE_GUARDED_BY(mutex);  // of `usage_role`; 0: every role
+  Ranges ranges SNOWFLAKE_GUARDED_BY(mutex);
 
   char name[kMaxSegmentName + 1];
-  int64_t segment_id;  // 0: not known yet
-  int64_t asked;       // requests of the keeper, ...
-  int64_t answered;    // ... and which of them the answer is to
-  SegmentAnswer answer;
-  Secret secret;                      // of the ranges; all zero: the keeper makes one
-  char usage_role[kMaxRoleName + 1];  // whose members may use the numbers; empty: every role
-  int64_t used_us;                    // by the monotonic clock, when that was noted
+  int64_t segment_id SNOWFLAKE_GUARDED_BY(mutex);  // 0: not known yet
+  int64_t asked SNOWFLAKE_GUARDED_BY(mutex);       // requests of the keeper, ...
+  int64_t answered SNOWFLAKE_GUARDED_BY(mutex);    // ... and which of them the answer is to
+  SegmentAnswer answer SNOWFLAKE_GUARDED_BY(mutex);
+  Secret secret SNOWFLAKE_GUARDED_BY(mutex);  // of the ranges; all zero: the keeper makes one
+  // Whose members may use the numbers; empty: every role.
+  char usage_role[kMaxRoleName + 1] SNOWFLAKE_GUARDED_BY(mutex);
+  int64_t used_us SNOWFLAKE_GUARDED_BY(mutex);  // by the monotonic clock, when `used` was noted
 };
 static_assert(NAMEDATALEN <= kMaxRoleName + 1, "the name of a role is longer than kMaxRoleName");
 static_assert(offsetof(SegmentSlot, ranges) + offsetof(Ranges, size) <= 64, "a call touches more than one cache line");
@@ -70,7 +75,7 @@ void FreeSegments();
 void FreeSegmentsOf(Oid database);
 
 template <typename Critical>
-inline void WithMutex(SegmentSlot *slot, Critical critical) {
+inline void WithMutex(SegmentSlot *slot, Critical critical) SNOWFLAKE_LOCKS_UNCHECKED {
   SpinLockAcquire(&slot->mutex);
   critical();
   SpinLockRelease(&slot->mutex);
@@ -80,7 +85,7 @@ inline void WithMutex(SegmentSlot *slot, Critical critical) {
 template <typename Critical>
 inline bool WithSegment(const SegmentRef &segment, Critical critical) {
   bool is_its = false;
-  WithMutex(segment.slot, [&] {
+  WithMutex(segment.slot, [&]() SNOWFLAKE_LOCKS_UNCHECKED {
     is_its = segment.slot->incarnation == segment.incarnation;
     if (is_its) critical();
   });
@@ -88,8 +93,8 @@ inline bool WithSegment(const SegmentRef &segment, Critical critical) {
 }
 
 // Makes a time of `used`. The keeper does so, and a call that finds no slot, because a segment's
-// database may have no keeper. Requires: the slot's mutex.
-inline void NoteUse(SegmentSlot *slot, int64_t now_us) {
+// database may have no keeper.
+inline void NoteUse(SegmentSlot *slot, int64_t now_us) SNOWFLAKE_HOLDS(slot->mutex) {
   if (!slot->used) return;
   slot->used_us = now_us;
   slot->used = slot->leaving = false;

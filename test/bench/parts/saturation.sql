@@ -8,7 +8,7 @@ $$;
 
 -- Ids per second, and processor time per second. It takes ids at once, but counts only from `from`
 -- on: by then the lead of an idle node is used up.
-CREATE FUNCTION draw("from" timestamptz, during interval, OUT ids_per_s double precision, OUT cpu double precision)
+CREATE FUNCTION load("from" timestamptz, during interval, OUT ids_per_s double precision, OUT cpu double precision)
 LANGUAGE plpgsql AS $$
 DECLARE
     started timestamptz;

@@ -78,7 +78,7 @@ my $seconds = time() - $started;
 value($_, 'SELECT recover_prepared_transactions()') for $coordinator, @workers;
 my ($rows, $ids, $nodes) = rows_and_ids('orders');
 is($ids, $rows, "$rows rows, $ids ids");
-is($nodes, 4, 'all nodes have drawn ids');
+is($nodes, 4, 'all nodes have taken ids');
 is(value($coordinator, 'SELECT count(*) FROM snowflake_registry'), '4', '... under a lease each');
 # Rows that clients were told of are committed.
 my ($told, $twice) = compare_ids(map { @{ $_->{files} } } @loads);

@@ -65,8 +65,8 @@ run_block('CREATE ROLE snowflake_node');
 is(join(' ', everywhere(q{SELECT extname FROM pg_extension WHERE extname = 'snowflake'})), 'snowflake ' x 2 . 'snowflake', 'the extension is everywhere');
 is(join(' ', everywhere(q{SELECT count(*) FROM pg_roles WHERE rolname = 'snowflake_node'})), '1 1 1', '... and the role');
 
-my @drawn = cells(run_block(q{'SELECT snowflake_nextval\(\)'}));
-is(join(' ', @drawn), join(' ', ('N.N.N.N|t|N') x 3), 'each node draws an id');
+my @taken = cells(run_block(q{'SELECT snowflake_nextval\(\)'}));
+is(join(' ', @taken), join(' ', ('N.N.N.N|t|N') x 3), 'each node takes an id');
 
 # The check, with names in place of values that differ only by the port.
 my $check = text('sql', 'AS shared') =~ s/SELECT nodename/SELECT CASE nodeport WHEN PORT_1 THEN 'coordinator' WHEN PORT_2 THEN 'worker1' WHEN PORT_3 THEN 'worker2' ELSE 'worker3' END/r;
@@ -161,7 +161,7 @@ my $leases = sub { value($coordinator, q{SELECT string_agg(split_part(node, ':',
 is($leases->(), 'coordinator worker1 worker2 worker3', 'one that is removed');
 $third->stop('fast');
 pop @workers;
-is($leases->(), 'coordinator worker1 worker2', '... gives its worker id back when it stops');
+is($leases->(), 'coordinator worker1 worker2', '... releases its worker id when it stops');
 
 my $setting = value($coordinator, q{SELECT setconfig[1] FROM pg_db_role_setting WHERE setdatabase <> 0 AND setconfig[1] ~ '^snowflake.registry='}) =~ s/^.*?=//r;
 value($coordinator, "ALTER DATABASE $db RESET snowflake.registry");

@@ -29,7 +29,7 @@ value($coordinator, $insert) for 1 .. 4;
 my $seconds = time() - $started;
 my ($rows, $ids, $nodes) = rows_and_ids('orders');
 is("$rows $ids", '200000 200000', 'no id twice');
-is($nodes, 2, 'workers have drawn them');
+is($nodes, 2, 'workers have taken them');
 figures('INSERT ... SELECT, repartitioned: %d rows in %.1f s, %d distinct ids of %d nodes', $rows, $seconds, $ids, $nodes);
 
 # The plan decides where the default is evaluated, and all nodes share one registry.

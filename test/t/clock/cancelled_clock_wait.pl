@@ -17,7 +17,7 @@ $server->safe_psql('postgres', q{SELECT snowflake_set_layout('2025-01-01 00:00+0
 subtest 'a call that waits for the clock can be cancelled' => sub {
 	my $session = session($server);
 	call($session);
-	my $drawn = status($server, 'leases_acquired_total');
+	my $acquired = status($server, 'leases_acquired_total');
 	my ($pid) = ask($session, 'SELECT pg_backend_pid()');
 	my $waits = status($server, 'clock_waits_total');
 	my ($state) = query_error($server, 'postgres', "SET statement_timeout = '500ms'; SELECT count(snowflake_nextval()) FROM generate_series(1, 9)");
@@ -30,7 +30,7 @@ subtest 'a call that waits for the clock can be cancelled' => sub {
 	$server->safe_psql('postgres', "SELECT pg_cancel_backend($pid)");
 	$session->{run}->pump until $session->{stdout} =~ /id:/ || $session->{stderr} =~ /ERROR:.*\n/;
 	like($session->{stderr}, qr/57014/, 'by pg_cancel_backend');
-	is(status($server, 'leases_acquired_total'), $drawn, 'and no lease was acquired');
+	is(status($server, 'leases_acquired_total'), $acquired, 'and no lease was acquired');
 	let_pass($server, 120);
 	$session->{stdout} = '';
 	like(call($session), qr/^\d{6,}$/, 'the session goes on');

@@ -72,7 +72,7 @@ sub leaps
 	cmp_ok($longest, '<', 5 * slowness() + 3 * $usual, 'back again, ids flow on all nodes all the time');
 	ok(wait_until('all to issue', sub { count_nodes("state = 'issuing'") == $fleet }), '... which all issue');
 	my $bridge = count_nodes("clock_lead_seconds > 1800");
-	figures('%s: %d nodes drew another worker id, %d go on by bridging', $name, $fleet - $bridge, $bridge);
+	figures('%s: %d nodes acquired another worker id, %d go on by bridging', $name, $fleet - $bridge, $bridge);
 	cmp_ok($bridge, '>=', $fleet - 12, '... more than by the 12 worker ids that are left');
 	cmp_ok($bridge, '<', $fleet, '... which are of use to some');
 	all_different('back again', @nodes);

@@ -258,7 +258,7 @@ sub leap
 
 value($registry, 'ALTER SYSTEM SET wal_sender_timeout = 0; SELECT pg_reload_conf()');
 # From its first call on the registry goes by what its clock has kept.
-RegistryTest::draw($registry, 1, duration => '6 s');
+RegistryTest::acquire_leases($registry, 1, duration => '6 s');
 lapse(601);
 @nodes = ((map { new_node($most, "node_$_") } 1 .. 3), new_node($other, 'node_4'));
 get($_) for @nodes;

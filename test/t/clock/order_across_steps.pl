@@ -47,7 +47,7 @@ subtest 'ids of calls in turn rise over steps back' => sub {
 	}
 	is($smaller, 0, 'no id is below that of a call before it, or of another worker id (G9)');
 	is($failed, 0, 'no call failed');
-	is(status($server, 'leases_acquired_total'), 1, 'one lease was drawn');
+	is(status($server, 'leases_acquired_total'), 1, 'one lease was acquired');
 	cmp_ok(status($server, 'clock_bridged_total'), '>=', 20, 'the steps are counted');
 };
 
@@ -72,7 +72,7 @@ subtest 'a wall clock that comes back to a tick revives no run' => sub {
 		$trials++;
 	}
 	is($revived, 0, 'an id of a later call in another session is above the one before it, and none comes from the run that was left');
-	is(status($server, 'leases_acquired_total'), 1, 'one lease was drawn');
+	is(status($server, 'leases_acquired_total'), 1, 'one lease was acquired');
 };
 
 is(repeated(), 0, 'no id of this server was ever repeated (G1): ' . remembered() . ' ids');

@@ -72,7 +72,7 @@ SQL
 
 		my $falls = falls_within(@{ $clients->{files} });
 		my $steps = () = slurp_file($wild->logfile) =~ /because the clock stepped back/g;
-		if ($policy eq 'error') { is($falls, 0, 'ids never fell within a process (G2)'); is($steps, 0, 'and no worker id was drawn for a step back'); }
+		if ($policy eq 'error') { is($falls, 0, 'ids never fell within a process (G2)'); is($steps, 0, 'and no worker id was acquired for a step back'); }
 		else { cmp_ok($falls, '<=', 2 * $steps, "ids fell within a process only after a step back that the log names (G2): $falls times, $steps steps"); }
 		my $ended_s = time();
 		cmp_ok(($epoch_ms + tick_of($lowest)) / 1000, '>=', $^T + $lowest_s - 1, 'none is older than the earliest clock');

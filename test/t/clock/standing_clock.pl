@@ -16,7 +16,7 @@ my $server = new_clock_server('standing');
 subtest 'a clock that stands: ids go on up to max_lead, then wait, then go on' => sub {
 	my $session = session($server);
 	call($session);
-	my ($waits, $drawn) = split /\|/, status($server, 'clock_waits_total, leases_acquired_total');
+	my ($waits, $acquired) = split /\|/, status($server, 'clock_waits_total, leases_acquired_total');
 	my ($pid) = ask($session, 'SELECT pg_backend_pid()');
 	my $now = some_ms($server) + 20;
 	stand_at($server, $now);
@@ -31,7 +31,7 @@ subtest 'a clock that stands: ids go on up to max_lead, then wait, then go on' =
 	$session->{run}->pump until $session->{stdout} =~ /ids:.*\n/ || $session->{stderr} =~ /ERROR/;
 	my @ids = split / /, $session->{stdout} =~ /ids:(.*)\n/ ? $1 : '';
 	is(scalar remember(@ids), 60000, 'the clock runs, and the call ends');
-	is(status($server, 'leases_acquired_total'), $drawn, 'under the same lease');
+	is(status($server, 'leases_acquired_total'), $acquired, 'under the same lease');
 	is(repeated(), 0, 'no duplicate (G1)');
 	$session->quit;
 };

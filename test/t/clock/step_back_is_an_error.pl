@@ -21,14 +21,14 @@ subtest 'error: back by more than max_bridge, SF002 until the clock has caught u
 		setting($server, 'snowflake.max_bridge', $max_bridge);
 		my $session = session($server);
 		my $before = call($session);
-		my $drawn = status($server, 'leases_acquired_total, clock_waits_total, lease_waits_total, clock_bridged_total');
+		my $acquired = status($server, 'leases_acquired_total, clock_waits_total, lease_waits_total, clock_bridged_total');
 		my $now = some_ms($server);
 		stand_at($server, $now - $back_s * 1000);
 		is(call($session), 'SF002', "back by $back_s s, the call fails");
 		my ($state, $error) = query_error($server, 'postgres', 'SELECT snowflake_nextval()');
 		is($state, 'SF002', 'in a new session too');
 		like($error, qr/DETAIL:.*HINT:.*on_clock_step_back/s, 'with detail and hint');
-		is(status($server, 'leases_acquired_total, clock_waits_total, lease_waits_total, clock_bridged_total'), $drawn, 'no lease was acquired, nobody waited and nothing was bridged');
+		is(status($server, 'leases_acquired_total, clock_waits_total, lease_waits_total, clock_bridged_total'), $acquired, 'no lease was acquired, nobody waited and nothing was bridged');
 		run_from($server, $back_s > 1 ? $now : $now - $back_s * 1000);
 		my $after;
 		ok(wait_until('ids', sub { $after = call($session); return $after =~ /^\d{6,}$/; }), 'ids flow once the clock has caught up');

@@ -51,7 +51,7 @@ sub witnessed
 	subtest $name => sub {
 		$code->($node, $one, $flow);
 		is($falls, 0, 'no id is below one before it, or of another worker id (G9)');
-		is(status($node, 'leases_acquired_total'), 1, 'one lease was drawn');
+		is(status($node, 'leases_acquired_total'), 1, 'one lease was acquired');
 	};
 	$trials++;
 	$session->quit;

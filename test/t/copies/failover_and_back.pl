@@ -1,5 +1,5 @@
 # A registry in the database that uses it (G1). The primary fails over but runs on for a moment, and
-# grants leases that the promoted standby does not know. Then pg_rewind rewinds the primary, which
+# assigns leases that the promoted standby does not know. Then pg_rewind rewinds the primary, which
 # becomes a standby and is promoted again. The test compares every id that reached a client of
 # either server.
 
@@ -25,7 +25,7 @@ ok(ids_flow($on_second), 'the promoted standby issues');
 ok(ids_flow($on_first), '... while the old primary still does');
 # Leases of the old primary that the new primary does not know.
 value($first, q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'snowflake keeper'});
-ok(ids_flow($on_first), '... and draws another worker id');
+ok(ids_flow($on_first), '... and acquires another worker id');
 stop_clients($on_first);
 my $lost = worker($first);
 isnt($lost, worker($second), "... $lost, which the promoted one has not");

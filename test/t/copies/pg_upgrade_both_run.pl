@@ -23,7 +23,7 @@ flows($_, "$_, under a registry on the old server") for 'hasty', 'steady';
 my $before = stopped_state('branch', 'shop');
 pg_upgrade($copied);
 
-### The old server runs on: the new server does not know the leases that the old one grants now
+### The old server runs on: the new server does not know the leases that the old one assigns now
 
 start_server($old);
 is_deeply(state_of($old, $_), $before->{$_}, "$_: pg_upgrade left the old server as it was") for sort keys %$before;

@@ -3,7 +3,7 @@
 # "Settling", section 4 of the design).
 #
 # The promoted server's registry is a copy that may lack the newest commits. So when it detects the
-# new timeline, it lets no lease expire for one lease duration, and grants new leases only from the
+# new timeline, it lets no lease expire for one lease duration, and assigns new leases only from the
 # reserve. If the server is promoted again during this time, new leases come from the other end of
 # the reserve.
 
@@ -55,7 +55,7 @@ ok(!$old_workers{$new_worker}, "the promoted server's is none of them, nor one o
 my @new_workers = split /\n/, value($standby, lease_function() . q{
 	SELECT (pg_temp.lease('node ' || n, extract(epoch FROM now())::bigint * 1000 - 1735689600000, '1 min')).worker_id
 	FROM generate_series(1, 200) n});
-is(scalar(grep { $old_workers{$_} } @new_workers), 0, 'nor any of the next 200 that it draws itself');
+is(scalar(grep { $old_workers{$_} } @new_workers), 0, 'nor any of the next 200 that it acquires itself');
 
 my %issued;
 $issued{$_}++ for @old, @new;
@@ -75,6 +75,6 @@ $issued{$_}++ for @newest;
 is(scalar(grep { $_ > 1 } values %issued), 0, 'after a second promotion no id was issued twice');
 is(value($cascaded, 'SELECT timeline FROM snowflake_origin'), '3', 'the second promotion is noticed');
 my %standby_workers = map { $_ => 1 } split /\n/, value($standby, 'SELECT worker_id FROM snowflake_registry');
-ok(!$standby_workers{ value($cascaded, 'SELECT worker FROM snowflake_status') }, 'it draws a worker id that the first promoted server has not');
+ok(!$standby_workers{ value($cascaded, 'SELECT worker FROM snowflake_status') }, 'it acquires a worker id that the first promoted server has not');
 $_->stop('fast') for $cascaded, $standby, $primary;
 done_testing();

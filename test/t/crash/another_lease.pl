@@ -32,13 +32,13 @@ sub go_on
 	my ($db, $what) = @_;
 	my ($rc, $out, $err) = $node->psql($db, "SELECT snowflake_nextvals(1000); SELECT lease_id || ' of ' || worker, leases_acquired_total FROM $node_views");
 	my @ids = split /\n/, $out // '';
-	my ($lease, $drawn) = split /\|/, pop @ids // '';
+	my ($lease, $acquired) = split /\|/, pop @ids // '';
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	is($err, '', "$what ids flow");
 	is(scalar(grep { $_ <= ($highest{$db} // 0) } @ids), 0, '... above all before');
 	$highest{$db} = $ids[-1];
 	$twice += grep { $seen{$_}++ } @ids;
-	return ($lease, $drawn);
+	return ($lease, $acquired);
 }
 
 sub crash { $node->stop('immediate'); $node->start; return; }
@@ -63,8 +63,8 @@ for my $case ([ 'before', 0, 1 ], [ 'around', 1, 0 ])
 		value($node, $create) if $before;
 		crash();
 		value($node, $create) if $after;
-		my (undef, $drawn) = go_on('postgres', 'then');
-		is($drawn, 1, '... under a lease of its own');
+		my (undef, $acquired) = go_on('postgres', 'then');
+		is($acquired, 1, '... under a lease of its own');
 		is(value($node, 'SELECT lease_id, worker_id FROM snowflake_registry'), value($node, 'SELECT lease_id, worker FROM snowflake_status'),
 			'... which its registry knows');
 	};
@@ -82,8 +82,8 @@ subtest 'another registry' => sub {
 	is($kept, $old, '... under the lease in hand');
 	value($registry, 'ALTER DATABASE second ALLOW_CONNECTIONS true');
 	ok(wait_until('the new registry', sub { value($node, q{SELECT leases_acquired_total FROM snowflake_metrics}, 'moved') eq '1' }), '... and later from that one');
-	my ($new, $drawn) = go_on('moved', 'then');
-	is($drawn, 1, '... under a lease that was drawn');
+	my ($new, $acquired) = go_on('moved', 'then');
+	is($acquired, 1, '... under a lease that was acquired');
 	is(value($registry, q{SELECT lease_id || ' of ' || worker_id FROM snowflake_registry WHERE node LIKE '%/moved'}, 'second'), $new, '... from the new one');
 	is(value($registry, q{SELECT lease_id || ' of ' || worker_id FROM snowflake_registry WHERE node LIKE '%/moved'}, 'first'), $old, '... while the old one was told nothing');
 	$node->append_conf('postgresql.conf', "snowflake.registry = ''");
@@ -102,8 +102,8 @@ subtest 'a database dropped and created anew' => sub {
 		# template's number.
 		value($node, 'CREATE DATABASE anew ' . ($again ? "OID $oid " : '') . 'TEMPLATE base');
 		value($node, "ALTER DATABASE anew SET snowflake.registry = '$place{first}'");
-		my ($new, $drawn) = go_on('anew', 'then');
-		is($drawn, 1, '... under a lease that was drawn');
+		my ($new, $acquired) = go_on('anew', 'then');
+		is($acquired, 1, '... under a lease that was acquired');
 		isnt($new, $old, '... and is another one');
 		is(value($registry, q{SELECT string_agg(lease_id || ' of ' || worker_id, ', ') FROM snowflake_registry WHERE node LIKE '%/anew'}, 'first'), $new,
 			'... the only one of the database');
@@ -124,17 +124,17 @@ subtest 'a window that ends while the server is down' => sub {
 	is_deeply([ go_on('late', 'nobody took it:') ], [ $old, 0 ], '... under the same lease');
 
 	my @others;
-	$down->(sub { @others = draw($registry, 32) });
+	$down->(sub { @others = acquire_leases($registry, 32) });
 	my ($worker) = $old =~ / of (\d+)/;
-	push @others, draw($registry, 1) if @others < 32;
+	push @others, acquire_leases($registry, 1) if @others < 32;
 	is($others[-1], $worker, 'another node takes the worker id, the last of all');
 	$node->start;
 	is((query_error($node, 'late', 'SELECT snowflake_nextval()'))[0], 'SF004', '... and there is no id');
 	value($registry, "DELETE FROM snowflake_registry WHERE worker_id = $others[0]");
 	ok(wait_until('an id', sub { ($node->psql('late', 'SELECT snowflake_nextval()'))[0] == 0 }), 'with another worker id to be had there is one');
-	my ($new, $drawn) = go_on('late', 'then');
+	my ($new, $acquired) = go_on('late', 'then');
 	like($new, qr/ of $others[0]$/, '... of that worker id');
-	is($drawn, 1, '... which was drawn');
+	is($acquired, 1, '... which was acquired');
 };
 
 is($twice, 0, 'of ' . keys(%seen) . ' ids none was issued twice');

@@ -20,7 +20,7 @@ my $node = new_server('node', streaming => 1, preload => 1, conf => "snowflake.s
 begin($node);
 my ($lease, $worker) = first_call($node);
 my $box = box_of($node);
-my %drawn = ($lease => 'the original');
+my %acquired = ($lease => 'the original');
 
 # Checks that the server issues ids under a lease that no server had before. It says that it has no
 # box, unless it knows itself that its files are new: of a base backup.
@@ -30,10 +30,10 @@ sub is_another
 	my $log = -s $server->logfile // 0;
 	start_server($server);
 	my ($its_lease, $its_worker) = first_call($server);
-	is($drawn{$its_lease} // 'nobody', 'nobody', "$what acquires its own lease");
+	is($acquired{$its_lease} // 'nobody', 'nobody', "$what acquires its own lease");
 	isnt($its_worker, $worker, '... and a worker id that is not the original\'s');
 	is(scalar(() = log_since($server, $log) =~ /$gone/g), $options{base_backup} ? 0 : 1, '... and says once that it has no box, if it can have had one');
-	$drawn{$its_lease} = $what;
+	$acquired{$its_lease} = $what;
 	return;
 }
 
@@ -72,7 +72,7 @@ start_server($node);
 is_itself('beside its copies');
 $files->stop('immediate');
 start_server($files);
-is($drawn{ (first_call($files))[0] } // 'nobody', 'a copy of the killed node', 'after a crash a copy goes on under its own lease');
+is($acquired{ (first_call($files))[0] } // 'nobody', 'a copy of the killed node', 'after a crash a copy goes on under its own lease');
 take($_, 1000) for $node, $files, $base;
 $_->stop('fast') for $base, $files;
 

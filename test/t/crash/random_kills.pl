@@ -43,7 +43,7 @@ while (@cut < $trials)
 }
 
 my (@lives, @errors, %workers, %leases, %missed);
-my ($cut_off, $with_registry, $waits, $drawn) = (0, 0, 0, 0);
+my ($cut_off, $with_registry, $waits, $acquired) = (0, 0, 0, 0);
 
 # All that issue after one start: sessions, and a call of this program at the same time.
 sub live
@@ -79,7 +79,7 @@ for my $n (1 .. $trials)
 	$cut ? $cut_off++ : $with_registry++;
 	my $call = live($n);
 	$waits += $call->{waits} // 1;
-	$drawn += $call->{drawn} // 1;
+	$acquired += $call->{acquired} // 1;
 	push @errors, "life $n: the lease is not extended"
 	  unless $cut || wait_until('an extension', sub { lease_row($registry, "extended_at > '$renewed'") eq 't' });
 }
@@ -96,7 +96,7 @@ for my $life (@lives)
 is(join(', ', %missed), '', "all of $trials kills happened");
 is(join("\n", @errors), '', "ids flowed with the first calls of each life, $cut_off of which began without a registry");
 cmp_ok($cut_off, '>=', int($trials / 2) - 1, '... which is half of them');
-is("$waits waits, $drawn leases", '0 waits, 0 leases', '... and no life waited for a lease or drew one');
+is("$waits waits, $acquired leases", '0 waits, 0 leases', '... and no life waited for a lease or acquired one');
 
 my ($highest, $not_above) = (-1, 0);
 for my $life (@lives)
@@ -116,7 +116,7 @@ is(lease_row($registry, 'lease_id'), $lease, '... which is the only row of the r
 figures('%d trials (kills) in %.0f s, %d without a registry, %d ids of %d sessions each, %d worker ids, %d duplicates, %d lives not in order, seed %d',
 	$trials, time() - $began, $cut_off, $ids, $sessions, scalar(keys %workers), $twice, $not_above, $seed);
 $node->stop('fast');
-is(lease_row($registry, 'count(*)'), '0', 'a clean stop gives it back');
+is(lease_row($registry, 'count(*)'), '0', 'a clean stop releases it');
 $relay->finish;
 $registry->stop('fast');
 done_testing();

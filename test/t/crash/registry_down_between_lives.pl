@@ -64,7 +64,7 @@ for my $fault (@faults)
 		$node->start;
 		my $call = go_on('with no registry');
 		is("$call->{worker}|$call->{lease}", $lease, '... under the same lease');
-		is("$call->{waits}|$call->{drawn}", '0|0', '... which nobody waited for');
+		is("$call->{waits}|$call->{acquired}", '0|0', '... which nobody waited for');
 		$end->();
 		is(lease_row($registry, 'worker_id, lease_id, acquired_at'), $row, 'the registry has the same row');
 		moves('... and back again moves the window of the lease');
@@ -83,7 +83,7 @@ subtest 'its lease is gone when the registry is back' => sub {
 	is(go_on('with no registry')->{lease}, $lease, '... under the same lease');
 	is(value($registry, 'DELETE FROM snowflake_registry RETURNING lease_id'), $lease, 'its owner deletes it');
 	$relay->tell('pass forgotten');
-	ok(wait_until('another lease', sub { value($node, 'SELECT leases_acquired_total FROM snowflake_metrics') eq '1' }), 'another lease is drawn');
+	ok(wait_until('another lease', sub { value($node, 'SELECT leases_acquired_total FROM snowflake_metrics') eq '1' }), 'another lease is acquired');
 	isnt(go_on('then')->{lease}, $lease, '... under another lease');
 	is(lease_row($registry, 'worker_id, lease_id'), value($node, 'SELECT worker, lease_id FROM snowflake_status'), '... which is the only one');
 };
@@ -118,7 +118,7 @@ for my $what (qw(hold cut))
 
 is(repeated(), 0, 'of ' . remembered() . ' ids of all lives none was issued twice (G1)');
 $node->stop('fast');
-is(lease_row($registry, 'count(*)'), '0', 'a clean stop with the registry gives the lease back');
+is(lease_row($registry, 'count(*)'), '0', 'a clean stop with the registry releases the lease');
 $relay->finish;
 $registry->stop('fast');
 done_testing();

@@ -25,7 +25,7 @@ sub workers { my (@ids) = @_; return value($server, 'SELECT string_agg(DISTINCT 
 
 # Before the first lease, the call does nothing.
 value($server, 'SELECT snowflake_renew()');
-is(leases($registry, 'fleet'), '0', 'before any lease it draws none');
+is(leases($registry, 'fleet'), '0', 'before any lease it acquires none');
 value($server, 'CREATE ROLE nobody LOGIN');
 is((as_role($server, 'postgres', 'nobody', 'SELECT snowflake_renew()'))[0], '42501', 'it is not for PUBLIC');
 

@@ -79,7 +79,7 @@ take_away('removed', sub { unlink $box or die "$box: $!" });
 $log = -s $server->logfile;
 die_and_start($server);
 my ($lease, $worker) = first_call($server);
-isnt("$lease|$worker", $life{postgres}, 'after SIGKILL of all processes, without the object, another lease is drawn');
+isnt("$lease|$worker", $life{postgres}, 'after SIGKILL of all processes, without the object, another lease is acquired');
 is(scalar(() = log_since($server, $log) =~ /$gone/g), 1, 'the log says once that there was none');
 like(log_since($server, $log), qr/HINT:  .*RemoveIPC/, '... and what may have taken it');
 

@@ -52,7 +52,7 @@ is(life($server), $next, '... so that it costs nothing');
 ok(wait_until('a keeper', sub { value($server, 'SELECT keeper_pid IS NOT NULL FROM snowflake_status') eq 't' }), 'a keeper knows of it');
 $server->stop('fast');
 start_server($server);
-isnt(life($server), $next, 'a lease that a clean shutdown gave back is not used again');
+isnt(life($server), $next, 'a lease that a clean shutdown released is not used again');
 is(taken_twice(), 0, 'no id was issued twice');
 $server->stop('fast');
 done_testing();

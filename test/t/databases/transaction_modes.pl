@@ -19,7 +19,7 @@ for my $mode ('ISOLATION LEVEL SERIALIZABLE', 'ISOLATION LEVEL REPEATABLE READ',
 	{
 		end_keeper('d6') if $first && $round++;
 		my ($rc, $out, $err) = $server->psql('d6', "BEGIN $mode; SELECT snowflake_nextval(); SELECT snowflake_nextval(); COMMIT");
-		is($rc, 0, "$mode, " . ($first ? 'drawing a lease' : 'with a lease')) or diag($err);
+		is($rc, 0, "$mode, " . ($first ? 'acquiring a lease' : 'with a lease')) or diag($err);
 	}
 }
 

@@ -10,7 +10,7 @@ use Test::More;
 
 my $day = 86_400;
 my $primary = make_registry('primary', conf => "snowflake.max_clock_skew = 2s\n");
-draw($primary, 4, duration => '6 s');
+acquire_leases($primary, 4, duration => '6 s');
 $primary->backup('copy');
 my $standby = new_server('standby', from => [ $primary, 'copy' ], clock => 1, conf => sprintf("primary_conninfo = '%s'\nsnowflake.lease_duration = 6s\n", $primary->connstr));
 $standby->set_standby_mode;
@@ -21,18 +21,18 @@ $primary->stop('immediate');
 move_clock($standby, $day);
 $standby->promote;
 # SQL reads the server's clock, so the node's clock is wrong by the same time.
-my ($first) = draw($standby, 1, duration => '6 s');
+my ($first) = acquire_leases($standby, 1, duration => '6 s');
 like($first, qr/^\d+$/, 'a worker id is acquired while the clock is ahead');
 is(value($standby, q{SELECT settles_until > clock_timestamp(), settling_us FROM snowflake_origin}), 't|10000000',
 	'... and the registry settles, for a lease and twice what clocks may differ by');
 move_clock($standby, 0);
 is(value($standby, q{SELECT settles_until > clock_timestamp() + interval '23 h' FROM snowflake_origin}), 't', 'put right, the clock is a day from the end');
-draw($standby, 1, duration => '6 s');
+acquire_leases($standby, 1, duration => '6 s');
 is(value($standby, q{SELECT settles_until > clock_timestamp(), settles_until <= clock_timestamp() + interval '10 s' FROM snowflake_origin}), 't|t',
 	'... which is not so for the next call: settling is counted by another clock');
 my $until = value($standby, 'SELECT settles_until FROM snowflake_origin');
 ok(wait_until('it to settle', sub { value($standby, "SELECT clock_timestamp() > '$until'") eq 't' }), 'that is soon over');
-cmp_ok(scalar(draw($standby, 32)), '>=', 26, '... and all worker ids but those in use can be had');
+cmp_ok(scalar(acquire_leases($standby, 32)), '>=', 26, '... and all worker ids but those in use can be had');
 is(value($standby, 'SELECT settles_until FROM snowflake_origin'), '', '... without settling again');
 $standby->stop('immediate');
 done_testing();

@@ -53,7 +53,7 @@ cmp_ok($ran_s, '>=', $settling_s, '... not before it has run for that long');
 cmp_ok($lives, '<=', $settling_s / $life_s + 1, "... and after $lives lives of $life_s s or more");
 ok($extended, '... in which a node could always extend its lease');
 let_pass($registry, $lease_s);
-is(scalar(draw($registry, 32)), 32, '... and all worker ids can be had again');
+is(scalar(acquire_leases($registry, 32)), 32, '... and all worker ids can be had again');
 figures('%d crashes while the registry settled for %d s, after which it had run for %.1f s', $lives, $settling_s, $ran_s);
 $registry->stop('immediate');
 done_testing();

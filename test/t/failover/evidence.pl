@@ -13,6 +13,6 @@ use Test::More;
 
 seed();
 my $nodes = make_nodes('nodes', conf => "snowflake.lease_duration = 9s\nsnowflake.start_timeout = 5s\n");
-roll_back($nodes, how => 'files', word => 0, first => 'extends', restarts => 2 + int(rand(2)));
+roll_back($nodes, how => 'files', settle => 0, first => 'extends', restarts => 2 + int(rand(2)));
 $nodes->stop('immediate');
 done_testing();

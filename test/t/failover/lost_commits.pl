@@ -59,7 +59,7 @@ sub begin
 	my $began = time();
 	my ($code, $error) = query_error($nodes, $name, q{SET snowflake.start_timeout = '5s'; SELECT snowflake_nextval()});
 	figures('the first id of %s: %.1f s', $name, time() - $began);
-	is($code, '00000', "$name draws a lease at once") or diag($error);
+	is($code, '00000', "$name acquires a lease at once") or diag($error);
 	unlike(slurp_file($nodes->logfile, $log), qr/the registry refused/, '... without a wait') if $code eq '00000';
 	$worker{$name} = value($nodes, $name, 'SELECT worker FROM snowflake_status');
 	$loads{$name} = start_clients($nodes, 1, "COPY (SELECT snowflake_nextval() FROM generate_series(1, 300)) TO STDOUT;\nSELECT pg_sleep(0.1);\n" x 10, dbname => $name);
@@ -138,10 +138,10 @@ like(slurp_file($last->logfile), $why, '... by itself');
 
 # The next leases: with "late", half of the reserve, from the other end than the worker id of
 # "lost_too".
-my ($rc, $drawn, $refused) = $last->psql('postgres',
+my ($rc, $acquired, $refused) = $last->psql('postgres',
 	"\\set VERBOSITY verbose\n" . "SELECT worker_id FROM $acquire;\n" x 4);
 die $refused if $rc != 0 && $refused !~ /ERROR:\s+SF004:/;
-my @fillers = grep { $_ ne '' } split /\n/, $drawn;
+my @fillers = grep { $_ ne '' } split /\n/, $acquired;
 my %held = reverse %worker;
 is(join(', ', grep { defined } map { $held{$_} } @fillers), '', 'none of the next ' . @fillers . ' worker ids is held by a node');
 cmp_ok(scalar(@fillers), '>=', 1, '... and there are some');

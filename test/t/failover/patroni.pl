@@ -58,9 +58,9 @@ sub nothing_held_back
 {
 	my ($what) = @_;
 	my $free = 32 - value($leader, 'SELECT count(*) FROM snowflake_registry');
-	my @drawn = draw($leader, 32);
-	cmp_ok(scalar(@drawn), '>=', $free, "$what: all $free free worker ids can be had");
-	unused($leader, @drawn);
+	my @acquired = acquire_leases($leader, 32);
+	cmp_ok(scalar(@acquired), '>=', $free, "$what: all $free free worker ids can be had");
+	unused($leader, @acquired);
 	return;
 }
 
@@ -118,7 +118,7 @@ sleep(rand(1));
 my $kept = begin_another('kept');
 my $old = kill_leader();
 is(knows('kept', $kept), '1', 'synchronous, killed: the newest lease is there');
-ok(wait_until('its word', sub { value($leader, 'SELECT settles_until IS NULL FROM snowflake_origin') eq 't' }), '... and the callback has said so');
+ok(wait_until('its call', sub { value($leader, 'SELECT settles_until IS NULL FROM snowflake_origin') eq 't' }), '... and the callback has said so');
 begin_another('after_kept');
 nothing_held_back('after a synchronous failover');
 $registry->start_member($old);

@@ -19,9 +19,9 @@ my (%held, $refused);
 for my $n (1 .. 10)
 {
 	# Several of its sessions call at the same time: only one keeper starts.
-	my @drawn = eval { draw($primary, 3) };
-	$refused = $@, last if @drawn != 3;
-	$held{$_}++ for @drawn;
+	my @acquired = eval { acquire_leases($primary, 3) };
+	$refused = $@, last if @acquired != 3;
+	$held{$_}++ for @acquired;
 	ok(wait_until('the keeper', sub { value($primary, $keepers) eq '1' }), "$n: the registry that was asked has a keeper");
 	$primary->stop('fast');
 	$standby->promote;
@@ -36,7 +36,7 @@ unlike(PostgreSQL::Test::Utils::slurp_file($_->logfile), qr/SF004|held back/, 'n
 # A failover before the first call of a node. The clean shutdown after it does not hide the
 # failover.
 
-draw($primary, 1);
+acquire_leases($primary, 1);
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('flush'));
 $primary->stop('immediate');
 $standby->promote;
@@ -47,7 +47,7 @@ ok(wait_until('the keeper', sub { value($standby, $keepers) eq '1' }), '... and 
 $standby->stop('fast');
 start_server($standby);
 is(value($standby, 'SELECT clean_at IS NOT NULL FROM snowflake_origin'), 't', '... which marks the clean shutdown');
-draw($standby, 1);
+acquire_leases($standby, 1);
 is(value($standby, 'SELECT settles_until > clock_timestamp() FROM snowflake_origin'), 't', '... and yet the registry settles');
 $standby->stop('fast');
 
@@ -59,13 +59,13 @@ if ($primary->pg_version < 17)
 	value($bare, q{SELECT snowflake_create_segment('ticket', step => 10, max_step => 10)});
 	my $range = q{SELECT range_last[1] FROM snowflake_segment_ranges('n', '{ticket}', '{0}', '{0}', '{0}', '{10}', ARRAY[sha256('n')])};
 	my $next = standby_of($bare, 'next');
-	draw($bare, 1);
+	acquire_leases($bare, 1);
 	is(value($bare, $range), '10', 'a registry without a state block serves nodes');
 	is(value($bare, $keepers), '0', '... without a keeper');
 	$bare->stop('fast');
 	$next->promote;
 	is(value($next, 'SELECT clean_at IS NULL FROM snowflake_origin'), 't', '... so a clean shutdown leaves no mark');
-	draw($next, 1);
+	acquire_leases($next, 1);
 	is(value($next, 'SELECT settles_until > clock_timestamp() FROM snowflake_origin'), 't', '... and the registry settles after a planned switchover');
 	cmp_ok(value($next, $range), '>', 20, '... and leaves numbers of segments out');
 	$next->stop('fast');

@@ -47,7 +47,7 @@ $standby->stop('fast');
 
 ### Files of several restarts ago
 
-roll_back($nodes, how => 'files', word => 1, first => 'acquires', restarts => 2 + int(rand(4)));
-roll_back($nodes, how => 'files', word => 0, first => 'extends', restarts => 2 + int(rand(4)));
+roll_back($nodes, how => 'files', settle => 1, first => 'acquires', restarts => 2 + int(rand(4)));
+roll_back($nodes, how => 'files', settle => 0, first => 'extends', restarts => 2 + int(rand(4)));
 $nodes->stop('immediate');
 done_testing();

@@ -15,7 +15,7 @@ use Test::More;
 
 seed();
 my $nodes = make_nodes('nodes', conf => "snowflake.lease_duration = 9s\nsnowflake.start_timeout = 5s\n");
-roll_back($nodes, how => 'backup', word => 1, first => 'acquires');
-roll_back($nodes, how => 'backup', word => 0, first => 'acquires');
+roll_back($nodes, how => 'backup', settle => 1, first => 'acquires');
+roll_back($nodes, how => 'backup', settle => 0, first => 'acquires');
 $nodes->stop('immediate');
 done_testing();

@@ -52,11 +52,11 @@ for my $n (1 .. 6)
 is("@held_back", '', 'nothing was ever held back');
 # On a slow machine the first windows, of ten seconds, end meanwhile, and a worker id is used again
 # once there is no other.
-my %drawn = map { $_ => 1 } draw($primary, 31);
-my @drawn = sort { $a <=> $b } keys %drawn;
-is(scalar(@drawn), 30, 'all other worker ids can be had at once');
-is(scalar(grep { $_ == $other } @drawn), 0, '... but for the one that a node has');
-unused($primary, @drawn);
+my %acquired = map { $_ => 1 } acquire_leases($primary, 31);
+my @acquired = sort { $a <=> $b } keys %acquired;
+is(scalar(@acquired), 30, 'all other worker ids can be had at once');
+is(scalar(grep { $_ == $other } @acquired), 0, '... but for the one that a node has');
+unused($primary, @acquired);
 stop_clients($load);
 my ($ids, $twice) = compare_ids(@files);
 is($twice, 0, "none of $ids ids was issued twice");

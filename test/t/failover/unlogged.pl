@@ -23,9 +23,9 @@ value($registry, 'ALTER TABLE snowflake_registry SET LOGGED; ALTER TABLE snowfla
 is(value($registry, 'SELECT count(*) FROM snowflake_registry'), '0', 'the leases are gone');
 my %held = map { $_ => 1 } map { value($nodes, 'SELECT worker FROM snowflake_status', $_->{name}) } @nodes;
 value($registry, 'CREATE ROLE other LOGIN; GRANT node TO other');
-my @drawn = draw($registry, 8, role => 'other');
-is(scalar(@drawn), 8, 'others acquire');
-is(scalar(grep { $held{$_} } @drawn), 0, "... no worker id of a live node: @drawn");
+my @acquired = acquire_leases($registry, 8, role => 'other');
+is(scalar(@acquired), 8, 'others acquire');
+is(scalar(grep { $held{$_} } @acquired), 0, "... no worker id of a live node: @acquired");
 is(value($registry, 'SELECT settles_until > clock_timestamp() FROM snowflake_origin'), 't', 'the registry settles');
 $hba->($rules =~ s/^local all node reject\n//r);
 $registry->reload;

@@ -25,7 +25,7 @@ $old->start;
 ok(wait_until('the windows to end', sub { (query_error($nodes, 'node_3', 'SELECT snowflake_nextval()'))[0] eq 'SF001' }), 'nodes refuse the old leader for as long as it takes');
 like((query_error($nodes, 'node_3', 'SELECT snowflake_nextval()'))[1], qr/older timeline.*only after a call of snowflake_settle\(\) in the registry's database/s, '... and say who can end that, and how');
 value($old, q{SELECT snowflake_settle('it is the leader again')});
-ok(ids_flow($_), "after the operator's word $_->{name} issues") for @nodes;
+ok(ids_flow($_), "after the operator's call $_->{name} issues") for @nodes;
 is(value($old, 'SELECT settles_until > clock_timestamp() FROM snowflake_origin'), 't', '... while the registry settles');
 all_different('with the old leader', @nodes);
 none_twice('nodes whose old leader won back', @nodes);

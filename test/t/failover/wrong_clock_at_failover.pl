@@ -17,7 +17,7 @@ use Time::HiRes qw(time);
 my $lease_s = 40;
 my $hour = 3600;
 my ($passed, $trials, $overlaps, $held) = (0, 0, 0, 0);
-my ($granted, $refused) = (0, 0);
+my ($assigned, $refused) = (0, 0);
 
 sub tick { return int((time() + $passed) * 1000) - 1735689600000; }
 
@@ -72,7 +72,7 @@ sub acquire
 		my ($lease, @window) = split /\|/, $line;
 		$leases{$lease} = \@window;
 	}
-	$granted += keys %leases;
+	$assigned += keys %leases;
 	return \%leases;
 }
 
@@ -139,7 +139,7 @@ sub fail_over
 
 	$primary->stop('immediate');
 	$standby->promote;
-	my $draw = sub {
+	my $acquire = sub {
 		my ($count, $tick) = @_;
 		my $leases = acquire($standby, $count, $tick);
 		record(\%windows, $leases);
@@ -148,15 +148,15 @@ sub fail_over
 	};
 	$issue->($standby);
 	my $now = tick();
-	my $held_here = count_held($draw->(3, $now), $lost, $now);
+	my $held_here = count_held($acquire->(3, $now), $lost, $now);
 	let_all_pass($standby, $options{right});
 	$issue->($standby);
 	$now = tick();
 	my $used = grep { $_->[2] > $now } values %$lost;
-	$held_here += count_held($draw->(1, $now), $lost, $now);
+	$held_here += count_held($acquire->(1, $now), $lost, $now);
 	move_clock($standby, $passed);
 	$now = tick();
-	$held_here += count_held($draw->(4, $now), $lost, $now);
+	$held_here += count_held($acquire->(4, $now), $lost, $now);
 	$issue->($standby);
 	is($held_here, 0, "$what: no worker id of the $used leases that are lost and in use is assigned");
 
@@ -164,7 +164,7 @@ sub fail_over
 	for my $seconds ($settling_s, 660)
 	{
 		let_all_pass($standby, $seconds);
-		$draw->(1, tick());
+		$acquire->(1, tick());
 		$issue->($standby);
 	}
 	is(value($standby, 'SELECT settling_us FROM snowflake_origin'), 0, '... the registry has settled');
@@ -176,7 +176,7 @@ sub fail_over
 		move_clock($standby, $passed);
 	}
 	my %lost_worker = map { $_->[0] => 1 } @$lost{@lost};
-	cmp_ok(scalar(grep { $lost_worker{ $_->[0] } } values %{ $draw->(40, tick()) }), '>=', 3, '... and worker ids of lost leases are used again');
+	cmp_ok(scalar(grep { $lost_worker{ $_->[0] } } values %{ $acquire->(40, tick()) }), '>=', 3, '... and worker ids of lost leases are used again');
 	$issue->($standby);
 	my $overlaps_here = count_overlaps(\%windows);
 	is($overlaps_here, 0, '... none of ' . keys(%windows) . ' windows overlaps another one of its worker id');
@@ -193,5 +193,5 @@ my @trials = map {
 	map { { skew => $_->[0], own => $_->[1], right => $right } } [ 0, 0 ], [ 0, 1 ], [ 10, 0 ], [ 10, 1 ]
 } 1, 30, 100, 700;
 fail_over(%{ $trials[$_] }) for @{ at_length([ 0, 3 ], [ 0 .. $#trials ]) };
-figures('%d trials, %d windows granted, %d calls refused for the clock, %d worker ids assigned while held, %d overlaps', $trials, $granted, $refused, $held, $overlaps);
+figures('%d trials, %d windows assigned, %d calls refused for the clock, %d worker ids assigned while held, %d overlaps', $trials, $assigned, $refused, $held, $overlaps);
 done_testing();

@@ -75,7 +75,7 @@ my $deleted = registry('SELECT now()');
 is(registry("DELETE FROM snowflake_registry WHERE node LIKE '%/node1' RETURNING worker_id"), $worker, 'its row is deleted');
 is(registry("SELECT last_tick FROM snowflake_watermark WHERE worker_id = $worker"), $window_end - 1, '... and its window remains as watermark');
 load('node5');
-ok(wait_until('node5 to draw', sub { lease_of('node5', 'count(*)') eq '1' }), 'another node draws at once');
+ok(wait_until('node5 to acquire', sub { lease_of('node5', 'count(*)') eq '1' }), 'another node acquires at once');
 is(lease_of('node5', "worker_id = $worker AND window_start >= $window_end"), 't', '... the same worker id, above');
 ids_flow('node5', 'node5 issues as soon as the window of node1 is over');
 

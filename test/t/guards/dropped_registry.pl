@@ -1,4 +1,4 @@
-# The extension is dropped in a registry whose nodes run (G1). A new registry would grant their
+# The extension is dropped in a registry whose nodes run (G1). A new registry would assign their
 # worker ids before the nodes call it. So the drop is refused, in whatever way it is done, also in a
 # session that does not use the library. It is allowed only if no node but this database's own has a
 # lease.

@@ -40,7 +40,7 @@ $copy->promote;
 value($copy, sprintf(q{CREATE SUBSCRIPTION everything CONNECTION 'host=%s port=%s dbname=%s' PUBLICATION everything
 	WITH (copy_data = false, create_slot = false, slot_name = 'everything')}, $primary->host, $primary->port, $db));
 
-# Both registries grant the same lease ids, so their rows would conflict.
+# Both registries assign the same lease ids, so their rows would conflict.
 ok(draw_anew($copy, 1), 'the copy acquires its own worker id');
 # The copy must keep this lease, however slow the machine is.
 $copy->append_conf('postgresql.conf', 'snowflake.lease_duration = 2min');

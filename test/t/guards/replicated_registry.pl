@@ -75,7 +75,7 @@ is(registry_of('target'), $own, '... and the registry of the target is its own')
 issues('target', 'on');
 
 # Later changes of every kind.
-ok(renew('source'), 'the source draws another worker id');
+ok(renew('source'), 'the source acquires another worker id');
 value('source', q{UPDATE snowflake_watermark SET last_tick = last_tick + 1;
 	INSERT INTO snowflake_watermark SELECT max(n), 1 FROM generate_series(0, 1023) n
 		WHERE n NOT IN (SELECT worker_id FROM snowflake_watermark UNION SELECT worker_id FROM snowflake_registry);
@@ -91,7 +91,7 @@ value('target', 'CREATE PUBLICATION back FOR TABLE snowflake_registry, snowflake
 subscribe('source', 'target', 'back', '');
 ok(wait_until('every table', sub { value('source', q{SELECT count(*) FILTER (WHERE srsubstate = 'r') FROM pg_subscription_rel}) eq '6' }), 'the registry is copied back');
 my $of_source = registry_of('source');
-ok(renew('target'), 'the target draws another worker id');
+ok(renew('target'), 'the target acquires another worker id');
 issues('target', 'on');
 ok(wait_until('the source to have what came back', sub {
 	value('target', q{SELECT bool_and(replay_lsn >= pg_current_wal_lsn()) FROM pg_stat_replication WHERE application_name = 'back'}) eq 't' }), 'what it writes goes back');

@@ -197,12 +197,12 @@ $_->query_safe('COMMIT') for $open, $reader;
 # Ids that parallel workers took belong to the transaction; others do not.
 value('CREATE TABLE numbers AS SELECT i FROM generate_series(1, 20) i; ALTER TABLE numbers SET (parallel_workers = 2)');
 $open->query_safe('SET parallel_leader_participation = off; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0');
-my $draws = 'SELECT array_agg(id) AS ids FROM (SELECT snowflake_nextval() AS id FROM numbers) d';
-like($open->query_safe("EXPLAIN $draws"), qr/Gather/, 'parallel workers take ids');
+my $takes = 'SELECT array_agg(id) AS ids FROM (SELECT snowflake_nextval() AS id FROM numbers) d';
+like($open->query_safe("EXPLAIN $takes"), qr/Gather/, 'parallel workers take ids');
 for my $end ('COMMIT', "PREPARE TRANSACTION 'p'")
 {
 	my $oldest = nextval();
-	ask($open, "BEGIN;\n$draws \\gset");
+	ask($open, "BEGIN;\n$takes \\gset");
 	my $last = nextval();
 	sleep 1;
 	is((ask($open, "INSERT INTO outbox SELECT unnest(:'ids'::bigint[]), 'x'"))[1], '', 'they are its own, whatever readers have');

@@ -73,11 +73,11 @@ $open->query_safe('ROLLBACK');
 # The leader has got no id itself.
 my $parallel = value('SHOW server_version_num') >= 160000 ? 'debug_parallel_query' : 'force_parallel_mode';
 $open->query_safe("SET $parallel = on; SET max_parallel_workers_per_gather = 2; SET parallel_leader_participation = off; BEGIN");
-my $drawn = $open->query_safe('SELECT min(snowflake_nextval()) FROM outbox');
+my $taken = $open->query_safe('SELECT min(snowflake_nextval()) FROM outbox');
 like($open->query_safe('EXPLAIN SELECT min(snowflake_nextval()) FROM outbox'), qr/Gather/, 'parallel workers get ids');
-passes_not($drawn);
+passes_not($taken);
 $open->query_safe('COMMIT');
-passes('... until its end', $drawn);
+passes('... until its end', $taken);
 
 sub passes_not
 {

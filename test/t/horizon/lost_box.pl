@@ -16,7 +16,7 @@ my $server = new_server('node', clock => 1, patient => 1, conf => "log_statement
 start_server($server);
 sub value { return $server->safe_psql('postgres', $_[0]); }
 value('CREATE EXTENSION snowflake');
-sub drawn { return value('SELECT snowflake_nextval()'); }
+sub new_id { return value('SELECT snowflake_nextval()'); }
 sub horizon { return value('SELECT snowflake_horizon()'); }
 my $file = $server->data_dir . '/snowflake.horizons/' . value(q{SELECT oid FROM pg_database WHERE datname = 'postgres'});
 
@@ -34,10 +34,10 @@ sub restart_without_box
 
 is(limit(), -1, 'nobody has asked');
 # The postmaster has the memory, although no process finds it by its name.
-my $first = drawn();
+my $first = new_id();
 ok(wait_until('the horizon', sub { horizon() > $first }), 'there is a horizon');
 lose_box($server);
-my $next_id = drawn();
+my $next_id = new_id();
 ok(wait_until('the horizon', sub { horizon() > $next_id }), '... which rises without the name of the box');
 my $reported = horizon();
 ok(kill_backend($server), 'a session is killed');
@@ -53,33 +53,33 @@ for my $mode ('fast', 'immediate')
 		move_clock($server, $ahead);
 		my $removed = $when eq 'after the box was removed';
 		lose_box($server) if $removed;
-		my $id = drawn();
+		my $id = new_id();
 		ok(wait_until('the horizon', sub { horizon() > $id }), "$case: there is a horizon");
-		my $told = horizon();
-		cmp_ok(limit(), '>=', $told, '... and a limit in the data directory');
+		my $reported = horizon();
+		cmp_ok(limit(), '>=', $reported, '... and a limit in the data directory');
 		if ($when ne 'while the server is down') { move_clock($server, $ahead - 35); }
 		if ($when eq 'before a report')
 		{
-			ok(wait_until('the horizon', sub { horizon() > $told }), 'the horizon goes on');
-			$told = horizon();
-			cmp_ok(limit(), '>=', $told, '... below the limit');
+			ok(wait_until('the horizon', sub { horizon() > $reported }), 'the horizon goes on');
+			$reported = horizon();
+			cmp_ok(limit(), '>=', $reported, '... below the limit');
 		}
 		$server->stop($mode);
 		lose_box($server) unless $removed;
 		move_clock($server, $ahead - 35);
 		start_server($server);
-		my $next = drawn();
-		cmp_ok($next, '>=', $told, 'ids go on above it') or diag(sprintf '%d ms below', ($told - $next) >> 22);
+		my $next = new_id();
+		cmp_ok($next, '>=', $reported, 'ids go on above it') or diag(sprintf '%d ms below', ($reported - $next) >> 22);
 		ok(wait_until('the horizon', sub { horizon() > $next }), '... and so does the horizon');
 		# Once more, although no session called snowflake_horizon() in between.
 		restart_without_box($mode);
-		cmp_ok(drawn(), '>=', $next, '... and after another restart');
+		cmp_ok(new_id(), '>=', $next, '... and after another restart');
 	}
 }
 # A step back that is not bridged: ids are below the reported horizon, and are not accepted.
 $ahead += 3600;
 move_clock($server, $ahead);
-my $early = drawn();
+my $early = new_id();
 ok(wait_until('the horizon', sub { horizon() > $early }), 'there is a horizon');
 my $far = horizon();
 value('CREATE TABLE outbox (id bigint); CREATE TRIGGER claim BEFORE INSERT ON outbox FOR EACH ROW EXECUTE FUNCTION snowflake_claim(\'id\')');
@@ -88,7 +88,7 @@ for my $mode ('', 'fast', 'immediate')
 {
 	if ($mode) { restart_without_box($mode); }
 	else { move_clock($server, $ahead - 600); }
-	cmp_ok(drawn(), '<', $far, 'after a step back of ten minutes ids are below it' . ($mode && ", restarted: $mode"));
+	cmp_ok(new_id(), '<', $far, 'after a step back of ten minutes ids are below it' . ($mode && ", restarted: $mode"));
 	like(insert(), qr/ERROR:  id \d+ is below the horizon/, '... and not accepted');
 	cmp_ok(limit(), '>=', $far, '... because of the limit');
 	# A session calls snowflake_horizon().
@@ -106,14 +106,14 @@ move_clock($server, $ahead);
 is(insert(), '', 'when the clock has passed it they are');
 # The limit in the data directory is above the reported horizon: a prepared transaction may have ids
 # below the limit.
-my $passed = drawn();
+my $passed = new_id();
 ok(wait_until('the horizon', sub { horizon() > $passed }), 'there is a horizon');
 my $prepared = value('BEGIN; SELECT snowflake_nextval(); CREATE TABLE t (); PREPARE TRANSACTION \'p\'');
 move_clock($server, $ahead - 40);
 for my $mode ('fast', 'immediate')
 {
 	restart_without_box($mode);
-	cmp_ok(drawn(), '>', $prepared, "$mode: ids go on above its ids");
+	cmp_ok(new_id(), '>', $prepared, "$mode: ids go on above its ids");
 	horizon();
 	sleep 1;
 	cmp_ok(horizon(), '<=', $prepared, '... which the horizon does not pass');
@@ -128,16 +128,16 @@ for my $time ('once', 'twice')
 	ok(wait_until('the warning', sub { horizon(); return slurp_file($server->logfile, $from) =~ /WARNING:  could not write file "snowflake\.horizons/ }),
 		"$time: the log says that the file cannot be written");
 	my $limit = limit();
-	ok(wait_until('an id above the limit', sub { drawn() > $limit }), '... ids go on');
+	ok(wait_until('an id above the limit', sub { new_id() > $limit }), '... ids go on');
 	ok(!(grep { sleep 1; horizon() > $limit } 1 .. 3), '... the horizon stays below the limit');
 	chmod 0700, dirname($file) or die "$file: $!";
-	my $after = drawn();
+	my $after = new_id();
 	ok(wait_until('the horizon', sub { horizon() > $after }), '... and goes on when the file can be written');
 }
 # An incomplete file is ignored.
 $server->stop;
 truncate $file, 10 or die "$file: $!";
 start_server($server);
-like(drawn(), qr/^\d+$/, 'what is not whole is not used');
+like(new_id(), qr/^\d+$/, 'what is not whole is not used');
 $server->stop;
 done_testing();

@@ -42,7 +42,7 @@ make_outbox($server);
 sub value { my ($sql) = @_; return $server->safe_psql('postgres', $sql); }
 
 value(q{SELECT pg_create_logical_replication_slot('written', 'test_decoding')});
-like(value("BEGIN; $in_workers EXPLAIN (ANALYZE, VERBOSE) $drawn"), qr/Workers Launched: [12].*snowflake_nextval\(\).*Worker 0:/s, 'parallel workers draw ids');
+like(value("BEGIN; $in_workers EXPLAIN (ANALYZE, VERBOSE) $taken"), qr/Workers Launched: [12].*snowflake_nextval\(\).*Worker 0:/s, 'parallel workers take ids');
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Pollers, and checks of the horizon
@@ -233,7 +233,7 @@ subtest 'the server noticed no fault of its own' => sub {
 };
 
 my ($claimed, $refused) = (value(q{SELECT count(*) FROM outbox WHERE how = 'claimed'}), value('SELECT count(*) FROM refused'));
-cmp_ok($_, '>', 0, 'ids that others drew were claimed, or refused') for $claimed, $refused;
+cmp_ok($_, '>', 0, 'ids that others took were claimed, or refused') for $claimed, $refused;
 figures('%d rows with claimed ids, %d ids refused', $claimed, $refused);
 figures('%d rows written in %d ways, %d crashes; missed: %d below the horizon, %s', $rows, $distinct_ways, $crashes, $wrong,
 	join(', ', map { "$missed{$_} $_" } sort keys %missed));

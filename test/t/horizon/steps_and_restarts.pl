@@ -13,7 +13,7 @@ my $server = new_server('node', clock => 1, patient => 1, conf => "log_statement
 start_server($server);
 $server->safe_psql('postgres', 'CREATE EXTENSION snowflake');
 
-sub drawn { return $server->safe_psql('postgres', 'SELECT snowflake_nextval()'); }
+sub new_id { return $server->safe_psql('postgres', 'SELECT snowflake_nextval()'); }
 sub horizon { return $server->safe_psql('postgres', 'SELECT snowflake_horizon()'); }
 sub step_back { move_clock($server, -$step); return; }
 sub restart { my ($mode) = @_; $server->stop($mode); start_server($server); return; }
@@ -24,7 +24,7 @@ my %cases = (
 		my $mode = $_;
 		("$mode restart" => sub { my $shown = horizon(); restart($mode); return $shown; },
 		"$mode restart, the clock stepping back before" => sub { step_back(); my $shown = horizon(); restart($mode); return $shown; },
-		"$mode restart, ids going on before" => sub { step_back(); drawn(); my $shown = horizon(); restart($mode); return $shown; },
+		"$mode restart, ids going on before" => sub { step_back(); new_id(); my $shown = horizon(); restart($mode); return $shown; },
 		"$mode restart, the clock stepping back while the server is down" => sub {
 			my $shown = horizon(); $server->stop($mode); step_back(); start_server($server); return $shown;
 		},
@@ -39,10 +39,10 @@ ok(wait_until('a first horizon', sub { horizon() > 0 }), 'there is a horizon');
 for my $case (sort keys %cases)
 {
 	move_clock($server, 0);
-	drawn();
+	new_id();
 	my $shown = $cases{$case}->();
 	cmp_ok($shown, '>', 0, "$case: a horizon was shown");
-	my $id = drawn();
+	my $id = new_id();
 	cmp_ok($id, '>=', $shown, $case) or diag(sprintf '%d ms below', ($shown - $id) >> 22);
 	ok(wait_until('the horizon', sub { horizon() > $id }), '... and who polls then sees it');
 }

@@ -20,11 +20,11 @@ CREATE EXTENSION snowflake;
 CREATE TABLE outbox (id bigint PRIMARY KEY, how text);
 CREATE TABLE numbers AS SELECT i FROM generate_series(1, 20) i;
 ALTER TABLE numbers SET (parallel_workers = 2);
-CREATE FUNCTION drawn() RETURNS bigint LANGUAGE plpgsql PARALLEL SAFE AS 'BEGIN RETURN snowflake_nextval(); END'});
+CREATE FUNCTION taken() RETURNS bigint LANGUAGE plpgsql PARALLEL SAFE AS 'BEGIN RETURN snowflake_nextval(); END'});
 value('SELECT snowflake_nextval(), snowflake_horizon()');
 
 my $parallel = 'SET parallel_leader_participation = off; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;';
-my $draws = q{WITH d AS MATERIALIZED (SELECT drawn() AS id FROM numbers) SELECT array_agg(id) AS ids, min(id) AS least FROM d};
+my $takes = q{WITH d AS MATERIALIZED (SELECT taken() AS id FROM numbers) SELECT array_agg(id) AS ids, min(id) AS least FROM d};
 sub unaware { my $session = $server->background_psql('postgres', on_error_stop => 0); $session->query_safe($parallel); return $session; }
 # Whether the session has loaded the library: then the library's settings exist.
 sub is_aware { return $_[0]->query_safe(q{SELECT count(*) FROM pg_settings WHERE name = 'snowflake.max_lead'}); }
@@ -33,7 +33,7 @@ sub is_aware { return $_[0]->query_safe(q{SELECT count(*) FROM pg_settings WHERE
 sub prepares
 {
 	my ($session, $name, $between) = @_;
-	my ($least) = (split /\n/, $session->query_safe("BEGIN;\n$draws \\gset\nINSERT INTO outbox SELECT unnest(:'ids'::bigint[]), '$name';\nSELECT :least;"))[-1];
+	my ($least) = (split /\n/, $session->query_safe("BEGIN;\n$takes \\gset\nINSERT INTO outbox SELECT unnest(:'ids'::bigint[]), '$name';\nSELECT :least;"))[-1];
 	$session->query_safe("PREPARE TRANSACTION '$name'");
 	return $least;
 }
@@ -59,7 +59,7 @@ sub passes
 }
 
 my $session = unaware();
-like($session->query_safe("EXPLAIN $draws"), qr/Gather/, 'parallel workers get ids');
+like($session->query_safe("EXPLAIN $takes"), qr/Gather/, 'parallel workers get ids');
 my $first = prepares($session, 'first');
 is(is_aware($session), '0', 'the session has not loaded the library');
 holds($first, 'first', 'what it prepared holds the horizon');
@@ -82,7 +82,7 @@ my $place = $other->query_safe('SELECT pg_backend_pid()');
 $_->quit for $session, $other;
 ok(wait_until('it to leave', sub { value("SELECT count(*) FROM pg_stat_activity WHERE pid = $place") eq '0' }), 'the session has ended');
 value('SELECT snowflake_nextval()') for 1 .. 25;
-my @others = map { my $s = unaware(); $s->query_safe($draws); $s } 1 .. 10;
+my @others = map { my $s = unaware(); $s->query_safe($takes); $s } 1 .. 10;
 holds($third, 'third', 'other sessions have got ids');
 $_->quit for @others;
 value(q{COMMIT PREPARED 'third'});

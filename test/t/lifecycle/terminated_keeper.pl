@@ -48,11 +48,11 @@ subtest 'keepers that are terminated again and again under load cost nothing but
 subtest 'a keeper that is cancelled goes on' => sub {
 	issue($server, 1);
 	my $pid = keeper_pid($server);
-	my $drawn = status($server, 'leases_acquired_total');
+	my $acquired = status($server, 'leases_acquired_total');
 	$server->safe_psql('postgres', "SELECT pg_cancel_backend($pid)") for 1 .. 5;
 	is(scalar issue($server, 1000), 1000, 'ids flow');
 	is(keeper_pid($server), $pid, 'the same keeper');
-	is(status($server, 'leases_acquired_total'), $drawn, 'the same lease');
+	is(status($server, 'leases_acquired_total'), $acquired, 'the same lease');
 };
 
 is(repeated(), 0, 'no id of any life of this server was ever repeated (G1): ' . remembered() . ' ids');

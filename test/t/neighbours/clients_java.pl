@@ -77,15 +77,15 @@ class Page {
     $code
     SharedSessionContractImplementor session = new SharedSessionContractImplementor(connection);
     SnowflakeIds generator = new SnowflakeIds();
-    List<Object> drawn = new ArrayList<>();
-    for (int i = 0; i < 100; i++) drawn.add(generator.generate(session, null));
+    List<Object> taken = new ArrayList<>();
+    for (int i = 0; i < 100; i++) taken.add(generator.generate(session, null));
     String state = "";
     try {
       connection.createStatement().execute("DO \$\$BEGIN RAISE EXCEPTION 'no id' USING ERRCODE = 'SF001'; END\$\$");
     } catch (SQLException error) {
       state = error.getSQLState();
     }
-    System.out.println("[" + id + ", " + drawn + ", \\"" + state + "\\"]");
+    System.out.println("[" + id + ", " + taken + ", \\"" + state + "\\"]");
   }
 }
 JAVA
@@ -154,10 +154,10 @@ class Forms {
     });
     ResultSet next = connection.createStatement().executeQuery("SELECT snowflake_nextval()");
     next.next();
-    long drawn = next.getLong(1);
+    long taken = next.getLong(1);
     String given = attempt(() -> {
       PreparedStatement insert = connection.prepareStatement("INSERT INTO item VALUES (?, ?)", id);
-      insert.setLong(1, drawn);
+      insert.setLong(1, taken);
       insert.setString(2, "given");
       insert.executeUpdate();
       return insert;

@@ -182,13 +182,13 @@ if (($version{sqlalchemy} // '') =~ /^2\./ && $version{psycopg2})
 	{
 		my $by_driver = $code =~ s/postgresql\+psycopg2/postgresql+$driver/r;
 		fresh_items($server);
-		my ($seen, $drawn);
+		my ($seen, $taken);
 		my $inserts = sent($server, 'INSERT', sub {
-			$drawn = sent($server, 'SELECT snowflake_nextvals', sub { $seen = python("sqlalchemy_$driver", $by_driver, $known) });
+			$taken = sent($server, 'SELECT snowflake_nextvals', sub { $seen = python("sqlalchemy_$driver", $by_driver, $known) });
 		});
 		are_the_tables($server, $seen, "SQLAlchemy with $driver");
 		is(scalar @{ $seen // [] }, 100, '... a hundred');
-		is("$drawn $inserts", '2 1', '... by two SELECT and one INSERT');
+		is("$taken $inserts", '2 1', '... by two SELECT and one INSERT');
 
 		my $server_default = $by_driver =~ s/default=next_id, //r;
 		isnt($server_default, $by_driver, 'without the default');

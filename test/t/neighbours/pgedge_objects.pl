@@ -1,7 +1,7 @@
 # Objects of a different extension named snowflake, pgEdge's, use our library. Each call, CREATE
 # EXTENSION and ALTER EXTENSION is refused with an error that says why, whether or not the library
 # is preloaded. No keeper works for this extension, and a keeper ends if it replaces ours. As a
-# registry it grants no lease. Databases with our extension are not disturbed.
+# registry it assigns no lease. Databases with our extension are not disturbed.
 # Not in the default run: it needs foreign software.
 
 use strict;

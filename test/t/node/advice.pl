@@ -64,10 +64,10 @@ wait_until('the lease', sub { slurp_file($server->logfile, $end) =~ /acquired wo
 unlike(slurp_file($server->logfile, $end), qr/WARNING:  snowflake keeper/, '... and not again with the next lease');
 $server->safe_psql($db, q{ALTER SUBSCRIPTION s SET (slot_name = NONE)});
 $server->safe_psql($db, 'DROP SUBSCRIPTION s');
-my $drawn = $server->safe_psql($db, 'SELECT leases_acquired_total FROM snowflake_metrics');
+my $acquired = $server->safe_psql($db, 'SELECT leases_acquired_total FROM snowflake_metrics');
 ok(wait_until('no advice', sub { $server->safe_psql($db, 'SELECT advice IS NULL FROM snowflake_status') eq 't' }),
 	'without the subscription the next window takes it away');
-is($server->safe_psql($db, 'SELECT leases_acquired_total FROM snowflake_metrics'), $drawn, '... of the same lease');
+is($server->safe_psql($db, 'SELECT leases_acquired_total FROM snowflake_metrics'), $acquired, '... of the same lease');
 
 # Another database's subscription causes no advice here, nor does one on a node with a shared
 # registry.

@@ -1,5 +1,5 @@
 # A keeper on a bad day: the table of locks is full, pg_database is locked, there is no folder for
-# temporary files; the registry grants less than ids need. It neither spins nor storms its registry
+# temporary files; the registry assigns less than ids need. It neither spins nor storms its registry
 # nor blames the wrong one, ids flow as long as the registry allows it, and a changed
 # snowflake.registry is followed.
 use strict;

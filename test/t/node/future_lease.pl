@@ -37,7 +37,7 @@ move_clock($server, 0);
 is(next_id(), 'SF002', 'with the clock put right the only free worker id was used up to later');
 is(status('worker'), $worker, '... it is the same one');
 is(status("$window_start > now() + interval '50 min'"), 't', '... whose window begins in an hour');
-my $drawn = status('leases_acquired_total');
+my $acquired = status('leases_acquired_total');
 my $first = $server->safe_psql('postgres', q{SELECT last_value FROM snowflake_registry_lease_id_seq});
 
 # Meanwhile the keeper asks the registry. If no lease would be better, it acquires none and logs
@@ -45,7 +45,7 @@ my $first = $server->safe_psql('postgres', q{SELECT last_value FROM snowflake_re
 ok(wait_until('the keeper to ask', sub { $server->safe_psql('postgres', q{SELECT last_value FROM snowflake_registry_lease_id_seq}) > $first }),
 	'the keeper asks whether another one helps');
 is(next_id(), 'SF002', '... none does');
-is(status('leases_acquired_total'), $drawn, '... so none was acquired');
+is(status('leases_acquired_total'), $acquired, '... so none was acquired');
 is(status('last_error IS NULL'), 't', '... which is no error');
 is($server->safe_psql('postgres', 'SELECT count(*) FROM snowflake_registry'), '2', '... or left behind');
 

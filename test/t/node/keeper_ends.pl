@@ -99,7 +99,7 @@ for my $db (qw(catching_update working_update twice_update))
 ### If the keeper gets an error while it is told to stop, it still releases its lease.
 
 ok(wait_until('failing: the keeper to end', sub { keeper('failing') eq '' }), 'a keeper is told to stop as it fails');
-is($server->safe_psql('failing', 'SELECT count(*) FROM snowflake_registry'), '0', '... and gives its worker id back');
+is($server->safe_psql('failing', 'SELECT count(*) FROM snowflake_registry'), '0', '... and releases its worker id');
 
 ### The second SIGTERM
 
@@ -113,7 +113,7 @@ like(lines_of($pid), qr/FATAL:  terminating background worker "snowflake keeper"
 $pid = $keepers{signalled};
 kill 'TERM', $pid for 1 .. 20;
 ok(wait_until('signalled: the keeper to end', sub { keeper('signalled') eq '' }), 'the same signal twice, the keeper ends');
-like(lines_of($pid), qr/released worker id \d+/, '... and gives its worker id back');
+like(lines_of($pid), qr/released worker id \d+/, '... and releases its worker id');
 
 ### A command that needs the database for itself
 
@@ -143,7 +143,7 @@ for my $db (qw(catching_update catching_delete working_update moving_delete))
 }
 for my $db (qw(control sleeping_update sleeping_delete sleeping_on_update))
 {
-	like(lines_of($keepers{$db}), qr/released worker id \d+/, "$db: the keeper gave its worker id back");
+	like(lines_of($keepers{$db}), qr/released worker id \d+/, "$db: the keeper released its worker id");
 }
 
 unlike(slurp_file($server->logfile), qr/terminated by signal|PANIC|TRAP/, 'nothing crashed');

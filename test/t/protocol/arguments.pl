@@ -16,9 +16,9 @@ is((acquire($session, 1000, $_))[1], '22023', "acquire for $_") for @bad;
 is((extend($session, $lease, 1000, $_))[0], '22023', "extend by $_") for @bad;
 for my $good ('1 s', '1 day', '24 h', '1 mon -29 days', '2 days -24 h')
 {
-	my ($drawn, $state, $text) = acquire($session, 1000, $good);
+	my ($acquired, $state, $text) = acquire($session, 1000, $good);
 	is($state, '00000', "acquire for $good") or diag($text);
-	is($drawn->{end} - $drawn->{start}, $good eq '1 s' ? 1000 : 86400000, '... is what the window is');
+	is($acquired->{end} - $acquired->{start}, $good eq '1 s' ? 1000 : 86400000, '... is what the window is');
 }
 my %arguments = (
 	snowflake_lease_acquire => [ q{'n'}, 0, 1000, q{'1 min'}, "sha256('" . new_secret() . "')", 0 ],

@@ -9,16 +9,16 @@ use Test::More;
 
 my $server = protocol_server('datacenters');
 my $session = registry($server, 5, 5);
-my %drawn;
+my %acquired;
 for my $datacenter (0, 1, 17, 31)
 {
 	for my $i (1 .. 32)
 	{
 		my ($lease, $state, $text) = acquire($session, 1000 + $i, '1 min', $datacenter);
 		die "datacenter $datacenter, $i: $text" unless $lease;
-		++$drawn{$datacenter}{ $lease->{worker} };
+		++$acquired{$datacenter}{ $lease->{worker} };
 	}
-	is(join(' ', sort { $a <=> $b } keys %{ $drawn{$datacenter} }), join(' ', map { $datacenter * 32 + $_ } 0 .. 31),
+	is(join(' ', sort { $a <=> $b } keys %{ $acquired{$datacenter} }), join(' ', map { $datacenter * 32 + $_ } 0 .. 31),
 		"datacenter $datacenter acquires all of its own, and no other's");
 	is((acquire($session, 1000, '1 min', $datacenter))[1], 'SF004', '... and no more');
 }

@@ -12,11 +12,11 @@ my $server = protocol_server('ends_of_time');
 my $session = registry($server);
 for my $now (q{'-9223372036854775808'}, -1, 0)
 {
-	my ($drawn) = acquire($session, $now, '1 min');
-	is("$drawn->{start} $drawn->{end}", '0 60000', "now_tick $now: a window from 0 on");
+	my ($acquired) = acquire($session, $now, '1 min');
+	is("$acquired->{start} $acquired->{end}", '0 60000', "now_tick $now: a window from 0 on");
 }
-my ($drawn) = acquire($session, $max_tick, '1 min');
-is("$drawn->{start} $drawn->{end}", "$max_tick " . ($max_tick + 1), 'the last tick of all: a window of one');
+my ($acquired) = acquire($session, $max_tick, '1 min');
+is("$acquired->{start} $acquired->{end}", "$max_tick " . ($max_tick + 1), 'the last tick of all: a window of one');
 for my $now ($max_tick + 1, '9223372036854775807')
 {
 	my (undef, $state, $text) = acquire($session, $now);

@@ -1,4 +1,4 @@
-# While a registry settles ("Settling", section 4 of the design), it grants only the upper third of
+# While a registry settles ("Settling", section 4 of the design), it assigns only the upper third of
 # the worker ids, until half of the time has passed. SF004 says how many worker ids are leased and
 # how many are held back.
 use strict;

@@ -104,18 +104,18 @@ PLAN: for my $plan ([ 0, 3, at_length(500, 1500) ], [ 1, 2, at_length(350, 1000)
 		if (!$lease || rand() < 0.45)
 		{
 			my $datacenter = int(rand($model{datacenters}));
-			my ($drawn, $state) = acquire($session, $now, "$seconds s", $datacenter);
-			my @answer = model_acquire($drawn ? $drawn->{id} : 0, $now, $seconds * 1000, $datacenter);
+			my ($acquired, $state) = acquire($session, $now, "$seconds s", $datacenter);
+			my @answer = model_acquire($acquired ? $acquired->{id} : 0, $now, $seconds * 1000, $datacenter);
 			$expected = join(' ', @answer);
-			$got = $drawn ? "$drawn->{worker} $drawn->{start} $drawn->{end}" : $state;
+			$got = $acquired ? "$acquired->{worker} $acquired->{start} $acquired->{end}" : $state;
 			$what .= " $now for $seconds s in $datacenter";
-			++$kinds{ $drawn ? 'acquired' : $state };
-			if ($drawn && @answer == 3)
+			++$kinds{ $acquired ? 'acquired' : $state };
+			if ($acquired && @answer == 3)
 			{
-				$model{live}{ $drawn->{worker} } = $drawn;
-				push @history, $drawn;
-				$got .= ' not rising' if defined $last_id && $drawn->{id} <= $last_id;
-				$last_id = $drawn->{id};
+				$model{live}{ $acquired->{worker} } = $acquired;
+				push @history, $acquired;
+				$got .= ' not rising' if defined $last_id && $acquired->{id} <= $last_id;
+				$last_id = $acquired->{id};
 			}
 		}
 		else

@@ -16,17 +16,17 @@ acquire($one, 1000) for 1 .. 11;
 my $two = $server->background_psql($dbname, on_error_stop => 0);
 $two->query_safe('\set VERBOSITY verbose');
 my $pid = $two->query_safe('SELECT pg_backend_pid()');
-my $word = $server->background_psql($dbname);
+my $settles = $server->background_psql($dbname);
 for my $end ('COMMIT', 'ROLLBACK')
 {
-	$word->query_safe('SELECT pg_advisory_lock(1)');
+	$settles->query_safe('SELECT pg_advisory_lock(1)');
 	my $first = begin_acquire($one, 1000, fails => $end eq 'ROLLBACK');
 	$two->{stdin} .= "SELECT worker_id, lease_id FROM snowflake_lease_acquire('second', 0, 1000, '1 min', sha256('" . new_secret() . "'), 0, NULL);\n\\echo done\n";
 	$two->{run}->pump_nb;
 	ok(wait_until('the second waits', sub {
 		$server->safe_psql($dbname, "SELECT cardinality(pg_blocking_pids($pid))") eq '1';
 	}), 'a second acquire waits for the first to end');
-	$word->query_safe('SELECT pg_advisory_unlock(1)');
+	$settles->query_safe('SELECT pg_advisory_unlock(1)');
 	is(end_acquire($one), $end eq 'COMMIT' ? '00000' : 'P0001', "$end of the first");
 	my $out = $two->query_until(qr/done\n/, '');
 	my ($worker, $lease_id) = $out =~ /^(\d+)\|(\d+)/;
@@ -37,13 +37,13 @@ for my $end ('COMMIT', 'ROLLBACK')
 }
 # extend and release of other leases do not wait for an acquire.
 my ($mine) = acquire($one, 1000);
-$word->query_safe('SELECT pg_advisory_lock(1)');
+$settles->query_safe('SELECT pg_advisory_lock(1)');
 begin_acquire($two, 1000, fails => 1);
 is((extend($one, $mine, 3000))[1], '63000', 'extend does not wait for an acquire that is under way');
 is((release($one, $mine, 3000))[1], 't', 'nor does release');
-$word->query_safe('SELECT pg_advisory_unlock(1)');
+$settles->query_safe('SELECT pg_advisory_unlock(1)');
 is(end_acquire($two), 'P0001', 'it is rolled back');
-$_->quit for $one, $two, $word;
+$_->quit for $one, $two, $settles;
 
 $server->stop('fast');
 done_testing();

@@ -27,23 +27,23 @@ for my $n (1 .. 3)
 	$ahead{ $other->{worker} } = 60_000 + $n * 1000 - 1;
 }
 my ($lowest) = sort { $ahead{$a} <=> $ahead{$b} } keys %ahead;
-my ($drawn) = acquire($session, 5000, '1 min');
-is($drawn->{worker}, $lowest, 'where all lie ahead, the lowest is taken');
-is($drawn->{start}, 61000, '... and its window starts above it');
-is($drawn->{end}, 121000, '... and lasts as long as any other');
-is((release($session, $drawn, 60999))[1], 't', 'a lease that used nothing is released at the tick before its window');
+my ($acquired) = acquire($session, 5000, '1 min');
+is($acquired->{worker}, $lowest, 'where all lie ahead, the lowest is taken');
+is($acquired->{start}, 61000, '... and its window starts above it');
+is($acquired->{end}, 121000, '... and lasts as long as any other');
+is((release($session, $acquired, 60999))[1], 't', 'a lease that used nothing is released at the tick before its window');
 
 # An existing watermark stays if it is higher.
-($drawn) = acquire($session, 5000);
-$session->query_safe("UPDATE snowflake_watermark SET last_tick = 700000 WHERE worker_id = $drawn->{worker}");
-release($session, $drawn, $drawn->{start});
-is($session->query_safe("SELECT last_tick FROM snowflake_watermark WHERE worker_id = $drawn->{worker}"), '700000', 'a release never lowers a watermark');
+($acquired) = acquire($session, 5000);
+$session->query_safe("UPDATE snowflake_watermark SET last_tick = 700000 WHERE worker_id = $acquired->{worker}");
+release($session, $acquired, $acquired->{start});
+is($session->query_safe("SELECT last_tick FROM snowflake_watermark WHERE worker_id = $acquired->{worker}"), '700000', 'a release never lowers a watermark');
 # The other leases do not end, so the lease that has ended is needed.
-($drawn) = acquire($session, 800000, '1 s');
+($acquired) = acquire($session, 800000, '1 s');
 acquire($session, 800000, '1 day') for 1 .. 3;
-$session->query_safe("UPDATE snowflake_watermark SET last_tick = 900000 WHERE worker_id = $drawn->{worker}");
+$session->query_safe("UPDATE snowflake_watermark SET last_tick = 900000 WHERE worker_id = $acquired->{worker}");
 is((acquire($session, 801000, '1 s'))[0]{start}, 900001, 'expired, it is acquired from its watermark on');
-is($session->query_safe("SELECT last_tick FROM snowflake_watermark WHERE worker_id = $drawn->{worker}"), '900000', 'nor does expiry');
+is($session->query_safe("SELECT last_tick FROM snowflake_watermark WHERE worker_id = $acquired->{worker}"), '900000', 'nor does expiry');
 $session->quit;
 
 $server->stop('fast');

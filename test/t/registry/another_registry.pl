@@ -20,12 +20,12 @@ my $before = client_bytes($moving);
 ok(wait_until('the load to run', sub { client_bytes($moving) > $before + 1000 }), 'a client takes ids throughout');
 is(leases($registry, 'fleet'), '1', 'there is a lease at the first place');
 setting($node, "snowflake.registry = '" . at($registry, 'second') . "'");
-ok(wait_until('a lease at the new place', sub { leases($registry, 'second') == 1 }), 'a changed setting draws a lease at the new place');
+ok(wait_until('a lease at the new place', sub { leases($registry, 'second') == 1 }), 'a changed setting acquires a lease at the new place');
 is(leases($registry, 'fleet'), '0', '... and releases the one at the old place');
 ok(wait_until('the new lease in use', sub { status($node, 'lease_id') eq value($registry, "SELECT lease_id FROM $schema.snowflake_registry", 'second') }),
 	'... which the node uses');
 setting($node, "snowflake.registry = ''");
-ok(wait_until('a local lease', sub { value($node, 'SELECT count(*) FROM snowflake_registry') eq '1' }), 'emptied, it draws from itself');
+ok(wait_until('a local lease', sub { value($node, 'SELECT count(*) FROM snowflake_registry') eq '1' }), 'emptied, it acquires from itself');
 is(leases($registry, 'second'), '0', '... and the other lease is back');
 $before = client_bytes($moving);
 ok(wait_until('the load to go on', sub { client_bytes($moving) > $before + 1000 }), 'ids went on');

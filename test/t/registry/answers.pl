@@ -107,7 +107,7 @@ is(status($node, 'leases_acquired_total'), '1', '... of the lease in hand');
 # no registry can exceed.
 $fake->answer(extend => { rows => [ [ 'END', 1, 1, -1, 9223372036854775807 ] ] });
 my $moved = status($node, 'window_end');
-ok(wait_until('the window to move', sub { $node->psql('postgres', 'SELECT snowflake_nextval()'); status($node, 'window_end') ne $moved }), "an operator's word of the future");
+ok(wait_until('the window to move', sub { $node->psql('postgres', 'SELECT snowflake_nextval()'); status($node, 'window_end') ne $moved }), "a call of snowflake_settle() in the future");
 $fake->answer;
 $moved = status($node, 'window_end');
 ok(wait_until('the window to move', sub { $node->psql('postgres', 'SELECT snowflake_nextval()'); status($node, 'window_end') ne $moved }), '... is none: who does not know it is believed');
@@ -164,7 +164,7 @@ is(number(), '30', 'a range of one number is one');
 ranges_refused('a number that was issued', qr/$impossible 1 numbers up to 30 of segment "ticket", of which this node has already had 30\./, 5, 30, 1, '', 1, 9, '');
 ranges_refused('numbers of which some were issued', qr/$impossible 10 numbers up to 39/, 5, 39, 10, '', 1, 9, '');
 $fake->answer(ranges => { rows => [ [ 5, 31, 1, '', 1, 9, 9223372036854775807, '' ] ] });
-is(number(), '31', "an operator's word of the future");
+is(number(), '31', "a call of snowflake_settle() in the future");
 $fake->answer(ranges => { rows => [ [ 5, 32, 1, '', 1, 9, '' ] ] });
 is(number(), '32', '... is none: who does not know it is believed');
 ranges_refused('an older timeline', qr/the registry answers from an older timeline/, 5, 50, 10, '', 1, 8, '');

@@ -33,13 +33,13 @@ sub begin_late
 {
 	# Only the response to the acquire itself comes later than the node waits.
 	begin_late('late', 'hold lease_acquire(');
-	ok(wait_until('a lease to be drawn', sub { value($registry, q{SELECT count(*) FROM snowflake_registry WHERE node LIKE '%/late'}) eq '1' }), 'a lease is drawn');
+	ok(wait_until('a lease to be acquired', sub { value($registry, q{SELECT count(*) FROM snowflake_registry WHERE node LIKE '%/late'}) eq '1' }), 'a lease is acquired');
 	ok(wait_until('the node to give up', sub { $relay->given_up > 0 }), '... and the node gives up waiting for the answer');
 	my $unknown = value($registry, q{SELECT max(lease_id) FROM snowflake_registry WHERE node LIKE '%/late'});
 	$relay->tell('pass');
 	like($nodes->safe_psql('late', q{SET snowflake.start_timeout = '30s'; SELECT snowflake_nextval()}), qr/^\d+$/, '... asks again, and issues');
 	is(value($registry, q{SELECT count(*) FROM snowflake_registry WHERE node LIKE '%/late'}), '1', '... under the one lease');
-	is(value($registry, 'SELECT count(*) FROM snowflake_watermark'), '0', '... and none was given back');
+	is(value($registry, 'SELECT count(*) FROM snowflake_watermark'), '0', '... and none was released');
 	is(value($nodes, 'SELECT leases_acquired_total FROM snowflake_metrics', 'late'), '1', '... which counts once');
 	is(value($nodes, 'SELECT lease_id FROM snowflake_status', 'late'), $unknown, '... and is the one that nobody knew of');
 	is(value($nodes, 'SELECT worker FROM snowflake_status', 'late'), value($registry, q{SELECT worker_id FROM snowflake_registry WHERE node LIKE '%/late'}), '... which is the one it has');
@@ -51,9 +51,9 @@ sub begin_late
 	$relay->tell('pass');
 	like($nodes->safe_psql('slow', q{SET snowflake.start_timeout = '30s'; SELECT snowflake_nextval()}), qr/^\d+$/, '... and ids when answers come in time');
 	is(value($registry, q{SELECT count(*) FROM snowflake_registry WHERE node LIKE '%/slow'}), '1', '... under one lease');
-	is(value($registry, 'SELECT count(*) FROM snowflake_watermark'), '0', '... and none was given back');
+	is(value($registry, 'SELECT count(*) FROM snowflake_watermark'), '0', '... and none was released');
 }
-is(value($registry, 'SELECT max(lease_id) - min(lease_id) FROM snowflake_registry'), '1', 'two leases were drawn in all');
+is(value($registry, 'SELECT max(lease_id) - min(lease_id) FROM snowflake_registry'), '1', 'two leases were acquired in all');
 $nodes->stop('immediate');
 $relay->finish;
 $registry->stop('immediate');

@@ -7,7 +7,7 @@
 # The third node is a copy of the second, with its data directory and name. Each node reaches the
 # registry through its own relay. When the registry fails over to its asynchronous standby, the
 # relay's target changes. This failover loses commits, so the test does it only if the ring is large
-# enough for settling to hold back the worker ids that the lost commits may have granted.
+# enough for settling to hold back the worker ids that the lost commits may have assigned.
 #
 # The seed decides the ring's size, the faults, their order and their moments, but not what the
 # servers are doing at those moments. SNOWFLAKE_MIXTURE_SECONDS sets the duration (12 by default, 60
@@ -111,7 +111,7 @@ for my $node (@nodes)
 	my $log = slurp_file($node->logfile);
 	$leases += () = $log =~ /snowflake keeper: acquired worker id/g;
 }
-cmp_ok($leases, '>', 3, 'leases were drawn again and again');
+cmp_ok($leases, '>', 3, 'leases were acquired again and again');
 figures('%d worker ids in the ring, %d leases in %d s', 2**$worker_bits, $leases, $seconds);
 
 diag("trials $count faults, $leases leases, $ids ids, $duplicates duplicates, seed $seed");

@@ -61,13 +61,13 @@ for my $round (1 .. $rounds)
 	my $log = -s $nodes{$holder}->logfile;
 	pause_server($nodes{$holder});
 	my @next;
-	my $drawn = wait_until('the other node to acquire',
+	my $acquired = wait_until('the other node to acquire',
 		sub { @next = split /\|/, value($registry, $query, 'narrow'); @next && $next[0] > $lease[0] && $next[1] eq "node $other" });
 	$leases_of{ $_->[3] }{ $_->[0] } = 1 for \@lease, \@next;
 	$size = client_bytes($loads{$other});
 	wait_until('ids', sub { client_bytes($loads{$other}) > $size + 20_000 });
 	resume_server($nodes{$holder});
-	$woken++ if $drawn && $next[2] == $lease[2];
+	$woken++ if $acquired && $next[2] == $lease[2];
 	wait_until('the loss to be noticed', sub { count_in($holder, $log, $loss) > 0 });
 }
 # A node without a lease waits in each call.
@@ -100,16 +100,16 @@ for my $i (1 .. $#all)
 	$shared++ if $all[$i][0] == $all[ $i - 1 ][0];
 }
 is($shared, 0, 'ticks that both nodes used');
-my ($drawn, $lost) = (0, 0);
+my ($acquired, $lost) = (0, 0);
 for my $name (qw(a b))
 {
-	$drawn += count_in($name, $log_from{$name}, qr/snowflake keeper: acquired worker id/);
+	$acquired += count_in($name, $log_from{$name}, qr/snowflake keeper: acquired worker id/);
 	$lost += count_in($name, $log_from{$name}, $loss);
 }
 cmp_ok($lost, '>=', $rounds, 'leases that were lost are in the log');
-cmp_ok($drawn, '>=', $rounds, 'leases that were acquired are in the log');
-cmp_ok($changes, '<=', $drawn, 'the worker id changed hands no more often than a lease was acquired');
-figures('%d pauses, %d leases acquired and %d lost, %d ids', $rounds, $drawn, $lost, $ids);
+cmp_ok($acquired, '>=', $rounds, 'leases that were acquired are in the log');
+cmp_ok($changes, '<=', $acquired, 'the worker id changed hands no more often than a lease was acquired');
+figures('%d pauses, %d leases acquired and %d lost, %d ids', $rounds, $acquired, $lost, $ids);
 $_->stop('fast') for values %nodes;
 $registry->stop('fast');
 done_testing();

@@ -45,11 +45,11 @@ my $log = -s $many->logfile;
 value($many, 'DROP DATABASE node_snowflake_lease_release');
 ok(wait_until('the refusal', sub {
 	slurp_file($many->logfile, $log) =~ /permission denied for function snowflake_lease_release/
-}), '... which cannot be given back, and why');
+}), '... which cannot be released, and why');
 is(leases($registry, 'snowflake_lease_release'), '1', '... and stays');
 
-my @draw = map { "SELECT worker_id, lease_id, secret, window_start FROM pg_temp.lease('n$_', $now_tick, '1 hour');" } 1 .. 1024;
-my @taken = map { [ split /\|/ ] } split /\n/, value($registry, join("\n", lease_function($schema), @draw), 'filled');
+my @acquire = map { "SELECT worker_id, lease_id, secret, window_start FROM pg_temp.lease('n$_', $now_tick, '1 hour');" } 1 .. 1024;
+my @taken = map { [ split /\|/ ] } split /\n/, value($registry, join("\n", lease_function($schema), @acquire), 'filled');
 my %different = map { $_->[0] => 1 } @taken;
 is(scalar(keys %different), 1024, '1,024 leases have 1,024 worker ids');
 new_node($many, 'one_too_many', at($registry, 'filled'));
@@ -70,7 +70,7 @@ is((as_role($many, 'second', 'nobody', 'SELECT last_error FROM snowflake_status'
 is(status($many, q{state || ' ' || last_error_code}, 'one_too_many'), 'no lease SF004', 'snowflake_status says so');
 my (undef, $lease, $secret, $start) = @{ $taken[0] };
 value($registry, "SELECT $schema.snowflake_lease_release($lease, '$secret', $start, 0)", 'filled');
-ok(flows($many, 'one_too_many'), 'with one given back, ids flow');
+ok(flows($many, 'one_too_many'), 'with one released, ids flow');
 ok(wait_until('SF001', sub {
 	(query_error($many, 'node_snowflake_lease_extend', 'SELECT snowflake_nextval()'))[0] eq 'SF001'
 }), 'without a right to extend ids end with the window');

@@ -42,7 +42,7 @@ my $prepare = q{PREPARE TRANSACTION 'p'};
 my $state_of = sub { return pipeline($registry, 'postgres', 'hostile', @_) };
 is($state_of->('SELECT 1', 'BEGIN', $prepare), '00000', 'a transaction is prepared');
 sql(q{ROLLBACK PREPARED 'p'});
-is($state_of->($call, 'BEGIN', $prepare), '0A000', '... but not if it has drawn a lease');
+is($state_of->($call, 'BEGIN', $prepare), '0A000', '... but not if it has acquired a lease');
 is(sql('SELECT count(*) FROM pg_prepared_xacts'), '0', '... and there is none');
 is($state_of->('BEGIN', $call, 'COMMIT'), '25001', 'statements sent at once are no way round, either');
 
@@ -50,19 +50,19 @@ is($state_of->('BEGIN', $call, 'COMMIT'), '25001', 'statements sent at once are 
 my ($bounds) = run_as('hostile', "SET snowflake.max_leases_per_role = 0;\nSET snowflake.max_lease_duration = '1 d';\nSET snowflake.max_clock_skew = 0;\n"
 	  . "SELECT ids.snowflake_get_layout() \\g /dev/null\nSHOW snowflake.max_leases_per_role;\nSHOW snowflake.max_lease_duration;\nSHOW snowflake.max_clock_skew;");
 is($bounds, "16\n1h\n10s\n", 'bounds that it sets for itself are of no effect');
-my ($granted) = run_as('hostile', "SELECT window_end - window_start FROM ids.snowflake_lease_acquire('x', 0, $tick, '24 h', sha256($secret), 0, NULL);");
-is($granted, "10000\n", 'a day that was asked for begins with ten seconds');
-($granted) = run_as('hostile', 'SELECT e.window_end - a.window_start'
+my ($window) = run_as('hostile', "SELECT window_end - window_start FROM ids.snowflake_lease_acquire('x', 0, $tick, '24 h', sha256($secret), 0, NULL);");
+is($window, "10000\n", 'a day that was asked for begins with ten seconds');
+($window) = run_as('hostile', 'SELECT e.window_end - a.window_start'
 	  . " FROM ids.snowflake_lease_acquire('x', 0, $tick, '24 h', sha256($secret), 0, NULL) a,"
 	  . " LATERAL ids.snowflake_lease_extend(a.lease_id, sha256($secret), a.window_start, '24 h', 0, 0, 0) e;");
-is($granted, "3600000\n", '... and is an hour at most');
+is($window, "3600000\n", '... and is an hour at most');
 # Of a lease in use, an extend is accepted although its clock is ahead.
-($granted) = run_as('hostile', join '', map {
+($window) = run_as('hostile', join '', map {
 	'SELECT e.window_end - (' . tick() . ') <= 3600000 + 10000 + 1'
 	  . " FROM ids.snowflake_lease_acquire('x', 0, $tick, '1 h', sha256($secret), 0, NULL) a,"
 	  . " LATERAL ids.snowflake_lease_extend(a.lease_id, sha256($secret), a.window_end - $_, '1 h', 0, 0, 0) e;\n"
 } 120000, 60000, 20000);
-is($granted, "t\nt\nt\n", '... also by a clock that is an hour ahead');
+is($window, "t\nt\nt\n", '... also by a clock that is an hour ahead');
 my ($out) = run_as('hostile', "SELECT ids.snowflake_lease_acquire('x', 0, $tick, '1 s', sha256(uuid_send(gen_random_uuid())), 0, NULL) \\g /dev/null\n" x 30);
 is(sql(q{SELECT count(*) FROM ids.snowflake_registry r JOIN pg_roles o ON o.oid = r.role WHERE o.rolname = 'hostile' AND r.window_end > } . $tick), '16', 'and no role has more leases than it may');
 

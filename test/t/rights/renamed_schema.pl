@@ -67,8 +67,8 @@ $swapped->query_safe(q{
 	CREATE TRIGGER trap BEFORE INSERT ON decoy.snowflake_registry FOR EACH ROW EXECUTE FUNCTION bob.fire('tables');
 	CREATE TRIGGER trap BEFORE INSERT ON decoy.snowflake_origin FOR EACH ROW EXECUTE FUNCTION bob.fire('tables')});
 my $holder = $server->background_psql('swapped', extra_params => [ '-U', 'bob' ]);
-my $word = $server->background_psql('swapped');
-$word->query_safe('SELECT pg_advisory_lock(1)');
+my $settles = $server->background_psql('swapped');
+$settles->query_safe('SELECT pg_advisory_lock(1)');
 begin_acquire($holder, 1000, schema => 'ids');
 my $victim = $server->background_psql('swapped', on_error_stop => 0);
 my $victim_pid = $victim->query_safe('SELECT pg_backend_pid()');
@@ -78,11 +78,11 @@ ok(wait_until('the victim waits', sub {
 	$server->safe_psql('swapped', "SELECT cardinality(pg_blocking_pids($victim_pid))") eq '1';
 }), 'an acquire waits for another');
 $swapped->query_safe('BEGIN; ALTER SCHEMA ids RENAME TO moved; ALTER SCHEMA decoy RENAME TO ids; COMMIT');
-$word->query_safe('SELECT pg_advisory_unlock(1)');
+$settles->query_safe('SELECT pg_advisory_unlock(1)');
 is(end_acquire($holder), '00000', 'the other one commits');
 $victim->query_until(qr/done\n/, '');
 gained_nothing(q{the tables of a schema that takes the name meanwhile are not written with the owner's rights}, 'swapped');
-$_->quit for $swapped, $holder, $victim, $word;
+$_->quit for $swapped, $holder, $victim, $settles;
 is($server->safe_psql('swapped', 'SELECT moved.snowflake_nextval() > 0'), 't', 'ids flow on');
 
 $server->stop('fast');

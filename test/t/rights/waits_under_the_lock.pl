@@ -40,7 +40,7 @@ is(value('SELECT loss_known FROM snowflake_origin'), 't', '... as evidence of a 
 eval { $holder->{run}->finish };
 
 # While the registry settles, each call records how long yet, under its lock. So does one that names a
-# longer window than was granted.
+# longer window than was assigned.
 $locker->query_safe('BEGIN; SELECT FROM snowflake_registry FOR UPDATE');
 like((ask($hostile, $extend))[1], qr/could not obtain lock on row/, 'an extend that has the registry\'s lock waits for no row');
 $locker->query_safe('ROLLBACK');

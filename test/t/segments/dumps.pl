@@ -36,7 +36,7 @@ sub insert { my ($server, $dbname) = @_; return split /\n/, value($server, "$pat
 # By then the node has acquired its next range.
 my $before = '';
 ok(wait_until('the source to rest', sub { my $last = $before; $before = segments($from, 'source'); $last eq $before }), 'the source rests');
-my $handed_out = last_value($from, 'source');
+my $allocated = last_value($from, 'source');
 pg_dump('source', "$dir/plain.sql");
 pg_dump('source', "$dir/custom.dump", '-Fc');
 pg_dump('source', "$dir/inserts.sql", '--column-inserts');
@@ -55,7 +55,7 @@ for my $case ([ $from, 'here', 'plain.sql' ], [ $to, 'there', 'plain.sql', '--si
 		$file =~ /dump$/ ? restore($server, $dbname, "$dir/$file", @options) : restore_plain($server, $dbname, "$dir/$file", @options);
 		is(segments($server, $dbname), $known, 'it has the segments of the dump');
 		my @new = insert($server, $dbname);
-		is($new[0], $handed_out + 1, 'the next number is the one after all that was allocated');
+		is($new[0], $allocated + 1, 'the next number is the one after all that was allocated');
 		is(value($server, 'SELECT count(*), count(DISTINCT id) FROM tickets', $dbname), '370|370', '... so that no key is there twice');
 		is((query_error($server, $dbname, "$path SELECT snowflake_create_segment('unused')"))[0], '42710', 'a segment is there once');
 		is(value($server, "$path SELECT snowflake_segment_nextval('unused')", $dbname), '77', '... and one of which nothing was allocated begins where it would');
@@ -79,7 +79,7 @@ subtest 'into the same' => sub {
 	value($to, qq{CREATE SCHEMA "Some where"; CREATE EXTENSION snowflake SCHEMA "Some where"; $path SELECT snowflake_create_segment('ticket', step => 100);
 		CREATE TABLE public.tickets (id integer PRIMARY KEY DEFAULT snowflake_segment_nextval('ticket'), n int); SELECT snowflake_segment_nextval('ticket')}, 'lower');
 	$to->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-o', '/dev/null', '-f', "$dir/data.sql", 'lower' ], 'data alone, into one that is below');
-	cmp_ok(last_value($to, 'lower'), '>=', $handed_out, 'it is raised');
+	cmp_ok(last_value($to, 'lower'), '>=', $allocated, 'it is raised');
 	is(value($to, "$path SELECT count(*) FROM snowflake_segment", 'lower'), '3', '... and the others are there');
 	my ($state, $error) = query_error($to, 'lower', "$path INSERT INTO tickets (n) SELECT generate_series(1, 300)");
 	is($state, '00000', 'no key that came along is given again') or diag($error);

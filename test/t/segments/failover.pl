@@ -212,7 +212,7 @@ subtest 'a synchronous standby' => sub {
 	rebuild($standby, $primary, 'synchronous');
 };
 
-subtest 'with the word that nothing is lost' => sub {
+subtest 'if the operator reports that nothing is lost' => sub {
 	take($_, map { ($_ => 3 * $step{$_}) } @segments) for @names;
 	catch_up();
 	fail_over();
@@ -252,7 +252,7 @@ subtest 'files of an earlier moment' => sub {
 	use_all($_) for @names;
 	take('east', map { ($_ => 2 * $step{$_}) } @segments);
 	%now = columns($primary);
-	is(join(' ', grep { $now{$_}{last} <= $known{$_}{last} } @segments), '', 'ranges are handed out');
+	is(join(' ', grep { $now{$_}{last} <= $known{$_}{last} } @segments), '', 'ranges are allocated');
 	# A node that still needs a range requests it as soon as the registry is back.
 	for my $name (@names)
 	{

@@ -127,7 +127,7 @@ my ($issued, $duplicates, $lowest, $highest) = compare_ids(@answered, @copied);
 subtest 'no number was issued twice, here or elsewhere (G11)' => sub {
 	is($duplicates, 0, "duplicates among $issued");
 	cmp_ok($issued, '>', 1000 * $seconds, 'numbers were compared');
-	cmp_ok($highest, '<=', handed_out($registry), 'and all were handed out');
+	cmp_ok($highest, '<=', allocated_up_to($registry), 'and all were allocated');
 };
 
 subtest 'integer keys of all nodes are unique in one table' => sub {
@@ -141,7 +141,7 @@ subtest 'numbers rose within each connection' => sub {
 };
 
 subtest 'after a raise, none is below it once a node has used up what it had' => sub {
-	my $floor = handed_out($registry) + 12_345;
+	my $floor = allocated_up_to($registry) + 12_345;
 	is(value($registry, "SELECT snowflake_raise_segment('ticket', $floor)"), $floor, 'the next number is that');
 	use_up($_) for @nodes;
 	for my $node (@nodes)

@@ -53,7 +53,7 @@ subtest 'a thousand segments' => sub {
 	is(value($central, 'SELECT count(DISTINCT name), count(*), max(min) <= 100 FROM (SELECT *, min(number) OVER (PARTITION BY name) FROM numbers) n'), '1000|3192|t',
 		'every segment began with its first range');
 	is(value($central, q{SELECT count(*) FROM snowflake_get_segments()}), '64', '64 have a place');
-	cmp_ok(value($central, q{SELECT count(*) FROM snowflake_segment WHERE name ~ '^segment' AND last_value < 20}), '>=', 1000 - 64, 'those that made room gave back what they had');
+	cmp_ok(value($central, q{SELECT count(*) FROM snowflake_segment WHERE name ~ '^segment' AND last_value < 20}), '>=', 1000 - 64, 'those that made room returned what they had');
 	my $last = value($central, q{SELECT last_value FROM snowflake_segment WHERE name = 'segment 100'});
 	makes_room($central, sprintf $take, 100, 100);
 	is(value($central, q{SELECT max(number) FROM numbers WHERE name = 'segment 100'}), $last + 3, '... and go on without a gap');
@@ -76,7 +76,7 @@ subtest 'names of every kind' => sub {
 		ok(wait_until('room', sub { let_pass($node, 11); (error($node, "SELECT snowflake_segment_nextval($q)"))[0] eq '00000' }), "elsewhere: $name");
 	}
 	my $all = join ', ', map { $quoted->($_) } @names;
-	is(value($central, "SELECT count(*), min(last_value) > 0 FROM snowflake_segment WHERE name IN ($all)"), @names . '|t', 'each has handed out numbers of its own');
+	is(value($central, "SELECT count(*), min(last_value) > 0 FROM snowflake_segment WHERE name IN ($all)"), @names . '|t', 'each has allocated numbers of its own');
 	is(value($central, "SELECT count(*) FROM snowflake_segment WHERE name !~ '^segment ' AND last_value > 0 AND name NOT IN ($all, 'ticket')"), '0', '... and no other');
 	for my $wrong (q{''}, q{repeat('y', 128)}, q{repeat('ä', 64)})
 	{
@@ -122,7 +122,7 @@ subtest 'a segment dropped and created again' => sub {
 	create_segment($central, 'again');
 	is(number($central, 'again'), '1', 'nobody else had some: it begins anew');
 	makes_room($node, q{SELECT snowflake_segment_nextval('again')});
-	my $had = handed_out($central, 'again');
+	my $had = allocated_up_to($central, 'again');
 	value($central, q{SELECT snowflake_drop_segment('again')});
 	my ($rc, $out, $err) = $central->psql('postgres', q{SELECT snowflake_create_segment('again', step => 50)});
 	like($err, qr/NOTICE:  segment "again" continues at @{[ $had + 1 ]}\n/, 'while another node has some it goes on above, with a NOTICE');
@@ -158,7 +158,7 @@ subtest 'a dropped database' => sub {
 
 subtest 'an extension dropped and created again' => sub {
 	my $last = number($node);
-	my $end = handed_out($central);
+	my $end = allocated_up_to($central);
 	value($node, 'DROP EXTENSION snowflake CASCADE');
 	value($node, 'CREATE EXTENSION snowflake');
 	cmp_ok(number($node), '>', $last, 'on a node: numbers go on');
@@ -179,7 +179,7 @@ subtest 'another registry by a reload' => sub {
 	$node->reload;
 	my $number;
 	ok(wait_until('the other registry', sub { $number = number($node); push @before, $number if $number < 1000000; $number >= 1000000 }), 'numbers come from the new registry');
-	is(handed_out($central), $before[-1], '... and the old one has the rest back');
+	is(allocated_up_to($central), $before[-1], '... and the old one has the rest back');
 	is($number, 1000000, 'nothing of the new one was left out');
 };
 

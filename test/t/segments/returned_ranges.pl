@@ -36,14 +36,14 @@ for my $end ('a shutdown', 'a change of the registry')
 	my $node = segment_node($end =~ s/\W//gr, place($registry));
 	value($node, 'SELECT snowflake_nextval()');
 	my $last = number($node);
-	cmp_ok(handed_out($registry), '>', $last, "$end: the node has more numbers than it has issued");
+	cmp_ok(allocated_up_to($registry), '>', $last, "$end: the node has more numbers than it has issued");
 	if ($end eq 'a shutdown') { $node->stop('fast'); }
 	else
 	{
 		$node->append_conf('postgresql.conf', "snowflake.registry = ''");
 		$node->reload;
 	}
-	ok(wait_until('the numbers', sub { handed_out($registry) == $last }), '... which it returns, although its lease is refused');
+	ok(wait_until('the numbers', sub { allocated_up_to($registry) == $last }), '... which it returns, although its lease is refused');
 	is(value($registry, 'SELECT count(*) > 0 FROM snowflake_registry'), 't', '... and stays');
 	$node->stop('fast') unless $end eq 'a shutdown';
 }

@@ -64,7 +64,7 @@ sub ranges
 
 my $random = 'ARRAY[uuid_send(gen_random_uuid())]';
 subtest 'what another has' => sub {
-	my $end = handed_out($registry);
+	my $end = allocated_up_to($registry);
 	my ($held_to) = value($registry, "SELECT held_to FROM snowflake_segment_range WHERE node = '$name'");
 	is($held_to, $end, 'the node has the newest range');
 	for my $case ([ 'hostile', 'another role' ], [ 'node', 'the role', secrets => $random ], [ 'node', 'the role with what looks like the secret', secrets => "ARRAY[substr('$hash'::bytea, 1, 16)]" ],
@@ -72,14 +72,14 @@ subtest 'what another has' => sub {
 	{
 		my ($role, $what, @arguments) = @$case;
 		is(state_of($role, ranges(highest => "'{$end}'", unused => "'{$_}'", @arguments)), '00000', "$what: $_ numbers") for 1, 50, 100, 1000;
-		is(handed_out($registry), $end, '... do not come back');
+		is(allocated_up_to($registry), $end, '... do not come back');
 		is(row(), $row, '... and the node has what it had');
 	}
 	for my $unused (1000, $end, '9223372036854775807', -1)
 	{
 		is(state_of('node', ranges(highest => "'{$end}'", unused => "'{$unused}'", wanted => q{'{0}'}, node => q{'other'}, secrets => q{ARRAY[sha256('other')]})), '00000', "$unused numbers that it never had");
-		cmp_ok(handed_out($registry), '>', $end, '... are handed out once');
-		$end = handed_out($registry);
+		cmp_ok(allocated_up_to($registry), '>', $end, '... are allocated once');
+		$end = allocated_up_to($registry);
 	}
 	take($node, 300);
 	is($duplicates, 0, 'none was issued again');
@@ -87,7 +87,7 @@ subtest 'what another has' => sub {
 };
 
 subtest 'arguments that cannot be' => sub {
-	my $end = handed_out($registry);
+	my $end = allocated_up_to($registry);
 	my $far = $end + 2_000_000;
 	for my $case (
 		[ '22023', 'lengths that differ', wanted => q{'{1,2}'} ],
@@ -100,7 +100,7 @@ subtest 'arguments that cannot be' => sub {
 		[ '22023', 'a node of 250 MB', node => q{repeat('x', 250000000)} ],
 		[ '22023', 'a hash of another length', secrets => q{ARRAY['\x00'::bytea]} ],
 		[ '22023', 'the secret where numbers are asked for', wanted => q{'{0}'}, secrets => $random ],
-		[ '55000', 'far more than was handed out', highest => "'{$far}'", wanted => q{'{0}'} ],
+		[ '55000', 'far more than was allocated', highest => "'{$far}'", wanted => q{'{0}'} ],
 		[ '55000', '... the most that there is', highest => q{'{9223372036854775807}'}, wanted => q{'{0}'} ])
 	{
 		my ($wanted, $what, @arguments) = @$case;
@@ -116,7 +116,7 @@ subtest 'arguments that cannot be' => sub {
 	is(state_of('hostile', "SELECT 1 \\; $call"), '25001', 'two statements at once');
 	is(state_of('hostile', "SET default_transaction_read_only = on; $call"), '25006', 'a transaction that only reads');
 	isnt(state_of('hostile', "SET default_transaction_isolation = serializable; $call"), '00000', 'a snapshot that is older than the lock');
-	is(handed_out($registry), $end, 'nothing was handed out for any of them');
+	is(allocated_up_to($registry), $end, 'nothing was allocated for any of them');
 	is(row(), $row, 'and the node has what it had');
 };
 
@@ -137,7 +137,7 @@ subtest 'arguments at random' => sub {
 		$sql .= sprintf "SELECT coalesce(max(l), :last) AS last FROM (SELECT unnest(range_last) AS l FROM snowflake_segment_ranges(%s, %s::text[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bytea[])) a WHERE l > 0 \\gset\n",
 		  $nodes[ rand @nodes ], $array->(sub { q{'} . $names[ rand @names ] . q{'} }), $array->(sub { rand() < 0.7 ? $id : $number->() }), (map { $array->($_) } $near, $number, $number), $array->(sub { $secrets[ rand @secrets ] });
 	}
-	my $before = handed_out($registry);
+	my $before = allocated_up_to($registry);
 	my $highest = (sort { $b <=> $a } keys %issued)[0];
 	my ($out, $error) = ('', '');
 	$registry->psql('postgres', "\\set VERBOSITY verbose\n\\set last $before\n$sql", on_error_stop => 0, extra_params => [ '-U', 'hostile' ], stdout => \$out, stderr => \$error);
@@ -145,7 +145,7 @@ subtest 'arguments at random' => sub {
 	$states{$1}++ while $error =~ /ERROR:\s+(\w{5}):/g;
 	figures('%d calls at random: %s', $calls, join(', ', map { "$_ $states{$_}" } sort keys %states));
 	is(join(' ', grep { !/^(22023|22004|55000)$/ } keys %states), '', 'each succeeds, or is refused for what it asks');
-	cmp_ok(handed_out($registry), '>', $highest, 'nothing that was issued can be handed out again');
+	cmp_ok(allocated_up_to($registry), '>', $highest, 'nothing that was issued can be allocated again');
 	is(row(), $row, 'the node has what it had');
 	take($node, 500);
 	take($registry, 200);
@@ -171,7 +171,7 @@ subtest 'transactions that only read, and standbys' => sub {
 	use_up($node);
 	($state, $error) = query_error($node, 'postgres', q{SELECT snowflake_segment_nextval('ticket')});
 	is($state, 'SF005', 'without the right there are no more');
-	like($error, qr/hands out no ranges of segments to this role|permission denied/, '... which the error says');
+	like($error, qr/permission denied/, '... which the error says');
 	$_->stop('fast') for reverse @standbys;
 };
 

@@ -26,7 +26,7 @@ subtest 'a node whose registry is its own' => sub {
 		$next_of_other += $of_other;
 		$node->stop($n % 2 ? 'fast' : 'smart');
 		start_server($node);
-		is(handed_out($node), $next - 1, '... and the rest is given back');
+		is(allocated_up_to($node), $next - 1, '... and the rest is returned');
 		is(value($node, 'SELECT count(*) FROM snowflake_segment_range'), '0', '... so that it has nothing');
 	}
 	is(number($node), $next, 'the next number is the one after the last');
@@ -34,7 +34,7 @@ subtest 'a node whose registry is its own' => sub {
 	subtest 'a crash' => sub {
 		for my $n (1 .. 3)
 		{
-			my $had = handed_out($node);
+			my $had = allocated_up_to($node);
 			my $last = number($node);
 			kill_server($node, children => 1);
 			start_server($node);
@@ -73,7 +73,7 @@ subtest 'three nodes of one registry' => sub {
 		for my $node (@nodes) { ok(wait_until('both ranges', sub { $fill->($node) }), "round $round: " . $node->name . ' has two ranges'); }
 		for my $node (shuffle(@nodes))
 		{
-			my $end = handed_out($registry);
+			my $end = allocated_up_to($registry);
 			my ($next, $left) = split /\|/, shown($node, 'next_here, left_here');
 			my ($newest, $to) = split /\|/, value($registry, sprintf q{SELECT newest_from, held_to FROM snowflake_segment_range WHERE node LIKE '%s%%'}, $node->name);
 			$node->stop('fast');
@@ -82,7 +82,7 @@ subtest 'three nodes of one registry' => sub {
 			my $follows = $next + $left - 1 == $to;
 			my $expected = $to != $end ? $end : $follows ? $next - 1 : $newest - 1;
 			$to == $end && $follows ? $whole++ : $forced++;
-			is(handed_out($registry), $expected, '... of which ' . $node->name . ' gives back ' . ($end - $expected) . " of $left numbers");
+			is(allocated_up_to($registry), $expected, '... of which ' . $node->name . ' returns ' . ($end - $expected) . " of $left numbers");
 			is(value($registry, sprintf q{SELECT count(*) FROM snowflake_segment_range WHERE node LIKE '%s%%'}, $node->name), '0', '... and has none any more');
 		}
 		start_server($_) for @nodes;
@@ -91,8 +91,8 @@ subtest 'three nodes of one registry' => sub {
 	$take->($_, 10) for @nodes;
 	is($duplicates, 0, 'of ' . keys(%issued) . ' numbers none was issued twice');
 	$_->stop('fast') for @nodes;
-	figures('%d numbers issued of %d that three nodes were handed out in four lives; %d gave all back, %d had later ranges above theirs',
-		scalar keys %issued, handed_out($registry), $whole, $forced);
+	figures('%d numbers issued of %d that were allocated to three nodes in four lives; %d returned all, %d had later ranges above theirs',
+		scalar keys %issued, allocated_up_to($registry), $whole, $forced);
 	$registry->stop('fast');
 };
 
@@ -103,27 +103,27 @@ subtest 'a raise within a range' => sub {
 	for my $from_end (500, 1, 0, -1)
 	{
 		my $last = number($nodes[0]);
-		my $end = handed_out($registry);
+		my $end = allocated_up_to($registry);
 		my $floor = $end - $from_end;
 		is(value($registry, "SELECT snowflake_raise_segment('ticket', $floor)"), $end + 1, "raised to $floor, while a node has numbers from $last to $end");
 		$nodes[0]->stop('fast');
-		cmp_ok(number($nodes[1]), '>=', $floor, '... what comes back of a node that had smaller ones is not handed out again');
+		cmp_ok(number($nodes[1]), '>=', $floor, '... what comes back of a node that had smaller ones is not allocated again');
 		$nodes[1]->stop('fast');
 		cmp_ok(number($registry), '>=', $floor, '... nor is it here');
 		start_server($_) for @nodes;
 	}
 	# On the registry's own node, the raise takes effect at once.
-	my $floor = handed_out($registry) - 10;
+	my $floor = allocated_up_to($registry) - 10;
 	value($registry, "SELECT snowflake_raise_segment('ticket', $floor)");
 	is(number($registry), $floor, 'here it is the next number');
 	$registry->restart;
 	is(number($registry), $floor + 1, '... and after a shutdown nothing is left out');
 	# A raise that is rolled back costs only the numbers that the node had.
-	my $end = handed_out($registry);
+	my $end = allocated_up_to($registry);
 	value($registry, q{BEGIN; SELECT snowflake_raise_segment('ticket', 1000000000000); ROLLBACK});
 	my ($state, $error) = query_error($registry, 'postgres', q{SELECT snowflake_segment_nextval('ticket')});
 	is($state, '00000', 'a raise that is rolled back takes no numbers away') or diag($error);
-	cmp_ok(handed_out($registry) - $end, '<=', 10_000, '... but for a range or two');
+	cmp_ok(allocated_up_to($registry) - $end, '<=', 10_000, '... but for a range or two');
 	$_->stop('fast') for @nodes, $registry;
 };
 
@@ -137,7 +137,7 @@ subtest 'a registry that is killed after its answer' => sub {
 		value($registry, "CREATE TABLE lost_$_ ()");
 		kill_server($registry);
 		start_server($registry);
-		is(handed_out($registry), $last, "a range up to $last is there");
+		is(allocated_up_to($registry), $last, "a range up to $last is there");
 		$lost++ if value($registry, "SELECT to_regclass('lost_$_') IS NULL") eq 't';
 	}
 	figures('%d of 3 transactions that were committed after it were lost', $lost);

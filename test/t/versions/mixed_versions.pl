@@ -30,8 +30,8 @@ sub check_registry
 	}
 	is(sql('node', 'SELECT last_error IS NULL FROM snowflake_status'), 't', "$name: no error");
 	sql('node', 'SELECT pg_terminate_backend(keeper_pid) FROM snowflake_status');
-	ok(wait_until('the lease to be given back', sub { sql('registry', 'SELECT count(*) FROM snowflake_registry') eq '0' }),
-		"$name: the lease is given back");
+	ok(wait_until('the lease to be released', sub { sql('registry', 'SELECT count(*) FROM snowflake_registry') eq '0' }),
+		"$name: the lease is released");
 	sql('postgres', "DROP DATABASE $_") for 'node', 'registry';
 	return;
 }

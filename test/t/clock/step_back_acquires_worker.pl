@@ -25,14 +25,14 @@ for my $case ([ '1 s', 1, '0' ], [ '61 s', 61 ], [ '1 h', $hour_s ], [ '30 days'
 		setting($server, 'snowflake.max_bridge', $max_bridge // '1min');
 		my $session = session($server);
 		my $before = call($session);
-		my ($drawn, $steps) = split /\|/, status($server, 'leases_acquired_total, clock_steps_back_total');
+		my ($acquired, $steps) = split /\|/, status($server, 'leases_acquired_total, clock_steps_back_total');
 		my $log = -s $server->logfile;
 		step(-$back_s);
 		my $after = call($session);
 		like($after, qr/^\d{6,}$/, 'an id');
 		cmp_ok($after, '<', $before, 'below the last one');
 		isnt(worker_of($after), worker_of($before), 'with another worker id');
-		is(status($server, 'leases_acquired_total, clock_steps_back_total'), ($drawn + 1) . '|' . ($steps + 1), 'one lease was acquired for it');
+		is(status($server, 'leases_acquired_total, clock_steps_back_total'), ($acquired + 1) . '|' . ($steps + 1), 'one lease was acquired for it');
 		ok(wait_until('the message', sub {
 			slurp_file($server->logfile, $log) =~ /acquired worker id \d+ in place of \d+, because the clock stepped back by [\d.]+ s/;
 		}), 'the log says so');
