@@ -102,7 +102,7 @@ int64_t ExpectGrowingPauses(Keeper *keeper, const KeeperView &view, KeeperAction
   return now;
 }
 
-TEST(Keeper, DrawsALeaseAtOnce) {
+TEST(Keeper, AcquiresALeaseAtOnce) {
   Keeper keeper;
   ExpectAction(keeper.Next(kUnleased, kStart), KeeperAction::kAcquire);
   Keeper at_zero;
@@ -280,7 +280,7 @@ TEST(Keeper, ALostLeaseIsReplacedAtOnce) {
 
 // G5: after a step back of the clock the keeper first acquires another worker id, then extends the
 // window.
-TEST(Keeper, AnotherLeaseIsDrawnWhenOneIsWanted) {
+TEST(Keeper, AnotherLeaseIsAcquiredWhenOneIsWanted) {
   Keeper keeper = Settled();
   ExpectAction(keeper.Next(LeaseWanted(kLeased), kStart + 1), KeeperAction::kAcquire);
   ExpectAsk(keeper.Next(LeaseWanted(WindowWanted(kLeased)), kStart + 1), KeeperAction::kAcquire, kDuration);
@@ -473,7 +473,7 @@ TEST(Keeper, LeavingTriesOnceMoreWhatFailedBefore) {
   ExpectAction(keeper.Next(leaving, kStart), KeeperAction::kExit);
 }
 
-TEST(Keeper, LeavingDrawsAndExtendsNothing) {
+TEST(Keeper, LeavingAcquiresAndExtendsNothing) {
   Keeper keeper;
   ExpectAction(keeper.Next(Leaving(LeaseWanted(WindowWanted(kUnleased))), kStart), KeeperAction::kExit);
 }
@@ -495,7 +495,7 @@ KeeperView RangesHeld(KeeperView view) {
   return view;
 }
 
-TEST(Keeper, WhoIssuesNumbersOfSegmentsAloneDrawsNoLease) {
+TEST(Keeper, WhoIssuesNumbersOfSegmentsAloneAcquiresNoLease) {
   Keeper keeper;
   ExpectAction(keeper.Next(Idle(), kStart), KeeperAction::kSleep);
   ExpectAction(keeper.Next(RangesWanted(Idle(), true), kStart), KeeperAction::kRanges);

@@ -80,7 +80,7 @@ TEST(Standing, AnOlderTimelineOfTheSameServerIsOlder) {
   EXPECT_FALSE(IsOlder({7, 1, kNoWatermark, 0}, {0, 0, 0, 1}, kNowUs)) << "the first answer";
 }
 
-TEST(Standing, TheOperatorsWordOverrulesTheTimeline) {
+TEST(Standing, SettleOverrulesTheTimeline) {
   EXPECT_FALSE(IsOlder({7, 2, kNoWatermark, 60}, {7, 3, 50, 1}, kNowUs));
   EXPECT_TRUE(IsOlder({7, 2, kNoWatermark, 50}, {7, 3, 50, 1}, kNowUs)) << "a call from before the other timeline";
   EXPECT_TRUE(IsOlder({7, 3, kNoWatermark, 50}, {7, 2, 60, 1}, kNowUs)) << "the registry that was reported";
@@ -91,7 +91,7 @@ TEST(Standing, TheOperatorsWordOverrulesTheTimeline) {
   EXPECT_EQ(seen.lease_id, 1000);
 }
 
-TEST(Standing, AWordOfTheFutureCountsAsNone) {
+TEST(Standing, ACallOfTheFutureCountsAsNone) {
   for (const int64_t settle_called_us : {kNowUs + kMaxLeaseUs + 1, INT64_MAX}) {
     const Standing standing = {7, 3, kNoWatermark, settle_called_us};
     RegistrySeen seen = {7, 3, 0, 1000};

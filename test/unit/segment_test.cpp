@@ -52,7 +52,7 @@ Ranges Using(int64_t size, int64_t used) {
   return ranges;
 }
 
-TEST(Segment, HandsOutWhatFollows) {
+TEST(Segment, AllocatesWhatFollows) {
   Segment segment = Make(5);
   const Range first = Ask(&segment, 0);
   EXPECT_EQ(first.next(), 5);
