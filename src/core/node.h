@@ -238,6 +238,7 @@ constexpr void ForgetQuestion(NodeState *node) {
 
 // The extension was dropped. The next one's first lease is for a call of its own.
 constexpr void ForgetExtension(NodeState *node) {
+  SNOWFLAKE_ASSERT(!node->generator.open);
   node->generator.lease.lease_id = 0;
   node->lease_wanted = node->new_worker_wanted = node->window_wanted = false;
 }
