@@ -124,8 +124,9 @@ printf $to_clients "start scratch 1 %s\n", $second->connstr('scratch');
 
 # Rows: those who write them, and readers whose cursor is in a file or in the database.
 make_outbox($first);
-transactions($first->basedir . '/transactions', 300);
-my $writers = start_clients($first, 4, join '', (one_of($first->basedir . '/transactions') . "SELECT FROM pg_sleep(0.1);\n") x 20);
+my ($transactions, $kinds) = ($first->basedir . '/transactions', 300);
+transactions($transactions, $kinds);
+my $writers = start_clients($first, 4, join '', (one_of($transactions, $kinds) . "SELECT FROM pg_sleep(0.1);\n") x 20);
 my $ending = start_clients($first, 1, join '', ($end_prepared . "SELECT FROM pg_sleep(0.3);\n") x 20);
 my $pause = "SELECT FROM pg_sleep(0.1);\n";
 my %readers = map { $_->[0] => start_clients($first, 1, $_->[1]) } (
