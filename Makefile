@@ -4,6 +4,7 @@
 #   make install         installs it, and the pages of doc/ beside the server's pages
 #   make installcheck    pg_regress and isolation tests, as any superuser, on a running server with
 #                        shared_preload_libraries = 'snowflake' and max_prepared_transactions = 5
+#   make prove_installcheck   TAP tests, with servers of their own, of the installed extension
 #   make dist            the archive for PGXN, from HEAD
 #
 # For another server than the first in PATH: make PG_CONFIG=/path/to/pg_config
@@ -37,7 +38,7 @@ PG_CXXFLAGS = -std=gnu++17 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fv
 	-ffile-prefix-map=$(top)=
 
 all_objects = $(sort $(OBJS) $(convert_objects))
-EXTRA_CLEAN = $(all_objects:.o=.d) $(convert_objects) $(convert_library) $(queries) libcrypto.stamp output_iso
+EXTRA_CLEAN = $(all_objects:.o=.d) $(convert_objects) $(convert_library) $(queries) $(libraries_of_tests) $(libraries_of_tests:.so=.o) libcrypto.stamp output_iso
 
 # No bitcode: the hot path is in a process's own state, which the JIT does not inline, and the build
 # would need the same clang that built the server.
@@ -99,6 +100,21 @@ $(convert_objects): | $(queries)
 $(folders):
 	$(MKDIR_P) $@
 -include $(all_objects:.o=.d)
+
+# The TAP tests of the default run (test/README.md), or those of PROVE_TESTS. Some load libraries of
+# their own into the server. PGXS's recipe says so if the server was built without TAP tests.
+libraries_of_tests = $(patsubst $(top)%.c,%.so,$(wildcard $(top)test/c/*.c $(top)test/clock/*.c))
+.PHONY: test_libraries
+test_libraries: $(libraries_of_tests)
+PROVE_TESTS ?= $(shell cd $(top). && grep -L '^. Not in the default run: ' test/t/*/*.pl)
+prove_installcheck: export PERL5LIB := test/perl:$(PERL5LIB)
+prove_installcheck: export SNOWFLAKE_TEMPLATE = $(CURDIR)/tmp_check/template
+prove_installcheck: export SNOWFLAKE_TEST_C = $(CURDIR)/test/c
+prove_installcheck: export SNOWFLAKE_CLOCK_SHIM = $(CURDIR)/test/clock/clock_shim.so
+prove_installcheck: export SNOWFLAKE_OLD_PG_CONFIG = $(PG_CONFIG)
+.PHONY: prove_installcheck
+prove_installcheck: test_libraries
+	$(prove_installcheck)
 
 # pgEdge's extension has the same name, library and file names: the two must not be mixed.
 installed_control = $(DESTDIR)$(datadir)/extension/snowflake.control

@@ -458,7 +458,7 @@ tap_environment() {
   # PostgreSQL 15 reads TESTDIR, later versions read the other two.
   tap_environment=(env TESTDIR="$1" TESTDATADIR="$1/tmp_check" TESTLOGDIR="$1/tmp_check/log"
     PATH="$server_bin:$PATH" PG_REGRESS="$test_programs/regress/pg_regress"
-    PGCTLTIMEOUT=$((60 * ${SNOWFLAKE_SLOWNESS:-1})) SNOWFLAKE_CLOCK_SHIM="$work/tmp/clock_shim.so"
+    PGCTLTIMEOUT=$((60 * ${SNOWFLAKE_SLOWNESS:-1})) SNOWFLAKE_CLOCK_SHIM="$work/src/test/clock/clock_shim.so"
     SNOWFLAKE_TEMPLATE="$work/tap/template")
   tap_perl=(perl -I "$test_programs/perl" -I test/perl)
 }

@@ -8,7 +8,7 @@
  * It is preloaded after snowflake. The file $SNOWFLAKE_FAILING_CALLS is the memory that all
  * processes and the test share: `struct shared`.
  */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include "postgres.h"
 #include "fmgr.h"
 

@@ -9,7 +9,7 @@
  * files are mapped, so what was recorded outlives the process, however that ends. Zeros follow the
  * last record.
  */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include "postgres.h"
 #include "fmgr.h"
 

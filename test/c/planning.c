@@ -3,7 +3,7 @@
  * test/t/copy/planners.pl. The expression is a column's default as it is stored. Also simulates a
  * PostgreSQL that does not do what snowflake relies on.
  */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include "postgres.h"
 #include "fmgr.h"
 

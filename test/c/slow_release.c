@@ -4,7 +4,7 @@
  * processes do whatever they can do before the next step. It replaces LWLockRelease() in the table
  * by which snowflake's code calls the server.
  */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include "postgres.h"
 #include "fmgr.h"
 

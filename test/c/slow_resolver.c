@@ -5,7 +5,7 @@
  * "slow.test". Before, it creates the file that SNOWFLAKE_RESOLVER_FILE names. "quick.test" is
  * 127.0.0.1.
  */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <netdb.h>

@@ -7,7 +7,7 @@
  * lightweight lock, because all others would wait for it. A processor without such a trap, or an
  * emulator that ignores it, counts 0 instructions.
  */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include "postgres.h"
 #include "fmgr.h"
 

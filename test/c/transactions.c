@@ -3,7 +3,7 @@
  * other sessions could see at each of its callbacks. Also simulates a PostgreSQL that does not do
  * what snowflake relies on.
  */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include "postgres.h"
 #include "fmgr.h"
 

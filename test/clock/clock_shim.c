@@ -22,7 +22,7 @@
  * before and after a fork. If two threads make the first call at the same time, both map the file,
  * and one mapping stays unused.
  */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -183,8 +183,8 @@ sub transactions
 	return;
 }
 
-# For a client: one of them, at random.
-sub one_of { my ($folder) = @_; return "\\set part `shuf -n 1 -e $folder/*.sql`\n\\i :part\n"; }
+# For a client: one of $count of them, at random.
+sub one_of { my ($folder, $count) = @_; return "SELECT '$folder/' || 1 + floor($count * random()) || '.sql' AS part \\gset\n\\i :part\n"; }
 
 # --------------------------------------------------------------------------------------------------
 # Pollers: each is the only client of its pgbench, and stores its rows in the file 1.out

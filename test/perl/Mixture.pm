@@ -167,7 +167,7 @@ sub start_load
 	my $ids_per_turn = 330;
 	my $most_ids = 30_000_000;
 	my $pause = $seconds * $clients_per_node * @nodes * $ids_per_turn / $most_ids;
-	$pause = 0.01 if $pause < 0.01;
+	$pause = 0.1 if $pause < 0.1;
 	my $script = ids_in_every_way(times => 100, copied => 250, rolled_back => 20, kept => 9, at_once => 50, pause => $pause);
 	return map { start_clients($_, $clients_per_node, $script) } @nodes;
 }

@@ -82,9 +82,8 @@ our %database = (
 		row => '(1704067200000,10000,39,3,8,10,t)' },
 	crashed => { schema => 'public', crashed => 1 },
 	silent => { schema => 'ids', silent => 1, row => '' },
-	# Their nodes are on another server; "fleet" also issues its own ids.
+	# Its nodes are on another server; it also issues its own ids.
 	fleet => { schema => 'public' },
-	far => { schema => 'public', clean => 1 },
 	# Its own registry is on another server.
 	branch => { schema => 'public', remote => 1 });
 my $default_row = '(1735689600000,1000,41,0,10,12,f)';

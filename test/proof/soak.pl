@@ -123,8 +123,9 @@ printf $to_clients "start scratch 1 %s\n", $second->connstr('scratch');
 
 # Rows: those who write them, and readers whose cursor is in a file or in the database.
 make_outbox($first);
-transactions($first->basedir . '/transactions', 300);
-my $writers = start_clients($first, 4, join '', (one_of($first->basedir . '/transactions') . "SELECT FROM pg_sleep(0.1);\n") x 20);
+my ($transactions, $kinds) = ($first->basedir . '/transactions', 300);
+transactions($transactions, $kinds);
+my $writers = start_clients($first, 4, join '', (one_of($transactions, $kinds) . "SELECT FROM pg_sleep(0.1);\n") x 20);
 my $ending = start_clients($first, 1, join '', ($end_prepared . "SELECT FROM pg_sleep(0.3);\n") x 20);
 my $pause = "SELECT FROM pg_sleep(0.1);\n";
 my %readers = map { $_->[0] => start_clients($first, 1, $_->[1]) } (
@@ -243,6 +244,8 @@ say_line('%s  all is healed, and checked again', clock_face());
 # ---------------------------------------------------------------------------------------------------------------------
 
 heal();
+# A node that was started with a clock ahead reports no higher horizon until its clock is confirmed.
+$_->safe_psql('postgres', 'SELECT snowflake_confirm_clock()') for @nodes;
 stop_clients($converting);
 for my $node (@nodes) { ok(wait_until('ids again', sub { issues($node) }), $node->name . ' issues again (G6)'); }
 print $to_clients "stop\n";

@@ -948,7 +948,7 @@ class Settles : public ::testing::TestWithParam<int32_t> {};
 TEST_P(Settles, NoWorkerIdIsInUseTwice) {
   for (Kind kind : {Kind::kOneFailover, Kind::kReportedFirst, Kind::kUnreported, Kind::kSeveral}) {
     std::string broken;
-    const Totals totals = RunAll(kind, {}, GetParam(), static_cast<uint64_t>(AtLength(500, 2500)), &broken);
+    const Totals totals = RunAll(kind, {}, GetParam(), static_cast<uint64_t>(AtLength(250, 2500)), &broken);
     EXPECT_EQ(broken, "");
     EXPECT_GT(totals.promised, totals.schedules / 3);
     EXPECT_EQ(totals.unheard, 0);
@@ -961,10 +961,10 @@ INSTANTIATE_TEST_SUITE_P(Rings, Settles, ::testing::Values(3, 5, 10));
 TEST_P(Settles, AfterAnyNumberOfRestarts) {
   // An exception: nothing has shown the loss yet.
   std::string ignored;
-  RunAll(Kind::kRestartsAgoUnheard, {}, GetParam(), static_cast<uint64_t>(AtLength(200, 5000)), &ignored);
+  RunAll(Kind::kRestartsAgoUnheard, {}, GetParam(), static_cast<uint64_t>(AtLength(100, 5000)), &ignored);
   for (Kind kind : {Kind::kRestartsAgoReported, Kind::kRestartsAgo}) {
     std::string broken;
-    const Totals totals = RunAll(kind, {}, GetParam(), static_cast<uint64_t>(AtLength(200, 5000)), &broken);
+    const Totals totals = RunAll(kind, {}, GetParam(), static_cast<uint64_t>(AtLength(100, 5000)), &broken);
     EXPECT_EQ(broken, "");
     EXPECT_GT(totals.promised, totals.schedules / 2);
     EXPECT_EQ(totals.unheard, 0) << "one report is enough";
@@ -976,11 +976,11 @@ TEST_P(Settles, AfterAnyNumberOfRestarts) {
   }
 }
 
-// Wrong clocks: 300 schedules of each kind and ring, and 1,000 in the long form. The figures of the
+// Wrong clocks: 150 schedules of each kind and ring, and 1,000 in the long form. The figures of the
 // design are of SNOWFLAKE_SCHEDULES=20000.
 int64_t Schedules() {
   const char *given = std::getenv("SNOWFLAKE_SCHEDULES");
-  return given != nullptr ? std::strtoll(given, nullptr, 10) : AtLength(300, 1000);
+  return given != nullptr ? std::strtoll(given, nullptr, 10) : AtLength(150, 1000);
 }
 
 TEST_P(Settles, WhateverTheClocksDo) {

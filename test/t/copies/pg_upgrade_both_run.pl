@@ -2,7 +2,8 @@
 # leases from the old registry after the upgrade, and then continue with the new registry, which
 # does not know these leases. Both servers issue ids at the same time, in one database as two nodes
 # of a registry on another server, in another database each with its own registry, of which the new
-# one settles. No id is issued twice under one registry.
+# one settles. No id is issued twice under one registry. It needs 5 s of processor time for initdb and
+# pg_upgrade.
 
 use strict;
 use warnings;

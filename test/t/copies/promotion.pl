@@ -6,6 +6,8 @@
 # new timeline, it lets no lease expire for one lease duration, and assigns new leases only from the
 # reserve. If the server is promoted again during this time, new leases come from the other end of
 # the reserve.
+#
+# The same holds for a standby that has received no lease at all.
 
 use strict;
 use warnings;
@@ -20,6 +22,7 @@ my $primary = new_server('primary', streaming => 1, conf => "snowflake.lease_dur
 start_server($primary);
 value($primary, 'CREATE EXTENSION snowflake; CREATE TABLE t (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), n int);'
 	  . ' CREATE TABLE old (id bigserial)');
+my $unaware = standby_of($primary, 'unaware', conf => "primary_conninfo = ''\n");
 my @old = ids($primary, 1000);
 value($primary, 'INSERT INTO t (n) SELECT generate_series(1, 100)');
 my $standby = standby_of($primary, 'standby');
@@ -57,6 +60,17 @@ my @new_workers = split /\n/, value($standby, lease_function() . q{
 	FROM generate_series(1, 200) n});
 is(scalar(grep { $old_workers{$_} } @new_workers), 0, 'nor any of the next 200 that it acquires itself');
 
+# A standby without any lease
+is(value($unaware, 'SELECT count(*) FROM snowflake_registry'), '0', 'a standby that lacks the first lease');
+$unaware->promote;
+ids($unaware, 1);
+my @unaware_workers = split /\n/, value($unaware, lease_function() . q{
+	SELECT worker FROM snowflake_status
+	UNION ALL SELECT (pg_temp.lease('node ' || n, extract(epoch FROM now())::bigint * 1000 - 1735689600000, '1 min')).worker_id
+	FROM generate_series(1, 200) n});
+is(scalar(@unaware_workers), 201, '... acquires as many worker ids');
+is(scalar(grep { $old_workers{$_} } @unaware_workers), 0, '... and none of the old primary\'s');
+
 my %issued;
 $issued{$_}++ for @old, @new;
 is(scalar(grep { $_ > 1 } values %issued), 0, 'no id was issued by both');
@@ -76,5 +90,5 @@ is(scalar(grep { $_ > 1 } values %issued), 0, 'after a second promotion no id wa
 is(value($cascaded, 'SELECT timeline FROM snowflake_origin'), '3', 'the second promotion is noticed');
 my %standby_workers = map { $_ => 1 } split /\n/, value($standby, 'SELECT worker_id FROM snowflake_registry');
 ok(!$standby_workers{ value($cascaded, 'SELECT worker FROM snowflake_status') }, 'it acquires a worker id that the first promoted server has not');
-$_->stop('fast') for $cascaded, $standby, $primary;
+$_->stop('fast') for $cascaded, $standby, $primary, $unaware;
 done_testing();

@@ -1,6 +1,6 @@
 # While a worker id is free, no lease expires. Then each acquire expires one lease, the one that
 # ended first. The earlier of the two clocks decides whether a lease has ended: a node whose clock
-# is a day ahead ends no lease. t/registry/expiry_needs_a_need shows the same with nodes.
+# is a day ahead ends no lease.
 use strict;
 use warnings;
 

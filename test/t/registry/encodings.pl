@@ -1,6 +1,5 @@
 # A node's name is for people. A name that the encoding of the registry or of the node cannot
 # represent does not prevent a lease, and causes no unreadable text.
-# Not in the default run: databases of every encoding.
 use strict;
 use warnings;
 

@@ -11,7 +11,8 @@
 #
 # The seed decides the ring's size, the faults, their order and their moments, but not what the
 # servers are doing at those moments. SNOWFLAKE_MIXTURE_SECONDS sets the duration (12 by default, 60
-# in test/run --all). Mixture.pm has the code of each fault.
+# in test/run --all). Mixture.pm has the code of each fault. It needs 10 s of processor time for six
+# clients, for restarts of five servers, and to compare all ids.
 use strict;
 use warnings;
 

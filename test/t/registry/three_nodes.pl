@@ -2,7 +2,7 @@
 # worker ids and no equal ids (G1, sections 4 and 5 of the design), although clients roll back and
 # connections are killed. Each server needs only one lease, for longer than a lease's duration.
 #
-# SNOWFLAKE_LOAD_SECONDS sets the duration of the load (7 by default, 15 in test/run --all).
+# SNOWFLAKE_LOAD_SECONDS sets the duration of the load (5 by default, 15 in test/run --all).
 use strict;
 use warnings;
 
@@ -39,6 +39,7 @@ COPY (SELECT snowflake_nextval() FROM generate_series(1, 500)) TO STDOUT;
 ROLLBACK;
 COPY (SELECT snowflake_nextval() FROM generate_series(1, 2000)) TO STDOUT;
 SELECT snowflake_nextvals(200);
+SELECT FROM pg_sleep(0.05);
 };
 my @loads = map { start_clients($_, 2, $script) } @nodes;
 my $end = time() + $load_seconds;

@@ -3,7 +3,8 @@
 # that is gone. The node's role has the rights that doc/many-servers.md grants, and a pooler may keep
 # the node's settings from the registry.
 #
-# The registry is on another server, or in the node's own database.
+# The registry is on another server, or in the node's own database. It needs 6 s of processor time to
+# poll through more than a minute of waits.
 use strict;
 use warnings;
 
@@ -109,7 +110,7 @@ subtest 'a synchronous standby is gone' => sub {
 	}
 	# The next requests wait for the previous ones, or for the standby themselves.
 	my %seen;
-	for (my $until = time() + 12 * slowness(); time() < $until; sleep(0.2))
+	for (my $until = time() + at_length(6, 12) * slowness(); time() < $until; sleep(0.2))
 	{
 		$seen{ last_error($nodes, $_) =~ $said ? 'standby' : last_error($nodes, $_) }++ for @remote;
 	}

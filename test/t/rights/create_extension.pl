@@ -4,7 +4,6 @@
 # runs, and the extension is created, preloaded or not, and for an extension that requires this one.
 # CREATE EXTENSION fails only if an object has the name of a function that a view calls and matches
 # equally well, or has the name of one of the extension's own objects.
-# Not in the default run: extensions that are created by many roles.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
 # test/limit.c, which ends tests: it counts silence and processor time, also of orphans, and neither
 # a busy machine nor a program that prints reaches its limit.
+# Not in the default run: it tests test/run alone, and uses up processor time to reach a limit.
 
 use strict;
 use warnings;
