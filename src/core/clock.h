@@ -7,7 +7,7 @@
 //
 // 1. It never shows less than before, except in FollowWall(), or after a step beyond max_bridge.
 // 2. It never shows less than the wall clock, except while a leap is held.
-// 3. It is ahead of the wall clock by at most max_bridge, kStepUs and what KeepLead() adds, together.
+// 3. It is ahead of the wall clock by at most max_bridge, kStepUs and what KeepLead() adds in all.
 // 4. It runs at least at half the monotonic clock's speed, or stands if that would break 3.
 //
 // Readings are passed in; one that comes late, after newer ones, changes nothing.
