@@ -1,12 +1,14 @@
 \echo Use "CREATE EXTENSION snowflake" to load this file. \quit
 
 -- A node is a database that issues ids. To issue ids, it acquires a lease on a worker id from its
--- registry, which is the tables below in this or another database. The lease has a window: a range
--- of ticks, which are the layout's units of time. The keeper, a background worker of the node,
--- extends the lease and releases it at a clean shutdown. The watermark of a worker id is the last
--- tick that an ended lease may have used. If the registry may have lost commits, it settles: no
--- lease expires until the longest lost lease must be over. The horizon is an id below which no new
--- row appears. doc/design.md has the rest.
+-- registry, which is the tables below in this or another database. The lease has a window of ticks,
+-- the layout's units of time. The node has the worker id until the window ends. The keeper, a
+-- background worker of the node, extends the lease and releases it at a clean shutdown. The
+-- watermark of a worker id is the last tick that an ended lease may have used. If the registry may
+-- have lost commits, it settles: until the longest lost lease must be over, it gives no worker id
+-- of a lease to another node. If the server's clock steps back, the node bridges the step: its own
+-- clock runs on. The horizon of a node is an id below which no new row of that node appears.
+-- doc/design.md has the rest.
 --
 -- The script runs with a superuser's rights, in a schema where other roles may create objects. If
 -- their function or operator fits the types of a call better than PostgreSQL's own, PostgreSQL
@@ -14,10 +16,11 @@
 -- are key words, and calls the extension's own functions with exactly their types.
 --
 -- PUBLIC may issue and read ids and see the state of this node (sql/for_public.sql has the
--- reasons), and pg_read_all_stats may see the registry. The rest is revoked from PUBLIC.
+-- reasons). pg_read_all_stats may read the views of the registry, and pg_database_owner what a dump
+-- carries. Everything else is revoked from PUBLIC.
 --
--- test/reference generates doc/reference.md from the comments. An empty line or "Errors:" begins a
--- paragraph there. Other line breaks in comments are for readers of \df+.
+-- test/reference generates doc/reference.md from what COMMENT ON says. An empty line or "Errors:"
+-- begins a paragraph there, "- " an item of a list. Other line breaks are for readers of \df+.
 
 -- The registry: which node has which worker id.
 
@@ -28,7 +31,7 @@ CREATE TABLE snowflake_registry (
     role         pg_catalog.oid NOT NULL,
     secret_hash  pg_catalog.bytea NOT NULL,
     acquired_at  pg_catalog.timestamptz NOT NULL,
-    extended_at   pg_catalog.timestamptz NOT NULL,
+    extended_at  pg_catalog.timestamptz NOT NULL,
     window_start bigint NOT NULL,
     window_end   bigint NOT NULL
 );
@@ -56,7 +59,8 @@ COMMENT ON COLUMN snowflake_registry.window_start IS 'First tick that the lease 
 COMMENT ON COLUMN snowflake_registry.window_end IS 'First tick after the window';
 
 -- The first lease id is random, so a registry that was dropped and created again does not begin
--- with the worker ids of its predecessor. Lease ids skip by multiples of 2^22 (core/ring.h).
+-- with the worker ids of its predecessor. When lease ids skip, they skip multiples of 2^22
+-- (core/ring.h).
 SELECT pg_catalog.setval(
     pg_catalog.pg_get_serial_sequence('snowflake_registry'::pg_catalog.text, 'lease_id'::pg_catalog.text)::pg_catalog.regclass,
     1::bigint OPERATOR(pg_catalog.+)
@@ -86,9 +90,9 @@ CREATE TABLE snowflake_layout (
     sequence_first  boolean NOT NULL
 );
 COMMENT ON TABLE snowflake_layout IS
-    'One row with the layout of this registry''s ids. The table is empty until '
-    'snowflake_set_layout() or the first lease writes the row. While the table is empty, the '
-    'default layout applies.';
+    'The layout of this database''s ids, in at most one row. While the table is empty, the default '
+    'layout applies. snowflake_set_layout() or the first lease writes the row, and so do '
+    'snowflake_set_aside(), a restore and replication.';
 COMMENT ON COLUMN snowflake_layout.singleton IS 'Always true, so that there is at most one row';
 COMMENT ON COLUMN snowflake_layout.epoch_ms IS
     'Start of tick 0, in milliseconds since 1970-01-01 00:00 UTC';
@@ -126,8 +130,8 @@ CREATE TABLE snowflake_origin (
     step_since_us     bigint NOT NULL DEFAULT 0
 );
 COMMENT ON TABLE snowflake_origin IS
-    'One row. It records on which server and in which database the registry was when a node last '
-    'called it, whether the registry settles, and by which time the registry goes.';
+    'One row with the state of the registry: on which server and in which database it was when a '
+    'node last called it, its lease ids, whether it settles, and its clock';
 COMMENT ON COLUMN snowflake_origin.singleton IS 'Always true, so that there is at most one row';
 COMMENT ON COLUMN snowflake_origin.system_identifier IS 'System identifier of the recorded server';
 COMMENT ON COLUMN snowflake_origin.timeline IS 'Timeline of the recorded server';
@@ -136,13 +140,14 @@ COMMENT ON COLUMN snowflake_origin.started_at IS
 COMMENT ON COLUMN snowflake_origin.database_oid IS
     'OID of the recorded database. A database that was copied from it has another one.';
 COMMENT ON COLUMN snowflake_origin.clean_at IS
-    'When the recorded server was shut down cleanly. Null while nodes use the registry. A server '
-    'that finds a time here has all commits of the registry.';
+    'When the recorded server was shut down cleanly. Null while nodes use the registry. If the '
+    'column is not null when a server is started, that server has all commits of the registry.';
 COMMENT ON COLUMN snowflake_origin.last_lease_id IS
-    'Number of the newest lease, or the number above which lease ids continue';
+    'Number of the newest lease or, if lease ids have skipped since, the number above which they '
+    'continue';
 COMMENT ON COLUMN snowflake_origin.leases_begun IS
-    'How many leases have been acquired. If this is more than snowflake_registry has rows and '
-    'leases_ended of snowflake_watermark adds up to, leases were lost.';
+    'How many rows were inserted into snowflake_registry. If this is more than the table has rows '
+    'and leases_ended of snowflake_watermark adds up to, leases were lost.';
 COMMENT ON COLUMN snowflake_origin.jumped_from IS
     'Lease ids above this id and up to jumped_to were skipped when the server was started or '
     'promoted, or the database copied. If a node names a skipped id, the node holds a lost lease.';
@@ -153,9 +158,8 @@ COMMENT ON COLUMN snowflake_origin.raised_tick IS
 COMMENT ON COLUMN snowflake_origin.longest_us IS
     'Longest lease duration that a node has requested, in microseconds. 0 before the first lease.';
 COMMENT ON COLUMN snowflake_origin.settling_us IS
-    'How long the registry settles in all, in microseconds. While it settles, no lease expires, '
-    'and only the upper third of the worker ids of each datacenter is assigned. 0 if the registry '
-    'does not settle and floor_at needs no change.';
+    'How long the registry settles in all, in microseconds. While it settles, only the upper third '
+    'of the worker ids of each datacenter is assigned. 0 if it has settled.';
 COMMENT ON COLUMN snowflake_origin.settling_left_us IS
     'How long the registry still settles, in microseconds, from the time counted_us on';
 COMMENT ON COLUMN snowflake_origin.counted_us IS
@@ -178,12 +182,14 @@ COMMENT ON COLUMN snowflake_origin.clock_since_us IS
     'Since when the wall clock has shown that sum, by the monotonic clock in microseconds';
 COMMENT ON COLUMN snowflake_origin.step_offset_us IS
     'After a step of the wall clock, the wall clock minus the monotonic clock, in microseconds. '
-    'When the wall clock has kept this for ten minutes, it becomes clock_offset_us.';
+    'When the wall clock has kept this difference for ten minutes, the difference becomes '
+    'clock_offset_us.';
 COMMENT ON COLUMN snowflake_origin.step_since_us IS
     'Since when the wall clock has kept step_offset_us, by the monotonic clock in microseconds. 0 '
     'if there was no step.';
 
--- Segments: small numbers for many servers.
+-- A segment is a series of small numbers, like a sequence that many nodes share. The registry
+-- allocates ranges of its numbers to nodes, which issue them without asking again.
 
 CREATE TABLE snowflake_segment (
     name             pg_catalog.text COLLATE pg_catalog."C" PRIMARY KEY,
@@ -214,18 +220,17 @@ COMMENT ON COLUMN snowflake_segment.last_value IS
     'Last number that was allocated. If no number was allocated, this is the number before the '
     'first number. The value falls only if a node releases the end of the newest range.';
 COMMENT ON COLUMN snowflake_segment.max_value IS 'Last number that may be allocated';
-COMMENT ON COLUMN snowflake_segment.step IS 'Fewest numbers of a range';
-COMMENT ON COLUMN snowflake_segment.max_step IS 'Most numbers of a range';
+COMMENT ON COLUMN snowflake_segment.step IS 'Least size of a range';
+COMMENT ON COLUMN snowflake_segment.max_step IS 'Greatest size of a range';
 COMMENT ON COLUMN snowflake_segment.period_at IS
-    'Start of the period for which the column allocated counts numbers. A period is as long as the '
-    'registry''s lease_duration.';
-COMMENT ON COLUMN snowflake_segment.allocated IS
-    'How many numbers were allocated in the period that starts at period_at';
+    'Start of the period for which the column allocated counts numbers. A period is as long as '
+    'snowflake.lease_duration of the registry.';
+COMMENT ON COLUMN snowflake_segment.allocated IS 'How many numbers were allocated in that period';
 COMMENT ON COLUMN snowflake_segment.allocated_before IS
     'How many numbers were allocated in the newest earlier period in which there was an allocation';
 COMMENT ON COLUMN snowflake_segment.newest IS 'Size of the newest range';
 COMMENT ON COLUMN snowflake_segment.allocated_elsewhere IS
-    'Whether a range was allocated to a node other than this database''s own';
+    'Whether a range was allocated to another database''s node';
 COMMENT ON COLUMN snowflake_segment.skips IS
     'How many times the next range skips as many numbers as lost commits may have allocated';
 COMMENT ON COLUMN snowflake_segment.dropped_at IS
@@ -251,13 +256,14 @@ COMMENT ON TABLE snowflake_segment_range IS
     'One row for each node, role and segment, with the newest ranges that the node has acquired. '
     'If a node will never return, delete its rows.';
 COMMENT ON COLUMN snowflake_segment_range.segment_id IS 'Segment of the ranges';
-COMMENT ON COLUMN snowflake_segment_range.here IS 'Whether the node is this database''s own';
+COMMENT ON COLUMN snowflake_segment_range.here IS 'Whether the node is this database';
 COMMENT ON COLUMN snowflake_segment_range.role IS 'Role that acquired the ranges';
 COMMENT ON COLUMN snowflake_segment_range.node IS 'Name of the node';
 COMMENT ON COLUMN snowflake_segment_range.secret_hash IS
     'SHA-256 of a secret of the node. To acquire ranges, the node sends the hash. The node sends '
     'the secret only to release numbers.';
-COMMENT ON COLUMN snowflake_segment_range.held_from IS 'First number that the node can release as unused';
+COMMENT ON COLUMN snowflake_segment_range.held_from IS
+    'First number that the node can release as unused';
 COMMENT ON COLUMN snowflake_segment_range.newest_from IS 'First number of the newest range';
 COMMENT ON COLUMN snowflake_segment_range.held_to IS 'Last number of the newest range';
 COMMENT ON COLUMN snowflake_segment_range.acquired_at IS 'When the newest range was acquired';
@@ -269,11 +275,12 @@ SELECT pg_catalog.pg_extension_config_dump('snowflake_segment'::pg_catalog.regcl
 -- belong to another role.
 GRANT SELECT, INSERT ON snowflake_layout, snowflake_segment TO pg_database_owner;
 
--- Guards: writes that bypass the protocol must not lead to equal ids. snowflake_guard_after checks
--- a row as it is stored, because other BEFORE triggers may change it behind snowflake_guard.
--- snowflake_guard_table names every column, and does nothing on an UPDATE. So ALTER COLUMN TYPE,
--- which could write other values by USING, is refused by PostgreSQL, and a column is dropped only
--- together with the trigger, whose absence the protocol notices.
+-- Guards: writes that bypass the protocol (see below) must not lead to equal ids. What must not
+-- fall is checked by snowflake_guard_after as it is stored, because another BEFORE trigger may
+-- change a row after snowflake_guard. snowflake_guard_table names every column in UPDATE OF, but
+-- does nothing on an UPDATE: PostgreSQL refuses to change the type of a column that a trigger
+-- names, which could write other values by USING, and drops such a column only with the trigger,
+-- which the protocol then misses.
 
 CREATE FUNCTION snowflake_layout_changed() RETURNS pg_catalog.trigger
     AS 'MODULE_PATHNAME' LANGUAGE C;
@@ -287,17 +294,18 @@ CREATE FUNCTION snowflake_guard() RETURNS pg_catalog.trigger
     AS 'MODULE_PATHNAME' LANGUAGE C;
 COMMENT ON FUNCTION snowflake_guard() IS
 'Trigger function of the registry''s tables. The function protects the data that keeps ids unique
-against writes that bypass the protocol. If a lease is deleted, the end of its window is kept as a
-watermark. A write that would change a lease, or lower or remove anything else, fails with 55000.
-Writes of logical replication are discarded, except a layout that is written into an empty table.';
+against writes that bypass the protocol. If a lease is deleted by hand, the last tick of its window
+becomes the watermark. A write that would change a lease, or lower or remove a watermark or a
+segment, fails with 55000. Writes of logical replication are discarded, except a layout that is
+written into an empty table.';
 REVOKE ALL ON FUNCTION snowflake_guard() FROM PUBLIC;
 
 CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_registry
     FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard;
 COMMENT ON TRIGGER snowflake_guard ON snowflake_registry IS
-    'Only the protocol inserts and changes leases. If a lease is deleted, the end of its window is '
-    'kept as a watermark.';
+    'Only the protocol inserts and changes leases. If a lease is deleted by hand, the last tick of '
+    'its window becomes the watermark.';
 CREATE TRIGGER snowflake_guard_after AFTER UPDATE ON snowflake_registry
     FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard_after;
@@ -399,8 +407,8 @@ COMMENT ON FUNCTION snowflake_guard_drop() IS
 nodes hold leases or ranges of segments, the library refuses with 55000 to drop the registry.';
 REVOKE ALL ON FUNCTION snowflake_guard_drop() FROM PUBLIC;
 
--- The name sorts before others. pg_upgrade creates event triggers in the order of their names, and
--- those that exist fire when this one is added to the extension.
+-- The underscore sorts the name before most. pg_upgrade creates event triggers in the order of
+-- their names, and those that exist fire when this one is added to the extension.
 CREATE EVENT TRIGGER _snowflake_guard_drop ON ddl_command_start WHEN TAG IN ('DROP EXTENSION', 'DROP SCHEMA', 'DROP OWNED')
     EXECUTE FUNCTION snowflake_guard_drop();
 ALTER EVENT TRIGGER _snowflake_guard_drop ENABLE ALWAYS;
@@ -428,8 +436,8 @@ snowflake.max_lease_duration. secret_hash is the SHA-256 of the lease secret. If
 has a lease with this hash, the function extends and returns that lease. seen_lease_id is the id of
 the newest lease that the node had from this registry, or 0. If start_before is not null, a lease is
 acquired only if its window can start before that tick. leapt says that the node''s wall clock has
-leapt to now_tick, and that the node does not follow it yet. The registry accepts such a tick only
-if its own clock has not stepped for ten minutes.
+leapt to now_tick, and that the node does not follow the leap yet. The registry accepts such a tick
+only if its own clock has not stepped for ten minutes. A null is like false.
 
 Returns the lease, the registry''s layout, and the system identifier and timeline of the
 registry''s server. raised_tick is the tick that snowflake_raise() has excluded. settle_called_us is
@@ -437,12 +445,15 @@ the time of the last snowflake_settle() in microseconds since 1970-01-01 00:00 U
 the number of worker ids of the datacenter that no other node holds, or -1 if these worker ids were
 not counted.
 
-All columns are null in two cases. The window cannot start before start_before. Or the registry
-settles and has no lease for this role, and this call only recorded that commits were lost or how
-long the registry still settles; then call the function again.
+All columns are null in two cases:
+
+- the window cannot start before start_before;
+- the registry settles, the role has no lease with this hash, and this call only recorded that
+  commits were lost, or how long the registry still settles. Then call the function again.
+
 Errors: 22004 if any argument except start_before and leapt is null, 22023 for an invalid argument,
 25001 in a transaction block, 53400 if the role has snowflake.max_leases_per_role leases and none of
-them expires, SF002 if the clocks differ by more than snowflake.max_clock_skew, SF003 if the
+them has expired, SF002 if the clocks differ by more than snowflake.max_clock_skew, SF003 if the
 layout''s time is used up, SF004 if every worker id is leased or held back.';
 REVOKE ALL ON FUNCTION snowflake_lease_acquire(pg_catalog.text, integer, bigint, interval, pg_catalog.bytea, bigint, bigint, boolean) FROM PUBLIC;
 
@@ -456,7 +467,7 @@ COMMENT ON FUNCTION snowflake_lease_extend(bigint, pg_catalog.bytea, bigint, int
 'Extends a lease. The function moves the end of the lease''s window to now_tick plus duration, but
 never back. held_until is the end of the window in the node''s copy of the lease. worker_id and
 window_start are also from that copy. If the row of the lease was lost, the registry restores the
-lease from these values. leapt is as in snowflake_lease_acquire().
+lease from these values. leapt is as in snowflake_lease_acquire(), but not null.
 
 Returns the new end of the window. The columns about the registry are as in
 snowflake_lease_acquire(). window_end is null if the lease no longer exists or belongs to another
@@ -471,7 +482,7 @@ CREATE FUNCTION snowflake_lease_release(lease_id bigint, secret pg_catalog.bytea
 COMMENT ON FUNCTION snowflake_lease_release(bigint, pg_catalog.bytea, bigint, bigint) IS
 'Releases a lease. The argument secret is the lease secret. last_tick is the last tick that the
 node used. held_until is the end of the window in the node''s copy of the lease. The watermark of
-the worker id becomes last_tick or, if that is later, the tick of this server''s clock plus
+the worker id becomes the later of last_tick and the tick of this server''s clock plus
 snowflake.max_clock_skew and snowflake.max_lead, but at most the last tick of the window.
 
 Returns false if the lease no longer exists or belongs to another role.
@@ -489,52 +500,58 @@ CREATE FUNCTION snowflake_segment_ranges(
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_segment_ranges(pg_catalog.text, pg_catalog.text[], bigint[], bigint[], bigint[], bigint[], pg_catalog.bytea[]) IS
 'Allocates ranges of segments to the node with this name, or releases unused numbers. Each array
-has one element for each segment: names its name, segment_ids the segment_id that the node has
-recorded, or 0, highest the highest number that the node has acquired, unused how many numbers up
-to it the node has not issued, wanted how many numbers the node requests, secrets the SHA-256 of a
-secret of the node, or the secret itself. For each segment:
+has one element for each segment:
 
-- if wanted is not negative, the registry allocates a range of about as many numbers, and records it
-  with the hash;
-- if wanted is negative and secrets has the hash, the registry records that only these unused
-  numbers can be released;
-- if wanted is negative and secrets has the secret, the registry releases them.
+- names: the name of the segment;
+- segment_ids: the segment_id that the node has recorded, or 0;
+- highest: the highest number that the node has acquired;
+- unused: how many numbers up to highest the node has not issued;
+- wanted: about how many numbers the node requests, or a negative number if it requests none;
+- secrets: the SHA-256 of a secret of the node, or the secret itself.
 
-Returns arrays with one element for each segment: segment_ids is 0 if the segment does not exist,
-range_last the last number of the range, range_count its size, or 0 if none was allocated,
-usage_roles the segment''s usage_role, or an empty string if every role may use the numbers. If a
-segment does not exist, known lists names of existing segments. The other columns are as in
+If wanted is not negative, the registry allocates a range and records it with the hash. If wanted is
+negative and secrets has the hash, the registry records that only the unused numbers can be
+released. If wanted is negative and secrets has the secret, the registry releases them.
+
+Returns arrays with one element for each segment:
+
+- segment_ids: the segment_id, or 0 if the segment does not exist;
+- range_last: the last number of the range;
+- range_count: the size of the range, or 0 if none was allocated;
+- usage_roles: the segment''s usage_role, or an empty string if every role may use the numbers.
+
+If a segment does not exist, known lists names of existing segments. The other columns are as in
 snowflake_lease_acquire().
-Errors: 22004 for a null, 22023 for arrays that do not match, 25001 in a transaction block, 55000
+Errors: 22004 for a null, 22023 for arrays of different lengths, 25001 in a transaction block, 55000
 if highest is far above all allocated numbers.';
 REVOKE ALL ON FUNCTION snowflake_segment_ranges(pg_catalog.text, pg_catalog.text[], bigint[], bigint[], bigint[], bigint[], pg_catalog.bytea[]) FROM PUBLIC;
 
--- For operators.
+-- For administrators: worker ids, settling, ids that must be larger, segments.
 
 CREATE FUNCTION snowflake_evict(worker_id integer, dead_since pg_catalog.timestamptz) RETURNS boolean
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_evict(integer, pg_catalog.timestamptz) IS
-'Frees the worker id of a dead node. Call it only if the node has certainly been dead since
-dead_since, and its server is not started before the window ends: unless the machine was rebooted,
-the server would continue under its lease. If the node''s clock may have been ahead by more than
-snowflake.max_clock_skew, snowflake.max_bridge and snowflake.max_lead together, ids can be issued
+'Frees the worker id of a dead node. Call the function only if the node has certainly been dead
+since dead_since, and will be until its window ends: if its server is started without a reboot of
+the machine, it continues under its lease. If the node''s clock may have been ahead by more than
+snowflake.max_clock_skew, snowflake.max_bridge and snowflake.max_lead in all, ids can be issued
 twice: then wait for the end of the window instead.
 
-The next lease of the worker id starts at dead_since plus these settings. If
+The next lease of the worker id starts at dead_since plus these three settings. If
 snowflake.max_clock_skew is 0, or the window ends so late that the node''s clock must be ahead of
 the registry''s, the next lease starts above the window.
 
-Returns false if no node holds the worker id.
+Returns false if snowflake_registry has no row with the worker id.
 Errors: 22004 for a null, 22023 for a time that is infinite, in the future or before extended_at.';
 REVOKE ALL ON FUNCTION snowflake_evict(integer, pg_catalog.timestamptz) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_set_aside(worker_id integer) RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_set_aside(integer) IS
-'Sets a worker id aside, for ids that snowflake_encode() makes: no node ever gets this worker id.
-The view snowflake_workers shows it as the node "set aside". snowflake_check() accepts its ids,
-except ids of the future. The function fixes the layout, as the first lease does. snowflake_evict()
-makes the worker id available to nodes again, which issue ids of later times under it.
+'Sets a worker id aside, for ids that snowflake_encode() makes: no node gets the worker id until
+snowflake_evict() is called for it, with any time in the past. The view snowflake_workers shows it
+as the node "set aside". snowflake_check() accepts its ids, except ids of the future. The function
+fixes the layout, as the first lease does.
 Errors: 22004 for a null, 22023 if the layout has no such worker id, 55000 if the worker id is or
 was leased, while the registry settles, or if the registry is in another database.';
 REVOKE ALL ON FUNCTION snowflake_set_aside(integer) FROM PUBLIC;
@@ -551,8 +568,9 @@ REVOKE ALL ON FUNCTION snowflake_settle(pg_catalog.text) FROM PUBLIC;
 CREATE FUNCTION snowflake_settled() RETURNS boolean
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_settled() IS
-'Records that no commit of this registry was lost. The registry stops settling, and the present
-start of its server is no reason to settle again. floor_at of snowflake_origin becomes null.
+'Ends settling. Call the function only if no commit of this registry was lost; whether the registry
+settles is in snowflake_registry_metrics. The present start of its server is no reason to settle
+again, and floor_at of snowflake_origin becomes null.
 
 Returns false if the registry did not settle and had no reason to settle.';
 REVOKE ALL ON FUNCTION snowflake_settled() FROM PUBLIC;
@@ -572,7 +590,7 @@ REVOKE ALL ON FUNCTION snowflake_raise(bigint) FROM PUBLIC;
 CREATE FUNCTION snowflake_renew() RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_renew() IS
-'Makes this node forget its lease and its ranges of segments without releasing them. Ids are then
+'Makes this node forget its lease and its ranges of segments, without releasing them. Ids are then
 issued under a new lease. Call the function in a copy of a running machine before anything
 requests an id from the copy.';
 REVOKE ALL ON FUNCTION snowflake_renew() FROM PUBLIC;
@@ -624,13 +642,14 @@ CREATE FUNCTION snowflake_nextval() RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL SAFE SUPPORT snowflake_nextval_support;
 COMMENT ON FUNCTION snowflake_nextval() IS
 'Returns the next id. The function works in read-only transactions.
-Errors: SF001 without a lease, SF002 if the clock is behind, SF003 if the layout''s time is used
-up, SF004 if every worker id is leased, 25006 on a standby whose registry is in this database,
-55000 if the library must be preloaded and is not, 55000 in the transaction that created the
-extension.';
+Errors: SF001 without a lease, SF002 if the clock is behind, SF003 if the layout''s time is used up,
+SF004 if every worker id is leased or held back, 25006 on a standby whose registry is in this
+database, 55000 if the library must be preloaded and is not, 55000 in the transaction that created
+the extension.';
 
--- The planner finds it for COPY through the support function that both have. It is STABLE because
--- COPY inserts one row at a time if a default is volatile (src/pg/sql/copy.cpp).
+-- For COPY, the support function of both lets the planner replace snowflake_nextval() by this
+-- function. It is STABLE, though each call returns another id, because COPY inserts one row at a
+-- time if a default is volatile (src/pg/sql/copy.cpp).
 CREATE FUNCTION snowflake_copy_nextval(pg_catalog.internal) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE SUPPORT snowflake_nextval_support;
 COMMENT ON FUNCTION snowflake_copy_nextval(pg_catalog.internal) IS
@@ -705,7 +724,8 @@ COMMENT ON FUNCTION snowflake_confirm_clock() IS
 'Confirms that this server''s clock is right, although it was more than snowflake.max_leap ahead of
 the last sign of life when the server was started, or has leapt by more since then. From then on
 snowflake_horizon() rises in all databases of the server. Without this call it rises when the clock
-has kept its time for ten minutes.
+has kept its time for ten minutes. Signs of life are what the server has stored with a time, such as
+checkpoints and commits.
 
 Returns false if the clock was not in doubt.';
 REVOKE ALL ON FUNCTION snowflake_confirm_clock() FROM PUBLIC;
@@ -715,8 +735,8 @@ CREATE FUNCTION snowflake_reset_horizon(OUT horizon_before bigint, OUT horizon_a
 COMMENT ON FUNCTION snowflake_reset_horizon() IS
 'Takes back a horizon that is in the future because the clock was wrong, when the clock has been set
 right. The trigger snowflake_claim() then accepts rows with ids of the present again, and readers
-get them. If ids are still of the wrong time, the node acquires another worker id. Reset what
-readers have stored, too: the function does not know it.
+get them. If ids are still of the wrong time, the node acquires another worker id. Also reset the
+horizons and ids that readers have stored, which the function cannot do.
 
 horizon_before is the highest horizon that was or may have been reported. horizon_after is the new
 horizon: no id below it is issued or accepted from now on.
@@ -724,14 +744,15 @@ Errors: 25006 during recovery, 55000 if the horizon is not more than a minute ah
 58030 if the data directory cannot be written.';
 REVOKE ALL ON FUNCTION snowflake_reset_horizon() FROM PUBLIC;
 
--- Reading.
+-- Reading and encoding.
 
 CREATE FUNCTION snowflake_decode(id bigint, OUT ts pg_catalog.timestamptz, OUT worker integer, OUT seq integer)
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_decode(bigint) IS
 'Returns the timestamp, worker id and sequence number of an id in this database''s layout. In the
-default layout, all three values are null for numbers below 251658240000, which would be of the
-layout''s first minute. No id was issued in that minute, so such a number is older than the ids.
+default layout, all three values are null for numbers below 251658240000. No id is that small,
+because none was issued in the layout''s first minute: the number comes from elsewhere, such as a
+sequence.
 Errors: 22003 for an id that the layout cannot hold.';
 
 CREATE FUNCTION snowflake_decode(id bigint, layout pg_catalog.text, OUT ts pg_catalog.timestamptz, OUT worker integer, OUT seq integer)
@@ -745,7 +766,8 @@ Errors: 22003 for an id that the layout cannot hold, 22023 for an unknown layout
 CREATE FUNCTION snowflake_timestamp(id bigint) RETURNS pg_catalog.timestamptz
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_timestamp(bigint) IS
-'Returns the timestamp of an id in this database''s layout.
+'Returns the timestamp of an id in this database''s layout. It is never null, unlike that of
+snowflake_decode().
 Errors: 22003 for an id that the layout cannot hold.';
 
 CREATE FUNCTION snowflake_timestamp(id bigint, layout pg_catalog.text) RETURNS pg_catalog.timestamptz
@@ -779,9 +801,9 @@ result is infinite.';
 CREATE FUNCTION snowflake_id_at(ts pg_catalog.timestamptz) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_id_at(pg_catalog.timestamptz) IS
-'Returns the smallest id whose timestamp is ts or later, in this database''s layout. The condition
-id >= snowflake_id_at(ts) is equivalent to snowflake_timestamp(id) >= ts. Returns 0 for a time
-before the epoch.
+'Returns the smallest id whose timestamp is ts or later, in this database''s layout. For every id
+that is not negative, the condition id >= snowflake_id_at(ts) is equivalent to
+snowflake_timestamp(id) >= ts. Returns 0 for a time before the epoch.
 Errors: 22003 for a time that is after the layout''s last tick, or at which ids are negative.';
 
 CREATE FUNCTION snowflake_id_at(ts pg_catalog.timestamptz, layout pg_catalog.text) RETURNS bigint
@@ -907,9 +929,9 @@ COMMENT ON FUNCTION snowflake_id(smallint) IS 'Returns a smallint as snowflake_i
 CREATE CAST (smallint AS snowflake_id) WITH FUNCTION snowflake_id(smallint) AS ASSIGNMENT;
 COMMENT ON CAST (smallint AS snowflake_id) IS 'The same number';
 
--- The argument is anyrange: with int8range, PostgreSQL would read '...' <@ int8range as
--- snowflake_id <@ int8range. The body is a string: pg_upgrade may create this function, for a
--- domain's CHECK, before the cast.
+-- The argument is anyrange: with int8range, an untyped literal that is meant as a range would be
+-- read as an id in '[1,5)' <@ an int8range. The body is a string: pg_upgrade may create this
+-- function, for a domain's CHECK, before the cast to bigint.
 CREATE FUNCTION snowflake_id_contained(snowflake_id, pg_catalog.anyrange) RETURNS boolean
     AS 'SELECT $1::bigint OPERATOR(pg_catalog.<@) $2' LANGUAGE sql IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_id_contained(snowflake_id, pg_catalog.anyrange) IS
@@ -985,7 +1007,8 @@ COMMENT ON COLUMN snowflake_layouts.negative_until IS
     'Negative ids can only be read. Null if the layout does not use the sign bit.';
 GRANT SELECT ON snowflake_layouts TO PUBLIC;
 
--- For the extension snowflake_convert.
+-- For the extension snowflake_convert, which calls these functions in C: its callers need no
+-- EXECUTE.
 
 CREATE FUNCTION snowflake_least_new_id() RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -1016,14 +1039,15 @@ CREATE FUNCTION snowflake_check(
     OUT problem pg_catalog.text, OUT worker integer, OUT ids bigint, OUT first_id bigint, OUT last_id bigint) RETURNS SETOF pg_catalog.record
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE
     SET row_security = off;
-COMMENT ON FUNCTION snowflake_check(pg_catalog.regclass, name) IS
-'Returns the ids of a column, of type bigint or snowflake_id, that this registry cannot have issued:
-for each problem and worker id one row with the count of the ids, the smallest id and the largest
-id. If it returns no row, all is well. The column problem says that the ids:
+COMMENT ON FUNCTION snowflake_check(pg_catalog.regclass, pg_catalog.name) IS
+'Finds ids in a column, of type bigint or snowflake_id, that this registry cannot have issued. For
+each problem and worker id it returns one row with the count of the ids, the smallest id and the
+largest id. If it returns no row, all is well. The column problem is a sentence that says that the
+ids:
 
 - are not of this database''s layout; then worker is null;
 - are ahead of the node''s clock by more than snowflake.max_clock_skew;
-- are of times for which their worker id was never leased;
+- are of times for which their worker id was neither leased nor set aside;
 - cannot be compared with leases, because the registry is in another database. Then all ids without
   another problem have this one.
 Errors: 22004 for a null, 42501 if the caller may not read the column, 42703, 42804, 42809 or
@@ -1039,7 +1063,8 @@ CREATE FUNCTION snowflake_get_status(
     OUT horizon bigint, OUT horizon_pid integer, OUT horizon_xid pg_catalog.xid, OUT horizon_since pg_catalog.timestamptz)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION snowflake_get_status() IS
-'Returns what the view snowflake_status shows. All values are from one consistent read.';
+'Returns what the view snowflake_status shows, from one consistent read. By horizon_xid the view
+finds horizon_gid.';
 
 CREATE VIEW snowflake_status AS
     SELECT s.state, s.node, s.worker, s.lease_id, s.window_end, s.last_id, s.keeper_pid, s.last_error, s.last_error_code, s.advice,
@@ -1199,8 +1224,8 @@ COMMENT ON COLUMN snowflake_segments.name IS 'Name by which nodes ask for number
 COMMENT ON COLUMN snowflake_segments.next_value IS
     'First number of the next range. Null if all numbers are allocated.';
 COMMENT ON COLUMN snowflake_segments.max_value IS 'Last number of the segment';
-COMMENT ON COLUMN snowflake_segments.step IS 'Fewest numbers of a range';
-COMMENT ON COLUMN snowflake_segments.max_step IS 'Most numbers of a range';
+COMMENT ON COLUMN snowflake_segments.step IS 'Least size of a range';
+COMMENT ON COLUMN snowflake_segments.max_step IS 'Greatest size of a range';
 COMMENT ON COLUMN snowflake_segments.holders IS
     'Newest ranges of each node, with the keys node, role, from, to and since';
 COMMENT ON COLUMN snowflake_segments.next_here IS
@@ -1229,9 +1254,8 @@ CREATE VIEW snowflake_workers AS
            CASE WHEN r.role OPERATOR(pg_catalog.<>) 0::pg_catalog.oid THEN pg_catalog.pg_get_userbyid(r.role) END AS role
     FROM snowflake_registry r;
 COMMENT ON VIEW snowflake_workers IS
-    'One row for each lease in the registry. The row shows which node holds which worker id.';
-COMMENT ON COLUMN snowflake_workers.worker IS
-    'Worker id that the node holds, datacenter bits included';
+    'One row for each worker id in the registry that is leased or set aside';
+COMMENT ON COLUMN snowflake_workers.worker IS 'Worker id, datacenter bits included';
 COMMENT ON COLUMN snowflake_workers.node IS 'Name of the node';
 COMMENT ON COLUMN snowflake_workers.lease_id IS 'Number of the lease';
 COMMENT ON COLUMN snowflake_workers.acquired_at IS
@@ -1241,11 +1265,11 @@ COMMENT ON COLUMN snowflake_workers.extended_at IS
 COMMENT ON COLUMN snowflake_workers.window_end IS
     'End of the lease''s window. Ids of the lease have earlier timestamps.';
 COMMENT ON COLUMN snowflake_workers.late IS
-    'Whether more than half of the time from extended_at to window_end has passed. Keepers extend a '
-    'lease when a third of it has passed.';
+    'Whether more than half of the time from extended_at to window_end has passed. Keepers extend '
+    'a lease when a third of it has passed.';
 COMMENT ON COLUMN snowflake_workers.expired IS
-    'Whether the window is over. If no other worker id is free, the next node that acquires a '
-    'lease may get this worker id.';
+    'Whether the window is over. Unless the registry settles, the next node that acquires a lease '
+    'may get this worker id if no other is free.';
 COMMENT ON COLUMN snowflake_workers.role IS
     'Role that acquired the lease. Only this role can extend or release it. Null if the worker id '
     'was set aside.';
@@ -1254,8 +1278,8 @@ GRANT SELECT ON snowflake_workers TO pg_read_all_stats;
 CREATE FUNCTION snowflake_get_ring(OUT workers bigint, OUT common bigint)
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_get_ring() IS
-'Returns how many worker ids a datacenter has in this database''s layout, and how many of them a
-registry assigns before others, unless it settles.';
+'Returns how many worker ids a datacenter has in this database''s layout, and how many of these, the
+lower two thirds, a registry does not assign while it settles.';
 
 CREATE VIEW snowflake_registry_metrics AS
     SELECT ring.workers,
@@ -1299,7 +1323,8 @@ COMMENT ON COLUMN snowflake_registry_metrics.workers_expired IS
     'How many of the free worker ids belong to leases whose windows are over';
 COMMENT ON COLUMN snowflake_registry_metrics.workers_held_back IS
     'How many of the free worker ids are held back because the registry settles';
-COMMENT ON COLUMN snowflake_registry_metrics.leases IS 'Leases in all datacenters';
+COMMENT ON COLUMN snowflake_registry_metrics.leases IS
+    'Leases in all datacenters, and worker ids that are set aside';
 COMMENT ON COLUMN snowflake_registry_metrics.leases_late IS
     'Leases that are late (see snowflake_workers), and whose windows are not over yet';
 COMMENT ON COLUMN snowflake_registry_metrics.leases_expired IS

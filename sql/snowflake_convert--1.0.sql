@@ -1,10 +1,10 @@
 \echo Use "CREATE EXTENSION snowflake_convert" to load this file. \quit
 
 -- As in the script of the extension snowflake, whatever is executed or stored here names
--- PostgreSQL's schema. Only the event trigger's function is revoked from PUBLIC: the others check
--- that the caller owns the tables, and run statements with the rights of the caller.
+-- PostgreSQL's schema. Only the event trigger's function is revoked from PUBLIC: the others run
+-- statements with the rights of the caller, and check that the caller owns the tables they change.
 
--- Fails unless the extension snowflake is what this library belongs to.
+-- Fails if the extension snowflake is another one of this name.
 
 CREATE FUNCTION snowflake_convert_require() RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C;
@@ -25,11 +25,11 @@ snowflake_nextval(). If target is ''bigint'', the column becomes bigint and keep
 identity and sequence. Returns the statements that it executes. With dry_run, the function only
 returns the statements. The caller must own all tables that change.
 
-With online, the function executes nothing. It returns the statements of a conversion that blocks
-other sessions only for moments. Run them one by one, in order, outside a transaction block. If the
-function is called again, it returns the statements that are left. With online and abandon, it
-returns the statements that undo a conversion that has not reached the last statement. The session
-must be connected as the table''s owner, who must own all that the statements touch.
+With online, too, the function executes nothing. It returns the statements of a conversion that
+blocks other sessions only for moments. Run them one by one, in order, outside a transaction block.
+If the function is called again, it returns the statements that are left. With online and abandon,
+it returns the statements that undo a conversion that has not reached the last statement. The
+session must be connected as the table''s owner, who must own all that the statements touch.
 Errors: 22004 for a null, 22023 for another target or for abandon without online; 42501, 42703,
 42804, 42809, 42P01, 42P16, 2BP01 or 55000 if the column cannot be converted. If the function
 executes the statements, also 25006 in a read-only transaction, and 55000 at any isolation level
@@ -44,12 +44,12 @@ CREATE FUNCTION snowflake_convert(
     SET row_security = off;
 COMMENT ON FUNCTION snowflake_convert(pg_catalog.regclass, pg_catalog.name, pg_catalog.text, boolean) IS
 'Gives a smallint, integer or bigint column the default snowflake_segment_nextval(segment). The
-column may be plain, serial or identity, and keeps its type. First the segment is created or
-raised, so that its next number is above the numbers of the column and of the dropped sequence. If
-the segment already starts above these numbers, this step is omitted. The step requires EXECUTE on
-snowflake_create_segment() or snowflake_raise_segment(). A new segment has numbers only after the
-commit. Returns the statements that it executes. With dry_run, the function only returns the
-statements. The caller must own all tables that change.
+column may be plain, serial or identity, and keeps its type. Its sequence is dropped. If the next
+number of the segment is not above the numbers of the column and of the sequence, the segment is
+raised first, or created, which requires EXECUTE on snowflake_raise_segment() or
+snowflake_create_segment(). A new segment has numbers only after the commit. Returns the statements
+that it executes. With dry_run, the function only returns the statements. The caller must own all
+tables that change.
 
 The conversion is refused with 55000 if another node may hold a number that is in the column. If
 the registry is in another database, the conversion is refused if the column or its sequence has a
@@ -159,7 +159,7 @@ refer to another table by a foreign key of the command are left as they are.
 Errors: 42804 if a smallint or integer column of the command refers to such a column.';
 REVOKE ALL ON FUNCTION snowflake_adopt_keys() FROM PUBLIC;
 
--- The name sorts before others, as that of _snowflake_guard_drop.
+-- The name begins with an underscore like that of _snowflake_guard_drop, for the same reason.
 CREATE EVENT TRIGGER _snowflake_adopt_keys ON ddl_command_start WHEN TAG IN ('CREATE TABLE', 'CREATE SCHEMA')
     EXECUTE FUNCTION snowflake_adopt_keys();
 COMMENT ON EVENT TRIGGER _snowflake_adopt_keys IS
