@@ -66,11 +66,13 @@ my %scripts = (
 my %naive = (
 	'below now() - 100 ms' => poller_script((poll("snowflake_id_at(now() - interval '100 ms')") . pause_ms(40)) x 40),
 	'without a bound' => poller_script((poll() . pause_ms(40)) x 40));
-my %pollers = map { $_->[0] => start_clients($server, 1, $_->[1]) } map { [ $_, $scripts{$_} // $naive{$_} ] } sort keys %scripts, keys %naive;
-my $consumer = start_clients($server, 1, (consumer_script() . pause_ms(40)) x 40);
+# While the server is down, clients that try to connect all the time would only use up the processor.
+my @rest = (rest => 0.1);
+my %pollers = map { $_->[0] => start_clients($server, 1, $_->[1], @rest) } map { [ $_, $scripts{$_} // $naive{$_} ] } sort keys %scripts, keys %naive;
+my $consumer = start_clients($server, 1, (consumer_script() . pause_ms(40)) x 40, @rest);
 
 # Sessions that call snowflake_horizon() one after the other.
-my $asked = start_clients($server, 1, ("SELECT $horizon;\n" x 20 . pause_ms(100)) x 10, rest => 0);
+my $asked = start_clients($server, 1, ("SELECT $horizon;\n" x 20 . pause_ms(100)) x 10, @rest);
 
 subtest 'while transactions are short the horizon is not far behind' => sub {
 	my $writers = start_clients($server, $writing, ("INSERT INTO outbox (how) VALUES ('short');\n" . pause_ms(5)) x 100);
@@ -93,9 +95,9 @@ subtest 'while transactions are short the horizon is not far behind' => sub {
 
 my ($folder, $transactions) = ($server->basedir . '/transactions', 300);
 transactions($folder, $transactions);
-my $writers = start_clients($server, $writing, one_of($folder, $transactions) x 10);
+my $writers = start_clients($server, $writing, one_of($folder, $transactions) x 10, @rest);
 
-my $ending = start_clients($server, 1, ($end_prepared . pause_ms(200)) x 20);
+my $ending = start_clients($server, 1, ($end_prepared . pause_ms(200)) x 20, @rest);
 
 # By less than max_bridge in total.
 my $behind = 0;
