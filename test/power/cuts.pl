@@ -109,7 +109,8 @@ sub ids { my ($times) = @_; return $stops . ids_in_every_way(times => $times, co
 my $numbers = $stops . ("COPY (SELECT snowflake_segment_nextval('ticket') FROM generate_series(1, 20)) TO STDOUT;\n"
 	  . "INSERT INTO counted SELECT FROM generate_series(1, 5) RETURNING number;\n$pause") x 20;
 
-transactions("$folder/transactions", 100);
+my ($transactions, $kinds) = ("$folder/transactions", 100);
+transactions($transactions, $kinds);
 my %clients;
 sub load { my ($name, $where, $count, $script, $dbname) = @_; $clients{$name} = start_clients($where, $count, $script, dbname => $dbname // 'postgres', rest => 0.5); return; }
 sub start_all
@@ -121,7 +122,7 @@ sub start_all
 	load('leases', $server, 2, $stops . $lease x 20, 'shared');
 	load("$_ ids", $nodes, 1, ids(20), $_) for @nodes;
 	load("$_ numbers", $nodes, 1, $numbers, $_) for @nodes;
-	load('writers', $server, 3, join '', (one_of("$folder/transactions") . $pause) x 20);
+	load('writers', $server, 3, join '', (one_of($transactions, $kinds) . $pause) x 20);
 	load('ending', $server, 1, join '', ($end_prepared . "SELECT FROM pg_sleep(0.3);\n") x 20);
 	load('reader', $server, 1, poller_script((poll('snowflake_horizon()') . $pause) x 40));
 	load('reader with a cursor', $server, 1, poller_script((cursor_script($pause)) x 10));
