@@ -2,7 +2,8 @@
 //
 // 1. It has a node's state as its keeper left it, sealed with a checksum, and the last tick used,
 //    which is written before a number of that tick is issued: the box covers all that was issued.
-// 2. A change breaks the seal first. The registry is asked after the box is sealed again.
+// 2. A change is written beside the state that it replaces, whose seal is broken last: a process
+//    that is killed meanwhile leaves one of the two. The registry is asked after that.
 // 3. What is half written, or was changed by other programs, is not used.
 //
 // Locking: the node's state is written under the generator's lock only, the horizon under the
@@ -42,12 +43,18 @@ struct HorizonRecord {
   KeptHorizon kept;
 };
 
-struct alignas(64) BoxSlot {
+struct StateRecord {
   std::atomic<uint64_t> seal;  // 0: empty, or being written
   std::atomic<int64_t> last_tick;
   std::atomic<int64_t> last_tick_inverted;
   Kept kept;
-  HorizonRecord horizons[2];  // by turns: one is always whole
+};
+
+// Records are written by turns: one is always whole.
+struct alignas(64) BoxSlot {
+  std::atomic<uint32_t> current;  // the state that is sealed, if any is
+  StateRecord states[2];
+  HorizonRecord horizons[2];
 };
 static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(std::atomic<uint64_t>) == sizeof(uint64_t));
 
@@ -74,15 +81,23 @@ inline uint64_t SealOf(const Sealed &sealed) {
   return uint64_t{1} << 32 | Checksum(&sealed, sizeof(sealed));
 }
 
-// Of the run that is opened next, or of what ids have to be above.
-inline void StoreLastTick(BoxSlot *slot, Tick tick) {
-  // Otherwise Load() does not believe it.
-  SNOWFLAKE_ASSERT(slot->seal.load(std::memory_order_relaxed) == 0 || tick >= slot->kept.state.generator.last_tick);
-  slot->last_tick.store(tick, std::memory_order_release);
-  slot->last_tick_inverted.store(~tick, std::memory_order_release);
+inline StateRecord *CurrentState(BoxSlot *slot) {
+  return &slot->states[slot->current.load(std::memory_order_relaxed) & 1];
 }
 
-inline void Empty(BoxSlot *slot) { slot->seal.store(0, std::memory_order_release); }
+inline void StoreTick(StateRecord *record, Tick tick) {
+  // Otherwise Load() does not believe it.
+  SNOWFLAKE_ASSERT(record->seal.load(std::memory_order_relaxed) == 0 || tick >= record->kept.state.generator.last_tick);
+  record->last_tick.store(tick, std::memory_order_release);
+  record->last_tick_inverted.store(~tick, std::memory_order_release);
+}
+
+// Of the run that is opened next, or of what ids have to be above.
+inline void StoreLastTick(BoxSlot *slot, Tick tick) { StoreTick(CurrentState(slot), tick); }
+
+inline void Empty(BoxSlot *slot) {
+  for (StateRecord &record : slot->states) record.seal.store(0, std::memory_order_release);
+}
 
 // Whether a crash would lose nothing.
 constexpr bool IsEmpty(const NodeState &node) {
@@ -91,26 +106,45 @@ constexpr bool IsEmpty(const NodeState &node) {
 
 template <typename Fill>
 inline void Store(BoxSlot *slot, Fill fill) {
-  Empty(slot);
+  StateRecord *before = CurrentState(slot);
+  const uint32_t next = before == &slot->states[0] ? 1 : 0;
+  StateRecord *record = &slot->states[next];
+  SNOWFLAKE_ASSERT(record->seal.load(std::memory_order_relaxed) == 0);
   std::atomic_thread_fence(std::memory_order_release);
-  fill(&slot->kept);
-  if (IsEmpty(slot->kept.state)) return;
-  StoreLastTick(slot, slot->kept.state.generator.last_tick);
-  slot->seal.store(SealOf(slot->kept), std::memory_order_release);
+  fill(&record->kept);
+  if (IsEmpty(record->kept.state)) return Empty(slot);
+  StoreTick(record, record->kept.state.generator.last_tick);
+  record->seal.store(SealOf(record->kept), std::memory_order_release);
+  slot->current.store(next, std::memory_order_release);
+  before->seal.store(0, std::memory_order_release);
 }
 
-// What a crash left; false: nothing.
-inline bool Load(const BoxSlot &slot, Kept *kept) {
-  const uint64_t seal = slot.seal.load(std::memory_order_acquire);
+inline bool LoadState(const StateRecord &record, Kept *kept) {
+  const uint64_t seal = record.seal.load(std::memory_order_acquire);
   if (seal == 0) return false;
-  std::memcpy(kept, &slot.kept, sizeof(*kept));  // its padding is sealed, too
+  std::memcpy(kept, &record.kept, sizeof(*kept));  // its padding is sealed, too
   if (seal != SealOf(*kept)) return false;
-  const Tick last_tick = slot.last_tick.load(std::memory_order_relaxed);
-  if (last_tick != ~slot.last_tick_inverted.load(std::memory_order_relaxed)) return false;
+  const Tick last_tick = record.last_tick.load(std::memory_order_relaxed);
+  if (last_tick != ~record.last_tick_inverted.load(std::memory_order_relaxed)) return false;
   if (last_tick < kept->state.generator.last_tick) return false;
   Recover(&kept->state, last_tick);
   return true;
 }
+
+// What a crash left, which is current from now on. False: nothing. If both are sealed, the process
+// was killed at the end of a change, and either will do.
+inline bool Load(BoxSlot *slot, Kept *kept) {
+  for (uint32_t i = 0; i < 2; ++i) {
+    if (!LoadState(slot->states[i], kept)) continue;
+    slot->current.store(i, std::memory_order_relaxed);
+    slot->states[1 - i].seal.store(0, std::memory_order_release);
+    return true;
+  }
+  Empty(slot);
+  return false;
+}
+
+inline bool IsEmpty(const BoxSlot &slot) { return slot.states[0].seal.load() == 0 && slot.states[1].seal.load() == 0; }
 
 constexpr bool IsNewer(const KeptHorizon &a, const KeptHorizon &b) {
   return a.resets != b.resets ? a.resets > b.resets : a.horizon > b.horizon;

@@ -36,7 +36,7 @@ void Keep(BoxSlot *slot, const NodeState &node) {
 }
 
 // The recovered state; an empty node if there is nothing to recover.
-NodeState Recovered(const BoxSlot &slot) {
+NodeState Recovered(BoxSlot *slot) {
   Kept kept = {};
   return Load(slot, &kept) ? kept.state : NodeState{};
 }
@@ -45,7 +45,7 @@ TEST(Box, HasWhatWasKept) {
   BoxSlot slot = {};
   Keep(&slot, Holding());
   Kept kept = {};
-  ASSERT_TRUE(Load(slot, &kept));
+  ASSERT_TRUE(Load(&slot, &kept));
   EXPECT_EQ(kept.database, 5u);
   EXPECT_EQ(kept.extension, 16384u);
   EXPECT_EQ(kept.registry, 77u);
@@ -63,7 +63,7 @@ TEST(Box, LeavesNothingOfATickThatWasUsed) {
   Keep(&slot, node);
   for (const Tick used : {kNow, kNow + 1, kNow + 700}) {
     StoreLastTick(&slot, used);
-    node = Recovered(slot);
+    node = Recovered(&slot);
     const Decision decision = Take(&node.generator, used, 1, {5, 0});
     ASSERT_EQ(decision.outcome, Outcome::kRun);
     EXPECT_EQ(decision.run.tick, used + 1);
@@ -73,40 +73,94 @@ TEST(Box, LeavesNothingOfATickThatWasUsed) {
 TEST(Box, IsNoneWhereItIsEmpty) {
   BoxSlot slot = {};
   Kept kept = {};
-  EXPECT_FALSE(Load(slot, &kept));
+  EXPECT_FALSE(Load(&slot, &kept));
   Keep(&slot, Holding());
   Empty(&slot);
-  EXPECT_FALSE(Load(slot, &kept));
+  EXPECT_FALSE(Load(&slot, &kept));
   Keep(&slot, NodeState{});
-  EXPECT_FALSE(Load(slot, &kept)) << "a node that has no lease";
+  EXPECT_FALSE(Load(&slot, &kept)) << "a node that has no lease";
   NodeState asking = {};
   asking.next_secret = SecretOf(7);
   Keep(&slot, asking);
-  EXPECT_EQ(Recovered(slot).next_secret, SecretOf(7)) << "the answer may be under way";
+  EXPECT_EQ(Recovered(&slot).next_secret, SecretOf(7)) << "the answer may be under way";
   ForgetQuestion(&asking);
   Keep(&slot, asking);
-  EXPECT_FALSE(Load(slot, &kept)) << "a keeper that ends in good order leaves nothing";
+  EXPECT_FALSE(Load(&slot, &kept)) << "a keeper that ends in good order leaves nothing";
+}
+
+// What is found if the process is killed now.
+NodeState FoundNow(const BoxSlot &slot) {
+  alignas(BoxSlot) unsigned char bytes[sizeof(BoxSlot)];
+  std::memcpy(bytes, &slot, sizeof(bytes));
+  return Recovered(reinterpret_cast<BoxSlot *>(bytes));
 }
 
 // A process may be killed between any two of its stores.
-TEST(Box, IsNoneWhileItIsWritten) {
+TEST(Box, HasWhatWasThereWhileItIsWritten) {
+  BoxSlot slot = {};
+  for (int64_t lease_id = 10; lease_id < 20; ++lease_id) {
+    NodeState node = Holding();
+    node.generator.lease.lease_id = lease_id;
+    const int64_t before = lease_id > 10 ? lease_id - 1 : 0;
+    Store(&slot, [&](Kept *into) {
+      EXPECT_EQ(FoundNow(slot).generator.lease.lease_id, before) << "before";
+      *into = {5, 16384, 77, node, "a:5432/b"};
+      EXPECT_EQ(FoundNow(slot).generator.lease.lease_id, before) << "after";
+    });
+    EXPECT_EQ(FoundNow(slot).generator.lease.lease_id, lease_id);
+    // Ids are issued, and the next change is not sealed.
+    StoreLastTick(&slot, kNow + lease_id);
+    EXPECT_EQ(FoundNow(slot).generator.last_tick, kNow + lease_id);
+  }
+}
+
+// A change that was sealed, and what it replaces: after a crash, either goes on alone.
+TEST(Box, HasOneOfTwoThatAreSealed) {
+  for (const int sealed : {1, 2}) {
+    BoxSlot slot = {};
+    for (int i = 0; i < sealed; ++i) Keep(&slot, Holding());
+    StateRecord &before = *CurrentState(&slot);
+    const uint64_t seal = before.seal.load();
+    NodeState node = Holding();
+    node.generator.lease.lease_id = 11;
+    Keep(&slot, node);
+    before.seal.store(seal);
+    const int64_t found = Recovered(&slot).generator.lease.lease_id;
+    EXPECT_TRUE(found == 10 || found == 11);
+    StoreLastTick(&slot, kNow + 500);
+    EXPECT_EQ(Recovered(&slot).generator.lease.lease_id, found);
+    EXPECT_EQ(Recovered(&slot).generator.last_tick, kNow + 500);
+    CurrentState(&slot)->kept.database = 6;
+    EXPECT_EQ(Recovered(&slot).generator.lease.lease_id, 0) << "the other one is of before";
+  }
+}
+
+TEST(Box, GoesBackToNothing) {
+  BoxSlot slot = {};
+  for (int i = 0; i < 2; ++i) {
+    Keep(&slot, Holding());
+    NodeState node = Holding();
+    node.generator.lease.lease_id = 11;
+    Keep(&slot, node);
+    CurrentState(&slot)->kept.database = 6;
+    EXPECT_EQ(Recovered(&slot).generator.lease.lease_id, 0) << "what it replaced must not come back";
+    EXPECT_TRUE(IsEmpty(slot));
+  }
+}
+
+TEST(Box, IsNoneWithoutAWholeTick) {
   BoxSlot slot = {};
   Kept kept = {};
-  const NodeState node = Holding();
-  Keep(&slot, node);
-  Store(&slot, [&](Kept *into) {
-    EXPECT_FALSE(Load(slot, &kept)) << "before";
-    into->state = node;
-    EXPECT_FALSE(Load(slot, &kept)) << "after";
-  });
-  EXPECT_TRUE(Load(slot, &kept));
-  slot.last_tick.store(kNow + 1);
-  EXPECT_FALSE(Load(slot, &kept)) << "a tick without its complement";
-  slot.last_tick_inverted.store(~(kNow + 1));
-  EXPECT_TRUE(Load(slot, &kept));
-  slot.last_tick.store(kNow - 1);
-  slot.last_tick_inverted.store(~(kNow - 1));
-  EXPECT_FALSE(Load(slot, &kept)) << "less than when it was sealed";
+  const auto with = [&](Tick tick, Tick inverted) {
+    Empty(&slot);
+    Keep(&slot, Holding());
+    CurrentState(&slot)->last_tick.store(tick);
+    CurrentState(&slot)->last_tick_inverted.store(inverted);
+    return Load(&slot, &kept);
+  };
+  EXPECT_FALSE(with(kNow + 1, ~kNow)) << "a tick without its complement";
+  EXPECT_TRUE(with(kNow + 1, ~(kNow + 1)));
+  EXPECT_FALSE(with(kNow - 1, ~(kNow - 1))) << "less than when it was sealed";
 }
 
 TEST(Box, ReopensALeaseThatNobodyWasAskedToRelease) {
@@ -114,14 +168,14 @@ TEST(Box, ReopensALeaseThatNobodyWasAskedToRelease) {
   NodeState node = Holding();
   CloseLease(&node);
   Keep(&slot, node);
-  NodeState next = Recovered(slot);
+  NodeState next = Recovered(&slot);
   EXPECT_TRUE(next.generator.open) << "no registry has heard of it";
   EXPECT_EQ(next.retired_count, 0);
   EXPECT_EQ(Take(&next.generator, kNow + 1, 1, {5, 0}).run.worker, 3);
 
   NoteAsked(&node, 10);
   Keep(&slot, node);
-  next = Recovered(slot);
+  next = Recovered(&slot);
   EXPECT_FALSE(next.generator.open) << "another may have the worker id";
   ASSERT_EQ(next.retired_count, 1);
   EXPECT_EQ(next.retired[0].lease_id, 10) << "asked again";
@@ -133,27 +187,27 @@ TEST(Box, ReopensNoLeaseThatWasReplacedOrLost) {
   LoseLease(&node, 10, Standing{});
   Retire(&node, {11, SecretOf(2), 4, kNow, kNow + 10, false});
   Keep(&slot, node);
-  EXPECT_FALSE(Recovered(slot).generator.open) << "the registry said that it is gone";
+  EXPECT_FALSE(Recovered(&slot).generator.open) << "the registry said that it is gone";
 
   node = Holding();
   Retire(&node, Close(&node.generator));
   Open(&node.generator, kDefaultLayout, {11, SecretOf(2), 4, kNow, kNow + 10000});
   LoseLease(&node, 11, Standing{});
   Keep(&slot, node);
-  EXPECT_FALSE(Recovered(slot).generator.open) << "of another lease";
+  EXPECT_FALSE(Recovered(&slot).generator.open) << "of another lease";
 
   node = Holding();
   CloseLease(&node);
   Retire(&node, {10, SecretOf(9), 4, kNow, kNow + 10, false});
   Keep(&slot, node);
-  EXPECT_FALSE(Recovered(slot).generator.open) << "of another registry, which has the same number";
+  EXPECT_FALSE(Recovered(&slot).generator.open) << "of another registry, which has the same number";
 
   node = Holding();
   CloseLease(&node);
   ForgetLease(&node);
   node.next_secret = SecretOf(3);
   Keep(&slot, node);
-  EXPECT_FALSE(Recovered(slot).generator.open) << "renewed";
+  EXPECT_FALSE(Recovered(&slot).generator.open) << "renewed";
 }
 
 TEST(Box, ForgetsWishesAndCounts) {
@@ -162,7 +216,7 @@ TEST(Box, ForgetsWishesAndCounts) {
   node.lease_wanted = node.new_worker_wanted = node.window_wanted = true;
   node.clock.events = node.clock.bridged = 9;
   Keep(&slot, node);
-  node = Recovered(slot);
+  node = Recovered(&slot);
   EXPECT_FALSE(node.lease_wanted || node.new_worker_wanted || node.window_wanted);
   EXPECT_EQ(node.clock.events + node.clock.bridged, 0);
 }
@@ -175,7 +229,7 @@ TEST(Box, KeepsTheClock) {
   Read(&node.clock, {wall_us + 400 * kDay, 2}, kPolicy.clock);
   ASSERT_EQ(node.clock.mode, ClockMode::kHeld);
   Keep(&slot, node);
-  node = Recovered(slot);
+  node = Recovered(&slot);
   Read(&node.clock, {wall_us + 400 * kDay + kMinute, 2 + kMinute}, kPolicy.clock);
   EXPECT_EQ(node.clock.shown_us, wall_us + kMinute + 1);
   Read(&node.clock, {wall_us + 400 * kDay + 11 * kMinute, 2 + 11 * kMinute}, kPolicy.clock);
@@ -267,7 +321,7 @@ TEST(Box, WithBytesChangedIsRightOrNone) {
   const NodeState holding = Holding();
   Keep(&right, holding);
   StoreLastTick(&right, kNow + 42);
-  const NodeState expected = Recovered(right);
+  const NodeState expected = Recovered(&right);
   constexpr int kTrials = 10000;
   int refused = 0;
   for (int trial = 0; trial < kTrials; ++trial) {
@@ -284,14 +338,15 @@ TEST(Box, WithBytesChangedIsRightOrNone) {
       case 3: std::memmove(bytes + from, bytes + below(sizeof(bytes) - length + 1), length);
     }
     Kept kept = {};
-    if (!Load(*reinterpret_cast<const BoxSlot *>(bytes), &kept)) {
+    if (!Load(reinterpret_cast<BoxSlot *>(bytes), &kept)) {
       ++refused;
       continue;
     }
     ASSERT_EQ(std::memcmp(&kept.state, &expected, sizeof(expected)), 0) << "trial " << trial;
   }
   std::cout << "# trials " << kTrials << " changed boxes, " << refused << " refused, 0 wrong" << std::endl;
-  EXPECT_GT(refused, kTrials / 2);
+  // Nearly half of the box is the state that counts.
+  EXPECT_GT(refused, kTrials / 3);
 }
 
 }  // namespace

@@ -534,7 +534,7 @@ class Simulation {
   void LookIntoBox(size_t i) {
     SimulatedNode &node = nodes_[i];
     Kept kept = {};
-    if (!Load(*node.box, &kept)) {
+    if (!Load(node.box.get(), &kept)) {
       node.last_id = -1;
       SetPolicy(&node.state, node.settings);  // a copy has the original's memory, and no box
       return;
@@ -807,9 +807,9 @@ class Simulation {
     node.paused_until_us = 0;
     // It may start again with a monotonic clock of its own, as a container.
     if (world_.changing_limits && changes_.Percent(20)) node.steady_us += changes_.Below(30 * kHour);
-    // A kill may come while the box is being written, and a reboot removes the box.
+    // A reboot removes the box, and a kill may come between the two stores of a tick.
     if (random_.Percent(3)) Empty(node.box.get());
-    if (random_.Percent(3)) node.box->last_tick_inverted.store(node.state.generator.last_tick);
+    if (random_.Percent(3)) CurrentState(node.box.get())->last_tick_inverted.store(node.state.generator.last_tick);
   }
 
   void Stop(size_t i) {

@@ -246,7 +246,7 @@ void CopySlots(const Mapping &from, const Mapping &to) {
   uint64_t number = 0;
   for (uint64_t i = 0; i < from.header->slots && number < to.header->slots; ++i) {
     BoxSlot *slot = &to.slots()[number];
-    const bool has_kept = Load(from.slots()[i], &kept), has_horizon = LoadHorizon(from.slots()[i], &horizon);
+    const bool has_kept = Load(&from.slots()[i], &kept), has_horizon = LoadHorizon(from.slots()[i], &horizon);
     if (has_kept) Store(slot, [&](Kept *copy) { *copy = kept; });
     if (has_horizon) StoreHorizon(slot, horizon);
     number += has_kept || has_horizon;
@@ -259,7 +259,7 @@ void RemoveEmptyBox(int, Datum) {
   Mapping last = {};
   if (box.header == nullptr || MapObject(&last) != nullptr || last.header == nullptr) return;
   for (uint64_t i = 0; i < last.header->slots; ++i)
-    if (last.slots()[i].seal.load() != 0 || NewestRecord(last.slots()[i]) >= 0) return;
+    if (!IsEmpty(last.slots()[i]) || NewestRecord(last.slots()[i]) >= 0) return;
   shm_unlink(name);
 }
 

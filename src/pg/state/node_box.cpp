@@ -62,7 +62,7 @@ bool RestoreHorizon(int number, const KeptHorizon &kept) {
 bool Restore(int number) {
   BoxSlot *slot = SlotOf(number);
   Kept kept = {};
-  const bool is_used = Load(*slot, &kept) && RestoreNode(number, kept);
+  const bool is_used = Load(slot, &kept) && RestoreNode(number, kept);
   if (!is_used) Empty(slot);
   KeptHorizon horizon = {};
   if (LoadHorizon(*slot, &horizon) && RestoreHorizon(number, horizon)) {
