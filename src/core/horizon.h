@@ -40,10 +40,10 @@ struct Moment {
   int32_t count;
 };
 
-// What WasRunning() requires.
+// What WasRunning() requires. A transaction that is just being prepared is there twice.
 constexpr bool IsSorted(const Moment &moment) {
   for (int32_t i = 1; i < moment.count; ++i)
-    if (moment.running[i - 1] >= moment.running[i]) return false;
+    if (moment.running[i - 1] > moment.running[i]) return false;
   return true;
 }
 

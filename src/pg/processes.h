@@ -5,6 +5,8 @@
 #include "pg/pg.h"
 
 extern "C" {
+#include <unistd.h>
+
 #include "access/parallel.h"
 #include "access/transam.h"
 #include "access/twophase.h"

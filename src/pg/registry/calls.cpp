@@ -22,6 +22,10 @@ const char *limited = nullptr;  // the function that this transaction called; nu
 volatile sig_atomic_t expected = false;
 volatile sig_atomic_t overrun = false;
 
+// PostgreSQL's timeouts go by the wall clock: if it steps back by two hours, the alarm comes in
+// time, is compared with the clock, and set again for two hours. An error ends them all, although a
+// savepoint keeps the locks.
+#if defined(_POSIX_TIMERS) && _POSIX_TIMERS > 0
 // Runs in a signal's handler. A session that is idle in its transaction ignores a cancellation, and
 // PL/pgSQL may catch one. From its begin, a commit holds interrupts: to wait for a synchronous
 // standby is no overrun. Everything else holds them for moments, and this is called again.
@@ -33,10 +37,6 @@ void EndOverrun() {
   SetLatch(MyLatch);
 }
 
-// PostgreSQL's timeouts go by the wall clock: if it steps back by two hours, the alarm comes in
-// time, is compared with the clock, and set again for two hours. An error ends them all, although a
-// savepoint keeps the locks.
-#if defined(_POSIX_TIMERS) && _POSIX_TIMERS > 0
 timer_t timer;
 
 void HandleTimer(int) {
