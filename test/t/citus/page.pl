@@ -157,7 +157,7 @@ push @workers, $third;
 run_block(q{'SELECT snowflake_nextval\(\)'});
 is(join("\n", cells(value($coordinator, $check))), join("\n", @page, $page[-1]), 'a node that joins shares the registry');
 value($coordinator, q{SELECT citus_remove_node('127.0.0.1', } . $third->port . ')');
-my $leases = sub { value($coordinator, q{SELECT string_agg(split_part(node, ':', 1), ' ' ORDER BY node) FROM snowflake_registry}) };
+my $leases = sub { value($coordinator, q{SELECT string_agg(split_part(node, '@', 1), ' ' ORDER BY node) FROM snowflake_registry}) };
 is($leases->(), 'coordinator worker1 worker2 worker3', 'one that is removed');
 $third->stop('fast');
 pop @workers;
