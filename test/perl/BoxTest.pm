@@ -56,15 +56,8 @@ sub write_box
 	return;
 }
 
-# The length of a slot. A slot ends with the node's name, here the default name, in a field of 256
-# bytes.
-sub slot_size
-{
-	my ($server, $bytes) = @_;
-	my $at = index($bytes, $server->name . '@', $slots_from);
-	die "no node is kept\n" if $at < 0;
-	return ($at + 256 - $slots_from + 63) & ~63;
-}
+# The length of a slot, which the header has.
+sub slot_size { return unpack 'q', substr $_[0], $directory_from + 8, 8; }
 
 # Puts another object in place of an object: $make is called with its name.
 sub plant

@@ -42,7 +42,7 @@ $node{$_} = look($_) for qw(postgres other);
 
 # Two slots are in use.
 my $box = box_of($server);
-my ($size, $slot) = (-s $box, slot_size($server, read_box($box)));
+my ($size, $slot) = (-s $box, slot_size(read_box($box)));
 my $used = $slots_from + 2 * $slot;
 cmp_ok($used, '<', $size, "$used of $size bytes are in use: a header and two slots of $slot bytes");
 

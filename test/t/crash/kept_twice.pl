@@ -18,7 +18,7 @@ my $box = box_of($server);
 
 $server->stop('immediate');
 my $bytes = read_box($box);
-my $size = slot_size($server, $bytes);
+my $size = slot_size($bytes);
 substr($bytes, $slots_from + 3 * $size, $size) = substr($bytes, $slots_from, $size);
 write_box($box, $bytes);
 my $log = -s $server->logfile;

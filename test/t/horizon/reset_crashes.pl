@@ -37,7 +37,8 @@ kill_server($server, children => 1);
 # What file and box have of the horizon: a record is as long as the file.
 my $box = box_of($server);
 my $length = -s $file;
-my $from = index(read_box($box), 'node@', $slots_from) + 256;
+# Behind the second of the two states.
+my $from = rindex(read_box($box), 'node@') + 256;
 sub records { my $bytes = read_box($box); return [ map { substr $bytes, $from + $_ * $length, $length } 0, 1 ]; }
 sub horizon_in { my ($record) = @_; return unpack 'q', substr $record, -8; }
 my ($file_before, $before) = (slurp_file($file), records());
