@@ -155,7 +155,7 @@ FROM (SELECT id, lag(id) OVER (PARTITION BY session ORDER BY n) AS earlier FROM 
 	is($twice, 0, '... none was issued twice (G1)');
 	is($workers, 1, '... all are of one worker id');
 	cmp_ok($ahead_ms, '<=', $max_lead_ms, '... and none leads the true time');
-	is(IdsTest::status($server, 'leases_acquired_total'), 1, 'one lease was acquired');
+	is(status($server, 'leases_acquired_total'), 1, 'one lease was acquired');
 	return $ids;
 }
 

@@ -8,7 +8,7 @@ use warnings;
 use Exporter 'import';
 use SnowflakeTest;
 
-our @EXPORT = qw($epoch_ms remember forget_ids repeated remembered issue session tick_of worker_of status keeper_pid registry watermarks);
+our @EXPORT = qw($epoch_ms remember forget_ids repeated remembered issue session tick_of worker_of keeper_pid registry watermarks);
 
 # For the default layout, like the functions below.
 our $epoch_ms = 1735689600000;
@@ -35,8 +35,6 @@ sub session { return $_[0]->background_psql('postgres', on_error_stop => 0); }
 sub tick_of { return $_[0] >> 22; }
 sub worker_of { return $_[0] >> 12 & 1023; }
 
-# Columns of the status, as psql prints them.
-sub status { return $_[0]->safe_psql('postgres', "SELECT $_[1] FROM $node_views"); }
 sub keeper_pid { return status($_[0], 'keeper_pid'); }
 
 sub registry { return $_[0]->safe_psql('postgres', 'SELECT worker_id, window_end FROM snowflake_registry ORDER BY lease_id'); }

@@ -11,7 +11,7 @@ use RegistryTest qw(value);
 use SnowflakeTest;
 use Test::More;
 
-our @EXPORT = qw($schema $now_tick value registry_server new_registry at leases base_server new_node flows moves lives status last_error setting as_role take
+our @EXPORT = qw($schema $now_tick value registry_server new_registry at leases base_server new_node flows moves lives last_error setting as_role take
   taken taken_twice);
 
 # The schema of the registries' extension, unless a test needs another schema: its name must be
@@ -116,7 +116,6 @@ sub moves
 	return wait_until('the window to move', sub { status($server, "window_end > '$end'", $db) eq 't' });
 }
 
-sub status { my ($server, $what, $db) = @_; return value($server, "SELECT $what FROM $node_views", $db); }
 sub last_error { my ($server, $db) = @_; return status($server, q{coalesce(last_error, '')}, $db); }
 sub setting { my ($server, $line) = @_; $server->append_conf('postgresql.conf', $line); $server->reload; return; }
 

@@ -6,7 +6,7 @@ use strict;
 use warnings;
 
 use Exporter 'import';
-use IdsTest qw($epoch_ms remember remembered session tick_of worker_of status);
+use IdsTest qw($epoch_ms remember remembered session tick_of worker_of);
 use SnowflakeTest;
 use Test::More;
 

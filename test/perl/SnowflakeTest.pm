@@ -13,7 +13,7 @@ use PsqlDriver;
 use Time::HiRes qw(time sleep clock_gettime);
 
 our @EXPORT = qw(new_server preloading start_server move_clock let_pass freeze_clock freeze_wall_clock run_clock now_ms seed at_length slowness wait_until
-  query_error standby_of follow subscription_errors $node_views);
+  query_error standby_of follow subscription_errors status $node_views);
 
 # FROM this, a query has the columns of snowflake_status, and the numbers of snowflake_metrics.
 our $node_views = 'snowflake_status CROSS JOIN (SELECT ids_flow_seconds, lead_seconds, clock_lead_seconds, clock_bridged_total, clock_steps_back_total,
@@ -24,6 +24,9 @@ $ENV{PGUSER} = 'postgres';
 
 # The error that ends a test is only in its log. Print it, so that the run shows it, too.
 $SIG{__DIE__} = sub { Test::More::diag("died: $_[0]") unless $^S // 1 };
+
+# Columns of these, as psql prints them.
+sub status { my ($server, $what, $dbname) = @_; return $server->safe_psql($dbname // 'postgres', "SELECT $what FROM $node_views"); }
 
 # A new server, initialised, not started. Options: conf => lines for postgresql.conf, clock => 1 for
 # a clock that can be moved, streaming => 1, preload => as for preloading(), late => 1 if no keeper

@@ -52,7 +52,7 @@ my @loads = map { $_->{load} } @nodes;
 # How long a node is without an id if no clock leaps, in s. The leaps' times are compared with this.
 my $usual = 0;
 
-sub count_nodes { return scalar(grep { value($nodes, "SELECT $_[0] FROM $node_views", $_->{name}) eq 't' } @nodes); }
+sub count_nodes { return scalar(grep { status($nodes, $_[0], $_->{name}) eq 't' } @nodes); }
 
 sub leaps
 {

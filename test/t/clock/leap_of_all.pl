@@ -79,7 +79,7 @@ sub new_node
 	return $node;
 }
 
-sub of_node { my ($node, $columns) = @_; return value($node->{server}, "SELECT $columns FROM $node_views", $node->{name}); }
+sub of_node { my ($node, $columns) = @_; return status($node->{server}, $columns, $node->{name}); }
 
 # The answer to a call, an id or an error, that began at this time.
 sub judge

@@ -13,7 +13,6 @@ use Time::HiRes qw(time);
 my $db = 'postgres';
 my $issue = "SET snowflake.start_timeout = '300ms'; SELECT snowflake_nextval()";
 
-sub status { return $_[0]->safe_psql($db, "SELECT $_[1] FROM $node_views"); }
 sub metrics { return split /\|/, $_[0]->safe_psql($db, "SELECT $_[1] FROM snowflake_metrics"); }
 
 # The view shows each failure: the state, that no ids are issued, and the SQLSTATE of a call.

@@ -21,7 +21,6 @@ start_server($node);
 value($node, 'CREATE EXTENSION snowflake');
 
 sub value { my ($server, $sql) = @_; return $server->safe_psql('postgres', $sql); }
-sub status { return value($_[0], "SELECT $_[1] FROM $node_views"); }
 
 # Requests an id until the error occurs.
 sub refused

@@ -19,7 +19,6 @@ start_server($registry);
 my $user = $registry->safe_psql('postgres', 'CREATE EXTENSION snowflake; SELECT current_user');
 
 sub value { my ($server, $sql) = @_; return $server->safe_psql('postgres', $sql); }
-sub status { my ($server, $what) = @_; return value($server, "SELECT $what FROM $node_views"); }
 
 my $names = 0;
 
