@@ -164,7 +164,7 @@ constexpr bool IsOfFuture(const Layout &layout, int64_t horizon, int64_t now_us)
 }
 
 // Takes h, then P. A Server has
-//   int64_t LowestToCome()                           the lowest id that is still to come
+//   int64_t LowestToCome()                   the lowest id that is still to come
 //   int32_t Slots()                          how many; those of prepared transactions last
 //   const HorizonSlot *Slot(int32_t i)       nullptr: not of this database
 //   bool Runs(int32_t i, const Local &by)    whether that process still runs that transaction; what

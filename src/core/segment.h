@@ -281,7 +281,8 @@ constexpr void RaiseTo(Ranges *ranges, int64_t value) {
 // Ends issuing. Returns what can be released: the next range, with an adjacent end of this one.
 constexpr Range CloseRanges(Ranges *ranges) {
   const Range current = ranges->current, next = ranges->next;
-  const int64_t issued = current.left < ranges->size ? current.last - current.left : ranges->issued, floor = ranges->floor;
+  const int64_t issued = current.left < ranges->size ? current.last - current.left : ranges->issued,
+                floor = ranges->floor;
   *ranges = {};
   ranges->issued = issued;
   ranges->floor = floor;

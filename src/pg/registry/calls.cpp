@@ -26,22 +26,18 @@ volatile sig_atomic_t overrun = false;
 // time, is compared with the clock, and set again for two hours. An error ends them all, although a
 // savepoint keeps the locks.
 #if defined(_POSIX_TIMERS) && _POSIX_TIMERS > 0
-// Runs in a signal's handler. A session that is idle in its transaction ignores a cancellation, and
-// PL/pgSQL may catch one. From its begin, a commit holds interrupts: to wait for a synchronous
-// standby is no overrun. Everything else holds them for moments, and this is called again.
-void EndOverrun() {
+timer_t timer;
+
+// A session that is idle in its transaction ignores a cancellation, and PL/pgSQL may catch one.
+// From its begin, a commit holds interrupts: to wait for a synchronous standby is no overrun.
+// Everything else holds them for moments, and this is called again.
+void HandleTimer(int) {
   if (!expected || InterruptHoldoffCount > 0 || CritSectionCount > 0) return;
+  const int saved_errno = errno;
   overrun = true;
   ProcDiePending = true;
   InterruptPending = true;
   SetLatch(MyLatch);
-}
-
-timer_t timer;
-
-void HandleTimer(int) {
-  const int saved_errno = errno;
-  EndOverrun();
   errno = saved_errno;
 }
 
@@ -64,6 +60,8 @@ void SetTimer(int first_ms, int period_ms) {
   const itimerspec spec = {time(period_ms), time(first_ms)};
   timer_settime(timer, 0, &spec, nullptr);
 }
+#elif defined(__linux__)
+#error "unistd.h does not say that there are timers"
 #else
 // Such systems, macOS for one, do not limit transactions.
 void MakeTimer() {}

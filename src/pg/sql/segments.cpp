@@ -30,7 +30,7 @@ SegmentRef SegmentOfNode(Oid extension, const char *name) {
 // Raises that; a rollback leaves a gap.
 void RaiseHere(Oid extension, const char *name, int64_t value) {
   const SegmentRef segment = SegmentOfNode(extension, name);
-  if (segment.slot != nullptr) 
+  if (segment.slot != nullptr)
     WithSegment(segment, [&]() SNOWFLAKE_HOLDS(segment.slot->mutex) { RaiseTo(&segment.slot->ranges, value); });
 }
 

@@ -277,13 +277,14 @@ SNOWFLAKE_FUNCTION(snowflake_get_status) {
   const NodeStatus shown = ReadStatus(ExtensionOfFunction(fcinfo->flinfo->fn_oid));
   const NodeShot &shot = shown.shot;
   const FirstId &holder = shown.horizon.holder;
+  const int64_t last_id = LastIdOf(shown);
   ResultRow row = {};
   row.AddString(shown.state);
   row.AddString(shot.node_name[0] != '\0' ? shot.node_name : nullptr);
   row.AddInteger(shown.lease().worker, shown.has_lease());
   row.AddCount(shown.lease().lease_id, shown.has_lease());
   row.AddTime(shown.TimeAt(shown.lease().window_end), shown.has_lease());
-  row.AddCount(LastIdOf(shown), LastIdOf(shown) != 0);
+  row.AddCount(last_id, last_id != 0);
   row.AddInteger(shot.keeper_pid, shot.keeper_pid != 0);
   row.AddString(shown.failed() ? WhatRegistrySaid(shot.error) : nullptr);
   row.AddString(shown.failed() ? unpack_sql_state(shot.error.sqlstate) : nullptr);
@@ -332,7 +333,7 @@ SNOWFLAKE_FUNCTION(snowflake_get_metrics) {
   row.AddInteger(__builtin_popcount(shown.advised.advice));
   // Without an open lease, the layout is read from its table.
   const Layout layout = g.open ? g.layout : DatabaseLayout(fcinfo->flinfo->fn_oid);
-  row.AddSeconds(layout.UsLeft(ReadClocks().wall_us));
+  row.AddSeconds(layout.UsLeft(shot.state.clock.read.wall_us));
   return row.ToDatum(fcinfo);
 }
 

@@ -91,7 +91,7 @@ struct alignas(128) NodeBlock {
   char node_name[256];
   uint64_t registry;  // the hashed connection string of the answers
   uint32_t advice;
-  bool registry_is_here;      // although the connection string is not empty; as its last answer showed
+  bool registry_is_here;        // although the connection string is not empty; as its last answer showed
   int64_t clock_events_logged;  // how many are in the log
 
   RegistryError ranges_error;  // of the last request for ranges
