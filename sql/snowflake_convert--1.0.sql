@@ -57,27 +57,47 @@ number above 0.
 Errors: 22003 if the column''s type has no number left, 22004 for a null, 22023 for an invalid
 name of a segment, and the errors of the other form.';
 
-CREATE FUNCTION snowflake_convert_all(schema pg_catalog.regnamespace, dry_run boolean DEFAULT false)
+CREATE FUNCTION snowflake_convert_all(
+    schema pg_catalog.regnamespace, dry_run boolean DEFAULT false,
+    exclude pg_catalog.regclass[] DEFAULT '{}'::pg_catalog.regclass[],
+    target pg_catalog.text DEFAULT 'ids'::pg_catalog.text)
     RETURNS SETOF pg_catalog.text
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     SET row_security = off;
-COMMENT ON FUNCTION snowflake_convert_all(pg_catalog.regnamespace, boolean) IS
+COMMENT ON FUNCTION snowflake_convert_all(pg_catalog.regnamespace, boolean, pg_catalog.regclass[], pg_catalog.text) IS
 'Converts all keys of the tables of a schema, as snowflake_convert() would one by one. A key is a
 smallint, integer or bigint column that is in a unique index, takes its numbers from a sequence, and
 does not refer to another table. The sequence belongs to the column, or nothing else uses it.
-Columns that refer to a key become bigint, in other schemas, too. If a key cannot be converted, none
-is: the error names everything that is in the way. A notice names what is left out and why: other
-columns that take numbers from a sequence, integer primary keys without a sequence, unique columns
-with another default, and tables of extensions.
+Columns that refer to a key become bigint, in other schemas, too. If target is ''bigint'', the keys
+only become bigint. The keys of the tables in exclude are left out. If another key cannot be
+converted, none is: the error names everything that is in the way. A notice names what is left out
+and why: excluded keys, other columns that take numbers from a sequence, integer primary keys
+without a sequence, unique columns with another default, and tables of extensions.
 
 Foreign keys between the tables are dropped first and added last, and each table is altered once,
 all in one transaction. Returns the statements that it executes. With dry_run, the function only
 returns the statements; run them in one transaction. A notice says how much disk and how many locks
-the conversion needs. The caller must own all tables that change.
-Errors: 22004 for a null, 3F000 if there is no such schema; 42501, 42804, 42809, 42P16, 2BP01 or
-55000 if a key cannot be converted. If the function executes the statements, also 25006 in a
-read-only transaction, and 55000 at any isolation level except read committed.';
+the conversion needs, and which tables are the largest. The caller must own all tables that change.
+Errors: 22004 for a null, 22023 for another target or an excluded table that has no key in the
+schema, 3F000 if there is no such schema; 42501, 42804, 42809, 42P16, 2BP01 or 55000 if a key cannot
+be converted. If the function executes the statements, also 25006 in a read-only transaction, and
+55000 at any isolation level except read committed.';
+
+CREATE PROCEDURE snowflake_convert_defaults(
+    schema pg_catalog.regnamespace, exclude pg_catalog.regclass[] DEFAULT '{}'::pg_catalog.regclass[])
+    AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON PROCEDURE snowflake_convert_defaults(pg_catalog.regnamespace, pg_catalog.regclass[]) IS
+'Converts the keys of a schema that are bigint, and to which only bigint columns refer, one after
+the other, each in a transaction of its own. What a key is, and what is left out, is as with
+snowflake_convert_all(). The procedure waits at most 0.1 s for the locks of a key. If others use the
+table, the procedure tries the key again after the other keys, up to ten times. Keys that are
+narrow, in use or refused are left, and one error at the end lists them. If the procedure is ended,
+or keys are left, call it again. The caller must own all tables that change.
+Errors: 22004 for a null, 22023 for an excluded table that has no key in the schema, 25001 in a
+transaction block, 25006 in a read-only transaction, 3F000 if there is no such schema; 55000 at any
+isolation level except read committed. For keys that are left, 42501, 42804, 42809, 2BP01 or 55P03
+if all are left for the same reason, otherwise 42501 or 55000.';
 
 CREATE FUNCTION snowflake_convert_warnings(
     relation pg_catalog.regclass, column_name pg_catalog.name, online boolean DEFAULT false,

@@ -108,6 +108,7 @@ bool LockFurther(const Conversion &conversion, IdColumns *columns, List **locked
   const int before = list_length(*locked);
   for (int64_t row = 0; row < Rows(); ++row) {
     if (BoolField(row, 5)) continue;
+    if (conversion.locks_until_us != 0) LimitWaits(conversion.locks_until_us);
     LockRelationOid(OidField(row, 1), conversion.dry_run ? AccessShareLock : AccessExclusiveLock);
     *locked = list_append_unique_oid(*locked, OidField(row, 1));
   }

@@ -84,7 +84,8 @@ void CheckSequences(const Conversion &conversion, const IdColumns &columns, cons
   if (const char *users = OtherUsersOfSequences(columns, together))
     ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
                     errmsg("cannot drop a sequence that other objects depend on"), errdetail("%s", users),
-                    errhint("Convert those columns first, or let them take their values from elsewhere.")));
+                    errhint("Convert such columns with snowflake_convert(), or let these objects take their values from "
+                            "elsewhere.")));
 }
 
 void CheckDirect(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls) {
@@ -164,6 +165,11 @@ List *StatementsAfterSwitch(const Conversion &conversion, const IdColumns &colum
 
 }  // namespace
 
+void ReportInterference(const IdColumn &column) {
+  CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, column.described,
+                "A schema was renamed or an event trigger interfered during the conversion.", "Try again.");
+}
+
 // Each in a security context of its own, which ends what the statement has set.
 void ExecuteStatements(const Conversion &conversion, List *statements) {
   ListCell *cell = nullptr;
@@ -174,6 +180,20 @@ void ExecuteStatements(const Conversion &conversion, List *statements) {
       if (rc != SPI_OK_UTILITY) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), statement);
     });
   }
+}
+
+List *CheckedStatements(const Conversion &conversion, const IdColumns &columns) {
+  const NotNulls not_nulls = FindNotNulls(columns);
+  CheckColumns(conversion, columns);
+  CheckSequences(conversion, columns, columns.own);
+  CheckDirect(conversion, columns, not_nulls);
+  return Statements(conversion, columns, not_nulls, true);
+}
+
+void ExecuteChecked(const Conversion &conversion, const IdColumns &columns, List *statements) {
+  ExecuteStatements(conversion, statements);
+  const IdColumns now = FindColumns(conversion);
+  if (Statements(conversion, now, FindNotNulls(now), true) != NIL) ReportInterference(columns.all[0]);
 }
 
 void Return(ReturnSetInfo *result, List *statements) {
@@ -198,11 +218,7 @@ void ReportNothingLeft(const Conversion &conversion, const IdColumn &column) {
 void Convert(Conversion conversion, ReturnSetInfo *result) {
   FindNextval(&conversion);
   const IdColumns columns = LockColumns(&conversion);
-  const NotNulls not_nulls = FindNotNulls(columns);
-  CheckColumns(conversion, columns);
-  CheckSequences(conversion, columns, columns.own);
-  CheckDirect(conversion, columns, not_nulls);
-  List *statements = Statements(conversion, columns, not_nulls, true);
+  List *statements = CheckedStatements(conversion, columns);
   if (statements == NIL) ReportNothingLeft(conversion, columns.all[0]);
   SegmentChange change = {};
   if (conversion.segment != nullptr) change = PlanSegment(conversion, columns);
@@ -213,11 +229,7 @@ void Convert(Conversion conversion, ReturnSetInfo *result) {
     return;
   }
   ExecuteChange(conversion, change);
-  ExecuteStatements(conversion, statements);
-  const IdColumns now = FindColumns(conversion);
-  if (Statements(conversion, now, FindNotNulls(now), true) != NIL)
-    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
-                  "A schema was renamed or an event trigger interfered during the conversion.", "Try again.");
+  ExecuteChecked(conversion, columns, statements);
 }
 
 bool MayConvertDirectly(const Conversion &conversion, const IdColumns &columns) {
@@ -280,14 +292,14 @@ Conversion ConversionOf(FunctionCallInfo fcinfo, bool dry_run) {
   return conversion;
 }
 
+}  // namespace
+
 const char *TargetOf(const char *target) {
   if (strcmp(target, "ids") == 0 || strcmp(target, "bigint") == 0) return target;
   ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid target \"%s\" of a conversion", target),
                   errdetail("A column is converted to \"ids\", or only widened to \"bigint\"."),
                   errhint("For the numbers of a segment, write segment => instead of target =>.")));
 }
-
-}  // namespace
 
 SNOWFLAKE_FUNCTION(snowflake_convert) {
   CheckNotNull(fcinfo, "snowflake_convert", {"relation", "column_name", "dry_run", "online", "abandon", "target"});

@@ -18,7 +18,18 @@ List *AlterStatements(const Conversion &conversion, const IdColumns &columns, bo
 // What is left of a conversion; with `types` also of the types. `not_nulls` is empty without.
 List *Statements(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls, bool types);
 
+// The argument target of a function. Error: 22023.
+const char *TargetOf(const char *target);
+
+// The same for a whole conversion, after all checks of it.
+List *CheckedStatements(const Conversion &conversion, const IdColumns &columns);
+
 void ExecuteStatements(const Conversion &conversion, List *statements);
+
+// And fails if something is left to do.
+void ExecuteChecked(const Conversion &conversion, const IdColumns &columns, List *statements);
+
+[[noreturn]] void ReportInterference(const IdColumn &column);
 
 // Adds them to a function's result.
 void Return(ReturnSetInfo *result, List *statements);

@@ -2,6 +2,7 @@
 // online conversion runs many of them while it holds its locks.
 #include "convert/query.h"
 
+#include "pg/report.h"
 #include "pg/security_context.h"
 
 namespace snowflake {
@@ -33,6 +34,19 @@ SPIPlanPtr PlanOf(const QueryParts &query, int count, Oid *types) {
 
 }  // namespace
 
+int Row::NumberOf(const char *column) {
+  const int number = SPI_fnumber(SPI_tuptable->tupdesc, column);
+  if (number == SPI_ERROR_NOATTRIBUTE) elog(ERROR, "a query has no column %s", column);
+  return number;
+}
+
+Datum Row::Field(const char *column) const {
+  bool is_null = false;
+  const Datum value = SPI_getbinval(Tuple(), SPI_tuptable->tupdesc, NumberOf(column), &is_null);
+  if (is_null) elog(ERROR, "column %s of a query is null", column);
+  return value;
+}
+
 void PinSettings() {
   constexpr const char *kPinned[][2] = {{"search_path", "pg_catalog, pg_temp"},
                                         {"standard_conforming_strings", "on"},
@@ -45,6 +59,10 @@ void PinSettings() {
                                         {"extra_float_digits", "1"},
                                         {"bytea_output", "hex"}};
   for (const auto &[name, value] : kPinned) SetForLevel(name, value);
+}
+
+void LimitWaits(int64_t until_us) {
+  SetForLevel("lock_timeout", psprintf("%lldus", Long(Max(until_us - MonotonicUs(), 1000))));
 }
 
 void RunQuery(const QueryParts &query, int count, Oid *types, Datum *values) {

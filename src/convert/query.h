@@ -11,6 +11,9 @@ namespace snowflake {
 // settings that the table's own sessions have.
 void PinSettings();
 
+// The same for lock_timeout: no longer than until then, but for a moment.
+void LimitWaits(int64_t until_us);
+
 // The texts of a query in queries/, which are one behind the other: at most four parts and its own.
 struct QueryParts {
   const char *texts[5];
@@ -84,6 +87,46 @@ template <typename... Values>
 List *Texts(const QueryParts &parts, Values... values) {
   Query(parts, values...);
   return Texts(1);
+}
+
+// A row of the newest query, while it is read.
+class Row {
+ public:
+  explicit Row(uint64 nth) : nth_(nth) {}
+
+  // By the name of the query's column. Only a text may be null.
+  char *Text(const char *column) const { return SPI_getvalue(Tuple(), SPI_tuptable->tupdesc, NumberOf(column)); }
+  Oid Object(const char *column) const { return DatumGetObjectId(Field(column)); }
+  bool Flag(const char *column) const { return DatumGetBool(Field(column)); }
+  char Letter(const char *column) const { return DatumGetChar(Field(column)); }
+  int64_t Count(const char *column) const { return DatumGetInt64(Field(column)); }
+  int16 Number(const char *column) const { return DatumGetInt16(Field(column)); }
+
+ private:
+  HeapTuple Tuple() const { return SPI_tuptable->vals[nth_]; }
+  static int NumberOf(const char *column);
+  Datum Field(const char *column) const;
+
+  uint64 nth_;
+};
+
+template <typename T>
+struct RowsOf {
+  T *all;
+  int64_t count;
+
+  T *begin() const { return all; }
+  T *end() const { return all + count; }
+};
+
+// What T::Read() makes of each row. It stays when another query runs.
+template <typename T, typename... Values>
+RowsOf<T> Read(const QueryParts &query, Values... values) {
+  Query(query, values...);
+  const RowsOf<T> rows = {static_cast<T *>(palloc(sizeof(T) * (SPI_processed + 1))), Rows()};
+  for (int64_t i = 0; i < rows.count; ++i) rows.all[i] = T::Read(Row(static_cast<uint64>(i)));
+  SPI_freetuptable(SPI_tuptable);
+  return rows;
 }
 
 }  // namespace snowflake

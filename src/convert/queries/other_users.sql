@@ -2,9 +2,11 @@
 -- column's sequence is dropped when all of these have their new defaults, an identity's before.
 -- Parameters: oid[], smallint[], oid[], smallint[]
 SELECT string_agg(line, E'\n' ORDER BY line COLLATE "C")
-FROM (SELECT CASE WHEN r.rulename = '_RETURN' THEN pg_describe_object('pg_class'::regclass, r.ev_class, 0)
-          ELSE pg_describe_object(u.classid, u.objid, u.objsubid) END
-          || ' depends on ' || pg_describe_object(u.refclassid, u.refobjid, 0)
+FROM (SELECT CASE WHEN x.oid IS NOT NULL
+              THEN pg_describe_object('pg_class'::regclass, x.adrelid, x.adnum) || ' has to be converted first: it uses '
+          WHEN r.rulename = '_RETURN' THEN pg_describe_object('pg_class'::regclass, r.ev_class, 0) || ' depends on '
+          ELSE pg_describe_object(u.classid, u.objid, u.objsubid) || ' depends on ' END
+          || pg_describe_object(u.refclassid, u.refobjid, 0)
       FROM unnest($1, $2) AS h(relation, number)
       JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = h.relation
           AND d.refobjsubid = h.number
