@@ -1,12 +1,12 @@
 // snowflake_convert_defaults(): the keys of a schema that are bigint throughout take ids, one after
 // the other. Arguments and errors: COMMENT ON in the install script.
 //
-// 1. A key is converted in a transaction of its own, as snowflake_convert() would. So it is converted
-//    or not, and the locks last for one key.
+// 1. A key is converted in a transaction of its own, as snowflake_convert() would. So it is
+//    converted or not, and the locks last for one key.
 // 2. Whoever waits for such a lock makes all later sessions wait, too. So all locks of a key are
 //    awaited for a moment only, and a key that others use is tried again after the other ones.
-// 3. What a procedure has set by a SET clause would keep it from ending transactions. So the settings
-//    are set for each key.
+// 3. What a procedure has set by a SET clause would keep it from ending transactions. So the
+//    settings are set for each key.
 #include "convert/attempts.h"
 #include "convert/convert.h"
 #include "convert/keys.h"
@@ -115,7 +115,7 @@ void Report(const SchemaKeys &found, int converted, bool whole) {
     SayNothingLeft(found, whole);
   if (left > 0)
     ereport(ERROR, (errcode(refusals.code),
-                    errmsg("could not convert %d of the %d keys of schema %s", left, list_length(found.keys),
+                    errmsg("cannot convert %d of the %d keys of schema %s", left, list_length(found.keys),
                            found.schema_sql),
                     errdetail("%s", Joined(refusals.lines)),
                     errhint("The other keys are converted. Remove the reasons and call the procedure again, or name the "

@@ -1,3 +1,4 @@
+// Which columns are keys, and which may be, is in the queries.
 #include "convert/keys.h"
 
 #include "convert/queries.h"

@@ -104,7 +104,7 @@ for my $trial (1 .. $trials)
 	if ($end eq 'nothing')
 	{
 		my @missing = grep { index($error, $_) < 0 } @before;
-		my $count = @before ? "could not convert " . @before . " of the $tables keys" : '';
+		my $count = @before ? "cannot convert " . @before . " of the $tables keys" : '';
 		$unlisted++ if @missing || index($error, $count) < 0 || $done == (@before > 0);
 		diag("trial $trial: left are @before; $error") if @missing || index($error, $count) < 0;
 	}
