@@ -53,72 +53,95 @@ ColumnSet SetOf(const IdColumns &columns, Select select) {
   return {Of(OIDARRAYOID, PointerGetDatum(all_tables)), Of(INT2ARRAYOID, PointerGetDatum(all_numbers))};
 }
 
+struct FoundTable {
+  Oid oid, owner;
+  char *described, *extension;
+  bool named, own;  // by the caller; the caller's
+  char kind, persistence;
+
+  static FoundTable Read(const Row &row) {
+    return {row.Object("oid"), row.Object("owner"), row.Text("described"), row.Text("extension"),
+            row.Flag("named"), row.Flag("own"), row.Letter("kind"), row.Letter("persistence")};
+  }
+};
+
+void CheckTable(const Conversion &conversion, const FoundTable &table) {
+  const auto refuse = [&](int code, const char *detail, const char *hint) {
+    if (!table.named) hint = "It inherits or refers to the converted column. Detach it or drop its foreign key first.";
+    CannotConvert(code, table.described, detail, hint);
+  };
+  if (table.oid < FirstNormalObjectId)
+    refuse(ERRCODE_INSUFFICIENT_PRIVILEGE, "It belongs to PostgreSQL itself.", "Name a table of your own.");
+  if (table.kind == RELKIND_FOREIGN_TABLE)
+    refuse(ERRCODE_WRONG_OBJECT_TYPE, "Its rows are on another server.", "Convert the table there.");
+  if (table.kind != RELKIND_RELATION && table.kind != RELKIND_PARTITIONED_TABLE)
+    refuse(ERRCODE_WRONG_OBJECT_TYPE, "It is not a table that holds ids of its own.",
+           "Name the table that the rows are in.");
+  if (table.persistence == RELPERSISTENCE_TEMP)
+    refuse(ERRCODE_WRONG_OBJECT_TYPE, "A temporary table is dropped at the end of its session.",
+           "Create the table with that default instead.");
+  if (table.extension != nullptr)
+    refuse(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+           psprintf("It belongs to the extension \"%s\", and a dump does not contain changes to an extension's tables.",
+                    table.extension),
+           "Only the extension itself should change it.");
+  if (!table.own && (table.named || !conversion.online))
+    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("must be owner of %s", table.described),
+                    table.named ? 0 : errdetail("It inherits or refers to the converted column and changes with it."),
+                    errhint("Call the function as a role that owns all affected tables.")));
+}
+
 // Refuses what is no table, or not the caller's. Returns the owner of the one that was named.
 Oid CheckTables(const Conversion &conversion, const IdColumns &columns) {
-  Query(kTables, OidValue(conversion.table), columns.tables);
-  if (Rows() == 0 || OidField(0, 1) != conversion.table) ReportNoRelation(conversion.table);
-  for (int64_t row = 0; row < Rows(); ++row) {
-    const bool other = !BoolField(row, 2);
-    const char kind = DatumGetChar(Field(row, 3));
-    const char *extension = Text(row, 5);
-    const char *described = Text(row, 7);
-    const auto refuse = [&](int code, const char *detail, const char *hint) {
-      if (other) hint = "It inherits or refers to the converted column. Detach it or drop its foreign key first.";
-      CannotConvert(code, described, detail, hint);
-    };
-    if (OidField(row, 1) < FirstNormalObjectId)
-      refuse(ERRCODE_INSUFFICIENT_PRIVILEGE, "It belongs to PostgreSQL itself.", "Name a table of your own.");
-    if (kind == RELKIND_FOREIGN_TABLE)
-      refuse(ERRCODE_WRONG_OBJECT_TYPE, "Its rows are on another server.", "Convert the table there.");
-    if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE)
-      refuse(ERRCODE_WRONG_OBJECT_TYPE, "It is not a table that holds ids of its own.",
-             "Name the table that the rows are in.");
-    if (DatumGetChar(Field(row, 4)) == RELPERSISTENCE_TEMP)
-      refuse(ERRCODE_WRONG_OBJECT_TYPE, "A temporary table is dropped at the end of its session.",
-             "Create the table with that default instead.");
-    if (extension != nullptr)
-      refuse(
-          ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-          psprintf("It belongs to the extension \"%s\", and a dump does not contain changes to an extension's tables.",
-                   extension),
-          "Only the extension itself should change it.");
-    if (!BoolField(row, 6) && !(other && conversion.online))
-      ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("must be owner of %s", described),
-                      other ? errdetail("It inherits or refers to the converted column and changes with it.") : 0,
-                      errhint("Call the function as a role that owns all affected tables.")));
-  }
-  return OidField(0, 8);
+  const RowsOf<FoundTable> tables = Read<FoundTable>(kTables, OidValue(conversion.table), columns.tables);
+  if (tables.count == 0 || !tables.all[0].named) ReportNoRelation(conversion.table);
+  for (const FoundTable &table : tables) CheckTable(conversion, table);
+  return tables.all[0].owner;
 }
+
+struct Lock {
+  Oid oid;
+  char *described, *owner, *table_owner;
+  bool of_other;
+
+  static Lock Read(const Row &row) {
+    return {row.Object("oid"), row.Text("described"), row.Text("owner"), row.Text("table_owner"), row.Flag("of_other")};
+  }
+};
 
 // Refuses tables of others. Returns whether it locked something that was not locked when read.
 bool LockFurther(const Conversion &conversion, IdColumns *columns, List **locked) {
-  Query(kLocks, OidValue(conversion.table), columns->own.tables, columns->own.numbers, columns->narrow.tables,
-        columns->narrow.numbers, OidValue(conversion.owner));
-  for (int64_t row = 0; row < Rows(); ++row) {
-    columns->of_others |= BoolField(row, 5);
-    if (BoolField(row, 5) && !conversion.online)
+  const RowsOf<Lock> locks = Read<Lock>(kLocks, OidValue(conversion.table), columns->own.tables, columns->own.numbers,
+                                        columns->narrow.tables, columns->narrow.numbers, OidValue(conversion.owner));
+  for (const Lock &lock : locks) {
+    columns->of_others |= lock.of_other;
+    if (lock.of_other && !conversion.online)
       ereport(ERROR,
-              (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("cannot convert a table together with %s", Text(row, 2)),
+              (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("cannot convert a table together with %s", lock.described),
                errdetail("It belongs to %s, and the converted table to %s. Code attached to one of them would run with "
                          "the rights of the other's owner.",
-                         Text(row, 3), Text(row, 4)),
+                         lock.owner, lock.table_owner),
                errhint("Detach it or drop its foreign key first, or give both tables the same owner with ALTER TABLE "
                        "... OWNER TO.")));
   }
   const int before = list_length(*locked);
-  for (int64_t row = 0; row < Rows(); ++row) {
-    if (BoolField(row, 5)) continue;
+  for (const Lock &lock : locks) {
+    if (lock.of_other) continue;
     if (conversion.locks_until_us != 0) LimitWaits(conversion.locks_until_us);
-    LockRelationOid(OidField(row, 1), conversion.dry_run ? AccessShareLock : AccessExclusiveLock);
-    *locked = list_append_unique_oid(*locked, OidField(row, 1));
+    LockRelationOid(lock.oid, conversion.dry_run ? AccessShareLock : AccessExclusiveLock);
+    *locked = list_append_unique_oid(*locked, lock.oid);
   }
   return list_length(*locked) > before;
 }
 
-char *OneText(const QueryParts &query, const ColumnSet &set) {
-  Query(query, set.tables, set.numbers);
-  return Text(0, 1);
+// The text of the one row; nullptr: it is null, or there is none.
+template <typename... Values>
+char *OneText(const QueryParts &query, Values... values) {
+  List *texts = Texts(query, values...);
+  return texts != NIL ? static_cast<char *>(linitial(texts)) : nullptr;
 }
+
+char *OneText(const QueryParts &query, const ColumnSet &set) { return OneText(query, set.tables, set.numbers); }
 
 }  // namespace
 
@@ -126,16 +149,19 @@ void CannotConvert(int code, const char *described, const char *detail, const ch
   ereport(ERROR, (errcode(code), errmsg("cannot convert %s", described), errdetail("%s", detail), errhint("%s", hint)));
 }
 
+Function Function::Read(const Row &row) { return {row.Object("oid"), row.Text("name_sql")}; }
+
 Function FindFunction(Oid extension, const char *name, int16_t arguments) {
-  Query(kFunction, OidValue(extension), Of(NAMEOID, DirectFunctionCall1(namein, CStringGetDatum(name))),
-        Of(INT2OID, Int16GetDatum(arguments)));
-  if (Rows() != 1)
+  const RowsOf<Function> found =
+      Read<Function>(kFunction, OidValue(extension), Of(NAMEOID, DirectFunctionCall1(namein, CStringGetDatum(name))),
+                     Of(INT2OID, Int16GetDatum(arguments)));
+  if (found.count != 1)
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                     errmsg("extension \"%s\" has no function %s() with %d arguments", get_extension_name(extension),
                            name, arguments),
                     errdetail("The function was removed from it, or the extension is of another version."),
                     errhint("Drop the extension and create it again, or update it.")));
-  return {OidField(0, 1), Text(0, 2)};
+  return found.all[0];
 }
 
 Oid Snowflake() { return get_extension_oid("snowflake", false); }
@@ -200,26 +226,31 @@ char *DisabledKeys(const IdColumns &columns) { return OneText(kDisabledKeys, col
 char *OwnOfPartitions(const IdColumns &columns) { return OneText(kOwnOfPartitions, columns.narrow); }
 
 char *OtherUsersOfSequences(const IdColumns &columns, const ColumnSet &together) {
-  Query(kOtherUsers, columns.own.tables, columns.own.numbers, together.tables, together.numbers);
-  return Text(0, 1);
+  return OneText(kOtherUsers, columns.own.tables, columns.own.numbers, together.tables, together.numbers);
 }
 
-bool TakesIdsFromElsewhere(const IdColumns &columns, char **foreign_key, char **from) {
-  Query(kElsewhere, columns.own.tables, columns.own.numbers);
-  if (Rows() == 0) return false;
-  *foreign_key = Text(0, 1);
-  *from = Text(0, 2);
-  return true;
+Elsewhere Elsewhere::Read(const Row &row) { return {row.Text("foreign_key"), row.Text("from")}; }
+
+const Elsewhere *FindElsewhere(const IdColumns &columns) {
+  const RowsOf<Elsewhere> found = Read<Elsewhere>(kElsewhere, columns.own.tables, columns.own.numbers);
+  return found.count > 0 ? found.all : nullptr;
 }
+
+namespace {
+struct NotNull {
+  char *constraint, *of_partition;
+
+  static NotNull Read(const Row &row) { return {row.Text("constraint"), row.Text("of_partition")}; }
+};
+
+}  // namespace
 
 NotNulls FindNotNulls(const IdColumns &columns) {
-  Query(kNotNulls, columns.narrow.tables, columns.narrow.numbers);
   NotNulls found = {};
-  for (int64_t row = 0; row < Rows(); ++row) {
-    const char *constraint = Text(row, 1);
-    found.apart = lappend(found.apart, psprintf("%sNO INHERIT;", constraint));
-    found.together = lcons(psprintf("%sINHERIT;", constraint), found.together);
-    if (found.of_partition == nullptr) found.of_partition = Text(row, 2);
+  for (const NotNull &each : Read<NotNull>(kNotNulls, columns.narrow.tables, columns.narrow.numbers)) {
+    found.apart = lappend(found.apart, psprintf("%s NO INHERIT;", each.constraint));
+    found.together = lcons(psprintf("%s INHERIT;", each.constraint), found.together);
+    if (found.of_partition == nullptr) found.of_partition = each.of_partition;
   }
   return found;
 }

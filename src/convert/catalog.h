@@ -7,6 +7,8 @@
 #include "pg/catalogs.h"
 
 namespace snowflake {
+class Row;
+
 // What is to be converted.
 struct Conversion {
   Oid extension;  // this one, snowflake_convert
@@ -87,6 +89,8 @@ inline bool OnlyWidens(const Conversion &conversion) { return strcmp(conversion.
 struct Function {
   Oid oid;
   const char *name_sql;  // qualified
+
+  static Function Read(const Row &row);
 };
 Function FindFunction(Oid extension, const char *name, int16_t arguments);
 
@@ -113,8 +117,13 @@ char *OwnOfPartitions(const IdColumns &columns);
 // Other than columns that are converted together with these.
 char *OtherUsersOfSequences(const IdColumns &columns, const ColumnSet &together);
 
-// Whether a foreign key takes the ids from another table: which, and from what column.
-bool TakesIdsFromElsewhere(const IdColumns &columns, char **foreign_key, char **from);
+// The foreign key that takes the ids from another table, and from what column; nullptr: none does.
+struct Elsewhere {
+  const char *foreign_key, *from;
+
+  static Elsewhere Read(const Row &row);
+};
+const Elsewhere *FindElsewhere(const IdColumns &columns);
 
 // Statements before and after a change of type, for tables that inherit a NOT NULL beside one of
 // their own; and the column of a partition that does, for which there are none.

@@ -72,11 +72,12 @@ void CheckIds(const Conversion &conversion, const IdColumn &column) {
 void CheckColumns(const Conversion &conversion, const IdColumns &columns) {
   if (columns.count == 0) ReportNoColumn(conversion.table, conversion.column);
   for (int64_t i = 0; i < columns.count; ++i) CheckColumn(columns.all[i], i == 0);
-  char *foreign_key = nullptr, *from = nullptr;
-  if (!OnlyWidens(conversion) && TakesIdsFromElsewhere(columns, &foreign_key, &from))
+  const Elsewhere *elsewhere = OnlyWidens(conversion) ? nullptr : FindElsewhere(columns);
+  if (elsewhere != nullptr)
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
-                  psprintf("It takes its ids from %s through the foreign key \"%s\".", from, foreign_key),
-                  psprintf("Convert %s; this one changes with it.", from));
+                  psprintf("It takes its ids from %s through the foreign key \"%s\".", elsewhere->from,
+                           elsewhere->foreign_key),
+                  psprintf("Convert %s; this one changes with it.", elsewhere->from));
 }
 
 void CheckSequences(const Conversion &conversion, const IdColumns &columns, const ColumnSet &together) {

@@ -1,6 +1,6 @@
 -- $1 and $2: the converted columns. The partitions' copies of a foreign key come last.
 -- Parameters: oid[], smallint[]
-SELECT f.conname, pg_describe_object('pg_class'::regclass, f.confrelid, k.referred)
+SELECT f.conname AS foreign_key, pg_describe_object('pg_class'::regclass, f.confrelid, k.referred) AS from
 FROM unnest($1, $2) AS h(relation, number)
 JOIN pg_constraint f ON f.contype = 'f' AND f.conrelid = h.relation,
 unnest(f.conkey, f.confkey) AS k(referring, referred)

@@ -3,8 +3,9 @@
 -- locks and reads both of its tables. Reading is enough to run code, as in an expression of an
 -- index. But an owner who has the other owner's rights gains none.
 -- Parameters: oid, oid[], smallint[], oid[], smallint[], oid
-SELECT c.oid, pg_describe_object('pg_class'::regclass, c.oid, 0), pg_get_userbyid(c.relowner), pg_get_userbyid($6),
-    c.relowner <> $6 AND (c.oid = ANY ($2 || $4) OR NOT pg_has_role(c.relowner, $6, 'USAGE'))
+SELECT c.oid, pg_describe_object('pg_class'::regclass, c.oid, 0) AS described, pg_get_userbyid(c.relowner) AS owner,
+    pg_get_userbyid($6) AS table_owner,
+    c.relowner <> $6 AND (c.oid = ANY ($2 || $4) OR NOT pg_has_role(c.relowner, $6, 'USAGE')) AS of_other
 FROM (
     SELECT $1
     UNION

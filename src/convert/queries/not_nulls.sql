@@ -18,8 +18,8 @@ pairs AS (
         bool_or(low.own AND low.conname <> high.conname) OVER (PARTITION BY low.relation, low.number) AS clash
     FROM above a JOIN held low ON low.relation = a.relation
     JOIN held high ON high.relation = a.parent AND high.attname = low.attname)
-SELECT format('ALTER TABLE %I.%I ALTER CONSTRAINT %I ', n.nspname, c.relname, p.conname),
-    min(p.low) FILTER (WHERE c.relkind = 'p')
+SELECT format('ALTER TABLE %I.%I ALTER CONSTRAINT %I', n.nspname, c.relname, p.conname) AS constraint,
+    min(p.low) FILTER (WHERE c.relkind = 'p') AS of_partition
 FROM pairs p
 JOIN pg_class c ON c.oid = p.relation JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE p.clash GROUP BY p.relation, 1
