@@ -51,7 +51,6 @@ INSERT INTO reason VALUES
 ('snowflake_status', 'State of this node, as of pg_stat_activity. Prepared transactions come from pg_prepared_xacts, which is for PUBLIC.'),
 ('snowflake_metrics', 'Counters and other numbers of this node, as of pg_stat_database.'),
 ('snowflake_convert(regclass,name,boolean,boolean,boolean,text)', 'Changes only tables whose owner''s rights the caller has. Code of the tables runs with the rights of their owner.'),
-('snowflake_convert(regclass,name,text,boolean)', 'The same. Creating or raising the segment takes EXECUTE on the function that does it.'),
 ('snowflake_convert_all(regnamespace,boolean,regclass[],text)', 'The same for all tables of a schema.'),
 ('snowflake_convert_defaults(regnamespace,regclass[])', 'The same, each table in a transaction of its own.'),
 ('snowflake_convert_warnings(regclass,name,boolean,text)', 'For owners of the tables. Reads catalogs with the rights of the caller, and executes no code of the tables.'),

@@ -194,7 +194,6 @@ COMMENT ON COLUMN snowflake_origin.step_since_us IS
 CREATE TABLE snowflake_segment (
     name             pg_catalog.text COLLATE pg_catalog."C" PRIMARY KEY,
     segment_id       bigint NOT NULL UNIQUE CHECK (segment_id OPERATOR(pg_catalog.>) 0::bigint),
-    first_value      bigint NOT NULL DEFAULT 1 CHECK (first_value OPERATOR(pg_catalog.>) 0::bigint),
     last_value       bigint NOT NULL CHECK (last_value OPERATOR(pg_catalog.>=) 0::bigint),
     max_value        bigint NOT NULL CHECK (max_value OPERATOR(pg_catalog.>=) last_value),
     step             integer NOT NULL CHECK (step OPERATOR(pg_catalog.>) 0),
@@ -214,8 +213,6 @@ COMMENT ON TABLE snowflake_segment IS
 COMMENT ON COLUMN snowflake_segment.name IS 'Name by which nodes ask for numbers';
 COMMENT ON COLUMN snowflake_segment.segment_id IS
     'Random number that distinguishes the segment from other segments of the same name';
-COMMENT ON COLUMN snowflake_segment.first_value IS
-    'No number below this value was allocated under this name';
 COMMENT ON COLUMN snowflake_segment.last_value IS
     'Last number that was allocated. If no number was allocated, this is the number before the '
     'first number. The value falls only if a node releases the end of the newest range.';
@@ -374,8 +371,8 @@ COMMENT ON TRIGGER snowflake_guard_after ON snowflake_segment IS
     'The name of a segment does not change, and its last number falls only if the protocol '
     'releases numbers';
 CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
-    UPDATE OF name, segment_id, first_value, last_value, max_value, step, max_step, period_at,
-        allocated, allocated_before, newest, allocated_elsewhere, skips, dropped_at, usage_role
+    UPDATE OF name, segment_id, last_value, max_value, step, max_step, period_at, allocated,
+        allocated_before, newest, allocated_elsewhere, skips, dropped_at, usage_role
     ON snowflake_segment
     FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_segment ENABLE ALWAYS TRIGGER snowflake_guard_table;
@@ -1007,8 +1004,7 @@ COMMENT ON COLUMN snowflake_layouts.negative_until IS
     'Negative ids can only be read. Null if the layout does not use the sign bit.';
 GRANT SELECT ON snowflake_layouts TO PUBLIC;
 
--- For the extension snowflake_convert, which calls these functions in C: its callers need no
--- EXECUTE.
+-- For the extension snowflake_convert, which calls this function in C: its callers need no EXECUTE.
 
 CREATE FUNCTION snowflake_least_new_id() RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -1017,20 +1013,6 @@ COMMENT ON FUNCTION snowflake_least_new_id() IS
 layout from now on, unless the clock steps back.
 Errors: 22023 if ids can only be read in the layout, SF003 if the layout''s time is used up.';
 REVOKE ALL ON FUNCTION snowflake_least_new_id() FROM PUBLIC;
-
-CREATE FUNCTION snowflake_segment_standing(
-    name pg_catalog.text, for_update boolean,
-    OUT registry_here boolean, OUT dropped boolean, OUT first_value bigint, OUT last_value bigint, OUT max_value bigint, OUT holder pg_catalog.text, OUT held_to bigint)
-    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake_segment_standing(pg_catalog.text, boolean) IS
-'Returns what the extension snowflake_convert needs about a segment. registry_here shows whether
-the registry is in this database; if it is not, all other columns are null. The column dropped shows
-whether the segment is dropped. first_value, last_value and max_value are as in the table
-snowflake_segment. If no segment has that name, these columns are null. The column holder is the
-other node that holds the highest number, and held_to is that number. If no other node holds a
-number, both columns are null. for_update locks the segment until the transaction ends.
-Errors: 22004 for a null.';
-REVOKE ALL ON FUNCTION snowflake_segment_standing(pg_catalog.text, boolean) FROM PUBLIC;
 
 -- Checking tables.
 

@@ -35,28 +35,6 @@ Errors: 22004 for a null, 22023 for another target or for abandon without online
 executes the statements, also 25006 in a read-only transaction, and 55000 at any isolation level
 except read committed.';
 
-CREATE FUNCTION snowflake_convert(
-    relation pg_catalog.regclass, column_name pg_catalog.name, segment pg_catalog.text,
-    dry_run boolean DEFAULT false)
-    RETURNS SETOF pg_catalog.text
-    AS 'MODULE_PATHNAME', 'snowflake_convert_segment' LANGUAGE C VOLATILE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
-    SET row_security = off;
-COMMENT ON FUNCTION snowflake_convert(pg_catalog.regclass, pg_catalog.name, pg_catalog.text, boolean) IS
-'Gives a smallint, integer or bigint column the default snowflake_segment_nextval(segment). The
-column may be plain, serial or identity, and keeps its type. Its sequence is dropped. If the next
-number of the segment is not above the numbers of the column and of the sequence, the segment is
-raised first, or created, which requires EXECUTE on snowflake_raise_segment() or
-snowflake_create_segment(). A new segment has numbers only after the commit. Returns the statements
-that it executes. With dry_run, the function only returns the statements. The caller must own all
-tables that change.
-
-The conversion is refused with 55000 if another node may hold a number that is in the column. If
-the registry is in another database, the conversion is refused if the column or its sequence has a
-number above 0.
-Errors: 22003 if the column''s type has no number left, 22004 for a null, 22023 for an invalid
-name of a segment, and the errors of the other form.';
-
 CREATE FUNCTION snowflake_convert_all(
     schema pg_catalog.regnamespace, dry_run boolean DEFAULT false,
     exclude pg_catalog.regclass[] DEFAULT '{}'::pg_catalog.regclass[],

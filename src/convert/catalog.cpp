@@ -9,10 +9,8 @@ namespace snowflake {
 namespace {
 // The queries rely on the search_path that snowflake_convert() has: pg_catalog.
 
-// `field`: of kDroppedSequences.
-List *SequencesOf(const IdColumns &columns, char dependency, int field) {
-  Query(kDroppedSequences, columns.own.tables, columns.own.numbers, Of(CHAROID, CharGetDatum(dependency)));
-  return Texts(field);
+List *SequencesOf(const IdColumns &columns, char dependency) {
+  return Texts(kDroppedSequences, columns.own.tables, columns.own.numbers, Of(CHAROID, CharGetDatum(dependency)));
 }
 
 // Whether a default, as it is stored, is a call of the function that the conversion sets.
@@ -20,21 +18,7 @@ bool IsOurs(const Conversion &conversion, const char *expression) {
   if (expression == nullptr) return false;
   const Node *node = strip_implicit_coercions(static_cast<Node *>(stringToNode(expression)));
   if (!IsA(node, FuncExpr)) return false;
-  const FuncExpr *call = castNode(FuncExpr, const_cast<Node *>(node));
-  if (call->funcid != conversion.nextval_oid) return false;
-  if (conversion.segment == nullptr) return true;
-  const Node *argument = static_cast<Node *>(linitial(call->args));
-  if (!IsA(argument, Const)) return false;
-  const Const *name = castNode(Const, const_cast<Node *>(argument));
-  return !name->constisnull && strcmp(TextDatumGetCString(name->constvalue), conversion.segment) == 0;
-}
-
-// The one number that a query of the tables returns; false if it returns none.
-bool Number(const Conversion &conversion, const char *query, int64_t *number) {
-  AsTableOwner(conversion, [&] { Query(query); });
-  if (Rows() == 0 || Text(0, 1) == nullptr) return false;
-  *number = DatumGetInt64(Field(0, 1));
-  return true;
+  return castNode(FuncExpr, const_cast<Node *>(node))->funcid == conversion.nextval_oid;
 }
 
 template <typename Select>
@@ -167,17 +151,13 @@ Function FindFunction(Oid extension, const char *name, int16_t arguments) {
 Oid Snowflake() { return get_extension_oid("snowflake", false); }
 
 void FindNextval(Conversion *conversion) {
-  const bool ids = conversion->segment == nullptr;
-  const Function nextval =
-      FindFunction(Snowflake(), ids ? "snowflake_nextval" : "snowflake_segment_nextval", ids ? 0 : 1);
+  const Function nextval = FindFunction(Snowflake(), "snowflake_nextval", 0);
   conversion->nextval_oid = nextval.oid;
-  const char *argument = ids ? "" : psprintf("%s::pg_catalog.text", quote_literal_cstr(conversion->segment));
-  conversion->nextval = psprintf("%s(%s)", nextval.name_sql, argument);
+  conversion->nextval = psprintf("%s()", nextval.name_sql);
 }
 
 IdColumns FindColumns(const Conversion &conversion) {
-  Query(kIdColumns, OidValue(conversion.table), Of(NAMEOID, CStringGetDatum(conversion.column)),
-        Bool(conversion.segment != nullptr));
+  Query(kIdColumns, OidValue(conversion.table), Of(NAMEOID, CStringGetDatum(conversion.column)));
   IdColumns columns = {};
   columns.count = Rows();
   columns.all = static_cast<IdColumn *>(palloc(sizeof(IdColumn) * (columns.count + 1)));
@@ -185,7 +165,7 @@ IdColumns FindColumns(const Conversion &conversion) {
     const auto text = [&](int field) { return Text(row, field); };
     const auto flag = [&](int field) { return BoolField(row, field); };
     const Oid type = OidField(row, 8);
-    const bool narrow = conversion.segment == nullptr && IsInteger(type) && type != INT8OID;
+    const bool narrow = IsInteger(type) && type != INT8OID;
     const int16 number = DatumGetInt16(Field(row, 2));
     const int64_t roots = DatumGetInt64(Field(row, 7));
     const bool issues = IsOurs(conversion, text(14));
@@ -255,8 +235,8 @@ NotNulls FindNotNulls(const IdColumns &columns) {
   return found;
 }
 
-List *IdentityStatements(const IdColumns &columns) { return SequencesOf(columns, 'i', 1); }
-List *SequenceStatements(const IdColumns &columns) { return SequencesOf(columns, 'a', 1); }
+List *IdentityStatements(const IdColumns &columns) { return SequencesOf(columns, 'i'); }
+List *SequenceStatements(const IdColumns &columns) { return SequencesOf(columns, 'a'); }
 
 List *SequenceTypeStatements(const IdColumns &columns) {
   Query(kNarrowSequences, columns.own.tables, columns.own.numbers);
@@ -268,25 +248,12 @@ List *KeptProperties(const IdColumns &columns) {
 }
 
 bool LargestId(const Conversion &conversion, const IdColumn &column, int64_t *id) {
-  return Number(conversion, psprintf("SELECT max(%s)::pg_catalog.int8 FROM %s", column.name_sql, column.table_sql), id);
-}
-
-bool SmallestPositive(const Conversion &conversion, const IdColumn &column, int64_t *id) {
-  return Number(conversion,
-                psprintf("SELECT min(%s)::pg_catalog.int8 FROM %s WHERE %s > 0", column.name_sql, column.table_sql,
-                         column.name_sql),
-                id);
-}
-
-int64_t LastOfSequences(const Conversion &conversion, const IdColumns &columns) {
-  int64_t last = 0, number = 0;
-  List *sequences = list_concat(SequencesOf(columns, 'i', 2), SequencesOf(columns, 'a', 2));
-  ListCell *cell = nullptr;
-  foreach (cell, sequences) {
-    const char *query = psprintf("SELECT last_value FROM %s WHERE is_called", static_cast<char *>(lfirst(cell)));
-    if (Number(conversion, query, &number)) last = Max(last, number);
-  }
-  return last;
+  AsTableOwner(conversion, [&] {
+    Query(psprintf("SELECT max(%s)::pg_catalog.int8 FROM %s", column.name_sql, column.table_sql));
+  });
+  if (Text(0, 1) == nullptr) return false;
+  *id = DatumGetInt64(Field(0, 1));
+  return true;
 }
 
 }  // namespace snowflake

@@ -17,7 +17,6 @@ struct Conversion {
   Oid table;
   Oid owner;  // known once the table is locked
   const char *column;
-  const char *segment;  // that its numbers come from; nullptr: ids
   const char *target;   // "ids", or "bigint": the column is only widened
   const char *nextval;  // the SQL of the new default, qualified
   Oid nextval_oid;      // and its function
@@ -40,7 +39,7 @@ void AsTableOwner(const Conversion &conversion, Body body) {
 
 // A column that holds the ids: the one that is converted, those that inherit it, and those that
 // refer to one of these by a foreign key, over any number of steps, with their parents and
-// children. With a segment no type changes, and only the first two count.
+// children.
 struct IdColumn {
   Oid table;
   int16 number;
@@ -147,11 +146,5 @@ List *KeptProperties(const IdColumns &columns);
 
 // The largest id in the table and in what inherits from it; false if there is none.
 bool LargestId(const Conversion &conversion, const IdColumn &column, int64_t *id);
-
-// The smallest one above 0.
-bool SmallestPositive(const Conversion &conversion, const IdColumn &column, int64_t *id);
-
-// The last number of the sequences that are dropped, or 0.
-int64_t LastOfSequences(const Conversion &conversion, const IdColumns &columns);
 
 }  // namespace snowflake

@@ -1,5 +1,5 @@
-// snowflake_convert(): a column becomes bigint DEFAULT snowflake_nextval(), or gets the numbers of
-// a segment. Arguments, result and errors: COMMENT ON in the install script.
+// snowflake_convert(): a column becomes bigint DEFAULT snowflake_nextval(). Arguments, result and
+// errors: COMMENT ON in the install script.
 //
 // 1. Everything is done by ALTER TABLE and DROP SEQUENCE, and every name in a statement is
 //    qualified. The caller needs the rights that these take. But they run with the rights of the
@@ -10,12 +10,10 @@
 //    anything is left to do, an ERROR undoes all of it.
 #include "convert/convert.h"
 
-#include "core/segment.h"
 #include "convert/attempts.h"
 #include "convert/made.h"
 #include "convert/online.h"
 #include "convert/query.h"
-#include "convert/segment.h"
 #include "convert/warnings.h"
 #include "pg/extension.h"
 #include "pg/report.h"
@@ -53,7 +51,7 @@ void CheckColumn(const IdColumn &column, bool first) {
 
 // Reads the table, which plans with the expressions of its owner.
 void CheckIds(const Conversion &conversion, const IdColumn &column) {
-  if (OnlyWidens(conversion) || conversion.segment != nullptr) return;
+  if (OnlyWidens(conversion)) return;
   // Ids that snowflake issued may even be of the next tick.
   if (column.issues) return;
   const int64_t smallest = DatumGetInt64(OidFunctionCall0(FindFunction(Snowflake(), "snowflake_least_new_id", 0).oid));
@@ -91,7 +89,7 @@ void CheckSequences(const Conversion &conversion, const IdColumns &columns, cons
 
 void CheckDirect(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls) {
   CheckIds(conversion, columns.all[0]);
-  if (conversion.segment == nullptr && OnlineHasBegun(conversion, columns))
+  if (OnlineHasBegun(conversion, columns))
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
                   "An online conversion of it has begun.",
                   "Call snowflake_convert() with online => true, and run the statements that it returns. With abandon "
@@ -210,10 +208,8 @@ namespace {
 void ReportNothingLeft(const Conversion &conversion, const IdColumn &column) {
   if (OnlyWidens(conversion))
     ereport(NOTICE, (errmsg("%s and what refers to it are already bigint", column.described)));
-  else if (conversion.segment == nullptr)
-    ereport(NOTICE, (errmsg("%s already takes its ids from snowflake_nextval()", column.described)));
   else
-    ereport(NOTICE, (errmsg("%s already takes its numbers from segment \"%s\"", column.described, conversion.segment)));
+    ereport(NOTICE, (errmsg("%s already takes its ids from snowflake_nextval()", column.described)));
 }
 
 void Convert(Conversion conversion, ReturnSetInfo *result) {
@@ -221,15 +217,11 @@ void Convert(Conversion conversion, ReturnSetInfo *result) {
   const IdColumns columns = LockColumns(&conversion);
   List *statements = CheckedStatements(conversion, columns);
   if (statements == NIL) ReportNothingLeft(conversion, columns.all[0]);
-  SegmentChange change = {};
-  if (conversion.segment != nullptr) change = PlanSegment(conversion, columns);
-  if (change.statement != nullptr) Return(result, list_make1(const_cast<char *>(change.statement)));
   Return(result, statements);
   if (conversion.dry_run) {
-    if (statements != NIL && conversion.segment == nullptr) NoticeWarnings(conversion, columns, false);
+    if (statements != NIL) NoticeWarnings(conversion, columns, false);
     return;
   }
-  ExecuteChange(conversion, change);
   ExecuteChecked(conversion, columns, statements);
 }
 
@@ -298,8 +290,7 @@ Conversion ConversionOf(FunctionCallInfo fcinfo, bool dry_run) {
 const char *TargetOf(const char *target) {
   if (strcmp(target, "ids") == 0 || strcmp(target, "bigint") == 0) return target;
   ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid target \"%s\" of a conversion", target),
-                  errdetail("A column is converted to \"ids\", or only widened to \"bigint\"."),
-                  errhint("For the numbers of a segment, write segment => instead of target =>.")));
+                  errdetail("A column is converted to \"ids\", or only widened to \"bigint\".")));
 }
 
 SNOWFLAKE_FUNCTION(snowflake_convert) {
@@ -345,28 +336,6 @@ SNOWFLAKE_FUNCTION(snowflake_check_switch) {
   CheckSwitch(conversion, columns, StatementsAfterSwitch(conversion, columns), text_to_cstring(PG_GETARG_TEXT_PP(3)));
   SPI_finish();
   PG_RETURN_VOID();
-}
-
-SNOWFLAKE_FUNCTION(snowflake_convert_segment) {
-  CheckNotNull(fcinfo, "snowflake_convert", {"relation", "column_name", "segment", "dry_run"});
-  const char *segment = text_to_cstring(PG_GETARG_TEXT_PP(2));
-  const bool dry_run = PG_GETARG_BOOL(3);
-  CheckSegmentName(strlen(segment));
-  // An untyped 'true' is probably meant for dry_run.
-  bool meant_dry_run = false;
-  if (parse_bool(segment, &meant_dry_run))
-    ereport(ERROR,
-            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("cannot convert to a segment called \"%s\"", segment),
-             errdetail("This value may be meant for the boolean argument dry_run."),
-             errhint("For a dry run, write dry_run => true.")));
-  if (!dry_run) CheckMayChange("snowflake_convert");
-  InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-  SPI_connect();
-  Conversion conversion = ConversionOf(fcinfo, dry_run);
-  conversion.segment = segment;
-  Convert(conversion, reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo));
-  SPI_finish();
-  return Datum{0};
 }
 
 }  // namespace snowflake

@@ -114,7 +114,7 @@ sub gather
 	for my $node (@nodes)
 	{
 		push @files, $node->basedir . "/$table";
-		value($node, "COPY $table (id) TO '$files[-1]'");
+		value($node, "COPY (SELECT id FROM $table) TO '$files[-1]'");
 	}
 	return @files;
 }

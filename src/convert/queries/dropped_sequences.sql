@@ -1,9 +1,9 @@
 -- $1 and $2: the converted columns, $3: 'i' for sequences of identities, 'a' for those of serial
--- columns. The statement that drops it, and its name.
+-- columns. The statement that drops it.
 -- Parameters: oid[], smallint[], "char"
 SELECT CASE d.deptype
     WHEN 'i' THEN format('ALTER TABLE %I.%I ALTER COLUMN %I DROP IDENTITY;', cn.nspname, c.relname, a.attname)
-    ELSE format('DROP SEQUENCE %I.%I;', sn.nspname, s.relname) END, format('%I.%I', sn.nspname, s.relname)
+    ELSE format('DROP SEQUENCE %I.%I;', sn.nspname, s.relname) END
 FROM unnest($1, $2) AS h(relation, number)
 JOIN pg_class c ON c.oid = h.relation JOIN pg_namespace cn ON cn.oid = c.relnamespace
 JOIN pg_attribute a ON a.attrelid = h.relation AND a.attnum = h.number

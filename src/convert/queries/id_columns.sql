@@ -1,6 +1,5 @@
--- $1: the table, $2: the column, $3: whether to leave out what is only widened. An inherited column
--- has the same name at both ends.
--- Parameters: oid, name, boolean
+-- $1: the table, $2: the column. An inherited column has the same name at both ends.
+-- Parameters: oid, name
 WITH RECURSIVE held(relation, number, own) AS (
     SELECT attrelid, attnum, true FROM pg_attribute
     WHERE attrelid = $1 AND attname = $2 AND attnum > 0 AND NOT attisdropped
@@ -23,7 +22,7 @@ SELECT h.relation, h.number, format('%I.%I', n.nspname, c.relname), quote_ident(
     a.atttypid, format_type(a.atttypid, a.atttypmod), h.own, up.root, a.attgenerated <> '', c.reloftype <> 0,
     d.adbin::text, quote_ident('snowflake_new_' || CASE WHEN octet_length(a.attname) < 49 THEN a.attname
         ELSE md5(a.attname) END)
-FROM (SELECT relation, number, bool_or(own) AS own FROM held GROUP BY 1, 2 HAVING bool_or(own) OR NOT $3) AS h
+FROM (SELECT relation, number, bool_or(own) AS own FROM held GROUP BY 1, 2) AS h
 JOIN pg_class c ON c.oid = h.relation JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_attribute a ON a.attrelid = h.relation AND a.attnum = h.number
 LEFT JOIN pg_attrdef d ON d.adrelid = h.relation AND d.adnum = h.number,

@@ -230,11 +230,10 @@ void ProtocolCreateSegment(Oid extension, const char *name, int64_t start, int64
     // A dropped segment goes on where it ended.
     Execute(tables,
             "INSERT INTO snowflake_segment AS s"
-            " (name, segment_id, first_value, last_value, max_value, step, max_step, usage_role)"
-            " VALUES ($1, $2, $3 + 1, $3, $4, $5::integer, $6::integer, CASE WHEN $7 THEN $8 END)"
+            " (name, segment_id, last_value, max_value, step, max_step, usage_role)"
+            " VALUES ($1, $2, $3, $4, $5::integer, $6::integer, CASE WHEN $7 THEN $8 END)"
             " ON CONFLICT (name) DO UPDATE"
-            " SET segment_id = excluded.segment_id, first_value = least(s.first_value, excluded.first_value),"
-            " last_value = greatest(s.last_value, excluded.last_value),"
+            " SET segment_id = excluded.segment_id, last_value = greatest(s.last_value, excluded.last_value),"
             " max_value = greatest(s.last_value, excluded.max_value), step = excluded.step,"
             " max_step = excluded.max_step, usage_role = excluded.usage_role, dropped_at = NULL"
             " WHERE s.dropped_at IS NOT NULL RETURNING last_value",
@@ -289,39 +288,6 @@ int64_t ProtocolRaiseSegment(Oid extension, const char *name, int64_t value) {
     next = Plus(row.segment.last_value, 1);
   });
   return next;
-}
-
-SegmentStanding ProtocolSegmentStanding(Oid extension, const char *name, bool lock) {
-  SegmentStanding standing = {};
-  MemoryContext caller = CurrentMemoryContext;
-  const auto read = [&](const Tables &tables, const Origin &) {
-    Execute(tables,
-            psprintf("SELECT segment_id, first_value, last_value, max_value, dropped_at IS NOT NULL"
-                     " FROM snowflake_segment WHERE name = $1%s",
-                     lock ? " FOR UPDATE" : ""),
-            TextValue(name));
-    if (Rows() == 0) return;
-    const int64_t segment_id = Int8Result(0, 1);
-    standing = {true, BoolResult(0, 5), Int8Result(0, 2), Int8Result(0, 3), Int8Result(0, 4), "", 0};
-    Execute(
-        tables,
-        "SELECT held_to, node FROM snowflake_segment_range WHERE segment_id = $1 AND NOT here"
-        " ORDER BY held_to DESC LIMIT 1",
-        Int8(segment_id));
-    if (Rows() == 0) return;
-    standing.held_to = Int8Result(0, 1);
-    const Datum node = Result(0, 2, TEXTOID);
-    MemoryContext inner = MemoryContextSwitchTo(caller);
-    standing.holder = TextDatumGetCString(node);
-    MemoryContextSwitchTo(inner);
-  };
-  if (lock) {
-    RunCall("snowflake_segment_standing", extension, read);
-  } else {
-    const Tables tables = FindTables(extension, AccessShareLock);
-    AsOwner(tables, [&] { read(tables, {}); });
-  }
-  return standing;
 }
 
 void (*restored_segment)(Oid extension, const char *name, int64_t last_value) = nullptr;

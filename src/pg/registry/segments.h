@@ -21,19 +21,6 @@ void ProtocolDropSegment(Oid extension, const char *name);
 // Returns the next number. Errors: 42704, 22023.
 int64_t ProtocolRaiseSegment(Oid extension, const char *name, int64_t value);
 
-// Who may issue which of its numbers.
-struct SegmentStanding {
-  bool known;  // there is one of that name, or was
-  bool dropped;
-  int64_t first_value;
-  int64_t last_value;
-  int64_t max_value;
-  const char *holder;  // of other nodes than this database's own, the one that holds the highest number
-  int64_t held_to;     // that number, or 0; it may hold any from `first_value` on
-};
-// With `lock` it stays so until the transaction ends.
-SegmentStanding ProtocolSegmentStanding(Oid extension, const char *name, bool lock);
-
 // A restored dump has a segment of this name. False if the registry has none.
 bool ProtocolRestoreSegment(Oid extension, const char *name, int64_t last_value);
 

@@ -110,25 +110,6 @@ SNOWFLAKE_FUNCTION(snowflake_raise_segment) {
   PG_RETURN_INT64(next);
 }
 
-SNOWFLAKE_FUNCTION(snowflake_segment_standing) {
-  CheckNotNull(fcinfo, "snowflake_segment_standing", {"name", "for_update"});
-  const bool here = RegistryIsHere();
-  const char *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
-  SegmentStanding standing = {};
-  if (here) standing = ProtocolSegmentStanding(ExtensionOf(fcinfo), name, PG_GETARG_BOOL(1));
-  const bool held = standing.held_to > 0;
-  Datum values[] = {BoolGetDatum(here),
-                    BoolGetDatum(standing.dropped),
-                    Int64GetDatum(standing.first_value),
-                    Int64GetDatum(standing.last_value),
-                    Int64GetDatum(standing.max_value),
-                    CStringGetTextDatum(held ? standing.holder : ""),
-                    Int64GetDatum(standing.held_to)};
-  const bool none = !standing.known;
-  bool nulls[lengthof(values)] = {false, none, none, none, none, !held, !held};
-  return HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls));
-}
-
 SNOWFLAKE_FUNCTION(snowflake_get_segments) {
   InitMaterializedSRF(fcinfo, 0);
   const Oid extension = ExtensionOf(fcinfo);

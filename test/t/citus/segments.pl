@@ -55,7 +55,7 @@ value($coordinator, q{
 	CREATE TABLE invoice (tenant int, id serial, PRIMARY KEY (tenant, id));
 	SELECT create_distributed_table('invoice', 'tenant');
 	INSERT INTO invoice (tenant) SELECT n FROM generate_series(1, 1000) n});
-value($coordinator, block(q{snowflake_convert\('invoice', 'id', 'invoice'\)}));
+value($coordinator, block('DROP SEQUENCE invoice_id_seq'));
 value($_, 'INSERT INTO invoice (tenant) SELECT n FROM generate_series(1, 100) n') for $coordinator, @workers;
 is(value($coordinator, q{SELECT count(*), count(DISTINCT id), pg_typeof(min(id)), min(id) FILTER (WHERE id > 1000) FROM invoice}), '1300|1300|integer|1001',
 	'an integer column of a distributed table is moved over where it is');

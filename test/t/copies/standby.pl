@@ -30,12 +30,9 @@ is((query_error($standby, $db, "SELECT $_"))[0], '25006', "$_ on a standby") for
 	q{snowflake_lease_acquire('n', 0, 1000, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL)},
 	q{snowflake_lease_extend(1, sha256(uuid_send(gen_random_uuid())), 1, '1 min', 0, 0, 0)},
 	q{snowflake_lease_release(1, uuid_send(gen_random_uuid()), 1, 0)},
-	q{snowflake_convert('old', 'id')},
-	q{snowflake_convert('old', 'id', 'segment')});
+	q{snowflake_convert('old', 'id')});
 like(value($standby, q{SELECT snowflake_convert('old', 'id', dry_run => true)}), qr/^ALTER TABLE public\.old .*;\nDROP SEQUENCE/,
 	'a standby says what a conversion would do');
-like(value($standby, q{SELECT snowflake_convert('old', 'id', 'segment', dry_run => true)}), qr/^SELECT public\.snowflake_create_segment\(.*;\nALTER TABLE public\.old .*;\nDROP SEQUENCE/,
-	'... and what one to a segment would');
 my $decode = 'SELECT md5(string_agg(snowflake_decode(id)::text || snowflake_timestamp(id), chr(10) ORDER BY id)) FROM t';
 is(value($standby, $decode), value($primary, $decode), 'decode works on a standby');
 is(value($standby, 'SELECT state, worker, keeper_pid, last_error FROM snowflake_status'), 'standby|||', 'status works there, and says what it is');

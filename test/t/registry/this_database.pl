@@ -13,7 +13,6 @@ my $server = segments_registry('server', preload => 1, segments => {});
 my $other = segment_node('other', place($server));
 value($server, 'GRANT EXECUTE ON FUNCTION snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release TO node; CREATE DATABASE beside');
 value($server, 'CREATE EXTENSION snowflake', 'beside');
-value($server, 'CREATE EXTENSION snowflake_convert');
 $server->append_conf('postgresql.conf', "snowflake.registry = '" . place($server) . "'\n");
 $server->reload;
 
@@ -36,8 +35,6 @@ is(number($server), '5000', '... here at once');
 my ($rc, $out, $notice) = $server->psql('postgres', 'SELECT snowflake_raise(snowflake_nextval())');
 is("$rc$notice", '0', 'all nodes are raised');
 isnt(value($server, 'SELECT raised_tick FROM snowflake_origin'), '', '... by the registry');
-value($server, q{CREATE TABLE orders (id serial); INSERT INTO orders SELECT FROM generate_series(1, 10); SELECT snowflake_convert('orders', 'id', 'orders')});
-is(value($server, 'INSERT INTO orders DEFAULT VALUES RETURNING id'), '11', 'a column is moved over to a segment');
 is(value($server, 'SELECT count(*) FROM snowflake_registry_metrics'), '1', 'the view of the registry has its row');
 value($server, q{SELECT snowflake_drop_segment('ticket')});
 is((query_error($server, 'postgres', q{SELECT snowflake_segment_nextval('ticket')}))[0], '42704', 'a segment is dropped');
