@@ -26,8 +26,7 @@ ColumnSet SetOf(const IdColumns &columns, Select select) {
   Datum *tables = static_cast<Datum *>(palloc(sizeof(Datum) * (columns.count + 1)));
   Datum *numbers = static_cast<Datum *>(palloc(sizeof(Datum) * (columns.count + 1)));
   int count = 0;
-  for (int64_t i = 0; i < columns.count; ++i) {
-    const IdColumn &column = columns.all[i];
+  for (const IdColumn &column : columns) {
     if (!select(column)) continue;
     tables[count] = ObjectIdGetDatum(column.table);
     numbers[count++] = Int16GetDatum(column.number);
@@ -156,23 +155,34 @@ void FindNextval(Conversion *conversion) {
   conversion->nextval = psprintf("%s()", nextval.name_sql);
 }
 
+IdColumn IdColumn::Read(const Row &row) {
+  IdColumn column = {};
+  column.table = row.Object("relation");
+  column.number = row.Number("number");
+  column.table_sql = row.Text("table_sql");
+  column.name_sql = row.Text("name_sql");
+  column.described = row.Text("described");
+  column.roots = row.Text("roots");
+  column.root_count = row.Count("root_count");
+  column.type = row.Object("type");
+  column.narrow = IsInteger(column.type) && column.type != INT8OID;
+  column.type_name = row.Text("type_name");
+  column.own = row.Flag("own");
+  column.root = row.Flag("root");
+  column.generated = row.Flag("generated");
+  column.typed_table = row.Flag("typed_table");
+  column.value = row.Text("value");
+  column.new_sql = row.Text("new_sql");
+  return column;
+}
+
 IdColumns FindColumns(const Conversion &conversion) {
-  Query(kIdColumns, OidValue(conversion.table), Of(NAMEOID, CStringGetDatum(conversion.column)));
   IdColumns columns = {};
-  columns.count = Rows();
-  columns.all = static_cast<IdColumn *>(palloc(sizeof(IdColumn) * (columns.count + 1)));
-  for (int64_t row = 0; row < columns.count; ++row) {
-    const auto text = [&](int field) { return Text(row, field); };
-    const auto flag = [&](int field) { return BoolField(row, field); };
-    const Oid type = OidField(row, 8);
-    const bool narrow = IsInteger(type) && type != INT8OID;
-    const int16 number = DatumGetInt16(Field(row, 2));
-    const int64_t roots = DatumGetInt64(Field(row, 7));
-    const bool issues = IsOurs(conversion, text(14));
-    columns.all[row] = {OidField(row, 1), number,  text(3),  text(4),  text(5),  text(6),  roots,  type,
-                        narrow,           text(9), flag(10), flag(11), flag(12), flag(13), issues, text(15),
-                        false};
-    if (columns.all[row].own && !issues && !OnlyWidens(conversion)) columns.all[0].gets_default = true;
+  static_cast<RowsOf<IdColumn> &>(columns) =
+      Read<IdColumn>(kIdColumns, OidValue(conversion.table), Of(NAMEOID, CStringGetDatum(conversion.column)));
+  for (IdColumn &column : columns) {
+    column.issues = IsOurs(conversion, column.value);
+    if (column.own && !column.issues && !OnlyWidens(conversion)) columns.all[0].gets_default = true;
   }
   MakeSets(conversion, &columns);
   return columns;
@@ -186,7 +196,7 @@ void MakeSets(const Conversion &conversion, IdColumns *columns) {
   const bool all = OnlyWidens(conversion);
   columns->keep = SetOf(*columns, [all](const IdColumn &column) { return column.narrow && (all || !column.own); });
   columns->narrow_count = 0;
-  for (int64_t i = 0; i < columns->count; ++i) columns->narrow_count += columns->all[i].narrow;
+  for (const IdColumn &column : *columns) columns->narrow_count += column.narrow;
 }
 
 IdColumns LockColumns(Conversion *conversion) {
@@ -248,12 +258,14 @@ List *KeptProperties(const IdColumns &columns) {
 }
 
 bool LargestId(const Conversion &conversion, const IdColumn &column, int64_t *id) {
+  bool is_null = false;
   AsTableOwner(conversion, [&] {
-    Query(psprintf("SELECT max(%s)::pg_catalog.int8 FROM %s", column.name_sql, column.table_sql));
+    const char *query = psprintf("SELECT max(%s)::pg_catalog.int8 FROM %s", column.name_sql, column.table_sql);
+    const int rc = SPI_execute(query, false, 0);
+    if (rc != SPI_OK_SELECT) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), query);
+    *id = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null));
   });
-  if (Text(0, 1) == nullptr) return false;
-  *id = DatumGetInt64(Field(0, 1));
-  return true;
+  return !is_null;
 }
 
 }  // namespace snowflake

@@ -2,13 +2,12 @@
 // SPI_finish(), whose memory holds the results, and sees what was committed up to then.
 #pragma once
 
+#include "convert/query.h"
 #include "pg/security_context.h"
 #include "pg/spi.h"
 #include "pg/catalogs.h"
 
 namespace snowflake {
-class Row;
-
 // What is to be converted.
 struct Conversion {
   Oid extension;  // this one, snowflake_convert
@@ -55,9 +54,12 @@ struct IdColumn {
   bool root;  // is inherited from nowhere
   bool generated;
   bool typed_table;
+  const char *value;    // its default, as it is stored
   bool issues;          // it has the new default
   const char *new_sql;  // what an online conversion calls the column that is to replace it
   bool gets_default;    // it is set here, and passed on, because it or a column below lacks it
+
+  static IdColumn Read(const Row &row);
 };
 
 inline bool IsInteger(Oid type) { return type == INT2OID || type == INT4OID || type == INT8OID; }
@@ -67,9 +69,8 @@ struct ColumnSet {
   Value tables, numbers;
 };
 
-struct IdColumns {
-  int64_t count;
-  IdColumn *all;  // the one that is converted first, then by table
+// The one that is converted first, then by table.
+struct IdColumns : RowsOf<IdColumn> {
   int64_t narrow_count;
   ColumnSet every;
   ColumnSet own;

@@ -25,11 +25,10 @@ bool IsGone(int code) { return code == ERRCODE_UNDEFINED_TABLE || code == ERRCOD
 bool IsLocked(int code) { return code == ERRCODE_LOCK_NOT_AVAILABLE || code == ERRCODE_T_R_DEADLOCK_DETECTED; }
 
 void CheckWide(const IdColumns &columns) {
-  for (int64_t i = 0; i < columns.count; ++i) {
-    const IdColumn &column = columns.all[i];
+  for (const IdColumn &column : columns) {
     if (!column.narrow) continue;
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
-                  psprintf("%s is of type %s, and has to become bigint first.", i == 0 ? "It" : column.described,
+                  psprintf("%s is of type %s, and has to become bigint first.", &column == columns.all ? "It" : column.described,
                            column.type_name),
                   "Convert it with target => 'bigint'.");
   }

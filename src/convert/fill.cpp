@@ -379,15 +379,22 @@ void SayHidden(Fill *fill) {
                    errhint("Grant pg_read_all_stats to the role, or watch pg_stat_replication as another role.")));
 }
 
+struct Others {
+  int64_t lag;
+  bool hidden, locks;
+
+  static Others Read(const Row &row) { return {row.Count("lag"), row.Flag("hidden"), row.Flag("locks")}; }
+};
+
 // What others need, as far as the caller may see it.
 Waits WhatOthersNeed(Fill *fill) {
   const SecurityContext outer = EnterSecurityContext(GetUserId());
-  Query(kOthers, OidValue(fill->table));
-  if (BoolField(0, 2)) SayHidden(fill);
-  const Waits waits = DatumGetInt64(Field(0, 1)) > fill->max_lag ? kReplicas : BoolField(0, 3) ? kLocks : kNothing;
-  SPI_freetuptable(SPI_tuptable);
+  Others *found = Read<Others>(kOthers, OidValue(fill->table)).all;
+  const Others others = *found;
+  pfree(found);
+  if (others.hidden) SayHidden(fill);
   LeaveSecurityContext(outer);
-  return waits;
+  return others.lag > fill->max_lag ? kReplicas : others.locks ? kLocks : kNothing;
 }
 
 void Report(Fill *fill, Waits waits) {

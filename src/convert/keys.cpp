@@ -93,8 +93,7 @@ IdColumns Together(const Conversion &owners, List *keys) {
   together.count = 0;
   foreach (cell, keys) {
     const Key &key = *static_cast<const Key *>(lfirst(cell));
-    for (int64_t i = 0; i < key.columns.count; ++i) {
-      const IdColumn &column = key.columns.all[i];
+    for (const IdColumn &column : key.columns) {
       int64_t at = 0;
       while (at < together.count && !(together.all[at].table == column.table && together.all[at].number == column.number))
         ++at;

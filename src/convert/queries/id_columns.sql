@@ -17,11 +17,12 @@ WITH RECURSIVE held(relation, number, own) AS (
         SELECT i.inhparent, p.attnum, false FROM pg_inherits i
         JOIN pg_attribute p ON p.attrelid = i.inhparent AND p.attname = a.attname AND p.attnum > 0
         WHERE i.inhrelid = h.relation) AS step)
-SELECT h.relation, h.number, format('%I.%I', n.nspname, c.relname), quote_ident(a.attname),
-    pg_describe_object('pg_class'::regclass, h.relation, h.number), up.roots, up.root_count,
-    a.atttypid, format_type(a.atttypid, a.atttypmod), h.own, up.root, a.attgenerated <> '', c.reloftype <> 0,
-    d.adbin::text, quote_ident('snowflake_new_' || CASE WHEN octet_length(a.attname) < 49 THEN a.attname
-        ELSE md5(a.attname) END)
+SELECT h.relation, h.number, format('%I.%I', n.nspname, c.relname) AS table_sql, quote_ident(a.attname) AS name_sql,
+    pg_describe_object('pg_class'::regclass, h.relation, h.number) AS described, up.roots, up.root_count,
+    a.atttypid AS type, format_type(a.atttypid, a.atttypmod) AS type_name, h.own, up.root,
+    a.attgenerated <> '' AS generated, c.reloftype <> 0 AS typed_table, d.adbin::text AS value,
+    quote_ident('snowflake_new_' || CASE WHEN octet_length(a.attname) < 49 THEN a.attname
+        ELSE md5(a.attname) END) AS new_sql
 FROM (SELECT relation, number, bool_or(own) AS own FROM held GROUP BY 1, 2) AS h
 JOIN pg_class c ON c.oid = h.relation JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_attribute a ON a.attrelid = h.relation AND a.attnum = h.number
