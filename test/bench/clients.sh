@@ -1,0 +1,95 @@
+# shellcheck shell=bash
+# What the benchmarks of conversions share: clients that begin transactions at a rate, and their waits.
+# Sourced by bash scripts that have sourced lib.sh.
+
+clients=8
+
+finish() {
+  end_children
+  [[ -n $work ]] || return 0
+  cd /
+  sweep "$work"
+  rm -rf "$work"
+}
+
+tool() {
+  local name=$1
+  shift
+  as_user env PGHOST="$work/db/socket" PGUSER=postgres PGDATABASE=postgres "$server_bin/$name" "$@"
+}
+
+client() { tool psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
+
+now() { date +%s.%N; }
+
+# Builds and installs the extension in a copy.
+build_copy() {
+  forget_pg_environment
+  need_packages build
+  choose_user
+  work=
+  trap finish EXIT
+  make_work_folder snowflake-bench
+  copy_source "$work/src"
+  copy_server "$work/server"
+  (cd "$work/src" && as_user make -s -j"$(nproc)" "PG_CONFIG=$PG_CONFIG" all install) >/dev/null
+}
+
+# run_clients SCHEMA RATE: runs write.sql and read.sql of the folder $work/SCHEMA; sets `load` to
+# their process. After a deadlock a client tries again.
+run_clients() {
+  tool pgbench -n -c "$clients" -j 2 -T 100000 -R "$2" --max-tries=100 -l --log-prefix="$work/$1/log" \
+    -f "$work/$1/write.sql@1" -f "$work/$1/read.sql@1" >"$work/$1/out" 2>"$work/$1/err" &
+  load=$!
+}
+
+# Waits until no transaction is late.
+catch_up() {
+  local late
+  for ((late = 1; late > 0; )); do
+    sleep 1
+    late=$(tail -q -n 5 "$work/$1"/log* | awk '$3 > 1000000 { n++ } END { print n + 0 }')
+  done
+}
+
+# On this signal, pgbench ends as if its time were up.
+stop_clients() {
+  local pid
+  for pid in $(processes_named pgbench "$work/$1/write.sql"); do kill -ALRM "$pid"; done
+  wait "$load" || { cat "$work/$1/err" >&2; die "the clients of $1 failed"; }
+  if grep -q aborted "$work/$1/err"; then cat "$work/$1/err" >&2; die "a client of $1 was aborted"; fi
+}
+
+# processes_named NAME ARGUMENT
+processes_named() {
+  local file
+  for file in /proc/[0-9]*/comm; do
+    if [[ $(cat "$file" 2>/dev/null) = "$1" ]] && tr '\0' '\n' <"${file%comm}cmdline" 2>/dev/null | grep -qF "$2"; then
+      file=${file#/proc/}
+      echo "${file%/comm}"
+    fi
+  done
+}
+
+# waits SCHEMA FROM TO SCRIPT: of the script's transactions that ended in this time, prints their
+# number, median, 99.9th percentile and longest in ms, and how many took more than 100 ms.
+waits() {
+  cat "$work/$1"/log* | awk -v from="$2" -v to="$3" -v script="$4" '{ at = $5 + $6 / 1e6 } $4 == script && at >= from && at <= to { print $3 / 1000 }' |
+    sort -g | awk '{ at[NR] = $1 } END {
+      if (NR == 0) { print "0 0 0 0 0"; exit }
+      late = 0
+      for (i = NR; i > 0 && at[i] > 100; i--) late++
+      printf "%d %.1f %.1f %.1f %d\n", NR, at[int((NR + 1) / 2)], at[int(NR * 0.999 + 0.5)], at[NR], late }'
+}
+
+# describe_machine TEXT
+describe_machine() {
+  echo "$("$server_bin/postgres" --version) on $(nproc) x $(sed -n 's/^model name.*: //p' /proc/cpuinfo | sed -n 1p), $1"
+}
+
+# show_waits FILE: a line of the file has a name, seconds, and the waits of writes and of reads.
+show_waits() {
+  echo 'transactions during it, in ms'
+  printf '%-8s %10s | %8s %8s %10s %10s %9s | %8s %8s %10s %10s %9s\n' '' 'takes s' writes median '99.9 %' longest '> 100 ms' reads median '99.9 %' longest '> 100 ms'
+  awk '{ printf "%-8s %10.1f | %8d %8.1f %10.1f %10.1f %9d | %8d %8.1f %10.1f %10.1f %9d\n", $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 }' "$1"
+}
