@@ -35,8 +35,8 @@ build_copy() {
   (cd "$work/src" && as_user make -s -j"$(nproc)" "PG_CONFIG=$PG_CONFIG" all install) >/dev/null
 }
 
-# run_clients SCHEMA RATE: runs write.sql and read.sql of the folder $work/SCHEMA; sets `load` to
-# their process. After a deadlock a client tries again.
+# run_clients SCHEMA RATE: runs the scripts write and read of the folder $work/SCHEMA; sets `load` to
+# the process. After a deadlock a client tries again.
 run_clients() {
   tool pgbench -n -c "$clients" -j 2 -T 100000 -R "$2" --max-tries=100 -l --log-prefix="$work/$1/log" \
     -f "$work/$1/write.sql@1" -f "$work/$1/read.sql@1" >"$work/$1/out" 2>"$work/$1/err" &
