@@ -282,7 +282,16 @@ is(state_of('INSERT INTO attacked (n) VALUES (1)'), '2200H', '... and issues no 
 $keeps->query(q{BEGIN; SELECT currval('attacked_id_seq'), setval('attacked_id_seq', 901)});
 refused('a transaction that has used the sequence', 'move', '55P03');
 refused('... keeps it from getting a limit', 'limit', '55P03');
-$keeps->query('COMMIT; BEGIN; SELECT count(*) FROM attacked');
+# That transaction then inserts, while the move has the table and waits for the sequence: not a
+# deadlock that fails the insert.
+$keeps->query_until(qr/begun/, q{\echo begun
+	DO $$ BEGIN WHILE NOT EXISTS (SELECT FROM pg_locks WHERE relation = 'attacked_id_seq'::regclass AND NOT granted) LOOP PERFORM pg_sleep(0.01); END LOOP; END $$;
+	INSERT INTO attacked (n) VALUES (1); COMMIT;
+});
+refused('... and inserts while that is waited for', 'move', '55P03');
+$keeps->{stderr} = '';
+is($keeps->query('SELECT count(*) FROM attacked WHERE n = 1') . $keeps->{stderr}, 2, '... and has its row');
+$keeps->query('BEGIN; SELECT count(*) FROM attacked');
 refused('a transaction that has read the table', 'move', '55P03');
 $keeps->query('COMMIT');
 
