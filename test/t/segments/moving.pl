@@ -319,5 +319,16 @@ value($server, 'ALTER TABLE attacked_child ALTER id DROP IDENTITY');
 is((run_step($server, 'move', $table))[0], '00000', 'after all that, it is moved');
 is(value($server, 'INSERT INTO attacked_child (n) VALUES (1) RETURNING id > 1001'), 't', '... with its child table');
 
+# A partition that is attached between the steps, with a sequence and a number of its own.
+$table = { name => 'grown', first => 1001, sequences => ['grown_id_seq'] };
+value($server, 'CREATE TABLE grown (id serial, n int, PRIMARY KEY (id, n)) PARTITION BY LIST (n)');
+value($servers[0], step('create', $table));
+is((run_step($server, 'limit', $table))[0], '00000', 'a partitioned table, with a limit');
+value($server, 'CREATE TABLE grown_1 (id serial, n int, PRIMARY KEY (id, n)); INSERT INTO grown_1 VALUES (5000, 1); ALTER TABLE grown ATTACH PARTITION grown_1 FOR VALUES IN (1)');
+is((run_step($server, 'move', $table))[0], 'P0001', '... is not moved with a number of a new partition');
+value($server, 'UPDATE grown_1 SET id = 1');
+is((run_step($server, 'move', $table))[0], '00000', '... and without it is');
+is(value($server, 'INSERT INTO grown_1 (n) VALUES (1) RETURNING id > 1001'), 't', '... the partition has the numbers of the segment');
+
 $_->stop('fast') for reverse @servers;
 done_testing();
