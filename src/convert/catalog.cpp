@@ -216,9 +216,8 @@ List *KeptProperties(const IdColumns &columns) {
 }
 
 bool LargestId(const Conversion &conversion, const IdColumn &column, int64_t *id) {
-  AsTableOwner(conversion, [&] {
-    Query(psprintf("SELECT max(%s)::pg_catalog.int8 FROM %s", column.name_sql, column.table_sql));
-  });
+  AsTableOwner(conversion,
+               [&] { Query(psprintf("SELECT max(%s)::pg_catalog.int8 FROM %s", column.name_sql, column.table_sql)); });
   if (Text(0, 1) == nullptr) return false;
   *id = DatumGetInt64(Field(0, 1));
   return true;
