@@ -290,7 +290,8 @@ Conversion ConversionOf(FunctionCallInfo fcinfo, bool dry_run) {
 const char *TargetOf(const char *target) {
   if (strcmp(target, "ids") == 0 || strcmp(target, "bigint") == 0) return target;
   ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid target \"%s\" of a conversion", target),
-                  errdetail("A column is converted to \"ids\", or only widened to \"bigint\".")));
+                  errdetail("A column is converted to \"ids\", or only widened to \"bigint\"."),
+                  errhint("Write target => 'ids' or target => 'bigint'.")));
 }
 
 SNOWFLAKE_FUNCTION(snowflake_convert) {

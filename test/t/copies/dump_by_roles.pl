@@ -187,10 +187,10 @@ subtest 'what else the owner can do' => sub {
 	# Rows that no dump has.
 	my $most = '9223372036854775807';
 	is((as_role($to, $db, 'carol', "INSERT INTO snowflake_segment VALUES $_"))[0], '00000', "a segment: $_")
-	  for "('extreme', $most, $most, $most, $most, 2147483647, 2147483647, 'infinity', $most, $most, $most, true, 2147483647, NULL, 'no role')",
-	  "('early', 1, 1, 0, $most, 1, 2147483647, '-infinity', $most, $most, $most, false, 2147483647, NULL, NULL)",
-	  "('dropped', 2, 1, $most, $most, 1, 1, NULL, 0, 0, 0, true, 0, 'infinity', NULL)",
-	  "(repeat('x', 2000), 3, 1, 0, 1, 1, 1, NULL, 0, 0, 0, true, 0, NULL, NULL)";
+	  for "('extreme', $most, $most, $most, 2147483647, 2147483647, 'infinity', $most, $most, $most, true, 2147483647, NULL, 'no role')",
+	  "('early', 1, 0, $most, 1, 2147483647, '-infinity', $most, $most, $most, false, 2147483647, NULL, NULL)",
+	  "('dropped', 2, $most, $most, 1, 1, NULL, 0, 0, 0, true, 0, 'infinity', NULL)",
+	  "(repeat('x', 2000), 3, 0, 1, 1, 1, NULL, 0, 0, 0, true, 0, NULL, NULL)";
 	is($to->safe_psql($db, q{SELECT snowflake_settle('a test')}), '', 'the registry settles');
 	is((as_role($to, $db, 'alice', q{SELECT snowflake_segment_nextval('missing')}))[0], '42704', 'a segment that does not exist');
 	is((as_role($to, $db, 'alice', q{SELECT snowflake_segment_nextval('early')}))[0], 'SF006', 'a segment of the owner is used up');

@@ -282,7 +282,16 @@ is(state_of('INSERT INTO attacked (n) VALUES (1)'), '2200H', '... and issues no 
 $keeps->query(q{BEGIN; SELECT currval('attacked_id_seq'), setval('attacked_id_seq', 901)});
 refused('a transaction that has used the sequence', 'move', '55P03');
 refused('... keeps it from getting a limit', 'limit', '55P03');
-$keeps->query('COMMIT; BEGIN; SELECT count(*) FROM attacked');
+# That transaction then inserts, while the move has the table and waits for the sequence: not a
+# deadlock that fails the insert.
+$keeps->query_until(qr/begun/, q{\echo begun
+	DO $$ BEGIN WHILE NOT EXISTS (SELECT FROM pg_locks WHERE relation = 'attacked_id_seq'::regclass AND NOT granted) LOOP PERFORM pg_sleep(0.01); END LOOP; END $$;
+	INSERT INTO attacked (n) VALUES (1); COMMIT;
+});
+refused('... and inserts while that is waited for', 'move', '55P03');
+$keeps->{stderr} = '';
+is($keeps->query('SELECT count(*) FROM attacked WHERE n = 1') . $keeps->{stderr}, 2, '... and has its row');
+$keeps->query('BEGIN; SELECT count(*) FROM attacked');
 refused('a transaction that has read the table', 'move', '55P03');
 $keeps->query('COMMIT');
 
@@ -309,6 +318,17 @@ refused('a child table with an identity', 'move', '42601', qr/attacked_child.* i
 value($server, 'ALTER TABLE attacked_child ALTER id DROP IDENTITY');
 is((run_step($server, 'move', $table))[0], '00000', 'after all that, it is moved');
 is(value($server, 'INSERT INTO attacked_child (n) VALUES (1) RETURNING id > 1001'), 't', '... with its child table');
+
+# A partition that is attached between the steps, with a sequence and a number of its own.
+$table = { name => 'grown', first => 1001, sequences => ['grown_id_seq'] };
+value($server, 'CREATE TABLE grown (id serial, n int, PRIMARY KEY (id, n)) PARTITION BY LIST (n)');
+value($servers[0], step('create', $table));
+is((run_step($server, 'limit', $table))[0], '00000', 'a partitioned table, with a limit');
+value($server, 'CREATE TABLE grown_1 (id serial, n int, PRIMARY KEY (id, n)); INSERT INTO grown_1 VALUES (5000, 1); ALTER TABLE grown ATTACH PARTITION grown_1 FOR VALUES IN (1)');
+is((run_step($server, 'move', $table))[0], 'P0001', '... is not moved with a number of a new partition');
+value($server, 'UPDATE grown_1 SET id = 1');
+is((run_step($server, 'move', $table))[0], '00000', '... and without it is');
+is(value($server, 'INSERT INTO grown_1 (n) VALUES (1) RETURNING id > 1001'), 't', '... the partition has the numbers of the segment');
 
 $_->stop('fast') for reverse @servers;
 done_testing();
