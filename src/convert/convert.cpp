@@ -12,6 +12,7 @@
 
 #include "core/segment.h"
 #include "convert/attempts.h"
+#include "convert/bounds.h"
 #include "convert/made.h"
 #include "convert/online.h"
 #include "convert/query.h"
@@ -52,11 +53,13 @@ void CheckColumn(const IdColumn &column, bool first) {
 }
 
 // Reads the table, which plans with the expressions of its owner.
-void CheckIds(const Conversion &conversion, const IdColumn &column) {
+void CheckIds(const Conversion &conversion, const IdColumns &columns) {
+  const IdColumn &column = columns.all[0];
   if (OnlyWidens(conversion) || conversion.segment != nullptr) return;
   // Ids that snowflake issued may even be of the next tick.
   if (column.issues) return;
-  const int64_t smallest = DatumGetInt64(OidFunctionCall0(FindFunction(Snowflake(), "snowflake_least_new_id", 0).oid));
+  CheckBounds(conversion, columns);
+  const int64_t smallest = LeastNewId();
   int64_t largest = 0;
   if (LargestId(conversion, column, &largest) && largest >= smallest)
     ereport(
@@ -88,7 +91,7 @@ void CheckSequences(const Conversion &conversion, const IdColumns &columns, cons
 }
 
 void CheckDirect(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls) {
-  CheckIds(conversion, columns.all[0]);
+  CheckIds(conversion, columns);
   if (conversion.segment == nullptr && OnlineHasBegun(conversion, columns))
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
                   "An online conversion of it has begun.",
@@ -251,7 +254,7 @@ IdColumns CheckedOnline(Conversion *conversion, bool abandon) {
     CheckOnline(*conversion, columns, MayConvertDirectly);
   }
   AtEOXact_GUC(false, guc_level);
-  if (!abandon) CheckIds(*conversion, columns.all[0]);
+  if (!abandon) CheckIds(*conversion, columns);
   PinTexts();
   return columns;
 }
