@@ -275,13 +275,11 @@ SNOWFLAKE_FUNCTION(snowflake_convert_all) {
     List *statements = StatementsTogether(of_owner, columns, foreign_keys);
     Return(result, statements);
     any = any || statements != NIL;
-    if (dry_run) {
-      NoticeWarnings(of_owner, columns, false);
-      continue;
-    }
+    if (dry_run) continue;
     ExecuteStatements(of_owner, statements);
     CheckDone(owners_keys, columns, foreign_keys);
   }
+  if (dry_run && keys != NIL) NoticeWarnings(all, Together(all, keys), false);
   if (keys == NIL)
     ereport(NOTICE, (errmsg("schema %s has no keys that could be converted", schema_sql)));
   else if (!any && whole)

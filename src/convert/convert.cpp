@@ -106,6 +106,10 @@ void CheckDirect(const Conversion &conversion, const IdColumns &columns, const N
         ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
         psprintf("Triggers of foreign keys are disabled: %s. Keys that are made again have them enabled.", keys),
         "Enable them, or drop these foreign keys first.");
+  if (const char *tables = CatalogTables(columns))
+    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
+                  psprintf("PostgreSQL does not rewrite tables with user_catalog_table: %s.", tables),
+                  "Run ALTER TABLE ... RESET (user_catalog_table), convert, and set it again.");
   if (const char *indexes = OwnOfPartitions(columns))
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
                   psprintf("PostgreSQL makes indexes of partitions anew, and what they have of their own is lost: %s.",
@@ -224,8 +228,8 @@ void Convert(Conversion conversion, ReturnSetInfo *result) {
 }
 
 bool MayConvertDirectly(const Conversion &conversion, const IdColumns &columns) {
-  return ObjectsOnNarrow(columns) == nullptr && DisabledKeys(columns) == nullptr && OwnOfPartitions(columns) == nullptr &&
-         FindNotNulls(columns).of_partition == nullptr && !OnlineHasBegun(conversion, columns);
+  return ObjectsOnNarrow(columns) == nullptr && DisabledKeys(columns) == nullptr && CatalogTables(columns) == nullptr &&
+         OwnOfPartitions(columns) == nullptr && FindNotNulls(columns).of_partition == nullptr && !OnlineHasBegun(conversion, columns);
 }
 
 // Texts with constants are compared with those that another session has made. The queries of the

@@ -13,17 +13,19 @@
             JOIN narrow_type t ON t.oid = a.type AND NOT t.list
             WHERE o.proname = p.proname AND o.pronamespace = p.pronamespace AND o.pronargs = p.pronargs
                 AND a.other = 'bigint'::regtype)),
--- With one space before each name, and none behind it.
-body AS MATERIALIZED (
-    SELECT p.oid, t.nth, replace(replace(' ' || translate(lower(p.prosrc COLLATE "C"), signs, rpad('', length(signs))),
-        ' (', '('), '(', '( ') AS text
-    FROM (
-        SELECT t.tgfoid, min(f.nth) AS nth FROM affected f
-        JOIN pg_trigger t ON t.tgrelid = f.relation AND NOT t.tgisinternal GROUP BY t.tgfoid) AS t(oid, nth)
-    JOIN pg_proc p ON p.oid = t.oid, LATERAL (SELECT E'\n\r\t.,:;=+-*/<>|!%[])"''') AS s(signs)),
+-- What is between two parentheses ends with the name of a function, or with anything else.
 call AS (
-    SELECT c.oid, b.nth, pg_describe_object('pg_proc'::regclass, b.oid, 0) AS by FROM callee c
-    JOIN body b ON b.oid <> c.oid AND strpos(b.text, ' ' || lower(c.proname::text COLLATE "C") || '(') > 0),
+    SELECT c.oid, w.nth, pg_describe_object('pg_proc'::regclass, w.oid, 0) AS by
+    FROM (
+        SELECT DISTINCT t.oid, t.nth, split_part(part, ' ', -1) AS name
+        FROM (
+            SELECT t.tgfoid, min(f.nth) FROM affected f
+            JOIN pg_trigger t ON t.tgrelid = f.relation AND NOT t.tgisinternal GROUP BY t.tgfoid) AS t(oid, nth)
+        JOIN pg_proc p ON p.oid = t.oid,
+        LATERAL (SELECT E'\n\r\t.,:;=+-*/<>|!%[])"''') AS s(signs),
+        string_to_table(replace(translate(lower(p.prosrc COLLATE "C"), signs, rpad('', length(signs))), ' (', '(') || ' ',
+            '(') AS part) AS w
+    JOIN callee c ON lower(c.proname::text COLLATE "C") = w.name AND c.oid <> w.oid),
 reason(oid, nth, rank, line) AS (
     SELECT c.oid, f.nth, 1, format('It is used with %s by %s.', f.described, CASE d.classid
         WHEN 'pg_rewrite'::regclass THEN pg_describe_object('pg_class'::regclass, r.ev_class, 0)
