@@ -1,4 +1,4 @@
--- Narrow columns whose name ends in id, that are in no foreign key and have no sequence of their own.
+-- Narrow columns whose name ends in id, that are in no foreign key and take no numbers from a sequence.
 -- Those count that have the name of a table whose key changes, and with $3, if a schema is converted,
 -- all of that schema. Otherwise, also those with a type beside them, which says in each row what the
 -- column refers to. `base` is the name without id, in lower case and without underscores.
@@ -17,9 +17,10 @@
         AND (c.oid, a.attnum) NOT IN (SELECT relation, number FROM affected)
         AND (c.oid, a.attnum) NOT IN (SELECT conrelid, unnest(conkey) FROM pg_constraint WHERE contype = 'f')
         AND (c.oid, a.attnum) NOT IN (
-            SELECT d.refobjid, d.refobjsubid
-            FROM pg_depend d JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S'
-            WHERE d.classid = 'pg_class'::regclass AND d.refclassid = d.classid AND d.deptype = 'a')
+            SELECT x.adrelid, x.adnum FROM pg_attrdef x
+            JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.objid = x.oid
+                AND d.refclassid = 'pg_class'::regclass
+            JOIN pg_class s ON s.oid = d.refobjid AND s.relkind = 'S')
         AND c.oid NOT IN (SELECT oid FROM of_extension WHERE class = 'pg_class'::regclass)),
 -- `nth`: of the table that has the name, if there is one.
 named AS (
