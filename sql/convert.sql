@@ -378,6 +378,24 @@ SELECT snowflake_convert('typed', 'id');
 DROP TABLE typed;
 DROP TYPE row_of;
 
+-- What depends on a view, or on its type of rows, has to be dropped before it.
+CREATE TABLE t (id serial PRIMARY KEY, n integer);
+CREATE VIEW v AS SELECT id FROM t;
+CREATE VIEW w AS SELECT id FROM v;
+CREATE FUNCTION of_v() RETURNS SETOF v LANGUAGE sql AS 'SELECT * FROM v';
+CREATE FUNCTION of_w(w[]) RETURNS integer LANGUAGE sql AS 'SELECT 1';
+CREATE TABLE rows_of_w (was w);
+SELECT snowflake_convert('t', 'id', dry_run => true);
+DROP TABLE t, rows_of_w CASCADE;
+-- Catalog tables of a user cannot be rewritten.
+CREATE TABLE t (id serial PRIMARY KEY) WITH (user_catalog_table = on);
+CREATE TABLE r (t_id integer REFERENCES t) WITH (user_catalog_table = off);
+SELECT snowflake_convert('t', 'id', dry_run => true);
+SELECT count(*) > 1 AS online FROM snowflake_convert('t', 'id', online => true);
+ALTER TABLE t RESET (user_catalog_table);
+SELECT snowflake_convert('t', 'id');
+DROP TABLE t, r;
+
 --
 -- What follows by itself: indexes, constraints, statistics, comments, rights, replica identity.
 --

@@ -1,4 +1,4 @@
--- What a conversion cannot see, and says: columns, functions, sequences, publications, and the order of columns.
+-- What a conversion warns of: columns, functions, publications, and the order of columns. For bounds, see convert_bounds.sql.
 SET client_min_messages = warning;
 DROP EXTENSION IF EXISTS snowflake CASCADE;
 CREATE EXTENSION snowflake;
@@ -9,42 +9,30 @@ RESET client_min_messages;
 \set run 'SELECT count(*) > 0 AS statements FROM'
 
 --
--- A schema with all its foreign keys, and functions that use them well: only the order of columns.
+-- A schema with all its foreign keys: only the order of columns.
 --
 CREATE TABLE author (id serial PRIMARY KEY, name text, born integer);
 CREATE TABLE book (title text, pages integer, id serial PRIMARY KEY, author_id integer REFERENCES author, isbn bigint);
 CREATE TABLE review (book_id integer REFERENCES book, stars smallint, words integer, PRIMARY KEY (book_id, stars));
-CREATE FUNCTION book_count(min_pages integer) RETURNS integer LANGUAGE sql AS
-    'SELECT count(*)::integer FROM book WHERE pages >= min_pages AND id > 0';
-CREATE FUNCTION book_title(wanted bigint) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE found_id book.id%TYPE; pages integer; copies integer := 0;
-BEGIN
-    SELECT b.pages INTO pages FROM book b WHERE b.id = wanted;
-    SELECT id INTO found_id FROM book WHERE id = wanted; -- copies := id
-    RETURN found_id;
-END $$;
 CREATE FUNCTION author_born(a author) RETURNS integer LANGUAGE sql AS 'SELECT a.born';
-ANALYZE author, book, review;
 :run snowflake_convert('author', 'id', dry_run => true);
 :run snowflake_convert('book', 'id', dry_run => true);
 :run snowflake_convert('book', 'id', online => true);
 SELECT * FROM snowflake_convert_warnings('book', 'id');
-DROP FUNCTION book_count, book_title, author_born;
+DROP FUNCTION author_born;
 DROP TABLE author, book, review;
 
 --
--- The order of columns: what is last already does not move.
+-- The order of columns: what is last already does not move. Functions with rows of the table are named.
 --
 CREATE TABLE a (id serial, qty bigint);
 CREATE TABLE line (n integer, a_id integer);
 ALTER TABLE a ADD PRIMARY KEY (id);
 ALTER TABLE line ADD FOREIGN KEY (a_id) REFERENCES a;
-CREATE FUNCTION add_a() RETURNS void LANGUAGE sql AS 'INSERT INTO a VALUES (7, 50)';
-CREATE FUNCTION add_some() RETURNS void LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.a AS x (SELECT 1, 2); END $$;
-CREATE FUNCTION add_well() RETURNS void LANGUAGE sql AS $$
-    INSERT INTO a (id, qty) VALUES (7, 50); INSERT INTO a DEFAULT VALUES; -- INSERT INTO a VALUES (7, 50)
-$$;
 CREATE FUNCTION all_a() RETURNS SETOF a LANGUAGE sql AS 'SELECT 1, 2::bigint';
+CREATE FUNCTION some_a(OUT a, OUT n integer) LANGUAGE sql AS 'SELECT row(1, 2::bigint)::a, 3';
+CREATE FUNCTION of_a(a[]) RETURNS integer LANGUAGE sql AS 'SELECT 1';
+CREATE FUNCTION of_line(line) RETURNS integer LANGUAGE sql AS 'SELECT 1';
 :run snowflake_convert('a', 'id', dry_run => true);
 :run snowflake_convert('a', 'id', online => true);
 SELECT kind, object FROM snowflake_convert_warnings('a', 'id', online => true, target => 'bigint');
@@ -53,7 +41,7 @@ SELECT snowflake_convert('a', 'id', online => true) LIMIT 1 \gset
 :snowflake_convert
 :run snowflake_convert('a', 'id', online => true);
 SELECT kind, object, detail FROM snowflake_convert_warnings('a', 'id', online => true);
-DROP FUNCTION add_a, add_some, add_well, all_a;
+DROP FUNCTION all_a, some_a, of_a, of_line;
 DROP TABLE a, line;
 -- Of a partitioned table, once.
 CREATE TABLE part (id integer, n integer, what text) PARTITION BY LIST (n);
@@ -67,132 +55,118 @@ DROP TABLE part, wide;
 --
 -- Columns without a foreign key
 --
+CREATE SCHEMA regress_snowflake_shop;
+SET search_path = regress_snowflake_shop, public;
 CREATE TABLE post (id serial PRIMARY KEY, title text, parent_id integer, external_id bigint);
--- As django-taggit and Rails have them.
+CREATE TABLE categories ("categoryID" serial PRIMARY KEY);
+CREATE TABLE blog_post (id serial PRIMARY KEY);
+CREATE TABLE boxes (id serial PRIMARY KEY);
+CREATE TABLE box_lid (id integer PRIMARY KEY REFERENCES boxes);
 CREATE TABLE comment (id serial PRIMARY KEY, post_type text, post_id integer);
-CREATE TABLE tagged_item (id serial PRIMARY KEY, content_type_id integer, object_id integer);
-CREATE TABLE picture (id serial PRIMARY KEY, imageable_type text, imageable_id integer);
+CREATE TABLE picture (id serial PRIMARY KEY, "imageableType" text, "imageableId" integer, type text);
 CREATE SCHEMA regress_snowflake_other;
-CREATE TABLE regress_snowflake_other.post (id integer, title text);
-CREATE TABLE post_archive (id integer);
-CREATE TABLE named ("postId" integer, id_post smallint, postid real, post integer, posts integer, featured_post_ids integer[],
-    post_count integer, post_title integer, paid integer, author_id integer);
+CREATE TABLE regress_snowflake_other.log (post_id integer, other_id integer, what text);
 CREATE DOMAIN small AS smallint;
 CREATE TYPE pair AS (post_id small, n integer);
--- Another table, or another key.
-CREATE TABLE blog_post (id serial PRIMARY KEY);
-CREATE TABLE blog (blog_post_id integer, post_id integer REFERENCES blog_post, comment_id integer, own_post_id serial);
+CREATE TABLE named ("postId" integer, postid small, posts_id integer, post_ids integer[], "blogPostID" integer, box_id integer,
+    category_id integer, box_lid_id integer, author_id integer, post integer, post_ref integer, post_id_count integer, real_post_id real,
+    wide_post_id bigint, "post_ID" integer REFERENCES post, own_post_id serial, gone_id integer);
+ALTER TABLE named DROP gone_id;
+CREATE TABLE named_below (below_id integer) INHERITS (named);
 :run snowflake_convert('post', 'id', dry_run => true);
--- What statistics say.
-INSERT INTO post (title, parent_id) SELECT n, nullif(n - 1, 0) FROM generate_series(1, 1000) n;
-INSERT INTO comment (post_id) SELECT n FROM generate_series(1, 900) n;
-INSERT INTO named (author_id) SELECT n FROM generate_series(0, 800) n;
-INSERT INTO tagged_item (content_type_id, object_id) SELECT 7, 1000000 + n FROM generate_series(1, 100) n;
-ALTER TABLE blog ADD fits_no_id integer, ADD negative_id integer, ADD huge_id integer;
-INSERT INTO blog (fits_no_id, negative_id, huge_id) SELECT n % 3, -n, 10000 + n FROM generate_series(1, 100) n;
-ANALYZE post, comment, named, tagged_item, blog;
-SELECT object, detail FROM snowflake_convert_warnings('post', 'id');
+SELECT object, message FROM snowflake_convert_warnings('categories', 'categoryID') WHERE object !~ 'imageable';
+SELECT object, message FROM snowflake_convert_warnings('blog_post', 'id') WHERE object !~ 'imageable';
+SELECT object, message FROM snowflake_convert_warnings('boxes', 'id') WHERE object !~ 'imageable';
+-- All of a schema, if the schema is converted. They are one notice, so that none of them is left out.
+:run snowflake_convert_all('regress_snowflake_shop', dry_run => true);
 -- The same afterwards: what is still too narrow.
 :run snowflake_convert('post', 'id');
 SELECT count(*) FROM snowflake_convert_warnings('post', 'id');
 SELECT count(*) FROM snowflake_convert_warnings('post', 'id', target => 'bigint');
-DROP TABLE post, comment, tagged_item, picture, post_archive, named, blog_post, blog;
-DROP TYPE pair, small;
-DROP SCHEMA regress_snowflake_other CASCADE;
+SET client_min_messages = warning;
+DROP SCHEMA regress_snowflake_shop, regress_snowflake_other CASCADE;
+RESET client_min_messages;
+RESET search_path;
 
 --
--- Functions
+-- Functions, as far as the catalogs show that they get a value: by a trigger function, a check, a view or an index.
 --
-CREATE TABLE film (film_id serial PRIMARY KEY, title text);
-CREATE TABLE store (store_id serial PRIMARY KEY);
-CREATE TABLE inventory (inventory_id serial PRIMARY KEY, film_id integer NOT NULL REFERENCES film, store_id integer REFERENCES store);
--- Pagila's.
-CREATE FUNCTION inventory_in_stock(p_inventory_id integer) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RETURN true; END $$;
-CREATE FUNCTION film_in_stock(p_film_id integer, p_store_id integer, OUT p_film_count integer) RETURNS SETOF integer LANGUAGE sql AS $_$
-    SELECT inventory_id FROM inventory WHERE film_id = $1 AND store_id = $2 AND inventory_in_stock(inventory_id) $_$;
-:run snowflake_convert('inventory', 'inventory_id', dry_run => true);
-:run snowflake_convert('film', 'film_id', dry_run => true);
-DROP FUNCTION inventory_in_stock, film_in_stock;
-DROP TABLE inventory, film, store;
-
 CREATE TABLE item (id serial PRIMARY KEY, name text);
-CREATE FUNCTION f(integer) RETURNS void LANGUAGE sql AS '';
-CREATE FUNCTION item_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM f(new.id); RETURN new; END $$;
-CREATE TRIGGER item_changed AFTER INSERT ON item FOR EACH ROW EXECUTE FUNCTION item_changed();
--- Variables, casts, results, calls, checks.
-CREATE FUNCTION variables() RETURNS void LANGUAGE plpgsql AS $$
-DECLARE a integer; b constant int := (SELECT max(id) FROM item); c smallint[]; item_id integer; e item.id%TYPE; f bigint; n integer;
-    "G" integer; store_id integer; name integer;
-BEGIN
-    SELECT id INTO STRICT a FROM item LIMIT 1;
-    FOR n IN SELECT name FROM item WHERE id > 7 LOOP NULL; END LOOP;
-    INSERT INTO item DEFAULT VALUES RETURNING id INTO "G";
-    c := ARRAY(SELECT id FROM item);
-    SELECT i.name INTO name FROM item i WHERE i.id = 1;
-END $$;
-CREATE FUNCTION casts() RETURNS void LANGUAGE sql AS 'SELECT cast(id AS int), item.id::pg_catalog.int2 FROM item';
-CREATE FUNCTION new_item(text) RETURNS integer LANGUAGE sql AS 'INSERT INTO item (name) VALUES ($1) RETURNING id';
-CREATE FUNCTION items() RETURNS TABLE (item_id integer, name text) LANGUAGE sql AS 'SELECT id, name FROM item';
-CREATE FUNCTION get_item(integer) RETURNS text LANGUAGE sql AS 'SELECT name FROM item WHERE id = $1';
-CREATE FUNCTION locks() RETURNS void LANGUAGE sql AS 'SELECT pg_advisory_lock(1, id) FROM item';
-CREATE FUNCTION is_good(integer) RETURNS boolean IMMUTABLE LANGUAGE sql AS 'SELECT $1 > 0';
-ALTER TABLE item ADD CONSTRAINT good CHECK (is_good(id));
-CREATE VIEW item_names AS SELECT id, name FROM item;
-CREATE FUNCTION over_view() RETURNS integer LANGUAGE sql AS 'SELECT id FROM item_names';
-CREATE FUNCTION of_row(item) RETURNS integer LANGUAGE plpgsql AS 'BEGIN RETURN $1.id; END';
--- Both, and others.
-CREATE FUNCTION g(integer) RETURNS void LANGUAGE sql AS '';
-CREATE FUNCTION g(bigint) RETURNS void LANGUAGE sql AS '';
-CREATE FUNCTION h(bigint, store_id integer) RETURNS void LANGUAGE sql AS '';
 CREATE TABLE store (id serial PRIMARY KEY);
-CREATE FUNCTION calls() RETURNS void LANGUAGE sql AS 'SELECT g(id), h(id, 3) FROM item';
-CREATE FUNCTION cleanup(days integer) RETURNS void LANGUAGE sql AS 'DELETE FROM item WHERE name = ''x''';
-CREATE FUNCTION other_items(integer) RETURNS integer LANGUAGE sql AS 'SELECT $1';
-SELECT object, detail, hint FROM snowflake_convert_warnings('item', 'id') WHERE kind = 'function';
-DROP VIEW item_names;
--- A dry run shows so many.
-DO $$ BEGIN
-    FOR n IN 1 .. 12 LOOP EXECUTE format('CREATE FUNCTION many_%s(item_id integer) RETURNS void LANGUAGE sql AS ''''', n); END LOOP;
+CREATE FUNCTION f(integer) RETURNS void LANGUAGE sql AS '';
+CREATE FUNCTION "Odd name"(small smallint, other text) RETURNS void LANGUAGE sql AS '';
+CREATE FUNCTION "Odd"(small smallint, other text) RETURNS void LANGUAGE sql AS '';
+CREATE FUNCTION spaced(integer) RETURNS void LANGUAGE sql AS '';
+-- A part of another name; not called; both; another parameter; one of another table.
+CREATE FUNCTION anged(integer) RETURNS void LANGUAGE sql AS '';
+CREATE FUNCTION old(integer) RETURNS void LANGUAGE sql AS '';
+CREATE FUNCTION g(integer, text) RETURNS void LANGUAGE sql AS '';
+CREATE FUNCTION g(bigint, text) RETURNS void LANGUAGE sql AS '';
+CREATE FUNCTION h(bigint) RETURNS void LANGUAGE sql AS '';
+CREATE FUNCTION get_item(item_id integer) RETURNS text LANGUAGE sql AS 'SELECT name FROM item WHERE id = $1';
+CREATE FUNCTION of_store(integer) RETURNS void LANGUAGE sql AS '';
+CREATE FUNCTION store_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM of_store(new.id); RETURN new; END $$;
+CREATE TRIGGER store_changed AFTER INSERT ON store FOR EACH ROW EXECUTE FUNCTION store_changed();
+CREATE FUNCTION changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM public.F(new.id), "Odd"(new.id::smallint,'x'), g(new.id, ''), h(new.id), item_changed(new.id);
+    RETURN old; -- of_store
+    PERFORM
+        spaced (new.id);
 END $$;
+CREATE TRIGGER changed AFTER INSERT ON item FOR EACH ROW EXECUTE FUNCTION changed();
+CREATE FUNCTION is_good(integer) RETURNS boolean IMMUTABLE LANGUAGE sql AS 'SELECT $1 > 0';
+CREATE FUNCTION is_shown(integer) RETURNS boolean IMMUTABLE LANGUAGE sql AS 'SELECT $1 > 0';
+CREATE FUNCTION sorted(integer) RETURNS integer IMMUTABLE LANGUAGE sql AS 'SELECT $1';
+ALTER TABLE item ADD CONSTRAINT good CHECK (is_good(id));
+CREATE VIEW item_names AS SELECT id, name FROM item WHERE is_shown(id);
+CREATE INDEX ON item (sorted(id));
+SELECT object, detail, hint FROM snowflake_convert_warnings('item', 'id') WHERE kind = 'function';
+-- A dry run shows so many.
+ALTER TABLE item DROP CONSTRAINT good;
+DROP VIEW item_names;
+DO $$ BEGIN
+    FOR n IN 1 .. 19 LOOP EXECUTE format('CREATE FUNCTION many_%s(integer) RETURNS void LANGUAGE sql AS ''''', n); END LOOP;
+    EXECUTE format('CREATE OR REPLACE FUNCTION changed() RETURNS trigger LANGUAGE plpgsql AS %L', 'BEGIN PERFORM ' || (
+        SELECT string_agg(format('many_%s(new.id)', n), ',' ) FROM generate_series(1, 19) n) || '; RETURN new; END');
+    FOR n IN 1 .. 4 LOOP
+        EXECUTE format('CREATE FUNCTION changed_%s() RETURNS trigger LANGUAGE plpgsql AS %L', n, 'BEGIN PERFORM f(1); END');
+        EXECUTE format('CREATE TRIGGER changed_%s AFTER INSERT ON item EXECUTE FUNCTION changed_%1$s()', n);
+    END LOOP;
+END $$;
+SELECT detail FROM snowflake_convert_warnings('item', 'id') WHERE object ~ ' public.f\(';
 \set VERBOSITY terse
 :run snowflake_convert('item', 'id', dry_run => true);
 \set VERBOSITY default
+SET client_min_messages = warning;
 DROP TABLE item, store CASCADE;
+RESET client_min_messages;
 DO $$ BEGIN
-    FOR n IN 1 .. 12 LOOP EXECUTE format('DROP FUNCTION many_%s', n); END LOOP;
+    FOR n IN 1 .. 19 LOOP EXECUTE format('DROP FUNCTION many_%s', n); END LOOP;
+    FOR n IN 1 .. 4 LOOP EXECUTE format('DROP FUNCTION changed_%s', n); END LOOP;
 END $$;
-DROP FUNCTION f, item_changed, variables, casts, new_item, items, get_item, locks, is_good, over_view, g(integer), g(bigint), h,
-    calls, cleanup, other_items;
+DROP FUNCTION f, "Odd name", "Odd", spaced, anged, old, g(integer, text), g(bigint, text), h, get_item, of_store, store_changed, changed,
+    is_good, is_shown, sorted;
 
 --
--- Sequences: in texts, because others are refused. Publications.
+-- Publications: of the columns that they contain.
 --
 CREATE TABLE orders (id serial PRIMARY KEY, n integer);
-CREATE TABLE copies (id integer DEFAULT nextval('orders_id_seq'::text), n integer DEFAULT length('orders_id_seq'));
-CREATE FUNCTION next_order() RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RETURN nextval('public.orders_id_seq'); END $$;
-CREATE FUNCTION last_order() RETURNS bigint LANGUAGE sql AS 'INSERT INTO orders DEFAULT VALUES; SELECT lastval()';
-CREATE FUNCTION other_order() RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RETURN nextval('orders_id_seq_2'); END $$;
+CREATE TABLE other (id serial PRIMARY KEY);
 SET client_min_messages = error;
 CREATE PUBLICATION regress_snowflake_one FOR TABLE orders (n, id);
 CREATE PUBLICATION regress_snowflake_all FOR ALL TABLES;
 CREATE PUBLICATION regress_snowflake_schema FOR TABLES IN SCHEMA public;
-CREATE PUBLICATION regress_snowflake_none FOR TABLE copies;
+CREATE PUBLICATION regress_snowflake_none FOR TABLE other, orders (n);
 RESET client_min_messages;
-SELECT kind, message, detail, hint FROM snowflake_convert_warnings('orders', 'id') WHERE kind IN ('sequence', 'publication');
+SELECT kind, message, detail, hint FROM snowflake_convert_warnings('orders', 'id');
 SELECT kind, object FROM snowflake_convert_warnings('orders', 'id', target => 'bigint');
 -- A type that does not change is no matter for subscribers.
 DROP PUBLICATION regress_snowflake_one;
 ALTER TABLE orders ALTER id TYPE bigint;
 SELECT kind, object FROM snowflake_convert_warnings('orders', 'id');
 DROP PUBLICATION regress_snowflake_all, regress_snowflake_schema, regress_snowflake_none;
-DROP FUNCTION next_order, last_order, other_order;
-DROP TABLE orders, copies;
--- An identity's sequence has a name, too.
-CREATE TABLE orders (id integer GENERATED ALWAYS AS IDENTITY, n integer);
-CREATE FUNCTION next_order() RETURNS bigint LANGUAGE sql AS $$ SELECT nextval('orders_id_seq') $$;
-SELECT kind, object FROM snowflake_convert_warnings('orders', 'id');
-DROP FUNCTION next_order;
-DROP TABLE orders;
+DROP TABLE orders, other;
 
 --
 -- Names of any kind
@@ -200,17 +174,11 @@ DROP TABLE orders;
 CREATE TABLE "a.b*[(%s" (";id" serial PRIMARY KEY, "$1\" text);
 CREATE TABLE "x""y
 'z" ("q""%d" integer REFERENCES "a.b*[(%s", n integer, "a.b*[(%s_id" integer);
-CREATE FUNCTION "f""+'"(n integer) RETURNS integer LANGUAGE sql AS 'INSERT INTO "x""y
-''z" VALUES (1); SELECT "q""%d" FROM "x""y
-''z"';
-CREATE FUNCTION "odd("(integer) RETURNS void LANGUAGE sql AS '';
-CREATE FUNCTION caller() RETURNS void LANGUAGE sql AS 'SELECT "odd("(";id"), nextval(''"a.b*[(%s_;id_seq"'') FROM "a.b*[(%s"';
 SELECT kind, object, detail FROM snowflake_convert_warnings('"a.b*[(%s"', ';id', online => true);
 :run snowflake_convert('"a.b*[(%s"', ';id', dry_run => true);
 DROP TABLE "a.b*[(%s" CASCADE;
 DROP TABLE "x""y
 'z";
-DROP FUNCTION "f""+'", "odd(", caller;
 
 --
 -- Errors, and rights: those of the conversion
@@ -235,13 +203,9 @@ GRANT USAGE ON SCHEMA regress_snowflake_trap TO regress_snowflake_other;
 SET ROLE regress_snowflake_other;
 SELECT * FROM snowflake_convert_warnings('mine', 'id');
 \echo :SQLSTATE
--- The owner sees columns of others, but not their values.
+-- The owner sees columns of others.
 RESET ROLE;
-INSERT INTO wide_id SELECT n FROM generate_series(1, 100) n;
-INSERT INTO mine (n) SELECT n FROM generate_series(1, 100) n;
-ANALYZE mine, wide_id;
 ALTER TABLE mine OWNER TO regress_snowflake_other;
-SELECT object, detail FROM snowflake_convert_warnings('mine', 'id');
 SET ROLE regress_snowflake_other;
 -- Another's functions are not taken for PostgreSQL's.
 SET search_path = regress_snowflake_trap, public;

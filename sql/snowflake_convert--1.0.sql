@@ -87,19 +87,20 @@ CREATE FUNCTION snowflake_convert_warnings(
     SET row_security = off;
 COMMENT ON FUNCTION snowflake_convert_warnings(pg_catalog.regclass, pg_catalog.name, boolean, pg_catalog.text) IS
 'Returns what may stop working when snowflake_convert() has converted the column with the same
-arguments, although nothing in the catalogs depends on the column. Names, statistics and the texts
-of functions are searched, so some rows are false alarms, and some causes are not found. A dry run,
-and the first call of an online conversion, show the same as notices. The column kind is:
+arguments, although nothing in the catalogs depends on the column. A dry run, and the first call of
+an online conversion, show the same as notices. The column kind is:
 
-- unreferenced: a column that may refer to a converted one without a foreign key, and is too narrow;
-- function: a function that may take, hold or return ids as integers;
-- sequence: a function or default that may use a sequence that the conversion drops;
+- bound: a table or column that takes no new ids, because of a check or the bounds of partitions;
 - publication: a publication with a column that becomes bigint;
-- column_order: a table whose columns change their order. Only for online => true.
+- column_order: a table whose columns change their order. Only for online => true;
+- unreferenced: a column whose name ends in id, that is too narrow, and in no foreign key. Its name
+  is that of the table, or a column such as subject_type is beside it;
+- function: a function with a smallint or integer parameter that a trigger function of an affected
+  table calls, or that is used together with an affected column.
 
 The column object is what the warning is about, message the warning, detail the reason, hint what
-to do. The function changes nothing and reads only catalogs. The caller must own all tables that
-change.
+to do. The function changes nothing, and runs no code of the tables. The caller must own all tables
+that change.
 Errors: 22004 for a null, 22023 for another target; 42501, 42703, 42809, 42P01 or 55000 if
 snowflake_convert() cannot convert the table.';
 

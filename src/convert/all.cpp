@@ -155,12 +155,9 @@ bool ConvertKeys(const Conversion &of_owner, List *keys, ReturnSetInfo *result) 
   SayNeeds(columns, list_length(keys));
   List *statements = StatementsTogether(of_owner, columns, foreign_keys);
   Return(result, statements);
-  if (of_owner.dry_run) {
-    NoticeWarnings(of_owner, columns, false);
-  } else {
-    ExecuteStatements(of_owner, statements);
-    CheckDone(keys, columns, foreign_keys);
-  }
+  if (of_owner.dry_run) return statements != NIL;
+  ExecuteStatements(of_owner, statements);
+  CheckDone(keys, columns, foreign_keys);
   return statements != NIL;
 }
 
@@ -186,6 +183,7 @@ SNOWFLAKE_FUNCTION(snowflake_convert_all) {
     of_owner.owner = lfirst_oid(cell);
     any |= ConvertKeys(of_owner, KeysOf(found.keys, of_owner.owner), reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo));
   }
+  if (dry_run && found.keys != NIL) NoticeWarnings(found.all, Together(found.all, found.keys), false);
   if (!any) SayNothingLeft(found, whole);
   SPI_finish();
   return Datum{0};

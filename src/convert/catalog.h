@@ -112,6 +112,8 @@ IdColumns LockColumns(Conversion *conversion);
 char *ObjectsOnNarrow(const IdColumns &columns);
 // Foreign keys whose triggers are disabled, which a change of type would enable.
 char *DisabledKeys(const IdColumns &columns);
+// Tables that PostgreSQL does not rewrite, because they are used as catalog tables.
+char *CatalogTables(const IdColumns &columns);
 // Indexes of partitions with something of their own that a change of type would lose.
 char *OwnOfPartitions(const IdColumns &columns);
 // Other than columns that are converted together with these.

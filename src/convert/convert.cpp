@@ -11,6 +11,7 @@
 #include "convert/convert.h"
 
 #include "convert/attempts.h"
+#include "convert/bounds.h"
 #include "convert/made.h"
 #include "convert/online.h"
 #include "convert/query.h"
@@ -50,11 +51,13 @@ void CheckColumn(const IdColumn &column, bool first) {
 }
 
 // Reads the table, which plans with the expressions of its owner.
-void CheckIds(const Conversion &conversion, const IdColumn &column) {
+void CheckIds(const Conversion &conversion, const IdColumns &columns) {
+  const IdColumn &column = columns.all[0];
   if (OnlyWidens(conversion)) return;
   // Ids that snowflake issued may even be of the next tick.
   if (column.issues) return;
-  const int64_t smallest = DatumGetInt64(OidFunctionCall0(FindFunction(Snowflake(), "snowflake_least_new_id", 0).oid));
+  CheckBounds(conversion, columns);
+  const int64_t smallest = LeastNewId();
   int64_t largest = 0;
   if (LargestId(conversion, column, &largest) && largest >= smallest)
     ereport(
@@ -88,7 +91,7 @@ void CheckSequences(const Conversion &conversion, const IdColumns &columns, cons
 }
 
 void CheckDirect(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls) {
-  CheckIds(conversion, columns.all[0]);
+  CheckIds(conversion, columns);
   if (OnlineHasBegun(conversion, columns))
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
                   "An online conversion of it has begun.",
@@ -103,6 +106,10 @@ void CheckDirect(const Conversion &conversion, const IdColumns &columns, const N
         ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
         psprintf("Triggers of foreign keys are disabled: %s. Keys that are made again have them enabled.", keys),
         "Enable them, or drop these foreign keys first.");
+  if (const char *tables = CatalogTables(columns))
+    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
+                  psprintf("PostgreSQL does not rewrite tables with user_catalog_table: %s.", tables),
+                  "Run ALTER TABLE ... RESET (user_catalog_table), convert, and set it again.");
   if (const char *indexes = OwnOfPartitions(columns))
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
                   psprintf("PostgreSQL makes indexes of partitions anew, and what they have of their own is lost: %s.",
@@ -226,8 +233,8 @@ void Convert(Conversion conversion, ReturnSetInfo *result) {
 }
 
 bool MayConvertDirectly(const Conversion &conversion, const IdColumns &columns) {
-  return ObjectsOnNarrow(columns) == nullptr && DisabledKeys(columns) == nullptr && OwnOfPartitions(columns) == nullptr &&
-         FindNotNulls(columns).of_partition == nullptr && !OnlineHasBegun(conversion, columns);
+  return ObjectsOnNarrow(columns) == nullptr && DisabledKeys(columns) == nullptr && CatalogTables(columns) == nullptr &&
+         OwnOfPartitions(columns) == nullptr && FindNotNulls(columns).of_partition == nullptr && !OnlineHasBegun(conversion, columns);
 }
 
 // Texts with constants are compared with those that another session has made. The queries of the
@@ -256,7 +263,7 @@ IdColumns CheckedOnline(Conversion *conversion, bool abandon) {
     CheckOnline(*conversion, columns, MayConvertDirectly);
   }
   AtEOXact_GUC(false, guc_level);
-  if (!abandon) CheckIds(*conversion, columns.all[0]);
+  if (!abandon) CheckIds(*conversion, columns);
   PinTexts();
   return columns;
 }

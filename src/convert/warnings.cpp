@@ -1,9 +1,9 @@
 // Finds and shows the warnings: what may stop working after a conversion although nothing depends
-// on the columns. The queries judge by names, by statistics and by the texts of functions, so they
-// err in both directions. They read only catalogs, as the caller, and execute no code that belongs
-// to tables.
+// on the columns. All of it is in the catalogs, but for pg_partman's table, which is read as the
+// caller. No code is executed that belongs to tables.
 #include "convert/warnings.h"
 
+#include "convert/bounds.h"
 #include "convert/queries.h"
 #include "pg/report.h"
 #include "pg/rows.h"
@@ -17,14 +17,44 @@ struct Warning {
   const char *kind, *object, *message, *detail, *hint;
 };
 
-List *Found(List *warnings, const QueryParts &query, const ColumnSet &set) {
-  Query(query, set.tables, set.numbers);
-  for (int64_t row = 0; row < Rows(); ++row) {
-    Warning *warning = static_cast<Warning *>(palloc(sizeof(Warning)));
-    *warning = {Text(row, 1), Text(row, 2), Text(row, 3), Text(row, 4), Text(row, 5)};
-    warnings = lappend(warnings, warning);
+List *Add(List *warnings, const Warning &warning) {
+  Warning *copy = static_cast<Warning *>(palloc(sizeof(Warning)));
+  *copy = warning;
+  return lappend(warnings, copy);
+}
+
+template <typename Parts, typename... More>
+List *Found(List *warnings, const Parts &query, const ColumnSet &set, More... more) {
+  Query(query, set.tables, set.numbers, more...);
+  ForEachRow<Warning>([&](const Warning &warning) { warnings = Add(warnings, warning); });
+  return warnings;
+}
+
+List *Bounds(List *warnings, const ColumnSet &columns) {
+  ListCell *cell = nullptr;
+  foreach (cell, FindBounds(columns)) {
+    const Bound &bound = *static_cast<const Bound *>(lfirst(cell));
+    warnings = Add(warnings, {"bound", bound.object, psprintf("%s takes no new ids", bound.object), bound.detail,
+                              bound.hint});
   }
   return warnings;
+}
+
+// Partitions that pg_partman makes. Its table is in the schema of that extension.
+List *Managed(List *warnings, const ColumnSet &columns) {
+  Query(kPartman, Of(NAMEOID, DirectFunctionCall1(namein, CStringGetDatum("pg_partman"))));
+  if (Rows() == 0) return warnings;
+  return Found(warnings,
+               psprintf("SELECT 'bound', o.described, o.described || ' is divided by pg_partman in ranges of integers', "
+                        "format('The setting partition_interval is %%s.', m.partition_interval), "
+                        "'Set partition_interval to ids of some time, such as a day, and make the partitions for new "
+                        "ids.' FROM unnest($1, $2) AS u(relation, number) "
+                        "JOIN pg_class c ON c.oid = u.relation JOIN pg_namespace n ON n.oid = c.relnamespace "
+                        "JOIN pg_attribute a ON a.attrelid = u.relation AND a.attnum = u.number "
+                        "JOIN %s m ON m.parent_table = n.nspname || '.' || c.relname AND m.control = a.attname, "
+                        "pg_describe_object('pg_class'::regclass, c.oid, 0) AS o(described)",
+                        Text(0, 1)),
+               columns);
 }
 
 List *FindWarnings(const Conversion &conversion, const IdColumns &columns, bool online) {
@@ -33,8 +63,8 @@ List *FindWarnings(const Conversion &conversion, const IdColumns &columns, bool 
   List *warnings = NIL;
   if (online) warnings = Found(warnings, kWarningsOrder, columns.narrow);
   warnings = Found(warnings, kWarningsPublications, columns.narrow);
-  if (!widens) warnings = Found(warnings, kWarningsSequences, columns.own);
-  warnings = Found(warnings, kWarningsColumns, columns.every);
+  if (!widens) warnings = Managed(Bounds(warnings, columns.every), columns.every);
+  warnings = Found(warnings, kWarningsColumns, columns.every, Bool(conversion.column == nullptr));
   warnings = Found(warnings, kWarningsFunctions, columns.every);
   return warnings;
 }

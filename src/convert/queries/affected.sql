@@ -12,11 +12,10 @@ WITH RECURSIVE affected AS (
     JOIN pg_class c ON c.oid = u.relation JOIN pg_namespace n ON n.oid = c.relnamespace
     JOIN pg_attribute a ON a.attrelid = u.relation AND a.attnum = u.number),
 -- Types that cannot hold their values, domains over these types, and arrays.
-narrow_type(oid, typarray, list, exact) AS (
-    SELECT oid, typarray, false, oid IN ('smallint'::regtype, 'integer'::regtype) FROM pg_type
-    WHERE oid IN ('smallint'::regtype, 'integer'::regtype, 'real'::regtype, 'double precision'::regtype)
+narrow_type(oid, typarray, list) AS (
+    SELECT oid, typarray, false FROM pg_type WHERE oid IN ('smallint'::regtype, 'integer'::regtype)
     UNION
-    SELECT t.oid, t.typarray, n.list OR t.oid = n.typarray, n.exact
+    SELECT t.oid, t.typarray, n.list OR t.oid = n.typarray
     FROM narrow_type n JOIN pg_type t ON t.oid = n.typarray OR t.typtype = 'd' AND t.typbasetype = n.oid),
 of_extension(class, oid) AS (
     SELECT classid, objid FROM pg_depend WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e')

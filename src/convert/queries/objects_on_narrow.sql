@@ -1,8 +1,19 @@
 -- $1 and $2: the narrow columns. All but what ALTER TABLE rebuilds by itself. It cannot rebuild a
 -- foreign key that refers to a partition if the partition has its unique index from above. The
--- columns of a partition key depend on its table.
+-- columns of a partition key depend on its table. Views cannot be dropped before what depends on them
+-- or on their types of rows.
 -- Parameters: oid[], smallint[]
-WITH narrow AS (SELECT * FROM unnest($1, $2) AS n(relation, number)),
+WITH RECURSIVE narrow AS (SELECT * FROM unnest($1, $2) AS n(relation, number)),
+over(view) AS (
+    SELECT r.ev_class FROM narrow n
+    JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = n.relation
+        AND d.refobjsubid = n.number AND d.classid = 'pg_rewrite'::regclass
+    JOIN pg_rewrite r ON r.oid = d.objid AND r.rulename = '_RETURN'
+    UNION
+    SELECT r.ev_class FROM over o
+    JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = o.view
+        AND d.classid = 'pg_rewrite'::regclass
+    JOIN pg_rewrite r ON r.oid = d.objid AND r.rulename = '_RETURN'),
 objects AS (
     SELECT n.*, CASE WHEN r.rulename = '_RETURN' THEN pg_describe_object('pg_class'::regclass, r.ev_class, 0)
         WHEN x.oid IS NOT NULL THEN 'generated ' || pg_describe_object('pg_class'::regclass, x.adrelid, x.adnum)
@@ -27,4 +38,13 @@ objects AS (
         AND d.refclassid = d.classid AND d.refobjid = d.objid AND d.refobjsubid = 0)
 SELECT string_agg(line, E'\n' ORDER BY line COLLATE "C")
 FROM (SELECT object || ' depends on ' || pg_describe_object('pg_class'::regclass, relation, number)
-      FROM objects) AS l(line)
+      FROM objects
+      UNION
+      SELECT CASE WHEN r.rulename = '_RETURN' THEN pg_describe_object('pg_class'::regclass, r.ev_class, 0)
+          ELSE pg_describe_object(d.classid, d.objid, d.objsubid) END || ' depends on '
+          || pg_describe_object('pg_class'::regclass, o.view, 0)
+      FROM over o JOIN pg_type y ON y.typrelid = o.view
+      JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = o.view
+          OR d.refclassid = 'pg_type'::regclass AND d.refobjid IN (y.oid, y.typarray)
+      LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+      WHERE d.deptype = 'n' AND r.ev_class IS DISTINCT FROM o.view) AS l(line)

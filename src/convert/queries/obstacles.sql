@@ -124,13 +124,12 @@
             SELECT FROM pg_opclass b WHERE b.opcmethod = oc.opcmethod AND b.opcnamespace = oc.opcnamespace
                 AND b.opcname = regexp_replace(oc.opcname, 'int[24]', 'int8') AND b.opcintype = 'bigint'::regtype)
     UNION
-    SELECT CASE WHEN d.classid = 'pg_rewrite'::regclass
-            THEN pg_describe_object('pg_class'::regclass, (SELECT ev_class FROM pg_rewrite WHERE oid = d.objid), 0)
+    SELECT CASE WHEN r.rulename = '_RETURN' THEN pg_describe_object('pg_class'::regclass, r.ev_class, 0)
             ELSE pg_describe_object(d.classid, d.objid, d.objsubid) END || ' depends on view ' || v.name
     FROM views v JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = v.view
             OR d.refclassid = 'pg_type'::regclass AND d.refobjid IN (
                 SELECT unnest(ARRAY[t.oid, t.typarray]) FROM pg_type t WHERE t.typrelid = v.view)
-    WHERE d.deptype IN ('n', 'a') AND NOT (d.classid = 'pg_rewrite'::regclass AND EXISTS (
-        SELECT FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class
-        WHERE r.oid = d.objid AND r.rulename = '_RETURN' AND c.relkind = 'v')))
+    LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+    LEFT JOIN pg_class c ON c.oid = r.ev_class
+    WHERE d.deptype IN ('n', 'a') AND NOT coalesce(r.rulename = '_RETURN' AND c.relkind = 'v', false))
 SELECT line FROM lines

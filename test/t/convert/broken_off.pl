@@ -66,12 +66,12 @@ for my $name (sort keys %schemas)
 		my $where = "$name after $done of " . @$statements;
 		make($name) if $done;
 		psql_as($server, 'alice', $_) for @$statements[ 0 .. $done - 1 ];
-		# A dry run names the same as a call.
+		# A dry run names the same as a call, but for the columns of its warnings.
 		my ($rc, $more, $before) = call(q{snowflake_convert_all('desk', dry_run => true)});
 		my @result = call(q{snowflake_convert_all('desk')});
 		push @wrong, "$where: $_" for grep { $_ ne '' } judge(@result);
 		push @wrong, "$where: the dry run returns other statements" if "@$more" ne "@{ $result[1] }";
-		my $left_out = sub { return join ' ', $_[0] =~ /^((?:DETAIL:  )?column .* of table \S+ (?:has|is|takes) .*)/mg };
+		my $left_out = sub { return join ' ', ($_[0] =~ s/^.* may hold ids of .*//msr) =~ /^((?:DETAIL:  )?column .* of table \S+ (?:has|is|takes) .*)/mg };
 		push @wrong, "$where: the dry run names others: $before $result[2]" if $left_out->($before) ne $left_out->($result[2]);
 		my @again = call(q{snowflake_convert_all('desk')});
 		push @wrong, "$where: and again: $_" for grep { $_ ne '' } judge(@again);

@@ -58,7 +58,7 @@ my @cases = (
 	[ 'a stored generated column over a referring one', "$serial CREATE TABLE r.c (t_id int REFERENCES r.t, twice bigint GENERATED ALWAYS AS (t_id * 2) STORED)", qr/twice/, $dependent ],
 	[ 'a rule', "$serial CREATE RULE of_t AS ON UPDATE TO r.t WHERE NEW.id > 5 DO INSTEAD NOTHING", qr/rule of_t\b/, $dependent ],
 	[ 'a rule of another table', "$serial CREATE TABLE r.o (n int); CREATE RULE of_o AS ON INSERT TO r.o DO ALSO DELETE FROM r.t WHERE id = NEW.n", qr/rule of_o\b/, $dependent ],
-	[ 'a rule of a view', "$serial CREATE VIEW r.v AS SELECT id FROM r.t; CREATE RULE of_v AS ON DELETE TO r.v DO INSTEAD NOTHING", qr/rule of_v|view r\.v/, qr/^(2BP01|0A000|55000|00000)$/ ],
+	[ 'a rule of a view', "$serial CREATE VIEW r.v AS SELECT id FROM r.t; CREATE RULE of_v AS ON DELETE TO r.v DO INSTEAD NOTHING", qr/rule of_v on view r\.v depends on view r\.v/, qr/^55000$/ ],
 	[ 'a function with a body in SQL', "$serial CREATE FUNCTION r.f() RETURNS bigint BEGIN ATOMIC SELECT max(id) FROM r.t; END", qr/function r\.f\(\)/, $dependent ],
 	[ 'a function with a body in SQL over a view', "$serial CREATE VIEW r.v AS SELECT id FROM r.t; CREATE FUNCTION r.f() RETURNS bigint BEGIN ATOMIC SELECT max(id) FROM r.v; END", qr/function r\.f\(\)/, $dependent ],
 	[ 'a function that returns rows of a view', "$serial CREATE VIEW r.v AS SELECT id FROM r.t; CREATE FUNCTION r.f() RETURNS SETOF r.v LANGUAGE sql AS 'SELECT 1'", qr/function r\.f\(\)/, $dependent ],

@@ -91,5 +91,14 @@ for my $day ('first', 'again')
 }
 is(value($server, "SELECT max(upper) > now() + interval '3 days' FROM ($bounds) b"), 't', '... and there are partitions for the next days');
 
+# A conversion warns of such a table.
+value($server, 'CREATE EXTENSION snowflake_convert; CREATE TABLE other (id bigserial PRIMARY KEY)');
+my $warnings = q{SELECT string_agg(kind || ' ' || message || ' ' || detail, E'\n') FROM snowflake_convert_warnings};
+like(value($server, "$warnings('event', 'id')"), qr/^bound table public.event is divided by pg_partman .* partition_interval is \d+\.$/, 'a conversion names it');
+is(value($server, "$warnings('other', 'id')"), '', '... and no other table');
+value($server, q{CREATE ROLE regular LOGIN; DO $$ DECLARE t regclass; BEGIN
+	FOR t IN SELECT relid FROM pg_partition_tree('event') LOOP EXECUTE format('ALTER TABLE %s OWNER TO regular', t); END LOOP; END $$});
+is(value($server, "SET ROLE regular; $warnings('event', 'id')"), '', '... if the caller may read the settings of pg_partman');
+
 $server->stop('fast');
 done_testing();

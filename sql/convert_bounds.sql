@@ -1,0 +1,192 @@
+-- Bounds that keep new ids out: of partitions, and of checks. The converted column is refused, others are a warning.
+SET client_min_messages = warning;
+DROP EXTENSION IF EXISTS snowflake CASCADE;
+CREATE EXTENSION snowflake;
+CREATE EXTENSION snowflake_convert;
+RESET client_min_messages;
+\set SHOW_CONTEXT never
+-- The refusal of a table's column id, in all forms, or the number of statements. Ids vary, so they are shown as N.
+CREATE FUNCTION tried(call text, VARIADIC arguments text[] DEFAULT '{}') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    n bigint; detail text; hint text;
+BEGIN
+    EXECUTE format(call, VARIADIC arguments) INTO n;
+    RETURN format('%s statements', n);
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+    RETURN regexp_replace(concat_ws(E'\n', sqlstate || ' ' || sqlerrm, detail, hint), '\d{15,}', 'N', 'g');
+END $$;
+CREATE FUNCTION bounds(relation text) RETURNS TABLE (form text, result text) LANGUAGE plpgsql AS $$
+BEGIN
+    SET LOCAL client_min_messages = warning;
+    FOR form, result IN SELECT f, tried(CASE f WHEN 'all' THEN $q$SELECT count(*) FROM snowflake_convert_all('public', dry_run => true)$q$
+            ELSE 'SELECT count(*) FROM snowflake_convert(%L, ''id'', %s)' END, relation, f)
+        FROM unnest('{dry_run => true,online => true,all,"dry_run => true, target => ''bigint''"}'::text[]) f LOOP
+        result := regexp_replace(result, E'\nChange or drop these objects.*', '');
+        RETURN NEXT;
+    END LOOP;
+END $$;
+\pset format unaligned
+\pset tuples_only on
+
+--
+-- Checks of the column, in each form that the planner understands, and others
+--
+CREATE TABLE t (id serial PRIMARY KEY, kind text);
+ALTER TABLE t ADD CHECK (id < 1000000);
+SELECT * FROM bounds('t');
+SELECT snowflake_convert('t', 'id');
+CREATE FUNCTION with_check(condition text, type text DEFAULT 'integer') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    answer text;
+BEGIN
+    EXECUTE format('ALTER TABLE t DROP CONSTRAINT IF EXISTS c, DROP CONSTRAINT IF EXISTS t_id_check, ALTER id TYPE %s, ADD CONSTRAINT c CHECK (%s) NOT VALID',
+        type, condition);
+    answer := split_part(tried('SELECT count(*) FROM snowflake_convert(''t'', ''id'', dry_run => true)'), E'\n', 1);
+    RETURN format('%s, %s: %s', condition, type, answer);
+END $$;
+SET client_min_messages = warning;
+SELECT with_check(c, type) FROM unnest('{
+    id < 1000000,1000000 > id,id <= 2147483647,id = 7,id BETWEEN 1 AND 1000000,"id IN (1, 2, 3)","id = ANY (''{1,2}'')",
+    NOT id >= 1000000,id < 0 OR id BETWEEN 1 AND 9,id < 9000000000,id < 1000 * 1000,id < 1000000::bigint,id < 1000000::smallint::integer,
+    id < ''1000000''::text::integer,kind = ''x'' AND id < 9,id IS NULL,id < 5 AND length(kind) < 9}'::text[]) c, unnest('{integer,bigint}'::text[]) type
+WHERE NOT (c ~ 'smallint' OR type = 'bigint' AND c ~ '<= 2147483647 ');
+SELECT with_check('id < 100', 'smallint');
+-- New ids pass these, or nobody can tell.
+SELECT with_check(c) FROM unnest('{
+    id > 0,id <> 7,id < 9 OR kind = ''old'',id < 9 OR id > 1000000000000,id >= 1 AND id <> 5,"id NOT IN (1, 2)",id < 9223372036854775807,kind < ''x'',
+    length(id::text) < 5,id % 2 = 0,id::numeric < 5,id < length(kind),id > id}'::text[]) c;
+RESET client_min_messages;
+DROP TABLE t;
+-- Of a child, and for a whole tree.
+CREATE TABLE t (id serial PRIMARY KEY);
+CREATE TABLE t_child (CHECK (id < 1000)) INHERITS (t);
+SELECT * FROM bounds('t') WHERE form ~ '^dry';
+SELECT kind, object, message, detail, hint FROM snowflake_convert_warnings('t', 'id');
+ALTER TABLE t ADD CONSTRAINT top CHECK (id < 2000);
+SELECT * FROM bounds('t') WHERE form !~ 'target';
+DROP TABLE t, t_child;
+-- A check that new rows need not pass is none; one that is not inherited holds for its table alone.
+CREATE TABLE t (id bigserial PRIMARY KEY, CONSTRAINT c CHECK (id < 5) NO INHERIT);
+SELECT * FROM bounds('t') WHERE form ~ '^dry';
+DROP TABLE t;
+
+--
+-- Partitions by the key: range
+--
+CREATE TABLE t (id bigserial PRIMARY KEY, day date, kind text) PARTITION BY RANGE (id);
+SELECT * FROM bounds('t') WHERE form ~ '^dry';
+CREATE TABLE t_1 PARTITION OF t FOR VALUES FROM (MINVALUE) TO (1000000);
+CREATE TABLE t_2 PARTITION OF t FOR VALUES FROM (1000000) TO (2000000);
+SELECT * FROM bounds('t');
+SELECT snowflake_least_new_id() AS least \gset
+CREATE TABLE t_new PARTITION OF t FOR VALUES FROM (:least) TO (MAXVALUE);
+SELECT * FROM bounds('t');
+SELECT * FROM snowflake_convert_warnings('t', 'id');
+-- A check of the one that could take them.
+ALTER TABLE t_new ADD CONSTRAINT small CHECK (id < 9);
+SELECT * FROM bounds('t') WHERE form !~ 'target';
+ALTER TABLE t_new DROP CONSTRAINT small;
+-- A closed partition is in order.
+ALTER TABLE t_1 ADD CONSTRAINT small CHECK (id < 1000000);
+SELECT * FROM bounds('t') WHERE form ~ '^dry';
+SELECT * FROM snowflake_convert_warnings('t', 'id');
+DROP TABLE t_new;
+CREATE TABLE t_default PARTITION OF t DEFAULT;
+SELECT * FROM bounds('t') WHERE form ~ '^dry';
+SELECT snowflake_convert('t', 'id', online => true) \gexec
+INSERT INTO t (kind) VALUES ('x') RETURNING tableoid::regclass;
+DROP TABLE t;
+-- Several columns, several levels: one region takes new ids, the other does not.
+CREATE TABLE t (id bigserial, region text) PARTITION BY LIST (region);
+CREATE TABLE t_eu PARTITION OF t FOR VALUES IN ('eu') PARTITION BY RANGE (id, region);
+CREATE TABLE t_eu_1 PARTITION OF t_eu FOR VALUES FROM (0, MINVALUE) TO (1000000, MAXVALUE);
+SELECT * FROM bounds('t') WHERE form ~ '^dry';
+CREATE TABLE t_eu_2 PARTITION OF t_eu FOR VALUES FROM (2000000, MINVALUE) TO (MAXVALUE, MAXVALUE);
+SELECT * FROM bounds('t') WHERE form ~ '^dry';
+CREATE TABLE t_us PARTITION OF t FOR VALUES IN ('us') PARTITION BY RANGE (id);
+CREATE TABLE t_us_1 PARTITION OF t_us FOR VALUES FROM (0) TO (1000000);
+SELECT * FROM bounds('t') WHERE form ~ '^dry';
+DROP TABLE t;
+-- By another column.
+CREATE TABLE t (id bigserial, region text) PARTITION BY LIST (region);
+CREATE TABLE t_eu PARTITION OF t FOR VALUES IN ('eu');
+SELECT * FROM bounds('t') WHERE form ~ '^dry';
+DROP TABLE t;
+
+--
+-- List and hash
+--
+CREATE TABLE t (id bigserial) PARTITION BY LIST (id);
+CREATE TABLE t_1 PARTITION OF t FOR VALUES IN (1, 2, NULL);
+SELECT * FROM bounds('t') WHERE form ~ '^dry';
+CREATE TABLE t_default PARTITION OF t DEFAULT;
+SELECT * FROM bounds('t') WHERE form ~ '^dry';
+SELECT snowflake_convert('t', 'id');
+INSERT INTO t DEFAULT VALUES RETURNING tableoid::regclass;
+DROP TABLE t;
+CREATE TABLE t (id bigserial) PARTITION BY HASH (id);
+CREATE TABLE t_0 PARTITION OF t FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE t_1 PARTITION OF t FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+SELECT * FROM bounds('t') WHERE form ~ '^dry';
+DROP TABLE t;
+-- A narrow key of partitions cannot be converted at all.
+CREATE TABLE t (id serial) PARTITION BY RANGE (id);
+CREATE TABLE t_1 PARTITION OF t FOR VALUES FROM (0) TO (1000000);
+SELECT * FROM bounds('t') WHERE form ~ '^dry';
+DROP TABLE t;
+
+--
+-- Columns that refer: a warning
+--
+CREATE TABLE t (id bigserial PRIMARY KEY);
+CREATE TABLE by_range (t_id bigint REFERENCES t) PARTITION BY RANGE (t_id);
+CREATE TABLE by_range_1 PARTITION OF by_range FOR VALUES FROM (0) TO (1000000);
+CREATE TABLE by_list (t_id bigint REFERENCES t) PARTITION BY LIST (t_id);
+CREATE TABLE by_list_1 PARTITION OF by_list FOR VALUES IN (1, 2);
+CREATE TABLE by_hash (t_id bigint REFERENCES t) PARTITION BY HASH (t_id);
+CREATE TABLE by_hash_1 PARTITION OF by_hash FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+CREATE TABLE by_default (t_id bigint REFERENCES t) PARTITION BY RANGE (t_id);
+CREATE TABLE by_default_1 PARTITION OF by_default DEFAULT;
+CREATE TABLE checked (t_id integer REFERENCES t CHECK (t_id BETWEEN 1 AND 1000000), positive_id integer REFERENCES t CHECK (positive_id > 0));
+SELECT kind, object, message, detail, regexp_replace(hint, '\d{15,}', 'N') FROM snowflake_convert_warnings('t', 'id');
+SELECT count(*) FROM snowflake_convert_warnings('t', 'id', target => 'bigint');
+\pset tuples_only off
+SELECT count(*) FROM snowflake_convert('t', 'id');
+INSERT INTO t DEFAULT VALUES;
+INSERT INTO by_default SELECT id FROM t;
+\set VERBOSITY sqlstate
+INSERT INTO by_range SELECT id FROM t;
+INSERT INTO by_list SELECT id FROM t;
+INSERT INTO checked (t_id) SELECT id FROM t;
+\set VERBOSITY default
+INSERT INTO checked (positive_id) SELECT id FROM t;
+DROP TABLE t, by_range, by_list, by_hash, by_default, checked;
+\pset tuples_only on
+
+--
+-- None of these run: functions, operators, casts and domains of others, in checks and in keys of partitions.
+--
+SET client_min_messages = warning;
+CREATE FUNCTION trap(integer) RETURNS integer IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE 'a trap'; RETURN $1; END $$;
+CREATE FUNCTION trap(integer, integer) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE 'a trap'; RETURN $1 < $2; END $$;
+CREATE OPERATOR <<< (FUNCTION = trap, LEFTARG = integer, RIGHTARG = integer);
+CREATE DOMAIN trapped AS integer CHECK (trap(VALUE) > 0);
+CREATE TABLE t (id bigserial, CHECK (id < trap(9)), CHECK (trap(2) > 1 AND id < 5), CHECK (id::integer <<< 9 OR 9 <<< 3), CHECK (id = 5::trapped))
+    PARTITION BY RANGE (id, (id % trap(3)));
+CREATE TABLE t_1 PARTITION OF t FOR VALUES FROM (0, 0) TO (5, 0);
+\c
+\pset tuples_only on
+\pset format unaligned
+SELECT kind, object, detail FROM snowflake_convert_warnings('t', 'id');
+-- This does.
+SELECT FROM t;
+SET client_min_messages = warning;
+DROP TABLE t;
+RESET client_min_messages;
+DROP OPERATOR <<< (integer, integer);
+DROP DOMAIN trapped;
+DROP FUNCTION trap(integer), trap(integer, integer);
+
+DROP FUNCTION bounds, with_check, tried;
+DROP EXTENSION snowflake_convert, snowflake;

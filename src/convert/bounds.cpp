@@ -1,0 +1,145 @@
+// Which tables refuse new ids is asked of the planner, which knows whether `id >= least` excludes a
+// condition. For that, it only compares constants of PostgreSQL's integer types, by operators of
+// PostgreSQL. Conditions are not evaluated: they may call functions of others.
+#include "convert/bounds.h"
+
+#include "convert/queries.h"
+#include "pg/execution.h"
+#include "pg/report.h"
+
+extern "C" {
+#include "catalog/pg_opfamily.h"
+#include "utils/partcache.h"
+}
+
+namespace snowflake {
+namespace {
+// The fields of the query.
+struct BoundRow {
+  const char *relation, *number, *type, *top, *described, *by, *by_sql, *strategy, *bounded, *is_partition;
+  const char *expression, *constraint, *constraint_of, *definition, *plain;
+};
+
+// A table, and what keeps new ids out of it.
+struct Judged {
+  const BoundRow *row;
+  bool out_of_bounds;
+  const BoundRow *check;
+};
+
+bool IsTrue(const char *boolean) { return boolean != nullptr && boolean[0] == 't'; }
+
+bool Excludes(const BoundRow &row, Node *condition, int64_t least) {
+  const Oid type = OidOf(row.type);
+  if (condition == nullptr || !IsInteger(type)) return false;
+  Var *column = makeVar(1, static_cast<AttrNumber>(strtol(row.number, nullptr, 10)), type, -1, InvalidOid, 0);
+  Const *id = makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(least), false, FLOAT8PASSBYVAL);
+  const Oid at_least = get_opfamily_member(INTEGER_BTREE_FAM_OID, type, INT8OID, BTGreaterEqualStrategyNumber);
+  Expr *clause = make_opclause(at_least, BOOLOID, false, reinterpret_cast<Expr *>(column), reinterpret_cast<Expr *>(id),
+                               InvalidOid, InvalidOid);
+  return predicate_refuted_by(list_make1(condition), list_make1(clause), false);
+}
+
+// Constants are computed only if that calls no function of others.
+Node *CheckOf(const BoundRow &row) {
+  if (row.expression == nullptr) return nullptr;
+  Node *check = static_cast<Node *>(stringToNode(row.expression));
+  if (IsTrue(row.plain)) check = eval_const_expressions(nullptr, check);
+  return reinterpret_cast<Node *>(canonicalize_qual(reinterpret_cast<Expr *>(check), true));
+}
+
+bool IsOutOfBounds(const BoundRow &row, int64_t least) {
+  return IsTrue(row.bounded) &&
+         Excludes(row, reinterpret_cast<Node *>(get_partition_qual_relid(OidOf(row.relation))), least);
+}
+
+Bound *OfCheck(const BoundRow &row, const char *object, bool whole) {
+  Bound *bound = static_cast<Bound *>(palloc(sizeof(Bound)));
+  *bound = {object, psprintf("Constraint %s of %s refuses new ids: %s.", row.constraint, row.described, row.definition),
+            psprintf("Run ALTER TABLE %s DROP CONSTRAINT %s first.", row.constraint_of, row.constraint), whole};
+  return bound;
+}
+
+Bound *OfPartitions(const BoundRow &row, int64_t least) {
+  const char *values =
+      strcmp(row.strategy, "r") == 0 ? psprintf("FOR VALUES FROM (%lld) TO (MAXVALUE)", Long(least)) : "DEFAULT";
+  Bound *bound = static_cast<Bound *>(palloc(sizeof(Bound)));
+  *bound = {row.top, psprintf("No partition of table %s takes new ids.", row.by_sql),
+            psprintf("Run CREATE TABLE ... PARTITION OF %s %s first.", row.by_sql, values), true};
+  return bound;
+}
+
+bool AreOfOneTable(const BoundRow &a, const BoundRow &b) {
+  return strcmp(a.relation, b.relation) == 0 && strcmp(a.top, b.top) == 0;
+}
+
+bool AreTogether(const BoundRow &a, const BoundRow &b) { return strcmp(a.by, b.by) == 0 && strcmp(a.top, b.top) == 0; }
+
+List *JudgeTables(List *rows, int64_t least) {
+  List *tables = NIL;
+  ListCell *cell = nullptr;
+  foreach (cell, rows) {
+    const BoundRow &row = *static_cast<const BoundRow *>(lfirst(cell));
+    Judged *table = tables != NIL ? static_cast<Judged *>(llast(tables)) : nullptr;
+    if (table == nullptr || !AreOfOneTable(*table->row, row)) {
+      table = static_cast<Judged *>(palloc(sizeof(Judged)));
+      *table = {&row, IsOutOfBounds(row, least), nullptr};
+      tables = lappend(tables, table);
+    }
+    if (!table->out_of_bounds && table->check == nullptr && Excludes(row, CheckOf(row), least)) table->check = &row;
+  }
+  return tables;
+}
+
+// Of tables of which one must take new ids. A closed partition is in order, another table is not.
+List *BoundsOf(List *tables, int64_t least) {
+  List *apart = NIL;
+  const BoundRow *check = nullptr;
+  bool any = false;
+  ListCell *cell = nullptr;
+  foreach (cell, tables) {
+    const Judged &table = *static_cast<const Judged *>(lfirst(cell));
+    any |= !table.out_of_bounds && table.check == nullptr;
+    if (table.check == nullptr) continue;
+    if (check == nullptr) check = table.check;
+    if (!IsTrue(table.row->is_partition)) apart = lappend(apart, OfCheck(*table.check, table.row->described, false));
+  }
+  if (any) return apart;
+  const BoundRow &first = *static_cast<const Judged *>(linitial(tables))->row;
+  return list_make1(check != nullptr ? OfCheck(*check, first.top, true) : OfPartitions(first, least));
+}
+
+}  // namespace
+
+int64_t LeastNewId() {
+  return DatumGetInt64(OidFunctionCall0(FindFunction(Snowflake(), "snowflake_least_new_id", 0).oid));
+}
+
+List *FindBounds(const ColumnSet &columns) {
+  const int64_t least = LeastNewId();
+  List *rows = NIL, *bounds = NIL, *together = NIL;
+  Query(kBounds, columns.tables, columns.numbers);
+  ForEachRow<BoundRow>([&](const BoundRow &row) { rows = lappend(rows, const_cast<BoundRow *>(&row)); });
+  List *tables = JudgeTables(rows, least);
+  for (int i = 0; i < list_length(tables); ++i) {
+    const Judged &table = *static_cast<const Judged *>(list_nth(tables, i));
+    together = lappend(together, const_cast<Judged *>(&table));
+    if (i + 1 < list_length(tables) &&
+        AreTogether(*table.row, *static_cast<const Judged *>(list_nth(tables, i + 1))->row))
+      continue;
+    bounds = list_concat(bounds, BoundsOf(together, least));
+    together = NIL;
+  }
+  return bounds;
+}
+
+void CheckBounds(const Conversion &conversion, const IdColumns &columns) {
+  ListCell *cell = nullptr;
+  foreach (cell, FindBounds(columns.own)) {
+    const Bound &bound = *static_cast<const Bound *>(lfirst(cell));
+    if (bound.whole)
+      CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, bound.object, bound.detail, bound.hint);
+  }
+}
+
+}  // namespace snowflake
