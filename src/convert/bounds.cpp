@@ -14,10 +14,17 @@ extern "C" {
 
 namespace snowflake {
 namespace {
-// The fields of the query.
 struct BoundRow {
-  const char *relation, *number, *type, *top, *described, *by, *by_sql, *strategy, *bounded, *is_partition;
-  const char *expression, *constraint, *constraint_of, *definition, *plain;
+  Oid relation, type, by;
+  int16 number;
+  const char *top, *described, *by_sql, *strategy, *expression, *constraint, *constraint_of, *definition;
+  bool bounded, is_partition, plain;
+
+  static BoundRow Read(const Row &row) {
+    return {row.Object("relation"), row.Object("type"), row.Object("by"), row.Number("number"), row.Text("top"),
+            row.Text("described"), row.Text("by_sql"), row.Text("strategy"), row.Text("expression"), row.Text("name"),
+            row.Text("name_of"), row.Text("definition"), row.Flag("bounded"), row.Flag("is_partition"), row.Flag("plain")};
+  }
 };
 
 // A table, and what keeps new ids out of it.
@@ -27,14 +34,11 @@ struct Judged {
   const BoundRow *check;
 };
 
-bool IsTrue(const char *boolean) { return boolean != nullptr && boolean[0] == 't'; }
-
 bool Excludes(const BoundRow &row, Node *condition, int64_t least) {
-  const Oid type = OidOf(row.type);
-  if (condition == nullptr || !IsInteger(type)) return false;
-  Var *column = makeVar(1, static_cast<AttrNumber>(strtol(row.number, nullptr, 10)), type, -1, InvalidOid, 0);
+  if (condition == nullptr || !IsInteger(row.type)) return false;
+  Var *column = makeVar(1, row.number, row.type, -1, InvalidOid, 0);
   Const *id = makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(least), false, FLOAT8PASSBYVAL);
-  const Oid at_least = get_opfamily_member(INTEGER_BTREE_FAM_OID, type, INT8OID, BTGreaterEqualStrategyNumber);
+  const Oid at_least = get_opfamily_member(INTEGER_BTREE_FAM_OID, row.type, INT8OID, BTGreaterEqualStrategyNumber);
   Expr *clause = make_opclause(at_least, BOOLOID, false, reinterpret_cast<Expr *>(column), reinterpret_cast<Expr *>(id),
                                InvalidOid, InvalidOid);
   return predicate_refuted_by(list_make1(condition), list_make1(clause), false);
@@ -44,13 +48,12 @@ bool Excludes(const BoundRow &row, Node *condition, int64_t least) {
 Node *CheckOf(const BoundRow &row) {
   if (row.expression == nullptr) return nullptr;
   Node *check = static_cast<Node *>(stringToNode(row.expression));
-  if (IsTrue(row.plain)) check = eval_const_expressions(nullptr, check);
+  if (row.plain) check = eval_const_expressions(nullptr, check);
   return reinterpret_cast<Node *>(canonicalize_qual(reinterpret_cast<Expr *>(check), true));
 }
 
 bool IsOutOfBounds(const BoundRow &row, int64_t least) {
-  return IsTrue(row.bounded) &&
-         Excludes(row, reinterpret_cast<Node *>(get_partition_qual_relid(OidOf(row.relation))), least);
+  return row.bounded && Excludes(row, reinterpret_cast<Node *>(get_partition_qual_relid(row.relation)), least);
 }
 
 Bound *OfCheck(const BoundRow &row, const char *object, bool whole) {
@@ -70,16 +73,14 @@ Bound *OfPartitions(const BoundRow &row, int64_t least) {
 }
 
 bool AreOfOneTable(const BoundRow &a, const BoundRow &b) {
-  return strcmp(a.relation, b.relation) == 0 && strcmp(a.top, b.top) == 0;
+  return a.relation == b.relation && strcmp(a.top, b.top) == 0;
 }
 
-bool AreTogether(const BoundRow &a, const BoundRow &b) { return strcmp(a.by, b.by) == 0 && strcmp(a.top, b.top) == 0; }
+bool AreTogether(const BoundRow &a, const BoundRow &b) { return a.by == b.by && strcmp(a.top, b.top) == 0; }
 
-List *JudgeTables(List *rows, int64_t least) {
+List *JudgeTables(const RowsOf<BoundRow> &rows, int64_t least) {
   List *tables = NIL;
-  ListCell *cell = nullptr;
-  foreach (cell, rows) {
-    const BoundRow &row = *static_cast<const BoundRow *>(lfirst(cell));
+  for (const BoundRow &row : rows) {
     Judged *table = tables != NIL ? static_cast<Judged *>(llast(tables)) : nullptr;
     if (table == nullptr || !AreOfOneTable(*table->row, row)) {
       table = static_cast<Judged *>(palloc(sizeof(Judged)));
@@ -102,7 +103,7 @@ List *BoundsOf(List *tables, int64_t least) {
     any |= !table.out_of_bounds && table.check == nullptr;
     if (table.check == nullptr) continue;
     if (check == nullptr) check = table.check;
-    if (!IsTrue(table.row->is_partition)) apart = lappend(apart, OfCheck(*table.check, table.row->described, false));
+    if (!table.row->is_partition) apart = lappend(apart, OfCheck(*table.check, table.row->described, false));
   }
   if (any) return apart;
   const BoundRow &first = *static_cast<const Judged *>(linitial(tables))->row;
@@ -117,10 +118,8 @@ int64_t LeastNewId() {
 
 List *FindBounds(const ColumnSet &columns) {
   const int64_t least = LeastNewId();
-  List *rows = NIL, *bounds = NIL, *together = NIL;
-  Query(kBounds, columns.tables, columns.numbers);
-  ForEachRow<BoundRow>([&](const BoundRow &row) { rows = lappend(rows, const_cast<BoundRow *>(&row)); });
-  List *tables = JudgeTables(rows, least);
+  List *bounds = NIL, *together = NIL;
+  List *tables = JudgeTables(Read<BoundRow>(kBounds, columns.tables, columns.numbers), least);
   for (int i = 0; i < list_length(tables); ++i) {
     const Judged &table = *static_cast<const Judged *>(list_nth(tables, i));
     together = lappend(together, const_cast<Judged *>(&table));

@@ -250,8 +250,7 @@ List *IdentityStatements(const IdColumns &columns) { return SequencesOf(columns,
 List *SequenceStatements(const IdColumns &columns) { return SequencesOf(columns, 'a'); }
 
 List *SequenceTypeStatements(const IdColumns &columns) {
-  Query(kNarrowSequences, columns.own.tables, columns.own.numbers);
-  return Texts(1);
+  return Texts(kNarrowSequences, columns.own.tables, columns.own.numbers);
 }
 
 List *KeptProperties(const IdColumns &columns) {

@@ -18,7 +18,7 @@ SELECT c.oid AS relation, a.attnum AS number, a.atttypid AS type,
     c.relispartition AND a.atttypid = 'bigint'::regtype AND NOT EXISTS (
         SELECT FROM pg_partitioned_table p WHERE p.partrelid = ANY (t.path)
             AND (p.partexprs IS NOT NULL OR EXISTS (SELECT FROM unnest(p.partclass) AS o(class) WHERE class >= 16384)))
-        AS bounded, c.relispartition, f.conbin::text AS expression, quote_ident(f.conname) AS name, (
+        AS bounded, c.relispartition AS is_partition, f.conbin::text AS expression, quote_ident(f.conname) AS name, (
         SELECT p.conrelid::regclass FROM pg_constraint p
         WHERE p.conrelid = ANY (t.path) AND p.conname = f.conname AND p.contype = 'c' AND p.coninhcount = 0
         LIMIT 1) AS name_of, pg_get_constraintdef(f.oid) AS definition, NOT EXISTS (
