@@ -1,8 +1,8 @@
 # The recipe of doc/segments.md that moves a serial column over to a segment, taken from the page,
 # with two and three servers while sessions insert on all of them as fast as they can: no number is
 # issued twice over all servers, and no insert fails. If the segment begins too low, or somebody
-# gives a row a number of the segment, a step fails and everything is as before. Then columns of
-# other kinds, without load, and what others may do between the steps.
+# gives a row a number of the segment, a step fails and everything is as before. Then a table that two
+# servers replicate to each other, columns of other kinds, and what others may do between the steps.
 #
 # The seed decides the order of the tables and servers and the pauses between the steps.
 use strict;
@@ -26,8 +26,8 @@ my %step = (
 	sequences => block_of($page, 'pg_get_serial_sequence\(relid'));
 
 my $seed = seed();
-my @servers = (own_node('one', segments => {}));
-push @servers, map { segment_node($_, place($servers[0])) } 'two', 'three';
+my @servers = (own_node('one', segments => {}, conf => "wal_level = logical\n"));
+push @servers, map { segment_node($_, place($servers[0]), streaming => 1, conf => "wal_level = logical\n") } 'two', 'three';
 my ($moves, $numbers, $twice, $tries, $rows) = (0) x 5;
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -45,6 +45,7 @@ sub step
 	s/, \(SELECT last_value FROM orders_id_seq\)/@sequences ? ", $last_values" : ''/e;
 	s/^(ALTER SEQUENCE) orders_id_seq (.*)$/join "\n", map { "$1 $_ $2" } @sequences/me;
 	s/^(DROP SEQUENCE IF EXISTS) orders_id_seq;/@sequences ? "$1 " . join(', ', @sequences) . ';' : ''/me;
+	s/\borders_id_seq\b/$sequences[0]/g if @sequences;
 	s/\borders\b/$table->{name}/g;
 	s/, max_value => 2147483647/$table->{max} ? ", max_value => $table->{max}" : ''/e;
 	if (defined $table->{first}) { s/\b100001\b/$table->{first}/g; s/\b100000\b/$table->{first} - 1/ge; }
@@ -202,6 +203,34 @@ my @kinds = shuffle(sort keys %make);
 move_under_load($kinds[ $_ % @kinds ], 2 + $_ % 2) for 1 .. at_length(3, 20);
 figures('%d trials, with seed %d: %d servers moved, %d numbers and %d rows, %d twice, %d waits for locks given up', $number, $seed, $moves, $numbers, $rows, $twice, $tries);
 
+# Two servers that replicate the table to each other, which versions before 16 cannot. The limits are
+# set and max(id) is checked before the first one moves, and not again.
+if ($servers[0]->pg_version >= 16)
+{
+	my ($table, @here) = ({ name => 'replicated', first => 1000001, max => 2147483647, sequences => ['replicated_id_seq'] }, @servers[ 0, 1 ]);
+	value($here[$_], ($make{serial}->('replicated', $_ + 1, 2))[0] . '; CREATE PUBLICATION p FOR TABLE replicated') for 0, 1;
+	my ($one, $two) = map { $_->connstr('postgres') =~ s/'/''/gr } @here;
+	$here[1]->safe_psql('postgres', "CREATE SUBSCRIPTION from_one CONNECTION '$one' PUBLICATION p WITH (origin = none, copy_data = off)");
+	$here[0]->safe_psql('postgres', "CREATE SUBSCRIPTION from_two CONNECTION '$two' PUBLICATION p WITH (origin = none, copy_data = off)");
+	my @loads = map { load($_, 'replicated') } @here;
+	value($servers[0], step('create', $table));
+	is((run_step($_, 'limit', $table))[0], '00000', 'a replicated table gets its limits') for @here;
+	cmp_ok(largest($_, $table), '<', $table->{first}, '... no server has a number of the segment') for @here;
+	is((run_step($here[0], 'move', $table))[0], '00000', '... the first one is moved');
+	ok(wait_until('its rows', sub { inserted($here[1], $table, ">= $table->{first}") > 0 }), '... its rows arrive at the other');
+	is((run_step($here[1], 'move', $table))[0], 'P0001', '... which therefore does not pass the check');
+	local $step{move} = $step{move} =~ s/greatest\(max\(id\), (\(.*?\))\) FROM orders/$1/r;
+	is((run_step($here[1], 'move', $table))[0], '00000', '... and moves without max(id)');
+	ok(insert_on_all(">= $table->{first}", $table, @here), '... rows go on being inserted');
+	stop_clients($_) for @loads;
+	$here[0]->wait_for_catchup('from_one');
+	$here[1]->wait_for_catchup('from_two');
+	is(value($here[0], 'SELECT md5(string_agg(r::text, chr(10) ORDER BY id)) FROM replicated r'), value($here[1], 'SELECT md5(string_agg(r::text, chr(10) ORDER BY id)) FROM replicated r'),
+		'... both servers have the same rows');
+	my ($told, $twice_told) = compare_ids(map { @{ $_->{files} } } @loads);
+	is($twice_told, 0, "... no number of $told was issued twice");
+}
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Columns of other kinds
 # ---------------------------------------------------------------------------------------------------------------------
@@ -241,6 +270,10 @@ is(moved('keyed', 'CREATE TABLE keyed (id serial PRIMARY KEY, n int, twice int G
 		CREATE TABLE "tree 2" (id serial, n int); ALTER TABLE tree_1 ATTACH PARTITION "tree 2" DEFAULT');
 	is(value($server, step('sequences', $table)), qq{tree|public.tree_id_seq\ntree_1|\n"tree 2"|public."tree 2_id_seq"}, 'the query shows sequences of partitions at each level');
 }
+
+# The way back of doc/converting.md, for a segment.
+value($server, block_of('doc/converting.md', 'ADD GENERATED BY DEFAULT AS IDENTITY;\nSELECT setval') =~ s/\borders\b/small/gr =~ s/snowflake_nextval\(\)/snowflake_segment_nextval('small')/r);
+is(value($server, 'INSERT INTO small (n) VALUES (1) RETURNING id'), 1004, 'a column that has moved goes back');
 
 # ---------------------------------------------------------------------------------------------------------------------
 # What others do between the steps
