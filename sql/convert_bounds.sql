@@ -55,7 +55,7 @@ SELECT with_check('id < 100', 'smallint');
 -- New ids pass these, or nobody can tell.
 SELECT with_check(c) FROM unnest('{
     id > 0,id <> 7,id < 9 OR kind = ''old'',id < 9 OR id > 1000000000000,id >= 1 AND id <> 5,"id NOT IN (1, 2)",id < 9223372036854775807,kind < ''x'',
-    length(id::text) < 5,id % 2 = 0,id::numeric < 5,id < length(kind),id > id}'::text[]) c;
+    length(id::text) < 5,id % 2 = 0,id::numeric < 5,id < length(kind),id > id,id < NULL,(id < NULL) IS NOT TRUE}'::text[]) c;
 RESET client_min_messages;
 DROP TABLE t;
 -- Of a child, and for a whole tree.
@@ -111,7 +111,9 @@ DROP TABLE t;
 -- By another column.
 CREATE TABLE t (id bigserial, region text) PARTITION BY LIST (region);
 CREATE TABLE t_eu PARTITION OF t FOR VALUES IN ('eu');
+CREATE TABLE t_us PARTITION OF t (CHECK (id < 9)) FOR VALUES IN ('us');
 SELECT * FROM bounds('t') WHERE form ~ '^dry';
+SELECT * FROM snowflake_convert_warnings('t', 'id');
 DROP TABLE t;
 
 --
@@ -175,14 +177,17 @@ CREATE DOMAIN trapped AS integer CHECK (trap(VALUE) > 0);
 CREATE TABLE t (id bigserial, CHECK (id < trap(9)), CHECK (trap(2) > 1 AND id < 5), CHECK (id::integer <<< 9 OR 9 <<< 3), CHECK (id = 5::trapped))
     PARTITION BY RANGE (id, (id % trap(3)));
 CREATE TABLE t_1 PARTITION OF t FOR VALUES FROM (0, 0) TO (5, 0);
+CREATE TABLE unknown (id bigserial, CHECK (id < NULL AND trap(1) > 0));
 \c
 \pset tuples_only on
 \pset format unaligned
 SELECT kind, object, detail FROM snowflake_convert_warnings('t', 'id');
+-- A check that is null is passed.
+SELECT kind, object, detail FROM snowflake_convert_warnings('unknown', 'id') WHERE kind = 'bound';
 -- This does.
 SELECT FROM t;
 SET client_min_messages = warning;
-DROP TABLE t;
+DROP TABLE t, unknown;
 RESET client_min_messages;
 DROP OPERATOR <<< (integer, integer);
 DROP DOMAIN trapped;

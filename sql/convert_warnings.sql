@@ -113,7 +113,7 @@ BEGIN
     RETURN old; -- of_store
     PERFORM
         spaced (new.id);
-END $$;
+END -- anged$$;
 CREATE TRIGGER changed AFTER INSERT ON item FOR EACH ROW EXECUTE FUNCTION changed();
 CREATE FUNCTION is_good(integer) RETURNS boolean IMMUTABLE LANGUAGE sql AS 'SELECT $1 > 0';
 CREATE FUNCTION is_shown(integer) RETURNS boolean IMMUTABLE LANGUAGE sql AS 'SELECT $1 > 0';
