@@ -57,6 +57,8 @@ void CheckIds(const Conversion &conversion, const IdColumn &column) {
   // Ids that snowflake issued may even be of the next tick.
   if (column.issues) return;
   const int64_t smallest = DatumGetInt64(OidFunctionCall0(FindFunction(Snowflake(), "snowflake_least_new_id", 0).oid));
+  // So an online switch reads no table.
+  if (column.narrow && smallest > PG_INT32_MAX) return;
   int64_t largest = 0;
   if (LargestId(conversion, column, &largest) && largest >= smallest)
     ereport(
