@@ -127,9 +127,11 @@ CREATE PROCEDURE snowflake_try(statements pg_catalog.text)
 COMMENT ON PROCEDURE snowflake_try(pg_catalog.text) IS
 'Executes statements that need a strong lock for a moment, all in one transaction and with the
 rights of the caller. The search_path is pg_catalog. Unless a statement is VALIDATE CONSTRAINT,
-other settings that change how SQL is read are pinned, too. The procedure waits at most 0.1 s for
-each lock. If a lock is not available, the procedure undoes the attempt, pauses and tries again, for
-up to ten minutes.
+other settings that change how SQL is read are pinned, too. CREATE INDEX CONCURRENTLY only creates
+an empty, invalid index, which REINDEX INDEX CONCURRENTLY builds. The procedure waits at most 0.1 s
+for all locks together, counted from the first statement that is no query; with VALIDATE CONSTRAINT,
+for each lock. If a lock is not available, the procedure undoes the attempt, pauses and tries again,
+for up to ten minutes.
 Errors: 22004 if statements is null, 25001 in a transaction block, 55P03 or 40P01 after ten
 minutes, and the errors of the statements.';
 

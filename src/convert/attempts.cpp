@@ -8,6 +8,7 @@
 //    evaluate rows.
 #include "convert/attempts.h"
 
+#include "convert/empty_index.h"
 #include "convert/queries.h"
 #include "convert/subtransaction.h"
 #include "pg/processes.h"
@@ -16,20 +17,19 @@
 
 extern "C" {
 #include "parser/parser.h"
+#include "storage/proc.h"
+#include "utils/timeout.h"
 }
 
 namespace snowflake {
 namespace {
+constexpr int kDeadlineMs = 100;
 constexpr int64_t kFirstPauseUs = 100 * 1000;
 constexpr int64_t kLongestPauseUs = 3 * 1000 * 1000;
 constexpr int64_t kGiveUpUs = int64_t{600} * 1000 * 1000;
 
 // VALIDATE CONSTRAINT does. Its text has nothing that settings decide on.
-bool EvaluatesRows(const char *statements) {
-  const int guc_level = NewGUCNestLevel();
-  PinSettings();
-  List *parsed = raw_parser(statements, RAW_PARSE_DEFAULT);
-  AtEOXact_GUC(false, guc_level);
+bool EvaluatesRows(List *parsed) {
   ListCell *cell = nullptr, *command = nullptr;
   foreach (cell, parsed) {
     Node *statement = lfirst_node(RawStmt, cell)->stmt;
@@ -40,8 +40,43 @@ bool EvaluatesRows(const char *statements) {
   return false;
 }
 
+// At the deadline a wait for a lock ends, and later ones end at once. In a signal handler.
+void EndWaits() {
+  LockTimeout = 1;
+  if (get_timeout_active(LOCK_TIMEOUT)) enable_timeout_after(LOCK_TIMEOUT, 0);
+}
+
+TimeoutId Deadline() {
+  static TimeoutId deadline = MAX_TIMEOUTS;
+  if (deadline == MAX_TIMEOUTS) deadline = RegisterTimeout(USER_TIMEOUT, EndWaits);
+  return deadline;
+}
+
+void RunStatement(const RawStmt &statement, const char *statements) {
+  const char *start = statements + statement.stmt_location;
+  const char *sql = statement.stmt_len > 0 ? pnstrdup(start, static_cast<Size>(statement.stmt_len)) : start;
+  if (IsA(statement.stmt, IndexStmt) && castNode(IndexStmt, statement.stmt)->concurrent)
+    return CreateEmptyIndex(castNode(IndexStmt, statement.stmt), sql);
+  const int rc = SPI_execute(sql, false, 0);
+  if (rc == SPI_ERROR_TRANSACTION)
+    ereport(ERROR,
+            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("cannot begin or end transactions in snowflake_try()"),
+             errdetail("All statements of one call are executed in one transaction."),
+             errhint("Leave out BEGIN, COMMIT and the like.")));
+  if (rc < 0) elog(ERROR, "SPI failed: %s", SPI_result_code_string(rc));
+}
+
+List *Parsed(const char *statements) {
+  const int guc_level = NewGUCNestLevel();
+  PinSettings();
+  List *parsed = raw_parser(statements, RAW_PARSE_DEFAULT);
+  AtEOXact_GUC(false, guc_level);
+  return parsed;
+}
+
 void RunStatements(const char *statements) {
-  const bool evaluates_rows = EvaluatesRows(statements);
+  List *parsed = Parsed(statements);
+  const bool evaluates_rows = EvaluatesRows(parsed);
   const int guc_level = NewGUCNestLevel();
   if (evaluates_rows) {
     SetForLevel("search_path", "pg_catalog, pg_temp");
@@ -51,22 +86,31 @@ void RunStatements(const char *statements) {
   }
   // Indexes of partitioned tables have none of their own.
   SetForLevel("default_tablespace", "");
-  SetForLevel("lock_timeout", "100ms");
+  SetForLevel("lock_timeout", psprintf("%dms", kDeadlineMs));
   // What waits for this long ends an autovacuum that is in the way.
   SetForLevel("deadlock_timeout", "50ms");
-  const int rc = SPI_execute(statements, false, 0);
-  if (rc == SPI_ERROR_TRANSACTION)
-    ereport(ERROR,
-            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("cannot begin or end transactions in snowflake_try()"),
-             errdetail("All statements of one call are executed in one transaction."),
-             errhint("Leave out BEGIN, COMMIT and the like.")));
-  if (rc < 0) elog(ERROR, "SPI failed: %s", SPI_result_code_string(rc));
+  // To read all rows takes long, under a lock that nobody who reads or writes waits for.
+  bool has_deadline = evaluates_rows;
+  ListCell *cell = nullptr;
+  foreach (cell, parsed) {
+    const RawStmt &statement = *lfirst_node(RawStmt, cell);
+    // Nobody waits for the locks of the queries before.
+    if (!has_deadline && !IsA(statement.stmt, SelectStmt)) {
+      has_deadline = true;
+      enable_timeout_after(Deadline(), kDeadlineMs);
+    }
+    RunStatement(statement, statements);
+  }
   AtEOXact_GUC(false, guc_level);
 }
 
 // Null: the attempt succeeded. An error that is not about a lock is raised again.
 const ErrorData *TryOnce(const char *statements) {
+  const int lock_timeout = LockTimeout;
   ErrorData *error = Attempted([&] { RunStatements(statements); });
+  disable_timeout(Deadline(), false);
+  // The timer may have come just after the settings were restored.
+  LockTimeout = lock_timeout;
   if (error != nullptr && error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE &&
       error->sqlerrcode != ERRCODE_T_R_DEADLOCK_DETECTED)
     ReThrowError(error);

@@ -58,6 +58,8 @@ void CheckIds(const Conversion &conversion, const IdColumns &columns) {
   if (column.issues) return;
   CheckBounds(conversion, columns);
   const int64_t smallest = LeastNewId();
+  // So an online switch reads no table.
+  if (column.narrow && smallest > PG_INT32_MAX) return;
   int64_t largest = 0;
   if (LargestId(conversion, column, &largest) && largest >= smallest)
     ereport(

@@ -2,7 +2,7 @@
 // stored one. So what another function, operator or type has got into is not recognised.
 #include "convert/made.h"
 
-#include "convert/qualified.h"
+#include "convert/expressions.h"
 #include "convert/queries.h"
 #include "pg/execution.h"
 
@@ -37,9 +37,7 @@ Node *AsNode(const char *text) { return text != nullptr ? static_cast<Node *>(st
 
 bool IsPredicate(const IdColumns &columns, Oid table, Node *old, Node *made) {
   if (old == nullptr || made == nullptr) return old == made;
-  const char *part = nullptr;
-  const char *sql = QualifiedSql(columns, table, old, &part);
-  if (sql == nullptr) return false;
+  const char *sql = OnNewColumns(columns, table, old);
   List *parsed = make_ands_implicit(reinterpret_cast<Expr *>(Parsed(table, sql, EXPR_KIND_INDEX_PREDICATE)));
   return equal(make_ands_explicit(parsed), made);
 }
@@ -51,9 +49,7 @@ bool AreKeys(const IdColumns &columns, Oid table, const char *old_keys, const ch
   for (char *key = const_cast<char *>(old_keys), *other = const_cast<char *>(made_keys); *key != '\0';) {
     const long number = strtol(key, &key, 10), made_number = strtol(other, &other, 10);
     if (number != 0) continue;
-    const char *part = nullptr;
-    const char *sql = QualifiedSql(columns, table, static_cast<Node *>(list_nth(old, next++)), &part);
-    if (sql == nullptr) return false;
+    const char *sql = OnNewColumns(columns, table, static_cast<Node *>(list_nth(old, next++)));
     Node *parsed = Parsed(table, sql, EXPR_KIND_INDEX_EXPRESSION);
     while (IsA(parsed, CollateExpr)) parsed = reinterpret_cast<Node *>(castNode(CollateExpr, parsed)->arg);
     const bool is_column = IsA(parsed, Var);

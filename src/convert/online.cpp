@@ -2,8 +2,8 @@
 #include "convert/online.h"
 
 #include "convert/attempts.h"
+#include "convert/expressions.h"
 #include "convert/made.h"
-#include "convert/qualified.h"
 #include "convert/queries.h"
 #include "convert/switch.h"
 #include "pg/execution.h"
@@ -58,16 +58,8 @@ List *Attempts(const Extension &extension, List *statements) {
 bool IsTrue(const char *boolean) { return boolean != nullptr && boolean[0] == 't'; }
 
 struct IndexToBuild {
-  const char *relation, *table_sql, *unique, *new_sql, *method, *keys, *rest, *expressions, *predicate;
+  const char *relation, *table_sql, *unique, *new_sql, *method, *keys, *rest, *expressions, *predicate, *qualified_sql;
 };
-
-// CheckOnline() has found out that it can be written.
-const char *Qualified(const IdColumns &columns, const IndexToBuild &index, Node *expression) {
-  const char *part = nullptr;
-  const char *sql = QualifiedSql(columns, OidOf(index.relation), expression, &part);
-  if (sql == nullptr) elog(ERROR, "an expression of index %s contains %s", index.new_sql, part);
-  return sql;
-}
 
 const char *KeysOf(const IdColumns &columns, const IndexToBuild &index) {
   StringInfoData keys;
@@ -76,7 +68,8 @@ const char *KeysOf(const IdColumns &columns, const IndexToBuild &index) {
   int next = 0;
   for (const char *c = index.keys; *c != '\0'; ++c) {
     if (*c == '\x01')
-      appendStringInfoString(&keys, Qualified(columns, index, static_cast<Node *>(list_nth(expressions, next++))));
+      appendStringInfoString(
+          &keys, OnNewColumns(columns, OidOf(index.relation), static_cast<Node *>(list_nth(expressions, next++))));
     else
       appendStringInfoChar(&keys, *c);
   }
@@ -85,16 +78,26 @@ const char *KeysOf(const IdColumns &columns, const IndexToBuild &index) {
 
 const char *PredicateOf(const IdColumns &columns, const IndexToBuild &index) {
   if (index.predicate == nullptr) return "";
-  return psprintf(" WHERE %s", Qualified(columns, index, static_cast<Node *>(stringToNode(index.predicate))));
+  return psprintf(" WHERE %s",
+                  OnNewColumns(columns, OidOf(index.relation), static_cast<Node *>(stringToNode(index.predicate))));
 }
 
-List *IndexSteps(const IdColumns &columns, const Made &made) {
+// CREATE INDEX CONCURRENTLY runs in no function, so the session's settings decide what its text
+// means. Expressions must not depend on them: snowflake_try() parses these, and REINDEX builds what
+// it has parsed.
+List *IndexSteps(const Extension &extension, const IdColumns &columns, const Made &made) {
   List *steps = NIL;
   Query(kIndexesToBuild, columns.narrow.tables, columns.narrow.numbers, made.indexes);
   ForEachRow<IndexToBuild>([&](const IndexToBuild &index) {
-    steps = lappend(steps, psprintf("CREATE %sINDEX CONCURRENTLY %s ON %s USING %s (%s)%s%s;", index.unique,
-                                    index.new_sql, index.table_sql, index.method, KeysOf(columns, index), index.rest,
-                                    PredicateOf(columns, index)));
+    char *create =
+        psprintf("CREATE %sINDEX CONCURRENTLY %s ON %s USING %s (%s)%s%s", index.unique, index.new_sql, index.table_sql,
+                 index.method, KeysOf(columns, index), index.rest, PredicateOf(columns, index));
+    if (index.expressions == nullptr && index.predicate == nullptr) {
+      steps = lappend(steps, psprintf("%s;", create));
+    } else {
+      steps = lappend(steps, Attempt(extension, create));
+      steps = lappend(steps, psprintf("REINDEX INDEX CONCURRENTLY %s;", index.qualified_sql));
+    }
   });
   return steps;
 }
@@ -140,7 +143,7 @@ List *StepsBefore(const Extension &extension, const IdColumns &columns) {
   steps = list_concat(steps, query(kDropGoneIndexes, made.checks, made.indexes));
   steps = list_concat(steps, query(kFill, TextValue(extension.fill)));
   steps = list_concat(steps, attempts(kValidate));
-  steps = list_concat(steps, IndexSteps(columns, made));
+  steps = list_concat(steps, IndexSteps(extension, columns, made));
   steps = list_concat(steps, constraints(kChecks));
   return list_concat(steps, constraints(kForeignKeys));
 }
@@ -153,18 +156,19 @@ char *ChecksumOf(const char *statements) {
   return TextDatumGetCString(DirectFunctionCall1Coll(md5_text, C_COLLATION_OID, CStringGetTextDatum(statements)));
 }
 
-// Locks, the check, and the statements that it has checked.
+// The check, locks, the check again, and the statements that it has checked. The first check finds
+// out whether the switch is due before anybody has to wait, and leaves plans to the second.
 char *Switch(const Extension &extension, const Conversion &conversion, const IdColumns &columns, List *defaults) {
   const char *text = SwitchText(columns, defaults);
+  const char *check = psprintf("SELECT %s(%s::regclass, %s::name, %s::text, '%s'::text);", extension.check,
+                               quote_literal_cstr(columns.all[0].table_sql), quote_literal_cstr(conversion.column),
+                               quote_literal_cstr(conversion.target), ChecksumOf(text));
   StringInfoData tables;
   initStringInfo(&tables);
   ListCell *cell = nullptr;
   foreach (cell, TablesOfSwitch(columns))
     appendStringInfo(&tables, "%s%s", tables.len > 0 ? ", " : "", static_cast<const char *>(lfirst(cell)));
-  return Attempt(extension, psprintf("LOCK TABLE %s;\nSELECT %s(%s::regclass, %s::name, %s::text, '%s'::text);\n%s",
-                                     tables.data, extension.check, quote_literal_cstr(columns.all[0].table_sql),
-                                     quote_literal_cstr(conversion.column), quote_literal_cstr(conversion.target),
-                                     ChecksumOf(text), text));
+  return Attempt(extension, psprintf("%s\nLOCK TABLE %s;\n%s\n%s", check, tables.data, check, text));
 }
 
 List *WhatToAbandon(const Conversion &conversion, const IdColumns &columns) {
@@ -173,31 +177,16 @@ List *WhatToAbandon(const Conversion &conversion, const IdColumns &columns) {
 
 // --- What is refused ---
 
-// Lines for the indexes whose expressions cannot be written for any search_path.
-List *Expressions(const IdColumns &columns) {
-  List *lines = NIL;
-  Query(kExpressions, columns.narrow.tables, columns.narrow.numbers);
-  for (int64_t row = 0; row < Rows(); ++row) {
-    const char *expressions = Text(row, 3), *predicate = Text(row, 4), *part = nullptr;
-    List *nodes = expressions != nullptr ? castNode(List, stringToNode(expressions)) : NIL;
-    if (predicate != nullptr) nodes = lappend(nodes, stringToNode(predicate));
-    ListCell *cell = nullptr;
-    foreach (cell, nodes)
-      if (part == nullptr) QualifiedSql(columns, OidField(row, 1), static_cast<Node *>(lfirst(cell)), &part);
-    if (part != nullptr)
-      lines =
-          lappend(lines, psprintf("%s contains %s, which cannot be written for every search_path", Text(row, 2), part));
-  }
-  return lines;
-}
-
 // What belongs to other roles, or is where the owner may not create.
 List *RightsLacking(const IdColumns &columns) {
   const ColumnSet &narrow = columns.narrow;
-  Query(kTouchedRelations, narrow.tables, narrow.numbers, columns.tables);
-  List *touched = NIL;
-  for (int64_t row = 0; row < Rows(); ++row) touched = lappend_oid(touched, OidField(row, 1));
-  List *lines = CodeOfOthers(OidsValue(touched));
+  List *lines = NIL;
+  if (superuser()) {
+    Query(kTouchedRelations, narrow.tables, narrow.numbers, columns.tables);
+    List *touched = NIL;
+    for (int64_t row = 0; row < Rows(); ++row) touched = lappend_oid(touched, OidField(row, 1));
+    lines = CodeOfOthers(OidsValue(touched));
+  }
   lines = list_concat(lines, Texts(kForeignOwners, narrow.tables, narrow.numbers, columns.tables));
   return list_concat(lines, Texts(kSchemas, narrow.tables, narrow.numbers));
 }
@@ -208,8 +197,7 @@ List *Obstacles(const Conversion &conversion, const IdColumns &columns) {
   List *lines = Texts(kObstacles, narrow.tables, narrow.numbers, Follow(conversion), ties);
   lines =
       list_concat(lines, Texts(kNotCarried, narrow.tables, narrow.numbers, columns.keep.tables, columns.keep.numbers));
-  lines = list_concat(lines, Texts(kOthersMayCreate, narrow.tables, narrow.numbers));
-  return list_concat(lines, Expressions(columns));
+  return list_concat(lines, Texts(kOthersMayCreate, narrow.tables, narrow.numbers));
 }
 
 }  // namespace

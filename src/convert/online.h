@@ -6,7 +6,7 @@
 // 2. A new column equals the old one, by a trigger and by a check constraint. So the switch is a
 //    matter of names: it changes the catalogs and reads no table.
 // 3. The switch is made from the old objects alone. So it is the same text before the first step
-//    and after the last one, and it begins with a call that checks this under its locks.
+//    and after the last one. A call in it checks this, before its locks and under them.
 #pragma once
 
 #include "convert/catalog.h"

@@ -7,6 +7,7 @@
 extern "C" {
 #include "access/tableam.h"
 #include "catalog/index.h"
+#include "commands/defrem.h"
 #include "commands/event_trigger.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
@@ -20,6 +21,7 @@ extern "C" {
 #include "parser/analyze.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_relation.h"
+#include "parser/parse_utilcmd.h"
 #include "tcop/pquery.h"
 #include "tcop/utility.h"
 #include "utils/resowner.h"
@@ -74,6 +76,19 @@ inline EState *StateForUpdate(Relation table, Bitmapset *columns) {
   ExecInitRangeTable(state, list_make1(entry));
 #endif
   return state;
+}
+
+// The entries of an index in the catalogs and its empty file, with the checks of CREATE INDEX. 16
+// takes the number of partitions, 19 what errors are reported for.
+inline Oid DefineEmptyIndex(Oid table, IndexStmt *index) {
+#if PG_VERSION_NUM >= 190000
+  return DefineIndex(nullptr, table, index, InvalidOid, InvalidOid, InvalidOid, -1, false, true, true, true, false)
+      .objectId;
+#elif PG_VERSION_NUM >= 160000
+  return DefineIndex(table, index, InvalidOid, InvalidOid, InvalidOid, -1, false, true, true, true, false).objectId;
+#else
+  return DefineIndex(table, index, InvalidOid, InvalidOid, InvalidOid, false, true, true, true, false).objectId;
+#endif
 }
 
 // 16 declared the mutator's arguments.

@@ -427,6 +427,32 @@ shape('checks',
 		[ q{ALTER TABLE @S@.t DROP CONSTRAINT alone; ALTER TABLE @S@.t ADD CONSTRAINT alone CHECK (id < 9000000000000000000)}, qr/alone|Name: t; Type: TABLE/ ],
 		[ q{COMMENT ON CONSTRAINT pair ON @S@.t IS NULL}, qr/CONSTRAINT pair/ ] ]);
 
+# Expressions of many kinds: with operators that nobody names, with syntaxes of their own, and with
+# constants whose texts settings decide on. The type bigint changes the operators and functions.
+shape('expressions',
+	setup => q{
+		CREATE TYPE @S@.pair AS (a int, b text);
+		CREATE DOMAIN @S@.small AS bigint CHECK (VALUE < 9000000000000000000);
+		CREATE FUNCTION @S@.half(n int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT n / 2';
+		CREATE FUNCTION @S@.half(n bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT n / 2';
+		CREATE TABLE @S@.t (k bigint, id serial PRIMARY KEY, note text, n int DEFAULT 3, price money DEFAULT '12.50', tags text[] DEFAULT '{a,NULL}',
+			at timestamp DEFAULT '2026-02-03 04:05', doc jsonb DEFAULT '{"a": [1, 2]}', raw bytea DEFAULT '\x5c41');
+		CREATE INDEX t_distinct ON @S@.t ((id IS DISTINCT FROM n), k) WHERE id IS DISTINCT FROM 7 AND id IS NOT DISTINCT FROM id;
+		CREATE INDEX t_nullif ON @S@.t (NULLIF(id, 3), NULLIF(n, id));
+		CREATE INDEX t_case ON @S@.t ((CASE id WHEN 3 THEN 'a' WHEN n THEN 'b' ELSE note END));
+		CREATE INDEX t_row ON @S@.t (id) WHERE (id, n) > (1, 2) AND (id, n) <> (5, 6) AND (n, note)::@S@.pair <> '(1,"a b")'::@S@.pair;
+		CREATE INDEX t_syntax ON @S@.t (id, extract(year FROM at), trim(BOTH 'x' FROM note), substring(note FROM 1 FOR 2), position('a' IN note), overlay(note PLACING 'x' FROM 1))
+			WHERE (at, at) OVERLAPS (timestamp '2026-01-01', timestamp '2026-12-31') OR id > 0;
+		CREATE INDEX t_most ON @S@.t (greatest(id, 5), least(id, 6), coalesce(id, 7));
+		CREATE UNIQUE INDEX t_constant ON @S@.t (id) WHERE price > '10.50' OR tags <> '{a,NULL}' OR raw <> '\x5c42' OR at > '2026-02-01' OR at + interval '-1 mons +2 days -03:00' > '2020-01-01';
+		CREATE INDEX t_any ON @S@.t ((ARRAY[id, 3]), (id = ANY ('{1,2,3}')), (id BETWEEN SYMMETRIC 9 AND 4), (doc['a'][0]), (doc -> 'a'));
+		CREATE INDEX t_cast ON @S@.t ((id::@S@.small), (id::text::numeric), (id::numeric(30, 2)), ((id, 1) IS NULL), (id IS NULL IS NOT TRUE));
+		CREATE INDEX t_call ON @S@.t (@S@.half(id), to_hex(id), (-id), (@ id), (id # 5), (note COLLATE "C" || id)) WHERE @S@.half(id) > -9000000000;},
+	own => ['t'],
+	damage => [
+		[ q{DROP INDEX @S@.t_row; CREATE INDEX t_row ON @S@.t (id) WHERE (id, n) > (1, 2) AND (id, n) <> (5, 6)}, qr/t_row/ ],
+		[ q{DROP INDEX @S@.t_constant; CREATE UNIQUE INDEX t_constant ON @S@.t (id) WHERE price > '10.60'}, qr/t_constant/ ] ]);
+
 # Operator classes that are named after the type become those of bigint: a dump shows other names.
 shape('methods',
 	setup => q{

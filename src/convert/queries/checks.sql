@@ -9,7 +9,8 @@ FROM pg_constraint f LEFT JOIN LATERAL (SELECT 'snowflake_new_' || CASE WHEN oct
     THEN f.conname ELSE md5(f.conname) END) AS c(new) ON true
 LEFT JOIN pg_constraint n ON n.conrelid = f.conrelid AND n.conname = c.new
     AND n.oid NOT IN (SELECT oid FROM gone_constraints)
-WHERE f.contype = 'c' AND f.conislocal AND f.coninhcount = 0 AND EXISTS (
+WHERE f.contype = 'c' AND f.conislocal AND f.coninhcount = 0 AND f.conrelid IN (SELECT relation FROM wide)
+    AND EXISTS (
         SELECT FROM wide w WHERE w.relation = f.conrelid AND w.number = ANY (f.conkey) AND w.same <> f.conname)
     AND (n.oid IS NULL OR f.convalidated AND NOT n.convalidated)
 ORDER BY 1, 2

@@ -5,16 +5,19 @@
 , gone_indexes AS (
     SELECT i.indexrelid, c.relname, n.nspname
     FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE i.indexrelid <> ALL ($4) AND c.relname LIKE 'snowflake\_new\_%' AND EXISTS (
+    WHERE i.indexrelid <> ALL ($4) AND c.relname LIKE 'snowflake\_new\_%'
+        AND i.indrelid IN (SELECT relation FROM wide) AND EXISTS (
         SELECT FROM wide w JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = i.indexrelid
-            AND d.refclassid = d.classid AND d.refobjid = w.relation AND d.refobjsubid = w.new_number)),
+            AND d.refclassid = d.classid AND d.refobjid = w.relation AND d.refobjsubid = w.new_number
+        WHERE w.relation = i.indrelid)),
 unfilled AS (
     SELECT relation, new_number FROM wide w WHERE NOT EXISTS (
         SELECT FROM pg_constraint s WHERE s.conrelid = w.relation AND s.conname = w.same AND s.convalidated)),
 gone_constraints AS (
     SELECT f.oid, f.conrelid::regclass::text AS tab, f.conname
     FROM pg_constraint f
-    WHERE f.coninhcount = 0 AND f.conparentid = 0 AND (
+    WHERE f.coninhcount = 0 AND f.conparentid = 0
+        AND (f.conrelid IN (SELECT relation FROM wide) OR f.confrelid IN (SELECT relation FROM wide)) AND (
         EXISTS (SELECT FROM wide w WHERE w.relation = f.conrelid AND w.filled = f.conname AND NOT w.attnotnull
                 AND w.new_number = ANY (f.conkey))
         OR f.conname LIKE 'snowflake\_new\_%'

@@ -1,22 +1,21 @@
 -- $1: the table, $2: the column. An inherited column has the same name at both ends.
 -- Parameters: oid, name
-WITH RECURSIVE held(relation, number, own) AS (
+WITH RECURSIVE steps(relation, number, to_relation, to_number, passes) AS MATERIALIZED (
+    SELECT f.confrelid, k.referred, f.conrelid, k.referring, false
+    FROM pg_constraint f, unnest(f.conkey, f.confkey) AS k(referring, referred) WHERE f.contype = 'f'
+    UNION ALL
+    SELECT inhparent, NULL, inhrelid, NULL, true FROM pg_inherits
+    UNION ALL
+    SELECT inhrelid, NULL, inhparent, NULL, false FROM pg_inherits),
+held(relation, number, own) AS (
     SELECT attrelid, attnum, true FROM pg_attribute
     WHERE attrelid = $1 AND attname = $2 AND attnum > 0 AND NOT attisdropped
     UNION
-    SELECT step.* FROM held h JOIN pg_attribute a ON a.attrelid = h.relation AND a.attnum = h.number,
-    LATERAL (
-        SELECT f.conrelid, k.referring, false
-        FROM pg_constraint f, unnest(f.conkey, f.confkey) AS k(referring, referred)
-        WHERE f.contype = 'f' AND f.confrelid = h.relation AND k.referred = h.number
-        UNION ALL
-        SELECT i.inhrelid, c.attnum, h.own FROM pg_inherits i
-        JOIN pg_attribute c ON c.attrelid = i.inhrelid AND c.attname = a.attname
-        WHERE i.inhparent = h.relation
-        UNION ALL
-        SELECT i.inhparent, p.attnum, false FROM pg_inherits i
-        JOIN pg_attribute p ON p.attrelid = i.inhparent AND p.attname = a.attname AND p.attnum > 0
-        WHERE i.inhrelid = h.relation) AS step)
+    SELECT s.to_relation, coalesce(s.to_number, t.attnum), h.own AND s.passes
+    FROM held h JOIN pg_attribute a ON a.attrelid = h.relation AND a.attnum = h.number
+    JOIN steps s ON s.relation = h.relation AND coalesce(s.number, h.number) = h.number
+    LEFT JOIN pg_attribute t ON s.number IS NULL AND t.attrelid = s.to_relation AND t.attname = a.attname
+    WHERE s.number IS NOT NULL OR t.attnum > 0)
 SELECT h.relation, h.number, format('%I.%I', n.nspname, c.relname) AS table_sql, quote_ident(a.attname) AS name_sql,
     pg_describe_object('pg_class'::regclass, h.relation, h.number) AS described, up.roots, up.root_count,
     a.atttypid AS type, format_type(a.atttypid, a.atttypmod) AS type_name, h.own, up.root,

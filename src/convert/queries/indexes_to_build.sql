@@ -9,7 +9,7 @@ SELECT i.indrelid, i.tab, CASE WHEN i.indisunique THEN 'UNIQUE ' ELSE '' END, qu
         ELSE '' END
         || coalesce(' WITH (' || array_to_string(i.reloptions, ', ') || ')', '')
         || ' TABLESPACE ' || quote_ident(s.spcname),
-    i.indexprs::text, i.indpred::text
+    i.indexprs::text, i.indpred::text, format('%I.%I', i.nspname, i.new)
 FROM indexes i JOIN pg_am m ON m.oid = i.relam JOIN pg_database b ON b.datname = current_database()
 JOIN pg_tablespace s ON s.oid = CASE i.reltablespace WHEN 0 THEN b.dattablespace ELSE i.reltablespace END,
 LATERAL (

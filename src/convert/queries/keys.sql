@@ -6,8 +6,8 @@
         f.conrelid::regclass::text AS tab, f.confrelid::regclass::text AS referred,
         'snowflake_new_' || CASE WHEN octet_length(f.conname) < 49 THEN f.conname ELSE md5(f.conname) END AS new,
             c.olds, c.news, c.referred_olds, c.referred_news,
-        pg_get_constraintdef(f.oid) AS definition,
-        h.head, format('FOREIGN KEY (%s) REFERENCES %s(%s)%s', c.news, f.confrelid::regclass, c.referred_news,
+        h.definition, h.head, format('FOREIGN KEY (%s) REFERENCES %s(%s)%s', c.news, f.confrelid::regclass,
+            c.referred_news,
             CASE WHEN f.confdelsetcols IS NULL THEN h.rest
             ELSE regexp_replace(h.rest, '(SET (NULL|DEFAULT)) \([^)]*\)', '\1 (' || (
                 SELECT string_agg(quote_ident(coalesce(w.new, a.attname)), ', ' ORDER BY s.nth)
@@ -28,6 +28,9 @@
         LEFT JOIN wide x ON x.relation = f.confrelid AND x.number = k.referred) AS c,
     LATERAL (
         SELECT format('FOREIGN KEY (%s) REFERENCES %s(%s)', c.olds, f.confrelid::regclass, c.referred_olds)) AS b(head),
-    LATERAL (SELECT b.head, regexp_replace(substr(pg_get_constraintdef(f.oid), length(b.head) + 1), ' NOT VALID$',
-        '') AS rest) AS h
-    WHERE f.contype = 'f' AND c.any)
+    LATERAL (SELECT pg_get_constraintdef(f.oid) AS definition OFFSET 0) AS d,
+    LATERAL (SELECT d.definition, b.head, regexp_replace(substr(d.definition, length(b.head) + 1), ' NOT VALID$', '')
+        AS rest) AS h
+    -- The tables first: `any` takes long.
+    WHERE f.contype = 'f' AND c.any AND (
+        f.conrelid IN (SELECT relation FROM wide) OR f.confrelid IN (SELECT relation FROM wide)))

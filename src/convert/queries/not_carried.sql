@@ -71,8 +71,10 @@ lines(line) AS (
     UNION
     SELECT pg_describe_object('pg_constraint'::regclass, f.oid, 0) || ' is of a kind that is not made again: '
         || pg_get_constraintdef(f.oid)
-    FROM pg_constraint f WHERE (to_jsonb(f) @> '{"conperiod": true}' OR to_jsonb(f) @> '{"conenforced": false}'
-        OR f.contype = 'n' AND (NOT f.convalidated OR obj_description(f.oid, 'pg_constraint') IS NOT NULL))
+    FROM pg_constraint f
+    WHERE (f.conrelid IN (SELECT relation FROM wide) OR f.confrelid IN (SELECT relation FROM wide))
+        AND (to_jsonb(f) @> '{"conperiod": true}' OR to_jsonb(f) @> '{"conenforced": false}'
+            OR f.contype = 'n' AND (NOT f.convalidated OR obj_description(f.oid, 'pg_constraint') IS NOT NULL))
         AND (f.oid IN (SELECT oid FROM keys UNION ALL SELECT constraint_oid FROM indexes)
             OR EXISTS (SELECT FROM wide w WHERE w.relation = f.conrelid AND w.number = ANY (f.conkey)))
     UNION

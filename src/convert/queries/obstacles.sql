@@ -18,15 +18,15 @@
     LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
     LEFT JOIN pg_attrdef x ON d.classid = 'pg_attrdef'::regclass AND x.oid = d.objid
     LEFT JOIN pg_trigger t ON d.classid = 'pg_trigger'::regclass AND t.oid = d.objid
-    LEFT JOIN pg_constraint f ON d.classid = 'pg_constraint'::regclass AND f.oid = d.objid
-        OR d.classid = 'pg_class'::regclass AND f.conindid = d.objid AND f.contype = 'x'
+    LEFT JOIN pg_constraint f ON f.conrelid = w.relation AND f.contype = 'x' AND d.objid = CASE d.classid
+        WHEN 'pg_constraint'::regclass THEN f.oid WHEN 'pg_class'::regclass THEN f.conindid END
     WHERE CASE d.classid
         WHEN 'pg_rewrite'::regclass THEN r.rulename <> '_RETURN' OR NOT EXISTS (
             SELECT FROM pg_class v WHERE v.oid = r.ev_class AND v.relkind = 'v')
         WHEN 'pg_attrdef'::regclass THEN x.adnum <> w.number
         WHEN 'pg_trigger'::regclass THEN t.tgconstraint <> 0 AND NOT t.tgisinternal
-        WHEN 'pg_constraint'::regclass THEN f.contype = 'x'
-        WHEN 'pg_class'::regclass THEN f.contype = 'x'
+        WHEN 'pg_constraint'::regclass THEN f.oid IS NOT NULL
+        WHEN 'pg_class'::regclass THEN f.oid IS NOT NULL
         ELSE d.classid NOT IN ('pg_policy'::regclass, 'pg_publication_rel'::regclass,
             'pg_statistic_ext'::regclass) END
     UNION
@@ -112,6 +112,11 @@
         || ' is not null, and that of the table above is not'
     FROM wide w JOIN pg_attribute a ON a.attrelid = w.top AND a.attname = w.old WHERE w.attnotnull
         AND NOT a.attnotnull
+    UNION
+    -- Its rows get one column more, and later one less.
+    SELECT pg_describe_object('pg_class'::regclass, i.indexrelid, 0) || ' contains a whole row'
+    FROM wide w JOIN pg_index i ON i.indrelid = w.relation
+    WHERE concat(i.indexprs, i.indpred) LIKE '%{VAR :varno 1 :varattno 0 %'
     UNION
     SELECT pg_describe_object('pg_class'::regclass, i.indexrelid, 0)
         || ' has an operator class without one for bigint: '

@@ -14,8 +14,11 @@ WITH RECURSIVE narrow AS (
             SELECT n.relation
             UNION
             SELECT i.inhparent FROM up JOIN pg_inherits i ON i.inhrelid = up.relation)
-        SELECT min(t.attrelid) FILTER (WHERE t.attinhcount = 0) AS top, count(*) AS level
-        FROM up JOIN pg_attribute t ON t.attrelid = up.relation AND t.attname = a.attname) AS up),
+        SELECT min(relation) FILTER (WHERE parents = 0) AS top, count(parents) AS level
+        FROM (
+            SELECT relation, (
+                SELECT t.attinhcount FROM pg_attribute t WHERE t.attrelid = up.relation AND t.attname = a.attname)
+            FROM up) AS u(relation, parents)) AS up),
 wide AS (
     SELECT *, 'snowflake_same_' || substr(new, 15) AS same, 'snowflake_full_' || substr(new, 15) AS filled,
         (SELECT attnum FROM pg_attribute WHERE attrelid = relation AND attname = new) AS new_number

@@ -115,7 +115,7 @@ sub step_of
 {
 	my ($statement) = @_;
 	return 'switch' if $statement =~ /LOCK TABLE/i;
-	return $statement =~ /(snowflake_\w+)\(/ && $1 =~ /^snowflake_(try|fill)$/ ? $1 : lc(($statement =~ /\b(VALIDATE|CREATE\s+(?:UNIQUE\s+)?INDEX|ANALYZE|ADD|DROP)\b/i)[0] // 'other');
+	return $statement =~ /(snowflake_\w+)\(/ && $1 =~ /^snowflake_(try|fill)$/ ? $1 : lc(($statement =~ /\b(VALIDATE|REINDEX|CREATE\s+(?:UNIQUE\s+)?INDEX|ANALYZE|ADD|DROP)\b/i)[0] // 'other');
 }
 
 # Small tables, and some that take some time to fill.

@@ -47,6 +47,7 @@ sub make_more
 	$server->safe_psql($db, q{SET ROLE alice;
 	CREATE VIEW r.v AS SELECT id, id = NULL AS no, '\d'::text AS t FROM r.t
 		WHERE day <> '2026-02-01'::date OR at < '2026-02-01 12:00+05:30' OR raw <> '\x5c43' OR price <> '7654.30' OR tags = '{NULL}' OR day + interval '1 year -2 days 3:00' > day;
+	CREATE INDEX m ON r.t (id) WHERE price <> '98.70' AND tags <> '{b,NULL}' AND (t.price, t.n) <> ('1.50', 7);
 	CREATE POLICY p ON r.t USING (id > 0 AND note <> '\p' AND price < '999999.99');
 	CREATE FUNCTION r.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
 	CREATE TRIGGER w BEFORE UPDATE ON r.t FOR EACH ROW WHEN (NEW.id > 0 AND NEW.note <> '\w' AND NEW.raw <> '\x5c44') EXECUTE FUNCTION r.f();});
@@ -211,6 +212,60 @@ for my $refused ({ array_nulls => 'off' }, { extra_float_digits => '-9' }, $serv
 	like($err, qr/55000: cannot convert column id of table r\.t under the settings of this session\n.*constraint t_\w*check\d* on table r\.t\n.*HINT/s, 'a constant that would change is refused: ' . shown(%$refused));
 }
 set();
+
+### The session's own search_path
+
+# As a framework sets it when it connects. After each statement it is what it was, also if the
+# conversion stops there and goes on in the same session, or in another one. The schema in front of
+# it belongs to mallory, whose operators fit the wider type better than PostgreSQL's.
+my $odd = q{"we""ird, 'n $", "$user", public};
+$server->safe_psql($db, q{CREATE ROLE mallory; CREATE SCHEMA "we""ird, 'n $" AUTHORIZATION mallory; GRANT USAGE ON SCHEMA "we""ird, 'n $" TO PUBLIC; SET ROLE mallory; SET search_path = "we""ird, 'n $";
+	CREATE FUNCTION evil(a bigint, b int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$BEGIN RAISE EXCEPTION 'mallory was called'; END$$;
+	CREATE FUNCTION evil_sum(a bigint, b int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$BEGIN RAISE EXCEPTION 'mallory was called'; END$$;} . join '', map { sprintf 'CREATE OPERATOR %s (LEFTARG = bigint, RIGHTARG = int, FUNCTION = %s);', $_, /%/ ? 'evil_sum' : 'evil' } qw(= <> > < % !~));
+sub make_odd
+{
+	$server->safe_psql($db, q{SET client_min_messages = error; DROP SCHEMA IF EXISTS r CASCADE; CREATE SCHEMA r AUTHORIZATION alice; SET ROLE alice; CREATE TABLE r.t (id serial PRIMARY KEY, n int);
+		CREATE INDEX a ON r.t ((id % 3)) WHERE id > 5; CREATE INDEX b ON r.t ((id IS DISTINCT FROM n), NULLIF(id, 4)); INSERT INTO r.t (n) SELECT generate_series(1, 50)});
+	return;
+}
+my ($stops, $others) = (0, '');
+make_odd();
+my $count = () = online_statements($server, { name => 'r' });
+for my $stop (0 .. $count - 1)
+{
+	for my $same (1, 0)
+	{
+		make_odd();
+		$server->safe_psql($db, 'ALTER ROLE alice SET search_path = ' . $odd);
+		my $connect = sub { local $ENV{PGUSER} = 'alice'; return $server->background_psql($db, on_error_die => 1, on_error_stop => 1) };
+		my $session = $connect->();
+		my $there = $session->query_safe('SHOW search_path');
+		my $n = 0;
+		for (1, 2)
+		{
+			# Without the first statement's notices.
+			my @left = map { pack 'H*', $_ } split /\n/, $session->query_safe(q{SET client_min_messages = warning; SELECT pg_catalog.encode(pg_catalog.convert_to(s, 'UTF8'), 'hex') FROM public.snowflake_convert('r.t', 'id', online => true) s});
+			for my $statement ($_ == 1 ? @left[ 0 .. $stop - 1 ] : @left)
+			{
+				$session->query_safe("$statement\n;");
+				my $path = $session->query_safe('SHOW search_path');
+				$others .= "$path after $statement\n" if $path ne $there;
+			}
+			next if $same || $_ == 2;
+			$session->quit;
+			$session = $connect->();
+		}
+		$session->quit;
+		$server->safe_psql($db, 'ALTER ROLE alice RESET ALL');
+		$stops++;
+		$others .= "stopped at $stop: " . $_ . "\n" for grep { $_ ne '' } nothing_left($server, { name => 'r' });
+	}
+}
+is($others, '', "a framework's search_path is what it was after each statement, in $stops conversions that stop and go on");
+is($server->safe_psql($db, q{SELECT string_agg(pg_get_indexdef(i), '; ' ORDER BY i::text) FROM unnest(ARRAY['r.a', 'r.b']::regclass[]) i}),
+	'CREATE INDEX a ON r.t USING btree (((id % (3)::bigint))) WHERE (id > 5); CREATE INDEX b ON r.t USING btree (((id IS DISTINCT FROM n)), NULLIF(id, 4))', '... and the indexes are the same');
+my ($of_hers) = query_error_as_alice("SET search_path = $odd; SELECT id % 3 FROM r.t");
+is($of_hers, 'P0001', "... though mallory's operators would be found");
 
 figures('%d trials: %d known settings, %d random mixtures of %d', scalar(@all), scalar(@known), $trials, scalar(@settings));
 $server->stop('fast');
