@@ -101,7 +101,8 @@ void CheckDone(List *keys, const IdColumns &columns, const ForeignKeys &before) 
   const ForeignKeys after = FindForeignKeys(columns);
   bool same = list_length(after.add) == list_length(before.add);
   for (int i = 0; same && i < list_length(before.add); ++i)
-    same = strcmp(static_cast<const char *>(list_nth(before.add, i)), static_cast<const char *>(list_nth(after.add, i))) == 0;
+    same = strcmp(static_cast<const char *>(list_nth(before.add, i)),
+                  static_cast<const char *>(list_nth(after.add, i))) == 0;
   ListCell *cell = nullptr;
   foreach (cell, keys) {
     const Key &key = *static_cast<const Key *>(lfirst(cell));
@@ -125,7 +126,8 @@ struct Needs {
   char *largest, *size;
 
   static Needs Read(const Row &row) {
-    return {row.Count("tables"), row.Count("indexes"), row.Count("foreign_keys"), row.Text("largest"), row.Text("size")};
+    return {row.Count("tables"), row.Count("indexes"), row.Count("foreign_keys"), row.Text("largest"),
+            row.Text("size")};
   }
 };
 
@@ -181,7 +183,8 @@ SNOWFLAKE_FUNCTION(snowflake_convert_all) {
   foreach (cell, owners) {
     Conversion of_owner = found.all;
     of_owner.owner = lfirst_oid(cell);
-    any |= ConvertKeys(of_owner, KeysOf(found.keys, of_owner.owner), reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo));
+    any |= ConvertKeys(of_owner, KeysOf(found.keys, of_owner.owner),
+                       reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo));
   }
   if (dry_run && found.keys != NIL) NoticeWarnings(found.all, Together(found.all, found.keys), false);
   if (!any) SayNothingLeft(found, whole);

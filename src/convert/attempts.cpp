@@ -10,14 +10,12 @@
 
 #include "convert/empty_index.h"
 #include "convert/queries.h"
-#include "convert/subtransaction.h"
 #include "pg/processes.h"
 #include "pg/report.h"
 #include "pg/security_context.h"
 
 extern "C" {
 #include "parser/parser.h"
-#include "storage/proc.h"
 #include "utils/timeout.h"
 }
 
@@ -74,6 +72,23 @@ List *Parsed(const char *statements) {
   return parsed;
 }
 
+}  // namespace
+
+void SetLockTimeouts() {
+  SetForLevel("lock_timeout", psprintf("%dms", kDeadlineMs));
+  // What waits for this long ends an autovacuum that is in the way.
+  SetForLevel("deadlock_timeout", "50ms");
+}
+
+void BeginDeadline() { enable_timeout_after(Deadline(), kDeadlineMs); }
+
+void EndDeadline(int lock_timeout) {
+  disable_timeout(Deadline(), false);
+  // The timer may have come just after the settings were restored.
+  LockTimeout = lock_timeout;
+}
+
+namespace {
 void RunStatements(const char *statements) {
   List *parsed = Parsed(statements);
   const bool evaluates_rows = EvaluatesRows(parsed);
@@ -86,9 +101,7 @@ void RunStatements(const char *statements) {
   }
   // Indexes of partitioned tables have none of their own.
   SetForLevel("default_tablespace", "");
-  SetForLevel("lock_timeout", psprintf("%dms", kDeadlineMs));
-  // What waits for this long ends an autovacuum that is in the way.
-  SetForLevel("deadlock_timeout", "50ms");
+  SetLockTimeouts();
   // To read all rows takes long, under a lock that nobody who reads or writes waits for.
   bool has_deadline = evaluates_rows;
   ListCell *cell = nullptr;
@@ -97,7 +110,7 @@ void RunStatements(const char *statements) {
     // Nobody waits for the locks of the queries before.
     if (!has_deadline && !IsA(statement.stmt, SelectStmt)) {
       has_deadline = true;
-      enable_timeout_after(Deadline(), kDeadlineMs);
+      BeginDeadline();
     }
     RunStatement(statement, statements);
   }
@@ -106,14 +119,8 @@ void RunStatements(const char *statements) {
 
 // Null: the attempt succeeded. An error that is not about a lock is raised again.
 const ErrorData *TryOnce(const char *statements) {
-  const int lock_timeout = LockTimeout;
-  ErrorData *error = Attempted([&] { RunStatements(statements); });
-  disable_timeout(Deadline(), false);
-  // The timer may have come just after the settings were restored.
-  LockTimeout = lock_timeout;
-  if (error != nullptr && error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE &&
-      error->sqlerrcode != ERRCODE_T_R_DEADLOCK_DETECTED)
-    ReThrowError(error);
+  ErrorData *error = AttemptedInTime([&] { RunStatements(statements); });
+  if (error != nullptr && !IsOfLock(error->sqlerrcode)) ReThrowError(error);
   return error;
 }
 

@@ -2,8 +2,13 @@
 // transactions of their own.
 #pragma once
 
+#include "convert/subtransaction.h"
 #include "pg/catalogs.h"
 #include "pg/spi.h"
+
+extern "C" {
+#include "storage/proc.h"
+}
 
 namespace snowflake {
 // Error: 25001 in a transaction block, or in a function.
@@ -29,6 +34,23 @@ const char *Listed(List *lines);
 
 // For CheckSession(). Errors: 42P01, 42501.
 Relation OpenOwn(Oid table, LOCKMODE mode);
+
+// All locks of an attempt are awaited for 0.1 s together, from BeginDeadline() on. The settings are
+// of the present nest level.
+void SetLockTimeouts();
+void BeginDeadline();
+void EndDeadline(int lock_timeout);
+
+template <typename Body>
+ErrorData *AttemptedInTime(Body body) {
+  const int lock_timeout = LockTimeout;
+  ErrorData *error = Attempted(body);
+  EndDeadline(lock_timeout);
+  return error;
+}
+
+// Whether an attempt failed because others have locks.
+inline bool IsOfLock(int code) { return code == ERRCODE_LOCK_NOT_AVAILABLE || code == ERRCODE_T_R_DEADLOCK_DETECTED; }
 
 // Outside of a transaction's locks. A signal ends the pause early.
 void PauseFor(int64_t us);

@@ -21,9 +21,10 @@ struct BoundRow {
   bool bounded, is_partition, plain;
 
   static BoundRow Read(const Row &row) {
-    return {row.Object("relation"), row.Object("type"), row.Object("by"), row.Number("number"), row.Text("top"),
-            row.Text("described"), row.Text("by_sql"), row.Text("strategy"), row.Text("expression"), row.Text("name"),
-            row.Text("name_of"), row.Text("definition"), row.Flag("bounded"), row.Flag("is_partition"), row.Flag("plain")};
+    return {row.Object("relation"), row.Object("type"),       row.Object("by"),    row.Number("number"),
+            row.Text("top"),        row.Text("described"),    row.Text("by_sql"),  row.Text("strategy"),
+            row.Text("expression"), row.Text("name"),         row.Text("name_of"), row.Text("definition"),
+            row.Flag("bounded"),    row.Flag("is_partition"), row.Flag("plain")};
   }
 };
 
@@ -136,8 +137,7 @@ void CheckBounds(const Conversion &conversion, const IdColumns &columns) {
   ListCell *cell = nullptr;
   foreach (cell, FindBounds(columns.own)) {
     const Bound &bound = *static_cast<const Bound *>(lfirst(cell));
-    if (bound.whole)
-      CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, bound.object, bound.detail, bound.hint);
+    if (bound.whole) CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, bound.object, bound.detail, bound.hint);
   }
 }
 

@@ -44,7 +44,7 @@ struct FoundTable {
 
   static FoundTable Read(const Row &row) {
     return {row.Object("oid"), row.Object("owner"), row.Text("described"), row.Text("extension"),
-            row.Flag("named"), row.Flag("own"), row.Letter("kind"), row.Letter("persistence")};
+            row.Flag("named"), row.Flag("own"),     row.Letter("kind"),    row.Letter("persistence")};
   }
 };
 
@@ -99,18 +99,18 @@ bool LockFurther(const Conversion &conversion, IdColumns *columns, List **locked
   for (const Lock &lock : locks) {
     columns->of_others |= lock.of_other;
     if (lock.of_other && !conversion.online)
-      ereport(ERROR,
-              (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("cannot convert a table together with %s", lock.described),
-               errdetail("It belongs to %s, and the converted table to %s. Code attached to one of them would run with "
-                         "the rights of the other's owner.",
-                         lock.owner, lock.table_owner),
-               errhint("Detach it or drop its foreign key first, or give both tables the same owner with ALTER TABLE "
-                       "... OWNER TO.")));
+      ereport(
+          ERROR,
+          (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("cannot convert a table together with %s", lock.described),
+           errdetail("It belongs to %s, and the converted table to %s. Code attached to one of them would run with "
+                     "the rights of the other's owner.",
+                     lock.owner, lock.table_owner),
+           errhint("Detach it or drop its foreign key first, or give both tables the same owner with ALTER TABLE "
+                   "... OWNER TO.")));
   }
   const int before = list_length(*locked);
   for (const Lock &lock : locks) {
     if (lock.of_other) continue;
-    if (conversion.locks_until_us != 0) LimitWaits(conversion.locks_until_us);
     LockRelationOid(lock.oid, conversion.dry_run ? AccessShareLock : AccessExclusiveLock);
     *locked = list_append_unique_oid(*locked, lock.oid);
   }

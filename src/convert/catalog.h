@@ -19,8 +19,6 @@ struct Conversion {
   const char *target;   // "ids", or "bigint": the column is only widened
   const char *nextval;  // the SQL of the new default, qualified
   Oid nextval_oid;      // and its function
-  // How long all locks together may be awaited, by the monotonic clock. 0: lock_timeout says it.
-  int64_t locks_until_us;
 };
 
 [[noreturn]] void CannotConvert(int code, const char *described, const char *detail, const char *hint);

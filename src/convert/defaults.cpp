@@ -10,26 +10,21 @@
 #include "convert/attempts.h"
 #include "convert/convert.h"
 #include "convert/keys.h"
-#include "convert/query.h"
-#include "convert/subtransaction.h"
 #include "pg/report.h"
 
 namespace snowflake {
 namespace {
-constexpr int64_t kLocksUs = 100 * 1000;
 constexpr int kPasses = 10;
 constexpr int64_t kPauseUs = 1000 * 1000;
 
 bool IsGone(int code) { return code == ERRCODE_UNDEFINED_TABLE || code == ERRCODE_UNDEFINED_COLUMN; }
 
-bool IsLocked(int code) { return code == ERRCODE_LOCK_NOT_AVAILABLE || code == ERRCODE_T_R_DEADLOCK_DETECTED; }
-
 void CheckWide(const IdColumns &columns) {
   for (const IdColumn &column : columns) {
     if (!column.narrow) continue;
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
-                  psprintf("%s is of type %s, and has to become bigint first.", &column == columns.all ? "It" : column.described,
-                           column.type_name),
+                  psprintf("%s is of type %s, and has to become bigint first.",
+                           &column == columns.all ? "It" : column.described, column.type_name),
                   "Convert it with target => 'bigint'.");
   }
 }
@@ -37,7 +32,6 @@ void CheckWide(const IdColumns &columns) {
 // Whether there was something to do. A key for which there is nothing, or that is refused, is not
 // locked against others.
 bool ConvertDefault(Conversion conversion) {
-  conversion.locks_until_us = MonotonicUs() + kLocksUs;
   Conversion look = conversion;
   look.dry_run = true;
   const IdColumns seen = LockColumns(&look);
@@ -53,15 +47,17 @@ bool ConvertDefault(Conversion conversion) {
 bool TryKey(Key *key) {
   bool *converted = static_cast<bool *>(palloc0(sizeof(bool)));
   const int guc_level = NewGUCNestLevel();
-  key->error = Attempted([&] {
+  key->error = AttemptedInTime([&] {
     SetForLevel("search_path", "pg_catalog, pg_temp");
     SetForLevel("row_security", "off");
+    SetLockTimeouts();
+    BeginDeadline();
     *converted = ConvertDefault(key->conversion);
   });
   AtEOXact_GUC(false, guc_level);
   const int code = key->error != nullptr ? key->error->sqlerrcode : 0;
   if (IsGone(code)) key->error = nullptr;
-  if (key->error != nullptr && !IsLocked(code) && !IsRefusal(code)) ReThrowError(const_cast<ErrorData *>(key->error));
+  if (key->error != nullptr && !IsOfLock(code) && !IsRefusal(code)) ReThrowError(const_cast<ErrorData *>(key->error));
   SPI_commit();
   return key->error == nullptr && *converted;
 }
@@ -78,7 +74,7 @@ int TryKeys(List *keys) {
       Key *key = static_cast<Key *>(lfirst(cell));
       if (pass > 0 && key->error == nullptr) continue;
       converted += TryKey(key);
-      locked += key->error != nullptr && IsLocked(key->error->sqlerrcode);
+      locked += key->error != nullptr && IsOfLock(key->error->sqlerrcode);
     }
     all += converted;
     more = converted + locked > 0;
@@ -95,8 +91,8 @@ int NoteAll(List *keys, Refusals *refusals) {
     const Key &key = *static_cast<const Key *>(lfirst(cell));
     if (key.error == nullptr) continue;
     ErrorData error = *key.error;
-    if (IsLocked(error.sqlerrcode)) error.message = psprintf("other sessions use the table of %s", key.described);
-    if (IsLocked(error.sqlerrcode)) error.detail = nullptr;
+    if (IsOfLock(error.sqlerrcode)) error.message = psprintf("other sessions use the table of %s", key.described);
+    if (IsOfLock(error.sqlerrcode)) error.detail = nullptr;
     Note(refusals, error);
     ++left;
   }
@@ -113,12 +109,12 @@ void Report(const SchemaKeys &found, int converted, bool whole) {
   else if (left == 0)
     SayNothingLeft(found, whole);
   if (left > 0)
-    ereport(ERROR, (errcode(refusals.code),
-                    errmsg("cannot convert %d of the %d keys of schema %s", left, list_length(found.keys),
-                           found.schema_sql),
-                    errdetail("%s", Joined(refusals.lines)),
-                    errhint("The other keys are converted. Remove the reasons and call the procedure again, or name the "
-                            "tables of these keys in exclude.")));
+    ereport(ERROR,
+            (errcode(refusals.code),
+             errmsg("cannot convert %d of the %d keys of schema %s", left, list_length(found.keys), found.schema_sql),
+             errdetail("%s", Joined(refusals.lines)),
+             errhint("The other keys are converted. Remove the reasons and call the procedure again, or name the "
+                     "tables of these keys in exclude.")));
 }
 
 }  // namespace

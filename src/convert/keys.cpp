@@ -35,14 +35,14 @@ void CheckExcluded(const SchemaKeys &found, List *tables) {
   ListCell *cell = nullptr, *key = nullptr;
   foreach (cell, tables) {
     bool has_key = false;
-    foreach (key, found.excluded) has_key |= static_cast<const Key *>(lfirst(key))->conversion.table == lfirst_oid(cell);
+    foreach (key, found.excluded)
+      has_key |= static_cast<const Key *>(lfirst(key))->conversion.table == lfirst_oid(cell);
     if (has_key) continue;
     const char *name = get_rel_name(lfirst_oid(cell));
-    ereport(ERROR,
-            (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-             errmsg("cannot exclude table \"%s\"", name != nullptr ? name : psprintf("%u", lfirst_oid(cell))),
-             errdetail("It is not in schema %s, or has no key of its own.", found.schema_sql),
-             errhint("Name the table from which a partition or child inherits its key.")));
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("cannot exclude table \"%s\"", name != nullptr ? name : psprintf("%u", lfirst_oid(cell))),
+                    errdetail("It is not in schema %s, or has no key of its own.", found.schema_sql),
+                    errhint("Name the table from which a partition or child inherits its key.")));
   }
 }
 
@@ -95,7 +95,8 @@ IdColumns Together(const Conversion &owners, List *keys) {
     const Key &key = *static_cast<const Key *>(lfirst(cell));
     for (const IdColumn &column : key.columns) {
       int64_t at = 0;
-      while (at < together.count && !(together.all[at].table == column.table && together.all[at].number == column.number))
+      while (at < together.count &&
+             !(together.all[at].table == column.table && together.all[at].number == column.number))
         ++at;
       IdColumn *here = &together.all[at];
       if (at == together.count) together.all[together.count++] = column;
@@ -130,17 +131,20 @@ void SayNothingLeft(const SchemaKeys &found, bool whole) {
   if (found.keys == NIL)
     ereport(NOTICE, (errmsg("schema %s has no keys that could be converted", found.schema_sql)));
   else if (OnlyWidens(found.all))
-    ereport(NOTICE, (errmsg("%s keys of schema %s and what refers to them are already bigint", whole ? "all" : "the other",
-                            found.schema_sql)));
+    ereport(NOTICE, (errmsg("%s keys of schema %s and what refers to them are already bigint",
+                            whole ? "all" : "the other", found.schema_sql)));
   else
     ereport(NOTICE, (errmsg("%s keys of schema %s already take their ids from snowflake_nextval()",
                             whole ? "all" : "the other", found.schema_sql)));
 }
 
 bool IsRefusal(int code) {
-  constexpr int codes[] = {ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
-                           ERRCODE_WRONG_OBJECT_TYPE,                ERRCODE_DATATYPE_MISMATCH,
-                           ERRCODE_INVALID_TABLE_DEFINITION,         ERRCODE_INSUFFICIENT_PRIVILEGE};
+  constexpr int codes[] = {ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                           ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+                           ERRCODE_WRONG_OBJECT_TYPE,
+                           ERRCODE_DATATYPE_MISMATCH,
+                           ERRCODE_INVALID_TABLE_DEFINITION,
+                           ERRCODE_INSUFFICIENT_PRIVILEGE};
   for (const int known : codes)
     if (code == known) return true;
   return false;
@@ -166,7 +170,8 @@ const char *Joined(const List *lines) {
   StringInfoData all;
   initStringInfo(&all);
   ListCell *cell = nullptr;
-  foreach (cell, lines) appendStringInfo(&all, "%s%s", all.len > 0 ? "\n" : "", static_cast<const char *>(lfirst(cell)));
+  foreach (cell, lines)
+    appendStringInfo(&all, "%s%s", all.len > 0 ? "\n" : "", static_cast<const char *>(lfirst(cell)));
   return all.data;
 }
 

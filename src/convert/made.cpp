@@ -62,23 +62,29 @@ bool AreKeys(const IdColumns &columns, Oid table, const char *old_keys, const ch
 
 // A check constraint, and what it would be: SQL, or the expression of the old one.
 struct Check {
-  const char *constraint, *table, *expression, *wanted;
+  Oid constraint, relation;
+  const char *expression, *wanted;
+
+  static Check Read(const Row &row) {
+    return {row.Object("constraint"), row.Object("relation"), row.Text("expression"), row.Text("wanted")};
+  }
 };
 
 List *MadeChecks(const IdColumns &columns) {
   List *made = NIL;
-  Query(kMadeChecks, columns.narrow.tables, columns.narrow.numbers);
-  ForEachRow<Check>([&](const Check &check) {
-    const Oid table = OidOf(check.table);
-    const char *sql = OnNewColumns(columns, table, AsNode(check.wanted));
-    if (equal(Parsed(table, sql, EXPR_KIND_CHECK_CONSTRAINT), AsNode(check.expression)))
-      made = lappend_oid(made, OidOf(check.constraint));
-  });
+  for (const Check &check : Read<Check>(kMadeChecks, columns.narrow.tables, columns.narrow.numbers)) {
+    const char *sql = OnNewColumns(columns, check.relation, AsNode(check.wanted));
+    if (equal(Parsed(check.relation, sql, EXPR_KIND_CHECK_CONSTRAINT), AsNode(check.expression)))
+      made = lappend_oid(made, check.constraint);
+  }
   return made;
 }
 
 struct Remade {
-  const char *described, *table, *expression;
+  Oid relation;
+  char *described, *expression;
+
+  static Remade Read(const Row &row) { return {row.Object("relation"), row.Text("described"), row.Text("expression")}; }
 };
 
 // The expressions, written and read.
@@ -95,19 +101,23 @@ Node *Again(Oid table, Node *expression) {
 
 // An index on new columns, and the one that it is made for.
 struct IndexPair {
-  const char *made, *table, *old_keys, *made_keys, *old_expressions, *made_expressions, *old_predicate, *made_predicate;
+  Oid made, relation;
+  const char *keys, *made_keys, *expressions, *made_expressions, *predicate, *made_predicate;
+
+  static IndexPair Read(const Row &row) {
+    return {row.Object("made"),      row.Object("relation"),       row.Text("keys"),      row.Text("made_keys"),
+            row.Text("expressions"), row.Text("made_expressions"), row.Text("predicate"), row.Text("made_predicate")};
+  }
 };
 
 List *MadeIndexes(const IdColumns &columns) {
   List *made = NIL;
-  Query(kMadeIndexes, columns.narrow.tables, columns.narrow.numbers);
-  ForEachRow<IndexPair>([&](const IndexPair &pair) {
-    const Oid table = OidOf(pair.table);
-    if (AreKeys(columns, table, pair.old_keys, pair.made_keys, reinterpret_cast<List *>(AsNode(pair.old_expressions)),
+  for (const IndexPair &pair : Read<IndexPair>(kMadeIndexes, columns.narrow.tables, columns.narrow.numbers)) {
+    if (AreKeys(columns, pair.relation, pair.keys, pair.made_keys, reinterpret_cast<List *>(AsNode(pair.expressions)),
                 reinterpret_cast<List *>(AsNode(pair.made_expressions))) &&
-        IsPredicate(columns, table, AsNode(pair.old_predicate), AsNode(pair.made_predicate)))
-      made = lappend_oid(made, OidOf(pair.made));
-  });
+        IsPredicate(columns, pair.relation, AsNode(pair.predicate), AsNode(pair.made_predicate)))
+      made = lappend_oid(made, pair.made);
+  }
   return made;
 }
 
@@ -115,25 +125,23 @@ List *MadeIndexes(const IdColumns &columns) {
 
 Value FindTies(const IdColumns &columns) {
   List *ties = NIL;
-  Query(kTies, columns.narrow.tables, columns.narrow.numbers);
-  ForEachRow<Check>([&](const Check &check) {
-    if (equal(Parsed(OidOf(check.table), check.wanted, EXPR_KIND_CHECK_CONSTRAINT), AsNode(check.expression)))
-      ties = lappend_oid(ties, OidOf(check.constraint));
-  });
+  for (const Check &check : Read<Check>(kTies, columns.narrow.tables, columns.narrow.numbers)) {
+    if (equal(Parsed(check.relation, check.wanted, EXPR_KIND_CHECK_CONSTRAINT), AsNode(check.expression)))
+      ties = lappend_oid(ties, check.constraint);
+  }
   return OidsValue(ties);
 }
 
 List *ChangedBySettings(const IdColumns &columns) {
   List *lines = NIL;
-  Query(kRemade, columns.narrow.tables, columns.narrow.numbers);
-  ForEachRow<Remade>([&](const Remade &remade) {
-    Node *expression = AsNode(remade.expression), *here = Again(OidOf(remade.table), expression);
+  for (const Remade &remade : Read<Remade>(kRemade, columns.narrow.tables, columns.narrow.numbers)) {
+    Node *expression = AsNode(remade.expression), *here = Again(remade.relation, expression);
     const int guc_level = NewGUCNestLevel();
     PinSettings();
-    Node *pinned = Again(OidOf(remade.table), expression);
+    Node *pinned = Again(remade.relation, expression);
     AtEOXact_GUC(false, guc_level);
-    if (!equal(here, pinned)) lines = lappend(lines, const_cast<char *>(remade.described));
-  });
+    if (!equal(here, pinned)) lines = lappend(lines, remade.described);
+  }
   return lines;
 }
 

@@ -55,10 +55,15 @@ List *Attempts(const Extension &extension, List *statements) {
   return statements;
 }
 
-bool IsTrue(const char *boolean) { return boolean != nullptr && boolean[0] == 't'; }
-
 struct IndexToBuild {
-  const char *relation, *table_sql, *unique, *new_sql, *method, *keys, *rest, *expressions, *predicate, *qualified_sql;
+  Oid relation;
+  const char *table_sql, *unique, *new_sql, *qualified_sql, *method, *keys, *rest, *expressions, *predicate;
+
+  static IndexToBuild Read(const Row &row) {
+    return {row.Object("relation"),    row.Text("table_sql"), row.Text("unique"), row.Text("new_sql"),
+            row.Text("qualified_sql"), row.Text("method"),    row.Text("keys"),   row.Text("rest"),
+            row.Text("expressions"),   row.Text("predicate")};
+  }
 };
 
 const char *KeysOf(const IdColumns &columns, const IndexToBuild &index) {
@@ -68,8 +73,8 @@ const char *KeysOf(const IdColumns &columns, const IndexToBuild &index) {
   int next = 0;
   for (const char *c = index.keys; *c != '\0'; ++c) {
     if (*c == '\x01')
-      appendStringInfoString(
-          &keys, OnNewColumns(columns, OidOf(index.relation), static_cast<Node *>(list_nth(expressions, next++))));
+      appendStringInfoString(&keys,
+                             OnNewColumns(columns, index.relation, static_cast<Node *>(list_nth(expressions, next++))));
     else
       appendStringInfoChar(&keys, *c);
   }
@@ -79,7 +84,7 @@ const char *KeysOf(const IdColumns &columns, const IndexToBuild &index) {
 const char *PredicateOf(const IdColumns &columns, const IndexToBuild &index) {
   if (index.predicate == nullptr) return "";
   return psprintf(" WHERE %s",
-                  OnNewColumns(columns, OidOf(index.relation), static_cast<Node *>(stringToNode(index.predicate))));
+                  OnNewColumns(columns, index.relation, static_cast<Node *>(stringToNode(index.predicate))));
 }
 
 // CREATE INDEX CONCURRENTLY runs in no function, so the session's settings decide what its text
@@ -87,8 +92,8 @@ const char *PredicateOf(const IdColumns &columns, const IndexToBuild &index) {
 // it has parsed.
 List *IndexSteps(const Extension &extension, const IdColumns &columns, const Made &made) {
   List *steps = NIL;
-  Query(kIndexesToBuild, columns.narrow.tables, columns.narrow.numbers, made.indexes);
-  ForEachRow<IndexToBuild>([&](const IndexToBuild &index) {
+  for (const IndexToBuild &index :
+       Read<IndexToBuild>(kIndexesToBuild, columns.narrow.tables, columns.narrow.numbers, made.indexes)) {
     char *create =
         psprintf("CREATE %sINDEX CONCURRENTLY %s ON %s USING %s (%s)%s%s", index.unique, index.new_sql, index.table_sql,
                  index.method, KeysOf(columns, index), index.rest, PredicateOf(columns, index));
@@ -98,30 +103,38 @@ List *IndexSteps(const Extension &extension, const IdColumns &columns, const Mad
       steps = lappend(steps, Attempt(extension, create));
       steps = lappend(steps, psprintf("REINDEX INDEX CONCURRENTLY %s;", index.qualified_sql));
     }
-  });
+  }
   return steps;
 }
 
 struct ConstraintToAdd {
-  const char *table_sql, *new_sql, *definition, *add, *validate, *relation, *expression;
+  Oid relation;
+  const char *table_sql, *new_sql, *definition, *expression;
+  bool add, validate;
+
+  static ConstraintToAdd Read(const Row &row) {
+    return {row.Object("relation"), row.Text("table_sql"), row.Text("new_sql"), row.Text("definition"),
+            row.Text("expression"), row.Flag("add"),       row.Flag("validate")};
+  }
 };
 
 // A constraint is added for a moment, and validated while others write.
-List *ConstraintSteps(const Extension &extension, const IdColumns &columns) {
+List *ConstraintSteps(const Extension &extension, const IdColumns &columns, const Made &made, const QueryParts &query) {
   List *steps = NIL;
-  ForEachRow<ConstraintToAdd>([&](const ConstraintToAdd &constraint) {
+  for (const ConstraintToAdd &constraint :
+       Read<ConstraintToAdd>(query, columns.narrow.tables, columns.narrow.numbers, made.checks, made.indexes)) {
     const char *check = "";
     if (constraint.expression != nullptr)
-      check = psprintf("CHECK (%s)", OnNewColumns(columns, OidOf(constraint.relation),
+      check = psprintf("CHECK (%s)", OnNewColumns(columns, constraint.relation,
                                                   static_cast<Node *>(stringToNode(constraint.expression))));
-    if (IsTrue(constraint.add))
+    if (constraint.add)
       steps = lappend(
           steps, Attempt(extension, psprintf("ALTER TABLE %s ADD CONSTRAINT %s %s%s NOT VALID", constraint.table_sql,
                                              constraint.new_sql, check, constraint.definition)));
-    if (IsTrue(constraint.validate))
+    if (constraint.validate)
       steps = lappend(steps, Attempt(extension, psprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", constraint.table_sql,
                                                          constraint.new_sql)));
-  });
+  }
   return steps;
 }
 
@@ -134,18 +147,14 @@ List *StepsBefore(const Extension &extension, const IdColumns &columns) {
   const auto attempts = [&](const QueryParts &parts, auto... more) {
     return Attempts(extension, query(parts, more...));
   };
-  const auto constraints = [&](const QueryParts &parts) {
-    query(parts, made.checks, made.indexes);
-    return ConstraintSteps(extension, columns);
-  };
   List *steps = attempts(kAdd, TextValue(extension.follow));
   steps = list_concat(steps, attempts(kDropGone, made.checks, made.indexes));
   steps = list_concat(steps, query(kDropGoneIndexes, made.checks, made.indexes));
   steps = list_concat(steps, query(kFill, TextValue(extension.fill)));
   steps = list_concat(steps, attempts(kValidate));
   steps = list_concat(steps, IndexSteps(extension, columns, made));
-  steps = list_concat(steps, constraints(kChecks));
-  return list_concat(steps, constraints(kForeignKeys));
+  steps = list_concat(steps, ConstraintSteps(extension, columns, made, kChecks));
+  return list_concat(steps, ConstraintSteps(extension, columns, made, kForeignKeys));
 }
 
 const char *SwitchText(const IdColumns &columns, List *defaults) {
@@ -177,14 +186,20 @@ List *WhatToAbandon(const Conversion &conversion, const IdColumns &columns) {
 
 // --- What is refused ---
 
+struct Touched {
+  Oid table;
+
+  static Touched Read(const Row &row) { return {row.Object("objid")}; }
+};
+
 // What belongs to other roles, or is where the owner may not create.
 List *RightsLacking(const IdColumns &columns) {
   const ColumnSet &narrow = columns.narrow;
   List *lines = NIL;
   if (superuser()) {
-    Query(kTouchedRelations, narrow.tables, narrow.numbers, columns.tables);
     List *touched = NIL;
-    for (int64_t row = 0; row < Rows(); ++row) touched = lappend_oid(touched, OidField(row, 1));
+    for (const Touched &each : Read<Touched>(kTouchedRelations, narrow.tables, narrow.numbers, columns.tables))
+      touched = lappend_oid(touched, each.table);
     lines = CodeOfOthers(OidsValue(touched));
   }
   lines = list_concat(lines, Texts(kForeignOwners, narrow.tables, narrow.numbers, columns.tables));

@@ -2,7 +2,6 @@
 // online conversion runs many of them while it holds its locks.
 #include "convert/query.h"
 
-#include "pg/report.h"
 #include "pg/security_context.h"
 
 namespace snowflake {
@@ -16,7 +15,8 @@ List *kept_plans = NIL;
 SPIPlanPtr PlanOf(const QueryParts &query, int count, Oid *types) {
   ListCell *cell = nullptr;
   foreach (cell, kept_plans)
-    if (static_cast<const KeptPlan *>(lfirst(cell))->query == &query) return static_cast<KeptPlan *>(lfirst(cell))->plan;
+    if (static_cast<const KeptPlan *>(lfirst(cell))->query == &query)
+      return static_cast<KeptPlan *>(lfirst(cell))->plan;
   StringInfoData text;
   initStringInfo(&text);
   for (const char *part : query.texts)
@@ -59,10 +59,6 @@ void PinSettings() {
                                         {"extra_float_digits", "1"},
                                         {"bytea_output", "hex"}};
   for (const auto &[name, value] : kPinned) SetForLevel(name, value);
-}
-
-void LimitWaits(int64_t until_us) {
-  SetForLevel("lock_timeout", psprintf("%lldus", Long(Max(until_us - MonotonicUs(), 1000))));
 }
 
 void RunQuery(const QueryParts &query, int count, Oid *types, Datum *values) {

@@ -11,9 +11,6 @@ namespace snowflake {
 // settings that the table's own sessions have.
 void PinSettings();
 
-// The same for lock_timeout: no longer than until then, but for a moment.
-void LimitWaits(int64_t until_us);
-
 // The texts of a query in queries/, which are one behind the other: at most four parts and its own.
 struct QueryParts {
   const char *texts[5];
@@ -47,46 +44,15 @@ inline Value OidsValue(List *oids) {
   return Of(OIDARRAYOID, PointerGetDatum(array));
 }
 
-// Fields that may be null are read as text.
-inline char *Text(int64_t row, int field) {
-  return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, field);
-}
-
-inline Datum Field(int64_t row, int field) {
-  bool is_null = false;
-  return SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, field, &is_null);
-}
-inline Oid OidField(int64_t row, int field) { return DatumGetObjectId(Field(row, field)); }
-inline bool BoolField(int64_t row, int field) { return DatumGetBool(Field(row, field)); }
-
-// A field of all rows.
-inline List *Texts(int field) {
-  List *texts = NIL;
-  for (int64_t row = 0; row < Rows(); ++row) texts = lappend(texts, Text(row, field));
-  return texts;
-}
-
-// Calls `visit` with each row, a struct of its first fields. All rows are copied first, because a
-// query of `visit` would overwrite them.
-template <typename Row, typename Visit>
-void ForEachRow(Visit visit) {
-  List *rows = NIL;
-  for (int64_t row = 0; row < Rows(); ++row) {
-    const char **texts = static_cast<const char **>(palloc(sizeof(Row)));
-    for (size_t i = 0; i < sizeof(Row) / sizeof(char *); ++i) texts[i] = Text(row, static_cast<int>(i) + 1);
-    rows = lappend(rows, texts);
-  }
-  ListCell *cell = nullptr;
-  foreach (cell, rows) visit(*static_cast<const Row *>(lfirst(cell)));
-}
-
-inline Oid OidOf(const char *digits) { return static_cast<Oid>(strtoul(digits, nullptr, 10)); }
-
 // The first fields of all rows of a query.
 template <typename... Values>
 List *Texts(const QueryParts &parts, Values... values) {
   Query(parts, values...);
-  return Texts(1);
+  List *texts = NIL;
+  for (uint64 row = 0; row < SPI_processed; ++row)
+    texts = lappend(texts, SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, 1));
+  SPI_freetuptable(SPI_tuptable);
+  return texts;
 }
 
 // A row of the newest query, while it is read.
@@ -120,8 +86,8 @@ struct RowsOf {
 };
 
 // What T::Read() makes of each row. It stays when another query runs.
-template <typename T, typename... Values>
-RowsOf<T> Read(const QueryParts &query, Values... values) {
+template <typename T, typename Parts, typename... Values>
+RowsOf<T> Read(const Parts &query, Values... values) {
   Query(query, values...);
   const RowsOf<T> rows = {static_cast<T *>(palloc(sizeof(T) * (SPI_processed + 1))), Rows()};
   for (int64_t i = 0; i < rows.count; ++i) rows.all[i] = T::Read(Row(static_cast<uint64>(i)));

@@ -15,6 +15,10 @@ constexpr int kShown = 20;
 
 struct Warning {
   const char *kind, *object, *message, *detail, *hint;
+
+  static Warning Read(const Row &row) {
+    return {row.Text("kind"), row.Text("object"), row.Text("message"), row.Text("detail"), row.Text("hint")};
+  }
 };
 
 List *Add(List *warnings, const Warning &warning) {
@@ -25,8 +29,8 @@ List *Add(List *warnings, const Warning &warning) {
 
 template <typename Parts, typename... More>
 List *Found(List *warnings, const Parts &query, const ColumnSet &set, More... more) {
-  Query(query, set.tables, set.numbers, more...);
-  ForEachRow<Warning>([&](const Warning &warning) { warnings = Add(warnings, warning); });
+  for (const Warning &warning : Read<Warning>(query, set.tables, set.numbers, more...))
+    warnings = Add(warnings, warning);
   return warnings;
 }
 
@@ -34,26 +38,27 @@ List *Bounds(List *warnings, const ColumnSet &columns) {
   ListCell *cell = nullptr;
   foreach (cell, FindBounds(columns)) {
     const Bound &bound = *static_cast<const Bound *>(lfirst(cell));
-    warnings = Add(warnings, {"bound", bound.object, psprintf("%s takes no new ids", bound.object), bound.detail,
-                              bound.hint});
+    warnings =
+        Add(warnings, {"bound", bound.object, psprintf("%s takes no new ids", bound.object), bound.detail, bound.hint});
   }
   return warnings;
 }
 
 // Partitions that pg_partman makes. Its table is in the schema of that extension.
 List *Managed(List *warnings, const ColumnSet &columns) {
-  Query(kPartman, Of(NAMEOID, DirectFunctionCall1(namein, CStringGetDatum("pg_partman"))));
-  if (Rows() == 0) return warnings;
+  const List *tables = Texts(kPartman, Of(NAMEOID, DirectFunctionCall1(namein, CStringGetDatum("pg_partman"))));
+  if (tables == NIL) return warnings;
   return Found(warnings,
-               psprintf("SELECT 'bound', o.described, o.described || ' is divided by pg_partman in ranges of integers', "
-                        "format('The setting partition_interval is %%s.', m.partition_interval), "
+               psprintf("SELECT 'bound' AS kind, o.described AS object, "
+                        "o.described || ' is divided by pg_partman in ranges of integers' AS message, "
+                        "format('The setting partition_interval is %%s.', m.partition_interval) AS detail, "
                         "'Set partition_interval to ids of some time, such as a day, and make the partitions for new "
-                        "ids.' FROM unnest($1, $2) AS u(relation, number) "
+                        "ids.' AS hint FROM unnest($1, $2) AS u(relation, number) "
                         "JOIN pg_class c ON c.oid = u.relation JOIN pg_namespace n ON n.oid = c.relnamespace "
                         "JOIN pg_attribute a ON a.attrelid = u.relation AND a.attnum = u.number "
                         "JOIN %s m ON m.parent_table = n.nspname || '.' || c.relname AND m.control = a.attname, "
                         "pg_describe_object('pg_class'::regclass, c.oid, 0) AS o(described)",
-                        Text(0, 1)),
+                        static_cast<const char *>(linitial(tables))),
                columns);
 }
 

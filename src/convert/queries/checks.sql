@@ -3,8 +3,10 @@
 :wide
 :keys
 :gone
-SELECT f.conrelid::regclass::text, quote_ident(c.new), CASE WHEN f.connoinherit THEN ' NO INHERIT' ELSE '' END,
-    n.oid IS NULL, f.convalidated AND NOT coalesce(n.convalidated, false), f.conrelid, f.conbin::text
+SELECT f.conrelid::regclass::text AS table_sql, quote_ident(c.new) AS new_sql,
+    CASE WHEN f.connoinherit THEN ' NO INHERIT' ELSE '' END AS definition, n.oid IS NULL AS add,
+    f.convalidated AND NOT coalesce(n.convalidated, false) AS validate, f.conrelid AS relation,
+    f.conbin::text AS expression
 FROM pg_constraint f LEFT JOIN LATERAL (SELECT 'snowflake_new_' || CASE WHEN octet_length(f.conname) < 49
     THEN f.conname ELSE md5(f.conname) END) AS c(new) ON true
 LEFT JOIN pg_constraint n ON n.conrelid = f.conrelid AND n.conname = c.new

@@ -4,8 +4,8 @@
 :wide
 :keys
 :gone
-SELECT k.tab, quote_ident(k.new), k.new_definition, n.oid IS NULL,
-    k.convalidated AND NOT coalesce(n.convalidated, false), NULL, NULL
+SELECT k.tab AS table_sql, quote_ident(k.new) AS new_sql, k.new_definition AS definition, n.oid IS NULL AS add,
+    k.convalidated AND NOT coalesce(n.convalidated, false) AS validate, k.conrelid AS relation, NULL AS expression
 FROM keys k LEFT JOIN pg_constraint n ON n.conrelid = k.conrelid AND n.conname = k.new
     AND n.oid NOT IN (SELECT oid FROM gone_constraints)
 WHERE k.kind = 'r' AND (n.oid IS NULL OR k.convalidated AND NOT n.convalidated)

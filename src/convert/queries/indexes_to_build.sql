@@ -4,12 +4,13 @@
 -- Parameters: oid[], smallint[], oid[]
 :wide
 :indexes
-SELECT i.indrelid, i.tab, CASE WHEN i.indisunique THEN 'UNIQUE ' ELSE '' END, quote_ident(i.new), m.amname, k.keys,
+SELECT i.indrelid AS relation, i.tab AS table_sql, CASE WHEN i.indisunique THEN 'UNIQUE ' ELSE '' END AS unique,
+    quote_ident(i.new) AS new_sql, format('%I.%I', i.nspname, i.new) AS qualified_sql, m.amname AS method, k.keys,
     coalesce(' INCLUDE (' || k.include || ')', '') || CASE WHEN i.indnullsnotdistinct THEN ' NULLS NOT DISTINCT'
         ELSE '' END
         || coalesce(' WITH (' || array_to_string(i.reloptions, ', ') || ')', '')
-        || ' TABLESPACE ' || quote_ident(s.spcname),
-    i.indexprs::text, i.indpred::text, format('%I.%I', i.nspname, i.new)
+        || ' TABLESPACE ' || quote_ident(s.spcname) AS rest,
+    i.indexprs::text AS expressions, i.indpred::text AS predicate
 FROM indexes i JOIN pg_am m ON m.oid = i.relam JOIN pg_database b ON b.datname = current_database()
 JOIN pg_tablespace s ON s.oid = CASE i.reltablespace WHEN 0 THEN b.dattablespace ELSE i.reltablespace END,
 LATERAL (

@@ -3,8 +3,9 @@
 -- Parameters: oid[], smallint[]
 :wide
 :indexes
-SELECT n.indexrelid, n.indrelid, i.indkey::text, n.indkey::text, i.indexprs::text, n.indexprs::text,
-    i.indpred::text, n.indpred::text
+SELECT n.indexrelid AS made, n.indrelid AS relation, i.indkey::text AS keys, n.indkey::text AS made_keys,
+    i.indexprs::text AS expressions, n.indexprs::text AS made_expressions, i.indpred::text AS predicate,
+    n.indpred::text AS made_predicate
 FROM indexes i
 JOIN pg_class c ON c.relname = i.new AND c.relnamespace = i.relnamespace
 JOIN pg_index n ON n.indexrelid = c.oid AND n.indrelid = i.indrelid

@@ -1,7 +1,7 @@
 -- The expressions of checks, indexes and statistics that use narrow columns ($1 and $2). If a column's
 -- type changes, PostgreSQL makes them again from their text.
 -- Parameters: oid[], smallint[]
-SELECT DISTINCT pg_describe_object(d.classid, d.objid, 0), n.relation, e.expression
+SELECT DISTINCT pg_describe_object(d.classid, d.objid, 0) AS described, n.relation, e.expression
 FROM unnest($1, $2) AS n(relation, number)
 JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = n.relation
     AND d.refobjsubid = n.number
