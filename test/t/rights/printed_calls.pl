@@ -15,8 +15,7 @@ start_server($server);
 my $db = 'postgres';
 sub value { my ($sql) = @_; return $server->safe_psql($db, $sql); }
 value(q{CREATE EXTENSION snowflake_convert CASCADE; CREATE ROLE mallory LOGIN; GRANT CREATE ON SCHEMA public TO mallory;
-	CREATE SCHEMA m; GRANT ALL ON SCHEMA m TO mallory; CREATE TABLE m.ran (what text, role text); GRANT ALL ON m.ran TO PUBLIC; GRANT USAGE ON SCHEMA m TO PUBLIC;
-	SELECT snowflake_create_segment('there', 1)});
+	CREATE SCHEMA m; GRANT ALL ON SCHEMA m TO mallory; CREATE TABLE m.ran (what text, role text); GRANT ALL ON m.ran TO PUBLIC; GRANT USAGE ON SCHEMA m TO PUBLIC;});
 
 # Overloads each function, with as many arguments and with fewer: SQL for the `k` arguments of `f`.
 sub overload
@@ -71,15 +70,12 @@ sub table
 	return "r.t$n";
 }
 my $convert = sub { my ($table, $dry, $online, $abandon, $target) = @_; return "snowflake_convert('$table'::pg_catalog.regclass, 'id'::pg_catalog.name, $dry, $online, $abandon, '$target'::pg_catalog.text)"; };
-my $segment = sub { my ($table, $name) = @_; return "snowflake_convert('$table'::pg_catalog.regclass, 'id'::pg_catalog.name, '$name'::pg_catalog.text, true)"; };
 my @sources = (
 	[ 'snowflake_convert, a dry run', sub { statements($convert->(table($_[0]), 'true', 'false', 'false', 'ids')) } ],
 	[ '... to bigint', sub { statements($convert->(table($_[0]), 'true', 'false', 'false', 'bigint')) } ],
 	[ '... online', sub { statements($convert->(table($_[0]), 'false', 'true', 'false', 'ids')) } ],
 	[ '... online to bigint', sub { statements($convert->(table($_[0]), 'false', 'true', 'false', 'bigint')) } ],
 	[ '... abandoned', sub { my $t = table($_[0]); run((statements($convert->($t, 'false', 'true', 'false', 'ids')))[0]); statements($convert->($t, 'false', 'true', 'true', 'ids')) } ],
-	[ '... to a new segment', sub { statements($segment->(table($_[0]), "new $n")) } ],
-	[ '... to a segment that is there', sub { my $t = table($_[0]); value("INSERT INTO $t (id) OVERRIDING SYSTEM VALUE VALUES (" . 100 * $n . ')'); statements($segment->($t, 'there')) } ],
 	[ 'snowflake_convert_all, a dry run', sub { value('CREATE SCHEMA whole; CREATE TABLE whole.t (id serial PRIMARY KEY)'); my @all = statements(q{snowflake_convert_all('whole'::pg_catalog.regnamespace, true)}); @all } ],
 	[ 'a notice', sub { my $t = table($_[0]); value("CREATE SCHEMA IF NOT EXISTS loose; CREATE TABLE loose.o${n}_$_ (t${n}_id int)") for 1 .. 25; shown($convert->($t, 'true', 'false', 'false', 'ids')) } ]);
 
