@@ -755,10 +755,14 @@ Errors: 22003 for an id that the layout cannot hold.';
 CREATE FUNCTION snowflake_decode(id bigint, layout pg_catalog.text, OUT ts pg_catalog.timestamptz, OUT worker integer, OUT seq integer)
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_decode(bigint, pg_catalog.text) IS
-'Returns the timestamp, worker id and sequence number of an id in a named layout of the view
-snowflake_layouts. These values are never null. If the layout has no worker id or no sequence
-number, the missing value is 0.
-Errors: 22003 for an id that the layout cannot hold, 22023 for an unknown layout.';
+'Returns the timestamp, worker id and sequence number of an id in another layout. layout is a name
+in the view snowflake_layouts, or a definition such as ''epoch=1582165202020 tick=1ms time=51
+worker=6 seq=6'': epoch in milliseconds since 1970, tick in us, ms or s, and the bits of the fields,
+from the highest ones down. The fields are time, datacenter, worker, seq, and skip for bits to pass
+over. A time that is split has sec and ms. These values are never null. If the layout has no worker
+id or no sequence number, the missing value is 0.
+Errors: 22003 for an id that the layout cannot hold, 22023 for an unknown layout or an invalid
+definition.';
 
 CREATE FUNCTION snowflake_timestamp(id bigint) RETURNS pg_catalog.timestamptz
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
@@ -770,8 +774,9 @@ Errors: 22003 for an id that the layout cannot hold.';
 CREATE FUNCTION snowflake_timestamp(id bigint, layout pg_catalog.text) RETURNS pg_catalog.timestamptz
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_timestamp(bigint, pg_catalog.text) IS
-'Returns the timestamp of an id in a named layout of the view snowflake_layouts.
-Errors: 22003 for an id that the layout cannot hold, 22023 for an unknown layout.';
+'Returns the timestamp of an id in a layout that is given as for snowflake_decode().
+Errors: 22003 for an id that the layout cannot hold, 22023 for an unknown layout or an invalid
+definition.';
 
 CREATE FUNCTION snowflake_encode(ts pg_catalog.timestamptz, worker integer, seq integer) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
@@ -784,10 +789,11 @@ Errors: 22003 if a part does not fit its field.';
 CREATE FUNCTION snowflake_encode(ts pg_catalog.timestamptz, worker integer, seq integer, layout pg_catalog.text) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_encode(pg_catalog.timestamptz, integer, integer, pg_catalog.text) IS
-'Returns the id with this timestamp, worker id and sequence number in a named layout of the view
-snowflake_layouts. The function is the inverse of snowflake_decode(). The timestamp is rounded
+'Returns the id with this timestamp, worker id and sequence number in a layout that is given as
+for snowflake_decode(). The function is the inverse of snowflake_decode(). The timestamp is rounded
 down to its tick. The result can be an id that was issued or will be issued.
-Errors: 22003 if a part does not fit its field, 22023 for an unknown layout.';
+Errors: 22003 if a part does not fit its field, 22023 for an unknown layout or an invalid
+definition.';
 
 CREATE FUNCTION snowflake_tick_timestamp(tick bigint) RETURNS pg_catalog.timestamptz
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
@@ -806,10 +812,10 @@ Errors: 22003 for a time that is after the layout''s last tick, or at which ids 
 CREATE FUNCTION snowflake_id_at(ts pg_catalog.timestamptz, layout pg_catalog.text) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_id_at(pg_catalog.timestamptz, pg_catalog.text) IS
-'Returns the smallest id whose timestamp is ts or later, in a named layout of the view
-snowflake_layouts. Returns 0 for a time before the epoch.
-Errors: 22003 for a time that is after the layout''s last tick, or at which ids are negative,
-22023 for an unknown layout.';
+'Returns the smallest id whose timestamp is ts or later, in a layout that is given as for
+snowflake_decode(). Returns 0 for a time before the epoch.
+Errors: 22003 for a time that is after the layout''s last tick, or at which ids are negative, 22023
+for an unknown layout, an invalid definition, or one whose ids are not ordered by time.';
 
 CREATE FUNCTION snowflake_range(during pg_catalog.tstzrange) RETURNS pg_catalog.int8range
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
@@ -823,9 +829,10 @@ Errors: 22003 for a finite bound at which ids are negative.';
 CREATE FUNCTION snowflake_range(during pg_catalog.tstzrange, layout pg_catalog.text) RETURNS pg_catalog.int8range
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_range(pg_catalog.tstzrange, pg_catalog.text) IS
-'Returns the range of ids whose timestamps are within during, in a named layout of the view
-snowflake_layouts. The result has no upper bound if during ends after the layout''s last tick.
-Errors: 22003 for a finite bound at which ids are negative, 22023 for an unknown layout.';
+'Returns the range of ids whose timestamps are within during, in a layout that is given as for
+snowflake_decode(). The result has no upper bound if during ends after the layout''s last tick.
+Errors: 22003 for a finite bound at which ids are negative, 22023 for an unknown layout, an invalid
+definition, or one whose ids are not ordered by time.';
 
 -- Ids as text.
 
@@ -971,7 +978,8 @@ REVOKE ALL ON FUNCTION snowflake_set_layout(pg_catalog.timestamptz, interval, in
 CREATE FUNCTION snowflake_get_layouts(
     OUT name pg_catalog.text, OUT epoch pg_catalog.timestamptz, OUT tick interval, OUT timestamp_bits integer, OUT datacenter_bits integer,
     OUT worker_bits integer, OUT sequence_bits integer, OUT sequence_first boolean, OUT total_bits integer,
-    OUT settable boolean, OUT end_of_life pg_catalog.timestamptz, OUT negative_until pg_catalog.timestamptz) RETURNS SETOF pg_catalog.record
+    OUT settable boolean, OUT end_of_life pg_catalog.timestamptz, OUT negative_until pg_catalog.timestamptz,
+    OUT definition pg_catalog.text) RETURNS SETOF pg_catalog.record
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE ROWS 19;
 COMMENT ON FUNCTION snowflake_get_layouts() IS
 'Returns the rows of the view snowflake_layouts.';
@@ -1002,6 +1010,9 @@ COMMENT ON COLUMN snowflake_layouts.end_of_life IS
 COMMENT ON COLUMN snowflake_layouts.negative_until IS
     'If the layout uses the sign bit, its ids are negative from end_of_life until this time. '
     'Negative ids can only be read. Null if the layout does not use the sign bit.';
+COMMENT ON COLUMN snowflake_layouts.definition IS
+    'The same layout as a definition: where a name is accepted, a definition is, too. It can be '
+    'changed to describe a layout that has no name.';
 GRANT SELECT ON snowflake_layouts TO PUBLIC;
 
 -- For the extension snowflake_convert, which calls this function in C: its callers need no EXECUTE.

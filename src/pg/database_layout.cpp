@@ -85,6 +85,8 @@ Layout Checked(Oid relation, const Layout &layout) {
   return layout;
 }
 
+}  // namespace
+
 const char *WhatIsWrong(LayoutFault fault) {
   switch (fault) {
     case LayoutFault::kNone: break;
@@ -99,8 +101,6 @@ const char *WhatIsWrong(LayoutFault fault) {
   }
   return "";
 }
-
-}  // namespace
 
 void LayoutToDatums(const Layout &layout, Datum *values) {
   values[0] = Int64GetDatum(layout.epoch_ms);

@@ -40,6 +40,9 @@ void OnLayoutChange(void (*on_change)());
 // Whether ids can be issued with the layout in a row of the table.
 bool IsSoundLayout(HeapTuple tuple, TupleDesc descriptor);
 
+// For the detail of an error.
+const char *WhatIsWrong(LayoutFault fault);
+
 // Error: 22023 if the layout is invalid; with `for_issuing` also if ids can only be read with it.
 void CheckLayout(const Layout &layout, bool for_issuing);
 

@@ -1,11 +1,12 @@
 // Layouts and the generator, from arbitrary bytes. If Check() accepts a layout, whatever its
 // fields, then: packing and unpacking ids are inverses, times and ticks are in the same order, the
 // ids for a time are exactly those with that time, and a generator under the layout keeps its
-// invariants whatever the clock does.
+// invariants whatever the clock does. Also definitions of layouts.
 #include "core/layout.h"
 
 #include <limits>
 
+#include "core/layout_text.h"
 #include "core/node.h"
 #include "core/named_layouts.h"
 #include "core/time_range.h"
@@ -300,7 +301,22 @@ class Issuing {
   int64_t last_id_ = -1;
 };
 
+// The rest of the bytes as a definition: whatever it says, ids are read as they are written.
+void CheckDefinition(int64_t id, std::string_view text) {
+  const DefinitionReading reading = ReadDefinition(text);
+  if (reading.fault != DefinitionFault::kNone) return;
+  const LayoutDefinition &definition = reading.definition;
+  Parts parts, again;
+  if (!definition.Read(id, &parts)) return;
+  REQUIRE(definition.Fits(parts) == PartsFault::kNone);
+  REQUIRE(definition.Read(definition.Write(parts), &again) && again == parts);
+  if (definition.IsPlain()) REQUIRE(definition.layout.Unpack(id) == parts);
+}
+
 void Check(Input input) {
+  const Input before = input;
+  CheckDefinition(input.Next<int64_t>(), input.Rest());
+  input = before;
   const Layout layout = NextLayout(&input);
   const LayoutFault to_read = layout.Fault(false), to_issue = layout.Fault(true);
   if (to_read != LayoutFault::kNone) {

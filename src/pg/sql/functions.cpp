@@ -9,13 +9,6 @@
 
 namespace snowflake {
 namespace {
-// For functions that read an id, and perhaps the name of a layout.
-const Layout &LayoutFor(FunctionCallInfo fcinfo, int64_t id) {
-  const Layout &layout = LayoutArgument(fcinfo, 1);
-  if (unlikely(!layout.HasRoomFor(id))) ReportForeignId(id, layout);
-  return layout;
-}
-
 Datum AllAtOnce(FunctionCallInfo fcinfo, int32 count) {
   InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
   for (Ids ids; count > 0; count -= ids.count) {
@@ -38,23 +31,24 @@ bool IsFromBefore(FunctionCallInfo fcinfo, const Layout &layout, Tick tick) {
 
 Datum TickTimestamp(const Layout &layout, Tick tick) { return TimeDatum(layout.UnixUsAt(tick)); }
 
-void CheckParts(TimestampTz ts, const Parts &parts, const Layout &layout) {
-  const PartsFault fault = layout.Fits(parts);
+void CheckParts(TimestampTz ts, const Parts &parts, const ChosenLayout &chosen) {
+  const Layout &layout = *chosen.layout;
+  const PartsFault fault = chosen.Fits(parts);
   if (fault == PartsFault::kTick)
     ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
                     errmsg("timestamp %s is out of range", timestamptz_to_str(ts)),
-                    errdetail("%s holds times from %s up to, but not including, %s.", NameOfLayout(layout),
-                              Time(layout.epoch_us()), Time(layout.UnixUsAt(layout.max_readable_tick() + 1))),
+                    errdetail("%s holds times from %s up to, but not including, %s.", NameOfLayout(chosen),
+                              Time(layout.epoch_us()), Time(layout.UnixUsAt(chosen.max_readable_tick() + 1))),
                     errhint("Use a time within these limits, or a layout that holds it.")));
   if (fault == PartsFault::kWorker)
     ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("worker id %d is out of range", parts.worker),
-                    errdetail("%s has %d datacenter and worker bits, for values from 0 to %lld.", NameOfLayout(layout),
+                    errdetail("%s has %d datacenter and worker bits, for values from 0 to %lld.", NameOfLayout(chosen),
                               layout.node_bits(), Long(layout.worker_count() - 1)),
                     errhint("Datacenter and worker together are the worker id.")));
   if (fault == PartsFault::kSequence)
     ereport(ERROR,
             (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("sequence number %d is out of range", parts.sequence),
-             errdetail("%s has %d sequence bits, for values from 0 to %lld.", NameOfLayout(layout),
+             errdetail("%s has %d sequence bits, for values from 0 to %lld.", NameOfLayout(chosen),
                        layout.sequence_bits, Long(layout.sequence_count() - 1)),
              errhint("Use the next tick for further ids.")));
 }
@@ -100,8 +94,9 @@ SNOWFLAKE_FUNCTION(snowflake_horizon) { PG_RETURN_INT64(Horizon(fcinfo->flinfo->
 
 SNOWFLAKE_FUNCTION(snowflake_decode) {
   const int64_t id = PG_GETARG_INT64(0);
-  const Layout &layout = LayoutFor(fcinfo, id);
-  const Parts parts = layout.Unpack(id);
+  const ChosenLayout chosen = LayoutArgument(fcinfo, 1);
+  const Layout &layout = *chosen.layout;
+  const Parts parts = PartsOf(chosen, id);
   Datum values[] = {TickTimestamp(layout, parts.tick), Int32GetDatum(parts.worker), Int32GetDatum(parts.sequence)};
   bool nulls[lengthof(values)];
   memset(nulls, IsFromBefore(fcinfo, layout, parts.tick), sizeof(nulls));
@@ -109,17 +104,16 @@ SNOWFLAKE_FUNCTION(snowflake_decode) {
 }
 
 SNOWFLAKE_FUNCTION(snowflake_timestamp) {
-  const int64_t id = PG_GETARG_INT64(0);
-  const Layout &layout = LayoutFor(fcinfo, id);
-  PG_RETURN_DATUM(TickTimestamp(layout, layout.Unpack(id).tick));
+  const ChosenLayout chosen = LayoutArgument(fcinfo, 1);
+  PG_RETURN_DATUM(TickTimestamp(*chosen.layout, PartsOf(chosen, PG_GETARG_INT64(0)).tick));
 }
 
 SNOWFLAKE_FUNCTION(snowflake_encode) {
   const TimestampTz ts = PG_GETARG_TIMESTAMPTZ(0);
-  const Layout &layout = LayoutArgument(fcinfo, 3);
-  const Parts parts = {layout.TickAt(UnixUsFromTimestamp(ts)), PG_GETARG_INT32(1), PG_GETARG_INT32(2)};
-  CheckParts(ts, parts, layout);
-  PG_RETURN_INT64(layout.Pack(parts));
+  const ChosenLayout chosen = LayoutArgument(fcinfo, 3);
+  const Parts parts = {chosen.layout->TickAt(UnixUsFromTimestamp(ts)), PG_GETARG_INT32(1), PG_GETARG_INT32(2)};
+  CheckParts(ts, parts, chosen);
+  PG_RETURN_INT64(chosen.Pack(parts));
 }
 
 SNOWFLAKE_FUNCTION(snowflake_tick_timestamp) {

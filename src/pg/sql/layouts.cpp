@@ -25,6 +25,45 @@ const Layout &NamedLayoutOf(const text *name) {
   return named->layout;
 }
 
+const char *WhatIsWrong(const DefinitionReading &reading) {
+  const char *word = pnstrdup(reading.word.data(), reading.word.size());
+  switch (reading.fault) {
+    case DefinitionFault::kNone: break;
+    case DefinitionFault::kUnknown:
+      return psprintf(
+          "The word \"%s\" begins with none of epoch=, tick=, time=, sec=, ms=, datacenter=, worker=, seq= "
+          "and skip=.",
+          word);
+    case DefinitionFault::kNumber:
+      return psprintf(
+          "The word \"%s\" has no number within its limits: an epoch has 0 to %lld milliseconds, a tick 1us "
+          "to 86400s, a field 1 to 63 bits.",
+          word, Long(kMaxEpochMs));
+    case DefinitionFault::kTwice: return psprintf("The word \"%s\" says something for the second time.", word);
+    case DefinitionFault::kMissing: return psprintf("The word \"%s=\" is missing.", word);
+    case DefinitionFault::kSplit:
+      return "Of a time that is split, sec= and ms= come both, without time= and tick=, and ms= has at least 10 bits.";
+    case DefinitionFault::kTooMany: return psprintf("The word \"%s\" begins more than %d fields.", word, kMaxFields);
+    case DefinitionFault::kTooWide:
+      return psprintf("The fields sum to %d bits, but an id has 64.", reading.definition.total_bits());
+    case DefinitionFault::kLayout: return WhatIsWrong(reading.definition.layout.Fault(false));
+  }
+  return "";
+}
+
+const LayoutDefinition *DefinitionOf(const text *definition) {
+  DefinitionReading *reading = static_cast<DefinitionReading *>(palloc(sizeof(DefinitionReading)));
+  *reading = ReadDefinition(View(definition));
+  if (unlikely(reading->fault != DefinitionFault::kNone))
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("invalid definition of a layout: \"%s\"", text_to_cstring(definition)),
+                    errdetail("%s", WhatIsWrong(*reading)),
+                    errhint("Name the fields from the highest bits down, as in \"epoch=%lld tick=1ms time=41 worker=10 "
+                            "seq=12\".",
+                            Long(kDefaultLayout.epoch_ms))));
+  return &reading->definition;
+}
+
 void SetLayout(FunctionCallInfo fcinfo, const Layout &layout) {
   CheckLayout(layout, true);
   const int64_t now_us = NowUnixUs();
@@ -78,29 +117,45 @@ bool HoldsOtherLayout(Oid extension, const Layout &layout) {
   return other;
 }
 
-}  // namespace
-
-const Layout &LayoutArgument(FunctionCallInfo fcinfo, int argument) {
-  return PG_NARGS() > argument ? NamedLayoutOf(PG_GETARG_TEXT_PP(argument)) : DatabaseLayout(fcinfo->flinfo->fn_oid);
-}
-
-const char *NameOfLayout(const Layout &layout) {
-  for (const NamedLayout &named : kNamedLayouts)
-    if (&named.layout == &layout) return psprintf("Layout \"%s\"", named.name.data());
-  return "This database's layout";
-}
-
-void ReportForeignId(int64_t id, const Layout &layout) {
+[[noreturn]] void ReportForeignId(int64_t id, const ChosenLayout &chosen) {
+  const int32_t bits = chosen.definition != nullptr ? chosen.definition->total_bits() : chosen.layout->total_bits();
+  const bool fits = bits >= 64 || static_cast<uint64_t>(id) >> bits == 0;
   ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("snowflake id %lld is out of range", Long(id)),
-                  errdetail("%s has ids of %d bits, not negative.", NameOfLayout(layout), layout.total_bits()),
+                  fits ? errdetail("%s has up to 999 milliseconds of a second; this id has more.", NameOfLayout(chosen))
+                       : errdetail("%s has ids of %d bits, not negative.", NameOfLayout(chosen), bits),
                   errhint("Check where the id comes from; an id of another system needs that system's layout.")));
 }
+
+}  // namespace
+
+ChosenLayout LayoutArgument(FunctionCallInfo fcinfo, int argument) {
+  if (PG_NARGS() <= argument) return {&DatabaseLayout(fcinfo->flinfo->fn_oid), nullptr, nullptr};
+  const text *name = PG_GETARG_TEXT_PP(argument);
+  if (!IsDefinition(View(name))) return {&NamedLayoutOf(name), nullptr, name};
+  const LayoutDefinition *definition = DefinitionOf(name);
+  return {&definition->layout, definition->IsPlain() ? nullptr : definition, name};
+}
+
+Parts PartsOf(const ChosenLayout &chosen, int64_t id) {
+  Parts parts = {};
+  if (chosen.definition == nullptr ? chosen.layout->HasRoomFor(id) : chosen.definition->Read(id, &parts))
+    return chosen.definition == nullptr ? chosen.layout->Unpack(id) : parts;
+  ReportForeignId(id, chosen);
+}
+
+const char *NameOfLayout(const ChosenLayout &chosen) {
+  return chosen.name != nullptr ? psprintf("Layout \"%s\"", text_to_cstring(chosen.name)) : "This database's layout";
+}
+
+void ReportForeignId(int64_t id, const Layout &layout) { ReportForeignId(id, {&layout, nullptr, nullptr}); }
 
 SNOWFLAKE_FUNCTION(snowflake_get_layouts) {
   InitMaterializedSRF(fcinfo, 0);
   const int64_t now_us = UnixUsFromTimestamp(GetCurrentTransactionStartTimestamp());
   for (const NamedLayout &named : kNamedLayouts) {
     const Layout &layout = named.layout;
+    char definition[kMaxDefinition];
+    WriteDefinition(layout, definition);
     Datum values[] = {CStringGetTextDatum(named.name.data()),
                       TimeDatum(layout.epoch_us()),
                       IntervalDatum(layout.tick_us),
@@ -112,9 +167,10 @@ SNOWFLAKE_FUNCTION(snowflake_get_layouts) {
                       Int32GetDatum(layout.total_bits()),
                       BoolGetDatum(layout.MayBegin(now_us)),
                       TimeDatum(layout.UnixUsAt(layout.max_tick() + 1)),
-                      TimeDatum(layout.UnixUsAt(layout.max_readable_tick() + 1))};
+                      TimeDatum(layout.UnixUsAt(layout.max_readable_tick() + 1)),
+                      CStringGetTextDatum(definition)};
     bool nulls[lengthof(values)] = {};
-    nulls[lengthof(values) - 1] = layout.max_readable_tick() == layout.max_tick();
+    nulls[lengthof(values) - 2] = layout.max_readable_tick() == layout.max_tick();
     AddRow(fcinfo, values, nulls);
   }
   return Datum{0};

@@ -21,38 +21,68 @@ RangeType *IdRange(const IdSpan &span) {
   return MakeRange(type, &lower, &upper, span.kind == SpanKind::kEmpty);
 }
 
-[[noreturn]] void ReportNoIdAt(TimestampTz ts, const Layout &layout) {
+[[noreturn]] void ReportNoIdAt(TimestampTz ts, const ChosenLayout &chosen) {
+  const Layout &layout = *chosen.layout;
   const bool has_negative = layout.max_readable_tick() > layout.max_tick();
+  const Tick last = has_negative ? layout.max_tick() : chosen.max_readable_tick();
   ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
                   errmsg("no id corresponds to the timestamp %s", timestamptz_to_str(ts)),
                   has_negative ? errdetail("%s has negative ids from %s on, which are smaller than all earlier ones.",
-                                           NameOfLayout(layout), Time(layout.UnixUsAt(layout.max_tick() + 1)))
-                               : errdetail("%s has ids up to the timestamp %s.", NameOfLayout(layout),
-                                           Time(layout.UnixUsAt(layout.max_tick()))),
+                                           NameOfLayout(chosen), Time(layout.UnixUsAt(last + 1)))
+                               : errdetail("%s has ids up to the timestamp %s.", NameOfLayout(chosen),
+                                           Time(layout.UnixUsAt(last))),
                   has_negative
                       ? errhint("Compare snowflake_timestamp(id) instead.")
                       : errhint("Leave the condition out, or use snowflake_range(), which leaves such a bound open.")));
+}
+
+// Ids are compared with times.
+ChosenLayout OrderedLayout(FunctionCallInfo fcinfo) {
+  const ChosenLayout chosen = LayoutArgument(fcinfo, 1);
+  if (chosen.definition != nullptr && !chosen.definition->IsOrdered())
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("ids of this layout are not ordered by time"),
+                    errdetail("%s has other bits above its time, a time in two places, or fills all 64 bits.",
+                              NameOfLayout(chosen)),
+                    errhint("Compare snowflake_timestamp(id) instead.")));
+  return chosen;
+}
+
+// The first id of the same tick where the definition has its fields. False: none has that tick.
+bool Move(const ChosenLayout &chosen, int64_t *id) {
+  if (chosen.definition == nullptr) return true;
+  const Parts parts = chosen.layout->Unpack(*id);
+  if (parts.tick > chosen.definition->max_tick()) return false;
+  *id = chosen.definition->Write(parts);
+  return true;
+}
+
+void Move(const ChosenLayout &chosen, IdSpan *span) {
+  if (span->kind == SpanKind::kEmpty) return;
+  if (!Move(chosen, &span->first)) span->kind = SpanKind::kEmpty;
+  if (span->kind == SpanKind::kBounded && !Move(chosen, &span->end)) span->kind = SpanKind::kOpen;
 }
 
 }  // namespace
 
 SNOWFLAKE_FUNCTION(snowflake_id_at) {
   const TimestampTz ts = PG_GETARG_TIMESTAMPTZ(0);
-  const Layout &layout = LayoutArgument(fcinfo, 1);
+  const ChosenLayout chosen = OrderedLayout(fcinfo);
   int64_t id = 0;
-  if (unlikely(!FirstIdAt(layout, UnixUsFromTimestamp(ts), &id))) ReportNoIdAt(ts, layout);
+  if (unlikely(!FirstIdAt(*chosen.layout, UnixUsFromTimestamp(ts), &id) || !Move(chosen, &id)))
+    ReportNoIdAt(ts, chosen);
   PG_RETURN_INT64(id);
 }
 
 SNOWFLAKE_FUNCTION(snowflake_range) {
   const RangeType *during = PG_GETARG_RANGE_P(0);
-  const Layout &layout = LayoutArgument(fcinfo, 1);
+  const ChosenLayout chosen = OrderedLayout(fcinfo);
   RangeBound lower, upper;
   bool empty = false;
   range_deserialize(lookup_type_cache(RangeTypeGetOid(during), TYPECACHE_RANGE_INFO), during, &lower, &upper, &empty);
-  const IdSpan span = empty ? IdSpan{SpanKind::kEmpty, 0, 0} : IdsBetween(layout, CutAt(lower), CutAt(upper));
-  if (span.kind == SpanKind::kLowerNegative) ReportNoIdAt(DatumGetTimestampTz(lower.val), layout);
-  if (span.kind == SpanKind::kUpperNegative) ReportNoIdAt(DatumGetTimestampTz(upper.val), layout);
+  IdSpan span = empty ? IdSpan{SpanKind::kEmpty, 0, 0} : IdsBetween(*chosen.layout, CutAt(lower), CutAt(upper));
+  if (span.kind == SpanKind::kLowerNegative) ReportNoIdAt(DatumGetTimestampTz(lower.val), chosen);
+  if (span.kind == SpanKind::kUpperNegative) ReportNoIdAt(DatumGetTimestampTz(upper.val), chosen);
+  Move(chosen, &span);
   PG_RETURN_RANGE_P(IdRange(span));
 }
 
