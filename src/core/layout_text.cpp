@@ -76,9 +76,10 @@ struct Reader {
   }
 
   void ReadWord(std::string_view word) {
-    const size_t equals = word.find('=');
-    const std::string_view name = word.substr(0, equals);
-    std::string_view value = equals < word.size() ? word.substr(equals + 1) : std::string_view();
+    const size_t equals = word.find('=') < word.size() ? word.find('=') : word.size();
+    const std::string_view name(word.data(), equals);
+    std::string_view value = word;
+    value.remove_prefix(equals < word.size() ? equals + 1 : equals);
     Layout *layout = &reading.definition.layout;
     if (name == "epoch") {
       if (has_epoch) return Fail(DefinitionFault::kTwice, word);
@@ -228,7 +229,7 @@ DefinitionReading ReadDefinition(std::string_view text) {
   reader.reading.definition.layout.tick_us = kUsPerMs;
   while (!text.empty()) {
     const size_t end = text.find(' ') < text.size() ? text.find(' ') : text.size();
-    if (end > 0) reader.ReadWord(text.substr(0, end));
+    if (end > 0) reader.ReadWord({text.data(), end});
     text.remove_prefix(end < text.size() ? end + 1 : end);
   }
   reader.Check();
