@@ -189,6 +189,34 @@ TEST(Samples, ThatAreDroppedLeaveTheirPlaces) {
   }
 }
 
+// One slot, whose transaction has left it.
+struct LeftSlot {
+  HorizonSlot slot = {};
+  std::vector<Xid> running;
+
+  int64_t LowestToCome() { return 1000; }
+  int32_t Slots() const { return 1; }
+  const HorizonSlot *Slot(int32_t) { return &slot; }
+  bool Runs(int32_t, const Local &) { return false; }
+  Xid PreparedBy(int32_t, uint32_t) { return 0; }
+  Xid Unknown(int32_t) { return 0; }
+  Moment TakeMoment() { return {20, running.data(), static_cast<int32_t>(running.size())}; }
+};
+
+TEST(TakeSample, IsHeldByWhatHasLeftAndStillRuns) {
+  for (const bool runs : {true, false}) {
+    LeftSlot server;
+    server.slot.lxid = 3;
+    server.slot.xid = 10;
+    server.slot.first = 500;
+    if (runs) server.running = {10};
+    FirstId left[2] = {}, holder = {};
+    Moment moment = {};
+    EXPECT_EQ(TakeSample(&server, left, &moment, &holder), runs ? 500 : 1000);
+    EXPECT_EQ(holder.xid, runs ? 10u : 0u);
+  }
+}
+
 // Eight processes, three slots for prepared transactions, in the layout with few numbers to a tick.
 constexpr Layout kNarrow = {1735689600000, kUsPerMs, 41, 0, 10, 4, false};
 constexpr int kProcesses = 8;
