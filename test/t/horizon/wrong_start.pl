@@ -13,7 +13,7 @@ use SnowflakeTest;
 use Test::More;
 
 my $day = 86400;
-my $server = new_server('node', clock => 1, patient => 1, conf => "log_statement = none\nautovacuum = off\ncheckpoint_timeout = 1d\n");
+my $server = new_server('node', clock => 1, patient => 1, streaming => 1, conf => "log_statement = none\nautovacuum = off\ncheckpoint_timeout = 1d\n");
 start_server($server);
 sub value { return $server->safe_psql('postgres', $_[0]); }
 sub block { return block_of('doc/horizon.md', $_[0], 'sql'); }
@@ -61,6 +61,13 @@ is(value("SELECT max(id) > snowflake_id_at(now() - interval '1 day') FROM outbox
 stands($limit, '... and no horizon of that time is reported');
 restart('immediate', sub { lose_box($server) if -d '/dev/shm' });
 stands($limit, '... nor after a crash without a black box');
+# Archive recovery knows the times of the commits that it replays.
+value('CHECKPOINT');
+is(insert(), '', 'another row of that time');
+restart('immediate', sub { append_to_file($server->data_dir . '/standby.signal', '') });
+$server->promote;
+ok(wait_until('the promotion', sub { value('SELECT pg_is_in_recovery()') eq 'f' }), 'promoted');
+stands($limit, '... nor after archive recovery');
 restart('fast', sub { });
 stands($limit, '... nor after a restart, although a checkpoint was written meanwhile');
 ok(-e $doubt, 'a file keeps the doubt');
