@@ -212,6 +212,21 @@ CREATE TABLE large (id bigserial PRIMARY KEY);
 INSERT INTO large VALUES (9223372036854775807);
 \set VERBOSITY terse
 CALL snowflake_convert_defaults('ledger');
+\set VERBOSITY default
+-- An event trigger that refuses, and one that fails as if the table were gone: no key is taken for one
+-- that needs nothing.
+CREATE SCHEMA guarded;
+CREATE TABLE guarded.kept (id bigserial PRIMARY KEY);
+CREATE FUNCTION guarded.refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$BEGIN
+    RAISE 'no changes today' USING ERRCODE = current_setting('guarded.code');
+END$$;
+CREATE EVENT TRIGGER regress_snowflake_guard ON ddl_command_start WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION guarded.refuse();
+SET guarded.code = '42501';
+CALL snowflake_convert_defaults('guarded');
+SET guarded.code = '42P01';
+CALL snowflake_convert_defaults('guarded');
+DROP EVENT TRIGGER regress_snowflake_guard;
+\set VERBOSITY terse
 
 -- Arguments.
 CALL snowflake_convert_defaults(NULL);
@@ -249,6 +264,6 @@ SELECT snowflake_convert_all('empty');
 ROLLBACK;
 DROP EVENT TRIGGER regress_snowflake_rewrites;
 SET client_min_messages = warning;
-DROP SCHEMA shop, other, desk, ledger, empty CASCADE;
+DROP SCHEMA shop, other, desk, ledger, guarded, empty CASCADE;
 DROP ROLE regress_snowflake_shopper;
 DROP EXTENSION snowflake_convert, snowflake;
