@@ -223,6 +223,8 @@ END$$;
 CREATE EVENT TRIGGER regress_snowflake_guard ON ddl_command_start WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION guarded.refuse();
 SET guarded.code = '42501';
 CALL snowflake_convert_defaults('guarded');
+SET guarded.code = '2BP01';    -- without a detail
+CALL snowflake_convert_defaults('guarded');
 SET guarded.code = '42P01';
 CALL snowflake_convert_defaults('guarded');
 DROP EVENT TRIGGER regress_snowflake_guard;

@@ -98,7 +98,8 @@ int NoteAll(List *keys, Refusals *refusals) {
     if (IsOfLock(error.sqlerrcode)) error.message = psprintf("other sessions use the table of %s", key.described);
     if (IsOfLock(error.sqlerrcode)) error.detail = nullptr;
     // PostgreSQL's own errors, and those of event triggers, do not name the key.
-    if (error.sqlerrcode != ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST && strstr(error.message, key.described) == nullptr)
+    const bool is_list = error.sqlerrcode == ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST && error.detail != nullptr;
+    if (!is_list && strstr(error.message, key.described) == nullptr)
       error.message = psprintf("%s: %s", key.described, error.message);
     Note(refusals, error);
     ++left;

@@ -156,7 +156,8 @@ void Note(Refusals *refusals, const ErrorData &error) {
     refusals->code = error.sqlerrcode;
   else if (refusals->code != error.sqlerrcode && refusals->code != ERRCODE_INSUFFICIENT_PRIVILEGE)
     refusals->code = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
-  if (error.sqlerrcode != ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST) {
+  // Code of users may raise the same error without a detail.
+  if (error.sqlerrcode != ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST || error.detail == nullptr) {
     const char *detail = error.detail != nullptr ? psprintf(": %s", error.detail) : "";
     refusals->lines = AddText(refusals->lines, psprintf("%s%s", error.message, detail));
     return;
