@@ -168,18 +168,24 @@ List *CodeOfOthers(Value tables) {
   return lines;
 }
 
-const char *Listed(List *lines) {
+const char *Joined(const List *lines) {
   StringInfoData all;
   initStringInfo(&all);
+  ListCell *cell = nullptr;
+  foreach (cell, lines)
+    appendStringInfo(&all, "%s%s", all.len > 0 ? "\n" : "", static_cast<const char *>(lfirst(cell)));
+  return all.data;
+}
+
+const char *Listed(List *lines) {
   list_sort(lines, CompareLines);
-  const char *last = nullptr;
+  List *once = NIL;
   ListCell *cell = nullptr;
   foreach (cell, lines) {
     const char *line = static_cast<const char *>(lfirst(cell));
-    if (last == nullptr || strcmp(line, last) != 0) appendStringInfo(&all, "%s%s", all.len > 0 ? "\n" : "", line);
-    last = line;
+    if (once == NIL || strcmp(line, static_cast<const char *>(llast(once))) != 0) once = lappend(once, lfirst(cell));
   }
-  return all.data;
+  return Joined(once);
 }
 
 void CheckCode(Oid table) {

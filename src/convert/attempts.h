@@ -29,7 +29,8 @@ List *CodeOfOthers(Value tables);
 // The same for a table and what inherits from it. Error: 42501.
 void CheckCode(Oid table);
 
-// Lines for an error's detail: sorted, and each once.
+// Lines for an error's detail, as they are; and sorted, each once.
+const char *Joined(const List *lines);
 const char *Listed(List *lines);
 
 // For CheckSession(). Errors: 42P01, 42501.

@@ -117,8 +117,7 @@ int64_t LeastNewId() {
   return DatumGetInt64(OidFunctionCall0(FindFunction(Snowflake(), "snowflake_least_new_id", 0).oid));
 }
 
-List *FindBounds(const ColumnSet &columns) {
-  const int64_t least = LeastNewId();
+List *FindBounds(const ColumnSet &columns, int64_t least) {
   List *bounds = NIL, *together = NIL;
   List *tables = JudgeTables(Read<BoundRow>(kBounds, columns.tables, columns.numbers), least);
   for (int i = 0; i < list_length(tables); ++i) {
@@ -133,9 +132,9 @@ List *FindBounds(const ColumnSet &columns) {
   return bounds;
 }
 
-void CheckBounds(const Conversion &conversion, const IdColumns &columns) {
+void CheckBounds(const IdColumns &columns, int64_t least) {
   ListCell *cell = nullptr;
-  foreach (cell, FindBounds(columns.own)) {
+  foreach (cell, FindBounds(columns.own, least)) {
     const Bound &bound = *static_cast<const Bound *>(lfirst(cell));
     if (bound.whole) CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, bound.object, bound.detail, bound.hint);
   }

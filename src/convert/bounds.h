@@ -10,13 +10,13 @@ struct Bound {
   bool whole;  // neither the table nor one below it takes any
 };
 
-// Runs no code that belongs to tables.
-List *FindBounds(const ColumnSet &columns);
-
-// Error: 55000 if the converted column takes no new ids.
-void CheckBounds(const Conversion &conversion, const IdColumns &columns);
-
 // The least id that can be issued from now on.
 int64_t LeastNewId();
+
+// Runs no code that belongs to tables. `least`: the least new id.
+List *FindBounds(const ColumnSet &columns, int64_t least);
+
+// Error: 55000 if the converted column takes no new ids.
+void CheckBounds(const IdColumns &columns, int64_t least);
 
 }  // namespace snowflake

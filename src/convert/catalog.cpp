@@ -212,6 +212,7 @@ IdColumns LockColumns(Conversion *conversion) {
 char *ObjectsOnNarrow(const IdColumns &columns) { return OneText(kObjectsOnNarrow, columns.narrow); }
 
 char *DisabledKeys(const IdColumns &columns) { return OneText(kDisabledKeys, columns.narrow); }
+
 char *CatalogTables(const IdColumns &columns) { return OneText(kCatalogTables, columns.narrow); }
 
 char *OwnOfPartitions(const IdColumns &columns) { return OneText(kOwnOfPartitions, columns.narrow); }

@@ -56,8 +56,8 @@ void CheckIds(const Conversion &conversion, const IdColumns &columns) {
   if (OnlyWidens(conversion)) return;
   // Ids that snowflake issued may even be of the next tick.
   if (column.issues) return;
-  CheckBounds(conversion, columns);
   const int64_t smallest = LeastNewId();
+  CheckBounds(columns, smallest);
   // So an online switch reads no table.
   if (column.narrow && smallest > PG_INT32_MAX) return;
   int64_t largest = 0;

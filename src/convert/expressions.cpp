@@ -8,10 +8,8 @@ namespace snowflake {
 namespace {
 // nullptr: the column stays as it is.
 const IdColumn *NarrowColumn(const IdColumns &columns, Oid table, AttrNumber number) {
-  for (int64_t i = 0; i < columns.count; ++i) {
-    const IdColumn &column = columns.all[i];
+  for (const IdColumn &column : columns)
     if (column.narrow && column.table == table && column.number == number) return &column;
-  }
   return nullptr;
 }
 
@@ -60,11 +58,9 @@ const char *OnNewColumns(const IdColumns &columns, Oid table, Node *expression) 
   const char *before = deparse_expression(expression, context, false, false);
   while (strstr(before, psprintf("$%d", marking.mark / 10000)) != nullptr) marking.mark += 10000;
   const char *sql = deparse_expression(MarkColumns(expression, &marking), context, false, false);
-  for (int64_t i = 0; i < columns.count; ++i) {
-    const IdColumn &column = columns.all[i];
+  for (const IdColumn &column : columns)
     if (column.narrow && column.table == table)
       sql = Replaced(sql, psprintf("$%d", marking.mark + column.number), column.new_sql);
-  }
   return sql;
 }
 

@@ -1,6 +1,7 @@
 // Which columns are keys, and which may be, is in the queries.
 #include "convert/keys.h"
 
+#include "convert/attempts.h"
 #include "convert/queries.h"
 #include "pg/extension.h"
 #include "pg/report.h"
@@ -165,15 +166,6 @@ void Note(Refusals *refusals, const ErrorData &error) {
   char *rest = pstrdup(error.detail);
   for (char *line = strsep(&rest, "\n"); line != nullptr; line = strsep(&rest, "\n"))
     refusals->lines = AddText(refusals->lines, line);
-}
-
-const char *Joined(const List *lines) {
-  StringInfoData all;
-  initStringInfo(&all);
-  ListCell *cell = nullptr;
-  foreach (cell, lines)
-    appendStringInfo(&all, "%s%s", all.len > 0 ? "\n" : "", static_cast<const char *>(lfirst(cell)));
-  return all.data;
 }
 
 }  // namespace snowflake

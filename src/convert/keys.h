@@ -44,6 +44,4 @@ bool IsRefusal(int code);
 
 void Note(Refusals *refusals, const ErrorData &error);
 
-const char *Joined(const List *lines);
-
 }  // namespace snowflake

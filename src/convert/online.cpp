@@ -11,7 +11,8 @@
 
 namespace snowflake {
 namespace {
-const char *Joined(List *statements) {
+// One script of them.
+const char *ScriptOf(List *statements) {
   StringInfoData all;
   initStringInfo(&all);
   ListCell *cell = nullptr;
@@ -158,7 +159,7 @@ List *StepsBefore(const Extension &extension, const IdColumns &columns) {
 }
 
 const char *SwitchText(const IdColumns &columns, List *defaults) {
-  return Joined(SwitchStatements(columns, list_copy(defaults)));
+  return ScriptOf(SwitchStatements(columns, list_copy(defaults)));
 }
 
 char *ChecksumOf(const char *statements) {
@@ -237,7 +238,7 @@ void CheckOnline(const Conversion &conversion, const IdColumns &columns, MayConv
 
 List *OnlineSteps(const Conversion &conversion, const IdColumns &columns, List *defaults) {
   const Extension extension = FunctionsOf(conversion);
-  if (columns.narrow_count == 0) return defaults == NIL ? NIL : list_make1(Attempt(extension, Joined(defaults)));
+  if (columns.narrow_count == 0) return defaults == NIL ? NIL : list_make1(Attempt(extension, ScriptOf(defaults)));
   List *steps = StepsBefore(extension, columns);
   steps = list_concat(steps, Texts(kAnalyze, columns.narrow.tables, columns.narrow.numbers));
   return lappend(steps, Switch(extension, conversion, columns, defaults));

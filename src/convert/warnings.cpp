@@ -36,7 +36,7 @@ List *Found(List *warnings, const Parts &query, const ColumnSet &set, More... mo
 
 List *Bounds(List *warnings, const ColumnSet &columns) {
   ListCell *cell = nullptr;
-  foreach (cell, FindBounds(columns)) {
+  foreach (cell, FindBounds(columns, LeastNewId())) {
     const Bound &bound = *static_cast<const Bound *>(lfirst(cell));
     warnings =
         Add(warnings, {"bound", bound.object, psprintf("%s takes no new ids", bound.object), bound.detail, bound.hint});
