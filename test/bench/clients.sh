@@ -1,39 +1,13 @@
 # shellcheck shell=bash
 # What the benchmarks of conversions share: clients that begin transactions at a rate, and their waits.
-# Sourced by bash scripts that have sourced lib.sh.
+# Sourced by bash scripts that have sourced ../lib.sh.
+
+# shellcheck source-path=SCRIPTDIR source=server.sh
+. "$(dirname "${BASH_SOURCE[0]}")/server.sh"
 
 clients=8
 
-finish() {
-  end_children
-  [[ -n $work ]] || return 0
-  cd /
-  sweep "$work"
-  rm -rf "$work"
-}
-
-tool() {
-  local name=$1
-  shift
-  as_user env PGHOST="$work/db/socket" PGUSER=postgres PGDATABASE=postgres "$server_bin/$name" "$@"
-}
-
-client() { tool psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
-
 now() { date +%s.%N; }
-
-# Builds and installs the extension in a copy.
-build_copy() {
-  forget_pg_environment
-  need_packages build
-  choose_user
-  work=
-  trap finish EXIT
-  make_work_folder snowflake-bench
-  copy_source "$work/src"
-  copy_server "$work/server"
-  (cd "$work/src" && as_user make -s -j"$(nproc)" "PG_CONFIG=$PG_CONFIG" all install) >/dev/null
-}
 
 # run_clients SCHEMA RATE: runs the scripts write and read of the folder $work/SCHEMA; sets `load` to
 # the process. After a deadlock a client tries again.
@@ -52,21 +26,19 @@ catch_up() {
   done
 }
 
-# On this signal, pgbench ends as if its time were up.
 stop_clients() {
-  local pid
-  for pid in $(processes_named pgbench "$work/$1/write.sql"); do kill -ALRM "$pid"; done
+  stop_pgbench "$work/$1/write.sql"
   wait "$load" || { cat "$work/$1/err" >&2; die "the clients of $1 failed"; }
   if grep -q aborted "$work/$1/err"; then cat "$work/$1/err" >&2; die "a client of $1 was aborted"; fi
 }
 
-# processes_named NAME ARGUMENT
-processes_named() {
+# stop_pgbench SCRIPT: on this signal, pgbench ends as if its time were up.
+stop_pgbench() {
   local file
   for file in /proc/[0-9]*/comm; do
-    if [[ $(cat "$file" 2>/dev/null) = "$1" ]] && tr '\0' '\n' <"${file%comm}cmdline" 2>/dev/null | grep -qF "$2"; then
+    if [[ $(cat "$file" 2>/dev/null) = pgbench ]] && tr '\0' '\n' <"${file%comm}cmdline" 2>/dev/null | grep -qF "$1"; then
       file=${file#/proc/}
-      echo "${file%/comm}"
+      kill -ALRM "${file%/comm}"
     fi
   done
 }
@@ -80,11 +52,6 @@ waits() {
       late = 0
       for (i = NR; i > 0 && at[i] > 100; i--) late++
       printf "%d %.1f %.1f %.1f %d\n", NR, at[int((NR + 1) / 2)], at[int(NR * 0.999 + 0.5)], at[NR], late }'
-}
-
-# describe_machine TEXT
-describe_machine() {
-  echo "$("$server_bin/postgres" --version) on $(nproc) x $(sed -n 's/^model name.*: //p' /proc/cpuinfo | sed -n 1p), $1"
 }
 
 # show_waits FILE: a line of the file has a name, seconds, and the waits of writes and of reads.
