@@ -68,8 +68,8 @@ CREATE PROCEDURE snowflake_convert_defaults(
 COMMENT ON PROCEDURE snowflake_convert_defaults(pg_catalog.regnamespace, pg_catalog.regclass[]) IS
 'Converts the keys of a schema that are bigint, and to which only bigint columns refer, one after
 the other, each in a transaction of its own. What a key is, and what is left out, is as with
-snowflake_convert_all(). The procedure waits at most 0.1 s for the locks of a key. If others use the
-table, the procedure tries the key again after the other keys, up to ten times. Keys that are
+snowflake_convert_all(). The procedure waits at most 0.1 s for the locks of a key that keep others
+out. If others use the table, it tries the key again after the other keys, up to ten times. Keys that are
 narrow, in use or refused are left, and one error at the end lists them. If the procedure is ended,
 or keys are left, call it again. The caller must own all tables that change.
 Errors: 22004 for a null, 22023 for an excluded table that has no key in the schema, 25001 in a

@@ -25,7 +25,7 @@ void Examine(const SchemaKeys &found) {
     ErrorData *error = Attempted(body);
     if (error == nullptr) return;
     if (!IsRefusal(error->sqlerrcode)) ReThrowError(error);
-    Note(&refusals, *error);
+    Note(&refusals, *key, *error);
     key->error = error;
   };
   ListCell *cell = nullptr;

@@ -41,6 +41,7 @@ bool ConvertDefault(Conversion conversion) {
   const IdColumns seen = LockColumns(&look);
   CheckWide(seen);
   if (CheckedStatements(look, seen) == NIL) return false;
+  BeginDeadline();
   const IdColumns columns = LockColumns(&conversion);
   CheckWide(columns);
   ExecuteChecked(conversion, columns, CheckedStatements(conversion, columns));
@@ -55,7 +56,6 @@ bool TryKey(Key *key) {
     SetForLevel("search_path", "pg_catalog, pg_temp");
     SetForLevel("row_security", "off");
     SetLockTimeouts();
-    BeginDeadline();
     *converted = ConvertDefault(key->conversion);
   });
   AtEOXact_GUC(false, guc_level);
@@ -71,8 +71,10 @@ bool TryKey(Key *key) {
 int TryKeys(List *keys) {
   int all = 0;
   bool more = true;
-  for (int pass = 0; more && pass < kPasses; ++pass) {
-    int converted = 0, locked = 0;
+  for (int pass = 0, locked = 0; more && pass < kPasses; ++pass) {
+    if (locked > 0) PauseFor(kPauseUs);
+    int converted = 0;
+    locked = 0;
     ListCell *cell = nullptr;
     foreach (cell, keys) {
       Key *key = static_cast<Key *>(lfirst(cell));
@@ -82,7 +84,6 @@ int TryKeys(List *keys) {
     }
     all += converted;
     more = converted + locked > 0;
-    if (locked > 0) PauseFor(kPauseUs);
   }
   return all;
 }
@@ -97,11 +98,7 @@ int NoteAll(List *keys, Refusals *refusals) {
     ErrorData error = *key.error;
     if (IsOfLock(error.sqlerrcode)) error.message = psprintf("other sessions use the table of %s", key.described);
     if (IsOfLock(error.sqlerrcode)) error.detail = nullptr;
-    // PostgreSQL's own errors, and those of event triggers, do not name the key.
-    const bool is_list = error.sqlerrcode == ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST && error.detail != nullptr;
-    if (!is_list && strstr(error.message, key.described) == nullptr)
-      error.message = psprintf("%s: %s", key.described, error.message);
-    Note(refusals, error);
+    Note(refusals, key, error);
     ++left;
   }
   return left;

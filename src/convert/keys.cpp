@@ -49,12 +49,12 @@ void CheckExcluded(const SchemaKeys &found, List *tables) {
 
 struct FoundKey {
   Oid table;
-  char *column, *described;
+  char *column, *described, *described_table;
   bool takes_ids, excluded;
 
   static FoundKey Read(const Row &row) {
-    return {row.Object("relation"), row.Text("column"), row.Text("described"), row.Flag("takes_ids"),
-            row.Flag("excluded")};
+    return {row.Object("relation"), row.Text("column"),    row.Text("described"),
+            row.Text("of_table"),   row.Flag("takes_ids"), row.Flag("excluded")};
   }
 };
 
@@ -78,6 +78,7 @@ SchemaKeys FindKeys(FunctionCallInfo fcinfo, Oid schema, Datum excluded, bool dr
     key->conversion.table = each.table;
     key->conversion.column = each.column;
     key->described = each.described;
+    key->table = each.described_table;
     key->takes_ids = each.takes_ids;
     List **keys = each.excluded ? &found.excluded : &found.keys;
     *keys = lappend(*keys, key);
@@ -152,15 +153,18 @@ bool IsRefusal(int code) {
 }
 
 // The lines of a detail are objects, each with what it depends on, or the reason for the message.
-void Note(Refusals *refusals, const ErrorData &error) {
+void Note(Refusals *refusals, const Key &key, const ErrorData &error) {
   if (refusals->code == 0 || error.sqlerrcode == ERRCODE_INSUFFICIENT_PRIVILEGE)
     refusals->code = error.sqlerrcode;
   else if (refusals->code != error.sqlerrcode && refusals->code != ERRCODE_INSUFFICIENT_PRIVILEGE)
     refusals->code = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
   // Code of users may raise the same error without a detail.
   if (error.sqlerrcode != ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST || error.detail == nullptr) {
+    // PostgreSQL's own errors, and those of event triggers, name neither the key nor its table.
+    const bool names = strstr(error.message, key.described) != nullptr || strstr(error.message, key.table) != nullptr;
     const char *detail = error.detail != nullptr ? psprintf(": %s", error.detail) : "";
-    refusals->lines = AddText(refusals->lines, psprintf("%s%s", error.message, detail));
+    refusals->lines = AddText(
+        refusals->lines, psprintf("%s%s%s%s", names ? "" : key.described, names ? "" : ": ", error.message, detail));
     return;
   }
   char *rest = pstrdup(error.detail);

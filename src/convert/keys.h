@@ -6,8 +6,8 @@
 namespace snowflake {
 struct Key {
   Conversion conversion;
-  const char *described;
-  bool takes_ids;  // already
+  const char *described, *table;  // the column, and its table, for messages
+  bool takes_ids;                 // already
   IdColumns columns;
   const ErrorData *error;  // why it was not converted
 };
@@ -42,6 +42,6 @@ struct Refusals {
 // Whether an error says so. Any other one ends the call.
 bool IsRefusal(int code);
 
-void Note(Refusals *refusals, const ErrorData &error);
+void Note(Refusals *refusals, const Key &key, const ErrorData &error);
 
 }  // namespace snowflake

@@ -5,7 +5,7 @@
 -- Parameters: oid, oid, oid[]
 :number_sources
 SELECT c.oid AS relation, a.attname AS column, pg_describe_object('pg_class'::regclass, c.oid, a.attnum) AS described,
-    i.takes_ids, c.oid = ANY ($3) AS excluded
+    pg_describe_object('pg_class'::regclass, c.oid, 0) AS of_table, i.takes_ids, c.oid = ANY ($3) AS excluded
 FROM pg_class c
 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND a.attinhcount = 0
     AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype),
