@@ -1,6 +1,6 @@
 // Finds and shows the warnings: what may stop working after a conversion although nothing depends
-// on the columns. All of it is in the catalogs, but for pg_partman's table, which is read as the
-// caller. No code is executed that belongs to tables.
+// on the columns. All of it is in the catalogs, but for pg_partman's table. No code of others than
+// the caller and superusers is executed.
 #include "convert/warnings.h"
 
 #include "convert/bounds.h"

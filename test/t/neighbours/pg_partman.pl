@@ -99,6 +99,17 @@ is(value($server, "$warnings('other', 'id')"), '', '... and no other table');
 value($server, q{CREATE ROLE regular LOGIN; DO $$ DECLARE t regclass; BEGIN
 	FOR t IN SELECT relid FROM pg_partition_tree('event') LOOP EXECUTE format('ALTER TABLE %s OWNER TO regular', t); END LOOP; END $$});
 is(value($server, "SET ROLE regular; $warnings('event', 'id')"), '', '... if the caller may read the settings of pg_partman');
+# Planning a query of a table runs what its owner has put into an index.
+value($server, q{CREATE TABLE ran (role text); GRANT INSERT ON ran TO PUBLIC; GRANT CREATE ON SCHEMA public TO regular; ALTER TABLE partman.part_config OWNER TO regular;
+	GRANT USAGE, CREATE ON SCHEMA partman TO regular; SET ROLE regular;
+	CREATE FUNCTION planted() RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
+		IF current_setting('planted.armed', true) = '1' THEN INSERT INTO public.ran VALUES (current_user); END IF; RETURN 1; EXCEPTION WHEN OTHERS THEN RAISE NOTICE 'ran'; RETURN 1; END $$;
+	CREATE INDEX ON partman.part_config ((length(control) + public.planted()))});
+my (undef, $seen, $said) = $server->psql('postgres', "SET planted.armed = '1'; $warnings('event', 'id')");
+is("$seen $said", ' ', 'a superuser does not read settings that belong to another role');
+is(value($server, 'SELECT count(*) FROM ran'), '0', '... and none of its code runs');
+(undef, $seen, $said) = $server->psql('postgres', "SET planted.armed = '1'; SELECT FROM partman.part_config WHERE control = 'id'");
+isnt($said . value($server, 'SELECT count(*) FROM ran'), '0', '... which would run otherwise');
 
 $server->stop('fast');
 done_testing();
