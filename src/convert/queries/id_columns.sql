@@ -1,21 +1,25 @@
 -- $1: the table, $2: the column. An inherited column has the same name at both ends.
 -- Parameters: oid, name
-WITH RECURSIVE steps(relation, number, to_relation, to_number, passes) AS MATERIALIZED (
-    SELECT f.confrelid, k.referred, f.conrelid, k.referring, false
-    FROM pg_constraint f, unnest(f.conkey, f.confkey) AS k(referring, referred) WHERE f.contype = 'f'
-    UNION ALL
-    SELECT inhparent, NULL, inhrelid, NULL, true FROM pg_inherits
-    UNION ALL
-    SELECT inhrelid, NULL, inhparent, NULL, false FROM pg_inherits),
-held(relation, number, own) AS (
+WITH RECURSIVE held(relation, number, own) AS (
     SELECT attrelid, attnum, true FROM pg_attribute
     WHERE attrelid = $1 AND attname = $2 AND attnum > 0 AND NOT attisdropped
     UNION
-    SELECT s.to_relation, coalesce(s.to_number, t.attnum), h.own AND s.passes
-    FROM held h JOIN pg_attribute a ON a.attrelid = h.relation AND a.attnum = h.number
-    JOIN steps s ON s.relation = h.relation AND coalesce(s.number, h.number) = h.number
-    LEFT JOIN pg_attribute t ON s.number IS NULL AND t.attrelid = s.to_relation AND t.attname = a.attname
-    WHERE s.number IS NOT NULL OR t.attnum > 0)
+    SELECT s.relation, s.number, h.own AND s.passes
+    FROM held h JOIN pg_attribute a ON a.attrelid = h.relation AND a.attnum = h.number,
+    LATERAL (
+        -- By the dependency on the column that is referred to: pg_constraint has no index on confrelid.
+        SELECT f.conrelid, k.referring, false
+        FROM pg_depend d JOIN pg_constraint f ON f.oid = d.objid AND f.contype = 'f' AND f.confrelid = h.relation,
+        unnest(f.conkey, f.confkey) AS k(referring, referred)
+        WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = h.relation AND d.refobjsubid = h.number
+            AND d.classid = 'pg_constraint'::regclass AND k.referred = h.number
+        UNION ALL
+        SELECT t.attrelid, t.attnum, i.passes
+        FROM (
+            SELECT inhrelid, true FROM pg_inherits WHERE inhparent = h.relation
+            UNION ALL
+            SELECT inhparent, false FROM pg_inherits WHERE inhrelid = h.relation) AS i(relation, passes)
+        JOIN pg_attribute t ON t.attrelid = i.relation AND t.attname = a.attname AND t.attnum > 0) AS s(relation, number, passes))
 SELECT h.relation, h.number, format('%I.%I', n.nspname, c.relname) AS table_sql, quote_ident(a.attname) AS name_sql,
     pg_describe_object('pg_class'::regclass, h.relation, h.number) AS described, up.roots, up.root_count,
     a.atttypid AS type, format_type(a.atttypid, a.atttypmod) AS type_name, h.own, up.root,
