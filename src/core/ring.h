@@ -40,7 +40,7 @@ inline constexpr int64_t kLeaseIdStride = int64_t{1} << 22;
 inline constexpr uint64_t kMostStrides = 1 << 14;
 
 // Lease ids that nodes name raise the registry's own by no more in one life, so that a role cannot
-// use up the numbers. Five hundred lost lives fit in.
+// use up the numbers. Five hundred lost lives fit in, and 2^16 such raises into the lease ids.
 inline constexpr int64_t kFarthestRaise = int64_t{1} << 46;
 
 // How often a registry records how long it settles yet: a start of its server repeats that much.
@@ -103,7 +103,8 @@ constexpr bool IsInPlace(const Origin &origin, const Here &here) {
          origin.started_us == here.started_us && origin.database_oid == here.database_oid;
 }
 
-// The mark proves that the previous timeline ended with it.
+// The mark proves that the previous timeline ended with it. A new system identifier proves nothing:
+// pg_upgrade may have made the cluster from a copy, while the original went on.
 constexpr bool WasHandedOver(const Origin &origin, const Here &here) {
   const int64_t now_us = here.clock.wall_us;
   return origin.clean_us > now_us - kCleanLastsUs && origin.clean_us < now_us + kCleanLastsUs && origin.clean_us != 0 &&
@@ -179,7 +180,8 @@ constexpr int64_t PromotionsSince(const Origin &record, const Here &here, Loss l
 
 // --- Settling ---
 
-// The highest lease id that ids rise above in this life.
+// The highest lease id that ids rise above in this life. One beyond it proves a loss, too, but its
+// lease is not adopted, and its node acquires another one.
 constexpr int64_t HighestRaise(const Origin &origin) { return origin.jumped_to + kFarthestRaise; }
 
 // Whether a node with this lease proves an unknown loss of commits, or ids have to rise.
@@ -283,7 +285,8 @@ constexpr bool IsNear(const Layout &layout, Tick tick, int64_t us, int64_t skew_
 }
 
 // Whether a node's clock may be right: the registry's shows that time, or did before it stepped. A
-// leap that the node does not follow yet is right only by a confirmed time.
+// leap that the node does not follow yet is right only by a confirmed time, or one bad time server
+// of both would confirm itself.
 constexpr bool AcceptsClock(const Layout &layout, const KeptTime &time, const ClockReading &clock, Tick now, bool leapt,
                             int64_t skew_us) {
   if (leapt && !IsConfirmed(time, clock)) return false;
@@ -350,7 +353,18 @@ class Stretch {
   int64_t free_ = -1;
 };
 
-// The order in which the slots of a ring are tried.
+// The order in which the slots of a ring are tried: by the numbers, and in the direction of the
+// arrows. S is the slot that the lease id gives. With each restart the arrows in the common part
+// turn round.
+//
+//     slot         0                  S                 2n/3        middle      n - 1
+//                  |----------- common part ------------|------- reserve -------|
+//     ordinarily   |2 >>>>>>>>>>>>>>>>|1 >>>>>>>>>>>>>>>|<<<<<<<<< 4|3 >>>>>>>>>|
+//
+//     settling, at an even timeline                     |2 >|1 >>>>>>>>>>>>>>>>>|
+//     settling, at an odd timeline                      |<<<<<<<<<<<<<<<<< 1|< 2|
+//     settling, if half of it has passed and the reserve is used up
+//                  |<<<<<<<<<<<<<<<< 3|<<<<<<<<<<<<<<< 4|
 struct Order {
   Stretch stretches[4];
 };
@@ -465,7 +479,7 @@ constexpr Tick OverBy(Tick node_now, Tick registry_now) { return node_now < regi
 constexpr bool IsAtLimit(int64_t leases, int64_t limit) { return limit > 0 && leases >= limit; }
 
 // Whether such a role gets another lease in place of this one, which is the one of its leases whose
-// window ends first.
+// window ends first. It becomes a watermark, and its worker id is used again as late as any other.
 constexpr bool MakesRoom(Tick window_end, Tick over, const Settling &settling) {
   return !settling.active && window_end <= over;
 }

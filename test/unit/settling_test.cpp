@@ -520,10 +520,10 @@ class Schedule {
     RunUntil(at_us + 2 * lease_us_ + kMinute);
   }
 
-  // Six nodes issue throughout, or up to two of them from the loss on. The registry is restarted up
-  // to 20 times; between restarts nodes are restarted, too, so that they acquire other leases. Then
-  // its state of before these restarts takes its place: a standby that was down is promoted, or the
-  // files are restored.
+  // Six nodes issue throughout, or up to two of them from the loss on. With 8 worker ids they fill
+  // the common part. The registry is restarted up to 20 times; between restarts nodes are restarted,
+  // too, so that they acquire other leases. Then its state of before these restarts takes its place:
+  // a standby that was down is promoted, or the files are restored.
   void RunRestartsAgo() {
     const size_t first = static_cast<size_t>(random_.Between(4, 6));
     for (size_t i = 0; i < first; ++i) At(now_us_ + random_.Below(20 * kSecond), [this, i] { Begin(i); });
@@ -1022,7 +1022,8 @@ TEST(Settling, ForAsLongAsTheAskingNodesLeaseAloneWorkerIdsRepeat) {
   EXPECT_TRUE(Fails(Kind::kReportedFirst, Without(&Rules::longest)));
 }
 
-// Settling that ends by the wall clock ends as soon as a clock that was behind is set right.
+// Settling that ends by the wall clock ends as soon as a clock that was behind is set right. With 32
+// worker ids windows overlap in 0.2 % of the schedules, and as often without a floor.
 TEST(Settling, ByTheWallClockWorkerIdsRepeat) { EXPECT_TRUE(Fails(Kind::kClockAtFailover, Without(&Rules::steady))); }
 
 TEST(Settling, WithoutAFloorWorkerIdsRepeatOnceTheClockStepsBack) {

@@ -5,7 +5,8 @@
 //    by no more than when the run was opened (G3). The monotonic clock decides when the tick ends,
 //    so no step of the wall clock makes a run last longer (G9). A call reads one clock once.
 // 2. It does so only in a transaction whose first id it took under the lock, and noted there
-//    (core/horizon.h).
+//    (core/horizon.h), a parallel worker in its leader's slot. A subtransaction changes nothing.
+//    After PREPARE TRANSACTION the process has another transaction.
 // 3. A call that joins the run of others judges nothing. What it cannot take from that run, it
 //    leaves to TakeOrAsk(), by a reading of both clocks.
 #include "pg/issue/issue.h"

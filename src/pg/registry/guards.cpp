@@ -118,7 +118,8 @@ HeapTuple Before(const TriggerData *trigger, Oid extension) {
     RefuseChange("cannot insert a lease of snowflake by hand",
                  "Only the registry's own functions can determine which worker id is free, and from which tick on.",
                  "Use snowflake_lease_acquire().");
-  // Whoever changes its secret or role takes it over, with the window that its node still uses.
+  // Whoever changes its secret or role takes it over, with the window that its node still uses. A
+  // later end would be assigned at the next extend.
   if (Is(table, "snowflake_registry") && !remove)
     RefuseChange("cannot change a lease of snowflake by hand",
                  "Its node may issue ids until the end of its window, and may extend it even afterwards.", kEvict);

@@ -7,7 +7,8 @@
 //    their row's lock; an extend also blocks the mark of a clean shutdown, which says that nothing
 //    came after it. Who needs both locks takes the registry's first.
 // 2. A row leaves snowflake_registry and its watermark enters snowflake_watermark in one
-//    transaction. Both are counted, so that rows that are lost are missed.
+//    transaction. Both are counted, so that rows that are lost are missed. The counts are compared
+//    when a life begins, because a crash has emptied unlogged tables before.
 // 3. A lease belongs to the session's role that acquired it: for another role it is gone.
 //
 // Errors common to all: 22023 for arguments, 25006 if nothing can be written, 55000 for any
@@ -40,8 +41,10 @@ void ProtocolMarkClean(Oid extension);
 // Error: 22023 if its lease was extended since.
 bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since);
 
-// No node ever gets this worker id, which was never leased, unless the operator evicts it. Errors:
-// 22023 if the layout has no such worker id, 55000 if it was leased or the registry settles.
+// No node ever gets this worker id, which was never leased, unless the operator evicts it: its row
+// is a lease of no role, which is never over, counts for no limit, and does not keep the extension
+// from being dropped. Deleted by hand, it leaves the layout's last tick as watermark. Errors: 22023
+// if the layout has no such worker id, 55000 if it was leased or the registry settles.
 void ProtocolSetAside(Oid extension, int32_t worker);
 
 // The operator reports that commits were lost, or were not. The second returns whether it ended

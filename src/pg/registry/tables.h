@@ -9,7 +9,8 @@
 // 4. Before a statement runs, the tables that it refers to must be permanent, without rules,
 //    children and forced policies, and with their guards (guards.cpp).
 // 5. A trigger that swallows the protocol's row, or puts the old one back, is noticed. The owner is
-//    trusted not to write one that stores other values, nor to exchange the names of columns.
+//    trusted not to write one that stores other values, nor to exchange the names of columns: no
+//    tool and no single mistake does that.
 #pragma once
 
 #include "pg/security_context.h"

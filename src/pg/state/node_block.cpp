@@ -76,6 +76,7 @@ void GiveNode(NodeBlock *node, Oid database) {
 
 void FreeNode(NodeBlock *node) {
   Assert(IsHeldExclusively(nodes->lock));  // Requires: the lock of the slots.
+  // A serial number never comes again, not even in another database's node.
   const uint64_t serial = node->run.serial;
   memset(reinterpret_cast<char *>(node) + sizeof(node->lock), 0, sizeof(*node) - sizeof(node->lock));
   node->run.serial = serial;
