@@ -883,7 +883,9 @@ snowflake.mask_key_file. One in 65,536 invalid texts is not noticed; its result 
 Errors: 0A000 if the library was built without libcrypto, 22023 for an invalid prefix, 22P02 if the
 text has another prefix, was changed or was masked with another key, 55000 if there is no key.';
 
--- A type of ids for clients that read JSON.
+-- A type of ids for clients that read JSON: only PostgreSQL's own number types become JSON numbers.
+-- It has no operator class. Those of bigint apply through the implicit cast, so keys, foreign keys
+-- and partitions are bigint's, and ALTER TYPE rewrites nothing.
 
 CREATE TYPE snowflake_id;
 

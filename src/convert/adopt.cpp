@@ -9,6 +9,9 @@
 //    refers to an adopted key would refuse each id, so it is an error now. Catalogs are read only
 //    for the tables that such columns name.
 // 3. Dumps add sequences by ALTER TABLE, so they are restored as they are.
+// 4. The event is ddl_command_start. Triggers for ddl_command_end and sql_drop would let PostgreSQL
+//    collect the objects of each command, also of others. A hook would need the library in every
+//    session.
 #include "convert/adopt.h"
 
 #include "pg/catalogs.h"

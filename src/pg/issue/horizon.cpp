@@ -191,7 +191,8 @@ int64_t HighestFor(const NodeBlock *node, HorizonBlock *horizon, const Moment &s
 
 // Of the keeper, before it takes a sample: what may be reported is in the data directory first.
 // After a step back of the clock, what was reported may be further ahead. While the clock of this
-// start is in doubt, the limit stays. Returns whether it has risen.
+// start is in doubt, the limit stays. A limit is the beginning of a tick, because ticks can be
+// longer than what is bridged over a restart. Returns whether it has risen.
 bool StoreLimit(NodeBlock *node, HorizonBlock *horizon) {
   Assert(IsHeldExclusively(horizon->file_lock));  // Requires: the lock of the file.
   NodeClock clock;

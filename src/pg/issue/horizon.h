@@ -17,7 +17,8 @@
 // e. The active snapshot is a copy, made for one command or shared by those of a function. In
 //    copies PostgreSQL sets snapXactCompletionCount to 0 and never reads it. The result is kept
 //    there, because each partition, arm of a UNION ALL and rescan evaluates the function by itself.
-//    If it is no copy, or the field is in use, the call fails.
+//    If it is no copy, or the field is in use, the call fails. Parallel workers have copies of
+//    their own, so the function is parallel restricted.
 #pragma once
 
 #include "pg/state/horizon_block.h"

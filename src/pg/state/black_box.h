@@ -1,8 +1,9 @@
 // Where the black box is (core/box.h): a POSIX shared memory object for each data directory and
 // layout of the state block. It survives the server's processes, but no reboot or copy.
 //
-// 1. Its name is a hash of the data directory's device, inode and birth, system identifier and
-//    boot.
+// 1. Its name is a hash of the device, inode and birth of the data directory and of its control
+//    file, of the system identifier and of the boot. So a copy of the directory does not find it. A
+//    file in the directory would be copied, and two servers would issue ids under one lease.
 // 2. An object of another user, or with a fault, is never used.
 // 3. All processes that issue ids write to the box that they inherited or opened, also if its name
 //    is lost. If one cannot open it, or it was truncated, nobody writes to it any more; before that
