@@ -18,11 +18,12 @@ use Test::More;
 my $server = new_server('server', preload => 1, patient => 1, conf => "log_statement = none\nautovacuum = off\ntimezone = 'UTC'\nmax_worker_processes = 40\nsnowflake.max_databases = 40\n");
 start_server($server);
 
-# psql's output without figures, widths and row counts.
+# psql's output without figures, widths, row counts, and fractions of seconds, which whole seconds
+# do not have.
 sub shape
 {
 	my ($text) = @_;
-	my @lines = grep { $_ ne '' && !/^\(\d+ rows?\)$/ } map { s/\d+/0/gr =~ s/-+/-/gr =~ s/\s+/ /gr =~ s/^ | $//gr } split /\n/, $text;
+	my @lines = grep { $_ ne '' && !/^\(\d+ rows?\)$/ } map { s/:\d\d\K\.\d+//gr =~ s/\d+/0/gr =~ s/-+/-/gr =~ s/\s+/ /gr =~ s/^ | $//gr } split /\n/, $text;
 	return join("\n", @lines) . "\n";
 }
 
