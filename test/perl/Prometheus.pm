@@ -2,8 +2,8 @@
 # test/run unpacks them; nothing is installed. All processes that are started here end with the
 # test.
 #
-#   my $prometheus = Prometheus->new(rules => FILE, queries => FILE, role => NAME,
-#     servers => { NAME => [ SERVER, DATABASE ... ] });
+#   my $prometheus = Prometheus->new(rules => FILE, queries => FILE, exporter => COMMAND,
+#     servers => { NAME => SERVER });
 #   $prometheus->query('snowflake_issuing'); $prometheus->rules; $prometheus->firing
 package Prometheus;
 
@@ -17,6 +17,7 @@ use POSIX ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
+use Text::ParseWords qw(shellwords);
 
 my $unpacked = $ENV{SNOWFLAKE_NEIGHBOURS} // '/nowhere';
 my $http = HTTP::Tiny->new(proxy => undef, http_proxy => undef, https_proxy => undef, timeout => 20);
@@ -73,13 +74,15 @@ sub new
 	my $self = bless { folder => PostgreSQL::Test::Utils::tempdir('prometheus'), targets => {} }, $class;
 	for my $name (sort keys %{ $options{servers} })
 	{
-		my ($server, @databases) = @{ $options{servers}{$name} };
+		my $server = $options{servers}{$name};
 		my $port = PostgreSQL::Test::Cluster::get_free_port();
 		$self->{targets}{$name} = "127.0.0.1:$port";
-		$self->run_program("exporter_$name",
-			{ DATA_SOURCE_NAME => sprintf('host=%s port=%d user=%s dbname=%s sslmode=disable', $server->host, $server->port, $options{role}, $databases[0]) },
-			program('prometheus-postgres-exporter'), "--web.listen-address=127.0.0.1:$port", "--extend.query-path=$options{queries}",
-			'--auto-discover-databases', '--include-databases=' . join(',', @databases));
+		# The command of a page, for this server.
+		my $host = sprintf 'host=%s port=%d', $server->host, $server->port;
+		my ($source, $program, @arguments) = shellwords($options{exporter} =~ s{\\\n}{}gr);
+		$source =~ s{^DATA_SOURCE_NAME=host=\S+}{$host} or die "no host in $source\n";
+		s{=queries\.yaml$}{=$options{queries}} for @arguments;
+		$self->run_program("exporter_$name", { DATA_SOURCE_NAME => $source }, program($program), "--web.listen-address=127.0.0.1:$port", @arguments);
 	}
 	my $scrapes = join '', map { "      - targets: ['$self->{targets}{$_}']\n        labels: {instance: '$_'}\n" } sort keys %{ $self->{targets} };
 	append_to_file("$self->{folder}/prometheus.yml", <<"YAML");

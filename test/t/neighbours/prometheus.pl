@@ -17,7 +17,8 @@ use Prometheus;
 use SnowflakeTest;
 use Test::More;
 
-my $db = 'postgres';
+# The databases of the page's exporter.
+my ($db, $second) = qw(shop ids);
 my $folder = 'doc/monitoring';
 my ($missing) = Prometheus::missing();
 left_out_unless(!$missing, $missing, 'apt-get install prometheus prometheus-postgres-exporter');
@@ -84,6 +85,30 @@ for my $case (@cases)
 append_to_file("$scratch/tests.yaml", $tests);
 ($status, $said) = Prometheus::promtool('test', 'rules', "$scratch/tests.yaml");
 is($status, 0, scalar(@cases) . ' cases: each rule fires for what it is made for, and no other does') or diag($said);
+# Outages that last: [samples of one series, times, and whether SnowflakeUnseen fires then].
+my @outages = (
+	[ '1x119 _x600', [ '59m' => 0 ], [ '65m' => 0 ], [ '75m' => 1 ], [ '3h' => 1 ], [ '5h50m' => 1 ] ],
+	[ '_x119 1x59 _x600', [ '85m' => 0 ], [ '105m' => 1 ], [ '5h' => 1 ] ],
+	[ '1x119 _x600 1x20', [ '361m' => 0 ] ],
+	[ '1x119 _x20200', [ '7d' => 1 ], [ '8d' => 0 ] ]);
+my $numbers = "rule_files: ['$here/$folder/alerts.yaml']\nevaluation_interval: 30s\ntests:\n";
+for my $outage (@outages)
+{
+	my ($samples, @times) = @$outage;
+	$numbers .= "  - interval: 30s\n    input_series:\n"
+	  . qq(      - {series: 'snowflake_issuing{job="p", instance="i", datname="d"}', values: '$samples'}\n)
+	  . "    alert_rule_test:\n";
+	for (@times)
+	{
+		my ($time, $fires) = @$_;
+		my $alerts = $fires ? '{exp_labels: {severity: warning, job: p, instance: i, datname: d}, exp_annotations: {summary: "The numbers of d on i no longer arrive", '
+		  . 'description: "Is the server up, and does the exporter reach it? If the database was removed, silence this alert: it ends after a week."}}' : '';
+		$numbers .= "      - {eval_time: $time, alertname: SnowflakeUnseen, exp_alerts: [$alerts]}\n";
+	}
+}
+append_to_file("$scratch/outages.yaml", $numbers);
+($status, $said) = Prometheus::promtool('test', 'rules', "$scratch/outages.yaml");
+is($status, 0, 'SnowflakeUnseen fires as long as the numbers are missing, for a week, whenever they were first seen') or diag($said);
 my %seen = map { ("Snowflake$_->[0]" => 1) } grep { $_->[0] } @cases;
 is_deeply([ grep { !$seen{$_} } slurp_file("$folder/alerts.yaml") =~ /^ +- alert: (\w+)/mg ], [], 'no rule has no case');
 
@@ -93,22 +118,23 @@ my $lease = 8 * slowness();
 my $registry = new_server('registry', preload => 1, conf => quiet());
 start_server($registry);
 my $role = block_of('doc/monitoring.md', 'CREATE ROLE prometheus');
-value($registry, "CREATE EXTENSION snowflake; SELECT snowflake_create_segment('ticket', max_value => 1000000); $role");
+value($registry, "CREATE DATABASE $db; $role");
+value($registry, q{CREATE EXTENSION snowflake; SELECT snowflake_create_segment('ticket', max_value => 1000000)}, $db);
 my $node = new_server('node', preload => 1,
 	conf => quiet() . sprintf("snowflake.lease_duration = %ds\nsnowflake.registry = 'host=%s port=%d dbname=%s'\n", $lease, $registry->host, $registry->port, $db));
 start_server($node);
-value($node, $_) for 'CREATE EXTENSION snowflake', 'CREATE DATABASE second', $role;
-value($node, q{SELECT snowflake_nextval(); SELECT snowflake_segment_nextval('ticket'); SELECT snowflake_horizon()});
-# One of the extensions is in a schema of its own.
-value($node, 'CREATE SCHEMA ids; CREATE EXTENSION snowflake SCHEMA ids; ' . block_of('doc/monitoring.md', 'GRANT USAGE'), 'second');
+value($node, $_) for "CREATE DATABASE $db", "CREATE DATABASE $second", $role;
+value($node, $_, $db) for 'CREATE EXTENSION snowflake', q{SELECT snowflake_nextval(); SELECT snowflake_segment_nextval('ticket'); SELECT snowflake_horizon()};
+# One of the extensions is in a schema of its own. The database postgres has none.
+value($node, 'CREATE SCHEMA ids; CREATE EXTENSION snowflake SCHEMA ids; ' . block_of('doc/monitoring.md', 'GRANT USAGE'), $second);
 
 # The rules unchanged, except for the time that they wait, and that a busy machine's registry is not
 # slow.
 append_to_file("$scratch/alerts.yaml", slurp_file("$folder/alerts.yaml") =~ s/^( +for:) \S+$/$1 1s/gmr =~ s/(snowflake_registry_answer_seconds >) 1$/$1 60/mr);
 my $prometheus = Prometheus->new(
-	rules => "$scratch/alerts.yaml", queries => "$here/$folder/queries.yaml", role => 'prometheus',
-	servers => { node => [ $node, $db, 'second' ], registry => [ $registry, $db ] });
-my $of_node = '{instance="node", datname="postgres"}';
+	rules => "$scratch/alerts.yaml", queries => "$here/$folder/queries.yaml", exporter => block_of('doc/monitoring.md', '^DATA_SOURCE_NAME', 'sh'),
+	servers => { node => $node, registry => $registry });
+my $of_node = '{instance="node", datname="shop"}';
 ok(wait_until('numbers', sub {
 	($prometheus->value_of("count_over_time(snowflake_issuing$of_node\[1m])") || 0) >= 4 && $prometheus->value_of('snowflake_registry_workers{instance="registry"}') }),
 	'numbers arrive') or diag(map { $prometheus->log_of($_) } qw(prometheus exporter_node exporter_registry));
@@ -121,8 +147,8 @@ sub becomes
 	return;
 }
 becomes($_->[0], $_->[1], "$_->[0] is $_->[1]")
-  for [ "snowflake_issuing$of_node", 1 ], [ 'snowflake_idle{instance="node", datname="second"}', 1 ],
-  [ "snowflake_state_info{instance=\"node\", datname=\"postgres\", state=\"issuing\"}", 1 ], [ "snowflake_worker$of_node", value($node, 'SELECT worker FROM snowflake_status') ],
+  for [ "snowflake_issuing$of_node", 1 ], [ 'snowflake_idle{instance="node", datname="ids"}', 1 ],
+  [ "snowflake_state_info{instance=\"node\", datname=\"shop\", state=\"issuing\"}", 1 ], [ "snowflake_worker$of_node", value($node, 'SELECT worker FROM snowflake_status', $db) ],
   [ "snowflake_registry_here$of_node", 0 ], [ 'snowflake_registry_workers_held', 1 ], [ 'snowflake_segment_left_in_registry{instance="registry"}', 999000 ],
   [ 'count(pg_exporter_last_scrape_error == 0)', 2 ], [ 'count(snowflake_registry_workers)', 1 ];
 
@@ -135,7 +161,7 @@ for my $view (qw(snowflake_metrics snowflake_registry_metrics))
 	my @written = map { join '|', @$_ } grep { $_->[0] ne 'datname' } map { [ /- (\w+):\n +usage: "(\w+)"\n +description: "(.*)"/ ] } ($metrics // '') =~ /^    - .*\n.*\n.*\n/mg;
 	my @meant = split /\n/, value($node, qq{
 		SELECT attname, CASE WHEN attname ~ '_total\$' THEN 'COUNTER' WHEN atttypid = 'text'::regtype THEN 'DISCARD' ELSE 'GAUGE' END, col_description(attrelid, attnum)
-		FROM pg_attribute WHERE attrelid = '$view'::regclass AND attnum > 0 ORDER BY attnum});
+		FROM pg_attribute WHERE attrelid = '$view'::regclass AND attnum > 0 ORDER BY attnum}, $db);
 	is_deeply(\@written, \@meant, "queries.yaml has each column of $view, and its comment");
 }
 my $exposed = $prometheus->exposed('node');
@@ -146,10 +172,10 @@ is(-s "$scratch/lint", 0, '... at all');
 
 # A session locks a table exclusively. The node's numbers still arrive, as soon as the exporter's
 # role has given up the other ones.
-my $session = $node->background_psql('second', on_error_stop => 0);
+my $session = $node->background_psql($second, on_error_stop => 0);
 $session->query_safe('BEGIN; LOCK TABLE ids.snowflake_segment IN ACCESS EXCLUSIVE MODE');
 my $locked = $prometheus->exposed('node');
-like($locked, qr/^snowflake_idle\{datname="second",[^}]*\} 1$/m, 'where a table is locked, numbers of the node come');
+like($locked, qr/^snowflake_idle\{datname="ids",[^}]*\} 1$/m, 'where a table is locked, numbers of the node come');
 like($locked, qr/^pg_exporter_last_scrape_error 1$/m, '... and the exporter says that others do not');
 $session->query_safe('COMMIT');
 like($prometheus->exposed('node'), qr/^pg_exporter_last_scrape_error 0$/m, '... until they do');
@@ -160,7 +186,7 @@ $session->quit;
 ok(wait_until('all rules', sub { !grep { $_->{health} ne 'ok' } $prometheus->rules }), 'all rules are evaluated');
 my @rules = $prometheus->rules;
 is(scalar(@rules), scalar(() = slurp_file("$folder/alerts.yaml") =~ /^ +- alert:/mg), '... and none is missing');
-value($node, 'SELECT snowflake_nextval()');
+value($node, 'SELECT snowflake_nextval()', $db);
 is_deeply([ $prometheus->alerts ], [], 'no alert waits or fires');
 for my $rule (@rules) { is_deeply([ $prometheus->query($rule->{query}) ], [], "$rule->{name} has nothing to say") }
 
@@ -187,11 +213,11 @@ sub fires { my ($alert) = @_; return wait_until($alert, sub { $fired{$_} = 1 for
 ok(fires('SnowflakeIdsWillStop node'), 'while ids flow still, it is told that they will stop');
 ok(fires('SnowflakeRegistryFailing node'), '... and that the registry does not answer');
 ok(!$fired{'SnowflakeNotIssuing node'} || $prometheus->value_of("snowflake_ids_flow_seconds$of_node") eq '0', '... but not that there are none, as long as there are');
-ok(wait_until('the end of the window', sub { value($node, 'SELECT state FROM snowflake_status') ne 'issuing' }), 'the window ends');
+ok(wait_until('the end of the window', sub { value($node, 'SELECT state FROM snowflake_status', $db) ne 'issuing' }), 'the window ends');
 is((query_error($node, $db, q{SET snowflake.start_timeout = '100ms'; SELECT snowflake_nextval()}))[0], 'SF001', 'a call fails');
 ok(fires("Snowflake$_ node"), "Snowflake$_ fires") for qw(NotIssuing CallsFail);
 is_deeply([ grep { !/^Snowflake(IdsWillStop|RegistryFailing|NotIssuing|CallsFail) node$/ } sort keys %fired ], [], 'no other alert does');
-becomes('snowflake_idle{instance="node", datname="second"}', 1, 'the database that nobody asked is idle still');
+becomes('snowflake_idle{instance="node", datname="ids"}', 1, 'the database that nobody asked is idle still');
 
 ### ... and available again
 
