@@ -143,7 +143,7 @@ RESET enable_bitmapscan;
 DROP TABLE measurement_2026_01;
 SELECT count(*), min(snowflake_timestamp(id)) FROM measurement;
 DROP TABLE measurement;
--- The daily job of doc/operating.md, twice: this month's and the next one's partition are there, the one of 13 months ago is not.
+-- The daily job of doc/time-ranges.md, twice: this month's and the next one's partition are there, the one of 13 months ago is not.
 CREATE TABLE event (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), body text) PARTITION BY RANGE (id);
 DO $$
 BEGIN

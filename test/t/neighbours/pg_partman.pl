@@ -1,4 +1,4 @@
-# pg_partman with ranges of ids, as doc/operating.md shows it: partitions of one day each, ids in
+# pg_partman with ranges of ids, as doc/time-ranges.md shows it: partitions of one day each, ids in
 # the partition of their day, maintenance ahead of the highest id, and retention by the time in the
 # ids.
 #
@@ -23,9 +23,9 @@ value($server, 'CREATE EXTENSION snowflake');
 
 my $version = value($server, q{SELECT default_version FROM pg_available_extensions WHERE name = 'pg_partman'});
 value($server, 'CREATE SCHEMA partman; CREATE EXTENSION pg_partman SCHEMA partman');
-my ($parent) = block_of('doc/operating.md', 'PARTITION BY RANGE') =~ /^(CREATE TABLE event .*?;)/ms;
+my ($parent) = block_of('doc/time-ranges.md', 'PARTITION BY RANGE') =~ /^(CREATE TABLE event .*?;)/ms;
 value($server, $parent);
-my $create = block_of('doc/operating.md', 'partman\.create_parent');
+my $create = block_of('doc/time-ranges.md', 'partman\.create_parent');
 if ($version =~ /^4\./) { $create =~ s/(event', 'id'), /$1, 'native', / or die 'no place for the type'; }
 value($server, $create);
 
@@ -73,7 +73,7 @@ else { is($error, '', '... and maintenance says nothing'); }
 value($server, q{INSERT INTO event (body) VALUES ('newer')});
 is(value($server, $in_default), '2', '... and later rows fall there, too');
 # The procedure commits, so it cannot be part of a string of several statements.
-value($server, $_) for grep { /\S/ } split /;\n/, block_of('doc/operating.md', 'partman\.partition_data_proc');
+value($server, $_) for grep { /\S/ } split /;\n/, block_of('doc/time-ranges.md', 'partman\.partition_data_proc');
 is(value($server, $in_default), '0', 'the repair moves the rows out of the default partition');
 is(value($server, $in_theirs), '0', '... into the one of their day');
 value($server, q{INSERT INTO event (body) VALUES ('newest')});
@@ -81,7 +81,7 @@ value($server, q{SELECT partman.run_maintenance('public.event')});
 is(value($server, $in_default), '0', '... and later rows are not there either');
 
 ten_days_ago();
-my $daily = block_of('doc/operating.md', 'partman\.create_partition_id');
+my $daily = block_of('doc/time-ranges.md', 'partman\.create_partition_id');
 for my $day ('first', 'again')
 {
 	value($server, $daily);

@@ -1,4 +1,4 @@
-# postgres_fdw as doc/operating.md shows it, between two databases with one registry. Conditions on
+# postgres_fdw as doc/time-ranges.md shows it, between two databases with one registry. Conditions on
 # times are sent to the other server or not, as the page says. Rows that are inserted through a
 # foreign table have ids of this database with import_default, none without it, and ids of the other
 # one if the foreign table lacks the column.
@@ -11,7 +11,7 @@ use Pages;
 use SnowflakeTest;
 use Test::More;
 
-my $page = 'doc/operating.md';
+my $page = 'doc/time-ranges.md';
 my $server = new_server('server', preload => 1, patient => 1, conf => quiet());
 left_out_unless(is_available('postgres_fdw'), 'postgres_fdw', 'apt-get install postgresql-contrib');
 start_server($server);

@@ -1,10 +1,12 @@
 # test/release makes the archive and the notes of a release only if the tree is ready for it.
+# README.md's commands check a file of the release with what test/checksums writes.
 # Not in the default run: it starts whole runs of the scripts.
 
 use strict;
 use warnings;
 
 use JSON::PP;
+use Pages;
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
@@ -54,5 +56,21 @@ unlike($notes, qr/\S\n *[^-#\s]/, '... and the notes, whose paragraphs are not w
 unlike($notes, qr/\]\((?!https:)/, '... which have no relative links');
 $notes =~ s{\Q$meta->{resources}{homepage}\E/blob/v\Q$version\E/}{}g;
 is_deeply([split ' ', $notes], [split ' ', $section], '... and are the section of this version');
+
+# The files of a release, except for their contents.
+my @files = ("snowflake-$version.zip", map({ "postgresql-18-snowflake_$version-1+${_}_amd64.deb" } qw(deb12 deb13)), "postgres-snowflake-$version-x86_64.tar.gz");
+append_to_file("$folder/out/$_", "$_\n") for @files;
+my ($sums, $wrong) = run_command([ "$folder/source/test/checksums", "$folder/out" ]);
+is_deeply([ sort map { (split)[1] } split /\n/, $sums ], [ sort @files ], 'SHA256SUMS has each file that is published') or diag($wrong);
+is(slurp_file("$folder/out/SHA256SUMS"), "$sums\n", '... and the log of the release shows it');
+
+my ($check) = find_block('README.md', 'sha256sum', '')->{text} =~ /^(sha256sum .*)$/m;
+my $downloads = "$folder/downloads";
+mkdir $downloads;
+system_or_bail('cp', map({ "$folder/out/$_" } $files[2], 'SHA256SUMS'), $downloads);
+sub check { my ($out, $err) = run_command([ 'bash', '-c', "cd '$downloads' && $check" ]); return $out; }
+is(check(), "$files[2]: OK", 'a user checks the one file that was fetched');
+append_to_file("$downloads/$files[2]", 'x');
+is(check(), "$files[2]: FAILED", '... which is no longer the same');
 
 done_testing();
