@@ -7,16 +7,26 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use Pages;
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-our @EXPORT = qw($db $coordinator @workers value everywhere start_node add_node load_of stop_loads rows_and_ids finish);
+our @EXPORT = qw($db $coordinator @workers value everywhere start_node add_node load_of stop_loads rows_and_ids reader_of_outbox finish);
 
 our $db = 'app';
 our ($coordinator, @workers);
 
 sub value { my ($server, $sql) = @_; return $server->safe_psql($db, $sql); }
+
+# The reader of an outbox on the coordinator: that of doc/horizon.md, with the condition of doc/citus.md.
+sub reader_of_outbox
+{
+	my ($condition) = PostgreSQL::Test::Utils::slurp_file('doc/citus.md') =~ /The \[reader\][^`]*`(id < [^`]*)`/ or die "doc/citus.md has no condition of the reader\n";
+	my $reader = block_of('doc/horizon.md', 'one batch, as often');
+	$reader =~ s/id < snowflake_horizon\(\)/$condition/ or die "doc/horizon.md: the reader has no horizon\n";
+	return $reader;
+}
 
 # Runs SQL on each node, over Citus's own connections; returns the result of each.
 sub everywhere

@@ -96,7 +96,7 @@ value($coordinator, q{TRUNCATE outbox; UPDATE account SET changes = 0;
 	CREATE TABLE consumed (id bigint, payload text);
 	SELECT citus_add_local_table_to_metadata('consumed')});
 # The page's reader, which does its work in the same database.
-my $batch = block_of('doc/citus.md', 'WITH batch');
+my $batch = reader_of_outbox();
 my $reader = $batch =~ s/^(?=SELECT id, payload FROM batch)/INSERT INTO consumed /mr;
 my $change = 'UPDATE account SET changes = changes + 1 WHERE tenant';
 my $many = "INSERT INTO outbox (payload) SELECT n FROM generate_series(1, 5) n;\n$change BETWEEN 1 AND 5;\n";

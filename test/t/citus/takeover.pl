@@ -78,7 +78,7 @@ SELECT snowflake_segment_nextval('ticket') FROM generate_series(1, 5);
 INSERT INTO ticket (tenant) SELECT n FROM generate_series(1, 20) n RETURNING id;
 SELECT FROM pg_sleep(0.1);
 SQL
-my $reader = block('WITH batch') =~ s/^(?=SELECT id, payload FROM batch)/INSERT INTO consumed /mr;
+my $reader = reader_of_outbox() =~ s/^(?=SELECT id, payload FROM batch)/INSERT INTO consumed /mr;
 my (@ids, @numbers, @readers);
 
 sub start_loads

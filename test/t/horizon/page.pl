@@ -1,7 +1,8 @@
-# Runs the readers of doc/horizon.md from the page, in SQL, in Python and through a view: waiting and
-# polling, of one node, of two nodes whose rows are gathered, and on a standby. Meanwhile the writers'
-# transactions end in a different order than they got their ids. Each reader gets each row once. The
-# same reader without the horizon misses some rows.
+# Runs the readers of doc/horizon.md from the page, in SQL, in Python, through a view and as a feed:
+# waiting and polling, of one node, of two nodes whose rows are gathered, and on a standby. Meanwhile
+# the writers' transactions end in a different order than they got their ids. Each reader gets each
+# row once. The same reader without the horizon misses some rows. Events that are written as the page
+# says have ids in the order of the changes.
 # Not in the default run: it runs a whole page, with readers and writers at the same time.
 
 use strict;
@@ -29,6 +30,7 @@ sub value { my ($dbname, $sql) = @_; return $server->safe_psql($dbname, $sql); }
 # In SQL_ASCII Python gets bytes instead of text.
 value('postgres', "CREATE DATABASE $_ TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'") for @databases;
 value('app', block('sql', 'CREATE TABLE outbox '));
+value('app', block('sql', 'CREATE TABLE account'));
 value('app', block('sql', 'CREATE TRIGGER outbox_notify'));
 value('app', block('sql', 'CREATE VIEW outbox_ready'));
 value('app', q{INSERT INTO outbox_reader (name) VALUES ('naive'), ('poll'), ('listen')});
@@ -65,8 +67,11 @@ BEGIN; INSERT INTO %1$s (payload) VALUES ('none'); SELECT FROM pg_sleep(random()
 INSERT INTO %1$s (payload) VALUES ('one');
 SELECT FROM pg_sleep(random() * 0.02);
 };
+# Changes of two accounts. Each transaction requests an id before it waits for the account.
+my $change = block('sql', 'a change, and its event') =~ s/BEGIN;/BEGIN; SELECT FROM snowflake_nextvals(1);/r;
 my @writers = (
 	start_clients($server, 3, sprintf($write, 'outbox') x 3, dbname => 'app'),
+	(map { start_clients($server, 3, $change =~ s/'anna'/'$_'/gr x 10, dbname => 'app') } 'anna', 'bert'),
 	map { start_clients($server, 2, sprintf($write, 'event') x 3, dbname => $_) } keys %name_of);
 
 # A reader in SQL consists of two clients at the same time, which read in turns.
@@ -106,7 +111,7 @@ start_python('poll', 'poll', $program);
 start_python('listen', 'listen', $program);
 
 # The rows that a reader delivered: [node|]id|payload.
-sub delivered { return map { my $file = $_; -e $file ? map { s/\|\w+$//r } grep { /\d\|\w+$/ } split(/\n/, slurp_file($file)) : () } @_; }
+sub delivered { return map { my $file = $_; -e $file ? slurp_file($file) =~ /^((?:\w+\|)?\d+)\|(?:\w+|\{.*\})$/mg : () } @_; }
 
 # On the standby: with the horizon that was stored in a table, and with one that was read together
 # with a position in the WAL.
@@ -131,10 +136,24 @@ sub read_standby
 my ($sql_of_tool) = $page =~ /`(SELECT \* FROM outbox_ready WHERE id > \d+ ORDER BY id)`/ or die 'no statement of a tool';
 my @polled = (0);
 sub read_view { push @polled, map { s/\|.*//r } split /\n/, value('app', $sql_of_tool =~ s/\d+/$polled[-1]/r); return; }
+# A client of the feed.
+my ($page_of_feed, $cursor, @fed) = (block('sql', 'one page; psql'), 0);
+my $full_pages = 0;
+sub read_feed
+{
+	my $got = value('app', $page_of_feed =~ s/:cursor/$cursor/gr);
+	my ($rows, $next) = $got =~ /^(\[.*\])\|(\d+)$/s or die $got;
+	my @ids = $rows =~ /"id" : "(\d+)"/g;
+	++$full_pages if @ids == 100;
+	cmp_ok($next, '>=', $ids[-1] // $cursor, 'the cursor of the feed does not fall') || die;
+	($cursor, @fed) = ($next, @fed, @ids);
+	return;
+}
 my $until = time() + 3 * slowness();
 while (time() < $until)
 {
 	read_view();
+	read_feed();
 	read_standby();
 }
 stop_clients($_) for @writers;
@@ -167,11 +186,18 @@ got('gathered', sub { delivered(@{ $sql{gathered}{files} }) }, \@events);
 got('polling in Python', sub { delivered("$folder/poll.out") }, \@outbox, 1);
 got('listening in Python', sub { delivered("$folder/listen.out") }, \@outbox, 1);
 got('through the view', sub { read_view(); my (undef, @ids) = @polled; @ids }, \@outbox, 1);
+got('from the feed', sub { read_feed(); @fed }, \@outbox, 1);
+my $last_id = $outbox[-1];
+ok(wait_until('a page without rows', sub { read_feed(); $cursor > $last_id }), '... whose cursor goes on without rows');
+cmp_ok($full_pages, '>', 0, '... and which had full pages');
 for my $way (sort keys %there)
 {
 	got("on the standby ($way)", sub { read_standby(); my (undef, @ids) = @{ $there{$way} }; @ids }, \@berlin, 1);
 }
 stop_clients($_) for values %sql, @horizons;
+is(value('app', q~SELECT count(*) > 100, count(*) FILTER (WHERE id <= before) FROM (
+	SELECT id, lag(id) OVER (PARTITION BY payload::json->>'name' ORDER BY (payload::json->>'version')::bigint) AS before FROM outbox WHERE payload LIKE '{%') e~),
+	't|0', 'events of an account are in the order of its versions');
 my %seen = map { $_ => 1 } delivered(@{ $sql{naive}{files} });
 my $missed = grep { !$seen{$_} } @outbox;
 cmp_ok($missed, '>', 0, "without the horizon $missed rows are missed");
@@ -227,10 +253,28 @@ is((query_error($server, 'app', q{SET ROLE two; CREATE TABLE more (id bigint); C
 is((query_error($server, 'app', 'SET ROLE one; INSERT INTO turns VALUES (snowflake_nextval())'))[0], '00000', '... and triggers that exist stay');
 $_->quit for @turns;
 
+# An id in the INSERT that waits for the account: a default is computed before the wait, and the page's
+# way after it.
+value('app', q{CREATE TABLE setting (name text PRIMARY KEY, id bigint DEFAULT snowflake_nextval()); INSERT INTO setting (name) VALUES ('size')});
+my ($after_wait) = $page =~ /`(DO UPDATE SET id = snowflake_nextval\(\))`/ or die 'nothing says how an id is computed after the wait';
+my @settings = map { $server->background_psql('app') } 1, 2;
+for my $way ('DO UPDATE SET id = excluded.id', $after_wait)
+{
+	ask($settings[0], q{BEGIN; SELECT FROM setting WHERE name = 'size' FOR UPDATE});
+	$settings[1]->query_until(qr/waits/, "\\echo waits\nINSERT INTO setting (name) VALUES ('size') ON CONFLICT (name) $way;\n");
+	ok(wait_until('the wait', sub { value('app', q{SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT INTO setting%'}) eq '1' }), "$way: a session waits");
+	my ($first) = ask($settings[0], q{UPDATE setting SET id = snowflake_nextval() WHERE name = 'size' RETURNING id});
+	ask($settings[0], 'COMMIT');
+	$settings[1]->query_safe('SELECT 1');
+	cmp_ok(value('app', 'SELECT id FROM setting'), $way eq $after_wait ? '>' : '<', $first, $way eq $after_wait ? '... its id is larger' : '... and has a smaller id than the change before it');
+}
+$_->quit for @settings;
+
 value('app', q{INSERT INTO outbox (payload) SELECT 'plan' FROM generate_series(1, 20000); ANALYZE outbox});
-my ($plan) = $page =~ /EXPLAIN .*?^```\n```\n(.*?)^```/ms;
-block('', 'Index Scan using outbox_pkey');
-is(value('app', block('sql', 'EXPLAIN')), join("\n", map { s/^ //r } split(/\n/, $plan)), 'the horizon is an index condition');
+is(value('app', 'EXPLAIN (COSTS OFF) SELECT id, payload FROM outbox WHERE id > 250000000000000000 AND id < snowflake_horizon() ORDER BY id LIMIT 1000'),
+	q{Limit
+  ->  Index Scan using outbox_pkey on outbox
+        Index Cond: ((id > '250000000000000000'::bigint) AND (id < snowflake_horizon()))}, 'the horizon is an index condition');
 
 value('app', block('sql', 'least\(last_id'));
 is(value('app', 'SELECT count(*) FROM outbox_reader WHERE last_id >= (SELECT min(id) FROM outbox)'), '0', 'readers set back');
