@@ -2,7 +2,8 @@
 # with two and three servers while sessions insert on all of them as fast as they can: no number is
 # issued twice over all servers, and no insert fails. If the segment begins too low, or somebody
 # gives a row a number of the segment, a step fails and everything is as before. Then a table that two
-# servers replicate to each other, columns of other kinds, and what others may do between the steps.
+# servers replicate to each other, columns of other kinds, what others may do between the steps, a
+# segment with a `usage_role`, and dumps of before and after the move.
 #
 # The seed decides the order of the tables and servers and the pauses between the steps.
 use strict;
@@ -362,6 +363,57 @@ is((run_step($server, 'move', $table))[0], 'P0001', '... is not moved with a num
 value($server, 'UPDATE grown_1 SET id = 1');
 is((run_step($server, 'move', $table))[0], '00000', '... and without it is');
 is(value($server, 'INSERT INTO grown_1 (n) VALUES (1) RETURNING id > 1001'), 't', '... the partition has the numbers of the segment');
+
+# ---------------------------------------------------------------------------------------------------------------------
+# With the page's rights, and with dumps
+# ---------------------------------------------------------------------------------------------------------------------
+
+# The segment has a role that the table's owner is not a member of at first.
+$table = { name => 'guarded', first => 1001, max => 2147483647, sequences => ['guarded_id_seq'] };
+value($server, 'CREATE ROLE app; CREATE ROLE alice; CREATE ROLE carol; CREATE TABLE guarded (id serial PRIMARY KEY, n int); ALTER TABLE guarded OWNER TO bob;
+	INSERT INTO guarded (n) SELECT generate_series(1, 10); GRANT INSERT, SELECT ON guarded TO alice, carol; GRANT USAGE ON SEQUENCE guarded_id_seq TO alice, carol');
+value($servers[0], step('create', $table) =~ s/\);/, usage_role => 'app');/r);
+sub as { my ($role, $sql) = @_; return (query_error($server, 'postgres', "SET SESSION AUTHORIZATION $role;\n$sql"))[0]; }
+is(as('bob', step('limit', $table)), '00000', 'a segment with a role: the limit');
+my $before = shape($server, 'guarded');
+is(as('bob', step('move', $table)), '42501', '... an owner without this role does not move the table');
+is(shape($server, 'guarded'), $before, '... and everything is as before');
+value($server, 'GRANT app TO bob, alice');
+is(as('bob', step('move', $table)), '00000', '... a member does');
+is(as($_->[0], 'INSERT INTO guarded (n) VALUES (1)'), $_->[1], "... $_->[0] inserts") for [ alice => '00000' ], [ carol => '42501' ];
+
+# A dump of before the move brings the sequence with it, one of after the move does not. Both
+# restored tables get numbers of the segment in the end, which no other table has.
+$table = { name => 'dumped', first => 1001, max => 2147483647, sequences => ['dumped_id_seq'] };
+value($server, 'CREATE TABLE dumped (id serial PRIMARY KEY, n int); INSERT INTO dumped (n) SELECT generate_series(1, 10)');
+my $dump = sub {
+	my ($dbname) = @_;
+	my $file = $server->basedir . "/$dbname.sql";
+	$server->command_ok([ 'pg_dump', '-d', $server->connstr('postgres'), '-t', 'dumped', '-f', $file ], "a dump of $dbname");
+	return $file;
+};
+my %dumps = (before => $dump->('before'));
+value($servers[0], step('create', $table));
+is((run_step($server, $_, $table))[0], '00000', "a table with dumps: $_") for 'limit', 'move';
+value($server, 'INSERT INTO dumped (n) SELECT generate_series(1, 10)');
+$dumps{after} = $dump->('after');
+my @stored = split /\n/, value($server, 'SELECT id FROM dumped WHERE n = 0 OR id > 1000');
+for my $dbname ('before', 'after')
+{
+	$server->safe_psql('postgres', "CREATE DATABASE $dbname");
+	$server->safe_psql($dbname, 'CREATE EXTENSION snowflake');
+	$server->command_ok([ 'psql', '-qX', '-v', 'ON_ERROR_STOP=1', '-d', $server->connstr($dbname), '-f', $dumps{$dbname} ], "... is restored: $dbname");
+	is($server->safe_psql($dbname, q{SELECT pg_get_expr(adbin, adrelid) ~ 'nextval.*dumped_id_seq' FROM pg_attrdef WHERE adrelid = 'dumped'::regclass}),
+		$dbname eq 'before' ? 't' : 'f', '... ' . ($dbname eq 'before' ? 'with its sequence' : 'without a sequence'));
+	if ($dbname eq 'before')
+	{
+		is((query_error($server, $dbname, step($_, $table)))[0], '00000', "... which the steps replace again: $_") for 'limit', 'move';
+	}
+	push @stored, split /\n/, $server->safe_psql($dbname, 'INSERT INTO dumped (n) SELECT generate_series(1, 10) RETURNING id');
+}
+my %times;
+++$times{$_} for @stored;
+is(join(' ', scalar(@stored), scalar(keys %times), scalar(grep { $_ <= 1000 } @stored)), '30 30 0', '... all new numbers are of the segment, none is there twice');
 
 $_->stop('fast') for reverse @servers;
 done_testing();
