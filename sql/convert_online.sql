@@ -192,6 +192,31 @@ RESET client_min_messages;
 DROP FUNCTION statements();
 DROP TABLE noted;
 
+-- Event triggers see an index that is created empty as they see any other one, and may refuse it.
+CREATE TABLE audit (line text);
+CREATE FUNCTION note_index() RETURNS event_trigger LANGUAGE plpgsql AS $$BEGIN
+    IF tg_event = 'ddl_command_start' THEN
+        INSERT INTO public.audit VALUES (tg_event);
+    ELSE
+        INSERT INTO public.audit SELECT concat_ws(' ', tg_event, command_tag, object_type, object_identity, (
+            SELECT indisvalid FROM pg_index WHERE indexrelid = objid)) FROM pg_event_trigger_ddl_commands();
+        IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() WHERE object_identity ~ 'refused') THEN
+            RAISE 'this index is refused';
+        END IF;
+    END IF;
+END$$;
+CREATE EVENT TRIGGER regress_snowflake_end ON ddl_command_end WHEN TAG IN ('CREATE INDEX') EXECUTE FUNCTION note_index();
+CALL snowflake_try('CREATE INDEX CONCURRENTLY first ON public.narrow ((id + 1))');
+CREATE EVENT TRIGGER regress_snowflake_start ON ddl_command_start WHEN TAG IN ('CREATE INDEX') EXECUTE FUNCTION note_index();
+CALL snowflake_try('CREATE INDEX CONCURRENTLY second ON public.narrow ((id + 1)); CREATE INDEX plain ON public.narrow (id)');
+CALL snowflake_try('CREATE INDEX CONCURRENTLY refused ON public.narrow ((id + 1))');
+CALL snowflake_try('CREATE INDEX CONCURRENTLY IF NOT EXISTS second ON public.narrow ((id + 1))');
+SELECT line FROM audit;
+DROP EVENT TRIGGER regress_snowflake_start;
+DROP EVENT TRIGGER regress_snowflake_end;
+DROP FUNCTION note_index;
+DROP TABLE audit;
+
 DROP MATERIALIZED VIEW cached;
 DROP VIEW "left";
 DROP TABLE orders, items, wide, narrow, stored, rows_of;

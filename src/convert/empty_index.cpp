@@ -30,12 +30,7 @@ void MakeInvalid(Oid oid) {
   table_close(catalog, RowExclusiveLock);
 }
 
-}  // namespace
-
-void CreateEmptyIndex(IndexStmt *index, const char *sql) {
-  PreventCommandIfReadOnly("CREATE INDEX");
-  PreventCommandDuringRecovery("CREATE INDEX");
-  EventTriggerDDLCommandStart(reinterpret_cast<Node *>(index));
+Oid DefineInvalidIndex(IndexStmt *index, const char *sql) {
   const Oid table = RangeVarGetRelidExtended(index->relation, ShareLock, 0, RangeVarCallbackOwnsRelation, nullptr);
   if (get_rel_relkind(table) == RELKIND_PARTITIONED_TABLE)
     ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -43,10 +38,32 @@ void CreateEmptyIndex(IndexStmt *index, const char *sql) {
                     errhint("Create it on the partitions.")));
   index->concurrent = false;
   const Oid oid = DefineEmptyIndex(table, transformIndexStmt(table, index, sql));
-  if (!OidIsValid(oid)) return;  // IF NOT EXISTS
+  if (!OidIsValid(oid)) return oid;  // IF NOT EXISTS
   CommandCounterIncrement();
   MakeInvalid(oid);
   CommandCounterIncrement();
+  return oid;
+}
+
+}  // namespace
+
+void CreateEmptyIndex(IndexStmt *index, const char *sql) {
+  PreventCommandIfReadOnly("CREATE INDEX");
+  PreventCommandDuringRecovery("CREATE INDEX");
+  Node *command = reinterpret_cast<Node *>(index);
+  const bool collects = EventTriggerBeginCompleteQuery();
+  PG_TRY();
+  {
+    EventTriggerDDLCommandStart(command);
+    const ObjectAddress made = {RelationRelationId, DefineInvalidIndex(index, sql), 0};
+    EventTriggerCollectSimpleCommand(made, InvalidObjectAddress, command);
+    EventTriggerDDLCommandEnd(command);
+  }
+  PG_FINALLY();
+  {
+    if (collects) EventTriggerEndCompleteQuery();
+  }
+  PG_END_TRY();
 }
 
 }  // namespace snowflake
