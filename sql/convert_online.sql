@@ -217,6 +217,30 @@ DROP EVENT TRIGGER regress_snowflake_end;
 DROP FUNCTION note_index;
 DROP TABLE audit;
 
+-- A foreign key stays with its index, and never moves to that of a deferrable constraint, also if its
+-- new index was built last.
+CREATE TABLE target (id serial, CONSTRAINT a_deferrable UNIQUE (id) DEFERRABLE, n smallint, CONSTRAINT b_both UNIQUE (n, id) DEFERRABLE);
+CREATE UNIQUE INDEX y_both ON target (id, n);
+CREATE UNIQUE INDEX z_one ON target (id);
+CREATE TABLE referring (target integer REFERENCES target (id), n smallint, FOREIGN KEY (n, target) REFERENCES target (n, id));
+CREATE VIEW "to" AS SELECT conname, conindid::regclass AS index FROM pg_constraint WHERE conrelid = 'referring'::regclass AND contype = 'f' ORDER BY 1;
+SELECT * FROM "to";
+SET client_min_messages = warning;
+\set ECHO none
+SELECT s FROM snowflake_convert('target', 'id', online => true) s WHERE s !~ 'LOCK TABLE'
+\gexec
+SELECT * FROM "to";
+DROP INDEX snowflake_new_z_one CASCADE;
+SELECT s FROM snowflake_convert('target', 'id', online => true) s WHERE s ~ 'INDEX|ADD CONSTRAINT' AND s !~ 'LOCK TABLE';
+SELECT s FROM snowflake_convert('target', 'id', online => true) s
+\gexec
+RESET client_min_messages;
+\set ECHO all
+SELECT * FROM "to";
+SELECT count(*) FROM snowflake_convert('target', 'id', online => true);
+DROP VIEW "to";
+DROP TABLE target, referring;
+
 DROP MATERIALIZED VIEW cached;
 DROP VIEW "left";
 DROP TABLE orders, items, wide, narrow, stored, rows_of;

@@ -1,11 +1,13 @@
 -- The indexes of the tables that use a narrow column, by their keys or expressions. `level` is how
--- many partitioned indexes they are below.
+-- many partitioned indexes they are below. `referred`: a foreign key is for it.
 , indexes AS (
     SELECT i.*, c.relname, c.relnamespace, c.relkind AS kind, c.relam, c.reloptions, c.reltablespace,
         i.indrelid::regclass::text AS tab, n.nspname, i.indexrelid::regclass::text AS name,
         'snowflake_new_' || CASE WHEN octet_length(c.relname) < 49 THEN c.relname ELSE md5(c.relname) END AS new,
             f.oid AS constraint_oid, f.conname, f.contype, f.condeferrable,
-        f.condeferred, (WITH RECURSIVE up(relation) AS (
+        f.condeferred, i.indexrelid IN (SELECT conindid FROM pg_constraint WHERE contype = 'f') AS referred, (
+            SELECT array_agg(key ORDER BY key) FROM unnest(i.indkey) WITH ORDINALITY AS u(key, nth)
+            WHERE nth <= i.indnkeyatts) AS key_set, (WITH RECURSIVE up(relation) AS (
             SELECT i.indexrelid
             UNION
             SELECT h.inhparent FROM up JOIN pg_inherits h ON h.inhrelid = up.relation)

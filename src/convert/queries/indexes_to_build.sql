@@ -1,5 +1,6 @@
 -- Those of tables with rows, but $3: those that are there. Unique ones come last: ON CONFLICT, which
--- means the old one, fails on them. `keys` has \x01 for each expression. The tablespace is always
+-- means the old one, fails on them. Of these, the ones for foreign keys come first: see
+-- made_indexes.sql. `keys` has \x01 for each expression. The tablespace is always
 -- named, because the session that builds the index may have another one as its default.
 -- Parameters: oid[], smallint[], oid[]
 :wide
@@ -38,4 +39,4 @@ LATERAL (
 WHERE i.kind = 'i' AND NOT EXISTS (
     SELECT FROM pg_index n JOIN pg_class c ON c.oid = n.indexrelid
     WHERE n.indexrelid = ANY ($3) AND n.indrelid = i.indrelid AND c.relname = i.new)
-ORDER BY i.indisunique, i.tab, i.name
+ORDER BY i.indisunique, NOT i.referred, i.tab, i.name

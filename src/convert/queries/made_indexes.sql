@@ -1,5 +1,7 @@
 -- The indexes whose fields are those that the steps would give them. Whether their expressions are,
--- too, is not found out here.
+-- too, is not found out here. PostgreSQL makes a foreign key for the index on its columns whose OID is
+-- the least. So the index that it was for has to be there before others on these columns, which may be
+-- those of deferrable constraints.
 -- Parameters: oid[], smallint[]
 :wide
 :indexes
@@ -31,3 +33,9 @@ WHERE i.kind = 'i' AND n.indisvalid AND n.indisunique = i.indisunique
                 (u.key = 0 OR w.new IS NOT NULL) AND m.opcmethod = o.opcmethod AND m.opcdefault = o.opcdefault
                 AND (o.opcdefault OR m.opcname = regexp_replace(o.opcname, 'int[24]', 'int8')
                     AND m.opcnamespace = o.opcnamespace)))
+    AND NOT (i.indisunique AND NOT i.referred AND EXISTS (
+        SELECT FROM indexes o
+        WHERE o.indrelid = i.indrelid AND o.referred AND o.key_set = i.key_set AND NOT EXISTS (
+            SELECT FROM pg_index x JOIN pg_class e ON e.oid = x.indexrelid
+            WHERE e.relname = o.new AND e.relnamespace = o.relnamespace AND x.indisvalid
+                AND x.indexrelid < n.indexrelid)))
