@@ -735,6 +735,26 @@ COMMENT ON INDEX parted_2_id_n_idx IS NULL;
 ALTER INDEX parted_2_id_n_idx RESET (fillfactor);
 SELECT snowflake_convert('parted', 'id');
 DROP TABLE parted;
+-- Operator classes that do not accept bigint, of columns and of expressions; others do, or have a
+-- counterpart that is the default one. A dry run finds them.
+CREATE ACCESS METHOD regress_snowflake_gist TYPE INDEX HANDLER gisthandler;
+CREATE OPERATOR CLASS integer_only DEFAULT FOR TYPE integer USING regress_snowflake_gist AS
+    FUNCTION 1 gist_box_consistent(internal, box, smallint, oid, internal), FUNCTION 2 gist_box_union(internal, internal),
+    FUNCTION 5 gist_box_penalty(internal, internal, internal), FUNCTION 6 gist_box_picksplit(internal, internal), FUNCTION 7 gist_box_same(box, box, internal);
+CREATE TABLE classes (id serial PRIMARY KEY, n int);
+CREATE INDEX classes_default ON classes USING regress_snowflake_gist (id);
+CREATE INDEX classes_expression ON classes USING brin ((id + n) int4_minmax_multi_ops);
+CREATE INDEX classes_multi ON classes USING brin (n int4_bloom_ops, id int4_minmax_multi_ops);
+CREATE INDEX classes_oid ON classes (id oid_ops);
+CREATE INDEX classes_others ON classes (n, (id % 10), (id::text) text_pattern_ops, (id::oid)) INCLUDE (id);
+CREATE INDEX classes_partial ON classes USING brin (n int4_minmax_multi_ops) WHERE id > 5;
+SELECT snowflake_convert('classes', 'id', dry_run => true);
+\echo :SQLSTATE
+SELECT snowflake_convert('classes', 'id', online => true);
+DROP INDEX classes_default, classes_expression, classes_multi, classes_oid;
+SELECT snowflake_convert('classes', 'id');
+DROP TABLE classes;
+DROP ACCESS METHOD regress_snowflake_gist CASCADE;
 
 DROP FUNCTION shape, sequences, is_new, says, trig, undo;
 DROP ROLE regress_snowflake_other;

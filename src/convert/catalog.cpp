@@ -217,6 +217,10 @@ char *CatalogTables(const IdColumns &columns) { return OneText(kCatalogTables, c
 
 char *OwnOfPartitions(const IdColumns &columns) { return OneText(kOwnOfPartitions, columns.narrow); }
 
+List *OperatorClasses(const IdColumns &columns, bool online) {
+  return Texts(kOperatorClasses, columns.narrow.tables, columns.narrow.numbers, Bool(online));
+}
+
 char *OtherUsersOfSequences(const IdColumns &columns, const ColumnSet &together) {
   return OneText(kOtherUsers, columns.own.tables, columns.own.numbers, together.tables, together.numbers);
 }

@@ -117,6 +117,9 @@ void CheckDirect(const Conversion &conversion, const IdColumns &columns, const N
                   psprintf("PostgreSQL makes indexes of partitions anew, and what they have of their own is lost: %s.",
                            indexes),
                   "Take this from them first, and give it to the new indexes after the conversion.");
+  if (List *indexes = OperatorClasses(columns, false))
+    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described, Listed(indexes),
+                  "Drop these indexes, convert, and create them again.");
   if (not_nulls.of_partition)
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, not_nulls.of_partition,
                   "It has its own NOT NULL constraint besides the inherited one, so its type cannot be changed.",
@@ -236,7 +239,8 @@ void Convert(Conversion conversion, ReturnSetInfo *result) {
 
 bool MayConvertDirectly(const Conversion &conversion, const IdColumns &columns) {
   return ObjectsOnNarrow(columns) == nullptr && DisabledKeys(columns) == nullptr && CatalogTables(columns) == nullptr &&
-         OwnOfPartitions(columns) == nullptr && FindNotNulls(columns).of_partition == nullptr && !OnlineHasBegun(conversion, columns);
+         OwnOfPartitions(columns) == nullptr && OperatorClasses(columns, false) == NIL && FindNotNulls(columns).of_partition == nullptr &&
+         !OnlineHasBegun(conversion, columns);
 }
 
 // Texts with constants are compared with those that another session has made. The queries of the

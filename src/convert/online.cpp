@@ -213,6 +213,7 @@ List *Obstacles(const Conversion &conversion, const IdColumns &columns) {
   List *lines = Texts(kObstacles, narrow.tables, narrow.numbers, Follow(conversion), ties);
   lines =
       list_concat(lines, Texts(kNotCarried, narrow.tables, narrow.numbers, columns.keep.tables, columns.keep.numbers));
+  lines = list_concat(lines, OperatorClasses(columns, true));
   return list_concat(lines, Texts(kOthersMayCreate, narrow.tables, narrow.numbers));
 }
 

@@ -118,17 +118,6 @@
     FROM wide w JOIN pg_index i ON i.indrelid = w.relation
     WHERE concat(i.indexprs, i.indpred) LIKE '%{VAR :varno 1 :varattno 0 %'
     UNION
-    SELECT pg_describe_object('pg_class'::regclass, i.indexrelid, 0)
-        || ' has an operator class without one for bigint: '
-        || oc.opcname
-    FROM indexes i, unnest(i.indkey) WITH ORDINALITY AS u(key, nth) JOIN wide w ON w.number = u.key,
-        pg_opclass oc
-    WHERE w.relation = i.indrelid AND u.nth <= i.indnkeyatts AND oc.oid = i.indclass[u.nth - 1]
-        AND NOT oc.opcdefault
-        AND NOT EXISTS (
-            SELECT FROM pg_opclass b WHERE b.opcmethod = oc.opcmethod AND b.opcnamespace = oc.opcnamespace
-                AND b.opcname = regexp_replace(oc.opcname, 'int[24]', 'int8') AND b.opcintype = 'bigint'::regtype)
-    UNION
     SELECT CASE WHEN r.rulename = '_RETURN' THEN pg_describe_object('pg_class'::regclass, r.ev_class, 0)
             ELSE pg_describe_object(d.classid, d.objid, d.objsubid) END || ' depends on view ' || v.name
     FROM views v JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = v.view
