@@ -755,6 +755,33 @@ DROP INDEX classes_default, classes_expression, classes_multi, classes_oid;
 SELECT snowflake_convert('classes', 'id');
 DROP TABLE classes;
 DROP ACCESS METHOD regress_snowflake_gist CASCADE;
+-- A check stays valid in the tables below, although the one above is not.
+CREATE TABLE above (id serial PRIMARY KEY);
+INSERT INTO above VALUES (-1);
+ALTER TABLE above ADD CONSTRAINT positive CHECK (id > 0) NOT VALID;
+CREATE TABLE below () INHERITS (above);
+CREATE TABLE below_that () INHERITS (below);
+CREATE TABLE not_valid (id integer NOT NULL);
+ALTER TABLE not_valid ADD CONSTRAINT positive CHECK (id > 0) NOT VALID, INHERIT above;
+CREATE VIEW checks AS SELECT conrelid::regclass::text AS relation, convalidated FROM pg_constraint WHERE conname = 'positive' ORDER BY 1;
+SELECT * FROM checks;
+BEGIN;
+SELECT s FROM snowflake_convert('above', 'id') s WHERE s ~ 'VALIDATE';
+SELECT * FROM checks;
+ROLLBACK;
+BEGIN;
+SET LOCAL client_min_messages = warning;
+SELECT s FROM snowflake_convert_all('public') s WHERE s ~ 'VALIDATE';
+SELECT * FROM checks;
+ROLLBACK;
+-- PostgreSQL cannot make it again if it is the table's own as well.
+ALTER TABLE not_valid VALIDATE CONSTRAINT positive;
+SELECT snowflake_convert('above', 'id', dry_run => true);
+ALTER TABLE not_valid NO INHERIT above;
+SELECT snowflake_convert('above', 'id');
+SELECT * FROM checks;
+DROP VIEW checks;
+DROP TABLE above, below, below_that, not_valid;
 
 DROP FUNCTION shape, sequences, is_new, says, trig, undo;
 DROP ROLE regress_snowflake_other;

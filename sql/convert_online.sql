@@ -241,6 +241,23 @@ SELECT count(*) FROM snowflake_convert('target', 'id', online => true);
 DROP VIEW "to";
 DROP TABLE target, referring;
 
+-- A check stays valid in the tables below, although the one above is not.
+CREATE TABLE above (id serial PRIMARY KEY);
+ALTER TABLE above ADD CONSTRAINT positive CHECK (id > 0) NOT VALID;
+CREATE TABLE below () INHERITS (above);
+CREATE TABLE not_valid () INHERITS (above);
+CREATE TABLE below_that () INHERITS (below);
+UPDATE pg_constraint SET convalidated = false WHERE conrelid = 'not_valid'::regclass AND conname = 'positive';
+SET client_min_messages = warning;
+\set ECHO none
+SELECT s FROM snowflake_convert('above', 'id', online => true) s
+\gexec
+RESET client_min_messages;
+\set ECHO all
+SELECT conrelid::regclass AS relation, convalidated FROM pg_constraint WHERE conname = 'positive' ORDER BY 1::text;
+SELECT count(*) FROM snowflake_convert('above', 'id', online => true);
+DROP TABLE above, below, below_that, not_valid;
+
 DROP MATERIALIZED VIEW cached;
 DROP VIEW "left";
 DROP TABLE orders, items, wide, narrow, stored, rows_of;

@@ -217,6 +217,8 @@ char *CatalogTables(const IdColumns &columns) { return OneText(kCatalogTables, c
 
 char *OwnOfPartitions(const IdColumns &columns) { return OneText(kOwnOfPartitions, columns.narrow); }
 
+char *OwnChecks(const IdColumns &columns) { return OneText(kOwnChecks, columns.narrow); }
+
 List *OperatorClasses(const IdColumns &columns, bool online) {
   return Texts(kOperatorClasses, columns.narrow.tables, columns.narrow.numbers, Bool(online));
 }

@@ -114,6 +114,8 @@ char *DisabledKeys(const IdColumns &columns);
 char *CatalogTables(const IdColumns &columns);
 // Indexes of partitions with something of their own that a change of type would lose.
 char *OwnOfPartitions(const IdColumns &columns);
+// Checks that ALTER TABLE cannot make again.
+char *OwnChecks(const IdColumns &columns);
 // Lines for indexes whose operator class does not accept bigint.
 List *OperatorClasses(const IdColumns &columns, bool online);
 // Other than columns that are converted together with these.

@@ -117,6 +117,10 @@ void CheckDirect(const Conversion &conversion, const IdColumns &columns, const N
                   psprintf("PostgreSQL makes indexes of partitions anew, and what they have of their own is lost: %s.",
                            indexes),
                   "Take this from them first, and give it to the new indexes after the conversion.");
+  if (const char *checks = OwnChecks(columns))
+    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
+                  psprintf("A table's own check is valid, and the one above it is NOT VALID: %s.", checks),
+                  "Validate the one above, or let the table inherit after the conversion.");
   if (List *indexes = OperatorClasses(columns, false))
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described, Listed(indexes),
                   "Drop these indexes, convert, and create them again.");
@@ -239,7 +243,8 @@ void Convert(Conversion conversion, ReturnSetInfo *result) {
 
 bool MayConvertDirectly(const Conversion &conversion, const IdColumns &columns) {
   return ObjectsOnNarrow(columns) == nullptr && DisabledKeys(columns) == nullptr && CatalogTables(columns) == nullptr &&
-         OwnOfPartitions(columns) == nullptr && OperatorClasses(columns, false) == NIL && FindNotNulls(columns).of_partition == nullptr &&
+         OwnOfPartitions(columns) == nullptr && OwnChecks(columns) == nullptr &&
+         OperatorClasses(columns, false) == NIL && FindNotNulls(columns).of_partition == nullptr &&
          !OnlineHasBegun(conversion, columns);
 }
 

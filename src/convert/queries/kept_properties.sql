@@ -1,5 +1,6 @@
--- Statements that give indexes and statistics objects on narrow columns ($1 and $2) what ALTER TABLE
--- does not give them when it makes them again.
+-- Statements that give indexes, statistics objects and checks on narrow columns ($1 and $2) what ALTER
+-- TABLE does not give them when it makes them again. An inherited check may be valid although the one
+-- above is not.
 -- Parameters: oid[], smallint[]
 WITH made(classid, objid) AS (
     SELECT DISTINCT d.classid, d.objid FROM unnest($1, $2) AS n(relation, number)
@@ -25,4 +26,11 @@ SELECT format('ALTER STATISTICS %I.%I SET STATISTICS %s;', n.nspname, s.stxname,
 FROM made m JOIN pg_statistic_ext s ON s.oid = m.objid AND s.stxstattarget >= 0
 JOIN pg_namespace n ON n.oid = s.stxnamespace
 WHERE m.classid = 'pg_statistic_ext'::regclass
+UNION ALL
+SELECT format('ALTER TABLE %I.%I VALIDATE CONSTRAINT %I;', n.nspname, c.relname, f.conname)
+FROM made m JOIN pg_constraint f ON f.oid = m.objid AND f.contype = 'c' AND f.coninhcount > 0 AND f.convalidated
+JOIN pg_class c ON c.oid = f.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE m.classid = 'pg_constraint'::regclass AND NOT EXISTS (
+    SELECT FROM pg_inherits h JOIN pg_constraint p ON p.conrelid = h.inhparent AND p.conname = f.conname
+    WHERE h.inhrelid = f.conrelid AND p.contype = 'c' AND p.convalidated)
 ORDER BY statement
