@@ -35,6 +35,44 @@ struct Judged {
   const BoundRow *check;
 };
 
+List *ValuesOf(const Const &array) {
+  const Oid type = get_element_type(array.consttype);
+  int16 length = 0;
+  bool by_value = false;
+  char align = 0;
+  get_typlenbyvalalign(type, &length, &by_value, &align);
+  Datum *datums = nullptr;
+  bool *nulls = nullptr;
+  int count = 0;
+  deconstruct_array(DatumGetArrayTypeP(array.constvalue), type, length, by_value, align, &datums, &nulls, &count);
+  List *values = NIL;
+  for (int i = 0; i < count; ++i)
+    values = lappend(values, makeConst(type, -1, InvalidOid, length, datums[i], nulls[i], by_value));
+  return values;
+}
+
+// The planner does not look into arrays of more than 100 values. An array is the same as OR, or as
+// AND, of comparisons with each value.
+Node *WithoutArrays(Node *node, void *) {
+  if (node == nullptr || !IsA(node, ScalarArrayOpExpr)) return MutateTree(node, WithoutArrays, nullptr);
+  const ScalarArrayOpExpr *all = castNode(ScalarArrayOpExpr, node);
+  Node *array = static_cast<Node *>(lsecond(all->args));
+  List *values = NIL, *comparisons = NIL;
+  if (IsA(array, ArrayExpr) && !castNode(ArrayExpr, array)->multidims)
+    values = castNode(ArrayExpr, array)->elements;
+  else if (IsA(array, Const) && !castNode(Const, array)->constisnull)
+    values = ValuesOf(*castNode(Const, array));
+  if (values == NIL) return node;
+  Expr *left = static_cast<Expr *>(linitial(all->args));
+  ListCell *cell = nullptr;
+  foreach (cell, values) {
+    Expr *value = static_cast<Expr *>(lfirst(cell));
+    comparisons =
+        lappend(comparisons, make_opclause(all->opno, BOOLOID, false, left, value, InvalidOid, all->inputcollid));
+  }
+  return reinterpret_cast<Node *>(all->useOr ? make_orclause(comparisons) : make_andclause(comparisons));
+}
+
 bool Excludes(const BoundRow &row, Node *condition, int64_t least) {
   if (condition == nullptr || !IsInteger(row.type)) return false;
   Var *column = makeVar(1, row.number, row.type, -1, InvalidOid, 0);
@@ -42,7 +80,7 @@ bool Excludes(const BoundRow &row, Node *condition, int64_t least) {
   const Oid at_least = get_opfamily_member(INTEGER_BTREE_FAM_OID, row.type, INT8OID, BTGreaterEqualStrategyNumber);
   Expr *clause = make_opclause(at_least, BOOLOID, false, reinterpret_cast<Expr *>(column), reinterpret_cast<Expr *>(id),
                                InvalidOid, InvalidOid);
-  return predicate_refuted_by(list_make1(condition), list_make1(clause), false);
+  return predicate_refuted_by(list_make1(WithoutArrays(condition, nullptr)), list_make1(clause), false);
 }
 
 // Constants are computed only if that calls no function of others.

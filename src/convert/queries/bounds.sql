@@ -21,7 +21,7 @@ SELECT c.oid AS relation, a.attnum AS number, a.atttypid AS type,
         AS bounded, c.relispartition AS is_partition, f.conbin::text AS expression, quote_ident(f.conname) AS name, (
         SELECT p.conrelid::regclass FROM pg_constraint p
         WHERE p.conrelid = ANY (t.path) AND p.conname = f.conname AND p.contype = 'c' AND p.coninhcount = 0
-        LIMIT 1) AS name_of, pg_get_constraintdef(f.oid) AS definition, NOT EXISTS (
+        LIMIT 1) AS name_of, regexp_replace(pg_get_constraintdef(f.oid), '^(.{200}).+$', '\1...') AS definition, NOT EXISTS (
         SELECT FROM pg_depend d WHERE d.classid = 'pg_constraint'::regclass AND d.objid = f.oid
             AND d.refclassid <> 'pg_class'::regclass) AS plain
 FROM tree t JOIN pg_class c ON c.oid = t.path[1] AND c.relkind = 'r'
