@@ -236,7 +236,32 @@ CREATE EVENT TRIGGER regress_snowflake_guard ON ddl_command_start WHEN TAG IN ('
 GRANT USAGE ON SCHEMA guarded TO regress_snowflake_shopper;
 SET guarded.code = '42P01';
 CALL snowflake_convert_defaults('guarded');
+-- The context of an error that is no refusal names the key.
+SET guarded.code = '53200';
+\set SHOW_CONTEXT errors
+CALL snowflake_convert_defaults('guarded');
+\set SHOW_CONTEXT never
 DROP EVENT TRIGGER regress_snowflake_guard;
+-- Memory, in bytes for each key: all together, when the last tables are altered, and one by one, how
+-- much more at the last one than at the one hundred before.
+CREATE SCHEMA many;
+CREATE TEMPORARY TABLE memory (bytes numeric);
+CREATE TEMPORARY SEQUENCE alters;
+DO $$BEGIN FOR n IN 1 .. 150 LOOP EXECUTE format('CREATE TABLE many.t%s (id bigserial PRIMARY KEY)', n); END LOOP; END$$;
+CREATE FUNCTION note_memory() RETURNS event_trigger LANGUAGE plpgsql AS $$BEGIN
+    IF nextval('pg_temp.alters') % 50 = 0 THEN
+        INSERT INTO memory SELECT sum(used_bytes) FROM pg_backend_memory_contexts WHERE name LIKE 'SPI %';
+    END IF;
+END$$;
+CREATE EVENT TRIGGER regress_snowflake_memory ON ddl_command_start WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION note_memory();
+BEGIN;
+SELECT count(*) FROM snowflake_convert_all('many');
+SELECT count(*), CASE WHEN max(bytes) / 150 < 15000 THEN 'little' ELSE round(max(bytes) / 150)::text END AS bytes FROM memory;
+ROLLBACK;
+CALL snowflake_convert_defaults('many');
+SELECT count(*), CASE WHEN max(bytes) - min(bytes) < 100000 THEN 'little' ELSE round((max(bytes) - min(bytes)) / 100)::text END AS bytes FROM memory;
+DROP EVENT TRIGGER regress_snowflake_memory;
+DROP FUNCTION note_memory;
 \set VERBOSITY terse
 
 -- Arguments.
@@ -275,6 +300,6 @@ SELECT snowflake_convert_all('empty');
 ROLLBACK;
 DROP EVENT TRIGGER regress_snowflake_rewrites;
 SET client_min_messages = warning;
-DROP SCHEMA shop, other, desk, ledger, guarded, empty CASCADE;
+DROP SCHEMA shop, other, desk, ledger, guarded, many, empty CASCADE;
 DROP ROLE regress_snowflake_shopper;
 DROP EXTENSION snowflake_convert, snowflake;

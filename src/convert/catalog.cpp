@@ -271,6 +271,7 @@ bool LargestId(const Conversion &conversion, const IdColumn &column, int64_t *id
     const int rc = SPI_execute(query, false, 0);
     if (rc != SPI_OK_SELECT) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), query);
     *id = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null));
+    SPI_freetuptable(SPI_tuptable);
   });
   return !is_null;
 }

@@ -140,6 +140,7 @@ void CheckDirect(const Conversion &conversion, const IdColumns &columns, const N
 
 List *AlterStatements(const Conversion &conversion, const IdColumns &columns, bool types) {
   List *statements = NIL, *done = NIL;
+  const char *set_default = psprintf("SET DEFAULT %s", conversion.nextval);
   for (int64_t first = 0; first < columns.count; ++first) {
     const IdColumn &table = columns.all[first];
     if (list_member_oid(done, table.table)) continue;
@@ -153,7 +154,7 @@ List *AlterStatements(const Conversion &conversion, const IdColumns &columns, bo
     for (int64_t i = first; types && i < columns.count; ++i)
       if (columns.all[i].root && columns.all[i].narrow) add(columns.all[i], "TYPE bigint");
     for (int64_t i = first; i < columns.count; ++i)
-      if (columns.all[i].gets_default) add(columns.all[i], psprintf("SET DEFAULT %s", conversion.nextval));
+      if (columns.all[i].gets_default) add(columns.all[i], set_default);
     if (actions.len > 0) statements = lappend(statements, psprintf("ALTER TABLE %s %s;", table.table_sql, actions.data));
   }
   return statements;

@@ -48,16 +48,25 @@ bool ConvertDefault(Conversion conversion) {
   return true;
 }
 
+// For an error that ends the call.
+void NameKey(void *key) { errcontext("conversion of %s", static_cast<const Key *>(key)->described); }
+
 // In a transaction of its own. Whether it was converted; otherwise `error` says why it was not.
 bool TryKey(Key *key) {
   bool *converted = static_cast<bool *>(palloc0(sizeof(bool)));
   const int guc_level = NewGUCNestLevel();
+  ErrorContextCallback context = {error_context_stack, NameKey, key};
+  error_context_stack = &context;
   key->error = AttemptedInTime([&] {
     SetForLevel("search_path", "pg_catalog, pg_temp");
     SetForLevel("row_security", "off");
     SetLockTimeouts();
+    // Its memory, too, lasts for one key.
+    SPI_connect();
     *converted = ConvertDefault(key->conversion);
+    SPI_finish();
   });
+  error_context_stack = context.previous;
   AtEOXact_GUC(false, guc_level);
   const int code = key->error != nullptr ? key->error->sqlerrcode : 0;
   if (IsGone(*key, code)) key->error = nullptr;
