@@ -572,6 +572,18 @@ again, and floor_at of snowflake_origin becomes null.
 Returns false if the registry did not settle and had no reason to settle.';
 REVOKE ALL ON FUNCTION snowflake_settled() FROM PUBLIC;
 
+CREATE FUNCTION snowflake_make_guards() RETURNS integer
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_make_guards() IS
+'Creates the guards again that this database has lost, and returns how many: triggers of the
+registry''s tables that are missing, changed, or not ENABLE ALWAYS, and the event trigger
+_snowflake_guard_drop if it is not ENABLE ALWAYS. advice of snowflake_status names them. Acquires
+and extends wait until the transaction ends.
+
+Errors: 42501 for a caller who may not create triggers on the tables, which only their owner and
+superusers may; 55000 if a trigger function or a table is not as the extension made it.';
+REVOKE ALL ON FUNCTION snowflake_make_guards() FROM PUBLIC;
+
 CREATE FUNCTION snowflake_raise(id bigint) RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_raise(bigint) IS
