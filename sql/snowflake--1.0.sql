@@ -37,24 +37,22 @@ CREATE TABLE snowflake_registry (
 );
 COMMENT ON TABLE snowflake_registry IS
     'One row for each lease, and for each worker id that is set aside. The row of a lease is '
-    'inserted when a node starts to issue ids, and deleted when the node shuts down cleanly. The '
-    'row of a node that crashed is deleted when another node needs its worker id, or by '
-    'snowflake_evict().';
+    'inserted when a node starts to issue ids, and deleted when it shuts down cleanly; that of a '
+    'crashed node, when another node needs the worker id or by snowflake_evict().';
 COMMENT ON COLUMN snowflake_registry.lease_id IS
-    'Number of the lease. It determines with which worker id the search for a free one begins.';
-COMMENT ON COLUMN snowflake_registry.worker_id IS
-    'Worker id that the node holds, datacenter bits included';
+    'Number of the lease. It determines where the search for a free worker id begins.';
+COMMENT ON COLUMN snowflake_registry.worker_id IS 'Worker id, datacenter bits included';
 COMMENT ON COLUMN snowflake_registry.node IS 'Name of the node';
 COMMENT ON COLUMN snowflake_registry.role IS
-    'Role that acquired the lease. Only this role can extend or release it. 0 if the worker id was '
+    'Role that acquired the lease, and alone can extend or release it. 0 if the worker id was '
     'set aside.';
 COMMENT ON COLUMN snowflake_registry.secret_hash IS
-    'SHA-256 of the lease secret. To extend the lease, the node sends the hash. The node sends the '
-    'secret only to release the lease.';
+    'SHA-256 of the lease secret. The node sends the hash to extend the lease, and the secret '
+    'only to release it.';
 COMMENT ON COLUMN snowflake_registry.acquired_at IS
     'When the lease was acquired, by the clock of the registry''s server';
 COMMENT ON COLUMN snowflake_registry.extended_at IS
-    'When the lease was last extended, by the clock of the registry''s server';
+    'When the lease was last extended, by the same clock';
 COMMENT ON COLUMN snowflake_registry.window_start IS 'First tick that the lease may use';
 COMMENT ON COLUMN snowflake_registry.window_end IS 'First tick after the window';
 
@@ -75,8 +73,7 @@ COMMENT ON TABLE snowflake_watermark IS
     'One row for each worker id on which a lease has ended. Rows are never deleted.';
 COMMENT ON COLUMN snowflake_watermark.worker_id IS 'Worker id, datacenter bits included';
 COMMENT ON COLUMN snowflake_watermark.last_tick IS
-    'Highest tick that an ended lease of the worker id may have used. The next lease starts above '
-    'this tick.';
+    'Highest tick that an ended lease may have used. The next lease starts above it.';
 COMMENT ON COLUMN snowflake_watermark.leases_ended IS 'How many leases of the worker id have ended';
 
 CREATE TABLE snowflake_layout (
@@ -90,19 +87,19 @@ CREATE TABLE snowflake_layout (
     sequence_first  boolean NOT NULL
 );
 COMMENT ON TABLE snowflake_layout IS
-    'The layout of this database''s ids, in at most one row. While the table is empty, the default '
-    'layout applies. snowflake_set_layout() or the first lease writes the row, and so do '
-    'snowflake_set_aside(), a restore and replication.';
-COMMENT ON COLUMN snowflake_layout.singleton IS 'Always true, so that there is at most one row';
+    'The layout of this database''s ids, in at most one row. If the table is empty, the default '
+    'layout applies. The row is written by snowflake_set_layout(), snowflake_set_aside(), the '
+    'first lease, a restore or replication.';
+COMMENT ON COLUMN snowflake_layout.singleton IS 'Always true, so at most one row';
 COMMENT ON COLUMN snowflake_layout.epoch_ms IS
-    'Start of tick 0, in milliseconds since 1970-01-01 00:00 UTC';
+    'Start of tick 0, in milliseconds since 1970-01-01 UTC';
 COMMENT ON COLUMN snowflake_layout.tick_us IS 'Length of a tick in microseconds';
 COMMENT ON COLUMN snowflake_layout.timestamp_bits IS 'Width of the timestamp, the highest field';
 COMMENT ON COLUMN snowflake_layout.datacenter_bits IS 'Width of the upper part of the worker id';
 COMMENT ON COLUMN snowflake_layout.worker_bits IS 'Width of the lower part of the worker id';
 COMMENT ON COLUMN snowflake_layout.sequence_bits IS 'Width of the sequence number';
 COMMENT ON COLUMN snowflake_layout.sequence_first IS
-    'Whether the sequence number is in higher bits than the worker id';
+    'Whether the sequence number is above the worker id';
 
 CREATE TABLE snowflake_origin (
     singleton         boolean PRIMARY KEY DEFAULT true CHECK (singleton),
@@ -130,63 +127,58 @@ CREATE TABLE snowflake_origin (
     step_since_us     bigint NOT NULL DEFAULT 0
 );
 COMMENT ON TABLE snowflake_origin IS
-    'One row with the state of the registry: on which server and in which database it was when a '
-    'node last called it, its lease ids, whether it settles, and its clock';
-COMMENT ON COLUMN snowflake_origin.singleton IS 'Always true, so that there is at most one row';
-COMMENT ON COLUMN snowflake_origin.system_identifier IS 'System identifier of the recorded server';
-COMMENT ON COLUMN snowflake_origin.timeline IS 'Timeline of the recorded server';
+    'One row with the state of the registry: its server and database at the last call of a node, '
+    'its lease ids, whether it settles, and its clock';
+COMMENT ON COLUMN snowflake_origin.singleton IS 'Always true, so at most one row';
+COMMENT ON COLUMN snowflake_origin.system_identifier IS 'System identifier of that server';
+COMMENT ON COLUMN snowflake_origin.timeline IS 'Timeline of that server';
 COMMENT ON COLUMN snowflake_origin.started_at IS
-    'When the recorded server was started. Null before the first call of a node.';
-COMMENT ON COLUMN snowflake_origin.database_oid IS
-    'OID of the recorded database. A database that was copied from it has another one.';
+    'When that server was started. Null before the first call.';
+COMMENT ON COLUMN snowflake_origin.database_oid IS 'OID of that database. A copy has another one.';
 COMMENT ON COLUMN snowflake_origin.clean_at IS
-    'When the recorded server was shut down cleanly. Null while nodes use the registry. If the '
-    'column is not null when a server is started, that server has all commits of the registry.';
+    'When that server was shut down cleanly. Null while nodes use the registry. If it is not '
+    'null when a server is started, that server has all commits of the registry.';
 COMMENT ON COLUMN snowflake_origin.last_lease_id IS
-    'Number of the newest lease or, if lease ids have skipped since, the number above which they '
-    'continue';
+    'Newest lease id or, if lease ids have skipped since, the number above which they continue';
 COMMENT ON COLUMN snowflake_origin.leases_begun IS
-    'How many rows were inserted into snowflake_registry. If this is more than the table has rows '
-    'and leases_ended of snowflake_watermark adds up to, leases were lost.';
+    'How many rows were inserted into snowflake_registry. If these are more than its rows and '
+    'leases_ended of snowflake_watermark together, leases were lost.';
 COMMENT ON COLUMN snowflake_origin.jumped_from IS
-    'Lease ids above this id and up to jumped_to were skipped when the server was started or '
-    'promoted, or the database copied. If a node names a skipped id, the node holds a lost lease.';
+    'Lease ids above this one and up to jumped_to were skipped when the server was started or '
+    'promoted, or the database copied. A node that names one holds a lost lease.';
 COMMENT ON COLUMN snowflake_origin.jumped_to IS 'Last lease id that was skipped';
 COMMENT ON COLUMN snowflake_origin.raised_tick IS
-    'Highest tick that snowflake_raise() has excluded for all nodes of this registry. -1 if '
-    'snowflake_raise() has not been called.';
+    'Highest tick that snowflake_raise() has excluded for all nodes, or -1';
 COMMENT ON COLUMN snowflake_origin.longest_us IS
-    'Longest lease duration that a node has requested, in microseconds. 0 before the first lease.';
+    'Longest lease duration that a node has requested, in microseconds, or 0';
 COMMENT ON COLUMN snowflake_origin.settling_us IS
-    'How long the registry settles in all, in microseconds. While it settles, only the upper third '
-    'of the worker ids of each datacenter is assigned. 0 if it has settled.';
+    'How long the registry settles in all, in microseconds. Meanwhile, only the upper third of '
+    'the worker ids of each datacenter is assigned. 0 if it has settled.';
 COMMENT ON COLUMN snowflake_origin.settling_left_us IS
-    'How long the registry still settles, in microseconds, from the time counted_us on';
+    'How long it still settles, in microseconds from counted_us on';
 COMMENT ON COLUMN snowflake_origin.counted_us IS
-    'When settling_left_us was written, by the monotonic clock of the recorded server in '
-    'microseconds';
+    'When settling_left_us was written, in microseconds of the server''s monotonic clock';
 COMMENT ON COLUMN snowflake_origin.settles_until IS
-    'When settling ends, if the wall clock is not set meanwhile. Only snowflake_registry_metrics '
-    'reads this column. Null if the registry does not settle.';
+    'When settling ends if the wall clock is not set meanwhile, or null. Only '
+    'snowflake_registry_metrics reads it.';
 COMMENT ON COLUMN snowflake_origin.floor_at IS
     'Windows of new leases begin after this time, because a window up to it may have been lost. '
-    'Null if there is no such time.';
+    'Null if there is none.';
 COMMENT ON COLUMN snowflake_origin.loss_known IS
-    'Whether a loss of commits was noticed since the server was started. If true, further evidence '
+    'Whether a loss of commits was noticed since the server was started. Further evidence then '
     'belongs to that loss.';
 COMMENT ON COLUMN snowflake_origin.settle_called_at IS 'When snowflake_settle() was last called';
 COMMENT ON COLUMN snowflake_origin.clock_offset_us IS
-    'The registry goes by the monotonic clock of the recorded server plus this, in microseconds. '
-    'Ordinarily the sum is what the wall clock shows.';
+    'The registry''s time minus the server''s monotonic clock, in microseconds. Ordinarily its '
+    'time is that of the wall clock.';
 COMMENT ON COLUMN snowflake_origin.clock_since_us IS
-    'Since when the wall clock has shown that sum, by the monotonic clock in microseconds';
+    'Since when the wall clock has shown that time, in microseconds of the monotonic clock';
 COMMENT ON COLUMN snowflake_origin.step_offset_us IS
-    'After a step of the wall clock, the wall clock minus the monotonic clock, in microseconds. '
-    'When the wall clock has kept this difference for ten minutes, the difference becomes '
-    'clock_offset_us.';
+    'The wall clock minus the monotonic clock after a step, in microseconds. When this has '
+    'lasted for ten minutes, it becomes clock_offset_us.';
 COMMENT ON COLUMN snowflake_origin.step_since_us IS
-    'Since when the wall clock has kept step_offset_us, by the monotonic clock in microseconds. 0 '
-    'if there was no step.';
+    'Since when the wall clock has kept step_offset_us, in microseconds of the monotonic clock. '
+    '0 without a step.';
 
 -- A segment is a series of small numbers, like a sequence that many nodes share. The registry
 -- allocates ranges of its numbers to nodes, which issue them without asking again.
@@ -208,34 +200,34 @@ CREATE TABLE snowflake_segment (
     usage_role       pg_catalog.name CHECK (usage_role OPERATOR(pg_catalog.<>) ''::pg_catalog.name)
 );
 COMMENT ON TABLE snowflake_segment IS
-    'One row for each segment of this registry, and for each dropped segment whose ranges other '
+    'One row for each segment of this registry, and for each dropped one whose ranges other '
     'nodes may hold';
 COMMENT ON COLUMN snowflake_segment.name IS 'Name by which nodes ask for numbers';
 COMMENT ON COLUMN snowflake_segment.segment_id IS
-    'Random number that distinguishes the segment from other segments of the same name';
+    'Random number that distinguishes segments of the same name';
 COMMENT ON COLUMN snowflake_segment.last_value IS
-    'Last number that was allocated. If no number was allocated, this is the number before the '
-    'first number. The value falls only if a node releases the end of the newest range.';
+    'Last number that was allocated, at first the number before the first one. It falls only if '
+    'a node releases the end of the newest range.';
 COMMENT ON COLUMN snowflake_segment.max_value IS 'Last number that may be allocated';
 COMMENT ON COLUMN snowflake_segment.step IS 'Least size of a range';
 COMMENT ON COLUMN snowflake_segment.max_step IS 'Greatest size of a range';
 COMMENT ON COLUMN snowflake_segment.period_at IS
-    'Start of the period for which the column allocated counts numbers. A period is as long as '
-    'snowflake.lease_duration of the registry.';
+    'Start of the period in which the column allocated counts, as long as the registry''s '
+    'snowflake.lease_duration';
 COMMENT ON COLUMN snowflake_segment.allocated IS 'How many numbers were allocated in that period';
 COMMENT ON COLUMN snowflake_segment.allocated_before IS
-    'How many numbers were allocated in the newest earlier period in which there was an allocation';
+    'The same for the newest earlier period with an allocation';
 COMMENT ON COLUMN snowflake_segment.newest IS 'Size of the newest range';
 COMMENT ON COLUMN snowflake_segment.allocated_elsewhere IS
     'Whether a range was allocated to another database''s node';
 COMMENT ON COLUMN snowflake_segment.skips IS
     'How many times the next range skips as many numbers as lost commits may have allocated';
 COMMENT ON COLUMN snowflake_segment.dropped_at IS
-    'When the segment was dropped. Other nodes may still hold ranges of the segment. A new segment '
-    'of the same name continues above last_value. Null if the segment is not dropped.';
+    'When the segment was dropped, or null. Other nodes may still hold its ranges. A new segment '
+    'of the same name continues above last_value.';
 COMMENT ON COLUMN snowflake_segment.usage_role IS
-    'Name of the role whose members may use the numbers. Each server checks its own role of that '
-    'name. If null, every role may use the numbers.';
+    'Role whose members may use the numbers. Each server checks its own role of that name. Null: '
+    'every role may.';
 
 CREATE TABLE snowflake_segment_range (
     segment_id  bigint NOT NULL,
@@ -250,15 +242,15 @@ CREATE TABLE snowflake_segment_range (
     PRIMARY KEY (segment_id, here, role, node)
 );
 COMMENT ON TABLE snowflake_segment_range IS
-    'One row for each node, role and segment, with the newest ranges that the node has acquired. '
-    'If a node will never return, delete its rows.';
+    'One row for each node, role and segment, with the newest ranges of the node. If a node will '
+    'never return, delete its rows.';
 COMMENT ON COLUMN snowflake_segment_range.segment_id IS 'Segment of the ranges';
 COMMENT ON COLUMN snowflake_segment_range.here IS 'Whether the node is this database';
 COMMENT ON COLUMN snowflake_segment_range.role IS 'Role that acquired the ranges';
 COMMENT ON COLUMN snowflake_segment_range.node IS 'Name of the node';
 COMMENT ON COLUMN snowflake_segment_range.secret_hash IS
-    'SHA-256 of a secret of the node. To acquire ranges, the node sends the hash. The node sends '
-    'the secret only to release numbers.';
+    'SHA-256 of a secret of the node. The node sends the hash to acquire ranges, and the secret '
+    'only to release numbers.';
 COMMENT ON COLUMN snowflake_segment_range.held_from IS
     'First number that the node can release as unused';
 COMMENT ON COLUMN snowflake_segment_range.newest_from IS 'First number of the newest range';
@@ -282,19 +274,17 @@ GRANT SELECT, INSERT ON snowflake_layout, snowflake_segment TO pg_database_owner
 CREATE FUNCTION snowflake_layout_changed() RETURNS pg_catalog.trigger
     AS 'MODULE_PATHNAME' LANGUAGE C;
 COMMENT ON FUNCTION snowflake_layout_changed() IS
-'Trigger function of snowflake_layout. If a lease was acquired, the function refuses with 55000 to
-change the layout. The function notifies all sessions of a change. When the extension is created,
-the function records the registry''s server.';
+'Trigger function of snowflake_layout. It refuses with 55000 to change the layout once a lease was
+acquired, and notifies sessions of changes. In CREATE EXTENSION it records the registry''s server.';
 REVOKE ALL ON FUNCTION snowflake_layout_changed() FROM PUBLIC;
 
 CREATE FUNCTION snowflake_guard() RETURNS pg_catalog.trigger
     AS 'MODULE_PATHNAME' LANGUAGE C;
 COMMENT ON FUNCTION snowflake_guard() IS
-'Trigger function of the registry''s tables. The function protects the data that keeps ids unique
-against writes that bypass the protocol. If a lease is deleted by hand, the last tick of its window
-becomes the watermark. A write that would change a lease, or lower or remove a watermark or a
-segment, fails with 55000. Writes of logical replication are discarded, except a layout that is
-written into an empty table.';
+'Trigger function of the registry''s tables, against writes that bypass the protocol. If a lease is
+deleted by hand, the last tick of its window becomes the watermark. A write that would change a
+lease, or lower or remove a watermark or a segment, fails with 55000. Writes of logical replication
+are discarded, except a layout into an empty table.';
 REVOKE ALL ON FUNCTION snowflake_guard() FROM PUBLIC;
 
 CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_registry
@@ -400,8 +390,8 @@ DELETE FROM snowflake_layout;
 CREATE FUNCTION snowflake_guard_drop() RETURNS pg_catalog.event_trigger
     AS 'MODULE_PATHNAME' LANGUAGE C;
 COMMENT ON FUNCTION snowflake_guard_drop() IS
-'Function of the event trigger _snowflake_guard_drop. The function loads the library. While other
-nodes hold leases or ranges of segments, the library refuses with 55000 to drop the registry.';
+'Function of the event trigger _snowflake_guard_drop. It loads the library, which refuses with 55000
+to drop the registry while other nodes hold leases or ranges of segments.';
 REVOKE ALL ON FUNCTION snowflake_guard_drop() FROM PUBLIC;
 
 -- The underscore sorts the name before most. pg_upgrade creates event triggers in the order of
@@ -428,30 +418,28 @@ CREATE FUNCTION snowflake_lease_acquire(
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_lease_acquire(pg_catalog.text, integer, bigint, interval, pg_catalog.bytea, bigint, bigint, boolean) IS
 'Acquires a lease on a worker id for the node with this name in this datacenter. now_tick is the
-tick that the node''s clock shows. duration is 1 second to 1 day, and is limited to
+tick of the node''s clock. duration is 1 second to 1 day, and is limited to
 snowflake.max_lease_duration. secret_hash is the SHA-256 of the lease secret. If the role already
-has a lease with this hash, the function extends and returns that lease. seen_lease_id is the id of
-the newest lease that the node had from this registry, or 0. If start_before is not null, a lease is
-acquired only if its window can start before that tick. leapt says that the node''s wall clock has
-leapt to now_tick, and that the node does not follow the leap yet. The registry accepts such a tick
-only if its own clock has not stepped for ten minutes. A null is like false.
+has a lease with this hash, the function extends and returns it. seen_lease_id is the newest lease
+id that the node had from this registry, or 0. If start_before is not null, the window must start
+before that tick. leapt says that the node''s wall clock has leapt to now_tick, and that the node
+does not follow yet. The registry accepts this only if its own clock has not stepped for ten
+minutes. A null is like false.
 
-Returns the lease, the registry''s layout, and the system identifier and timeline of the
-registry''s server. raised_tick is the tick that snowflake_raise() has excluded. settle_called_us is
-the time of the last snowflake_settle() in microseconds since 1970-01-01 00:00 UTC. workers_free is
-the number of worker ids of the datacenter that no other node holds, or -1 if these worker ids were
-not counted.
+Returns the lease, the registry''s layout, and the system identifier and timeline of the registry''s
+server. raised_tick is the tick that snowflake_raise() has excluded. settle_called_us is the time of
+the last snowflake_settle() in microseconds since 1970-01-01 UTC. workers_free is how many worker
+ids of the datacenter no other node holds, or -1 if they were not counted.
 
 All columns are null in two cases:
 
 - the window cannot start before start_before;
-- the registry settles, the role has no lease with this hash, and this call only recorded that
-  commits were lost, or how long the registry still settles. Then call the function again.
-
-Errors: 22004 if any argument except start_before and leapt is null, 22023 for an invalid argument,
-25001 in a transaction block, 53400 if the role has snowflake.max_leases_per_role leases and none of
-them has expired, SF002 if the clocks differ by more than snowflake.max_clock_skew, SF003 if the
-layout''s time is used up, SF004 if every worker id is leased or held back.';
+- the registry settles, the role has no lease with this hash, and the call only recorded that
+  commits were lost, or how long the registry still settles. Then call again.
+Errors: 22004 for a null, except in start_before and leapt, 22023 for an invalid argument, 25001 in
+a transaction block, 53400 if the role has snowflake.max_leases_per_role leases and none has
+expired, SF002 if the clocks differ by more than snowflake.max_clock_skew, SF003 if the layout''s
+time is used up, SF004 if every worker id is leased or held back.';
 REVOKE ALL ON FUNCTION snowflake_lease_acquire(pg_catalog.text, integer, bigint, interval, pg_catalog.bytea, bigint, bigint, boolean) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_lease_extend(
@@ -461,31 +449,30 @@ CREATE FUNCTION snowflake_lease_extend(
     OUT system_identifier bigint, OUT timeline bigint, OUT raised_tick bigint, OUT settle_called_us bigint)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_lease_extend(bigint, pg_catalog.bytea, bigint, interval, bigint, integer, bigint, boolean) IS
-'Extends a lease. The function moves the end of the lease''s window to now_tick plus duration, but
-never back. held_until is the end of the window in the node''s copy of the lease. worker_id and
-window_start are also from that copy. If the row of the lease was lost, the registry restores the
-lease from these values. leapt is as in snowflake_lease_acquire(), but not null.
+'Extends a lease: moves the end of its window to now_tick plus duration, but never back. held_until
+is the end of the window in the node''s copy of the lease, and worker_id and window_start are from
+that copy. If the row of the lease was lost, the registry restores it from these values. leapt is as
+in snowflake_lease_acquire(), but not null.
 
-Returns the new end of the window. The columns about the registry are as in
-snowflake_lease_acquire(). window_end is null if the lease no longer exists or belongs to another
-role.
-Errors: 22004 for a null, 22023 for an invalid argument, 25001 in a transaction block, SF002 if
-the clocks differ by more than snowflake.max_clock_skew, or if held_until is further ahead than a
-window can reach.';
+Returns the new end of the window, or null if the lease no longer exists or belongs to another role.
+The other columns are as in snowflake_lease_acquire().
+Errors: 22004 for a null, 22023 for an invalid argument, 25001 in a transaction block, SF002 if the
+clocks differ by more than snowflake.max_clock_skew, or if held_until is further ahead than a window
+can reach.';
 REVOKE ALL ON FUNCTION snowflake_lease_extend(bigint, pg_catalog.bytea, bigint, interval, bigint, integer, bigint, boolean) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_lease_release(lease_id bigint, secret pg_catalog.bytea, last_tick bigint, held_until bigint) RETURNS boolean
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_lease_release(bigint, pg_catalog.bytea, bigint, bigint) IS
-'Releases a lease. The argument secret is the lease secret. last_tick is the last tick that the
-node used. held_until is the end of the window in the node''s copy of the lease. The watermark of
-the worker id becomes the later of last_tick and the tick of this server''s clock plus
-snowflake.max_clock_skew and snowflake.max_lead, but at most the last tick of the window.
+'Releases a lease, by its secret. last_tick is the last tick that the node used, held_until the end
+of the window in the node''s copy of the lease. The watermark becomes the later of last_tick and the
+tick of this server''s clock plus snowflake.max_clock_skew and snowflake.max_lead, but at most the
+last tick of the window.
 
 Returns false if the lease no longer exists or belongs to another role.
-Errors: 22004 for a null, 22023 if last_tick is neither in the window nor the tick before it,
-25001 in a transaction block, SF002 if last_tick or held_until is further ahead of this server''s
-clock than a node can be.';
+Errors: 22004 for a null, 22023 if last_tick is neither in the window nor the tick before it, 25001
+in a transaction block, SF002 if last_tick or held_until is further ahead of this server''s clock
+than a node can be.';
 REVOKE ALL ON FUNCTION snowflake_lease_release(bigint, pg_catalog.bytea, bigint, bigint) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_segment_ranges(
@@ -496,29 +483,24 @@ CREATE FUNCTION snowflake_segment_ranges(
     OUT system_identifier bigint, OUT timeline bigint, OUT settle_called_us bigint, OUT known pg_catalog.text)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_segment_ranges(pg_catalog.text, pg_catalog.text[], bigint[], bigint[], bigint[], bigint[], pg_catalog.bytea[]) IS
-'Allocates ranges of segments to the node with this name, or releases unused numbers. Each array
-has one element for each segment:
+'Allocates ranges of segments to the node with this name, or releases unused numbers. Each array has
+one element for each segment:
 
-- names: the name of the segment;
+- names: its name;
 - segment_ids: the segment_id that the node has recorded, or 0;
 - highest: the highest number that the node has acquired;
 - unused: how many numbers up to highest the node has not issued;
-- wanted: about how many numbers the node requests, or a negative number if it requests none;
-- secrets: the SHA-256 of a secret of the node, or the secret itself.
+- wanted: about how many numbers the node requests, negative if none;
+- secrets: the SHA-256 of a secret of the node, or the secret.
 
 If wanted is not negative, the registry allocates a range and records it with the hash. If wanted is
-negative and secrets has the hash, the registry records that only the unused numbers can be
-released. If wanted is negative and secrets has the secret, the registry releases them.
+negative, the hash records that only the unused numbers can be released, and the secret releases
+them.
 
-Returns arrays with one element for each segment:
-
-- segment_ids: the segment_id, or 0 if the segment does not exist;
-- range_last: the last number of the range;
-- range_count: the size of the range, or 0 if none was allocated;
-- usage_roles: the segment''s usage_role, or an empty string if every role may use the numbers.
-
-If a segment does not exist, known lists names of existing segments. The other columns are as in
-snowflake_lease_acquire().
+Returns for each segment segment_ids, with 0 if it does not exist, range_last, the last number of
+the range, range_count, the size of the range or 0, and usage_roles, with an empty string if every
+role may use the numbers. If a segment does not exist, known lists existing ones. The other columns
+are as in snowflake_lease_acquire().
 Errors: 22004 for a null, 22023 for arrays of different lengths, 25001 in a transaction block, 55000
 if highest is far above all allocated numbers.';
 REVOKE ALL ON FUNCTION snowflake_segment_ranges(pg_catalog.text, pg_catalog.text[], bigint[], bigint[], bigint[], bigint[], pg_catalog.bytea[]) FROM PUBLIC;
@@ -528,15 +510,15 @@ REVOKE ALL ON FUNCTION snowflake_segment_ranges(pg_catalog.text, pg_catalog.text
 CREATE FUNCTION snowflake_evict(worker_id integer, dead_since pg_catalog.timestamptz) RETURNS boolean
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_evict(integer, pg_catalog.timestamptz) IS
-'Frees the worker id of a dead node. Call the function only if the node has certainly been dead
-since dead_since, and will be until its window ends: if its server is started without a reboot of
-the machine, it continues under its lease. If the node''s clock may have been ahead by more than
-snowflake.max_clock_skew, snowflake.max_bridge and snowflake.max_lead in all, ids can be issued
-twice: then wait for the end of the window instead.
+'Frees the worker id of a dead node. The node must certainly have been dead since dead_since, and
+stay dead until its window ends: if its server is started without a reboot of the machine, it
+continues under its lease. If its clock may have been ahead by more than snowflake.max_clock_skew,
+snowflake.max_bridge and snowflake.max_lead in all, ids can be issued twice: then wait for the end
+of the window instead.
 
 The next lease of the worker id starts at dead_since plus these three settings. If
 snowflake.max_clock_skew is 0, or the window ends so late that the node''s clock must be ahead of
-the registry''s, the next lease starts above the window.
+the registry''s, it starts above the window.
 
 Returns false if snowflake_registry has no row with the worker id.
 Errors: 22004 for a null, 22023 for a time that is infinite, in the future or before extended_at.';
@@ -545,10 +527,10 @@ REVOKE ALL ON FUNCTION snowflake_evict(integer, pg_catalog.timestamptz) FROM PUB
 CREATE FUNCTION snowflake_set_aside(worker_id integer) RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_set_aside(integer) IS
-'Sets a worker id aside, for ids that snowflake_encode() makes: no node gets the worker id until
-snowflake_evict() is called for it, with any time in the past. The view snowflake_workers shows it
-as the node "set aside". snowflake_check() accepts its ids, except ids of the future. The function
-fixes the layout, as the first lease does.
+'Sets a worker id aside for ids that snowflake_encode() makes: no node gets it until
+snowflake_evict() is called for it, with any time in the past. snowflake_workers shows it as the
+node "set aside". snowflake_check() accepts its ids, except ids of the future. The call fixes the
+layout, as the first lease does.
 Errors: 22004 for a null, 22023 if the layout has no such worker id, 55000 if the worker id is or
 was leased, while the registry settles, or if the registry is in another database.';
 REVOKE ALL ON FUNCTION snowflake_set_aside(integer) FROM PUBLIC;
@@ -557,39 +539,49 @@ CREATE FUNCTION snowflake_settle(reason pg_catalog.text) RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_settle(pg_catalog.text) IS
 'Records that commits of this registry may have been lost, for example by a restore. The registry
-settles for as long as the longest lease can last. Nodes accept this registry from then on, even if
-they have seen a newer timeline. The reason is written to the log.
+settles for as long as the longest lease can last. Nodes accept it from then on, even if they have
+seen a newer timeline. The reason is logged.
 Errors: 22004 for a null.';
 REVOKE ALL ON FUNCTION snowflake_settle(pg_catalog.text) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_settled() RETURNS boolean
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_settled() IS
-'Ends settling. Call the function only if no commit of this registry was lost; whether the registry
-settles is in snowflake_registry_metrics. The present start of its server is no reason to settle
-again, and floor_at of snowflake_origin becomes null.
+'Ends settling. Call it only if no commit of this registry was lost; snowflake_registry_metrics
+shows whether the registry settles. The present start of its server is no reason to settle again,
+and floor_at of snowflake_origin becomes null.
 
 Returns false if the registry did not settle and had no reason to settle.';
 REVOKE ALL ON FUNCTION snowflake_settled() FROM PUBLIC;
 
+CREATE FUNCTION snowflake_make_guards() RETURNS integer
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION snowflake_make_guards() IS
+'Makes the guards again that this database has lost, and returns how many: triggers of the
+registry''s tables that are missing, changed or not ENABLE ALWAYS, and the event trigger
+_snowflake_guard_drop if it is not ENABLE ALWAYS. advice of snowflake_status names them. Acquires
+and extends wait until the transaction ends.
+Errors: 42501 unless the caller may create triggers on the tables, as their owner and superusers
+may, 55000 if a table or a trigger function is not as the extension made it.';
+REVOKE ALL ON FUNCTION snowflake_make_guards() FROM PUBLIC;
+
 CREATE FUNCTION snowflake_raise(id bigint) RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_raise(bigint) IS
-'Makes all later ids of this node larger than the given id. If the registry is in this database,
-each node of the registry issues only larger ids after that node has extended its lease, which it
-does when a third of the window has passed. The function returns when the node''s clock has passed
-the id''s timestamp. While the node bridges a step back, its clock is ahead of the server''s, and
-other nodes of the registry will issue ids that are as far ahead of their clocks.
-Errors: 22003 for an id that is negative or that the layout cannot hold, 22004 for a null, 22023
-if the id''s timestamp is more than snowflake.max_clock_skew ahead of the clock.';
+'Makes all later ids of this node larger than the given id. If the registry is in this database, so
+do its other nodes after they have extended their leases, when a third of the window has passed.
+Returns when the node''s clock has passed the id''s timestamp. While the node bridges a step back,
+its clock is ahead of the server''s, and other nodes will issue ids that are as far ahead of their
+clocks.
+Errors: 22003 for an id that is negative or that the layout cannot hold, 22004 for a null, 22023 if
+the id''s timestamp is more than snowflake.max_clock_skew ahead of the clock.';
 REVOKE ALL ON FUNCTION snowflake_raise(bigint) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_renew() RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_renew() IS
 'Makes this node forget its lease and its ranges of segments, without releasing them. Ids are then
-issued under a new lease. Call the function in a copy of a running machine before anything
-requests an id from the copy.';
+issued under a new lease. Call it in a copy of a running machine before an id is requested there.';
 REVOKE ALL ON FUNCTION snowflake_renew() FROM PUBLIC;
 
 CREATE FUNCTION snowflake_create_segment(
@@ -600,12 +592,11 @@ CREATE FUNCTION snowflake_create_segment(
 COMMENT ON FUNCTION snowflake_create_segment(pg_catalog.text, bigint, integer, bigint, integer, pg_catalog.name) IS
 'Creates a segment in this registry with the numbers from start to max_value. Nodes acquire ranges
 of step to max_step numbers. Unless usage_role is null, only members of that role may use the
-numbers. Each server checks its own role of that name. If a segment of the same name was dropped
-while other nodes held its ranges, the new segment continues above the numbers of the dropped
-segment.
-Errors: 22004 if another argument is null, 22023 for an invalid name or limits, 42710 if the
-segment exists, 55000 if the registry is in another database, SF006 if the dropped segment has
-used all numbers up to max_value.';
+numbers; each server checks its own role of that name. If a segment of the same name was dropped
+while other nodes held its ranges, the new one continues above its numbers.
+Errors: 22004 if another argument is null, 22023 for an invalid name or limits, 42710 if the segment
+exists, 55000 if the registry is in another database, SF006 if the dropped segment has used all
+numbers up to max_value.';
 REVOKE ALL ON FUNCTION snowflake_create_segment(pg_catalog.text, bigint, integer, bigint, integer, pg_catalog.name) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_drop_segment(name pg_catalog.text) RETURNS pg_catalog.void
@@ -619,10 +610,9 @@ REVOKE ALL ON FUNCTION snowflake_drop_segment(pg_catalog.text) FROM PUBLIC;
 CREATE FUNCTION snowflake_raise_segment(name pg_catalog.text, value bigint) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_raise_segment(pg_catalog.text, bigint) IS
-'Raises a segment of this registry. The next number that the registry allocates becomes at least
-value. From now on this database''s own node issues no number below value. Other nodes still issue
-the numbers that they hold. The function never lowers the next number. Returns the next number
-that the registry allocates.
+'Raises a segment of this registry: the next number that it allocates becomes at least value, and
+never falls. This database''s own node issues no number below value from now on. Other nodes still
+issue the numbers that they hold. Returns the next number that the registry allocates.
 Errors: 22004 for a null, 22023 if value is not between 1 and max_value, 42704 if there is no such
 segment, 55000 if the registry is in another database.';
 REVOKE ALL ON FUNCTION snowflake_raise_segment(pg_catalog.text, bigint) FROM PUBLIC;
@@ -632,17 +622,16 @@ REVOKE ALL ON FUNCTION snowflake_raise_segment(pg_catalog.text, bigint) FROM PUB
 CREATE FUNCTION snowflake_nextval_support(pg_catalog.internal) RETURNS pg_catalog.internal
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_nextval_support(pg_catalog.internal) IS
-'Planner support function of snowflake_nextval() and snowflake_segment_nextval(). The function
-lets COPY insert many rows at a time.';
+'Planner support function that lets COPY insert many rows at a time.';
 
 CREATE FUNCTION snowflake_nextval() RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL SAFE SUPPORT snowflake_nextval_support;
 COMMENT ON FUNCTION snowflake_nextval() IS
-'Returns the next id. The function works in read-only transactions.
+'Returns the next id, in read-only transactions, too.
 Errors: SF001 without a lease, SF002 if the clock is behind, SF003 if the layout''s time is used up,
 SF004 if every worker id is leased or held back, 25006 on a standby whose registry is in this
-database, 55000 if the library must be preloaded and is not, 55000 in the transaction that created
-the extension.';
+database, 55000 if the library must be preloaded and is not, or in the transaction that created the
+extension.';
 
 -- For COPY, the support function of both lets the planner replace snowflake_nextval() by this
 -- function. It is STABLE, though each call returns another id, because COPY inserts one row at a
@@ -650,10 +639,9 @@ the extension.';
 CREATE FUNCTION snowflake_copy_nextval(pg_catalog.internal) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE SUPPORT snowflake_nextval_support;
 COMMENT ON FUNCTION snowflake_copy_nextval(pg_catalog.internal) IS
-'In a column''s default, COPY FROM evaluates this function instead of snowflake_nextval() for each
-row. The result and the errors are those of snowflake_nextval(). SQL cannot call this function. If
-a role may execute snowflake_nextval() but not this function, COPY FROM inserts one row at a time
-for the role.';
+'COPY FROM evaluates it instead of snowflake_nextval() in a column''s default, with the same result
+and errors; for a role that may execute only that, COPY FROM inserts one row at a time. SQL cannot
+call it.';
 
 CREATE FUNCTION snowflake_nextvals(count integer) RETURNS SETOF bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
@@ -664,25 +652,23 @@ Errors: 22023 unless count is positive, and the errors of snowflake_nextval().';
 CREATE FUNCTION snowflake_currval() RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION snowflake_currval() IS
-'Returns the id that this session issued last. Ids that its parallel workers issued do not count.
+'Returns the id that this session, without its parallel workers, issued last.
 Errors: 55000 before the session''s first id.';
 
 CREATE FUNCTION snowflake_segment_nextval(name pg_catalog.text) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL SAFE SUPPORT snowflake_nextval_support;
 COMMENT ON FUNCTION snowflake_segment_nextval(pg_catalog.text) IS
-'Returns the next number of a segment. The function is for column defaults. Numbers are unique on
-all nodes of the registry. On each node, numbers rise. The function works in read-only
-transactions.
-Errors: 22023 for an invalid name, 42501 without the privileges of the segment''s usage_role,
-42704 if there is no such segment, 53400 if snowflake.max_segments segments are in use, 25006 and
-55000 as for snowflake_nextval(), 55000 in the transaction that created the segment, SF005 if the
-registry allocates no range in time, SF006 if the segment is used up.';
+'Returns the next number of a segment, for column defaults, and in read-only transactions, too.
+Numbers are unique on all nodes of the registry, and rise on each node.
+Errors: 22023 for an invalid name, 42501 without the privileges of the segment''s usage_role, 42704
+if there is no such segment, 53400 if snowflake.max_segments segments are in use, 25006 and 55000 as
+for snowflake_nextval(), 55000 in the transaction that created the segment, SF005 if the registry
+allocates no range in time, SF006 if the segment is used up.';
 
 CREATE FUNCTION snowflake_copy_segment_nextval(pg_catalog.internal, pg_catalog.text) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE SUPPORT snowflake_nextval_support;
 COMMENT ON FUNCTION snowflake_copy_segment_nextval(pg_catalog.internal, pg_catalog.text) IS
-'COPY FROM evaluates this function instead of snowflake_segment_nextval(), just as it evaluates
-snowflake_copy_nextval() instead of snowflake_nextval().';
+'The same as snowflake_copy_nextval(), for snowflake_segment_nextval().';
 
 CREATE FUNCTION snowflake_segment_currval(name pg_catalog.text) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
@@ -696,21 +682,21 @@ first number of the segment.';
 CREATE FUNCTION snowflake_horizon() RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION snowflake_horizon() IS
-'Returns an id below which no new rows of this node appear. Rows below this id are either visible
-to the calling statement or will never be visible. This is guaranteed for rows whose id was
-issued on this node, in the same transaction that wrote the row, and for rows that passed the
-trigger snowflake_claim(). Returns 0 while no such id is known.
+'Returns an id below which no new rows of this node appear: rows below it are either visible to the
+calling statement or never will be. This holds for rows whose id was issued on this node, in the
+transaction that wrote the row, and for rows that passed the trigger snowflake_claim(). Returns 0
+while no such id is known.
 Errors: 0A000 in a part of a statement that Citus sent from another node, 25006 during recovery,
 55000 if the library must be preloaded and is not.';
 
 CREATE FUNCTION snowflake_claim() RETURNS pg_catalog.trigger
     AS 'MODULE_PATHNAME' LANGUAGE C;
 COMMENT ON FUNCTION snowflake_claim() IS
-'Trigger for tables that are read below snowflake_horizon(). It is created BEFORE INSERT, FOR EACH
-ROW, and its argument is the name of the column with the id: a bigint, a snowflake_id, or a domain
-of these. The horizon then also covers rows whose ids were not issued in the transaction that
-inserts them. If a higher horizon was already reported, the insert fails. If the trigger is created
-BEFORE INSERT OR UPDATE, an id that changes is treated in the same way. A null is not checked.
+'Trigger for tables that are read below snowflake_horizon(): the horizon then also covers rows whose
+ids were not issued in the transaction that inserts them. Create it BEFORE INSERT, FOR EACH ROW; its
+argument names the column with the id, a bigint, a snowflake_id, or a domain of these. If a higher
+horizon was already reported, the insert fails. With BEFORE INSERT OR UPDATE, this holds for changed
+ids, too. A null is not checked.
 Errors: 39P01 if the trigger is created in another way, 42703 and 42804 if there is no such column
 or it has another type, 42809 for a temporary table, 55000 if the library must be preloaded and is
 not, SF007 if a reported horizon is above the id.';
@@ -719,10 +705,10 @@ CREATE FUNCTION snowflake_confirm_clock() RETURNS boolean
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_confirm_clock() IS
 'Confirms that this server''s clock is right, although it was more than snowflake.max_leap ahead of
-the last sign of life when the server was started, or has leapt by more since then. From then on
-snowflake_horizon() rises in all databases of the server. Without this call it rises when the clock
-has kept its time for ten minutes. Signs of life are what the server has stored with a time, such as
-checkpoints and commits.
+the last sign of life when the server was started, or has leapt by more since. Signs of life are
+what the server has stored with a time, such as checkpoints and commits. snowflake_horizon() then
+rises in all databases of the server; without this call, when the clock has kept its time for ten
+minutes.
 
 Returns false if the clock was not in doubt.';
 REVOKE ALL ON FUNCTION snowflake_confirm_clock() FROM PUBLIC;
@@ -730,13 +716,13 @@ REVOKE ALL ON FUNCTION snowflake_confirm_clock() FROM PUBLIC;
 CREATE FUNCTION snowflake_reset_horizon(OUT horizon_before bigint, OUT horizon_after bigint)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_reset_horizon() IS
-'Takes back a horizon that is in the future because the clock was wrong, when the clock has been set
-right. The trigger snowflake_claim() then accepts rows with ids of the present again, and readers
-get them. If ids are still of the wrong time, the node acquires another worker id. Also reset the
-horizons and ids that readers have stored, which the function cannot do.
+'Takes back a horizon of the future when a wrong clock has been set right. snowflake_claim() then
+accepts rows with ids of the present again, and readers get them. If ids are still of the wrong
+time, the node acquires another worker id. Also reset the horizons and ids that readers have stored,
+which the function cannot do.
 
-horizon_before is the highest horizon that was or may have been reported. horizon_after is the new
-horizon: no id below it is issued or accepted from now on.
+horizon_before is the highest horizon that was or may have been reported. No id below horizon_after,
+the new horizon, is issued or accepted from now on.
 Errors: 25006 during recovery, 55000 if the horizon is not more than a minute ahead of the clock,
 58030 if the data directory cannot be written.';
 REVOKE ALL ON FUNCTION snowflake_reset_horizon() FROM PUBLIC;
@@ -747,92 +733,80 @@ CREATE FUNCTION snowflake_decode(id bigint, OUT ts pg_catalog.timestamptz, OUT w
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_decode(bigint) IS
 'Returns the timestamp, worker id and sequence number of an id in this database''s layout. In the
-default layout, all three values are null for numbers below 251658240000. No id is that small,
-because none was issued in the layout''s first minute: the number comes from elsewhere, such as a
-sequence.
+default layout, all are null for numbers below 251658240000: no id was issued in the layout''s first
+minute, so these come from elsewhere, such as a sequence.
 Errors: 22003 for an id that the layout cannot hold.';
 
 CREATE FUNCTION snowflake_decode(id bigint, layout pg_catalog.text, OUT ts pg_catalog.timestamptz, OUT worker integer, OUT seq integer)
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_decode(bigint, pg_catalog.text) IS
-'Returns the timestamp, worker id and sequence number of an id in another layout. layout is a name
-in the view snowflake_layouts, or a definition such as ''epoch=1582165202020 tick=1ms time=51
-worker=6 seq=6'': epoch in milliseconds since 1970, tick in us, ms or s, and the bits of the fields,
-from the highest ones down. The fields are time, datacenter, worker, seq, and skip for bits to pass
-over. A time that is split has sec and ms. These values are never null. If the layout has no worker
-id or no sequence number, the missing value is 0.
-Errors: 22003 for an id that the layout cannot hold, 22023 for an unknown layout or an invalid
-definition.';
+'The same in another layout: a name in the view snowflake_layouts, or a definition such as
+''epoch=1582165202020 tick=1ms time=51 worker=6 seq=6'': epoch in milliseconds since 1970, tick in
+us, ms or s, and the bits of the fields, from the highest ones down. The fields are time,
+datacenter, worker, seq, and skip for bits to pass over. A time that is split has sec and ms. No
+value is null; a missing worker id or sequence number is 0.
+Errors: also 22023 for an unknown layout or an invalid definition.';
 
 CREATE FUNCTION snowflake_timestamp(id bigint) RETURNS pg_catalog.timestamptz
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_timestamp(bigint) IS
-'Returns the timestamp of an id in this database''s layout. It is never null, unlike that of
-snowflake_decode().
+'Returns the timestamp of an id in this database''s layout. Unlike that of snowflake_decode(), it is
+never null.
 Errors: 22003 for an id that the layout cannot hold.';
 
 CREATE FUNCTION snowflake_timestamp(id bigint, layout pg_catalog.text) RETURNS pg_catalog.timestamptz
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_timestamp(bigint, pg_catalog.text) IS
-'Returns the timestamp of an id in a layout that is given as for snowflake_decode().
-Errors: 22003 for an id that the layout cannot hold, 22023 for an unknown layout or an invalid
-definition.';
+'The same in a layout given as for snowflake_decode().
+Errors: also 22023 for an unknown layout or an invalid definition.';
 
 CREATE FUNCTION snowflake_encode(ts pg_catalog.timestamptz, worker integer, seq integer) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_encode(pg_catalog.timestamptz, integer, integer) IS
-'Returns the id with this timestamp, worker id and sequence number in this database''s layout. The
-function is the inverse of snowflake_decode(). The timestamp is rounded down to its tick. The
-result can be an id that was issued or will be issued.
+'Returns the id with this timestamp, rounded down to its tick, worker id and sequence number in this
+database''s layout: the inverse of snowflake_decode(). It can be an id that was or will be issued.
 Errors: 22003 if a part does not fit its field.';
 
 CREATE FUNCTION snowflake_encode(ts pg_catalog.timestamptz, worker integer, seq integer, layout pg_catalog.text) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_encode(pg_catalog.timestamptz, integer, integer, pg_catalog.text) IS
-'Returns the id with this timestamp, worker id and sequence number in a layout that is given as
-for snowflake_decode(). The function is the inverse of snowflake_decode(). The timestamp is rounded
-down to its tick. The result can be an id that was issued or will be issued.
-Errors: 22003 if a part does not fit its field, 22023 for an unknown layout or an invalid
-definition.';
+'The same in a layout given as for snowflake_decode().
+Errors: also 22023 for an unknown layout or an invalid definition.';
 
 CREATE FUNCTION snowflake_tick_timestamp(tick bigint) RETURNS pg_catalog.timestamptz
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_tick_timestamp(bigint) IS
-'Returns when a tick of this database''s layout starts. If a timestamp cannot hold the time, the
-result is infinite.';
+'Returns when a tick of this database''s layout starts, infinite if a timestamp cannot hold it.';
 
 CREATE FUNCTION snowflake_id_at(ts pg_catalog.timestamptz) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_id_at(pg_catalog.timestamptz) IS
-'Returns the smallest id whose timestamp is ts or later, in this database''s layout. For every id
-that is not negative, the condition id >= snowflake_id_at(ts) is equivalent to
-snowflake_timestamp(id) >= ts. Returns 0 for a time before the epoch.
+'Returns the smallest id whose timestamp is ts or later in this database''s layout, or 0 for a time
+before the epoch. For ids that are not negative, id >= snowflake_id_at(ts) is equivalent to
+snowflake_timestamp(id) >= ts.
 Errors: 22003 for a time that is after the layout''s last tick, or at which ids are negative.';
 
 CREATE FUNCTION snowflake_id_at(ts pg_catalog.timestamptz, layout pg_catalog.text) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_id_at(pg_catalog.timestamptz, pg_catalog.text) IS
-'Returns the smallest id whose timestamp is ts or later, in a layout that is given as for
-snowflake_decode(). Returns 0 for a time before the epoch.
-Errors: 22003 for a time that is after the layout''s last tick, or at which ids are negative, 22023
-for an unknown layout, an invalid definition, or one whose ids are not ordered by time.';
+'The same in a layout given as for snowflake_decode().
+Errors: also 22023 for an unknown layout, an invalid definition, or one whose ids are not ordered by
+time.';
 
 CREATE FUNCTION snowflake_range(during pg_catalog.tstzrange) RETURNS pg_catalog.int8range
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_range(pg_catalog.tstzrange) IS
-'Returns the range of ids whose timestamps are within during, in this database''s layout. For
-every id that is not negative, the condition id <@ snowflake_range(during) is equivalent to
-snowflake_timestamp(id) <@ during. The result has no upper bound if during ends after the
-layout''s last tick.
+'Returns the range of ids whose timestamps are within during, in this database''s layout. It has no
+upper bound if during ends after the layout''s last tick. For ids that are not negative, id <@
+snowflake_range(during) is equivalent to snowflake_timestamp(id) <@ during.
 Errors: 22003 for a finite bound at which ids are negative.';
 
 CREATE FUNCTION snowflake_range(during pg_catalog.tstzrange, layout pg_catalog.text) RETURNS pg_catalog.int8range
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_range(pg_catalog.tstzrange, pg_catalog.text) IS
-'Returns the range of ids whose timestamps are within during, in a layout that is given as for
-snowflake_decode(). The result has no upper bound if during ends after the layout''s last tick.
-Errors: 22003 for a finite bound at which ids are negative, 22023 for an unknown layout, an invalid
-definition, or one whose ids are not ordered by time.';
+'The same in a layout given as for snowflake_decode().
+Errors: also 22023 for an unknown layout, an invalid definition, or one whose ids are not ordered by
+time.';
 
 -- Ids as text.
 
@@ -853,32 +827,30 @@ has another width or a character that is not a digit of the encoding.';
 CREATE FUNCTION snowflake_to_text(id bigint, encoding pg_catalog.text, prefix pg_catalog.text) RETURNS pg_catalog.text
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_to_text(bigint, pg_catalog.text, pg_catalog.text) IS
-'Returns a prefix, an underscore and an id as text, such as order_ and the digits. With the empty
-prefix there is no underscore. A prefix has up to 63 of the characters a to z and _, and does not
-begin or end with _.
-Errors: 22003 for a negative id, 22023 for an unknown encoding or an invalid prefix.';
+'Returns a prefix, an underscore and the same text, such as order_ and the digits; with the empty
+prefix, no underscore. A prefix has up to 63 of the characters a to z and _, and does not begin or
+end with _.
+Errors: also 22023 for an invalid prefix.';
 
 CREATE FUNCTION snowflake_from_text(id pg_catalog.text, encoding pg_catalog.text, prefix pg_catalog.text) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_from_text(pg_catalog.text, pg_catalog.text, pg_catalog.text) IS
-'Returns the id that snowflake_to_text() encoded with this prefix.
-Errors: 22003 for a number above the largest id, 22023 for an unknown encoding or an invalid
-prefix, 22P02 if the text has another prefix, another width or a character that is not a digit of
-the encoding.';
+'The same for a text with this prefix.
+Errors: also 22023 for an invalid prefix, 22P02 if the text has another one.';
 
 CREATE FUNCTION snowflake_mask(id bigint, prefix pg_catalog.text) RETURNS pg_catalog.text
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION snowflake_mask(bigint, pg_catalog.text) IS
 'Returns an id as text that shows neither when its row was created nor how many rows there are: the
-prefix, an underscore and 15 digits of base58. The text is encrypted with the last key in the file
-of snowflake.mask_key_file. With the empty prefix there is no underscore.
+prefix, an underscore (none after the empty prefix) and 15 digits of base58. It is encrypted with
+the last key in the file of snowflake.mask_key_file.
 Errors: 0A000 if the library was built without libcrypto, 22023 for an invalid prefix, 55000 if
 there is no key.';
 
 CREATE FUNCTION snowflake_unmask(masked pg_catalog.text, prefix pg_catalog.text) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION snowflake_unmask(pg_catalog.text, pg_catalog.text) IS
-'Returns the id that snowflake_mask() encrypted with this prefix, with any key in the file of
+'Returns the id that snowflake_mask() encrypted with this prefix and any key in the file of
 snowflake.mask_key_file. One in 65,536 invalid texts is not noticed; its result is a random number.
 Errors: 0A000 if the library was built without libcrypto, 22023 for an invalid prefix, 22P02 if the
 text has another prefix, was changed or was masked with another key, 55000 if there is no key.';
@@ -891,21 +863,23 @@ CREATE TYPE snowflake_id;
 
 CREATE FUNCTION snowflake_id_in(pg_catalog.cstring) RETURNS snowflake_id
     AS 'int8in' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake_id_in(pg_catalog.cstring) IS 'Reads a snowflake_id as bigint is read.';
+COMMENT ON FUNCTION snowflake_id_in(pg_catalog.cstring) IS
+'As int8in() for bigint.';
 
 CREATE FUNCTION snowflake_id_out(snowflake_id) RETURNS pg_catalog.cstring
     AS 'int8out' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake_id_out(snowflake_id) IS 'Writes a snowflake_id as bigint is written.';
+COMMENT ON FUNCTION snowflake_id_out(snowflake_id) IS
+'As int8out() for bigint.';
 
 CREATE FUNCTION snowflake_id_recv(pg_catalog.internal) RETURNS snowflake_id
     AS 'int8recv' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_id_recv(pg_catalog.internal) IS
-'Reads a snowflake_id in the binary format of bigint.';
+'As int8recv() for bigint.';
 
 CREATE FUNCTION snowflake_id_send(snowflake_id) RETURNS pg_catalog.bytea
     AS 'int8send' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_id_send(snowflake_id) IS
-'Writes a snowflake_id in the binary format of bigint.';
+'As int8send() for bigint.';
 
 CREATE TYPE snowflake_id (
     INPUT = snowflake_id_in, OUTPUT = snowflake_id_out, RECEIVE = snowflake_id_recv, SEND = snowflake_id_send,
@@ -925,13 +899,15 @@ COMMENT ON CAST (snowflake_id AS numeric) IS 'The same number';
 
 CREATE FUNCTION snowflake_id(integer) RETURNS snowflake_id
     AS 'int48' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake_id(integer) IS 'Returns an integer as snowflake_id.';
+COMMENT ON FUNCTION snowflake_id(integer) IS
+'Casts an integer.';
 CREATE CAST (integer AS snowflake_id) WITH FUNCTION snowflake_id(integer) AS ASSIGNMENT;
 COMMENT ON CAST (integer AS snowflake_id) IS 'The same number';
 
 CREATE FUNCTION snowflake_id(smallint) RETURNS snowflake_id
     AS 'int28' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION snowflake_id(smallint) IS 'Returns a smallint as snowflake_id.';
+COMMENT ON FUNCTION snowflake_id(smallint) IS
+'Casts a smallint.';
 CREATE CAST (smallint AS snowflake_id) WITH FUNCTION snowflake_id(smallint) AS ASSIGNMENT;
 COMMENT ON CAST (smallint AS snowflake_id) IS 'The same number';
 
@@ -941,8 +917,7 @@ COMMENT ON CAST (smallint AS snowflake_id) IS 'The same number';
 CREATE FUNCTION snowflake_id_contained(snowflake_id, pg_catalog.anyrange) RETURNS boolean
     AS 'SELECT $1::bigint OPERATOR(pg_catalog.<@) $2' LANGUAGE sql IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_id_contained(snowflake_id, pg_catalog.anyrange) IS
-'Returns whether an id is within a range of bigint. The planner replaces calls by bigint''s own
-operator.';
+'Whether an id is within a range of bigint. The planner replaces calls by bigint''s own operator.';
 CREATE OPERATOR <@ (
     LEFTARG = snowflake_id, RIGHTARG = pg_catalog.anyrange, FUNCTION = snowflake_id_contained);
 COMMENT ON OPERATOR <@ (snowflake_id, pg_catalog.anyrange) IS 'is contained by';
@@ -954,8 +929,8 @@ CREATE FUNCTION snowflake_get_layout(
     OUT worker_bits integer, OUT sequence_bits integer, OUT sequence_first boolean)
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_get_layout() IS
-'Returns this database''s layout, with columns as in the table snowflake_layout. Before its first
-lease, a node compares this database''s layout with the registry''s layout.';
+'Returns this database''s layout, with the columns of the table snowflake_layout. Before its first
+lease, a node compares it with the registry''s.';
 
 CREATE FUNCTION snowflake_set_layout(name pg_catalog.text) RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME', 'snowflake_set_named_layout' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -969,12 +944,11 @@ CREATE FUNCTION snowflake_set_layout(
     sequence_bits integer, sequence_first boolean DEFAULT false) RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_set_layout(pg_catalog.timestamptz, interval, integer, integer, integer, integer, boolean) IS
-'Gives this database a layout of its own, before its first lease. The arguments are the start of
-tick 0, the length of a tick (1 microsecond to 1 day), the widths of the fields in bits, and
-whether the sequence number is in higher bits than the worker id. If the database already has this
-layout, the function does nothing.
-Errors: 22004 for a null, 22023 for a layout that is invalid, cannot issue ids or has less than
-ten years left, 55000 once a lease was acquired under another layout.';
+'Gives this database a layout of its own, before its first lease: the start of tick 0, the length of
+a tick (1 microsecond to 1 day), the widths of the fields in bits, and whether the sequence number
+is above the worker id. If the database already has this layout, the function does nothing.
+Errors: 22004 for a null, 22023 for a layout that is invalid, cannot issue ids or has less than ten
+years left, 55000 once a lease was acquired under another layout.';
 REVOKE ALL ON FUNCTION snowflake_set_layout(pg_catalog.timestamptz, interval, integer, integer, integer, integer, boolean) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_get_layouts(
@@ -989,11 +963,10 @@ COMMENT ON FUNCTION snowflake_get_layouts() IS
 CREATE VIEW snowflake_layouts AS
     SELECT * FROM snowflake_get_layouts();
 COMMENT ON VIEW snowflake_layouts IS
-    'One row for each named layout. Named layouts are the default layout and the layouts of '
-    'well-known systems.';
+    'One row for each named layout: the default one, and those of well-known systems';
 COMMENT ON COLUMN snowflake_layouts.name IS
-    'Name for the argument layout of snowflake_decode() and other functions, and for '
-    'snowflake_set_layout()';
+    'Name for snowflake_set_layout(), and for the argument layout of snowflake_decode() and '
+    'other functions';
 COMMENT ON COLUMN snowflake_layouts.epoch IS 'Start of tick 0';
 COMMENT ON COLUMN snowflake_layouts.tick IS 'Length of a tick';
 COMMENT ON COLUMN snowflake_layouts.timestamp_bits IS 'Width of the timestamp, the highest field';
@@ -1001,20 +974,20 @@ COMMENT ON COLUMN snowflake_layouts.datacenter_bits IS 'Width of the upper part 
 COMMENT ON COLUMN snowflake_layouts.worker_bits IS 'Width of the lower part of the worker id';
 COMMENT ON COLUMN snowflake_layouts.sequence_bits IS 'Width of the sequence number';
 COMMENT ON COLUMN snowflake_layouts.sequence_first IS
-    'Whether the sequence number is in higher bits than the worker id';
+    'Whether the sequence number is above the worker id';
 COMMENT ON COLUMN snowflake_layouts.total_bits IS
-    'Sum of the widths. 63 bits fill a bigint up to its sign bit. 64 bits include the sign bit.';
+    'Sum of the widths. 63 bits fill a bigint up to its sign bit, 64 include it.';
 COMMENT ON COLUMN snowflake_layouts.settable IS
-    'Whether snowflake_set_layout() accepts the layout now. Such a layout has worker and sequence '
+    'Whether snowflake_set_layout() accepts the layout now. It then has worker and sequence '
     'bits, and at least ten years left.';
 COMMENT ON COLUMN snowflake_layouts.end_of_life IS
-    'When the layout''s time is used up. No id is issued from this time on.';
+    'When the layout''s time is used up, and no more ids are issued';
 COMMENT ON COLUMN snowflake_layouts.negative_until IS
-    'If the layout uses the sign bit, its ids are negative from end_of_life until this time. '
-    'Negative ids can only be read. Null if the layout does not use the sign bit.';
+    'If the layout uses the sign bit, its ids are negative, and can only be read, from '
+    'end_of_life until this time. Otherwise null.';
 COMMENT ON COLUMN snowflake_layouts.definition IS
-    'The same layout as a definition: where a name is accepted, a definition is, too. It can be '
-    'changed to describe a layout that has no name.';
+    'The layout as a definition, which is accepted where a name is, and can be changed to '
+    'describe another layout';
 GRANT SELECT ON snowflake_layouts TO PUBLIC;
 
 -- For the extension snowflake_convert, which calls this function in C: its callers need no EXECUTE.
@@ -1022,8 +995,8 @@ GRANT SELECT ON snowflake_layouts TO PUBLIC;
 CREATE FUNCTION snowflake_least_new_id() RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_least_new_id() IS
-'Returns what the extension snowflake_convert needs about ids: nothing smaller is issued in this
-layout from now on, unless the clock steps back.
+'For the extension snowflake_convert: returns an id below which none is issued in this layout from
+now on, unless the clock steps back.
 Errors: 22023 if ids can only be read in the layout, SF003 if the layout''s time is used up.';
 REVOKE ALL ON FUNCTION snowflake_least_new_id() FROM PUBLIC;
 
@@ -1035,18 +1008,17 @@ CREATE FUNCTION snowflake_check(
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE
     SET row_security = off;
 COMMENT ON FUNCTION snowflake_check(pg_catalog.regclass, pg_catalog.name) IS
-'Finds ids in a column, of type bigint or snowflake_id, that this registry cannot have issued. For
-each problem and worker id it returns one row with the count of the ids, the smallest id and the
-largest id. If it returns no row, all is well. The column problem is a sentence that says that the
-ids:
+'Finds ids in a column, of type bigint or snowflake_id, that this registry cannot have issued.
+Returns one row for each problem and worker id, with the count of the ids, the smallest and the
+largest. No row: all is well. The column problem is a sentence that says that the ids:
 
 - are not of this database''s layout; then worker is null;
 - are ahead of the node''s clock by more than snowflake.max_clock_skew;
 - are of times for which their worker id was neither leased nor set aside;
-- cannot be compared with leases, because the registry is in another database. Then all ids without
-  another problem have this one.
-Errors: 22004 for a null, 42501 if the caller may not read the column, 42703, 42804, 42809 or
-42P01 if it is not such a column of a table, 55000 at any isolation level except read committed.';
+- cannot be compared with leases, because the registry is in another database: all ids without
+  another problem.
+Errors: 22004 for a null, 42501 if the caller may not read the column, 42703, 42804, 42809 or 42P01
+if it is not such a column of a table, 55000 at any isolation level except read committed.';
 REVOKE ALL ON FUNCTION snowflake_check(pg_catalog.regclass, pg_catalog.name) FROM PUBLIC;
 
 -- Monitoring this node.
@@ -1058,8 +1030,8 @@ CREATE FUNCTION snowflake_get_status(
     OUT horizon bigint, OUT horizon_pid integer, OUT horizon_xid pg_catalog.xid, OUT horizon_since pg_catalog.timestamptz)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION snowflake_get_status() IS
-'Returns what the view snowflake_status shows, from one consistent read. By horizon_xid the view
-finds horizon_gid.';
+'Returns what the view snowflake_status shows, and horizon_xid, by which it finds horizon_gid, from
+one consistent read.';
 
 CREATE VIEW snowflake_status AS
     SELECT s.state, s.node, s.worker, s.lease_id, s.window_end, s.last_id, s.keeper_pid, s.last_error, s.last_error_code, s.advice,
@@ -1071,37 +1043,38 @@ COMMENT ON VIEW snowflake_status IS
 COMMENT ON COLUMN snowflake_status.state IS
     'What a call would get now. issuing: an id. idle: an id, after it has acquired the first '
     'lease. clock behind: the clock is behind the last id or the lease by more than max_lead. '
-    'window ended: the registry has not extended the lease. held back: the node has no lease, '
-    'because the registry settles. no lease: the node has none for another reason. time used up: '
-    'the layout has no time left. standby: the registry is in this database and cannot be written. '
+    'window ended: the registry has not extended the lease. held back: there is no lease, '
+    'because the registry settles. no lease: there is none for another reason. time used up: the '
+    'layout has no time left. standby: the registry is in this database and cannot be written. '
     'not preloaded: the library must be preloaded and is not.';
 COMMENT ON COLUMN snowflake_status.node IS 'Name of the node in the registry';
 COMMENT ON COLUMN snowflake_status.worker IS 'Worker id that the node holds, or held last';
 COMMENT ON COLUMN snowflake_status.lease_id IS
     'Number of the lease that the node holds, or held last';
 COMMENT ON COLUMN snowflake_status.window_end IS
-    'End of the lease''s window. Ids are issued until then even while the registry is unavailable.';
+    'End of the lease''s window. Until then ids are issued even while the registry is '
+    'unavailable.';
 COMMENT ON COLUMN snowflake_status.last_id IS
     'Highest id that may have been issued under the lease';
 COMMENT ON COLUMN snowflake_status.keeper_pid IS 'Process id of the keeper, null if none runs';
 COMMENT ON COLUMN snowflake_status.last_error IS
-    'Error of the keeper''s last attempt to acquire, extend or release a lease. Null if the '
-    'attempt succeeded. Only members of pg_read_all_settings see the parts that may name the '
-    'registry''s address or a role of the registry''s server.';
+    'Error of the keeper''s last attempt to acquire, extend or release a lease. Null if it '
+    'succeeded. Only members of pg_read_all_settings see parts that may name the registry''s '
+    'address or a role of its server.';
 COMMENT ON COLUMN snowflake_status.last_error_code IS 'SQLSTATE of last_error';
 COMMENT ON COLUMN snowflake_status.advice IS
-    'What needs attention. If ids or numbers of segments have stopped or are about to stop, the '
-    'first line says why, until when they are issued, and what to do. Each line is one piece of '
-    'advice. Null if all is well.';
+    'What needs attention, one piece of advice on each line. If ids or numbers of segments have '
+    'stopped or are about to stop, the first line says why, until when they are issued, and what '
+    'to do. Null if all is well.';
 COMMENT ON COLUMN snowflake_status.horizon IS
     'Newest value of snowflake_horizon() for a snapshot taken now. Null before the first call.';
 COMMENT ON COLUMN snowflake_status.horizon_pid IS
-    'Process whose transaction holds the horizon back. Null if there is no such process.';
+    'Process whose transaction holds the horizon back, or null';
 COMMENT ON COLUMN snowflake_status.horizon_gid IS
-    'Prepared transaction that holds the horizon back. Either the transaction has taken ids, or it '
-    'was prepared before the server was started and may have taken ids.';
+    'Prepared transaction that holds the horizon back: it has taken ids or, if it was prepared '
+    'before the server was started, may have taken some.';
 COMMENT ON COLUMN snowflake_status.horizon_since IS
-    'When the transaction that holds the horizon back took its first id, or was prepared';
+    'When that transaction took its first id, or was prepared';
 GRANT SELECT ON snowflake_status TO PUBLIC;
 
 CREATE FUNCTION snowflake_get_metrics(
@@ -1118,38 +1091,36 @@ CREATE FUNCTION snowflake_get_metrics(
     OUT advice integer, OUT end_of_life_seconds double precision)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION snowflake_get_metrics() IS
-'Returns what the view snowflake_metrics shows. All values are from one consistent read.';
+'Returns what the view snowflake_metrics shows, from one consistent read.';
 
 CREATE VIEW snowflake_metrics AS
     SELECT * FROM snowflake_get_metrics();
 COMMENT ON VIEW snowflake_metrics IS
-    'One row with the state of this node in numbers, for monitoring systems. A value that the node '
-    'does not have is null.';
+    'One row with the state of this node in numbers, for monitoring systems. Values that the '
+    'node does not have are null.';
 COMMENT ON COLUMN snowflake_metrics.state IS
-    'What a call would get now, as in snowflake_status. This is the only column that is not a '
-    'number.';
+    'What a call would get now, as in snowflake_status: the only column that is not a number';
 COMMENT ON COLUMN snowflake_metrics.issuing IS
     '1 if a call would get an id now, else 0. Null on a standby, and if the library must be '
     'preloaded and is not.';
 COMMENT ON COLUMN snowflake_metrics.idle IS
-    '1 if no id has been requested yet, so that the first call acquires a lease. Otherwise 0. If '
-    'both idle and issuing are 0, calls fail or wait. Null if issuing is null.';
+    '1 if no id has been requested yet, so that the first call acquires a lease, else 0. If idle '
+    'and issuing are 0, calls fail or wait. Null if issuing is null.';
 COMMENT ON COLUMN snowflake_metrics.keeper_running IS
-    '1 if the keeper runs, else 0. The next call that needs the keeper starts it.';
+    '1 if the keeper runs, else 0. The next call that needs it starts it.';
 COMMENT ON COLUMN snowflake_metrics.registry_here IS
     '1 if the registry is in this database, else 0';
 COMMENT ON COLUMN snowflake_metrics.worker IS 'Worker id that the node holds, or held last';
 COMMENT ON COLUMN snowflake_metrics.ids_flow_seconds IS
-    'Time for which ids are issued even while the registry is unavailable. 0 while calls fail, '
-    'null without a lease.';
+    'How long ids are issued even while the registry is unavailable. 0 while calls fail, null '
+    'without a lease.';
 COMMENT ON COLUMN snowflake_metrics.lead_seconds IS
-    'By how much the last tick is ahead of the node''s clock. 0 if the tick is not ahead.';
+    'By how much the last tick is ahead of the node''s clock, at least 0';
 COMMENT ON COLUMN snowflake_metrics.clock_lead_seconds IS
-    'By how much the node''s clock is ahead of the server''s clock after a step back of the '
-    'server''s clock. Negative while the node''s clock does not follow a leap of the server''s '
-    'clock.';
+    'By how much the node''s clock is ahead of the server''s after a step back. Negative while '
+    'it does not follow a leap.';
 COMMENT ON COLUMN snowflake_metrics.clock_bridged_total IS
-    'Steps back of the server''s clock after which the node''s clock ran on';
+    'Steps back of the server''s clock that the node''s clock bridged';
 COMMENT ON COLUMN snowflake_metrics.clock_steps_back_total IS
     'Steps back of the clock after which another worker id was acquired';
 COMMENT ON COLUMN snowflake_metrics.ids_taken_total IS
@@ -1180,8 +1151,8 @@ COMMENT ON COLUMN snowflake_metrics.horizon_age_seconds IS
     'How far the horizon is behind the node''s clock. Null before the first call of '
     'snowflake_horizon().';
 COMMENT ON COLUMN snowflake_metrics.black_box IS
-    '1 if the server has a black box, else 0. With a black box, ids continue under the same lease '
-    'after a crash. Null if the library must be preloaded and is not.';
+    '1 if the server has a black box, so that ids continue under the same lease after a crash, '
+    'else 0. Null if the library must be preloaded and is not.';
 COMMENT ON COLUMN snowflake_metrics.advice IS 'Number of lines of advice in snowflake_status';
 COMMENT ON COLUMN snowflake_metrics.end_of_life_seconds IS
     'Time until the layout''s time is used up';
@@ -1212,9 +1183,8 @@ CREATE VIEW snowflake_segments AS
                    ORDER BY r.held_to) AS holders
         FROM snowflake_segment_range r WHERE r.segment_id OPERATOR(pg_catalog.=) s.segment_id) h ON true;
 COMMENT ON VIEW snowflake_segments IS
-    'One row for each segment of this registry, with the numbers that this node has of the '
-    'segment. If the registry is in another database, the view has one row for each segment that '
-    'this node uses.';
+    'One row for each segment of this registry, with the numbers that this node has. If the '
+    'registry is in another database, one row for each segment that this node uses.';
 COMMENT ON COLUMN snowflake_segments.name IS 'Name by which nodes ask for numbers';
 COMMENT ON COLUMN snowflake_segments.next_value IS
     'First number of the next range. Null if all numbers are allocated.';
@@ -1223,18 +1193,16 @@ COMMENT ON COLUMN snowflake_segments.step IS 'Least size of a range';
 COMMENT ON COLUMN snowflake_segments.max_step IS 'Greatest size of a range';
 COMMENT ON COLUMN snowflake_segments.holders IS
     'Newest ranges of each node, with the keys node, role, from, to and since';
-COMMENT ON COLUMN snowflake_segments.next_here IS
-    'Next number of this node. Null if the node has no number.';
+COMMENT ON COLUMN snowflake_segments.next_here IS 'Next number of this node, or null';
 COMMENT ON COLUMN snowflake_segments.left_here IS
-    'How many numbers this node has left. Null if no number has been requested on this node.';
+    'How many numbers this node has left. Null before its first call.';
 COMMENT ON COLUMN snowflake_segments.rate IS
     'Numbers per second that this node has issued from its range';
 COMMENT ON COLUMN snowflake_segments.lasts IS
-    'How long left_here lasts at this node''s rate if the registry is unavailable. Null without a '
-    'rate.';
+    'How long left_here lasts at this rate if the registry is unavailable. Null without a rate.';
 COMMENT ON COLUMN snowflake_segments.usage_role IS
-    'Role whose members may use the numbers. Null if every role may use the numbers. If the '
-    'registry is in another database, the role is from the registry''s newest answer.';
+    'Role whose members may use the numbers, or null for every role. If the registry is in '
+    'another database, from its newest answer.';
 GRANT SELECT ON snowflake_segments TO pg_read_all_stats;
 
 -- Monitoring the registry.
@@ -1256,18 +1224,18 @@ COMMENT ON COLUMN snowflake_workers.lease_id IS 'Number of the lease';
 COMMENT ON COLUMN snowflake_workers.acquired_at IS
     'When the lease was acquired, by the clock of the registry''s server';
 COMMENT ON COLUMN snowflake_workers.extended_at IS
-    'When the lease was last extended, by the clock of the registry''s server';
+    'When the lease was last extended, by the same clock';
 COMMENT ON COLUMN snowflake_workers.window_end IS
     'End of the lease''s window. Ids of the lease have earlier timestamps.';
 COMMENT ON COLUMN snowflake_workers.late IS
-    'Whether more than half of the time from extended_at to window_end has passed. Keepers extend '
-    'a lease when a third of it has passed.';
+    'Whether more than half of the time from extended_at to window_end has passed. Keepers '
+    'extend after a third.';
 COMMENT ON COLUMN snowflake_workers.expired IS
-    'Whether the window is over. Unless the registry settles, the next node that acquires a lease '
-    'may get this worker id if no other is free.';
+    'Whether the window is over. Unless the registry settles, the next acquire may get this '
+    'worker id if no other is free.';
 COMMENT ON COLUMN snowflake_workers.role IS
-    'Role that acquired the lease. Only this role can extend or release it. Null if the worker id '
-    'was set aside.';
+    'Role that acquired the lease, and alone can extend or release it. Null if the worker id was '
+    'set aside.';
 GRANT SELECT ON snowflake_workers TO pg_read_all_stats;
 
 CREATE FUNCTION snowflake_get_ring(OUT workers bigint, OUT common bigint)
@@ -1306,24 +1274,24 @@ CREATE VIEW snowflake_registry_metrics AS
                             FROM snowflake_workers w GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 1) fullest ON true
     WHERE node.registry_here OPERATOR(pg_catalog.=) 1;
 COMMENT ON VIEW snowflake_registry_metrics IS
-    'One row with the state of this database''s registry in numbers, for monitoring systems. If '
-    'the registry is in another database, the view has no row. The numbers of worker ids are for '
-    'the datacenter that has the fewest free worker ids.';
+    'One row with the state of this database''s registry in numbers, for monitoring systems; '
+    'none if the registry is in another database. Worker ids are counted in the datacenter that '
+    'has the fewest free ones.';
 COMMENT ON COLUMN snowflake_registry_metrics.workers IS 'Worker ids of the datacenter';
 COMMENT ON COLUMN snowflake_registry_metrics.workers_held IS
-    'How many worker ids of the datacenter are held by nodes whose windows are not over';
+    'Worker ids of the datacenter that are held by nodes whose windows are not over';
 COMMENT ON COLUMN snowflake_registry_metrics.workers_free IS
-    'How many worker ids of the datacenter no node holds';
+    'Worker ids of the datacenter that no node holds';
 COMMENT ON COLUMN snowflake_registry_metrics.workers_expired IS
-    'How many of the free worker ids belong to leases whose windows are over';
+    'Free worker ids that belong to leases whose windows are over';
 COMMENT ON COLUMN snowflake_registry_metrics.workers_held_back IS
-    'How many of the free worker ids are held back because the registry settles';
+    'Free worker ids that are held back because the registry settles';
 COMMENT ON COLUMN snowflake_registry_metrics.leases IS
     'Leases in all datacenters, and worker ids that are set aside';
 COMMENT ON COLUMN snowflake_registry_metrics.leases_late IS
-    'Leases that are late (see snowflake_workers), and whose windows are not over yet';
+    'Leases that are late (see snowflake_workers) and not expired';
 COMMENT ON COLUMN snowflake_registry_metrics.leases_expired IS
-    'Leases whose windows are over. Their nodes crashed, or cannot reach the registry.';
+    'Leases whose windows are over: their nodes crashed, or cannot reach the registry.';
 COMMENT ON COLUMN snowflake_registry_metrics.settling_seconds IS
-    'Time until the registry has settled. 0 if the registry has settled.';
+    'Time until the registry has settled, or 0';
 GRANT SELECT ON snowflake_registry_metrics TO pg_read_all_stats;

@@ -44,6 +44,13 @@ void ReportForeignTable(const char *table) {
                   errhint("Undo the change, or drop the extension and create it again.")));
 }
 
+void ReportForeignFunction(const char *function) {
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                  errmsg("function %s() is not as the extension snowflake made it", function),
+                  errdetail("It has other code or other settings, or is missing."),
+                  errhint("Undo the change, or drop the extension and create it again.")));
+}
+
 void ReportIsolation(const char *function) {
   ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                   errmsg("%s() must run at isolation level read committed", function),

@@ -51,6 +51,7 @@ inline bool EndsWait(int sqlstate) {
 [[noreturn]] void ReportNamesake(const char *where, const char *schema);
 [[noreturn]] void ReportTimeUsedUp(const Layout &layout, int64_t now_us);
 [[noreturn]] void ReportForeignTable(const char *table);
+[[noreturn]] void ReportForeignFunction(const char *function);
 [[noreturn]] void ReportIsolation(const char *function);
 // Error: 22023 unless a segment can have a name of that length.
 void CheckSegmentName(size_t bytes);

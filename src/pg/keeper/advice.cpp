@@ -82,8 +82,9 @@ bool LookSafely(const AcquireAnswer &answer, Advised *advised) {
   return error == nullptr;
 }
 
-constexpr uint32_t kEach[] = {kAdviceIds,      kAdviceNumbers, kAdviceOwnRegistry, kAdviceFewWorkers, kAdviceFewKeepers,
-                              kAdvicePassword, kAdviceNoBox,   kAdviceMaskKeys,    kAdviceStart,      kAdviceFuture};
+constexpr uint32_t kEach[] = {kAdviceIds,        kAdviceNumbers,    kAdviceGuards,   kAdviceOwnRegistry,
+                              kAdviceFewWorkers, kAdviceFewKeepers, kAdvicePassword, kAdviceNoBox,
+                              kAdviceMaskKeys,   kAdviceStart,      kAdviceFuture};
 
 Wording TextOf(uint32_t bit, const Advised &advised) {
   switch (bit) {
@@ -103,6 +104,10 @@ Wording TextOf(uint32_t bit, const Advised &advised) {
               "send it in clear text, but this libpq is older."};
     case kAdviceIds: return advised.ids;
     case kAdviceNumbers: return advised.numbers;
+    case kAdviceGuards:
+      return {psprintf("the registry's tables have lost guards: %s", advised.lost_guards),
+              "Each is missing, changed, or does not fire always, so writes by hand or by replication can lead to "
+              "equal ids. Call snowflake_make_guards()."};
     case kAdviceNoBox:
       return {"there is no black box: after a crash of this server new leases are acquired",
               "The server's log says why. Make room for POSIX shared memory, or set RemoveIPC=no in logind.conf, and "

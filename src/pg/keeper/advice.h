@@ -1,6 +1,6 @@
 // What an operator should know while ids are issued. The keeper checks most of it when it acquires
 // or extends a lease; what is new is logged, and the view snowflake_status shows it from then on.
-// That ids are about to stop, the view itself finds out.
+// That ids are about to stop, or guards are lost, the view itself finds out.
 #pragma once
 
 #include "pg/state/node_block.h"
@@ -20,6 +20,7 @@ struct Advised {
   int64_t sign_us;     // the last sign of life before this start
   int64_t horizon_us;  // the time of the horizon
   Wording ids, numbers;
+  const char *lost_guards;
 };
 
 // After a lease or, with an answer that counts no worker ids, a first range was acquired. A failure

@@ -7,6 +7,7 @@
 #include "pg/registry/secrets.h"
 #include "pg/registry/segments.h"
 #include "pg/registry/tables.h"
+#include "pg/registry/triggers.h"
 #include "pg/report.h"
 #include "pg/rows.h"
 #include "pg/settings.h"
@@ -217,6 +218,13 @@ SNOWFLAKE_FUNCTION(snowflake_settle) {
   CheckNotNull(fcinfo, "snowflake_settle", {"reason"});
   ProtocolSettle(ExtensionOfCall(fcinfo), text_to_cstring(PG_GETARG_TEXT_PP(0)));
   PG_RETURN_VOID();
+}
+
+// The lock conflicts with what each call of the protocol takes first, in the same order: neither
+// ends the other as a deadlock. Readers go on.
+SNOWFLAKE_FUNCTION(snowflake_make_guards) {
+  const Tables tables = BeginOperatorsCall("snowflake_make_guards", ExtensionOfCall(fcinfo), ExclusiveLock);
+  PG_RETURN_INT32(MakeGuards(tables.extension, tables.schema));
 }
 
 SNOWFLAKE_FUNCTION(snowflake_settled) { PG_RETURN_BOOL(ProtocolSettled(ExtensionOfCall(fcinfo))); }

@@ -2,6 +2,7 @@
 #include "pg/registry/tables.h"
 
 #include "pg/extension.h"
+#include "pg/registry/triggers.h"
 #include "pg/report.h"
 
 namespace snowflake {
@@ -16,36 +17,14 @@ struct Statement {
 Statement statement;
 post_parse_analyze_hook_type next_parse_hook = nullptr;
 
-// What a guard looks like in pg_trigger.
-constexpr int16_t kRowGuard =
-    TRIGGER_TYPE_ROW | TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE;
-constexpr int16_t kAfterGuard = TRIGGER_TYPE_ROW | TRIGGER_TYPE_UPDATE;
-constexpr int16_t kTableGuard = TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_TRUNCATE | TRIGGER_TYPE_UPDATE;
-
-// The guards that a table has beside kRowGuard.
 struct MadeTable {
   const char *name;
   Oid Tables::*oid;
-  bool has_table_guard;  // not the layout, because nothing is acquired from it
-  bool has_after_guard;  // because some of its values must not fall
 };
 constexpr MadeTable kMadeTables[] = {
-    {"snowflake_registry", &Tables::registry, true, true}, {"snowflake_watermark", &Tables::watermark, true, true},
-    {"snowflake_layout", &Tables::layout, false, false},   {"snowflake_origin", &Tables::origin, true, false},
-    {"snowflake_segment", &Tables::segment, true, true},   {"snowflake_segment_range", &Tables::range, true, false}};
-
-bool HasGuard(Relation table, Oid function, int16_t type) {
-  const TriggerDesc *triggers = table->trigdesc;
-  for (int i = 0; triggers != nullptr && i < triggers->numtriggers; ++i) {
-    const Trigger &trigger = triggers->triggers[i];
-    // UPDATE OF keeps columns from ALTER TABLE. In a guard of rows, it would be a condition.
-    const bool has_columns = trigger.tgnattr > 0;
-    if (trigger.tgfoid == function && trigger.tgtype == type && trigger.tgenabled == TRIGGER_FIRES_ALWAYS &&
-        trigger.tgqual == nullptr && has_columns == (type == kTableGuard))
-      return true;
-  }
-  return false;
-}
+    {"snowflake_registry", &Tables::registry}, {"snowflake_watermark", &Tables::watermark},
+    {"snowflake_layout", &Tables::layout},     {"snowflake_origin", &Tables::origin},
+    {"snowflake_segment", &Tables::segment},   {"snowflake_segment_range", &Tables::range}};
 
 [[noreturn]] void ReportNoGuard(const char *table) {
   ereport(
@@ -53,12 +32,12 @@ bool HasGuard(Relation table, Oid function, int16_t type) {
       (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("table \"%s\" has lost a guard", table),
        errdetail("Its triggers snowflake_guard, snowflake_guard_after and snowflake_guard_table keep ids unique; one is"
                  " missing, changed, or does not fire always."),
-       errhint("Use ALTER TABLE ... ENABLE ALWAYS TRIGGER ..., or drop the extension and create it again.")));
+       errhint("Call snowflake_make_guards().")));
 }
 
 // Nothing of the table changes before the transaction ends: the statement has locked it.
 void CheckAsMade(const MadeTable &made) {
-  const Oid relation = statement.tables->*made.oid, guard = statement.tables->guard;
+  const Oid relation = statement.tables->*made.oid;
   Relation table = table_open(relation, NoLock);
   const Form_pg_class row = table->rd_rel;
   if (row->relpersistence != RELPERSISTENCE_PERMANENT)
@@ -72,9 +51,7 @@ void CheckAsMade(const MadeTable &made) {
   // pg_class still marks rules and children after the last one is gone.
   const bool has_children = row->relhassubclass && find_inheritance_children(relation, NoLock) != NIL;
   if (table->rd_rules != nullptr || has_policies || has_children) ReportForeignTable(made.name);
-  if (!HasGuard(table, guard, kRowGuard) || (made.has_table_guard && !HasGuard(table, guard, kTableGuard)) ||
-      (made.has_after_guard && !HasGuard(table, guard, kAfterGuard)))
-    ReportNoGuard(made.name);
+  if (!HasGuards(table, statement.tables->guard)) ReportNoGuard(made.name);
   table_close(table, NoLock);
 }
 
@@ -120,16 +97,6 @@ Oid TableOwner(Oid relation, Oid extension) {
   if (table.relkind != RELKIND_RELATION || getExtensionOfObject(RelationRelationId, relation) != extension)
     ReportForeignTable(NameStr(table.relname));
   return table.relowner;
-}
-
-Oid GuardOf(const Tables &tables) {
-  const oidvector *no_arguments = buildoidvector(nullptr, 0);
-  const Oid guard = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum("snowflake_guard"),
-                                    PointerGetDatum(no_arguments), ObjectIdGetDatum(tables.schema));
-  if (!OidIsValid(guard) || getExtensionOfObject(ProcedureRelationId, guard) != tables.extension) ReportMovedTables();
-  // Its owner may have given it another body.
-  if (!RunsCode(guard, "snowflake_guard")) ReportNoGuard("snowflake_registry");
-  return guard;
 }
 
 char *WithSchema(const Tables &tables, const char *command) {
@@ -204,7 +171,10 @@ Tables FindTables(Oid extension, LOCKMODE mode) {
                       errhint("Give snowflake_registry and the extension's other tables one owner.")));
     tables.owner = owner;
   }
-  tables.guard = GuardOf(tables);
+  tables.guard = TriggerFunction(extension, tables.schema, "snowflake_guard");
+  if (!OidIsValid(tables.guard)) ReportMovedTables();
+  // Its owner may have given it another body.
+  if (!RunsCode(tables.guard, "snowflake_guard")) ReportForeignFunction("snowflake_guard");
   return tables;
 }
 

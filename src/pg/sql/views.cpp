@@ -7,6 +7,7 @@
 #include "pg/issue/horizon.h"
 #include "pg/issue/launch.h"
 #include "pg/keeper/advice.h"
+#include "pg/registry/triggers.h"
 #include "pg/report.h"
 #include "pg/rows.h"
 #include "pg/settings.h"
@@ -230,7 +231,7 @@ struct NodeStatus {
   bool IsIn(const char *other) const { return strcmp(state, other) == 0; }
 };
 
-Advised FindAdvice(const NodeStatus &shown) {
+Advised FindAdvice(const NodeStatus &shown, Oid extension) {
   Advised advised = {};
   advised.workers = shown.generator().layout.workers_per_datacenter();
   advised.workers_free = shown.shot.state.workers_free;
@@ -244,6 +245,8 @@ Advised FindAdvice(const NodeStatus &shown) {
   if (advised.ids.what != nullptr) advised.advice |= kAdviceIds;
   if (advised.numbers.what != nullptr) advised.advice |= kAdviceNumbers;
   if (MaskKeysAreRefused()) advised.advice |= kAdviceMaskKeys;
+  advised.lost_guards = LostGuards(extension);
+  if (advised.lost_guards != nullptr) advised.advice |= kAdviceGuards;
   if ((advised.advice & kAdviceFewKeepers) != 0) advised.databases = NodeSlotsInUse();
   if ((advised.advice & kAdviceFuture) != 0) advised.horizon_us = shown.horizon.layout.UnixUsOf(shown.horizon.highest);
   return advised;
@@ -260,7 +263,7 @@ NodeStatus ReadStatus(Oid extension) {
   shown.now_us = shown.shot.state.clock.shown_us;
   shown.state = StateText(shown.node, shown.shot);
   shown.has_box = HasSharedMemory() && HasBox();
-  shown.advised = FindAdvice(shown);
+  shown.advised = FindAdvice(shown, extension);
   return shown;
 }
 

@@ -55,7 +55,7 @@ inline void SetMessage(RegistryError *error, const char *message) {
   strlcpy(error->message, message, static_cast<size_t>(pg_mbcliplen(message, length, sizeof(error->message) - 1)) + 1);
 }
 
-// Advice to the operator: bits of NodeBlock::advice, and six that are found when they are shown.
+// Advice to the operator: bits of NodeBlock::advice, and seven that are found when they are shown.
 enum Advice : uint32_t {
   kAdviceOwnRegistry = 1,  // other servers' rows come here, but they have another registry
   kAdviceFewWorkers = 2,   // less than a tenth of the worker ids is free
@@ -67,6 +67,7 @@ enum Advice : uint32_t {
   kAdviceStart = 128,      // the clock of this start of the server is in doubt
   kAdviceFuture = 256,     // the horizon is of a wrong clock
   kAdviceNumbers = 512,    // the same as kAdviceIds for numbers of segments
+  kAdviceGuards = 1024,    // the registry's tables here have lost guards
 };
 
 // A node. Aligned to two cache lines, so that neighbours do not share one.

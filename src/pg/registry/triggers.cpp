@@ -1,0 +1,174 @@
+// Finds guards in pg_trigger, and makes them.
+#include "pg/registry/triggers.h"
+
+#include "pg/extension.h"
+#include "pg/report.h"
+
+extern "C" {
+#include "catalog/pg_event_trigger.h"
+#include "commands/event_trigger.h"
+#include "commands/trigger.h"
+}
+
+namespace snowflake {
+namespace {
+constexpr const char *kDropGuard = "_snowflake_guard_drop";
+
+enum Guard : uint8 {
+  kRowGuard = 1,
+  kTableGuard = 2,   // not of the layout, because nothing is acquired from it
+  kAfterGuard = 4,   // of tables with values that must not fall
+  kLayoutGuard = 8,  // the protocol works without it
+};
+
+struct GuardKind {
+  Guard bit;
+  const char *name, *function;
+  int16 level, timing, events;
+
+  int16 type() const { return static_cast<int16>(level | timing | events); }
+  // UPDATE OF keeps columns from ALTER TABLE. In a guard of rows, it would be a condition.
+  bool has_columns() const { return bit == kTableGuard; }
+};
+constexpr int16 kWrites = TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE;
+constexpr GuardKind kGuardKinds[] = {
+    {kRowGuard, "snowflake_guard", "snowflake_guard", TRIGGER_TYPE_ROW, TRIGGER_TYPE_BEFORE, kWrites},
+    {kAfterGuard, "snowflake_guard_after", "snowflake_guard", TRIGGER_TYPE_ROW, TRIGGER_TYPE_AFTER,
+     TRIGGER_TYPE_UPDATE},
+    {kTableGuard, "snowflake_guard_table", "snowflake_guard", TRIGGER_TYPE_STATEMENT, TRIGGER_TYPE_BEFORE,
+     TRIGGER_TYPE_TRUNCATE | TRIGGER_TYPE_UPDATE},
+    {kLayoutGuard, "snowflake_layout_changed", "snowflake_layout_changed", TRIGGER_TYPE_STATEMENT, TRIGGER_TYPE_AFTER,
+     kWrites | TRIGGER_TYPE_TRUNCATE}};
+
+struct GuardedTable {
+  const char *name;
+  uint8 guards;
+};
+constexpr GuardedTable kGuardedTables[] = {{"snowflake_registry", kRowGuard | kTableGuard | kAfterGuard},
+                                           {"snowflake_watermark", kRowGuard | kTableGuard | kAfterGuard},
+                                           {"snowflake_layout", kRowGuard | kLayoutGuard},
+                                           {"snowflake_origin", kRowGuard | kTableGuard},
+                                           {"snowflake_segment", kRowGuard | kTableGuard | kAfterGuard},
+                                           {"snowflake_segment_range", kRowGuard | kTableGuard}};
+
+bool HasGuard(Relation table, const GuardKind &kind, Oid function) {
+  const TriggerDesc *triggers = table->trigdesc;
+  for (int i = 0; triggers != nullptr && i < triggers->numtriggers; ++i) {
+    const Trigger &trigger = triggers->triggers[i];
+    if (trigger.tgfoid == function && trigger.tgtype == kind.type() && trigger.tgenabled == TRIGGER_FIRES_ALWAYS &&
+        trigger.tgqual == nullptr && (trigger.tgnattr > 0) == kind.has_columns())
+      return true;
+  }
+  return false;
+}
+
+// For each guard that the table is to have and has not.
+template <typename Lost>
+void ForEachLost(Relation table, const GuardedTable &guarded, Oid extension, Oid schema, Lost lost) {
+  for (const GuardKind &kind : kGuardKinds) {
+    if ((guarded.guards & kind.bit) == 0) continue;
+    const Oid function = TriggerFunction(extension, schema, kind.function);
+    if (!RunsCode(function, kind.function) || !HasGuard(table, kind, function)) lost(kind, function);
+  }
+}
+
+bool IsOf(Oid extension, Oid catalog, Oid object) { return getExtensionOfObject(catalog, object) == extension; }
+
+// A member of the extension: no command drops it alone.
+bool DropGuardIsLost(Oid extension) {
+  HeapTuple tuple = SearchSysCache1(EVENTTRIGGERNAME, CStringGetDatum(kDropGuard));
+  if (!HeapTupleIsValid(tuple)) return false;
+  const FormData_pg_event_trigger trigger = *reinterpret_cast<Form_pg_event_trigger>(GETSTRUCT(tuple));
+  ReleaseSysCache(tuple);
+  return trigger.evtenabled != TRIGGER_FIRES_ALWAYS && IsOf(extension, EventTriggerRelationId, trigger.oid);
+}
+
+List *ColumnsOf(Relation table) {
+  List *columns = NIL;
+  for (int i = 0; i < RelationGetNumberOfAttributes(table); ++i) {
+    const Form_pg_attribute column = TupleDescAttr(RelationGetDescr(table), i);
+    if (!column->attisdropped) columns = lappend(columns, makeString(pstrdup(NameStr(column->attname))));
+  }
+  return columns;
+}
+
+void MakeGuard(Relation table, const GuardKind &kind, Oid function) {
+  CreateTrigStmt *statement = makeNode(CreateTrigStmt);
+  statement->replace = true;
+  statement->trigname = const_cast<char *>(kind.name);
+  statement->row = kind.level == TRIGGER_TYPE_ROW;
+  statement->timing = kind.timing;
+  statement->events = kind.events;
+  if (kind.has_columns()) statement->columns = ColumnsOf(table);
+  CreateTriggerFiringOn(statement, nullptr, RelationGetRelid(table), InvalidOid, InvalidOid, InvalidOid, function,
+                        InvalidOid, nullptr, false, false, TRIGGER_FIRES_ALWAYS);
+  CommandCounterIncrement();
+}
+
+void EnableDropGuard() {
+  AlterEventTrigStmt *statement = makeNode(AlterEventTrigStmt);
+  statement->trigname = const_cast<char *>(kDropGuard);
+  statement->tgenabled = TRIGGER_FIRES_ALWAYS;
+  AlterEventTrigger(statement);
+}
+
+}  // namespace
+
+bool HasGuards(Relation table, Oid function) {
+  for (const GuardedTable &guarded : kGuardedTables) {
+    if (strcmp(RelationGetRelationName(table), guarded.name) != 0) continue;
+    for (const GuardKind &kind : kGuardKinds)
+      if (kind.bit != kLayoutGuard && (guarded.guards & kind.bit) != 0 && !HasGuard(table, kind, function))
+        return false;
+  }
+  return true;
+}
+
+Oid TriggerFunction(Oid extension, Oid schema, const char *name) {
+  const oidvector *no_arguments = buildoidvector(nullptr, 0);
+  const Oid function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
+                                       PointerGetDatum(no_arguments), ObjectIdGetDatum(schema));
+  return OidIsValid(function) && IsOf(extension, ProcedureRelationId, function) ? function : InvalidOid;
+}
+
+char *LostGuards(Oid extension) {
+  StringInfoData list;
+  initStringInfo(&list);
+  const auto add = [&](const char *name, const char *on, const char *table) {
+    appendStringInfo(&list, "%s%s%s%s", list.len > 0 ? ", " : "", name, on, table);
+  };
+  const Oid schema = SchemaOfExtension(extension);
+  for (const GuardedTable &guarded : kGuardedTables) {
+    const Oid relation = get_relname_relid(guarded.name, schema);
+    if (!OidIsValid(relation) || !ConditionalLockRelationOid(relation, AccessShareLock)) continue;
+    Relation table = IsOf(extension, RelationRelationId, relation) ? try_relation_open(relation, NoLock) : nullptr;
+    if (table != nullptr) {
+      ForEachLost(table, guarded, extension, schema,
+                  [&](const GuardKind &kind, Oid) { add(kind.name, " on ", guarded.name); });
+      relation_close(table, NoLock);
+    }
+    UnlockRelationOid(relation, AccessShareLock);
+  }
+  if (DropGuardIsLost(extension)) add(kDropGuard, "", "");
+  return list.len > 0 ? list.data : nullptr;
+}
+
+int MakeGuards(Oid extension, Oid schema) {
+  int count = 0;
+  for (const GuardedTable &guarded : kGuardedTables) {
+    Relation table = table_open(get_relname_relid(guarded.name, schema), NoLock);
+    ForEachLost(table, guarded, extension, schema, [&](const GuardKind &kind, Oid function) {
+      if (!RunsCode(function, kind.function)) ReportForeignFunction(kind.function);
+      MakeGuard(table, kind, function);
+      ++count;
+    });
+    table_close(table, NoLock);
+  }
+  if (DropGuardIsLost(extension)) {
+    EnableDropGuard();
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace snowflake

@@ -1,0 +1,30 @@
+// The guards (guards.cpp) as triggers: which each table of the registry has, which are lost, and
+// how they are made again.
+//
+// 1. The install script creates them. MakeGuards() makes the same rows of pg_trigger, but for their
+//    comments; t/guards/made_again compares them.
+// 2. They are known by function, kind and state, not by name.
+// 3. MakeGuards() has the rights of its caller. It passes OIDs and runs no SQL, so it does not fire
+//    event triggers, and no object that others have planted is found in the place of another.
+#pragma once
+
+#include "pg/catalogs.h"
+
+namespace snowflake {
+// Whether a table, which is open and locked, has all guards that the protocol needs. `function` is
+// snowflake_guard().
+bool HasGuards(Relation table, Oid function);
+
+// The extension's function of that name without arguments. InvalidOid: there is none.
+Oid TriggerFunction(Oid extension, Oid schema, const char *name);
+
+// The guards that an extension's tables and its drop lack, for an operator; nullptr: none. Tables
+// that cannot be locked at once are left out. Needs no right to the tables.
+char *LostGuards(Oid extension);
+
+// Makes them again; returns how many. Requires: the extension's tables in its schema, locked by
+// FindTables() with a mode that keeps out whatever else changes them. Errors: 42501 without the
+// rights to create triggers on them, 55000 if a function of triggers was changed.
+int MakeGuards(Oid extension, Oid schema);
+
+}  // namespace snowflake
