@@ -18,7 +18,7 @@ use SnowflakeTest;
 use Test::More;
 
 our @EXPORT = qw(migration_server fresh_database command_runs command_says are_adopted none_is_adopted nothing_changed columns_of javascript_server
-  javascript_project javascript_uses);
+  javascript_project javascript_uses compared_database row_of compares);
 
 my $server;
 
@@ -119,6 +119,66 @@ sub nothing_changed
 	my @before = columns_of($db);
 	$code->();
 	is_deeply([ columns_of($db) ], \@before, $what);
+	return;
+}
+
+# A new database with a key that takes ids and the trigger of the horizon, and with the extensions in
+# this schema. Tools compare it with models.
+sub compared_database
+{
+	my ($name, $schema) = @_;
+	fresh_database($name, schema => $schema, adopt_keys => 'off');
+	$server->safe_psql($name, qq{
+		CREATE TABLE item (id bigint PRIMARY KEY DEFAULT $schema.snowflake_nextval(), name text NOT NULL);
+		CREATE TRIGGER item_claim BEFORE INSERT ON item FOR EACH ROW EXECUTE FUNCTION $schema.snowflake_claim('id')});
+	return $name;
+}
+
+# What a tool could drop or change, in their order.
+sub objects_of
+{
+	my ($db) = @_;
+	my $ours = q{NOT IN (SELECT oid FROM pg_namespace WHERE nspname ~ '^pg_' OR nspname = 'information_schema')};
+	return split /\n/, $server->safe_psql($db, qq{
+		SELECT o FROM (
+			SELECT format('column %s.%s %s %s', attrelid::regclass, attname, format_type(atttypid, atttypmod), pg_get_expr(adbin, adrelid))
+				FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+				WHERE attnum > 0 AND NOT attisdropped AND relkind IN ('r', 'v') AND relnamespace $ours
+			UNION ALL SELECT format('sequence %s', oid::regclass) FROM pg_class WHERE relkind = 'S' AND relnamespace $ours
+			UNION ALL SELECT format('index %s %s', indexrelid::regclass, pg_get_indexdef(indexrelid)) FROM pg_index JOIN pg_class c ON c.oid = indexrelid WHERE relnamespace $ours
+			UNION ALL SELECT format('constraint %s %s %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) FROM pg_constraint WHERE connamespace $ours
+			UNION ALL SELECT format('trigger %s.%s%s', tgrelid::regclass, tgname, CASE tgenabled WHEN 'O' THEN '' WHEN 'A' THEN ' always' ELSE ' ' || tgenabled::text END)
+				FROM pg_trigger WHERE NOT tgisinternal
+			UNION ALL SELECT format('function %s', oid::regprocedure) FROM pg_proc WHERE pronamespace $ours
+			UNION ALL SELECT format('extension %s', extname) FROM pg_extension
+			UNION ALL SELECT format('event trigger %s', evtname) FROM pg_event_trigger) _ (o)
+		ORDER BY o COLLATE "C"});
+}
+
+# What doc/clients.md says of a tool: the pieces of code in its row.
+sub row_of
+{
+	my ($tool) = @_;
+	my ($section) = slurp_file('doc/clients.md') =~ /^### Schema tools\n(.*?)^### /ms or die "doc/clients.md has no schema tools\n";
+	my ($row) = $section =~ /^(\| \[?\Q$tool\E\b.*)$/m or die "doc/clients.md has no row \"$tool\"\n";
+	return $row =~ /`([^`]*)`/g;
+}
+
+# Lets a tool compare a database whose extension is in this schema. `says`: its output; `gone`: the
+# objects that are gone afterwards, by default none.
+my $databases = 0;
+sub compares
+{
+	my ($what, $schema, $code, %expected) = @_;
+	my $db = compared_database('compared_' . ++$databases, $schema);
+	my @before = objects_of($db);
+	local $ENV{NEXTVAL} = $schema eq 'public' ? 'snowflake_nextval()' : "$schema.snowflake_nextval()";
+	my $out = $code->();
+	my %left = map { $_ => 1 } objects_of($db);
+	my $gone = join(', ', grep { !$left{$_} } @before);
+	my $name = "$what, extension in $schema: objects that are gone";
+	(ref $expected{gone} ? like($gone, $expected{gone}, $name) : is($gone, $expected{gone} // '', $name)) or diag($out);
+	like($out, $expected{says}, '... what it says') if $expected{says};
 	return;
 }
 

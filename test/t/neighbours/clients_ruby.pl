@@ -89,5 +89,23 @@ RUBY
 	});
 }
 
+# Sequel, of which the page says the same.
+fresh_items($server);
+my $sequel = run_program($ruby, write_program("$folder/sequel.rb", <<'RUBY'));
+require "json"
+require "sequel"
+db = Sequel.connect(ENV["DATABASE_URL"])
+id = db[:item].insert(name: "first")
+state = begin
+  db.reset_primary_key_sequence(:item)
+  "none"
+rescue Sequel::DatabaseError => error
+  error.wrapped_exception.result.error_field(PG::Result::PG_DIAG_SQLSTATE)
+end
+puts JSON.generate([id, state])
+RUBY
+are_the_tables($server, [ $sequel->[0] ], 'Sequel');
+is($sequel->[1], '42602', '... reset_primary_key_sequence fails');
+
 $server->stop('fast');
 no_recipe_left();

@@ -132,6 +132,9 @@ PYTHON
 	is((grep { /^shop_.*snowflake/ } columns_of($db)), 0, '... all of them');
 	$resets->($db);
 
+	compares('Django: inspectdb', 'public', sub { return $django->('inspectdb') }, says => qr/class SnowflakeRegistry\(/);
+	compares('Django: inspectdb', 'snowflake', sub { return $django->('inspectdb') }, says => qr/^(?!.*class Snowflake).*class Item\(/s);
+
 	# The extension in a migration that runs first.
 	my ($migration) = recipe('Migrations in Django');
 	$db = $fresh->('BigAutoField');
@@ -216,6 +219,12 @@ PYTHON
 	$begin->('BigInteger');
 	$alembic->('revision', '--autogenerate', '-m', 'again');
 	like($written->(), qr/op\.drop_table\('snowflake_registry'\)/, '... autogenerate would drop its tables');
+
+	# The page's filter for this case.
+	my ($filter) = grep { /^include_name=/ } row_of('Alembic');
+	write_program("$site/alembic/env.py", slurp_file("$site/alembic/env.py") =~ s/(target_metadata=target_metadata)/$1, $filter/gr);
+	unlink glob "$site/alembic/versions/*.py";
+	compares('Alembic with the filter', 'public', sub { $finds->(); return $written->() }, says => qr/^(?!.*drop_table\('snowflake_).*drop_table\('item'\)/s);
 
 	# The extension in a revision.
 	my ($revision) = recipe('Migrations in Alembic');

@@ -89,6 +89,8 @@ puts connection.select_value("INSERT INTO olds DEFAULT VALUES RETURNING id").tap
 RUBY
 is(ruby('fixtures', 'connection.insert_fixtures_set({ "authors" => [{ "name" => "fixture" }], "tags" => [{ "name" => "fixture" }] }, []); puts (Author.count + Tag.count).to_json'), 5,
 	'... fixtures are inserted');
+is(ruby('apart', 'ActiveRecord::SchemaDumper.ignore_tables.clear; puts dumped.scan(/create_table "[^"]*snowflake/).size'), 0,
+	'... schema.rb is without the tables of an extension in a schema of its own');
 ok(ruby('truncate', 'connection.truncate_tables("books_tags", "books"); puts Book.create!(author: Author.first).id.to_json') > 2**40, '... truncate_tables restarts nothing');
 is(ruby('down', 'Initial.migrate(:down); puts connection.tables.grep_v(/\Asnowflake_/).size'), 0, '... the migration can be undone');
 
