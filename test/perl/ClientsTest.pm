@@ -26,14 +26,14 @@ my $this = 't/neighbours/' . basename($0, '.pl');
 my %taken;
 
 # The page's blocks that are not SQL.
-sub recipes { return grep { $_->{language} !~ /^(?:sql)?$/ } blocks_of('doc/clients.md'); }
+sub recipes { return grep { $_->{language} !~ /^(?:sql)?$/ } map { blocks_of("doc/$_.md") } qw(clients migrations); }
 
 # The blocks below a heading. The page must name this test as theirs.
 sub recipe
 {
 	my ($heading) = @_;
-	my @found = grep { $_->{heading} eq $heading } recipes() or die "doc/clients.md has no block below \"$heading\"\n";
-	for (@found) { die "doc/clients.md: the block below \"$heading\" is not run by $this\n" unless ($_->{test} // '') eq $this; }
+	my @found = grep { $_->{heading} eq $heading } recipes() or die "no page has a block below \"$heading\"\n";
+	for (@found) { die "$_->{page}: the block below \"$heading\" is not run by $this\n" unless ($_->{test} // '') eq $this; }
 	$taken{$heading} = 1;
 	return map { $_->{text} } @found;
 }

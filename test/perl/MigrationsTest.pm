@@ -155,12 +155,12 @@ sub objects_of
 		ORDER BY o COLLATE "C"});
 }
 
-# What doc/clients.md says of a tool: the pieces of code in its row.
+# What doc/migrations.md says of a tool: the pieces of code in its row.
 sub row_of
 {
 	my ($tool) = @_;
-	my ($section) = slurp_file('doc/clients.md') =~ /^### Schema tools\n(.*?)^### /ms or die "doc/clients.md has no schema tools\n";
-	my ($row) = $section =~ /^(\| \[?\Q$tool\E\b.*)$/m or die "doc/clients.md has no row \"$tool\"\n";
+	my ($section) = slurp_file('doc/migrations.md') =~ /^## Schema tools\n(.*?)^## /ms or die "doc/migrations.md has no schema tools\n";
+	my ($row) = $section =~ /^(\| \[?\Q$tool\E\b.*)$/m or die "doc/migrations.md has no row \"$tool\"\n";
 	return $row =~ /`([^`]*)`/g;
 }
 

@@ -9,7 +9,7 @@ use Neighbours;
 use SnowflakeTest;
 use Test::More;
 
-left_out_unless(eval { require DBI; require DBD::Pg; 1 }, 'DBD::Pg', 'apt-get install libdbd-pg-perl');
+left_out_unless(scalar(eval { require DBI; require DBD::Pg }), 'DBD::Pg', 'apt-get install libdbd-pg-perl');
 note("DBD::Pg $DBD::Pg::VERSION");
 my $server = client_server();
 my $db = DBI->connect("dbi:Pg:dbname=$ENV{PGDATABASE}", undef, undef, { RaiseError => 1, PrintError => 0 });

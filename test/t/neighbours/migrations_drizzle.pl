@@ -1,7 +1,7 @@
 # Drizzle's migrations, as drizzle-kit writes them, in databases in which
 # snowflake_convert.adopt_keys is on: keys of 64 bits are adopted, keys of 32 bits keep their
 # sequences. The test checks the catalogs, inserts of one row and of many rows, and which changes the
-# tool finds afterwards (doc/clients.md, Migrations).
+# tool finds afterwards (doc/migrations.md).
 # Not in the default run: it needs foreign software, a framework and its migrations.
 
 use strict;

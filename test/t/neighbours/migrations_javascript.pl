@@ -1,7 +1,7 @@
 # The migrations of Knex, Sequelize and TypeORM, as these tools write them, in databases in which
 # snowflake_convert.adopt_keys is on: keys of 64 bits are adopted, keys of 32 bits keep their
 # sequences. The test checks the catalogs, inserts of one row and of many rows, and which changes the
-# tools find afterwards (doc/clients.md, Migrations).
+# tools find afterwards (doc/migrations.md).
 # Not in the default run: it needs foreign software, a framework and its migrations.
 
 use strict;

@@ -1,6 +1,6 @@
 # Prisma's migrations, as Prisma writes them, in databases in which snowflake_convert.adopt_keys is
 # on. The test checks the catalogs, inserts of one row and of many rows, and which changes the tool
-# finds afterwards (doc/clients.md, Migrations).
+# finds afterwards (doc/migrations.md).
 # Not in the default run: it needs foreign software, a framework and its migrations.
 
 use strict;
@@ -76,7 +76,7 @@ nothing_changed($db, '... a second deploy does nothing', sub { like($prisma->('m
 like($prisma->('migrate', 'status'), qr/up to date/, '... status finds nothing');
 
 # The extension in a separate migration.
-my ($migration) = map { $_->{text} } grep { $_->{heading} eq 'Migrations in Prisma' } blocks_of('doc/clients.md');
+my ($migration) = map { $_->{text} } grep { $_->{heading} eq 'Migrations in Prisma' } blocks_of('doc/migrations.md');
 $db = fresh_database('prisma_extension', schema => undef);
 write_program("$site/migrations/0_snowflake/migration.sql", $migration);
 $prisma->('migrate', 'deploy');

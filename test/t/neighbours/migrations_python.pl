@@ -1,7 +1,7 @@
 # The migrations of Django and Alembic, as these tools write them, in databases in which
 # snowflake_convert.adopt_keys is on: keys of 64 bits are adopted, keys of 32 bits keep their
 # sequences. The test checks the catalogs, inserts of one row and of many rows, the commands that
-# reset sequences, and which changes the tools find afterwards (doc/clients.md, Migrations).
+# reset sequences, and which changes the tools find afterwards (doc/migrations.md).
 #
 # The packages are Debian's; test/run unpacks them.
 # Not in the default run: it needs foreign software. It needs 40 s of processor time for frameworks

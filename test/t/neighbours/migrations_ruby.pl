@@ -1,7 +1,7 @@
 # Rails' migrations, as users write them, in databases in which snowflake_convert.adopt_keys is on:
 # keys of 64 bits are adopted, keys of 32 bits beside them keep their sequences. The test checks the
 # catalogs, inserts of one row and of many rows, the commands that reset sequences, and both forms of
-# a dumped schema (doc/clients.md, Migrations).
+# a dumped schema (doc/migrations.md).
 #
 # ActiveRecord is Debian's: test/clients makes a system that contains it.
 # Not in the default run: it needs foreign software, a framework and its migrations.

@@ -1,6 +1,6 @@
 # Tools of npm that compare a database with models: what each would do to the objects of the
 # extension, to a key's default and to the trigger snowflake_claim, with the extension beside the
-# tables and in a schema of its own, without and with the settings that doc/clients.md names.
+# tables and in a schema of its own, without and with the settings that doc/migrations.md names.
 # Not in the default run: it needs foreign software.
 
 use strict;
@@ -32,7 +32,7 @@ await orm.close()
 JAVASCRIPT
 	my $update = sub { my ($options) = @_; return sub { local $ENV{OPTIONS} = $options; return (command_says($site, $node, 'update.mjs'))[1] } };
 	my ($beside) = grep { /^schemaGenerator: / } row_of('MikroORM');
-	my ($apart) = slurp_file('doc/clients.md') =~ /`(schemaGenerator: \{ ignoreSchema[^`]*)`/ or die 'no ignoreSchema';
+	my ($apart) = slurp_file('doc/migrations.md') =~ /`(schemaGenerator: \{ ignoreSchema[^`]*)`/ or die 'no ignoreSchema';
 	compares('MikroORM', 'public', $update->(''), says => qr/$refused.*drop trigger if exists "snowflake_guard" on "snowflake_registry"/s);
 	compares('MikroORM', 'snowflake', $update->(''), says => qr/$refused.*drop schema if exists "snowflake"/s);
 	compares('MikroORM, with what the page says', 'snowflake', $update->($apart), says => qr/^nothing to do$/);
@@ -64,7 +64,7 @@ JAVASCRIPT
 			return $statements;
 		};
 	};
-	my ($option) = slurp_file('doc/clients.md') =~ /migra\s+`(--[^`]*)`/ or die 'no option of migra';
+	my ($option) = slurp_file('doc/migrations.md') =~ /migra\s+`(--[^`]*)`/ or die 'no option of migra';
 	compares('migra', 'public', $migra->('wanted'), says => qr/drop extension if exists "snowflake";/, gone => qr/trigger snowflake_registry.snowflake_guard(?!_)/);
 	compares('migra with the option', 'snowflake', $migra->('wanted', split / /, $option), gone => "column item.id bigint snowflake.snowflake_nextval(), $trigger");
 	compares('migra, if both databases have the extension', 'public', $migra->($copy), says => qr/^$/);

@@ -1,5 +1,5 @@
 # Doctrine's schema tool, `orm:schema-tool:update`: it leaves the objects of the extension, the
-# trigger snowflake_claim and a default that the entity declares alone, as doc/clients.md says.
+# trigger snowflake_claim and a default that the entity declares alone, as doc/migrations.md says.
 #
 # Doctrine is Debian 14's: test/clients makes a system that contains it.
 # Not in the default run: it needs foreign software.
