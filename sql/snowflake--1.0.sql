@@ -512,11 +512,12 @@ CREATE FUNCTION snowflake_evict(worker_id integer, dead_since pg_catalog.timesta
 COMMENT ON FUNCTION snowflake_evict(integer, pg_catalog.timestamptz) IS
 'Frees the worker id of a dead node. The node must certainly have been dead since dead_since, and
 stay dead until its window ends: if its server is started without a reboot of the machine, it
-continues under its lease. If its clock may have been ahead by more than snowflake.max_clock_skew,
-snowflake.max_bridge and snowflake.max_lead in all, ids can be issued twice: then wait for the end
-of the window instead.
+continues under its lease. If its clock may have been ahead by more than snowflake.max_clock_skew
+and snowflake.max_bridge together, ids can be issued twice: then wait for the end of the window
+instead.
 
-The next lease of the worker id starts at dead_since plus these three settings. If
+The next lease of the worker id starts at dead_since plus these two settings and
+snowflake.max_lead. If
 snowflake.max_clock_skew is 0, or the window ends so late that the node''s clock must be ahead of
 the registry''s, it starts above the window.
 

@@ -102,8 +102,8 @@ inline bool Holds(const HorizonSlot &slot, const Local &by, int64_t id) {
   return IsOf(slot, by) && slot.first.load(std::memory_order_relaxed) <= id;
 }
 
-// Requires: the generator's lock. An id that is claimed also requires that Claim() allowed it, and
-// that no sample was taken or chosen since.
+// The slot has the lowest id: another worker id's can be lower. Requires: the generator's lock.
+// If the id is claimed, also that Claim() allowed it, and that no sample was taken or chosen since.
 inline void NoteFirstId(HorizonSlot *slot, uint32_t database, const Local &by, bool of_worker, int64_t first) {
   SNOWFLAKE_ASSERT(by.lxid != 0 && first >= 0);
   const auto release = std::memory_order_release;

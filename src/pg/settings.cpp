@@ -73,7 +73,7 @@ void DefineSettings(bool preloading, const SettingHooks &hooks) {
                              nullptr, nullptr);
   DefineCustomStringVariable(
       "snowflake.node_name", "Name of this node in the registry.",
-      "If empty, cluster_name or the host's name, with port and database. Read only by the keeper.",
+      "If empty, cluster_name, if set, with the host's name, port and database. Read only by the keeper.",
       &settings.node_name, "", PGC_SUSET, kInParallel, nullptr, nullptr, nullptr);
   DefineCustomStringVariable("snowflake.mask_key_file", "File of the keys that mask ids.",
                              "If empty, snowflake_mask() and snowflake_unmask() raise an error.",

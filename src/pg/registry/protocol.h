@@ -42,9 +42,10 @@ void ProtocolMarkClean(Oid extension);
 bool ProtocolEvict(Oid extension, int32_t worker, TimestampTz dead_since);
 
 // No node ever gets this worker id, which was never leased, unless the operator evicts it: its row
-// is a lease of no role, which is never over, counts for no limit, and does not keep the extension
-// from being dropped. Deleted by hand, it leaves the layout's last tick as watermark. Errors: 22023
-// if the layout has no such worker id, 55000 if it was leased or the registry settles.
+// is a lease of no role, which is never over, counts for no limit, keeps a lost lease from being
+// adopted, and does not keep the extension from being dropped. Deleted by hand, it leaves the
+// layout's last tick as watermark. Errors: 22023 if the layout has no such worker id, 55000 if it
+// was leased or the registry settles.
 void ProtocolSetAside(Oid extension, int32_t worker);
 
 // The operator reports that commits were lost, or were not. The second returns whether it ended
