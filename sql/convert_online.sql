@@ -183,7 +183,9 @@ CREATE FUNCTION statements() RETURNS text LANGUAGE sql AS $$ SELECT md5(string_a
 SET client_min_messages = warning;
 SELECT statements() AS plain \gset
 BEGIN;
-SELECT name, set_config(name, value, true), statements() = :'plain' AS same
+-- From 19 on, standard_conforming_strings cannot be turned off.
+SELECT name, CASE WHEN name <> 'standard_conforming_strings' OR current_setting('server_version_num')::integer < 190000
+    THEN set_config(name, value, true) ELSE value END AS set_config, statements() = :'plain' AS same
 FROM (VALUES ('TimeZone', 'Asia/Kolkata'), ('DateStyle', 'SQL, DMY'), ('IntervalStyle', 'sql_standard'), ('extra_float_digits', '-9'), ('bytea_output', 'escape'),
     ('quote_all_identifiers', 'on'), ('transform_null_equals', 'on'), ('array_nulls', 'off'), ('xmloption', 'document'), ('default_tablespace', 'pg_default'),
     ('standard_conforming_strings', 'off')) AS v(name, value);

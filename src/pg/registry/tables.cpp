@@ -2,6 +2,7 @@
 #include "pg/registry/tables.h"
 
 #include "pg/extension.h"
+#include "pg/processes.h"
 #include "pg/registry/triggers.h"
 #include "pg/report.h"
 

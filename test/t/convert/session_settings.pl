@@ -103,6 +103,8 @@ my @known = (
 	{ TimeZone => 'America/St_Johns', DateStyle => 'SQL, DMY' }, { DateStyle => 'German' }, { IntervalStyle => 'sql_standard' }, { IntervalStyle => 'iso_8601' },
 	{ extra_float_digits => '-9' }, { bytea_output => 'escape' }, { quote_all_identifiers => 'on' }, { transform_null_equals => 'on' }, { array_nulls => 'off' },
 	{ xmloption => 'document' }, { default_tablespace => 'elsewhere' }, { search_path => 'r, public' });
+# From 19 on, it cannot be turned off.
+@known = grep { !$_->{standard_conforming_strings} } @known if $server->pg_version->major >= 19;
 
 # Not: limits of time and space, which end a call; what decides on the transaction, which is refused
 # (online_refusals); what writes to the log, or makes psql another client; and what no session of a
@@ -110,7 +112,7 @@ my @known = (
 my $left_out = qr/timeout|_check_interval|^tcp_|^log_|^debug_|^trace_|^client_|transaction|^role$|session_auth|preload|library_path|max_stack|exit_on|zero_damaged|ignore_|^seed$|^allow_|_stats$|^commit_|lc_messages|limit$|backtrace|^vacuum_|_delay$|createrole|^is_|discard/;
 my @settings = map { [ split /\|/ ] } split /\n/, $server->safe_psql($db, q{SELECT name, vartype, setting, min_val, max_val, array_to_string(enumvals, ',') FROM pg_settings
 	WHERE context IN ('user', 'superuser') AND vartype <> 'string' ORDER BY name});
-@settings = grep { $_->[0] !~ $left_out } @settings;
+@settings = grep { $_->[0] !~ $left_out && $_->[0] ne 'standard_conforming_strings' } @settings;
 sub random_settings
 {
 	my %values = map { %$_ } grep { rand() < 0.4 } @known;
