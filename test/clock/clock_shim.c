@@ -98,7 +98,7 @@ __attribute__((constructor)) static void FindRealClock(void) {
   real_clock_gettime = (clock_gettime_fn)dlsym(RTLD_NEXT, "clock_gettime");
 }
 
-int clock_gettime(clockid_t which, struct timespec *out) {
+__attribute__((visibility("default"))) int clock_gettime(clockid_t which, struct timespec *out) {
   const int result =
       real_clock_gettime != NULL ? real_clock_gettime(which, out) : (int)syscall(SYS_clock_gettime, which, out);
   const int steady = which == CLOCK_BOOTTIME;
@@ -115,7 +115,7 @@ int clock_gettime(clockid_t which, struct timespec *out) {
   return 0;
 }
 
-int gettimeofday(struct timeval *restrict out, void *restrict zone) {
+__attribute__((visibility("default"))) int gettimeofday(struct timeval *restrict out, void *restrict zone) {
   struct timespec now;
   if (zone != NULL) {
     struct timeval unused;
@@ -127,7 +127,7 @@ int gettimeofday(struct timeval *restrict out, void *restrict zone) {
   return 0;
 }
 
-time_t time(time_t *out) {
+__attribute__((visibility("default"))) time_t time(time_t *out) {
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   if (out != NULL) *out = now.tv_sec;
