@@ -36,11 +36,18 @@ void ForEachDependent(Oid catalog, Oid object, Visit visit) {
 // The same for the extension's tables and its sequence: in the order in which a drop locks them.
 template <typename Visit>
 void ForEachTable(Oid extension, Visit visit) {
+  List *members = NIL;
   ForEachDependent(ExtensionRelationId, extension, [&](const FormData_pg_depend &member) {
-    if (member.classid != RelationRelationId || member.deptype != DEPENDENCY_EXTENSION) return true;
-    const char kind = get_rel_relkind(member.objid);
-    return (kind != RELKIND_RELATION && kind != RELKIND_SEQUENCE) || visit(member.objid);
+    if (member.classid == RelationRelationId && member.deptype == DEPENDENCY_EXTENSION)
+      members = lappend_oid(members, member.objid);
+    return true;
   });
+  // Without a lock on pg_depend, because the visit may wait.
+  ListCell *cell = nullptr;
+  foreach (cell, members) {
+    const char kind = get_rel_relkind(lfirst_oid(cell));
+    if ((kind == RELKIND_RELATION || kind == RELKIND_SEQUENCE) && !visit(lfirst_oid(cell))) return;
+  }
 }
 
 // Error: 55000 if it is a different extension.

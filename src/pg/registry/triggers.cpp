@@ -6,6 +6,7 @@
 
 extern "C" {
 #include "catalog/pg_event_trigger.h"
+#include "commands/defrem.h"
 #include "commands/event_trigger.h"
 #include "commands/trigger.h"
 }
@@ -43,20 +44,33 @@ constexpr GuardKind kGuardKinds[] = {
 struct GuardedTable {
   const char *name;
   uint8 guards;
+  AttrNumber columns;  // that the install script of 1.0 makes
 };
-constexpr GuardedTable kGuardedTables[] = {{"snowflake_registry", kRowGuard | kTableGuard | kAfterGuard},
-                                           {"snowflake_watermark", kRowGuard | kTableGuard | kAfterGuard},
-                                           {"snowflake_layout", kRowGuard | kLayoutGuard},
-                                           {"snowflake_origin", kRowGuard | kTableGuard},
-                                           {"snowflake_segment", kRowGuard | kTableGuard | kAfterGuard},
-                                           {"snowflake_segment_range", kRowGuard | kTableGuard}};
+constexpr GuardedTable kGuardedTables[] = {{"snowflake_registry", kRowGuard | kTableGuard | kAfterGuard, 9},
+                                           {"snowflake_watermark", kRowGuard | kTableGuard | kAfterGuard, 3},
+                                           {"snowflake_layout", kRowGuard | kLayoutGuard, 8},
+                                           {"snowflake_origin", kRowGuard | kTableGuard, 23},
+                                           {"snowflake_segment", kRowGuard | kTableGuard | kAfterGuard, 14},
+                                           {"snowflake_segment_range", kRowGuard | kTableGuard, 9}};
 
-bool HasGuard(Relation table, const GuardKind &kind, Oid function) {
+// Whether UPDATE OF names the columns that the extension made; others are their owner's.
+bool NamesColumns(Relation table, const GuardedTable &guarded, const Trigger &trigger) {
+  if (RelationGetNumberOfAttributes(table) < guarded.columns) return false;
+  for (AttrNumber column = 1; column <= guarded.columns; ++column) {
+    bool named = TupleDescAttr(RelationGetDescr(table), column - 1)->attisdropped;
+    for (int i = 0; i < trigger.tgnattr; ++i) named |= trigger.tgattr[i] == column;
+    if (!named) return false;
+  }
+  return true;
+}
+
+bool HasGuard(Relation table, const GuardedTable &guarded, const GuardKind &kind, Oid function) {
   const TriggerDesc *triggers = table->trigdesc;
   for (int i = 0; triggers != nullptr && i < triggers->numtriggers; ++i) {
     const Trigger &trigger = triggers->triggers[i];
     if (trigger.tgfoid == function && trigger.tgtype == kind.type() && trigger.tgenabled == TRIGGER_FIRES_ALWAYS &&
-        trigger.tgqual == nullptr && (trigger.tgnattr > 0) == kind.has_columns())
+        trigger.tgqual == nullptr && !OidIsValid(trigger.tgconstraint) &&
+        (kind.has_columns() ? NamesColumns(table, guarded, trigger) : trigger.tgnattr == 0))
       return true;
   }
   return false;
@@ -68,7 +82,7 @@ void ForEachLost(Relation table, const GuardedTable &guarded, Oid extension, Oid
   for (const GuardKind &kind : kGuardKinds) {
     if ((guarded.guards & kind.bit) == 0) continue;
     const Oid function = TriggerFunction(extension, schema, kind.function);
-    if (!RunsCode(function, kind.function) || !HasGuard(table, kind, function)) lost(kind, function);
+    if (!RunsCode(function, kind.function) || !HasGuard(table, guarded, kind, function)) lost(kind, function);
   }
 }
 
@@ -92,7 +106,24 @@ List *ColumnsOf(Relation table) {
   return columns;
 }
 
+// A constraint trigger, which may be deferred, is not replaced.
+void DropConstraintTrigger(Relation table, const char *name) {
+  const TriggerDesc *triggers = table->trigdesc;
+  bool found = false;
+  for (int i = 0; triggers != nullptr && i < triggers->numtriggers; ++i)
+    found |= OidIsValid(triggers->triggers[i].tgconstraint) && strcmp(triggers->triggers[i].tgname, name) == 0;
+  if (!found) return;
+  const char *schema = get_namespace_name(RelationGetNamespace(table));
+  DropStmt *statement = makeNode(DropStmt);
+  statement->removeType = OBJECT_TRIGGER;
+  statement->objects = list_make1(list_make3(
+      makeString(pstrdup(schema)), makeString(pstrdup(RelationGetRelationName(table))), makeString(pstrdup(name))));
+  RemoveObjects(statement);
+  CommandCounterIncrement();
+}
+
 void MakeGuard(Relation table, const GuardKind &kind, Oid function) {
+  DropConstraintTrigger(table, kind.name);
   CreateTrigStmt *statement = makeNode(CreateTrigStmt);
   statement->replace = true;
   statement->trigname = const_cast<char *>(kind.name);
@@ -105,11 +136,19 @@ void MakeGuard(Relation table, const GuardKind &kind, Oid function) {
   CommandCounterIncrement();
 }
 
-void EnableDropGuard() {
+// Whether it is enabled: an event trigger belongs to a superuser.
+bool EnableDropGuard() {
+  if (!superuser()) {
+    ereport(WARNING,
+            (errmsg("event trigger \"%s\" is not enabled", kDropGuard), errdetail("It belongs to a superuser."),
+             errhint("Let a superuser call snowflake_make_guards().")));
+    return false;
+  }
   AlterEventTrigStmt *statement = makeNode(AlterEventTrigStmt);
   statement->trigname = const_cast<char *>(kDropGuard);
   statement->tgenabled = TRIGGER_FIRES_ALWAYS;
   AlterEventTrigger(statement);
+  return true;
 }
 
 }  // namespace
@@ -118,7 +157,7 @@ bool HasGuards(Relation table, Oid function) {
   for (const GuardedTable &guarded : kGuardedTables) {
     if (strcmp(RelationGetRelationName(table), guarded.name) != 0) continue;
     for (const GuardKind &kind : kGuardKinds)
-      if (kind.bit != kLayoutGuard && (guarded.guards & kind.bit) != 0 && !HasGuard(table, kind, function))
+      if (kind.bit != kLayoutGuard && (guarded.guards & kind.bit) != 0 && !HasGuard(table, guarded, kind, function))
         return false;
   }
   return true;
@@ -164,10 +203,7 @@ int MakeGuards(Oid extension, Oid schema) {
     });
     table_close(table, NoLock);
   }
-  if (DropGuardIsLost(extension)) {
-    EnableDropGuard();
-    ++count;
-  }
+  if (DropGuardIsLost(extension)) count += EnableDropGuard();
   return count;
 }
 

@@ -48,6 +48,15 @@ for my $guard (@guards)
 	is($broken, '', "$name on $table, lost in five ways");
 	$dropped .= "DROP TRIGGER $name ON $table;";
 }
+# Weaker ones in their place: fired at the commit, or not by each column.
+for my $weak ([ 'snowflake_guard_after', 'CREATE CONSTRAINT TRIGGER snowflake_guard_after AFTER UPDATE ON snowflake_watermark DEFERRABLE INITIALLY DEFERRED FOR EACH ROW' ],
+	[ 'snowflake_guard_table', 'CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR UPDATE OF worker_id ON snowflake_watermark' ])
+{
+	my ($name, $create) = @$weak;
+	value("DROP TRIGGER $name ON snowflake_watermark; $create EXECUTE FUNCTION snowflake_guard(); ALTER TABLE snowflake_watermark ENABLE ALWAYS TRIGGER $name");
+	like(advice(), qr/lost guards: \Q$name on snowflake_watermark\E\./, "a weaker $name is not taken for it");
+	is(value('SELECT snowflake_make_guards()') . "\n" . value($triggers), "1\n$made", '... and is replaced');
+}
 value('ALTER EVENT TRIGGER _snowflake_guard_drop DISABLE');
 like(advice(), qr/lost guards: _snowflake_guard_drop\. /, 'the guard against a drop is disabled');
 is(value(q{SELECT snowflake_make_guards(); SELECT evtenabled FROM pg_event_trigger WHERE evtname = '_snowflake_guard_drop'}), "1\nA", '... and enabled again');
@@ -108,6 +117,10 @@ is(value($triggers) =~ s/^snowflake_watermark\|a\|.*\n//mr, $made, '... and find
 value('SET ROLE owner; DROP TRIGGER a ON snowflake_watermark; DROP RULE r ON snowflake_segment');
 value('GRANT EXECUTE ON FUNCTION snowflake_make_guards(), snowflake_guard() TO owner; DROP TRIGGER snowflake_guard ON snowflake_origin');
 is(value('SET ROLE owner; SELECT snowflake_make_guards()') . "\n" . value($triggers), "1\n$made", 'the owner of the tables may call it, with EXECUTE');
+value('ALTER EVENT TRIGGER _snowflake_guard_drop DISABLE; DROP TRIGGER snowflake_guard ON snowflake_origin');
+is(value('SET ROLE owner; SET client_min_messages = error; SELECT snowflake_make_guards()') . "\n" . value($triggers), "1\n$made", '... and makes what it may');
+like(advice(), qr/lost guards: _snowflake_guard_drop\./, '... the rest is left to a superuser');
+value('SELECT snowflake_make_guards()');
 value("ALTER TABLE $_ OWNER TO postgres") for qw(snowflake_registry snowflake_watermark snowflake_layout snowflake_origin snowflake_segment snowflake_segment_range);
 value('REVOKE EXECUTE ON FUNCTION snowflake_make_guards(), snowflake_guard() FROM owner, nobody');
 

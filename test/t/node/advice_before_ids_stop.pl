@@ -17,17 +17,19 @@ use Time::HiRes qw(time sleep);
 my $lease = 16 * slowness();
 my $tls = PostgreSQL::Test::Utils::tempdir();
 
-# The server's certificate, which is its own authority. With -1 days it has expired.
+# The server's certificate, which is its own authority, valid or expired. OpenSSL 3.0 takes negative
+# days, and later ones dates in their place.
+my @expired = `openssl x509 -help 2>&1` =~ /-not_after/ ? ('-not_before', '20250101000000Z', '-not_after', '20250102000000Z') : ('-days', -1);
 sub certify
 {
-	my ($days) = @_;
-	system_or_bail('openssl', 'x509', '-req', '-in', "$tls/request", '-signkey', "$tls/server.key", '-days', $days, '-out', "$tls/server.crt");
+	my (@validity) = @_;
+	system_or_bail('openssl', 'x509', '-req', '-in', "$tls/request", '-signkey', "$tls/server.key", @validity, '-out', "$tls/server.crt");
 	chmod 0600, "$tls/server.key";
 	return;
 }
 
 system_or_bail('openssl', 'req', '-new', '-nodes', '-newkey', 'rsa:2048', '-subj', '/CN=registry', '-out', "$tls/request", '-keyout', "$tls/server.key");
-certify(2);
+certify('-days', 2);
 
 my $registry = registry_server(conf => "log_statement = none\nlisten_addresses = '127.0.0.1'\nssl = on\nssl_cert_file = '$tls/server.crt'\n"
 	  . "ssl_key_file = '$tls/server.key'\n");
@@ -90,7 +92,7 @@ my %faults = (
 		qr/password authentication failed/, $reach ],
 	passfile => [ sub { chmod 0644, $registry->basedir . '/passfile_passfile' }, sub { chmod 0600, $registry->basedir . '/passfile_passfile' },
 		qr/no password supplied/, $reach ],
-	certified => [ sub { certify(-1); $registry->reload }, sub { certify(2); $registry->reload }, qr/certificate/, $reach ],
+	certified => [ sub { certify(@expired); $registry->reload }, sub { certify('-days', 2); $registry->reload }, qr/certificate/, $reach ],
 	revoked => [ sub { value($registry, 'REVOKE EXECUTE ON FUNCTION snowflake_lease_extend FROM revoked', 'fleet') },
 		sub { value($registry, 'GRANT EXECUTE ON FUNCTION snowflake_lease_extend TO revoked', 'fleet') },
 		qr/permission denied for function snowflake_lease_extend/, qr/In the registry's database, the node's role needs .* EXECUTE/ ],
