@@ -1,7 +1,8 @@
 -- $1 and $2: the narrow columns. All but what ALTER TABLE rebuilds by itself. It cannot rebuild a
--- foreign key that refers to a partition if the partition has its unique index from above. The
--- columns of a partition key depend on its table. Views cannot be dropped before what depends on them
--- or on their types of rows.
+-- foreign key that refers to a partition if the partition has its unique index from above. Nor can it
+-- rebuild an index with INCLUDE of the column that a foreign key to other columns needs. The columns of
+-- a partition key depend on its table. Views cannot be dropped before what depends on them or on their
+-- types of rows.
 -- Parameters: oid[], smallint[]
 WITH RECURSIVE narrow AS (SELECT * FROM unnest($1, $2) AS n(relation, number)),
 over(view) AS (
@@ -47,4 +48,13 @@ FROM (SELECT object || ' depends on ' || pg_describe_object('pg_class'::regclass
       JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = o.view
           OR d.refclassid = 'pg_type'::regclass AND d.refobjid IN (y.oid, y.typarray)
       LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
-      WHERE d.deptype = 'n' AND r.ev_class IS DISTINCT FROM o.view) AS l(line)
+      WHERE d.deptype = 'n' AND r.ev_class IS DISTINCT FROM o.view
+      UNION
+      SELECT pg_describe_object('pg_constraint'::regclass, f.oid, 0) || ' needs '
+          || pg_describe_object('pg_class'::regclass, i.indexrelid, 0) || ', which contains '
+          || pg_describe_object('pg_class'::regclass, n.relation, n.number)
+      FROM narrow n JOIN pg_index i ON i.indrelid = n.relation AND n.number = ANY (i.indkey)
+      JOIN pg_constraint f ON f.conindid = i.indexrelid AND f.contype = 'f' AND f.conparentid = 0
+      WHERE NOT EXISTS (
+          SELECT FROM narrow k WHERE k.relation = f.confrelid AND (k.number = ANY (f.confkey)
+              OR k.relation = f.conrelid AND k.number = ANY (f.conkey)))) AS l(line)

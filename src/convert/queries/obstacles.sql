@@ -44,6 +44,19 @@
     SELECT pg_describe_object('pg_constraint'::regclass, oid, 0) || ' sets defaults'
     FROM keys WHERE own AND 'd' IN (confdeltype, confupdtype)
     UNION
+    -- The index goes with the old column. A key that is made again gets the first one on its columns.
+    SELECT pg_describe_object('pg_constraint'::regclass, f.oid, 0) || ' needs '
+        || pg_describe_object('pg_class'::regclass, i.indexrelid, 0) || ', which contains '
+        || pg_describe_object('pg_class'::regclass, w.relation, w.number)
+    FROM wide w JOIN pg_index i ON i.indrelid = w.relation AND w.number = ANY (i.indkey)
+    JOIN pg_constraint f ON f.confrelid = w.relation AND f.contype = 'f' AND f.conparentid = 0
+    WHERE NOT EXISTS (SELECT FROM wide k WHERE k.relation = f.confrelid AND k.number = ANY (f.confkey))
+        AND i.indexrelid = CASE WHEN f.oid NOT IN (SELECT oid FROM keys) THEN f.conindid ELSE (
+            SELECT min(x.indexrelid) FROM pg_index x
+            WHERE x.indrelid = f.confrelid AND x.indisunique AND x.indimmediate AND x.indisvalid
+                AND x.indpred IS NULL AND x.indexprs IS NULL AND x.indnkeyatts = cardinality(f.confkey)
+                AND f.confkey <@ (x.indkey::smallint[])[0:x.indnkeyatts - 1]) END
+    UNION
     SELECT pg_describe_object('pg_constraint'::regclass, oid, 0) || ' has a definition that is not understood'
     FROM keys WHERE left(definition, length(head)) <> head
     UNION
