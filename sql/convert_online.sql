@@ -260,6 +260,30 @@ SELECT conrelid::regclass AS relation, convalidated FROM pg_constraint WHERE con
 SELECT count(*) FROM snowflake_convert('above', 'id', online => true);
 DROP TABLE above, below, below_that, not_valid;
 
+-- Partitioned indexes are not given other operator classes; the indexes of partitions alone are.
+CREATE TABLE classes (id serial, n integer) PARTITION BY RANGE (n);
+CREATE TABLE classes_1 PARTITION OF classes DEFAULT;
+CREATE INDEX classes_default ON classes USING brin (n int4_bloom_ops, id);
+CREATE INDEX classes_bloom ON classes USING brin (id int4_bloom_ops);
+INSERT INTO classes (n) VALUES (1);
+\set VERBOSITY default
+SELECT snowflake_convert('classes', 'id', online => true);
+\echo :SQLSTATE
+SELECT snowflake_convert('classes', 'id', dry_run => true);
+SELECT snowflake_convert('classes', 'id');
+\set VERBOSITY terse
+DROP INDEX classes_bloom;
+CREATE INDEX classes_bloom ON classes_1 USING brin (id int4_bloom_ops);
+SET client_min_messages = warning;
+\set ECHO none
+SELECT s FROM snowflake_convert('classes', 'id', online => true) s
+\gexec
+RESET client_min_messages;
+\set ECHO all
+SELECT indexdef FROM pg_indexes WHERE tablename ~ '^classes' ORDER BY 1;
+SELECT count(*) FROM snowflake_convert('classes', 'id', online => true);
+DROP TABLE classes;
+
 DROP MATERIALIZED VIEW cached;
 DROP VIEW "left";
 DROP TABLE orders, items, wide, narrow, stored, rows_of;

@@ -1,10 +1,12 @@
 -- The indexes with keys of narrow columns ($1 and $2) whose operator class does not accept bigint. A
 -- default one is replaced by that of the new type, and online ($3) a column's by the one whose name has
--- int8 in the place of int4. Expressions of these types may become bigint, too.
+-- int8 in the place of int4, but in partitioned indexes. Expressions of these types may become bigint,
+-- too.
 -- Parameters: oid[], smallint[], boolean
 SELECT DISTINCT pg_describe_object('pg_class'::regclass, i.indexrelid, 0)
     || ' has an operator class that does not accept bigint: ' || c.opcname
-FROM unnest($1, $2) AS n(relation, number) JOIN pg_index i ON i.indrelid = n.relation,
+FROM unnest($1, $2) AS n(relation, number) JOIN pg_index i ON i.indrelid = n.relation
+JOIN pg_class x ON x.oid = i.indexrelid,
 unnest(i.indkey, i.indclass) AS u(key, class) JOIN pg_opclass c ON c.oid = u.class
 WHERE (u.key = n.number OR u.key = 0
         AND c.opcintype IN ('smallint'::regtype, 'integer'::regtype, 'smallint[]'::regtype, 'integer[]'::regtype)
@@ -14,7 +16,7 @@ WHERE (u.key = n.number OR u.key = 0
         SELECT FROM pg_opclass b JOIN pg_type t ON t.oid = b.opcintype
         WHERE b.opcmethod = c.opcmethod AND CASE
             WHEN c.opcdefault AND c.opcintype IN ('smallint'::regtype, 'integer'::regtype) THEN b.opcdefault
-            WHEN $3 AND u.key <> 0 THEN b.opcnamespace = c.opcnamespace
+            WHEN $3 AND u.key <> 0 AND x.relkind = 'i' THEN b.opcnamespace = c.opcnamespace
                 AND b.opcname = regexp_replace(c.opcname, 'int[24]', 'int8')
             ELSE b.oid = c.oid END
             AND (t.oid = 'bigint'::regtype OR t.typtype = 'p' OR EXISTS (
