@@ -778,6 +778,21 @@ ROLLBACK;
 ALTER TABLE not_valid VALIDATE CONSTRAINT positive;
 SELECT snowflake_convert('above', 'id', dry_run => true);
 ALTER TABLE not_valid NO INHERIT above;
+-- Nor if the table between has only the inherited one.
+CREATE TABLE own () INHERITS (below_that);
+ALTER TABLE own ADD CONSTRAINT positive CHECK (id > 0);
+SELECT * FROM checks;
+SELECT snowflake_convert('above', 'id', dry_run => true);
+SELECT snowflake_convert('above', 'id');
+SELECT snowflake_convert('above', 'id', online => true);
+DROP TABLE own;
+-- A check above that is not inherited is another one.
+BEGIN;
+CREATE TABLE apart () INHERITS (not_valid);
+ALTER TABLE not_valid DROP CONSTRAINT positive, ADD CONSTRAINT positive CHECK (id > 0) NO INHERIT NOT VALID, ALTER id SET DEFAULT 1;
+ALTER TABLE apart ADD CONSTRAINT positive CHECK (id > 0);
+SELECT count(*) FROM snowflake_convert('not_valid', 'id');
+ROLLBACK;
 SELECT snowflake_convert('above', 'id');
 SELECT * FROM checks;
 DROP VIEW checks;

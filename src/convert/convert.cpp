@@ -119,7 +119,7 @@ void CheckDirect(const Conversion &conversion, const IdColumns &columns, const N
                   "Take this from them first, and give it to the new indexes after the conversion.");
   if (const char *checks = OwnChecks(columns))
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
-                  psprintf("A table's own check is valid, and the one above it is NOT VALID: %s.", checks),
+                  psprintf("A table's own check is valid, and one above it is NOT VALID: %s.", checks),
                   "Validate the one above, or let the table inherit after the conversion.");
   if (List *indexes = OperatorClasses(columns, false))
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described, Listed(indexes),
