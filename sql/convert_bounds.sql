@@ -52,6 +52,12 @@ SELECT with_check(c, type) FROM unnest('{
     id < ''1000000''::text::integer,kind = ''x'' AND id < 9,id IS NULL,id < 5 AND length(kind) < 9}'::text[]) c, unnest('{integer,bigint}'::text[]) type
 WHERE NOT (c ~ 'smallint' OR type = 'bigint' AND c ~ '<= 2147483647 ');
 SELECT with_check('id < 100', 'smallint');
+-- Casts of the column to a wider type.
+SELECT with_check(c, type) FROM unnest('{
+    id::bigint < 1000,1000 >= id::bigint,"id::bigint IN (1, 2, 3)",kind = ''x'' AND NOT id::bigint > 9,id < 5 OR id::bigint = 7}'::text[]) c,
+    unnest('{smallint,integer,bigint}'::text[]) type;
+SELECT with_check(c, 'smallint') FROM unnest('{id::integer < 1000,"id::integer IN (1, 2, 3)"}'::text[]) c;
+SELECT regexp_replace(with_check(format('id::bigint IN (1%s)', string_agg(', ' || n, ''))), '2, .* 149', '...') FROM generate_series(2, 150) n;
 -- Lists of more than 100 values, which the planner does not look into. They are not shown whole.
 SELECT regexp_replace(with_check(format(c, list), type), '2, .* 149', '...')
 FROM unnest('{id IN (1%s),NOT id NOT IN (1%s),"id = ANY (''{1%s}'')","id IN (1%s, 9223372036854775807)"}'::text[]) c,
@@ -62,7 +68,7 @@ SELECT snowflake_convert('t', 'id', dry_run => true);
 -- New ids pass these, or nobody can tell.
 SELECT with_check(c) FROM unnest('{
     id > 0,id <> 7,id < 9 OR kind = ''old'',id < 9 OR id > 1000000000000,id >= 1 AND id <> 5,"id NOT IN (1, 2)",id < 9223372036854775807,kind < ''x'',
-    length(id::text) < 5,id % 2 = 0,id::numeric < 5,id < length(kind),id > id,id < NULL,(id < NULL) IS NOT TRUE}'::text[]) c;
+    length(id::text) < 5,id % 2 = 0,id::numeric < 5,id::bigint > 5,id::bigint <> 7,id::bigint < 9223372036854775807,id::bigint < length(kind),id < length(kind),id > id,id < NULL,(id < NULL) IS NOT TRUE}'::text[]) c;
 RESET client_min_messages;
 DROP TABLE t;
 -- Of a child, and for a whole tree.

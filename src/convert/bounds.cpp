@@ -73,14 +73,31 @@ Node *WithoutArrays(Node *node, void *) {
   return reinterpret_cast<Node *>(all->useOr ? make_orclause(comparisons) : make_andclause(comparisons));
 }
 
+Expr *AtLeast(Expr *value, Oid type, int64_t least) {
+  Const *id = makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(least), false, FLOAT8PASSBYVAL);
+  const Oid at_least = get_opfamily_member(INTEGER_BTREE_FAM_OID, type, INT8OID, BTGreaterEqualStrategyNumber);
+  return make_opclause(at_least, BOOLOID, false, value, reinterpret_cast<Expr *>(id), InvalidOid, InvalidOid);
+}
+
+struct Cast {
+  Oid from, function, to;
+};
+
+// They change no value.
+constexpr Cast kWidening[] = {
+    {INT2OID, F_INT4_INT2, INT4OID}, {INT2OID, F_INT8_INT2, INT8OID}, {INT4OID, F_INT8_INT4, INT8OID}};
+
 bool Excludes(const BoundRow &row, Node *condition, int64_t least) {
   if (condition == nullptr || !IsInteger(row.type)) return false;
-  Var *column = makeVar(1, row.number, row.type, -1, InvalidOid, 0);
-  Const *id = makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(least), false, FLOAT8PASSBYVAL);
-  const Oid at_least = get_opfamily_member(INTEGER_BTREE_FAM_OID, row.type, INT8OID, BTGreaterEqualStrategyNumber);
-  Expr *clause = make_opclause(at_least, BOOLOID, false, reinterpret_cast<Expr *>(column), reinterpret_cast<Expr *>(id),
-                               InvalidOid, InvalidOid);
-  return predicate_refuted_by(list_make1(WithoutArrays(condition, nullptr)), list_make1(clause), false);
+  Expr *column = reinterpret_cast<Expr *>(makeVar(1, row.number, row.type, -1, InvalidOid, 0));
+  List *clauses = list_make1(AtLeast(column, row.type, least));
+  for (const Cast &cast : kWidening) {
+    if (cast.from != row.type) continue;
+    FuncExpr *wide =
+        makeFuncExpr(cast.function, cast.to, list_make1(column), InvalidOid, InvalidOid, COERCE_EXPLICIT_CAST);
+    clauses = lappend(clauses, AtLeast(reinterpret_cast<Expr *>(wide), cast.to, least));
+  }
+  return predicate_refuted_by(list_make1(WithoutArrays(condition, nullptr)), clauses, false);
 }
 
 // Constants are computed only if that calls no function of others.
