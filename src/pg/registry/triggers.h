@@ -4,8 +4,9 @@
 // 1. The install script creates them. MakeGuards() makes the same rows of pg_trigger, but for their
 //    comments; t/guards/made_again compares them.
 // 2. They are known by function, kind and state, not by name.
-// 3. MakeGuards() has the rights of its caller. It passes OIDs and runs no SQL, so it does not fire
-//    event triggers, and no object that others have planted is found in the place of another.
+// 3. MakeGuards() has the rights of its caller. It passes OIDs or qualified names and runs no SQL.
+//    So it does not fire event triggers, and finds no object that others have planted in the place
+//    of another.
 #pragma once
 
 #include "pg/catalogs.h"
