@@ -561,7 +561,8 @@ COMMENT ON FUNCTION snowflake_make_guards() IS
 'Makes the guards again that this database has lost, and returns how many: triggers of the
 registry''s tables that are missing, changed or not ENABLE ALWAYS, and the event trigger
 _snowflake_guard_drop if it is not ENABLE ALWAYS. advice of snowflake_status names them. Acquires
-and extends wait until the transaction ends.
+and extends wait until the transaction ends. Only a superuser enables the event trigger: for others
+a WARNING says that it is left.
 Errors: 42501 unless the caller may create triggers on the tables, as their owner and superusers
 may, 55000 if a table or a trigger function is not as the extension made it.';
 REVOKE ALL ON FUNCTION snowflake_make_guards() FROM PUBLIC;
