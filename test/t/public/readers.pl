@@ -96,7 +96,7 @@ ok(wait_until('the first key', sub { masking_digit() eq '2' }), '... and masks')
 
 # The example's key.
 my ($example_key) = slurp_file($page) =~ /`([0-9a-f]{64})`/ or die "$page: no key of the example\n";
-my $example = mine('SELECT snowflake_mask');
+my $example = mine('SELECT snowflake_mask\(\d');
 my ($example_id, $example_prefix) = $example->{text} =~ /snowflake_mask\((\d+), '(\w+)'\)/ or die "$page: no id in the example\n";
 my ($example_text) = $example->{output} =~ /^ *(order_\w+)$/m or die "$page: no text in the example\n";
 write_keys("# The example.", '', "1 $example_key");
