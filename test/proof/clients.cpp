@@ -1,10 +1,11 @@
-// Sessions that take ids and numbers as fast as they are told to, in many ways, from servers that fail all the time. What they are
-// given is written to disk as it is, eight bytes each, and compared at once with what any of them was given before.
+// Sessions that take ids and numbers as fast as they are told to, in many ways, from servers that
+// fail all the time. What they are given is written to disk as it is, eight bytes each, and compared
+// at once with what any of them was given before.
 //
 //     clients FOLDER SEED
 //
 // Commands on stdin, a line each:
-//     start NAME SESSIONS CONNINFO    sessions on a database, which has the tables `kept` and `counted`
+//     start NAME SESSIONS CONNINFO    sessions on a node: a database with the tables `kept` and `counted`
 //     pace N                          ids a second, of all sessions together
 //     stop                            ends when each session has ended its statement
 //
@@ -65,10 +66,11 @@ std::atomic<int64_t> ids, numbers, lost_connections, errors, late, found, highes
 std::atomic<int64_t> pace{100000};
 std::atomic<bool> stopping;
 
-// The highest id that was given under each worker id. On a node ids rise in the order of calls; a
-// worker id that goes to another node begins above all that was issued under it.
-using Highest = std::array<int64_t, 1 << kWorkerBits>;
-std::array<std::atomic<int64_t>, 1 << kWorkerBits> highest_ids;
+// The highest id that a node gave under each worker id: on a node ids rise in the order of calls. If
+// a lease's row is lost, another node can use later ticks of the worker id at the same time.
+template <typename Value>
+using Highest = std::array<Value, 1 << kWorkerBits>;
+using HighestOfNode = Highest<std::atomic<int64_t>>;
 
 void Raise(std::atomic<int64_t> *highest, int64_t value) {
   for (int64_t before = *highest; value > before && !highest->compare_exchange_weak(before, value);) continue;
@@ -167,8 +169,10 @@ int64_t FromNetwork(const char *bytes) {
 
 class Session {
  public:
-  Session(const std::string &folder, std::string name, std::string conninfo, uint64_t seed)
+  Session(const std::string &folder, std::string name, std::shared_ptr<HighestOfNode> highest_ids, std::string conninfo,
+          uint64_t seed)
       : name_(std::move(name)),
+        highest_ids_(std::move(highest_ids)),
         conninfo_(std::move(conninfo)),
         random_(seed),
         ids_(std::fopen((folder + "/" + name_ + ".ids").c_str(), "ab")),
@@ -256,7 +260,7 @@ class Session {
   template <typename Keep>
   void Take(const std::string &statement, Keep keep) {
     statement_began_tick_ = NowTick();
-    for (size_t i = 0; i < given_before_.size(); ++i) given_before_[i] = highest_ids[i];
+    for (size_t i = 0; i < given_before_.size(); ++i) given_before_[i] = (*highest_ids_)[i];
     PGresult *result = PQexecParams(connection_, statement.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 1);
     if (PQresultStatus(result) == PGRES_COPY_OUT) {
       char *row = nullptr;
@@ -288,7 +292,7 @@ class Session {
     int64_t &before = given_before_[static_cast<size_t>(Worker(id))];
     if (id <= before) Found("an id that is not above one of an earlier call:", name_, id);
     before = id;
-    Raise(&highest_ids[static_cast<size_t>(Worker(id))], id);
+    Raise(&(*highest_ids_)[static_cast<size_t>(Worker(id))], id);
     if (Tick(id) < statement_began_tick_ - kRememberedTicks || Tick(id) > NowTick() + kClocksAheadMs)
       Found("an id of another time:", name_, id);
   }
@@ -303,13 +307,14 @@ class Session {
   }
 
   const std::string name_;
+  const std::shared_ptr<HighestOfNode> highest_ids_;
   const std::string conninfo_;
   std::mt19937_64 random_;
   std::FILE *ids_;
   std::FILE *numbers_;
   PGconn *connection_ = nullptr;
   int64_t statement_began_tick_ = 0;
-  Highest given_before_ = {};  // when its statement began, or in it
+  Highest<int64_t> given_before_ = {};  // when its statement began, or in it
   int64_t last_number_ = kNone;
 };
 
@@ -350,9 +355,10 @@ int main(int count, char **arguments) {
       int wanted = 0;
       words >> name >> wanted >> std::ws;
       std::getline(words, conninfo);
+      auto highest_ids = std::make_shared<HighestOfNode>();
       for (int i = 1; i <= wanted; ++i) {
         sessions.emplace_back([=, number = sessions.size()] {
-          Session(folder, name + "." + std::to_string(i), conninfo, seed + number).Run();
+          Session(folder, name + "." + std::to_string(i), highest_ids, conninfo, seed + number).Run();
         });
       }
     }
