@@ -247,7 +247,27 @@ heal();
 # A node that was started with a clock ahead reports no higher horizon until its clock is confirmed.
 $_->safe_psql('postgres', 'SELECT snowflake_confirm_clock()') for @nodes;
 stop_clients($converting);
-for my $node (@nodes) { ok(wait_until('ids again', sub { issues($node) }), $node->name . ' issues again (G6)'); }
+# No registry confirms a leap for ten minutes after its own clock stepped, as it does in heal(). A
+# restart ends this wait.
+sub holds_leap
+{
+	my ($node) = @_;
+	my ($rc, $out) = $node->psql('postgres', 'SELECT last_error FROM snowflake_status');
+	return $rc == 0 && $out =~ /cannot confirm that the node's clock leapt/;
+}
+for my $node (@nodes)
+{
+	my $restarted = 0;
+	my $goes_on = sub {
+		return 1 if issues($node);
+		return 0 if $restarted || !holds_leap($node);
+		$restarted = 1;
+		$node->stop('fast');
+		start_server($node);
+		return 0;
+	};
+	ok(wait_until('ids again', $goes_on), $node->name . ' issues again (G6)' . ($restarted ? ', after a restart that ended a leap' : ''));
+}
 print $to_clients "stop\n";
 hear(1);
 waitpid $clients_pid, 0;
