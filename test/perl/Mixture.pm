@@ -252,15 +252,29 @@ sub pause_for
 }
 
 # Stops the server; returns whether the shutdown was clean. If a fast shutdown meets the recovery
-# after a crash, PostgreSQL can wait for a checkpointer that it has not told to end.
+# after a crash, PostgreSQL can wait for a checkpointer that it has not told to end, and for
+# connections that it refuses.
 sub stop_server
 {
 	my ($server, $mode) = @_;
 	return 1 if $server->stop($mode, fail_ok => 1);
-	my @left = processes($server, qr/./);
-	BAIL_OUT($server->name . ' does not shut down') if @left != processes($server, qr/checkpointer/);
-	$server->stop('immediate');
+	print STDERR $server->name, ' does not shut down: ', join('; ', map { state_of_process($_) } processes($server, qr/^/)), "\n";
+	BAIL_OUT($server->name . ' does not shut down') if processes($server, qr/keeper|\[local\]/);
+	$server->kill9 unless $server->stop('immediate', fail_ok => 1);
 	return 0;
+}
+
+# Its title, and what it waits for.
+sub state_of_process
+{
+	my ($pid) = @_;
+	my @parts;
+	for my $what (qw(cmdline stat wchan))
+	{
+		open(my $file, '<', "/proc/$pid/$what") or next;
+		push @parts, (<$file> // '') =~ tr/\0\n/ /dr;
+	}
+	return join ', ', @parts;
 }
 
 # In any state of the server, including a restart after a crash.
