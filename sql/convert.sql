@@ -345,6 +345,15 @@ SELECT tablename, attnames FROM pg_publication_tables;
 DROP TABLE base, refers CASCADE;
 DROP PUBLICATION pub_harmless;
 
+-- The view depends on the key, which contains the column.
+CREATE TABLE included (n int, m text, id serial, PRIMARY KEY (n) INCLUDE (id));
+CREATE VIEW grouped AS SELECT n, m FROM included GROUP BY n;
+SELECT snowflake_convert('included', 'id', true);
+\echo :SQLSTATE
+DROP VIEW grouped;
+SELECT snowflake_convert('included', 'id');
+DROP TABLE included;
+
 -- Where the type stays, nothing of that matters.
 CREATE TABLE base (id bigserial PRIMARY KEY, plus bigint GENERATED ALWAYS AS (id + 1) STORED);
 CREATE VIEW v AS SELECT id, plus FROM base;

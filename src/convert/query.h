@@ -11,9 +11,9 @@ namespace snowflake {
 // settings that the table's own sessions have.
 void PinSettings();
 
-// The texts of a query in queries/, which are one behind the other: at most four parts and its own.
+// The texts of a query in queries/, which are one behind the other: at most five parts and its own.
 struct QueryParts {
-  const char *texts[5];
+  const char *texts[6];
 };
 
 // One query; with read_only off it gets a snapshot of its own.

@@ -1,11 +1,12 @@
--- $1 and $2: the narrow columns. All but what ALTER TABLE rebuilds by itself. It cannot rebuild a
--- foreign key that refers to a partition if the partition has its unique index from above. Nor can it
+-- The objects on narrow columns, but what ALTER TABLE rebuilds by itself. It cannot rebuild a foreign
+-- key that refers to a partition if the partition has its unique index from above. Nor can it
 -- rebuild an index with INCLUDE of the column that a foreign key to other columns needs. The columns of
 -- a partition key depend on its table. Views cannot be dropped before what depends on them or on their
 -- types of rows.
 -- Parameters: oid[], smallint[]
-WITH RECURSIVE narrow AS (SELECT * FROM unnest($1, $2) AS n(relation, number)),
-over(view) AS (
+:narrow
+:by_key
+, over(view) AS (
     SELECT r.ev_class FROM narrow n
     JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = n.relation
         AND d.refobjsubid = n.number AND d.classid = 'pg_rewrite'::regclass
@@ -40,6 +41,8 @@ objects AS (
 SELECT string_agg(line, E'\n' ORDER BY line COLLATE "C")
 FROM (SELECT object || ' depends on ' || pg_describe_object('pg_class'::regclass, relation, number)
       FROM objects
+      UNION
+      SELECT line FROM by_key
       UNION
       SELECT CASE WHEN r.rulename = '_RETURN' THEN pg_describe_object('pg_class'::regclass, r.ev_class, 0)
           ELSE pg_describe_object(d.classid, d.objid, d.objsubid) END || ' depends on '

@@ -6,6 +6,7 @@
 :keys
 :indexes
 :views
+:by_key
 , lines AS (
     SELECT CASE WHEN r.rulename = '_RETURN' THEN pg_describe_object('pg_class'::regclass, r.ev_class, 0)
             WHEN x.oid IS NOT NULL THEN 'generated ' || pg_describe_object('pg_class'::regclass, x.adrelid,
@@ -29,6 +30,8 @@
         WHEN 'pg_class'::regclass THEN f.oid IS NOT NULL
         ELSE d.classid NOT IN ('pg_policy'::regclass, 'pg_publication_rel'::regclass,
             'pg_statistic_ext'::regclass) END
+    UNION
+    SELECT line FROM by_key
     UNION
     SELECT 'partition key of ' || pg_describe_object('pg_class'::regclass, w.relation, 0) || ' depends on '
         || pg_describe_object('pg_class'::regclass, w.relation, w.number)

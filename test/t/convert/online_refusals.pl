@@ -35,6 +35,7 @@ sub anew
 	return;
 }
 my $serial = 'CREATE TABLE r.t (id serial PRIMARY KEY, n int, note text);';
+my $included = 'CREATE TABLE r.t (n int, m text, id serial, PRIMARY KEY (n) INCLUDE (id));';
 
 # Changes whenever a row of these catalogs is written.
 sub catalogs
@@ -62,6 +63,9 @@ my @cases = (
 	[ 'a function with a body in SQL', "$serial CREATE FUNCTION r.f() RETURNS bigint BEGIN ATOMIC SELECT max(id) FROM r.t; END", qr/function r\.f\(\)/, $dependent ],
 	[ 'a function with a body in SQL over a view', "$serial CREATE VIEW r.v AS SELECT id FROM r.t; CREATE FUNCTION r.f() RETURNS bigint BEGIN ATOMIC SELECT max(id) FROM r.v; END", qr/function r\.f\(\)/, $dependent ],
 	[ 'a function that returns rows of a view', "$serial CREATE VIEW r.v AS SELECT id FROM r.t; CREATE FUNCTION r.f() RETURNS SETOF r.v LANGUAGE sql AS 'SELECT 1'", qr/function r\.f\(\)/, $dependent ],
+	[ 'a view grouped by a key that includes the column', "$included CREATE VIEW r.v AS SELECT n, m FROM r.t GROUP BY n", qr/view r\.v depends on constraint t_pkey on table r\.t, which contains column id of table r\.t/, qr/^55000$/ ],
+	[ 'a materialized view grouped by a key that includes the column', "$included CREATE MATERIALIZED VIEW r.v AS SELECT n, m FROM r.t GROUP BY n", qr/materialized view r\.v depends on constraint t_pkey\b/, qr/^55000$/ ],
+	[ 'a function that groups by a key that includes the column', "$included CREATE FUNCTION r.f() RETURNS SETOF text BEGIN ATOMIC SELECT m FROM r.t GROUP BY n; END", qr/function r\.f\(\) depends on constraint t_pkey\b/, qr/^55000$/ ],
 	[ 'a table with rows of a view', "$serial CREATE VIEW r.v AS SELECT id FROM r.t; CREATE TABLE r.h (was r.v)", qr/r\.h|\bwas\b/, $dependent ],
 	[ 'a table with rows of the table', "$serial CREATE TABLE r.h (was r.t)", qr/r\.h|\bwas\b/, $dependent ],
 	[ 'a table with arrays of rows of the table', "$serial CREATE TABLE r.h (were r.t[])", qr/r\.h|\bwere\b/, $dependent ],
