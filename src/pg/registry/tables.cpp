@@ -59,8 +59,8 @@ void CheckAsMade(const MadeTable &made) {
 [[noreturn]] void ReportMovedTables() {
   ereport(ERROR,
           (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the registry's tables were moved meanwhile"),
-           errdetail("The extension's schema was changed or renamed, or the extension was dropped."),
-           errhint("Try again.")));
+           errdetail("The extension was dropped, or it, its schema or an object of it was moved or renamed."),
+           errhint("Try again. If the error stays, undo the change.")));
 }
 
 const MadeTable &MadeTableOf(Oid relation) {
