@@ -112,12 +112,17 @@ sub registry_of
 }
 
 # A process that is paused within a commit would delay the checkpoint, and everything that is
-# pending.
+# pending. The registry may still recover from the last fault.
 sub base_backup
 {
 	my ($name) = @_;
-	kill 'CONT', processes($registry, qr//);
-	$registry->backup($name);
+	my $folder = $registry->backup_dir . "/$name";
+	my $complete = sub {
+		kill 'CONT', processes($registry, qr//);
+		rmtree($folder);
+		return PostgreSQL::Test::Utils::system_log('pg_basebackup', '-D', $folder, '-h', $registry->host, '-p', $registry->port, '--checkpoint', 'fast', '--no-sync') == 0;
+	};
+	wait_until("the backup $name", $complete) or die "no backup of the registry\n";
 	return;
 }
 
