@@ -65,12 +65,16 @@ sub start_pgpool
 	return;
 }
 
-# What a statement returns or says, in a session of its own through pgpool.
+# What a statement returns or says, in a session of its own through pgpool. A file, because psql
+# leaves a pipe unread if it cannot connect.
 sub through
 {
 	my ($sql) = @_;
 	my ($out, $err);
-	IPC::Run::run([ 'psql', '-XAtq', '-v', 'VERBOSITY=sqlstate', '-d', "host=$folder port=$port dbname=postgres user=$user" ], '<', \$sql, '>', \$out, '2>', \$err);
+	my $file = "$folder/statement";
+	unlink $file;
+	append_to_file($file, $sql);
+	IPC::Run::run([ 'psql', '-XAtq', '-v', 'VERBOSITY=sqlstate', '-d', "host=$folder port=$port dbname=postgres user=$user" ], '<', $file, '>', \$out, '2>', \$err);
 	chomp $out;
 	return $out . $err;
 }
