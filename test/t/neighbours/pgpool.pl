@@ -28,7 +28,7 @@ my $user = value($primary, 'SELECT current_user');
 my $folder = PostgreSQL::Test::Utils::tempdir_short();
 my $version = `$pgpool --version 2>&1`;
 my $sockets = $version =~ /version 4\.[0-3]\./ ? 'socket_dir' : 'unix_socket_directories';
-my $port = PostgreSQL::Test::Cluster::get_free_port();
+my ($port, $pcp_port) = map { PostgreSQL::Test::Cluster::get_free_port() } 1 .. 2;
 
 my ($line) = map { $_->{text} } grep { $_->{text} =~ /^primary_routing_query_pattern_list/ } blocks_of($page);
 my $pgpool_conf = <<"CONF";
@@ -37,6 +37,7 @@ listen_addresses = ''
 port = $port
 $sockets = '$folder'
 pcp_socket_dir = '$folder'
+pcp_port = $pcp_port
 pid_file_name = '$folder/pid'
 logdir = '$folder'
 num_init_children = 4
