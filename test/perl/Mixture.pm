@@ -257,15 +257,14 @@ sub pause_for
 }
 
 # Stops the server; returns whether the shutdown was clean. If a fast shutdown meets the recovery
-# after a crash, PostgreSQL can wait for a checkpointer that it has not told to end, and for
-# connections that it refuses.
+# after a crash, PostgreSQL can wait for a checkpointer that it has not told to end.
 sub stop_server
 {
 	my ($server, $mode) = @_;
 	return 1 if $server->stop($mode, fail_ok => 1);
-	print STDERR $server->name, ' does not shut down: ', join('; ', map { state_of_process($_) } processes($server, qr/^/)), "\n";
-	BAIL_OUT($server->name . ' does not shut down') if processes($server, qr/keeper|\[local\]/);
-	$server->kill9 unless $server->stop('immediate', fail_ok => 1);
+	my @left = processes($server, qr/./);
+	BAIL_OUT($server->name . ' does not shut down: ' . join('; ', map { state_of_process($_) } @left)) if @left != processes($server, qr/checkpointer/);
+	$server->stop('immediate');
 	return 0;
 }
 
