@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-our @EXPORT = qw(value left_out_unless is_available quiet write_theirs create_theirs is_another);
+our @EXPORT = qw(value left_out_unless program_of is_available quiet write_theirs create_theirs is_another);
 
 sub quiet { return "log_statement = none\nautovacuum = off\n"; }
 
@@ -25,6 +25,18 @@ sub left_out_unless
 	print { Test::More->builder->failure_output } "# skipped: $what, which is not installed; $how\n";
 	plan skip_all => $what;
 	return;
+}
+
+# The path of a program of one of Debian's packages, which is installed, or unpacked by test/run with
+# the libraries that it needs. Ends the test without it.
+sub program_of
+{
+	my ($package, $program) = @_;
+	my $unpacked = $ENV{SNOWFLAKE_NEIGHBOURS} // '/nowhere';
+	my ($path) = grep { -x } map { "$_/$program" } split(/:/, $ENV{PATH}), '/usr/sbin', "$unpacked/usr/bin", "$unpacked/usr/sbin";
+	left_out_unless($path, $program, "apt-get install $package");
+	$ENV{LD_LIBRARY_PATH} = join ':', glob("$unpacked/usr/lib/*-linux-gnu"), $ENV{LD_LIBRARY_PATH} // ();
+	return $path;
 }
 
 # Whether an extension can be created, without asking a server.

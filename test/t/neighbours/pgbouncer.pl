@@ -15,9 +15,7 @@ use SnowflakeTest;
 use Test::More;
 
 my $db = 'postgres';
-my $unpacked = $ENV{SNOWFLAKE_NEIGHBOURS} // '/nowhere';
-my ($pgbouncer) = grep { -x } (map { "$_/pgbouncer" } split(/:/, $ENV{PATH}), '/usr/sbin'), "$unpacked/usr/sbin/pgbouncer";
-left_out_unless($pgbouncer, 'pgbouncer', 'apt-get install pgbouncer');
+my $pgbouncer = program_of('pgbouncer', 'pgbouncer');
 my $server = new_server('server', preload => 1, streaming => 1, conf => quiet());
 start_server($server);
 value($server, 'CREATE EXTENSION snowflake');
@@ -38,7 +36,6 @@ pool_mode = transaction
 logfile = $folder/log
 pidfile = $folder/pid
 INI
-local $ENV{LD_LIBRARY_PATH} = join ':', glob("$unpacked/usr/lib/*-linux-gnu"), $ENV{LD_LIBRARY_PATH} // ();
 my $bouncer = IPC::Run::start([ $pgbouncer, "$folder/pgbouncer.ini" ], '<', '/dev/null', '>', "$folder/out", '2>&1');
 my $pooled = sub { return "host=$folder port=6432 dbname=$_[0] user=$user" };
 ok(wait_until('pgbouncer', sub { -S "$folder/.s.PGSQL.6432" }), 'it is there') or diag(slurp_file("$folder/out"));

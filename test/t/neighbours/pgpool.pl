@@ -15,10 +15,7 @@ use SnowflakeTest;
 use Test::More;
 
 my $page = 'doc/horizon.md';
-my $unpacked = $ENV{SNOWFLAKE_NEIGHBOURS} // '/nowhere';
-my ($pgpool) = grep { -x } (map { "$_/pgpool" } split(/:/, $ENV{PATH}), '/usr/sbin'), "$unpacked/usr/sbin/pgpool";
-left_out_unless($pgpool, 'pgpool-II', 'apt-get install pgpool2');
-local $ENV{LD_LIBRARY_PATH} = join ':', glob("$unpacked/usr/lib/*-linux-gnu"), $ENV{LD_LIBRARY_PATH} // ();
+my $pgpool = program_of('pgpool2', 'pgpool');
 
 my $primary = new_server('primary', preload => 1, streaming => 1, conf => quiet());
 start_server($primary);

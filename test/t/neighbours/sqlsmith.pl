@@ -14,9 +14,7 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-my $unpacked = $ENV{SNOWFLAKE_NEIGHBOURS} // '/nowhere';
-my ($smith) = grep { -x } (map { "$_/sqlsmith" } split(/:/, $ENV{PATH})), "$unpacked/usr/bin/sqlsmith";
-left_out_unless($smith, 'sqlsmith', 'apt-get install sqlsmith');
+my $smith = program_of('sqlsmith', 'sqlsmith');
 my $seed = seed();
 my $seconds = $ENV{SNOWFLAKE_FUZZ_SECONDS} // at_length(5, 30);
 
@@ -31,7 +29,7 @@ SELECT snowflake_create_segment('ticket');
 CREATE SCHEMA smith;
 CREATE VIEW smith.pg_proc AS SELECT * FROM pg_catalog.pg_proc WHERE proname LIKE 'snowflake%' AND prokind = 'f'
 	OR prokind = 'a' AND proname IN ('count', 'max', 'array_agg')
-	OR prokind = 'f' AND provolatile = 'i' AND NOT proretset AND proname IN ('int8', 'int8pl', 'int8mul', 'lower', 'concat', 'md5', 'sha256', 'now', 'upper', 'make_interval', 'texteq', 'int8lt');
+	OR prokind = 'f' AND provolatile = 'i' AND NOT proretset AND proname IN ('int8', 'int8pl', 'int8mul', 'lower', 'md5', 'sha256', 'upper', 'make_interval', 'texteq', 'int8lt');
 CREATE TABLE argument (a bigint, b integer, c text, d bytea, e interval, f timestamptz, g tstzrange, h text[], i bigint[], j bytea[], k boolean, l name, m regclass);
 INSERT INTO argument VALUES
 	(0, 0, '', '', '0', 'epoch', 'empty', '{}', '{}', '{}', true, '', 0),
@@ -58,7 +56,6 @@ GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO guest;
 SELECT pg_stat_reset()});
 my $started = value($server, 'SELECT pg_postmaster_start_time()');
 
-local $ENV{LD_LIBRARY_PATH} = join ':', glob("$unpacked/usr/lib/*-linux-gnu"), $ENV{LD_LIBRARY_PATH} // ();
 my %runs;
 for my $role (qw(super guest))
 {
@@ -95,10 +92,10 @@ is(join('', @ended), '', 'no process was ended');
 is(value($server, 'SELECT pg_postmaster_start_time()'), $started, 'the server was not restarted');
 figures('errors: %s', join ', ', map { "$_ $errors{$_}" } sort keys %errors);
 is(join('', @internal), '', 'no function of snowflake reports an internal error');
-my ($calls, $called, @not) = split /\|/, value($server, q{SELECT sum(calls), count(*) FILTER (WHERE calls > 0),
+my ($calls, $called, $not) = split /\|/, value($server, q{SELECT sum(calls), count(*) FILTER (WHERE calls > 0),
 	string_agg(p.proname, ' ' ORDER BY p.proname) FILTER (WHERE calls IS NULL)
 	FROM smith.pg_proc p LEFT JOIN pg_stat_user_functions f ON f.funcid = p.oid WHERE p.proname LIKE 'snowflake%'});
-figures('%d calls of %d functions, not called: %s', $calls, $called, $not[0] // '');
+figures('%d calls of %d functions, not called: %s', $calls, $called, $not // '');
 like(value($server, 'SELECT snowflake_nextval()'), qr/^\d+$/, 'ids go on');
 $server->stop('fast');
 done_testing();
