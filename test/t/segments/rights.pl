@@ -22,15 +22,20 @@ my %issued;
 my $duplicates = 0;
 sub take { my ($server, $count) = @_; $duplicates += grep { $issued{$_}++ } numbers($server, $count); return; }
 
-take($node, 250);
 # Until the node has made all its requests.
+sub all_requested
+{
+	my $held = '';
+	return wait_until('what it asked for', sub {
+		my $before = $held;
+		sleep 1;
+		return ($held = value($registry, 'SELECT array_agg(r) FROM snowflake_segment_range r')) eq $before;
+	});
+}
+
+take($node, 250);
 ok(wait_until('two ranges', sub { take($node, 10); shown($node, 'left_here') > 150 }), 'the node has ranges');
-my $held = '';
-wait_until('what it asked for', sub {
-	my $before = $held;
-	sleep 1;
-	return ($held = value($registry, 'SELECT array_agg(r) FROM snowflake_segment_range r')) eq $before;
-});
+all_requested();
 
 sub state_of { my ($role, $sql) = @_; return (as_role($registry, 'postgres', $role, $sql))[0]; }
 
@@ -83,6 +88,7 @@ subtest 'what another has' => sub {
 	}
 	take($node, 300);
 	is($duplicates, 0, 'none was issued again');
+	all_requested();
 	$row = row();
 };
 
