@@ -772,15 +772,17 @@ CREATE TABLE below () INHERITS (above);
 CREATE TABLE below_that () INHERITS (below);
 CREATE TABLE not_valid (id integer NOT NULL);
 ALTER TABLE not_valid ADD CONSTRAINT positive CHECK (id > 0) NOT VALID, INHERIT above;
-CREATE VIEW checks AS SELECT conrelid::regclass::text AS relation, convalidated FROM pg_constraint WHERE conname = 'positive' ORDER BY 1;
+COMMENT ON CONSTRAINT positive ON below_that IS 'inherited';
+CREATE VIEW checks AS SELECT conrelid::regclass::text AS relation, convalidated, obj_description(oid, 'pg_constraint') AS comment
+FROM pg_constraint WHERE conname = 'positive' ORDER BY 1;
 SELECT * FROM checks;
 BEGIN;
-SELECT s FROM snowflake_convert('above', 'id') s WHERE s ~ 'VALIDATE';
+SELECT s FROM snowflake_convert('above', 'id') s WHERE s ~ 'VALIDATE|COMMENT';
 SELECT * FROM checks;
 ROLLBACK;
 BEGIN;
 SET LOCAL client_min_messages = warning;
-SELECT s FROM snowflake_convert_all('public') s WHERE s ~ 'VALIDATE';
+SELECT s FROM snowflake_convert_all('public') s WHERE s ~ 'VALIDATE|COMMENT';
 SELECT * FROM checks;
 ROLLBACK;
 -- PostgreSQL cannot make it again if it is the table's own as well.
@@ -806,6 +808,23 @@ SELECT snowflake_convert('above', 'id');
 SELECT * FROM checks;
 DROP VIEW checks;
 DROP TABLE above, below, below_that, not_valid;
+-- The triggers of a unique constraint that are disabled would be enabled.
+CREATE TABLE once (id serial, UNIQUE (id) DEFERRABLE);
+ALTER TABLE once DISABLE TRIGGER ALL;
+SELECT snowflake_convert('once', 'id');
+ALTER TABLE once ENABLE TRIGGER ALL;
+SELECT snowflake_convert('once', 'id');
+DROP TABLE once;
+-- A partition whose DETACH CONCURRENTLY was interrupted is neither in the table nor apart.
+CREATE TABLE parted (id integer, kind integer) PARTITION BY LIST (kind);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1);
+UPDATE pg_inherits SET inhdetachpending = true WHERE inhrelid = 'parted_1'::regclass;
+SELECT snowflake_convert('parted', 'id', dry_run => true);
+\echo :SQLSTATE
+SELECT snowflake_convert('parted', 'id', online => true);
+ALTER TABLE parted DETACH PARTITION parted_1 FINALIZE;
+SELECT snowflake_convert('parted', 'id');
+DROP TABLE parted, parted_1;
 -- An index that a foreign key needs contains a converted column: the key is not converted, or would get
 -- such an index when it is made again online.
 CREATE TABLE root (id serial PRIMARY KEY);

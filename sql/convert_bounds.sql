@@ -212,5 +212,60 @@ DROP OPERATOR <<< (integer, integer);
 DROP DOMAIN trapped;
 DROP FUNCTION trap(integer), trap(integer, integer);
 
+--
+-- Expressions over the column alone that are too narrow for new ids
+--
+CREATE TABLE t (id bigserial PRIMARY KEY, n integer);
+CREATE FUNCTION answer() RETURNS text LANGUAGE sql AS $$
+    SELECT replace(tried('SELECT count(*) FROM snowflake_convert(''t'', ''id'', dry_run => true)'), E'\n', ' / ') $$;
+CREATE FUNCTION with_expression(expression text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    given text;
+BEGIN
+    EXECUTE format('CREATE INDEX i ON t ((%s))', expression);
+    given := answer();
+    DROP INDEX i;
+    RETURN format('%s: %s', expression, given);
+END $$;
+CREATE FUNCTION narrowed(bigint) RETURNS integer IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE 'a trap'; RETURN $1::integer; END $$;
+SET client_min_messages = notice;
+SELECT with_expression(e) FROM unnest('{
+    id::integer,id::smallint,id * 100,id * 100 + n,-id::integer,int4range(id::integer, n),CASE WHEN id > 7 THEN id::integer END,
+    id / 100,id % 1000,id::numeric * 100,length(id::text),id + n,n * 100,n::smallint,CASE WHEN id < 7 THEN id::integer END,narrowed(id)}'::text[]) e;
+CREATE INDEX i ON t (n) WHERE id::integer > 5;
+SELECT answer();
+DROP INDEX i;
+ALTER TABLE t ADD CONSTRAINT c CHECK (id::integer > 5 OR n IS NULL);
+SELECT answer();
+ALTER TABLE t DROP CONSTRAINT c, ADD old_id integer GENERATED ALWAYS AS (id::integer) STORED;
+SELECT * FROM bounds('t');
+CALL snowflake_convert_defaults('public');
+INSERT INTO t DEFAULT VALUES;
+ALTER TABLE t DROP old_id;
+-- A referring column, and tables below, are a warning, or take none of them.
+CREATE TABLE c (t_id bigint REFERENCES t, old_id integer GENERATED ALWAYS AS (t_id::integer) STORED);
+CREATE TABLE below (CHECK (id::integer > 5)) INHERITS (t);
+SELECT kind, object, message, detail, hint FROM snowflake_convert_warnings('t', 'id') WHERE kind = 'bound';
+SELECT answer();
+DROP TABLE t, c, below;
+DROP FUNCTION with_expression, answer, narrowed;
+
+--
+-- The topmost table that is divided by the column decides; a check that is not inherited keeps ids out of its own table
+--
+CREATE TABLE t (id bigserial, n integer) PARTITION BY RANGE (id);
+CREATE TABLE t_old PARTITION OF t FOR VALUES FROM (MINVALUE) TO (1000000) PARTITION BY HASH (id);
+CREATE TABLE t_old_0 PARTITION OF t_old FOR VALUES WITH (MODULUS 1, REMAINDER 0);
+CREATE TABLE t_new PARTITION OF t FOR VALUES FROM (1000000) TO (2000000);
+SELECT * FROM bounds('t') WHERE form ~ '^dry';
+CREATE TABLE t_rest PARTITION OF t DEFAULT PARTITION BY RANGE (n);
+CREATE TABLE t_rest_0 PARTITION OF t_rest DEFAULT;
+SELECT * FROM bounds('t') WHERE form ~ '^dry';
+DROP TABLE t;
+CREATE TABLE t (id bigserial, CONSTRAINT here CHECK (id < 1000) NO INHERIT);
+CREATE TABLE below () INHERITS (t);
+SELECT * FROM bounds('t') WHERE form ~ '^dry';
+DROP TABLE t, below;
+
 DROP FUNCTION bounds, with_check, tried;
 DROP EXTENSION snowflake_convert, snowflake;

@@ -169,6 +169,29 @@ DROP PUBLICATION regress_snowflake_all, regress_snowflake_schema, regress_snowfl
 DROP TABLE orders, other;
 
 --
+-- Trigger functions of others, which an online switch cannot have compiled again
+--
+CREATE ROLE regress_snowflake_owner;
+CREATE ROLE regress_snowflake_auditor;
+CREATE TABLE audited (id serial PRIMARY KEY);
+CREATE TABLE audited_too (audited_id integer REFERENCES audited);
+CREATE FUNCTION audit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$;
+ALTER FUNCTION audit() COST 7;
+ALTER FUNCTION audit() OWNER TO regress_snowflake_auditor;
+CREATE TRIGGER audit AFTER INSERT ON audited FOR EACH ROW EXECUTE FUNCTION audit();
+CREATE TRIGGER audit AFTER INSERT ON audited_too FOR EACH ROW EXECUTE FUNCTION audit();
+ALTER TABLE audited OWNER TO regress_snowflake_owner;
+ALTER TABLE audited_too OWNER TO regress_snowflake_owner;
+SELECT * FROM snowflake_convert_warnings('audited', 'id', online => true) \gx
+SELECT kind FROM snowflake_convert_warnings('audited', 'id');
+SELECT kind FROM snowflake_convert_warnings('audited', 'id', online => true, target => 'bigint');
+GRANT regress_snowflake_auditor TO regress_snowflake_owner;
+SELECT kind FROM snowflake_convert_warnings('audited', 'id', online => true);
+DROP TABLE audited, audited_too;
+DROP FUNCTION audit;
+DROP ROLE regress_snowflake_owner, regress_snowflake_auditor;
+
+--
 -- Names of any kind
 --
 CREATE TABLE "a.b*[(%s" (";id" serial PRIMARY KEY, "$1\" text);

@@ -93,6 +93,8 @@ an online conversion, show the same as notices. The column kind is:
 - bound: a table or column that takes no new ids, because of a check or the bounds of partitions;
 - publication: a publication with a column that becomes bigint;
 - column_order: a table whose columns change their order. Only online;
+- plan: a PL/pgSQL trigger function that belongs to a role whose privileges the table''s owner lacks:
+  sessions keep its plans for the old type. Only online;
 - unreferenced: a column that is too narrow, in no foreign key, and whose name ends in id. Its name
   is that of the table, or a column such as subject_type is beside it;
 - function: a function with a smallint or integer parameter that a trigger function of an affected

@@ -1,10 +1,11 @@
 // Which tables refuse new ids is asked of the planner, which knows whether `id >= least` excludes a
 // condition. For that, it only compares constants of PostgreSQL's integer types, by operators of
-// PostgreSQL. Conditions are not evaluated: they may call functions of others.
+// PostgreSQL. Conditions are not evaluated: they may call functions of others. What calls functions
+// of PostgreSQL only is evaluated as far as it depends on the id alone: a value may be too large.
 #include "convert/bounds.h"
 
 #include "convert/queries.h"
-#include "pg/execution.h"
+#include "convert/subtransaction.h"
 #include "pg/report.h"
 
 extern "C" {
@@ -159,11 +160,51 @@ List *BoundsOf(List *tables, int64_t least) {
     any |= !table.out_of_bounds && table.check == nullptr;
     if (table.check == nullptr) continue;
     if (check == nullptr) check = table.check;
-    if (!table.row->is_partition) apart = lappend(apart, OfCheck(*table.check, table.row->described, false));
+    // A table that is the top one itself takes the ids that are inserted into it.
+    const bool whole = table.row->relation == table.row->by;
+    if (!table.row->is_partition) apart = lappend(apart, OfCheck(*table.check, table.row->described, whole));
   }
   if (any) return apart;
   const BoundRow &first = *static_cast<const Judged *>(linitial(tables))->row;
   return list_make1(check != nullptr ? OfCheck(*check, first.top, true) : OfPartitions(first, least));
+}
+
+struct Expression {
+  int16 number;
+  const char *top, *expression, *described;
+
+  static Expression Read(const Row &row) {
+    return {row.Number("number"), row.Text("top"), row.Text("expression"), row.Text("described")};
+  }
+};
+
+struct NewId {
+  int16 number;
+  int64_t value;
+};
+
+Node *WithNewId(Node *node, void *context) {
+  const NewId &id = *static_cast<NewId *>(context);
+  if (node == nullptr || !IsA(node, Var) || castNode(Var, node)->varattno != id.number)
+    return MutateTree(node, WithNewId, context);
+  return reinterpret_cast<Node *>(
+      makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(id.value), false, FLOAT8PASSBYVAL));
+}
+
+List *TooNarrow(const ColumnSet &columns, int64_t least) {
+  List *bounds = NIL;
+  for (const Expression &each : Read<Expression>(kExpressions, columns.tables, columns.numbers)) {
+    const ErrorData *error = Attempted([&] {
+      NewId id = {each.number, least};
+      eval_const_expressions(nullptr, WithNewId(static_cast<Node *>(stringToNode(each.expression)), &id));
+    });
+    if (error == nullptr || error->sqlerrcode != ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE) continue;
+    Bound *bound = static_cast<Bound *>(palloc(sizeof(Bound)));
+    *bound = {each.top, psprintf("New ids are too large for %s: %s.", each.described, error->message),
+              "Drop it first, or create it again with a wider type.", true};
+    bounds = lappend(bounds, bound);
+  }
+  return bounds;
 }
 
 }  // namespace
@@ -184,7 +225,7 @@ List *FindBounds(const ColumnSet &columns, int64_t least) {
     bounds = list_concat(bounds, BoundsOf(together, least));
     together = NIL;
   }
-  return bounds;
+  return list_concat(bounds, TooNarrow(columns, least));
 }
 
 void CheckBounds(const IdColumns &columns, int64_t least) {

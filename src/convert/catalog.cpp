@@ -38,13 +38,14 @@ ColumnSet SetOf(const IdColumns &columns, Select select) {
 
 struct FoundTable {
   Oid oid, owner;
-  char *described, *extension;
+  char *described, *extension, *detached;
   bool named, own;  // by the caller; the caller's
   char kind, persistence;
 
   static FoundTable Read(const Row &row) {
-    return {row.Object("oid"), row.Object("owner"), row.Text("described"), row.Text("extension"),
-            row.Flag("named"), row.Flag("own"),     row.Letter("kind"),    row.Letter("persistence")};
+    return {row.Object("oid"),     row.Object("owner"),  row.Text("described"),
+            row.Text("extension"), row.Text("detached"), row.Flag("named"),
+            row.Flag("own"),       row.Letter("kind"),   row.Letter("persistence")};
   }
 };
 
@@ -68,6 +69,9 @@ void CheckTable(const Conversion &conversion, const FoundTable &table) {
            psprintf("It belongs to the extension \"%s\", and a dump does not contain changes to an extension's tables.",
                     table.extension),
            "Only the extension itself should change it.");
+  if (table.detached != nullptr)
+    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, table.described,
+                  "DETACH PARTITION ... CONCURRENTLY of it was interrupted.", table.detached);
   if (!table.own && (table.named || !conversion.online))
     ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("must be owner of %s", table.described),
                     table.named ? 0 : errdetail("It inherits or refers to the converted column and changes with it."),
@@ -218,6 +222,10 @@ char *CatalogTables(const IdColumns &columns) { return OneText(kCatalogTables, c
 char *OwnOfPartitions(const IdColumns &columns) { return OneText(kOwnOfPartitions, columns.narrow); }
 
 char *OwnChecks(const IdColumns &columns) { return OneText(kOwnChecks, columns.narrow); }
+
+List *OthersMayCreate(const IdColumns &columns) {
+  return Texts(kOthersMayCreate, columns.narrow.tables, columns.narrow.numbers);
+}
 
 List *OperatorClasses(const IdColumns &columns, bool online) {
   return Texts(kOperatorClasses, columns.narrow.tables, columns.narrow.numbers, Bool(online));

@@ -108,13 +108,15 @@ IdColumns LockColumns(Conversion *conversion);
 
 // What would stop ALTER TABLE, or lose its sequence: a line for each, null if there is nothing.
 char *ObjectsOnNarrow(const IdColumns &columns);
-// Foreign keys whose triggers are disabled, which a change of type would enable.
+// Lines for functions and operators that are looked up again where others may make better matches.
+List *OthersMayCreate(const IdColumns &columns);
+// Constraints whose triggers are disabled, which a change of type would enable.
 char *DisabledKeys(const IdColumns &columns);
 // Tables that PostgreSQL does not rewrite, because they are used as catalog tables.
 char *CatalogTables(const IdColumns &columns);
 // Indexes of partitions with something of their own that a change of type would lose.
 char *OwnOfPartitions(const IdColumns &columns);
-// Checks that ALTER TABLE cannot make again.
+// Constraints that ALTER TABLE would not make again as they are.
 char *OwnChecks(const IdColumns &columns);
 // Lines for indexes whose operator class does not accept bigint.
 List *OperatorClasses(const IdColumns &columns, bool online);

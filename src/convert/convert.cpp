@@ -103,11 +103,15 @@ void CheckDirect(const Conversion &conversion, const IdColumns &columns, const N
     ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
                     errmsg("cannot change the type of columns that other objects depend on"), errdetail("%s", objects),
                     errhint("Drop these objects, convert, and create them again.")));
+  if (List *used = OthersMayCreate(columns))
+    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described, Listed(used),
+                  "Revoke CREATE on these schemas. Or drop what uses these functions and operators, convert, and "
+                  "create it again.");
   if (const char *keys = DisabledKeys(columns))
     CannotConvert(
         ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
-        psprintf("Triggers of foreign keys are disabled: %s. Keys that are made again have them enabled.", keys),
-        "Enable them, or drop these foreign keys first.");
+        psprintf("Triggers of constraints are disabled: %s. Constraints that are made again have them enabled.", keys),
+        "Enable them, or drop these constraints first.");
   if (const char *tables = CatalogTables(columns))
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
                   psprintf("PostgreSQL does not rewrite tables with user_catalog_table: %s.", tables),
@@ -119,7 +123,7 @@ void CheckDirect(const Conversion &conversion, const IdColumns &columns, const N
                   "Take this from them first, and give it to the new indexes after the conversion.");
   if (const char *checks = OwnChecks(columns))
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
-                  psprintf("A table's own check is valid, and one above it is NOT VALID: %s.", checks),
+                  psprintf("A constraint is valid, and the one above it is NOT VALID: %s.", checks),
                   "Validate the one above, or let the table inherit after the conversion.");
   if (List *indexes = OperatorClasses(columns, false))
     CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described, Listed(indexes),
@@ -243,8 +247,8 @@ void Convert(Conversion conversion, ReturnSetInfo *result) {
 }
 
 bool MayConvertDirectly(const Conversion &conversion, const IdColumns &columns) {
-  return ObjectsOnNarrow(columns) == nullptr && DisabledKeys(columns) == nullptr && CatalogTables(columns) == nullptr &&
-         OwnOfPartitions(columns) == nullptr && OwnChecks(columns) == nullptr &&
+  return ObjectsOnNarrow(columns) == nullptr && OthersMayCreate(columns) == NIL && DisabledKeys(columns) == nullptr &&
+         CatalogTables(columns) == nullptr && OwnOfPartitions(columns) == nullptr && OwnChecks(columns) == nullptr &&
          OperatorClasses(columns, false) == NIL && FindNotNulls(columns).of_partition == nullptr &&
          !OnlineHasBegun(conversion, columns);
 }

@@ -214,7 +214,7 @@ List *Obstacles(const Conversion &conversion, const IdColumns &columns) {
   lines =
       list_concat(lines, Texts(kNotCarried, narrow.tables, narrow.numbers, columns.keep.tables, columns.keep.numbers));
   lines = list_concat(lines, OperatorClasses(columns, true));
-  return list_concat(lines, Texts(kOthersMayCreate, narrow.tables, narrow.numbers));
+  return list_concat(lines, OthersMayCreate(columns));
 }
 
 }  // namespace

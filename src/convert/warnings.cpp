@@ -67,6 +67,7 @@ List *FindWarnings(const Conversion &conversion, const IdColumns &columns, bool 
   if (widens && columns.narrow_count == 0) return NIL;
   List *warnings = NIL;
   if (online) warnings = Found(warnings, kWarningsOrder, columns.narrow);
+  if (online) warnings = Found(warnings, kWarningsPlans, columns.narrow);
   warnings = Found(warnings, kWarningsPublications, columns.narrow);
   if (!widens) warnings = Managed(Bounds(warnings, columns.every), columns.every);
   warnings = Found(warnings, kWarningsColumns, columns.every, Bool(conversion.column == nullptr));

@@ -107,9 +107,10 @@ shape('composite',
 			CONSTRAINT up FOREIGN KEY (tenant, t_id) REFERENCES @S@.t MATCH FULL ON DELETE CASCADE ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED);
 		CREATE INDEX ON @S@.c (t_id, tenant);
 		CREATE TABLE @S@.d (k bigint, t_id int, tenant int, note text, FOREIGN KEY (t_id, tenant) REFERENCES @S@.t (id, tenant) ON UPDATE CASCADE ON DELETE SET NULL (t_id));
+		CREATE TABLE @S@.e (tenant int, "a)b "" (" int, FOREIGN KEY ("a)b "" (", tenant) REFERENCES @S@.t (id, tenant) ON DELETE SET NULL ("a)b "" ("));
 		COMMENT ON CONSTRAINT up ON @S@.c IS 'to the table above';},
 	own => ['t'],
-	refers => [ [ 'c', 't_id' ], [ 'd', 't_id' ] ],
+	refers => [ [ 'c', 't_id' ], [ 'd', 't_id' ], [ 'e', '"a)b "" ("' ] ],
 	insert => [ 'tenant', ':k % 3' ],
 	rows => 'INSERT INTO @S@.t (k, note, tenant) SELECT k, k::text, k % 3 FROM generate_series(:first::bigint, :last) k',
 	children => [ [ 'c', 't_id', 'CASCADE', 'tenant' ], [ 'd', 't_id', 'SET NULL', 'tenant' ] ],
@@ -509,6 +510,7 @@ shape('inheritance',
 		CREATE TABLE @S@.t_3 (CHECK (id <> 2000000)) INHERITS (@S@.t_1);
 		CREATE INDEX ON @S@.t_2 (id, k);
 		ALTER TABLE @S@.t_2 ALTER id SET STATISTICS 12;
+		COMMENT ON CONSTRAINT t_id_check ON @S@.t_3 IS 'inherited';
 		COMMENT ON COLUMN @S@.t_3.id IS 'two below';},
 	own => [ 't', 't_1', 't_2', 't_3' ],
 	rows => q{INSERT INTO @S@.t (k, note) SELECT k, k::text FROM generate_series(:first::bigint, :last) k WHERE k % 4 = 0;

@@ -1,6 +1,6 @@
 -- What may keep new ids out of the tables with the columns: a row for each check on the column, and
--- one for each table with rows. `top`: the column of the table above all; `by`: the partitioned
--- table above that has the column in its key, or the top one, for which a partition would help.
+-- one for each table with rows. `top`: the column of the table above all; `by`: the topmost
+-- partitioned table that has the column in its key, or the top one, for which a partition would help.
 -- `bounded`: the table is a partition whose bound consists of columns and PostgreSQL's own operators.
 -- `plain`: the same for the check. Nothing depends on what belongs to PostgreSQL itself.
 -- Parameters: oid[], smallint[]
@@ -31,7 +31,7 @@ LEFT JOIN LATERAL (
         CASE WHEN p.partnatts = 1 THEN p.partstrat ELSE 'm' END AS strategy
     FROM unnest(t.path) WITH ORDINALITY AS u(relation, nth) JOIN pg_partitioned_table p ON p.partrelid = u.relation
     JOIN pg_attribute x ON x.attrelid = p.partrelid AND x.attname = t.attname AND x.attnum = ANY (p.partattrs)
-    ORDER BY u.nth LIMIT 1) AS k ON true
+    ORDER BY u.nth DESC LIMIT 1) AS k ON true
 LEFT JOIN pg_constraint f ON f.conrelid = c.oid AND f.contype = 'c' AND a.attnum = ANY (f.conkey)
     AND NOT to_jsonb(f) @> '{"conenforced": false}'
 ORDER BY t.nth, by, relation, name

@@ -18,7 +18,7 @@ SELECT s.statement FROM (
     SELECT 3, f.conrelid::regclass::text, f.conname, format('COMMENT ON CONSTRAINT %I ON %s IS %L', f.conname,
         f.conrelid::regclass, obj_description(f.oid, 'pg_constraint'))
     FROM pg_constraint f WHERE obj_description(f.oid, 'pg_constraint') IS NOT NULL AND (
-        f.oid IN (SELECT oid FROM keys) OR f.contype = 'c' AND f.conislocal AND f.coninhcount = 0
+        f.oid IN (SELECT oid FROM keys) OR f.contype = 'c'
         AND f.conrelid IN (SELECT relation FROM wide) AND EXISTS (
         SELECT FROM wide w WHERE w.relation = f.conrelid AND w.number = ANY (f.conkey) AND w.same <> f.conname))
     ) AS s(rank, tab, conname, statement)

@@ -1,6 +1,6 @@
 -- Statements that give indexes, statistics objects and checks on narrow columns ($1 and $2) what ALTER
 -- TABLE does not give them when it makes them again. An inherited check may be valid although the one
--- above is not.
+-- above is not, and have a comment of its own.
 -- Parameters: oid[], smallint[]
 WITH made(classid, objid) AS (
     SELECT DISTINCT d.classid, d.objid FROM unnest($1, $2) AS n(relation, number)
@@ -33,4 +33,10 @@ JOIN pg_class c ON c.oid = f.conrelid JOIN pg_namespace n ON n.oid = c.relnamesp
 WHERE m.classid = 'pg_constraint'::regclass AND NOT EXISTS (
     SELECT FROM pg_inherits h JOIN pg_constraint p ON p.conrelid = h.inhparent AND p.conname = f.conname
     WHERE h.inhrelid = f.conrelid AND p.contype = 'c' AND p.convalidated)
+UNION ALL
+SELECT format('COMMENT ON CONSTRAINT %I ON %I.%I IS %L;', f.conname, n.nspname, c.relname, o.comment)
+FROM made m JOIN pg_constraint f ON f.oid = m.objid AND f.contype = 'c' AND f.coninhcount > 0
+JOIN pg_class c ON c.oid = f.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace,
+    obj_description(f.oid, 'pg_constraint') AS o(comment)
+WHERE m.classid = 'pg_constraint'::regclass AND o.comment IS NOT NULL
 ORDER BY statement

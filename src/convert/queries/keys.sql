@@ -9,7 +9,7 @@
         h.definition, h.head, format('FOREIGN KEY (%s) REFERENCES %s(%s)%s', c.news, f.confrelid::regclass,
             c.referred_news,
             CASE WHEN f.confdelsetcols IS NULL THEN h.rest
-            ELSE regexp_replace(h.rest, '(SET (NULL|DEFAULT)) \([^)]*\)', '\1 (' || (
+            ELSE regexp_replace(h.rest, '(SET (NULL|DEFAULT)) \(("([^"]|"")*"|[^")])*\)', '\1 (' || (
                 SELECT string_agg(quote_ident(coalesce(w.new, a.attname)), ', ' ORDER BY s.nth)
                 FROM unnest(f.confdelsetcols) WITH ORDINALITY AS s(number, nth)
                 JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = s.number

@@ -42,6 +42,12 @@
     FROM keys WHERE own AND (referred_kind = 'p'
         OR EXISTS (SELECT FROM pg_class p WHERE p.oid = confrelid AND p.relispartition))
     UNION
+    -- VALIDATE would read them as the owner.
+    SELECT pg_describe_object('pg_constraint'::regclass, k.oid, 0) || ' is checked under the forced row security of '
+        || pg_describe_object('pg_class'::regclass, c.oid, 0)
+    FROM keys k JOIN pg_class c ON c.oid IN (k.conrelid, k.confrelid) JOIN pg_roles r ON r.oid = c.relowner
+    WHERE own AND c.relrowsecurity AND c.relforcerowsecurity AND NOT r.rolsuper AND NOT r.rolbypassrls
+    UNION
     -- Of two such keys, the one on the old columns has to act first. But triggers of foreign keys fire
     -- in the order of their OIDs as texts.
     SELECT pg_describe_object('pg_constraint'::regclass, oid, 0) || ' sets defaults'
@@ -113,12 +119,13 @@
     WHERE pg_relation_is_publishable(c.oid) AND CASE c.relreplident WHEN 'f' THEN false WHEN 'n' THEN true
             ELSE NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND CASE c.relreplident
                 WHEN 'd' THEN i.indisprimary ELSE i.indisreplident END) END
-        AND (p.puballtables OR EXISTS (
+        -- Of all tables, it lists those that it leaves out.
+        AND p.puballtables <> EXISTS (
             SELECT FROM (SELECT c.oid UNION ALL SELECT pg_partition_ancestors(c.oid)) AS t(relation)
             JOIN pg_class a ON a.oid = t.relation
             WHERE EXISTS (SELECT FROM pg_publication_rel r WHERE r.prpubid = p.oid AND r.prrelid = a.oid)
                 OR EXISTS (SELECT FROM pg_publication_namespace n WHERE n.pnpubid = p.oid
-                    AND n.pnnspid = a.relnamespace)))
+                    AND n.pnnspid = a.relnamespace))
     UNION
     SELECT pg_describe_object('pg_class'::regclass, w.relation, w.number) || ' is both inherited and local'
     FROM wide w JOIN pg_attribute a ON a.attrelid = w.relation AND a.attnum = w.number

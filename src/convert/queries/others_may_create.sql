@@ -1,5 +1,6 @@
 -- Functions and operators outside of pg_catalog that are used by what is parsed again, if they are in
--- schemas in which others may create a better match for the wider type.
+-- schemas in which others may create a better match for the wider type: it would run with the rights
+-- of the tables' owner.
 -- Parameters: oid[], smallint[]
 :wide
 :views
@@ -27,4 +28,5 @@ creators AS (
 SELECT DISTINCT pg_describe_object(classid, objid, 0) || ' is used, and ' || CASE role WHEN 0 THEN 'PUBLIC'
     ELSE pg_get_userbyid(role) END || ' may create others in schema ' || nspname
 FROM creators
-WHERE role <> owner AND role NOT IN (SELECT oid FROM pg_roles WHERE rolsuper OR rolname = current_user)
+WHERE role <> owner AND role NOT IN (SELECT oid FROM pg_roles WHERE rolsuper)
+    AND role NOT IN (SELECT relowner FROM pg_class WHERE oid IN (SELECT relation FROM wide))

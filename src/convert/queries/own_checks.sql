@@ -1,13 +1,19 @@
--- The checks on narrow columns ($1 and $2) that are both inherited and a table's own, and valid although
--- one above is not: ALTER TABLE cannot make these again.
+-- The constraints on narrow columns ($1 and $2) that are valid although one above is not, and that ALTER
+-- TABLE does not make again as they are: checks that are both inherited and a table's own, copies of
+-- foreign keys, and NOT NULL.
 -- Parameters: oid[], smallint[]
 SELECT string_agg(DISTINCT pg_describe_object('pg_constraint'::regclass, f.oid, 0), ', ')
 FROM unnest($1, $2) AS n(relation, number)
-JOIN pg_constraint f ON f.contype = 'c' AND f.conrelid = n.relation AND n.number = ANY (f.conkey)
-WHERE f.conislocal AND f.coninhcount > 0 AND f.convalidated AND EXISTS (
-    WITH RECURSIVE above(relation) AS (
-        SELECT inhparent FROM pg_inherits WHERE inhrelid = f.conrelid
-        UNION
-        SELECT h.inhparent FROM above a JOIN pg_inherits h ON h.inhrelid = a.relation)
-    SELECT FROM above a JOIN pg_constraint p ON p.conrelid = a.relation AND p.conname = f.conname
-    WHERE p.contype = 'c' AND NOT p.convalidated AND NOT p.connoinherit)
+JOIN pg_constraint f ON f.conrelid = n.relation AND n.number = ANY (f.conkey)
+JOIN pg_attribute a ON a.attrelid = n.relation AND a.attnum = n.number
+WHERE f.convalidated AND (
+    EXISTS (SELECT FROM pg_constraint p WHERE p.oid = f.conparentid AND NOT p.convalidated)
+    OR f.coninhcount > 0 AND (f.contype = 'n' OR f.contype = 'c' AND f.conislocal) AND EXISTS (
+        WITH RECURSIVE above(relation) AS (
+            SELECT inhparent FROM pg_inherits WHERE inhrelid = f.conrelid
+            UNION
+            SELECT h.inhparent FROM above u JOIN pg_inherits h ON h.inhrelid = u.relation)
+        SELECT FROM above u JOIN pg_constraint p ON p.conrelid = u.relation AND p.contype = f.contype
+        LEFT JOIN pg_attribute x ON x.attrelid = p.conrelid AND x.attnum = p.conkey[1]
+        WHERE NOT p.convalidated AND NOT p.connoinherit
+            AND CASE f.contype WHEN 'n' THEN x.attname = a.attname ELSE p.conname = f.conname END))

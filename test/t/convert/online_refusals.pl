@@ -169,6 +169,7 @@ for my $case (
 	[ 'a disabled foreign key', "$serial CREATE TABLE r.c (t_id int CONSTRAINT up REFERENCES r.t); RESET ROLE; ALTER TABLE r.c DISABLE TRIGGER ALL", qr/constraint up on table r\.c has a trigger that does not fire as usual/ ],
 	[ 'a foreign key that is disabled at its other end', "$serial CREATE TABLE r.c (t_id int CONSTRAINT up REFERENCES r.t); RESET ROLE; ALTER TABLE r.t DISABLE TRIGGER ALL", qr/constraint up on table r\.c has a trigger that does not fire as usual/ ],
 	[ 'a disabled unique constraint', 'CREATE TABLE r.t (id serial, n int, CONSTRAINT once UNIQUE (id) DEFERRABLE); RESET ROLE; ALTER TABLE r.t DISABLE TRIGGER ALL', qr/constraint once on table r\.t has a trigger that does not fire as usual/ ],
+	[ 'rows that are hidden from a foreign key', "$serial CREATE TABLE r.c (t_id int CONSTRAINT up REFERENCES r.t); ALTER TABLE r.t ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY", qr/constraint up on table r\.c is checked under the forced row security of table r\.t/ ],
 	[ 'a disabled view', "$serial CREATE VIEW r.v AS SELECT id FROM r.t; RESET ROLE; UPDATE pg_rewrite SET ev_enabled = 'D' WHERE ev_class = 'r.v'::regclass", qr/rule _RETURN on view r\.v is disabled/ ],
 	[ 'a comment on a view\'s rule', qq{$serial CREATE VIEW r.v AS SELECT id FROM r.t; COMMENT ON RULE "_RETURN" ON r.v IS 'a comment'}, qr/rule _RETURN on view r\.v has a comment/ ],
 	[ 'a comment on a view\'s type', "$serial CREATE VIEW r.v AS SELECT id FROM r.t; COMMENT ON TYPE r.v IS 'a comment'", qr/type r\.v has a comment/ ],

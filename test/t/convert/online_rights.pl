@@ -258,6 +258,16 @@ my ($state, $text) = try_as('alice', q{SELECT snowflake_convert('r.t', 'id', onl
 is($state, '55000', '... and the conversion is refused');
 like($text, qr/function r\.f\(integer\) is used, and mallory may create others in schema r/, '... by the function\'s name');
 is(said($from), '', '... before the match has run');
+for my $as ('alice', 'postgres')
+{
+	for my $call (q{snowflake_convert('r.t', 'id')}, q{snowflake_convert('r.t', 'id', dry_run => true)}, q{snowflake_convert('r.t', 'id', target => 'bigint')}, q{snowflake_convert_all('r')})
+	{
+		($state, $text) = try_as($as, "SELECT $call");
+		is($state, '55000', "... as $call by $as is");
+		like($text, qr/function r\.f\(integer\) is used, and mallory may create others in schema r/, '... by the function\'s name');
+	}
+}
+is(said($from), '', '... before the match has run');
 anew('r', 'alice', "CREATE FUNCTION r.f(id int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1'; CREATE FUNCTION r.f(id bigint) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1'; GRANT USAGE ON SCHEMA r TO mallory; $uses");
 is(convert_online($server, { name => 'r', as => 'alice' }), '', 'functions in a schema of alice\'s own are used');
 

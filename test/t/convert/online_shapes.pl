@@ -35,7 +35,7 @@ sub inheritance_of
 	return $server->safe_psql('postgres', qq{
 		SELECT concat_ws(' ', attrelid::regclass, attname, attislocal, attinhcount, attnotnull) FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
 		WHERE relnamespace = $schema\::regnamespace AND attnum > 0 AND NOT attisdropped AND relkind IN ('r', 'p')
-		UNION ALL SELECT concat_ws(' ', conrelid::regclass, conname, contype, conislocal OR contype = 'n' AND coninhcount > 0, coninhcount, contype IN ('c', 'n') AND connoinherit, convalidated, condeferrable, condeferred, conparentid <> 0)
+		UNION ALL SELECT concat_ws(' ', conrelid::regclass, conname, contype, conislocal OR contype = 'n' AND coninhcount > 0, coninhcount, contype IN ('c', 'n') AND connoinherit, convalidated, condeferrable, condeferred, conparentid <> 0, obj_description(pg_constraint.oid, 'pg_constraint'))
 		FROM pg_constraint WHERE connamespace = $schema\::regnamespace AND contype <> 't'
 		ORDER BY 1});
 }
