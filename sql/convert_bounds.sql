@@ -230,7 +230,7 @@ END $$;
 CREATE FUNCTION narrowed(bigint) RETURNS integer IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE 'a trap'; RETURN $1::integer; END $$;
 SET client_min_messages = notice;
 SELECT with_expression(e) FROM unnest('{
-    id::integer,id::smallint,id * 100,id * 100 + n,-id::integer,int4range(id::integer, n),CASE WHEN id > 7 THEN id::integer END,
+    id::integer,id::smallint,id * 100,id * 100 + n,-id::integer,"int4range(id::integer, n)",CASE WHEN id > 7 THEN id::integer END,
     id / 100,id % 1000,id::numeric * 100,length(id::text),id + n,n * 100,n::smallint,CASE WHEN id < 7 THEN id::integer END,narrowed(id)}'::text[]) e;
 CREATE INDEX i ON t (n) WHERE id::integer > 5;
 SELECT answer();
