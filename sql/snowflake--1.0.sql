@@ -513,13 +513,12 @@ COMMENT ON FUNCTION snowflake_evict(integer, pg_catalog.timestamptz) IS
 'Frees the worker id of a dead node. The node must certainly have been dead since dead_since, and
 stay dead until its window ends: if its server is started without a reboot of the machine, it
 continues under its lease. If its clock may have been ahead by more than snowflake.max_clock_skew
-and snowflake.max_bridge together, ids can be issued twice: then wait for the end of the window
-instead.
+and snowflake.max_bridge of this server together, ids can be issued twice: then wait for the end of
+the window instead. A node bridges by its own server''s max_bridge, which this server does not know.
 
 The next lease of the worker id starts at dead_since plus these two settings and
-snowflake.max_lead. If
-snowflake.max_clock_skew is 0, or the window ends so late that the node''s clock must be ahead of
-the registry''s, it starts above the window.
+snowflake.max_lead of this server. If snowflake.max_clock_skew is 0, or the window ends so late that
+the node''s clock must be ahead of the registry''s, it starts above the window.
 
 Returns false if snowflake_registry has no row with the worker id.
 Errors: 22004 for a null, 22023 for a time that is infinite, in the future or before extended_at.';
@@ -576,7 +575,8 @@ Returns when the node''s clock has passed the id''s timestamp. While the node br
 its clock is ahead of the server''s, and other nodes will issue ids that are as far ahead of their
 clocks.
 Errors: 22003 for an id that is negative or that the layout cannot hold, 22004 for a null, 22023 if
-the id''s timestamp is more than snowflake.max_clock_skew ahead of the clock.';
+the id''s timestamp is more than snowflake.max_clock_skew ahead of the clock, 55000 if the registry
+is in another database and this node has no lease.';
 REVOKE ALL ON FUNCTION snowflake_raise(bigint) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_renew() RETURNS pg_catalog.void

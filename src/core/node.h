@@ -245,6 +245,8 @@ constexpr void ForgetExtension(NodeState *node) {
 
 // The state that a crash left, with the last tick that was used. Requests ended with their
 // backends. A lease that was closed is still this node's if no registry was asked to release it.
+// The state may be older than the last id: a clock that was ahead of the wall clock, and with which
+// ids were in order, has run on with them.
 constexpr void Recover(NodeState *node, Tick last_tick) {
   Generator *g = &node->generator;
   if (!g->open && node->retired_count > 0) {
@@ -255,6 +257,11 @@ constexpr void Recover(NodeState *node, Tick last_tick) {
     }
   }
   SNOWFLAKE_ASSERT(last_tick >= g->last_tick);
+  if (g->open && node->clock.mode == ClockMode::kBridged) {
+    const Tick lead = MaxLead(*node, g->layout);
+    const int64_t shown_us = Clamped(g->layout.UnixUsAt(last_tick - lead));
+    if (g->last_tick - NowOf(*node, g->layout) <= lead) BridgeTo(&node->clock, shown_us, node->policy.clock);
+  }
   g->last_tick = last_tick;
   g->next_sequence = g->layout.sequence_count();
   node->lease_wanted = node->new_worker_wanted = node->window_wanted = false;
@@ -379,12 +386,14 @@ struct AcquireAsked {
   bool new_worker;    // because the clock stepped back
 };
 
-// The requested beginning of a window: above all issued ids, unless the clock stepped back.
+// The requested beginning of a window: above all issued ids, unless the clock stepped back, or ids
+// are in order with a clock that is ahead of the wall clock, by which the registry is asked.
 constexpr Tick StartFrom(const NodeState &node, const Layout &layout, Tick clock) {
-  const Tick first_unused = FirstUnused(node.generator, layout);
+  const Tick first_unused = FirstUnused(node.generator, layout), lead = MaxLead(node, layout);
   if (first_unused <= clock) return clock;
-  const bool stepped_back = first_unused - 1 - clock > MaxLead(node, layout) && node.policy.new_worker;
-  return node.generator.open || stepped_back ? clock : first_unused;
+  const bool stepped_back = first_unused - 1 - clock > lead && node.policy.new_worker;
+  const bool in_order = node.ask_by_wall && first_unused - 1 - NowOf(node, layout) <= lead;
+  return node.generator.open || stepped_back || in_order ? clock : first_unused;
 }
 
 // `fresh` is an unused secret.

@@ -594,6 +594,60 @@ TEST(Node, GoesOnAboveTheHorizonOfALifeBefore) {
   EXPECT_GT(first_id(node), horizon) << "the registry wants to be asked by the wall clock";
 }
 
+// The state is a moment older than the last id, and the clock is ahead by more than may be bridged, as
+// after a horizon or a change of the limit.
+TEST(Node, ACrashTakesNoClockBackThatIsAhead) {
+  const Tick last = kNow + 1500;
+  const auto crash = [&](NodeState node, int64_t max_bridge_us) {
+    Recover(&node, last);
+    const ClockPolicy policy = {kPolicy.max_lead_us, {max_bridge_us, kPolicy.clock.max_leap_us}, true};
+    const int64_t wall_us = kDefaultLayout.UnixUsAt(kNow - 47000);
+    Resume(&node, {wall_us, node.clock.read.steady_us + 3000 * kUsPerMs}, policy);
+    CatchUp(&node, false);
+    return node;
+  };
+  NodeState node = Holding(kNow + 5);
+  Step(&node, kNow - 50000, 10);
+  for (const int64_t max_bridge_us : {int64_t{0}, 10000 * kUsPerMs, kPolicy.clock.max_bridge_us}) {
+    NodeState after = crash(node, max_bridge_us);
+    EXPECT_FALSE(IsBehind(after.generator, Shown(after), MaxLead(after, kDefaultLayout)));
+    EXPECT_LE(Shown(after), last) << "no further ahead than ids were";
+    Step(&after, kNow - 46990, 10);
+    const Decision decision = TakeOrAsk(&after, 1, {MaxLead(after, kDefaultLayout), 0});
+    ASSERT_EQ(decision.outcome, Outcome::kRun);
+    EXPECT_GT(decision.run.tick, last);
+  }
+
+  // Ids that the clock had left behind before do not move it.
+  node.generator.last_tick = last;
+  EXPECT_LT(Shown(crash(node, 0)), kNow + 100);
+}
+
+// With that clock ids are in order, so a window may begin at the wall clock's time, whatever is to be
+// done about steps back.
+TEST(Node, AsksByTheWallClockForIdsThatAreInOrderAheadOfIt) {
+  for (const ClockPolicy &policy : {kPolicy, kFailing}) {
+    NodeState node = Holding(kNow + 5);
+    node.policy = policy;
+    Step(&node, kNow - 40000, 10);
+    CloseLease(&node);
+    EXPECT_EQ(Ask(&node, 2).request.now, kNow + 6);
+    node.ask_by_wall = true;
+    const AcquireAsked asked = Ask(&node, 2);
+    EXPECT_EQ(asked.request.now, kNow - 40000);
+    ASSERT_TRUE(Put(&node, asked, Assigned(11, 4, kNow - 40000, kNow + 20000)).opened);
+    const Decision decision = TakeOrAsk(&node, 1, {MaxLead(node, kDefaultLayout), 0});
+    ASSERT_EQ(decision.outcome, Outcome::kRun);
+    EXPECT_GT(decision.run.tick, kNow + 4);
+    // If ids are far ahead of that clock, too, they would fall.
+    node.policy = kFailing;
+    node.generator.last_tick = kNow + 1000;
+    CloseLease(&node);
+    node.ask_by_wall = true;
+    EXPECT_EQ(Ask(&node, 3).request.now, kNow + 1001);
+  }
+}
+
 // --- Changes of settings ---
 
 constexpr Layout kHundredths = {0, 10 * kUsPerMs, 39, 0, 16, 8, true};

@@ -508,7 +508,9 @@ void HandleError() {
     RecordOwnFailure(*error, !self.chore_failed || !OidIsValid(keeping.target.extension));
     return;
   }
-  if (error->sqlerrcode == kClockBehind) ChangeNode(keeping.node, [] { RefusedForSkew(&keeping.node->state); });
+  // A release is refused for its last tick, whatever the clock shows.
+  if (error->sqlerrcode == kClockBehind && action != KeeperAction::kRelease)
+    ChangeNode(keeping.node, [] { RefusedForSkew(&keeping.node->state); });
   if (action == KeeperAction::kAcquire || action == KeeperAction::kProbe) GoOn();
   if (action == KeeperAction::kAcquire && IsAnswer(*error)) return;
   // A shutdown, or a command that wants the database, canceled it: that is no failure of the

@@ -42,13 +42,18 @@ void WaitUntilPast(const Layout &layout, Tick tick) {
   }
 }
 
-void RaiseThisNode(Oid extension, const Layout &layout, Tick tick) {
+// Whether this node has a lease, which keeps the tick.
+bool RaiseThisNode(Oid extension, const Layout &layout, Tick tick) {
   NodeBlock *node = FindNode(MyDatabaseId);
-  if (node == nullptr) return;
+  bool leased = false;
+  if (node == nullptr) return leased;
   ChangeNode(node, [&] {
     Generator *g = &node->state.generator;
-    if (node->extension == extension && g->layout == layout) RaiseTo(g, tick);
+    if (node->extension != extension || g->layout != layout) return;
+    RaiseTo(g, tick);
+    leased = g->open;
   });
+  return leased;
 }
 
 }  // namespace
@@ -61,14 +66,19 @@ SNOWFLAKE_FUNCTION(snowflake_raise) {
   if (id < 0 || !layout.HasRoomFor(id)) ReportForeignId(id, layout);
   const Tick tick = layout.Unpack(id).tick;
   WaitUntilPast(layout, tick);
-  if (RegistryIsHere())
-    ProtocolRaise(extension, tick);
-  else
+  const bool here = RegistryIsHere();
+  if (here) ProtocolRaise(extension, tick);
+  if (!RaiseThisNode(extension, layout, tick) && !here)
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("cannot raise the ids of a node without a lease"),
+                    errdetail("Its registry is in another database, and nothing else here would keep the id."),
+                    errhint("Request an id first, with snowflake_nextval(). Or call snowflake_raise() in the "
+                            "registry's database, for all nodes.")));
+  if (!here)
     ereport(NOTICE, (errmsg("only the ids of this node are larger from now on"),
                      errdetail("Its registry is in another database."),
                      errhint("For all nodes of that registry, call snowflake_raise() there. If the setting leads to "
                              "this database, request an id first.")));
-  RaiseThisNode(extension, layout, tick);
   PG_RETURN_VOID();
 }
 

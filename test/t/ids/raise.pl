@@ -70,5 +70,12 @@ ok(wait_until('an id', sub {
 }), 'after a crash, and with a clock that is behind, ids flow');
 cmp_ok($out, '>', $raised, '... above what was raised before');
 
+# With the registry elsewhere only a lease keeps the id.
+$server->safe_psql($db, 'CREATE DATABASE leaseless');
+$server->safe_psql('leaseless', 'CREATE EXTENSION snowflake');
+($code, $text) = query_error($server, 'leaseless', "SET snowflake.registry = 'host=/nowhere'; SELECT snowflake_raise(snowflake_id_at(clock_timestamp()))");
+is($code, '55000', 'a node without a lease, and with another registry, is not raised');
+like($text, qr/ids of a node without a lease.*HINT: .*Request an id first/s, '... and the error says why');
+
 $server->stop('fast');
 done_testing();
