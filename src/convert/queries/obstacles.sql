@@ -42,10 +42,10 @@
     FROM keys WHERE own AND (referred_kind = 'p'
         OR EXISTS (SELECT FROM pg_class p WHERE p.oid = confrelid AND p.relispartition))
     UNION
-    -- VALIDATE would read them as the owner.
+    -- VALIDATE reads as the owner, and would miss what is hidden.
     SELECT pg_describe_object('pg_constraint'::regclass, k.oid, 0) || ' is checked under the forced row security of '
         || pg_describe_object('pg_class'::regclass, c.oid, 0)
-    FROM keys k JOIN pg_class c ON c.oid IN (k.conrelid, k.confrelid) JOIN pg_roles r ON r.oid = c.relowner
+    FROM keys k JOIN pg_class c ON c.oid = k.confrelid JOIN pg_roles r ON r.oid = c.relowner
     WHERE own AND c.relrowsecurity AND c.relforcerowsecurity AND NOT r.rolsuper AND NOT r.rolbypassrls
     UNION
     -- Of two such keys, the one on the old columns has to act first. But triggers of foreign keys fire
