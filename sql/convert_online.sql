@@ -256,7 +256,7 @@ SELECT s FROM snowflake_convert('above', 'id', online => true) s
 \gexec
 RESET client_min_messages;
 \set ECHO all
-SELECT conrelid::regclass AS relation, convalidated FROM pg_constraint WHERE conname = 'positive' ORDER BY 1::text;
+SELECT conrelid::regclass AS relation, convalidated FROM pg_constraint WHERE conname = 'positive' ORDER BY conrelid::regclass::text;
 SELECT count(*) FROM snowflake_convert('above', 'id', online => true);
 DROP TABLE above, below, below_that, not_valid;
 
