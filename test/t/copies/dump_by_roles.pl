@@ -3,7 +3,7 @@
 # extension: rows, a layout and segments with their settings arrive. Ids and numbers issued there
 # are above those in the dump (G1, G11). A member of pg_read_all_data dumps, and restores nothing.
 # For any other role both fail. What else the owner can do with these privileges stops neither ids
-# nor numbers.
+# nor numbers. The commands of doc/operating.md also work with rights on the extension's objects.
 
 use strict;
 use warnings;
@@ -11,6 +11,7 @@ use warnings;
 use lib 'test/perl';
 use DumpTest;
 use NodesTest qw(as_role);
+use Pages;
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
@@ -202,6 +203,33 @@ subtest 'what else the owner can do' => sub {
 	like($to->safe_psql($db, 'INSERT INTO tickets (n) VALUES (1) RETURNING id'), qr/^\d+$/, '... and numbers');
 	$held->query_safe('COMMIT');
 	$held->quit;
+};
+
+subtest 'the commands of the page' => sub {
+	my $page = 'doc/operating.md';
+	$from->safe_psql('postgres', 'CREATE ROLE app LOGIN; CREATE DATABASE shop OWNER app; CREATE DATABASE other OWNER app');
+	# Rights that other pages advise, and what a restore makes last.
+	$from->safe_psql('shop', block_of('doc/many-servers.md', 'CREATE ROLE snowflake_node') . q{
+		CREATE EXTENSION snowflake_convert;
+		REVOKE EXECUTE ON FUNCTION snowflake_claim() FROM PUBLIC;
+		SET ROLE app;
+		CREATE TABLE item (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), name text);
+		INSERT INTO item (name) SELECT generate_series(1, 100);
+		CREATE MATERIALIZED VIEW items AS SELECT count(*) FROM item;
+		GRANT SELECT ON item TO reader});
+	my $owner = $from->safe_psql('shop', 'SELECT extowner::regrole FROM pg_extension WHERE extname = $$snowflake$$');
+	my $commands = block_of($page, 'createdb -O app shop2', 'sh');
+	like($commands, qr/ postgres\$'/, "the page's owner");
+	$commands =~ s/ postgres\$'/ $owner\$'/;
+	$commands =~ s/'CREATE EXTENSION snowflake'\K/ -c 'CREATE EXTENSION snowflake_convert'/ or die "$page creates no extension";
+	local $ENV{PGHOST} = $from->host;
+	local $ENV{PGPORT} = $from->port;
+	my (undef, $err) = run_command([ 'bash', '-ec', "cd '$dir'\n$commands" ]);
+	is("$?: $err", '0: ', 'the owner of a database restores it');
+	is($from->safe_psql('shop2', q{SELECT (TABLE items), count(*), has_table_privilege('reader', 'item', 'SELECT') FROM item}), '100|100|t', '... with the rights on its own objects');
+	$from->safe_psql('other', 'CREATE EXTENSION snowflake; CREATE EXTENSION snowflake_convert');
+	$from->command_fails_like([ 'pg_restore', '-U', 'app', '--no-comments', '--exit-on-error', '-d', 'other', "$dir/shop.dump" ],
+		qr/permission denied for function snowflake_lease_/, 'the rights on those of the extension cannot be restored');
 };
 
 DumpTest::stop();
