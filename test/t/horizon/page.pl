@@ -248,7 +248,12 @@ for my $turn (1 .. 4)
 }
 is_deeply(\%seen_as, { 't|t|t|t' => 4 }, 'the query shows who holds the horizon back in turns');
 ask($turns[0], 'COMMIT');
+value('app', q{SET ROLE one; CREATE TABLE days (id bigint) PARTITION BY RANGE (id); CREATE TRIGGER claim BEFORE INSERT ON days FOR EACH ROW EXECUTE FUNCTION snowflake_claim('id')});
 value('app', $revoke);
+my $partition = 'SET ROLE one; CREATE TABLE day PARTITION OF days DEFAULT';
+is((query_error($server, 'app', $partition))[0], '42501', 'nor can a role without EXECUTE create a partition of a table that has it');
+value('app', 'GRANT EXECUTE ON FUNCTION snowflake_claim() TO one');
+is((query_error($server, 'app', $partition))[0], '00000', '... one with EXECUTE can');
 is((query_error($server, 'app', q{SET ROLE two; CREATE TABLE more (id bigint); CREATE TRIGGER claim BEFORE INSERT ON more FOR EACH ROW EXECUTE FUNCTION snowflake_claim('id')}))[0], '42501', 'a role without EXECUTE cannot create the trigger');
 is((query_error($server, 'app', 'SET ROLE one; INSERT INTO turns VALUES (snowflake_nextval())'))[0], '00000', '... and triggers that exist stay');
 $_->quit for @turns;
@@ -275,6 +280,9 @@ is(value('app', 'EXPLAIN (COSTS OFF) SELECT id, payload FROM outbox WHERE id > 2
 	q{Limit
   ->  Index Scan using outbox_pkey on outbox
         Index Cond: ((id > '250000000000000000'::bigint) AND (id < snowflake_horizon()))}, 'the horizon is an index condition');
+
+my ($begin, $gone) = $page =~ /take `(snowflake_id_at\(.*?\))` for the\s+cursor 0, and answer `410 Gone` to others below `(snowflake_id_at\(.*?\))`/s or die 'no cursor is gone';
+is(value('app', "SELECT $begin - $gone"), value('app', q{SELECT snowflake_id_at('2025-01-02 00:00+00')}), 'a new client of the feed begins a day above the cursors that are gone');
 
 value('app', block('sql', 'least\(last_id'));
 is(value('app', 'SELECT count(*) FROM outbox_reader WHERE last_id >= (SELECT min(id) FROM outbox)'), '0', 'readers set back');
