@@ -79,7 +79,9 @@ inline bool MayUse(const Usage &usage) {
 
 void CheckUsage(const SegmentUse *use) {
   if (MayUse(use->usage)) return;
-  const bool known = OidIsValid(get_role_oid(use->usage.role, true));
+  const Oid role = get_role_oid(use->usage.role, true);
+  const bool known = OidIsValid(role);
+  const bool inherits_not = known && is_member_of_role(GetUserId(), role);
   const char *user = GetUserNameFromId(GetUserId(), false);
   const char *grant = psprintf("GRANT %s TO %s;", quote_identifier(use->usage.role), quote_identifier(user));
   ereport(ERROR,
@@ -89,8 +91,9 @@ void CheckUsage(const SegmentUse *use) {
                  : errdetail("Its usage_role is \"%s\", and this server has no role of that name, so only superusers "
                              "may use the numbers here.",
                              use->usage.role),
-           known ? errhint("As a superuser or a role that may grant it, run: %s", grant)
-                 : errhint("Create the role on this server, and run: %s", grant)));
+           inherits_not ? errhint("Run: SET ROLE %s;", quote_identifier(use->usage.role))
+           : known      ? errhint("As a superuser or a role that may grant it, run: %s", grant)
+                        : errhint("Create the role on this server, and run: %s", grant)));
 }
 
 // False if the slot has gone to another segment.
