@@ -71,6 +71,7 @@ unlike(slurp_file($server->logfile, $log), qr/FATAL|WARNING|ERROR/, '... without
 system 'rm', '-r', $folder;
 restart();
 like(value($server, 'SELECT snowflake_nextval()', 'issues'), qr/^\d+$/, 'without the folder ids flow');
+is(value($server, 'SELECT lease_waits_total FROM snowflake_metrics', 'issues'), '1', '... and the first call waits, because no lease was acquired before');
 ok(wait_until('the folder', sub { issuers() eq oids('issues') }), '... and it comes again');
 system 'rm', '-r', $folder;
 append_to_file($folder, 'x' x 1000);
