@@ -115,7 +115,7 @@ void CheckDone(List *keys, const IdColumns &columns, const ForeignKeys &before) 
 // A new table, its toast table, their indexes and types are locked beside the old ones, and so are
 // the constraints, triggers and defaults that are made again. On random schemas these figures were
 // never too low, and up to a half too high (t/convert/convert_all).
-constexpr int64_t kLocksOfCatalogs = 50;
+constexpr int64_t kLocksOfCatalogs = 80;
 constexpr int64_t kLocksOfKey = 4;
 constexpr int64_t kLocksOfTable = 22;
 constexpr int64_t kLocksOfIndex = 5;
