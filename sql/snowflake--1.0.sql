@@ -575,8 +575,8 @@ Returns when the node''s clock has passed the id''s timestamp. While the node br
 its clock is ahead of the server''s, and other nodes will issue ids that are as far ahead of their
 clocks.
 Errors: 22003 for an id that is negative or that the layout cannot hold, 22004 for a null, 22023 if
-the id''s timestamp is more than snowflake.max_clock_skew ahead of the clock, 55000 if the registry
-is in another database and this node has no lease.';
+the id''s timestamp is more than snowflake.max_clock_skew ahead of the clock, 55000 if this node has
+no lease and its registry is not known to be this database.';
 REVOKE ALL ON FUNCTION snowflake_raise(bigint) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_renew() RETURNS pg_catalog.void

@@ -66,8 +66,7 @@ List *FindWarnings(const Conversion &conversion, const IdColumns &columns, bool 
   const bool widens = OnlyWidens(conversion);
   if (widens && columns.narrow_count == 0) return NIL;
   List *warnings = NIL;
-  if (online) warnings = Found(warnings, kWarningsOrder, columns.narrow);
-  if (online) warnings = Found(warnings, kWarningsPlans, columns.narrow);
+  if (online) warnings = Found(Found(warnings, kWarningsOrder, columns.narrow), kWarningsPlans, columns.narrow);
   warnings = Found(warnings, kWarningsPublications, columns.narrow);
   if (!widens) warnings = Managed(Bounds(warnings, columns.every), columns.every);
   warnings = Found(warnings, kWarningsColumns, columns.every, Bool(conversion.column == nullptr));

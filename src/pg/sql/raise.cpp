@@ -71,7 +71,7 @@ SNOWFLAKE_FUNCTION(snowflake_raise) {
   if (!RaiseThisNode(extension, layout, tick) && !here)
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                     errmsg("cannot raise the ids of a node without a lease"),
-                    errdetail("Its registry is in another database, and nothing else here would keep the id."),
+                    errdetail("Its registry is not known to be this database, so only a lease would keep the id."),
                     errhint("Request an id first, with snowflake_nextval(). Or call snowflake_raise() in the "
                             "registry's database, for all nodes.")));
   if (!here)

@@ -27,9 +27,9 @@ for my $policy ('new_worker', 'error')
 	{
 		if ($how eq 'is terminated') { value($server, "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE backend_type = 'snowflake keeper'"); }
 		else { $server->stop('fast'); start_server($server); }
-		my ($state, $text, $id) = (query_error($server, 'postgres', "SET snowflake.start_timeout = '1s'; SELECT snowflake_nextval()"));
+		my ($state, $text) = query_error($server, 'postgres', "SET snowflake.start_timeout = '1s'; SELECT snowflake_nextval()");
 		is($state, '00000', "$policy: the keeper $how, and a call succeeds within a second") or diag($text);
-		$id = value($server, 'SELECT snowflake_nextval()');
+		my $id = value($server, 'SELECT snowflake_nextval()');
 		cmp_ok($id, '>', $last, '... with a larger id');
 		cmp_ok(status($server, 'clock_lead_seconds'), '>', 15, '... ahead of the wall clock');
 		$last = $id;
