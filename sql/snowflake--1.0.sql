@@ -706,13 +706,15 @@ not, SF007 if a reported horizon is above the id.';
 CREATE FUNCTION snowflake_confirm_clock() RETURNS boolean
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_confirm_clock() IS
-'Confirms that this server''s clock is right, although it was more than snowflake.max_leap ahead of
-the last sign of life when the server was started, or has leapt by more since. Signs of life are
-what the server has stored with a time, such as checkpoints and commits. snowflake_horizon() then
-rises in all databases of the server; without this call, when the clock has kept its time for ten
-minutes.
+'Confirms that this server''s clock is right, although it is more than snowflake.max_leap ahead of
+what the server knows of the time, or behind that by more than snowflake.max_bridge and a minute.
+The server knows the time by what it has stored with one, such as checkpoints and commits, by its
+clock, and by what has passed since. If the clock was in doubt, the nodes of the server follow it
+and snowflake_horizon() rises with it from then on; without this call, when it has kept its time for
+ten minutes. A registry judges clocks by itself, and is told nothing.
 
-Returns false if the clock was not in doubt.';
+Returns false if there was nothing to confirm.
+Errors: 55000 if the clock shows a time before 2025, 58030 if the data directory cannot be written.';
 REVOKE ALL ON FUNCTION snowflake_confirm_clock() FROM PUBLIC;
 
 CREATE FUNCTION snowflake_reset_horizon(OUT horizon_before bigint, OUT horizon_after bigint)
@@ -721,12 +723,12 @@ COMMENT ON FUNCTION snowflake_reset_horizon() IS
 'Takes back a horizon of the future when a wrong clock has been set right. snowflake_claim() then
 accepts rows with ids of the present again, and readers get them. If ids are still of the wrong
 time, the node acquires another worker id. Also reset the horizons and ids that readers have stored,
-which the function cannot do.
+which the function cannot do. The clock is confirmed, as by snowflake_confirm_clock().
 
 horizon_before is the highest horizon that was or may have been reported. No id below horizon_after,
 the new horizon, is issued or accepted from now on.
-Errors: 25006 during recovery, 55000 if the horizon is not more than a minute ahead of the clock,
-58030 if the data directory cannot be written.';
+Errors: 25006 during recovery, 55000 if the horizon is not more than a minute ahead of the clock, or
+the clock shows a time before 2025, 58030 if the data directory cannot be written.';
 REVOKE ALL ON FUNCTION snowflake_reset_horizon() FROM PUBLIC;
 
 -- Reading and encoding.
@@ -1015,7 +1017,8 @@ Returns one row for each problem and worker id, with the count of the ids, the s
 largest. No row: all is well. The column problem is a sentence that says that the ids:
 
 - are not of this database''s layout; then worker is null;
-- are ahead of the node''s clock by more than snowflake.max_clock_skew;
+- are ahead of the node''s clock by more than a minute, or snowflake.max_clock_skew if that is
+  longer: they are of the future, unless that clock is known to be behind;
 - are of times for which their worker id was neither leased nor set aside;
 - cannot be compared with leases, because the registry is in another database: all ids without
   another problem.
@@ -1029,7 +1032,7 @@ CREATE FUNCTION snowflake_get_status(
     OUT state pg_catalog.text, OUT node pg_catalog.text, OUT worker integer, OUT lease_id bigint,
     OUT window_end pg_catalog.timestamptz, OUT last_id bigint, OUT keeper_pid integer,
     OUT last_error pg_catalog.text, OUT last_error_code pg_catalog.text, OUT advice pg_catalog.text,
-    OUT horizon bigint, OUT horizon_pid integer, OUT horizon_xid pg_catalog.xid, OUT horizon_since pg_catalog.timestamptz)
+    OUT clock pg_catalog.text, OUT horizon bigint, OUT horizon_pid integer, OUT horizon_xid pg_catalog.xid, OUT horizon_since pg_catalog.timestamptz)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION snowflake_get_status() IS
 'Returns what the view snowflake_status shows, and horizon_xid, by which it finds horizon_gid, from
@@ -1037,7 +1040,7 @@ one consistent read.';
 
 CREATE VIEW snowflake_status AS
     SELECT s.state, s.node, s.worker, s.lease_id, s.window_end, s.last_id, s.keeper_pid, s.last_error, s.last_error_code, s.advice,
-           s.horizon, s.horizon_pid, p.gid AS horizon_gid, coalesce(s.horizon_since, p.prepared) AS horizon_since
+           s.clock, s.horizon, s.horizon_pid, p.gid AS horizon_gid, coalesce(s.horizon_since, p.prepared) AS horizon_since
     FROM snowflake_get_status() s
          LEFT JOIN pg_catalog.pg_prepared_xacts p ON p.transaction OPERATOR(pg_catalog.=) s.horizon_xid;
 COMMENT ON VIEW snowflake_status IS
@@ -1068,6 +1071,11 @@ COMMENT ON COLUMN snowflake_status.advice IS
     'What needs attention, one piece of advice on each line. If ids or numbers of segments have '
     'stopped or are about to stop, the first line says why, until when they are issued, and what '
     'to do. Null if all is well.';
+COMMENT ON COLUMN snowflake_status.clock IS
+    'How the node''s clock, which ids read, goes with the wall clock. follows: it shows the wall '
+    'clock. bridges a step back: it is ahead, and runs at half speed. holds a leap: it runs on from '
+    'the former time until the wall clock is believed. runs by itself: the wall clock shows a time '
+    'before the layout''s epoch.';
 COMMENT ON COLUMN snowflake_status.horizon IS
     'Newest value of snowflake_horizon() for a snapshot taken now. Null before the first call.';
 COMMENT ON COLUMN snowflake_status.horizon_pid IS

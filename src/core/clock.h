@@ -1,34 +1,23 @@
 // The node's clock: what ids read instead of the wall clock.
 //
 // It shows the wall clock unless that steps. A step back is bridged: the clock runs on at half the
-// monotonic clock's speed until the wall clock has caught up. A leap beyond max_leap is followed
-// only when the wall clock has kept its new time for ten minutes, unless the time before it was
-// impossible.
+// monotonic clock's speed until the wall clock has caught up. A leap to a time that cannot be right
+// yet (core/known_time.h) is held: the clock runs on at full speed. If it is known to be behind
+// itself, it follows.
 //
 // 1. It never shows less than before, except in FollowWall(), or after a step beyond max_bridge.
 // 2. It never shows less than the wall clock, except while a leap is held.
 // 3. It is ahead of the wall clock by at most max_bridge, kStepUs and what KeepLead() adds in all.
 // 4. It runs at least at half the monotonic clock's speed, or stands if that would break 3.
+// 5. A wall clock before `earliest_us` tells nothing: it counts as running on. Otherwise a clock
+//    that was read before would go back to such a time, and nobody could be issued an id.
 //
 // Readings are passed in; one that comes late, after newer ones, changes nothing.
 #pragma once
 
-#include <cstdint>
-
-#include "core/assert.h"
+#include "core/known_time.h"
 
 namespace snowflake {
-// Both clocks, read one right after the other.
-struct ClockReading {
-  int64_t wall_us;    // since 1970
-  int64_t steady_us;  // of the monotonic clock, since the system started; above 0
-};
-
-struct ClockLimits {
-  int64_t max_bridge_us;  // 0: nothing is bridged
-  int64_t max_leap_us;    // 0: every leap is followed
-};
-
 enum class ClockMode : int32_t {
   kWall,     // it shows the wall clock
   kBridged,  // it is ahead of the wall clock and runs at half speed
@@ -41,8 +30,8 @@ enum class ClockEvent : int32_t {
   kBridged,      // the wall clock stepped back, or stands
   kSteppedBack,  // ... by more than may be bridged
   kLeapt,        // it leapt, and is followed
-  kHeld,         // it leapt beyond max_leap
-  kFollowed,     // ... and stayed there
+  kHeld,         // it leapt to a time that cannot be right yet
+  kFollowed,     // ... and is followed
 };
 
 // All zero is a clock that was never read.
@@ -51,9 +40,9 @@ struct NodeClock {
   ClockReading read;  // the last reading
   ClockMode mode;
   bool noticed;           // kBridged: the event was recorded
-  ClockReading since;     // kBridged, kHeld: it showed `wall_us` at `steady_us`, and runs by itself since
+  ClockReading since;     // kBridged: it showed `wall_us` at `steady_us`, and runs by itself since
   int64_t lead_extra_us;  // how far ahead it may be beyond max_bridge
-  int64_t earliest_us;    // no right clock shows less
+  int64_t earliest_us;    // no right clock shows less: the epoch of the ids
 
   // The last event, with the readings around it, and how many there were.
   ClockEvent event;
@@ -62,21 +51,8 @@ struct NodeClock {
   int64_t bridged;
 };
 
-// How long the wall clock has to keep its time after a leap before it is followed.
-inline constexpr int64_t kHoldUs = int64_t{10} * 60 * 1000 * 1000;
-
 // Below this it is no step: the two clocks are not read in one instant.
 inline constexpr int64_t kStepUs = 500;
-
-// Below this a leap is not reported: clocks are slewed, and systems sleep.
-inline constexpr int64_t kLeapUs = 1000 * 1000;
-
-// Times are clamped to this, some 73,000 years from 1970, so that no sum overflows.
-inline constexpr int64_t kFarthestUs = int64_t{1} << 61;
-
-constexpr int64_t Clamped(int64_t unix_us) {
-  return unix_us > kFarthestUs ? kFarthestUs : unix_us < -kFarthestUs ? -kFarthestUs : unix_us;
-}
 
 // How far it is ahead of the wall clock; below 0: behind.
 constexpr int64_t LeadUs(const NodeClock &clock) { return clock.shown_us - clock.read.wall_us; }
@@ -103,19 +79,12 @@ constexpr void BridgeTo(NodeClock *clock, int64_t us, const ClockLimits &limits)
   KeepLead(clock, limits);
 }
 
-// The wall clock leapt beyond max_leap: full speed until that is over, or until the wall clock has
-// kept its new time for kHoldUs.
+// The wall clock is not believed: full speed until it is, or is right again.
 constexpr ClockEvent Hold(NodeClock *clock, int64_t passed_us, bool stepped) {
   const bool leapt = clock->mode != ClockMode::kHeld || stepped;
   clock->mode = ClockMode::kHeld;
   clock->shown_us += passed_us;
-  if (leapt) {
-    clock->since = {clock->shown_us, clock->read.steady_us};
-    return ClockEvent::kHeld;
-  }
-  if (clock->read.steady_us - clock->since.steady_us < kHoldUs) return ClockEvent::kNone;
-  FollowWall(clock);
-  return ClockEvent::kFollowed;
+  return leapt ? ClockEvent::kHeld : ClockEvent::kNone;
 }
 
 // The wall clock is behind `half_us`, what half the monotonic clock's speed comes to.
@@ -142,33 +111,38 @@ constexpr ClockEvent Bridge(NodeClock *clock, const ClockReading &since, int64_t
   return ClockEvent::kBridged;
 }
 
-constexpr ClockEvent Move(NodeClock *clock, const ClockReading &last, const ClockLimits &limits) {
+constexpr ClockEvent Move(NodeClock *clock, const ClockReading &last, const ClockLimits &limits,
+                          const KnownTime &known) {
   const ClockReading &now = clock->read;
   const int64_t passed_us = now.steady_us - last.steady_us;
   const int64_t leap_us = now.wall_us - clock->shown_us - passed_us;
-  const bool was_possible = clock->shown_us >= clock->earliest_us;
   const int64_t step_us = now.wall_us - last.wall_us - passed_us;
-  if (limits.max_leap_us > 0 && was_possible && leap_us > limits.max_leap_us)
+  const bool may_stay = !IsBehindKnown(known, {clock->shown_us + passed_us, now.steady_us}, limits.max_bridge_us);
+  if (leap_us > kLeapUs && may_stay && !MayBe(known, now, limits.max_leap_us))
     return Hold(clock, passed_us, step_us > kLeapUs || step_us < -kLeapUs);
   // Since the bridge began, so that short times between readings add up.
   const ClockReading since =
       clock->mode == ClockMode::kBridged ? clock->since : ClockReading{clock->shown_us, last.steady_us};
   const int64_t half_us = since.wall_us + (now.steady_us - since.steady_us) / 2;
   if (now.wall_us < half_us) return Bridge(clock, since, half_us, now.wall_us < last.wall_us - kStepUs, limits);
+  const bool held = clock->mode == ClockMode::kHeld;
   FollowWall(clock);
-  return leap_us > kLeapUs ? ClockEvent::kLeapt : ClockEvent::kNone;
+  return leap_us <= kLeapUs ? ClockEvent::kNone : held ? ClockEvent::kFollowed : ClockEvent::kLeapt;
 }
 
-// Takes a reading. From then on `shown_us` is the time.
-constexpr void Read(NodeClock *clock, ClockReading now, const ClockLimits &limits) {
+// Takes a reading, with what is known by it. From then on `shown_us` is the time.
+constexpr void Read(NodeClock *clock, const ServerTime &time, const ClockLimits &limits) {
+  ClockReading now = time.reading;
   SNOWFLAKE_ASSERT(now.steady_us > 0 && limits.max_bridge_us >= 0);
   now.wall_us = Clamped(now.wall_us);
   const ClockReading last = clock->read;
   if (now.steady_us < last.steady_us) return;
+  if (last.steady_us != 0 && now.wall_us < clock->earliest_us)
+    now.wall_us = Clamped(last.wall_us + now.steady_us - last.steady_us);
   clock->read = now;
   if (last.steady_us == 0) return FollowWall(clock);
   const int64_t shown_us = clock->shown_us;
-  const ClockEvent event = Move(clock, last, limits);
+  const ClockEvent event = Move(clock, last, limits, time.known);
   SNOWFLAKE_ASSERT(clock->shown_us >= shown_us || event == ClockEvent::kSteppedBack);
   SNOWFLAKE_ASSERT(LeadUs(*clock) >= 0 || clock->mode == ClockMode::kHeld);
   SNOWFLAKE_ASSERT(clock->lead_extra_us >= 0);
@@ -190,6 +164,12 @@ constexpr void Resume(NodeClock *clock, const ClockReading &now) {
   if (more_us <= 0) return;
   clock->read.steady_us += more_us;
   clock->since.steady_us += more_us;
+}
+
+// A sign of life at a start: what it would show if it had run on.
+constexpr int64_t SignOf(NodeClock clock, const ClockReading &now) {
+  Resume(&clock, now);
+  return clock.shown_us + now.steady_us - clock.read.steady_us;
 }
 
 }  // namespace snowflake

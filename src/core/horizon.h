@@ -26,6 +26,7 @@
 #include <limits>
 
 #include "core/generator.h"
+#include "core/known_time.h"
 
 namespace snowflake {
 // A transaction's number, which wraps around; 0: none.
@@ -132,9 +133,6 @@ inline void MovePrepared(const HorizonSlot &from, uint32_t lxid, HorizonSlot *to
 
 // --- Samples ---
 
-// A horizon, or its limit, that is further ahead of the clock is of a wrong clock.
-inline constexpr int64_t kFutureUs = int64_t{60} * 1000 * 1000;
-
 // The lowest id of a tick under any worker id; above all ids if the layout does not hold the tick.
 constexpr int64_t LowestId(const Layout &layout, Tick tick) {
   if (tick > layout.max_tick()) return std::numeric_limits<int64_t>::max();
@@ -158,9 +156,13 @@ constexpr int64_t SealIds(Generator *g, const Layout &layout, Tick now, Tick max
   return layout.Pack({next.tick, g->lease.worker, static_cast<int32_t>(next.sequence)});
 }
 
-// Whether a horizon cannot come from a clock that was right, if that shows `now_us`.
-constexpr bool IsOfFuture(const Layout &layout, int64_t horizon, int64_t now_us) {
-  return horizon > 0 && horizon > LowestId(layout, layout.TickAt(now_us + kFutureUs) + 1);
+// What is later than this tick is of a wrong clock.
+constexpr Tick LatestTick(const Layout &layout, int64_t latest_us) { return layout.TickAt(latest_us + kWrongUs) + 1; }
+
+// Whether a horizon cannot come from a clock that was right, if no id has a reason to be later than
+// `latest_us`. If the clock is known to be behind, it is ahead of that clock, and nothing is wrong.
+constexpr bool IsOfFuture(const Layout &layout, int64_t horizon, int64_t latest_us) {
+  return horizon > 0 && horizon > LowestId(layout, LatestTick(layout, latest_us));
 }
 
 // Takes h, then P. A Server has

@@ -7,32 +7,35 @@
 //    new one followed, if it was kept all that time.
 // 2. A time is confirmed once it was kept for kHoldUs without a step.
 // 3. A record belongs to one life: the next start of the server has another monotonic clock.
+// 4. A wall clock that cannot be right tells nothing. A life that begins with one keeps no time
+//    yet: there is only the wall clock.
 #pragma once
 
 #include <cstdint>
 
-#include "core/clock.h"
+#include "core/known_time.h"
 
 namespace snowflake {
+// All zero: none is kept yet.
 struct KeptTime {
   int64_t offset_us;  // of the time that is kept,
-  int64_t since_us;   // ... by the monotonic clock since then
+  int64_t since_us;   // ... by the monotonic clock since then; 0: none is
   int64_t step_offset_us;
   int64_t step_since_us;  // 0: there is no step that is not followed yet
 };
 
-constexpr int64_t OffsetUs(const ClockReading &reading) { return Clamped(reading.wall_us) - reading.steady_us; }
-
-// Below a leap it is no step: clocks are slewed, and a second is inserted.
-constexpr bool IsOffBy(const ClockReading &reading, int64_t offset_us) {
-  const int64_t off_us = OffsetUs(reading) - offset_us;
-  return off_us > kLeapUs || off_us < -kLeapUs;
+constexpr KeptTime KeptSince(const ClockReading &reading) {
+  return IsPossible(reading) ? KeptTime{OffsetUs(reading), reading.steady_us, 0, 0} : KeptTime{};
 }
 
-constexpr KeptTime KeptSince(const ClockReading &reading) { return {OffsetUs(reading), reading.steady_us, 0, 0}; }
-
+// What the wall clock would show without its newest step.
 constexpr int64_t HeldUs(const KeptTime &time, const ClockReading &reading) {
-  return Clamped(reading.steady_us + time.offset_us);
+  return time.since_us == 0 ? reading.wall_us : Clamped(reading.steady_us + time.offset_us);
+}
+
+// Whether that is another time.
+constexpr bool HoldsAnother(const KeptTime &time, const ClockReading &reading) {
+  return time.since_us != 0 && IsOffBy(reading, time.offset_us);
 }
 
 // The later and the earlier one of the wall clock and the time that is held.
@@ -48,6 +51,8 @@ constexpr int64_t EarliestUs(const KeptTime &time, const ClockReading &reading) 
 // What this reading makes of it. A step that is taken back is a step, too: the clock is not sure.
 constexpr KeptTime After(KeptTime time, const ClockReading &reading) {
   SNOWFLAKE_ASSERT(reading.steady_us > 0);  // or its step would be none
+  if (!IsPossible(reading)) return time;
+  if (time.since_us == 0) return KeptSince(reading);
   const bool stepped = time.step_since_us != 0;
   if (!IsOffBy(reading, time.offset_us)) return stepped ? KeptTime{time.offset_us, reading.steady_us, 0, 0} : time;
   if (!stepped || IsOffBy(reading, time.step_offset_us))
@@ -62,7 +67,8 @@ constexpr bool operator==(const KeptTime &a, const KeptTime &b) {
 }
 
 constexpr bool IsConfirmed(const KeptTime &time, const ClockReading &reading) {
-  return time.step_since_us == 0 && !IsOffBy(reading, time.offset_us) && reading.steady_us - time.since_us >= kHoldUs;
+  return time.since_us != 0 && time.step_since_us == 0 && !HoldsAnother(time, reading) &&
+         reading.steady_us - time.since_us >= kHoldUs;
 }
 
 }  // namespace snowflake

@@ -88,10 +88,12 @@ constexpr Tick MaxLead(const NodeState &node, const Layout &layout) {
   return MaxLead(layout, left_us > node.policy.max_lead_us ? left_us : node.policy.max_lead_us);
 }
 
-// The latest time that ids have a reason to be of: no clock that is bridged leads by more.
+// The latest time that ids have a reason to be of: that of the wall clock, or of the node's clock
+// as far as it may bridge. What is further ahead than kWrongUs is of a wrong clock.
 constexpr int64_t LatestIdUs(const NodeState &node) {
-  const int64_t latest_us = node.clock.read.wall_us + node.policy.clock.max_bridge_us;
-  return node.clock.shown_us < latest_us ? node.clock.shown_us : latest_us;
+  const int64_t wall_us = node.clock.read.wall_us, bridged_us = wall_us + node.policy.clock.max_bridge_us;
+  const int64_t shown_us = node.clock.shown_us < bridged_us ? node.clock.shown_us : bridged_us;
+  return shown_us > wall_us ? shown_us : wall_us;
 }
 
 // Puts other limits in force. What ids and the clock lead by stays allowed.
@@ -114,16 +116,16 @@ constexpr void SetPolicy(NodeState *node, const ClockPolicy &policy) {
 
 // Takes a reading of the clocks, by the limits in force. The registry is asked about a leap that is
 // not followed.
-constexpr void Read(NodeState *node, const ClockReading &reading) {
+constexpr void Read(NodeState *node, const ServerTime &time) {
   const bool held = node->clock.mode == ClockMode::kHeld;
-  Read(&node->clock, reading, node->policy.clock);
+  Read(&node->clock, time, node->policy.clock);
   if (!held && node->clock.mode == ClockMode::kHeld) node->ask_by_wall = true;
 }
 
 // After a restart with the state of before.
-constexpr void Resume(NodeState *node, const ClockReading &reading, const ClockPolicy &policy) {
-  Resume(&node->clock, reading);
-  Read(node, reading);
+constexpr void Resume(NodeState *node, const ServerTime &time, const ClockPolicy &policy) {
+  Resume(&node->clock, time.reading);
+  Read(node, time);
   SetPolicy(node, policy);
 }
 
@@ -270,10 +272,10 @@ constexpr void Recover(NodeState *node, Tick last_tick) {
 
 // A restart without a lease: nothing below the horizon may appear. If the clock is behind it by no
 // more than may be bridged, and an id could lead, clock and next lease go on from there.
-constexpr void RecoverHorizon(NodeState *node, const Layout &layout, int64_t horizon, const ClockReading &reading) {
+constexpr void RecoverHorizon(NodeState *node, const Layout &layout, int64_t horizon, const ServerTime &time) {
   SNOWFLAKE_ASSERT(!node->generator.open && horizon > 0);
   const ClockLimits &limits = node->policy.clock;
-  Read(node, reading);
+  Read(node, time);
   const Tick last = layout.Unpack(horizon - 1).tick;
   const int64_t to_us = layout.UnixUsAt(last + 1);
   if (to_us > node->clock.read.wall_us + limits.max_bridge_us + kMostLeadUs) return;
@@ -467,7 +469,8 @@ constexpr TakenLease TakeLease(NodeState *node, const Layout &layout, const Acqu
   if (taken.replaced) Retire(node, taken.old = Close(&node->generator));
   Open(&node->generator, layout, lease);
   node->clock.earliest_us = layout.epoch_us();
-  // If the clock is right again, or never was behind, ids go on in order. Otherwise they begin anew.
+  // If the clock is right again, or never was behind, ids go on in order. Otherwise they begin
+  // anew.
   if (last - NowOf(*node, layout) <= MaxLead(*node, layout))
     RaiseTo(&node->generator, last);
   else

@@ -58,6 +58,16 @@ extern "C" {
 #define SNOWFLAKE_LOCKS_UNCHECKED
 #endif
 
+using Spinlock SNOWFLAKE_SPINLOCK = slock_t;
+
+// For a few instructions that only compute.
+template <typename Block, typename Critical>
+inline void WithMutex(Block *block, Critical critical) SNOWFLAKE_LOCKS_UNCHECKED {
+  SpinLockAcquire(&block->mutex);
+  critical();
+  SpinLockRelease(&block->mutex);
+}
+
 // Minor releases of 15 and 16 brought it in 2024. Needed only without preloading, so from 17 on.
 #ifndef GUC_ALLOW_IN_PARALLEL
 #define GUC_ALLOW_IN_PARALLEL 0

@@ -25,7 +25,7 @@ Secret SecretOf(uint8_t first) {
 NodeState Holding() {
   NodeState node = {};
   node.policy = kPolicy;
-  Read(&node.clock, {kDefaultLayout.UnixUsAt(kNow), 1}, kPolicy.clock);
+  Read(&node.clock, {{kDefaultLayout.UnixUsAt(kNow), 1}, {}}, kPolicy.clock);
   Open(&node.generator, kDefaultLayout, {10, SecretOf(1), 3, kNow - 5, kNow + 10000});
   Take(&node.generator, kNow, 1, {5, 0});
   return node;
@@ -221,19 +221,31 @@ TEST(Box, ForgetsWishesAndCounts) {
   EXPECT_EQ(node.clock.events + node.clock.bridged, 0);
 }
 
-// A clock that did not follow a leap before the crash does not follow it afterwards.
+// A clock that did not follow a leap before the crash does not follow it afterwards, and its time is
+// a sign of life, not that of the wall clock.
 TEST(Box, KeepsTheClock) {
   BoxSlot slot = {};
   NodeState node = Holding();
   const int64_t wall_us = node.clock.read.wall_us;
-  Read(&node.clock, {wall_us + 400 * kDay, 2}, kPolicy.clock);
+  KnownTime known = KnownBy(node.clock.read);
+  const auto read = [&](int64_t since_us) {
+    const ClockReading reading = {wall_us + 400 * kDay + since_us, 2 + since_us};
+    known = After(known, reading, kPolicy.clock.max_bridge_us);
+    Read(&node.clock, {reading, known}, kPolicy.clock);
+  };
+  read(0);
   ASSERT_EQ(node.clock.mode, ClockMode::kHeld);
   Keep(&slot, node);
   node = Recovered(&slot);
-  Read(&node.clock, {wall_us + 400 * kDay + kMinute, 2 + kMinute}, kPolicy.clock);
+  const ClockReading start = {wall_us + 400 * kDay + kMinute, 2 + kMinute};
+  EXPECT_EQ(SignOf(node.clock, start), wall_us + kMinute + 1);
+  known = KnownBySign(SignOf(node.clock, start), start.steady_us);
+  read(kMinute);
   EXPECT_EQ(node.clock.shown_us, wall_us + kMinute + 1);
-  Read(&node.clock, {wall_us + 400 * kDay + 11 * kMinute, 2 + 11 * kMinute}, kPolicy.clock);
-  EXPECT_EQ(node.clock.mode, ClockMode::kWall) << "the ten minutes are not counted anew";
+  read(11 * kMinute - 1);
+  EXPECT_EQ(node.clock.mode, ClockMode::kHeld) << "a start counts anew";
+  read(11 * kMinute);
+  EXPECT_EQ(node.clock.mode, ClockMode::kWall);
 }
 
 // CRC-32C of "123456789", and of the empty string.

@@ -156,14 +156,19 @@ TEST(Extremes, ANodeBearsAnyClock) {
               ++runs;
               ASSERT_TRUE(d.run.tick >= start && d.run.tick <= last && d.lead <= terms.max_lead);
             };
-            Read(&node.clock, {wall_us, 1}, policy.clock);
+            KnownTime known = KnownBySign(start == 0 ? wall_us : then_us, 1);
+            const auto time_at = [&](int64_t us, int64_t steady_us) {
+              known = After(known, {us, steady_us}, policy.clock.max_bridge_us);
+              return ServerTime{{us, steady_us}, known};
+            };
+            Read(&node.clock, time_at(wall_us, 1), policy.clock);
             const AcquireAsked asked = AskForLease(&node, layout, kMaxLeaseUs, kSecret);
             const Tick from = std::max(start, asked.request.now);
             TakeLease(&node, layout, asked, {{1, {}, 0, from, WindowEnd(layout, from, kMaxLeaseUs)}, layout, {}, 0},
                       false);
             if (!node.generator.open) Open(&node.generator, layout, {1, kSecret, 0, start, last + 1});
             check();
-            Read(&node.clock, {then_us, kDay}, policy.clock);
+            Read(&node.clock, time_at(then_us, kDay), policy.clock);
             check();
             CatchUp(&node, start == 0);
             SetPolicy(&node, policies[start == 0]);
@@ -181,13 +186,13 @@ TEST(Extremes, ANodeBearsAnyClock) {
             check();
             EXPECT_GE(SealIds(&node.generator, layout, NowOf(node, layout), MaxLead(node, layout)), 0);
             Recover(&node, node.generator.last_tick);
-            Resume(&node, {wall_us, 2 * kDay}, policy);
+            Resume(&node, time_at(wall_us, 2 * kDay), policy);
             check();
             CloseLease(&node);
             StartFrom(node, layout, NowOf(node, layout));
             NodeState next = {};
             next.policy = policy;
-            RecoverHorizon(&next, layout, layout.Pack({std::max(start, Tick{1}), 0, 0}), {then_us, 1});
+            RecoverHorizon(&next, layout, layout.Pack({std::max(start, Tick{1}), 0, 0}), {{then_us, 1}, {}});
             SetPolicy(&next, policies[0]);
           }
   }

@@ -146,12 +146,13 @@ NodeState NodeWith(const ClockPolicy &policy) {
 // Sets the node's clock, and the wall clock as well.
 void Show(NodeState *node, Tick tick) {
   node->clock = {};
-  Read(node, {kDefaultLayout.UnixUsAt(tick), 1});
+  Read(node, {{kDefaultLayout.UnixUsAt(tick), 1}, {}});
 }
 
-// The wall clock, `passed` ticks of the monotonic clock later.
+// The wall clock, `passed` ticks of the monotonic clock later. The server knows what the node shows.
 void Step(NodeState *node, Tick tick, Tick passed = 0) {
-  Read(node, {kDefaultLayout.UnixUsAt(tick), node->clock.read.steady_us + passed * kUsPerMs});
+  const KnownTime known = KnownBySign(node->clock.shown_us, node->clock.read.steady_us);
+  Read(node, {{kDefaultLayout.UnixUsAt(tick), node->clock.read.steady_us + passed * kUsPerMs}, known});
 }
 
 Tick Shown(const NodeState &node) { return NowOf(node, kDefaultLayout); }
@@ -430,13 +431,18 @@ TEST(Node, AsksForNoWorkerThatCannotBeUsedAtOnce) {
       << "under a lease that is still to begin, any earlier one is of use";
 }
 
-TEST(Node, GoesOnWhereTheClockIsBeforeTheEpoch) {
+// No clock that is right shows such a time.
+TEST(Node, RunsOnWhereTheClockIsBeforeTheEpoch) {
   NodeState node = Holding(kNow + 5);
-  Step(&node, -5000);
-  node.new_worker_wanted = true;
-  EXPECT_EQ(Ask(&node, 2).request.start_before, 0) << "nothing can begin so early";
-  KeepPresentWorker(&node);
-  EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).run.tick, kNow + 5);
+  Step(&node, -5000, 10);
+  EXPECT_EQ(Shown(node), kNow + 10);
+  EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).run.tick, kNow + 10);
+  Step(&node, -5000, 1000);
+  EXPECT_EQ(Shown(node), kNow + 1010);
+  EXPECT_EQ(AskingUs(node), kDefaultLayout.UnixUsAt(kNow + 1010));
+  Step(&node, kNow + 2010, 1000);
+  EXPECT_EQ(Shown(node), kNow + 2010);
+  EXPECT_EQ(node.clock.events, 0) << "nothing was";
 }
 
 TEST(Node, BelievesALeapFromBeforeTheEpoch) {
@@ -569,7 +575,7 @@ TEST(Node, GoesOnAboveTheHorizonOfALifeBefore) {
   const int64_t horizon = kDefaultLayout.Pack({kNow, 7, 3});
   const auto recovered = [&](Tick clock) {
     NodeState node = NodeWith(kPolicy);
-    RecoverHorizon(&node, kDefaultLayout, horizon, {kDefaultLayout.UnixUsAt(clock), 1});
+    RecoverHorizon(&node, kDefaultLayout, horizon, {{kDefaultLayout.UnixUsAt(clock), 1}, {}});
     return node;
   };
   const auto first_id = [](NodeState node) {
@@ -583,7 +589,7 @@ TEST(Node, GoesOnAboveTheHorizonOfALifeBefore) {
   EXPECT_GT(first_id(recovered(kNow - 5000)), horizon) << "the clock stepped back";
   EXPECT_EQ(Shown(recovered(kNow - 2 * kMinute)), kNow - 2 * kMinute) << "by more than may be bridged";
   NodeState unbridged = NodeWith({0, {0, 0}, false});
-  RecoverHorizon(&unbridged, kDefaultLayout, horizon, {kDefaultLayout.UnixUsAt(kNow - 9000), 1});
+  RecoverHorizon(&unbridged, kDefaultLayout, horizon, {{kDefaultLayout.UnixUsAt(kNow - 9000), 1}, {}});
   EXPECT_GT(first_id(unbridged), horizon) << "ids were ahead, and not the clock behind";
 
   NodeState node = recovered(kNow);
@@ -602,7 +608,7 @@ TEST(Node, ACrashTakesNoClockBackThatIsAhead) {
     Recover(&node, last);
     const ClockPolicy policy = {kPolicy.max_lead_us, {max_bridge_us, kPolicy.clock.max_leap_us}, true};
     const int64_t wall_us = kDefaultLayout.UnixUsAt(kNow - 47000);
-    Resume(&node, {wall_us, node.clock.read.steady_us + 3000 * kUsPerMs}, policy);
+    Resume(&node, {{wall_us, node.clock.read.steady_us + 3000 * kUsPerMs}, {}}, policy);
     CatchUp(&node, false);
     return node;
   };
@@ -671,7 +677,7 @@ struct Running {
   void Pass(int64_t us) {
     wall_us += us;
     steady_us += us;
-    Read(&node.clock, {wall_us, steady_us}, node.policy.clock);
+    Read(&node.clock, {{wall_us, steady_us}, {}}, node.policy.clock);
   }
   Decision TakeAll() { return TakeOrAsk(&node, layout.sequence_count(), {MaxLead(node, layout), 0}); }
   // All that may be used by now. Returns how far the last tick is ahead of the clock.
@@ -787,7 +793,7 @@ TEST(Limits, AreTheNewOnesAfterARestart) {
   Recover(&running.node, running.node.generator.last_tick);
   running.wall_us += 100 * kUsPerMs;
   running.steady_us += 100 * kUsPerMs;
-  Resume(&running.node, {running.wall_us, running.steady_us}, none);
+  Resume(&running.node, {{running.wall_us, running.steady_us}, {}}, none);
   EXPECT_FALSE(running.node.policy.new_worker);
   EXPECT_EQ(running.UseUp(), lead - 100);
   for (int i = 0; i < 100; ++i) running.Pass(200 * kUsPerMs);

@@ -31,7 +31,7 @@ namespace snowflake {
 namespace {
 
 constexpr int64_t kSkewUs = 10 * kSecond;
-constexpr int64_t kStartUs = 1000000000 * kSecond;
+constexpr int64_t kStartUs = 1800000000 * kSecond;
 
 // These rules are switched off one by one, to show their purpose.
 struct Rules {

@@ -355,8 +355,9 @@ struct Backend {
 
 struct SimulatedNode {
   Clock clock = {};
-  int64_t steady_us = 0;             // what its monotonic clock is ahead of the others'
-  ClockPolicy settings = kPolicy;    // which the keeper puts in force
+  int64_t steady_us = 0;           // what its monotonic clock is ahead of the others'
+  KnownTime known = {};            // of its server
+  ClockPolicy settings = kPolicy;  // which the keeper puts in force
   bool up = false;
   int64_t incarnation = 0;  // a crash ends one
   int64_t paused_until_us = 0;
@@ -393,7 +394,7 @@ class Simulation {
         changes_(~seed),
         calls_(seed ^ 1),
         leaps_(~seed ^ 1),
-        layout_{0, kMs, 41, 0, world.worker_bits, 6, random_.Percent(50)},
+        layout_{kFirstTimeUs / kMs, kMs, 41, 0, world.worker_bits, 6, random_.Percent(50)},
         registry_(layout_, world.rules, seed, random_.Below(1000)) {
     for (bool &enabled : enabled_) enabled = random_.Percent(60);
     loss_percent_ = random_.Percent(50) ? random_.Below(20) : 0;
@@ -439,7 +440,7 @@ class Simulation {
 
  private:
   // Hours after the layout's epoch, so that a clock may step back by hours.
-  static constexpr int64_t kStartUs = 10 * kHour;
+  static constexpr int64_t kStartUs = kFirstTimeUs + 10 * kHour;
   static constexpr size_t kMostNodes = 12;
   static constexpr int64_t kLargestLeadUs = 300 * kMs;
 
@@ -498,10 +499,16 @@ class Simulation {
     return &node.state;
   }
 
+  ServerTime TimeOf(size_t i, const ClockReading &reading) {
+    SimulatedNode &node = nodes_[i];
+    node.known = snowflake::After(node.known, reading, node.settings.clock.max_bridge_us);
+    return {reading, node.known};
+  }
+
   void ReadClock(size_t i, const ClockReading &reading) {
     NodeState *state = Locked(i);
     const NodeState before = *state;
-    Read(state, reading);
+    Read(state, TimeOf(i, reading));
     CheckClock(i, before, reading);
   }
 
@@ -536,6 +543,7 @@ class Simulation {
     Kept kept = {};
     if (!Load(node.box.get(), &kept)) {
       node.last_id = -1;
+      node.known = KnownBy(ReadingOf(i));
       SetPolicy(&node.state, node.settings);  // a copy has the original's memory, and no box
       return;
     }
@@ -545,7 +553,8 @@ class Simulation {
     const int64_t lead_us = layout_.UnixUsAt(g.last_tick) - reading.wall_us;
     if (world_.clock_faults && lead_us > node.settings.clock.max_bridge_us) node.last_id = -1;
     const NodeState before = node.state;
-    Resume(&node.state, reading, node.settings);
+    node.known = KnownBySign(SignOf(before.clock, reading), reading.steady_us);
+    Resume(&node.state, TimeOf(i, reading), node.settings);
     CheckClock(i, before, reading);
     if (node.state.clock.shown_us > std::max(before.clock.shown_us, reading.wall_us))
       Broken("time passed between two lives");

@@ -62,11 +62,11 @@ bool IsRecovered(NodeBlock *node) {
 void AdmitRecovered(NodeBlock *node, const Layout &layout, Oid extension) {
   const uint64_t own_tables = HashOfOwnTables();
   const int64_t timeline = RecoveryInProgress() ? 0 : GetWALInsertionTimeLine();
-  const ClockReading reading = ReadClocks();
+  const ServerTime time = ReadTime();
   ChangeNode(node, [&] {
     if (!node->recovered) return;
     node->recovered = false;
-    Read(&node->state, reading);
+    Read(&node->state, time);
     const bool other_layout = node->extension == extension && node->state.generator.layout != layout;
     const bool followed = node->registry == own_tables && node->state.seen.timeline != timeline;
     if (other_layout || followed) CloseLease(&node->state);

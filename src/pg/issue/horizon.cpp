@@ -7,7 +7,7 @@
 #include "pg/settings.h"
 #include "pg/state/data_directory.h"
 #include "pg/state/node_box.h"
-#include "pg/state/start_block.h"
+#include "pg/state/server_clock.h"
 #include "pg/processes.h"
 
 namespace snowflake {
@@ -60,10 +60,10 @@ struct Server {
   HorizonBlock *horizon;
 
   int64_t LowestToCome() {
-    const ClockReading reading = ReadClocks();
+    const ServerTime time = ReadTime();
     int64_t lowest = 0;
     WithBox(node, [&](BoxSlot *box) {
-      Read(&node->state, reading);
+      Read(&node->state, time);
       Generator *g = &node->state.generator, others = *g;
       others.open = false;
       if (node->extension != horizon->extension) g = &others;
@@ -190,14 +190,14 @@ int64_t HighestFor(const NodeBlock *node, HorizonBlock *horizon, const Moment &s
 }
 
 // Of the keeper, before it takes a sample: what may be reported is in the data directory first.
-// After a step back of the clock, what was reported may be further ahead. While the clock of this
-// start is in doubt, the limit stays. A limit is the beginning of a tick, because ticks can be
-// longer than what is bridged over a restart. Returns whether it has risen.
+// After a step back of the clock, what was reported may be further ahead. While the node's clock
+// shows a time that cannot be right, the limit stays. A limit is the beginning of a tick, because
+// ticks can be longer than what is bridged over a restart. Returns whether it has risen.
 bool StoreLimit(NodeBlock *node, HorizonBlock *horizon) {
   Assert(IsHeldExclusively(horizon->file_lock));  // Requires: the lock of the file.
   NodeClock clock;
   WithLock(node, LW_SHARED, [&] { clock = node->state.clock; });
-  if (!MayReportBy(clock)) return false;
+  if (!MayBeRight(clock)) return false;
   LWLockAcquire(&horizon->lock, LW_SHARED);
   const Layout layout = horizon->layout;
   KeptHorizon kept;
@@ -233,14 +233,14 @@ int64_t HighestKnown(const HorizonBlock &horizon) {
 // Before the horizon is taken back: the lowest limit that is right by the present clock, a sample.
 // If a prepared transaction hides that, it is the clock's time: what is in the past stays reported.
 // Returns whether the horizon is of the future.
-bool FindRightLimit(NodeBlock *node, HorizonBlock *horizon, HorizonReset *reset, KeptHorizon *kept) {
+bool FindRightLimit(NodeBlock *node, HorizonBlock *horizon, const ServerTime &time, HorizonReset *reset,
+                    KeptHorizon *kept) {
   Assert(IsHeldExclusively(horizon->lock));  // Requires: the horizon's lock.
-  const ClockReading reading = ReadClocks();
   const Layout &layout = horizon->layout;
   bool of_future = false;
   reset->before = HighestKnown(*horizon);
   ChangeNode(node, [&] {
-    Read(&node->state, reading);
+    Read(&node->state, time);
     reset->clock_us = LatestIdUs(node->state);
     of_future = IsOfFuture(layout, reset->before, reset->clock_us);
     if (of_future) GoBack(&node->state);
@@ -344,7 +344,7 @@ int64_t Horizon(Oid fn_oid) {
 
 int64_t SampleForAskers(NodeBlock *node) {
   // A sample that waited for a higher limit is taken at once: the next call may be the last one.
-  const bool can_rise = !RecoveryInProgress() && StoreAhead(node);
+  const bool can_rise = KeepServerClock(false) && !RecoveryInProgress() && StoreAhead(node);
   HorizonBlock *horizon = HorizonOf(node);
   const int64_t now_us = SteadyUs();
   LWLockAcquire(&horizon->lock, LW_SHARED);
@@ -385,8 +385,12 @@ HorizonReset ResetHorizon(Oid fn_oid) {
   LWLockAcquire(&horizon->file_lock, LW_EXCLUSIVE);
   LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
   DropForeignSamples(node, horizon, extension, layout);
-  reset.outcome = FindRightLimit(node, horizon, &reset, &kept) ? HorizonReset::kDone : HorizonReset::kNotOfFuture;
+  const ServerTime time = ReadTime();
+  const bool of_future = FindRightLimit(node, horizon, time, &reset, &kept);
+  reset.outcome = of_future ? HorizonReset::kDone : HorizonReset::kNotOfFuture;
   LWLockRelease(&horizon->lock);
+  // By this call the operator says that the clock is right.
+  if (of_future && !ConfirmServerClock(time)) reset.outcome = HorizonReset::kNotWritten;
   // A crash from here on finds that what the black box has was taken back.
   if (reset.outcome == HorizonReset::kDone && !WriteKeptHorizon(kept)) reset.outcome = HorizonReset::kNotWritten;
   if (reset.outcome == HorizonReset::kDone) {

@@ -18,6 +18,7 @@
 #include "pg/report.h"
 #include "pg/settings.h"
 #include "pg/state/node_box.h"
+#include "pg/state/server_clock.h"
 #include "pg/processes.h"
 
 namespace snowflake {
@@ -98,11 +99,11 @@ bool JoinRun(NodeBlock *node, Oid extension, const OwnSlot &own, int64_t steady_
 }
 
 void OpenNextRun(NodeBlock *node, Oid extension, const OwnSlot &own, int32_t most, IdAttempt *attempt) {
-  const ClockReading reading = ReadClocks();
+  const ServerTime time = ReadTime();
   const uint32 random = pg_prng_uint32(&pg_global_prng_state);
   WithBox(node, [&](BoxSlot *slot) {
     Generator *g = &node->state.generator;
-    Read(&node->state, reading);
+    Read(&node->state, time);
     attempt->keeper_missing = node->keeper_pid == 0;
     if (!g->open || node->extension != extension) {
       attempt->decision.outcome = Outcome::kNoLease;

@@ -84,7 +84,11 @@ bool LookSafely(const AcquireAnswer &answer, Advised *advised) {
 
 constexpr uint32_t kEach[] = {kAdviceIds,        kAdviceNumbers,    kAdviceGuards,   kAdviceOwnRegistry,
                               kAdviceFewWorkers, kAdviceFewKeepers, kAdvicePassword, kAdviceNoBox,
-                              kAdviceMaskKeys,   kAdviceStart,      kAdviceFuture};
+                              kAdviceMaskKeys,   kAdviceDoubt,      kAdviceBehind,   kAdviceFuture};
+
+const char *KnownTimeText(const Advised &advised) {
+  return Time(KnownUs(advised.time.known, advised.time.reading.steady_us));
+}
 
 Wording TextOf(uint32_t bit, const Advised &advised) {
   switch (bit) {
@@ -116,19 +120,31 @@ Wording TextOf(uint32_t bit, const Advised &advised) {
       return {
           "the file of snowflake.mask_key_file was refused: ids are masked with the keys from before, or not at all",
           "The server's log says why. Mend the file or the setting, and reload the configuration."};
-    case kAdviceStart:
-      return {psprintf("the clock is in doubt: it is far ahead of the last sign of life of this server, "
-                       "%s; snowflake_horizon() does not rise until the clock has kept its time for %lld minutes",
-                       Time(advised.sign_us), Long(kHoldUs / 60 / USECS_PER_SEC)),
+    case kAdviceDoubt:
+      return {psprintf("the clock is in doubt: it shows %s, and by what this server knows it is %s; %s "
+                       "until the clock has kept its time for %lld minutes",
+                       Time(advised.time.reading.wall_us), KnownTimeText(advised),
+                       advised.holds ? "ids and the horizon go on by the former time"
+                                     : "ids follow it, and snowflake_horizon() does not rise",
+                       Long(kHoldUs / 60 / USECS_PER_SEC)),
               "If the clock is right, call snowflake_confirm_clock(). Otherwise set it right."};
+    case kAdviceBehind:
+      return {psprintf("the clock shows %s, but by what this server knows it is %s", Time(advised.time.reading.wall_us),
+                       KnownTimeText(advised)),
+              psprintf("If the clock is wrong, set it right, and nothing else is to be done. If it is right, call "
+                       "snowflake_confirm_clock()%s",
+                       advised.horizon_us == 0 ? "."
+                                               : psprintf(", and then snowflake_reset_horizon(), because the horizon "
+                                                          "is of %s.",
+                                                          Time(advised.horizon_us)))};
     case kAdviceFuture:
       return {
           psprintf(
-              "the horizon is of the future, %s: the clock is wrong, or was, and rows with ids below the horizon are "
-              "refused or missed",
+              "the horizon is of the future, %s: the clock was wrong, and rows with ids below the horizon are refused "
+              "or missed",
               Time(advised.horizon_us)),
-          "When the clock is right, call snowflake_reset_horizon(). Then give the rows that snowflake_check() "
-          "lists as of the future new ids, and reset their readers."};
+          "If the clock is right now, call snowflake_reset_horizon(). Then reset the readers, and give the rows that "
+          "snowflake_check() lists as of the future new ids."};
     default:
       return {psprintf("%d databases of this server issue ids, and there are %d background workers", advised.databases,
                        max_worker_processes),

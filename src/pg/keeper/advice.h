@@ -17,8 +17,9 @@ struct Advised {
   int64_t workers_free;
   int64_t workers;
   int databases;       // that issue ids
-  int64_t sign_us;     // the last sign of life before this start
-  int64_t horizon_us;  // the time of the horizon
+  ServerTime time;     // of the server
+  bool holds;          // the node's clock holds a leap
+  int64_t horizon_us;  // of a horizon that is of the future; 0: it is not
   Wording ids, numbers;
   const char *lost_guards;
 };

@@ -9,6 +9,7 @@
 #include "pg/registry/secrets.h"
 #include "pg/report.h"
 #include "pg/settings.h"
+#include "pg/state/server_clock.h"
 #include "pg/state/data_directory.h"
 #include "pg/processes.h"
 
@@ -62,8 +63,8 @@ void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireReq
 }
 
 // A registry that has the node's own clock cannot say which time is right.
-void ReadForRequest(NodeState *node, const ClockReading &reading) {
-  Read(node, reading);
+void ReadForRequest(NodeState *node, const ServerTime &time) {
+  Read(node, time);
   if (keeping.registry->is_here) node->ask_by_wall = false;
 }
 
@@ -89,9 +90,9 @@ RegistryAnswer Acquire(int64_t duration_us) {
   const Secret fresh = NewSecret();
   AcquireAsked asked = {};
   auto ask = [&] {
-    const ClockReading reading = ReadClocks();
+    const ServerTime time = ReadTime();
     ChangeNode(node, [&] {
-      ReadForRequest(&node->state, reading);
+      ReadForRequest(&node->state, time);
       asked = AskForLease(&node->state, layout, duration_us, fresh);
     });
     asked.request.node = node->node_name;
@@ -133,9 +134,9 @@ RegistryAnswer Extend(int64_t duration_us) {
   ExtendRequest request = {};
   int32_t worker = 0;
   auto ask = [&] {
-    const ClockReading reading = ReadClocks();
+    const ServerTime time = ReadTime();
     ChangeNode(node, [&] {
-      ReadForRequest(&node->state, reading);
+      ReadForRequest(&node->state, time);
       request = AskForWindow(node->state, duration_us);
       worker = node->state.generator.lease.worker;
     });

@@ -22,7 +22,7 @@
 #include "pg/keeper/registry.h"
 #include "pg/report.h"
 #include "pg/state/data_directory.h"
-#include "pg/state/start_block.h"
+#include "pg/state/server_clock.h"
 #include "pg/catalogs.h"
 #include "pg/processes.h"
 
@@ -250,7 +250,6 @@ void BeginRound(int64_t now_us) {
 void LookForSigns() {
   if (self.looked_for_signs || RecoveryInProgress()) return;
   self.looked_for_signs = true;
-  if (!IsSignWanted()) return;
   if (const TimestampTz replayed = GetLatestXTime()) NoteSignOfLife(UnixUsFromTimestamp(replayed));
 }
 
@@ -312,13 +311,13 @@ RegistryAnswer ActInTime(const KeeperStep &step) {
 KeeperView Observe() {
   NodeBlock *node = keeping.node;
   const bool leaving = IsLeaving();
-  const ClockReading reading = ReadClocks();
+  const ServerTime time = ReadTime();
   const int64_t lease_duration_us = settings.lease_duration_ms * kUsPerMs;
   const ClockPolicy policy = ConfiguredPolicy();
   KeeperView view = {};
   bool other_extension = false;
   ChangeNode(node, [&] {
-    Read(&node->state, reading);
+    Read(&node->state, time);
     SetPolicy(&node->state, policy);
     view = ViewForKeeper(&node->state, lease_duration_us, leaving);
     // If a backend misses a lease although there is one, it asks under another extension than the
@@ -397,6 +396,7 @@ void TidyUp() {
     idle = IsIdle(keeping.node->state);
     ForgetQuestion(&keeping.node->state);
   });
+  KeepServerClock(true);
   // Nobody requests what failed: an extension that was dropped leaves no error to the next one.
   if (idle) ForgetFailures();
   if (taken == 0 && GetCurrentTimestamp() - PgStartTime > USECS_PER_DAY) ForgetIssuer(MyDatabaseId);

@@ -58,7 +58,7 @@ void CheckClock(By by, const Layout &layout, const Origin &origin, Tick now, boo
                     errhint("The node follows its clock ten minutes after the leap.")));
   ereport(ERROR,
           (errcode(kClockBehind), errmsg("the node's clock is off by %.3f s", Seconds(node_us) - Seconds(wall_us)),
-           IsOffBy(clocks.now, clocks.time.offset_us)
+           HoldsAnother(clocks.time, clocks.now)
                ? errdetail("%s, or %s without its newest step; snowflake.max_clock_skew is %d ms there.", shown,
                            Time(HeldUs(clocks.time, clocks.now)), skew_ms)
                : errdetail("%s; snowflake.max_clock_skew is %d ms there.", shown, skew_ms),

@@ -5,10 +5,11 @@
 //    alone: a plan would evaluate expressions of indexes and statistics with the caller's rights.
 // 2. The rows are those of the statement's snapshot, and the registry is read after it was taken:
 //    each id that is seen had a lease by then.
-// 3. Ids are of the future by the later one of the wall clock and this node's clock, which is ahead
-//    while it bridges a step back.
+// 3. An id is of the future as a horizon is (core/horizon.h). Clocks of other nodes may be ahead by
+//    max_clock_skew.
 // 4. Only the registry's history of each worker id and the rows of the result are kept in memory.
 #include "core/check.h"
+#include "core/horizon.h"
 #include "core/lease.h"
 #include "pg/database_layout.h"
 #include "pg/extension.h"
@@ -41,7 +42,8 @@ struct ProblemGroup {
 struct IdCheck {
   Layout layout;
   Tick latest;
-  bool compares;  // the registry is in this database
+  bool is_behind;  // the clock, by what the server knows
+  bool compares;   // the registry is in this database
   HTAB *known;
   HTAB *groups;
 };
@@ -145,7 +147,7 @@ const char *ProblemText(const IdCheck &check, IdProblem problem) {
   switch (problem) {
     case IdProblem::kNone: break;
     case IdProblem::kForeign: return "not of this database's layout";
-    case IdProblem::kFuture: return "of the future";
+    case IdProblem::kFuture: return check.is_behind ? "ahead of the clock, which is behind" : "of the future";
     case IdProblem::kNeverAssigned:
       return check.compares ? "never allocated by this registry" : "not compared: the registry is in another database";
   }
@@ -191,8 +193,11 @@ SNOWFLAKE_FUNCTION(snowflake_check) {
 
   IdCheck check = {};
   check.layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
-  const int64_t latest_us = LatestIdUs(FindNode(MyDatabaseId));
-  check.latest = check.layout.TickAt(latest_us + Max(settings.max_clock_skew_ms, settings.max_lead_ms) * kUsPerMs) + 1;
+  const ServerTime time = LookAtTime();
+  const int64_t skew_us = settings.max_clock_skew_ms * kUsPerMs;
+  check.latest =
+      LatestTick(check.layout, LatestIdUs(StateAt(FindNode(MyDatabaseId), time)) + Max(skew_us - kWrongUs, int64_t{0}));
+  check.is_behind = IsKnownBehind(time);
   check.compares = RegistryIsHere();
   check.known = MakeTable("snowflake worker ids", sizeof(int32_t), sizeof(WorkerHistory));
   check.groups = MakeTable("snowflake check", sizeof(ProblemGroup::GroupKey), sizeof(ProblemGroup));

@@ -1,8 +1,8 @@
 // The trigger snowflake_claim(): rows of tables that are read below the horizon.
-#include "core/horizon.h"
 #include "pg/database_layout.h"
 #include "pg/issue/claim.h"
 #include "pg/report.h"
+#include "pg/state/state_block.h"
 #include "pg/execution.h"
 
 namespace snowflake {
@@ -72,21 +72,25 @@ AttrNumber ClaimedColumn(FunctionCallInfo fcinfo, const TriggerData *trigger) {
 [[noreturn]] void ReportBelow(const TriggerData *trigger, Oid fn_oid, AttrNumber column, int64_t id,
                               const Claimed &claimed) {
   const Layout &layout = DatabaseLayout(fn_oid);
-  ereport(ERROR,
-          (errcode(kBelowHorizon), errmsg("id %lld is below the horizon", Long(id)),
-           claimed.horizon > 0
-               ? errdetail("snowflake_horizon() has returned %lld, of %s. Readers that have read the rows "
-                           "below it would miss this row.",
-                           Long(claimed.horizon), Time(layout.UnixUsOf(claimed.horizon)))
-               : errdetail("No horizon is below 0, so readers would miss this row."),
-           IsOfFuture(layout, claimed.horizon, NowUnixUs())
-               ? errhint("The clock is wrong, or was. When it is right, a superuser can call snowflake_reset_horizon().")
-           : claimed.own
-               ? errhint("The clock stepped back, and ids are smaller than before. Insert the row when the clock has "
-                         "passed the time of the horizon.")
-               : errhint("Let the transaction that inserts the row request its id, for example by the column's "
-                         "default."),
-           errtablecol(trigger->tg_relation, column)));
+  const ServerTime time = LookAtTime();
+  const Future future = FutureOf(layout, claimed.horizon, StateAt(FindNode(MyDatabaseId), time), time);
+  ereport(
+      ERROR,
+      (errcode(kBelowHorizon), errmsg("id %lld is below the horizon", Long(id)),
+       claimed.horizon > 0 ? errdetail("snowflake_horizon() has returned %lld, of %s. Readers that have read the rows "
+                                       "below it would miss this row.",
+                                       Long(claimed.horizon), Time(layout.UnixUsOf(claimed.horizon)))
+                           : errdetail("No horizon is below 0, so readers would miss this row."),
+       future == Future::kWrong
+           ? errhint("The clock was wrong. If it is right now, a superuser can call snowflake_reset_horizon().")
+       : future == Future::kClockIsBehind
+           ? errhint("The clock is behind what this server knows of the time: see advice in snowflake_status.")
+       : claimed.own
+           ? errhint("The clock stepped back, and ids are smaller than before. Insert the row when the clock has "
+                     "passed the time of the horizon.")
+           : errhint("Let the transaction that inserts the row request its id, for example by the column's "
+                     "default."),
+       errtablecol(trigger->tg_relation, column)));
 }
 
 // False if it is null, or the update leaves it as it is.

@@ -29,7 +29,7 @@ void WaitAWhile(int64_t ms) {
 void WaitUntilPast(const Layout &layout, Tick tick) {
   const int64_t tick_us = layout.UnixUsAt(tick);
   for (;;) {
-    const int64_t now_us = LatestIdUs(FindNode(MyDatabaseId));
+    const int64_t now_us = LatestIdUs(StateAt(FindNode(MyDatabaseId), LookAtTime()));
     if (layout.TickAt(now_us) > tick) return;
     if (tick_us - now_us > SkewUs())
       ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),

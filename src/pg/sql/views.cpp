@@ -204,13 +204,15 @@ Wording StopOfNumbers(const char *state, const NodeShot &shot) {
   return StopOf(what, TroubleOf(outlook), shot, error);
 }
 
-// Advice that is found when it is shown, but for what stops.
-uint32_t AdviceNow(const NodeShot &shot, const HorizonShown &horizon, bool has_box, bool doubted) {
-  uint32_t advice = shot.advice;
-  if (!has_box) advice |= kAdviceNoBox;
-  if (doubted) advice |= kAdviceStart;
-  if (IsOfFuture(horizon.layout, horizon.highest, LatestIdUs(shot.state))) advice |= kAdviceFuture;
-  return advice;
+// How the node's clock goes.
+const char *TextOfClock(const NodeClock &clock, const ServerTime &time) {
+  if (time.reading.wall_us < clock.earliest_us) return "runs by itself";
+  switch (clock.mode) {
+    case ClockMode::kWall: break;
+    case ClockMode::kBridged: return "bridges a step back";
+    case ClockMode::kHeld: return "holds a leap";
+  }
+  return "follows";
 }
 
 // This node, and what follows from it.
@@ -219,6 +221,7 @@ struct NodeStatus {
   NodeShot shot;
   HorizonShown horizon;
   const char *state;
+  ServerTime time;
   int64_t now_us;
   bool has_box;
   Advised advised;
@@ -237,9 +240,16 @@ Advised FindAdvice(const NodeStatus &shown, Oid extension) {
   advised.workers_free = shown.shot.state.workers_free;
   advised.ids = StopOfIds(shown.state, shown.node, shown.shot, shown.now_us);
   if (shown.node != nullptr) {
-    const StartClock start = ReadStart(shown.shot.state.clock.read);
-    advised.advice = AdviceNow(shown.shot, shown.horizon, shown.has_box, start.doubted);
-    advised.sign_us = start.sign_us;
+    const HorizonShown &horizon = shown.horizon;
+    const Future future = FutureOf(horizon.layout, horizon.highest, shown.shot.state, shown.time);
+    advised.advice = shown.shot.advice;
+    advised.time = shown.time;
+    advised.holds = shown.shot.state.clock.mode == ClockMode::kHeld;
+    if (!shown.has_box) advised.advice |= kAdviceNoBox;
+    if (IsInDoubt(shown.time)) advised.advice |= kAdviceDoubt;
+    if (IsKnownBehind(shown.time)) advised.advice |= kAdviceBehind;
+    if (future == Future::kWrong) advised.advice |= kAdviceFuture;
+    if (future != Future::kNone) advised.horizon_us = horizon.layout.UnixUsOf(horizon.highest);
     advised.numbers = StopOfNumbers(shown.state, shown.shot);
   }
   if (advised.ids.what != nullptr) advised.advice |= kAdviceIds;
@@ -248,7 +258,6 @@ Advised FindAdvice(const NodeStatus &shown, Oid extension) {
   advised.lost_guards = LostGuards(extension);
   if (advised.lost_guards != nullptr) advised.advice |= kAdviceGuards;
   if ((advised.advice & kAdviceFewKeepers) != 0) advised.databases = NodeSlotsInUse();
-  if ((advised.advice & kAdviceFuture) != 0) advised.horizon_us = shown.horizon.layout.UnixUsOf(shown.horizon.highest);
   return advised;
 }
 
@@ -259,7 +268,8 @@ NodeStatus ReadStatus(Oid extension) {
     shown.horizon = ShowHorizon(shown.node, extension);
     CopyNode(shown.node, extension, &shown.shot);
   }
-  Read(&shown.shot.state, ReadClocks());
+  shown.time = LookAtTime();
+  Read(&shown.shot.state, shown.time);
   shown.now_us = shown.shot.state.clock.shown_us;
   shown.state = StateText(shown.node, shown.shot);
   shown.has_box = HasSharedMemory() && HasBox();
@@ -292,6 +302,7 @@ SNOWFLAKE_FUNCTION(snowflake_get_status) {
   row.AddString(shown.failed() ? WhatRegistrySaid(shot.error) : nullptr);
   row.AddString(shown.failed() ? unpack_sql_state(shot.error.sqlstate) : nullptr);
   row.AddString(shown.advised.advice != 0 ? AdviceText(shown.advised) : nullptr);
+  row.AddString(shown.node != nullptr ? TextOfClock(shot.state.clock, shown.time) : nullptr);
   row.AddCount(shown.horizon.horizon, shown.horizon.horizon != 0);
   row.AddInteger(holder.by.pid, holder.by.pid != 0);
   row.Add(TransactionIdGetDatum(holder.xid), holder.xid != 0);
@@ -317,7 +328,7 @@ SNOWFLAKE_FUNCTION(snowflake_get_metrics) {
   row.AddSeconds(Max(left_us, int64_t{0}), g.open);
   const int64_t lead_us = shown.TimeAt(Max(g.last_tick, shown.lease().window_start)) - shown.now_us;
   row.AddSeconds(Max(lead_us, int64_t{0}), shown.has_lease());
-  row.AddSeconds(LeadUs(shot.state.clock), shown.node != nullptr);
+  row.AddSeconds(shot.state.clock.shown_us - shown.time.reading.wall_us, shown.node != nullptr);
   row.AddCount(shot.state.clock.bridged);
   constexpr int64_t Counters::*kInOrder[] = {&Counters::clock_steps_back, &Counters::ids_taken,
                                              &Counters::clock_waits,      &Counters::lease_waits,

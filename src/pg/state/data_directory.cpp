@@ -13,8 +13,8 @@ namespace snowflake {
 namespace {
 constexpr const char *kIssuers = "snowflake.databases";
 constexpr const char *kHorizons = "snowflake.horizons";
-constexpr const char *kDoubt = "snowflake.doubt";
-constexpr const char *kNewDoubt = "snowflake.doubt.new";
+constexpr const char *kClock = "snowflake.clock";
+constexpr const char *kNewClock = "snowflake.clock.new";
 
 struct FileName {
   char path[MAXPGPATH];
@@ -173,19 +173,22 @@ bool WriteKeptHorizon(const KeptHorizon &kept) {
   return written;
 }
 
-bool ReadDoubt(int64_t *sign_us) {
-  Record<int64_t> record = {};
-  if (!ReadRecord(kDoubt, &record)) return false;
-  *sign_us = record.kept;
+bool ReadClockRecord(ClockRecord *record) {
+  Record<ClockRecord> found = {};
+  if (!ReadRecord(kClock, &found)) return false;
+  *record = found.kept;
   return true;
 }
 
-void WriteDoubt(int64_t sign_us) {
-  if (!WriteRecord(OpenFile(kNewDoubt), sign_us) || durable_rename(kNewDoubt, kDoubt, DEBUG1) != 0)
-    ereport(WARNING, (errcode_for_file_access(), errmsg("could not write file \"%s\": %m", kDoubt),
-                      errdetail("If the server is restarted, the clock is no longer in doubt.")));
+bool WriteClockRecord(const ClockRecord &record, bool durably) {
+  static bool logged = false;
+  const bool written = WriteRecord(OpenFile(kNewClock), record) &&
+                       (durably ? durable_rename(kNewClock, kClock, DEBUG1) : rename(kNewClock, kClock)) == 0;
+  if (!written && !logged)
+    ereport(WARNING, (errcode_for_file_access(), errmsg("could not write file \"%s\": %m", kClock),
+                      errdetail("If the server is restarted now, it may believe a wrong clock.")));
+  logged = !written;
+  return written;
 }
-
-void ForgetDoubt() { durable_unlink(kDoubt, DEBUG1); }
 
 }  // namespace snowflake

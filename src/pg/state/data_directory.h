@@ -12,8 +12,7 @@
 //    is reported. It is written under the horizon's `file_lock`, by the database's keeper or to
 //    take the horizon back, and synced to disk. In a copy of the data directory it does no harm:
 //    that node's clock begins no further ahead. The next start removes those of dropped databases.
-// 3. snowflake.doubt exists while the clock of a start is in doubt (start_block.h), and has the
-//    last sign of life before that: later ones may have been written by the doubtful clock.
+// 3. snowflake.clock has what the server knows of the time (server_clock.h).
 #pragma once
 
 #include "core/box.h"
@@ -34,10 +33,15 @@ void ForEachKeptHorizon(void (*visit)(const KeptHorizon &kept));
 // failures is logged.
 bool WriteKeptHorizon(const KeptHorizon &kept);
 
-// The last sign of life, in Unix microseconds. False: no clock was in doubt. A failure to write it
-// is a WARNING.
-bool ReadDoubt(int64_t *sign_us);
-void WriteDoubt(int64_t sign_us);
-void ForgetDoubt();
+// What the server knows of the time.
+struct ClockRecord {
+  int64_t known_us;
+  int64_t counts_alone;  // 1: other signs of life may be of a wrong clock
+};
+// False: there is none that is whole.
+bool ReadClockRecord(ClockRecord *record);
+// `durably`: no loss of power undoes it. False: it is not written. The first of several failures is
+// logged.
+bool WriteClockRecord(const ClockRecord &record, bool durably);
 
 }  // namespace snowflake

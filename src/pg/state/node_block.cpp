@@ -1,7 +1,9 @@
 // Makes, finds and frees the slots of nodes.
 #include "pg/state/node_block.h"
 
+#include "core/horizon.h"
 #include "pg/settings.h"
+#include "pg/state/server_clock.h"
 
 namespace snowflake {
 namespace {
@@ -22,23 +24,16 @@ void NoteWindow(NodeBlock *node) {
   node->exchanges.window_us = Clamped(g.layout.UnixUsAt(g.lease.window_end)) - state.clock.shown_us;
 }
 
-ClockReading ReadClocks() {
-  constexpr int64_t close_us = kStepUs / 5;
-  ClockReading reading = {};
-  for (int tries = 0; tries < 3; ++tries) {
-    reading.steady_us = SteadyUs();
-    reading.wall_us = NowUnixUs();
-    if (SteadyUs() - reading.steady_us < close_us) break;
-  }
-  return reading;
-}
-
-int64_t LatestIdUs(NodeBlock *node) {
+NodeState StateAt(NodeBlock *node, const ServerTime &time) {
   NodeState state = {};
   if (node != nullptr) WithLock(node, LW_SHARED, [&] { state = node->state; });
-  const ClockReading reading = ReadClocks();
-  Read(&state, reading);
-  return Max(reading.wall_us, LatestIdUs(state));
+  Read(&state, time);
+  return state;
+}
+
+Future FutureOf(const Layout &layout, int64_t id, const NodeState &state, const ServerTime &time) {
+  if (!IsOfFuture(layout, id, LatestIdUs(state))) return Future::kNone;
+  return IsKnownBehind(time) ? Future::kClockIsBehind : Future::kWrong;
 }
 
 Size SizeOfNodes(int slots) {

@@ -55,7 +55,7 @@ inline void SetMessage(RegistryError *error, const char *message) {
   strlcpy(error->message, message, static_cast<size_t>(pg_mbcliplen(message, length, sizeof(error->message) - 1)) + 1);
 }
 
-// Advice to the operator: bits of NodeBlock::advice, and seven that are found when they are shown.
+// Advice to the operator: bits of NodeBlock::advice, and eight that are found when they are shown.
 enum Advice : uint32_t {
   kAdviceOwnRegistry = 1,  // other servers' rows come here, but they have another registry
   kAdviceFewWorkers = 2,   // less than a tenth of the worker ids is free
@@ -64,10 +64,11 @@ enum Advice : uint32_t {
   kAdviceNoBox = 16,       // the server has no black box
   kAdviceIds = 32,         // ids have stopped, or are about to
   kAdviceMaskKeys = 64,    // the file of the keys that mask ids was refused
-  kAdviceStart = 128,      // the clock of this start of the server is in doubt
+  kAdviceDoubt = 128,      // the clock is in doubt
   kAdviceFuture = 256,     // the horizon is of a wrong clock
   kAdviceNumbers = 512,    // the same as kAdviceIds for numbers of segments
   kAdviceGuards = 1024,    // the registry's tables here have lost guards
+  kAdviceBehind = 2048,    // the clock is behind what is known
 };
 
 // A node. Aligned to two cache lines, so that neighbours do not share one.
@@ -106,12 +107,19 @@ struct alignas(128) NodeBlock {
 // has yet.
 void NoteWindow(NodeBlock *node);
 
-// Both clocks, again if the process was delayed between them.
-ClockReading ReadClocks();
+// A copy that has read this time, so that a step that nobody has seen yet is seen. nullptr: of no
+// node.
+NodeState StateAt(NodeBlock *node, const ServerTime &time);
 
-// The latest time that ids have a reason to be of: that of the wall clock, or of this node while it
-// bridges a step back. nullptr: there is no node. A step that nobody has seen yet is seen here.
-int64_t LatestIdUs(NodeBlock *node);
+// What is known of an id, or a horizon, that is later than any id has a reason to be.
+enum class Future {
+  kNone,           // it is not
+  kClockIsBehind,  // it is ahead of a clock that is known to be behind
+  kWrong,          // it is of a wrong clock
+};
+
+// By a node that has read this time.
+Future FutureOf(const Layout &layout, int64_t id, const NodeState &state, const ServerTime &time);
 
 // Memory for so many nodes, which is zero; makes the nodes in it; from here on they are this
 // process's.

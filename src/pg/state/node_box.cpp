@@ -3,20 +3,17 @@
 
 #include "pg/settings.h"
 #include "pg/state/data_directory.h"
-#include "pg/state/start_block.h"
+#include "pg/state/server_clock.h"
 
 namespace snowflake {
 namespace {
 BoxState *shared = nullptr;
 
 // While a block is made.
-ClockReading made_at;
+ServerTime made_at;
 int64_t newest_sign_us;
 
-// What is ahead of the clock is of a wrong time.
-void FindSign(int64_t us) {
-  if (us <= made_at.wall_us) newest_sign_us = Max(newest_sign_us, us);
-}
+void FindSign(int64_t us) { newest_sign_us = Max(newest_sign_us, us); }
 
 void FindSignOfHorizon(const KeptHorizon &kept) {
   if (kept.horizon > 0) FindSign(kept.layout.UnixUsOf(kept.horizon));
@@ -28,16 +25,14 @@ bool RestoreNode(int number, const Kept &kept) {
   for (int i = 0; i < number; ++i)
     if (NodeAt(i)->database == kept.database) return false;
   // Of another boot, on a system that does not say so.
-  if (kept.state.clock.read.steady_us > SteadyUs()) return false;
+  if (kept.state.clock.read.steady_us > made_at.reading.steady_us) return false;
   node->database = kept.database;
   node->extension = kept.extension;
   node->recovered = true;
   node->state = kept.state;
-  if (kept.state.clock.read.steady_us != 0) FindSign(kept.state.clock.read.wall_us);
-  Resume(&node->state, ReadClocks(), ConfiguredPolicy());
-  NoteWindow(node);
   node->registry = kept.registry;
   memcpy(node->node_name, kept.node_name, sizeof(node->node_name));
+  if (kept.state.clock.read.steady_us != 0) FindSign(SignOf(kept.state.clock, made_at.reading));
   return true;
 }
 
@@ -53,25 +48,35 @@ bool RestoreHorizon(int number, const KeptHorizon &kept) {
   horizon->layout = kept.layout;
   horizon->resets = kept.resets;
   horizon->answered = horizon->highest = kept.horizon;
-  if (!node->recovered && kept.horizon > 0) RecoverHorizon(&node->state, kept.layout, kept.horizon, ReadClocks());
+  if (!node->recovered && kept.horizon > 0) RecoverHorizon(&node->state, kept.layout, kept.horizon, made_at);
   return true;
 }
 
-// Takes what the box has from before the restart, and empties the rest. Returns whether there is a
-// lease.
+// Takes what the box has of a node from before the restart, and empties the rest. Returns whether
+// there is a lease.
 bool Restore(int number) {
   BoxSlot *slot = SlotOf(number);
   Kept kept = {};
   const bool is_used = Load(slot, &kept) && RestoreNode(number, kept);
   if (!is_used) Empty(slot);
   KeptHorizon horizon = {};
-  if (LoadHorizon(*slot, &horizon) && RestoreHorizon(number, horizon)) {
-    HorizonOf(NodeAt(number))->shown = horizon.horizon;
-    FindSignOfHorizon(horizon);
-  } else {
-    EmptyHorizon(slot);
-  }
+  if (LoadHorizon(*slot, &horizon)) FindSignOfHorizon(horizon);
   return is_used && kept.state.generator.open;
+}
+
+// When it is known what time it is: the node's clock and horizon go on.
+void GoOn(int number) {
+  NodeBlock *node = NodeAt(number);
+  if (node->recovered) {
+    Resume(&node->state, made_at, ConfiguredPolicy());
+    NoteWindow(node);
+  }
+  BoxSlot *slot = SlotOf(number);
+  KeptHorizon horizon = {};
+  if (LoadHorizon(*slot, &horizon) && RestoreHorizon(number, horizon))
+    HorizonOf(node)->shown = horizon.horizon;
+  else
+    EmptyHorizon(slot);
 }
 
 // For horizons that the box does not have.
@@ -91,9 +96,9 @@ void RestoreFromDirectory(const KeptHorizon &kept) {
   }
   // What was reported is below the limit, and what was issued, below the clock. Neither is shown,
   // because a transaction that was prepared may have ids below it. A clock in doubt says nothing.
-  const bool doubted = IsStartDoubted();
+  const bool doubted = IsInDoubt(made_at);
   if (horizon->answered == 0 && RestoreHorizon(number, kept)) {
-    const int64_t now = LowestId(kept.layout, kept.layout.TickAt(NowUnixUs()));
+    const int64_t now = LowestId(kept.layout, kept.layout.TickAt(made_at.reading.wall_us));
     horizon->answered = horizon->highest = Max(kept.horizon, doubted ? 0 : now);
   }
   // An older file is one that was put back.
@@ -105,7 +110,7 @@ void RestoreFromDirectory(const KeptHorizon &kept) {
 void RestoreNodes(BoxState *state, const char *block) {
   shared = state;
   shared->id = OpenBlackBox(block, NodeSlots());
-  made_at = ReadClocks();
+  made_at = LookAtTime();
   newest_sign_us = kNoSign;
   int leases = 0;
   for (int i = 0; i < NodeSlots() && shared->id != 0; ++i) leases += Restore(i);
@@ -114,7 +119,8 @@ void RestoreNodes(BoxState *state, const char *block) {
                                           "snowflake: %d databases continue with their previous leases",
                                           static_cast<unsigned long>(leases), leases)));
   ForEachKeptHorizon(FindSignOfHorizon);
-  CompareStart(made_at, newest_sign_us);
+  made_at = StartServerClock(made_at.reading, newest_sign_us);
+  for (int i = 0; i < NodeSlots() && shared->id != 0; ++i) GoOn(i);
   ForEachKeptHorizon(RestoreFromDirectory);
 }
 

@@ -18,8 +18,6 @@ namespace snowflake {
 // The registry's last answer about a segment.
 enum class SegmentAnswer { kNone, kNumbers, kNoSegment, kUsedUp };
 
-using Spinlock SNOWFLAKE_SPINLOCK = slock_t;
-
 // A node's numbers of one segment. A call touches one cache line.
 struct alignas(128) SegmentSlot {
   Spinlock mutex;
@@ -74,14 +72,7 @@ void FreeSegments();
 // All of a database. Requires: SlotsLock(), exclusively.
 void FreeSegmentsOf(Oid database);
 
-template <typename Critical>
-inline void WithMutex(SegmentSlot *slot, Critical critical) SNOWFLAKE_LOCKS_UNCHECKED {
-  SpinLockAcquire(&slot->mutex);
-  critical();
-  SpinLockRelease(&slot->mutex);
-}
-
-// The same if the slot is still that segment's; returns whether it is.
+// WithMutex() if the slot is still that segment's; returns whether it is.
 template <typename Critical>
 inline bool WithSegment(const SegmentRef &segment, Critical critical) {
   bool is_its = false;

@@ -13,13 +13,13 @@ struct alignas(128) StateBlock {
   int node_slots;
   int segment_slots;
   BoxState box;
-  StartBlock start;
+  ServerClock clock;
   // Then the nodes, the segments and the horizons.
 };
 
 // A library with another layout of the block counts this up. Sessions of the old library go on with
 // their own block, lease and keeper, so nothing is issued twice.
-constexpr const char *kMemoryName = "snowflake 4";
+constexpr const char *kMemoryName = "snowflake 5";
 constexpr int kNamedSlots = 64;
 
 // Locks and pointers have other sizes on other processors, and 32-bit x86 aligns int64_t to 4
@@ -56,7 +56,7 @@ void UseParts(StateBlock *block) {
   UseNodes(NodesOf(block));
   UseSegments(SegmentsOf(block));
   UseHorizons(HorizonsOf(block));
-  UseStart(&block->start);
+  UseServerClock(&block->clock);
   RegisterTranche(block->tranche, "snowflake");
 }
 
@@ -68,7 +68,7 @@ void FillBlock(StateBlock *block, int node_slots, int segment_slots) {
   MakeNodes(NodesOf(block), node_slots, block->tranche);
   MakeSegments(SegmentsOf(block), segment_slots);
   MakeHorizons(HorizonsOf(block), node_slots, block->tranche);
-  MakeStart(&block->start, block->tranche);
+  MakeServerClock(&block->clock, block->tranche);
   UseParts(block);
   RestoreNodes(&block->box, kMemoryName);
 }

@@ -12,7 +12,7 @@
 #include "pg/state/node_block.h"
 #include "pg/state/node_box.h"
 #include "pg/state/segment_slot.h"
-#include "pg/state/start_block.h"
+#include "pg/state/server_clock.h"
 
 namespace snowflake {
 // Called while the library is preloaded.

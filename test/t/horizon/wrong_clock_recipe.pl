@@ -91,8 +91,11 @@ for my $seconds (60, 3600)
 	if ($seconds > 600)
 	{
 		ok(wait_until('refused rows', sub { $log->() =~ $refused }), 'an hour: rows of the present are refused');
-		like(advice(), qr/^the horizon is of the future, .* snowflake_reset_horizon\(\)/, '... and there is advice');
-		like((query_error($server, 'postgres', 'INSERT INTO outbox (payload) VALUES (1)'))[1], qr/HINT:.*snowflake_reset_horizon/s, '... and a hint');
+		like(advice(), qr/^the clock shows .*, but by what this server knows it is .* snowflake_confirm_clock\(\), and then snowflake_reset_horizon\(\)/, '... and there is advice');
+		like((query_error($server, 'postgres', 'INSERT INTO outbox (payload) VALUES (1)'))[1], qr/HINT:.*advice in snowflake_status/s, '... and a hint');
+		is(value('SELECT snowflake_confirm_clock()'), 't', 'the right clock is confirmed');
+		like(advice(), qr/^the horizon is of the future, .* snowflake_reset_horizon\(\)/, '... and then the horizon is of the future');
+		like((query_error($server, 'postgres', 'INSERT INTO outbox (payload) VALUES (1)'))[1], qr/HINT:.*snowflake_reset_horizon/s, '... as a hint says');
 	}
 	# The last of them may have been under way when the clock was set.
 	my $of_wrong_time = value($wrong =~ s/-/+/r);

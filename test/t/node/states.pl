@@ -39,12 +39,9 @@ subtest 'idle, issuing, and a clock that is behind' => sub {
 	my $text = fails_as($server, 'clock behind', '0', 'SF002');
 	like($text, qr/behind the last id.*DETAIL:  The clock shows .*; ids may have been issued up to/s, 'with the times');
 	is(status($server, q{lead_seconds BETWEEN 3540 AND 3660, last_error}), 't|', 'lead says by how much');
-	is(status($server, 'advice'), 'no ids are issued: the clock is behind the last id or the lease. Set the clock right on the server where it is wrong.', '... and advice why');
-
-	move_clock($server, -int(time()) + 3600);
-	$text = fails_as($server, 'clock behind', '0', 'SF002');
-	like($text, qr/ERROR:  SF002: the clock is before the layout's epoch\nDETAIL:  The clock shows 1970-01-01.*the epoch is (2025-01-01|2024-12-31)/s,
-		'in 1970 no worker id is to blame');
+	like(status($server, 'advice'),
+		qr/^no ids are issued: the clock is behind the last id or the lease\. Set the clock right on the server where it is wrong\.\nthe clock shows .*, but by what this server knows it is /,
+		'... and advice why');
 	move_clock($server, 0);
 	$server->safe_psql($db, 'SELECT snowflake_nextval()');
 	is(status($server, 'state'), 'issuing', 'right again');
