@@ -38,7 +38,7 @@ SELECT changeable();
 INSERT INTO snowflake_layout VALUES (true, 0, 1000000, 31, 0, 2, 10, false);
 SELECT setval('snowflake_registry_lease_id_seq', 5) = 5 AS ring;
 ALTER TABLE snowflake_origin DISABLE TRIGGER snowflake_guard;
-UPDATE snowflake_origin SET last_lease_id = 3, started_at = pg_postmaster_start_time(), clock_offset_us = extract(epoch FROM now()) * 1000000;
+UPDATE snowflake_origin SET last_lease_id = 3, started_at = pg_postmaster_start_time();
 ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard;
 
 CREATE TABLE lease (name text, lease_id bigint, secret bytea, worker_id int, window_start bigint, window_end bigint);

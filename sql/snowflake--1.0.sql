@@ -172,7 +172,8 @@ COMMENT ON COLUMN snowflake_origin.clock_offset_us IS
     'The registry''s time minus the server''s monotonic clock, in microseconds. Ordinarily its '
     'time is that of the wall clock.';
 COMMENT ON COLUMN snowflake_origin.clock_since_us IS
-    'Since when the wall clock has shown that time, in microseconds of the monotonic clock';
+    'Since when the wall clock has shown that time, in microseconds of the monotonic clock. '
+    '0: not read yet.';
 COMMENT ON COLUMN snowflake_origin.step_offset_us IS
     'The wall clock minus the monotonic clock after a step, in microseconds. When this has '
     'lasted for ten minutes, it becomes clock_offset_us.';

@@ -426,6 +426,18 @@ TEST(RegistryClock, FollowsATimeThatWasKeptAllTheTime) {
   EXPECT_TRUE(time == (KeptTime{KeptSince(kClock).offset_us + 2 * kDayUs, 1 + kHoldUs, 0, 0}));
 }
 
+// An offset of 0 would be the time since the system started, which is 1970 while that is short.
+TEST(RegistryClock, BeginsWithTheNextReadingIfItIsUnset) {
+  for (int64_t offset_us : {int64_t{0}, kClockUs, -kClockUs})
+    for (int64_t steady_us : {int64_t{1}, 5 * kSecondUs, kHoldUs, kClockUs}) {
+      const ClockReading reading = {kClockUs, steady_us};
+      const KeptTime time = After({offset_us, 0, 0, 0}, reading);
+      EXPECT_TRUE(time == KeptSince(reading));
+      EXPECT_EQ(EarliestUs(time, reading), kClockUs);
+      EXPECT_FALSE(IsConfirmed(time, reading));
+    }
+}
+
 TEST(RegistryClock, IsSlewedWithoutAStep) {
   const KeptTime time = KeptSince(kClock);
   for (int64_t off_us : {-kLeapUs, int64_t{-1}, int64_t{0}, kLeapUs})

@@ -66,11 +66,15 @@ void ForEachCompleteRow(Oid relation, const TypedColumn (&columns)[count], Row r
 int64_t EarliestUsOf(Oid origin) {
   const ClockReading now = {NowUnixUs(), SteadyUs()};
   int64_t earliest_us = now.wall_us;
-  const TypedColumn columns[] = {
-      {"started_at", TIMESTAMPTZOID}, {"clock_offset_us", INT8OID}, {"clock_since_us", INT8OID}};
+  const TypedColumn columns[] = {{"started_at", TIMESTAMPTZOID},
+                                 {"clock_offset_us", INT8OID},
+                                 {"clock_since_us", INT8OID},
+                                 {"step_offset_us", INT8OID},
+                                 {"step_since_us", INT8OID}};
   ForEachCompleteRow(origin, columns, [&](const Datum *row) {
     if (DatumGetTimestampTz(row[0]) != PgStartTime) return;  // of another monotonic clock
-    earliest_us = EarliestUs({DatumGetInt64(row[1]), DatumGetInt64(row[2]), 0, 0}, now);
+    const KeptTime kept = {DatumGetInt64(row[1]), DatumGetInt64(row[2]), DatumGetInt64(row[3]), DatumGetInt64(row[4])};
+    earliest_us = EarliestUs(After(kept, now), now);
   });
   return earliest_us;
 }
