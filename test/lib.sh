@@ -26,11 +26,12 @@ choose_user() {
 }
 
 # as_user COMMAND...: runs the command without privileges, with the work folder as its home. In
-# background commands bash ignores some signals, so their default actions are restored.
+# background commands bash ignores some signals, so their default actions are restored. With
+# `in_place=exec` the shell becomes the command.
 as_user() {
   set -- env --default-signal="INT,QUIT" HOME="$work" TMPDIR="$work/tmp" "$@"
   if [[ -n $unprivileged_user ]]; then set -- runuser -u "$unprivileged_user" -- "$@"; fi
-  "$@"
+  ${in_place:-} "$@"
 }
 
 # Whether enough memory is available for the servers of all tests.
@@ -350,6 +351,7 @@ copy_server() {
   rm -f "$("$config" --pkglibdir)"/snowflake{,_convert}.so "$("$config" --sharedir)"/extension/snowflake{,_convert}{--*.sql,.control}
   give_to_user "$prefix"
   server_bin=$("$PG_CONFIG" --bindir)
+  pgxs=$("$PG_CONFIG" --pgxs)
 }
 
 # apt_knows PACKAGE...: whether apt knows all of these packages. `apt-cache show` exits with 0 if it
@@ -453,8 +455,7 @@ stop_server() {
 # with PostgreSQL's Perl modules, with this folder for their servers; and `tap_perl`, the Perl that
 # finds these modules and the project's.
 tap_environment() {
-  local test_programs
-  test_programs=$(dirname "$("$PG_CONFIG" --pgxs)")/../test
+  local test_programs=${pgxs%/*}/../test
   # PostgreSQL 15 reads TESTDIR, later versions read the other two.
   tap_environment=(env TESTDIR="$1" TESTDATADIR="$1/tmp_check" TESTLOGDIR="$1/tmp_check/log"
     PATH="$server_bin:$PATH" PG_REGRESS="$test_programs/regress/pg_regress"
@@ -502,12 +503,11 @@ sweep() {
 # servers leave behind. From byte 16 on, each contains the path of its server's data directory. They
 # are files only on some systems.
 remove_boxes() {
-  local file place
-  for file in /dev/shm/snowflake.*; do
-    [[ -f $file && ! -L $file ]] || continue
-    place=$({ dd if="$file" bs=16 skip=1 count=16 | tr -d '\0'; } 2>/dev/null) || continue
-    if [[ $place = "$1"/* ]]; then rm -f "$file"; fi
-  done
+  # shellcheck disable=SC2016
+  ! compgen -G '/dev/shm/snowflake.*' >/dev/null || perl -e '
+    for my $file (grep { -f $_ && !-l $_ } glob "/dev/shm/snowflake.*") {
+      open(my $box, "<:raw", $file) && read($box, my $head, 272) && $head =~ m{^.{16}\Q$ARGV[0]\E/}s && unlink $file;
+    }' "$1"
 }
 
 # processes_in FOLDER [but_servers]: sets `processes` to those whose working folder is inside

@@ -10,8 +10,9 @@
  * disk. Its processes are all its descendants: an orphan, such as a server that pg_ctl has started,
  * becomes a child of this process.
  *
- * FILE then has a line: the processor time in seconds and, if the command was ended, why. The exit
- * status is the command's, 128 + N if signal N ended it, and 124 at a limit.
+ * FILE then has a line: the processor time in seconds, how many of its processes are left a second
+ * later, and, if the command was ended, why. The exit status is the command's, 128 + N if signal N
+ * ended it, and 124 at a limit.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -35,7 +36,8 @@
 typedef struct
 {
 	double processor_s; /* of those that live, with their children that they have waited for */
-	int busy;			/* are running or wait for the disk */
+	int live;
+	int busy; /* are running or wait for the disk */
 } Look;
 
 /* Calls `visit` for each process that descends from this one. */
@@ -78,6 +80,7 @@ static void look_at(pid_t pid, Look *look)
 							   &waited_user, &waited_system) != 5)
 		return;
 	look->processor_s += (user + system + waited_user + waited_system) / (double) sysconf(_SC_CLK_TCK);
+	look->live += state != 'Z';
 	look->busy += state == 'R' || state == 'D';
 }
 
@@ -130,7 +133,10 @@ int main(int argc, char **argv)
 {
 	const long limit_s = argc > 3 ? atol(argv[1]) : 0;
 	const long look_s = limit_s < LOOK_S ? limit_s : LOOK_S;
+	const struct timespec moment = {0, 20 * 1000 * 1000};
 	long looked_s, silent_s = 0, ended_s = 0;
+	Look left;
+	int tries = 0;
 	char reason[128] = "";
 	sigset_t watched, before;
 	off_t size;
@@ -170,7 +176,7 @@ int main(int argc, char **argv)
 		const struct timespec pause = {1, 0};
 		const int signal = sigtimedwait(&watched, NULL, &pause);
 		const long elapsed_s = now_s() - looked_s;
-		Look look = {waited_for_s(), 0};
+		Look look = {waited_for_s(), 0, 0};
 
 		if (signal > 0 && signal != SIGCHLD)
 			kill(command, signal);
@@ -195,16 +201,22 @@ int main(int argc, char **argv)
 			kill(command, SIGTERM);
 		}
 	}
+	if (reason[0] != '\0')
+		visit_descendants(getpid(), end_now, NULL);
+	/* What ends with the command may need a moment. */
+	do
+	{
+		left = (Look) {0, 0, 0};
+		visit_descendants(getpid(), look_at, &left);
+	} while (left.live > 0 && ++tries < 50 && nanosleep(&moment, NULL) == 0);
+	reap(command, &status);
 	file = fopen(argv[2], "w");
 	if (file != NULL)
 	{
-		fprintf(file, "%.1f %s\n", waited_for_s(), reason);
+		fprintf(file, "%.1f %d %s\n", waited_for_s(), left.live, reason);
 		fclose(file);
 	}
 	if (reason[0] != '\0')
-	{
-		visit_descendants(getpid(), end_now, NULL);
 		return 124;
-	}
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

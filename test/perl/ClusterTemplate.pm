@@ -26,7 +26,8 @@ sub init
 		return if $program eq $ENV{PG_REGRESS};
 		die "init() starts $program\n" if $program ne 'initdb';
 		my @command = @_;
-		make($template, sub { my ($folder) = @_; $original->(map { $_ eq $data ? $folder : $_ } @command) });
+		# Small segments, because most servers write less than one.
+		make($template, sub { my ($folder) = @_; $original->((map { $_ eq $data ? $folder : $_ } @command), '--wal-segsize=1') });
 		$original->('cp', '-a', $template, $data);
 		set_identifier($data);
 	};
@@ -94,6 +95,20 @@ sub set_identifier
 	overwrite($_, 24, $identifier) for grep { m{/[0-9A-F]{24}$} } glob "$data/pg_wal/*";
 	return;
 }
+
+# Unless pg_ctl is told which server to start, it first starts the one that it finds to ask for its
+# version.
+my $system_log = \&PostgreSQL::Test::Utils::system_log;
+
+sub start_by_name
+{
+	my ($program, @arguments) = @_;
+	my ($server) = grep { -x } map { "$_/postgres" } split /:/, $ENV{PATH};
+	unshift @arguments, '-p', $server if $program eq 'pg_ctl' && $server && $arguments[-1] =~ /^(?:re)?start$/;
+	return $system_log->($program, @arguments);
+}
+
+{ no warnings 'redefine'; *PostgreSQL::Test::Utils::system_log = \&start_by_name; }
 
 sub overwrite
 {

@@ -15,7 +15,7 @@ use Test::More;
 need_boxes();
 # Otherwise PostgreSQL itself needs room in /dev/shm. PostgreSQL's files are shorter than a box for
 # so many databases.
-my $server = new_server('no_room', patient => 1, preload => 1, initdb => ['--wal-segsize=1'],
+my $server = new_server('no_room', patient => 1, preload => 1,
 	conf => "restart_after_crash = on\ndynamic_shared_memory_type = mmap\nsnowflake.max_databases = 10000\nmin_wal_size = 2MB\nmax_wal_size = 3MB\n");
 my @cases = (
 	[ 'too small a limit on files', "ulimit -f 6144" ],

@@ -15,17 +15,19 @@ use Time::HiRes qw(time);
 my $folder = File::Temp::tempdir('limit_XXXX', TMPDIR => 1, CLEANUP => 1);
 system('gcc', '-O2', 'test/limit.c', '-o', "$folder/limit") == 0 or die "limit does not build\n";
 
-# Returns (exit status, processor seconds, reason).
+# Returns (exit status, processor seconds, reason, how many processes are left).
 sub limited
 {
 	my ($seconds, $script) = @_;
 	unlink "$folder/used";
 	system("'$folder/limit' $seconds '$folder/used' bash -c '$script' >'$folder/out' 2>&1");
-	my ($processor, $reason) = slurp_file("$folder/used") =~ /^(\S+) (.*)$/ or die "no result of $script\n";
-	return ($? >> 8, $processor, $reason);
+	my ($processor, $left, $reason) = slurp_file("$folder/used") =~ /^(\S+) (\d+) (.*)$/ or die "no result of $script\n";
+	return ($? >> 8, $processor, $reason, $left);
 }
 
 is_deeply([ (limited(2, 'exit 3'))[ 0, 2 ] ], [ 3, '' ], 'the exit status is the command\'s');
+is_deeply([ (limited(9, '(sleep 0.3 &); exit 3'))[ 0, 3 ] ], [ 3, 0 ], '... although a process ends a moment later');
+is_deeply([ (limited(9, '(sleep 5 &); exit 3'))[ 0, 3 ] ], [ 3, 1 ], 'what is left is counted');
 is((limited(2, 'kill -9 $$'))[0], 137, '... or says which signal ended it');
 is_deeply([ (limited(2, 'sleep 60'))[ 0, 2 ] ], [ 124, 'ended after 2 s of silence' ], 'silence has a limit');
 is_deeply([ (limited(1, "(echo \$BASHPID >$folder/orphan; while :; do :; done) & disown; exec sleep 1000"))[ 0, 2 ] ], [ 124, 'ended after 4 s of processor time' ],
