@@ -205,15 +205,19 @@ sub seed
 sub at_length { my ($short, $long) = @_; return $ENV{SNOWFLAKE_ALL} ? $long : $short; }
 
 # Polls a condition. The limit is for conditions that never become true: what usually takes a second
-# takes a minute on a busy machine.
+# takes a minute on a busy machine. `$over`, if there is one, tells that it cannot become true any
+# more: that the process has ended, or the call has returned.
 sub wait_until
 {
-	my ($what, $condition) = @_;
+	my ($what, $condition, $over) = @_;
 	my $deadline = time() + 240 * slowness();
 	# Checks cost more than the wait itself, because most start a client.
 	for (my $pause = 0.02; time() < $deadline; $pause *= 1.3 if $pause < 0.3)
 	{
+		# In this order, because both may have become true.
+		my $ended = $over && $over->();
 		return 1 if $condition->();
+		if ($ended) { Test::More::diag("in vain: $what"); return 0; }
 		sleep($pause);
 	}
 	Test::More::diag("gave up waiting: $what");

@@ -16,7 +16,7 @@ use SnowflakeTest;
 use Test::More;
 
 seed();
-my $nodes = make_nodes('nodes', conf => "snowflake.lease_duration = 9s\nsnowflake.start_timeout = 5s\n");
+my $nodes = make_nodes('nodes', conf => "snowflake.lease_duration = 10s\nsnowflake.start_timeout = 5s\n");
 roll_back($nodes, how => 'files', settle => 0, first => 'extends', restarts => 2 + int(rand(2)));
 if ($ENV{SNOWFLAKE_ALL})
 {

@@ -49,7 +49,6 @@ is($server->safe_psql('swapped', 'SELECT ids.snowflake_nextval() > 0'), 't', 'id
 
 # The same while an acquire waits for the registry's lock: it continues with the tables of its own
 # extension.
-$server->safe_psql('swapped', 'GRANT EXECUTE ON FUNCTION ids.snowflake_lease_acquire(text, integer, bigint, interval, bytea, bigint, bigint, boolean) TO bob');
 $swapped->query_safe(q{
 	SET client_min_messages = warning;
 	DROP SCHEMA decoy CASCADE;
@@ -66,7 +65,8 @@ $swapped->query_safe(q{
 		settle_called_at timestamptz);
 	CREATE TRIGGER trap BEFORE INSERT ON decoy.snowflake_registry FOR EACH ROW EXECUTE FUNCTION bob.fire('tables');
 	CREATE TRIGGER trap BEFORE INSERT ON decoy.snowflake_origin FOR EACH ROW EXECUTE FUNCTION bob.fire('tables')});
-my $holder = $server->background_psql('swapped', extra_params => [ '-U', 'bob' ]);
+# A superuser, because others have to commit within a second.
+my $holder = $server->background_psql('swapped');
 my $settles = $server->background_psql('swapped');
 $settles->query_safe('SELECT pg_advisory_lock(1)');
 begin_acquire($holder, 1000, schema => 'ids');
@@ -76,7 +76,7 @@ $victim->{stdin} .= "SELECT ids.snowflake_lease_acquire('victim', 0, 1000, '1 mi
 $victim->{run}->pump_nb;
 ok(wait_until('the victim waits', sub {
 	$server->safe_psql('swapped', "SELECT cardinality(pg_blocking_pids($victim_pid))") eq '1';
-}), 'an acquire waits for another');
+}, sub { $victim->{run}->pump_nb; $victim->{stdout} =~ /done/ }), 'an acquire waits for another');
 $swapped->query_safe('BEGIN; ALTER SCHEMA ids RENAME TO moved; ALTER SCHEMA decoy RENAME TO ids; COMMIT');
 $settles->query_safe('SELECT pg_advisory_unlock(1)');
 is(end_acquire($holder), '00000', 'the other one commits');

@@ -49,7 +49,7 @@ for my $case (@cases)
 }
 
 isnt($limited{status}, 0, 'a build that reaches its limit is a failure');
-like($limited{said}, qr/^FAILED unit \(ended after 4 s of processor time, its limit; TEST_TIMEOUT=2 test\/run unit\)$/m, '... which says so, and how to raise it');
+like($limited{said}, qr/^FAILED unit \(ended after 4 s of processor time, its limit; TEST_TIMEOUT=2 test\/run unit\) \[1\/1\]$/m, '... which says so, and how to raise it');
 system('rm', '-rf', folder_of($limited{said}));
 figures(join ', ', map { sprintf '%s %.1f s', $_->{name}, $_->{seconds} } @cases);
 
